@@ -1,0 +1,179 @@
+# Functions that turn folders into layers, programs, tests and benchmarks.
+# Adding a file to a folder is enough: folders are globbed.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo)
+endif()
+# -g1: line tables for backtraces; full debug info triples link times.
+set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1 -DNDEBUG")
+find_program(ESPALIER_CCACHE ccache)
+if(ESPALIER_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${ESPALIER_CCACHE})
+endif()
+
+# Products keep one order of additions: the compiler may not contract a*b+c
+# on its own, or rows would differ between kernels. Kernels ask for FMA by name.
+add_compile_options(-Wall -Wextra -Werror -ffp-contract=off)
+if(ESPALIER_SANITIZE)
+  set(ESPALIER_LIBTORCH OFF)
+  add_compile_options(-fsanitize=${ESPALIER_SANITIZE} -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${ESPALIER_SANITIZE})
+endif()
+
+set(ESPALIER_LAYER_ORDER base search datasets models engine net learn eval all)
+list(FIND ESPALIER_LAYER_ORDER "${ESPALIER_LAYERS}" ESPALIER_LAYER_LIMIT)
+if(ESPALIER_LAYER_LIMIT LESS 0)
+  message(FATAL_ERROR "ESPALIER_LAYERS=${ESPALIER_LAYERS}: expected one of "
+    "${ESPALIER_LAYER_ORDER}")
+endif()
+
+# Sets `out` to TRUE when every layer named after it was built.
+function(espalier_have out)
+  set(${out} TRUE PARENT_SCOPE)
+  foreach(layer ${ARGN})
+    if(NOT TARGET espalier_${layer})
+      set(${out} FALSE PARENT_SCOPE)
+    endif()
+  endforeach()
+endfunction()
+
+function(espalier_torch target)
+  find_package(Torch REQUIRED)
+  find_package(dnnl REQUIRED)
+  # Torch's own include folders as system folders: its headers warn.
+  target_include_directories(${target} SYSTEM PRIVATE ${TORCH_INCLUDE_DIRS})
+  target_link_libraries(${target} PRIVATE torch DNNL::dnnl)
+  if(NOT target STREQUAL "")
+    get_target_property(kind ${target} TYPE)
+    if(kind STREQUAL "OBJECT_LIBRARY")
+      target_precompile_headers(${target} PRIVATE
+        "$<$<COMPILE_LANGUAGE:CXX>:<torch/torch.h>>")
+    endif()
+  endif()
+endfunction()
+
+# espalier_layer(NAME DIRS d... [EXCLUDE d...] [LINK lib...] [TORCH])
+# An OBJECT library, so that registration by static objects survives linking.
+function(espalier_layer name)
+  cmake_parse_arguments(L "TORCH" "" "DIRS;EXCLUDE;LINK" ${ARGN})
+  list(FIND ESPALIER_LAYER_ORDER ${name} rank)
+  if(rank GREATER ESPALIER_LAYER_LIMIT)
+    return()
+  endif()
+  set(sources)
+  foreach(dir ${L_DIRS})
+    file(GLOB_RECURSE found CONFIGURE_DEPENDS
+      ${CMAKE_SOURCE_DIR}/${dir}/*.cc ${CMAKE_SOURCE_DIR}/${dir}/*.h)
+    list(APPEND sources ${found})
+  endforeach()
+  foreach(dir ${L_EXCLUDE})
+    list(FILTER sources EXCLUDE REGEX "^${CMAKE_SOURCE_DIR}/${dir}/")
+  endforeach()
+  set(units ${sources})
+  list(FILTER units INCLUDE REGEX "\\.cc$")
+  if(NOT units)
+    return()
+  endif()
+  add_library(espalier_${name} OBJECT ${sources})
+  target_include_directories(espalier_${name} PUBLIC
+    ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/include)
+  # Every layer compiles against the base layer's libraries.
+  if(NOT name STREQUAL "base")
+    get_target_property(base_libs espalier_base ESPALIER_LINK)
+    list(APPEND L_LINK ${base_libs})
+  endif()
+  list(REMOVE_DUPLICATES L_LINK)
+  target_link_libraries(espalier_${name} PUBLIC ${L_LINK})
+  set_target_properties(espalier_${name} PROPERTIES ESPALIER_LINK "${L_LINK}")
+  if(L_TORCH)
+    espalier_torch(espalier_${name})
+  endif()
+endfunction()
+
+# Links the objects and the libraries of `LAYERS` into `target`.
+function(espalier_link target)
+  cmake_parse_arguments(P "TORCH" "" "LAYERS" ${ARGN})
+  foreach(layer ${P_LAYERS})
+    if(TARGET espalier_${layer})
+      target_link_libraries(${target} PRIVATE espalier_${layer})
+    endif()
+  endforeach()
+  if(P_TORCH)
+    espalier_torch(${target})
+  endif()
+endfunction()
+
+# espalier_program(NAME DIRS d... LAYERS l... [TORCH])
+function(espalier_program name)
+  cmake_parse_arguments(P "TORCH" "" "DIRS;LAYERS" ${ARGN})
+  espalier_have(ready engine)
+  set(sources)
+  foreach(dir ${P_DIRS})
+    file(GLOB_RECURSE found CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${dir}/*.cc)
+    list(APPEND sources ${found})
+  endforeach()
+  if(NOT sources OR NOT ready OR NOT ESPALIER_LAYERS STREQUAL "all")
+    return()
+  endif()
+  add_executable(${name} ${sources})
+  set(torch)
+  if(P_TORCH)
+    set(torch TORCH)
+  endif()
+  espalier_link(${name} LAYERS ${P_LAYERS} ${torch})
+endfunction()
+
+# espalier_tests(FOLDER LAYERS l... [TORCH]): tests/FOLDER/**/*_test.cc become
+# one program, espalier_FOLDER_test, and one ctest case a TEST.
+function(espalier_tests folder)
+  cmake_parse_arguments(P "TORCH" "" "LAYERS" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS
+    ${CMAKE_SOURCE_DIR}/tests/${folder}/*.cc)
+  espalier_have(ready ${folder})
+  if(NOT sources OR NOT ready)
+    return()
+  endif()
+  set(target espalier_${folder}_test)
+  add_executable(${target} ${sources})
+  set(torch)
+  if(P_TORCH)
+    set(torch TORCH)
+  endif()
+  espalier_link(${target} LAYERS ${P_LAYERS} ${torch})
+  target_link_libraries(${target} PRIVATE GTest::gmock GTest::gtest_main)
+  include(GoogleTest)
+  # Tests named Long... are training claims, many kills and fuzz hours.
+  gtest_discover_tests(${target} DISCOVERY_TIMEOUT 60
+    TEST_FILTER "-*Long*" PROPERTIES LABELS quick TIMEOUT 600
+    WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  gtest_discover_tests(${target} DISCOVERY_TIMEOUT 60
+    TEST_FILTER "*Long*" TEST_LIST ${target}_LONG
+    PROPERTIES LABELS long TIMEOUT 14400
+    WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+endfunction()
+
+# bench/**/*_benchmark.cc: one program each, named after the file.
+function(espalier_benchmarks)
+  cmake_parse_arguments(P "" "" "LAYERS" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS
+    ${CMAKE_SOURCE_DIR}/bench/*_benchmark.cc)
+  espalier_have(ready ${P_LAYERS})
+  if(NOT ready)
+    return()
+  endif()
+  foreach(source ${sources})
+    get_filename_component(name ${source} NAME_WE)
+    add_executable(${name} ${source})
+    espalier_link(${name} LAYERS ${P_LAYERS})
+    target_link_libraries(${name} PRIVATE benchmark::benchmark_main)
+    if(ESPALIER_TESTS)
+      add_test(NAME smoke_${name}
+        COMMAND ${name} --benchmark_min_time=0.01)
+      set_tests_properties(smoke_${name} PROPERTIES LABELS quick TIMEOUT 600)
+    endif()
+  endforeach()
+endfunction()

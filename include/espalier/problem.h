@@ -1,0 +1,34 @@
+// A problem as a search may see it, and the reference that it may not see.
+//
+// `Problem` holds what the model is asked. `Reference` holds what a grader
+// needs afterwards. They are separate types so that a search, which is handed
+// only the former, cannot reach the gold answer at test time.
+#ifndef ESPALIER_PROBLEM_H_
+#define ESPALIER_PROBLEM_H_
+
+#include <string>
+#include <vector>
+
+namespace espalier {
+
+struct Problem {
+  std::string id;        // unique in its set, e.g. "stories:hard/1007/12"
+  std::string set;       // set name or file, e.g. "countdown:4"
+  std::string question;  // UTF-8 text as a user would ask it
+};
+
+// The gold side of a problem. Only graders, label makers and `--oracle`
+// rows read it.
+struct Reference {
+  std::string answer;              // canonical gold answer, "" if unknown
+  std::vector<std::string> steps;  // expected lines, where the task has them
+};
+
+struct GradedProblem {
+  Problem problem;
+  Reference reference;
+};
+
+}  // namespace espalier
+
+#endif  // ESPALIER_PROBLEM_H_

@@ -1,0 +1,54 @@
+// Verdicts on answers and steps.
+//
+// An intrinsic verifier reads the question alone (Countdown, Sudoku, public
+// tests) and may be asked by a search at test time. A gold verifier reads the
+// reference and serves grading, labels and `--oracle` rows only; the engine
+// refuses to hand one to a test-time search.
+#ifndef ESPALIER_VERIFIER_H_
+#define ESPALIER_VERIFIER_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "espalier/problem.h"
+
+namespace espalier {
+
+// What is known of one step (a line) of a response.
+struct StepVerdict {
+  // This step is right given the steps above it, even if those are wrong.
+  bool step_ok = false;
+  // The response up to and including this step can still be completed to a
+  // correct answer by continuing correctly.
+  bool path_ok = false;
+};
+
+struct Verdict {
+  bool correct = false;
+  std::string reason;  // why, in words: "expected 142, found 124"
+};
+
+class Verifier {
+ public:
+  virtual ~Verifier() = default;
+  virtual std::string_view name() const = 0;
+
+  // True if Check and CheckSteps ignore the reference.
+  virtual bool intrinsic() const = 0;
+
+  // Verdict on a finished response.
+  virtual Verdict Check(const Problem& problem, const Reference& reference,
+                        std::string_view response) const = 0;
+
+  // One verdict per step of `response` as the task cuts it, the last step
+  // included if it is complete. Unimplemented where steps cannot be judged.
+  virtual absl::StatusOr<std::vector<StepVerdict>> CheckSteps(
+      const Problem& problem, const Reference& reference,
+      std::string_view response) const = 0;
+};
+
+}  // namespace espalier
+
+#endif  // ESPALIER_VERIFIER_H_

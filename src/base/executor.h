@@ -1,0 +1,47 @@
+// One pool of workers over oneTBB, through which all work passes from thread
+// to thread.
+//
+// The caller computes too: ParallelFor hands out indices in small chunks from
+// a shared counter, so a busy neighbour costs a chunk and not a barrier. What
+// runs where never changes a result: callers give each index its own output.
+//
+//   Executor executor(2);
+//   executor.ParallelFor(rows, 16, [&](int begin, int end) { ... });
+//
+// Thread-safe. Under ThreadSanitizer the hand-over is announced by hand,
+// because TBB's own synchronisation is not visible to it.
+#ifndef ESPALIER_SRC_BASE_EXECUTOR_H_
+#define ESPALIER_SRC_BASE_EXECUTOR_H_
+
+#include <functional>
+#include <memory>
+
+namespace espalier {
+
+class Executor {
+ public:
+  // `threads` >= 1 counts the caller; 0 takes one per core.
+  explicit Executor(int threads = 0);
+  ~Executor();
+  Executor(const Executor&) = delete;
+  Executor& operator=(const Executor&) = delete;
+
+  int threads() const { return threads_; }
+
+  // Calls fn(begin, end) over disjoint chunks of at most `grain` indices that
+  // cover [0, n). Returns when all are done. fn must not throw.
+  void ParallelFor(int n, int grain, const std::function<void(int, int)>& fn);
+
+  // How many different threads have run chunks of the last ParallelFor.
+  int last_participants() const { return last_participants_; }
+
+ private:
+  struct Arena;
+  std::unique_ptr<Arena> arena_;
+  int threads_;
+  int last_participants_ = 0;
+};
+
+}  // namespace espalier
+
+#endif  // ESPALIER_SRC_BASE_EXECUTOR_H_
