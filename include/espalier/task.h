@@ -23,9 +23,9 @@ namespace espalier {
 
 // Where a step ends and what ends a response.
 struct StepFormat {
-  std::string delimiter = "\n";   // a step ends with these bytes
-  int max_step_tokens = 256;      // a longer step is cut and marked as such
-  int max_steps = 64;             // a response with more steps is unfinished
+  std::string delimiter = "\n";  // a step ends with these bytes
+  int max_step_tokens = 256;     // a longer step is cut and marked as such
+  int max_steps = 64;            // a response with more steps is unfinished
 };
 
 class Task {

@@ -14,19 +14,19 @@ namespace espalier {
 
 }  // namespace espalier
 
-#define ESP_CHECK(cond)                                             \
-  (static_cast<bool>(cond)                                          \
-       ? static_cast<void>(0)                                       \
+#define ESP_CHECK(cond)       \
+  (static_cast<bool>(cond)    \
+       ? static_cast<void>(0) \
        : ::espalier::CheckFailed(__FILE__, __LINE__, #cond))
 
 // `status` is an absl::Status expression.
-#define ESP_CHECK_OK(status)                                        \
-  do {                                                              \
-    const auto esp_check_status = (status);                         \
-    if (!esp_check_status.ok()) {                                   \
-      ::espalier::CheckFailed(__FILE__, __LINE__, #status,          \
-                              esp_check_status.ToString());         \
-    }                                                               \
+#define ESP_CHECK_OK(status)                                \
+  do {                                                      \
+    const auto esp_check_status = (status);                 \
+    if (!esp_check_status.ok()) {                           \
+      ::espalier::CheckFailed(__FILE__, __LINE__, #status,  \
+                              esp_check_status.ToString()); \
+    }                                                       \
   } while (false)
 
 #ifdef NDEBUG

@@ -19,12 +19,10 @@ uint64_t Finalise(uint64_t x) {
 
 // `key.hi` keys the cipher; `key.lo` and the position form the counter.
 std::array<uint32_t, 4> Block(StreamKey key, uint64_t position) {
-  return Philox4x32({static_cast<uint32_t>(position),
-                     static_cast<uint32_t>(position >> 32),
-                     static_cast<uint32_t>(key.lo),
-                     static_cast<uint32_t>(key.lo >> 32)},
-                    {static_cast<uint32_t>(key.hi),
-                     static_cast<uint32_t>(key.hi >> 32)});
+  return Philox4x32(
+      {static_cast<uint32_t>(position), static_cast<uint32_t>(position >> 32),
+       static_cast<uint32_t>(key.lo), static_cast<uint32_t>(key.lo >> 32)},
+      {static_cast<uint32_t>(key.hi), static_cast<uint32_t>(key.hi >> 32)});
 }
 
 }  // namespace

@@ -7,10 +7,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-#define ESP_RETURN_IF_ERROR(expr)                         \
-  do {                                                    \
-    ::absl::Status esp_status = (expr);                   \
-    if (!esp_status.ok()) return esp_status;              \
+#define ESP_RETURN_IF_ERROR(expr)            \
+  do {                                       \
+    ::absl::Status esp_status = (expr);      \
+    if (!esp_status.ok()) return esp_status; \
   } while (false)
 
 #define ESP_CONCAT_INNER(a, b) a##b

@@ -1,0 +1,145 @@
+// One model as the engine sees it: a prefix tree of token sequences, requests
+// that grow and judge it, and a step loop that serves all of them at once.
+//
+//   SeqId prompt = backend.Extend(kEmptySeq, prompt_tokens);
+//   backend.Submit({.id = 1, .body = GenerateRequest{.from = prompt, .n = 4}});
+//   std::vector<Completion> done;
+//   while (done.empty()) backend.Step(done);
+//
+// Guarantees every backend gives:
+//  * what a request returns depends on the request and the sequence alone, not
+//    on what else is in flight or on the number of threads;
+//  * sample i of a request draws token t with RandomStream::UniformAt(
+//    SampleKey(stream, i), t), so asking for n samples at once or one by one
+//    gives the same texts;
+//  * Extend(s, t) twice gives the same SeqId while the first is unreleased,
+//    so equal prompts are stored once.
+//
+// Externally synchronised: one thread at a time calls a backend.
+#ifndef ESPALIER_MODELS_SCHEDULE_BACKEND_H_
+#define ESPALIER_MODELS_SCHEDULE_BACKEND_H_
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "src/base/random.h"
+
+namespace espalier {
+
+// A sequence held by a backend: a node of its prefix tree. Reference counted:
+// Extend and every Continuation hand out one reference, Release gives it back.
+// A released sequence whose descendants live on stays stored.
+using SeqId = int32_t;
+inline constexpr SeqId kEmptySeq = 0;
+using RequestId = uint64_t;
+
+struct SamplingOptions {
+  float temperature = 1;  // 0: greedy, the lowest id wins ties
+  int top_k = 0;          // 0: off
+  float top_p = 1;        // 1: off
+  float min_p = 0;        // 0: off; relative to the likeliest token
+};
+
+// A continuation ends after the token whose bytes complete `delimiter` (empty:
+// never), after the end-of-text token, or at max_tokens, whichever is first.
+struct StopRule {
+  std::string delimiter = "\n";
+  int max_tokens = 256;
+};
+
+enum class Finish : uint8_t {
+  kDelimiter,  // the step is complete
+  kEnd,        // the model ended the text (end token included in tokens)
+  kLength,     // cut at max_tokens or at the model's context length
+};
+
+// n continuations of `from`.
+struct GenerateRequest {
+  SeqId from = kEmptySeq;
+  int n = 1;
+  SamplingOptions sampling;
+  StopRule stop;
+  StreamKey stream;
+  int first_sample = 0;  // sample i of this request draws as first_sample + i
+};
+
+// Scores of the hierarchical reward at the last token of each sequence.
+struct ScoreRequest {
+  std::vector<SeqId> sequences;
+};
+
+struct Request {
+  RequestId id = 0;
+  std::variant<GenerateRequest, ScoreRequest> body;
+};
+
+// Probabilities in [0, 1]; NaN where the model has no such head.
+struct LevelScores {
+  float step = std::numeric_limits<float>::quiet_NaN();  // this step is right
+  float path = std::numeric_limits<float>::quiet_NaN();  // all so far are
+};
+
+struct Continuation {
+  SeqId seq = kEmptySeq;        // the extended sequence; caller releases
+  std::vector<int32_t> tokens;  // new tokens only, at least one
+  std::vector<float> logprobs;  // ln p of each at temperature 1, no filter
+  float entropy = 0;            // mean over tokens, nats, temperature 1
+  Finish finish = Finish::kDelimiter;
+};
+
+struct Completion {
+  RequestId id = 0;
+  absl::Status status;                      // per request; others go on
+  std::vector<Continuation> continuations;  // GenerateRequest: n, in order
+  std::vector<LevelScores> scores;          // ScoreRequest: one a sequence
+};
+
+struct Capabilities {
+  bool propose = false;    // GenerateRequest
+  bool reward = false;     // ScoreRequest
+  int context_length = 0;  // tokens, prompt included
+};
+
+// Work done since construction.
+struct BackendStats {
+  int64_t tokens_computed = 0;    // token positions run through the trunk
+  int64_t tokens_generated = 0;   // tokens sampled, kept or dropped
+  int64_t tokens_recomputed = 0;  // of computed: had been evicted before
+  int64_t steps = 0;              // batches run
+  int64_t rows = 0;               // decode rows and prefill chunks, summed
+};
+
+// The key of the stream that sample `i` of a request draws from.
+inline StreamKey SampleKey(StreamKey stream, int i) {
+  stream.lo = MixHash(stream.lo, static_cast<uint64_t>(i));
+  return stream;
+}
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual const Capabilities& capabilities() const = 0;
+  virtual const BackendStats& stats() const = 0;
+
+  // The sequence `parent` followed by `tokens`. Computes nothing yet.
+  virtual SeqId Extend(SeqId parent, absl::Span<const int32_t> tokens) = 0;
+  virtual void Release(SeqId seq) = 0;
+
+  virtual void Submit(Request request) = 0;
+  // Runs one batch over all requests in flight and appends what finished.
+  // Returns false if nothing was in flight.
+  virtual bool Step(std::vector<Completion>& done) = 0;
+  // Drops a request; its completion never comes. Unknown ids are ignored.
+  virtual void Cancel(RequestId id) = 0;
+};
+
+}  // namespace espalier
+
+#endif  // ESPALIER_MODELS_SCHEDULE_BACKEND_H_
