@@ -8,11 +8,17 @@
 //   Executor executor(2);
 //   executor.ParallelFor(rows, 16, [&](int begin, int end) { ... });
 //
+// fn may call ParallelFor of the same Executor. While such an inner call waits
+// for its last chunks, its thread takes up nothing of the outer one, so fn may
+// keep scratch space in thread-local storage, but no lock that another chunk
+// wants.
+//
 // Thread-safe. Under ThreadSanitizer the hand-over is announced by hand,
 // because TBB's own synchronisation is not visible to it.
 #ifndef ESPALIER_SRC_BASE_EXECUTOR_H_
 #define ESPALIER_SRC_BASE_EXECUTOR_H_
 
+#include <atomic>
 #include <functional>
 #include <memory>
 
@@ -32,14 +38,18 @@ class Executor {
   // cover [0, n). Returns when all are done. fn must not throw.
   void ParallelFor(int n, int grain, const std::function<void(int, int)>& fn);
 
-  // How many different threads have run chunks of the last ParallelFor.
-  int last_participants() const { return last_participants_; }
+  // How many different threads have run chunks of the ParallelFor that ended
+  // last; tests use it to prove that their threads took part.
+  int last_participants() const {
+    return last_participants_.load(std::memory_order_relaxed);
+  }
 
  private:
   struct Arena;
   std::unique_ptr<Arena> arena_;
   int threads_;
-  int last_participants_ = 0;
+  // Stored at the end of each ParallelFor; orders nothing else.
+  std::atomic<int> last_participants_{0};
 };
 
 }  // namespace espalier

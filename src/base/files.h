@@ -1,0 +1,36 @@
+// Whole files in and out, with errors that name the path and the reason.
+//
+//   ESP_ASSIGN_OR_RETURN(std::string text, ReadFile("config.json"));
+//   ESP_RETURN_IF_ERROR(WriteFileAtomic("results.json", text));
+//
+// Stateless functions: thread-safe.
+#ifndef ESPALIER_SRC_BASE_FILES_H_
+#define ESPALIER_SRC_BASE_FILES_H_
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace espalier {
+
+// The bytes of the regular file (or pipe) at `path`. NotFound where nothing
+// is there, PermissionDenied, FailedPrecondition for a folder, Unavailable
+// for what the system reports while reading.
+absl::StatusOr<std::string> ReadFile(const std::string& path);
+
+// Puts `data` at `path` so that a reader, or this machine after a crash, sees
+// the old file or the new one and never a part: writes a file beside it,
+// flushes that to disk and renames it. Keeps the mode of a file that it
+// replaces; a symbolic link at `path` keeps pointing where it did.
+absl::Status WriteFileAtomic(const std::string& path, std::string_view data);
+
+// A status for a failed system call: `doing` is what was tried ("open"),
+// `error` its errno.
+absl::Status FileError(std::string_view doing, const std::string& path,
+                       int error);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_SRC_BASE_FILES_H_
