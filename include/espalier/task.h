@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "espalier/problem.h"
@@ -26,6 +27,9 @@ struct StepFormat {
   std::string delimiter = "\n";  // a step ends with these bytes
   int max_step_tokens = 256;     // a longer step is cut and marked as such
   int max_steps = 64;            // a response with more steps is unfinished
+  // A complete step that begins with one of these ends the response, as the
+  // model's end token does. Empty: only the end token ends it.
+  std::vector<std::string> final_prefixes;
 };
 
 class Task {

@@ -1,0 +1,162 @@
+// Searches as coroutines: Co<T>, the type of a search and of its parts.
+//
+//   Co<float> Rollout(SearchContext& ctx, NodeId node);
+//   Co<> RunSearch(SearchContext& ctx) { float v = co_await Rollout(ctx, 0); }
+//
+// A Co starts when awaited (or by Start), runs on the thread that resumes the
+// search and hands its result to whoever awaits it. The first parameter of
+// every coroutine is the SearchContext, from whose arena frames come. An
+// exception that leaves a coroutine fails the search with a Status; nobody
+// above it is resumed. See docs/adr/0001-searches-as-coroutines.md.
+#ifndef ESPALIER_SEARCH_COROUTINE_H_
+#define ESPALIER_SEARCH_COROUTINE_H_
+
+#include <array>
+#include <coroutine>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace espalier {
+
+class SearchContext;
+
+// Memory of coroutine frames: bump allocation with a free list per size class,
+// so that a search that awaits the same part a million times reuses one frame.
+// Externally synchronised.
+class FrameArena {
+ public:
+  void* Allocate(size_t size);
+  static void Free(void* frame);
+  int64_t bytes() const {
+    return static_cast<int64_t>(chunks_.size()) * kChunk;
+  }
+
+ private:
+  static constexpr size_t kChunk = 16384;
+  static constexpr size_t kAlign = 64;    // size classes are multiples of it
+  static constexpr size_t kClasses = 64;  // frames up to 4 KiB; larger: heap
+  struct Header {
+    FrameArena* arena;  // null: from the heap
+    size_t size_class;
+  };
+  struct FreeFrame {
+    FreeFrame* next;
+  };
+  std::vector<std::unique_ptr<std::byte[]>> chunks_;
+  size_t used_ = kChunk;  // bytes handed out of the last chunk
+  std::array<FreeFrame*, kClasses + 1> free_{};
+};
+
+namespace co_internal {
+
+// What all promises share. Defined in coroutine.cc: the context is incomplete
+// here.
+struct PromiseBase {
+  explicit PromiseBase(SearchContext& ctx) : context(&ctx) {}
+
+  static void* Allocate(size_t size, SearchContext& ctx);
+
+  std::suspend_always initial_suspend() noexcept { return {}; }
+  struct FinalAwaiter {
+    bool await_ready() noexcept { return false; }
+    template <class Promise>
+    std::coroutine_handle<> await_suspend(
+        std::coroutine_handle<Promise> self) noexcept {
+      PromiseBase& promise = self.promise();
+      if (promise.failed || promise.continuation == nullptr) {
+        return std::noop_coroutine();
+      }
+      return promise.continuation;
+    }
+    void await_resume() noexcept {}
+  };
+  FinalAwaiter final_suspend() noexcept { return {}; }
+  void unhandled_exception() noexcept;
+
+  SearchContext* context;
+  std::coroutine_handle<> continuation = nullptr;
+  bool failed = false;  // ended by an exception
+};
+
+template <class T>
+struct Promise;
+
+}  // namespace co_internal
+
+template <class T = void>
+class [[nodiscard]] Co {
+ public:
+  using promise_type = co_internal::Promise<T>;
+  using Handle = std::coroutine_handle<promise_type>;
+
+  Co() = default;
+  explicit Co(Handle handle) : handle_(handle) {}
+  Co(Co&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  Co& operator=(Co&& other) noexcept {
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+  ~Co() {
+    if (handle_) handle_.destroy();
+  }
+
+  // Runs until the first suspension. For the outermost coroutine of a search.
+  void Start() { handle_.resume(); }
+  bool done() const { return handle_ && handle_.done(); }
+
+  // Awaiting starts the coroutine and yields its result.
+  bool await_ready() const noexcept { return false; }
+  std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller) {
+    handle_.promise().continuation = caller;
+    return handle_;
+  }
+  T await_resume() { return handle_.promise().Result(); }
+
+ private:
+  Handle handle_ = nullptr;
+};
+
+namespace co_internal {
+
+template <class T>
+struct Promise : PromiseBase {
+  template <class... Args>
+  explicit Promise(SearchContext& ctx, Args&&...) : PromiseBase(ctx) {}
+  template <class... Args>
+  static void* operator new(size_t size, SearchContext& ctx, Args&&...) {
+    return Allocate(size, ctx);
+  }
+  static void operator delete(void* frame) { FrameArena::Free(frame); }
+
+  Co<T> get_return_object() {
+    return Co<T>(Co<T>::Handle::from_promise(*this));
+  }
+  void return_value(T v) { value = std::move(v); }
+  T Result() { return std::move(*value); }
+  std::optional<T> value;
+};
+
+template <>
+struct Promise<void> : PromiseBase {
+  template <class... Args>
+  explicit Promise(SearchContext& ctx, Args&&...) : PromiseBase(ctx) {}
+  template <class... Args>
+  static void* operator new(size_t size, SearchContext& ctx, Args&&...) {
+    return Allocate(size, ctx);
+  }
+  static void operator delete(void* frame) { FrameArena::Free(frame); }
+
+  Co<void> get_return_object() {
+    return Co<void>(Co<void>::Handle::from_promise(*this));
+  }
+  void return_void() {}
+  void Result() {}
+};
+
+}  // namespace co_internal
+}  // namespace espalier
+
+#endif  // ESPALIER_SEARCH_COROUTINE_H_

@@ -1,0 +1,285 @@
+// What a search algorithm sees of the world: its tree, the requests it may
+// make, its random streams and its budget. Nothing else: no gold answer, no
+// clock, no threads.
+//
+//   Co<> Greedy(SearchContext& ctx) {
+//     NodeId node = kRoot;
+//     while (!ctx.tree()[node].terminal() && !ctx.ShouldStop()) {
+//       const Expansion e = co_await ctx.Expand(node, {.temperature = 0});
+//       if (e.samples.empty()) break;
+//       node = e.samples[0];
+//     }
+//     ctx.Offer(node, 1);
+//   }
+//
+// A request is sent when its method is called; awaiting it yields the result.
+// Several may be in flight: keep the returned Awaiting and await it later.
+// Completions are applied to the tree in the order in which their requests
+// were made, whatever the order in which they arrive, and a coroutine that
+// waits for request k sees exactly the completions up to k. Hence the tree
+// does not depend on threads, batches or other searches.
+//
+// The other side (SearchDriver below) is the engine's: it takes requests out
+// and puts completions in.
+//
+// Externally synchronised: one thread at a time.
+#ifndef ESPALIER_SEARCH_SEARCH_CONTEXT_H_
+#define ESPALIER_SEARCH_SEARCH_CONTEXT_H_
+
+#include <coroutine>
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "espalier/problem.h"
+#include "espalier/task.h"
+#include "espalier/verifier.h"
+#include "search/coroutine.h"
+#include "search/parts/stop.h"
+#include "search/tree/tree.h"
+#include "src/base/random.h"
+
+namespace espalier {
+
+// The models of a search by the part they play; bound to models in options.
+enum class Role : uint8_t {
+  kPolicy,
+  kCritic,
+  kPlanner,
+  kProver,
+  kSecond,
+  kNavigator,
+};
+
+enum class RequestKind : uint8_t {
+  kExpand,
+  kEvaluate,
+  kVerify,
+  kScore,
+  kAsk,
+  kRetrieve,
+  kRun,
+};
+std::string_view RequestKindName(RequestKind kind);
+
+struct ExpandOptions {
+  int n = 1;
+  float temperature = 1;  // 0: greedy
+};
+
+// Result of Expand: one node a sample, in order of sampling. Equal samples are
+// the same node. Empty if the budget or a cancellation left nothing to do.
+struct Expansion {
+  absl::InlinedVector<NodeId, 8> samples;
+};
+// Result of Evaluate: the nodes' step_score and path_score are set.
+struct Evaluation {
+  bool done = false;  // false: cancelled, the nodes may be unscored
+};
+struct Verification {
+  bool done = false;
+  bool correct = false;
+};
+
+struct SearchRequest {
+  uint64_t seq = 0;  // order of issue within the search
+  RequestKind kind = RequestKind::kExpand;
+  Role by = Role::kPolicy;
+  std::vector<NodeId> nodes;  // Expand, Verify: one
+  ExpandOptions expand;
+  int first_sample = 0;  // index of the first sample to draw at the node
+  int max_tokens = 0;    // per sample
+  StreamKey stream;      // samples of the node draw from it
+};
+
+// A sample as a backend returned it.
+struct SampledStep {
+  std::vector<int32_t> tokens;
+  std::string text;
+  float logprob = 0;
+  bool ended = false;      // the model ended the response
+  bool truncated = false;  // cut by a length limit
+};
+struct NodeScores {
+  float step = std::numeric_limits<float>::quiet_NaN();
+  float path = std::numeric_limits<float>::quiet_NaN();
+};
+
+struct SearchCompletion {
+  uint64_t seq = 0;
+  absl::Status status;
+  std::vector<SampledStep> samples;  // Expand
+  std::vector<NodeScores> scores;    // Evaluate, one a node
+  bool correct = false;              // Verify
+};
+
+// One point of the anytime curve: the answer held after so many tokens.
+struct AnytimeAnswer {
+  int64_t tokens = 0;
+  NodeId node = kNoNode;
+  int32_t answer = -1;
+};
+
+template <class T>
+struct Awaiting;
+
+class SearchContext {
+ public:
+  // `problem`, `task` and `stopper` outlive the context.
+  SearchContext(const Problem& problem, const Task& task,
+                const Stopper& stopper, int64_t max_tokens, uint64_t seed);
+  SearchContext(const SearchContext&) = delete;
+  SearchContext& operator=(const SearchContext&) = delete;
+
+  Tree& tree() { return tree_; }
+  const Tree& tree() const { return tree_; }
+  const Problem& problem() const { return problem_; }
+  const StepFormat& format() const { return task_.format(); }
+
+  // Samples `options.n` continuations of `node`, one step each. Samples of a
+  // node are drawn from its stream in order: asking again draws further ones.
+  // Cut so that the token budget cannot be exceeded by this request.
+  Awaiting<Expansion> Expand(NodeId node, ExpandOptions options = {},
+                             Role by = Role::kPolicy);
+  // Scores those of `nodes` that are not scored yet. All in one request.
+  Awaiting<Evaluation> Evaluate(absl::Span<const NodeId> nodes,
+                                Role by = Role::kCritic);
+  // Asks the problem's intrinsic verifier for a verdict on a response.
+  Awaiting<Verification> Verify(NodeId node);
+
+  // Index of the canonical answer of the response that ends in `node`, -1 if
+  // it has none.
+  int32_t AnswerOf(NodeId node);
+
+  // Random draws that belong to `node` and `purpose`.
+  RandomStream Stream(NodeId node, Purpose purpose, uint64_t index = 0) const;
+
+  // True once a budget is spent or a stop was asked for. Checked before work
+  // is begun, so that a search returns its best answer so far.
+  bool ShouldStop();
+  const Usage& usage() const { return usage_; }
+  void CountSimulation() { ++usage_.simulations; }
+  int64_t tokens_left() const { return max_tokens_ - usage_.tokens; }
+
+  // The best answer as of now: a node that ends a response (any node for a
+  // method that stopped early) with the method's own score.
+  void Offer(NodeId node, float score);
+  // As Offer, for an answer that several nodes share (votes).
+  void OfferAnswer(NodeId node, int32_t answer, float score);
+
+  // Ends the search with an error; its coroutine is not resumed again.
+  void Fail(absl::Status status);
+
+  FrameArena& frames() { return frames_; }
+
+ private:
+  friend class SearchDriver;
+  template <class T>
+  friend struct Awaiting;
+
+  struct Slot {
+    RequestKind kind = RequestKind::kExpand;
+    bool arrived = false;    // the completion is here
+    bool delivered = false;  // and applied
+    bool consumed = false;   // and its result handed to the coroutine
+    std::vector<NodeId> nodes;
+    SearchCompletion completion;
+    Expansion expansion;
+    Evaluation evaluation;
+    Verification verification;
+  };
+  Slot& slot(uint64_t seq) { return slots_[seq - first_slot_]; }
+  uint64_t Issue(SearchRequest request, bool answered);
+  void Deliver(Slot& slot);
+  void DeliverExpansion(Slot& slot);
+  void DeliverEvaluation(Slot& slot);
+  void DropConsumed();
+
+  const Problem& problem_;
+  const Task& task_;
+  const Stopper& stopper_;
+  const int64_t max_tokens_;  // int64 max: no limit
+  const uint64_t seed_;
+  const uint64_t problem_hash_;
+
+  FrameArena frames_;
+  Tree tree_;
+  Usage usage_;
+  std::string stop_reason_;
+  absl::Status failure_;
+
+  std::deque<Slot> slots_;  // requests first_slot_ .. next_seq_-1
+  uint64_t first_slot_ = 0;
+  uint64_t next_seq_ = 0;
+  uint64_t next_delivery_ = 0;
+  uint64_t waiting_for_ = 0;
+  std::coroutine_handle<> waiting_ = nullptr;
+  std::vector<SearchRequest> outbox_;
+  std::vector<bool> answer_known_;  // per node: Node::answer is set
+  std::vector<AnytimeAnswer> anytime_;
+  NodeId best_node_ = kNoNode;
+  int32_t best_answer_ = -1;
+  float best_score_ = 0;
+};
+
+// Awaits request `seq`. Trivially destructible, as g++ 12 wants of temporaries
+// in co_await expressions.
+template <class T>
+struct Awaiting {
+  SearchContext* ctx;
+  uint64_t seq;
+
+  bool await_ready() const { return ctx->slot(seq).delivered; }
+  void await_suspend(std::coroutine_handle<> handle) const {
+    ctx->waiting_ = handle;
+    ctx->waiting_for_ = seq;
+  }
+  T await_resume() const {
+    SearchContext::Slot& slot = ctx->slot(seq);
+    slot.consumed = true;
+    if constexpr (std::is_same_v<T, Expansion>) {
+      return std::move(slot.expansion);
+    } else if constexpr (std::is_same_v<T, Evaluation>) {
+      return slot.evaluation;
+    } else {
+      return slot.verification;
+    }
+  }
+};
+
+// The engine's side of a SearchContext.
+class SearchDriver {
+ public:
+  explicit SearchDriver(SearchContext& ctx) : ctx_(ctx) {}
+
+  // Requests made since the last call, in order of issue.
+  std::vector<SearchRequest> TakeRequests();
+  // Hands in a completion; applied once all earlier ones are there.
+  void Put(SearchCompletion completion);
+  // Applies what can be applied and resumes the search as it goes. After it,
+  // requests() may have more, or the search is over.
+  void Pump();
+  // Asks the search to end: requests in flight complete as cancelled.
+  void Stop(std::string reason);
+
+  bool waiting() const { return ctx_.waiting_ != nullptr; }
+  const absl::Status& failure() const { return ctx_.failure_; }
+  const std::string& stop_reason() const { return ctx_.stop_reason_; }
+  const std::vector<AnytimeAnswer>& anytime() const { return ctx_.anytime_; }
+  NodeId best_node() const { return ctx_.best_node_; }
+  int32_t best_answer() const { return ctx_.best_answer_; }
+  float best_score() const { return ctx_.best_score_; }
+
+ private:
+  SearchContext& ctx_;
+};
+
+}  // namespace espalier
+
+#endif  // ESPALIER_SEARCH_SEARCH_CONTEXT_H_

@@ -1,0 +1,78 @@
+#include "search/tree/check_tree.h"
+
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "src/base/text.h"
+
+namespace espalier {
+namespace {
+
+absl::Status Broken(NodeId id, std::string_view what) {
+  return absl::InternalError(absl::StrCat("tree node ", id, ": ", AbslView(what)));
+}
+
+absl::Status CheckChildren(const Tree& tree, NodeId id) {
+  const Node& node = tree[id];
+  uint32_t count = 0;
+  NodeId last = kNoNode;
+  for (const NodeId c : Children(tree, id)) {
+    if (c >= tree.size()) return Broken(id, "child index out of range");
+    if (++count > node.num_children) return Broken(id, "too many children");
+    if (c <= id) return Broken(c, "created before its parent");
+    if (tree[c].parent != id) return Broken(c, "parent link is wrong");
+    if (tree[c].depth != node.depth + 1) return Broken(c, "depth is wrong");
+    if (tree[c].draws == 0) return Broken(c, "a child without a draw");
+    for (const NodeId d : Children(tree, id)) {
+      if (d == c) break;
+      if (tree.tokens(c) == tree.tokens(d) && tree.text(c) == tree.text(d)) {
+        return Broken(c, absl::StrCat("says the same as its sibling ", d));
+      }
+    }
+    last = c;
+  }
+  if (count != node.num_children) return Broken(id, "child count is wrong");
+  if (last != node.last_child) return Broken(id, "last child is wrong");
+  if (node.terminal() && count > 0) return Broken(id, "terminal has children");
+  return absl::OkStatus();
+}
+
+absl::Status CheckStatistics(const Tree& tree, NodeId id,
+                             const CheckTreeOptions& options) {
+  const Node& node = tree[id];
+  if (node.in_flight != 0) {
+    return Broken(id, absl::StrCat(node.in_flight, " visits in flight"));
+  }
+  if (node.visits > 0 && !(node.q >= options.min_value - 1e-5f &&
+                           node.q <= options.max_value + 1e-5f)) {
+    return Broken(id, absl::StrCat("q ", node.q, " out of range"));
+  }
+  if (node.scored() == std::isnan(node.path_score)) {
+    return Broken(id, "scored flag and score disagree");
+  }
+  if (!options.visits_conserve) return absl::OkStatus();
+  uint64_t below = 0;
+  for (const NodeId c : Children(tree, id)) below += tree[c].visits;
+  if (below > node.visits) {
+    return Broken(id, absl::StrCat("children have ", below,
+                                   " visits, the node ", node.visits));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status CheckTree(const Tree& tree, const CheckTreeOptions& options) {
+  uint32_t reached = 1;
+  for (NodeId id = 0; id < tree.size(); ++id) {
+    absl::Status status = CheckChildren(tree, id);
+    if (!status.ok()) return status;
+    status = CheckStatistics(tree, id, options);
+    if (!status.ok()) return status;
+    reached += tree[id].num_children;
+  }
+  if (reached != tree.size()) return Broken(kRoot, "some nodes have no parent");
+  return absl::OkStatus();
+}
+
+}  // namespace espalier

@@ -1,0 +1,171 @@
+// The search tree: every step that a search has seen, with its statistics.
+//
+//   node 0 (root: the prompt)
+//     |-- 1 "a 23\n" -- 3 "b 23+48=71\n" -- ...
+//     `-- 2 "a 32\n"
+//
+// Nodes are addressed by 32-bit indices in order of creation. What a node
+// says (kind, text, tokens, log-prob) never changes after Add; what the search
+// knows of it (visits, values) does. Children of a node are a linked list in
+// order of creation. A continuation sampled again is the same node with one
+// more draw, not a second node.
+//
+// Externally synchronised: a tree belongs to one search.
+#ifndef ESPALIER_SEARCH_TREE_TREE_H_
+#define ESPALIER_SEARCH_TREE_TREE_H_
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/types/span.h"
+
+namespace espalier {
+
+using NodeId = uint32_t;
+inline constexpr NodeId kNoNode = 0xFFFFFFFFu;
+inline constexpr NodeId kRoot = 0;
+
+enum class NodeKind : uint8_t {
+  kPrompt,  // the root
+  kStep,
+  kAnswer,  // a step that ends the response
+  kPlan,
+  kSegment,
+  kThought,
+  kToolCall,
+  kToolResult,
+  kSubgoal,
+};
+
+// Bits of Node::flags.
+enum NodeFlag : uint8_t {
+  kTerminal = 1,   // nothing can follow: the response ended
+  kTruncated = 2,  // cut by a token limit inside the step; never an answer
+  kExpanded = 4,   // the search has asked for children
+  kScored = 8,     // step_score and path_score are set
+};
+
+// Statistics are averages, not sums: they stay in the rewards' range.
+struct Node {
+  NodeId parent = kNoNode;
+  NodeId first_child = kNoNode;
+  NodeId last_child = kNoNode;
+  NodeId next_sibling = kNoNode;
+  uint32_t num_children = 0;  // distinct continuations
+  uint32_t visits = 0;        // finished visits; backup adds
+  uint32_t in_flight = 0;     // selections not backed up yet
+  float q = 0;                // mean backed-up value; written by backup
+  float prior = 0;            // softmax over siblings; 0 until computed
+  float logprob = 0;          // ln p of the step's tokens, summed, T = 1
+  // Scores of the reward model in [0, 1], NaN until kScored: this step is
+  // right; all steps so far are.
+  float step_score = std::numeric_limits<float>::quiet_NaN();
+  float path_score = std::numeric_limits<float>::quiet_NaN();
+  uint32_t step = 0;    // index of what the node says (Tree::text ...)
+  int32_t answer = -1;  // index of its canonical answer, -1: none
+  uint16_t depth = 0;   // steps from the root
+  uint16_t draws = 0;   // times this continuation was sampled
+  NodeKind kind = NodeKind::kStep;
+  uint8_t flags = 0;
+  uint16_t num_tokens = 0;  // tokens of this step
+
+  bool terminal() const { return (flags & kTerminal) != 0; }
+  bool truncated() const { return (flags & kTruncated) != 0; }
+  bool expanded() const { return (flags & kExpanded) != 0; }
+  bool scored() const { return (flags & kScored) != 0; }
+};
+static_assert(sizeof(Node) == 64, "a hot node is one cache line");
+
+// What a node says, as handed to Tree::Add.
+struct StepDraft {
+  NodeKind kind = NodeKind::kStep;
+  std::string_view text;
+  absl::Span<const int32_t> tokens;
+  float logprob = 0;
+  bool terminal = false;
+  bool truncated = false;
+};
+
+class Tree {
+ public:
+  Tree();
+
+  // Adds `draft` under `parent`, or counts one more draw of the child that
+  // already has the same tokens (the same text where there are no tokens).
+  // `*is_new` tells which. At most 65,535 draws and depth are counted.
+  NodeId Add(NodeId parent, const StepDraft& draft, bool* is_new = nullptr);
+
+  Node& operator[](NodeId id) { return nodes_[id]; }
+  const Node& operator[](NodeId id) const { return nodes_[id]; }
+  uint32_t size() const { return static_cast<uint32_t>(nodes_.size()); }
+
+  std::string_view text(NodeId id) const;
+  absl::Span<const int32_t> tokens(NodeId id) const;
+  // Nodes from the root's child to `id`, in that order.
+  std::vector<NodeId> Path(NodeId id) const;
+  // Text of the response up to and including `id`; "" for the root.
+  std::string Response(NodeId id) const;
+  // Hash of the tokens from the root to `id`: what keys its random streams, so
+  // that the same state draws the same samples under every method.
+  uint64_t path_hash(NodeId id) const;
+  // Number of draws asked of `id` so far: the index of its next sample.
+  int samples_drawn(NodeId id) const;
+  void AddSamplesDrawn(NodeId id, int n);
+
+  // Canonical answers are interned so that equal answers are equal indices.
+  int32_t InternAnswer(std::string_view answer);
+  const std::string& answer_text(int32_t answer) const {
+    return answers_[static_cast<size_t>(answer)];
+  }
+  int num_answers() const { return static_cast<int>(answers_.size()); }
+
+  int64_t bytes() const;
+
+ private:
+  struct Said {  // cold part
+    uint32_t text_begin, text_size, token_begin, samples_drawn;
+    uint64_t path_hash;
+  };
+  std::vector<Node> nodes_;
+  std::vector<Said> said_;
+  std::string texts_;
+  std::vector<int32_t> tokens_;
+  std::vector<std::string> answers_;
+};
+
+// Iterates over the children of a node in order of creation:
+//   for (NodeId c : Children(tree, parent)) ...
+class Children {
+ public:
+  Children(const Tree& tree, NodeId parent)
+      : tree_(tree), first_(tree[parent].first_child) {}
+  struct Iterator {
+    const Tree* tree;
+    NodeId id;
+    NodeId operator*() const { return id; }
+    Iterator& operator++() {
+      id = (*tree)[id].next_sibling;
+      return *this;
+    }
+    bool operator!=(const Iterator& other) const { return id != other.id; }
+  };
+  Iterator begin() const { return {&tree_, first_}; }
+  Iterator end() const { return {&tree_, kNoNode}; }
+
+ private:
+  const Tree& tree_;
+  NodeId first_;
+};
+
+// Adds one finished visit of value `v` to `id` alone.
+inline void AddVisit(Node& node, float v) {
+  ++node.visits;
+  node.q += (v - node.q) / static_cast<float>(node.visits);
+}
+
+}  // namespace espalier
+
+#endif  // ESPALIER_SEARCH_TREE_TREE_H_
