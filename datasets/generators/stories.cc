@@ -1,0 +1,367 @@
+#include "datasets/generators/stories.h"
+
+#include <algorithm>
+#include <iterator>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "datasets/tasks/sentences.h"
+#include "datasets/tasks/story_lines.h"
+#include "src/base/check.h"
+
+namespace espalier {
+namespace {
+
+// The bands: the one place where the difficulty of the shipped sets is set.
+constexpr StoryBand kBands[] = {
+    {"easy",
+     {.min_steps = 3,
+      .max_steps = 5,
+      .max_value = 99,
+      .max_addend = 60,
+      .max_factor = 5,
+      .distractor = 0,
+      .op_weights = {0.3, 0.3, 0.2, 0.2}}},
+    {"middle",
+     {.min_steps = 6,
+      .max_steps = 10,
+      .max_value = 199,
+      .max_addend = 99,
+      .max_factor = 9,
+      .distractor = 0.1,
+      .op_weights = {0.3, 0.3, 0.2, 0.2}}},
+    {"hard",
+     {.min_steps = 11,
+      .max_steps = 16,
+      .max_value = 199,
+      .max_addend = 99,
+      .max_factor = 9,
+      .distractor = 0.1,
+      .op_weights = {0.3, 0.3, 0.2, 0.2}}},
+};
+
+struct Person {
+  std::string_view name;
+  bool female;
+};
+
+constexpr Person kPeople[] = {
+    {"Ann", true},   {"Tom", false},  {"Mia", true},   {"Ben", false},
+    {"Eva", true},   {"Sam", false},  {"Lucy", true},  {"Max", false},
+    {"Nora", true},  {"Leo", false},  {"Rosa", true},  {"Paul", false},
+    {"Ida", true},   {"Omar", false}, {"Jane", true},  {"Hugo", false},
+    {"Yuki", true},  {"Ivan", false}, {"Priya", true}, {"Finn", false},
+    {"Clara", true}, {"Noah", false},
+};
+
+constexpr std::string_view kObjects[] = {
+    "shells", "marbles", "stamps",  "cards",   "coins",   "beads",   "pens",
+    "books",  "apples",  "plums",   "nuts",    "buttons", "stones",  "stickers",
+    "sweets", "pencils", "ribbons", "tickets", "candles", "flowers", "figs",
+};
+
+constexpr std::string_view kNumberWords[] = {"zero",  "one",  "two", "three",
+                                             "four",  "five", "six", "seven",
+                                             "eight", "nine"};
+
+// Templates. $S the hero as subject (name or pronoun), $s the same inside a
+// sentence, $N the hero's name, $o the objects, $F a friend, $G another friend,
+// $q other objects, $x the number. For factors: $k "twice" or "three times", $w
+// the number word, $v "a friend" or "two friends", $h "half" or "one third".
+constexpr std::string_view kOpenings[] = {
+    "$N has $x $o.",         "At first $N has $x $o.",
+    "$N starts with $x $o.", "There are $x $o in the box that $N has.",
+    "$N owns $x $o.",
+};
+constexpr std::string_view kAdds[] = {
+    "$S finds $x more.",        "$S finds $x $o.",
+    "$S buys $x more $o.",      "$F gives $N $x $o.",
+    "$S wins $x $o in a game.", "$S gets $x more from $F.",
+    "$S picks up $x $o.",
+};
+constexpr std::string_view kSubtracts[] = {
+    "$S gives $x to $F.",   "$S gives $x $o to $F.",   "$S loses $x $o.",
+    "$S sells $x of them.", "$F takes $x $o from $N.", "$S throws away $x $o.",
+    "$S drops $x $o.",
+};
+constexpr std::string_view kMultiplies[] = {
+    "Now $s gets $k as many.",        "Then $s has $k as many.",
+    "$S trades them for $k as many.", "$S ends up with $k as many $o.",
+    "The pile grows to $k its size.",
+};
+constexpr std::string_view kDivides[] = {
+    "$S shares them equally with $v.",
+    "$S makes $w equal piles and keeps one.",
+    "$S keeps only $h of them.",
+    "Only $h of the $o are left.",
+    "$S fills $w equal bags and keeps one.",
+};
+constexpr std::string_view kDistractors[] = {
+    "$F has $x $q.",
+    "The shop opens at $x.",
+    "$F is $x years old.",
+    "$F buys $x $q.",
+    "The walk takes $x minutes.",
+    "$S reads $x pages of a book.",
+    "$F gives $x $q to $G.",
+    "$F lives in house $x.",
+    "$S also sees $x birds.",
+};
+constexpr std::string_view kQuestions[] = {
+    "How many $o does $N have now?",
+    "How many $o does $N have at the end?",
+    "How many $o are left for $N?",
+};
+
+std::string TimesWord(int factor) {
+  if (factor == 2) return "twice";
+  return std::string(kNumberWords[factor]) + " times";
+}
+
+std::string FractionWord(int divisor) {
+  static constexpr std::string_view kFractions[] = {
+      "half",      "one third",   "a quarter",  "one fifth",
+      "one sixth", "one seventh", "one eighth", "one ninth"};
+  return std::string(kFractions[divisor - 2]);
+}
+
+// Those who share are one fewer than the shares.
+std::string FriendsWord(int divisor) {
+  if (divisor == 2) return "a friend";
+  return std::string(kNumberWords[divisor - 1]) + " friends";
+}
+
+template <typename T, size_t kSize>
+const T& Pick(const T (&items)[kSize], RandomStream& rng) {
+  return items[rng.Below(kSize)];
+}
+
+struct Change {
+  char op = '+';
+  int amount = 0;
+};
+
+// Writes one story, sentence by sentence.
+class StoryWriter {
+ public:
+  explicit StoryWriter(RandomStream& rng)
+      : rng_(rng), hero_(&Pick(kPeople, rng)) {
+    object_ = Pick(kObjects, rng);
+    do {
+      other_object_ = Pick(kObjects, rng);
+    } while (other_object_ == object_);
+    friend_ = PickOther(hero_, hero_);
+    other_friend_ = PickOther(hero_, friend_);
+  }
+
+  // Appends the filled template; returns the sentence's tag.
+  std::string Add(std::string_view text, int number) {
+    const bool other_person = text.find("$F") != text.npos;
+    // A pronoun only where nobody else has just been named.
+    const bool pronoun = !sentences_.empty() && !other_named_ &&
+                         !other_person && rng_.Below(4) != 0;
+    if (rng_.Below(2) == 0) std::swap(friend_, other_friend_);
+    std::string out;
+    for (size_t i = 0; i < text.size(); ++i) {
+      if (text[i] == '$') {
+        out += Slot(text[++i], number, pronoun);
+      } else {
+        out += text[i];
+      }
+    }
+    sentences_.push_back(std::move(out));
+    other_named_ = other_person;
+    return SentenceTag(sentences_.size() - 1);
+  }
+
+  std::string Text() const { return absl::StrJoin(sentences_, " "); }
+
+ private:
+  const Person* PickOther(const Person* a, const Person* b) {
+    const Person* person;
+    do {
+      person = &Pick(kPeople, rng_);
+    } while (person == a || person == b);
+    return person;
+  }
+
+  std::string Slot(char slot, int number, bool pronoun) const {
+    const std::string_view name = hero_->name;
+    switch (slot) {
+      case 'S':
+        if (pronoun) return hero_->female ? "She" : "He";
+        return std::string(name);
+      case 's':
+        if (pronoun) return hero_->female ? "she" : "he";
+        return std::string(name);
+      case 'N':
+        return std::string(name);
+      case 'o':
+        return std::string(object_);
+      case 'q':
+        return std::string(other_object_);
+      case 'F':
+        return std::string(friend_->name);
+      case 'G':
+        return std::string(other_friend_->name);
+      case 'x':
+        return absl::StrCat(number);
+      case 'k':
+        return TimesWord(number);
+      case 'w':
+        return std::string(kNumberWords[number]);
+      case 'v':
+        return FriendsWord(number);
+      case 'h':
+        return FractionWord(number);
+      default:
+        ESP_CHECK(false && "a template uses an unknown slot");
+        return "";
+    }
+  }
+
+  RandomStream& rng_;
+  const Person* hero_;
+  const Person* friend_;
+  const Person* other_friend_;
+  std::string_view object_, other_object_;
+  std::vector<std::string> sentences_;
+  bool other_named_ = false;  // the last sentence named somebody else
+};
+
+// A number in [lo, hi], each with equal probability, for which `ok` holds; 0
+// if there is none.
+template <typename Ok>
+int PickNumber(int lo, int hi, RandomStream& rng, Ok ok) {
+  std::vector<int> fit;
+  for (int n = lo; n <= hi; ++n) {
+    if (ok(n)) fit.push_back(n);
+  }
+  return fit.empty() ? 0 : fit[rng.Below(static_cast<uint32_t>(fit.size()))];
+}
+
+int PickAmount(char op, int value, const StoryOptions& o, RandomStream& rng) {
+  const auto any = [](int) { return true; };
+  switch (op) {
+    case '+':
+      return PickNumber(2, std::min(o.max_addend, o.max_value - value), rng,
+                        any);
+    case '-':
+      return PickNumber(2, std::min(o.max_addend, value - 1), rng, any);
+    case '*':
+      return PickNumber(2, std::min(o.max_factor, o.max_value / value), rng,
+                        any);
+    default:
+      return PickNumber(2, std::min(o.max_factor, value), rng,
+                        [&](int n) { return value % n == 0; });
+  }
+}
+
+Change PickChange(int value, const StoryOptions& o, RandomStream& rng) {
+  Change possible[4];
+  double weights[4];
+  for (int i = 0; i < 4; ++i) {
+    possible[i].op = "+-*/"[i];
+    possible[i].amount = PickAmount(possible[i].op, value, o, rng);
+    weights[i] = possible[i].amount > 0 ? o.op_weights[i] : 0;
+  }
+  double total = std::accumulate(weights, weights + 4, 0.0);
+  if (total <= 0) {
+    // The wanted operations would all leave the bounds: take any that stays.
+    // max_value >= 5 leaves + or - possible at every value.
+    for (int i = 0; i < 4; ++i) weights[i] = possible[i].amount > 0 ? 1 : 0;
+    total = std::accumulate(weights, weights + 4, 0.0);
+  }
+  ESP_CHECK(total > 0);
+  double draw = rng.UniformDouble() * total;
+  int chosen = 0;
+  for (int i = 0; i < 4; ++i) {
+    if (weights[i] <= 0) continue;
+    chosen = i;
+    if (draw < weights[i]) break;
+    draw -= weights[i];
+  }
+  return possible[chosen];
+}
+
+std::string_view PickTemplate(char op, RandomStream& rng) {
+  switch (op) {
+    case '+':
+      return Pick(kAdds, rng);
+    case '-':
+      return Pick(kSubtracts, rng);
+    case '*':
+      return Pick(kMultiplies, rng);
+    default:
+      return Pick(kDivides, rng);
+  }
+}
+
+void CheckOptions(const StoryOptions& o) {
+  ESP_CHECK(1 <= o.min_steps && o.min_steps <= o.max_steps);
+  ESP_CHECK(o.max_value >= 5 && o.max_addend >= 2);
+  ESP_CHECK(2 <= o.max_factor && o.max_factor <= 9);
+}
+
+}  // namespace
+
+std::span<const StoryBand> StoryBands() { return kBands; }
+
+const StoryBand* FindStoryBand(std::string_view name) {
+  const auto it =
+      std::find_if(std::begin(kBands), std::end(kBands),
+                   [&](const StoryBand& band) { return band.name == name; });
+  return it == std::end(kBands) ? nullptr : it;
+}
+
+GradedProblem MakeStory(const StoryOptions& options, RandomStream& rng) {
+  CheckOptions(options);
+  GradedProblem story;
+  std::vector<std::string>& lines = story.reference.steps;
+  StoryWriter writer(rng);
+
+  StoryLine line;
+  line.value = rng.Range(2, options.max_value);
+  line.tag = writer.Add(Pick(kOpenings, rng), static_cast<int>(line.value));
+  lines.push_back(FormatStoryLine(line));
+
+  line.kind = StoryLine::Kind::kStep;
+  const int steps = rng.Range(options.min_steps, options.max_steps);
+  for (int step = 0; step < steps; ++step) {
+    if (rng.UniformDouble() < options.distractor) {
+      const std::string_view text = Pick(kDistractors, rng);
+      // Shops open in the morning; other numbers look like the story's own.
+      const bool hour = text.find("opens") != text.npos;
+      writer.Add(text, hour ? rng.Range(7, 11) : rng.Range(5, 80));
+    }
+    const Change change =
+        PickChange(static_cast<int>(line.value), options, rng);
+    line.left = line.value;
+    line.op = change.op;
+    line.right = change.amount;
+    line.value = *ApplyStoryOperation(line.left, line.op, line.right);
+    line.tag = writer.Add(PickTemplate(change.op, rng), change.amount);
+    lines.push_back(FormatStoryLine(line));
+  }
+
+  writer.Add(Pick(kQuestions, rng), 0);
+  line.kind = StoryLine::Kind::kAnswer;
+  lines.push_back(FormatStoryLine(line));
+  story.problem.question = writer.Text();
+  story.reference.answer = absl::StrCat(line.value);
+  return story;
+}
+
+GradedProblem MakeStory(const StoryBand& band, uint64_t seed, uint64_t index) {
+  const std::string set = "stories:" + std::string(band.name);
+  RandomStream rng(StreamKey(seed, StableHash(set), index, Purpose::kGenerate));
+  GradedProblem story = MakeStory(band.options, rng);
+  story.problem.set = set;
+  story.problem.id = absl::StrCat(set, "/", seed, "/", index);
+  return story;
+}
+
+}  // namespace espalier

@@ -1,0 +1,74 @@
+// The lines of a story's solution, and the rule that judges them.
+//
+//   a 23          the opening: the sentence's tag and the quantity
+//   b 23+48=71    sentence b changes 23 to 71; operations are + - * /
+//   = 71          the answer
+//
+// The rule. A line is right given the lines above it (step_ok) if it is the
+// line that should come next after the sentence which the line above points at,
+// continues from the value that the line above states, and computes correctly.
+// The answer is right if it repeats the value above and no sentence is left.
+// After a skipped or repeated sentence the rule goes on from there, so a slip
+// is charged once; path_ok stays false from the first wrong line on. A line
+// that cannot be read is wrong and moves nothing.
+#ifndef ESPALIER_DATASETS_TASKS_STORY_LINES_H_
+#define ESPALIER_DATASETS_TASKS_STORY_LINES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "espalier/verifier.h"
+
+namespace espalier {
+
+struct StoryLine {
+  enum class Kind { kOpening, kStep, kAnswer };
+  Kind kind = Kind::kOpening;
+  std::string tag;    // sentence; empty for an answer
+  int64_t left = 0;   // kStep only
+  char op = 0;        // kStep only: + - * /
+  int64_t right = 0;  // kStep only
+  int64_t value = 0;  // the quantity after this line
+
+  bool operator==(const StoryLine&) const = default;
+};
+
+// Reads a line (no newline). Strict: what FormatStoryLine writes for values in
+// [0, 10^15), nothing else.
+std::optional<StoryLine> ParseStoryLine(std::string_view line);
+std::string FormatStoryLine(const StoryLine& line);
+
+// `left op right`; nothing for an inexact division, a division by zero, a
+// negative result or an unknown operation.
+std::optional<int64_t> ApplyStoryOperation(int64_t left, char op,
+                                           int64_t right);
+
+// Judges the lines of one response in order. Copyable: a copy continues from
+// the same state. Thread-compatible.
+class StoryJudge {
+ public:
+  // `expected` are a reference's steps: an opening, steps, the answer.
+  // InvalidArgument if they are not.
+  static absl::StatusOr<StoryJudge> Create(
+      const std::vector<std::string>& expected);
+
+  // The verdict on the next line of the response (without newline).
+  StepVerdict Next(std::string_view line);
+
+ private:
+  std::vector<StoryLine> expected_;
+  std::vector<size_t> sentences_;  // of expected_, without the answer
+  size_t next_ = 0;                // the line of expected_ that should come
+  std::optional<int64_t> value_;   // as the response last stated it
+  bool answered_ = false;
+  bool path_ok_ = true;
+};
+
+}  // namespace espalier
+
+#endif  // ESPALIER_DATASETS_TASKS_STORY_LINES_H_
