@@ -185,7 +185,12 @@ void SearchContext::DeliverExpansion(Slot& slot) {
         .logprob = sample.logprob,
         .terminal = final_step,
         .truncated = sample.truncated};
-    slot.expansion.samples.push_back(tree_.Add(parent, draft));
+    bool is_new = false;
+    const NodeId node = tree_.Add(parent, draft, &is_new);
+    slot.expansion.samples.push_back(node);
+    if (sample.handle >= 0) {
+      handovers_.push_back({node, sample.handle, is_new});
+    }
   }
   usage_.nodes = tree_.size();
 }
@@ -222,6 +227,21 @@ void SearchContext::DropConsumed() {
 
 std::vector<SearchRequest> SearchDriver::TakeRequests() {
   return std::exchange(ctx_.outbox_, {});
+}
+
+std::vector<Handover> SearchDriver::TakeHandovers() {
+  return std::exchange(ctx_.handovers_, {});
+}
+
+std::vector<int64_t> SearchDriver::UndeliveredHandles() const {
+  std::vector<int64_t> handles;
+  for (const auto& slot : ctx_.slots_) {
+    if (slot.delivered) continue;
+    for (const SampledStep& sample : slot.completion.samples) {
+      if (sample.handle >= 0) handles.push_back(sample.handle);
+    }
+  }
+  return handles;
 }
 
 void SearchDriver::Put(SearchCompletion completion) {

@@ -105,6 +105,14 @@ struct SampledStep {
   float logprob = 0;
   bool ended = false;      // the model ended the response
   bool truncated = false;  // cut by a length limit
+  int64_t handle = -1;     // the engine's own, handed back with the node
+};
+// A sample's handle once the sample has become a node. Not `is_new`: the node
+// was there already and the handle is not needed.
+struct Handover {
+  NodeId node = kNoNode;
+  int64_t handle = -1;
+  bool is_new = false;
 };
 struct NodeScores {
   float step = std::numeric_limits<float>::quiet_NaN();
@@ -221,6 +229,7 @@ class SearchContext {
   uint64_t waiting_for_ = 0;
   std::coroutine_handle<> waiting_ = nullptr;
   std::vector<SearchRequest> outbox_;
+  std::vector<Handover> handovers_;
   std::vector<bool> answer_known_;  // per node: Node::answer is set
   std::vector<AnytimeAnswer> anytime_;
   NodeId best_node_ = kNoNode;
@@ -260,6 +269,11 @@ class SearchDriver {
 
   // Requests made since the last call, in order of issue.
   std::vector<SearchRequest> TakeRequests();
+  // Samples that became nodes since the last call.
+  std::vector<Handover> TakeHandovers();
+  // Handles of samples that arrived and never became nodes, because the search
+  // ended before. For the engine's cleaning up.
+  std::vector<int64_t> UndeliveredHandles() const;
   // Hands in a completion; applied once all earlier ones are there.
   void Put(SearchCompletion completion);
   // Applies what can be applied and resumes the search as it goes. After it,

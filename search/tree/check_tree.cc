@@ -9,7 +9,8 @@ namespace espalier {
 namespace {
 
 absl::Status Broken(NodeId id, std::string_view what) {
-  return absl::InternalError(absl::StrCat("tree node ", id, ": ", AbslView(what)));
+  return absl::InternalError(
+      absl::StrCat("tree node ", id, ": ", AbslView(what)));
 }
 
 absl::Status CheckChildren(const Tree& tree, NodeId id) {

@@ -1,0 +1,132 @@
+// The engine: loads models once and runs many searches over them at a time.
+//
+//   EngineOptions models{.policy = "models/zoo/stories"};
+//   auto engine = Engine::Create(models).value();
+//   SearchOptions search{.method = "beam:branch=4", .max_tokens = 600};
+//   SearchResult result = engine->Solve(problem, task, search);
+//   std::cout << result.answer << "\n";
+//
+// The same seed gives the same trees and answers whatever `threads` and `live`
+// are. An engine is externally synchronised: one Solve or SolveAll at a time.
+#ifndef ESPALIER_ENGINE_H_
+#define ESPALIER_ENGINE_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "espalier/problem.h"
+#include "espalier/reward_model.h"
+#include "espalier/task.h"
+#include "espalier/verifier.h"
+
+namespace espalier {
+
+struct EngineOptions {
+  std::string policy;  // checkpoint folder
+  std::string critic;  // "": the reward heads of the policy's trunk
+  int threads = 0;     // 0: one a core
+  int live = 32;       // searches under way at once
+  int64_t kv_bytes = int64_t{2} << 30;  // key/value memory of each trunk
+};
+
+struct SearchOptions {
+  // "auto" or a method with options, "beam:width=2:branch=4".
+  std::string method = "auto";
+  // Budgets of one problem; 0: none. At least one must bound the method.
+  int64_t max_tokens = 600;  // sampled from the policy, kept or dropped
+  int64_t max_simulations = 0;
+  int64_t max_nodes = 0;
+  double max_seconds = 0;  // ends a search; never steers it
+  uint64_t seed = 0;
+  bool keep_tree = false;  // fill SearchResult::tree
+};
+
+// A node of the search tree as text, for showing and storing.
+struct TreeNode {
+  int parent = -1;  // index in SearchResult::tree; the root is 0
+  std::string kind;
+  std::string text;
+  float logprob = 0;     // ln p of its tokens, summed
+  float step_score = 0;  // NaN if not scored
+  float path_score = 0;  // NaN if not scored
+  float q = 0;
+  uint32_t visits = 0;
+  uint32_t draws = 0;
+  bool terminal = false;
+};
+
+// The answer held once `tokens` had been sampled.
+struct AnswerAt {
+  int64_t tokens = 0;
+  std::string answer;
+};
+
+struct SearchResult {
+  absl::Status status;          // of this problem; others are not affected
+  std::string answer;           // canonical; "" if none was found
+  std::string response;         // the text behind it
+  std::vector<TreeNode> steps;  // its steps, parents not set
+  float score = 0;              // the method's own
+  std::vector<AnswerAt> anytime;
+  std::vector<TreeNode> tree;
+  std::string stop_reason;  // "" if the method came to its own end
+  int64_t tokens = 0;       // sampled
+  int64_t prompt_tokens = 0;
+  int64_t reward_tokens = 0;  // tokens of scored steps
+  int64_t model_calls = 0;
+  int64_t simulations = 0;
+  int64_t nodes = 0;
+  double seconds = 0;
+};
+
+// What a run may use beside the models. All outlive the run.
+struct RunHooks {
+  const Verifier* verifier = nullptr;  // intrinsic ones only
+  RewardModel* reward = nullptr;       // in place of the critic's heads
+  // Set to true (by a signal handler, say) to end all searches; each returns
+  // its best answer so far.
+  const std::atomic<bool>* stop = nullptr;
+};
+
+// Totals over the engine's life.
+struct EngineStats {
+  int64_t tokens_generated = 0;
+  int64_t tokens_computed = 0;    // token positions run through trunks
+  int64_t tokens_recomputed = 0;  // of them, again after eviction
+  int64_t batches = 0;
+  int64_t rows = 0;  // requests' rows in all batches: rows / batches = fill
+};
+
+// Refuses impossible options before any model is loaded: an unknown method or
+// option, no budget, a request that nothing can serve.
+absl::Status CheckSearch(const SearchOptions& options);
+
+class Engine {
+ public:
+  static absl::StatusOr<std::unique_ptr<Engine>> Create(
+      const EngineOptions& options);
+  virtual ~Engine() = default;
+
+  // Calls on_done(i, result) once for every problem, in order of completion,
+  // on the calling thread.
+  virtual absl::Status SolveAll(
+      absl::Span<const Problem> problems, const Task& task,
+      const SearchOptions& options, const RunHooks& hooks,
+      const std::function<void(size_t, SearchResult)>& on_done) = 0;
+
+  SearchResult Solve(const Problem& problem, const Task& task,
+                     const SearchOptions& options, const RunHooks& hooks = {});
+
+  virtual EngineStats stats() const = 0;
+};
+
+}  // namespace espalier
+
+#endif  // ESPALIER_ENGINE_H_

@@ -1,0 +1,39 @@
+// A judge of partial responses that an embedding program brings itself.
+//
+// The engine's own reward models are heads of in-process trunks and need no
+// such object; this is for rules, remote judges, ablations and bounds.
+#ifndef ESPALIER_REWARD_MODEL_H_
+#define ESPALIER_REWARD_MODEL_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "espalier/problem.h"
+
+namespace espalier {
+
+// Probabilities in [0, 1]; NaN for a level that the model does not judge.
+struct StepScores {
+  float step = 0;  // the last step is right
+  float path = 0;  // all steps so far are right
+};
+
+class RewardModel {
+ public:
+  virtual ~RewardModel() = default;
+  virtual std::string_view name() const = 0;
+  // True for bounds that look at the reference. Results made with such a
+  // judge are marked as oracle rows and enter no comparison.
+  virtual bool reads_reference() const = 0;
+  // One score for the last step of each response (text after the prompt). May
+  // be called from several threads.
+  virtual absl::StatusOr<std::vector<StepScores>> Score(
+      const Problem& problem, absl::Span<const std::string> responses) = 0;
+};
+
+}  // namespace espalier
+
+#endif  // ESPALIER_REWARD_MODEL_H_

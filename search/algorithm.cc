@@ -1,0 +1,76 @@
+#include "search/algorithm.h"
+
+#include <map>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "src/base/check.h"
+#include "src/base/text.h"
+
+namespace espalier {
+namespace {
+
+// Constant after main has begun.
+std::map<std::string, AlgorithmInfo>& Registry() {
+  static auto* registry = new std::map<std::string, AlgorithmInfo>();
+  return *registry;
+}
+
+}  // namespace
+
+void AddAlgorithm(AlgorithmInfo info) {
+  const std::string name = info.name;
+  ESP_CHECK(Registry().emplace(name, std::move(info)).second);
+}
+
+std::vector<const AlgorithmInfo*> ListAlgorithms() {
+  std::vector<const AlgorithmInfo*> all;
+  for (const auto& [name, info] : Registry()) all.push_back(&info);
+  return all;
+}
+
+absl::Status ParseMethod(std::string_view spec, std::string* name,
+                         OptionMap* options) {
+  const std::vector<std::string> parts = absl::StrSplit(AbslView(spec), ':');
+  *name = parts[0];
+  for (size_t i = 1; i < parts.size(); ++i) {
+    const size_t equals = parts[i].find('=');
+    if (equals == std::string::npos || equals == 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("method \"", AbslView(spec), "\": expected name=value ",
+                       "after each colon, found \"", parts[i], "\""));
+    }
+    const auto [it, is_new] = options->emplace(parts[i].substr(0, equals),
+                                               parts[i].substr(equals + 1));
+    if (!is_new) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("method \"", AbslView(spec), "\": option ", it->first,
+                       " is given twice"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<SearchAlgorithm>> MakeAlgorithm(
+    std::string_view spec) {
+  std::string name;
+  OptionMap options;
+  ESP_RETURN_IF_ERROR(ParseMethod(spec, &name, &options));
+  const auto it = Registry().find(name);
+  if (it == Registry().end()) {
+    std::vector<std::string> names;
+    for (const auto& [known, info] : Registry()) names.push_back(known);
+    return absl::NotFoundError(UnknownName("method", name, names));
+  }
+  return it->second.make(options);
+}
+
+std::string CanonicalMethod(const SearchAlgorithm& algorithm) {
+  std::string text(algorithm.name());
+  for (const OptionInfo& option : algorithm.options()) {
+    absl::StrAppend(&text, ":", option.name, "=", option.value);
+  }
+  return text;
+}
+
+}  // namespace espalier

@@ -1,0 +1,15 @@
+// One response sampled step by step from a node on.
+#ifndef ESPALIER_SEARCH_PARTS_ROLLOUT_H_
+#define ESPALIER_SEARCH_PARTS_ROLLOUT_H_
+
+#include "search/search_context.h"
+
+namespace espalier {
+
+// Returns the terminal node reached, or kNoNode if the response was cut by a
+// budget or a length limit before its end.
+Co<NodeId> Rollout(SearchContext& ctx, NodeId from, float temperature);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_SEARCH_PARTS_ROLLOUT_H_

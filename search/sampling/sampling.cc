@@ -1,0 +1,125 @@
+// Sampling baselines: responses drawn one after another, an answer chosen.
+//
+//   greedy       one response at temperature 0 (S1)
+//   sample       one response (S1)
+//   majority     most frequent answer (S2, Wang et al. 2022)
+//   best_of_n    answer of the response with the highest score (S3)
+//   weighted     answer with the highest sum of scores (S3)
+//
+// Responses are independent draws. With n = 0 they are drawn until the budget
+// is spent; a response that the budget cuts does not vote. After every
+// response the answer held so far is offered, so that the answer at a smaller
+// budget is the one this method would have given there.
+#include <cstdint>
+
+#include "search/algorithm.h"
+#include "search/parts/aggregate.h"
+#include "search/parts/choose.h"
+#include "search/parts/rollout.h"
+
+namespace espalier {
+namespace {
+
+struct GreedyOptions {
+  void Visit(OptionVisitor&) {}
+};
+
+struct SampleOptions {
+  float temperature = 1;
+  void Visit(OptionVisitor& v) {
+    v.Real("temperature", &temperature, 0, 10, "of sampling; 0 is greedy");
+  }
+};
+
+struct MajorityOptions {
+  int n = 0;
+  float temperature = 1;
+  void Visit(OptionVisitor& v) {
+    v.Int("n", &n, 0, 1 << 20, "responses; 0: until the budget is spent");
+    v.Real("temperature", &temperature, 0, 10, "of sampling");
+  }
+};
+
+struct ScoredOptions {
+  int n = 0;
+  float temperature = 1;
+  Level level = Level::kPath;
+  Aggregate aggregate = Aggregate::kLast;
+  void Visit(OptionVisitor& v) {
+    v.Int("n", &n, 0, 1 << 20, "responses; 0: until the budget is spent");
+    v.Real("temperature", &temperature, 0, 10, "of sampling");
+    VisitChoice(v, "level", &level, kLevelNames,
+                "reward head: all steps so far are right, or this step is");
+    VisitChoice(v, "aggregate", &aggregate, kAggregateNames,
+                "how step scores make the score of a response");
+  }
+};
+
+Co<> RunOne(SearchContext& ctx, float temperature) {
+  const NodeId node = co_await Rollout(ctx, kRoot, temperature);
+  if (node != kNoNode) ctx.Offer(node, 1);
+}
+
+Co<> RunGreedy(SearchContext& ctx, const GreedyOptions&) {
+  co_await RunOne(ctx, 0);
+}
+
+Co<> RunSample(SearchContext& ctx, const SampleOptions& options) {
+  co_await RunOne(ctx, options.temperature);
+}
+
+Co<> RunMajority(SearchContext& ctx, const MajorityOptions& options) {
+  Votes votes;
+  for (int i = 0; (options.n == 0 || i < options.n) && !ctx.ShouldStop(); ++i) {
+    const NodeId node = co_await Rollout(ctx, kRoot, options.temperature);
+    if (node == kNoNode) continue;
+    votes.Add(ctx, node, 1);
+    votes.Offer(ctx, AnswerChoice::kMajority);
+    ctx.CountSimulation();
+  }
+}
+
+Co<> RunScored(SearchContext& ctx, const ScoredOptions& options,
+               AnswerChoice choice) {
+  Votes votes;
+  for (int i = 0; (options.n == 0 || i < options.n) && !ctx.ShouldStop(); ++i) {
+    const NodeId node = co_await Rollout(ctx, kRoot, options.temperature);
+    if (node == kNoNode) continue;
+    const std::vector<NodeId> path = ctx.tree().Path(node);
+    const Evaluation evaluation = co_await ctx.Evaluate(path);
+    if (!evaluation.done && !ctx.tree()[node].scored()) break;
+    votes.Add(
+        ctx, node,
+        AggregatePath(ctx.tree(), node, options.level, options.aggregate));
+    votes.Offer(ctx, choice);
+    ctx.CountSimulation();
+  }
+}
+
+Co<> RunBestOfN(SearchContext& ctx, const ScoredOptions& options) {
+  co_await RunScored(ctx, options, AnswerChoice::kBest);
+}
+
+Co<> RunWeighted(SearchContext& ctx, const ScoredOptions& options) {
+  co_await RunScored(ctx, options, AnswerChoice::kWeighted);
+}
+
+const RegisterAlgorithm<GreedyOptions> kGreedy("greedy",
+                                               "one response at temperature 0",
+                                               {RequestKind::kExpand},
+                                               &RunGreedy);
+const RegisterAlgorithm<SampleOptions> kSample("sample", "one sampled response",
+                                               {RequestKind::kExpand},
+                                               &RunSample);
+const RegisterAlgorithm<MajorityOptions> kMajority(
+    "majority", "self-consistency: the most frequent of sampled answers",
+    {RequestKind::kExpand}, &RunMajority);
+const RegisterAlgorithm<ScoredOptions> kBestOfN(
+    "best_of_n", "the sampled response that the reward model scores highest",
+    {RequestKind::kExpand, RequestKind::kEvaluate}, &RunBestOfN);
+const RegisterAlgorithm<ScoredOptions> kWeighted(
+    "weighted", "the answer with the highest sum of reward-model scores",
+    {RequestKind::kExpand, RequestKind::kEvaluate}, &RunWeighted);
+
+}  // namespace
+}  // namespace espalier

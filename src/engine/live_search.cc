@@ -1,0 +1,147 @@
+#include "src/engine/live_search.h"
+
+#include <limits>
+
+#include "src/base/check.h"
+
+namespace espalier {
+namespace {
+
+Stoppers MakeStoppers(const SearchOptions& options) {
+  Stoppers stoppers;
+  const auto add = [&](const char* name, int64_t Usage::*counter,
+                       int64_t limit) {
+    if (limit > 0) {
+      stoppers.Add(std::make_unique<LimitStopper>(name, counter, limit));
+    }
+  };
+  add("tokens", &Usage::tokens, options.max_tokens);
+  add("simulations", &Usage::simulations, options.max_simulations);
+  add("nodes", &Usage::nodes, options.max_nodes);
+  return stoppers;
+}
+
+const char* KindName(NodeKind kind) {
+  switch (kind) {
+    case NodeKind::kPrompt:
+      return "prompt";
+    case NodeKind::kStep:
+      return "step";
+    case NodeKind::kAnswer:
+      return "answer";
+    case NodeKind::kPlan:
+      return "plan";
+    case NodeKind::kSegment:
+      return "segment";
+    case NodeKind::kThought:
+      return "thought";
+    case NodeKind::kToolCall:
+      return "tool_call";
+    case NodeKind::kToolResult:
+      return "tool_result";
+    case NodeKind::kSubgoal:
+      return "subgoal";
+  }
+  return "?";
+}
+
+TreeNode Describe(const Tree& tree, NodeId id) {
+  const Node& node = tree[id];
+  return {.parent = node.parent == kNoNode ? -1 : static_cast<int>(node.parent),
+          .kind = KindName(node.kind),
+          .text = std::string(tree.text(id)),
+          .logprob = node.logprob,
+          .step_score = node.step_score,
+          .path_score = node.path_score,
+          .q = node.q,
+          .visits = node.visits,
+          .draws = node.draws,
+          .terminal = node.terminal()};
+}
+
+}  // namespace
+
+NodeSequences::NodeSequences(Backend* backend, SeqId prompt)
+    : backend_(backend), seqs_{prompt} {}
+
+NodeSequences::~NodeSequences() {
+  for (const SeqId seq : seqs_) {
+    if (seq >= 0) backend_->Release(seq);
+  }
+}
+
+SeqId NodeSequences::Of(const Tree& tree, NodeId node) {
+  if (seqs_.size() < tree.size()) seqs_.resize(tree.size(), -1);
+  if (seqs_[node] < 0) {
+    const SeqId parent = Of(tree, tree[node].parent);
+    seqs_[node] = backend_->Extend(parent, tree.tokens(node));
+  }
+  return seqs_[node];
+}
+
+void NodeSequences::Adopt(NodeId node, SeqId seq) {
+  if (seqs_.size() <= node) seqs_.resize(node + 1, -1);
+  ESP_CHECK(seqs_[node] < 0);
+  seqs_[node] = seq;
+}
+
+LiveSearch::LiveSearch(size_t index, const Problem& problem, const Task& task,
+                       const SearchOptions& options)
+    : index_(index),
+      stoppers_(MakeStoppers(options)),
+      context_(problem, task, stoppers_,
+               options.max_tokens > 0 ? options.max_tokens
+                                      : std::numeric_limits<int64_t>::max(),
+               options.seed),
+      driver_(context_) {}
+
+void LiveSearch::Resume(const SearchAlgorithm& algorithm) {
+  has_news = false;
+  if (!search_) {
+    search_.emplace(algorithm.Run(context_));
+    search_->Start();
+  }
+  driver_.Pump();
+}
+
+bool LiveSearch::over() const {
+  return !driver_.failure().ok() || (search_ && search_->done());
+}
+
+std::vector<TreeNode> LiveSearch::TreeAsText() const {
+  std::vector<TreeNode> nodes;
+  for (NodeId id = 0; id < context_.tree().size(); ++id) {
+    nodes.push_back(Describe(context_.tree(), id));
+  }
+  return nodes;
+}
+
+SearchResult LiveSearch::Result() const {
+  const Tree& tree = context_.tree();
+  const Usage& usage = context_.usage();
+  SearchResult result{.status = driver_.failure(),
+                      .score = driver_.best_score(),
+                      .stop_reason = driver_.stop_reason(),
+                      .tokens = usage.tokens,
+                      .prompt_tokens = prompt_tokens,
+                      .reward_tokens = usage.reward_tokens,
+                      .model_calls = usage.model_calls,
+                      .simulations = usage.simulations,
+                      .nodes = usage.nodes};
+  const auto answer_text = [&](int32_t answer) {
+    return answer < 0 ? std::string() : tree.answer_text(answer);
+  };
+  result.answer = answer_text(driver_.best_answer());
+  if (driver_.best_node() != kNoNode) {
+    result.response = tree.Response(driver_.best_node());
+    for (const NodeId id : tree.Path(driver_.best_node())) {
+      result.steps.push_back(Describe(tree, id));
+    }
+  }
+  for (const AnytimeAnswer& at : driver_.anytime()) {
+    result.anytime.push_back({at.tokens, answer_text(at.answer)});
+  }
+  return result;
+}
+
+}  // namespace espalier

@@ -1,0 +1,77 @@
+// One search under way: its context, its coroutine and the sequences that its
+// nodes have in the models.
+#ifndef ESPALIER_SRC_ENGINE_LIVE_SEARCH_H_
+#define ESPALIER_SRC_ENGINE_LIVE_SEARCH_H_
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "espalier/engine.h"
+#include "models/schedule/backend.h"
+#include "search/algorithm.h"
+#include "search/search_context.h"
+
+namespace espalier {
+
+// The sequences of a search's nodes in one backend. Externally synchronised.
+class NodeSequences {
+ public:
+  // Takes over the reference to `prompt`.
+  NodeSequences(Backend* backend, SeqId prompt);
+  ~NodeSequences();
+  NodeSequences(const NodeSequences&) = delete;
+  NodeSequences& operator=(const NodeSequences&) = delete;
+
+  // The sequence of `node`, made from its parent's where there is none yet.
+  SeqId Of(const Tree& tree, NodeId node);
+  // Takes over the reference to a continuation that became `node`.
+  void Adopt(NodeId node, SeqId seq);
+  Backend* backend() const { return backend_; }
+
+ private:
+  Backend* backend_;
+  std::vector<SeqId> seqs_;  // by node, -1: none yet
+};
+
+// Thread-compatible: Resume of different searches may run at the same time.
+class LiveSearch {
+ public:
+  LiveSearch(size_t index, const Problem& problem, const Task& task,
+             const SearchOptions& options);
+
+  // Starts the coroutine (first call) or applies completions and resumes it.
+  void Resume(const SearchAlgorithm& algorithm);
+  // True when the coroutine has ended or failed.
+  bool over() const;
+  // Fills everything but token counts of the prompt and seconds.
+  SearchResult Result() const;
+  // The whole tree as text, the root first.
+  std::vector<TreeNode> TreeAsText() const;
+
+  size_t index() const { return index_; }
+  SearchContext& context() { return context_; }
+  SearchDriver& driver() { return driver_; }
+
+  // Sequences in the policy's and in the critic's backend (the same object if
+  // they are one backend). Set by the runner before Resume.
+  std::shared_ptr<NodeSequences> policy;
+  std::shared_ptr<NodeSequences> critic;
+  std::set<RequestId> in_flight;  // backend requests
+  bool has_news = true;           // completions wait for Resume
+  double started = 0;             // seconds of the real clock
+  int64_t prompt_tokens = 0;
+
+ private:
+  size_t index_;
+  Stoppers stoppers_;
+  SearchContext context_;
+  SearchDriver driver_;
+  std::optional<Co<>> search_;
+};
+
+}  // namespace espalier
+
+#endif  // ESPALIER_SRC_ENGINE_LIVE_SEARCH_H_

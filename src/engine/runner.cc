@@ -1,0 +1,291 @@
+#include "src/engine/runner.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "src/base/check.h"
+#include "src/base/clock.h"
+#include "src/base/status_macros.h"
+#include "src/base/text.h"
+
+namespace espalier {
+namespace {
+
+SampledStep ToStep(const Continuation& c, const Tokenizer& tokenizer) {
+  SampledStep step;
+  step.tokens = c.tokens;
+  step.text = tokenizer.Decode(c.tokens);
+  for (const float logprob : c.logprobs) step.logprob += logprob;
+  step.ended = c.finish == Finish::kEnd;
+  step.truncated = c.finish == Finish::kLength;
+  step.handle = c.seq;
+  return step;
+}
+
+bool Needs(const SearchAlgorithm& algorithm, RequestKind kind) {
+  const auto& needs = algorithm.needs();
+  return std::find(needs.begin(), needs.end(), kind) != needs.end();
+}
+
+}  // namespace
+
+Runner::Runner(RunnerModels models, Executor& executor, int live)
+    : models_(models), executor_(executor), live_limit_(std::max(1, live)) {
+  ESP_CHECK(models_.policy != nullptr && models_.policy_tokenizer != nullptr);
+}
+
+absl::Status Runner::CheckJob() const {
+  const RunHooks& hooks = *job_->hooks;
+  if (hooks.verifier != nullptr && !hooks.verifier->intrinsic()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("verifier ", AbslView(hooks.verifier->name()),
+                     " reads the reference answer; a search may ask only "
+                     "verifiers that read the question alone"));
+  }
+  if (Needs(*job_->algorithm, RequestKind::kEvaluate) &&
+      hooks.reward == nullptr &&
+      (models_.critic == nullptr || !models_.critic->capabilities().reward)) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "method ", AbslView(job_->algorithm->name()),
+        " scores steps, and this model has no reward head; name a model with "
+        "one by --reward-model, or take majority or greedy"));
+  }
+  if (Needs(*job_->algorithm, RequestKind::kVerify) &&
+      hooks.verifier == nullptr) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("method ", AbslView(job_->algorithm->name()),
+                     " asks a verifier, and this task has none that reads the "
+                     "question alone"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Runner::Run(const RunnerJob& job) {
+  job_ = &job;
+  ESP_RETURN_IF_ERROR(CheckJob());
+  next_problem_ = 0;
+  AdmitMore();
+  while (!live_.empty()) {
+    ResumeAll();
+    for (auto& live : live_) Dispatch(*live);
+    FinishDone();
+    AdmitMore();
+    StepBackend(models_.policy, true);
+    if (models_.critic != nullptr && models_.critic != models_.policy) {
+      StepBackend(models_.critic, false);
+    }
+    EndStopped();
+  }
+  ESP_CHECK(tickets_.empty());
+  return absl::OkStatus();
+}
+
+void Runner::AdmitMore() {
+  const bool stop = job_->hooks->stop != nullptr && job_->hooks->stop->load();
+  while (static_cast<int>(live_.size()) < live_limit_ && !stop &&
+         next_problem_ < job_->problems.size()) {
+    const size_t index = next_problem_++;
+    auto live = std::make_unique<LiveSearch>(index, job_->problems[index],
+                                             *job_->task, *job_->options);
+    live->started = Clock::Real().Seconds();
+    const absl::Status status = OpenSequences(*live);
+    if (!status.ok()) {
+      job_->on_done(index, SearchResult{.status = status});
+      continue;
+    }
+    live_.push_back(std::move(live));
+  }
+}
+
+absl::Status Runner::OpenSequences(LiveSearch& live) {
+  const Problem& problem = job_->problems[live.index()];
+  ESP_ASSIGN_OR_RETURN(const std::string prompt, job_->task->Render(problem));
+  const auto open = [&](Backend* backend, const Tokenizer* tokenizer,
+                        std::shared_ptr<NodeSequences>& out) -> absl::Status {
+    ESP_ASSIGN_OR_RETURN(const std::vector<int32_t> tokens,
+                         tokenizer->Encode(prompt));
+    const int room = backend->capabilities().context_length;
+    if (static_cast<int>(tokens.size()) >= room) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "the question takes ", tokens.size(), " tokens and the model's ",
+          "context is ", room,
+          "; shorten the question or take a model with a longer context"));
+    }
+    live.prompt_tokens = static_cast<int64_t>(tokens.size());
+    out = std::make_shared<NodeSequences>(backend,
+                                          backend->Extend(kEmptySeq, tokens));
+    return absl::OkStatus();
+  };
+  if (models_.critic == models_.policy || models_.critic == nullptr) {
+    ESP_RETURN_IF_ERROR(
+        open(models_.policy, models_.policy_tokenizer, live.policy));
+    live.critic = live.policy;
+    return absl::OkStatus();
+  }
+  ESP_RETURN_IF_ERROR(
+      open(models_.critic, models_.critic_tokenizer, live.critic));
+  return open(models_.policy, models_.policy_tokenizer, live.policy);
+}
+
+void Runner::ResumeAll() {
+  std::vector<LiveSearch*> ready;
+  for (auto& live : live_) {
+    if (live->has_news) ready.push_back(live.get());
+  }
+  executor_.ParallelFor(
+      static_cast<int>(ready.size()), 1, [&](int begin, int end) {
+        for (int i = begin; i < end; ++i) {
+          ready[static_cast<size_t>(i)]->Resume(*job_->algorithm);
+        }
+      });
+}
+
+void Runner::Dispatch(LiveSearch& live) {
+  for (const Handover& handover : live.driver().TakeHandovers()) {
+    const auto seq = static_cast<SeqId>(handover.handle);
+    if (handover.is_new) {
+      live.policy->Adopt(handover.node, seq);
+    } else {
+      models_.policy->Release(seq);
+    }
+  }
+  const Tree& tree = live.context().tree();
+  for (SearchRequest& request : live.driver().TakeRequests()) {
+    switch (request.kind) {
+      case RequestKind::kExpand: {
+        GenerateRequest body{
+            .from = live.policy->Of(tree, request.nodes[0]),
+            .n = request.expand.n,
+            .sampling = {.temperature = request.expand.temperature},
+            .stop = {.delimiter = job_->task->format().delimiter,
+                     .max_tokens = request.max_tokens},
+            .stream = request.stream,
+            .first_sample = request.first_sample};
+        Submit(live, *models_.policy, request.seq, {.body = std::move(body)});
+        break;
+      }
+      case RequestKind::kEvaluate: {
+        if (job_->hooks->reward != nullptr) {
+          ScoreByHook(live, request);
+          break;
+        }
+        ScoreRequest body;
+        for (const NodeId node : request.nodes) {
+          body.sequences.push_back(live.critic->Of(tree, node));
+        }
+        Submit(live, *models_.critic, request.seq, {.body = std::move(body)});
+        break;
+      }
+      case RequestKind::kVerify: {
+        const Verdict verdict = job_->hooks->verifier->Check(
+            job_->problems[live.index()], Reference{},
+            tree.Response(request.nodes[0]));
+        live.driver().Put({.seq = request.seq, .correct = verdict.correct});
+        live.has_news = true;
+        break;
+      }
+      default:
+        live.driver().Put({.seq = request.seq,
+                           .status = absl::UnimplementedError(absl::StrCat(
+                               "no backend answers ",
+                               AbslView(RequestKindName(request.kind))))});
+        live.has_news = true;
+    }
+  }
+}
+
+void Runner::Submit(LiveSearch& live, Backend& backend, uint64_t seq,
+                    Request request) {
+  request.id = next_request_++;
+  tickets_[request.id] = {&live, seq};
+  live.in_flight.insert(request.id);
+  backend.Submit(std::move(request));
+}
+
+void Runner::ScoreByHook(LiveSearch& live, const SearchRequest& request) {
+  const Tree& tree = live.context().tree();
+  std::vector<std::string> responses;
+  for (const NodeId node : request.nodes) {
+    responses.push_back(tree.Response(node));
+  }
+  SearchCompletion completion{.seq = request.seq};
+  const auto scores =
+      job_->hooks->reward->Score(job_->problems[live.index()], responses);
+  completion.status = scores.status();
+  if (scores.ok()) {
+    for (const StepScores& s : *scores) {
+      completion.scores.push_back({s.step, s.path});
+    }
+  }
+  live.driver().Put(std::move(completion));
+  live.has_news = true;
+}
+
+void Runner::StepBackend(Backend* backend, bool is_policy) {
+  std::vector<Completion> done;
+  backend->Step(done);
+  for (Completion& completion : done) {
+    const auto it = tickets_.find(completion.id);
+    ESP_CHECK(it != tickets_.end());
+    LiveSearch& live = *it->second.live;
+    SearchCompletion out{.seq = it->second.seq, .status = completion.status};
+    for (const Continuation& c : completion.continuations) {
+      ESP_CHECK(is_policy);
+      out.samples.push_back(ToStep(c, *models_.policy_tokenizer));
+    }
+    for (const LevelScores& s : completion.scores) {
+      out.scores.push_back({s.step, s.path});
+    }
+    live.in_flight.erase(completion.id);
+    tickets_.erase(it);
+    live.driver().Put(std::move(out));
+    live.has_news = true;
+  }
+}
+
+void Runner::EndStopped() {
+  const bool stop = job_->hooks->stop != nullptr && job_->hooks->stop->load();
+  const double now = Clock::Real().Seconds();
+  for (auto& live : live_) {
+    const double limit = job_->options->max_seconds;
+    const bool late = limit > 0 && now - live->started >= limit;
+    if (!(stop || late) || !live->driver().stop_reason().empty()) continue;
+    live->driver().Stop(stop ? "stopped from outside"
+                             : absl::StrCat("time limit of ", limit, " s"));
+    // What was asked and not answered completes as cancelled.
+    for (const RequestId id : live->in_flight) {
+      models_.policy->Cancel(id);
+      if (models_.critic != nullptr) models_.critic->Cancel(id);
+      const uint64_t seq = tickets_.at(id).seq;
+      tickets_.erase(id);
+      live->driver().Put(
+          {.seq = seq, .status = absl::CancelledError("search stopped")});
+    }
+    live->in_flight.clear();
+    live->has_news = true;
+  }
+}
+
+void Runner::FinishDone() {
+  const auto finish = [&](std::unique_ptr<LiveSearch>& live) {
+    if (!live->over()) return false;
+    for (const RequestId id : live->in_flight) {
+      models_.policy->Cancel(id);
+      if (models_.critic != nullptr) models_.critic->Cancel(id);
+      tickets_.erase(id);
+    }
+    for (const int64_t handle : live->driver().UndeliveredHandles()) {
+      models_.policy->Release(static_cast<SeqId>(handle));
+    }
+    SearchResult result = live->Result();
+    if (job_->options->keep_tree) result.tree = live->TreeAsText();
+    result.seconds = Clock::Real().Seconds() - live->started;
+    if (job_->on_tree) job_->on_tree(live->index(), live->context().tree());
+    job_->on_done(live->index(), std::move(result));
+    return true;
+  };
+  live_.erase(std::remove_if(live_.begin(), live_.end(), finish), live_.end());
+}
+
+}  // namespace espalier

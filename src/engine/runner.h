@@ -1,0 +1,85 @@
+// Runs many searches over a set of backends.
+//
+// One loop: resume every search whose answers are there (in parallel), send
+// the requests they made, run one batch of every backend, repeat. The next
+// batch is what arrived while the last ran; there are no timers. New problems
+// are admitted as old ones finish.
+//
+// What a search returns depends on its problem, options and seed alone.
+// Externally synchronised.
+#ifndef ESPALIER_SRC_ENGINE_RUNNER_H_
+#define ESPALIER_SRC_ENGINE_RUNNER_H_
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/types/span.h"
+#include "espalier/engine.h"
+#include "models/schedule/backend.h"
+#include "models/tokenizer/tokenizer.h"
+#include "search/algorithm.h"
+#include "src/base/executor.h"
+#include "src/engine/live_search.h"
+
+namespace espalier {
+
+// A model as the runner uses it. `critic` may be the policy's own backend, or
+// null where hooks bring a reward model or the method needs none.
+struct RunnerModels {
+  Backend* policy = nullptr;
+  const Tokenizer* policy_tokenizer = nullptr;
+  Backend* critic = nullptr;
+  const Tokenizer* critic_tokenizer = nullptr;
+};
+
+// One call's worth of work; all referenced objects outlive the run.
+struct RunnerJob {
+  absl::Span<const Problem> problems;
+  const Task* task = nullptr;
+  const SearchAlgorithm* algorithm = nullptr;
+  const SearchOptions* options = nullptr;
+  const RunHooks* hooks = nullptr;
+  std::function<void(size_t, SearchResult)> on_done;
+  // Sees each tree before it goes; for tests and traces. May be empty.
+  std::function<void(size_t, const Tree&)> on_tree;
+};
+
+class Runner {
+ public:
+  Runner(RunnerModels models, Executor& executor, int live);
+
+  absl::Status Run(const RunnerJob& job);
+
+ private:
+  struct Ticket {  // where a backend's completion belongs
+    LiveSearch* live;
+    uint64_t seq;
+  };
+
+  absl::Status CheckJob() const;
+  void AdmitMore();
+  absl::Status OpenSequences(LiveSearch& live);
+  void ResumeAll();
+  void Dispatch(LiveSearch& live);
+  void Submit(LiveSearch& live, Backend& backend, uint64_t seq, Request body);
+  void ScoreByHook(LiveSearch& live, const SearchRequest& request);
+  void StepBackend(Backend* backend, bool is_policy);
+  void EndStopped();
+  void FinishDone();
+
+  RunnerModels models_;
+  Executor& executor_;
+  const int live_limit_;
+
+  const RunnerJob* job_ = nullptr;  // of the current Run
+  size_t next_problem_ = 0;
+  std::vector<std::unique_ptr<LiveSearch>> live_;
+  RequestId next_request_ = 1;
+  absl::flat_hash_map<RequestId, Ticket> tickets_;
+};
+
+}  // namespace espalier
+
+#endif  // ESPALIER_SRC_ENGINE_RUNNER_H_
