@@ -60,6 +60,11 @@ class StoryJudge {
   // The verdict on the next line of the response (without newline).
   StepVerdict Next(std::string_view line);
 
+  // The index in `expected` of the line that should come next.
+  size_t next() const { return next_; }
+  // The quantity as the response last stated it.
+  std::optional<int64_t> value() const { return value_; }
+
  private:
   std::vector<StoryLine> expected_;
   std::vector<size_t> sentences_;  // of expected_, without the answer

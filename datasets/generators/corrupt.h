@@ -1,0 +1,49 @@
+// Solutions with planted errors: examples of wrong steps with exact labels.
+//
+// A reward model that has seen right lines only cannot tell wrong ones. Here a
+// story's solution is written anew; each line is, with a given probability,
+// replaced by a wrong one of the kinds that models make, and what follows
+// continues consistently from the value that the wrong line states:
+//
+//   a 23          right
+//   b 23+48=61    planted: the sum is off
+//   d 61-17=44    right given the line above, not on a right path
+//   = 44
+//
+// The verdicts come from the verifier's own rule (story_lines.h).
+#ifndef ESPALIER_DATASETS_GENERATORS_CORRUPT_H_
+#define ESPALIER_DATASETS_GENERATORS_CORRUPT_H_
+
+#include <string>
+#include <vector>
+
+#include "espalier/problem.h"
+#include "espalier/verifier.h"
+#include "src/base/random.h"
+
+namespace espalier {
+
+struct CorruptedLine {
+  std::string text;  // without newline
+  StepVerdict verdict;
+  bool planted = false;  // wrong on purpose; then verdict.step_ok is false
+};
+
+// A solution of `story` in which each line is wrong with probability `p_line`.
+// Kinds: result off by 1 or 10, a digit changed or swapped, an operand from
+// another sentence, another operation, a sentence skipped, done twice or named
+// wrongly, a line for a sentence that changes nothing, a left operand
+// miscopied, an answer that repeats another value. Every value is in
+// [0, 10000). Where the story cannot be continued from a wrong value (a
+// division is not exact, a result negative or too large), the solution stops
+// or continues with a planted line, each in half of the cases; otherwise it
+// ends with an answer, unless repeated sentences made it longer than twice the
+// expected lines.
+//
+// `story` must have expected lines as MakeStory writes them.
+std::vector<CorruptedLine> CorruptStory(const GradedProblem& story,
+                                        double p_line, RandomStream& rng);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_DATASETS_GENERATORS_CORRUPT_H_
