@@ -1,0 +1,71 @@
+#include "src/eval/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "src/base/check.h"
+#include "src/base/random.h"
+
+namespace espalier {
+
+Interval WilsonInterval(int64_t successes, int64_t n) {
+  if (n == 0) return {0, 1};
+  constexpr double z = 1.959963984540054;  // 97.5 % point of the normal
+  const double p = static_cast<double>(successes) / static_cast<double>(n);
+  const double count = static_cast<double>(n);
+  const double centre = p + z * z / (2 * count);
+  const double spread =
+      z * std::sqrt(p * (1 - p) / count + z * z / (4 * count * count));
+  const double scale = 1 + z * z / count;
+  return {std::max(0.0, (centre - spread) / scale),
+          std::min(1.0, (centre + spread) / scale)};
+}
+
+PairedDifference ComparePaired(absl::Span<const double> a,
+                               absl::Span<const double> b, uint64_t seed,
+                               int resamples) {
+  ESP_CHECK(a.size() == b.size() && !a.empty() && resamples >= 40);
+  std::vector<double> difference(a.size());
+  double sum = 0;
+  for (size_t i = 0; i < a.size(); ++i) sum += difference[i] = a[i] - b[i];
+  const double count = static_cast<double>(a.size());
+  RandomStream rng(StreamKey(seed, a.size(), 0, Purpose::kBootstrap));
+  std::vector<double> means(static_cast<size_t>(resamples));
+  for (double& mean : means) {
+    double total = 0;
+    for (size_t i = 0; i < a.size(); ++i) {
+      total += difference[rng.Below(static_cast<uint32_t>(a.size()))];
+    }
+    mean = total / count;
+  }
+  std::sort(means.begin(), means.end());
+  const auto at = [&](double share) {
+    return means[static_cast<size_t>(share * (resamples - 1))];
+  };
+  return {sum / count, {at(0.025), at(0.975)}};
+}
+
+double AreaUnderCurve(const std::vector<std::pair<double, bool>>& scored) {
+  std::vector<std::pair<double, bool>> sorted = scored;
+  std::sort(sorted.begin(), sorted.end());
+  double wins = 0, positives = 0, negatives = 0;
+  for (size_t i = 0; i < sorted.size();) {
+    double tied_positives = 0, tied_negatives = 0;
+    size_t j = i;
+    for (; j < sorted.size() && sorted[j].first == sorted[i].first; ++j) {
+      (sorted[j].second ? tied_positives : tied_negatives) += 1;
+    }
+    wins += tied_positives * (negatives + tied_negatives / 2);
+    positives += tied_positives;
+    negatives += tied_negatives;
+    i = j;
+  }
+  if (positives == 0 || negatives == 0) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  return wins / (positives * negatives);
+}
+
+}  // namespace espalier

@@ -1,0 +1,39 @@
+// Intervals and comparisons for reported figures. Stateless: thread-safe.
+#ifndef ESPALIER_SRC_EVAL_STATISTICS_H_
+#define ESPALIER_SRC_EVAL_STATISTICS_H_
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "absl/types/span.h"
+
+namespace espalier {
+
+struct Interval {
+  double low = 0;
+  double high = 1;
+};
+
+// 95 % Wilson score interval of a share `successes` / `n` (Wilson 1927);
+// [0, 1] for n = 0.
+Interval WilsonInterval(int64_t successes, int64_t n);
+
+struct PairedDifference {
+  double mean = 0;    // mean of a[i] - b[i]
+  Interval interval;  // 95 % percentile bootstrap over i
+};
+
+// Compares two methods on the same problems: a[i] and b[i] are their scores
+// (0 or 1) on problem i. Same size, not empty. Deterministic for a seed.
+PairedDifference ComparePaired(absl::Span<const double> a,
+                               absl::Span<const double> b, uint64_t seed,
+                               int resamples = 10000);
+
+// Area under the ROC curve: the chance that a random positive scores above a
+// random negative, ties counting half (Mann-Whitney). NaN without both kinds.
+double AreaUnderCurve(const std::vector<std::pair<double, bool>>& scored);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_SRC_EVAL_STATISTICS_H_

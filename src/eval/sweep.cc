@@ -1,0 +1,195 @@
+#include "src/eval/sweep.h"
+
+#include <algorithm>
+#include <map>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "search/algorithm.h"
+#include "src/base/clock.h"
+#include "src/base/status_macros.h"
+#include "src/eval/judges.h"
+#include "src/eval/statistics.h"
+
+namespace espalier {
+namespace {
+
+// What a run of one row needs to know of the sweep.
+struct SweepInput {
+  Engine& engine;
+  const std::string& set_name;
+  absl::Span<const GradedProblem> graded;
+  std::vector<Problem> problems;  // without references
+  const Task& task;
+  const Verifier& verifier;
+  const SweepOptions& options;
+};
+
+absl::StatusOr<ResultRow> RunRow(const SweepInput& in,
+                                 const SearchOptions& search, RunHooks hooks,
+                                 int64_t done_before, int64_t all) {
+  ESP_ASSIGN_OR_RETURN(const auto algorithm, MakeAlgorithm(search.method));
+  ResultRow row{.set = in.set_name,
+                .method = search.method,
+                .configuration = CanonicalMethod(*algorithm),
+                .budget_tokens = search.max_tokens,
+                .seed = search.seed,
+                .oracle = in.options.reward == RewardSource::kOracle};
+  const double start = Clock::Real().Seconds();
+  std::vector<SearchResult> results(in.problems.size());
+  std::vector<bool> have(in.problems.size(), false);
+  int64_t done = 0;
+  ESP_RETURN_IF_ERROR(in.engine.SolveAll(
+      in.problems, in.task, search, hooks, [&](size_t i, SearchResult result) {
+        results[i] = std::move(result);
+        have[i] = true;
+        ++done;
+        if (in.options.progress) in.options.progress(done_before + done, all);
+      }));
+  row.seconds = Clock::Real().Seconds() - start;
+  for (size_t i = 0; i < results.size(); ++i) {
+    const SearchResult& result = results[i];
+    row.complete &= have[i] && result.stop_reason != "stopped from outside";
+    if (!have[i]) continue;
+    const GradedProblem& graded = in.graded[i];
+    const Verdict verdict =
+        in.verifier.Check(graded.problem, graded.reference, result.response);
+    row.ids.push_back(graded.problem.id);
+    row.correct.push_back(verdict.correct ? 1 : 0);
+    row.answers.push_back(result.answer);
+    row.tokens_per_problem += static_cast<double>(result.tokens);
+    row.prompt_tokens += static_cast<double>(result.prompt_tokens);
+    row.reward_tokens += static_cast<double>(result.reward_tokens);
+    row.model_calls += static_cast<double>(result.model_calls);
+    if (!result.status.ok()) {
+      row.errors.push_back(
+          absl::StrCat(graded.problem.id, ": ", result.status.message()));
+    }
+  }
+  const double n = std::max<double>(1, static_cast<double>(row.ids.size()));
+  row.tokens_per_problem /= n;
+  row.prompt_tokens /= n;
+  row.reward_tokens /= n;
+  row.model_calls /= n;
+  return row;
+}
+
+}  // namespace
+
+int64_t ResultRow::successes() const {
+  return std::count(correct.begin(), correct.end(), 1);
+}
+
+double ResultRow::accuracy() const {
+  return correct.empty() ? 0
+                         : static_cast<double>(successes()) /
+                               static_cast<double>(correct.size());
+}
+
+absl::StatusOr<std::vector<ResultRow>> RunSweep(
+    Engine& engine, const std::string& set_name,
+    absl::Span<const GradedProblem> problems, const Task& task,
+    const Verifier& verifier, const SweepOptions& options) {
+  SweepInput in{engine, set_name, problems, {}, task, verifier, options};
+  for (const GradedProblem& graded : problems) {
+    in.problems.push_back(graded.problem);
+  }
+  ConstantReward constant;
+  OracleReward oracle(verifier, problems);
+  RunHooks hooks{.verifier = verifier.intrinsic() ? &verifier : nullptr,
+                 .stop = options.stop};
+  if (options.reward == RewardSource::kConstant) hooks.reward = &constant;
+  if (options.reward == RewardSource::kOracle) hooks.reward = &oracle;
+  const int64_t all = static_cast<int64_t>(
+      problems.size() * options.methods.size() * options.budgets.size() *
+      static_cast<size_t>(options.seeds));
+  std::vector<ResultRow> rows;
+  int64_t done = 0;
+  for (const std::string& method : options.methods) {
+    for (const int64_t budget : options.budgets) {
+      for (int seed = 0; seed < options.seeds; ++seed) {
+        const SearchOptions search{
+            .method = method,
+            .max_tokens = budget,
+            .max_seconds = options.max_seconds,
+            .seed = options.seed + static_cast<uint64_t>(seed)};
+        ESP_ASSIGN_OR_RETURN(ResultRow row,
+                             RunRow(in, search, hooks, done, all));
+        done += static_cast<int64_t>(problems.size());
+        rows.push_back(std::move(row));
+        if (options.stop != nullptr && options.stop->load()) return rows;
+      }
+    }
+  }
+  return rows;
+}
+
+std::string SweepTable(const std::vector<ResultRow>& rows) {
+  struct Sum {
+    int64_t successes = 0, n = 0;
+    double tokens = 0, seconds = 0, calls = 0;
+    bool oracle = false;
+  };
+  std::vector<std::pair<std::string, int64_t>> order;
+  std::map<std::pair<std::string, int64_t>, Sum> sums;
+  size_t width = 6;
+  for (const ResultRow& row : rows) {
+    const auto key = std::make_pair(row.method, row.budget_tokens);
+    if (sums.find(key) == sums.end()) order.push_back(key);
+    Sum& sum = sums[key];
+    const double n = static_cast<double>(row.correct.size());
+    sum.successes += row.successes();
+    sum.n += static_cast<int64_t>(row.correct.size());
+    sum.tokens += row.tokens_per_problem * n;
+    sum.calls += row.model_calls * n;
+    sum.seconds += row.seconds;
+    sum.oracle = row.oracle;
+    width = std::max(width, row.method.size() + (row.oracle ? 9 : 0));
+  }
+  std::string table = absl::StrFormat(
+      "%-*s %8s %8s %16s %10s %9s %8s\n", static_cast<int>(width), "method",
+      "budget", "correct", "95 % interval", "tokens", "calls", "seconds");
+  for (const auto& key : order) {
+    const Sum& sum = sums[key];
+    const Interval ci = WilsonInterval(sum.successes, sum.n);
+    const double n = std::max<double>(1, static_cast<double>(sum.n));
+    absl::StrAppendFormat(
+        &table, "%-*s %8d %7.1f%% %6.1f%% - %5.1f%% %10.1f %9.1f %8.1f\n",
+        static_cast<int>(width), key.first + (sum.oracle ? " (oracle)" : ""),
+        key.second, 100.0 * static_cast<double>(sum.successes) / n,
+        100 * ci.low, 100 * ci.high, sum.tokens / n, sum.calls / n,
+        sum.seconds);
+  }
+  return table;
+}
+
+nlohmann::json SweepJson(const std::vector<ResultRow>& rows) {
+  nlohmann::json results = nlohmann::json::array();
+  for (const ResultRow& row : rows) {
+    const Interval ci = WilsonInterval(
+        row.successes(), static_cast<int64_t>(row.correct.size()));
+    results.push_back({{"set", row.set},
+                       {"method", row.method},
+                       {"configuration", row.configuration},
+                       {"budget_tokens", row.budget_tokens},
+                       {"n", row.correct.size()},
+                       {"accuracy", row.accuracy()},
+                       {"ci_low", ci.low},
+                       {"ci_high", ci.high},
+                       {"tokens_per_problem", row.tokens_per_problem},
+                       {"prompt_tokens", row.prompt_tokens},
+                       {"reward_tokens", row.reward_tokens},
+                       {"model_calls", row.model_calls},
+                       {"seconds", row.seconds},
+                       {"seed", row.seed},
+                       {"oracle", row.oracle},
+                       {"complete", row.complete},
+                       {"ids", row.ids},
+                       {"correct", row.correct},
+                       {"answers", row.answers},
+                       {"errors", row.errors}});
+  }
+  return {{"results", results}};
+}
+
+}  // namespace espalier

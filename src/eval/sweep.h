@@ -1,0 +1,80 @@
+// Methods compared at equal token budgets on one problem set.
+//
+//   SweepOptions options{.methods = {"majority", "beam"},
+//                        .budgets = {300, 600}, .seeds = 3};
+//   auto rows = RunSweep(*engine, set.problems, *task, *verifier, options);
+//   std::cout << SweepTable(*rows);
+//
+// Grading happens after a search has ended and never feeds back: the searches
+// are handed problems without references.
+#ifndef ESPALIER_SRC_EVAL_SWEEP_H_
+#define ESPALIER_SRC_EVAL_SWEEP_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "espalier/engine.h"
+#include "nlohmann/json.hpp"
+
+namespace espalier {
+
+// What scores steps in a sweep.
+enum class RewardSource {
+  kModel,     // the reward heads
+  kConstant,  // every step 0.5: what the search gains without a judge
+  kOracle,    // exact labels from the reference: an upper bound, marked
+};
+
+struct SweepOptions {
+  std::vector<std::string> methods;
+  std::vector<int64_t> budgets;  // tokens sampled per problem
+  int seeds = 1;                 // search seeds 0 .. seeds-1, or from `seed`
+  uint64_t seed = 0;
+  double max_seconds = 0;  // a problem; 0: none
+  RewardSource reward = RewardSource::kModel;
+  const std::atomic<bool>* stop = nullptr;  // ends the sweep early
+  // Called after each problem with problems done and all, over the sweep.
+  std::function<void(int64_t done, int64_t all)> progress;
+};
+
+// One method at one budget with one seed.
+struct ResultRow {
+  std::string set;
+  std::string method;         // as given
+  std::string configuration;  // with all options
+  int64_t budget_tokens = 0;
+  uint64_t seed = 0;
+  bool oracle = false;
+  bool complete = true;  // false: stopped before all problems were done
+  std::vector<std::string> ids;
+  std::vector<int> correct;  // 0 or 1, by position in ids
+  std::vector<std::string> answers;
+  double tokens_per_problem = 0;
+  double prompt_tokens = 0;  // the means of what SearchResult counts
+  double reward_tokens = 0;
+  double model_calls = 0;
+  double seconds = 0;               // wall time of the row
+  std::vector<std::string> errors;  // "id: why", problems that failed
+
+  int64_t successes() const;
+  double accuracy() const;
+};
+
+absl::StatusOr<std::vector<ResultRow>> RunSweep(
+    Engine& engine, const std::string& set_name,
+    absl::Span<const GradedProblem> problems, const Task& task,
+    const Verifier& verifier, const SweepOptions& options);
+
+// Rows of the same method and budget, their seeds put together: a text table
+// with accuracy, 95 % interval, tokens and seconds.
+std::string SweepTable(const std::vector<ResultRow>& rows);
+nlohmann::json SweepJson(const std::vector<ResultRow>& rows);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_SRC_EVAL_SWEEP_H_

@@ -1,0 +1,98 @@
+#include "tools/espalier/command.h"
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "src/base/status_macros.h"
+
+namespace espalier {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::atomic<bool> stop_requested{false};
+
+void OnInterrupt(int) {
+  if (stop_requested.exchange(true)) std::_Exit(130);
+}
+
+}  // namespace
+
+const std::atomic<bool>& StopRequested() {
+  static const bool installed = [] {
+    std::signal(SIGINT, OnInterrupt);
+    std::signal(SIGTERM, OnInterrupt);
+    return true;
+  }();
+  static_cast<void>(installed);
+  return stop_requested;
+}
+
+void AddModelFlags(CLI::App& app, ModelFlags& flags) {
+  app.add_option("--model", flags.model,
+                 "Checkpoint folder (Hugging Face layout). Default: the "
+                 "shipped model of the task");
+  app.add_option("--reward-model", flags.reward_model,
+                 "Checkpoint folder with reward heads. Default: the heads of "
+                 "--model");
+  app.add_option("--threads", flags.threads, "Threads; 0: one a core")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1024));
+  app.add_option("--live", flags.live, "Searches under way at once")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 65536));
+  app.add_option("--kv-mib", flags.kv_mib,
+                 "Key/value memory of each model, MiB")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1 << 24));
+}
+
+absl::StatusOr<std::string> ZooFolder() {
+  std::vector<fs::path> places;
+  if (const char* named = std::getenv("ESPALIER_ZOO")) places.push_back(named);
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  if (!error) {
+    const fs::path folder = program.parent_path();
+    places.push_back(folder / "models/zoo");
+    places.push_back(folder / "../models/zoo");
+    places.push_back(folder / "../share/espalier/models/zoo");
+  }
+  places.push_back("models/zoo");
+  std::string tried;
+  for (const fs::path& place : places) {
+    if (fs::is_directory(place, error)) {
+      return fs::weakly_canonical(place, error).string();
+    }
+    absl::StrAppend(&tried, tried.empty() ? "" : ", ", place.string());
+  }
+  return absl::NotFoundError(
+      absl::StrCat("the shipped models were not found (looked in ", tried,
+                   "); set ESPALIER_ZOO to the folder models/zoo, or name a "
+                   "checkpoint with --model"));
+}
+
+absl::StatusOr<EngineOptions> ResolveModels(const ModelFlags& flags,
+                                            const std::string& task) {
+  EngineOptions options{.policy = flags.model,
+                        .critic = flags.reward_model,
+                        .threads = flags.threads,
+                        .live = flags.live,
+                        .kv_bytes = int64_t{flags.kv_mib} << 20};
+  if (options.policy.empty()) {
+    ESP_ASSIGN_OR_RETURN(const std::string zoo, ZooFolder());
+    std::error_code error;
+    options.policy = absl::StrCat(zoo, "/", task);
+    if (!fs::is_directory(options.policy, error)) {
+      return absl::NotFoundError(
+          absl::StrCat("no model is shipped for task \"", task, "\" (",
+                       options.policy, "); name a checkpoint with --model"));
+    }
+  }
+  return options;
+}
+
+}  // namespace espalier

@@ -1,0 +1,52 @@
+// What the program's subcommands share.
+#ifndef ESPALIER_TOOLS_ESPALIER_COMMAND_H_
+#define ESPALIER_TOOLS_ESPALIER_COMMAND_H_
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "CLI/CLI.hpp"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "espalier/engine.h"
+
+namespace espalier {
+
+// A subcommand declares its options on `app` and sets `run`, which main calls
+// if the subcommand was chosen; its status decides the exit code.
+using RunFunction = std::function<absl::Status()>;
+using AddCommand = void (*)(CLI::App& app, RunFunction& run);
+
+void AddSolve(CLI::App& app, RunFunction& run);
+void AddEval(CLI::App& app, RunFunction& run);
+void AddProblems(CLI::App& app, RunFunction& run);
+void AddMethods(CLI::App& app, RunFunction& run);
+void AddDoctor(CLI::App& app, RunFunction& run);
+
+// Options of every command that loads models.
+struct ModelFlags {
+  std::string model;
+  std::string reward_model;
+  int threads = 0;
+  int live = 32;
+  int kv_mib = 2048;
+};
+void AddModelFlags(CLI::App& app, ModelFlags& flags);
+
+// The folder of shipped models: $ESPALIER_ZOO, else models/zoo beside the
+// program, in its source tree, or below the current folder.
+absl::StatusOr<std::string> ZooFolder();
+// The model that a task is answered with by default: flags.model, else the
+// shipped model of that task.
+absl::StatusOr<EngineOptions> ResolveModels(const ModelFlags& flags,
+                                            const std::string& task);
+
+// Set by Ctrl-C. The first one ends searches, which then return what they
+// have; a second one ends the program at once.
+const std::atomic<bool>& StopRequested();
+
+}  // namespace espalier
+
+#endif  // ESPALIER_TOOLS_ESPALIER_COMMAND_H_

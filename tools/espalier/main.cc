@@ -1,0 +1,61 @@
+// The espalier program: one file a subcommand, this one chooses among them.
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include "CLI/CLI.hpp"
+#include "src/base/version.h"
+#include "tools/espalier/command.h"
+
+namespace {
+
+struct Command {
+  const char* name;
+  const char* summary;
+  espalier::AddCommand add;
+  CLI::App* app = nullptr;
+  espalier::RunFunction run = {};
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app(
+      "Espalier makes language models reason by search.\n\n"
+      "  espalier solve \"Ann has 23 shells. She finds 48 more. How many "
+      "shells does Ann have?\"\n"
+      "  espalier eval --set stories:hard --methods majority,beam "
+      "--budget-tokens 300,600\n");
+  app.set_version_flag("--version", espalier::VersionText());
+  app.require_subcommand(1);
+  app.failure_message(CLI::FailureMessage::simple);
+  Command commands[] = {
+      {"solve", "Answer a question by search", &espalier::AddSolve},
+      {"eval", "Compare methods at equal token budgets on a problem set",
+       &espalier::AddEval},
+      {"problems", "Print problems of a set", &espalier::AddProblems},
+      {"methods", "List search methods and their options",
+       &espalier::AddMethods},
+      {"doctor", "Check this machine and say what to mend",
+       &espalier::AddDoctor},
+  };
+  for (Command& command : commands) {
+    command.app = app.add_subcommand(command.name, command.summary);
+    command.add(*command.app, command.run);
+  }
+  CLI11_PARSE(app, argc, argv);
+  for (const Command& command : commands) {
+    if (!command.app->parsed()) continue;
+    absl::Status status;
+    try {
+      status = command.run();
+    } catch (const std::exception& e) {
+      status = absl::InternalError(e.what());
+    }
+    if (status.ok()) return 0;
+    std::fprintf(stderr, "espalier %s: %s\n", command.name,
+                 std::string(status.message()).c_str());
+    return absl::IsCancelled(status) ? 130 : 1;
+  }
+  return 0;
+}
