@@ -45,10 +45,11 @@ endfunction()
 
 function(espalier_torch target)
   find_package(Torch REQUIRED)
-  find_package(dnnl REQUIRED)
+  # Not find_package(dnnl): Debian's package file asks for OpenCL's headers.
+  find_library(ESPALIER_DNNL dnnl REQUIRED)
   # Torch's own include folders as system folders: its headers warn.
   target_include_directories(${target} SYSTEM PRIVATE ${TORCH_INCLUDE_DIRS})
-  target_link_libraries(${target} PRIVATE torch DNNL::dnnl)
+  target_link_libraries(${target} PRIVATE torch ${ESPALIER_DNNL})
   if(NOT target STREQUAL "")
     get_target_property(kind ${target} TYPE)
     if(kind STREQUAL "OBJECT_LIBRARY")
@@ -58,10 +59,11 @@ function(espalier_torch target)
   endif()
 endfunction()
 
-# espalier_layer(NAME DIRS d... [EXCLUDE d...] [LINK lib...] [TORCH])
+# espalier_layer(NAME DIRS d... [EXCLUDE d...] [LINK lib...] [OPTIONS o...]
+#                [TORCH])
 # An OBJECT library, so that registration by static objects survives linking.
 function(espalier_layer name)
-  cmake_parse_arguments(L "TORCH" "" "DIRS;EXCLUDE;LINK" ${ARGN})
+  cmake_parse_arguments(L "TORCH" "" "DIRS;EXCLUDE;LINK;OPTIONS" ${ARGN})
   list(FIND ESPALIER_LAYER_ORDER ${name} rank)
   if(rank GREATER ESPALIER_LAYER_LIMIT)
     return()
@@ -94,6 +96,11 @@ function(espalier_layer name)
   if(L_TORCH)
     espalier_torch(espalier_${name})
   endif()
+  # What a layer asks of the compiler beyond the rest.
+  target_compile_options(espalier_${name} PRIVATE ${L_OPTIONS})
+  list(FILTER units INCLUDE REGEX "/kernels_[a-z0-9]*\\.cc$")
+  set_source_files_properties(${units} PROPERTIES
+    SKIP_PRECOMPILE_HEADERS ON)
 endfunction()
 
 # Links the objects and the libraries of `LAYERS` into `target`.

@@ -1,0 +1,47 @@
+#include "src/learn/packer.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace espalier {
+
+void MicroBatch::Add(const TrainSequence& sequence) {
+  const size_t n = sequence.tokens.size();
+  stream.Add(sequence.tokens);
+  for (size_t i = 0; i + 1 < n; ++i) {
+    next.push_back(sequence.tokens[i + 1]);
+    weight.push_back(sequence.lm_weight[i + 1]);
+  }
+  next.push_back(0);
+  weight.push_back(0);
+  step.insert(step.end(), sequence.step_label.begin(),
+              sequence.step_label.end());
+  path.insert(path.end(), sequence.path_label.begin(),
+              sequence.path_label.end());
+}
+
+std::vector<MicroBatch> Pack(absl::Span<const TrainSequence> sequences,
+                             int tokens, int replicas) {
+  size_t total = 0;
+  for (const TrainSequence& s : sequences) total += s.tokens.size();
+  size_t batches = (total + tokens - 1) / tokens;
+  batches = (batches + replicas - 1) / replicas * replicas;
+  batches = std::min(batches, sequences.size());
+  std::vector<size_t> order(sequences.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return sequences[a].tokens.size() > sequences[b].tokens.size();
+  });
+  std::vector<size_t> filled(batches, 0);
+  std::vector<MicroBatch> out(batches);
+  for (size_t i : order) {
+    const size_t at =
+        std::min_element(filled.begin(), filled.end()) - filled.begin();
+    filled[at] += sequences[i].tokens.size();
+    out[at].Add(sequences[i]);
+  }
+  return out;
+}
+
+}  // namespace espalier

@@ -1,0 +1,370 @@
+#include "src/learn/trainer.h"
+
+#include <ATen/Parallel.h>
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "src/base/clock.h"
+#include "src/base/files.h"
+#include "src/base/random.h"
+#include "src/base/status_macros.h"
+
+namespace espalier {
+namespace {
+
+// Parameters pass through the optimiser in pieces, so that two threads share
+// them evenly; a piece's sum of squares is one term of the gradient's norm.
+constexpr size_t kPiece = size_t{1} << 15;
+
+struct Piece {
+  size_t begin;
+  size_t size;
+  bool decay;
+};
+
+std::vector<Piece> Pieces(const net::LlamaNet& net) {
+  std::vector<Piece> out;
+  for (const net::NetParameter& p : net.parameters()) {
+    const size_t padded = (p.size + 15) / 16 * 16;
+    for (size_t i = 0; i < padded; i += kPiece) {
+      out.push_back({p.offset + i, std::min(kPiece, padded - i), p.decay});
+    }
+  }
+  return out;
+}
+
+// ATen's own products on a thread of ours stay on that thread.
+void StayOnThread() {
+  thread_local const bool once = [] {
+    at::set_num_threads(1);
+    return true;
+  }();
+  static_cast<void>(once);
+}
+
+void CountTargets(absl::Span<const TrainSequence> batch, StepMetrics& m) {
+  for (const TrainSequence& s : batch) {
+    m.tokens += static_cast<int64_t>(s.tokens.size());
+    for (size_t i = 0; i < s.tokens.size(); ++i) {
+      if (i > 0) m.lm_weight += s.lm_weight[i];
+      m.step_labels += !std::isnan(s.step_label[i]);
+      m.path_labels += !std::isnan(s.path_label[i]);
+    }
+  }
+}
+
+}  // namespace
+
+Trainer::Trainer(net::LlamaNet& net, TrainerOptions options)
+    : net_(net),
+      options_(std::move(options)),
+      executor_(std::max(1, options_.threads)) {
+  const int64_t flat = static_cast<int64_t>(net.flat_size());
+  grads_ = at::zeros({executor_.threads(), flat}, at::kFloat);
+  moments_ = at::zeros({2, flat}, at::kFloat);
+  for (int i = 0; i < executor_.threads(); ++i) {
+    replicas_.push_back(std::make_unique<net::Replica>(
+        net, grads_.data_ptr<float>() + i * flat));
+  }
+}
+
+Trainer::~Trainer() = default;
+
+double Trainer::RateAt(int64_t done) const {
+  const double peak = options_.learning_rate;
+  if (done < options_.warmup_steps) {
+    return peak * static_cast<double>(done + 1) / options_.warmup_steps;
+  }
+  if (options_.schedule == RateSchedule::kConstant) return peak;
+  const double span = std::max<double>(
+      1, static_cast<double>(options_.total_steps - options_.warmup_steps));
+  const double at = std::min(1.0, (done - options_.warmup_steps) / span);
+  const double share = options_.schedule == RateSchedule::kCosine
+                           ? 0.5 * (1 + std::cos(M_PI * at))
+                           : 1 - at;
+  return peak * (options_.final_rate + (1 - options_.final_rate) * share);
+}
+
+absl::Status Trainer::Check(absl::Span<const TrainSequence> batch) const {
+  if (batch.empty()) {
+    return absl::InvalidArgumentError(
+        "an empty batch: expected at least one sequence");
+  }
+  const TrunkConfig& c = net_.config();
+  for (size_t i = 0; i < batch.size(); ++i) {
+    const TrainSequence& s = batch[i];
+    const size_t n = s.tokens.size();
+    const auto error = [i](std::string what) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("sequence ", i, " of the batch: ", what));
+    };
+    if (n == 0 || n > static_cast<size_t>(c.context_length)) {
+      return error(
+          absl::StrCat(n, " tokens, expected 1 to ", c.context_length));
+    }
+    if (s.lm_weight.size() != n || s.step_label.size() != n ||
+        s.path_label.size() != n) {
+      return error(absl::StrFormat(
+          "%d tokens with %d weights, %d step labels and %d path labels: "
+          "expected one of each a token",
+          n, s.lm_weight.size(), s.step_label.size(), s.path_label.size()));
+    }
+    for (size_t t = 0; t < n; ++t) {
+      if (s.tokens[t] < 0 || s.tokens[t] >= c.vocab_size) {
+        return error(absl::StrFormat("token %d is %d, the vocabulary has %d", t,
+                                     s.tokens[t], c.vocab_size));
+      }
+      if (!c.reward_head &&
+          !(std::isnan(s.step_label[t]) && std::isnan(s.path_label[t]))) {
+        return error(absl::StrCat("token ", t,
+                                  " has a reward label, but the net has no "
+                                  "reward head: set reward_head"));
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+void Trainer::RunReplica(int replica, const std::vector<MicroBatch>& batches,
+                         bool learn, const StepMetrics& totals,
+                         std::vector<net::LossSums>& sums) {
+  StayOnThread();
+  const int64_t flat = static_cast<int64_t>(net_.flat_size());
+  if (learn) {
+    std::memset(grads_.data_ptr<float>() + replica * flat, 0,
+                flat * sizeof(float));
+  }
+  at::AutoGradMode mode(learn);
+  const auto share = [](double coef, double count) {
+    return static_cast<float>(count > 0 ? coef / count : 0);
+  };
+  for (size_t i = replica; i < batches.size(); i += replicas_.size()) {
+    const MicroBatch& batch = batches[i];
+    const net::LossTargets targets = {
+        .next = batch.next.data(),
+        .weight = batch.weight.data(),
+        .step = batch.step.data(),
+        .path = batch.path.data(),
+        .lm_scale = share(options_.lm_coef, totals.lm_weight),
+        .step_scale = share(options_.reward_coef,
+                            static_cast<double>(totals.step_labels)),
+        .path_scale = share(options_.reward_coef,
+                            static_cast<double>(totals.path_labels))};
+    const at::Tensor hidden = replicas_[replica]->Hidden(batch.stream);
+    const at::Tensor loss = replicas_[replica]->Loss(hidden, targets, &sums[i]);
+    if (learn) loss.backward();
+  }
+}
+
+void Trainer::Run(const std::vector<MicroBatch>& batches, bool learn,
+                  StepMetrics& metrics) {
+  std::vector<net::LossSums> sums(batches.size());
+  executor_.ParallelFor(static_cast<int>(replicas_.size()), 1,
+                        [&](int begin, int end) {
+                          for (int r = begin; r < end; ++r) {
+                            RunReplica(r, batches, learn, metrics, sums);
+                          }
+                        });
+  for (const net::LossSums& s : sums) {
+    metrics.lm_loss += s.lm;
+    metrics.step_bce += s.step;
+    metrics.path_bce += s.path;
+  }
+  if (metrics.lm_weight > 0) metrics.lm_loss /= metrics.lm_weight;
+  if (metrics.step_labels > 0) metrics.step_bce /= metrics.step_labels;
+  if (metrics.path_labels > 0) metrics.path_bce /= metrics.path_labels;
+}
+
+double Trainer::GradNorm() {
+  const std::vector<Piece> pieces = Pieces(net_);
+  std::vector<double> squares(pieces.size());
+  const float* grads = grads_.data_ptr<float>();
+  executor_.ParallelFor(
+      static_cast<int>(pieces.size()), 4, [&](int begin, int end) {
+        for (int i = begin; i < end; ++i) {
+          squares[i] = net_.kernels().grad_squares(
+              pieces[i].size, grads + pieces[i].begin,
+              static_cast<int>(replicas_.size()), net_.flat_size());
+        }
+      });
+  double total = 0;
+  for (double s : squares) total += s;
+  return std::sqrt(total);
+}
+
+void Trainer::Update(double rate, double grad_norm) {
+  const double clip = options_.clip_norm > 0 && grad_norm > options_.clip_norm
+                          ? options_.clip_norm / grad_norm
+                          : 1.0;
+  const double steps = static_cast<double>(step_ + 1);
+  const auto correct1 =
+      static_cast<float>(1 / (1 - std::pow(options_.beta1, steps)));
+  const auto correct2 =
+      static_cast<float>(1 / (1 - std::pow(options_.beta2, steps)));
+  const std::vector<Piece> pieces = Pieces(net_);
+  const size_t flat = net_.flat_size();
+  const float* grads = grads_.data_ptr<float>();
+  float* weights = net_.weights().data_ptr<float>();
+  float* moments = moments_.data_ptr<float>();
+  executor_.ParallelFor(
+      static_cast<int>(pieces.size()), 2, [&](int begin, int end) {
+        for (int i = begin; i < end; ++i) {
+          const Piece& p = pieces[i];
+          net_.kernels().adamw(
+              p.size, grads + p.begin, static_cast<int>(replicas_.size()), flat,
+              static_cast<float>(clip), static_cast<float>(rate),
+              static_cast<float>(options_.beta1),
+              static_cast<float>(options_.beta2),
+              static_cast<float>(options_.epsilon),
+              static_cast<float>(p.decay ? options_.weight_decay : 0), correct1,
+              correct2, weights + p.begin, moments + p.begin,
+              moments + flat + p.begin);
+        }
+      });
+  executor_.ParallelFor(net_.matrices(), 1, [&](int begin, int end) {
+    for (int i = begin; i < end; ++i) net_.RefreshMatrix(i);
+  });
+}
+
+absl::StatusOr<StepMetrics> Trainer::Step(
+    absl::Span<const TrainSequence> batch) {
+  const double start = Clock::Real().Seconds();
+  ESP_RETURN_IF_ERROR(Check(batch));
+  StepMetrics m;
+  CountTargets(batch, m);
+  const std::vector<MicroBatch> batches = Pack(
+      batch, options_.micro_batch_tokens, static_cast<int>(replicas_.size()));
+  Run(batches, /*learn=*/true, m);
+  m.grad_norm = GradNorm();
+  m.step = step_ + 1;
+  if (!std::isfinite(m.lm_loss) || !std::isfinite(m.step_bce) ||
+      !std::isfinite(m.path_bce) || !std::isfinite(m.grad_norm)) {
+    return absl::InternalError(absl::StrFormat(
+        "step %d: lm loss %g, step BCE %g, path BCE %g, gradient norm %g: "
+        "expected finite numbers; lower the learning rate (%g) or look at the "
+        "batch",
+        m.step, m.lm_loss, m.step_bce, m.path_bce, m.grad_norm, RateAt(step_)));
+  }
+  m.learning_rate = RateAt(step_);
+  Update(m.learning_rate, m.grad_norm);
+  ++step_;
+  m.seconds = Clock::Real().Seconds() - start;
+  m.tokens_per_second = static_cast<double>(m.tokens) / m.seconds;
+  return m;
+}
+
+absl::StatusOr<StepMetrics> Trainer::Evaluate(
+    absl::Span<const TrainSequence> batch) {
+  const double start = Clock::Real().Seconds();
+  ESP_RETURN_IF_ERROR(Check(batch));
+  StepMetrics m;
+  m.step = step_;
+  CountTargets(batch, m);
+  Run(Pack(batch, options_.micro_batch_tokens,
+           static_cast<int>(replicas_.size())),
+      /*learn=*/false, m);
+  m.seconds = Clock::Real().Seconds() - start;
+  m.tokens_per_second = static_cast<double>(m.tokens) / m.seconds;
+  return m;
+}
+
+absl::StatusOr<std::vector<std::vector<std::array<float, 2>>>> Trainer::Rewards(
+    absl::Span<const TrainSequence> batch) {
+  ESP_RETURN_IF_ERROR(Check(batch));
+  if (!net_.config().reward_head) {
+    return absl::FailedPreconditionError(
+        "the net has no reward head: set reward_head in its configuration");
+  }
+  std::vector<std::vector<std::array<float, 2>>> out(batch.size());
+  const int lanes = static_cast<int>(replicas_.size());
+  const auto score = [&](int lane) {
+    StayOnThread();
+    at::AutoGradMode mode(false);
+    for (size_t i = lane; i < batch.size(); i += lanes) {
+      net::PackedStream stream;
+      stream.Add(batch[i].tokens);
+      const at::Tensor rewards =
+          replicas_[lane]->Rewards(replicas_[lane]->Hidden(stream));
+      const float* from = rewards.data_ptr<float>();
+      for (int t = 0; t < stream.size(); ++t) {
+        const auto chance = [](float z) { return 1 / (1 + std::exp(-z)); };
+        out[i].push_back({chance(from[2 * t]), chance(from[2 * t + 1])});
+      }
+    }
+  };
+  executor_.ParallelFor(lanes, 1, [&](int begin, int end) {
+    for (int lane = begin; lane < end; ++lane) score(lane);
+  });
+  return out;
+}
+
+uint64_t Trainer::Fingerprint() const {
+  uint64_t hash = StableHash("trainer state 1");
+  for (const net::NetParameter& p : net_.parameters()) {
+    hash = MixHash(hash, StableHash(p.name));
+    for (int64_t n : p.shape) hash = MixHash(hash, static_cast<uint64_t>(n));
+  }
+  return hash;
+}
+
+// File: magic, fingerprint, step, weights, both moments, hash of all before.
+absl::Status Trainer::Save(const std::string& path) const {
+  const size_t flat = net_.flat_size();
+  std::string out = "ESPTRN1\n";
+  const auto put = [&out](const void* data, size_t bytes) {
+    out.append(static_cast<const char*>(data), bytes);
+  };
+  out.reserve(32 + 3 * flat * sizeof(float));
+  const uint64_t words[2] = {Fingerprint(), static_cast<uint64_t>(step_)};
+  put(words, sizeof words);
+  put(net_.weights().data_ptr<float>(), flat * sizeof(float));
+  put(moments_.data_ptr<float>(), 2 * flat * sizeof(float));
+  const uint64_t hash = StableHash(out);
+  put(&hash, sizeof hash);
+  return WriteFileAtomic(path, out);
+}
+
+absl::Status Trainer::Load(const std::string& path) {
+  ESP_ASSIGN_OR_RETURN(const std::string data, ReadFile(path));
+  const size_t flat = net_.flat_size();
+  const size_t want = 24 + 3 * flat * sizeof(float) + 8;
+  const auto remedy = [&path](std::string what) {
+    return absl::DataLossError(absl::StrCat(
+        path, ": ", what, "; remove the file to train from the start"));
+  };
+  if (data.size() < 24 || data.compare(0, 8, "ESPTRN1\n") != 0) {
+    return remedy("not a trainer's state (expected it to begin with ESPTRN1)");
+  }
+  uint64_t words[2];
+  std::memcpy(words, data.data() + 8, sizeof words);
+  if (words[0] != Fingerprint()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(path,
+                     ": the state of a net of another shape; give the "
+                     "configuration it was saved with"));
+  }
+  if (data.size() != want) {
+    return remedy(absl::StrCat(data.size(), " bytes, expected ", want));
+  }
+  uint64_t hash;
+  std::memcpy(&hash, data.data() + want - 8, sizeof hash);
+  if (hash != StableHash(std::string_view(data).substr(0, want - 8))) {
+    return remedy("damaged (its hash does not match)");
+  }
+  step_ = static_cast<int64_t>(words[1]);
+  std::memcpy(net_.weights().data_ptr<float>(), data.data() + 24,
+              flat * sizeof(float));
+  std::memcpy(moments_.data_ptr<float>(),
+              data.data() + 24 + flat * sizeof(float),
+              2 * flat * sizeof(float));
+  net_.Refresh();
+  return absl::OkStatus();
+}
+
+}  // namespace espalier

@@ -1,0 +1,128 @@
+// Trains a LlamaNet on packed sequences: cross entropy of tokens and binary
+// cross entropy of the reward head's two outputs,
+//
+//   loss = lm_coef * sum(w CE) / sum(w)
+//        + reward_coef * (mean BCE(step) + mean BCE(path)),
+//
+// with AdamW (Loshchilov and Hutter 2019; decay on matrices alone), a clipped
+// gradient norm, and a rate that warms up linearly and then falls.
+//
+// Data-parallel over threads: each works through its own micro-batches with a
+// replica of the net, and the gradients are added in a fixed order. The same
+// weights, data and thread count give the same weights, bit for bit, also when
+// a run is stopped, saved and resumed.
+//
+//   Trainer trainer(*net, {.learning_rate = 3e-3, .total_steps = 2000});
+//   ESP_ASSIGN_OR_RETURN(StepMetrics m, trainer.Step(batch));
+//   ESP_RETURN_IF_ERROR(trainer.Save("zoo/stories/state.bin"));
+//
+// Externally synchronised; it runs its threads itself.
+#ifndef ESPALIER_SRC_LEARN_TRAINER_H_
+#define ESPALIER_SRC_LEARN_TRAINER_H_
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "models/net/llama_net.h"
+#include "src/base/executor.h"
+#include "src/learn/packer.h"
+
+namespace espalier {
+
+enum class RateSchedule { kCosine, kLinear, kConstant };
+
+struct TrainerOptions {
+  double learning_rate = 3e-3;
+  // The rate falls to this share of learning_rate at total_steps.
+  double final_rate = 0.1;
+  RateSchedule schedule = RateSchedule::kCosine;
+  int64_t warmup_steps = 100;
+  int64_t total_steps = 1000;
+  double beta1 = 0.9;
+  double beta2 = 0.95;
+  double epsilon = 1e-8;
+  double weight_decay = 0.1;
+  double clip_norm = 1.0;  // 0: gradients are not clipped
+  double lm_coef = 1.0;
+  double reward_coef = 1.0;
+  int threads = 2;
+  // Tokens of a micro-batch: enough to fill the kernels' chunks, few enough
+  // that activations stay in the last-level cache.
+  int micro_batch_tokens = 2048;
+};
+
+struct StepMetrics {
+  int64_t step = 0;     // steps done, this one included
+  double lm_loss = 0;   // weighted mean, nats a token
+  double step_bce = 0;  // means over labels; 0 without any
+  double path_bce = 0;
+  double lm_weight = 0;  // sums behind the means
+  int64_t step_labels = 0;
+  int64_t path_labels = 0;
+  double grad_norm = 0;  // before clipping
+  double learning_rate = 0;
+  int64_t tokens = 0;
+  double seconds = 0;
+  double tokens_per_second = 0;
+};
+
+class Trainer {
+ public:
+  // `net` must outlive the trainer, which alone changes its weights.
+  Trainer(net::LlamaNet& net, TrainerOptions options);
+  ~Trainer();
+  Trainer(const Trainer&) = delete;
+  Trainer& operator=(const Trainer&) = delete;
+
+  // One optimiser step on one batch. InvalidArgument for sequences that do
+  // not fit the net; Internal where the loss or the gradient is not a number
+  // (names the step; weights stay as they were).
+  absl::StatusOr<StepMetrics> Step(absl::Span<const TrainSequence> batch);
+
+  // The losses of a batch, nothing learned.
+  absl::StatusOr<StepMetrics> Evaluate(absl::Span<const TrainSequence> batch);
+
+  // Probabilities (step, path) at each token of each sequence.
+  absl::StatusOr<std::vector<std::vector<std::array<float, 2>>>> Rewards(
+      absl::Span<const TrainSequence> batch);
+
+  int64_t steps_done() const { return step_; }
+  const TrainerOptions& options() const { return options_; }
+  // The rate of the step that comes after `done` steps.
+  double RateAt(int64_t done) const;
+
+  // Weights, moments and step count, to a file and back. Save is atomic. Load
+  // refuses a file of another net or a damaged one, and then changes nothing.
+  absl::Status Save(const std::string& path) const;
+  absl::Status Load(const std::string& path);
+
+ private:
+  absl::Status Check(absl::Span<const TrainSequence> batch) const;
+  // Runs all micro-batches; fills the sums of `metrics`.
+  void Run(const std::vector<MicroBatch>& batches, bool learn,
+           StepMetrics& metrics);
+  void RunReplica(int replica, const std::vector<MicroBatch>& batches,
+                  bool learn, const StepMetrics& totals,
+                  std::vector<net::LossSums>& sums);
+  double GradNorm();
+  void Update(double rate, double grad_norm);
+  uint64_t Fingerprint() const;
+
+  net::LlamaNet& net_;
+  const TrainerOptions options_;
+  Executor executor_;
+  at::Tensor grads_;    // [threads, flat_size], fp32
+  at::Tensor moments_;  // [2, flat_size], fp32
+  std::vector<std::unique_ptr<net::Replica>> replicas_;
+  int64_t step_ = 0;
+};
+
+}  // namespace espalier
+
+#endif  // ESPALIER_SRC_LEARN_TRAINER_H_

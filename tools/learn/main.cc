@@ -1,0 +1,107 @@
+// espalier-learn: trains models. A program of its own, because it needs
+// LibTorch and `espalier` does not.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <limits>
+
+#include "src/base/random.h"
+#include "src/learn/trainer.h"
+
+namespace espalier {
+namespace {
+
+struct BenchOptions {
+  TrunkConfig config = {.vocab_size = 512,
+                        .hidden_size = 128,
+                        .intermediate_size = 352,
+                        .layers = 6,
+                        .heads = 4,
+                        .kv_heads = 2,
+                        .head_dim = 32,
+                        .context_length = 2048,
+                        .reward_head = true};
+  int tokens = 16384;
+  int length = 300;
+  int steps = 10;
+  int micro_batch = TrainerOptions().micro_batch_tokens;
+  bool fp32 = false;
+};
+
+std::vector<TrainSequence> RandomBatch(const BenchOptions& o, int index) {
+  RandomStream rng(StreamKey(1, index, 0, Purpose::kTrain));
+  std::vector<TrainSequence> batch;
+  for (int total = 0; total < o.tokens;) {
+    TrainSequence s;
+    const int n = rng.Range(o.length / 2, o.length * 3 / 2);
+    for (int t = 0; t < n; ++t) {
+      s.tokens.push_back(rng.Range(0, o.config.vocab_size - 1));
+      s.lm_weight.push_back(1);
+      const bool label = t % 16 == 15;
+      s.step_label.push_back(label ? rng.Range(0, 1)
+                                   : std::numeric_limits<float>::quiet_NaN());
+      s.path_label.push_back(s.step_label.back());
+    }
+    total += n;
+    batch.push_back(std::move(s));
+  }
+  return batch;
+}
+
+int Bench(const BenchOptions& o) {
+  for (int threads : {1, 2}) {
+    auto net = net::LlamaNet::Create(
+        o.config, 1, o.fp32 ? net::Precision::kFp32 : net::Precision::kBf16);
+    if (!net.ok()) {
+      std::fprintf(stderr, "%s\n", net.status().ToString().c_str());
+      return 2;
+    }
+    if (threads == 1) {
+      std::printf("%.2f M parameters, %s kernels, sequences of %d to %d\n",
+                  (*net)->parameter_count() * 1e-6, (*net)->kernels().name,
+                  o.length / 2, o.length * 3 / 2);
+    }
+    Trainer trainer(**net,
+                    {.threads = threads, .micro_batch_tokens = o.micro_batch});
+    std::vector<double> rates;
+    for (int i = 0; i < o.steps + 2; ++i) {
+      const auto metrics = trainer.Step(RandomBatch(o, i));
+      if (!metrics.ok()) {
+        std::fprintf(stderr, "%s\n", metrics.status().ToString().c_str());
+        return 1;
+      }
+      if (i >= 2) rates.push_back(metrics->tokens_per_second);
+    }
+    std::sort(rates.begin(), rates.end());
+    std::printf(
+        "%d thread%s: %8.0f tokens/s (median of %zu steps; %.0f to "
+        "%.0f)\n",
+        threads, threads == 1 ? " " : "s", rates[rates.size() / 2],
+        rates.size(), rates.front(), rates.back());
+  }
+  return 0;
+}
+
+int Main(int argc, char** argv) {
+  CLI::App app("Trains Espalier's models", "espalier-learn");
+  app.require_subcommand(1);
+  BenchOptions bench;
+  CLI::App* command =
+      app.add_subcommand("bench", "Training speed on random tokens");
+  command->add_option("--hidden", bench.config.hidden_size);
+  command->add_option("--intermediate", bench.config.intermediate_size);
+  command->add_option("--layers", bench.config.layers);
+  command->add_option("--heads", bench.config.heads);
+  command->add_option("--kv-heads", bench.config.kv_heads);
+  command->add_option("--tokens", bench.tokens, "tokens of a step");
+  command->add_option("--length", bench.length, "mean tokens of a sequence");
+  command->add_option("--micro-batch", bench.micro_batch, "tokens");
+  command->add_option("--steps", bench.steps);
+  command->add_flag("--fp32", bench.fp32, "fp32 products");
+  CLI11_PARSE(app, argc, argv);
+  return Bench(bench);
+}
+
+}  // namespace
+}  // namespace espalier
+
+int main(int argc, char** argv) { return espalier::Main(argc, argv); }
