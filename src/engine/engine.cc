@@ -1,0 +1,167 @@
+#include "espalier/engine.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "models/cpu/trunk.h"
+#include "models/schedule/trunk_backend.h"
+#include "models/tokenizer/tokenizer.h"
+#include "search/algorithm.h"
+#include "src/base/executor.h"
+#include "src/base/status_macros.h"
+#include "src/base/text.h"
+#include "src/engine/auto_method.h"
+#include "src/engine/runner.h"
+
+namespace espalier {
+namespace {
+
+// A checkpoint with what serves it.
+struct LoadedModel {
+  std::unique_ptr<Trunk> trunk;
+  std::unique_ptr<Tokenizer> tokenizer;
+  std::unique_ptr<TrunkBackend> backend;
+};
+
+absl::StatusOr<LoadedModel> LoadModel(const std::string& folder,
+                                      int64_t kv_bytes, Executor& executor) {
+  LoadedModel model;
+  ESP_ASSIGN_OR_RETURN(model.trunk, Trunk::Load(folder));
+  ESP_ASSIGN_OR_RETURN(model.tokenizer, Tokenizer::Load(folder));
+  if (model.tokenizer->vocab_size() > model.trunk->config().vocab_size) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        folder, ": the tokenizer has ", model.tokenizer->vocab_size(),
+        " tokens, the model's embedding only ",
+        model.trunk->config().vocab_size, "; they do not belong together"));
+  }
+  model.backend =
+      std::make_unique<TrunkBackend>(*model.trunk, *model.tokenizer, executor,
+                                     TrunkBackendOptions{.kv_bytes = kv_bytes});
+  return model;
+}
+
+class LocalEngine : public Engine {
+ public:
+  explicit LocalEngine(const EngineOptions& options)
+      : options_(options), executor_(options.threads) {}
+
+  absl::Status Load() {
+    ESP_ASSIGN_OR_RETURN(
+        policy_, LoadModel(options_.policy, options_.kv_bytes, executor_));
+    models_ = {policy_.backend.get(), policy_.tokenizer.get(),
+               policy_.backend.get(), policy_.tokenizer.get()};
+    if (options_.critic.empty() || options_.critic == options_.policy) {
+      return absl::OkStatus();
+    }
+    ESP_ASSIGN_OR_RETURN(
+        critic_, LoadModel(options_.critic, options_.kv_bytes, executor_));
+    if (!critic_.backend->capabilities().reward) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(options_.critic, ": the model has no reward head ",
+                       "(reward_head.weight); it cannot score steps"));
+    }
+    if (critic_.trunk->config().vocab_size !=
+        policy_.trunk->config().vocab_size) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          options_.critic, ": a reward model must share the policy's ",
+          "tokenizer; it has ", critic_.trunk->config().vocab_size,
+          " tokens, the policy ", policy_.trunk->config().vocab_size));
+    }
+    models_.critic = critic_.backend.get();
+    models_.critic_tokenizer = critic_.tokenizer.get();
+    return absl::OkStatus();
+  }
+
+  absl::Status SolveAll(
+      absl::Span<const Problem> problems, const Task& task,
+      const SearchOptions& options, const RunHooks& hooks,
+      const std::function<void(size_t, SearchResult)>& on_done) override {
+    ESP_RETURN_IF_ERROR(CheckSearch(options));
+    SearchOptions resolved = options;
+    if (resolved.method == "auto") {
+      const bool has_reward =
+          hooks.reward != nullptr || models_.critic->capabilities().reward;
+      resolved.method = AutoMethod(options.max_tokens, has_reward);
+    }
+    ESP_ASSIGN_OR_RETURN(const auto algorithm, MakeAlgorithm(resolved.method));
+    Runner runner(models_, executor_, options_.live);
+    return runner.Run({.problems = problems,
+                       .task = &task,
+                       .algorithm = algorithm.get(),
+                       .options = &resolved,
+                       .hooks = &hooks,
+                       .on_done = on_done});
+  }
+
+  EngineStats stats() const override {
+    EngineStats sum;
+    for (const LoadedModel* model : {&policy_, &critic_}) {
+      if (model->backend == nullptr) continue;
+      const BackendStats& stats = model->backend->stats();
+      sum.tokens_generated += stats.tokens_generated;
+      sum.tokens_computed += stats.tokens_computed;
+      sum.tokens_recomputed += stats.tokens_recomputed;
+      sum.batches += stats.steps;
+      sum.rows += stats.rows;
+    }
+    return sum;
+  }
+
+ private:
+  EngineOptions options_;
+  Executor executor_;
+  LoadedModel policy_;
+  LoadedModel critic_;  // empty: the policy's trunk scores
+  RunnerModels models_;
+};
+
+}  // namespace
+
+absl::Status CheckSearch(const SearchOptions& options) {
+  if (options.max_tokens < 0 || options.max_simulations < 0 ||
+      options.max_nodes < 0 || !(options.max_seconds >= 0)) {
+    return absl::InvalidArgumentError(
+        "a budget is negative; expected a positive number, or 0 for none");
+  }
+  if (options.max_tokens == 0 && options.max_simulations == 0 &&
+      options.max_nodes == 0 && options.max_seconds == 0) {
+    return absl::InvalidArgumentError(
+        "the budget is zero; give at least one of tokens, simulations, nodes "
+        "or seconds");
+  }
+  if (options.method == "auto") return absl::OkStatus();
+  ESP_ASSIGN_OR_RETURN(const auto algorithm, MakeAlgorithm(options.method));
+  for (const RequestKind kind : algorithm->needs()) {
+    if (kind == RequestKind::kExpand || kind == RequestKind::kEvaluate ||
+        kind == RequestKind::kVerify) {
+      continue;
+    }
+    return absl::UnimplementedError(absl::StrCat(
+        "method ", AbslView(algorithm->name()), " makes the request ",
+        AbslView(RequestKindName(kind)), ", which no backend answers yet"));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<Engine>> Engine::Create(
+    const EngineOptions& options) {
+  auto engine = std::make_unique<LocalEngine>(options);
+  ESP_RETURN_IF_ERROR(engine->Load());
+  return engine;
+}
+
+SearchResult Engine::Solve(const Problem& problem, const Task& task,
+                           const SearchOptions& options,
+                           const RunHooks& hooks) {
+  SearchResult out;
+  const absl::Status status =
+      SolveAll(absl::MakeConstSpan(&problem, 1), task, options, hooks,
+               [&](size_t, SearchResult result) { out = std::move(result); });
+  if (!status.ok()) out.status = status;
+  return out;
+}
+
+}  // namespace espalier
