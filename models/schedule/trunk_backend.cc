@@ -112,7 +112,10 @@ bool TrunkBackend::Ensure(SeqId id, bool pages) {
   if (id == kEmptySeq) return true;
   Sequence& sequence = tree_.at(id);
   tree_.Touch(id);
-  if (sequence.locks > 0) return false;  // on its way
+  if (sequence.locks > 0) {  // on its way
+    wanted_.insert(id);
+    return false;
+  }
   if (!sequence.hidden.empty() && (!pages || sequence.resident())) return true;
   if (sequence.table.pages.empty()) {
     if (!Ensure(sequence.parent, true)) return false;
@@ -127,7 +130,20 @@ bool TrunkBackend::Ensure(SeqId id, bool pages) {
   ESP_CHECK(sequence.table.resident < sequence.end());
   tree_.Lock(id);
   filling_.push_back(id);
+  wanted_.insert(id);
   return false;
+}
+
+void TrunkBackend::DropUnwanted() {
+  // Unlocking may free a sequence, so the list is put in order first.
+  std::vector<SeqId> dropped;
+  std::erase_if(filling_, [&](SeqId id) {
+    if (wanted_.contains(id)) return false;
+    dropped.push_back(id);
+    return true;
+  });
+  wanted_.clear();
+  for (const SeqId id : dropped) tree_.Unlock(id);
 }
 
 void TrunkBackend::StartReady() {
@@ -383,11 +399,11 @@ void TrunkBackend::DropJob(std::list<Job>::iterator job) {
     tree_.Drop(row->table);
     row = rows_.erase(row);
   }
-  // Sequences being computed for it alone are still computed to their end: a
-  // lock holds them, and what is done is there for the next who asks.
   const std::vector<SeqId> held = std::move(job->sequences);
   jobs_.erase(job);
   for (const SeqId id : held) tree_.Release(id);
+  // The next step drops what only this job waited for; if none comes, now.
+  if (jobs_.empty()) DropUnwanted();
 }
 
 void TrunkBackend::Cancel(RequestId id) {
@@ -417,6 +433,7 @@ bool TrunkBackend::Step(std::vector<Completion>& done) {
   StartReady();
   Batch batch;
   PlanRows(batch);
+  DropUnwanted();
   PlanSequences(batch);
   const size_t before = done.size();
   RunTrunk(batch);

@@ -22,6 +22,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "models/cpu/trunk.h"
 #include "models/pages/page_pool.h"
 #include "models/schedule/backend.h"
@@ -86,6 +87,9 @@ class TrunkBackend : public Backend {
   // True if `id`'s hidden row is there (and its pages, if `pages`); else sees
   // to it that what is missing is being computed.
   bool Ensure(SeqId id, bool pages);
+  // Stops computing sequences that nobody has asked for in this step: their
+  // requests were cancelled or failed. Their pages stay, open to eviction.
+  void DropUnwanted();
   void StartReady();
   void StartRows(Job& job);
   void PlanRows(Batch& batch);
@@ -110,6 +114,7 @@ class TrunkBackend : public Backend {
   std::list<Job> jobs_;         // in order of submission
   std::list<Row> rows_;         // in order of start
   std::vector<SeqId> filling_;  // being computed, locked, in order of start
+  absl::flat_hash_set<SeqId> wanted_;  // of filling_, asked for in this step
 };
 
 }  // namespace espalier
