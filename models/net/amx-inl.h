@@ -114,13 +114,21 @@ ESP_INLINE void Store2(float* p, VF a, VF b) {
 }
 
 // y[rows, n] = a[rows, k] b, with b as tiles [n / 16][k / 32]. `done` gets
-// (row, column, 16 values, 16 values) for each row and 32 columns.
+// (row, column, 16 values, 16 values) for each row and 32 columns. While the
+// tiles of a block are busy, `done` works on the block before it.
 template <class Done>
 ESP_INLINE void TileProduct(const Bf16* a, int rows, int n, int k,
                             const Bf16* b, Done&& done) {
-  alignas(64) float out[32 * 32];
+  alignas(64) float out[2][32 * 32];
   const int depth = k / 32;
   const long stride = static_cast<long>(k) * 2;
+  const auto finish = [&](int m, int c, const float* from) {
+    for (int r = 0; r < 32; ++r) {
+      done(m + r, c, Load(from + 32 * r), Load(from + 32 * r + 16));
+    }
+  };
+  int side = 0;
+  int last_m = -1, last_c = 0;
   for (int m = 0; m < rows; m += 32) {
     const Bf16* a0 = a + static_cast<size_t>(m) * k;
     const Bf16* a1 = a0 + static_cast<size_t>(16) * k;
@@ -141,15 +149,18 @@ ESP_INLINE void TileProduct(const Bf16* a, int rows, int n, int k,
         ESP_TILE_DOT(2, 5, 6);
         ESP_TILE_DOT(3, 5, 7);
       }
-      ESP_TILE_STORE(0, out, 128);
-      ESP_TILE_STORE(1, out + 16, 128);
-      ESP_TILE_STORE(2, out + 512, 128);
-      ESP_TILE_STORE(3, out + 528, 128);
-      for (int r = 0; r < 32; ++r) {
-        done(m + r, c, Load(out + 32 * r), Load(out + 32 * r + 16));
-      }
+      if (last_m >= 0) finish(last_m, last_c, out[1 - side]);
+      float* to = out[side];
+      ESP_TILE_STORE(0, to, 128);
+      ESP_TILE_STORE(1, to + 16, 128);
+      ESP_TILE_STORE(2, to + 512, 128);
+      ESP_TILE_STORE(3, to + 528, 128);
+      side = 1 - side;
+      last_m = m;
+      last_c = c;
     }
   }
+  if (last_m >= 0) finish(last_m, last_c, out[1 - side]);
 }
 
 inline void PackMatrix(const Matrix& w, const float* weights, uint16_t* packs) {
@@ -219,11 +230,10 @@ struct AmxProducts {
   static void BackwardWeight(const KernelContext& ctx, const Matrix& w,
                              const Bf16* dy, const Bf16* x, int rows) {
     // At most kChunk rows, so that these stay in the second-level cache.
-    thread_local std::vector<Bf16> packed;
+    thread_local Arena packed;
+    packed.Reset();
     const int depth = rows / 32;
-    packed.resize(static_cast<size_t>(rows) * (w.n + w.k) + 32);
-    auto* a = reinterpret_cast<Bf16*>(
-        (reinterpret_cast<uintptr_t>(packed.data()) + 63) & ~uintptr_t{63});
+    Bf16* a = packed.Get<Bf16>(static_cast<size_t>(rows) * (w.n + w.k));
     Bf16* b = a + static_cast<size_t>(rows) * w.n;
     for (int t = 0; t < depth; ++t) {
       const Bf16* from = dy + static_cast<size_t>(32) * t * w.n;

@@ -4,17 +4,20 @@
 // Scores are computed transposed, keys down and 32 queries across:
 //
 //              queries (lanes)
-//           +-------------------+      S' = K Q'      P' = exp(S' - lse)
+//           +-------------------+      S' = K Q'      P' = 2^(S' - lse)
 //    keys   |  S' [keys, 32]    |      O' = V' P'     dV += P' dO
 //    (rows) |                   |      dP' = V dO'    dS' = P' (dP' - delta)
 //           +-------------------+      dK += dS' Q    dQ' += K' dS'
 //
 // so that the softmax runs down the rows with a query a lane, and P', dS' are
 // at once the A operands of the last products. Queries carry the factor
-// 1 / sqrt(head_dim). The backward pass recomputes P' from the log-sum-exp.
+// log2(e) / sqrt(head_dim): probabilities are powers of 2, and `lse` is in
+// bits. The backward pass recomputes P' from it.
 
 struct AmxAttention {
   static constexpr int kBlock = 32;  // queries and keys of a block
+  static constexpr float kLog2E = 1.44269504f;
+  static constexpr float kLn2 = 0.693147181f;
 
   // Where one head's values stand in a row of qkv.
   struct Head {
@@ -170,7 +173,7 @@ struct AmxAttention {
     return (__m512i)_mm512_cvtne2ps_pbh((__m512)b, (__m512)a);
   }
 
-  // exp(S' - max) of `keys` rows into pairs; returns sums and maxima.
+  // 2^(S' - max) of `keys` rows into pairs; returns sums and maxima.
   static void Softmax(float* scores, int keys, Bf16* tiles, float* sums,
                       float* tops) {
     float* diagonal = scores + static_cast<size_t>(keys - 32) * 32;
@@ -189,8 +192,8 @@ struct AmxAttention {
     VF sum0{}, sum1{};
     for (int k = 0; k < keys; k += 2) {
       const float* at = scores + 32 * k;
-      const VF a0 = Exp(Load(at) - top0), a1 = Exp(Load(at + 16) - top1);
-      const VF b0 = Exp(Load(at + 32) - top0), b1 = Exp(Load(at + 48) - top1);
+      const VF a0 = Exp2(Load(at) - top0), a1 = Exp2(Load(at + 16) - top1);
+      const VF b0 = Exp2(Load(at + 32) - top0), b1 = Exp2(Load(at + 48) - top1);
       sum0 += a0 + b0;
       sum1 += a1 + b1;
       Bf16* tile = tiles + k / 32 * 2 * kTile + k % 32 * 16;
@@ -266,7 +269,7 @@ struct AmxAttention {
     const int start = stream.starts[sequence];
     const int n = stream.starts[sequence + 1] - start;
     const Head at(s, head);
-    const float scale = 1.0f / std::sqrt(static_cast<float>(hd));
+    const float scale = kLog2E / std::sqrt(static_cast<float>(hd));
     Buffers& buf = Scratch(Padded(n), hd);
     for (int q = 0; q < n; q += kBlock) {
       const int rows = std::min(kBlock, n - q);
@@ -313,7 +316,7 @@ struct AmxAttention {
         Convert(buf.rows + static_cast<size_t>(r) * hd, hd,
                 attn + (start + q + r) * w + at.out);
         lse[static_cast<size_t>(head) * stream.rows + start + q + r] =
-            tops[r] + std::log(sums[r]);
+            tops[r] + std::log2(sums[r]);
       }
     }
   }
@@ -330,9 +333,10 @@ struct AmxAttention {
     thread_local Buffers buf;
     const size_t block = static_cast<size_t>(kBlock) * hd;
     const size_t square = static_cast<size_t>(kBlock) * kBlock;
-    const size_t long_square = static_cast<size_t>(padded) * kBlock;
+    const size_t long_square =
+        static_cast<size_t>(std::max(padded, 2 * kBlock)) * kBlock;
     const size_t need = 6 * block * 2 + long_square * 2 + 3 * square * 2 +
-                        long_square * 4 + square * 4 + 2 * block * 4 + 64;
+                        long_square * 4 + 2 * square * 4 + 2 * block * 4 + 64;
     if (buf.memory.size() < need) buf.memory.resize(need);
     char* next = reinterpret_cast<char*>(
         (reinterpret_cast<uintptr_t>(buf.memory.data()) + 63) & ~uintptr_t{63});
@@ -351,27 +355,28 @@ struct AmxAttention {
     take(buf.ds_rows, square);
     take(buf.ds_tiles, square);
     take(buf.scores, long_square);
-    take(buf.dp, square);
+    take(buf.dp, 2 * square);
     take(buf.out, block);
     take(buf.rows, block);
     return buf;
   }
 
   // P' and dS' of one block of 32 keys as A rows, and dS' as B pairs.
-  ESP_INLINE static void BlockGradients(Buffers& buf, bool diagonal,
+  ESP_INLINE static void BlockGradients(Buffers& buf, const float* scores,
+                                        const float* dp, bool diagonal,
                                         const float* lse, const float* delta) {
     const VF lse0 = Load(lse), lse1 = Load(lse + 16);
     const VF delta0 = Load(delta), delta1 = Load(delta + 16);
     __m512i previous{};
     for (int k = 0; k < kBlock; ++k) {
-      VF p0 = Exp(Load(buf.scores + 32 * k) - lse0);
-      VF p1 = Exp(Load(buf.scores + 32 * k + 16) - lse1);
+      VF p0 = Exp2(Load(scores + 32 * k) - lse0);
+      VF p1 = Exp2(Load(scores + 32 * k + 16) - lse1);
       if (diagonal) {
         p0 = Lanes(0) < k ? VF{} : p0;
         p1 = Lanes(16) < k ? VF{} : p1;
       }
-      const VF ds0 = p0 * (Load(buf.dp + 32 * k) - delta0);
-      const VF ds1 = p1 * (Load(buf.dp + 32 * k + 16) - delta1);
+      const VF ds0 = p0 * (Load(dp + 32 * k) - delta0);
+      const VF ds1 = p1 * (Load(dp + 32 * k + 16) - delta1);
       Store2(buf.p_rows + 32 * k, p0, p1);
       const __m512i row = Round(ds0, ds1);
       _mm512_storeu_si512(buf.ds_rows + 32 * k, row);
@@ -417,7 +422,8 @@ struct AmxAttention {
           BackwardHead(ctx, stream, qkv, attn, lse, dattn, i, h, keys, keys_t,
                        values, dk, dv, dqkv);
         }
-        UnropeRows(ctx, positions, dk, n, 1, dbase + at.k, e);
+        // Queries carried log2(e).
+        UnropeRows(ctx, positions, dk, n, kLn2, dbase + at.k, e);
         for (int t = 0; t < n; ++t) {
           Convert(dv + t * hd, hd, dbase + t * e + at.v);
         }
@@ -444,7 +450,7 @@ struct AmxAttention {
       const int rows = std::min(kBlock, n - q);
       const size_t first = start + q;
       CopyRows(ctx, stream.positions + first, qkv + first * e + at.q, e, rows,
-               kBlock, true, scale, buf.q);
+               kBlock, true, scale * kLog2E, buf.q);
       CopyRows(ctx, stream.positions + first, dattn + first * w + at.out, w,
                rows, kBlock, false, 1, buf.dout);
       PackQueries(buf.q, hd, buf.q_tiles);
@@ -455,7 +461,7 @@ struct AmxAttention {
       }
       alignas(64) float norm[32], delta[32];
       for (int r = 0; r < kBlock; ++r) {
-        // A padded query's probabilities are exp(0 - 1e30) = 0.
+        // A padded query's probabilities are 2^(0 - 1e30) = 0.
         norm[r] = 1e30f;
         delta[r] = 0;
         if (r >= rows) continue;
@@ -468,11 +474,24 @@ struct AmxAttention {
         delta[r] = Sum(dot);
       }
       std::memset(buf.out, 0, static_cast<size_t>(hd) * 32 * sizeof(float));
+      // The scores of a block are computed while the one before it is in the
+      // vector units.
+      float* s_next = buf.scores;
+      float* dp_next = buf.dp;
+      Scores(keys, hd, buf.q_tiles, s_next);
+      Scores(values, hd, buf.dout_tiles, dp_next);
       for (int k = 0; k <= q; k += kBlock) {
         const size_t row = static_cast<size_t>(k) * hd;
-        Scores(keys + row, hd, buf.q_tiles, buf.scores);
-        Scores(values + row, hd, buf.dout_tiles, buf.dp);
-        BlockGradients(buf, k == q, norm, delta);
+        const float* s_block = s_next;
+        const float* dp_block = dp_next;
+        if (k < q) {
+          const size_t after = row + static_cast<size_t>(kBlock) * hd;
+          s_next = buf.scores + (s_block == buf.scores ? 1024 : 0);
+          dp_next = buf.dp + (dp_block == buf.dp ? 1024 : 0);
+          Scores(keys + after, hd, buf.q_tiles, s_next);
+          Scores(values + after, hd, buf.dout_tiles, dp_next);
+        }
+        BlockGradients(buf, s_block, dp_block, k == q, norm, delta);
         const Bf16* kt = keys_t + k / 32 * (hd / 16) * kTile;
         for (int d = 0; d < hd / 16; d += 2) {
           Accumulate(buf.p_rows, 512, 64, buf.dout_pairs + d * kTile, kTile,

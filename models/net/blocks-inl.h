@@ -37,20 +37,18 @@ inline void RmsNormBackward(const float* x, const float* rstd, const float* w,
                             const float* dout, float* dx, float* dw) {
   for (int r = 0; r < rows; ++r) {
     const size_t at = static_cast<size_t>(r) * d;
-    const float scale = rstd[r];
     VF dot{};
     for (int i = 0; i < d; i += 16) {
-      const VF xhat = Load(x + at + i) * scale;
-      const VF dn = Load(dnormed + at + i);
-      const VF dn_xhat = dn * xhat;
-      Store(dw + i, Load(dw + i) + dn_xhat);
-      dot += dn_xhat * Load(w + i);
+      const VF dn_x = Load(dnormed + at + i) * Load(x + at + i);
+      Store(dw + i, Load(dw + i) + dn_x * rstd[r]);
+      dot += dn_x * Load(w + i);
     }
-    const float mean = Sum(dot) / d;
+    // dx = rstd (g - xhat mean(g xhat)) with g = dnormed w, xhat = x rstd.
+    const float scale = rstd[r];
+    const float pull = scale * scale * scale * Sum(dot) / d;
     for (int i = 0; i < d; i += 16) {
-      const VF xhat = Load(x + at + i) * scale;
-      const VF g = Load(dnormed + at + i) * Load(w + i);
-      VF out = (g - xhat * mean) * scale;
+      VF out = Load(dnormed + at + i) * Load(w + i) * scale -
+               Load(x + at + i) * pull;
       if (dout != nullptr) out += Load(dout + at + i);
       Store(dx + at + i, out);
     }

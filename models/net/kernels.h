@@ -94,7 +94,7 @@ struct AttentionSaved {
   void* normed = nullptr;    // [rows, hidden]
   void* qkv = nullptr;       // [rows, qkv_width], before RoPE
   void* attn = nullptr;      // [rows, attn_width]
-  float* lse = nullptr;      // [heads, rows] log-sum-exp of the scores
+  float* lse = nullptr;      // [heads, rows] log-sum-exp, in the family's unit
 };
 
 struct MlpSaved {

@@ -14,6 +14,8 @@
 // g++ 12 warns about its own AVX-512 headers (GCC bug 105593).
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 
+#define ESP_NET_BF16
+
 namespace espalier::net {
 namespace amx {
 namespace {
