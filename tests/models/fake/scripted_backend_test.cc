@@ -1,7 +1,5 @@
 #include "models/fake/scripted_backend.h"
 
-#include <regex>
-
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -52,9 +50,8 @@ TEST(ScriptedBackendTest, AWholeTextHasStepsAnAnswerAndAnEnd) {
   int right = 0, good = 0;
   const std::string gold = std::to_string(backend.Gold(prompt));
   for (const Continuation& c : done[0].continuations) {
-    EXPECT_TRUE(std::regex_match(
-        Text(c), std::regex("\ns[0-3]\ns[0-3]\ns[0-3]\n= [0-9][0-9]\n")))
-        << Text(c);
+    EXPECT_THAT(Text(c), testing::MatchesRegex("\ns[0-3]\ns[0-3]\ns[0-3]\n"
+                                               "= [0-9][0-9]\n"));
     EXPECT_EQ(c.finish, Finish::kEnd);
     EXPECT_EQ(c.tokens.back(), ByteTokenizer::kEnd);
     const bool is_right = Text(c).find("= " + gold) != std::string::npos;
