@@ -52,18 +52,24 @@ class PagePool {
 
   const PageShape& shape() const { return shape_; }
   int64_t page_bytes() const { return page_floats_ * 4; }
-  int used() const { return used_; }          // pages with references
-  int free() const;                           // allocated but unused pages
-  int total() const { return total_; }        // used + free
-  int capacity() const { return capacity_; }  // most pages the limit allows
+  int used() const { return used_; }           // pages with references
+  int free() const { return total_ - used_; }  // allocated but unused pages
+  int total() const { return total_; }         // used + free
+  int capacity() const { return capacity_; }   // most pages the limit allows
 
  private:
+  struct Free {
+    void operator()(float* memory) const;
+  };
+  float* Page(PageId page) const;
+
   PageShape shape_;
   int64_t page_floats_ = 0;
+  int pages_per_chunk_ = 0;
   int capacity_ = 0;
   int used_ = 0;
   int total_ = 0;
-  std::vector<std::unique_ptr<float[]>> chunks_;
+  std::vector<std::unique_ptr<float[], Free>> chunks_;  // 64-byte aligned
   std::vector<int32_t> refs_;
   std::vector<PageId> free_list_;
 };

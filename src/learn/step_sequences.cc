@@ -1,0 +1,82 @@
+#include "src/learn/step_sequences.h"
+
+#include <cmath>
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "src/base/status_macros.h"
+
+namespace espalier {
+namespace {
+
+constexpr float kNoLabel = std::numeric_limits<float>::quiet_NaN();
+
+void Append(TrainSequence& sequence, const std::vector<int32_t>& tokens,
+            float weight) {
+  sequence.tokens.insert(sequence.tokens.end(), tokens.begin(), tokens.end());
+  sequence.lm_weight.resize(sequence.tokens.size(), weight);
+  sequence.step_label.resize(sequence.tokens.size(), kNoLabel);
+  sequence.path_label.resize(sequence.tokens.size(), kNoLabel);
+}
+
+}  // namespace
+
+StepSequences::StepSequences(const Task& task, const Tokenizer& tokenizer,
+                             int32_t end_token)
+    : task_(task), tokenizer_(tokenizer), end_token_(end_token) {}
+
+absl::StatusOr<TrainSequence> StepSequences::Make(
+    const Problem& problem, const std::vector<JudgedLine>& lines,
+    bool ended) const {
+  TrainSequence sequence;
+  ESP_ASSIGN_OR_RETURN(const std::string prompt, task_.Render(problem));
+  ESP_ASSIGN_OR_RETURN(std::vector<int32_t> tokens, tokenizer_.Encode(prompt));
+  Append(sequence, tokens, 0);
+  for (const JudgedLine& line : lines) {
+    ESP_ASSIGN_OR_RETURN(tokens,
+                         tokenizer_.Encode(absl::StrCat(line.text, "\n")));
+    Append(sequence, tokens, line.imitate ? 1 : 0);
+    sequence.step_label.back() = line.verdict.step_ok ? 1 : 0;
+    sequence.path_label.back() = line.verdict.path_ok ? 1 : 0;
+  }
+  if (ended && end_token_ >= 0) {
+    Append(sequence, {end_token_},
+           !lines.empty() && lines.back().imitate ? 1 : 0);
+  }
+  return sequence;
+}
+
+std::vector<JudgedLine> ReferenceLines(const GradedProblem& problem) {
+  std::vector<JudgedLine> lines;
+  for (const std::string& step : problem.reference.steps) {
+    lines.push_back({step, {true, true}, true});
+  }
+  return lines;
+}
+
+absl::StatusOr<std::vector<JudgedLine>> JudgeResponse(
+    const GradedProblem& problem, const Verifier& verifier,
+    const std::string& response) {
+  // Only complete lines are judged: what a limit cut says nothing.
+  const size_t complete = response.rfind('\n');
+  if (complete == std::string::npos) return std::vector<JudgedLine>();
+  const std::string text = response.substr(0, complete + 1);
+  ESP_ASSIGN_OR_RETURN(
+      const std::vector<StepVerdict> verdicts,
+      verifier.CheckSteps(problem.problem, problem.reference, text));
+  std::vector<std::string> lines =
+      absl::StrSplit(text.substr(0, complete), '\n');
+  if (lines.size() != verdicts.size()) {
+    return absl::InternalError(absl::StrCat("problem ", problem.problem.id,
+                                            ": ", lines.size(), " lines and ",
+                                            verdicts.size(), " verdicts"));
+  }
+  std::vector<JudgedLine> judged;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    judged.push_back({std::move(lines[i]), verdicts[i], false});
+  }
+  return judged;
+}
+
+}  // namespace espalier
