@@ -46,7 +46,8 @@ class StoriesTaskImpl : public Task {
 
  private:
   // A line is a tag and three numbers: 24 tokens hold it even a byte a token.
-  const StepFormat format_{.max_step_tokens = 24};
+  // The answer line ends a response.
+  const StepFormat format_{.max_step_tokens = 24, .final_prefixes = {"= "}};
 };
 
 class StoriesVerifierImpl : public Verifier {

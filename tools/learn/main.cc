@@ -3,9 +3,11 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <limits>
+#include <string>
 
 #include "src/base/random.h"
 #include "src/learn/trainer.h"
+#include "src/learn/zoo.h"
 
 namespace espalier {
 namespace {
@@ -97,8 +99,45 @@ int Main(int argc, char** argv) {
   command->add_option("--micro-batch", bench.micro_batch, "tokens");
   command->add_option("--steps", bench.steps);
   command->add_flag("--fp32", bench.fp32, "fp32 products");
+  ZooOptions zoo;
+  bool smoke = false;
+  CLI::App* train = app.add_subcommand(
+      "zoo", "Train a shipped model from nothing, in resumable stages");
+  train->add_option("--family", zoo.family, "stories")->capture_default_str();
+  train->add_option("--out", zoo.out, "Checkpoint folder to write")->required();
+  train->add_option("--work", zoo.work,
+                    "Folder for the stages' state; a second run continues "
+                    "from it. Default: OUT.work");
+  train->add_option("--seed", zoo.seed)->capture_default_str();
+  train->add_option("--threads", zoo.threads)->capture_default_str();
+  train->add_option("--grow-steps", zoo.grow_steps)->capture_default_str();
+  train->add_option("--judge-steps", zoo.judge_steps)->capture_default_str();
+  train->add_option("--judge-rounds", zoo.judge_rounds)->capture_default_str();
+  train->add_option("--own-responses", zoo.own_responses)
+      ->capture_default_str();
+  train->add_option("--batch-tokens", zoo.batch_tokens)->capture_default_str();
+  train->add_option("--judge-lm-coef", zoo.judge_lm_coef)
+      ->capture_default_str();
+  train->add_option("--learning-rate", zoo.learning_rate)
+      ->capture_default_str();
+  train->add_option("--hidden", zoo.hidden_size)->capture_default_str();
+  train->add_option("--layers", zoo.layers)->capture_default_str();
+  train->add_flag("--smoke", smoke, "Two minutes that must lower the losses");
   CLI11_PARSE(app, argc, argv);
-  return Bench(bench);
+  if (command->parsed()) return Bench(bench);
+  if (zoo.work.empty()) zoo.work = zoo.out + ".work";
+  if (smoke) {
+    zoo.grow_steps = 120;
+    zoo.judge_steps = 30;
+    zoo.judge_rounds = 1;
+    zoo.own_responses = 200;
+    zoo.batch_tokens = 8192;
+  }
+  const absl::Status status = TrainZooModel(zoo);
+  if (status.ok()) return 0;
+  std::fprintf(stderr, "espalier-learn zoo: %s\n",
+               std::string(status.message()).c_str());
+  return 1;
 }
 
 }  // namespace
