@@ -6,22 +6,33 @@
 
 #include "oneapi/tbb/global_control.h"
 #include "oneapi/tbb/task_arena.h"
-#include "oneapi/tbb/task_group.h"
 #include "src/base/check.h"
 #include "src/base/mutex.h"
 
+// Debian's libtbb is not built for ThreadSanitizer, which therefore sees
+// neither what it orders nor what it allocates. Acquire and release say the
+// former by hand; what TBB's inline code writes to its own task between
+// IgnoreWrites' begin and end is passed over.
 #if defined(__SANITIZE_THREAD__)
 extern "C" void __tsan_acquire(void* address);
 extern "C" void __tsan_release(void* address);
+extern "C" void AnnotateIgnoreWritesBegin(const char* file, int line);
+extern "C" void AnnotateIgnoreWritesEnd(const char* file, int line);
 #define ESP_TSAN_ACQUIRE(p) __tsan_acquire(p)
 #define ESP_TSAN_RELEASE(p) __tsan_release(p)
+#define ESP_TSAN_IGNORE_WRITES(expr)               \
+  do {                                             \
+    AnnotateIgnoreWritesBegin(__FILE__, __LINE__); \
+    expr;                                          \
+    AnnotateIgnoreWritesEnd(__FILE__, __LINE__);   \
+  } while (false)
 #else
 #define ESP_TSAN_ACQUIRE(p) static_cast<void>(p)
 #define ESP_TSAN_RELEASE(p) static_cast<void>(p)
+#define ESP_TSAN_IGNORE_WRITES(expr) expr
 #endif
 
 namespace espalier {
-
 namespace {
 
 // TBB gives an arena larger than the machine cores - 1 workers unless its
@@ -50,6 +61,57 @@ class ThreadLimit {
 
 Mutex ThreadLimit::mutex_;
 std::weak_ptr<ThreadLimit> ThreadLimit::shared_;
+
+// One ParallelFor: shared by its caller and the helpers that it enqueued, of
+// which some may start only after the call has returned.
+struct Job {
+  const std::function<void(int, int)>* fn;  // alive until `finished` is full
+  int n;
+  int grain;
+  int chunks;
+  // Chunks claimed so far, and more by threads that found none left.
+  std::atomic<int> next{0};
+  // Threads that have claimed a chunk.
+  std::atomic<int> participants{0};
+  // Chunks whose fn has returned. Each addition releases what fn wrote; the
+  // caller's load of the last one acquires it.
+  std::atomic<int> finished{0};
+  // Caller and helpers that still hold this job; the last one deletes it.
+  std::atomic<int> holders;
+
+  void Work() {
+    bool took = false;
+    while (true) {
+      // relaxed: a claim orders nothing, the hand-over came before.
+      const int chunk = next.fetch_add(1, std::memory_order_relaxed);
+      if (chunk >= chunks) return;
+      if (!took) participants.fetch_add(1, std::memory_order_relaxed);
+      took = true;
+      const int begin = chunk * grain;
+      (*fn)(begin, grain < n - begin ? begin + grain : n);
+      if (finished.fetch_add(1, std::memory_order_acq_rel) + 1 == chunks) {
+        finished.notify_one();
+      }
+    }
+  }
+
+  void WaitUntilFinished() {
+    while (true) {
+      const int now = finished.load(std::memory_order_acquire);
+      if (now == chunks) return;
+      // Woken by the last chunk alone; this returns at once if `now` is stale.
+      finished.wait(now, std::memory_order_acquire);
+    }
+  }
+
+  void LetGo() {
+    if (holders.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
+};
+
+// Its address stands, under ThreadSanitizer, for what TBB orders when it takes
+// a task from enqueue to a worker and the task's memory back again.
+char tbb_hand_over;
 
 }  // namespace
 
@@ -80,42 +142,24 @@ void Executor::ParallelFor(int n, int grain,
     last_participants_.store(1, std::memory_order_relaxed);
     return;
   }
-  // next: chunks claimed so far; only grows. participants: threads that have
-  // claimed one. relaxed is enough for both, because the task group's start
-  // and wait order all chunks' reads and writes.
-  std::atomic<int> next{0};
-  std::atomic<int> participants{0};
-  char handover = 0, done = 0;  // addresses that stand for the two edges
-  const auto work = [&] {
-    ESP_TSAN_ACQUIRE(&handover);
-    bool took = false;
-    while (true) {
-      const int chunk = next.fetch_add(1, std::memory_order_relaxed);
-      if (chunk >= chunks) break;
-      if (!took) participants.fetch_add(1, std::memory_order_relaxed);
-      took = true;
-      const int begin = chunk * grain;
-      fn(begin, grain < n - begin ? begin + grain : n);
-    }
-    ESP_TSAN_RELEASE(&done);
+  const int helpers = std::min(threads_, chunks) - 1;
+  Job* const job = new Job{&fn, n, grain, chunks, {}, {}, {}, helpers + 1};
+  const auto help = [job] {
+    ESP_TSAN_ACQUIRE(&tbb_hand_over);
+    job->Work();
+    job->LetGo();
+    ESP_TSAN_RELEASE(&tbb_hand_over);
   };
-  ESP_TSAN_RELEASE(&handover);
-  arena_->arena.execute([&] {
-    // execute hands this to a worker where the arena has no slot left for the
-    // caller. isolate: see the header on inner calls.
-    ESP_TSAN_ACQUIRE(&handover);
-    tbb::this_task_arena::isolate([&] {
-      tbb::task_group group;
-      const int helpers = std::min(threads_, chunks) - 1;
-      for (int i = 0; i < helpers; ++i) group.run(work);
-      work();
-      group.wait();
-    });
-    ESP_TSAN_RELEASE(&done);
-  });
-  ESP_TSAN_ACQUIRE(&done);
-  last_participants_.store(participants.load(std::memory_order_relaxed),
+  ESP_TSAN_ACQUIRE(&tbb_hand_over);
+  ESP_TSAN_RELEASE(&tbb_hand_over);
+  for (int i = 0; i < helpers; ++i) {
+    ESP_TSAN_IGNORE_WRITES(arena_->arena.enqueue(help));
+  }
+  job->Work();
+  job->WaitUntilFinished();
+  last_participants_.store(job->participants.load(std::memory_order_relaxed),
                            std::memory_order_relaxed);
+  job->LetGo();
 }
 
 }  // namespace espalier

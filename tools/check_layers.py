@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+"""Checks the house rules that a compiler cannot see.
+
+  tools/check_layers.py [ROOT]      checks the files that git tracks in ROOT
+
+Layers: a file includes its own layer and layers named earlier in LAYERS;
+tests/X and bench/X follow the layer they mirror. LibTorch is included by the
+folders of TORCH_FOLDERS alone, and so is what they declare. include/espalier
+includes itself, Abseil and the standard library; search/ knows neither
+threads nor time; time is read in src/base/clock.cc alone.
+
+House: header guards are named after the path, no file is longer than 800
+lines, nothing marked as unfinished, no `#if 0`, no merge mark, no path of somebody's own machine.
+
+Prints one line a violation, "file:line: what, and what to do", and exits
+with 1 if there is any.
+"""
+
+import os
+import re
+import subprocess
+import sys
+
+# Lowest first. A folder belongs to the longest entry that begins its path.
+LAYERS = [
+    "include/espalier", "src/base", "search", "datasets", "src/trace",
+    "models", "src/engine", "src/learn", "src/eval", "tools",
+]
+# Where tests/X and bench/X sit; each may include whatever X may.
+MIRRORS = {
+    "api": "include/espalier", "base": "src/base", "search": "search",
+    "datasets": "datasets", "trace": "src/trace", "models": "models",
+    "net": "src/learn", "engine": "src/engine", "learn": "src/learn",
+    "eval": "src/eval", "tools": "tools",
+}
+TORCH_FOLDERS = [
+    "models/net", "src/learn", "tests/net", "tests/learn", "tools/learn",
+    "bench/learn",
+]
+TORCH_HEADER = re.compile(r"^(torch|ATen|c10|caffe2)/")
+API_SYSTEM_FOLDERS = ("absl/",)
+THREAD_OR_TIME = {
+    "atomic", "barrier", "chrono", "condition_variable", "ctime", "future",
+    "latch", "mutex", "pthread.h", "semaphore", "shared_mutex", "stop_token",
+    "sys/time.h", "thread", "time.h",
+}
+THREAD_OR_TIME_OWN = {
+    "src/base/clock.h", "src/base/executor.h", "src/base/mutex.h",
+    "src/base/progress.h",
+}
+READS_TIME = re.compile(
+    r"_clock::now\s*\(|\bclock_gettime\s*\(|\bgettimeofday\s*\("
+    r"|\btime\s*\(\s*(nullptr|NULL|0)\s*\)")
+MAY_READ_TIME = ("src/base/clock.cc", "tests/", "bench/")
+LONGEST_FILE = 800
+# Text that belongs to one person's machine or to unfinished work. The
+# patterns are written so that this file does not match itself.
+HOUSE_PATTERNS = [
+    (re.compile(r"(?<![\w.$}{)~-])/(home|work|Users)/[\w.]+"),
+     "a path of somebody's own machine", "use a relative path or a variable"),
+    (re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X)\b"), "an unfinished place",
+     "finish it or describe it in docs/"),
+    (re.compile(r"^\s*#\s*if\s+0\b"), "code that is switched off", "delete it"),
+    (re.compile(r"^(<<<<<<<|>>>>>>>) "), "a merge mark", "resolve it"),
+]
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+
+
+def layer_of(path):
+    """Rank of the layer that `path` belongs to; None outside all layers."""
+    parts = path.split("/")
+    if parts[0] in ("tests", "bench"):
+        if len(parts) < 3:
+            return len(LAYERS) - 1
+        mirrored = MIRRORS.get(parts[1])
+        return LAYERS.index(mirrored) if mirrored else None
+    best = None
+    for rank, folder in enumerate(LAYERS):
+        if path.startswith(folder + "/"):
+            if best is None or len(folder) > len(LAYERS[best]):
+                best = rank
+    return best
+
+
+def in_folders(path, folders):
+    return any(path.startswith(f + "/") for f in folders)
+
+
+def guard_of(path):
+    stem = path[len("include/espalier/"):] if path.startswith(
+        "include/espalier/") else path
+    return "ESPALIER_" + re.sub(r"[^A-Za-z0-9]", "_", stem).upper() + "_"
+
+
+def resolve(included, tracked):
+    """The tracked file that `included` names, or None."""
+    for path in (included, "include/" + included):
+        if path in tracked:
+            return path
+    return None
+
+
+def check_include(path, bracket, included, tracked):
+    """Yields what is wrong with one #include of the C++ file `path`."""
+    rank = layer_of(path)
+    torch_folder = in_folders(path, TORCH_FOLDERS)
+    if TORCH_HEADER.match(included):
+        if not torch_folder:
+            yield (f"includes LibTorch's {included}: only "
+                   f"{', '.join(TORCH_FOLDERS)} may")
+        return
+    target = resolve(included, tracked)
+    if path.startswith("search/") and (included in THREAD_OR_TIME or
+                                       target in THREAD_OR_TIME_OWN):
+        yield (f"includes {included}: search/ knows neither threads nor time, "
+               "hand results in through requests")
+    if path.startswith("include/espalier/") and target is None:
+        standard = bracket == "<" and "/" not in included and (
+            not included.endswith(".h"))
+        if not standard and not included.startswith(API_SYSTEM_FOLDERS):
+            yield (f"includes {included}: the API includes itself, Abseil and "
+                   "the standard library alone")
+    if target is None:
+        if bracket == '"' and included.split("/")[0] in (
+                "src", "search", "datasets", "models", "tools", "espalier",
+                "tests", "bench") or (bracket == '"' and "/" not in included):
+            yield (f'includes "{included}", which is not a file of the '
+                   "repository: name it from the root (src/base/check.h) or "
+                   "add it to git")
+        return
+    if target.startswith("include/espalier/") and not included.startswith(
+            "espalier/"):
+        yield f'includes {included}: write "espalier/..." as users do'
+    if in_folders(target, TORCH_FOLDERS) and not torch_folder:
+        yield (f"includes {target}, which a build without LibTorch lacks: only "
+               f"{', '.join(TORCH_FOLDERS)} may")
+        return
+    target_rank = layer_of(target)
+    if rank is None:
+        yield (f"lies in no layer: add its folder to LAYERS or MIRRORS in "
+               "tools/check_layers.py and to CONTRIBUTING.md")
+    elif target_rank is None or target_rank > rank:
+        yield (f"includes {target} of a later layer: move what is shared to "
+               f"{LAYERS[rank]} or lower")
+    elif target.split("/")[0] in ("tests", "bench") and (
+            target.split("/")[0] != path.split("/")[0]):
+        yield f"includes {target}: code does not depend on tests"
+
+
+def check_file(path, text, tracked):
+    """Yields (line, message) for every violation in one file."""
+    lines = text.split("\n")
+    cpp = path.endswith((".h", ".cc"))
+    script = path.endswith((".py", ".sh", ".cmake")) or path in (
+        "tools/dev", ".ci/run", "CMakeLists.txt")
+    if (cpp or script) and len(lines) - 1 > LONGEST_FILE:
+        yield 1, (f"has {len(lines) - 1} lines, more than {LONGEST_FILE}: "
+                  "split it by concern")
+    for number, line in enumerate(lines, 1):
+        for pattern, what, remedy in HOUSE_PATTERNS:
+            if pattern.search(line):
+                yield number, f"holds {what}: {remedy}"
+    if not cpp:
+        return
+    for number, line in enumerate(lines, 1):
+        match = INCLUDE.match(line)
+        if match:
+            for message in check_include(path, *match.groups(), tracked):
+                yield number, message
+        if READS_TIME.search(line) and not path.startswith(MAY_READ_TIME):
+            yield number, "reads the time: take a Clock (src/base/clock.h)"
+    if path.endswith(".h"):
+        guard = guard_of(path)
+        if f"#ifndef {guard}\n#define {guard}\n" not in text:
+            yield 1, f"needs the header guard {guard}"
+        if "#pragma once" in text:
+            yield 1, f"uses #pragma once: use the guard {guard}"
+
+
+def tracked_files(root):
+    out = subprocess.run(
+        ["git", "-c", "safe.directory=*", "ls-files", "-z"], cwd=root,
+        check=True, stdout=subprocess.PIPE).stdout.decode()
+    return [f for f in out.split("\0") if f and os.path.isfile(
+        os.path.join(root, f))]
+
+
+def check_tree(root):
+    """All violations below `root`, as sorted lines of text."""
+    files = tracked_files(root)
+    tracked = set(files)
+    found = []
+    for path in files:
+        with open(os.path.join(root, path), "rb") as handle:
+            data = handle.read()
+        if b"\0" in data or len(data) > 1 << 20:
+            continue  # models, images, vocabularies
+        text = data.decode("utf-8", "replace")
+        for number, message in check_file(path, text, tracked):
+            found.append((path, number, message))
+    return [f"{p}:{n}: {m}" for p, n, m in sorted(found)]
+
+
+def main():
+    here = os.path.dirname(os.path.abspath(__file__))
+    root = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(here)
+    violations = check_tree(root)
+    for violation in violations:
+        print(violation)
+    if violations:
+        print(f"{len(violations)} violations of the house rules")
+    return 1 if violations else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
