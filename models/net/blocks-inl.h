@@ -31,6 +31,18 @@ void RmsNorm(const float* x, int rows, int d, const float* w, float eps,
   }
 }
 
+// The norm again, from the scale that the forward pass found.
+template <class A>
+void RmsNormAgain(const float* x, const float* rstd, int rows, int d,
+                  const float* w, A* normed) {
+  for (int r = 0; r < rows; ++r) {
+    const size_t at = static_cast<size_t>(r) * d;
+    for (int i = 0; i < d; i += 16) {
+      Store(normed + at + i, Load(x + at + i) * rstd[r] * Load(w + i));
+    }
+  }
+}
+
 // dx = dout + gradient of the norm; dout may be null. dw is added to.
 inline void RmsNormBackward(const float* x, const float* rstd, const float* w,
                             const float* dnormed, int rows, int d,
@@ -68,21 +80,25 @@ void SwiGlu(const A* gate_up, int rows, int f, A* act) {
   }
 }
 
+// Also computes the activation itself again.
 template <class A>
 void SwiGluBackward(const A* gate_up, const A* dact, int rows, int f,
-                    A* dgate_up) {
+                    A* dgate_up, A* act) {
   for (int r = 0; r < rows; ++r) {
     const A* g = gate_up + static_cast<size_t>(r) * 2 * f;
     const A* u = g + f;
     const A* da = dact + static_cast<size_t>(r) * f;
     A* dg = dgate_up + static_cast<size_t>(r) * 2 * f;
     A* du = dg + f;
+    A* out = act + static_cast<size_t>(r) * f;
     for (int i = 0; i < f; i += 16) {
       const VF gate = Load(g + i);
+      const VF up = Load(u + i);
       const VF s = Sigmoid(gate);
       const VF d = Load(da + i);
       const VF silu = gate * s;
-      Store(dg + i, d * Load(u + i) * (s + silu * (1.0f - s)));
+      Store(out + i, silu * up);
+      Store(dg + i, d * up * (s + silu * (1.0f - s)));
       Store(du + i, d * silu);
     }
   }
@@ -105,13 +121,12 @@ struct Blocks {
     const Shape& s = ctx.shape;
     const int d = s.hidden;
     const int e = s.qkv_width();
-    A* normed = static_cast<A*>(saved.normed);
+    A* h = ctx.scratch->Get<A>(static_cast<size_t>(kChunk) * d);
     A* qkv = static_cast<A*>(saved.qkv);
     A* attn = static_cast<A*>(saved.attn);
     F::Begin();
     for (int r = 0; r < stream.rows; r += kChunk) {
       const int n = std::min(kChunk, stream.rows - r);
-      A* h = normed + static_cast<size_t>(r) * d;
       RmsNorm(saved.x + static_cast<size_t>(r) * d, n, d,
               ctx.weights + layer.norm1, s.eps, h, saved.rstd + r);
       F::Forward(ctx, layer.qkv, h, n, qkv + static_cast<size_t>(r) * e);
@@ -131,10 +146,10 @@ struct Blocks {
     const int d = s.hidden;
     const int e = s.qkv_width();
     const int w = s.attn_width();
-    const A* normed = static_cast<const A*>(saved.normed);
     const A* attn = static_cast<const A*>(saved.attn);
     const size_t rows = stream.rows;
     A* dy = ctx.scratch->Get<A>(static_cast<size_t>(kChunk) * d);
+    A* h = ctx.scratch->Get<A>(static_cast<size_t>(kChunk) * d);
     A* dattn = ctx.scratch->Get<A>(rows * w);
     A* dqkv = ctx.scratch->Get<A>(rows * e);
     float* dnormed = ctx.scratch->Get<float>(static_cast<size_t>(kChunk) * d);
@@ -155,7 +170,9 @@ struct Blocks {
       const size_t at = static_cast<size_t>(r) * d;
       const A* dq = dqkv + static_cast<size_t>(r) * e;
       F::BackwardInput(ctx, layer.qkv, dq, n, dnormed);
-      F::BackwardWeight(ctx, layer.qkv, dq, normed + at, n);
+      RmsNormAgain(saved.x + at, saved.rstd + r, n, d,
+                   ctx.weights + layer.norm1, h);
+      F::BackwardWeight(ctx, layer.qkv, dq, h, n);
       RmsNormBackward(saved.x + at, saved.rstd + r, ctx.weights + layer.norm1,
                       dnormed, n, d, dout + at, dx + at,
                       ctx.grads + layer.norm1);
@@ -169,13 +186,13 @@ struct Blocks {
     const Shape& s = ctx.shape;
     const int d = s.hidden;
     const int f = s.intermediate;
+    A* h = ctx.scratch->Get<A>(static_cast<size_t>(kChunk) * d);
+    A* act = ctx.scratch->Get<A>(static_cast<size_t>(kChunk) * f);
     F::Begin();
     for (int r = 0; r < rows; r += kChunk) {
       const int n = std::min(kChunk, rows - r);
       const size_t at = static_cast<size_t>(r) * d;
-      A* h = static_cast<A*>(saved.normed) + at;
       A* gu = static_cast<A*>(saved.gate_up) + static_cast<size_t>(r) * 2 * f;
-      A* act = static_cast<A*>(saved.act) + static_cast<size_t>(r) * f;
       RmsNorm(saved.x + at, n, d, ctx.weights + layer.norm2, s.eps, h,
               saved.rstd + r);
       F::Forward(ctx, layer.gate_up, h, n, gu);
@@ -194,22 +211,23 @@ struct Blocks {
     const int f = s.intermediate;
     const size_t chunk = kChunk;
     A* dy = ctx.scratch->Get<A>(chunk * d);
+    A* h = ctx.scratch->Get<A>(chunk * d);
     A* dact = ctx.scratch->Get<A>(chunk * f);
+    A* act = ctx.scratch->Get<A>(chunk * f);
     A* dgu = ctx.scratch->Get<A>(chunk * 2 * f);
     float* dnormed = ctx.scratch->Get<float>(chunk * d);
     F::Begin();
     for (int r = 0; r < rows; r += kChunk) {
       const int n = std::min(kChunk, rows - r);
       const size_t at = static_cast<size_t>(r) * d;
-      const A* h = static_cast<const A*>(saved.normed) + at;
       const A* gu =
           static_cast<const A*>(saved.gate_up) + static_cast<size_t>(r) * 2 * f;
-      const A* act =
-          static_cast<const A*>(saved.act) + static_cast<size_t>(r) * f;
       Convert(dout + at, static_cast<size_t>(n) * d, dy);
       F::BackwardInput(ctx, layer.down, dy, n, dact);
+      SwiGluBackward(gu, dact, n, f, dgu, act);
       F::BackwardWeight(ctx, layer.down, dy, act, n);
-      SwiGluBackward(gu, dact, n, f, dgu);
+      RmsNormAgain(saved.x + at, saved.rstd + r, n, d,
+                   ctx.weights + layer.norm2, h);
       F::BackwardInput(ctx, layer.gate_up, dgu, n, dnormed);
       F::BackwardWeight(ctx, layer.gate_up, dgu, h, n);
       RmsNormBackward(saved.x + at, saved.rstd + r, ctx.weights + layer.norm2,

@@ -87,11 +87,12 @@ struct StreamView {
   int sequences = 0;
 };
 
-// Kept from forward for backward. `void*` is fp32 or bf16 by family.
+// Kept from forward for backward; what a pass over the kept brings back
+// cheaply (norms, the gated activation) is not. `void*` is fp32 or bf16 by
+// family.
 struct AttentionSaved {
   const float* x = nullptr;  // [rows, hidden]
   float* rstd = nullptr;     // [rows]
-  void* normed = nullptr;    // [rows, hidden]
   void* qkv = nullptr;       // [rows, qkv_width], before RoPE
   void* attn = nullptr;      // [rows, attn_width]
   float* lse = nullptr;      // [heads, rows] log-sum-exp, in the family's unit
@@ -100,9 +101,7 @@ struct AttentionSaved {
 struct MlpSaved {
   const float* x = nullptr;
   float* rstd = nullptr;
-  void* normed = nullptr;
   void* gate_up = nullptr;  // [rows, 2 * intermediate]
-  void* act = nullptr;      // [rows, intermediate]
 };
 
 // Targets of the fused loss. Row i's logits predict `next[i]`.

@@ -124,6 +124,8 @@ class Replica {
   // and `net` must outlive the replica. Null: forward passes only.
   Replica(const LlamaNet& net, float* grads);
   ~Replica();
+  // From now on gradients are added to `grads`.
+  void set_grads(float* grads);
   Replica(const Replica&) = delete;
   Replica& operator=(const Replica&) = delete;
 
@@ -152,6 +154,8 @@ class Replica {
   Arena scratch_;
   StreamView stream_;
   std::deque<Op> ops_;
+  // [rows, hidden], by turns the gradient of one op's input.
+  float* gradient_rows_[2] = {nullptr, nullptr};
   at::Tensor anchor_;  // the leaf that makes a pass require gradients
 };
 

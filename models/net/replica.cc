@@ -19,6 +19,8 @@ struct Replica::Op {
   Arena* saved;
   const LayerWeights* layer = nullptr;
   const HeadWeights* head = nullptr;
+  float** gradient_rows = nullptr;  // the replica's two buffers
+  int index = 0;                    // in the chain
   AttentionSaved attention;
   MlpSaved mlp;
   HeadSaved loss;
@@ -27,6 +29,15 @@ struct Replica::Op {
     const int64_t rows = stream->rows;
     const int64_t d = context->shape.hidden;
     return torch::from_blob(saved->Get<float>(rows * d), {rows, d}, at::kFloat);
+  }
+  // Where this op's backward pass puts its result. The next op of the backward
+  // pass reads it and writes to the other buffer.
+  at::Tensor GradientRows() const {
+    float*& rows = gradient_rows[index % 2];
+    const int64_t n = stream->rows;
+    const int64_t d = context->shape.hidden;
+    if (rows == nullptr) rows = saved->Get<float>(n * d);
+    return torch::from_blob(rows, {n, d}, at::kFloat);
   }
   void* Kept(size_t width) const {
     return saved->Allocate(width * stream->rows * kernels->element_size);
@@ -84,7 +95,6 @@ struct AttentionFunction : torch::autograd::Function<AttentionFunction> {
     const Shape& s = op->context->shape;
     op->attention = {.x = x.data_ptr<float>(),
                      .rstd = op->saved->Get<float>(op->stream->rows),
-                     .normed = op->Kept(s.hidden),
                      .qkv = op->Kept(s.qkv_width()),
                      .attn = op->Kept(s.attn_width()),
                      .lse = op->saved->Get<float>(
@@ -98,7 +108,7 @@ struct AttentionFunction : torch::autograd::Function<AttentionFunction> {
   static variable_list backward(AutogradContext* ctx, variable_list grads) {
     const Op* op = Kept(ctx);
     const at::Tensor dout = grads[0].contiguous();
-    at::Tensor dx = op->NewRows();
+    at::Tensor dx = op->GradientRows();
     op->kernels->attention_backward(*op->context, *op->layer, *op->stream,
                                     op->attention, dout.data_ptr<float>(),
                                     dx.data_ptr<float>());
@@ -112,9 +122,7 @@ struct MlpFunction : torch::autograd::Function<MlpFunction> {
     const Shape& s = op->context->shape;
     op->mlp = {.x = x.data_ptr<float>(),
                .rstd = op->saved->Get<float>(op->stream->rows),
-               .normed = op->Kept(s.hidden),
-               .gate_up = op->Kept(2 * s.intermediate),
-               .act = op->Kept(s.intermediate)};
+               .gate_up = op->Kept(2 * s.intermediate)};
     at::Tensor out = op->NewRows();
     op->kernels->mlp_forward(*op->context, *op->layer, op->stream->rows,
                              op->mlp, out.data_ptr<float>());
@@ -124,7 +132,7 @@ struct MlpFunction : torch::autograd::Function<MlpFunction> {
   static variable_list backward(AutogradContext* ctx, variable_list grads) {
     const Op* op = Kept(ctx);
     const at::Tensor dout = grads[0].contiguous();
-    at::Tensor dx = op->NewRows();
+    at::Tensor dx = op->GradientRows();
     op->kernels->mlp_backward(*op->context, *op->layer, op->stream->rows,
                               op->mlp, dout.data_ptr<float>(),
                               dx.data_ptr<float>());
@@ -155,7 +163,7 @@ struct LossFunction : torch::autograd::Function<LossFunction> {
 
   static variable_list backward(AutogradContext* ctx, variable_list grads) {
     const Op* op = Kept(ctx);
-    at::Tensor dx = op->NewRows();
+    at::Tensor dx = op->GradientRows();
     op->kernels->loss_backward(*op->context, *op->head, op->stream->rows,
                                op->loss, grads[0].item<float>(),
                                dx.data_ptr<float>());
@@ -175,6 +183,11 @@ Replica::Replica(const LlamaNet& net, float* grads) : net_(net) {
               .rope_sin = net.sin_.data_ptr<float>(),
               .scratch = &scratch_};
   anchor_ = at::zeros({1}, at::kFloat);
+  set_grads(grads);
+}
+
+void Replica::set_grads(float* grads) {
+  context_.grads = grads;
   anchor_.set_requires_grad(grads != nullptr);
 }
 
@@ -183,6 +196,7 @@ Replica::~Replica() = default;
 at::Tensor Replica::Hidden(const PackedStream& stream) {
   ops_.clear();
   saved_.Reset();
+  gradient_rows_[0] = gradient_rows_[1] = nullptr;
   stream_ = {.rows = stream.rows(),
              .tokens = stream.size(),
              .token_ids = stream.tokens.data(),
@@ -197,6 +211,8 @@ at::Tensor Replica::Hidden(const PackedStream& stream) {
     op.saved = &saved_;
     op.layer = layer;
     op.head = &net_.head_;
+    op.gradient_rows = gradient_rows_;
+    op.index = static_cast<int>(ops_.size());
     return &op;
   };
   at::Tensor x = EmbedFunction::apply(anchor_, add(nullptr));
@@ -211,7 +227,8 @@ at::Tensor Replica::Loss(const at::Tensor& hidden, const LossTargets& targets,
                          LossSums* sums) {
   ESP_CHECK(net_.config_.reward_head ||
             (targets.step_scale == 0 && targets.path_scale == 0));
-  Op& op = ops_.emplace_back(ops_.front());
+  Op& op = ops_.emplace_back(ops_.back());
+  ++op.index;
   return LossFunction::apply(hidden, &op, &targets, sums);
 }
 

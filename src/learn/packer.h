@@ -33,11 +33,11 @@ struct MicroBatch {
 };
 
 // Spreads whole sequences over micro-batches of about `tokens` tokens each,
-// their number a multiple of `replicas` where there are enough sequences: the
+// their number a multiple of `lanes` where there are enough sequences: the
 // longest first, each into the emptiest batch. Depends on the lengths and
 // their order alone.
 std::vector<MicroBatch> Pack(absl::Span<const TrainSequence> sequences,
-                             int tokens, int replicas);
+                             int tokens, int lanes);
 
 }  // namespace espalier
 

@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "src/base/check.h"
 #include "src/base/clock.h"
 #include "src/base/files.h"
 #include "src/base/random.h"
@@ -66,15 +67,25 @@ Trainer::Trainer(net::LlamaNet& net, TrainerOptions options)
       options_(std::move(options)),
       executor_(std::max(1, options_.threads)) {
   const int64_t flat = static_cast<int64_t>(net.flat_size());
-  grads_ = at::zeros({executor_.threads(), flat}, at::kFloat);
+  ESP_CHECK(options_.lanes >= 1);
+  grads_ = at::zeros({options_.lanes, flat}, at::kFloat);
   moments_ = at::zeros({2, flat}, at::kFloat);
-  for (int i = 0; i < executor_.threads(); ++i) {
-    replicas_.push_back(std::make_unique<net::Replica>(
-        net, grads_.data_ptr<float>() + i * flat));
-  }
 }
 
 Trainer::~Trainer() = default;
+
+std::unique_ptr<net::Replica> Trainer::TakeReplica() {
+  MutexLock lock(mutex_);
+  if (idle_.empty()) return std::make_unique<net::Replica>(net_, nullptr);
+  std::unique_ptr<net::Replica> out = std::move(idle_.back());
+  idle_.pop_back();
+  return out;
+}
+
+void Trainer::GiveBack(std::unique_ptr<net::Replica> replica) {
+  MutexLock lock(mutex_);
+  idle_.push_back(std::move(replica));
+}
 
 double Trainer::RateAt(int64_t done) const {
   const double peak = options_.learning_rate;
@@ -131,20 +142,23 @@ absl::Status Trainer::Check(absl::Span<const TrainSequence> batch) const {
   return absl::OkStatus();
 }
 
-void Trainer::RunReplica(int replica, const std::vector<MicroBatch>& batches,
-                         bool learn, const StepMetrics& totals,
-                         std::vector<net::LossSums>& sums) {
+void Trainer::RunLane(int lane, const std::vector<MicroBatch>& batches,
+                      bool learn, const StepMetrics& totals,
+                      std::vector<net::LossSums>& sums) {
   StayOnThread();
   const int64_t flat = static_cast<int64_t>(net_.flat_size());
+  std::unique_ptr<net::Replica> replica = TakeReplica();
+  replica->set_grads(nullptr);
   if (learn) {
-    std::memset(grads_.data_ptr<float>() + replica * flat, 0,
-                flat * sizeof(float));
+    float* grads = grads_.data_ptr<float>() + lane * flat;
+    std::memset(grads, 0, flat * sizeof(float));
+    replica->set_grads(grads);
   }
   at::AutoGradMode mode(learn);
   const auto share = [](double coef, double count) {
     return static_cast<float>(count > 0 ? coef / count : 0);
   };
-  for (size_t i = replica; i < batches.size(); i += replicas_.size()) {
+  for (size_t i = lane; i < batches.size(); i += options_.lanes) {
     const MicroBatch& batch = batches[i];
     const net::LossTargets targets = {
         .next = batch.next.data(),
@@ -156,21 +170,21 @@ void Trainer::RunReplica(int replica, const std::vector<MicroBatch>& batches,
                             static_cast<double>(totals.step_labels)),
         .path_scale = share(options_.reward_coef,
                             static_cast<double>(totals.path_labels))};
-    const at::Tensor hidden = replicas_[replica]->Hidden(batch.stream);
-    const at::Tensor loss = replicas_[replica]->Loss(hidden, targets, &sums[i]);
+    const at::Tensor hidden = replica->Hidden(batch.stream);
+    const at::Tensor loss = replica->Loss(hidden, targets, &sums[i]);
     if (learn) loss.backward();
   }
+  GiveBack(std::move(replica));
 }
 
 void Trainer::Run(const std::vector<MicroBatch>& batches, bool learn,
                   StepMetrics& metrics) {
   std::vector<net::LossSums> sums(batches.size());
-  executor_.ParallelFor(static_cast<int>(replicas_.size()), 1,
-                        [&](int begin, int end) {
-                          for (int r = begin; r < end; ++r) {
-                            RunReplica(r, batches, learn, metrics, sums);
-                          }
-                        });
+  executor_.ParallelFor(options_.lanes, 1, [&](int begin, int end) {
+    for (int lane = begin; lane < end; ++lane) {
+      RunLane(lane, batches, learn, metrics, sums);
+    }
+  });
   for (const net::LossSums& s : sums) {
     metrics.lm_loss += s.lm;
     metrics.step_bce += s.step;
@@ -185,14 +199,14 @@ double Trainer::GradNorm() {
   const std::vector<Piece> pieces = Pieces(net_);
   std::vector<double> squares(pieces.size());
   const float* grads = grads_.data_ptr<float>();
-  executor_.ParallelFor(
-      static_cast<int>(pieces.size()), 4, [&](int begin, int end) {
-        for (int i = begin; i < end; ++i) {
-          squares[i] = net_.kernels().grad_squares(
-              pieces[i].size, grads + pieces[i].begin,
-              static_cast<int>(replicas_.size()), net_.flat_size());
-        }
-      });
+  executor_.ParallelFor(static_cast<int>(pieces.size()), 4,
+                        [&](int begin, int end) {
+                          for (int i = begin; i < end; ++i) {
+                            squares[i] = net_.kernels().grad_squares(
+                                pieces[i].size, grads + pieces[i].begin,
+                                options_.lanes, net_.flat_size());
+                          }
+                        });
   double total = 0;
   for (double s : squares) total += s;
   return std::sqrt(total);
@@ -217,7 +231,7 @@ void Trainer::Update(double rate, double grad_norm) {
         for (int i = begin; i < end; ++i) {
           const Piece& p = pieces[i];
           net_.kernels().adamw(
-              p.size, grads + p.begin, static_cast<int>(replicas_.size()), flat,
+              p.size, grads + p.begin, options_.lanes, flat,
               static_cast<float>(clip), static_cast<float>(rate),
               static_cast<float>(options_.beta1),
               static_cast<float>(options_.beta2),
@@ -238,8 +252,8 @@ absl::StatusOr<StepMetrics> Trainer::Step(
   ESP_RETURN_IF_ERROR(Check(batch));
   StepMetrics m;
   CountTargets(batch, m);
-  const std::vector<MicroBatch> batches = Pack(
-      batch, options_.micro_batch_tokens, static_cast<int>(replicas_.size()));
+  const std::vector<MicroBatch> batches =
+      Pack(batch, options_.micro_batch_tokens, options_.lanes);
   Run(batches, /*learn=*/true, m);
   m.grad_norm = GradNorm();
   m.step = step_ + 1;
@@ -266,8 +280,7 @@ absl::StatusOr<StepMetrics> Trainer::Evaluate(
   StepMetrics m;
   m.step = step_;
   CountTargets(batch, m);
-  Run(Pack(batch, options_.micro_batch_tokens,
-           static_cast<int>(replicas_.size())),
+  Run(Pack(batch, options_.micro_batch_tokens, options_.lanes),
       /*learn=*/false, m);
   m.seconds = Clock::Real().Seconds() - start;
   m.tokens_per_second = static_cast<double>(m.tokens) / m.seconds;
@@ -282,25 +295,24 @@ absl::StatusOr<std::vector<std::vector<std::array<float, 2>>>> Trainer::Rewards(
         "the net has no reward head: set reward_head in its configuration");
   }
   std::vector<std::vector<std::array<float, 2>>> out(batch.size());
-  const int lanes = static_cast<int>(replicas_.size());
-  const auto score = [&](int lane) {
+  const auto score = [&](int begin, int end) {
     StayOnThread();
     at::AutoGradMode mode(false);
-    for (size_t i = lane; i < batch.size(); i += lanes) {
+    std::unique_ptr<net::Replica> replica = TakeReplica();
+    replica->set_grads(nullptr);
+    for (int i = begin; i < end; ++i) {
       net::PackedStream stream;
       stream.Add(batch[i].tokens);
-      const at::Tensor rewards =
-          replicas_[lane]->Rewards(replicas_[lane]->Hidden(stream));
+      const at::Tensor rewards = replica->Rewards(replica->Hidden(stream));
       const float* from = rewards.data_ptr<float>();
       for (int t = 0; t < stream.size(); ++t) {
         const auto chance = [](float z) { return 1 / (1 + std::exp(-z)); };
         out[i].push_back({chance(from[2 * t]), chance(from[2 * t + 1])});
       }
     }
+    GiveBack(std::move(replica));
   };
-  executor_.ParallelFor(lanes, 1, [&](int begin, int end) {
-    for (int lane = begin; lane < end; ++lane) score(lane);
-  });
+  executor_.ParallelFor(static_cast<int>(batch.size()), 8, score);
   return out;
 }
 

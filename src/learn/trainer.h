@@ -7,10 +7,11 @@
 // with AdamW (Loshchilov and Hutter 2019; decay on matrices alone), a clipped
 // gradient norm, and a rate that warms up linearly and then falls.
 //
-// Data-parallel over threads: each works through its own micro-batches with a
-// replica of the net, and the gradients are added in a fixed order. The same
-// weights, data and thread count give the same weights, bit for bit, also when
-// a run is stopped, saved and resumed.
+// A step's micro-batches are dealt to a fixed number of lanes, each with its
+// own sum of gradients; threads claim lanes, so a busy neighbour costs a lane
+// and not half a step, and the lanes' sums are added in their order. The same
+// weights and data give the same weights, bit for bit, with any number of
+// threads, also when a run is stopped, saved and resumed.
 //
 //   Trainer trainer(*net, {.learning_rate = 3e-3, .total_steps = 2000});
 //   ESP_ASSIGN_OR_RETURN(StepMetrics m, trainer.Step(batch));
@@ -26,11 +27,13 @@
 #include <string>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "models/net/llama_net.h"
 #include "src/base/executor.h"
+#include "src/base/mutex.h"
 #include "src/learn/packer.h"
 
 namespace espalier {
@@ -52,9 +55,12 @@ struct TrainerOptions {
   double lm_coef = 1.0;
   double reward_coef = 1.0;
   int threads = 2;
+  // Parts of the gradient's sum; more than threads, so that they even out.
+  // Another number rounds differently.
+  int lanes = 4;
   // Tokens of a micro-batch: enough to fill the kernels' chunks, few enough
   // that activations stay in the last-level cache.
-  int micro_batch_tokens = 2048;
+  int micro_batch_tokens = 1024;
 };
 
 struct StepMetrics {
@@ -107,9 +113,12 @@ class Trainer {
   // Runs all micro-batches; fills the sums of `metrics`.
   void Run(const std::vector<MicroBatch>& batches, bool learn,
            StepMetrics& metrics);
-  void RunReplica(int replica, const std::vector<MicroBatch>& batches,
-                  bool learn, const StepMetrics& totals,
-                  std::vector<net::LossSums>& sums);
+  void RunLane(int lane, const std::vector<MicroBatch>& batches, bool learn,
+               const StepMetrics& totals, std::vector<net::LossSums>& sums);
+  // A replica that no thread uses, made if there is none; goes back after use.
+  std::unique_ptr<net::Replica> TakeReplica() ABSL_LOCKS_EXCLUDED(mutex_);
+  void GiveBack(std::unique_ptr<net::Replica> replica)
+      ABSL_LOCKS_EXCLUDED(mutex_);
   double GradNorm();
   void Update(double rate, double grad_norm);
   uint64_t Fingerprint() const;
@@ -117,9 +126,10 @@ class Trainer {
   net::LlamaNet& net_;
   const TrainerOptions options_;
   Executor executor_;
-  at::Tensor grads_;    // [threads, flat_size], fp32
+  at::Tensor grads_;    // [lanes, flat_size], fp32
   at::Tensor moments_;  // [2, flat_size], fp32
-  std::vector<std::unique_ptr<net::Replica>> replicas_;
+  Mutex mutex_;
+  std::vector<std::unique_ptr<net::Replica>> idle_ ABSL_GUARDED_BY(mutex_);
   int64_t step_ = 0;
 };
 
