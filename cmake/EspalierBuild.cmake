@@ -10,20 +10,40 @@ if(NOT CMAKE_BUILD_TYPE)
 endif()
 # -g1: line tables for backtraces; full debug info triples link times.
 set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1 -DNDEBUG")
+# Two checkouts share what ccache holds: paths below the root are hashed as
+# relative ones. The sloppiness is what ccache asks for with a precompiled
+# header.
 find_program(ESPALIER_CCACHE ccache)
 if(ESPALIER_CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${ESPALIER_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
+    CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
+    CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+    ${ESPALIER_CCACHE})
 endif()
+# Messages and debug information name files from the root, on every machine.
+add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
 
 # Products keep one order of additions: the compiler may not contract a*b+c
 # on its own, or rows would differ between kernels. Kernels ask for FMA by name.
 # Designated initialisers leave fields to their defaults on purpose.
 add_compile_options(-Wall -Wextra -Werror -Wno-missing-field-initializers
   -ffp-contract=off)
+# What each test runs with. Nothing outside a sanitizer build reads it.
+set(ESPALIER_TEST_ENVIRONMENT
+  "TSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tools/tsan.supp"
+  "ASAN_OPTIONS=detect_stack_use_after_return=1"
+  "UBSAN_OPTIONS=print_stacktrace=1")
 if(ESPALIER_SANITIZE)
   set(ESPALIER_LIBTORCH OFF)
-  add_compile_options(-fsanitize=${ESPALIER_SANITIZE} -fno-omit-frame-pointer)
-  add_link_options(-fsanitize=${ESPALIER_SANITIZE})
+  set(sanitize -fsanitize=${ESPALIER_SANITIZE})
+  if(ESPALIER_SANITIZE STREQUAL "address")
+    list(APPEND sanitize -fsanitize=undefined -fno-sanitize-recover=undefined)
+  elseif(NOT ESPALIER_SANITIZE STREQUAL "thread")
+    message(FATAL_ERROR "ESPALIER_SANITIZE=${ESPALIER_SANITIZE}: expected "
+      "address or thread")
+  endif()
+  add_compile_options(${sanitize} -fno-omit-frame-pointer)
+  add_link_options(${sanitize})
 endif()
 
 set(ESPALIER_LAYER_ORDER base search datasets models engine net learn eval all)
@@ -44,18 +64,15 @@ function(espalier_have out)
 endfunction()
 
 function(espalier_torch target)
-  find_package(Torch REQUIRED)
+  find_package(Torch REQUIRED QUIET)
   # Not find_package(dnnl): Debian's package file asks for OpenCL's headers.
   find_library(ESPALIER_DNNL dnnl REQUIRED)
   # Torch's own include folders as system folders: its headers warn.
   target_include_directories(${target} SYSTEM PRIVATE ${TORCH_INCLUDE_DIRS})
   target_link_libraries(${target} PRIVATE torch ${ESPALIER_DNNL})
-  if(NOT target STREQUAL "")
-    get_target_property(kind ${target} TYPE)
-    if(kind STREQUAL "OBJECT_LIBRARY")
-      target_precompile_headers(${target} PRIVATE
-        "$<$<COMPILE_LANGUAGE:CXX>:<torch/torch.h>>")
-    endif()
+  get_target_property(kind ${target} TYPE)
+  if(kind STREQUAL "OBJECT_LIBRARY")
+    target_precompile_headers(${target} PRIVATE <torch/torch.h>)
   endif()
 endfunction()
 
@@ -119,7 +136,7 @@ endfunction()
 # espalier_program(NAME DIRS d... LAYERS l... [TORCH])
 function(espalier_program name)
   cmake_parse_arguments(P "TORCH" "" "DIRS;LAYERS" ${ARGN})
-  espalier_have(ready engine)
+  espalier_have(ready models engine eval)
   set(sources)
   foreach(dir ${P_DIRS})
     file(GLOB_RECURSE found CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${dir}/*.cc)
@@ -158,10 +175,12 @@ function(espalier_tests folder)
   # Tests named Long... are training claims, many kills and fuzz hours.
   gtest_discover_tests(${target} DISCOVERY_TIMEOUT 60
     TEST_FILTER "-*Long*" PROPERTIES LABELS quick TIMEOUT 600
+    ENVIRONMENT "${ESPALIER_TEST_ENVIRONMENT}"
     WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
   gtest_discover_tests(${target} DISCOVERY_TIMEOUT 60
     TEST_FILTER "*Long*" TEST_LIST ${target}_LONG
     PROPERTIES LABELS long TIMEOUT 14400
+    ENVIRONMENT "${ESPALIER_TEST_ENVIRONMENT}"
     WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
 endfunction()
 
@@ -185,4 +204,26 @@ function(espalier_benchmarks)
       set_tests_properties(smoke_${name} PROPERTIES LABELS quick TIMEOUT 600)
     endif()
   endforeach()
+endfunction()
+
+# Tests of the developer scripts, and of what the sanitizer build can see.
+function(espalier_tool_tests)
+  file(GLOB scripts CONFIGURE_DEPENDS
+    ${CMAKE_SOURCE_DIR}/tests/tools/*_test.py)
+  find_program(ESPALIER_PYTHON python3 REQUIRED)
+  foreach(script ${scripts})
+    get_filename_component(name ${script} NAME_WE)
+    if(NOT ESPALIER_SANITIZE)
+      add_test(NAME tools_${name} COMMAND ${ESPALIER_PYTHON} ${script})
+      set_tests_properties(tools_${name} PROPERTIES LABELS quick TIMEOUT 600)
+    endif()
+  endforeach()
+  if(ESPALIER_SANITIZE STREQUAL "thread")
+    add_executable(planted_race ${CMAKE_SOURCE_DIR}/tests/tools/planted_race.cc)
+    espalier_link(planted_race LAYERS base)
+    add_test(NAME planted_race_is_reported COMMAND planted_race)
+    set_tests_properties(planted_race_is_reported PROPERTIES LABELS quick
+      TIMEOUT 60 ENVIRONMENT "${ESPALIER_TEST_ENVIRONMENT}"
+      PASS_REGULAR_EXPRESSION "data race.*planted_race.cc")
+  endif()
 endfunction()

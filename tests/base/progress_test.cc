@@ -69,7 +69,7 @@ TEST_F(ProgressTest, TerminalLineIsNotRewrittenTooOften) {
   EXPECT_LE(written_.size(), 11u);
 }
 
-TEST_F(ProgressTest, LastLineSaysHowMuchAndHowLong) {
+TEST_F(ProgressTest, LastLineSaysHowMuchAndTheTime) {
   {
     Progress progress("eval", 100, "problems", Options(false));
     clock_.Advance(200);

@@ -14,8 +14,8 @@ absl::Status RunMethods(bool json) {
   nlohmann::json all = nlohmann::json::array();
   for (const AlgorithmInfo* info : ListAlgorithms()) {
     ESP_ASSIGN_OR_RETURN(const auto algorithm, info->make({}));
-    if (!json) std::printf("%s\n  %s\n", info->name.c_str(),
-                           info->summary.c_str());
+    if (!json)
+      std::printf("%s\n  %s\n", info->name.c_str(), info->summary.c_str());
     nlohmann::json options = nlohmann::json::array();
     for (const OptionInfo& option : algorithm->options()) {
       options.push_back({{"name", option.name},

@@ -1,0 +1,95 @@
+#include "datasets/tasks/countdown_task.h"
+
+#include "absl/strings/str_cat.h"
+#include "datasets/tasks/countdown_rules.h"
+#include "datasets/tasks/response_lines.h"
+#include "datasets/tasks/task_registry.h"
+#include "src/base/status_macros.h"
+#include "src/base/text.h"
+
+namespace espalier {
+namespace {
+
+class CountdownTaskImpl : public Task {
+ public:
+  std::string_view name() const override { return "countdown"; }
+
+  absl::StatusOr<std::string> Render(const Problem& problem) const override {
+    ESP_ASSIGN_OR_RETURN(const CountdownPuzzle puzzle,
+                         ParseCountdown(problem.question));
+    return FormatCountdown(puzzle) + "\n";
+  }
+
+  const StepFormat& format() const override { return format_; }
+
+  std::optional<std::string> FindAnswer(
+      std::string_view response) const override {
+    return LastAnswerLine(response);
+  }
+
+  bool SameAnswer(std::string_view answer,
+                  std::string_view gold) const override {
+    const std::optional<std::string> a = CanonicalInteger(answer);
+    return a && a == CanonicalInteger(gold);
+  }
+
+ private:
+  // Five moves of six numbers at most, then the answer; twice that is room for
+  // a response that goes wrong. 96 bytes hold the longest allowed move on
+  // numbers of four digits.
+  const StepFormat format_{.max_step_tokens = 96,
+                           .max_steps = 12,
+                           .final_prefixes = {"= ", "give up"}};
+};
+
+class CountdownVerifierImpl : public Verifier {
+ public:
+  std::string_view name() const override { return "countdown"; }
+  bool intrinsic() const override { return true; }
+
+  Verdict Check(const Problem& problem, const Reference&,
+                std::string_view response) const override {
+    absl::StatusOr<CountdownPuzzle> puzzle = ParseCountdown(problem.question);
+    if (!puzzle.ok()) return {false, std::string(puzzle.status().message())};
+    CountdownJudge judge(*std::move(puzzle));
+    bool answered = false;
+    for (const std::string_view line : ResponseSteps(response)) {
+      if (!judge.Next(line).step_ok) {
+        return {false,
+                absl::StrCat("line \"", AbslView(line), "\" breaks the rules")};
+      }
+      answered = line.starts_with("= ");
+    }
+    if (answered) return {true, ""};
+    return {false, judge.ended() ? "gave up" : "no line \"= N\""};
+  }
+
+  absl::StatusOr<std::vector<StepVerdict>> CheckSteps(
+      const Problem& problem, const Reference&,
+      std::string_view response) const override {
+    ESP_ASSIGN_OR_RETURN(CountdownPuzzle puzzle,
+                         ParseCountdown(problem.question));
+    CountdownJudge judge(std::move(puzzle));
+    std::vector<StepVerdict> verdicts;
+    for (const std::string_view line : ResponseSteps(response)) {
+      verdicts.push_back(judge.Next(line));
+    }
+    return verdicts;
+  }
+};
+
+const TaskRegistration kRegistration(CountdownTask(), CountdownVerifier());
+
+}  // namespace
+
+const Task& CountdownTask() {
+  static const CountdownTaskImpl task;
+  return task;
+}
+
+const Verifier& CountdownVerifier() {
+  static const CountdownVerifierImpl verifier;
+  return verifier;
+}
+
+}  // namespace espalier

@@ -1,0 +1,146 @@
+// The task "qa": any question with a short answer, for models that were
+// trained on such text. The prompt is
+//
+//   Question: <question>
+//   Answer:
+//
+// A response is lines; its answer is the last of \boxed{...}, "#### x",
+// "answer is x" or a line "= x", else its last number (the usual order of
+// graders for GSM8K and MATH). Verdicts come from datasets/grade.
+#include <cctype>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "datasets/grade/grade.h"
+#include "datasets/tasks/task_registry.h"
+#include "src/base/text.h"
+
+namespace espalier {
+namespace {
+
+// The braces' content after the last "\boxed".
+std::optional<std::string> LastBoxed(std::string_view text) {
+  const size_t at = text.rfind("\\boxed{");
+  if (at == std::string_view::npos) return std::nullopt;
+  int depth = 0;
+  for (size_t i = at + 6; i < text.size(); ++i) {
+    if (text[i] == '{') ++depth;
+    if (text[i] == '}' && --depth == 0) {
+      return std::string(text.substr(at + 7, i - at - 7));
+    }
+  }
+  return std::nullopt;
+}
+
+// What follows the last `mark` up to the end of its line.
+std::optional<std::string> AfterLast(std::string_view text,
+                                     std::string_view mark) {
+  const size_t at = text.rfind(mark);
+  if (at == std::string_view::npos) return std::nullopt;
+  std::string_view rest = text.substr(at + mark.size());
+  rest = rest.substr(0, rest.find('\n'));
+  while (!rest.empty() && (rest.front() == ' ' || rest.front() == ':')) {
+    rest.remove_prefix(1);
+  }
+  if (rest.empty()) return std::nullopt;
+  return std::string(rest);
+}
+
+std::optional<std::string> LastNumber(std::string_view text) {
+  const auto part = [&](size_t i) {
+    const char c = text[i];
+    return (c >= '0' && c <= '9') || c == '.' || c == ',' || c == '/';
+  };
+  size_t end = text.size();
+  while (end > 0) {
+    while (end > 0 && !(text[end - 1] >= '0' && text[end - 1] <= '9')) --end;
+    size_t begin = end;
+    while (begin > 0 && part(begin - 1)) --begin;
+    if (begin > 0 && text[begin - 1] == '-') --begin;
+    const std::string_view number = text.substr(begin, end - begin);
+    if (ParseNumber(number)) return std::string(number);
+    if (end == 0) break;
+    --end;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> FindQaAnswer(std::string_view response) {
+  std::optional<std::string> found = LastBoxed(response);
+  if (!found) found = AfterLast(response, "####");
+  if (!found) found = AfterLast(response, "answer is");
+  if (!found) found = AfterLast(response, "\n= ");
+  if (!found) found = LastNumber(response);
+  if (!found) return std::nullopt;
+  return CanonicalAnswer(*found);
+}
+
+class QaTask : public Task {
+ public:
+  std::string_view name() const override { return "qa"; }
+
+  absl::StatusOr<std::string> Render(const Problem& problem) const override {
+    bool blank = true;
+    for (const char c : problem.question) {
+      blank &= std::isspace(static_cast<unsigned char>(c)) != 0;
+    }
+    if (blank) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("problem \"", problem.id,
+                       "\": expected a question, found only white space"));
+    }
+    return absl::StrCat("Question: ", problem.question, "\nAnswer:");
+  }
+
+  const StepFormat& format() const override { return format_; }
+
+  std::optional<std::string> FindAnswer(
+      std::string_view response) const override {
+    return FindQaAnswer(response);
+  }
+
+  bool SameAnswer(std::string_view answer,
+                  std::string_view gold) const override {
+    return SameAnswerText(answer, gold);
+  }
+
+ private:
+  const StepFormat format_;
+};
+
+class QaVerifier : public Verifier {
+ public:
+  std::string_view name() const override { return "qa"; }
+  bool intrinsic() const override { return false; }
+
+  Verdict Check(const Problem&, const Reference& reference,
+                std::string_view response) const override {
+    const std::optional<std::string> answer = FindQaAnswer(response);
+    if (!answer) return {false, "no answer in the response"};
+    if (SameAnswerText(*answer, reference.answer)) return {true, "equal"};
+    return {false,
+            absl::StrCat("expected ", reference.answer, ", found ", *answer)};
+  }
+
+  absl::StatusOr<std::vector<StepVerdict>> CheckSteps(
+      const Problem&, const Reference&, std::string_view) const override {
+    return absl::UnimplementedError(
+        "steps of free text cannot be judged exactly; take a set with exact "
+        "steps (stories, countdown)");
+  }
+};
+
+const Task& TheQaTask() {
+  static const QaTask task;
+  return task;
+}
+
+const Verifier& TheQaVerifier() {
+  static const QaVerifier verifier;
+  return verifier;
+}
+
+const TaskRegistration kRegistration(TheQaTask(), TheQaVerifier());
+
+}  // namespace
+}  // namespace espalier

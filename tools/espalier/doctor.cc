@@ -1,0 +1,91 @@
+// espalier doctor: what this machine offers, and what to do where it is short.
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "models/kernels/kernels.h"
+#include "src/base/clock.h"
+#include "src/base/version.h"
+#include "tools/espalier/command.h"
+
+namespace espalier {
+namespace {
+
+void Report(bool good, const char* what, const std::string& found,
+            const std::string& remedy) {
+  std::printf("%-4s %-14s %s\n", good ? "ok" : "!!", what, found.c_str());
+  if (!good) std::printf("     %-14s remedy: %s\n", "", remedy.c_str());
+}
+
+// Product speed of the kernels at a shape that small models use.
+double MeasureGflops() {
+  constexpr int kRows = 48, kSize = 512;
+  const std::vector<float> weights(kSize * kSize, 0.5f);
+  const std::vector<float> x(kRows * kSize, 1.0f);
+  std::vector<float> y(kRows * kSize);
+  const PackedMatrix packed(weights, kSize, kSize);
+  const Clock& clock = Clock::Real();
+  double best = 0;
+  for (int trial = 0; trial < 20; ++trial) {
+    const double start = clock.Seconds();
+    MatMul(x.data(), kSize, kRows, packed, y.data(), kSize);
+    const double seconds = clock.Seconds() - start;
+    best = std::max(best, 2e-9 * kRows * kSize * kSize / seconds);
+  }
+  return best;
+}
+
+double AvailableGib() {
+  std::ifstream file("/proc/meminfo");
+  std::string key;
+  double kib = 0;
+  while (file >> key >> kib) {
+    if (key == "MemAvailable:") return kib / (1 << 20);
+    file.ignore(256, '\n');
+  }
+  return 0;
+}
+
+absl::Status RunDoctor() {
+  std::printf("%s\n", VersionText().c_str());
+  const std::string path = KernelPath();
+  Report(path.rfind("AVX", 0) == 0, "kernel path", path,
+         "none needed; on a processor with AVX2 or AVX-512 decoding is several "
+         "times faster");
+  const double gflops = MeasureGflops();
+  Report(gflops > 10, "product speed",
+         absl::StrFormat("%.0f GFLOP/s on one thread (fp32 sums)", gflops),
+         "another program may be using this core; close it and try again");
+  const unsigned threads = std::thread::hardware_concurrency();
+  Report(threads >= 2, "threads", absl::StrCat(threads),
+         "everything works on one thread, at half the speed of two");
+  const double gib = AvailableGib();
+  Report(gib > 3, "memory", absl::StrFormat("%.1f GiB available", gib),
+         "lower --kv-mib (2048 by default) or --live");
+  const bool sandbox =
+      std::system("bwrap --ro-bind / / --unshare-all true >/dev/null 2>&1") ==
+      0;
+  Report(sandbox, "sandbox",
+         sandbox ? "bubblewrap works" : "bubblewrap does not work here",
+         "apt-get install bubblewrap, and allow user namespaces; needed only "
+         "to run programs that models write");
+  const auto zoo = ZooFolder();
+  Report(zoo.ok(), "models",
+         zoo.ok() ? *zoo : std::string(zoo.status().message()),
+         "set ESPALIER_ZOO");
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddDoctor(CLI::App&, RunFunction& run) { run = RunDoctor; }
+
+}  // namespace espalier

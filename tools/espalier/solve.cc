@@ -1,0 +1,304 @@
+// espalier solve: answers questions by search.
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+#include <iterator>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "datasets/readers/problem_set.h"
+#include "datasets/tasks/task_registry.h"
+#include "nlohmann/json.hpp"
+#include "src/base/files.h"
+#include "src/base/status_macros.h"
+#include "tools/espalier/command.h"
+
+namespace espalier {
+namespace {
+
+struct SolveFlags {
+  ModelFlags models;
+  std::string question;
+  std::string file;
+  std::string set;
+  int64_t index = 0;
+  std::string task = "auto";
+  SearchOptions search;
+  bool show_tree = false;
+  bool json = false;
+};
+
+// Questions of a text: a JSON object a line, or a plain question a line.
+absl::StatusOr<std::vector<GradedProblem>> ParseQuestions(
+    const std::string& text, const std::string& name) {
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  if (first != std::string::npos && text[first] == '{') {
+    return ParseQuestionLines(text, name);
+  }
+  std::vector<GradedProblem> problems;
+  size_t begin = 0;
+  while (begin < text.size()) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string line = text.substr(begin, end - begin);
+    begin = end + 1;
+    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    problems.push_back(
+        {{.id = absl::StrCat(name, ":", problems.size() + 1), .question = line},
+         {}});
+  }
+  if (problems.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        name, ": no question in it; expected one a line, or JSON objects"));
+  }
+  return problems;
+}
+
+absl::StatusOr<std::vector<GradedProblem>> ReadProblems(SolveFlags& flags) {
+  if (!flags.set.empty()) {
+    ESP_ASSIGN_OR_RETURN(
+        ProblemSet set, LoadSet(flags.set, {.limit = 1, .first = flags.index}));
+    if (set.problems.empty()) {
+      return absl::OutOfRangeError(
+          absl::StrCat(flags.set, " has no problem of index ", flags.index));
+    }
+    if (flags.task == "auto") flags.task = set.task;
+    return std::move(set.problems);
+  }
+  if (!flags.file.empty()) {
+    ESP_ASSIGN_OR_RETURN(const std::string text, ReadFile(flags.file));
+    return ParseQuestions(text, flags.file);
+  }
+  if (!flags.question.empty()) {
+    return std::vector<GradedProblem>{
+        {{.id = "question", .question = flags.question}, {}}};
+  }
+  if (isatty(STDIN_FILENO) != 0) {
+    return absl::InvalidArgumentError(
+        "no question; give one in quotes, or --file F, or on standard input");
+  }
+  const std::string text((std::istreambuf_iterator<char>(std::cin)),
+                         std::istreambuf_iterator<char>());
+  return ParseQuestions(text, "standard input");
+}
+
+// A question that is a number puzzle is one; with the shipped models anything
+// else is read as a story, with others as a plain question.
+std::string GuessTask(const SolveFlags& flags,
+                      const std::vector<GradedProblem>& problems) {
+  if (flags.task != "auto") return flags.task;
+  const auto countdown = FindTask("countdown");
+  const std::string& first = problems.front().problem.question;
+  if (countdown.ok() && first.rfind("Use ", 0) == 0 &&
+      (*countdown)->Render(problems.front().problem).ok()) {
+    return "countdown";
+  }
+  return flags.models.model.empty() ? "stories" : "qa";
+}
+
+std::string Score(float score) {
+  return std::isnan(score) ? "   -" : absl::StrFormat("%4.2f", score);
+}
+
+// A step on one line, whatever it holds.
+std::string OneLine(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\n') continue;
+    if (static_cast<unsigned char>(c) < 0x20) {
+      absl::StrAppendFormat(&out, "\\x%02x", c);
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+void PrintTree(const std::vector<TreeNode>& tree) {
+  std::vector<std::vector<size_t>> children(tree.size());
+  for (size_t i = 1; i < tree.size(); ++i) {
+    children[static_cast<size_t>(tree[i].parent)].push_back(i);
+  }
+  std::printf("tree: %zu nodes\n", tree.size());
+  struct Open {
+    size_t node;
+    std::string indent;
+  };
+  std::vector<Open> open = {{0, ""}};
+  while (!open.empty()) {
+    const Open at = open.back();
+    open.pop_back();
+    const TreeNode& node = tree[at.node];
+    std::string indent = at.indent;
+    if (at.node != 0) {
+      std::printf("%s%-*s path %s  step %s  drawn %u", indent.c_str(),
+                  std::max(1, 36 - static_cast<int>(indent.size())),
+                  OneLine(node.text).c_str(), Score(node.path_score).c_str(),
+                  Score(node.step_score).c_str(), node.draws);
+      if (node.visits > 0) {
+        std::printf("  visits %u  Q %.2f", node.visits,
+                    static_cast<double>(node.q));
+      }
+      std::printf("\n");
+    }
+    // Only where ways part does the tree go in.
+    if (children[at.node].size() > 1) indent += "  ";
+    for (auto it = children[at.node].rbegin(); it != children[at.node].rend();
+         ++it) {
+      open.push_back({*it, indent});
+    }
+  }
+}
+
+nlohmann::json Number(float value) {
+  if (std::isnan(value)) return nullptr;
+  return value;
+}
+
+nlohmann::json NodeJson(const TreeNode& node) {
+  return {{"kind", node.kind},
+          {"text", node.text},
+          {"parent", node.parent},
+          {"logprob", node.logprob},
+          {"step_score", Number(node.step_score)},
+          {"path_score", Number(node.path_score)},
+          {"q", node.q},
+          {"visits", node.visits},
+          {"draws", node.draws},
+          {"terminal", node.terminal}};
+}
+
+nlohmann::json ResultJson(const GradedProblem& graded,
+                          const SearchResult& result) {
+  nlohmann::json steps = nlohmann::json::array();
+  for (const TreeNode& step : result.steps) steps.push_back(NodeJson(step));
+  nlohmann::json tree = nlohmann::json::array();
+  for (const TreeNode& node : result.tree) tree.push_back(NodeJson(node));
+  return {{"id", graded.problem.id},
+          {"question", graded.problem.question},
+          {"answer", result.answer},
+          {"response", result.response},
+          {"score", result.score},
+          {"steps", steps},
+          {"tree", tree},
+          {"stop_reason", result.stop_reason},
+          {"tokens", result.tokens},
+          {"prompt_tokens", result.prompt_tokens},
+          {"reward_tokens", result.reward_tokens},
+          {"model_calls", result.model_calls},
+          {"nodes", result.nodes},
+          {"seconds", result.seconds},
+          {"error", std::string(result.status.message())}};
+}
+
+void PrintResult(const SolveFlags& flags, const GradedProblem& graded,
+                 const SearchResult& result) {
+  std::printf("%s\n", graded.problem.question.c_str());
+  if (!result.status.ok()) {
+    std::printf("error: %s\n\n", std::string(result.status.message()).c_str());
+    return;
+  }
+  for (const TreeNode& step : result.steps) {
+    std::printf("  %-34s path %s  step %s\n", OneLine(step.text).c_str(),
+                Score(step.path_score).c_str(), Score(step.step_score).c_str());
+  }
+  if (result.answer.empty()) {
+    std::printf("no answer found%s%s\n", result.stop_reason.empty() ? "" : ": ",
+                result.stop_reason.c_str());
+  } else {
+    std::printf("answer: %s\n", result.answer.c_str());
+  }
+  std::printf(
+      "(%lld tokens sampled, %lld prompt, %lld model calls, %lld "
+      "nodes, %.2f s)\n",
+      static_cast<long long>(result.tokens),
+      static_cast<long long>(result.prompt_tokens),
+      static_cast<long long>(result.model_calls),
+      static_cast<long long>(result.nodes), result.seconds);
+  if (flags.show_tree) PrintTree(result.tree);
+  std::printf("\n");
+}
+
+absl::Status RunSolve(SolveFlags& flags) {
+  ESP_RETURN_IF_ERROR(CheckSearch(flags.search));
+  ESP_ASSIGN_OR_RETURN(const std::vector<GradedProblem> graded,
+                       ReadProblems(flags));
+  const std::string task_name = GuessTask(flags, graded);
+  ESP_ASSIGN_OR_RETURN(const Task* task, FindTask(task_name));
+  ESP_ASSIGN_OR_RETURN(const Verifier* verifier, FindVerifier(task_name));
+  std::vector<Problem> problems;
+  for (const GradedProblem& one : graded) {
+    const auto rendered = task->Render(one.problem);
+    if (!rendered.ok()) return rendered.status();
+    problems.push_back(one.problem);
+  }
+  ESP_ASSIGN_OR_RETURN(const EngineOptions models,
+                       ResolveModels(flags.models, task_name));
+  ESP_ASSIGN_OR_RETURN(const auto engine, Engine::Create(models));
+  flags.search.keep_tree = flags.show_tree;
+  const RunHooks hooks{.verifier = verifier->intrinsic() ? verifier : nullptr,
+                       .stop = &StopRequested()};
+  // Printed in the order of the questions, each as soon as its turn is done.
+  std::vector<std::optional<SearchResult>> results(problems.size());
+  size_t next = 0;
+  absl::Status first_error;
+  const auto print_ready = [&] {
+    for (; next < results.size() && results[next]; ++next) {
+      if (flags.json) {
+        std::printf("%s\n",
+                    ResultJson(graded[next], *results[next]).dump().c_str());
+      } else {
+        PrintResult(flags, graded[next], *results[next]);
+      }
+      std::fflush(stdout);
+      if (first_error.ok()) first_error = results[next]->status;
+      results[next].emplace();
+    }
+  };
+  ESP_RETURN_IF_ERROR(engine->SolveAll(problems, *task, flags.search, hooks,
+                                       [&](size_t i, SearchResult result) {
+                                         results[i] = std::move(result);
+                                         print_ready();
+                                       }));
+  return first_error;
+}
+
+}  // namespace
+
+void AddSolve(CLI::App& app, RunFunction& run) {
+  auto flags = std::make_shared<SolveFlags>();
+  app.add_option("question", flags->question, "The question, in quotes");
+  app.add_option("--file", flags->file,
+                 "Questions from a file: one a line, or JSON objects");
+  app.add_option("--set", flags->set, "A problem of this set, by --index");
+  app.add_option("--index", flags->index, "Index in --set")
+      ->capture_default_str();
+  app.add_option("--task", flags->task,
+                 "auto, stories, countdown or qa: how the question is put")
+      ->capture_default_str();
+  app.add_option("--search", flags->search.method,
+                 "Method with options, as beam:branch=8 (espalier methods "
+                 "lists them); auto takes what measured best")
+      ->capture_default_str();
+  app.add_option("--budget-tokens", flags->search.max_tokens,
+                 "Tokens sampled a question, kept or dropped; 0: no limit")
+      ->capture_default_str();
+  app.add_option("--budget-simulations", flags->search.max_simulations,
+                 "Simulations or samples; 0: no limit")
+      ->capture_default_str();
+  app.add_option("--budget-nodes", flags->search.max_nodes,
+                 "Tree nodes; 0: no limit")
+      ->capture_default_str();
+  app.add_option("--seconds", flags->search.max_seconds,
+                 "End a search after so long; 0: no limit")
+      ->capture_default_str();
+  app.add_option("--seed", flags->search.seed, "Seed of all draws")
+      ->capture_default_str();
+  app.add_flag("--show-tree", flags->show_tree, "Print the search tree");
+  app.add_flag("--json", flags->json, "One JSON object a question");
+  AddModelFlags(app, flags->models);
+  run = [flags] { return RunSolve(*flags); };
+}
+
+}  // namespace espalier
