@@ -281,7 +281,9 @@ void Runner::FinishDone() {
     SearchResult result = live->Result();
     if (job_->options->keep_tree) result.tree = live->TreeAsText();
     result.seconds = Clock::Real().Seconds() - live->started;
-    if (job_->on_tree) job_->on_tree(live->index(), live->context().tree());
+    if (job_->on_tree && result.status.ok()) {
+      job_->on_tree(live->index(), live->context().tree());
+    }
     job_->on_done(live->index(), std::move(result));
     return true;
   };

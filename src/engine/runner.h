@@ -42,7 +42,8 @@ struct RunnerJob {
   const SearchOptions* options = nullptr;
   const RunHooks* hooks = nullptr;
   std::function<void(size_t, SearchResult)> on_done;
-  // Sees each tree before it goes; for tests and traces. May be empty.
+  // Sees each tree before it goes, but for those of searches that failed
+  // midway; for tests and traces. May be empty.
   std::function<void(size_t, const Tree&)> on_tree;
 };
 

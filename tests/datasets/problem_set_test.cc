@@ -1,0 +1,98 @@
+#include "datasets/readers/problem_set.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <set>
+
+#include "datasets/grade/grade.h"
+#include "datasets/tasks/task_registry.h"
+
+namespace espalier {
+namespace {
+
+TEST(GradeTest, NumbersAreEqualByValue) {
+  EXPECT_TRUE(SameAnswerText("1,200", "$1200.00"));
+  EXPECT_TRUE(SameAnswerText("1/2", "0.5"));
+  EXPECT_TRUE(SameAnswerText(" -3. ", "-3"));
+  EXPECT_TRUE(SameAnswerText("2/4", "1/2"));
+  EXPECT_FALSE(SameAnswerText("1,20", "120"));
+  EXPECT_FALSE(SameAnswerText("12", "21"));
+  EXPECT_FALSE(SameAnswerText("99999999999999999999", "9999999999999999999"));
+  EXPECT_TRUE(SameAnswerText("North  Pole", "north pole"));
+  EXPECT_FALSE(ParseNumber("1/0"));
+  EXPECT_FALSE(ParseNumber(""));
+  EXPECT_FALSE(ParseNumber("-"));
+}
+
+TEST(ProblemSetTest, UnknownSetNamesTheNearest) {
+  const auto set = LoadSet("stories:hrad", {});
+  ASSERT_FALSE(set.ok());
+  EXPECT_NE(set.status().message().find("stories:hard"),
+            absl::string_view::npos);
+}
+
+TEST(ProblemSetTest, MalformedLinesAreNamedByNumber) {
+  const auto parse = [](const char* text) {
+    return std::string(ParseQuestionLines(text, "f.jsonl").status().message());
+  };
+  const std::string good = "{\"question\": \"1+1?\", \"answer\": \"2\"}\n";
+  EXPECT_NE(parse((good + "{\"question\": ").c_str()).find("f.jsonl:2"),
+            std::string::npos);
+  EXPECT_NE(parse((good + "\n[1]\n").c_str()).find("f.jsonl:3"),
+            std::string::npos);
+  EXPECT_NE(parse("{\"question\": \"  \"}").find("empty"), std::string::npos);
+  EXPECT_NE(parse("{\"q\": 1}").find("question"), std::string::npos);
+  EXPECT_NE(parse("\n\n").find("no problems"), std::string::npos);
+}
+
+TEST(ProblemSetTest, GeneratedSetsAreSeededAndSolvedByTheirReferences) {
+  for (const std::string& name : SetNames()) {
+    const auto set = LoadSet(name, {.limit = 20});
+    ASSERT_TRUE(set.ok()) << set.status();
+    const auto again = LoadSet(name, {.limit = 20});
+    const Verifier* verifier = FindVerifier(set->task).value();
+    std::set<std::string> questions;
+    for (size_t i = 0; i < set->problems.size(); ++i) {
+      const GradedProblem& p = set->problems[i];
+      EXPECT_EQ(p.problem.question, again->problems[i].problem.question);
+      questions.insert(p.problem.question);
+      std::string response;
+      for (const std::string& step : p.reference.steps) {
+        response += step + "\n";
+      }
+      EXPECT_TRUE(verifier->Check(p.problem, p.reference, response).correct);
+      const auto verdicts =
+          verifier->CheckSteps(p.problem, p.reference, response);
+      ASSERT_TRUE(verdicts.ok());
+      for (const StepVerdict& v : *verdicts) {
+        EXPECT_TRUE(v.step_ok && v.path_ok) << response;
+      }
+    }
+    EXPECT_EQ(questions.size(), 20u);
+  }
+}
+
+TEST(ProblemSetTest, Gsm8kIsReadAsPublished) {
+  const char* data = std::getenv("ESPALIER_DATA");
+  if (data == nullptr) GTEST_SKIP() << "ESPALIER_DATA is not set";
+  const auto set = LoadSet(std::string(data) + "/math/gsm8k_test.jsonl", {});
+  ASSERT_TRUE(set.ok()) << set.status();
+  EXPECT_EQ(set->problems.size(), 1319u);
+  EXPECT_EQ(set->problems[0].reference.answer, "18");
+  for (const GradedProblem& p : set->problems) {
+    EXPECT_TRUE(ParseNumber(p.reference.answer)) << p.problem.id;
+  }
+}
+
+TEST(QaTaskTest, FindsAnswersInTheUsualForms) {
+  const Task* task = FindTask("qa").value();
+  EXPECT_EQ(task->FindAnswer("so \\boxed{\\frac{1}{2}} it is"), "\\frac{1}{2}");
+  EXPECT_EQ(task->FindAnswer("3+4=7\n#### 1,007"), "1007");
+  EXPECT_EQ(task->FindAnswer("The answer is: 12."), "12");
+  EXPECT_EQ(task->FindAnswer("first 3, then 4 shells"), "4");
+  EXPECT_EQ(task->FindAnswer("none"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace espalier

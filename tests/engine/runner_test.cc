@@ -1,0 +1,339 @@
+#include "src/engine/runner.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <map>
+#include <memory>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "models/fake/byte_tokenizer.h"
+#include "models/fake/scripted_backend.h"
+#include "search/tree/check_tree.h"
+
+namespace espalier {
+namespace {
+
+// The task that the scripted backend speaks: lines, the last one "= 47".
+class ScriptTask : public Task {
+ public:
+  std::string_view name() const override { return "script"; }
+  absl::StatusOr<std::string> Render(const Problem& problem) const override {
+    return problem.question + "\n";
+  }
+  const StepFormat& format() const override { return format_; }
+  std::optional<std::string> FindAnswer(
+      std::string_view response) const override {
+    const size_t at = response.rfind("= ");
+    if (at == std::string_view::npos) return std::nullopt;
+    const size_t end = response.find('\n', at);
+    if (end == std::string_view::npos) return std::nullopt;
+    return std::string(response.substr(at + 2, end - at - 2));
+  }
+  bool SameAnswer(std::string_view a, std::string_view b) const override {
+    return a == b;
+  }
+
+ private:
+  const StepFormat format_{.max_step_tokens = 16, .final_prefixes = {"= "}};
+};
+
+struct Outcome {
+  SearchResult result;
+  std::string tree;  // everything that a search leaves, as text
+};
+
+std::string TreeText(const Tree& tree) {
+  std::string text;
+  for (NodeId id = 0; id < tree.size(); ++id) {
+    const Node& n = tree[id];
+    absl::StrAppend(&text, n.parent, "|", std::string(tree.text(id)), "|",
+                    n.visits, "|", n.draws, "|", n.q, "|", n.prior, "|",
+                    n.logprob, "|", n.path_score, "|", n.step_score, ";");
+  }
+  return text;
+}
+
+struct RunSetup {
+  int threads = 1;
+  int live = 1;
+  int max_delay = 0;
+  uint64_t seed = 3;
+  int64_t tokens = 200;
+  ScriptedOptions script = {};
+};
+
+std::vector<Outcome> RunMethod(const std::string& method, int problems,
+                               const RunSetup& setup,
+                               RewardModel* reward = nullptr) {
+  const auto algorithm = MakeAlgorithm(method);
+  EXPECT_TRUE(algorithm.ok()) << algorithm.status();
+  std::vector<Problem> questions;
+  for (int i = 0; i < problems; ++i) {
+    questions.push_back(
+        {absl::StrCat("p", i), "script", absl::StrCat("problem ", i)});
+  }
+  ScriptedOptions script = setup.script;
+  script.max_delay = setup.max_delay;
+  ScriptedBackend backend(script);
+  const ByteTokenizer tokenizer;
+  Executor executor(setup.threads);
+  std::vector<Outcome> outcomes(questions.size());
+  {
+    Runner runner({&backend, &tokenizer, &backend, &tokenizer}, executor,
+                  setup.live);
+    const ScriptTask task;
+    const SearchOptions options{
+        .method = method, .max_tokens = setup.tokens, .seed = setup.seed};
+    const RunHooks hooks{.reward = reward};
+    const absl::Status status = runner.Run(
+        {.problems = questions,
+         .task = &task,
+         .algorithm = algorithm->get(),
+         .options = &options,
+         .hooks = &hooks,
+         .on_done = [&](size_t i, SearchResult r) { outcomes[i].result = r; },
+         .on_tree =
+             [&](size_t i, const Tree& tree) {
+               outcomes[i].tree = TreeText(tree);
+               const absl::Status check = CheckTree(tree);
+               EXPECT_TRUE(check.ok()) << method << ": " << check;
+             }});
+    EXPECT_TRUE(status.ok()) << method << ": " << status;
+  }
+  EXPECT_EQ(backend.live_sequences(), 0) << method << " leaks sequences";
+  return outcomes;
+}
+
+const char* const kMethods[] = {
+    "greedy",
+    "sample",
+    "majority",
+    "best_of_n",
+    "weighted",
+    "weighted:aggregate=product:level=step",
+    "beam",
+    "beam:width=3:branch=2",
+    "beam:accept=0.9",
+    "puct",
+    "puct:in_flight=4",
+    "puct:descend=false:in_flight=3:widen=false",
+};
+
+TEST(RunnerTest, SameTreesWithManyThreadsLiveSearchesAndDelays) {
+  for (const char* method : kMethods) {
+    const auto base = RunMethod(method, 40, {});
+    for (const RunSetup& setup :
+         {RunSetup{.threads = 2, .live = 32},
+          RunSetup{.threads = 8, .live = 32},
+          RunSetup{.threads = 2, .live = 32, .max_delay = 7},
+          RunSetup{.threads = 1, .live = 5, .max_delay = 3}}) {
+      const auto other = RunMethod(method, 40, setup);
+      for (size_t i = 0; i < base.size(); ++i) {
+        ASSERT_EQ(other[i].tree, base[i].tree) << method << " problem " << i;
+        ASSERT_EQ(other[i].result.answer, base[i].result.answer) << method;
+      }
+    }
+  }
+}
+
+TEST(RunnerTest, AnotherSeedGivesOtherTrees) {
+  const auto a = RunMethod("majority", 10, {.seed = 1});
+  const auto b = RunMethod("majority", 10, {.seed = 2});
+  int different = 0;
+  for (size_t i = 0; i < a.size(); ++i) different += a[i].tree != b[i].tree;
+  EXPECT_GE(different, 9);
+}
+
+TEST(RunnerTest, TokenBudgetIsNeverExceededByOneRequestAtATime) {
+  for (const char* method : kMethods) {
+    const std::string name = method;
+    if (name.find("in_flight=") != std::string::npos) continue;
+    if (name.find("width=3") != std::string::npos) continue;  // 3 in flight
+    for (const int64_t tokens : {1, 7, 33, 150}) {
+      for (const Outcome& o : RunMethod(method, 5, {.tokens = tokens})) {
+        EXPECT_LE(o.result.tokens, tokens) << method;
+      }
+    }
+  }
+}
+
+// With several requests out, at most one step of each goes over.
+TEST(RunnerTest, OvershootIsAtMostAStepPerRequestInFlight) {
+  for (const Outcome& o : RunMethod("puct:in_flight=4", 10, {.tokens = 60})) {
+    EXPECT_LE(o.result.tokens, 60 + 4 * 4 * 16);
+  }
+}
+
+// The answer held at a smaller budget is the one found when that was all.
+TEST(RunnerTest, AnytimeAnswersAreThoseOfSmallerBudgets) {
+  for (const char* method : {"majority", "best_of_n", "weighted"}) {
+    const auto large = RunMethod(method, 12, {.tokens = 200});
+    for (const int64_t tokens : {40, 90, 140}) {
+      const auto small = RunMethod(method, 12, {.tokens = tokens});
+      for (size_t i = 0; i < large.size(); ++i) {
+        std::string held;
+        for (const AnswerAt& at : large[i].result.anytime) {
+          if (at.tokens <= tokens) held = at.answer;
+        }
+        EXPECT_EQ(held, small[i].result.answer) << method << " " << tokens;
+      }
+    }
+  }
+}
+
+// Brute force: the same draws taken one response at a time from the backend.
+TEST(RunnerTest, MajorityIsThePluralityOfTheDrawnAnswers) {
+  const auto outcomes = RunMethod("majority:n=9", 20, {.tokens = 100000});
+  for (const Outcome& o : outcomes) {
+    std::map<std::string, int> counts;
+    // Draws of each answer are in the tree: terminal nodes with their draws.
+    size_t at = 0;
+    std::string tree = o.tree;
+    while ((at = tree.find("|= ", at)) != std::string::npos) {
+      const size_t end = tree.find('\n', at);
+      const std::string answer = tree.substr(at + 3, end - at - 3);
+      const size_t visits = tree.find('|', end);
+      const size_t draws = tree.find('|', visits + 1);
+      counts[answer] += std::stoi(tree.substr(draws + 1));
+      at = end;
+    }
+    int total = 0, best = 0;
+    for (const auto& [answer, count] : counts) {
+      total += count;
+      best = std::max(best, count);
+    }
+    EXPECT_EQ(total, 9);
+    EXPECT_EQ(counts[o.result.answer], best);
+  }
+}
+
+// A judge that knows the truth must make the search better than chance draws.
+TEST(RunnerTest, SearchWithAGoodJudgeBeatsSampling) {
+  ScriptedOptions script{.depth = 6, .reward_noise = 0.05f};
+  const RunSetup setup{.live = 16, .tokens = 400, .script = script};
+  ScriptedBackend truth(script);
+  const ByteTokenizer tokenizer;
+  const auto right = [&](const std::vector<Outcome>& outcomes) {
+    int count = 0;
+    for (size_t i = 0; i < outcomes.size(); ++i) {
+      const auto prompt =
+          tokenizer.Encode(absl::StrCat("problem ", i, "\n")).value();
+      const int gold = truth.Gold(truth.Extend(kEmptySeq, prompt));
+      count += outcomes[i].result.answer == absl::StrCat(gold);
+    }
+    return count;
+  };
+  const int sampled = right(RunMethod("sample", 60, setup));
+  EXPECT_GT(right(RunMethod("beam", 60, setup)), sampled + 20);
+  EXPECT_GT(right(RunMethod("puct", 60, setup)), sampled + 20);
+  EXPECT_GT(right(RunMethod("best_of_n", 60, setup)), sampled);
+}
+
+class FixedReward : public RewardModel {
+ public:
+  explicit FixedReward(float value) : value_(value) {}
+  std::string_view name() const override { return "fixed"; }
+  bool reads_reference() const override { return false; }
+  absl::StatusOr<std::vector<StepScores>> Score(
+      const Problem&, absl::Span<const std::string> responses) override {
+    return std::vector<StepScores>(responses.size(), {value_, value_});
+  }
+
+ private:
+  float value_;
+};
+
+TEST(RunnerTest, RewardsOutOfRangeAreAClearErrorOfTheirProblem) {
+  for (const float value : {std::nanf(""), 1.5f, -0.1f, INFINITY}) {
+    FixedReward reward(value);
+    for (const char* method : {"best_of_n", "beam", "puct"}) {
+      for (const Outcome& o : RunMethod(method, 3, {}, &reward)) {
+        EXPECT_EQ(o.result.status.code(), absl::StatusCode::kInvalidArgument);
+      }
+    }
+  }
+}
+
+TEST(RunnerTest, EqualRewardsStillGiveAnAnswer) {
+  FixedReward reward(0.5f);
+  for (const char* method : {"best_of_n", "weighted", "beam", "puct"}) {
+    for (const Outcome& o : RunMethod(method, 5, {}, &reward)) {
+      EXPECT_FALSE(o.result.answer.empty()) << method;
+    }
+  }
+}
+
+class GoldVerifier : public Verifier {
+ public:
+  std::string_view name() const override { return "gold"; }
+  bool intrinsic() const override { return false; }
+  Verdict Check(const Problem&, const Reference&,
+                std::string_view) const override {
+    return {};
+  }
+  absl::StatusOr<std::vector<StepVerdict>> CheckSteps(
+      const Problem&, const Reference&, std::string_view) const override {
+    return std::vector<StepVerdict>();
+  }
+};
+
+TEST(RunnerTest, AVerifierThatReadsTheReferenceIsRefused) {
+  ScriptedBackend backend({});
+  const ByteTokenizer tokenizer;
+  Executor executor(1);
+  Runner runner({&backend, &tokenizer, &backend, &tokenizer}, executor, 1);
+  const GoldVerifier verifier;
+  const RunHooks hooks{.verifier = &verifier};
+  const SearchOptions options;
+  const ScriptTask task;
+  const auto algorithm = MakeAlgorithm("greedy").value();
+  EXPECT_FALSE(runner
+                   .Run({.task = &task,
+                         .algorithm = algorithm.get(),
+                         .options = &options,
+                         .hooks = &hooks,
+                         .on_done = [](size_t, SearchResult) {}})
+                   .ok());
+}
+
+TEST(RunnerTest, AStopEndsAllSearchesWithWhatTheyHave) {
+  std::atomic<bool> stop{false};
+  ScriptedBackend backend({.max_delay = 3});
+  const ByteTokenizer tokenizer;
+  Executor executor(2);
+  Runner runner({&backend, &tokenizer, &backend, &tokenizer}, executor, 8);
+  std::vector<Problem> problems;
+  for (int i = 0; i < 50; ++i) {
+    problems.push_back({absl::StrCat(i), "s", absl::StrCat("problem ", i)});
+  }
+  const SearchOptions options{.max_tokens = 1000000};
+  const RunHooks hooks{.stop = &stop};
+  const ScriptTask task;
+  const auto algorithm = MakeAlgorithm("majority").value();
+  int answered = 0, done = 0;
+  SearchOptions limited = options;
+  limited.max_simulations = 5;
+  ASSERT_TRUE(runner
+                  .Run({.problems = problems,
+                        .task = &task,
+                        .algorithm = algorithm.get(),
+                        .options = &limited,
+                        .hooks = &hooks,
+                        .on_done =
+                            [&](size_t, SearchResult r) {
+                              ++done;
+                              answered += !r.answer.empty();
+                              if (done == 10) stop = true;
+                            }})
+                  .ok());
+  EXPECT_GE(done, 10);
+  EXPECT_LT(done, 50);
+  EXPECT_GE(answered, 10);
+  EXPECT_EQ(backend.live_sequences(), 0);
+}
+
+}  // namespace
+}  // namespace espalier

@@ -1,0 +1,43 @@
+#include "src/eval/statistics.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace espalier {
+namespace {
+
+// Values of R's prop.test(k, n, correct = FALSE).
+TEST(WilsonIntervalTest, MatchesPublishedValues) {
+  const Interval a = WilsonInterval(8, 10);
+  EXPECT_NEAR(a.low, 0.4901625, 1e-6);
+  EXPECT_NEAR(a.high, 0.9433178, 1e-6);
+  const Interval b = WilsonInterval(0, 20);
+  EXPECT_NEAR(b.low, 0, 1e-12);
+  EXPECT_NEAR(b.high, 0.1611252, 1e-6);
+  EXPECT_EQ(WilsonInterval(0, 0).high, 1);
+}
+
+TEST(ComparePairedTest, IntervalCoversTheNormalApproximation) {
+  std::vector<double> a, b;
+  for (int i = 0; i < 1000; ++i) {
+    a.push_back(i % 10 < 6);
+    b.push_back(i % 10 < 5);
+  }
+  const PairedDifference d = ComparePaired(a, b, 1);
+  EXPECT_NEAR(d.mean, 0.1, 1e-12);
+  // The difference is 1 in a tenth of the cases: sd = sqrt(.09 / 1000).
+  EXPECT_NEAR(d.interval.low, 0.1 - 1.96 * std::sqrt(0.09 / 1000), 0.004);
+  EXPECT_NEAR(d.interval.high, 0.1 + 1.96 * std::sqrt(0.09 / 1000), 0.004);
+}
+
+TEST(AreaUnderCurveTest, CountsPairsWithTiesAsHalf) {
+  // By hand: pairs (.9,.5) (.9,.2) (.5,.5)=half (.5,.2): 3.5 of 4.
+  EXPECT_DOUBLE_EQ(
+      AreaUnderCurve({{0.9, true}, {0.5, true}, {0.5, false}, {0.2, false}}),
+      3.5 / 4);
+  EXPECT_TRUE(std::isnan(AreaUnderCurve({{0.9, true}})));
+}
+
+}  // namespace
+}  // namespace espalier

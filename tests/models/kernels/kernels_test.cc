@@ -1,0 +1,142 @@
+#include "models/kernels/kernels.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "hwy/targets.h"
+#include "src/base/bfloat16.h"
+#include "src/base/random.h"
+
+namespace espalier {
+namespace {
+
+std::vector<float> Draw(size_t n, uint64_t seed, bool bf16 = false) {
+  RandomStream rng(StreamKey(seed, 0, 0, Purpose::kTest));
+  std::vector<float> values(n);
+  for (float& v : values) {
+    v = static_cast<float>(rng.Normal());
+    if (bf16) v = Bf16ToFloat(FloatToBf16(v));
+  }
+  return values;
+}
+
+// Runs `body` once on every instruction set that this machine has.
+template <class Body>
+void OnEveryTarget(const Body& body) {
+  for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    hwy::SetSupportedTargetsForTest(target);
+    SCOPED_TRACE(hwy::TargetName(target));
+    body();
+  }
+  hwy::SetSupportedTargetsForTest(0);
+}
+
+TEST(KernelsTest, ProductEqualsPlainSumsOnEveryTarget) {
+  for (const bool bf16 : {false, true}) {
+    for (const auto& [n, k] :
+         {std::pair{64, 32}, {130, 47}, {1, 5}, {200, 64}}) {
+      const auto weights = Draw(static_cast<size_t>(n * k), 1, bf16);
+      const auto x = Draw(static_cast<size_t>(13 * k), 2);
+      const PackedMatrix packed(weights, n, k);
+      EXPECT_EQ(packed.is_bf16(), bf16);
+      OnEveryTarget([&] {
+        const size_t stride = static_cast<size_t>(PadToPanel(n));
+        std::vector<float> y(13 * stride);
+        MatMul(x.data(), static_cast<size_t>(k), 13, packed, y.data(), stride);
+        for (int r = 0; r < 13; ++r) {
+          for (int c = 0; c < n; ++c) {
+            double sum = 0;
+            for (int i = 0; i < k; ++i) {
+              sum += static_cast<double>(x[r * k + i]) * weights[c * k + i];
+            }
+            ASSERT_NEAR(y[static_cast<size_t>(r) * stride + c], sum, 1e-4);
+          }
+        }
+      });
+    }
+  }
+}
+
+TEST(KernelsTest, ARowsBitsDoNotDependOnTheNumberOfRows) {
+  constexpr int n = 96, k = 70;
+  const auto x = Draw(40 * k, 3);
+  const PackedMatrix packed(Draw(n * k, 4), n, k);
+  OnEveryTarget([&] {
+    std::vector<float> all(40 * 128), one(128);
+    MatMul(x.data(), k, 40, packed, all.data(), 128);
+    for (int rows = 1; rows <= 40; ++rows) {
+      std::vector<float> some(static_cast<size_t>(rows) * 128);
+      MatMul(x.data() + (40 - rows) * k, k, rows, packed, some.data(), 128);
+      for (int r = 0; r < rows; ++r) {
+        for (int c = 0; c < n; ++c) {
+          ASSERT_EQ(some[static_cast<size_t>(r * 128 + c)],
+                    all[static_cast<size_t>((40 - rows + r) * 128 + c)]);
+        }
+      }
+    }
+  });
+}
+
+TEST(KernelsTest, AttentionEqualsSoftmaxOverAllKeys) {
+  constexpr int kDim = 40, kPages = 4;
+  const auto query = Draw(kDim, 5);
+  const auto keys = Draw(kPages * kDim * 64, 6);
+  const auto values = Draw(kPages * kDim * 64, 7);
+  std::vector<const float*> k, v;
+  for (int p = 0; p < kPages; ++p) {
+    k.push_back(keys.data() + p * kDim * 64);
+    v.push_back(values.data() + p * kDim * 64);
+  }
+  OnEveryTarget([&] {
+    for (const int position : {0, 1, 62, 63, 64, 130, 255}) {
+      std::vector<float> out(kDim);
+      Attend(query.data(), k.data(), v.data(), position, kDim, out.data());
+      std::vector<double> score(static_cast<size_t>(position) + 1);
+      double highest = -1e300, total = 0;
+      for (int j = 0; j <= position; ++j) {
+        double s = 0;
+        for (int d = 0; d < kDim; ++d) {
+          s += static_cast<double>(query[d]) * k[j / 64][d * 64 + j % 64];
+        }
+        score[j] = s;
+        highest = std::max(highest, s);
+      }
+      for (double& s : score) total += s = std::exp(s - highest);
+      for (int d = 0; d < kDim; ++d) {
+        double expected = 0;
+        for (int j = 0; j <= position; ++j) {
+          expected += score[j] / total * v[j / 64][(j % 64) * kDim + d];
+        }
+        ASSERT_NEAR(out[d], expected, 1e-4) << position;
+      }
+    }
+  });
+}
+
+TEST(KernelsTest, GateEqualsItsFormula) {
+  const auto gate = Draw(101, 8), up = Draw(101, 9);
+  OnEveryTarget([&] {
+    std::vector<float> y = gate;
+    SiluMul(y.data(), up.data(), 101);
+    for (size_t i = 0; i < y.size(); ++i) {
+      const double g = gate[i];
+      ASSERT_NEAR(y[i], g / (1 + std::exp(-g)) * up[i], 1e-5);
+    }
+  });
+}
+
+TEST(KernelsTest, NormEqualsItsFormula) {
+  const auto x = Draw(77, 10), weight = Draw(77, 11);
+  std::vector<float> y(77);
+  RmsNorm(x.data(), weight.data(), 77, 1e-5f, y.data());
+  double sum = 0;
+  for (const float v : x) sum += static_cast<double>(v) * v;
+  for (size_t i = 0; i < y.size(); ++i) {
+    ASSERT_NEAR(y[i], x[i] / std::sqrt(sum / 77 + 1e-5) * weight[i], 1e-5);
+  }
+}
+
+}  // namespace
+}  // namespace espalier

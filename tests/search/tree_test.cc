@@ -1,0 +1,77 @@
+#include "search/tree/tree.h"
+
+#include <gtest/gtest.h>
+
+#include "search/tree/check_tree.h"
+
+namespace espalier {
+namespace {
+
+StepDraft Draft(std::string_view text, absl::Span<const int32_t> tokens) {
+  return {.text = text, .tokens = tokens, .logprob = -1};
+}
+
+TEST(TreeTest, EqualSamplesAreOneNodeWithTwoDraws) {
+  Tree tree;
+  const std::vector<int32_t> a = {1, 2}, b = {1, 3};
+  bool is_new = false;
+  const NodeId first = tree.Add(kRoot, Draft("x\n", a), &is_new);
+  EXPECT_TRUE(is_new);
+  EXPECT_EQ(tree.Add(kRoot, Draft("x\n", a), &is_new), first);
+  EXPECT_FALSE(is_new);
+  const NodeId other = tree.Add(kRoot, Draft("y\n", b));
+  EXPECT_NE(other, first);
+  EXPECT_EQ(tree[first].draws, 2);
+  EXPECT_EQ(tree[kRoot].num_children, 2u);
+  EXPECT_TRUE(CheckTree(tree).ok());
+}
+
+TEST(TreeTest, ResponseIsTheTextOfThePath) {
+  Tree tree;
+  const std::vector<int32_t> a = {1}, b = {2};
+  const NodeId x = tree.Add(kRoot, Draft("one\n", a));
+  const NodeId y = tree.Add(x, Draft("two\n", b));
+  EXPECT_EQ(tree.Response(y), "one\ntwo\n");
+  EXPECT_EQ(tree.Path(y), (std::vector<NodeId>{x, y}));
+  EXPECT_EQ(tree[y].depth, 2);
+  EXPECT_NE(tree.path_hash(x), tree.path_hash(y));
+}
+
+TEST(TreeTest, MeanOfVisitsIsKept) {
+  Node node;
+  for (const float v : {1.0f, 0.0f, 0.5f, 0.5f}) AddVisit(node, v);
+  EXPECT_EQ(node.visits, 4u);
+  EXPECT_FLOAT_EQ(node.q, 0.5f);
+}
+
+TEST(CheckTreeTest, FindsEachBrokenInvariant) {
+  const std::vector<int32_t> a = {1}, b = {2};
+  const auto make = [&] {
+    Tree tree;
+    const NodeId x = tree.Add(kRoot, Draft("x\n", a));
+    tree.Add(x, Draft("y\n", b));
+    return tree;
+  };
+  EXPECT_TRUE(CheckTree(make()).ok());
+  Tree in_flight = make();
+  in_flight[1].in_flight = 1;
+  EXPECT_FALSE(CheckTree(in_flight).ok());
+  Tree visits = make();
+  AddVisit(visits[2], 0.5f);  // the ancestors have none
+  EXPECT_FALSE(CheckTree(visits).ok());
+  Tree range = make();
+  AddVisit(range[0], 1.5f);
+  EXPECT_FALSE(CheckTree(range).ok());
+  Tree depth = make();
+  depth[2].depth = 7;
+  EXPECT_FALSE(CheckTree(depth).ok());
+  Tree terminal = make();
+  terminal[1].flags |= kTerminal;
+  EXPECT_FALSE(CheckTree(terminal).ok());
+  Tree count = make();
+  count[0].num_children = 2;
+  EXPECT_FALSE(CheckTree(count).ok());
+}
+
+}  // namespace
+}  // namespace espalier
