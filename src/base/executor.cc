@@ -7,7 +7,6 @@
 #include "oneapi/tbb/global_control.h"
 #include "oneapi/tbb/task_arena.h"
 #include "src/base/check.h"
-#include "src/base/mutex.h"
 
 // Debian's libtbb is not built for ThreadSanitizer, which therefore sees
 // neither what it orders nor what it allocates. Acquire and release say the
@@ -38,29 +37,20 @@ namespace {
 // TBB gives an arena larger than the machine cores - 1 workers unless its
 // process-wide limit is lifted, and of several limits in force it takes the
 // least. So all executors share one limit, high above any arena's size (a
-// limit starts no threads), from the first executor to the last.
-class ThreadLimit {
- public:
-  static std::shared_ptr<ThreadLimit> Share() {
-    MutexLock lock(mutex_);
-    std::shared_ptr<ThreadLimit> limit = shared_.lock();
-    if (limit == nullptr) {
-      limit = std::make_shared<ThreadLimit>();
-      shared_ = limit;
-    }
-    return limit;
-  }
-
- private:
+// limit starts no threads). The arena of one slot keeps TBB's workers alive
+// from one executor to the next. Never destroyed: TBB outlives main.
+struct ThreadLimit {
   static constexpr size_t kLimit = 1024;
-  static Mutex mutex_;
-  static std::weak_ptr<ThreadLimit> shared_ ABSL_GUARDED_BY(mutex_);
-  tbb::global_control control_{tbb::global_control::max_allowed_parallelism,
-                               kLimit};
+  ThreadLimit() { keeper.initialize(); }
+  tbb::global_control control{tbb::global_control::max_allowed_parallelism,
+                              kLimit};
+  tbb::task_arena keeper{1};
 };
 
-Mutex ThreadLimit::mutex_;
-std::weak_ptr<ThreadLimit> ThreadLimit::shared_;
+void LiftThreadLimit() {
+  static const ThreadLimit* const limit = new ThreadLimit;
+  static_cast<void>(limit);
+}
 
 // One ParallelFor: shared by its caller and the helpers that it enqueued, of
 // which some may start only after the call has returned.
@@ -116,8 +106,7 @@ char tbb_hand_over;
 }  // namespace
 
 struct Executor::Arena {
-  explicit Arena(int threads) : limit(ThreadLimit::Share()), arena(threads) {}
-  std::shared_ptr<ThreadLimit> limit;
+  explicit Arena(int threads) : arena(threads) { LiftThreadLimit(); }
   tbb::task_arena arena;  // one of its slots is the caller's
 };
 
