@@ -139,6 +139,10 @@ class CheckLayersTest(unittest.TestCase):
                         "ESPALIER_SRC_BASE_A_H_")
         self.assert_one("src/base/a.h", "int a;\n", "header guard")
 
+    def test_file_compiled_once_a_vector_target_needs_no_guard(self):
+        self.assertEqual(self.violations(
+            {"models/kernels/a-inl.h": "int a;\n"}), [])
+
     def test_long_file_is_found(self):
         self.assertEqual(self.violations({"src/base/a.cc": "\n" * 800}), [])
         self.assert_one("src/base/a.cc", "\n" * 801, "801 lines")
