@@ -5,8 +5,8 @@ namespace espalier {
 const char* Version() { return ESPALIER_VERSION; }
 
 std::string VersionText() {
-  return std::string("espalier ") + Version() + " (" ESPALIER_BUILD_TYPE
-         ", compiler " __VERSION__ ")";
+  return std::string("espalier ") + Version() +
+         " (" ESPALIER_BUILD_TYPE ", compiler " __VERSION__ ")";
 }
 
 }  // namespace espalier

@@ -55,16 +55,21 @@ TEST(MutexTest, EveryItemIsTakenOnceByMoreWorkersThanItems) {
 
 TEST(MutexTest, HeldMutexCannotBeTaken) {
   Mutex mutex;
-  mutex.Lock();
-  bool took = true;
-  std::thread([&] {
-    took = mutex.TryLock();
-    if (took) mutex.Unlock();
-  }).join();
-  EXPECT_FALSE(took);
-  mutex.Unlock();
-  ASSERT_TRUE(mutex.TryLock());
-  mutex.Unlock();
+  const auto can_take = [&mutex] {
+    bool took = false;
+    std::thread([&] {
+      if (mutex.TryLock()) {
+        took = true;
+        mutex.Unlock();
+      }
+    }).join();
+    return took;
+  };
+  {
+    MutexLock lock(mutex);
+    EXPECT_FALSE(can_take());
+  }
+  EXPECT_TRUE(can_take());
 }
 
 }  // namespace
