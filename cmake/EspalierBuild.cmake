@@ -153,12 +153,15 @@ function(espalier_program name)
   espalier_link(${name} LAYERS ${P_LAYERS} ${torch})
 endfunction()
 
-# espalier_tests(FOLDER LAYERS l... [TORCH]): tests/FOLDER/**/*_test.cc become
+# espalier_tests(FOLDER LAYERS l... [WITH helper.cc...] [TORCH]): tests/FOLDER/**/*_test.cc become
 # one program, espalier_FOLDER_test, and one ctest case a TEST.
 function(espalier_tests folder)
-  cmake_parse_arguments(P "TORCH" "" "LAYERS" ${ARGN})
+  cmake_parse_arguments(P "TORCH" "" "LAYERS;WITH" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS
     ${CMAKE_SOURCE_DIR}/tests/${folder}/*.cc)
+  foreach(helper ${P_WITH})
+    list(APPEND sources ${CMAKE_SOURCE_DIR}/tests/${helper})
+  endforeach()
   espalier_have(ready ${folder})
   if(NOT sources OR NOT ready)
     return()

@@ -236,6 +236,9 @@ Co<> RunPuct(SearchContext& ctx, const PuctOptions& options) {
     if (s.stage == Simulation::Stage::kExpanding) {
       const Expansion expansion = co_await s.expansion;
       if (expansion.samples.empty()) {
+        // Nothing can follow, and not for want of budget: never select it
+        // again.
+        if (!ctx.ShouldStop()) ctx.tree()[s.leaf].flags |= kTruncated;
         puct.Abandon(s.leaf);
         continue;
       }

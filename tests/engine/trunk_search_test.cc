@@ -1,0 +1,171 @@
+// Searches over a real trunk with random weights: the same trees whatever the
+// threads, the live searches and the key/value memory, and no token computed
+// twice.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "absl/strings/str_cat.h"
+#include "models/cpu/trunk.h"
+#include "models/schedule/trunk_backend.h"
+#include "search/tree/check_tree.h"
+#include "src/engine/runner.h"
+#include "tests/models/testing/random_checkpoint.h"
+
+namespace espalier {
+namespace {
+
+constexpr int32_t kEnd = 15;
+
+// Sixteen tokens: what a random model says falls into short lines.
+class SmallTokenizer : public Tokenizer {
+ public:
+  absl::StatusOr<std::vector<int32_t>> Encode(std::string_view text,
+                                              bool) const override {
+    std::vector<int32_t> ids;
+    for (const char c : text) {
+      ids.push_back(static_cast<int32_t>(kBytes.find(c)));
+    }
+    return ids;
+  }
+  std::string_view TokenBytes(int32_t id) const override {
+    if (id == kEnd) return "";
+    return std::string_view(kBytes).substr(static_cast<size_t>(id), 1);
+  }
+  int vocab_size() const override { return 16; }
+
+ private:
+  const std::string kBytes = "\n= 0123456789+-";
+};
+
+class LineTask : public Task {
+ public:
+  std::string_view name() const override { return "lines"; }
+  absl::StatusOr<std::string> Render(const Problem& p) const override {
+    return p.question + "\n";
+  }
+  const StepFormat& format() const override { return format_; }
+  std::optional<std::string> FindAnswer(std::string_view r) const override {
+    return std::string(r.substr(0, 3));
+  }
+  bool SameAnswer(std::string_view a, std::string_view b) const override {
+    return a == b;
+  }
+
+ private:
+  const StepFormat format_{.max_step_tokens = 40, .max_steps = 12};
+};
+
+struct SearchRun {
+  std::map<size_t, std::string> trees;
+  int64_t needed = 0;    // token positions that had to be computed
+  int64_t computed = 0;  // as the backend counted
+  int64_t recomputed = 0;
+};
+
+// What the tree says had to be computed: of every draw all tokens but the
+// last, and the last of a node once if it was scored or continued.
+int64_t Needed(const Tree& tree, int64_t prompt) {
+  int64_t needed = prompt;
+  for (NodeId id = 1; id < tree.size(); ++id) {
+    const Node& node = tree[id];
+    needed += int64_t{node.draws} * (node.num_tokens - 1);
+    if (node.scored() || node.expanded()) ++needed;
+  }
+  return needed;
+}
+
+SearchRun RunAll(Trunk& trunk, const std::string& method, int threads, int live,
+                 int64_t kv_bytes = 256 << 20) {
+  const SmallTokenizer tokenizer;
+  Executor executor(threads);
+  TrunkBackend backend(trunk, tokenizer, executor, {.kv_bytes = kv_bytes});
+  Runner runner({&backend, &tokenizer, &backend, &tokenizer}, executor, live);
+  std::vector<Problem> problems;
+  for (int i = 0; i < 24; ++i) {
+    problems.push_back(
+        {absl::StrCat(i), "s", absl::StrCat(100 + i * 7, "+", i, " = 0")});
+  }
+  const LineTask task;
+  const auto algorithm = MakeAlgorithm(method).value();
+  const SearchOptions options{.max_tokens = 300, .seed = 5};
+  const RunHooks hooks;
+  SearchRun run;
+  const absl::Status status = runner.Run(
+      {.problems = problems,
+       .task = &task,
+       .algorithm = algorithm.get(),
+       .options = &options,
+       .hooks = &hooks,
+       .on_done =
+           [&](size_t, SearchResult r) {
+             EXPECT_TRUE(r.status.ok()) << r.status;
+           },
+       .on_tree =
+           [&](size_t i, const Tree& tree) {
+             EXPECT_TRUE(CheckTree(tree).ok());
+             std::string text;
+             for (NodeId id = 0; id < tree.size(); ++id) {
+               absl::StrAppend(&text, std::string(tree.text(id)), "|",
+                               tree[id].logprob, "|", tree[id].path_score, "|",
+                               tree[id].q, "|", tree[id].visits, ";");
+             }
+             run.trees[i] = text;
+             const int64_t prompt =
+                 static_cast<int64_t>(problems[i].question.size() + 1);
+             run.needed += Needed(tree, prompt);
+           }});
+  EXPECT_TRUE(status.ok()) << status;
+  run.computed = backend.stats().tokens_computed;
+  run.recomputed = backend.stats().tokens_recomputed;
+  EXPECT_EQ(backend.sequences().live(), 0) << method;
+  EXPECT_EQ(backend.pool().used(), 0) << method;
+  return run;
+}
+
+class TrunkSearchTest : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    TrunkConfig config = TinyConfig();
+    config.vocab_size = 16;
+    config.end_token = kEnd;
+    config.reward_head = true;
+    config.context_length = 1024;
+    const std::string folder = TempFolder();
+    ASSERT_TRUE(WriteRandomCheckpoint(folder, config, 21).ok());
+    trunk_ = Trunk::Load(folder).value();
+  }
+  std::unique_ptr<Trunk> trunk_;
+};
+
+TEST_P(TrunkSearchTest, SameTreesWhateverTheThreadsAndLiveSearches) {
+  const SearchRun base = RunAll(*trunk_, GetParam(), 1, 1);
+  EXPECT_EQ(base.trees.size(), 24u);
+  EXPECT_EQ(RunAll(*trunk_, GetParam(), 2, 32).trees, base.trees);
+  EXPECT_EQ(RunAll(*trunk_, GetParam(), 1, 7).trees, base.trees);
+}
+
+TEST_P(TrunkSearchTest, EveryTokenIsComputedOnce) {
+  for (const int live : {1, 32}) {
+    const SearchRun run = RunAll(*trunk_, GetParam(), 2, live);
+    EXPECT_EQ(run.computed, run.needed);
+    EXPECT_EQ(run.recomputed, 0);
+  }
+}
+
+TEST_P(TrunkSearchTest, LittleMemoryCostsTimeAndChangesNothing) {
+  const SearchRun base = RunAll(*trunk_, GetParam(), 1, 1);
+  const TrunkConfig& c = trunk_->config();
+  const int64_t page =
+      int64_t{c.layers} * c.kv_heads * c.head_dim * 2 * kPageSlots * 4;
+  const SearchRun small = RunAll(*trunk_, GetParam(), 1, 1, 40 * page);
+  EXPECT_EQ(small.trees, base.trees);
+}
+
+INSTANTIATE_TEST_SUITE_P(Methods, TrunkSearchTest,
+                         testing::Values("greedy", "majority", "weighted",
+                                         "beam", "beam:width=2:accept=0.9",
+                                         "puct", "puct:in_flight=3"));
+
+}  // namespace
+}  // namespace espalier

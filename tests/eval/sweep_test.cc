@@ -1,0 +1,133 @@
+#include "src/eval/sweep.h"
+
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_cat.h"
+#include "models/fake/byte_tokenizer.h"
+#include "models/fake/scripted_backend.h"
+#include "src/engine/runner.h"
+
+namespace espalier {
+namespace {
+
+class ScriptTask : public Task {
+ public:
+  std::string_view name() const override { return "script"; }
+  absl::StatusOr<std::string> Render(const Problem& problem) const override {
+    return problem.question + "\n";
+  }
+  const StepFormat& format() const override { return format_; }
+  std::optional<std::string> FindAnswer(
+      std::string_view response) const override {
+    const size_t at = response.rfind("= ");
+    if (at == std::string_view::npos || response.back() != '\n') {
+      return std::nullopt;
+    }
+    return std::string(response.substr(at + 2, response.size() - at - 3));
+  }
+  bool SameAnswer(std::string_view a, std::string_view b) const override {
+    return a == b;
+  }
+
+ private:
+  const StepFormat format_{.max_step_tokens = 16, .final_prefixes = {"= "}};
+};
+
+class ScriptVerifier : public Verifier {
+ public:
+  std::string_view name() const override { return "script"; }
+  bool intrinsic() const override { return false; }
+  Verdict Check(const Problem&, const Reference& reference,
+                std::string_view response) const override {
+    return {ScriptTask().FindAnswer(response) == reference.answer, ""};
+  }
+  absl::StatusOr<std::vector<StepVerdict>> CheckSteps(
+      const Problem&, const Reference&, std::string_view) const override {
+    return absl::UnimplementedError("steps are not judged");
+  }
+};
+
+// An engine over the scripted backend.
+class ScriptEngine : public Engine {
+ public:
+  absl::Status SolveAll(
+      absl::Span<const Problem> problems, const Task& task,
+      const SearchOptions& options, const RunHooks& hooks,
+      const std::function<void(size_t, SearchResult)>& on_done) override {
+    ScriptedBackend backend({.depth = 5});
+    const ByteTokenizer tokenizer;
+    Executor executor(2);
+    Runner runner({&backend, &tokenizer, &backend, &tokenizer}, executor, 16);
+    const auto algorithm = MakeAlgorithm(options.method).value();
+    return runner.Run({.problems = problems,
+                       .task = &task,
+                       .algorithm = algorithm.get(),
+                       .options = &options,
+                       .hooks = &hooks,
+                       .on_done = on_done});
+  }
+  EngineStats stats() const override { return {}; }
+};
+
+std::vector<GradedProblem> Problems() {
+  ScriptedBackend truth({.depth = 5});
+  const ByteTokenizer tokenizer;
+  std::vector<GradedProblem> problems;
+  for (int i = 0; i < 40; ++i) {
+    const std::string question = absl::StrCat("problem ", i);
+    const auto prompt = tokenizer.Encode(question + "\n").value();
+    const int gold = truth.Gold(truth.Extend(kEmptySeq, prompt));
+    problems.push_back(
+        {{absl::StrCat(i), "script", question}, {absl::StrCat(gold), {}}});
+  }
+  return problems;
+}
+
+TEST(SweepTest, ShuffledGoldChangesVerdictsAndNoAnswer) {
+  const SweepOptions options{.methods = {"greedy", "majority", "best_of_n",
+                                         "weighted", "beam", "puct"},
+                             .budgets = {60, 150}};
+  ScriptEngine engine;
+  const std::vector<GradedProblem> problems = Problems();
+  std::vector<GradedProblem> shuffled = problems;
+  for (size_t i = 0; i < problems.size(); ++i) {
+    shuffled[i].reference = problems[(i + 7) % problems.size()].reference;
+  }
+  const auto a = RunSweep(engine, "script", problems, ScriptTask(),
+                          ScriptVerifier(), options);
+  const auto b = RunSweep(engine, "script", shuffled, ScriptTask(),
+                          ScriptVerifier(), options);
+  ASSERT_TRUE(a.ok() && b.ok());
+  ASSERT_EQ(a->size(), 12u);
+  int64_t right = 0, right_shuffled = 0;
+  for (size_t i = 0; i < a->size(); ++i) {
+    EXPECT_EQ((*a)[i].answers, (*b)[i].answers) << (*a)[i].method;
+    right += (*a)[i].successes();
+    right_shuffled += (*b)[i].successes();
+  }
+  EXPECT_GT(right, 4 * (right_shuffled + 1));
+}
+
+TEST(SweepTest, RowsCarryWhatTheirReadersNeed) {
+  ScriptEngine engine;
+  const auto rows =
+      RunSweep(engine, "script", Problems(), ScriptTask(), ScriptVerifier(),
+               {.methods = {"sample"}, .budgets = {99}, .seeds = 3});
+  ASSERT_TRUE(rows.ok());
+  const nlohmann::json json = SweepJson(*rows);
+  ASSERT_EQ(json["results"].size(), 3u);
+  for (const auto& row : json["results"]) {
+    for (const char* key :
+         {"set", "method", "budget_tokens", "n", "accuracy", "ci_low",
+          "ci_high", "tokens_per_problem", "prompt_tokens", "reward_tokens",
+          "model_calls", "seconds", "seed", "ids", "correct", "oracle"}) {
+      EXPECT_TRUE(row.contains(key)) << key;
+    }
+    EXPECT_EQ(row["ids"].size(), 40u);
+    EXPECT_EQ(row["correct"].size(), 40u);
+  }
+  EXPECT_NE(SweepTable(*rows).find("sample"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace espalier
