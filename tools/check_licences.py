@@ -26,6 +26,7 @@ KNOWN = {
     "libstdc++6": ("GPL-3+ with GCC exception", "GCC runtime exception"),
     "libgomp1": ("GPL-3+ with GCC exception", "GCC runtime exception"),
     "libgfortran5": ("GPL-3+ with GCC exception", "GCC runtime exception"),
+    "libnuma1": ("LGPL-2.1", "LGPL: linked dynamically"),
     "libquadmath0": ("LGPL-2.1+", "LGPL: linked dynamically"),
     "libasan8": ("Apache-2.0 with LLVM exception", "sanitizer builds only"),
     "libubsan1": ("Apache-2.0 with LLVM exception", "sanitizer builds only"),

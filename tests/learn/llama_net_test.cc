@@ -2,8 +2,8 @@
 
 #include <torch/torch.h>
 
-#include <chrono>
 #include <cmath>
+#include <ctime>
 #include <limits>
 
 #include "gtest/gtest.h"
@@ -251,12 +251,12 @@ TEST(LlamaNet, AtenProductsAreForwardedToOneDnn) {
   const at::Tensor b = at::rand({1024, 1024});
   const at::Tensor c = at::matmul(a, b.t());
   double best = 1e9;
-  for (int i = 0; i < 3; ++i) {
-    const auto start = std::chrono::steady_clock::now();
+  for (int i = 0; i < 5; ++i) {
+    // Processor time: a busy neighbour does not count.
+    const std::clock_t start = std::clock();
     at::matmul(a, b.t());
-    const std::chrono::duration<double> took =
-        std::chrono::steady_clock::now() - start;
-    best = std::min(best, took.count());
+    best = std::min(best,
+                    static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
   }
   EXPECT_LT(best, 0.2);
   const at::Tensor row = (a[5].to(at::kDouble) * b[9].to(at::kDouble)).sum();
