@@ -108,7 +108,19 @@ char tbb_hand_over;
 
 struct Executor::Arena {
   explicit Arena(int threads) : arena(threads) { LiftThreadLimit(); }
+
+  // A helper that is still queued would be lost, and its job with it, if the
+  // process ended now. Yields rather than sleeps: a helper's last step must
+  // not touch anything but its own decrement.
+  ~Arena() {
+    while (queued.load(std::memory_order_acquire) != 0) {
+      std::this_thread::yield();
+    }
+  }
+
   tbb::task_arena arena;  // one of its slots is the caller's
+  // Helpers enqueued and not yet done.
+  std::atomic<int> queued{0};
 };
 
 Executor::Executor(int threads)
@@ -134,16 +146,20 @@ void Executor::ParallelFor(int n, int grain,
   }
   const int helpers = std::min(threads_, chunks) - 1;
   Job* const job = new Job{&fn, n, grain, chunks, {}, {}, {}, helpers + 1};
-  const auto help = [job] {
+  Arena* const arena = arena_.get();
+  const auto help = [job, arena] {
     ESP_TSAN_ACQUIRE(&tbb_hand_over);
     job->Work();
     job->LetGo();
     ESP_TSAN_RELEASE(&tbb_hand_over);
+    arena->queued.fetch_sub(1, std::memory_order_release);
   };
+  // relaxed: only the destructor reads it, after this call.
+  arena->queued.fetch_add(helpers, std::memory_order_relaxed);
   ESP_TSAN_ACQUIRE(&tbb_hand_over);
   ESP_TSAN_RELEASE(&tbb_hand_over);
   for (int i = 0; i < helpers; ++i) {
-    ESP_TSAN_IGNORE_WRITES(arena_->arena.enqueue(help));
+    ESP_TSAN_IGNORE_WRITES(arena->arena.enqueue(help));
   }
   job->Work();
   job->WaitUntilFinished();

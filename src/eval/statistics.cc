@@ -48,7 +48,10 @@ PairedDifference ComparePaired(absl::Span<const double> a,
 }
 
 double AreaUnderCurve(const std::vector<std::pair<double, bool>>& scored) {
-  std::vector<std::pair<double, bool>> sorted = scored;
+  std::vector<std::pair<double, bool>> sorted;
+  for (const auto& [score, positive] : scored) {
+    if (!std::isnan(score)) sorted.push_back({score, positive});
+  }
   std::sort(sorted.begin(), sorted.end());
   double wins = 0, positives = 0, negatives = 0;
   for (size_t i = 0; i < sorted.size();) {

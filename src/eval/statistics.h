@@ -31,7 +31,8 @@ PairedDifference ComparePaired(absl::Span<const double> a,
                                int resamples = 10000);
 
 // Area under the ROC curve: the chance that a random positive scores above a
-// random negative, ties counting half (Mann-Whitney). NaN without both kinds.
+// random negative, ties counting half (Mann-Whitney). Scores that are NaN are
+// left out. NaN without both kinds.
 double AreaUnderCurve(const std::vector<std::pair<double, bool>>& scored);
 
 }  // namespace espalier

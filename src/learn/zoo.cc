@@ -46,8 +46,8 @@ struct Bench {
 
 // Shares of easy, middle and hard problems at a point of the curriculum.
 const StoryBand& PickBand(double progress, RandomStream& rng) {
-  const double middle = std::clamp((progress - 0.1) * 4, 0.0, 1.0) * 0.45;
-  const double hard = std::clamp((progress - 0.2) * 4, 0.0, 1.0) * 0.25;
+  const double middle = std::clamp((progress - 0.05) * 8, 0.0, 1.0) * 0.45;
+  const double hard = std::clamp((progress - 0.1) * 8, 0.0, 1.0) * 0.35;
   const double u = rng.UniformDouble();
   const auto bands = StoryBands();
   return bands[u < hard ? 2 : u < hard + middle ? 1 : 0];
@@ -62,7 +62,7 @@ absl::StatusOr<TrainSequence> DrawStory(const Bench& bench, double progress,
     return bench.sequences->Make(story.problem, ReferenceLines(story), true);
   }
   std::vector<JudgedLine> lines;
-  const double p_line = rng.UniformDouble() * 0.5;
+  const double p_line = 0.1 + rng.UniformDouble() * 0.4;
   for (const CorruptedLine& line : CorruptStory(story, p_line, rng)) {
     lines.push_back({line.text, line.verdict, line.verdict.step_ok});
   }
@@ -254,7 +254,8 @@ absl::Status TrainZooModel(const ZooOptions& options) {
   ESP_RETURN_IF_ERROR(RunStage(bench, {.name = "grow",
                                        .steps = options.grow_steps,
                                        .trainer = grow,
-                                       .curriculum = true}));
+                                       .curriculum = true,
+                                       .planted = 0.6}));
   for (int round = 0; round < options.judge_rounds; ++round) {
     ESP_RETURN_IF_ERROR(SampleOwn(bench, round));
     TrainerOptions judge = grow;

@@ -29,7 +29,7 @@ struct ZooOptions {
   int judge_rounds = 2;        // own responses are sampled anew in each
   int own_responses = 6000;    // of each round
   int batch_tokens = 16384;    // of an optimiser step
-  double judge_lm_coef = 0.2;  // weight of imitation while judging is learned
+  double judge_lm_coef = 1.0;  // weight of imitation while judging is learned
   double learning_rate = 3e-3;
   int hidden_size = 128;
   int layers = 6;

@@ -37,6 +37,8 @@ TEST(AreaUnderCurveTest, CountsPairsWithTiesAsHalf) {
       AreaUnderCurve({{0.9, true}, {0.5, true}, {0.5, false}, {0.2, false}}),
       3.5 / 4);
   EXPECT_TRUE(std::isnan(AreaUnderCurve({{0.9, true}})));
+  EXPECT_DOUBLE_EQ(
+      AreaUnderCurve({{0.9, true}, {std::nan(""), true}, {0.5, false}}), 1);
 }
 
 }  // namespace

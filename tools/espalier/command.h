@@ -21,6 +21,7 @@ using AddCommand = void (*)(CLI::App& app, RunFunction& run);
 
 void AddSolve(CLI::App& app, RunFunction& run);
 void AddEval(CLI::App& app, RunFunction& run);
+void AddSteps(CLI::App& app, RunFunction& run);
 void AddProblems(CLI::App& app, RunFunction& run);
 void AddMethods(CLI::App& app, RunFunction& run);
 void AddDoctor(CLI::App& app, RunFunction& run);

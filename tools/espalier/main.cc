@@ -33,6 +33,8 @@ int main(int argc, char** argv) {
       {"solve", "Answer a question by search", &espalier::AddSolve},
       {"eval", "Compare methods at equal token budgets on a problem set",
        &espalier::AddEval},
+      {"steps", "Measure next steps and the reward model's verdicts on them",
+       &espalier::AddSteps},
       {"problems", "Print problems of a set", &espalier::AddProblems},
       {"methods", "List search methods and their options",
        &espalier::AddMethods},

@@ -1,0 +1,58 @@
+// What a step-level search rests on, measured: how often a sampled next step
+// is right, how often one of several is, and whether the reward model tells
+// right ones from wrong ones.
+//
+// The report reads the trees of a one-path beam: at every prefix that is right
+// so far, `branch` next steps were sampled and scored. All figures are of
+// those samples, hence of the policy's own first errors.
+#ifndef ESPALIER_SRC_EVAL_STEP_REPORT_H_
+#define ESPALIER_SRC_EVAL_STEP_REPORT_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "espalier/engine.h"
+#include "nlohmann/json.hpp"
+
+namespace espalier {
+
+struct StepReportOptions {
+  int branch = 4;
+  double temperature = 1;
+  uint64_t seed = 0;
+  const std::atomic<bool>* stop = nullptr;
+  std::function<void(int64_t done)> progress;  // problems done
+};
+
+struct StepReport {
+  int64_t problems = 0;
+  int64_t prefixes = 0;      // right so far, with `branch` samples
+  int64_t samples = 0;       // at those prefixes
+  int64_t right = 0;         // samples that keep the prefix right
+  int64_t any_right = 0;     // prefixes with at least one right sample
+  int64_t chosen_right = 0;  // prefixes whose best-scored sample is right
+  int64_t agreed_right = 0;  // prefixes whose most frequent sample is right
+  // Area under the ROC curve of right against wrong samples, by the path
+  // head, the step head, and how often the sample was drawn.
+  double path_auc = 0;
+  double step_auc = 0;
+  double frequency_auc = 0;
+  // Wrong samples in words, most frequent kinds of line first; for reading.
+  std::vector<std::string> examples;
+};
+
+// `verifier` must judge steps. Deterministic for a seed.
+absl::StatusOr<StepReport> MakeStepReport(
+    Engine& engine, absl::Span<const GradedProblem> problems, const Task& task,
+    const Verifier& verifier, const StepReportOptions& options);
+
+std::string StepReportText(const StepReport& report, int branch);
+nlohmann::json StepReportJson(const StepReport& report);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_SRC_EVAL_STEP_REPORT_H_

@@ -1,0 +1,83 @@
+// espalier steps: what a step-level search rests on, for a model and a set.
+#include <cstdio>
+
+#include "datasets/readers/problem_set.h"
+#include "datasets/tasks/task_registry.h"
+#include "src/base/files.h"
+#include "src/base/progress.h"
+#include "src/base/status_macros.h"
+#include "src/eval/step_report.h"
+#include "tools/espalier/command.h"
+
+namespace espalier {
+namespace {
+
+struct StepsFlags {
+  ModelFlags models;
+  std::string set;
+  SetOptions set_options;
+  StepReportOptions report;
+  int examples = 0;
+  std::string json_file;
+};
+
+absl::Status RunSteps(StepsFlags& flags) {
+  ESP_ASSIGN_OR_RETURN(const ProblemSet set,
+                       LoadSet(flags.set, flags.set_options));
+  ESP_ASSIGN_OR_RETURN(const Task* task, FindTask(set.task));
+  ESP_ASSIGN_OR_RETURN(const Verifier* verifier, FindVerifier(set.task));
+  ESP_ASSIGN_OR_RETURN(const EngineOptions models,
+                       ResolveModels(flags.models, set.task));
+  ESP_ASSIGN_OR_RETURN(const auto engine, Engine::Create(models));
+  Progress progress("steps " + set.name,
+                    static_cast<int64_t>(set.problems.size()), "problems");
+  flags.report.stop = &StopRequested();
+  flags.report.progress = [&](int64_t) { progress.Add(1); };
+  ESP_ASSIGN_OR_RETURN(
+      const StepReport report,
+      MakeStepReport(*engine, set.problems, *task, *verifier, flags.report));
+  progress.Finish();
+  std::printf("%s, model %s\n%s", set.name.c_str(), models.policy.c_str(),
+              StepReportText(report, flags.report.branch).c_str());
+  for (int i = 0;
+       i < flags.examples && i < static_cast<int>(report.examples.size());
+       ++i) {
+    std::printf("  wrong: %s\n",
+                report.examples[static_cast<size_t>(i)].c_str());
+  }
+  if (!flags.json_file.empty()) {
+    ESP_RETURN_IF_ERROR(WriteFileAtomic(flags.json_file,
+                                        StepReportJson(report).dump(1) + "\n"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddSteps(CLI::App& app, RunFunction& run) {
+  auto flags = std::make_shared<StepsFlags>();
+  app.add_option("--set", flags->set,
+                 "A set whose steps can be judged: stories:easy|middle|hard, "
+                 "countdown:3|4|5")
+      ->required();
+  app.add_option("--branch", flags->report.branch, "Samples of each next step")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1024));
+  app.add_option("--temperature", flags->report.temperature, "Of sampling")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 10.0));
+  app.add_option("--limit", flags->set_options.limit, "Problems at most")
+      ->capture_default_str();
+  app.add_option("--set-seed", flags->set_options.seed,
+                 "Seed of generated sets; from 2000 on for reported figures")
+      ->capture_default_str();
+  app.add_option("--seed", flags->report.seed, "Search seed")
+      ->capture_default_str();
+  app.add_option("--examples", flags->examples, "Wrong steps to print")
+      ->capture_default_str();
+  app.add_option("--json", flags->json_file, "Write the report to this file");
+  AddModelFlags(app, flags->models);
+  run = [flags] { return RunSteps(*flags); };
+}
+
+}  // namespace espalier
