@@ -1,30 +1,57 @@
-// Countdown puzzles that have a solution, without limit.
+// Countdown puzzles without limit, and labelled responses to them.
 //
-//   countdown:3  "Use 3, 7 and 25 to reach 46."   numbers 1 to 25
-//   countdown:4, countdown:5                      numbers 1 to 50
+// Puzzles: three numbers of 1 to 25, or four or five of 1 to 50, and a target
+// of 1 to 100 that can be reached. Numbers and target are drawn anew until they
+// fit, so that all fitting puzzles are equally likely.
 //
-// Targets are 1 to 100 and always reachable. The seeds' rule is that of
-// stories.h: below 1000 for training, from 2000 on for tests.
+// Seeds are disjoint by rule, as for stories: below 1000 for training, 1000 to
+// 1999 for choosing, from 2000 on for tests. There are few puzzles of three
+// numbers, so the puzzles themselves are split too: one in ten belongs to
+// choosing, one in ten to tests, the others to training, whatever the seed.
 #ifndef ESPALIER_DATASETS_GENERATORS_COUNTDOWN_H_
 #define ESPALIER_DATASETS_GENERATORS_COUNTDOWN_H_
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
+#include "datasets/generators/corrupt.h"
+#include "datasets/tasks/countdown_rules.h"
 #include "espalier/problem.h"
 #include "src/base/random.h"
 
 namespace espalier {
 
-// The puzzle `index` of `seed` with `count` numbers (3 to 5); its reference
-// holds one solution.
-GradedProblem MakeCountdown(int count, uint64_t seed, uint64_t index);
+// The puzzle `index` of `seed` with 3, 4 or 5 numbers; id
+// "countdown:4/<seed>/<index>". The reference holds the target and the lines of
+// one solution.
+GradedProblem MakeCountdown(int numbers, uint64_t seed, uint64_t index);
 
-// A solution drawn move by move among those that keep the target reachable;
-// its last line is the answer.
-std::vector<std::string> DrawCountdownSolution(
-    const std::vector<int64_t>& numbers, int64_t target, RandomStream& rng);
+// `puzzle` as a problem ("Use 3, 7 and 25 to reach 46."), id and set empty. The
+// reference's lines are those of a solution drawn by `rng`, none if there is no
+// solution.
+GradedProblem CountdownProblem(const CountdownPuzzle& puzzle,
+                               RandomStream& rng);
+
+struct CountdownWalkOptions {
+  // Probability that a move is drawn from those that keep the target in reach
+  // (while there are any); otherwise from all. 1: always a solution.
+  double solving = 1;
+  // Probability, at each line, of giving up once the target is out of reach
+  // but moves remain.
+  double give_up_early = 0;
+  // Probability that a line is wrong on purpose: a wrong result, a number that
+  // is not there, wrong numbers left, a zero, negative or inexact result, an
+  // answer forced to the target, giving up too early.
+  double corrupt = 0;
+};
+
+// A response to `puzzle`, line by line, with the verdicts of CountdownJudge.
+// Every drawn move is uniform over its choices. A walk without wrong lines ends
+// with the answer or with giving up; with wrong lines it may be cut at four
+// times the number of lines needed.
+std::vector<CorruptedLine> WalkCountdown(const CountdownPuzzle& puzzle,
+                                         const CountdownWalkOptions& options,
+                                         RandomStream& rng);
 
 }  // namespace espalier
 
