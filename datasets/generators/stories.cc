@@ -1,6 +1,7 @@
 #include "datasets/generators/stories.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <numeric>
 #include <utility>
@@ -315,6 +316,23 @@ const StoryBand* FindStoryBand(std::string_view name) {
       std::find_if(std::begin(kBands), std::end(kBands),
                    [&](const StoryBand& band) { return band.name == name; });
   return it == std::end(kBands) ? nullptr : it;
+}
+
+StoryOptions DrawStoryOptions(double progress, RandomStream& rng) {
+  // Small stories first; from 0.3 on everything.
+  const double grown = std::clamp((progress - 0.04) / 0.26, 0.0, 1.0);
+  StoryOptions o;
+  const int longest = 3 + static_cast<int>(13 * grown);
+  o.min_steps = o.max_steps = rng.Range(1, longest);
+  if (rng.Below(3) == 0) o.min_steps = o.max_steps = longest;
+  // Log-uniform: one, two and three digits alike.
+  const double most = 99 * std::pow(999.0 / 99, grown);
+  o.max_value = static_cast<int>(20 * std::pow(most / 20, rng.UniformDouble()));
+  o.max_addend = std::max(
+      9, static_cast<int>(o.max_value * (0.2 + 0.6 * rng.UniformDouble())));
+  o.max_factor = rng.Range(3, 9);
+  o.distractor = rng.Below(2) == 0 ? 0 : 0.25 * grown * rng.UniformDouble();
+  return o;
 }
 
 GradedProblem MakeStory(const StoryOptions& options, RandomStream& rng) {

@@ -9,8 +9,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "datasets/generators/corrupt.h"
-#include "datasets/generators/stories.h"
 #include "datasets/tasks/task_registry.h"
 #include "espalier/engine.h"
 #include "models/net/llama_net.h"
@@ -34,7 +32,8 @@ constexpr uint64_t kOwnSeed = 500;  // training seeds of own responses: 500 + r
 
 // Everything that the stages share.
 struct Bench {
-  const ZooOptions& options;
+  const ZooOptions& options;  // no figure left open
+  const ZooFamily* family = nullptr;
   const Task* task = nullptr;
   const Verifier* verifier = nullptr;
   std::string tokenizer_json;
@@ -42,32 +41,8 @@ struct Bench {
   std::unique_ptr<StepSequences> sequences;
   std::unique_ptr<net::LlamaNet> net;
   std::vector<TrainSequence> own;  // the model's own judged responses
+  std::vector<ZooReport::Stage> stages;
 };
-
-// Shares of easy, middle and hard problems at a point of the curriculum.
-const StoryBand& PickBand(double progress, RandomStream& rng) {
-  const double middle = std::clamp((progress - 0.05) * 8, 0.0, 1.0) * 0.45;
-  const double hard = std::clamp((progress - 0.1) * 8, 0.0, 1.0) * 0.35;
-  const double u = rng.UniformDouble();
-  const auto bands = StoryBands();
-  return bands[u < hard ? 2 : u < hard + middle ? 1 : 0];
-}
-
-// A reference solution, or one with planted errors of which only the right
-// lines are imitated.
-absl::StatusOr<TrainSequence> DrawStory(const Bench& bench, double progress,
-                                        double planted, RandomStream& rng) {
-  GradedProblem story = MakeStory(PickBand(progress, rng).options, rng);
-  if (rng.UniformDouble() >= planted) {
-    return bench.sequences->Make(story.problem, ReferenceLines(story), true);
-  }
-  std::vector<JudgedLine> lines;
-  const double p_line = 0.1 + rng.UniformDouble() * 0.4;
-  for (const CorruptedLine& line : CorruptStory(story, p_line, rng)) {
-    lines.push_back({line.text, line.verdict, line.verdict.step_ok});
-  }
-  return bench.sequences->Make(story.problem, lines, false);
-}
 
 absl::StatusOr<std::vector<TrainSequence>> DrawBatch(const Bench& bench,
                                                      int64_t step,
@@ -83,9 +58,11 @@ absl::StatusOr<std::vector<TrainSequence>> DrawBatch(const Bench& bench,
       batch.push_back(
           bench.own[rng.Below(static_cast<uint32_t>(bench.own.size()))]);
     } else {
-      ESP_ASSIGN_OR_RETURN(TrainSequence drawn,
-                           DrawStory(bench, progress, planted, rng));
-      batch.push_back(std::move(drawn));
+      const ZooExample drawn = bench.family->Draw(progress, planted, rng);
+      ESP_ASSIGN_OR_RETURN(TrainSequence sequence,
+                           bench.sequences->Make(drawn.problem.problem,
+                                                 drawn.lines, drawn.ended));
+      batch.push_back(std::move(sequence));
     }
     tokens += static_cast<int64_t>(batch.back().tokens.size());
   }
@@ -117,11 +94,34 @@ struct Stage {
   uint64_t data_offset = 0;  // so that stages draw different data
 };
 
+// What a stage has cost, over all runs; kept beside its state.
+struct StageCost {
+  int64_t tokens = 0;
+  double seconds = 0;
+
+  void Load(const std::string& file) {
+    const auto text = ReadFile(file);
+    if (!text.ok()) return;
+    const auto json = nlohmann::json::parse(*text, nullptr, false);
+    if (!json.is_object()) return;
+    tokens = json.value("tokens", tokens);
+    seconds = json.value("seconds", seconds);
+  }
+  absl::Status Save(const std::string& file) const {
+    return WriteFileAtomic(
+        file,
+        nlohmann::json{{"tokens", tokens}, {"seconds", seconds}}.dump() + "\n");
+  }
+};
+
 absl::Status RunStage(Bench& bench, const Stage& stage) {
   Trainer trainer(*bench.net, stage.trainer);
-  const std::string state =
-      absl::StrCat(bench.options.work, "/", stage.name, ".state");
-  if (fs::exists(state)) ESP_RETURN_IF_ERROR(trainer.Load(state));
+  const std::string place = absl::StrCat(bench.options.work, "/", stage.name);
+  StageCost cost;
+  if (fs::exists(place + ".state")) {
+    ESP_RETURN_IF_ERROR(trainer.Load(place + ".state"));
+    cost.Load(place + ".cost.json");
+  }
   Progress progress(
       absl::StrCat("train ", bench.options.family, " ", stage.name),
       stage.steps - trainer.steps_done(), "steps");
@@ -134,6 +134,8 @@ absl::Status RunStage(Bench& bench, const Stage& stage) {
         DrawBatch(bench, step + static_cast<int64_t>(stage.data_offset),
                   stage.curriculum ? done : 1, stage.planted, stage.own_share));
     ESP_ASSIGN_OR_RETURN(const StepMetrics metrics, trainer.Step(batch));
+    cost.tokens += metrics.tokens;
+    cost.seconds += metrics.seconds;
     progress.SetNote(absl::StrFormat(
         "lm %.3f step %.3f path %.3f %.0f tokens/s", metrics.lm_loss,
         metrics.step_bce, metrics.path_bce, metrics.tokens_per_second));
@@ -142,9 +144,11 @@ absl::Status RunStage(Bench& bench, const Stage& stage) {
       LogMetrics(bench.options.work + "/metrics.jsonl", stage.name, metrics);
     }
     if (metrics.step % 100 == 0 || metrics.step == stage.steps) {
-      ESP_RETURN_IF_ERROR(trainer.Save(state));
+      ESP_RETURN_IF_ERROR(trainer.Save(place + ".state"));
+      ESP_RETURN_IF_ERROR(cost.Save(place + ".cost.json"));
     }
   }
+  bench.stages.push_back({stage.name, stage.steps, cost.tokens, cost.seconds});
   return absl::OkStatus();
 }
 
@@ -152,12 +156,13 @@ absl::Status PrepareTokenizer(Bench& bench) {
   const std::string file = bench.options.work + "/tokenizer.json";
   if (!fs::exists(file)) {
     std::vector<std::string> corpus;
-    for (uint64_t i = 0; i < 3000; ++i) {
-      const GradedProblem story =
-          MakeStory(StoryBands()[i % StoryBands().size()], 1, i);
-      ESP_ASSIGN_OR_RETURN(std::string text, bench.task->Render(story.problem));
-      for (const std::string& line : story.reference.steps) {
-        absl::StrAppend(&text, line, "\n");
+    RandomStream rng(StreamKey(1, 0, 0, Purpose::kTrain));
+    for (int i = 0; i < 3000; ++i) {
+      const ZooExample drawn = bench.family->Draw(1, 0, rng);
+      ESP_ASSIGN_OR_RETURN(std::string text,
+                           bench.task->Render(drawn.problem.problem));
+      for (const JudgedLine& line : drawn.lines) {
+        absl::StrAppend(&text, line.text, "\n");
       }
       corpus.push_back(std::move(text));
     }
@@ -182,13 +187,9 @@ absl::Status SampleOwn(Bench& bench, int round) {
           {.policy = folder, .threads = bench.options.threads, .live = 64}));
   std::vector<GradedProblem> graded;
   std::vector<Problem> problems;
-  const auto bands = StoryBands();
   for (int i = 0; i < bench.options.own_responses; ++i) {
-    // Long responses hold the errors that matter: half are hard problems.
-    const size_t band = i % 2 == 0 ? 2 : i % 4 == 1 ? 1 : 0;
-    graded.push_back(MakeStory(bands[band],
-                               kOwnSeed + static_cast<uint64_t>(round),
-                               static_cast<uint64_t>(i)));
+    graded.push_back(bench.family->OwnProblem(
+        kOwnSeed + static_cast<uint64_t>(round), static_cast<uint64_t>(i)));
     problems.push_back(graded.back().problem);
   }
   Progress progress(
@@ -216,38 +217,24 @@ absl::Status SampleOwn(Bench& bench, int round) {
   return absl::OkStatus();
 }
 
-}  // namespace
+// The options with the family's figures where the caller gave none.
+ZooOptions Complete(ZooOptions o, const ZooRecipe& recipe) {
+  const auto fill = [](auto& figure, auto own) {
+    if (figure < 0) figure = own;
+  };
+  fill(o.grow_steps, recipe.grow_steps);
+  fill(o.judge_steps, recipe.judge_steps);
+  fill(o.judge_rounds, recipe.judge_rounds);
+  fill(o.own_responses, recipe.own_responses);
+  fill(o.batch_tokens, recipe.batch_tokens);
+  fill(o.learning_rate, recipe.learning_rate);
+  fill(o.hidden_size, recipe.hidden_size);
+  fill(o.layers, recipe.layers);
+  return o;
+}
 
-absl::Status TrainZooModel(const ZooOptions& options) {
-  if (options.family != "stories") {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "unknown family \"", options.family, "\": expected stories"));
-  }
-  std::error_code error;
-  fs::create_directories(options.work, error);
-  if (error) {
-    return absl::UnavailableError(absl::StrCat(
-        options.work, ": cannot make the folder: ", error.message()));
-  }
-  Bench bench{.options = options};
-  ESP_ASSIGN_OR_RETURN(bench.task, FindTask(options.family));
-  ESP_ASSIGN_OR_RETURN(bench.verifier, FindVerifier(options.family));
-  ESP_RETURN_IF_ERROR(PrepareTokenizer(bench));
-  const int32_t end = bench.tokenizer->vocab_size() - 1;
-  bench.sequences =
-      std::make_unique<StepSequences>(*bench.task, *bench.tokenizer, end);
-  const int hidden = options.hidden_size;
-  const TrunkConfig config = {.vocab_size = 512,
-                              .hidden_size = hidden,
-                              .intermediate_size = hidden * 11 / 4 / 32 * 32,
-                              .layers = options.layers,
-                              .heads = hidden / 32,
-                              .kv_heads = hidden / 64,
-                              .head_dim = 32,
-                              .context_length = 2048,
-                              .reward_head = true,
-                              .end_token = end};
-  ESP_ASSIGN_OR_RETURN(bench.net, net::LlamaNet::Create(config, options.seed));
+absl::Status TrainStages(Bench& bench) {
+  const ZooOptions& options = bench.options;
   const TrainerOptions grow = {.learning_rate = options.learning_rate,
                                .total_steps = options.grow_steps,
                                .threads = options.threads};
@@ -270,7 +257,53 @@ absl::Status TrainZooModel(const ZooOptions& options) {
                 .own_share = 0.5,
                 .data_offset = 1000000u * static_cast<uint64_t>(round + 1)}));
   }
-  return ExportCheckpoint(*bench.net, bench.tokenizer_json, options.out);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<ZooReport> TrainZooModel(const ZooOptions& given) {
+  ESP_ASSIGN_OR_RETURN(const ZooFamily* family, FindZooFamily(given.family));
+  const ZooOptions options = Complete(given, family->recipe());
+  if (options.hidden_size % 64 != 0 || options.hidden_size == 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "hidden size ", options.hidden_size, ": expected a multiple of 64"));
+  }
+  std::error_code error;
+  fs::create_directories(options.work, error);
+  if (error) {
+    return absl::UnavailableError(absl::StrCat(
+        options.work, ": cannot make the folder: ", error.message()));
+  }
+  Bench bench{.options = options, .family = family};
+  ESP_ASSIGN_OR_RETURN(bench.task, FindTask(std::string(family->task())));
+  ESP_ASSIGN_OR_RETURN(bench.verifier,
+                       FindVerifier(std::string(family->task())));
+  ESP_RETURN_IF_ERROR(PrepareTokenizer(bench));
+  const int32_t end = bench.tokenizer->vocab_size() - 1;
+  bench.sequences =
+      std::make_unique<StepSequences>(*bench.task, *bench.tokenizer, end);
+  const int hidden = options.hidden_size;
+  const TrunkConfig config = {.vocab_size = 512,
+                              .hidden_size = hidden,
+                              .intermediate_size = hidden * 11 / 4 / 32 * 32,
+                              .layers = options.layers,
+                              .heads = hidden / 32,
+                              .kv_heads = hidden / 64,
+                              .head_dim = 32,
+                              .context_length = 2048,
+                              .reward_head = true,
+                              .end_token = end};
+  ESP_ASSIGN_OR_RETURN(bench.net, net::LlamaNet::Create(config, options.seed));
+  ESP_RETURN_IF_ERROR(TrainStages(bench));
+  ESP_RETURN_IF_ERROR(
+      ExportCheckpoint(*bench.net, bench.tokenizer_json, options.out));
+  return ZooReport{
+      .family = family,
+      .seed = options.seed,
+      .threads = options.threads,
+      .parameters = static_cast<int64_t>(bench.net->parameter_count()),
+      .stages = std::move(bench.stages)};
 }
 
 }  // namespace espalier

@@ -6,6 +6,7 @@
 #include "datasets/tasks/task_registry.h"
 #include "search/algorithm.h"
 #include "src/base/files.h"
+#include "src/base/json_text.h"
 #include "src/base/progress.h"
 #include "src/base/status_macros.h"
 #include "src/base/version.h"
@@ -86,7 +87,8 @@ absl::Status RunEval(EvalFlags& flags) {
     json["version"] = Version();
     json["model"] = models.policy;
     json["set_seed"] = flags.set_options.seed;
-    ESP_RETURN_IF_ERROR(WriteFileAtomic(flags.json_file, json.dump(1) + "\n"));
+    ESP_RETURN_IF_ERROR(
+        WriteFileAtomic(flags.json_file, JsonText(json, 1) + "\n"));
   }
   for (const ResultRow& row : rows) {
     for (size_t i = 0; i < row.errors.size() && i < 3; ++i) {

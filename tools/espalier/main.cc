@@ -1,9 +1,12 @@
 // The espalier program: one file a subcommand, this one chooses among them.
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <vector>
 
 #include "CLI/CLI.hpp"
+#include "src/base/text.h"
 #include "src/base/version.h"
 #include "tools/espalier/command.h"
 
@@ -44,6 +47,15 @@ int main(int argc, char** argv) {
   for (Command& command : commands) {
     command.app = app.add_subcommand(command.name, command.summary);
     command.add(*command.app, command.run);
+  }
+  if (argc > 1 && argv[1][0] != '-') {
+    std::vector<std::string> names;
+    for (const Command& command : commands) names.push_back(command.name);
+    if (std::find(names.begin(), names.end(), argv[1]) == names.end()) {
+      std::fprintf(stderr, "espalier: %s\n",
+                   espalier::UnknownName("command", argv[1], names).c_str());
+      return 2;
+    }
   }
   CLI11_PARSE(app, argc, argv);
   for (const Command& command : commands) {

@@ -12,6 +12,7 @@
 #include "datasets/tasks/task_registry.h"
 #include "nlohmann/json.hpp"
 #include "src/base/files.h"
+#include "src/base/json_text.h"
 #include "src/base/status_macros.h"
 #include "tools/espalier/command.h"
 
@@ -247,7 +248,7 @@ absl::Status RunSolve(SolveFlags& flags) {
     for (; next < results.size() && results[next]; ++next) {
       if (flags.json) {
         std::printf("%s\n",
-                    ResultJson(graded[next], *results[next]).dump().c_str());
+                    JsonText(ResultJson(graded[next], *results[next])).c_str());
       } else {
         PrintResult(flags, graded[next], *results[next]);
       }

@@ -4,6 +4,7 @@
 #include "datasets/readers/problem_set.h"
 #include "datasets/tasks/task_registry.h"
 #include "src/base/files.h"
+#include "src/base/json_text.h"
 #include "src/base/progress.h"
 #include "src/base/status_macros.h"
 #include "src/eval/step_report.h"
@@ -46,8 +47,8 @@ absl::Status RunSteps(StepsFlags& flags) {
                 report.examples[static_cast<size_t>(i)].c_str());
   }
   if (!flags.json_file.empty()) {
-    ESP_RETURN_IF_ERROR(WriteFileAtomic(flags.json_file,
-                                        StepReportJson(report).dump(1) + "\n"));
+    ESP_RETURN_IF_ERROR(WriteFileAtomic(
+        flags.json_file, JsonText(StepReportJson(report), 1) + "\n"));
   }
   return absl::OkStatus();
 }

@@ -5,9 +5,12 @@
 #include <limits>
 #include <string>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "src/base/random.h"
 #include "src/learn/trainer.h"
 #include "src/learn/zoo.h"
+#include "tools/learn/model_card.h"
 
 namespace espalier {
 namespace {
@@ -100,28 +103,45 @@ int Main(int argc, char** argv) {
   command->add_option("--steps", bench.steps);
   command->add_flag("--fp32", bench.fp32, "fp32 products");
   ZooOptions zoo;
+  int card_problems = 200;
   bool smoke = false;
   CLI::App* train = app.add_subcommand(
       "zoo", "Train a shipped model from nothing, in resumable stages");
-  train->add_option("--family", zoo.family, "stories")->capture_default_str();
+  train
+      ->add_option(
+          "--family", zoo.family,
+          absl::StrCat("One of ", absl::StrJoin(ZooFamilyNames(), ", ")))
+      ->capture_default_str();
   train->add_option("--out", zoo.out, "Checkpoint folder to write")->required();
   train->add_option("--work", zoo.work,
                     "Folder for the stages' state; a second run continues "
                     "from it. Default: OUT.work");
   train->add_option("--seed", zoo.seed)->capture_default_str();
   train->add_option("--threads", zoo.threads)->capture_default_str();
-  train->add_option("--grow-steps", zoo.grow_steps)->capture_default_str();
-  train->add_option("--judge-steps", zoo.judge_steps)->capture_default_str();
-  train->add_option("--judge-rounds", zoo.judge_rounds)->capture_default_str();
-  train->add_option("--own-responses", zoo.own_responses)
+  train
+      ->add_option("--card-problems", card_problems,
+                   "Problems a set that the model card's figures are from; 0 "
+                   "writes no card")
       ->capture_default_str();
-  train->add_option("--batch-tokens", zoo.batch_tokens)->capture_default_str();
-  train->add_option("--judge-lm-coef", zoo.judge_lm_coef)
+  const std::string own = "; default by family";
+  train->add_option("--grow-steps", zoo.grow_steps,
+                    "Steps on generated responses" + own);
+  train->add_option("--judge-steps", zoo.judge_steps,
+                    "Steps with own responses, a round" + own);
+  train->add_option("--judge-rounds", zoo.judge_rounds,
+                    "Rounds of own responses" + own);
+  train->add_option("--own-responses", zoo.own_responses,
+                    "Own responses sampled in a round" + own);
+  train->add_option("--batch-tokens", zoo.batch_tokens,
+                    "Tokens of an optimiser step" + own);
+  train
+      ->add_option("--judge-lm-coef", zoo.judge_lm_coef,
+                   "Weight of imitation beside own responses")
       ->capture_default_str();
-  train->add_option("--learning-rate", zoo.learning_rate)
-      ->capture_default_str();
-  train->add_option("--hidden", zoo.hidden_size)->capture_default_str();
-  train->add_option("--layers", zoo.layers)->capture_default_str();
+  train->add_option("--learning-rate", zoo.learning_rate,
+                    "Highest learning rate" + own);
+  train->add_option("--hidden", zoo.hidden_size, "Width of the trunk" + own);
+  train->add_option("--layers", zoo.layers, "Layers of the trunk" + own);
   train->add_flag("--smoke", smoke, "Two minutes that must lower the losses");
   CLI11_PARSE(app, argc, argv);
   if (command->parsed()) return Bench(bench);
@@ -131,9 +151,14 @@ int Main(int argc, char** argv) {
     zoo.judge_steps = 30;
     zoo.judge_rounds = 1;
     zoo.own_responses = 200;
+    card_problems = 0;
     zoo.batch_tokens = 8192;
   }
-  const absl::Status status = TrainZooModel(zoo);
+  const absl::StatusOr<ZooReport> report = TrainZooModel(zoo);
+  absl::Status status = report.status();
+  if (status.ok() && card_problems > 0) {
+    status = WriteModelCard(zoo.out, *report, card_problems);
+  }
   if (status.ok()) return 0;
   std::fprintf(stderr, "espalier-learn zoo: %s\n",
                std::string(status.message()).c_str());

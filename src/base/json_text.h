@@ -1,0 +1,20 @@
+// JSON as text, whatever bytes its strings hold.
+#ifndef ESPALIER_SRC_BASE_JSON_TEXT_H_
+#define ESPALIER_SRC_BASE_JSON_TEXT_H_
+
+#include <string>
+
+#include "nlohmann/json.hpp"
+
+namespace espalier {
+
+// `json` on one line, or indented by `indent` >= 0. Models write bytes that
+// are not UTF-8; each becomes U+FFFD. (dump() alone would throw.) Thread-safe.
+inline std::string JsonText(const nlohmann::json& json, int indent = -1) {
+  return json.dump(indent, ' ', false,
+                   nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace espalier
+
+#endif  // ESPALIER_SRC_BASE_JSON_TEXT_H_

@@ -1,0 +1,66 @@
+// What differs between the kinds of problem that shipped models are trained
+// on: where problems come from and what right and wrong responses to them look
+// like. The stages are the same for all (zoo.h).
+#ifndef ESPALIER_SRC_LEARN_ZOO_FAMILY_H_
+#define ESPALIER_SRC_LEARN_ZOO_FAMILY_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "espalier/problem.h"
+#include "src/base/random.h"
+#include "src/learn/step_sequences.h"
+
+namespace espalier {
+
+// A training example before it is made of tokens.
+struct ZooExample {
+  GradedProblem problem;
+  std::vector<JudgedLine> lines;
+  bool ended = false;  // the end token follows and is imitated
+};
+
+// How long the stages are and how large the model is, where the caller does
+// not say otherwise.
+struct ZooRecipe {
+  int64_t grow_steps = 0;
+  int64_t judge_steps = 0;
+  int judge_rounds = 0;
+  int own_responses = 0;
+  int batch_tokens = 16384;
+  double learning_rate = 3e-3;
+  int hidden_size = 128;
+  int layers = 6;
+};
+
+class ZooFamily {
+ public:
+  virtual ~ZooFamily() = default;
+  virtual std::string_view name() const = 0;
+  virtual std::string_view task() const = 0;  // and verifier, by name
+  virtual ZooRecipe recipe() const = 0;
+  // What the model card says the data is.
+  virtual std::string_view data() const = 0;
+  // Sets and token budgets that the card reports.
+  virtual std::vector<std::string> card_sets() const = 0;
+
+  // A training example with the draws of `rng`. `progress` in [0, 1] is the
+  // point of the curriculum, easy problems first; `planted` the share of
+  // responses with wrong lines, of which only the right ones are imitated.
+  virtual ZooExample Draw(double progress, double planted,
+                          RandomStream& rng) const = 0;
+  // The problem `index` of training seed `seed`, of which the model's own
+  // responses are judged.
+  virtual GradedProblem OwnProblem(uint64_t seed, uint64_t index) const = 0;
+};
+
+// stories, countdown, countdown-base. NotFound names the nearest.
+absl::StatusOr<const ZooFamily*> FindZooFamily(std::string_view name);
+std::vector<std::string> ZooFamilyNames();
+
+}  // namespace espalier
+
+#endif  // ESPALIER_SRC_LEARN_ZOO_FAMILY_H_

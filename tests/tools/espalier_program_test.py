@@ -1,0 +1,302 @@
+"""Runs the espalier program as its users do: right input, wrong input, Ctrl-C.
+
+The program is named by ESPALIER_PROGRAM (ctest sets it)."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
+    os.path.abspath(__file__))))
+PROGRAM = os.environ.get("ESPALIER_PROGRAM",
+                         os.path.join(ROOT, "build", "espalier"))
+ZOO = os.path.join(ROOT, "models", "zoo")
+STORIES = os.path.join(ZOO, "stories")
+STORY = ("Ann has 23 shells. She finds 48 more. She gives 17 to Tom. "
+         "How many shells does Ann have now?")
+
+
+def run(*arguments, **options):
+    environment = dict(os.environ, ESPALIER_ZOO=ZOO)
+    return subprocess.run([PROGRAM, *arguments], capture_output=True,
+                          text=True, timeout=300, env=environment,
+                          stdin=options.pop("stdin", subprocess.DEVNULL),
+                          check=False, **options)
+
+
+class ProgramTest(unittest.TestCase):
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def path(self, name, text=None):
+        path = os.path.join(self.folder, name)
+        if text is not None:
+            with open(path, "w", encoding="utf-8") as handle:
+                handle.write(text)
+        return path
+
+    def copy_of_model(self):
+        model = self.path("model")
+        shutil.copytree(STORIES, model)
+        return model
+
+    def refused(self, result, *words):
+        """One clear error, a non-zero exit, and nothing on stdout."""
+        self.assertNotEqual(result.returncode, 0, result.stdout)
+        self.assertGreater(result.returncode, 0, "killed by a signal")
+        self.assertEqual(result.stdout, "")
+        for word in words:
+            self.assertIn(word, result.stderr)
+        self.assertLess(len(result.stderr.splitlines()), 6, result.stderr)
+
+
+class WrongInputTest(ProgramTest):
+
+    def test_missing_model_folder(self):
+        self.refused(run("solve", STORY, "--model", "/no/such/folder"),
+                     "/no/such/folder")
+
+    def test_folder_without_a_model(self):
+        self.refused(run("solve", STORY, "--model", self.folder),
+                     "config.json")
+
+    def test_truncated_safetensors(self):
+        model = self.copy_of_model()
+        weights = os.path.join(model, "model.safetensors")
+        for size in (0, 5, 100, os.path.getsize(weights) - 7):
+            os.truncate(weights, size)
+            self.refused(run("solve", STORY, "--model", model),
+                         "model.safetensors")
+            shutil.copy(os.path.join(STORIES, "model.safetensors"), weights)
+
+    def test_wrong_shapes(self):
+        model = self.copy_of_model()
+        config = os.path.join(model, "config.json")
+        with open(config, encoding="utf-8") as handle:
+            values = json.load(handle)
+        values["intermediate_size"] *= 2
+        self.path("model/config.json", json.dumps(values))
+        self.refused(run("solve", STORY, "--model", model), "shape",
+                     "model.safetensors")
+
+    def test_config_that_is_not_json(self):
+        model = self.copy_of_model()
+        self.path("model/config.json", "{\"hidden_size\": ")
+        self.refused(run("solve", STORY, "--model", model), "config.json")
+
+    def test_malformed_json_line_is_named(self):
+        lines = ['{"question": "1+1?", "answer": "2"}'] * 6 + ['{"question": ']
+        path = self.path("set.jsonl", "\n".join(lines) + "\n")
+        self.refused(run("eval", "--set", path, "--model", STORIES),
+                     "set.jsonl:7", "not JSON")
+
+    def test_missing_question_file(self):
+        self.refused(run("solve", "--file", "/no/such/file"), "/no/such/file")
+
+    def test_empty_question(self):
+        for question in ("", " ", "\n\t"):
+            self.refused(run("solve", question, "--model", STORIES,
+                             "--task", "qa"), "question")
+
+    def test_zero_budget(self):
+        self.refused(run("solve", STORY, "--budget-tokens", "0"), "budget")
+        self.refused(run("eval", "--set", "stories:easy", "--budget-tokens",
+                         "0"), "budget-tokens 0")
+        self.refused(run("solve", STORY, "--budget-tokens", "-5"), "negative")
+
+    def test_unknown_method_names_the_nearest(self):
+        self.refused(run("solve", STORY, "--search", "bem"), '"beam"')
+
+    def test_unknown_option_of_a_method_names_the_nearest(self):
+        self.refused(run("solve", STORY, "--search", "beam:widht=2"),
+                     "width")
+
+    def test_unknown_set_names_the_nearest(self):
+        self.refused(run("eval", "--set", "stories:hrad"), "stories:hard")
+
+    def test_unknown_flag_and_command(self):
+        self.refused(run("solve", STORY, "--no-such-flag"), "no-such-flag")
+        self.refused(run("slove"), "slove", '"solve"')
+
+    def test_question_longer_than_the_context(self):
+        question = STORY + " She finds 2 more." * 2000
+        result = run("solve", question, "--model", STORIES)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("context", result.stdout + result.stderr)
+
+    def test_too_long_question_does_not_spoil_the_others(self):
+        long_one = STORY + " She finds 2 more." * 2000
+        path = self.path("questions.txt", f"{STORY}\n{long_one}\n{STORY}\n")
+        result = run("solve", "--file", path, "--model", STORIES, "--json")
+        self.assertEqual(result.returncode, 1)
+        rows = [json.loads(line) for line in result.stdout.splitlines()]
+        self.assertEqual([bool(row["error"]) for row in rows],
+                         [False, True, False])
+        self.assertEqual(rows[0]["answer"], rows[2]["answer"])
+
+    def test_results_that_cannot_be_written(self):
+        result = run("eval", "--set", "stories:easy", "--limit", "2",
+                     "--methods", "greedy", "--json", "/no/such/folder/r.json")
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("/no/such/folder", result.stderr)
+
+
+class SolveTest(ProgramTest):
+
+    def test_answers_in_time_with_every_method(self):
+        for method in ("auto", "greedy", "sample", "majority", "best_of_n",
+                       "weighted", "beam", "puct"):
+            start = time.time()
+            result = run("solve", STORY, "--search", method, "--json")
+            seconds = time.time() - start
+            self.assertEqual(result.returncode, 0, result.stderr)
+            row = json.loads(result.stdout)
+            self.assertLessEqual(row["tokens"], 600)
+            self.assertGreater(len(row["steps"]), 0)
+            if "ESPALIER_SLOW" not in os.environ:
+                self.assertLess(seconds, 3, method)
+
+    def test_any_text_can_be_asked(self):
+        for question in ("Сколько будет 2+2?", "日本語の質問", "\x01\x7f",
+                         "🎲" * 50, "a" * 1500):
+            result = run("solve", question, "--task", "qa", "--model",
+                         STORIES, "--search", "beam", "--json")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            json.loads(result.stdout)
+
+    def test_reads_standard_input(self):
+        with open(self.path("in.txt", STORY + "\n\n" + STORY + "\n"),
+                  encoding="utf-8") as handle:
+            result = run("solve", "--json", stdin=handle)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(len(result.stdout.splitlines()), 2)
+
+    def test_tree_is_shown(self):
+        result = run("solve", STORY, "--search", "beam", "--show-tree")
+        self.assertIn("tree: ", result.stdout)
+        self.assertIn("drawn", result.stdout)
+
+    def test_a_reward_trunk_of_its_own_scores_as_the_shared_heads(self):
+        critic = self.copy_of_model()
+        for method in ("beam", "puct", "weighted"):
+            rows = []
+            for extra in ([], ["--reward-model", critic]):
+                result = run("solve", STORY, "--search", method, "--json",
+                             "--model", STORIES, *extra)
+                self.assertEqual(result.returncode, 0, result.stderr)
+                row = json.loads(result.stdout)
+                rows.append((row["response"], row["score"], row["tokens"],
+                             row["nodes"]))
+            self.assertEqual(rows[0], rows[1], method)
+
+    def test_reward_model_without_heads_is_refused(self):
+        critic = self.copy_of_model()
+        config = os.path.join(critic, "config.json")
+        with open(config, encoding="utf-8") as handle:
+            values = json.load(handle)
+        del values["espalier_heads"]
+        self.path("model/config.json", json.dumps(values))
+        result = run("solve", STORY, "--search", "beam", "--model", STORIES,
+                     "--reward-model", critic)
+        self.refused(result, "reward_head")
+
+
+class EvalTest(ProgramTest):
+
+    def test_table_and_json_agree(self):
+        path = self.path("r.json")
+        result = run("eval", "--set", "stories:easy", "--limit", "20",
+                     "--methods", "greedy,majority,beam", "--budget-tokens",
+                     "100,200", "--json", path)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        with open(path, encoding="utf-8") as handle:
+            rows = json.load(handle)["results"]
+        self.assertEqual(len(rows), 6)
+        for row in rows:
+            for key in ("set", "method", "budget_tokens", "n", "accuracy",
+                        "ci_low", "ci_high", "tokens_per_problem",
+                        "prompt_tokens", "reward_tokens", "model_calls",
+                        "seconds", "seed", "ids", "correct"):
+                self.assertIn(key, row)
+            self.assertEqual(len(row["correct"]), 20)
+            self.assertAlmostEqual(row["accuracy"], sum(row["correct"]) / 20)
+            self.assertLessEqual(row["tokens_per_problem"],
+                                 row["budget_tokens"])
+
+    def test_oracle_rows_are_marked(self):
+        path = self.path("r.json")
+        result = run("eval", "--set", "stories:hard", "--limit", "5",
+                     "--methods", "beam", "--oracle", "--json", path)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("oracle", result.stdout)
+        with open(path, encoding="utf-8") as handle:
+            self.assertTrue(json.load(handle)["results"][0]["oracle"])
+
+    def test_same_seed_same_results(self):
+        rows = []
+        for threads, live in (("1", "1"), ("2", "32")):
+            path = self.path("r.json")
+            result = run("eval", "--set", "stories:middle", "--limit", "10",
+                         "--methods", "weighted,beam,puct", "--budget-tokens",
+                         "300", "--threads", threads, "--live", live,
+                         "--json", path)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            with open(path, encoding="utf-8") as handle:
+                rows.append([(row["method"], row["correct"],
+                              row["tokens_per_problem"], row["answers"])
+                             for row in json.load(handle)["results"]])
+        self.assertEqual(rows[0], rows[1])
+
+    def test_gsm8k_as_published(self):
+        data = os.environ.get("ESPALIER_DATA", "")
+        path = os.path.join(data, "math", "gsm8k_test.jsonl")
+        if not os.path.exists(path):
+            path = self.path("gsm8k.jsonl", json.dumps({
+                "question": "Tom has 3 pens and buys 4. How many has he?",
+                "answer": "3+4=<<3+4=7>>7\n#### 7"}) + "\n")
+        result = run("eval", "--set", path, "--limit", "10", "--model",
+                     STORIES, "--methods", "greedy,beam", "--budget-tokens",
+                     "100")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("greedy", result.stdout)
+
+    def test_interrupt_keeps_what_was_done(self):
+        path = self.path("r.json")
+        process = subprocess.Popen(
+            [PROGRAM, "eval", "--set", "stories:hard", "--limit", "100000",
+             "--methods", "beam", "--budget-tokens", "700", "--json", path],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env=dict(os.environ, ESPALIER_ZOO=ZOO))
+        time.sleep(4)
+        process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 130, stderr)
+        with open(path, encoding="utf-8") as handle:
+            row = json.load(handle)["results"][0]
+        self.assertFalse(row["complete"])
+        self.assertGreater(row["n"], 0)
+
+
+class StepsTest(ProgramTest):
+
+    def test_report(self):
+        path = self.path("steps.json")
+        result = run("steps", "--set", "stories:middle", "--limit", "20",
+                     "--json", path)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        with open(path, encoding="utf-8") as handle:
+            report = json.load(handle)
+        self.assertGreater(report["prefixes"], 50)
+        self.assertGreaterEqual(report["any_right"], report["chosen_right"])
+        self.assertGreater(report["path_auc"], 0.5)
+
+
+if __name__ == "__main__":
+    unittest.main()
