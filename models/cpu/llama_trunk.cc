@@ -171,12 +171,10 @@ void LlamaTrunk::Attention(const Layer& layer, int index, PagePool& pool,
         s.keys[p] = pool.keys(segment.pages[p], index, g);
         s.values[p] = pool.values(segment.pages[p], index, g);
       }
-      for (int h = g * group; h < (g + 1) * group; ++h) {
-        Attend(s.qkv.data() + static_cast<size_t>(r) * width + h * hd,
-               s.keys.data(), s.values.data(), position, hd,
-               s.attended.data() + static_cast<size_t>(r) * attended_width +
-                   h * hd);
-      }
+      Attend(s.qkv.data() + static_cast<size_t>(r) * width + g * group * hd,
+             group, s.keys.data(), s.values.data(), position, hd,
+             s.attended.data() + static_cast<size_t>(r) * attended_width +
+                 g * group * hd);
     }
   }
   const size_t out_width = static_cast<size_t>(PadToPanel(config_.hidden_size));

@@ -162,48 +162,122 @@ HWY_INLINE float BlockWeights(float* HWY_RESTRICT scores, float highest) {
   return hn::GetLane(hn::SumOfLanes(d, sum));
 }
 
-void AttendImpl(const float* query, const float* const* keys,
-                const float* const* values, int position, int head_dim,
-                float* HWY_RESTRICT out) {
+// The highest of 64 scores.
+HWY_INLINE float BlockHighest(const float* HWY_RESTRICT scores) {
   const D d;
+  const size_t lanes = LaneCount();
+  V highest = hn::LoadU(d, scores);
+  for (size_t c = lanes; c < kPanel; c += lanes) {
+    highest = hn::Max(highest, hn::LoadU(d, scores + c));
+  }
+  return hn::GetLane(hn::MaxOfLanes(d, highest));
+}
+
+// out[0 .. N*lanes) = out * keep + sum over j < count of weights[j] * row j of
+// `values`, whose rows are `stride` floats apart. The rows are dealt to
+// interleaved sums, because one sum would wait for each of its additions.
+template <int N>
+HWY_INLINE void AddValues(const float* HWY_RESTRICT weights,
+                          const float* HWY_RESTRICT values, int count,
+                          size_t stride, float keep, float* HWY_RESTRICT out) {
+  constexpr int kSums = 8 / N;
+  const D d;
+  const size_t lanes = LaneCount();
+  V sum[kSums][N];
+  for (int s = 0; s < kSums; ++s) {
+    for (int i = 0; i < N; ++i) sum[s][i] = hn::Zero(d);
+  }
+  int j = 0;
+  for (; j + kSums <= count; j += kSums) {
+    HWY_UNROLL(8)
+    for (int s = 0; s < kSums; ++s) {
+      const V w = hn::Set(d, weights[j + s]);
+      const float* row = values + static_cast<size_t>(j + s) * stride;
+      HWY_UNROLL(8)
+      for (int i = 0; i < N; ++i) {
+        sum[s][i] = hn::MulAdd(
+            w, hn::LoadU(d, row + static_cast<size_t>(i) * lanes), sum[s][i]);
+      }
+    }
+  }
+  for (; j < count; ++j) {
+    const V w = hn::Set(d, weights[j]);
+    const float* row = values + static_cast<size_t>(j) * stride;
+    for (int i = 0; i < N; ++i) {
+      sum[0][i] = hn::MulAdd(
+          w, hn::LoadU(d, row + static_cast<size_t>(i) * lanes), sum[0][i]);
+    }
+  }
+  const V scale = hn::Set(d, keep);
+  for (int i = 0; i < N; ++i) {
+    V all = sum[0][i];
+    for (int s = 1; s < kSums; ++s) all = hn::Add(all, sum[s][i]);
+    float* to = out + static_cast<size_t>(i) * lanes;
+    hn::StoreU(hn::MulAdd(hn::LoadU(d, to), scale, all), d, to);
+  }
+}
+
+// One query head's running softmax.
+struct Running {
+  float highest = -INFINITY;
+  float total = 0;
+};
+
+// Takes the block's `count` keys and values into `run` and `out`.
+void AttendBlock(const float* HWY_RESTRICT query,
+                 const float* HWY_RESTRICT keys,
+                 const float* HWY_RESTRICT values, int count, int head_dim,
+                 Running& run, float* HWY_RESTRICT out) {
   const size_t lanes = LaneCount();
   const size_t dims = static_cast<size_t>(head_dim);
   alignas(64) float scores[kPanel];
-  float highest = -INFINITY, total = 0;
-  std::fill(out, out + head_dim, 0.0f);
-  for (int b = 0; b * kPanel <= position; ++b) {
-    BlockScores(query, keys[b], head_dim, scores);
+  BlockScores(query, keys, head_dim, scores);
+  // exp of it is 0; -inf would do as well, but not in every Exp.
+  std::fill(scores + count, scores + kPanel, -1e30f);
+  const float now = std::max(run.highest, BlockHighest(scores));
+  const float keep = run.total == 0 ? 0.0f : std::exp(run.highest - now);
+  run.highest = now;
+  run.total = run.total * keep + BlockWeights(scores, now);
+  size_t i = 0;
+  for (; i + 4 * lanes <= dims; i += 4 * lanes) {
+    AddValues<4>(scores, values + i, count, dims, keep, out + i);
+  }
+  for (; i + 2 * lanes <= dims; i += 2 * lanes) {
+    AddValues<2>(scores, values + i, count, dims, keep, out + i);
+  }
+  for (; i + lanes <= dims; i += lanes) {
+    AddValues<1>(scores, values + i, count, dims, keep, out + i);
+  }
+  for (; i < dims; ++i) {
+    float o = out[i] * keep;
+    for (int j = 0; j < count; ++j) {
+      o += scores[j] * values[static_cast<size_t>(j) * dims + i];
+    }
+    out[i] = o;
+  }
+}
+
+// Block by block, so that the heads share what is in the nearest cache.
+void AttendImpl(const float* query, int heads, const float* const* keys,
+                const float* const* values, int position, int head_dim,
+                float* HWY_RESTRICT out) {
+  const size_t dims = static_cast<size_t>(head_dim);
+  Running run[kAttendHeads];
+  std::fill(out, out + static_cast<size_t>(heads) * dims, 0.0f);
+  const int blocks = position / kPanel + 1;
+  for (int b = 0; b < blocks; ++b) {
     const int count = std::min(kPanel, position - b * kPanel + 1);
-    // exp of it is 0; -inf would do as well, but not in every Exp.
-    std::fill(scores + count, scores + kPanel, -1e30f);
-    float block_highest = scores[0];
-    for (int j = 1; j < count; ++j) {
-      block_highest = std::max(block_highest, scores[j]);
-    }
-    const float now = std::max(highest, block_highest);
-    const float keep = b == 0 ? 0.0f : std::exp(highest - now);
-    highest = now;
-    total = total * keep + BlockWeights(scores, now);
-    const V scale = hn::Set(d, keep);
-    size_t i = 0;
-    for (; i + lanes <= dims; i += lanes) {
-      V o = hn::Mul(hn::LoadU(d, out + i), scale);
-      const float* v = values[b] + i;
-      for (int j = 0; j < count; ++j, v += dims) {
-        o = hn::MulAdd(hn::Set(d, scores[j]), hn::LoadU(d, v), o);
-      }
-      hn::StoreU(o, d, out + i);
-    }
-    for (; i < dims; ++i) {
-      float o = out[i] * keep;
-      for (int j = 0; j < count; ++j) {
-        o += scores[j] * values[b][static_cast<size_t>(j) * dims + i];
-      }
-      out[i] = o;
+    for (int h = 0; h < heads; ++h) {
+      const size_t at = static_cast<size_t>(h) * dims;
+      AttendBlock(query + at, keys[b], values[b], count, head_dim, run[h],
+                  out + at);
     }
   }
-  const float inverse = 1.0f / total;
-  for (size_t i = 0; i < dims; ++i) out[i] *= inverse;
+  for (int h = 0; h < heads; ++h) {
+    const float inverse = 1.0f / run[h].total;
+    float* o = out + static_cast<size_t>(h) * dims;
+    for (size_t i = 0; i < dims; ++i) o[i] *= inverse;
+  }
 }
 
 std::string TargetName() { return hwy::TargetName(HWY_TARGET); }
@@ -281,11 +355,17 @@ void SiluMul(float* gate, const float* up, int n) {
   HWY_DYNAMIC_DISPATCH(SiluMulImpl)(gate, up, n);
 }
 
-void Attend(const float* query, const float* const* keys,
+void Attend(const float* query, int heads, const float* const* keys,
             const float* const* values, int position, int head_dim,
             float* out) {
-  HWY_DYNAMIC_DISPATCH(AttendImpl)
-  (query, keys, values, position, head_dim, out);
+  while (heads > 0) {
+    const int now = std::min(heads, kAttendHeads);
+    HWY_DYNAMIC_DISPATCH(AttendImpl)
+    (query, now, keys, values, position, head_dim, out);
+    query += now * head_dim;
+    out += now * head_dim;
+    heads -= now;
+  }
 }
 
 std::string KernelPath() { return HWY_DYNAMIC_DISPATCH(TargetName)(); }

@@ -25,6 +25,9 @@ inline constexpr int PadToPanel(int n) {
   return (n + kPanel - 1) / kPanel * kPanel;
 }
 
+// Query heads that one pass over keys and values serves.
+inline constexpr int kAttendHeads = 16;
+
 // A weight matrix [n, k] packed as panels [PadToPanel(n)/64][k][64], padding 0.
 // Kept as bf16 where that loses nothing, else as fp32.
 class PackedMatrix {
@@ -57,10 +60,11 @@ void RmsNorm(const float* x, const float* weight, int n, float eps, float* y);
 // gate[i] = silu(gate[i]) * up[i] for n elements.
 void SiluMul(float* gate, const float* up, int n);
 
-// Attention of one query head over positions 0 .. position of its path.
-// `keys[b]` and `values[b]` are the [head_dim][64] and [64][head_dim] pages of
-// positions 64 b ..; `query` is already scaled. out: [head_dim].
-void Attend(const float* query, const float* const* keys,
+// Attention of the `heads` query heads of one KV head over positions
+// 0 .. position of its path. `keys[b]` and `values[b]` are the [head_dim][64]
+// and [64][head_dim] pages of positions 64 b ..; `query` is already scaled.
+// query and out: [heads, head_dim].
+void Attend(const float* query, int heads, const float* const* keys,
             const float* const* values, int position, int head_dim, float* out);
 
 // The instruction set that the kernels use here: "AVX3_DL", "AVX2", ...

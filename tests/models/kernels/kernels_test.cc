@@ -81,7 +81,8 @@ TEST(KernelsTest, ARowsBitsDoNotDependOnTheNumberOfRows) {
 
 TEST(KernelsTest, AttentionEqualsSoftmaxOverAllKeys) {
   constexpr int kDim = 40, kPages = 4;
-  const auto query = Draw(kDim, 5);
+  constexpr int kHeads = kAttendHeads + 3;
+  const auto queries = Draw(kHeads * kDim, 5);
   const auto keys = Draw(kPages * kDim * 64, 6);
   const auto values = Draw(kPages * kDim * 64, 7);
   std::vector<const float*> k, v;
@@ -89,27 +90,37 @@ TEST(KernelsTest, AttentionEqualsSoftmaxOverAllKeys) {
     k.push_back(keys.data() + p * kDim * 64);
     v.push_back(values.data() + p * kDim * 64);
   }
-  OnEveryTarget([&] {
-    for (const int position : {0, 1, 62, 63, 64, 130, 255}) {
-      std::vector<float> out(kDim);
-      Attend(query.data(), k.data(), v.data(), position, kDim, out.data());
-      std::vector<double> score(static_cast<size_t>(position) + 1);
-      double highest = -1e300, total = 0;
-      for (int j = 0; j <= position; ++j) {
-        double s = 0;
-        for (int d = 0; d < kDim; ++d) {
-          s += static_cast<double>(query[d]) * k[j / 64][d * 64 + j % 64];
-        }
-        score[j] = s;
-        highest = std::max(highest, s);
-      }
-      for (double& s : score) total += s = std::exp(s - highest);
+  const auto expect_softmax = [&](const float* query, const float* out,
+                                  int position) {
+    std::vector<double> score(static_cast<size_t>(position) + 1);
+    double highest = -1e300, total = 0;
+    for (int j = 0; j <= position; ++j) {
+      double s = 0;
       for (int d = 0; d < kDim; ++d) {
-        double expected = 0;
-        for (int j = 0; j <= position; ++j) {
-          expected += score[j] / total * v[j / 64][(j % 64) * kDim + d];
+        s += static_cast<double>(query[d]) * k[j / 64][d * 64 + j % 64];
+      }
+      score[j] = s;
+      highest = std::max(highest, s);
+    }
+    for (double& s : score) total += s = std::exp(s - highest);
+    for (int d = 0; d < kDim; ++d) {
+      double expected = 0;
+      for (int j = 0; j <= position; ++j) {
+        expected += score[j] / total * v[j / 64][(j % 64) * kDim + d];
+      }
+      ASSERT_NEAR(out[d], expected, 1e-4) << position;
+    }
+  };
+  OnEveryTarget([&] {
+    for (const int heads : {1, 2, kHeads}) {
+      for (const int position : {0, 1, 2, 7, 62, 63, 64, 130, 255}) {
+        std::vector<float> out(static_cast<size_t>(heads) * kDim);
+        Attend(queries.data(), heads, k.data(), v.data(), position, kDim,
+               out.data());
+        for (int h = 0; h < heads; ++h) {
+          expect_softmax(queries.data() + h * kDim, out.data() + h * kDim,
+                         position);
         }
-        ASSERT_NEAR(out[d], expected, 1e-4) << position;
       }
     }
   });
