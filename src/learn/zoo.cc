@@ -28,6 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kEndText[] = "<|end|>";
+constexpr int64_t kHeldOutStep = int64_t{1} << 40;  // beyond any step's draws
 constexpr uint64_t kOwnSeed = 500;  // training seeds of own responses: 500 + r
 
 // Everything that the stages share.
@@ -54,7 +55,8 @@ absl::StatusOr<std::vector<TrainSequence>> DrawBatch(const Bench& bench,
   std::vector<TrainSequence> batch;
   int64_t tokens = 0;
   while (tokens < bench.options.batch_tokens) {
-    if (!bench.own.empty() && rng.UniformDouble() < own_share) {
+    if (own_share > 0 && !bench.own.empty() &&
+        rng.UniformDouble() < own_share) {
       batch.push_back(
           bench.own[rng.Below(static_cast<uint32_t>(bench.own.size()))]);
     } else {
@@ -70,10 +72,11 @@ absl::StatusOr<std::vector<TrainSequence>> DrawBatch(const Bench& bench,
 }
 
 void LogMetrics(const std::string& file, const std::string& stage,
-                const StepMetrics& m) {
+                const StepMetrics& m, bool held_out) {
   std::ofstream(file, std::ios::app)
       << nlohmann::json{{"stage", stage},
                         {"step", m.step},
+                        {"held_out", held_out},
                         {"lm_loss", m.lm_loss},
                         {"step_bce", m.step_bce},
                         {"path_bce", m.path_bce},
@@ -114,6 +117,17 @@ struct StageCost {
   }
 };
 
+// The losses on a batch of full difficulty that is never learned from.
+absl::Status LogHeldOut(const Bench& bench, const std::string& stage,
+                        Trainer& trainer) {
+  ESP_ASSIGN_OR_RETURN(const std::vector<TrainSequence> batch,
+                       DrawBatch(bench, kHeldOutStep, 1, 0.5, 0));
+  ESP_ASSIGN_OR_RETURN(StepMetrics metrics, trainer.Evaluate(batch));
+  metrics.step = trainer.steps_done();
+  LogMetrics(bench.options.work + "/metrics.jsonl", stage, metrics, true);
+  return absl::OkStatus();
+}
+
 absl::Status RunStage(Bench& bench, const Stage& stage) {
   Trainer trainer(*bench.net, stage.trainer);
   const std::string place = absl::StrCat(bench.options.work, "/", stage.name);
@@ -125,6 +139,9 @@ absl::Status RunStage(Bench& bench, const Stage& stage) {
   Progress progress(
       absl::StrCat("train ", bench.options.family, " ", stage.name),
       stage.steps - trainer.steps_done(), "steps");
+  if (trainer.steps_done() == 0) {
+    ESP_RETURN_IF_ERROR(LogHeldOut(bench, stage.name, trainer));
+  }
   while (trainer.steps_done() < stage.steps) {
     const int64_t step = trainer.steps_done();
     const double done =
@@ -141,7 +158,11 @@ absl::Status RunStage(Bench& bench, const Stage& stage) {
         metrics.step_bce, metrics.path_bce, metrics.tokens_per_second));
     progress.Add(1);
     if (metrics.step % 10 == 0) {
-      LogMetrics(bench.options.work + "/metrics.jsonl", stage.name, metrics);
+      LogMetrics(bench.options.work + "/metrics.jsonl", stage.name, metrics,
+                 false);
+    }
+    if (metrics.step % 500 == 0 || metrics.step == stage.steps) {
+      ESP_RETURN_IF_ERROR(LogHeldOut(bench, stage.name, trainer));
     }
     if (metrics.step % 100 == 0 || metrics.step == stage.steps) {
       ESP_RETURN_IF_ERROR(trainer.Save(place + ".state"));
