@@ -145,17 +145,18 @@ class Corrupter {
     if (Expected().kind == Kind::kAnswer) return WrongAnswer();
     // Slips in the result are the commonest errors of small models.
     const uint32_t draw = rng_.Below(100);
-    if (draw < 45) {
+    if (draw < 35) {
       StoryLine line = SlippedResult();
       line.value = SlipOfNumber(line.value, rng_);
       return line;
     }
-    if (draw < 57) return WrongOperand();
-    if (draw < 66) return WrongOperation();
+    if (draw < 47) return WrongOperand();
+    if (draw < 61) return WrongFactor();
+    if (draw < 67) return WrongOperation();
     if (draw < 74) return MiscopiedLeft();
-    if (draw < 81) return SkippedSentence();
-    if (draw < 86) return RepeatedSentence();
-    if (draw < 90) return WrongTag();
+    if (draw < 86) return SkippedSentence();
+    if (draw < 90) return RepeatedSentence();
+    if (draw < 93) return WrongTag();
     return DistractorLine();
   }
 
@@ -207,6 +208,14 @@ class Corrupter {
                        ? expected_[near].value
                        : expected_[near].right;
     }
+    return Continue(line);
+  }
+
+  // Another factor or divisor, which fits: the value alone tells nothing.
+  std::optional<StoryLine> WrongFactor() {
+    StoryLine line = Expected();
+    if (line.op != '*' && line.op != '/') return std::nullopt;
+    line.right = rng_.Range(2, 9);
     return Continue(line);
   }
 

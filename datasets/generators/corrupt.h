@@ -31,7 +31,7 @@ struct CorruptedLine {
 
 // A solution of `story` in which each line is wrong with probability `p_line`.
 // Kinds: result off by 1 or 10, a digit changed or swapped, an operand from
-// another sentence, another operation, a sentence skipped, done twice or named
+// another sentence, a factor or divisor that fits as well, another operation, a sentence skipped, done twice or named
 // wrongly, a line for a sentence that changes nothing, a left operand
 // miscopied, an answer that repeats another value. Every value is in
 // [0, 10000). Where the story cannot be continued from a wrong value (a

@@ -1,7 +1,6 @@
 #include "datasets/generators/stories.h"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <numeric>
 #include <utility>
@@ -27,11 +26,11 @@ constexpr StoryBand kBands[] = {
       .distractor = 0,
       .op_weights = {0.3, 0.3, 0.2, 0.2}}},
     {"middle",
-     {.min_steps = 6,
-      .max_steps = 10,
-      .max_value = 199,
-      .max_addend = 99,
-      .max_factor = 9,
+     {.min_steps = 5,
+      .max_steps = 9,
+      .max_value = 99,
+      .max_addend = 60,
+      .max_factor = 5,
       .distractor = 0.1,
       .op_weights = {0.3, 0.3, 0.2, 0.2}}},
     {"hard",
@@ -323,15 +322,14 @@ StoryOptions DrawStoryOptions(double progress, RandomStream& rng) {
   const double grown = std::clamp((progress - 0.04) / 0.26, 0.0, 1.0);
   StoryOptions o;
   const int longest = 3 + static_cast<int>(13 * grown);
-  o.min_steps = o.max_steps = rng.Range(1, longest);
-  if (rng.Below(3) == 0) o.min_steps = o.max_steps = longest;
-  // Log-uniform: one, two and three digits alike.
-  const double most = 99 * std::pow(999.0 / 99, grown);
-  o.max_value = static_cast<int>(20 * std::pow(most / 20, rng.UniformDouble()));
-  o.max_addend = std::max(
-      9, static_cast<int>(o.max_value * (0.2 + 0.6 * rng.UniformDouble())));
-  o.max_factor = rng.Range(3, 9);
-  o.distractor = rng.Below(2) == 0 ? 0 : 0.25 * grown * rng.UniformDouble();
+  // A third is long: that is where looking up the right sentence is hard.
+  const int shortest = rng.Below(3) == 0 ? longest * 2 / 3 : 1;
+  o.min_steps = o.max_steps = rng.Range(shortest, longest);
+  const bool small = rng.UniformDouble() >= 0.7 * grown;
+  o.max_value = small ? 99 : 199;
+  o.max_addend = small ? 60 : 99;
+  o.max_factor = 9;
+  o.distractor = rng.Below(5) < 2 ? 0 : 0.2 * grown * rng.UniformDouble();
   return o;
 }
 

@@ -53,10 +53,9 @@ const StoryBand* FindStoryBand(std::string_view name);
 // The story `index` of `seed`; its id is "stories:hard/<seed>/<index>".
 GradedProblem MakeStory(const StoryBand& band, uint64_t seed, uint64_t index);
 
-// Bounds drawn by `rng` from all that the bands may be made of and somewhat
-// beyond: what models are trained on, so that a band can be chosen afterwards.
-// `progress` in [0, 1] is the point of a curriculum that begins with one to
-// three steps and small numbers.
+// Bounds drawn by `rng` over all bands and what lies between and below them:
+// what models are trained on. `progress` in [0, 1] is the point of a curriculum
+// that begins with one to three steps and small numbers.
 StoryOptions DrawStoryOptions(double progress, RandomStream& rng);
 
 // A story with the draws of `rng`; id and set are left empty. Needs

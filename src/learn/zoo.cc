@@ -12,6 +12,7 @@
 #include "datasets/tasks/task_registry.h"
 #include "espalier/engine.h"
 #include "models/net/llama_net.h"
+#include "models/net/load_net.h"
 #include "models/tokenizer/bpe_trainer.h"
 #include "models/tokenizer/tokenizer.h"
 #include "nlohmann/json.hpp"
@@ -175,6 +176,12 @@ absl::Status RunStage(Bench& bench, const Stage& stage) {
 
 absl::Status PrepareTokenizer(Bench& bench) {
   const std::string file = bench.options.work + "/tokenizer.json";
+  if (!fs::exists(file) && !bench.options.policy.empty()) {
+    // Policy and reward model share a tokenizer.
+    ESP_ASSIGN_OR_RETURN(const std::string json,
+                         ReadFile(bench.options.policy + "/tokenizer.json"));
+    ESP_RETURN_IF_ERROR(WriteFileAtomic(file, json));
+  }
   if (!fs::exists(file)) {
     std::vector<std::string> corpus;
     RandomStream rng(StreamKey(1, 0, 0, Purpose::kTrain));
@@ -199,9 +206,12 @@ absl::Status PrepareTokenizer(Bench& bench) {
 
 // The model's own responses to training problems, judged line by line.
 absl::Status SampleOwn(Bench& bench, int round) {
-  const std::string folder = bench.options.work + "/current";
-  ESP_RETURN_IF_ERROR(
-      ExportCheckpoint(*bench.net, bench.tokenizer_json, folder));
+  std::string folder = bench.options.policy;
+  if (folder.empty()) {
+    folder = bench.options.work + "/current";
+    ESP_RETURN_IF_ERROR(
+        ExportCheckpoint(*bench.net, bench.tokenizer_json, folder));
+  }
   ESP_ASSIGN_OR_RETURN(
       const auto engine,
       Engine::Create(
@@ -259,23 +269,25 @@ absl::Status TrainStages(Bench& bench) {
   const TrainerOptions grow = {.learning_rate = options.learning_rate,
                                .total_steps = options.grow_steps,
                                .threads = options.threads};
-  ESP_RETURN_IF_ERROR(RunStage(bench, {.name = "grow",
-                                       .steps = options.grow_steps,
-                                       .trainer = grow,
-                                       .curriculum = true,
-                                       .planted = 0.6}));
+  if (options.grow_steps > 0) {
+    ESP_RETURN_IF_ERROR(RunStage(bench, {.name = "grow",
+                                         .steps = options.grow_steps,
+                                         .trainer = grow,
+                                         .curriculum = true,
+                                         .planted = 0.6}));
+  }
   for (int round = 0; round < options.judge_rounds; ++round) {
     ESP_RETURN_IF_ERROR(SampleOwn(bench, round));
     TrainerOptions judge = grow;
     judge.total_steps = options.judge_steps;
-    judge.learning_rate = options.learning_rate / 2;
+    if (options.grow_steps > 0) judge.learning_rate /= 2;
     judge.lm_coef = options.judge_lm_coef;
     ESP_RETURN_IF_ERROR(RunStage(
         bench, {.name = absl::StrCat("judge", round),
                 .steps = options.judge_steps,
                 .trainer = judge,
-                .planted = 0.4,
-                .own_share = 0.5,
+                .planted = 0.5,
+                .own_share = 0.4,
                 .data_offset = 1000000u * static_cast<uint64_t>(round + 1)}));
   }
   return absl::OkStatus();
@@ -289,6 +301,12 @@ absl::StatusOr<ZooReport> TrainZooModel(const ZooOptions& given) {
   if (options.hidden_size % 64 != 0 || options.hidden_size == 0) {
     return absl::InvalidArgumentError(absl::StrCat(
         "hidden size ", options.hidden_size, ": expected a multiple of 64"));
+  }
+  if (family->judges_another() && options.policy.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(given.family,
+                     " is trained on another model's responses; name its "
+                     "checkpoint folder with --policy"));
   }
   std::error_code error;
   fs::create_directories(options.work, error);
@@ -315,7 +333,12 @@ absl::StatusOr<ZooReport> TrainZooModel(const ZooOptions& given) {
                               .context_length = 2048,
                               .reward_head = true,
                               .end_token = end};
-  ESP_ASSIGN_OR_RETURN(bench.net, net::LlamaNet::Create(config, options.seed));
+  if (family->judges_another()) {
+    ESP_ASSIGN_OR_RETURN(bench.net, net::LoadNet(options.policy, {}));
+  } else {
+    ESP_ASSIGN_OR_RETURN(bench.net,
+                         net::LlamaNet::Create(config, options.seed));
+  }
   ESP_RETURN_IF_ERROR(TrainStages(bench));
   ESP_RETURN_IF_ERROR(
       ExportCheckpoint(*bench.net, bench.tokenizer_json, options.out));

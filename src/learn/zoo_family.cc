@@ -25,16 +25,12 @@ class StoriesFamily : public ZooFamily {
   std::string_view name() const override { return "stories"; }
   std::string_view task() const override { return "stories"; }
   ZooRecipe recipe() const override {
-    return {.grow_steps = 4500,
-            .judge_steps = 1500,
-            .judge_rounds = 1,
-            .own_responses = 12000};
+    // Left imperfect on purpose: search has something to do.
+    return {.grow_steps = 2000};
   }
   std::string_view data() const override {
-    return "generated stories of 1 to 16 steps with values up to 999, training "
-           "seeds; right solutions, "
-           "solutions with planted errors, own responses judged line by line "
-           "by the exact verifier";
+    return "generated stories of 1 to 16 steps with values up to 199, training "
+           "seeds; right solutions and solutions with planted errors";
   }
   std::vector<std::string> card_sets() const override {
     return {"stories:easy", "stories:middle", "stories:hard"};
@@ -60,6 +56,27 @@ class StoriesFamily : public ZooFamily {
     RandomStream rng(
         StreamKey(seed, StableHash("stories"), index, Purpose::kGenerate));
     return MakeStory(DrawStoryOptions(1, rng), rng);
+  }
+};
+
+// A reward model for the stories policy: begins with its weights and goes on
+// with the same data and the policy's own responses, judged exactly. Imitation
+// goes on beside it, because what predicts the next token also sees that a
+// token is wrong.
+class StoriesCriticFamily : public StoriesFamily {
+ public:
+  std::string_view name() const override { return "stories-critic"; }
+  bool judges_another() const override { return true; }
+  ZooRecipe recipe() const override {
+    return {.grow_steps = 0,
+            .judge_steps = 5500,
+            .judge_rounds = 1,
+            .own_responses = 16000};
+  }
+  std::string_view data() const override {
+    return "generated stories of 1 to 16 steps with values up to 199, training "
+           "seeds; right solutions, solutions with planted errors, responses "
+           "of the policy judged line by line by the exact verifier";
   }
 };
 
@@ -166,10 +183,11 @@ class CountdownBaseFamily : public ZooFamily {
 
 const std::vector<const ZooFamily*>& Families() {
   static const StoriesFamily stories;
+  static const StoriesCriticFamily critic;
   static const CountdownFamily countdown;
   static const CountdownBaseFamily base;
-  static const std::vector<const ZooFamily*> all = {&stories, &countdown,
-                                                    &base};
+  static const std::vector<const ZooFamily*> all = {&stories, &critic,
+                                                    &countdown, &base};
   return all;
 }
 

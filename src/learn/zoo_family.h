@@ -42,6 +42,9 @@ class ZooFamily {
   virtual std::string_view name() const = 0;
   virtual std::string_view task() const = 0;  // and verifier, by name
   virtual ZooRecipe recipe() const = 0;
+  // True for a reward model: the responses it learns to judge are another
+  // model's, which the caller names.
+  virtual bool judges_another() const { return false; }
   // What the model card says the data is.
   virtual std::string_view data() const = 0;
   // Sets and token budgets that the card reports.
@@ -57,7 +60,8 @@ class ZooFamily {
   virtual GradedProblem OwnProblem(uint64_t seed, uint64_t index) const = 0;
 };
 
-// stories, countdown, countdown-base. NotFound names the nearest.
+// stories, stories-critic, countdown, countdown-base. NotFound names the
+// nearest.
 absl::StatusOr<const ZooFamily*> FindZooFamily(std::string_view name);
 std::vector<std::string> ZooFamilyNames();
 

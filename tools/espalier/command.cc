@@ -36,8 +36,8 @@ void AddModelFlags(CLI::App& app, ModelFlags& flags) {
                  "Checkpoint folder (Hugging Face layout). Default: the "
                  "shipped model of the task");
   app.add_option("--reward-model", flags.reward_model,
-                 "Checkpoint folder with reward heads. Default: the heads of "
-                 "--model");
+                 "Checkpoint folder with reward heads. Default: the shipped one "
+                 "beside a shipped model, else the heads of --model");
   app.add_option("--threads", flags.threads, "Threads; 0: one a core")
       ->capture_default_str()
       ->check(CLI::Range(0, 1024));
@@ -90,6 +90,10 @@ absl::StatusOr<EngineOptions> ResolveModels(const ModelFlags& flags,
       return absl::NotFoundError(
           absl::StrCat("no model is shipped for task \"", task, "\" (",
                        options.policy, "); name a checkpoint with --model"));
+    }
+    const std::string critic = options.policy + "-critic";
+    if (options.critic.empty() && fs::is_directory(critic, error)) {
+      options.critic = critic;
     }
   }
   return options;

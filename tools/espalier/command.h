@@ -40,7 +40,8 @@ void AddModelFlags(CLI::App& app, ModelFlags& flags);
 // program, in its source tree, or below the current folder.
 absl::StatusOr<std::string> ZooFolder();
 // The model that a task is answered with by default: flags.model, else the
-// shipped model of that task.
+// shipped model of that task with the shipped reward model, if there is one
+// (a folder of the same name and "-critic").
 absl::StatusOr<EngineOptions> ResolveModels(const ModelFlags& flags,
                                             const std::string& task);
 

@@ -116,6 +116,9 @@ int Main(int argc, char** argv) {
   train->add_option("--work", zoo.work,
                     "Folder for the stages' state; a second run continues "
                     "from it. Default: OUT.work");
+  train->add_option("--policy", zoo.policy,
+                    "Checkpoint whose responses a reward model learns to "
+                    "judge; default: the model's own");
   train->add_option("--seed", zoo.seed)->capture_default_str();
   train->add_option("--threads", zoo.threads)->capture_default_str();
   train
