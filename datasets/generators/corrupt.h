@@ -31,14 +31,14 @@ struct CorruptedLine {
 
 // A solution of `story` in which each line is wrong with probability `p_line`.
 // Kinds: result off by 1 or 10, a digit changed or swapped, an operand from
-// another sentence, a factor or divisor that fits as well, another operation, a sentence skipped, done twice or named
-// wrongly, a line for a sentence that changes nothing, a left operand
-// miscopied, an answer that repeats another value. Every value is in
-// [0, 10000). Where the story cannot be continued from a wrong value (a
-// division is not exact, a result negative or too large), the solution stops
-// or continues with a planted line, each in half of the cases; otherwise it
-// ends with an answer, unless repeated sentences made it longer than twice the
-// expected lines.
+// another sentence, a factor or divisor that fits as well, another operation, a
+// sentence skipped, done twice or named wrongly, a line for a sentence that
+// changes nothing, a left operand miscopied, an answer that repeats another
+// value. Every value is in [0, 10000). Where the story cannot be continued from
+// a wrong value (a division is not exact, a result negative or too large), the
+// solution stops or continues with a planted line, each in half of the cases;
+// otherwise it ends with an answer, unless repeated sentences made it longer
+// than twice the expected lines.
 //
 // `story` must have expected lines as MakeStory writes them.
 std::vector<CorruptedLine> CorruptStory(const GradedProblem& story,

@@ -12,6 +12,11 @@
 // that high relative to its parent (ratio of path scores): sure steps then
 // cost one sample and the budget goes to the doubtful ones.
 //
+// draft: before the first pass one whole response is written at temperature 0.
+// It is an answer to fall back on, its steps are candidates of the first pass,
+// and its length says how many samples a step may cost if the pass is to end
+// within the budget.
+//
 // A pass ends when nothing is kept; passes repeat with fresh samples until
 // `rounds` are done or the budget is spent, and all finished responses vote.
 #include <algorithm>
@@ -21,6 +26,7 @@
 #include "search/algorithm.h"
 #include "search/parts/aggregate.h"
 #include "search/parts/choose.h"
+#include "search/parts/rollout.h"
 
 namespace espalier {
 namespace {
@@ -31,7 +37,8 @@ struct BeamOptions {
   int rounds = 0;
   float temperature = 1;
   float frequency = 1;
-  float accept = 0;
+  float accept = 0.9f;
+  bool draft = true;
   Level level = Level::kPath;
   Aggregate aggregate = Aggregate::kLast;
   AnswerChoice choice = AnswerChoice::kWeighted;
@@ -45,6 +52,9 @@ struct BeamOptions {
            "weight of the log share of equal samples");
     v.Real("accept", &accept, 0, 1,
            "stop sampling a step at this score relative to its parent; 0: off");
+    v.Flag("draft", &draft,
+           "write one response at temperature 0 first: a fall-back, and a "
+           "measure of what a pass costs");
     VisitChoice(v, "level", &level, kLevelNames, "reward head");
     VisitChoice(v, "aggregate", &aggregate, kAggregateNames,
                 "how step scores make the score of a path");
@@ -83,12 +93,37 @@ Co<> Rank(SearchContext& ctx, const std::vector<NodeId>& samples,
   }
 }
 
+// What a pass knows beside the tree.
+struct Pass {
+  int branch = 1;             // samples of a step at most, now
+  std::vector<NodeId> draft;  // candidates without being sampled again
+};
+
+// The draft's step below `parent`, or kNoNode.
+NodeId DraftStep(const SearchContext& ctx, const Pass& pass, NodeId parent) {
+  for (const NodeId node : pass.draft) {
+    if (ctx.tree()[node].parent == parent) return node;
+  }
+  return kNoNode;
+}
+
+// True if `node` needs no competitor.
+bool Accepted(SearchContext& ctx, NodeId node, const BeamOptions& options) {
+  const NodeId parent = ctx.tree()[node].parent;
+  const float before = parent == kRoot ? 1 : Score(ctx, parent, options);
+  return Score(ctx, node, options) >= options.accept * before;
+}
+
 // Stage 1 with early acceptance: one sample at a time.
 Co<std::vector<NodeId>> ProposeUntilAccepted(SearchContext& ctx, NodeId parent,
-                                             const BeamOptions& options) {
+                                             const BeamOptions& options,
+                                             const Pass& pass) {
   std::vector<NodeId> samples;
-  const float before = parent == kRoot ? 1 : Score(ctx, parent, options);
-  while (static_cast<int>(samples.size()) < options.branch) {
+  if (const NodeId drafted = DraftStep(ctx, pass, parent); drafted != kNoNode) {
+    samples.push_back(drafted);
+    if (Accepted(ctx, drafted, options)) co_return samples;
+  }
+  while (static_cast<int>(samples.size()) < pass.branch) {
     const Expansion one =
         co_await ctx.Expand(parent, {.temperature = options.temperature});
     if (one.samples.empty()) break;
@@ -97,30 +132,34 @@ Co<std::vector<NodeId>> ProposeUntilAccepted(SearchContext& ctx, NodeId parent,
     samples.push_back(node);
     const Evaluation evaluation = co_await ctx.Evaluate(one.samples);
     if (!evaluation.done && !ctx.tree()[node].scored()) break;
-    if (Score(ctx, node, options) >= options.accept * before) break;
+    if (Accepted(ctx, node, options)) break;
   }
   co_return samples;
 }
 
 Co<> ProposeAll(SearchContext& ctx, const std::vector<NodeId>& kept,
-                const BeamOptions& options,
+                const BeamOptions& options, const Pass& pass,
                 std::vector<Candidate>& candidates) {
   if (options.accept > 0) {
     for (const NodeId parent : kept) {
       const std::vector<NodeId> samples =
-          co_await ProposeUntilAccepted(ctx, parent, options);
+          co_await ProposeUntilAccepted(ctx, parent, options, pass);
       if (!samples.empty()) co_await Rank(ctx, samples, options, candidates);
     }
     co_return;
   }
   std::vector<Awaiting<Expansion>> asked;
   for (const NodeId parent : kept) {
-    asked.push_back(ctx.Expand(
-        parent, {.n = options.branch, .temperature = options.temperature}));
+    const bool drafted = DraftStep(ctx, pass, parent) != kNoNode;
+    asked.push_back(
+        ctx.Expand(parent, {.n = std::max(1, pass.branch - (drafted ? 1 : 0)),
+                            .temperature = options.temperature}));
   }
-  for (const Awaiting<Expansion>& request : asked) {
-    const Expansion expansion = co_await request;
+  for (size_t i = 0; i < kept.size(); ++i) {
+    const Expansion expansion = co_await asked[i];
     std::vector<NodeId> samples;
+    const NodeId drafted = DraftStep(ctx, pass, kept[i]);
+    if (drafted != kNoNode) samples.push_back(drafted);
     for (const NodeId node : expansion.samples) {
       if (!ctx.tree()[node].truncated()) samples.push_back(node);
     }
@@ -128,13 +167,37 @@ Co<> ProposeAll(SearchContext& ctx, const std::vector<NodeId>& kept,
   }
 }
 
+// Tokens on the way from the root to `node`.
+int64_t PathTokens(const Tree& tree, NodeId node) {
+  int64_t tokens = 0;
+  for (; node != kRoot; node = tree[node].parent)
+    tokens += tree[node].num_tokens;
+  return tokens;
+}
+
+// Samples of each next step that leave enough for the steps after it, if a
+// response takes `whole` tokens (0: unknown).
+int Affordable(const SearchContext& ctx, const BeamOptions& options,
+               const std::vector<NodeId>& kept, int64_t whole) {
+  if (whole == 0) return options.branch;
+  const int64_t done = PathTokens(ctx.tree(), kept.front());
+  // A response may turn out longer: never expect less than a tenth.
+  const int64_t rest = std::max(whole - done, whole / 10 + 1);
+  const int64_t share =
+      ctx.tokens_left() / (rest * static_cast<int64_t>(kept.size()));
+  return static_cast<int>(
+      std::clamp<int64_t>(share, 1, static_cast<int64_t>(options.branch)));
+}
+
 // One pass from the root; finished responses vote as they end.
-Co<> RunPass(SearchContext& ctx, const BeamOptions& options, Votes& votes) {
+Co<> RunPass(SearchContext& ctx, const BeamOptions& options, Pass& pass,
+             int64_t whole, Votes& votes) {
   std::vector<NodeId> kept = {kRoot};
   int places = options.width;
   while (!kept.empty() && places > 0) {
+    pass.branch = Affordable(ctx, options, kept, whole);
     std::vector<Candidate> candidates;
-    co_await ProposeAll(ctx, kept, options, candidates);
+    co_await ProposeAll(ctx, kept, options, pass, candidates);
     std::stable_sort(
         candidates.begin(), candidates.end(),
         [](const Candidate& a, const Candidate& b) { return a.rank > b.rank; });
@@ -154,12 +217,29 @@ Co<> RunPass(SearchContext& ctx, const BeamOptions& options, Votes& votes) {
   }
 }
 
+// Writes and scores the draft. Its vote counts only until a pass has ended:
+// the first pass repeats it where it is good.
+Co<> WriteDraft(SearchContext& ctx, const BeamOptions& options, Pass& pass) {
+  const NodeId end = co_await Rollout(ctx, kRoot, 0);
+  if (end == kNoNode) co_return;
+  const std::vector<NodeId> path = ctx.tree().Path(end);
+  const Evaluation evaluation = co_await ctx.Evaluate(path);
+  if (!evaluation.done && !ctx.tree()[end].scored()) co_return;
+  pass.draft = path;
+  ctx.Offer(end, Score(ctx, end, options));
+}
+
 Co<> RunBeam(SearchContext& ctx, const BeamOptions& options) {
   Votes votes;
+  Pass pass;
+  if (options.draft) co_await WriteDraft(ctx, options, pass);
+  const int64_t whole =
+      pass.draft.empty() ? 0 : PathTokens(ctx.tree(), pass.draft.back());
   for (int round = 0;
        (options.rounds == 0 || round < options.rounds) && !ctx.ShouldStop();
        ++round) {
-    co_await RunPass(ctx, options, votes);
+    co_await RunPass(ctx, options, pass, whole, votes);
+    pass.draft.clear();
     ctx.CountSimulation();
   }
 }

@@ -35,9 +35,10 @@ void AddModelFlags(CLI::App& app, ModelFlags& flags) {
   app.add_option("--model", flags.model,
                  "Checkpoint folder (Hugging Face layout). Default: the "
                  "shipped model of the task");
-  app.add_option("--reward-model", flags.reward_model,
-                 "Checkpoint folder with reward heads. Default: the shipped one "
-                 "beside a shipped model, else the heads of --model");
+  app.add_option(
+      "--reward-model", flags.reward_model,
+      "Checkpoint folder with reward heads. Default: the shipped one "
+      "beside a shipped model, else the heads of --model");
   app.add_option("--threads", flags.threads, "Threads; 0: one a core")
       ->capture_default_str()
       ->check(CLI::Range(0, 1024));
