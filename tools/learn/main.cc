@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "src/base/random.h"
+#include "src/base/status_macros.h"
 #include "src/learn/trainer.h"
 #include "src/learn/zoo.h"
 #include "tools/learn/model_card.h"
@@ -86,6 +87,33 @@ int Bench(const BenchOptions& o) {
   return 0;
 }
 
+constexpr char kAllFamilies[] = "all";
+
+absl::Status TrainOne(ZooOptions zoo, int card_problems) {
+  if (zoo.work.empty()) zoo.work = zoo.out + ".work";
+  ESP_ASSIGN_OR_RETURN(const ZooReport report, TrainZooModel(zoo));
+  if (card_problems == 0) return absl::OkStatus();
+  return WriteModelCard(zoo.out, zoo.policy, report, card_problems);
+}
+
+// Every family into a folder of its name below `zoo.out`. A reward model
+// follows the policy that it judges.
+absl::Status TrainAll(const ZooOptions& zoo, int card_problems) {
+  const std::string work = zoo.work.empty() ? zoo.out + ".work" : zoo.work;
+  for (const std::string& name : ZooFamilyNames()) {
+    ZooOptions one = zoo;
+    one.family = name;
+    one.out = absl::StrCat(zoo.out, "/", name);
+    one.work = absl::StrCat(work, "/", name);
+    ESP_ASSIGN_OR_RETURN(const ZooFamily* family, FindZooFamily(name));
+    if (family->judges_another()) {
+      one.policy = absl::StrCat(zoo.out, "/", std::string(family->task()));
+    }
+    ESP_RETURN_IF_ERROR(TrainOne(one, card_problems));
+  }
+  return absl::OkStatus();
+}
+
 int Main(int argc, char** argv) {
   CLI::App app("Trains Espalier's models", "espalier-learn");
   app.require_subcommand(1);
@@ -110,7 +138,8 @@ int Main(int argc, char** argv) {
   train
       ->add_option(
           "--family", zoo.family,
-          absl::StrCat("One of ", absl::StrJoin(ZooFamilyNames(), ", ")))
+          absl::StrCat("One of ", absl::StrJoin(ZooFamilyNames(), ", "),
+                       "; all trains each into a folder below OUT"))
       ->capture_default_str();
   train->add_option("--out", zoo.out, "Checkpoint folder to write")->required();
   train->add_option("--work", zoo.work,
@@ -148,20 +177,16 @@ int Main(int argc, char** argv) {
   train->add_flag("--smoke", smoke, "Two minutes that must lower the losses");
   CLI11_PARSE(app, argc, argv);
   if (command->parsed()) return Bench(bench);
-  if (zoo.work.empty()) zoo.work = zoo.out + ".work";
   if (smoke) {
     zoo.grow_steps = 120;
     zoo.judge_steps = 30;
-    zoo.judge_rounds = 1;
     zoo.own_responses = 200;
-    card_problems = 0;
     zoo.batch_tokens = 8192;
+    card_problems = 0;
   }
-  const absl::StatusOr<ZooReport> report = TrainZooModel(zoo);
-  absl::Status status = report.status();
-  if (status.ok() && card_problems > 0) {
-    status = WriteModelCard(zoo.out, *report, card_problems);
-  }
+  const absl::Status status = zoo.family == kAllFamilies
+                                  ? TrainAll(zoo, card_problems)
+                                  : TrainOne(zoo, card_problems);
   if (status.ok()) return 0;
   std::fprintf(stderr, "espalier-learn zoo: %s\n",
                std::string(status.message()).c_str());
