@@ -24,6 +24,7 @@ constexpr StoryBand kBands[] = {
       .max_addend = 60,
       .max_factor = 5,
       .distractor = 0,
+      .exchange = 0.1,
       .op_weights = {0.3, 0.3, 0.2, 0.2}}},
     {"middle",
      {.min_steps = 5,
@@ -31,7 +32,8 @@ constexpr StoryBand kBands[] = {
       .max_value = 99,
       .max_addend = 60,
       .max_factor = 5,
-      .distractor = 0.1,
+      .distractor = 0.05,
+      .exchange = 0.3,
       .op_weights = {0.3, 0.3, 0.2, 0.2}}},
     {"hard",
      {.min_steps = 11,
@@ -39,7 +41,8 @@ constexpr StoryBand kBands[] = {
       .max_value = 199,
       .max_addend = 99,
       .max_factor = 9,
-      .distractor = 0.1,
+      .distractor = 0.05,
+      .exchange = 0.5,
       .op_weights = {0.3, 0.3, 0.2, 0.2}}},
 };
 
@@ -70,22 +73,30 @@ constexpr std::string_view kNumberWords[] = {"zero",  "one",  "two", "three",
 // Templates. $S the hero as subject (name or pronoun), $s the same inside a
 // sentence, $N the hero's name, $o the objects, $F a friend, $G another friend,
 // $q other objects, $x the number. For factors: $k "twice" or "three times", $w
-// the number word, $v "a friend" or "two friends", $h "half" or "one third".
+// the number word, $h "half" or "one third".
 constexpr std::string_view kOpenings[] = {
     "$N has $x $o.",         "At first $N has $x $o.",
     "$N starts with $x $o.", "There are $x $o in the box that $N has.",
     "$N owns $x $o.",
 };
 constexpr std::string_view kAdds[] = {
-    "$S finds $x more.",        "$S finds $x $o.",
-    "$S buys $x more $o.",      "$F gives $N $x $o.",
-    "$S wins $x $o in a game.", "$S gets $x more from $F.",
-    "$S picks up $x $o.",
+    "$S finds $x more.",        "$S finds $x $o.",    "$S buys $x more $o.",
+    "$S wins $x $o in a game.", "$S picks up $x $o.",
 };
 constexpr std::string_view kSubtracts[] = {
-    "$S gives $x to $F.",   "$S gives $x $o to $F.",   "$S loses $x $o.",
-    "$S sells $x of them.", "$F takes $x $o from $N.", "$S throws away $x $o.",
-    "$S drops $x $o.",
+    "$S loses $x $o.", "$S sells $x of them.",  "$S throws away $x $o.",
+    "$S drops $x $o.", "$S breaks $x of them.",
+};
+// Between two people: only the names tell who has more afterwards.
+constexpr std::string_view kGains[] = {
+    "$F gives $N $x $o.",     "$F gives $x $o to $N.",
+    "$N gets $x $o from $F.", "$N takes $x $o from $F.",
+    "$F sells $N $x $o.",
+};
+constexpr std::string_view kLosses[] = {
+    "$N gives $F $x $o.",     "$N gives $x $o to $F.",
+    "$F gets $x $o from $N.", "$F takes $x $o from $N.",
+    "$N sells $F $x $o.",
 };
 constexpr std::string_view kMultiplies[] = {
     "Now $s gets $k as many.",        "Then $s has $k as many.",
@@ -93,7 +104,6 @@ constexpr std::string_view kMultiplies[] = {
     "The pile grows to $k its size.",
 };
 constexpr std::string_view kDivides[] = {
-    "$S shares them equally with $v.",
     "$S makes $w equal piles and keeps one.",
     "$S keeps only $h of them.",
     "Only $h of the $o are left.",
@@ -126,12 +136,6 @@ std::string FractionWord(int divisor) {
       "half",      "one third",   "a quarter",  "one fifth",
       "one sixth", "one seventh", "one eighth", "one ninth"};
   return std::string(kFractions[divisor - 2]);
-}
-
-// Those who share are one fewer than the shares.
-std::string FriendsWord(int divisor) {
-  if (divisor == 2) return "a friend";
-  return std::string(kNumberWords[divisor - 1]) + " friends";
 }
 
 template <typename T, size_t kSize>
@@ -213,8 +217,6 @@ class StoryWriter {
         return TimesWord(number);
       case 'w':
         return std::string(kNumberWords[number]);
-      case 'v':
-        return FriendsWord(number);
       case 'h':
         return FractionWord(number);
       default:
@@ -287,12 +289,14 @@ Change PickChange(int value, const StoryOptions& o, RandomStream& rng) {
   return possible[chosen];
 }
 
-std::string_view PickTemplate(char op, RandomStream& rng) {
+std::string_view PickTemplate(char op, double exchange, RandomStream& rng) {
   switch (op) {
     case '+':
-      return Pick(kAdds, rng);
+      return rng.UniformDouble() < exchange ? Pick(kGains, rng)
+                                            : Pick(kAdds, rng);
     case '-':
-      return Pick(kSubtracts, rng);
+      return rng.UniformDouble() < exchange ? Pick(kLosses, rng)
+                                            : Pick(kSubtracts, rng);
     case '*':
       return Pick(kMultiplies, rng);
     default:
@@ -329,7 +333,8 @@ StoryOptions DrawStoryOptions(double progress, RandomStream& rng) {
   o.max_value = small ? 99 : 199;
   o.max_addend = small ? 60 : 99;
   o.max_factor = 9;
-  o.distractor = rng.Below(5) < 2 ? 0 : 0.2 * grown * rng.UniformDouble();
+  o.distractor = rng.Below(5) < 2 ? 0 : 0.15 * grown * rng.UniformDouble();
+  o.exchange = 0.6 * grown * rng.UniformDouble();
   return o;
 }
 
@@ -359,7 +364,8 @@ GradedProblem MakeStory(const StoryOptions& options, RandomStream& rng) {
     line.op = change.op;
     line.right = change.amount;
     line.value = *ApplyStoryOperation(line.left, line.op, line.right);
-    line.tag = writer.Add(PickTemplate(change.op, rng), change.amount);
+    line.tag = writer.Add(PickTemplate(change.op, options.exchange, rng),
+                          change.amount);
     lines.push_back(FormatStoryLine(line));
   }
 
