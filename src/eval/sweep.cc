@@ -192,4 +192,80 @@ nlohmann::json SweepJson(const std::vector<ResultRow>& rows) {
   return {{"results", results}};
 }
 
+namespace {
+
+// Each problem's share of right answers over the seeds.
+std::map<std::string, double> MeanByProblem(const std::vector<ResultRow>& rows,
+                                            const std::string& method,
+                                            int64_t budget) {
+  std::map<std::string, std::pair<double, double>> sums;
+  for (const ResultRow& row : rows) {
+    if (row.method != method || row.budget_tokens != budget) continue;
+    for (size_t i = 0; i < row.ids.size(); ++i) {
+      sums[row.ids[i]].first += row.correct[i];
+      sums[row.ids[i]].second += 1;
+    }
+  }
+  std::map<std::string, double> means;
+  for (const auto& [id, sum] : sums) means[id] = sum.first / sum.second;
+  return means;
+}
+
+}  // namespace
+
+std::vector<Comparison> CompareWith(const std::string& method,
+                                    const std::vector<ResultRow>& rows) {
+  std::vector<Comparison> out;
+  for (const ResultRow& row : rows) {
+    const bool seen = std::any_of(out.begin(), out.end(), [&](const auto& c) {
+      return c.other == row.method && c.budget_tokens == row.budget_tokens;
+    });
+    if (row.method == method || seen) continue;
+    const auto others = MeanByProblem(rows, row.method, row.budget_tokens);
+    std::vector<double> a, b;
+    for (const auto& [id, mean] :
+         MeanByProblem(rows, method, row.budget_tokens)) {
+      const auto other = others.find(id);
+      if (other == others.end()) continue;
+      a.push_back(mean);
+      b.push_back(other->second);
+    }
+    if (a.empty()) continue;
+    out.push_back({method, row.method, row.budget_tokens,
+                   static_cast<int64_t>(a.size()), ComparePaired(a, b, 0)});
+  }
+  return out;
+}
+
+std::string ComparisonTable(const std::vector<Comparison>& comparisons) {
+  size_t width = 6;
+  for (const Comparison& c : comparisons) {
+    width = std::max(width, c.other.size());
+  }
+  std::string table;
+  for (const Comparison& c : comparisons) {
+    absl::StrAppendFormat(
+        &table,
+        "%s against %-*s %8d %+7.1f points  %+6.1f to %+6.1f (95 %%)\n",
+        c.method, static_cast<int>(width), c.other, c.budget_tokens,
+        100 * c.difference.mean, 100 * c.difference.interval.low,
+        100 * c.difference.interval.high);
+  }
+  return table;
+}
+
+nlohmann::json ComparisonJson(const std::vector<Comparison>& comparisons) {
+  nlohmann::json out = nlohmann::json::array();
+  for (const Comparison& c : comparisons) {
+    out.push_back({{"method", c.method},
+                   {"other", c.other},
+                   {"budget_tokens", c.budget_tokens},
+                   {"n", c.n},
+                   {"difference", c.difference.mean},
+                   {"ci_low", c.difference.interval.low},
+                   {"ci_high", c.difference.interval.high}});
+  }
+  return out;
+}
+
 }  // namespace espalier

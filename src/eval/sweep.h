@@ -20,6 +20,7 @@
 #include "absl/types/span.h"
 #include "espalier/engine.h"
 #include "nlohmann/json.hpp"
+#include "src/eval/statistics.h"
 
 namespace espalier {
 
@@ -74,6 +75,20 @@ absl::StatusOr<std::vector<ResultRow>> RunSweep(
 // with accuracy, 95 % interval, tokens and seconds.
 std::string SweepTable(const std::vector<ResultRow>& rows);
 nlohmann::json SweepJson(const std::vector<ResultRow>& rows);
+
+// How far `method` is ahead of another at the same budget, on the problems
+// that both have done; a problem's seeds are averaged first.
+struct Comparison {
+  std::string method, other;
+  int64_t budget_tokens = 0;
+  int64_t n = 0;  // problems
+  PairedDifference difference;
+};
+// `method` against each other one, in the rows' order.
+std::vector<Comparison> CompareWith(const std::string& method,
+                                    const std::vector<ResultRow>& rows);
+std::string ComparisonTable(const std::vector<Comparison>& comparisons);
+nlohmann::json ComparisonJson(const std::vector<Comparison>& comparisons);
 
 }  // namespace espalier
 

@@ -129,5 +129,34 @@ TEST(SweepTest, RowsCarryWhatTheirReadersNeed) {
   EXPECT_NE(SweepTable(*rows).find("sample"), std::string::npos);
 }
 
+// Means worked out by hand; the interval's rule is statistics_test's.
+TEST(SweepTest, ComparisonsPairProblemsAndAverageSeeds) {
+  const auto row = [](std::string method, int64_t budget,
+                      std::vector<std::string> ids, std::vector<int> correct) {
+    ResultRow row;
+    row.method = std::move(method);
+    row.budget_tokens = budget;
+    row.ids = std::move(ids);
+    row.correct = std::move(correct);
+    return row;
+  };
+  const std::vector<ResultRow> rows = {
+      row("a", 10, {"p", "q", "r"}, {1, 1, 0}),
+      row("a", 10, {"p", "q", "r"}, {1, 0, 0}),
+      row("b", 10, {"q", "p"}, {0, 1}),  // stopped before r
+      row("a", 20, {"p"}, {1}),
+      row("c", 20, {"p"}, {0}),
+      row("c", 30, {"p"}, {1}),  // nothing to compare it with
+  };
+  const std::vector<Comparison> found = CompareWith("a", rows);
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].other, "b");
+  EXPECT_EQ(found[0].n, 2);
+  EXPECT_DOUBLE_EQ(found[0].difference.mean, 0.25);  // (1 - 1 + 1/2 - 0) / 2
+  EXPECT_EQ(found[1].other, "c");
+  EXPECT_EQ(found[1].budget_tokens, 20);
+  EXPECT_DOUBLE_EQ(found[1].difference.mean, 1);
+}
+
 }  // namespace
 }  // namespace espalier

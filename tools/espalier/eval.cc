@@ -1,7 +1,9 @@
 // espalier eval: methods at equal token budgets on a problem set.
+#include <algorithm>
 #include <cstdio>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "datasets/readers/problem_set.h"
 #include "datasets/tasks/task_registry.h"
 #include "search/algorithm.h"
@@ -24,6 +26,7 @@ struct EvalFlags {
   SweepOptions sweep{.methods = {"greedy", "majority", "best_of_n", "weighted",
                                  "beam", "puct"}};
   std::string json_file;
+  std::string compare;
   bool oracle = false;
   bool constant = false;
 };
@@ -45,6 +48,14 @@ absl::Status CheckFlags(EvalFlags& flags) {
       ESP_RETURN_IF_ERROR(
           CheckSearch({.method = method, .max_tokens = budget}));
     }
+  }
+  const std::vector<std::string>& methods = flags.sweep.methods;
+  if (!flags.compare.empty() &&
+      std::find(methods.begin(), methods.end(), flags.compare) ==
+          methods.end()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--compare ", flags.compare, ": not among --methods ",
+                     absl::StrJoin(methods, ",")));
   }
   if (flags.oracle && flags.constant) {
     return absl::InvalidArgumentError(
@@ -82,10 +93,16 @@ absl::Status RunEval(EvalFlags& flags) {
   std::printf("%s, %zu problems, model %s\n%s", set.name.c_str(),
               set.problems.size(), models.policy.c_str(),
               SweepTable(rows).c_str());
+  std::vector<Comparison> comparisons;
+  if (!flags.compare.empty()) comparisons = CompareWith(flags.compare, rows);
+  std::printf("%s", ComparisonTable(comparisons).c_str());
   if (!flags.json_file.empty()) {
     nlohmann::json json = SweepJson(rows);
     json["version"] = Version();
     json["model"] = models.policy;
+    if (!flags.compare.empty()) {
+      json["comparisons"] = ComparisonJson(comparisons);
+    }
     json["set_seed"] = flags.set_options.seed;
     ESP_RETURN_IF_ERROR(
         WriteFileAtomic(flags.json_file, JsonText(json, 1) + "\n"));
@@ -136,6 +153,9 @@ void AddEval(CLI::App& app, RunFunction& run) {
       ->capture_default_str();
   app.add_option("--task", flags->task,
                  "How problems are put and graded; default by set");
+  app.add_option("--compare", flags->compare,
+                 "One of --methods: print how far it is ahead of each other, "
+                 "with 95 % intervals of the paired difference");
   app.add_option("--json", flags->json_file, "Write results to this file");
   app.add_flag("--oracle", flags->oracle,
                "Score steps by exact labels: an upper bound that reads the "
