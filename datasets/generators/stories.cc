@@ -24,7 +24,7 @@ constexpr StoryBand kBands[] = {
       .max_addend = 60,
       .max_factor = 5,
       .distractor = 0,
-      .exchange = 0.1,
+      .exchange = 0.05,
       .op_weights = {0.3, 0.3, 0.2, 0.2}}},
     {"middle",
      {.min_steps = 5,
@@ -33,7 +33,7 @@ constexpr StoryBand kBands[] = {
       .max_addend = 60,
       .max_factor = 5,
       .distractor = 0.05,
-      .exchange = 0.3,
+      .exchange = 0.1,
       .op_weights = {0.3, 0.3, 0.2, 0.2}}},
     {"hard",
      {.min_steps = 11,
@@ -42,7 +42,7 @@ constexpr StoryBand kBands[] = {
       .max_addend = 99,
       .max_factor = 9,
       .distractor = 0.05,
-      .exchange = 0.5,
+      .exchange = 0.25,
       .op_weights = {0.3, 0.3, 0.2, 0.2}}},
 };
 
@@ -71,9 +71,8 @@ constexpr std::string_view kNumberWords[] = {"zero",  "one",  "two", "three",
                                              "eight", "nine"};
 
 // Templates. $S the hero as subject (name or pronoun), $s the same inside a
-// sentence, $N the hero's name, $o the objects, $F a friend, $G another friend,
-// $q other objects, $x the number. For factors: $k "twice" or "three times", $w
-// the number word, $h "half" or "one third".
+// sentence, $N the hero's name, $o the objects, $F a friend, $x the number. For
+// factors: $k "twice" or "three times", $w the number word.
 constexpr std::string_view kOpenings[] = {
     "$N has $x $o.",         "At first $N has $x $o.",
     "$N starts with $x $o.", "There are $x $o in the box that $N has.",
@@ -105,20 +104,13 @@ constexpr std::string_view kMultiplies[] = {
 };
 constexpr std::string_view kDivides[] = {
     "$S makes $w equal piles and keeps one.",
-    "$S keeps only $h of them.",
-    "Only $h of the $o are left.",
     "$S fills $w equal bags and keeps one.",
+    "$S cuts the pile into $w equal parts and keeps one.",
 };
 constexpr std::string_view kDistractors[] = {
-    "$F has $x $q.",
-    "The shop opens at $x.",
-    "$F is $x years old.",
-    "$F buys $x $q.",
-    "The walk takes $x minutes.",
-    "$S reads $x pages of a book.",
-    "$F gives $x $q to $G.",
-    "$F lives in house $x.",
-    "$S also sees $x birds.",
+    "The shop opens at $x.",      "$F is $x years old.",
+    "The walk takes $x minutes.", "$S reads $x pages of a book.",
+    "$F lives in house $x.",      "$S also sees $x birds.",
 };
 constexpr std::string_view kQuestions[] = {
     "How many $o does $N have now?",
@@ -129,13 +121,6 @@ constexpr std::string_view kQuestions[] = {
 std::string TimesWord(int factor) {
   if (factor == 2) return "twice";
   return std::string(kNumberWords[factor]) + " times";
-}
-
-std::string FractionWord(int divisor) {
-  static constexpr std::string_view kFractions[] = {
-      "half",      "one third",   "a quarter",  "one fifth",
-      "one sixth", "one seventh", "one eighth", "one ninth"};
-  return std::string(kFractions[divisor - 2]);
 }
 
 template <typename T, size_t kSize>
@@ -154,9 +139,6 @@ class StoryWriter {
   explicit StoryWriter(RandomStream& rng)
       : rng_(rng), hero_(&Pick(kPeople, rng)) {
     object_ = Pick(kObjects, rng);
-    do {
-      other_object_ = Pick(kObjects, rng);
-    } while (other_object_ == object_);
     friend_ = PickOther(hero_, hero_);
     other_friend_ = PickOther(hero_, friend_);
   }
@@ -205,20 +187,14 @@ class StoryWriter {
         return std::string(name);
       case 'o':
         return std::string(object_);
-      case 'q':
-        return std::string(other_object_);
       case 'F':
         return std::string(friend_->name);
-      case 'G':
-        return std::string(other_friend_->name);
       case 'x':
         return absl::StrCat(number);
       case 'k':
         return TimesWord(number);
       case 'w':
         return std::string(kNumberWords[number]);
-      case 'h':
-        return FractionWord(number);
       default:
         ESP_CHECK(false && "a template uses an unknown slot");
         return "";
@@ -229,7 +205,7 @@ class StoryWriter {
   const Person* hero_;
   const Person* friend_;
   const Person* other_friend_;
-  std::string_view object_, other_object_;
+  std::string_view object_;
   std::vector<std::string> sentences_;
   bool other_named_ = false;  // the last sentence named somebody else
 };

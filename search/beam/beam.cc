@@ -3,14 +3,15 @@
 // Per step, from each of `width` kept paths:
 //   1. propose   `branch` continuations of one step;
 //   2. evaluate  them with the reward model;
-//   3. rank      log(score) + frequency * log(share of this request's samples
-//                that said the same), so that agreement among samples counts
-//                where the reward model is unsure;
+//   3. rank      log(score) + likelihood * log p(path)
+//                + frequency * log(share of this step's samples that said the
+//                same), so that what the policy holds for likely counts where
+//                the reward model is unsure;
 //   4. keep      the best `width`; those that end the response are finished.
 //
-// accept > 0 samples one by one and stops at the first step scored at least
-// that high relative to its parent (ratio of path scores): sure steps then
-// cost one sample and the budget goes to the doubtful ones.
+// accept > 0 samples one by one and stops at the first step for which
+// score / score of its parent * p(step)^likelihood is at least that high: sure
+// steps then cost one sample and the budget goes to the doubtful ones.
 //
 // draft: before the first pass one whole response is written at temperature 0.
 // It is an answer to fall back on, its steps are candidates of the first pass,
@@ -37,6 +38,7 @@ struct BeamOptions {
   int rounds = 0;
   float temperature = 1;
   float frequency = 1;
+  float likelihood = 0;
   float accept = 0.9f;
   bool draft = true;
   Level level = Level::kPath;
@@ -50,6 +52,8 @@ struct BeamOptions {
     v.Real("temperature", &temperature, 0, 10, "of sampling");
     v.Real("frequency", &frequency, 0, 100,
            "weight of the log share of equal samples");
+    v.Real("likelihood", &likelihood, 0, 100,
+           "weight of the log-probability under the policy");
     v.Real("accept", &accept, 0, 1,
            "stop sampling a step at this score relative to its parent; 0: off");
     v.Flag("draft", &draft,
@@ -75,6 +79,15 @@ float Score(SearchContext& ctx, NodeId node, const BeamOptions& options) {
   return AggregatePath(ctx.tree(), node, options.level, options.aggregate);
 }
 
+// log(score) + likelihood * log p, over the whole path.
+float LogWorth(SearchContext& ctx, NodeId node, const BeamOptions& options) {
+  float log_p = 0;
+  for (NodeId at = node; at != kRoot; at = ctx.tree()[at].parent) {
+    log_p += ctx.tree()[at].logprob;
+  }
+  return LogScore(Score(ctx, node, options)) + options.likelihood * log_p;
+}
+
 // Stages 2 and 3 for samples of one parent.
 Co<> Rank(SearchContext& ctx, const std::vector<NodeId>& samples,
           const BeamOptions& options, std::vector<Candidate>& candidates) {
@@ -88,7 +101,7 @@ Co<> Rank(SearchContext& ctx, const std::vector<NodeId>& samples,
     const auto same = std::count(samples.begin(), samples.end(), node);
     candidates.push_back(
         {node,
-         LogScore(Score(ctx, node, options)) +
+         LogWorth(ctx, node, options) +
              options.frequency * std::log(static_cast<float>(same) / total)});
   }
 }
@@ -110,8 +123,8 @@ NodeId DraftStep(const SearchContext& ctx, const Pass& pass, NodeId parent) {
 // True if `node` needs no competitor.
 bool Accepted(SearchContext& ctx, NodeId node, const BeamOptions& options) {
   const NodeId parent = ctx.tree()[node].parent;
-  const float before = parent == kRoot ? 1 : Score(ctx, parent, options);
-  return Score(ctx, node, options) >= options.accept * before;
+  const float before = parent == kRoot ? 0 : LogWorth(ctx, parent, options);
+  return LogWorth(ctx, node, options) - before >= std::log(options.accept);
 }
 
 // Stage 1 with early acceptance: one sample at a time.

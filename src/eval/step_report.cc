@@ -10,8 +10,6 @@
 namespace espalier {
 namespace {
 
-constexpr size_t kExamples = 40;
-
 // The scores of all samples seen so far with their labels.
 struct Scored {
   std::vector<std::pair<double, bool>> path, step, frequency;
@@ -31,8 +29,8 @@ absl::StatusOr<bool> RightSoFar(const GradedProblem& graded,
 absl::Status CountPrefix(const GradedProblem& graded, const Verifier& verifier,
                          const std::vector<TreeNode>& tree,
                          const std::vector<int>& children,
-                         const std::string& response, StepReport& report,
-                         Scored& scored) {
+                         const std::string& response, size_t max_examples,
+                         StepReport& report, Scored& scored) {
   const TreeNode* chosen = nullptr;
   const TreeNode* agreed = nullptr;
   bool any = false, chosen_ok = false, agreed_ok = false;
@@ -58,7 +56,7 @@ absl::Status CountPrefix(const GradedProblem& graded, const Verifier& verifier,
       agreed = &child;
       agreed_ok = ok;
     }
-    if (!ok && report.examples.size() < kExamples) {
+    if (!ok && report.examples.size() < max_examples) {
       std::string text = child.text;
       while (!text.empty() && text.back() == '\n') text.pop_back();
       report.examples.push_back(absl::StrFormat(
@@ -78,8 +76,8 @@ absl::Status CountPrefix(const GradedProblem& graded, const Verifier& verifier,
 }
 
 absl::Status CountTree(const GradedProblem& graded, const Verifier& verifier,
-                       const std::vector<TreeNode>& tree, StepReport& report,
-                       Scored& scored) {
+                       const std::vector<TreeNode>& tree, size_t max_examples,
+                       StepReport& report, Scored& scored) {
   std::vector<std::string> responses(tree.size());
   std::vector<std::vector<int>> children(tree.size());
   for (size_t i = 1; i < tree.size(); ++i) {
@@ -93,7 +91,8 @@ absl::Status CountTree(const GradedProblem& graded, const Verifier& verifier,
                          RightSoFar(graded, verifier, responses[i]));
     if (!ok) continue;
     ESP_RETURN_IF_ERROR(CountPrefix(graded, verifier, tree, children[i],
-                                    responses[i], report, scored));
+                                    responses[i], max_examples, report,
+                                    scored));
   }
   return absl::OkStatus();
 }
@@ -119,8 +118,8 @@ absl::StatusOr<StepReport> MakeStepReport(
       {.stop = options.stop}, [&](size_t i, SearchResult result) {
         if (failure.ok()) failure = result.status;
         if (failure.ok()) {
-          failure =
-              CountTree(problems[i], verifier, result.tree, report, scored);
+          failure = CountTree(problems[i], verifier, result.tree,
+                              options.examples, report, scored);
         }
         ++report.problems;
         if (options.progress) options.progress(report.problems);

@@ -24,6 +24,7 @@ struct StepReportOptions {
   int branch = 4;
   double temperature = 1;
   uint64_t seed = 0;
+  size_t examples = 0;  // wrong samples to keep in words
   const std::atomic<bool>* stop = nullptr;
   std::function<void(int64_t done)> progress;  // problems done
 };

@@ -245,8 +245,7 @@ std::string ComparisonTable(const std::vector<Comparison>& comparisons) {
   std::string table;
   for (const Comparison& c : comparisons) {
     absl::StrAppendFormat(
-        &table,
-        "%s against %-*s %8d %+7.1f points  %+6.1f to %+6.1f (95 %%)\n",
+        &table, "%s against %-*s %8d %+7.1f points  %+6.1f to %+6.1f (95 %%)\n",
         c.method, static_cast<int>(width), c.other, c.budget_tokens,
         100 * c.difference.mean, 100 * c.difference.interval.low,
         100 * c.difference.interval.high);

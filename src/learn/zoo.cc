@@ -270,11 +270,14 @@ absl::Status TrainStages(Bench& bench) {
                                .total_steps = options.grow_steps,
                                .threads = options.threads};
   if (options.grow_steps > 0) {
-    ESP_RETURN_IF_ERROR(RunStage(bench, {.name = "grow",
-                                         .steps = options.grow_steps,
-                                         .trainer = grow,
-                                         .curriculum = true,
-                                         .planted = 0.6}));
+    const ZooRecipe recipe = bench.family->recipe();
+    Stage stage{.name = "grow",
+                .steps = options.grow_steps,
+                .trainer = grow,
+                .curriculum = true,
+                .planted = recipe.planted};
+    stage.trainer.reward_coef = recipe.reward_coef;
+    ESP_RETURN_IF_ERROR(RunStage(bench, stage));
   }
   for (int round = 0; round < options.judge_rounds; ++round) {
     ESP_RETURN_IF_ERROR(SampleOwn(bench, round));

@@ -25,8 +25,12 @@ class StoriesFamily : public ZooFamily {
   std::string_view name() const override { return "stories"; }
   std::string_view task() const override { return "stories"; }
   ZooRecipe recipe() const override {
-    // Left imperfect on purpose: search has something to do.
-    return {.grow_steps = 2000};
+    // Left imperfect on purpose: search has something to do. Judging is the
+    // critic's affair.
+    return {.grow_steps = 7000,
+            .batch_tokens = 8192,
+            .planted = 0.2,
+            .reward_coef = 0.1};
   }
   std::string_view data() const override {
     return "generated stories of 1 to 16 steps with values up to 199, training "
@@ -69,9 +73,11 @@ class StoriesCriticFamily : public StoriesFamily {
   bool judges_another() const override { return true; }
   ZooRecipe recipe() const override {
     return {.grow_steps = 0,
-            .judge_steps = 5500,
+            .judge_steps = 7000,
             .judge_rounds = 1,
-            .own_responses = 16000};
+            .own_responses = 12000,
+            .batch_tokens = 8192,
+            .learning_rate = 1.5e-3};
   }
   std::string_view data() const override {
     return "generated stories of 1 to 16 steps with values up to 199, training "

@@ -32,6 +32,10 @@ struct ZooRecipe {
   int own_responses = 0;
   int batch_tokens = 16384;
   double learning_rate = 3e-3;
+  // Of the first stage: the share of responses with planted errors, and the
+  // weight of judging beside imitating.
+  double planted = 0.6;
+  double reward_coef = 1;
   int hidden_size = 128;
   int layers = 6;
 };

@@ -68,20 +68,14 @@ class Reader {
 
   std::pair<char, long> Effect(const std::string& s) const {
     static const std::map<std::string, long> words = {
-        {"two", 2},   {"three", 3},   {"four", 4},    {"five", 5},
-        {"six", 6},   {"seven", 7},   {"eight", 8},   {"nine", 9},
-        {"half", 2},  {"third", 3},   {"quarter", 4}, {"fifth", 5},
-        {"sixth", 6}, {"seventh", 7}, {"eighth", 8},  {"ninth", 9}};
+        {"two", 2}, {"three", 3}, {"four", 4},  {"five", 5},
+        {"six", 6}, {"seven", 7}, {"eight", 8}, {"nine", 9}};
     std::smatch m;
     if (Has(s, "\\btwice\\b")) return {'*', 2};
     if (std::regex_search(s, m, std::regex("(\\w+) times"))) {
       return {'*', words.at(m[1])};
     }
     if (std::regex_search(s, m, std::regex("(\\w+) equal"))) {
-      return {'/', words.at(m[1])};
-    }
-    if (std::regex_search(
-            s, m, std::regex("(half|third|quarter|\\w+th) of (them|the)"))) {
       return {'/', words.at(m[1])};
     }
     const long n = Number(s);

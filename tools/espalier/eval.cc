@@ -50,9 +50,8 @@ absl::Status CheckFlags(EvalFlags& flags) {
     }
   }
   const std::vector<std::string>& methods = flags.sweep.methods;
-  if (!flags.compare.empty() &&
-      std::find(methods.begin(), methods.end(), flags.compare) ==
-          methods.end()) {
+  if (!flags.compare.empty() && std::find(methods.begin(), methods.end(),
+                                          flags.compare) == methods.end()) {
     return absl::InvalidArgumentError(
         absl::StrCat("--compare ", flags.compare, ": not among --methods ",
                      absl::StrJoin(methods, ",")));

@@ -18,7 +18,6 @@ struct StepsFlags {
   std::string set;
   SetOptions set_options;
   StepReportOptions report;
-  int examples = 0;
   std::string json_file;
 };
 
@@ -40,11 +39,8 @@ absl::Status RunSteps(StepsFlags& flags) {
   progress.Finish();
   std::printf("%s, model %s\n%s", set.name.c_str(), models.policy.c_str(),
               StepReportText(report, flags.report.branch).c_str());
-  for (int i = 0;
-       i < flags.examples && i < static_cast<int>(report.examples.size());
-       ++i) {
-    std::printf("  wrong: %s\n",
-                report.examples[static_cast<size_t>(i)].c_str());
+  for (const std::string& example : report.examples) {
+    std::printf("  wrong: %s\n", example.c_str());
   }
   if (!flags.json_file.empty()) {
     ESP_RETURN_IF_ERROR(WriteFileAtomic(
@@ -74,7 +70,7 @@ void AddSteps(CLI::App& app, RunFunction& run) {
       ->capture_default_str();
   app.add_option("--seed", flags->report.seed, "Search seed")
       ->capture_default_str();
-  app.add_option("--examples", flags->examples, "Wrong steps to print")
+  app.add_option("--examples", flags->report.examples, "Wrong steps to print")
       ->capture_default_str();
   app.add_option("--json", flags->json_file, "Write the report to this file");
   AddModelFlags(app, flags->models);
