@@ -27,7 +27,7 @@ class StoriesFamily : public ZooFamily {
   ZooRecipe recipe() const override {
     // Left imperfect on purpose: search has something to do. Judging is the
     // critic's affair.
-    return {.grow_steps = 7000,
+    return {.grow_steps = 2000,
             .batch_tokens = 8192,
             .planted = 0.2,
             .reward_coef = 0.1};
@@ -73,7 +73,7 @@ class StoriesCriticFamily : public StoriesFamily {
   bool judges_another() const override { return true; }
   ZooRecipe recipe() const override {
     return {.grow_steps = 0,
-            .judge_steps = 7000,
+            .judge_steps = 6000,
             .judge_rounds = 1,
             .own_responses = 12000,
             .batch_tokens = 8192,
