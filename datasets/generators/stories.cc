@@ -33,7 +33,7 @@ constexpr StoryBand kBands[] = {
       .max_addend = 60,
       .max_factor = 5,
       .distractor = 0.05,
-      .exchange = 0.3,
+      .exchange = 0.45,
       .op_weights = {0.3, 0.3, 0.2, 0.2}}},
     {"hard",
      {.min_steps = 11,
@@ -42,7 +42,7 @@ constexpr StoryBand kBands[] = {
       .max_addend = 99,
       .max_factor = 9,
       .distractor = 0.05,
-      .exchange = 0.65,
+      .exchange = 0.7,
       .op_weights = {0.3, 0.3, 0.2, 0.2}}},
 };
 

@@ -122,6 +122,10 @@ class WrongInputTest(ProgramTest):
     def test_unknown_set_names_the_nearest(self):
         self.refused(run("eval", "--set", "stories:hrad"), "stories:hard")
 
+    def test_comparison_with_a_method_that_is_not_run(self):
+        self.refused(run("eval", "--set", "stories:easy", "--methods",
+                         "greedy", "--compare", "beam"), "--compare beam")
+
     def test_unknown_flag_and_command(self):
         self.refused(run("solve", STORY, "--no-such-flag"), "no-such-flag")
         self.refused(run("slove"), "slove", '"solve"')
@@ -230,6 +234,22 @@ class EvalTest(ProgramTest):
             self.assertAlmostEqual(row["accuracy"], sum(row["correct"]) / 20)
             self.assertLessEqual(row["tokens_per_problem"],
                                  row["budget_tokens"])
+
+    def test_comparisons_are_paired(self):
+        path = self.path("r.json")
+        result = run("eval", "--set", "stories:middle", "--limit", "30",
+                     "--methods", "sample,greedy", "--compare", "greedy",
+                     "--json", path)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("greedy against sample", result.stdout)
+        with open(path, encoding="utf-8") as handle:
+            report = json.load(handle)
+        sample, greedy = report["results"]
+        found, = report["comparisons"]
+        self.assertAlmostEqual(found["difference"],
+                               greedy["accuracy"] - sample["accuracy"])
+        self.assertLessEqual(found["ci_low"], found["difference"])
+        self.assertLessEqual(found["difference"], found["ci_high"])
 
     def test_oracle_rows_are_marked(self):
         path = self.path("r.json")
