@@ -36,14 +36,14 @@ constexpr StoryBand kBands[] = {
       .exchange = 0.45,
       .op_weights = {0.3, 0.3, 0.2, 0.2}}},
     {"hard",
-     {.min_steps = 11,
+     {.min_steps = 12,
       .max_steps = 16,
       .max_value = 199,
       .max_addend = 99,
       .max_factor = 9,
       .distractor = 0.05,
       .exchange = 0.7,
-      .op_weights = {0.3, 0.3, 0.2, 0.2}}},
+      .op_weights = {0.35, 0.35, 0.15, 0.15}}},
 };
 
 struct Person {
