@@ -1,6 +1,7 @@
 // espalier-learn: trains models. A program of its own, because it needs
 // LibTorch and `espalier` does not.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <limits>
 #include <string>
@@ -89,27 +90,46 @@ int Bench(const BenchOptions& o) {
 
 constexpr char kAllFamilies[] = "all";
 
-absl::Status TrainOne(ZooOptions zoo, int card_problems) {
+// What the command trains beside the options of the stages.
+struct ZooCommand {
+  ZooOptions zoo;
+  int card_problems = 200;
+  bool smoke = false;
+};
+
+absl::Status TrainOne(ZooCommand command) {
+  ZooOptions& zoo = command.zoo;
+  if (command.smoke) {
+    // The family's stages, all of them short.
+    ESP_ASSIGN_OR_RETURN(const ZooFamily* family, FindZooFamily(zoo.family));
+    const ZooRecipe recipe = family->recipe();
+    zoo.grow_steps = std::min<int64_t>(recipe.grow_steps, 120);
+    zoo.judge_steps = std::min<int64_t>(recipe.judge_steps, 30);
+    zoo.own_responses = std::min(recipe.own_responses, 200);
+    zoo.batch_tokens = 8192;
+    command.card_problems = 0;
+  }
   if (zoo.work.empty()) zoo.work = zoo.out + ".work";
   ESP_ASSIGN_OR_RETURN(const ZooReport report, TrainZooModel(zoo));
-  if (card_problems == 0) return absl::OkStatus();
-  return WriteModelCard(zoo.out, zoo.policy, report, card_problems);
+  if (command.card_problems == 0) return absl::OkStatus();
+  return WriteModelCard(zoo.out, zoo.policy, report, command.card_problems);
 }
 
 // Every family into a folder of its name below `zoo.out`. A reward model
 // follows the policy that it judges.
-absl::Status TrainAll(const ZooOptions& zoo, int card_problems) {
+absl::Status TrainAll(const ZooCommand& command) {
+  const ZooOptions& zoo = command.zoo;
   const std::string work = zoo.work.empty() ? zoo.out + ".work" : zoo.work;
   for (const std::string& name : ZooFamilyNames()) {
-    ZooOptions one = zoo;
-    one.family = name;
-    one.out = absl::StrCat(zoo.out, "/", name);
-    one.work = absl::StrCat(work, "/", name);
+    ZooCommand one = command;
+    one.zoo.family = name;
+    one.zoo.out = absl::StrCat(zoo.out, "/", name);
+    one.zoo.work = absl::StrCat(work, "/", name);
     ESP_ASSIGN_OR_RETURN(const ZooFamily* family, FindZooFamily(name));
     if (family->judges_another()) {
-      one.policy = absl::StrCat(zoo.out, "/", std::string(family->task()));
+      one.zoo.policy = absl::StrCat(zoo.out, "/", std::string(family->task()));
     }
-    ESP_RETURN_IF_ERROR(TrainOne(one, card_problems));
+    ESP_RETURN_IF_ERROR(TrainOne(one));
   }
   return absl::OkStatus();
 }
@@ -130,9 +150,8 @@ int Main(int argc, char** argv) {
   command->add_option("--micro-batch", bench.micro_batch, "tokens");
   command->add_option("--steps", bench.steps);
   command->add_flag("--fp32", bench.fp32, "fp32 products");
-  ZooOptions zoo;
-  int card_problems = 200;
-  bool smoke = false;
+  ZooCommand zoo_command;
+  ZooOptions& zoo = zoo_command.zoo;
   CLI::App* train = app.add_subcommand(
       "zoo", "Train a shipped model from nothing, in resumable stages");
   train
@@ -151,7 +170,7 @@ int Main(int argc, char** argv) {
   train->add_option("--seed", zoo.seed)->capture_default_str();
   train->add_option("--threads", zoo.threads)->capture_default_str();
   train
-      ->add_option("--card-problems", card_problems,
+      ->add_option("--card-problems", zoo_command.card_problems,
                    "Problems a set that the model card's figures are from; 0 "
                    "writes no card")
       ->capture_default_str();
@@ -174,19 +193,13 @@ int Main(int argc, char** argv) {
                     "Highest learning rate" + own);
   train->add_option("--hidden", zoo.hidden_size, "Width of the trunk" + own);
   train->add_option("--layers", zoo.layers, "Layers of the trunk" + own);
-  train->add_flag("--smoke", smoke, "Two minutes that must lower the losses");
+  train->add_flag("--smoke", zoo_command.smoke,
+                  "Every stage for a few steps: does it run, do losses fall?");
   CLI11_PARSE(app, argc, argv);
   if (command->parsed()) return Bench(bench);
-  if (smoke) {
-    zoo.grow_steps = 120;
-    zoo.judge_steps = 30;
-    zoo.own_responses = 200;
-    zoo.batch_tokens = 8192;
-    card_problems = 0;
-  }
   const absl::Status status = zoo.family == kAllFamilies
-                                  ? TrainAll(zoo, card_problems)
-                                  : TrainOne(zoo, card_problems);
+                                  ? TrainAll(zoo_command)
+                                  : TrainOne(zoo_command);
   if (status.ok()) return 0;
   std::fprintf(stderr, "espalier-learn zoo: %s\n",
                std::string(status.message()).c_str());
