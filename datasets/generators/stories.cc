@@ -42,7 +42,7 @@ constexpr StoryBand kBands[] = {
       .max_addend = 99,
       .max_factor = 9,
       .distractor = 0.05,
-      .exchange = 0.6,
+      .exchange = 0.65,
       .op_weights = {0.35, 0.35, 0.15, 0.15}}},
 };
 
