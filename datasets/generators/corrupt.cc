@@ -143,20 +143,21 @@ class Corrupter {
   std::optional<StoryLine> Attempt() {
     if (Expected().kind == Kind::kOpening) return WrongOpening();
     if (Expected().kind == Kind::kAnswer) return WrongAnswer();
-    // Slips in the result are the commonest errors of small models.
+    // Slips in the result and the direction of an exchange are the commonest
+    // errors of small models.
     const uint32_t draw = rng_.Below(100);
-    if (draw < 35) {
+    if (draw < 25) {
       StoryLine line = SlippedResult();
       line.value = SlipOfNumber(line.value, rng_);
       return line;
     }
-    if (draw < 47) return WrongOperand();
-    if (draw < 61) return WrongFactor();
-    if (draw < 67) return WrongOperation();
+    if (draw < 35) return WrongOperand();
+    if (draw < 46) return WrongFactor();
+    if (draw < 68) return WrongOperation();
     if (draw < 74) return MiscopiedLeft();
-    if (draw < 86) return SkippedSentence();
-    if (draw < 90) return RepeatedSentence();
-    if (draw < 93) return WrongTag();
+    if (draw < 84) return SkippedSentence();
+    if (draw < 88) return RepeatedSentence();
+    if (draw < 92) return WrongTag();
     return DistractorLine();
   }
 
@@ -220,8 +221,15 @@ class Corrupter {
   }
 
   std::optional<StoryLine> WrongOperation() {
+    // Mostly the wrong way round: given instead of taken, taken instead of
+    // given.
     StoryLine line = Expected();
-    line.op = "+-*/"[rng_.Below(4)];
+    const bool moves = line.op == '+' || line.op == '-';
+    if (moves && rng_.Below(4) != 0) {
+      line.op = line.op == '+' ? '-' : '+';
+    } else {
+      line.op = "+-*/"[rng_.Below(4)];
+    }
     return Continue(line);
   }
 
