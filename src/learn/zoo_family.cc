@@ -42,7 +42,7 @@ class StoriesFamily : public ZooFamily {
 
   ZooExample Draw(double progress, double planted,
                   RandomStream& rng) const override {
-    ZooExample out{.problem = MakeStory(DrawStoryOptions(progress, rng), rng)};
+    ZooExample out{.problem = MakeStory(Options(progress, rng), rng)};
     if (rng.UniformDouble() >= planted) {
       out.lines = ReferenceLines(out.problem);
       out.ended = true;
@@ -59,7 +59,12 @@ class StoriesFamily : public ZooFamily {
   GradedProblem OwnProblem(uint64_t seed, uint64_t index) const override {
     RandomStream rng(
         StreamKey(seed, StableHash("stories"), index, Purpose::kGenerate));
-    return MakeStory(DrawStoryOptions(1, rng), rng);
+    return MakeStory(Options(1, rng), rng);
+  }
+
+ protected:
+  virtual StoryOptions Options(double progress, RandomStream& rng) const {
+    return DrawStoryOptions(progress, rng);
   }
 };
 
@@ -83,6 +88,14 @@ class StoriesCriticFamily : public StoriesFamily {
     return "generated stories of 1 to 16 steps with values up to 199, training "
            "seeds; right solutions, solutions with planted errors, responses "
            "of the policy judged line by line by the exact verifier";
+  }
+
+ protected:
+  // Exchanges are what the policy gets wrong: twice as many as it has seen.
+  StoryOptions Options(double progress, RandomStream& rng) const override {
+    StoryOptions options = DrawStoryOptions(progress, rng);
+    options.exchange = 0.3 + 0.6 * rng.UniformDouble();
+    return options;
   }
 };
 
