@@ -24,7 +24,7 @@ constexpr StoryBand kBands[] = {
       .max_addend = 60,
       .max_factor = 5,
       .distractor = 0,
-      .exchange = 0.05,
+      .exchange = 0,
       .op_weights = {0.3, 0.3, 0.2, 0.2}}},
     {"middle",
      {.min_steps = 5,
@@ -33,7 +33,7 @@ constexpr StoryBand kBands[] = {
       .max_addend = 60,
       .max_factor = 5,
       .distractor = 0.05,
-      .exchange = 0.45,
+      .exchange = 0.05,
       .op_weights = {0.3, 0.3, 0.2, 0.2}}},
     {"hard",
      {.min_steps = 12,
@@ -42,7 +42,7 @@ constexpr StoryBand kBands[] = {
       .max_addend = 99,
       .max_factor = 9,
       .distractor = 0.05,
-      .exchange = 0.65,
+      .exchange = 0.05,
       .op_weights = {0.35, 0.35, 0.15, 0.15}}},
 };
 
@@ -306,7 +306,7 @@ StoryOptions DrawStoryOptions(double progress, RandomStream& rng) {
   o.max_addend = small ? 60 : 99;
   o.max_factor = 9;
   o.distractor = rng.Below(5) < 2 ? 0 : 0.15 * grown * rng.UniformDouble();
-  o.exchange = 0.7 * grown * rng.UniformDouble();
+  o.exchange = 0.1 * grown * rng.UniformDouble();
   return o;
 }
 

@@ -27,7 +27,7 @@ class StoriesFamily : public ZooFamily {
   ZooRecipe recipe() const override {
     // Left imperfect on purpose: search has something to do. Judging is the
     // critic's affair.
-    return {.grow_steps = 2000,
+    return {.grow_steps = 800,
             .batch_tokens = 8192,
             .planted = 0.2,
             .reward_coef = 0.1};
@@ -42,7 +42,7 @@ class StoriesFamily : public ZooFamily {
 
   ZooExample Draw(double progress, double planted,
                   RandomStream& rng) const override {
-    ZooExample out{.problem = MakeStory(Options(progress, rng), rng)};
+    ZooExample out{.problem = MakeStory(DrawStoryOptions(progress, rng), rng)};
     if (rng.UniformDouble() >= planted) {
       out.lines = ReferenceLines(out.problem);
       out.ended = true;
@@ -59,12 +59,7 @@ class StoriesFamily : public ZooFamily {
   GradedProblem OwnProblem(uint64_t seed, uint64_t index) const override {
     RandomStream rng(
         StreamKey(seed, StableHash("stories"), index, Purpose::kGenerate));
-    return MakeStory(Options(1, rng), rng);
-  }
-
- protected:
-  virtual StoryOptions Options(double progress, RandomStream& rng) const {
-    return DrawStoryOptions(progress, rng);
+    return MakeStory(DrawStoryOptions(1, rng), rng);
   }
 };
 
@@ -78,9 +73,9 @@ class StoriesCriticFamily : public StoriesFamily {
   bool judges_another() const override { return true; }
   ZooRecipe recipe() const override {
     return {.grow_steps = 0,
-            .judge_steps = 6000,
+            .judge_steps = 2500,
             .judge_rounds = 1,
-            .own_responses = 12000,
+            .own_responses = 6000,
             .batch_tokens = 8192,
             .learning_rate = 1.5e-3};
   }
@@ -88,14 +83,6 @@ class StoriesCriticFamily : public StoriesFamily {
     return "generated stories of 1 to 16 steps with values up to 199, training "
            "seeds; right solutions, solutions with planted errors, responses "
            "of the policy judged line by line by the exact verifier";
-  }
-
- protected:
-  // Exchanges are what the policy gets wrong: twice as many as it has seen.
-  StoryOptions Options(double progress, RandomStream& rng) const override {
-    StoryOptions options = DrawStoryOptions(progress, rng);
-    options.exchange = 0.3 + 0.6 * rng.UniformDouble();
-    return options;
   }
 };
 
