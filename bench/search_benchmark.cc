@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "benchmark/benchmark.h"
 #include "models/fake/byte_tokenizer.h"
+#include "models/fake/script_task.h"
 #include "models/fake/scripted_backend.h"
 #include "search/algorithm.h"
 #include "search/tree/tree.h"
@@ -16,34 +17,13 @@
 namespace espalier {
 namespace {
 
-class LineTask : public Task {
- public:
-  std::string_view name() const override { return "lines"; }
-  absl::StatusOr<std::string> Render(const Problem& problem) const override {
-    return problem.question + "\n";
-  }
-  const StepFormat& format() const override { return format_; }
-  std::optional<std::string> FindAnswer(
-      std::string_view response) const override {
-    const size_t at = response.rfind("= ");
-    if (at == std::string_view::npos) return std::nullopt;
-    return std::string(response.substr(at + 2));
-  }
-  bool SameAnswer(std::string_view a, std::string_view b) const override {
-    return a == b;
-  }
-
- private:
-  const StepFormat format_{.max_step_tokens = 16, .final_prefixes = {"= "}};
-};
-
 // Nodes a second of whole searches, 32 at a time.
 void Search(benchmark::State& state, const std::string& method) {
   ScriptedBackend backend({.depth = 12});
   const ByteTokenizer tokenizer;
   Executor executor(2);
   Runner runner({&backend, &tokenizer, &backend, &tokenizer}, executor, 32);
-  const LineTask task;
+  const ScriptTask task;
   const auto algorithm = MakeAlgorithm(method);
   ESP_CHECK(algorithm.ok());
   const SearchOptions options{.method = method, .max_tokens = 2000};

@@ -42,7 +42,7 @@ struct StepReport {
   double path_auc = 0;
   double step_auc = 0;
   double frequency_auc = 0;
-  // Wrong samples in words, most frequent kinds of line first; for reading.
+  // Wrong samples in words, in the order found, at most `options.examples`.
   std::vector<std::string> examples;
 };
 

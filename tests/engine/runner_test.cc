@@ -10,35 +10,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "models/fake/byte_tokenizer.h"
+#include "models/fake/script_task.h"
 #include "models/fake/scripted_backend.h"
 #include "search/tree/check_tree.h"
 
 namespace espalier {
 namespace {
-
-// The task that the scripted backend speaks: lines, the last one "= 47".
-class ScriptTask : public Task {
- public:
-  std::string_view name() const override { return "script"; }
-  absl::StatusOr<std::string> Render(const Problem& problem) const override {
-    return problem.question + "\n";
-  }
-  const StepFormat& format() const override { return format_; }
-  std::optional<std::string> FindAnswer(
-      std::string_view response) const override {
-    const size_t at = response.rfind("= ");
-    if (at == std::string_view::npos) return std::nullopt;
-    const size_t end = response.find('\n', at);
-    if (end == std::string_view::npos) return std::nullopt;
-    return std::string(response.substr(at + 2, end - at - 2));
-  }
-  bool SameAnswer(std::string_view a, std::string_view b) const override {
-    return a == b;
-  }
-
- private:
-  const StepFormat format_{.max_step_tokens = 16, .final_prefixes = {"= "}};
-};
 
 struct Outcome {
   SearchResult result;

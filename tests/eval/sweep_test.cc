@@ -4,34 +4,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "models/fake/byte_tokenizer.h"
+#include "models/fake/script_task.h"
 #include "models/fake/scripted_backend.h"
 #include "src/engine/runner.h"
 
 namespace espalier {
 namespace {
-
-class ScriptTask : public Task {
- public:
-  std::string_view name() const override { return "script"; }
-  absl::StatusOr<std::string> Render(const Problem& problem) const override {
-    return problem.question + "\n";
-  }
-  const StepFormat& format() const override { return format_; }
-  std::optional<std::string> FindAnswer(
-      std::string_view response) const override {
-    const size_t at = response.rfind("= ");
-    if (at == std::string_view::npos || response.back() != '\n') {
-      return std::nullopt;
-    }
-    return std::string(response.substr(at + 2, response.size() - at - 3));
-  }
-  bool SameAnswer(std::string_view a, std::string_view b) const override {
-    return a == b;
-  }
-
- private:
-  const StepFormat format_{.max_step_tokens = 16, .final_prefixes = {"= "}};
-};
 
 class ScriptVerifier : public Verifier {
  public:
