@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -62,8 +63,10 @@ std::vector<Outcome> RunMethod(const std::string& method, int problems,
     Runner runner({&backend, &tokenizer, &backend, &tokenizer}, executor,
                   setup.live);
     const ScriptTask task;
-    const SearchOptions options{
-        .method = method, .max_tokens = setup.tokens, .seed = setup.seed};
+    const SearchOptions options{.method = method,
+                                .max_tokens = setup.tokens,
+                                .seed = setup.seed,
+                                .keep_tree = true};
     const RunHooks hooks{.reward = reward};
     const absl::Status status = runner.Run(
         {.problems = questions,
@@ -222,6 +225,32 @@ class FixedReward : public RewardModel {
  private:
   float value_;
 };
+
+// Where a reward says nothing and agreement does not count, the likeliest
+// sibling is the one that a single path goes on from.
+TEST(RunnerTest, BeamFollowsTheLikeliestSiblingIfLikelihoodAloneCounts) {
+  FixedReward reward(0.5f);
+  int choices = 0;
+  for (const Outcome& outcome :
+       RunMethod("beam:likelihood=1:frequency=0:accept=0:draft=false:rounds=1:"
+                 "branch=6",
+                 20, {.tokens = 100000}, &reward)) {
+    const std::vector<TreeNode>& rows = outcome.result.tree;
+    for (size_t chosen = 1; chosen < rows.size(); ++chosen) {
+      const bool goes_on =
+          std::any_of(rows.begin() + 1, rows.end(), [&](const TreeNode& row) {
+            return row.parent == static_cast<int>(chosen);
+          });
+      if (!goes_on) continue;
+      for (size_t i = 1; i < rows.size(); ++i) {
+        if (rows[i].parent != rows[chosen].parent) continue;
+        EXPECT_LE(rows[i].logprob, rows[chosen].logprob);
+        choices += i != chosen;
+      }
+    }
+  }
+  EXPECT_GT(choices, 100);
+}
 
 TEST(RunnerTest, RewardsOutOfRangeAreAClearErrorOfTheirProblem) {
   for (const float value : {std::nanf(""), 1.5f, -0.1f, INFINITY}) {
