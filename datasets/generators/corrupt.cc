@@ -46,6 +46,20 @@ int64_t SlipOfNumber(int64_t number, RandomStream& rng) {
   return std::atoll(digits.c_str());
 }
 
+// What a right sum or difference comes to for one who does not carry or borrow:
+// 48+23=61, and 52-18=46 by taking the smaller digit from the larger. Nothing
+// where nothing is carried into the tens.
+std::optional<int64_t> WithoutCarry(const StoryLine& line) {
+  if (line.kind != Kind::kStep) return std::nullopt;
+  const int64_t left = line.left % 10;
+  const int64_t right = line.right % 10;
+  if (line.op == '+' && left + right >= 10) return line.value - 10;
+  if (line.op == '-' && left < right) {
+    return line.left - left - (line.right - right) + (right - left);
+  }
+  return std::nullopt;
+}
+
 // A sentence of the question that changes nothing, and its number.
 struct Distractor {
   std::string tag;
@@ -92,16 +106,33 @@ class Corrupter {
         planted = true;
       }
       const StoryLine line = planted ? WrongLine() : *right;
-      const std::string text = FormatStoryLine(line);
-      const StepVerdict verdict = judge_.Next(text);
-      ESP_CHECK(verdict.step_ok == !planted);
-      out.push_back({text, verdict, planted});
+      out.push_back(Judged(line, planted));
       if (line.kind == Kind::kAnswer) break;
     }
     return out;
   }
 
+  std::vector<CorruptedLine> WriteWithSlips(const SlipOptions& options) {
+    std::vector<CorruptedLine> out;
+    while (std::optional<StoryLine> line = RightLine()) {
+      const std::optional<int64_t> forgotten = WithoutCarry(*line);
+      const double p_slip = line->op == '+' ? options.carry : options.borrow;
+      const bool slip = forgotten && rng_.UniformDouble() < p_slip;
+      if (slip) line->value = *forgotten;
+      out.push_back(Judged(*line, slip));
+      if (line->kind == Kind::kAnswer) break;
+    }
+    return out;
+  }
+
  private:
+  CorruptedLine Judged(const StoryLine& line, bool planted) {
+    const std::string text = FormatStoryLine(line);
+    const StepVerdict verdict = judge_.Next(text);
+    ESP_CHECK(verdict.step_ok == !planted);
+    return {text, verdict, planted};
+  }
+
   const StoryLine& Expected() const { return expected_[judge_.next()]; }
 
   // The value before this line; 0 before the opening.
@@ -148,7 +179,10 @@ class Corrupter {
     const uint32_t draw = rng_.Below(100);
     if (draw < 25) {
       StoryLine line = SlippedResult();
-      line.value = SlipOfNumber(line.value, rng_);
+      const std::optional<int64_t> forgotten = WithoutCarry(line);
+      line.value = forgotten && rng_.Below(2) == 0
+                       ? *forgotten
+                       : SlipOfNumber(line.value, rng_);
       return line;
     }
     if (draw < 35) return WrongOperand();
@@ -290,6 +324,12 @@ class Corrupter {
 std::vector<CorruptedLine> CorruptStory(const GradedProblem& story,
                                         double p_line, RandomStream& rng) {
   return Corrupter(story, rng).Write(p_line);
+}
+
+std::vector<CorruptedLine> SlipStory(const GradedProblem& story,
+                                     const SlipOptions& options,
+                                     RandomStream& rng) {
+  return Corrupter(story, rng).WriteWithSlips(options);
 }
 
 }  // namespace espalier

@@ -44,6 +44,22 @@ struct CorruptedLine {
 std::vector<CorruptedLine> CorruptStory(const GradedProblem& story,
                                         double p_line, RandomStream& rng);
 
+// Probability of doing without it where a step needs it.
+struct SlipOptions {
+  double carry = 0;   // 48+23=61
+  double borrow = 0;  // 52-18=46: the smaller digit from the larger
+};
+
+// A solution of `story` as people write them, with slips of the commonest kinds
+// in column arithmetic (Brown and Burton, "Diagnostic models for procedural
+// bugs in basic mathematical skills", 1978). What follows a slip continues from
+// the value stated.
+// Slipped lines are `planted`. Stops where it cannot be continued; otherwise
+// ends with an answer. `story` as above.
+std::vector<CorruptedLine> SlipStory(const GradedProblem& story,
+                                     const SlipOptions& options,
+                                     RandomStream& rng);
+
 }  // namespace espalier
 
 #endif  // ESPALIER_DATASETS_GENERATORS_CORRUPT_H_

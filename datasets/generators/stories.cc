@@ -27,8 +27,8 @@ constexpr StoryBand kBands[] = {
       .exchange = 0,
       .op_weights = {0.3, 0.3, 0.2, 0.2}}},
     {"middle",
-     {.min_steps = 5,
-      .max_steps = 9,
+     {.min_steps = 4,
+      .max_steps = 8,
       .max_value = 99,
       .max_addend = 60,
       .max_factor = 5,
@@ -36,14 +36,14 @@ constexpr StoryBand kBands[] = {
       .exchange = 0.05,
       .op_weights = {0.3, 0.3, 0.2, 0.2}}},
     {"hard",
-     {.min_steps = 12,
+     {.min_steps = 13,
       .max_steps = 16,
       .max_value = 199,
       .max_addend = 99,
       .max_factor = 9,
       .distractor = 0.05,
       .exchange = 0.05,
-      .op_weights = {0.35, 0.35, 0.15, 0.15}}},
+      .op_weights = {0.4, 0.4, 0.1, 0.1}}},
 };
 
 struct Person {

@@ -12,7 +12,6 @@
 #include "datasets/tasks/task_registry.h"
 #include "espalier/engine.h"
 #include "models/net/llama_net.h"
-#include "models/net/load_net.h"
 #include "models/tokenizer/bpe_trainer.h"
 #include "models/tokenizer/tokenizer.h"
 #include "nlohmann/json.hpp"
@@ -176,12 +175,6 @@ absl::Status RunStage(Bench& bench, const Stage& stage) {
 
 absl::Status PrepareTokenizer(Bench& bench) {
   const std::string file = bench.options.work + "/tokenizer.json";
-  if (!fs::exists(file) && !bench.options.policy.empty()) {
-    // Policy and reward model share a tokenizer.
-    ESP_ASSIGN_OR_RETURN(const std::string json,
-                         ReadFile(bench.options.policy + "/tokenizer.json"));
-    ESP_RETURN_IF_ERROR(WriteFileAtomic(file, json));
-  }
   if (!fs::exists(file)) {
     std::vector<std::string> corpus;
     RandomStream rng(StreamKey(1, 0, 0, Purpose::kTrain));
@@ -206,12 +199,9 @@ absl::Status PrepareTokenizer(Bench& bench) {
 
 // The model's own responses to training problems, judged line by line.
 absl::Status SampleOwn(Bench& bench, int round) {
-  std::string folder = bench.options.policy;
-  if (folder.empty()) {
-    folder = bench.options.work + "/current";
-    ESP_RETURN_IF_ERROR(
-        ExportCheckpoint(*bench.net, bench.tokenizer_json, folder));
-  }
+  const std::string folder = bench.options.work + "/current";
+  ESP_RETURN_IF_ERROR(
+      ExportCheckpoint(*bench.net, bench.tokenizer_json, folder));
   ESP_ASSIGN_OR_RETURN(
       const auto engine,
       Engine::Create(
@@ -269,28 +259,26 @@ absl::Status TrainStages(Bench& bench) {
   const TrainerOptions grow = {.learning_rate = options.learning_rate,
                                .total_steps = options.grow_steps,
                                .threads = options.threads};
-  if (options.grow_steps > 0) {
-    const ZooRecipe recipe = bench.family->recipe();
-    Stage stage{.name = "grow",
-                .steps = options.grow_steps,
-                .trainer = grow,
-                .curriculum = true,
-                .planted = recipe.planted};
-    stage.trainer.reward_coef = recipe.reward_coef;
-    ESP_RETURN_IF_ERROR(RunStage(bench, stage));
-  }
+  const ZooRecipe recipe = bench.family->recipe();
+  Stage stage{.name = "grow",
+              .steps = options.grow_steps,
+              .trainer = grow,
+              .curriculum = true,
+              .planted = recipe.planted};
+  stage.trainer.reward_coef = recipe.reward_coef;
+  ESP_RETURN_IF_ERROR(RunStage(bench, stage));
   for (int round = 0; round < options.judge_rounds; ++round) {
     ESP_RETURN_IF_ERROR(SampleOwn(bench, round));
     TrainerOptions judge = grow;
     judge.total_steps = options.judge_steps;
-    if (options.grow_steps > 0) judge.learning_rate /= 2;
+    judge.learning_rate /= 2;
     judge.lm_coef = options.judge_lm_coef;
     ESP_RETURN_IF_ERROR(RunStage(
         bench, {.name = absl::StrCat("judge", round),
                 .steps = options.judge_steps,
                 .trainer = judge,
-                .planted = 0.5,
-                .own_share = 0.4,
+                .planted = 0.3,
+                .own_share = 0.3,
                 .data_offset = 1000000u * static_cast<uint64_t>(round + 1)}));
   }
   return absl::OkStatus();
@@ -304,12 +292,6 @@ absl::StatusOr<ZooReport> TrainZooModel(const ZooOptions& given) {
   if (options.hidden_size % 64 != 0 || options.hidden_size == 0) {
     return absl::InvalidArgumentError(absl::StrCat(
         "hidden size ", options.hidden_size, ": expected a multiple of 64"));
-  }
-  if (family->judges_another() && options.policy.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(given.family,
-                     " is trained on another model's responses; name its "
-                     "checkpoint folder with --policy"));
   }
   std::error_code error;
   fs::create_directories(options.work, error);
@@ -336,12 +318,7 @@ absl::StatusOr<ZooReport> TrainZooModel(const ZooOptions& given) {
                               .context_length = 2048,
                               .reward_head = true,
                               .end_token = end};
-  if (family->judges_another()) {
-    ESP_ASSIGN_OR_RETURN(bench.net, net::LoadNet(options.policy, {}));
-  } else {
-    ESP_ASSIGN_OR_RETURN(bench.net,
-                         net::LlamaNet::Create(config, options.seed));
-  }
+  ESP_ASSIGN_OR_RETURN(bench.net, net::LlamaNet::Create(config, options.seed));
   ESP_RETURN_IF_ERROR(TrainStages(bench));
   ESP_RETURN_IF_ERROR(
       ExportCheckpoint(*bench.net, bench.tokenizer_json, options.out));

@@ -25,9 +25,6 @@ struct ZooOptions {
   std::string family = "stories";
   std::string out;   // checkpoint folder
   std::string work;  // state of the stages
-  // The checkpoint whose responses are judged; "": the model's own. A family
-  // that judges another model's begins with that model's weights.
-  std::string policy;
   uint64_t seed = 1;
   int threads = 2;
   int64_t grow_steps = -1;

@@ -46,9 +46,6 @@ class ZooFamily {
   virtual std::string_view name() const = 0;
   virtual std::string_view task() const = 0;  // and verifier, by name
   virtual ZooRecipe recipe() const = 0;
-  // True for a reward model: the responses it learns to judge are another
-  // model's, which the caller names.
-  virtual bool judges_another() const { return false; }
   // What the model card says the data is.
   virtual std::string_view data() const = 0;
   // Sets and token budgets that the card reports.
@@ -56,7 +53,7 @@ class ZooFamily {
 
   // A training example with the draws of `rng`. `progress` in [0, 1] is the
   // point of the curriculum, easy problems first; `planted` the share of
-  // responses with wrong lines, of which only the right ones are imitated.
+  // responses with planted errors, which are to be judged and not imitated.
   virtual ZooExample Draw(double progress, double planted,
                           RandomStream& rng) const = 0;
   // The problem `index` of training seed `seed`, of which the model's own
@@ -64,7 +61,7 @@ class ZooFamily {
   virtual GradedProblem OwnProblem(uint64_t seed, uint64_t index) const = 0;
 };
 
-// stories, stories-critic, countdown, countdown-base. NotFound names the
+// stories, countdown, countdown-base. NotFound names the
 // nearest.
 absl::StatusOr<const ZooFamily*> FindZooFamily(std::string_view name);
 std::vector<std::string> ZooFamilyNames();

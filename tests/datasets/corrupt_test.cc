@@ -140,5 +140,75 @@ TEST(CorruptStory, EveryLineWrongStillEnds) {
   }
 }
 
+GradedProblem StoryWithSteps(std::vector<std::string> steps) {
+  GradedProblem story;
+  story.problem.question = "A story.";
+  story.reference.steps = std::move(steps);
+  return story;
+}
+
+std::vector<std::string> Slipped(const GradedProblem& story,
+                                 const SlipOptions& options) {
+  RandomStream rng = Stream(0);
+  std::vector<std::string> texts;
+  for (const CorruptedLine& line : SlipStory(story, options, rng)) {
+    texts.push_back(line.text);
+  }
+  return texts;
+}
+
+TEST(SlipStory, ForgetsEveryCarryAndBorrowAndContinues) {
+  const GradedProblem story =
+      StoryWithSteps({"a 52", "b 52-18=34", "c 34+27=61", "d 61+30=91",
+                      "e 91*2=182", "f 182-83=99", "= 99"});
+  EXPECT_EQ(Slipped(story, {.carry = 1, .borrow = 1}),
+            (std::vector<std::string>{"a 52", "b 52-18=46", "c 46+27=63",
+                                      "d 63+30=93", "e 93*2=186",
+                                      "f 186-83=103", "= 103"}));
+  EXPECT_EQ(Slipped(story, {}), story.reference.steps);
+}
+
+TEST(SlipStory, StopsWhereTheValueLeadsNowhere) {
+  const GradedProblem story =
+      StoryWithSteps({"a 23", "b 23+19=42", "c 42/7=6", "= 6"});
+  // 32 cannot be divided by 7.
+  EXPECT_EQ(Slipped(story, {.carry = 1, .borrow = 1}),
+            (std::vector<std::string>{"a 23", "b 23+19=32"}));
+}
+
+TEST(SlipStory, SlipsAsOftenAsAskedAndVerdictsAreTheVerifiers) {
+  int sums = 0, differences = 0;  // that carry, that borrow
+  int carry_slips = 0, borrow_slips = 0;
+  for (uint64_t i = 0; i < 300; ++i) {
+    const GradedProblem story = MakeStory(*FindStoryBand("hard"), 1, i);
+    RandomStream rng = Stream(i);
+    const std::vector<CorruptedLine> lines =
+        SlipStory(story, {.carry = 0.5, .borrow = 0.2}, rng);
+    const auto verdicts =
+        StoriesVerifier()
+            .CheckSteps(story.problem, story.reference, Response(lines))
+            .value();
+    ASSERT_EQ(verdicts.size(), lines.size());
+    for (size_t k = 0; k < lines.size(); ++k) {
+      EXPECT_EQ(verdicts[k].step_ok, lines[k].verdict.step_ok);
+      EXPECT_EQ(verdicts[k].path_ok, lines[k].verdict.path_ok);
+      EXPECT_EQ(lines[k].planted, !lines[k].verdict.step_ok);
+      const StoryLine line = *ParseStoryLine(lines[k].text);
+      if (line.op == '+' && line.left % 10 + line.right % 10 > 9) {
+        ++sums;
+        carry_slips += lines[k].planted;
+      } else if (line.op == '-' && line.left % 10 < line.right % 10) {
+        ++differences;
+        borrow_slips += lines[k].planted;
+      } else {
+        EXPECT_FALSE(lines[k].planted) << lines[k].text;
+      }
+    }
+  }
+  EXPECT_NEAR(carry_slips, 0.5 * sums, 4 * std::sqrt(0.25 * sums));
+  EXPECT_NEAR(borrow_slips, 0.2 * differences,
+              4 * std::sqrt(0.16 * differences));
+}
+
 }  // namespace
 }  // namespace espalier

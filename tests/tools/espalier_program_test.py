@@ -104,7 +104,7 @@ class WrongInputTest(ProgramTest):
     def test_empty_question(self):
         for question in ("", " ", "\n\t"):
             self.refused(run("solve", question, "--model", STORIES,
-                             "--task", "qa"), "question")
+                             "--task", "qa"), "question is empty")
 
     def test_zero_budget(self):
         self.refused(run("solve", STORY, "--budget-tokens", "0"), "budget")

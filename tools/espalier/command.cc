@@ -92,10 +92,6 @@ absl::StatusOr<EngineOptions> ResolveModels(const ModelFlags& flags,
           absl::StrCat("no model is shipped for task \"", task, "\" (",
                        options.policy, "); name a checkpoint with --model"));
     }
-    const std::string critic = options.policy + "-critic";
-    if (options.critic.empty() && fs::is_directory(critic, error)) {
-      options.critic = critic;
-    }
   }
   return options;
 }

@@ -40,8 +40,7 @@ void AddModelFlags(CLI::App& app, ModelFlags& flags);
 // program, in its source tree, or below the current folder.
 absl::StatusOr<std::string> ZooFolder();
 // The model that a task is answered with by default: flags.model, else the
-// shipped model of that task with the shipped reward model, if there is one
-// (a folder of the same name and "-critic").
+// shipped model of that task.
 absl::StatusOr<EngineOptions> ResolveModels(const ModelFlags& flags,
                                             const std::string& task);
 

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <iostream>
 #include <iterator>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -21,7 +22,7 @@ namespace {
 
 struct SolveFlags {
   ModelFlags models;
-  std::string question;
+  std::optional<std::string> question;
   std::string file;
   std::string set;
   int64_t index = 0;
@@ -71,9 +72,14 @@ absl::StatusOr<std::vector<GradedProblem>> ReadProblems(SolveFlags& flags) {
     ESP_ASSIGN_OR_RETURN(const std::string text, ReadFile(flags.file));
     return ParseQuestions(text, flags.file);
   }
-  if (!flags.question.empty()) {
+  if (flags.question) {
+    if (flags.question->find_first_not_of(" \t\r\n") == std::string::npos) {
+      return absl::InvalidArgumentError(
+          "the question is empty; expected text, as in: espalier solve \"Ann "
+          "has 3 shells. ...\"");
+    }
     return std::vector<GradedProblem>{
-        {{.id = "question", .question = flags.question}, {}}};
+        {{.id = "question", .question = *flags.question}, {}}};
   }
   if (isatty(STDIN_FILENO) != 0) {
     return absl::InvalidArgumentError(

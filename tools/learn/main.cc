@@ -112,11 +112,10 @@ absl::Status TrainOne(ZooCommand command) {
   if (zoo.work.empty()) zoo.work = zoo.out + ".work";
   ESP_ASSIGN_OR_RETURN(const ZooReport report, TrainZooModel(zoo));
   if (command.card_problems == 0) return absl::OkStatus();
-  return WriteModelCard(zoo.out, zoo.policy, report, command.card_problems);
+  return WriteModelCard(zoo.out, report, command.card_problems);
 }
 
-// Every family into a folder of its name below `zoo.out`. A reward model
-// follows the policy that it judges.
+// Every family into a folder of its name below `zoo.out`.
 absl::Status TrainAll(const ZooCommand& command) {
   const ZooOptions& zoo = command.zoo;
   const std::string work = zoo.work.empty() ? zoo.out + ".work" : zoo.work;
@@ -125,10 +124,6 @@ absl::Status TrainAll(const ZooCommand& command) {
     one.zoo.family = name;
     one.zoo.out = absl::StrCat(zoo.out, "/", name);
     one.zoo.work = absl::StrCat(work, "/", name);
-    ESP_ASSIGN_OR_RETURN(const ZooFamily* family, FindZooFamily(name));
-    if (family->judges_another()) {
-      one.zoo.policy = absl::StrCat(zoo.out, "/", std::string(family->task()));
-    }
     ESP_RETURN_IF_ERROR(TrainOne(one));
   }
   return absl::OkStatus();
@@ -164,9 +159,6 @@ int Main(int argc, char** argv) {
   train->add_option("--work", zoo.work,
                     "Folder for the stages' state; a second run continues "
                     "from it. Default: OUT.work");
-  train->add_option("--policy", zoo.policy,
-                    "Checkpoint whose responses a reward model learns to "
-                    "judge; default: the model's own");
   train->add_option("--seed", zoo.seed)->capture_default_str();
   train->add_option("--threads", zoo.threads)->capture_default_str();
   train

@@ -51,34 +51,28 @@ absl::StatusOr<std::string> MeasureSet(Engine& engine, const std::string& name,
 
 }  // namespace
 
-absl::Status WriteModelCard(const std::string& folder,
-                            const std::string& policy, const ZooReport& facts,
+absl::Status WriteModelCard(const std::string& folder, const ZooReport& facts,
                             int problems) {
   const ZooFamily& family = *facts.family;
   ESP_ASSIGN_OR_RETURN(const Task* task, FindTask(std::string(family.task())));
   ESP_ASSIGN_OR_RETURN(const Verifier* verifier,
                        FindVerifier(std::string(family.task())));
-  const bool critic = !policy.empty();
-  ESP_ASSIGN_OR_RETURN(const auto engine,
-                       Engine::Create({.policy = critic ? policy : folder,
-                                       .critic = critic ? folder : "",
-                                       .threads = facts.threads,
-                                       .live = 64}));
+  ESP_ASSIGN_OR_RETURN(
+      const auto engine,
+      Engine::Create({.policy = folder, .threads = facts.threads, .live = 64}));
   std::string card = absl::StrFormat(
       "# %s\n\n"
       "A LlamaForCausalLM of %.2f M parameters with two reward heads "
       "(`reward_head.weight`: this step is right; all steps so far are), "
-      "trained by `espalier-learn zoo --family %s --seed %d`%s.\n\n"
+      "trained by `espalier-learn zoo --family %s --seed %d` from "
+      "nothing.\n\n"
       "- Data: %s.\n"
       "- Seed %d, %d threads.\n"
       "- Licence: Apache-2.0, as the rest of Espalier.\n\n"
       "| stage | steps | tokens | seconds |\n|---|---|---|---|\n",
       std::string(family.name()), static_cast<double>(facts.parameters) * 1e-6,
-      std::string(family.name()), facts.seed,
-      critic ? " from the weights of the policy that it judges; the figures "
-               "below are of that policy's samples"
-             : " from nothing",
-      std::string(family.data()), facts.seed, facts.threads);
+      std::string(family.name()), facts.seed, std::string(family.data()),
+      facts.seed, facts.threads);
   for (const ZooReport::Stage& stage : facts.stages) {
     absl::StrAppendFormat(&card, "| %s | %d | %.1f M | %.0f |\n", stage.name,
                           stage.steps, static_cast<double>(stage.tokens) * 1e-6,

@@ -11,10 +11,8 @@ namespace espalier {
 
 // Measures the checkpoint on its family's sets (test seeds; greedy accuracy,
 // next steps and the reward heads' verdicts on them) with `problems` of each
-// and writes `folder`/README.md. A reward model is measured on the samples of
-// the checkpoint `policy`; "" where the model is its own.
-absl::Status WriteModelCard(const std::string& folder,
-                            const std::string& policy, const ZooReport& report,
+// and writes `folder`/README.md.
+absl::Status WriteModelCard(const std::string& folder, const ZooReport& report,
                             int problems);
 
 }  // namespace espalier
