@@ -174,7 +174,7 @@ class Corrupter {
   std::optional<StoryLine> Attempt() {
     if (Expected().kind == Kind::kOpening) return WrongOpening();
     if (Expected().kind == Kind::kAnswer) return WrongAnswer();
-    // Slips in the result and the direction of an exchange are the commonest
+    // Slips in the result and the wrong direction of a change are the commonest
     // errors of small models.
     const uint32_t draw = rng_.Below(100);
     if (draw < 25) {

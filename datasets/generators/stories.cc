@@ -24,7 +24,6 @@ constexpr StoryBand kBands[] = {
       .max_addend = 60,
       .max_factor = 5,
       .distractor = 0,
-      .exchange = 0,
       .op_weights = {0.3, 0.3, 0.2, 0.2}}},
     {"middle",
      {.min_steps = 4,
@@ -33,7 +32,6 @@ constexpr StoryBand kBands[] = {
       .max_addend = 60,
       .max_factor = 5,
       .distractor = 0.05,
-      .exchange = 0.05,
       .op_weights = {0.3, 0.3, 0.2, 0.2}}},
     {"hard",
      {.min_steps = 13,
@@ -42,7 +40,6 @@ constexpr StoryBand kBands[] = {
       .max_addend = 99,
       .max_factor = 9,
       .distractor = 0.05,
-      .exchange = 0.05,
       .op_weights = {0.4, 0.4, 0.1, 0.1}}},
 };
 
@@ -76,22 +73,12 @@ constexpr std::string_view kOpenings[] = {
 };
 constexpr std::string_view kAdds[] = {
     "$S finds $x more.",        "$S finds $x $o.",    "$S buys $x more $o.",
-    "$S wins $x $o in a game.", "$S picks up $x $o.",
+    "$S wins $x $o in a game.", "$S picks up $x $o.", "$S gets $x $o from $F.",
 };
 constexpr std::string_view kSubtracts[] = {
-    "$S loses $x $o.", "$S sells $x of them.",  "$S throws away $x $o.",
-    "$S drops $x $o.", "$S breaks $x of them.",
-};
-// Between two people: only the names tell who has more afterwards.
-constexpr std::string_view kGains[] = {
-    "$F gives $N $x $o.",     "$F gives $x $o to $N.",
-    "$N gets $x $o from $F.", "$N takes $x $o from $F.",
-    "$F sells $N $x $o.",
-};
-constexpr std::string_view kLosses[] = {
-    "$N gives $F $x $o.",     "$N gives $x $o to $F.",
-    "$F gets $x $o from $N.", "$F takes $x $o from $N.",
-    "$N sells $F $x $o.",
+    "$S loses $x $o.",    "$S sells $x of them.",  "$S throws away $x $o.",
+    "$S drops $x $o.",    "$S breaks $x of them.", "$S gives $x $o to $F.",
+    "$S gives $x to $F.",
 };
 constexpr std::string_view kMultiplies[] = {
     "Now $s gets $k as many.",        "Then $s has $k as many.",
@@ -143,8 +130,8 @@ class StoryWriter {
   std::string Add(std::string_view text, int number) {
     const bool other_person = text.find("$F") != text.npos;
     // A pronoun only where nobody else has just been named.
-    const bool pronoun = !sentences_.empty() && !other_named_ &&
-                         !other_person && rng_.Below(4) != 0;
+    const bool pronoun =
+        !sentences_.empty() && !other_named_ && rng_.Below(4) != 0;
     if (rng_.Below(2) == 0) std::swap(friend_, other_friend_);
     std::string out;
     for (size_t i = 0; i < text.size(); ++i) {
@@ -261,14 +248,12 @@ Change PickChange(int value, const StoryOptions& o, RandomStream& rng) {
   return possible[chosen];
 }
 
-std::string_view PickTemplate(char op, double exchange, RandomStream& rng) {
+std::string_view PickTemplate(char op, RandomStream& rng) {
   switch (op) {
     case '+':
-      return rng.UniformDouble() < exchange ? Pick(kGains, rng)
-                                            : Pick(kAdds, rng);
+      return Pick(kAdds, rng);
     case '-':
-      return rng.UniformDouble() < exchange ? Pick(kLosses, rng)
-                                            : Pick(kSubtracts, rng);
+      return Pick(kSubtracts, rng);
     case '*':
       return Pick(kMultiplies, rng);
     default:
@@ -306,7 +291,6 @@ StoryOptions DrawStoryOptions(double progress, RandomStream& rng) {
   o.max_addend = small ? 60 : 99;
   o.max_factor = 9;
   o.distractor = rng.Below(5) < 2 ? 0 : 0.15 * grown * rng.UniformDouble();
-  o.exchange = 0.1 * grown * rng.UniformDouble();
   return o;
 }
 
@@ -336,8 +320,7 @@ GradedProblem MakeStory(const StoryOptions& options, RandomStream& rng) {
     line.op = change.op;
     line.right = change.amount;
     line.value = *ApplyStoryOperation(line.left, line.op, line.right);
-    line.tag = writer.Add(PickTemplate(change.op, options.exchange, rng),
-                          change.amount);
+    line.tag = writer.Add(PickTemplate(change.op, rng), change.amount);
     lines.push_back(FormatStoryLine(line));
   }
 

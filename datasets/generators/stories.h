@@ -36,9 +36,6 @@ struct StoryOptions {
   int max_addend = 60;    // what is added or taken away is in [2, max_addend]
   int max_factor = 5;     // factors and divisors are in [2, max_factor], <= 9
   double distractor = 0;  // probability of a distractor before a step
-  // Share of additions and subtractions that are exchanges between two people
-  // ("Tom gives Ann 5 pens."), where the names alone tell the direction.
-  double exchange = 0;
   // Relative frequencies of + - * /, among those that keep the bounds.
   std::array<double, 4> op_weights = {0.3, 0.3, 0.2, 0.2};
 };

@@ -27,7 +27,7 @@ double Ramp(double progress, double from, double over) {
 // lines.
 class StoriesFamily : public ZooFamily {
  public:
-  static constexpr SlipOptions kSlips = {.carry = 0.56, .borrow = 0.35};
+  static constexpr SlipOptions kSlips = {.carry = 0.55, .borrow = 0.35};
 
   std::string_view name() const override { return "stories"; }
   std::string_view task() const override { return "stories"; }
