@@ -34,7 +34,7 @@ constexpr StoryBand kBands[] = {
       .distractor = 0.05,
       .op_weights = {0.3, 0.3, 0.2, 0.2}}},
     {"hard",
-     {.min_steps = 13,
+     {.min_steps = 15,
       .max_steps = 16,
       .max_value = 199,
       .max_addend = 99,

@@ -106,10 +106,13 @@ class CountdownFamily : public ZooFamily {
   std::string_view name() const override { return "countdown"; }
   std::string_view task() const override { return "countdown"; }
   ZooRecipe recipe() const override {
-    return {.grow_steps = 2500,
-            .judge_steps = 800,
+    return {.grow_steps = 3000,
+            .judge_steps = 1000,
             .judge_rounds = 1,
-            .own_responses = 8000};
+            .own_responses = 5000,
+            .batch_tokens = 8192,
+            .planted = 0.5,
+            .reward_coef = 0.3};
   }
   std::string_view data() const override {
     return "generated puzzles of three to five numbers, training seeds and "

@@ -150,7 +150,7 @@ TEST(Stories, EveryOperationAndDistractorsOccurInHardStories) {
   for (const char op : {'+', '-', '*', '/'}) {
     EXPECT_GT(operations[op], 400) << op;
   }
-  // A distractor before about a twentieth of the 14.5 steps.
+  // A distractor before about a twentieth of the 15.5 steps.
   EXPECT_NEAR(static_cast<double>(sentences - lines) / 500, 0.7, 0.2);
 }
 
