@@ -183,6 +183,14 @@ class SolveTest(ProgramTest):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(len(result.stdout.splitlines()), 2)
 
+    def test_without_search_the_method_is_what_the_evidence_justifies(self):
+        default, beam, greedy = (
+            json.loads(run("solve", STORY, "--json", *extra).stdout)
+            for extra in ([], ["--search", "beam"], ["--search", "greedy"]))
+        for key in ("response", "tokens", "nodes", "score"):
+            self.assertEqual(default[key], beam[key])
+        self.assertNotEqual(default["tokens"], greedy["tokens"])
+
     def test_tree_is_shown(self):
         result = run("solve", STORY, "--search", "beam", "--show-tree")
         self.assertIn("tree: ", result.stdout)
