@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "models/cpu/trunk.h"
 #include "models/schedule/trunk_backend.h"
@@ -63,13 +64,7 @@ class LocalEngine : public Engine {
           absl::StrCat(options_.critic, ": the model has no reward head ",
                        "(reward_head.weight); it cannot score steps"));
     }
-    if (critic_.trunk->config().vocab_size !=
-        policy_.trunk->config().vocab_size) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          options_.critic, ": a reward model must share the policy's ",
-          "tokenizer; it has ", critic_.trunk->config().vocab_size,
-          " tokens, the policy ", policy_.trunk->config().vocab_size));
-    }
+    ESP_RETURN_IF_ERROR(CheckSameTokenizer());
     models_.critic = critic_.backend.get();
     models_.critic_tokenizer = critic_.tokenizer.get();
     return absl::OkStatus();
@@ -94,6 +89,31 @@ class LocalEngine : public Engine {
                        .options = &resolved,
                        .hooks = &hooks,
                        .on_done = on_done});
+  }
+
+  // A reward model reads the policy's tokens.
+  absl::Status CheckSameTokenizer() const {
+    const std::string place =
+        absl::StrCat(options_.critic,
+                     ": a reward model must share the policy's tokenizer; ");
+    const int size = policy_.tokenizer->vocab_size();
+    if (critic_.tokenizer->vocab_size() != size) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(place, "it has ", critic_.tokenizer->vocab_size(),
+                       " tokens, the policy ", size));
+    }
+    for (int32_t id = 0; id < size; ++id) {
+      if (critic_.tokenizer->TokenBytes(id) !=
+          policy_.tokenizer->TokenBytes(id)) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            place, "token ", id, " is \"",
+            absl::CEscape(std::string(critic_.tokenizer->TokenBytes(id))),
+            "\" in it and \"",
+            absl::CEscape(std::string(policy_.tokenizer->TokenBytes(id))),
+            "\" in the policy"));
+      }
+    }
+    return absl::OkStatus();
   }
 
   EngineStats stats() const override {

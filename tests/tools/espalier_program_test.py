@@ -220,6 +220,19 @@ class SolveTest(ProgramTest):
                      "--reward-model", critic)
         self.refused(result, "reward_head")
 
+    def test_reward_model_with_another_tokenizer_is_refused(self):
+        critic = self.copy_of_model()
+        place = os.path.join(critic, "tokenizer.json")
+        with open(place, encoding="utf-8") as handle:
+            values = json.load(handle)
+        vocab = values["model"]["vocab"]
+        vocab["a"], vocab["b"] = vocab["b"], vocab["a"]
+        self.path("model/tokenizer.json", json.dumps(values))
+        result = run("solve", STORY, "--search", "beam", "--model", STORIES,
+                     "--reward-model", critic)
+        self.refused(result, "tokenizer")
+        self.refused(result, '"b" in it and "a" in the policy')
+
 
 class EvalTest(ProgramTest):
 
