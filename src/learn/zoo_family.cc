@@ -153,7 +153,7 @@ class CountdownBaseFamily : public ZooFamily {
 
   std::string_view name() const override { return "countdown-base"; }
   std::string_view task() const override { return "countdown"; }
-  ZooRecipe recipe() const override { return {.grow_steps = 500}; }
+  ZooRecipe recipe() const override { return {.grow_steps = 900}; }
   std::string_view data() const override {
     return "4,000 puzzles of three numbers (training seed 7), one solution or "
            "failing walk with labels each, seen again and again";

@@ -183,6 +183,15 @@ class SolveTest(ProgramTest):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(len(result.stdout.splitlines()), 2)
 
+    def test_a_puzzle_is_put_to_the_countdown_model(self):
+        result = run("solve", "--set", "countdown:3", "--json",
+                     "--budget-tokens", "600")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        row = json.loads(result.stdout)
+        self.assertIn("Use ", row["question"])
+        self.assertRegex(row["steps"][0]["text"],
+                         r"^\d+[-+*/]\d+=\d+ |^give up")
+
     def test_without_search_the_method_is_what_the_evidence_justifies(self):
         default, beam, greedy = (
             json.loads(run("solve", STORY, "--json", *extra).stdout)
