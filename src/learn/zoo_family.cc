@@ -149,13 +149,18 @@ class CountdownFamily : public ZooFamily {
 // A base model that knows little: three numbers, a few thousand solutions.
 class CountdownBaseFamily : public ZooFamily {
  public:
-  static constexpr uint64_t kSolutions = 4000;
+  static constexpr uint64_t kSolutions = 5000;
 
   std::string_view name() const override { return "countdown-base"; }
   std::string_view task() const override { return "countdown"; }
-  ZooRecipe recipe() const override { return {.grow_steps = 900}; }
+  ZooRecipe recipe() const override {
+    return {.grow_steps = 700,
+            .batch_tokens = 8192,
+            .planted = 0.2,
+            .reward_coef = 0.3};
+  }
   std::string_view data() const override {
-    return "4,000 puzzles of three numbers (training seed 7), one solution or "
+    return "5,000 puzzles of three numbers (training seed 7), one solution or "
            "failing walk with labels each, seen again and again";
   }
   std::vector<std::string> card_sets() const override {
