@@ -53,9 +53,8 @@ struct SlipOptions {
 // A solution of `story` as people write them, with slips of the commonest kinds
 // in column arithmetic (Brown and Burton, "Diagnostic models for procedural
 // bugs in basic mathematical skills", 1978). What follows a slip continues from
-// the value stated.
-// Slipped lines are `planted`. Stops where it cannot be continued; otherwise
-// ends with an answer. `story` as above.
+// the value stated. Slipped lines are `planted`. Stops where it cannot be
+// continued; otherwise ends with an answer. `story` as above.
 std::vector<CorruptedLine> SlipStory(const GradedProblem& story,
                                      const SlipOptions& options,
                                      RandomStream& rng);

@@ -47,14 +47,6 @@ absl::StatusOr<TrainSequence> StepSequences::Make(
   return sequence;
 }
 
-std::vector<JudgedLine> ReferenceLines(const GradedProblem& problem) {
-  std::vector<JudgedLine> lines;
-  for (const std::string& step : problem.reference.steps) {
-    lines.push_back({step, {true, true}, true});
-  }
-  return lines;
-}
-
 absl::StatusOr<std::vector<JudgedLine>> JudgeResponse(
     const GradedProblem& problem, const Verifier& verifier,
     const std::string& response) {

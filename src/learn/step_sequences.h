@@ -48,9 +48,6 @@ class StepSequences {
   const int32_t end_token_;
 };
 
-// The reference solution: every line right and imitated.
-std::vector<JudgedLine> ReferenceLines(const GradedProblem& problem);
-
 // A response cut into its lines and judged by `verifier`; nothing is imitated.
 absl::StatusOr<std::vector<JudgedLine>> JudgeResponse(
     const GradedProblem& problem, const Verifier& verifier,

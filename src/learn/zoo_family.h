@@ -53,7 +53,8 @@ class ZooFamily {
 
   // A training example with the draws of `rng`. `progress` in [0, 1] is the
   // point of the curriculum, easy problems first; `planted` the share of
-  // responses with planted errors, which are to be judged and not imitated.
+  // responses with wrong lines or dead ends, whose wrong lines are not
+  // imitated.
   virtual ZooExample Draw(double progress, double planted,
                           RandomStream& rng) const = 0;
   // The problem `index` of training seed `seed`, of which the model's own
@@ -61,8 +62,7 @@ class ZooFamily {
   virtual GradedProblem OwnProblem(uint64_t seed, uint64_t index) const = 0;
 };
 
-// stories, countdown, countdown-base. NotFound names the
-// nearest.
+// stories, countdown, countdown-base. NotFound names the nearest.
 absl::StatusOr<const ZooFamily*> FindZooFamily(std::string_view name);
 std::vector<std::string> ZooFamilyNames();
 

@@ -21,6 +21,20 @@ std::string Response(const std::vector<CorruptedLine>& lines) {
   return out;
 }
 
+void ExpectTheVerifiersVerdicts(const GradedProblem& story,
+                                const std::vector<CorruptedLine>& lines) {
+  const auto verdicts =
+      StoriesVerifier()
+          .CheckSteps(story.problem, story.reference, Response(lines))
+          .value();
+  ASSERT_EQ(verdicts.size(), lines.size());
+  for (size_t k = 0; k < lines.size(); ++k) {
+    EXPECT_EQ(verdicts[k].step_ok, lines[k].verdict.step_ok);
+    EXPECT_EQ(verdicts[k].path_ok, lines[k].verdict.path_ok);
+    EXPECT_EQ(lines[k].planted, !lines[k].verdict.step_ok);
+  }
+}
+
 TEST(CorruptStory, WithoutErrorsIsTheReference) {
   for (uint64_t i = 0; i < 100; ++i) {
     const GradedProblem story = MakeStory(*FindStoryBand("middle"), 1, i);
@@ -39,16 +53,7 @@ TEST(CorruptStory, VerdictsAreTheVerifiersOwn) {
     const GradedProblem story = MakeStory(*FindStoryBand("hard"), 1, i);
     RandomStream rng = Stream(i);
     const std::vector<CorruptedLine> lines = CorruptStory(story, 0.3, rng);
-    const auto verdicts =
-        StoriesVerifier()
-            .CheckSteps(story.problem, story.reference, Response(lines))
-            .value();
-    ASSERT_EQ(verdicts.size(), lines.size());
-    for (size_t k = 0; k < lines.size(); ++k) {
-      EXPECT_EQ(verdicts[k].step_ok, lines[k].verdict.step_ok);
-      EXPECT_EQ(verdicts[k].path_ok, lines[k].verdict.path_ok);
-      EXPECT_EQ(lines[k].planted, !lines[k].verdict.step_ok);
-    }
+    ExpectTheVerifiersVerdicts(story, lines);
   }
 }
 
@@ -184,24 +189,17 @@ TEST(SlipStory, SlipsAsOftenAsAskedAndVerdictsAreTheVerifiers) {
     RandomStream rng = Stream(i);
     const std::vector<CorruptedLine> lines =
         SlipStory(story, {.carry = 0.5, .borrow = 0.2}, rng);
-    const auto verdicts =
-        StoriesVerifier()
-            .CheckSteps(story.problem, story.reference, Response(lines))
-            .value();
-    ASSERT_EQ(verdicts.size(), lines.size());
-    for (size_t k = 0; k < lines.size(); ++k) {
-      EXPECT_EQ(verdicts[k].step_ok, lines[k].verdict.step_ok);
-      EXPECT_EQ(verdicts[k].path_ok, lines[k].verdict.path_ok);
-      EXPECT_EQ(lines[k].planted, !lines[k].verdict.step_ok);
-      const StoryLine line = *ParseStoryLine(lines[k].text);
+    ExpectTheVerifiersVerdicts(story, lines);
+    for (const CorruptedLine& slipped : lines) {
+      const StoryLine line = *ParseStoryLine(slipped.text);
       if (line.op == '+' && line.left % 10 + line.right % 10 > 9) {
         ++sums;
-        carry_slips += lines[k].planted;
+        carry_slips += slipped.planted;
       } else if (line.op == '-' && line.left % 10 < line.right % 10) {
         ++differences;
-        borrow_slips += lines[k].planted;
+        borrow_slips += slipped.planted;
       } else {
-        EXPECT_FALSE(lines[k].planted) << lines[k].text;
+        EXPECT_FALSE(slipped.planted) << slipped.text;
       }
     }
   }
