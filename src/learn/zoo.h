@@ -1,7 +1,7 @@
 // Trains the shipped models, in resumable stages.
 //
 //   tokenizer   byte-level BPE over prompts and solutions
-//   grow        policy and reward heads together, on reference solutions and
+//   grow        policy and reward heads together, on generated solutions and
 //               solutions with planted errors, easy problems first
 //   judge       rounds of: the model's own sampled responses, judged line by
 //               line by the exact verifier, join the planted errors
