@@ -49,7 +49,7 @@ if(ESPALIER_SANITIZE)
   add_link_options(${sanitize})
 endif()
 
-set(ESPALIER_LAYER_ORDER base search datasets models engine net learn eval all)
+set(ESPALIER_LAYER_ORDER base search datasets trace models engine net learn eval all)
 list(FIND ESPALIER_LAYER_ORDER "${ESPALIER_LAYERS}" ESPALIER_LAYER_LIMIT)
 if(ESPALIER_LAYER_LIMIT LESS 0)
   message(FATAL_ERROR "ESPALIER_LAYERS=${ESPALIER_LAYERS}: expected one of "
@@ -79,11 +79,28 @@ function(espalier_torch target)
   endif()
 endfunction()
 
+# Adds the code that protoc writes for `proto` to `target`. It is compiled
+# without this project's warnings.
+function(espalier_proto target proto)
+  string(REGEX REPLACE "\\.proto$" ".pb" stem ${CMAKE_BINARY_DIR}/proto/${proto})
+  get_filename_component(folder ${CMAKE_BINARY_DIR}/proto/${proto} DIRECTORY)
+  file(MAKE_DIRECTORY ${folder})
+  add_custom_command(OUTPUT ${stem}.cc ${stem}.h
+    COMMAND protobuf::protoc --cpp_out=${CMAKE_BINARY_DIR}/proto
+      -I ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/${proto}
+    DEPENDS ${CMAKE_SOURCE_DIR}/${proto} VERBATIM)
+  set_source_files_properties(${stem}.cc PROPERTIES COMPILE_OPTIONS -w
+    SKIP_PRECOMPILE_HEADERS ON)
+  target_sources(${target} PRIVATE ${stem}.cc ${stem}.h)
+  target_include_directories(${target} SYSTEM PUBLIC ${CMAKE_BINARY_DIR}/proto)
+endfunction()
+
 # espalier_layer(NAME DIRS d... [EXCLUDE d...] [LINK lib...] [OPTIONS o...]
-#                [TORCH])
+#                [PROTO file.proto] [TORCH])
 # An OBJECT library, so that registration by static objects survives linking.
+# What protoc writes is included as "src/trace/trace.pb.h", from the build folder.
 function(espalier_layer name)
-  cmake_parse_arguments(L "TORCH" "" "DIRS;EXCLUDE;LINK;OPTIONS" ${ARGN})
+  cmake_parse_arguments(L "TORCH" "" "DIRS;EXCLUDE;LINK;OPTIONS;PROTO" ${ARGN})
   list(FIND ESPALIER_LAYER_ORDER ${name} rank)
   if(rank GREATER ESPALIER_LAYER_LIMIT)
     return()
@@ -113,6 +130,9 @@ function(espalier_layer name)
   list(REMOVE_DUPLICATES L_LINK)
   target_link_libraries(espalier_${name} PUBLIC ${L_LINK})
   set_target_properties(espalier_${name} PROPERTIES ESPALIER_LINK "${L_LINK}")
+  if(L_PROTO)
+    espalier_proto(espalier_${name} ${L_PROTO})
+  endif()
   if(L_TORCH)
     espalier_torch(espalier_${name})
   endif()

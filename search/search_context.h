@@ -103,6 +103,10 @@ struct SampledStep {
   std::vector<int32_t> tokens;
   std::string text;
   float logprob = 0;
+  // One a token, for the record: ln p at temperature 1, and ln of the chance
+  // with which the sampler drew it.
+  std::vector<float> logprobs;
+  std::vector<float> sampler_logprobs;
   bool ended = false;      // the model ended the response
   bool truncated = false;  // cut by a length limit
   int64_t handle = -1;     // the engine's own, handed back with the node
@@ -285,6 +289,8 @@ class SearchDriver {
   bool waiting() const { return ctx_.waiting_ != nullptr; }
   const absl::Status& failure() const { return ctx_.failure_; }
   const std::string& stop_reason() const { return ctx_.stop_reason_; }
+  // Sequence number of the next completion to be applied.
+  uint64_t next_delivery() const { return ctx_.next_delivery_; }
   const std::vector<AnytimeAnswer>& anytime() const { return ctx_.anytime_; }
   NodeId best_node() const { return ctx_.best_node_; }
   int32_t best_answer() const { return ctx_.best_answer_; }

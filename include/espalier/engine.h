@@ -86,6 +86,9 @@ struct SearchResult {
   double seconds = 0;
 };
 
+// Keeps searches as they run (src/trace/search_recorder.h).
+class SearchRecorder;
+
 // What a run may use beside the models. All outlive the run.
 struct RunHooks {
   const Verifier* verifier = nullptr;  // intrinsic ones only
@@ -93,6 +96,9 @@ struct RunHooks {
   // Set to true (by a signal handler, say) to end all searches; each returns
   // its best answer so far.
   const std::atomic<bool>* stop = nullptr;
+  // Records the run. A stop then leaves searches as they are, for a later run
+  // to go on with: they return nothing.
+  SearchRecorder* recorder = nullptr;
 };
 
 // Totals over the engine's life.

@@ -308,6 +308,7 @@ absl::StatusOr<Continuation> ScriptedBackend::Continue(
     const int32_t token = tokens[s.token];
     c.tokens.push_back(token);
     c.logprobs.push_back(s.logprob);
+    c.sampler_logprobs.push_back(s.sampler_logprob);
     entropy += s.entropy;
     text += tokenizer_.TokenBytes(token);
     state = Advance(state, token);

@@ -108,6 +108,8 @@ absl::StatusOr<TokenDistribution> TokenDistribution::Create(
   }
   d.log_sum_ = std::log(sum);
   d.entropy_ = static_cast<float>(std::max(0.0, d.log_sum_ - weighted / sum));
+  d.plain_ = options.temperature == 1 && options.top_k == 0 &&
+             options.top_p == 1 && options.min_p == 0;
   if (options.temperature == 0) {
     d.ids_ = {likeliest};
     d.cumulative_ = {1};
@@ -139,8 +141,11 @@ Sampled TokenDistribution::Draw(float uniform) const {
       it - cumulative_.begin(),
       static_cast<std::ptrdiff_t>(cumulative_.size()) - 1);
   const int32_t token = ids_[at];
-  return {token, static_cast<float>(logits_[token] - max_ - log_sum_),
-          entropy_};
+  const auto logprob = static_cast<float>(logits_[token] - max_ - log_sum_);
+  if (plain_) return {token, logprob, logprob, entropy_};
+  const double weight = cumulative_[at] - (at > 0 ? cumulative_[at - 1] : 0);
+  return {token, logprob,
+          static_cast<float>(std::log(weight / cumulative_.back())), entropy_};
 }
 
 absl::StatusOr<Sampled> Sample(absl::Span<const float> logits,

@@ -33,8 +33,9 @@ namespace espalier {
 // log-prob and entropy are those of the model: temperature 1, no filter.
 struct Sampled {
   int32_t token = 0;
-  float logprob = 0;  // ln p(token)
-  float entropy = 0;  // of the whole distribution, nats
+  float logprob = 0;          // ln p(token)
+  float sampler_logprob = 0;  // ln of the chance with which it was drawn
+  float entropy = 0;          // of the whole distribution, nats
 };
 
 // InvalidArgument naming the option whose value makes no sense.
@@ -55,6 +56,7 @@ class TokenDistribution {
   double max_ = 0;      // largest logit
   double log_sum_ = 0;  // ln sum exp(l_i - max_)
   float entropy_ = 0;
+  bool plain_ = false;  // drawn from the model's own distribution
   std::vector<int32_t> ids_;        // kept tokens, ascending
   std::vector<double> cumulative_;  // running sums of their weights
 };

@@ -298,16 +298,16 @@ void TrunkBackend::SampleRows(Batch& batch) {
       rows[i]->job->failure = drawn[i].status();
       continue;
     }
-    Accept(*rows[i], drawn[i]->token, drawn[i]->logprob, drawn[i]->entropy);
+    Accept(*rows[i], *drawn[i]);
   }
 }
 
-void TrunkBackend::Accept(Row& row, int32_t token, float logprob,
-                          float entropy) {
-  row.tokens.push_back(token);
-  row.logprobs.push_back(logprob);
-  row.entropy += entropy;
-  row.text += tokenizer_.TokenBytes(token);
+void TrunkBackend::Accept(Row& row, const Sampled& drawn) {
+  row.tokens.push_back(drawn.token);
+  row.logprobs.push_back(drawn.logprob);
+  row.sampler_logprobs.push_back(drawn.sampler_logprob);
+  row.entropy += drawn.entropy;
+  row.text += tokenizer_.TokenBytes(drawn.token);
   ++stats_.tokens_generated;
 }
 
@@ -345,6 +345,7 @@ void TrunkBackend::FinishRows() {
                                      static_cast<double>(row.tokens.size()));
     out.finish = finish;
     out.logprobs = std::move(row.logprobs);
+    out.sampler_logprobs = std::move(row.sampler_logprobs);
     out.seq = tree_.Adopt(row.job->generation.from, row.tokens,
                           std::exchange(row.table, PageTable()));
     out.tokens = std::move(row.tokens);

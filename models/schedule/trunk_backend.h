@@ -25,6 +25,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "models/cpu/trunk.h"
 #include "models/pages/page_pool.h"
+#include "models/sampling/sampler.h"
 #include "models/schedule/backend.h"
 #include "models/schedule/prefix_tree.h"
 #include "models/tokenizer/tokenizer.h"
@@ -77,6 +78,7 @@ class TrunkBackend : public Backend {
     PageTable table;  // resident: all but the token sampled last
     std::vector<int32_t> tokens;
     std::vector<float> logprobs;
+    std::vector<float> sampler_logprobs;
     std::string text;
     double entropy = 0;
     bool paused = false;  // had no page in this step
@@ -96,7 +98,7 @@ class TrunkBackend : public Backend {
   void PlanSequences(Batch& batch);
   void RunTrunk(Batch& batch);
   void SampleRows(Batch& batch);
-  void Accept(Row& row, int32_t token, float logprob, float entropy);
+  void Accept(Row& row, const Sampled& drawn);
   bool Finished(const Row& row, Finish* finish) const;
   void FinishRows();
   void FinishJobs(std::vector<Completion>& done);

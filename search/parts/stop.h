@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "espalier/engine.h"
 
 namespace espalier {
 
@@ -67,6 +68,9 @@ class Stoppers : public Stopper {
  private:
   std::vector<std::unique_ptr<Stopper>> all_;
 };
+
+// The budgets of `options` but for seconds.
+Stoppers MakeStoppers(const SearchOptions& options);
 
 }  // namespace espalier
 

@@ -7,6 +7,30 @@
 
 namespace espalier {
 
+const char* NodeKindName(NodeKind kind) {
+  switch (kind) {
+    case NodeKind::kPrompt:
+      return "prompt";
+    case NodeKind::kStep:
+      return "step";
+    case NodeKind::kAnswer:
+      return "answer";
+    case NodeKind::kPlan:
+      return "plan";
+    case NodeKind::kSegment:
+      return "segment";
+    case NodeKind::kThought:
+      return "thought";
+    case NodeKind::kToolCall:
+      return "tool_call";
+    case NodeKind::kToolResult:
+      return "tool_result";
+    case NodeKind::kSubgoal:
+      return "subgoal";
+  }
+  return "?";
+}
+
 Tree::Tree() {
   Node root;
   root.kind = NodeKind::kPrompt;

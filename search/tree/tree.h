@@ -39,6 +39,8 @@ enum class NodeKind : uint8_t {
   kToolResult,
   kSubgoal,
 };
+// "prompt", "step", "answer" ...
+const char* NodeKindName(NodeKind kind);
 
 // Bits of Node::flags.
 enum NodeFlag : uint8_t {

@@ -7,48 +7,10 @@
 namespace espalier {
 namespace {
 
-Stoppers MakeStoppers(const SearchOptions& options) {
-  Stoppers stoppers;
-  const auto add = [&](const char* name, int64_t Usage::*counter,
-                       int64_t limit) {
-    if (limit > 0) {
-      stoppers.Add(std::make_unique<LimitStopper>(name, counter, limit));
-    }
-  };
-  add("tokens", &Usage::tokens, options.max_tokens);
-  add("simulations", &Usage::simulations, options.max_simulations);
-  add("nodes", &Usage::nodes, options.max_nodes);
-  return stoppers;
-}
-
-const char* KindName(NodeKind kind) {
-  switch (kind) {
-    case NodeKind::kPrompt:
-      return "prompt";
-    case NodeKind::kStep:
-      return "step";
-    case NodeKind::kAnswer:
-      return "answer";
-    case NodeKind::kPlan:
-      return "plan";
-    case NodeKind::kSegment:
-      return "segment";
-    case NodeKind::kThought:
-      return "thought";
-    case NodeKind::kToolCall:
-      return "tool_call";
-    case NodeKind::kToolResult:
-      return "tool_result";
-    case NodeKind::kSubgoal:
-      return "subgoal";
-  }
-  return "?";
-}
-
 TreeNode Describe(const Tree& tree, NodeId id) {
   const Node& node = tree[id];
   return {.parent = node.parent == kNoNode ? -1 : static_cast<int>(node.parent),
-          .kind = KindName(node.kind),
+          .kind = NodeKindName(node.kind),
           .text = std::string(tree.text(id)),
           .logprob = node.logprob,
           .step_score = node.step_score,

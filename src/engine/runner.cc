@@ -8,6 +8,7 @@
 #include "src/base/clock.h"
 #include "src/base/status_macros.h"
 #include "src/base/text.h"
+#include "src/trace/search_recorder.h"
 
 namespace espalier {
 namespace {
@@ -17,6 +18,8 @@ SampledStep ToStep(const Continuation& c, const Tokenizer& tokenizer) {
   step.tokens = c.tokens;
   step.text = tokenizer.Decode(c.tokens);
   for (const float logprob : c.logprobs) step.logprob += logprob;
+  step.logprobs = c.logprobs;
+  step.sampler_logprobs = c.sampler_logprobs;
   step.ended = c.finish == Finish::kEnd;
   step.truncated = c.finish == Finish::kLength;
   step.handle = c.seq;
@@ -65,37 +68,62 @@ absl::Status Runner::Run(const RunnerJob& job) {
   job_ = &job;
   ESP_RETURN_IF_ERROR(CheckJob());
   next_problem_ = 0;
-  AdmitMore();
+  const absl::Status status = RunAll();
+  // Searches are left only by an error, or by a stop of a recorded run.
+  for (auto& live : live_) {
+    CancelRequests(*live);
+    ReleaseRest(*live);
+  }
+  live_.clear();
+  ESP_CHECK(tickets_.empty());
+  return status;
+}
+
+absl::Status Runner::RunAll() {
+  SearchRecorder* recorder = job_->hooks->recorder;
+  ESP_RETURN_IF_ERROR(AdmitMore());
   while (!live_.empty()) {
     ResumeAll();
-    for (auto& live : live_) Dispatch(*live);
-    FinishDone();
-    AdmitMore();
-    StepBackend(models_.policy, true);
+    for (auto& live : live_) ESP_RETURN_IF_ERROR(Dispatch(*live));
+    ESP_RETURN_IF_ERROR(FinishDone());
+    ESP_RETURN_IF_ERROR(AdmitMore());
+    if (recorder != nullptr) {
+      ESP_RETURN_IF_ERROR(recorder->Flush());
+      if (stop_asked()) return absl::OkStatus();
+    }
+    ESP_RETURN_IF_ERROR(StepBackend(models_.policy, true));
     if (models_.critic != nullptr && models_.critic != models_.policy) {
-      StepBackend(models_.critic, false);
+      ESP_RETURN_IF_ERROR(StepBackend(models_.critic, false));
     }
     EndStopped();
   }
-  ESP_CHECK(tickets_.empty());
-  return absl::OkStatus();
+  return recorder != nullptr ? recorder->Flush() : absl::OkStatus();
 }
 
-void Runner::AdmitMore() {
-  const bool stop = job_->hooks->stop != nullptr && job_->hooks->stop->load();
-  while (static_cast<int>(live_.size()) < live_limit_ && !stop &&
+bool Runner::stop_asked() const {
+  return job_->hooks->stop != nullptr && job_->hooks->stop->load();
+}
+
+absl::Status Runner::AdmitMore() {
+  while (static_cast<int>(live_.size()) < live_limit_ && !stop_asked() &&
          next_problem_ < job_->problems.size()) {
     const size_t index = next_problem_++;
     auto live = std::make_unique<LiveSearch>(index, job_->problems[index],
                                              *job_->task, *job_->options);
     live->started = Clock::Real().Seconds();
     const absl::Status status = OpenSequences(*live);
-    if (!status.ok()) {
-      job_->on_done(index, SearchResult{.status = status});
+    if (status.ok()) {
+      live_.push_back(std::move(live));
       continue;
     }
-    live_.push_back(std::move(live));
+    const SearchResult result{.status = status};
+    if (job_->hooks->recorder != nullptr) {
+      ESP_RETURN_IF_ERROR(
+          job_->hooks->recorder->Finish(index, live->context().tree(), result));
+    }
+    job_->on_done(index, result);
   }
+  return absl::OkStatus();
 }
 
 absl::Status Runner::OpenSequences(LiveSearch& live) {
@@ -141,7 +169,7 @@ void Runner::ResumeAll() {
       });
 }
 
-void Runner::Dispatch(LiveSearch& live) {
+absl::Status Runner::Dispatch(LiveSearch& live) {
   for (const Handover& handover : live.driver().TakeHandovers()) {
     const auto seq = static_cast<SeqId>(handover.handle);
     if (handover.is_new) {
@@ -150,60 +178,77 @@ void Runner::Dispatch(LiveSearch& live) {
       models_.policy->Release(seq);
     }
   }
-  const Tree& tree = live.context().tree();
+  SearchRecorder* recorder = job_->hooks->recorder;
   for (SearchRequest& request : live.driver().TakeRequests()) {
-    switch (request.kind) {
-      case RequestKind::kExpand: {
-        GenerateRequest body{
-            .from = live.policy->Of(tree, request.nodes[0]),
-            .n = request.expand.n,
-            .sampling = {.temperature = request.expand.temperature},
-            .stop = {.delimiter = job_->task->format().delimiter,
-                     .max_tokens = request.max_tokens},
-            .stream = request.stream,
-            .first_sample = request.first_sample};
-        Submit(live, *models_.policy, request.seq, {.body = std::move(body)});
-        break;
-      }
-      case RequestKind::kEvaluate: {
-        if (job_->hooks->reward != nullptr) {
-          ScoreByHook(live, request);
-          break;
-        }
-        ScoreRequest body;
-        for (const NodeId node : request.nodes) {
-          body.sequences.push_back(live.critic->Of(tree, node));
-        }
-        Submit(live, *models_.critic, request.seq, {.body = std::move(body)});
-        break;
-      }
-      case RequestKind::kVerify: {
-        const Verdict verdict = job_->hooks->verifier->Check(
-            job_->problems[live.index()], Reference{},
-            tree.Response(request.nodes[0]));
-        live.driver().Put({.seq = request.seq, .correct = verdict.correct});
+    if (recorder != nullptr) {
+      ESP_ASSIGN_OR_RETURN(std::optional<SearchCompletion> known,
+                           recorder->Recall(live.index(), request));
+      if (known) {
+        live.driver().Put(*std::move(known));
         live.has_news = true;
-        break;
+        continue;
       }
-      default:
-        live.driver().Put({.seq = request.seq,
-                           .status = absl::UnimplementedError(absl::StrCat(
-                               "no backend answers ",
-                               AbslView(RequestKindName(request.kind))))});
-        live.has_news = true;
     }
+    ESP_RETURN_IF_ERROR(Send(live, std::move(request)));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Runner::Send(LiveSearch& live, SearchRequest request) {
+  const Tree& tree = live.context().tree();
+  switch (request.kind) {
+    case RequestKind::kExpand: {
+      GenerateRequest body{
+          .from = live.policy->Of(tree, request.nodes[0]),
+          .n = request.expand.n,
+          .sampling = {.temperature = request.expand.temperature},
+          .stop = {.delimiter = job_->task->format().delimiter,
+                   .max_tokens = request.max_tokens},
+          .stream = request.stream,
+          .first_sample = request.first_sample};
+      Submit(live, *models_.policy, std::move(request),
+             {.body = std::move(body)});
+      return absl::OkStatus();
+    }
+    case RequestKind::kEvaluate: {
+      if (job_->hooks->reward != nullptr) return ScoreByHook(live, request);
+      ScoreRequest body;
+      for (const NodeId node : request.nodes) {
+        body.sequences.push_back(live.critic->Of(tree, node));
+      }
+      Submit(live, *models_.critic, std::move(request),
+             {.body = std::move(body)});
+      return absl::OkStatus();
+    }
+    case RequestKind::kVerify:
+      return Verify(live, request);
+    default:
+      return Deliver(live, request,
+                     {.seq = request.seq,
+                      .status = absl::UnimplementedError(absl::StrCat(
+                          "no backend answers ",
+                          AbslView(RequestKindName(request.kind))))});
   }
 }
 
-void Runner::Submit(LiveSearch& live, Backend& backend, uint64_t seq,
-                    Request request) {
-  request.id = next_request_++;
-  tickets_[request.id] = {&live, seq};
-  live.in_flight.insert(request.id);
-  backend.Submit(std::move(request));
+void Runner::Submit(LiveSearch& live, Backend& backend, SearchRequest request,
+                    Request body) {
+  body.id = next_request_++;
+  tickets_[body.id] = {&live, std::move(request)};
+  live.in_flight.insert(body.id);
+  backend.Submit(std::move(body));
 }
 
-void Runner::ScoreByHook(LiveSearch& live, const SearchRequest& request) {
+absl::Status Runner::Verify(LiveSearch& live, const SearchRequest& request) {
+  const Verdict verdict = job_->hooks->verifier->Check(
+      job_->problems[live.index()], Reference{},
+      live.context().tree().Response(request.nodes[0]));
+  return Deliver(live, request,
+                 {.seq = request.seq, .correct = verdict.correct});
+}
+
+absl::Status Runner::ScoreByHook(LiveSearch& live,
+                                 const SearchRequest& request) {
   const Tree& tree = live.context().tree();
   std::vector<std::string> responses;
   for (const NodeId node : request.nodes) {
@@ -218,18 +263,33 @@ void Runner::ScoreByHook(LiveSearch& live, const SearchRequest& request) {
       completion.scores.push_back({s.step, s.path});
     }
   }
-  live.driver().Put(std::move(completion));
-  live.has_news = true;
+  return Deliver(live, request, std::move(completion));
 }
 
-void Runner::StepBackend(Backend* backend, bool is_policy) {
+absl::Status Runner::Deliver(LiveSearch& live, const SearchRequest& request,
+                             SearchCompletion completion) {
+  absl::Status status;
+  if (job_->hooks->recorder != nullptr) {
+    status =
+        job_->hooks->recorder->Append(live.index(), request, completion);
+  }
+  // Also where the record failed: the search owns what the completion holds.
+  live.driver().Put(std::move(completion));
+  live.has_news = true;
+  return status;
+}
+
+absl::Status Runner::StepBackend(Backend* backend, bool is_policy) {
   std::vector<Completion> done;
   backend->Step(done);
+  absl::Status status;
   for (Completion& completion : done) {
     const auto it = tickets_.find(completion.id);
     ESP_CHECK(it != tickets_.end());
-    LiveSearch& live = *it->second.live;
-    SearchCompletion out{.seq = it->second.seq, .status = completion.status};
+    const Ticket ticket = std::move(it->second);
+    tickets_.erase(it);
+    SearchCompletion out{.seq = ticket.request.seq,
+                         .status = completion.status};
     for (const Continuation& c : completion.continuations) {
       ESP_CHECK(is_policy);
       out.samples.push_back(ToStep(c, *models_.policy_tokenizer));
@@ -237,15 +297,34 @@ void Runner::StepBackend(Backend* backend, bool is_policy) {
     for (const LevelScores& s : completion.scores) {
       out.scores.push_back({s.step, s.path});
     }
-    live.in_flight.erase(completion.id);
-    tickets_.erase(it);
-    live.driver().Put(std::move(out));
-    live.has_news = true;
+    ticket.live->in_flight.erase(completion.id);
+    status.Update(Deliver(*ticket.live, ticket.request, std::move(out)));
+  }
+  return status;
+}
+
+void Runner::CancelRequests(LiveSearch& live) {
+  for (const RequestId id : live.in_flight) {
+    models_.policy->Cancel(id);
+    if (models_.critic != nullptr) models_.critic->Cancel(id);
+    tickets_.erase(id);
+  }
+  live.in_flight.clear();
+}
+
+void Runner::ReleaseRest(LiveSearch& live) {
+  // Samples that became nodes since the last Dispatch.
+  for (const Handover& handover : live.driver().TakeHandovers()) {
+    models_.policy->Release(static_cast<SeqId>(handover.handle));
+  }
+  for (const int64_t handle : live.driver().UndeliveredHandles()) {
+    models_.policy->Release(static_cast<SeqId>(handle));
   }
 }
 
 void Runner::EndStopped() {
-  const bool stop = job_->hooks->stop != nullptr && job_->hooks->stop->load();
+  // A recorded run leaves its searches to the run that goes on with them.
+  const bool stop = stop_asked() && job_->hooks->recorder == nullptr;
   const double now = Clock::Real().Seconds();
   for (auto& live : live_) {
     const double limit = job_->options->max_seconds;
@@ -253,41 +332,46 @@ void Runner::EndStopped() {
     if (!(stop || late) || !live->driver().stop_reason().empty()) continue;
     live->driver().Stop(stop ? "stopped from outside"
                              : absl::StrCat("time limit of ", limit, " s"));
+    if (job_->hooks->recorder != nullptr) {
+      job_->hooks->recorder->Stop(live->index(),
+                                  live->driver().next_delivery(),
+                                  live->driver().stop_reason());
+    }
     // What was asked and not answered completes as cancelled.
+    std::vector<uint64_t> unanswered;
     for (const RequestId id : live->in_flight) {
-      models_.policy->Cancel(id);
-      if (models_.critic != nullptr) models_.critic->Cancel(id);
-      const uint64_t seq = tickets_.at(id).seq;
-      tickets_.erase(id);
+      unanswered.push_back(tickets_.at(id).request.seq);
+    }
+    CancelRequests(*live);
+    for (const uint64_t seq : unanswered) {
       live->driver().Put(
           {.seq = seq, .status = absl::CancelledError("search stopped")});
     }
-    live->in_flight.clear();
     live->has_news = true;
   }
 }
 
-void Runner::FinishDone() {
+absl::Status Runner::FinishDone() {
+  absl::Status status;
   const auto finish = [&](std::unique_ptr<LiveSearch>& live) {
-    if (!live->over()) return false;
-    for (const RequestId id : live->in_flight) {
-      models_.policy->Cancel(id);
-      if (models_.critic != nullptr) models_.critic->Cancel(id);
-      tickets_.erase(id);
-    }
-    for (const int64_t handle : live->driver().UndeliveredHandles()) {
-      models_.policy->Release(static_cast<SeqId>(handle));
-    }
+    if (!live->over() || !status.ok()) return false;
+    CancelRequests(*live);
+    ReleaseRest(*live);
     SearchResult result = live->Result();
     if (job_->options->keep_tree) result.tree = live->TreeAsText();
     result.seconds = Clock::Real().Seconds() - live->started;
     if (job_->on_tree && result.status.ok()) {
       job_->on_tree(live->index(), live->context().tree());
     }
+    if (job_->hooks->recorder != nullptr) {
+      status.Update(job_->hooks->recorder->Finish(
+          live->index(), live->context().tree(), result));
+    }
     job_->on_done(live->index(), std::move(result));
     return true;
   };
   live_.erase(std::remove_if(live_.begin(), live_.end(), finish), live_.end());
+  return status;
 }
 
 }  // namespace espalier

@@ -56,19 +56,30 @@ class Runner {
  private:
   struct Ticket {  // where a backend's completion belongs
     LiveSearch* live;
-    uint64_t seq;
+    SearchRequest request;
   };
 
   absl::Status CheckJob() const;
-  void AdmitMore();
+  absl::Status RunAll();
+  absl::Status AdmitMore();
   absl::Status OpenSequences(LiveSearch& live);
   void ResumeAll();
-  void Dispatch(LiveSearch& live);
-  void Submit(LiveSearch& live, Backend& backend, uint64_t seq, Request body);
-  void ScoreByHook(LiveSearch& live, const SearchRequest& request);
-  void StepBackend(Backend* backend, bool is_policy);
+  absl::Status Dispatch(LiveSearch& live);
+  absl::Status Send(LiveSearch& live, SearchRequest request);
+  void Submit(LiveSearch& live, Backend& backend, SearchRequest request,
+              Request body);
+  absl::Status Verify(LiveSearch& live, const SearchRequest& request);
+  absl::Status ScoreByHook(LiveSearch& live, const SearchRequest& request);
+  // Hands a completion to its search, and to the recorder.
+  absl::Status Deliver(LiveSearch& live, const SearchRequest& request,
+                       SearchCompletion completion);
+  absl::Status StepBackend(Backend* backend, bool is_policy);
+  void CancelRequests(LiveSearch& live);
+  // Gives back what a search holds in the backends beside its nodes.
+  void ReleaseRest(LiveSearch& live);
   void EndStopped();
-  void FinishDone();
+  absl::Status FinishDone();
+  bool stop_asked() const;
 
   RunnerModels models_;
   Executor& executor_;

@@ -85,6 +85,7 @@ TEST(SamplerTest, EveryDrawIsTheInverseOfTheCumulativeDistribution) {
         const auto got = Sample(logits, options, u);
         ASSERT_TRUE(got.ok());
         ASSERT_EQ(got->token, static_cast<int>(expected));
+        ASSERT_NEAR(got->sampler_logprob, std::log(p[expected]), 1e-5);
         ++checked;
       }
     }

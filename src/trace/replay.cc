@@ -1,0 +1,97 @@
+#include "src/trace/replay.h"
+
+#include <limits>
+#include <map>
+
+#include "absl/strings/str_cat.h"
+#include "search/parts/stop.h"
+#include "src/base/text.h"
+
+namespace espalier {
+
+namespace {
+
+// Requests in order of issue, each with what the log says of it.
+class LogFeeder {
+ public:
+  LogFeeder(SearchDriver& driver, absl::Span<const LogEntry> log)
+      : driver_(driver) {
+    for (const LogEntry& entry : log) {
+      if (entry.stop_reason.empty()) {
+        by_seq_[entry.seq] = &entry;
+      } else {
+        stop_ = &entry;
+      }
+    }
+  }
+
+  // Hands in the next completion and lets the search go on; false once no
+  // request is open.
+  absl::StatusOr<bool> Feed() {
+    for (SearchRequest& request : driver_.TakeRequests()) {
+      open_.emplace(request.seq, std::move(request));
+    }
+    if (open_.empty()) return false;
+    const auto next = open_.begin();
+    const uint64_t seq = next->first;
+    if (stop_ != nullptr && !stopped_ && seq >= stop_->seq) {
+      stopped_ = true;
+      driver_.Stop(stop_->stop_reason);
+    }
+    const auto found = by_seq_.find(seq);
+    SearchCompletion completion{.seq = seq};
+    if (found == by_seq_.end()) {
+      if (!stopped_) {
+        return absl::DataLossError(absl::StrCat(
+            "request ", seq, " (", AbslView(RequestKindName(next->second.kind)),
+            ") has no completion in the log"));
+      }
+      completion.status = absl::CancelledError("search stopped");
+    } else if (found->second->fingerprint != Fingerprint(next->second)) {
+      return absl::DataLossError(absl::StrCat(
+          "request ", seq, " (", AbslView(RequestKindName(next->second.kind)),
+          ") is not the one that the log answers: the method, its options or "
+          "the program differ from the run's"));
+    } else {
+      completion = found->second->completion;
+    }
+    open_.erase(next);
+    driver_.Put(std::move(completion));
+    driver_.Pump();
+    return true;
+  }
+
+ private:
+  SearchDriver& driver_;
+  std::map<uint64_t, const LogEntry*> by_seq_;
+  std::map<uint64_t, SearchRequest> open_;
+  const LogEntry* stop_ = nullptr;
+  bool stopped_ = false;
+};
+
+}  // namespace
+
+absl::StatusOr<StoredTree> Replay(const Problem& problem, const Task& task,
+                                  const SearchAlgorithm& algorithm,
+                                  const SearchOptions& options,
+                                  absl::Span<const LogEntry> log) {
+  const Stoppers stoppers = MakeStoppers(options);
+  SearchContext context(problem, task, stoppers,
+                        options.max_tokens > 0
+                            ? options.max_tokens
+                            : std::numeric_limits<int64_t>::max(),
+                        options.seed);
+  SearchDriver driver(context);
+  Co<> search = algorithm.Run(context);
+  search.Start();
+  driver.Pump();
+  LogFeeder feeder(driver, log);
+  while (driver.failure().ok() && !search.done()) {
+    const absl::StatusOr<bool> fed = feeder.Feed();
+    if (!fed.ok()) return fed.status();
+    if (!*fed) return absl::InternalError("the search waits for nothing");
+  }
+  return ToStored(context.tree(), {}, log);
+}
+
+}  // namespace espalier

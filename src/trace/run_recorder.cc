@@ -1,0 +1,113 @@
+#include "src/trace/run_recorder.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "src/base/status_macros.h"
+#include "src/base/text.h"
+
+namespace espalier {
+
+absl::StatusOr<SearchRow> RunRecorder::Add(int64_t problem_id, uint64_t seed) {
+  ESP_ASSIGN_OR_RETURN(SearchRow row,
+                       db_.BeginSearch(run_id_, problem_id, seed));
+  Search search{.search_id = row.search_id, .problem_id = problem_id};
+  if (row.state == SearchState::kRunning) {
+    ESP_ASSIGN_OR_RETURN(const std::vector<std::string> entries,
+                         db_.Responses(row.search_id));
+    for (const std::string& bytes : entries) {
+      ESP_ASSIGN_OR_RETURN(LogEntry entry, DecodeEntry(bytes));
+      search.log[entry.seq] = bytes;
+      search.recalled[entry.seq] = std::move(entry);
+    }
+  }
+  searches_.push_back(std::move(search));
+  return row;
+}
+
+absl::StatusOr<std::optional<SearchCompletion>> RunRecorder::Recall(
+    size_t index, const SearchRequest& request) {
+  Search& search = searches_[index];
+  const auto found = search.recalled.find(request.seq);
+  if (found == search.recalled.end()) return std::nullopt;
+  LogEntry entry = std::move(found->second);
+  search.recalled.erase(found);
+  if (entry.fingerprint == Fingerprint(request)) return entry.completion;
+  return absl::FailedPreconditionError(absl::StrCat(
+      "search ", search.search_id, ", request ", request.seq, " (",
+      AbslView(RequestKindName(request.kind)),
+      "): the record holds another request. The program or the machine's "
+      "kernels have changed since the run began: begin a new run"));
+}
+
+absl::Status RunRecorder::Append(size_t index, const SearchRequest& request,
+                                 const SearchCompletion& completion) {
+  // What failed is asked again by the next run.
+  if (!completion.status.ok()) return absl::OkStatus();
+  Search& search = searches_[index];
+  std::string bytes = EncodeEntry({.seq = request.seq,
+                                   .kind = request.kind,
+                                   .fingerprint = Fingerprint(request),
+                                   .nodes = request.nodes,
+                                   .completion = completion});
+  // After a stop the search is about to end: it is recorded whole, or asked
+  // again from before the stop.
+  if (search.stop.empty()) {
+    ESP_RETURN_IF_ERROR(
+        db_.AddResponse(search.search_id, request.seq, bytes));
+  }
+  search.log[request.seq] = std::move(bytes);
+  return absl::OkStatus();
+}
+
+void RunRecorder::Stop(size_t index, uint64_t seq, std::string_view reason) {
+  searches_[index].stop =
+      EncodeEntry({.seq = seq, .stop_reason = std::string(reason)});
+}
+
+absl::Status RunRecorder::Finish(size_t index, const Tree& tree,
+                                 const SearchResult& result) {
+  Search& search = searches_[index];
+  std::vector<NodeVerdict> verdicts(tree.size());
+  for (NodeId id = 1; id < tree.size(); ++id) {
+    if (!tree[id].terminal()) continue;
+    if (const auto correct = grade_(index, tree.Response(id))) {
+      verdicts[id] = *correct ? NodeVerdict::kCorrect : NodeVerdict::kWrong;
+    }
+  }
+  std::vector<std::string> encoded;
+  std::vector<LogEntry> log;
+  if (!search.stop.empty()) encoded.push_back(search.stop);
+  for (auto& [seq, bytes] : search.log) {
+    ESP_ASSIGN_OR_RETURN(LogEntry entry, DecodeEntry(bytes));
+    log.push_back(std::move(entry));
+    encoded.push_back(std::move(bytes));
+  }
+  search.log.clear();
+  search.recalled.clear();
+  const StoredTree stored = ToStored(tree, verdicts, log);
+  if (!result.answer.empty()) search.correct = grade_(index, result.response);
+  if (!search.correct && result.status.ok() && grade_(index, "").has_value()) {
+    search.correct = false;  // no answer, where answers are graded
+  }
+  ESP_RETURN_IF_ERROR(db_.FinishSearch(search.search_id, result, search.correct,
+                                       stored, encoded));
+  for (size_t i = 0; i < stored.nodes.size(); ++i) {
+    if (stored.nodes[i].verdict == NodeVerdict::kCorrect) {
+      ESP_RETURN_IF_ERROR(KeepSolution(search, stored, i));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RunRecorder::KeepSolution(Search& search, const StoredTree& tree,
+                                       size_t node) {
+  Solution solution{.response = tree.Response(node)};
+  for (const size_t i : tree.Path(node)) {
+    solution.logprob += static_cast<double>(tree.nodes[i].logprob);
+    solution.tokens += tree.nodes[i].num_tokens;
+  }
+  return db_.AddSolution(search.problem_id, run_id_, solution);
+}
+
+}  // namespace espalier

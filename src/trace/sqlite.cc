@@ -1,0 +1,196 @@
+#include "src/trace/sqlite.h"
+
+#include <sqlite3.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "src/base/text.h"
+
+namespace espalier {
+namespace {
+
+namespace fs = std::filesystem;
+
+absl::Status SqliteError(const std::string& path, sqlite3* db, int code) {
+  const std::string said =
+      db != nullptr ? sqlite3_errmsg(db) : sqlite3_errstr(code);
+  switch (code & 0xff) {
+    case SQLITE_FULL:
+      return absl::ResourceExhaustedError(absl::StrCat(
+          path, ": the disk is full; what was recorded before is kept: free "
+                "some space and go on with --resume"));
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+    case SQLITE_CANTOPEN:
+      return absl::PermissionDeniedError(
+          absl::StrCat(path, ": ", said,
+                       "; the file and its folder must be readable, and "
+                       "writable for a run that records"));
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return absl::UnavailableError(absl::StrCat(
+          path, ": another program is writing to it; wait until it is done, "
+                "or record to another file"));
+    case SQLITE_NOTADB:
+      return absl::InvalidArgumentError(
+          absl::StrCat(path, ": this is not a run database"));
+    case SQLITE_CORRUPT:
+      return absl::DataLossError(
+          absl::StrCat(path, ": the database is damaged (", said,
+                       "); sqlite3's .recover saves what can be read"));
+    case SQLITE_IOERR:
+      return absl::UnavailableError(absl::StrCat(
+          path, ": the system could not read or write (", said,
+          "); a full disk or a file size limit does that. What was recorded "
+          "before is kept: mend it and go on with --resume"));
+    case SQLITE_CONSTRAINT:
+      return absl::AlreadyExistsError(absl::StrCat(path, ": ", said));
+    default:
+      return absl::InvalidArgumentError(absl::StrCat(path, ": ", said));
+  }
+}
+
+}  // namespace
+
+void Statement::Finalise::operator()(sqlite3_stmt* s) const {
+  sqlite3_finalize(s);
+}
+
+void Statement::Check(int code) {
+  if (code != SQLITE_OK && bind_error_ == 0) bind_error_ = code;
+}
+
+void Statement::BindInt(int parameter, int64_t value) {
+  Check(sqlite3_bind_int64(statement_.get(), parameter, value));
+}
+
+void Statement::BindReal(int parameter, double value) {
+  Check(sqlite3_bind_double(statement_.get(), parameter, value));
+}
+
+void Statement::BindText(int parameter, std::string_view text) {
+  Check(sqlite3_bind_text64(statement_.get(), parameter, text.data(),
+                            text.size(), SQLITE_TRANSIENT, SQLITE_UTF8));
+}
+
+void Statement::BindBlob(int parameter, std::string_view bytes) {
+  Check(sqlite3_bind_blob64(statement_.get(), parameter, bytes.data(),
+                            bytes.size(), SQLITE_TRANSIENT));
+}
+
+void Statement::BindNull(int parameter) {
+  Check(sqlite3_bind_null(statement_.get(), parameter));
+}
+
+absl::StatusOr<bool> Statement::Step() {
+  if (bind_error_ != 0) {
+    return SqliteError(*path_, db_, std::exchange(bind_error_, 0));
+  }
+  const int code = sqlite3_step(statement_.get());
+  if (code == SQLITE_ROW) return true;
+  absl::Status status;
+  if (code != SQLITE_DONE) status = SqliteError(*path_, db_, code);
+  sqlite3_reset(statement_.get());
+  if (!status.ok()) return status;
+  return false;
+}
+
+absl::Status Statement::Run() {
+  while (true) {
+    const absl::StatusOr<bool> row = Step();
+    if (!row.ok()) return row.status();
+    if (!*row) return absl::OkStatus();
+  }
+}
+
+void Statement::Reset() { sqlite3_reset(statement_.get()); }
+
+int Statement::columns() const {
+  return sqlite3_column_count(statement_.get());
+}
+
+std::string Statement::ColumnName(int column) const {
+  const char* name = sqlite3_column_name(statement_.get(), column);
+  return name == nullptr ? "" : name;
+}
+
+bool Statement::IsNull(int column) const {
+  return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL;
+}
+
+int64_t Statement::Int(int column) const {
+  return sqlite3_column_int64(statement_.get(), column);
+}
+
+double Statement::Real(int column) const {
+  return sqlite3_column_double(statement_.get(), column);
+}
+
+std::string Statement::Text(int column) const {
+  const void* bytes = sqlite3_column_blob(statement_.get(), column);
+  const int size = sqlite3_column_bytes(statement_.get(), column);
+  if (bytes == nullptr) return "";
+  return std::string(static_cast<const char*>(bytes),
+                     static_cast<size_t>(size));
+}
+
+void Sqlite::Close::operator()(sqlite3* db) const { sqlite3_close_v2(db); }
+
+absl::StatusOr<Sqlite> Sqlite::Open(const std::string& path, Mode mode) {
+  std::error_code error;
+  const bool there = fs::exists(path, error);
+  if (mode == kCreate && there) {
+    return absl::AlreadyExistsError(
+        absl::StrCat(path, ": there is such a file already"));
+  }
+  if (mode != kCreate && !there) {
+    return absl::NotFoundError(
+        absl::StrCat(path, ": no such file; expected a run database, as "
+                           "espalier generate --out writes it"));
+  }
+  if (there && !fs::is_regular_file(path, error)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": this is not a run database"));
+  }
+  Sqlite out;
+  out.path_ = std::make_unique<std::string>(path);
+  int flags = SQLITE_OPEN_READWRITE;
+  if (mode == kRead) flags = SQLITE_OPEN_READONLY;
+  if (mode == kCreate) flags |= SQLITE_OPEN_CREATE;
+  sqlite3* db = nullptr;
+  const int code = sqlite3_open_v2(path.c_str(), &db, flags, nullptr);
+  out.db_.reset(db);
+  if (code != SQLITE_OK) return SqliteError(path, db, code);
+  sqlite3_extended_result_codes(db, 1);
+  // Readers in the shell hold the file for moments only.
+  sqlite3_busy_timeout(db, 2000);
+  if (mode == kWrite && sqlite3_db_readonly(db, "main") == 1) {
+    return SqliteError(path, nullptr, SQLITE_READONLY);
+  }
+  return out;
+}
+
+absl::StatusOr<Statement> Sqlite::Prepare(std::string_view sql) {
+  sqlite3_stmt* statement = nullptr;
+  const int code = sqlite3_prepare_v2(
+      db_.get(), sql.data(), static_cast<int>(sql.size()), &statement, nullptr);
+  if (code != SQLITE_OK) return SqliteError(path(), db_.get(), code);
+  return Statement(db_.get(), statement, path_.get());
+}
+
+absl::Status Sqlite::Execute(const std::string& sql) {
+  const int code =
+      sqlite3_exec(db_.get(), sql.c_str(), nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK) return SqliteError(path(), db_.get(), code);
+  return absl::OkStatus();
+}
+
+int64_t Sqlite::last_insert_id() const {
+  return sqlite3_last_insert_rowid(db_.get());
+}
+
+int64_t Sqlite::changes() const { return sqlite3_changes64(db_.get()); }
+
+}  // namespace espalier

@@ -1,0 +1,102 @@
+// A search tree as it is kept: what labels, exports, viewers and replay read.
+//
+//   ESP_ASSIGN_OR_RETURN(StoredTree tree, db.LoadTree(search_id));
+//   for (size_t i = 0; i < tree.nodes.size(); ++i) use(tree.Response(i));
+//
+// Thread-compatible.
+#ifndef ESPALIER_SRC_TRACE_STORED_TREE_H_
+#define ESPALIER_SRC_TRACE_STORED_TREE_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "search/search_context.h"
+#include "search/tree/tree.h"
+
+namespace espalier {
+
+enum class NodeVerdict : uint8_t { kNotAsked, kWrong, kCorrect };
+
+struct StoredNode {
+  int32_t parent = -1;
+  NodeKind kind = NodeKind::kStep;
+  uint8_t flags = 0;  // NodeFlag
+  NodeVerdict verdict = NodeVerdict::kNotAsked;
+  uint32_t visits = 0;
+  uint32_t draws = 0;
+  int32_t answer = -1;   // index in StoredTree::answers
+  float prior = 0;       // the fields of Node
+  float q = 0;
+  float step_score = 0;
+  float path_score = 0;
+  float logprob = 0;
+  uint32_t token_begin = 0, num_tokens = 0;
+  uint32_t text_begin = 0, text_bytes = 0;
+
+  bool terminal() const { return (flags & kTerminal) != 0; }
+  bool truncated() const { return (flags & kTruncated) != 0; }
+};
+
+struct StoredTree {
+  std::vector<StoredNode> nodes;  // in order of creation, the root first
+  std::string text;
+  std::vector<std::string> answers;
+  // One a token. The first draw of a step gives its log-probs.
+  std::vector<int32_t> tokens;
+  std::vector<float> logprobs;          // temperature 1, no filter
+  std::vector<float> sampler_logprobs;  // as drawn
+
+  std::string_view Text(size_t node) const;
+  // Nodes from the root's child to `node`.
+  std::vector<size_t> Path(size_t node) const;
+  // Their texts, one after the other.
+  std::string Response(size_t node) const;
+  std::vector<std::vector<size_t>> ChildLists() const;
+};
+
+// One completion as it was delivered, or the moment of a stop.
+struct LogEntry {
+  uint64_t seq = 0;
+  RequestKind kind = RequestKind::kExpand;
+  uint64_t fingerprint = 0;
+  std::vector<NodeId> nodes;
+  SearchCompletion completion;
+  std::string stop_reason;  // not empty: stopped before delivery `seq`
+};
+
+// What tells one request of a search from another. Equal requests of equal
+// searches agree; a log whose fingerprints differ belongs to something else.
+uint64_t Fingerprint(const SearchRequest& request);
+
+// `verdicts`: one a node, or empty. Log-probs of tokens come from `log`.
+StoredTree ToStored(const Tree& tree, absl::Span<const NodeVerdict> verdicts,
+                    absl::Span<const LogEntry> log);
+
+// Empty if both are the same bit for bit (verdicts aside), else the first
+// difference in words.
+std::string FirstDifference(const StoredTree& a, const StoredTree& b);
+
+// To and from the bytes in the database. Decoding never trusts its input:
+// InvalidArgument where columns disagree, links are no tree, or a size is
+// absurd.
+std::string EncodeTree(const StoredTree& tree);
+absl::StatusOr<StoredTree> DecodeTree(std::string_view bytes);
+std::string EncodeEntry(const LogEntry& entry);
+absl::StatusOr<LogEntry> DecodeEntry(std::string_view bytes);
+// Joins encoded entries into one log.
+std::string EncodeLog(absl::Span<const std::string> entries);
+absl::StatusOr<std::vector<LogEntry>> DecodeLog(std::string_view bytes);
+
+// zstd. Decompress refuses more than `limit` bytes.
+absl::StatusOr<std::string> Compress(std::string_view bytes);
+absl::StatusOr<std::string> Decompress(std::string_view bytes,
+                                       size_t limit = size_t{1} << 31);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_SRC_TRACE_STORED_TREE_H_
