@@ -4,12 +4,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <system_error>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "src/base/random.h"
 #include "src/base/text.h"
 
 namespace espalier {
@@ -155,6 +159,33 @@ absl::Status WriteFileAtomic(const std::string& path, std::string_view data) {
   if (!FlushFolder(folder))
     return FileError("flush the folder of", path, errno);
   return absl::OkStatus();
+}
+
+absl::StatusOr<uint64_t> HashFile(const std::string& path) {
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.fd() < 0) return FileError("open", path, errno);
+  std::vector<char> chunk(size_t{1} << 20);
+  uint64_t hash = 0, total = 0;
+  while (true) {
+    size_t filled = 0;
+    while (filled < chunk.size()) {
+      const ssize_t n =
+          ::read(file.fd(), chunk.data() + filled, chunk.size() - filled);
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) return FileError("read", path, errno);
+      if (n == 0) break;
+      filled += static_cast<size_t>(n);
+    }
+    if (filled == 0) return MixHash(hash, total);
+    total += filled;
+    std::fill(chunk.begin() + static_cast<std::ptrdiff_t>(filled), chunk.end(),
+              '\0');
+    for (size_t i = 0; i < filled; i += sizeof(uint64_t)) {
+      uint64_t word;
+      std::memcpy(&word, chunk.data() + i, sizeof(word));
+      hash = MixHash(hash, word);
+    }
+  }
 }
 
 }  // namespace espalier

@@ -439,4 +439,31 @@ absl::StatusOr<std::optional<Solution>> RunDb::BestSolution(
   return solution;
 }
 
+absl::Status RunDb::PruneLogs(int64_t run_id) {
+  ESP_RETURN_IF_ERROR(BeginWriting());
+  return db_.Execute(absl::StrCat(
+      "UPDATE trees SET log = NULL WHERE log IS NOT NULL",
+      run_id == 0 ? ""
+                  : absl::StrCat(" AND search_id IN (SELECT search_id FROM "
+                                 "searches WHERE run_id = ",
+                                 run_id, ")")));
+}
+
+absl::Status RunDb::DropRun(int64_t run_id) {
+  ESP_RETURN_IF_ERROR(BeginWriting());
+  const std::string searches = absl::StrCat(
+      " WHERE search_id IN (SELECT search_id FROM searches WHERE run_id = ",
+      run_id, ");");
+  return db_.Execute(absl::StrCat(
+      "DELETE FROM responses", searches, "DELETE FROM trees", searches,
+      "DELETE FROM solutions WHERE run_id = ", run_id,
+      ";DELETE FROM searches WHERE run_id = ", run_id,
+      ";DELETE FROM runs WHERE run_id = ", run_id));
+}
+
+absl::Status RunDb::Compact() {
+  ESP_RETURN_IF_ERROR(Commit());
+  return db_.Execute("VACUUM;PRAGMA wal_checkpoint(TRUNCATE)");
+}
+
 }  // namespace espalier

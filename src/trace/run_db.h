@@ -113,6 +113,14 @@ class RunDb {
   // The likeliest solution of a problem, if any is known.
   absl::StatusOr<std::optional<Solution>> BestSolution(int64_t problem_id);
 
+  // Drops what replay needs and nothing else reads; trees stay. `run_id` 0:
+  // of all runs.
+  absl::Status PruneLogs(int64_t run_id);
+  // Drops a run with its searches, trees and solutions.
+  absl::Status DropRun(int64_t run_id);
+  // Commits, and gives the space of what was dropped back to the disk.
+  absl::Status Compact();
+
   absl::Status Commit();
   Sqlite& sqlite() { return db_; }
 

@@ -34,6 +34,8 @@ class RunRecorder : public SearchRecorder {
   // The next search (index 0, 1, ...): begun, or taken up where it was left.
   // Its row tells whether it is over already; such a search must not be run.
   absl::StatusOr<SearchRow> Add(int64_t problem_id, uint64_t seed);
+  // Takes the last Add back: that search is over and has no index.
+  void Forget() { searches_.pop_back(); }
 
   absl::StatusOr<std::optional<SearchCompletion>> Recall(
       size_t index, const SearchRequest& request) override;

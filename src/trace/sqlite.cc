@@ -120,6 +120,14 @@ bool Statement::IsNull(int column) const {
   return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL;
 }
 
+bool Statement::IsInt(int column) const {
+  return sqlite3_column_type(statement_.get(), column) == SQLITE_INTEGER;
+}
+
+bool Statement::IsReal(int column) const {
+  return sqlite3_column_type(statement_.get(), column) == SQLITE_FLOAT;
+}
+
 int64_t Statement::Int(int column) const {
   return sqlite3_column_int64(statement_.get(), column);
 }

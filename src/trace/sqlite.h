@@ -47,6 +47,8 @@ class Statement {
   int columns() const;
   std::string ColumnName(int column) const;
   bool IsNull(int column) const;
+  bool IsInt(int column) const;
+  bool IsReal(int column) const;
   int64_t Int(int column) const;
   double Real(int column) const;
   // Text or blob; numbers as SQLite prints them.

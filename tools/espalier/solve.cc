@@ -16,6 +16,7 @@
 #include "src/base/json_text.h"
 #include "src/base/status_macros.h"
 #include "tools/espalier/command.h"
+#include "tools/espalier/show_tree.h"
 
 namespace espalier {
 namespace {
@@ -104,60 +105,6 @@ std::string GuessTask(const SolveFlags& flags,
   return flags.models.model.empty() ? "stories" : "qa";
 }
 
-std::string Score(float score) {
-  return std::isnan(score) ? "   -" : absl::StrFormat("%4.2f", score);
-}
-
-// A step on one line, whatever it holds.
-std::string OneLine(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '\n') continue;
-    if (static_cast<unsigned char>(c) < 0x20) {
-      absl::StrAppendFormat(&out, "\\x%02x", c);
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
-
-void PrintTree(const std::vector<TreeNode>& tree) {
-  std::vector<std::vector<size_t>> children(tree.size());
-  for (size_t i = 1; i < tree.size(); ++i) {
-    children[static_cast<size_t>(tree[i].parent)].push_back(i);
-  }
-  std::printf("tree: %zu nodes\n", tree.size());
-  struct Open {
-    size_t node;
-    std::string indent;
-  };
-  std::vector<Open> open = {{0, ""}};
-  while (!open.empty()) {
-    const Open at = open.back();
-    open.pop_back();
-    const TreeNode& node = tree[at.node];
-    std::string indent = at.indent;
-    if (at.node != 0) {
-      std::printf("%s%-*s path %s  step %s  drawn %u", indent.c_str(),
-                  std::max(1, 36 - static_cast<int>(indent.size())),
-                  OneLine(node.text).c_str(), Score(node.path_score).c_str(),
-                  Score(node.step_score).c_str(), node.draws);
-      if (node.visits > 0) {
-        std::printf("  visits %u  Q %.2f", node.visits,
-                    static_cast<double>(node.q));
-      }
-      std::printf("\n");
-    }
-    // Only where ways part does the tree go in.
-    if (children[at.node].size() > 1) indent += "  ";
-    for (auto it = children[at.node].rbegin(); it != children[at.node].rend();
-         ++it) {
-      open.push_back({*it, indent});
-    }
-  }
-}
-
 nlohmann::json Number(float value) {
   if (std::isnan(value)) return nullptr;
   return value;
@@ -223,7 +170,7 @@ void PrintResult(const SolveFlags& flags, const GradedProblem& graded,
       static_cast<long long>(result.prompt_tokens),
       static_cast<long long>(result.model_calls),
       static_cast<long long>(result.nodes), result.seconds);
-  if (flags.show_tree) PrintTree(result.tree);
+  if (flags.show_tree) std::printf("%s", TreeText(result.tree).c_str());
   std::printf("\n");
 }
 

@@ -1,0 +1,311 @@
+#include "src/engine/generate.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "datasets/tasks/task_registry.h"
+#include "nlohmann/json.hpp"
+#include "search/algorithm.h"
+#include "src/base/files.h"
+#include "src/base/json_text.h"
+#include "src/base/random.h"
+#include "src/base/status_macros.h"
+#include "src/trace/replay.h"
+#include "src/trace/run_recorder.h"
+
+namespace espalier {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Of config.json and all weights, by name.
+absl::StatusOr<std::string> HashModel(const std::string& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (name == "config.json" || name.ends_with(".safetensors")) {
+      names.push_back(name);
+    }
+  }
+  std::sort(names.begin(), names.end());
+  uint64_t hash = 0;
+  for (const std::string& name : names) {
+    ESP_ASSIGN_OR_RETURN(const uint64_t part, HashFile(folder + "/" + name));
+    hash = MixHash(hash, MixHash(StableHash(name), part));
+  }
+  return absl::StrCat(absl::Hex(hash, absl::kZeroPad16));
+}
+
+absl::StatusOr<std::string> HashTokenizer(const std::string& folder) {
+  ESP_ASSIGN_OR_RETURN(const uint64_t hash,
+                       HashFile(folder + "/tokenizer.json"));
+  return absl::StrCat(absl::Hex(hash, absl::kZeroPad16));
+}
+
+// What differs between two configurations, in words.
+std::string Differences(const RunInfo& wanted, const RunInfo& recorded) {
+  std::vector<std::string> lines;
+  const auto compare = [&](const std::string& name, const std::string& a,
+                           const std::string& b) {
+    if (a != b) {
+      lines.push_back(absl::StrCat(name, " is ", a, ", recorded ", b));
+    }
+  };
+  const auto a = nlohmann::json::parse(wanted.config, nullptr, false);
+  const auto b = nlohmann::json::parse(recorded.config, nullptr, false);
+  if (a.is_object() && b.is_object()) {
+    for (const auto& [key, value] : a.items()) {
+      compare(key, JsonText(value), b.contains(key) ? JsonText(b[key]) : "-");
+    }
+  }
+  compare("model", wanted.model_hash, recorded.model_hash);
+  compare("reward model", wanted.reward_model_hash,
+          recorded.reward_model_hash);
+  compare("tokenizer", wanted.tokenizer_hash, recorded.tokenizer_hash);
+  return absl::StrJoin(lines, "; ");
+}
+
+// Where the totals stand once `row` has ended.
+void Count(const SearchRow& row, GenerateTotals& totals) {
+  if (row.state == SearchState::kRunning) return;
+  ++totals.done;
+  totals.tokens += row.tokens;
+  totals.failed += row.state == SearchState::kFailed;
+  totals.cached += row.cached;
+  if (row.cached || !row.correct) return;
+  ++totals.graded;
+  totals.solved += *row.correct;
+}
+
+// One round: the searches of one seed over all problems.
+class Round {
+ public:
+  Round(Engine& engine, RunDb& db, int64_t run_id, const ProblemSet& set,
+        const Task& task, const Verifier& verifier,
+        const GenerateOptions& options, const GenerateHooks& hooks,
+        GenerateTotals& totals)
+      : db_(db),
+        set_(set),
+        task_(task),
+        options_(options),
+        hooks_(hooks),
+        totals_(totals),
+        engine_(engine),
+        recorder_(db, run_id, [this, &verifier](size_t i, std::string_view r) {
+          return Grade(verifier, i, r);
+        }) {}
+
+  absl::Status Run(uint64_t seed) {
+    std::vector<Problem> problems;
+    for (const GradedProblem& graded : set_.problems) {
+      ESP_ASSIGN_OR_RETURN(const int64_t problem_id,
+                           db_.AddProblem(graded, set_.name, set_.task));
+      pending_.push_back(&graded);
+      ESP_ASSIGN_OR_RETURN(const SearchRow row,
+                           recorder_.Add(problem_id, seed));
+      ESP_ASSIGN_OR_RETURN(const bool over,
+                           IsOver(row, problem_id));
+      if (over) {
+        recorder_.Forget();
+        pending_.pop_back();
+        continue;
+      }
+      problems.push_back(graded.problem);
+    }
+    ESP_RETURN_IF_ERROR(db_.Commit());
+    SearchOptions search = options_.search;
+    search.seed = seed;
+    const RunHooks run_hooks{.stop = hooks_.stop, .recorder = &recorder_};
+    return engine_.SolveAll(problems, task_, search, run_hooks,
+                            [&](size_t i, const SearchResult& result) {
+                              Done(i, result);
+                            });
+  }
+
+ private:
+  std::optional<bool> Grade(const Verifier& verifier, size_t i,
+                            std::string_view response) const {
+    const GradedProblem& graded = *pending_[i];
+    if (!verifier.intrinsic() && graded.reference.answer.empty()) {
+      return std::nullopt;
+    }
+    return verifier.Check(graded.problem, graded.reference, response).correct;
+  }
+
+  // Whether a search has ended before, or does now by a solution.
+  absl::StatusOr<bool> IsOver(const SearchRow& row, int64_t problem_id) {
+    if (row.state != SearchState::kRunning) {
+      Count(row, totals_);
+      return true;
+    }
+    if (!options_.reuse_solutions) return false;
+    ESP_ASSIGN_OR_RETURN(const std::optional<Solution> solution,
+                         db_.BestSolution(problem_id));
+    if (!solution) return false;
+    ESP_RETURN_IF_ERROR(db_.FinishFromCache(
+        row.search_id, task_.FindAnswer(solution->response).value_or("")));
+    Count({.state = SearchState::kDone, .cached = true}, totals_);
+    return true;
+  }
+
+  void Done(size_t i, const SearchResult& result) {
+    Count({.state = result.status.ok() ? SearchState::kDone
+                                       : SearchState::kFailed,
+           .correct = recorder_.correct(i),
+           .tokens = result.tokens},
+          totals_);
+    if (hooks_.progress) hooks_.progress(totals_);
+  }
+
+  RunDb& db_;
+  const ProblemSet& set_;
+  const Task& task_;
+  const GenerateOptions& options_;
+  const GenerateHooks& hooks_;
+  GenerateTotals& totals_;
+  Engine& engine_;
+  RunRecorder recorder_;
+  std::vector<const GradedProblem*> pending_;  // by index of the recorder
+};
+
+}  // namespace
+
+absl::StatusOr<RunInfo> DescribeRun(const GenerateOptions& options,
+                                    const ProblemSet& set,
+                                    const SetOptions& set_options,
+                                    const EngineOptions& models) {
+  ESP_ASSIGN_OR_RETURN(const auto algorithm,
+                       MakeAlgorithm(options.search.method));
+  const std::string method = CanonicalMethod(*algorithm);
+  const nlohmann::json config = {
+      {"set", set.name},
+      {"task", set.task},
+      {"set_seed", set_options.seed},
+      {"first", set_options.first},
+      {"limit", set_options.limit},
+      {"method", method},
+      {"budget_tokens", options.search.max_tokens},
+      {"budget_simulations", options.search.max_simulations},
+      {"budget_nodes", options.search.max_nodes},
+      {"seconds", options.search.max_seconds},
+      {"seed", options.search.seed},
+      {"searches", options.searches},
+      {"shard", absl::StrCat(options.shard, "/", options.shards)},
+      {"reuse_solutions", options.reuse_solutions}};
+  RunInfo info{.kind = "generate",
+               .config = JsonText(config),
+               .seed = options.search.seed,
+               .method = method,
+               .model = models.policy};
+  ESP_ASSIGN_OR_RETURN(info.model_hash, HashModel(models.policy));
+  ESP_ASSIGN_OR_RETURN(info.tokenizer_hash, HashTokenizer(models.policy));
+  info.reward_model_hash = info.model_hash;
+  if (!models.critic.empty()) {
+    ESP_ASSIGN_OR_RETURN(info.reward_model_hash, HashModel(models.critic));
+  }
+  return info;
+}
+
+absl::StatusOr<GenerateOptions> OptionsOfRun(const RunInfo& info) {
+  const auto config = nlohmann::json::parse(info.config, nullptr, false);
+  if (!config.is_object()) {
+    return absl::InvalidArgumentError("the run's config is not JSON");
+  }
+  GenerateOptions options;
+  try {
+    options.search.method = config.at("method");
+    options.search.max_tokens = config.at("budget_tokens");
+    options.search.max_simulations = config.at("budget_simulations");
+    options.search.max_nodes = config.at("budget_nodes");
+    options.search.max_seconds = config.at("seconds");
+    options.search.seed = config.at("seed");
+    options.searches = config.at("searches");
+    options.reuse_solutions = config.at("reuse_solutions");
+  } catch (const nlohmann::json::exception& e) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the run's config lacks what a search needs: ", e.what()));
+  }
+  return options;
+}
+
+absl::StatusOr<int64_t> OpenRun(RunDb& db, const RunInfo& info, bool resume) {
+  if (!resume) {
+    ESP_ASSIGN_OR_RETURN(const int64_t run_id, db.AddRun(info));
+    ESP_RETURN_IF_ERROR(db.Commit());
+    return run_id;
+  }
+  ESP_ASSIGN_OR_RETURN(const std::vector<RunRow> runs, db.Runs());
+  std::string nearest;
+  for (const RunRow& run : runs) {
+    if (run.config_hash == ConfigHash(info)) return run.run_id;
+    const std::string differences = Differences(info, run.info);
+    if (nearest.empty() || differences.size() < nearest.size()) {
+      nearest = differences;
+    }
+  }
+  if (runs.empty()) return OpenRun(db, info, false);
+  return absl::FailedPreconditionError(absl::StrCat(
+      db.sqlite().path(), ": holds no run with these settings to resume (",
+      nearest.empty() ? "other kind of run" : nearest,
+      "); give the same settings, or record to another file"));
+}
+
+ProblemSet TakeShard(ProblemSet set, int shard, int shards) {
+  std::vector<GradedProblem> mine;
+  for (size_t i = 0; i < set.problems.size(); ++i) {
+    if (static_cast<int>(i % static_cast<size_t>(shards)) == shard) {
+      mine.push_back(std::move(set.problems[i]));
+    }
+  }
+  set.problems = std::move(mine);
+  return set;
+}
+
+absl::StatusOr<GenerateTotals> Generate(Engine& engine, RunDb& db,
+                                        int64_t run_id, const ProblemSet& set,
+                                        const GenerateOptions& options,
+                                        const GenerateHooks& hooks) {
+  ESP_ASSIGN_OR_RETURN(const Task* task, FindTask(set.task));
+  ESP_ASSIGN_OR_RETURN(const Verifier* verifier, FindVerifier(set.task));
+  GenerateTotals totals;
+  totals.searches =
+      static_cast<int64_t>(set.problems.size()) * options.searches;
+  const auto stopped = [&] { return hooks.stop != nullptr && *hooks.stop; };
+  for (int i = 0; i < options.searches && !stopped(); ++i) {
+    Round round(engine, db, run_id, set, *task, *verifier, options, hooks,
+                totals);
+    ESP_RETURN_IF_ERROR(
+        round.Run(options.search.seed + static_cast<uint64_t>(i)));
+  }
+  totals.stopped = stopped() && totals.done < totals.searches;
+  if (!totals.stopped) ESP_RETURN_IF_ERROR(db.FinishRun(run_id));
+  return totals;
+}
+
+absl::StatusOr<std::string> ReplaySearch(RunDb& db, const RunRow& run,
+                                         const SearchRow& search,
+                                         StoredTree* tree) {
+  ESP_ASSIGN_OR_RETURN(GenerateOptions options, OptionsOfRun(run.info));
+  options.search.seed = search.seed;
+  ESP_ASSIGN_OR_RETURN(const auto algorithm,
+                       MakeAlgorithm(options.search.method));
+  std::string task_name;
+  ESP_ASSIGN_OR_RETURN(const GradedProblem problem,
+                       db.LoadProblem(search.problem_id, &task_name));
+  ESP_ASSIGN_OR_RETURN(const Task* task, FindTask(task_name));
+  ESP_ASSIGN_OR_RETURN(const std::vector<LogEntry> log,
+                       db.LoadLog(search.search_id));
+  ESP_ASSIGN_OR_RETURN(*tree, db.LoadTree(search.search_id));
+  ESP_ASSIGN_OR_RETURN(
+      const StoredTree again,
+      Replay(problem.problem, *task, *algorithm, options.search, log));
+  return FirstDifference(again, *tree);
+}
+
+}  // namespace espalier

@@ -1,0 +1,189 @@
+// espalier db: looks into a run database.
+#include <cstdio>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "nlohmann/json.hpp"
+#include "src/base/json_text.h"
+#include "src/base/status_macros.h"
+#include "src/trace/run_db.h"
+#include "src/trace/schema.h"
+#include "src/trace/tree_nodes.h"
+#include "tools/espalier/command.h"
+
+namespace espalier {
+namespace {
+
+struct DbFlags {
+  std::string database;
+  std::string query;
+  bool json = false;
+  bool logs = false;
+  int64_t run = 0;
+};
+
+// A cell on one line: tabs, ends of lines and backslashes as \t, \n, \\.
+std::string Cell(const std::string& text) {
+  return absl::StrReplaceAll(text,
+                             {{"\\", "\\\\"}, {"\t", "\\t"}, {"\n", "\\n"}});
+}
+
+// Rows as tab-separated text under a heading, or one JSON object a line.
+absl::Status PrintRows(Statement& s, bool json) {
+  bool first = true;
+  while (true) {
+    ESP_ASSIGN_OR_RETURN(const bool more, s.Step());
+    if (first && !json) {
+      for (int c = 0; c < s.columns(); ++c) {
+        std::printf("%s%s", c > 0 ? "\t" : "", s.ColumnName(c).c_str());
+      }
+      if (s.columns() > 0) std::printf("\n");
+    }
+    first = false;
+    if (!more) return absl::OkStatus();
+    nlohmann::ordered_json row = nlohmann::ordered_json::object();
+    for (int c = 0; c < s.columns(); ++c) {
+      if (!json) {
+        std::printf("%s%s", c > 0 ? "\t" : "", Cell(s.Text(c)).c_str());
+      } else if (s.IsNull(c)) {
+        row[s.ColumnName(c)] = nullptr;
+      } else if (s.IsInt(c)) {
+        row[s.ColumnName(c)] = s.Int(c);
+      } else if (s.IsReal(c)) {
+        row[s.ColumnName(c)] = s.Real(c);
+      } else {
+        row[s.ColumnName(c)] = s.Text(c);
+      }
+    }
+    if (json) {
+      std::printf("%s\n", row.dump(-1, ' ', false,
+                                   nlohmann::json::error_handler_t::replace)
+                              .c_str());
+    } else {
+      std::printf("\n");
+    }
+  }
+}
+
+absl::Status RunSql(const DbFlags& flags) {
+  ESP_ASSIGN_OR_RETURN(const auto db,
+                       RunDb::Open(flags.database, Sqlite::kRead));
+  ESP_RETURN_IF_ERROR(AddTreeNodes(*db));
+  ESP_ASSIGN_OR_RETURN(Statement s, db->sqlite().Prepare(flags.query));
+  return PrintRows(s, flags.json);
+}
+
+absl::Status RunInfoCommand(const DbFlags& flags) {
+  ESP_ASSIGN_OR_RETURN(const auto db,
+                       RunDb::Open(flags.database, Sqlite::kRead));
+  ESP_ASSIGN_OR_RETURN(const std::vector<RunRow> runs, db->Runs());
+  const auto count = [&](const std::string& sql) -> absl::StatusOr<int64_t> {
+    ESP_ASSIGN_OR_RETURN(Statement s, db->sqlite().Prepare(sql));
+    ESP_ASSIGN_OR_RETURN(const bool row, s.Step());
+    return row ? s.Int(0) : 0;
+  };
+  ESP_ASSIGN_OR_RETURN(const int64_t problems,
+                       count("SELECT count(*) FROM problems"));
+  ESP_ASSIGN_OR_RETURN(const int64_t solutions,
+                       count("SELECT count(*) FROM solutions"));
+  ESP_ASSIGN_OR_RETURN(const int64_t nodes,
+                       count("SELECT sum(nodes) FROM searches"));
+  ESP_ASSIGN_OR_RETURN(const int64_t tokens,
+                       count("SELECT sum(tokens) FROM searches"));
+  ESP_ASSIGN_OR_RETURN(const int64_t trees,
+                       count("SELECT sum(length(tree)) FROM trees"));
+  ESP_ASSIGN_OR_RETURN(const int64_t logs,
+                       count("SELECT sum(length(log)) FROM trees"));
+  std::printf(
+      "%s: run database, tables of version %d\n"
+      "%d problems, %d solutions, %d nodes, %d tokens; trees %.2f MB, logs "
+      "%.2f MB\n",
+      flags.database.c_str(), SchemaVersion(), static_cast<int>(problems),
+      static_cast<int>(solutions), static_cast<int>(nodes),
+      static_cast<int>(tokens), static_cast<double>(trees) / 1e6,
+      static_cast<double>(logs) / 1e6);
+  for (const RunRow& run : runs) {
+    const auto of_run = [&](const char* state) {
+      return count(absl::StrCat("SELECT count(*) FROM searches WHERE run_id=",
+                                run.run_id, " AND state", state));
+    };
+    ESP_ASSIGN_OR_RETURN(const int64_t done, of_run("='done'"));
+    ESP_ASSIGN_OR_RETURN(const int64_t failed, of_run("='failed'"));
+    ESP_ASSIGN_OR_RETURN(const int64_t running, of_run("='running'"));
+    std::printf(
+        "\nrun %d: %s, begun %s, %s\n  method %s\n  model %s (%s)\n  "
+        "%d searches done, %d failed, %d under way\n  %s\n",
+        static_cast<int>(run.run_id), run.info.kind.c_str(),
+        run.started_at.c_str(),
+        run.finished_at.empty() ? "not finished"
+                                : ("finished " + run.finished_at).c_str(),
+        run.info.method.c_str(), run.info.model.c_str(),
+        run.info.model_hash.c_str(), static_cast<int>(done),
+        static_cast<int>(failed), static_cast<int>(running),
+        run.info.config.c_str());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RunPrune(const DbFlags& flags) {
+  if (!flags.logs && flags.run == 0) {
+    return absl::InvalidArgumentError(
+        "nothing to prune: give --logs, or --run N, or both for the logs of "
+        "one run");
+  }
+  ESP_ASSIGN_OR_RETURN(const auto db,
+                       RunDb::Open(flags.database, Sqlite::kWrite));
+  if (flags.run != 0) {
+    ESP_ASSIGN_OR_RETURN(const std::vector<RunRow> runs, db->Runs());
+    bool found = false;
+    for (const RunRow& run : runs) found |= run.run_id == flags.run;
+    if (!found) {
+      return absl::NotFoundError(
+          absl::StrCat(flags.database, ": no run ", flags.run));
+    }
+  }
+  if (flags.logs) {
+    ESP_RETURN_IF_ERROR(db->PruneLogs(flags.run));
+  } else {
+    ESP_RETURN_IF_ERROR(db->DropRun(flags.run));
+  }
+  return db->Compact();
+}
+
+absl::Status RunUpgrade(const DbFlags& flags) {
+  return RunDb::Open(flags.database, Sqlite::kWrite).status();
+}
+
+}  // namespace
+
+void AddDb(CLI::App& app, RunFunction& run) {
+  auto flags = std::make_shared<DbFlags>();
+  app.require_subcommand(1);
+  const auto add = [&](const char* name, const char* summary) {
+    CLI::App* command = app.add_subcommand(name, summary);
+    command->add_option("database", flags->database, "Run database")
+        ->required();
+    return command;
+  };
+  const CLI::App* info = add("info", "What the database holds");
+  CLI::App* sql = add("sql",
+                      "Run a query; tree_nodes(search_id) is the table of a "
+                      "tree's nodes");
+  sql->add_option("query", flags->query, "One SQL statement that reads")
+      ->required();
+  sql->add_flag("--json", flags->json, "One JSON object a row");
+  CLI::App* prune = add("prune", "Drop what is not needed any more");
+  prune->add_flag("--logs", flags->logs,
+                  "Drop response logs: trees stay, replay is lost");
+  prune->add_option("--run", flags->run, "Of this run; alone: the whole run");
+  const CLI::App* upgrade =
+      add("upgrade", "Bring an older database up to date");
+  run = [=] {
+    if (info->parsed()) return RunInfoCommand(*flags);
+    if (sql->parsed()) return RunSql(*flags);
+    if (upgrade->parsed()) return RunUpgrade(*flags);
+    return RunPrune(*flags);
+  };
+}
+
+}  // namespace espalier

@@ -1,0 +1,269 @@
+// espalier generate: searches a problem set and records every search.
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "datasets/readers/problem_set.h"
+#include "datasets/tasks/task_registry.h"
+#include "nlohmann/json.hpp"
+#include "src/base/clock.h"
+#include "src/base/files.h"
+#include "src/base/json_text.h"
+#include "src/base/progress.h"
+#include "src/base/status_macros.h"
+#include "src/engine/generate.h"
+#include "tools/espalier/command.h"
+
+namespace espalier {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct GenerateFlags {
+  ModelFlags models;
+  std::string set;
+  std::string task;
+  // Seed 1: what tests are drawn from (2000 on) must not be trained on.
+  SetOptions set_options{.seed = 1};
+  GenerateOptions generate{.search = {.method = "majority"}};
+  std::string shard = "0/1";
+  std::string out;
+  std::string json_file;
+  bool resume = false;
+  bool append = false;
+  bool dry_run = false;
+};
+
+absl::Status ParseShard(GenerateFlags& flags) {
+  const size_t slash = flags.shard.find('/');
+  const bool ok =
+      slash != std::string::npos &&
+      absl::SimpleAtoi(flags.shard.substr(0, slash), &flags.generate.shard) &&
+      absl::SimpleAtoi(flags.shard.substr(slash + 1), &flags.generate.shards) &&
+      flags.generate.shard >= 0 && flags.generate.shards >= 1 &&
+      flags.generate.shard < flags.generate.shards;
+  if (ok) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--shard ", flags.shard, ": expected i/n with 0 <= i < n, as 0/4"));
+}
+
+// Everything that can be refused is, before a model is loaded.
+absl::Status CheckFlags(GenerateFlags& flags) {
+  ESP_RETURN_IF_ERROR(ParseShard(flags));
+  if (flags.generate.search.method == "auto") {
+    return absl::InvalidArgumentError(
+        "generate records methods by name; auto stands for one of them");
+  }
+  ESP_RETURN_IF_ERROR(CheckSearch(flags.generate.search));
+  if (flags.out.empty() && !flags.dry_run) {
+    return absl::InvalidArgumentError(
+        "--out FILE is missing: where should the searches be recorded?");
+  }
+  std::error_code error;
+  if (!flags.dry_run && !flags.resume && !flags.append &&
+      fs::exists(flags.out, error)) {
+    return absl::AlreadyExistsError(absl::StrCat(
+        flags.out, ": there is such a file already; --resume goes on with the "
+                   "run in it, --append adds a run to it"));
+  }
+  return absl::OkStatus();
+}
+
+std::string TotalsText(const GenerateTotals& totals) {
+  std::string text = absl::StrFormat("%d of %d searches recorded",
+                                     totals.done, totals.searches);
+  if (totals.graded > 0) {
+    absl::StrAppendFormat(&text, ", %d of %d solved (%.1f %%)", totals.solved,
+                          totals.graded,
+                          100.0 * static_cast<double>(totals.solved) /
+                              static_cast<double>(totals.graded));
+  }
+  if (totals.cached > 0) {
+    absl::StrAppendFormat(&text, ", %d answered from solutions found before",
+                          totals.cached);
+  }
+  if (totals.failed > 0) absl::StrAppendFormat(&text, ", %d failed",
+                                               totals.failed);
+  return text;
+}
+
+// A few searches, recorded to a file that goes again.
+absl::Status DryRun(GenerateFlags& flags, Engine& engine,
+                    const ProblemSet& set) {
+  constexpr size_t kPilot = 16;
+  const auto all =
+      static_cast<double>(set.problems.size()) * flags.generate.searches;
+  ProblemSet pilot = set;
+  if (pilot.problems.size() > kPilot) pilot.problems.resize(kPilot);
+  std::error_code error;
+  std::string folder =
+      (fs::temp_directory_path(error) / "espalier-dry-run-XXXXXX").string();
+  if (error || mkdtemp(folder.data()) == nullptr) {
+    return absl::UnavailableError(
+        "no temporary folder could be made; set TMPDIR to one that is writable");
+  }
+  const std::string path = folder + "/run.db";
+  GenerateOptions options = flags.generate;
+  options.searches = 1;
+  const double start = Clock::Real().Seconds();
+  const auto record = [&]() -> absl::StatusOr<GenerateTotals> {
+    ESP_ASSIGN_OR_RETURN(const auto db, RunDb::Open(path, Sqlite::kCreate));
+    ESP_ASSIGN_OR_RETURN(
+        const int64_t run,
+        OpenRun(*db, {.kind = "generate", .config = "{}"}, false));
+    ESP_ASSIGN_OR_RETURN(
+        GenerateTotals totals,
+        Generate(engine, *db, run, pilot, options, {&StopRequested(), {}}));
+    ESP_RETURN_IF_ERROR(
+        db->sqlite().Execute("PRAGMA wal_checkpoint(TRUNCATE)"));
+    return totals;
+  };
+  const absl::StatusOr<GenerateTotals> totals = record();
+  const double seconds = Clock::Real().Seconds() - start;
+  const auto bytes = static_cast<double>(fs::file_size(path, error));
+  fs::remove_all(folder, error);
+  if (!totals.ok()) return totals.status();
+  if (totals->done == 0) return absl::CancelledError("stopped");
+  const double times = all / static_cast<double>(totals->done);
+  std::printf(
+      "%.0f searches of %s by %s, estimated from %d of them:\n"
+      "  tokens  %.3g\n  time    %s\n  file    %.3g MB\n",
+      all, set.name.c_str(), flags.generate.search.method.c_str(),
+      static_cast<int>(totals->done),
+      times * static_cast<double>(totals->tokens),
+      HumanSeconds(times * seconds).c_str(), times * bytes / 1e6);
+  return absl::OkStatus();
+}
+
+absl::Status WriteJson(const GenerateFlags& flags,
+                       const GenerateTotals& totals, double seconds) {
+  if (flags.json_file.empty()) return absl::OkStatus();
+  const nlohmann::json json = {
+      {"run_database", flags.out},    {"searches", totals.searches},
+      {"done", totals.done},          {"cached", totals.cached},
+      {"failed", totals.failed},      {"graded", totals.graded},
+      {"solved", totals.solved},      {"tokens", totals.tokens},
+      {"stopped", totals.stopped},    {"seconds", seconds},
+  };
+  return WriteFileAtomic(flags.json_file, JsonText(json, 1) + "\n");
+}
+
+absl::Status RunGenerate(GenerateFlags& flags) {
+  ESP_RETURN_IF_ERROR(CheckFlags(flags));
+  ESP_ASSIGN_OR_RETURN(ProblemSet set, LoadSet(flags.set, flags.set_options));
+  if (!flags.task.empty()) set.task = flags.task;
+  ESP_ASSIGN_OR_RETURN(const Task* task, FindTask(set.task));
+  static_cast<void>(task);
+  set = TakeShard(std::move(set), flags.generate.shard, flags.generate.shards);
+  ESP_ASSIGN_OR_RETURN(const EngineOptions models,
+                       ResolveModels(flags.models, set.task));
+  std::unique_ptr<RunDb> db;
+  int64_t run_id = 0;
+  if (!flags.dry_run) {
+    ESP_ASSIGN_OR_RETURN(
+        const RunInfo info,
+        DescribeRun(flags.generate, set, flags.set_options, models));
+    std::error_code error;
+    const bool there = fs::exists(flags.out, error);
+    ESP_ASSIGN_OR_RETURN(
+        db, RunDb::Open(flags.out, there ? Sqlite::kWrite : Sqlite::kCreate));
+    ESP_ASSIGN_OR_RETURN(run_id, OpenRun(*db, info, flags.resume));
+  }
+  ESP_ASSIGN_OR_RETURN(const auto engine, Engine::Create(models));
+  StopRequested();
+  if (flags.dry_run) return DryRun(flags, *engine, set);
+
+  const double start = Clock::Real().Seconds();
+  Progress progress(
+      "generate " + set.name,
+      static_cast<int64_t>(set.problems.size()) * flags.generate.searches,
+      "searches");
+  int64_t shown = 0;
+  const auto show = [&](const GenerateTotals& totals) {
+    progress.Add(totals.done - shown);
+    shown = totals.done;
+    const double seconds = Clock::Real().Seconds() - start;
+    const auto tokens =
+        static_cast<double>(engine->stats().tokens_generated);
+    std::string note = absl::StrFormat("%.0f tokens/s", tokens / seconds);
+    if (totals.graded > 0) {
+      absl::StrAppendFormat(&note, " solved %.0f %%",
+                            100.0 * static_cast<double>(totals.solved) /
+                                static_cast<double>(totals.graded));
+    }
+    progress.SetNote(note);
+  };
+  ESP_ASSIGN_OR_RETURN(const GenerateTotals totals,
+                       Generate(*engine, *db, run_id, set, flags.generate,
+                                {&StopRequested(), show}));
+  progress.Finish();
+  ESP_RETURN_IF_ERROR(
+      WriteJson(flags, totals, Clock::Real().Seconds() - start));
+  std::printf("%s: %s\n", flags.out.c_str(), TotalsText(totals).c_str());
+  if (totals.stopped) {
+    return absl::CancelledError(
+        "stopped; the same command with --resume goes on from here");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddGenerate(CLI::App& app, RunFunction& run) {
+  auto flags = std::make_shared<GenerateFlags>();
+  SearchOptions& search = flags->generate.search;
+  app.add_option("--set", flags->set,
+                 "stories:easy|middle|hard, countdown:3|4|5, or a JSONL file "
+                 "(plain or GSM8K)")
+      ->required();
+  app.add_option("--search", search.method,
+                 "Method with options, as puct:branch=4; see espalier methods")
+      ->capture_default_str();
+  app.add_option("--out", flags->out, "Run database to write (SQLite)");
+  app.add_option("--budget-tokens", search.max_tokens,
+                 "Tokens sampled a search, kept or dropped; 0: no limit")
+      ->capture_default_str();
+  app.add_option("--budget-simulations", search.max_simulations,
+                 "Simulations a search; 0: no limit")
+      ->capture_default_str();
+  app.add_option("--max-seconds", search.max_seconds,
+                 "Seconds a search; a limit reached is recorded. 0: none")
+      ->capture_default_str();
+  app.add_option("--searches", flags->generate.searches,
+                 "Searches a problem, with seeds --seed, --seed + 1, ...")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000000));
+  app.add_option("--seed", search.seed, "Seed of the first search")
+      ->capture_default_str();
+  app.add_option("--limit", flags->set_options.limit,
+                 "Problems at most. Default: 200 of a generated set, all of a "
+                 "file")
+      ->capture_default_str();
+  app.add_option("--first", flags->set_options.first,
+                 "Index of the first problem")
+      ->capture_default_str();
+  app.add_option("--set-seed", flags->set_options.seed,
+                 "Seed of generated sets; below 2000, where tests begin")
+      ->capture_default_str();
+  app.add_option("--task", flags->task,
+                 "How problems are put and graded; default by set");
+  app.add_option("--shard", flags->shard,
+                 "Search only every n-th problem, beginning at i: i/n")
+      ->capture_default_str();
+  app.add_flag("--resume", flags->resume,
+               "Go on with the run of these settings that --out holds");
+  app.add_flag("--append", flags->append, "Add a run to an existing --out");
+  app.add_flag("--reuse-solutions", flags->generate.reuse_solutions,
+               "Answer problems from correct solutions that --out holds; "
+               "marked, and never counted in accuracy");
+  app.add_flag("--dry-run", flags->dry_run,
+               "Search a few problems and estimate tokens, time and bytes");
+  app.add_option("--json", flags->json_file, "Write totals to this file");
+  AddModelFlags(app, flags->models);
+  run = [flags] { return RunGenerate(*flags); };
+}
+
+}  // namespace espalier
