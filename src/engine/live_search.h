@@ -44,6 +44,7 @@ class LiveSearch {
 
   // Starts the coroutine (first call) or applies completions and resumes it.
   void Resume(const SearchAlgorithm& algorithm);
+  bool begun() const { return search_.has_value(); }
   // True when the coroutine has ended or failed.
   bool over() const;
   // Fills everything but token counts of the prompt and seconds.

@@ -327,6 +327,8 @@ void Runner::EndStopped() {
   const bool stop = stop_asked() && job_->hooks->recorder == nullptr;
   const double now = Clock::Real().Seconds();
   for (auto& live : live_) {
+    // A stop lies between two deliveries, so that a replay can repeat it.
+    if (!live->begun()) continue;
     const double limit = job_->options->max_seconds;
     const bool late = limit > 0 && now - live->started >= limit;
     if (!(stop || late) || !live->driver().stop_reason().empty()) continue;
