@@ -250,6 +250,14 @@ function(espalier_tool_tests)
         set_tests_properties(tools_${name} PROPERTIES LABELS quick TIMEOUT 900
           ENVIRONMENT
           "ESPALIER_PROGRAM=$<TARGET_FILE:espalier>;${slow};${ESPALIER_TEST_ENVIRONMENT}")
+        file(STRINGS ${script} long REGEX "^class LongTest")
+        if(long)
+          add_test(NAME tools_${name}_long
+            COMMAND ${ESPALIER_PYTHON} ${script} LongTest)
+          set_tests_properties(tools_${name}_long PROPERTIES LABELS long
+            TIMEOUT 14400 ENVIRONMENT
+            "ESPALIER_LONG=1;ESPALIER_PROGRAM=$<TARGET_FILE:espalier>;${slow};${ESPALIER_TEST_ENVIRONMENT}")
+        endif()
       endif()
     elseif(NOT ESPALIER_SANITIZE)
       add_test(NAME tools_${name} COMMAND ${ESPALIER_PYTHON} ${script})

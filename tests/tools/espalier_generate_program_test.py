@@ -1,0 +1,305 @@
+"""Runs espalier generate, replay and db as their users do: kills, stops, full
+disks, foreign files.
+
+The program is named by ESPALIER_PROGRAM (ctest sets it)."""
+
+import json
+import os
+import random
+import re
+import resource
+import signal
+import sqlite3
+import subprocess
+import time
+import unittest
+
+from espalier_program_test import PROGRAM, ROOT, ZOO, ProgramTest, run
+
+SLOW = bool(os.environ.get("ESPALIER_SLOW"))
+PROBLEMS = "6" if SLOW else "30"
+
+
+def generate(out, *more, search="beam", **options):
+    return run("generate", "--out", out, "--set", "stories:middle", "--limit",
+               PROBLEMS, "--search", search, "--budget-tokens", "300", *more,
+               **options)
+
+
+def content(path):
+    """All that must not depend on how often the run was broken off."""
+    with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as db:
+        return {
+            "searches": db.execute(
+                "SELECT search_id, run_id, problem_id, seed, state, cached, "
+                "answer, correct, score, stop_reason, error, tokens, "
+                "prompt_tokens, reward_tokens, model_calls, simulations, nodes "
+                "FROM searches ORDER BY search_id").fetchall(),
+            "problems": db.execute(
+                "SELECT * FROM problems ORDER BY problem_id").fetchall(),
+            "trees": db.execute(
+                "SELECT * FROM trees ORDER BY search_id").fetchall(),
+            "solutions": db.execute(
+                "SELECT * FROM solutions ORDER BY 1, 2").fetchall(),
+            "responses": db.execute("SELECT * FROM responses").fetchall(),
+            "finished": db.execute(
+                "SELECT run_id, config, finished_at IS NOT NULL FROM runs"
+            ).fetchall(),
+        }
+
+
+class KillTest(ProgramTest):
+
+    def kills(self, times, seconds):
+        """`times` random kill -9, then the run to its end."""
+        whole = self.path("whole.db")
+        self.assertEqual(generate(whole, "--searches", "2").returncode, 0)
+        broken = self.path("broken.db")
+        random.seed(7)
+        killed = 0
+        for _ in range(times):
+            process = subprocess.Popen(
+                [PROGRAM, "generate", "--out", broken, "--set",
+                 "stories:middle", "--limit", PROBLEMS, "--search", "beam",
+                 "--budget-tokens", "300", "--searches", "2"] +
+                (["--resume"] if os.path.exists(broken) else []),
+                env=dict(os.environ, ESPALIER_ZOO=ZOO),
+                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            time.sleep(random.uniform(0, seconds))
+            process.send_signal(signal.SIGKILL)
+            _, said = process.communicate()
+            self.assertIn(process.returncode, (0, -signal.SIGKILL), said)
+            killed += process.returncode != 0
+        last = generate(broken, "--searches", "2", "--resume")
+        self.assertEqual(last.returncode, 0, last.stderr)
+        self.assertEqual(content(broken), content(whole))
+        self.assertEqual(run("replay", broken).returncode, 0)
+        return killed
+
+
+class GenerateTest(KillTest):
+
+    def test_three_kills_change_nothing(self):
+        self.assertGreater(self.kills(3, 8 if SLOW else 0.6), 0)
+
+    def test_interrupt_keeps_what_was_done_and_resume_goes_on(self):
+        out = self.path("run.db")
+        arguments = ["generate", "--out", out, "--set", "stories:middle",
+                     "--limit", "400", "--search", "beam:branch=8",
+                     "--budget-tokens", "2000"]
+        process = subprocess.Popen(
+            [PROGRAM, *arguments], env=dict(os.environ, ESPALIER_ZOO=ZOO),
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        # Once something is recorded.
+        for _ in range(600):
+            time.sleep(0.1)
+            if os.path.exists(out) and os.path.getsize(out) > 0:
+                try:
+                    if content(out)["responses"]:
+                        break
+                except sqlite3.OperationalError:
+                    pass
+        process.send_signal(signal.SIGINT)
+        said, errors = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 130, errors)
+        self.assertIn("searches recorded", said)
+        self.assertIn("--resume", errors)
+        kept = content(out)
+        self.assertEqual(len(kept["searches"]), 400)
+        self.assertFalse(kept["finished"][0][2])
+
+    def test_dry_run_estimates_and_writes_nothing(self):
+        out = self.path("run.db")
+        result = generate(out, "--dry-run")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertFalse(os.path.exists(out))
+        estimate = float(re.search(r"tokens +(\S+)", result.stdout).group(1))
+        totals = self.path("totals.json")
+        self.assertEqual(generate(out, "--json", totals).returncode, 0)
+        with open(totals, encoding="utf-8") as handle:
+            tokens = json.load(handle)["tokens"]
+        self.assertLess(abs(estimate - tokens), 0.3 * tokens)
+
+    def test_shards_cover_the_set_once(self):
+        whole = self.path("whole.db")
+        self.assertEqual(generate(whole).returncode, 0)
+        names = []
+        for i in range(3):
+            out = self.path(f"shard{i}.db")
+            self.assertEqual(generate(out, "--shard", f"{i}/3").returncode, 0)
+            with sqlite3.connect(out) as db:
+                names += [row[0] for row in db.execute(
+                    "SELECT p.name || s.answer || s.tokens FROM searches s "
+                    "JOIN problems p USING(problem_id)")]
+        with sqlite3.connect(whole) as db:
+            expected = [row[0] for row in db.execute(
+                "SELECT p.name || s.answer || s.tokens FROM searches s "
+                "JOIN problems p USING(problem_id)")]
+        self.assertEqual(sorted(names), sorted(expected))
+
+    def test_solutions_are_reused_only_where_asked_and_marked(self):
+        out = self.path("run.db")
+        self.assertEqual(generate(out).returncode, 0)
+        solved = {row[0] for row in content(out)["solutions"]}
+        self.assertTrue(solved)
+        again = generate(out, "--append", "--seed", "9", "--reuse-solutions")
+        self.assertEqual(again.returncode, 0, again.stderr)
+        self.assertIn("from solutions found before", again.stdout)
+        rows = [row for row in content(out)["searches"] if row[1] == 2]
+        for row in rows:
+            self.assertEqual(row[5], 1 if row[2] in solved else 0)
+        # Of what was searched alone.
+        with sqlite3.connect(out) as db:
+            accuracy = db.execute("SELECT searches FROM accuracy").fetchall()
+        self.assertEqual(accuracy[1][0], len(rows) - len(solved))
+
+    def test_documented_queries_run(self):
+        out = self.path("run.db")
+        self.assertEqual(generate(out, search="majority").returncode, 0)
+        with open(os.path.join(ROOT, "docs", "run-database.md"),
+                  encoding="utf-8") as handle:
+            queries = re.findall(r"```sql\n(.*?)```", handle.read(), re.S)
+        self.assertGreater(len(queries), 6)
+        for query in queries:
+            result = run("db", "sql", out, query)
+            self.assertEqual(result.returncode, 0, query + result.stderr)
+            self.assertGreater(len(result.stdout.splitlines()), 1, query)
+            if "tree_nodes" not in query:
+                with sqlite3.connect(out) as db:
+                    rows = db.execute(query).fetchall()
+                self.assertEqual(len(rows),
+                                 len(result.stdout.splitlines()) - 1)
+            lines = run("db", "sql", out, query, "--json").stdout.splitlines()
+            for line in lines:
+                json.loads(line)
+
+    def test_pruned_logs_cannot_be_replayed(self):
+        out = self.path("run.db")
+        self.assertEqual(generate(out).returncode, 0)
+        self.assertEqual(run("replay", out).returncode, 0)
+        before = os.path.getsize(out)
+        self.assertEqual(run("db", "prune", out, "--logs").returncode, 0)
+        self.assertLess(os.path.getsize(out), before)
+        self.refused(run("replay", out), "pruned")
+        self.assertEqual(run("db", "info", out).returncode, 0)
+
+
+class WrongInputTest(ProgramTest):
+
+    def test_an_existing_file_needs_a_word(self):
+        out = self.path("run.db", "anything")
+        self.refused(generate(out), "run.db", "--resume", "--append")
+        self.refused(generate(out, "--resume"), "not a run database")
+        with open(out, encoding="utf-8") as handle:
+            self.assertEqual(handle.read(), "anything")
+
+    def test_other_settings_are_not_resumed(self):
+        out = self.path("run.db")
+        self.assertEqual(generate(out).returncode, 0)
+        before = content(out)
+        result = generate(out, "--resume", "--seed", "5")
+        self.refused(result, "seed is 5, recorded 0")
+        self.assertEqual(content(out), before)
+
+    def test_two_writers(self):
+        out = self.path("run.db")
+        self.assertEqual(generate(out).returncode, 0)
+        first = subprocess.Popen(
+            [PROGRAM, "generate", "--out", out, "--append", "--set",
+             "stories:hard", "--limit", "2000", "--search", "beam"],
+            env=dict(os.environ, ESPALIER_ZOO=ZOO), stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL)
+        self.addCleanup(first.wait)
+        self.addCleanup(first.kill)
+        for _ in range(600):  # until the first one records
+            time.sleep(0.1)
+            if content(out)["responses"]:
+                break
+        self.refused(generate(out, "--resume"), "another program")
+        self.assertEqual(run("db", "info", out).returncode, 0)
+        self.assertIsNone(first.poll())
+
+    def test_full_disk(self):
+        out = self.path("run.db")
+
+        def small_files():
+            # Writing beyond is an error, as on a full disk.
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+
+        self.refused(generate(out, preexec_fn=small_files), "run.db",
+                     "--resume")
+        result = generate(out, "--resume")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        whole = self.path("whole.db")
+        self.assertEqual(generate(whole).returncode, 0)
+        self.assertEqual(content(out), content(whole))
+
+    def test_read_only_file(self):
+        out = self.path("run.db")
+        self.assertEqual(generate(out).returncode, 0)
+        os.chmod(out, 0o444)
+        os.chmod(self.folder, 0o755)
+        os.chmod(os.path.dirname(self.folder), 0o1777)
+        options = {}
+        if os.geteuid() == 0:  # whom no permission stops
+            options["preexec_fn"] = lambda: os.setuid(65534)
+        try:
+            result = generate(out, "--resume", **options)
+        except PermissionError:
+            self.skipTest("the program cannot be run by another user here")
+        self.refused(result, "run.db")
+        os.chmod(out, 0o644)
+
+    def test_wrong_words(self):
+        out = self.path("run.db")
+        self.refused(generate(out, "--shard", "3/3"), "--shard 3/3")
+        self.refused(run("generate", "--set", "stories:hrad", "--out", out),
+                     "stories:hard")
+        self.refused(run("generate", "--set", "stories:hard"), "--out")
+        self.refused(run("generate", "--set", "stories:hard", "--out", out,
+                         "--search", "bem"), '"beam"')
+        self.refused(run("generate", "--set", "stories:hard", "--out", out,
+                         "--search", "auto"), "by name")
+        self.refused(run("generate", "--set", "stories:hard", "--out",
+                         "/no/such/folder/run.db"), "/no/such/folder")
+        self.assertFalse(os.path.exists(out))
+        self.refused(run("replay", out), "no such file")
+        self.refused(run("db", "info", out), "no such file")
+        self.refused(run("db", "prune", out), "nothing to prune")
+
+    def test_wrong_sql(self):
+        out = self.path("run.db")
+        self.assertEqual(generate(out).returncode, 0)
+        self.refused(run("db", "sql", out, "SELEC 1"), "syntax error")
+        self.refused(run("db", "sql", out, "SELECT nothing FROM runs"),
+                     "nothing")
+        self.refused(run("db", "sql", out, "DELETE FROM runs"), "readonly")
+        self.refused(run("replay", out, "--problem", "x"), "no finished search")
+
+    def test_foreign_and_newer_database(self):
+        foreign = self.path("foreign.db")
+        with sqlite3.connect(foreign) as db:
+            db.execute("CREATE TABLE t(x)")
+        db.close()
+        newer = self.path("newer.db")
+        self.assertEqual(generate(newer).returncode, 0)
+        with sqlite3.connect(newer) as db:
+            db.execute("PRAGMA user_version=1000")
+        db.close()
+        for arguments in (("replay",), ("db", "info"), ("db", "upgrade")):
+            self.refused(run(*arguments, foreign), "another program's")
+            self.refused(run(*arguments, newer), "newer Espalier")
+        self.refused(generate(foreign, "--append"), "another program's")
+        self.refused(generate(newer, "--resume"), "newer Espalier")
+
+
+@unittest.skipUnless(os.environ.get("ESPALIER_LONG"), "takes minutes")
+class LongTest(KillTest):
+
+    def test_thirty_kills_change_nothing(self):
+        self.assertGreater(self.kills(30, 1.2), 20)
+
+
+if __name__ == "__main__":
+    unittest.main()
