@@ -50,10 +50,10 @@ def content(path):
 
 class KillTest(ProgramTest):
 
-    def kills(self, times, seconds):
+    def kills(self, times, seconds, searches):
         """`times` random kill -9, then the run to its end."""
         whole = self.path("whole.db")
-        self.assertEqual(generate(whole, "--searches", "2").returncode, 0)
+        self.assertEqual(generate(whole, "--searches", searches).returncode, 0)
         broken = self.path("broken.db")
         random.seed(7)
         killed = 0
@@ -61,7 +61,7 @@ class KillTest(ProgramTest):
             process = subprocess.Popen(
                 [PROGRAM, "generate", "--out", broken, "--set",
                  "stories:middle", "--limit", PROBLEMS, "--search", "beam",
-                 "--budget-tokens", "300", "--searches", "2"] +
+                 "--budget-tokens", "300", "--searches", searches] +
                 (["--resume"] if os.path.exists(broken) else []),
                 env=dict(os.environ, ESPALIER_ZOO=ZOO),
                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
@@ -70,7 +70,7 @@ class KillTest(ProgramTest):
             _, said = process.communicate()
             self.assertIn(process.returncode, (0, -signal.SIGKILL), said)
             killed += process.returncode != 0
-        last = generate(broken, "--searches", "2", "--resume")
+        last = generate(broken, "--searches", searches, "--resume")
         self.assertEqual(last.returncode, 0, last.stderr)
         self.assertEqual(content(broken), content(whole))
         self.assertEqual(run("replay", broken).returncode, 0)
@@ -80,7 +80,7 @@ class KillTest(ProgramTest):
 class GenerateTest(KillTest):
 
     def test_three_kills_change_nothing(self):
-        self.assertGreater(self.kills(3, 8 if SLOW else 0.6), 0)
+        self.assertGreater(self.kills(3, 8 if SLOW else 0.6, "2"), 0)
 
     def test_interrupt_keeps_what_was_done_and_resume_goes_on(self):
         out = self.path("run.db")
@@ -298,7 +298,7 @@ class WrongInputTest(ProgramTest):
 class LongTest(KillTest):
 
     def test_thirty_kills_change_nothing(self):
-        self.assertGreater(self.kills(30, 1.2), 20)
+        self.assertGreater(self.kills(30, 1.2, "25"), 20)
 
 
 if __name__ == "__main__":
