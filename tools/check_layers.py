@@ -93,7 +93,11 @@ def guard_of(path):
 
 
 def resolve(included, tracked):
-    """The tracked file that `included` names, or None."""
+    """The tracked file that `included` names, or None.
+
+    What protoc writes stands for the .proto file it is written from."""
+    if included.endswith(".pb.h"):
+        included = included[:-len(".pb.h")] + ".proto"
     for path in (included, "include/" + included):
         if path in tracked:
             return path

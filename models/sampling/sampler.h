@@ -56,7 +56,7 @@ class TokenDistribution {
   double max_ = 0;      // largest logit
   double log_sum_ = 0;  // ln sum exp(l_i - max_)
   float entropy_ = 0;
-  bool plain_ = false;  // drawn from the model's own distribution
+  bool plain_ = false;              // drawn from the model's own distribution
   std::vector<int32_t> ids_;        // kept tokens, ascending
   std::vector<double> cumulative_;  // running sums of their weights
 };

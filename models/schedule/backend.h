@@ -91,7 +91,7 @@ struct Continuation {
   std::vector<int32_t> tokens;  // new tokens only, at least one
   std::vector<float> logprobs;  // ln p of each at temperature 1, no filter
   std::vector<float> sampler_logprobs;  // ln of the chance it was drawn with
-  float entropy = 0;            // mean over tokens, nats, temperature 1
+  float entropy = 0;                    // mean over tokens, nats, temperature 1
   Finish finish = Finish::kDelimiter;
 };
 

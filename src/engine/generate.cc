@@ -65,8 +65,7 @@ std::string Differences(const RunInfo& wanted, const RunInfo& recorded) {
     }
   }
   compare("model", wanted.model_hash, recorded.model_hash);
-  compare("reward model", wanted.reward_model_hash,
-          recorded.reward_model_hash);
+  compare("reward model", wanted.reward_model_hash, recorded.reward_model_hash);
   compare("tokenizer", wanted.tokenizer_hash, recorded.tokenizer_hash);
   return absl::StrJoin(lines, "; ");
 }
@@ -109,8 +108,7 @@ class Round {
       pending_.push_back(&graded);
       ESP_ASSIGN_OR_RETURN(const SearchRow row,
                            recorder_.Add(problem_id, seed));
-      ESP_ASSIGN_OR_RETURN(const bool over,
-                           IsOver(row, problem_id));
+      ESP_ASSIGN_OR_RETURN(const bool over, IsOver(row, problem_id));
       if (over) {
         recorder_.Forget();
         pending_.pop_back();
@@ -122,10 +120,9 @@ class Round {
     SearchOptions search = options_.search;
     search.seed = seed;
     const RunHooks run_hooks{.stop = hooks_.stop, .recorder = &recorder_};
-    return engine_.SolveAll(problems, task_, search, run_hooks,
-                            [&](size_t i, const SearchResult& result) {
-                              Done(i, result);
-                            });
+    return engine_.SolveAll(
+        problems, task_, search, run_hooks,
+        [&](size_t i, const SearchResult& result) { Done(i, result); });
   }
 
  private:
@@ -155,8 +152,8 @@ class Round {
   }
 
   void Done(size_t i, const SearchResult& result) {
-    Count({.state = result.status.ok() ? SearchState::kDone
-                                       : SearchState::kFailed,
+    Count({.state =
+               result.status.ok() ? SearchState::kDone : SearchState::kFailed,
            .correct = recorder_.correct(i),
            .tokens = result.tokens},
           totals_);

@@ -25,10 +25,10 @@
 namespace espalier {
 
 struct GenerateOptions {
-  SearchOptions search;        // `method` by name; seed of the first search
-  int searches = 1;            // a problem, with seeds seed, seed + 1, ...
-  int shard = 0;               // problems whose place is `shard` modulo
-  int shards = 1;              // `shards`
+  SearchOptions search;          // `method` by name; seed of the first search
+  int searches = 1;              // a problem, with seeds seed, seed + 1, ...
+  int shard = 0;                 // problems whose place is `shard` modulo
+  int shards = 1;                // `shards`
   bool reuse_solutions = false;  // answer solved problems from the database
 };
 

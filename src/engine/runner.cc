@@ -270,8 +270,7 @@ absl::Status Runner::Deliver(LiveSearch& live, const SearchRequest& request,
                              SearchCompletion completion) {
   absl::Status status;
   if (job_->hooks->recorder != nullptr) {
-    status =
-        job_->hooks->recorder->Append(live.index(), request, completion);
+    status = job_->hooks->recorder->Append(live.index(), request, completion);
   }
   // Also where the record failed: the search owns what the completion holds.
   live.driver().Put(std::move(completion));
@@ -335,8 +334,7 @@ void Runner::EndStopped() {
     live->driver().Stop(stop ? "stopped from outside"
                              : absl::StrCat("time limit of ", limit, " s"));
     if (job_->hooks->recorder != nullptr) {
-      job_->hooks->recorder->Stop(live->index(),
-                                  live->driver().next_delivery(),
+      job_->hooks->recorder->Stop(live->index(), live->driver().next_delivery(),
                                   live->driver().stop_reason());
     }
     // What was asked and not answered completes as cancelled.

@@ -247,8 +247,7 @@ absl::StatusOr<std::string> Compress(std::string_view bytes) {
   const size_t size =
       ZSTD_compress(out.data(), out.size(), bytes.data(), bytes.size(), 3);
   if (ZSTD_isError(size)) {
-    return absl::InternalError(
-        absl::StrCat("zstd: ", ZSTD_getErrorName(size)));
+    return absl::InternalError(absl::StrCat("zstd: ", ZSTD_getErrorName(size)));
   }
   out.resize(size);
   return out;

@@ -101,8 +101,9 @@ absl::Status RunDb::LockForWriting() {
   if (flock(lock_, LOCK_EX | LOCK_NB) == 0) return absl::OkStatus();
   if (errno != EWOULDBLOCK) return FileError("lock", path, errno);
   return absl::UnavailableError(absl::StrCat(
-      path, ": another program is recording to it; wait until it is done, or "
-            "record to another file"));
+      path,
+      ": another program is recording to it; wait until it is done, or "
+      "record to another file"));
 }
 
 absl::Status RunDb::BeginWriting() {
@@ -275,11 +276,10 @@ absl::StatusOr<SearchRow> RunDb::BeginSearch(int64_t run_id, int64_t problem_id,
 
 absl::StatusOr<std::vector<SearchRow>> RunDb::Searches(int64_t run_id) {
   ESP_ASSIGN_OR_RETURN(
-      Statement s,
-      db_.Prepare(absl::StrCat(
-          "SELECT ", kSearchColumns,
-          " FROM searches s JOIN problems p USING(problem_id) "
-          "WHERE s.run_id = ? ORDER BY s.seed, s.problem_id")));
+      Statement s, db_.Prepare(absl::StrCat(
+                       "SELECT ", kSearchColumns,
+                       " FROM searches s JOIN problems p USING(problem_id) "
+                       "WHERE s.run_id = ? ORDER BY s.seed, s.problem_id")));
   s.BindInt(1, run_id);
   std::vector<SearchRow> rows;
   while (true) {
@@ -454,11 +454,11 @@ absl::Status RunDb::DropRun(int64_t run_id) {
   const std::string searches = absl::StrCat(
       " WHERE search_id IN (SELECT search_id FROM searches WHERE run_id = ",
       run_id, ");");
-  return db_.Execute(absl::StrCat(
-      "DELETE FROM responses", searches, "DELETE FROM trees", searches,
-      "DELETE FROM solutions WHERE run_id = ", run_id,
-      ";DELETE FROM searches WHERE run_id = ", run_id,
-      ";DELETE FROM runs WHERE run_id = ", run_id));
+  return db_.Execute(
+      absl::StrCat("DELETE FROM responses", searches, "DELETE FROM trees",
+                   searches, "DELETE FROM solutions WHERE run_id = ", run_id,
+                   ";DELETE FROM searches WHERE run_id = ", run_id,
+                   ";DELETE FROM runs WHERE run_id = ", run_id));
 }
 
 absl::Status RunDb::Compact() {

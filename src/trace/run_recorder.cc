@@ -53,8 +53,7 @@ absl::Status RunRecorder::Append(size_t index, const SearchRequest& request,
   // After a stop the search is about to end: it is recorded whole, or asked
   // again from before the stop.
   if (search.stop.empty()) {
-    ESP_RETURN_IF_ERROR(
-        db_.AddResponse(search.search_id, request.seq, bytes));
+    ESP_RETURN_IF_ERROR(db_.AddResponse(search.search_id, request.seq, bytes));
   }
   search.log[request.seq] = std::move(bytes);
   return absl::OkStatus();

@@ -115,8 +115,9 @@ absl::Status CheckKind(Sqlite& db, Sqlite::Mode mode) {
     return db.Execute(absl::StrCat("PRAGMA application_id=", kApplicationId));
   }
   return absl::InvalidArgumentError(
-      absl::StrCat(db.path(), ": this is another program's SQLite file, not "
-                              "a run database"));
+      absl::StrCat(db.path(),
+                   ": this is another program's SQLite file, not "
+                   "a run database"));
 }
 
 }  // namespace
@@ -148,8 +149,9 @@ absl::Status CheckRunDatabase(Sqlite& db, Sqlite::Mode mode) {
     ESP_ASSIGN_OR_RETURN(const int64_t version, Pragma(db, "user_version"));
     if (version == 0) {
       return absl::InvalidArgumentError(
-          absl::StrCat(db.path(), ": an empty run database: the program that "
-                                  "began it ended before it wrote anything"));
+          absl::StrCat(db.path(),
+                       ": an empty run database: the program that "
+                       "began it ended before it wrote anything"));
     }
     if (version < SchemaVersion()) {
       return absl::FailedPreconditionError(absl::StrCat(
@@ -160,9 +162,9 @@ absl::Status CheckRunDatabase(Sqlite& db, Sqlite::Mode mode) {
   }
   // NORMAL: a killed process loses nothing that was committed; a power cut may
   // cost the last transactions, never the file.
-  ESP_RETURN_IF_ERROR(db.Execute(
-      "PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL;"
-      "PRAGMA foreign_keys=ON"));
+  ESP_RETURN_IF_ERROR(
+      db.Execute("PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL;"
+                 "PRAGMA foreign_keys=ON"));
   return Migrate(db, SchemaSteps());
 }
 

@@ -19,8 +19,9 @@ absl::Status SqliteError(const std::string& path, sqlite3* db, int code) {
   switch (code & 0xff) {
     case SQLITE_FULL:
       return absl::ResourceExhaustedError(absl::StrCat(
-          path, ": the disk is full; what was recorded before is kept: free "
-                "some space and go on with --resume"));
+          path,
+          ": the disk is full; what was recorded before is kept: free "
+          "some space and go on with --resume"));
     case SQLITE_READONLY:
     case SQLITE_PERM:
     case SQLITE_CANTOPEN:
@@ -31,8 +32,9 @@ absl::Status SqliteError(const std::string& path, sqlite3* db, int code) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return absl::UnavailableError(absl::StrCat(
-          path, ": another program is writing to it; wait until it is done, "
-                "or record to another file"));
+          path,
+          ": another program is writing to it; wait until it is done, "
+          "or record to another file"));
     case SQLITE_NOTADB:
       return absl::InvalidArgumentError(
           absl::StrCat(path, ": this is not a run database"));
@@ -155,8 +157,9 @@ absl::StatusOr<Sqlite> Sqlite::Open(const std::string& path, Mode mode) {
   }
   if (mode != kCreate && !there) {
     return absl::NotFoundError(
-        absl::StrCat(path, ": no such file; expected a run database, as "
-                           "espalier generate --out writes it"));
+        absl::StrCat(path,
+                     ": no such file; expected a run database, as "
+                     "espalier generate --out writes it"));
   }
   if (there && !fs::is_regular_file(path, error)) {
     return absl::InvalidArgumentError(

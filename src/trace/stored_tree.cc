@@ -139,8 +139,7 @@ std::string FirstDifference(const StoredTree& a, const StoredTree& b) {
       return differs("text", std::string(a.Text(i)), std::string(b.Text(i)));
     }
     if (x.kind != y.kind || x.flags != y.flags) {
-      return differs("kind and flags",
-                     static_cast<int>(x.kind) * 256 + x.flags,
+      return differs("kind and flags", static_cast<int>(x.kind) * 256 + x.flags,
                      static_cast<int>(y.kind) * 256 + y.flags);
     }
     if (x.visits != y.visits) return differs("visits", x.visits, y.visits);

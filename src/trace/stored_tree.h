@@ -29,8 +29,8 @@ struct StoredNode {
   NodeVerdict verdict = NodeVerdict::kNotAsked;
   uint32_t visits = 0;
   uint32_t draws = 0;
-  int32_t answer = -1;   // index in StoredTree::answers
-  float prior = 0;       // the fields of Node
+  int32_t answer = -1;  // index in StoredTree::answers
+  float prior = 0;      // the fields of Node
   float q = 0;
   float step_score = 0;
   float path_score = 0;

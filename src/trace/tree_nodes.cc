@@ -56,8 +56,8 @@ Cursor* Of(sqlite3_vtab_cursor* cursor) {
   return reinterpret_cast<Cursor*>(cursor);
 }
 
-int Connect(sqlite3* db, void* aux, int, const char* const*,
-            sqlite3_vtab** out, char**) {
+int Connect(sqlite3* db, void* aux, int, const char* const*, sqlite3_vtab** out,
+            char**) {
   const int code = sqlite3_declare_vtab(db, kDeclaration);
   if (code != SQLITE_OK) return code;
   auto* table = new Table;
@@ -112,8 +112,8 @@ int Filter(sqlite3_vtab_cursor* base, int, const char*, int,
   if (absl::IsNotFound(tree.status())) return SQLITE_OK;  // no rows
   if (!tree.ok()) {
     sqlite3_free(base->pVtab->zErrMsg);
-    base->pVtab->zErrMsg = sqlite3_mprintf(
-        "%s", std::string(tree.status().message()).c_str());
+    base->pVtab->zErrMsg =
+        sqlite3_mprintf("%s", std::string(tree.status().message()).c_str());
     return SQLITE_ERROR;
   }
   cursor.tree = *std::move(tree);
@@ -198,8 +198,8 @@ int ColumnValue(sqlite3_vtab_cursor* base, sqlite3_context* out, int column) {
       return SQLITE_OK;
     case kVerdict:
       if (node.verdict != NodeVerdict::kNotAsked) {
-        ResultText(out, node.verdict == NodeVerdict::kCorrect ? "correct"
-                                                              : "wrong");
+        ResultText(out,
+                   node.verdict == NodeVerdict::kCorrect ? "correct" : "wrong");
       }
       return SQLITE_OK;
     case kTerminal:

@@ -93,7 +93,8 @@ struct AttemptOutcome {
 class RecordingTest : public testing::Test {
  protected:
   RecordingTest() {
-    std::string name = (fs::temp_directory_path() / "recording_XXXXXX").string();
+    std::string name =
+        (fs::temp_directory_path() / "recording_XXXXXX").string();
     folder_ = mkdtemp(name.data());
   }
   ~RecordingTest() override { fs::remove_all(folder_); }
@@ -217,8 +218,8 @@ class RecordingTest : public testing::Test {
           Replay(problem.problem, task, **algorithm, Options(method),
                  db->LoadLog(row.search_id).value());
       ASSERT_TRUE(again.ok()) << method << " " << again.status();
-      EXPECT_EQ(
-          FirstDifference(*again, db->LoadTree(row.search_id).value()), "")
+      EXPECT_EQ(FirstDifference(*again, db->LoadTree(row.search_id).value()),
+                "")
           << method << " " << row.problem;
     }
   }
@@ -239,8 +240,10 @@ TEST_F(RecordingTest, EveryMethodReplaysBitForBit) {
 TEST_F(RecordingTest, ThreadsDelaysAndLiveSearchesLeaveTheSameRecord) {
   for (const char* method : {"beam", "puct:in_flight=4", "weighted"}) {
     const std::string name = absl::StrCat(StableHash(method));
-    ASSERT_TRUE(Live(name + "a", method, {.live = 1, .max_delay = 0}).status.ok());
-    ASSERT_TRUE(Live(name + "b", method, {.live = 12, .max_delay = 7}).status.ok());
+    ASSERT_TRUE(
+        Live(name + "a", method, {.live = 1, .max_delay = 0}).status.ok());
+    ASSERT_TRUE(
+        Live(name + "b", method, {.live = 12, .max_delay = 7}).status.ok());
     ExpectSameContent(name + "a", name + "b", method);
   }
 }
@@ -288,8 +291,8 @@ TEST_F(RecordingTest, ATimeLimitIsInTheRecordAndReplays) {
     for (const double seconds : {1e-9, 2e-4, 1e-3}) {
       const std::string file =
           absl::StrCat(StableHash(method), "-", seconds * 1e9, ".db");
-      ASSERT_TRUE(Live(file, method, {.max_delay = 7, .seconds = seconds})
-                      .status.ok());
+      ASSERT_TRUE(
+          Live(file, method, {.max_delay = 7, .seconds = seconds}).status.ok());
       ExpectReplays(file, method);
       auto db = RunDb::Open(Path(file), Sqlite::kRead).value();
       auto s = db->sqlite().Prepare(

@@ -184,6 +184,83 @@ class GenerateTest(KillTest):
         self.assertEqual(run("db", "info", out).returncode, 0)
 
 
+class ExportTest(ProgramTest):
+
+    def setUp(self):
+        super().setUp()
+        self.database = self.path("run.db")
+        result = generate(self.database, search="weighted")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.out = self.path("out.jsonl")
+
+    def export(self, *arguments):
+        return run("export", self.database, "--out", self.out, *arguments)
+
+    def lines(self):
+        with open(self.out, encoding="utf-8") as handle:
+            return [json.loads(line) for line in handle]
+
+    def test_every_kind_has_the_columns_that_trainers_read(self):
+        cases = {
+            ("sft",): {"prompt", "completion"},
+            ("sft", "--format", "messages"): {"messages"},
+            ("pairs",): {"prompt", "chosen", "rejected"},
+            ("steps",): {"prompt", "completions", "labels"},
+            ("steps", "--format", "openrlhf"): {"input", "label"},
+            ("steps", "--value", "quality"): {"prompt", "values"},
+        }
+        for arguments, columns in cases.items():
+            result = self.export("--kind", *arguments)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            lines = self.lines()
+            self.assertIn(f"{len(lines)} examples", result.stdout)
+            for line in lines:
+                self.assertLessEqual(columns, set(line))
+            self.assertIn(" in, ", result.stdout)
+
+    def test_imitated_responses_are_correct(self):
+        self.assertEqual(self.export("--kind", "sft").returncode, 0)
+        with sqlite3.connect(self.database) as db:
+            solutions = {row[0] for row in db.execute(
+                "SELECT response FROM solutions")}
+        for line in self.lines():
+            self.assertIn(line["completion"], solutions)
+
+    def test_what_the_evaluation_holds_is_left_out(self):
+        with sqlite3.connect(self.database) as db:
+            questions = [row[0] for row in db.execute(
+                "SELECT DISTINCT p.question FROM problems p JOIN solutions "
+                "USING(problem_id) ORDER BY 1")]
+        held = self.path("eval.jsonl", json.dumps(
+            {"question": questions[0], "answer": "1"}) + "\n")
+        self.assertEqual(self.export("--kind", "sft", "--eval-set", held,
+                                     "--ngram", "1000").returncode, 0)
+        few = len(self.lines())
+        self.assertEqual(self.export("--kind", "sft",
+                                     "--no-contamination-check").returncode, 0)
+        self.assertLess(few, len(self.lines()))
+        # On by default, against the test problems of the same set.
+        result = self.export("--kind", "sft")
+        self.assertIn("stories:middle (2000 questions)", result.stdout)
+
+    def test_nothing_left_is_an_error_that_says_which_filter_did_it(self):
+        result = self.export("--kind", "sft", "--min-perplexity", "1e9")
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stderr, r"perplexity window: \d+ in, 0 out")
+        self.assertFalse(os.path.exists(self.out))
+        self.refused(self.export("--kind", "sft", "--run", "9"), "no run 9")
+
+    def test_wrong_words(self):
+        self.refused(self.export("--kind", "sfd"), "sfd")
+        self.refused(self.export("--kind", "sft", "--format", "openrlhf"),
+                     "steps")
+        self.refused(self.export("--kind", "steps", "--value", "q"), "pairs")
+        self.refused(run("export", self.path("none.db"), "--kind", "sft",
+                         "--out", self.out), "no such file")
+        self.refused(self.export("--kind", "sft", "--eval-set", "/no/file"),
+                     "/no/file")
+
+
 class WrongInputTest(ProgramTest):
 
     def test_an_existing_file_needs_a_word(self):

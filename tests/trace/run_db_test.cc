@@ -41,7 +41,8 @@ class RunDbTest : public testing::Test {
   fs::path folder_;
 };
 
-const GradedProblem kProblem{{"set/1", "set", "What is 6 times 7?"}, {"42", {}}};
+const GradedProblem kProblem{{"set/1", "set", "What is 6 times 7?"},
+                             {"42", {}}};
 
 // A run with one problem and one search of two steps; the search's id.
 int64_t Fill(RunDb& db) {
@@ -58,14 +59,12 @@ int64_t Fill(RunDb& db) {
                                 .tokens = last,
                                 .terminal = true});
   tree[b].answer = tree.InternAnswer("42");
-  const StoredTree stored =
-      ToStored(tree,
-               {{NodeVerdict::kNotAsked, NodeVerdict::kNotAsked,
-                 NodeVerdict::kCorrect}},
-               {});
+  const StoredTree stored = ToStored(
+      tree,
+      {{NodeVerdict::kNotAsked, NodeVerdict::kNotAsked, NodeVerdict::kCorrect}},
+      {});
   SearchResult result{.answer = "42", .tokens = 3, .nodes = 3};
-  EXPECT_TRUE(
-      db.FinishSearch(search.search_id, result, true, stored, {}).ok());
+  EXPECT_TRUE(db.FinishSearch(search.search_id, result, true, stored, {}).ok());
   EXPECT_TRUE(db.AddSolution(problem, run, {"6*7=42\n= 42", -0.5, 3}).ok());
   EXPECT_TRUE(db.Commit().ok());
   return search.search_id;

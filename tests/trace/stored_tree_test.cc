@@ -22,12 +22,11 @@ Tree RandomTree(RandomStream& rng, int nodes) {
       tokens.push_back(rng.Range(0, 127999));
       text += static_cast<char>(rng.Range(0, 255));
     }
-    const NodeId id =
-        tree.Add(parent, {.text = text,
-                          .tokens = tokens,
-                          .logprob = -rng.Uniform(),
-                          .terminal = rng.Below(4) == 0,
-                          .truncated = rng.Below(9) == 0});
+    const NodeId id = tree.Add(parent, {.text = text,
+                                        .tokens = tokens,
+                                        .logprob = -rng.Uniform(),
+                                        .terminal = rng.Below(4) == 0,
+                                        .truncated = rng.Below(9) == 0});
     Node& node = tree[id];
     node.visits = rng.Next32() >> rng.Below(32);
     node.q = rng.Uniform();
@@ -155,9 +154,7 @@ TEST(StoredTreeTest, DamagedBytesNeverCrash) {
   const std::string packed = Compress(good).value();
   int refused = 0;
   for (int round = 0; round < 20000; ++round) {
-    std::string bytes = round % 3 == 0   ? good
-                        : round % 3 == 1 ? entry
-                                         : packed;
+    std::string bytes = round % 3 == 0 ? good : round % 3 == 1 ? entry : packed;
     for (int k = rng.Range(1, 4); k > 0; --k) {
       bytes[rng.Below(static_cast<uint32_t>(bytes.size()))] =
           static_cast<char>(rng.Range(0, 255));

@@ -22,6 +22,7 @@ using AddCommand = void (*)(CLI::App& app, RunFunction& run);
 void AddSolve(CLI::App& app, RunFunction& run);
 void AddEval(CLI::App& app, RunFunction& run);
 void AddGenerate(CLI::App& app, RunFunction& run);
+void AddExport(CLI::App& app, RunFunction& run);
 void AddReplay(CLI::App& app, RunFunction& run);
 void AddDb(CLI::App& app, RunFunction& run);
 void AddSteps(CLI::App& app, RunFunction& run);

@@ -1,4 +1,6 @@
 // espalier generate: searches a problem set and records every search.
+#include "src/engine/generate.h"
+
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -14,7 +16,6 @@
 #include "src/base/json_text.h"
 #include "src/base/progress.h"
 #include "src/base/status_macros.h"
-#include "src/engine/generate.h"
 #include "tools/espalier/command.h"
 
 namespace espalier {
@@ -66,15 +67,16 @@ absl::Status CheckFlags(GenerateFlags& flags) {
   if (!flags.dry_run && !flags.resume && !flags.append &&
       fs::exists(flags.out, error)) {
     return absl::AlreadyExistsError(absl::StrCat(
-        flags.out, ": there is such a file already; --resume goes on with the "
-                   "run in it, --append adds a run to it"));
+        flags.out,
+        ": there is such a file already; --resume goes on with the "
+        "run in it, --append adds a run to it"));
   }
   return absl::OkStatus();
 }
 
 std::string TotalsText(const GenerateTotals& totals) {
-  std::string text = absl::StrFormat("%d of %d searches recorded",
-                                     totals.done, totals.searches);
+  std::string text = absl::StrFormat("%d of %d searches recorded", totals.done,
+                                     totals.searches);
   if (totals.graded > 0) {
     absl::StrAppendFormat(&text, ", %d of %d solved (%.1f %%)", totals.solved,
                           totals.graded,
@@ -85,8 +87,8 @@ std::string TotalsText(const GenerateTotals& totals) {
     absl::StrAppendFormat(&text, ", %d answered from solutions found before",
                           totals.cached);
   }
-  if (totals.failed > 0) absl::StrAppendFormat(&text, ", %d failed",
-                                               totals.failed);
+  if (totals.failed > 0)
+    absl::StrAppendFormat(&text, ", %d failed", totals.failed);
   return text;
 }
 
@@ -103,7 +105,8 @@ absl::Status DryRun(GenerateFlags& flags, Engine& engine,
       (fs::temp_directory_path(error) / "espalier-dry-run-XXXXXX").string();
   if (error || mkdtemp(folder.data()) == nullptr) {
     return absl::UnavailableError(
-        "no temporary folder could be made; set TMPDIR to one that is writable");
+        "no temporary folder could be made; set TMPDIR to one that is "
+        "writable");
   }
   const std::string path = folder + "/run.db";
   GenerateOptions options = flags.generate;
@@ -138,15 +141,15 @@ absl::Status DryRun(GenerateFlags& flags, Engine& engine,
   return absl::OkStatus();
 }
 
-absl::Status WriteJson(const GenerateFlags& flags,
-                       const GenerateTotals& totals, double seconds) {
+absl::Status WriteJson(const GenerateFlags& flags, const GenerateTotals& totals,
+                       double seconds) {
   if (flags.json_file.empty()) return absl::OkStatus();
   const nlohmann::json json = {
-      {"run_database", flags.out},    {"searches", totals.searches},
-      {"done", totals.done},          {"cached", totals.cached},
-      {"failed", totals.failed},      {"graded", totals.graded},
-      {"solved", totals.solved},      {"tokens", totals.tokens},
-      {"stopped", totals.stopped},    {"seconds", seconds},
+      {"run_database", flags.out}, {"searches", totals.searches},
+      {"done", totals.done},       {"cached", totals.cached},
+      {"failed", totals.failed},   {"graded", totals.graded},
+      {"solved", totals.solved},   {"tokens", totals.tokens},
+      {"stopped", totals.stopped}, {"seconds", seconds},
   };
   return WriteFileAtomic(flags.json_file, JsonText(json, 1) + "\n");
 }
@@ -186,8 +189,7 @@ absl::Status RunGenerate(GenerateFlags& flags) {
     progress.Add(totals.done - shown);
     shown = totals.done;
     const double seconds = Clock::Real().Seconds() - start;
-    const auto tokens =
-        static_cast<double>(engine->stats().tokens_generated);
+    const auto tokens = static_cast<double>(engine->stats().tokens_generated);
     std::string note = absl::StrFormat("%.0f tokens/s", tokens / seconds);
     if (totals.graded > 0) {
       absl::StrAppendFormat(&note, " solved %.0f %%",

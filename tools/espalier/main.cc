@@ -38,6 +38,8 @@ int main(int argc, char** argv) {
        &espalier::AddEval},
       {"generate", "Search a problem set and record every search",
        &espalier::AddGenerate},
+      {"export", "Write training sets from recorded searches",
+       &espalier::AddExport},
       {"replay", "Grow recorded searches again and compare",
        &espalier::AddReplay},
       {"db", "Look into a run database: info, sql, prune, upgrade",

@@ -62,8 +62,9 @@ absl::Status RunReplay(const ReplayFlags& flags) {
               static_cast<long long>(nodes), static_cast<long long>(same));
   if (other == 0) return absl::OkStatus();
   return absl::DataLossError(absl::StrCat(
-      other, " replays differ from the record: the program has changed since, "
-             "or the record was altered"));
+      other,
+      " replays differ from the record: the program has changed since, "
+      "or the record was altered"));
 }
 
 }  // namespace

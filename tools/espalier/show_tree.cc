@@ -41,11 +41,10 @@ std::string TreeText(const std::vector<TreeNode>& tree) {
     const TreeNode& node = tree[at.node];
     std::string indent = at.indent;
     if (at.node != 0) {
-      absl::StrAppendFormat(
-          &text, "%s%-*s path %s  step %s  drawn %u", indent,
-          std::max(1, 36 - static_cast<int>(indent.size())),
-          OneLine(node.text), Score(node.path_score), Score(node.step_score),
-          node.draws);
+      absl::StrAppendFormat(&text, "%s%-*s path %s  step %s  drawn %u", indent,
+                            std::max(1, 36 - static_cast<int>(indent.size())),
+                            OneLine(node.text), Score(node.path_score),
+                            Score(node.step_score), node.draws);
       if (node.visits > 0) {
         absl::StrAppendFormat(&text, "  visits %u  Q %.2f", node.visits,
                               static_cast<double>(node.q));

@@ -1,0 +1,345 @@
+#include "src/trace/labels/examples.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "src/base/status_macros.h"
+#include "src/base/text.h"
+#include "src/trace/labels/tree_labels.h"
+
+namespace espalier {
+
+void FilterLog::Count(const std::string& name, int64_t in, int64_t out) {
+  for (FilterCount& count : counts_) {
+    if (count.name != name) continue;
+    count.in += in;
+    count.out += out;
+    return;
+  }
+  counts_.push_back({name, in, out});
+}
+
+std::string FilterLog::Text() const {
+  std::string text;
+  for (const FilterCount& count : counts_) {
+    absl::StrAppend(&text, "  ", count.name, ": ", count.in, " in, ", count.out,
+                    " out\n");
+  }
+  return text;
+}
+
+absl::StatusOr<std::vector<ProblemTrees>> TreesByProblem(RunDb& db,
+                                                         int64_t run_id) {
+  ESP_ASSIGN_OR_RETURN(const std::vector<RunRow> runs, db.Runs());
+  std::map<int64_t, ProblemTrees> by_problem;
+  bool found = run_id == 0;
+  for (const RunRow& run : runs) {
+    if (run_id != 0 && run.run_id != run_id) continue;
+    found = true;
+    ESP_ASSIGN_OR_RETURN(const std::vector<SearchRow> searches,
+                         db.Searches(run.run_id));
+    for (const SearchRow& search : searches) {
+      if (search.state != SearchState::kDone || search.cached) continue;
+      ProblemTrees& entry = by_problem[search.problem_id];
+      if (entry.trees.empty()) {
+        ESP_ASSIGN_OR_RETURN(entry.problem,
+                             db.LoadProblem(search.problem_id, &entry.task));
+      }
+      ESP_ASSIGN_OR_RETURN(StoredTree tree, db.LoadTree(search.search_id));
+      entry.trees.push_back(std::move(tree));
+    }
+  }
+  if (!found) {
+    return absl::NotFoundError(
+        absl::StrCat(db.sqlite().path(), ": no run ", run_id));
+  }
+  std::vector<ProblemTrees> out;
+  for (auto& [id, entry] : by_problem) out.push_back(std::move(entry));
+  return out;
+}
+
+namespace {
+
+double StepPerplexity(const StoredNode& node) {
+  return std::exp(-static_cast<double>(node.logprob) /
+                  std::max<double>(1, node.num_tokens));
+}
+
+struct RankedPath {
+  double rank = 0;  // larger is better
+  std::string response;
+  PathExample example;
+};
+
+RankedPath MakePath(const StoredTree& tree, size_t leaf, size_t problem,
+                    const PathOptions& options) {
+  RankedPath path;
+  path.example.problem = problem;
+  double q = 0;
+  for (const size_t i : tree.Path(leaf)) {
+    const StoredNode& node = tree.nodes[i];
+    path.example.steps.emplace_back(tree.Text(i));
+    const double perplexity = StepPerplexity(node);
+    path.example.train.push_back(perplexity >= options.min_perplexity &&
+                                 perplexity <= options.max_perplexity);
+    path.example.logprob += static_cast<double>(node.logprob);
+    path.example.tokens += node.num_tokens;
+    path.response += tree.Text(i);
+    q += static_cast<double>(node.q);
+  }
+  path.rank = options.by_value
+                  ? q / static_cast<double>(path.example.steps.size())
+                  : path.example.logprob;
+  return path;
+}
+
+}  // namespace
+
+std::vector<PathExample> SelectPaths(const std::vector<ProblemTrees>& trees,
+                                     const PathOptions& options,
+                                     FilterLog& log) {
+  std::vector<PathExample> out;
+  for (size_t p = 0; p < trees.size(); ++p) {
+    int64_t ends = 0;
+    std::map<std::string, RankedPath> correct;
+    int64_t correct_ends = 0;
+    for (const StoredTree& tree : trees[p].trees) {
+      for (size_t i = 0; i < tree.nodes.size(); ++i) {
+        if (tree.nodes[i].verdict == NodeVerdict::kNotAsked) continue;
+        ++ends;
+        if (tree.nodes[i].verdict != NodeVerdict::kCorrect) continue;
+        ++correct_ends;
+        RankedPath path = MakePath(tree, i, p, options);
+        const auto [at, is_new] = correct.try_emplace(path.response, path);
+        if (!is_new && at->second.rank < path.rank) at->second = path;
+      }
+    }
+    log.Count("correct", ends, correct_ends);
+    std::vector<RankedPath> ranked;
+    for (auto& [response, path] : correct) ranked.push_back(std::move(path));
+    log.Count("distinct", correct_ends, static_cast<int64_t>(ranked.size()));
+    // Equal ranks in order of their texts.
+    std::stable_sort(ranked.begin(), ranked.end(),
+                     [](const RankedPath& a, const RankedPath& b) {
+                       return a.rank > b.rank;
+                     });
+    const auto distinct = static_cast<int64_t>(ranked.size());
+    const auto limit = static_cast<size_t>(options.per_problem);
+    if (limit > 0 && ranked.size() > limit) ranked.resize(limit);
+    log.Count("at most so many a problem", distinct,
+              static_cast<int64_t>(ranked.size()));
+    for (RankedPath& path : ranked) {
+      const auto steps = static_cast<int64_t>(path.example.train.size());
+      const int64_t kept = std::count(path.example.train.begin(),
+                                      path.example.train.end(), true);
+      log.Count("steps within the perplexity window", steps, kept);
+      log.Count("with a step to imitate", 1, kept > 0);
+      if (kept > 0) out.push_back(std::move(path.example));
+    }
+  }
+  return out;
+}
+
+namespace {
+
+// Children of one node as candidates for pairs.
+struct Candidate {
+  size_t node;
+  float value;
+};
+
+class PairMaker {
+ public:
+  PairMaker(const StoredTree& tree, size_t problem, const PairOptions& options,
+            FilterLog& log, std::vector<PairExample>& out)
+      : tree_(tree),
+        problem_(problem),
+        options_(options),
+        log_(log),
+        out_(out),
+        counts_(CountOutcomes(tree)) {}
+
+  void Run() {
+    const auto children = tree_.ChildLists();
+    for (size_t i = 0; i < children.size(); ++i) {
+      if (children[i].size() >= 2) Siblings(i, children[i]);
+    }
+  }
+
+ private:
+  float Value(size_t node) const {
+    const StoredNode& n = tree_.nodes[node];
+    return options_.by_q && n.visits > 0 ? n.q : counts_[node].share();
+  }
+
+  void Siblings(size_t parent, const std::vector<size_t>& children) {
+    std::vector<Candidate> good, bad;
+    for (const size_t child : children) {
+      const OutcomeCount& count = counts_[child];
+      if (count.correct > 0) good.push_back({child, Value(child)});
+      if (count.correct < count.finished) bad.push_back({child, Value(child)});
+    }
+    std::stable_sort(good.begin(), good.end(),
+                     [](const Candidate& a, const Candidate& b) {
+                       return a.value > b.value;
+                     });
+    std::stable_sort(bad.begin(), bad.end(),
+                     [](const Candidate& a, const Candidate& b) {
+                       return a.value < b.value;
+                     });
+    const auto top = static_cast<size_t>(options_.top);
+    if (good.size() > top) good.resize(top);
+    if (bad.size() > top) bad.resize(top);
+    const size_t first = out_.size();
+    for (const Candidate& g : good) {
+      for (const Candidate& b : bad) {
+        if (g.node != b.node) Pair(parent, g, b);
+      }
+    }
+    std::set<std::string> chosen, rejected;
+    for (size_t i = first; i < out_.size(); ++i) {
+      chosen.insert(out_[i].chosen);
+      rejected.insert(out_[i].rejected);
+    }
+    for (size_t i = first; i < out_.size(); ++i) {
+      out_[i].weight = 1 / static_cast<float>(chosen.size() * rejected.size());
+    }
+  }
+
+  void Pair(size_t parent, const Candidate& good, const Candidate& bad) {
+    const bool apart = good.value - bad.value >= options_.margin;
+    log_.Count("values apart by the margin", 1, apart);
+    if (!apart) return;
+    const bool other =
+        EditDistance(tree_.Text(good.node), tree_.Text(bad.node)) >=
+        options_.min_edit_distance;
+    log_.Count("texts apart by the edit distance", 1, other);
+    if (!other) return;
+    out_.push_back({.problem = problem_,
+                    .prefix = tree_.Response(parent),
+                    .chosen = std::string(tree_.Text(good.node)),
+                    .rejected = std::string(tree_.Text(bad.node)),
+                    .chosen_value = good.value,
+                    .rejected_value = bad.value});
+  }
+
+  const StoredTree& tree_;
+  const size_t problem_;
+  const PairOptions& options_;
+  FilterLog& log_;
+  std::vector<PairExample>& out_;
+  const std::vector<OutcomeCount> counts_;
+};
+
+}  // namespace
+
+std::vector<PairExample> SelectPairs(const std::vector<ProblemTrees>& trees,
+                                     const PairOptions& options,
+                                     FilterLog& log) {
+  std::vector<PairExample> out;
+  for (size_t p = 0; p < trees.size(); ++p) {
+    std::vector<PairExample> of_problem;
+    for (const StoredTree& tree : trees[p].trees) {
+      PairMaker(tree, p, options, log, of_problem).Run();
+    }
+    // The same two steps after the same prefix, from several searches.
+    std::set<std::string> seen;
+    const auto all = static_cast<int64_t>(of_problem.size());
+    int64_t kept = 0;
+    for (PairExample& pair : of_problem) {
+      const std::string key =
+          absl::StrCat(pair.prefix, std::string(1, '\0'), pair.chosen,
+                       std::string(1, '\0'), pair.rejected);
+      if (!seen.insert(key).second) continue;
+      ++kept;
+      out.push_back(std::move(pair));
+    }
+    if (all > 0) log.Count("distinct", all, kept);
+  }
+  return out;
+}
+
+namespace {
+
+// Outcomes below every response prefix, summed over the trees of a problem.
+std::map<std::string, OutcomeCount> SumOutcomes(
+    const std::vector<StoredTree>& trees) {
+  std::map<std::string, OutcomeCount> sums;
+  for (const StoredTree& tree : trees) {
+    const auto counts = CountOutcomes(tree);
+    for (size_t i = 1; i < counts.size(); ++i) {
+      OutcomeCount& sum = sums[tree.Response(i)];
+      sum.correct += counts[i].correct;
+      sum.finished += counts[i].finished;
+    }
+  }
+  return sums;
+}
+
+// The labelled beginning of the path to `leaf`.
+StepExample MakeSteps(const StoredTree& tree, size_t leaf,
+                      const std::map<std::string, OutcomeCount>& outcomes,
+                      const std::vector<float>& quality,
+                      const StepOptions& options) {
+  StepExample example;
+  std::string response;
+  for (const size_t i : tree.Path(leaf)) {
+    response += tree.Text(i);
+    const OutcomeCount& count = outcomes.at(response);
+    const auto least = static_cast<uint32_t>(std::max(1, options.min_outcomes));
+    const float value = options.quality ? quality[i] : count.share();
+    if (std::isnan(value) || (!options.quality && count.finished < least)) {
+      break;
+    }
+    example.steps.emplace_back(tree.Text(i));
+    example.values.push_back(value);
+    example.correct.push_back(count.correct);
+    example.finished.push_back(count.finished);
+  }
+  return example;
+}
+
+}  // namespace
+
+std::vector<StepExample> SelectSteps(const std::vector<ProblemTrees>& trees,
+                                     const StepOptions& options,
+                                     FilterLog& log) {
+  std::vector<StepExample> out;
+  for (size_t p = 0; p < trees.size(); ++p) {
+    const auto outcomes = SumOutcomes(trees[p].trees);
+    std::map<std::string, StepExample> by_text;
+    int64_t paths = 0, labelled = 0;
+    for (const StoredTree& tree : trees[p].trees) {
+      const auto quality = QualityValues(tree);
+      const auto children = tree.ChildLists();
+      for (size_t i = 1; i < tree.nodes.size(); ++i) {
+        if (!children[i].empty()) continue;
+        ++paths;
+        StepExample example = MakeSteps(tree, i, outcomes, quality, options);
+        if (example.steps.empty()) continue;
+        ++labelled;
+        example.problem = p;
+        std::string response;
+        for (const std::string& step : example.steps) response += step;
+        by_text.try_emplace(response, std::move(example));
+      }
+    }
+    // In the order of texts a beginning comes right before what continues it.
+    int64_t kept = 0;
+    for (auto it = by_text.begin(); it != by_text.end(); ++it) {
+      const auto next = std::next(it);
+      if (next != by_text.end() && next->first.starts_with(it->first)) continue;
+      ++kept;
+      out.push_back(std::move(it->second));
+    }
+    log.Count("paths with labels", paths, labelled);
+    log.Count("distinct and whole", labelled, kept);
+  }
+  return out;
+}
+
+}  // namespace espalier

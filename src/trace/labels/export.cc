@@ -1,0 +1,147 @@
+#include "src/trace/labels/export.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "nlohmann/json.hpp"
+#include "src/base/json_text.h"
+#include "src/base/status_macros.h"
+
+namespace espalier {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string Line(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Json Message(const char* role, const std::string& content) {
+  return {{"role", role}, {"content", content}};
+}
+
+// The user asks; what the assistant has said so far comes before what it says.
+Json Conversation(const std::string& question, const std::string& said) {
+  Json messages = Json::array({Message("user", question)});
+  if (!said.empty()) messages.push_back(Message("assistant", said));
+  return messages;
+}
+
+// Prompts of problems, rendered once each.
+class Prompts {
+ public:
+  Prompts(const std::vector<ProblemTrees>& trees, const Task& task)
+      : trees_(trees), task_(task) {}
+  absl::StatusOr<std::string> Of(size_t problem) {
+    if (problem != last_ || text_.empty()) {
+      ESP_ASSIGN_OR_RETURN(text_,
+                           task_.Render(trees_[problem].problem.problem));
+      last_ = problem;
+    }
+    return text_;
+  }
+  const std::string& Question(size_t problem) const {
+    return trees_[problem].problem.problem.question;
+  }
+
+ private:
+  const std::vector<ProblemTrees>& trees_;
+  const Task& task_;
+  size_t last_ = 0;
+  std::string text_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::string> PathLines(const std::vector<ProblemTrees>& trees,
+                                      const std::vector<PathExample>& examples,
+                                      const Task& task, bool messages) {
+  Prompts prompts(trees, task);
+  std::string out;
+  for (const PathExample& example : examples) {
+    ESP_ASSIGN_OR_RETURN(const std::string prompt, prompts.Of(example.problem));
+    std::string before;
+    for (size_t i = 0; i < example.steps.size();) {
+      if (!example.train[i]) {
+        before += example.steps[i++];
+        continue;
+      }
+      std::string run;
+      while (i < example.steps.size() && example.train[i]) {
+        run += example.steps[i++];
+      }
+      if (!messages) {
+        out += Line({{"prompt", prompt + before}, {"completion", run}});
+      } else if (before.empty()) {
+        Json all = Conversation(prompts.Question(example.problem), run);
+        out += Line({{"messages", std::move(all)}});
+      } else {
+        out += Line({{"prompt",
+                      Conversation(prompts.Question(example.problem), before)},
+                     {"completion", Json::array({Message("assistant", run)})}});
+      }
+      before += run;
+    }
+  }
+  return out;
+}
+
+absl::StatusOr<std::string> PairLines(const std::vector<ProblemTrees>& trees,
+                                      const std::vector<PairExample>& examples,
+                                      const Task& task, bool messages) {
+  Prompts prompts(trees, task);
+  std::string out;
+  for (const PairExample& pair : examples) {
+    ESP_ASSIGN_OR_RETURN(const std::string prompt, prompts.Of(pair.problem));
+    Json line;
+    if (messages) {
+      line = {
+          {"prompt", Conversation(prompts.Question(pair.problem), pair.prefix)},
+          {"chosen", Json::array({Message("assistant", pair.chosen)})},
+          {"rejected", Json::array({Message("assistant", pair.rejected)})}};
+    } else {
+      line = {{"prompt", prompt + pair.prefix},
+              {"chosen", pair.chosen},
+              {"rejected", pair.rejected}};
+    }
+    line["chosen_value"] = pair.chosen_value;
+    line["rejected_value"] = pair.rejected_value;
+    line["weight"] = pair.weight;
+    out += Line(line);
+  }
+  return out;
+}
+
+absl::StatusOr<std::string> StepLines(const std::vector<ProblemTrees>& trees,
+                                      const std::vector<StepExample>& examples,
+                                      const Task& task, bool openrlhf,
+                                      float threshold) {
+  Prompts prompts(trees, task);
+  std::string out;
+  for (const StepExample& example : examples) {
+    ESP_ASSIGN_OR_RETURN(const std::string prompt, prompts.Of(example.problem));
+    if (openrlhf) {
+      std::string input = prompt;
+      for (const std::string& step : example.steps) {
+        // The placeholder ends the line, as in Math-Shepherd's data.
+        const size_t end = step.find_last_not_of('\n') + 1;
+        absl::StrAppend(&input, step.substr(0, end), " ", kStepPlaceholder,
+                        "\n");
+      }
+      out += Line({{"input", input}, {"label", example.values}});
+      continue;
+    }
+    Json labels = Json::array();
+    for (const float value : example.values)
+      labels.push_back(value > threshold);
+    out += Line({{"prompt", prompt},
+                 {"completions", example.steps},
+                 {"labels", std::move(labels)},
+                 {"values", example.values},
+                 {"correct", example.correct},
+                 {"finished", example.finished}});
+  }
+  return out;
+}
+
+}  // namespace espalier

@@ -1,0 +1,195 @@
+#include "src/trace/labels/examples.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "datasets/tasks/task_registry.h"
+#include "nlohmann/json.hpp"
+#include "src/trace/labels/contamination.h"
+#include "src/trace/labels/export.h"
+#include "tests/trace/labels/small_tree.h"
+
+namespace espalier {
+namespace {
+
+using testing::ElementsAre;
+
+ProblemTrees Problem(std::vector<StoredTree> trees) {
+  return {.problem = {{"p", "set", "What is 1+1?"}, {"2", {}}},
+          .task = "qa",
+          .trees = std::move(trees)};
+}
+
+int64_t Out(const FilterLog& log, const std::string& name) {
+  for (const FilterCount& c : log.counts()) {
+    if (c.name == name) return c.out;
+  }
+  return -1;
+}
+
+TEST(ExamplesTest, PathsAreCorrectDistinctAndTheLikeliestFirst) {
+  SmallTree a, b;
+  a.Add(a.Add(0, "x\n"), "= 2\n", NodeVerdict::kCorrect, 1, -3);
+  a.Add(a.Add(0, "y\n"), "= 2\n", NodeVerdict::kCorrect, 1, -1);
+  a.Add(0, "= 3\n", NodeVerdict::kWrong);
+  b.Add(b.Add(0, "x\n"), "= 2\n", NodeVerdict::kCorrect, 1, -3);
+  FilterLog log;
+  const auto paths =
+      SelectPaths({Problem({a.tree, b.tree})}, {.per_problem = 1}, log);
+  ASSERT_EQ(paths.size(), 1u);
+  EXPECT_THAT(paths[0].steps, ElementsAre("y\n", "= 2\n"));
+  EXPECT_DOUBLE_EQ(paths[0].logprob, -2);
+  EXPECT_EQ(paths[0].tokens, 6);
+  EXPECT_EQ(Out(log, "correct"), 3);
+  EXPECT_EQ(Out(log, "distinct"), 2);
+  EXPECT_EQ(Out(log, "at most so many a problem"), 1);
+  EXPECT_EQ(log.counts()[0].in, 4);
+}
+
+TEST(ExamplesTest, PathsByValueAreThoseOfHighestMeanQ) {
+  SmallTree tree;
+  tree.Add(0, "= 2\n", NodeVerdict::kCorrect, 1, -1);
+  tree.tree.nodes.back().q = 0.2f;
+  tree.Add(0, "= 02\n", NodeVerdict::kCorrect, 1, -9);
+  tree.tree.nodes.back().q = 0.9f;
+  FilterLog log;
+  const auto paths = SelectPaths({Problem({tree.tree})},
+                                 {.per_problem = 1, .by_value = true}, log);
+  ASSERT_EQ(paths.size(), 1u);
+  EXPECT_THAT(paths[0].steps, ElementsAre("= 02\n"));
+}
+
+// A step of two tokens at ln p = -2 has perplexity e.
+TEST(ExamplesTest, ThePerplexityWindowKeepsStepsNotPaths) {
+  SmallTree tree;
+  const int trivial = tree.Add(0, "a\n", NodeVerdict::kNotAsked, 1, 0);
+  const int good = tree.Add(trivial, "b\n", NodeVerdict::kNotAsked, 1, -2);
+  tree.Add(good, "=\n", NodeVerdict::kCorrect, 1, -40);
+  FilterLog log;
+  const auto paths =
+      SelectPaths({Problem({tree.tree})},
+                  {.min_perplexity = 1.01, .max_perplexity = 3}, log);
+  ASSERT_EQ(paths.size(), 1u);
+  EXPECT_THAT(paths[0].train, ElementsAre(false, true, false));
+  const Task* task = FindTask("qa").value();
+  const auto trees = std::vector<ProblemTrees>{Problem({tree.tree})};
+  const auto line =
+      nlohmann::json::parse(PathLines(trees, paths, *task, false).value());
+  EXPECT_EQ(line["completion"], "b\n");
+  EXPECT_TRUE(std::string(line["prompt"]).ends_with("a\n"));
+  EXPECT_TRUE(SelectPaths(trees, {.min_perplexity = 1e30}, log).empty());
+}
+
+TEST(ExamplesTest, PairsAreTheBestAgainstTheWorstOfOnePrefix) {
+  SmallTree tree;
+  const int top = tree.Add(0, "top\n");
+  const int good = tree.Add(top, "good good good good\n");
+  tree.Add(good, "= 2\n", NodeVerdict::kCorrect, 3);
+  tree.Add(good, "= 3\n", NodeVerdict::kWrong, 1);  // .75
+  const int half = tree.Add(top, "half\n");
+  tree.Add(half, "= 2\n", NodeVerdict::kCorrect);
+  tree.Add(half, "= 3\n", NodeVerdict::kWrong);  // .5
+  const int bad = tree.Add(top, "bad\n");
+  tree.Add(bad, "= 3\n", NodeVerdict::kWrong, 5);  // 0
+  FilterLog log;
+  const std::vector<ProblemTrees> trees = {Problem({tree.tree, tree.tree})};
+  const auto pairs = SelectPairs(trees, {.min_edit_distance = 1}, log);
+  // good > bad and half > bad after "top"; good > half is .25 apart; below
+  // each step its two ends, 1 against 0.
+  std::vector<std::string> seen;
+  for (const PairExample& p : pairs) {
+    seen.push_back(p.prefix + "|" + p.chosen + "|" + p.rejected);
+    EXPECT_GE(p.chosen_value - p.rejected_value, 0.5f);
+  }
+  EXPECT_THAT(
+      seen,
+      testing::UnorderedElementsAre(
+          "top\n|good good good good\n|bad\n", "top\n|half\n|bad\n",
+          "top\ngood good good good\n|= 2\n|= 3\n", "top\nhalf\n|= 2\n|= 3\n"));
+  for (const PairExample& p : pairs) {
+    EXPECT_FLOAT_EQ(p.weight, p.prefix == "top\n" ? 0.5f : 1);
+  }
+  // rStar-Math's distance of 20 leaves only what differs much.
+  FilterLog strict;
+  const auto far = SelectPairs(trees, {.min_edit_distance = 16}, strict);
+  ASSERT_EQ(far.size(), 1u);
+  EXPECT_EQ(far[0].rejected, "bad\n");
+  EXPECT_EQ(Out(strict, "texts apart by the edit distance"), 2);
+}
+
+TEST(ExamplesTest, StepLabelsAddUpOverSearchesAndBeginningsGo) {
+  SmallTree a, b;
+  a.Add(a.Add(0, "x\n"), "= 2\n", NodeVerdict::kCorrect, 2);
+  a.Cut(a.Add(0, "open\n"), "cut");
+  b.Add(b.Add(0, "x\n"), "= 3\n", NodeVerdict::kWrong, 2);
+  FilterLog log;
+  const std::vector<ProblemTrees> trees = {Problem({a.tree, b.tree})};
+  const auto steps = SelectSteps(trees, {}, log);
+  ASSERT_EQ(steps.size(), 2u);
+  EXPECT_THAT(steps[0].steps, ElementsAre("x\n", "= 2\n"));
+  EXPECT_THAT(steps[0].values, ElementsAre(0.5f, 1.0f));
+  EXPECT_THAT(steps[0].finished, ElementsAre(4u, 2u));
+  EXPECT_THAT(steps[1].values, ElementsAre(0.5f, 0.0f));
+  EXPECT_EQ(log.counts()[0].in, 3);
+  // With three ends asked for, only the first step has a label, once.
+  FilterLog strict;
+  const auto few = SelectSteps(trees, {.min_outcomes = 3}, strict);
+  ASSERT_EQ(few.size(), 1u);
+  EXPECT_THAT(few[0].steps, ElementsAre("x\n"));
+}
+
+TEST(ExamplesTest, ColumnsAreThoseOfTheTrainers) {
+  SmallTree tree;
+  const int x = tree.Add(0, "x\n");
+  tree.Add(x, "= 2\n", NodeVerdict::kCorrect);
+  tree.Add(x, "= 3\n", NodeVerdict::kWrong);
+  const std::vector<ProblemTrees> trees = {Problem({tree.tree})};
+  const Task* task = FindTask("qa").value();
+  FilterLog log;
+  const auto first = [](const absl::StatusOr<std::string>& lines) {
+    EXPECT_TRUE(lines.ok());
+    return nlohmann::json::parse(lines->substr(0, lines->find('\n')));
+  };
+  const auto paths = SelectPaths(trees, {}, log);
+  const auto sft = first(PathLines(trees, paths, *task, false));
+  EXPECT_EQ(sft["completion"], "x\n= 2\n");
+  EXPECT_TRUE(sft["prompt"].is_string());
+  const auto messages = first(PathLines(trees, paths, *task, true));
+  EXPECT_EQ(messages["messages"][0]["role"], "user");
+  EXPECT_EQ(messages["messages"][0]["content"], "What is 1+1?");
+  EXPECT_EQ(messages["messages"][1]["content"], "x\n= 2\n");
+  const auto pairs = SelectPairs(trees, {.min_edit_distance = 1}, log);
+  const auto pair = first(PairLines(trees, pairs, *task, false));
+  EXPECT_EQ(pair["chosen"], "= 2\n");
+  EXPECT_EQ(pair["rejected"], "= 3\n");
+  EXPECT_TRUE(std::string(pair["prompt"]).ends_with("x\n"));
+  const auto talk = first(PairLines(trees, pairs, *task, true));
+  EXPECT_EQ(talk["prompt"][1]["role"], "assistant");
+  EXPECT_EQ(talk["chosen"][0]["content"], "= 2\n");
+  const auto steps = SelectSteps(trees, {}, log);
+  const auto trl = first(StepLines(trees, steps, *task, false, 0.5f));
+  EXPECT_EQ(trl["completions"], (std::vector<std::string>{"x\n", "= 2\n"}));
+  EXPECT_EQ(trl["labels"], (std::vector<bool>{false, true}));
+  const auto open = first(StepLines(trees, steps, *task, true, 0));
+  EXPECT_TRUE(std::string(open["input"])
+                  .ends_with("x \u043a\u0438\n= 2 \u043a\u0438\n"));
+  EXPECT_EQ(open["label"], (std::vector<double>{0.5, 1}));
+}
+
+TEST(ContaminationTest, ARunOfWordsOrAWholeShortQuestionTells) {
+  OverlapChecker checker(5);
+  checker.AddEvaluation("Ann has 23 shells. She finds 48 more, today!");
+  checker.AddEvaluation("3 7 9 > 12");
+  EXPECT_TRUE(checker.Overlaps("Then ANN has 23 shells she swam."));
+  EXPECT_FALSE(checker.Overlaps("Then Ann has 24 shells. She finds 49 more."));
+  EXPECT_TRUE(checker.Overlaps("3, 7, 9: 12"));
+  EXPECT_FALSE(checker.Overlaps("3 7 9 > 12 and so on for long"));
+  EXPECT_FALSE(checker.Overlaps(""));
+  OverlapChecker whole(kWholeQuestion);
+  whole.AddEvaluation("one two three four five six");
+  EXPECT_FALSE(whole.Overlaps("one two three four five seven"));
+  EXPECT_TRUE(whole.Overlaps("One two  three four five six."));
+}
+
+}  // namespace
+}  // namespace espalier

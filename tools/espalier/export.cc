@@ -1,0 +1,238 @@
+// espalier export: training sets from recorded searches.
+#include "src/trace/labels/export.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
+#include "datasets/readers/problem_set.h"
+#include "datasets/tasks/task_registry.h"
+#include "nlohmann/json.hpp"
+#include "src/base/files.h"
+#include "src/base/json_text.h"
+#include "src/base/status_macros.h"
+#include "src/trace/labels/contamination.h"
+#include "src/trace/run_db.h"
+#include "tools/espalier/command.h"
+
+namespace espalier {
+namespace {
+
+struct ExportFlags {
+  std::string database;
+  std::string kind;
+  std::string out;
+  std::string format = "plain";
+  int64_t run = 0;
+  PathOptions paths;
+  // Steps of the shipped sets are shorter than rStar-Math's 20 bytes.
+  PairOptions pairs{.min_edit_distance = 1};
+  StepOptions steps;
+  float threshold = 0;
+  std::string value = "outcomes";
+  std::vector<std::string> eval_sets;
+  int64_t eval_limit = 2000;
+  int ngram = 13;
+  bool no_check = false;
+  std::string json_file;
+};
+
+absl::Status CheckFlags(ExportFlags& flags) {
+  const bool messages = flags.format == "messages";
+  const bool openrlhf = flags.format == "openrlhf";
+  if ((messages && flags.kind == "steps") ||
+      (openrlhf && flags.kind != "steps")) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--format ", flags.format, " is for ",
+        messages ? "sft and pairs" : "steps", "; plain is for all"));
+  }
+  const bool q = flags.value == "q", quality = flags.value == "quality";
+  if ((q && flags.kind != "pairs") || (quality && flags.kind != "steps")) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--value ", flags.value, " is for ", q ? "pairs" : "steps",
+                     "; outcomes is for both"));
+  }
+  flags.pairs.by_q = q;
+  flags.steps.quality = quality;
+  return absl::OkStatus();
+}
+
+// Drops problems whose questions the evaluation holds, too.
+absl::Status DropContaminated(const ExportFlags& flags,
+                              std::vector<ProblemTrees>& trees,
+                              FilterLog& log) {
+  if (flags.no_check) return absl::OkStatus();
+  std::vector<std::string> sets = flags.eval_sets;
+  if (sets.empty()) {
+    // Without a word from the user: the test problems of the sets themselves.
+    const std::vector<std::string> known = SetNames();
+    for (const ProblemTrees& entry : trees) {
+      const std::string& set = entry.problem.problem.set;
+      if (std::find(sets.begin(), sets.end(), set) == sets.end() &&
+          std::find(known.begin(), known.end(), set) != known.end()) {
+        sets.push_back(set);
+      }
+    }
+  }
+  OverlapChecker phrases(flags.ngram), wholes(kWholeQuestion);
+  for (const std::string& name : sets) {
+    ESP_ASSIGN_OR_RETURN(const ProblemSet set,
+                         LoadSet(name, {.limit = flags.eval_limit}));
+    const std::vector<std::string> known = SetNames();
+    const bool generated =
+        std::find(known.begin(), known.end(), name) != known.end();
+    for (const GradedProblem& graded : set.problems) {
+      (generated ? wholes : phrases).AddEvaluation(graded.problem.question);
+    }
+  }
+  if (sets.empty()) {
+    std::fprintf(stderr,
+                 "no evaluation set to check against: name yours by "
+                 "--eval-set, or say --no-contamination-check\n");
+    return absl::OkStatus();
+  }
+  const auto before = static_cast<int64_t>(trees.size());
+  std::erase_if(trees, [&](const ProblemTrees& entry) {
+    const std::string& question = entry.problem.problem.question;
+    return phrases.Overlaps(question) || wholes.Overlaps(question);
+  });
+  log.Count(absl::StrCat("problems that ", absl::StrJoin(sets, ", "), " (",
+                         phrases.questions() + wholes.questions(),
+                         " questions) does not hold"),
+            before, static_cast<int64_t>(trees.size()));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> Lines(const ExportFlags& flags, const Task& task,
+                                  const std::vector<ProblemTrees>& trees,
+                                  FilterLog& log, size_t* count) {
+  const bool messages = flags.format == "messages";
+  if (flags.kind == "sft") {
+    const auto paths = SelectPaths(trees, flags.paths, log);
+    *count = paths.size();
+    return PathLines(trees, paths, task, messages);
+  }
+  if (flags.kind == "pairs") {
+    const auto pairs = SelectPairs(trees, flags.pairs, log);
+    *count = pairs.size();
+    return PairLines(trees, pairs, task, messages);
+  }
+  const auto steps = SelectSteps(trees, flags.steps, log);
+  *count = steps.size();
+  return StepLines(trees, steps, task, flags.format == "openrlhf",
+                   flags.threshold);
+}
+
+absl::Status RunExport(ExportFlags& flags) {
+  ESP_RETURN_IF_ERROR(CheckFlags(flags));
+  ESP_ASSIGN_OR_RETURN(const auto db,
+                       RunDb::Open(flags.database, Sqlite::kRead));
+  ESP_ASSIGN_OR_RETURN(std::vector<ProblemTrees> trees,
+                       TreesByProblem(*db, flags.run));
+  if (trees.empty()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(flags.database,
+                     ": no search has ended yet, there is nothing to export"));
+  }
+  for (const ProblemTrees& entry : trees) {
+    if (entry.task != trees[0].task) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          flags.database, ": holds problems of the tasks ", trees[0].task,
+          " and ", entry.task, "; export one run by --run N"));
+    }
+  }
+  ESP_ASSIGN_OR_RETURN(const Task* task, FindTask(trees[0].task));
+  FilterLog log;
+  ESP_RETURN_IF_ERROR(DropContaminated(flags, trees, log));
+  size_t count = 0;
+  ESP_ASSIGN_OR_RETURN(const std::string lines,
+                       Lines(flags, *task, trees, log, &count));
+  if (count == 0) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "nothing is left to export. What the filters did:\n", log.Text()));
+  }
+  ESP_RETURN_IF_ERROR(WriteFileAtomic(flags.out, lines));
+  std::printf("%s: %zu examples\n%s", flags.out.c_str(), count,
+              log.Text().c_str());
+  if (flags.json_file.empty()) return absl::OkStatus();
+  nlohmann::json filters = nlohmann::json::array();
+  for (const FilterCount& c : log.counts()) {
+    filters.push_back({{"name", c.name}, {"in", c.in}, {"out", c.out}});
+  }
+  return WriteFileAtomic(
+      flags.json_file,
+      JsonText({{"examples", count}, {"filters", filters}}, 1) + "\n");
+}
+
+}  // namespace
+
+void AddExport(CLI::App& app, RunFunction& run) {
+  auto flags = std::make_shared<ExportFlags>();
+  app.add_option("database", flags->database, "Run database")->required();
+  app.add_option("--kind", flags->kind,
+                 "sft: correct responses; pairs: better and worse steps; "
+                 "steps: steps with labels")
+      ->required()
+      ->check(CLI::IsMember({"sft", "pairs", "steps"}));
+  app.add_option("--out", flags->out, "JSON lines to write")->required();
+  app.add_option("--format", flags->format,
+                 "plain: TRL's standard columns; messages: conversations; "
+                 "openrlhf: for its train_prm (steps)")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"plain", "messages", "openrlhf"}));
+  app.add_option("--run", flags->run, "Of this run. Default: all");
+  app.add_option("--per-problem", flags->paths.per_problem,
+                 "sft: distinct responses a problem; 0: all")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
+  app.add_flag("--by-value", flags->paths.by_value,
+               "sft: those of highest mean q first, not the likeliest");
+  app.add_option("--min-perplexity", flags->paths.min_perplexity,
+                 "sft: imitate no step below")
+      ->capture_default_str();
+  app.add_option("--max-perplexity", flags->paths.max_perplexity,
+                 "sft: imitate no step above. Default: no limit");
+  app.add_option("--top", flags->pairs.top,
+                 "pairs: so many of the best steps against as many of the "
+                 "worst")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  app.add_option("--margin", flags->pairs.margin,
+                 "pairs: least difference of the values")
+      ->capture_default_str();
+  app.add_option("--min-edit-distance", flags->pairs.min_edit_distance,
+                 "pairs: least edit distance of the texts (rStar-Math: 20)")
+      ->capture_default_str();
+  app.add_option("--value", flags->value,
+                 "What a step is worth. outcomes: the share of correct ends "
+                 "below it; q: the search's own (pairs); quality: "
+                 "ReST-MCTS*'s quality value (steps)")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"outcomes", "q", "quality"}));
+  app.add_option("--min-outcomes", flags->steps.min_outcomes,
+                 "steps: label no step with fewer ends below it")
+      ->capture_default_str();
+  app.add_option("--threshold", flags->threshold,
+                 "steps: a label is true if the value is above")
+      ->capture_default_str();
+  app.add_option("--eval-set", flags->eval_sets,
+                 "Sets or files whose questions must not be trained on. "
+                 "Default: the test problems of the searched sets")
+      ->delimiter(',');
+  app.add_option("--eval-limit", flags->eval_limit,
+                 "Problems of each generated evaluation set")
+      ->capture_default_str();
+  app.add_option("--ngram", flags->ngram,
+                 "Questions of a file overlap if they share so many words in "
+                 "a row; those of generated sets if they are equal")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000));
+  app.add_flag("--no-contamination-check", flags->no_check,
+               "Export whatever the evaluation holds");
+  app.add_option("--json", flags->json_file, "Write the filters' counts");
+  run = [flags] { return RunExport(*flags); };
+}
+
+}  // namespace espalier
