@@ -13,6 +13,11 @@ std::string_view StoredTree::Text(size_t node) const {
                                        nodes[node].text_bytes);
 }
 
+std::vector<int32_t> StoredTree::Tokens(size_t node) const {
+  const auto begin = tokens.begin() + nodes[node].token_begin;
+  return {begin, begin + nodes[node].num_tokens};
+}
+
 std::vector<size_t> StoredTree::Path(size_t node) const {
   std::vector<size_t> path;
   while (nodes[node].parent >= 0) {

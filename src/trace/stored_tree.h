@@ -52,6 +52,7 @@ struct StoredTree {
   std::vector<float> sampler_logprobs;  // as drawn
 
   std::string_view Text(size_t node) const;
+  std::vector<int32_t> Tokens(size_t node) const;
   // Nodes from the root's child to `node`.
   std::vector<size_t> Path(size_t node) const;
   // Their texts, one after the other.

@@ -1,6 +1,5 @@
 #include "tools/espalier/command.h"
 
-#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <vector>
@@ -13,23 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::atomic<bool> stop_requested{false};
-
-void OnInterrupt(int) {
-  if (stop_requested.exchange(true)) std::_Exit(130);
-}
-
 }  // namespace
-
-const std::atomic<bool>& StopRequested() {
-  static const bool installed = [] {
-    std::signal(SIGINT, OnInterrupt);
-    std::signal(SIGTERM, OnInterrupt);
-    return true;
-  }();
-  static_cast<void>(installed);
-  return stop_requested;
-}
 
 void AddModelFlags(CLI::App& app, ModelFlags& flags) {
   app.add_option("--model", flags.model,

@@ -2,7 +2,6 @@
 #ifndef ESPALIER_TOOLS_ESPALIER_COMMAND_H_
 #define ESPALIER_TOOLS_ESPALIER_COMMAND_H_
 
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -11,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "espalier/engine.h"
+#include "src/base/interrupt.h"
 
 namespace espalier {
 
@@ -47,10 +47,6 @@ absl::StatusOr<std::string> ZooFolder();
 // shipped model of that task.
 absl::StatusOr<EngineOptions> ResolveModels(const ModelFlags& flags,
                                             const std::string& task);
-
-// Set by Ctrl-C. The first one ends searches, which then return what they
-// have; a second one ends the program at once.
-const std::atomic<bool>& StopRequested();
 
 }  // namespace espalier
 

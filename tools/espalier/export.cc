@@ -1,13 +1,10 @@
 // espalier export: training sets from recorded searches.
 #include "src/trace/labels/export.h"
 
-#include <algorithm>
 #include <cstdio>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
-#include "datasets/readers/problem_set.h"
 #include "datasets/tasks/task_registry.h"
 #include "nlohmann/json.hpp"
 #include "src/base/files.h"
@@ -32,10 +29,7 @@ struct ExportFlags {
   StepOptions steps;
   float threshold = 0;
   std::string value = "outcomes";
-  std::vector<std::string> eval_sets;
-  int64_t eval_limit = 2000;
-  int ngram = 13;
-  bool no_check = false;
+  ContaminationOptions contamination;
   std::string json_file;
 };
 
@@ -56,52 +50,6 @@ absl::Status CheckFlags(ExportFlags& flags) {
   }
   flags.pairs.by_q = q;
   flags.steps.quality = quality;
-  return absl::OkStatus();
-}
-
-// Drops problems whose questions the evaluation holds, too.
-absl::Status DropContaminated(const ExportFlags& flags,
-                              std::vector<ProblemTrees>& trees,
-                              FilterLog& log) {
-  if (flags.no_check) return absl::OkStatus();
-  std::vector<std::string> sets = flags.eval_sets;
-  if (sets.empty()) {
-    // Without a word from the user: the test problems of the sets themselves.
-    const std::vector<std::string> known = SetNames();
-    for (const ProblemTrees& entry : trees) {
-      const std::string& set = entry.problem.problem.set;
-      if (std::find(sets.begin(), sets.end(), set) == sets.end() &&
-          std::find(known.begin(), known.end(), set) != known.end()) {
-        sets.push_back(set);
-      }
-    }
-  }
-  OverlapChecker phrases(flags.ngram), wholes(kWholeQuestion);
-  for (const std::string& name : sets) {
-    ESP_ASSIGN_OR_RETURN(const ProblemSet set,
-                         LoadSet(name, {.limit = flags.eval_limit}));
-    const std::vector<std::string> known = SetNames();
-    const bool generated =
-        std::find(known.begin(), known.end(), name) != known.end();
-    for (const GradedProblem& graded : set.problems) {
-      (generated ? wholes : phrases).AddEvaluation(graded.problem.question);
-    }
-  }
-  if (sets.empty()) {
-    std::fprintf(stderr,
-                 "no evaluation set to check against: name yours by "
-                 "--eval-set, or say --no-contamination-check\n");
-    return absl::OkStatus();
-  }
-  const auto before = static_cast<int64_t>(trees.size());
-  std::erase_if(trees, [&](const ProblemTrees& entry) {
-    const std::string& question = entry.problem.problem.question;
-    return phrases.Overlaps(question) || wholes.Overlaps(question);
-  });
-  log.Count(absl::StrCat("problems that ", absl::StrJoin(sets, ", "), " (",
-                         phrases.questions() + wholes.questions(),
-                         " questions) does not hold"),
-            before, static_cast<int64_t>(trees.size()));
   return absl::OkStatus();
 }
 
@@ -145,7 +93,7 @@ absl::Status RunExport(ExportFlags& flags) {
   }
   ESP_ASSIGN_OR_RETURN(const Task* task, FindTask(trees[0].task));
   FilterLog log;
-  ESP_RETURN_IF_ERROR(DropContaminated(flags, trees, log));
+  ESP_RETURN_IF_ERROR(DropContaminated(flags.contamination, trees, log));
   size_t count = 0;
   ESP_ASSIGN_OR_RETURN(const std::string lines,
                        Lines(flags, *task, trees, log, &count));
@@ -217,19 +165,19 @@ void AddExport(CLI::App& app, RunFunction& run) {
   app.add_option("--threshold", flags->threshold,
                  "steps: a label is true if the value is above")
       ->capture_default_str();
-  app.add_option("--eval-set", flags->eval_sets,
+  app.add_option("--eval-set", flags->contamination.eval_sets,
                  "Sets or files whose questions must not be trained on. "
                  "Default: the test problems of the searched sets")
       ->delimiter(',');
-  app.add_option("--eval-limit", flags->eval_limit,
+  app.add_option("--eval-limit", flags->contamination.eval_limit,
                  "Problems of each generated evaluation set")
       ->capture_default_str();
-  app.add_option("--ngram", flags->ngram,
+  app.add_option("--ngram", flags->contamination.ngram,
                  "Questions of a file overlap if they share so many words in "
                  "a row; those of generated sets if they are equal")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000));
-  app.add_flag("--no-contamination-check", flags->no_check,
+  app.add_flag("--no-contamination-check", flags->contamination.off,
                "Export whatever the evaluation holds");
   app.add_option("--json", flags->json_file, "Write the filters' counts");
   run = [flags] { return RunExport(*flags); };

@@ -1,7 +1,12 @@
 // The espalier program: one file a subcommand, this one chooses among them.
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -22,7 +27,26 @@ struct Command {
 
 }  // namespace
 
+namespace {
+
+// Training needs LibTorch, and lives in a program of its own beside this one.
+int StartLearn(char** argv) {
+  std::error_code error;
+  const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
+  const std::string learn = (program.parent_path() / "espalier-learn").string();
+  argv[0] = const_cast<char*>("espalier-learn");
+  execv(learn.c_str(), argv);
+  std::fprintf(stderr,
+               "espalier %s: %s cannot be started (%s); it is built where "
+               "LibTorch is found\n",
+               argv[1], learn.c_str(), std::strerror(errno));
+  return 1;
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
+  if (argc > 1 && std::string(argv[1]) == "train") return StartLearn(argv);
   CLI::App app(
       "Espalier makes language models reason by search.\n\n"
       "  espalier solve \"Ann has 23 shells. She finds 48 more. How many "
@@ -44,6 +68,9 @@ int main(int argc, char** argv) {
        &espalier::AddReplay},
       {"db", "Look into a run database: info, sql, prune, upgrade",
        &espalier::AddDb},
+      // Listed here; espalier-learn has its options.
+      {"train", "Train a policy or a reward model on recorded searches",
+       [](CLI::App&, espalier::RunFunction&) {}},
       {"steps", "Measure next steps and the reward model's verdicts on them",
        &espalier::AddSteps},
       {"problems", "Print problems of a set", &espalier::AddProblems},

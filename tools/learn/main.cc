@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <limits>
 #include <string>
 
@@ -13,6 +14,7 @@
 #include "src/learn/trainer.h"
 #include "src/learn/zoo.h"
 #include "tools/learn/model_card.h"
+#include "tools/learn/train.h"
 
 namespace espalier {
 namespace {
@@ -187,8 +189,18 @@ int Main(int argc, char** argv) {
   train->add_option("--layers", zoo.layers, "Layers of the trunk" + own);
   train->add_flag("--smoke", zoo_command.smoke,
                   "Every stage for a few steps: does it run, do losses fall?");
+  CLI::App* train_command = app.add_subcommand(
+      "train", "Train a checkpoint on recorded searches or JSON lines");
+  const std::function<absl::Status()> run_train = AddTrain(*train_command);
   CLI11_PARSE(app, argc, argv);
   if (command->parsed()) return Bench(bench);
+  if (train_command->parsed()) {
+    const absl::Status status = run_train();
+    if (status.ok()) return 0;
+    std::fprintf(stderr, "espalier train: %s\n",
+                 std::string(status.message()).c_str());
+    return absl::IsCancelled(status) ? 130 : 1;
+  }
   const absl::Status status = zoo.family == kAllFamilies
                                   ? TrainAll(zoo_command)
                                   : TrainOne(zoo_command);

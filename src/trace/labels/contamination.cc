@@ -2,7 +2,11 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "datasets/readers/problem_set.h"
 #include "src/base/random.h"
+#include "src/base/status_macros.h"
 
 namespace espalier {
 namespace {
@@ -52,6 +56,51 @@ bool OverlapChecker::Overlaps(std::string_view question) const {
   const std::vector<uint64_t> runs = Runs(question);
   return std::any_of(runs.begin(), runs.end(),
                      [&](uint64_t run) { return runs_.contains(run); });
+}
+
+absl::Status DropContaminated(const ContaminationOptions& options,
+                              std::vector<ProblemTrees>& trees,
+                              FilterLog& log) {
+  if (options.off) return absl::OkStatus();
+  const std::vector<std::string> generated = SetNames();
+  const auto is_generated = [&](const std::string& name) {
+    return std::find(generated.begin(), generated.end(), name) !=
+           generated.end();
+  };
+  std::vector<std::string> sets = options.eval_sets;
+  if (sets.empty()) {
+    for (const ProblemTrees& entry : trees) {
+      const std::string& set = entry.problem.problem.set;
+      if (is_generated(set) &&
+          std::find(sets.begin(), sets.end(), set) == sets.end()) {
+        sets.push_back(set);
+      }
+    }
+  }
+  if (sets.empty()) {
+    return absl::FailedPreconditionError(
+        "which problems must not be trained on? Name the evaluation's sets or "
+        "files by --eval-set, or say --no-contamination-check");
+  }
+  OverlapChecker phrases(options.ngram), wholes(kWholeQuestion);
+  for (const std::string& name : sets) {
+    ESP_ASSIGN_OR_RETURN(const ProblemSet set,
+                         LoadSet(name, {.limit = options.eval_limit}));
+    OverlapChecker& checker = is_generated(name) ? wholes : phrases;
+    for (const GradedProblem& graded : set.problems) {
+      checker.AddEvaluation(graded.problem.question);
+    }
+  }
+  const auto before = static_cast<int64_t>(trees.size());
+  std::erase_if(trees, [&](const ProblemTrees& entry) {
+    const std::string& question = entry.problem.problem.question;
+    return phrases.Overlaps(question) || wholes.Overlaps(question);
+  });
+  log.Count(absl::StrCat("problems that ", absl::StrJoin(sets, ", "), " (",
+                         phrases.questions() + wholes.questions(),
+                         " questions) does not hold"),
+            before, static_cast<int64_t>(trees.size()));
+  return absl::OkStatus();
 }
 
 }  // namespace espalier

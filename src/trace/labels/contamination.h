@@ -20,6 +20,8 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/status/status.h"
+#include "src/trace/labels/examples.h"
 
 namespace espalier {
 
@@ -39,6 +41,18 @@ class OverlapChecker {
   int64_t questions_ = 0;
   absl::flat_hash_set<uint64_t> runs_;
 };
+
+struct ContaminationOptions {
+  // Sets or files. Empty: the test problems of the searched sets themselves.
+  std::vector<std::string> eval_sets;
+  int64_t eval_limit = 2000;  // problems of each generated set
+  int ngram = 13;             // for files
+  bool off = false;
+};
+// Drops the problems whose questions an evaluation holds, and logs how many.
+// FailedPrecondition if there is nothing to check against.
+absl::Status DropContaminated(const ContaminationOptions& options,
+                              std::vector<ProblemTrees>& trees, FilterLog& log);
 
 }  // namespace espalier
 

@@ -83,6 +83,7 @@ RankedPath MakePath(const StoredTree& tree, size_t leaf, size_t problem,
   for (const size_t i : tree.Path(leaf)) {
     const StoredNode& node = tree.nodes[i];
     path.example.steps.emplace_back(tree.Text(i));
+    path.example.step_tokens.push_back(tree.Tokens(i));
     const double perplexity = StepPerplexity(node);
     path.example.train.push_back(perplexity >= options.min_perplexity &&
                                  perplexity <= options.max_perplexity);
@@ -296,6 +297,7 @@ StepExample MakeSteps(const StoredTree& tree, size_t leaf,
       break;
     }
     example.steps.emplace_back(tree.Text(i));
+    example.step_tokens.push_back(tree.Tokens(i));
     example.values.push_back(value);
     example.correct.push_back(count.correct);
     example.finished.push_back(count.finished);

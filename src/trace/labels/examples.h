@@ -54,10 +54,11 @@ absl::StatusOr<std::vector<ProblemTrees>> TreesByProblem(RunDb& db,
 
 // A response with a correct end, to be imitated.
 struct PathExample {
-  size_t problem = 0;              // index in the trees
-  std::vector<std::string> steps;  // texts, delimiters included
-  std::vector<bool> train;         // imitate this step
-  double logprob = 0;              // ln p under the policy that wrote it
+  size_t problem = 0;                             // index in the trees
+  std::vector<std::string> steps;                 // texts, delimiters included
+  std::vector<std::vector<int32_t>> step_tokens;  // as the policy drew them
+  std::vector<bool> train;                        // imitate this step
+  double logprob = 0;  // ln p under the policy that wrote it
   int64_t tokens = 0;
 };
 struct PathOptions {
@@ -98,6 +99,7 @@ std::vector<PairExample> SelectPairs(const std::vector<ProblemTrees>& trees,
 struct StepExample {
   size_t problem = 0;
   std::vector<std::string> steps;
+  std::vector<std::vector<int32_t>> step_tokens;
   std::vector<float> values;                // in [0, 1]
   std::vector<uint32_t> correct, finished;  // outcomes below each
 };

@@ -1,0 +1,59 @@
+// Training sequences from run databases and JSON lines.
+//
+//   FilterLog log;
+//   ESP_ASSIGN_OR_RETURN(TrainData data,
+//                        LoadTrainData("run.db", options, tokenizer, end,
+//                        log));
+//
+// A file that begins as SQLite does is a run database, anything else JSON
+// lines as espalier export writes them: prompt and completion for a policy;
+// prompt, completions and values (or labels) for a reward model.
+//
+// Stateless functions: thread-safe.
+#ifndef ESPALIER_SRC_LEARN_TRAIN_DATA_H_
+#define ESPALIER_SRC_LEARN_TRAIN_DATA_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "models/tokenizer/tokenizer.h"
+#include "src/learn/packer.h"
+#include "src/trace/labels/contamination.h"
+#include "src/trace/labels/examples.h"
+
+namespace espalier {
+
+enum class TrainKind {
+  kPolicy,  // cross entropy of correct responses
+  kReward,  // binary cross entropy of step values, soft labels
+};
+
+struct TrainDataOptions {
+  TrainKind kind = TrainKind::kPolicy;
+  int64_t run = 0;  // of a database; 0: all runs
+  PathOptions paths;
+  StepOptions steps;
+  ContaminationOptions contamination;
+  int context_length = 0;  // longer sequences are left out
+};
+
+struct TrainData {
+  std::vector<TrainSequence> sequences;
+  std::vector<std::string> names;  // where each is from, for messages
+};
+
+// `end_token` < 0: the model has none, else it ends every imitated response.
+// InvalidArgument names file and line; FailedPrecondition if nothing is left.
+absl::StatusOr<TrainData> LoadTrainData(const std::string& path,
+                                        const TrainDataOptions& options,
+                                        const Tokenizer& tokenizer,
+                                        int32_t end_token, FilterLog& log);
+
+// Of all tokens, weights and labels.
+uint64_t HashTrainData(const TrainData& data);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_SRC_LEARN_TRAIN_DATA_H_

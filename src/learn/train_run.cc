@@ -1,0 +1,322 @@
+#include "src/learn/train_run.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "models/net/load_net.h"
+#include "nlohmann/json.hpp"
+#include "src/base/clock.h"
+#include "src/base/files.h"
+#include "src/base/json_text.h"
+#include "src/base/progress.h"
+#include "src/base/random.h"
+#include "src/base/status_macros.h"
+#include "src/learn/export.h"
+#include "src/learn/trainer.h"
+
+namespace espalier {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Sequences of every optimiser step, in order.
+std::vector<std::vector<size_t>> PlanBatches(const TrainData& data,
+                                             const TrainRunOptions& options) {
+  const size_t n = data.sequences.size();
+  const auto wanted =
+      static_cast<int64_t>(std::ceil(options.epochs * static_cast<double>(n)));
+  std::vector<std::vector<size_t>> plan;
+  int64_t taken = 0;
+  for (uint64_t epoch = 0; taken < wanted; ++epoch) {
+    std::vector<size_t> order(n);
+    std::iota(order.begin(), order.end(), size_t{0});
+    RandomStream rng(StreamKey(options.seed, epoch, 0, Purpose::kTrain));
+    for (size_t i = n; i > 1; --i) {
+      std::swap(order[i - 1], order[rng.Below(static_cast<uint32_t>(i))]);
+    }
+    size_t tokens = static_cast<size_t>(options.batch_tokens);
+    for (const size_t i : order) {
+      if (taken++ >= wanted) break;
+      // Never empty, and an epoch begins a batch of its own.
+      if (tokens >= static_cast<size_t>(options.batch_tokens)) {
+        plan.emplace_back();
+        tokens = 0;
+      }
+      plan.back().push_back(i);
+      tokens += data.sequences[i].tokens.size();
+    }
+  }
+  return plan;
+}
+
+const char* KindName(TrainKind kind) {
+  return kind == TrainKind::kPolicy ? "policy" : "reward";
+}
+
+nlohmann::json ConfigJson(const TrainRunOptions& options, const TrainData& data,
+                          uint64_t model_hash) {
+  return {{"kind", KindName(options.train_data.kind)},
+          {"model_hash", absl::StrCat(absl::Hex(model_hash))},
+          {"data_hash", absl::StrCat(absl::Hex(HashTrainData(data)))},
+          {"epochs", options.epochs},
+          {"batch_tokens", options.batch_tokens},
+          {"learning_rate", options.learning_rate},
+          {"final_rate", options.final_rate},
+          {"warmup", options.warmup},
+          {"weight_decay", options.weight_decay},
+          {"clip_norm", options.clip_norm},
+          {"seed", options.seed}};
+}
+
+// Writes the configuration, or checks that what is there is the same.
+absl::Status SettleConfig(const std::string& path, const nlohmann::json& json) {
+  if (!fs::exists(path)) return WriteFileAtomic(path, JsonText(json, 1) + "\n");
+  ESP_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  const auto before = nlohmann::json::parse(text, nullptr, false);
+  std::vector<std::string> differences;
+  for (const auto& [key, value] : json.items()) {
+    const auto was = before.is_object() && before.contains(key)
+                         ? before[key]
+                         : nlohmann::json();
+    if (was != value) {
+      differences.push_back(
+          absl::StrCat(key, " is ", JsonText(value), ", was ", JsonText(was)));
+    }
+  }
+  if (differences.empty()) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat(path, ": belongs to a training with other settings (",
+                   absl::StrJoin(differences, "; "),
+                   "); give those, or another --work, or remove the folder"));
+}
+
+double Loss(const StepMetrics& m, TrainKind kind) {
+  return kind == TrainKind::kPolicy ? m.lm_loss : m.path_bce;
+}
+
+// The lines of earlier calls, up to the step from which this one goes on.
+class MetricsFile {
+ public:
+  absl::Status Open(const std::string& path, int64_t steps_done) {
+    path_ = path;
+    const auto text = ReadFile(path);
+    std::string kept;
+    if (text.ok()) {
+      for (const absl::string_view line : absl::StrSplit(*text, '\n')) {
+        const auto json =
+            nlohmann::json::parse(line.begin(), line.end(), nullptr, false);
+        if (!json.is_object() || json.value("step", int64_t{0}) > steps_done) {
+          continue;
+        }
+        losses_.push_back(json.value("loss", 0.0));
+        tokens_ += json.value("tokens", int64_t{0});
+        absl::StrAppend(&kept, line, "\n");
+      }
+    }
+    ESP_RETURN_IF_ERROR(WriteFileAtomic(path, kept));
+    file_.open(path, std::ios::app);
+    return absl::OkStatus();
+  }
+  absl::Status Add(const StepMetrics& m, TrainKind kind) {
+    losses_.push_back(Loss(m, kind));
+    tokens_ += m.tokens;
+    file_ << JsonText({{"step", m.step},
+                       {"loss", Loss(m, kind)},
+                       {"grad_norm", m.grad_norm},
+                       {"learning_rate", m.learning_rate},
+                       {"tokens", m.tokens},
+                       {"tokens_per_second", m.tokens_per_second}})
+          << "\n";
+    file_.flush();
+    if (file_) return absl::OkStatus();
+    return absl::ResourceExhaustedError(
+        absl::StrCat(path_,
+                     ": cannot be written; is the disk full? The last state is "
+                     "kept, the same command goes on from it"));
+  }
+  const std::vector<double>& losses() const { return losses_; }
+  int64_t tokens() const { return tokens_; }
+
+ private:
+  std::string path_;
+  std::ofstream file_;
+  std::vector<double> losses_;
+  int64_t tokens_ = 0;
+};
+
+double Mean(const std::vector<double>& values, size_t begin, size_t end) {
+  const double sum =
+      std::accumulate(values.begin() + static_cast<std::ptrdiff_t>(begin),
+                      values.begin() + static_cast<std::ptrdiff_t>(end), 0.0);
+  return end > begin ? sum / static_cast<double>(end - begin) : 0;
+}
+
+std::string BatchNames(const TrainData& data,
+                       const std::vector<size_t>& batch) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < batch.size() && i < 8; ++i) {
+    names.push_back(data.names[batch[i]]);
+  }
+  if (batch.size() > 8) {
+    names.push_back(absl::StrCat("and ", batch.size() - 8, " more"));
+  }
+  return absl::StrJoin(names, ", ");
+}
+
+absl::Status RunSteps(const TrainRunOptions& options, const TrainData& data,
+                      const std::vector<std::vector<size_t>>& plan,
+                      const std::string& state, const std::atomic<bool>* stop,
+                      Trainer& trainer, MetricsFile& metrics) {
+  const TrainKind kind = options.train_data.kind;
+  const auto total = static_cast<int64_t>(plan.size());
+  Progress progress(absl::StrCat("train ", KindName(kind)),
+                    total - trainer.steps_done(), "steps");
+  while (trainer.steps_done() < total) {
+    const auto& indices = plan[static_cast<size_t>(trainer.steps_done())];
+    std::vector<TrainSequence> batch;
+    for (const size_t i : indices) batch.push_back(data.sequences[i]);
+    const absl::StatusOr<StepMetrics> m = trainer.Step(batch);
+    if (!m.ok()) {
+      ESP_RETURN_IF_ERROR(trainer.Save(state));
+      return absl::Status(
+          m.status().code(),
+          absl::StrCat(m.status().message(), ". The batch: ",
+                       BatchNames(data, indices), ". The state before it, ",
+                       trainer.steps_done(), " steps, is kept in ", state));
+    }
+    ESP_RETURN_IF_ERROR(metrics.Add(*m, kind));
+    progress.SetNote(absl::StrFormat("loss %.4f %.0f tokens/s", Loss(*m, kind),
+                                     m->tokens_per_second));
+    progress.Add(1);
+    const bool stopped = stop != nullptr && stop->load();
+    if (stopped || m->step % options.save_every == 0 || m->step == total) {
+      ESP_RETURN_IF_ERROR(trainer.Save(state));
+    }
+    if (stopped && m->step < total) {
+      progress.Finish();
+      return absl::CancelledError(
+          absl::StrCat("stopped after ", m->step, " of ", total,
+                       " steps; the same command goes on from here"));
+    }
+  }
+  progress.Finish();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<uint64_t> HashFolder(const std::string& folder) {
+  uint64_t hash = 0;
+  for (const char* name :
+       {"config.json", "model.safetensors", "tokenizer.json"}) {
+    ESP_ASSIGN_OR_RETURN(const uint64_t part,
+                         HashFile(absl::StrCat(folder, "/", name)));
+    hash = MixHash(hash, part);
+  }
+  return hash;
+}
+
+}  // namespace
+
+absl::Status CheckTrainRun(const TrainRunOptions& options) {
+  const auto wrong = [](const char* flag, double value, const char* expected) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(flag, " ", value, ": expected ", expected));
+  };
+  // Written so that NaN fails.
+  if (!(options.epochs > 0 && options.epochs <= 1e6)) {
+    return wrong("--epochs", options.epochs, "a number above 0");
+  }
+  if (!(options.learning_rate > 0 && std::isfinite(options.learning_rate))) {
+    return wrong("--learning-rate", options.learning_rate, "a number above 0");
+  }
+  if (options.batch_tokens < 1) {
+    return wrong("--batch-tokens", options.batch_tokens, "1 or more");
+  }
+  if (!(options.warmup >= 0 && options.warmup <= 1)) {
+    return wrong("--warmup", options.warmup, "a share of the steps, 0 to 1");
+  }
+  if (options.save_every < 1) {
+    return wrong("--save-every", static_cast<double>(options.save_every),
+                 "1 or more");
+  }
+  if (fs::exists(options.out + "/config.json")) {
+    return absl::AlreadyExistsError(
+        absl::StrCat(options.out,
+                     ": holds a checkpoint already; remove it or "
+                     "name another --out"));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<TrainReport> TrainModel(const TrainRunOptions& options,
+                                       const std::atomic<bool>* stop,
+                                       FilterLog& log) {
+  const double start = Clock::Real().Seconds();
+  ESP_RETURN_IF_ERROR(CheckTrainRun(options));
+  const bool reward = options.train_data.kind == TrainKind::kReward;
+  ESP_ASSIGN_OR_RETURN(const auto net,
+                       net::LoadNet(options.model, {.add_reward_head = reward,
+                                                    .seed = options.seed}));
+  ESP_ASSIGN_OR_RETURN(const std::string tokenizer_json,
+                       ReadFile(options.model + "/tokenizer.json"));
+  ESP_ASSIGN_OR_RETURN(const auto tokenizer, Tokenizer::Load(options.model));
+  ESP_ASSIGN_OR_RETURN(const uint64_t model_hash, HashFolder(options.model));
+  TrainDataOptions data_options = options.train_data;
+  data_options.context_length = net->config().context_length;
+  ESP_ASSIGN_OR_RETURN(const TrainData data,
+                       LoadTrainData(options.data, data_options, *tokenizer,
+                                     net->config().end_token, log));
+
+  const std::string work =
+      options.work.empty() ? options.out + ".work" : options.work;
+  std::error_code error;
+  fs::create_directories(work, error);
+  if (error) {
+    return absl::UnavailableError(
+        absl::StrCat(work, ": cannot make the folder: ", error.message()));
+  }
+  ESP_RETURN_IF_ERROR(SettleConfig(work + "/config.json",
+                                   ConfigJson(options, data, model_hash)));
+  const auto plan = PlanBatches(data, options);
+  const auto steps = static_cast<double>(plan.size());
+  Trainer trainer(
+      *net,
+      {.learning_rate = options.learning_rate,
+       .final_rate = options.final_rate,
+       .warmup_steps = static_cast<int64_t>(std::ceil(options.warmup * steps)),
+       .total_steps = static_cast<int64_t>(plan.size()),
+       .weight_decay = options.weight_decay,
+       .clip_norm = options.clip_norm,
+       .lm_coef = reward ? 0.0 : 1.0,
+       .reward_coef = reward ? 1.0 : 0.0,
+       .threads = options.threads});
+  const std::string state = work + "/state.bin";
+  if (fs::exists(state)) ESP_RETURN_IF_ERROR(trainer.Load(state));
+  MetricsFile metrics;
+  ESP_RETURN_IF_ERROR(
+      metrics.Open(work + "/metrics.jsonl", trainer.steps_done()));
+  ESP_RETURN_IF_ERROR(
+      RunSteps(options, data, plan, state, stop, trainer, metrics));
+  ESP_RETURN_IF_ERROR(ExportCheckpoint(*net, tokenizer_json, options.out));
+  const std::vector<double>& losses = metrics.losses();
+  const size_t tenth = std::max<size_t>(1, losses.size() / 10);
+  return TrainReport{
+      .sequences = static_cast<int64_t>(data.sequences.size()),
+      .tokens = metrics.tokens(),
+      .steps = trainer.steps_done(),
+      .first_loss = Mean(losses, 0, std::min(tenth, losses.size())),
+      .last_loss = Mean(losses, losses.size() - std::min(tenth, losses.size()),
+                        losses.size()),
+      .seconds = Clock::Real().Seconds() - start};
+}
+
+}  // namespace espalier

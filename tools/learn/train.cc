@@ -1,0 +1,138 @@
+#include "tools/learn/train.h"
+
+#include <cstdio>
+#include <memory>
+
+#include "absl/strings/str_format.h"
+#include "nlohmann/json.hpp"
+#include "src/base/files.h"
+#include "src/base/interrupt.h"
+#include "src/base/json_text.h"
+#include "src/base/progress.h"
+#include "src/base/status_macros.h"
+#include "src/learn/train_run.h"
+
+namespace espalier {
+namespace {
+
+struct TrainFlags {
+  TrainRunOptions run;
+  std::string value = "outcomes";
+  std::string json_file;
+};
+
+void AddFlags(CLI::App& app, TrainFlags& flags, TrainKind kind) {
+  TrainRunOptions& run = flags.run;
+  TrainDataOptions& data = run.train_data;
+  app.add_option("--model", run.model, "Checkpoint folder to begin from")
+      ->required();
+  app.add_option("--data", run.data,
+                 kind == TrainKind::kPolicy
+                     ? "Run database, or JSON lines with prompt and completion"
+                     : "Run database, or JSON lines with prompt, completions "
+                       "and values or labels")
+      ->required();
+  app.add_option("--out", run.out, "Checkpoint folder to write")->required();
+  app.add_option("--work", run.work,
+                 "Folder for the state; the same command goes on from it. "
+                 "Default: OUT.work");
+  app.add_option("--epochs", run.epochs, "Times over the data")
+      ->capture_default_str();
+  app.add_option("--batch-tokens", run.batch_tokens,
+                 "Tokens of an optimiser step")
+      ->capture_default_str();
+  app.add_option("--learning-rate", run.learning_rate,
+                 "Highest rate; it warms up and then falls by a cosine")
+      ->capture_default_str();
+  app.add_option("--final-rate", run.final_rate, "Share of it at the end")
+      ->capture_default_str();
+  app.add_option("--warmup", run.warmup, "Share of the steps")
+      ->capture_default_str();
+  app.add_option("--weight-decay", run.weight_decay, "On matrices alone")
+      ->capture_default_str();
+  app.add_option("--clip-norm", run.clip_norm,
+                 "Longest gradient; 0: not clipped")
+      ->capture_default_str();
+  app.add_option("--seed", run.seed, "Of the order of the data")
+      ->capture_default_str();
+  app.add_option("--threads", run.threads, "They do not change the result")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1024));
+  app.add_option("--save-every", run.save_every, "Steps between states")
+      ->capture_default_str();
+  app.add_option("--run", data.run, "Run of the database. Default: all");
+  if (kind == TrainKind::kPolicy) {
+    app.add_option("--per-problem", data.paths.per_problem,
+                   "Distinct responses a problem; 0: all")
+        ->capture_default_str()
+        ->check(CLI::NonNegativeNumber);
+    app.add_option("--min-perplexity", data.paths.min_perplexity,
+                   "Imitate no step below")
+        ->capture_default_str();
+    app.add_option("--max-perplexity", data.paths.max_perplexity,
+                   "Imitate no step above. Default: no limit");
+  } else {
+    app.add_option("--value", flags.value,
+                   "What a step is worth. outcomes: the share of correct ends "
+                   "below it; quality: ReST-MCTS*'s quality value")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"outcomes", "quality"}));
+    app.add_option("--min-outcomes", data.steps.min_outcomes,
+                   "Label no step with fewer ends below it")
+        ->capture_default_str();
+  }
+  ContaminationOptions& contamination = data.contamination;
+  app.add_option("--eval-set", contamination.eval_sets,
+                 "Sets or files whose questions must not be trained on. "
+                 "Default: the test problems of the searched sets")
+      ->delimiter(',');
+  app.add_flag("--no-contamination-check", contamination.off,
+               "Train on whatever the evaluation holds");
+  app.add_option("--json", flags.json_file, "Write the report to this file");
+}
+
+absl::Status RunTrain(TrainFlags& flags, TrainKind kind) {
+  flags.run.train_data.kind = kind;
+  flags.run.train_data.steps.quality = flags.value == "quality";
+  FilterLog log;
+  const auto report = TrainModel(flags.run, &StopRequested(), log);
+  if (!report.ok()) return report.status();
+  std::printf("%s", log.Text().c_str());
+  std::printf(
+      "%s: %d sequences, %d steps, %d tokens in %s; loss %.4f at first, %.4f "
+      "at last\n",
+      flags.run.out.c_str(), static_cast<int>(report->sequences),
+      static_cast<int>(report->steps), static_cast<int>(report->tokens),
+      HumanSeconds(report->seconds).c_str(), report->first_loss,
+      report->last_loss);
+  if (flags.json_file.empty()) return absl::OkStatus();
+  return WriteFileAtomic(flags.json_file,
+                         JsonText({{"sequences", report->sequences},
+                                   {"steps", report->steps},
+                                   {"tokens", report->tokens},
+                                   {"first_loss", report->first_loss},
+                                   {"last_loss", report->last_loss},
+                                   {"seconds", report->seconds}},
+                                  1) +
+                             "\n");
+}
+
+}  // namespace
+
+std::function<absl::Status()> AddTrain(CLI::App& app) {
+  app.require_subcommand(1);
+  auto policy_flags = std::make_shared<TrainFlags>();
+  auto reward_flags = std::make_shared<TrainFlags>();
+  CLI::App* policy = app.add_subcommand(
+      "policy", "Imitate correct responses (expert iteration's step)");
+  CLI::App* reward = app.add_subcommand(
+      "reward", "Fit the path head to what steps turned out to be worth");
+  AddFlags(*policy, *policy_flags, TrainKind::kPolicy);
+  AddFlags(*reward, *reward_flags, TrainKind::kReward);
+  return [=] {
+    return policy->parsed() ? RunTrain(*policy_flags, TrainKind::kPolicy)
+                            : RunTrain(*reward_flags, TrainKind::kReward);
+  };
+}
+
+}  // namespace espalier
