@@ -82,6 +82,12 @@ void OptionParser::Flag(std::string_view name, bool* value, std::string_view) {
   }
 }
 
+void OptionParser::Text(std::string_view name, std::string* value,
+                        std::string_view) {
+  const std::string* text = Given(name);
+  if (text != nullptr) *value = *text;
+}
+
 void OptionParser::Choice(std::string_view name, int* value,
                           absl::Span<const std::string_view> choices,
                           std::string_view) {
@@ -125,6 +131,12 @@ void OptionLister::Flag(std::string_view name, bool* value,
                         std::string_view help) {
   options_.push_back({std::string(name), "flag", "true|false",
                       *value ? "true" : "false", std::string(help)});
+}
+
+void OptionLister::Text(std::string_view name, std::string* value,
+                        std::string_view help) {
+  options_.push_back(
+      {std::string(name), "text", "", *value, std::string(help)});
 }
 
 void OptionLister::Choice(std::string_view name, int* value,

@@ -32,6 +32,8 @@ class OptionVisitor {
                     std::string_view help) = 0;
   virtual void Flag(std::string_view name, bool* value,
                     std::string_view help) = 0;
+  virtual void Text(std::string_view name, std::string* value,
+                    std::string_view help) = 0;
   // `value` is the index of a choice; enums are visited through an int.
   virtual void Choice(std::string_view name, int* value,
                       absl::Span<const std::string_view> choices,
@@ -59,6 +61,8 @@ class OptionParser : public OptionVisitor {
   void Real(std::string_view name, float* value, float low, float high,
             std::string_view help) override;
   void Flag(std::string_view name, bool* value, std::string_view help) override;
+  void Text(std::string_view name, std::string* value,
+            std::string_view help) override;
   void Choice(std::string_view name, int* value,
               absl::Span<const std::string_view> choices,
               std::string_view help) override;
@@ -77,7 +81,7 @@ class OptionParser : public OptionVisitor {
 
 struct OptionInfo {
   std::string name;
-  std::string type;   // "int", "real", "flag", "choice"
+  std::string type;   // "int", "real", "flag", "text", "choice"
   std::string range;  // "1..1024", "best|weighted"
   std::string value;  // current value; of a fresh struct: the default
   std::string help;
@@ -91,6 +95,8 @@ class OptionLister : public OptionVisitor {
   void Real(std::string_view name, float* value, float low, float high,
             std::string_view help) override;
   void Flag(std::string_view name, bool* value, std::string_view help) override;
+  void Text(std::string_view name, std::string* value,
+            std::string_view help) override;
   void Choice(std::string_view name, int* value,
               absl::Span<const std::string_view> choices,
               std::string_view help) override;

@@ -270,6 +270,7 @@ absl::StatusOr<GenerateTotals> Generate(Engine& engine, RunDb& db,
                                         const GenerateHooks& hooks) {
   ESP_ASSIGN_OR_RETURN(const Task* task, FindTask(set.task));
   ESP_ASSIGN_OR_RETURN(const Verifier* verifier, FindVerifier(set.task));
+  if (hooks.verifier != nullptr) verifier = hooks.verifier;
   GenerateTotals totals;
   totals.searches =
       static_cast<int64_t>(set.problems.size()) * options.searches;

@@ -64,6 +64,8 @@ struct GenerateHooks {
   const std::atomic<bool>* stop = nullptr;  // leaves the run to be resumed
   // Called after each search that ended.
   std::function<void(const GenerateTotals&)> progress;
+  // Judges responses; null: the task's own.
+  const Verifier* verifier = nullptr;
 };
 absl::StatusOr<GenerateTotals> Generate(Engine& engine, RunDb& db,
                                         int64_t run_id, const ProblemSet& set,

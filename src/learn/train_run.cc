@@ -213,6 +213,54 @@ absl::Status RunSteps(const TrainRunOptions& options, const TrainData& data,
   return absl::OkStatus();
 }
 
+std::string WorkFolder(const TrainRunOptions& options) {
+  return options.work.empty() ? options.out + ".work" : options.work;
+}
+
+// Written right before the checkpoint appears.
+std::string ReportPath(const TrainRunOptions& options) {
+  return WorkFolder(options) + "/report.json";
+}
+
+absl::Status WriteReport(const std::string& path, const TrainReport& report) {
+  return WriteFileAtomic(path, JsonText({{"sequences", report.sequences},
+                                         {"tokens", report.tokens},
+                                         {"steps", report.steps},
+                                         {"first_loss", report.first_loss},
+                                         {"last_loss", report.last_loss},
+                                         {"seconds", report.seconds}},
+                                        1) +
+                                   "\n");
+}
+
+absl::StatusOr<TrainReport> ReadReport(const std::string& path) {
+  ESP_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  try {
+    const auto json = nlohmann::json::parse(text);
+    return TrainReport{.sequences = json.at("sequences"),
+                       .tokens = json.at("tokens"),
+                       .steps = json.at("steps"),
+                       .first_loss = json.at("first_loss"),
+                       .last_loss = json.at("last_loss"),
+                       .seconds = json.at("seconds")};
+  } catch (const nlohmann::json::exception& e) {
+    return absl::DataLossError(absl::StrCat(path, ": damaged: ", e.what()));
+  }
+}
+
+// Writes the checkpoint whole or not at all.
+absl::Status Publish(const net::LlamaNet& net, const std::string& tokenizer,
+                     const std::string& out) {
+  const std::string part = out + ".part";
+  std::error_code error;
+  fs::remove_all(part, error);
+  ESP_RETURN_IF_ERROR(ExportCheckpoint(net, tokenizer, part));
+  fs::rename(part, out, error);
+  if (!error) return absl::OkStatus();
+  return absl::UnavailableError(
+      absl::StrCat(out, ": cannot be written: ", error.message()));
+}
+
 absl::StatusOr<uint64_t> HashFolder(const std::string& folder) {
   uint64_t hash = 0;
   for (const char* name :
@@ -248,11 +296,9 @@ absl::Status CheckTrainRun(const TrainRunOptions& options) {
     return wrong("--save-every", static_cast<double>(options.save_every),
                  "1 or more");
   }
-  if (fs::exists(options.out + "/config.json")) {
-    return absl::AlreadyExistsError(
-        absl::StrCat(options.out,
-                     ": holds a checkpoint already; remove it or "
-                     "name another --out"));
+  if (fs::exists(options.out) && !fs::exists(ReportPath(options))) {
+    return absl::AlreadyExistsError(absl::StrCat(
+        options.out, ": is there already; remove it or name another --out"));
   }
   return absl::OkStatus();
 }
@@ -276,8 +322,7 @@ absl::StatusOr<TrainReport> TrainModel(const TrainRunOptions& options,
                        LoadTrainData(options.data, data_options, *tokenizer,
                                      net->config().end_token, log));
 
-  const std::string work =
-      options.work.empty() ? options.out + ".work" : options.work;
+  const std::string work = WorkFolder(options);
   std::error_code error;
   fs::create_directories(work, error);
   if (error) {
@@ -286,6 +331,8 @@ absl::StatusOr<TrainReport> TrainModel(const TrainRunOptions& options,
   }
   ESP_RETURN_IF_ERROR(SettleConfig(work + "/config.json",
                                    ConfigJson(options, data, model_hash)));
+  // The same training, finished before.
+  if (fs::exists(options.out)) return ReadReport(ReportPath(options));
   const auto plan = PlanBatches(data, options);
   const auto steps = static_cast<double>(plan.size());
   Trainer trainer(
@@ -306,17 +353,19 @@ absl::StatusOr<TrainReport> TrainModel(const TrainRunOptions& options,
       metrics.Open(work + "/metrics.jsonl", trainer.steps_done()));
   ESP_RETURN_IF_ERROR(
       RunSteps(options, data, plan, state, stop, trainer, metrics));
-  ESP_RETURN_IF_ERROR(ExportCheckpoint(*net, tokenizer_json, options.out));
   const std::vector<double>& losses = metrics.losses();
   const size_t tenth = std::max<size_t>(1, losses.size() / 10);
-  return TrainReport{
+  const size_t some = std::min(tenth, losses.size());
+  const TrainReport report{
       .sequences = static_cast<int64_t>(data.sequences.size()),
       .tokens = metrics.tokens(),
       .steps = trainer.steps_done(),
-      .first_loss = Mean(losses, 0, std::min(tenth, losses.size())),
-      .last_loss = Mean(losses, losses.size() - std::min(tenth, losses.size()),
-                        losses.size()),
+      .first_loss = Mean(losses, 0, some),
+      .last_loss = Mean(losses, losses.size() - some, losses.size()),
       .seconds = Clock::Real().Seconds() - start};
+  ESP_RETURN_IF_ERROR(WriteReport(ReportPath(options), report));
+  ESP_RETURN_IF_ERROR(Publish(*net, tokenizer_json, options.out));
+  return report;
 }
 
 }  // namespace espalier

@@ -7,8 +7,9 @@
 // Below `work`: config.json (what decides the result), state.bin (weights,
 // moments, step; replaced atomically), metrics.jsonl (a line a step). A second
 // call with the same settings goes on from the state and ends with the same
-// weights and losses, bit for bit; one with other settings is refused. The
-// result is a Hugging Face folder.
+// weights and losses, bit for bit (or finds the work done, in report.json);
+// one with other settings is refused. The result is a Hugging Face folder,
+// which appears whole.
 #ifndef ESPALIER_SRC_LEARN_TRAIN_RUN_H_
 #define ESPALIER_SRC_LEARN_TRAIN_RUN_H_
 
@@ -24,7 +25,7 @@ namespace espalier {
 struct TrainRunOptions {
   std::string model;  // checkpoint folder to begin from
   std::string data;   // run database or JSON lines
-  std::string out;    // checkpoint folder to write; must not be there
+  std::string out;    // checkpoint folder to write
   std::string work;   // "": out + ".work"
   TrainDataOptions train_data;
   double epochs = 3;

@@ -46,7 +46,9 @@ int StartLearn(char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc > 1 && std::string(argv[1]) == "train") return StartLearn(argv);
+  for (const char* name : {"train", "self-train"}) {
+    if (argc > 1 && std::string(argv[1]) == name) return StartLearn(argv);
+  }
   CLI::App app(
       "Espalier makes language models reason by search.\n\n"
       "  espalier solve \"Ann has 23 shells. She finds 48 more. How many "
@@ -70,6 +72,8 @@ int main(int argc, char** argv) {
        &espalier::AddDb},
       // Listed here; espalier-learn has its options.
       {"train", "Train a policy or a reward model on recorded searches",
+       [](CLI::App&, espalier::RunFunction&) {}},
+      {"self-train", "Rounds of search, training and a gate",
        [](CLI::App&, espalier::RunFunction&) {}},
       {"steps", "Measure next steps and the reward model's verdicts on them",
        &espalier::AddSteps},

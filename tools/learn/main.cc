@@ -14,6 +14,7 @@
 #include "src/learn/trainer.h"
 #include "src/learn/zoo.h"
 #include "tools/learn/model_card.h"
+#include "tools/learn/self_train.h"
 #include "tools/learn/train.h"
 
 namespace espalier {
@@ -131,6 +132,14 @@ absl::Status TrainAll(const ZooCommand& command) {
   return absl::OkStatus();
 }
 
+// For commands that espalier hands on.
+int Exit(const char* command, const absl::Status& status) {
+  if (status.ok()) return 0;
+  std::fprintf(stderr, "espalier %s: %s\n", command,
+               std::string(status.message()).c_str());
+  return absl::IsCancelled(status) ? 130 : 1;
+}
+
 int Main(int argc, char** argv) {
   CLI::App app("Trains Espalier's models", "espalier-learn");
   app.require_subcommand(1);
@@ -192,14 +201,15 @@ int Main(int argc, char** argv) {
   CLI::App* train_command = app.add_subcommand(
       "train", "Train a checkpoint on recorded searches or JSON lines");
   const std::function<absl::Status()> run_train = AddTrain(*train_command);
+  CLI::App* self_train_command =
+      app.add_subcommand("self-train", "Rounds of search, training and a gate");
+  const std::function<absl::Status()> run_self_train =
+      AddSelfTrain(*self_train_command);
   CLI11_PARSE(app, argc, argv);
   if (command->parsed()) return Bench(bench);
-  if (train_command->parsed()) {
-    const absl::Status status = run_train();
-    if (status.ok()) return 0;
-    std::fprintf(stderr, "espalier train: %s\n",
-                 std::string(status.message()).c_str());
-    return absl::IsCancelled(status) ? 130 : 1;
+  if (train_command->parsed()) return Exit("train", run_train());
+  if (self_train_command->parsed()) {
+    return Exit("self-train", run_self_train());
   }
   const absl::Status status = zoo.family == kAllFamilies
                                   ? TrainAll(zoo_command)

@@ -91,6 +91,9 @@ absl::Status DropContaminated(const ContaminationOptions& options,
       checker.AddEvaluation(graded.problem.question);
     }
   }
+  for (const std::string& question : options.questions) {
+    wholes.AddEvaluation(question);
+  }
   const auto before = static_cast<int64_t>(trees.size());
   std::erase_if(trees, [&](const ProblemTrees& entry) {
     const std::string& question = entry.problem.problem.question;

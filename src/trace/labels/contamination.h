@@ -47,6 +47,8 @@ struct ContaminationOptions {
   std::vector<std::string> eval_sets;
   int64_t eval_limit = 2000;  // problems of each generated set
   int ngram = 13;             // for files
+  // Questions beside those of the sets, compared whole.
+  std::vector<std::string> questions;
   bool off = false;
 };
 // Drops the problems whose questions an evaluation holds, and logs how many.

@@ -1,0 +1,307 @@
+#include "src/learn/train_run.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "nlohmann/json.hpp"
+#include "src/base/files.h"
+#include "src/trace/run_db.h"
+#include "tests/trace/labels/small_tree.h"
+
+namespace espalier {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kModel[] = "models/zoo/countdown-base";
+
+class TrainRunTest : public testing::Test {
+ protected:
+  TrainRunTest() {
+    std::string name = (fs::temp_directory_path() / "train_XXXXXX").string();
+    folder_ = mkdtemp(name.data());
+    std::ofstream policy(Path("policy.jsonl"));
+    std::ofstream reward(Path("reward.jsonl"));
+    for (int i = 1; i <= 24; ++i) {
+      const int a = i, b = i % 7 + 1;
+      const std::string prompt = absl::StrCat(a, " ", b, " > ", a + b, "\n");
+      const std::string right =
+          absl::StrCat(a, "+", b, "=", a + b, " : ", a + b, "\n");
+      policy << nlohmann::json{{"prompt", prompt}, {"completion", right}}.dump()
+             << "\n";
+      reward << nlohmann::json{{"prompt", prompt},
+                               {"completions", {right, "give up\n"}},
+                               {"values", {1.0, i % 2 == 0 ? 0.0 : 0.25}}}
+                    .dump()
+             << "\n";
+    }
+  }
+  ~TrainRunTest() override { fs::remove_all(folder_); }
+  std::string Path(const std::string& name) const {
+    return (folder_ / name).string();
+  }
+
+  TrainRunOptions Policy(const std::string& out) const {
+    return {.model = kModel,
+            .data = Path("policy.jsonl"),
+            .out = Path(out),
+            .epochs = 4,
+            .batch_tokens = 150,
+            .learning_rate = 1e-3,
+            .save_every = 3};
+  }
+  TrainRunOptions Reward(const std::string& out) const {
+    TrainRunOptions options = Policy(out);
+    options.data = Path("reward.jsonl");
+    options.train_data.kind = TrainKind::kReward;
+    return options;
+  }
+
+  // Losses by step.
+  std::vector<double> Losses(const std::string& out) const {
+    std::vector<double> losses;
+    const std::string text =
+        ReadFile(Path(out + ".work/metrics.jsonl")).value();
+    for (const absl::string_view line : absl::StrSplit(text, '\n')) {
+      if (line.empty()) continue;
+      const auto json = nlohmann::json::parse(line.begin(), line.end());
+      EXPECT_EQ(json["step"], losses.size() + 1);
+      losses.push_back(json["loss"]);
+    }
+    return losses;
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(TrainRunTest, ImitationLowersTheLossAndWritesACheckpoint) {
+  FilterLog log;
+  const auto report = TrainModel(Policy("out"), nullptr, log);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->sequences, 24);
+  EXPECT_LT(report->last_loss, 0.5 * report->first_loss);
+  EXPECT_EQ(static_cast<int64_t>(Losses("out").size()), report->steps);
+  for (const char* file :
+       {"config.json", "model.safetensors", "tokenizer.json"}) {
+    EXPECT_TRUE(fs::exists(Path("out") + "/" + file));
+  }
+}
+
+TEST_F(TrainRunTest, RewardValuesAreLearned) {
+  FilterLog log;
+  TrainRunOptions options = Reward("out");
+  options.epochs = 12;
+  const auto report = TrainModel(options, nullptr, log);
+  ASSERT_TRUE(report.ok()) << report.status();
+  // Half of the labels are 1, a quarter 0 and a quarter .25: the entropy of
+  // the labels themselves is the floor.
+  const double floor = 0.25 * -(0.25 * std::log(0.25) + 0.75 * std::log(0.75));
+  EXPECT_LT(report->last_loss, 0.6 * report->first_loss);
+  EXPECT_GT(report->last_loss, 0.5 * floor);
+}
+
+// A stop after every step; threads change in between.
+TEST_F(TrainRunTest, StoppedAtEveryStepItEndsWithTheSameWeightsAndLosses) {
+  FilterLog log;
+  for (const bool reward : {false, true}) {
+    const std::string whole = reward ? "rw" : "pw",
+                      broken = reward ? "rb" : "pb";
+    const auto options = [&](const std::string& out) {
+      return reward ? Reward(out) : Policy(out);
+    };
+    ASSERT_TRUE(TrainModel(options(whole), nullptr, log).ok());
+    const std::atomic<bool> stop{true};
+    int calls = 0;
+    while (true) {
+      TrainRunOptions once = options(broken);
+      once.threads = 1 + calls % 3;
+      const auto report = TrainModel(once, &stop, log);
+      ASSERT_LT(++calls, 100);
+      if (report.ok()) break;
+      ASSERT_EQ(report.status().code(), absl::StatusCode::kCancelled)
+          << report.status();
+      EXPECT_FALSE(fs::exists(Path(broken)));
+    }
+    EXPECT_GT(calls, 10);
+    EXPECT_EQ(Losses(whole), Losses(broken));
+    EXPECT_EQ(ReadFile(Path(whole) + "/model.safetensors").value(),
+              ReadFile(Path(broken) + "/model.safetensors").value());
+  }
+}
+
+// What a kill leaves: metrics beyond the last state, and no state at all.
+TEST_F(TrainRunTest, MetricsBeyondTheStateAreWrittenAnew) {
+  FilterLog log;
+  ASSERT_TRUE(TrainModel(Policy("whole"), nullptr, log).ok());
+  const std::atomic<bool> stop{true};
+  ASSERT_FALSE(TrainModel(Policy("killed"), &stop, log).ok());
+  std::ofstream(Path("killed.work/metrics.jsonl"), std::ios::app)
+      << "{\"step\":2,\"loss\":99}\n{\"step\":3,\"lo";
+  ASSERT_TRUE(TrainModel(Policy("killed"), nullptr, log).ok());
+  EXPECT_EQ(Losses("whole"), Losses("killed"));
+  ASSERT_FALSE(TrainModel(Policy("begun"), &stop, log).ok());
+  fs::remove(Path("begun.work/state.bin"));
+  ASSERT_TRUE(TrainModel(Policy("begun"), nullptr, log).ok());
+  EXPECT_EQ(Losses("whole"), Losses("begun"));
+}
+
+TEST_F(TrainRunTest, OtherSettingsAreRefusedBeforeAnythingChanges) {
+  FilterLog log;
+  const std::atomic<bool> stop{true};
+  ASSERT_FALSE(TrainModel(Policy("out"), &stop, log).ok());
+  const std::string before = ReadFile(Path("out.work/state.bin")).value();
+  TrainRunOptions other = Policy("out");
+  other.learning_rate = 2e-3;
+  const auto refused = TrainModel(other, nullptr, log);
+  EXPECT_EQ(refused.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_NE(refused.status().message().find("learning_rate is 0.002"),
+            std::string::npos);
+  other = Policy("out");
+  other.data = Path("more.jsonl");
+  std::ofstream(other.data)
+      << ReadFile(Path("policy.jsonl")).value()
+      << "{\"prompt\":\"1 2 > 3\\n\",\"completion\":\"\"}\n"
+      << "{\"prompt\":\"1 2 > 3\\n\",\"completion\":\"x\"}\n";
+  EXPECT_NE(
+      TrainModel(other, nullptr, log).status().message().find("data_hash"),
+      std::string::npos);
+  EXPECT_EQ(ReadFile(Path("out.work/state.bin")).value(), before);
+}
+
+TEST_F(TrainRunTest, ALossThatIsNotANumberNamesTheBatchAndKeepsTheState) {
+  FilterLog log;
+  TrainRunOptions options = Policy("out");
+  options.learning_rate = 1e30;
+  options.clip_norm = 0;
+  options.warmup = 0;
+  const auto report = TrainModel(options, nullptr, log);
+  ASSERT_EQ(report.status().code(), absl::StatusCode::kInternal);
+  EXPECT_NE(report.status().message().find("policy.jsonl:"), std::string::npos)
+      << report.status();
+  EXPECT_NE(report.status().message().find("is kept in"), std::string::npos);
+  EXPECT_TRUE(fs::exists(Path("out.work/state.bin")));
+  EXPECT_FALSE(fs::exists(Path("out")));
+}
+
+TEST_F(TrainRunTest, WrongInputIsNamed) {
+  FilterLog log;
+  const auto refused = [&](TrainRunOptions options, const std::string& word) {
+    const auto report = TrainModel(options, nullptr, log);
+    EXPECT_FALSE(report.ok()) << word;
+    EXPECT_NE(report.status().message().find(word), std::string::npos)
+        << report.status();
+    EXPECT_FALSE(fs::exists(Path("out"))) << word;
+    EXPECT_FALSE(fs::exists(Path("out.work"))) << word;
+  };
+  TrainRunOptions options = Policy("out");
+  options.epochs = 0;
+  refused(options, "--epochs 0");
+  options = Policy("out");
+  options.learning_rate = NAN;
+  refused(options, "--learning-rate");
+  options = Policy("out");
+  options.model = Path("none");
+  refused(options, "none");
+  options = Policy("out");
+  options.data = Path("none.jsonl");
+  refused(options, "none.jsonl");
+  options.data = Path("bad.jsonl");
+  const std::string good = "{\"prompt\":\"a\",\"completion\":\"b\"}\n";
+  for (const auto& [line, word] :
+       {std::pair<std::string, std::string>{"{\"prompt\":", "not JSON"},
+        {"{\"prompt\":\"a\"}", "completion"},
+        {"{\"messages\":[]}", "chat template"},
+        {"[1]", "not JSON"}}) {
+    std::ofstream(options.data) << good << good << line << "\n";
+    refused(options, word);
+    refused(options, "bad.jsonl:3");
+  }
+  std::ofstream(options.data) << "\n\n";
+  refused(options, "nothing is left");
+  options.train_data.kind = TrainKind::kReward;
+  for (const char* line :
+       {"{\"prompt\":\"a\",\"completions\":[\"b\"],\"values\":[2]}",
+        "{\"prompt\":\"a\",\"completions\":[\"b\"],\"values\":[]}",
+        "{\"prompt\":\"a\",\"completions\":[3],\"values\":[1]}",
+        "{\"prompt\":\"a\",\"completions\":[\"b\"]}"}) {
+    std::ofstream(options.data) << line << "\n";
+    refused(options, "bad.jsonl:1");
+  }
+}
+
+TEST_F(TrainRunTest, AnExistingCheckpointIsNotOverwritten) {
+  FilterLog log;
+  fs::create_directories(Path("out"));
+  std::ofstream(Path("out") + "/config.json") << "{}";
+  EXPECT_EQ(TrainModel(Policy("out"), nullptr, log).status().code(),
+            absl::StatusCode::kAlreadyExists);
+}
+
+// From a run database: tokens as they were drawn, loss on the response alone,
+// the end token after it; what the evaluation holds is left out.
+TEST_F(TrainRunTest, SequencesOfADatabaseAreTheDrawnTokens) {
+  const auto tokenizer = Tokenizer::Load(kModel).value();
+  auto db = RunDb::Open(Path("run.db"), Sqlite::kCreate).value();
+  const int64_t run = db->AddRun({.kind = "generate", .config = "{}"}).value();
+  const GradedProblem problem{
+      {"countdown:3/1/0", "countdown:3",
+       "Use 2, 3 and 4 once each with + - * / to make 9."},
+      {}};
+  const int64_t id =
+      db->AddProblem(problem, "countdown:3", "countdown").value();
+  const SearchRow search = db->BeginSearch(run, id, 0).value();
+  SmallTree tree;
+  tree.Add(tree.Add(0, "2+3=5 : 4 5\n"), "= 9\n", NodeVerdict::kCorrect, 3);
+  tree.Add(0, "= 8\n", NodeVerdict::kWrong);
+  // One token a byte: not what the tokenizer would say.
+  for (int32_t& token : tree.tree.tokens) token %= 256;
+  ASSERT_TRUE(db->FinishSearch(search.search_id, {}, true, tree.tree, {}).ok());
+  ASSERT_TRUE(db->Commit().ok());
+  FilterLog log;
+  TrainDataOptions options{.contamination = {.off = true}};
+  const auto policy =
+      LoadTrainData(Path("run.db"), options, *tokenizer, 511, log);
+  ASSERT_TRUE(policy.ok()) << policy.status();
+  ASSERT_EQ(policy->sequences.size(), 1u);
+  const TrainSequence& s = policy->sequences[0];
+  std::vector<int32_t> response;
+  for (size_t i = 0; i < s.tokens.size(); ++i) {
+    if (s.lm_weight[i] > 0) response.push_back(s.tokens[i]);
+    EXPECT_TRUE(std::isnan(s.path_label[i]));
+  }
+  std::vector<int32_t> drawn(tree.tree.tokens.begin(),
+                             tree.tree.tokens.begin() + 16);
+  drawn.push_back(511);
+  EXPECT_EQ(response, drawn);
+  options.kind = TrainKind::kReward;
+  const auto reward =
+      LoadTrainData(Path("run.db"), options, *tokenizer, 511, log);
+  ASSERT_TRUE(reward.ok()) << reward.status();
+  ASSERT_EQ(reward->sequences.size(), 2u);
+  std::vector<float> labels;
+  for (const TrainSequence& r : reward->sequences) {
+    for (const float label : r.path_label) {
+      if (!std::isnan(label)) labels.push_back(label);
+    }
+    for (const float weight : r.lm_weight) EXPECT_EQ(weight, 0);
+  }
+  EXPECT_EQ(labels, (std::vector<float>{1, 1, 0}));
+  options.contamination = {.eval_sets = {Path("eval.jsonl")}};
+  std::ofstream(Path("eval.jsonl"))
+      << nlohmann::json{{"question", problem.problem.question}, {"answer", "9"}}
+             .dump()
+      << "\n";
+  EXPECT_EQ(LoadTrainData(Path("run.db"), options, *tokenizer, 511, log)
+                .status()
+                .code(),
+            absl::StatusCode::kFailedPrecondition);
+}
+
+}  // namespace
+}  // namespace espalier

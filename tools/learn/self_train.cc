@@ -1,0 +1,120 @@
+#include "tools/learn/self_train.h"
+
+#include <cstdio>
+#include <memory>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "src/base/config_file.h"
+#include "src/base/interrupt.h"
+#include "src/base/progress.h"
+#include "src/base/status_macros.h"
+#include "src/learn/self_train.h"
+
+namespace espalier {
+namespace {
+
+struct SelfTrainFlags {
+  SelfTrainOptions options;
+  std::string config;
+  std::vector<std::string> changes;
+  bool list = false;
+};
+
+void PrintOptions() {
+  SelfTrainOptions defaults;
+  OptionLister lister;
+  defaults.Visit(lister);
+  for (const OptionInfo& option : lister.options()) {
+    std::printf("%-22s %-12s %s\n", option.name.c_str(), option.value.c_str(),
+                option.help.c_str());
+  }
+}
+
+// The recipe's options, with --set's on top.
+absl::Status ReadOptions(SelfTrainFlags& flags) {
+  ESP_ASSIGN_OR_RETURN(Config config, ReadConfig(flags.config));
+  for (const std::string& change : flags.changes) {
+    const size_t equals = change.find('=');
+    if (equals == std::string::npos) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--option ", change, ": expected NAME=VALUE, as rounds=2"));
+    }
+    config.options[change.substr(0, equals)] = change.substr(equals + 1);
+  }
+  OptionParser parser(config.options);
+  flags.options.Visit(parser);
+  return parser.Finish(flags.config);
+}
+
+void PrintRound(const RoundSummary& s) {
+  std::printf(
+      "round %d: %d searches, %d solved (%.1f %%), %d tokens in %s; %d "
+      "responses imitated in %s\n",
+      s.round, static_cast<int>(s.searches), static_cast<int>(s.solved),
+      s.searches > 0 ? 100.0 * static_cast<double>(s.solved) /
+                           static_cast<double>(s.searches)
+                     : 0.0,
+      static_cast<int>(s.tokens), HumanSeconds(s.generate_seconds).c_str(),
+      static_cast<int>(s.examples), HumanSeconds(s.policy_seconds).c_str());
+  if (s.reward_examples > 0) {
+    std::printf("  reward model: %d paths judged in %s\n",
+                static_cast<int>(s.reward_examples),
+                HumanSeconds(s.reward_seconds).c_str());
+  }
+  std::printf("  %s\n", s.gate.reason.c_str());
+  std::fflush(stdout);
+}
+
+absl::Status RunSelfTrain(SelfTrainFlags& flags) {
+  if (flags.list) {
+    PrintOptions();
+    return absl::OkStatus();
+  }
+  if (flags.config.empty() || flags.options.model.empty() ||
+      flags.options.out.empty()) {
+    return absl::InvalidArgumentError(
+        "--config, --model and --out are needed; see --help");
+  }
+  ESP_RETURN_IF_ERROR(ReadOptions(flags));
+  ESP_ASSIGN_OR_RETURN(const std::vector<RoundSummary> rounds,
+                       SelfTrain(flags.options, {.stop = &StopRequested(),
+                                                 .round_done = PrintRound}));
+  int promoted = 0;
+  for (const RoundSummary& s : rounds) promoted += s.gate.promote;
+  std::printf("%s: the model of %s\n", flags.options.out.c_str(),
+              promoted == 0 ? "the beginning: no round was better"
+                            : absl::StrCat(promoted, " promoted round",
+                                           promoted > 1 ? "s" : "")
+                                  .c_str());
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+std::function<absl::Status()> AddSelfTrain(CLI::App& app) {
+  auto flags = std::make_shared<SelfTrainFlags>();
+  app.add_option("--config", flags->config,
+                 "Recipe, as tools/recipes/expert_iteration.textproto");
+  app.add_option("--option", flags->changes,
+                 "NAME=VALUE in place of the recipe's; may be repeated");
+  app.add_flag("--list-options", flags->list,
+               "Print the recipe's options and leave");
+  app.add_option("--model", flags->options.model,
+                 "Checkpoint folder to begin from");
+  app.add_option("--reward-model", flags->options.reward_model,
+                 "Reward model to begin from. Default: the model's own heads");
+  app.add_option("--out", flags->options.out,
+                 "Folder of the best model; a trained reward model is in its "
+                 "reward/");
+  app.add_option("--work", flags->options.work,
+                 "Folder for all rounds; the same command goes on from it. "
+                 "Default: OUT.work");
+  app.add_option("--threads", flags->options.threads,
+                 "They do not change the result")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1024));
+  return [flags] { return RunSelfTrain(*flags); };
+}
+
+}  // namespace espalier
