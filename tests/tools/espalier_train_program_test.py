@@ -1,0 +1,153 @@
+"""Runs espalier train and self-train as their users do: kills and wrong input.
+
+The program is named by ESPALIER_PROGRAM (ctest sets it); espalier-learn lies
+beside it, or is not built, as under the sanitizers."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import time
+import unittest
+
+from espalier_program_test import PROGRAM, ROOT, ZOO, ProgramTest, run
+
+LEARN = os.path.join(os.path.dirname(PROGRAM), "espalier-learn")
+BASE = os.path.join(ZOO, "countdown-base")
+RECIPE = os.path.join(ROOT, "tools", "recipes", "expert_iteration.textproto")
+
+
+def losses(work):
+    with open(os.path.join(work, "metrics.jsonl"), encoding="utf-8") as lines:
+        return [(row["step"], row["loss"]) for row in map(json.loads, lines)]
+
+
+def weights(folder):
+    with open(os.path.join(folder, "model.safetensors"), "rb") as handle:
+        return handle.read()
+
+
+@unittest.skipUnless(os.path.exists(LEARN), "built without LibTorch")
+class LearnTest(ProgramTest):
+
+    def kill_until_done(self, arguments, times, seconds):
+        """Runs the command, killed `times` times, then to its end."""
+        killed = 0
+        for _ in range(times):
+            process = subprocess.Popen(
+                [PROGRAM, *arguments], env=dict(os.environ, ESPALIER_ZOO=ZOO),
+                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            time.sleep(random.uniform(0, seconds))
+            process.send_signal(signal.SIGKILL)
+            _, said = process.communicate()
+            if process.returncode == 0:
+                return killed
+            self.assertEqual(process.returncode, -signal.SIGKILL, said)
+            killed += 1
+        last = run(*arguments)
+        self.assertEqual(last.returncode, 0, last.stderr)
+        return killed
+
+    def train(self, out, *more):
+        return ["train", "policy", "--model", BASE, "--data", self.data,
+                "--out", self.path(out), "--batch-tokens", "1500", "--epochs",
+                self.epochs, "--save-every", "2", *more]
+
+    def make_data(self, problems, epochs):
+        self.data = self.path("run.db")
+        self.epochs = epochs
+        result = run("generate", "--out", self.data, "--set", "countdown:3",
+                     "--search", "majority", "--budget-tokens", "300",
+                     "--model", BASE, "--limit", problems)
+        self.assertEqual(result.returncode, 0, result.stderr)
+
+    def self_train(self, out, problems):
+        return ["self-train", "--config", RECIPE, "--model", BASE, "--out",
+                self.path(out), "--option", "rounds=2", "--option",
+                f"problems={problems}", "--option", "gate_problems=100",
+                "--option", "epochs=1", "--option", "batch_tokens=2000"]
+
+    def check_kills(self, times, problems, epochs, seconds):
+        random.seed(11)
+        self.make_data(problems, epochs)
+        self.assertEqual(run(*self.train("whole")).returncode, 0)
+        killed = self.kill_until_done(self.train("broken"), times, seconds)
+        self.assertEqual(losses(self.path("whole.work")),
+                         losses(self.path("broken.work")))
+        self.assertEqual(weights(self.path("whole")),
+                         weights(self.path("broken")))
+        rounds = run(*self.self_train("whole-loop", problems))
+        self.assertEqual(rounds.returncode, 0, rounds.stderr)
+        killed += self.kill_until_done(self.self_train("broken-loop", problems),
+                                       times, seconds)
+        self.assertEqual(weights(self.path("whole-loop")),
+                         weights(self.path("broken-loop")))
+        for name in ("round1.json", "round2.json"):
+            seen = []
+            for out in ("whole-loop", "broken-loop"):
+                with open(os.path.join(self.path(out + ".work"), name),
+                          encoding="utf-8") as handle:
+                    summary = json.load(handle)
+                seen.append({key: value for key, value in summary.items()
+                             if not key.endswith("_seconds")})
+            self.assertEqual(seen[0], seen[1])
+        return killed
+
+
+class TrainTest(LearnTest):
+
+    def test_kills_change_nothing(self):
+        self.assertGreater(self.check_kills(2, "80", "4", 1.5), 0)
+
+    def test_interrupt_keeps_the_state_and_the_same_command_goes_on(self):
+        self.make_data("80", "40")
+        arguments = self.train("out")
+        process = subprocess.Popen(
+            [PROGRAM, *arguments], stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True)
+        for _ in range(600):  # until it has begun
+            time.sleep(0.1)
+            if os.path.exists(self.path("out.work/state.bin")):
+                break
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 130, errors)
+        self.assertIn("goes on from here", errors)
+        self.assertFalse(os.path.exists(self.path("out")))
+        self.assertEqual(run(*arguments).returncode, 0)
+        self.assertTrue(os.path.exists(self.path("out/config.json")))
+
+    def test_wrong_input(self):
+        self.make_data("20", "1")
+        self.refused(run("train"), "subcommand")
+        self.refused(run("train", "policy"), "--model")
+        self.refused(run(*self.train("out", "--epochs", "0")), "epochs")
+        self.refused(run("train", "policy", "--model", self.folder, "--data",
+                         self.data, "--out", self.path("out")), "config.json")
+        self.refused(run("train", "policy", "--model", BASE, "--data",
+                         "/no/file", "--out", self.path("out")), "/no/file")
+        bad = self.path("bad.jsonl", '{"prompt": "a", "completion": "b"}\n{\n')
+        self.refused(run("train", "policy", "--model", BASE, "--data", bad,
+                         "--out", self.path("out")), "bad.jsonl:2")
+        self.assertFalse(os.path.exists(self.path("out")))
+        self.refused(run("self-train", "--config", "/no/recipe", "--model",
+                         BASE, "--out", self.path("out")), "/no/recipe")
+        recipe = self.path("r.textproto",
+                           'option { key: "ruonds" value: "2" }')
+        self.refused(run("self-train", "--config", recipe, "--model", BASE,
+                         "--out", self.path("out")), '"rounds"')
+        self.refused(run(*self.self_train("out", "20"), "--option",
+                         "alpha=7"), "alpha")
+        self.assertFalse(os.path.exists(self.path("out.work")))
+
+
+@unittest.skipUnless(os.environ.get("ESPALIER_LONG"), "takes minutes")
+class LongTest(LearnTest):
+
+    def test_thirty_kills_change_nothing(self):
+        self.assertGreater(self.check_kills(30, "400", "12", 4), 25)
+
+
+if __name__ == "__main__":
+    unittest.main()
