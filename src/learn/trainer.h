@@ -34,6 +34,7 @@
 #include "models/net/llama_net.h"
 #include "src/base/executor.h"
 #include "src/base/mutex.h"
+#include "src/learn/objective.h"
 #include "src/learn/packer.h"
 
 namespace espalier {
@@ -78,6 +79,20 @@ struct StepMetrics {
   double tokens_per_second = 0;
 };
 
+// Of a step by an objective: means over what the objective counts.
+struct ObjectiveMetrics {
+  int64_t step = 0;
+  double loss = 0;
+  double kl = 0;         // a token; 0 without a reference
+  double clip_rate = 0;  // share of tokens whose ratio was clipped
+  double right = 0;      // share of groups (or labels) in the right order
+  double grad_norm = 0;  // before clipping
+  double learning_rate = 0;
+  int64_t tokens = 0;
+  double seconds = 0;
+  double tokens_per_second = 0;
+};
+
 class Trainer {
  public:
   // `net` must outlive the trainer, which alone changes its weights.
@@ -98,6 +113,20 @@ class Trainer {
   absl::StatusOr<std::vector<std::vector<std::array<float, 2>>>> Rewards(
       absl::Span<const TrainSequence> batch);
 
+  // One optimiser step of `objective` on groups of sequences; errors as Step's.
+  absl::StatusOr<ObjectiveMetrics> StepObjective(
+      const Objective& objective, absl::Span<const SequenceGroup> groups);
+
+  // The gradient of the batch's loss, [flat_size], and the loss, by which a
+  // step would go; nothing is learned.
+  absl::StatusOr<std::vector<float>> Gradient(
+      const Objective& objective, absl::Span<const SequenceGroup> groups,
+      double* loss);
+
+  // ln p of each token given those before it; 0 for the first.
+  absl::StatusOr<std::vector<std::vector<float>>> LogProbs(
+      absl::Span<const TrainSequence> batch);
+
   int64_t steps_done() const { return step_; }
   const TrainerOptions& options() const { return options_; }
   // The rate of the step that comes after `done` steps.
@@ -115,6 +144,11 @@ class Trainer {
            StepMetrics& metrics);
   void RunLane(int lane, const std::vector<MicroBatch>& batches, bool learn,
                const StepMetrics& totals, std::vector<net::LossSums>& sums);
+  absl::Status CheckGroups(const Objective& objective,
+                           absl::Span<const SequenceGroup> groups) const;
+  // Forward and backward passes of all groups; gradients are in the lanes.
+  ObjectiveSums RunGroups(const Objective& objective,
+                          absl::Span<const SequenceGroup> groups, double count);
   // A replica that no thread uses, made if there is none; goes back after use.
   std::unique_ptr<net::Replica> TakeReplica() ABSL_LOCKS_EXCLUDED(mutex_);
   void GiveBack(std::unique_ptr<net::Replica> replica)

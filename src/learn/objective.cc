@@ -1,0 +1,58 @@
+#include "src/learn/objective.h"
+
+#include <cmath>
+#include <map>
+
+#include "search/algorithm.h"
+#include "src/base/check.h"
+#include "src/base/text.h"
+
+namespace espalier {
+namespace {
+
+std::map<std::string, ObjectiveInfo>& Registry() {
+  static auto* registry = new std::map<std::string, ObjectiveInfo>;
+  return *registry;
+}
+
+}  // namespace
+
+void ObjectiveSums::Add(const ObjectiveSums& other) {
+  loss += other.loss;
+  tokens += other.tokens;
+  kl += other.kl;
+  clipped += other.clipped;
+  right += other.right;
+  groups += other.groups;
+}
+
+std::vector<const ObjectiveInfo*> ListObjectives() {
+  std::vector<const ObjectiveInfo*> all;
+  for (const auto& [name, info] : Registry()) all.push_back(&info);
+  return all;
+}
+
+void AddObjective(ObjectiveInfo info) {
+  const std::string name = info.name;
+  ESP_CHECK(Registry().emplace(name, std::move(info)).second);
+}
+
+absl::StatusOr<std::unique_ptr<Objective>> MakeObjective(
+    std::string_view spec) {
+  std::string name;
+  OptionMap options;
+  ESP_RETURN_IF_ERROR(ParseMethod(spec, &name, &options));
+  const auto found = Registry().find(name);
+  if (found != Registry().end()) return found->second.make(options);
+  std::vector<std::string> names;
+  for (const auto& [known, info] : Registry()) names.push_back(known);
+  return absl::NotFoundError(UnknownName("objective", name, names));
+}
+
+double LogSigmoid(double x) {
+  return std::fmin(x, 0.0) - std::log1p(std::exp(-std::fabs(x)));
+}
+
+double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+
+}  // namespace espalier

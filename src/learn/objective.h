@@ -1,0 +1,129 @@
+// What a training makes small, as a function of the net's outputs.
+//
+// An objective sees a group of sequences (one response, or a chosen and a
+// rejected one) with the log-probs that the net gives their tokens and the
+// logits of its reward head, and says the loss and its derivatives by them.
+// The trainer does the rest: log p of a token is minus a cross entropy, so a
+// derivative g by log p is a cross entropy of weight -g, and a derivative g by
+// a reward logit z is a binary cross entropy against sigmoid(z) - g. One
+// forward and one backward pass serve every objective.
+//
+//   ESP_ASSIGN_OR_RETURN(auto objective, MakeObjective("dpo:beta=0.1"));
+//   trainer.StepObjective(*objective, groups);
+//
+// Objectives register by name in a file of their own:
+//
+//   const RegisterObjective<DpoOptions> kDpo("dpo", "preference pairs",
+//   &MakeDpo);
+//
+// Immutable and thread-safe; the registry is filled before main.
+#ifndef ESPALIER_SRC_LEARN_OBJECTIVE_H_
+#define ESPALIER_SRC_LEARN_OBJECTIVE_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "search/options.h"
+#include "src/base/status_macros.h"
+#include "src/learn/packer.h"
+
+namespace espalier {
+
+// A sequence with what objectives may want to know of it. Arrays are as long
+// as its tokens, or empty where nothing needs them.
+struct GroupSequence {
+  // lm_weight says which tokens count, and how much; labels where the reward
+  // head is asked and what is right there.
+  TrainSequence sequence;
+  float advantage = 0;              // of the response, against its group
+  std::vector<float> old_logprobs;  // under the policy that drew it
+  std::vector<float> reference;     // under the policy to stay close to
+};
+using SequenceGroup = std::vector<GroupSequence>;
+
+// One sequence as the net sees it now.
+struct GroupOutput {
+  const GroupSequence* given = nullptr;
+  std::vector<float> logprobs;     // [tokens]; 0 for the first one
+  std::vector<float> step_logits;  // [tokens]; empty without a reward head
+  std::vector<float> path_logits;
+};
+
+// Derivatives of a group's loss by the outputs, [tokens] each, set to 0.
+struct GroupGradient {
+  std::vector<float> logprobs;
+  std::vector<float> step_logits;
+  std::vector<float> path_logits;
+};
+
+// Sums over a batch; a name may have no meaning for an objective.
+struct ObjectiveSums {
+  double loss = 0;
+  double tokens = 0;   // tokens that count
+  double kl = 0;       // sum over tokens of an estimate of KL(net, reference)
+  double clipped = 0;  // tokens whose ratio was clipped
+  double right = 0;    // groups in the right order
+  double groups = 0;
+
+  void Add(const ObjectiveSums& other);
+};
+
+class Objective {
+ public:
+  virtual ~Objective() = default;
+  virtual std::string_view name() const = 0;
+  // Sequences of a group; 0: any number.
+  virtual int group_size() const = 0;
+  virtual bool needs_reference() const = 0;
+  // What the sum of the groups' losses is divided by to give the batch's.
+  virtual double Count(const SequenceGroup& group) const = 0;
+  // The group's loss, before that division, into `sums`, and its derivatives.
+  virtual void Evaluate(absl::Span<const GroupOutput> group,
+                        absl::Span<GroupGradient> gradients,
+                        ObjectiveSums& sums) const = 0;
+};
+
+struct ObjectiveInfo {
+  std::string name;
+  std::string summary;
+  std::function<absl::StatusOr<std::unique_ptr<Objective>>(const OptionMap&)>
+      make;
+};
+
+// In alphabetical order.
+std::vector<const ObjectiveInfo*> ListObjectives();
+// From "dpo:beta=0.1". NotFound with the nearest name; InvalidArgument for bad
+// options.
+absl::StatusOr<std::unique_ptr<Objective>> MakeObjective(std::string_view spec);
+// Called before main.
+void AddObjective(ObjectiveInfo info);
+
+template <class Options>
+class RegisterObjective {
+ public:
+  using Make = std::unique_ptr<Objective> (*)(const Options&);
+  RegisterObjective(std::string name, std::string summary, Make make) {
+    AddObjective({name, std::move(summary),
+                  [name, make](const OptionMap& given)
+                      -> absl::StatusOr<std::unique_ptr<Objective>> {
+                    Options options;
+                    OptionParser parser(given);
+                    options.Visit(parser);
+                    ESP_RETURN_IF_ERROR(parser.Finish("objective " + name));
+                    return make(options);
+                  }});
+  }
+};
+
+// ln sigmoid(x), without overflow.
+double LogSigmoid(double x);
+double Sigmoid(double x);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_SRC_LEARN_OBJECTIVE_H_

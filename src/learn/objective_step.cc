@@ -1,0 +1,314 @@
+// Steps by an objective (src/learn/objective.h): the part of Trainer that
+// turns derivatives by log-probs and reward logits into the fused losses.
+#include <ATen/Parallel.h>
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "src/base/check.h"
+#include "src/base/clock.h"
+#include "src/base/status_macros.h"
+#include "src/learn/trainer.h"
+
+namespace espalier {
+namespace {
+
+size_t Tokens(const SequenceGroup& group) {
+  size_t tokens = 0;
+  for (const GroupSequence& g : group) tokens += g.sequence.tokens.size();
+  return tokens;
+}
+
+// Whole groups in micro-batches, as Pack does with sequences.
+std::vector<std::vector<size_t>> PackGroups(
+    absl::Span<const SequenceGroup> groups, int tokens, int lanes) {
+  size_t total = 0;
+  for (const SequenceGroup& group : groups) total += Tokens(group);
+  const auto per_batch = static_cast<size_t>(tokens);
+  const auto lane_count = static_cast<size_t>(lanes);
+  size_t batches = (total + per_batch - 1) / per_batch;
+  batches = (batches + lane_count - 1) / lane_count * lane_count;
+  batches = std::min(batches, groups.size());
+  std::vector<size_t> order(groups.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return Tokens(groups[a]) > Tokens(groups[b]);
+  });
+  std::vector<size_t> filled(batches, 0);
+  std::vector<std::vector<size_t>> out(batches);
+  for (const size_t i : order) {
+    const auto at = static_cast<size_t>(
+        std::min_element(filled.begin(), filled.end()) - filled.begin());
+    filled[at] += Tokens(groups[i]);
+    out[at].push_back(i);
+  }
+  return out;
+}
+
+// ln p of `target` in a row of logits.
+float RowLogprob(const float* logits, int64_t vocab, int32_t target) {
+  const float top = *std::max_element(logits, logits + vocab);
+  double sum = 0;
+  for (int64_t i = 0; i < vocab; ++i) {
+    sum += std::exp(static_cast<double>(logits[i] - top));
+  }
+  return static_cast<float>(static_cast<double>(logits[target] - top) -
+                            std::log(sum));
+}
+
+// One micro-batch: its stream, what the net says of it, and the targets that
+// have the objective's derivatives.
+class GroupPass {
+ public:
+  GroupPass(absl::Span<const SequenceGroup> groups,
+            const std::vector<size_t>& members)
+      : groups_(groups), members_(members) {
+    for (const size_t g : members) {
+      for (const GroupSequence& s : groups[g]) stream.Add(s.sequence.tokens);
+    }
+    const auto size = static_cast<size_t>(stream.size());
+    const float none = std::numeric_limits<float>::quiet_NaN();
+    next_.assign(size, 0);
+    weight_.assign(size, 0);
+    step_.assign(size, none);
+    path_.assign(size, none);
+  }
+
+  ObjectiveSums Evaluate(const Objective& objective, const at::Tensor& logits,
+                         const at::Tensor& rewards) {
+    ObjectiveSums sums;
+    size_t row = 0;
+    for (const size_t g : members_) {
+      std::vector<GroupOutput> outputs;
+      std::vector<GroupGradient> gradients;
+      const size_t first = row;
+      for (const GroupSequence& given : groups_[g]) {
+        outputs.push_back(Read(given, row, logits, rewards));
+        const size_t n = given.sequence.tokens.size();
+        gradients.push_back({std::vector<float>(n), std::vector<float>(n),
+                             std::vector<float>(n)});
+        row += n;
+      }
+      objective.Evaluate(outputs, absl::MakeSpan(gradients), sums);
+      size_t at = first;
+      for (size_t k = 0; k < outputs.size(); ++k) {
+        Write(outputs[k], gradients[k], at);
+        at += outputs[k].given->sequence.tokens.size();
+      }
+    }
+    return sums;
+  }
+
+  net::LossTargets Targets(double count, bool reward_head) const {
+    const auto scale = static_cast<float>(1 / count);
+    return {.next = next_.data(),
+            .weight = weight_.data(),
+            .step = step_.data(),
+            .path = path_.data(),
+            .lm_scale = scale,
+            .step_scale = reward_head ? scale : 0,
+            .path_scale = reward_head ? scale : 0};
+  }
+
+  net::PackedStream stream;
+
+ private:
+  static GroupOutput Read(const GroupSequence& given, size_t row,
+                          const at::Tensor& logits, const at::Tensor& rewards) {
+    const std::vector<int32_t>& tokens = given.sequence.tokens;
+    const int64_t vocab = logits.size(1);
+    const float* first = logits.data_ptr<float>();
+    GroupOutput out{.given = &given, .logprobs = {0}};
+    for (size_t t = 1; t < tokens.size(); ++t) {
+      out.logprobs.push_back(RowLogprob(
+          first + static_cast<int64_t>(row + t - 1) * vocab, vocab, tokens[t]));
+    }
+    if (!rewards.defined()) return out;
+    const float* z = rewards.data_ptr<float>() + 2 * row;
+    for (size_t t = 0; t < tokens.size(); ++t) {
+      out.step_logits.push_back(z[2 * t]);
+      out.path_logits.push_back(z[2 * t + 1]);
+    }
+    return out;
+  }
+
+  void Write(const GroupOutput& out, const GroupGradient& gradient,
+             size_t row) {
+    const std::vector<int32_t>& tokens = out.given->sequence.tokens;
+    for (size_t t = 1; t < tokens.size(); ++t) {
+      next_[row + t - 1] = tokens[t];
+      weight_[row + t - 1] = -gradient.logprobs[t];
+    }
+    if (out.step_logits.empty()) return;
+    const auto label = [](float gradient_by_z, float z, float& to) {
+      if (gradient_by_z == 0) return;
+      to = static_cast<float>(Sigmoid(static_cast<double>(z)) -
+                              static_cast<double>(gradient_by_z));
+    };
+    for (size_t t = 0; t < tokens.size(); ++t) {
+      label(gradient.step_logits[t], out.step_logits[t], step_[row + t]);
+      label(gradient.path_logits[t], out.path_logits[t], path_[row + t]);
+    }
+  }
+
+  absl::Span<const SequenceGroup> groups_;
+  const std::vector<size_t>& members_;
+  std::vector<int32_t> next_;
+  std::vector<float> weight_, step_, path_;
+};
+
+}  // namespace
+
+absl::Status Trainer::CheckGroups(
+    const Objective& objective, absl::Span<const SequenceGroup> groups) const {
+  if (groups.empty()) {
+    return absl::InvalidArgumentError(
+        "an empty batch: expected at least one group of sequences");
+  }
+  for (size_t i = 0; i < groups.size(); ++i) {
+    const auto error = [&](const std::string& what) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("group ", i, " of the batch, objective ",
+                       std::string(objective.name()), ": ", what));
+    };
+    const int size = objective.group_size();
+    if (groups[i].empty() ||
+        (size > 0 && static_cast<int>(groups[i].size()) != size)) {
+      return error(absl::StrCat(groups[i].size(), " sequences, expected ",
+                                size > 0 ? absl::StrCat(size) : "some"));
+    }
+    for (const GroupSequence& g : groups[i]) {
+      const absl::Status status = Check(absl::MakeConstSpan(&g.sequence, 1));
+      if (!status.ok()) return error(std::string(status.message()));
+      const size_t n = g.sequence.tokens.size();
+      if (objective.needs_reference() && g.reference.size() != n) {
+        return error("it needs the reference's log-probs, one a token");
+      }
+      if (!g.old_logprobs.empty() && g.old_logprobs.size() != n) {
+        return error("old log-probs of another length than the tokens");
+      }
+      if (objective.name() == "grpo" && g.old_logprobs.empty()) {
+        return error("it needs the log-probs under the sampling policy");
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+ObjectiveSums Trainer::RunGroups(const Objective& objective,
+                                 absl::Span<const SequenceGroup> groups,
+                                 double count) {
+  const auto batches =
+      PackGroups(groups, options_.micro_batch_tokens, options_.lanes);
+  std::vector<ObjectiveSums> sums(batches.size());
+  const auto flat = static_cast<int64_t>(net_.flat_size());
+  const bool reward_head = net_.config().reward_head;
+  executor_.ParallelFor(options_.lanes, 1, [&](int begin, int end) {
+    at::set_num_threads(1);
+    for (int lane = begin; lane < end; ++lane) {
+      std::unique_ptr<net::Replica> replica = TakeReplica();
+      float* grads = grads_.data_ptr<float>() + lane * flat;
+      std::memset(grads, 0, static_cast<size_t>(flat) * sizeof(float));
+      replica->set_grads(grads);
+      at::AutoGradMode mode(true);
+      for (size_t i = static_cast<size_t>(lane); i < batches.size();
+           i += static_cast<size_t>(options_.lanes)) {
+        GroupPass pass(groups, batches[i]);
+        const at::Tensor hidden = replica->Hidden(pass.stream);
+        const at::Tensor rewards =
+            reward_head ? replica->Rewards(hidden) : at::Tensor();
+        sums[i] = pass.Evaluate(objective, replica->Logits(hidden), rewards);
+        net::LossSums unused;
+        replica->Loss(hidden, pass.Targets(count, reward_head), &unused)
+            .backward();
+      }
+      GiveBack(std::move(replica));
+    }
+  });
+  ObjectiveSums total;
+  for (const ObjectiveSums& s : sums) total.Add(s);
+  return total;
+}
+
+absl::StatusOr<ObjectiveMetrics> Trainer::StepObjective(
+    const Objective& objective, absl::Span<const SequenceGroup> groups) {
+  const double start = Clock::Real().Seconds();
+  ESP_RETURN_IF_ERROR(CheckGroups(objective, groups));
+  double count = 0;
+  ObjectiveMetrics m{.step = step_ + 1};
+  for (const SequenceGroup& group : groups) {
+    count += objective.Count(group);
+    m.tokens += static_cast<int64_t>(Tokens(group));
+  }
+  count = std::max(count, 1e-12);
+  const ObjectiveSums sums = RunGroups(objective, groups, count);
+  m.loss = sums.loss / count;
+  m.kl = sums.tokens > 0 ? sums.kl / sums.tokens : 0;
+  m.clip_rate = sums.tokens > 0 ? sums.clipped / sums.tokens : 0;
+  m.right = sums.groups > 0 ? sums.right / sums.groups : 0;
+  m.grad_norm = GradNorm();
+  if (!std::isfinite(m.loss) || !std::isfinite(m.grad_norm)) {
+    return absl::InternalError(absl::StrFormat(
+        "step %d: loss %g, gradient norm %g: expected finite numbers; lower "
+        "the learning rate (%g) or look at the batch",
+        m.step, m.loss, m.grad_norm, RateAt(step_)));
+  }
+  m.learning_rate = RateAt(step_);
+  Update(m.learning_rate, m.grad_norm);
+  ++step_;
+  m.seconds = Clock::Real().Seconds() - start;
+  m.tokens_per_second = static_cast<double>(m.tokens) / m.seconds;
+  return m;
+}
+
+absl::StatusOr<std::vector<float>> Trainer::Gradient(
+    const Objective& objective, absl::Span<const SequenceGroup> groups,
+    double* loss) {
+  ESP_RETURN_IF_ERROR(CheckGroups(objective, groups));
+  double count = 0;
+  for (const SequenceGroup& group : groups) count += objective.Count(group);
+  count = std::max(count, 1e-12);
+  *loss = RunGroups(objective, groups, count).loss / count;
+  const at::Tensor sum = grads_.sum(0);
+  const float* from = sum.data_ptr<float>();
+  return std::vector<float>(from, from + net_.flat_size());
+}
+
+absl::StatusOr<std::vector<std::vector<float>>> Trainer::LogProbs(
+    absl::Span<const TrainSequence> batch) {
+  ESP_RETURN_IF_ERROR(Check(batch));
+  std::vector<std::vector<float>> out(batch.size());
+  executor_.ParallelFor(
+      static_cast<int>(batch.size()), 8, [&](int begin, int end) {
+        at::set_num_threads(1);
+        at::AutoGradMode mode(false);
+        std::unique_ptr<net::Replica> replica = TakeReplica();
+        replica->set_grads(nullptr);
+        for (int i = begin; i < end; ++i) {
+          const std::vector<int32_t>& tokens =
+              batch[static_cast<size_t>(i)].tokens;
+          net::PackedStream stream;
+          stream.Add(tokens);
+          const at::Tensor logits = replica->Logits(replica->Hidden(stream));
+          const int64_t vocab = logits.size(1);
+          auto& row = out[static_cast<size_t>(i)];
+          row.push_back(0);
+          for (size_t t = 1; t < tokens.size(); ++t) {
+            row.push_back(RowLogprob(
+                logits.data_ptr<float>() + static_cast<int64_t>(t - 1) * vocab,
+                vocab, tokens[t]));
+          }
+        }
+        GiveBack(std::move(replica));
+      });
+  return out;
+}
+
+}  // namespace espalier

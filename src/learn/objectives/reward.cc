@@ -1,0 +1,91 @@
+// Losses of the reward head's outputs, z before the sigmoid, against labels y
+// in [0, 1] at the tokens that have one; the mean over labels of both levels.
+//
+//   bce   -y ln sigmoid(z) - (1 - y) ln sigmoid(-z)      (soft labels)
+//   mse   (sigmoid(z) - y)^2                             (ReST-RL)
+#include <cmath>
+
+#include "src/learn/objective.h"
+
+namespace espalier {
+namespace {
+
+struct NoOptions {
+  void Visit(OptionVisitor&) {}
+};
+
+struct Term {
+  double loss;
+  double gradient;  // by z
+};
+
+Term Bce(double z, double y) {
+  return {-y * LogSigmoid(z) - (1 - y) * LogSigmoid(-z), Sigmoid(z) - y};
+}
+
+Term Mse(double z, double y) {
+  const double p = Sigmoid(z);
+  return {(p - y) * (p - y), 2 * (p - y) * p * (1 - p)};
+}
+
+class RewardLoss : public Objective {
+ public:
+  RewardLoss(const char* name, Term (*term)(double, double))
+      : name_(name), term_(term) {}
+  std::string_view name() const override { return name_; }
+  int group_size() const override { return 1; }
+  bool needs_reference() const override { return false; }
+
+  double Count(const SequenceGroup& group) const override {
+    double count = 0;
+    const TrainSequence& s = group[0].sequence;
+    for (size_t t = 0; t < s.tokens.size(); ++t) {
+      count += !std::isnan(s.step_label[t]);
+      count += !std::isnan(s.path_label[t]);
+    }
+    return count;
+  }
+
+  void Evaluate(absl::Span<const GroupOutput> group,
+                absl::Span<GroupGradient> gradients,
+                ObjectiveSums& sums) const override {
+    const TrainSequence& s = group[0].given->sequence;
+    for (size_t t = 0; t < s.tokens.size(); ++t) {
+      Label(s.step_label[t], group[0].step_logits[t],
+            gradients[0].step_logits[t], sums);
+      Label(s.path_label[t], group[0].path_logits[t],
+            gradients[0].path_logits[t], sums);
+    }
+    ++sums.groups;
+  }
+
+ private:
+  void Label(float label, float logit, float& gradient,
+             ObjectiveSums& sums) const {
+    if (std::isnan(label)) return;
+    const Term term =
+        term_(static_cast<double>(logit), static_cast<double>(label));
+    sums.loss += term.loss;
+    sums.right += (logit > 0) == (label > 0.5f);
+    gradient = static_cast<float>(term.gradient);
+  }
+
+  const char* name_;
+  Term (*const term_)(double, double);
+};
+
+std::unique_ptr<Objective> MakeBce(const NoOptions&) {
+  return std::make_unique<RewardLoss>("bce", &Bce);
+}
+
+std::unique_ptr<Objective> MakeMse(const NoOptions&) {
+  return std::make_unique<RewardLoss>("mse", &Mse);
+}
+
+const RegisterObjective<NoOptions> kBce(
+    "bce", "soft labels of steps and paths, cross entropy", &MakeBce);
+const RegisterObjective<NoOptions> kMse(
+    "mse", "soft labels of steps and paths, squared error", &MakeMse);
+
+}  // namespace
+}  // namespace espalier
