@@ -37,16 +37,32 @@ void AddObjective(ObjectiveInfo info) {
   ESP_CHECK(Registry().emplace(name, std::move(info)).second);
 }
 
-absl::StatusOr<std::unique_ptr<Objective>> MakeObjective(
-    std::string_view spec) {
+namespace {
+
+absl::StatusOr<const ObjectiveInfo*> Find(std::string_view spec,
+                                          OptionMap* options) {
   std::string name;
-  OptionMap options;
-  ESP_RETURN_IF_ERROR(ParseMethod(spec, &name, &options));
+  ESP_RETURN_IF_ERROR(ParseMethod(spec, &name, options));
   const auto found = Registry().find(name);
-  if (found != Registry().end()) return found->second.make(options);
+  if (found != Registry().end()) return &found->second;
   std::vector<std::string> names;
   for (const auto& [known, info] : Registry()) names.push_back(known);
   return absl::NotFoundError(UnknownName("objective", name, names));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Objective>> MakeObjective(
+    std::string_view spec) {
+  OptionMap options;
+  ESP_ASSIGN_OR_RETURN(const ObjectiveInfo* info, Find(spec, &options));
+  return info->make(options);
+}
+
+absl::StatusOr<ExampleKind> ExamplesOf(std::string_view spec) {
+  OptionMap options;
+  ESP_ASSIGN_OR_RETURN(const ObjectiveInfo* info, Find(spec, &options));
+  return info->examples;
 }
 
 double LogSigmoid(double x) {

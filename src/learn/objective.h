@@ -13,8 +13,8 @@
 //
 // Objectives register by name in a file of their own:
 //
-//   const RegisterObjective<DpoOptions> kDpo("dpo", "preference pairs",
-//   &MakeDpo);
+//   const RegisterObjective<DpoOptions> kDpo(
+//       "dpo", "preference pairs", ExampleKind::kPairs, &MakeDpo);
 //
 // Immutable and thread-safe; the registry is filled before main.
 #ifndef ESPALIER_SRC_LEARN_OBJECTIVE_H_
@@ -49,7 +49,7 @@ using SequenceGroup = std::vector<GroupSequence>;
 // One sequence as the net sees it now.
 struct GroupOutput {
   const GroupSequence* given = nullptr;
-  std::vector<float> logprobs;     // [tokens]; 0 for the first one
+  std::vector<float> logprobs;     // [tokens]; 0 where lm_weight is
   std::vector<float> step_logits;  // [tokens]; empty without a reward head
   std::vector<float> path_logits;
 };
@@ -88,9 +88,22 @@ class Objective {
                         ObjectiveSums& sums) const = 0;
 };
 
+// What an objective learns from.
+enum class ExampleKind {
+  kResponses,  // policy: responses to imitate
+  kGroups,     // policy: responses to one problem, with advantages
+  kPairs,      // policy: a better and a worse continuation
+  kSteps,      // reward model: labelled steps
+  kStepPairs,  // reward model: a better and a worse step
+};
+inline bool TrainsReward(ExampleKind kind) {
+  return kind == ExampleKind::kSteps || kind == ExampleKind::kStepPairs;
+}
+
 struct ObjectiveInfo {
   std::string name;
   std::string summary;
+  ExampleKind examples = ExampleKind::kResponses;
   std::function<absl::StatusOr<std::unique_ptr<Objective>>(const OptionMap&)>
       make;
 };
@@ -100,6 +113,8 @@ std::vector<const ObjectiveInfo*> ListObjectives();
 // From "dpo:beta=0.1". NotFound with the nearest name; InvalidArgument for bad
 // options.
 absl::StatusOr<std::unique_ptr<Objective>> MakeObjective(std::string_view spec);
+// What the objective of that spec learns from.
+absl::StatusOr<ExampleKind> ExamplesOf(std::string_view spec);
 // Called before main.
 void AddObjective(ObjectiveInfo info);
 
@@ -107,8 +122,9 @@ template <class Options>
 class RegisterObjective {
  public:
   using Make = std::unique_ptr<Objective> (*)(const Options&);
-  RegisterObjective(std::string name, std::string summary, Make make) {
-    AddObjective({name, std::move(summary),
+  RegisterObjective(std::string name, std::string summary, ExampleKind examples,
+                    Make make) {
+    AddObjective({name, std::move(summary), examples,
                   [name, make](const OptionMap& given)
                       -> absl::StatusOr<std::unique_ptr<Objective>> {
                     Options options;

@@ -75,6 +75,11 @@ class GroupPass {
     }
     const auto size = static_cast<size_t>(stream.size());
     const float none = std::numeric_limits<float>::quiet_NaN();
+    for (const size_t g : members) {
+      for (const GroupSequence& s : groups[g]) {
+        for (const float w : s.sequence.lm_weight) counts_tokens_ |= w != 0;
+      }
+    }
     next_.assign(size, 0);
     weight_.assign(size, 0);
     step_.assign(size, none);
@@ -117,6 +122,9 @@ class GroupPass {
             .path_scale = reward_head ? scale : 0};
   }
 
+  // Whether any log-prob is asked for.
+  bool counts_tokens() const { return counts_tokens_; }
+
   net::PackedStream stream;
 
  private:
@@ -127,8 +135,11 @@ class GroupPass {
     const float* first = logits.data_ptr<float>();
     GroupOutput out{.given = &given, .logprobs = {0}};
     for (size_t t = 1; t < tokens.size(); ++t) {
-      out.logprobs.push_back(RowLogprob(
-          first + static_cast<int64_t>(row + t - 1) * vocab, vocab, tokens[t]));
+      const bool counts = given.sequence.lm_weight[t] != 0;
+      out.logprobs.push_back(
+          counts ? RowLogprob(first + static_cast<int64_t>(row + t - 1) * vocab,
+                              vocab, tokens[t])
+                 : 0);
     }
     if (!rewards.defined()) return out;
     const float* z = rewards.data_ptr<float>() + 2 * row;
@@ -160,6 +171,7 @@ class GroupPass {
 
   absl::Span<const SequenceGroup> groups_;
   const std::vector<size_t>& members_;
+  bool counts_tokens_ = false;
   std::vector<int32_t> next_;
   std::vector<float> weight_, step_, path_;
 };
@@ -224,7 +236,10 @@ ObjectiveSums Trainer::RunGroups(const Objective& objective,
         const at::Tensor hidden = replica->Hidden(pass.stream);
         const at::Tensor rewards =
             reward_head ? replica->Rewards(hidden) : at::Tensor();
-        sums[i] = pass.Evaluate(objective, replica->Logits(hidden), rewards);
+        const at::Tensor logits =
+            pass.counts_tokens() ? replica->Logits(hidden)
+                                 : at::empty({1, net_.config().vocab_size});
+        sums[i] = pass.Evaluate(objective, logits, rewards);
         net::LossSums unused;
         replica->Loss(hidden, pass.Targets(count, reward_head), &unused)
             .backward();
@@ -301,9 +316,10 @@ absl::StatusOr<std::vector<std::vector<float>>> Trainer::LogProbs(
           auto& row = out[static_cast<size_t>(i)];
           row.push_back(0);
           for (size_t t = 1; t < tokens.size(); ++t) {
-            row.push_back(RowLogprob(
-                logits.data_ptr<float>() + static_cast<int64_t>(t - 1) * vocab,
-                vocab, tokens[t]));
+            const float* at =
+                logits.data_ptr<float>() + static_cast<int64_t>(t - 1) * vocab;
+            const bool counts = batch[static_cast<size_t>(i)].lm_weight[t] != 0;
+            row.push_back(counts ? RowLogprob(at, vocab, tokens[t]) : 0);
           }
         }
         GiveBack(std::move(replica));

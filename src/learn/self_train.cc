@@ -214,9 +214,9 @@ class SelfTraining {
                      RoundSummary& summary) {
     ESP_RETURN_IF_ERROR(Generate(best, summary));
     if (options_.train_reward) {
-      ESP_RETURN_IF_ERROR(Train(TrainKind::kReward, best, place, summary));
+      ESP_RETURN_IF_ERROR(Train(true, best, place, summary));
     }
-    ESP_RETURN_IF_ERROR(Train(TrainKind::kPolicy, best, place, summary));
+    ESP_RETURN_IF_ERROR(Train(false, best, place, summary));
     Name(place, next);
     const double start = Clock::Real().Seconds();
     ESP_ASSIGN_OR_RETURN(const std::vector<bool> before, Answer(best));
@@ -294,9 +294,8 @@ class SelfTraining {
     return absl::CancelledError("stopped; the same command goes on from here");
   }
 
-  absl::Status Train(TrainKind kind, const Models& best,
-                     const std::string& place, RoundSummary& summary) {
-    const bool reward = kind == TrainKind::kReward;
+  absl::Status Train(bool reward, const Models& best, const std::string& place,
+                     RoundSummary& summary) {
     TrainRunOptions train{
         .model = FirstModel(reward, best),
         .data = work_ + "/run.db",
@@ -307,7 +306,7 @@ class SelfTraining {
             reward ? options_.reward_learning_rate : options_.learning_rate,
         .seed = static_cast<uint64_t>(options_.seed),
         .threads = options_.threads};
-    train.train_data.kind = kind;
+    train.objective = reward ? "bce" : "sft";
     train.train_data.run = options_.restart ? 0 : runs_.back();
     train.train_data.paths.per_problem = options_.per_problem;
     train.train_data.paths.min_perplexity = options_.min_perplexity;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "datasets/tasks/task_registry.h"
 #include "nlohmann/json.hpp"
@@ -27,7 +28,7 @@ void Append(TrainSequence& sequence, absl::Span<const int32_t> tokens,
   sequence.path_label.resize(sequence.tokens.size(), kNoLabel);
 }
 
-// Takes sequences that fit the context.
+// Builds groups of sequences and keeps those that fit the context.
 class Collector {
  public:
   Collector(const TrainDataOptions& options, const Tokenizer& tokenizer,
@@ -37,37 +38,47 @@ class Collector {
         end_token_(end_token),
         log_(log) {}
 
-  absl::Status Begin(const std::string& prompt) {
-    sequence_ = {};
-    ESP_ASSIGN_OR_RETURN(const std::vector<int32_t> tokens,
-                         tokenizer_.Encode(prompt));
-    Append(sequence_, tokens, 0);
-    return absl::OkStatus();
+  const Tokenizer& tokenizer() const { return tokenizer_; }
+
+  // Begins a sequence of the group.
+  void Begin(absl::Span<const int32_t> prompt, float advantage = 0) {
+    GroupSequence& g = group_.emplace_back();
+    g.advantage = advantage;
+    Append(g.sequence, prompt, 0);
   }
-  void Step(absl::Span<const int32_t> tokens, bool imitate, float value) {
+  // Tokens that come next; `value` labels the last one's path.
+  void Add(absl::Span<const int32_t> tokens, bool counts,
+           float value = kNoLabel) {
     if (tokens.empty()) return;
-    Append(sequence_, tokens, imitate ? 1 : 0);
-    sequence_.path_label.back() = value;
-    imitated_last_ = imitate;
+    Append(group_.back().sequence, tokens, counts ? 1 : 0);
+    group_.back().sequence.path_label.back() = value;
   }
-  absl::Status Step(const std::string& text, bool imitate, float value) {
-    ESP_ASSIGN_OR_RETURN(const std::vector<int32_t> tokens,
-                         tokenizer_.Encode(text));
-    Step(tokens, imitate, value);
-    return absl::OkStatus();
-  }
-  void End(std::string name) {
-    const bool policy = options_.kind == TrainKind::kPolicy;
-    if (policy && imitated_last_ && end_token_ >= 0 &&
-        sequence_.tokens.back() != end_token_) {
-      Append(sequence_, {end_token_}, 1);
+  // The token that ends a response, if its last one counts and is another.
+  void EndResponse() {
+    TrainSequence& s = group_.back().sequence;
+    if (end_token_ >= 0 && s.lm_weight.back() > 0 &&
+        s.tokens.back() != end_token_) {
+      Append(s, {end_token_}, 1);
     }
-    const bool fits =
-        options_.context_length == 0 ||
-        sequence_.tokens.size() <= static_cast<size_t>(options_.context_length);
+  }
+  // Log-probs of the last `logprobs.size()` tokens as they were drawn.
+  void OldLogprobs(absl::Span<const float> logprobs) {
+    GroupSequence& g = group_.back();
+    g.old_logprobs.assign(g.sequence.tokens.size() - logprobs.size(), 0);
+    g.old_logprobs.insert(g.old_logprobs.end(), logprobs.begin(),
+                          logprobs.end());
+  }
+  void EndGroup(std::string name) {
+    SequenceGroup group = std::exchange(group_, {});
+    bool fits = true;
+    for (const GroupSequence& g : group) {
+      fits = fits && (options_.context_length == 0 ||
+                      g.sequence.tokens.size() <=
+                          static_cast<size_t>(options_.context_length));
+    }
     log_.Count("not longer than the context", 1, fits);
     if (!fits) return;
-    data_.sequences.push_back(std::move(sequence_));
+    data_.groups.push_back(std::move(group));
     data_.names.push_back(std::move(name));
   }
   TrainData Take() { return std::move(data_); }
@@ -77,9 +88,109 @@ class Collector {
   const Tokenizer& tokenizer_;
   const int32_t end_token_;
   FilterLog& log_;
-  TrainSequence sequence_;
-  bool imitated_last_ = false;
+  SequenceGroup group_;
   TrainData data_;
+};
+
+// The examples of a database, in the tokens that were drawn.
+class DatabaseReader {
+ public:
+  DatabaseReader(const std::string& path, const TrainDataOptions& options,
+                 std::vector<ProblemTrees> trees, FilterLog& log,
+                 Collector& collector)
+      : path_(path),
+        options_(options),
+        trees_(std::move(trees)),
+        log_(log),
+        collector_(collector) {}
+
+  absl::Status Read() {
+    switch (options_.kind) {
+      case ExampleKind::kResponses:
+        return Responses();
+      case ExampleKind::kGroups:
+        return Groups();
+      case ExampleKind::kPairs:
+      case ExampleKind::kStepPairs:
+        return Pairs();
+      case ExampleKind::kSteps:
+        return Steps();
+    }
+    return absl::InternalError("an unknown kind of examples");
+  }
+
+ private:
+  absl::StatusOr<std::vector<int32_t>> Prompt(size_t problem) const {
+    ESP_ASSIGN_OR_RETURN(const Task* task, FindTask(trees_[problem].task));
+    ESP_ASSIGN_OR_RETURN(const std::string prompt,
+                         task->Render(trees_[problem].problem.problem));
+    return collector_.tokenizer().Encode(prompt);
+  }
+  std::string Name(size_t problem) const {
+    return absl::StrCat(path_, " ", trees_[problem].problem.problem.id);
+  }
+
+  absl::Status Responses() {
+    for (const PathExample& example :
+         SelectPaths(trees_, options_.paths, log_)) {
+      ESP_ASSIGN_OR_RETURN(const auto prompt, Prompt(example.problem));
+      collector_.Begin(prompt);
+      for (size_t i = 0; i < example.steps.size(); ++i) {
+        collector_.Add(example.step_tokens[i], example.train[i]);
+      }
+      collector_.EndResponse();
+      collector_.EndGroup(Name(example.problem));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Groups() {
+    for (const GroupExample& example :
+         SelectGroups(trees_, options_.min_std, log_)) {
+      ESP_ASSIGN_OR_RETURN(const auto prompt, Prompt(example.problem));
+      for (const GroupResponse& response : example.responses) {
+        collector_.Begin(prompt, response.advantage);
+        collector_.Add(response.tokens, true);
+        collector_.OldLogprobs(response.logprobs);
+        // Advantages are known: each may go into another batch.
+        collector_.EndGroup(Name(example.problem));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Pairs() {
+    const bool policy = options_.kind == ExampleKind::kPairs;
+    for (const PairExample& pair : SelectPairs(trees_, options_.pairs, log_)) {
+      ESP_ASSIGN_OR_RETURN(const auto prompt, Prompt(pair.problem));
+      for (const auto* tokens : {&pair.chosen_tokens, &pair.rejected_tokens}) {
+        collector_.Begin(prompt, pair.weight);
+        collector_.Add(pair.prefix_tokens, false);
+        collector_.Add(*tokens, policy, policy ? kNoLabel : 1);
+      }
+      collector_.EndGroup(Name(pair.problem));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Steps() {
+    for (const StepExample& example :
+         SelectSteps(trees_, options_.steps, log_)) {
+      ESP_ASSIGN_OR_RETURN(const auto prompt, Prompt(example.problem));
+      collector_.Begin(prompt);
+      for (size_t i = 0; i < example.steps.size(); ++i) {
+        collector_.Add(example.step_tokens[i], false, example.values[i]);
+      }
+      collector_.EndGroup(Name(example.problem));
+    }
+    return absl::OkStatus();
+  }
+
+  const std::string& path_;
+  const TrainDataOptions& options_;
+  const std::vector<ProblemTrees> trees_;
+  FilterLog& log_;
+  Collector& collector_;
 };
 
 absl::Status FromDatabase(const std::string& path,
@@ -89,35 +200,7 @@ absl::Status FromDatabase(const std::string& path,
   ESP_ASSIGN_OR_RETURN(std::vector<ProblemTrees> trees,
                        TreesByProblem(*db, options.run));
   ESP_RETURN_IF_ERROR(DropContaminated(options.contamination, trees, log));
-  const auto begin = [&](size_t problem) -> absl::Status {
-    ESP_ASSIGN_OR_RETURN(const Task* task, FindTask(trees[problem].task));
-    ESP_ASSIGN_OR_RETURN(const std::string prompt,
-                         task->Render(trees[problem].problem.problem));
-    return collector.Begin(prompt);
-  };
-  const auto name = [&](size_t problem) {
-    return absl::StrCat(path, " ", trees[problem].problem.problem.id);
-  };
-  if (options.kind == TrainKind::kPolicy) {
-    for (const PathExample& path_example :
-         SelectPaths(trees, options.paths, log)) {
-      ESP_RETURN_IF_ERROR(begin(path_example.problem));
-      for (size_t i = 0; i < path_example.steps.size(); ++i) {
-        collector.Step(path_example.step_tokens[i], path_example.train[i],
-                       kNoLabel);
-      }
-      collector.End(name(path_example.problem));
-    }
-    return absl::OkStatus();
-  }
-  for (const StepExample& example : SelectSteps(trees, options.steps, log)) {
-    ESP_RETURN_IF_ERROR(begin(example.problem));
-    for (size_t i = 0; i < example.steps.size(); ++i) {
-      collector.Step(example.step_tokens[i], false, example.values[i]);
-    }
-    collector.End(name(example.problem));
-  }
-  return absl::OkStatus();
+  return DatabaseReader(path, options, std::move(trees), log, collector).Read();
 }
 
 // A value in [0, 1], or a boolean label.
@@ -132,45 +215,108 @@ absl::StatusOr<float> ReadValue(const nlohmann::json& value) {
                    "; expected true, false or a number in [0, 1]"));
 }
 
-absl::Status ReadPolicyLine(const nlohmann::json& line, Collector& collector) {
-  if (line.contains("messages")) {
-    return absl::InvalidArgumentError(
-        "it holds messages, which need a chat template; export with --format "
-        "plain");
-  }
-  if (!line.contains("prompt") || !line["prompt"].is_string() ||
-      !line.contains("completion") || !line["completion"].is_string()) {
-    return absl::InvalidArgumentError(
-        "expected the strings \"prompt\" and \"completion\"");
-  }
-  ESP_RETURN_IF_ERROR(collector.Begin(line["prompt"]));
-  return collector.Step(line["completion"].get<std::string>(), true, kNoLabel);
-}
+// JSON lines, encoded by the tokenizer.
+class LineReader {
+ public:
+  LineReader(ExampleKind kind, Collector& collector)
+      : kind_(kind), collector_(collector) {}
 
-absl::Status ReadRewardLine(const nlohmann::json& line, Collector& collector) {
-  const char* values = line.contains("values") ? "values" : "labels";
-  if (!line.contains("prompt") || !line["prompt"].is_string() ||
-      !line.contains("completions") || !line["completions"].is_array() ||
-      !line.contains(values) || !line[values].is_array() ||
-      line[values].size() != line["completions"].size()) {
-    return absl::InvalidArgumentError(
-        "expected \"prompt\", \"completions\" and as many \"values\" or "
-        "\"labels\"");
-  }
-  ESP_RETURN_IF_ERROR(collector.Begin(line["prompt"]));
-  for (size_t i = 0; i < line["completions"].size(); ++i) {
-    const nlohmann::json& step = line["completions"][i];
-    if (!step.is_string()) {
-      return absl::InvalidArgumentError("a completion is not a string");
+  absl::Status Read(const nlohmann::json& line) {
+    if (line.contains("messages")) {
+      return absl::InvalidArgumentError(
+          "it holds messages, which need a chat template; export with --format "
+          "plain");
     }
-    ESP_ASSIGN_OR_RETURN(const float value, ReadValue(line[values][i]));
-    ESP_RETURN_IF_ERROR(collector.Step(step.get<std::string>(), false, value));
+    switch (kind_) {
+      case ExampleKind::kResponses:
+        return Response(line);
+      case ExampleKind::kGroups:
+        return absl::InvalidArgumentError(
+            "groups of responses with their log-probs are read from a run "
+            "database alone");
+      case ExampleKind::kPairs:
+      case ExampleKind::kStepPairs:
+        return Pair(line);
+      case ExampleKind::kSteps:
+        return Steps(line);
+    }
+    return absl::InternalError("an unknown kind of examples");
   }
-  return absl::OkStatus();
-}
+
+ private:
+  static absl::Status WantStrings(const nlohmann::json& line,
+                                  absl::Span<const char* const> keys) {
+    for (const char* key : keys) {
+      if (line.contains(key) && line[key].is_string()) continue;
+      return absl::InvalidArgumentError(absl::StrCat(
+          "expected the strings \"", absl::StrJoin(keys, "\", \""), "\""));
+    }
+    return absl::OkStatus();
+  }
+  absl::StatusOr<std::vector<int32_t>> Encode(const nlohmann::json& text) {
+    return collector_.tokenizer().Encode(text.get<std::string>());
+  }
+
+  absl::Status Response(const nlohmann::json& line) {
+    ESP_RETURN_IF_ERROR(WantStrings(line, {"prompt", "completion"}));
+    ESP_ASSIGN_OR_RETURN(const auto prompt, Encode(line["prompt"]));
+    ESP_ASSIGN_OR_RETURN(const auto completion, Encode(line["completion"]));
+    collector_.Begin(prompt);
+    collector_.Add(completion, true);
+    collector_.EndResponse();
+    return absl::OkStatus();
+  }
+
+  absl::Status Pair(const nlohmann::json& line) {
+    ESP_RETURN_IF_ERROR(WantStrings(line, {"prompt", "chosen", "rejected"}));
+    const bool policy = kind_ == ExampleKind::kPairs;
+    const float weight = line.contains("weight") && line["weight"].is_number()
+                             ? line["weight"].get<float>()
+                             : 1;
+    ESP_ASSIGN_OR_RETURN(const auto prompt, Encode(line["prompt"]));
+    for (const char* key : {"chosen", "rejected"}) {
+      ESP_ASSIGN_OR_RETURN(const auto tokens, Encode(line[key]));
+      if (tokens.empty()) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("\"", key, "\" is empty"));
+      }
+      collector_.Begin(prompt, weight);
+      collector_.Add(tokens, policy, policy ? kNoLabel : 1);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Steps(const nlohmann::json& line) {
+    const char* values = line.contains("values") ? "values" : "labels";
+    if (!line.contains("prompt") || !line["prompt"].is_string() ||
+        !line.contains("completions") || !line["completions"].is_array() ||
+        !line.contains(values) || !line[values].is_array() ||
+        line[values].size() != line["completions"].size()) {
+      return absl::InvalidArgumentError(
+          "expected \"prompt\", \"completions\" and as many \"values\" or "
+          "\"labels\"");
+    }
+    ESP_ASSIGN_OR_RETURN(const auto prompt, Encode(line["prompt"]));
+    collector_.Begin(prompt);
+    for (size_t i = 0; i < line["completions"].size(); ++i) {
+      const nlohmann::json& step = line["completions"][i];
+      if (!step.is_string()) {
+        return absl::InvalidArgumentError("a completion is not a string");
+      }
+      ESP_ASSIGN_OR_RETURN(const float value, ReadValue(line[values][i]));
+      ESP_ASSIGN_OR_RETURN(const auto tokens, Encode(step));
+      collector_.Add(tokens, false, value);
+    }
+    return absl::OkStatus();
+  }
+
+  const ExampleKind kind_;
+  Collector& collector_;
+};
 
 absl::Status FromLines(const std::string& path, const std::string& text,
-                       TrainKind kind, Collector& collector) {
+                       ExampleKind kind, Collector& collector) {
+  LineReader reader(kind, collector);
   int64_t number = 0;
   for (const absl::string_view raw : absl::StrSplit(text, '\n')) {
     ++number;
@@ -182,14 +328,12 @@ absl::Status FromLines(const std::string& path, const std::string& text,
       return absl::InvalidArgumentError(
           absl::StrCat(place, ": not JSON; expected an object on each line"));
     }
-    const absl::Status status = kind == TrainKind::kPolicy
-                                    ? ReadPolicyLine(line, collector)
-                                    : ReadRewardLine(line, collector);
+    const absl::Status status = reader.Read(line);
     if (!status.ok()) {
       return absl::InvalidArgumentError(
           absl::StrCat(place, ": ", status.message()));
     }
-    collector.End(place);
+    collector.EndGroup(place);
   }
   return absl::OkStatus();
 }
@@ -207,7 +351,7 @@ absl::StatusOr<TrainData> LoadTrainData(const std::string& path,
                           ? FromDatabase(path, options, log, collector)
                           : FromLines(path, text, options.kind, collector));
   TrainData data = collector.Take();
-  if (data.sequences.empty()) {
+  if (data.groups.empty()) {
     return absl::FailedPreconditionError(
         absl::StrCat(path,
                      ": nothing is left to train on. What the filters "
@@ -218,17 +362,23 @@ absl::StatusOr<TrainData> LoadTrainData(const std::string& path,
 }
 
 uint64_t HashTrainData(const TrainData& data) {
-  uint64_t hash = data.sequences.size();
+  uint64_t hash = data.groups.size();
   const auto mix = [&](float value) {
     hash = MixHash(hash, std::isnan(value) ? ~uint64_t{0}
                                            : std::bit_cast<uint32_t>(value));
   };
-  for (const TrainSequence& s : data.sequences) {
-    for (size_t i = 0; i < s.tokens.size(); ++i) {
-      hash = MixHash(hash, static_cast<uint64_t>(s.tokens[i]));
-      mix(s.lm_weight[i]);
-      mix(s.step_label[i]);
-      mix(s.path_label[i]);
+  for (const SequenceGroup& group : data.groups) {
+    hash = MixHash(hash, group.size());
+    for (const GroupSequence& g : group) {
+      mix(g.advantage);
+      for (const float logprob : g.old_logprobs) mix(logprob);
+      const TrainSequence& s = g.sequence;
+      for (size_t i = 0; i < s.tokens.size(); ++i) {
+        hash = MixHash(hash, static_cast<uint64_t>(s.tokens[i]));
+        mix(s.lm_weight[i]);
+        mix(s.step_label[i]);
+        mix(s.path_label[i]);
+      }
     }
   }
   return hash;

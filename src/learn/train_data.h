@@ -6,8 +6,9 @@
 //                        log));
 //
 // A file that begins as SQLite does is a run database, anything else JSON
-// lines as espalier export writes them: prompt and completion for a policy;
-// prompt, completions and values (or labels) for a reward model.
+// lines as espalier export writes them: prompt and completion (responses);
+// prompt, chosen and rejected (pairs); prompt, completions and values or
+// labels (steps).
 //
 // Stateless functions: thread-safe.
 #ifndef ESPALIER_SRC_LEARN_TRAIN_DATA_H_
@@ -19,28 +20,25 @@
 
 #include "absl/status/statusor.h"
 #include "models/tokenizer/tokenizer.h"
-#include "src/learn/packer.h"
+#include "src/learn/objective.h"
 #include "src/trace/labels/contamination.h"
 #include "src/trace/labels/examples.h"
 
 namespace espalier {
 
-enum class TrainKind {
-  kPolicy,  // cross entropy of correct responses
-  kReward,  // binary cross entropy of step values, soft labels
-};
-
 struct TrainDataOptions {
-  TrainKind kind = TrainKind::kPolicy;
+  ExampleKind kind = ExampleKind::kResponses;
   int64_t run = 0;  // of a database; 0: all runs
   PathOptions paths;
+  PairOptions pairs{.min_edit_distance = 1};
   StepOptions steps;
+  float min_std = 0.05f;  // of the rewards of a group
   ContaminationOptions contamination;
   int context_length = 0;  // longer sequences are left out
 };
 
 struct TrainData {
-  std::vector<TrainSequence> sequences;
+  std::vector<SequenceGroup> groups;
   std::vector<std::string> names;  // where each is from, for messages
 };
 

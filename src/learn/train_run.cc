@@ -32,7 +32,7 @@ namespace fs = std::filesystem;
 // Sequences of every optimiser step, in order.
 std::vector<std::vector<size_t>> PlanBatches(const TrainData& data,
                                              const TrainRunOptions& options) {
-  const size_t n = data.sequences.size();
+  const size_t n = data.groups.size();
   const auto wanted =
       static_cast<int64_t>(std::ceil(options.epochs * static_cast<double>(n)));
   std::vector<std::vector<size_t>> plan;
@@ -53,19 +53,17 @@ std::vector<std::vector<size_t>> PlanBatches(const TrainData& data,
         tokens = 0;
       }
       plan.back().push_back(i);
-      tokens += data.sequences[i].tokens.size();
+      for (const GroupSequence& g : data.groups[i]) {
+        tokens += g.sequence.tokens.size();
+      }
     }
   }
   return plan;
 }
 
-const char* KindName(TrainKind kind) {
-  return kind == TrainKind::kPolicy ? "policy" : "reward";
-}
-
 nlohmann::json ConfigJson(const TrainRunOptions& options, const TrainData& data,
                           uint64_t model_hash) {
-  return {{"kind", KindName(options.train_data.kind)},
+  return {{"objective", options.objective},
           {"model_hash", absl::StrCat(absl::Hex(model_hash))},
           {"data_hash", absl::StrCat(absl::Hex(HashTrainData(data)))},
           {"epochs", options.epochs},
@@ -100,10 +98,6 @@ absl::Status SettleConfig(const std::string& path, const nlohmann::json& json) {
                    "); give those, or another --work, or remove the folder"));
 }
 
-double Loss(const StepMetrics& m, TrainKind kind) {
-  return kind == TrainKind::kPolicy ? m.lm_loss : m.path_bce;
-}
-
 // The lines of earlier calls, up to the step from which this one goes on.
 class MetricsFile {
  public:
@@ -127,11 +121,14 @@ class MetricsFile {
     file_.open(path, std::ios::app);
     return absl::OkStatus();
   }
-  absl::Status Add(const StepMetrics& m, TrainKind kind) {
-    losses_.push_back(Loss(m, kind));
+  absl::Status Add(const ObjectiveMetrics& m) {
+    losses_.push_back(m.loss);
     tokens_ += m.tokens;
     file_ << JsonText({{"step", m.step},
-                       {"loss", Loss(m, kind)},
+                       {"loss", m.loss},
+                       {"kl", m.kl},
+                       {"clip_rate", m.clip_rate},
+                       {"right", m.right},
                        {"grad_norm", m.grad_norm},
                        {"learning_rate", m.learning_rate},
                        {"tokens", m.tokens},
@@ -173,19 +170,37 @@ std::string BatchNames(const TrainData& data,
   return absl::StrJoin(names, ", ");
 }
 
+// Fills in the log-probs of the net as it is.
+absl::Status AddReference(Trainer& trainer, TrainData& data) {
+  Progress progress("reference", static_cast<int64_t>(data.groups.size()),
+                    "groups");
+  for (SequenceGroup& group : data.groups) {
+    std::vector<TrainSequence> batch;
+    for (const GroupSequence& g : group) batch.push_back(g.sequence);
+    ESP_ASSIGN_OR_RETURN(auto logprobs, trainer.LogProbs(batch));
+    for (size_t i = 0; i < group.size(); ++i) {
+      group[i].reference = std::move(logprobs[i]);
+    }
+    progress.Add(1);
+  }
+  progress.Finish();
+  return absl::OkStatus();
+}
+
 absl::Status RunSteps(const TrainRunOptions& options, const TrainData& data,
                       const std::vector<std::vector<size_t>>& plan,
                       const std::string& state, const std::atomic<bool>* stop,
-                      Trainer& trainer, MetricsFile& metrics) {
-  const TrainKind kind = options.train_data.kind;
+                      const Objective& objective, Trainer& trainer,
+                      MetricsFile& metrics) {
   const auto total = static_cast<int64_t>(plan.size());
-  Progress progress(absl::StrCat("train ", KindName(kind)),
+  Progress progress("train " + std::string(objective.name()),
                     total - trainer.steps_done(), "steps");
   while (trainer.steps_done() < total) {
     const auto& indices = plan[static_cast<size_t>(trainer.steps_done())];
-    std::vector<TrainSequence> batch;
-    for (const size_t i : indices) batch.push_back(data.sequences[i]);
-    const absl::StatusOr<StepMetrics> m = trainer.Step(batch);
+    std::vector<SequenceGroup> batch;
+    for (const size_t i : indices) batch.push_back(data.groups[i]);
+    const absl::StatusOr<ObjectiveMetrics> m =
+        trainer.StepObjective(objective, batch);
     if (!m.ok()) {
       ESP_RETURN_IF_ERROR(trainer.Save(state));
       return absl::Status(
@@ -194,8 +209,8 @@ absl::Status RunSteps(const TrainRunOptions& options, const TrainData& data,
                        BatchNames(data, indices), ". The state before it, ",
                        trainer.steps_done(), " steps, is kept in ", state));
     }
-    ESP_RETURN_IF_ERROR(metrics.Add(*m, kind));
-    progress.SetNote(absl::StrFormat("loss %.4f %.0f tokens/s", Loss(*m, kind),
+    ESP_RETURN_IF_ERROR(metrics.Add(*m));
+    progress.SetNote(absl::StrFormat("loss %.4f %.0f tokens/s", m->loss,
                                      m->tokens_per_second));
     progress.Add(1);
     const bool stopped = stop != nullptr && stop->load();
@@ -308,7 +323,10 @@ absl::StatusOr<TrainReport> TrainModel(const TrainRunOptions& options,
                                        FilterLog& log) {
   const double start = Clock::Real().Seconds();
   ESP_RETURN_IF_ERROR(CheckTrainRun(options));
-  const bool reward = options.train_data.kind == TrainKind::kReward;
+  ESP_ASSIGN_OR_RETURN(const auto objective, MakeObjective(options.objective));
+  ESP_ASSIGN_OR_RETURN(const ExampleKind examples,
+                       ExamplesOf(options.objective));
+  const bool reward = TrainsReward(examples);
   ESP_ASSIGN_OR_RETURN(const auto net,
                        net::LoadNet(options.model, {.add_reward_head = reward,
                                                     .seed = options.seed}));
@@ -317,8 +335,9 @@ absl::StatusOr<TrainReport> TrainModel(const TrainRunOptions& options,
   ESP_ASSIGN_OR_RETURN(const auto tokenizer, Tokenizer::Load(options.model));
   ESP_ASSIGN_OR_RETURN(const uint64_t model_hash, HashFolder(options.model));
   TrainDataOptions data_options = options.train_data;
+  data_options.kind = examples;
   data_options.context_length = net->config().context_length;
-  ESP_ASSIGN_OR_RETURN(const TrainData data,
+  ESP_ASSIGN_OR_RETURN(TrainData data,
                        LoadTrainData(options.data, data_options, *tokenizer,
                                      net->config().end_token, log));
 
@@ -343,21 +362,23 @@ absl::StatusOr<TrainReport> TrainModel(const TrainRunOptions& options,
        .total_steps = static_cast<int64_t>(plan.size()),
        .weight_decay = options.weight_decay,
        .clip_norm = options.clip_norm,
-       .lm_coef = reward ? 0.0 : 1.0,
-       .reward_coef = reward ? 1.0 : 0.0,
        .threads = options.threads});
+  // The model as it begins is what the policy stays close to.
+  if (objective->needs_reference()) {
+    ESP_RETURN_IF_ERROR(AddReference(trainer, data));
+  }
   const std::string state = work + "/state.bin";
   if (fs::exists(state)) ESP_RETURN_IF_ERROR(trainer.Load(state));
   MetricsFile metrics;
   ESP_RETURN_IF_ERROR(
       metrics.Open(work + "/metrics.jsonl", trainer.steps_done()));
   ESP_RETURN_IF_ERROR(
-      RunSteps(options, data, plan, state, stop, trainer, metrics));
+      RunSteps(options, data, plan, state, stop, *objective, trainer, metrics));
   const std::vector<double>& losses = metrics.losses();
   const size_t tenth = std::max<size_t>(1, losses.size() / 10);
   const size_t some = std::min(tenth, losses.size());
   const TrainReport report{
-      .sequences = static_cast<int64_t>(data.sequences.size()),
+      .sequences = static_cast<int64_t>(data.groups.size()),
       .tokens = metrics.tokens(),
       .steps = trainer.steps_done(),
       .first_loss = Mean(losses, 0, some),

@@ -23,11 +23,12 @@
 namespace espalier {
 
 struct TrainRunOptions {
-  std::string model;  // checkpoint folder to begin from
-  std::string data;   // run database or JSON lines
-  std::string out;    // checkpoint folder to write
-  std::string work;   // "": out + ".work"
-  TrainDataOptions train_data;
+  std::string model;              // checkpoint folder to begin from
+  std::string data;               // run database or JSON lines
+  std::string out;                // checkpoint folder to write
+  std::string work;               // "": out + ".work"
+  std::string objective = "sft";  // with its options, as dpo:beta=0.1
+  TrainDataOptions train_data;    // its kind is the objective's
   double epochs = 3;
   int batch_tokens = 8192;  // of an optimiser step
   double learning_rate = 1e-3;
@@ -41,8 +42,8 @@ struct TrainRunOptions {
 };
 
 struct TrainReport {
-  int64_t sequences = 0;
-  int64_t tokens = 0;  // trained on, over all epochs and calls
+  int64_t sequences = 0;  // groups of them, for objectives of groups
+  int64_t tokens = 0;     // trained on, over all epochs and calls
   int64_t steps = 0;
   double first_loss = 0, last_loss = 0;  // means of the first and last tenth
   double seconds = 0;                    // of this call

@@ -123,7 +123,7 @@ class Trainer {
       const Objective& objective, absl::Span<const SequenceGroup> groups,
       double* loss);
 
-  // ln p of each token given those before it; 0 for the first.
+  // ln p of each token that counts, given those before it; 0 for the others.
   absl::StatusOr<std::vector<std::vector<float>>> LogProbs(
       absl::Span<const TrainSequence> batch);
 

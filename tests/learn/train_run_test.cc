@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -20,6 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kModel[] = "models/zoo/countdown-base";
+constexpr char kQuestion[] = "Use 2, 3 and 4 once each with + - * / to make 9.";
 
 class TrainRunTest : public testing::Test {
  protected:
@@ -59,8 +61,29 @@ class TrainRunTest : public testing::Test {
   TrainRunOptions Reward(const std::string& out) const {
     TrainRunOptions options = Policy(out);
     options.data = Path("reward.jsonl");
-    options.train_data.kind = TrainKind::kReward;
+    options.objective = "bce";
     return options;
+  }
+
+  // A run with one search: a right answer drawn three times, a wrong one.
+  SmallTree MakeDatabase() const {
+    auto db = RunDb::Open(Path("run.db"), Sqlite::kCreate).value();
+    const int64_t run =
+        db->AddRun({.kind = "generate", .config = "{}"}).value();
+    const GradedProblem problem{{"countdown:3/1/0", "countdown:3", kQuestion},
+                                {}};
+    const int64_t id =
+        db->AddProblem(problem, "countdown:3", "countdown").value();
+    const SearchRow search = db->BeginSearch(run, id, 0).value();
+    SmallTree tree;
+    tree.Add(tree.Add(0, "2+3=5 : 4 5\n"), "= 9\n", NodeVerdict::kCorrect, 3);
+    tree.Add(0, "= 8\n", NodeVerdict::kWrong);
+    // One token a byte: not what the tokenizer would say.
+    for (int32_t& token : tree.tree.tokens) token %= 256;
+    EXPECT_TRUE(
+        db->FinishSearch(search.search_id, {}, true, tree.tree, {}).ok());
+    EXPECT_TRUE(db->Commit().ok());
+    return tree;
   }
 
   // Losses by step.
@@ -224,7 +247,7 @@ TEST_F(TrainRunTest, WrongInputIsNamed) {
   }
   std::ofstream(options.data) << "\n\n";
   refused(options, "nothing is left");
-  options.train_data.kind = TrainKind::kReward;
+  options.objective = "bce";
   for (const char* line :
        {"{\"prompt\":\"a\",\"completions\":[\"b\"],\"values\":[2]}",
         "{\"prompt\":\"a\",\"completions\":[\"b\"],\"values\":[]}",
@@ -247,29 +270,14 @@ TEST_F(TrainRunTest, AnExistingCheckpointIsNotOverwritten) {
 // the end token after it; what the evaluation holds is left out.
 TEST_F(TrainRunTest, SequencesOfADatabaseAreTheDrawnTokens) {
   const auto tokenizer = Tokenizer::Load(kModel).value();
-  auto db = RunDb::Open(Path("run.db"), Sqlite::kCreate).value();
-  const int64_t run = db->AddRun({.kind = "generate", .config = "{}"}).value();
-  const GradedProblem problem{
-      {"countdown:3/1/0", "countdown:3",
-       "Use 2, 3 and 4 once each with + - * / to make 9."},
-      {}};
-  const int64_t id =
-      db->AddProblem(problem, "countdown:3", "countdown").value();
-  const SearchRow search = db->BeginSearch(run, id, 0).value();
-  SmallTree tree;
-  tree.Add(tree.Add(0, "2+3=5 : 4 5\n"), "= 9\n", NodeVerdict::kCorrect, 3);
-  tree.Add(0, "= 8\n", NodeVerdict::kWrong);
-  // One token a byte: not what the tokenizer would say.
-  for (int32_t& token : tree.tree.tokens) token %= 256;
-  ASSERT_TRUE(db->FinishSearch(search.search_id, {}, true, tree.tree, {}).ok());
-  ASSERT_TRUE(db->Commit().ok());
+  const SmallTree tree = MakeDatabase();
   FilterLog log;
   TrainDataOptions options{.contamination = {.off = true}};
   const auto policy =
       LoadTrainData(Path("run.db"), options, *tokenizer, 511, log);
   ASSERT_TRUE(policy.ok()) << policy.status();
-  ASSERT_EQ(policy->sequences.size(), 1u);
-  const TrainSequence& s = policy->sequences[0];
+  ASSERT_EQ(policy->groups.size(), 1u);
+  const TrainSequence& s = policy->groups[0][0].sequence;
   std::vector<int32_t> response;
   for (size_t i = 0; i < s.tokens.size(); ++i) {
     if (s.lm_weight[i] > 0) response.push_back(s.tokens[i]);
@@ -279,13 +287,14 @@ TEST_F(TrainRunTest, SequencesOfADatabaseAreTheDrawnTokens) {
                              tree.tree.tokens.begin() + 16);
   drawn.push_back(511);
   EXPECT_EQ(response, drawn);
-  options.kind = TrainKind::kReward;
+  options.kind = ExampleKind::kSteps;
   const auto reward =
       LoadTrainData(Path("run.db"), options, *tokenizer, 511, log);
   ASSERT_TRUE(reward.ok()) << reward.status();
-  ASSERT_EQ(reward->sequences.size(), 2u);
+  ASSERT_EQ(reward->groups.size(), 2u);
   std::vector<float> labels;
-  for (const TrainSequence& r : reward->sequences) {
+  for (const SequenceGroup& group : reward->groups) {
+    const TrainSequence& r = group[0].sequence;
     for (const float label : r.path_label) {
       if (!std::isnan(label)) labels.push_back(label);
     }
@@ -294,13 +303,75 @@ TEST_F(TrainRunTest, SequencesOfADatabaseAreTheDrawnTokens) {
   EXPECT_EQ(labels, (std::vector<float>{1, 1, 0}));
   options.contamination = {.eval_sets = {Path("eval.jsonl")}};
   std::ofstream(Path("eval.jsonl"))
-      << nlohmann::json{{"question", problem.problem.question}, {"answer", "9"}}
-             .dump()
+      << nlohmann::json{{"question", kQuestion}, {"answer", "9"}}.dump()
       << "\n";
   EXPECT_EQ(LoadTrainData(Path("run.db"), options, *tokenizer, 511, log)
                 .status()
                 .code(),
             absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(TrainRunTest, PairsAndGroupsOfADatabase) {
+  const auto tokenizer = Tokenizer::Load(kModel).value();
+  MakeDatabase();
+  FilterLog log;
+  TrainDataOptions options{.kind = ExampleKind::kPairs,
+                           .contamination = {.off = true}};
+  const auto load = [&] {
+    auto data = LoadTrainData(Path("run.db"), options, *tokenizer, 511, log);
+    EXPECT_TRUE(data.ok()) << data.status();
+    return *std::move(data);
+  };
+  // The right first step against the wrong answer: one pair.
+  TrainData data = load();
+  ASSERT_EQ(data.groups.size(), 1u);
+  ASSERT_EQ(data.groups[0].size(), 2u);
+  const auto counting = [](const GroupSequence& g) {
+    return std::count_if(g.sequence.lm_weight.begin(),
+                         g.sequence.lm_weight.end(),
+                         [](float w) { return w > 0; });
+  };
+  EXPECT_EQ(counting(data.groups[0][0]), 12);  // "2+3=5 : 4 5\n"
+  EXPECT_EQ(counting(data.groups[0][1]), 4);   // "= 8\n"
+  options.kind = ExampleKind::kStepPairs;
+  data = load();
+  for (const GroupSequence& g : data.groups[0]) {
+    EXPECT_EQ(counting(g), 0);
+    EXPECT_EQ(g.sequence.path_label.back(), 1);
+    EXPECT_EQ(g.advantage, 1);
+  }
+  // Three draws of the right answer, one of the wrong one.
+  options.kind = ExampleKind::kGroups;
+  data = load();
+  ASSERT_EQ(data.groups.size(), 4u);
+  std::vector<float> advantages;
+  for (const SequenceGroup& group : data.groups) {
+    const GroupSequence& g = group[0];
+    advantages.push_back(g.advantage);
+    ASSERT_EQ(g.old_logprobs.size(), g.sequence.tokens.size());
+    for (size_t t = 0; t < g.old_logprobs.size(); ++t) {
+      EXPECT_EQ(g.old_logprobs[t]<0, g.sequence.lm_weight[t]> 0);
+    }
+  }
+  EXPECT_EQ(advantages, (std::vector<float>{0.25f, 0.25f, 0.25f, -0.75f}));
+  options.min_std = 0.5f;
+  EXPECT_FALSE(
+      LoadTrainData(Path("run.db"), options, *tokenizer, 511, log).ok());
+}
+
+TEST_F(TrainRunTest, EveryObjectiveTrainsFromADatabase) {
+  MakeDatabase();
+  FilterLog log;
+  for (const ObjectiveInfo* info : ListObjectives()) {
+    TrainRunOptions options = Policy(info->name);
+    options.data = Path("run.db");
+    options.objective = info->name;
+    options.train_data.contamination.off = true;
+    const auto report = TrainModel(options, nullptr, log);
+    ASSERT_TRUE(report.ok()) << info->name << " " << report.status();
+    EXPECT_TRUE(std::isfinite(report->last_loss));
+    EXPECT_GE(report->steps, 4);
+  }
 }
 
 }  // namespace

@@ -123,6 +123,10 @@ class TrainTest(LearnTest):
         self.refused(run("train"), "subcommand")
         self.refused(run("train", "policy"), "--model")
         self.refused(run(*self.train("out", "--epochs", "0")), "epochs")
+        self.refused(run(*self.train("out", "--objective", "dop")), '"dpo"')
+        self.refused(run(*self.train("out", "--objective", "mse")), "reward")
+        self.refused(run(*self.train("out", "--objective", "dpo:beta=-1")),
+                     "beta")
         self.refused(run("train", "policy", "--model", self.folder, "--data",
                          self.data, "--out", self.path("out")), "config.json")
         self.refused(run("train", "policy", "--model", BASE, "--data",

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <memory>
 
-#include "absl/strings/str_format.h"
+#include "absl/strings/str_cat.h"
 #include "nlohmann/json.hpp"
 #include "src/base/files.h"
 #include "src/base/interrupt.h"
@@ -21,16 +21,24 @@ struct TrainFlags {
   std::string json_file;
 };
 
-void AddFlags(CLI::App& app, TrainFlags& flags, TrainKind kind) {
+// "sft: imitate responses; dpo: ..."
+std::string ObjectiveHelp(bool reward) {
+  std::string text;
+  for (const ObjectiveInfo* info : ListObjectives()) {
+    if (TrainsReward(info->examples) != reward) continue;
+    absl::StrAppend(&text, text.empty() ? "" : "; ", info->name, ": ",
+                    info->summary);
+  }
+  return text;
+}
+
+void AddFlags(CLI::App& app, TrainFlags& flags, bool reward) {
   TrainRunOptions& run = flags.run;
   TrainDataOptions& data = run.train_data;
   app.add_option("--model", run.model, "Checkpoint folder to begin from")
       ->required();
   app.add_option("--data", run.data,
-                 kind == TrainKind::kPolicy
-                     ? "Run database, or JSON lines with prompt and completion"
-                     : "Run database, or JSON lines with prompt, completions "
-                       "and values or labels")
+                 "Run database, or JSON lines as espalier export writes them")
       ->required();
   app.add_option("--out", run.out, "Checkpoint folder to write")->required();
   app.add_option("--work", run.work,
@@ -61,7 +69,20 @@ void AddFlags(CLI::App& app, TrainFlags& flags, TrainKind kind) {
   app.add_option("--save-every", run.save_every, "Steps between states")
       ->capture_default_str();
   app.add_option("--run", data.run, "Run of the database. Default: all");
-  if (kind == TrainKind::kPolicy) {
+  run.objective = reward ? "bce" : "sft";
+  app.add_option("--objective", run.objective,
+                 "With options, as dpo:beta=0.1. " + ObjectiveHelp(reward))
+      ->capture_default_str();
+  app.add_option("--margin", data.pairs.margin,
+                 "Pairs: least difference of the values")
+      ->capture_default_str();
+  app.add_option("--min-edit-distance", data.pairs.min_edit_distance,
+                 "Pairs: least edit distance of the texts")
+      ->capture_default_str();
+  if (!reward) {
+    app.add_option("--min-std", data.min_std,
+                   "Groups: least standard deviation of the rewards")
+        ->capture_default_str();
     app.add_option("--per-problem", data.paths.per_problem,
                    "Distinct responses a problem; 0: all")
         ->capture_default_str()
@@ -91,8 +112,13 @@ void AddFlags(CLI::App& app, TrainFlags& flags, TrainKind kind) {
   app.add_option("--json", flags.json_file, "Write the report to this file");
 }
 
-absl::Status RunTrain(TrainFlags& flags, TrainKind kind) {
-  flags.run.train_data.kind = kind;
+absl::Status RunTrain(TrainFlags& flags, bool reward) {
+  ESP_ASSIGN_OR_RETURN(const ExampleKind kind, ExamplesOf(flags.run.objective));
+  if (TrainsReward(kind) != reward) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--objective ", flags.run.objective, " is for train ",
+        reward ? "policy" : "reward", "; here: ", ObjectiveHelp(reward)));
+  }
   flags.run.train_data.steps.quality = flags.value == "quality";
   FilterLog log;
   const auto report = TrainModel(flags.run, &StopRequested(), log);
@@ -124,14 +150,14 @@ std::function<absl::Status()> AddTrain(CLI::App& app) {
   auto policy_flags = std::make_shared<TrainFlags>();
   auto reward_flags = std::make_shared<TrainFlags>();
   CLI::App* policy = app.add_subcommand(
-      "policy", "Imitate correct responses (expert iteration's step)");
+      "policy", "Train what writes: imitation, preferences, policy gradient");
   CLI::App* reward = app.add_subcommand(
-      "reward", "Fit the path head to what steps turned out to be worth");
-  AddFlags(*policy, *policy_flags, TrainKind::kPolicy);
-  AddFlags(*reward, *reward_flags, TrainKind::kReward);
+      "reward", "Train what judges: step values, preferences between steps");
+  AddFlags(*policy, *policy_flags, false);
+  AddFlags(*reward, *reward_flags, true);
   return [=] {
-    return policy->parsed() ? RunTrain(*policy_flags, TrainKind::kPolicy)
-                            : RunTrain(*reward_flags, TrainKind::kReward);
+    return policy->parsed() ? RunTrain(*policy_flags, false)
+                            : RunTrain(*reward_flags, true);
   };
 }
 

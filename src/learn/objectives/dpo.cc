@@ -66,7 +66,7 @@ std::unique_ptr<Objective> Make(const DpoOptions& options) {
 
 const RegisterObjective<DpoOptions> kDpo("dpo",
                                          "preference pairs against a reference",
-                                         &Make);
+                                         ExampleKind::kPairs, &Make);
 
 }  // namespace
 }  // namespace espalier

@@ -93,7 +93,8 @@ std::unique_ptr<Objective> Make(const GrpoOptions& options) {
 }
 
 const RegisterObjective<GrpoOptions> kGrpo(
-    "grpo", "policy gradient by group advantages, clipped", &Make);
+    "grpo", "policy gradient by group advantages, clipped",
+    ExampleKind::kGroups, &Make);
 
 }  // namespace
 }  // namespace espalier

@@ -84,7 +84,8 @@ std::unique_ptr<Objective> Make(const OrpoOptions& options) {
 }
 
 const RegisterObjective<OrpoOptions> kOrpo(
-    "orpo", "imitation and an odds ratio over pairs", &Make);
+    "orpo", "imitation and an odds ratio over pairs", ExampleKind::kPairs,
+    &Make);
 
 }  // namespace
 }  // namespace espalier

@@ -55,7 +55,8 @@ std::unique_ptr<Objective> Make(const NoOptions&) {
 }
 
 const RegisterObjective<NoOptions> kPairwise(
-    "pairwise", "the better of two steps scores higher", &Make);
+    "pairwise", "the better of two steps scores higher",
+    ExampleKind::kStepPairs, &Make);
 
 }  // namespace
 }  // namespace espalier

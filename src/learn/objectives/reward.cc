@@ -83,9 +83,11 @@ std::unique_ptr<Objective> MakeMse(const NoOptions&) {
 }
 
 const RegisterObjective<NoOptions> kBce(
-    "bce", "soft labels of steps and paths, cross entropy", &MakeBce);
+    "bce", "soft labels of steps and paths, cross entropy", ExampleKind::kSteps,
+    &MakeBce);
 const RegisterObjective<NoOptions> kMse(
-    "mse", "soft labels of steps and paths, squared error", &MakeMse);
+    "mse", "soft labels of steps and paths, squared error", ExampleKind::kSteps,
+    &MakeMse);
 
 }  // namespace
 }  // namespace espalier

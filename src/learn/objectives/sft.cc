@@ -41,7 +41,8 @@ std::unique_ptr<Objective> Make(const SftOptions&) {
   return std::make_unique<Sft>();
 }
 
-const RegisterObjective<SftOptions> kSft("sft", "imitate responses", &Make);
+const RegisterObjective<SftOptions> kSft("sft", "imitate responses",
+                                         ExampleKind::kResponses, &Make);
 
 }  // namespace
 }  // namespace espalier

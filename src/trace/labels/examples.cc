@@ -147,6 +147,16 @@ std::vector<PathExample> SelectPaths(const std::vector<ProblemTrees>& trees,
 
 namespace {
 
+// Tokens of the response up to and including `node`.
+std::vector<int32_t> PathTokens(const StoredTree& tree, size_t node) {
+  std::vector<int32_t> tokens;
+  for (const size_t i : tree.Path(node)) {
+    const std::vector<int32_t> step = tree.Tokens(i);
+    tokens.insert(tokens.end(), step.begin(), step.end());
+  }
+  return tokens;
+}
+
 // Children of one node as candidates for pairs.
 struct Candidate {
   size_t node;
@@ -224,6 +234,9 @@ class PairMaker {
                     .prefix = tree_.Response(parent),
                     .chosen = std::string(tree_.Text(good.node)),
                     .rejected = std::string(tree_.Text(bad.node)),
+                    .prefix_tokens = PathTokens(tree_, parent),
+                    .chosen_tokens = tree_.Tokens(good.node),
+                    .rejected_tokens = tree_.Tokens(bad.node),
                     .chosen_value = good.value,
                     .rejected_value = bad.value});
   }
@@ -260,6 +273,43 @@ std::vector<PairExample> SelectPairs(const std::vector<ProblemTrees>& trees,
       out.push_back(std::move(pair));
     }
     if (all > 0) log.Count("distinct", all, kept);
+  }
+  return out;
+}
+
+std::vector<GroupExample> SelectGroups(const std::vector<ProblemTrees>& trees,
+                                       float min_std, FilterLog& log) {
+  std::vector<GroupExample> out;
+  for (size_t p = 0; p < trees.size(); ++p) {
+    GroupExample group{.problem = p};
+    double correct = 0;
+    for (const StoredTree& tree : trees[p].trees) {
+      for (size_t i = 0; i < tree.nodes.size(); ++i) {
+        const StoredNode& node = tree.nodes[i];
+        if (node.verdict == NodeVerdict::kNotAsked) continue;
+        GroupResponse response{.tokens = PathTokens(tree, i)};
+        for (const size_t step : tree.Path(i)) {
+          const auto begin =
+              tree.logprobs.begin() + tree.nodes[step].token_begin;
+          response.logprobs.insert(response.logprobs.end(), begin,
+                                   begin + tree.nodes[step].num_tokens);
+        }
+        response.correct = node.verdict == NodeVerdict::kCorrect;
+        correct += response.correct ? node.draws : 0;
+        group.responses.insert(group.responses.end(), node.draws, response);
+      }
+    }
+    const auto n = static_cast<double>(group.responses.size());
+    const double mean = n > 0 ? correct / n : 0;
+    const bool signal =
+        n > 1 && std::sqrt(mean * (1 - mean)) >= static_cast<double>(min_std);
+    log.Count("groups with right and wrong responses", 1, signal);
+    if (!signal) continue;
+    for (GroupResponse& response : group.responses) {
+      response.advantage =
+          static_cast<float>((response.correct ? 1 : 0) - mean);
+    }
+    out.push_back(std::move(group));
   }
   return out;
 }

@@ -80,6 +80,7 @@ struct PairExample {
   size_t problem = 0;
   std::string prefix;  // response text above them
   std::string chosen, rejected;
+  std::vector<int32_t> prefix_tokens, chosen_tokens, rejected_tokens;
   float chosen_value = 0, rejected_value = 0;
   float weight = 1;  // 1 / (n+ n-) of its prefix
 };
@@ -94,6 +95,25 @@ struct PairOptions {
 std::vector<PairExample> SelectPairs(const std::vector<ProblemTrees>& trees,
                                      const PairOptions& options,
                                      FilterLog& log);
+
+// A response of a group and how it compares with the others.
+struct GroupResponse {
+  std::vector<int32_t> tokens;
+  std::vector<float> logprobs;  // [tokens], of the policy that drew it
+  bool correct = false;
+  float advantage = 0;  // reward less the group's mean reward
+};
+struct GroupExample {
+  size_t problem = 0;
+  std::vector<GroupResponse> responses;
+};
+// GRPO's groups: every graded response to a problem, as often as it was drawn,
+// with the advantage of Dr.GRPO (no division by the standard deviation).
+// Groups whose rewards have a standard deviation below `min_std` say nothing
+// and are dropped (ReST-GRPO). Meant for independent samples, as `majority`
+// and `sample` draw them.
+std::vector<GroupExample> SelectGroups(const std::vector<ProblemTrees>& trees,
+                                       float min_std, FilterLog& log);
 
 // A path from the root with what its steps are worth.
 struct StepExample {
