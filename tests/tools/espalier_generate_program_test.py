@@ -50,10 +50,13 @@ def content(path):
 
 class KillTest(ProgramTest):
 
-    def kills(self, times, seconds, searches):
-        """`times` random kill -9, then the run to its end."""
+    def kills(self, times, share, searches):
+        """`times` kill -9, each within that share of a whole run's time at
+        random, then the run to its end."""
         whole = self.path("whole.db")
+        start = time.monotonic()
         self.assertEqual(generate(whole, "--searches", searches).returncode, 0)
+        seconds = share * (time.monotonic() - start)
         broken = self.path("broken.db")
         random.seed(7)
         killed = 0
@@ -80,7 +83,7 @@ class KillTest(ProgramTest):
 class GenerateTest(KillTest):
 
     def test_three_kills_change_nothing(self):
-        self.assertGreater(self.kills(3, 8 if SLOW else 0.6, "2"), 0)
+        self.assertGreater(self.kills(3, 0.8, "2"), 0)
 
     def test_interrupt_keeps_what_was_done_and_resume_goes_on(self):
         out = self.path("run.db")
@@ -377,7 +380,7 @@ class WrongInputTest(ProgramTest):
 class LongTest(KillTest):
 
     def test_thirty_kills_change_nothing(self):
-        self.assertGreater(self.kills(30, 1.2, "25"), 20)
+        self.assertGreater(self.kills(30, 0.07, "25"), 20)
 
 
 if __name__ == "__main__":

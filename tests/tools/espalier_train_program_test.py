@@ -32,7 +32,8 @@ def weights(folder):
 class LearnTest(ProgramTest):
 
     def kill_until_done(self, arguments, times, seconds):
-        """Runs the command, killed `times` times, then to its end."""
+        """Runs the command, killed `times` times, each after at most so many
+        seconds, then to its end."""
         killed = 0
         for _ in range(times):
             process = subprocess.Popen(
@@ -68,17 +69,22 @@ class LearnTest(ProgramTest):
                 f"problems={problems}", "--option", "gate_problems=100",
                 "--option", "epochs=1", "--option", "batch_tokens=2000"]
 
-    def check_kills(self, times, problems, epochs, seconds):
+    def check_kills(self, times, problems, epochs, share):
+        """Kills come within that share of an unbroken command's time."""
         random.seed(11)
         self.make_data(problems, epochs)
+        start = time.monotonic()
         self.assertEqual(run(*self.train("whole")).returncode, 0)
+        seconds = share * (time.monotonic() - start)
         killed = self.kill_until_done(self.train("broken"), times, seconds)
         self.assertEqual(losses(self.path("whole.work")),
                          losses(self.path("broken.work")))
         self.assertEqual(weights(self.path("whole")),
                          weights(self.path("broken")))
+        start = time.monotonic()
         rounds = run(*self.self_train("whole-loop", problems))
         self.assertEqual(rounds.returncode, 0, rounds.stderr)
+        seconds = share * (time.monotonic() - start)
         killed += self.kill_until_done(self.self_train("broken-loop", problems),
                                        times, seconds)
         self.assertEqual(weights(self.path("whole-loop")),
@@ -98,7 +104,7 @@ class LearnTest(ProgramTest):
 class TrainTest(LearnTest):
 
     def test_kills_change_nothing(self):
-        self.assertGreater(self.check_kills(2, "80", "4", 1.5), 0)
+        self.assertGreater(self.check_kills(2, "80", "4", 0.8), 0)
 
     def test_interrupt_keeps_the_state_and_the_same_command_goes_on(self):
         self.make_data("80", "40")
@@ -150,7 +156,7 @@ class TrainTest(LearnTest):
 class LongTest(LearnTest):
 
     def test_thirty_kills_change_nothing(self):
-        self.assertGreater(self.check_kills(30, "400", "12", 4), 25)
+        self.assertGreater(self.check_kills(30, "400", "12", 0.15), 25)
 
 
 if __name__ == "__main__":
