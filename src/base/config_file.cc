@@ -1,8 +1,6 @@
 #include "src/base/config_file.h"
 
-#include <google/protobuf/descriptor.h>
 #include <google/protobuf/io/tokenizer.h>
-#include <google/protobuf/reflection.h>
 #include <google/protobuf/text_format.h>
 
 #include "absl/strings/str_cat.h"
@@ -39,19 +37,10 @@ absl::StatusOr<Config> ReadConfig(const std::string& path) {
         "; expected lines like  option { key: \"rounds\" value: \"3\" }"));
   }
   Config config{.name = file.name()};
-  // In the order of the file; a map alone would let the last one win.
-  const auto* reflection = file.GetReflection();
-  const auto* field = file.GetDescriptor()->FindFieldByName("option");
-  for (int i = 0; i < reflection->FieldSize(file, field); ++i) {
-    const auto& entry = reflection->GetRepeatedMessage(file, field, i);
-    const auto* d = entry.GetDescriptor();
-    const std::string key =
-        entry.GetReflection()->GetString(entry, d->FindFieldByNumber(1));
-    const std::string value =
-        entry.GetReflection()->GetString(entry, d->FindFieldByNumber(2));
-    if (!config.options.emplace(key, value).second) {
+  for (const ConfigOption& option : file.option()) {
+    if (!config.options.emplace(option.key(), option.value()).second) {
       return absl::InvalidArgumentError(
-          absl::StrCat(path, ": option ", key, " is given twice"));
+          absl::StrCat(path, ": option ", option.key(), " is given twice"));
     }
   }
   return config;
