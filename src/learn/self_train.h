@@ -10,7 +10,7 @@
 // Killed in any phase, the same call goes on from there and ends the same.
 // Recipes: expert iteration (Anthony et al. 2017; ReST-EM, Singh et al. 2024)
 // with sampling and the verifier; ReST-MCTS* (Zhang et al. 2024) with tree
-// search by the reward model, quality values, and both models trained.
+// search (PUCT) by the reward model, quality values, and both models trained.
 #ifndef ESPALIER_SRC_LEARN_SELF_TRAIN_H_
 #define ESPALIER_SRC_LEARN_SELF_TRAIN_H_
 

@@ -220,11 +220,19 @@ absl::StatusOr<LogEntry> DecodeEntry(std::string_view bytes) {
 }
 
 std::string EncodeLog(absl::Span<const std::string> entries) {
-  trace::ResponseLog log;
+  // A repeated message on the wire: the field's tag, a length and the bytes
+  // that are there already.
+  std::string log;
   for (const std::string& entry : entries) {
-    log.add_entry()->ParseFromString(entry);
+    log += static_cast<char>(trace::ResponseLog::kEntryFieldNumber << 3 | 2);
+    uint64_t size = entry.size();
+    for (; size >= 0x80; size >>= 7) {
+      log += static_cast<char>((size & 0x7f) | 0x80);
+    }
+    log += static_cast<char>(size);
+    log += entry;
   }
-  return log.SerializeAsString();
+  return log;
 }
 
 absl::StatusOr<std::vector<LogEntry>> DecodeLog(std::string_view bytes) {

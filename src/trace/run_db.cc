@@ -359,6 +359,10 @@ absl::Status RunDb::FinishSearch(int64_t search_id, const SearchResult& result,
   add->BindBlob(2, tree_bytes);
   add->BindBlob(3, log_bytes);
   ESP_RETURN_IF_ERROR(add->Run());
+  return DropResponses(search_id);
+}
+
+absl::Status RunDb::DropResponses(int64_t search_id) {
   ESP_ASSIGN_OR_RETURN(Statement * drop,
                        Prepared("DELETE FROM responses WHERE search_id = ?"));
   drop->BindInt(1, search_id);
@@ -375,7 +379,8 @@ absl::Status RunDb::FinishFromCache(int64_t search_id,
                "before', tokens=0, nodes=0, seconds=0 WHERE search_id=?"));
   s->BindText(1, answer);
   s->BindInt(2, search_id);
-  return s->Run();
+  ESP_RETURN_IF_ERROR(s->Run());
+  return DropResponses(search_id);
 }
 
 absl::StatusOr<StoredTree> RunDb::LoadTree(int64_t search_id) {

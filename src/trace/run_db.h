@@ -128,6 +128,7 @@ class RunDb {
   explicit RunDb(Sqlite db) : db_(std::move(db)) {}
   absl::Status LockForWriting();
   absl::Status BeginWriting();
+  absl::Status DropResponses(int64_t search_id);
   // The statement for `sql`, prepared once.
   absl::StatusOr<Statement*> Prepared(const char* sql);
 
