@@ -1,7 +1,6 @@
 #include "src/learn/export.h"
 
 #include <torch/torch.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
@@ -34,11 +33,7 @@ TrunkConfig TinyConfig() {
 
 class Export : public testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = (std::filesystem::temp_directory_path() /
-               ("espalier_export" + std::to_string(getpid())))
-                  .string();
-  }
+  void SetUp() override { folder_ = testing::TempDir() + "/export"; }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
   std::unique_ptr<net::LlamaNet> ExportedNet(const TrunkConfig& config) {

@@ -67,9 +67,7 @@ std::unique_ptr<net::LlamaNet> TinyNet() {
 }
 
 std::string TempPath(const std::string& name) {
-  return (std::filesystem::temp_directory_path() /
-          (name + std::to_string(getpid())))
-      .string();
+  return testing::TempDir() + "/" + name;
 }
 
 TEST(Trainer, LossesFall) {

@@ -1,7 +1,6 @@
 #include "tests/models/testing/random_checkpoint.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <cmath>
@@ -9,6 +8,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "models/checkpoint/llama_config.h"
 #include "src/base/bfloat16.h"
 #include "src/base/files.h"
@@ -114,9 +114,8 @@ absl::Status WriteRandomCheckpoint(const std::string& folder,
 
 std::string TempFolder() {
   static std::atomic<int> count{0};  // folders handed out; only grows
-  const std::string folder = testing::TempDir() + "espalier_" +
-                             std::to_string(::getpid()) + "_" +
-                             std::to_string(count.fetch_add(1));
+  const std::string folder =
+      absl::StrCat(testing::TempDir(), "/checkpoint_", count.fetch_add(1));
   std::filesystem::create_directories(folder);
   return folder;
 }

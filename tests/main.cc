@@ -1,0 +1,29 @@
+// main() of every test program. Its tests see a temporary folder of their own,
+// new and empty, which goes away with the program: what another run left
+// behind, even one of the same process id, is out of reach.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <system_error>
+
+int main(int argc, char** argv) {
+  testing::InitGoogleMock(&argc, argv);
+  std::error_code error;
+  std::string folder =
+      (std::filesystem::temp_directory_path(error) / "espalier_test_XXXXXX")
+          .string();
+  if (error || mkdtemp(folder.data()) == nullptr) {
+    std::perror(folder.c_str());
+    return 1;
+  }
+  setenv("TMPDIR", folder.c_str(), 1);
+  setenv("TEST_TMPDIR", folder.c_str(), 1);
+  const int failed = RUN_ALL_TESTS();
+  std::filesystem::remove_all(folder, error);
+  return failed;
+}
