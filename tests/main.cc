@@ -21,6 +21,7 @@ int main(int argc, char** argv) {
     std::perror(folder.c_str());
     return 1;
   }
+  std::filesystem::permissions(folder, std::filesystem::perms(0755));
   setenv("TMPDIR", folder.c_str(), 1);
   setenv("TEST_TMPDIR", folder.c_str(), 1);
   const int failed = RUN_ALL_TESTS();
