@@ -210,11 +210,15 @@ function(espalier_tests folder)
     WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
 endfunction()
 
-# bench/**/*_benchmark.cc: one program each, named after the file.
-function(espalier_benchmarks)
-  cmake_parse_arguments(P "" "" "LAYERS" ${ARGN})
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS
-    ${CMAKE_SOURCE_DIR}/bench/*_benchmark.cc)
+# bench/FOLDER/*_benchmark.cc: one program each, named after the file.
+function(espalier_benchmarks folder)
+  cmake_parse_arguments(P "TORCH" "" "LAYERS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS
+    ${CMAKE_SOURCE_DIR}/bench/${folder}/*_benchmark.cc)
+  set(torch)
+  if(P_TORCH)
+    set(torch TORCH)
+  endif()
   espalier_have(ready ${P_LAYERS})
   if(NOT ready)
     return()
@@ -222,7 +226,7 @@ function(espalier_benchmarks)
   foreach(source ${sources})
     get_filename_component(name ${source} NAME_WE)
     add_executable(${name} ${source})
-    espalier_link(${name} LAYERS ${P_LAYERS})
+    espalier_link(${name} LAYERS ${P_LAYERS} ${torch})
     target_link_libraries(${name} PRIVATE benchmark::benchmark_main)
     if(ESPALIER_TESTS)
       add_test(NAME smoke_${name}

@@ -173,17 +173,58 @@ struct AmxAttention {
     return (__m512i)_mm512_cvtne2ps_pbh((__m512)b, (__m512)a);
   }
 
+  // Which keys of a sequence or tree a block of its queries sees. Places count
+  // from the sequence's start.
+  struct Sight {
+    int n = 0;
+    int start = 0;
+    const int32_t* ends = nullptr;  // [n], counted from the stream's start
+    int32_t* first_end = nullptr;   // [blocks], of a block's keys
+    int32_t* last_end = nullptr;
+
+    Sight(const StreamView& stream, int sequence, Arena& arena)
+        : n(stream.starts[sequence + 1] - stream.starts[sequence]),
+          start(stream.starts[sequence]),
+          ends(stream.ends + start) {
+      const int blocks = Padded(n) / kBlock;
+      first_end = arena.Get<int32_t>(static_cast<size_t>(blocks));
+      last_end = arena.Get<int32_t>(static_cast<size_t>(blocks));
+      for (int b = 0; b < blocks; ++b) {
+        const int32_t* from = ends + b * kBlock;
+        const int32_t* to = ends + std::min(n, (b + 1) * kBlock);
+        first_end[b] = *std::min_element(from, to) - start;
+        last_end[b] = *std::max_element(from, to) - start;
+      }
+    }
+    // Whether any query from `q` on sees a key of block b, b * 32 <= q.
+    bool Any(int b, int q) const { return last_end[b] > q; }
+    // Whether every query of the block at `q` sees all keys before it.
+    bool All(int b, int q) const {
+      return first_end[b] >= std::min(n, q + kBlock);
+    }
+    // The first place that sees key k no more, from the block at `q` on.
+    int Limit(int k, int q) const { return k < n ? ends[k] - start - q : 0; }
+  };
+
+  // Scores of a block of 32 keys that queries do not see become low.
+  static void Hide(const Sight& sight, int b, int q, float* scores) {
+    const VF low = Splat(-1e30f);
+    const bool diagonal = b * kBlock == q;
+    const bool tree = !sight.All(b, q);
+    for (int k = 0; k < kBlock; ++k) {
+      const int first = diagonal ? k : 0;
+      const int limit = tree ? sight.Limit(b * kBlock + k, q) : kBlock;
+      for (int c = 0; c < 2; ++c) {
+        float* at = scores + 32 * k + 16 * c;
+        const VI lanes = Lanes(16 * c);
+        Store(at, (lanes < first) | (lanes >= limit) ? low : Load(at));
+      }
+    }
+  }
+
   // 2^(S' - max) of `keys` rows into pairs; returns sums and maxima.
   static void Softmax(float* scores, int keys, Bf16* tiles, float* sums,
                       float* tops) {
-    float* diagonal = scores + static_cast<size_t>(keys - 32) * 32;
-    const float low = -1e30f;
-    for (int k = 0; k < 32; ++k) {
-      for (int c = 0; c < 2; ++c) {
-        float* at = diagonal + 32 * k + 16 * c;
-        Store(at, Lanes(16 * c) < k ? Splat(low) : Load(at));
-      }
-    }
     VF top0 = Load(scores), top1 = Load(scores + 16);
     for (int k = 1; k < keys; ++k) {
       top0 = Max(top0, Load(scores + 32 * k));
@@ -230,8 +271,9 @@ struct AmxAttention {
     Bf16* values_t = ctx.scratch->Get<Bf16>(longest * hd);
     const int group = s.heads / s.kv_heads;
     for (int i = 0; i < stream.sequences; ++i) {
-      const int start = stream.starts[i];
-      const int n = stream.starts[i + 1] - start;
+      const Sight sight(stream, i, *ctx.scratch);
+      const int start = sight.start;
+      const int n = sight.n;
       const int padded = Padded(n);
       const int32_t* positions = stream.positions + start;
       const Bf16* base = qkv + start * e;
@@ -241,7 +283,7 @@ struct AmxAttention {
         CopyRows(ctx, positions, base + at.v, e, n, padded, false, 1, values);
         PackKeysTransposed(values, padded, static_cast<int>(hd), values_t);
         for (int h = g * group; h < (g + 1) * group; ++h) {
-          ForwardHead(ctx, stream, qkv, i, h, keys, values_t, attn, lse);
+          ForwardHead(ctx, stream, qkv, sight, h, keys, values_t, attn, lse);
         }
       }
     }
@@ -259,27 +301,31 @@ struct AmxAttention {
   }
 
   static void ForwardHead(const KernelContext& ctx, const StreamView& stream,
-                          const Bf16* qkv, int sequence, int head,
+                          const Bf16* qkv, const Sight& sight, int head,
                           const Bf16* keys, const Bf16* values_t, Bf16* attn,
                           float* lse) {
     const Shape& s = ctx.shape;
     const int hd = s.head_dim;
     const size_t e = s.qkv_width();
     const size_t w = s.attn_width();
-    const int start = stream.starts[sequence];
-    const int n = stream.starts[sequence + 1] - start;
+    const int start = sight.start;
+    const int n = sight.n;
     const Head at(s, head);
     const float scale = kLog2E / std::sqrt(static_cast<float>(hd));
     Buffers& buf = Scratch(Padded(n), hd);
     for (int q = 0; q < n; q += kBlock) {
       const int rows = std::min(kBlock, n - q);
-      const int blocks = q / kBlock + 1;
       CopyRows(ctx, stream.positions + start + q, qkv + (start + q) * e + at.q,
                e, rows, kBlock, true, scale, buf.q);
       PackQueries(buf.q, hd, buf.q_tiles);
-      for (int b = 0; b < blocks; ++b) {
+      int blocks = 0;  // that these queries see
+      for (int b = 0; b <= q / kBlock; ++b) {
+        if (!sight.Any(b, q)) continue;
+        float* scores = buf.scores + static_cast<size_t>(blocks) * 1024;
         Scores(keys + static_cast<size_t>(b) * kBlock * hd, hd, buf.q_tiles,
-               buf.scores + static_cast<size_t>(b) * 1024);
+               scores);
+        if (b * kBlock == q || !sight.All(b, q)) Hide(sight, b, q, scores);
+        buf.seen[blocks++] = b;
       }
       alignas(64) float sums[32], tops[32];
       Softmax(buf.scores, blocks * kBlock, buf.p_tiles, sums, tops);
@@ -290,7 +336,7 @@ struct AmxAttention {
         ESP_TILE_ZERO(2);
         ESP_TILE_ZERO(3);
         for (int b = 0; b < blocks; ++b) {
-          const Bf16* v = values_t + (b * (hd / 16) + d) * kTile;
+          const Bf16* v = values_t + (buf.seen[b] * (hd / 16) + d) * kTile;
           ESP_TILE_LOAD(4, v, 64);
           ESP_TILE_LOAD(5, v + kTile, 64);
           ESP_TILE_LOAD(6, buf.p_tiles + 2 * b * kTile, 64);
@@ -327,6 +373,7 @@ struct AmxAttention {
     Bf16 *q, *q_tiles, *q_pairs, *dout, *dout_tiles, *dout_pairs;
     Bf16 *p_tiles, *p_rows, *ds_rows, *ds_tiles;
     float *scores, *dp, *out, *rows;
+    int32_t* seen;  // blocks of keys
   };
 
   static Buffers& Scratch(int padded, int hd) {
@@ -336,7 +383,8 @@ struct AmxAttention {
     const size_t long_square =
         static_cast<size_t>(std::max(padded, 2 * kBlock)) * kBlock;
     const size_t need = 6 * block * 2 + long_square * 2 + 3 * square * 2 +
-                        long_square * 4 + 2 * square * 4 + 2 * block * 4 + 64;
+                        long_square * 4 + 2 * square * 4 + 2 * block * 4 +
+                        static_cast<size_t>(padded / kBlock + 1) * 4 + 64;
     if (buf.memory.size() < need) buf.memory.resize(need);
     char* next = reinterpret_cast<char*>(
         (reinterpret_cast<uintptr_t>(buf.memory.data()) + 63) & ~uintptr_t{63});
@@ -358,13 +406,17 @@ struct AmxAttention {
     take(buf.dp, 2 * square);
     take(buf.out, block);
     take(buf.rows, block);
+    take(buf.seen, static_cast<size_t>(padded / kBlock + 1));
     return buf;
   }
 
   // P' and dS' of one block of 32 keys as A rows, and dS' as B pairs.
   ESP_INLINE static void BlockGradients(Buffers& buf, const float* scores,
-                                        const float* dp, bool diagonal,
-                                        const float* lse, const float* delta) {
+                                        const float* dp, const Sight& sight,
+                                        int b, int q, const float* lse,
+                                        const float* delta) {
+    const bool diagonal = b * kBlock == q;
+    const bool tree = !sight.All(b, q);
     const VF lse0 = Load(lse), lse1 = Load(lse + 16);
     const VF delta0 = Load(delta), delta1 = Load(delta + 16);
     __m512i previous{};
@@ -374,6 +426,11 @@ struct AmxAttention {
       if (diagonal) {
         p0 = Lanes(0) < k ? VF{} : p0;
         p1 = Lanes(16) < k ? VF{} : p1;
+      }
+      if (tree) {
+        const int limit = sight.Limit(b * kBlock + k, q);
+        p0 = Lanes(0) >= limit ? VF{} : p0;
+        p1 = Lanes(16) >= limit ? VF{} : p1;
       }
       const VF ds0 = p0 * (Load(dp + 32 * k) - delta0);
       const VF ds1 = p1 * (Load(dp + 32 * k + 16) - delta1);
@@ -405,8 +462,9 @@ struct AmxAttention {
     float* dv = ctx.scratch->Get<float>(longest * hd);
     const int group = s.heads / s.kv_heads;
     for (int i = 0; i < stream.sequences; ++i) {
-      const int start = stream.starts[i];
-      const int n = stream.starts[i + 1] - start;
+      const Sight sight(stream, i, *ctx.scratch);
+      const int start = sight.start;
+      const int n = sight.n;
       const int padded = Padded(n);
       const int32_t* positions = stream.positions + start;
       const Bf16* base = qkv + start * e;
@@ -419,8 +477,8 @@ struct AmxAttention {
         std::memset(dk, 0, padded * hd * sizeof(float));
         std::memset(dv, 0, padded * hd * sizeof(float));
         for (int h = g * group; h < (g + 1) * group; ++h) {
-          BackwardHead(ctx, stream, qkv, attn, lse, dattn, i, h, keys, keys_t,
-                       values, dk, dv, dqkv);
+          BackwardHead(ctx, stream, qkv, attn, lse, dattn, sight, h, keys,
+                       keys_t, values, dk, dv, dqkv);
         }
         // Queries carried log2(e).
         UnropeRows(ctx, positions, dk, n, kLn2, dbase + at.k, e);
@@ -433,7 +491,7 @@ struct AmxAttention {
 
   static void BackwardHead(const KernelContext& ctx, const StreamView& stream,
                            const Bf16* qkv, const Bf16* attn, const float* lse,
-                           const Bf16* dattn, int sequence, int head,
+                           const Bf16* dattn, const Sight& sight, int head,
                            const Bf16* keys, const Bf16* keys_t,
                            const Bf16* values, float* dk, float* dv,
                            Bf16* dqkv) {
@@ -441,8 +499,8 @@ struct AmxAttention {
     const int hd = s.head_dim;
     const size_t e = s.qkv_width();
     const size_t w = s.attn_width();
-    const int start = stream.starts[sequence];
-    const int n = stream.starts[sequence + 1] - start;
+    const int start = sight.start;
+    const int n = sight.n;
     const Head at(s, head);
     const float scale = 1.0f / std::sqrt(static_cast<float>(hd));
     Buffers& buf = Scratch(Padded(n), hd);
@@ -476,23 +534,29 @@ struct AmxAttention {
       std::memset(buf.out, 0, static_cast<size_t>(hd) * 32 * sizeof(float));
       // The scores of a block are computed while the one before it is in the
       // vector units.
+      int blocks = 0;
+      for (int b = 0; b <= q / kBlock; ++b) {
+        if (sight.Any(b, q)) buf.seen[blocks++] = b;
+      }
+      const size_t step = static_cast<size_t>(kBlock) * hd;
       float* s_next = buf.scores;
       float* dp_next = buf.dp;
-      Scores(keys, hd, buf.q_tiles, s_next);
-      Scores(values, hd, buf.dout_tiles, dp_next);
-      for (int k = 0; k <= q; k += kBlock) {
-        const size_t row = static_cast<size_t>(k) * hd;
+      Scores(keys + step * buf.seen[0], hd, buf.q_tiles, s_next);
+      Scores(values + step * buf.seen[0], hd, buf.dout_tiles, dp_next);
+      for (int i = 0; i < blocks; ++i) {
+        const int b = buf.seen[i];
+        const size_t row = step * b;
         const float* s_block = s_next;
         const float* dp_block = dp_next;
-        if (k < q) {
-          const size_t after = row + static_cast<size_t>(kBlock) * hd;
+        if (i + 1 < blocks) {
+          const size_t after = step * buf.seen[i + 1];
           s_next = buf.scores + (s_block == buf.scores ? 1024 : 0);
           dp_next = buf.dp + (dp_block == buf.dp ? 1024 : 0);
           Scores(keys + after, hd, buf.q_tiles, s_next);
           Scores(values + after, hd, buf.dout_tiles, dp_next);
         }
-        BlockGradients(buf, s_block, dp_block, k == q, norm, delta);
-        const Bf16* kt = keys_t + k / 32 * (hd / 16) * kTile;
+        BlockGradients(buf, s_block, dp_block, sight, b, q, norm, delta);
+        const Bf16* kt = keys_t + b * (hd / 16) * kTile;
         for (int d = 0; d < hd / 16; d += 2) {
           Accumulate(buf.p_rows, 512, 64, buf.dout_pairs + d * kTile, kTile,
                      dv + row + 16 * d, hd);

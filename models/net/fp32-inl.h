@@ -5,6 +5,8 @@
 struct Fp32Family {
   using A = float;
 
+  static constexpr float kUnseen = -1e30f;  // a score that becomes 0
+
   static void Begin() {}
   static void End() {}
 
@@ -85,6 +87,7 @@ struct Fp32Family {
       const size_t start = stream.starts[i];
       const int n = stream.starts[i + 1] - stream.starts[i];
       const int32_t* positions = stream.positions + start;
+      const int32_t* ends = stream.ends + start;
       for (int h = 0; h < s.heads; ++h) {
         const Columns at(s, h);
         const float* base = qkv + start * e;
@@ -93,6 +96,10 @@ struct Fp32Family {
         Sgemm(false, true, n, n, hd, q, hd, k, hd, 0, p, n);
         for (int r = 0; r < n; ++r) {
           float* row = p + static_cast<size_t>(r) * n;
+          const int at_row = static_cast<int>(start) + r;
+          for (int c = 0; c < r; ++c) {
+            if (ends[c] <= at_row) row[c] = kUnseen;
+          }
           float peak = row[0];
           for (int c = 1; c <= r; ++c) peak = std::max(peak, row[c]);
           float sum = 0;
@@ -132,6 +139,7 @@ struct Fp32Family {
       const size_t start = stream.starts[i];
       const int n = stream.starts[i + 1] - stream.starts[i];
       const int32_t* positions = stream.positions + start;
+      const int32_t* ends = stream.ends + start;
       for (int h = 0; h < s.heads; ++h) {
         const Columns at(s, h);
         const float* base = qkv + start * e;
@@ -151,8 +159,9 @@ struct Fp32Family {
               lse[static_cast<size_t>(h) * stream.rows + start + r];
           float delta = 0;
           for (int c = 0; c < hd; ++c) delta += dout[r * w + c] * o[r * w + c];
+          const int at_row = static_cast<int>(start) + r;
           for (int c = 0; c <= r; ++c) {
-            row[c] = std::exp(row[c] - norm);
+            row[c] = ends[c] <= at_row ? 0 : std::exp(row[c] - norm);
             drow[c] = row[c] * (drow[c] - delta);
           }
           for (int c = r + 1; c < n; ++c) row[c] = drow[c] = 0;

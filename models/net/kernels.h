@@ -83,6 +83,7 @@ struct StreamView {
   int tokens = 0;                      // without padding
   const int32_t* token_ids = nullptr;  // [tokens]
   const int32_t* positions = nullptr;  // [tokens]
+  const int32_t* ends = nullptr;       // [tokens]; seen by the rows before it
   const int32_t* starts = nullptr;     // [sequences + 1]
   int sequences = 0;
 };
@@ -104,8 +105,10 @@ struct MlpSaved {
   void* gate_up = nullptr;  // [rows, 2 * intermediate]
 };
 
-// Targets of the fused loss. Row i's logits predict `next[i]`.
+// Targets of the fused loss. Row i's logits predict `next[i]`; or, given
+// `rows`, row rows[i]'s do, as in a tree where a token has several successors.
 struct LossTargets {
+  const int32_t* rows = nullptr;  // [tokens], or null
   const int32_t* next = nullptr;  // [tokens]
   const float* weight = nullptr;  // [tokens], 0 = no loss
   const float* step = nullptr;    // [tokens], NaN = no label

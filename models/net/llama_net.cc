@@ -47,6 +47,7 @@ void PackedStream::Add(absl::Span<const int32_t> sequence) {
   const size_t first = positions.size();
   positions.resize(tokens.size());
   std::iota(positions.begin() + first, positions.end(), 0);
+  ends.resize(tokens.size(), static_cast<int32_t>(tokens.size()));
   starts.push_back(static_cast<int32_t>(tokens.size()));
 }
 

@@ -43,11 +43,15 @@
 
 namespace espalier::net {
 
-// Sequences one after the other, without padding.
+// Sequences, or trees of sequences that begin alike, one after the other,
+// without padding. A tree's tokens stand in depth-first order, so that the
+// tokens below one are a range behind it: token j is seen by the tokens i with
+// j <= i < ends[j], and by no others. Those of a sequence are seen to its end.
 struct PackedStream {
   std::vector<int32_t> tokens;
-  std::vector<int32_t> positions;     // within its sequence
-  std::vector<int32_t> starts = {0};  // [sequences + 1]
+  std::vector<int32_t> positions;     // within its sequence: the depth
+  std::vector<int32_t> ends;          // [size]
+  std::vector<int32_t> starts = {0};  // [sequences or trees + 1]
 
   void Add(absl::Span<const int32_t> sequence);
   int size() const { return static_cast<int>(tokens.size()); }

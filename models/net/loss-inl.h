@@ -67,8 +67,12 @@ struct Heads {
     RmsNorm(saved.x, stream.rows, d, ctx.weights + head.norm, s.eps, normed,
             saved.rstd);
     saved.lm_count = 0;
+    int32_t* targets =
+        ctx.scratch->Get<int32_t>(static_cast<size_t>(stream.rows));
     for (int i = 0; i < stream.tokens; ++i) {
-      if (t.weight[i] != 0) saved.lm_rows[saved.lm_count++] = i;
+      if (t.weight[i] == 0) continue;
+      targets[saved.lm_count] = i;
+      saved.lm_rows[saved.lm_count++] = t.rows != nullptr ? t.rows[i] : i;
     }
     A* rows = ctx.scratch->Get<A>(static_cast<size_t>(kChunk) * d);
     float* logits = ctx.scratch->Get<float>(kChunk * v);
@@ -81,11 +85,11 @@ struct Heads {
       F::Forward(ctx, head.lm, rows, padded, logits);
       A* dlogits = static_cast<A*>(saved.dlogits) + r * v;
       for (int i = 0; i < n; ++i) {
-        const int row = saved.lm_rows[r + i];
-        const float w = t.weight[row];
+        const int target = targets[r + i];
+        const float w = t.weight[target];
         sums.lm += w * static_cast<double>(CrossEntropyRow(
-                           logits + i * v, s.vocab, t.next[row], w * t.lm_scale,
-                           exps, dlogits + i * v));
+                           logits + i * v, s.vocab, t.next[target],
+                           w * t.lm_scale, exps, dlogits + i * v));
       }
       std::memset(static_cast<void*>(dlogits + n * v), 0,
                   (padded - n) * v * sizeof(A));
@@ -147,8 +151,11 @@ struct Heads {
       F::BackwardInput(ctx, head.lm, dlogits, padded, dpart);
       F::BackwardWeight(ctx, head.lm, dlogits, gathered, padded);
       for (int i = 0; i < n; ++i) {
-        std::memcpy(dnormed + static_cast<size_t>(saved.lm_rows[r + i]) * d,
-                    dpart + static_cast<size_t>(i) * d, d * sizeof(float));
+        float* to = dnormed + static_cast<size_t>(saved.lm_rows[r + i]) * d;
+        const float* part = dpart + static_cast<size_t>(i) * d;
+        for (int c = 0; c < d; c += 16) {
+          Store(to + c, Load(to + c) + Load(part + c));
+        }
       }
     }
     F::End();

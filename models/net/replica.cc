@@ -201,6 +201,7 @@ at::Tensor Replica::Hidden(const PackedStream& stream) {
              .tokens = stream.size(),
              .token_ids = stream.tokens.data(),
              .positions = stream.positions.data(),
+             .ends = stream.ends.data(),
              .starts = stream.starts.data(),
              .sequences = static_cast<int>(stream.starts.size()) - 1};
   const auto add = [this](const LayerWeights* layer) {

@@ -24,6 +24,7 @@ void ObjectiveSums::Add(const ObjectiveSums& other) {
   clipped += other.clipped;
   right += other.right;
   groups += other.groups;
+  rows += other.rows;
 }
 
 std::vector<const ObjectiveInfo*> ListObjectives() {

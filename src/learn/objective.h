@@ -69,6 +69,7 @@ struct ObjectiveSums {
   double clipped = 0;  // tokens whose ratio was clipped
   double right = 0;    // groups in the right order
   double groups = 0;
+  double rows = 0;  // tokens that were computed, shared ones once
 
   void Add(const ObjectiveSums& other);
 };

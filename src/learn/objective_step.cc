@@ -16,6 +16,7 @@
 #include "src/base/clock.h"
 #include "src/base/status_macros.h"
 #include "src/learn/trainer.h"
+#include "src/learn/tree_packer.h"
 
 namespace espalier {
 namespace {
@@ -26,28 +27,69 @@ size_t Tokens(const SequenceGroup& group) {
   return tokens;
 }
 
-// Whole groups in micro-batches, as Pack does with sequences.
-std::vector<std::vector<size_t>> PackGroups(
-    absl::Span<const SequenceGroup> groups, int tokens, int lanes) {
-  size_t total = 0;
-  for (const SequenceGroup& group : groups) total += Tokens(group);
-  const auto per_batch = static_cast<size_t>(tokens);
-  const auto lane_count = static_cast<size_t>(lanes);
-  size_t batches = (total + per_batch - 1) / per_batch;
-  batches = (batches + lane_count - 1) / lane_count * lane_count;
-  batches = std::min(batches, groups.size());
+// Groups that go into the same micro-batch, and the rows that they need.
+struct Bundle {
+  std::vector<size_t> members;
+  size_t rows = 0;
+};
+
+// Groups that begin alike together, at most `tokens` rows of them; without
+// `share`, each by itself.
+std::vector<Bundle> BundleGroups(absl::Span<const SequenceGroup> groups,
+                                 size_t tokens, bool share) {
   std::vector<size_t> order(groups.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return Tokens(groups[a]) > Tokens(groups[b]);
-  });
+  const auto first = [&](size_t i) -> const std::vector<int32_t>& {
+    return groups[i].front().sequence.tokens;
+  };
+  if (share) {
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return first(a) < first(b); });
+  }
+  std::vector<Bundle> out;
+  const std::vector<int32_t>* before = nullptr;
+  for (const size_t i : order) {
+    const size_t common =
+        share && before != nullptr ? CommonPrefix(*before, first(i)) : 0;
+    // Sequences of one group begin alike, too.
+    size_t rows = first(i).size();
+    for (size_t k = 1; k < groups[i].size(); ++k) {
+      const std::vector<int32_t>& next = groups[i][k].sequence.tokens;
+      rows += next.size() - (share ? CommonPrefix(first(i), next) : 0);
+    }
+    if (common < kWorthSharing || out.back().rows + rows - common > tokens) {
+      out.push_back({{i}, rows});
+    } else {
+      out.back().members.push_back(i);
+      out.back().rows += rows - common;
+    }
+    before = &first(i);
+  }
+  return out;
+}
+
+// Whole bundles in micro-batches, as Pack does with sequences.
+std::vector<std::vector<size_t>> PackGroups(
+    absl::Span<const SequenceGroup> groups, const TrainerOptions& options) {
+  const auto per_batch = static_cast<size_t>(options.micro_batch_tokens);
+  std::vector<Bundle> bundles =
+      BundleGroups(groups, per_batch, options.share_prefixes);
+  size_t total = 0;
+  for (const Bundle& bundle : bundles) total += bundle.rows;
+  const auto lane_count = static_cast<size_t>(options.lanes);
+  size_t batches = (total + per_batch - 1) / per_batch;
+  batches = (batches + lane_count - 1) / lane_count * lane_count;
+  batches = std::min(batches, bundles.size());
+  std::stable_sort(
+      bundles.begin(), bundles.end(),
+      [](const Bundle& a, const Bundle& b) { return a.rows > b.rows; });
   std::vector<size_t> filled(batches, 0);
   std::vector<std::vector<size_t>> out(batches);
-  for (const size_t i : order) {
+  for (const Bundle& bundle : bundles) {
     const auto at = static_cast<size_t>(
         std::min_element(filled.begin(), filled.end()) - filled.begin());
-    filled[at] += Tokens(groups[i]);
-    out[at].push_back(i);
+    filled[at] += bundle.rows;
+    out[at].insert(out[at].end(), bundle.members.begin(), bundle.members.end());
   }
   return out;
 }
@@ -68,52 +110,50 @@ float RowLogprob(const float* logits, int64_t vocab, int32_t target) {
 class GroupPass {
  public:
   GroupPass(absl::Span<const SequenceGroup> groups,
-            const std::vector<size_t>& members)
+            const std::vector<size_t>& members, bool share)
       : groups_(groups), members_(members) {
-    for (const size_t g : members) {
-      for (const GroupSequence& s : groups[g]) stream.Add(s.sequence.tokens);
-    }
-    const auto size = static_cast<size_t>(stream.size());
-    const float none = std::numeric_limits<float>::quiet_NaN();
+    std::vector<const TrainSequence*> sequences;
     for (const size_t g : members) {
       for (const GroupSequence& s : groups[g]) {
+        sequences.push_back(&s.sequence);
         for (const float w : s.sequence.lm_weight) counts_tokens_ |= w != 0;
       }
     }
-    next_.assign(size, 0);
+    trees_ = PackTrees(sequences, share);
+    const auto size = static_cast<size_t>(stream().size());
+    logprobs_.assign(size, std::numeric_limits<float>::quiet_NaN());
     weight_.assign(size, 0);
-    step_.assign(size, none);
-    path_.assign(size, none);
+    step_.assign(size, 0);
+    path_.assign(size, 0);
   }
 
   ObjectiveSums Evaluate(const Objective& objective, const at::Tensor& logits,
                          const at::Tensor& rewards) {
     ObjectiveSums sums;
-    size_t row = 0;
+    auto rows = trees_.rows.begin();
     for (const size_t g : members_) {
       std::vector<GroupOutput> outputs;
       std::vector<GroupGradient> gradients;
-      const size_t first = row;
+      const auto first = rows;
       for (const GroupSequence& given : groups_[g]) {
-        outputs.push_back(Read(given, row, logits, rewards));
+        outputs.push_back(Read(given, *rows++, logits, rewards));
         const size_t n = given.sequence.tokens.size();
         gradients.push_back({std::vector<float>(n), std::vector<float>(n),
                              std::vector<float>(n)});
-        row += n;
       }
       objective.Evaluate(outputs, absl::MakeSpan(gradients), sums);
-      size_t at = first;
       for (size_t k = 0; k < outputs.size(); ++k) {
-        Write(outputs[k], gradients[k], at);
-        at += outputs[k].given->sequence.tokens.size();
+        Add(gradients[k], first[static_cast<std::ptrdiff_t>(k)]);
       }
     }
+    Label(rewards);
     return sums;
   }
 
   net::LossTargets Targets(double count, bool reward_head) const {
     const auto scale = static_cast<float>(1 / count);
-    return {.next = next_.data(),
+    return {.rows = trees_.parents.data(),
+            .next = stream().tokens.data(),
             .weight = weight_.data(),
             .step = step_.data(),
             .path = path_.data(),
@@ -125,54 +165,70 @@ class GroupPass {
   // Whether any log-prob is asked for.
   bool counts_tokens() const { return counts_tokens_; }
 
-  net::PackedStream stream;
+  const net::PackedStream& stream() const { return trees_.stream; }
 
  private:
-  static GroupOutput Read(const GroupSequence& given, size_t row,
-                          const at::Tensor& logits, const at::Tensor& rewards) {
-    const std::vector<int32_t>& tokens = given.sequence.tokens;
+  GroupOutput Read(const GroupSequence& given, const std::vector<int32_t>& rows,
+                   const at::Tensor& logits, const at::Tensor& rewards) {
     const int64_t vocab = logits.size(1);
     const float* first = logits.data_ptr<float>();
     GroupOutput out{.given = &given, .logprobs = {0}};
-    for (size_t t = 1; t < tokens.size(); ++t) {
+    for (size_t t = 1; t < rows.size(); ++t) {
       const bool counts = given.sequence.lm_weight[t] != 0;
-      out.logprobs.push_back(
-          counts ? RowLogprob(first + static_cast<int64_t>(row + t - 1) * vocab,
-                              vocab, tokens[t])
-                 : 0);
+      float& logprob = logprobs_[static_cast<size_t>(rows[t])];
+      if (counts && std::isnan(logprob)) {
+        logprob = RowLogprob(first + rows[t - 1] * vocab, vocab,
+                             given.sequence.tokens[t]);
+      }
+      out.logprobs.push_back(counts ? logprob : 0);
     }
     if (!rewards.defined()) return out;
-    const float* z = rewards.data_ptr<float>() + 2 * row;
-    for (size_t t = 0; t < tokens.size(); ++t) {
-      out.step_logits.push_back(z[2 * t]);
-      out.path_logits.push_back(z[2 * t + 1]);
+    const float* z = rewards.data_ptr<float>();
+    for (const int32_t row : rows) {
+      out.step_logits.push_back(z[2 * row]);
+      out.path_logits.push_back(z[2 * row + 1]);
     }
     return out;
   }
 
-  void Write(const GroupOutput& out, const GroupGradient& gradient,
-             size_t row) {
-    const std::vector<int32_t>& tokens = out.given->sequence.tokens;
-    for (size_t t = 1; t < tokens.size(); ++t) {
-      next_[row + t - 1] = tokens[t];
-      weight_[row + t - 1] = -gradient.logprobs[t];
+  // Sequences that share a row share its outputs: derivatives add up.
+  void Add(const GroupGradient& gradient, const std::vector<int32_t>& rows) {
+    for (size_t t = 0; t < rows.size(); ++t) {
+      const auto row = static_cast<size_t>(rows[t]);
+      if (t > 0) weight_[row] -= gradient.logprobs[t];
+      step_[row] += gradient.step_logits[t];
+      path_[row] += gradient.path_logits[t];
     }
-    if (out.step_logits.empty()) return;
-    const auto label = [](float gradient_by_z, float z, float& to) {
-      if (gradient_by_z == 0) return;
-      to = static_cast<float>(Sigmoid(static_cast<double>(z)) -
-                              static_cast<double>(gradient_by_z));
+  }
+
+  // Turns derivatives by reward logits into labels that have them.
+  void Label(const at::Tensor& rewards) {
+    const float none = std::numeric_limits<float>::quiet_NaN();
+    if (!rewards.defined()) {
+      step_.assign(step_.size(), none);
+      path_.assign(path_.size(), none);
+      return;
+    }
+    const float* z = rewards.data_ptr<float>();
+    const auto label = [none](float logit, float& value) {
+      value = value == 0
+                  ? none
+                  : static_cast<float>(Sigmoid(static_cast<double>(logit)) -
+                                       static_cast<double>(value));
     };
-    for (size_t t = 0; t < tokens.size(); ++t) {
-      label(gradient.step_logits[t], out.step_logits[t], step_[row + t]);
-      label(gradient.path_logits[t], out.path_logits[t], path_[row + t]);
+    for (size_t row = 0; row < step_.size(); ++row) {
+      label(z[2 * row], step_[row]);
+      label(z[2 * row + 1], path_[row]);
     }
   }
 
   absl::Span<const SequenceGroup> groups_;
   const std::vector<size_t>& members_;
   bool counts_tokens_ = false;
-  std::vector<int32_t> next_;
+  TreeStream trees_;
+  std::vector<float> logprobs_;  // [rows], NaN: not asked for yet
+  // [rows]: of the cross entropy of a row's own token, and derivatives by
+  // reward logits, then labels.
   std::vector<float> weight_, step_, path_;
 };
 
@@ -217,8 +273,7 @@ absl::Status Trainer::CheckGroups(
 ObjectiveSums Trainer::RunGroups(const Objective& objective,
                                  absl::Span<const SequenceGroup> groups,
                                  double count) {
-  const auto batches =
-      PackGroups(groups, options_.micro_batch_tokens, options_.lanes);
+  const auto batches = PackGroups(groups, options_);
   std::vector<ObjectiveSums> sums(batches.size());
   const auto flat = static_cast<int64_t>(net_.flat_size());
   const bool reward_head = net_.config().reward_head;
@@ -232,14 +287,15 @@ ObjectiveSums Trainer::RunGroups(const Objective& objective,
       at::AutoGradMode mode(true);
       for (size_t i = static_cast<size_t>(lane); i < batches.size();
            i += static_cast<size_t>(options_.lanes)) {
-        GroupPass pass(groups, batches[i]);
-        const at::Tensor hidden = replica->Hidden(pass.stream);
+        GroupPass pass(groups, batches[i], options_.share_prefixes);
+        const at::Tensor hidden = replica->Hidden(pass.stream());
         const at::Tensor rewards =
             reward_head ? replica->Rewards(hidden) : at::Tensor();
         const at::Tensor logits =
             pass.counts_tokens() ? replica->Logits(hidden)
                                  : at::empty({1, net_.config().vocab_size});
         sums[i] = pass.Evaluate(objective, logits, rewards);
+        sums[i].rows = pass.stream().size();
         net::LossSums unused;
         replica->Loss(hidden, pass.Targets(count, reward_head), &unused)
             .backward();
@@ -265,6 +321,7 @@ absl::StatusOr<ObjectiveMetrics> Trainer::StepObjective(
   count = std::max(count, 1e-12);
   const ObjectiveSums sums = RunGroups(objective, groups, count);
   m.loss = sums.loss / count;
+  m.computed_tokens = static_cast<int64_t>(sums.rows);
   m.kl = sums.tokens > 0 ? sums.kl / sums.tokens : 0;
   m.clip_rate = sums.tokens > 0 ? sums.clipped / sums.tokens : 0;
   m.right = sums.groups > 0 ? sums.right / sums.groups : 0;

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -42,6 +43,7 @@ class Collector {
 
   // Begins a sequence of the group.
   void Begin(absl::Span<const int32_t> prompt, float advantage = 0) {
+    prompt_.assign(prompt.begin(), prompt.end());
     GroupSequence& g = group_.emplace_back();
     g.advantage = advantage;
     Append(g.sequence, prompt, 0);
@@ -80,6 +82,9 @@ class Collector {
     if (!fits) return;
     data_.groups.push_back(std::move(group));
     data_.names.push_back(std::move(name));
+    const auto number = static_cast<int>(problems_.size());
+    data_.problems.push_back(
+        problems_.try_emplace(prompt_, number).first->second);
   }
   TrainData Take() { return std::move(data_); }
 
@@ -89,6 +94,8 @@ class Collector {
   const int32_t end_token_;
   FilterLog& log_;
   SequenceGroup group_;
+  std::vector<int32_t> prompt_;
+  std::map<std::vector<int32_t>, int> problems_;
   TrainData data_;
 };
 

@@ -40,6 +40,7 @@ struct TrainDataOptions {
 struct TrainData {
   std::vector<SequenceGroup> groups;
   std::vector<std::string> names;  // where each is from, for messages
+  std::vector<int> problems;       // groups of one prompt have one number
 };
 
 // `end_token` < 0: the model has none, else it ends every imitated response.

@@ -29,6 +29,32 @@ namespace {
 
 namespace fs = std::filesystem;
 
+void Shuffle(RandomStream& rng, std::vector<size_t>& order) {
+  for (size_t i = order.size(); i > 1; --i) {
+    std::swap(order[i - 1], order[rng.Below(static_cast<uint32_t>(i))]);
+  }
+}
+
+// All groups of one epoch, in a random order; problem by problem if asked for.
+std::vector<size_t> EpochOrder(const TrainData& data, bool by_problem,
+                               RandomStream& rng) {
+  std::vector<std::vector<size_t>> units;
+  for (size_t i = 0; i < data.groups.size(); ++i) {
+    const auto unit =
+        by_problem ? static_cast<size_t>(data.problems[i]) : units.size();
+    if (unit >= units.size()) units.resize(unit + 1);
+    units[unit].push_back(i);
+  }
+  std::vector<size_t> order(units.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  Shuffle(rng, order);
+  std::vector<size_t> out;
+  for (const size_t unit : order) {
+    out.insert(out.end(), units[unit].begin(), units[unit].end());
+  }
+  return out;
+}
+
 // Sequences of every optimiser step, in order.
 std::vector<std::vector<size_t>> PlanBatches(const TrainData& data,
                                              const TrainRunOptions& options) {
@@ -38,14 +64,9 @@ std::vector<std::vector<size_t>> PlanBatches(const TrainData& data,
   std::vector<std::vector<size_t>> plan;
   int64_t taken = 0;
   for (uint64_t epoch = 0; taken < wanted; ++epoch) {
-    std::vector<size_t> order(n);
-    std::iota(order.begin(), order.end(), size_t{0});
     RandomStream rng(StreamKey(options.seed, epoch, 0, Purpose::kTrain));
-    for (size_t i = n; i > 1; --i) {
-      std::swap(order[i - 1], order[rng.Below(static_cast<uint32_t>(i))]);
-    }
     size_t tokens = static_cast<size_t>(options.batch_tokens);
-    for (const size_t i : order) {
+    for (const size_t i : EpochOrder(data, options.by_problem, rng)) {
       if (taken++ >= wanted) break;
       // Never empty, and an epoch begins a batch of its own.
       if (tokens >= static_cast<size_t>(options.batch_tokens)) {
@@ -73,6 +94,7 @@ nlohmann::json ConfigJson(const TrainRunOptions& options, const TrainData& data,
           {"warmup", options.warmup},
           {"weight_decay", options.weight_decay},
           {"clip_norm", options.clip_norm},
+          {"by_problem", options.by_problem},
           {"seed", options.seed}};
 }
 
@@ -132,6 +154,7 @@ class MetricsFile {
                        {"grad_norm", m.grad_norm},
                        {"learning_rate", m.learning_rate},
                        {"tokens", m.tokens},
+                       {"computed_tokens", m.computed_tokens},
                        {"tokens_per_second", m.tokens_per_second}})
           << "\n";
     file_.flush();

@@ -37,6 +37,9 @@ struct TrainRunOptions {
   double weight_decay = 0.1;
   double clip_norm = 1;
   uint64_t seed = 1;  // of the order of sequences
+  // A problem's sequences follow each other, so that most of them meet in a
+  // micro-batch, where what they share is computed once.
+  bool by_problem = true;
   int threads = 2;
   int64_t save_every = 50;  // steps between states
 };

@@ -62,6 +62,9 @@ struct TrainerOptions {
   // Tokens of a micro-batch: enough to fill the kernels' chunks, few enough
   // that activations stay in the last-level cache.
   int micro_batch_tokens = 1024;
+  // In steps by an objective: tokens that sequences of a micro-batch share at
+  // their beginning are computed once (src/learn/tree_packer.h).
+  bool share_prefixes = true;
 };
 
 struct StepMetrics {
@@ -88,7 +91,8 @@ struct ObjectiveMetrics {
   double right = 0;      // share of groups (or labels) in the right order
   double grad_norm = 0;  // before clipping
   double learning_rate = 0;
-  int64_t tokens = 0;
+  int64_t tokens = 0;           // of the sequences
+  int64_t computed_tokens = 0;  // those that were computed, shared ones once
   double seconds = 0;
   double tokens_per_second = 0;
 };

@@ -156,7 +156,10 @@ class TrainTest(LearnTest):
 class LongTest(LearnTest):
 
     def test_thirty_kills_change_nothing(self):
-        self.assertGreater(self.check_kills(30, "400", "12", 0.15), 25)
+        killed = self.check_kills(30, "400", "12", 0.15)
+        print(f"figure: train and self-train killed {killed} times, "
+              "same losses and weights, seed 11")
+        self.assertGreater(killed, 50)
 
 
 if __name__ == "__main__":

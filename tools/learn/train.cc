@@ -63,6 +63,10 @@ void AddFlags(CLI::App& app, TrainFlags& flags, bool reward) {
       ->capture_default_str();
   app.add_option("--seed", run.seed, "Of the order of the data")
       ->capture_default_str();
+  app.add_flag_callback(
+      "--mix-problems", [&run] { run.by_problem = false; },
+      "Draw a problem's examples into different steps. By default they follow "
+      "each other, and what they share is computed once");
   app.add_option("--threads", run.threads, "They do not change the result")
       ->capture_default_str()
       ->check(CLI::Range(1, 1024));
