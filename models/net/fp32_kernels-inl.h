@@ -26,6 +26,7 @@ const Kernels kKernels = {
     .attention_backward = Blocks<Fp32Family>::AttentionBackward,
     .mlp_forward = Blocks<Fp32Family>::MlpForward,
     .mlp_backward = Blocks<Fp32Family>::MlpBackward,
+    .policy_forward = Heads<Fp32Family>::PolicyForward,
     .loss_forward = Heads<Fp32Family>::LossForward,
     .loss_backward = Heads<Fp32Family>::LossBackward,
     .heads_forward = Heads<Fp32Family>::HeadsForward,

@@ -128,9 +128,13 @@ struct LossSums {
 struct HeadSaved {
   const float* x = nullptr;
   float* rstd = nullptr;
-  void* normed = nullptr;      // [rows, hidden]
-  void* dlogits = nullptr;     // [lm rows, vocab], gathered rows
-  int32_t* lm_rows = nullptr;  // rows with weight, [lm rows]
+  void* normed = nullptr;  // [rows, hidden]
+  // [lm rows, vocab], gathered rows: probabilities, then derivatives.
+  void* dlogits = nullptr;
+  int32_t* lm_rows = nullptr;     // rows with weight, [lm rows]
+  int32_t* lm_targets = nullptr;  // which target that is
+  float* logprobs = nullptr;      // [lm rows], ln p of the target
+  float* entropies = nullptr;     // [lm rows], nats
   int lm_count = 0;
   int32_t* reward_rows = nullptr;  // rows with a label
   float* dreward = nullptr;        // [reward rows, 2]
@@ -156,7 +160,12 @@ struct Kernels {
                       const MlpSaved&, float* out);
   void (*mlp_backward)(const KernelContext&, const LayerWeights&, int rows,
                        const MlpSaved&, const float* dout, float* dx);
-  // Final norm, logits, losses; fills saved's rows, counts and gradients.
+  // Final norm and the policy's view of the targets that have a weight: fills
+  // saved's rows, log-probs, entropies and probabilities.
+  void (*policy_forward)(const KernelContext&, const HeadWeights&,
+                         const StreamView&, const LossTargets&, HeadSaved&);
+  // After policy_forward: losses and their gradients. The weights may be
+  // others than there; targets without a weight then stay without.
   LossSums (*loss_forward)(const KernelContext&, const HeadWeights&,
                            const StreamView&, const LossTargets&, HeadSaved&);
   // `scale` multiplies the gradients of loss_forward.

@@ -42,6 +42,7 @@ const Kernels kKernels = {
     .attention_backward = Blocks<AmxFamily>::AttentionBackward,
     .mlp_forward = Blocks<AmxFamily>::MlpForward,
     .mlp_backward = Blocks<AmxFamily>::MlpBackward,
+    .policy_forward = Heads<AmxFamily>::PolicyForward,
     .loss_forward = Heads<AmxFamily>::LossForward,
     .loss_backward = Heads<AmxFamily>::LossBackward,
     .heads_forward = Heads<AmxFamily>::HeadsForward,

@@ -122,6 +122,14 @@ class LlamaNet {
   at::Tensor sin_;
 };
 
+// Valid until the replica's next pass.
+struct PolicyView {
+  int count = 0;
+  const int32_t* targets = nullptr;  // [count], their indices
+  const float* logprobs = nullptr;   // [count], ln p of each
+  const float* entropies = nullptr;  // [count], nats, of the row that predicts
+};
+
 class Replica {
  public:
   // `grads` [net.flat_size()] gets the gradients of backward passes added; it
@@ -138,8 +146,13 @@ class Replica {
   // replica become invalid; `stream` must live until the backward pass ends.
   at::Tensor Hidden(const PackedStream& stream);
 
+  // What the policy says of the targets that have a weight. Once a pass.
+  PolicyView Policy(const at::Tensor& hidden, const LossTargets& targets);
+
   // The fused loss: a scalar, and the plain sums of its parts. The targets'
-  // arrays are read during the call alone.
+  // arrays are read during the call alone. After Policy, weights may be others
+  // than there, for instance derivatives by its log-probs; targets that had
+  // none then count for nothing.
   at::Tensor Loss(const at::Tensor& hidden, const LossTargets& targets,
                   LossSums* sums);
 
@@ -160,7 +173,8 @@ class Replica {
   std::deque<Op> ops_;
   // [rows, hidden], by turns the gradient of one op's input.
   float* gradient_rows_[2] = {nullptr, nullptr};
-  at::Tensor anchor_;  // the leaf that makes a pass require gradients
+  bool policy_done_ = false;  // for the last op, the loss
+  at::Tensor anchor_;         // the leaf that makes a pass require gradients
 };
 
 }  // namespace espalier::net

@@ -1,28 +1,44 @@
 // Final norm, logits and the fused losses. Included by each kernels_*.cc
 // after blocks-inl.h.
 
-// Cross entropy of one row of logits against `target`, and its gradient times
-// `scale`: softmax - onehot. Returns -log p(target).
+// The probabilities of one row of logits, and their entropy in nats. Returns
+// ln p(target).
 template <class A>
-float CrossEntropyRow(const float* logits, int vocab, int target, float scale,
-                      float* exps, A* dlogits) {
+float SoftmaxRow(const float* logits, int vocab, int target, float* exps,
+                 A* probabilities, float* entropy) {
   VF top = Load(logits);
   for (int i = 16; i < vocab; i += 16) top = Max(top, Load(logits + i));
   const float peak = MaxLane(top);
-  VF total{};
+  VF total{}, weighted{};
   for (int i = 0; i < vocab; i += 16) {
-    const VF e = Exp(Load(logits + i) - peak);
+    const VF z = Load(logits + i) - peak;
+    const VF e = Exp(z);
     Store(exps + i, e);
     total += e;
+    weighted += e * z;
   }
   const float sum = Sum(total);
-  const float norm = scale / sum;
-  const float loss = std::log(sum) + peak - logits[target];
-  exps[target] -= sum;
+  const float norm = 1 / sum;
   for (int i = 0; i < vocab; i += 16) {
-    Store(dlogits + i, Load(exps + i) * norm);
+    Store(probabilities + i, Load(exps + i) * norm);
   }
-  return loss;
+  *entropy = std::log(sum) - Sum(weighted) * norm;
+  return logits[target] - peak - std::log(sum);
+}
+
+// Probabilities become the derivatives of weight * cross entropy by the
+// logits: weight * (p - onehot). At the target p - 1 comes from ln p, which
+// was not rounded.
+template <class A>
+void CrossEntropyRow(A* row, int vocab, int target, float logprob,
+                     float weight) {
+  for (int i = 0; i < vocab; i += 16) Store(row + i, Load(row + i) * weight);
+  const float at_target = weight * std::expm1(logprob);
+  const int lane = target % 16;
+  A* part = row + (target - lane);
+  VF values = Load(part);
+  values[lane] = at_target;
+  Store(part, values);
 }
 
 // BCE of a logit against a target in [0, 1]; *gradient is d/dlogit.
@@ -55,9 +71,9 @@ struct Heads {
                 static_cast<size_t>(padded - n) * d * sizeof(A));
   }
 
-  static LossSums LossForward(const KernelContext& ctx, const HeadWeights& head,
-                              const StreamView& stream, const LossTargets& t,
-                              HeadSaved& saved) {
+  static void PolicyForward(const KernelContext& ctx, const HeadWeights& head,
+                            const StreamView& stream, const LossTargets& t,
+                            HeadSaved& saved) {
     ctx.scratch->Reset();
     const Shape& s = ctx.shape;
     const int d = s.hidden;
@@ -67,17 +83,14 @@ struct Heads {
     RmsNorm(saved.x, stream.rows, d, ctx.weights + head.norm, s.eps, normed,
             saved.rstd);
     saved.lm_count = 0;
-    int32_t* targets =
-        ctx.scratch->Get<int32_t>(static_cast<size_t>(stream.rows));
     for (int i = 0; i < stream.tokens; ++i) {
       if (t.weight[i] == 0) continue;
-      targets[saved.lm_count] = i;
+      saved.lm_targets[saved.lm_count] = i;
       saved.lm_rows[saved.lm_count++] = t.rows != nullptr ? t.rows[i] : i;
     }
     A* rows = ctx.scratch->Get<A>(static_cast<size_t>(kChunk) * d);
     float* logits = ctx.scratch->Get<float>(kChunk * v);
     float* exps = ctx.scratch->Get<float>(v);
-    LossSums sums;
     for (int r = 0; r < saved.lm_count; r += kChunk) {
       const int n = std::min(kChunk, saved.lm_count - r);
       const int padded = (n + 31) / 32 * 32;
@@ -85,16 +98,28 @@ struct Heads {
       F::Forward(ctx, head.lm, rows, padded, logits);
       A* dlogits = static_cast<A*>(saved.dlogits) + r * v;
       for (int i = 0; i < n; ++i) {
-        const int target = targets[r + i];
-        const float w = t.weight[target];
-        sums.lm += w * static_cast<double>(CrossEntropyRow(
-                           logits + i * v, s.vocab, t.next[target],
-                           w * t.lm_scale, exps, dlogits + i * v));
+        saved.logprobs[r + i] =
+            SoftmaxRow(logits + i * v, s.vocab, t.next[saved.lm_targets[r + i]],
+                       exps, dlogits + i * v, saved.entropies + r + i);
       }
       std::memset(static_cast<void*>(dlogits + n * v), 0,
                   (padded - n) * v * sizeof(A));
     }
     F::End();
+  }
+
+  static LossSums LossForward(const KernelContext& ctx, const HeadWeights& head,
+                              const StreamView& stream, const LossTargets& t,
+                              HeadSaved& saved) {
+    const size_t v = ctx.shape.vocab;
+    LossSums sums;
+    for (int r = 0; r < saved.lm_count; ++r) {
+      const int target = saved.lm_targets[r];
+      const float w = t.weight[target];
+      sums.lm -= w * static_cast<double>(saved.logprobs[r]);
+      CrossEntropyRow(static_cast<A*>(saved.dlogits) + r * v, ctx.shape.vocab,
+                      t.next[target], saved.logprobs[r], w * t.lm_scale);
+    }
     RewardLosses(ctx, head, stream, t, saved, sums);
     return sums;
   }

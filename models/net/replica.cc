@@ -141,18 +141,9 @@ struct MlpFunction : torch::autograd::Function<MlpFunction> {
 };
 
 struct LossFunction : torch::autograd::Function<LossFunction> {
-  static Variable forward(AutogradContext* ctx, Variable x, Op* op,
+  static Variable forward(AutogradContext* ctx, Variable /*x*/, Op* op,
                           const LossTargets* targets, LossSums* sums) {
     Keep(ctx, op);
-    const Shape& s = op->context->shape;
-    const size_t rows = op->stream->rows;
-    op->loss = {.x = x.data_ptr<float>(),
-                .rstd = op->saved->Get<float>(rows),
-                .normed = op->Kept(s.hidden),
-                .dlogits = op->Kept(s.vocab),
-                .lm_rows = op->saved->Get<int32_t>(rows),
-                .reward_rows = op->saved->Get<int32_t>(rows),
-                .dreward = op->saved->Get<float>(2 * rows)};
     *sums = op->kernels->loss_forward(*op->context, *op->head, *op->stream,
                                       *targets, op->loss);
     const double loss = sums->lm * targets->lm_scale +
@@ -195,6 +186,7 @@ Replica::~Replica() = default;
 
 at::Tensor Replica::Hidden(const PackedStream& stream) {
   ops_.clear();
+  policy_done_ = false;
   saved_.Reset();
   gradient_rows_[0] = gradient_rows_[1] = nullptr;
   stream_ = {.rows = stream.rows(),
@@ -224,13 +216,37 @@ at::Tensor Replica::Hidden(const PackedStream& stream) {
   return x;
 }
 
+PolicyView Replica::Policy(const at::Tensor& hidden,
+                           const LossTargets& targets) {
+  Op& op = ops_.emplace_back(ops_.back());
+  ++op.index;
+  const Shape& s = net_.shape_;
+  const size_t rows = static_cast<size_t>(stream_.rows);
+  op.loss = {.x = hidden.data_ptr<float>(),
+             .rstd = saved_.Get<float>(rows),
+             .normed = op.Kept(s.hidden),
+             .dlogits = op.Kept(s.vocab),
+             .lm_rows = saved_.Get<int32_t>(rows),
+             .lm_targets = saved_.Get<int32_t>(rows),
+             .logprobs = saved_.Get<float>(rows),
+             .entropies = saved_.Get<float>(rows),
+             .reward_rows = saved_.Get<int32_t>(rows),
+             .dreward = saved_.Get<float>(2 * rows)};
+  net_.kernels_.policy_forward(context_, net_.head_, stream_, targets, op.loss);
+  policy_done_ = true;
+  return {.count = op.loss.lm_count,
+          .targets = op.loss.lm_targets,
+          .logprobs = op.loss.logprobs,
+          .entropies = op.loss.entropies};
+}
+
 at::Tensor Replica::Loss(const at::Tensor& hidden, const LossTargets& targets,
                          LossSums* sums) {
   ESP_CHECK(net_.config_.reward_head ||
             (targets.step_scale == 0 && targets.path_scale == 0));
-  Op& op = ops_.emplace_back(ops_.back());
-  ++op.index;
-  return LossFunction::apply(hidden, &op, &targets, sums);
+  if (!policy_done_) Policy(hidden, targets);
+  policy_done_ = false;
+  return LossFunction::apply(hidden, &ops_.back(), &targets, sums);
 }
 
 at::Tensor Replica::Logits(const at::Tensor& hidden) {

@@ -25,6 +25,8 @@ void ObjectiveSums::Add(const ObjectiveSums& other) {
   right += other.right;
   groups += other.groups;
   rows += other.rows;
+  predicted += other.predicted;
+  entropy += other.entropy;
 }
 
 std::vector<const ObjectiveInfo*> ListObjectives() {

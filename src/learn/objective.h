@@ -69,7 +69,11 @@ struct ObjectiveSums {
   double clipped = 0;  // tokens whose ratio was clipped
   double right = 0;    // groups in the right order
   double groups = 0;
-  double rows = 0;  // tokens that were computed, shared ones once
+  // The trainer's own. Tokens that were computed; those with an lm_weight; the
+  // policy's entropy in nats where it predicts these. Shared ones count once.
+  double rows = 0;
+  double predicted = 0;
+  double entropy = 0;
 
   void Add(const ObjectiveSums& other);
 };

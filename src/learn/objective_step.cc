@@ -21,6 +21,8 @@
 namespace espalier {
 namespace {
 
+constexpr float kNoLabel = std::numeric_limits<float>::quiet_NaN();
+
 size_t Tokens(const SequenceGroup& group) {
   size_t tokens = 0;
   for (const GroupSequence& g : group) tokens += g.sequence.tokens.size();
@@ -94,17 +96,6 @@ std::vector<std::vector<size_t>> PackGroups(
   return out;
 }
 
-// ln p of `target` in a row of logits.
-float RowLogprob(const float* logits, int64_t vocab, int32_t target) {
-  const float top = *std::max_element(logits, logits + vocab);
-  double sum = 0;
-  for (int64_t i = 0; i < vocab; ++i) {
-    sum += std::exp(static_cast<double>(logits[i] - top));
-  }
-  return static_cast<float>(static_cast<double>(logits[target] - top) -
-                            std::log(sum));
-}
-
 // One micro-batch: its stream, what the net says of it, and the targets that
 // have the objective's derivatives.
 class GroupPass {
@@ -116,27 +107,47 @@ class GroupPass {
     for (const size_t g : members) {
       for (const GroupSequence& s : groups[g]) {
         sequences.push_back(&s.sequence);
-        for (const float w : s.sequence.lm_weight) counts_tokens_ |= w != 0;
       }
     }
     trees_ = PackTrees(sequences, share);
     const auto size = static_cast<size_t>(stream().size());
-    logprobs_.assign(size, std::numeric_limits<float>::quiet_NaN());
+    logprobs_.assign(size, 0);
     weight_.assign(size, 0);
-    step_.assign(size, 0);
-    path_.assign(size, 0);
+    step_.assign(size, kNoLabel);
+    path_.assign(size, kNoLabel);
+    for (size_t s = 0; s < sequences.size(); ++s) {
+      const TrainSequence& given = *sequences[s];
+      for (size_t t = 0; t < given.tokens.size(); ++t) {
+        const auto row = static_cast<size_t>(trees_.rows[s][t]);
+        if (t > 0 && given.lm_weight[t] != 0) weight_[row] = 1;
+        labelled_ |= !std::isnan(given.step_label[t]) ||
+                     !std::isnan(given.path_label[t]);
+      }
+    }
   }
 
-  ObjectiveSums Evaluate(const Objective& objective, const at::Tensor& logits,
+  // Asks the objective, given the policy's view of targets of weight 1 and the
+  // reward logits (undefined: nobody asks for them).
+  ObjectiveSums Evaluate(const Objective& objective,
+                         const net::PolicyView& policy,
                          const at::Tensor& rewards) {
     ObjectiveSums sums;
+    sums.rows = stream().size();
+    sums.predicted = policy.count;
+    for (int i = 0; i < policy.count; ++i) {
+      logprobs_[static_cast<size_t>(policy.targets[i])] = policy.logprobs[i];
+      sums.entropy += static_cast<double>(policy.entropies[i]);
+    }
+    weight_.assign(weight_.size(), 0);
+    step_derivative_.assign(step_.size(), 0);
+    path_derivative_.assign(path_.size(), 0);
     auto rows = trees_.rows.begin();
     for (const size_t g : members_) {
       std::vector<GroupOutput> outputs;
       std::vector<GroupGradient> gradients;
       const auto first = rows;
       for (const GroupSequence& given : groups_[g]) {
-        outputs.push_back(Read(given, *rows++, logits, rewards));
+        outputs.push_back(Read(given, *rows++, rewards));
         const size_t n = given.sequence.tokens.size();
         gradients.push_back({std::vector<float>(n), std::vector<float>(n),
                              std::vector<float>(n)});
@@ -146,7 +157,7 @@ class GroupPass {
         Add(gradients[k], first[static_cast<std::ptrdiff_t>(k)]);
       }
     }
-    Label(rewards);
+    if (labelled_) Label(rewards);
     return sums;
   }
 
@@ -162,25 +173,19 @@ class GroupPass {
             .path_scale = reward_head ? scale : 0};
   }
 
-  // Whether any log-prob is asked for.
-  bool counts_tokens() const { return counts_tokens_; }
+  // Whether any reward is asked for.
+  bool labelled() const { return labelled_; }
 
   const net::PackedStream& stream() const { return trees_.stream; }
 
  private:
   GroupOutput Read(const GroupSequence& given, const std::vector<int32_t>& rows,
-                   const at::Tensor& logits, const at::Tensor& rewards) {
-    const int64_t vocab = logits.size(1);
-    const float* first = logits.data_ptr<float>();
+                   const at::Tensor& rewards) const {
     GroupOutput out{.given = &given, .logprobs = {0}};
     for (size_t t = 1; t < rows.size(); ++t) {
       const bool counts = given.sequence.lm_weight[t] != 0;
-      float& logprob = logprobs_[static_cast<size_t>(rows[t])];
-      if (counts && std::isnan(logprob)) {
-        logprob = RowLogprob(first + rows[t - 1] * vocab, vocab,
-                             given.sequence.tokens[t]);
-      }
-      out.logprobs.push_back(counts ? logprob : 0);
+      out.logprobs.push_back(counts ? logprobs_[static_cast<size_t>(rows[t])]
+                                    : 0);
     }
     if (!rewards.defined()) return out;
     const float* z = rewards.data_ptr<float>();
@@ -196,40 +201,35 @@ class GroupPass {
     for (size_t t = 0; t < rows.size(); ++t) {
       const auto row = static_cast<size_t>(rows[t]);
       if (t > 0) weight_[row] -= gradient.logprobs[t];
-      step_[row] += gradient.step_logits[t];
-      path_[row] += gradient.path_logits[t];
+      if (!labelled_) continue;
+      step_derivative_[row] += gradient.step_logits[t];
+      path_derivative_[row] += gradient.path_logits[t];
     }
   }
 
-  // Turns derivatives by reward logits into labels that have them.
+  // Labels that have the derivatives by reward logits.
   void Label(const at::Tensor& rewards) {
-    const float none = std::numeric_limits<float>::quiet_NaN();
-    if (!rewards.defined()) {
-      step_.assign(step_.size(), none);
-      path_.assign(path_.size(), none);
-      return;
-    }
     const float* z = rewards.data_ptr<float>();
-    const auto label = [none](float logit, float& value) {
-      value = value == 0
-                  ? none
-                  : static_cast<float>(Sigmoid(static_cast<double>(logit)) -
-                                       static_cast<double>(value));
+    const auto label = [](float logit, float derivative) {
+      return derivative == 0
+                 ? kNoLabel
+                 : static_cast<float>(Sigmoid(static_cast<double>(logit)) -
+                                      static_cast<double>(derivative));
     };
     for (size_t row = 0; row < step_.size(); ++row) {
-      label(z[2 * row], step_[row]);
-      label(z[2 * row + 1], path_[row]);
+      step_[row] = label(z[2 * row], step_derivative_[row]);
+      path_[row] = label(z[2 * row + 1], path_derivative_[row]);
     }
   }
 
   absl::Span<const SequenceGroup> groups_;
   const std::vector<size_t>& members_;
-  bool counts_tokens_ = false;
+  bool labelled_ = false;
   TreeStream trees_;
-  std::vector<float> logprobs_;  // [rows], NaN: not asked for yet
-  // [rows]: of the cross entropy of a row's own token, and derivatives by
-  // reward logits, then labels.
+  std::vector<float> logprobs_;  // [rows], of each row's own token
+  // [rows]: weights of the cross entropy of a row's own token, and labels.
   std::vector<float> weight_, step_, path_;
+  std::vector<float> step_derivative_, path_derivative_;
 };
 
 }  // namespace
@@ -290,12 +290,10 @@ ObjectiveSums Trainer::RunGroups(const Objective& objective,
         GroupPass pass(groups, batches[i], options_.share_prefixes);
         const at::Tensor hidden = replica->Hidden(pass.stream());
         const at::Tensor rewards =
-            reward_head ? replica->Rewards(hidden) : at::Tensor();
-        const at::Tensor logits =
-            pass.counts_tokens() ? replica->Logits(hidden)
-                                 : at::empty({1, net_.config().vocab_size});
-        sums[i] = pass.Evaluate(objective, logits, rewards);
-        sums[i].rows = pass.stream().size();
+            pass.labelled() ? replica->Rewards(hidden) : at::Tensor();
+        const net::PolicyView policy =
+            replica->Policy(hidden, pass.Targets(count, reward_head));
+        sums[i] = pass.Evaluate(objective, policy, rewards);
         net::LossSums unused;
         replica->Loss(hidden, pass.Targets(count, reward_head), &unused)
             .backward();
@@ -322,6 +320,7 @@ absl::StatusOr<ObjectiveMetrics> Trainer::StepObjective(
   const ObjectiveSums sums = RunGroups(objective, groups, count);
   m.loss = sums.loss / count;
   m.computed_tokens = static_cast<int64_t>(sums.rows);
+  m.entropy = sums.predicted > 0 ? sums.entropy / sums.predicted : 0;
   m.kl = sums.tokens > 0 ? sums.kl / sums.tokens : 0;
   m.clip_rate = sums.tokens > 0 ? sums.clipped / sums.tokens : 0;
   m.right = sums.groups > 0 ? sums.right / sums.groups : 0;
@@ -364,19 +363,17 @@ absl::StatusOr<std::vector<std::vector<float>>> Trainer::LogProbs(
         std::unique_ptr<net::Replica> replica = TakeReplica();
         replica->set_grads(nullptr);
         for (int i = begin; i < end; ++i) {
-          const std::vector<int32_t>& tokens =
-              batch[static_cast<size_t>(i)].tokens;
-          net::PackedStream stream;
-          stream.Add(tokens);
-          const at::Tensor logits = replica->Logits(replica->Hidden(stream));
-          const int64_t vocab = logits.size(1);
-          auto& row = out[static_cast<size_t>(i)];
-          row.push_back(0);
-          for (size_t t = 1; t < tokens.size(); ++t) {
-            const float* at =
-                logits.data_ptr<float>() + static_cast<int64_t>(t - 1) * vocab;
-            const bool counts = batch[static_cast<size_t>(i)].lm_weight[t] != 0;
-            row.push_back(counts ? RowLogprob(at, vocab, tokens[t]) : 0);
+          MicroBatch alone;
+          alone.Add(batch[static_cast<size_t>(i)]);
+          const net::PolicyView policy = replica->Policy(
+              replica->Hidden(alone.stream),
+              {.next = alone.next.data(), .weight = alone.weight.data()});
+          std::vector<float>& logprobs = out[static_cast<size_t>(i)];
+          logprobs.assign(alone.next.size(), 0);
+          for (int k = 0; k < policy.count; ++k) {
+            // Row t predicts token t + 1.
+            logprobs[static_cast<size_t>(policy.targets[k]) + 1] =
+                policy.logprobs[k];
           }
         }
         GiveBack(std::move(replica));

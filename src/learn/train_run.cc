@@ -148,6 +148,7 @@ class MetricsFile {
     tokens_ += m.tokens;
     file_ << JsonText({{"step", m.step},
                        {"loss", m.loss},
+                       {"entropy", m.entropy},
                        {"kl", m.kl},
                        {"clip_rate", m.clip_rate},
                        {"right", m.right},

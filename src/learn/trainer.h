@@ -86,6 +86,7 @@ struct StepMetrics {
 struct ObjectiveMetrics {
   int64_t step = 0;
   double loss = 0;
+  double entropy = 0;    // of the policy, nats a token that counts
   double kl = 0;         // a token; 0 without a reference
   double clip_rate = 0;  // share of tokens whose ratio was clipped
   double right = 0;      // share of groups (or labels) in the right order
