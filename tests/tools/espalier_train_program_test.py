@@ -152,6 +152,40 @@ class TrainTest(LearnTest):
         self.assertFalse(os.path.exists(self.path("out.work")))
 
 
+class ZooDataTest(LearnTest):
+
+    def zoo_data(self, out, *more):
+        return subprocess.run([LEARN, "zoo-data", "--out", out, *more],
+                              capture_output=True, text=True, check=False,
+                              timeout=300)
+
+    def test_a_model_is_trained_on_it(self):
+        first, second = self.path("a.jsonl"), self.path("b.jsonl")
+        for path in (first, second):
+            result = self.zoo_data(path, "--limit", "60", "--solutions")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn("60 examples", result.stdout)
+        with open(first, encoding="utf-8") as a, open(
+                second, encoding="utf-8") as b:
+            text = a.read()
+            self.assertEqual(text, b.read())
+        for line in text.splitlines():
+            self.assertEqual(set(json.loads(line)), {"prompt", "completion"})
+        result = run("train", "policy", "--model", BASE, "--data", first,
+                     "--out", self.path("out"), "--epochs", "1")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("60 sequences", result.stdout)
+
+    def test_wrong_input(self):
+        out = self.path("out.jsonl")
+        self.refused(self.zoo_data(out, "--family", "countdwn"),
+                     '"countdown"')
+        self.refused(self.zoo_data(out, "--family", "stories"), "--limit")
+        self.refused(self.zoo_data("/no/folder/out.jsonl", "--limit", "2"),
+                     "/no/folder")
+        self.assertFalse(os.path.exists(out))
+
+
 @unittest.skipUnless(os.environ.get("ESPALIER_LONG"), "takes minutes")
 class LongTest(LearnTest):
 
