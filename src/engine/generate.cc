@@ -42,12 +42,6 @@ absl::StatusOr<std::string> HashModel(const std::string& folder) {
   return absl::StrCat(absl::Hex(hash, absl::kZeroPad16));
 }
 
-absl::StatusOr<std::string> HashTokenizer(const std::string& folder) {
-  ESP_ASSIGN_OR_RETURN(const uint64_t hash,
-                       HashFile(folder + "/tokenizer.json"));
-  return absl::StrCat(absl::Hex(hash, absl::kZeroPad16));
-}
-
 // What differs between two configurations, in words.
 std::string Differences(const RunInfo& wanted, const RunInfo& recorded) {
   std::vector<std::string> lines;
@@ -172,6 +166,12 @@ class Round {
 };
 
 }  // namespace
+
+absl::StatusOr<std::string> HashTokenizer(const std::string& folder) {
+  ESP_ASSIGN_OR_RETURN(const uint64_t hash,
+                       HashFile(folder + "/tokenizer.json"));
+  return absl::StrCat(absl::Hex(hash, absl::kZeroPad16));
+}
 
 absl::StatusOr<RunInfo> DescribeRun(const GenerateOptions& options,
                                     const ProblemSet& set,

@@ -141,6 +141,9 @@ class TrainTest(LearnTest):
         self.refused(run("train", "policy", "--model", BASE, "--data", bad,
                          "--out", self.path("out")), "bad.jsonl:2")
         self.assertFalse(os.path.exists(self.path("out")))
+        empty = self.path("empty.jsonl", "\n")
+        self.refused(run("train", "policy", "--model", BASE, "--data", empty,
+                         "--out", self.path("out")), "empty.jsonl: is empty")
         self.refused(run("self-train", "--config", "/no/recipe", "--model",
                          BASE, "--out", self.path("out")), "/no/recipe")
         recipe = self.path("r.textproto",
@@ -175,6 +178,8 @@ class ZooDataTest(LearnTest):
                      "--out", self.path("out"), "--epochs", "1")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("60 sequences", result.stdout)
+        self.assertIn("12000 questions) does not hold: 60 in, 60 out",
+                      result.stdout)
 
     def test_wrong_input(self):
         out = self.path("out.jsonl")
