@@ -90,8 +90,9 @@ class Round {
         hooks_(hooks),
         totals_(totals),
         engine_(engine),
-        recorder_(db, run_id, [this, &verifier](size_t i, std::string_view r) {
-          return Grade(verifier, i, r);
+        verifier_(verifier),
+        recorder_(db, run_id, [this](size_t i, std::string_view r) {
+          return Grade(verifier_, i, r);
         }) {}
 
   absl::Status Run(uint64_t seed) {
@@ -113,7 +114,11 @@ class Round {
     ESP_RETURN_IF_ERROR(db_.Commit());
     SearchOptions search = options_.search;
     search.seed = seed;
-    const RunHooks run_hooks{.stop = hooks_.stop, .recorder = &recorder_};
+    const RunHooks run_hooks{.stop = hooks_.stop,
+                             .recorder = &recorder_,
+                             .grade = [this](size_t i, std::string_view r) {
+                               return Grade(verifier_, i, r);
+                             }};
     return engine_.SolveAll(
         problems, task_, search, run_hooks,
         [&](size_t i, const SearchResult& result) { Done(i, result); });
@@ -161,6 +166,7 @@ class Round {
   const GenerateHooks& hooks_;
   GenerateTotals& totals_;
   Engine& engine_;
+  const Verifier& verifier_;
   RunRecorder recorder_;
   std::vector<const GradedProblem*> pending_;  // by index of the recorder
 };

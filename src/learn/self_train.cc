@@ -147,7 +147,8 @@ class SelfTraining {
           options_.out, ": is there already; remove it or name another --out"));
     }
     ESP_RETURN_IF_ERROR(CheckSearch(
-        {.method = options_.search, .max_tokens = options_.budget_tokens}));
+        {.method = options_.search, .max_tokens = options_.budget_tokens},
+        true));
     ESP_RETURN_IF_ERROR(CheckSearch(
         {.method = options_.gate_method, .max_tokens = options_.gate_tokens}));
     ESP_ASSIGN_OR_RETURN(
