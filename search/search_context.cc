@@ -25,6 +25,8 @@ std::string_view RequestKindName(RequestKind kind) {
       return "Retrieve";
     case RequestKind::kRun:
       return "Run";
+    case RequestKind::kGrade:
+      return "Grade";
   }
   return "?";
 }
@@ -58,7 +60,10 @@ uint64_t SearchContext::Issue(SearchRequest request, bool answered) {
     }
     return seq;
   }
-  if (request.kind != RequestKind::kVerify) ++usage_.model_calls;
+  if (request.kind != RequestKind::kVerify &&
+      request.kind != RequestKind::kGrade) {
+    ++usage_.model_calls;
+  }
   request.seq = seq;
   outbox_.push_back(std::move(request));
   return seq;
@@ -105,6 +110,10 @@ Awaiting<Evaluation> SearchContext::Evaluate(absl::Span<const NodeId> nodes,
 
 Awaiting<Verification> SearchContext::Verify(NodeId node) {
   return {this, Issue({.kind = RequestKind::kVerify, .nodes = {node}}, false)};
+}
+
+Awaiting<Verification> SearchContext::Grade(NodeId node) {
+  return {this, Issue({.kind = RequestKind::kGrade, .nodes = {node}}, false)};
 }
 
 int32_t SearchContext::AnswerOf(NodeId node) {
@@ -162,6 +171,7 @@ void SearchContext::Deliver(Slot& slot) {
       DeliverEvaluation(slot);
       break;
     case RequestKind::kVerify:
+    case RequestKind::kGrade:
       slot.verification = {true, slot.completion.correct};
       break;
     default:

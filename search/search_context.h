@@ -65,6 +65,7 @@ enum class RequestKind : uint8_t {
   kAsk,
   kRetrieve,
   kRun,
+  kGrade,  // reads the reference: while training data is made, never at test
 };
 std::string_view RequestKindName(RequestKind kind);
 
@@ -91,7 +92,7 @@ struct SearchRequest {
   uint64_t seq = 0;  // order of issue within the search
   RequestKind kind = RequestKind::kExpand;
   Role by = Role::kPolicy;
-  std::vector<NodeId> nodes;  // Expand, Verify: one
+  std::vector<NodeId> nodes;  // Expand, Verify, Grade: one
   ExpandOptions expand;
   int first_sample = 0;  // index of the first sample to draw at the node
   int max_tokens = 0;    // per sample
@@ -128,7 +129,7 @@ struct SearchCompletion {
   absl::Status status;
   std::vector<SampledStep> samples;  // Expand
   std::vector<NodeScores> scores;    // Evaluate, one a node
-  bool correct = false;              // Verify
+  bool correct = false;              // Verify, Grade
 };
 
 // One point of the anytime curve: the answer held after so many tokens.
@@ -164,6 +165,10 @@ class SearchContext {
                                 Role by = Role::kCritic);
   // Asks the problem's intrinsic verifier for a verdict on a response.
   Awaiting<Verification> Verify(NodeId node);
+  // Asks whether a response is right by the problem's reference. For methods
+  // that label training problems: only `generate` answers, and the engine
+  // refuses such a method everywhere else.
+  Awaiting<Verification> Grade(NodeId node);
 
   // Index of the canonical answer of the response that ends in `node`, -1 if
   // it has none.

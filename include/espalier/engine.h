@@ -15,7 +15,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -99,6 +101,12 @@ struct RunHooks {
   // Records the run. A stop then leaves searches as they are, for a later run
   // to go on with: they return nothing.
   SearchRecorder* recorder = nullptr;
+  // Whether a response to problem `index` of the run is right by its
+  // reference; nothing where nobody can tell. For methods that label training
+  // problems (omega_prm), hence set by Generate alone: a search whose answers
+  // count has none.
+  std::function<std::optional<bool>(size_t index, std::string_view response)>
+      grade;
 };
 
 // Totals over the engine's life.
@@ -111,8 +119,9 @@ struct EngineStats {
 };
 
 // Refuses impossible options before any model is loaded: an unknown method or
-// option, no budget, a request that nothing can serve.
-absl::Status CheckSearch(const SearchOptions& options);
+// option, no budget, a request that nothing can serve. `graded`: responses are
+// graded while the search runs (RunHooks::grade).
+absl::Status CheckSearch(const SearchOptions& options, bool graded = false);
 
 class Engine {
  public:

@@ -74,7 +74,7 @@ class LocalEngine : public Engine {
       absl::Span<const Problem> problems, const Task& task,
       const SearchOptions& options, const RunHooks& hooks,
       const std::function<void(size_t, SearchResult)>& on_done) override {
-    ESP_RETURN_IF_ERROR(CheckSearch(options));
+    ESP_RETURN_IF_ERROR(CheckSearch(options, hooks.grade != nullptr));
     SearchOptions resolved = options;
     if (resolved.method == "auto") {
       const bool has_reward =
@@ -140,7 +140,7 @@ class LocalEngine : public Engine {
 
 }  // namespace
 
-absl::Status CheckSearch(const SearchOptions& options) {
+absl::Status CheckSearch(const SearchOptions& options, bool graded) {
   if (options.max_tokens < 0 || options.max_simulations < 0 ||
       options.max_nodes < 0 || !(options.max_seconds >= 0)) {
     return absl::InvalidArgumentError(
@@ -158,6 +158,13 @@ absl::Status CheckSearch(const SearchOptions& options) {
     if (kind == RequestKind::kExpand || kind == RequestKind::kEvaluate ||
         kind == RequestKind::kVerify) {
       continue;
+    }
+    if (kind == RequestKind::kGrade) {
+      if (graded) continue;
+      return absl::FailedPreconditionError(absl::StrCat(
+          "method ", AbslView(algorithm->name()),
+          " reads the reference answers while it searches: it labels training "
+          "problems, by espalier generate, and answers none"));
     }
     return absl::UnimplementedError(absl::StrCat(
         "method ", AbslView(algorithm->name()), " makes the request ",

@@ -42,12 +42,6 @@ absl::StatusOr<std::string> HashModel(const std::string& folder) {
   return absl::StrCat(absl::Hex(hash, absl::kZeroPad16));
 }
 
-absl::StatusOr<std::string> HashTokenizer(const std::string& folder) {
-  ESP_ASSIGN_OR_RETURN(const uint64_t hash,
-                       HashFile(folder + "/tokenizer.json"));
-  return absl::StrCat(absl::Hex(hash, absl::kZeroPad16));
-}
-
 // What differs between two configurations, in words.
 std::string Differences(const RunInfo& wanted, const RunInfo& recorded) {
   std::vector<std::string> lines;
@@ -96,8 +90,9 @@ class Round {
         hooks_(hooks),
         totals_(totals),
         engine_(engine),
-        recorder_(db, run_id, [this, &verifier](size_t i, std::string_view r) {
-          return Grade(verifier, i, r);
+        verifier_(verifier),
+        recorder_(db, run_id, [this](size_t i, std::string_view r) {
+          return Grade(verifier_, i, r);
         }) {}
 
   absl::Status Run(uint64_t seed) {
@@ -119,7 +114,11 @@ class Round {
     ESP_RETURN_IF_ERROR(db_.Commit());
     SearchOptions search = options_.search;
     search.seed = seed;
-    const RunHooks run_hooks{.stop = hooks_.stop, .recorder = &recorder_};
+    const RunHooks run_hooks{.stop = hooks_.stop,
+                             .recorder = &recorder_,
+                             .grade = [this](size_t i, std::string_view r) {
+                               return Grade(verifier_, i, r);
+                             }};
     return engine_.SolveAll(
         problems, task_, search, run_hooks,
         [&](size_t i, const SearchResult& result) { Done(i, result); });
@@ -167,11 +166,18 @@ class Round {
   const GenerateHooks& hooks_;
   GenerateTotals& totals_;
   Engine& engine_;
+  const Verifier& verifier_;
   RunRecorder recorder_;
   std::vector<const GradedProblem*> pending_;  // by index of the recorder
 };
 
 }  // namespace
+
+absl::StatusOr<std::string> HashTokenizer(const std::string& folder) {
+  ESP_ASSIGN_OR_RETURN(const uint64_t hash,
+                       HashFile(folder + "/tokenizer.json"));
+  return absl::StrCat(absl::Hex(hash, absl::kZeroPad16));
+}
 
 absl::StatusOr<RunInfo> DescribeRun(const GenerateOptions& options,
                                     const ProblemSet& set,

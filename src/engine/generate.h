@@ -44,6 +44,9 @@ struct GenerateTotals {
   bool stopped = false;
 };
 
+// Of the folder's tokenizer.json, as RunInfo has it.
+absl::StatusOr<std::string> HashTokenizer(const std::string& folder);
+
 // Folders of the models that the engine was made from.
 absl::StatusOr<RunInfo> DescribeRun(const GenerateOptions& options,
                                     const ProblemSet& set,

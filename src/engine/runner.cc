@@ -54,6 +54,12 @@ absl::Status Runner::CheckJob() const {
         " scores steps, and this model has no reward head; name a model with "
         "one by --reward-model, or take majority or greedy"));
   }
+  if (Needs(*job_->algorithm, RequestKind::kGrade) && !hooks.grade) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "method ", AbslView(job_->algorithm->name()),
+        " reads the reference answers while it searches, and these searches "
+        "have none"));
+  }
   if (Needs(*job_->algorithm, RequestKind::kVerify) &&
       hooks.verifier == nullptr) {
     return absl::FailedPreconditionError(
@@ -222,6 +228,8 @@ absl::Status Runner::Send(LiveSearch& live, SearchRequest request) {
     }
     case RequestKind::kVerify:
       return Verify(live, request);
+    case RequestKind::kGrade:
+      return Grade(live, request);
     default:
       return Deliver(live, request,
                      {.seq = request.seq,
@@ -245,6 +253,20 @@ absl::Status Runner::Verify(LiveSearch& live, const SearchRequest& request) {
       live.context().tree().Response(request.nodes[0]));
   return Deliver(live, request,
                  {.seq = request.seq, .correct = verdict.correct});
+}
+
+absl::Status Runner::Grade(LiveSearch& live, const SearchRequest& request) {
+  const std::optional<bool> correct = job_->hooks->grade(
+      live.index(), live.context().tree().Response(request.nodes[0]));
+  SearchCompletion completion{.seq = request.seq,
+                              .correct = correct.value_or(false)};
+  if (!correct) {
+    completion.status = absl::FailedPreconditionError(
+        absl::StrCat("problem ", job_->problems[live.index()].id,
+                     " has no reference answer, and method ",
+                     AbslView(job_->algorithm->name()), " cannot do without"));
+  }
+  return Deliver(live, request, std::move(completion));
 }
 
 absl::Status Runner::ScoreByHook(LiveSearch& live,

@@ -69,6 +69,7 @@ class Runner {
   void Submit(LiveSearch& live, Backend& backend, SearchRequest request,
               Request body);
   absl::Status Verify(LiveSearch& live, const SearchRequest& request);
+  absl::Status Grade(LiveSearch& live, const SearchRequest& request);
   absl::Status ScoreByHook(LiveSearch& live, const SearchRequest& request);
   // Hands a completion to its search, and to the recorder.
   absl::Status Deliver(LiveSearch& live, const SearchRequest& request,

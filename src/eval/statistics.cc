@@ -23,20 +23,18 @@ Interval WilsonInterval(int64_t successes, int64_t n) {
           std::min(1.0, (centre + spread) / scale)};
 }
 
-PairedDifference ComparePaired(absl::Span<const double> a,
-                               absl::Span<const double> b, uint64_t seed,
+MeanWithInterval BootstrapMean(absl::Span<const double> values, uint64_t seed,
                                int resamples) {
-  ESP_CHECK(a.size() == b.size() && !a.empty() && resamples >= 40);
-  std::vector<double> difference(a.size());
+  ESP_CHECK(!values.empty() && resamples >= 40);
   double sum = 0;
-  for (size_t i = 0; i < a.size(); ++i) sum += difference[i] = a[i] - b[i];
-  const double count = static_cast<double>(a.size());
-  RandomStream rng(StreamKey(seed, a.size(), 0, Purpose::kBootstrap));
+  for (const double value : values) sum += value;
+  const double count = static_cast<double>(values.size());
+  RandomStream rng(StreamKey(seed, values.size(), 0, Purpose::kBootstrap));
   std::vector<double> means(static_cast<size_t>(resamples));
   for (double& mean : means) {
     double total = 0;
-    for (size_t i = 0; i < a.size(); ++i) {
-      total += difference[rng.Below(static_cast<uint32_t>(a.size()))];
+    for (size_t i = 0; i < values.size(); ++i) {
+      total += values[rng.Below(static_cast<uint32_t>(values.size()))];
     }
     mean = total / count;
   }
@@ -45,6 +43,15 @@ PairedDifference ComparePaired(absl::Span<const double> a,
     return means[static_cast<size_t>(share * (resamples - 1))];
   };
   return {sum / count, {at(0.025), at(0.975)}};
+}
+
+PairedDifference ComparePaired(absl::Span<const double> a,
+                               absl::Span<const double> b, uint64_t seed,
+                               int resamples) {
+  ESP_CHECK(a.size() == b.size());
+  std::vector<double> difference(a.size());
+  for (size_t i = 0; i < a.size(); ++i) difference[i] = a[i] - b[i];
+  return BootstrapMean(difference, seed, resamples);
 }
 
 double AreaUnderCurve(const std::vector<std::pair<double, bool>>& scored) {

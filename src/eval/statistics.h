@@ -19,10 +19,18 @@ struct Interval {
 // [0, 1] for n = 0.
 Interval WilsonInterval(int64_t successes, int64_t n);
 
-struct PairedDifference {
-  double mean = 0;    // mean of a[i] - b[i]
-  Interval interval;  // 95 % percentile bootstrap over i
+struct MeanWithInterval {
+  double mean = 0;
+  Interval interval;  // 95 % percentile bootstrap over the values
 };
+
+// Mean of values that are one a problem, hence not all 0 or 1 (Efron 1979).
+// Not empty. Deterministic for a seed.
+MeanWithInterval BootstrapMean(absl::Span<const double> values, uint64_t seed,
+                               int resamples = 10000);
+
+// Of a[i] - b[i].
+using PairedDifference = MeanWithInterval;
 
 // Compares two methods on the same problems: a[i] and b[i] are their scores
 // (0 or 1) on problem i. Same size, not empty. Deterministic for a seed.

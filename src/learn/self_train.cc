@@ -147,7 +147,8 @@ class SelfTraining {
           options_.out, ": is there already; remove it or name another --out"));
     }
     ESP_RETURN_IF_ERROR(CheckSearch(
-        {.method = options_.search, .max_tokens = options_.budget_tokens}));
+        {.method = options_.search, .max_tokens = options_.budget_tokens},
+        true));
     ESP_RETURN_IF_ERROR(CheckSearch(
         {.method = options_.gate_method, .max_tokens = options_.gate_tokens}));
     ESP_ASSIGN_OR_RETURN(
@@ -159,6 +160,12 @@ class SelfTraining {
     }
     ESP_ASSIGN_OR_RETURN(task_, FindTask(gate_.task));
     ESP_ASSIGN_OR_RETURN(verifier_, FindVerifier(gate_.task));
+    ESP_RETURN_IF_ERROR(CheckProblems());
+    // A model that cannot be served leaves no folder behind.
+    ESP_RETURN_IF_ERROR(Engine::Create({.policy = options_.model,
+                                        .critic = options_.reward_model,
+                                        .threads = 1})
+                            .status());
     std::error_code error;
     fs::create_directories(work_, error);
     if (error) {
@@ -166,6 +173,37 @@ class SelfTraining {
           absl::StrCat(work_, ": cannot make the folder: ", error.message()));
     }
     return SettleConfig();
+  }
+
+  SetOptions SetOfRound(int round) const {
+    return {.limit = options_.problems,
+            .seed = static_cast<uint64_t>(options_.set_seed),
+            .first = static_cast<int64_t>(round - 1) * options_.problems};
+  }
+
+  // A file may end before the rounds do, or be all in the gate.
+  absl::Status CheckProblems() const {
+    ESP_ASSIGN_OR_RETURN(const ProblemSet first,
+                         LoadSet(options_.set, SetOfRound(1)));
+    const SetOptions last_options = SetOfRound(options_.rounds);
+    ESP_ASSIGN_OR_RETURN(const ProblemSet last,
+                         LoadSet(options_.set, last_options));
+    if (last.problems.empty()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(options_.set, ": has no problems from ",
+                       last_options.first, " on, where round ", options_.rounds,
+                       " begins; lower rounds or problems"));
+    }
+    const bool outside = std::any_of(
+        first.problems.begin(), first.problems.end(), [&](const auto& graded) {
+          return std::find(gate_questions_.begin(), gate_questions_.end(),
+                           graded.problem.question) == gate_questions_.end();
+        });
+    if (outside) return absl::OkStatus();
+    return absl::InvalidArgumentError(absl::StrCat(
+        options_.set,
+        ": all problems of round 1 are among the gate's, which must not be "
+        "trained on; lower gate_problems or raise problems"));
   }
 
   // Everything but threads decides the result.
@@ -229,19 +267,9 @@ class SelfTraining {
   // Searches the round's problems with the best models so far.
   absl::Status Generate(const Models& models, RoundSummary& summary) {
     const double start = Clock::Real().Seconds();
-    const auto first =
-        static_cast<int64_t>(summary.round - 1) * options_.problems;
-    const SetOptions set_options{
-        .limit = options_.problems,
-        .seed = static_cast<uint64_t>(options_.set_seed),
-        .first = first};
+    const SetOptions set_options = SetOfRound(summary.round);
     ESP_ASSIGN_OR_RETURN(const ProblemSet set,
                          LoadSet(options_.set, set_options));
-    if (set.problems.empty()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(options_.set, ": has no problems from ", first,
-                       " on; lower rounds or problems"));
-    }
     const GenerateOptions generate{
         .search = {.method = options_.search,
                    .max_tokens = options_.budget_tokens,

@@ -1,17 +1,21 @@
 #include "src/learn/train_data.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "datasets/readers/problem_set.h"
 #include "datasets/tasks/task_registry.h"
 #include "nlohmann/json.hpp"
 #include "src/base/files.h"
+#include "src/base/json_text.h"
 #include "src/base/random.h"
 #include "src/base/status_macros.h"
 #include "src/trace/run_db.h"
@@ -29,7 +33,15 @@ void Append(TrainSequence& sequence, absl::Span<const int32_t> tokens,
   sequence.path_label.resize(sequence.tokens.size(), kNoLabel);
 }
 
-// Builds groups of sequences and keeps those that fit the context.
+// Whether a token is to be imitated or a step has a label.
+bool Teaches(const TrainSequence& s) {
+  for (size_t i = 0; i < s.tokens.size(); ++i) {
+    if (s.lm_weight[i] > 0 || !std::isnan(s.path_label[i])) return true;
+  }
+  return false;
+}
+
+// Builds groups of sequences and keeps those that fit the context and teach.
 class Collector {
  public:
   Collector(const TrainDataOptions& options, const Tokenizer& tokenizer,
@@ -72,20 +84,25 @@ class Collector {
   }
   void EndGroup(std::string name) {
     SequenceGroup group = std::exchange(group_, {});
-    bool fits = true;
+    bool fits = true, teaches = true;
     for (const GroupSequence& g : group) {
       fits = fits && (options_.context_length == 0 ||
                       g.sequence.tokens.size() <=
                           static_cast<size_t>(options_.context_length));
+      teaches = teaches && Teaches(g.sequence);
     }
     log_.Count("not longer than the context", 1, fits);
     if (!fits) return;
+    log_.Count("with something to learn", 1, teaches);
+    if (!teaches) return;
     data_.groups.push_back(std::move(group));
     data_.names.push_back(std::move(name));
     const auto number = static_cast<int>(problems_.size());
     data_.problems.push_back(
         problems_.try_emplace(prompt_, number).first->second);
   }
+  // Forgets the group that was begun.
+  void DropGroup() { group_.clear(); }
   TrainData Take() { return std::move(data_); }
 
  private:
@@ -137,9 +154,23 @@ class DatabaseReader {
     return absl::StrCat(path_, " ", trees_[problem].problem.problem.id);
   }
 
+  // A selection that is empty is the user's to mend: says how.
+  template <class Examples>
+  absl::Status CheckAny(const Examples& examples,
+                        const std::string& remedy) const {
+    if (!examples.empty() || trees_.empty()) return absl::OkStatus();
+    return absl::FailedPreconditionError(absl::StrCat(
+        path_, ": ", remedy, ". What the filters did:\n", log_.Text()));
+  }
+
   absl::Status Responses() {
-    for (const PathExample& example :
-         SelectPaths(trees_, options_.paths, log_)) {
+    const auto examples = SelectPaths(trees_, options_.paths, log_);
+    ESP_RETURN_IF_ERROR(CheckAny(
+        examples,
+        "no response to imitate: no search found a correct one, or the "
+        "perplexity window leaves out all of its steps; search easier "
+        "problems or with more tokens, or widen the window"));
+    for (const PathExample& example : examples) {
       ESP_ASSIGN_OR_RETURN(const auto prompt, Prompt(example.problem));
       collector_.Begin(prompt);
       for (size_t i = 0; i < example.steps.size(); ++i) {
@@ -152,8 +183,23 @@ class DatabaseReader {
   }
 
   absl::Status Groups() {
-    for (const GroupExample& example :
-         SelectGroups(trees_, options_.min_std, log_)) {
+    const auto examples = SelectGroups(trees_, options_.min_std, log_);
+    const bool advantages = std::any_of(
+        examples.begin(), examples.end(), [](const GroupExample& example) {
+          return std::any_of(
+              example.responses.begin(), example.responses.end(),
+              [](const GroupResponse& r) { return r.advantage != 0; });
+        });
+    ESP_RETURN_IF_ERROR(CheckAny(
+        advantages ? examples : std::vector<GroupExample>(),
+        absl::StrCat("no groups: the responses to every problem are all right "
+                     "or all wrong (the standard deviation of their rewards "
+                     "is below --min-std ",
+                     options_.min_std,
+                     "), so every advantage is 0; search problems of middle "
+                     "difficulty and several responses to each, as majority "
+                     "draws them, or lower --min-std")));
+    for (const GroupExample& example : examples) {
       ESP_ASSIGN_OR_RETURN(const auto prompt, Prompt(example.problem));
       for (const GroupResponse& response : example.responses) {
         collector_.Begin(prompt, response.advantage);
@@ -168,7 +214,17 @@ class DatabaseReader {
 
   absl::Status Pairs() {
     const bool policy = options_.kind == ExampleKind::kPairs;
-    for (const PairExample& pair : SelectPairs(trees_, options_.pairs, log_)) {
+    const auto pairs = SelectPairs(trees_, options_.pairs, log_);
+    ESP_RETURN_IF_ERROR(CheckAny(
+        pairs,
+        absl::StrCat("no pairs: every problem's steps have the same value "
+                     "after one prefix, or values that differ by less than "
+                     "--margin ",
+                     options_.pairs.margin,
+                     "; search with a method that branches (beam, puct, "
+                     "majority with more tokens) problems that are solved now "
+                     "and then, or lower --margin")));
+    for (const PairExample& pair : pairs) {
       ESP_ASSIGN_OR_RETURN(const auto prompt, Prompt(pair.problem));
       for (const auto* tokens : {&pair.chosen_tokens, &pair.rejected_tokens}) {
         collector_.Begin(prompt, pair.weight);
@@ -181,8 +237,19 @@ class DatabaseReader {
   }
 
   absl::Status Steps() {
-    for (const StepExample& example :
-         SelectSteps(trees_, options_.steps, log_)) {
+    const auto examples = SelectSteps(trees_, options_.steps, log_);
+    ESP_RETURN_IF_ERROR(CheckAny(
+        examples,
+        options_.steps.quality
+            ? "no labelled steps: quality values need a correct end in a "
+              "problem's tree and no tree has one; search easier problems or "
+              "with more tokens, or take --value outcomes"
+            : absl::StrCat("no labelled steps: no step has --min-outcomes ",
+                           options_.steps.min_outcomes,
+                           " graded ends below it; search problems with "
+                           "answers and enough tokens to end responses, or "
+                           "lower --min-outcomes")));
+    for (const StepExample& example : examples) {
       ESP_ASSIGN_OR_RETURN(const auto prompt, Prompt(example.problem));
       collector_.Begin(prompt);
       for (size_t i = 0; i < example.steps.size(); ++i) {
@@ -200,12 +267,36 @@ class DatabaseReader {
   Collector& collector_;
 };
 
+// The drawn tokens mean nothing to a model with another tokenizer.
+absl::Status CheckTokenizer(RunDb& db, const TrainDataOptions& options) {
+  if (options.tokenizer_hash.empty()) return absl::OkStatus();
+  ESP_ASSIGN_OR_RETURN(const std::vector<RunRow> runs, db.Runs());
+  for (const RunRow& run : runs) {
+    const std::string& recorded = run.info.tokenizer_hash;
+    if (options.run != 0 && run.run_id != options.run) continue;
+    if (recorded.empty() || recorded == options.tokenizer_hash) continue;
+    return absl::FailedPreconditionError(absl::StrCat(
+        db.sqlite().path(), ": run ", run.run_id, " was recorded with ",
+        run.info.model,
+        ", whose tokenizer.json is another than the model's; train on its "
+        "text: espalier export, then --data with the lines"));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status FromDatabase(const std::string& path,
                           const TrainDataOptions& options, FilterLog& log,
                           Collector& collector) {
   ESP_ASSIGN_OR_RETURN(const auto db, RunDb::Open(path, Sqlite::kRead));
+  ESP_RETURN_IF_ERROR(CheckTokenizer(*db, options));
   ESP_ASSIGN_OR_RETURN(std::vector<ProblemTrees> trees,
                        TreesByProblem(*db, options.run));
+  if (trees.empty()) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        path,
+        ": no search has ended yet, there is nothing to train on; go on "
+        "with it by espalier generate --resume"));
+  }
   ESP_RETURN_IF_ERROR(DropContaminated(options.contamination, trees, log));
   return DatabaseReader(path, options, std::move(trees), log, collector).Read();
 }
@@ -277,9 +368,7 @@ class LineReader {
   absl::Status Pair(const nlohmann::json& line) {
     ESP_RETURN_IF_ERROR(WantStrings(line, {"prompt", "chosen", "rejected"}));
     const bool policy = kind_ == ExampleKind::kPairs;
-    const float weight = line.contains("weight") && line["weight"].is_number()
-                             ? line["weight"].get<float>()
-                             : 1;
+    ESP_ASSIGN_OR_RETURN(const float weight, Weight(line));
     ESP_ASSIGN_OR_RETURN(const auto prompt, Encode(line["prompt"]));
     for (const char* key : {"chosen", "rejected"}) {
       ESP_ASSIGN_OR_RETURN(const auto tokens, Encode(line[key]));
@@ -291,6 +380,17 @@ class LineReader {
       collector_.Add(tokens, policy, policy ? kNoLabel : 1);
     }
     return absl::OkStatus();
+  }
+
+  static absl::StatusOr<float> Weight(const nlohmann::json& line) {
+    if (!line.contains("weight")) return 1;
+    const nlohmann::json& weight = line["weight"];
+    if (weight.is_number() && weight.get<double>() > 0 &&
+        weight.get<double>() < 1e30) {
+      return weight.get<float>();
+    }
+    return absl::InvalidArgumentError(absl::StrCat(
+        "\"weight\" is ", JsonText(weight), "; expected a number above 0"));
   }
 
   absl::Status Steps(const nlohmann::json& line) {
@@ -321,13 +421,27 @@ class LineReader {
   Collector& collector_;
 };
 
+// Which questions lines are checked against: a line does not say what set it
+// is from.
+absl::StatusOr<EvaluationQuestions> EvaluationOfLines(
+    const ContaminationOptions& options) {
+  return EvaluationQuestions::Load(
+      options.eval_sets.empty() ? SetNames() : options.eval_sets, options);
+}
+
 absl::Status FromLines(const std::string& path, const std::string& text,
-                       ExampleKind kind, Collector& collector) {
-  LineReader reader(kind, collector);
-  int64_t number = 0;
+                       const TrainDataOptions& options, FilterLog& log,
+                       Collector& collector) {
+  std::optional<EvaluationQuestions> evaluation;
+  if (!options.contamination.off) {
+    ESP_ASSIGN_OR_RETURN(evaluation, EvaluationOfLines(options.contamination));
+  }
+  LineReader reader(options.kind, collector);
+  int64_t number = 0, lines = 0;
   for (const absl::string_view raw : absl::StrSplit(text, '\n')) {
     ++number;
     if (raw.find_first_not_of(" \t\r") == absl::string_view::npos) continue;
+    ++lines;
     const std::string place = absl::StrCat(path, ":", number);
     const auto line =
         nlohmann::json::parse(raw.begin(), raw.end(), nullptr, false);
@@ -340,9 +454,22 @@ absl::Status FromLines(const std::string& path, const std::string& text,
       return absl::InvalidArgumentError(
           absl::StrCat(place, ": ", status.message()));
     }
+    if (evaluation) {
+      const bool held =
+          evaluation->HoldPrompt(line["prompt"].get<std::string>());
+      log.Count(evaluation->FilterName("lines"), 1, !held);
+      if (held) {
+        collector.DropGroup();
+        continue;
+      }
+    }
     collector.EndGroup(place);
   }
-  return absl::OkStatus();
+  if (lines > 0) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(
+      path,
+      ": is empty, there is nothing to train on; expected a JSON object "
+      "on each line, as espalier export writes them"));
 }
 
 }  // namespace
@@ -356,7 +483,7 @@ absl::StatusOr<TrainData> LoadTrainData(const std::string& path,
   const bool database = text.starts_with("SQLite format 3");
   ESP_RETURN_IF_ERROR(database
                           ? FromDatabase(path, options, log, collector)
-                          : FromLines(path, text, options.kind, collector));
+                          : FromLines(path, text, options, log, collector));
   TrainData data = collector.Take();
   if (data.groups.empty()) {
     return absl::FailedPreconditionError(

@@ -8,7 +8,8 @@
 // A file that begins as SQLite does is a run database, anything else JSON
 // lines as espalier export writes them: prompt and completion (responses);
 // prompt, chosen and rejected (pairs); prompt, completions and values or
-// labels (steps).
+// labels (steps). Other columns of a line are not read. Problems and lines
+// whose question an evaluation holds are left out (contamination.h).
 //
 // Stateless functions: thread-safe.
 #ifndef ESPALIER_SRC_LEARN_TRAIN_DATA_H_
@@ -35,6 +36,8 @@ struct TrainDataOptions {
   float min_std = 0.05f;  // of the rewards of a group
   ContaminationOptions contamination;
   int context_length = 0;  // longer sequences are left out
+  // Of the model's tokenizer.json, as RunInfo has it; "": not compared.
+  std::string tokenizer_hash;
 };
 
 struct TrainData {
@@ -44,7 +47,8 @@ struct TrainData {
 };
 
 // `end_token` < 0: the model has none, else it ends every imitated response.
-// InvalidArgument names file and line; FailedPrecondition if nothing is left.
+// InvalidArgument names file and line; FailedPrecondition if there is nothing
+// to learn from, with what to do about it.
 absl::StatusOr<TrainData> LoadTrainData(const std::string& path,
                                         const TrainDataOptions& options,
                                         const Tokenizer& tokenizer,

@@ -21,6 +21,7 @@
 #include "src/base/progress.h"
 #include "src/base/random.h"
 #include "src/base/status_macros.h"
+#include "src/engine/generate.h"
 #include "src/learn/export.h"
 #include "src/learn/trainer.h"
 
@@ -99,8 +100,17 @@ nlohmann::json ConfigJson(const TrainRunOptions& options, const TrainData& data,
 }
 
 // Writes the configuration, or checks that what is there is the same.
-absl::Status SettleConfig(const std::string& path, const nlohmann::json& json) {
-  if (!fs::exists(path)) return WriteFileAtomic(path, JsonText(json, 1) + "\n");
+absl::Status SettleConfig(const std::string& work, const nlohmann::json& json) {
+  const std::string path = work + "/config.json";
+  if (!fs::exists(path)) {
+    if (!fs::exists(work + "/state.bin")) {
+      return WriteFileAtomic(path, JsonText(json, 1) + "\n");
+    }
+    return absl::FailedPreconditionError(absl::StrCat(
+        work,
+        ": holds a state.bin without the config.json that says which "
+        "training it is of; remove the folder, or name another --work"));
+  }
   ESP_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
   const auto before = nlohmann::json::parse(text, nullptr, false);
   std::vector<std::string> differences;
@@ -300,6 +310,18 @@ absl::Status Publish(const net::LlamaNet& net, const std::string& tokenizer,
       absl::StrCat(out, ": cannot be written: ", error.message()));
 }
 
+absl::Status CheckVocabulary(const std::string& folder,
+                             const Tokenizer& tokenizer,
+                             const net::LlamaNet& net) {
+  if (tokenizer.vocab_size() <= net.config().vocab_size) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat(folder, ": the tokenizer has ", tokenizer.vocab_size(),
+                   " tokens, the model's embedding only ",
+                   net.config().vocab_size, "; they do not belong together"));
+}
+
 absl::StatusOr<uint64_t> HashFolder(const std::string& folder) {
   uint64_t hash = 0;
   for (const char* name :
@@ -357,10 +379,13 @@ absl::StatusOr<TrainReport> TrainModel(const TrainRunOptions& options,
   ESP_ASSIGN_OR_RETURN(const std::string tokenizer_json,
                        ReadFile(options.model + "/tokenizer.json"));
   ESP_ASSIGN_OR_RETURN(const auto tokenizer, Tokenizer::Load(options.model));
+  ESP_RETURN_IF_ERROR(CheckVocabulary(options.model, *tokenizer, *net));
   ESP_ASSIGN_OR_RETURN(const uint64_t model_hash, HashFolder(options.model));
   TrainDataOptions data_options = options.train_data;
   data_options.kind = examples;
   data_options.context_length = net->config().context_length;
+  ESP_ASSIGN_OR_RETURN(data_options.tokenizer_hash,
+                       HashTokenizer(options.model));
   ESP_ASSIGN_OR_RETURN(TrainData data,
                        LoadTrainData(options.data, data_options, *tokenizer,
                                      net->config().end_token, log));
@@ -372,8 +397,8 @@ absl::StatusOr<TrainReport> TrainModel(const TrainRunOptions& options,
     return absl::UnavailableError(
         absl::StrCat(work, ": cannot make the folder: ", error.message()));
   }
-  ESP_RETURN_IF_ERROR(SettleConfig(work + "/config.json",
-                                   ConfigJson(options, data, model_hash)));
+  ESP_RETURN_IF_ERROR(
+      SettleConfig(work, ConfigJson(options, data, model_hash)));
   // The same training, finished before.
   if (fs::exists(options.out)) return ReadReport(ReportPath(options));
   const auto plan = PlanBatches(data, options);

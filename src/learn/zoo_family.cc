@@ -13,6 +13,11 @@
 namespace espalier {
 namespace {
 
+// What Example(index) of a family without limit draws from.
+RandomStream ExampleStream(std::string_view family, uint64_t index) {
+  return RandomStream(StreamKey(1, StableHash(family), index, Purpose::kTrain));
+}
+
 // Rises from 0 at `from` to 1 within `over` of the curriculum.
 double Ramp(double progress, double from, double over) {
   return std::clamp((progress - from) / over, 0.0, 1.0);
@@ -63,6 +68,17 @@ class StoriesFamily : public ZooFamily {
     const double p_line = 0.1 + rng.UniformDouble() * 0.4;
     for (CorruptedLine& line : CorruptStory(out.problem, p_line, rng)) {
       out.lines.push_back({std::move(line.text), line.verdict, false});
+    }
+    return out;
+  }
+
+  ZooExample Example(uint64_t index, bool solution) const override {
+    RandomStream rng = ExampleStream(name(), index);
+    if (!solution) return Draw(1, recipe().planted, rng);
+    ZooExample out{.problem = MakeStory(DrawStoryOptions(1, rng), rng),
+                   .ended = true};
+    for (const std::string& line : out.problem.reference.steps) {
+      out.lines.push_back({line, {.step_ok = true, .path_ok = true}, true});
     }
     return out;
   }
@@ -140,6 +156,11 @@ class CountdownFamily : public ZooFamily {
     return out;
   }
 
+  ZooExample Example(uint64_t index, bool solution) const override {
+    RandomStream rng = ExampleStream(name(), index);
+    return Draw(1, solution ? 0 : recipe().planted, rng);
+  }
+
   GradedProblem OwnProblem(uint64_t seed, uint64_t index) const override {
     const int numbers = index % 4 == 0 ? 3 : index % 4 == 3 ? 5 : 4;
     return MakeCountdown(numbers, seed, index);
@@ -149,7 +170,7 @@ class CountdownFamily : public ZooFamily {
 // A base model that knows little: three numbers, a few thousand solutions.
 class CountdownBaseFamily : public ZooFamily {
  public:
-  static constexpr uint64_t kSolutions = 5000;
+  static constexpr uint32_t kSolutions = 5000;
 
   std::string_view name() const override { return "countdown-base"; }
   std::string_view task() const override { return "countdown"; }
@@ -168,18 +189,26 @@ class CountdownBaseFamily : public ZooFamily {
   }
 
   ZooExample Draw(double, double planted, RandomStream& rng) const override {
-    const uint64_t index = rng.Below(kSolutions);
-    ZooExample out{.problem = OwnProblem(7, index)};
-    // The walk belongs to the puzzle: no second one of it is ever seen.
-    RandomStream walk(StreamKey(7, index, 1, Purpose::kGenerate));
-    CountdownWalkOptions options;
-    if (walk.UniformDouble() < planted) options.solving = 0.3;
-    out.lines = CountdownLines(PuzzleOf(out.problem), options, walk);
-    return out;
+    return Walk(rng.Below(kSolutions), planted, false);
+  }
+  uint64_t examples() const override { return kSolutions; }
+  ZooExample Example(uint64_t index, bool solution) const override {
+    return Walk(index, recipe().planted, solution);
   }
 
   GradedProblem OwnProblem(uint64_t seed, uint64_t index) const override {
     return MakeCountdown(3, seed, index);
+  }
+
+ private:
+  // The walk belongs to the puzzle: no second one of it is ever seen.
+  ZooExample Walk(uint64_t index, double planted, bool solution) const {
+    ZooExample out{.problem = OwnProblem(7, index)};
+    RandomStream walk(StreamKey(7, index, 1, Purpose::kGenerate));
+    CountdownWalkOptions options;
+    if (walk.UniformDouble() < planted && !solution) options.solving = 0.3;
+    out.lines = CountdownLines(PuzzleOf(out.problem), options, walk);
+    return out;
   }
 };
 

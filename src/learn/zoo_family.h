@@ -57,6 +57,14 @@ class ZooFamily {
   // imitated.
   virtual ZooExample Draw(double progress, double planted,
                           RandomStream& rng) const = 0;
+  // How many examples training draws from, again and again; 0: it draws new
+  // ones without limit.
+  virtual uint64_t examples() const { return 0; }
+  // Example `index` at the end of the curriculum. `solution`: a correct
+  // solution of its problem, which is the example itself where that is one;
+  // every line is imitated.
+  virtual ZooExample Example(uint64_t index, bool solution) const = 0;
+
   // The problem `index` of training seed `seed`, of which the model's own
   // responses are judged.
   virtual GradedProblem OwnProblem(uint64_t seed, uint64_t index) const = 0;

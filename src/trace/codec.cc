@@ -89,7 +89,7 @@ absl::StatusOr<LogEntry> FromProto(const trace::LogEntry& in) {
                .kind = static_cast<RequestKind>(in.kind()),
                .fingerprint = in.fingerprint(),
                .nodes = {in.node().begin(), in.node().end()}};
-  if (in.kind() > static_cast<uint32_t>(RequestKind::kRun)) {
+  if (in.kind() > static_cast<uint32_t>(RequestKind::kGrade)) {
     return Damaged(absl::StrCat("request kind ", in.kind()));
   }
   out.stop_reason = in.stop_reason();

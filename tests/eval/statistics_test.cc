@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <vector>
 
 namespace espalier {
 namespace {
@@ -29,6 +30,19 @@ TEST(ComparePairedTest, IntervalCoversTheNormalApproximation) {
   // The difference is 1 in a tenth of the cases: sd = sqrt(.09 / 1000).
   EXPECT_NEAR(d.interval.low, 0.1 - 1.96 * std::sqrt(0.09 / 1000), 0.004);
   EXPECT_NEAR(d.interval.high, 0.1 + 1.96 * std::sqrt(0.09 / 1000), 0.004);
+}
+
+TEST(BootstrapMeanTest, IntervalCoversTheNormalApproximation) {
+  std::vector<double> values;
+  for (int i = 0; i < 900; ++i) values.push_back(i % 3 * 0.5);
+  const MeanWithInterval m = BootstrapMean(values, 1);
+  EXPECT_NEAR(m.mean, 0.5, 1e-12);
+  // 0, .5 and 1 in equal parts: a variance of 1/6.
+  EXPECT_NEAR(m.interval.low, 0.5 - 1.96 * std::sqrt(1.0 / 6 / 900), 0.004);
+  EXPECT_NEAR(m.interval.high, 0.5 + 1.96 * std::sqrt(1.0 / 6 / 900), 0.004);
+  const MeanWithInterval equal = BootstrapMean({0.25, 0.25}, 1);
+  EXPECT_DOUBLE_EQ(equal.interval.low, 0.25);
+  EXPECT_DOUBLE_EQ(equal.interval.high, 0.25);
 }
 
 TEST(AreaUnderCurveTest, CountsPairsWithTiesAsHalf) {

@@ -142,6 +142,38 @@ TEST_F(SelfTrainTest, RoundsSearchTrainAndAreGated) {
             absl::StatusCode::kFailedPrecondition);
 }
 
+// Refused before a folder is made, so that the mended command may run there.
+TEST_F(SelfTrainTest, WrongInputIsRefusedBeforeWorkBegins) {
+  const auto refused = [&](const SelfTrainOptions& options, const char* word) {
+    const auto rounds = SelfTrain(options, {});
+    ASSERT_FALSE(rounds.ok()) << word;
+    EXPECT_NE(rounds.status().message().find(word), std::string::npos)
+        << rounds.status();
+    EXPECT_FALSE(fs::exists(Path("out.work"))) << word;
+  };
+  SelfTrainOptions options = Small("out");
+  options.model = Path("none");
+  refused(options, "none");
+  options = Small("out");
+  options.reward_model = "models/zoo/stories";
+  refused(options, "tokenizer");
+  std::string lines;
+  for (int i = 1; i <= 40; ++i) {
+    lines += "{\"question\":\"Use 1, 2 and " + std::to_string(i) +
+             " to reach 3.\",\"answer\":\"3\"}\n";
+  }
+  ASSERT_TRUE(WriteFileAtomic(Path("set.jsonl"), lines).ok());
+  options = Small("out");
+  options.set = Path("set.jsonl");
+  refused(options, "lower gate_problems");
+  options.gate_problems = 5;
+  options.rounds = 3;
+  refused(options, "where round 3 begins");
+  ASSERT_TRUE(WriteFileAtomic(Path("empty.jsonl"), "").ok());
+  options.set = Path("empty.jsonl");
+  refused(options, "no problems in it");
+}
+
 TEST_F(SelfTrainTest, StoppedInAnyPhaseItEndsTheSame) {
   const auto whole = SelfTrain(Small("whole"), {});
   ASSERT_TRUE(whole.ok()) << whole.status();

@@ -10,6 +10,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "datasets/generators/countdown.h"
+#include "datasets/tasks/task_registry.h"
 #include "nlohmann/json.hpp"
 #include "src/base/files.h"
 #include "src/trace/run_db.h"
@@ -49,10 +51,12 @@ class TrainRunTest : public testing::Test {
     return (folder_ / name).string();
   }
 
+  // Without the contamination check, which has a test of its own.
   TrainRunOptions Policy(const std::string& out) const {
     return {.model = kModel,
             .data = Path("policy.jsonl"),
             .out = Path(out),
+            .train_data = {.contamination = {.off = true}},
             .epochs = 4,
             .batch_tokens = 150,
             .learning_rate = 1e-3,
@@ -84,6 +88,55 @@ class TrainRunTest : public testing::Test {
         db->FinishSearch(search.search_id, {}, true, tree.tree, {}).ok());
     EXPECT_TRUE(db->Commit().ok());
     return tree;
+  }
+
+  // A database of one search of each tree; `tokenizer` is what it says of the
+  // model.
+  std::string Database(const std::string& name,
+                       const std::vector<SmallTree>& trees,
+                       const std::string& tokenizer = "") const {
+    auto db = RunDb::Open(Path(name), Sqlite::kCreate).value();
+    const int64_t run = db->AddRun({.kind = "generate",
+                                    .config = "{}",
+                                    .model = "other-model",
+                                    .tokenizer_hash = tokenizer})
+                            .value();
+    for (size_t i = 0; i < trees.size(); ++i) {
+      const GradedProblem problem{
+          {absl::StrCat("countdown:3/1/", i), "countdown:3",
+           absl::StrCat("Use 2, 3 and ", i + 4, " to reach 9.")},
+          {}};
+      const int64_t id =
+          db->AddProblem(problem, "countdown:3", "countdown").value();
+      const SearchRow search = db->BeginSearch(run, id, 0).value();
+      EXPECT_TRUE(
+          db->FinishSearch(search.search_id, {}, true, trees[i].tree, {}).ok());
+    }
+    EXPECT_TRUE(db->Commit().ok());
+    return Path(name);
+  }
+
+  // A copy of the model with one number of its config.json changed.
+  std::string ModelWith(const std::string& name, const std::string& key,
+                        int value) const {
+    fs::copy(kModel, Path(name));
+    auto config =
+        nlohmann::json::parse(ReadFile(Path(name) + "/config.json").value());
+    config[key] = value;
+    EXPECT_TRUE(
+        WriteFileAtomic(Path(name) + "/config.json", config.dump()).ok());
+    return Path(name);
+  }
+
+  // Expects that training says `word` and leaves nothing behind.
+  void Refused(const TrainRunOptions& options, const std::string& word) const {
+    FilterLog log;
+    const auto report = TrainModel(options, nullptr, log);
+    EXPECT_FALSE(report.ok()) << word;
+    EXPECT_NE(report.status().message().find(word), std::string::npos)
+        << word << ": " << report.status();
+    EXPECT_FALSE(fs::exists(options.out)) << word;
+    EXPECT_FALSE(fs::exists(options.out + ".work")) << word;
   }
 
   // Losses by step.
@@ -213,15 +266,8 @@ TEST_F(TrainRunTest, ALossThatIsNotANumberNamesTheBatchAndKeepsTheState) {
 }
 
 TEST_F(TrainRunTest, WrongInputIsNamed) {
-  FilterLog log;
-  const auto refused = [&](TrainRunOptions options, const std::string& word) {
-    const auto report = TrainModel(options, nullptr, log);
-    EXPECT_FALSE(report.ok()) << word;
-    EXPECT_NE(report.status().message().find(word), std::string::npos)
-        << report.status();
-    EXPECT_FALSE(fs::exists(Path("out"))) << word;
-    EXPECT_FALSE(fs::exists(Path("out.work"))) << word;
-  };
+  const auto refused = [&](const TrainRunOptions& options,
+                           const std::string& word) { Refused(options, word); };
   TrainRunOptions options = Policy("out");
   options.epochs = 0;
   refused(options, "--epochs 0");
@@ -246,8 +292,22 @@ TEST_F(TrainRunTest, WrongInputIsNamed) {
     refused(options, "bad.jsonl:3");
   }
   std::ofstream(options.data) << "\n\n";
-  refused(options, "nothing is left");
+  refused(options, "bad.jsonl: is empty");
+  std::ofstream(options.data) << "";
+  refused(options, "bad.jsonl: is empty");
+  std::ofstream(options.data) << "{\"prompt\":\"a\",\"completion\":\"\"}\n";
+  refused(options, "with something to learn: 1 in, 0 out");
+  options.objective = "dpo";
+  for (const char* weight : {"0", "-1", "\"1\"", "1e40"}) {
+    std::ofstream(options.data)
+        << "{\"prompt\":\"a\",\"chosen\":\"b\",\"rejected\":\"c\","
+        << "\"weight\":" << weight << "}\n";
+    refused(options, "bad.jsonl:1: \"weight\" is");
+  }
   options.objective = "bce";
+  std::ofstream(options.data)
+      << "{\"prompt\":\"a\",\"completions\":[],\"values\":[]}\n";
+  refused(options, "with something to learn: 1 in, 0 out");
   for (const char* line :
        {"{\"prompt\":\"a\",\"completions\":[\"b\"],\"values\":[2]}",
         "{\"prompt\":\"a\",\"completions\":[\"b\"],\"values\":[]}",
@@ -256,6 +316,127 @@ TEST_F(TrainRunTest, WrongInputIsNamed) {
     std::ofstream(options.data) << line << "\n";
     refused(options, "bad.jsonl:1");
   }
+}
+
+// Searches from which an objective can learn nothing.
+TEST_F(TrainRunTest, SearchesThatTeachNothingAreRefusedWithARemedy) {
+  SmallTree right, wrong, cut;
+  for (SmallTree* tree : {&right, &wrong}) {
+    const auto verdict =
+        tree == &right ? NodeVerdict::kCorrect : NodeVerdict::kWrong;
+    tree->Add(tree->Add(0, "2+3=5 : 4 5\n"), "= 9\n", verdict, 3);
+    tree->Add(0, "= 9\n", verdict);
+  }
+  cut.Cut(0, "2+3=5 : 4 5\n");
+  const std::string alike = Database("alike.db", {right, wrong});
+  const auto refused = [&](const std::string& data, const char* objective,
+                           const char* words, const char* remedy) {
+    TrainRunOptions options = Policy("out");
+    options.data = data;
+    options.objective = objective;
+    Refused(options, words);
+    Refused(options, remedy);
+  };
+  for (const char* objective : {"dpo", "orpo", "pairwise"}) {
+    refused(alike, objective, "no pairs: every problem's steps have the same",
+            "lower --margin");
+  }
+  refused(alike, "grpo", "no groups: ", "lower --min-std");
+  TrainRunOptions options = Policy("out");
+  options.data = alike;
+  options.objective = "grpo";
+  options.train_data.min_std = 0;
+  Refused(options, "every advantage is 0");
+  const std::string failed = Database("failed.db", {wrong});
+  refused(failed, "sft", "no response to imitate", "search easier problems");
+  options.train_data.steps.quality = true;
+  options.data = failed;
+  options.objective = "bce";
+  Refused(options, "--value outcomes");
+  const std::string ungraded = Database("ungraded.db", {cut});
+  for (const char* objective : {"bce", "mse"}) {
+    refused(ungraded, objective, "no labelled steps", "--min-outcomes 1");
+  }
+  const std::string empty = Database("empty.db", {});
+  for (const ObjectiveInfo* info : ListObjectives()) {
+    refused(empty, info->name.c_str(), "no search has ended yet", "--resume");
+  }
+}
+
+TEST_F(TrainRunTest, AModelThatDisagreesWithItsWeightsIsRefused) {
+  for (const char* objective : {"sft", "bce"}) {
+    const std::string tag = objective;
+    TrainRunOptions options = tag == "bce" ? Reward("out") : Policy("out");
+    options.model = ModelWith("wide" + tag, "intermediate_size", 64);
+    Refused(options, "has shape");
+    options.model = ModelWith("deep" + tag, "num_hidden_layers", 7);
+    Refused(options, "which config.json promises");
+    options.model = ModelWith("few" + tag, "vocab_size", 288);
+    Refused(options, "embed_tokens");
+  }
+}
+
+TEST_F(TrainRunTest, TokensOfAnotherTokenizerAreRefused) {
+  SmallTree tree;
+  tree.Add(0, "= 9\n", NodeVerdict::kCorrect);
+  TrainRunOptions options = Policy("out");
+  options.data = Database("other.db", {tree}, "0123456789abcdef");
+  Refused(options, "recorded with other-model");
+  Refused(options, "espalier export");
+}
+
+// The state of one model is not gone on with from another.
+TEST_F(TrainRunTest, AWorkFolderOfAnotherModelIsRefused) {
+  FilterLog log;
+  const std::atomic<bool> stop{true};
+  TrainRunOptions options = Policy("out");
+  ASSERT_FALSE(TrainModel(options, &stop, log).ok());
+  options.model = "models/zoo/stories";
+  EXPECT_NE(
+      TrainModel(options, nullptr, log).status().message().find("model_hash"),
+      std::string::npos);
+  fs::remove(Path("out.work/config.json"));
+  const auto report = TrainModel(options, nullptr, log);
+  EXPECT_NE(report.status().message().find("without the config.json"),
+            std::string::npos)
+      << report.status();
+  EXPECT_FALSE(fs::exists(Path("out.work/config.json")));
+}
+
+// Lines are checked as databases are: by default against all test problems.
+TEST_F(TrainRunTest, LinesThatAnEvaluationHoldsAreLeftOut) {
+  const auto tokenizer = Tokenizer::Load(kModel).value();
+  const Task* task = FindTask("countdown").value();
+  const auto prompt = [&](uint64_t seed, uint64_t index) {
+    return task->Render(MakeCountdown(3, seed, index).problem).value();
+  };
+  std::ofstream(Path("lines.jsonl"))
+      << nlohmann::json{{"prompt", prompt(7, 0)}, {"completion", "x"}} << "\n"
+      << nlohmann::json{{"prompt", prompt(2000, 5)}, {"completion", "x"}}
+      << "\n"
+      << nlohmann::json{{"prompt", prompt(2000, 6) + "1+1=2 : 2 3\n"},
+                        {"completion", "x"}}
+      << "\n";
+  const auto load = [&](const ContaminationOptions& contamination,
+                        FilterLog& log) {
+    return LoadTrainData(Path("lines.jsonl"), {.contamination = contamination},
+                         *tokenizer, 511, log);
+  };
+  FilterLog log;
+  const auto kept = load({}, log);
+  ASSERT_TRUE(kept.ok()) << kept.status();
+  ASSERT_EQ(kept->names.size(), 1u);
+  EXPECT_TRUE(kept->names[0].ends_with("lines.jsonl:1"));
+  EXPECT_NE(log.Text().find("12000 questions) does not hold: 3 in, 1 out"),
+            std::string::npos)
+      << log.Text();
+  EXPECT_EQ(load({.off = true}, log)->groups.size(), 3u);
+  EXPECT_EQ(load({.eval_sets = {"stories:easy"}}, log)->groups.size(), 3u);
+  EXPECT_EQ(
+      load({.eval_sets = {"countdown:3"}, .eval_limit = 6}, log)->groups.size(),
+      2u);
+  const auto none = load({.eval_sets = {Path("none.jsonl")}}, log);
+  EXPECT_NE(none.status().message().find("none.jsonl"), std::string::npos);
 }
 
 TEST_F(TrainRunTest, AnExistingCheckpointIsNotOverwritten) {
@@ -366,7 +547,6 @@ TEST_F(TrainRunTest, EveryObjectiveTrainsFromADatabase) {
     TrainRunOptions options = Policy(info->name);
     options.data = Path("run.db");
     options.objective = info->name;
-    options.train_data.contamination.off = true;
     const auto report = TrainModel(options, nullptr, log);
     ASSERT_TRUE(report.ok()) << info->name << " " << report.status();
     EXPECT_TRUE(std::isfinite(report->last_loss));

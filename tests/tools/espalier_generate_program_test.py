@@ -14,7 +14,8 @@ import subprocess
 import time
 import unittest
 
-from espalier_program_test import PROGRAM, ROOT, ZOO, ProgramTest, run
+from espalier_program_test import (PROGRAM, ROOT, STORIES, ZOO, ProgramTest,
+                                   run)
 
 SLOW = bool(os.environ.get("ESPALIER_SLOW"))
 PROBLEMS = "6" if SLOW else "30"
@@ -122,6 +123,34 @@ class GenerateTest(KillTest):
         with open(totals, encoding="utf-8") as handle:
             tokens = json.load(handle)["tokens"]
         self.assertLess(abs(estimate - tokens), 0.3 * tokens)
+
+    def test_first_errors_are_searched_for_and_labelled(self):
+        out, lines = self.path("run.db"), self.path("steps.jsonl")
+        arguments = ["generate", "--out", out, "--set", "countdown:3",
+                     "--limit", "20", "--search", "omega_prm:k=8",
+                     "--budget-tokens", "4000"]
+        result = run(*arguments)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(run("replay", out).returncode, 0)
+        result = run("export", out, "--kind", "steps", "--format", "openrlhf",
+                     "--min-outcomes", "8", "--out", lines)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        labels = set()
+        with open(lines, encoding="utf-8") as handle:
+            for line in handle:
+                labels.update(json.loads(line)["label"])
+        self.assertIn(0, labels)
+        self.assertGreater(len(labels), 2)
+        # Nobody else may look at the answers while searching.
+        for command in (["solve", "--set", "countdown:3"],
+                        ["eval", "--set", "countdown:3", "--methods"]):
+            extra = ["--search"] if command[0] == "solve" else []
+            self.refused(run(*command, *extra, "omega_prm"), "reference",
+                         "generate")
+        unanswered = self.path("q.jsonl", '{"question": "1+1?", "answer": ""}\n')
+        result = run("generate", "--out", self.path("q.db"), "--set",
+                     unanswered, "--search", "omega_prm", "--model", STORIES)
+        self.assertIn("1 failed", result.stdout + result.stderr)
 
     def test_shards_cover_the_set_once(self):
         whole = self.path("whole.db")

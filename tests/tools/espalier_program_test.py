@@ -126,6 +126,22 @@ class WrongInputTest(ProgramTest):
         self.refused(run("eval", "--set", "stories:easy", "--methods",
                          "greedy", "--compare", "beam"), "--compare beam")
 
+    def test_pass_at_what_cannot_be(self):
+        def eval_easy(*extra):
+            return run("eval", "--set", "stories:easy", *extra)
+        self.refused(eval_easy("--pass-at", "0"), "--pass-at 0")
+        self.refused(eval_easy("--pass-at", "1,-2"), "--pass-at -2")
+        self.refused(eval_easy("--pass-at", "1,8", "--samples", "4"),
+                     "--samples 4", "at least 8")
+        self.refused(eval_easy("--pass-at", "2", "--methods", "sample,beam"),
+                     "one method", "sample,beam")
+        self.refused(eval_easy("--pass-at", "2", "--budget-tokens", "90,99"),
+                     "one method at one budget")
+        self.refused(eval_easy("--pass-at", "2", "--methods", "greedy"),
+                     "--methods sample")
+        self.refused(eval_easy("--pass-at", "2", "--seeds", "2"), "--seeds")
+        self.refused(eval_easy("--samples", "2"), "--pass-at")
+
     def test_unknown_flag_and_command(self):
         self.refused(run("solve", STORY, "--no-such-flag"), "no-such-flag")
         self.refused(run("slove"), "slove", '"solve"')
@@ -280,6 +296,61 @@ class EvalTest(ProgramTest):
                                greedy["accuracy"] - sample["accuracy"])
         self.assertLessEqual(found["ci_low"], found["difference"])
         self.assertLessEqual(found["difference"], found["ci_high"])
+
+    def test_pass_at_k_counts_independent_responses(self):
+        path = self.path("r.json")
+        reports = []
+        for _ in range(2):
+            result = run("eval", "--set", "stories:middle", "--limit", "30",
+                         "--pass-at", "4,1", "--samples", "6", "--json", path)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn("6 responses a problem", result.stdout)
+            with open(path, encoding="utf-8") as handle:
+                reports.append(json.load(handle))
+            reports[-1].pop("seconds")
+        self.assertEqual(reports[0], reports[1])
+        report = reports[0]
+        self.assertEqual(report["method"], "sample")
+        self.assertEqual(report["responses"], [6] * 30)
+        one, four = report["pass_at"]
+        self.assertEqual((one["k"], four["k"]), (1, 4))
+        self.assertAlmostEqual(one["share"], sum(report["right"]) / 180)
+        self.assertGreater(four["share"], one["share"])
+        for at in (one, four):
+            self.assertLess(at["ci_low"], at["share"])
+            self.assertLess(at["share"], at["ci_high"])
+        # Seeds differ: neither all nor none of most problems' responses.
+        self.assertGreater(sum(0 < c < 6 for c in report["right"]), 5)
+        # The same responses, one seed each.
+        rows = self.path("rows.json")
+        result = run("eval", "--set", "stories:middle", "--limit", "30",
+                     "--methods", "sample", "--seeds", "6", "--json", rows)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        with open(rows, encoding="utf-8") as handle:
+            rows = json.load(handle)["results"]
+        self.assertEqual([sum(c) for c in zip(*(
+            [right for _, right in sorted(zip(row["ids"], row["correct"]))]
+            for row in rows))],
+                         [right for _, right in sorted(zip(
+                             report["ids"], report["right"]))])
+        self.assertAlmostEqual(sum(row["tokens_per_problem"] for row in rows),
+                               report["tokens_per_problem"])
+
+    def test_pass_at_k_reports_problems_that_fail(self):
+        long_one = STORY + " She finds 2 more." * 2000
+        set_file = self.path("set.jsonl", "".join(
+            json.dumps({"question": q, "answer": "54"}) + "\n"
+            for q in (STORY, long_one)))
+        path = self.path("r.json")
+        result = run("eval", "--set", set_file, "--model", STORIES,
+                     "--pass-at", "2", "--json", path)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("context", result.stderr)
+        with open(path, encoding="utf-8") as handle:
+            report = json.load(handle)
+        self.assertEqual(len(report["errors"]), 1)
+        self.assertEqual(report["n"], 2)
+        self.assertEqual(report["right"][1], 0)
 
     def test_oracle_rows_are_marked(self):
         path = self.path("r.json")

@@ -141,6 +141,9 @@ class TrainTest(LearnTest):
         self.refused(run("train", "policy", "--model", BASE, "--data", bad,
                          "--out", self.path("out")), "bad.jsonl:2")
         self.assertFalse(os.path.exists(self.path("out")))
+        empty = self.path("empty.jsonl", "\n")
+        self.refused(run("train", "policy", "--model", BASE, "--data", empty,
+                         "--out", self.path("out")), "empty.jsonl: is empty")
         self.refused(run("self-train", "--config", "/no/recipe", "--model",
                          BASE, "--out", self.path("out")), "/no/recipe")
         recipe = self.path("r.textproto",
@@ -150,6 +153,42 @@ class TrainTest(LearnTest):
         self.refused(run(*self.self_train("out", "20"), "--option",
                          "alpha=7"), "alpha")
         self.assertFalse(os.path.exists(self.path("out.work")))
+
+
+class ZooDataTest(LearnTest):
+
+    def zoo_data(self, out, *more):
+        return subprocess.run([LEARN, "zoo-data", "--out", out, *more],
+                              capture_output=True, text=True, check=False,
+                              timeout=300)
+
+    def test_a_model_is_trained_on_it(self):
+        first, second = self.path("a.jsonl"), self.path("b.jsonl")
+        for path in (first, second):
+            result = self.zoo_data(path, "--limit", "60", "--solutions")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn("60 examples", result.stdout)
+        with open(first, encoding="utf-8") as a, open(
+                second, encoding="utf-8") as b:
+            text = a.read()
+            self.assertEqual(text, b.read())
+        for line in text.splitlines():
+            self.assertEqual(set(json.loads(line)), {"prompt", "completion"})
+        result = run("train", "policy", "--model", BASE, "--data", first,
+                     "--out", self.path("out"), "--epochs", "1")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("60 sequences", result.stdout)
+        self.assertIn("12000 questions) does not hold: 60 in, 60 out",
+                      result.stdout)
+
+    def test_wrong_input(self):
+        out = self.path("out.jsonl")
+        self.refused(self.zoo_data(out, "--family", "countdwn"),
+                     '"countdown"')
+        self.refused(self.zoo_data(out, "--family", "stories"), "--limit")
+        self.refused(self.zoo_data("/no/folder/out.jsonl", "--limit", "2"),
+                     "/no/folder")
+        self.assertFalse(os.path.exists(out))
 
 
 @unittest.skipUnless(os.environ.get("ESPALIER_LONG"), "takes minutes")

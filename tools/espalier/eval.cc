@@ -1,4 +1,5 @@
-// espalier eval: methods at equal token budgets on a problem set.
+// espalier eval: methods at equal token budgets on a problem set, or pass@k of
+// one of them.
 #include <algorithm>
 #include <cstdio>
 
@@ -12,28 +13,70 @@
 #include "src/base/progress.h"
 #include "src/base/status_macros.h"
 #include "src/base/version.h"
+#include "src/eval/pass_at_k.h"
 #include "src/eval/sweep.h"
 #include "tools/espalier/command.h"
 
 namespace espalier {
 namespace {
 
+// What is run where --methods names nothing.
+const std::vector<std::string> kCompared = {"greedy",   "majority", "best_of_n",
+                                            "weighted", "beam",     "puct"};
+const std::vector<std::string> kSampled = {"sample"};
+
 struct EvalFlags {
   ModelFlags models;
   std::string set;
   SetOptions set_options;
   std::string task;
-  SweepOptions sweep{.methods = {"greedy", "majority", "best_of_n", "weighted",
-                                 "beam", "puct"}};
+  SweepOptions sweep;
+  std::vector<int> pass_at;  // empty: methods are compared
+  int samples = 0;           // of pass@k; 0: the largest k
   std::string json_file;
   std::string compare;
   bool oracle = false;
   bool constant = false;
 };
 
+// pass@k is of one method at one budget; each response is a search of its own.
+absl::Status CheckPassAt(EvalFlags& flags) {
+  std::vector<int>& ks = flags.pass_at;
+  const std::vector<std::string>& methods = flags.sweep.methods;
+  for (const int k : ks) {
+    if (k >= 1) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--pass-at ", k, ": expected 1 or more responses, as 1,4,16"));
+  }
+  std::sort(ks.begin(), ks.end());
+  ks.erase(std::unique(ks.begin(), ks.end()), ks.end());
+  if (flags.samples == 0) flags.samples = ks.back();
+  if (flags.samples < ks.back()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--samples ", flags.samples, ": pass@", ks.back(),
+                     " needs at least ", ks.back(), " responses a problem"));
+  }
+  if (methods.size() != 1 || flags.sweep.budgets.size() != 1) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--pass-at is of one method at one budget; given are --methods ",
+        absl::StrJoin(methods, ","), " and --budget-tokens ",
+        absl::StrJoin(flags.sweep.budgets, ",")));
+  }
+  if (methods[0] == "greedy") {
+    return absl::InvalidArgumentError(
+        "--pass-at wants independent responses and greedy gives the same one "
+        "again and again; take --methods sample");
+  }
+  flags.sweep.seeds = flags.samples;
+  return absl::OkStatus();
+}
+
 // Everything that can be refused is, before a model is loaded.
 absl::Status CheckFlags(EvalFlags& flags) {
   if (flags.sweep.budgets.empty()) flags.sweep.budgets = {600};
+  if (flags.sweep.methods.empty()) {
+    flags.sweep.methods = flags.pass_at.empty() ? kCompared : kSampled;
+  }
   for (const std::string& method : flags.sweep.methods) {
     if (method == "auto") {
       return absl::InvalidArgumentError(
@@ -60,9 +103,60 @@ absl::Status CheckFlags(EvalFlags& flags) {
     return absl::InvalidArgumentError(
         "--oracle and --constant-reward exclude each other");
   }
+  if (!flags.pass_at.empty()) ESP_RETURN_IF_ERROR(CheckPassAt(flags));
   flags.sweep.reward = flags.oracle     ? RewardSource::kOracle
                        : flags.constant ? RewardSource::kConstant
                                         : RewardSource::kModel;
+  return absl::OkStatus();
+}
+
+void PrintErrors(const std::string& method,
+                 const std::vector<std::string>& errors) {
+  constexpr size_t kShown = 3;
+  for (size_t i = 0; i < errors.size() && i < kShown; ++i) {
+    std::fprintf(stderr, "%s: %s\n", method.c_str(), errors[i].c_str());
+  }
+  if (errors.size() > kShown) {
+    std::fprintf(stderr, "%s: ... and %zu problems more\n", method.c_str(),
+                 errors.size() - kShown);
+  }
+}
+
+absl::Status WriteResults(const EvalFlags& flags, const EngineOptions& models,
+                          nlohmann::json json) {
+  if (flags.json_file.empty()) return absl::OkStatus();
+  json["version"] = Version();
+  json["model"] = models.policy;
+  json["set_seed"] = flags.set_options.seed;
+  return WriteFileAtomic(flags.json_file, JsonText(json, 1) + "\n");
+}
+
+absl::Status ReportPassAt(const EvalFlags& flags, const EngineOptions& models,
+                          const std::vector<ResultRow>& rows) {
+  ESP_ASSIGN_OR_RETURN(const PassReport report,
+                       MakePassReport(rows, flags.pass_at));
+  std::printf("%s, %zu problems, model %s\n%s", report.set.c_str(),
+              report.ids.size(), models.policy.c_str(),
+              PassTable(report).c_str());
+  ESP_RETURN_IF_ERROR(WriteResults(flags, models, PassJson(report)));
+  PrintErrors(report.method, report.errors);
+  return absl::OkStatus();
+}
+
+absl::Status ReportSweep(const EvalFlags& flags, const EngineOptions& models,
+                         const ProblemSet& set,
+                         const std::vector<ResultRow>& rows) {
+  std::printf("%s, %zu problems, model %s\n%s", set.name.c_str(),
+              set.problems.size(), models.policy.c_str(),
+              SweepTable(rows).c_str());
+  nlohmann::json json = SweepJson(rows);
+  if (!flags.compare.empty()) {
+    const auto comparisons = CompareWith(flags.compare, rows);
+    std::printf("%s", ComparisonTable(comparisons).c_str());
+    json["comparisons"] = ComparisonJson(comparisons);
+  }
+  ESP_RETURN_IF_ERROR(WriteResults(flags, models, std::move(json)));
+  for (const ResultRow& row : rows) PrintErrors(row.method, row.errors);
   return absl::OkStatus();
 }
 
@@ -79,7 +173,8 @@ absl::Status RunEval(EvalFlags& flags) {
   const auto all = static_cast<int64_t>(
       set.problems.size() * flags.sweep.methods.size() *
       flags.sweep.budgets.size() * static_cast<size_t>(flags.sweep.seeds));
-  Progress progress("eval " + set.name, all, "problems");
+  Progress progress("eval " + set.name, all,
+                    flags.pass_at.empty() ? "problems" : "responses");
   int64_t shown = 0;
   flags.sweep.progress = [&](int64_t done, int64_t) {
     progress.Add(done - shown);
@@ -89,33 +184,9 @@ absl::Status RunEval(EvalFlags& flags) {
       const std::vector<ResultRow> rows,
       RunSweep(*engine, set.name, set.problems, *task, *verifier, flags.sweep));
   progress.Finish();
-  std::printf("%s, %zu problems, model %s\n%s", set.name.c_str(),
-              set.problems.size(), models.policy.c_str(),
-              SweepTable(rows).c_str());
-  std::vector<Comparison> comparisons;
-  if (!flags.compare.empty()) comparisons = CompareWith(flags.compare, rows);
-  std::printf("%s", ComparisonTable(comparisons).c_str());
-  if (!flags.json_file.empty()) {
-    nlohmann::json json = SweepJson(rows);
-    json["version"] = Version();
-    json["model"] = models.policy;
-    if (!flags.compare.empty()) {
-      json["comparisons"] = ComparisonJson(comparisons);
-    }
-    json["set_seed"] = flags.set_options.seed;
-    ESP_RETURN_IF_ERROR(
-        WriteFileAtomic(flags.json_file, JsonText(json, 1) + "\n"));
-  }
-  for (const ResultRow& row : rows) {
-    for (size_t i = 0; i < row.errors.size() && i < 3; ++i) {
-      std::fprintf(stderr, "%s: %s\n", row.method.c_str(),
-                   row.errors[i].c_str());
-    }
-    if (row.errors.size() > 3) {
-      std::fprintf(stderr, "%s: ... and %zu problems more\n",
-                   row.method.c_str(), row.errors.size() - 3);
-    }
-  }
+  ESP_RETURN_IF_ERROR(flags.pass_at.empty()
+                          ? ReportSweep(flags, models, set, rows)
+                          : ReportPassAt(flags, models, rows));
   if (StopRequested().load()) {
     return absl::CancelledError(
         "stopped; the figures above are of what was "
@@ -133,16 +204,19 @@ void AddEval(CLI::App& app, RunFunction& run) {
                  "(plain or GSM8K)")
       ->required();
   app.add_option("--methods", flags->sweep.methods,
-                 "Comma-separated methods with options, as beam:branch=8")
-      ->delimiter(',')
-      ->capture_default_str();
+                 "Comma-separated methods with options, as beam:branch=8. "
+                 "Default: " +
+                     absl::StrJoin(kCompared, ",") + "; with --pass-at " +
+                     kSampled[0])
+      ->delimiter(',');
   app.add_option("--budget-tokens", flags->sweep.budgets,
                  "Comma-separated budgets: tokens sampled a problem, kept or "
                  "dropped. Default 600")
       ->delimiter(',');
-  app.add_option("--seeds", flags->sweep.seeds, "Search seeds 0, 1, ...")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1000));
+  CLI::Option* seeds =
+      app.add_option("--seeds", flags->sweep.seeds, "Search seeds 0, 1, ...")
+          ->capture_default_str()
+          ->check(CLI::Range(1, 1000));
   app.add_option("--seed", flags->sweep.seed, "First search seed")
       ->capture_default_str();
   app.add_option("--limit", flags->set_options.limit, "Problems at most")
@@ -152,9 +226,23 @@ void AddEval(CLI::App& app, RunFunction& run) {
       ->capture_default_str();
   app.add_option("--task", flags->task,
                  "How problems are put and graded; default by set");
-  app.add_option("--compare", flags->compare,
-                 "One of --methods: print how far it is ahead of each other, "
-                 "with 95 % intervals of the paired difference");
+  CLI::Option* compare = app.add_option(
+      "--compare", flags->compare,
+      "One of --methods: print how far it is ahead of each other, with 95 % "
+      "intervals of the paired difference");
+  CLI::Option* pass_at =
+      app.add_option("--pass-at", flags->pass_at,
+                     "Comma-separated k: the chance that at least one of k "
+                     "responses is right, estimated without bias from "
+                     "--samples of them")
+          ->delimiter(',')
+          ->excludes(seeds)
+          ->excludes(compare);
+  app.add_option("--samples", flags->samples,
+                 "With --pass-at: independent responses a problem, with seeds "
+                 "--seed, --seed + 1, ... Default: the largest k")
+      ->check(CLI::Range(1, 1000000))
+      ->needs(pass_at);
   app.add_option("--json", flags->json_file, "Write results to this file");
   app.add_flag("--oracle", flags->oracle,
                "Score steps by exact labels: an upper bound that reads the "

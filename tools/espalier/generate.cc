@@ -58,7 +58,7 @@ absl::Status CheckFlags(GenerateFlags& flags) {
     return absl::InvalidArgumentError(
         "generate records methods by name; auto stands for one of them");
   }
-  ESP_RETURN_IF_ERROR(CheckSearch(flags.generate.search));
+  ESP_RETURN_IF_ERROR(CheckSearch(flags.generate.search, true));
   if (flags.out.empty() && !flags.dry_run) {
     return absl::InvalidArgumentError(
         "--out FILE is missing: where should the searches be recorded?");

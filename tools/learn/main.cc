@@ -16,6 +16,7 @@
 #include "tools/learn/model_card.h"
 #include "tools/learn/self_train.h"
 #include "tools/learn/train.h"
+#include "tools/learn/zoo_data.h"
 
 namespace espalier {
 namespace {
@@ -132,10 +133,10 @@ absl::Status TrainAll(const ZooCommand& command) {
   return absl::OkStatus();
 }
 
-// For commands that espalier hands on.
+// `command` as its users type it.
 int Exit(const char* command, const absl::Status& status) {
   if (status.ok()) return 0;
-  std::fprintf(stderr, "espalier %s: %s\n", command,
+  std::fprintf(stderr, "%s: %s\n", command,
                std::string(status.message()).c_str());
   return absl::IsCancelled(status) ? 130 : 1;
 }
@@ -198,6 +199,10 @@ int Main(int argc, char** argv) {
   train->add_option("--layers", zoo.layers, "Layers of the trunk" + own);
   train->add_flag("--smoke", zoo_command.smoke,
                   "Every stage for a few steps: does it run, do losses fall?");
+  CLI::App* zoo_data_command = app.add_subcommand(
+      "zoo-data", "Write what a shipped model has imitated as JSON lines");
+  const std::function<absl::Status()> run_zoo_data =
+      AddZooData(*zoo_data_command);
   CLI::App* train_command = app.add_subcommand(
       "train", "Train a checkpoint on recorded searches or JSON lines");
   const std::function<absl::Status()> run_train = AddTrain(*train_command);
@@ -207,9 +212,11 @@ int Main(int argc, char** argv) {
       AddSelfTrain(*self_train_command);
   CLI11_PARSE(app, argc, argv);
   if (command->parsed()) return Bench(bench);
-  if (train_command->parsed()) return Exit("train", run_train());
+  if (zoo_data_command->parsed())
+    return Exit("espalier-learn zoo-data", run_zoo_data());
+  if (train_command->parsed()) return Exit("espalier train", run_train());
   if (self_train_command->parsed()) {
-    return Exit("self-train", run_self_train());
+    return Exit("espalier self-train", run_self_train());
   }
   const absl::Status status = zoo.family == kAllFamilies
                                   ? TrainAll(zoo_command)

@@ -109,7 +109,8 @@ void AddFlags(CLI::App& app, TrainFlags& flags, bool reward) {
   ContaminationOptions& contamination = data.contamination;
   app.add_option("--eval-set", contamination.eval_sets,
                  "Sets or files whose questions must not be trained on. "
-                 "Default: the test problems of the searched sets")
+                 "Default: the test problems of the searched sets, for lines "
+                 "those of all generated sets")
       ->delimiter(',');
   app.add_flag("--no-contamination-check", contamination.off,
                "Train on whatever the evaluation holds");

@@ -4,9 +4,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "datasets/readers/problem_set.h"
+#include "datasets/tasks/task_registry.h"
 #include "src/base/random.h"
 #include "src/base/status_macros.h"
+#include "src/base/text.h"
 
 namespace espalier {
 namespace {
@@ -29,6 +32,11 @@ std::vector<uint64_t> WordHashes(std::string_view text) {
     }
   }
   return hashes;
+}
+
+bool IsGenerated(const std::string& set) {
+  const std::vector<std::string> names = SetNames();
+  return std::find(names.begin(), names.end(), set) != names.end();
 }
 
 }  // namespace
@@ -58,51 +66,86 @@ bool OverlapChecker::Overlaps(std::string_view question) const {
                      [&](uint64_t run) { return runs_.contains(run); });
 }
 
+absl::StatusOr<EvaluationQuestions> EvaluationQuestions::Load(
+    const std::vector<std::string>& sets, const ContaminationOptions& options) {
+  EvaluationQuestions out(options.ngram);
+  out.sets_ = absl::StrJoin(sets, ", ");
+  for (const std::string& name : sets) {
+    ESP_ASSIGN_OR_RETURN(const ProblemSet set,
+                         LoadSet(name, {.limit = options.eval_limit}));
+    OverlapChecker& checker = IsGenerated(name) ? out.wholes_ : out.phrases_;
+    for (const GradedProblem& graded : set.problems) {
+      checker.AddEvaluation(graded.problem.question);
+      out.AddPrompts(graded.problem);
+    }
+  }
+  for (const std::string& question : options.questions) {
+    out.wholes_.AddEvaluation(question);
+    out.AddPrompts({.question = question});
+  }
+  return out;
+}
+
+// As every task that can read the problem renders it.
+void EvaluationQuestions::AddPrompts(const Problem& problem) {
+  for (const std::string& name : TaskNames()) {
+    const auto prompt = (*FindTask(name))->Render(problem);
+    if (!prompt.ok()) continue;
+    prompts_.insert(StableHash(*prompt));
+    prompt_sizes_.insert(prompt->size());
+  }
+}
+
+bool EvaluationQuestions::Hold(std::string_view question) const {
+  return phrases_.Overlaps(question) || wholes_.Overlaps(question);
+}
+
+bool EvaluationQuestions::HoldPrompt(std::string_view prompt) const {
+  for (const size_t size : prompt_sizes_) {
+    if (size > prompt.size()) break;
+    if (prompts_.contains(StableHash(prompt.substr(0, size)))) return true;
+  }
+  if (Hold(prompt)) return true;
+  for (const absl::string_view line :
+       absl::StrSplit(AbslView(prompt), '\n', absl::SkipEmpty())) {
+    if (Hold({line.data(), line.size()})) return true;
+  }
+  return false;
+}
+
+std::string EvaluationQuestions::FilterName(std::string_view what) const {
+  return absl::StrCat(
+      AbslView(what), " that ", sets_.empty() ? "the evaluation" : sets_, " (",
+      phrases_.questions() + wholes_.questions(), " questions) does not hold");
+}
+
 absl::Status DropContaminated(const ContaminationOptions& options,
                               std::vector<ProblemTrees>& trees,
                               FilterLog& log) {
   if (options.off) return absl::OkStatus();
-  const std::vector<std::string> generated = SetNames();
-  const auto is_generated = [&](const std::string& name) {
-    return std::find(generated.begin(), generated.end(), name) !=
-           generated.end();
-  };
   std::vector<std::string> sets = options.eval_sets;
   if (sets.empty()) {
     for (const ProblemTrees& entry : trees) {
       const std::string& set = entry.problem.problem.set;
-      if (is_generated(set) &&
+      if (IsGenerated(set) &&
           std::find(sets.begin(), sets.end(), set) == sets.end()) {
         sets.push_back(set);
       }
     }
   }
-  if (sets.empty()) {
+  if (sets.empty() && options.questions.empty()) {
     return absl::FailedPreconditionError(
         "which problems must not be trained on? Name the evaluation's sets or "
         "files by --eval-set, or say --no-contamination-check");
   }
-  OverlapChecker phrases(options.ngram), wholes(kWholeQuestion);
-  for (const std::string& name : sets) {
-    ESP_ASSIGN_OR_RETURN(const ProblemSet set,
-                         LoadSet(name, {.limit = options.eval_limit}));
-    OverlapChecker& checker = is_generated(name) ? wholes : phrases;
-    for (const GradedProblem& graded : set.problems) {
-      checker.AddEvaluation(graded.problem.question);
-    }
-  }
-  for (const std::string& question : options.questions) {
-    wholes.AddEvaluation(question);
-  }
+  ESP_ASSIGN_OR_RETURN(const EvaluationQuestions evaluation,
+                       EvaluationQuestions::Load(sets, options));
   const auto before = static_cast<int64_t>(trees.size());
   std::erase_if(trees, [&](const ProblemTrees& entry) {
-    const std::string& question = entry.problem.problem.question;
-    return phrases.Overlaps(question) || wholes.Overlaps(question);
+    return evaluation.Hold(entry.problem.problem.question);
   });
-  log.Count(absl::StrCat("problems that ", absl::StrJoin(sets, ", "), " (",
-                         phrases.questions() + wholes.questions(),
-                         " questions) does not hold"),
-            before, static_cast<int64_t>(trees.size()));
+  log.Count(evaluation.FilterName("problems"), before,
+            static_cast<int64_t>(trees.size()));
   return absl::OkStatus();
 }
 

@@ -15,12 +15,15 @@
 #define ESPALIER_SRC_TRACE_LABELS_CONTAMINATION_H_
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "espalier/problem.h"
 #include "src/trace/labels/examples.h"
 
 namespace espalier {
@@ -37,13 +40,14 @@ class OverlapChecker {
  private:
   std::vector<uint64_t> Runs(std::string_view question) const;
 
-  const int n_;
+  int n_;
   int64_t questions_ = 0;
   absl::flat_hash_set<uint64_t> runs_;
 };
 
 struct ContaminationOptions {
-  // Sets or files. Empty: the test problems of the searched sets themselves.
+  // Sets or files. Empty: the test problems of the searched sets themselves,
+  // or of all generated sets where nobody knows what was searched.
   std::vector<std::string> eval_sets;
   int64_t eval_limit = 2000;  // problems of each generated set
   int ngram = 13;             // for files
@@ -51,6 +55,35 @@ struct ContaminationOptions {
   std::vector<std::string> questions;
   bool off = false;
 };
+
+// All questions of an evaluation.
+//
+// A prompt is text as a task renders it, perhaps with the beginning of a
+// response after it. It is a question of the evaluation if it begins with what
+// some task makes of one; if it or one of its lines is such a question in
+// words; or, of a file, if it shares a run of `ngram` words.
+class EvaluationQuestions {
+ public:
+  static absl::StatusOr<EvaluationQuestions> Load(
+      const std::vector<std::string>& sets,
+      const ContaminationOptions& options);
+
+  bool Hold(std::string_view question) const;
+  bool HoldPrompt(std::string_view prompt) const;
+  // What a filter by them is called, for `what` it lets through.
+  std::string FilterName(std::string_view what) const;
+
+ private:
+  explicit EvaluationQuestions(int ngram) : phrases_(ngram) {}
+  void AddPrompts(const Problem& problem);
+
+  OverlapChecker phrases_;
+  OverlapChecker wholes_{kWholeQuestion};
+  absl::flat_hash_set<uint64_t> prompts_;  // hashes
+  std::set<size_t> prompt_sizes_;          // bytes
+  std::string sets_;                       // names, for messages
+};
+
 // Drops the problems whose questions an evaluation holds, and logs how many.
 // FailedPrecondition if there is nothing to check against.
 absl::Status DropContaminated(const ContaminationOptions& options,

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "datasets/readers/problem_set.h"
 #include "datasets/tasks/task_registry.h"
 #include "nlohmann/json.hpp"
 #include "src/trace/labels/contamination.h"
@@ -189,6 +190,50 @@ TEST(ContaminationTest, ARunOfWordsOrAWholeShortQuestionTells) {
   whole.AddEvaluation("one two three four five six");
   EXPECT_FALSE(whole.Overlaps("one two three four five seven"));
   EXPECT_TRUE(whole.Overlaps("One two  three four five six."));
+}
+
+TEST(ContaminationTest, AFileIsCheckedAgainstTheQuestionsGiven) {
+  const auto trees = [] {
+    return std::vector<ProblemTrees>{
+        {.problem = {{"q.jsonl:1", "q.jsonl", "What is 1+1?"}, {}}},
+        {.problem = {{"q.jsonl:2", "q.jsonl", "What is 2+2?"}, {}}}};
+  };
+  FilterLog log;
+  auto nothing = trees();
+  EXPECT_EQ(DropContaminated({}, nothing, log).code(),
+            absl::StatusCode::kFailedPrecondition);
+  auto kept = trees();
+  ASSERT_TRUE(
+      DropContaminated({.questions = {"what is 2 + 2"}}, kept, log).ok());
+  ASSERT_EQ(kept.size(), 1u);
+  EXPECT_EQ(kept[0].problem.problem.id, "q.jsonl:1");
+}
+
+TEST(ContaminationTest, APromptOfAnEvaluationIsKnownByItsQuestion) {
+  ContaminationOptions options{.questions = {"What is 6 times 7?"}};
+  const auto evaluation =
+      EvaluationQuestions::Load({"countdown:3", "stories:easy"}, options);
+  ASSERT_TRUE(evaluation.ok()) << evaluation.status();
+  for (const char* name : {"countdown:3", "stories:easy"}) {
+    const ProblemSet set = LoadSet(name, {.limit = 50}).value();
+    const Task* task = FindTask(set.task).value();
+    for (const GradedProblem& graded : set.problems) {
+      const std::string prompt = task->Render(graded.problem).value();
+      EXPECT_TRUE(evaluation->HoldPrompt(prompt));
+      EXPECT_TRUE(evaluation->HoldPrompt(prompt + "a 23\n"));
+      EXPECT_TRUE(evaluation->HoldPrompt(graded.problem.question));
+      EXPECT_TRUE(evaluation->HoldPrompt("Solve this.\n" +
+                                         graded.problem.question + "\nGo."));
+      EXPECT_FALSE(evaluation->HoldPrompt(prompt.substr(0, prompt.size() / 2)));
+    }
+    const ProblemSet training = LoadSet(name, {.limit = 50, .seed = 7}).value();
+    for (const GradedProblem& graded : training.problems) {
+      EXPECT_FALSE(
+          evaluation->HoldPrompt(task->Render(graded.problem).value()));
+    }
+  }
+  EXPECT_TRUE(evaluation->HoldPrompt("Question: What is 6 times 7?\nAnswer:"));
+  EXPECT_FALSE(evaluation->HoldPrompt("What is 6 times 7 less 1?"));
 }
 
 }  // namespace

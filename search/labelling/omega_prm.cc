@@ -1,0 +1,161 @@
+// Where wrong responses go wrong, found by binary search (R6; OmegaPRM, Luo et
+// al. 2024, arXiv:2406.06592). It labels training problems: its tree is full
+// of ends below the steps around first errors, which outcome counts turn into
+// labels. It reads references, so `generate` alone runs it.
+//
+//   1. estimate  k responses from the prompt; MC(s) is the share of right ones
+//                among those that end. The wrong ones enter a pool if
+//                0 < MC(s) < 1 (rollout_pool.h);
+//   2. select    the rollout of the pool with the highest Q(s, r) + U(s);
+//   3. search    halve its steps between the last one known to lead to a right
+//                end and the first one known not to: estimate the middle (1),
+//                a prefix estimated before is not estimated again, and go on
+//                in the half that holds the first error. Every estimated
+//                prefix is a state whose wrong rollouts enter the pool;
+//   4. again from 2, until the pool is empty or a budget is spent.
+//
+//   s |--- right ---|--- ? ---|--- wrong ---| end      MC(middle) > 0: go right
+//     '- 0          '- right  '- wrong
+//
+// A visit of a node is a response through it and q the share of right ones, of
+// all states' responses: what outcome counts say. MC(s) is of the k responses
+// that were begun at s alone. The answer offered is the most frequent one of
+// the responses from the prompt, as majority's is: no verdict chooses it.
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "search/algorithm.h"
+#include "search/labelling/rollout_pool.h"
+#include "search/parts/choose.h"
+#include "search/parts/rollout.h"
+
+namespace espalier {
+namespace {
+
+struct OmegaOptions {
+  int k = 16;
+  float alpha = 0.5f;
+  float beta = 0.9f;
+  int length = 500;
+  float c_puct = 0.125f;
+  float temperature = 1;
+  void Visit(OptionVisitor& v) {
+    v.Int("k", &k, 2, 4096, "responses that estimate a prefix");
+    v.Real("alpha", &alpha, 1e-6f, 1, "prefers prefixes with more right ends");
+    v.Real("beta", &beta, 1e-6f, 1, "prefers short responses");
+    v.Int("L", &length, 1, 1 << 20, "words that count as one length");
+    v.Real("c_puct", &c_puct, 0, 1000, "spreads over prefixes");
+    v.Real("temperature", &temperature, 0.01f, 10, "of sampling");
+  }
+};
+
+struct Omega {
+  const OmegaOptions& options;
+  RolloutPool pool;
+  std::map<NodeId, bool> graded = {};  // ends
+  Votes votes = {};
+};
+
+int CountWords(const Tree& tree, NodeId from, NodeId to) {
+  int words = 0;
+  for (NodeId id = to; id != from; id = tree[id].parent) {
+    bool inside = false;
+    for (const char c : tree.text(id)) {
+      const bool space = c == ' ' || c == '\n' || c == '\t' || c == '\r';
+      words += !space && !inside;
+      inside = !space;
+    }
+  }
+  return words;
+}
+
+void Backup(Tree& tree, NodeId end, bool right) {
+  for (NodeId id = end; id != kNoNode; id = tree[id].parent) {
+    AddVisit(tree[id], right ? 1 : 0);
+  }
+}
+
+// Whether the response that ends in `end` is right; asked once an end.
+Co<bool> IsRight(SearchContext& ctx, Omega& omega, NodeId end) {
+  const auto known = omega.graded.find(end);
+  if (known != omega.graded.end()) co_return known->second;
+  const Verification verdict = co_await ctx.Grade(end);
+  omega.graded[end] = verdict.correct;
+  co_return verdict.correct;
+}
+
+// Stage 1 for `state`. False if a budget ended it, which leaves no estimate.
+Co<bool> Estimate(SearchContext& ctx, Omega& omega, NodeId state) {
+  int right = 0, finished = 0;
+  std::vector<NodeId> wrong;
+  for (int i = 0; i < omega.options.k; ++i) {
+    if (ctx.ShouldStop()) co_return false;
+    const NodeId end = co_await Rollout(ctx, state, omega.options.temperature);
+    if (end == kNoNode) continue;
+    const bool is_right = co_await IsRight(ctx, omega, end);
+    Backup(ctx.tree(), end, is_right);
+    ++finished;
+    right += is_right;
+    if (!is_right) wrong.push_back(end);
+    if (state == kRoot) {
+      omega.votes.Add(ctx, end, 1);
+      omega.votes.Offer(ctx, AnswerChoice::kMajority);
+    }
+  }
+  // The last response may be what the budget cut.
+  if (ctx.ShouldStop()) co_return false;
+  omega.pool.AddState(state, finished > 0 ? static_cast<double>(right) /
+                                                static_cast<double>(finished)
+                                          : 0);
+  for (const NodeId end : wrong) {
+    omega.pool.Add({.state = state, .end = end},
+                   CountWords(ctx.tree(), state, end));
+  }
+  co_return true;
+}
+
+// Stage 3.
+Co<> FindFirstError(SearchContext& ctx, Omega& omega, WrongRollout rollout) {
+  std::vector<NodeId> path;
+  for (NodeId id = rollout.end; id != rollout.state;
+       id = ctx.tree()[id].parent) {
+    path.push_back(id);
+  }
+  std::reverse(path.begin(), path.end());
+  // Steps after which a right end was reached, and after which none was.
+  size_t right = 0, wrong = path.size();
+  while (wrong - right > 1) {
+    const size_t middle = (right + wrong) / 2;
+    const NodeId state = path[middle - 1];
+    if (!omega.pool.knows(state)) {
+      const bool done = co_await Estimate(ctx, omega, state);
+      if (!done) co_return;
+    }
+    (omega.pool.mc(state) > 0 ? right : wrong) = middle;
+  }
+}
+
+Co<> RunOmegaPrm(SearchContext& ctx, const OmegaOptions& options) {
+  Omega omega{
+      .options = options,
+      .pool = RolloutPool({.alpha = options.alpha,
+                           .beta = options.beta,
+                           .length = static_cast<double>(options.length),
+                           .c_puct = options.c_puct})};
+  const bool begun = co_await Estimate(ctx, omega, kRoot);
+  while (begun && !ctx.ShouldStop()) {
+    const std::optional<WrongRollout> rollout = omega.pool.Pop();
+    if (!rollout) break;
+    co_await FindFirstError(ctx, omega, *rollout);
+    ctx.CountSimulation();
+  }
+}
+
+const RegisterAlgorithm<OmegaOptions> kOmegaPrm(
+    "omega_prm",
+    "labels training problems: first errors by binary search (generate alone)",
+    {RequestKind::kExpand, RequestKind::kGrade}, &RunOmegaPrm);
+
+}  // namespace
+}  // namespace espalier

@@ -1,0 +1,101 @@
+#include "src/eval/pass_at_k.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+
+namespace espalier {
+namespace {
+
+// The share of all subsets of size k that hold one of the first c responses.
+double ByEnumeration(int n, int c, int k) {
+  int subsets = 0, hits = 0;
+  for (uint32_t mask = 0; mask < (1u << n); ++mask) {
+    if (std::popcount(mask) != k) continue;
+    ++subsets;
+    hits += (mask & ((1u << c) - 1)) != 0;
+  }
+  return static_cast<double>(hits) / subsets;
+}
+
+TEST(PassAtKTest, IsTheShareOfSubsetsThatHoldARightOne) {
+  for (int n = 1; n <= 9; ++n) {
+    for (int c = 0; c <= n; ++c) {
+      for (int k = 1; k <= n; ++k) {
+        EXPECT_NEAR(PassAtK(n, c, k), ByEnumeration(n, c, k), 1e-12)
+            << n << " " << c << " " << k;
+      }
+    }
+  }
+}
+
+TEST(PassAtKTest, ValuesWorkedOutByHand) {
+  EXPECT_NEAR(PassAtK(5, 2, 2), 0.7, 1e-12);              // 1 - 3/10
+  EXPECT_NEAR(PassAtK(10, 3, 5), 1 - 21.0 / 252, 1e-12);  // C(7,5), C(10,5)
+  EXPECT_NEAR(PassAtK(20, 10, 1), 0.5, 1e-12);            // c / n
+  // Binomials of 200 and more are beyond a double: one right one is among
+  // half of all with chance 1/2, two are both outside with 100 99 / 200 199.
+  EXPECT_NEAR(PassAtK(200, 1, 100), 0.5, 1e-12);
+  EXPECT_NEAR(PassAtK(200, 2, 100), 1 - 9900.0 / 39800, 1e-12);
+  EXPECT_NEAR(PassAtK(100000, 1, 50000), 0.5, 1e-12);
+  EXPECT_EQ(PassAtK(4, 2, 3), 1);
+  EXPECT_EQ(PassAtK(4, 0, 4), 0);
+}
+
+ResultRow Row(uint64_t seed, std::vector<std::string> ids,
+              std::vector<int> correct, double tokens) {
+  ResultRow row;
+  row.set = "set";
+  row.method = "sample";
+  row.seed = seed;
+  row.budget_tokens = 99;
+  row.tokens_per_problem = tokens;
+  row.ids = std::move(ids);
+  row.correct = std::move(correct);
+  return row;
+}
+
+// Means over problems of values worked out by hand.
+TEST(PassReportTest, MeansOverProblems) {
+  std::vector<ResultRow> rows = {Row(5, {"a", "b", "c"}, {1, 0, 0}, 10),
+                                 Row(6, {"c", "b", "a"}, {0, 0, 1}, 20),
+                                 Row(7, {"a", "b", "c"}, {0, 0, 1}, 30),
+                                 Row(8, {"a", "b", "c"}, {0, 0, 0}, 40)};
+  rows[0].errors = rows[1].errors = {"b: it is too long"};
+  const auto report = MakePassReport(rows, {1, 2, 4});
+  ASSERT_TRUE(report.ok());
+  EXPECT_EQ(report->ids, (std::vector<std::string>{"a", "b", "c"}));
+  EXPECT_EQ(report->right, (std::vector<int64_t>{2, 0, 1}));
+  EXPECT_EQ(report->responses, (std::vector<int64_t>{4, 4, 4}));
+  ASSERT_EQ(report->at.size(), 3u);
+  EXPECT_NEAR(report->at[0].share, (0.5 + 0 + 0.25) / 3, 1e-12);
+  EXPECT_NEAR(report->at[1].share, (5.0 / 6 + 0 + 0.5) / 3, 1e-12);
+  EXPECT_NEAR(report->at[2].share, 2.0 / 3, 1e-12);
+  for (const PassAt& at : report->at) {
+    EXPECT_LE(at.interval.low, at.share);
+    EXPECT_GE(at.interval.high, at.share);
+  }
+  EXPECT_DOUBLE_EQ(report->tokens_per_problem, 100);
+  EXPECT_DOUBLE_EQ(report->tokens_per_response, 25);
+  EXPECT_EQ(report->errors, (std::vector<std::string>{"b: it is too long"}));
+  EXPECT_EQ(report->seed, 5u);
+  EXPECT_EQ(report->samples, 4);
+}
+
+TEST(PassReportTest, AStopLeavesProblemsWithEnoughResponses) {
+  std::vector<ResultRow> rows = {Row(0, {"a", "b"}, {1, 0}, 10),
+                                 Row(1, {"b", "a"}, {1, 0}, 10),
+                                 Row(2, {"b"}, {0}, 10)};
+  rows[2].complete = false;
+  auto report = MakePassReport(rows, {1, 3});
+  ASSERT_TRUE(report.ok());
+  EXPECT_FALSE(report->complete);
+  EXPECT_EQ(report->ids, (std::vector<std::string>{"b"}));
+  EXPECT_NEAR(report->at[0].share, 1.0 / 3, 1e-12);
+  EXPECT_DOUBLE_EQ(report->tokens_per_problem, 25);  // 50 tokens, two problems
+  report = MakePassReport(rows, {4});
+  EXPECT_TRUE(absl::IsCancelled(report.status()));
+}
+
+}  // namespace
+}  // namespace espalier

@@ -1,0 +1,49 @@
+#include "tools/learn/zoo_data.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "src/base/files.h"
+#include "src/base/status_macros.h"
+#include "src/learn/zoo_data.h"
+#include "src/learn/zoo_family.h"
+
+namespace espalier {
+namespace {
+
+struct ZooDataFlags {
+  ZooDataOptions data;
+  std::string out;
+};
+
+absl::Status RunZooData(const ZooDataFlags& flags) {
+  ESP_ASSIGN_OR_RETURN(const std::string lines, ZooDataLines(flags.data));
+  ESP_RETURN_IF_ERROR(WriteFileAtomic(flags.out, lines));
+  std::printf("%s: %d examples of %s\n", flags.out.c_str(),
+              static_cast<int>(std::count(lines.begin(), lines.end(), '\n')),
+              flags.data.family.c_str());
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+std::function<absl::Status()> AddZooData(CLI::App& app) {
+  auto flags = std::make_shared<ZooDataFlags>();
+  app.add_option("--family", flags->data.family,
+                 absl::StrCat("One of ", absl::StrJoin(ZooFamilyNames(), ", ")))
+      ->capture_default_str();
+  app.add_option("--out", flags->out,
+                 "JSON lines to write, for espalier train policy --data")
+      ->required();
+  app.add_option("--limit", flags->data.limit,
+                 "Lines at most. Default: all of a family that has an end");
+  app.add_flag("--solutions", flags->data.solutions,
+               "A correct solution of every problem, also where the model saw "
+               "a walk that fails or a slip");
+  return [flags] { return RunZooData(*flags); };
+}
+
+}  // namespace espalier
