@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "absl/strings/str_cat.h"
 #include "datasets/tasks/task_registry.h"
 #include "src/base/config_file.h"
 #include "src/base/files.h"
@@ -140,6 +141,21 @@ TEST_F(SelfTrainTest, RoundsSearchTrainAndAreGated) {
   options.problems = 21;
   EXPECT_EQ(SelfTrain(options, {}).status().code(),
             absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(SelfTrainTest, PolicyAndRewardModelMayBeTrainedByAdapters) {
+  SelfTrainOptions options = Small("out");
+  options.rounds = 1;
+  options.train_reward = true;
+  options.lora_rank = 4;
+  const auto rounds = SelfTrain(options, {});
+  ASSERT_TRUE(rounds.ok()) << rounds.status();
+  for (const char* model : {"round1-policy", "round1-reward"}) {
+    const auto config = ReadFile(absl::StrCat(Path("out.work"), "/", model,
+                                              "/adapter/adapter_config.json"));
+    ASSERT_TRUE(config.ok()) << config.status();
+    EXPECT_NE(config->find("\"r\": 4"), std::string::npos);
+  }
 }
 
 TEST_F(SelfTrainTest, StoppedInAnyPhaseItEndsTheSame) {
