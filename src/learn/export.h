@@ -1,5 +1,8 @@
 // A trained net as a Hugging Face folder: config.json, model.safetensors (bf16)
-// and tokenizer.json.
+// and tokenizer.json. A trained adapter as PEFT's folder of a LoRA checkpoint:
+// adapter_config.json and adapter_model.safetensors (fp32) with the names
+// base_model.model.model.layers.0.self_attn.q_proj.lora_A.weight and so on,
+// which PeftModel.from_pretrained(base, folder) loads.
 #ifndef ESPALIER_SRC_LEARN_EXPORT_H_
 #define ESPALIER_SRC_LEARN_EXPORT_H_
 
@@ -7,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "models/net/llama_net.h"
+#include "src/learn/lora.h"
 
 namespace espalier {
 
@@ -14,6 +18,11 @@ namespace espalier {
 absl::Status ExportCheckpoint(const net::LlamaNet& net,
                               const std::string& tokenizer_json,
                               const std::string& folder);
+
+// Likewise. `base_model` is the folder of the weights that the adapter is over.
+absl::Status ExportAdapter(const LoraAdapter& adapter,
+                           const std::string& base_model,
+                           const std::string& folder);
 
 }  // namespace espalier
 

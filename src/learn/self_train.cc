@@ -41,6 +41,8 @@ void SelfTrainOptions::Visit(OptionVisitor& v) {
   v.Real("learning_rate", &learning_rate, 1e-9f, 1, "of the policy");
   v.Int("batch_tokens", &batch_tokens, 1, 100000000,
         "tokens of an optimiser step");
+  v.Int("lora_rank", &lora_rank, 0, 1000000,
+        "train adapters of this rank; 0: all weights");
   v.Real("min_perplexity", &min_perplexity, 0, 1e30f, "imitate no step below");
   v.Real("max_perplexity", &max_perplexity, 0, 1e30f,
          "imitate no step above; 0: no limit");
@@ -332,6 +334,7 @@ class SelfTraining {
         .batch_tokens = options_.batch_tokens,
         .learning_rate =
             reward ? options_.reward_learning_rate : options_.learning_rate,
+        .lora = {.rank = options_.lora_rank},
         .seed = static_cast<uint64_t>(options_.seed),
         .threads = options_.threads};
     train.objective = reward ? "bce" : "sft";

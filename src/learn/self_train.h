@@ -44,6 +44,7 @@ struct SelfTrainOptions {
   float epochs = 3;
   float learning_rate = 1e-3f;
   int batch_tokens = 8192;
+  int lora_rank = 0;  // of adapters; 0: all weights are trained
   float min_perplexity = 0;
   float max_perplexity = 0;  // 0: no limit
   bool train_reward = false;

@@ -96,6 +96,9 @@ nlohmann::json ConfigJson(const TrainRunOptions& options, const TrainData& data,
           {"weight_decay", options.weight_decay},
           {"clip_norm", options.clip_norm},
           {"by_problem", options.by_problem},
+          {"lora_rank", options.lora.rank},
+          {"lora_alpha", options.lora.Alpha()},
+          {"lora_targets", absl::StrJoin(options.lora.Targets(), ",")},
           {"seed", options.seed}};
 }
 
@@ -297,17 +300,22 @@ absl::StatusOr<TrainReport> ReadReport(const std::string& path) {
   }
 }
 
-// Writes the checkpoint whole or not at all.
-absl::Status Publish(const net::LlamaNet& net, const std::string& tokenizer,
-                     const std::string& out) {
-  const std::string part = out + ".part";
+// Writes the checkpoint, with the adapter if there is one, whole or not at
+// all.
+absl::Status Publish(const TrainRunOptions& options, const net::LlamaNet& net,
+                     const LoraAdapter* adapter, const std::string& tokenizer) {
+  const std::string part = options.out + ".part";
   std::error_code error;
   fs::remove_all(part, error);
   ESP_RETURN_IF_ERROR(ExportCheckpoint(net, tokenizer, part));
-  fs::rename(part, out, error);
+  if (adapter != nullptr) {
+    ESP_RETURN_IF_ERROR(
+        ExportAdapter(*adapter, options.model, part + "/adapter"));
+  }
+  fs::rename(part, options.out, error);
   if (!error) return absl::OkStatus();
   return absl::UnavailableError(
-      absl::StrCat(out, ": cannot be written: ", error.message()));
+      absl::StrCat(options.out, ": cannot be written: ", error.message()));
 }
 
 absl::Status CheckVocabulary(const std::string& folder,
@@ -357,6 +365,7 @@ absl::Status CheckTrainRun(const TrainRunOptions& options) {
     return wrong("--save-every", static_cast<double>(options.save_every),
                  "1 or more");
   }
+  ESP_RETURN_IF_ERROR(CheckLora(options.lora));
   if (fs::exists(options.out) && !fs::exists(ReportPath(options))) {
     return absl::AlreadyExistsError(absl::StrCat(
         options.out, ": is there already; remove it or name another --out"));
@@ -376,6 +385,12 @@ absl::StatusOr<TrainReport> TrainModel(const TrainRunOptions& options,
   ESP_ASSIGN_OR_RETURN(const auto net,
                        net::LoadNet(options.model, {.add_reward_head = reward,
                                                     .seed = options.seed}));
+  std::unique_ptr<LoraAdapter> adapter;
+  if (options.lora.rank > 0) {
+    ESP_ASSIGN_OR_RETURN(adapter, LoraAdapter::Create(*net, options.lora,
+                                                      {.seed = options.seed,
+                                                       .reward_head = reward}));
+  }
   ESP_ASSIGN_OR_RETURN(const std::string tokenizer_json,
                        ReadFile(options.model + "/tokenizer.json"));
   ESP_ASSIGN_OR_RETURN(const auto tokenizer, Tokenizer::Load(options.model));
@@ -411,7 +426,8 @@ absl::StatusOr<TrainReport> TrainModel(const TrainRunOptions& options,
        .total_steps = static_cast<int64_t>(plan.size()),
        .weight_decay = options.weight_decay,
        .clip_norm = options.clip_norm,
-       .threads = options.threads});
+       .threads = options.threads},
+      adapter.get());
   // The model as it begins is what the policy stays close to.
   if (objective->needs_reference()) {
     ESP_RETURN_IF_ERROR(AddReference(trainer, data));
@@ -434,7 +450,7 @@ absl::StatusOr<TrainReport> TrainModel(const TrainRunOptions& options,
       .last_loss = Mean(losses, losses.size() - some, losses.size()),
       .seconds = Clock::Real().Seconds() - start};
   ESP_RETURN_IF_ERROR(WriteReport(ReportPath(options), report));
-  ESP_RETURN_IF_ERROR(Publish(*net, tokenizer_json, options.out));
+  ESP_RETURN_IF_ERROR(Publish(options, *net, adapter.get(), tokenizer_json));
   return report;
 }
 

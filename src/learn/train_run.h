@@ -9,7 +9,8 @@
 // call with the same settings goes on from the state and ends with the same
 // weights and losses, bit for bit (or finds the work done, in report.json);
 // one with other settings is refused. The result is a Hugging Face folder,
-// which appears whole.
+// which appears whole; with `lora` it holds W0 + s B A, and A and B are in its
+// adapter/.
 #ifndef ESPALIER_SRC_LEARN_TRAIN_RUN_H_
 #define ESPALIER_SRC_LEARN_TRAIN_RUN_H_
 
@@ -18,6 +19,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "src/learn/lora.h"
 #include "src/learn/train_data.h"
 
 namespace espalier {
@@ -36,10 +38,11 @@ struct TrainRunOptions {
   double warmup = 0.05;     // share of the steps
   double weight_decay = 0.1;
   double clip_norm = 1;
-  uint64_t seed = 1;  // of the order of sequences
   // A problem's sequences follow each other, so that most of them meet in a
   // micro-batch, where what they share is computed once.
   bool by_problem = true;
+  LoraOptions lora;   // reward models train their head besides
+  uint64_t seed = 1;  // of the order of sequences, of what begins random
   int threads = 2;
   int64_t save_every = 50;  // steps between states
 };

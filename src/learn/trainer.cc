@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
+#include <string_view>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -23,15 +23,19 @@ namespace {
 // them evenly; a piece's sum of squares is one term of the gradient's norm.
 constexpr size_t kPiece = size_t{1} << 15;
 
+// A state's first bytes: the magic, the step, the description's length.
+constexpr std::string_view kMagic = "ESPTRN2\n";
+constexpr size_t kHeader = kMagic.size() + 2 * sizeof(uint64_t);
+
 struct Piece {
   size_t begin;
   size_t size;
   bool decay;
 };
 
-std::vector<Piece> Pieces(const net::LlamaNet& net) {
+std::vector<Piece> Pieces(const Trainable& trained) {
   std::vector<Piece> out;
-  for (const net::NetParameter& p : net.parameters()) {
+  for (const net::NetParameter& p : trained.parameters()) {
     const size_t padded = (p.size + 15) / 16 * 16;
     for (size_t i = 0; i < padded; i += kPiece) {
       out.push_back({p.offset + i, std::min(kPiece, padded - i), p.decay});
@@ -62,14 +66,16 @@ void CountTargets(absl::Span<const TrainSequence> batch, StepMetrics& m) {
 
 }  // namespace
 
-Trainer::Trainer(net::LlamaNet& net, TrainerOptions options)
+Trainer::Trainer(net::LlamaNet& net, TrainerOptions options, Trainable* trained)
     : net_(net),
+      all_weights_(net),
+      trained_(trained != nullptr ? *trained : all_weights_),
       options_(std::move(options)),
       executor_(std::max(1, options_.threads)) {
   const int64_t flat = static_cast<int64_t>(net.flat_size());
   ESP_CHECK(options_.lanes >= 1);
   grads_ = at::zeros({options_.lanes, flat}, at::kFloat);
-  moments_ = at::zeros({2, flat}, at::kFloat);
+  moments_ = at::zeros({2, trained_.values().numel()}, at::kFloat);
 }
 
 Trainer::~Trainer() = default;
@@ -196,17 +202,19 @@ void Trainer::Run(const std::vector<MicroBatch>& batches, bool learn,
 }
 
 double Trainer::GradNorm() {
-  const std::vector<Piece> pieces = Pieces(net_);
+  gradient_ = trained_.Gradient(grads_, executor_);
+  const std::vector<Piece> pieces = Pieces(trained_);
   std::vector<double> squares(pieces.size());
-  const float* grads = grads_.data_ptr<float>();
-  executor_.ParallelFor(static_cast<int>(pieces.size()), 4,
-                        [&](int begin, int end) {
-                          for (int i = begin; i < end; ++i) {
-                            squares[i] = net_.kernels().grad_squares(
-                                pieces[i].size, grads + pieces[i].begin,
-                                options_.lanes, net_.flat_size());
-                          }
-                        });
+  const float* grads = gradient_.data_ptr<float>();
+  const int parts = static_cast<int>(gradient_.size(0));
+  const auto stride = static_cast<size_t>(gradient_.size(1));
+  executor_.ParallelFor(
+      static_cast<int>(pieces.size()), 4, [&](int begin, int end) {
+        for (int i = begin; i < end; ++i) {
+          squares[i] = net_.kernels().grad_squares(
+              pieces[i].size, grads + pieces[i].begin, parts, stride);
+        }
+      });
   double total = 0;
   for (double s : squares) total += s;
   return std::sqrt(total);
@@ -221,29 +229,27 @@ void Trainer::Update(double rate, double grad_norm) {
       static_cast<float>(1 / (1 - std::pow(options_.beta1, steps)));
   const auto correct2 =
       static_cast<float>(1 / (1 - std::pow(options_.beta2, steps)));
-  const std::vector<Piece> pieces = Pieces(net_);
-  const size_t flat = net_.flat_size();
-  const float* grads = grads_.data_ptr<float>();
-  float* weights = net_.weights().data_ptr<float>();
+  const std::vector<Piece> pieces = Pieces(trained_);
+  const int parts = static_cast<int>(gradient_.size(0));
+  const auto size = static_cast<size_t>(gradient_.size(1));
+  const float* grads = gradient_.data_ptr<float>();
+  float* values = trained_.values().data_ptr<float>();
   float* moments = moments_.data_ptr<float>();
   executor_.ParallelFor(
       static_cast<int>(pieces.size()), 2, [&](int begin, int end) {
         for (int i = begin; i < end; ++i) {
           const Piece& p = pieces[i];
           net_.kernels().adamw(
-              p.size, grads + p.begin, options_.lanes, flat,
-              static_cast<float>(clip), static_cast<float>(rate),
-              static_cast<float>(options_.beta1),
+              p.size, grads + p.begin, parts, size, static_cast<float>(clip),
+              static_cast<float>(rate), static_cast<float>(options_.beta1),
               static_cast<float>(options_.beta2),
               static_cast<float>(options_.epsilon),
               static_cast<float>(p.decay ? options_.weight_decay : 0), correct1,
-              correct2, weights + p.begin, moments + p.begin,
-              moments + flat + p.begin);
+              correct2, values + p.begin, moments + p.begin,
+              moments + size + p.begin);
         }
       });
-  executor_.ParallelFor(net_.matrices(), 1, [&](int begin, int end) {
-    for (int i = begin; i < end; ++i) net_.RefreshMatrix(i);
-  });
+  trained_.Apply(executor_);
 }
 
 absl::StatusOr<StepMetrics> Trainer::Step(
@@ -316,27 +322,22 @@ absl::StatusOr<std::vector<std::vector<std::array<float, 2>>>> Trainer::Rewards(
   return out;
 }
 
-uint64_t Trainer::Fingerprint() const {
-  uint64_t hash = StableHash("trainer state 1");
-  for (const net::NetParameter& p : net_.parameters()) {
-    hash = MixHash(hash, StableHash(p.name));
-    for (int64_t n : p.shape) hash = MixHash(hash, static_cast<uint64_t>(n));
-  }
-  return hash;
-}
-
-// File: magic, fingerprint, step, weights, both moments, hash of all before.
+// File: magic, step, length of the description, description, values, both
+// moments, hash of all before.
 absl::Status Trainer::Save(const std::string& path) const {
-  const size_t flat = net_.flat_size();
-  std::string out = "ESPTRN1\n";
-  const auto put = [&out](const void* data, size_t bytes) {
-    out.append(static_cast<const char*>(data), bytes);
+  const at::Tensor values = trained_.values();
+  const size_t bytes = static_cast<size_t>(values.numel()) * sizeof(float);
+  const std::string what = trained_.Description();
+  std::string out(kMagic);
+  const auto put = [&out](const void* data, size_t size) {
+    out.append(static_cast<const char*>(data), size);
   };
-  out.reserve(32 + 3 * flat * sizeof(float));
-  const uint64_t words[2] = {Fingerprint(), static_cast<uint64_t>(step_)};
+  out.reserve(kHeader + what.size() + 3 * bytes + sizeof(uint64_t));
+  const uint64_t words[2] = {static_cast<uint64_t>(step_), what.size()};
   put(words, sizeof words);
-  put(net_.weights().data_ptr<float>(), flat * sizeof(float));
-  put(moments_.data_ptr<float>(), 2 * flat * sizeof(float));
+  out += what;
+  put(values.data_ptr<float>(), bytes);
+  put(moments_.data_ptr<float>(), 2 * bytes);
   const uint64_t hash = StableHash(out);
   put(&hash, sizeof hash);
   return WriteFileAtomic(path, out);
@@ -344,38 +345,41 @@ absl::Status Trainer::Save(const std::string& path) const {
 
 absl::Status Trainer::Load(const std::string& path) {
   ESP_ASSIGN_OR_RETURN(const std::string data, ReadFile(path));
-  const size_t flat = net_.flat_size();
-  const size_t want = 24 + 3 * flat * sizeof(float) + 8;
   const auto remedy = [&path](std::string what) {
     return absl::DataLossError(absl::StrCat(
         path, ": ", what, "; remove the file to train from the start"));
   };
-  if (data.size() < 24 || data.compare(0, 8, "ESPTRN1\n") != 0) {
-    return remedy("not a trainer's state (expected it to begin with ESPTRN1)");
+  if (data.size() < kHeader + sizeof(uint64_t) ||
+      data.compare(0, kMagic.size(), kMagic) != 0) {
+    return remedy("not a trainer's state (expected it to begin with ESPTRN2)");
   }
-  uint64_t words[2];
-  std::memcpy(words, data.data() + 8, sizeof words);
-  if (words[0] != Fingerprint()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(path,
-                     ": the state of a net of another shape; give the "
-                     "configuration it was saved with"));
-  }
-  if (data.size() != want) {
-    return remedy(absl::StrCat(data.size(), " bytes, expected ", want));
-  }
+  const size_t hashed = data.size() - sizeof(uint64_t);
   uint64_t hash;
-  std::memcpy(&hash, data.data() + want - 8, sizeof hash);
-  if (hash != StableHash(std::string_view(data).substr(0, want - 8))) {
+  std::memcpy(&hash, data.data() + hashed, sizeof hash);
+  if (hash != StableHash(std::string_view(data).substr(0, hashed))) {
     return remedy("damaged (its hash does not match)");
   }
-  step_ = static_cast<int64_t>(words[1]);
-  std::memcpy(net_.weights().data_ptr<float>(), data.data() + 24,
-              flat * sizeof(float));
-  std::memcpy(moments_.data_ptr<float>(),
-              data.data() + 24 + flat * sizeof(float),
-              2 * flat * sizeof(float));
-  net_.Refresh();
+  uint64_t words[2];
+  std::memcpy(words, data.data() + kMagic.size(), sizeof words);
+  const std::string what = trained_.Description();
+  const std::string found = data.substr(kHeader, words[1]);
+  if (found != what) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        path, ": the state of a training of ", found, "; this one is of ", what,
+        ": give the settings it was saved with"));
+  }
+  at::Tensor values = trained_.values();
+  const size_t bytes = static_cast<size_t>(values.numel()) * sizeof(float);
+  const size_t begin = kHeader + what.size();
+  if (hashed != begin + 3 * bytes) {
+    return remedy(
+        absl::StrCat(hashed - begin, " bytes of values, expected ", 3 * bytes));
+  }
+  step_ = static_cast<int64_t>(words[0]);
+  std::memcpy(values.data_ptr<float>(), data.data() + begin, bytes);
+  std::memcpy(moments_.data_ptr<float>(), data.data() + begin + bytes,
+              2 * bytes);
+  trained_.Apply(executor_);
   return absl::OkStatus();
 }
 

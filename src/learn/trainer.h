@@ -17,6 +17,8 @@
 //   ESP_ASSIGN_OR_RETURN(StepMetrics m, trainer.Step(batch));
 //   ESP_RETURN_IF_ERROR(trainer.Save("zoo/stories/state.bin"));
 //
+// It trains all weights, or what it is given: src/learn/lora.h.
+//
 // Externally synchronised; it runs its threads itself.
 #ifndef ESPALIER_SRC_LEARN_TRAINER_H_
 #define ESPALIER_SRC_LEARN_TRAINER_H_
@@ -36,6 +38,7 @@
 #include "src/base/mutex.h"
 #include "src/learn/objective.h"
 #include "src/learn/packer.h"
+#include "src/learn/trainable.h"
 
 namespace espalier {
 
@@ -100,8 +103,10 @@ struct ObjectiveMetrics {
 
 class Trainer {
  public:
-  // `net` must outlive the trainer, which alone changes its weights.
-  Trainer(net::LlamaNet& net, TrainerOptions options);
+  // `net` and `trained` must outlive the trainer, which alone changes them.
+  // Null: all weights of the net are trained.
+  Trainer(net::LlamaNet& net, TrainerOptions options,
+          Trainable* trained = nullptr);
   ~Trainer();
   Trainer(const Trainer&) = delete;
   Trainer& operator=(const Trainer&) = delete;
@@ -122,8 +127,8 @@ class Trainer {
   absl::StatusOr<ObjectiveMetrics> StepObjective(
       const Objective& objective, absl::Span<const SequenceGroup> groups);
 
-  // The gradient of the batch's loss, [flat_size], and the loss, by which a
-  // step would go; nothing is learned.
+  // The gradient of the batch's loss by the net's weights, [flat_size], and
+  // the loss, by which a step would go; nothing is learned.
   absl::StatusOr<std::vector<float>> Gradient(
       const Objective& objective, absl::Span<const SequenceGroup> groups,
       double* loss);
@@ -137,8 +142,9 @@ class Trainer {
   // The rate of the step that comes after `done` steps.
   double RateAt(int64_t done) const;
 
-  // Weights, moments and step count, to a file and back. Save is atomic. Load
-  // refuses a file of another net or a damaged one, and then changes nothing.
+  // What is trained, its moments and the step count, to a file and back. Save
+  // is atomic. Load refuses a damaged file and one of anything else that is
+  // trained, and then changes nothing.
   absl::Status Save(const std::string& path) const;
   absl::Status Load(const std::string& path);
 
@@ -158,15 +164,18 @@ class Trainer {
   std::unique_ptr<net::Replica> TakeReplica() ABSL_LOCKS_EXCLUDED(mutex_);
   void GiveBack(std::unique_ptr<net::Replica> replica)
       ABSL_LOCKS_EXCLUDED(mutex_);
+  // The norm of the lanes' gradient by what is trained; fills gradient_.
   double GradNorm();
   void Update(double rate, double grad_norm);
-  uint64_t Fingerprint() const;
 
   net::LlamaNet& net_;
+  AllWeights all_weights_;
+  Trainable& trained_;
   const TrainerOptions options_;
   Executor executor_;
-  at::Tensor grads_;    // [lanes, flat_size], fp32
-  at::Tensor moments_;  // [2, flat_size], fp32
+  at::Tensor grads_;     // by the net's weights, [lanes, flat_size], fp32
+  at::Tensor gradient_;  // by what is trained, [n, size]; the sum over n
+  at::Tensor moments_;   // [2, size], fp32
   Mutex mutex_;
   std::vector<std::unique_ptr<net::Replica>> idle_ ABSL_GUARDED_BY(mutex_);
   int64_t step_ = 0;

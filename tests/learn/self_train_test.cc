@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "absl/strings/str_cat.h"
 #include "datasets/tasks/task_registry.h"
 #include "src/base/config_file.h"
 #include "src/base/files.h"
@@ -172,6 +173,21 @@ TEST_F(SelfTrainTest, WrongInputIsRefusedBeforeWorkBegins) {
   ASSERT_TRUE(WriteFileAtomic(Path("empty.jsonl"), "").ok());
   options.set = Path("empty.jsonl");
   refused(options, "no problems in it");
+}
+
+TEST_F(SelfTrainTest, PolicyAndRewardModelMayBeTrainedByAdapters) {
+  SelfTrainOptions options = Small("out");
+  options.rounds = 1;
+  options.train_reward = true;
+  options.lora_rank = 4;
+  const auto rounds = SelfTrain(options, {});
+  ASSERT_TRUE(rounds.ok()) << rounds.status();
+  for (const char* model : {"round1-policy", "round1-reward"}) {
+    const auto config = ReadFile(absl::StrCat(Path("out.work"), "/", model,
+                                              "/adapter/adapter_config.json"));
+    ASSERT_TRUE(config.ok()) << config.status();
+    EXPECT_NE(config->find("\"r\": 4"), std::string::npos);
+  }
 }
 
 TEST_F(SelfTrainTest, StoppedInAnyPhaseItEndsTheSame) {

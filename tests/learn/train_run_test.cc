@@ -12,6 +12,7 @@
 #include "absl/strings/str_split.h"
 #include "datasets/generators/countdown.h"
 #include "datasets/tasks/task_registry.h"
+#include "models/checkpoint/safetensors.h"
 #include "nlohmann/json.hpp"
 #include "src/base/files.h"
 #include "src/trace/run_db.h"
@@ -185,11 +186,14 @@ TEST_F(TrainRunTest, RewardValuesAreLearned) {
 // A stop after every step; threads change in between.
 TEST_F(TrainRunTest, StoppedAtEveryStepItEndsWithTheSameWeightsAndLosses) {
   FilterLog log;
-  for (const bool reward : {false, true}) {
-    const std::string whole = reward ? "rw" : "pw",
-                      broken = reward ? "rb" : "pb";
+  for (const auto& [reward, rank] :
+       {std::pair(false, 0), {true, 0}, {false, 4}, {true, 4}}) {
+    const std::string name = absl::StrCat(reward ? "r" : "p", rank);
+    const std::string whole = name + "w", broken = name + "b";
     const auto options = [&](const std::string& out) {
-      return reward ? Reward(out) : Policy(out);
+      TrainRunOptions run = reward ? Reward(out) : Policy(out);
+      run.lora.rank = rank;
+      return run;
     };
     ASSERT_TRUE(TrainModel(options(whole), nullptr, log).ok());
     const std::atomic<bool> stop{true};
@@ -208,7 +212,40 @@ TEST_F(TrainRunTest, StoppedAtEveryStepItEndsWithTheSameWeightsAndLosses) {
     EXPECT_EQ(Losses(whole), Losses(broken));
     EXPECT_EQ(ReadFile(Path(whole) + "/model.safetensors").value(),
               ReadFile(Path(broken) + "/model.safetensors").value());
+    if (rank == 0) continue;
+    const std::string adapter = "/adapter/adapter_model.safetensors";
+    EXPECT_EQ(ReadFile(Path(whole) + adapter).value(),
+              ReadFile(Path(broken) + adapter).value());
   }
+}
+
+TEST_F(TrainRunTest, AnAdapterLowersTheLossAndIsWrittenBesideTheModel) {
+  FilterLog log;
+  TrainRunOptions options = Policy("out");
+  options.lora = {.rank = 8, .targets = {"q", "v"}};
+  options.learning_rate = 5e-3;
+  const auto report = TrainModel(options, nullptr, log);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_LT(report->last_loss, 0.8 * report->first_loss);
+  const auto base =
+      SafetensorsFile::Open(std::string(kModel) + "/model.safetensors");
+  const auto file = SafetensorsFile::Open(Path("out") + "/model.safetensors");
+  ASSERT_TRUE(base.ok() && file.ok());
+  for (const auto& [name, info] : base->tensors()) {
+    const auto before = base->data(name), after = file->data(name);
+    EXPECT_EQ(std::equal(before.begin(), before.end(), after.begin()),
+              name.find("q_proj") == std::string::npos &&
+                  name.find("v_proj") == std::string::npos)
+        << name;
+  }
+  const auto config = nlohmann::json::parse(
+      ReadFile(Path("out") + "/adapter/adapter_config.json").value());
+  EXPECT_EQ(config["r"], 8);
+  EXPECT_EQ(config["lora_alpha"], 16);
+  EXPECT_EQ(config["base_model_name_or_path"], kModel);
+  EXPECT_TRUE(config["modules_to_save"].is_null());
+  EXPECT_LT(10 * fs::file_size(Path("out.work/state.bin")),
+            3 * 2 * fs::file_size(Path("out") + "/model.safetensors"));
 }
 
 // What a kill leaves: metrics beyond the last state, and no state at all.
@@ -237,6 +274,13 @@ TEST_F(TrainRunTest, OtherSettingsAreRefusedBeforeAnythingChanges) {
   const auto refused = TrainModel(other, nullptr, log);
   EXPECT_EQ(refused.status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_NE(refused.status().message().find("learning_rate is 0.002"),
+            std::string::npos);
+  other = Policy("out");
+  other.lora.rank = 8;
+  EXPECT_NE(TrainModel(other, nullptr, log)
+                .status()
+                .message()
+                .find("lora_rank is 8, was 0"),
             std::string::npos);
   other = Policy("out");
   other.data = Path("more.jsonl");
@@ -274,6 +318,15 @@ TEST_F(TrainRunTest, WrongInputIsNamed) {
   options = Policy("out");
   options.learning_rate = NAN;
   refused(options, "--learning-rate");
+  options = Policy("out");
+  options.lora.rank = -2;
+  refused(options, "--lora-rank -2");
+  options.lora.rank = 65;  // of k and v, 64 wide
+  refused(options, "expected 1 to 64");
+  options.lora = {.rank = 8, .targets = {"queue"}};
+  refused(options, "--lora-targets");
+  options.lora = {.alpha = 8};
+  refused(options, "--lora-rank 8");
   options = Policy("out");
   options.model = Path("none");
   refused(options, "none");

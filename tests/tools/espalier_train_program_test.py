@@ -133,6 +133,18 @@ class TrainTest(LearnTest):
         self.refused(run(*self.train("out", "--objective", "mse")), "reward")
         self.refused(run(*self.train("out", "--objective", "dpo:beta=-1")),
                      "beta")
+        self.refused(run(*self.train("out", "--lora-rank", "-1")),
+                     "--lora-rank -1")
+        self.refused(run(*self.train("out", "--lora-rank", "x")),
+                     "--lora-rank")
+        self.refused(run(*self.train("out", "--lora-rank", "1000")),
+                     "expected 1 to 64", "k_proj")
+        self.refused(run(*self.train("out", "--lora-rank", "8",
+                                     "--lora-targets", "q,gte")), '"gate"')
+        self.refused(run(*self.train("out", "--lora-rank", "8",
+                                     "--lora-alpha", "0")), "--lora-alpha 0")
+        self.refused(run(*self.train("out", "--lora-targets", "q")),
+                     "give --lora-rank")
         self.refused(run("train", "policy", "--model", self.folder, "--data",
                          self.data, "--out", self.path("out")), "config.json")
         self.refused(run("train", "policy", "--model", BASE, "--data",
@@ -152,6 +164,8 @@ class TrainTest(LearnTest):
                          "--out", self.path("out")), '"rounds"')
         self.refused(run(*self.self_train("out", "20"), "--option",
                          "alpha=7"), "alpha")
+        self.refused(run(*self.self_train("out", "20"), "--option",
+                         "lora_rank=-1"), "lora_rank")
         self.assertFalse(os.path.exists(self.path("out.work")))
 
 

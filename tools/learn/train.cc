@@ -61,7 +61,19 @@ void AddFlags(CLI::App& app, TrainFlags& flags, bool reward) {
   app.add_option("--clip-norm", run.clip_norm,
                  "Longest gradient; 0: not clipped")
       ->capture_default_str();
-  app.add_option("--seed", run.seed, "Of the order of the data")
+  app.add_option("--lora-rank", run.lora.rank,
+                 "Train an adapter of this rank over the frozen model" +
+                     std::string(reward ? ", and the reward head" : "") +
+                     "; 0: train all weights")
+      ->capture_default_str();
+  app.add_option("--lora-alpha", run.lora.alpha,
+                 "The adapter counts alpha / rank times. Default: twice the "
+                 "rank");
+  app.add_option("--lora-targets", run.lora.targets,
+                 "Layers it changes, of q,k,v,o,gate,up,down. Default: all")
+      ->delimiter(',');
+  app.add_option("--seed", run.seed,
+                 "Of the order of the data and of what begins random")
       ->capture_default_str();
   app.add_flag_callback(
       "--mix-problems", [&run] { run.by_problem = false; },

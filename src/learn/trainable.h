@@ -1,0 +1,76 @@
+// What a training changes: all weights of a net, or an adapter over frozen
+// ones (src/learn/lora.h).
+//
+// A trainable has flat values that an optimiser moves. It turns the gradient
+// by the net's weights into the one by its values, and brings the net's
+// weights up to date after they have moved:
+//
+//   AllWeights all(*net);
+//   const at::Tensor gradient = all.Gradient(grads, executor);
+//   // ... change all.values() by gradient ...
+//   all.Apply(executor);
+//
+// Externally synchronised; the same values with any number of threads.
+#ifndef ESPALIER_SRC_LEARN_TRAINABLE_H_
+#define ESPALIER_SRC_LEARN_TRAINABLE_H_
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+#include <string>
+
+#include "absl/types/span.h"
+#include "models/net/llama_net.h"
+#include "src/base/executor.h"
+
+namespace espalier {
+
+class Trainable {
+ public:
+  virtual ~Trainable() = default;
+
+  // What the optimiser moves, [size], fp32, and where in it each parameter
+  // lies, at a multiple of 16. Gaps between parameters stay 0.
+  virtual at::Tensor values() const = 0;
+  virtual absl::Span<const net::NetParameter> parameters() const = 0;
+
+  // From the gradients by the net's weights, [lanes, flat_size], whose sum
+  // counts, those by the values, [n, size], likewise. Valid until the next
+  // call and as long as `grads`.
+  virtual at::Tensor Gradient(const at::Tensor& grads, Executor& executor) = 0;
+
+  // Brings the net up to date with the values.
+  virtual void Apply(Executor& executor) = 0;
+
+  // Says what is trained, for people, with all that must agree before saved
+  // values may be loaded: "all weights of a net of the shapes 1f2e3d4c".
+  virtual std::string Description() const = 0;
+};
+
+// The values are the net's own weights. `net` must outlive it.
+class AllWeights : public Trainable {
+ public:
+  explicit AllWeights(net::LlamaNet& net) : net_(net) {}
+  at::Tensor values() const override { return net_.weights(); }
+  absl::Span<const net::NetParameter> parameters() const override {
+    return net_.parameters();
+  }
+  at::Tensor Gradient(const at::Tensor& grads, Executor&) override {
+    return grads;
+  }
+  void Apply(Executor& executor) override;
+  std::string Description() const override;
+
+ private:
+  net::LlamaNet& net_;
+};
+
+// Brings the packed forms of all matrices up to date with the weights.
+void RefreshMatrices(net::LlamaNet& net, Executor& executor);
+
+// A hash of names and shapes.
+uint64_t HashShapes(absl::Span<const net::NetParameter> parameters);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_SRC_LEARN_TRAINABLE_H_
