@@ -23,7 +23,7 @@ TEST(SeriesTest, FiguresLeaveOutWhatIsNotANumber) {
 }
 
 TEST(SeriesTest, BinsAverageTheStepsNextToThem) {
-  // Nearest of 0, 50, 100: ten steps (0-90) by half of 50.
+  // Each step goes to the nearest of 0, 50 and 100.
   Series s{.name = "loss"};
   for (int i = 0; i <= 100; ++i) {
     s.steps.push_back(i);
