@@ -45,6 +45,17 @@ Progress::~Progress() { Finish(); }
 void Progress::Add(int64_t n) {
   MutexLock lock(mutex_);
   done_ += n;
+  Show();
+}
+
+void Progress::Set(int64_t done, int64_t earlier) {
+  MutexLock lock(mutex_);
+  done_ = done;
+  earlier_ = earlier;
+  Show();
+}
+
+void Progress::Show() {
   const double now = options_.clock->Seconds();
   if (finished_ || now < next_) return;
   next_ = now + (options_.terminal ? options_.terminal_interval
@@ -64,9 +75,12 @@ void Progress::Finish() {
   const double seconds = options_.clock->Seconds() - start_;
   std::string line = absl::StrCat(label_, "  ", done_);
   if (total_ > 0 && done_ != total_) absl::StrAppend(&line, "/", total_);
-  absl::StrAppend(&line, " ", unit_, " in ", HumanSeconds(seconds));
-  if (seconds > 0 && done_ > 0) {
-    absl::StrAppend(&line, "  ", HumanRate(done_ / seconds));
+  absl::StrAppend(&line, " ", unit_);
+  if (earlier_ > 0) absl::StrAppend(&line, ", ", earlier_, " of them before,");
+  absl::StrAppend(&line, " in ", HumanSeconds(seconds));
+  const int64_t now_done = done_ - earlier_;
+  if (seconds > 0 && now_done > 0) {
+    absl::StrAppend(&line, "  ", HumanRate(now_done / seconds));
   }
   if (!note_.empty()) absl::StrAppend(&line, "  ", note_);
   Print(line, /*last=*/true);
@@ -80,8 +94,9 @@ std::string Progress::Line(double now) const {
     absl::StrAppend(&line, "  ", done_ * 100 / total_, " %");
   }
   const double seconds = now - start_;
-  if (seconds > 0 && done_ > 0) {
-    const double rate = done_ / seconds;
+  const int64_t now_done = done_ - earlier_;
+  if (seconds > 0 && now_done > 0) {
+    const double rate = now_done / seconds;
     absl::StrAppend(&line, "  ", HumanRate(rate));
     if (total_ > done_) {
       absl::StrAppend(&line, "  ", HumanSeconds((total_ - done_) / rate),

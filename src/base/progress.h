@@ -10,6 +10,11 @@
 //
 //   eval stories:middle  120/500 problems  24 %  35.2/s  11 s left
 //
+// Work that an earlier call has done counts in the percentage, not in the rate
+// nor in the time left:
+//
+//   progress.Set(trainer.steps_done(), trainer.steps_done());
+//
 // Thread-safe.
 #ifndef ESPALIER_SRC_BASE_PROGRESS_H_
 #define ESPALIER_SRC_BASE_PROGRESS_H_
@@ -50,12 +55,15 @@ class Progress {
 
   // Says that `n` more are done.
   void Add(int64_t n) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Says how many are done in all, and how many of them not by this call.
+  void Set(int64_t done, int64_t earlier) ABSL_LOCKS_EXCLUDED(mutex_);
   // Shows `note` at the end of the line from now on ("loss 1.234").
   void SetNote(std::string note) ABSL_LOCKS_EXCLUDED(mutex_);
   // Prints the last line: what was done and how long it took.
   void Finish() ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
+  void Show() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::string Line(double now) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Print(const std::string& line, bool last)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -67,6 +75,7 @@ class Progress {
   const double start_;
   Mutex mutex_;
   int64_t done_ ABSL_GUARDED_BY(mutex_) = 0;
+  int64_t earlier_ ABSL_GUARDED_BY(mutex_) = 0;  // of done_
   std::string note_ ABSL_GUARDED_BY(mutex_);
   double next_ ABSL_GUARDED_BY(mutex_);
   size_t shown_ ABSL_GUARDED_BY(mutex_) = 0;  // bytes of the line on screen

@@ -156,6 +156,7 @@ class Round {
            .correct = recorder_.correct(i),
            .tokens = result.tokens},
           totals_);
+    ++totals_.searched;
     if (hooks_.progress) hooks_.progress(totals_);
   }
 

@@ -36,7 +36,8 @@ struct GenerateOptions {
 struct GenerateTotals {
   int64_t searches = 0;  // in all
   int64_t done = 0;
-  int64_t cached = 0;  // of done: answered from a solution
+  int64_t searched = 0;  // of done: ended by this call, none from a solution
+  int64_t cached = 0;    // of done: answered from a solution
   int64_t failed = 0;
   int64_t graded = 0;  // searches with a verdict, cached ones left out
   int64_t solved = 0;  // of graded

@@ -300,17 +300,16 @@ class SelfTraining {
     Progress progress(
         absl::StrCat("round ", summary.round, ": search ", options_.set),
         static_cast<int64_t>(set.problems.size()), "problems");
-    int64_t shown = 0;
+    const auto show = [&](const GenerateTotals& totals) {
+      progress.Set(totals.done, totals.done - totals.searched);
+    };
     const GenerateHooks hooks{.stop = hooks_.stop,
-                              .progress =
-                                  [&](const GenerateTotals& totals) {
-                                    progress.Add(totals.done - shown);
-                                    shown = totals.done;
-                                  },
+                              .progress = show,
                               .verifier = hooks_.search_verifier};
     ESP_ASSIGN_OR_RETURN(
         const GenerateTotals totals,
         espalier::Generate(*engine, *db, run_id, set, generate, hooks));
+    show(totals);  // also where nothing was left to search
     progress.Finish();
     if (totals.stopped) return Stopped();
     summary.searches = totals.done;

@@ -230,8 +230,8 @@ absl::Status RunSteps(const TrainRunOptions& options, const TrainData& data,
                       const Objective& objective, Trainer& trainer,
                       MetricsFile& metrics) {
   const auto total = static_cast<int64_t>(plan.size());
-  Progress progress("train " + std::string(objective.name()),
-                    total - trainer.steps_done(), "steps");
+  Progress progress("train " + std::string(objective.name()), total, "steps");
+  progress.Set(trainer.steps_done(), trainer.steps_done());
   while (trainer.steps_done() < total) {
     const auto& indices = plan[static_cast<size_t>(trainer.steps_done())];
     std::vector<SequenceGroup> batch;

@@ -5,12 +5,13 @@
 //                                    .data = "run.db", .out = "better"}, {}));
 //
 // Below `work`: config.json (what decides the result), state.bin (weights,
-// moments, step; replaced atomically), metrics.jsonl (a line a step). A second
-// call with the same settings goes on from the state and ends with the same
-// weights and losses, bit for bit (or finds the work done, in report.json);
-// one with other settings is refused. The result is a Hugging Face folder,
-// which appears whole; with `lora` it holds W0 + s B A, and A and B are in its
-// adapter/.
+// moments, step; replaced atomically), metrics.jsonl (a line a step: loss,
+// entropy of the policy at the tokens it learns, and what else is in
+// ObjectiveMetrics; `espalier report` draws it). A second call with the same
+// settings goes on from the state and ends with the same weights and losses,
+// bit for bit (or finds the work done, in report.json); one with other settings
+// is refused. The result is a Hugging Face folder, which appears whole; with
+// `lora` it holds W0 + s B A, and A and B are in its adapter/.
 #ifndef ESPALIER_SRC_LEARN_TRAIN_RUN_H_
 #define ESPALIER_SRC_LEARN_TRAIN_RUN_H_
 

@@ -138,7 +138,8 @@ absl::Status RunStage(Bench& bench, const Stage& stage) {
   }
   Progress progress(
       absl::StrCat("train ", bench.options.family, " ", stage.name),
-      stage.steps - trainer.steps_done(), "steps");
+      stage.steps, "steps");
+  progress.Set(trainer.steps_done(), trainer.steps_done());
   if (trainer.steps_done() == 0) {
     ESP_RETURN_IF_ERROR(LogHeldOut(bench, stage.name, trainer));
   }

@@ -90,6 +90,36 @@ TEST_F(ProgressTest, RunThatWasCutShortSaysSo) {
   EXPECT_THAT(written_, ElementsAre("eval  7/100 problems in 2.0 s  3.5/s\n"));
 }
 
+TEST_F(ProgressTest, WorkOfEarlierCallsCountsInThePercentageAlone) {
+  Progress progress("train", 100, "steps", Options(false));
+  progress.Set(60, 60);
+  clock_.Advance(5);
+  progress.Add(10);
+  EXPECT_THAT(written_,
+              ElementsAre("train  70/100 steps  70 %  2.0/s  15 s left\n"));
+  clock_.Advance(5);
+  // Some more turn out to be done before, as a second round's searches are.
+  progress.Set(90, 70);
+  EXPECT_EQ(written_.back(), "train  90/100 steps  90 %  2.0/s  5.0 s left\n");
+  clock_.Advance(2);
+  progress.Add(10);
+  progress.Finish();
+  EXPECT_EQ(written_.back(),
+            "train  100 steps, 70 of them before, in 12 s  2.5/s\n");
+}
+
+TEST_F(ProgressTest, NothingLeftToDoHasNoRate) {
+  {
+    Progress progress("generate", 100, "searches", Options(false));
+    clock_.Advance(6);
+    progress.Set(100, 100);
+  }
+  EXPECT_THAT(written_,
+              ElementsAre("generate  100/100 searches  100 %\n",
+                          "generate  100 searches, 100 of them before, in "
+                          "6.0 s\n"));
+}
+
 TEST_F(ProgressTest, UnknownTotalShowsNoTimeLeft) {
   Progress progress("read", 0, "lines", Options(true));
   clock_.Advance(10);

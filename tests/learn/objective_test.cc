@@ -314,6 +314,49 @@ TEST(ObjectiveTest, SftIsTheTrainersOwnStep) {
   EXPECT_LT((a->weights() - b->weights()).abs().max().item<float>(), 1e-6f);
 }
 
+// Against LibTorch's softmax of the logits that a pass of its own gives.
+TEST(ObjectiveTest, EntropyIsThePolicysAtTheTokensThatCount) {
+  for (const char* spec : {"sft", "dpo", "grpo"}) {
+    const auto objective = MakeObjective(spec).value();
+    auto groups = RandomGroups(*objective, 6);
+    // Weights say which tokens count, not how much their entropy does.
+    for (SequenceGroup& group : groups) {
+      for (GroupSequence& g : group) {
+        for (size_t t = 3; t < g.sequence.tokens.size(); t += 2) {
+          g.sequence.lm_weight[t] = t % 3 == 0 ? 0 : 0.5f;
+        }
+      }
+    }
+    const auto net = TinyNet(net::Precision::kFp32);
+    // Rows of its own size: an even distribution's entropy would be ln 32.
+    net->weights().mul_(4);
+    net->Refresh();
+    double sum = 0, count = 0;
+    for (const SequenceGroup& group : groups) {
+      for (const GroupSequence& g : group) {
+        net::Replica replica(*net, nullptr);
+        net::PackedStream stream;
+        stream.Add(g.sequence.tokens);
+        at::AutoGradMode no_gradients(false);
+        const at::Tensor p = torch::softmax(
+            replica.Logits(replica.Hidden(stream)).to(torch::kDouble), 1);
+        const at::Tensor entropy = -torch::xlogy(p, p).sum(1);
+        for (size_t t = 1; t < g.sequence.tokens.size(); ++t) {
+          if (g.sequence.lm_weight[t] == 0) continue;
+          sum += entropy[static_cast<int64_t>(t) - 1].item<double>();
+          ++count;
+        }
+      }
+    }
+    Trainer trainer(*net, {.threads = 2, .micro_batch_tokens = 64});
+    const auto m = trainer.StepObjective(*objective, groups);
+    ASSERT_TRUE(m.ok()) << m.status();
+    EXPECT_NEAR(m->entropy, sum / count, 1e-5) << spec;
+    EXPECT_GT(m->entropy, 0.1) << spec;
+    EXPECT_LT(m->entropy, std::log(32) - 0.1) << spec;
+  }
+}
+
 TEST(ObjectiveTest, ThreadsDoNotChangeTheResult) {
   for (const char* spec : kSpecs) {
     const auto objective = MakeObjective(spec).value();
@@ -322,8 +365,10 @@ TEST(ObjectiveTest, ThreadsDoNotChangeTheResult) {
     const auto b = TinyNet(net::Precision::kBf16);
     Trainer one(*a, {.threads = 1, .micro_batch_tokens = 64});
     Trainer many(*b, {.threads = 3, .micro_batch_tokens = 64});
-    ASSERT_TRUE(one.StepObjective(*objective, groups).ok());
-    ASSERT_TRUE(many.StepObjective(*objective, groups).ok());
+    const auto by_one = one.StepObjective(*objective, groups);
+    const auto by_many = many.StepObjective(*objective, groups);
+    ASSERT_TRUE(by_one.ok() && by_many.ok());
+    EXPECT_EQ(by_one->entropy, by_many->entropy) << spec;
     EXPECT_TRUE(at::equal(a->weights(), b->weights())) << spec;
   }
 }

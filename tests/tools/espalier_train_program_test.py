@@ -98,6 +98,10 @@ class LearnTest(ProgramTest):
                 seen.append({key: value for key, value in summary.items()
                              if not key.endswith("_seconds")})
             self.assertEqual(seen[0], seen[1])
+        report = run("report", self.path("broken-loop.work"))
+        self.assertEqual(report.returncode, 0, report.stderr)
+        self.assertRegex(report.stdout, r"\n +2 +\d+ +\d+\.\d % ")
+        self.assertIn("round2 policy: loss", report.stdout)
         return killed
 
 
@@ -121,6 +125,9 @@ class TrainTest(LearnTest):
         self.assertEqual(process.returncode, 130, errors)
         self.assertIn("goes on from here", errors)
         self.assertFalse(os.path.exists(self.path("out")))
+        # What there is so far can be looked at.
+        report = run("report", self.path("out.work"))
+        self.assertIn("\nentropy  first ", report.stdout, report.stderr)
         self.assertEqual(run(*arguments).returncode, 0)
         self.assertTrue(os.path.exists(self.path("out/config.json")))
 

@@ -25,6 +25,7 @@ void AddGenerate(CLI::App& app, RunFunction& run);
 void AddExport(CLI::App& app, RunFunction& run);
 void AddReplay(CLI::App& app, RunFunction& run);
 void AddDb(CLI::App& app, RunFunction& run);
+void AddReport(CLI::App& app, RunFunction& run);
 void AddSteps(CLI::App& app, RunFunction& run);
 void AddProblems(CLI::App& app, RunFunction& run);
 void AddMethods(CLI::App& app, RunFunction& run);

@@ -184,10 +184,8 @@ absl::Status RunGenerate(GenerateFlags& flags) {
       "generate " + set.name,
       static_cast<int64_t>(set.problems.size()) * flags.generate.searches,
       "searches");
-  int64_t shown = 0;
   const auto show = [&](const GenerateTotals& totals) {
-    progress.Add(totals.done - shown);
-    shown = totals.done;
+    progress.Set(totals.done, totals.done - totals.searched);
     const double seconds = Clock::Real().Seconds() - start;
     const auto tokens = static_cast<double>(engine->stats().tokens_generated);
     std::string note = absl::StrFormat("%.0f tokens/s", tokens / seconds);
@@ -201,6 +199,7 @@ absl::Status RunGenerate(GenerateFlags& flags) {
   ESP_ASSIGN_OR_RETURN(const GenerateTotals totals,
                        Generate(*engine, *db, run_id, set, flags.generate,
                                 {&StopRequested(), show}));
+  show(totals);  // also where nothing was left to search
   progress.Finish();
   ESP_RETURN_IF_ERROR(
       WriteJson(flags, totals, Clock::Real().Seconds() - start));

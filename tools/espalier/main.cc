@@ -75,6 +75,8 @@ int main(int argc, char** argv) {
        [](CLI::App&, espalier::RunFunction&) {}},
       {"self-train", "Rounds of search, training and a gate",
        [](CLI::App&, espalier::RunFunction&) {}},
+      {"report", "Draw what trainings did: losses, other metrics, rounds",
+       &espalier::AddReport},
       {"steps", "Measure next steps and the reward model's verdicts on them",
        &espalier::AddSteps},
       {"problems", "Print problems of a set", &espalier::AddProblems},

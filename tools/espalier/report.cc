@@ -1,0 +1,86 @@
+// espalier report: draws what trainings did.
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include "src/base/files.h"
+#include "src/base/json_text.h"
+#include "src/base/status_macros.h"
+#include "src/eval/training_page.h"
+#include "src/eval/training_report.h"
+#include "tools/espalier/command.h"
+
+namespace espalier {
+namespace {
+
+struct ReportFlags {
+  std::vector<std::string> paths;
+  std::vector<std::string> metrics;
+  std::string html_file;
+  bool json = false;
+};
+
+// Columns of the terminal, at most 100; 80 where there is none.
+int PlotWidth() {
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) {
+    return 80;
+  }
+  return std::min<int>(size.ws_col, 100);
+}
+
+absl::Status RunReport(const ReportFlags& flags) {
+  std::vector<TrainingReport> reports;
+  for (const std::string& path : flags.paths) {
+    ESP_ASSIGN_OR_RETURN(TrainingReport report, ReadTrainingReport(path));
+    reports.push_back(std::move(report));
+  }
+  ESP_RETURN_IF_ERROR(ChooseMetrics(flags.metrics, reports));
+  if (!flags.html_file.empty()) {
+    ESP_RETURN_IF_ERROR(
+        WriteFileAtomic(flags.html_file, TrainingPage(reports)));
+  }
+  if (flags.json) {
+    nlohmann::json json = nlohmann::json::array();
+    for (const TrainingReport& report : reports) {
+      json.push_back(TrainingReportJson(report));
+    }
+    std::printf("%s\n", JsonText({{"reports", json}}).c_str());
+  } else if (!flags.html_file.empty()) {
+    std::printf("%s: written\n", flags.html_file.c_str());
+  } else {
+    const int width = PlotWidth();
+    for (const TrainingReport& report : reports) {
+      const bool losses_only = report.self_training && flags.metrics.empty();
+      std::printf("%s%s", &report == reports.data() ? "" : "\n",
+                  TrainingReportText(report, width, losses_only).c_str());
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddReport(CLI::App& app, RunFunction& run) {
+  auto flags = std::make_shared<ReportFlags>();
+  app.add_option("path", flags->paths,
+                 "Work folder of a training or a self-training (--out with "
+                 ".work added, or --work), or a metrics.jsonl")
+      ->required();
+  app.add_option("--metric", flags->metrics,
+                 "Draw this one; may be repeated. Default: losses, and what "
+                 "else varies of entropy, kl, clip_rate, right, grad_norm, "
+                 "learning_rate, tokens_per_second; of a self-training's "
+                 "plots, losses")
+      ->allow_extra_args(false);
+  app.add_option("--html", flags->html_file,
+                 "Write one page instead, the curves of all paths over each "
+                 "other");
+  app.add_flag("--json", flags->json, "Print series and rounds as JSON");
+  run = [flags] { return RunReport(*flags); };
+}
+
+}  // namespace espalier
