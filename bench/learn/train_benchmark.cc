@@ -114,14 +114,14 @@ BENCHMARK(TreeOfSteps)
     ->Arg(1)
     ->Unit(benchmark::kMillisecond);
 
-// Half of the tree's own tokens, the prompt, belong to all eight responses.
+// Half of the tree's own tokens, the prompt, belong to all responses.
 void ResponsesToOnePrompt(benchmark::State& state) {
-  Run(state, Trees(512, 1, 8, 64), state.range(0) != 0);
+  const auto responses = static_cast<int>(state.range(0));
+  Run(state, Trees(64 * responses, 1, responses, 64), state.range(1) != 0);
 }
 BENCHMARK(ResponsesToOnePrompt)
-    ->ArgName("share")
-    ->Arg(0)
-    ->Arg(1)
+    ->ArgNames({"responses", "share"})
+    ->ArgsProduct({{4, 8}, {0, 1}})
     ->Unit(benchmark::kMillisecond);
 
 }  // namespace
