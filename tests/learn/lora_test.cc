@@ -17,6 +17,7 @@
 #include "src/learn/export.h"
 #include "src/learn/trainer.h"
 #include "tests/learn/reference_net.h"
+#include "tests/learn/tiny_net.h"
 
 namespace espalier {
 namespace {
@@ -24,58 +25,6 @@ namespace {
 namespace fs = std::filesystem;
 using net::LlamaNet;
 using net::Precision;
-
-constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
-
-TrunkConfig TinyConfig() {
-  return {.vocab_size = 32,
-          .hidden_size = 64,
-          .intermediate_size = 96,
-          .layers = 2,
-          .heads = 2,
-          .kv_heads = 1,
-          .head_dim = 32,
-          .context_length = 128,
-          .reward_head = true};
-}
-
-// Walks of +1 over 0..15, some with a jump, which the labels tell of.
-std::vector<TrainSequence> Walks(int count, uint64_t seed) {
-  RandomStream rng(StreamKey(seed, 0, 0, Purpose::kTest));
-  std::vector<TrainSequence> out;
-  for (int i = 0; i < count; ++i) {
-    TrainSequence s;
-    const int n = rng.Range(8, 30);
-    bool all = true;
-    int at = rng.Range(0, 15);
-    for (int t = 0; t < n; ++t) {
-      const bool jump = t > 0 && rng.Uniform() < 0.1f;
-      if (t > 0) at = (at + (jump ? rng.Range(2, 15) : 1)) % 16;
-      all = all && !jump;
-      s.tokens.push_back(at);
-      s.lm_weight.push_back(jump ? 0 : 1);
-      s.step_label.push_back(t == 0 ? kNone : !jump);
-      s.path_label.push_back(t == 0 ? kNone : all);
-    }
-    out.push_back(s);
-  }
-  return out;
-}
-
-TrainerOptions TinyOptions() {
-  return {.learning_rate = 1e-2,
-          .warmup_steps = 5,
-          .total_steps = 60,
-          .threads = 2,
-          .micro_batch_tokens = 100};
-}
-
-std::unique_ptr<LlamaNet> TinyNet(Precision precision = Precision::kBf16,
-                                  uint64_t seed = 1) {
-  auto net = LlamaNet::Create(TinyConfig(), seed, precision);
-  EXPECT_TRUE(net.ok()) << net.status();
-  return std::move(*net);
-}
 
 std::unique_ptr<LoraAdapter> MakeAdapter(LlamaNet& net, LoraOptions options,
                                          LoraStart start = {}) {

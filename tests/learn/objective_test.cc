@@ -8,11 +8,10 @@
 
 #include "src/base/random.h"
 #include "src/learn/trainer.h"
+#include "tests/learn/tiny_net.h"
 
 namespace espalier {
 namespace {
-
-constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
 
 // A sequence of `n` random tokens; the first three are the prompt.
 GroupSequence RandomSequence(RandomStream& rng, int n) {
@@ -213,22 +212,6 @@ TEST(ObjectiveTest, ValuesByHand) {
               1e-6);
 }
 
-TrunkConfig TinyConfig() {
-  return {.vocab_size = 32,
-          .hidden_size = 64,
-          .intermediate_size = 96,
-          .layers = 2,
-          .heads = 2,
-          .kv_heads = 1,
-          .head_dim = 32,
-          .context_length = 128,
-          .reward_head = true};
-}
-
-std::unique_ptr<net::LlamaNet> TinyNet(net::Precision precision) {
-  return net::LlamaNet::Create(TinyConfig(), 7, precision).value();
-}
-
 std::vector<SequenceGroup> RandomGroups(const Objective& objective,
                                         uint64_t seed) {
   RandomStream rng(StreamKey(seed, 0, 0, Purpose::kTest));
@@ -243,7 +226,7 @@ std::vector<SequenceGroup> RandomGroups(const Objective& objective,
 TEST(ObjectiveTest, GradientsOfWeightsAgreeWithFiniteDifferences) {
   for (const char* spec : kSpecs) {
     const auto objective = MakeObjective(spec).value();
-    const auto net = TinyNet(net::Precision::kFp32);
+    const auto net = TinyNet(net::Precision::kFp32, 7);
     Trainer trainer(*net, {.threads = 2, .micro_batch_tokens = 64});
     auto groups = RandomGroups(*objective, 3);
     if (objective->name() == "grpo") {
@@ -294,8 +277,8 @@ TEST(ObjectiveTest, GradientsOfWeightsAgreeWithFiniteDifferences) {
 // Imitation by the objective is the plain training step, bit for bit.
 TEST(ObjectiveTest, SftIsTheTrainersOwnStep) {
   const auto objective = MakeObjective("sft").value();
-  const auto a = TinyNet(net::Precision::kBf16);
-  const auto b = TinyNet(net::Precision::kBf16);
+  const auto a = TinyNet(net::Precision::kBf16, 7);
+  const auto b = TinyNet(net::Precision::kBf16, 7);
   const TrainerOptions options{
       .reward_coef = 0, .threads = 2, .micro_batch_tokens = 64};
   Trainer plain(*a, options), general(*b, options);
@@ -327,7 +310,7 @@ TEST(ObjectiveTest, EntropyIsThePolicysAtTheTokensThatCount) {
         }
       }
     }
-    const auto net = TinyNet(net::Precision::kFp32);
+    const auto net = TinyNet(net::Precision::kFp32, 7);
     // Rows of its own size: an even distribution's entropy would be ln 32.
     net->weights().mul_(4);
     net->Refresh();
@@ -361,8 +344,8 @@ TEST(ObjectiveTest, ThreadsDoNotChangeTheResult) {
   for (const char* spec : kSpecs) {
     const auto objective = MakeObjective(spec).value();
     const auto groups = RandomGroups(*objective, 5);
-    const auto a = TinyNet(net::Precision::kBf16);
-    const auto b = TinyNet(net::Precision::kBf16);
+    const auto a = TinyNet(net::Precision::kBf16, 7);
+    const auto b = TinyNet(net::Precision::kBf16, 7);
     Trainer one(*a, {.threads = 1, .micro_batch_tokens = 64});
     Trainer many(*b, {.threads = 3, .micro_batch_tokens = 64});
     const auto by_one = one.StepObjective(*objective, groups);
@@ -376,7 +359,7 @@ TEST(ObjectiveTest, ThreadsDoNotChangeTheResult) {
 TEST(ObjectiveTest, PreferencesAreLearned) {
   for (const char* spec : {"dpo", "orpo:lambda=1", "pairwise"}) {
     const auto objective = MakeObjective(spec).value();
-    const auto net = TinyNet(net::Precision::kBf16);
+    const auto net = TinyNet(net::Precision::kBf16, 7);
     Trainer trainer(*net, {.learning_rate = 3e-3,
                            .warmup_steps = 1,
                            .total_steps = 60,
@@ -401,7 +384,7 @@ TEST(ObjectiveTest, PreferencesAreLearned) {
 }
 
 TEST(ObjectiveTest, GroupsThatDoNotSuitAreRefused) {
-  const auto net = TinyNet(net::Precision::kBf16);
+  const auto net = TinyNet(net::Precision::kBf16, 7);
   Trainer trainer(*net, {});
   RandomStream rng(StreamKey(8, 0, 0, Purpose::kTest));
   const auto refused = [&](const std::string& spec, SequenceGroup group,

@@ -10,61 +10,10 @@
 
 #include "gtest/gtest.h"
 #include "src/base/random.h"
+#include "tests/learn/tiny_net.h"
 
 namespace espalier {
 namespace {
-
-constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
-
-TrunkConfig TinyConfig() {
-  return {.vocab_size = 32,
-          .hidden_size = 64,
-          .intermediate_size = 96,
-          .layers = 2,
-          .heads = 2,
-          .kv_heads = 1,
-          .head_dim = 32,
-          .context_length = 128,
-          .reward_head = true};
-}
-
-// Walks of +1 over 0..15 from a random start, some with a jump; the label
-// says whether the last move was +1, and whether all were.
-std::vector<TrainSequence> Walks(int count, uint64_t seed) {
-  RandomStream rng(StreamKey(seed, 0, 0, Purpose::kTest));
-  std::vector<TrainSequence> out;
-  for (int i = 0; i < count; ++i) {
-    TrainSequence s;
-    const int n = rng.Range(8, 30);
-    bool all = true;
-    int at = rng.Range(0, 15);
-    for (int t = 0; t < n; ++t) {
-      const bool jump = t > 0 && rng.Uniform() < 0.1f;
-      if (t > 0) at = (at + (jump ? rng.Range(2, 15) : 1)) % 16;
-      all = all && !jump;
-      s.tokens.push_back(at);
-      s.lm_weight.push_back(jump ? 0 : 1);
-      s.step_label.push_back(t == 0 ? kNone : !jump);
-      s.path_label.push_back(t == 0 ? kNone : all);
-    }
-    out.push_back(s);
-  }
-  return out;
-}
-
-TrainerOptions TinyOptions() {
-  return {.learning_rate = 1e-2,
-          .warmup_steps = 5,
-          .total_steps = 60,
-          .threads = 2,
-          .micro_batch_tokens = 100};
-}
-
-std::unique_ptr<net::LlamaNet> TinyNet() {
-  auto net = net::LlamaNet::Create(TinyConfig(), 1);
-  EXPECT_TRUE(net.ok()) << net.status();
-  return std::move(*net);
-}
 
 std::string TempPath(const std::string& name) {
   return testing::TempDir() + "/" + name;
