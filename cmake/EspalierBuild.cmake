@@ -200,11 +200,11 @@ function(espalier_tests folder)
   include(GoogleTest)
   # Tests named Long... are training claims, many kills and fuzz hours.
   gtest_discover_tests(${target} DISCOVERY_TIMEOUT 60
-    TEST_FILTER "-*Long*" PROPERTIES LABELS quick TIMEOUT 600
+    TEST_FILTER "-*.Long*" PROPERTIES LABELS quick TIMEOUT 600
     ENVIRONMENT "${ESPALIER_TEST_ENVIRONMENT}"
     WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
   gtest_discover_tests(${target} DISCOVERY_TIMEOUT 60
-    TEST_FILTER "*Long*" TEST_LIST ${target}_LONG
+    TEST_FILTER "*.Long*" TEST_LIST ${target}_LONG
     PROPERTIES LABELS long TIMEOUT 14400
     ENVIRONMENT "${ESPALIER_TEST_ENVIRONMENT}"
     WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})

@@ -35,7 +35,7 @@ TEST(SvgPlotTest, GapsFlatCurvesAndNothing) {
   EXPECT_EQ(SvgPlot("x", {}), "");
 }
 
-TEST(SvgPlotTest, LongTrainingsStaySmall) {
+TEST(SvgPlotTest, ManyStepsStaySmall) {
   Series s;
   for (int i = 0; i < 200000; ++i) {
     s.steps.push_back(i);
