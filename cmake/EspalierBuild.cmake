@@ -236,6 +236,17 @@ function(espalier_benchmarks folder)
   endforeach()
 endfunction()
 
+# Claims about what trainings buy, measured anew; the figures go to
+# docs/results/.
+function(espalier_claims)
+  add_test(NAME LongLearningCountdown
+    COMMAND ${CMAKE_SOURCE_DIR}/tools/learning_evidence --parts countdown
+      --work ${CMAKE_BINARY_DIR}/evidence --build ${CMAKE_BINARY_DIR} --fresh
+      --check)
+  set_tests_properties(LongLearningCountdown PROPERTIES LABELS long
+    TIMEOUT 14400 RUN_SERIAL TRUE)
+endfunction()
+
 # Tests of the developer scripts, and of what the sanitizer build can see.
 function(espalier_tool_tests)
   file(GLOB scripts CONFIGURE_DEPENDS
