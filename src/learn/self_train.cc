@@ -138,13 +138,14 @@ class SelfTraining {
       summaries_.push_back(summary);
       if (hooks_.round_done) hooks_.round_done(summary);
     }
-    ESP_RETURN_IF_ERROR(Publish(best));
+    if (!fs::exists(options_.out)) ESP_RETURN_IF_ERROR(Publish(best));
     return summaries_;
   }
 
  private:
   absl::Status Prepare() {
-    if (fs::exists(options_.out)) {
+    // What an earlier call of this self-training wrote is its result.
+    if (fs::exists(options_.out) && !fs::exists(PublishedMark())) {
       return absl::AlreadyExistsError(absl::StrCat(
           options_.out, ": is there already; remove it or name another --out"));
     }
@@ -405,11 +406,18 @@ class SelfTraining {
       fs::copy(best.reward, part + "/reward", fs::copy_options::recursive,
                error);
     }
-    if (!error) fs::rename(part, options_.out, error);
+    if (!error) {
+      ESP_RETURN_IF_ERROR(
+          WriteFileAtomic(PublishedMark(), options_.out + "\n"));
+      fs::rename(part, options_.out, error);
+    }
     if (!error) return absl::OkStatus();
     return absl::UnavailableError(
         absl::StrCat(options_.out, ": cannot be written: ", error.message()));
   }
+
+  // There as soon as the result may be.
+  std::string PublishedMark() const { return work_ + "/published"; }
 
   const SelfTrainOptions& options_;
   const SelfTrainHooks& hooks_;

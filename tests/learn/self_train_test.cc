@@ -133,7 +133,12 @@ TEST_F(SelfTrainTest, RoundsSearchTrainAndAreGated) {
   }
   EXPECT_TRUE(fs::exists(Path("out") + "/config.json"));
   // A second call finds all of it done, or refuses another set of options.
-  EXPECT_EQ(SelfTrain(options, {}).status().code(),
+  const auto again = SelfTrain(options, {});
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(again->size(), rounds->size());
+  SelfTrainOptions foreign = options;
+  foreign.work = Path("elsewhere");
+  EXPECT_EQ(SelfTrain(foreign, {}).status().code(),
             absl::StatusCode::kAlreadyExists);
   fs::remove_all(Path("out"));
   ASSERT_TRUE(SelfTrain(options, {}).ok());
