@@ -532,12 +532,12 @@ struct AmxAttention {
         delta[r] = Sum(dot);
       }
       std::memset(buf.out, 0, static_cast<size_t>(hd) * 32 * sizeof(float));
-      // The scores of a block are computed while the one before it is in the
-      // vector units.
       int blocks = 0;
       for (int b = 0; b <= q / kBlock; ++b) {
         if (sight.Any(b, q)) buf.seen[blocks++] = b;
       }
+      // The scores of a block are computed while the one before it is in the
+      // vector units.
       const size_t step = static_cast<size_t>(kBlock) * hd;
       float* s_next = buf.scores;
       float* dp_next = buf.dp;

@@ -157,6 +157,43 @@ class TrainRunTest : public testing::Test {
   fs::path folder_;
 };
 
+// Share of a training's tokens that were computed.
+double Computed(const std::string& work) {
+  double tokens = 0, computed = 0;
+  std::ifstream file(work + "/metrics.jsonl");
+  for (std::string line; std::getline(file, line);) {
+    const auto row = nlohmann::json::parse(line);
+    tokens += row.at("tokens").get<double>();
+    computed += row.at("computed_tokens").get<double>();
+  }
+  return computed / tokens;
+}
+
+TEST_F(TrainRunTest, WhatAProblemsResponsesShareIsComputedOnce) {
+  std::ofstream lines(Path("many.jsonl"));
+  for (int response = 0; response < 4; ++response) {
+    for (int i = 1; i <= 40; ++i) {
+      lines << nlohmann::json{{"prompt",
+                               absl::StrCat(i, " 17 23 > ", i + 40, "\n")},
+                              {"completion", absl::StrCat(i, "+", response, "=",
+                                                          i + response)}}
+                   .dump()
+            << "\n";
+    }
+  }
+  lines.close();
+  TrainRunOptions options = Policy("together");
+  options.data = Path("many.jsonl");
+  options.epochs = 1;
+  FilterLog log;
+  ASSERT_TRUE(TrainModel(options, nullptr, log).ok());
+  options.out = Path("mixed");
+  options.by_problem = false;
+  ASSERT_TRUE(TrainModel(options, nullptr, log).ok());
+  EXPECT_LT(Computed(Path("together.work")), 0.8);
+  EXPECT_GT(Computed(Path("mixed.work")), 0.9);
+}
+
 TEST_F(TrainRunTest, ImitationLowersTheLossAndWritesACheckpoint) {
   FilterLog log;
   const auto report = TrainModel(Policy("out"), nullptr, log);
