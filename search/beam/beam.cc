@@ -225,7 +225,7 @@ Co<> RunPass(SearchContext& ctx, const BeamOptions& options, Pass& pass,
       }
       --places;  // a finished response leaves the beam with its place
       votes.Add(ctx, candidate.node, Score(ctx, candidate.node, options));
-      votes.Offer(ctx, options.choice);
+      votes.Offer(ctx);
     }
   }
 }
@@ -243,7 +243,7 @@ Co<> WriteDraft(SearchContext& ctx, const BeamOptions& options, Pass& pass) {
 }
 
 Co<> RunBeam(SearchContext& ctx, const BeamOptions& options) {
-  Votes votes;
+  Votes votes(options.choice);
   Pass pass;
   if (options.draft) co_await WriteDraft(ctx, options, pass);
   const int64_t whole =

@@ -54,7 +54,7 @@ struct Omega {
   const OmegaOptions& options;
   RolloutPool pool;
   std::map<NodeId, bool> graded = {};  // ends
-  Votes votes = {};
+  Votes votes{AnswerChoice::kMajority};
 };
 
 int CountWords(const Tree& tree, NodeId from, NodeId to) {
@@ -100,7 +100,7 @@ Co<bool> Estimate(SearchContext& ctx, Omega& omega, NodeId state) {
     if (!is_right) wrong.push_back(end);
     if (state == kRoot) {
       omega.votes.Add(ctx, end, 1);
-      omega.votes.Offer(ctx, AnswerChoice::kMajority);
+      omega.votes.Offer(ctx);
     }
   }
   // The last response may be what the budget cut.

@@ -203,7 +203,7 @@ bool Advance(SearchContext& ctx, Puct& puct, Simulation& s, NodeId node) {
 
 Co<> RunPuct(SearchContext& ctx, const PuctOptions& options) {
   Puct puct(ctx.tree(), options);
-  Votes votes;
+  Votes votes(options.choice);
   std::deque<Simulation> under_way;
   int started = 0;
   const auto finish = [&](const Simulation& s) {
@@ -211,7 +211,7 @@ Co<> RunPuct(SearchContext& ctx, const PuctOptions& options) {
     ctx.CountSimulation();
     if (!ctx.tree()[s.leaf].terminal()) return;
     votes.Add(ctx, s.leaf, puct.Value(s.leaf));
-    votes.Offer(ctx, options.choice);
+    votes.Offer(ctx);
   };
   while (true) {
     // Terminals reached again cost nothing; at most as many in a row as there

@@ -1,48 +1,97 @@
 #include "search/parts/choose.h"
 
+#include <cmath>
+
 #include "src/base/check.h"
 
 namespace espalier {
+namespace {
 
-void Votes::Add(SearchContext& ctx, NodeId node, float score) {
-  all_.push_back({node, ctx.AnswerOf(node), score});
+// The finished response at the end of the most visited path, or kNoNode.
+NodeId MostVisitedEnd(const Tree& tree) {
+  NodeId node = kRoot;
+  while (!tree[node].terminal()) {
+    NodeId next = kNoNode;
+    for (const NodeId c : Children(tree, node)) {
+      if (tree[c].visits == 0) continue;
+      if (next == kNoNode || tree[c].visits > tree[next].visits) next = c;
+    }
+    if (next == kNoNode) return kNoNode;
+    node = next;
+  }
+  return node;
 }
 
-void Votes::Offer(SearchContext& ctx, AnswerChoice choice) const {
-  ESP_CHECK(!all_.empty());
-  // Weight of each answer; index 0 stands for "none", which never outweighs.
-  const size_t groups = static_cast<size_t>(ctx.tree().num_answers()) + 1;
-  std::vector<double> weight(groups, -1);
-  std::vector<const Vote*> best(groups, nullptr);
-  std::vector<size_t> order;  // groups by first appearance
-  for (const Vote& vote : all_) {
-    const size_t group = static_cast<size_t>(vote.answer + 1);
-    if (best[group] == nullptr) order.push_back(group);
-    if (best[group] == nullptr || vote.score > best[group]->score) {
-      best[group] = &vote;
-    }
-    if (group == 0) continue;
-    if (weight[group] < 0) weight[group] = 0;
-    switch (choice) {
-      case AnswerChoice::kFirst:
-        break;
-      case AnswerChoice::kMajority:
-        weight[group] += 1;
-        break;
-      case AnswerChoice::kBest:
-        weight[group] = best[group]->score;
-        break;
-      case AnswerChoice::kWeighted:
-        weight[group] += vote.score;
-        break;
+}  // namespace
+
+Votes::Group& Votes::GroupOf(int32_t answer) {
+  const size_t key = static_cast<size_t>(answer + 1);
+  if (group_of_.size() <= key) group_of_.resize(key + 1, -1);
+  if (group_of_[key] < 0) {
+    group_of_[key] = static_cast<int32_t>(groups_.size());
+    groups_.push_back({.answer = answer});
+  }
+  return groups_[static_cast<size_t>(group_of_[key])];
+}
+
+double Votes::Weight(const Group& group) const {
+  if (group.answer < 0) return -1;
+  switch (choice_) {
+    case AnswerChoice::kFirst:
+      return 0;
+    case AnswerChoice::kMajority:
+      return group.count;
+    case AnswerChoice::kBest:
+    case AnswerChoice::kVisits:
+      return group.best_score;
+    case AnswerChoice::kWeighted:
+      return group.sum;
+    case AnswerChoice::kLowerBound: {
+      const double spread =
+          group.count < 2 ? 0.5 : std::sqrt(group.squares / (group.count - 1));
+      // Scores are in [0, 1]: never below "no answer".
+      return group.mean - spread / std::sqrt(group.count) + 1;
     }
   }
-  size_t winner = order[0];
-  for (const size_t group : order) {
-    if (weight[group] > weight[winner]) winner = group;
+  return 0;
+}
+
+void Votes::Add(SearchContext& ctx, NodeId node, float score) {
+  Group& group = GroupOf(ctx.AnswerOf(node));
+  if (group.best == kNoNode || score > group.best_score) {
+    group.best = node;
+    group.best_score = score;
   }
-  const float share = static_cast<float>(weight[winner]);
-  ctx.OfferAnswer(best[winner]->node, best[winner]->answer, share);
+  group.count += 1;
+  group.sum += score;
+  const double off = score - group.mean;
+  group.mean += off / group.count;
+  group.squares += off * (score - group.mean);
+  const size_t changed = static_cast<size_t>(&group - groups_.data());
+  if (choice_ == AnswerChoice::kLowerBound) {
+    // The only weight that may fall.
+    winner_ = 0;
+    for (size_t i = 1; i < groups_.size(); ++i) {
+      if (Weight(groups_[i]) > Weight(groups_[winner_])) winner_ = i;
+    }
+    return;
+  }
+  const double now = Weight(group), best = Weight(groups_[winner_]);
+  if (now > best || (now == best && changed < winner_)) winner_ = changed;
+}
+
+void Votes::Offer(SearchContext& ctx) const {
+  ESP_CHECK(!groups_.empty());
+  if (choice_ == AnswerChoice::kVisits) {
+    const NodeId end = MostVisitedEnd(ctx.tree());
+    if (end != kNoNode && ctx.AnswerOf(end) >= 0) {
+      ctx.OfferAnswer(end, ctx.AnswerOf(end), ctx.tree()[end].q);
+      return;
+    }
+  }
+  const Group& winner = groups_[winner_];
+  ctx.OfferAnswer(winner.best, winner.answer,
+                  static_cast<float>(Weight(winner)));
 }
 
 }  // namespace espalier

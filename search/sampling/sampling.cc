@@ -69,19 +69,19 @@ Co<> RunSample(SearchContext& ctx, const SampleOptions& options) {
 }
 
 Co<> RunMajority(SearchContext& ctx, const MajorityOptions& options) {
-  Votes votes;
+  Votes votes(AnswerChoice::kMajority);
   for (int i = 0; (options.n == 0 || i < options.n) && !ctx.ShouldStop(); ++i) {
     const NodeId node = co_await Rollout(ctx, kRoot, options.temperature);
     if (node == kNoNode) continue;
     votes.Add(ctx, node, 1);
-    votes.Offer(ctx, AnswerChoice::kMajority);
+    votes.Offer(ctx);
     ctx.CountSimulation();
   }
 }
 
 Co<> RunScored(SearchContext& ctx, const ScoredOptions& options,
                AnswerChoice choice) {
-  Votes votes;
+  Votes votes(choice);
   for (int i = 0; (options.n == 0 || i < options.n) && !ctx.ShouldStop(); ++i) {
     const NodeId node = co_await Rollout(ctx, kRoot, options.temperature);
     if (node == kNoNode) continue;
@@ -91,7 +91,7 @@ Co<> RunScored(SearchContext& ctx, const ScoredOptions& options,
     votes.Add(
         ctx, node,
         AggregatePath(ctx.tree(), node, options.level, options.aggregate));
-    votes.Offer(ctx, choice);
+    votes.Offer(ctx);
     ctx.CountSimulation();
   }
 }

@@ -1,0 +1,225 @@
+#include "tests/search/tree_world.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "src/base/check.h"
+
+namespace espalier {
+namespace {
+
+const Problem& TheProblem() {
+  static const Problem* problem =
+      new Problem{.id = "world", .set = "tree_world", .question = "?"};
+  return *problem;
+}
+
+const TreeWorldTask& TheTask() {
+  static const TreeWorldTask* task = new TreeWorldTask();
+  return *task;
+}
+
+std::string TreeText(const Tree& tree) {
+  std::string text;
+  for (NodeId id = 0; id < tree.size(); ++id) {
+    const Node& n = tree[id];
+    absl::StrAppend(&text, n.parent, "|", std::string(tree.text(id)), "|",
+                    n.visits, "|", n.draws, "|", n.q, "|", n.prior, "|",
+                    n.logprob, "|", n.path_score, "|", n.step_score, ";");
+  }
+  return text;
+}
+
+}  // namespace
+
+std::optional<std::string> TreeWorldTask::FindAnswer(
+    std::string_view response) const {
+  const size_t at = response.rfind("= ");
+  if (at == std::string_view::npos) return std::nullopt;
+  const size_t end = response.find('\n', at);
+  if (end == std::string_view::npos) return std::nullopt;
+  return std::string(response.substr(at + 2, end - at - 2));
+}
+
+TreeWorld::TreeWorld(const WorldOptions& options) : options_(options) {
+  Grow(-1, 0, 0);
+}
+
+int TreeWorld::Grow(int parent, int move, int depth) {
+  const int id = size();
+  RandomStream random(
+      StreamKey(options_.seed, 0, static_cast<uint64_t>(id), Purpose::kTest));
+  places_.emplace_back();
+  places_.back().parent = parent;
+  places_.back().move = move;
+  const bool leaf = depth == options_.depth ||
+                    (depth > 0 && random.UniformDouble() < options_.early_leaf);
+  Place made = places_.back();
+  if (leaf) {
+    made.reward = random.Uniform();
+    made.best = made.mean = made.reward;
+    made.best_leaf = id;
+  } else {
+    double sum = 0;
+    for (int m = 0; m < options_.branching; ++m) {
+      made.logprobs.push_back(2 * random.Uniform());
+      sum += std::exp(made.logprobs.back());
+    }
+    for (float& l : made.logprobs) l -= static_cast<float>(std::log(sum));
+    for (int m = 0; m < options_.branching; ++m) {
+      const int child = Grow(id, m, depth + 1);
+      const Place& below = (*this)[child];
+      made.children.push_back(child);
+      made.mean += below.mean / static_cast<float>(options_.branching);
+      if (made.best_leaf < 0 || below.best > made.best) {
+        made.best = below.best;
+        made.best_leaf = below.best_leaf;
+      }
+    }
+  }
+  made.noisy =
+      std::clamp(made.mean + (random.Uniform() - 0.5f) * 0.5f, 0.0f, 1.0f);
+  places_[static_cast<size_t>(id)] = made;
+  return id;
+}
+
+int TreeWorld::Find(const Tree& tree, NodeId node) const {
+  int place = 0;
+  for (const NodeId step : tree.Path(node)) {
+    place = (*this)[place].children[static_cast<size_t>(tree.tokens(step)[0])];
+  }
+  return place;
+}
+
+float TreeWorld::Score(int place) const {
+  const Place& p = (*this)[place];
+  switch (options_.scores) {
+    case Scores::kBest:
+      return p.best;
+    case Scores::kMean:
+      return p.mean;
+    case Scores::kNoisy:
+      return p.noisy;
+    case Scores::kLeaf:
+      return p.children.empty() ? p.reward : 0.5f;
+    case Scores::kEqual:
+      return 0.5f;
+  }
+  return 0;
+}
+
+int TreeWorld::Move(int place, const StreamKey& stream, int index,
+                    float temperature) const {
+  const Place& p = (*this)[place];
+  if (options_.enumerate) return index % options_.branching;
+  if (temperature == 0) {
+    return static_cast<int>(
+        std::max_element(p.logprobs.begin(), p.logprobs.end()) -
+        p.logprobs.begin());
+  }
+  double total = 0;
+  for (const float l : p.logprobs) total += std::exp(l / temperature);
+  double left =
+      RandomStream::UniformAt(stream, static_cast<uint64_t>(index)) * total;
+  for (int m = 0; m < options_.branching; ++m) {
+    left -= std::exp(p.logprobs[static_cast<size_t>(m)] / temperature);
+    if (left < 0) return m;
+  }
+  return options_.branching - 1;
+}
+
+std::string TreeWorld::Text(int place) const {
+  const Place& p = (*this)[place];
+  return p.children.empty() ? absl::StrCat("= ", Answer(place), "\n")
+                            : absl::StrCat("s", p.move, "\n");
+}
+
+SearchCompletion TreeWorld::Reply(const Tree& tree,
+                                  const SearchRequest& request) const {
+  SearchCompletion completion{.seq = request.seq};
+  if (request.kind == RequestKind::kExpand) {
+    const int place = Find(tree, request.nodes[0]);
+    for (int i = 0; i < request.expand.n; ++i) {
+      const int move = Move(place, request.stream, request.first_sample + i,
+                            request.expand.temperature);
+      const int child = (*this)[place].children[static_cast<size_t>(move)];
+      completion.samples.push_back(
+          {.tokens = {move},
+           .text = Text(child),
+           .logprob = (*this)[place].logprobs[static_cast<size_t>(move)]});
+    }
+  } else if (request.kind == RequestKind::kEvaluate) {
+    for (const NodeId node : request.nodes) {
+      const float score = Score(Find(tree, node));
+      completion.scores.push_back({score, score});
+    }
+  } else if (request.kind == RequestKind::kVerify) {
+    completion.correct = Find(tree, request.nodes[0]) == places_[0].best_leaf;
+  } else {
+    completion.status = absl::UnimplementedError("not of this world");
+  }
+  return completion;
+}
+
+SearchRun RunSearch(const std::string& method, const TreeWorld& world,
+                    const RunLimits& limits) {
+  SearchRun run;
+  const auto algorithm = MakeAlgorithm(method);
+  if (!algorithm.ok()) {
+    ADD_FAILURE() << algorithm.status();
+    run.status = algorithm.status();
+    return run;
+  }
+  const Stoppers stoppers = MakeStoppers({.max_tokens = limits.tokens,
+                                          .max_simulations = limits.simulations,
+                                          .max_nodes = limits.nodes});
+  run.context = std::make_unique<SearchContext>(
+      TheProblem(), TheTask(), stoppers,
+      limits.tokens > 0 ? limits.tokens : std::numeric_limits<int64_t>::max(),
+      limits.seed);
+  SearchDriver driver(*run.context);
+  RandomStream order(StreamKey(limits.shuffle, 0, 0, Purpose::kTest));
+  std::vector<SearchRequest> open;
+  {
+    Co<> search = (*algorithm)->Run(*run.context);
+    search.Start();
+    while (!search.done() && driver.failure().ok()) {
+      driver.Pump();
+      for (SearchRequest& request : driver.TakeRequests()) {
+        open.push_back(std::move(request));
+      }
+      if (search.done() || !driver.failure().ok()) break;
+      if (open.empty()) {
+        ADD_FAILURE() << method << " waits for nothing";
+        break;
+      }
+      const size_t next = limits.shuffle == 0
+                              ? 0
+                              : order.Below(static_cast<uint32_t>(open.size()));
+      const SearchRequest request = std::move(open[next]);
+      open.erase(open.begin() + static_cast<std::ptrdiff_t>(next));
+      driver.Put(limits.reply ? limits.reply(run.context->tree(), request)
+                              : world.Reply(run.context->tree(), request));
+    }
+  }
+  run.status = driver.failure();
+  run.stop_reason = driver.stop_reason();
+  run.usage = run.context->usage();
+  run.anytime = driver.anytime();
+  run.node = driver.best_node();
+  run.score = driver.best_score();
+  if (driver.best_answer() >= 0) {
+    run.answer = run.tree().answer_text(driver.best_answer());
+  }
+  run.tree_text = TreeText(run.tree());
+  if (run.status.ok()) {
+    const absl::Status check = CheckTree(run.tree(), limits.check);
+    EXPECT_TRUE(check.ok()) << method << ": " << check;
+  }
+  return run;
+}
+
+}  // namespace espalier

@@ -1,0 +1,146 @@
+// A finite, fully known tree of steps for search tests, and a driver that runs
+// a search over it without the engine.
+//
+//   TreeWorld world({.seed = 3, .branching = 3, .depth = 4});
+//   SearchRun run = RunSearch("beam:width=2", world, {.tokens = 500});
+//   EXPECT_EQ(run.answer, world.best_answer());
+//
+// A step is one token, the index of the move: "s2\n"; the last one, at
+// `depth`, also says its leaf: "= 17\n". Every leaf has a reward in [0, 1],
+// no two alike, known to the world alone; the best leaf is found by brute
+// force. What a search sees: samples drawn by the moves' probabilities from
+// the stream of the request, or every move in turn (`enumerate`), and scores
+// of nodes by `Scores`.
+//
+// Externally synchronised.
+#ifndef ESPALIER_TESTS_SEARCH_TREE_WORLD_H_
+#define ESPALIER_TESTS_SEARCH_TREE_WORLD_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "espalier/engine.h"
+#include "search/algorithm.h"
+#include "search/search_context.h"
+#include "search/tree/check_tree.h"
+
+namespace espalier {
+
+// "s2\n" lines, then "= 17\n". The question is not looked at.
+class TreeWorldTask : public Task {
+ public:
+  std::string_view name() const override { return "tree_world"; }
+  absl::StatusOr<std::string> Render(const Problem& problem) const override {
+    return problem.question;
+  }
+  const StepFormat& format() const override { return format_; }
+  std::optional<std::string> FindAnswer(
+      std::string_view response) const override;
+  bool SameAnswer(std::string_view a, std::string_view b) const override {
+    return a == b;
+  }
+
+ private:
+  const StepFormat format_{
+      .max_step_tokens = 1, .max_steps = 64, .final_prefixes = {"= "}};
+};
+
+// What the reward model says of a node.
+enum class Scores : uint8_t {
+  kBest,   // the highest reward of a leaf below it: a perfect value
+  kMean,   // the mean reward of the leaves below it
+  kNoisy,  // kMean plus uniform noise of +-0.25, cut to [0, 1]
+  kLeaf,   // the reward of a leaf; 0.5 for any other node
+  kEqual,  // 0.5 everywhere
+};
+
+struct WorldOptions {
+  uint64_t seed = 1;
+  int branching = 3;  // moves at every node
+  int depth = 4;      // of the leaves
+  // A node above `depth` is a leaf with this chance.
+  double early_leaf = 0;
+  bool enumerate = false;  // sample i of a node is its move i mod branching
+  Scores scores = Scores::kMean;
+};
+
+class TreeWorld {
+ public:
+  explicit TreeWorld(const WorldOptions& options);
+
+  struct Place {
+    std::vector<int> children;  // by move; empty: a leaf
+    std::vector<float> logprobs;
+    int parent = -1;
+    int move = 0;
+    float reward = 0;  // of a leaf
+    float best = 0;    // of the leaves below
+    float mean = 0;
+    float noisy = 0;
+    int best_leaf = -1;
+  };
+  const Place& operator[](int place) const {
+    return places_[static_cast<size_t>(place)];
+  }
+  int size() const { return static_cast<int>(places_.size()); }
+  // The place at the end of a tree's path.
+  int Find(const Tree& tree, NodeId node) const;
+  // The answer of a leaf, and of the best one.
+  std::string Answer(int leaf) const { return std::to_string(leaf); }
+  std::string best_answer() const { return Answer(places_[0].best_leaf); }
+  float Score(int place) const;
+  // The move that sample `index` of a request with this stream takes.
+  int Move(int place, const StreamKey& stream, int index,
+           float temperature) const;
+  // Text of a move to `place`.
+  std::string Text(int place) const;
+
+  SearchCompletion Reply(const Tree& tree, const SearchRequest& request) const;
+  const WorldOptions& options() const { return options_; }
+
+ private:
+  int Grow(int parent, int move, int depth);
+
+  const WorldOptions options_;
+  std::vector<Place> places_;
+};
+
+struct SearchRun {
+  absl::Status status;
+  std::string answer;
+  NodeId node = kNoNode;
+  float score = 0;
+  std::string stop_reason;
+  Usage usage;
+  std::vector<AnytimeAnswer> anytime;
+  // Everything that the search left, as text: equal texts are equal trees.
+  std::string tree_text;
+  std::unique_ptr<SearchContext> context;
+  const Tree& tree() const { return context->tree(); }
+};
+
+struct RunLimits {
+  int64_t tokens = 0;  // 0: no limit
+  int64_t simulations = 0;
+  int64_t nodes = 0;
+  uint64_t seed = 1;
+  // Hands requests' replies in another order; 0: in order of issue.
+  uint64_t shuffle = 0;
+  CheckTreeOptions check = {};
+  // Replies in place of the world's, where set.
+  std::function<SearchCompletion(const Tree&, const SearchRequest&)> reply = {};
+};
+
+// Runs one search to its end and checks its tree (a gtest failure if broken).
+SearchRun RunSearch(const std::string& method, const TreeWorld& world,
+                    const RunLimits& limits = {});
+
+}  // namespace espalier
+
+#endif  // ESPALIER_TESTS_SEARCH_TREE_WORLD_H_
