@@ -11,6 +11,9 @@
 //   const RegisterAlgorithm<BeamOptions> kBeam(
 //       "beam", "step-level beam search", {RequestKind::kExpand}, &RunBeam);
 //
+// Options with a member `std::vector<RequestKind> Needs() const` say by
+// themselves what the method asks for.
+//
 // The registry is filled before main and constant after.
 #ifndef ESPALIER_SEARCH_ALGORITHM_H_
 #define ESPALIER_SEARCH_ALGORITHM_H_
@@ -77,6 +80,7 @@ class RegisterAlgorithm {
   RegisterAlgorithm(std::string name, std::string summary,
                     std::vector<RequestKind> needs, RunFunction run,
                     Options defaults = {}) {
+    if constexpr (requires { defaults.Needs(); }) needs = defaults.Needs();
     AddAlgorithm({name, summary, needs,
                   [=](const OptionMap& given)
                       -> absl::StatusOr<std::unique_ptr<SearchAlgorithm>> {
@@ -84,8 +88,13 @@ class RegisterAlgorithm {
                     OptionParser parser(given);
                     options.Visit(parser);
                     ESP_RETURN_IF_ERROR(parser.Finish("method " + name));
-                    return std::make_unique<Algorithm>(name, needs, run,
-                                                       options);
+                    // Options may decide what is needed.
+                    std::vector<RequestKind> all = needs;
+                    if constexpr (requires { options.Needs(); }) {
+                      all = options.Needs();
+                    }
+                    return std::make_unique<Algorithm>(name, std::move(all),
+                                                       run, options);
                   }});
   }
 

@@ -69,6 +69,10 @@ struct PromiseBase {
       if (promise.failed || promise.continuation == nullptr) {
         return std::noop_coroutine();
       }
+      // One of several that are awaited together: the last goes on.
+      if (promise.others != nullptr && --*promise.others > 0) {
+        return std::noop_coroutine();
+      }
       return promise.continuation;
     }
     void await_resume() noexcept {}
@@ -78,7 +82,8 @@ struct PromiseBase {
 
   SearchContext* context;
   std::coroutine_handle<> continuation = nullptr;
-  bool failed = false;  // ended by an exception
+  size_t* others = nullptr;  // of WhenAll: coroutines that have not ended
+  bool failed = false;       // ended by an exception
 };
 
 template <class T>
@@ -116,6 +121,7 @@ class [[nodiscard]] Co {
   T await_resume() { return handle_.promise().Result(); }
 
  private:
+  friend class WhenAll;
   Handle handle_ = nullptr;
 };
 
@@ -157,6 +163,38 @@ struct Promise<void> : PromiseBase {
 };
 
 }  // namespace co_internal
+
+// Awaits coroutines that run interleaved: each goes on when what it waits for
+// is there, in the order of its requests.
+//
+//   std::vector<Co<>> workers;
+//   for (int i = 0; i < n; ++i) workers.push_back(Worker(ctx, state));
+//   WhenAll all(workers);
+//   co_await all;
+//
+// `tasks` outlives it, not started yet and not empty.
+class WhenAll {
+ public:
+  explicit WhenAll(std::vector<Co<>>& tasks) : tasks_(tasks) {}
+
+  bool await_ready() const { return false; }
+  std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller) {
+    left_ = tasks_.size() + 1;  // one for this loop: nobody ends it early
+    for (Co<>& task : tasks_) {
+      task.handle_.promise().continuation = caller;
+      task.handle_.promise().others = &left_;
+      task.handle_.resume();
+    }
+    if (--left_ == 0) return caller;
+    return std::noop_coroutine();
+  }
+  void await_resume() const {}
+
+ private:
+  std::vector<Co<>>& tasks_;
+  size_t left_ = 0;
+};
+
 }  // namespace espalier
 
 #endif  // ESPALIER_SEARCH_COROUTINE_H_

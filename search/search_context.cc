@@ -33,33 +33,52 @@ std::string_view RequestKindName(RequestKind kind) {
 
 SearchContext::SearchContext(const Problem& problem, const Task& task,
                              const Stopper& stopper, int64_t max_tokens,
-                             uint64_t seed)
+                             uint64_t seed, InlineModel* model)
     : problem_(problem),
       task_(task),
       stopper_(stopper),
       max_tokens_(max_tokens),
       seed_(seed),
-      problem_hash_(StableHash(problem.question)) {
+      problem_hash_(StableHash(problem.question)),
+      inline_(model),
+      slots_(8) {
   usage_.nodes = 1;
 }
 
-uint64_t SearchContext::Issue(SearchRequest request, bool answered) {
+SearchContext::Slot& SearchContext::NewSlot(RequestKind kind, uint64_t* seq) {
   DropConsumed();
-  const uint64_t seq = next_seq_++;
-  Slot& slot = slots_.emplace_back();
-  slot.kind = request.kind;
+  if (next_seq_ - first_slot_ == slots_.size()) {
+    std::vector<Slot> larger(2 * slots_.size());
+    for (uint64_t s = first_slot_; s < next_seq_; ++s) {
+      larger[s & (larger.size() - 1)] = std::move(slot(s));
+    }
+    slots_ = std::move(larger);
+  }
+  *seq = next_seq_++;
+  Slot& made = slot(*seq);
+  made.kind = kind;
+  return made;
+}
+
+uint64_t SearchContext::IssueAnswered(RequestKind kind, bool done) {
+  uint64_t seq = 0;
+  Slot& slot = NewSlot(kind, &seq);
+  slot.arrived = true;
+  slot.done = done;
+  if (!done) slot.completion.status = absl::CancelledError("nothing to do");
+  // Still delivered in order.
+  if (next_delivery_ == seq) {
+    slot.delivered = true;
+    ++next_delivery_;
+  }
+  return seq;
+}
+
+uint64_t SearchContext::Issue(SearchRequest request) {
+  uint64_t seq = 0;
+  Slot& slot = NewSlot(request.kind, &seq);
   slot.nodes = request.nodes;
   slot.completion.seq = seq;
-  if (answered) {
-    // Nothing to ask: complete at once, still delivered in order.
-    slot.completion.status = absl::CancelledError("nothing to do");
-    slot.arrived = true;
-    if (next_delivery_ == seq) {
-      slot.delivered = true;
-      ++next_delivery_;
-    }
-    return seq;
-  }
   if (request.kind != RequestKind::kVerify &&
       request.kind != RequestKind::kGrade) {
     ++usage_.model_calls;
@@ -80,40 +99,69 @@ Awaiting<Expansion> SearchContext::Expand(NodeId node, ExpandOptions options,
   }
   if (!possible || max_tokens < 1) {
     if (possible) stop_reason_ = "too few tokens left for another step";
-    return {this, Issue({.kind = RequestKind::kExpand, .nodes = {node}}, true)};
+    return {this, IssueAnswered(RequestKind::kExpand, false)};
   }
-  SearchRequest request{
-      .kind = RequestKind::kExpand,
-      .by = by,
-      .nodes = {node},
-      .expand = options,
-      .first_sample = tree_.samples_drawn(node),
-      .max_tokens = static_cast<int>(max_tokens),
-      .stream = StreamKey(seed_, problem_hash_, tree_.path_hash(node),
-                          Purpose::kSample)};
+  const int first_sample = tree_.samples_drawn(node);
   tree_.AddSamplesDrawn(node, options.n);
   tree_[node].flags |= kExpanded;
-  return {this, Issue(std::move(request), false)};
+  if (inline_ != nullptr) {
+    const uint64_t seq = IssueAnswered(RequestKind::kExpand, true);
+    ++usage_.model_calls;
+    inline_->Expand(*this, node, options, first_sample, slot(seq).expansion);
+    usage_.nodes = tree_.size();
+    return {this, seq};
+  }
+  return {this, Issue({.kind = RequestKind::kExpand,
+                       .by = by,
+                       .nodes = {node},
+                       .expand = options,
+                       .first_sample = first_sample,
+                       .max_tokens = static_cast<int>(max_tokens),
+                       .stream = StreamKey(seed_, problem_hash_,
+                                           tree_.path_hash(node),
+                                           Purpose::kSample)})};
 }
 
 Awaiting<Evaluation> SearchContext::Evaluate(absl::Span<const NodeId> nodes,
                                              Role by) {
+  if (!stop_reason_.empty()) {
+    return {this, IssueAnswered(RequestKind::kEvaluate, false)};
+  }
+  if (inline_ != nullptr) return EvaluateInline(nodes);
   SearchRequest request{.kind = RequestKind::kEvaluate, .by = by};
   for (const NodeId node : nodes) {
     const bool listed = std::find(request.nodes.begin(), request.nodes.end(),
                                   node) != request.nodes.end();
     if (!listed && !tree_[node].scored()) request.nodes.push_back(node);
   }
-  const bool answered = request.nodes.empty() || !stop_reason_.empty();
-  return {this, Issue(std::move(request), answered)};
+  if (request.nodes.empty()) {
+    return {this, IssueAnswered(RequestKind::kEvaluate, false)};
+  }
+  return {this, Issue(std::move(request))};
+}
+
+Awaiting<Evaluation> SearchContext::EvaluateInline(
+    absl::Span<const NodeId> nodes) {
+  const uint64_t seq = IssueAnswered(RequestKind::kEvaluate, true);
+  ++usage_.model_calls;
+  for (const NodeId node : nodes) {
+    if (tree_[node].scored()) continue;
+    if (!ApplyScores(node, inline_->Evaluate(tree_, node))) break;
+  }
+  return {this, seq};
 }
 
 Awaiting<Verification> SearchContext::Verify(NodeId node) {
-  return {this, Issue({.kind = RequestKind::kVerify, .nodes = {node}}, false)};
+  if (inline_ != nullptr) {
+    const uint64_t seq = IssueAnswered(RequestKind::kVerify, true);
+    slot(seq).correct = inline_->Verify(tree_, node);
+    return {this, seq};
+  }
+  return {this, Issue({.kind = RequestKind::kVerify, .nodes = {node}})};
 }
 
 Awaiting<Verification> SearchContext::Grade(NodeId node) {
-  return {this, Issue({.kind = RequestKind::kGrade, .nodes = {node}}, false)};
+  return {this, Issue({.kind = RequestKind::kGrade, .nodes = {node}})};
 }
 
 int32_t SearchContext::AnswerOf(NodeId node) {
@@ -135,6 +183,7 @@ RandomStream SearchContext::Stream(NodeId node, Purpose purpose,
 bool SearchContext::ShouldStop() {
   if (stop_reason_.empty()) {
     if (auto reason = stopper_.Reason(usage_)) stop_reason_ = *reason;
+    if (tree_.full()) stop_reason_ = "the tree can hold no more";
   }
   return !stop_reason_.empty();
 }
@@ -152,7 +201,6 @@ void SearchContext::OfferAnswer(NodeId node, int32_t answer, float score) {
 
 void SearchContext::Fail(absl::Status status) {
   if (failure_.ok()) failure_ = std::move(status);
-  waiting_ = nullptr;
 }
 
 void SearchContext::Deliver(Slot& slot) {
@@ -172,7 +220,8 @@ void SearchContext::Deliver(Slot& slot) {
       break;
     case RequestKind::kVerify:
     case RequestKind::kGrade:
-      slot.verification = {true, slot.completion.correct};
+      slot.done = true;
+      slot.correct = slot.completion.correct;
       break;
     default:
       Fail(absl::UnimplementedError(absl::StrCat(
@@ -180,23 +229,28 @@ void SearchContext::Deliver(Slot& slot) {
   }
 }
 
+NodeId SearchContext::AddSample(NodeId parent, const StepDraft& draft,
+                                bool* is_new) {
+  usage_.tokens += static_cast<int64_t>(draft.tokens.size());
+  StepDraft step = draft;
+  for (const std::string& prefix : format().final_prefixes) {
+    step.terminal |= !step.truncated && step.text.starts_with(prefix);
+  }
+  if (step.terminal) step.kind = NodeKind::kAnswer;
+  return tree_.Add(parent, step, is_new);
+}
+
 void SearchContext::DeliverExpansion(Slot& slot) {
   const NodeId parent = slot.nodes[0];
   for (const SampledStep& sample : slot.completion.samples) {
-    usage_.tokens += static_cast<int64_t>(sample.tokens.size());
-    bool final_step = sample.ended;
-    for (const std::string& prefix : format().final_prefixes) {
-      final_step |= !sample.truncated && sample.text.starts_with(prefix);
-    }
-    const StepDraft draft{
-        .kind = final_step ? NodeKind::kAnswer : NodeKind::kStep,
-        .text = sample.text,
-        .tokens = sample.tokens,
-        .logprob = sample.logprob,
-        .terminal = final_step,
-        .truncated = sample.truncated};
     bool is_new = false;
-    const NodeId node = tree_.Add(parent, draft, &is_new);
+    const NodeId node = AddSample(parent,
+                                  {.text = sample.text,
+                                   .tokens = sample.tokens,
+                                   .logprob = sample.logprob,
+                                   .terminal = sample.ended,
+                                   .truncated = sample.truncated},
+                                  &is_new);
     slot.expansion.samples.push_back(node);
     if (sample.handle >= 0) {
       handovers_.push_back({node, sample.handle, is_new});
@@ -205,33 +259,40 @@ void SearchContext::DeliverExpansion(Slot& slot) {
   usage_.nodes = tree_.size();
 }
 
+bool SearchContext::ApplyScores(NodeId id, const NodeScores& scores) {
+  // A model may have one head only; what it lacks is taken from the other.
+  const float path = std::isnan(scores.path) ? scores.step : scores.path;
+  const float step = std::isnan(scores.step) ? path : scores.step;
+  if (!(path >= 0 && path <= 1 && step >= 0 && step <= 1)) {
+    Fail(absl::InvalidArgumentError(
+        absl::StrCat("the reward model scored node ", id, " with step ", step,
+                     ", path ", path, "; expected numbers in [0, 1]")));
+    return false;
+  }
+  Node& node = tree_[id];
+  node.step_score = step;
+  node.path_score = path;
+  node.flags |= kScored;
+  usage_.reward_tokens += node.num_tokens;
+  return true;
+}
+
 void SearchContext::DeliverEvaluation(Slot& slot) {
   const auto& scores = slot.completion.scores;
   for (size_t i = 0; i < slot.nodes.size(); ++i) {
-    const NodeId id = slot.nodes[i];
-    Node& node = tree_[id];
-    // A model may have one head only; what it lacks is taken from the other.
-    const float path =
-        std::isnan(scores[i].path) ? scores[i].step : scores[i].path;
-    const float step = std::isnan(scores[i].step) ? path : scores[i].step;
-    if (!(path >= 0 && path <= 1 && step >= 0 && step <= 1)) {
-      Fail(absl::InvalidArgumentError(
-          absl::StrCat("the reward model scored node ", id, " with step ", step,
-                       ", path ", path, "; expected numbers in [0, 1]")));
-      return;
-    }
-    node.step_score = step;
-    node.path_score = path;
-    node.flags |= kScored;
-    usage_.reward_tokens += node.num_tokens;
+    if (!ApplyScores(slot.nodes[i], scores[i])) return;
   }
-  slot.evaluation.done = true;
+  slot.done = true;
 }
 
 void SearchContext::DropConsumed() {
-  while (!slots_.empty() && slots_.front().consumed) {
-    slots_.pop_front();
-    ++first_slot_;
+  while (first_slot_ < next_seq_ && slot(first_slot_).consumed) {
+    Slot& old = slot(first_slot_++);
+    old.arrived = old.delivered = old.consumed = old.done = old.correct = false;
+    old.waiter = nullptr;
+    old.expansion.samples.clear();
+    // What the engine answered holds memory worth giving back.
+    if (inline_ == nullptr) old = Slot{};
   }
 }
 
@@ -245,7 +306,8 @@ std::vector<Handover> SearchDriver::TakeHandovers() {
 
 std::vector<int64_t> SearchDriver::UndeliveredHandles() const {
   std::vector<int64_t> handles;
-  for (const auto& slot : ctx_.slots_) {
+  for (uint64_t seq = ctx_.first_slot_; seq < ctx_.next_seq_; ++seq) {
+    const SearchContext::Slot& slot = ctx_.slot(seq);
     if (slot.delivered) continue;
     for (const SampledStep& sample : slot.completion.samples) {
       if (sample.handle >= 0) handles.push_back(sample.handle);
@@ -269,8 +331,10 @@ void SearchDriver::Pump() {
     if (!slot.delivered) ctx_.Deliver(slot);
     // Everything up to `seq` is applied and nothing after it: what a resumed
     // search sees does not depend on when completions arrived.
-    if (ctx_.waiting_ != nullptr && ctx_.waiting_for_ == seq) {
-      std::exchange(ctx_.waiting_, nullptr).resume();
+    const auto waiter = std::exchange(slot.waiter, nullptr);
+    if (waiter != nullptr && ctx_.failure_.ok()) waiter.resume();
+    for (const auto yielding : std::exchange(ctx_.yielding_, {})) {
+      if (ctx_.failure_.ok()) yielding.resume();
     }
   }
 }

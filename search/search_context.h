@@ -28,7 +28,6 @@
 
 #include <coroutine>
 #include <cstdint>
-#include <deque>
 #include <limits>
 #include <string>
 #include <utility>
@@ -141,12 +140,29 @@ struct AnytimeAnswer {
 
 template <class T>
 struct Awaiting;
+class SearchContext;
+
+// Answers requests on the spot, in place of the engine: scripted policies, and
+// models that cost less than handing a request over. Externally synchronised.
+class InlineModel {
+ public:
+  virtual ~InlineModel() = default;
+  // Adds samples `first_sample` ... of `node` by ctx.AddSample to `out`.
+  virtual void Expand(SearchContext& ctx, NodeId node,
+                      const ExpandOptions& options, int first_sample,
+                      Expansion& out) = 0;
+  virtual NodeScores Evaluate(const Tree& tree, NodeId node) = 0;
+  // Of a finished response.
+  virtual bool Verify(const Tree& tree, NodeId node) = 0;
+};
 
 class SearchContext {
  public:
-  // `problem`, `task` and `stopper` outlive the context.
+  // The referenced objects outlive the context. With `model` requests are
+  // answered at once and none reaches the driver.
   SearchContext(const Problem& problem, const Task& task,
-                const Stopper& stopper, int64_t max_tokens, uint64_t seed);
+                const Stopper& stopper, int64_t max_tokens, uint64_t seed,
+                InlineModel* model = nullptr);
   SearchContext(const SearchContext&) = delete;
   SearchContext& operator=(const SearchContext&) = delete;
 
@@ -170,6 +186,21 @@ class SearchContext {
   // refuses such a method everywhere else.
   Awaiting<Verification> Grade(NodeId node);
 
+  // Waits until one more completion was applied: for a coroutine that finds
+  // nothing to do while others of its search wait. Goes on at once if nothing
+  // is under way.
+  struct Yielding {
+    SearchContext* ctx;
+    bool await_ready() const {
+      return ctx->next_delivery_ == ctx->next_seq_ && ctx->failure_.ok();
+    }
+    void await_suspend(std::coroutine_handle<> handle) const {
+      ctx->yielding_.push_back(handle);
+    }
+    void await_resume() const {}
+  };
+  Yielding Yield() { return {this}; }
+
   // Index of the canonical answer of the response that ends in `node`, -1 if
   // it has none.
   int32_t AnswerOf(NodeId node);
@@ -190,6 +221,11 @@ class SearchContext {
   // As Offer, for an answer that several nodes share (votes).
   void OfferAnswer(NodeId node, int32_t answer, float score);
 
+  // For an InlineModel: one more sample of `parent`'s next step. It ends the
+  // response if it says so itself or begins with a final prefix of the format.
+  NodeId AddSample(NodeId parent, const StepDraft& draft,
+                   bool* is_new = nullptr);
+
   // Ends the search with an error; its coroutine is not resumed again.
   void Fail(absl::Status status);
 
@@ -200,22 +236,33 @@ class SearchContext {
   template <class T>
   friend struct Awaiting;
 
+  // A request from its issue until its result was handed to the coroutine.
   struct Slot {
     RequestKind kind = RequestKind::kExpand;
     bool arrived = false;    // the completion is here
     bool delivered = false;  // and applied
     bool consumed = false;   // and its result handed to the coroutine
+    bool done = false;       // of an evaluation or a verification
+    bool correct = false;
+    std::coroutine_handle<> waiter = nullptr;
+    Expansion expansion;
     std::vector<NodeId> nodes;
     SearchCompletion completion;
-    Expansion expansion;
-    Evaluation evaluation;
-    Verification verification;
   };
-  Slot& slot(uint64_t seq) { return slots_[seq - first_slot_]; }
-  uint64_t Issue(SearchRequest request, bool answered);
+  Slot& slot(uint64_t seq) { return slots_[seq & (slots_.size() - 1)]; }
+  const Slot& slot(uint64_t seq) const {
+    return slots_[seq & (slots_.size() - 1)];
+  }
+  // A slot of its own for the next sequence number.
+  Slot& NewSlot(RequestKind kind, uint64_t* seq);
+  uint64_t Issue(SearchRequest request);
+  // A request that needs nobody's answer.
+  uint64_t IssueAnswered(RequestKind kind, bool done);
   void Deliver(Slot& slot);
   void DeliverExpansion(Slot& slot);
   void DeliverEvaluation(Slot& slot);
+  bool ApplyScores(NodeId id, const NodeScores& scores);
+  Awaiting<Evaluation> EvaluateInline(absl::Span<const NodeId> nodes);
   void DropConsumed();
 
   const Problem& problem_;
@@ -231,12 +278,14 @@ class SearchContext {
   std::string stop_reason_;
   absl::Status failure_;
 
-  std::deque<Slot> slots_;  // requests first_slot_ .. next_seq_-1
+  InlineModel* const inline_;
+
+  // Requests first_slot_ .. next_seq_-1, a ring of a power of two.
+  std::vector<Slot> slots_;
   uint64_t first_slot_ = 0;
   uint64_t next_seq_ = 0;
   uint64_t next_delivery_ = 0;
-  uint64_t waiting_for_ = 0;
-  std::coroutine_handle<> waiting_ = nullptr;
+  std::vector<std::coroutine_handle<>> yielding_;
   std::vector<SearchRequest> outbox_;
   std::vector<Handover> handovers_;
   std::vector<bool> answer_known_;  // per node: Node::answer is set
@@ -253,10 +302,12 @@ struct Awaiting {
   SearchContext* ctx;
   uint64_t seq;
 
-  bool await_ready() const { return ctx->slot(seq).delivered; }
+  // A failed search goes no further.
+  bool await_ready() const {
+    return ctx->slot(seq).delivered && ctx->failure_.ok();
+  }
   void await_suspend(std::coroutine_handle<> handle) const {
-    ctx->waiting_ = handle;
-    ctx->waiting_for_ = seq;
+    ctx->slot(seq).waiter = handle;
   }
   T await_resume() const {
     SearchContext::Slot& slot = ctx->slot(seq);
@@ -264,9 +315,9 @@ struct Awaiting {
     if constexpr (std::is_same_v<T, Expansion>) {
       return std::move(slot.expansion);
     } else if constexpr (std::is_same_v<T, Evaluation>) {
-      return slot.evaluation;
+      return Evaluation{slot.done};
     } else {
-      return slot.verification;
+      return Verification{slot.done, slot.correct};
     }
   }
 };
@@ -291,7 +342,6 @@ class SearchDriver {
   // Asks the search to end: requests in flight complete as cancelled.
   void Stop(std::string reason);
 
-  bool waiting() const { return ctx_.waiting_ != nullptr; }
   const absl::Status& failure() const { return ctx_.failure_; }
   const std::string& stop_reason() const { return ctx_.stop_reason_; }
   // Sequence number of the next completion to be applied.

@@ -32,16 +32,19 @@ const char* NodeKindName(NodeKind kind) {
 }
 
 Tree::Tree() {
-  Node root;
-  root.kind = NodeKind::kPrompt;
-  nodes_.push_back(root);
-  said_.push_back({0, 0, 0, 0, 0});
+  nodes_.Add().kind = NodeKind::kPrompt;
+  said_.Add() = {0, 0, 0, 0, 0};
 }
 
 NodeId Tree::Add(NodeId parent, const StepDraft& draft, bool* is_new) {
   ESP_CHECK(parent < size() && size() < kNoNode - 1);
+  uint64_t hash = MixHash(path_hash(parent), StableHash(draft.text));
+  for (const int32_t token : draft.tokens) {
+    hash = MixHash(hash, static_cast<uint64_t>(token));
+  }
   for (NodeId c = nodes_[parent].first_child; c != kNoNode;
        c = nodes_[c].next_sibling) {
+    if (said_[c].path_hash != hash) continue;
     const bool same = draft.tokens.empty() ? text(c) == draft.text
                                            : tokens(c) == draft.tokens;
     if (!same) continue;
@@ -50,28 +53,24 @@ NodeId Tree::Add(NodeId parent, const StepDraft& draft, bool* is_new) {
     return c;
   }
   const NodeId id = size();
-  Node node;
+  Node& node = nodes_.Add();
   node.parent = parent;
   node.logprob = draft.logprob;
   node.kind = draft.kind;
   node.draws = 1;
-  node.step = id;
   node.depth =
       static_cast<uint16_t>(std::min<int>(nodes_[parent].depth + 1, 0xFFFF));
   node.num_tokens =
       static_cast<uint16_t>(std::min<size_t>(draft.tokens.size(), 0xFFFF));
   if (draft.terminal) node.flags |= kTerminal;
   if (draft.truncated) node.flags |= kTruncated;
-  uint64_t hash = MixHash(path_hash(parent), StableHash(draft.text));
-  for (const int32_t token : draft.tokens) {
-    hash = MixHash(hash, static_cast<uint64_t>(token));
-  }
-  said_.push_back({static_cast<uint32_t>(texts_.size()),
-                   static_cast<uint32_t>(draft.text.size()),
-                   static_cast<uint32_t>(tokens_.size()), 0, hash});
-  texts_.append(draft.text);
-  tokens_.insert(tokens_.end(), draft.tokens.begin(), draft.tokens.end());
-  nodes_.push_back(node);
+  said_.Add() = {static_cast<uint32_t>(texts_.size()),
+                 static_cast<uint32_t>(draft.text.size()),
+                 static_cast<uint32_t>(tokens_.size()), 0, hash};
+  std::copy(draft.text.begin(), draft.text.end(),
+            texts_.Extend(draft.text.size()));
+  std::copy(draft.tokens.begin(), draft.tokens.end(),
+            tokens_.Extend(draft.tokens.size()));
   Node& up = nodes_[parent];
   if (up.last_child == kNoNode) {
     up.first_child = id;
@@ -85,14 +84,13 @@ NodeId Tree::Add(NodeId parent, const StepDraft& draft, bool* is_new) {
 }
 
 std::string_view Tree::text(NodeId id) const {
-  const Said& said = said_[nodes_[id].step];
-  return std::string_view(texts_).substr(said.text_begin, said.text_size);
+  const Said& said = said_[id];
+  return {texts_.data() + said.text_begin, said.text_size};
 }
 
 absl::Span<const int32_t> Tree::tokens(NodeId id) const {
-  const Said& said = said_[nodes_[id].step];
-  return absl::MakeConstSpan(tokens_).subspan(said.token_begin,
-                                              nodes_[id].num_tokens);
+  const Said& said = said_[id];
+  return {tokens_.data() + said.token_begin, nodes_[id].num_tokens};
 }
 
 std::vector<NodeId> Tree::Path(NodeId id) const {
@@ -108,30 +106,25 @@ std::string Tree::Response(NodeId id) const {
   return response;
 }
 
-uint64_t Tree::path_hash(NodeId id) const {
-  return said_[nodes_[id].step].path_hash;
-}
+uint64_t Tree::path_hash(NodeId id) const { return said_[id].path_hash; }
 
 int Tree::samples_drawn(NodeId id) const {
-  return static_cast<int>(said_[nodes_[id].step].samples_drawn);
+  return static_cast<int>(said_[id].samples_drawn);
 }
 
 void Tree::AddSamplesDrawn(NodeId id, int n) {
-  said_[nodes_[id].step].samples_drawn += static_cast<uint32_t>(n);
+  said_[id].samples_drawn += static_cast<uint32_t>(n);
 }
 
 int32_t Tree::InternAnswer(std::string_view answer) {
-  for (size_t i = 0; i < answers_.size(); ++i) {
-    if (answers_[i] == answer) return static_cast<int32_t>(i);
-  }
-  answers_.emplace_back(answer);
-  return static_cast<int32_t>(answers_.size()) - 1;
+  const auto [it, is_new] = answer_index_.emplace(
+      std::string(answer), static_cast<int32_t>(answers_.size()));
+  if (is_new) answers_.emplace_back(answer);
+  return it->second;
 }
 
 int64_t Tree::bytes() const {
-  return static_cast<int64_t>(nodes_.capacity() * sizeof(Node) +
-                              said_.capacity() * sizeof(Said) +
-                              texts_.capacity() + tokens_.capacity() * 4);
+  return nodes_.bytes() + said_.bytes() + texts_.bytes() + tokens_.bytes();
 }
 
 }  // namespace espalier

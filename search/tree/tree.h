@@ -20,7 +20,9 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
+#include "src/base/growable_array.h"
 
 namespace espalier {
 
@@ -48,6 +50,8 @@ enum NodeFlag : uint8_t {
   kTruncated = 2,  // cut by a token limit inside the step; never an answer
   kExpanded = 4,   // the search has asked for children
   kScored = 8,     // step_score and path_score are set
+  kClosed = 16,    // nothing left to learn here or below
+  kProved = 32,    // a verifier accepted a response that ends here or below
 };
 
 // Statistics are averages, not sums: they stay in the rewards' range.
@@ -57,7 +61,7 @@ struct Node {
   NodeId last_child = kNoNode;
   NodeId next_sibling = kNoNode;
   uint32_t num_children = 0;  // distinct continuations
-  uint32_t visits = 0;        // finished visits; backup adds
+  uint32_t visits = 0;        // finished visits through its parent; backup adds
   uint32_t in_flight = 0;     // selections not backed up yet
   float q = 0;                // mean backed-up value; written by backup
   float prior = 0;            // softmax over siblings; 0 until computed
@@ -66,10 +70,10 @@ struct Node {
   // right; all steps so far are.
   float step_score = std::numeric_limits<float>::quiet_NaN();
   float path_score = std::numeric_limits<float>::quiet_NaN();
-  uint32_t step = 0;    // index of what the node says (Tree::text ...)
-  int32_t answer = -1;  // index of its canonical answer, -1: none
-  uint16_t depth = 0;   // steps from the root
-  uint16_t draws = 0;   // times this continuation was sampled
+  NodeId twin = kNoNode;  // of an alias: the node that is the same state
+  int32_t answer = -1;    // index of its canonical answer, -1: none
+  uint16_t depth = 0;     // steps from the root
+  uint16_t draws = 0;     // times this continuation was sampled
   NodeKind kind = NodeKind::kStep;
   uint8_t flags = 0;
   uint16_t num_tokens = 0;  // tokens of this step
@@ -78,6 +82,8 @@ struct Node {
   bool truncated() const { return (flags & kTruncated) != 0; }
   bool expanded() const { return (flags & kExpanded) != 0; }
   bool scored() const { return (flags & kScored) != 0; }
+  bool closed() const { return (flags & kClosed) != 0; }
+  bool proved() const { return (flags & kProved) != 0; }
 };
 static_assert(sizeof(Node) == 64, "a hot node is one cache line");
 
@@ -102,6 +108,13 @@ class Tree {
 
   Node& operator[](NodeId id) { return nodes_[id]; }
   const Node& operator[](NodeId id) const { return nodes_[id]; }
+  // Says that `id` (kNoNode: nothing) will be looked at soon.
+  void Prefetch(NodeId id) const {
+    if (id == kNoNode) return;
+    const Node* node = &nodes_[id];
+    __builtin_prefetch(node);
+    __builtin_prefetch(node + 2);  // siblings made together lie side by side
+  }
   uint32_t size() const { return static_cast<uint32_t>(nodes_.size()); }
 
   std::string_view text(NodeId id) const;
@@ -110,6 +123,10 @@ class Tree {
   std::vector<NodeId> Path(NodeId id) const;
   // Text of the response up to and including `id`; "" for the root.
   std::string Response(NodeId id) const;
+  // What `id` stands for: itself, or the node it is an alias of.
+  NodeId Twin(NodeId id) const {
+    return nodes_[id].twin == kNoNode ? id : nodes_[id].twin;
+  }
   // Hash of the tokens from the root to `id`: what keys its random streams, so
   // that the same state draws the same samples under every method.
   uint64_t path_hash(NodeId id) const;
@@ -125,17 +142,23 @@ class Tree {
   int num_answers() const { return static_cast<int>(answers_.size()); }
 
   int64_t bytes() const;
+  // True shortly before an index or a text offset would not fit in 32 bits.
+  bool full() const {
+    return nodes_.size() > 0xF0000000u || texts_.size() > 0xF0000000u ||
+           tokens_.size() > 0xF0000000u;
+  }
 
  private:
   struct Said {  // cold part
     uint32_t text_begin, text_size, token_begin, samples_drawn;
     uint64_t path_hash;
   };
-  std::vector<Node> nodes_;
-  std::vector<Said> said_;
-  std::string texts_;
-  std::vector<int32_t> tokens_;
+  GrowableArray<Node> nodes_;
+  GrowableArray<Said> said_;
+  GrowableArray<char> texts_;
+  GrowableArray<int32_t> tokens_;
   std::vector<std::string> answers_;
+  absl::flat_hash_map<std::string, int32_t> answer_index_;
 };
 
 // Iterates over the children of a node in order of creation:

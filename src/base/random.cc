@@ -11,12 +11,6 @@ constexpr uint32_t kMul1 = 0xCD9E8D57;
 constexpr uint32_t kWeyl0 = 0x9E3779B9;
 constexpr uint32_t kWeyl1 = 0xBB67AE85;
 
-uint64_t Finalise(uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
-  x = (x ^ (x >> 27)) * 0x94D049BB133111EBull;
-  return x ^ (x >> 31);
-}
-
 // `key.hi` keys the cipher; `key.lo` and the position form the counter.
 std::array<uint32_t, 4> Block(StreamKey key, uint64_t position) {
   return Philox4x32(
@@ -45,11 +39,7 @@ std::array<uint32_t, 4> Philox4x32(std::array<uint32_t, 4> c,
 uint64_t StableHash(std::string_view text) {
   uint64_t h = 0xCBF29CE484222325ull;
   for (const unsigned char c : text) h = (h ^ c) * 0x100000001B3ull;
-  return Finalise(h);
-}
-
-uint64_t MixHash(uint64_t a, uint64_t b) {
-  return Finalise(a + 0x9E3779B97F4A7C15ull + Finalise(b));
+  return FinaliseHash(h);
 }
 
 StreamKey::StreamKey(uint64_t seed, uint64_t problem, uint64_t node,

@@ -45,8 +45,16 @@ struct StreamKey {
 
 // FNV-1a followed by a finaliser; stable across runs and machines.
 uint64_t StableHash(std::string_view text);
-// Mixes two words into one (splitmix64 finaliser).
-uint64_t MixHash(uint64_t a, uint64_t b);
+// The splitmix64 finaliser.
+inline uint64_t FinaliseHash(uint64_t h) {
+  h = (h ^ h >> 30) * 0xBF58476D1CE4E5B9ull;
+  h = (h ^ h >> 27) * 0x94D049BB133111EBull;
+  return h ^ h >> 31;
+}
+// Mixes two words into one.
+inline uint64_t MixHash(uint64_t a, uint64_t b) {
+  return FinaliseHash(a + 0x9E3779B97F4A7C15ull + FinaliseHash(b));
+}
 
 class RandomStream {
  public:

@@ -1,0 +1,153 @@
+// What the search core costs by itself: the real coroutines over a policy
+// that answers inline, so that everything but the model is timed.
+//
+//   sims_per_s      simulations a second, whole searches with their tree
+//   nodes_per_s     nodes made a second
+//   bytes_per_node  of the tree, with text, tokens and unused capacity
+#include <limits>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "benchmark/benchmark.h"
+#include "search/algorithm.h"
+#include "search/search_context.h"
+#include "src/base/check.h"
+#include "src/base/random.h"
+
+namespace espalier {
+namespace {
+
+constexpr int kDepth = 12;
+
+class LineTask : public Task {
+ public:
+  std::string_view name() const override { return "line"; }
+  absl::StatusOr<std::string> Render(const Problem&) const override {
+    return std::string();
+  }
+  const StepFormat& format() const override { return format_; }
+  std::optional<std::string> FindAnswer(std::string_view text) const override {
+    return std::string(text.substr(text.size() - 3));
+  }
+  bool SameAnswer(std::string_view a, std::string_view b) const override {
+    return a == b;
+  }
+
+ private:
+  const StepFormat format_{.max_step_tokens = 1};
+};
+
+// `branching` moves at every node, in turn; responses end after kDepth steps.
+// Log-probs and scores are hashes of the path.
+class HashPolicy : public InlineModel {
+ public:
+  explicit HashPolicy(int branching) : branching_(branching) {}
+
+  void Expand(SearchContext& ctx, NodeId node, const ExpandOptions& options,
+              int first_sample, Expansion& out) override {
+    const uint64_t hash = ctx.tree().path_hash(node);
+    const bool last = ctx.tree()[node].depth + 1 == kDepth;
+    for (int i = 0; i < options.n; ++i) {
+      const int32_t move = (first_sample + i) % branching_;
+      const char text[3] = {'s', static_cast<char>('a' + move), '\n'};
+      const uint64_t chance = MixHash(hash, static_cast<uint64_t>(move));
+      out.samples.push_back(ctx.AddSample(
+          node, {.text = std::string_view(text, 3),
+                 .tokens = absl::MakeConstSpan(&move, 1),
+                 .logprob = -2 * static_cast<float>(chance >> 40) * 0x1p-24f,
+                 .terminal = last}));
+    }
+  }
+  NodeScores Evaluate(const Tree& tree, NodeId node) override {
+    const float score =
+        static_cast<float>(MixHash(tree.path_hash(node), 7) >> 40) * 0x1p-24f;
+    return {score, score};
+  }
+  bool Verify(const Tree&, NodeId) override { return false; }
+
+ private:
+  const int branching_;
+};
+
+struct Totals {
+  int64_t simulations = 0, nodes = 0, bytes = 0;
+};
+
+Totals RunOnce(const SearchAlgorithm& algorithm, int branching,
+               int64_t simulations, uint64_t seed) {
+  static const LineTask task;
+  const Problem problem{.id = "p", .question = absl::StrCat(seed)};
+  HashPolicy policy(branching);
+  const Stoppers stoppers = MakeStoppers(
+      {.max_tokens = 0, .max_simulations = simulations, .seed = seed});
+  SearchContext ctx(problem, task, stoppers,
+                    std::numeric_limits<int64_t>::max(), seed, &policy);
+  SearchDriver driver(ctx);
+  Co<> search = algorithm.Run(ctx);
+  search.Start();
+  ESP_CHECK(search.done() && driver.failure().ok());
+  ESP_CHECK(driver.TakeRequests().empty());
+  return {ctx.usage().simulations, ctx.usage().nodes,
+          ctx.tree().bytes() + ctx.frames().bytes()};
+}
+
+void Report(benchmark::State& state, const Totals& totals) {
+  using benchmark::Counter;
+  state.counters["sims_per_s"] =
+      Counter(static_cast<double>(totals.simulations), Counter::kIsRate);
+  state.counters["nodes_per_s"] =
+      Counter(static_cast<double>(totals.nodes), Counter::kIsRate);
+  state.counters["bytes_per_node"] =
+      static_cast<double>(totals.bytes) / static_cast<double>(totals.nodes);
+}
+
+// `threads` searches side by side, each of `sims` simulations.
+void Run(benchmark::State& state, const std::string& method, int threads) {
+  const int64_t simulations = state.range(0);
+  const int branching = static_cast<int>(state.range(1));
+  const auto algorithm =
+      MakeAlgorithm(absl::StrCat(method, ":branch=", branching));
+  ESP_CHECK(algorithm.ok());
+  Totals totals;
+  uint64_t seed = 0;
+  for (auto _ : state) {
+    std::vector<Totals> parts(static_cast<size_t>(threads));
+    std::vector<std::thread> others;
+    for (size_t t = 1; t < parts.size(); ++t) {
+      others.emplace_back([&, t] {
+        parts[t] = RunOnce(**algorithm, branching, simulations, seed + t);
+      });
+    }
+    parts[0] = RunOnce(**algorithm, branching, simulations, seed);
+    for (std::thread& other : others) other.join();
+    seed += parts.size();
+    for (const Totals& part : parts) {
+      totals.simulations += part.simulations;
+      totals.nodes += part.nodes;
+      totals.bytes += part.bytes;
+    }
+  }
+  Report(state, totals);
+}
+
+constexpr char kPuct[] = "puct:descend=false:widen=false";
+
+void BM_Puct(benchmark::State& state) { Run(state, kPuct, 1); }
+void BM_PuctTwoTrees(benchmark::State& state) { Run(state, kPuct, 2); }
+
+void Sizes(benchmark::internal::Benchmark* b) {
+  b->ArgNames({"sims", "branching"})->Unit(benchmark::kMillisecond);
+  b->UseRealTime();
+  for (const int branching : {4, 7, 30}) b->Args({8000, branching});
+}
+BENCHMARK(BM_Puct)->Apply(Sizes)->Args({1000000, 4});
+BENCHMARK(BM_PuctTwoTrees)
+    ->ArgNames({"sims", "branching"})
+    ->Args({8000, 4})
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+
+}  // namespace
+}  // namespace espalier

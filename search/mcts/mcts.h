@@ -1,0 +1,242 @@
+// Monte-Carlo tree search over sampled steps: the coroutine that T7, T8, T10
+// and T32 share. What differs between them is a Rule.
+//
+// One simulation:
+//   1. select    from the root, the child that the rule picks, until a node
+//                that was never expanded, asks for one more child, or ends a
+//                response;
+//   2. expand    `branch` samples of the next step there (one, where a child is
+//                added to others); equal ones are one child with more draws;
+//   3. evaluate  the new children with the reward model;
+//   4. simulate  with `descend`: go on from the leaf by 1-3 until a response
+//                ends, so that every simulation yields an answer; with
+//                `forward` k: see forward.h;
+//   5. backup    the value of the node reached, by the rule.
+//
+// widen (T31): a node asks for one more sample when its visits reach (k/2)^2,
+// k its distinct children, until `width` children are there.
+//
+// close: what is finished is not visited again (close.h), so that a search
+// whose tree is finite ends when it has seen all of it. Without it the value
+// of a response counts as often as it is reached.
+//
+// verify: a response that ends is put to the verifier, and its verdict is its
+// value; the first accepted one ends the search.
+//
+// share: transpositions (states.h); values are then backed up over the graph
+// (GraphBackup), whatever the rule.
+//
+// in_flight: that many simulations are under way at once. A path selected and
+// not backed up counts as visited (virtual visits), and as that many visits of
+// value 0 with virtual_loss. One that meets a leaf whose expansion is under
+// way waits for news. With in_flight = 1 all of this changes nothing.
+#ifndef ESPALIER_SEARCH_MCTS_MCTS_H_
+#define ESPALIER_SEARCH_MCTS_MCTS_H_
+
+#include <algorithm>
+#include <vector>
+
+#include "search/algorithm.h"
+#include "search/mcts/forward.h"
+#include "search/mcts/mcts_options.h"
+#include "search/parts/backup.h"
+#include "search/parts/choose.h"
+#include "search/parts/close.h"
+#include "search/parts/path_visit.h"
+#include "search/parts/states.h"
+
+namespace espalier {
+
+// What distinguishes one MCTS from another. Calls see the canonical node of a
+// state; children may be aliases.
+//
+//   struct Rule {
+//     // The child to go on with, passing by closed and truncated ones;
+//     // kNoNode if none is left.
+//     NodeId Pick(SearchContext& ctx, NodeId parent);
+//     // New children of `parent` are there (not scored yet), or scored.
+//     void Sampled(Tree& tree, NodeId parent);
+//     void Scored(Tree& tree, NodeId parent);
+//     // Finishes the visit with `value`.
+//     void Backup(Tree& tree, PathVisit& visit, float value);
+//   };
+template <class Rule>
+struct Mcts {
+  Mcts(const MctsOptions& given, Rule rule_)
+      : options(given),
+        rule(std::move(rule_)),
+        votes(given.choice),
+        states(given.share) {}
+
+  const MctsOptions& options;
+  Rule rule;
+  Votes votes;
+  States states;
+  int started = 0;
+  // Simulations in a row that asked for nothing: a search without a limit of
+  // simulations must not go on for ever.
+  int idle = 0;
+  bool over = false;
+};
+
+// How many simulations in a row may find nothing new before a search without
+// a limit of its own ends.
+inline constexpr int kMaxIdle = 1000;
+
+// True if `node` asks for one more child. Samples that came out equal do not
+// make it ask for ever.
+inline bool Widens(const Tree& tree, NodeId id, const MctsOptions& options) {
+  const Node& node = tree[id];
+  if (!options.widen || static_cast<int>(node.num_children) >= options.width) {
+    return false;
+  }
+  const float half = static_cast<float>(node.num_children) / 2;
+  return static_cast<float>(node.visits) >= half * half &&
+         static_cast<uint32_t>(tree.samples_drawn(id)) <
+             2 * static_cast<uint32_t>(options.branch) + node.visits;
+}
+
+// Stage 1, from the end of `visit` on. False if it ran into a state that it is
+// already in, where nothing can be gained.
+template <class Rule>
+bool Select(SearchContext& ctx, Mcts<Rule>& s, PathVisit& visit, bool widen) {
+  Tree& tree = ctx.tree();
+  while (true) {
+    const NodeId at = visit.state();
+    if (tree[at].num_children == 0) return true;
+    if (widen && Widens(tree, at, s.options)) return true;
+    const NodeId next = s.rule.Pick(ctx, at);
+    if (next == kNoNode) return true;
+    visit.Enter(next);
+    widen = true;
+    if (!s.states.on()) continue;
+    for (size_t i = 0; i + 1 < visit.path().size(); ++i) {
+      if (tree.Twin(visit.path()[i]) == visit.state()) return false;
+    }
+  }
+}
+
+// Stage 5 and what follows from it. `proved`: the verifier said so.
+template <class Rule>
+void Conclude(SearchContext& ctx, Mcts<Rule>& s, PathVisit& visit,
+              bool proved) {
+  Tree& tree = ctx.tree();
+  const NodeId leaf = visit.state();
+  const bool ended = tree[leaf].terminal();
+  const float value =
+      ended && s.options.verify ? (proved ? 1.0f : 0.0f) : OwnValue(tree, leaf);
+  if (s.states.on()) {
+    GraphBackup(tree, visit, value);
+  } else {
+    s.rule.Backup(tree, visit, value);
+  }
+  ctx.CountSimulation();
+  if (proved) MarkProved(tree, visit.path());
+  if (s.options.close && (ended || tree[leaf].closed())) {
+    const auto full = [&](NodeId id) {
+      return !s.options.widen ||
+             static_cast<int>(tree[id].num_children) >= s.options.width;
+    };
+    const size_t closed = CloseUpwards(tree, visit.path(), full);
+    // A verifier's verdicts leave no doubt about what is closed.
+    if (s.options.verify && !s.states.on()) {
+      Settle(tree, absl::MakeConstSpan(visit.path()).first(closed + 1),
+             tree[visit.path()[closed]].proved() ? 1.0f : 0.0f);
+    }
+  }
+  s.over |= tree[kRoot].closed() || proved;
+  if (!ended) return;
+  s.votes.Add(ctx, leaf, value);
+  s.votes.Offer(ctx);
+}
+
+// A whole simulation from the end of `visit` on. Ends with no visit in flight.
+template <class Rule>
+Co<> Simulate(SearchContext& ctx, Mcts<Rule>& s, PathVisit& visit) {
+  Tree& tree = ctx.tree();
+  bool widen = true;
+  while (Select(ctx, s, visit, widen)) {  // 1
+    const NodeId leaf = visit.state();
+    if (tree[leaf].terminal()) break;
+    if (tree[leaf].expanded() && tree[leaf].num_children == 0) {
+      // Somebody else's expansion is under way.
+      visit.Abandon();
+      --s.started;
+      co_await ctx.Yield();
+      co_return;
+    }
+    const bool first = tree[leaf].num_children == 0;
+    if (!first && !s.options.widen) {  // nothing left to go to
+      tree[leaf].flags |= kClosed;
+      break;
+    }
+    s.idle = 0;
+    const Expansion expansion =
+        co_await ctx.Expand(leaf, {.n = first ? s.options.branch : 1,
+                                   .temperature = s.options.temperature});  // 2
+    if (expansion.samples.empty()) {
+      // Nothing can follow, and not for want of budget: never again.
+      if (!ctx.ShouldStop()) tree[leaf].flags |= kTruncated;
+      break;
+    }
+    if (s.states.on()) {
+      for (const NodeId c : expansion.samples) s.states.Enter(tree, c);
+    }
+    s.rule.Sampled(tree, leaf);
+    co_await ctx.Evaluate(expansion.samples);  // 3
+    s.rule.Scored(tree, leaf);
+    if (ctx.ShouldStop()) break;
+    if (s.options.forward > 0) {  // 4
+      co_await Forward(ctx, leaf, s.options);
+    }
+    if (!s.options.descend) break;
+    widen = false;
+  }
+  if (tree[visit.state()].truncated()) {
+    visit.Abandon();
+    co_return;
+  }
+  bool proved = tree[visit.state()].proved();
+  if (s.options.verify && tree[visit.state()].terminal() &&
+      !tree[visit.state()].closed()) {
+    const Verification verdict = co_await ctx.Verify(visit.state());
+    if (!verdict.done) {
+      visit.Abandon();
+      co_return;
+    }
+    proved = verdict.correct;
+  }
+  Conclude(ctx, s, visit, proved);  // 5
+}
+
+template <class Rule>
+Co<> Worker(SearchContext& ctx, Mcts<Rule>& s) {
+  PathVisit visit(ctx.tree());
+  while (!s.over && !ctx.ShouldStop() &&
+         (s.options.simulations == 0 || s.started < s.options.simulations) &&
+         (s.options.simulations > 0 || s.idle < kMaxIdle)) {
+    ++s.started;
+    ++s.idle;
+    visit.Begin();
+    co_await Simulate(ctx, s, visit);
+  }
+}
+
+template <class Rule>
+Co<> RunMcts(SearchContext& ctx, const MctsOptions& options, Rule rule) {
+  Mcts<Rule> search(options, std::move(rule));
+  if (options.in_flight == 1) {
+    co_await Worker(ctx, search);
+    co_return;
+  }
+  std::vector<Co<>> workers;
+  for (int i = 0; i < options.in_flight; ++i) {
+    workers.push_back(Worker(ctx, search));
+  }
+  WhenAll all(workers);
+  co_await all;
+}
+
+}  // namespace espalier
+
+#endif  // ESPALIER_SEARCH_MCTS_MCTS_H_

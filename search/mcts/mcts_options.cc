@@ -1,0 +1,38 @@
+#include "search/mcts/mcts_options.h"
+
+namespace espalier {
+
+void MctsOptions::Visit(OptionVisitor& v) {
+  v.Int("simulations", &simulations, 0, 1 << 30,
+        "0: until the budget is spent");
+  v.Int("branch", &branch, 1, 4096, "samples when a leaf is expanded");
+  v.Int("in_flight", &in_flight, 1, 4096, "simulations under way at once");
+  v.Real("temperature", &temperature, 0, 10, "of sampling");
+  v.Flag("widen", &widen, "sample further children as visits grow (T31)");
+  v.Int("width", &width, 1, 1 << 20, "distinct children at most (widen)");
+  v.Flag("descend", &descend, "follow every simulation to an answer");
+  v.Int("forward", &forward, 0, 64,
+        "greedy steps beyond a new leaf's best child, for its value");
+  v.Real("forward_weight", &forward_weight, 0, 1,
+         "share of what the forward steps found in that value");
+  v.Flag("close", &close, "never visit again what is finished");
+  v.Flag(
+      "verify", &verify,
+      "put finished responses to the verifier; one accepted ends the search");
+  v.Real("virtual_loss", &virtual_loss, 0, 100,
+         "visits of value 0 that a simulation under way counts for");
+  VisitChoice(v, "share", &share, kShareNames,
+              "nodes that are one state: none; of the same last step; of the "
+              "same steps in any order");
+  VisitChoice(v, "choice", &choice, kAnswerChoiceNames,
+              "how finished responses make the answer");
+}
+
+std::vector<RequestKind> MctsOptions::Needs() const {
+  std::vector<RequestKind> needs = {RequestKind::kExpand,
+                                    RequestKind::kEvaluate};
+  if (verify) needs.push_back(RequestKind::kVerify);
+  return needs;
+}
+
+}  // namespace espalier

@@ -1,0 +1,37 @@
+// Backup: what a finished visit of value v does to the nodes of its path.
+//
+//   mean        q(s) <- mean of the values of all visits
+//               (UCT, PUCT: Kocsis & Szepesvari 2006; Silver et al. 2017)
+//   children    q(s) <- sum_c N(c) q(c) / sum_c N(c), the leaf's own q stays
+//               (MCTS*, ReST-MCTS*: Zhang et al. 2024, arXiv:2406.03816)
+//   td          q(s) <- (1 - lr) q(s) + lr gamma sum_c N(c) q(c) / sum_c N(c)
+//               (T32; Besta et al. 2025, arXiv:2501.11223)
+//   graph       q(s) <- (u(s) + sum_c N(s,c) q(c)) / (1 + sum_c N(s,c)), where
+//               c may be reached from several nodes and N(s,c) counts the
+//               visits through s alone, u(s) is the node's own value
+//               (KataGo, docs/GraphSearch.md)
+//
+// All finish the visit. On a tree where every node has one parent and a visit
+// ends where it expands, `graph` and `mean` are the same.
+#ifndef ESPALIER_SEARCH_PARTS_BACKUP_H_
+#define ESPALIER_SEARCH_PARTS_BACKUP_H_
+
+#include "search/parts/path_visit.h"
+#include "search/tree/tree.h"
+
+namespace espalier {
+
+void MeanBackup(Tree& tree, PathVisit& visit, float value);
+// Sets the leaf's q to `value` first.
+void ChildrenBackup(Tree& tree, PathVisit& visit, float value);
+void TdBackup(Tree& tree, PathVisit& visit, float value, float lr, float gamma);
+void GraphBackup(Tree& tree, PathVisit& visit, float value);
+
+// A node's own score; of one without (the root) the best of its children's.
+float OwnValue(const Tree& tree, NodeId id);
+// sum_c N(c) q(c) / sum_c N(c) over visited children; `fallback` if none is.
+float MeanOfChildren(const Tree& tree, NodeId node, float fallback);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_SEARCH_PARTS_BACKUP_H_

@@ -1,0 +1,69 @@
+// A visit under way: a path from the root whose nodes each count one visit in
+// flight, until it is finished or given up.
+//
+//   PathVisit visit(tree);
+//   visit.Begin();
+//   while (...) visit.Enter(child);
+//   visit.Finish();                // or Abandon(); the destructor abandons
+//
+// Whoever holds it owns those visits: nobody else may take them back, and none
+// is left behind. Where nodes are aliases (states.h) the path holds the nodes
+// that were selected, and `state` is what the last one stands for.
+#ifndef ESPALIER_SEARCH_PARTS_PATH_VISIT_H_
+#define ESPALIER_SEARCH_PARTS_PATH_VISIT_H_
+
+#include <vector>
+
+#include "search/tree/tree.h"
+#include "src/base/check.h"
+
+namespace espalier {
+
+// Externally synchronised.
+class PathVisit {
+ public:
+  explicit PathVisit(Tree& tree) : tree_(tree) {}
+  PathVisit(const PathVisit&) = delete;
+  PathVisit& operator=(const PathVisit&) = delete;
+  ~PathVisit() { Abandon(); }
+
+  void Begin() {
+    ESP_CHECK(!open_);
+    open_ = true;
+    path_.clear();
+    Enter(kRoot);
+  }
+  void Enter(NodeId node) {
+    ++tree_[node].in_flight;
+    path_.push_back(node);
+  }
+  // Counts the visits as finished. The path can be read until the next Begin.
+  void Finish() {
+    ESP_CHECK(open_);
+    open_ = false;
+    for (const NodeId id : path_) {
+      Node& node = tree_[id];
+      --node.in_flight;
+      ++node.visits;
+    }
+  }
+  // Takes them back, if the visit is not finished.
+  void Abandon() {
+    if (!open_) return;
+    open_ = false;
+    for (const NodeId id : path_) --tree_[id].in_flight;
+  }
+
+  const std::vector<NodeId>& path() const { return path_; }
+  NodeId last() const { return path_.back(); }
+  NodeId state() const { return tree_.Twin(path_.back()); }
+
+ private:
+  Tree& tree_;
+  bool open_ = false;
+  std::vector<NodeId> path_;
+};
+
+}  // namespace espalier
+
+#endif  // ESPALIER_SEARCH_PARTS_PATH_VISIT_H_

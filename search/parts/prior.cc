@@ -1,0 +1,35 @@
+#include "search/parts/prior.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace espalier {
+namespace {
+
+float Logit(const Node& node, bool mean) {
+  if (!mean) return node.logprob;
+  return node.logprob / std::max<float>(1, node.num_tokens);
+}
+
+}  // namespace
+
+void SetPriors(Tree& tree, NodeId parent, bool mean) {
+  float highest = -INFINITY, sum = 0;
+  for (const NodeId c : Children(tree, parent)) {
+    highest = std::max(highest, Logit(tree[c], mean));
+  }
+  for (const NodeId c : Children(tree, parent)) {
+    sum += tree[c].prior = std::exp(Logit(tree[c], mean) - highest);
+  }
+  for (const NodeId c : Children(tree, parent)) tree[c].prior /= sum;
+}
+
+float VisitedPrior(const Tree& tree, NodeId parent) {
+  float mass = 0;
+  for (const NodeId c : Children(tree, parent)) {
+    if (tree[c].visits > 0) mass += tree[c].prior;
+  }
+  return mass;
+}
+
+}  // namespace espalier

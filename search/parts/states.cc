@@ -1,0 +1,26 @@
+#include "search/parts/states.h"
+
+#include "src/base/random.h"
+
+namespace espalier {
+
+uint64_t States::Key(const Tree& tree, NodeId node) {
+  const uint64_t step = StableHash(tree.text(node));
+  if (share_ == Share::kLastStep) return step;
+  if (set_sums_.size() < tree.size()) set_sums_.resize(tree.size());
+  // A sum: the order of the steps does not matter, their number does.
+  const NodeId parent = tree.Twin(tree[node].parent);
+  return set_sums_[node] = set_sums_[parent] + MixHash(step, 1);
+}
+
+void States::Enter(Tree& tree, NodeId node) {
+  if (!on() || tree[node].truncated()) return;
+  const auto [it, is_new] = first_.emplace(Key(tree, node), node);
+  if (is_new || it->second == node) return;
+  for (NodeId up = node; up != kNoNode; up = tree[up].parent) {
+    if (up == it->second) return;
+  }
+  tree[node].twin = it->second;
+}
+
+}  // namespace espalier

@@ -1,0 +1,52 @@
+// Transpositions: nodes that are the same state share what lies below them.
+//
+//   root -- "a=2" -- "b=3"           <- state {a=2, b=3}
+//     `---- "b=3" -- "a=2" (alias)   <- the same: goes on from the node above
+//
+// Two nodes are one state if their keys agree:
+//   last_step   the last step's text: it says all that matters (Markov)
+//   step_set    the steps' texts in any order: steps commute
+// The first node of a state stands for it; later ones are its aliases
+// (Node::twin), keep their own text, tokens and visits, and never have
+// children. A node that would stand for one of its own ancestors stays a node
+// of its own; longer cycles are for the search to cut (a state it is already
+// in).
+//
+// Externally synchronised.
+#ifndef ESPALIER_SEARCH_PARTS_STATES_H_
+#define ESPALIER_SEARCH_PARTS_STATES_H_
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "search/tree/tree.h"
+
+namespace espalier {
+
+enum class Share : uint8_t { kNone, kLastStep, kStepSet };
+inline constexpr std::array<std::string_view, 3> kShareNames = {
+    "none", "last_step", "step_set"};
+
+class States {
+ public:
+  explicit States(Share share) : share_(share) {}
+
+  bool on() const { return share_ != Share::kNone; }
+  // A new node: makes it an alias if its state is known.
+  void Enter(Tree& tree, NodeId node);
+
+ private:
+  // Key of the state of `node`, whose parent was entered before it.
+  uint64_t Key(const Tree& tree, NodeId node);
+
+  const Share share_;
+  absl::flat_hash_map<uint64_t, NodeId> first_;
+  std::vector<uint64_t> set_sums_;  // by node: sum of its steps' hashes
+};
+
+}  // namespace espalier
+
+#endif  // ESPALIER_SEARCH_PARTS_STATES_H_
