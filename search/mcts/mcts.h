@@ -59,6 +59,8 @@ namespace espalier {
 //     void Scored(Tree& tree, NodeId parent);
 //     // Finishes the visit with `value`.
 //     void Backup(Tree& tree, PathVisit& visit, float value);
+//     // Optional: a visit that ended in `leaf` ends the search.
+//     bool Ends(const Tree& tree, NodeId leaf);
 //   };
 template <class Rule>
 struct Mcts {
@@ -145,6 +147,9 @@ void Conclude(SearchContext& ctx, Mcts<Rule>& s, PathVisit& visit,
     }
   }
   s.over |= tree[kRoot].closed() || proved;
+  if constexpr (requires { s.rule.Ends(tree, leaf); }) {
+    s.over |= s.rule.Ends(tree, leaf);
+  }
   if (!ended) return;
   s.votes.Add(ctx, leaf, value);
   s.votes.Offer(ctx);

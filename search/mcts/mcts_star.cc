@@ -1,0 +1,104 @@
+// MCTS* (T10): the search of ReST-MCTS* (Zhang et al. 2024, arXiv:2406.03816).
+//
+//   1. select    the child with the highest
+//                  V(c) + C sqrt(2 ln N(s) / N(c)),  V(c) + INF if unvisited;
+//   2. expand    `branch` samples;
+//   3. evaluate  V(c) by the reward model;
+//   4. simulate  two greedy steps on from the best new child, whose value
+//                becomes (1 - a) V + a max over the steps (forward.h);
+//   5. backup    V(s) = sum_c N(c) V(c) / sum_c N(c), up to the root.
+//
+// A finished response whose value is at least `gate` ends the search. C = .4,
+// INF = .8, a = .5, gate = .9, branch 3 as in its code.
+#include <cmath>
+
+#include "search/algorithm.h"
+#include "search/mcts/mcts.h"
+#include "search/parts/prior.h"
+
+namespace espalier {
+namespace {
+
+struct StarOptions : MctsOptions {
+  float c = 0.4f;
+  float unvisited = 0.8f;
+  float gate = 0.9f;
+  StarOptions() {
+    branch = 3;
+    forward = 2;
+    widen = false;
+    descend = false;
+    choice = AnswerChoice::kBest;
+  }
+  void Visit(OptionVisitor& v) {
+    MctsOptions::Visit(v);
+    v.Real("c", &c, 0, 1000, "exploration constant C");
+    v.Real("unvisited", &unvisited, 0, 1000, "bonus INF of unvisited children");
+    v.Real("gate", &gate, 0, 2,
+           "a response worth at least this ends the search; above 1: none");
+  }
+};
+
+class StarRule {
+ public:
+  explicit StarRule(const StarOptions& options) : options_(options) {}
+
+  NodeId Pick(SearchContext& ctx, NodeId parent) const {
+    const Tree& tree = ctx.tree();
+    const float log_n =
+        std::log(std::max(1.0f, StateVisits(tree, parent, options_.share)));
+    NodeId best = kNoNode;
+    float best_score = -INFINITY;
+    for (const NodeId child : Children(tree, parent)) {
+      const Node& edge = tree[child];
+      if (!Open(tree, edge)) continue;
+      const float n = static_cast<float>(edge.visits + edge.in_flight);
+      const float bonus =
+          n == 0 ? options_.unvisited : options_.c * std::sqrt(2 * log_n / n);
+      const float value =
+          edge.visits == 0 && edge.in_flight > 0
+              ? edge.q
+              : WithVirtualLoss(tree, edge, options_.virtual_loss);
+      if (value + bonus > best_score) {
+        best_score = value + bonus;
+        best = child;
+        tree.Prefetch(edge.first_child);
+      }
+    }
+    return best;
+  }
+
+  void Sampled(Tree&, NodeId) const {}
+  // V of a node is in q from its creation on.
+  void Scored(Tree& tree, NodeId parent) const {
+    for (const NodeId c : Children(tree, parent)) {
+      if (tree[c].scored() && tree[c].visits == 0 && tree[c].q == 0) {
+        tree[c].q = tree[c].path_score;
+      }
+    }
+  }
+  void Backup(Tree& tree, PathVisit& visit, float value) const {
+    const NodeId leaf = visit.path().back();
+    const bool verdict = options_.verify && tree[leaf].terminal();
+    // The forward steps' share of the leaf's value is in q already.
+    ChildrenBackup(tree, visit,
+                   tree[leaf].scored() && !verdict ? tree[leaf].q : value);
+  }
+  bool Ends(const Tree& tree, NodeId leaf) const {
+    return tree[leaf].terminal() && tree[leaf].q >= options_.gate;
+  }
+
+ private:
+  const StarOptions& options_;
+};
+
+Co<> RunStar(SearchContext& ctx, const StarOptions& options) {
+  co_await RunMcts(ctx, options, StarRule(options));
+}
+
+const RegisterAlgorithm<StarOptions> kStar(
+    "mcts_star", "MCTS* of ReST-MCTS*: values of children weigh by visits", {},
+    &RunStar);
+
+}  // namespace
+}  // namespace espalier

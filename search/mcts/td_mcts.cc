@@ -1,0 +1,107 @@
+// TD-MCTS (T32): values learned by temporal differences along the tree (x1 and
+// "Reasoning Language Models: A Blueprint", Besta et al. 2025,
+// arXiv:2501.11223).
+//
+//   1. select    the child with the highest
+//                  minmax01(Q(c)) + sqrt(N(s) - 1) / (1 + N(c))
+//                                   * (c1 + ln((N(s) + c2) / c2)),
+//                no prior; minmax01 rescales by the lowest and highest Q of
+//                the siblings;
+//   2.-3.        as mcts.h;
+//   4. simulate  Q(c) of the best new child = (1 - a) V + a max over `forward`
+//                greedy steps;
+//   5. backup    Q(s) <- (1 - lr) Q(s) + lr gamma sum_c N(c) Q(c) / sum N(c).
+//
+// gamma = .96, lr = 1 as published.
+#include <cmath>
+
+#include "search/algorithm.h"
+#include "search/mcts/mcts.h"
+#include "search/parts/prior.h"
+
+namespace espalier {
+namespace {
+
+struct TdOptions : MctsOptions {
+  float c1 = 1.25f;
+  float c2 = 19652;
+  float gamma = 0.96f;
+  float lr = 1;
+  TdOptions() {
+    widen = false;
+    descend = false;
+    forward = 1;
+  }
+  void Visit(OptionVisitor& v) {
+    MctsOptions::Visit(v);
+    v.Real("c1", &c1, 0, 1000, "exploration constant");
+    v.Real("c2", &c2, 1, 1e9f, "visits at which exploration grows");
+    v.Real("gamma", &gamma, 0, 1, "discount of each step up");
+    v.Real("lr", &lr, 0, 1, "learning rate of the backup");
+  }
+};
+
+class TdRule {
+ public:
+  explicit TdRule(const TdOptions& options) : options_(options) {}
+
+  NodeId Pick(SearchContext& ctx, NodeId parent) const {
+    const Tree& tree = ctx.tree();
+    const float n = StateVisits(tree, parent, options_.share);
+    const float explore =
+        std::sqrt(std::max(0.0f, n - 1)) *
+        (options_.c1 + std::log((n + options_.c2) / options_.c2));
+    float low = INFINITY, high = -INFINITY;
+    for (const NodeId child : Children(tree, parent)) {
+      const float q = WithVirtualLoss(tree, tree[child], options_.virtual_loss);
+      low = std::min(low, q);
+      high = std::max(high, q);
+    }
+    NodeId best = kNoNode;
+    float best_score = -INFINITY;
+    for (const NodeId child : Children(tree, parent)) {
+      const Node& edge = tree[child];
+      if (!Open(tree, edge)) continue;
+      const float q = WithVirtualLoss(tree, edge, options_.virtual_loss);
+      const float scaled = high > low ? (q - low) / (high - low) : 0.5f;
+      const float score =
+          scaled +
+          explore / (1 + static_cast<float>(edge.visits + edge.in_flight));
+      if (score > best_score) {
+        best_score = score;
+        best = child;
+        tree.Prefetch(edge.first_child);
+      }
+    }
+    return best;
+  }
+
+  void Sampled(Tree&, NodeId) const {}
+  void Scored(Tree& tree, NodeId parent) const {
+    for (const NodeId c : Children(tree, parent)) {
+      if (tree[c].scored() && tree[c].visits == 0 && tree[c].q == 0) {
+        tree[c].q = tree[c].path_score;
+      }
+    }
+  }
+  void Backup(Tree& tree, PathVisit& visit, float value) const {
+    const NodeId leaf = visit.path().back();
+    const bool verdict = options_.verify && tree[leaf].terminal();
+    TdBackup(tree, visit,
+             tree[leaf].scored() && !verdict ? tree[leaf].q : value,
+             options_.lr, options_.gamma);
+  }
+
+ private:
+  const TdOptions& options_;
+};
+
+Co<> RunTd(SearchContext& ctx, const TdOptions& options) {
+  co_await RunMcts(ctx, options, TdRule(options));
+}
+
+const RegisterAlgorithm<TdOptions> kTd(
+    "td_mcts", "MCTS with temporal-difference backups (x1)", {}, &RunTd);
+
+}  // namespace
+}  // namespace espalier

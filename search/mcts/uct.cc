@@ -1,0 +1,123 @@
+// UCT tree search over sampled steps (T7; Kocsis & Szepesvari 2006; RAP, Hao
+// et al. 2023, arXiv:2305.14992; rStar, Qi et al. 2024, arXiv:2408.06195).
+//
+// Selection (mcts.h has the rest): the child with the highest
+//
+//   Q(c) + c sqrt(ln N(s) / N(c))
+//
+// N counts finished visits and those in flight. An unvisited child, by
+// first_value:
+//   score     its own score stands for Q and N(c) = 1 (RAP)
+//   zero      Q = 0 and N(c) = 1 (rStar-Math)
+//   random    before all visited ones, in an order drawn anew (rStar)
+//   infinity  before all visited ones, in order of creation
+// With c_end >= 0 and a number of simulations c falls to it over them (rStar:
+// 2 to .1).
+#include <array>
+#include <cmath>
+
+#include "search/algorithm.h"
+#include "search/mcts/mcts.h"
+#include "search/parts/prior.h"
+
+namespace espalier {
+namespace {
+
+enum class FirstValue : uint8_t { kScore, kZero, kRandom, kInfinity };
+constexpr std::array<std::string_view, 4> kFirstValueNames = {
+    "score", "zero", "random", "infinity"};
+
+struct UctOptions : MctsOptions {
+  float c = 1;
+  float c_end = -1;
+  FirstValue first_value = FirstValue::kScore;
+  void Visit(OptionVisitor& v) {
+    MctsOptions::Visit(v);
+    v.Real("c", &c, 0, 1000, "exploration constant");
+    v.Real("c_end", &c_end, -1, 1000,
+           "what c falls to over `simulations`; -1: it stays");
+    VisitChoice(v, "first_value", &first_value, kFirstValueNames,
+                "what an unvisited child is worth");
+  }
+};
+
+class UctRule {
+ public:
+  explicit UctRule(const UctOptions& options) : options_(options) {}
+
+  NodeId Pick(SearchContext& ctx, NodeId parent) const {
+    const Tree& tree = ctx.tree();
+    const float log_n =
+        std::log(std::max(1.0f, StateVisits(tree, parent, options_.share)));
+    const float c = Exploration(ctx.usage().simulations);
+    NodeId best = kNoNode;
+    float best_score = -INFINITY;
+    for (const NodeId child : Children(tree, parent)) {
+      const Node& edge = tree[child];
+      if (!Open(tree, edge)) continue;
+      const uint32_t n = edge.visits + edge.in_flight;
+      const float bonus =
+          c * std::sqrt(log_n / static_cast<float>(std::max(1u, n)));
+      const float score =
+          n == 0 ? First(tree, child) + bonus : Value(tree, edge) + bonus;
+      if (score > best_score) {
+        best_score = score;
+        best = child;
+        tree.Prefetch(edge.first_child);
+      }
+    }
+    return best;
+  }
+
+  void Sampled(Tree&, NodeId) const {}
+  void Scored(Tree&, NodeId) const {}
+  void Backup(Tree& tree, PathVisit& visit, float value) const {
+    MeanBackup(tree, visit, value);
+  }
+
+ private:
+  float Exploration(int64_t simulations) const {
+    if (options_.c_end < 0 || options_.simulations == 0) return options_.c;
+    const float done = static_cast<float>(simulations) /
+                       static_cast<float>(options_.simulations);
+    return options_.c + (options_.c_end - options_.c) * done;
+  }
+  float First(const Tree& tree, NodeId child) const {
+    // Beyond every value and bonus that a visited child can have.
+    constexpr float kFirst = 1e6f;
+    switch (options_.first_value) {
+      case FirstValue::kScore:
+        return tree[child].scored() ? tree[child].path_score : 0;
+      case FirstValue::kZero:
+        return 0;
+      case FirstValue::kRandom:
+        // Keyed by the path: the same whatever else goes on.
+        return kFirst *
+               (1 + static_cast<float>(
+                        MixHash(tree.path_hash(child), 0x5E1EC7) >> 40) *
+                        0x1p-24f);
+      case FirstValue::kInfinity:
+        return kFirst;
+    }
+    return 0;
+  }
+  // A child that is visited for the first time just now has no mean yet.
+  float Value(const Tree& tree, const Node& edge) const {
+    if (edge.visits > 0) {
+      return WithVirtualLoss(tree, edge, options_.virtual_loss);
+    }
+    return edge.scored() ? edge.path_score : 0;
+  }
+
+  const UctOptions& options_;
+};
+
+Co<> RunUct(SearchContext& ctx, const UctOptions& options) {
+  co_await RunMcts(ctx, options, UctRule(options));
+}
+
+const RegisterAlgorithm<UctOptions> kUct("uct", "UCT tree search (RAP, rStar)",
+                                         {}, &RunUct);
+
+}  // namespace
+}  // namespace espalier
