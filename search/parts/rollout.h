@@ -7,8 +7,9 @@
 namespace espalier {
 
 // Returns the terminal node reached, or kNoNode if the response was cut by a
-// budget or a length limit before its end.
-Co<NodeId> Rollout(SearchContext& ctx, NodeId from, float temperature);
+// budget or a length limit before its end. All steps come from `by`.
+Co<NodeId> Rollout(SearchContext& ctx, NodeId from, float temperature,
+                   Role by = Role::kPolicy);
 
 }  // namespace espalier
 

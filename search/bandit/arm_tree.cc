@@ -1,0 +1,63 @@
+#include "search/bandit/arm_tree.h"
+
+namespace espalier {
+
+void ArmTree::Open(NodeId id) {
+  arms_[id].gen_closed = false;
+  arms_[id].dry = 0;
+  while (arms_[id].closed) {
+    arms_[id].closed = false;
+    if (id == kRoot) return;
+    id = tree_[id].parent;
+    ++arms_[id].open_children;
+  }
+}
+
+void ArmTree::CloseFinished(NodeId id) {
+  while (true) {
+    Arms& at = arms_[id];
+    if (!at.closed && at.gen_closed && at.open_children == 0) {
+      at.closed = true;
+      if (id != kRoot) --arms_[tree_[id].parent].open_children;
+    }
+    if (id == kRoot) return;
+    id = tree_[id].parent;
+  }
+}
+
+void ArmTree::Observe(NodeId from, NodeId end, double score) {
+  if (arms_.size() < tree_.size()) arms_.resize(tree_.size());
+  const float value = static_cast<float>(score);
+  for (NodeId id = end; id != from; id = tree_[id].parent) {
+    const NodeId parent = tree_[id].parent;
+    const bool is_new = !observed(id);
+    AddVisit(tree_[id], value);
+    arms_[id].self.Add(score);
+    arms_[parent].gen.Add(score);
+    if (!is_new) {
+      if (++arms_[parent].dry >= patience_) arms_[parent].gen_closed = true;
+      continue;
+    }
+    if (tree_[id].terminal()) {
+      arms_[id].closed = true;
+    } else {
+      ++arms_[parent].open_children;
+    }
+    Open(parent);
+  }
+  for (NodeId id = from; id != kRoot; id = tree_[id].parent) {
+    AddVisit(tree_[id], value);
+    arms_[id].self.Add(score);
+    arms_[tree_[id].parent].cont.Add(score);
+  }
+  AddVisit(tree_[kRoot], value);
+  CloseFinished(tree_[end].parent);
+}
+
+void ArmTree::ObserveNothing(NodeId from) {
+  Arms& at = arms_[from];
+  if (++at.dry >= patience_) at.gen_closed = true;
+  CloseFinished(from);
+}
+
+}  // namespace espalier

@@ -1,0 +1,72 @@
+// The arms of every node of an adaptive branching search, and which of them
+// may still be drawn.
+//
+//   node --- GEN               draw a new child here
+//     |  `-- CONT -- child 1   go on below one of the children
+//     |           `- child 2
+//
+// A draw made at `from` that got `score` ends in `end`, one step or a whole
+// response below. The score counts
+//   - for every node that the draw went through, `from` first: to GEN, and to
+//     the arm of the step it took. A response drawn from `from` is one drawn
+//     from each of its steps, too;
+//   - for every edge from the root to `from`: to CONT and the arm of its child;
+//   - as one visit of every node from the root to `end`.
+// Drawing a child that is there already is one more observation of it.
+//
+// Closed arms are never chosen: a terminal child's; GEN after `patience` draws
+// in a row that brought no new child; a node's when its GEN and all its
+// children are closed. A new child found later by a draw from above reopens
+// them. An open node has an open arm, and a closed root ends a search.
+//
+// Externally synchronised.
+#ifndef ESPALIER_SEARCH_BANDIT_ARM_TREE_H_
+#define ESPALIER_SEARCH_BANDIT_ARM_TREE_H_
+
+#include <vector>
+
+#include "search/bandit/thompson.h"
+#include "search/tree/tree.h"
+
+namespace espalier {
+
+struct Arms {
+  RewardStats self;            // of this node as an arm of its parent
+  RewardStats gen, cont;       // of its own two
+  uint32_t open_children = 0;  // observed ones that are not closed
+  int32_t dry = 0;             // draws since the last new child
+  bool gen_closed = false;
+  bool closed = false;
+};
+static_assert(sizeof(Arms) == 88, "one a node, and read at every choice");
+
+class ArmTree {
+ public:
+  ArmTree(Tree& tree, int patience) : tree_(tree), patience_(patience) {
+    arms_.resize(1);
+  }
+
+  // `id`: the root or a node that an Observe went through.
+  const Arms& operator[](NodeId id) const { return arms_[id]; }
+  bool observed(NodeId id) const {
+    return id < arms_.size() && arms_[id].self.count > 0;
+  }
+  bool open_child(NodeId id) const { return observed(id) && !arms_[id].closed; }
+
+  void Observe(NodeId from, NodeId end, double score);
+  // A draw at `from` brought no score: cut by a limit, or nothing can follow.
+  void ObserveNothing(NodeId from);
+
+ private:
+  // `id` has a new child or a new draw left.
+  void Open(NodeId id);
+  void CloseFinished(NodeId id);  // it and what is above
+
+  Tree& tree_;
+  int patience_;
+  std::vector<Arms> arms_;  // by node
+};
+
+}  // namespace espalier
+
+#endif  // ESPALIER_SEARCH_BANDIT_ARM_TREE_H_

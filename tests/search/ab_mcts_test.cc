@@ -1,0 +1,422 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "search/bandit/draws.h"
+#include "tests/search/tree_world.h"
+
+namespace espalier {
+namespace {
+
+// Both methods, both units.
+const char* const kMethods[] = {
+    "ab_mcts_a:unit=response", "ab_mcts_a:unit=step",
+    "ab_mcts_a:unit=step:prior=beta", "ab_mcts_m:unit=response:sweeps=3",
+    "ab_mcts_m:unit=step:sweeps=3"};
+
+// Closes a tree that is small enough to be drawn whole.
+std::string Patient(const std::string& method) {
+  return method + ":patience=150:choice=best";
+}
+
+// The highest score of a leaf: noise may move it and make leaves equal.
+float BestScore(const TreeWorld& world) {
+  float best = 0;
+  for (int place = 0; place < world.size(); ++place) {
+    if (!world[place].children.empty()) continue;
+    best = std::max(best, world.Score(place));
+  }
+  return best;
+}
+
+TEST(AbMctsTest, TheBestLeafIsFoundOnceTheBudgetExceedsTheTree) {
+  for (const Scores scores : {Scores::kMean, Scores::kNoisy, Scores::kLeaf}) {
+    for (uint64_t seed = 1; seed <= 20; ++seed) {
+      const TreeWorld world({.seed = seed,
+                             .branching = 3,
+                             .depth = 3,
+                             .early_leaf = 0.2,
+                             .enumerate = true,
+                             .scores = scores});
+      for (const std::string method : kMethods) {
+        const SearchRun run = RunSearch(method, world, {.seed = seed});
+        ASSERT_TRUE(run.status.ok()) << run.status;
+        EXPECT_EQ(static_cast<int>(run.tree().size()), world.size()) << method;
+        EXPECT_EQ(run.score, BestScore(world)) << method << " " << seed;
+        if (scores == Scores::kNoisy) continue;
+        EXPECT_EQ(run.answer, world.best_answer()) << method << " " << seed;
+      }
+    }
+  }
+}
+
+TEST(AbMctsTest, SampledTreesAreFoundWholeByAPatientSearch) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    const TreeWorld world(
+        {.seed = seed, .branching = 3, .depth = 2, .scores = Scores::kNoisy});
+    for (const std::string method : kMethods) {
+      const SearchRun run = RunSearch(Patient(method), world, {.seed = seed});
+      ASSERT_TRUE(run.status.ok()) << run.status;
+      EXPECT_EQ(static_cast<int>(run.tree().size()), world.size()) << method;
+      EXPECT_EQ(run.score, BestScore(world)) << method << " " << seed;
+    }
+  }
+}
+
+TEST(AbMctsTest, EqualRewardsEndWithAnAnswer) {
+  const TreeWorld world({.branching = 2, .depth = 3, .scores = Scores::kEqual});
+  for (const std::string method : kMethods) {
+    const SearchRun run = RunSearch(Patient(method), world);
+    EXPECT_TRUE(run.status.ok()) << run.status;
+    EXPECT_FALSE(run.answer.empty()) << method;
+    EXPECT_EQ(static_cast<int>(run.tree().size()), world.size()) << method;
+  }
+}
+
+TEST(AbMctsTest, NoBudgetMeansNoAnswerAndNoRequest) {
+  const TreeWorld world({});
+  for (const std::string method : kMethods) {
+    // A budget that the root alone has spent.
+    const SearchRun run = RunSearch(method, world, {.nodes = 1});
+    EXPECT_TRUE(run.status.ok()) << run.status;
+    EXPECT_EQ(run.answer, "") << method;
+    EXPECT_EQ(run.usage.model_calls, 0) << method;
+    EXPECT_EQ(run.stop_reason, "budget of 1 nodes is spent");
+  }
+}
+
+TEST(AbMctsTest, BudgetsAreKept) {
+  const TreeWorld world({.branching = 4, .depth = 5});
+  for (const std::string method : kMethods) {
+    EXPECT_LE(RunSearch(method, world, {.tokens = 57}).usage.tokens, 57);
+    EXPECT_EQ(RunSearch(method, world, {.simulations = 9}).usage.simulations,
+              9);
+    EXPECT_EQ(RunSearch(method + ":simulations=7", world).usage.simulations, 7);
+  }
+}
+
+TEST(AbMctsTest, AResponseUnitHasAnAnswerAfterOneSimulation) {
+  const TreeWorld world({});
+  for (const char* method : {"ab_mcts_a", "ab_mcts_m"}) {
+    EXPECT_NE(RunSearch(method, world, {.simulations = 1}).answer, "");
+  }
+}
+
+TEST(AbMctsTest, OneMoveAtEveryNodeIsFollowedToItsEnd) {
+  const TreeWorld world({.branching = 1, .depth = 4});
+  for (const std::string method : kMethods) {
+    const SearchRun run = RunSearch(method, world);
+    EXPECT_TRUE(run.status.ok()) << run.status;
+    EXPECT_EQ(run.answer, world.best_answer()) << method;
+    EXPECT_EQ(run.tree().size(), 5u) << method;
+  }
+}
+
+TEST(AbMctsTest, APolicyThatRepeatsItselfIsLeftAfterItsPatience) {
+  const TreeWorld world({.branching = 3, .depth = 3});
+  RunLimits limits;
+  limits.reply = [&](const Tree& tree, const SearchRequest& request) {
+    SearchRequest first = request;
+    first.expand.temperature = 0;
+    return world.Reply(tree, first);
+  };
+  for (const std::string method : kMethods) {
+    const SearchRun run = RunSearch(method + ":patience=5", world, limits);
+    EXPECT_TRUE(run.status.ok()) << run.status;
+    EXPECT_EQ(run.tree().size(), 4u) << method;
+    EXPECT_NE(run.answer, "") << method;
+    // Every node's first draw and its five in vain.
+    EXPECT_LE(run.usage.simulations, 3 * 6) << method;
+  }
+}
+
+TEST(AbMctsTest, APolicyOfAnswersAloneGrowsOnlyTheRoot) {
+  const TreeWorld world({.branching = 5, .depth = 1, .enumerate = true});
+  for (const std::string method : kMethods) {
+    const SearchRun run = RunSearch(method, world);
+    EXPECT_TRUE(run.status.ok()) << run.status;
+    EXPECT_EQ(run.answer, world.best_answer()) << method;
+    EXPECT_EQ(run.tree().size(), 6u) << method;
+    // Five new children and sixteen draws in vain.
+    EXPECT_EQ(run.usage.simulations, 5 + 16) << method;
+  }
+}
+
+TEST(AbMctsTest, APolicyThatSaysNothingEndsWithoutAnAnswer) {
+  const TreeWorld world({});
+  RunLimits limits;
+  limits.reply = [](const Tree&, const SearchRequest& request) {
+    return SearchCompletion{.seq = request.seq};
+  };
+  for (const std::string method : kMethods) {
+    const SearchRun run = RunSearch(method, world, limits);
+    EXPECT_TRUE(run.status.ok()) << run.status;
+    EXPECT_EQ(run.answer, "");
+    EXPECT_EQ(run.tree().size(), 1u);
+    EXPECT_EQ(run.usage.simulations, 16) << method;
+  }
+}
+
+TEST(AbMctsTest, ResponsesThatAreCutHaveNoScoreAndNoVote) {
+  const TreeWorld world({});
+  RunLimits limits;
+  limits.reply = [&](const Tree& tree, const SearchRequest& request) {
+    SearchCompletion completion = world.Reply(tree, request);
+    EXPECT_EQ(request.kind, RequestKind::kExpand);
+    for (SampledStep& sample : completion.samples) sample.truncated = true;
+    return completion;
+  };
+  for (const std::string method : kMethods) {
+    const SearchRun run = RunSearch(method, world, limits);
+    EXPECT_TRUE(run.status.ok()) << run.status;
+    EXPECT_EQ(run.answer, "");
+    EXPECT_EQ(run.tree()[kRoot].visits, 0u);
+    EXPECT_EQ(run.usage.simulations, 16) << method;
+  }
+}
+
+TEST(AbMctsTest, AScoreThatIsNoNumberFailsTheSearch) {
+  const TreeWorld world({});
+  RunLimits limits;
+  limits.reply = [&](const Tree& tree, const SearchRequest& request) {
+    SearchCompletion completion = world.Reply(tree, request);
+    for (NodeScores& s : completion.scores) s = {};
+    return completion;
+  };
+  for (const std::string method : kMethods) {
+    const SearchRun run = RunSearch(method, world, limits);
+    EXPECT_EQ(run.status.code(), absl::StatusCode::kInvalidArgument) << method;
+    EXPECT_NE(run.status.message().find("nan"), absl::string_view::npos)
+        << run.status;
+  }
+}
+
+TEST(AbMctsTest, SameSeedSameTreeWhateverTheOrderOfDelivery) {
+  const TreeWorld world({.branching = 4, .depth = 4});
+  for (const std::string method : kMethods) {
+    const SearchRun run = RunSearch(method, world, {.simulations = 60});
+    for (const uint64_t shuffle : {1, 2, 3}) {
+      EXPECT_EQ(
+          RunSearch(method, world, {.simulations = 60, .shuffle = shuffle})
+              .tree_text,
+          run.tree_text)
+          << method;
+    }
+    EXPECT_NE(
+        RunSearch(method, world, {.simulations = 60, .seed = 2}).tree_text,
+        run.tree_text)
+        << method;
+  }
+}
+
+TEST(AbMctsTest, VisitsAreSimulationsAndValuesTheirMeans) {
+  const TreeWorld world({.branching = 4, .depth = 4});
+  for (const std::string method : kMethods) {
+    const SearchRun run = RunSearch(method, world, {.simulations = 100});
+    EXPECT_EQ(run.tree()[kRoot].visits, 100u) << method;
+    for (NodeId id = 1; id < run.tree().size(); ++id) {
+      if (!run.tree()[id].terminal()) continue;
+      EXPECT_FLOAT_EQ(run.tree()[id].q, run.tree()[id].path_score);
+    }
+  }
+}
+
+// AB-MCTS-A by one step at a time as its description reads: every arm is the
+// list of its rewards, posteriors are summed anew, closed nodes are searched
+// for. Shares the random draws alone.
+class PlainAbMctsA {
+ public:
+  PlainAbMctsA(const TreeWorld& world, int patience)
+      : world_(world),
+        patience_(patience),
+        nodes_(static_cast<size_t>(world.size())) {}
+
+  bool closed(int place) const {
+    if (world_[place].children.empty()) return true;
+    const PlainNode& node = at(place);
+    return node.dry >= patience_ &&
+           std::all_of(node.children.begin(), node.children.end(),
+                       [&](int child) { return closed(child); });
+  }
+
+  void Simulate(RandomStream random) {
+    std::vector<int> path = {0};
+    for (int next = 0; (next = Choose(path.back(), random)) >= 0;) {
+      path.push_back(next);
+    }
+    PlainNode& from = at(path.back());
+    const int moves = static_cast<int>(world_[path.back()].children.size());
+    const int drawn =
+        world_[path.back()].children[static_cast<size_t>(from.drawn++ % moves)];
+    const double score = world_.Score(drawn);
+    from.gen.push_back(score);
+    at(drawn).self.push_back(score);
+    if (std::find(from.children.begin(), from.children.end(), drawn) ==
+        from.children.end()) {
+      from.children.push_back(drawn);
+      from.dry = 0;
+    } else {
+      ++from.dry;
+    }
+    for (size_t i = 1; i < path.size(); ++i) {
+      at(path[i]).self.push_back(score);
+      at(path[i - 1]).cont.push_back(score);
+    }
+  }
+
+  size_t visits(int place) const { return at(place).self.size(); }
+
+ private:
+  struct PlainNode {
+    std::vector<double> self, gen, cont;
+    std::vector<int> children;
+    int drawn = 0, dry = 0;
+  };
+  PlainNode& at(int place) { return nodes_[static_cast<size_t>(place)]; }
+  const PlainNode& at(int place) const {
+    return nodes_[static_cast<size_t>(place)];
+  }
+
+  // Normal-inverse-chi2 with m 0, kappa 1, nu 1, tau2 .1.
+  static double Worth(const std::vector<double>& rewards,
+                      RandomStream& random) {
+    const double n = static_cast<double>(rewards.size());
+    double mean = 0, squares = 0;
+    for (const double r : rewards) mean += r / n;
+    for (const double r : rewards) squares += (r - mean) * (r - mean);
+    const double tau2 = (0.1f + squares + n * mean * mean / (1 + n)) / (1 + n);
+    return n * mean / (1 + n) +
+           std::sqrt(tau2 / (1 + n)) * DrawStudentT(1 + n, random);
+  }
+
+  // A child, or -1: generate.
+  int Choose(int place, RandomStream& random) {
+    const PlainNode& node = at(place);
+    std::vector<int> open;
+    for (const int child : node.children) {
+      if (!closed(child)) open.push_back(child);
+    }
+    if (open.empty()) return -1;
+    if (node.dry < patience_) {
+      const double gen = Worth(node.gen, random);
+      if (gen >= Worth(node.cont, random)) return -1;
+    }
+    if (open.size() == 1) return open[0];
+    std::vector<double> worth;
+    for (const int child : open) worth.push_back(Worth(at(child).self, random));
+    return open[static_cast<size_t>(
+        std::max_element(worth.begin(), worth.end()) - worth.begin())];
+  }
+
+  const TreeWorld& world_;
+  int patience_;
+  std::vector<PlainNode> nodes_;  // by place
+};
+
+TEST(AbMctsTest, APlainLoopOverListsOfRewardsGrowsTheSameTree) {
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    const TreeWorld world({.seed = seed,
+                           .branching = 4,
+                           .depth = 4,
+                           .early_leaf = 0.1,
+                           .enumerate = true});
+    const SearchRun run =
+        RunSearch("ab_mcts_a:unit=step:patience=6:simulations=400", world,
+                  {.seed = seed});
+    const Tree& tree = run.tree();
+    PlainAbMctsA plain(world, 6);
+    uint64_t simulations = 0;
+    while (simulations < 400 && !plain.closed(0)) {
+      plain.Simulate(
+          RandomStream(StreamKey(seed, StableHash("?"), tree.path_hash(kRoot),
+                                 Purpose::kSelect, simulations++)));
+    }
+    EXPECT_EQ(run.usage.simulations, static_cast<int64_t>(simulations));
+    std::vector<size_t> visits(static_cast<size_t>(world.size()));
+    for (NodeId id = 1; id < tree.size(); ++id) {
+      visits[static_cast<size_t>(world.Find(tree, id))] = tree[id].visits;
+    }
+    for (int place = 1; place < world.size(); ++place) {
+      EXPECT_EQ(visits[static_cast<size_t>(place)], plain.visits(place))
+          << "seed " << seed << " place " << place;
+    }
+  }
+}
+
+TEST(AbMctsTest, SubtreesOfEqualScoresAreLeftForNewOnes) {
+  // All scores are equal: what has four of them is pruned, so that the first
+  // steps of all simulations spread.
+  const TreeWorld world(
+      {.branching = 40, .depth = 3, .scores = Scores::kEqual});
+  const auto busiest = [&](const std::string& method) {
+    const SearchRun run = RunSearch(method, world, {.simulations = 100});
+    uint32_t most = 0;
+    for (const NodeId child : Children(run.tree(), kRoot)) {
+      most = std::max(most, run.tree()[child].visits);
+    }
+    return most;
+  };
+  // Draws of the policy repeat a likely step now and then.
+  EXPECT_LE(busiest("ab_mcts_m:unit=step"), 12u);
+  EXPECT_GT(busiest("ab_mcts_m:unit=step:prune=false"), 12u);
+}
+
+// The role of every request for steps, in order.
+std::vector<Role> Asked(const std::string& method, const TreeWorld& world,
+                        double bad = 0) {
+  std::vector<Role> asked;
+  Role last = Role::kPolicy;
+  RunLimits limits{.simulations = 200};
+  limits.reply = [&](const Tree& tree, const SearchRequest& request) {
+    SearchCompletion completion = world.Reply(tree, request);
+    if (request.kind == RequestKind::kExpand) {
+      asked.push_back(last = request.by);
+    }
+    // What the first model writes is worth `bad` less.
+    for (NodeScores& s : completion.scores) {
+      const float loss = last == Role::kPolicy ? static_cast<float>(bad) : 0.0f;
+      s.path = s.step = std::max(0.0f, s.path - loss);
+    }
+    return completion;
+  };
+  EXPECT_TRUE(RunSearch(method, world, limits).status.ok());
+  return asked;
+}
+
+TEST(AbMctsTest, OneModelIsThePolicyAndFourAreTheFourRoles) {
+  const TreeWorld world({.branching = 6, .depth = 5});
+  for (const std::string method : kMethods) {
+    for (const Role role : Asked(method, world)) {
+      EXPECT_EQ(role, Role::kPolicy);
+    }
+    for (const char* how : {"thompson", "ucb"}) {
+      const auto asked =
+          Asked(absl::StrCat(method, ":models=4:model_choice=", how), world);
+      EXPECT_EQ(std::set<Role>(asked.begin(), asked.end()),
+                std::set<Role>({Role::kPolicy, Role::kSecond, Role::kPlanner,
+                                Role::kProver}))
+          << method << " " << how;
+    }
+  }
+}
+
+TEST(AbMctsTest, TheBetterModelIsAskedMore) {
+  const TreeWorld world({.branching = 6, .depth = 5, .scores = Scores::kEqual});
+  for (const std::string method : kMethods) {
+    for (const char* how : {"thompson", "ucb"}) {
+      const auto asked = Asked(
+          absl::StrCat(method, ":models=2:model_choice=", how), world, 0.4);
+      const auto policy = std::count(asked.begin(), asked.end(), Role::kPolicy);
+      EXPECT_LT(2 * policy, static_cast<std::ptrdiff_t>(asked.size()))
+          << method << " " << how;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace espalier
