@@ -69,6 +69,7 @@ TEST(BeamTest, KeepsTheBestStepsAsAPlainLoopDoes) {
       ReferenceWorld plain(world, run);
       EXPECT_EQ(run.answer, HighestSum(world, PlainBeam(plain, width, branch)))
           << seed << " " << width;
+      EXPECT_EQ(run.usage.tokens, plain.tokens());
     }
   }
 }
@@ -110,6 +111,7 @@ TEST(LookaheadTest, JudgesByGreedyStepsAsAPlainLoopDoes) {
       ReferenceWorld plain(world, run);
       EXPECT_EQ(run.answer, HighestSum(world, PlainLookahead(plain, 8, 3, k)))
           << seed << " " << k;
+      EXPECT_EQ(run.usage.tokens, plain.tokens());
     }
   }
 }
@@ -173,6 +175,7 @@ TEST(DvtsTest, GrowsSubtreesAsAPlainLoopDoes) {
       EXPECT_EQ(run.answer,
                 HighestSum(world, PlainDvts(plain, 3, 3, iterations)))
           << seed << " " << iterations;
+      EXPECT_EQ(run.usage.tokens, plain.tokens());
     }
   }
 }

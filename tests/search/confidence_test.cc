@@ -124,6 +124,7 @@ TEST(ConfidenceTest, VotesAsAPlainLoopDoes) {
           {leaf, static_cast<float>(std::pow(odds / (1 + odds), 1.5))});
     }
     EXPECT_EQ(run.answer, HighestSum(world, votes)) << seed;
+    EXPECT_EQ(run.usage.tokens, plain.tokens());
 
     const SearchRun likely = RunSearch("confidence_likelihood:n=12", world);
     ReferenceWorld again(world, likely);
@@ -134,6 +135,7 @@ TEST(ConfidenceTest, VotesAsAPlainLoopDoes) {
           {r.leaf, static_cast<float>(std::exp(r.log_p / r.steps))});
     }
     EXPECT_EQ(likely.answer, HighestSum(world, votes)) << seed;
+    EXPECT_EQ(likely.usage.tokens, again.tokens());
   }
 }
 
@@ -163,6 +165,7 @@ TEST(DeepConfTest, FiltersAsAPlainLoopDoes) {
         votes.push_back({r.leaf, r.lowest});  // 6 of 15
     }
     EXPECT_EQ(run.answer, HighestSum(world, votes)) << seed;
+    EXPECT_EQ(run.usage.tokens, plain.tokens());
   }
 }
 
@@ -200,6 +203,7 @@ TEST(DeepConfTest, OnlineGivesUpAsAPlainLoopDoes) {
     }
     agreed += drawn < 40;
     EXPECT_EQ(run.answer, HighestSum(world, votes)) << seed;
+    EXPECT_EQ(run.usage.tokens, plain.tokens());
   }
   EXPECT_GT(given_up, 0);
   EXPECT_GT(agreed, 0);

@@ -92,6 +92,7 @@ TEST(ParticleTest, ResamplesAsAPlainLoopDoes) {
                   HighestSum(world, PlainParticles(world, plain, 6, iterations,
                                                    2, systematic)))
             << seed << " " << systematic << " " << iterations;
+        EXPECT_EQ(run.usage.tokens, plain.tokens());
       }
     }
   }

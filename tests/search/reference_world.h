@@ -40,6 +40,7 @@ class ReferenceWorld {
     const StreamKey stream(1, StableHash("?"), hashes_.at(place),
                            Purpose::kSample);
     const int move = world_.Move(place, stream, asked_[place]++, temperature);
+    ++tokens_;
     return world_[place].children[static_cast<size_t>(move)];
   }
   // `steps` greedy steps on, none drawn twice.
@@ -50,6 +51,8 @@ class ReferenceWorld {
     }
     return place;
   }
+  // Tokens drawn so far, one a step: what the search must have used.
+  int64_t tokens() const { return tokens_; }
   // The stream of a search's own choices.
   RandomStream Choices() const {
     return RandomStream(
@@ -62,6 +65,7 @@ class ReferenceWorld {
   std::map<int, uint64_t> hashes_;
   std::map<int, int> asked_;
   std::map<int, int> greedy_;
+  int64_t tokens_ = 0;
 };
 
 // Leaves with their votes, in order; the answer with the highest sum, the

@@ -70,6 +70,7 @@ TEST(MurTest, ScalesUncertainStepsAsAPlainLoopDoes) {
         votes.push_back({PlainMur(plain, 4, reward), 1.0f});
       }
       EXPECT_EQ(run.answer, HighestSum(world, votes)) << seed << reward;
+      EXPECT_EQ(run.usage.tokens, plain.tokens());
     }
   }
 }
@@ -202,6 +203,7 @@ TEST(PhiTest, DrawsByForesightAsAPlainLoopDoes) {
       EXPECT_EQ(run.answer,
                 HighestSum(world, PlainPhi(world, plain, 3, 3, foresight)))
           << seed << " " << foresight;
+      EXPECT_EQ(run.usage.tokens, plain.tokens());
     }
   }
 }
