@@ -129,19 +129,47 @@ double MeanBelow(const TreeWorld& world, const ReferenceWorld& plain, int above,
   return sum / n;
 }
 
-// One pass without pruning in width or depth.
+// Samples above mean - sigma * deviation, or among the `least` likeliest.
+std::vector<PlainSample> Likely(const ReferenceWorld& plain,
+                                const std::vector<PlainSample>& samples,
+                                double sigma, size_t least) {
+  double n = 0, sum = 0, squares = 0;
+  for (const PlainSample& s : samples) {
+    const double x = plain.LogProb(s.place);
+    n += 1;
+    sum += x;
+    squares += x * x;
+  }
+  const double limit =
+      sum / n - sigma * std::sqrt(squares / n - sum / n * (sum / n));
+  std::vector<PlainSample> kept;
+  for (size_t i = 0; i < samples.size(); ++i) {
+    const double x = plain.LogProb(samples[i].place);
+    size_t before = 0;  // samples that come first by likelihood
+    for (size_t j = 0; j < samples.size(); ++j) {
+      const double y = plain.LogProb(samples[j].place);
+      before += y > x || (y == x && j < i);
+    }
+    if (x > limit || before < least) kept.push_back(samples[i]);
+  }
+  return kept;
+}
+
+// One pass. sigma < 0: no pruning in width.
 Votes PlainPhi(const TreeWorld& world, ReferenceWorld& plain, size_t beams,
-               int rollouts, int foresight) {
+               int rollouts, int foresight, double sigma, float stop) {
   Votes votes;
+  bool agreed = false;
   RandomStream random = plain.Choices();
   std::vector<PlainSample> paths(beams, {0, 0});
-  while (!paths.empty()) {
+  for (int step = 1; !paths.empty() && !agreed; ++step) {
     std::vector<PlainSample> samples;
     for (const PlainSample& path : paths) {
       for (int i = 0; i < rollouts; ++i) {
         samples.push_back({plain.Next(path.place, 1), path.f});
       }
     }
+    if (sigma >= 0) samples = Likely(plain, samples, sigma, paths.size());
     // Foresight goes step by step over all samples, as its draws do.
     std::vector<int> ends;
     for (int k = 0; k <= foresight; ++k) {
@@ -161,6 +189,7 @@ Votes PlainPhi(const TreeWorld& world, ReferenceWorld& plain, size_t beams,
                 (plain.Leaf(e) ? e == ends[i]
                                : world[e].move == world[ends[i]].move);
       }
+      agreed |= step >= 2 && same / static_cast<double>(ends.size()) > stop;
       a.push_back(std::exp((s.f - s.f_before) / double{0.1f}));
       c.push_back(std::exp(same / static_cast<double>(ends.size())));
       sum_a += a.back();
@@ -186,6 +215,15 @@ Votes PlainPhi(const TreeWorld& world, ReferenceWorld& plain, size_t beams,
     }
     paths = next;
   }
+  for (bool open = true; open;) {  // to the ends without foresight
+    open = false;
+    for (PlainSample& path : paths) {
+      if (plain.Leaf(path.place)) continue;
+      path.place = plain.Next(path.place, 1);
+      open = true;
+    }
+  }
+  for (const PlainSample& path : paths) votes.push_back({path.place, 1});
   return votes;
 }
 
@@ -194,16 +232,20 @@ TEST(PhiTest, DrawsByForesightAsAPlainLoopDoes) {
     const TreeWorld world(
         {.seed = seed, .branching = 3, .depth = 4, .early_leaf = 0.2});
     for (const int foresight : {0, 1, 3}) {
-      const SearchRun run = RunSearch(
-          absl::StrCat("phi:beams=3:rollouts=3:sigma=0:stop=1:rounds=1:"
-                       "foresight=",
-                       foresight),
-          world);
-      ReferenceWorld plain(world, run);
-      EXPECT_EQ(run.answer,
-                HighestSum(world, PlainPhi(world, plain, 3, 3, foresight)))
-          << seed << " " << foresight;
-      EXPECT_EQ(run.usage.tokens, plain.tokens());
+      for (const auto& [sigma, stop] : {std::pair{-1.0, 1.0f}, {0.5, 0.5f}}) {
+        const SearchRun run =
+            RunSearch(absl::StrCat("phi:beams=3:rollouts=3:rounds=1:least=2:"
+                                   "foresight=",
+                                   foresight, ":sigma=", std::max(sigma, 0.0),
+                                   ":stop=", stop),
+                      world);
+        ReferenceWorld plain(world, run);
+        EXPECT_EQ(run.answer,
+                  HighestSum(world, PlainPhi(world, plain, 3, 3, foresight,
+                                             sigma, stop)))
+            << seed << " " << foresight << " " << sigma;
+        EXPECT_EQ(run.usage.tokens, plain.tokens());
+      }
     }
   }
 }
