@@ -12,7 +12,6 @@
 // than s, and drawing ends when one answer has `consensus` of the kept weight.
 // C is then the lowest step's, whatever `of` says.
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <optional>
 #include <vector>

@@ -23,7 +23,6 @@
 // iterations=1); before the first sweep has ended its best finished one is
 // held. Rounds of `iterations` sweeps repeat until the budget is spent.
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <vector>
 
