@@ -60,22 +60,36 @@ TEST(FrontierTest, PopsByRankThenByAge) {
   }
 }
 
-// Cheapest leaf by brute force: sum of (1 - score) over its path.
-int Cheapest(const TreeWorld& world) {
-  int best = -1;
-  double least = 0;
-  for (int leaf = 0; leaf < world.size(); ++leaf) {
-    if (!world[leaf].children.empty()) continue;
-    double cost = 0;
-    for (int at = leaf; at != 0; at = world[at].parent) {
-      cost += 1 - static_cast<double>(world.Score(at));
-    }
-    if (best < 0 || cost < least) {
-      best = leaf;
-      least = cost;
-    }
+// Cost of a leaf to A*: sum of (1 - score) over its path.
+double Cost(const TreeWorld& world, int leaf) {
+  double cost = 0;
+  for (int at = leaf; at != 0; at = world[at].parent) {
+    cost += 1 - static_cast<double>(world.Score(at));
+  }
+  return cost;
+}
+
+std::vector<int> Leaves(const TreeWorld& world) {
+  std::vector<int> leaves;
+  for (int place = 0; place < world.size(); ++place) {
+    if (world[place].children.empty()) leaves.push_back(place);
+  }
+  return leaves;
+}
+
+// The leaf of highest `rank` by brute force; of equals the first.
+template <class Rank>
+int Highest(const TreeWorld& world, Rank rank) {
+  const std::vector<int> leaves = Leaves(world);
+  int best = leaves[0];
+  for (const int leaf : leaves) {
+    if (rank(leaf) > rank(best)) best = leaf;
   }
   return best;
+}
+
+int Cheapest(const TreeWorld& world) {
+  return Highest(world, [&](int leaf) { return -Cost(world, leaf); });
 }
 
 double Regret(const TreeWorld& world, const SearchRun& run) {
@@ -93,11 +107,7 @@ TEST(CompleteSearchTest, FindsTheBestLeafOfTheWholeTree) {
                            .enumerate = true,
                            .scores = Scores::kNoisy});
     // The noisy score of a leaf is not its reward: the best by score is meant.
-    int top = -1;
-    for (int leaf = 0; leaf < world.size(); ++leaf) {
-      if (!world[leaf].children.empty()) continue;
-      if (top < 0 || world.Score(leaf) > world.Score(top)) top = leaf;
-    }
+    const int top = Highest(world, [&](int leaf) { return world.Score(leaf); });
     for (const char* method :
          {"tot_dfs:branch=3:choice=best",
           "best_first:branch=3:score=reward:choice=best",
@@ -172,6 +182,61 @@ TEST(CompleteSearchTest, RegretFallsWithTheBudget) {
     }
     EXPECT_EQ(before, 0) << method;
     std::cout << "\n";
+  }
+}
+
+TEST(CompleteSearchTest, CostOfAStarsAnswerFallsWithTheBudget) {
+  for (const char* method : {"astar:branch=3", "astar:branch=3:steps_left=4",
+                             "astar:branch=3:steps_left=4:in_flight=3"}) {
+    std::cout << method << " cost above the cheapest:";
+    double before = 5;
+    for (const int64_t tokens : {4, 8, 16, 32, 64, 128, 256}) {
+      double regret = 0;
+      for (uint64_t seed = 1; seed <= 40; ++seed) {
+        const TreeWorld world({.seed = seed,
+                               .branching = 3,
+                               .depth = 4,
+                               .enumerate = true,
+                               .scores = Scores::kBest});
+        const SearchRun run = RunSearch(method, world, {.tokens = tokens});
+        // No answer costs what four steps of score 0 cost.
+        regret +=
+            (run.answer.empty() ? 4 : Cost(world, std::stoi(run.answer))) -
+            Cost(world, Cheapest(world));
+      }
+      regret /= 40;
+      std::cout << " " << tokens << ":" << regret;
+      EXPECT_LE(regret, before + 0.02) << method << " at " << tokens;
+      before = regret;
+    }
+    EXPECT_NEAR(before, 0, 1e-9) << method;
+    std::cout << "\n";
+  }
+}
+
+TEST(BestFirstTest, WithoutAVerifierTheLikeliestEndOfTheTreeAnswers) {
+  for (uint64_t seed = 1; seed <= 24; ++seed) {
+    const TreeWorld world({.seed = seed,
+                           .branching = 3,
+                           .depth = 4,
+                           .early_leaf = 0.2,
+                           .enumerate = true});
+    for (const double alpha : {0.0, 0.5}) {
+      const auto priority = [&](int leaf) {
+        double sum = 0;
+        int depth = 0;
+        for (int at = leaf; at != 0; at = world[at].parent, ++depth) {
+          const auto& up = world[world[at].parent];
+          sum += up.logprobs[static_cast<size_t>(world[at].move)];
+        }
+        return sum / std::pow(depth, alpha);
+      };
+      const SearchRun run = RunSearch(
+          absl::StrCat("best_first:branch=3:choice=best:alpha=", alpha), world);
+      const int top = Highest(world, priority);
+      EXPECT_EQ(run.answer, world.Answer(top)) << seed;
+      EXPECT_NEAR(run.score, std::exp(priority(top)), 1e-5) << seed;
+    }
   }
 }
 

@@ -39,7 +39,7 @@ bool GivesUpRepeats(absl::string_view method) {
          absl::StrContains(method, "threshold=0.4");
 }
 
-// Requests in flight at most, with a sample's step of one token each.
+// Samples in flight at most; a step is one token.
 constexpr int64_t kMostInFlight = 64;
 
 TEST(FrontierEdgeTest, AnyOrderOfRepliesMakesTheSameTree) {

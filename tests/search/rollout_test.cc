@@ -189,6 +189,35 @@ TEST(RoverTest, ReturnsWhatAPlainLoopReturns) {
   }
 }
 
+// Below the root .8 and .4: Q(root) = .6. The .8 leads to .3 and .5, so it
+// falls to .4 and the root to .4; greedy then ends at .5, a leaf.
+TEST(RoverTest, BacksUpTheMeanOfTheChildren) {
+  const float scores[2][2] = {{0.8f, 0.4f}, {0.3f, 0.5f}};
+  const auto reply = [&](const Tree& tree, const SearchRequest& request) {
+    SearchCompletion completion{.seq = request.seq};
+    const int depth = tree[request.nodes[0]].depth;
+    for (int i = 0; request.kind == RequestKind::kExpand && i < 2; ++i) {
+      completion.samples.push_back(
+          {.tokens = {i},
+           .text = absl::StrCat(depth == 1 ? "= " : "s", i, "\n")});
+    }
+    for (const NodeId node : request.nodes) {
+      if (request.kind != RequestKind::kEvaluate) break;
+      const float score = scores[depth - 1][tree.tokens(node)[0]];
+      completion.scores.push_back({score, score});
+    }
+    return completion;
+  };
+  const TreeWorld world({});
+  const SearchRun run =
+      RunSearch("rover:branch=2:rho=0:responses=1", world, {.reply = reply});
+  EXPECT_EQ(run.answer, "1");
+  EXPECT_NEAR(run.tree()[kRoot].q, 0.4, 1e-6);
+  EXPECT_NEAR(run.tree()[1].q, 0.4, 1e-6);
+  EXPECT_NEAR(run.tree()[2].q, 0.4, 1e-6);
+  EXPECT_NEAR(run.tree()[run.node].q, 0.5, 1e-6);
+}
+
 TEST(RoverTest, GreedyValuesOfPerfectScoresLeadToTheBestLeaf) {
   for (uint64_t seed = 1; seed <= 24; ++seed) {
     const TreeWorld world({.seed = seed,
