@@ -276,6 +276,54 @@ TEST(BestFirstTest, ExpandsInOrderOfPriority) {
   }
 }
 
+TEST(AStarTest, ExpandsInOrderOfCostAndOffersCheaperEndsOnly) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    const TreeWorld world({.seed = seed,
+                           .branching = 3,
+                           .depth = 5,
+                           .early_leaf = 0.05,
+                           .enumerate = true,
+                           .scores = Scores::kNoisy});
+    std::vector<NodeId> expanded;
+    const auto reply = [&](const Tree& tree, const SearchRequest& request) {
+      if (request.kind == RequestKind::kExpand) {
+        expanded.push_back(request.nodes[0]);
+      }
+      return world.Reply(tree, request);
+    };
+    const SearchRun run = RunSearch("astar:branch=3:weight=0.4:steps_left=5",
+                                    world, {.reply = reply});
+    // The plain way: rescan all open nodes each time.
+    const Tree& tree = run.tree();
+    std::set<NodeId> done;
+    for (const NodeId next : expanded) {
+      NodeId best = kNoNode;
+      double least = 0;
+      for (NodeId id = 0; id < tree.size(); ++id) {
+        const bool seen = id == kRoot || done.contains(tree[id].parent);
+        if (!seen || done.contains(id)) continue;
+        double f = 0;
+        for (const NodeId step : tree.Path(id)) f += 1 - tree[step].step_score;
+        if (!tree[id].terminal() && id != kRoot) {
+          f += 0.4f * (1 - tree[id].path_score) * (5 - tree[id].depth);
+        }
+        if (best == kNoNode || f < least - 1e-9) {
+          best = id;
+          least = f;
+        }
+      }
+      EXPECT_EQ(next, best) << "seed " << seed;
+      done.insert(next);
+    }
+    double before = 5;
+    for (const AnytimeAnswer& held : run.anytime) {
+      const double cost = Cost(world, world.Find(tree, held.node));
+      EXPECT_LE(cost, before + 1e-9);
+      before = cost;
+    }
+  }
+}
+
 // Steps that commute: any unused letter of "abcd"; all used: the end. The set
 // {a, b} leads nowhere. Counts what it is asked.
 struct Letters {
@@ -349,6 +397,30 @@ TEST(BestFirstTest, AVerdictIsAskedOnceAStateAndAProofEndsTheSearch) {
                                      {.reply = std::ref(right)});
   EXPECT_EQ(proved.answer, "1");
   EXPECT_EQ(right.verified, 1);
+}
+
+TEST(BestFirstTest, EndsThatAreOneStateShareAVerdict) {
+  const TreeWorld world({});
+  int verdicts = 0;
+  // Two ways to the same end, which is wrong.
+  const auto reply = [&](const Tree&, const SearchRequest& request) {
+    SearchCompletion completion{.seq = request.seq};
+    if (request.kind == RequestKind::kVerify) {
+      ++verdicts;
+    } else if (request.nodes[0] == kRoot) {
+      completion.samples = {{.tokens = {0}, .text = "a\n"},
+                            {.tokens = {1}, .text = "b\n"}};
+    } else {
+      completion.samples = {{.tokens = {2}, .text = "= 1\n"}};
+    }
+    return completion;
+  };
+  const RunLimits limits{.reply = reply};
+  RunSearch("best_first:verify=true", world, limits);
+  EXPECT_EQ(verdicts, 2);
+  verdicts = 0;
+  RunSearch("best_first:verify=true:merge=last_step", world, limits);
+  EXPECT_EQ(verdicts, 1);
 }
 
 // A walk on 0..9 by +-1 from 5 that ends at 9: endless as a tree.
