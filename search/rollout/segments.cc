@@ -28,10 +28,10 @@
 #include <numeric>
 #include <vector>
 
+#include "search/algorithm.h"
 #include "search/parts/choose.h"
 #include "search/parts/grow.h"
 #include "search/parts/logprob.h"
-#include "search/parts/needs_by_options.h"
 
 namespace espalier {
 namespace {
@@ -39,6 +39,10 @@ namespace {
 enum class Fallback : uint8_t { kNone, kRandom, kLowest, kSoftmax };
 constexpr std::array<std::string_view, 4> kFallbackNames = {
     "none", "random", "lowest", "softmax"};
+
+bool ReadsScores(AnswerChoice choice) {
+  return choice != AnswerChoice::kFirst && choice != AnswerChoice::kMajority;
+}
 
 struct SegmentsOptions {
   int paths = 16;
@@ -76,6 +80,11 @@ struct SegmentsOptions {
     VisitChoice(v, "choice", &choice, kAnswerChoiceNames,
                 "how finished responses make the answer");
   }
+  std::vector<RequestKind> Needs() const {
+    std::vector<RequestKind> needs = {RequestKind::kExpand};
+    if (ReadsScores(choice)) needs.push_back(RequestKind::kEvaluate);
+    return needs;
+  }
 };
 
 // A path that goes on, or a grown segment that one may start from again.
@@ -93,11 +102,6 @@ struct SegmentTree {
   int copies = 0;   // of an active path that forks
   bool all = true;  // fork whatever the log-prob: the start of a tree or branch
 };
-
-bool ReadsScores(AnswerChoice choice) {
-  return choice != AnswerChoice::kFirst && choice != AnswerChoice::kMajority;
-}
-
 // Stage 1: the active paths with their copies next to each other. Every active
 // path holds a place.
 std::vector<Segment> Fork(const SegmentsOptions& options, SegmentTree& tree) {
@@ -237,15 +241,8 @@ Co<> RunSegments(SearchContext& ctx, const SegmentsOptions& options) {
   }
 }
 
-std::vector<RequestKind> Needs(const SegmentsOptions& options) {
-  std::vector<RequestKind> needs = {RequestKind::kExpand};
-  if (ReadsScores(options.choice)) needs.push_back(RequestKind::kEvaluate);
-  return needs;
-}
-
-const RegisterByOptions<SegmentsOptions> kSegments(
-    "segments", "tree rollouts that fork between segments", &Needs,
-    &RunSegments);
+const RegisterAlgorithm<SegmentsOptions> kSegments(
+    "segments", "tree rollouts that fork between segments", {}, &RunSegments);
 
 }  // namespace
 }  // namespace espalier
