@@ -103,12 +103,12 @@ void Report(benchmark::State& state, const Totals& totals) {
       static_cast<double>(totals.bytes) / static_cast<double>(totals.nodes);
 }
 
-// `threads` searches side by side, each of `sims` simulations.
+// `threads` searches side by side, each of `sims` simulations. `method` ends
+// where the branching goes.
 void Run(benchmark::State& state, const std::string& method, int threads) {
   const int64_t simulations = state.range(0);
   const int branching = static_cast<int>(state.range(1));
-  const auto algorithm =
-      MakeAlgorithm(absl::StrCat(method, ":branch=", branching));
+  const auto algorithm = MakeAlgorithm(absl::StrCat(method, branching));
   ESP_CHECK(algorithm.ok());
   Totals totals;
   uint64_t seed = 0;
@@ -132,22 +132,70 @@ void Run(benchmark::State& state, const std::string& method, int threads) {
   Report(state, totals);
 }
 
-constexpr char kPuct[] = "puct:descend=false:widen=false";
+constexpr char kPuct[] = "puct:descend=false:widen=false:branch=";
 
 void BM_Puct(benchmark::State& state) { Run(state, kPuct, 1); }
 void BM_PuctTwoTrees(benchmark::State& state) { Run(state, kPuct, 2); }
+void BM_PuctShared(benchmark::State& state) {
+  Run(state, "puct:descend=false:widen=false:share=step_set:branch=", 1);
+}
+void BM_Uct(benchmark::State& state) {
+  Run(state, "uct:descend=false:widen=false:branch=", 1);
+}
+void BM_MctsStar(benchmark::State& state) {
+  Run(state, "mcts_star:gate=2:branch=", 1);
+}
+void BM_TdMcts(benchmark::State& state) { Run(state, "td_mcts:branch=", 1); }
+void BM_Gumbel(benchmark::State& state) {
+  Run(state,
+      absl::StrCat("gumbel:descend=false:simulations=", state.range(0),
+                   ":branch="),
+      1);
+}
+void BM_Frontier(benchmark::State& state) { Run(state, "frontier:width=", 1); }
+void BM_BestFirst(benchmark::State& state) {
+  Run(state, "best_first:branch=", 1);
+}
+void BM_AStar(benchmark::State& state) { Run(state, "astar:branch=", 1); }
+// A generated child is one step: `branching` is the policy's alone.
+void BM_AbMctsA(benchmark::State& state) {
+  Run(state, "ab_mcts_a:unit=step:patience=", 1);
+}
+void BM_AbMctsM(benchmark::State& state) {
+  Run(state, "ab_mcts_m:unit=step:sweeps=20:patience=", 1);
+}
 
-void Sizes(benchmark::internal::Benchmark* b) {
+void Shape(benchmark::internal::Benchmark* b) {
   b->ArgNames({"sims", "branching"})->Unit(benchmark::kMillisecond);
   b->UseRealTime();
+}
+void Sizes(benchmark::internal::Benchmark* b) {
+  Shape(b);
   for (const int branching : {4, 7, 30}) b->Args({8000, branching});
 }
-BENCHMARK(BM_Puct)->Apply(Sizes)->Args({1000000, 4});
-BENCHMARK(BM_PuctTwoTrees)
-    ->ArgNames({"sims", "branching"})
-    ->Args({8000, 4})
-    ->Unit(benchmark::kMillisecond)
-    ->UseRealTime();
+// The same at a size eight times as large: what it costs more than eight times
+// is more than linear.
+void Growth(benchmark::internal::Benchmark* b) {
+  Sizes(b);
+  b->Args({64000, 4});
+}
+BENCHMARK(BM_Puct)->Apply(Growth)->Args({1000000, 4});
+BENCHMARK(BM_PuctTwoTrees)->Apply(Shape)->Args({8000, 4});
+BENCHMARK(BM_PuctShared)->Apply(Growth);
+BENCHMARK(BM_Uct)->Apply(Growth);
+BENCHMARK(BM_MctsStar)->Apply(Growth);
+BENCHMARK(BM_TdMcts)->Apply(Growth);
+BENCHMARK(BM_Gumbel)->Apply(Growth);
+BENCHMARK(BM_Frontier)->Apply(Growth);
+BENCHMARK(BM_BestFirst)->Apply(Growth);
+BENCHMARK(BM_AStar)->Apply(Growth);
+BENCHMARK(BM_AbMctsA)->Apply(Growth);
+BENCHMARK(BM_AbMctsM)
+    ->Apply(Shape)
+    ->Args({200, 4})
+    ->Args({200, 7})
+    ->Args({200, 30})
+    ->Args({1600, 4});
 
 }  // namespace
 }  // namespace espalier

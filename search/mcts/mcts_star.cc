@@ -62,9 +62,9 @@ class StarRule {
       if (value + bonus > best_score) {
         best_score = value + bonus;
         best = child;
-        tree.Prefetch(edge.first_child);
       }
     }
+    if (best != kNoNode) tree.PrefetchChildren(tree.Twin(best));
     return best;
   }
 

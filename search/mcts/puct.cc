@@ -62,30 +62,44 @@ class PuctRule {
           Value(tree, edge, fpu) +
           explore * edge.prior /
               (1 + static_cast<float>(edge.visits + edge.in_flight));
-      if (score > best_score) {
-        best_score = score;
-        best = child;
-        tree.Prefetch(edge.first_child);
-      }
+      // Without a branch: which child it is cannot be foretold.
+      best = score > best_score ? child : best;
+      best_score = std::max(score, best_score);
     }
+    if (best != kNoNode) tree.PrefetchChildren(tree.Twin(best));
     return best;
   }
 
   void Sampled(Tree& tree, NodeId parent) const {
     SetPriors(tree, parent, options_.mean_logprob);
+    if (options_.first_value == FirstValue::kParent) return;
+    // Until a child has its own score, see Value.
+    const float fpu =
+        tree[parent].q - options_.fpu * std::sqrt(VisitedPrior(tree, parent));
+    for (const NodeId c : Children(tree, parent)) {
+      Node& child = tree[c];
+      if (child.visits == 0 && !child.scored()) child.q = fpu;
+    }
   }
-  void Scored(Tree&, NodeId) const {}
+  void Scored(Tree& tree, NodeId parent) const {
+    if (options_.first_value == FirstValue::kParent) return;
+    for (const NodeId c : Children(tree, parent)) {
+      Node& child = tree[c];
+      if (child.visits == 0 && child.scored()) child.q = child.path_score;
+    }
+  }
   void Backup(Tree& tree, PathVisit& visit, float value) const {
     MeanBackup(tree, visit, value);
   }
 
  private:
+  // q of an unvisited child is what it is worth before its first visit, unless
+  // that is a matter of its parent.
   float Value(const Tree& tree, const Node& edge, float fpu) const {
-    if (edge.visits > 0) {
-      return WithVirtualLoss(tree, edge, options_.virtual_loss);
+    if (options_.first_value == FirstValue::kParent && edge.visits == 0) {
+      return fpu;
     }
-    const bool own = options_.first_value == FirstValue::kScore;
-    return own && edge.scored() ? edge.path_score : fpu;
+    return WithVirtualLoss(tree, edge, options_.virtual_loss);
   }
 
   // c(N) sqrt(N). Every N up to the root's is met many times, the logarithm

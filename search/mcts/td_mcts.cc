@@ -70,9 +70,9 @@ class TdRule {
       if (score > best_score) {
         best_score = score;
         best = child;
-        tree.Prefetch(edge.first_child);
       }
     }
+    if (best != kNoNode) tree.PrefetchChildren(tree.Twin(best));
     return best;
   }
 

@@ -63,9 +63,9 @@ class UctRule {
       if (score > best_score) {
         best_score = score;
         best = child;
-        tree.Prefetch(edge.first_child);
       }
     }
+    if (best != kNoNode) tree.PrefetchChildren(tree.Twin(best));
     return best;
   }
 

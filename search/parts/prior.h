@@ -36,8 +36,8 @@ inline float StateVisits(const Tree& tree, NodeId id, Share share) {
   return static_cast<float>(n);
 }
 
-// Q of a visited child, its visits in flight counting as `loss` visits of
-// value 0 each.
+// q of a child, its visits in flight counting as `loss` visits of value 0
+// each.
 inline float WithVirtualLoss(const Tree& tree, const Node& child, float loss) {
   const float q = child.twin == kNoNode ? child.q : tree[child.twin].q;
   if (loss == 0 || child.in_flight == 0) return q;

@@ -110,12 +110,14 @@ class Tree {
 
   Node& operator[](NodeId id) { return nodes_[id]; }
   const Node& operator[](NodeId id) const { return nodes_[id]; }
-  // Says that `id` (kNoNode: nothing) will be looked at soon.
-  void Prefetch(NodeId id) const {
-    if (id == kNoNode) return;
-    const Node* node = &nodes_[id];
-    __builtin_prefetch(node);
-    __builtin_prefetch(node + 2);  // siblings made together lie side by side
+  // Says that the children of `id` will be looked at soon. Those made together
+  // lie side by side, so that all can come at once and not one after another.
+  void PrefetchChildren(NodeId id) const {
+    const Node& node = nodes_[id];
+    if (node.num_children == 0) return;
+    const Node* child = &nodes_[node.first_child];
+    const uint32_t n = node.num_children < 8 ? node.num_children : 8;
+    for (uint32_t i = 0; i < n; ++i) __builtin_prefetch(child + i);
   }
   uint32_t size() const { return static_cast<uint32_t>(nodes_.size()); }
 
