@@ -14,6 +14,7 @@
 #include "src/engine/runner.h"
 #include "src/trace/replay.h"
 #include "src/trace/run_recorder.h"
+#include "tests/engine/every_method.h"
 
 namespace espalier {
 namespace {
@@ -33,6 +34,10 @@ const char* const kMethods[] = {
     "puct",
     "puct:in_flight=4",
     "puct:descend=false:in_flight=3:widen=false",
+    "gumbel:in_flight=3",
+    "frontier:in_flight=4:width=3",
+    "best_first:in_flight=3",
+    "ab_mcts_a",
 };
 
 // Hands everything on; breaks the run off at a chosen Flush, by a stop or by
@@ -228,7 +233,7 @@ class RecordingTest : public testing::Test {
 };
 
 TEST_F(RecordingTest, EveryMethodReplaysBitForBit) {
-  for (const char* method : kMethods) {
+  for (const std::string& method : EveryMethod()) {
     const std::string file = absl::StrCat(StableHash(method), ".db");
     ASSERT_TRUE(Live(file, method, {}).status.ok());
     ExpectReplays(file, method);

@@ -14,6 +14,7 @@
 #include "models/fake/script_task.h"
 #include "models/fake/scripted_backend.h"
 #include "search/tree/check_tree.h"
+#include "tests/engine/every_method.h"
 
 namespace espalier {
 namespace {
@@ -78,7 +79,7 @@ std::vector<Outcome> RunMethod(const std::string& method, int problems,
          .on_tree =
              [&](size_t i, const Tree& tree) {
                outcomes[i].tree = TreeText(tree);
-               const absl::Status check = CheckTree(tree);
+               const absl::Status check = CheckTree(tree, InvariantsOf(method));
                EXPECT_TRUE(check.ok()) << method << ": " << check;
              }});
     EXPECT_TRUE(status.ok()) << method << ": " << status;
@@ -87,23 +88,18 @@ std::vector<Outcome> RunMethod(const std::string& method, int problems,
   return outcomes;
 }
 
+// Methods that make one request at a time.
 const char* const kMethods[] = {
-    "greedy",
-    "sample",
-    "majority",
-    "best_of_n",
-    "weighted",
-    "weighted:aggregate=product:level=step",
-    "beam",
-    "beam:width=3:branch=2",
-    "beam:accept=0.9",
-    "puct",
-    "puct:in_flight=4",
-    "puct:descend=false:in_flight=3:widen=false",
+    "greedy",    "sample",          "majority",
+    "best_of_n", "weighted",        "weighted:aggregate=product:level=step",
+    "beam",      "beam:accept=0.9", "puct",
+    "uct",       "mcts_star",       "td_mcts",
+    "vm_mcts",   "mctsr",           "ab_mcts_a",
+    "ab_mcts_m",
 };
 
 TEST(RunnerTest, SameTreesWithManyThreadsLiveSearchesAndDelays) {
-  for (const char* method : kMethods) {
+  for (const std::string& method : EveryMethod()) {
     const auto base = RunMethod(method, 40, {});
     for (const RunSetup& setup :
          {RunSetup{.threads = 2, .live = 32},
@@ -129,9 +125,6 @@ TEST(RunnerTest, AnotherSeedGivesOtherTrees) {
 
 TEST(RunnerTest, TokenBudgetIsNeverExceededByOneRequestAtATime) {
   for (const char* method : kMethods) {
-    const std::string name = method;
-    if (name.find("in_flight=") != std::string::npos) continue;
-    if (name.find("width=3") != std::string::npos) continue;  // 3 in flight
     for (const int64_t tokens : {1, 7, 33, 150}) {
       for (const Outcome& o : RunMethod(method, 5, {.tokens = tokens})) {
         EXPECT_LE(o.result.tokens, tokens) << method;

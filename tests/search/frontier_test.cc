@@ -1,0 +1,110 @@
+// Global frontier selection (T12, T13) on known trees.
+#include <gtest/gtest.h>
+
+#include "tests/search/tree_world.h"
+
+namespace espalier {
+namespace {
+
+const CheckTreeOptions kSigned = {.min_value = -1};
+
+const char* const kSpecs[] = {
+    "frontier:width=3:choice=best",
+    "frontier:width=3:choice=best:constrained=false:value_weight=0.5",
+    "frontier:width=3:choice=best:in_flight=4",
+    "frontier:width=3:choice=best:judge=verifier",
+};
+
+TEST(FrontierTest, FindsTheBestLeafOnceTheBudgetExceedsTheTree) {
+  for (const char* spec : kSpecs) {
+    for (uint64_t seed = 1; seed <= 20; ++seed) {
+      const TreeWorld world({.seed = seed,
+                             .branching = 3,
+                             .depth = 4,
+                             .early_leaf = seed % 2 == 0 ? 0.2 : 0,
+                             .enumerate = true,
+                             .scores = Scores::kLeaf});
+      const SearchRun run =
+          RunSearch(spec, world, {.seed = seed, .check = kSigned});
+      ASSERT_TRUE(run.status.ok()) << run.status;
+      EXPECT_EQ(run.answer, world.best_answer()) << spec << " " << seed;
+      EXPECT_EQ(run.stop_reason, "");
+    }
+  }
+}
+
+TEST(FrontierTest, RegretFallsWithTheBudget) {
+  std::vector<double> regret;
+  for (const int64_t tokens : {12, 40, 120, 400}) {
+    double sum = 0;
+    for (uint64_t seed = 1; seed <= 30; ++seed) {
+      const TreeWorld world(
+          {.seed = seed, .branching = 3, .depth = 4, .enumerate = true});
+      const SearchRun run = RunSearch(
+          kSpecs[0], world, {.tokens = tokens, .seed = seed, .check = kSigned});
+      const float found = run.node == kNoNode
+                              ? 0
+                              : world[world.Find(run.tree(), run.node)].reward;
+      sum += world[0].best - found;
+    }
+    regret.push_back(sum / 30);
+  }
+  EXPECT_LT(regret[3], 0.02);
+  EXPECT_LE(regret[3], regret[1] + 1e-6);
+  EXPECT_LE(regret[1], regret[0] + 0.05);
+}
+
+TEST(FrontierTest, TheOrderOfRepliesChangesNothing) {
+  for (const char* spec : kSpecs) {
+    for (uint64_t seed = 1; seed <= 4; ++seed) {
+      const TreeWorld world(
+          {.seed = seed, .early_leaf = 0.2, .scores = Scores::kNoisy});
+      const SearchRun run =
+          RunSearch(spec, world, {.tokens = 90, .check = kSigned});
+      for (uint64_t shuffle = 1; shuffle <= 5; ++shuffle) {
+        const SearchRun other = RunSearch(
+            spec, world, {.tokens = 90, .shuffle = shuffle, .check = kSigned});
+        ASSERT_EQ(other.tree_text, run.tree_text) << spec;
+        EXPECT_EQ(other.answer, run.answer);
+      }
+    }
+  }
+}
+
+TEST(FrontierTest, RandomWorldsAndSmallBudgetsLeaveConsistentTrees) {
+  for (const char* spec : kSpecs) {
+    for (uint64_t seed = 1; seed <= 40; ++seed) {
+      RandomStream random(StreamKey(seed, 0, 0, Purpose::kTest));
+      const TreeWorld world({.seed = seed,
+                             .branching = random.Range(1, 4),
+                             .depth = random.Range(1, 5),
+                             .early_leaf = 0.15,
+                             .scores = Scores::kNoisy});
+      const SearchRun run = RunSearch(
+          spec, world,
+          {.tokens = random.Range(1, 150), .seed = seed, .check = kSigned});
+      EXPECT_TRUE(run.status.ok()) << run.status;
+    }
+  }
+}
+
+TEST(FrontierTest, APolicyThatSaysNothingOrIsCutEndsTheSearch) {
+  const TreeWorld world({});
+  for (const bool cut : {false, true}) {
+    RunLimits limits{.tokens = 100, .check = kSigned};
+    limits.reply = [&](const Tree& tree, const SearchRequest& request) {
+      SearchCompletion reply = world.Reply(tree, request);
+      for (SampledStep& sample : reply.samples) sample.truncated = true;
+      if (!cut) reply.samples.clear();
+      return reply;
+    };
+    for (const char* spec : kSpecs) {
+      const SearchRun run = RunSearch(spec, world, limits);
+      EXPECT_TRUE(run.status.ok());
+      EXPECT_EQ(run.answer, "");
+    }
+  }
+}
+
+}  // namespace
+}  // namespace espalier
