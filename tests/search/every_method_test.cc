@@ -1,0 +1,59 @@
+// What holds of every method that is registered.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "search/algorithm.h"
+#include "tests/search/tree_world.h"
+
+namespace espalier {
+namespace {
+
+TEST(EveryMethodTest, SaysWhenToUseItAndWhereItIsTested) {
+  for (const AlgorithmInfo* info : ListAlgorithms()) {
+    EXPECT_FALSE(info->summary.empty()) << info->name;
+    EXPECT_FALSE(info->notes.when_to_use.empty()) << info->name;
+    EXPECT_TRUE(std::filesystem::exists(info->notes.test))
+        << info->name << ": no file \"" << info->notes.test << "\"";
+  }
+}
+
+TEST(EveryMethodTest, EveryOptionSaysWhatItIs) {
+  for (const AlgorithmInfo* info : ListAlgorithms()) {
+    const auto made = info->make({});
+    ASSERT_TRUE(made.ok()) << info->name << ": " << made.status();
+    for (const OptionInfo& option : (*made)->options()) {
+      EXPECT_FALSE(option.help.empty()) << info->name << ":" << option.name;
+      // Text that ParseMethod could not read back.
+      EXPECT_EQ(option.value.find(':'), std::string::npos)
+          << info->name << ":" << option.name;
+    }
+  }
+}
+
+TEST(EveryMethodTest, SameSeedSameTree) {
+  const TreeWorld world({.seed = 11, .branching = 3, .depth = 4});
+  for (const AlgorithmInfo* info : ListAlgorithms()) {
+    const auto reply = [&](const Tree& tree, const SearchRequest& request) {
+      SearchRequest asked = request;
+      if (asked.kind == RequestKind::kGrade) asked.kind = RequestKind::kVerify;
+      return world.Reply(tree, asked);
+    };
+    std::string trees[2];
+    for (std::string& tree : trees) {
+      const SearchRun run = RunSearch(
+          info->name, world,
+          {.tokens = 600, .simulations = 40, .seed = 3, .reply = reply});
+      EXPECT_TRUE(run.status.ok()) << info->name << ": " << run.status;
+      EXPECT_FALSE(run.answer.empty()) << info->name;
+      EXPECT_LE(run.usage.tokens, 600) << info->name;
+      tree = run.tree_text;
+    }
+    EXPECT_EQ(trees[0], trees[1]) << info->name;
+  }
+}
+
+}  // namespace
+}  // namespace espalier
