@@ -1,0 +1,103 @@
+// A* over sampled steps (T6; ToolChain*, Zhuang et al. 2023, arXiv:2310.13227).
+//
+//   1. pop       the open node of lowest f = g + h, of equals the oldest:
+//                  g = sum of (1 - step_score)
+//                  h = weight (1 - path_score) x expected steps left,
+//                h = 0 at ends and where the number of steps is not known. An
+//                end that is popped is the answer: the search is over;
+//   2. propose   `branch` next steps;
+//   3. evaluate  them;
+//   4. prune     those with f > best, the cost of the cheapest end seen; the
+//                others are open.
+//
+// The costs are this system's own: ToolChain* leaves them to the task. If h
+// never exceeds what the cheapest way to an end still costs, the answer is the
+// cheapest of all that the samples reach. An end without an answer is none.
+// Until an end is popped the cheapest one seen is the answer, if there is one.
+// Scores of 1 make steps free: with equal f the search is breadth-first.
+//
+// in_flight > 1 pops several nodes at once, but no end before all open nodes
+// below it in f are expanded: the answer's cost is the same.
+#include <limits>
+#include <vector>
+
+#include "search/algorithm.h"
+#include "search/best_first/priority.h"
+#include "search/parts/frontier.h"
+#include "search/parts/propose.h"
+
+namespace espalier {
+namespace {
+
+struct AStarOptions {
+  int branch = 8;
+  float temperature = 1;
+  float weight = 1;
+  int steps_left = 0;
+  int in_flight = 1;
+  void Visit(OptionVisitor& v) {
+    v.Int("branch", &branch, 1, 4096, "samples of a node's next step");
+    v.Real("temperature", &temperature, 0, 10, "of sampling");
+    v.Real("weight", &weight, 0, 1000, "of the cost to go (h)");
+    v.Int("steps_left", &steps_left, 0, 65535,
+          "steps expected of a response, fewer the deeper; 0: unknown, h = 0");
+    v.Int("in_flight", &in_flight, 1, 4096, "nodes expanded at once");
+  }
+};
+
+struct AStar {
+  const AStarOptions& options;
+  Frontier frontier = {};
+  std::vector<double> costs = {0};  // by node: g
+  double best = std::numeric_limits<double>::infinity();
+};
+
+// Stage 4 for one step.
+void Insert(SearchContext& ctx, AStar& search, NodeId id) {
+  const Node node = ctx.tree()[id];
+  if (node.terminal() && ctx.AnswerOf(id) < 0) return;
+  if (search.costs.size() <= id) search.costs.resize(ctx.tree().size());
+  const double g = search.costs[node.parent] + StepCost(node.step_score);
+  search.costs[id] = g;
+  const double f =
+      g + CostToGo(node.path_score, node.depth, node.terminal(),
+                   search.options.weight, search.options.steps_left);
+  if (f > search.best) return;
+  search.frontier.Push(id, -f);
+  if (!node.terminal() || f == search.best) return;
+  search.best = f;
+  ctx.Offer(id, static_cast<float>(-f));
+}
+
+Co<> RunAStar(SearchContext& ctx, const AStarOptions& options) {
+  AStar search{.options = options};
+  search.frontier.Push(kRoot, 0);
+  std::vector<NodeId> popped;
+  std::vector<std::vector<NodeId>> found;
+  const ExpandOptions ask{.n = options.branch,
+                          .temperature = options.temperature};
+  while (!search.frontier.empty() && !ctx.ShouldStop()) {
+    if (const NodeId top = search.frontier.top(); ctx.tree()[top].terminal()) {
+      ctx.Offer(top, static_cast<float>(search.frontier.top_rank()));
+      co_return;
+    }
+    popped.clear();
+    while (!search.frontier.empty() &&
+           static_cast<int>(popped.size()) < options.in_flight &&
+           !ctx.tree()[search.frontier.top()].terminal()) {
+      popped.push_back(search.frontier.Pop());
+    }
+    co_await Propose(ctx, popped, ask, true, found);
+    for (const std::vector<NodeId>& steps : found) {
+      for (const NodeId step : steps) Insert(ctx, search, step);
+      ctx.CountSimulation();
+    }
+  }
+}
+
+const RegisterAlgorithm<AStarOptions> kAStar(
+    "astar", "A*: cheapest response by step scores first",
+    {RequestKind::kExpand, RequestKind::kEvaluate}, &RunAStar);
+
+}  // namespace
+}  // namespace espalier

@@ -1,0 +1,185 @@
+// Best-first search by log-probability, with merged states and proofs (T5;
+// BFS-Prover, Xin et al. 2025, arXiv:2502.03438; BFS-Prover-V2, Xin et al.
+// 2025, arXiv:2509.06493).
+//
+//   1. pop       the `in_flight` open nodes of highest rank
+//                  priority = sum over steps of (mean token log-prob) / d^alpha
+//                for score = logprob, log(path_score) for reward, their sum for
+//                sum; of equals the oldest;
+//   2. propose   `branch` next steps of each;
+//   3. evaluate  them (unless score = logprob);
+//   4. merge     each into the state that it equals (proof_graph.h), which is
+//                expanded once, with the rank of its first path; new ones that
+//                go on are open;
+//   5. finish    the ends: with `verify`, an end that is verified is the answer
+//                and the search is over, others fail and do not vote; without,
+//                each votes with the weight exp(rank).
+//
+// With `verify` a visit of a node is a verdict on an end below it, and q the
+// share of right ones.
+//
+// A node is expanded once: the search also ends when nothing is open, and then
+// it has seen whatever its samples could reach. A search cut before its first
+// end, or under `verify` before its first proof, has no answer. With in_flight
+// = 1 nodes are expanded strictly by rank; more are popped together.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include "search/best_first/priority.h"
+#include "search/best_first/proof_graph.h"
+#include "search/parts/choose.h"
+#include "search/parts/frontier.h"
+#include "search/parts/logprob.h"
+#include "search/parts/needs_by_options.h"
+#include "search/parts/propose.h"
+
+namespace espalier {
+namespace {
+
+enum class Score : uint8_t { kLogprob, kReward, kSum };
+constexpr std::array<std::string_view, 3> kScoreNames = {"logprob", "reward",
+                                                         "sum"};
+
+struct BestFirstOptions {
+  int branch = 16;
+  float temperature = 0.7f;
+  float alpha = 0;
+  Score score = Score::kLogprob;
+  Merge merge = Merge::kNone;
+  bool verify = false;
+  int in_flight = 1;
+  AnswerChoice choice = AnswerChoice::kWeighted;
+  void Visit(OptionVisitor& v) {
+    v.Int("branch", &branch, 1, 4096, "samples of a node's next step");
+    v.Real("temperature", &temperature, 0, 10, "of sampling");
+    v.Real("alpha", &alpha, 0, 10,
+           "power of the depth that divides a path's log-probability");
+    VisitChoice(v, "score", &score, kScoreNames,
+                "what ranks open steps and weighs votes");
+    VisitChoice(v, "merge", &merge, kMergeNames,
+                "nodes that are one state: last steps alike, or the same steps "
+                "in any order");
+    v.Flag("verify", &verify,
+           "ask the verifier of every end and stop at the first right one");
+    v.Int("in_flight", &in_flight, 1, 4096, "nodes expanded at once");
+    VisitChoice(v, "choice", &choice, kAnswerChoiceNames,
+                "how finished responses make the answer");
+  }
+};
+
+struct End {
+  NodeId node;
+  float weight;
+  StateId state;
+  bool is_new;  // no verdict on its state yet
+};
+
+struct BestFirst {
+  explicit BestFirst(const BestFirstOptions& o)
+      : options(o), states(o.merge), votes(o.choice) {}
+  const BestFirstOptions& options;
+  Frontier frontier;
+  ProofGraph states;
+  Votes votes;
+  std::vector<double> sums = {0};  // by node: its steps' mean log-probs, added
+  std::vector<End> ends;           // of this round
+};
+
+// Stage 4 for one step.
+void Insert(const Tree& tree, BestFirst& search, NodeId id) {
+  const BestFirstOptions& options = search.options;
+  const Node& node = tree[id];
+  if (search.sums.size() <= id) search.sums.resize(tree.size());
+  const double sum = search.sums[node.parent] + StepLogprob(node);
+  search.sums[id] = sum;
+  double rank = 0;
+  if (options.score != Score::kReward) {
+    rank = PathPriority(sum, node.depth, options.alpha);
+  }
+  if (options.score != Score::kLogprob) {
+    // A score of 0 must stay comparable.
+    rank += std::log(std::max<double>(node.path_score, 1e-9));
+  }
+  const ProofGraph::Added added = search.states.Add(tree, id);
+  if (node.terminal()) {
+    const float weight = options.score == Score::kReward
+                             ? node.path_score
+                             : static_cast<float>(std::exp(rank));
+    search.ends.push_back({id, weight, added.state, added.is_new});
+  } else if (added.is_new) {
+    search.frontier.Push(id, rank);
+  }
+}
+
+// Stage 5. True if an end is proved.
+Co<bool> Finish(SearchContext& ctx, BestFirst& search) {
+  if (!search.options.verify) {
+    for (const End& end : search.ends) {
+      search.votes.Add(ctx, end.node, end.weight);
+    }
+    if (!search.ends.empty()) search.votes.Offer(ctx);
+    co_return false;
+  }
+  std::erase_if(search.ends, [](const End& end) { return !end.is_new; });
+  std::vector<Awaiting<Verification>> asked;
+  for (const End& end : search.ends) asked.push_back(ctx.Verify(end.node));
+  const End* proved = nullptr;
+  for (size_t i = 0; i < asked.size(); ++i) {
+    const Verification verdict = co_await asked[i];
+    if (!verdict.done) continue;
+    const End& end = search.ends[i];
+    for (NodeId id = end.node; id != kNoNode; id = ctx.tree()[id].parent) {
+      AddVisit(ctx.tree()[id], verdict.correct ? 1 : 0);
+    }
+    search.states.Close(end.state);
+    if (!verdict.correct) continue;
+    search.states.Prove(end.state);
+    if (proved == nullptr) proved = &end;
+  }
+  if (proved != nullptr) ctx.Offer(proved->node, 1);
+  co_return proved != nullptr;
+}
+
+Co<> RunBestFirst(SearchContext& ctx, const BestFirstOptions& options) {
+  BestFirst search(options);
+  search.frontier.Push(kRoot, 0);
+  std::vector<NodeId> popped;
+  std::vector<std::vector<NodeId>> found;
+  const ExpandOptions ask{.n = options.branch,
+                          .temperature = options.temperature};
+  const bool evaluate = options.score != Score::kLogprob;
+  while (!search.frontier.empty() && !ctx.ShouldStop()) {
+    popped.clear();
+    while (!search.frontier.empty() &&
+           static_cast<int>(popped.size()) < options.in_flight) {
+      popped.push_back(search.frontier.Pop());
+    }
+    co_await Propose(ctx, popped, ask, evaluate, found);
+    search.ends.clear();
+    const bool whole = !ctx.ShouldStop();  // a budget cut none of them
+    for (size_t i = 0; i < popped.size(); ++i) {
+      for (const NodeId step : found[i]) Insert(ctx.tree(), search, step);
+      if (whole) search.states.Close(search.states.state(popped[i]));
+      ctx.CountSimulation();
+    }
+    if (search.ends.empty()) continue;
+    const bool proved = co_await Finish(ctx, search);
+    if (proved) co_return;
+  }
+}
+
+std::vector<RequestKind> Needs(const BestFirstOptions& options) {
+  std::vector<RequestKind> needs = {RequestKind::kExpand};
+  if (options.score != Score::kLogprob) needs.push_back(RequestKind::kEvaluate);
+  if (options.verify) needs.push_back(RequestKind::kVerify);
+  return needs;
+}
+
+const RegisterByOptions<BestFirstOptions> kBestFirst(
+    "best_first", "best-first search by log-probability over merged states",
+    &Needs, &RunBestFirst);
+
+}  // namespace
+}  // namespace espalier

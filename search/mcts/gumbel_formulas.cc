@@ -1,0 +1,96 @@
+#include "search/mcts/gumbel_formulas.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace espalier {
+
+std::vector<int> HalvingSchedule(int simulations, int candidates) {
+  std::vector<int> schedule;
+  const size_t wanted = static_cast<size_t>(std::max(0, simulations));
+  if (candidates <= 1) {
+    for (int i = 0; i < simulations; ++i) schedule.push_back(i);
+    return schedule;
+  }
+  const int rounds =
+      static_cast<int>(std::ceil(std::log2(static_cast<double>(candidates))));
+  std::vector<int> visits(static_cast<size_t>(candidates), 0);
+  int left = candidates;
+  while (schedule.size() < wanted) {
+    const int more = std::max(1, simulations / (rounds * left));
+    for (int i = 0; i < more && schedule.size() < wanted; ++i) {
+      for (int c = 0; c < left && schedule.size() < wanted; ++c) {
+        schedule.push_back(visits[static_cast<size_t>(c)]);
+      }
+      for (int c = 0; c < left; ++c) ++visits[static_cast<size_t>(c)];
+    }
+    left = std::max(2, left / 2);
+  }
+  return schedule;
+}
+
+std::vector<float> CompletedQ(absl::Span<const GumbelAction> actions,
+                              float value) {
+  float highest = -INFINITY;
+  for (const GumbelAction& a : actions) highest = std::max(highest, a.logit);
+  double visits = 0, mass = 0, weighted = 0;
+  for (const GumbelAction& a : actions) {
+    visits += a.visits;
+    if (a.visits == 0) continue;
+    const double p = std::exp(static_cast<double>(a.logit - highest));
+    mass += p;
+    weighted += p * a.q;
+  }
+  const double mean = mass > 0 ? weighted / mass : value;
+  const double mixed = (value + visits * mean) / (1 + visits);
+  std::vector<float> completed;
+  for (const GumbelAction& a : actions) {
+    completed.push_back(a.visits > 0 ? a.q : static_cast<float>(mixed));
+  }
+  return completed;
+}
+
+std::vector<float> SigmaQ(absl::Span<const float> completed, float max_visits,
+                          float c_visit, float c_scale) {
+  const auto [low, high] =
+      std::minmax_element(completed.begin(), completed.end());
+  std::vector<float> sigma;
+  for (const float q : completed) {
+    const float scaled = *high > *low ? (q - *low) / (*high - *low) : 0;
+    sigma.push_back((c_visit + max_visits) * c_scale * scaled);
+  }
+  return sigma;
+}
+
+std::vector<float> ImprovedPolicy(absl::Span<const GumbelAction> actions,
+                                  absl::Span<const float> sigma) {
+  float highest = -INFINITY;
+  for (size_t i = 0; i < actions.size(); ++i) {
+    highest = std::max(highest, actions[i].logit + sigma[i]);
+  }
+  std::vector<float> policy;
+  float sum = 0;
+  for (size_t i = 0; i < actions.size(); ++i) {
+    policy.push_back(std::exp(actions[i].logit + sigma[i] - highest));
+    sum += policy.back();
+  }
+  for (float& p : policy) p /= sum;
+  return policy;
+}
+
+std::vector<float> PerturbedLogits(absl::Span<const float> logprobs,
+                                   RandomStream random) {
+  std::vector<float> perturbed;
+  double mass = 1, bound = INFINITY;
+  for (const float logprob : logprobs) {
+    // A Gumbel about ln(mass) below `bound`, by inversion.
+    const double mean = std::log(std::max(mass, 1e-30));
+    const double u = std::max(random.UniformDouble(), 1e-300);
+    bound = mean - std::log(std::exp(mean - bound) - std::log(u));
+    perturbed.push_back(static_cast<float>(bound));
+    mass -= std::exp(static_cast<double>(logprob));
+  }
+  return perturbed;
+}
+
+}  // namespace espalier

@@ -1,0 +1,57 @@
+// The formulas of Gumbel MuZero's search (Danihelka et al. 2022; mctx), apart
+// from the search itself.
+//
+//   sequential halving  m candidates; in each of log2 m rounds all that are
+//                       left get the same number of visits, then the worse
+//                       half goes
+//   sigma(q)            (c_visit + max_a N(a)) c_scale q, c_visit = 50,
+//                       c_scale = .1, q rescaled to [0, 1] over the actions
+//   completed q         of an unvisited action:
+//                       (v + sum N * sum_visited(p q) / sum_visited p)
+//                       / (1 + sum N), v the node's own value
+//   interior choice     argmax(pi'(a) - N(a) / (1 + sum N)),
+//                       pi' = softmax(logits + sigma(completed q))
+#ifndef ESPALIER_SEARCH_MCTS_GUMBEL_FORMULAS_H_
+#define ESPALIER_SEARCH_MCTS_GUMBEL_FORMULAS_H_
+
+#include <vector>
+
+#include "absl/types/span.h"
+#include "src/base/random.h"
+
+namespace espalier {
+
+// For simulation i: how many visits the candidates have among which it
+// chooses. `simulations` entries.
+std::vector<int> HalvingSchedule(int simulations, int candidates);
+
+// What is known of one action.
+struct GumbelAction {
+  float logit = 0;
+  float q = 0;  // meaningless while unvisited
+  float visits = 0;
+};
+
+// Completed q of every action, by the formula above.
+std::vector<float> CompletedQ(absl::Span<const GumbelAction> actions,
+                              float value);
+
+// sigma(q) of every action.
+std::vector<float> SigmaQ(absl::Span<const float> completed, float max_visits,
+                          float c_visit, float c_scale);
+
+// pi' of every action.
+std::vector<float> ImprovedPolicy(absl::Span<const GumbelAction> actions,
+                                  absl::Span<const float> sigma);
+
+// Perturbed logits g + logit of actions in the order in which they were drawn
+// without replacement, given their log-probs: the k-th is Gumbel distributed
+// about the log of the mass that was left, and below the one before it. What
+// the actions would have had if all Gumbels had been drawn and the highest
+// taken (Kool et al. 2019, arXiv:1903.06059).
+std::vector<float> PerturbedLogits(absl::Span<const float> logprobs,
+                                   RandomStream random);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_SEARCH_MCTS_GUMBEL_FORMULAS_H_

@@ -1,0 +1,50 @@
+#include "search/parts/confidence.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace espalier {
+
+double MeanLogProb(const Tree& tree, NodeId above, NodeId end) {
+  double log_p = 0, tokens = 0;
+  for (NodeId at = end; at != above; at = tree[at].parent) {
+    log_p += tree[at].logprob;
+    tokens += tree[at].num_tokens;
+  }
+  return tokens == 0 ? 0 : log_p / tokens;
+}
+
+float StepConfidence(const Node& step) {
+  const int tokens = std::max<int>(1, step.num_tokens);
+  return std::exp(step.logprob / static_cast<float>(tokens));
+}
+
+float PathConfidence(const Tree& tree, NodeId end, ConfidenceOf of) {
+  if (end == kRoot) return 1;
+  if (of == ConfidenceOf::kTail) return StepConfidence(tree[end]);
+  if (of == ConfidenceOf::kMean) {
+    return static_cast<float>(std::exp(MeanLogProb(tree, kRoot, end)));
+  }
+  std::vector<float> steps;
+  for (const NodeId node : tree.Path(end)) {
+    steps.push_back(StepConfidence(tree[node]));
+  }
+  std::sort(steps.begin(), steps.end());
+  if (of == ConfidenceOf::kLowest) return steps.front();
+  const size_t lowest = std::max<size_t>(1, steps.size() / 10);
+  float sum = 0;
+  for (size_t i = 0; i < lowest; ++i) sum += steps[i];
+  return sum / static_cast<float>(lowest);
+}
+
+double Logit(double p) {
+  const double cut = std::clamp(p, 1e-6, 1 - 1e-6);
+  return std::log(cut / (1 - cut));
+}
+
+double Calibrate(double p, double slope, double offset) {
+  return 1 / (1 + std::exp(-(slope * Logit(p) + offset)));
+}
+
+}  // namespace espalier

@@ -1,0 +1,51 @@
+// How sure a policy was of what it wrote, from the log-probabilities of its
+// steps, and how sure a score makes one once it is calibrated.
+//
+//   StepConfidence(step)                     exp(mean log p of its tokens)
+//   PathConfidence(tree, end, kLowest)       that of its least sure step
+//   Calibrate(.8, slope, offset)             sigmoid(slope * logit(.8) +
+//   offset)
+//
+// A search sees one log-probability a step. Where DeepConf (Fu et al. 2025,
+// arXiv:2508.15260) has groups of tokens in a sliding window and the mean
+// -log p of the k likeliest tokens, a group here is a step and its confidence
+// the geometric mean of the probabilities of the tokens that were sampled.
+#ifndef ESPALIER_SEARCH_PARTS_CONFIDENCE_H_
+#define ESPALIER_SEARCH_PARTS_CONFIDENCE_H_
+
+#include <array>
+#include <string_view>
+
+#include "search/tree/tree.h"
+
+namespace espalier {
+
+// Mean log p a token, over the steps below `above` down to `end`; 0 if they
+// have no tokens.
+double MeanLogProb(const Tree& tree, NodeId above, NodeId end);
+
+// Geometric mean of the probabilities of the step's tokens, in (0, 1].
+float StepConfidence(const Node& step);
+
+enum class ConfidenceOf : uint8_t {
+  kMean,    // all tokens of the response
+  kLowest,  // its least sure step
+  kBottom,  // mean of its least sure tenth of steps, at least one
+  kTail,    // its last step
+};
+inline constexpr std::array<std::string_view, 4> kConfidenceOfNames = {
+    "mean", "lowest", "bottom", "tail"};
+
+// Of the response that ends in `end`; 1 for the root.
+float PathConfidence(const Tree& tree, NodeId end, ConfidenceOf of);
+
+// ln(p / (1 - p)) of p cut to [1e-6, 1 - 1e-6]: a score of 0 or 1 is a reward
+// model's rounding, not a certainty.
+double Logit(double p);
+
+// Platt calibration: sigmoid(slope * logit(p) + offset).
+double Calibrate(double p, double slope, double offset);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_SEARCH_PARTS_CONFIDENCE_H_

@@ -1,0 +1,79 @@
+#include "search/parts/lockstep.h"
+
+#include <algorithm>
+
+#include "search/parts/confidence.h"
+
+namespace espalier {
+
+Co<std::vector<std::vector<NodeId>>> ExpandEach(SearchContext& ctx,
+                                                const std::vector<Draws>& asked,
+                                                float temperature) {
+  std::vector<Awaiting<Expansion>> waiting;
+  for (const Draws& draws : asked) {
+    waiting.push_back(
+        ctx.Expand(draws.parent, {.n = draws.n, .temperature = temperature}));
+  }
+  std::vector<std::vector<NodeId>> samples(asked.size());
+  for (size_t i = 0; i < asked.size(); ++i) {
+    const Expansion expansion = co_await waiting[i];
+    for (const NodeId node : expansion.samples) {
+      if (!ctx.tree()[node].truncated()) samples[i].push_back(node);
+    }
+  }
+  co_return samples;
+}
+
+Co<bool> ScoreEach(SearchContext& ctx, const std::vector<NodeId>& nodes) {
+  co_await ctx.Evaluate(nodes);
+  co_return std::all_of(nodes.begin(), nodes.end(),
+                        [&](NodeId node) { return ctx.tree()[node].scored(); });
+}
+
+Co<std::vector<NodeId>> FinishEach(SearchContext& ctx,
+                                   const std::vector<NodeId>& from,
+                                   float temperature, float floor) {
+  std::vector<NodeId> at = from;
+  while (true) {
+    std::vector<Draws> asked;
+    std::vector<size_t> who;
+    for (size_t i = 0; i < at.size(); ++i) {
+      if (at[i] == kNoNode || ctx.tree()[at[i]].terminal()) continue;
+      asked.push_back({.parent = at[i]});
+      who.push_back(i);
+    }
+    if (asked.empty()) co_return at;
+    const auto samples = co_await ExpandEach(ctx, asked, temperature);
+    for (size_t j = 0; j < who.size(); ++j) {
+      const bool kept = !samples[j].empty() &&
+                        StepConfidence(ctx.tree()[samples[j].front()]) >= floor;
+      at[who[j]] = kept ? samples[j].front() : kNoNode;
+    }
+  }
+}
+
+Co<std::vector<NodeId>> LookAheadEach(SearchContext& ctx,
+                                      const std::vector<NodeId>& from,
+                                      int steps, GreedySteps& known) {
+  std::vector<NodeId> at = from;
+  for (int step = 0; step < steps; ++step) {
+    std::vector<Draws> asked;
+    for (const NodeId node : at) {
+      if (ctx.tree()[node].terminal()) continue;
+      if (known.try_emplace(node, kNoNode).second) {
+        asked.push_back({.parent = node});
+      }
+    }
+    const auto samples = co_await ExpandEach(ctx, asked, 0);
+    for (size_t i = 0; i < asked.size(); ++i) {
+      if (!samples[i].empty()) known[asked[i].parent] = samples[i].front();
+    }
+    for (NodeId& node : at) {
+      const auto next = known.find(node);
+      if (next != known.end() && next->second != kNoNode) node = next->second;
+    }
+  }
+  co_return at;
+}
+
+}  // namespace espalier

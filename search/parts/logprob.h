@@ -1,0 +1,30 @@
+// Log-probabilities of steps under the policy, per token.
+#ifndef ESPALIER_SEARCH_PARTS_LOGPROB_H_
+#define ESPALIER_SEARCH_PARTS_LOGPROB_H_
+
+#include <algorithm>
+#include <cstdint>
+
+#include "search/tree/tree.h"
+
+namespace espalier {
+
+// Mean token log-prob of one step; of a step without tokens its log-prob.
+inline double StepLogprob(const Node& node) {
+  return node.logprob / std::max<double>(1, node.num_tokens);
+}
+
+// Mean token log-prob of the steps below `from` down to `to`; 0 of none.
+inline double MeanLogprob(const Tree& tree, NodeId from, NodeId to) {
+  double sum = 0;
+  int64_t tokens = 0;
+  for (NodeId id = to; id != from; id = tree[id].parent) {
+    sum += tree[id].logprob;
+    tokens += tree[id].num_tokens;
+  }
+  return sum / std::max<double>(1, static_cast<double>(tokens));
+}
+
+}  // namespace espalier
+
+#endif  // ESPALIER_SEARCH_PARTS_LOGPROB_H_

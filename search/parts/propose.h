@@ -1,0 +1,23 @@
+// Next steps of several nodes at once.
+#ifndef ESPALIER_SEARCH_PARTS_PROPOSE_H_
+#define ESPALIER_SEARCH_PARTS_PROPOSE_H_
+
+#include <vector>
+
+#include "absl/types/span.h"
+#include "search/search_context.h"
+
+namespace espalier {
+
+// Samples continuations of every node of `parents` and, if `evaluate`, scores
+// them; the requests of either stage go out together. `found[i]` becomes what
+// was sampled of parents[i]: distinct, in order of creation, without truncated
+// steps and, if `evaluate`, without steps that a budget left unscored.
+// `parents` and `found` outlive the call.
+Co<> Propose(SearchContext& ctx, absl::Span<const NodeId> parents,
+             ExpandOptions options, bool evaluate,
+             std::vector<std::vector<NodeId>>& found);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_SEARCH_PARTS_PROPOSE_H_

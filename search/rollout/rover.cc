@@ -1,0 +1,145 @@
+// Acting by the values of the uniform policy (T26; ROVER, He et al. 2025,
+// arXiv:2509.24981).
+//
+//   Q(s, a) = r(s, a) + mean over the children a' of Q(s', a')
+//
+// with r = path_score at an end and 0 before it, and path_score in place of the
+// mean where a step has no children yet. The greedy policy of these values is
+// optimal in trees with rewards of 0 and 1 at the ends; softmax keeps variety.
+//
+// One response:
+//   1. expand    a node met for the first time: `branch` samples of the next
+//                step, distinct ones are its children, each as likely;
+//   2. evaluate  them with the reward model;
+//   3. back up   Q from the node to the root: Node::q of a node is the Q of
+//                the step to it;
+//   4. act       draw a child with the chance exp(Q / rho), then 1 or, if met
+//                before, 4 from it, until the response ends and votes with its
+//                path_score.
+//
+// A node that yields no step that can be followed is left as if truncated, and
+// so are nodes that lead to such nodes alone. A visit is a response that ended.
+// Ends after `responses`, when the budget is spent or when
+// 64 responses in a row sampled nothing. Without an end there is no answer.
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "search/algorithm.h"
+#include "search/parts/choose.h"
+#include "search/parts/propose.h"
+
+namespace espalier {
+namespace {
+
+struct RoverOptions {
+  int responses = 0;
+  int branch = 4;
+  float rho = 0.1f;  // Q is in [0, 1]: at 1 all steps would be about as likely
+  float temperature = 1;
+  AnswerChoice choice = AnswerChoice::kWeighted;
+  void Visit(OptionVisitor& v) {
+    v.Int("responses", &responses, 0, 1 << 30, "0: until the budget is spent");
+    v.Int("branch", &branch, 1, 4096, "samples of a node's next step");
+    v.Real("rho", &rho, 0, 1000, "temperature of acting by Q; 0: greedy");
+    v.Real("temperature", &temperature, 0, 10, "of sampling");
+    VisitChoice(v, "choice", &choice, kAnswerChoiceNames,
+                "how finished responses make the answer");
+  }
+};
+
+bool Usable(const Node& node) { return node.scored() && !node.truncated(); }
+
+bool HasUsable(const Tree& tree, NodeId node) {
+  for (const NodeId c : Children(tree, node)) {
+    if (Usable(tree[c])) return true;
+  }
+  return false;
+}
+
+// Stage 3.
+void BackUp(Tree& tree, NodeId id) {
+  for (;; id = tree[id].parent) {
+    double sum = 0;
+    int children = 0;
+    for (const NodeId c : Children(tree, id)) {
+      if (!Usable(tree[c])) continue;
+      sum += tree[c].q;
+      ++children;
+    }
+    if (children == 0) tree[id].flags |= kTruncated;
+    tree[id].q = children == 0 ? 0 : static_cast<float>(sum / children);
+    if (id == kRoot) return;
+  }
+}
+
+// Stage 4: one of the usable children, of which there is one at least.
+NodeId Act(const Tree& tree, NodeId node, float rho, RandomStream& draws) {
+  NodeId best = kNoNode;
+  for (const NodeId c : Children(tree, node)) {
+    if (!Usable(tree[c])) continue;
+    if (best == kNoNode || tree[c].q > tree[best].q) best = c;
+  }
+  if (rho == 0) return best;
+  const auto mass = [&](NodeId c) {
+    return Usable(tree[c]) ? std::exp((tree[c].q - tree[best].q) / rho) : 0.0f;
+  };
+  double total = 0;
+  for (const NodeId c : Children(tree, node)) total += mass(c);
+  double left = draws.UniformDouble() * total;
+  for (const NodeId c : Children(tree, node)) {
+    left -= mass(c);
+    if (left < 0) return c;
+  }
+  return best;  // rounding used the draw up
+}
+
+// The end of a response, or kNoNode.
+Co<NodeId> Respond(SearchContext& ctx, const RoverOptions& options,
+                   RandomStream& draws) {
+  NodeId node = kRoot;
+  std::vector<std::vector<NodeId>> found;
+  while (!ctx.tree()[node].terminal()) {
+    if (!HasUsable(ctx.tree(), node)) {
+      co_await Propose(
+          ctx, absl::MakeConstSpan(&node, 1),
+          {.n = options.branch, .temperature = options.temperature}, true,
+          found);
+      // For want of budget, not of steps.
+      if (found[0].empty() && ctx.ShouldStop()) co_return kNoNode;
+      Tree& tree = ctx.tree();
+      for (const NodeId step : found[0]) tree[step].q = tree[step].path_score;
+      BackUp(tree, node);
+      if (found[0].empty()) co_return kNoNode;
+    }
+    node = Act(ctx.tree(), node, options.rho, draws);
+  }
+  co_return node;
+}
+
+Co<> RunRover(SearchContext& ctx, const RoverOptions& options) {
+  Votes votes(options.choice);
+  RandomStream draws = ctx.Stream(kRoot, Purpose::kSelect);
+  int finished = 0, free = 0;
+  while ((options.responses == 0 || finished < options.responses) &&
+         free < 64 && !ctx.ShouldStop()) {
+    const int64_t before = ctx.usage().tokens;
+    const NodeId end = co_await Respond(ctx, options, draws);
+    free = ctx.usage().tokens == before ? free + 1 : 0;
+    ctx.CountSimulation();
+    if (end == kNoNode) continue;
+    ++finished;
+    Tree& tree = ctx.tree();
+    for (const NodeId id : tree.Path(end)) ++tree[id].visits;
+    ++tree[kRoot].visits;
+    votes.Add(ctx, end, tree[end].path_score);
+    votes.Offer(ctx);
+  }
+}
+
+const RegisterAlgorithm<RoverOptions> kRover(
+    "rover", "responses drawn by the values of the uniform policy",
+    {RequestKind::kExpand, RequestKind::kEvaluate}, &RunRover);
+
+}  // namespace
+}  // namespace espalier

@@ -1,0 +1,135 @@
+// Votes weighted by calibrated confidence (S4; RLCR, Damani et al. 2025,
+// arXiv:2507.16806, weights samples by their stated confidence; Platt 1999).
+//
+//   confidence             c: score of the response by the reward model
+//   confidence_likelihood  c: geometric mean of its tokens' probabilities
+//
+//   w(response) = sigmoid(slope * logit(c) + offset)^power
+//
+//   1. draw   `parallel` responses;
+//   2. weigh  each;
+//   3. vote   the answer with the highest sum of weights is held.
+//
+// With slope 1, offset 0, power 1 and the reward this is `weighted`; slope and
+// offset are fitted where confidence and correctness are known, as by logistic
+// regression, which makes the weights probabilities (low Brier score); a power
+// of 0 is `majority`. With n = 0 responses are drawn until the budget is spent;
+// one that the budget cuts does not vote.
+#include "search/parts/confidence.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "search/algorithm.h"
+#include "search/parts/aggregate.h"
+#include "search/parts/choose.h"
+#include "search/parts/lockstep.h"
+
+namespace espalier {
+namespace {
+
+struct CalibrationOptions {
+  int n = 0;
+  int parallel = 1;
+  float temperature = 1;
+  float slope = 1;
+  float offset = 0;
+  float power = 1;
+  void Visit(OptionVisitor& v) {
+    v.Int("n", &n, 0, 1 << 20, "responses; 0: until the budget is spent");
+    v.Int("parallel", &parallel, 1, 4096, "responses drawn at once");
+    v.Real("temperature", &temperature, 0, 10, "of sampling");
+    v.Real("slope", &slope, -100, 100,
+           "of the calibration: factor of the confidence's log odds");
+    v.Real("offset", &offset, -100, 100,
+           "of the calibration: added to the log odds");
+    v.Real("power", &power, 0, 100, "of the calibrated confidence");
+  }
+};
+
+struct ConfidenceOptions : CalibrationOptions {
+  Level level = Level::kPath;
+  Aggregate aggregate = Aggregate::kLast;
+  void Visit(OptionVisitor& v) {
+    CalibrationOptions::Visit(v);
+    VisitChoice(v, "level", &level, kLevelNames, "reward head");
+    VisitChoice(v, "aggregate", &aggregate, kAggregateNames,
+                "how step scores make the score of a response");
+  }
+};
+
+struct LikelihoodOptions : CalibrationOptions {
+  ConfidenceOf of = ConfidenceOf::kMean;
+  void Visit(OptionVisitor& v) {
+    CalibrationOptions::Visit(v);
+    VisitChoice(v, "of", &of, kConfidenceOfNames,
+                "tokens of a response whose probability is its confidence");
+  }
+};
+
+float Weight(double confidence, const CalibrationOptions& options) {
+  return static_cast<float>(
+      std::pow(Calibrate(confidence, options.slope, options.offset),
+               static_cast<double>(options.power)));
+}
+
+// Has the steps of all responses scored where weights need it.
+Co<bool> Prepare(SearchContext& ctx, const std::vector<NodeId>& ends,
+                 const ConfidenceOptions&) {
+  std::vector<NodeId> steps;
+  for (const NodeId end : ends) {
+    const std::vector<NodeId> path = ctx.tree().Path(end);
+    steps.insert(steps.end(), path.begin(), path.end());
+  }
+  co_return co_await ScoreEach(ctx, steps);
+}
+Co<bool> Prepare(SearchContext&, const std::vector<NodeId>&,
+                 const LikelihoodOptions&) {
+  co_return true;
+}
+
+double ConfidenceIn(const Tree& tree, NodeId end,
+                    const ConfidenceOptions& options) {
+  return AggregatePath(tree, end, options.level, options.aggregate);
+}
+double ConfidenceIn(const Tree& tree, NodeId end,
+                    const LikelihoodOptions& options) {
+  return PathConfidence(tree, end, options.of);
+}
+
+template <class Options>
+Co<> RunConfidence(SearchContext& ctx, const Options& options) {
+  Votes votes(AnswerChoice::kWeighted);
+  int drawn = 0;
+  while ((options.n == 0 || drawn < options.n) && !ctx.ShouldStop()) {
+    const int count = options.n == 0
+                          ? options.parallel
+                          : std::min(options.parallel, options.n - drawn);
+    const int64_t before = ctx.usage().tokens;
+    const std::vector<NodeId> roots(static_cast<size_t>(count), kRoot);
+    std::vector<NodeId> ends =
+        co_await FinishEach(ctx, roots, options.temperature);
+    std::erase(ends, kNoNode);
+    if (!co_await Prepare(ctx, ends, options)) break;
+    for (const NodeId end : ends) {
+      votes.Add(ctx, end,
+                Weight(ConfidenceIn(ctx.tree(), end, options), options));
+      votes.Offer(ctx);
+      ctx.CountSimulation();
+    }
+    drawn += count;
+    if (ctx.usage().tokens == before) break;  // nothing more will come
+  }
+}
+
+const RegisterAlgorithm<ConfidenceOptions> kConfidence(
+    "confidence", "vote weighted by calibrated reward-model scores",
+    {RequestKind::kExpand, RequestKind::kEvaluate},
+    &RunConfidence<ConfidenceOptions>);
+const RegisterAlgorithm<LikelihoodOptions> kConfidenceLikelihood(
+    "confidence_likelihood", "vote weighted by calibrated token probabilities",
+    {RequestKind::kExpand}, &RunConfidence<LikelihoodOptions>);
+
+}  // namespace
+}  // namespace espalier

@@ -1,0 +1,208 @@
+// Particle filter and particle Gibbs over steps (S5; Puri et al. 2025,
+// arXiv:2502.01618; its_hub; conditional SMC of Andrieu et al. 2010).
+//
+// A sweep moves `particles` partial responses from the root to their ends.
+// Per step:
+//   1. extend    each unfinished particle by one sampled step;
+//   2. score     all with the reward model: s in [0, 1];
+//   3. resample  as many as there are, by
+//                w_i = softmax_i(logit(s_i) / resample_temperature),
+//                logit cut to that of [1e-6, 1 - 1e-6].
+// Finished particles stay as they are and keep their weight in the resampling;
+// particles whose step a length limit cut weigh nothing. Once all are finished
+// none is resampled any more: the votes weigh them.
+//
+// With iterations > 1 a sweep is followed by conditional ones: `keep` finished
+// particles are drawn by their weights as references. A reference walks the
+// same steps again beside the particles - keep free ones, which may be
+// resampled from its prefixes, and is itself never replaced. One particle
+// cannot be kept and free: then sweeps are independent.
+//
+// The finished particles of every sweep vote, each as often as it is there
+// (its_hub takes the highest score of the last sweep: choice=best,
+// iterations=1); before the first sweep has ended its best finished one is
+// held. Rounds of `iterations` sweeps repeat until the budget is spent.
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "search/algorithm.h"
+#include "search/parts/aggregate.h"
+#include "search/parts/choose.h"
+#include "search/parts/confidence.h"
+#include "search/parts/lockstep.h"
+#include "search/parts/resample.h"
+
+namespace espalier {
+namespace {
+
+struct ParticleOptions {
+  int particles = 8;
+  int iterations = 1;
+  int keep = 1;
+  int rounds = 0;
+  float temperature = 1;
+  float resample_temperature = 1;
+  Resampling resampling = Resampling::kMultinomial;
+  Level level = Level::kPath;
+  Aggregate aggregate = Aggregate::kLast;
+  AnswerChoice choice = AnswerChoice::kWeighted;
+  void Visit(OptionVisitor& v) {
+    v.Int("particles", &particles, 1, 4096, "responses written side by side");
+    v.Int("iterations", &iterations, 1, 1 << 20,
+          "sweeps of a round, each but the first conditional on the last");
+    v.Int("keep", &keep, 1, 4096, "reference particles of a conditional sweep");
+    v.Int("rounds", &rounds, 0, 1 << 20, "0: until the budget is spent");
+    v.Real("temperature", &temperature, 0, 10, "of sampling");
+    v.Real("resample_temperature", &resample_temperature, 0, 1000,
+           "of the weights' softmax; 0: the highest score takes all");
+    VisitChoice(v, "resampling", &resampling, kResamplingNames,
+                "how particles are drawn by their weights");
+    VisitChoice(v, "level", &level, kLevelNames, "reward head");
+    VisitChoice(v, "aggregate", &aggregate, kAggregateNames,
+                "how step scores make the score of a path");
+    VisitChoice(v, "choice", &choice, kAnswerChoiceNames,
+                "how finished responses make the answer");
+  }
+};
+
+// A particle is the node it has come to; kNoNode: lost.
+using Particles = std::vector<NodeId>;
+
+struct State {
+  explicit State(SearchContext& ctx, const ParticleOptions& options)
+      : votes(options.choice), random(ctx.Stream(kRoot, Purpose::kSelect)) {}
+  Votes votes;
+  RandomStream random;  // of all resampling
+  float held = -1;      // score of the answer held before the first vote
+};
+
+float Score(const Tree& tree, NodeId node, const ParticleOptions& options) {
+  return AggregatePath(tree, node, options.level, options.aggregate);
+}
+
+std::vector<double> Weights(const Tree& tree, const Particles& particles,
+                            const ParticleOptions& options) {
+  std::vector<double> logits;
+  for (const NodeId node : particles) {
+    logits.push_back(node == kNoNode ? -std::numeric_limits<double>::infinity()
+                                     : Logit(Score(tree, node, options)));
+  }
+  return Softmax(logits, options.resample_temperature);
+}
+
+Particles Take(const Particles& particles, const std::vector<size_t>& indices) {
+  Particles taken;
+  for (const size_t i : indices) taken.push_back(particles[i]);
+  return taken;
+}
+
+// Stage 1. Returns the particles that moved.
+Co<std::vector<size_t>> Extend(SearchContext& ctx, Particles& particles,
+                               float temperature) {
+  std::vector<Draws> asked;
+  std::vector<size_t> who;
+  for (size_t i = 0; i < particles.size(); ++i) {
+    if (particles[i] == kNoNode || ctx.tree()[particles[i]].terminal())
+      continue;
+    asked.push_back({.parent = particles[i]});
+    who.push_back(i);
+  }
+  const auto samples = co_await ExpandEach(ctx, asked, temperature);
+  for (size_t j = 0; j < who.size(); ++j) {
+    particles[who[j]] = samples[j].empty() ? kNoNode : samples[j].front();
+  }
+  co_return who;
+}
+
+// The best finished response until there are votes.
+void Hold(SearchContext& ctx, const Particles& particles,
+          const ParticleOptions& options, State& state) {
+  if (!state.votes.empty()) return;
+  for (const NodeId node : particles) {
+    if (node == kNoNode || !ctx.tree()[node].terminal()) continue;
+    const float score = Score(ctx.tree(), node, options);
+    if (score <= state.held) continue;
+    state.held = score;
+    ctx.Offer(node, score);
+  }
+}
+
+// One sweep. Returns its finished particles, references last.
+Co<Particles> Sweep(SearchContext& ctx, const Particles& references,
+                    const ParticleOptions& options, State& state) {
+  const size_t free_count =
+      static_cast<size_t>(options.particles) - references.size();
+  std::vector<std::vector<NodeId>> walks;
+  for (const NodeId end : references) walks.push_back(ctx.tree().Path(end));
+  Particles particles(free_count, kRoot);
+  for (size_t step = 0;; ++step) {
+    const std::vector<size_t> moved =
+        co_await Extend(ctx, particles, options.temperature);
+    if (moved.empty()) break;
+    Particles arrived;
+    for (const size_t i : moved) {
+      if (particles[i] != kNoNode) arrived.push_back(particles[i]);
+    }
+    if (!co_await ScoreEach(ctx, arrived)) {
+      for (const size_t i : moved) particles[i] = kNoNode;
+      break;
+    }
+    Hold(ctx, particles, options, state);
+    Particles all = particles;
+    for (const auto& walk : walks) {
+      all.push_back(walk[std::min(step, walk.size() - 1)]);
+    }
+    const bool open = std::any_of(all.begin(), all.end(), [&](NodeId node) {
+      return node != kNoNode && !ctx.tree()[node].terminal();
+    });
+    if (!open || ctx.ShouldStop()) break;
+    particles = Take(all, Resample(Weights(ctx.tree(), all, options),
+                                   static_cast<int>(free_count),
+                                   options.resampling, state.random));
+  }
+  Particles finished;
+  for (const NodeId node : particles) {
+    if (node != kNoNode && ctx.tree()[node].terminal()) {
+      finished.push_back(node);
+    }
+  }
+  finished.insert(finished.end(), references.begin(), references.end());
+  co_return finished;
+}
+
+Co<> RunRound(SearchContext& ctx, const ParticleOptions& options,
+              State& state) {
+  Particles references;
+  for (int i = 0; i < options.iterations && !ctx.ShouldStop(); ++i) {
+    const Particles finished = co_await Sweep(ctx, references, options, state);
+    for (const NodeId node : finished) {
+      state.votes.Add(ctx, node, Score(ctx.tree(), node, options));
+    }
+    if (!state.votes.empty()) state.votes.Offer(ctx);
+    ctx.CountSimulation();
+    const int keep = std::min(options.keep, options.particles - 1);
+    if (finished.empty() || keep == 0 || i + 1 == options.iterations) continue;
+    references =
+        Take(finished, Resample(Weights(ctx.tree(), finished, options), keep,
+                                options.resampling, state.random));
+  }
+}
+
+Co<> RunParticle(SearchContext& ctx, const ParticleOptions& options) {
+  State state(ctx, options);
+  for (int round = 0;
+       (options.rounds == 0 || round < options.rounds) && !ctx.ShouldStop();
+       ++round) {
+    const int64_t before = ctx.usage().tokens;
+    co_await RunRound(ctx, options, state);
+    if (ctx.usage().tokens == before) break;  // nothing more will come
+  }
+}
+
+const RegisterAlgorithm<ParticleOptions> kParticle(
+    "particle", "particle filter: partial responses resampled by their scores",
+    {RequestKind::kExpand, RequestKind::kEvaluate}, &RunParticle);
+
+}  // namespace
+}  // namespace espalier

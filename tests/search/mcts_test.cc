@@ -1,0 +1,376 @@
+// What every tree search of the MCTS family does, and what sets each apart.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/search/tree_world.h"
+
+namespace espalier {
+namespace {
+
+struct Method {
+  const char* name;
+  const char* complete;  // sees every leaf of a world of three moves
+};
+void PrintTo(const Method& method, std::ostream* os) { *os << method.name; }
+
+const Method kMethods[] = {
+    {"puct", "puct:widen=false:choice=best"},
+    {"puct", "puct:widen=false:choice=best:descend=false"},
+    {"puct", "puct:choice=best:width=3:first_value=parent"},
+    {"puct", "puct:widen=false:choice=best:in_flight=5:virtual_loss=1"},
+    {"puct", "puct:widen=false:choice=best:share=step_set"},
+    {"uct", "uct:widen=false:choice=best"},
+    {"uct", "uct:widen=false:choice=best:first_value=random:c=2"},
+    {"uct", "uct:widen=false:choice=best:first_value=infinity:in_flight=3"},
+    {"gumbel", "gumbel:choice=best:simulations=100000"},
+    {"gumbel",
+     "gumbel:choice=best:simulations=100000:candidates=3:in_flight=4"},
+    {"mcts_star", "mcts_star:gate=2"},
+    {"mcts_star", "mcts_star:gate=2:in_flight=4"},
+    {"td_mcts", "td_mcts:choice=best"},
+    {"td_mcts", "td_mcts:choice=best:descend=true:lr=0.5"},
+};
+
+class MctsTest : public testing::TestWithParam<Method> {
+ protected:
+  static std::string Spec(int branch) {
+    return absl::StrCat(GetParam().complete, ":branch=", branch);
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Family, MctsTest, testing::ValuesIn(kMethods));
+
+// Brute force over the world is the reference.
+TEST_P(MctsTest, FindsTheBestLeafOnceTheBudgetExceedsTheTree) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    for (const Scores scores : {Scores::kMean, Scores::kLeaf, Scores::kBest}) {
+      const TreeWorld world({.seed = seed,
+                             .branching = 3,
+                             .depth = 4,
+                             .early_leaf = seed % 2 == 0 ? 0.2 : 0,
+                             .enumerate = true,
+                             .scores = scores});
+      const SearchRun run = RunSearch(Spec(3), world, {.seed = seed});
+      ASSERT_TRUE(run.status.ok()) << run.status;
+      EXPECT_EQ(run.answer, world.best_answer()) << "seed " << seed;
+      EXPECT_TRUE(run.tree()[kRoot].closed());
+      EXPECT_EQ(run.stop_reason, "");
+    }
+  }
+}
+
+TEST_P(MctsTest, RegretFallsWithTheBudget) {
+  std::vector<double> regret;
+  for (const int64_t tokens : {12, 40, 120, 400}) {
+    double sum = 0;
+    for (uint64_t seed = 1; seed <= 30; ++seed) {
+      const TreeWorld world(
+          {.seed = seed, .branching = 3, .depth = 4, .enumerate = true});
+      const SearchRun run =
+          RunSearch(Spec(3), world, {.tokens = tokens, .seed = seed});
+      float found = 0;
+      if (run.node != kNoNode && run.tree()[run.node].terminal()) {
+        found = world[world.Find(run.tree(), run.node)].reward;
+      }
+      sum += world[0].best - found;
+    }
+    regret.push_back(sum / 30);
+  }
+  RecordProperty("regret", absl::StrCat(regret[0], " ", regret[1], " ",
+                                        regret[2], " ", regret[3]));
+  EXPECT_LE(regret[3], regret[1] + 1e-6);
+  EXPECT_LE(regret[1], regret[0] + 0.05);
+  EXPECT_LT(regret[3], 0.02);
+}
+
+TEST_P(MctsTest, TheOrderOfRepliesChangesNothing) {
+  for (uint64_t seed = 1; seed <= 4; ++seed) {
+    const TreeWorld world(
+        {.seed = seed, .early_leaf = 0.2, .scores = Scores::kNoisy});
+    const SearchRun run = RunSearch(Spec(3), world, {.tokens = 90});
+    for (uint64_t shuffle = 1; shuffle <= 6; ++shuffle) {
+      const SearchRun other =
+          RunSearch(Spec(3), world, {.tokens = 90, .shuffle = shuffle});
+      ASSERT_EQ(other.tree_text, run.tree_text);
+      EXPECT_EQ(other.answer, run.answer);
+    }
+  }
+}
+
+// Random worlds, random budgets: RunSearch checks the tree each time.
+TEST_P(MctsTest, TreesStayConsistentOnRandomWorlds) {
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    RandomStream random(StreamKey(seed, 0, 0, Purpose::kTest));
+    const TreeWorld world({.seed = seed,
+                           .branching = random.Range(1, 4),
+                           .depth = random.Range(1, 5),
+                           .early_leaf = 0.15,
+                           .enumerate = random.Below(2) == 0,
+                           .scores = Scores::kNoisy});
+    const SearchRun run =
+        RunSearch(Spec(random.Range(1, 5)), world,
+                  {.tokens = random.Range(1, 300), .seed = seed});
+    EXPECT_TRUE(run.status.ok()) << run.status;
+    uint64_t ended = 0;
+    for (NodeId id = 0; id < run.tree().size(); ++id) {
+      ended += run.tree()[id].terminal() ? run.tree()[id].visits : 0;
+    }
+    EXPECT_LE(ended, run.tree()[kRoot].visits);
+  }
+}
+
+TEST_P(MctsTest, ABudgetOfOneTokenAndOneOfNoneEndProperly) {
+  const TreeWorld world({.depth = 4});
+  for (const int64_t tokens : {1, 2, 3}) {
+    const SearchRun run = RunSearch(Spec(3), world, {.tokens = tokens});
+    EXPECT_TRUE(run.status.ok()) << run.status;
+    EXPECT_EQ(run.answer, "");
+    EXPECT_LE(run.usage.tokens, tokens + 15);
+  }
+}
+
+TEST_P(MctsTest, EqualRewardsDuplicatesAndOnlyTerminalsAreAnswered) {
+  const TreeWorld equal(
+      {.seed = 4, .depth = 3, .enumerate = true, .scores = Scores::kEqual});
+  EXPECT_FALSE(RunSearch(Spec(3), equal, {.tokens = 300}).answer.empty());
+  const TreeWorld one({.branching = 1, .depth = 3});
+  EXPECT_EQ(RunSearch(Spec(3), one, {.tokens = 300}).answer, one.best_answer());
+  const TreeWorld ends({.branching = 3, .depth = 1, .enumerate = true});
+  EXPECT_EQ(RunSearch(Spec(3), ends, {.tokens = 300}).answer,
+            ends.best_answer());
+}
+
+TEST_P(MctsTest, APolicyThatSaysNothingEndsTheSearch) {
+  const TreeWorld world({});
+  RunLimits limits{.tokens = 100};
+  limits.reply = [&](const Tree& tree, const SearchRequest& request) {
+    SearchCompletion reply = world.Reply(tree, request);
+    reply.samples.clear();
+    return reply;
+  };
+  const SearchRun none = RunSearch(Spec(3), world, limits);
+  EXPECT_TRUE(none.status.ok());
+  EXPECT_EQ(none.answer, "");
+  limits.reply = [&](const Tree& tree, const SearchRequest& request) {
+    SearchCompletion reply = world.Reply(tree, request);
+    for (SampledStep& sample : reply.samples) sample.truncated = true;
+    return reply;
+  };
+  const SearchRun cut = RunSearch(Spec(3), world, limits);
+  EXPECT_TRUE(cut.status.ok());
+  EXPECT_EQ(cut.answer, "");
+}
+
+TEST_P(MctsTest, RewardsThatAreNoNumbersFailTheSearch) {
+  const TreeWorld world({});
+  RunLimits limits{.tokens = 100};
+  limits.reply = [&](const Tree& tree, const SearchRequest& request) {
+    SearchCompletion reply = world.Reply(tree, request);
+    for (NodeScores& scores : reply.scores) scores.path = scores.step = NAN;
+    return reply;
+  };
+  const SearchRun run = RunSearch(Spec(3), world, limits);
+  EXPECT_EQ(run.status.code(), absl::StatusCode::kInvalidArgument);
+}
+
+// One search takes each simulation from the formulas of a plain loop over the
+// world, which knows nothing of trees, coroutines or closing.
+struct Plain {
+  std::map<int, double> n, q;
+  std::map<int, bool> expanded;
+};
+
+template <class Score>
+void PlainMcts(const TreeWorld& world, int simulations, Plain& plain,
+               const Score& score) {
+  for (int i = 0; i < simulations; ++i) {
+    std::vector<int> path = {0};
+    while (plain.expanded[path.back()]) {
+      const auto& children = world[path.back()].children;
+      if (children.empty()) break;
+      int best = children[0];
+      for (const int c : children) {
+        if (score(path.back(), c) > score(path.back(), best)) best = c;
+      }
+      path.push_back(best);
+    }
+    plain.expanded[path.back()] = true;
+    double value = world.Score(path.back());
+    if (path.back() == 0) {
+      value = 0;
+      for (const int c : world[0].children) {
+        value = std::max<double>(value, world.Score(c));
+      }
+    }
+    for (const int place : path) {
+      plain.n[place] += 1;
+      plain.q[place] += (value - plain.q[place]) / plain.n[place];
+    }
+  }
+}
+
+void ExpectSameVisits(const SearchRun& run, const TreeWorld& world,
+                      const Plain& plain) {
+  for (NodeId id = 0; id < run.tree().size(); ++id) {
+    const auto at = plain.n.find(world.Find(run.tree(), id));
+    const double wanted = at == plain.n.end() ? 0 : at->second;
+    ASSERT_EQ(run.tree()[id].visits, wanted) << "node " << id;
+    if (wanted > 0) {
+      EXPECT_NEAR(run.tree()[id].q, plain.q.at(world.Find(run.tree(), id)),
+                  1e-4);
+    }
+  }
+}
+
+TEST(PuctTest, VisitsAreThoseOfAPlainLoop) {
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    const TreeWorld world({.seed = seed,
+                           .branching = 4,
+                           .depth = 6,
+                           .enumerate = true,
+                           .scores = Scores::kNoisy});
+    const SearchRun run = RunSearch(
+        "puct:widen=false:descend=false:close=false:branch=4:simulations=300",
+        world);
+    Plain plain;
+    PlainMcts(world, 300, plain, [&](int parent, int child) {
+      const double n = plain.n[parent];
+      // c(N) P sqrt(N) / (1 + N(c)); an unvisited child's Q is its score. The
+      // visit under way counts: N(s) + 1.
+      const double c = 1.25 + std::log((n + 1 + 19652 + 1) / 19652);
+      const double p = std::exp(
+          world[parent].logprobs[static_cast<size_t>(world[child].move)]);
+      const double q = plain.n[child] > 0 ? plain.q[child] : world.Score(child);
+      return q + c * p * std::sqrt(n + 1) / (1 + plain.n[child]);
+    });
+    ExpectSameVisits(run, world, plain);
+  }
+}
+
+TEST(UctTest, VisitsAreThoseOfAPlainLoop) {
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    const TreeWorld world({.seed = seed,
+                           .branching = 4,
+                           .depth = 6,
+                           .enumerate = true,
+                           .scores = Scores::kNoisy});
+    const SearchRun run = RunSearch(
+        "uct:widen=false:descend=false:close=false:branch=4:simulations=300:"
+        "c=0.7:first_value=zero",
+        world);
+    Plain plain;
+    PlainMcts(world, 300, plain, [&](int parent, int child) {
+      const double n = plain.n[parent] + 1;
+      const double nc = std::max(1.0, plain.n[child]);
+      const double q = plain.n[child] > 0 ? plain.q[child] : 0;
+      return q + 0.7 * std::sqrt(std::log(n) / nc);
+    });
+    ExpectSameVisits(run, world, plain);
+  }
+}
+
+TEST(MctsVerifyTest, AnAcceptedResponseEndsTheSearchAndOthersAreClosed) {
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    const TreeWorld world({.seed = seed,
+                           .branching = 3,
+                           .depth = 4,
+                           .enumerate = true,
+                           .scores = Scores::kNoisy});
+    const SearchRun run =
+        RunSearch("puct:widen=false:verify=true:branch=3:choice=best", world);
+    EXPECT_EQ(run.answer, world.best_answer());
+    EXPECT_TRUE(run.tree()[kRoot].proved());
+    // What was refused is worth nothing, whatever the reward model had said.
+    for (NodeId id = 1; id < run.tree().size(); ++id) {
+      const Node& node = run.tree()[id];
+      if (node.closed() && !node.proved()) {
+        EXPECT_NEAR(node.q, 0, 1e-5);
+      }
+    }
+  }
+}
+
+// Steps "a" and "b" commute: with sharing each set of steps is expanded once.
+TEST(MctsShareTest, StatesReachedTwiceAreExpandedOnce) {
+  // Each move may be made once; a response ends when all three were.
+  const auto reply = [](const Tree& tree, const SearchRequest& request) {
+    SearchCompletion done{.seq = request.seq};
+    if (request.kind == RequestKind::kEvaluate) {
+      for (const NodeId node : request.nodes) {
+        const float score = tree[node].terminal() ? 0.75f : 0.5f;
+        done.scores.push_back({score, score});
+      }
+      return done;
+    }
+    std::set<int> left = {0, 1, 2};
+    for (const NodeId step : tree.Path(request.nodes[0])) {
+      left.erase(tree.tokens(step)[0]);
+    }
+    for (const int move : left) {
+      const bool last = left.size() == 1;
+      done.samples.push_back({.tokens = {move},
+                              .text = absl::StrCat("s", move, "\n"),
+                              .logprob = -1,
+                              .ended = last});
+    }
+    return done;
+  };
+  const TreeWorld world({});
+  int expanded[2];
+  for (const bool share : {false, true}) {
+    RunLimits limits;
+    limits.reply = reply;
+    const SearchRun run =
+        RunSearch(absl::StrCat("puct:widen=false:descend=false:branch=3:share=",
+                               share ? "step_set" : "none"),
+                  world, limits);
+    EXPECT_TRUE(run.tree()[kRoot].closed());
+    int count = 0, aliases = 0;
+    for (NodeId id = 0; id < run.tree().size(); ++id) {
+      count += run.tree()[id].num_children > 0;
+      aliases += run.tree()[id].twin != kNoNode;
+    }
+    expanded[share] = count;
+    EXPECT_EQ(aliases > 0, share);
+  }
+  // 1 + 3 + 6 prefixes of two steps, against 1 + 3 + 3 sets of two.
+  EXPECT_EQ(expanded[false], 10);
+  EXPECT_EQ(expanded[true], 7);
+}
+
+TEST(MctsShareTest, WithoutEqualStatesTheGraphIsTheTree) {
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    // Every step says something of its own: see the world's texts below.
+    const TreeWorld world({.seed = seed,
+                           .branching = 3,
+                           .depth = 4,
+                           .enumerate = true,
+                           .scores = Scores::kNoisy});
+    RunLimits limits{.simulations = 60};
+    limits.reply = [&](const Tree& tree, const SearchRequest& request) {
+      SearchCompletion reply = world.Reply(tree, request);
+      for (SampledStep& sample : reply.samples) {
+        sample.text = absl::StrCat(request.nodes[0], sample.text);
+      }
+      return reply;
+    };
+    const std::string spec =
+        "puct:widen=false:descend=false:branch=3:choice=best";
+    const SearchRun tree = RunSearch(spec, world, limits);
+    const SearchRun graph = RunSearch(spec + ":share=last_step", world, limits);
+    ASSERT_EQ(tree.tree().size(), graph.tree().size());
+    for (NodeId id = 0; id < tree.tree().size(); ++id) {
+      EXPECT_EQ(tree.tree()[id].visits, graph.tree()[id].visits);
+      EXPECT_NEAR(tree.tree()[id].q, graph.tree()[id].q, 1e-5);
+      EXPECT_EQ(graph.tree()[id].twin, kNoNode);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace espalier
