@@ -27,12 +27,12 @@
 #include <cmath>
 #include <vector>
 
+#include "search/algorithm.h"
 #include "search/best_first/priority.h"
 #include "search/best_first/proof_graph.h"
 #include "search/parts/choose.h"
 #include "search/parts/frontier.h"
 #include "search/parts/logprob.h"
-#include "search/parts/needs_by_options.h"
 #include "search/parts/propose.h"
 
 namespace espalier {
@@ -66,6 +66,12 @@ struct BestFirstOptions {
     v.Int("in_flight", &in_flight, 1, 4096, "nodes expanded at once");
     VisitChoice(v, "choice", &choice, kAnswerChoiceNames,
                 "how finished responses make the answer");
+  }
+  std::vector<RequestKind> Needs() const {
+    std::vector<RequestKind> needs = {RequestKind::kExpand};
+    if (score != Score::kLogprob) needs.push_back(RequestKind::kEvaluate);
+    if (verify) needs.push_back(RequestKind::kVerify);
+    return needs;
   }
 };
 
@@ -170,16 +176,13 @@ Co<> RunBestFirst(SearchContext& ctx, const BestFirstOptions& options) {
   }
 }
 
-std::vector<RequestKind> Needs(const BestFirstOptions& options) {
-  std::vector<RequestKind> needs = {RequestKind::kExpand};
-  if (options.score != Score::kLogprob) needs.push_back(RequestKind::kEvaluate);
-  if (options.verify) needs.push_back(RequestKind::kVerify);
-  return needs;
-}
-
-const RegisterByOptions<BestFirstOptions> kBestFirst(
-    "best_first", "best-first search by log-probability over merged states",
-    &Needs, &RunBestFirst);
+const RegisterAlgorithm<BestFirstOptions> kBestFirst(
+    "best_first", "best-first search by log-probability over merged states", {},
+    &RunBestFirst,
+    MethodNotes{.source = "BFS-Prover-V2, Xin et al. 2025, arXiv:2509.06493",
+                .when_to_use = "a verifier decides and log-probabilities are "
+                               "the only guide, as in proofs",
+                .test = "tests/search/best_first_test.cc"});
 
 }  // namespace
 }  // namespace espalier

@@ -102,7 +102,7 @@ const RegisterAlgorithm<StarOptions> kStar(
     MethodNotes{.source = "ReST-MCTS*, Zhang et al. 2024, arXiv:2406.03816",
                 .when_to_use = "the reward model values unfinished paths well "
                                "and responses are long",
-                .test = "tests/search/every_method_test.cc"});
+                .test = "tests/search/mcts_test.cc"});
 
 }  // namespace
 }  // namespace espalier

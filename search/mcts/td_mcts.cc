@@ -105,7 +105,7 @@ const RegisterAlgorithm<TdOptions> kTd(
     MethodNotes{.source = "x1, Besta et al. 2025, arXiv:2501.11223",
                 .when_to_use = "what lies near a node shall count for more "
                                "than what lies far below it",
-                .test = "tests/search/every_method_test.cc"});
+                .test = "tests/search/mcts_test.cc"});
 
 }  // namespace
 }  // namespace espalier

@@ -131,7 +131,7 @@ const RegisterAlgorithm<UctOptions> kUct(
         .source = "Kocsis & Szepesvari 2006; RAP, arXiv:2305.14992; rStar, "
                   "arXiv:2408.06195",
         .when_to_use = "the policy's probabilities say little about steps",
-        .test = "tests/search/every_method_test.cc"});
+        .test = "tests/search/mcts_test.cc"});
 
 }  // namespace
 }  // namespace espalier

@@ -28,10 +28,11 @@
 #include <numeric>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "search/algorithm.h"
 #include "search/parts/choose.h"
 #include "search/parts/grow.h"
 #include "search/parts/logprob.h"
-#include "search/parts/needs_by_options.h"
 
 namespace espalier {
 namespace {
@@ -39,6 +40,10 @@ namespace {
 enum class Fallback : uint8_t { kNone, kRandom, kLowest, kSoftmax };
 constexpr std::array<std::string_view, 4> kFallbackNames = {
     "none", "random", "lowest", "softmax"};
+
+bool ReadsScores(AnswerChoice choice) {
+  return choice != AnswerChoice::kFirst && choice != AnswerChoice::kMajority;
+}
 
 struct SegmentsOptions {
   int paths = 16;
@@ -76,6 +81,16 @@ struct SegmentsOptions {
     VisitChoice(v, "choice", &choice, kAnswerChoiceNames,
                 "how finished responses make the answer");
   }
+  std::vector<RequestKind> Needs() const {
+    std::vector<RequestKind> needs = {RequestKind::kExpand};
+    if (ReadsScores(choice)) needs.push_back(RequestKind::kEvaluate);
+    return needs;
+  }
+  std::vector<std::string> Check() const {
+    if (first_low <= first_high) return {};
+    return {absl::StrCat("first_low=", first_low,
+                         " is more than first_high=", first_high)};
+  }
 };
 
 // A path that goes on, or a grown segment that one may start from again.
@@ -93,11 +108,6 @@ struct SegmentTree {
   int copies = 0;   // of an active path that forks
   bool all = true;  // fork whatever the log-prob: the start of a tree or branch
 };
-
-bool ReadsScores(AnswerChoice choice) {
-  return choice != AnswerChoice::kFirst && choice != AnswerChoice::kMajority;
-}
-
 // Stage 1: the active paths with their copies next to each other. Every active
 // path holds a place.
 std::vector<Segment> Fork(const SegmentsOptions& options, SegmentTree& tree) {
@@ -237,15 +247,12 @@ Co<> RunSegments(SearchContext& ctx, const SegmentsOptions& options) {
   }
 }
 
-std::vector<RequestKind> Needs(const SegmentsOptions& options) {
-  std::vector<RequestKind> needs = {RequestKind::kExpand};
-  if (ReadsScores(options.choice)) needs.push_back(RequestKind::kEvaluate);
-  return needs;
-}
-
-const RegisterByOptions<SegmentsOptions> kSegments(
-    "segments", "tree rollouts that fork between segments", &Needs,
-    &RunSegments);
+const RegisterAlgorithm<SegmentsOptions> kSegments(
+    "segments", "tree rollouts that fork between segments", {}, &RunSegments,
+    MethodNotes{
+        .source = "TreePO, Li et al. 2025, arXiv:2508.17445; DialTree-RPO",
+        .when_to_use = "rollouts for training shall share prefixes",
+        .test = "tests/search/rollout_test.cc"});
 
 }  // namespace
 }  // namespace espalier

@@ -129,10 +129,10 @@ TEST(ProofGraphTest, ACycleKeepsNothingOpenAndHandsAProofUp) {
   grown.graph.Close(grown.graph.state(b));
   EXPECT_EQ(grown.ProofOf(b), Proof::kOpen);  // by a to c
   EXPECT_EQ(grown.ProofOf(a), Proof::kOpen);
-  Grown proved = grown;
-  proved.graph.Prove(proved.graph.state(c));
+  ProofGraph proved = grown.graph;
+  proved.Prove(proved.state(c));
   for (const NodeId node : {kRoot, a, b, c}) {
-    EXPECT_EQ(proved.ProofOf(node), Proof::kProved);
+    EXPECT_EQ(proved.Proofs()[proved.state(node)], Proof::kProved);
   }
   grown.graph.Close(grown.graph.state(c));
   for (const NodeId node : {kRoot, a, b, c}) {
