@@ -141,6 +141,9 @@ class PresetTest(MethodsTest):
         self.assertRegex(preset["config_hash"], "^[0-9a-f]{16}$")
         self.assertNotEqual(preset["config_hash"], self.solve(
             "--preset", "rest_mcts_star")["config_hash"])
+        # auto is recorded as the method that it stood for.
+        self.assertEqual(self.solve()["config_hash"],
+                         self.solve("--search", "beam")["config_hash"])
 
     def test_eval_compares_presets_with_methods(self):
         path = self.path("r.json")
