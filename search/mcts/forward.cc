@@ -8,7 +8,9 @@ Co<> Forward(SearchContext& ctx, NodeId parent, const MctsOptions& options) {
   const Tree& tree = ctx.tree();
   NodeId best = kNoNode;
   for (const NodeId c : Children(tree, parent)) {
-    if (!tree[c].scored() || tree[c].truncated() || tree[c].visits > 0) {
+    // An alias has its state's value.
+    if (!tree[c].scored() || tree[c].truncated() || tree[c].visits > 0 ||
+        tree[c].twin != kNoNode) {
       continue;
     }
     if (best == kNoNode || tree[c].path_score > tree[best].path_score) best = c;
@@ -26,7 +28,8 @@ Co<> Forward(SearchContext& ctx, NodeId parent, const MctsOptions& options) {
     highest = std::max(highest, tree[at].path_score);
     if (tree[at].terminal()) break;
   }
-  if (at == best) co_return;
+  // Visited meanwhile by another simulation: it has a better value now.
+  if (at == best || tree[best].visits > 0) co_return;
   Node& node = ctx.tree()[best];
   const float w = options.forward_weight;
   node.q = (1 - w) * node.path_score + w * highest;

@@ -144,6 +144,7 @@ Co<> DrawCandidates(SearchContext& ctx, const GumbelOptions& options,
     }
     co_await ctx.Evaluate(more.samples);
   }
+  ctx.tree()[kRoot].flags |= kOpened;
   std::vector<float> logprobs;
   for (const NodeId c : Children(tree, kRoot)) {
     logprobs.push_back(tree[c].logprob);

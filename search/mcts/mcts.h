@@ -3,7 +3,7 @@
 //
 // One simulation:
 //   1. select    from the root, the child that the rule picks, until a node
-//                that was never expanded, asks for one more child, or ends a
+//                that was not opened yet, asks for one more child, or ends a
 //                response;
 //   2. expand    `branch` samples of the next step there (one, where a child is
 //                added to others); equal ones are one child with more draws;
@@ -105,7 +105,7 @@ bool Select(SearchContext& ctx, Mcts<Rule>& s, PathVisit& visit, bool widen) {
   Tree& tree = ctx.tree();
   while (true) {
     const NodeId at = visit.state();
-    if (tree[at].num_children == 0) return true;
+    if ((tree[at].flags & kOpened) == 0) return true;
     if (widen && Widens(tree, at, s.options)) return true;
     const NodeId next = s.rule.Pick(ctx, at);
     if (next == kNoNode) return true;
@@ -162,28 +162,33 @@ Co<> Simulate(SearchContext& ctx, Mcts<Rule>& s, PathVisit& visit) {
   bool widen = true;
   while (Select(ctx, s, visit, widen)) {  // 1
     const NodeId leaf = visit.state();
-    if (tree[leaf].terminal()) break;
-    if (tree[leaf].expanded() && tree[leaf].num_children == 0) {
-      // Somebody else's expansion is under way.
+    const bool first = (tree[leaf].flags & kOpened) == 0;
+    if ((tree[leaf].flags & kOpening) != 0 ||
+        (leaf != kRoot && !tree[leaf].scored())) {
+      // Another simulation's request for it is under way.
       visit.Abandon();
       --s.started;
       co_await ctx.Yield();
       co_return;
     }
-    const bool first = tree[leaf].num_children == 0;
+    if (tree[leaf].terminal()) break;
     if (!first && !s.options.widen) {  // nothing left to go to
       tree[leaf].flags |= kClosed;
       break;
     }
-    s.idle = 0;
+    const int64_t tokens = ctx.usage().tokens;
+    if (first) tree[leaf].flags |= kOpening;
     const Expansion expansion =
         co_await ctx.Expand(leaf, {.n = first ? s.options.branch : 1,
                                    .temperature = s.options.temperature});  // 2
+    tree[leaf].flags &= static_cast<uint8_t>(~kOpening);
+    if (ctx.usage().tokens > tokens) s.idle = 0;
     if (expansion.samples.empty()) {
       // Nothing can follow, and not for want of budget: never again.
       if (!ctx.ShouldStop()) tree[leaf].flags |= kTruncated;
       break;
     }
+    tree[leaf].flags |= kOpened;
     if (s.states.on()) {
       for (const NodeId c : expansion.samples) s.states.Enter(tree, c);
     }
@@ -198,6 +203,7 @@ Co<> Simulate(SearchContext& ctx, Mcts<Rule>& s, PathVisit& visit) {
     widen = false;
   }
   if (tree[visit.state()].truncated()) {
+    s.over |= visit.state() == kRoot;
     visit.Abandon();
     co_return;
   }

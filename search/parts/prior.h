@@ -22,12 +22,13 @@ inline bool Open(const Tree& tree, const Node& child) {
 }
 
 // N(s), finished and in flight. Where states are shared a node is visited by
-// other ways than its own parent: 1 + the sum over its children.
+// other ways than its own parent: 1, the sum over its children, and the visit
+// that asks.
 inline float StateVisits(const Tree& tree, NodeId id, Share share) {
   const Node& node = tree[id];
   uint32_t n = node.visits + node.in_flight;
   if (share != Share::kNone) {
-    n = 1;
+    n = 2;
     for (const NodeId c : Children(tree, id)) {
       n += tree[c].visits + tree[c].in_flight;
     }

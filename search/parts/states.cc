@@ -14,7 +14,8 @@ uint64_t States::Key(const Tree& tree, NodeId node) {
 }
 
 void States::Enter(Tree& tree, NodeId node) {
-  if (!on() || tree[node].truncated()) return;
+  // One that has children already (forward steps) stays what it is.
+  if (!on() || tree[node].truncated() || tree[node].num_children > 0) return;
   const auto [it, is_new] = first_.emplace(Key(tree, node), node);
   if (is_new || it->second == node) return;
   for (NodeId up = node; up != kNoNode; up = tree[up].parent) {

@@ -1,6 +1,7 @@
 #include "search/tree/check_tree.h"
 
 #include <cmath>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "src/base/text.h"
@@ -38,9 +39,18 @@ absl::Status CheckChildren(const Tree& tree, NodeId id) {
   return absl::OkStatus();
 }
 
+// `through_aliases`: visits of aliases of `id`.
 absl::Status CheckStatistics(const Tree& tree, NodeId id,
+                             uint64_t through_aliases,
                              const CheckTreeOptions& options) {
   const Node& node = tree[id];
+  if (node.twin != kNoNode) {
+    if (node.twin >= tree.size() || node.twin == id) {
+      return Broken(id, "an alias of nothing");
+    }
+    if (tree[node.twin].twin != kNoNode) return Broken(id, "alias of an alias");
+    if (node.num_children > 0) return Broken(id, "an alias with children");
+  }
   if (node.in_flight != 0) {
     return Broken(id, absl::StrCat(node.in_flight, " visits in flight"));
   }
@@ -54,7 +64,7 @@ absl::Status CheckStatistics(const Tree& tree, NodeId id,
   if (!options.visits_conserve) return absl::OkStatus();
   uint64_t below = 0;
   for (const NodeId c : Children(tree, id)) below += tree[c].visits;
-  if (below > node.visits) {
+  if (below > node.visits + through_aliases) {
     return Broken(id, absl::StrCat("children have ", below,
                                    " visits, the node ", node.visits));
   }
@@ -65,10 +75,15 @@ absl::Status CheckStatistics(const Tree& tree, NodeId id,
 
 absl::Status CheckTree(const Tree& tree, const CheckTreeOptions& options) {
   uint32_t reached = 1;
+  std::vector<uint64_t> through_aliases(tree.size());
+  for (NodeId id = 0; id < tree.size(); ++id) {
+    const NodeId twin = tree[id].twin;
+    if (twin < tree.size()) through_aliases[twin] += tree[id].visits;
+  }
   for (NodeId id = 0; id < tree.size(); ++id) {
     absl::Status status = CheckChildren(tree, id);
     if (!status.ok()) return status;
-    status = CheckStatistics(tree, id, options);
+    status = CheckStatistics(tree, id, through_aliases[id], options);
     if (!status.ok()) return status;
     reached += tree[id].num_children;
   }

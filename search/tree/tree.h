@@ -52,6 +52,8 @@ enum NodeFlag : uint8_t {
   kScored = 8,     // step_score and path_score are set
   kClosed = 16,    // nothing left to learn here or below
   kProved = 32,    // a verifier accepted a response that ends here or below
+  kOpened = 64,    // its children are there: selection may go on (MCTS)
+  kOpening = 128,  // and are asked for
 };
 
 // Statistics are averages, not sums: they stay in the rewards' range.
