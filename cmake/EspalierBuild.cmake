@@ -143,6 +143,29 @@ function(espalier_layer name)
     SKIP_PRECOMPILE_HEADERS ON)
 endfunction()
 
+# Compiles the files of `folder`, *.textproto, into layer `name`: an installed
+# program needs none of them.
+function(espalier_presets name folder)
+  if(NOT TARGET espalier_${name})
+    return()
+  endif()
+  file(GLOB files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.textproto)
+  list(SORT files)
+  set(names)
+  foreach(file ${files})
+    get_filename_component(stem ${file} NAME_WE)
+    list(APPEND names ${stem})
+  endforeach()
+  list(JOIN names "," names)
+  set(out ${CMAKE_BINARY_DIR}/presets/${name}_presets.cc)
+  set(script ${CMAKE_SOURCE_DIR}/cmake/EmbedPresets.cmake)
+  add_custom_command(OUTPUT ${out}
+    COMMAND ${CMAKE_COMMAND} -D FOLDER=${CMAKE_SOURCE_DIR}/${folder}
+      -D NAMES=${names} -D OUT=${out} -P ${script}
+    DEPENDS ${files} ${script} VERBATIM)
+  target_sources(espalier_${name} PRIVATE ${out})
+endfunction()
+
 # Links the objects and the libraries of `LAYERS` into `target`.
 function(espalier_link target)
   cmake_parse_arguments(P "TORCH" "" "LAYERS" ${ARGN})

@@ -1,14 +1,19 @@
 #include "search/algorithm.h"
 
 #include <map>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "search/presets.h"
 #include "src/base/check.h"
+#include "src/base/random.h"
 #include "src/base/text.h"
 
 namespace espalier {
 namespace {
+
+constexpr std::string_view kPresetPrefix = "preset=";
 
 // Constant after main has begun.
 std::map<std::string, AlgorithmInfo>& Registry() {
@@ -51,13 +56,35 @@ absl::Status ParseMethod(std::string_view spec, std::string* name,
   return absl::OkStatus();
 }
 
+absl::Status ResolveMethod(std::string_view spec, std::string* name,
+                           OptionMap* options) {
+  ESP_RETURN_IF_ERROR(ParseMethod(spec, name, options));
+  if (name->rfind(kPresetPrefix, 0) != 0) return absl::OkStatus();
+  ESP_ASSIGN_OR_RETURN(const Preset* preset,
+                       FindPreset(name->substr(kPresetPrefix.size())));
+  *name = preset->method;
+  // What is there already was given and stays.
+  options->insert(preset->options.begin(), preset->options.end());
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::unique_ptr<SearchAlgorithm>> MakeAlgorithm(
     std::string_view spec) {
   std::string name;
   OptionMap options;
-  ESP_RETURN_IF_ERROR(ParseMethod(spec, &name, &options));
+  ESP_RETURN_IF_ERROR(ResolveMethod(spec, &name, &options));
+  return MakeAlgorithm(name, options);
+}
+
+absl::StatusOr<std::unique_ptr<SearchAlgorithm>> MakeAlgorithm(
+    const std::string& name, const OptionMap& options) {
   const auto it = Registry().find(name);
   if (it == Registry().end()) {
+    if (FindPreset(name).ok()) {
+      return absl::NotFoundError(absl::StrCat(
+          "unknown method \"", name, "\": there is a preset of that name, ",
+          "which is written preset=", name));
+    }
     std::vector<std::string> names;
     for (const auto& [known, info] : Registry()) names.push_back(known);
     return absl::NotFoundError(UnknownName("method", name, names));
@@ -71,6 +98,11 @@ std::string CanonicalMethod(const SearchAlgorithm& algorithm) {
     absl::StrAppend(&text, ":", option.name, "=", option.value);
   }
   return text;
+}
+
+std::string MethodHash(std::string_view canonical_method) {
+  return absl::StrCat(
+      absl::Hex(StableHash(canonical_method), absl::kZeroPad16));
 }
 
 }  // namespace espalier

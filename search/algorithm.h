@@ -1,6 +1,8 @@
 // Search methods and where they register.
 //
 //   auto algorithm = MakeAlgorithm("beam:width=2:branch=4");
+//   // A published system (presets.h), with an option of one's own:
+//   auto other = MakeAlgorithm("preset=rest_mcts_star:c=0.5");
 //   Co<> search = (*algorithm)->Run(ctx);
 //   search.Start();
 //
@@ -9,12 +11,18 @@
 //
 //   Co<> RunBeam(SearchContext& ctx, const BeamOptions& options) { ... }
 //   const RegisterAlgorithm<BeamOptions> kBeam(
-//       "beam", "step-level beam search", {RequestKind::kExpand}, &RunBeam);
+//       "beam", "step-level beam search", {RequestKind::kExpand}, &RunBeam,
+//       MethodNotes{.source = "search-and-learn, openr",
+//                   .when_to_use = "a reward model judges single steps well",
+//                   .test = "tests/search/beam_test.cc"});
 //
 // Options with a member `std::vector<RequestKind> Needs() const` say by
 // themselves what the method asks for.
+// Options with `std::vector<std::string> Check() const` refuse values that
+// make no sense together (options.h).
 //
-// The registry is filled before main and constant after.
+// The registry is filled before main and constant after. docs/methods.md is
+// written from it.
 #ifndef ESPALIER_SEARCH_ALGORITHM_H_
 #define ESPALIER_SEARCH_ALGORITHM_H_
 
@@ -44,10 +52,18 @@ class SearchAlgorithm {
   virtual Co<> Run(SearchContext& ctx) const = 0;
 };
 
+// What a reader of the list of methods wants to know beside the options.
+struct MethodNotes {
+  std::string source;       // the paper or project; "" for none
+  std::string when_to_use;  // after "use it when"
+  std::string test;         // the file that tests it, from the root
+};
+
 struct AlgorithmInfo {
   std::string name;
   std::string summary;
   std::vector<RequestKind> needs;
+  MethodNotes notes;
   std::function<absl::StatusOr<std::unique_ptr<SearchAlgorithm>>(
       const OptionMap&)>
       make;
@@ -60,14 +76,23 @@ std::vector<const AlgorithmInfo*> ListAlgorithms();
 absl::Status ParseMethod(std::string_view spec, std::string* name,
                          OptionMap* options);
 
-// NotFound with the nearest name for an unknown method; InvalidArgument for
-// bad options, all of them listed.
+// The same, and "preset=rest_mcts_star:c=0.5" becomes the preset's method with
+// its options, those given here in place of its own.
+absl::Status ResolveMethod(std::string_view spec, std::string* name,
+                           OptionMap* options);
+
+// NotFound with the nearest name for an unknown method or preset;
+// InvalidArgument for bad options, all of them listed.
 absl::StatusOr<std::unique_ptr<SearchAlgorithm>> MakeAlgorithm(
     std::string_view spec);
+absl::StatusOr<std::unique_ptr<SearchAlgorithm>> MakeAlgorithm(
+    const std::string& name, const OptionMap& options);
 
 // The method and all its options in one canonical text: identifies a
 // configuration in results.
 std::string CanonicalMethod(const SearchAlgorithm& algorithm);
+// A hash of that text in 16 hex digits: config_hash of results.
+std::string MethodHash(std::string_view canonical_method);
 
 // Adds to the registry; called by RegisterAlgorithm before main.
 void AddAlgorithm(AlgorithmInfo info);
@@ -79,15 +104,20 @@ class RegisterAlgorithm {
 
   RegisterAlgorithm(std::string name, std::string summary,
                     std::vector<RequestKind> needs, RunFunction run,
-                    Options defaults = {}) {
+                    Options defaults = {}, MethodNotes notes = {}) {
     if constexpr (requires { defaults.Needs(); }) needs = defaults.Needs();
-    AddAlgorithm({name, summary, needs,
+    AddAlgorithm({name, summary, needs, std::move(notes),
                   [=](const OptionMap& given)
                       -> absl::StatusOr<std::unique_ptr<SearchAlgorithm>> {
                     Options options = defaults;
                     OptionParser parser(given);
                     options.Visit(parser);
-                    ESP_RETURN_IF_ERROR(parser.Finish("method " + name));
+                    std::vector<std::string> problems;
+                    if constexpr (requires { options.Check(); }) {
+                      problems = options.Check();
+                    }
+                    ESP_RETURN_IF_ERROR(
+                        parser.Finish("method " + name, problems));
                     // Options may decide what is needed.
                     std::vector<RequestKind> all = needs;
                     if constexpr (requires { options.Needs(); }) {
@@ -97,6 +127,11 @@ class RegisterAlgorithm {
                                                        run, options);
                   }});
   }
+  RegisterAlgorithm(std::string name, std::string summary,
+                    std::vector<RequestKind> needs, RunFunction run,
+                    MethodNotes notes)
+      : RegisterAlgorithm(std::move(name), std::move(summary), std::move(needs),
+                          run, Options{}, std::move(notes)) {}
 
  private:
   class Algorithm : public SearchAlgorithm {

@@ -99,16 +99,22 @@ void OptionParser::Choice(std::string_view name, int* value,
       return;
     }
   }
-  Bad(name, absl::StrCat("one of ", JoinChoices(choices)));
+  const std::string nearest =
+      NearestName(*text, std::span(choices.data(), choices.size()));
+  Bad(name, absl::StrCat("one of ", JoinChoices(choices),
+                         nearest.empty() ? "" : "; did you mean ", nearest,
+                         nearest.empty() ? "" : "?"));
 }
 
-absl::Status OptionParser::Finish(std::string_view owner) const {
+absl::Status OptionParser::Finish(std::string_view owner,
+                                  absl::Span<const std::string> more) const {
   std::vector<std::string> problems = problems_;
   for (const auto& [name, value] : given_) {
     bool known = false;
     for (const std::string& declared : names_) known |= declared == name;
     if (!known) problems.push_back(UnknownName("option", name, names_));
   }
+  problems.insert(problems.end(), more.begin(), more.end());
   if (problems.empty()) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat(AbslView(owner), ": ", absl::StrJoin(problems, "; ")));

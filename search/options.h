@@ -10,6 +10,11 @@
 // The same declaration parses "width=2", prints help and makes the canonical
 // text that identifies a configuration. An unknown name or a value out of
 // range is an error that says what is allowed.
+//
+// Values that are allowed one by one and make no sense together are refused by
+// an optional member, one sentence a problem:
+//
+//     std::vector<std::string> Check() const;
 #ifndef ESPALIER_SEARCH_OPTIONS_H_
 #define ESPALIER_SEARCH_OPTIONS_H_
 
@@ -66,9 +71,11 @@ class OptionParser : public OptionVisitor {
   void Choice(std::string_view name, int* value,
               absl::Span<const std::string_view> choices,
               std::string_view help) override;
-  // After the visit: OK, or all problems in one message. `owner` names what
-  // has the options ("method beam").
-  absl::Status Finish(std::string_view owner) const;
+  // After the visit: OK, or all problems in one message, `more` (what Check()
+  // found) after those of single options. `owner` names what has the options
+  // ("method beam").
+  absl::Status Finish(std::string_view owner,
+                      absl::Span<const std::string> more = {}) const;
 
  private:
   const std::string* Given(std::string_view name);

@@ -39,7 +39,8 @@ struct EngineOptions {
 };
 
 struct SearchOptions {
-  // "auto" or a method with options, "beam:width=2:branch=4".
+  // "auto", a method with options, "beam:width=2:branch=4", or a preset,
+  // "preset=rest_mcts_star".
   std::string method = "auto";
   // Budgets of one problem; 0: none. At least one must bound the method.
   int64_t max_tokens = 600;  // sampled from the policy, kept or dropped
@@ -72,6 +73,7 @@ struct AnswerAt {
 
 struct SearchResult {
   absl::Status status;          // of this problem; others are not affected
+  std::string configuration;    // the method that ran, with all its options
   std::string answer;           // canonical; "" if none was found
   std::string response;         // the text behind it
   std::vector<TreeNode> steps;  // its steps, parents not set
@@ -118,9 +120,10 @@ struct EngineStats {
   int64_t rows = 0;  // requests' rows in all batches: rows / batches = fill
 };
 
-// Refuses impossible options before any model is loaded: an unknown method or
-// option, no budget, a request that nothing can serve. `graded`: responses are
-// graded while the search runs (RunHooks::grade).
+// Refuses impossible options before any model is loaded, with all problems in
+// one message: an unknown method or option, values that do not go together, no
+// budget, a request that nothing can serve. `graded`: responses are graded
+// while the search runs (RunHooks::grade).
 absl::Status CheckSearch(const SearchOptions& options, bool graded = false);
 
 class Engine {

@@ -134,7 +134,11 @@ Co<> RunAbMctsM(SearchContext& ctx, const AbMctsMOptions& options) {
 
 const RegisterAlgorithm<AbMctsMOptions> kAbMctsM(
     "ab_mcts_m", "adaptive branching tree search by a Bayesian mixed model",
-    {RequestKind::kExpand, RequestKind::kEvaluate}, &RunAbMctsM);
+    {RequestKind::kExpand, RequestKind::kEvaluate}, &RunAbMctsM,
+    MethodNotes{.source = "TreeQuest, Inoue et al. 2025, arXiv:2503.04412",
+                .when_to_use = "as ab_mcts_a, where answers cost so much that "
+                               "few scores must say a lot",
+                .test = "tests/search/ab_mcts_test.cc"});
 
 }  // namespace
 }  // namespace espalier

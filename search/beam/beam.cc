@@ -259,7 +259,13 @@ Co<> RunBeam(SearchContext& ctx, const BeamOptions& options) {
 
 const RegisterAlgorithm<BeamOptions> kBeam(
     "beam", "step-level beam search by reward model and sibling agreement",
-    {RequestKind::kExpand, RequestKind::kEvaluate}, &RunBeam);
+    {RequestKind::kExpand, RequestKind::kEvaluate}, &RunBeam,
+    MethodNotes{
+        .source =
+            "search-and-learn, Beeching et al. 2024; OpenR, arXiv:2410.09671",
+        .when_to_use = "a reward model judges single steps well: the default "
+                       "where there is one",
+        .test = "tests/engine/trunk_search_test.cc"});
 
 }  // namespace
 }  // namespace espalier

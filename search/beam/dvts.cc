@@ -124,7 +124,10 @@ Co<> RunDvts(SearchContext& ctx, const DvtsOptions& options) {
 
 const RegisterAlgorithm<DvtsOptions> kDvts(
     "dvts", "independent greedy subtrees, each keeping its best sample",
-    {RequestKind::kExpand, RequestKind::kEvaluate}, &RunDvts);
+    {RequestKind::kExpand, RequestKind::kEvaluate}, &RunDvts,
+    MethodNotes{.source = "search-and-learn, Beeching et al. 2024",
+                .when_to_use = "the budget is large and beams end up alike",
+                .test = "tests/search/beam_test.cc"});
 
 }  // namespace
 }  // namespace espalier

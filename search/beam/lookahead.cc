@@ -161,7 +161,13 @@ Co<> RunLookahead(SearchContext& ctx, const LookaheadOptions& options) {
 
 const RegisterAlgorithm<LookaheadOptions> kLookahead(
     "lookahead", "beam search that judges a step by where it greedily leads",
-    {RequestKind::kExpand, RequestKind::kEvaluate}, &RunLookahead);
+    {RequestKind::kExpand, RequestKind::kEvaluate}, &RunLookahead,
+    MethodNotes{
+        .source = "search-and-learn, Beeching et al. 2024; Snell et al. 2024, "
+                  "arXiv:2408.03314",
+        .when_to_use =
+            "single steps are hard to judge before their consequences are seen",
+        .test = "tests/search/beam_test.cc"});
 
 }  // namespace
 }  // namespace espalier

@@ -97,7 +97,11 @@ Co<> RunAStar(SearchContext& ctx, const AStarOptions& options) {
 
 const RegisterAlgorithm<AStarOptions> kAStar(
     "astar", "A*: cheapest response by step scores first",
-    {RequestKind::kExpand, RequestKind::kEvaluate}, &RunAStar);
+    {RequestKind::kExpand, RequestKind::kEvaluate}, &RunAStar,
+    MethodNotes{
+        .source = "ToolChain*, Zhuang et al. 2023, arXiv:2310.13227",
+        .when_to_use = "steps have costs and the cheapest solution is wanted",
+        .test = "tests/search/best_first_test.cc"});
 
 }  // namespace
 }  // namespace espalier

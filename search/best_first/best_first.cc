@@ -178,7 +178,11 @@ Co<> RunBestFirst(SearchContext& ctx, const BestFirstOptions& options) {
 
 const RegisterAlgorithm<BestFirstOptions> kBestFirst(
     "best_first", "best-first search by log-probability over merged states", {},
-    &RunBestFirst);
+    &RunBestFirst,
+    MethodNotes{.source = "BFS-Prover-V2, Xin et al. 2025, arXiv:2509.06493",
+                .when_to_use = "a verifier decides and log-probabilities are "
+                               "the only guide, as in proofs",
+                .test = "tests/search/best_first_test.cc"});
 
 }  // namespace
 }  // namespace espalier

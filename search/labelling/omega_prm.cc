@@ -155,7 +155,12 @@ Co<> RunOmegaPrm(SearchContext& ctx, const OmegaOptions& options) {
 const RegisterAlgorithm<OmegaOptions> kOmegaPrm(
     "omega_prm",
     "labels training problems: first errors by binary search (generate alone)",
-    {RequestKind::kExpand, RequestKind::kGrade}, &RunOmegaPrm);
+    {RequestKind::kExpand, RequestKind::kGrade}, &RunOmegaPrm,
+    MethodNotes{
+        .source = "OmegaPRM, Luo et al. 2024, arXiv:2406.06592",
+        .when_to_use =
+            "training problems shall be labelled step by step, by generate",
+        .test = "tests/engine/omega_prm_test.cc"});
 
 }  // namespace
 }  // namespace espalier

@@ -243,7 +243,11 @@ Co<> RunFrontier(SearchContext& ctx, const FrontierOptions& options) {
 }
 
 const RegisterAlgorithm<FrontierOptions> kFrontier(
-    "frontier", "DeepSearch's global frontier selection", {}, &RunFrontier);
+    "frontier", "DeepSearch's global frontier selection", {}, &RunFrontier,
+    MethodNotes{.source = "DeepSearch, Wu et al. 2025, arXiv:2509.25454",
+                .when_to_use = "a whole tree's leaves compete for the next "
+                               "expansion, to collect training data",
+                .test = "tests/search/every_method_test.cc"});
 
 }  // namespace
 }  // namespace espalier

@@ -185,7 +185,10 @@ Co<> RunGumbel(SearchContext& ctx, const GumbelOptions& options) {
 
 const RegisterAlgorithm<GumbelOptions> kGumbel(
     "gumbel", "Gumbel search: sequential halving over drawn first steps", {},
-    &RunGumbel);
+    &RunGumbel,
+    MethodNotes{.source = "Gumbel MuZero, Danihelka et al. 2022; mctx",
+                .when_to_use = "a budget buys 8 to 64 expansions",
+                .test = "tests/search/mcts_test.cc"});
 
 }  // namespace
 }  // namespace espalier

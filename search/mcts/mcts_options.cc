@@ -1,5 +1,7 @@
 #include "search/mcts/mcts_options.h"
 
+#include "absl/strings/str_cat.h"
+
 namespace espalier {
 
 void MctsOptions::Visit(OptionVisitor& v) {
@@ -33,6 +35,22 @@ std::vector<RequestKind> MctsOptions::Needs() const {
                                     RequestKind::kEvaluate};
   if (verify) needs.push_back(RequestKind::kVerify);
   return needs;
+}
+
+std::vector<std::string> MctsOptions::Check() const {
+  std::vector<std::string> problems;
+  if (simulations > 0 && in_flight > simulations) {
+    problems.push_back(absl::StrCat("in_flight=", in_flight,
+                                    " is more than simulations=", simulations,
+                                    "; expected at most as many"));
+  }
+  if (widen && width < branch) {
+    problems.push_back(absl::StrCat("width=", width,
+                                    " is less than branch=", branch,
+                                    ", the samples a node begins with; "
+                                    "expected at least as many"));
+  }
+  return problems;
 }
 
 }  // namespace espalier

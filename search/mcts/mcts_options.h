@@ -3,6 +3,7 @@
 #define ESPALIER_SEARCH_MCTS_MCTS_OPTIONS_H_
 
 #include <array>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -32,6 +33,8 @@ struct MctsOptions {
   void Visit(OptionVisitor& v);
   // What a method with these options asks for.
   std::vector<RequestKind> Needs() const;
+  // Values that do not go together (search/options.h).
+  std::vector<std::string> Check() const;
 };
 
 }  // namespace espalier

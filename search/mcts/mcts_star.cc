@@ -98,7 +98,11 @@ Co<> RunStar(SearchContext& ctx, const StarOptions& options) {
 
 const RegisterAlgorithm<StarOptions> kStar(
     "mcts_star", "MCTS* of ReST-MCTS*: values of children weigh by visits", {},
-    &RunStar);
+    &RunStar,
+    MethodNotes{.source = "ReST-MCTS*, Zhang et al. 2024, arXiv:2406.03816",
+                .when_to_use = "the reward model values unfinished paths well "
+                               "and responses are long",
+                .test = "tests/search/mcts_test.cc"});
 
 }  // namespace
 }  // namespace espalier

@@ -127,7 +127,12 @@ Co<> RunPuct(SearchContext& ctx, const PuctOptions& options) {
 }
 
 const RegisterAlgorithm<PuctOptions> kPuct(
-    "puct", "PUCT tree search with widening and virtual visits", {}, &RunPuct);
+    "puct", "PUCT tree search with widening and virtual visits", {}, &RunPuct,
+    MethodNotes{
+        .source = "AlphaZero, arXiv:1712.01815; OpenR, arXiv:2410.09671; lc0",
+        .when_to_use = "many simulations are affordable and the policy's "
+                       "probabilities tell good steps from bad",
+        .test = "tests/engine/trunk_search_test.cc"});
 
 }  // namespace
 }  // namespace espalier

@@ -101,7 +101,11 @@ Co<> RunTd(SearchContext& ctx, const TdOptions& options) {
 }
 
 const RegisterAlgorithm<TdOptions> kTd(
-    "td_mcts", "MCTS with temporal-difference backups (x1)", {}, &RunTd);
+    "td_mcts", "MCTS with temporal-difference backups (x1)", {}, &RunTd,
+    MethodNotes{.source = "x1, Besta et al. 2025, arXiv:2501.11223",
+                .when_to_use = "what lies near a node shall count for more "
+                               "than what lies far below it",
+                .test = "tests/search/mcts_test.cc"});
 
 }  // namespace
 }  // namespace espalier

@@ -39,6 +39,15 @@ struct UctOptions : MctsOptions {
     VisitChoice(v, "first_value", &first_value, kFirstValueNames,
                 "what an unvisited child is worth");
   }
+  std::vector<std::string> Check() const {
+    std::vector<std::string> problems = MctsOptions::Check();
+    if (c_end >= 0 && simulations == 0) {
+      problems.push_back(
+          "c_end says what c falls to over the simulations, and simulations=0 "
+          "leaves their number open; expected simulations > 0");
+    }
+    return problems;
+  }
 };
 
 class UctRule {
@@ -116,8 +125,13 @@ Co<> RunUct(SearchContext& ctx, const UctOptions& options) {
   co_await RunMcts(ctx, options, UctRule(options));
 }
 
-const RegisterAlgorithm<UctOptions> kUct("uct", "UCT tree search (RAP, rStar)",
-                                         {}, &RunUct);
+const RegisterAlgorithm<UctOptions> kUct(
+    "uct", "UCT tree search (RAP, rStar)", {}, &RunUct,
+    MethodNotes{
+        .source = "Kocsis & Szepesvari 2006; RAP, arXiv:2305.14992; rStar, "
+                  "arXiv:2408.06195",
+        .when_to_use = "the policy's probabilities say little about steps",
+        .test = "tests/search/mcts_test.cc"});
 
 }  // namespace
 }  // namespace espalier

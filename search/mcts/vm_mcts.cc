@@ -161,7 +161,11 @@ Co<> RunVm(SearchContext& ctx, const VmOptions& options) {
 
 const RegisterAlgorithm<VmOptions> kVm(
     "vm_mcts", "VM-MCTS of ReST-RL: whole completions, their first steps kept",
-    {RequestKind::kExpand, RequestKind::kEvaluate}, &RunVm);
+    {RequestKind::kExpand, RequestKind::kEvaluate}, &RunVm,
+    MethodNotes{.source = "ReST-RL, Zhoubian et al. 2025, arXiv:2508.19576",
+                .when_to_use = "whole completions are cheap, as in code, and a "
+                               "value model ranks first steps",
+                .test = "tests/search/every_method_test.cc"});
 
 }  // namespace
 }  // namespace espalier

@@ -99,7 +99,12 @@ Co<> RunMctsr(SearchContext& ctx, const RefineOptions& options) {
 
 const RegisterAlgorithm<RefineOptions> kMctsr(
     "mctsr", "MCTSr: a tree of answers that rewrite one another",
-    {RequestKind::kExpand, RequestKind::kEvaluate}, &RunMctsr);
+    {RequestKind::kExpand, RequestKind::kEvaluate}, &RunMctsr,
+    MethodNotes{
+        .source = "LLaMA-Berry, Zhang et al. 2024, arXiv:2410.02884",
+        .when_to_use =
+            "the model improves whole answers when it is asked to rewrite them",
+        .test = "tests/search/refine_test.cc"});
 
 }  // namespace
 }  // namespace espalier

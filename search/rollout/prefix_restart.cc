@@ -102,7 +102,11 @@ Co<> RunPrefixRestart(SearchContext& ctx, const PrefixRestartOptions& options) {
 
 const RegisterAlgorithm<PrefixRestartOptions> kPrefixRestart(
     "prefix_restart", "rollouts that restart from the best one's prefix",
-    {RequestKind::kExpand, RequestKind::kEvaluate}, &RunPrefixRestart);
+    {RequestKind::kExpand, RequestKind::kEvaluate}, &RunPrefixRestart,
+    MethodNotes{.source = "PrefixRL, arXiv:2601.18795; InT",
+                .when_to_use = "responses go wrong late, so that a good one's "
+                               "beginning is worth keeping",
+                .test = "tests/search/rollout_test.cc"});
 
 }  // namespace
 }  // namespace espalier

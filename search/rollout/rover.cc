@@ -139,7 +139,11 @@ Co<> RunRover(SearchContext& ctx, const RoverOptions& options) {
 
 const RegisterAlgorithm<RoverOptions> kRover(
     "rover", "responses drawn by the values of the uniform policy",
-    {RequestKind::kExpand, RequestKind::kEvaluate}, &RunRover);
+    {RequestKind::kExpand, RequestKind::kEvaluate}, &RunRover,
+    MethodNotes{
+        .source = "ROVER, He et al. 2025, arXiv:2509.24981",
+        .when_to_use = "the policy is diverse and rewards are of ends alone",
+        .test = "tests/search/rollout_test.cc"});
 
 }  // namespace
 }  // namespace espalier

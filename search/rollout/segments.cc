@@ -28,6 +28,7 @@
 #include <numeric>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "search/algorithm.h"
 #include "search/parts/choose.h"
 #include "search/parts/grow.h"
@@ -84,6 +85,11 @@ struct SegmentsOptions {
     std::vector<RequestKind> needs = {RequestKind::kExpand};
     if (ReadsScores(choice)) needs.push_back(RequestKind::kEvaluate);
     return needs;
+  }
+  std::vector<std::string> Check() const {
+    if (first_low <= first_high) return {};
+    return {absl::StrCat("first_low=", first_low,
+                         " is more than first_high=", first_high)};
   }
 };
 
@@ -242,7 +248,11 @@ Co<> RunSegments(SearchContext& ctx, const SegmentsOptions& options) {
 }
 
 const RegisterAlgorithm<SegmentsOptions> kSegments(
-    "segments", "tree rollouts that fork between segments", {}, &RunSegments);
+    "segments", "tree rollouts that fork between segments", {}, &RunSegments,
+    MethodNotes{
+        .source = "TreePO, Li et al. 2025, arXiv:2508.17445; DialTree-RPO",
+        .when_to_use = "rollouts for training shall share prefixes",
+        .test = "tests/search/rollout_test.cc"});
 
 }  // namespace
 }  // namespace espalier

@@ -126,10 +126,19 @@ Co<> RunConfidence(SearchContext& ctx, const Options& options) {
 const RegisterAlgorithm<ConfidenceOptions> kConfidence(
     "confidence", "vote weighted by calibrated reward-model scores",
     {RequestKind::kExpand, RequestKind::kEvaluate},
-    &RunConfidence<ConfidenceOptions>);
+    &RunConfidence<ConfidenceOptions>,
+    MethodNotes{
+        .source = "RLCR, Damani et al. 2025, arXiv:2507.16806",
+        .when_to_use =
+            "scores are known to be over- or under-confident, and by how much",
+        .test = "tests/search/confidence_test.cc"});
 const RegisterAlgorithm<LikelihoodOptions> kConfidenceLikelihood(
     "confidence_likelihood", "vote weighted by calibrated token probabilities",
-    {RequestKind::kExpand}, &RunConfidence<LikelihoodOptions>);
+    {RequestKind::kExpand}, &RunConfidence<LikelihoodOptions>,
+    MethodNotes{.source = "after RLCR, Damani et al. 2025, arXiv:2507.16806",
+                .when_to_use = "there is no reward model: the policy's own "
+                               "probabilities weigh the votes",
+                .test = "tests/search/confidence_test.cc"});
 
 }  // namespace
 }  // namespace espalier

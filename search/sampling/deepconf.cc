@@ -16,6 +16,7 @@
 #include <optional>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "search/algorithm.h"
 #include "search/parts/choose.h"
 #include "search/parts/confidence.h"
@@ -46,6 +47,11 @@ struct DeepConfOptions {
           "responses that say what unsure is; online");
     v.Real("consensus", &consensus, 0, 1,
            "share of the weight that ends the search; online");
+  }
+  std::vector<std::string> Check() const {
+    if (!online || n == 0 || warmup <= n) return {};
+    return {absl::StrCat("warmup=", warmup, " is more than n=", n,
+                         "; online nothing would ever be given up")};
   }
 };
 
@@ -108,7 +114,12 @@ Co<> RunDeepConf(SearchContext& ctx, const DeepConfOptions& options) {
 
 const RegisterAlgorithm<DeepConfOptions> kDeepConf(
     "deepconf", "vote of the responses the policy was surest of",
-    {RequestKind::kExpand}, &RunDeepConf);
+    {RequestKind::kExpand}, &RunDeepConf,
+    MethodNotes{
+        .source = "DeepConf, Fu et al. 2025, arXiv:2508.15260",
+        .when_to_use =
+            "there is no reward model and the policy knows when it is unsure",
+        .test = "tests/search/confidence_test.cc"});
 
 }  // namespace
 }  // namespace espalier

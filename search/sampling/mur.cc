@@ -133,11 +133,19 @@ Co<> RunMur(SearchContext& ctx, const Options& options) {
 
 const RegisterAlgorithm<RewardMurOptions> kMur(
     "mur", "more samples for steps less sure than those before, by reward",
-    {RequestKind::kExpand, RequestKind::kEvaluate}, &RunMur<RewardMurOptions>);
+    {RequestKind::kExpand, RequestKind::kEvaluate}, &RunMur<RewardMurOptions>,
+    MethodNotes{
+        .source = "MUR, Yan et al. 2025, arXiv:2507.14958",
+        .when_to_use =
+            "few steps of a response are hard and only they deserve samples",
+        .test = "tests/search/uncertainty_test.cc"});
 const RegisterAlgorithm<MurOptions> kMurLikelihood(
     "mur_likelihood",
     "more samples for steps less sure than those before, by likelihood",
-    {RequestKind::kExpand}, &RunMur<MurOptions>);
+    {RequestKind::kExpand}, &RunMur<MurOptions>,
+    MethodNotes{.source = "MUR, Yan et al. 2025, arXiv:2507.14958",
+                .when_to_use = "as mur, where there is no reward model",
+                .test = "tests/search/uncertainty_test.cc"});
 
 }  // namespace
 }  // namespace espalier

@@ -26,6 +26,7 @@
 #include <limits>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "search/algorithm.h"
 #include "search/parts/aggregate.h"
 #include "search/parts/choose.h"
@@ -63,6 +64,12 @@ struct ParticleOptions {
                 "how step scores make the score of a path");
     VisitChoice(v, "choice", &choice, kAnswerChoiceNames,
                 "how finished responses make the answer");
+  }
+  std::vector<std::string> Check() const {
+    // One particle alone is a sweep of its own (see above).
+    if (iterations == 1 || particles == 1 || keep < particles) return {};
+    return {absl::StrCat("keep=", keep, " leaves none of particles=", particles,
+                         " to be resampled; expected fewer")};
   }
 };
 
@@ -202,7 +209,11 @@ Co<> RunParticle(SearchContext& ctx, const ParticleOptions& options) {
 
 const RegisterAlgorithm<ParticleOptions> kParticle(
     "particle", "particle filter: partial responses resampled by their scores",
-    {RequestKind::kExpand, RequestKind::kEvaluate}, &RunParticle);
+    {RequestKind::kExpand, RequestKind::kEvaluate}, &RunParticle,
+    MethodNotes{.source = "its_hub, Puri et al. 2025, arXiv:2502.01618",
+                .when_to_use = "the reward model is noisy and a beam would "
+                               "collapse onto its errors",
+                .test = "tests/search/particle_test.cc"});
 
 }  // namespace
 }  // namespace espalier

@@ -190,7 +190,11 @@ Co<> RunPhi(SearchContext& ctx, const PhiOptions& options) {
 
 const RegisterAlgorithm<PhiOptions> kPhi(
     "phi", "steps drawn by the likelihood and agreement of what they lead to",
-    {RequestKind::kExpand}, &RunPhi);
+    {RequestKind::kExpand}, &RunPhi,
+    MethodNotes{.source = "phi-decoding, Xu et al. 2025, arXiv:2503.13288",
+                .when_to_use = "there is no reward model and steps show their "
+                               "worth a few steps later",
+                .test = "tests/search/uncertainty_test.cc"});
 
 }  // namespace
 }  // namespace espalier

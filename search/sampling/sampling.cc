@@ -104,22 +104,40 @@ Co<> RunWeighted(SearchContext& ctx, const ScoredOptions& options) {
   co_await RunScored(ctx, options, AnswerChoice::kWeighted);
 }
 
-const RegisterAlgorithm<GreedyOptions> kGreedy("greedy",
-                                               "one response at temperature 0",
-                                               {RequestKind::kExpand},
-                                               &RunGreedy);
-const RegisterAlgorithm<SampleOptions> kSample("sample", "one sampled response",
-                                               {RequestKind::kExpand},
-                                               &RunSample);
+const RegisterAlgorithm<GreedyOptions> kGreedy(
+    "greedy", "one response at temperature 0", {RequestKind::kExpand},
+    &RunGreedy,
+    MethodNotes{.when_to_use = "the cheapest answer will do, or as the row "
+                               "that every search has to beat",
+                .test = "tests/search/sampling_test.cc"});
+const RegisterAlgorithm<SampleOptions> kSample(
+    "sample", "one sampled response", {RequestKind::kExpand}, &RunSample,
+    MethodNotes{
+        .when_to_use = "responses must be independent draws, as for pass@k",
+        .test = "tests/search/sampling_test.cc"});
 const RegisterAlgorithm<MajorityOptions> kMajority(
     "majority", "self-consistency: the most frequent of sampled answers",
-    {RequestKind::kExpand}, &RunMajority);
+    {RequestKind::kExpand}, &RunMajority,
+    MethodNotes{
+        .source = "Self-consistency, Wang et al. 2022, arXiv:2203.11171",
+        .when_to_use = "there is no reward model and answers can be compared",
+        .test = "tests/search/sampling_test.cc"});
 const RegisterAlgorithm<ScoredOptions> kBestOfN(
     "best_of_n", "the sampled response that the reward model scores highest",
-    {RequestKind::kExpand, RequestKind::kEvaluate}, &RunBestOfN);
+    {RequestKind::kExpand, RequestKind::kEvaluate}, &RunBestOfN,
+    MethodNotes{
+        .source = "Cobbe et al. 2021, arXiv:2110.14168; search-and-learn",
+        .when_to_use =
+            "a reward model tells the one right response from many wrong ones",
+        .test = "tests/search/sampling_test.cc"});
 const RegisterAlgorithm<ScoredOptions> kWeighted(
     "weighted", "the answer with the highest sum of reward-model scores",
-    {RequestKind::kExpand, RequestKind::kEvaluate}, &RunWeighted);
+    {RequestKind::kExpand, RequestKind::kEvaluate}, &RunWeighted,
+    MethodNotes{
+        .source = "search-and-learn, Beeching et al. 2024",
+        .when_to_use =
+            "there is a reward model and right answers come up more than once",
+        .test = "tests/search/sampling_test.cc"});
 
 }  // namespace
 }  // namespace espalier

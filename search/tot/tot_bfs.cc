@@ -82,7 +82,11 @@ Co<> RunTotBfs(SearchContext& ctx, const TotBfsOptions& options) {
 
 const RegisterAlgorithm<TotBfsOptions> kTotBfs(
     "tot_bfs", "tree of thoughts: the best steps of each depth",
-    {RequestKind::kExpand, RequestKind::kEvaluate}, &RunTotBfs);
+    {RequestKind::kExpand, RequestKind::kEvaluate}, &RunTotBfs,
+    MethodNotes{.source = "Tree of Thoughts, Yao et al. 2023, arXiv:2305.10601",
+                .when_to_use = "problems take few steps and all partial "
+                               "solutions of one depth can be ranked",
+                .test = "tests/search/tot_test.cc"});
 
 }  // namespace
 }  // namespace espalier

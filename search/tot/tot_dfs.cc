@@ -75,7 +75,11 @@ Co<> RunTotDfs(SearchContext& ctx, const TotDfsOptions& options) {
 
 const RegisterAlgorithm<TotDfsOptions> kTotDfs(
     "tot_dfs", "tree of thoughts: depth-first with backtracking",
-    {RequestKind::kExpand, RequestKind::kEvaluate}, &RunTotDfs);
+    {RequestKind::kExpand, RequestKind::kEvaluate}, &RunTotDfs,
+    MethodNotes{
+        .source = "Tree of Thoughts, Yao et al. 2023, arXiv:2305.10601",
+        .when_to_use = "dead ends can be told early and one solution is enough",
+        .test = "tests/search/tot_test.cc"});
 
 }  // namespace
 }  // namespace espalier

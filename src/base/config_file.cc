@@ -25,25 +25,31 @@ class FirstError : public google::protobuf::io::ErrorCollector {
 
 }  // namespace
 
-absl::StatusOr<Config> ReadConfig(const std::string& path) {
-  ESP_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+absl::StatusOr<Config> ParseConfig(const std::string& text,
+                                   const std::string& where) {
   ConfigFile file;
   FirstError error;
   google::protobuf::TextFormat::Parser parser;
   parser.RecordErrorsTo(&error);
   if (!parser.ParseFromString(text, &file)) {
     return absl::InvalidArgumentError(absl::StrCat(
-        path, ":", error.text,
+        where, ":", error.text,
         "; expected lines like  option { key: \"rounds\" value: \"3\" }"));
   }
-  Config config{.name = file.name()};
+  Config config{
+      .name = file.name(), .summary = file.summary(), .source = file.source()};
   for (const ConfigOption& option : file.option()) {
     if (!config.options.emplace(option.key(), option.value()).second) {
       return absl::InvalidArgumentError(
-          absl::StrCat(path, ": option ", option.key(), " is given twice"));
+          absl::StrCat(where, ": option ", option.key(), " is given twice"));
     }
   }
   return config;
+}
+
+absl::StatusOr<Config> ReadConfig(const std::string& path) {
+  ESP_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  return ParseConfig(text, path);
 }
 
 }  // namespace espalier

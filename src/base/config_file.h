@@ -19,10 +19,16 @@ namespace espalier {
 struct Config {
   std::string name;
   std::map<std::string, std::string> options;
+  std::string summary;
+  std::string source;
 };
 
-// InvalidArgument names file, line and column of what cannot be read, and an
-// option that is given twice.
+// `where` names the text in messages. InvalidArgument names where, line and
+// column of what cannot be read, and an option that is given twice.
+absl::StatusOr<Config> ParseConfig(const std::string& text,
+                                   const std::string& where);
+
+// The same of a file.
 absl::StatusOr<Config> ReadConfig(const std::string& path);
 
 }  // namespace espalier

@@ -11,6 +11,7 @@
 #include "models/schedule/trunk_backend.h"
 #include "models/tokenizer/tokenizer.h"
 #include "search/algorithm.h"
+#include "src/base/error_list.h"
 #include "src/base/executor.h"
 #include "src/base/status_macros.h"
 #include "src/base/text.h"
@@ -82,13 +83,18 @@ class LocalEngine : public Engine {
       resolved.method = AutoMethod(options.max_tokens, has_reward);
     }
     ESP_ASSIGN_OR_RETURN(const auto algorithm, MakeAlgorithm(resolved.method));
+    const std::string configuration = CanonicalMethod(*algorithm);
+    const auto told = [&](size_t i, SearchResult result) {
+      result.configuration = configuration;
+      on_done(i, std::move(result));
+    };
     Runner runner(models_, executor_, options_.live);
     return runner.Run({.problems = problems,
                        .task = &task,
                        .algorithm = algorithm.get(),
                        .options = &resolved,
                        .hooks = &hooks,
-                       .on_done = on_done});
+                       .on_done = told});
   }
 
   // A reward model reads the policy's tokens.
@@ -141,36 +147,40 @@ class LocalEngine : public Engine {
 }  // namespace
 
 absl::Status CheckSearch(const SearchOptions& options, bool graded) {
+  ErrorList errors;
   if (options.max_tokens < 0 || options.max_simulations < 0 ||
       options.max_nodes < 0 || !(options.max_seconds >= 0)) {
-    return absl::InvalidArgumentError(
+    errors.Add(
         "a budget is negative; expected a positive number, or 0 for none");
   }
   if (options.max_tokens == 0 && options.max_simulations == 0 &&
       options.max_nodes == 0 && options.max_seconds == 0) {
-    return absl::InvalidArgumentError(
+    errors.Add(
         "the budget is zero; give at least one of tokens, simulations, nodes "
         "or seconds");
   }
-  if (options.method == "auto") return absl::OkStatus();
-  ESP_ASSIGN_OR_RETURN(const auto algorithm, MakeAlgorithm(options.method));
-  for (const RequestKind kind : algorithm->needs()) {
+  if (options.method == "auto") return errors.Status();
+  const auto algorithm = MakeAlgorithm(options.method);
+  errors.Add(algorithm.status());
+  if (!algorithm.ok()) return errors.Status();
+  for (const RequestKind kind : (*algorithm)->needs()) {
     if (kind == RequestKind::kExpand || kind == RequestKind::kEvaluate ||
         kind == RequestKind::kVerify) {
       continue;
     }
     if (kind == RequestKind::kGrade) {
       if (graded) continue;
-      return absl::FailedPreconditionError(absl::StrCat(
-          "method ", AbslView(algorithm->name()),
+      errors.Add(absl::FailedPreconditionError(absl::StrCat(
+          "method ", AbslView((*algorithm)->name()),
           " reads the reference answers while it searches: it labels training "
-          "problems, by espalier generate, and answers none"));
+          "problems, by espalier generate, and answers none")));
+      continue;
     }
-    return absl::UnimplementedError(absl::StrCat(
-        "method ", AbslView(algorithm->name()), " makes the request ",
-        AbslView(RequestKindName(kind)), ", which no backend answers yet"));
+    errors.Add(absl::UnimplementedError(absl::StrCat(
+        "method ", AbslView((*algorithm)->name()), " makes the request ",
+        AbslView(RequestKindName(kind)), ", which no backend answers yet")));
   }
-  return absl::OkStatus();
+  return errors.Status();
 }
 
 absl::StatusOr<std::unique_ptr<Engine>> Engine::Create(

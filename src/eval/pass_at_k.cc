@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "search/algorithm.h"
 #include "src/base/check.h"
 
 namespace espalier {
@@ -120,6 +121,7 @@ nlohmann::json PassJson(const PassReport& report) {
   return {{"set", report.set},
           {"method", report.method},
           {"configuration", report.configuration},
+          {"config_hash", MethodHash(report.configuration)},
           {"budget_tokens", report.budget_tokens},
           {"seed", report.seed},
           {"samples", report.samples},

@@ -171,6 +171,7 @@ nlohmann::json SweepJson(const std::vector<ResultRow>& rows) {
     results.push_back({{"set", row.set},
                        {"method", row.method},
                        {"configuration", row.configuration},
+                       {"config_hash", MethodHash(row.configuration)},
                        {"budget_tokens", row.budget_tokens},
                        {"n", row.correct.size()},
                        {"accuracy", row.accuracy()},

@@ -14,6 +14,20 @@ namespace fs = std::filesystem;
 
 }  // namespace
 
+void AddMethodFlags(CLI::App& app, std::string& method,
+                    const std::string& help) {
+  CLI::Option* search =
+      app.add_option("--search,--method", method, help)->capture_default_str();
+  app.add_option_function<std::string>(
+         "--preset",
+         [&method](const std::string& name) {
+           method = absl::StrCat("preset=", name);
+         },
+         "A published system by name, as rest_mcts_star, with options of "
+         "one's own after colons; espalier methods lists them")
+      ->excludes(search);
+}
+
 void AddModelFlags(CLI::App& app, ModelFlags& flags) {
   app.add_option("--model", flags.model,
                  "Checkpoint folder (Hugging Face layout). Default: the "

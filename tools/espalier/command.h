@@ -31,6 +31,11 @@ void AddProblems(CLI::App& app, RunFunction& run);
 void AddMethods(CLI::App& app, RunFunction& run);
 void AddDoctor(CLI::App& app, RunFunction& run);
 
+// --search (or --method) and --preset, which exclude each other; both set
+// `method`, as text for ReadMethodFile (search/presets.h).
+void AddMethodFlags(CLI::App& app, std::string& method,
+                    const std::string& help);
+
 // Options of every command that loads models.
 struct ModelFlags {
   std::string model;

@@ -7,7 +7,8 @@
 #include "absl/strings/str_join.h"
 #include "datasets/readers/problem_set.h"
 #include "datasets/tasks/task_registry.h"
-#include "search/algorithm.h"
+#include "search/presets.h"
+#include "src/base/error_list.h"
 #include "src/base/files.h"
 #include "src/base/json_text.h"
 #include "src/base/progress.h"
@@ -71,39 +72,41 @@ absl::Status CheckPassAt(EvalFlags& flags) {
   return absl::OkStatus();
 }
 
-// Everything that can be refused is, before a model is loaded.
+// Everything that can be refused is, before a model is loaded, all at once.
 absl::Status CheckFlags(EvalFlags& flags) {
+  ErrorList errors;
   if (flags.sweep.budgets.empty()) flags.sweep.budgets = {600};
   if (flags.sweep.methods.empty()) {
     flags.sweep.methods = flags.pass_at.empty() ? kCompared : kSampled;
   }
-  for (const std::string& method : flags.sweep.methods) {
+  for (const int64_t budget : flags.sweep.budgets) {
+    if (budget > 0) continue;
+    errors.Add(absl::StrCat("--budget-tokens ", budget,
+                            ": expected a positive number of tokens a "
+                            "problem"));
+  }
+  for (std::string& method : flags.sweep.methods) {
     if (method == "auto") {
-      return absl::InvalidArgumentError(
-          "eval compares methods by name; auto stands for one of them");
+      errors.Add("eval compares methods by name; auto stands for one of them");
     }
-    for (const int64_t budget : flags.sweep.budgets) {
-      if (budget <= 0) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("--budget-tokens ", budget,
-                         ": expected a positive number of tokens a problem"));
-      }
-      ESP_RETURN_IF_ERROR(
-          CheckSearch({.method = method, .max_tokens = budget}));
-    }
+    ESP_ASSIGN_OR_RETURN(std::string read, ReadMethodFile(method));
+    // The rows, and --compare, name a file's method by what it says.
+    if (flags.compare == method) flags.compare = read;
+    method = std::move(read);
+    errors.Add(CheckSearch({.method = method}));
   }
   const std::vector<std::string>& methods = flags.sweep.methods;
   if (!flags.compare.empty() && std::find(methods.begin(), methods.end(),
                                           flags.compare) == methods.end()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--compare ", flags.compare, ": not among --methods ",
-                     absl::StrJoin(methods, ",")));
+    errors.Add(absl::StrCat("--compare ", flags.compare,
+                            ": not among --methods ",
+                            absl::StrJoin(methods, ",")));
   }
   if (flags.oracle && flags.constant) {
-    return absl::InvalidArgumentError(
-        "--oracle and --constant-reward exclude each other");
+    errors.Add("--oracle and --constant-reward exclude each other");
   }
-  if (!flags.pass_at.empty()) ESP_RETURN_IF_ERROR(CheckPassAt(flags));
+  if (!flags.pass_at.empty()) errors.Add(CheckPassAt(flags));
+  ESP_RETURN_IF_ERROR(errors.Status());
   flags.sweep.reward = flags.oracle     ? RewardSource::kOracle
                        : flags.constant ? RewardSource::kConstant
                                         : RewardSource::kModel;
@@ -203,12 +206,23 @@ void AddEval(CLI::App& app, RunFunction& run) {
                  "stories:easy|middle|hard, countdown:3|4|5, or a JSONL file "
                  "(plain or GSM8K)")
       ->required();
-  app.add_option("--methods", flags->sweep.methods,
-                 "Comma-separated methods with options, as beam:branch=8. "
-                 "Default: " +
-                     absl::StrJoin(kCompared, ",") + "; with --pass-at " +
-                     kSampled[0])
-      ->delimiter(',');
+  CLI::Option* methods = app.add_option(
+      "--methods", flags->sweep.methods,
+      "Comma-separated methods with options, as beam:branch=8, presets, as "
+      "preset=rest_mcts_star, or files of them, NAME.textproto. Default: " +
+          absl::StrJoin(kCompared, ",") + "; with --pass-at " + kSampled[0]);
+  methods->delimiter(',');
+  app.add_option_function<std::vector<std::string>>(
+         "--preset",
+         [flags](const std::vector<std::string>& names) {
+           for (const std::string& name : names) {
+             flags->sweep.methods.push_back(absl::StrCat("preset=", name));
+           }
+         },
+         "Comma-separated published systems, as rest_mcts_star, in place of "
+         "--methods")
+      ->delimiter(',')
+      ->excludes(methods);
   app.add_option("--budget-tokens", flags->sweep.budgets,
                  "Comma-separated budgets: tokens sampled a problem, kept or "
                  "dropped. Default 600")

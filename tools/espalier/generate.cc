@@ -11,7 +11,9 @@
 #include "datasets/readers/problem_set.h"
 #include "datasets/tasks/task_registry.h"
 #include "nlohmann/json.hpp"
+#include "search/presets.h"
 #include "src/base/clock.h"
+#include "src/base/error_list.h"
 #include "src/base/files.h"
 #include "src/base/json_text.h"
 #include "src/base/progress.h"
@@ -53,16 +55,18 @@ absl::Status ParseShard(GenerateFlags& flags) {
 
 // Everything that can be refused is, before a model is loaded.
 absl::Status CheckFlags(GenerateFlags& flags) {
-  ESP_RETURN_IF_ERROR(ParseShard(flags));
-  if (flags.generate.search.method == "auto") {
-    return absl::InvalidArgumentError(
-        "generate records methods by name; auto stands for one of them");
+  SearchOptions& search = flags.generate.search;
+  ErrorList errors;
+  errors.Add(ParseShard(flags));
+  if (search.method == "auto") {
+    errors.Add("generate records methods by name; auto stands for one of them");
   }
-  ESP_RETURN_IF_ERROR(CheckSearch(flags.generate.search, true));
+  ESP_ASSIGN_OR_RETURN(search.method, ReadMethodFile(search.method));
+  errors.Add(CheckSearch(search, true));
   if (flags.out.empty() && !flags.dry_run) {
-    return absl::InvalidArgumentError(
-        "--out FILE is missing: where should the searches be recorded?");
+    errors.Add("--out FILE is missing: where should the searches be recorded?");
   }
+  ESP_RETURN_IF_ERROR(errors.Status());
   std::error_code error;
   if (!flags.dry_run && !flags.resume && !flags.append &&
       fs::exists(flags.out, error)) {
@@ -220,9 +224,9 @@ void AddGenerate(CLI::App& app, RunFunction& run) {
                  "stories:easy|middle|hard, countdown:3|4|5, or a JSONL file "
                  "(plain or GSM8K)")
       ->required();
-  app.add_option("--search", search.method,
-                 "Method with options, as puct:branch=4; see espalier methods")
-      ->capture_default_str();
+  AddMethodFlags(app, search.method,
+                 "Method with options, as puct:branch=4 (espalier methods "
+                 "lists them), or a file of them, NAME.textproto");
   app.add_option("--out", flags->out, "Run database to write (SQLite)");
   app.add_option("--budget-tokens", search.max_tokens,
                  "Tokens sampled a search, kept or dropped; 0: no limit")

@@ -12,6 +12,8 @@
 #include "datasets/readers/problem_set.h"
 #include "datasets/tasks/task_registry.h"
 #include "nlohmann/json.hpp"
+#include "search/algorithm.h"
+#include "search/presets.h"
 #include "src/base/files.h"
 #include "src/base/json_text.h"
 #include "src/base/status_macros.h"
@@ -134,6 +136,8 @@ nlohmann::json ResultJson(const GradedProblem& graded,
           {"answer", result.answer},
           {"response", result.response},
           {"score", result.score},
+          {"configuration", result.configuration},
+          {"config_hash", MethodHash(result.configuration)},
           {"steps", steps},
           {"tree", tree},
           {"stop_reason", result.stop_reason},
@@ -175,6 +179,8 @@ void PrintResult(const SolveFlags& flags, const GradedProblem& graded,
 }
 
 absl::Status RunSolve(SolveFlags& flags) {
+  ESP_ASSIGN_OR_RETURN(flags.search.method,
+                       ReadMethodFile(flags.search.method));
   ESP_RETURN_IF_ERROR(CheckSearch(flags.search));
   ESP_ASSIGN_OR_RETURN(const std::vector<GradedProblem> graded,
                        ReadProblems(flags));
@@ -231,10 +237,10 @@ void AddSolve(CLI::App& app, RunFunction& run) {
   app.add_option("--task", flags->task,
                  "auto, stories, countdown or qa: how the question is put")
       ->capture_default_str();
-  app.add_option("--search", flags->search.method,
+  AddMethodFlags(app, flags->search.method,
                  "Method with options, as beam:branch=8 (espalier methods "
-                 "lists them); auto takes what measured best")
-      ->capture_default_str();
+                 "lists them), or a file of them, NAME.textproto; auto takes "
+                 "what measured best");
   app.add_option("--budget-tokens", flags->search.max_tokens,
                  "Tokens sampled a question, kept or dropped; 0: no limit")
       ->capture_default_str();

@@ -1,0 +1,33 @@
+#include <gtest/gtest.h>
+
+#include "absl/strings/match.h"
+#include "espalier/engine.h"
+
+namespace espalier {
+namespace {
+
+TEST(CheckSearchTest, BudgetAndMethodAreRefusedInOneMessage) {
+  const absl::Status status = CheckSearch(
+      {.method = "uct:c_end=0.1:temperature=-1:widht=2", .max_tokens = 0});
+  ASSERT_FALSE(status.ok());
+  for (const char* part :
+       {"the budget is zero", "temperature=-1", "\"width\"", "c_end"}) {
+    EXPECT_TRUE(absl::StrContains(status.message(), part))
+        << part << " in " << status;
+  }
+}
+
+TEST(CheckSearchTest, NegativeBudgetAndUngradedMethodAreRefusedInOneMessage) {
+  const absl::Status status =
+      CheckSearch({.method = "omega_prm", .max_tokens = -1});
+  EXPECT_TRUE(absl::StrContains(status.message(), "a budget is negative"));
+  EXPECT_TRUE(absl::StrContains(status.message(), "reference answers"));
+}
+
+TEST(CheckSearchTest, PresetsAreMethods) {
+  EXPECT_TRUE(CheckSearch({.method = "preset=rest_mcts_star:c=0.5"}).ok());
+  EXPECT_FALSE(CheckSearch({.method = "preset=rest_mcts_star:gaet=1"}).ok());
+}
+
+}  // namespace
+}  // namespace espalier

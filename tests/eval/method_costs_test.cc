@@ -1,0 +1,52 @@
+#include "src/eval/method_costs.h"
+
+#include <gtest/gtest.h>
+
+#include "absl/strings/match.h"
+
+namespace espalier {
+namespace {
+
+// As Google Benchmark 1.7 writes it, shortened.
+constexpr char kWritten[] = R"json({
+  "context": {"num_cpus": 2},
+  "benchmarks": [
+    {"name": "BM_Puct/sims:8000/branching:4/real_time",
+     "run_type": "iteration", "sims_per_s": 1000000.0},
+    {"name": "BM_Puct/sims:8000/branching:30/real_time",
+     "run_type": "iteration", "sims_per_s": 10.0},
+    {"name": "BM_MctsStar/sims:8000/branching:4/real_time_mean",
+     "run_type": "aggregate", "aggregate_name": "mean", "sims_per_s": 1.0},
+    {"name": "BM_MctsStar/sims:8000/branching:4/real_time_median",
+     "run_type": "aggregate", "aggregate_name": "median",
+     "sims_per_s": 250000.0},
+    {"name": "BM_Method/9", "run_type": "iteration",
+     "label": "td_mcts:branch=4", "sims_per_s": 500000.0},
+    {"name": "BM_Nodes", "run_type": "iteration", "nodes_per_s": 3.0}
+  ]})json";
+
+TEST(MethodCostsTest, RowsAreMethodsByNameOrLabel) {
+  const auto costs = ParseMethodCosts(kWritten, "a test");
+  ASSERT_TRUE(costs.ok()) << costs.status();
+  ASSERT_EQ(costs->size(), 3u);
+  EXPECT_DOUBLE_EQ(costs->at("puct").microseconds, 1);       // the first row
+  EXPECT_DOUBLE_EQ(costs->at("mcts_star").microseconds, 4);  // the median
+  EXPECT_DOUBLE_EQ(costs->at("td_mcts").microseconds, 2);
+}
+
+TEST(MethodCostsTest, AMissingFileHasNoCosts) {
+  const auto costs = ReadMethodCosts("/no/such/file.json");
+  ASSERT_TRUE(costs.ok());
+  EXPECT_TRUE(costs->empty());
+}
+
+TEST(MethodCostsTest, OtherTextIsRefused) {
+  for (const char* text : {"", "[]", "{}", "{\"benchmarks\": 3}"}) {
+    const auto costs = ParseMethodCosts(text, "costs.json");
+    ASSERT_FALSE(costs.ok()) << text;
+    EXPECT_TRUE(absl::StrContains(costs.status().message(), "costs.json"));
+  }
+}
+
+}  // namespace
+}  // namespace espalier
