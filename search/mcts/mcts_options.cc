@@ -44,12 +44,6 @@ std::vector<std::string> MctsOptions::Check() const {
                                     " is more than simulations=", simulations,
                                     "; expected at most as many"));
   }
-  if (widen && width < branch) {
-    problems.push_back(absl::StrCat("width=", width,
-                                    " is less than branch=", branch,
-                                    ", the samples a node begins with; "
-                                    "expected at least as many"));
-  }
   return problems;
 }
 

@@ -22,7 +22,7 @@ void PrintTo(const Method& method, std::ostream* os) { *os << method.name; }
 const Method kMethods[] = {
     {"puct", "puct:widen=false:choice=best"},
     {"puct", "puct:widen=false:choice=best:descend=false"},
-    {"puct", "puct:choice=best:width=5:first_value=parent"},
+    {"puct", "puct:choice=best:width=3:first_value=parent"},
     {"puct", "puct:widen=false:choice=best:in_flight=5:virtual_loss=1"},
     {"uct", "uct:widen=false:choice=best"},
     {"uct", "uct:widen=false:choice=best:first_value=random:c=2"},
