@@ -67,7 +67,7 @@ struct Mcts {
   Mcts(const MctsOptions& given, Rule rule_)
       : options(given),
         rule(std::move(rule_)),
-        votes(given.choice),
+        votes(given.choice, {given.simulations, given.in_flight}),
         states(given.share) {}
 
   const MctsOptions& options;
