@@ -88,8 +88,10 @@ absl::Status CheckFlags(EvalFlags& flags) {
             absl::StrCat("--budget-tokens ", budget,
                          ": expected a positive number of tokens a problem"));
       }
-      ESP_RETURN_IF_ERROR(
-          CheckSearch({.method = method, .max_tokens = budget}));
+      SearchOptions search = flags.sweep.search;
+      search.method = method;
+      search.max_tokens = budget;
+      ESP_RETURN_IF_ERROR(CheckSearch(search));
     }
   }
   const std::vector<std::string>& methods = flags.sweep.methods;
@@ -213,6 +215,7 @@ void AddEval(CLI::App& app, RunFunction& run) {
                  "Comma-separated budgets: tokens sampled a problem, kept or "
                  "dropped. Default 600")
       ->delimiter(',');
+  AddBudgetFlags(app, flags->sweep.search);
   CLI::Option* seeds =
       app.add_option("--seeds", flags->sweep.seeds, "Search seeds 0, 1, ...")
           ->capture_default_str()
