@@ -32,7 +32,7 @@ std::string_view RequestKindName(RequestKind kind) {
 }
 
 SearchContext::SearchContext(const Problem& problem, const Task& task,
-                             const Stopper& stopper, int64_t max_tokens,
+                             Stopper& stopper, int64_t max_tokens,
                              uint64_t seed, InlineModel* model)
     : problem_(problem),
       task_(task),
@@ -42,7 +42,12 @@ SearchContext::SearchContext(const Problem& problem, const Task& task,
       problem_hash_(StableHash(problem.question)),
       inline_(model),
       slots_(8) {
-  usage_.nodes = 1;
+  CountTree();
+}
+
+void SearchContext::CountTree() {
+  usage_.nodes = tree_.size();
+  usage_.bytes = tree_.used_bytes();
 }
 
 SearchContext::Slot& SearchContext::NewSlot(RequestKind kind, uint64_t* seq) {
@@ -108,7 +113,7 @@ Awaiting<Expansion> SearchContext::Expand(NodeId node, ExpandOptions options,
     const uint64_t seq = IssueAnswered(RequestKind::kExpand, true);
     ++usage_.model_calls;
     inline_->Expand(*this, node, options, first_sample, slot(seq).expansion);
-    usage_.nodes = tree_.size();
+    CountTree();
     return {this, seq};
   }
   return {this, Issue({.kind = RequestKind::kExpand,
@@ -155,6 +160,7 @@ Awaiting<Verification> SearchContext::Verify(NodeId node) {
   if (inline_ != nullptr) {
     const uint64_t seq = IssueAnswered(RequestKind::kVerify, true);
     slot(seq).correct = inline_->Verify(tree_, node);
+    Judged(node, slot(seq).correct);
     return {this, seq};
   }
   return {this, Issue({.kind = RequestKind::kVerify, .nodes = {node}})};
@@ -182,7 +188,9 @@ RandomStream SearchContext::Stream(NodeId node, Purpose purpose,
 
 bool SearchContext::ShouldStop() {
   if (stop_reason_.empty()) {
-    if (auto reason = stopper_.Reason(usage_)) stop_reason_ = *reason;
+    if (auto reason = stopper_.Reason({usage_, standing_, tree_})) {
+      stop_reason_ = *std::move(reason);
+    }
     if (tree_.full()) stop_reason_ = "the tree can hold no more";
   }
   return !stop_reason_.empty();
@@ -192,7 +200,11 @@ void SearchContext::Offer(NodeId node, float score) {
   OfferAnswer(node, AnswerOf(node), score);
 }
 
-void SearchContext::OfferAnswer(NodeId node, int32_t answer, float score) {
+void SearchContext::OfferAnswer(NodeId node, int32_t answer, float score,
+                                const Standing& standing) {
+  standing_ = standing;
+  standing_.answered = answer >= 0;
+  standing_.accepted = tree_[node].terminal() && tree_[node].proved();
   best_node_ = node;
   best_answer_ = answer;
   best_score_ = score;
@@ -219,6 +231,8 @@ void SearchContext::Deliver(Slot& slot) {
       DeliverEvaluation(slot);
       break;
     case RequestKind::kVerify:
+      Judged(slot.nodes[0], slot.completion.correct);
+      [[fallthrough]];
     case RequestKind::kGrade:
       slot.done = true;
       slot.correct = slot.completion.correct;
@@ -256,7 +270,11 @@ void SearchContext::DeliverExpansion(Slot& slot) {
       handovers_.push_back({node, sample.handle, is_new});
     }
   }
-  usage_.nodes = tree_.size();
+  CountTree();
+}
+
+void SearchContext::Judged(NodeId node, bool correct) {
+  if (correct) tree_[node].flags |= kProved;
 }
 
 bool SearchContext::ApplyScores(NodeId id, const NodeScores& scores) {

@@ -160,8 +160,8 @@ class SearchContext {
  public:
   // The referenced objects outlive the context. With `model` requests are
   // answered at once and none reaches the driver.
-  SearchContext(const Problem& problem, const Task& task,
-                const Stopper& stopper, int64_t max_tokens, uint64_t seed,
+  SearchContext(const Problem& problem, const Task& task, Stopper& stopper,
+                int64_t max_tokens, uint64_t seed,
                 InlineModel* model = nullptr);
   SearchContext(const SearchContext&) = delete;
   SearchContext& operator=(const SearchContext&) = delete;
@@ -218,8 +218,10 @@ class SearchContext {
   // The best answer as of now: a node that ends a response (any node for a
   // method that stopped early) with the method's own score.
   void Offer(NodeId node, float score);
-  // As Offer, for an answer that several nodes share (votes).
-  void OfferAnswer(NodeId node, int32_t answer, float score);
+  // As Offer, for an answer that several nodes share (votes). `standing` says
+  // how firmly it is held, for the stoppers; Votes fills it.
+  void OfferAnswer(NodeId node, int32_t answer, float score,
+                   const Standing& standing = {});
 
   // For an InlineModel: one more sample of `parent`'s next step. It ends the
   // response if it says so itself or begins with a final prefix of the format.
@@ -263,11 +265,14 @@ class SearchContext {
   void DeliverEvaluation(Slot& slot);
   bool ApplyScores(NodeId id, const NodeScores& scores);
   Awaiting<Evaluation> EvaluateInline(absl::Span<const NodeId> nodes);
+  // The verifier's verdict on `node` is there.
+  void Judged(NodeId node, bool correct);
+  void CountTree();
   void DropConsumed();
 
   const Problem& problem_;
   const Task& task_;
-  const Stopper& stopper_;
+  Stopper& stopper_;
   const int64_t max_tokens_;  // int64 max: no limit
   const uint64_t seed_;
   const uint64_t problem_hash_;
@@ -293,6 +298,7 @@ class SearchContext {
   NodeId best_node_ = kNoNode;
   int32_t best_answer_ = -1;
   float best_score_ = 0;
+  Standing standing_;
 };
 
 // Awaits request `seq`. Trivially destructible, as g++ 12 wants of temporaries

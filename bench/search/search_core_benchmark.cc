@@ -80,7 +80,7 @@ Totals RunOnce(const SearchAlgorithm& algorithm, int branching,
   static const LineTask task;
   const Problem problem{.id = "p", .question = absl::StrCat(seed)};
   HashPolicy policy(branching);
-  const Stoppers stoppers = MakeStoppers(
+  Stoppers stoppers = MakeStoppers(
       {.max_tokens = 0, .max_simulations = simulations, .seed = seed});
   SearchContext ctx(problem, task, stoppers,
                     std::numeric_limits<int64_t>::max(), seed, &policy);

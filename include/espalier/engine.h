@@ -44,9 +44,17 @@ struct SearchOptions {
   std::string method = "auto";
   // Budgets of one problem; 0: none. At least one must bound the method.
   int64_t max_tokens = 600;  // sampled from the policy, kept or dropped
+  int64_t max_model_calls = 0;
   int64_t max_simulations = 0;
   int64_t max_nodes = 0;
+  int64_t max_bytes = 0;   // what the tree's nodes, texts and tokens take
   double max_seconds = 0;  // ends a search; never steers it
+  // A search also ends on its answer, never before it has one; 0: not.
+  float stop_confidence = 0;   // the method's own confidence in it is so high
+  int64_t stop_responses = 4;  // ... and so many responses have voted
+  bool stop_decided = false;   // no vote still to come can change it
+  float stop_kl = 0;  // the root's visits move by fewer nats a simulation
+  int64_t stop_interval = 16;  // ... over so many simulations
   uint64_t seed = 0;
   bool keep_tree = false;  // fill SearchResult::tree
 };
@@ -90,6 +98,19 @@ struct SearchResult {
   double seconds = 0;
 };
 
+// A search under way, for showing it.
+struct SearchSnapshot {
+  int64_t tokens = 0;
+  int64_t model_calls = 0;
+  int64_t simulations = 0;
+  int64_t nodes = 0;
+  double seconds = 0;
+  std::string answer;           // held now; "" if there is none
+  float score = 0;              // the method's own, of the answer
+  std::vector<TreeNode> steps;  // to it; without one the path most visited
+  std::vector<TreeNode> first;  // first steps, the most visited first
+};
+
 // Keeps searches as they run (src/trace/search_recorder.h).
 class SearchRecorder;
 
@@ -109,6 +130,11 @@ struct RunHooks {
   // count has none.
   std::function<std::optional<bool>(size_t index, std::string_view response)>
       grade;
+  // Called for searches under way, between batches and on the calling thread,
+  // at most once in `progress_interval` seconds for each. It only looks: what
+  // a search does is the same without it.
+  std::function<void(size_t index, const SearchSnapshot&)> on_progress;
+  double progress_interval = 0.1;
 };
 
 // Totals over the engine's life.

@@ -46,7 +46,7 @@ void ArmChooser::Observed(NodeId, NodeId, double) {}
 
 Co<> RunAdaptiveBranching(SearchContext& ctx, const BranchingOptions& options,
                           ArmTree& arms, ArmChooser& chooser) {
-  Votes votes(options.choice);
+  Votes votes(options.choice, {.simulations = options.simulations});
   ModelArms models(options.models, options.model_choice);
   for (int64_t i = 0; (options.simulations == 0 || i < options.simulations) &&
                       !arms[kRoot].closed && !ctx.ShouldStop();

@@ -67,7 +67,7 @@ struct Mcts {
   Mcts(const MctsOptions& given, Rule rule_)
       : options(given),
         rule(std::move(rule_)),
-        votes(given.choice),
+        votes(given.choice, {given.simulations, given.in_flight}),
         states(given.share) {}
 
   const MctsOptions& options;
@@ -96,6 +96,15 @@ inline bool Widens(const Tree& tree, NodeId id, const MctsOptions& options) {
   return static_cast<float>(node.visits) >= half * half &&
          static_cast<uint32_t>(tree.samples_drawn(id)) <
              2 * static_cast<uint32_t>(options.branch) + node.visits;
+}
+
+// True if `node` will ask for no more children: it may not, or what it was
+// told so often that nothing new is to be expected. Eight samples for each
+// child, and eight more, that brought no other.
+inline bool Full(const Tree& tree, NodeId id, const MctsOptions& options) {
+  const int children = static_cast<int>(tree[id].num_children);
+  return !options.widen || children >= options.width ||
+         tree.samples_drawn(id) >= 8 * (children + 1);
 }
 
 // Stage 1, from the end of `visit` on. False if it ran into a state that it is
@@ -135,10 +144,7 @@ void Conclude(SearchContext& ctx, Mcts<Rule>& s, PathVisit& visit,
   ctx.CountSimulation();
   if (proved) MarkProved(tree, visit.path());
   if (s.options.close && (ended || tree[leaf].closed())) {
-    const auto full = [&](NodeId id) {
-      return !s.options.widen ||
-             static_cast<int>(tree[id].num_children) >= s.options.width;
-    };
+    const auto full = [&](NodeId id) { return Full(tree, id, s.options); };
     const size_t closed = CloseUpwards(tree, visit.path(), full);
     // A verifier's verdicts leave no doubt about what is closed.
     if (s.options.verify && !s.states.on()) {
@@ -172,9 +178,11 @@ Co<> Simulate(SearchContext& ctx, Mcts<Rule>& s, PathVisit& visit) {
       co_return;
     }
     if (tree[leaf].terminal()) break;
-    if (!first && !s.options.widen) {  // nothing left to go to
-      tree[leaf].flags |= kClosed;
-      break;
+    if (!first && AllChildrenClosed(tree, leaf)) {
+      // Nothing left to go to, but perhaps a child that was not sampled yet:
+      // one try a simulation.
+      if (Full(tree, leaf, s.options)) tree[leaf].flags |= kClosed;
+      if (tree[leaf].closed() || !widen) break;
     }
     const int64_t tokens = ctx.usage().tokens;
     if (first) tree[leaf].flags |= kOpening;

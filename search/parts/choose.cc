@@ -1,5 +1,6 @@
 #include "search/parts/choose.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "src/base/check.h"
@@ -67,7 +68,14 @@ void Votes::Add(SearchContext& ctx, NodeId node, float score) {
   const double off = score - group.mean;
   group.mean += off / group.count;
   group.squares += off * (score - group.mean);
-  const size_t changed = static_cast<size_t>(&group - groups_.data());
+  if (group.answer >= 0) {
+    ++responses_;
+    total_ += choice_ == AnswerChoice::kMajority ? 1 : score;
+  }
+  Rank(static_cast<size_t>(&group - groups_.data()));
+}
+
+void Votes::Rank(size_t changed) {
   if (choice_ == AnswerChoice::kLowerBound) {
     // The only weight that may fall.
     winner_ = 0;
@@ -76,8 +84,51 @@ void Votes::Add(SearchContext& ctx, NodeId node, float score) {
     }
     return;
   }
-  const double now = Weight(group), best = Weight(groups_[winner_]);
-  if (now > best || (now == best && changed < winner_)) winner_ = changed;
+  const auto ahead = [&](size_t a, size_t b) {
+    const double x = Weight(groups_[a]), y = Weight(groups_[b]);
+    return x > y || (x == y && a < b);
+  };
+  if (changed == winner_) return;
+  if (ahead(changed, winner_)) {
+    second_ = winner_;
+    winner_ = changed;
+  } else if (second_ == winner_ || ahead(changed, second_)) {
+    second_ = changed;
+  }
+}
+
+Standing Votes::StandingOf(const Group& winner) const {
+  Standing standing{.responses = responses_, .bound = bound_};
+  standing.leader = Weight(winner);
+  if (second_ != winner_) {
+    standing.runner_up = std::max(0.0, Weight(groups_[second_]));
+  }
+  // An answer that nobody has given yet comes last.
+  standing.wins_ties = winner_ <= second_;
+  switch (choice_) {
+    case AnswerChoice::kMajority:
+    case AnswerChoice::kWeighted:
+      standing.confidence = total_ > 0 ? standing.leader / total_ : 0;
+      standing.most_added = 1;
+      break;
+    case AnswerChoice::kFirst:
+      standing.leader = 1;
+      standing.most_added = 0;
+      break;
+    case AnswerChoice::kBest:
+      standing.confidence = winner.best_score;
+      // No score is higher, and nobody comes first among equals but the first.
+      if (standing.leader >= 1 && winner_ == 0) standing.most_added = 0;
+      break;
+    case AnswerChoice::kLowerBound:
+      standing.confidence = standing.leader - 1;
+      break;
+    case AnswerChoice::kVisits:
+      standing.confidence = winner.best_score;
+      break;
+  }
+  standing.confidence = std::clamp(standing.confidence, 0.0, 1.0);
+  return standing;
 }
 
 void Votes::Offer(SearchContext& ctx) const {
@@ -85,13 +136,16 @@ void Votes::Offer(SearchContext& ctx) const {
   if (choice_ == AnswerChoice::kVisits) {
     const NodeId end = MostVisitedEnd(ctx.tree());
     if (end != kNoNode && ctx.AnswerOf(end) >= 0) {
-      ctx.OfferAnswer(end, ctx.AnswerOf(end), ctx.tree()[end].q);
+      const float q = ctx.tree()[end].q;
+      Standing standing{.responses = responses_, .bound = bound_};
+      standing.confidence = std::clamp(q, 0.0f, 1.0f);
+      ctx.OfferAnswer(end, ctx.AnswerOf(end), q, standing);
       return;
     }
   }
   const Group& winner = groups_[winner_];
   ctx.OfferAnswer(winner.best, winner.answer,
-                  static_cast<float>(Weight(winner)));
+                  static_cast<float>(Weight(winner)), StandingOf(winner));
 }
 
 }  // namespace espalier

@@ -6,6 +6,12 @@
 //
 // Responses without an answer count only where no response has one. A vote
 // costs the same however many came before it.
+//
+// Offer also says how firmly the choice stands (Standing in stop.h). A method
+// whose simulations cast one vote at most, with a score in [0, 1], says so by
+// a VoteBound and may then be stopped once the rest cannot change the answer:
+//
+//   Votes votes(AnswerChoice::kMajority, {.simulations = options.n});
 #ifndef ESPALIER_SEARCH_PARTS_CHOOSE_H_
 #define ESPALIER_SEARCH_PARTS_CHOOSE_H_
 
@@ -31,7 +37,8 @@ inline constexpr std::array<std::string_view, 6> kAnswerChoiceNames = {
 
 class Votes {
  public:
-  explicit Votes(AnswerChoice choice) : choice_(choice) {}
+  explicit Votes(AnswerChoice choice, const VoteBound& bound = {.in_flight = 0})
+      : choice_(choice), bound_(bound) {}
 
   // A finished response with its score; the same node may vote often.
   void Add(SearchContext& ctx, NodeId node, float score);
@@ -54,11 +61,18 @@ class Votes {
   Group& GroupOf(int32_t answer);
   // What the groups are compared by; -1 for responses without an answer.
   double Weight(const Group& group) const;
+  // Keeps the first and the second up, after a vote for group `changed`.
+  void Rank(size_t changed);
+  Standing StandingOf(const Group& winner) const;
 
   AnswerChoice choice_;
+  VoteBound bound_;
   std::vector<Group> groups_;
   std::vector<int32_t> group_of_;  // by answer + 1; -1: none yet
   size_t winner_ = 0;
+  size_t second_ = 0;  // winner_: there is none
+  int64_t responses_ = 0;
+  double total_ = 0;  // of their scores, 1 each for kMajority
 };
 
 }  // namespace espalier

@@ -69,7 +69,7 @@ Co<> RunSample(SearchContext& ctx, const SampleOptions& options) {
 }
 
 Co<> RunMajority(SearchContext& ctx, const MajorityOptions& options) {
-  Votes votes(AnswerChoice::kMajority);
+  Votes votes(AnswerChoice::kMajority, {.simulations = options.n});
   for (int i = 0; (options.n == 0 || i < options.n) && !ctx.ShouldStop(); ++i) {
     const NodeId node = co_await Rollout(ctx, kRoot, options.temperature);
     if (node == kNoNode) continue;
@@ -81,7 +81,7 @@ Co<> RunMajority(SearchContext& ctx, const MajorityOptions& options) {
 
 Co<> RunScored(SearchContext& ctx, const ScoredOptions& options,
                AnswerChoice choice) {
-  Votes votes(choice);
+  Votes votes(choice, {.simulations = options.n});
   for (int i = 0; (options.n == 0 || i < options.n) && !ctx.ShouldStop(); ++i) {
     const NodeId node = co_await Rollout(ctx, kRoot, options.temperature);
     if (node == kNoNode) continue;

@@ -123,6 +123,11 @@ int32_t Tree::InternAnswer(std::string_view answer) {
   return it->second;
 }
 
+int64_t Tree::used_bytes() const {
+  return static_cast<int64_t>(nodes_.size() * (sizeof(Node) + sizeof(Said)) +
+                              texts_.size() + tokens_.size() * sizeof(int32_t));
+}
+
 int64_t Tree::bytes() const {
   return nodes_.bytes() + said_.bytes() + texts_.bytes() + tokens_.bytes();
 }

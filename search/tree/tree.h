@@ -145,7 +145,11 @@ class Tree {
   }
   int num_answers() const { return static_cast<int>(answers_.size()); }
 
+  // Memory held. Arrays grow ahead of need and take over those of earlier
+  // trees, so equal trees may differ in it.
   int64_t bytes() const;
+  // What the nodes, texts and tokens take of it: the same for equal trees.
+  int64_t used_bytes() const;
   // True shortly before an index or a text offset would not fit in 32 bits.
   bool full() const {
     return nodes_.size() > 0xF0000000u || texts_.size() > 0xF0000000u ||

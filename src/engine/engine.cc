@@ -148,16 +148,25 @@ class LocalEngine : public Engine {
 
 absl::Status CheckSearch(const SearchOptions& options, bool graded) {
   ErrorList errors;
-  if (options.max_tokens < 0 || options.max_simulations < 0 ||
-      options.max_nodes < 0 || !(options.max_seconds >= 0)) {
+  if (options.max_tokens < 0 || options.max_model_calls < 0 ||
+      options.max_simulations < 0 || options.max_nodes < 0 ||
+      options.max_bytes < 0 || !(options.max_seconds >= 0)) {
     errors.Add(
         "a budget is negative; expected a positive number, or 0 for none");
   }
-  if (options.max_tokens == 0 && options.max_simulations == 0 &&
-      options.max_nodes == 0 && options.max_seconds == 0) {
+  if (options.max_tokens == 0 && options.max_model_calls == 0 &&
+      options.max_simulations == 0 && options.max_nodes == 0 &&
+      options.max_bytes == 0 && options.max_seconds == 0) {
     errors.Add(
-        "the budget is zero; give at least one of tokens, simulations, nodes "
-        "or seconds");
+        "the budget is zero; give at least one of tokens, model calls, "
+        "simulations, nodes, bytes or seconds");
+  }
+  if (!(options.stop_confidence >= 0 && options.stop_confidence <= 1) ||
+      !(options.stop_kl >= 0) || options.stop_responses < 1 ||
+      options.stop_interval < 1) {
+    errors.Add(
+        "a stop is out of range; expected a confidence from 0 to 1, a "
+        "divergence of 0 or more, and 1 or more responses and simulations");
   }
   if (options.method == "auto") return errors.Status();
   const auto algorithm = MakeAlgorithm(options.method);

@@ -42,6 +42,35 @@ absl::StatusOr<std::string> HashModel(const std::string& folder) {
   return absl::StrCat(absl::Hex(hash, absl::kZeroPad16));
 }
 
+// Options that came after the first recorded runs are in a run's config only
+// where they are set, so that those runs can still be gone on with.
+void AddStops(const SearchOptions& search, nlohmann::json& config) {
+  const SearchOptions none;
+  const auto add = [&](const char* key, auto value, auto unset) {
+    if (value != unset) config[key] = value;
+  };
+  add("budget_model_calls", search.max_model_calls, none.max_model_calls);
+  add("budget_bytes", search.max_bytes, none.max_bytes);
+  add("stop_confidence", search.stop_confidence, none.stop_confidence);
+  add("stop_responses", search.stop_responses, none.stop_responses);
+  add("stop_decided", search.stop_decided, none.stop_decided);
+  add("stop_kl", search.stop_kl, none.stop_kl);
+  add("stop_interval", search.stop_interval, none.stop_interval);
+}
+
+void ReadStops(const nlohmann::json& config, SearchOptions& search) {
+  const auto read = [&](const char* key, auto& value) {
+    value = config.value(key, value);
+  };
+  read("budget_model_calls", search.max_model_calls);
+  read("budget_bytes", search.max_bytes);
+  read("stop_confidence", search.stop_confidence);
+  read("stop_responses", search.stop_responses);
+  read("stop_decided", search.stop_decided);
+  read("stop_kl", search.stop_kl);
+  read("stop_interval", search.stop_interval);
+}
+
 // What differs between two configurations, in words.
 std::string Differences(const RunInfo& wanted, const RunInfo& recorded) {
   std::vector<std::string> lines;
@@ -56,6 +85,9 @@ std::string Differences(const RunInfo& wanted, const RunInfo& recorded) {
   if (a.is_object() && b.is_object()) {
     for (const auto& [key, value] : a.items()) {
       compare(key, JsonText(value), b.contains(key) ? JsonText(b[key]) : "-");
+    }
+    for (const auto& [key, value] : b.items()) {
+      if (!a.contains(key)) compare(key, "-", JsonText(value));
     }
   }
   compare("model", wanted.model_hash, recorded.model_hash);
@@ -187,7 +219,7 @@ absl::StatusOr<RunInfo> DescribeRun(const GenerateOptions& options,
   ESP_ASSIGN_OR_RETURN(const auto algorithm,
                        MakeAlgorithm(options.search.method));
   const std::string method = CanonicalMethod(*algorithm);
-  const nlohmann::json config = {
+  nlohmann::json config = {
       {"set", set.name},
       {"task", set.task},
       {"set_seed", set_options.seed},
@@ -202,6 +234,7 @@ absl::StatusOr<RunInfo> DescribeRun(const GenerateOptions& options,
       {"searches", options.searches},
       {"shard", absl::StrCat(options.shard, "/", options.shards)},
       {"reuse_solutions", options.reuse_solutions}};
+  AddStops(options.search, config);
   RunInfo info{.kind = "generate",
                .config = JsonText(config),
                .seed = options.search.seed,
@@ -228,6 +261,7 @@ absl::StatusOr<GenerateOptions> OptionsOfRun(const RunInfo& info) {
     options.search.max_simulations = config.at("budget_simulations");
     options.search.max_nodes = config.at("budget_nodes");
     options.search.max_seconds = config.at("seconds");
+    ReadStops(config, options.search);
     options.search.seed = config.at("seed");
     options.searches = config.at("searches");
     options.reuse_solutions = config.at("reuse_solutions");

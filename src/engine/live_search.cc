@@ -1,5 +1,6 @@
 #include "src/engine/live_search.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "src/base/check.h"
@@ -19,6 +20,20 @@ TreeNode Describe(const Tree& tree, NodeId id) {
           .visits = node.visits,
           .draws = node.draws,
           .terminal = node.terminal()};
+}
+
+// More first steps than a screen has lines are of no use.
+constexpr size_t kFirstShown = 64;
+
+// Children of `node`, the most visited first, then the most drawn.
+std::vector<NodeId> ByVisits(const Tree& tree, NodeId node) {
+  std::vector<NodeId> children;
+  for (const NodeId c : Children(tree, node)) children.push_back(c);
+  std::stable_sort(children.begin(), children.end(), [&](NodeId a, NodeId b) {
+    return std::pair(tree[a].visits, tree[a].draws) >
+           std::pair(tree[b].visits, tree[b].draws);
+  });
+  return children;
 }
 
 }  // namespace
@@ -76,6 +91,34 @@ std::vector<TreeNode> LiveSearch::TreeAsText() const {
     nodes.push_back(Describe(context_.tree(), id));
   }
   return nodes;
+}
+
+SearchSnapshot LiveSearch::Snapshot() const {
+  const Tree& tree = context_.tree();
+  const Usage& usage = context_.usage();
+  SearchSnapshot shot{.tokens = usage.tokens,
+                      .model_calls = usage.model_calls,
+                      .simulations = usage.simulations,
+                      .nodes = usage.nodes,
+                      .score = driver_.best_score()};
+  if (driver_.best_answer() >= 0) {
+    shot.answer = tree.answer_text(driver_.best_answer());
+  }
+  const std::vector<NodeId> first = ByVisits(tree, kRoot);
+  for (size_t i = 0; i < std::min(first.size(), kFirstShown); ++i) {
+    shot.first.push_back(Describe(tree, first[i]));
+  }
+  NodeId end = driver_.best_node();
+  if (end == kNoNode) {
+    end = kRoot;
+    for (auto below = first; !below.empty(); below = ByVisits(tree, end)) {
+      end = below[0];
+    }
+  }
+  for (const NodeId id : tree.Path(end)) {
+    shot.steps.push_back(Describe(tree, id));
+  }
+  return shot;
 }
 
 SearchResult LiveSearch::Result() const {

@@ -49,6 +49,8 @@ class LiveSearch {
   bool over() const;
   // Fills everything but token counts of the prompt and seconds.
   SearchResult Result() const;
+  // Fills everything but seconds.
+  SearchSnapshot Snapshot() const;
   // The whole tree as text, the root first.
   std::vector<TreeNode> TreeAsText() const;
 
@@ -63,6 +65,7 @@ class LiveSearch {
   std::set<RequestId> in_flight;  // backend requests
   bool has_news = true;           // completions wait for Resume
   double started = 0;             // seconds of the real clock
+  double shown = -1;              // when it was last reported; -1: never
   int64_t prompt_tokens = 0;
 
  private:

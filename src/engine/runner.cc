@@ -92,6 +92,7 @@ absl::Status Runner::RunAll() {
     ResumeAll();
     for (auto& live : live_) ESP_RETURN_IF_ERROR(Dispatch(*live));
     ESP_RETURN_IF_ERROR(FinishDone());
+    ReportProgress();
     ESP_RETURN_IF_ERROR(AdmitMore());
     if (recorder != nullptr) {
       ESP_RETURN_IF_ERROR(recorder->Flush());
@@ -370,6 +371,21 @@ void Runner::EndStopped() {
           {.seq = seq, .status = absl::CancelledError("search stopped")});
     }
     live->has_news = true;
+  }
+}
+
+void Runner::ReportProgress() {
+  const RunHooks& hooks = *job_->hooks;
+  if (!hooks.on_progress) return;
+  const double now = Clock::Real().Seconds();
+  for (auto& live : live_) {
+    if (live->shown >= 0 && now - live->shown < hooks.progress_interval) {
+      continue;
+    }
+    live->shown = now;
+    SearchSnapshot shot = live->Snapshot();
+    shot.seconds = now - live->started;
+    hooks.on_progress(live->index(), shot);
   }
 }
 

@@ -80,6 +80,7 @@ class Runner {
   void ReleaseRest(LiveSearch& live);
   void EndStopped();
   absl::Status FinishDone();
+  void ReportProgress();
   bool stop_asked() const;
 
   RunnerModels models_;

@@ -108,11 +108,10 @@ absl::StatusOr<std::vector<ResultRow>> RunSweep(
   for (const std::string& method : options.methods) {
     for (const int64_t budget : options.budgets) {
       for (int seed = 0; seed < options.seeds; ++seed) {
-        const SearchOptions search{
-            .method = method,
-            .max_tokens = budget,
-            .max_seconds = options.max_seconds,
-            .seed = options.seed + static_cast<uint64_t>(seed)};
+        SearchOptions search = options.search;
+        search.method = method;
+        search.max_tokens = budget;
+        search.seed = options.seed + static_cast<uint64_t>(seed);
         ESP_ASSIGN_OR_RETURN(ResultRow row,
                              RunRow(in, search, hooks, done, all));
         done += static_cast<int64_t>(problems.size());

@@ -36,7 +36,9 @@ struct SweepOptions {
   std::vector<int64_t> budgets;  // tokens sampled per problem
   int seeds = 1;                 // search seeds 0 .. seeds-1, or from `seed`
   uint64_t seed = 0;
-  double max_seconds = 0;  // a problem; 0: none
+  // Further budgets and stops of every search; its method, tokens and seed
+  // are the sweep's.
+  SearchOptions search = {};
   RewardSource reward = RewardSource::kModel;
   const std::atomic<bool>* stop = nullptr;  // ends the sweep early
   // Called after each problem with problems done and all, over the sweep.

@@ -75,7 +75,7 @@ absl::StatusOr<StoredTree> Replay(const Problem& problem, const Task& task,
                                   const SearchAlgorithm& algorithm,
                                   const SearchOptions& options,
                                   absl::Span<const LogEntry> log) {
-  const Stoppers stoppers = MakeStoppers(options);
+  Stoppers stoppers = MakeStoppers(options);
   SearchContext context(problem, task, stoppers,
                         options.max_tokens > 0
                             ? options.max_tokens

@@ -298,6 +298,74 @@ TEST(RunnerTest, AVerifierThatReadsTheReferenceIsRefused) {
                    .ok());
 }
 
+// What a watcher sees is what the search holds, and seeing changes nothing.
+TEST(RunnerTest, ProgressIsReportedAndChangesNothing) {
+  for (const char* method : {"weighted", "beam", "puct:in_flight=4"}) {
+    const auto base = RunMethod(method, 6, {});
+    const auto algorithm = MakeAlgorithm(method).value();
+    std::vector<Problem> problems;
+    for (int i = 0; i < 6; ++i) {
+      problems.push_back(
+          {absl::StrCat("p", i), "script", absl::StrCat("problem ", i)});
+    }
+    ScriptedBackend backend({});
+    const ByteTokenizer tokenizer;
+    Executor executor(2);
+    Runner runner({&backend, &tokenizer, &backend, &tokenizer}, executor, 3);
+    const ScriptTask task;
+    const SearchOptions options{
+        .method = method, .max_tokens = 200, .seed = 3, .keep_tree = true};
+    std::map<size_t, SearchSnapshot> last;
+    std::map<size_t, SearchResult> results;
+    RunHooks hooks;
+    hooks.progress_interval = 0;
+    hooks.on_progress = [&](size_t i, const SearchSnapshot& shot) {
+      EXPECT_EQ(results.count(i), 0u) << "reported after its end";
+      EXPECT_GE(shot.tokens, last[i].tokens);
+      EXPECT_TRUE(shot.steps.empty() == shot.first.empty());
+      for (size_t c = 1; c < shot.first.size(); ++c) {
+        EXPECT_GE(shot.first[c - 1].visits, shot.first[c].visits);
+      }
+      if (!shot.answer.empty()) {
+        EXPECT_TRUE(shot.steps.back().terminal);
+      }
+      last[i] = shot;
+    };
+    ASSERT_TRUE(
+        runner
+            .Run({.problems = problems,
+                  .task = &task,
+                  .algorithm = algorithm.get(),
+                  .options = &options,
+                  .hooks = &hooks,
+                  .on_done = [&](size_t i, SearchResult r) { results[i] = r; }})
+            .ok());
+    ASSERT_EQ(results.size(), 6u);
+    EXPECT_EQ(last.size(), 6u);
+    for (size_t i = 0; i < 6; ++i) {
+      EXPECT_EQ(results[i].answer, base[i].result.answer);
+      EXPECT_EQ(results[i].response, base[i].result.response);
+      EXPECT_EQ(results[i].tokens, base[i].result.tokens);
+      EXPECT_EQ(results[i].nodes, base[i].result.nodes);
+      EXPECT_GT(last[i].tokens, 0);
+      EXPECT_LE(last[i].tokens, results[i].tokens);
+    }
+  }
+}
+
+TEST(RunnerTest, StopsAndBudgetsReachTheSearch) {
+  SearchOptions options{.max_tokens = 0, .max_bytes = 1};
+  EXPECT_TRUE(CheckSearch(options).ok());
+  options = {.max_tokens = 0, .max_model_calls = 1};
+  EXPECT_TRUE(CheckSearch(options).ok());
+  options.max_model_calls = 0;
+  EXPECT_FALSE(CheckSearch(options).ok()) << "nothing bounds the method";
+  options.max_bytes = -1;
+  EXPECT_FALSE(CheckSearch(options).ok());
+  options = {.stop_confidence = 1.5f};
+  EXPECT_FALSE(CheckSearch(options).ok());
+}
+
 TEST(RunnerTest, AStopEndsAllSearchesWithWhatTheyHave) {
   std::atomic<bool> stop{false};
   ScriptedBackend backend({.max_delay = 3});

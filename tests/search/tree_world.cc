@@ -17,11 +17,6 @@ const Problem& TheProblem() {
   return *problem;
 }
 
-const TreeWorldTask& TheTask() {
-  static const TreeWorldTask* task = new TreeWorldTask();
-  return *task;
-}
-
 std::string TreeText(const Tree& tree) {
   std::string text;
   for (NodeId id = 0; id < tree.size(); ++id) {
@@ -31,6 +26,17 @@ std::string TreeText(const Tree& tree) {
                     n.logprob, "|", n.path_score, "|", n.step_score, ";");
   }
   return text;
+}
+
+void CountOpen(const std::vector<SearchRequest>& open, SearchRun& run) {
+  int requests = 0, samples = 0;
+  for (const SearchRequest& request : open) {
+    if (request.kind != RequestKind::kExpand) continue;
+    ++requests;
+    samples += request.expand.n;
+  }
+  run.open_requests = std::max(run.open_requests, requests);
+  run.open_samples = std::max(run.open_samples, samples);
 }
 
 }  // namespace
@@ -44,7 +50,8 @@ std::optional<std::string> TreeWorldTask::FindAnswer(
   return std::string(response.substr(at + 2, end - at - 2));
 }
 
-TreeWorld::TreeWorld(const WorldOptions& options) : options_(options) {
+TreeWorld::TreeWorld(const WorldOptions& options)
+    : options_(options), task_(options.step_tokens) {
   Grow(-1, 0, 0);
 }
 
@@ -137,6 +144,12 @@ std::string TreeWorld::Text(int place) const {
                             : absl::StrCat("s", p.move, "\n");
 }
 
+int TreeWorld::StepTokens(int place) const {
+  const uint64_t hash = MixHash(options_.seed, static_cast<uint64_t>(place));
+  return 1 +
+         static_cast<int>(hash % static_cast<uint64_t>(options_.step_tokens));
+}
+
 SearchCompletion TreeWorld::Reply(const Tree& tree,
                                   const SearchRequest& request) const {
   SearchCompletion completion{.seq = request.seq};
@@ -146,10 +159,15 @@ SearchCompletion TreeWorld::Reply(const Tree& tree,
       const int move = Move(place, request.stream, request.first_sample + i,
                             request.expand.temperature);
       const int child = (*this)[place].children[static_cast<size_t>(move)];
-      completion.samples.push_back(
-          {.tokens = {move},
-           .text = Text(child),
-           .logprob = (*this)[place].logprobs[static_cast<size_t>(move)]});
+      SampledStep step{
+          .text = Text(child),
+          .logprob = (*this)[place].logprobs[static_cast<size_t>(move)]};
+      const int wanted = StepTokens(child);
+      step.truncated = wanted > request.max_tokens;
+      const int tokens = std::min(wanted, request.max_tokens);
+      step.tokens.assign(static_cast<size_t>(tokens), move);
+      if (step.truncated) step.text = "...";
+      completion.samples.push_back(std::move(step));
     }
   } else if (request.kind == RequestKind::kEvaluate) {
     for (const NodeId node : request.nodes) {
@@ -173,11 +191,13 @@ SearchRun RunSearch(const std::string& method, const TreeWorld& world,
     run.status = algorithm.status();
     return run;
   }
-  const Stoppers stoppers = MakeStoppers({.max_tokens = limits.tokens,
-                                          .max_simulations = limits.simulations,
-                                          .max_nodes = limits.nodes});
+  SearchOptions options = limits.more;
+  options.max_tokens = limits.tokens;
+  options.max_simulations = limits.simulations;
+  options.max_nodes = limits.nodes;
+  Stoppers stoppers = MakeStoppers(options);
   run.context = std::make_unique<SearchContext>(
-      TheProblem(), TheTask(), stoppers,
+      TheProblem(), world.task(), stoppers,
       limits.tokens > 0 ? limits.tokens : std::numeric_limits<int64_t>::max(),
       limits.seed);
   SearchDriver driver(*run.context);
@@ -192,6 +212,8 @@ SearchRun RunSearch(const std::string& method, const TreeWorld& world,
         open.push_back(std::move(request));
       }
       if (search.done() || !driver.failure().ok()) break;
+      CountOpen(open, run);
+      if (run.replies == limits.destroy_after) break;
       if (open.empty()) {
         ADD_FAILURE() << method << " waits for nothing";
         break;
@@ -203,7 +225,9 @@ SearchRun RunSearch(const std::string& method, const TreeWorld& world,
       open.erase(open.begin() + static_cast<std::ptrdiff_t>(next));
       driver.Put(limits.reply ? limits.reply(run.context->tree(), request)
                               : world.Reply(run.context->tree(), request));
+      ++run.replies;
     }
+    run.ended = search.done();
   }
   run.status = driver.failure();
   run.stop_reason = driver.stop_reason();

@@ -35,6 +35,10 @@ namespace espalier {
 // "s2\n" lines, then "= 17\n". The question is not looked at.
 class TreeWorldTask : public Task {
  public:
+  explicit TreeWorldTask(int max_step_tokens = 1)
+      : format_{.max_step_tokens = max_step_tokens,
+                .max_steps = 64,
+                .final_prefixes = {"= "}} {}
   std::string_view name() const override { return "tree_world"; }
   absl::StatusOr<std::string> Render(const Problem& problem) const override {
     return problem.question;
@@ -47,8 +51,7 @@ class TreeWorldTask : public Task {
   }
 
  private:
-  const StepFormat format_{
-      .max_step_tokens = 1, .max_steps = 64, .final_prefixes = {"= "}};
+  const StepFormat format_;
 };
 
 // What the reward model says of a node.
@@ -68,6 +71,8 @@ struct WorldOptions {
   double early_leaf = 0;
   bool enumerate = false;  // sample i of a node is its move i mod branching
   Scores scores = Scores::kMean;
+  // Steps take 1 to so many tokens; a limit may cut them.
+  int step_tokens = 1;
 };
 
 class TreeWorld {
@@ -100,14 +105,18 @@ class TreeWorld {
            float temperature) const;
   // Text of a move to `place`.
   std::string Text(int place) const;
+  // Tokens of that move.
+  int StepTokens(int place) const;
 
   SearchCompletion Reply(const Tree& tree, const SearchRequest& request) const;
   const WorldOptions& options() const { return options_; }
+  const Task& task() const { return task_; }
 
  private:
   int Grow(int parent, int move, int depth);
 
   const WorldOptions options_;
+  const TreeWorldTask task_;
   std::vector<Place> places_;
 };
 
@@ -119,6 +128,11 @@ struct SearchRun {
   std::string stop_reason;
   Usage usage;
   std::vector<AnytimeAnswer> anytime;
+  // The most requests for samples that were open at once, and their samples.
+  int open_requests = 0;
+  int open_samples = 0;
+  int replies = 0;     // that the search was given
+  bool ended = false;  // by itself, not destroyed midway
   // Everything that the search left, as text: equal texts are equal trees.
   std::string tree_text;
   std::unique_ptr<SearchContext> context;
@@ -133,6 +147,10 @@ struct RunLimits {
   // Hands requests' replies in another order; 0: in order of issue.
   uint64_t shuffle = 0;
   CheckTreeOptions check = {};
+  // Further budgets and stops.
+  SearchOptions more = {};
+  // Destroys the search once it was given so many replies; -1: never.
+  int destroy_after = -1;
   // Replies in place of the world's, where set.
   std::function<SearchCompletion(const Tree&, const SearchRequest&)> reply = {};
 };

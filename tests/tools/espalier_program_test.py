@@ -2,13 +2,17 @@
 
 The program is named by ESPALIER_PROGRAM (ctest sets it)."""
 
+import fcntl
 import json
 import os
+import pty
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import tempfile
+import termios
 import time
 import unittest
 
@@ -220,6 +224,76 @@ class SolveTest(ProgramTest):
         result = run("solve", STORY, "--search", "beam", "--show-tree")
         self.assertIn("tree: ", result.stdout)
         self.assertIn("drawn", result.stdout)
+
+    def test_watched_or_not_a_search_finds_the_same(self):
+        plain, watched = (run("solve", STORY, "--search", "puct", "--json",
+                              *extra) for extra in ([], ["--watch"]))
+        self.assertEqual(watched.returncode, 0, watched.stderr)
+        rows = [json.loads(result.stdout) for result in (plain, watched)]
+        for row in rows:
+            row.pop("seconds")
+        self.assertEqual(rows[0], rows[1])
+        self.assertEqual(plain.stderr, "")
+        self.assertRegex(watched.stderr,
+                         r"^question 1/1  \d+ tokens  \d+/s  \d+ nodes")
+        self.assertNotIn("\x1b", watched.stderr)
+
+    def test_a_terminal_sees_the_tree_grow(self):
+        ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ,
+                    struct.pack("HHHH", 12, 60, 0, 0))
+        process = subprocess.Popen(
+            [PROGRAM, "solve", STORY, "--search", "puct", "--watch",
+             "--budget-tokens", "3000"],
+            stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs,
+            env=dict(os.environ, ESPALIER_ZOO=ZOO, TERM="xterm"))
+        os.close(theirs)
+        seen = b""
+        try:
+            while piece := os.read(ours, 65536):
+                seen += piece
+        except OSError:  # the other side was closed
+            pass
+        os.close(ours)
+        self.assertEqual(process.wait(timeout=60), 0)
+        text = seen.decode("utf-8")
+        pictures, end = text.rsplit("\x1b[J", 1)
+        self.assertIn("\x1b[K", pictures)
+        self.assertIn("first steps", pictures)
+        self.assertIn("question 1/1", pictures)
+        for line in re.split(r"[\r\n]+", pictures):
+            self.assertLessEqual(len(re.sub(r"\x1b\[[0-9]*[A-Z]", "", line)),
+                                 60)
+        plain = run("solve", STORY, "--search", "puct", "--budget-tokens",
+                    "3000").stdout
+        times = r"\d+\.\d\d s\)"
+        self.assertEqual(re.sub(times, "", end.replace("\r\n", "\n")),
+                         re.sub(times, "", plain))
+
+    def test_budgets_and_stops(self):
+        def solve(*extra):
+            result = run("solve", STORY, "--search", "majority", "--json",
+                         "--budget-tokens", "0", *extra)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            return json.loads(result.stdout)
+        row = solve("--budget-model-calls", "9")
+        self.assertEqual((row["model_calls"], row["stop_reason"]),
+                         (9, "budget of 9 model calls is spent"))
+        self.assertIn("budget of 2048 bytes",
+                      solve("--budget-bytes", "2k")["stop_reason"])
+        row = solve("--budget-simulations", "400", "--stop-when",
+                    "confidence=0.5,responses=3,decided")
+        self.assertRegex(row["stop_reason"], "confidence|cannot win")
+        self.assertNotEqual(row["answer"], "")
+
+    def test_wrong_stops(self):
+        self.refused(run("solve", STORY, "--stop-when", "confidnce=1"),
+                     "stop-when", '"confidence"')
+        self.refused(run("solve", STORY, "--stop-when", "kl"), "kl")
+        self.refused(run("solve", STORY, "--budget-bytes", "many"),
+                     "budget-bytes")
+        self.refused(run("eval", "--set", "stories:easy", "--stop-when",
+                         "decidd"), '"decided"')
 
     def test_a_reward_trunk_of_its_own_scores_as_the_shared_heads(self):
         critic = self.copy_of_model()

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "search/parts/stop.h"
 #include "src/base/status_macros.h"
 
 namespace espalier {
@@ -46,6 +47,34 @@ void AddModelFlags(CLI::App& app, ModelFlags& flags) {
                  "Key/value memory of each model, MiB")
       ->capture_default_str()
       ->check(CLI::Range(1, 1 << 24));
+}
+
+void AddBudgetFlags(CLI::App& app, SearchOptions& search) {
+  app.add_option("--budget-model-calls", search.max_model_calls,
+                 "Requests sent to models; 0: no limit")
+      ->capture_default_str();
+  app.add_option("--budget-simulations", search.max_simulations,
+                 "Simulations or samples; 0: no limit")
+      ->capture_default_str();
+  app.add_option("--budget-nodes", search.max_nodes, "Tree nodes; 0: no limit")
+      ->capture_default_str();
+  app.add_option("--budget-bytes", search.max_bytes,
+                 "Bytes of the tree, as 64k, 10M or 1G; 0: no limit")
+      ->capture_default_str()
+      ->transform(CLI::AsSizeValue(false));
+  app.add_option_function<std::string>(
+      "--stop-when",
+      [&search](const std::string& text) {
+        const absl::Status status = ParseStopWhen(text, &search);
+        if (!status.ok()) {
+          throw CLI::ValidationError("--stop-when",
+                                     std::string(status.message()));
+        }
+      },
+      "End a search on its answer: confidence=0.9 (the method's own; after "
+      "responses=4 votes), decided (no vote to come can change it), kl=1e-5 "
+      "(the root's visits move less a simulation, over interval=16); several "
+      "with commas");
 }
 
 absl::StatusOr<std::string> ZooFolder() {

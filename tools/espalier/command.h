@@ -46,6 +46,10 @@ struct ModelFlags {
 };
 void AddModelFlags(CLI::App& app, ModelFlags& flags);
 
+// Budgets of a search beside its tokens, and what else ends it; for every
+// command that searches.
+void AddBudgetFlags(CLI::App& app, SearchOptions& search);
+
 // The folder of shipped models: $ESPALIER_ZOO, else models/zoo beside the
 // program, in its source tree, or below the current folder.
 absl::StatusOr<std::string> ZooFolder();

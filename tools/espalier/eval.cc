@@ -93,7 +93,12 @@ absl::Status CheckFlags(EvalFlags& flags) {
     // The rows, and --compare, name a file's method by what it says.
     if (flags.compare == method) flags.compare = read;
     method = std::move(read);
-    errors.Add(CheckSearch({.method = method}));
+    SearchOptions search = flags.sweep.search;
+    search.method = method;
+    if (!flags.sweep.budgets.empty()) {
+      search.max_tokens = std::max<int64_t>(1, flags.sweep.budgets[0]);
+    }
+    errors.Add(CheckSearch(search));
   }
   const std::vector<std::string>& methods = flags.sweep.methods;
   if (!flags.compare.empty() && std::find(methods.begin(), methods.end(),
@@ -227,6 +232,7 @@ void AddEval(CLI::App& app, RunFunction& run) {
                  "Comma-separated budgets: tokens sampled a problem, kept or "
                  "dropped. Default 600")
       ->delimiter(',');
+  AddBudgetFlags(app, flags->sweep.search);
   CLI::Option* seeds =
       app.add_option("--seeds", flags->sweep.seeds, "Search seeds 0, 1, ...")
           ->capture_default_str()

@@ -231,9 +231,7 @@ void AddGenerate(CLI::App& app, RunFunction& run) {
   app.add_option("--budget-tokens", search.max_tokens,
                  "Tokens sampled a search, kept or dropped; 0: no limit")
       ->capture_default_str();
-  app.add_option("--budget-simulations", search.max_simulations,
-                 "Simulations a search; 0: no limit")
-      ->capture_default_str();
+  AddBudgetFlags(app, search);
   app.add_option("--max-seconds", search.max_seconds,
                  "Seconds a search; a limit reached is recorded. 0: none")
       ->capture_default_str();

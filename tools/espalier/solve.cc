@@ -18,6 +18,7 @@
 #include "src/base/json_text.h"
 #include "src/base/status_macros.h"
 #include "tools/espalier/command.h"
+#include "tools/espalier/live_view.h"
 #include "tools/espalier/show_tree.h"
 
 namespace espalier {
@@ -32,6 +33,7 @@ struct SolveFlags {
   std::string task = "auto";
   SearchOptions search;
   bool show_tree = false;
+  bool watch = false;
   bool json = false;
 };
 
@@ -197,8 +199,14 @@ absl::Status RunSolve(SolveFlags& flags) {
                        ResolveModels(flags.models, task_name));
   ESP_ASSIGN_OR_RETURN(const auto engine, Engine::Create(models));
   flags.search.keep_tree = flags.show_tree;
-  const RunHooks hooks{.verifier = verifier->intrinsic() ? verifier : nullptr,
-                       .stop = &StopRequested()};
+  RunHooks hooks{.verifier = verifier->intrinsic() ? verifier : nullptr,
+                 .stop = &StopRequested()};
+  LiveView view(problems.size());
+  if (flags.watch) {
+    hooks.on_progress = [&](size_t i, const SearchSnapshot& shot) {
+      view.Show(i, shot);
+    };
+  }
   // Printed in the order of the questions, each as soon as its turn is done.
   std::vector<std::optional<SearchResult>> results(problems.size());
   size_t next = 0;
@@ -219,6 +227,8 @@ absl::Status RunSolve(SolveFlags& flags) {
   ESP_RETURN_IF_ERROR(engine->SolveAll(problems, *task, flags.search, hooks,
                                        [&](size_t i, SearchResult result) {
                                          results[i] = std::move(result);
+                                         view.Clear();
+                                         view.Done(i);
                                          print_ready();
                                        }));
   return first_error;
@@ -244,18 +254,15 @@ void AddSolve(CLI::App& app, RunFunction& run) {
   app.add_option("--budget-tokens", flags->search.max_tokens,
                  "Tokens sampled a question, kept or dropped; 0: no limit")
       ->capture_default_str();
-  app.add_option("--budget-simulations", flags->search.max_simulations,
-                 "Simulations or samples; 0: no limit")
-      ->capture_default_str();
-  app.add_option("--budget-nodes", flags->search.max_nodes,
-                 "Tree nodes; 0: no limit")
-      ->capture_default_str();
+  AddBudgetFlags(app, flags->search);
   app.add_option("--seconds", flags->search.max_seconds,
                  "End a search after so long; 0: no limit")
       ->capture_default_str();
   app.add_option("--seed", flags->search.seed, "Seed of all draws")
       ->capture_default_str();
   app.add_flag("--show-tree", flags->show_tree, "Print the search tree");
+  app.add_flag("--watch", flags->watch,
+               "Show the search while it runs, on stderr");
   app.add_flag("--json", flags->json, "One JSON object a question");
   AddModelFlags(app, flags->models);
   run = [flags] { return RunSolve(*flags); };
