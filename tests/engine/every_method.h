@@ -32,7 +32,7 @@ inline std::vector<std::string> EveryMethod() {
         "td_mcts:descend=true:in_flight=2", "frontier:in_flight=4:width=3",
         "best_first:in_flight=3:merge=last_step:score=sum", "astar:in_flight=3",
         "mctsr:rewrite=whole", "particle:iterations=2:resampling=systematic",
-        "segments:fork_below=0.5:fallback=lowest", "ab_mcts_a:unit=step",
+        "segments:fork_below=-1:fallback=lowest", "ab_mcts_a:unit=step",
         "ab_mcts_m:unit=step"}) {
     methods.push_back(more);
   }
