@@ -247,7 +247,7 @@ const RegisterAlgorithm<FrontierOptions> kFrontier(
     MethodNotes{.source = "DeepSearch, Wu et al. 2025, arXiv:2509.25454",
                 .when_to_use = "a whole tree's leaves compete for the next "
                                "expansion, to collect training data",
-                .test = "tests/search/every_method_test.cc"});
+                .test = "tests/search/frontier_test.cc"});
 
 }  // namespace
 }  // namespace espalier

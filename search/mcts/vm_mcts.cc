@@ -165,7 +165,7 @@ const RegisterAlgorithm<VmOptions> kVm(
     MethodNotes{.source = "ReST-RL, Zhoubian et al. 2025, arXiv:2508.19576",
                 .when_to_use = "whole completions are cheap, as in code, and a "
                                "value model ranks first steps",
-                .test = "tests/search/every_method_test.cc"});
+                .test = "tests/search/mcts_formulas_test.cc"});
 
 }  // namespace
 }  // namespace espalier
