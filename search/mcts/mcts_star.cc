@@ -70,19 +70,9 @@ class StarRule {
 
   void Sampled(Tree&, NodeId) const {}
   // V of a node is in q from its creation on.
-  void Scored(Tree& tree, NodeId parent) const {
-    for (const NodeId c : Children(tree, parent)) {
-      if (tree[c].scored() && tree[c].visits == 0 && tree[c].q == 0) {
-        tree[c].q = tree[c].path_score;
-      }
-    }
-  }
+  void Scored(Tree& tree, NodeId parent) const { StartAtScores(tree, parent); }
   void Backup(Tree& tree, PathVisit& visit, float value) const {
-    const NodeId leaf = visit.path().back();
-    const bool verdict = options_.verify && tree[leaf].terminal();
-    // The forward steps' share of the leaf's value is in q already.
-    ChildrenBackup(tree, visit,
-                   tree[leaf].scored() && !verdict ? tree[leaf].q : value);
+    ChildrenBackup(tree, visit, LeafValue(tree, visit, value, options_.verify));
   }
   bool Ends(const Tree& tree, NodeId leaf) const {
     return tree[leaf].terminal() && tree[leaf].q >= options_.gate;

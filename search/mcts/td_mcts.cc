@@ -77,18 +77,9 @@ class TdRule {
   }
 
   void Sampled(Tree&, NodeId) const {}
-  void Scored(Tree& tree, NodeId parent) const {
-    for (const NodeId c : Children(tree, parent)) {
-      if (tree[c].scored() && tree[c].visits == 0 && tree[c].q == 0) {
-        tree[c].q = tree[c].path_score;
-      }
-    }
-  }
+  void Scored(Tree& tree, NodeId parent) const { StartAtScores(tree, parent); }
   void Backup(Tree& tree, PathVisit& visit, float value) const {
-    const NodeId leaf = visit.path().back();
-    const bool verdict = options_.verify && tree[leaf].terminal();
-    TdBackup(tree, visit,
-             tree[leaf].scored() && !verdict ? tree[leaf].q : value,
+    TdBackup(tree, visit, LeafValue(tree, visit, value, options_.verify),
              options_.lr, options_.gamma);
   }
 

@@ -21,6 +21,21 @@ float MeanOfChildren(const Tree& tree, NodeId node, float fallback) {
   return visits == 0 ? fallback : sum / visits;
 }
 
+void StartAtScores(Tree& tree, NodeId parent) {
+  for (const NodeId c : Children(tree, parent)) {
+    Node& child = tree[c];
+    if (child.scored() && child.visits == 0 && child.q == 0) {
+      child.q = child.path_score;
+    }
+  }
+}
+
+float LeafValue(const Tree& tree, const PathVisit& visit, float value,
+                bool verdicts) {
+  const Node& leaf = tree[visit.path().back()];
+  return leaf.scored() && !(verdicts && leaf.terminal()) ? leaf.q : value;
+}
+
 float OwnValue(const Tree& tree, NodeId id) {
   if (tree[id].scored()) return tree[id].path_score;
   float best = 0;

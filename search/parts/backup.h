@@ -27,6 +27,15 @@ void ChildrenBackup(Tree& tree, PathVisit& visit, float value);
 void TdBackup(Tree& tree, PathVisit& visit, float value, float lr, float gamma);
 void GraphBackup(Tree& tree, PathVisit& visit, float value);
 
+// For methods that keep a value in q from a node's creation on: gives new
+// children of `parent` their score, if nothing better is there already.
+void StartAtScores(Tree& tree, NodeId parent);
+// What such a method backs up at the end of `visit`: the leaf's q, in which
+// forward steps may have their share; `value` where a verifier judges
+// responses and the leaf is one, or where it has no score.
+float LeafValue(const Tree& tree, const PathVisit& visit, float value,
+                bool verdicts);
+
 // A node's own score; of one without (the root) the best of its children's.
 float OwnValue(const Tree& tree, NodeId id);
 // sum_c N(c) q(c) / sum_c N(c) over visited children; `fallback` if none is.
