@@ -30,6 +30,7 @@
 #include "search/algorithm.h"
 #include "search/mcts/frontier_queue.h"
 #include "search/parts/choose.h"
+#include "search/parts/logprob.h"
 #include "search/parts/path_visit.h"
 
 namespace espalier {
@@ -73,8 +74,8 @@ struct FrontierOptions {
   }
 };
 
-struct Frontier {
-  Frontier(SearchContext& ctx, const FrontierOptions& given)
+struct FrontierSearch {
+  FrontierSearch(SearchContext& ctx, const FrontierOptions& given)
       : options(given),
         queue(ctx.tree(), given.weights, ctx.format().max_steps),
         votes(given.choice) {}
@@ -90,15 +91,6 @@ struct End {
   NodeId node = kNoNode;
   float value = 0;
 };
-
-float Surprisal(const Tree& tree, NodeId end) {
-  float sum = 0, tokens = 0;
-  for (NodeId id = end; id != kRoot; id = tree[id].parent) {
-    sum -= tree[id].logprob;
-    tokens += static_cast<float>(tree[id].num_tokens);
-  }
-  return sum / std::max(1.0f, tokens);
-}
 
 // Stage 2, one level: an open child without an expansion under way.
 NodeId Pick(const Tree& tree, NodeId parent, float c) {
@@ -152,7 +144,8 @@ End Chosen(const Tree& tree, const FrontierOptions& options,
   for (const End& end : ends) {
     const bool calmer = options.judge != Judge::kReward &&
                         end.value == best.value &&
-                        Surprisal(tree, end.node) < Surprisal(tree, best.node);
+                        MeanLogprob(tree, kRoot, end.node) >
+                            MeanLogprob(tree, kRoot, best.node);
     if (end.value > best.value || calmer) best = end;
   }
   return best;
@@ -173,7 +166,7 @@ void BackUp(Tree& tree, PathVisit& visit, float value, bool constrained) {
 }
 
 // Stages 2 to 4 from the end of `visit` on.
-Co<> Descend(SearchContext& ctx, Frontier& s, PathVisit& visit) {
+Co<> Descend(SearchContext& ctx, FrontierSearch& s, PathVisit& visit) {
   Tree& tree = ctx.tree();
   while (true) {
     const NodeId at = visit.last();
@@ -209,7 +202,7 @@ Co<> Descend(SearchContext& ctx, Frontier& s, PathVisit& visit) {
   }
 }
 
-Co<> FrontierWorker(SearchContext& ctx, Frontier& s) {
+Co<> FrontierWorker(SearchContext& ctx, FrontierSearch& s) {
   PathVisit visit(ctx.tree());
   while (!ctx.ShouldStop() &&
          (s.options.simulations == 0 || s.started < s.options.simulations)) {
@@ -232,7 +225,7 @@ Co<> FrontierWorker(SearchContext& ctx, Frontier& s) {
 }
 
 Co<> RunFrontier(SearchContext& ctx, const FrontierOptions& options) {
-  Frontier search(ctx, options);
+  FrontierSearch search(ctx, options);
   search.queue.Enter(kRoot, options.width);
   std::vector<Co<>> workers;
   for (int i = 0; i < options.in_flight; ++i) {

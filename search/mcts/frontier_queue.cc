@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "search/parts/logprob.h"
+
 namespace espalier {
 
 float FrontierPriority(const FrontierWeights& weights, float parent_q, float q,
@@ -37,10 +39,10 @@ void FrontierQueue::Enter(NodeId node, int width) {
   ++stamp_[node];
   waiting_[node] = may;
   if (!may) return;
-  const float tokens = std::max<float>(1, n.num_tokens);
   const float parent_q = n.parent == kNoNode ? 0 : tree_[n.parent].q;
-  heap_.push({FrontierPriority(weights_, parent_q, n.q, -n.logprob / tokens,
-                               n.depth, max_depth_),
+  heap_.push({FrontierPriority(weights_, parent_q, n.q,
+                               static_cast<float>(-StepLogprob(n)), n.depth,
+                               max_depth_),
               node, stamp_[node]});
 }
 

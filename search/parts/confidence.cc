@@ -4,27 +4,19 @@
 #include <cmath>
 #include <vector>
 
+#include "search/parts/logprob.h"
+
 namespace espalier {
 
-double MeanLogProb(const Tree& tree, NodeId above, NodeId end) {
-  double log_p = 0, tokens = 0;
-  for (NodeId at = end; at != above; at = tree[at].parent) {
-    log_p += tree[at].logprob;
-    tokens += tree[at].num_tokens;
-  }
-  return tokens == 0 ? 0 : log_p / tokens;
-}
-
 float StepConfidence(const Node& step) {
-  const int tokens = std::max<int>(1, step.num_tokens);
-  return std::exp(step.logprob / static_cast<float>(tokens));
+  return static_cast<float>(std::exp(StepLogprob(step)));
 }
 
 float PathConfidence(const Tree& tree, NodeId end, ConfidenceOf of) {
   if (end == kRoot) return 1;
   if (of == ConfidenceOf::kTail) return StepConfidence(tree[end]);
   if (of == ConfidenceOf::kMean) {
-    return static_cast<float>(std::exp(MeanLogProb(tree, kRoot, end)));
+    return static_cast<float>(std::exp(MeanLogprob(tree, kRoot, end)));
   }
   std::vector<float> steps;
   for (const NodeId node : tree.Path(end)) {

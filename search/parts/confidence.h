@@ -20,10 +20,6 @@
 
 namespace espalier {
 
-// Mean log p a token, over the steps below `above` down to `end`; 0 if they
-// have no tokens.
-double MeanLogProb(const Tree& tree, NodeId above, NodeId end);
-
 // Geometric mean of the probabilities of the step's tokens, in (0, 1].
 float StepConfidence(const Node& step);
 

@@ -20,6 +20,7 @@
 #include "search/parts/choose.h"
 #include "search/parts/confidence.h"
 #include "search/parts/lockstep.h"
+#include "search/parts/logprob.h"
 #include "search/sampling/momentum.h"
 
 namespace espalier {
@@ -58,7 +59,7 @@ double Judge(const Tree& tree, NodeId node, const RewardMurOptions& options) {
                                        : tree[node].step_score;
 }
 double Judge(const Tree& tree, NodeId node, const MurOptions&) {
-  return MeanLogProb(tree, tree[node].parent, node);
+  return MeanLogprob(tree, tree[node].parent, node);
 }
 double JudgeResponse(const Tree& tree, NodeId end,
                      const RewardMurOptions& options) {
@@ -86,7 +87,7 @@ Co<NodeId> TakeStep(SearchContext& ctx, NodeId parent, const Momentum& momentum,
   if (first[0].empty()) co_return kNoNode;
   std::vector<NodeId> candidates = first[0];
   const NodeId only = candidates.front();
-  const double m = -MeanLogProb(ctx.tree(), parent, only);
+  const double m = -MeanLogprob(ctx.tree(), parent, only);
   if (options.candidates == 1 || !momentum.Exceeded(m)) co_return only;
   asked[0].n = options.candidates - 1;
   const auto more = co_await ExpandEach(ctx, asked, options.temperature);
@@ -108,7 +109,7 @@ Co<NodeId> Write(SearchContext& ctx, const Options& options) {
   while (!ctx.tree()[node].terminal()) {
     const NodeId next = co_await TakeStep(ctx, node, momentum, options);
     if (next == kNoNode) co_return kNoNode;
-    momentum.Add(-MeanLogProb(ctx.tree(), node, next));
+    momentum.Add(-MeanLogprob(ctx.tree(), node, next));
     node = next;
   }
   co_return node;

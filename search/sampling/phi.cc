@@ -29,6 +29,7 @@
 #include "search/parts/choose.h"
 #include "search/parts/confidence.h"
 #include "search/parts/lockstep.h"
+#include "search/parts/logprob.h"
 #include "search/parts/resample.h"
 #include "search/sampling/foresight.h"
 
@@ -93,7 +94,7 @@ Co<std::vector<Sample>> Propose(SearchContext& ctx,
   for (size_t i = 0; i < paths.size(); ++i) {
     for (const NodeId node : drawn[i]) {
       samples.push_back({node, paths[i].f});
-      logprobs.push_back(MeanLogProb(ctx.tree(), paths[i].node, node));
+      logprobs.push_back(MeanLogprob(ctx.tree(), paths[i].node, node));
     }
   }
   std::vector<Sample> kept;
@@ -124,7 +125,7 @@ Co<std::vector<double>> Foresee(SearchContext& ctx,
   for (size_t i = 0; i < samples.size(); ++i) {
     const NodeId above =
         ends[i] == from[i] ? ctx.tree()[from[i]].parent : from[i];
-    samples[i].f = MeanLogProb(ctx.tree(), above, ends[i]);
+    samples[i].f = MeanLogprob(ctx.tree(), above, ends[i]);
     outcomes.push_back(Outcome(ctx, ends[i]));
   }
   co_return ClusterShares(outcomes);

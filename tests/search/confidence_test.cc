@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "search/parts/logprob.h"
 #include "search/sampling/confidence_filter.h"
 #include "tests/search/reference_world.h"
 
@@ -42,9 +43,9 @@ struct SmallTree {
 
 TEST(ConfidenceTest, AveragesTokensNotSteps) {
   const SmallTree s;
-  EXPECT_NEAR(MeanLogProb(s.tree, kRoot, s.c), -1.5, 1e-6);  // -6 / 4
-  EXPECT_NEAR(MeanLogProb(s.tree, s.a, s.c), -5.0 / 3, 1e-6);
-  EXPECT_EQ(MeanLogProb(s.tree, s.c, s.c), 0);
+  EXPECT_NEAR(MeanLogprob(s.tree, kRoot, s.c), -1.5, 1e-6);  // -6 / 4
+  EXPECT_NEAR(MeanLogprob(s.tree, s.a, s.c), -5.0 / 3, 1e-6);
+  EXPECT_EQ(MeanLogprob(s.tree, s.c, s.c), 0);
   EXPECT_NEAR(StepConfidence(s.tree[s.b]), std::exp(-0.5), 1e-6);
 }
 

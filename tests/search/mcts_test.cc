@@ -1,4 +1,6 @@
 // What every tree search of the MCTS family does, and what sets each apart.
+#include "search/mcts/mcts.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "search/parts/prior.h"
 #include "tests/search/tree_world.h"
 
 namespace espalier {
@@ -271,6 +274,54 @@ TEST(UctTest, VisitsAreThoseOfAPlainLoop) {
     });
     ExpectSameVisits(run, world, plain);
   }
+}
+
+// Nothing is under way at once that was not asked for, and what was is.
+TEST(MctsInFlightTest, SoManyRequestsAreOutAtOnce) {
+  const TreeWorld world({.branching = 6, .depth = 6, .enumerate = true});
+  for (const char* method :
+       {"puct", "uct", "mcts_star", "td_mcts", "gumbel", "frontier"}) {
+    for (const size_t wanted : {1u, 4u, 9u}) {
+      const SearchRun run =
+          RunSearch(absl::StrCat(method, ":in_flight=", wanted), world,
+                    {.tokens = 600, .check = {.min_value = -1}});
+      // A simulation waits for one request at a time.
+      EXPECT_EQ(run.most_open, wanted) << method;
+    }
+  }
+}
+
+// T31: a node of k children asks for one more at (k / 2)^2 visits.
+TEST(WidensTest, AtASquareOfTheChildren) {
+  Tree tree;
+  MctsOptions options;
+  for (int32_t move = 0; move < 6; ++move) {
+    tree.Add(kRoot, {.tokens = absl::MakeConstSpan(&move, 1)});
+  }
+  tree[kRoot].visits = 8;
+  EXPECT_FALSE(Widens(tree, kRoot, options));
+  tree[kRoot].visits = 9;
+  EXPECT_TRUE(Widens(tree, kRoot, options));
+  options.width = 6;
+  EXPECT_FALSE(Widens(tree, kRoot, options));
+  options.width = 7;
+  tree.AddSamplesDrawn(kRoot, 2 * options.branch + 9);  // and no new one came
+  EXPECT_FALSE(Widens(tree, kRoot, options));
+  options.widen = false;
+  EXPECT_TRUE(Full(tree, kRoot, options));
+}
+
+// A visit in flight counts as `loss` visits of value 0: .6 * 3 / (3 + 2).
+TEST(VirtualLossTest, LowersTheMeanOfWhatIsUnderWay) {
+  Tree tree;
+  const int32_t move = 0;
+  const NodeId c = tree.Add(kRoot, {.tokens = absl::MakeConstSpan(&move, 1)});
+  tree[c].visits = 3;
+  tree[c].q = 0.6f;
+  EXPECT_FLOAT_EQ(WithVirtualLoss(tree, tree[c], 2), 0.6f);
+  tree[c].in_flight = 1;
+  EXPECT_FLOAT_EQ(WithVirtualLoss(tree, tree[c], 2), 0.36f);
+  EXPECT_FLOAT_EQ(WithVirtualLoss(tree, tree[c], 0), 0.6f);
 }
 
 TEST(MctsVerifyTest, AnAcceptedResponseEndsTheSearchAndOthersAreClosed) {

@@ -218,6 +218,7 @@ SearchRun RunSearch(const std::string& method, const TreeWorld& world,
         ADD_FAILURE() << method << " waits for nothing";
         break;
       }
+      run.most_open = std::max(run.most_open, open.size());
       const size_t next = limits.shuffle == 0
                               ? 0
                               : order.Below(static_cast<uint32_t>(open.size()));

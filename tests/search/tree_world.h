@@ -127,6 +127,7 @@ struct SearchRun {
   float score = 0;
   std::string stop_reason;
   Usage usage;
+  size_t most_open = 0;  // requests under way at once
   std::vector<AnytimeAnswer> anytime;
   // The most requests for samples that were open at once, and their samples.
   int open_requests = 0;

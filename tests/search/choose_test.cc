@@ -1,0 +1,77 @@
+#include "search/parts/choose.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/search/tree_world.h"
+
+namespace espalier {
+namespace {
+
+struct Response {
+  const char* answer;
+  float score;
+  uint32_t visits = 1;
+};
+
+// The answer that `choice` makes of responses in this order, each a step below
+// the root.
+std::string Chosen(AnswerChoice choice,
+                   const std::vector<Response>& responses) {
+  const Problem problem{.id = "p", .question = "?"};
+  const TreeWorldTask task;
+  Stoppers stoppers = MakeStoppers({.max_tokens = 1000});
+  SearchContext ctx(problem, task, stoppers, 1000, 1);
+  Votes votes(choice);
+  for (size_t i = 0; i < responses.size(); ++i) {
+    const int32_t token = static_cast<int32_t>(i);
+    const std::string text = std::string("= ") + responses[i].answer + "\n";
+    const NodeId node =
+        ctx.AddSample(kRoot, {.text = *responses[i].answer == 0 ? "s" : text,
+                              .tokens = absl::MakeConstSpan(&token, 1),
+                              .terminal = true});
+    ctx.tree()[node].visits = responses[i].visits;
+    votes.Add(ctx, node, responses[i].score);
+    votes.Offer(ctx);
+  }
+  const SearchDriver driver(ctx);
+  return driver.best_answer() < 0
+             ? ""
+             : ctx.tree().answer_text(driver.best_answer());
+}
+
+const std::vector<Response> kFive = {
+    {"a", 0.5f}, {"b", 0.9f}, {"a", 0.3f, 7}, {"c", 0.7f, 3}, {"c", 0.6f}};
+
+TEST(ChooseTest, EachChoiceOfTheSameFiveResponses) {
+  EXPECT_EQ(Chosen(AnswerChoice::kFirst, kFive), "a");
+  EXPECT_EQ(Chosen(AnswerChoice::kMajority, kFive), "a");  // 2, 1, 2
+  EXPECT_EQ(Chosen(AnswerChoice::kBest, kFive), "b");
+  EXPECT_EQ(Chosen(AnswerChoice::kWeighted, kFive), "c");  // .8, .9, 1.3
+  EXPECT_EQ(Chosen(AnswerChoice::kVisits, kFive), "a");
+  // .4 - .1, .9 - .5, .65 - .05
+  EXPECT_EQ(Chosen(AnswerChoice::kLowerBound, kFive), "c");
+}
+
+TEST(ChooseTest, ALowerBoundFallsWhenAnAnswersScoresDisagree) {
+  std::vector<Response> responses = {
+      {"a", 0.8f}, {"a", 0.8f}, {"b", 0.7f}, {"b", 0.7f}};
+  EXPECT_EQ(Chosen(AnswerChoice::kLowerBound, responses), "a");
+  responses.push_back({"a", 0.2f});  // .6 - .2 against .7
+  EXPECT_EQ(Chosen(AnswerChoice::kLowerBound, responses), "b");
+}
+
+TEST(ChooseTest, NoAnswerCountsOnlyWhereThereIsNoOther) {
+  for (const AnswerChoice choice :
+       {AnswerChoice::kFirst, AnswerChoice::kMajority, AnswerChoice::kBest,
+        AnswerChoice::kWeighted, AnswerChoice::kVisits,
+        AnswerChoice::kLowerBound}) {
+    EXPECT_EQ(Chosen(choice, {{"", 1, 9}, {"", 1}, {"a", 0}}), "a");
+    EXPECT_EQ(Chosen(choice, {{"", 1}}), "");
+  }
+}
+
+}  // namespace
+}  // namespace espalier
