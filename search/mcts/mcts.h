@@ -146,10 +146,13 @@ void Conclude(SearchContext& ctx, Mcts<Rule>& s, PathVisit& visit,
   if (s.options.close && (ended || tree[leaf].closed())) {
     const auto full = [&](NodeId id) { return Full(tree, id, s.options); };
     const size_t closed = CloseUpwards(tree, visit.path(), full);
-    // A verifier's verdicts leave no doubt about what is closed.
+    // A verifier's verdicts leave no doubt about what is closed: from the leaf
+    // up, as each takes back what the ones above were told.
     if (s.options.verify && !s.states.on()) {
-      Settle(tree, absl::MakeConstSpan(visit.path()).first(closed + 1),
-             tree[visit.path()[closed]].proved() ? 1.0f : 0.0f);
+      for (size_t i = visit.path().size(); i-- > closed;) {
+        Settle(tree, absl::MakeConstSpan(visit.path()).first(i + 1),
+               tree[visit.path()[i]].proved() ? 1.0f : 0.0f);
+      }
     }
   }
   s.over |= tree[kRoot].closed() || proved;

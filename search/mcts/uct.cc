@@ -6,7 +6,7 @@
 //   Q(c) + c sqrt(ln N(s) / N(c))
 //
 // N counts finished visits and those in flight. An unvisited child, by
-// first_value:
+// first_value (where N(c) = 1, visits in flight are added to that one):
 //   score     its own score stands for Q and N(c) = 1 (RAP)
 //   zero      Q = 0 and N(c) = 1 (rStar-Math)
 //   random    before all visited ones, in an order drawn anew (rStar)
@@ -66,7 +66,8 @@ class UctRule {
       if (!Open(tree, edge)) continue;
       const uint32_t n = edge.visits + edge.in_flight;
       const float bonus =
-          c * std::sqrt(log_n / static_cast<float>(std::max(1u, n)));
+          c * std::sqrt(log_n / static_cast<float>(std::max(1u, edge.visits) +
+                                                   edge.in_flight));
       const float score =
           n == 0 ? First(tree, child) + bonus : Value(tree, edge) + bonus;
       if (score > best_score) {
@@ -115,7 +116,8 @@ class UctRule {
     if (edge.visits > 0) {
       return WithVirtualLoss(tree, edge, options_.virtual_loss);
     }
-    return edge.scored() ? edge.path_score : 0;
+    const bool zero = options_.first_value == FirstValue::kZero;
+    return edge.scored() && !zero ? edge.path_score : 0;
   }
 
   const UctOptions& options_;

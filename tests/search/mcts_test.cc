@@ -291,6 +291,43 @@ TEST(MctsInFlightTest, SoManyRequestsAreOutAtOnce) {
   }
 }
 
+// Virtual visits: with nothing to tell four children apart, four simulations
+// go to one each before any of them has an answer.
+TEST(MctsInFlightTest, SimulationsUnderWaySpreadOut) {
+  for (const char* method :
+       {"puct", "uct:first_value=zero", "uct", "uct:first_value=random",
+        "td_mcts:forward=0", "mcts_star:forward=0"}) {
+    const TreeWorld world({});
+    std::vector<NodeId> expanded;
+    size_t before_first_score = 0;
+    RunLimits limits{.simulations = 20};
+    limits.reply = [&](const Tree&, const SearchRequest& request) {
+      SearchCompletion reply{.seq = request.seq};
+      if (request.kind == RequestKind::kEvaluate) {
+        reply.scores.assign(request.nodes.size(), {0.5f, 0.5f});
+        if (expanded.size() > 1 && before_first_score == 0) {
+          before_first_score = expanded.size();
+        }
+        return reply;
+      }
+      expanded.push_back(request.nodes[0]);
+      for (int i = 0; i < request.expand.n; ++i) {
+        reply.samples.push_back(
+            {.tokens = {i}, .text = absl::StrCat("s", i, "\n"), .logprob = -1});
+      }
+      return reply;
+    };
+    RunSearch(
+        absl::StrCat(method, ":in_flight=4:branch=4:widen=false:descend=false"),
+        world, limits);
+    ASSERT_GE(expanded.size(), 5u);
+    EXPECT_EQ(before_first_score, 5u) << method;  // the root's, then four
+    EXPECT_EQ(std::set<NodeId>(expanded.begin(), expanded.begin() + 5),
+              (std::set<NodeId>{0, 1, 2, 3, 4}))
+        << method;
+  }
+}
+
 // T31: a node of k children asks for one more at (k / 2)^2 visits.
 TEST(WidensTest, AtASquareOfTheChildren) {
   Tree tree;
@@ -325,24 +362,34 @@ TEST(VirtualLossTest, LowersTheMeanOfWhatIsUnderWay) {
 }
 
 TEST(MctsVerifyTest, AnAcceptedResponseEndsTheSearchAndOthersAreClosed) {
+  int closed_above = 0;  // nodes closed by the verdicts below them
   for (uint64_t seed = 1; seed <= 10; ++seed) {
     const TreeWorld world({.seed = seed,
                            .branching = 3,
                            .depth = 4,
                            .enumerate = true,
                            .scores = Scores::kNoisy});
-    const SearchRun run =
-        RunSearch("puct:widen=false:verify=true:branch=3:choice=best", world);
-    EXPECT_EQ(run.answer, world.best_answer());
-    EXPECT_TRUE(run.tree()[kRoot].proved());
-    // What was refused is worth nothing, whatever the reward model had said.
-    for (NodeId id = 1; id < run.tree().size(); ++id) {
-      const Node& node = run.tree()[id];
-      if (node.closed() && !node.proved()) {
+    // Without descending a node's first visit is worth what the reward model
+    // says, which the verdicts below it have to take back.
+    for (const char* more : {"", ":descend=false"}) {
+      const SearchRun run = RunSearch(
+          absl::StrCat("puct:widen=false:verify=true:branch=3:choice=best",
+                       more),
+          world);
+      EXPECT_EQ(run.answer, world.best_answer());
+      EXPECT_TRUE(run.tree()[kRoot].proved());
+      // What was refused is worth nothing, whatever the reward model had said.
+      int refused = 0;
+      for (NodeId id = 1; id < run.tree().size(); ++id) {
+        const Node& node = run.tree()[id];
+        if (!node.closed() || node.proved()) continue;
         EXPECT_NEAR(node.q, 0, 1e-5);
+        refused += !node.terminal();
       }
+      closed_above += refused;
     }
   }
+  EXPECT_GT(closed_above, 10);
 }
 
 // Steps "a" and "b" commute: with sharing each set of steps is expanded once.
