@@ -97,7 +97,8 @@ Awaiting<Expansion> SearchContext::Expand(NodeId node, ExpandOptions options,
                                           Role by) {
   ESP_CHECK(options.n >= 1 && node < tree_.size());
   const bool possible = !tree_[node].terminal() && !tree_[node].truncated() &&
-                        tree_[node].depth < format().max_steps && !ShouldStop();
+                        tree_.step(node).depth < format().max_steps &&
+                        !ShouldStop();
   int64_t max_tokens = format().max_step_tokens;
   if (max_tokens_ != std::numeric_limits<int64_t>::max()) {
     max_tokens = std::min(max_tokens, tokens_left() / options.n);
@@ -175,9 +176,9 @@ int32_t SearchContext::AnswerOf(NodeId node) {
   if (!answer_known_[node]) {
     answer_known_[node] = true;
     const auto answer = task_.FindAnswer(tree_.Response(node));
-    tree_[node].answer = answer ? tree_.InternAnswer(*answer) : -1;
+    tree_.step(node).answer = answer ? tree_.InternAnswer(*answer) : -1;
   }
-  return tree_[node].answer;
+  return tree_.step(node).answer;
 }
 
 RandomStream SearchContext::Stream(NodeId node, Purpose purpose,
@@ -287,11 +288,11 @@ bool SearchContext::ApplyScores(NodeId id, const NodeScores& scores) {
                      ", path ", path, "; expected numbers in [0, 1]")));
     return false;
   }
-  Node& node = tree_[id];
-  node.step_score = step;
-  node.path_score = path;
-  node.flags |= kScored;
-  usage_.reward_tokens += node.num_tokens;
+  Step& scored = tree_.step(id);
+  scored.step_score = step;
+  scored.path_score = path;
+  tree_[id].flags |= kScored;
+  usage_.reward_tokens += scored.num_tokens;
   return true;
 }
 

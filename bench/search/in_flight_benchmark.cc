@@ -51,8 +51,9 @@ SearchCompletion Reply(const Tree& tree, const SearchRequest& request,
   SearchCompletion done{.seq = request.seq};
   if (request.kind == RequestKind::kEvaluate) {
     for (const NodeId id : request.nodes) {
-      const Node& parent = tree[tree[id].parent];
-      const float before = parent.scored() ? parent.path_score : 0.5f;
+      const NodeId parent = tree.step(id).parent;
+      const float before =
+          tree[parent].scored() ? tree.step(parent).path_score : 0.5f;
       const float moved =
           0.3f * Uniform(MixHash(tree.path_hash(id), world)) - 0.22f;
       const float score = std::clamp(before + moved, 0.0f, 1.0f);
@@ -66,7 +67,7 @@ SearchCompletion Reply(const Tree& tree, const SearchRequest& request,
         {.tokens = {move},
          .text = std::string(1, static_cast<char>('a' + move)),
          .logprob = -1.4f,
-         .ended = tree[request.nodes[0]].depth + 1 == kDepth});
+         .ended = tree.step(request.nodes[0]).depth + 1 == kDepth});
   }
   return done;
 }

@@ -49,7 +49,7 @@ class HashPolicy : public InlineModel {
   void Expand(SearchContext& ctx, NodeId node, const ExpandOptions& options,
               int first_sample, Expansion& out) override {
     const uint64_t hash = ctx.tree().path_hash(node);
-    const bool last = ctx.tree()[node].depth + 1 == kDepth;
+    const bool last = ctx.tree().step(node).depth + 1 == kDepth;
     for (int i = 0; i < options.n; ++i) {
       const int32_t move = (first_sample + i) % branching_;
       const char text[3] = {'s', static_cast<char>('a' + move), '\n'};

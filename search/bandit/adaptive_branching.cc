@@ -66,7 +66,7 @@ Co<> RunAdaptiveBranching(SearchContext& ctx, const BranchingOptions& options,
       arms.ObserveNothing(from);
       continue;
     }
-    const float score = ctx.tree()[end].path_score;
+    const float score = ctx.tree().step(end).path_score;
     arms.Observe(from, end, score);
     models.Add(model, score);
     chooser.Observed(from, end, score);

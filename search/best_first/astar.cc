@@ -54,17 +54,18 @@ struct AStar {
 
 // Stage 4 for one step.
 void Insert(SearchContext& ctx, AStar& search, NodeId id) {
-  const Node node = ctx.tree()[id];
-  if (node.terminal() && ctx.AnswerOf(id) < 0) return;
+  const Step& step = ctx.tree().step(id);
+  const bool ends = ctx.tree()[id].terminal();
+  if (ends && ctx.AnswerOf(id) < 0) return;
   if (search.costs.size() <= id) search.costs.resize(ctx.tree().size());
-  const double g = search.costs[node.parent] + StepCost(node.step_score);
+  const double g = search.costs[step.parent] + StepCost(step.step_score);
   search.costs[id] = g;
   const double f =
-      g + CostToGo(node.path_score, node.depth, node.terminal(),
-                   search.options.weight, search.options.steps_left);
+      g + CostToGo(step.path_score, step.depth, ends, search.options.weight,
+                   search.options.steps_left);
   if (f > search.best) return;
   search.frontier.Push(id, -f);
-  if (!node.terminal() || f == search.best) return;
+  if (!ends || f == search.best) return;
   search.best = f;
   ctx.Offer(id, static_cast<float>(-f));
 }

@@ -96,22 +96,22 @@ struct BestFirst {
 // Stage 4 for one step.
 void Insert(const Tree& tree, BestFirst& search, NodeId id) {
   const BestFirstOptions& options = search.options;
-  const Node& node = tree[id];
+  const Step& step = tree.step(id);
   if (search.sums.size() <= id) search.sums.resize(tree.size());
-  const double sum = search.sums[node.parent] + StepLogprob(node);
+  const double sum = search.sums[step.parent] + StepLogprob(step);
   search.sums[id] = sum;
   double rank = 0;
   if (options.score != Score::kReward) {
-    rank = PathPriority(sum, node.depth, options.alpha);
+    rank = PathPriority(sum, step.depth, options.alpha);
   }
   if (options.score != Score::kLogprob) {
     // A score of 0 must stay comparable.
-    rank += std::log(std::max<double>(node.path_score, 1e-9));
+    rank += std::log(std::max<double>(step.path_score, 1e-9));
   }
   const ProofGraph::Added added = search.states.Add(tree, id);
-  if (node.terminal()) {
+  if (tree[id].terminal()) {
     const float weight = options.score == Score::kReward
-                             ? node.path_score
+                             ? step.path_score
                              : static_cast<float>(std::exp(rank));
     search.ends.push_back({id, weight, added.state, added.is_new});
   } else if (added.is_new) {
@@ -136,7 +136,7 @@ Co<bool> Finish(SearchContext& ctx, BestFirst& search) {
     const Verification verdict = co_await asked[i];
     if (!verdict.done) continue;
     const End& end = search.ends[i];
-    for (NodeId id = end.node; id != kNoNode; id = ctx.tree()[id].parent) {
+    for (NodeId id = end.node; id != kNoNode; id = ctx.tree().step(id).parent) {
       AddVisit(ctx.tree()[id], verdict.correct ? 1 : 0);
     }
     search.states.Close(end.state);

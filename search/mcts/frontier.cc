@@ -122,7 +122,8 @@ Co<> Judged(SearchContext& ctx, Judge judge, std::vector<End>& ends) {
     co_await ctx.Evaluate(nodes);
     for (End& end : ends) {
       const Node& node = ctx.tree()[end.node];
-      end.value = node.scored() ? 2 * node.path_score - 1 : 0;
+      end.value =
+          node.scored() ? 2 * ctx.tree().step(end.node).path_score - 1 : 0;
     }
     co_return;
   }

@@ -30,6 +30,7 @@ float ConstrainedValue(float q, int visits, float value, int depth,
 
 void FrontierQueue::Enter(NodeId node, int width) {
   const Node& n = tree_[node];
+  const Step& step = tree_.step(node);
   const bool may = (n.flags & (kTerminal | kTruncated | kClosed)) == 0 &&
                    tree_.samples_drawn(node) < width;
   if (stamp_.size() <= node) {
@@ -39,10 +40,10 @@ void FrontierQueue::Enter(NodeId node, int width) {
   ++stamp_[node];
   waiting_[node] = may;
   if (!may) return;
-  const float parent_q = n.parent == kNoNode ? 0 : tree_[n.parent].q;
+  const float parent_q = step.parent == kNoNode ? 0 : tree_[step.parent].q;
   heap_.push({FrontierPriority(weights_, parent_q, n.q,
-                               static_cast<float>(-StepLogprob(n)), n.depth,
-                               max_depth_),
+                               static_cast<float>(-StepLogprob(step)),
+                               step.depth, max_depth_),
               node, stamp_[node]});
 }
 

@@ -100,7 +100,7 @@ class GumbelRule {
       const Node& edge = tree[c];
       ids_.push_back(c);
       actions_.push_back(
-          {.logit = edge.logprob,
+          {.logit = tree.step(c).logprob,
            .q = edge.visits > 0
                     ? WithVirtualLoss(tree, edge, options_.virtual_loss)
                     : OwnValue(tree, c),
@@ -147,7 +147,7 @@ Co<> DrawCandidates(SearchContext& ctx, const GumbelOptions& options,
   ctx.tree()[kRoot].flags |= kOpened;
   std::vector<float> logprobs;
   for (const NodeId c : Children(tree, kRoot)) {
-    logprobs.push_back(tree[c].logprob);
+    logprobs.push_back(tree.step(c).logprob);
   }
   s.perturbed =
       options.noise

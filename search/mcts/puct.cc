@@ -85,7 +85,8 @@ class PuctRule {
     if (options_.first_value == FirstValue::kParent) return;
     for (const NodeId c : Children(tree, parent)) {
       Node& child = tree[c];
-      if (child.visits == 0 && child.scored()) child.q = child.path_score;
+      if (child.visits == 0 && child.scored())
+        child.q = tree.step(c).path_score;
     }
   }
   void Backup(Tree& tree, PathVisit& visit, float value) const {

@@ -69,7 +69,7 @@ class UctRule {
           c * std::sqrt(log_n / static_cast<float>(std::max(1u, edge.visits) +
                                                    edge.in_flight));
       const float score =
-          n == 0 ? First(tree, child) + bonus : Value(tree, edge) + bonus;
+          n == 0 ? First(tree, child) + bonus : Value(tree, child) + bonus;
       if (score > best_score) {
         best_score = score;
         best = child;
@@ -97,7 +97,7 @@ class UctRule {
     constexpr float kFirst = 1e6f;
     switch (options_.first_value) {
       case FirstValue::kScore:
-        return tree[child].scored() ? tree[child].path_score : 0;
+        return tree[child].scored() ? tree.step(child).path_score : 0;
       case FirstValue::kZero:
         return 0;
       case FirstValue::kRandom:
@@ -112,12 +112,13 @@ class UctRule {
     return 0;
   }
   // A child that is visited for the first time just now has no mean yet.
-  float Value(const Tree& tree, const Node& edge) const {
+  float Value(const Tree& tree, NodeId child) const {
+    const Node& edge = tree[child];
     if (edge.visits > 0) {
       return WithVirtualLoss(tree, edge, options_.virtual_loss);
     }
     const bool zero = options_.first_value == FirstValue::kZero;
-    return edge.scored() && !zero ? edge.path_score : 0;
+    return edge.scored() && !zero ? tree.step(child).path_score : 0;
   }
 
   const UctOptions& options_;

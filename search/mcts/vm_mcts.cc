@@ -72,14 +72,14 @@ void KeepBest(Tree& tree, NodeId parent, int keep) {
   std::vector<NodeId> children;
   for (const NodeId c : Children(tree, parent)) {
     if (tree[c].scored()) {
-      tree[c].q = tree[c].path_score;
+      tree[c].q = tree.step(c).path_score;
       children.push_back(c);
     } else {
       tree[c].flags |= kClosed;
     }
   }
   std::stable_sort(children.begin(), children.end(), [&](NodeId a, NodeId b) {
-    return tree[a].path_score > tree[b].path_score;
+    return tree.step(a).path_score > tree.step(b).path_score;
   });
   for (size_t i = static_cast<size_t>(keep); i < children.size(); ++i) {
     tree[children[i]].flags |= kClosed;
@@ -99,7 +99,7 @@ void BackUp(Tree& tree, PathVisit& visit, bool own_value) {
     float visits = 0, sum = 0;
     if (own_value && node.scored()) {
       visits = 1;
-      sum = node.path_score;
+      sum = tree.step(path[i]).path_score;
     }
     for (const NodeId c : Children(tree, path[i])) {
       visits += static_cast<float>(tree[c].visits);
@@ -148,7 +148,7 @@ Co<> RunVm(SearchContext& ctx, const VmOptions& options) {
     }
     KeepBest(tree, leaf, options.keep);
     for (const NodeId end : ends) {
-      votes.Add(ctx, end, tree[end].path_score);
+      votes.Add(ctx, end, tree.step(end).path_score);
       votes.Offer(ctx);
     }
     BackUp(tree, visit, options.own_value);  // 4

@@ -12,7 +12,8 @@ float AggregatePath(const Tree& tree, NodeId node, Level level,
   int steps = 0;
   for (const NodeId id : tree.Path(node)) {
     ESP_CHECK(tree[id].scored());
-    last = level == Level::kPath ? tree[id].path_score : tree[id].step_score;
+    last = level == Level::kPath ? tree.step(id).path_score
+                                 : tree.step(id).step_score;
     lowest = std::min(lowest, last);
     product *= last;
     sum += last;

@@ -25,7 +25,7 @@ void StartAtScores(Tree& tree, NodeId parent) {
   for (const NodeId c : Children(tree, parent)) {
     Node& child = tree[c];
     if (child.scored() && child.visits == 0 && child.q == 0) {
-      child.q = child.path_score;
+      child.q = tree.step(c).path_score;
     }
   }
 }
@@ -37,10 +37,10 @@ float LeafValue(const Tree& tree, const PathVisit& visit, float value,
 }
 
 float OwnValue(const Tree& tree, NodeId id) {
-  if (tree[id].scored()) return tree[id].path_score;
+  if (tree[id].scored()) return tree.step(id).path_score;
   float best = 0;
   for (const NodeId c : Children(tree, id)) {
-    if (tree[c].scored()) best = std::max(best, tree[c].path_score);
+    if (tree[c].scored()) best = std::max(best, tree.step(c).path_score);
   }
   return best;
 }

@@ -8,19 +8,19 @@
 
 namespace espalier {
 
-float StepConfidence(const Node& step) {
+float StepConfidence(const Step& step) {
   return static_cast<float>(std::exp(StepLogprob(step)));
 }
 
 float PathConfidence(const Tree& tree, NodeId end, ConfidenceOf of) {
   if (end == kRoot) return 1;
-  if (of == ConfidenceOf::kTail) return StepConfidence(tree[end]);
+  if (of == ConfidenceOf::kTail) return StepConfidence(tree.step(end));
   if (of == ConfidenceOf::kMean) {
     return static_cast<float>(std::exp(MeanLogprob(tree, kRoot, end)));
   }
   std::vector<float> steps;
   for (const NodeId node : tree.Path(end)) {
-    steps.push_back(StepConfidence(tree[node]));
+    steps.push_back(StepConfidence(tree.step(node)));
   }
   std::sort(steps.begin(), steps.end());
   if (of == ConfidenceOf::kLowest) return steps.front();

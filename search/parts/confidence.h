@@ -21,7 +21,7 @@
 namespace espalier {
 
 // Geometric mean of the probabilities of the step's tokens, in (0, 1].
-float StepConfidence(const Node& step);
+float StepConfidence(const Step& step);
 
 enum class ConfidenceOf : uint8_t {
   kMean,    // all tokens of the response

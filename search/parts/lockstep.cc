@@ -45,8 +45,9 @@ Co<std::vector<NodeId>> FinishEach(SearchContext& ctx,
     if (asked.empty()) co_return at;
     const auto samples = co_await ExpandEach(ctx, asked, temperature);
     for (size_t j = 0; j < who.size(); ++j) {
-      const bool kept = !samples[j].empty() &&
-                        StepConfidence(ctx.tree()[samples[j].front()]) >= floor;
+      const bool kept =
+          !samples[j].empty() &&
+          StepConfidence(ctx.tree().step(samples[j].front())) >= floor;
       at[who[j]] = kept ? samples[j].front() : kNoNode;
     }
   }

@@ -10,17 +10,17 @@
 namespace espalier {
 
 // Mean token log-prob of one step; of a step without tokens its log-prob.
-inline double StepLogprob(const Node& node) {
-  return node.logprob / std::max<double>(1, node.num_tokens);
+inline double StepLogprob(const Step& step) {
+  return step.logprob / std::max<double>(1, step.num_tokens);
 }
 
 // Mean token log-prob of the steps below `from` down to `to`; 0 of none.
 inline double MeanLogprob(const Tree& tree, NodeId from, NodeId to) {
   double sum = 0;
   int64_t tokens = 0;
-  for (NodeId id = to; id != from; id = tree[id].parent) {
-    sum += tree[id].logprob;
-    tokens += tree[id].num_tokens;
+  for (NodeId id = to; id != from; id = tree.step(id).parent) {
+    sum += tree.step(id).logprob;
+    tokens += tree.step(id).num_tokens;
   }
   return sum / std::max<double>(1, static_cast<double>(tokens));
 }

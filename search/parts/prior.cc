@@ -6,9 +6,9 @@
 namespace espalier {
 namespace {
 
-float Logit(const Node& node, bool mean) {
-  if (!mean) return node.logprob;
-  return node.logprob / std::max<float>(1, node.num_tokens);
+float Logit(const Step& step, bool mean) {
+  if (!mean) return step.logprob;
+  return step.logprob / std::max<float>(1, step.num_tokens);
 }
 
 }  // namespace
@@ -16,10 +16,10 @@ float Logit(const Node& node, bool mean) {
 void SetPriors(Tree& tree, NodeId parent, bool mean) {
   float highest = -INFINITY, sum = 0;
   for (const NodeId c : Children(tree, parent)) {
-    highest = std::max(highest, Logit(tree[c], mean));
+    highest = std::max(highest, Logit(tree.step(c), mean));
   }
   for (const NodeId c : Children(tree, parent)) {
-    sum += tree[c].prior = std::exp(Logit(tree[c], mean) - highest);
+    sum += tree[c].prior = std::exp(Logit(tree.step(c), mean) - highest);
   }
   for (const NodeId c : Children(tree, parent)) tree[c].prior /= sum;
 }

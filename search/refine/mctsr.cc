@@ -49,11 +49,11 @@ struct RefineOptions {
 // Stage 3, `tail`: what the answer that ends in `end` keeps.
 NodeId Kept(const Tree& tree, NodeId end) {
   NodeId worst = end;
-  for (NodeId id = end; id != kRoot; id = tree[id].parent) {
+  for (NodeId id = end; id != kRoot; id = tree.step(id).parent) {
     // The first of equals: errors are found where they were made.
-    if (tree[id].step_score <= tree[worst].step_score) worst = id;
+    if (tree.step(id).step_score <= tree.step(worst).step_score) worst = id;
   }
-  return tree[worst].parent;
+  return tree.step(worst).parent;
 }
 
 // Stages 3 and 4: the end of a new answer whose steps are scored, or kNoNode.
@@ -84,7 +84,7 @@ Co<> RunMctsr(SearchContext& ctx, const RefineOptions& options) {
     const NodeId end = co_await Write(ctx, from, options.temperature);  // 3, 4
     if (ctx.ShouldStop() && end == kNoNode) break;
     if (end != kNoNode) {
-      const float score = tree[end].path_score;
+      const float score = tree.step(end).path_score;
       answers.Add(selected, end, RefineReward(score));  // 5
       AddVisit(tree[kRoot], score);
       for (const NodeId id : tree.Path(end)) AddVisit(tree[id], score);

@@ -18,16 +18,17 @@ NodeId PrefixOf(const Tree& tree, NodeId end, PrefixRule rule, float fraction,
   NodeId worst = path[0];
   float before = 1, fall = -2;  // a score rises by 1 at most
   for (const NodeId step : path) {
-    if (rule == PrefixRule::kThreshold && tree[step].step_score < threshold) {
-      return tree[step].parent;
+    if (rule == PrefixRule::kThreshold &&
+        tree.step(step).step_score < threshold) {
+      return tree.step(step).parent;
     }
-    if (before - tree[step].path_score > fall) {
-      fall = before - tree[step].path_score;
+    if (before - tree.step(step).path_score > fall) {
+      fall = before - tree.step(step).path_score;
       worst = step;
     }
-    before = tree[step].path_score;
+    before = tree.step(step).path_score;
   }
-  return tree[worst].parent;
+  return tree.step(worst).parent;
 }
 
 }  // namespace espalier

@@ -68,11 +68,11 @@ Co<> Judge(SearchContext& ctx, const std::vector<NodeId>& ends,
   for (const Awaiting<Evaluation>& evaluation : asked) co_await evaluation;
   for (const NodeId end : ends) {
     if (!ctx.tree()[end].scored()) continue;
-    const float score = ctx.tree()[end].path_score;
+    const float score = ctx.tree().step(end).path_score;
     restart.votes.Add(ctx, end, score);
     restart.votes.Offer(ctx);
     if (restart.best == kNoNode ||
-        score > ctx.tree()[restart.best].path_score) {
+        score > ctx.tree().step(restart.best).path_score) {
       restart.best = end;
     }
   }

@@ -59,7 +59,7 @@ bool HasUsable(const Tree& tree, NodeId node) {
 
 // Stage 3.
 void BackUp(Tree& tree, NodeId id) {
-  for (;; id = tree[id].parent) {
+  for (;; id = tree.step(id).parent) {
     double sum = 0;
     int children = 0;
     for (const NodeId c : Children(tree, id)) {
@@ -108,7 +108,8 @@ Co<NodeId> Respond(SearchContext& ctx, const RoverOptions& options,
       // For want of budget, not of steps.
       if (found[0].empty() && ctx.ShouldStop()) co_return kNoNode;
       Tree& tree = ctx.tree();
-      for (const NodeId step : found[0]) tree[step].q = tree[step].path_score;
+      for (const NodeId step : found[0])
+        tree[step].q = tree.step(step).path_score;
       BackUp(tree, node);
       if (found[0].empty()) co_return kNoNode;
     }
@@ -132,7 +133,7 @@ Co<> RunRover(SearchContext& ctx, const RoverOptions& options) {
     Tree& tree = ctx.tree();
     for (const NodeId id : tree.Path(end)) ++tree[id].visits;
     ++tree[kRoot].visits;
-    votes.Add(ctx, end, tree[end].path_score);
+    votes.Add(ctx, end, tree.step(end).path_score);
     votes.Offer(ctx);
   }
 }

@@ -133,10 +133,10 @@ std::vector<Segment> Fork(const SegmentsOptions& options, SegmentTree& tree) {
 
 // True if the last `repeats` steps say the same.
 bool Mumbles(const Tree& tree, NodeId node, int repeats) {
-  if (tree[node].depth < repeats) return false;
+  if (tree.step(node).depth < repeats) return false;
   const std::string_view said = tree.text(node);
   for (int i = 1; i < repeats; ++i) {
-    node = tree[node].parent;
+    node = tree.step(node).parent;
     if (tree.text(node) != said) return false;
   }
   return true;
@@ -170,7 +170,7 @@ Co<> Vote(SearchContext& ctx, const std::vector<NodeId>& ends, Votes& votes,
   if (evaluate) co_await ctx.Evaluate(ends);
   for (const NodeId end : ends) {
     if (evaluate && !ctx.tree()[end].scored()) continue;
-    votes.Add(ctx, end, evaluate ? ctx.tree()[end].path_score : 1);
+    votes.Add(ctx, end, evaluate ? ctx.tree().step(end).path_score : 1);
     votes.Offer(ctx);
   }
 }

@@ -55,11 +55,11 @@ struct RewardMurOptions : MurOptions {
 
 // The score of a candidate; of a whole response.
 double Judge(const Tree& tree, NodeId node, const RewardMurOptions& options) {
-  return options.level == Level::kPath ? tree[node].path_score
-                                       : tree[node].step_score;
+  return options.level == Level::kPath ? tree.step(node).path_score
+                                       : tree.step(node).step_score;
 }
 double Judge(const Tree& tree, NodeId node, const MurOptions&) {
-  return MeanLogprob(tree, tree[node].parent, node);
+  return MeanLogprob(tree, tree.step(node).parent, node);
 }
 double JudgeResponse(const Tree& tree, NodeId end,
                      const RewardMurOptions& options) {

@@ -49,8 +49,8 @@ Co<> RunPass(SearchContext& ctx, const TotBfsOptions& options, Votes& votes) {
       steps.insert(steps.end(), some.begin(), some.end());
     }
     std::sort(steps.begin(), steps.end(), [&](NodeId a, NodeId b) {
-      return tree[a].path_score != tree[b].path_score
-                 ? tree[a].path_score > tree[b].path_score
+      return tree.step(a).path_score != tree.step(b).path_score
+                 ? tree.step(a).path_score > tree.step(b).path_score
                  : a < b;
     });
     if (steps.size() > static_cast<size_t>(options.n_select)) {
@@ -62,7 +62,7 @@ Co<> RunPass(SearchContext& ctx, const TotBfsOptions& options, Votes& votes) {
         kept.push_back(step);
         continue;
       }
-      votes.Add(ctx, step, tree[step].path_score);
+      votes.Add(ctx, step, tree.step(step).path_score);
       votes.Offer(ctx);
     }
   }

@@ -50,7 +50,7 @@ Co<> RunTotDfs(SearchContext& ctx, const TotDfsOptions& options) {
     const NodeId node = stack.back();
     stack.pop_back();
     if (ctx.tree()[node].terminal()) {
-      votes.Add(ctx, node, ctx.tree()[node].path_score);
+      votes.Add(ctx, node, ctx.tree().step(node).path_score);
       votes.Offer(ctx);
       ctx.CountSimulation();
       if (++ends == options.ends) break;
@@ -62,11 +62,11 @@ Co<> RunTotDfs(SearchContext& ctx, const TotDfsOptions& options) {
     const Tree& tree = ctx.tree();
     std::vector<NodeId>& steps = found[0];
     std::erase_if(steps, [&](NodeId id) {
-      return tree[id].path_score < options.threshold;
+      return tree.step(id).path_score < options.threshold;
     });
     std::sort(steps.begin(), steps.end(), [&](NodeId a, NodeId b) {
-      return tree[a].path_score != tree[b].path_score
-                 ? tree[a].path_score < tree[b].path_score
+      return tree.step(a).path_score != tree.step(b).path_score
+                 ? tree.step(a).path_score < tree.step(b).path_score
                  : a > b;
     });
     stack.insert(stack.end(), steps.begin(), steps.end());

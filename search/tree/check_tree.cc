@@ -17,14 +17,17 @@ absl::Status Broken(NodeId id, std::string_view what) {
 absl::Status CheckChildren(const Tree& tree, NodeId id) {
   const Node& node = tree[id];
   uint32_t count = 0;
-  NodeId last = kNoNode;
+  NodeId last = kNoNode, listed = node.first_child;
   for (const NodeId c : Children(tree, id)) {
     if (c >= tree.size()) return Broken(id, "child index out of range");
-    if (++count > node.num_children) return Broken(id, "too many children");
+    if (c != listed) return Broken(c, "not where its siblings say");
+    listed = tree[c].next_sibling;
+    ++count;
     if (c <= id) return Broken(c, "created before its parent");
-    if (tree[c].parent != id) return Broken(c, "parent link is wrong");
-    if (tree[c].depth != node.depth + 1) return Broken(c, "depth is wrong");
-    if (tree[c].draws == 0) return Broken(c, "a child without a draw");
+    if (tree.step(c).parent != id) return Broken(c, "parent link is wrong");
+    if (tree.step(c).depth != tree.step(id).depth + 1)
+      return Broken(c, "depth is wrong");
+    if (tree.step(c).draws == 0) return Broken(c, "a child without a draw");
     for (const NodeId d : Children(tree, id)) {
       if (d == c) break;
       if (tree.tokens(c) == tree.tokens(d) && tree.text(c) == tree.text(d)) {
@@ -33,8 +36,9 @@ absl::Status CheckChildren(const Tree& tree, NodeId id) {
     }
     last = c;
   }
-  if (count != node.num_children) return Broken(id, "child count is wrong");
-  if (last != node.last_child) return Broken(id, "last child is wrong");
+  if (listed != kNoNode) return Broken(id, "child count is wrong");
+  if (last != tree.step(id).last_child)
+    return Broken(id, "last child is wrong");
   if (node.terminal() && count > 0) return Broken(id, "terminal has children");
   return absl::OkStatus();
 }
@@ -58,7 +62,7 @@ absl::Status CheckStatistics(const Tree& tree, NodeId id,
                            node.q <= options.max_value + 1e-5f)) {
     return Broken(id, absl::StrCat("q ", node.q, " out of range"));
   }
-  if (node.scored() == std::isnan(node.path_score)) {
+  if (node.scored() == std::isnan(tree.step(id).path_score)) {
     return Broken(id, "scored flag and score disagree");
   }
   if (!options.visits_conserve) return absl::OkStatus();

@@ -32,8 +32,8 @@ const char* NodeKindName(NodeKind kind) {
 }
 
 Tree::Tree() {
-  nodes_.Add().kind = NodeKind::kPrompt;
-  said_.Add() = {0, 0, 0, 0, 0};
+  nodes_.Add();
+  steps_.Add().kind = NodeKind::kPrompt;
 }
 
 NodeId Tree::Add(NodeId parent, const StepDraft& draft, bool* is_new) {
@@ -44,58 +44,61 @@ NodeId Tree::Add(NodeId parent, const StepDraft& draft, bool* is_new) {
   }
   for (NodeId c = nodes_[parent].first_child; c != kNoNode;
        c = nodes_[c].next_sibling) {
-    if (said_[c].path_hash != hash) continue;
+    if (steps_[c].path_hash != hash) continue;
     const bool same = draft.tokens.empty() ? text(c) == draft.text
                                            : tokens(c) == draft.tokens;
     if (!same) continue;
-    if (nodes_[c].draws < 0xFFFF) ++nodes_[c].draws;
+    if (steps_[c].draws < 0xFFFF) ++steps_[c].draws;
     if (is_new != nullptr) *is_new = false;
     return c;
   }
   const NodeId id = size();
   Node& node = nodes_.Add();
-  node.parent = parent;
-  node.logprob = draft.logprob;
-  node.kind = draft.kind;
-  node.draws = 1;
-  node.depth =
-      static_cast<uint16_t>(std::min<int>(nodes_[parent].depth + 1, 0xFFFF));
-  node.num_tokens =
-      static_cast<uint16_t>(std::min<size_t>(draft.tokens.size(), 0xFFFF));
   if (draft.terminal) node.flags |= kTerminal;
   if (draft.truncated) node.flags |= kTruncated;
-  said_.Add() = {static_cast<uint32_t>(texts_.size()),
-                 static_cast<uint32_t>(draft.text.size()),
-                 static_cast<uint32_t>(tokens_.size()), 0, hash};
+  StoredStep& step = steps_.Add();
+  StoredStep& up_step = steps_[parent];
+  step.parent = parent;
+  step.logprob = draft.logprob;
+  step.kind = draft.kind;
+  step.draws = 1;
+  step.depth = static_cast<uint16_t>(std::min<int>(up_step.depth + 1, 0xFFFF));
+  step.num_tokens =
+      static_cast<uint16_t>(std::min<size_t>(draft.tokens.size(), 0xFFFF));
+  step.text_begin = static_cast<uint32_t>(texts_.size());
+  step.text_size = static_cast<uint32_t>(draft.text.size());
+  step.token_begin = static_cast<uint32_t>(tokens_.size());
+  step.path_hash = hash;
   std::copy(draft.text.begin(), draft.text.end(),
             texts_.Extend(draft.text.size()));
   std::copy(draft.tokens.begin(), draft.tokens.end(),
             tokens_.Extend(draft.tokens.size()));
   Node& up = nodes_[parent];
-  if (up.last_child == kNoNode) {
+  if (up.num_children == 0) {
     up.first_child = id;
   } else {
-    nodes_[up.last_child].next_sibling = id;
+    nodes_[up_step.last_child].next_sibling = id;
+    up.scattered |= up_step.last_child + 1 != id;
   }
-  up.last_child = id;
+  up_step.last_child = id;
   ++up.num_children;
   if (is_new != nullptr) *is_new = true;
   return id;
 }
 
 std::string_view Tree::text(NodeId id) const {
-  const Said& said = said_[id];
-  return {texts_.data() + said.text_begin, said.text_size};
+  const StoredStep& step = steps_[id];
+  return {texts_.data() + step.text_begin, step.text_size};
 }
 
 absl::Span<const int32_t> Tree::tokens(NodeId id) const {
-  const Said& said = said_[id];
-  return {tokens_.data() + said.token_begin, nodes_[id].num_tokens};
+  const StoredStep& step = steps_[id];
+  return {tokens_.data() + step.token_begin, step.num_tokens};
 }
 
 std::vector<NodeId> Tree::Path(NodeId id) const {
   std::vector<NodeId> path;
-  for (; id != kRoot; id = nodes_[id].parent) path.push_back(id);
+  for (; id != kRoot; id = steps_[id].parent) path.push_back(id);
   std::reverse(path.begin(), path.end());
   return path;
 }
@@ -106,16 +109,6 @@ std::string Tree::Response(NodeId id) const {
   return response;
 }
 
-uint64_t Tree::path_hash(NodeId id) const { return said_[id].path_hash; }
-
-int Tree::samples_drawn(NodeId id) const {
-  return static_cast<int>(said_[id].samples_drawn);
-}
-
-void Tree::AddSamplesDrawn(NodeId id, int n) {
-  said_[id].samples_drawn += static_cast<uint32_t>(n);
-}
-
 int32_t Tree::InternAnswer(std::string_view answer) {
   const auto [it, is_new] = answer_index_.emplace(
       std::string(answer), static_cast<int32_t>(answers_.size()));
@@ -124,12 +117,13 @@ int32_t Tree::InternAnswer(std::string_view answer) {
 }
 
 int64_t Tree::used_bytes() const {
-  return static_cast<int64_t>(nodes_.size() * (sizeof(Node) + sizeof(Said)) +
+  return static_cast<int64_t>(nodes_.size() *
+                                  (sizeof(Node) + sizeof(StoredStep)) +
                               texts_.size() + tokens_.size() * sizeof(int32_t));
 }
 
 int64_t Tree::bytes() const {
-  return nodes_.bytes() + said_.bytes() + texts_.bytes() + tokens_.bytes();
+  return nodes_.bytes() + steps_.bytes() + texts_.bytes() + tokens_.bytes();
 }
 
 }  // namespace espalier

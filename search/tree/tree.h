@@ -56,29 +56,20 @@ enum NodeFlag : uint8_t {
   kOpening = 128,  // and are asked for
 };
 
-// Statistics are averages, not sums: they stay in the rewards' range.
+// What a search reads and writes at every node that it passes: kept small, for
+// at millions of nodes this is what it waits for. Statistics are averages, not
+// sums: they stay in the rewards' range.
 struct Node {
-  NodeId parent = kNoNode;
+  float q = 0;          // mean backed-up value; written by backup
+  float prior = 0;      // softmax over siblings; 0 until computed
+  uint32_t visits = 0;  // finished visits through its parent; backup adds
   NodeId first_child = kNoNode;
-  NodeId last_child = kNoNode;
   NodeId next_sibling = kNoNode;
   uint32_t num_children = 0;  // distinct continuations
-  uint32_t visits = 0;        // finished visits through its parent; backup adds
-  uint32_t in_flight = 0;     // selections not backed up yet
-  float q = 0;                // mean backed-up value; written by backup
-  float prior = 0;            // softmax over siblings; 0 until computed
-  float logprob = 0;          // ln p of the step's tokens, summed, T = 1
-  // Scores of the reward model in [0, 1], NaN until kScored: this step is
-  // right; all steps so far are.
-  float step_score = std::numeric_limits<float>::quiet_NaN();
-  float path_score = std::numeric_limits<float>::quiet_NaN();
-  NodeId twin = kNoNode;  // of an alias: the node that is the same state
-  int32_t answer = -1;    // index of its canonical answer, -1: none
-  uint16_t depth = 0;     // steps from the root
-  uint16_t draws = 0;     // times this continuation was sampled
-  NodeKind kind = NodeKind::kStep;
-  uint8_t flags = 0;
-  uint16_t num_tokens = 0;  // tokens of this step
+  NodeId twin = kNoNode;      // of an alias: the node that is the same state
+  uint16_t in_flight = 0;     // selections not backed up yet
+  uint8_t flags = 0;          // NodeFlag
+  bool scattered = false;     // its children do not lie side by side
 
   bool terminal() const { return (flags & kTerminal) != 0; }
   bool truncated() const { return (flags & kTruncated) != 0; }
@@ -87,7 +78,23 @@ struct Node {
   bool closed() const { return (flags & kClosed) != 0; }
   bool proved() const { return (flags & kProved) != 0; }
 };
-static_assert(sizeof(Node) == 64, "a hot node is one cache line");
+static_assert(sizeof(Node) == 32, "two hot nodes to a cache line");
+
+// What a node is, and what models say of it.
+struct Step {
+  NodeId parent = kNoNode;
+  NodeId last_child = kNoNode;
+  float logprob = 0;  // ln p of the step's tokens, summed, T = 1
+  // Scores of the reward model in [0, 1], NaN until kScored: this step is
+  // right; all steps so far are.
+  float step_score = std::numeric_limits<float>::quiet_NaN();
+  float path_score = std::numeric_limits<float>::quiet_NaN();
+  int32_t answer = -1;      // index of its canonical answer, -1: none
+  uint16_t depth = 0;       // steps from the root
+  uint16_t draws = 0;       // times this continuation was sampled
+  uint16_t num_tokens = 0;  // tokens of this step
+  NodeKind kind = NodeKind::kStep;
+};
 
 // What a node says, as handed to Tree::Add.
 struct StepDraft {
@@ -110,14 +117,18 @@ class Tree {
 
   Node& operator[](NodeId id) { return nodes_[id]; }
   const Node& operator[](NodeId id) const { return nodes_[id]; }
+  Step& step(NodeId id) { return steps_[id]; }
+  const Step& step(NodeId id) const { return steps_[id]; }
   // Says that the children of `id` will be looked at soon. Those made together
   // lie side by side, so that all can come at once and not one after another.
   void PrefetchChildren(NodeId id) const {
     const Node& node = nodes_[id];
     if (node.num_children == 0) return;
     const Node* child = &nodes_[node.first_child];
-    const uint32_t n = node.num_children < 8 ? node.num_children : 8;
-    for (uint32_t i = 0; i < n; ++i) __builtin_prefetch(child + i);
+    __builtin_prefetch(child);
+    if (node.num_children > 1) __builtin_prefetch(child + 1);
+    if (node.num_children > 3) __builtin_prefetch(child + 3);
+    if (node.num_children > 5) __builtin_prefetch(child + 5);
   }
   uint32_t size() const { return static_cast<uint32_t>(nodes_.size()); }
 
@@ -133,10 +144,14 @@ class Tree {
   }
   // Hash of the tokens from the root to `id`: what keys its random streams, so
   // that the same state draws the same samples under every method.
-  uint64_t path_hash(NodeId id) const;
+  uint64_t path_hash(NodeId id) const { return steps_[id].path_hash; }
   // Number of draws asked of `id` so far: the index of its next sample.
-  int samples_drawn(NodeId id) const;
-  void AddSamplesDrawn(NodeId id, int n);
+  int samples_drawn(NodeId id) const {
+    return static_cast<int>(steps_[id].samples_drawn);
+  }
+  void AddSamplesDrawn(NodeId id, int n) {
+    steps_[id].samples_drawn += static_cast<uint32_t>(n);
+  }
 
   // Canonical answers are interned so that equal answers are equal indices.
   int32_t InternAnswer(std::string_view answer);
@@ -157,40 +172,50 @@ class Tree {
   }
 
  private:
-  struct Said {  // cold part
-    uint32_t text_begin, text_size, token_begin, samples_drawn;
-    uint64_t path_hash;
+  struct StoredStep : Step {
+    uint32_t text_begin = 0, text_size = 0, token_begin = 0, samples_drawn = 0;
+    uint64_t path_hash = 0;
   };
   GrowableArray<Node> nodes_;
-  GrowableArray<Said> said_;
+  GrowableArray<StoredStep> steps_;
   GrowableArray<char> texts_;
   GrowableArray<int32_t> tokens_;
   std::vector<std::string> answers_;
   absl::flat_hash_map<std::string, int32_t> answer_index_;
 };
 
-// Iterates over the children of a node in order of creation:
+// Iterates over the children of a node in order of creation, those that are
+// there at its beginning:
 //   for (NodeId c : Children(tree, parent)) ...
 class Children {
  public:
   Children(const Tree& tree, NodeId parent)
-      : tree_(tree), first_(tree[parent].first_child) {}
+      : tree_(tree),
+        first_(tree[parent].first_child),
+        count_(tree[parent].num_children),
+        scattered_(tree[parent].scattered) {}
   struct Iterator {
     const Tree* tree;
     NodeId id;
+    uint32_t left;
+    bool scattered;
     NodeId operator*() const { return id; }
     Iterator& operator++() {
-      id = (*tree)[id].next_sibling;
+      // Where they lie side by side none has to be there to find the next.
+      id = scattered ? (*tree)[id].next_sibling : id + 1;
+      --left;
       return *this;
     }
-    bool operator!=(const Iterator& other) const { return id != other.id; }
+    bool operator!=(const Iterator& other) const { return left != other.left; }
   };
-  Iterator begin() const { return {&tree_, first_}; }
-  Iterator end() const { return {&tree_, kNoNode}; }
+  Iterator begin() const { return {&tree_, first_, count_, scattered_}; }
+  Iterator end() const { return {&tree_, kNoNode, 0, scattered_}; }
 
  private:
   const Tree& tree_;
   NodeId first_;
+  uint32_t count_;
+  bool scattered_;
 };
 
 // Adds one finished visit of value `v` to `id` alone.

@@ -10,15 +10,16 @@ namespace {
 
 TreeNode Describe(const Tree& tree, NodeId id) {
   const Node& node = tree[id];
-  return {.parent = node.parent == kNoNode ? -1 : static_cast<int>(node.parent),
-          .kind = NodeKindName(node.kind),
+  const Step& step = tree.step(id);
+  return {.parent = step.parent == kNoNode ? -1 : static_cast<int>(step.parent),
+          .kind = NodeKindName(step.kind),
           .text = std::string(tree.text(id)),
-          .logprob = node.logprob,
-          .step_score = node.step_score,
-          .path_score = node.path_score,
+          .logprob = step.logprob,
+          .step_score = step.step_score,
+          .path_score = step.path_score,
           .q = node.q,
           .visits = node.visits,
-          .draws = node.draws,
+          .draws = step.draws,
           .terminal = node.terminal()};
 }
 
@@ -30,8 +31,8 @@ std::vector<NodeId> ByVisits(const Tree& tree, NodeId node) {
   std::vector<NodeId> children;
   for (const NodeId c : Children(tree, node)) children.push_back(c);
   std::stable_sort(children.begin(), children.end(), [&](NodeId a, NodeId b) {
-    return std::pair(tree[a].visits, tree[a].draws) >
-           std::pair(tree[b].visits, tree[b].draws);
+    return std::pair(tree[a].visits, tree.step(a).draws) >
+           std::pair(tree[b].visits, tree.step(b).draws);
   });
   return children;
 }
@@ -50,7 +51,7 @@ NodeSequences::~NodeSequences() {
 SeqId NodeSequences::Of(const Tree& tree, NodeId node) {
   if (seqs_.size() < tree.size()) seqs_.resize(tree.size(), -1);
   if (seqs_[node] < 0) {
-    const SeqId parent = Of(tree, tree[node].parent);
+    const SeqId parent = Of(tree, tree.step(node).parent);
     seqs_[node] = backend_->Extend(parent, tree.tokens(node));
   }
   return seqs_[node];

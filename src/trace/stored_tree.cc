@@ -85,21 +85,23 @@ StoredTree ToStored(const Tree& tree, absl::Span<const NodeVerdict> verdicts,
   out.nodes.reserve(tree.size());
   for (NodeId id = 0; id < tree.size(); ++id) {
     const Node& n = tree[id];
+    const Step& step = tree.step(id);
     const absl::Span<const int32_t> tokens = tree.tokens(id);
     const std::string_view text = tree.text(id);
     out.nodes.push_back(
-        {.parent = n.parent == kNoNode ? -1 : static_cast<int32_t>(n.parent),
-         .kind = n.kind,
+        {.parent =
+             step.parent == kNoNode ? -1 : static_cast<int32_t>(step.parent),
+         .kind = step.kind,
          .flags = n.flags,
          .verdict = id < verdicts.size() ? verdicts[id] : NodeVerdict{},
          .visits = n.visits,
-         .draws = n.draws,
-         .answer = n.answer,
+         .draws = step.draws,
+         .answer = step.answer,
          .prior = n.prior,
          .q = n.q,
-         .step_score = n.step_score,
-         .path_score = n.path_score,
-         .logprob = n.logprob,
+         .step_score = step.step_score,
+         .path_score = step.path_score,
+         .logprob = step.logprob,
          .token_begin = static_cast<uint32_t>(out.tokens.size()),
          .num_tokens = static_cast<uint32_t>(tokens.size()),
          .text_begin = static_cast<uint32_t>(out.text.size()),

@@ -69,7 +69,8 @@ int64_t Needed(const Tree& tree, int64_t prompt) {
   int64_t needed = prompt;
   for (NodeId id = 1; id < tree.size(); ++id) {
     const Node& node = tree[id];
-    needed += int64_t{node.draws} * (node.num_tokens - 1);
+    const Step& step = tree.step(id);
+    needed += int64_t{step.draws} * (step.num_tokens - 1);
     if (node.scored() || node.expanded()) ++needed;
   }
   return needed;
@@ -107,8 +108,9 @@ SearchRun RunAll(Trunk& trunk, const std::string& method, int threads, int live,
              std::string text;
              for (NodeId id = 0; id < tree.size(); ++id) {
                absl::StrAppend(&text, std::string(tree.text(id)), "|",
-                               tree[id].logprob, "|", tree[id].path_score, "|",
-                               tree[id].q, "|", tree[id].visits, ";");
+                               tree.step(id).logprob, "|",
+                               tree.step(id).path_score, "|", tree[id].q, "|",
+                               tree[id].visits, ";");
              }
              run.trees[i] = text;
              const int64_t prompt =

@@ -221,7 +221,7 @@ TEST(AbMctsTest, VisitsAreSimulationsAndValuesTheirMeans) {
     EXPECT_EQ(run.tree()[kRoot].visits, 100u) << method;
     for (NodeId id = 1; id < run.tree().size(); ++id) {
       if (!run.tree()[id].terminal()) continue;
-      EXPECT_FLOAT_EQ(run.tree()[id].q, run.tree()[id].path_score);
+      EXPECT_FLOAT_EQ(run.tree()[id].q, run.tree().step(id).path_score);
     }
   }
 }

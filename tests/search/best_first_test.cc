@@ -17,7 +17,7 @@ namespace {
 
 // Two steps: -3 over 3 tokens, -.5 over 2: means -1 and -.25.
 TEST(PriorityTest, SumsMeansOfStepsOverAPowerOfTheDepth) {
-  Node first, second;
+  Step first, second;
   first.logprob = -3;
   first.num_tokens = 3;
   second.logprob = -0.5f;
@@ -258,13 +258,14 @@ TEST(BestFirstTest, ExpandsInOrderOfPriority) {
       NodeId best = kNoNode;
       double highest = 0;
       for (NodeId id = 0; id < tree.size(); ++id) {
-        const bool seen = id == kRoot || done.contains(tree[id].parent);
+        const bool seen = id == kRoot || done.contains(tree.step(id).parent);
         if (!seen || tree[id].terminal() || done.contains(id)) continue;
         double sum = 0;
-        for (const NodeId step : tree.Path(id)) sum += tree[step].logprob;
+        for (const NodeId step : tree.Path(id)) sum += tree.step(step).logprob;
         const double rank =
-            id == kRoot ? 0
-                        : sum / std::sqrt(static_cast<double>(tree[id].depth));
+            id == kRoot
+                ? 0
+                : sum / std::sqrt(static_cast<double>(tree.step(id).depth));
         if (best == kNoNode || rank > highest) {
           best = id;
           highest = rank;
@@ -300,12 +301,14 @@ TEST(AStarTest, ExpandsInOrderOfCostAndOffersCheaperEndsOnly) {
       NodeId best = kNoNode;
       double least = 0;
       for (NodeId id = 0; id < tree.size(); ++id) {
-        const bool seen = id == kRoot || done.contains(tree[id].parent);
+        const bool seen = id == kRoot || done.contains(tree.step(id).parent);
         if (!seen || done.contains(id)) continue;
         double f = 0;
-        for (const NodeId step : tree.Path(id)) f += 1 - tree[step].step_score;
+        for (const NodeId step : tree.Path(id))
+          f += 1 - tree.step(step).step_score;
         if (!tree[id].terminal() && id != kRoot) {
-          f += 0.4f * (1 - tree[id].path_score) * (5 - tree[id].depth);
+          f +=
+              0.4f * (1 - tree.step(id).path_score) * (5 - tree.step(id).depth);
         }
         if (best == kNoNode || f < least - 1e-9) {
           best = id;

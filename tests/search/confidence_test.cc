@@ -46,7 +46,7 @@ TEST(ConfidenceTest, AveragesTokensNotSteps) {
   EXPECT_NEAR(MeanLogprob(s.tree, kRoot, s.c), -1.5, 1e-6);  // -6 / 4
   EXPECT_NEAR(MeanLogprob(s.tree, s.a, s.c), -5.0 / 3, 1e-6);
   EXPECT_EQ(MeanLogprob(s.tree, s.c, s.c), 0);
-  EXPECT_NEAR(StepConfidence(s.tree[s.b]), std::exp(-0.5), 1e-6);
+  EXPECT_NEAR(StepConfidence(s.tree.step(s.b)), std::exp(-0.5), 1e-6);
 }
 
 TEST(ConfidenceTest, EveryMeasureOfAPath) {

@@ -126,8 +126,9 @@ TEST(FrontierQueueTest, TakesTheHighestPriorityThatHoldsNow) {
   std::set<NodeId> waiting;
   const auto priority = [&](NodeId id) {
     const Node& n = tree[id];
-    const float q = n.parent == kNoNode ? 0 : tree[n.parent].q;
-    return FrontierPriority({}, q, n.q, -n.logprob, n.depth, 64);
+    const Step& step = tree.step(id);
+    const float q = step.parent == kNoNode ? 0 : tree[step.parent].q;
+    return FrontierPriority({}, q, n.q, -step.logprob, step.depth, 64);
   };
   queue.Enter(kRoot, 1);
   waiting.insert(kRoot);

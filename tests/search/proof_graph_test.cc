@@ -40,7 +40,7 @@ TEST(ProofGraphTest, MergingOffIsTheTree) {
     EXPECT_EQ(grown.graph.state(id), id);
     EXPECT_EQ(grown.graph.node(id), id);
     EXPECT_EQ(grown.graph.Parents(id),
-              std::vector<StateId>{grown.tree[id].parent});
+              std::vector<StateId>{grown.tree.step(id).parent});
   }
 }
 
@@ -165,8 +165,8 @@ TEST(ProofGraphTest, ProofsAreThoseOfTheDefinition) {
     std::vector<StateId> order(grown.graph.size());
     for (StateId s = 0; s < order.size(); ++s) order[s] = s;
     std::stable_sort(order.begin(), order.end(), [&](StateId x, StateId y) {
-      return grown.tree[grown.graph.node(x)].depth >
-             grown.tree[grown.graph.node(y)].depth;
+      return grown.tree.step(grown.graph.node(x)).depth >
+             grown.tree.step(grown.graph.node(y)).depth;
     });
     std::vector<bool> failed(grown.graph.size());
     const std::vector<Proof> proofs = grown.graph.Proofs();

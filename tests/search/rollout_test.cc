@@ -19,8 +19,8 @@ NodeId Response(Tree& tree, const std::vector<float>& steps,
   for (size_t i = 0; i < steps.size(); ++i) {
     const std::vector<int32_t> tokens(i + 1, static_cast<int32_t>(i));
     node = tree.Add(node, {.text = "x", .tokens = tokens, .logprob = -2});
-    tree[node].step_score = steps[i];
-    tree[node].path_score = paths[i];
+    tree.step(node).step_score = steps[i];
+    tree.step(node).path_score = paths[i];
     tree[node].flags |= kScored;
   }
   return node;
@@ -55,7 +55,7 @@ TEST(UncertaintyTest, IsTheMeanOverTheTokensOfASegment) {
   EXPECT_DOUBLE_EQ(MeanLogprob(tree, 1, 3), -0.8);
   EXPECT_DOUBLE_EQ(MeanLogprob(tree, 3, 4), -0.5);
   EXPECT_DOUBLE_EQ(MeanLogprob(tree, 4, 4), 0);
-  EXPECT_DOUBLE_EQ(StepLogprob(tree[2]), -1);
+  EXPECT_DOUBLE_EQ(StepLogprob(tree.step(2)), -1);
 }
 
 // A reference's votes against a run's.
@@ -195,7 +195,7 @@ TEST(RoverTest, BacksUpTheMeanOfTheChildren) {
   const float scores[2][2] = {{0.8f, 0.4f}, {0.3f, 0.5f}};
   const auto reply = [&](const Tree& tree, const SearchRequest& request) {
     SearchCompletion completion{.seq = request.seq};
-    const int depth = tree[request.nodes[0]].depth;
+    const int depth = tree.step(request.nodes[0]).depth;
     for (int i = 0; request.kind == RequestKind::kExpand && i < 2; ++i) {
       completion.samples.push_back(
           {.tokens = {i},

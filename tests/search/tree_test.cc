@@ -21,7 +21,7 @@ TEST(TreeTest, EqualSamplesAreOneNodeWithTwoDraws) {
   EXPECT_FALSE(is_new);
   const NodeId other = tree.Add(kRoot, Draft("y\n", b));
   EXPECT_NE(other, first);
-  EXPECT_EQ(tree[first].draws, 2);
+  EXPECT_EQ(tree.step(first).draws, 2);
   EXPECT_EQ(tree[kRoot].num_children, 2u);
   EXPECT_TRUE(CheckTree(tree).ok());
 }
@@ -33,7 +33,7 @@ TEST(TreeTest, ResponseIsTheTextOfThePath) {
   const NodeId y = tree.Add(x, Draft("two\n", b));
   EXPECT_EQ(tree.Response(y), "one\ntwo\n");
   EXPECT_EQ(tree.Path(y), (std::vector<NodeId>{x, y}));
-  EXPECT_EQ(tree[y].depth, 2);
+  EXPECT_EQ(tree.step(y).depth, 2);
   EXPECT_NE(tree.path_hash(x), tree.path_hash(y));
 }
 
@@ -63,7 +63,7 @@ TEST(CheckTreeTest, FindsEachBrokenInvariant) {
   AddVisit(range[0], 1.5f);
   EXPECT_FALSE(CheckTree(range).ok());
   Tree depth = make();
-  depth[2].depth = 7;
+  depth.step(2).depth = 7;
   EXPECT_FALSE(CheckTree(depth).ok());
   Tree terminal = make();
   terminal[1].flags |= kTerminal;

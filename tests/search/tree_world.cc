@@ -21,9 +21,11 @@ std::string TreeText(const Tree& tree) {
   std::string text;
   for (NodeId id = 0; id < tree.size(); ++id) {
     const Node& n = tree[id];
-    absl::StrAppend(&text, n.parent, "|", std::string(tree.text(id)), "|",
-                    n.visits, "|", n.draws, "|", n.q, "|", n.prior, "|",
-                    n.logprob, "|", n.path_score, "|", n.step_score, ";");
+    const Step& step = tree.step(id);
+    absl::StrAppend(&text, step.parent, "|", std::string(tree.text(id)), "|",
+                    n.visits, "|", step.draws, "|", n.q, "|", n.prior, "|",
+                    step.logprob, "|", step.path_score, "|", step.step_score,
+                    ";");
   }
   return text;
 }

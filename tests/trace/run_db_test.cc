@@ -58,7 +58,7 @@ int64_t Fill(RunDb& db) {
                                 .text = "= 42",
                                 .tokens = last,
                                 .terminal = true});
-  tree[b].answer = tree.InternAnswer("42");
+  tree.step(b).answer = tree.InternAnswer("42");
   const StoredTree stored = ToStored(
       tree,
       {{NodeVerdict::kNotAsked, NodeVerdict::kNotAsked, NodeVerdict::kCorrect}},

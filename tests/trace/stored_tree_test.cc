@@ -31,8 +31,10 @@ Tree RandomTree(RandomStream& rng, int nodes) {
     node.visits = rng.Next32() >> rng.Below(32);
     node.q = rng.Uniform();
     node.prior = rng.Uniform();
-    if (rng.Below(2) == 0) node.step_score = node.path_score = rng.Uniform();
-    if (node.terminal()) node.answer = 0;
+    if (rng.Below(2) == 0) {
+      tree.step(id).step_score = tree.step(id).path_score = rng.Uniform();
+    }
+    if (node.terminal()) tree.step(id).answer = 0;
   }
   return tree;
 }
@@ -50,7 +52,7 @@ std::vector<LogEntry> LogOf(const Tree& tree, RandomStream& rng) {
     }
     step.text = std::string(tree.text(id));
     LogEntry entry{.seq = id, .fingerprint = rng.Next64()};
-    entry.nodes = {tree[id].parent};
+    entry.nodes = {tree.step(id).parent};
     entry.completion.seq = id;
     entry.completion.samples.push_back(std::move(step));
     log.push_back(std::move(entry));
