@@ -36,12 +36,14 @@ SearchContext::SearchContext(const Problem& problem, const Task& task,
                              uint64_t seed, InlineModel* model)
     : problem_(problem),
       task_(task),
+      format_(task.format()),
       stopper_(stopper),
       max_tokens_(max_tokens),
       seed_(seed),
       problem_hash_(StableHash(problem.question)),
       inline_(model),
-      slots_(8) {
+      slots_(8),
+      slot_mask_(7) {
   CountTree();
 }
 
@@ -52,12 +54,13 @@ void SearchContext::CountTree() {
 
 SearchContext::Slot& SearchContext::NewSlot(RequestKind kind, uint64_t* seq) {
   DropConsumed();
-  if (next_seq_ - first_slot_ == slots_.size()) {
+  if (next_seq_ - first_slot_ == slot_mask_ + 1) {
     std::vector<Slot> larger(2 * slots_.size());
     for (uint64_t s = first_slot_; s < next_seq_; ++s) {
       larger[s & (larger.size() - 1)] = std::move(slot(s));
     }
     slots_ = std::move(larger);
+    slot_mask_ = slots_.size() - 1;
   }
   *seq = next_seq_++;
   Slot& made = slot(*seq);
@@ -146,6 +149,28 @@ Awaiting<Evaluation> SearchContext::Evaluate(absl::Span<const NodeId> nodes,
   return {this, Issue(std::move(request))};
 }
 
+void SearchContext::FailScores(NodeId id, float step, float path) {
+  Fail(absl::InvalidArgumentError(
+      absl::StrCat("the reward model scored node ", id, " with step ", step,
+                   ", path ", path, "; expected numbers in [0, 1]")));
+}
+
+inline bool SearchContext::ApplyScores(NodeId id, const NodeScores& scores) {
+  // A model may have one head only; what it lacks is taken from the other.
+  const float path = std::isnan(scores.path) ? scores.step : scores.path;
+  const float step = std::isnan(scores.step) ? path : scores.step;
+  if (!(path >= 0 && path <= 1 && step >= 0 && step <= 1)) [[unlikely]] {
+    FailScores(id, step, path);
+    return false;
+  }
+  Step& scored = tree_.step(id);
+  scored.step_score = step;
+  scored.path_score = path;
+  tree_[id].flags |= kScored;
+  usage_.reward_tokens += scored.num_tokens;
+  return true;
+}
+
 Awaiting<Evaluation> SearchContext::EvaluateInline(
     absl::Span<const NodeId> nodes) {
   const uint64_t seq = IssueAnswered(RequestKind::kEvaluate, true);
@@ -189,9 +214,7 @@ RandomStream SearchContext::Stream(NodeId node, Purpose purpose,
 
 bool SearchContext::ShouldStop() {
   if (stop_reason_.empty()) {
-    if (auto reason = stopper_.Reason({usage_, standing_, tree_})) {
-      stop_reason_ = *std::move(reason);
-    }
+    stopper_.Stops({usage_, standing_, tree_}, stop_reason_);
     if (tree_.full()) stop_reason_ = "the tree can hold no more";
   }
   return !stop_reason_.empty();
@@ -247,12 +270,15 @@ void SearchContext::Deliver(Slot& slot) {
 NodeId SearchContext::AddSample(NodeId parent, const StepDraft& draft,
                                 bool* is_new) {
   usage_.tokens += static_cast<int64_t>(draft.tokens.size());
-  StepDraft step = draft;
-  for (const std::string& prefix : format().final_prefixes) {
-    step.terminal |= !step.truncated && step.text.starts_with(prefix);
+  bool ends = draft.terminal;
+  for (const std::string& prefix : format_.final_prefixes) {
+    ends |= !draft.truncated && draft.text.starts_with(prefix);
   }
-  if (step.terminal) step.kind = NodeKind::kAnswer;
-  return tree_.Add(parent, step, is_new);
+  if (!ends) return tree_.Add(parent, draft, is_new);
+  StepDraft last = draft;
+  last.terminal = true;
+  last.kind = NodeKind::kAnswer;
+  return tree_.Add(parent, last, is_new);
 }
 
 void SearchContext::DeliverExpansion(Slot& slot) {
@@ -276,24 +302,6 @@ void SearchContext::DeliverExpansion(Slot& slot) {
 
 void SearchContext::Judged(NodeId node, bool correct) {
   if (correct) tree_[node].flags |= kProved;
-}
-
-bool SearchContext::ApplyScores(NodeId id, const NodeScores& scores) {
-  // A model may have one head only; what it lacks is taken from the other.
-  const float path = std::isnan(scores.path) ? scores.step : scores.path;
-  const float step = std::isnan(scores.step) ? path : scores.step;
-  if (!(path >= 0 && path <= 1 && step >= 0 && step <= 1)) {
-    Fail(absl::InvalidArgumentError(
-        absl::StrCat("the reward model scored node ", id, " with step ", step,
-                     ", path ", path, "; expected numbers in [0, 1]")));
-    return false;
-  }
-  Step& scored = tree_.step(id);
-  scored.step_score = step;
-  scored.path_score = path;
-  tree_[id].flags |= kScored;
-  usage_.reward_tokens += scored.num_tokens;
-  return true;
 }
 
 void SearchContext::DeliverEvaluation(Slot& slot) {

@@ -169,7 +169,7 @@ class SearchContext {
   Tree& tree() { return tree_; }
   const Tree& tree() const { return tree_; }
   const Problem& problem() const { return problem_; }
-  const StepFormat& format() const { return task_.format(); }
+  const StepFormat& format() const { return format_; }
 
   // Samples `options.n` continuations of `node`, one step each. Samples of a
   // node are drawn from its stream in order: asking again draws further ones.
@@ -252,9 +252,7 @@ class SearchContext {
     SearchCompletion completion;
   };
   Slot& slot(uint64_t seq) { return slots_[seq & (slots_.size() - 1)]; }
-  const Slot& slot(uint64_t seq) const {
-    return slots_[seq & (slots_.size() - 1)];
-  }
+  const Slot& slot(uint64_t seq) const { return slots_[seq & slot_mask_]; }
   // A slot of its own for the next sequence number.
   Slot& NewSlot(RequestKind kind, uint64_t* seq);
   uint64_t Issue(SearchRequest request);
@@ -264,6 +262,7 @@ class SearchContext {
   void DeliverExpansion(Slot& slot);
   void DeliverEvaluation(Slot& slot);
   bool ApplyScores(NodeId id, const NodeScores& scores);
+  void FailScores(NodeId id, float step, float path);
   Awaiting<Evaluation> EvaluateInline(absl::Span<const NodeId> nodes);
   // The verifier's verdict on `node` is there.
   void Judged(NodeId node, bool correct);
@@ -272,6 +271,7 @@ class SearchContext {
 
   const Problem& problem_;
   const Task& task_;
+  const StepFormat& format_;
   Stopper& stopper_;
   const int64_t max_tokens_;  // int64 max: no limit
   const uint64_t seed_;
@@ -287,6 +287,7 @@ class SearchContext {
 
   // Requests first_slot_ .. next_seq_-1, a ring of a power of two.
   std::vector<Slot> slots_;
+  uint64_t slot_mask_;  // its size - 1
   uint64_t first_slot_ = 0;
   uint64_t next_seq_ = 0;
   uint64_t next_delivery_ = 0;

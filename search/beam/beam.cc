@@ -243,7 +243,8 @@ Co<> WriteDraft(SearchContext& ctx, const BeamOptions& options, Pass& pass) {
 }
 
 Co<> RunBeam(SearchContext& ctx, const BeamOptions& options) {
-  Votes votes(options.choice);
+  Votes votes(options.choice,
+              {.simulations = options.rounds, .votes = options.width});
   Pass pass;
   if (options.draft) co_await WriteDraft(ctx, options, pass);
   const int64_t whole =

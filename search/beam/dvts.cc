@@ -111,7 +111,8 @@ Co<> RunPass(SearchContext& ctx, const DvtsOptions& options, Votes& votes) {
 }
 
 Co<> RunDvts(SearchContext& ctx, const DvtsOptions& options) {
-  Votes votes(options.choice);
+  Votes votes(options.choice, {.simulations = options.rounds,
+                               .votes = std::max(options.n, options.width)});
   for (int round = 0;
        (options.rounds == 0 || round < options.rounds) && !ctx.ShouldStop();
        ++round) {

@@ -147,7 +147,9 @@ Co<> RunPass(SearchContext& ctx, const LookaheadOptions& options,
 }
 
 Co<> RunLookahead(SearchContext& ctx, const LookaheadOptions& options) {
-  Votes votes(options.choice);
+  // A pass ends in a step of n samples, with n - 1 finished before it.
+  Votes votes(options.choice,
+              {.simulations = options.rounds, .votes = 2 * int64_t{options.n}});
   GreedySteps greedy;
   for (int round = 0;
        (options.rounds == 0 || round < options.rounds) && !ctx.ShouldStop();

@@ -78,7 +78,9 @@ struct FrontierSearch {
   FrontierSearch(SearchContext& ctx, const FrontierOptions& given)
       : options(given),
         queue(ctx.tree(), given.weights, ctx.format().max_steps),
-        votes(given.choice) {}
+        votes(given.choice, {.simulations = given.simulations,
+                             .in_flight = given.in_flight,
+                             .votes = given.width}) {}
   const FrontierOptions& options;
   FrontierQueue queue;
   Votes votes;

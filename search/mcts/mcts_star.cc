@@ -45,27 +45,18 @@ class StarRule {
 
   NodeId Pick(SearchContext& ctx, NodeId parent) const {
     const Tree& tree = ctx.tree();
-    const float log_n =
-        std::log(std::max(1.0f, StateVisits(tree, parent, options_.share)));
-    NodeId best = kNoNode;
-    float best_score = -INFINITY;
-    for (const NodeId child : Children(tree, parent)) {
-      const Node& edge = tree[child];
-      if (!Open(tree, edge)) continue;
-      const float n = static_cast<float>(edge.visits + edge.in_flight);
-      const float bonus =
-          n == 0 ? options_.unvisited : options_.c * std::sqrt(2 * log_n / n);
-      const float value =
-          edge.visits == 0 && edge.in_flight > 0
-              ? edge.q
-              : WithVirtualLoss(tree, edge, options_.virtual_loss);
-      if (value + bonus > best_score) {
-        best_score = value + bonus;
-        best = child;
-      }
-    }
-    if (best != kNoNode) tree.PrefetchChildren(tree.Twin(best));
-    return best;
+    const float log_n = std::log(static_cast<float>(
+        std::max(1u, StateVisits(tree, parent, options_.share))));
+    return PickHighest(
+        tree, parent, [&](NodeId, const Node& edge, const Node& state) {
+          const float n = static_cast<float>(edge.visits + edge.in_flight);
+          const float bonus = n == 0 ? options_.unvisited
+                                     : options_.c * std::sqrt(2 * log_n / n);
+          const bool first = edge.visits == 0 && edge.in_flight > 0;
+          return bonus +
+                 (first ? edge.q
+                        : WithVirtualLoss(edge, state, options_.virtual_loss));
+        });
   }
 
   void Sampled(Tree&, NodeId) const {}

@@ -46,79 +46,86 @@ class PuctRule {
 
   NodeId Pick(SearchContext& ctx, NodeId parent) {
     const Tree& tree = ctx.tree();
-    const Node& node = tree[parent];
-    const float n = StateVisits(tree, parent, options_.share);
+    const uint32_t n = StateVisits(tree, parent, options_.share);
     const float explore = Explore(n);
+    const auto bonus = [explore](const Node& edge) {
+      const uint32_t n = edge.visits + edge.in_flight;
+      return explore * edge.prior / (1 + static_cast<float>(n));
+    };
+    if (options_.first_value == FirstValue::kScore &&
+        options_.virtual_loss == 0) {
+      return PickHighest(tree, parent,
+                         [&](NodeId, const Node& edge, const Node& state) {
+                           return state.q + bonus(edge);
+                         });
+    }
     float fpu = 0;
     if (options_.first_value == FirstValue::kParent) {
-      fpu = node.q - options_.fpu * std::sqrt(VisitedPrior(tree, parent));
+      fpu =
+          tree[parent].q - options_.fpu * std::sqrt(VisitedPrior(tree, parent));
     }
-    NodeId best = kNoNode;
-    float best_score = -INFINITY;
-    for (const NodeId child : Children(tree, parent)) {
-      const Node& edge = tree[child];
-      if (!Open(tree, edge)) continue;
-      const float score =
-          Value(tree, edge, fpu) +
-          explore * edge.prior /
-              (1 + static_cast<float>(edge.visits + edge.in_flight));
-      // Without a branch: which child it is cannot be foretold.
-      best = score > best_score ? child : best;
-      best_score = std::max(score, best_score);
-    }
-    if (best != kNoNode) tree.PrefetchChildren(tree.Twin(best));
-    return best;
+    return PickHighest(tree, parent,
+                       [&](NodeId, const Node& edge, const Node& state) {
+                         return Value(edge, state, fpu) + bonus(edge);
+                       });
   }
 
   void Sampled(Tree& tree, NodeId parent) const {
     SetPriors(tree, parent, options_.mean_logprob);
-    if (options_.first_value == FirstValue::kParent) return;
-    // Until a child has its own score, see Value.
-    const float fpu =
-        tree[parent].q - options_.fpu * std::sqrt(VisitedPrior(tree, parent));
-    for (const NodeId c : Children(tree, parent)) {
-      Node& child = tree[c];
-      if (child.visits == 0 && !child.scored()) child.q = fpu;
-    }
+    // Others may come by before the scores are there.
+    if (options_.in_flight > 1) SetFirstValues(tree, parent);
   }
-  void Scored(Tree& tree, NodeId parent) const {
-    if (options_.first_value == FirstValue::kParent) return;
-    for (const NodeId c : Children(tree, parent)) {
-      Node& child = tree[c];
-      if (child.visits == 0 && child.scored())
-        child.q = tree.step(c).path_score;
-    }
-  }
+  void Scored(Tree& tree, NodeId parent) const { SetFirstValues(tree, parent); }
   void Backup(Tree& tree, PathVisit& visit, float value) const {
     MeanBackup(tree, visit, value);
   }
 
  private:
+  // Of children that were not visited yet: their score or, until they have one,
+  // what first_value=parent would give them.
+  void SetFirstValues(Tree& tree, NodeId parent) const {
+    if (options_.first_value == FirstValue::kParent) return;
+    float fpu = NAN;
+    ForEachChild(tree, parent, [&](NodeId c) {
+      Node& child = tree[c];
+      if (child.visits > 0) return;
+      if (child.scored()) {
+        child.q = tree.step(c).path_score;
+        return;
+      }
+      if (std::isnan(fpu)) {
+        fpu = tree[parent].q -
+              options_.fpu * std::sqrt(VisitedPrior(tree, parent));
+      }
+      child.q = fpu;
+    });
+  }
   // q of an unvisited child is what it is worth before its first visit, unless
   // that is a matter of its parent.
-  float Value(const Tree& tree, const Node& edge, float fpu) const {
+  float Value(const Node& edge, const Node& state, float fpu) const {
     if (options_.first_value == FirstValue::kParent && edge.visits == 0) {
       return fpu;
     }
-    return WithVirtualLoss(tree, edge, options_.virtual_loss);
+    return WithVirtualLoss(edge, state, options_.virtual_loss);
   }
 
   // c(N) sqrt(N). Every N up to the root's is met many times, the logarithm
   // is taken once.
-  float Explore(float n) {
-    if (n >= kKnown) return Compute(n);
-    const size_t index = static_cast<size_t>(n);
-    while (known_.size() <= index) {
-      known_.push_back(Compute(static_cast<float>(known_.size())));
+  float Explore(uint32_t n) {
+    if (n >= known_.size()) [[unlikely]] {
+      if (n >= kKnown) return Compute(static_cast<float>(n));
+      while (known_.size() <= n) {
+        known_.push_back(Compute(static_cast<float>(known_.size())));
+      }
     }
-    return known_[index];
+    return known_[n];
   }
   float Compute(float n) const {
     return (options_.c1 + std::log((n + options_.c2 + 1) / options_.c2)) *
            std::sqrt(n);
   }
 
-  static constexpr int kKnown = 1 << 16;
+  static constexpr uint32_t kKnown = 1 << 16;
   const PuctOptions& options_;
   std::vector<float> known_;
 };

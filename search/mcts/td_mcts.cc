@@ -47,7 +47,8 @@ class TdRule {
 
   NodeId Pick(SearchContext& ctx, NodeId parent) const {
     const Tree& tree = ctx.tree();
-    const float n = StateVisits(tree, parent, options_.share);
+    const auto n =
+        static_cast<float>(StateVisits(tree, parent, options_.share));
     const float explore =
         std::sqrt(std::max(0.0f, n - 1)) *
         (options_.c1 + std::log((n + options_.c2) / options_.c2));
@@ -57,23 +58,13 @@ class TdRule {
       low = std::min(low, q);
       high = std::max(high, q);
     }
-    NodeId best = kNoNode;
-    float best_score = -INFINITY;
-    for (const NodeId child : Children(tree, parent)) {
-      const Node& edge = tree[child];
-      if (!Open(tree, edge)) continue;
-      const float q = WithVirtualLoss(tree, edge, options_.virtual_loss);
-      const float scaled = high > low ? (q - low) / (high - low) : 0.5f;
-      const float score =
-          scaled +
-          explore / (1 + static_cast<float>(edge.visits + edge.in_flight));
-      if (score > best_score) {
-        best_score = score;
-        best = child;
-      }
-    }
-    if (best != kNoNode) tree.PrefetchChildren(tree.Twin(best));
-    return best;
+    return PickHighest(
+        tree, parent, [&](NodeId, const Node& edge, const Node& state) {
+          const float q = WithVirtualLoss(edge, state, options_.virtual_loss);
+          const float scaled = high > low ? (q - low) / (high - low) : 0.5f;
+          const uint32_t n = edge.visits + edge.in_flight;
+          return scaled + explore / (1 + static_cast<float>(n));
+        });
   }
 
   void Sampled(Tree&, NodeId) const {}

@@ -56,31 +56,24 @@ class UctRule {
 
   NodeId Pick(SearchContext& ctx, NodeId parent) const {
     const Tree& tree = ctx.tree();
-    const float log_n =
-        std::log(std::max(1.0f, StateVisits(tree, parent, options_.share)));
+    const float log_n = std::log(static_cast<float>(
+        std::max(1u, StateVisits(tree, parent, options_.share))));
     const float c = Exploration(ctx.usage().simulations);
-    NodeId best = kNoNode;
-    float best_score = -INFINITY;
-    for (const NodeId child : Children(tree, parent)) {
-      const Node& edge = tree[child];
-      if (!Open(tree, edge)) continue;
-      const uint32_t n = edge.visits + edge.in_flight;
-      const float bonus =
-          c * std::sqrt(log_n / static_cast<float>(std::max(1u, edge.visits) +
-                                                   edge.in_flight));
-      const float score =
-          n == 0 ? First(tree, child) + bonus : Value(tree, child) + bonus;
-      if (score > best_score) {
-        best_score = score;
-        best = child;
-      }
-    }
-    if (best != kNoNode) tree.PrefetchChildren(tree.Twin(best));
-    return best;
+    return PickHighest(
+        tree, parent, [&](NodeId child, const Node& edge, const Node& state) {
+          const uint32_t n = edge.visits + edge.in_flight;
+          const uint32_t met = std::max(1u, edge.visits) + edge.in_flight;
+          const float bonus = c * std::sqrt(log_n / static_cast<float>(met));
+          return bonus +
+                 (n == 0 ? First(tree, child, edge) : Value(edge, state));
+        });
   }
 
   void Sampled(Tree&, NodeId) const {}
-  void Scored(Tree&, NodeId) const {}
+  // Until the first visit q is what the reward model says.
+  void Scored(Tree& tree, NodeId parent) const {
+    if (options_.first_value != FirstValue::kZero) StartAtScores(tree, parent);
+  }
   void Backup(Tree& tree, PathVisit& visit, float value) const {
     MeanBackup(tree, visit, value);
   }
@@ -92,14 +85,13 @@ class UctRule {
                        static_cast<float>(options_.simulations);
     return options_.c + (options_.c_end - options_.c) * done;
   }
-  float First(const Tree& tree, NodeId child) const {
+  float First(const Tree& tree, NodeId child, const Node& edge) const {
     // Beyond every value and bonus that a visited child can have.
     constexpr float kFirst = 1e6f;
     switch (options_.first_value) {
       case FirstValue::kScore:
-        return tree[child].scored() ? tree.step(child).path_score : 0;
       case FirstValue::kZero:
-        return 0;
+        return edge.q;
       case FirstValue::kRandom:
         // Keyed by the path: the same whatever else goes on.
         return kFirst *
@@ -112,13 +104,9 @@ class UctRule {
     return 0;
   }
   // A child that is visited for the first time just now has no mean yet.
-  float Value(const Tree& tree, NodeId child) const {
-    const Node& edge = tree[child];
-    if (edge.visits > 0) {
-      return WithVirtualLoss(tree, edge, options_.virtual_loss);
-    }
-    const bool zero = options_.first_value == FirstValue::kZero;
-    return edge.scored() && !zero ? tree.step(child).path_score : 0;
+  float Value(const Node& edge, const Node& state) const {
+    if (edge.visits == 0) return edge.q;
+    return WithVirtualLoss(edge, state, options_.virtual_loss);
   }
 
   const UctOptions& options_;

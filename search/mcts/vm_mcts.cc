@@ -111,7 +111,8 @@ void BackUp(Tree& tree, PathVisit& visit, bool own_value) {
 
 Co<> RunVm(SearchContext& ctx, const VmOptions& options) {
   Tree& tree = ctx.tree();
-  Votes votes(options.choice);
+  Votes votes(options.choice,
+              {.simulations = options.simulations, .votes = options.samples});
   PathVisit visit(tree);
   std::vector<bool> completed;  // by node
   for (int i = 0; options.simulations == 0 || i < options.simulations; ++i) {

@@ -4,14 +4,6 @@
 
 namespace espalier {
 
-void MeanBackup(Tree& tree, PathVisit& visit, float value) {
-  for (const NodeId id : visit.path()) {
-    Node& node = tree[id];
-    node.q += (value - node.q) / static_cast<float>(node.visits + 1);
-  }
-  visit.Finish();
-}
-
 float MeanOfChildren(const Tree& tree, NodeId node, float fallback) {
   float visits = 0, sum = 0;
   for (const NodeId c : Children(tree, node)) {

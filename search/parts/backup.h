@@ -21,7 +21,11 @@
 
 namespace espalier {
 
-void MeanBackup(Tree& tree, PathVisit& visit, float value);
+inline void MeanBackup(Tree&, PathVisit& visit, float value) {
+  visit.Finish([value](Node& node) {
+    node.q += (value - node.q) / static_cast<float>(node.visits);
+  });
+}
 // Sets the leaf's q to `value` first.
 void ChildrenBackup(Tree& tree, PathVisit& visit, float value);
 void TdBackup(Tree& tree, PathVisit& visit, float value, float lr, float gamma);

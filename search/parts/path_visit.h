@@ -39,12 +39,18 @@ class PathVisit {
   }
   // Counts the visits as finished. The path can be read until the next Begin.
   void Finish() {
+    Finish([](Node&) {});
+  }
+  // And does `each` to every node of the path, whose visit counts then.
+  template <class Each>
+  void Finish(const Each& each) {
     ESP_CHECK(open_);
     open_ = false;
     for (const NodeId id : path_) {
       Node& node = tree_[id];
       --node.in_flight;
       ++node.visits;
+      each(node);
     }
   }
   // Takes them back, if the visit is not finished.

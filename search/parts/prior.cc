@@ -15,13 +15,14 @@ float Logit(const Step& step, bool mean) {
 
 void SetPriors(Tree& tree, NodeId parent, bool mean) {
   float highest = -INFINITY, sum = 0;
-  for (const NodeId c : Children(tree, parent)) {
-    highest = std::max(highest, Logit(tree.step(c), mean));
-  }
-  for (const NodeId c : Children(tree, parent)) {
-    sum += tree[c].prior = std::exp(Logit(tree.step(c), mean) - highest);
-  }
-  for (const NodeId c : Children(tree, parent)) tree[c].prior /= sum;
+  ForEachChild(tree, parent, [&](NodeId c) {
+    tree[c].prior = Logit(tree.step(c), mean);
+    highest = std::max(highest, tree[c].prior);
+  });
+  ForEachChild(tree, parent, [&](NodeId c) {
+    sum += tree[c].prior = std::exp(tree[c].prior - highest);
+  });
+  ForEachChild(tree, parent, [&](NodeId c) { tree[c].prior /= sum; });
 }
 
 float VisitedPrior(const Tree& tree, NodeId parent) {

@@ -2,6 +2,9 @@
 #ifndef ESPALIER_SEARCH_PARTS_PRIOR_H_
 #define ESPALIER_SEARCH_PARTS_PRIOR_H_
 
+#include <algorithm>
+#include <cmath>
+
 #include "search/parts/states.h"
 #include "search/tree/tree.h"
 
@@ -21,10 +24,32 @@ inline bool Open(const Tree& tree, const Node& child) {
           (tree[child.twin].flags & (kTruncated | kClosed)) == 0);
 }
 
+// The open child of `parent` with the highest `score(child, edge, state)`, the
+// first of equals; kNoNode if none is open. `edge` holds the visits through
+// `parent`, `state` what the child stands for: the same node, but for aliases.
+// Where that child leads to is fetched already.
+template <class Score>
+NodeId PickHighest(const Tree& tree, NodeId parent, const Score& score) {
+  NodeId best = kNoNode;
+  float highest = -INFINITY;
+  ForEachChild(tree, parent, [&](NodeId child) {
+    const Node& edge = tree[child];
+    if ((edge.flags & (kTruncated | kClosed)) != 0) return;
+    const bool alias = edge.twin != kNoNode;
+    if (alias && !Open(tree, edge)) return;
+    const float value = score(child, edge, alias ? tree[edge.twin] : edge);
+    // Without a branch: which child it is cannot be foretold.
+    best = value > highest ? child : best;
+    highest = std::max(value, highest);
+  });
+  if (best != kNoNode) tree.PrefetchChildren(tree.Twin(best));
+  return best;
+}
+
 // N(s), finished and in flight. Where states are shared a node is visited by
 // other ways than its own parent: 1, the sum over its children, and the visit
 // that asks.
-inline float StateVisits(const Tree& tree, NodeId id, Share share) {
+inline uint32_t StateVisits(const Tree& tree, NodeId id, Share share) {
   const Node& node = tree[id];
   uint32_t n = node.visits + node.in_flight;
   if (share != Share::kNone) {
@@ -33,16 +58,19 @@ inline float StateVisits(const Tree& tree, NodeId id, Share share) {
       n += tree[c].visits + tree[c].in_flight;
     }
   }
-  return static_cast<float>(n);
+  return n;
 }
 
-// q of a child, its visits in flight counting as `loss` visits of value 0
-// each.
+// q of a child (state), its visits in flight counting as `loss` visits of value
+// 0 each.
+inline float WithVirtualLoss(const Node& edge, const Node& state, float loss) {
+  if (loss == 0 || edge.in_flight == 0) return state.q;
+  const float n = static_cast<float>(edge.visits);
+  return state.q * n / (n + loss * static_cast<float>(edge.in_flight));
+}
 inline float WithVirtualLoss(const Tree& tree, const Node& child, float loss) {
-  const float q = child.twin == kNoNode ? child.q : tree[child.twin].q;
-  if (loss == 0 || child.in_flight == 0) return q;
-  const float n = static_cast<float>(child.visits);
-  return q * n / (n + loss * static_cast<float>(child.in_flight));
+  return WithVirtualLoss(
+      child, child.twin == kNoNode ? child : tree[child.twin], loss);
 }
 
 }  // namespace espalier

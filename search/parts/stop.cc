@@ -12,6 +12,8 @@
 namespace espalier {
 namespace {
 
+constexpr char kAccepted[] = "the verifier accepted the answer";
+
 // The stops of SearchOptions by the names that they have on a command line.
 struct StopOptions {
   float confidence = 0;
@@ -32,59 +34,65 @@ struct StopOptions {
 
 }  // namespace
 
-std::optional<std::string> ConfidenceStopper::Reason(const SearchView& state) {
+bool ConfidenceStopper::Stops(const SearchView& state, std::string& reason) {
   const Standing& now = state.standing;
-  if (!now.answered) return std::nullopt;
-  if (now.accepted) return "the verifier accepted the answer";
+  if (!now.answered) return false;
+  if (now.accepted) {
+    reason = kAccepted;
+    return true;
+  }
   if (now.responses < responses_ ||
       static_cast<float>(now.confidence) < confidence_) {
-    return std::nullopt;
+    return false;
   }
-  return absl::StrFormat("confidence %.3g after %d responses", now.confidence,
-                         now.responses);
+  reason = absl::StrFormat("confidence %.3g after %d responses", now.confidence,
+                           now.responses);
+  return true;
 }
 
-std::optional<std::string> DecidedStopper::Reason(const SearchView& state) {
+bool DecidedStopper::Stops(const SearchView& state, std::string& reason) {
   const Standing& now = state.standing;
-  if (!now.answered) return std::nullopt;
-  if (now.accepted) return "the verifier accepted the answer";
-  if (now.bound.in_flight == 0) return std::nullopt;
+  if (!now.answered) return false;
+  if (now.accepted) {
+    reason = kAccepted;
+    return true;
+  }
+  if (now.bound.in_flight == 0) return false;
   // Only just after a vote is it known what the votes to come may cost.
-  if (now.responses == responses_) return std::nullopt;
+  if (now.responses == responses_) return false;
   cheapest_ =
       std::min(cheapest_, static_cast<double>(state.usage.tokens - tokens_) /
                               static_cast<double>(now.responses - responses_));
   responses_ = now.responses;
   tokens_ = state.usage.tokens;
-  if (std::isinf(now.most_added)) return std::nullopt;
+  if (std::isinf(now.most_added)) return false;
   double left = std::numeric_limits<double>::infinity();
   const auto at_most = [&](double votes) { left = std::min(left, votes); };
-  const auto others = static_cast<double>(now.bound.in_flight - 1);
-  if (now.bound.simulations > 0) {
-    at_most(
-        static_cast<double>(now.bound.simulations - state.usage.simulations));
-  }
-  if (max_simulations_ > 0) {
-    at_most(static_cast<double>(max_simulations_ - state.usage.simulations) +
-            others);
-  }
+  const auto votes = static_cast<double>(now.bound.votes);
+  const double others = votes * static_cast<double>(now.bound.in_flight - 1);
+  const auto of_simulations = [&](int64_t limit) {
+    return votes * static_cast<double>(limit - state.usage.simulations);
+  };
+  if (now.bound.simulations > 0) at_most(of_simulations(now.bound.simulations));
+  if (max_simulations_ > 0) at_most(of_simulations(max_simulations_) + others);
   if (max_tokens_ > 0 && cheapest_ > 0) {
     at_most(std::floor(static_cast<double>(max_tokens_ - tokens_) / cheapest_) +
             others);
   }
-  if (std::isinf(left) && now.most_added > 0) return std::nullopt;
+  if (std::isinf(left) && now.most_added > 0) return false;
   const double reach = now.most_added > 0
                            ? now.runner_up + left * now.most_added
                            : now.runner_up;
   if (reach > now.leader || (reach == now.leader && !now.wins_ties)) {
-    return std::nullopt;
+    return false;
   }
-  return "the second answer cannot win any more";
+  reason = "the second answer cannot win any more";
+  return true;
 }
 
-std::optional<std::string> KlStopper::Reason(const SearchView& state) {
+bool KlStopper::Stops(const SearchView& state, std::string& reason) {
   const int64_t passed = state.usage.simulations - simulations_;
-  if (passed < interval_) return std::nullopt;
+  if (passed < interval_) return false;
   std::vector<uint32_t> visits;
   double before = 0, after = 0;
   for (const NodeId c : Children(state.tree, kRoot)) {
@@ -103,10 +111,11 @@ std::optional<std::string> KlStopper::Reason(const SearchView& state) {
   simulations_ = state.usage.simulations;
   const double gain = divergence / static_cast<double>(passed);
   if (!compared || !state.standing.answered || !(gain < gain_)) {
-    return std::nullopt;
+    return false;
   }
-  return absl::StrFormat("the root's visits moved by %.3g nats a simulation",
-                         gain);
+  reason = absl::StrFormat("the root's visits moved by %.3g nats a simulation",
+                           gain);
+  return true;
 }
 
 Stoppers MakeStoppers(const SearchOptions& options) {

@@ -2,7 +2,8 @@
 // at the answer, each small and all composable.
 //
 //   Stoppers stop = MakeStoppers({.max_tokens = 600, .stop_confidence = .9});
-//   if (auto reason = stop.Reason({usage, standing, tree})) ...
+//   std::string reason;
+//   if (stop.Stops({usage, standing, tree}, reason)) ...
 //
 // A stopper about the answer never stops a search that has none. Wall time is
 // not among them: no clock steers a search. The engine ends a search whose
@@ -16,7 +17,6 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,11 +38,12 @@ struct Usage {
   int64_t bytes = 0;  // what the tree says and knows (Tree::used_bytes)
 };
 
-// What a method promises of its votes: a simulation casts one at most, with a
-// score in [0, 1], and counts itself before the next begins in its place.
+// What a method promises of its votes: a simulation casts `votes` at most, with
+// scores in [0, 1], and counts itself before the next begins in its place.
 struct VoteBound {
   int64_t simulations = 0;  // that the method begins at most; 0: no limit
   int64_t in_flight = 1;    // simulations under way at once; 0: no promise
+  int64_t votes = 1;        // that one casts at most
 };
 
 // How firmly the answer is held (Votes::Offer says it).
@@ -71,8 +72,9 @@ struct SearchView {
 class Stopper {
  public:
   virtual ~Stopper() = default;
-  // Why the search should stop, or nothing.
-  virtual std::optional<std::string> Reason(const SearchView& state) = 0;
+  // True if the search should stop; `reason` then says why. Asked several times
+  // a simulation.
+  virtual bool Stops(const SearchView& state, std::string& reason) = 0;
 };
 
 // Stops when a counter of Usage reaches a limit.
@@ -80,9 +82,10 @@ class LimitStopper : public Stopper {
  public:
   LimitStopper(std::string name, int64_t Usage::*counter, int64_t limit)
       : name_(std::move(name)), counter_(counter), limit_(limit) {}
-  std::optional<std::string> Reason(const SearchView& state) override {
-    if (state.usage.*counter_ < limit_) return std::nullopt;
-    return absl::StrCat("budget of ", limit_, " ", name_, " is spent");
+  bool Stops(const SearchView& state, std::string& reason) override {
+    if (state.usage.*counter_ < limit_) return false;
+    reason = absl::StrCat("budget of ", limit_, " ", name_, " is spent");
+    return true;
   }
 
  private:
@@ -98,7 +101,7 @@ class ConfidenceStopper : public Stopper {
  public:
   ConfidenceStopper(float confidence, int64_t responses)
       : confidence_(confidence), responses_(responses) {}
-  std::optional<std::string> Reason(const SearchView& state) override;
+  bool Stops(const SearchView& state, std::string& reason) override;
 
  private:
   const float confidence_;  // 3 of 5 votes are a share of 0.6f
@@ -119,7 +122,7 @@ class DecidedStopper : public Stopper {
   // 0: no limit.
   DecidedStopper(int64_t max_simulations, int64_t max_tokens)
       : max_simulations_(max_simulations), max_tokens_(max_tokens) {}
-  std::optional<std::string> Reason(const SearchView& state) override;
+  bool Stops(const SearchView& state, std::string& reason) override;
 
  private:
   const int64_t max_simulations_;
@@ -138,7 +141,7 @@ class DecidedStopper : public Stopper {
 class KlStopper : public Stopper {
  public:
   KlStopper(double gain, int64_t interval) : gain_(gain), interval_(interval) {}
-  std::optional<std::string> Reason(const SearchView& state) override;
+  bool Stops(const SearchView& state, std::string& reason) override;
 
  private:
   const double gain_;
@@ -153,11 +156,11 @@ class Stoppers : public Stopper {
   void Add(std::unique_ptr<Stopper> stopper) {
     all_.push_back(std::move(stopper));
   }
-  std::optional<std::string> Reason(const SearchView& state) override {
+  bool Stops(const SearchView& state, std::string& reason) override {
     for (const auto& stopper : all_) {
-      if (auto reason = stopper->Reason(state)) return reason;
+      if (stopper->Stops(state, reason)) return true;
     }
-    return std::nullopt;
+    return false;
   }
 
  private:

@@ -14,6 +14,7 @@
 #ifndef ESPALIER_SEARCH_TREE_TREE_H_
 #define ESPALIER_SEARCH_TREE_TREE_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -22,7 +23,9 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
+#include "src/base/check.h"
 #include "src/base/growable_array.h"
+#include "src/base/random.h"
 
 namespace espalier {
 
@@ -132,8 +135,14 @@ class Tree {
   }
   uint32_t size() const { return static_cast<uint32_t>(nodes_.size()); }
 
-  std::string_view text(NodeId id) const;
-  absl::Span<const int32_t> tokens(NodeId id) const;
+  std::string_view text(NodeId id) const {
+    const StoredStep& step = steps_[id];
+    return {texts_.data() + step.text_begin, step.text_size};
+  }
+  absl::Span<const int32_t> tokens(NodeId id) const {
+    const StoredStep& step = steps_[id];
+    return {tokens_.data() + step.token_begin, step.num_tokens};
+  }
   // Nodes from the root's child to `id`, in that order.
   std::vector<NodeId> Path(NodeId id) const;
   // Text of the response up to and including `id`; "" for the root.
@@ -176,6 +185,9 @@ class Tree {
     uint32_t text_begin = 0, text_size = 0, token_begin = 0, samples_drawn = 0;
     uint64_t path_hash = 0;
   };
+  // The child of `parent` that says the same, whose path's hash is `hash`.
+  NodeId FindChild(NodeId parent, const StepDraft& draft, uint64_t hash) const;
+
   GrowableArray<Node> nodes_;
   GrowableArray<StoredStep> steps_;
   GrowableArray<char> texts_;
@@ -217,6 +229,77 @@ class Children {
   uint32_t count_;
   bool scattered_;
 };
+
+// each(child) for every child, in order of creation, where the loop itself is
+// to cost nothing. `each` does not add nodes.
+template <class Each>
+void ForEachChild(const Tree& tree, NodeId parent, const Each& each) {
+  const Node& up = tree[parent];
+  if (up.scattered) {
+    for (const NodeId child : Children(tree, parent)) each(child);
+  } else {
+    const NodeId end = up.first_child + up.num_children;
+    for (NodeId child = up.first_child; child != end; ++child) each(child);
+  }
+}
+
+inline NodeId Tree::FindChild(NodeId parent, const StepDraft& draft,
+                              uint64_t hash) const {
+  NodeId found = kNoNode;
+  ForEachChild(*this, parent, [&](NodeId c) {
+    if (steps_[c].path_hash != hash) return;
+    const bool same = draft.tokens.empty() ? text(c) == draft.text
+                                           : tokens(c) == draft.tokens;
+    if (same && found == kNoNode) found = c;
+  });
+  return found;
+}
+
+inline NodeId Tree::Add(NodeId parent, const StepDraft& draft, bool* is_new) {
+  ESP_CHECK(parent < size() && size() < kNoNode - 1);
+  uint64_t hash = MixHash(path_hash(parent), StableHash(draft.text));
+  for (const int32_t token : draft.tokens) {
+    hash = MixHash(hash, static_cast<uint64_t>(token));
+  }
+  const NodeId known = nodes_[parent].num_children == 0
+                           ? kNoNode
+                           : FindChild(parent, draft, hash);
+  if (is_new != nullptr) *is_new = known == kNoNode;
+  if (known != kNoNode) {
+    if (steps_[known].draws < 0xFFFF) ++steps_[known].draws;
+    return known;
+  }
+  const NodeId id = size();
+  const size_t num_tokens = draft.tokens.size();
+  nodes_.Add().flags = static_cast<uint8_t>((draft.terminal ? kTerminal : 0) |
+                                            (draft.truncated ? kTruncated : 0));
+  StoredStep& step = steps_.Add();
+  StoredStep& up_step = steps_[parent];
+  step.parent = parent;
+  step.logprob = draft.logprob;
+  step.kind = draft.kind;
+  step.draws = 1;
+  step.depth = static_cast<uint16_t>(std::min<int>(up_step.depth + 1, 0xFFFF));
+  step.num_tokens = static_cast<uint16_t>(std::min<size_t>(num_tokens, 0xFFFF));
+  step.text_begin = static_cast<uint32_t>(texts_.size());
+  step.text_size = static_cast<uint32_t>(draft.text.size());
+  step.token_begin = static_cast<uint32_t>(tokens_.size());
+  step.path_hash = hash;
+  std::copy(draft.text.begin(), draft.text.end(),
+            texts_.Extend(draft.text.size()));
+  int32_t* const tokens = tokens_.Extend(num_tokens);
+  for (size_t i = 0; i < num_tokens; ++i) tokens[i] = draft.tokens[i];
+  Node& up = nodes_[parent];
+  if (up.num_children == 0) {
+    up.first_child = id;
+  } else {
+    nodes_[up_step.last_child].next_sibling = id;
+    up.scattered |= up_step.last_child + 1 != id;
+  }
+  up_step.last_child = id;
+  ++up.num_children;
+  return id;
+}
 
 // Adds one finished visit of value `v` to `id` alone.
 inline void AddVisit(Node& node, float v) {

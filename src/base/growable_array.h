@@ -42,6 +42,7 @@ class GrowableArray {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
     std::swap(bytes_, other.bytes_);
+    std::swap(capacity_, other.capacity_);
     return *this;
   }
   ~GrowableArray() {
@@ -57,7 +58,8 @@ class GrowableArray {
   T& Add() { return *new (Extend(1)) T(); }
   // Room for `n` more elements, not set; they count from now on.
   T* Extend(size_t n) {
-    if ((size_ + n) * sizeof(T) > bytes_) Grow(n);
+    if (n > capacity_ - size_) [[unlikely]]
+      Grow(n);
     T* const begin = data_ + size_;
     size_ += n;
     return begin;
@@ -70,11 +72,13 @@ class GrowableArray {
     data_ = static_cast<T*>(growable_internal::Grow(
         data_, bytes_, size_ * sizeof(T), sizeof(T), &bytes));
     bytes_ = bytes;
+    capacity_ = bytes / sizeof(T);
   }
 
   T* data_ = nullptr;
   size_t size_ = 0;
-  size_t bytes_ = 0;
+  size_t capacity_ = 0;  // elements
+  size_t bytes_ = 0;     // of the memory
 };
 
 }  // namespace espalier

@@ -36,12 +36,6 @@ std::array<uint32_t, 4> Philox4x32(std::array<uint32_t, 4> c,
   return c;
 }
 
-uint64_t StableHash(std::string_view text) {
-  uint64_t h = 0xCBF29CE484222325ull;
-  for (const unsigned char c : text) h = (h ^ c) * 0x100000001B3ull;
-  return FinaliseHash(h);
-}
-
 StreamKey::StreamKey(uint64_t seed, uint64_t problem, uint64_t node,
                      Purpose purpose, uint64_t index)
     : hi(MixHash(MixHash(seed, problem), static_cast<uint64_t>(purpose))),

@@ -43,13 +43,17 @@ struct StreamKey {
   bool operator==(const StreamKey&) const = default;
 };
 
-// FNV-1a followed by a finaliser; stable across runs and machines.
-uint64_t StableHash(std::string_view text);
 // The splitmix64 finaliser.
 inline uint64_t FinaliseHash(uint64_t h) {
   h = (h ^ h >> 30) * 0xBF58476D1CE4E5B9ull;
   h = (h ^ h >> 27) * 0x94D049BB133111EBull;
   return h ^ h >> 31;
+}
+// FNV-1a followed by a finaliser; stable across runs and machines.
+inline uint64_t StableHash(std::string_view text) {
+  uint64_t h = 0xCBF29CE484222325ull;
+  for (const unsigned char c : text) h = (h ^ c) * 0x100000001B3ull;
+  return FinaliseHash(h);
 }
 // Mixes two words into one.
 inline uint64_t MixHash(uint64_t a, uint64_t b) {

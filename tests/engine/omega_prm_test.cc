@@ -30,6 +30,7 @@ struct SearchSetup {
 struct Found {
   SearchResult result;
   std::vector<Node> nodes;
+  std::vector<Step> steps;
   std::vector<std::string> responses;  // by node
 };
 
@@ -93,6 +94,7 @@ class Script {
                EXPECT_TRUE(CheckTree(tree).ok()) << CheckTree(tree);
                for (NodeId id = 0; id < tree.size(); ++id) {
                  (*found)[i].nodes.push_back(tree[id]);
+                 (*found)[i].steps.push_back(tree.step(id));
                  (*found)[i].responses.push_back(tree.Response(id));
                }
              }});
@@ -113,9 +115,10 @@ class Script {
 };
 
 // Where the path to `end` first has no right end below it.
-NodeId FirstWithoutARightEnd(const std::vector<Node>& nodes, NodeId end) {
+NodeId FirstWithoutARightEnd(const std::vector<Node>& nodes,
+                             const std::vector<Step>& steps, NodeId end) {
   NodeId first = end;
-  for (NodeId id = end; id != kRoot; id = nodes[id].parent) {
+  for (NodeId id = end; id != kRoot; id = steps[id].parent) {
     if (nodes[id].q == 0) first = id;
   }
   return first;
@@ -129,6 +132,7 @@ TEST(OmegaPrmTest, FirstErrorsAreWhereTheTruthHasThem) {
   int errors = 0, exact = 0, estimated = 0, searched = 0;
   for (size_t p = 0; p < found.size(); ++p) {
     const std::vector<Node>& nodes = found[p].nodes;
+    const std::vector<Step>& steps = found[p].steps;
     ASSERT_TRUE(found[p].result.status.ok()) << found[p].result.status;
     // Every state has had its k responses.
     EXPECT_EQ(nodes[kRoot].visits % kResponses, 0u);
@@ -139,15 +143,15 @@ TEST(OmegaPrmTest, FirstErrorsAreWhereTheTruthHasThem) {
         EXPECT_TRUE(script.CanEndRight(p, found[p].responses[id]));
       }
       if (!nodes[id].terminal() || nodes[id].q > 0) continue;
-      EXPECT_EQ(nodes[id].visits, nodes[id].draws);
+      EXPECT_EQ(nodes[id].visits, steps[id].draws);
       if (nodes[kRoot].q == 0) continue;  // nothing to search for
       // The step is known as the first error: the one before it leads to a
       // right end, and it was estimated, or is the end itself.
-      const NodeId error = FirstWithoutARightEnd(nodes, id);
+      const NodeId error = FirstWithoutARightEnd(nodes, steps, id);
       ++errors;
       estimated += nodes[error].terminal() || nodes[error].visits >= kResponses;
       exact += !script.CanEndRight(p, found[p].responses[error]) &&
-               script.CanEndRight(p, found[p].responses[nodes[error].parent]);
+               script.CanEndRight(p, found[p].responses[steps[error].parent]);
     }
   }
   EXPECT_GT(searched, 8);

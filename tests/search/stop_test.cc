@@ -46,7 +46,9 @@ struct Look {
   Standing standing = {};
   Tree tree = {};
   std::optional<std::string> Ask(Stopper& stopper) const {
-    return stopper.Reason({usage, standing, tree});
+    std::string reason;
+    if (!stopper.Stops({usage, standing, tree}, reason)) return std::nullopt;
+    return reason;
   }
 };
 
@@ -198,7 +200,7 @@ TEST(ConfidenceStopperTest, AcceptedByTheVerifierIsCertain) {
 
 TEST(DecidedStopperTest, CountsTheVotesThatAreLeft) {
   const auto decided = [](double leader, double second, bool ties, int64_t left,
-                          int64_t in_flight = 1) {
+                          int64_t in_flight = 1, int64_t votes = 1) {
     DecidedStopper stopper(100, 0);
     Look look;
     look.usage = {.tokens = 5, .simulations = 100 - left};
@@ -208,7 +210,7 @@ TEST(DecidedStopperTest, CountsTheVotesThatAreLeft) {
                      .runner_up = second,
                      .wins_ties = ties,
                      .most_added = 1,
-                     .bound = {.in_flight = in_flight}};
+                     .bound = {.in_flight = in_flight, .votes = votes}};
     return look.Ask(stopper).has_value();
   };
   EXPECT_TRUE(decided(50, 29, false, 20));
@@ -219,6 +221,11 @@ TEST(DecidedStopperTest, CountsTheVotesThatAreLeft) {
   EXPECT_FALSE(decided(50, 29, false, 20, 4));
   EXPECT_TRUE(decided(50, 26, false, 20, 4));
   EXPECT_FALSE(decided(50, 0, false, 20, 0)) << "nothing is promised";
+  // Twenty simulations of two votes each, and three more.
+  EXPECT_TRUE(decided(50, 9, false, 20, 1, 2));
+  EXPECT_FALSE(decided(50, 10, false, 20, 1, 2));
+  EXPECT_TRUE(decided(50, 3, false, 20, 4, 2));
+  EXPECT_FALSE(decided(50, 4, false, 20, 4, 2));
 }
 
 TEST(DecidedStopperTest, EstimatesWhatTokensLeave) {
@@ -258,6 +265,7 @@ TEST(DecidedStopperTest, NeverChangesTheAnswer) {
         "weighted", "puct:close=false", "puct:simulations=15:close=false",
         "uct:in_flight=4:choice=majority:close=false",
         "ab_mcts_a:choice=weighted",
+
         "puct:in_flight=4:choice=first:close=false"}) {
     int64_t tokens = 0, spared = 0;
     for (uint64_t seed = 1; seed <= 150; ++seed) {
@@ -280,6 +288,37 @@ TEST(DecidedStopperTest, NeverChangesTheAnswer) {
     // Of best_of_n only a score of 1 is final, and these worlds have none.
     if (method.starts_with("best_of_n")) continue;
     EXPECT_GT(spared, 0) << method << " of " << tokens;
+  }
+}
+
+// Methods whose simulations cast several votes promise how many.
+TEST(DecidedStopperTest, NeverChangesTheAnswerOfMethodsWithSeveralVotes) {
+  SearchOptions more;
+  more.stop_decided = true;
+  for (const std::string method :
+       {"frontier:width=3:simulations=15",
+        "frontier:width=3:in_flight=3:simulations=15",
+        "vm_mcts:samples=2:keep=3:simulations=9",
+        "beam:width=2:accept=0:rounds=12", "dvts:n=4:width=2:rounds=12",
+        "lookahead:n=4:width=2:rounds=12",
+        "gumbel:simulations=60:choice=majority:close=false"}) {
+    int64_t tokens = 0, spared = 0;
+    for (uint64_t seed = 1; seed <= 100; ++seed) {
+      const TreeWorld world({.seed = seed, .branching = 3, .depth = 3});
+      RunLimits limits{
+          .tokens = 4000, .seed = seed, .check = {.min_value = -1}};
+      const SearchRun whole = RunSearch(method, world, limits);
+      limits.more = more;
+      const SearchRun run = RunSearch(method, world, limits);
+      ASSERT_EQ(run.answer, whole.answer) << method << " seed " << seed;
+      ASSERT_LE(run.usage.tokens, whole.usage.tokens);
+      tokens += whole.usage.tokens;
+      spared += whole.usage.tokens - run.usage.tokens;
+    }
+    // A tree where every leaf is an answer of its own leaves nothing to decide
+    // between leaves that are met once.
+    const bool repeats = std::string("bdl").find(method[0]) < 3;
+    EXPECT_TRUE(spared > 0 || !repeats) << method << " of " << tokens;
   }
 }
 
