@@ -252,9 +252,12 @@ Co<> RunBeam(SearchContext& ctx, const BeamOptions& options) {
   for (int round = 0;
        (options.rounds == 0 || round < options.rounds) && !ctx.ShouldStop();
        ++round) {
+    const int64_t before = ctx.usage().tokens;
     co_await RunPass(ctx, options, pass, whole, votes);
-    pass.draft.clear();
     ctx.CountSimulation();
+    // Nothing more will come, unless the draft was all that was needed.
+    if (ctx.usage().tokens == before && pass.draft.empty()) break;
+    pass.draft.clear();
   }
 }
 

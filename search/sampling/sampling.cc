@@ -71,7 +71,9 @@ Co<> RunSample(SearchContext& ctx, const SampleOptions& options) {
 Co<> RunMajority(SearchContext& ctx, const MajorityOptions& options) {
   Votes votes(AnswerChoice::kMajority, {.simulations = options.n});
   for (int i = 0; (options.n == 0 || i < options.n) && !ctx.ShouldStop(); ++i) {
+    const int64_t before = ctx.usage().tokens;
     const NodeId node = co_await Rollout(ctx, kRoot, options.temperature);
+    if (ctx.usage().tokens == before) break;  // nothing more will come
     if (node == kNoNode) continue;
     votes.Add(ctx, node, 1);
     votes.Offer(ctx);
@@ -83,7 +85,9 @@ Co<> RunScored(SearchContext& ctx, const ScoredOptions& options,
                AnswerChoice choice) {
   Votes votes(choice, {.simulations = options.n});
   for (int i = 0; (options.n == 0 || i < options.n) && !ctx.ShouldStop(); ++i) {
+    const int64_t before = ctx.usage().tokens;
     const NodeId node = co_await Rollout(ctx, kRoot, options.temperature);
+    if (ctx.usage().tokens == before) break;  // nothing more will come
     if (node == kNoNode) continue;
     const std::vector<NodeId> path = ctx.tree().Path(node);
     const Evaluation evaluation = co_await ctx.Evaluate(path);

@@ -55,6 +55,15 @@ TEST(AbMctsTest, TheBestLeafIsFoundOnceTheBudgetExceedsTheTree) {
   }
 }
 
+TEST(AbMctsTest, RegretFallsWithTheBudget) {
+  for (const std::string method : kMethods) {
+    const auto regret = RegretCurve(method, {12, 40, 120, 1000});
+    EXPECT_LT(regret[3], 0.02) << method;
+    EXPECT_LE(regret[3], regret[1] + 1e-6) << method;
+    EXPECT_LE(regret[1], regret[0] + 0.05) << method;
+  }
+}
+
 TEST(AbMctsTest, SampledTreesAreFoundWholeByAPatientSearch) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     const TreeWorld world(

@@ -34,21 +34,8 @@ TEST(FrontierTest, FindsTheBestLeafOnceTheBudgetExceedsTheTree) {
 }
 
 TEST(FrontierTest, RegretFallsWithTheBudget) {
-  std::vector<double> regret;
-  for (const int64_t tokens : {12, 40, 120, 400}) {
-    double sum = 0;
-    for (uint64_t seed = 1; seed <= 30; ++seed) {
-      const TreeWorld world(
-          {.seed = seed, .branching = 3, .depth = 4, .enumerate = true});
-      const SearchRun run = RunSearch(
-          kSpecs[0], world, {.tokens = tokens, .seed = seed, .check = kSigned});
-      const float found = run.node == kNoNode
-                              ? 0
-                              : world[world.Find(run.tree(), run.node)].reward;
-      sum += world[0].best - found;
-    }
-    regret.push_back(sum / 30);
-  }
+  const auto regret =
+      RegretCurve(kSpecs[0], {12, 40, 120, 400}, {.check = kSigned});
   EXPECT_LT(regret[3], 0.02);
   EXPECT_LE(regret[3], regret[1] + 1e-6);
   EXPECT_LE(regret[1], regret[0] + 0.05);

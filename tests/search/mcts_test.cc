@@ -67,24 +67,7 @@ TEST_P(MctsTest, FindsTheBestLeafOnceTheBudgetExceedsTheTree) {
 }
 
 TEST_P(MctsTest, RegretFallsWithTheBudget) {
-  std::vector<double> regret;
-  for (const int64_t tokens : {12, 40, 120, 400}) {
-    double sum = 0;
-    for (uint64_t seed = 1; seed <= 30; ++seed) {
-      const TreeWorld world(
-          {.seed = seed, .branching = 3, .depth = 4, .enumerate = true});
-      const SearchRun run =
-          RunSearch(Spec(3), world, {.tokens = tokens, .seed = seed});
-      float found = 0;
-      if (run.node != kNoNode && run.tree()[run.node].terminal()) {
-        found = world[world.Find(run.tree(), run.node)].reward;
-      }
-      sum += world[0].best - found;
-    }
-    regret.push_back(sum / 30);
-  }
-  RecordProperty("regret", absl::StrCat(regret[0], " ", regret[1], " ",
-                                        regret[2], " ", regret[3]));
+  const auto regret = RegretCurve(Spec(3), {12, 40, 120, 400});
   EXPECT_LE(regret[3], regret[1] + 1e-6);
   EXPECT_LE(regret[1], regret[0] + 0.05);
   EXPECT_LT(regret[3], 0.02);

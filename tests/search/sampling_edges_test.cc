@@ -21,6 +21,11 @@ struct Method {
 void PrintTo(const Method& method, std::ostream* os) { *os << method.spec; }
 
 const Method kMethods[] = {
+    {"majority:n=6", "majority", false, 1},
+    {"best_of_n:n=6", "best_of_n", true, 1},
+    {"weighted:n=6", "weighted", true, 1},
+    {"beam:width=2:draft=false:rounds=1", "beam:width=2:draft=false", true, 1},
+    {"beam:width=2:accept=0:rounds=2", "beam:width=2:accept=0", true, 2},
     {"confidence:n=6:parallel=3", "confidence:parallel=3", true, 3},
     {"confidence_likelihood:n=6", "confidence_likelihood", false, 1},
     {"deepconf:n=6:parallel=2", "deepconf:parallel=2", false, 2},

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iostream>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "src/base/check.h"
 
 namespace espalier {
@@ -247,6 +249,35 @@ SearchRun RunSearch(const std::string& method, const TreeWorld& world,
     EXPECT_TRUE(check.ok()) << method << ": " << check;
   }
   return run;
+}
+
+double Regret(const TreeWorld& world, const SearchRun& run) {
+  const double reached =
+      run.answer.empty() ? 0 : world[std::stoi(run.answer)].reward;
+  return world[0].best - reached;
+}
+
+std::vector<double> RegretCurve(const std::string& method,
+                                const std::vector<int64_t>& tokens,
+                                RunLimits limits) {
+  constexpr int kWorlds = 30;
+  std::vector<double> curve;
+  std::cout << method << "\n  mean regret by tokens:";
+  for (const int64_t budget : tokens) {
+    double sum = 0;
+    for (uint64_t seed = 1; seed <= kWorlds; ++seed) {
+      const TreeWorld world(
+          {.seed = seed, .branching = 3, .depth = 4, .enumerate = true});
+      limits.tokens = budget;
+      limits.seed = seed;
+      sum += Regret(world, RunSearch(method, world, limits));
+    }
+    curve.push_back(sum / kWorlds);
+    std::cout << "  " << budget << ": "
+              << absl::StrFormat("%.4f", curve.back());
+  }
+  std::cout << "\n";
+  return curve;
 }
 
 }  // namespace espalier

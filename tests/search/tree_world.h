@@ -160,6 +160,14 @@ struct RunLimits {
 SearchRun RunSearch(const std::string& method, const TreeWorld& world,
                     const RunLimits& limits = {});
 
+// What the answer's leaf is worth less than the best one; no answer is worth 0.
+double Regret(const TreeWorld& world, const SearchRun& run);
+// Mean regret at each budget of `tokens` over 30 enumerated worlds of branching
+// 3 and depth 4. Printed.
+std::vector<double> RegretCurve(const std::string& method,
+                                const std::vector<int64_t>& tokens,
+                                RunLimits limits = {});
+
 }  // namespace espalier
 
 #endif  // ESPALIER_TESTS_SEARCH_TREE_WORLD_H_
