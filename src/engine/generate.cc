@@ -15,6 +15,7 @@
 #include "src/base/json_text.h"
 #include "src/base/random.h"
 #include "src/base/status_macros.h"
+#include "src/engine/search_json.h"
 #include "src/trace/replay.h"
 #include "src/trace/run_recorder.h"
 
@@ -40,35 +41,6 @@ absl::StatusOr<std::string> HashModel(const std::string& folder) {
     hash = MixHash(hash, MixHash(StableHash(name), part));
   }
   return absl::StrCat(absl::Hex(hash, absl::kZeroPad16));
-}
-
-// Options that came after the first recorded runs are in a run's config only
-// where they are set, so that those runs can still be gone on with.
-void AddStops(const SearchOptions& search, nlohmann::json& config) {
-  const SearchOptions none;
-  const auto add = [&](const char* key, auto value, auto unset) {
-    if (value != unset) config[key] = value;
-  };
-  add("budget_model_calls", search.max_model_calls, none.max_model_calls);
-  add("budget_bytes", search.max_bytes, none.max_bytes);
-  add("stop_confidence", search.stop_confidence, none.stop_confidence);
-  add("stop_responses", search.stop_responses, none.stop_responses);
-  add("stop_decided", search.stop_decided, none.stop_decided);
-  add("stop_kl", search.stop_kl, none.stop_kl);
-  add("stop_interval", search.stop_interval, none.stop_interval);
-}
-
-void ReadStops(const nlohmann::json& config, SearchOptions& search) {
-  const auto read = [&](const char* key, auto& value) {
-    value = config.value(key, value);
-  };
-  read("budget_model_calls", search.max_model_calls);
-  read("budget_bytes", search.max_bytes);
-  read("stop_confidence", search.stop_confidence);
-  read("stop_responses", search.stop_responses);
-  read("stop_decided", search.stop_decided);
-  read("stop_kl", search.stop_kl);
-  read("stop_interval", search.stop_interval);
 }
 
 // What differs between two configurations, in words.

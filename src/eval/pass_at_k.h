@@ -45,6 +45,7 @@ struct PassReport {
   std::string method;         // as given
   std::string configuration;  // with all options
   int64_t budget_tokens = 0;  // of a response
+  nlohmann::json limits;      // further budgets and stops, those that are set
   uint64_t seed = 0;          // of the first response
   int samples = 0;            // responses a problem that were asked for
   bool oracle = false;

@@ -8,6 +8,7 @@
 #include "search/algorithm.h"
 #include "src/base/clock.h"
 #include "src/base/status_macros.h"
+#include "src/engine/search_json.h"
 #include "src/eval/judges.h"
 #include "src/eval/statistics.h"
 
@@ -33,6 +34,7 @@ absl::StatusOr<ResultRow> RunRow(const SweepInput& in,
                 .method = search.method,
                 .configuration = CanonicalMethod(*algorithm),
                 .budget_tokens = search.max_tokens,
+                .limits = ExtraLimitsJson(search),
                 .seed = search.seed,
                 .oracle = in.options.reward == RewardSource::kOracle};
   const double start = Clock::Real().Seconds();
@@ -172,6 +174,7 @@ nlohmann::json SweepJson(const std::vector<ResultRow>& rows) {
                        {"configuration", row.configuration},
                        {"config_hash", MethodHash(row.configuration)},
                        {"budget_tokens", row.budget_tokens},
+                       {"limits", row.limits},
                        {"n", row.correct.size()},
                        {"accuracy", row.accuracy()},
                        {"ci_low", ci.low},

@@ -51,6 +51,7 @@ struct ResultRow {
   std::string method;         // as given
   std::string configuration;  // with all options
   int64_t budget_tokens = 0;
+  nlohmann::json limits;  // further budgets and stops, those that are set
   uint64_t seed = 0;
   bool oracle = false;
   bool complete = true;  // false: stopped before all problems were done

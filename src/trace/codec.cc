@@ -54,7 +54,7 @@ absl::Status CheckColumns(const trace::TreeColumns& c) {
     ESP_RETURN_IF_ERROR(CheckLength(c.token_sampler_logprob(), c.token_size(),
                                     "token_sampler_logprob"));
   }
-  return absl::OkStatus();
+  return CheckLength(c.alias_of(), c.alias_size(), "alias_of");
 }
 
 trace::LogEntry ToProto(const LogEntry& entry) {
@@ -141,6 +141,9 @@ std::string EncodeTree(const StoredTree& tree) {
     c.add_verdict(static_cast<uint32_t>(n.verdict));
     c.add_num_tokens(n.num_tokens);
     c.add_text_bytes(n.text_bytes);
+    if (n.twin < 0) continue;
+    c.add_alias(static_cast<uint32_t>(i));
+    c.add_alias_of(static_cast<uint32_t>(n.twin));
   }
   c.set_text(tree.text);
   for (const std::string& answer : tree.answers) c.add_answers(answer);
@@ -192,6 +195,14 @@ absl::StatusOr<StoredTree> DecodeTree(std::string_view bytes) {
     if (i == 0) tree.nodes[0].parent = -1;
     tokens += c.num_tokens(i);
     text += c.text_bytes(i);
+  }
+  for (int i = 0; i < c.alias_size(); ++i) {
+    const uint32_t alias = c.alias(i), state = c.alias_of(i);
+    if (alias >= tree.nodes.size() || state >= tree.nodes.size() ||
+        state == alias) {
+      return Damaged(absl::StrCat("node ", alias, " as an alias of ", state));
+    }
+    tree.nodes[alias].twin = static_cast<int32_t>(state);
   }
   if (tokens != static_cast<uint64_t>(c.token_size()) ||
       text != tree.text.size()) {

@@ -30,6 +30,7 @@ struct StoredNode {
   uint32_t visits = 0;
   uint32_t draws = 0;
   int32_t answer = -1;  // index in StoredTree::answers
+  int32_t twin = -1;    // of an alias: the node that is the same state
   float prior = 0;      // the fields of Node
   float q = 0;
   float step_score = 0;
@@ -40,6 +41,7 @@ struct StoredNode {
 
   bool terminal() const { return (flags & kTerminal) != 0; }
   bool truncated() const { return (flags & kTruncated) != 0; }
+  bool proved() const { return (flags & kProved) != 0; }
 };
 
 struct StoredTree {

@@ -16,7 +16,8 @@ constexpr char kDeclaration[] =
     "CREATE TABLE x(node INTEGER, parent INTEGER, depth INTEGER, kind TEXT, "
     "text TEXT, tokens INTEGER, visits INTEGER, draws INTEGER, prior REAL, "
     "q REAL, logprob REAL, step_score REAL, path_score REAL, answer TEXT, "
-    "verdict TEXT, terminal INTEGER, truncated INTEGER, "
+    "verdict TEXT, terminal INTEGER, truncated INTEGER, proved INTEGER, "
+    "twin INTEGER, "
     "search_id INTEGER HIDDEN)";
 enum Column {
   kNode,
@@ -36,6 +37,8 @@ enum Column {
   kVerdict,
   kTerminal,
   kTruncated,
+  kProved,
+  kTwin,
   kSearchId,
 };
 
@@ -206,6 +209,11 @@ int ColumnValue(sqlite3_vtab_cursor* base, sqlite3_context* out, int column) {
       return integer(node.terminal());
     case kTruncated:
       return integer(node.truncated());
+    case kProved:
+      return integer(node.proved());
+    case kTwin:
+      if (node.twin >= 0) integer(node.twin);
+      return SQLITE_OK;
     case kSearchId:
       return integer(cursor.search_id);
     default:

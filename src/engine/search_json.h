@@ -1,0 +1,26 @@
+// Budgets and stops of a search as JSON: in a run's config and in results.
+//
+//   nlohmann::json limits = ExtraLimitsJson(options);  // {"stop_decided":true}
+//
+// Thread-safe: no state.
+#ifndef ESPALIER_SRC_ENGINE_SEARCH_JSON_H_
+#define ESPALIER_SRC_ENGINE_SEARCH_JSON_H_
+
+#include "espalier/engine.h"
+#include "nlohmann/json.hpp"
+
+namespace espalier {
+
+// What may end a search beside its budgets of tokens, simulations, nodes and
+// seconds: budgets of model calls and bytes, and the stops. Only what is set:
+// a run that was recorded before one of them came can still be gone on with.
+void AddStops(const SearchOptions& search, nlohmann::json& config);
+// Sets what is there. Throws nlohmann::json::exception on another type.
+void ReadStops(const nlohmann::json& config, SearchOptions& search);
+
+// Every limit that is set beside the budget of tokens.
+nlohmann::json ExtraLimitsJson(const SearchOptions& search);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_SRC_ENGINE_SEARCH_JSON_H_
