@@ -18,6 +18,7 @@
 //
 // Options with a member `std::vector<RequestKind> Needs() const` say by
 // themselves what the method asks for.
+// Options with `int Models() const` say how many models write.
 // Options with `std::vector<std::string> Check() const` refuse values that
 // make no sense together (options.h).
 //
@@ -47,6 +48,8 @@ class SearchAlgorithm {
   virtual std::string_view name() const = 0;
   // Requests the method makes; the engine refuses it if one has no backend.
   virtual const std::vector<RequestKind>& needs() const = 0;
+  // Models that write: 1, or more where a method chooses among several.
+  virtual int models() const = 0;
   virtual std::vector<OptionInfo> options() const = 0;
   // The search. `ctx` and the algorithm outlive it.
   virtual Co<> Run(SearchContext& ctx) const = 0;
@@ -144,6 +147,10 @@ class RegisterAlgorithm {
           options_(std::move(options)) {}
     std::string_view name() const override { return name_; }
     const std::vector<RequestKind>& needs() const override { return needs_; }
+    int models() const override {
+      if constexpr (requires { options_.Models(); }) return options_.Models();
+      return 1;
+    }
     std::vector<OptionInfo> options() const override {
       Options copy = options_;
       OptionLister lister;

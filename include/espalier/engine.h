@@ -33,8 +33,11 @@ namespace espalier {
 struct EngineOptions {
   std::string policy;  // checkpoint folder
   std::string critic;  // "": the reward heads of the policy's trunk
-  int threads = 0;     // 0: one a core
-  int live = 32;       // searches under way at once
+  // Checkpoints that write beside the policy, with its tokenizer, for methods
+  // that choose among several models: their roles second, planner, prover.
+  std::vector<std::string> more_policies = {};
+  int threads = 0;                      // 0: one a core
+  int live = 32;                        // searches under way at once
   int64_t kv_bytes = int64_t{2} << 30;  // key/value memory of each trunk
 };
 
@@ -149,8 +152,9 @@ struct EngineStats {
 // Refuses impossible options before any model is loaded, with all problems in
 // one message: an unknown method or option, values that do not go together, no
 // budget, a request that nothing can serve. `graded`: responses are graded
-// while the search runs (RunHooks::grade).
-absl::Status CheckSearch(const SearchOptions& options, bool graded = false);
+// while the search runs (RunHooks::grade). `models`: that may write.
+absl::Status CheckSearch(const SearchOptions& options, bool graded = false,
+                         int models = 1);
 
 class Engine {
  public:

@@ -22,6 +22,7 @@ struct AbMctsAOptions {
     branching.Visit(v);
     prior.Visit(v);
   }
+  int Models() const { return branching.models; }
 };
 
 class ThompsonChooser : public ArmChooser {

@@ -39,6 +39,7 @@ struct AbMctsMOptions {
     v.Real("prune_share", &prune_share, 0, 1,
            "of its scores that are the same to a hundredth");
   }
+  int Models() const { return branching.models; }
 };
 
 class MixedModelChooser : public ArmChooser {

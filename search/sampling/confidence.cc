@@ -1,10 +1,9 @@
 // Votes weighted by calibrated confidence (S4; RLCR, Damani et al. 2025,
 // arXiv:2507.16806, weights samples by their stated confidence; Platt 1999).
 //
-//   confidence             c: score of the response by the reward model
-//   confidence_likelihood  c: geometric mean of its tokens' probabilities
-//
-//   w(response) = sigmoid(slope * logit(c) + offset)^power
+//   w(response) = sigmoid(slope * logit(c) + offset)^power,
+//   c: by=reward      score of the response by the reward model
+//      by=likelihood  of its tokens' probabilities the part that `of` says
 //
 //   1. draw   `parallel` responses;
 //   2. weigh  each;
@@ -18,7 +17,9 @@
 #include "search/parts/confidence.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <string_view>
 #include <vector>
 
 #include "search/algorithm.h"
@@ -29,14 +30,22 @@
 namespace espalier {
 namespace {
 
-struct CalibrationOptions {
+enum class By : uint8_t { kReward, kLikelihood };
+constexpr std::array<std::string_view, 2> kByNames = {"reward", "likelihood"};
+
+struct ConfidenceOptions {
+  By by = By::kReward;
   int n = 0;
   int parallel = 1;
   float temperature = 1;
   float slope = 1;
   float offset = 0;
   float power = 1;
+  Level level = Level::kPath;
+  Aggregate aggregate = Aggregate::kLast;
+  ConfidenceOf of = ConfidenceOf::kMean;
   void Visit(OptionVisitor& v) {
+    VisitChoice(v, "by", &by, kByNames, "what is taken for confidence");
     v.Int("n", &n, 0, 1 << 20, "responses; 0: until the budget is spent");
     v.Int("parallel", &parallel, 1, 4096, "responses drawn at once");
     v.Real("temperature", &temperature, 0, 10, "of sampling");
@@ -45,38 +54,24 @@ struct CalibrationOptions {
     v.Real("offset", &offset, -100, 100,
            "of the calibration: added to the log odds");
     v.Real("power", &power, 0, 100, "of the calibrated confidence");
-  }
-};
-
-struct ConfidenceOptions : CalibrationOptions {
-  Level level = Level::kPath;
-  Aggregate aggregate = Aggregate::kLast;
-  void Visit(OptionVisitor& v) {
-    CalibrationOptions::Visit(v);
-    VisitChoice(v, "level", &level, kLevelNames, "reward head");
+    VisitChoice(v, "level", &level, kLevelNames, "reward head (by=reward)");
     VisitChoice(v, "aggregate", &aggregate, kAggregateNames,
-                "how step scores make the score of a response");
-  }
-};
-
-struct LikelihoodOptions : CalibrationOptions {
-  ConfidenceOf of = ConfidenceOf::kMean;
-  void Visit(OptionVisitor& v) {
-    CalibrationOptions::Visit(v);
+                "how step scores make the score of a response (by=reward)");
     VisitChoice(v, "of", &of, kConfidenceOfNames,
-                "tokens of a response whose probability is its confidence");
+                "tokens of a response whose probability is its confidence "
+                "(by=likelihood)");
+  }
+  std::vector<RequestKind> Needs() const {
+    if (by == By::kLikelihood) return {RequestKind::kExpand};
+    return {RequestKind::kExpand, RequestKind::kEvaluate};
   }
 };
 
-float Weight(double confidence, const CalibrationOptions& options) {
-  return static_cast<float>(
-      std::pow(Calibrate(confidence, options.slope, options.offset),
-               static_cast<double>(options.power)));
-}
-
-// Has the steps of all responses scored where weights need it.
+// Has the steps of all responses scored where weights need it. False: the
+// search was cut.
 Co<bool> Prepare(SearchContext& ctx, const std::vector<NodeId>& ends,
-                 const ConfidenceOptions&) {
+                 const ConfidenceOptions& options) {
+  if (options.by == By::kLikelihood) co_return true;
   std::vector<NodeId> steps;
   for (const NodeId end : ends) {
     const std::vector<NodeId> path = ctx.tree().Path(end);
@@ -84,22 +79,18 @@ Co<bool> Prepare(SearchContext& ctx, const std::vector<NodeId>& ends,
   }
   co_return co_await ScoreEach(ctx, steps);
 }
-Co<bool> Prepare(SearchContext&, const std::vector<NodeId>&,
-                 const LikelihoodOptions&) {
-  co_return true;
+
+float Weight(const Tree& tree, NodeId end, const ConfidenceOptions& options) {
+  const double confidence =
+      options.by == By::kLikelihood
+          ? PathConfidence(tree, end, options.of)
+          : AggregatePath(tree, end, options.level, options.aggregate);
+  return static_cast<float>(
+      std::pow(Calibrate(confidence, options.slope, options.offset),
+               static_cast<double>(options.power)));
 }
 
-double ConfidenceIn(const Tree& tree, NodeId end,
-                    const ConfidenceOptions& options) {
-  return AggregatePath(tree, end, options.level, options.aggregate);
-}
-double ConfidenceIn(const Tree& tree, NodeId end,
-                    const LikelihoodOptions& options) {
-  return PathConfidence(tree, end, options.of);
-}
-
-template <class Options>
-Co<> RunConfidence(SearchContext& ctx, const Options& options) {
+Co<> RunConfidence(SearchContext& ctx, const ConfidenceOptions& options) {
   Votes votes(AnswerChoice::kWeighted);
   int drawn = 0;
   while ((options.n == 0 || drawn < options.n) && !ctx.ShouldStop()) {
@@ -113,8 +104,7 @@ Co<> RunConfidence(SearchContext& ctx, const Options& options) {
     std::erase(ends, kNoNode);
     if (!co_await Prepare(ctx, ends, options)) break;
     for (const NodeId end : ends) {
-      votes.Add(ctx, end,
-                Weight(ConfidenceIn(ctx.tree(), end, options), options));
+      votes.Add(ctx, end, Weight(ctx.tree(), end, options));
       votes.Offer(ctx);
       ctx.CountSimulation();
     }
@@ -124,21 +114,13 @@ Co<> RunConfidence(SearchContext& ctx, const Options& options) {
 }
 
 const RegisterAlgorithm<ConfidenceOptions> kConfidence(
-    "confidence", "vote weighted by calibrated reward-model scores",
-    {RequestKind::kExpand, RequestKind::kEvaluate},
-    &RunConfidence<ConfidenceOptions>,
+    "confidence", "vote weighted by calibrated confidence", {}, &RunConfidence,
     MethodNotes{
         .source = "RLCR, Damani et al. 2025, arXiv:2507.16806",
         .when_to_use =
-            "scores are known to be over- or under-confident, and by how much",
+            "scores are known to be over- or under-confident, and by how much; "
+            "by=likelihood where there is no reward model",
         .test = "tests/search/confidence_test.cc"});
-const RegisterAlgorithm<LikelihoodOptions> kConfidenceLikelihood(
-    "confidence_likelihood", "vote weighted by calibrated token probabilities",
-    {RequestKind::kExpand}, &RunConfidence<LikelihoodOptions>,
-    MethodNotes{.source = "after RLCR, Damani et al. 2025, arXiv:2507.16806",
-                .when_to_use = "there is no reward model: the policy's own "
-                               "probabilities weigh the votes",
-                .test = "tests/search/confidence_test.cc"});
 
 }  // namespace
 }  // namespace espalier

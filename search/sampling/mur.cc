@@ -1,18 +1,20 @@
 // Momentum-uncertainty branching (T33; MUR, Yan et al. 2025,
 // arXiv:2507.14958).
 //
-//   mur             the best candidate is the one the reward model scores best
-//   mur_likelihood  ... the one with the highest mean log p a token
-//
 // Responses are written one after another. Per step:
 //   1. sample  one step; its uncertainty is m = -mean log p;
 //   2. test    it against the momentum of the steps before it
 //              (search/sampling/momentum.h);
 //   3. scale   an uncertain one: `candidates` - 1 further samples, the best of
-//              all is taken, the first of equals;
+//              all is taken, the first of equals: by=reward the one with the
+//              highest score, by=likelihood with the highest mean log p a
+//              token;
 //   4. update  the momentum with the step taken.
 // A response that a limit cuts does not vote. Votes weigh by the score of the
-// last step, or by the mean token probability.
+// last step, or by the mean token probability. With by=likelihood no reward
+// model is asked.
+#include <array>
+#include <string_view>
 #include <vector>
 
 #include "search/algorithm.h"
@@ -26,62 +28,59 @@
 namespace espalier {
 namespace {
 
+enum class By : uint8_t { kReward, kLikelihood };
+constexpr std::array<std::string_view, 2> kByNames = {"reward", "likelihood"};
+
 struct MurOptions {
+  By by = By::kReward;
   int n = 0;
   int candidates = 4;
   float temperature = 1;
   float alpha = 0.9f;
   float gamma = 0.9f;
+  Level level = Level::kPath;
   AnswerChoice choice = AnswerChoice::kWeighted;
   void Visit(OptionVisitor& v) {
+    VisitChoice(v, "by", &by, kByNames, "who judges candidates and responses");
     v.Int("n", &n, 0, 1 << 20, "responses; 0: until the budget is spent");
     v.Int("candidates", &candidates, 1, 4096, "samples of an uncertain step");
     v.Real("temperature", &temperature, 0, 10, "of sampling");
     v.Real("alpha", &alpha, 0, 1, "share of the past in the momentum");
     v.Real("gamma", &gamma, 0, 1,
            "less: fewer steps count as uncertain; 0: none");
+    VisitChoice(v, "level", &level, kLevelNames, "reward head (by=reward)");
     VisitChoice(v, "choice", &choice, kAnswerChoiceNames,
                 "how finished responses make the answer");
   }
-};
-
-struct RewardMurOptions : MurOptions {
-  Level level = Level::kPath;
-  void Visit(OptionVisitor& v) {
-    MurOptions::Visit(v);
-    VisitChoice(v, "level", &level, kLevelNames, "reward head");
+  std::vector<RequestKind> Needs() const {
+    if (by == By::kLikelihood) return {RequestKind::kExpand};
+    return {RequestKind::kExpand, RequestKind::kEvaluate};
   }
 };
 
-// The score of a candidate; of a whole response.
-double Judge(const Tree& tree, NodeId node, const RewardMurOptions& options) {
-  return options.level == Level::kPath ? tree.step(node).path_score
-                                       : tree.step(node).step_score;
+double Judge(const Tree& tree, NodeId node, const MurOptions& options) {
+  const Step& step = tree.step(node);
+  if (options.by == By::kLikelihood) {
+    return MeanLogprob(tree, step.parent, node);
+  }
+  return options.level == Level::kPath ? step.path_score : step.step_score;
 }
-double Judge(const Tree& tree, NodeId node, const MurOptions&) {
-  return MeanLogprob(tree, tree.step(node).parent, node);
-}
-double JudgeResponse(const Tree& tree, NodeId end,
-                     const RewardMurOptions& options) {
-  return Judge(tree, end, options);
-}
-double JudgeResponse(const Tree& tree, NodeId end, const MurOptions&) {
-  return PathConfidence(tree, end, ConfidenceOf::kMean);
+double JudgeResponse(const Tree& tree, NodeId end, const MurOptions& options) {
+  return options.by == By::kLikelihood
+             ? PathConfidence(tree, end, ConfidenceOf::kMean)
+             : Judge(tree, end, options);
 }
 
+// Has nodes scored where Judge needs it. False: the search was cut.
 Co<bool> Prepare(SearchContext& ctx, const std::vector<NodeId>& nodes,
-                 const RewardMurOptions&) {
+                 const MurOptions& options) {
+  if (options.by == By::kLikelihood) co_return true;
   co_return co_await ScoreEach(ctx, nodes);
-}
-Co<bool> Prepare(SearchContext&, const std::vector<NodeId>&,
-                 const MurOptions&) {
-  co_return true;
 }
 
 // Stages 1 to 3. The step taken below `parent`, or kNoNode.
-template <class Options>
 Co<NodeId> TakeStep(SearchContext& ctx, NodeId parent, const Momentum& momentum,
-                    const Options& options) {
+                    const MurOptions& options) {
   std::vector<Draws> asked = {{.parent = parent}};
   const auto first = co_await ExpandEach(ctx, asked, options.temperature);
   if (first[0].empty()) co_return kNoNode;
@@ -102,8 +101,7 @@ Co<NodeId> TakeStep(SearchContext& ctx, NodeId parent, const Momentum& momentum,
   co_return best;
 }
 
-template <class Options>
-Co<NodeId> Write(SearchContext& ctx, const Options& options) {
+Co<NodeId> Write(SearchContext& ctx, const MurOptions& options) {
   Momentum momentum(options.alpha, options.gamma);
   NodeId node = kRoot;
   while (!ctx.tree()[node].terminal()) {
@@ -115,8 +113,7 @@ Co<NodeId> Write(SearchContext& ctx, const Options& options) {
   co_return node;
 }
 
-template <class Options>
-Co<> RunMur(SearchContext& ctx, const Options& options) {
+Co<> RunMur(SearchContext& ctx, const MurOptions& options) {
   Votes votes(options.choice);
   for (int i = 0; (options.n == 0 || i < options.n) && !ctx.ShouldStop(); ++i) {
     const int64_t before = ctx.usage().tokens;
@@ -132,21 +129,13 @@ Co<> RunMur(SearchContext& ctx, const Options& options) {
   }
 }
 
-const RegisterAlgorithm<RewardMurOptions> kMur(
-    "mur", "more samples for steps less sure than those before, by reward",
-    {RequestKind::kExpand, RequestKind::kEvaluate}, &RunMur<RewardMurOptions>,
+const RegisterAlgorithm<MurOptions> kMur(
+    "mur", "more samples for steps less sure than those before", {}, &RunMur,
     MethodNotes{
         .source = "MUR, Yan et al. 2025, arXiv:2507.14958",
         .when_to_use =
             "few steps of a response are hard and only they deserve samples",
         .test = "tests/search/uncertainty_test.cc"});
-const RegisterAlgorithm<MurOptions> kMurLikelihood(
-    "mur_likelihood",
-    "more samples for steps less sure than those before, by likelihood",
-    {RequestKind::kExpand}, &RunMur<MurOptions>,
-    MethodNotes{.source = "MUR, Yan et al. 2025, arXiv:2507.14958",
-                .when_to_use = "as mur, where there is no reward model",
-                .test = "tests/search/uncertainty_test.cc"});
 
 }  // namespace
 }  // namespace espalier

@@ -55,6 +55,13 @@ class LocalEngine : public Engine {
         policy_, LoadModel(options_.policy, options_.kv_bytes, executor_));
     models_ = {policy_.backend.get(), policy_.tokenizer.get(),
                policy_.backend.get(), policy_.tokenizer.get()};
+    for (const std::string& folder : options_.more_policies) {
+      ESP_ASSIGN_OR_RETURN(more_.emplace_back(),
+                           LoadModel(folder, options_.kv_bytes, executor_));
+      ESP_RETURN_IF_ERROR(CheckSameTokenizer(folder, "a further model",
+                                             *more_.back().tokenizer));
+      models_.more_policies.push_back(more_.back().backend.get());
+    }
     if (options_.critic.empty() || options_.critic == options_.policy) {
       return absl::OkStatus();
     }
@@ -65,7 +72,8 @@ class LocalEngine : public Engine {
           absl::StrCat(options_.critic, ": the model has no reward head ",
                        "(reward_head.weight); it cannot score steps"));
     }
-    ESP_RETURN_IF_ERROR(CheckSameTokenizer());
+    ESP_RETURN_IF_ERROR(CheckSameTokenizer(options_.critic, "a reward model",
+                                           *critic_.tokenizer));
     models_.critic = critic_.backend.get();
     models_.critic_tokenizer = critic_.tokenizer.get();
     return absl::OkStatus();
@@ -75,7 +83,8 @@ class LocalEngine : public Engine {
       absl::Span<const Problem> problems, const Task& task,
       const SearchOptions& options, const RunHooks& hooks,
       const std::function<void(size_t, SearchResult)>& on_done) override {
-    ESP_RETURN_IF_ERROR(CheckSearch(options, hooks.grade != nullptr));
+    ESP_RETURN_IF_ERROR(CheckSearch(options, hooks.grade != nullptr,
+                                    1 + static_cast<int>(more_.size())));
     SearchOptions resolved = options;
     if (resolved.method == "auto") {
       const bool has_reward =
@@ -97,23 +106,23 @@ class LocalEngine : public Engine {
                        .on_done = told});
   }
 
-  // A reward model reads the policy's tokens.
-  absl::Status CheckSameTokenizer() const {
-    const std::string place =
-        absl::StrCat(options_.critic,
-                     ": a reward model must share the policy's tokenizer; ");
+  // Every other model reads the policy's tokens.
+  absl::Status CheckSameTokenizer(const std::string& folder,
+                                  absl::string_view what,
+                                  const Tokenizer& tokenizer) const {
+    const std::string place = absl::StrCat(
+        folder, ": ", what, " must share the policy's tokenizer; ");
     const int size = policy_.tokenizer->vocab_size();
-    if (critic_.tokenizer->vocab_size() != size) {
+    if (tokenizer.vocab_size() != size) {
       return absl::InvalidArgumentError(
-          absl::StrCat(place, "it has ", critic_.tokenizer->vocab_size(),
+          absl::StrCat(place, "it has ", tokenizer.vocab_size(),
                        " tokens, the policy ", size));
     }
     for (int32_t id = 0; id < size; ++id) {
-      if (critic_.tokenizer->TokenBytes(id) !=
-          policy_.tokenizer->TokenBytes(id)) {
+      if (tokenizer.TokenBytes(id) != policy_.tokenizer->TokenBytes(id)) {
         return absl::InvalidArgumentError(absl::StrCat(
             place, "token ", id, " is \"",
-            absl::CEscape(std::string(critic_.tokenizer->TokenBytes(id))),
+            absl::CEscape(std::string(tokenizer.TokenBytes(id))),
             "\" in it and \"",
             absl::CEscape(std::string(policy_.tokenizer->TokenBytes(id))),
             "\" in the policy"));
@@ -124,9 +133,14 @@ class LocalEngine : public Engine {
 
   EngineStats stats() const override {
     EngineStats sum;
-    for (const LoadedModel* model : {&policy_, &critic_}) {
-      if (model->backend == nullptr) continue;
-      const BackendStats& stats = model->backend->stats();
+    std::vector<const TrunkBackend*> backends = {policy_.backend.get(),
+                                                 critic_.backend.get()};
+    for (const LoadedModel& model : more_) {
+      backends.push_back(model.backend.get());
+    }
+    for (const TrunkBackend* backend : backends) {
+      if (backend == nullptr) continue;
+      const BackendStats& stats = backend->stats();
       sum.tokens_generated += stats.tokens_generated;
       sum.tokens_computed += stats.tokens_computed;
       sum.tokens_recomputed += stats.tokens_recomputed;
@@ -140,13 +154,15 @@ class LocalEngine : public Engine {
   EngineOptions options_;
   Executor executor_;
   LoadedModel policy_;
-  LoadedModel critic_;  // empty: the policy's trunk scores
+  LoadedModel critic_;             // empty: the policy's trunk scores
+  std::vector<LoadedModel> more_;  // that write beside the policy
   RunnerModels models_;
 };
 
 }  // namespace
 
-absl::Status CheckSearch(const SearchOptions& options, bool graded) {
+absl::Status CheckSearch(const SearchOptions& options, bool graded,
+                         int models) {
   ErrorList errors;
   if (options.max_tokens < 0 || options.max_model_calls < 0 ||
       options.max_simulations < 0 || options.max_nodes < 0 ||
@@ -172,6 +188,12 @@ absl::Status CheckSearch(const SearchOptions& options, bool graded) {
   const auto algorithm = MakeAlgorithm(options.method);
   errors.Add(algorithm.status());
   if (!algorithm.ok()) return errors.Status();
+  if ((*algorithm)->models() > models) {
+    errors.Add(absl::FailedPreconditionError(absl::StrCat(
+        "method ", AbslView((*algorithm)->name()),
+        " with models=", (*algorithm)->models(), " needs as many, and ", models,
+        " is named; name the others by --more-models")));
+  }
   for (const RequestKind kind : (*algorithm)->needs()) {
     if (kind == RequestKind::kExpand || kind == RequestKind::kEvaluate ||
         kind == RequestKind::kVerify) {

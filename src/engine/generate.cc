@@ -207,6 +207,10 @@ absl::StatusOr<RunInfo> DescribeRun(const GenerateOptions& options,
       {"shard", absl::StrCat(options.shard, "/", options.shards)},
       {"reuse_solutions", options.reuse_solutions}};
   AddStops(options.search, config);
+  for (const std::string& folder : models.more_policies) {
+    ESP_ASSIGN_OR_RETURN(const std::string hash, HashModel(folder));
+    config["more_models"].push_back(hash);
+  }
   RunInfo info{.kind = "generate",
                .config = JsonText(config),
                .seed = options.search.seed,

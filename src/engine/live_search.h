@@ -58,9 +58,10 @@ class LiveSearch {
   SearchContext& context() { return context_; }
   SearchDriver& driver() { return driver_; }
 
-  // Sequences in the policy's and in the critic's backend (the same object if
-  // they are one backend). Set by the runner before Resume.
-  std::shared_ptr<NodeSequences> policy;
+  // Sequences in the policies' backends, in the order of their roles, and in
+  // the critic's (the same object as the first if they are one backend). Set by
+  // the runner before Resume.
+  std::vector<std::shared_ptr<NodeSequences>> policies;
   std::shared_ptr<NodeSequences> critic;
   std::set<RequestId> in_flight;  // backend requests
   bool has_news = true;           // completions wait for Resume

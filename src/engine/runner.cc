@@ -13,7 +13,30 @@
 namespace espalier {
 namespace {
 
-SampledStep ToStep(const Continuation& c, const Tokenizer& tokenizer) {
+// A sample's handle names its sequence and the policy that has it.
+constexpr int64_t kPolicies = 4;  // as many as roles that write
+int64_t ToHandle(SeqId seq, int policy) { return seq * kPolicies + policy; }
+SeqId SeqOf(int64_t handle) { return static_cast<SeqId>(handle / kPolicies); }
+size_t PolicyOf(int64_t handle) {
+  return static_cast<size_t>(handle % kPolicies);
+}
+
+// Place among the policies of who plays `role`.
+size_t PolicyOf(Role role) {
+  switch (role) {
+    case Role::kSecond:
+      return 1;
+    case Role::kPlanner:
+      return 2;
+    case Role::kProver:
+      return 3;
+    default:
+      return 0;
+  }
+}
+
+SampledStep ToStep(const Continuation& c, const Tokenizer& tokenizer,
+                   int policy) {
   SampledStep step;
   step.tokens = c.tokens;
   step.text = tokenizer.Decode(c.tokens);
@@ -22,7 +45,7 @@ SampledStep ToStep(const Continuation& c, const Tokenizer& tokenizer) {
   step.sampler_logprobs = c.sampler_logprobs;
   step.ended = c.finish == Finish::kEnd;
   step.truncated = c.finish == Finish::kLength;
-  step.handle = c.seq;
+  step.handle = ToHandle(c.seq, policy);
   return step;
 }
 
@@ -36,6 +59,10 @@ bool Needs(const SearchAlgorithm& algorithm, RequestKind kind) {
 Runner::Runner(RunnerModels models, Executor& executor, int live)
     : models_(models), executor_(executor), live_limit_(std::max(1, live)) {
   ESP_CHECK(models_.policy != nullptr && models_.policy_tokenizer != nullptr);
+  policies_ = {models_.policy};
+  policies_.insert(policies_.end(), models_.more_policies.begin(),
+                   models_.more_policies.end());
+  ESP_CHECK(static_cast<int64_t>(policies_.size()) <= kPolicies);
 }
 
 absl::Status Runner::CheckJob() const {
@@ -53,6 +80,12 @@ absl::Status Runner::CheckJob() const {
         "method ", AbslView(job_->algorithm->name()),
         " scores steps, and this model has no reward head; name a model with "
         "one by --reward-model, or take majority or greedy"));
+  }
+  if (job_->algorithm->models() > static_cast<int>(policies_.size())) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("method ", CanonicalMethod(*job_->algorithm), " asks ",
+                     job_->algorithm->models(), " models to write, and ",
+                     policies_.size(), " is there; name more of them"));
   }
   if (Needs(*job_->algorithm, RequestKind::kGrade) && !hooks.grade) {
     return absl::FailedPreconditionError(absl::StrCat(
@@ -98,9 +131,11 @@ absl::Status Runner::RunAll() {
       ESP_RETURN_IF_ERROR(recorder->Flush());
       if (stop_asked()) return absl::OkStatus();
     }
-    ESP_RETURN_IF_ERROR(StepBackend(models_.policy, true));
+    for (size_t i = 0; i < policies_.size(); ++i) {
+      ESP_RETURN_IF_ERROR(StepBackend(policies_[i], static_cast<int>(i)));
+    }
     if (models_.critic != nullptr && models_.critic != models_.policy) {
-      ESP_RETURN_IF_ERROR(StepBackend(models_.critic, false));
+      ESP_RETURN_IF_ERROR(StepBackend(models_.critic, -1));
     }
     EndStopped();
   }
@@ -152,15 +187,15 @@ absl::Status Runner::OpenSequences(LiveSearch& live) {
                                           backend->Extend(kEmptySeq, tokens));
     return absl::OkStatus();
   };
-  if (models_.critic == models_.policy || models_.critic == nullptr) {
+  for (Backend* policy : policies_) {
     ESP_RETURN_IF_ERROR(
-        open(models_.policy, models_.policy_tokenizer, live.policy));
-    live.critic = live.policy;
+        open(policy, models_.policy_tokenizer, live.policies.emplace_back()));
+  }
+  if (models_.critic == models_.policy || models_.critic == nullptr) {
+    live.critic = live.policies[0];
     return absl::OkStatus();
   }
-  ESP_RETURN_IF_ERROR(
-      open(models_.critic, models_.critic_tokenizer, live.critic));
-  return open(models_.policy, models_.policy_tokenizer, live.policy);
+  return open(models_.critic, models_.critic_tokenizer, live.critic);
 }
 
 void Runner::ResumeAll() {
@@ -178,11 +213,11 @@ void Runner::ResumeAll() {
 
 absl::Status Runner::Dispatch(LiveSearch& live) {
   for (const Handover& handover : live.driver().TakeHandovers()) {
-    const auto seq = static_cast<SeqId>(handover.handle);
     if (handover.is_new) {
-      live.policy->Adopt(handover.node, seq);
+      live.policies[PolicyOf(handover.handle)]->Adopt(handover.node,
+                                                      SeqOf(handover.handle));
     } else {
-      models_.policy->Release(seq);
+      ReleaseHandle(handover.handle);
     }
   }
   SearchRecorder* recorder = job_->hooks->recorder;
@@ -205,15 +240,22 @@ absl::Status Runner::Send(LiveSearch& live, SearchRequest request) {
   const Tree& tree = live.context().tree();
   switch (request.kind) {
     case RequestKind::kExpand: {
+      const size_t policy = PolicyOf(request.by);
+      if (policy >= policies_.size()) {
+        return Deliver(live, request,
+                       {.seq = request.seq,
+                        .status = absl::FailedPreconditionError(
+                            "no model plays the part that was asked")});
+      }
       GenerateRequest body{
-          .from = live.policy->Of(tree, request.nodes[0]),
+          .from = live.policies[policy]->Of(tree, request.nodes[0]),
           .n = request.expand.n,
           .sampling = {.temperature = request.expand.temperature},
           .stop = {.delimiter = job_->task->format().delimiter,
                    .max_tokens = request.max_tokens},
           .stream = request.stream,
           .first_sample = request.first_sample};
-      Submit(live, *models_.policy, std::move(request),
+      Submit(live, *policies_[policy], std::move(request),
              {.body = std::move(body)});
       return absl::OkStatus();
     }
@@ -301,7 +343,7 @@ absl::Status Runner::Deliver(LiveSearch& live, const SearchRequest& request,
   return status;
 }
 
-absl::Status Runner::StepBackend(Backend* backend, bool is_policy) {
+absl::Status Runner::StepBackend(Backend* backend, int policy) {
   std::vector<Completion> done;
   backend->Step(done);
   absl::Status status;
@@ -313,8 +355,8 @@ absl::Status Runner::StepBackend(Backend* backend, bool is_policy) {
     SearchCompletion out{.seq = ticket.request.seq,
                          .status = completion.status};
     for (const Continuation& c : completion.continuations) {
-      ESP_CHECK(is_policy);
-      out.samples.push_back(ToStep(c, *models_.policy_tokenizer));
+      ESP_CHECK(policy >= 0);
+      out.samples.push_back(ToStep(c, *models_.policy_tokenizer, policy));
     }
     for (const LevelScores& s : completion.scores) {
       out.scores.push_back({s.step, s.path});
@@ -327,20 +369,24 @@ absl::Status Runner::StepBackend(Backend* backend, bool is_policy) {
 
 void Runner::CancelRequests(LiveSearch& live) {
   for (const RequestId id : live.in_flight) {
-    models_.policy->Cancel(id);
+    for (Backend* policy : policies_) policy->Cancel(id);
     if (models_.critic != nullptr) models_.critic->Cancel(id);
     tickets_.erase(id);
   }
   live.in_flight.clear();
 }
 
+void Runner::ReleaseHandle(int64_t handle) {
+  policies_[PolicyOf(handle)]->Release(SeqOf(handle));
+}
+
 void Runner::ReleaseRest(LiveSearch& live) {
   // Samples that became nodes since the last Dispatch.
   for (const Handover& handover : live.driver().TakeHandovers()) {
-    models_.policy->Release(static_cast<SeqId>(handover.handle));
+    ReleaseHandle(handover.handle);
   }
   for (const int64_t handle : live.driver().UndeliveredHandles()) {
-    models_.policy->Release(static_cast<SeqId>(handle));
+    ReleaseHandle(handle);
   }
 }
 

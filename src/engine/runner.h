@@ -25,13 +25,16 @@
 
 namespace espalier {
 
-// A model as the runner uses it. `critic` may be the policy's own backend, or
-// null where hooks bring a reward model or the method needs none.
+// The models as the runner uses them. `critic` may be the policy's own backend,
+// or null where hooks bring a reward model or the method needs none.
 struct RunnerModels {
   Backend* policy = nullptr;
   const Tokenizer* policy_tokenizer = nullptr;
   Backend* critic = nullptr;
   const Tokenizer* critic_tokenizer = nullptr;
+  // That write beside the policy, in the roles second, planner and prover. Each
+  // a backend of its own, with the policy's tokenizer.
+  std::vector<Backend*> more_policies = {};
 };
 
 // One call's worth of work; all referenced objects outlive the run.
@@ -74,7 +77,10 @@ class Runner {
   // Hands a completion to its search, and to the recorder.
   absl::Status Deliver(LiveSearch& live, const SearchRequest& request,
                        SearchCompletion completion);
-  absl::Status StepBackend(Backend* backend, bool is_policy);
+  // `policy`: which one it is; -1: none.
+  absl::Status StepBackend(Backend* backend, int policy);
+  // Gives back a sample's sequence by its handle.
+  void ReleaseHandle(int64_t handle);
   void CancelRequests(LiveSearch& live);
   // Gives back what a search holds in the backends beside its nodes.
   void ReleaseRest(LiveSearch& live);
@@ -84,6 +90,7 @@ class Runner {
   bool stop_asked() const;
 
   RunnerModels models_;
+  std::vector<Backend*> policies_;  // the policy and those beside it
   Executor& executor_;
   const int live_limit_;
 

@@ -22,18 +22,29 @@ inline std::vector<std::string> EveryMethod() {
         });
     if (plain) methods.push_back(info->name);
   }
-  for (const char* more :
-       {"weighted:aggregate=product:level=step", "beam:width=3:branch=2",
-        "beam:accept=0.9", "puct:in_flight=4",
-        "puct:descend=false:in_flight=3:widen=false",
-        "puct:share=step_set:in_flight=2", "puct:close=false",
-        "uct:in_flight=5:virtual_loss=1:first_value=random",
-        "gumbel:in_flight=3", "mcts_star:in_flight=3",
-        "td_mcts:descend=true:in_flight=2", "frontier:in_flight=4:width=3",
-        "best_first:in_flight=3:merge=last_step:score=sum", "astar:in_flight=3",
-        "mctsr:rewrite=whole", "particle:iterations=2:resampling=systematic",
-        "segments:fork_below=-1:fallback=lowest", "ab_mcts_a:unit=step",
-        "ab_mcts_m:unit=step"}) {
+  for (const char* more : {"weighted:aggregate=product:level=step",
+                           "beam:width=3:branch=2",
+                           "beam:accept=0.9",
+                           "puct:in_flight=4",
+                           "puct:descend=false:in_flight=3:widen=false",
+                           "puct:share=step_set:in_flight=2",
+                           "puct:close=false",
+                           "uct:in_flight=5:virtual_loss=1:first_value=random",
+                           "gumbel:in_flight=3",
+                           "mcts_star:in_flight=3",
+                           "td_mcts:descend=true:in_flight=2",
+                           "frontier:in_flight=4:width=3",
+                           "best_first:in_flight=3:merge=last_step:score=sum",
+                           "astar:in_flight=3",
+                           "mctsr:rewrite=whole",
+                           "particle:iterations=2:resampling=systematic",
+                           "segments:fork_below=-1:fallback=lowest",
+                           "ab_mcts_a:unit=step",
+                           "ab_mcts_m:unit=step",
+                           "ab_mcts_a:models=2",
+                           "ab_mcts_m:models=3:model_choice=ucb",
+                           "confidence:by=likelihood",
+                           "mur:by=likelihood"}) {
     methods.push_back(more);
   }
   return methods;

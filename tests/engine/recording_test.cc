@@ -142,15 +142,22 @@ class RecordingTest : public testing::Test {
     std::atomic<bool> stop{false};
     BreakingRecorder breaking(recorder, attempt.flushes, attempt.kill, stop);
     ScriptedBackend backend({.max_delay = attempt.max_delay});
+    const auto algorithm = MakeAlgorithm(method);
+    std::vector<std::unique_ptr<ScriptedBackend>> more;
+    std::vector<Backend*> writers;
+    for (int k = 1; k < (*algorithm)->models(); ++k) {
+      more.push_back(std::make_unique<ScriptedBackend>(
+          ScriptedOptions{.skill = 2, .max_delay = attempt.max_delay}));
+      writers.push_back(more.back().get());
+    }
     const ByteTokenizer tokenizer;
     Executor executor(2);
-    Runner runner({&backend, &tokenizer, &backend, &tokenizer}, executor,
-                  attempt.live);
+    Runner runner({&backend, &tokenizer, &backend, &tokenizer, writers},
+                  executor, attempt.live);
     SearchOptions options = Options(method);
     options.max_seconds = attempt.seconds;
     const RunHooks hooks{.stop = &stop, .recorder = &breaking};
     const ScriptTask task;
-    const auto algorithm = MakeAlgorithm(method);
     AttemptOutcome outcome;
     outcome.status = runner.Run({.problems = pending,
                                  .task = &task,

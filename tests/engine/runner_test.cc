@@ -48,7 +48,8 @@ struct RunSetup {
 
 std::vector<Outcome> RunMethod(const std::string& method, int problems,
                                const RunSetup& setup,
-                               RewardModel* reward = nullptr) {
+                               RewardModel* reward = nullptr,
+                               std::vector<int64_t>* generated = nullptr) {
   const auto algorithm = MakeAlgorithm(method);
   EXPECT_TRUE(algorithm.ok()) << algorithm.status();
   std::vector<Problem> questions;
@@ -59,12 +60,20 @@ std::vector<Outcome> RunMethod(const std::string& method, int problems,
   ScriptedOptions script = setup.script;
   script.max_delay = setup.max_delay;
   ScriptedBackend backend(script);
+  // Further models write better, but of the same script.
+  std::vector<std::unique_ptr<ScriptedBackend>> more;
+  std::vector<Backend*> writers;
+  for (int k = 1; k < (*algorithm)->models(); ++k) {
+    script.skill += 2;
+    more.push_back(std::make_unique<ScriptedBackend>(script));
+    writers.push_back(more.back().get());
+  }
   const ByteTokenizer tokenizer;
   Executor executor(setup.threads);
   std::vector<Outcome> outcomes(questions.size());
   {
-    Runner runner({&backend, &tokenizer, &backend, &tokenizer}, executor,
-                  setup.live);
+    Runner runner({&backend, &tokenizer, &backend, &tokenizer, writers},
+                  executor, setup.live);
     const ScriptTask task;
     const SearchOptions options{.method = method,
                                 .max_tokens = setup.tokens,
@@ -87,6 +96,16 @@ std::vector<Outcome> RunMethod(const std::string& method, int problems,
     EXPECT_TRUE(status.ok()) << method << ": " << status;
   }
   EXPECT_EQ(backend.live_sequences(), 0) << method << " leaks sequences";
+  for (const auto& writer : more) {
+    EXPECT_EQ(writer->live_sequences(), 0) << method << " leaks sequences";
+    EXPECT_GT(writer->stats().tokens_generated, 0) << method;
+  }
+  if (generated != nullptr) {
+    generated->push_back(backend.stats().tokens_generated);
+    for (const auto& writer : more) {
+      generated->push_back(writer->stats().tokens_generated);
+    }
+  }
   return outcomes;
 }
 
@@ -115,6 +134,45 @@ TEST(RunnerTest, SameTreesWithManyThreadsLiveSearchesAndDelays) {
       }
     }
   }
+}
+
+// The second model writes three times as well: it should write most.
+TEST(RunnerTest, AMethodWithSeveralModelsFindsTheBetterOne) {
+  for (const std::string method :
+       {"ab_mcts_a:models=2", "ab_mcts_a:models=2:model_choice=ucb",
+        "ab_mcts_m:models=2"}) {
+    std::vector<int64_t> tokens;
+    const RunSetup setup{.tokens = 600, .script = {.skill = 0}};
+    const auto both = RunMethod(method, 60, setup, nullptr, &tokens);
+    ASSERT_EQ(tokens.size(), 2u);
+    EXPECT_GT(tokens[1], tokens[0] * 5 / 4) << method;
+    int64_t spent = 0;
+    for (const Outcome& o : both) spent += o.result.tokens;
+    EXPECT_EQ(tokens[0] + tokens[1], spent) << method;
+  }
+}
+
+TEST(RunnerTest, AMethodWithMoreModelsThanThereAreIsRefused) {
+  const absl::Status status = CheckSearch({.method = "ab_mcts_a:models=3"},
+                                          /*graded=*/false, /*models=*/2);
+  EXPECT_NE(status.message().find("models=3"), absl::string_view::npos)
+      << status;
+  EXPECT_NE(status.message().find("--more-models"), absl::string_view::npos);
+  EXPECT_TRUE(CheckSearch({.method = "ab_mcts_a:models=3"}, false, 3).ok());
+  const auto algorithm = MakeAlgorithm("ab_mcts_a:models=2");
+  ScriptedBackend backend({});
+  const ByteTokenizer tokenizer;
+  Executor executor(1);
+  Runner runner({&backend, &tokenizer, &backend, &tokenizer}, executor, 1);
+  const ScriptTask task;
+  const SearchOptions options;
+  const RunHooks hooks;
+  EXPECT_TRUE(
+      absl::IsFailedPrecondition(runner.Run({.problems = {},
+                                             .task = &task,
+                                             .algorithm = algorithm->get(),
+                                             .options = &options,
+                                             .hooks = &hooks})));
 }
 
 TEST(RunnerTest, AnotherSeedGivesOtherTrees) {

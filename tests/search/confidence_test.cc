@@ -127,7 +127,7 @@ TEST(ConfidenceTest, VotesAsAPlainLoopDoes) {
     EXPECT_EQ(run.answer, HighestSum(world, votes)) << seed;
     EXPECT_EQ(run.usage.tokens, plain.tokens());
 
-    const SearchRun likely = RunSearch("confidence_likelihood:n=12", world);
+    const SearchRun likely = RunSearch("confidence:by=likelihood:n=12", world);
     ReferenceWorld again(world, likely);
     votes.clear();
     for (int i = 0; i < 12; ++i) {
@@ -213,7 +213,7 @@ TEST(DeepConfTest, OnlineGivesUpAsAPlainLoopDoes) {
 TEST(DeepConfTest, AllResponsesAreMajorityByConfidence) {
   const TreeWorld world({.seed = 4});
   EXPECT_EQ(RunSearch("deepconf:n=20:eta=100:of=mean", world).answer,
-            RunSearch("confidence_likelihood:n=20", world).answer);
+            RunSearch("confidence:by=likelihood:n=20", world).answer);
 }
 
 }  // namespace

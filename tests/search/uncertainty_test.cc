@@ -62,7 +62,7 @@ TEST(MurTest, ScalesUncertainStepsAsAPlainLoopDoes) {
     for (const bool reward : {true, false}) {
       const SearchRun run =
           RunSearch(reward ? "mur:n=5:choice=majority"
-                           : "mur_likelihood:n=5:choice=majority",
+                           : "mur:by=likelihood:n=5:choice=majority",
                     world);
       ReferenceWorld plain(world, run);
       Votes votes;
@@ -79,10 +79,10 @@ TEST(MurTest, OneCandidateIsPlainSampling) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     const TreeWorld world({.seed = seed});
     EXPECT_EQ(
-        RunSearch("mur_likelihood:n=7:candidates=1:choice=majority", world)
+        RunSearch("mur:by=likelihood:n=7:candidates=1:choice=majority", world)
             .tree_text,
         RunSearch("majority:n=7", world).tree_text);
-    EXPECT_EQ(RunSearch("mur_likelihood:n=7:gamma=0:choice=majority", world)
+    EXPECT_EQ(RunSearch("mur:by=likelihood:n=7:gamma=0:choice=majority", world)
                   .tree_text,
               RunSearch("majority:n=7", world).tree_text);
   }

@@ -37,6 +37,12 @@ void AddModelFlags(CLI::App& app, ModelFlags& flags) {
       "--reward-model", flags.reward_model,
       "Checkpoint folder with reward heads. Default: the shipped one "
       "beside a shipped model, else the heads of --model");
+  app.add_option("--more-models", flags.more_models,
+                 "Further checkpoints that write, with the tokenizer of "
+                 "--model, up to three with commas; for methods that choose "
+                 "among several, as ab_mcts_a:models=2")
+      ->delimiter(',')
+      ->expected(1, 3);
   app.add_option("--threads", flags.threads, "Threads; 0: one a core")
       ->capture_default_str()
       ->check(CLI::Range(0, 1024));
@@ -106,6 +112,7 @@ absl::StatusOr<EngineOptions> ResolveModels(const ModelFlags& flags,
                                             const std::string& task) {
   EngineOptions options{.policy = flags.model,
                         .critic = flags.reward_model,
+                        .more_policies = flags.more_models,
                         .threads = flags.threads,
                         .live = flags.live,
                         .kv_bytes = int64_t{flags.kv_mib} << 20};

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "CLI/CLI.hpp"
 #include "absl/status/status.h"
@@ -40,11 +41,16 @@ void AddMethodFlags(CLI::App& app, std::string& method,
 struct ModelFlags {
   std::string model;
   std::string reward_model;
+  std::vector<std::string> more_models;
   int threads = 0;
   int live = 32;
   int kv_mib = 2048;
 };
 void AddModelFlags(CLI::App& app, ModelFlags& flags);
+// How many models may write.
+inline int WritingModels(const ModelFlags& flags) {
+  return 1 + static_cast<int>(flags.more_models.size());
+}
 
 // Budgets of a search beside its tokens, and what else ends it; for every
 // command that searches.

@@ -62,7 +62,7 @@ absl::Status CheckFlags(GenerateFlags& flags) {
     errors.Add("generate records methods by name; auto stands for one of them");
   }
   ESP_ASSIGN_OR_RETURN(search.method, ReadMethodFile(search.method));
-  errors.Add(CheckSearch(search, true));
+  errors.Add(CheckSearch(search, /*graded=*/true, WritingModels(flags.models)));
   if (flags.out.empty() && !flags.dry_run) {
     errors.Add("--out FILE is missing: where should the searches be recorded?");
   }

@@ -183,7 +183,8 @@ void PrintResult(const SolveFlags& flags, const GradedProblem& graded,
 absl::Status RunSolve(SolveFlags& flags) {
   ESP_ASSIGN_OR_RETURN(flags.search.method,
                        ReadMethodFile(flags.search.method));
-  ESP_RETURN_IF_ERROR(CheckSearch(flags.search));
+  ESP_RETURN_IF_ERROR(
+      CheckSearch(flags.search, /*graded=*/false, WritingModels(flags.models)));
   ESP_ASSIGN_OR_RETURN(const std::vector<GradedProblem> graded,
                        ReadProblems(flags));
   const std::string task_name = GuessTask(flags, graded);
