@@ -152,7 +152,7 @@ class InlineModel {
                       const ExpandOptions& options, int first_sample,
                       Expansion& out) = 0;
   virtual NodeScores Evaluate(const Tree& tree, NodeId node) = 0;
-  // Of a finished response.
+  // Of a finished response; answers Grade, too.
   virtual bool Verify(const Tree& tree, NodeId node) = 0;
 };
 

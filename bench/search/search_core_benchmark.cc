@@ -2,6 +2,9 @@
 // that answers inline, so that everything but the model is timed.
 //
 //   sims_per_s      simulations a second, whole searches with their tree
+//   steps_per_s     steps sampled a second (BM_EveryMethod): docs/methods.md
+//   has
+//                   what one of them costs
 //   nodes_per_s     nodes made a second
 //   bytes_per_node  of the tree with text, tokens and frames, and the half more
 //                   that a growing array may hold unused
@@ -66,23 +69,26 @@ class HashPolicy : public InlineModel {
         static_cast<float>(MixHash(tree.path_hash(node), 7) >> 40) * 0x1p-24f;
     return {score, score};
   }
-  bool Verify(const Tree&, NodeId) override { return false; }
+  // One response in 64 is right.
+  bool Verify(const Tree& tree, NodeId node) override {
+    return MixHash(tree.path_hash(node), 9) % 64 == 0;
+  }
 
  private:
   const int branching_;
 };
 
 struct Totals {
-  int64_t simulations = 0, nodes = 0, bytes = 0;
+  int64_t simulations = 0, nodes = 0, bytes = 0, steps = 0;
 };
 
 Totals RunOnce(const SearchAlgorithm& algorithm, int branching,
-               int64_t simulations, uint64_t seed) {
+               const SearchOptions& options) {
   static const LineTask task;
+  const uint64_t seed = options.seed;
   const Problem problem{.id = "p", .question = absl::StrCat(seed)};
   HashPolicy policy(branching);
-  Stoppers stoppers = MakeStoppers(
-      {.max_tokens = 0, .max_simulations = simulations, .seed = seed});
+  Stoppers stoppers = MakeStoppers(options);
   SearchContext ctx(problem, task, stoppers,
                     std::numeric_limits<int64_t>::max(), seed, &policy);
   SearchDriver driver(ctx);
@@ -91,7 +97,8 @@ Totals RunOnce(const SearchAlgorithm& algorithm, int branching,
   ESP_CHECK(search.done() && driver.failure().ok());
   ESP_CHECK(driver.TakeRequests().empty());
   return {ctx.usage().simulations, ctx.usage().nodes,
-          ctx.tree().used_bytes() * 3 / 2 + ctx.frames().bytes()};
+          ctx.tree().used_bytes() * 3 / 2 + ctx.frames().bytes(),
+          ctx.usage().tokens};
 }
 
 void Report(benchmark::State& state, const Totals& totals) {
@@ -111,17 +118,20 @@ void Run(benchmark::State& state, const std::string& method, int threads) {
   const int branching = static_cast<int>(state.range(1));
   const auto algorithm = MakeAlgorithm(absl::StrCat(method, branching));
   ESP_CHECK(algorithm.ok());
+  const auto run = [&](uint64_t seed) {
+    return RunOnce(
+        **algorithm, branching,
+        {.max_tokens = 0, .max_simulations = simulations, .seed = seed});
+  };
   Totals totals;
   uint64_t seed = 0;
   for (auto _ : state) {
     std::vector<Totals> parts(static_cast<size_t>(threads));
     std::vector<std::thread> others;
     for (size_t t = 1; t < parts.size(); ++t) {
-      others.emplace_back([&, t] {
-        parts[t] = RunOnce(**algorithm, branching, simulations, seed + t);
-      });
+      others.emplace_back([&, t] { parts[t] = run(seed + t); });
     }
-    parts[0] = RunOnce(**algorithm, branching, simulations, seed);
+    parts[0] = run(seed);
     for (std::thread& other : others) other.join();
     seed += parts.size();
     for (const Totals& part : parts) {
@@ -166,6 +176,31 @@ void BM_AbMctsM(benchmark::State& state) {
   Run(state, "ab_mcts_m:unit=step:sweeps=20:patience=", 1);
 }
 
+// One method with its defaults, until 20,000 steps were sampled.
+void RunMethod(benchmark::State& state, const AlgorithmInfo& info) {
+  const auto algorithm = info.make({});
+  ESP_CHECK(algorithm.ok());
+  int64_t steps = 0;
+  uint64_t seed = 0;
+  for (auto _ : state) {
+    steps +=
+        RunOnce(**algorithm, 4, {.max_tokens = 20000, .seed = seed++}).steps;
+  }
+  state.counters["steps_per_s"] = benchmark::Counter(
+      static_cast<double>(steps), benchmark::Counter::kIsRate);
+  state.SetLabel(info.name);
+}
+
+void RegisterEveryMethod() {
+  for (const AlgorithmInfo* info : ListAlgorithms()) {
+    benchmark::RegisterBenchmark(
+        absl::StrCat("BM_EveryMethod/", info->name).c_str(),
+        [info](benchmark::State& state) { RunMethod(state, *info); })
+        ->Unit(benchmark::kMillisecond)
+        ->UseRealTime();
+  }
+}
+
 void Shape(benchmark::internal::Benchmark* b) {
   b->ArgNames({"sims", "branching"})->Unit(benchmark::kMillisecond);
   b->UseRealTime();
@@ -199,4 +234,16 @@ BENCHMARK(BM_AbMctsM)
     ->Args({1600, 4});
 
 }  // namespace
+
+// The registry is whole only now.
+int Main(int argc, char** argv) {
+  RegisterEveryMethod();
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}
+
 }  // namespace espalier
+
+int main(int argc, char** argv) { return espalier::Main(argc, argv); }

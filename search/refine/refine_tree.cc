@@ -7,7 +7,12 @@ namespace espalier {
 
 int RefineTree::Add(int parent, NodeId end, float reward) {
   answers_.push_back({.end = end, .parent = parent});
-  if (parent >= 0) ++at(parent).children;
+  stamps_.push_back(0);
+  if (parent >= 0) {
+    ++at(parent).children;
+    at(size() - 1).before = at(parent).last_child;
+    at(parent).last_child = size() - 1;
+  }
   Reward(size() - 1, reward);
   return size() - 1;
 }
@@ -27,12 +32,22 @@ void RefineTree::BackUp(int answer) {
     Answer& a = at(up);
     ++a.visits;
     float best = -INFINITY;
-    for (const Answer& child : answers_) {
-      if (child.parent == up) best = std::max(best, child.q);
+    for (int child = a.last_child; child >= 0; child = at(child).before) {
+      best = std::max(best, at(child).q);
     }
     a.improved |= best > a.q;
     a.q = (a.q + best) / 2;
   }
+  // What is above decides about what is below: children of all that changed.
+  for (int up = answer; up >= 0; up = at(up).parent) {
+    Enter(up);
+    for (int c = at(up).last_child; c >= 0; c = at(c).before) Enter(c);
+  }
+}
+
+void RefineTree::Enter(int answer) {
+  const uint32_t stamp = ++stamps_[static_cast<size_t>(answer)];
+  if (!Closed(answer)) queue_.push({Ucb(answer), answer, stamp});
 }
 
 float RefineTree::Ucb(int answer) const {
@@ -43,13 +58,15 @@ float RefineTree::Ucb(int answer) const {
                               (static_cast<float>(a.visits) + 1e-5f));
 }
 
-int RefineTree::Select() const {
-  int best = -1;
-  for (int i = 0; i < size(); ++i) {
-    if (Closed(i)) continue;
-    if (best < 0 || Ucb(i) > Ucb(best)) best = i;
+int RefineTree::Select() {
+  while (!queue_.empty()) {
+    const Waiting& top = queue_.top();
+    if (top.stamp == stamps_[static_cast<size_t>(top.answer)]) {
+      return top.answer;
+    }
+    queue_.pop();
   }
-  return best;
+  return -1;
 }
 
 }  // namespace espalier

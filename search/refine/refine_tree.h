@@ -12,6 +12,8 @@
 #ifndef ESPALIER_SEARCH_REFINE_REFINE_TREE_H_
 #define ESPALIER_SEARCH_REFINE_REFINE_TREE_H_
 
+#include <cstdint>
+#include <queue>
 #include <vector>
 
 #include "search/tree/tree.h"
@@ -32,6 +34,8 @@ class RefineTree {
     NodeId end = kNoNode;  // of the response in the search tree
     int parent = -1;       // which answer it rewrites; the first: none
     int children = 0;
+    int last_child = -1;    // and from there by `before`
+    int before = -1;        // the answer's sibling made before it
     bool improved = false;  // a child is better
     float lowest = 0, sum = 0;
     int rewards = 0;
@@ -44,7 +48,8 @@ class RefineTree {
   // One more reward of an answer; backs up.
   void Reward(int answer, float reward);
   // The open answer of highest UCB, the first of equals; -1 if all are closed.
-  int Select() const;
+  // Costs the logarithm of their number.
+  int Select();
   float Ucb(int answer) const;
   bool Closed(int answer) const {
     return (*this)[answer].children >= children_ && (*this)[answer].improved;
@@ -57,10 +62,25 @@ class RefineTree {
  private:
   Answer& at(int i) { return answers_[static_cast<size_t>(i)]; }
   void BackUp(int answer);
+  // UCB or closing of `answer` may have changed.
+  void Enter(int answer);
+
+  struct Waiting {
+    float ucb;
+    int answer;
+    uint32_t stamp;
+    bool operator<(const Waiting& o) const {
+      return ucb != o.ucb ? ucb < o.ucb : answer > o.answer;
+    }
+  };
 
   const float c_;
   const int children_;
   std::vector<Answer> answers_;
+  // Every open answer, with entries that hold no longer among them: those whose
+  // stamp is not the answer's.
+  std::priority_queue<Waiting> queue_;
+  std::vector<uint32_t> stamps_;
 };
 
 }  // namespace espalier

@@ -1,6 +1,5 @@
 #include "src/eval/method_costs.h"
 
-#include <cctype>
 #include <filesystem>
 #include <set>
 
@@ -11,19 +10,6 @@
 
 namespace espalier {
 namespace {
-
-// "BM_MctsStar/sims:8000" -> "mcts_star"
-std::string MethodOfRow(const std::string& row) {
-  std::string name = row.substr(0, row.find('/'));
-  if (name.rfind("BM_", 0) == 0) name = name.substr(3);
-  std::string method;
-  for (const char c : name) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (std::isupper(byte) != 0 && !method.empty()) method += '_';
-    method += static_cast<char>(std::tolower(byte));
-  }
-  return method;
-}
 
 std::string Text(const nlohmann::json& row, const char* key) {
   const auto it = row.find(key);
@@ -50,14 +36,13 @@ absl::StatusOr<MethodCosts> ParseMethodCosts(const std::string& text,
     if (!row.is_object()) continue;
     const bool aggregate = Text(row, "run_type") == "aggregate";
     if (aggregate && Text(row, "aggregate_name") != "median") continue;
-    const auto rate = row.find("sims_per_s");
+    const auto rate = row.find("steps_per_s");
     if (rate == row.end() || !rate->is_number()) continue;
-    const double sims_per_s = rate->get<double>();
-    if (!(sims_per_s > 0)) continue;
-    const std::string label = Text(row, "label");
-    const std::string method = label.empty() ? MethodOfRow(Text(row, "name"))
-                                             : label.substr(0, label.find(':'));
-    const MethodCost cost{.microseconds = 1e6 / sims_per_s,
+    const double steps_per_s = rate->get<double>();
+    if (!(steps_per_s > 0)) continue;
+    const std::string method = Text(row, "label");
+    if (method.empty()) continue;
+    const MethodCost cost{.microseconds = 1e6 / steps_per_s,
                           .row = Text(row, "name")};
     if (aggregate && have_median.insert(method).second) {
       costs[method] = cost;

@@ -3,10 +3,9 @@
 //
 //   ESP_ASSIGN_OR_RETURN(MethodCosts costs,
 //                        ReadMethodCosts("docs/results/search-core.json"));
-//   costs.at("puct").microseconds   // of a simulation
+//   costs.at("puct").microseconds   // of a step sampled
 //
-// A row counts that has the counter sims_per_s. Its method is the first name of
-// its label, "puct:descend=false", or of its own, BM_MctsStar/sims:8000. Of a
+// A row counts that has the counter steps_per_s and a method as its label. Of a
 // method's rows the median of repetitions is taken, else the first.
 #ifndef ESPALIER_SRC_EVAL_METHOD_COSTS_H_
 #define ESPALIER_SRC_EVAL_METHOD_COSTS_H_
@@ -19,7 +18,7 @@
 namespace espalier {
 
 struct MethodCost {
-  double microseconds = 0;  // of a simulation, without the models
+  double microseconds = 0;  // of a step sampled, without the models
   std::string row;          // the benchmark's name of it
 };
 

@@ -107,8 +107,9 @@ absl::StatusOr<std::string> MethodsPage(const MethodCosts& costs) {
       "anew. -->\n# Search methods\n\n"
       "A method is named with its options after colons, "
       "`--search beam:width=2:branch=8`, or by a file of the form of a preset, "
-      "`--search my.textproto`. *Cost* is what one simulation takes beside the "
-      "models (bench/search/search_core_benchmark; \"-\": not measured).\n\n",
+      "`--search my.textproto`. *Cost* is the search's own time for each step "
+      "that it samples, with the method's defaults and without the models "
+      "(bench/search/search_core_benchmark).\n\n",
       table,
       "\n## Presets\nPublished systems as settings of a method: `--preset "
       "rest_mcts_star`, with options of one's own after colons, "

@@ -11,27 +11,25 @@ namespace {
 constexpr char kWritten[] = R"json({
   "context": {"num_cpus": 2},
   "benchmarks": [
-    {"name": "BM_Puct/sims:8000/branching:4/real_time",
-     "run_type": "iteration", "sims_per_s": 1000000.0},
-    {"name": "BM_Puct/sims:8000/branching:30/real_time",
-     "run_type": "iteration", "sims_per_s": 10.0},
-    {"name": "BM_MctsStar/sims:8000/branching:4/real_time_mean",
-     "run_type": "aggregate", "aggregate_name": "mean", "sims_per_s": 1.0},
-    {"name": "BM_MctsStar/sims:8000/branching:4/real_time_median",
+    {"name": "BM_EveryMethod/puct/real_time", "label": "puct",
+     "run_type": "iteration", "steps_per_s": 1000000.0},
+    {"name": "BM_EveryMethod/puct/again", "label": "puct",
+     "run_type": "iteration", "steps_per_s": 10.0},
+    {"name": "BM_EveryMethod/mcts_star/real_time_mean", "label": "mcts_star",
+     "run_type": "aggregate", "aggregate_name": "mean", "steps_per_s": 1.0},
+    {"name": "BM_EveryMethod/mcts_star/real_time_median", "label": "mcts_star",
      "run_type": "aggregate", "aggregate_name": "median",
-     "sims_per_s": 250000.0},
-    {"name": "BM_Method/9", "run_type": "iteration",
-     "label": "td_mcts:branch=4", "sims_per_s": 500000.0},
-    {"name": "BM_Nodes", "run_type": "iteration", "nodes_per_s": 3.0}
+     "steps_per_s": 250000.0},
+    {"name": "BM_Puct/sims:8000", "run_type": "iteration", "sims_per_s": 5.0},
+    {"name": "BM_Nodes", "run_type": "iteration", "steps_per_s": 3.0}
   ]})json";
 
-TEST(MethodCostsTest, RowsAreMethodsByNameOrLabel) {
+TEST(MethodCostsTest, RowsAreMethodsByLabel) {
   const auto costs = ParseMethodCosts(kWritten, "a test");
   ASSERT_TRUE(costs.ok()) << costs.status();
-  ASSERT_EQ(costs->size(), 3u);
+  ASSERT_EQ(costs->size(), 2u);
   EXPECT_DOUBLE_EQ(costs->at("puct").microseconds, 1);       // the first row
   EXPECT_DOUBLE_EQ(costs->at("mcts_star").microseconds, 4);  // the median
-  EXPECT_DOUBLE_EQ(costs->at("td_mcts").microseconds, 2);
 }
 
 TEST(MethodCostsTest, AMissingFileHasNoCosts) {

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "search/refine/refine_tree.h"
+#include "src/base/random.h"
 #include "tests/search/tree_world.h"
 
 namespace espalier {
@@ -30,6 +31,32 @@ TEST(RefineTreeTest, ValuesAreTheMeanOfWorstAndMeanAndOfTheBestChild) {
                   60 + 1.4f * std::sqrt(std::log(4.0f) / 1.00001f));
   EXPECT_FLOAT_EQ(tree.Ucb(first),
                   38.75f + 1.4f * std::sqrt(std::log(4.0f) / 3.00001f));
+}
+
+// The queue against a scan of all answers.
+TEST(RefineTreeTest, SelectsTheHighestBoundThatHoldsNow) {
+  RandomStream random(StreamKey(8, 0, 0, Purpose::kTest));
+  for (int round = 0; round < 20; ++round) {
+    RefineTree tree(1.4f, 2);
+    tree.Add(-1, 1, 0);
+    for (int step = 0; step < 200; ++step) {
+      // Few values, so that there are equals.
+      const auto reward = static_cast<float>(random.Range(-3, 3));
+      const int answer =
+          static_cast<int>(random.Below(static_cast<uint32_t>(tree.size())));
+      if (random.Below(3) == 0) {
+        tree.Reward(answer, reward);
+      } else {
+        tree.Add(answer, 1, reward);
+      }
+      int best = -1;
+      for (int i = 0; i < tree.size(); ++i) {
+        if (tree.Closed(i)) continue;
+        if (best < 0 || tree.Ucb(i) > tree.Ucb(best)) best = i;
+      }
+      ASSERT_EQ(tree.Select(), best) << round << " " << step;
+    }
+  }
 }
 
 TEST(RefineTreeTest, AnAnswerClosesWithThreeChildrenOneOfThemBetter) {

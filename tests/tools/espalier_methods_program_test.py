@@ -73,7 +73,8 @@ class ListTest(MethodsTest):
 
     def test_costs_are_read_from_a_benchmarks_output(self):
         costs = self.path("costs.json", json.dumps({"benchmarks": [
-            {"name": "BM_Puct/sims:9", "sims_per_s": 8e5}]}))
+            {"name": "BM_EveryMethod/puct", "label": "puct",
+             "steps_per_s": 8e5}]}))
         page = run("methods", "--markdown", "--costs", costs).stdout
         row, = [line for line in page.splitlines()
                 if line.startswith("| [puct](")]
