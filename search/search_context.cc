@@ -48,6 +48,7 @@ SearchContext::SearchContext(const Problem& problem, const Task& task,
 }
 
 void SearchContext::CountTree() {
+  unchanged_ = false;
   usage_.nodes = tree_.size();
   usage_.bytes = tree_.used_bytes();
 }
@@ -89,7 +90,7 @@ uint64_t SearchContext::Issue(SearchRequest request) {
   slot.completion.seq = seq;
   if (request.kind != RequestKind::kVerify &&
       request.kind != RequestKind::kGrade) {
-    ++usage_.model_calls;
+    CountModelCall();
   }
   request.seq = seq;
   outbox_.push_back(std::move(request));
@@ -115,7 +116,7 @@ Awaiting<Expansion> SearchContext::Expand(NodeId node, ExpandOptions options,
   tree_[node].flags |= kExpanded;
   if (inline_ != nullptr) {
     const uint64_t seq = IssueAnswered(RequestKind::kExpand, true);
-    ++usage_.model_calls;
+    CountModelCall();
     inline_->Expand(*this, node, options, first_sample, slot(seq).expansion);
     CountTree();
     return {this, seq};
@@ -174,7 +175,7 @@ inline bool SearchContext::ApplyScores(NodeId id, const NodeScores& scores) {
 Awaiting<Evaluation> SearchContext::EvaluateInline(
     absl::Span<const NodeId> nodes) {
   const uint64_t seq = IssueAnswered(RequestKind::kEvaluate, true);
-  ++usage_.model_calls;
+  CountModelCall();
   for (const NodeId node : nodes) {
     if (tree_[node].scored()) continue;
     if (!ApplyScores(node, inline_->Evaluate(tree_, node))) break;
@@ -217,7 +218,8 @@ RandomStream SearchContext::Stream(NodeId node, Purpose purpose,
       StreamKey(seed_, problem_hash_, tree_.path_hash(node), purpose, index));
 }
 
-bool SearchContext::ShouldStop() {
+bool SearchContext::LookWhetherToStop() {
+  unchanged_ = true;
   if (stop_reason_.empty()) {
     stopper_.Stops({usage_, standing_, tree_}, stop_reason_);
     if (tree_.full()) stop_reason_ = "the tree can hold no more";
@@ -231,6 +233,7 @@ void SearchContext::Offer(NodeId node, float score) {
 
 void SearchContext::OfferAnswer(NodeId node, int32_t answer, float score,
                                 const Standing& standing) {
+  unchanged_ = false;
   standing_ = standing;
   standing_.answered = answer >= 0;
   standing_.accepted = tree_[node].terminal() && tree_[node].proved();

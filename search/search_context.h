@@ -210,9 +210,14 @@ class SearchContext {
 
   // True once a budget is spent or a stop was asked for. Checked before work
   // is begun, so that a search returns its best answer so far.
-  bool ShouldStop();
+  bool ShouldStop() {
+    return unchanged_ ? !stop_reason_.empty() : LookWhetherToStop();
+  }
   const Usage& usage() const { return usage_; }
-  void CountSimulation() { ++usage_.simulations; }
+  void CountSimulation() {
+    ++usage_.simulations;
+    unchanged_ = false;
+  }
   int64_t tokens_left() const { return max_tokens_ - usage_.tokens; }
 
   // The best answer as of now: a node that ends a response (any node for a
@@ -251,6 +256,11 @@ class SearchContext {
     std::vector<NodeId> nodes;
     SearchCompletion completion;
   };
+  bool LookWhetherToStop();
+  void CountModelCall() {
+    ++usage_.model_calls;
+    unchanged_ = false;
+  }
   Slot& slot(uint64_t seq) { return slots_[seq & (slots_.size() - 1)]; }
   const Slot& slot(uint64_t seq) const { return slots_[seq & slot_mask_]; }
   // A slot of its own for the next sequence number.
@@ -281,6 +291,7 @@ class SearchContext {
   Tree tree_;
   Usage usage_;
   std::string stop_reason_;
+  bool unchanged_ = false;  // nothing that decides it since ShouldStop looked
   absl::Status failure_;
 
   InlineModel* const inline_;

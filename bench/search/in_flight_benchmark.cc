@@ -51,7 +51,7 @@ SearchCompletion Reply(const Tree& tree, const SearchRequest& request,
   SearchCompletion done{.seq = request.seq};
   if (request.kind == RequestKind::kEvaluate) {
     for (const NodeId id : request.nodes) {
-      const NodeId parent = tree.step(id).parent;
+      const NodeId parent = tree[id].parent;
       const float before =
           tree[parent].scored() ? tree.step(parent).path_score : 0.5f;
       const float moved =

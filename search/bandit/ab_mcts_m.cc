@@ -85,7 +85,7 @@ class MixedModelChooser : public ArmChooser {
 
   void Observed(NodeId, NodeId end, double score) override {
     if (!options_.prune) return;
-    for (NodeId id = end; id != kRoot; id = tree_.step(id).parent) {
+    for (NodeId id = end; id != kRoot; id = tree_[id].parent) {
       pruning_.Add(id, score);
     }
   }

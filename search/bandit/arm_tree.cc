@@ -8,7 +8,7 @@ void ArmTree::Open(NodeId id) {
   while (arms_[id].closed) {
     arms_[id].closed = false;
     if (id == kRoot) return;
-    id = tree_.step(id).parent;
+    id = tree_[id].parent;
     ++arms_[id].open_children;
   }
 }
@@ -18,18 +18,18 @@ void ArmTree::CloseFinished(NodeId id) {
     Arms& at = arms_[id];
     if (!at.closed && at.gen_closed && at.open_children == 0) {
       at.closed = true;
-      if (id != kRoot) --arms_[tree_.step(id).parent].open_children;
+      if (id != kRoot) --arms_[tree_[id].parent].open_children;
     }
     if (id == kRoot) return;
-    id = tree_.step(id).parent;
+    id = tree_[id].parent;
   }
 }
 
 void ArmTree::Observe(NodeId from, NodeId end, double score) {
   if (arms_.size() < tree_.size()) arms_.resize(tree_.size());
   const float value = static_cast<float>(score);
-  for (NodeId id = end; id != from; id = tree_.step(id).parent) {
-    const NodeId parent = tree_.step(id).parent;
+  for (NodeId id = end; id != from; id = tree_[id].parent) {
+    const NodeId parent = tree_[id].parent;
     const bool is_new = !observed(id);
     AddVisit(tree_[id], value);
     arms_[id].self.Add(score);
@@ -45,13 +45,13 @@ void ArmTree::Observe(NodeId from, NodeId end, double score) {
     }
     Open(parent);
   }
-  for (NodeId id = from; id != kRoot; id = tree_.step(id).parent) {
+  for (NodeId id = from; id != kRoot; id = tree_[id].parent) {
     AddVisit(tree_[id], value);
     arms_[id].self.Add(score);
-    arms_[tree_.step(id).parent].cont.Add(score);
+    arms_[tree_[id].parent].cont.Add(score);
   }
   AddVisit(tree_[kRoot], value);
-  CloseFinished(tree_.step(end).parent);
+  CloseFinished(tree_[end].parent);
 }
 
 void ArmTree::ObserveNothing(NodeId from) {

@@ -82,7 +82,7 @@ float Score(SearchContext& ctx, NodeId node, const BeamOptions& options) {
 // log(score) + likelihood * log p, over the whole path.
 float LogWorth(SearchContext& ctx, NodeId node, const BeamOptions& options) {
   float log_p = 0;
-  for (NodeId at = node; at != kRoot; at = ctx.tree().step(at).parent) {
+  for (NodeId at = node; at != kRoot; at = ctx.tree()[at].parent) {
     log_p += ctx.tree().step(at).logprob;
   }
   return LogScore(Score(ctx, node, options)) + options.likelihood * log_p;
@@ -115,14 +115,14 @@ struct Pass {
 // The draft's step below `parent`, or kNoNode.
 NodeId DraftStep(const SearchContext& ctx, const Pass& pass, NodeId parent) {
   for (const NodeId node : pass.draft) {
-    if (ctx.tree().step(node).parent == parent) return node;
+    if (ctx.tree()[node].parent == parent) return node;
   }
   return kNoNode;
 }
 
 // True if `node` needs no competitor.
 bool Accepted(SearchContext& ctx, NodeId node, const BeamOptions& options) {
-  const NodeId parent = ctx.tree().step(node).parent;
+  const NodeId parent = ctx.tree()[node].parent;
   const float before = parent == kRoot ? 0 : LogWorth(ctx, parent, options);
   return LogWorth(ctx, node, options) - before >= std::log(options.accept);
 }
@@ -183,7 +183,7 @@ Co<> ProposeAll(SearchContext& ctx, const std::vector<NodeId>& kept,
 // Tokens on the way from the root to `node`.
 int64_t PathTokens(const Tree& tree, NodeId node) {
   int64_t tokens = 0;
-  for (; node != kRoot; node = tree.step(node).parent)
+  for (; node != kRoot; node = tree[node].parent)
     tokens += tree.step(node).num_tokens;
   return tokens;
 }

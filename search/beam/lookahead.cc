@@ -95,8 +95,8 @@ Co<std::vector<Candidate>> Evaluate(SearchContext& ctx,
       co_await LookAheadEach(ctx, distinct, options.k, greedy);
   std::vector<NodeId> unscored;
   for (size_t i = 0; i < distinct.size(); ++i) {
-    const NodeId above = ctx.tree().step(distinct[i]).parent;
-    for (NodeId at = ends[i]; at != above; at = ctx.tree().step(at).parent) {
+    const NodeId above = ctx.tree()[distinct[i]].parent;
+    for (NodeId at = ends[i]; at != above; at = ctx.tree()[at].parent) {
       unscored.push_back(at);
     }
   }

@@ -58,7 +58,8 @@ void Insert(SearchContext& ctx, AStar& search, NodeId id) {
   const bool ends = ctx.tree()[id].terminal();
   if (ends && ctx.AnswerOf(id) < 0) return;
   if (search.costs.size() <= id) search.costs.resize(ctx.tree().size());
-  const double g = search.costs[step.parent] + StepCost(step.step_score);
+  const double g =
+      search.costs[ctx.tree()[id].parent] + StepCost(step.step_score);
   search.costs[id] = g;
   const double f =
       g + CostToGo(step.path_score, step.depth, ends, search.options.weight,

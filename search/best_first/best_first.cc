@@ -98,7 +98,7 @@ void Insert(const Tree& tree, BestFirst& search, NodeId id) {
   const BestFirstOptions& options = search.options;
   const Step& step = tree.step(id);
   if (search.sums.size() <= id) search.sums.resize(tree.size());
-  const double sum = search.sums[step.parent] + StepLogprob(step);
+  const double sum = search.sums[tree[id].parent] + StepLogprob(step);
   search.sums[id] = sum;
   double rank = 0;
   if (options.score != Score::kReward) {
@@ -136,7 +136,7 @@ Co<bool> Finish(SearchContext& ctx, BestFirst& search) {
     const Verification verdict = co_await asked[i];
     if (!verdict.done) continue;
     const End& end = search.ends[i];
-    for (NodeId id = end.node; id != kNoNode; id = ctx.tree().step(id).parent) {
+    for (NodeId id = end.node; id != kNoNode; id = ctx.tree()[id].parent) {
       AddVisit(ctx.tree()[id], verdict.correct ? 1 : 0);
     }
     search.states.Close(end.state);

@@ -11,7 +11,7 @@ namespace {
 
 std::vector<std::string_view> SortedSteps(const Tree& tree, NodeId node) {
   std::vector<std::string_view> steps;
-  for (; node != kRoot; node = tree.step(node).parent) {
+  for (; node != kRoot; node = tree[node].parent) {
     steps.push_back(tree.text(node));
   }
   std::sort(steps.begin(), steps.end());
@@ -30,7 +30,7 @@ uint64_t ProofGraph::Key(const Tree& tree, NodeId node) {
   uint64_t key = StableHash(tree.text(node));
   if (merge_ == Merge::kStepSet) {
     if (step_sums_.size() <= node) step_sums_.resize(node + 1);
-    key = step_sums_[node] = key + step_sums_[tree.step(node).parent];
+    key = step_sums_[node] = key + step_sums_[tree[node].parent];
   }
   return MixHash(key, tree[node].terminal());
 }
@@ -43,7 +43,7 @@ bool ProofGraph::Same(const Tree& tree, NodeId a, NodeId b) const {
 }
 
 ProofGraph::Added ProofGraph::Add(const Tree& tree, NodeId node) {
-  const StateId parent = state_of_[tree.step(node).parent];
+  const StateId parent = state_of_[tree[node].parent];
   ESP_CHECK(parent != kNone);
   if (state_of_.size() <= node) state_of_.resize(node + 1, kNone);
   StateId state = size();

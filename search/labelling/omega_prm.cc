@@ -59,7 +59,7 @@ struct Omega {
 
 int CountWords(const Tree& tree, NodeId from, NodeId to) {
   int words = 0;
-  for (NodeId id = to; id != from; id = tree.step(id).parent) {
+  for (NodeId id = to; id != from; id = tree[id].parent) {
     bool inside = false;
     for (const char c : tree.text(id)) {
       const bool space = c == ' ' || c == '\n' || c == '\t' || c == '\r';
@@ -71,7 +71,7 @@ int CountWords(const Tree& tree, NodeId from, NodeId to) {
 }
 
 void Backup(Tree& tree, NodeId end, bool right) {
-  for (NodeId id = end; id != kNoNode; id = tree.step(id).parent) {
+  for (NodeId id = end; id != kNoNode; id = tree[id].parent) {
     AddVisit(tree[id], right ? 1 : 0);
   }
 }
@@ -119,7 +119,7 @@ Co<bool> Estimate(SearchContext& ctx, Omega& omega, NodeId state) {
 Co<> FindFirstError(SearchContext& ctx, Omega& omega, WrongRollout rollout) {
   std::vector<NodeId> path;
   for (NodeId id = rollout.end; id != rollout.state;
-       id = ctx.tree().step(id).parent) {
+       id = ctx.tree()[id].parent) {
     path.push_back(id);
   }
   std::reverse(path.begin(), path.end());

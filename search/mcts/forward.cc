@@ -10,7 +10,7 @@ Co<> Forward(SearchContext& ctx, NodeId parent, const MctsOptions& options) {
   for (const NodeId c : Children(tree, parent)) {
     // An alias has its state's value.
     if (!tree[c].scored() || tree[c].truncated() || tree[c].visits > 0 ||
-        tree[c].twin != kNoNode) {
+        tree[c].alias) {
       continue;
     }
     if (best == kNoNode || tree.step(c).path_score > tree.step(best).path_score)

@@ -40,7 +40,7 @@ void FrontierQueue::Enter(NodeId node, int width) {
   ++stamp_[node];
   waiting_[node] = may;
   if (!may) return;
-  const float parent_q = step.parent == kNoNode ? 0 : tree_[step.parent].q;
+  const float parent_q = n.parent == kNoNode ? 0 : tree_[n.parent].q;
   heap_.push({FrontierPriority(weights_, parent_q, n.q,
                                static_cast<float>(-StepLogprob(step)),
                                step.depth, max_depth_),

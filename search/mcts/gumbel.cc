@@ -54,7 +54,7 @@ class GumbelRule {
     NodeId best = kNoNode;
     float best_score = -INFINITY;
     for (size_t i = 0; i < ids_.size(); ++i) {
-      if (!Open(tree, tree[ids_[i]])) continue;
+      if (!Open(tree, ids_[i])) continue;
       const float score = policy[i] - actions_[i].visits / (1 + visits);
       if (score > best_score) {
         best_score = score;
@@ -73,7 +73,7 @@ class GumbelRule {
     bool best_wanted = false;
     float best_score = -INFINITY;
     for (size_t i = 0; i < ids_.size(); ++i) {
-      if (!Open(tree, tree[ids_[i]])) continue;
+      if (!Open(tree, ids_[i])) continue;
       const float score = perturbed[i] + sigma[i];
       const bool wanted = static_cast<int>(actions_[i].visits) == wanted_visits;
       if (wanted < best_wanted) continue;
@@ -102,7 +102,7 @@ class GumbelRule {
       actions_.push_back(
           {.logit = tree.step(c).logprob,
            .q = edge.visits > 0
-                    ? WithVirtualLoss(tree, edge, options_.virtual_loss)
+                    ? WithVirtualLoss(tree, c, options_.virtual_loss)
                     : OwnValue(tree, c),
            .visits = static_cast<float>(edge.visits + edge.in_flight)});
     }

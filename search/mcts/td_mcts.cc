@@ -54,7 +54,7 @@ class TdRule {
         (options_.c1 + std::log((n + options_.c2) / options_.c2));
     float low = INFINITY, high = -INFINITY;
     for (const NodeId child : Children(tree, parent)) {
-      const float q = WithVirtualLoss(tree, tree[child], options_.virtual_loss);
+      const float q = WithVirtualLoss(tree, child, options_.virtual_loss);
       low = std::min(low, q);
       high = std::max(high, q);
     }

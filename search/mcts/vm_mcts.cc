@@ -56,7 +56,7 @@ NodeId Pick(const Tree& tree, NodeId parent, float c) {
   float best_score = -INFINITY;
   for (const NodeId child : Children(tree, parent)) {
     const Node& node = tree[child];
-    if (!Open(tree, node) || node.terminal()) continue;
+    if (!Open(tree, child) || node.terminal()) continue;
     const float n = static_cast<float>(node.visits);
     const float score = node.q + c * std::sqrt((1 + log_n) / (0.1f + n));
     if (score > best_score) {

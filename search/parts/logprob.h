@@ -18,7 +18,7 @@ inline double StepLogprob(const Step& step) {
 inline double MeanLogprob(const Tree& tree, NodeId from, NodeId to) {
   double sum = 0;
   int64_t tokens = 0;
-  for (NodeId id = to; id != from; id = tree.step(id).parent) {
+  for (NodeId id = to; id != from; id = tree[id].parent) {
     sum += tree.step(id).logprob;
     tokens += tree.step(id).num_tokens;
   }

@@ -17,11 +17,12 @@ void SetPriors(Tree& tree, NodeId parent, bool mean);
 // Sum of the priors of visited children.
 float VisitedPrior(const Tree& tree, NodeId parent);
 
-// Whether selection may go to the child.
-inline bool Open(const Tree& tree, const Node& child) {
-  return (child.flags & (kTruncated | kClosed)) == 0 &&
-         (child.twin == kNoNode ||
-          (tree[child.twin].flags & (kTruncated | kClosed)) == 0);
+// Whether selection may go to a child that stands for `state`.
+inline bool Open(const Node& child, const Node& state) {
+  return ((child.flags | state.flags) & (kTruncated | kClosed)) == 0;
+}
+inline bool Open(const Tree& tree, NodeId child) {
+  return Open(tree[child], tree[tree.Twin(child)]);
 }
 
 // The open child of `parent` with the highest `score(child, edge, state)`, the
@@ -34,10 +35,9 @@ NodeId PickHighest(const Tree& tree, NodeId parent, const Score& score) {
   float highest = -INFINITY;
   ForEachChild(tree, parent, [&](NodeId child) {
     const Node& edge = tree[child];
-    if ((edge.flags & (kTruncated | kClosed)) != 0) return;
-    const bool alias = edge.twin != kNoNode;
-    if (alias && !Open(tree, edge)) return;
-    const float value = score(child, edge, alias ? tree[edge.twin] : edge);
+    const Node& state = edge.alias ? tree[tree.Twin(child)] : edge;
+    if (!Open(edge, state)) return;
+    const float value = score(child, edge, state);
     // Without a branch: which child it is cannot be foretold.
     best = value > highest ? child : best;
     highest = std::max(value, highest);
@@ -68,9 +68,8 @@ inline float WithVirtualLoss(const Node& edge, const Node& state, float loss) {
   const float n = static_cast<float>(edge.visits);
   return state.q * n / (n + loss * static_cast<float>(edge.in_flight));
 }
-inline float WithVirtualLoss(const Tree& tree, const Node& child, float loss) {
-  return WithVirtualLoss(
-      child, child.twin == kNoNode ? child : tree[child.twin], loss);
+inline float WithVirtualLoss(const Tree& tree, NodeId child, float loss) {
+  return WithVirtualLoss(tree[child], tree[tree.Twin(child)], loss);
 }
 
 }  // namespace espalier

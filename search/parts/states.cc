@@ -9,7 +9,7 @@ uint64_t States::Key(const Tree& tree, NodeId node) {
   if (share_ == Share::kLastStep) return step;
   if (set_sums_.size() < tree.size()) set_sums_.resize(tree.size());
   // A sum: the order of the steps does not matter, their number does.
-  const NodeId parent = tree.Twin(tree.step(node).parent);
+  const NodeId parent = tree.Twin(tree[node].parent);
   return set_sums_[node] = set_sums_[parent] + MixHash(step, 1);
 }
 
@@ -18,10 +18,10 @@ void States::Enter(Tree& tree, NodeId node) {
   if (!on() || tree[node].truncated() || tree[node].num_children > 0) return;
   const auto [it, is_new] = first_.emplace(Key(tree, node), node);
   if (is_new || it->second == node) return;
-  for (NodeId up = node; up != kNoNode; up = tree.step(up).parent) {
+  for (NodeId up = node; up != kNoNode; up = tree[up].parent) {
     if (up == it->second) return;
   }
-  tree[node].twin = it->second;
+  tree.MakeAlias(node, it->second);
 }
 
 }  // namespace espalier

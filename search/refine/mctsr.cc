@@ -49,11 +49,11 @@ struct RefineOptions {
 // Stage 3, `tail`: what the answer that ends in `end` keeps.
 NodeId Kept(const Tree& tree, NodeId end) {
   NodeId worst = end;
-  for (NodeId id = end; id != kRoot; id = tree.step(id).parent) {
+  for (NodeId id = end; id != kRoot; id = tree[id].parent) {
     // The first of equals: errors are found where they were made.
     if (tree.step(id).step_score <= tree.step(worst).step_score) worst = id;
   }
-  return tree.step(worst).parent;
+  return tree[worst].parent;
 }
 
 // Stages 3 and 4: the end of a new answer whose steps are scored, or kNoNode.

@@ -20,7 +20,7 @@ NodeId PrefixOf(const Tree& tree, NodeId end, PrefixRule rule, float fraction,
   for (const NodeId step : path) {
     if (rule == PrefixRule::kThreshold &&
         tree.step(step).step_score < threshold) {
-      return tree.step(step).parent;
+      return tree[step].parent;
     }
     if (before - tree.step(step).path_score > fall) {
       fall = before - tree.step(step).path_score;
@@ -28,7 +28,7 @@ NodeId PrefixOf(const Tree& tree, NodeId end, PrefixRule rule, float fraction,
     }
     before = tree.step(step).path_score;
   }
-  return tree.step(worst).parent;
+  return tree[worst].parent;
 }
 
 }  // namespace espalier

@@ -59,7 +59,7 @@ bool HasUsable(const Tree& tree, NodeId node) {
 
 // Stage 3.
 void BackUp(Tree& tree, NodeId id) {
-  for (;; id = tree.step(id).parent) {
+  for (;; id = tree[id].parent) {
     double sum = 0;
     int children = 0;
     for (const NodeId c : Children(tree, id)) {

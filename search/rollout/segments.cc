@@ -136,7 +136,7 @@ bool Mumbles(const Tree& tree, NodeId node, int repeats) {
   if (tree.step(node).depth < repeats) return false;
   const std::string_view said = tree.text(node);
   for (int i = 1; i < repeats; ++i) {
-    node = tree.step(node).parent;
+    node = tree[node].parent;
     if (tree.text(node) != said) return false;
   }
   return true;

@@ -61,7 +61,7 @@ struct MurOptions {
 double Judge(const Tree& tree, NodeId node, const MurOptions& options) {
   const Step& step = tree.step(node);
   if (options.by == By::kLikelihood) {
-    return MeanLogprob(tree, step.parent, node);
+    return MeanLogprob(tree, tree[node].parent, node);
   }
   return options.level == Level::kPath ? step.path_score : step.step_score;
 }

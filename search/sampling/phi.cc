@@ -124,7 +124,7 @@ Co<std::vector<double>> Foresee(SearchContext& ctx,
   std::vector<std::string> outcomes;
   for (size_t i = 0; i < samples.size(); ++i) {
     const NodeId above =
-        ends[i] == from[i] ? ctx.tree().step(from[i]).parent : from[i];
+        ends[i] == from[i] ? ctx.tree()[from[i]].parent : from[i];
     samples[i].f = MeanLogprob(ctx.tree(), above, ends[i]);
     outcomes.push_back(Outcome(ctx, ends[i]));
   }

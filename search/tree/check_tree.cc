@@ -24,7 +24,7 @@ absl::Status CheckChildren(const Tree& tree, NodeId id) {
     listed = tree[c].next_sibling;
     ++count;
     if (c <= id) return Broken(c, "created before its parent");
-    if (tree.step(c).parent != id) return Broken(c, "parent link is wrong");
+    if (tree[c].parent != id) return Broken(c, "parent link is wrong");
     if (tree.step(c).depth != tree.step(id).depth + 1)
       return Broken(c, "depth is wrong");
     if (tree.step(c).draws == 0) return Broken(c, "a child without a draw");
@@ -48,11 +48,15 @@ absl::Status CheckStatistics(const Tree& tree, NodeId id,
                              uint64_t through_aliases,
                              const CheckTreeOptions& options) {
   const Node& node = tree[id];
-  if (node.twin != kNoNode) {
-    if (node.twin >= tree.size() || node.twin == id) {
+  if (node.alias != (tree.step(id).twin != kNoNode)) {
+    return Broken(id, "alias flag and twin disagree");
+  }
+  if (node.alias) {
+    const NodeId twin = tree.Twin(id);
+    if (twin >= tree.size() || twin == id) {
       return Broken(id, "an alias of nothing");
     }
-    if (tree[node.twin].twin != kNoNode) return Broken(id, "alias of an alias");
+    if (tree[twin].alias) return Broken(id, "alias of an alias");
     if (node.num_children > 0) return Broken(id, "an alias with children");
   }
   if (node.in_flight != 0) {
@@ -81,7 +85,7 @@ absl::Status CheckTree(const Tree& tree, const CheckTreeOptions& options) {
   uint32_t reached = 1;
   std::vector<uint64_t> through_aliases(tree.size());
   for (NodeId id = 0; id < tree.size(); ++id) {
-    const NodeId twin = tree[id].twin;
+    const NodeId twin = tree.step(id).twin;
     if (twin < tree.size()) through_aliases[twin] += tree[id].visits;
   }
   for (NodeId id = 0; id < tree.size(); ++id) {

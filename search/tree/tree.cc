@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "absl/container/inlined_vector.h"
+
 namespace espalier {
 
 const char* NodeKindName(NodeKind kind) {
@@ -29,20 +31,31 @@ const char* NodeKindName(NodeKind kind) {
 }
 
 Tree::Tree() {
+  nodes_.Extend(kPlace);
   nodes_.Add();
   steps_.Add().kind = NodeKind::kPrompt;
 }
 
 std::vector<NodeId> Tree::Path(NodeId id) const {
   std::vector<NodeId> path;
-  for (; id != kRoot; id = steps_[id].parent) path.push_back(id);
+  for (; id != kRoot; id = (*this)[id].parent) path.push_back(id);
   std::reverse(path.begin(), path.end());
   return path;
 }
 
 std::string Tree::Response(NodeId id) const {
+  absl::InlinedVector<NodeId, 64> path;
+  size_t size = 0;
+  for (NodeId at = id; at != kRoot; at = (*this)[at].parent) {
+    __builtin_prefetch(&steps_[at]);
+    path.push_back(at);
+  }
+  for (const NodeId step : path) size += steps_[step].text_size;
   std::string response;
-  for (const NodeId step : Path(id)) response += text(step);
+  response.reserve(size);
+  for (auto step = path.rbegin(); step != path.rend(); ++step) {
+    response += text(*step);
+  }
   return response;
 }
 
@@ -54,7 +67,7 @@ int32_t Tree::InternAnswer(std::string_view answer) {
 }
 
 int64_t Tree::used_bytes() const {
-  return static_cast<int64_t>(nodes_.size() *
+  return static_cast<int64_t>(uint64_t{size()} *
                                   (sizeof(Node) + sizeof(StoredStep)) +
                               texts_.size() + tokens_.size() * sizeof(int32_t));
 }

@@ -69,10 +69,11 @@ struct Node {
   NodeId first_child = kNoNode;
   NodeId next_sibling = kNoNode;
   uint32_t num_children = 0;  // distinct continuations
-  NodeId twin = kNoNode;      // of an alias: the node that is the same state
-  uint16_t in_flight = 0;     // selections not backed up yet
-  uint8_t flags = 0;          // NodeFlag
-  bool scattered = false;     // its children do not lie side by side
+  NodeId parent = kNoNode;
+  uint16_t in_flight = 0;      // selections not backed up yet
+  uint8_t flags = 0;           // NodeFlag
+  bool scattered : 1 = false;  // its children do not lie side by side
+  bool alias : 1 = false;      // it stands for another node, Tree::Twin
 
   bool terminal() const { return (flags & kTerminal) != 0; }
   bool truncated() const { return (flags & kTruncated) != 0; }
@@ -85,7 +86,7 @@ static_assert(sizeof(Node) == 32, "two hot nodes to a cache line");
 
 // What a node is, and what models say of it.
 struct Step {
-  NodeId parent = kNoNode;
+  NodeId twin = kNoNode;  // of an alias: the node that is the same state
   NodeId last_child = kNoNode;
   float logprob = 0;  // ln p of the step's tokens, summed, T = 1
   // Scores of the reward model in [0, 1], NaN until kScored: this step is
@@ -118,22 +119,29 @@ class Tree {
   // `*is_new` tells which. At most 65,535 draws and depth are counted.
   NodeId Add(NodeId parent, const StepDraft& draft, bool* is_new = nullptr);
 
-  Node& operator[](NodeId id) { return nodes_[id]; }
-  const Node& operator[](NodeId id) const { return nodes_[id]; }
+  Node& operator[](NodeId id) { return nodes_[kPlace + id]; }
+  const Node& operator[](NodeId id) const { return nodes_[kPlace + id]; }
   Step& step(NodeId id) { return steps_[id]; }
   const Step& step(NodeId id) const { return steps_[id]; }
-  // Says that the children of `id` will be looked at soon. Those made together
+  // Says that the children of `id`, or `id` itself if it has none, will be
+  // looked at soon. Those made together
   // lie side by side, so that all can come at once and not one after another.
   void PrefetchChildren(NodeId id) const {
-    const Node& node = nodes_[id];
-    if (node.num_children == 0) return;
-    const Node* child = &nodes_[node.first_child];
+    const Node& node = (*this)[id];
+    if (node.num_children == 0) {
+      // A leaf: what it is will be asked for.
+      __builtin_prefetch(&steps_[id]);
+      return;
+    }
+    const Node* child = &(*this)[node.first_child];
     __builtin_prefetch(child);
-    if (node.num_children > 1) __builtin_prefetch(child + 1);
-    if (node.num_children > 3) __builtin_prefetch(child + 3);
-    if (node.num_children > 5) __builtin_prefetch(child + 5);
+    if (node.num_children > 2) __builtin_prefetch(child + 2);
+    if (node.num_children > 4) __builtin_prefetch(child + 4);
+    if (node.num_children > 6) __builtin_prefetch(child + 6);
   }
-  uint32_t size() const { return static_cast<uint32_t>(nodes_.size()); }
+  uint32_t size() const {
+    return static_cast<uint32_t>(nodes_.size()) - kPlace;
+  }
 
   std::string_view text(NodeId id) const {
     const StoredStep& step = steps_[id];
@@ -149,7 +157,12 @@ class Tree {
   std::string Response(NodeId id) const;
   // What `id` stands for: itself, or the node it is an alias of.
   NodeId Twin(NodeId id) const {
-    return nodes_[id].twin == kNoNode ? id : nodes_[id].twin;
+    return (*this)[id].alias ? steps_[id].twin : id;
+  }
+  // Makes `id`, which has no children, an alias of `twin`, which is none.
+  void MakeAlias(NodeId id, NodeId twin) {
+    (*this)[id].alias = true;
+    steps_[id].twin = twin;
   }
   // Hash of the tokens from the root to `id`: what keys its random streams, so
   // that the same state draws the same samples under every method.
@@ -188,6 +201,10 @@ class Tree {
   // The child of `parent` that says the same, whose path's hash is `hash`.
   NodeId FindChild(NodeId parent, const StepDraft& draft, uint64_t hash) const;
 
+  // Where the root lies in nodes_: its four or eight children then begin with a
+  // cache line of their own, and so do those of all others, where everyone has
+  // as many.
+  static constexpr uint32_t kPlace = 1;
   GrowableArray<Node> nodes_;
   GrowableArray<StoredStep> steps_;
   GrowableArray<char> texts_;
@@ -261,7 +278,7 @@ inline NodeId Tree::Add(NodeId parent, const StepDraft& draft, bool* is_new) {
   for (const int32_t token : draft.tokens) {
     hash = MixHash(hash, static_cast<uint64_t>(token));
   }
-  const NodeId known = nodes_[parent].num_children == 0
+  const NodeId known = (*this)[parent].num_children == 0
                            ? kNoNode
                            : FindChild(parent, draft, hash);
   if (is_new != nullptr) *is_new = known == kNoNode;
@@ -275,7 +292,7 @@ inline NodeId Tree::Add(NodeId parent, const StepDraft& draft, bool* is_new) {
                                             (draft.truncated ? kTruncated : 0));
   StoredStep& step = steps_.Add();
   StoredStep& up_step = steps_[parent];
-  step.parent = parent;
+  (*this)[id].parent = parent;
   step.logprob = draft.logprob;
   step.kind = draft.kind;
   step.draws = 1;
@@ -289,11 +306,11 @@ inline NodeId Tree::Add(NodeId parent, const StepDraft& draft, bool* is_new) {
             texts_.Extend(draft.text.size()));
   int32_t* const tokens = tokens_.Extend(num_tokens);
   for (size_t i = 0; i < num_tokens; ++i) tokens[i] = draft.tokens[i];
-  Node& up = nodes_[parent];
+  Node& up = (*this)[parent];
   if (up.num_children == 0) {
     up.first_child = id;
   } else {
-    nodes_[up_step.last_child].next_sibling = id;
+    (*this)[up_step.last_child].next_sibling = id;
     up.scattered |= up_step.last_child + 1 != id;
   }
   up_step.last_child = id;

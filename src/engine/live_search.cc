@@ -11,7 +11,7 @@ namespace {
 TreeNode Describe(const Tree& tree, NodeId id) {
   const Node& node = tree[id];
   const Step& step = tree.step(id);
-  return {.parent = step.parent == kNoNode ? -1 : static_cast<int>(step.parent),
+  return {.parent = node.parent == kNoNode ? -1 : static_cast<int>(node.parent),
           .kind = NodeKindName(step.kind),
           .text = std::string(tree.text(id)),
           .logprob = step.logprob,
@@ -51,7 +51,7 @@ NodeSequences::~NodeSequences() {
 SeqId NodeSequences::Of(const Tree& tree, NodeId node) {
   if (seqs_.size() < tree.size()) seqs_.resize(tree.size(), -1);
   if (seqs_[node] < 0) {
-    const SeqId parent = Of(tree, tree.step(node).parent);
+    const SeqId parent = Of(tree, tree[node].parent);
     seqs_[node] = backend_->Extend(parent, tree.tokens(node));
   }
   return seqs_[node];

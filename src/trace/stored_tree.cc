@@ -89,15 +89,14 @@ StoredTree ToStored(const Tree& tree, absl::Span<const NodeVerdict> verdicts,
     const absl::Span<const int32_t> tokens = tree.tokens(id);
     const std::string_view text = tree.text(id);
     out.nodes.push_back(
-        {.parent =
-             step.parent == kNoNode ? -1 : static_cast<int32_t>(step.parent),
+        {.parent = n.parent == kNoNode ? -1 : static_cast<int32_t>(n.parent),
          .kind = step.kind,
          .flags = n.flags,
          .verdict = id < verdicts.size() ? verdicts[id] : NodeVerdict{},
          .visits = n.visits,
          .draws = step.draws,
          .answer = step.answer,
-         .twin = n.twin == kNoNode ? -1 : static_cast<int32_t>(n.twin),
+         .twin = step.twin == kNoNode ? -1 : static_cast<int32_t>(step.twin),
          .prior = n.prior,
          .q = n.q,
          .step_score = step.step_score,

@@ -115,10 +115,9 @@ class Script {
 };
 
 // Where the path to `end` first has no right end below it.
-NodeId FirstWithoutARightEnd(const std::vector<Node>& nodes,
-                             const std::vector<Step>& steps, NodeId end) {
+NodeId FirstWithoutARightEnd(const std::vector<Node>& nodes, NodeId end) {
   NodeId first = end;
-  for (NodeId id = end; id != kRoot; id = steps[id].parent) {
+  for (NodeId id = end; id != kRoot; id = nodes[id].parent) {
     if (nodes[id].q == 0) first = id;
   }
   return first;
@@ -147,11 +146,11 @@ TEST(OmegaPrmTest, FirstErrorsAreWhereTheTruthHasThem) {
       if (nodes[kRoot].q == 0) continue;  // nothing to search for
       // The step is known as the first error: the one before it leads to a
       // right end, and it was estimated, or is the end itself.
-      const NodeId error = FirstWithoutARightEnd(nodes, steps, id);
+      const NodeId error = FirstWithoutARightEnd(nodes, id);
       ++errors;
       estimated += nodes[error].terminal() || nodes[error].visits >= kResponses;
       exact += !script.CanEndRight(p, found[p].responses[error]) &&
-               script.CanEndRight(p, found[p].responses[steps[error].parent]);
+               script.CanEndRight(p, found[p].responses[nodes[error].parent]);
     }
   }
   EXPECT_GT(searched, 8);

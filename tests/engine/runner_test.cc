@@ -29,7 +29,7 @@ std::string TreeText(const Tree& tree) {
   for (NodeId id = 0; id < tree.size(); ++id) {
     const Node& n = tree[id];
     const Step& step = tree.step(id);
-    absl::StrAppend(&text, step.parent, "|", std::string(tree.text(id)), "|",
+    absl::StrAppend(&text, n.parent, "|", std::string(tree.text(id)), "|",
                     n.visits, "|", step.draws, "|", n.q, "|", n.prior, "|",
                     step.logprob, "|", step.path_score, "|", step.step_score,
                     ";");

@@ -243,7 +243,7 @@ TEST(BestFirstTest, ExpandsInOrderOfPriority) {
       NodeId best = kNoNode;
       double highest = 0;
       for (NodeId id = 0; id < tree.size(); ++id) {
-        const bool seen = id == kRoot || done.contains(tree.step(id).parent);
+        const bool seen = id == kRoot || done.contains(tree[id].parent);
         if (!seen || tree[id].terminal() || done.contains(id)) continue;
         double sum = 0;
         for (const NodeId step : tree.Path(id)) sum += tree.step(step).logprob;
@@ -286,7 +286,7 @@ TEST(AStarTest, ExpandsInOrderOfCostAndOffersCheaperEndsOnly) {
       NodeId best = kNoNode;
       double least = 0;
       for (NodeId id = 0; id < tree.size(); ++id) {
-        const bool seen = id == kRoot || done.contains(tree.step(id).parent);
+        const bool seen = id == kRoot || done.contains(tree[id].parent);
         if (!seen || done.contains(id)) continue;
         double f = 0;
         for (const NodeId step : tree.Path(id))

@@ -127,7 +127,7 @@ TEST(FrontierQueueTest, TakesTheHighestPriorityThatHoldsNow) {
   const auto priority = [&](NodeId id) {
     const Node& n = tree[id];
     const Step& step = tree.step(id);
-    const float q = step.parent == kNoNode ? 0 : tree[step.parent].q;
+    const float q = n.parent == kNoNode ? 0 : tree[n.parent].q;
     return FrontierPriority({}, q, n.q, -step.logprob, step.depth, 64);
   };
   queue.Enter(kRoot, 1);

@@ -338,10 +338,10 @@ TEST(VirtualLossTest, LowersTheMeanOfWhatIsUnderWay) {
   const NodeId c = tree.Add(kRoot, {.tokens = absl::MakeConstSpan(&move, 1)});
   tree[c].visits = 3;
   tree[c].q = 0.6f;
-  EXPECT_FLOAT_EQ(WithVirtualLoss(tree, tree[c], 2), 0.6f);
+  EXPECT_FLOAT_EQ(WithVirtualLoss(tree, c, 2), 0.6f);
   tree[c].in_flight = 1;
-  EXPECT_FLOAT_EQ(WithVirtualLoss(tree, tree[c], 2), 0.36f);
-  EXPECT_FLOAT_EQ(WithVirtualLoss(tree, tree[c], 0), 0.6f);
+  EXPECT_FLOAT_EQ(WithVirtualLoss(tree, c, 2), 0.36f);
+  EXPECT_FLOAT_EQ(WithVirtualLoss(tree, c, 0), 0.6f);
 }
 
 TEST(MctsVerifyTest, AnAcceptedResponseEndsTheSearchAndOthersAreClosed) {
@@ -413,7 +413,7 @@ TEST(MctsShareTest, StatesReachedTwiceAreExpandedOnce) {
     int count = 0, aliases = 0;
     for (NodeId id = 0; id < run.tree().size(); ++id) {
       count += run.tree()[id].num_children > 0;
-      aliases += run.tree()[id].twin != kNoNode;
+      aliases += run.tree()[id].alias;
     }
     expanded[share] = count;
     EXPECT_EQ(aliases > 0, share);
@@ -469,7 +469,7 @@ TEST(MctsShareTest, WithoutEqualStatesTheGraphIsTheTree) {
     for (NodeId id = 0; id < tree.tree().size(); ++id) {
       EXPECT_EQ(tree.tree()[id].visits, graph.tree()[id].visits);
       EXPECT_NEAR(tree.tree()[id].q, graph.tree()[id].q, 1e-5);
-      EXPECT_EQ(graph.tree()[id].twin, kNoNode);
+      EXPECT_EQ(graph.tree().step(id).twin, kNoNode);
     }
   }
 }

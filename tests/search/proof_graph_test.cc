@@ -40,7 +40,7 @@ TEST(ProofGraphTest, MergingOffIsTheTree) {
     EXPECT_EQ(grown.graph.state(id), id);
     EXPECT_EQ(grown.graph.node(id), id);
     EXPECT_EQ(grown.graph.Parents(id),
-              std::vector<StateId>{grown.tree.step(id).parent});
+              std::vector<StateId>{grown.tree[id].parent});
   }
 }
 

@@ -35,7 +35,7 @@ Tree RandomTree(RandomStream& rng, int nodes) {
       tree.step(id).step_score = tree.step(id).path_score = rng.Uniform();
     }
     if (node.terminal()) tree.step(id).answer = 0;
-    if (rng.Below(5) == 0) node.twin = rng.Below(id);
+    if (rng.Below(5) == 0) tree.MakeAlias(id, rng.Below(id));
   }
   return tree;
 }
@@ -53,7 +53,7 @@ std::vector<LogEntry> LogOf(const Tree& tree, RandomStream& rng) {
     }
     step.text = std::string(tree.text(id));
     LogEntry entry{.seq = id, .fingerprint = rng.Next64()};
-    entry.nodes = {tree.step(id).parent};
+    entry.nodes = {tree[id].parent};
     entry.completion.seq = id;
     entry.completion.samples.push_back(std::move(step));
     log.push_back(std::move(entry));
@@ -78,7 +78,7 @@ TEST(StoredTreeTest, WhatIsStoredComesBack) {
     EXPECT_EQ(FirstDifference(stored, *back), "");
     for (NodeId id = 0; id < tree.size(); ++id) {
       EXPECT_EQ(back->nodes[id].verdict, verdicts[id]);
-      EXPECT_EQ(static_cast<NodeId>(back->nodes[id].twin), tree[id].twin);
+      EXPECT_EQ(static_cast<NodeId>(back->nodes[id].twin), tree.step(id).twin);
       EXPECT_EQ(back->Response(id), tree.Response(id));
     }
     // Every token has the log-prob of the sample that brought it.
