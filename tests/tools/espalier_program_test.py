@@ -143,8 +143,23 @@ class WrongInputTest(ProgramTest):
                      "one method at one budget")
         self.refused(eval_easy("--pass-at", "2", "--methods", "greedy"),
                      "--methods sample")
+        self.refused(eval_easy("--pass-at", "2", "--methods",
+                               "sample:temperature=0"), "--methods sample")
         self.refused(eval_easy("--pass-at", "2", "--seeds", "2"), "--seeds")
         self.refused(eval_easy("--samples", "2"), "--pass-at")
+
+    def test_several_models_need_several_checkpoints(self):
+        several = "ab_mcts_a:models=2"
+        self.refused(run("solve", STORY, "--search", several),
+                     "models=2", "--more-models")
+        other = os.path.join(ZOO, "countdown")
+        self.refused(run("solve", STORY, "--search", several,
+                         "--more-models", other),
+                     other, "share the policy's tokenizer")
+        solved = run("solve", STORY, "--search", several, "--json",
+                     "--more-models", STORIES)
+        self.assertEqual(solved.returncode, 0, solved.stderr)
+        self.assertTrue(json.loads(solved.stdout)["answer"])
 
     def test_unknown_flag_and_command(self):
         self.refused(run("solve", STORY, "--no-such-flag"), "no-such-flag")

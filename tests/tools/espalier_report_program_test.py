@@ -183,7 +183,8 @@ class WrongInputTest(ReportTest):
         self.refused(run("reprot"), '"report"')
 
     def test_nothing_to_read(self):
-        self.refused(run("report", "/no/such/path"), "/no/such/path")
+        self.refused(run("report", "/no/such/path"), "/no/such/path",
+                     "work folder of a training")
         self.refused(run("report", self.folder), "no metrics", "--work")
         self.refused(run("report", self.work("a.work", "")),
                      "metrics.jsonl: is empty", "try again")

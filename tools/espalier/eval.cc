@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "datasets/readers/problem_set.h"
 #include "datasets/tasks/task_registry.h"
+#include "search/algorithm.h"
 #include "search/presets.h"
 #include "src/base/error_list.h"
 #include "src/base/files.h"
@@ -40,6 +42,17 @@ struct EvalFlags {
   bool constant = false;
 };
 
+// True for "sample:temperature=0" and its like.
+bool AlwaysGreedy(const std::string& method) {
+  std::string name;
+  OptionMap given;
+  double temperature = 1;
+  if (!ResolveMethod(method, &name, &given).ok()) return false;
+  const auto it = given.find("temperature");
+  return it != given.end() && absl::SimpleAtod(it->second, &temperature) &&
+         temperature == 0;
+}
+
 // pass@k is of one method at one budget; each response is a search of its own.
 absl::Status CheckPassAt(EvalFlags& flags) {
   std::vector<int>& ks = flags.pass_at;
@@ -63,10 +76,10 @@ absl::Status CheckPassAt(EvalFlags& flags) {
         absl::StrJoin(methods, ","), " and --budget-tokens ",
         absl::StrJoin(flags.sweep.budgets, ",")));
   }
-  if (methods[0] == "greedy") {
-    return absl::InvalidArgumentError(
-        "--pass-at wants independent responses and greedy gives the same one "
-        "again and again; take --methods sample");
+  if (methods[0] == "greedy" || AlwaysGreedy(methods[0])) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--pass-at wants independent responses and ", methods[0],
+        " gives the same one again and again; take --methods sample"));
   }
   flags.sweep.seeds = flags.samples;
   return absl::OkStatus();

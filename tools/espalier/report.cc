@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "src/base/files.h"
 #include "src/base/json_text.h"
 #include "src/base/status_macros.h"
@@ -35,6 +37,14 @@ int PlotWidth() {
 absl::Status RunReport(const ReportFlags& flags) {
   std::vector<TrainingReport> reports;
   for (const std::string& path : flags.paths) {
+    std::error_code error;
+    if (!std::filesystem::exists(path, error)) {
+      return absl::NotFoundError(absl::StrCat(
+          path,
+          ": no such folder or file; expected the work folder of a "
+          "training or a self-training, which is named after --out with "
+          ".work added, or a metrics.jsonl"));
+    }
     ESP_ASSIGN_OR_RETURN(TrainingReport report, ReadTrainingReport(path));
     reports.push_back(std::move(report));
   }
