@@ -58,6 +58,11 @@ struct SearchOptions {
   bool stop_decided = false;   // no vote still to come can change it
   float stop_kl = 0;  // the root's visits move by fewer nats a simulation
   int64_t stop_interval = 16;  // ... over so many simulations
+  // What may be sampled of the policy's distribution, whatever the method.
+  int top_k = 0;    // the likeliest so many tokens; 0: all
+  float top_p = 1;  // the likeliest tokens that make up so much; 1: all
+  float min_p =
+      0;  // tokens at least so likely relative to the likeliest; 0: all
   uint64_t seed = 0;
   bool keep_tree = false;  // fill SearchResult::tree
 };

@@ -184,6 +184,12 @@ absl::Status CheckSearch(const SearchOptions& options, bool graded,
         "a stop is out of range; expected a confidence from 0 to 1, a "
         "divergence of 0 or more, and 1 or more responses and simulations");
   }
+  if (options.top_k < 0 || !(options.top_p > 0 && options.top_p <= 1) ||
+      !(options.min_p >= 0 && options.min_p <= 1)) {
+    errors.Add(
+        "a filter of samples is out of range; expected top_k of 0 or more, "
+        "top_p above 0 up to 1, min_p from 0 to 1");
+  }
   if (options.method == "auto") return errors.Status();
   const auto algorithm = MakeAlgorithm(options.method);
   errors.Add(algorithm.status());

@@ -250,7 +250,10 @@ absl::Status Runner::Send(LiveSearch& live, SearchRequest request) {
       GenerateRequest body{
           .from = live.policies[policy]->Of(tree, request.nodes[0]),
           .n = request.expand.n,
-          .sampling = {.temperature = request.expand.temperature},
+          .sampling = {.temperature = request.expand.temperature,
+                       .top_k = job_->options->top_k,
+                       .top_p = job_->options->top_p,
+                       .min_p = job_->options->min_p},
           .stop = {.delimiter = job_->task->format().delimiter,
                    .max_tokens = request.max_tokens},
           .stream = request.stream,

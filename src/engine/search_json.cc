@@ -22,6 +22,9 @@ void AddStops(const SearchOptions& search, nlohmann::json& config) {
   add("stop_decided", search.stop_decided, none.stop_decided);
   add("stop_kl", search.stop_kl, none.stop_kl);
   add("stop_interval", search.stop_interval, none.stop_interval);
+  add("top_k", search.top_k, none.top_k);
+  add("top_p", search.top_p, none.top_p);
+  add("min_p", search.min_p, none.min_p);
 }
 
 void ReadStops(const nlohmann::json& config, SearchOptions& search) {
@@ -35,6 +38,9 @@ void ReadStops(const nlohmann::json& config, SearchOptions& search) {
   read("stop_decided", search.stop_decided);
   read("stop_kl", search.stop_kl);
   read("stop_interval", search.stop_interval);
+  read("top_k", search.top_k);
+  read("top_p", search.top_p);
+  read("min_p", search.min_p);
 }
 
 nlohmann::json ExtraLimitsJson(const SearchOptions& search) {

@@ -11,14 +11,14 @@
 
 namespace espalier {
 
-// What may end a search beside its budgets of tokens, simulations, nodes and
-// seconds: budgets of model calls and bytes, and the stops. Only what is set:
-// a run that was recorded before one of them came can still be gone on with.
+// What came after the first recorded runs: budgets of model calls and bytes,
+// the stops, and filters of samples. Only what is set: a run that was recorded
+// before one of them came can still be gone on with.
 void AddStops(const SearchOptions& search, nlohmann::json& config);
 // Sets what is there. Throws nlohmann::json::exception on another type.
 void ReadStops(const nlohmann::json& config, SearchOptions& search);
 
-// Every limit that is set beside the budget of tokens.
+// All that is set beside the method, the budget of tokens and the seed.
 nlohmann::json ExtraLimitsJson(const SearchOptions& search);
 
 }  // namespace espalier

@@ -24,6 +24,13 @@ TEST(CheckSearchTest, NegativeBudgetAndUngradedMethodAreRefusedInOneMessage) {
   EXPECT_TRUE(absl::StrContains(status.message(), "reference answers"));
 }
 
+TEST(CheckSearchTest, FiltersOfSamplesHaveRanges) {
+  EXPECT_TRUE(CheckSearch({.top_k = 5, .top_p = 0.9f, .min_p = 0.1f}).ok());
+  EXPECT_FALSE(CheckSearch({.top_k = -1}).ok());
+  EXPECT_FALSE(CheckSearch({.top_p = 0}).ok());
+  EXPECT_FALSE(CheckSearch({.min_p = 1.5f}).ok());
+}
+
 TEST(CheckSearchTest, PresetsAreMethods) {
   EXPECT_TRUE(CheckSearch({.method = "preset=rest_mcts_star:c=0.5"}).ok());
   EXPECT_FALSE(CheckSearch({.method = "preset=rest_mcts_star:gaet=1"}).ok());

@@ -148,6 +148,21 @@ class WrongInputTest(ProgramTest):
         self.refused(eval_easy("--pass-at", "2", "--seeds", "2"), "--seeds")
         self.refused(eval_easy("--samples", "2"), "--pass-at")
 
+    def test_filters_of_samples_reach_the_sampler(self):
+        def steps(*arguments):
+            row = json.loads(run("solve", STORY, "--json",
+                                 *arguments).stdout)
+            return [step["text"] for step in row["steps"]]
+        greedy = steps("--search", "greedy")
+        for only in (("--top-k", "1"), ("--top-p", "0.000001"),
+                     ("--min-p", "1")):
+            for seed in range(3):
+                self.assertEqual(greedy, steps(
+                    "--search", "sample:temperature=3", "--seed", str(seed),
+                    *only))
+        self.assertNotEqual(greedy, steps("--search", "sample:temperature=3"))
+        self.refused(run("solve", STORY, "--top-p", "7"), "top_p above 0")
+
     def test_several_models_need_several_checkpoints(self):
         several = "ab_mcts_a:models=2"
         self.refused(run("solve", STORY, "--search", several),

@@ -68,6 +68,17 @@ void AddBudgetFlags(CLI::App& app, SearchOptions& search) {
                  "Bytes of the tree, as 64k, 10M or 1G; 0: no limit")
       ->capture_default_str()
       ->transform(CLI::AsSizeValue(false));
+  app.add_option("--top-k", search.top_k,
+                 "Sample from the likeliest so many tokens; 0: from all")
+      ->capture_default_str();
+  app.add_option("--top-p", search.top_p,
+                 "Sample from the likeliest tokens that make up so much of the "
+                 "probability; 1: from all")
+      ->capture_default_str();
+  app.add_option("--min-p", search.min_p,
+                 "Sample from tokens at least so likely, relative to the "
+                 "likeliest; 0: from all")
+      ->capture_default_str();
   app.add_option_function<std::string>(
       "--stop-when",
       [&search](const std::string& text) {

@@ -52,8 +52,8 @@ inline int WritingModels(const ModelFlags& flags) {
   return 1 + static_cast<int>(flags.more_models.size());
 }
 
-// Budgets of a search beside its tokens, and what else ends it; for every
-// command that searches.
+// Budgets of a search beside its tokens, what else ends it, and filters of
+// samples; for every command that searches.
 void AddBudgetFlags(CLI::App& app, SearchOptions& search);
 
 // The folder of shipped models: $ESPALIER_ZOO, else models/zoo beside the
