@@ -117,7 +117,12 @@ Awaiting<Expansion> SearchContext::Expand(NodeId node, ExpandOptions options,
   if (inline_ != nullptr) {
     const uint64_t seq = IssueAnswered(RequestKind::kExpand, true);
     CountModelCall();
-    inline_->Expand(*this, node, options, first_sample, slot(seq).expansion);
+    if (options.forced.empty()) {
+      inline_->Expand(*this, node, options, first_sample, slot(seq).expansion);
+    } else {
+      slot(seq).expansion.samples.push_back(
+          AddSample(node, {.text = options.forced}));
+    }
     CountTree();
     return {this, seq};
   }

@@ -71,6 +71,9 @@ std::string_view RequestKindName(RequestKind kind);
 struct ExpandOptions {
   int n = 1;
   float temperature = 1;  // 0: greedy
+  // Not empty: nothing is sampled, this text becomes the next step. It outlives
+  // the search.
+  std::string_view forced = {};
 };
 
 // Result of Expand: one node a sample, in order of sampling. Equal samples are

@@ -247,6 +247,9 @@ absl::Status Runner::Send(LiveSearch& live, SearchRequest request) {
                         .status = absl::FailedPreconditionError(
                             "no model plays the part that was asked")});
       }
+      if (!request.expand.forced.empty()) {
+        return Force(live, request, static_cast<int>(policy));
+      }
       GenerateRequest body{
           .from = live.policies[policy]->Of(tree, request.nodes[0]),
           .n = request.expand.n,
@@ -283,6 +286,26 @@ absl::Status Runner::Send(LiveSearch& live, SearchRequest request) {
                           "no backend answers ",
                           AbslView(RequestKindName(request.kind))))});
   }
+}
+
+absl::Status Runner::Force(LiveSearch& live, const SearchRequest& request,
+                           int policy) {
+  SearchCompletion completion{.seq = request.seq};
+  SampledStep step{.text = std::string(request.expand.forced)};
+  ESP_ASSIGN_OR_RETURN(step.tokens,
+                       models_.policy_tokenizer->Encode(step.text));
+  // No sample where it does not fit into the budget.
+  if (static_cast<int>(step.tokens.size()) <= request.max_tokens) {
+    // The sampler had no choice.
+    step.logprobs.assign(step.tokens.size(), 0);
+    step.sampler_logprobs = step.logprobs;
+    NodeSequences& sequences = *live.policies[static_cast<size_t>(policy)];
+    const SeqId from = sequences.Of(live.context().tree(), request.nodes[0]);
+    step.handle =
+        ToHandle(sequences.backend()->Extend(from, step.tokens), policy);
+    completion.samples.push_back(std::move(step));
+  }
+  return Deliver(live, request, std::move(completion));
 }
 
 void Runner::Submit(LiveSearch& live, Backend& backend, SearchRequest request,

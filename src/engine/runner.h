@@ -69,6 +69,9 @@ class Runner {
   void ResumeAll();
   absl::Status Dispatch(LiveSearch& live);
   absl::Status Send(LiveSearch& live, SearchRequest request);
+  // Answers an Expand with its forced text.
+  absl::Status Force(LiveSearch& live, const SearchRequest& request,
+                     int policy);
   void Submit(LiveSearch& live, Backend& backend, SearchRequest request,
               Request body);
   absl::Status Verify(LiveSearch& live, const SearchRequest& request);

@@ -47,6 +47,9 @@ uint64_t Fingerprint(const SearchRequest& request) {
   for (const NodeId node : request.nodes) hash = MixHash(hash, node);
   hash = MixHash(hash, static_cast<uint64_t>(request.expand.n));
   hash = MixHash(hash, std::bit_cast<uint32_t>(request.expand.temperature));
+  if (!request.expand.forced.empty()) {
+    hash = MixHash(hash, StableHash(request.expand.forced));
+  }
   hash = MixHash(hash, static_cast<uint64_t>(request.first_sample));
   hash = MixHash(hash, static_cast<uint64_t>(request.max_tokens));
   return MixHash(hash, MixHash(request.stream.hi, request.stream.lo));

@@ -13,6 +13,9 @@
 namespace espalier {
 namespace {
 
+// Of a forced step, which is no move.
+constexpr int32_t kForcedToken = 9999;
+
 const Problem& TheProblem() {
   static const Problem* problem =
       new Problem{.id = "world", .set = "tree_world", .question = "?"};
@@ -100,6 +103,7 @@ int TreeWorld::Grow(int parent, int move, int depth) {
 int TreeWorld::Find(const Tree& tree, NodeId node) const {
   int place = 0;
   for (const NodeId step : tree.Path(node)) {
+    if (tree.tokens(step)[0] == kForcedToken) continue;
     place = (*this)[place].children[static_cast<size_t>(tree.tokens(step)[0])];
   }
   return place;
@@ -159,6 +163,12 @@ SearchCompletion TreeWorld::Reply(const Tree& tree,
   SearchCompletion completion{.seq = request.seq};
   if (request.kind == RequestKind::kExpand) {
     const int place = Find(tree, request.nodes[0]);
+    if (!request.expand.forced.empty()) {
+      completion.samples.push_back(
+          {.tokens = {kForcedToken},
+           .text = std::string(request.expand.forced)});
+      return completion;
+    }
     for (int i = 0; i < request.expand.n; ++i) {
       const int move = Move(place, request.stream, request.first_sample + i,
                             request.expand.temperature);

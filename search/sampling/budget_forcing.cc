@@ -1,0 +1,60 @@
+// Budget forcing (T33; s1, Muennighoff et al. 2025, arXiv:2501.19393): a
+// response that wants to end is made to think on, the sequential baseline of
+// every search.
+//
+//   1. write   a response to its end;
+//   2. force   take back its last step, the answer, and put `word` in its
+//              place: 1 goes on from there.
+//
+// `times` rounds of 2, or with times=0 until the budget is spent. The answer is
+// the last one that was given. The word is in the tree as a step of its own,
+// of tokens that nobody sampled (log-prob 0).
+#include <string>
+
+#include "search/algorithm.h"
+#include "search/parts/rollout.h"
+
+namespace espalier {
+namespace {
+
+struct ForcingOptions {
+  int times = 2;
+  float temperature = 0;
+  std::string word = "Wait";
+  void Visit(OptionVisitor& v) {
+    v.Int("times", &times, 0, 1 << 20,
+          "ends that are taken back; 0: until the budget is spent");
+    v.Real("temperature", &temperature, 0, 10, "of sampling");
+    v.Text("word", &word, "what stands in the place of an answer");
+  }
+};
+
+Co<> RunForcing(SearchContext& ctx, const ForcingOptions& options) {
+  const std::string step = options.word + ctx.format().delimiter;
+  NodeId from = kRoot;
+  for (int round = 0; !ctx.ShouldStop(); ++round) {
+    const NodeId end = co_await Rollout(ctx, from, options.temperature);  // 1
+    if (end == kNoNode) break;
+    // Thinking on may lead nowhere: that takes back no answer.
+    if (round == 0 || ctx.AnswerOf(end) >= 0) {
+      ctx.Offer(end, static_cast<float>(round));
+    }
+    ctx.CountSimulation();
+    if (options.times > 0 && round == options.times) break;
+    const Expansion forced =
+        co_await ctx.Expand(ctx.tree()[end].parent, {.forced = step});  // 2
+    if (forced.samples.empty()) break;
+    from = forced.samples[0];
+  }
+}
+
+const RegisterAlgorithm<ForcingOptions> kForcing(
+    "budget_forcing", "one response that is made to think on when it ends",
+    {RequestKind::kExpand}, &RunForcing,
+    MethodNotes{.source = "s1, Muennighoff et al. 2025, arXiv:2501.19393",
+                .when_to_use = "the model checks itself when it is told to "
+                               "wait, or as the sequential row beside a search",
+                .test = "tests/search/budget_forcing_test.cc"});
+
+}  // namespace
+}  // namespace espalier
