@@ -308,7 +308,7 @@ class SearchContext {
   std::vector<std::coroutine_handle<>> yielding_;
   std::vector<SearchRequest> outbox_;
   std::vector<Handover> handovers_;
-  std::vector<bool> answer_known_;  // per node: Node::answer is set
+  std::vector<bool> answer_known_;  // per node: Step::answer is set
   std::vector<AnytimeAnswer> anytime_;
   NodeId best_node_ = kNoNode;
   int32_t best_answer_ = -1;

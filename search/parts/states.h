@@ -7,7 +7,7 @@
 //   last_step   the last step's text: it says all that matters (Markov)
 //   step_set    the steps' texts in any order: steps commute
 // The first node of a state stands for it; later ones are its aliases
-// (Node::twin), keep their own text, tokens and visits, and never have
+// (Tree::Twin), keep their own text, tokens and visits, and never have
 // children. A node that would stand for one of its own ancestors stays a node
 // of its own; longer cycles are for the search to cut (a state it is already
 // in).
