@@ -10,6 +10,7 @@
 // the last one that was given. The word is in the tree as a step of its own,
 // of tokens that nobody sampled (log-prob 0).
 #include <string>
+#include <vector>
 
 #include "search/algorithm.h"
 #include "search/parts/rollout.h"
@@ -26,6 +27,10 @@ struct ForcingOptions {
           "ends that are taken back; 0: until the budget is spent");
     v.Real("temperature", &temperature, 0, 10, "of sampling");
     v.Text("word", &word, "what stands in the place of an answer");
+  }
+  std::vector<std::string> Check() const {
+    if (!word.empty()) return {};
+    return {"word is empty; expected what a response goes on with, as Wait"};
   }
 };
 

@@ -25,8 +25,9 @@ absl::Status CheckChildren(const Tree& tree, NodeId id) {
     ++count;
     if (c <= id) return Broken(c, "created before its parent");
     if (tree[c].parent != id) return Broken(c, "parent link is wrong");
-    if (tree.step(c).depth != tree.step(id).depth + 1)
+    if (tree.step(c).depth != tree.step(id).depth + 1) {
       return Broken(c, "depth is wrong");
+    }
     if (tree.step(c).draws == 0) return Broken(c, "a child without a draw");
     for (const NodeId d : Children(tree, id)) {
       if (d == c) break;
@@ -37,8 +38,9 @@ absl::Status CheckChildren(const Tree& tree, NodeId id) {
     last = c;
   }
   if (listed != kNoNode) return Broken(id, "child count is wrong");
-  if (last != tree.step(id).last_child)
+  if (last != tree.step(id).last_child) {
     return Broken(id, "last child is wrong");
+  }
   if (node.terminal() && count > 0) return Broken(id, "terminal has children");
   return absl::OkStatus();
 }

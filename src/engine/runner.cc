@@ -292,8 +292,12 @@ absl::Status Runner::Force(LiveSearch& live, const SearchRequest& request,
                            int policy) {
   SearchCompletion completion{.seq = request.seq};
   SampledStep step{.text = std::string(request.expand.forced)};
-  ESP_ASSIGN_OR_RETURN(step.tokens,
-                       models_.policy_tokenizer->Encode(step.text));
+  auto tokens = models_.policy_tokenizer->Encode(step.text);
+  if (!tokens.ok()) {
+    completion.status = tokens.status();
+    return Deliver(live, request, std::move(completion));
+  }
+  step.tokens = *std::move(tokens);
   // No sample where it does not fit into the budget.
   if (static_cast<int>(step.tokens.size()) <= request.max_tokens) {
     // The sampler had no choice.

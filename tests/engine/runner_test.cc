@@ -3,11 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <condition_variable>
 #include <limits>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <set>
+#include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "models/fake/byte_tokenizer.h"
@@ -44,6 +48,7 @@ struct RunSetup {
   uint64_t seed = 3;
   int64_t tokens = 200;
   ScriptedOptions script = {};
+  const Task* task = nullptr;  // in place of the script's own
 };
 
 std::vector<Outcome> RunMethod(const std::string& method, int problems,
@@ -74,7 +79,7 @@ std::vector<Outcome> RunMethod(const std::string& method, int problems,
   {
     Runner runner({&backend, &tokenizer, &backend, &tokenizer, writers},
                   executor, setup.live);
-    const ScriptTask task;
+    const ScriptTask own;
     const SearchOptions options{.method = method,
                                 .max_tokens = setup.tokens,
                                 .seed = setup.seed,
@@ -82,7 +87,7 @@ std::vector<Outcome> RunMethod(const std::string& method, int problems,
     const RunHooks hooks{.reward = reward};
     const absl::Status status = runner.Run(
         {.problems = questions,
-         .task = &task,
+         .task = setup.task != nullptr ? setup.task : &own,
          .algorithm = algorithm->get(),
          .options = &options,
          .hooks = &hooks,
@@ -132,6 +137,45 @@ TEST(RunnerTest, SameTreesWithManyThreadsLiveSearchesAndDelays) {
         ASSERT_EQ(other[i].tree, base[i].tree) << method << " problem " << i;
         ASSERT_EQ(other[i].result.answer, base[i].result.answer) << method;
       }
+    }
+  }
+}
+
+// A task that holds up its threads until so many have come.
+class GatheringTask : public ScriptTask {
+ public:
+  explicit GatheringTask(int threads) : threads_(threads) {}
+  std::optional<std::string> FindAnswer(
+      std::string_view response) const override {
+    {
+      std::unique_lock lock(mutex_);
+      seen_.insert(std::this_thread::get_id());
+      come_.notify_all();
+      come_.wait_for(lock, std::chrono::seconds(20),
+                     [&] { return seen() >= threads_; });
+    }
+    return ScriptTask::FindAnswer(response);
+  }
+  int seen() const { return static_cast<int>(seen_.size()); }
+
+ private:
+  const int threads_;
+  mutable std::mutex mutex_;
+  mutable std::condition_variable come_;
+  mutable std::set<std::thread::id> seen_;
+};
+
+// Every thread resumes searches, and the trees are the same.
+TEST(RunnerTest, AllThreadsTakePartAndTheTreesStayTheSame) {
+  for (const int threads : {1, 2, 8}) {
+    const GatheringTask task(threads);
+    const RunSetup base{.live = 32};
+    RunSetup setup{.threads = threads, .live = 32, .task = &task};
+    const auto expected = RunMethod("majority", 40, base);
+    const auto outcomes = RunMethod("majority", 40, setup);
+    EXPECT_EQ(task.seen(), threads);
+    for (size_t i = 0; i < outcomes.size(); ++i) {
+      EXPECT_EQ(outcomes[i].tree, expected[i].tree);
     }
   }
 }

@@ -50,10 +50,14 @@ TEST(BudgetForcingTest, TheFirstResponseIsTheGreedyOne) {
   EXPECT_EQ(once.tree().answer_text(once.anytime[0].answer), greedy.answer);
 }
 
+TEST(BudgetForcingTest, AWordThatSaysNothingIsRefused) {
+  const auto algorithm = MakeAlgorithm("budget_forcing", {{"word", ""}});
+  EXPECT_TRUE(absl::IsInvalidArgument(algorithm.status()));
+}
+
 TEST(BudgetForcingTest, WithoutANumberTheBudgetEndsIt) {
   const TreeWorld world({.seed = 7, .depth = 3});
-  for (const int64_t tokens : {0, 2, 3, 4, 7, 40}) {
-    if (tokens == 0) continue;
+  for (const int64_t tokens : {2, 3, 4, 7, 40}) {
     const SearchRun run =
         RunSearch("budget_forcing:times=0", world, {.tokens = tokens});
     ASSERT_TRUE(run.status.ok()) << run.status;
