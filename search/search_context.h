@@ -264,7 +264,7 @@ class SearchContext {
     ++usage_.model_calls;
     unchanged_ = false;
   }
-  Slot& slot(uint64_t seq) { return slots_[seq & (slots_.size() - 1)]; }
+  Slot& slot(uint64_t seq) { return slots_[seq & slot_mask_]; }
   const Slot& slot(uint64_t seq) const { return slots_[seq & slot_mask_]; }
   // A slot of its own for the next sequence number.
   Slot& NewSlot(RequestKind kind, uint64_t* seq);

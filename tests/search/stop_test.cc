@@ -256,10 +256,23 @@ TEST(DecidedStopperTest, EstimatesWhatTokensLeave) {
   EXPECT_FALSE(look.Ask(stopper)) << "a response that cost nothing";
 }
 
-// Whatever the stopper spares, it never changes an answer.
+// Tokens that a search spends and that `decided` spares it. Whatever it spares,
+// it never changes an answer.
+struct Spent {
+  int64_t tokens = 0, spared = 0;
+  void Compare(const std::string& method, const TreeWorld& world,
+               RunLimits limits) {
+    const SearchRun whole = RunSearch(method, world, limits);
+    limits.more.stop_decided = true;
+    const SearchRun run = RunSearch(method, world, limits);
+    ASSERT_EQ(run.answer, whole.answer) << method << " seed " << limits.seed;
+    ASSERT_LE(run.usage.tokens, whole.usage.tokens);
+    tokens += whole.usage.tokens;
+    spared += whole.usage.tokens - run.usage.tokens;
+  }
+};
+
 TEST(DecidedStopperTest, NeverChangesTheAnswer) {
-  SearchOptions more;
-  more.stop_decided = true;
   for (const std::string method :
        {"majority:n=15", "weighted:n=15", "best_of_n:n=15", "majority",
         "weighted", "puct:close=false", "puct:simulations=15:close=false",
@@ -267,7 +280,7 @@ TEST(DecidedStopperTest, NeverChangesTheAnswer) {
         "ab_mcts_a:choice=weighted",
 
         "puct:in_flight=4:choice=first:close=false"}) {
-    int64_t tokens = 0, spared = 0;
+    Spent spent;
     for (uint64_t seed = 1; seed <= 150; ++seed) {
       const TreeWorld world({.seed = seed,
                              .branching = 3,
@@ -275,26 +288,18 @@ TEST(DecidedStopperTest, NeverChangesTheAnswer) {
                              .early_leaf = 0.2,
                              .step_tokens = 3});
       for (const uint64_t shuffle : {0, 1}) {
-        RunLimits limits{.simulations = 16, .seed = seed, .shuffle = shuffle};
-        const SearchRun whole = RunSearch(method, world, limits);
-        limits.more = more;
-        const SearchRun run = RunSearch(method, world, limits);
-        ASSERT_EQ(run.answer, whole.answer) << method << " seed " << seed;
-        ASSERT_LE(run.usage.tokens, whole.usage.tokens);
-        tokens += whole.usage.tokens;
-        spared += whole.usage.tokens - run.usage.tokens;
+        spent.Compare(method, world,
+                      {.simulations = 16, .seed = seed, .shuffle = shuffle});
       }
     }
     // Of best_of_n only a score of 1 is final, and these worlds have none.
     if (method.starts_with("best_of_n")) continue;
-    EXPECT_GT(spared, 0) << method << " of " << tokens;
+    EXPECT_GT(spent.spared, 0) << method << " of " << spent.tokens;
   }
 }
 
 // Methods whose simulations cast several votes promise how many.
 TEST(DecidedStopperTest, NeverChangesTheAnswerOfMethodsWithSeveralVotes) {
-  SearchOptions more;
-  more.stop_decided = true;
   for (const std::string method :
        {"frontier:width=3:simulations=15",
         "frontier:width=3:in_flight=3:simulations=15",
@@ -302,43 +307,29 @@ TEST(DecidedStopperTest, NeverChangesTheAnswerOfMethodsWithSeveralVotes) {
         "beam:width=2:accept=0:rounds=12", "dvts:n=4:width=2:rounds=12",
         "lookahead:n=4:width=2:rounds=12",
         "gumbel:simulations=60:choice=majority:close=false"}) {
-    int64_t tokens = 0, spared = 0;
+    Spent spent;
     for (uint64_t seed = 1; seed <= 100; ++seed) {
       const TreeWorld world({.seed = seed, .branching = 3, .depth = 3});
-      RunLimits limits{
-          .tokens = 4000, .seed = seed, .check = {.min_value = -1}};
-      const SearchRun whole = RunSearch(method, world, limits);
-      limits.more = more;
-      const SearchRun run = RunSearch(method, world, limits);
-      ASSERT_EQ(run.answer, whole.answer) << method << " seed " << seed;
-      ASSERT_LE(run.usage.tokens, whole.usage.tokens);
-      tokens += whole.usage.tokens;
-      spared += whole.usage.tokens - run.usage.tokens;
+      spent.Compare(method, world,
+                    {.tokens = 4000, .seed = seed, .check = {.min_value = -1}});
     }
     // A tree where every leaf is an answer of its own leaves nothing to decide
     // between leaves that are met once.
     const bool repeats = std::string("bdl").find(method[0]) < 3;
-    EXPECT_TRUE(spared > 0 || !repeats) << method << " of " << tokens;
+    EXPECT_TRUE(spent.spared > 0 || !repeats)
+        << method << " of " << spent.tokens;
   }
 }
 
 // Where responses are equally long the estimate by tokens is exact.
 TEST(DecidedStopperTest, NeverChangesTheAnswerOfATokenBudgetEither) {
-  SearchOptions more;
-  more.stop_decided = true;
   for (const char* method : {"majority", "weighted"}) {
-    int64_t tokens = 0, spared = 0;
+    Spent spent;
     for (uint64_t seed = 1; seed <= 200; ++seed) {
       const TreeWorld world({.seed = seed, .branching = 2, .depth = 3});
-      RunLimits limits{.tokens = 46, .seed = seed};
-      const SearchRun whole = RunSearch(method, world, limits);
-      limits.more = more;
-      const SearchRun run = RunSearch(method, world, limits);
-      ASSERT_EQ(run.answer, whole.answer) << method << " seed " << seed;
-      tokens += whole.usage.tokens;
-      spared += whole.usage.tokens - run.usage.tokens;
+      spent.Compare(method, world, {.tokens = 46, .seed = seed});
     }
-    EXPECT_GT(spared, tokens / 50) << method;
+    EXPECT_GT(spent.spared, spent.tokens / 50) << method;
   }
 }
 
