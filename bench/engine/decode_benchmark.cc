@@ -13,6 +13,7 @@
 #include "datasets/tasks/task_registry.h"
 #include "espalier/engine.h"
 #include "models/cpu/trunk.h"
+#include "models/pages/page_pool.h"
 #include "src/base/check.h"
 #include "src/base/executor.h"
 
@@ -41,7 +42,8 @@ void Decode(benchmark::State& state) {
     return;
   }
   const TrunkConfig& c = (*trunk)->config();
-  PagePool pool({c.layers, c.kv_heads, c.head_dim}, int64_t{2} << 30);
+  const std::unique_ptr<PageMemory> memory = (*trunk)->NewPages();
+  PagePool pool(*memory, int64_t{2} << 30);
   Executor executor(static_cast<int>(state.range(2)));
   const int pages_each = position / kPageSlots + 1;
   std::vector<std::vector<PageId>> pages(static_cast<size_t>(rows));
@@ -58,8 +60,8 @@ void Decode(benchmark::State& state) {
                     .tokens = token,
                     .last_hidden = hidden.data() + r * c.hidden_size});
   }
-  (*trunk)->Forward(fill, pool, executor);
-  for (auto _ : state) (*trunk)->Forward(step, pool, executor);
+  (*trunk)->Forward(fill, *memory, executor);
+  for (auto _ : state) (*trunk)->Forward(step, *memory, executor);
   state.SetItemsProcessed(state.iterations() * rows);
   const double key_value_bytes =
       8.0 * c.layers * c.kv_heads * c.head_dim * (position + 1);

@@ -19,7 +19,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "models/cpu/trunk.h"
+#include "models/checkpoint/trunk_config.h"
 
 namespace espalier {
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "models/cpu/trunk.h"
+#include "models/checkpoint/trunk_config.h"
 
 namespace espalier {
 

@@ -15,6 +15,7 @@
 #include "models/checkpoint/llama_weights.h"
 #include "models/cpu/trunk.h"
 #include "models/kernels/kernels.h"
+#include "models/pages/plain_pages.h"
 #include "src/base/check.h"
 #include "src/base/status_macros.h"
 
@@ -49,7 +50,11 @@ class LlamaTrunk : public Trunk {
   LlamaTrunk(const TrunkConfig& config, const LlamaWeights& weights);
 
   const TrunkConfig& config() const override { return config_; }
-  void Forward(absl::Span<const Segment> segments, PagePool& pool,
+  std::unique_ptr<PageMemory> NewPages() const override {
+    return std::make_unique<PlainPages>(
+        PageShape{config_.layers, config_.kv_heads, config_.head_dim});
+  }
+  void Forward(absl::Span<const Segment> segments, PageMemory& pages,
                Executor& executor) override;
   void Logits(const float* hidden, int n, float* logits,
               Executor& executor) override;
@@ -57,11 +62,12 @@ class LlamaTrunk : public Trunk {
 
  private:
   size_t d() const { return static_cast<size_t>(config_.hidden_size); }
-  void RunBlock(absl::Span<const Segment> segments, PagePool& pool, Scratch& s);
-  void Attention(const Layer& layer, int index, PagePool& pool, Scratch& s);
+  void RunBlock(absl::Span<const Segment> segments, PlainPages& pages,
+                Scratch& s);
+  void Attention(const Layer& layer, int index, PlainPages& pages, Scratch& s);
   void Rotate(float* head, int position) const;
   void StoreKeyValue(const Segment& segment, int position, int layer,
-                     const float* row, PagePool& pool) const;
+                     const float* row, PlainPages& pages) const;
   void FeedForward(const Layer& layer, Scratch& s);
 
   TrunkConfig config_;
@@ -127,20 +133,20 @@ void LlamaTrunk::Rotate(float* head, int position) const {
 }
 
 void LlamaTrunk::StoreKeyValue(const Segment& segment, int position, int layer,
-                               const float* row, PagePool& pool) const {
+                               const float* row, PlainPages& pages) const {
   const int hd = config_.head_dim;
   const PageId page = segment.pages[static_cast<size_t>(position / kPageSlots)];
   const int slot = position % kPageSlots;
   const float* k = row + config_.heads * hd;
   const float* v = k + config_.kv_heads * hd;
   for (int g = 0; g < config_.kv_heads; ++g, k += hd, v += hd) {
-    float* keys = pool.keys(page, layer, g);
+    float* keys = pages.keys(page, layer, g);
     for (int i = 0; i < hd; ++i) keys[i * kPageSlots + slot] = k[i];
-    std::copy(v, v + hd, pool.values(page, layer, g) + slot * hd);
+    std::copy(v, v + hd, pages.values(page, layer, g) + slot * hd);
   }
 }
 
-void LlamaTrunk::Attention(const Layer& layer, int index, PagePool& pool,
+void LlamaTrunk::Attention(const Layer& layer, int index, PlainPages& pages,
                            Scratch& s) {
   const int rows = static_cast<int>(s.position.size());
   const int hd = config_.head_dim;
@@ -157,19 +163,19 @@ void LlamaTrunk::Attention(const Layer& layer, int index, PagePool& pool,
     }
     for (int i = 0; i < config_.heads * hd; ++i) row[i] *= scale;
     StoreKeyValue(*s.segment[static_cast<size_t>(r)], position, index, row,
-                  pool);
+                  pages);
   }
   const int group = config_.heads / config_.kv_heads;
   for (int r = 0; r < rows; ++r) {
     const Segment& segment = *s.segment[static_cast<size_t>(r)];
     const int position = s.position[static_cast<size_t>(r)];
-    const size_t pages = static_cast<size_t>(position / kPageSlots) + 1;
-    s.keys.resize(pages);
-    s.values.resize(pages);
+    const size_t blocks = static_cast<size_t>(position / kPageSlots) + 1;
+    s.keys.resize(blocks);
+    s.values.resize(blocks);
     for (int g = 0; g < config_.kv_heads; ++g) {
-      for (size_t p = 0; p < pages; ++p) {
-        s.keys[p] = pool.keys(segment.pages[p], index, g);
-        s.values[p] = pool.values(segment.pages[p], index, g);
+      for (size_t p = 0; p < blocks; ++p) {
+        s.keys[p] = pages.keys(segment.pages[p], index, g);
+        s.values[p] = pages.values(segment.pages[p], index, g);
       }
       Attend(s.qkv.data() + static_cast<size_t>(r) * width + g * group * hd,
              group, s.keys.data(), s.values.data(), position, hd,
@@ -207,7 +213,7 @@ void LlamaTrunk::FeedForward(const Layer& layer, Scratch& s) {
   }
 }
 
-void LlamaTrunk::RunBlock(absl::Span<const Segment> segments, PagePool& pool,
+void LlamaTrunk::RunBlock(absl::Span<const Segment> segments, PlainPages& pages,
                           Scratch& s) {
   s.position.clear();
   s.segment.clear();
@@ -238,7 +244,7 @@ void LlamaTrunk::RunBlock(absl::Span<const Segment> segments, PagePool& pool,
   };
   for (size_t i = 0; i < layers_.size(); ++i) {
     norm(layers_[i].input_norm);
-    Attention(layers_[i], static_cast<int>(i), pool, s);
+    Attention(layers_[i], static_cast<int>(i), pages, s);
     norm(layers_[i].post_norm);
     FeedForward(layers_[i], s);
   }
@@ -251,8 +257,9 @@ void LlamaTrunk::RunBlock(absl::Span<const Segment> segments, PagePool& pool,
   }
 }
 
-void LlamaTrunk::Forward(absl::Span<const Segment> segments, PagePool& pool,
+void LlamaTrunk::Forward(absl::Span<const Segment> segments, PageMemory& memory,
                          Executor& executor) {
+  auto& pages = static_cast<PlainPages&>(memory);
   int total = 0;
   for (const Segment& segment : segments) {
     total += static_cast<int>(segment.tokens.size());
@@ -277,7 +284,7 @@ void LlamaTrunk::Forward(absl::Span<const Segment> segments, PagePool& pool,
           const Block& block = blocks[static_cast<size_t>(b)];
           RunBlock(segments.subspan(static_cast<size_t>(block.first_segment),
                                     static_cast<size_t>(block.segments)),
-                   pool, scratch);
+                   pages, scratch);
         }
       });
 }

@@ -1,11 +1,11 @@
-// A Llama trunk with heads on the CPU: token segments in, hidden rows out.
+// A transformer trunk with heads: token segments in, hidden rows out.
 //
 // Rows are computed by kernels whose additions have one order that depends on
 // the row alone, so a row's bits do not depend on the batch, the number of
-// threads, or on whether its tokens came one by one (decode) or in a chunk
-// (prefill).
+// threads, on which pages are shared, or on whether its tokens came one by one
+// (decode) or in a chunk (prefill).
 //
-// Thread-compatible: one Forward at a time; it spreads its segments over the
+// Thread-compatible: one Forward at a time; it spreads its work over the
 // executor's threads itself.
 #ifndef ESPALIER_MODELS_CPU_TRUNK_H_
 #define ESPALIER_MODELS_CPU_TRUNK_H_
@@ -16,37 +16,25 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "models/pages/page_pool.h"
+#include "models/checkpoint/trunk_config.h"
+#include "models/pages/page_memory.h"
 #include "models/schedule/backend.h"
 #include "src/base/executor.h"
 
 namespace espalier {
 
-struct TrunkConfig {
-  int vocab_size = 0;
-  int hidden_size = 0;
-  int intermediate_size = 0;
-  int layers = 0;
-  int heads = 0;
-  int kv_heads = 0;
-  int head_dim = 0;
-  int context_length = 0;
-  float rms_norm_eps = 1e-6f;
-  float rope_theta = 10000.0f;
-  bool tied_embeddings = true;
-  bool reward_head = false;  // tensors reward_head.weight [2, d], .bias [2]
-  int32_t end_token = -1;    // eos_token_id, -1 if none
-};
-
 // Tokens at positions start .. start+tokens.size()-1 of one path. `pages[i]`
 // is the path's page for positions 64*i ..; every page that the new tokens
-// fall into is owned by this segment alone.
+// fall into is owned by this segment alone. Segments that share pages are
+// served fastest side by side.
 struct Segment {
   absl::Span<const PageId> pages;
   int start = 0;
   absl::Span<const int32_t> tokens;
-  // [hidden_size] fp32: final-norm output at the last token. Null: not wanted.
+  // fp32 output of the final norm: [hidden_size] at the last token, or
+  // [tokens, hidden_size] at all of them. Null: not wanted.
   float* last_hidden = nullptr;
+  float* all_hidden = nullptr;
 };
 
 class Trunk {
@@ -56,9 +44,12 @@ class Trunk {
   virtual ~Trunk() = default;
 
   virtual const TrunkConfig& config() const = 0;
+  // Empty memory for pages of this trunk.
+  virtual std::unique_ptr<PageMemory> NewPages() const = 0;
 
-  // Writes keys and values of all tokens into `pool` and the last hidden rows.
-  virtual void Forward(absl::Span<const Segment> segments, PagePool& pool,
+  // Writes keys and values of all tokens into `pages`, which this trunk made,
+  // and the hidden rows asked for.
+  virtual void Forward(absl::Span<const Segment> segments, PageMemory& pages,
                        Executor& executor) = 0;
   // logits[i*vocab_size ..] for hidden rows [n, hidden_size], both fp32.
   virtual void Logits(const float* hidden, int n, float* logits,

@@ -31,10 +31,8 @@ TrunkBackend::TrunkBackend(Trunk& trunk, const Tokenizer& tokenizer,
       capabilities_{.propose = true,
                     .reward = trunk.config().reward_head,
                     .context_length = trunk.config().context_length},
-      pool_({.layers = trunk.config().layers,
-             .kv_heads = trunk.config().kv_heads,
-             .head_dim = trunk.config().head_dim},
-            options.kv_bytes),
+      memory_(trunk.NewPages()),
+      pool_(*memory_, options.kv_bytes),
       tree_(pool_) {}
 
 TrunkBackend::~TrunkBackend() {
@@ -231,7 +229,7 @@ void TrunkBackend::RunTrunk(Batch& batch) {
     batch.tokens += static_cast<int64_t>(batch.segments[i].tokens.size());
   }
   if (!batch.segments.empty()) {
-    trunk_.Forward(batch.segments, pool_, executor_);
+    trunk_.Forward(batch.segments, *memory_, executor_);
     ++stats_.steps;
     stats_.rows += static_cast<int64_t>(batch.segments.size());
     stats_.tokens_computed += batch.tokens;
@@ -314,7 +312,7 @@ void TrunkBackend::Accept(Row& row, const Sampled& drawn) {
 bool TrunkBackend::Finished(const Row& row, Finish* finish) const {
   if (row.tokens.empty()) return false;
   const GenerateRequest& request = row.job->generation;
-  if (row.tokens.back() == trunk_.config().end_token) {
+  if (trunk_.config().IsEnd(row.tokens.back())) {
     *finish = Finish::kEnd;
     return true;
   }

@@ -111,6 +111,7 @@ class TrunkBackend : public Backend {
   const TrunkBackendOptions options_;
   Capabilities capabilities_;
   BackendStats stats_;
+  std::unique_ptr<PageMemory> memory_;
   PagePool pool_;
   PrefixTree tree_;
   std::list<Job> jobs_;         // in order of submission

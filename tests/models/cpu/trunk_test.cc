@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "models/checkpoint/llama_weights.h"
+#include "models/pages/page_pool.h"
 #include "src/base/random.h"
 #include "tests/models/testing/random_checkpoint.h"
 
@@ -126,11 +127,11 @@ Loaded MakeTrunk(TrunkConfig config, uint64_t seed,
   return out;
 }
 
-PagePool MakePool(const TrunkConfig& c) {
-  return PagePool(
-      {.layers = c.layers, .kv_heads = c.kv_heads, .head_dim = c.head_dim},
-      64 << 20);
-}
+struct TestPages {
+  explicit TestPages(const Trunk& trunk) : memory(trunk.NewPages()) {}
+  std::unique_ptr<PageMemory> memory;
+  PagePool pool{*memory, 64 << 20};
+};
 
 std::vector<int32_t> DrawTokens(int n, int vocab, uint64_t seed) {
   RandomStream rng(StreamKey(seed, 0, 0, Purpose::kTest));
@@ -142,7 +143,8 @@ std::vector<int32_t> DrawTokens(int n, int vocab, uint64_t seed) {
 // Hidden row after `tokens`, computed in chunks of `chunk`.
 std::vector<float> Hidden(Trunk& trunk, const std::vector<int32_t>& tokens,
                           int chunk, int threads = 1) {
-  PagePool pool = MakePool(trunk.config());
+  TestPages pages_of(trunk);
+  PagePool& pool = pages_of.pool;
   Executor executor(threads);
   std::vector<PageId> pages;
   for (size_t i = 0; i * kPageSlots < tokens.size(); ++i) {
@@ -155,7 +157,7 @@ std::vector<float> Hidden(Trunk& trunk, const std::vector<int32_t>& tokens,
                           .start = static_cast<int>(at),
                           .tokens = absl::MakeConstSpan(tokens).subspan(at, n),
                           .last_hidden = hidden.data()};
-    trunk.Forward(absl::MakeConstSpan(&segment, 1), pool, executor);
+    trunk.Forward(absl::MakeConstSpan(&segment, 1), pool.memory(), executor);
   }
   return hidden;
 }
@@ -212,7 +214,8 @@ TEST(TrunkTest, ARowAloneAndInAnyBatchHasTheSameBits) {
     std::vector<std::vector<int32_t>> texts;
     std::vector<std::vector<PageId>> pages;
     std::vector<Segment> segments;
-    PagePool pool = MakePool(config);
+    TestPages pages_of(*m.trunk);
+    PagePool& pool = pages_of.pool;
     std::vector<float> hidden(static_cast<size_t>(count * config.hidden_size));
     for (int i = 0; i < count; ++i) {
       texts.push_back(DrawTokens(rng.Range(1, 90), config.vocab_size,
@@ -229,7 +232,7 @@ TEST(TrunkTest, ARowAloneAndInAnyBatchHasTheSameBits) {
            .last_hidden = hidden.data() + i * config.hidden_size});
     }
     Executor executor(batch % 2 + 1);
-    m.trunk->Forward(segments, pool, executor);
+    m.trunk->Forward(segments, pool.memory(), executor);
     const int i = rng.Range(0, count - 1);
     const auto alone = Hidden(*m.trunk, texts[static_cast<size_t>(i)], 1000);
     for (int j = 0; j < config.hidden_size; ++j) {
@@ -242,13 +245,14 @@ TEST(TrunkTest, ARowAloneAndInAnyBatchHasTheSameBits) {
 TEST(TrunkTest, AForkThatSharesPagesEqualsACopy) {
   const TrunkConfig config = TinyConfig();
   Loaded m = MakeTrunk(config, 11);
-  PagePool pool = MakePool(config);
+  TestPages pages_of(*m.trunk);
+  PagePool& pool = pages_of.pool;
   Executor executor(1);
   const auto prefix = DrawTokens(100, config.vocab_size, 12);
   const auto branch = DrawTokens(30, config.vocab_size, 13);
   const std::vector<PageId> pages = {pool.Allocate(), pool.Allocate()};
   const Segment first{.pages = pages, .tokens = prefix};
-  m.trunk->Forward(absl::MakeConstSpan(&first, 1), pool, executor);
+  m.trunk->Forward(absl::MakeConstSpan(&first, 1), pool.memory(), executor);
   const PageId copy = pool.Allocate();
   pool.CopyPrefix(pages[1], copy, 100 - kPageSlots);
   const std::vector<PageId> forked = {pages[0], copy, pool.Allocate()};
@@ -257,7 +261,7 @@ TEST(TrunkTest, AForkThatSharesPagesEqualsACopy) {
                        .start = 100,
                        .tokens = branch,
                        .last_hidden = hidden.data()};
-  m.trunk->Forward(absl::MakeConstSpan(&second, 1), pool, executor);
+  m.trunk->Forward(absl::MakeConstSpan(&second, 1), pool.memory(), executor);
   std::vector<int32_t> whole = prefix;
   whole.insert(whole.end(), branch.begin(), branch.end());
   EXPECT_EQ(hidden, Hidden(*m.trunk, whole, 1000));

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "models/cpu/trunk.h"
+#include "models/pages/plain_pages.h"
 #include "models/tokenizer/tokenizer.h"
 #include "src/base/random.h"
 
@@ -84,8 +85,12 @@ class FakeTrunk : public Trunk {
             .path = static_cast<float>(hash / 1000 % 1000) / 1000};
   }
 
-  void Forward(absl::Span<const Segment> segments, PagePool& pool,
+  std::unique_ptr<PageMemory> NewPages() const override {
+    return std::make_unique<PlainPages>(PageShape{1, 1, 4});
+  }
+  void Forward(absl::Span<const Segment> segments, PageMemory& memory,
                Executor&) override {
+    auto& pool = static_cast<PlainPages&>(memory);
     std::map<PageId, size_t> holders;
     for (const Segment& s : segments) {
       for (const PageId page : s.pages) ++holders[page];
@@ -115,7 +120,7 @@ class FakeTrunk : public Trunk {
 
  private:
   void Run(const Segment& s, const std::map<PageId, size_t>& holders,
-           PagePool& pool) {
+           PlainPages& pool) {
     uint64_t hash = 0;
     const auto slots = [&](int position) {
       return pool.keys(s.pages[position / kPageSlots], 0, 0) +

@@ -1,0 +1,101 @@
+// The tensors of a checkpoint under one set of names, whatever its format:
+// a Hugging Face folder (one safetensors file or several) or a GGUF file.
+//
+//   ESP_ASSIGN_OR_RETURN(auto source, TensorSource::Open(path));
+//   const PartShape shape = ShapeOf(source->config(), Part::kQuery);
+//   std::vector<float> rows(shape.columns * 16);
+//   source->Read(Part::kQuery, 3, 0, 16, rows.data());
+//   source->Release(Part::kQuery, 3);
+//
+// Open checks everything before it returns: each part that the configuration
+// asks for is there with its shape and a known type, and nothing else is. The
+// data are mapped, not read: Read converts what is asked for, Release gives
+// the memory of what has been packed back to the system.
+//
+// Matrices are [outputs, inputs], row-major, rotary pairs (i, i + head_dim/2),
+// as Hugging Face's Llama has them; formats that differ are turned on reading.
+//
+// Thread-safe after Open.
+#ifndef ESPALIER_MODELS_CHECKPOINT_TENSOR_SOURCE_H_
+#define ESPALIER_MODELS_CHECKPOINT_TENSOR_SOURCE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "models/checkpoint/trunk_config.h"
+
+namespace espalier {
+
+// d hidden_size, f intermediate_size, h head_dim, v vocab_size.
+enum class Part : uint8_t {
+  kEmbedding,  // [v, d]
+  kPositions,  // [context, d], if learned
+  // Of each layer.
+  kInputNorm,      // [d]
+  kInputNormBias,  // [d], layer norm
+  kQuery,          // [heads h, d]
+  kQueryBias,
+  kKey,  // [kv_heads h, d]
+  kKeyBias,
+  kValue,  // [kv_heads h, d]
+  kValueBias,
+  kQueryNorm,  // [h], qk_norm
+  kKeyNorm,    // [h]
+  kOutput,     // [d, heads h]
+  kOutputBias,
+  kPostNorm,  // [d]
+  kPostNormBias,
+  kGate,  // [f, d], if gated
+  kGateBias,
+  kUp,  // [f, d]
+  kUpBias,
+  kDown,  // [d, f]
+  kDownBias,
+  // Once again.
+  kFinalNorm,  // [d]
+  kFinalNormBias,
+  kLmHead,  // [v, d], if not tied
+  kHead,    // [labels, d]
+  kHeadBias,
+};
+inline constexpr int kParts = static_cast<int>(Part::kHeadBias) + 1;
+
+// Vectors are one column.
+struct PartShape {
+  int64_t rows = 0;
+  int64_t columns = 1;
+};
+
+// What `part` measures in a network of this configuration, 0 rows where it
+// has no such part.
+PartShape ShapeOf(const TrunkConfig& config, Part part);
+// Parts from kInputNorm to kDownBias exist once a layer.
+bool IsLayerPart(Part part);
+
+// How a part is stored.
+enum class Storage : uint8_t { kFp32, kFp16, kBf16, kQ8_0, kQ4_0 };
+
+class TensorSource {
+ public:
+  // A folder with config.json, or a file that ends in .gguf.
+  static absl::StatusOr<std::unique_ptr<TensorSource>> Open(
+      const std::string& path);
+  virtual ~TensorSource() = default;
+
+  virtual const TrunkConfig& config() const = 0;
+  virtual Storage storage(Part part, int layer) const = 0;
+  // Rows [begin, end) as fp32, out[(end - begin) * columns]. Exact for every
+  // storage. `layer` is 0 for parts that are not a layer's.
+  virtual void Read(Part part, int layer, int64_t begin, int64_t end,
+                    float* out) const = 0;
+  // Tells the system that the part's memory is not needed any more.
+  virtual void Release(Part part, int layer) const = 0;
+  // Bytes of all files.
+  virtual int64_t bytes() const = 0;
+};
+
+}  // namespace espalier
+
+#endif  // ESPALIER_MODELS_CHECKPOINT_TENSOR_SOURCE_H_

@@ -1,0 +1,105 @@
+// What a decoder-only transformer is made of, whatever file said so.
+//
+// The networks of LlamaForCausalLM, MistralForCausalLM, Qwen2ForCausalLM,
+// Qwen3ForCausalLM and GPT2LMHeadModel, with or without heads beside the
+// language model's, are settings of one network:
+//
+//   x = embedding[token] (+ position[p], if positions are learned)
+//   each layer:  x += Output(Attention(Norm(x)))
+//                x += Down(act(Gate(Norm(x))) * Up(Norm(x)))   gated
+//                x += Down(act(Up(Norm(x))))                   not gated
+//   hidden = Norm(x);  logits = lm_head hidden
+#ifndef ESPALIER_MODELS_CHECKPOINT_TRUNK_CONFIG_H_
+#define ESPALIER_MODELS_CHECKPOINT_TRUNK_CONFIG_H_
+
+#include <cstdint>
+#include <vector>
+
+namespace espalier {
+
+enum class Architecture : uint8_t { kLlama, kMistral, kQwen2, kQwen3, kGpt2 };
+
+enum class NormKind : uint8_t {
+  kRms,    // x / sqrt(mean(x^2) + eps) * weight
+  kLayer,  // (x - mean) / sqrt(variance + eps) * weight + bias
+};
+
+enum class Activation : uint8_t {
+  kSilu,      // x / (1 + exp(-x))
+  kGeluTanh,  // x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))), "gelu_new"
+  kGelu,      // x/2 (1 + erf(x / sqrt(2)))
+};
+
+enum class RopeKind : uint8_t {
+  kDefault,
+  kLinear,   // positions divided by factor (Chen et al. 2023)
+  kDynamic,  // base raised with the length beyond original_context (NTK)
+  kLlama3,   // low frequencies divided by factor, smooth between
+  kYarn,     // interpolated by wavelength, attention scaled (Peng et al. 2023)
+};
+
+// The numbers of "rope_scaling" under their names there.
+struct RopeScaling {
+  RopeKind kind = RopeKind::kDefault;
+  double factor = 1;
+  int original_context = 0;  // original_max_position_embeddings
+  double low_freq_factor = 1, high_freq_factor = 4;  // llama3
+  double beta_fast = 32, beta_slow = 1;              // yarn
+  // yarn: multiplies queries and keys both; 0: 0.1 ln(factor) + 1.
+  double attention_factor = 0;
+};
+
+// What stands beside, or in place of, the language model's head.
+enum class HeadKind : uint8_t {
+  kNone,
+  kReward,                  // Espalier's: step and path, of the last token
+  kSequenceClassification,  // one row of labels, of the last token
+  kTokenClassification,     // a row of labels of each token
+};
+
+struct TrunkConfig {
+  int vocab_size = 0;
+  int hidden_size = 0;
+  int intermediate_size = 0;
+  int layers = 0;
+  int heads = 0;
+  int kv_heads = 0;
+  int head_dim = 0;
+  int context_length = 0;
+  float rms_norm_eps = 1e-6f;  // of whichever norm
+  float rope_theta = 10000.0f;
+  bool tied_embeddings = true;
+  bool reward_head = false;  // tensors reward_head.weight [2, d], .bias [2]
+  int32_t end_token = -1;    // the first of eos_token_id, -1 if none
+  std::vector<int32_t> more_end_tokens;  // the others
+
+  Architecture architecture = Architecture::kLlama;
+  NormKind norm = NormKind::kRms;
+  Activation activation = Activation::kSilu;
+  bool gated = true;               // an up product beside the gate's
+  bool learned_positions = false;  // GPT-2: no rotation
+  bool qkv_bias = false;
+  bool output_bias = false;  // of the attention's output product
+  bool mlp_bias = false;     // of all products of the feed-forward part
+  bool qk_norm = false;      // RMS norm of each head's query and key
+  // Keys at distances of this and more are not attended to; 0: all are.
+  int sliding_window = 0;
+  RopeScaling rope;
+
+  bool lm_head = true;  // false: a classifier, which proposes nothing
+  HeadKind head = HeadKind::kNone;  // kReward where reward_head
+  int head_labels = 0;
+  bool head_bias = false;
+
+  bool IsEnd(int32_t token) const {
+    if (token == end_token) return token >= 0;
+    for (const int32_t more : more_end_tokens) {
+      if (token == more) return true;
+    }
+    return false;
+  }
+};
+
+}  // namespace espalier
+
+#endif  // ESPALIER_MODELS_CHECKPOINT_TRUNK_CONFIG_H_

@@ -1,0 +1,43 @@
+// Equal blocks of memory by number, which never move: what pages stand in.
+#ifndef ESPALIER_MODELS_PAGES_PAGE_BLOCKS_H_
+#define ESPALIER_MODELS_PAGES_PAGE_BLOCKS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "models/pages/page_memory.h"
+#include "src/base/check.h"
+
+namespace espalier {
+
+class PageBlocks {
+ public:
+  explicit PageBlocks(int64_t page_bytes) : page_bytes_(page_bytes) {
+    ESP_CHECK(page_bytes > 0 && page_bytes % 64 == 0);
+  }
+
+  int64_t page_bytes() const { return page_bytes_; }
+  // Pages 0 .. pages-1 exist from now on. In builds with checks new ones hold
+  // NaN, so that whoever reads a slot before it is written is found out.
+  void Grow(int pages);
+  // Aligned to 64 bytes.
+  std::byte* page(PageId page) {
+    ESP_DCHECK(page >= 0 && page < total_);
+    return pages_[static_cast<size_t>(page)];
+  }
+
+ private:
+  struct Free {
+    void operator()(std::byte* memory) const;
+  };
+  int64_t page_bytes_;
+  int total_ = 0;
+  std::vector<std::unique_ptr<std::byte[], Free>> chunks_;
+  std::vector<std::byte*> pages_;
+};
+
+}  // namespace espalier
+
+#endif  // ESPALIER_MODELS_PAGES_PAGE_BLOCKS_H_
