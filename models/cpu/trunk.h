@@ -37,10 +37,24 @@ struct Segment {
   float* all_hidden = nullptr;
 };
 
+enum class WeightChoice : uint8_t {
+  kAuto,  // as stored: fp32 stays, everything else becomes bf16
+  kFp32,
+  kBf16,
+  kInt8,
+};
+
+struct TrunkOptions {
+  WeightChoice weights = WeightChoice::kAuto;
+  // Portable kernels with fp32 activations even where the machine has better.
+  bool plain_kernels = false;
+};
+
 class Trunk {
  public:
-  // Loads a Hugging Face folder: config.json and model.safetensors.
-  static absl::StatusOr<std::unique_ptr<Trunk>> Load(const std::string& folder);
+  // Loads a Hugging Face folder or a GGUF file.
+  static absl::StatusOr<std::unique_ptr<Trunk>> Load(
+      const std::string& path, const TrunkOptions& options = {});
   virtual ~Trunk() = default;
 
   virtual const TrunkConfig& config() const = 0;

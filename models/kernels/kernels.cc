@@ -32,6 +32,12 @@ HWY_INLINE V LoadWeights(const uint16_t* p) {
                      hn::ShiftLeft<16>(hn::PromoteTo(d32, hn::LoadU(d16, p))));
 }
 
+HWY_INLINE V LoadWeights(const int8_t* p) {
+  const hn::Rebind<int8_t, D> d8;
+  const hn::Rebind<int32_t, D> d32;
+  return hn::ConvertTo(D(), hn::PromoteTo(d32, hn::LoadU(d8, p)));
+}
+
 // R rows by one panel.
 template <int R, class T>
 HWY_INLINE void RowsByPanel(const float* HWY_RESTRICT x, size_t ldx,
@@ -108,20 +114,136 @@ void MatMulFp32(const float* x, size_t ldx, int rows, const float* packed,
   MatMulPanels(x, ldx, rows, packed, n, k, y, ldy);
 }
 
-void SiluMulImpl(float* HWY_RESTRICT gate, const float* HWY_RESTRICT up,
-                 int n) {
+void MatMulInt8(const float* x, size_t ldx, int rows, const int8_t* packed,
+                int n, int k, const float* scales, float* y, size_t ldy) {
+  MatMulPanels(x, ldx, rows, packed, n, k, y, ldy);
+  const D d;
+  const size_t lanes = LaneCount();
+  for (int r = 0; r < rows; ++r) {
+    float* out = y + static_cast<size_t>(r) * ldy;
+    for (size_t c = 0; c < static_cast<size_t>(PadToPanel(n)); c += lanes) {
+      hn::StoreU(hn::Mul(hn::LoadU(d, out + c), hn::LoadU(d, scales + c)), d,
+                 out + c);
+    }
+  }
+}
+
+// Sums run in as many lanes as a vector has; the last elements come one by
+// one behind them.
+template <class Map>
+HWY_INLINE float SumOver(int n, const Map& map) {
   const D d;
   const size_t lanes = LaneCount();
   const size_t count = static_cast<size_t>(n);
-  const V one = hn::Set(d, 1.0f);
+  V a = hn::Zero(d), b = a;
   size_t i = 0;
-  for (; i + lanes <= count; i += lanes) {
-    const V g = hn::LoadU(d, gate + i);
-    const V s = hn::Div(g, hn::Add(one, hn::Exp(d, hn::Neg(g))));
-    hn::StoreU(hn::Mul(s, hn::LoadU(d, up + i)), d, gate + i);
+  for (; i + 2 * lanes <= count; i += 2 * lanes) {
+    a = hn::Add(a, map.Vector(i));
+    b = hn::Add(b, map.Vector(i + lanes));
+  }
+  float sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(a, b)));
+  for (; i < count; ++i) sum += map.One(i);
+  return sum;
+}
+
+struct Values {
+  const float* x;
+  V Vector(size_t i) const { return hn::LoadU(D(), x + i); }
+  float One(size_t i) const { return x[i]; }
+};
+
+struct Squares {
+  const float* x;
+  float mean;
+  V Vector(size_t i) const {
+    const V v = hn::Sub(hn::LoadU(D(), x + i), hn::Set(D(), mean));
+    return hn::Mul(v, v);
+  }
+  float One(size_t i) const { return (x[i] - mean) * (x[i] - mean); }
+};
+
+void RmsNormImpl(const float* x, const float* weight, int n, float eps,
+                 float* y) {
+  const float sum = SumOver(n, Squares{x, 0});
+  const float scale = 1.0f / std::sqrt(sum / static_cast<float>(n) + eps);
+  for (int i = 0; i < n; ++i) y[i] = x[i] * scale * weight[i];
+}
+
+void LayerNormImpl(const float* x, const float* weight, const float* bias,
+                   int n, float eps, float* y) {
+  const float count = static_cast<float>(n);
+  const float mean = SumOver(n, Values{x}) / count;
+  const float variance = SumOver(n, Squares{x, mean}) / count;
+  const float scale = 1.0f / std::sqrt(variance + eps);
+  for (int i = 0; i < n; ++i) {
+    y[i] = (x[i] - mean) * scale * weight[i] + bias[i];
+  }
+}
+
+HWY_INLINE V Sigmoid(V x) {
+  const V one = hn::Set(D(), 1.0f);
+  return hn::Div(one, hn::Add(one, hn::Exp(D(), hn::Neg(x))));
+}
+
+// x / (1 + exp(-x)); tanh(u) = 2 sigmoid(2 u) - 1 makes GELU's tanh form
+// x sigmoid(2 u), u = sqrt(2 / pi) (x + 0.044715 x^3).
+template <Activation kAct>
+HWY_INLINE V ActivateVector(V x) {
+  const D d;
+  if constexpr (kAct == Activation::kSilu) return hn::Mul(x, Sigmoid(x));
+  const V cubic = hn::Mul(hn::Mul(x, x), hn::Mul(x, hn::Set(d, 0.044715f)));
+  const V u = hn::Mul(hn::Add(x, cubic), hn::Set(d, 1.5957691216f));
+  return hn::Mul(x, Sigmoid(u));
+}
+
+float ActivateOne(Activation act, float x) {
+  if (act == Activation::kSilu) return x / (1.0f + std::exp(-x));
+  if (act == Activation::kGelu) {
+    return 0.5f * x * (1.0f + std::erf(x * 0.70710678f));
+  }
+  const float u = 1.5957691216f * (x + 0.044715f * x * x * x);
+  return x / (1.0f + std::exp(-u));
+}
+
+template <Activation kAct>
+void ActivateAll(float* HWY_RESTRICT x, const float* HWY_RESTRICT up, int n) {
+  const D d;
+  const size_t lanes = LaneCount();
+  const size_t count = static_cast<size_t>(n);
+  size_t i = 0;
+  if constexpr (kAct != Activation::kGelu) {
+    for (; i + lanes <= count; i += lanes) {
+      V v = ActivateVector<kAct>(hn::LoadU(d, x + i));
+      if (up != nullptr) v = hn::Mul(v, hn::LoadU(d, up + i));
+      hn::StoreU(v, d, x + i);
+    }
   }
   for (; i < count; ++i) {
-    gate[i] = gate[i] / (1.0f + std::exp(-gate[i])) * up[i];
+    x[i] = ActivateOne(kAct, x[i]) * (up == nullptr ? 1.0f : up[i]);
+  }
+}
+
+void ActivateImpl(Activation act, float* x, const float* up, int n) {
+  switch (act) {
+    case Activation::kSilu:
+      return ActivateAll<Activation::kSilu>(x, up, n);
+    case Activation::kGeluTanh:
+      return ActivateAll<Activation::kGeluTanh>(x, up, n);
+    case Activation::kGelu:
+      return ActivateAll<Activation::kGelu>(x, up, n);
+  }
+}
+
+void AddImpl(float* HWY_RESTRICT x, const float* HWY_RESTRICT y, int n) {
+  for (int i = 0; i < n; ++i) x[i] += y[i];
+}
+
+void RotateImpl(float* HWY_RESTRICT x, const float* HWY_RESTRICT cos,
+                const float* HWY_RESTRICT sin, int half) {
+  for (int i = 0; i < half; ++i) {
+    const float a = x[i], b = x[i + half];
+    x[i] = a * cos[i] - b * sin[i];
+    x[i + half] = b * cos[i] + a * sin[i];
   }
 }
 
@@ -223,16 +345,17 @@ struct Running {
   float total = 0;
 };
 
-// Takes the block's `count` keys and values into `run` and `out`.
+// Takes the block's keys and values [first, count) into `run` and `out`.
 void AttendBlock(const float* HWY_RESTRICT query,
                  const float* HWY_RESTRICT keys,
-                 const float* HWY_RESTRICT values, int count, int head_dim,
-                 Running& run, float* HWY_RESTRICT out) {
+                 const float* HWY_RESTRICT values, int first, int count,
+                 int head_dim, Running& run, float* HWY_RESTRICT out) {
   const size_t lanes = LaneCount();
   const size_t dims = static_cast<size_t>(head_dim);
   alignas(64) float scores[kPanel];
   BlockScores(query, keys, head_dim, scores);
   // exp of it is 0; -inf would do as well, but not in every Exp.
+  std::fill(scores, scores + first, -1e30f);
   std::fill(scores + count, scores + kPanel, -1e30f);
   const float now = std::max(run.highest, BlockHighest(scores));
   const float keep = run.total == 0 ? 0.0f : std::exp(run.highest - now);
@@ -259,17 +382,18 @@ void AttendBlock(const float* HWY_RESTRICT query,
 
 // Block by block, so that the heads share what is in the nearest cache.
 void AttendImpl(const float* query, int heads, const float* const* keys,
-                const float* const* values, int position, int head_dim,
-                float* HWY_RESTRICT out) {
+                const float* const* values, int first, int position,
+                int head_dim, float* HWY_RESTRICT out) {
   const size_t dims = static_cast<size_t>(head_dim);
   Running run[kAttendHeads];
   std::fill(out, out + static_cast<size_t>(heads) * dims, 0.0f);
   const int blocks = position / kPanel + 1;
-  for (int b = 0; b < blocks; ++b) {
+  for (int b = first / kPanel; b < blocks; ++b) {
     const int count = std::min(kPanel, position - b * kPanel + 1);
+    const int from = std::max(0, first - b * kPanel);
     for (int h = 0; h < heads; ++h) {
       const size_t at = static_cast<size_t>(h) * dims;
-      AttendBlock(query + at, keys[b], values[b], count, head_dim, run[h],
+      AttendBlock(query + at, keys[b], values[b], from, count, head_dim, run[h],
                   out + at);
     }
   }
@@ -291,84 +415,133 @@ namespace espalier {
 
 HWY_EXPORT(MatMulBf16);
 HWY_EXPORT(MatMulFp32);
-HWY_EXPORT(SiluMulImpl);
+HWY_EXPORT(MatMulInt8);
+HWY_EXPORT(RmsNormImpl);
+HWY_EXPORT(LayerNormImpl);
+HWY_EXPORT(ActivateImpl);
+HWY_EXPORT(AddImpl);
+HWY_EXPORT(RotateImpl);
 HWY_EXPORT(AttendImpl);
 HWY_EXPORT(TargetName);
 
-PackedMatrix::PackedMatrix(absl::Span<const float> weights, int n, int k)
+namespace {
+
+// Where element (row, i) of a packed matrix stands.
+size_t PackedAt(int row, int i, int k) {
+  return (static_cast<size_t>(row / kPanel) * static_cast<size_t>(k) +
+          static_cast<size_t>(i)) *
+             kPanel +
+         static_cast<size_t>(row % kPanel);
+}
+
+}  // namespace
+
+PackedMatrix::PackedMatrix(int n, int k, WeightKind kind, ReadRows read)
     : n_(n), k_(k) {
-  ESP_CHECK(weights.size() == static_cast<size_t>(n) * static_cast<size_t>(k));
-  const bool exact = std::all_of(weights.begin(), weights.end(), IsBf16Exact);
-  const size_t size =
-      static_cast<size_t>(PadToPanel(n)) * static_cast<size_t>(k);
-  if (exact) {
-    bf16_.resize(size, 0);
-  } else {
-    fp32_.resize(size, 0);
+  const size_t padded = static_cast<size_t>(PadToPanel(n));
+  const size_t size = padded * static_cast<size_t>(k);
+  if (kind == WeightKind::kFp32) fp32_.resize(size);
+  if (kind == WeightKind::kBf16) bf16_.resize(size);
+  if (kind == WeightKind::kInt8) {
+    int8_.resize(size);
+    scales_.resize(padded);
   }
+  std::vector<float> values(static_cast<size_t>(k));
   for (int row = 0; row < n; ++row) {
+    read(row, 1, values.data());
+    float inverse = 0;
+    if (kind == WeightKind::kInt8) {
+      float highest = 0;
+      for (const float v : values) highest = std::max(highest, std::fabs(v));
+      scales_[static_cast<size_t>(row)] = highest / 127;
+      if (highest > 0) inverse = 127 / highest;
+    }
     for (int i = 0; i < k; ++i) {
-      const float value =
-          weights[static_cast<size_t>(row) * static_cast<size_t>(k) +
-                  static_cast<size_t>(i)];
-      const size_t to =
-          (static_cast<size_t>(row / kPanel) * static_cast<size_t>(k) +
-           static_cast<size_t>(i)) *
-              kPanel +
-          static_cast<size_t>(row % kPanel);
-      if (exact) {
-        bf16_[to] = FloatToBf16(value);
-      } else {
-        fp32_[to] = value;
+      const float value = values[static_cast<size_t>(i)];
+      const size_t at = PackedAt(row, i, k);
+      if (kind == WeightKind::kFp32) fp32_[at] = value;
+      if (kind == WeightKind::kBf16) bf16_[at] = FloatToBf16(value);
+      if (kind == WeightKind::kInt8) {
+        int8_[at] = static_cast<int8_t>(std::lrintf(value * inverse));
       }
     }
   }
 }
 
+int64_t PackedMatrix::bytes() const {
+  return static_cast<int64_t>(4 * fp32_.size() + 2 * bf16_.size() +
+                              int8_.size() + 4 * scales_.size());
+}
+
+void PackedMatrix::Row(int row, float* out) const {
+  for (int i = 0; i < k_; ++i) {
+    const size_t at = PackedAt(row, i, k_);
+    if (!fp32_.empty()) out[i] = fp32_[at];
+    if (!bf16_.empty()) out[i] = Bf16ToFloat(bf16_[at]);
+    if (!int8_.empty()) {
+      out[i] =
+          static_cast<float>(int8_[at]) * scales_[static_cast<size_t>(row)];
+    }
+  }
+}
+
 void MatMul(const float* x, size_t ldx, int rows, const PackedMatrix& w,
-            float* y, size_t ldy) {
-  ESP_DCHECK(ldy >= static_cast<size_t>(PadToPanel(w.n())));
-  if (w.is_bf16()) {
+            int column, int columns, float* y, size_t ldy) {
+  ESP_DCHECK(column % kPanel == 0);
+  ESP_DCHECK(ldy >= static_cast<size_t>(PadToPanel(columns)));
+  const size_t from = static_cast<size_t>(column) * static_cast<size_t>(w.k());
+  if (!w.bf16().empty()) {
     HWY_DYNAMIC_DISPATCH(MatMulBf16)
-    (x, ldx, rows, w.bf16(), w.n(), w.k(), y, ldy);
-  } else {
+    (x, ldx, rows, w.bf16().data() + from, columns, w.k(), y, ldy);
+  } else if (!w.fp32().empty()) {
     HWY_DYNAMIC_DISPATCH(MatMulFp32)
-    (x, ldx, rows, w.fp32(), w.n(), w.k(), y, ldy);
+    (x, ldx, rows, w.fp32().data() + from, columns, w.k(), y, ldy);
+  } else {
+    HWY_DYNAMIC_DISPATCH(MatMulInt8)
+    (x, ldx, rows, w.int8().data() + from, columns, w.k(), w.scales() + column,
+     y, ldy);
   }
 }
 
 void RmsNorm(const float* x, const float* weight, int n, float eps, float* y) {
-  // Eight running sums in a fixed pattern, whatever the vector width.
-  float sums[8] = {};
-  int i = 0;
-  for (; i + 8 <= n; i += 8) {
-    for (int j = 0; j < 8; ++j) sums[j] += x[i + j] * x[i + j];
-  }
-  for (; i < n; ++i) sums[0] += x[i] * x[i];
-  const float sum = ((sums[0] + sums[1]) + (sums[2] + sums[3])) +
-                    ((sums[4] + sums[5]) + (sums[6] + sums[7]));
-  const float scale = 1.0f / std::sqrt(sum / static_cast<float>(n) + eps);
-  for (int j = 0; j < n; ++j) y[j] = x[j] * scale * weight[j];
+  HWY_DYNAMIC_DISPATCH(RmsNormImpl)(x, weight, n, eps, y);
 }
 
-void SiluMul(float* gate, const float* up, int n) {
-  HWY_DYNAMIC_DISPATCH(SiluMulImpl)(gate, up, n);
+void LayerNorm(const float* x, const float* weight, const float* bias, int n,
+               float eps, float* y) {
+  HWY_DYNAMIC_DISPATCH(LayerNormImpl)(x, weight, bias, n, eps, y);
+}
+
+void Activate(Activation act, float* x, int n) {
+  HWY_DYNAMIC_DISPATCH(ActivateImpl)(act, x, nullptr, n);
+}
+
+void ActivateMul(Activation act, float* x, const float* up, int n) {
+  HWY_DYNAMIC_DISPATCH(ActivateImpl)(act, x, up, n);
+}
+
+void AddTo(float* x, const float* y, int n) {
+  HWY_DYNAMIC_DISPATCH(AddImpl)(x, y, n);
+}
+
+void Rotate(float* x, const float* cos, const float* sin, int half) {
+  HWY_DYNAMIC_DISPATCH(RotateImpl)(x, cos, sin, half);
 }
 
 void Attend(const float* query, int heads, const float* const* keys,
-            const float* const* values, int position, int head_dim,
+            const float* const* values, int first, int position, int head_dim,
             float* out) {
   while (heads > 0) {
     const int now = std::min(heads, kAttendHeads);
     HWY_DYNAMIC_DISPATCH(AttendImpl)
-    (query, now, keys, values, position, head_dim, out);
+    (query, now, keys, values, first, position, head_dim, out);
     query += now * head_dim;
     out += now * head_dim;
     heads -= now;
   }
 }
 
-std::string KernelPath() { return HWY_DYNAMIC_DISPATCH(TargetName)(); }
+std::string VectorTarget() { return HWY_DYNAMIC_DISPATCH(TargetName)(); }
 
 }  // namespace espalier
 #endif  // HWY_ONCE

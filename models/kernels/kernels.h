@@ -15,9 +15,18 @@
 #include <string>
 #include <vector>
 
-#include "absl/types/span.h"
+#include "absl/functional/function_ref.h"
+#include "models/checkpoint/trunk_config.h"
 
 namespace espalier {
+
+// How a packed matrix keeps its numbers.
+enum class WeightKind : uint8_t {
+  kFp32,
+  kBf16,
+  kInt8,  // a scale for each output; products round rows of activations to
+          // int8 with a scale of their own where the path has such products
+};
 
 // Columns of a packed panel; rows of outputs are padded to it.
 inline constexpr int kPanel = 64;
@@ -28,47 +37,63 @@ inline constexpr int PadToPanel(int n) {
 // Query heads that one pass over keys and values serves.
 inline constexpr int kAttendHeads = 16;
 
-// A weight matrix [n, k] packed as panels [PadToPanel(n)/64][k][64], padding 0.
-// Kept as bf16 where that loses nothing, else as fp32.
+// Writes rows [begin, begin + count) of a matrix [n, k] as fp32.
+using ReadRows = absl::FunctionRef<void(int begin, int count, float* out)>;
+
+// A weight matrix [n, k] packed as panels [PadToPanel(n)/64][k][64], padding 0:
+// fp32, bf16 (rounded), or int8 with a scale for each output.
 class PackedMatrix {
  public:
-  PackedMatrix() = default;
-  // `weights` is row-major [n, k], fp32.
-  PackedMatrix(absl::Span<const float> weights, int n, int k);
+  PackedMatrix(int n, int k, WeightKind kind, ReadRows read);
 
   int n() const { return n_; }
   int k() const { return k_; }
-  bool is_bf16() const { return !bf16_.empty(); }
-  const uint16_t* bf16() const { return bf16_.data(); }
-  const float* fp32() const { return fp32_.data(); }
+  int64_t bytes() const;
+  void Row(int i, float* out) const;
+
+  const std::vector<float>& fp32() const { return fp32_; }
+  const std::vector<uint16_t>& bf16() const { return bf16_; }
+  const std::vector<int8_t>& int8() const { return int8_; }
+  const float* scales() const { return scales_.data(); }  // of int8
 
  private:
-  int n_ = 0;
-  int k_ = 0;
+  int n_, k_;
   std::vector<uint16_t> bf16_;
   std::vector<float> fp32_;
+  std::vector<int8_t> int8_;
+  std::vector<float> scales_;
 };
 
-// y[r, 0..PadToPanel(n)) = x[r, 0..k) * W^T for `rows` rows; `ldx` and `ldy`
-// are row strides in floats, ldy >= PadToPanel(n).
+// y[r, c] = x[r, 0..k) * row (column + c) of W for c below `columns`, padded
+// to panels; `column` is a multiple of 64. `ldx` and `ldy` are row strides in
+// floats, ldy >= PadToPanel(columns).
 void MatMul(const float* x, size_t ldx, int rows, const PackedMatrix& w,
-            float* y, size_t ldy);
+            int column, int columns, float* y, size_t ldy);
 
 // y = x / sqrt(mean(x^2) + eps) * weight, one row of n. In place allowed.
 void RmsNorm(const float* x, const float* weight, int n, float eps, float* y);
+// y = (x - mean) / sqrt(variance + eps) * weight + bias, likewise.
+void LayerNorm(const float* x, const float* weight, const float* bias, int n,
+               float eps, float* y);
 
-// gate[i] = silu(gate[i]) * up[i] for n elements.
-void SiluMul(float* gate, const float* up, int n);
+// x[i] = act(x[i]), and x[i] = act(x[i]) * up[i], for n elements.
+void Activate(Activation act, float* x, int n);
+void ActivateMul(Activation act, float* x, const float* up, int n);
+// x[i] += y[i] for n elements.
+void AddTo(float* x, const float* y, int n);
+// Turns pairs (x[i], x[i + half]) by the angles of cos and sin, i < half.
+void Rotate(float* x, const float* cos, const float* sin, int half);
 
 // Attention of the `heads` query heads of one KV head over positions
-// 0 .. position of its path. `keys[b]` and `values[b]` are the [head_dim][64]
-// and [64][head_dim] pages of positions 64 b ..; `query` is already scaled.
-// query and out: [heads, head_dim].
+// first .. position of its path. `keys[b]` and `values[b]` are the
+// [head_dim][64] and [64][head_dim] pages of positions 64 b ..; `query` is
+// already scaled. query and out: [heads, head_dim].
 void Attend(const float* query, int heads, const float* const* keys,
-            const float* const* values, int position, int head_dim, float* out);
+            const float* const* values, int first, int position, int head_dim,
+            float* out);
 
 // The instruction set that the kernels use here: "AVX3_DL", "AVX2", ...
-std::string KernelPath();
+std::string VectorTarget();
 
 }  // namespace espalier
 

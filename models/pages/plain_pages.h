@@ -28,6 +28,7 @@ class PlainPages : public PageMemory {
   void Grow(int pages) override { blocks_.Grow(pages); }
   void CopyPrefix(PageId from, PageId to, int filled) override;
 
+  const PageShape& shape() const { return shape_; }
   // [head_dim][64] and [64][head_dim], aligned to 64 bytes.
   float* keys(PageId page, int layer, int kv_head) {
     return reinterpret_cast<float*>(blocks_.page(page)) +

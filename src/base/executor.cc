@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <cstdint>
 #include <thread>
+#include <vector>
 
 #include "oneapi/tbb/global_control.h"
 #include "oneapi/tbb/task_arena.h"
@@ -100,6 +103,106 @@ struct Job {
   }
 };
 
+// A wait so long means that a helper lost its core with a chunk in hand.
+constexpr double kStalled = 300e-6;  // seconds
+
+// One RunPhases. The ticket holds the phase in its upper half and the next
+// chunk in its lower one; who takes the last chunk of a phase and finds all of
+// them done moves it on.
+class Phases {
+ public:
+  Phases(absl::Span<const int> chunks, absl::FunctionRef<void(int, int)> fn,
+         int holders)
+      : chunks_(chunks.begin(), chunks.end()), fn_(fn), holders_(holders) {
+    Open(0);
+  }
+
+  // What helpers do.
+  void Work() { Work(false); }
+
+  // Works until the last phase has ended; the caller's part. Returns whether a
+  // helper kept it waiting. Helpers then leave after the chunk in hand.
+  bool Work(bool is_caller) {
+    bool took = false;
+    while (true) {
+      if (!is_caller && stalled_.load(std::memory_order_relaxed)) return true;
+      uint64_t ticket = ticket_.load(std::memory_order_acquire);
+      const size_t phase = ticket >> 32;
+      if (phase == chunks_.size()) {
+        return stalled_.load(std::memory_order_relaxed);
+      }
+      const int chunk = static_cast<int>(ticket & 0xFFFFFFFFu);
+      if (chunk >= chunks_[phase]) {
+        const double waited = WaitWhile(ticket);
+        if (is_caller && waited > kStalled) {
+          stalled_.store(true, std::memory_order_relaxed);
+        }
+        continue;
+      }
+      if (!ticket_.compare_exchange_weak(ticket, ticket + 1,
+                                         std::memory_order_acq_rel)) {
+        continue;
+      }
+      if (!took) participants_.fetch_add(1, std::memory_order_relaxed);
+      took = true;
+      fn_(static_cast<int>(phase), chunk);
+      // Each addition releases what fn wrote; the last one acquires it all.
+      if (done_.fetch_add(1, std::memory_order_acq_rel) + 1 == chunks_[phase]) {
+        done_.store(0, std::memory_order_relaxed);
+        Open(phase + 1);
+      }
+    }
+  }
+
+  int participants() const {
+    return participants_.load(std::memory_order_relaxed);
+  }
+
+  void LetGo() {
+    if (holders_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
+
+ private:
+  void Open(size_t phase) {
+    while (phase < chunks_.size() && chunks_[phase] == 0) ++phase;
+    ticket_.store(phase << 32, std::memory_order_release);
+  }
+
+  // Spins: what it waits for takes microseconds. Gives way now and then, for
+  // the thread that it waits for may want this very core.
+  double WaitWhile(uint64_t ticket) const {
+    constexpr int kSpins = 2000;
+    for (int i = 0; i < kSpins; ++i) {
+      if (ticket_.load(std::memory_order_relaxed) != ticket) return 0;
+      Pause();
+    }
+    const auto start = std::chrono::steady_clock::now();
+    while (ticket_.load(std::memory_order_relaxed) == ticket) {
+      std::this_thread::yield();
+    }
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() -
+                                         start)
+        .count();
+  }
+
+  static void Pause() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+  }
+
+  // A copy: a helper that starts late still asks how many phases there were.
+  const std::vector<int> chunks_;
+  const absl::FunctionRef<void(int, int)> fn_;  // alive until the last phase
+  std::atomic<uint64_t> ticket_{0};
+  std::atomic<int> done_{0};  // chunks of the phase under way
+  std::atomic<int> participants_{0};
+  std::atomic<bool> stalled_{false};  // a hint; orders nothing
+  std::atomic<int> holders_;          // the last one deletes
+};
+
+constexpr int kLongestPenalty = 256;
+
 // Its address stands, under ThreadSanitizer, for what TBB orders when it takes
 // a task from enqueue to a worker and the task's memory back again.
 char tbb_hand_over;
@@ -115,6 +218,25 @@ struct Executor::Arena {
   ~Arena() {
     while (queued.load(std::memory_order_acquire) != 0) {
       std::this_thread::yield();
+    }
+  }
+
+  // Has `helpers` workers join in `job`, each when it has time.
+  template <class J>
+  void Enlist(int helpers, J* job) {
+    const auto help = [this, job] {
+      ESP_TSAN_ACQUIRE(&tbb_hand_over);
+      job->Work();
+      job->LetGo();
+      ESP_TSAN_RELEASE(&tbb_hand_over);
+      queued.fetch_sub(1, std::memory_order_release);
+    };
+    // relaxed: only the destructor reads it, after the call that enlists.
+    queued.fetch_add(helpers, std::memory_order_relaxed);
+    ESP_TSAN_ACQUIRE(&tbb_hand_over);
+    ESP_TSAN_RELEASE(&tbb_hand_over);
+    for (int i = 0; i < helpers; ++i) {
+      ESP_TSAN_IGNORE_WRITES(arena.enqueue(help));
     }
   }
 
@@ -146,25 +268,42 @@ void Executor::ParallelFor(int n, int grain,
   }
   const int helpers = std::min(threads_, chunks) - 1;
   Job* const job = new Job{&fn, n, grain, chunks, {}, {}, {}, helpers + 1};
-  Arena* const arena = arena_.get();
-  const auto help = [job, arena] {
-    ESP_TSAN_ACQUIRE(&tbb_hand_over);
-    job->Work();
-    job->LetGo();
-    ESP_TSAN_RELEASE(&tbb_hand_over);
-    arena->queued.fetch_sub(1, std::memory_order_release);
-  };
-  // relaxed: only the destructor reads it, after this call.
-  arena->queued.fetch_add(helpers, std::memory_order_relaxed);
-  ESP_TSAN_ACQUIRE(&tbb_hand_over);
-  ESP_TSAN_RELEASE(&tbb_hand_over);
-  for (int i = 0; i < helpers; ++i) {
-    ESP_TSAN_IGNORE_WRITES(arena->arena.enqueue(help));
-  }
+  arena_->Enlist(helpers, job);
   job->Work();
   job->WaitUntilFinished();
   last_participants_.store(job->participants.load(std::memory_order_relaxed),
                            std::memory_order_relaxed);
+  job->LetGo();
+}
+
+void Executor::RunPhases(absl::Span<const int> chunks,
+                         absl::FunctionRef<void(int, int)> fn) {
+  const int most =
+      chunks.empty() ? 0 : *std::max_element(chunks.begin(), chunks.end());
+  int helpers = std::min(threads_, most) - 1;
+  if (helpers > 0 && alone_.load(std::memory_order_relaxed) > 0) {
+    alone_.fetch_sub(1, std::memory_order_relaxed);
+    helpers = 0;
+  }
+  if (helpers <= 0) {
+    for (size_t phase = 0; phase < chunks.size(); ++phase) {
+      for (int i = 0; i < chunks[phase]; ++i) fn(static_cast<int>(phase), i);
+    }
+    last_participants_.store(1, std::memory_order_relaxed);
+    return;
+  }
+  Phases* const job = new Phases(chunks, fn, helpers + 1);
+  arena_->Enlist(helpers, job);
+  const bool stalled = job->Work(true);
+  const int penalty = penalty_.load(std::memory_order_relaxed);
+  if (stalled) {
+    const int now = std::clamp(2 * penalty, 4, kLongestPenalty);
+    penalty_.store(now, std::memory_order_relaxed);
+    alone_.store(now, std::memory_order_relaxed);
+  } else if (penalty > 0) {
+    penalty_.store(penalty / 2, std::memory_order_relaxed);
+  }
+  last_participants_.store(job->participants(), std::memory_order_relaxed);
   job->LetGo();
 }
 

@@ -22,6 +22,9 @@
 #include <functional>
 #include <memory>
 
+#include "absl/functional/function_ref.h"
+#include "absl/types/span.h"
+
 namespace espalier {
 
 class Executor {
@@ -38,8 +41,18 @@ class Executor {
   // cover [0, n). Returns when all are done. fn must not throw.
   void ParallelFor(int n, int grain, const std::function<void(int, int)>& fn);
 
-  // How many different threads have run chunks of the ParallelFor that ended
-  // last; tests use it to prove that their threads took part.
+  // Calls fn(phase, chunk) for chunk = 0 .. chunks[phase] - 1 of each phase in
+  // turn; a phase begins when the one before has ended, and sees what it wrote.
+  // For chunks of about 1 to 50 us: helpers stay from phase to phase and wait
+  // awake, so a phase costs no more than a few hundred nanoseconds. A helper
+  // that keeps the others waiting (its core has another tenant) is left out of
+  // the next calls, at first of a few, then of ever more until one goes well.
+  // fn must not call the executor.
+  void RunPhases(absl::Span<const int> chunks,
+                 absl::FunctionRef<void(int phase, int chunk)> fn);
+
+  // How many different threads have run chunks of the ParallelFor or RunPhases
+  // that ended last; tests use it to prove that their threads took part.
   int last_participants() const {
     return last_participants_.load(std::memory_order_relaxed);
   }
@@ -48,8 +61,12 @@ class Executor {
   struct Arena;
   std::unique_ptr<Arena> arena_;
   int threads_;
-  // Stored at the end of each ParallelFor; orders nothing else.
+  // Stored at the end of each call; orders nothing else.
   std::atomic<int> last_participants_{0};
+  // Calls of RunPhases that are to do without helpers, and how many the next
+  // bad one costs. Only hints: races between callers do no harm.
+  std::atomic<int> alone_{0};
+  std::atomic<int> penalty_{0};
 };
 
 }  // namespace espalier

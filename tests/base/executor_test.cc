@@ -203,5 +203,69 @@ TEST(ExecutorTest, ExecutorsComeAndGo) {
   }
 }
 
+TEST(ExecutorTest, PhasesFollowOneAnotherAndCoverTheirChunks) {
+  RandomStream rng(StreamKey(9, 0, 0, Purpose::kTest));
+  for (const int threads : {1, 2, 3, 8}) {
+    Executor executor(threads);
+    for (int round = 0; round < 100; ++round) {
+      std::vector<int> chunks;
+      for (int i = rng.Range(0, 12); i > 0; --i)
+        chunks.push_back(rng.Range(0, 9));
+      // Each chunk reads what all of the phase before have written: plain
+      // integers, so that ThreadSanitizer sees a phase that begins too early.
+      std::vector<std::vector<int>> done;
+      for (const int n : chunks) done.emplace_back(static_cast<size_t>(n), 0);
+      std::atomic<int> wrong{0};
+      executor.RunPhases(chunks, [&](int phase, int chunk) {
+        const size_t p = static_cast<size_t>(phase);
+        if (p > 0) {
+          for (const int count : done[p - 1]) wrong += count != 1;
+        }
+        ++done[p][static_cast<size_t>(chunk)];
+      });
+      EXPECT_EQ(wrong, 0);
+      for (const auto& phase : done) {
+        EXPECT_EQ(phase, std::vector<int>(phase.size(), 1));
+      }
+    }
+  }
+}
+
+TEST(ExecutorTest, AllThreadsTakePartInPhases) {
+  Executor executor(3);
+  bool met = false;
+  // A call may fall among those that do without helpers.
+  for (int i = 0; i < 300 && !met; ++i) {
+    Meeting meeting(3);
+    std::atomic<int> arrived{0};
+    executor.RunPhases({{3}},
+                       [&](int, int) { arrived += meeting.Arrive(0.2); });
+    met = arrived == 3;
+  }
+  EXPECT_TRUE(met);
+  EXPECT_EQ(executor.last_participants(), 3);
+}
+
+TEST(ExecutorTest, AHelperThatStallsIsLeftOut) {
+  Executor executor(2);
+  const auto caller = std::this_thread::get_id();
+  int stalls = 0, alone = 0;
+  for (int i = 0; i < 60; ++i) {
+    std::atomic<bool> helped{false};
+    executor.RunPhases({{2, 2, 2}}, [&](int, int) {
+      if (std::this_thread::get_id() == caller) {
+        std::this_thread::sleep_for(std::chrono::microseconds(300));
+      } else {
+        helped = true;
+        std::this_thread::sleep_for(std::chrono::milliseconds(3));
+      }
+    });
+    (helped ? stalls : alone) += 1;
+  }
+  EXPECT_GT(stalls, 0);
+  EXPECT_LT(stalls, 20);
+  EXPECT_GT(alone, 40);
+}
+
 }  // namespace
 }  // namespace espalier

@@ -56,7 +56,7 @@ double AvailableGib() {
 
 absl::Status RunDoctor() {
   std::printf("%s\n", VersionText().c_str());
-  const std::string path = KernelPath();
+  const std::string path = VectorTarget();
   Report(path.rfind("AVX", 0) == 0, "kernel path", path,
          "none needed; on a processor with AVX2 or AVX-512 decoding is several "
          "times faster");

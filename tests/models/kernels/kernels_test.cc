@@ -22,6 +22,13 @@ std::vector<float> Draw(size_t n, uint64_t seed, bool bf16 = false) {
   return values;
 }
 
+PackedMatrix Pack(const std::vector<float>& weights, int n, int k,
+                  WeightKind kind) {
+  return PackedMatrix(n, k, kind, [&](int begin, int count, float* out) {
+    std::copy_n(weights.data() + begin * k, count * k, out);
+  });
+}
+
 // Runs `body` once on every instruction set that this machine has.
 template <class Body>
 void OnEveryTarget(const Body& body) {
@@ -34,17 +41,29 @@ void OnEveryTarget(const Body& body) {
 }
 
 TEST(KernelsTest, ProductEqualsPlainSumsOnEveryTarget) {
-  for (const bool bf16 : {false, true}) {
+  for (const WeightKind kind :
+       {WeightKind::kFp32, WeightKind::kBf16, WeightKind::kInt8}) {
     for (const auto& [n, k] :
          {std::pair{64, 32}, {130, 47}, {1, 5}, {200, 64}}) {
-      const auto weights = Draw(static_cast<size_t>(n * k), 1, bf16);
+      std::vector<float> weights = Draw(static_cast<size_t>(n * k), 1);
       const auto x = Draw(static_cast<size_t>(13 * k), 2);
-      const PackedMatrix packed(weights, n, k);
-      EXPECT_EQ(packed.is_bf16(), bf16);
+      const PackedMatrix packed = Pack(weights, n, k, kind);
+      for (int i = 0; i < n; ++i) {
+        std::vector<float> row(static_cast<size_t>(k));
+        packed.Row(i, row.data());
+        const float off = kind == WeightKind::kFp32   ? 0
+                          : kind == WeightKind::kBf16 ? 0.02f
+                                                      : 0.03f;
+        for (int j = 0; j < k; ++j) {
+          ASSERT_NEAR(row[static_cast<size_t>(j)], weights[i * k + j], off);
+          weights[i * k + j] = row[static_cast<size_t>(j)];
+        }
+      }
       OnEveryTarget([&] {
         const size_t stride = static_cast<size_t>(PadToPanel(n));
         std::vector<float> y(13 * stride);
-        MatMul(x.data(), static_cast<size_t>(k), 13, packed, y.data(), stride);
+        MatMul(x.data(), static_cast<size_t>(k), 13, packed, 0, n, y.data(),
+               stride);
         for (int r = 0; r < 13; ++r) {
           for (int c = 0; c < n; ++c) {
             double sum = 0;
@@ -62,13 +81,14 @@ TEST(KernelsTest, ProductEqualsPlainSumsOnEveryTarget) {
 TEST(KernelsTest, ARowsBitsDoNotDependOnTheNumberOfRows) {
   constexpr int n = 96, k = 70;
   const auto x = Draw(40 * k, 3);
-  const PackedMatrix packed(Draw(n * k, 4), n, k);
+  const PackedMatrix packed = Pack(Draw(n * k, 4), n, k, WeightKind::kFp32);
   OnEveryTarget([&] {
     std::vector<float> all(40 * 128), one(128);
-    MatMul(x.data(), k, 40, packed, all.data(), 128);
+    MatMul(x.data(), k, 40, packed, 0, n, all.data(), 128);
     for (int rows = 1; rows <= 40; ++rows) {
       std::vector<float> some(static_cast<size_t>(rows) * 128);
-      MatMul(x.data() + (40 - rows) * k, k, rows, packed, some.data(), 128);
+      MatMul(x.data() + (40 - rows) * k, k, rows, packed, 0, n, some.data(),
+             128);
       for (int r = 0; r < rows; ++r) {
         for (int c = 0; c < n; ++c) {
           ASSERT_EQ(some[static_cast<size_t>(r * 128 + c)],
@@ -91,10 +111,10 @@ TEST(KernelsTest, AttentionEqualsSoftmaxOverAllKeys) {
     v.push_back(values.data() + p * kDim * 64);
   }
   const auto expect_softmax = [&](const float* query, const float* out,
-                                  int position) {
-    std::vector<double> score(static_cast<size_t>(position) + 1);
+                                  int first, int position) {
+    std::vector<double> score(static_cast<size_t>(position) + 1, -1e300);
     double highest = -1e300, total = 0;
-    for (int j = 0; j <= position; ++j) {
+    for (int j = first; j <= position; ++j) {
       double s = 0;
       for (int d = 0; d < kDim; ++d) {
         s += static_cast<double>(query[d]) * k[j / 64][d * 64 + j % 64];
@@ -115,38 +135,63 @@ TEST(KernelsTest, AttentionEqualsSoftmaxOverAllKeys) {
     for (const int heads : {1, 2, kHeads}) {
       for (const int position : {0, 1, 2, 7, 62, 63, 64, 130, 255}) {
         std::vector<float> out(static_cast<size_t>(heads) * kDim);
-        Attend(queries.data(), heads, k.data(), v.data(), position, kDim,
-               out.data());
-        for (int h = 0; h < heads; ++h) {
-          expect_softmax(queries.data() + h * kDim, out.data() + h * kDim,
-                         position);
+        for (const int first : {0, position / 3, position}) {
+          Attend(queries.data(), heads, k.data(), v.data(), first, position,
+                 kDim, out.data());
+          for (int h = 0; h < heads; ++h) {
+            expect_softmax(queries.data() + h * kDim, out.data() + h * kDim,
+                           first, position);
+          }
         }
       }
     }
   });
 }
 
-TEST(KernelsTest, GateEqualsItsFormula) {
-  const auto gate = Draw(101, 8), up = Draw(101, 9);
-  OnEveryTarget([&] {
-    std::vector<float> y = gate;
-    SiluMul(y.data(), up.data(), 101);
-    for (size_t i = 0; i < y.size(); ++i) {
-      const double g = gate[i];
-      ASSERT_NEAR(y[i], g / (1 + std::exp(-g)) * up[i], 1e-5);
-    }
-  });
+double Formula(Activation act, double x) {
+  if (act == Activation::kSilu) return x / (1 + std::exp(-x));
+  if (act == Activation::kGelu) return x / 2 * (1 + std::erf(x / std::sqrt(2)));
+  return x / 2 *
+         (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
 }
 
-TEST(KernelsTest, NormEqualsItsFormula) {
-  const auto x = Draw(77, 10), weight = Draw(77, 11);
-  std::vector<float> y(77);
-  RmsNorm(x.data(), weight.data(), 77, 1e-5f, y.data());
-  double sum = 0;
-  for (const float v : x) sum += static_cast<double>(v) * v;
-  for (size_t i = 0; i < y.size(); ++i) {
-    ASSERT_NEAR(y[i], x[i] / std::sqrt(sum / 77 + 1e-5) * weight[i], 1e-5);
+TEST(KernelsTest, ActivationsEqualTheirFormulas) {
+  const auto gate = Draw(101, 8), up = Draw(101, 9);
+  for (const Activation act :
+       {Activation::kSilu, Activation::kGeluTanh, Activation::kGelu}) {
+    OnEveryTarget([&] {
+      std::vector<float> y = gate, gated = gate;
+      Activate(act, y.data(), 101);
+      ActivateMul(act, gated.data(), up.data(), 101);
+      for (size_t i = 0; i < y.size(); ++i) {
+        ASSERT_NEAR(y[i], Formula(act, gate[i]), 2e-6);
+        ASSERT_NEAR(gated[i], Formula(act, gate[i]) * up[i], 1e-5);
+      }
+    });
   }
+}
+
+TEST(KernelsTest, NormsEqualTheirFormulas) {
+  const auto x = Draw(77, 10), weight = Draw(77, 11), bias = Draw(77, 12);
+  double squares = 0, sum = 0;
+  for (const float v : x) squares += static_cast<double>(v) * v;
+  for (const float v : x) sum += v;
+  const double mean = sum / 77, variance = squares / 77 - mean * mean;
+  OnEveryTarget([&] {
+    std::vector<float> y(77);
+    RmsNorm(x.data(), weight.data(), 77, 1e-5f, y.data());
+    for (size_t i = 0; i < y.size(); ++i) {
+      ASSERT_NEAR(y[i], x[i] / std::sqrt(squares / 77 + 1e-5) * weight[i],
+                  1e-5);
+    }
+    LayerNorm(x.data(), weight.data(), bias.data(), 77, 1e-5f, y.data());
+    for (size_t i = 0; i < y.size(); ++i) {
+      ASSERT_NEAR(
+          y[i],
+          (x[i] - mean) / std::sqrt(variance + 1e-5) * weight[i] + bias[i],
+          1e-5);
+    }
+  });
 }
 
 }  // namespace

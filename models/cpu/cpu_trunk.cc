@@ -1,0 +1,96 @@
+// Trunk over the kernels of models/kernels.
+//
+// A Forward is a sequence of phases, each cut into chunks of a few
+// microseconds that threads take as they come:
+//
+//   embed     rows of the embedding; pages are told which slots begin
+//   of each layer:
+//     norm    the residual's norm, as an operand
+//     heads   products of queries, keys and values; rotation; into the pages
+//     attend  a KV head's queries of neighbouring rows over their pages
+//     output  product, bias, onto the residual
+//     norm    again
+//     up      products of gate and up, activation
+//     down    product, bias, onto the residual
+//   final     norm of the rows that are asked for
+//
+// A chunk of a product is some columns of some rows, so that each weight is
+// read once for all rows and by one thread.
+#include "models/cpu/cpu_trunk.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "models/cpu/forward_step.h"
+#include "src/base/check.h"
+
+namespace espalier {
+
+CpuTrunk::CpuTrunk(Network network, const KernelPath& path)
+    : net_(std::move(network)), path_(path), rope_(net_.config) {}
+
+std::unique_ptr<PageMemory> CpuTrunk::NewPages() const {
+  const TrunkConfig& c = net_.config;
+  return path_.NewPages({c.layers, c.kv_heads, c.head_dim});
+}
+
+void CpuTrunk::Forward(absl::Span<const Segment> segments, PageMemory& pages,
+                       Executor& executor) {
+  const TrunkConfig& c = net_.config;
+  int length = 0;
+  for (const Segment& s : segments) {
+    length = std::max(length, s.start + static_cast<int>(s.tokens.size()));
+  }
+  if (!c.learned_positions) rope_.Reach(length);
+  step_.Begin(net_, path_, rope_, segments, pages, executor.threads());
+  executor.RunPhases(step_.chunks(),
+                     [&](int phase, int chunk) { step_.Run(phase, chunk); });
+}
+
+void CpuTrunk::Logits(const float* hidden, int n, float* logits,
+                      Executor& executor) {
+  const TrunkConfig& c = net_.config;
+  const Weights& head = net_.lm_head ? *net_.lm_head : *net_.embedding;
+  const size_t vocab = static_cast<size_t>(c.vocab_size);
+  const size_t d = static_cast<size_t>(c.hidden_size);
+  operand_.resize(std::max(operand_.size(), path_.OperandBytes(head, n)));
+  const ProductPlan plan(path_, head, n, path_.column_block(),
+                         executor.threads());
+  const int chunks[] = {1, plan.chunks()};
+  executor.RunPhases(chunks, [&](int phase, int chunk) {
+    if (phase == 0) {
+      path_.PutRows(head, hidden, d, 0, n, operand_.data());
+      return;
+    }
+    const ProductPlan::Chunk at = plan.chunk(chunk);
+    const float* y = RunProduct(path_, head, operand_.data(), at);
+    for (int r = 0; r < at.rows; ++r) {
+      std::copy_n(y + static_cast<size_t>(r) * at.stride(),
+                  std::min(at.columns, c.vocab_size - at.column),
+                  logits + static_cast<size_t>(at.row + r) * vocab +
+                      static_cast<size_t>(at.column));
+    }
+  });
+}
+
+void CpuTrunk::Rewards(const float* hidden, int n, LevelScores* scores) {
+  ESP_CHECK(net_.config.reward_head);
+  const size_t d = static_cast<size_t>(net_.config.hidden_size);
+  for (int r = 0; r < n; ++r) {
+    double out[2];
+    for (size_t level = 0; level < 2; ++level) {
+      out[level] = net_.head_bias[level];
+      for (size_t i = 0; i < d; ++i) {
+        out[level] +=
+            static_cast<double>(hidden[static_cast<size_t>(r) * d + i]) *
+            net_.head[level * d + i];
+      }
+      out[level] = 1 / (1 + std::exp(-out[level]));
+    }
+    scores[r].step = static_cast<float>(out[0]);
+    scores[r].path = static_cast<float>(out[1]);
+  }
+}
+
+}  // namespace espalier

@@ -1,0 +1,43 @@
+// A trunk on this machine's processor: a packed network, and what a pass over
+// it needs at hand.
+//
+// Thread-compatible, as Trunk.
+#ifndef ESPALIER_MODELS_CPU_CPU_TRUNK_H_
+#define ESPALIER_MODELS_CPU_CPU_TRUNK_H_
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "models/cpu/forward_step.h"
+#include "models/cpu/network.h"
+#include "models/cpu/rope.h"
+#include "models/cpu/trunk.h"
+
+namespace espalier {
+
+class CpuTrunk : public Trunk {
+ public:
+  // `path` is the one that `network` was packed for.
+  CpuTrunk(Network network, const KernelPath& path);
+
+  const TrunkConfig& config() const override { return net_.config; }
+  const Network& network() const { return net_; }
+  std::unique_ptr<PageMemory> NewPages() const override;
+  void Forward(absl::Span<const Segment> segments, PageMemory& pages,
+               Executor& executor) override;
+  void Logits(const float* hidden, int n, float* logits,
+              Executor& executor) override;
+  void Rewards(const float* hidden, int n, LevelScores* scores) override;
+
+ private:
+  const Network net_;
+  const KernelPath& path_;
+  Rope rope_;
+  ForwardStep step_;
+  std::vector<std::byte> operand_;
+};
+
+}  // namespace espalier
+
+#endif  // ESPALIER_MODELS_CPU_CPU_TRUNK_H_

@@ -1,0 +1,183 @@
+#include "models/cpu/network.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace espalier {
+namespace {
+
+class Packer {
+ public:
+  Packer(const TensorSource& source, const KernelPath& path, WeightKind kind)
+      : source_(source), path_(path), c_(source.config()), kind_(kind) {}
+
+  Network Run() {
+    Network net;
+    net.config = c_;
+    net.embedding = Matrix({Part::kEmbedding}, 0);
+    if (c_.lm_head && !c_.tied_embeddings) {
+      net.lm_head = Matrix({Part::kLmHead}, 0);
+    }
+    net.positions = Vector(Part::kPositions, 0);
+    for (int i = 0; i < c_.layers; ++i) net.layers.push_back(Layer(i));
+    net.final_norm = Vector(Part::kFinalNorm, 0);
+    net.final_norm_bias = Vector(Part::kFinalNormBias, 0);
+    net.head = Vector(Part::kHead, 0);
+    net.head_bias = Vector(Part::kHeadBias, 0);
+    net.bytes = bytes_;
+    return net;
+  }
+
+ private:
+  NetworkLayer Layer(int i) {
+    NetworkLayer out;
+    out.input_norm = Vector(Part::kInputNorm, i);
+    out.input_norm_bias = Vector(Part::kInputNormBias, i);
+    out.query_norm = Vector(Part::kQueryNorm, i);
+    out.key_norm = Vector(Part::kKeyNorm, i);
+    out.qkv = Matrix({Part::kQuery, Part::kKey, Part::kValue}, i);
+    out.qkv_bias =
+        Joined({Part::kQueryBias, Part::kKeyBias, Part::kValueBias}, i);
+    out.output = Output(i);
+    out.output_bias = Vector(Part::kOutputBias, i);
+    out.post_norm = Vector(Part::kPostNorm, i);
+    out.post_norm_bias = Vector(Part::kPostNormBias, i);
+    if (c_.gated) {
+      out.up = GateUp(i);
+      out.up_bias = GateUpBias(i);
+    } else {
+      out.up = Matrix({Part::kUp}, i);
+      out.up_bias = Vector(Part::kUpBias, i);
+    }
+    out.down = Matrix({Part::kDown}, i);
+    out.down_bias = Vector(Part::kDownBias, i);
+    return out;
+  }
+
+  // Empty where the network has no such part.
+  std::vector<float> Vector(Part part, int layer) const {
+    const PartShape shape = ShapeOf(c_, part);
+    std::vector<float> out(static_cast<size_t>(shape.rows * shape.columns));
+    if (!out.empty()) source_.Read(part, layer, 0, shape.rows, out.data());
+    return out;
+  }
+
+  std::vector<float> Joined(absl::Span<const Part> parts, int layer) const {
+    std::vector<float> out;
+    for (const Part part : parts) {
+      const std::vector<float> one = Vector(part, layer);
+      out.insert(out.end(), one.begin(), one.end());
+    }
+    return out;
+  }
+
+  std::unique_ptr<Weights> Pack(int n, int k, ReadRows read) {
+    auto out = path_.Pack(n, k, kind_, read);
+    bytes_ += out->bytes();
+    return out;
+  }
+
+  // The rows of `parts` below one another.
+  std::unique_ptr<Weights> Matrix(std::vector<Part> parts, int layer) {
+    int n = 0;
+    const int k = static_cast<int>(ShapeOf(c_, parts[0]).columns);
+    std::vector<int> starts;
+    for (const Part part : parts) {
+      starts.push_back(n);
+      n += static_cast<int>(ShapeOf(c_, part).rows);
+    }
+    starts.push_back(n);
+    auto out = Pack(n, k, [&](int begin, int count, float* to) {
+      for (size_t p = 0; p < parts.size(); ++p) {
+        const int from = std::max(begin, starts[p]);
+        const int end = std::min(begin + count, starts[p + 1]);
+        if (from >= end) continue;
+        source_.Read(parts[p], layer, from - starts[p], end - starts[p],
+                     to + static_cast<ptrdiff_t>(from - begin) * k);
+      }
+    });
+    for (const Part part : parts) source_.Release(part, layer);
+    return out;
+  }
+
+  // A head's columns moved to where its padded outputs stand.
+  std::unique_ptr<Weights> Output(int layer) {
+    const int h = c_.head_dim, padded = path_.PadHead(h);
+    if (h == padded) return Matrix({Part::kOutput}, layer);
+    const ptrdiff_t k = c_.heads * padded, columns = c_.heads * h;
+    std::vector<float> rows;
+    auto out = Pack(c_.hidden_size, static_cast<int>(k),
+                    [&](int begin, int count, float* to) {
+                      rows.resize(static_cast<size_t>(count * columns));
+                      source_.Read(Part::kOutput, layer, begin, begin + count,
+                                   rows.data());
+                      std::fill(to, to + count * k, 0.0f);
+                      for (int r = 0; r < count * c_.heads; ++r) {
+                        std::copy_n(rows.data() + ptrdiff_t{r} * h, h,
+                                    to + ptrdiff_t{r} * padded);
+                      }
+                    });
+    source_.Release(Part::kOutput, layer);
+    return out;
+  }
+
+  int Half() const { return path_.column_block() / 2; }
+  int GateUpRows() const {
+    return (c_.intermediate_size + Half() - 1) / Half() * Half() * 2;
+  }
+  // What row `row` of the joined matrix is: a part and its row, which may lie
+  // beyond the last one.
+  std::pair<Part, int> GateUpRow(int row) const {
+    const int block = row / (2 * Half()), in = row % (2 * Half());
+    return {in < Half() ? Part::kGate : Part::kUp,
+            block * Half() + in % Half()};
+  }
+
+  std::unique_ptr<Weights> GateUp(int layer) {
+    const ptrdiff_t k = c_.hidden_size;
+    auto out = Pack(GateUpRows(), c_.hidden_size,
+                    [&](int begin, int count, float* to) {
+                      for (int r = 0; r < count; ++r, to += k) {
+                        const auto [part, row] = GateUpRow(begin + r);
+                        if (row < c_.intermediate_size) {
+                          source_.Read(part, layer, row, row + 1, to);
+                        } else {
+                          std::fill(to, to + k, 0.0f);
+                        }
+                      }
+                    });
+    source_.Release(Part::kGate, layer);
+    source_.Release(Part::kUp, layer);
+    return out;
+  }
+
+  std::vector<float> GateUpBias(int layer) const {
+    const std::vector<float> gate = Vector(Part::kGateBias, layer);
+    const std::vector<float> up = Vector(Part::kUpBias, layer);
+    std::vector<float> out;
+    if (up.empty()) return out;
+    for (int r = 0; r < GateUpRows(); ++r) {
+      const auto [part, row] = GateUpRow(r);
+      const size_t at = static_cast<size_t>(row);
+      out.push_back(row >= c_.intermediate_size ? 0
+                    : part == Part::kGate       ? gate[at]
+                                                : up[at]);
+    }
+    return out;
+  }
+
+  const TensorSource& source_;
+  const KernelPath& path_;
+  const TrunkConfig& c_;
+  const WeightKind kind_;
+  int64_t bytes_ = 0;
+};
+
+}  // namespace
+
+Network Network::Pack(const TensorSource& source, const KernelPath& path,
+                      WeightKind kind) {
+  return Packer(source, path, kind).Run();
+}
+
+}  // namespace espalier

@@ -1,0 +1,124 @@
+// What a transformer needs of the machine: products with packed weights and
+// attention over pages of keys and values, by one family of kernels.
+//
+//   const KernelPath& path = AmxPath();
+//   auto w = path.Pack(n, k, WeightKind::kBf16, read_rows);
+//   std::vector<std::byte> operand(path.OperandBytes(*w, rows));
+//   path.PutRows(*w, x, k, 0, rows, operand.data());
+//   path.Product(*w, operand.data(), 0, rows, 0, n, y, n);
+//
+// Every output element is summed in one order that depends on its own row
+// alone, whatever other rows, columns or pages are computed with it. A row's
+// bits do depend on the path.
+//
+// Thread-safe: paths have no state, and calls whose outputs do not overlap may
+// run at the same time.
+#ifndef ESPALIER_MODELS_KERNELS_KERNEL_PATH_H_
+#define ESPALIER_MODELS_KERNELS_KERNEL_PATH_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "models/kernels/kernels.h"
+#include "models/pages/page_memory.h"
+#include "models/pages/plain_pages.h"
+
+namespace espalier {
+
+class Weights {
+ public:
+  Weights(int n, int k, WeightKind kind) : n_(n), k_(k), kind_(kind) {}
+  virtual ~Weights() = default;
+  int n() const { return n_; }
+  int k() const { return k_; }
+  WeightKind kind() const { return kind_; }
+  virtual int64_t bytes() const = 0;
+  // Row i as products use it, out[k].
+  virtual void Row(int i, float* out) const = 0;
+
+ private:
+  int n_, k_;
+  WeightKind kind_;
+};
+
+// Rows of queries of one KV head that attend together. Row r stands at
+// positions[r] of the path whose page for positions 64*i .. is pages[r][i].
+// Keys at distances of `window` and more are left out; 0: none are.
+struct AttendRows {
+  int layer = 0;
+  int kv_head = 0;
+  int rows = 0;
+  int group = 1;  // query heads of this KV head
+  const int* positions = nullptr;
+  const PageId* const* pages = nullptr;
+  int window = 0;
+  // PutQuery's, of rows x group heads, with room for 15 more behind them.
+  const std::byte* queries = nullptr;
+};
+
+class KernelPath {
+ public:
+  virtual ~KernelPath() = default;
+  virtual const char* name() const = 0;
+
+  // Columns of products come in multiples of this.
+  virtual int column_block() const = 0;
+  // Rows of one call of Product that make good use of the caches.
+  virtual int row_block() const = 0;
+  // Of products, to cut them into chunks of useful length.
+  virtual double operations_per_us() const = 0;
+  // What a head's dimensions are padded to in queries and in Attend's output.
+  virtual int PadHead(int head_dim) const = 0;
+
+  virtual std::unique_ptr<Weights> Pack(int n, int k, WeightKind kind,
+                                        ReadRows read) const = 0;
+
+  // Activations as products with `w` take them.
+  virtual size_t OperandBytes(const Weights& w, int rows) const = 0;
+  // Whether PutBlock may be used: not where a row needs a scale.
+  virtual bool PutsBlocks(const Weights& w) const = 0;
+  // x[r * ldx + 0 .. k) becomes row `row` + r.
+  virtual void PutRows(const Weights& w, const float* x, size_t ldx, int row,
+                       int rows, std::byte* operand) const = 0;
+  // x[r * ldx + c] becomes element (row + r, column + c), columns a multiple
+  // of 16 (or up to the end), `column` of 16.
+  virtual void PutBlock(const Weights& w, const float* x, size_t ldx, int row,
+                        int rows, int column, int columns,
+                        std::byte* operand) const = 0;
+  // y[r * ldy + c] = rows `row` + r of the operand times column `column` + c.
+  // `row` is a multiple of row_block(), `column` and `columns` of
+  // column_block() (or up to the end); y has room for rows padded to 16 and
+  // columns to column_block().
+  virtual void Product(const Weights& w, const std::byte* operand, int row,
+                       int rows, int column, int columns, float* y,
+                       size_t ldy) const = 0;
+
+  virtual std::unique_ptr<PageMemory> NewPages(PageShape shape) const = 0;
+  // Called before slots [begin, end) of a page get their first values.
+  virtual void OpenSlots(PageMemory& pages, PageId page, int begin,
+                         int end) const = 0;
+  // head_dim numbers each, rotated already.
+  virtual void StoreKey(PageMemory& pages, PageId page, int layer, int kv_head,
+                        int slot, const float* key) const = 0;
+  virtual void StoreValue(PageMemory& pages, PageId page, int layer,
+                          int kv_head, int slot, const float* value) const = 0;
+  // Bytes of one head's query.
+  virtual size_t QueryBytes(int head_dim) const = 0;
+  virtual void PutQuery(const float* query, int head_dim, float scale,
+                        std::byte* to) const = 0;
+  // out[(r * group + h) * PadHead(head_dim) ..]: softmax-weighted values.
+  virtual void Attend(PageMemory& pages, const AttendRows& rows,
+                      float* out) const = 0;
+};
+
+// Plain C++ and AVX2 or AVX-512 as the machine has it; fp32 activations, keys
+// and values.
+const KernelPath& PlainPath();
+// Null where the machine or its kernel has no AMX; bf16 activations, keys and
+// values, fp32 sums.
+const KernelPath* AmxPath();
+
+}  // namespace espalier
+
+#endif  // ESPALIER_MODELS_KERNELS_KERNEL_PATH_H_
