@@ -86,8 +86,16 @@ struct Range {
   int last[16];
 };
 
+// Rows [from, to) hold the same page at `block`.
+struct Run {
+  int block = 0;
+  int from = 0;
+  int to = 0;
+};
+
 // What Attend needs at hand, a thread.
 struct Scratch {
+  std::vector<Run> runs;
   std::vector<float> sums, highest, total;
 };
 
@@ -212,21 +220,20 @@ void AttendTile(const Tile& tile, const Range& range, int rows,
   AddValues(weights, values, (last + 31) / 32, dims, tile.sums);
 }
 
-// Rows [from, to) hold the same page at `block`.
-void AttendRun(TilePages& pages, const AttendRows& task, int block, int from,
-               int to, Scratch& s) {
+void AttendRun(TilePages& pages, const AttendRows& task, const Run& run,
+               Scratch& s) {
   const int dims = pages.dims();
-  const PageId page = task.pages[from][block];
+  const PageId page = task.pages[run.from][run.block];
   const std::byte* keys = pages.keys(page, task.layer, task.kv_head);
   const std::byte* values = pages.values(page, task.layer, task.kv_head);
   const uint16_t* queries = reinterpret_cast<const uint16_t*>(task.queries);
-  const int begin = from * task.group, end = to * task.group;
+  const int begin = run.from * task.group, end = run.to * task.group;
   for (int at = begin; at < end; at += 16) {
     const int rows = std::min(16, end - at);
     Range range;
     for (int r = 0; r < rows; ++r) {
       const int position = task.positions[(at + r) / task.group];
-      const int base = block * kPageSlots;
+      const int base = run.block * kPageSlots;
       range.last[r] = std::clamp(position + 1 - base, 0, kPageSlots);
       range.first[r] =
           task.window == 0
@@ -248,6 +255,47 @@ bool Sees(const AttendRows& task, int row, int block) {
   if (position < block * kPageSlots) return false;
   return task.window == 0 ||
          (block + 1) * kPageSlots > position + 1 - task.window;
+}
+
+// Page by page in order, so that rows that share one read it once.
+void FindRuns(const AttendRows& task, std::vector<Run>& runs) {
+  int blocks = 0;
+  for (int r = 0; r < task.rows; ++r) {
+    blocks = std::max(blocks, task.positions[r] / kPageSlots + 1);
+  }
+  for (int block = 0; block < blocks; ++block) {
+    for (int from = 0; from < task.rows;) {
+      if (!Sees(task, from, block)) {
+        ++from;
+        continue;
+      }
+      int to = from + 1;
+      while (to < task.rows && Sees(task, to, block) &&
+             task.pages[to][block] == task.pages[from][block]) {
+        ++to;
+      }
+      runs.push_back({block, from, to});
+      from = to;
+    }
+  }
+}
+
+// Asks for what the run will read, while another one is computed.
+void AskFor(TilePages& pages, const AttendRows& task, const Run& run) {
+  const int last = task.positions[run.to - 1] - run.block * kPageSlots;
+  const char* keys = reinterpret_cast<const char*>(
+      pages.keys(task.pages[run.from][run.block], task.layer, task.kv_head));
+  const size_t half = pages.half();
+  const size_t key_bytes =
+      half / 4 * static_cast<size_t>(std::min(last / 16 + 1, 4));
+  const size_t value_bytes =
+      half / 2 * static_cast<size_t>(std::min(last / 32 + 1, 2));
+  for (size_t i = 0; i < key_bytes; i += 64) {
+    _mm_prefetch(keys + i, _MM_HINT_T1);
+  }
+  for (size_t i = 0; i < value_bytes; i += 64) {
+    _mm_prefetch(keys + half + i, _MM_HINT_T1);
+  }
 }
 
 }  // namespace
@@ -317,7 +365,6 @@ void PutTileQuery(const float* query, int head_dim, float scale,
   }
 }
 
-// Page by page in order, so that rows that share one read it once.
 void AttendTiles(PageMemory& memory, const AttendRows& task, float* out) {
   TilePages& pages = Tiles(memory);
   const TileScope tiles;
@@ -328,24 +375,11 @@ void AttendTiles(PageMemory& memory, const AttendRows& task, float* out) {
   s.sums.assign(padded * static_cast<size_t>(dims), 0.0f);
   s.highest.assign(padded, -1e30f);
   s.total.assign(padded, 0.0f);
-  int blocks = 0;
-  for (int r = 0; r < task.rows; ++r) {
-    blocks = std::max(blocks, task.positions[r] / kPageSlots + 1);
-  }
-  for (int block = 0; block < blocks; ++block) {
-    for (int from = 0; from < task.rows;) {
-      if (!Sees(task, from, block)) {
-        ++from;
-        continue;
-      }
-      int to = from + 1;
-      while (to < task.rows && Sees(task, to, block) &&
-             task.pages[to][block] == task.pages[from][block]) {
-        ++to;
-      }
-      AttendRun(pages, task, block, from, to, s);
-      from = to;
-    }
+  s.runs.clear();
+  FindRuns(task, s.runs);
+  for (size_t i = 0; i < s.runs.size(); ++i) {
+    if (i + 1 < s.runs.size()) AskFor(pages, task, s.runs[i + 1]);
+    AttendRun(pages, task, s.runs[i], s);
   }
   for (int r = 0; r < rows; ++r) {
     const __m512 inverse =

@@ -9,6 +9,7 @@
 #include "models/kernels/amx_path.h"
 #include "src/base/bfloat16.h"
 #include "src/base/check.h"
+#include "src/base/huge_memory.h"
 
 #pragma GCC target("arch=x86-64-v4,avx512bf16")
 // g++ 12 warns about its own AVX-512 headers (GCC bug 105593).
@@ -27,44 +28,36 @@ constexpr int Depth(WeightKind kind) {
   return kind == WeightKind::kInt8 ? 64 : 32;
 }
 
-struct Free {
-  void operator()(std::byte* memory) const {
-    ::operator delete[](memory, std::align_val_t{64});
-  }
-};
-
 class TileWeights : public Weights {
  public:
   TileWeights(int n, int k, WeightKind kind)
       : Weights(n, k, kind),
         steps_(Ceil(k, Depth(kind))),
-        bytes_(static_cast<size_t>(Ceil(n, kTilePanel)) *
-               static_cast<size_t>(steps_) * 2 * kTileBytes),
-        tiles_(static_cast<std::byte*>(
-            ::operator new[](bytes_, std::align_val_t{64}))) {
+        tiles_(static_cast<size_t>(Ceil(n, kTilePanel)) *
+               static_cast<size_t>(steps_) * 2 * kTileBytes) {
     if (kind == WeightKind::kInt8) {
       scales_.resize(static_cast<size_t>(Ceil(n, kTilePanel) * kTilePanel));
     }
   }
 
   int64_t bytes() const override {
-    return static_cast<int64_t>(bytes_ + scales_.size() * sizeof(float));
+    return static_cast<int64_t>(tiles_.bytes() +
+                                scales_.size() * sizeof(float));
   }
   void Row(int i, float* out) const override;
 
   int steps() const { return steps_; }
   // Step 0 of the panel that begins at column 32 p.
   std::byte* panel(int p) const {
-    return tiles_.get() + static_cast<size_t>(p) * static_cast<size_t>(steps_) *
-                              2 * kTileBytes;
+    return tiles_.data() + static_cast<size_t>(p) *
+                               static_cast<size_t>(steps_) * 2 * kTileBytes;
   }
   float* scales() { return scales_.data(); }
   const float* scales() const { return scales_.data(); }
 
  private:
   int steps_;  // tiles of the depth
-  size_t bytes_;
-  std::unique_ptr<std::byte[], Free> tiles_;
+  HugeMemory tiles_;
   std::vector<float> scales_;
 };
 
@@ -237,7 +230,7 @@ constexpr size_t kAhead = 16 * kTileBytes;
 
 [[gnu::always_inline]] inline void AskFor(const std::byte* tiles) {
   for (size_t line = 0; line < 2 * kTileBytes; line += 64) {
-    _mm_prefetch(reinterpret_cast<const char*>(tiles + line), _MM_HINT_T0);
+    _mm_prefetch(reinterpret_cast<const char*>(tiles + line), _MM_HINT_T1);
   }
 }
 

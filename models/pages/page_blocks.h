@@ -4,11 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "models/pages/page_memory.h"
 #include "src/base/check.h"
+#include "src/base/huge_memory.h"
 
 namespace espalier {
 
@@ -29,12 +29,9 @@ class PageBlocks {
   }
 
  private:
-  struct Free {
-    void operator()(std::byte* memory) const;
-  };
   int64_t page_bytes_;
   int total_ = 0;
-  std::vector<std::unique_ptr<std::byte[], Free>> chunks_;
+  std::vector<HugeMemory> chunks_;
   std::vector<std::byte*> pages_;
 };
 

@@ -1,0 +1,59 @@
+// Tokens a second of whole searches with the shipped story model.
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "benchmark/benchmark.h"
+#include "datasets/generators/stories.h"
+#include "datasets/tasks/task_registry.h"
+#include "espalier/engine.h"
+#include "src/base/check.h"
+
+namespace espalier {
+namespace {
+
+std::string ModelFolder() {
+  if (const char* zoo = std::getenv("ESPALIER_ZOO")) {
+    return std::string(zoo) + "/stories";
+  }
+  for (const char* place : {"models/zoo/stories", "../models/zoo/stories"}) {
+    if (std::filesystem::exists(place)) return place;
+  }
+  // ctest runs in the build folder, wherever that is.
+  return std::filesystem::path(__FILE__).parent_path() /
+         "../models/zoo/stories";
+}
+
+// Whole searches on hard stories; tokens sampled a second.
+void Solve(benchmark::State& state, const std::string& method) {
+  const auto engine =
+      Engine::Create({.policy = ModelFolder(), .threads = 2, .live = 64});
+  if (!engine.ok()) {
+    state.SkipWithError(std::string(engine.status().message()).c_str());
+    return;
+  }
+  std::vector<Problem> problems;
+  for (uint64_t i = 0; i < 64; ++i) {
+    problems.push_back(
+        MakeStory(*FindStoryBand("hard"), kFirstChoosingSeed, i).problem);
+  }
+  int64_t tokens = 0;
+  for (auto _ : state) {
+    const absl::Status status = (*engine)->SolveAll(
+        problems, **FindTask("stories"), {.method = method, .max_tokens = 600},
+        {}, [&](size_t, SearchResult r) { tokens += r.tokens; });
+    ESP_CHECK(status.ok());
+  }
+  state.counters["tokens"] = benchmark::Counter(static_cast<double>(tokens),
+                                                benchmark::Counter::kIsRate);
+}
+BENCHMARK_CAPTURE(Solve, weighted, "weighted")
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+BENCHMARK_CAPTURE(Solve, beam, "beam")
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+
+}  // namespace
+}  // namespace espalier

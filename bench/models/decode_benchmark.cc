@@ -1,0 +1,244 @@
+// Tokens a second of the model path on Llamas of 5 M and 100 M parameters with
+// random weights: decoding in batches, branches on one prompt, prefill.
+//
+// Counters:
+//   tokens_per_s     what a user sees
+//   gemm_share       of the time: the same pass with hardly any keys to attend
+//                    to, so everything but attention
+//   attention_share  the rest
+//   weight_GB/s      bytes of packed weights, read once a step
+//   kv_GB/s          bytes of keys and values, each row's path read once
+//   Gop/s            multiplications and additions of the products
+//   floor_share      of the time: what reading weights and keys once at the
+//                    bandwidth measured here would take
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/models/random_source.h"
+#include "benchmark/benchmark.h"
+#include "models/cpu/cpu_trunk.h"
+#include "models/kernels/amx_path.h"
+#include "models/pages/page_pool.h"
+#include "src/base/executor.h"
+
+namespace espalier {
+namespace {
+
+// What a benchmark runs on: kept from one to the next, for packing takes long.
+struct Model {
+  Model(const TrunkConfig& config, WeightKind kind)
+      : trunk(Network::Pack(RandomSource(config), Path(), kind), Path()) {}
+  static const KernelPath& Path() {
+    const KernelPath* amx = AmxPath();
+    return amx != nullptr ? *amx : PlainPath();
+  }
+  CpuTrunk trunk;
+};
+
+Model& Get(int millions, WeightKind kind) {
+  static std::unique_ptr<Model> held;
+  static int held_millions = 0;
+  static WeightKind held_kind;
+  if (!held || held_millions != millions || held_kind != kind) {
+    held.reset();
+    held =
+        std::make_unique<Model>(millions == 5 ? Llama5M() : Llama100M(), kind);
+    held_millions = millions;
+    held_kind = kind;
+  }
+  return *held;
+}
+
+// Paths of `prompt` tokens, of which the first `shared` are common to all.
+class Paths {
+ public:
+  Paths(CpuTrunk& trunk, int count, int prompt, int shared, int room,
+        Executor& executor)
+      : trunk_(trunk),
+        memory_(trunk.NewPages()),
+        pool_(*memory_, int64_t{8} << 30),
+        executor_(executor),
+        tokens_(static_cast<size_t>(prompt), 5),
+        hidden_(static_cast<size_t>(count * trunk.config().hidden_size)) {
+    pages_.resize(static_cast<size_t>(count));
+    const int common = shared / kPageSlots;
+    const int all = (room + kPageSlots - 1) / kPageSlots;
+    for (size_t i = 0; i < pages_.size(); ++i) {
+      for (int p = 0; p < all; ++p) {
+        pages_[i].push_back(i > 0 && p < common ? pages_[0][p]
+                                                : pool_.Allocate());
+      }
+      const int start = i > 0 ? common * kPageSlots : 0;
+      if (start == prompt) continue;
+      const Segment fill{.pages = pages_[i],
+                         .start = start,
+                         .tokens = absl::MakeConstSpan(tokens_).subspan(
+                             static_cast<size_t>(start))};
+      trunk.Forward(absl::MakeConstSpan(&fill, 1), *memory_, executor);
+    }
+  }
+
+  // One more token of each path, at `position`, and its logits.
+  void Step(int position) {
+    static const std::vector<int32_t> token = {7};
+    const size_t d = static_cast<size_t>(trunk_.config().hidden_size);
+    segments_.clear();
+    for (size_t i = 0; i < pages_.size(); ++i) {
+      segments_.push_back({.pages = pages_[i],
+                           .start = position,
+                           .tokens = token,
+                           .last_hidden = hidden_.data() + i * d});
+    }
+    trunk_.Forward(segments_, *memory_, executor_);
+    logits_.resize(pages_.size() *
+                   static_cast<size_t>(trunk_.config().vocab_size));
+    trunk_.Logits(hidden_.data(), static_cast<int>(pages_.size()),
+                  logits_.data(), executor_);
+  }
+
+  PageMemory& memory() { return *memory_; }
+
+ private:
+  CpuTrunk& trunk_;
+  std::unique_ptr<PageMemory> memory_;
+  PagePool pool_;
+  Executor& executor_;
+  std::vector<int32_t> tokens_;
+  std::vector<float> hidden_, logits_;
+  std::vector<std::vector<PageId>> pages_;
+  std::vector<Segment> segments_;
+};
+
+double Seconds() {
+  return std::chrono::duration<double>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+// Bytes a second that one thread reads of memory far larger than its caches,
+// the best of a few passes.
+double ReadBandwidth() {
+  static const double best = [] {
+    std::vector<uint64_t> memory(size_t{1} << 25, 1);  // 256 MB
+    double rate = 0;
+    for (int pass = 0; pass < 5; ++pass) {
+      const double start = Seconds();
+      uint64_t sums[8] = {};
+      for (size_t i = 0; i < memory.size(); i += 8) {
+        for (size_t j = 0; j < 8; ++j) sums[j] += memory[i + j];
+      }
+      benchmark::DoNotOptimize(sums);
+      rate = std::max(
+          rate, static_cast<double>(memory.size() * 8) / (Seconds() - start));
+    }
+    return rate;
+  }();
+  return best;
+}
+
+double StepSeconds(Paths& paths, int position, int times) {
+  double best = 1e9;
+  for (int i = 0; i < times; ++i) {
+    const double start = Seconds();
+    paths.Step(position);
+    best = std::min(best, Seconds() - start);
+  }
+  return best;
+}
+
+double ProductOperations(const TrunkConfig& c) {
+  const double d = c.hidden_size, h = c.head_dim;
+  return 2 * (c.layers * (d * h * (c.heads + 2 * c.kv_heads) + d * h * c.heads +
+                          3 * d * c.intermediate_size) +
+              d * c.vocab_size);
+}
+
+void Decode(benchmark::State& state, int millions, WeightKind kind) {
+  const int rows = static_cast<int>(state.range(0));
+  const int position = static_cast<int>(state.range(1));
+  Executor executor(static_cast<int>(state.range(2)));
+  CpuTrunk& trunk = Get(millions, kind).trunk;
+  const TrunkConfig& c = trunk.config();
+  Paths paths(trunk, rows, position, 0, position + 1, executor);
+  for (auto _ : state) paths.Step(position);
+  const double all = StepSeconds(paths, position, 5);
+  Paths empty(trunk, rows, 0, 0, 1, executor);
+  const double bare = StepSeconds(empty, 0, 5);
+  const double weights = static_cast<double>(trunk.network().bytes);
+  const double kv = static_cast<double>(rows) * paths.memory().page_bytes() /
+                    kPageSlots * (position + 1);
+  const auto rate = [&](double n) {
+    return benchmark::Counter(n, benchmark::Counter::kIsIterationInvariantRate);
+  };
+  state.counters["tokens_per_s"] = rate(rows);
+  state.counters["weight_GB/s"] = rate(weights * 1e-9);
+  state.counters["kv_GB/s"] = rate(kv * 1e-9);
+  state.counters["Gop/s"] = rate(ProductOperations(c) * rows * 1e-9);
+  state.counters["gemm_share"] = bare / all;
+  state.counters["attention_share"] = 1 - bare / all;
+  state.counters["floor_share"] = (weights + kv) / ReadBandwidth() / all /
+                                  static_cast<double>(state.range(2));
+  state.counters["read_GB/s"] = ReadBandwidth() * 1e-9;
+}
+
+// 64 tokens of each of 32 branches on one prompt of 512, prefill included.
+void Branches(benchmark::State& state, WeightKind kind, bool share) {
+  Executor executor(1);
+  CpuTrunk& trunk = Get(100, kind).trunk;
+  for (auto _ : state) {
+    Paths paths(trunk, 32, 512, share ? 512 : 0, 576, executor);
+    for (int i = 0; i < 64; ++i) paths.Step(512 + i);
+  }
+  state.counters["tokens_per_s"] = benchmark::Counter(
+      32 * 64, benchmark::Counter::kIsIterationInvariantRate);
+}
+
+void Prefill(benchmark::State& state, WeightKind kind) {
+  const int tokens = static_cast<int>(state.range(0));
+  Executor executor(static_cast<int>(state.range(1)));
+  CpuTrunk& trunk = Get(100, kind).trunk;
+  for (auto _ : state) Paths(trunk, 1, tokens, 0, tokens, executor);
+  state.counters["tokens_per_s"] =
+      benchmark::Counter(tokens, benchmark::Counter::kIsIterationInvariantRate);
+}
+
+void DecodeShapes(benchmark::internal::Benchmark* b) {
+  b->ArgNames({"rows", "position", "threads"});
+  for (const int threads : {1, 2}) {
+    for (const int rows : {1, 8, 32, 64}) b->Args({rows, 256, threads});
+  }
+  b->Unit(benchmark::kMillisecond)->UseRealTime();
+}
+BENCHMARK_CAPTURE(Decode, llama_5m_bf16, 5, WeightKind::kBf16)
+    ->Apply(DecodeShapes);
+BENCHMARK_CAPTURE(Decode, llama_100m_bf16, 100, WeightKind::kBf16)
+    ->Apply(DecodeShapes);
+BENCHMARK_CAPTURE(Branches, llama_100m_bf16, WeightKind::kBf16, true)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+BENCHMARK_CAPTURE(Branches, llama_100m_bf16_copied, WeightKind::kBf16, false)
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(1)
+    ->UseRealTime();
+BENCHMARK_CAPTURE(Prefill, llama_100m_bf16, WeightKind::kBf16)
+    ->ArgNames({"tokens", "threads"})
+    ->Args({512, 1})
+    ->Args({2048, 1})
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+BENCHMARK_CAPTURE(Decode, llama_100m_int8, 100, WeightKind::kInt8)
+    ->Apply(DecodeShapes);
+BENCHMARK_CAPTURE(Branches, llama_100m_int8, WeightKind::kInt8, true)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+BENCHMARK_CAPTURE(Prefill, llama_100m_int8, WeightKind::kInt8)
+    ->ArgNames({"tokens", "threads"})
+    ->Args({512, 1})
+    ->Args({2048, 1})
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+
+}  // namespace
+}  // namespace espalier

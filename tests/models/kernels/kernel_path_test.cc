@@ -1,0 +1,346 @@
+// Every path of kernels against plain sums in double precision, and the bits
+// of a row against those of the same row in other company.
+#include "models/kernels/kernel_path.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "src/base/bfloat16.h"
+#include "src/base/random.h"
+
+namespace espalier {
+namespace {
+
+std::vector<float> Draw(size_t n, uint64_t seed) {
+  RandomStream rng(StreamKey(seed, 0, 0, Purpose::kTest));
+  std::vector<float> values(n);
+  for (float& v : values) v = static_cast<float>(rng.Normal());
+  return values;
+}
+
+class KernelPathTest : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    path_ = GetParam() == "plain" ? &PlainPath() : AmxPath();
+    if (path_ == nullptr) GTEST_SKIP() << "this machine has no AMX";
+  }
+  bool rounds() const { return GetParam() == "amx"; }
+  float Round(float x) const {
+    return rounds() ? Bf16ToFloat(FloatToBf16(x)) : x;
+  }
+  std::unique_ptr<Weights> Pack(const std::vector<float>& w, int n, int k,
+                                WeightKind kind) const {
+    return path_->Pack(n, k, kind, [&](int begin, int count, float* out) {
+      ASSERT_LE(begin + count, n);
+      std::copy_n(w.data() + begin * k, count * k, out);
+    });
+  }
+  std::vector<WeightKind> Kinds() const {
+    if (rounds()) return {WeightKind::kBf16, WeightKind::kInt8};
+    return {WeightKind::kFp32, WeightKind::kBf16, WeightKind::kInt8};
+  }
+  // All rows and columns of a product, cut into calls of `columns`.
+  std::vector<float> Product(const Weights& w, const std::vector<float>& x,
+                             int rows, int columns) const {
+    std::vector<std::byte> operand(path_->OperandBytes(w, rows));
+    path_->PutRows(w, x.data(), static_cast<size_t>(w.k()), 0, rows,
+                   operand.data());
+    return Products(w, operand, rows, columns);
+  }
+  std::vector<float> Products(const Weights& w,
+                              const std::vector<std::byte>& operand, int rows,
+                              int columns) const {
+    std::vector<float> out(static_cast<size_t>(rows * w.n()));
+    std::vector<float> y(static_cast<size_t>(rows + 31) * 1024);
+    for (int row = 0; row < rows; row += path_->row_block()) {
+      const int count = std::min(path_->row_block(), rows - row);
+      for (int c = 0; c < w.n(); c += columns) {
+        const int wide = std::min(columns, w.n() - c);
+        path_->Product(w, operand.data(), row, count, c, wide, y.data(), 1024);
+        for (int r = 0; r < count; ++r) {
+          std::copy_n(y.data() + r * 1024, wide,
+                      out.data() + (row + r) * w.n() + c);
+        }
+      }
+    }
+    return out;
+  }
+
+  const KernelPath* path_ = nullptr;
+};
+
+TEST_P(KernelPathTest, ProductsEqualPlainSums) {
+  for (const WeightKind kind : Kinds()) {
+    for (const auto& [n, k] :
+         {std::pair{64, 32}, {130, 47}, {1, 5}, {200, 100}, {320, 768}}) {
+      for (const int rows : {1, 3, 16, 17, 33}) {
+        const auto w = Pack(Draw(static_cast<size_t>(n * k), 1), n, k, kind);
+        const auto x = Draw(static_cast<size_t>(rows * k), 2);
+        const auto y = Product(*w, x, rows, 128);
+        std::vector<float> weights(static_cast<size_t>(k));
+        for (int c = 0; c < n; ++c) {
+          w->Row(c, weights.data());
+          for (int r = 0; r < rows; ++r) {
+            double sum = 0, most = 0;
+            for (int i = 0; i < k; ++i) {
+              const double a = x[static_cast<size_t>(r * k + i)];
+              most = std::max(most, std::fabs(a));
+              sum += (kind == WeightKind::kInt8 ? a : Round(x[r * k + i])) *
+                     weights[static_cast<size_t>(i)];
+            }
+            // int8 rounds activations to 1/127 of the row's largest.
+            const double off = rounds() && kind == WeightKind::kInt8
+                                   ? 5 * most / 127 * 0.3 * std::sqrt(k)
+                                   : 1e-3;
+            ASSERT_NEAR(y[static_cast<size_t>(r * n + c)], sum, off)
+                << n << " x " << k << " row " << r << " column " << c;
+          }
+        }
+      }
+    }
+  }
+}
+
+// The same integers by hand: no tolerance but that of the last scaling.
+TEST_P(KernelPathTest, Int8ProductsAreExactInIntegers) {
+  if (!rounds()) GTEST_SKIP() << "this path keeps activations in fp32";
+  constexpr int n = 40, k = 200, rows = 19;
+  const auto weights = Draw(n * k, 3), x = Draw(rows * k, 4);
+  const auto w = Pack(weights, n, k, WeightKind::kInt8);
+  const auto y = Product(*w, x, rows, 64);
+  const auto scale = [](const float* v) {
+    float most = 0;
+    for (int i = 0; i < k; ++i) most = std::max(most, std::fabs(v[i]));
+    return most / 127;
+  };
+  for (int r = 0; r < rows; ++r) {
+    for (int c = 0; c < n; ++c) {
+      const float sx = scale(&x[r * k]), sw = scale(&weights[c * k]);
+      long sum = 0;
+      for (int i = 0; i < k; ++i) {
+        sum += std::lrintf(x[r * k + i] * (1 / sx)) *
+               std::lrintf(weights[c * k + i] * (1 / sw));
+      }
+      ASSERT_NEAR(y[static_cast<size_t>(r * n + c)],
+                  static_cast<double>(sum) * sx * sw, 2e-2);
+    }
+  }
+}
+
+TEST_P(KernelPathTest, ARowsProductsDependOnTheRowAlone) {
+  constexpr int n = 160, k = 70, rows = 300;
+  const auto x = Draw(rows * k, 5);
+  for (const WeightKind kind : Kinds()) {
+    const auto w = Pack(Draw(n * k, 6), n, k, kind);
+    const auto all = Product(*w, x, rows, 160);
+    for (const int r : {0, 1, 15, 16, 47, 48, 63, 255, 256, 299}) {
+      const std::vector<float> one(x.begin() + r * k, x.begin() + (r + 1) * k);
+      const auto alone = Product(*w, one, 1, 64);
+      for (int c = 0; c < n; ++c) {
+        ASSERT_EQ(alone[static_cast<size_t>(c)],
+                  all[static_cast<size_t>(r * n + c)]);
+      }
+    }
+  }
+}
+
+TEST_P(KernelPathTest, OperandsPutByBlocksEqualThosePutByRows) {
+  constexpr int n = 64, k = 88, rows = 21;
+  const auto x = Draw(rows * k, 7);
+  for (const WeightKind kind : Kinds()) {
+    const auto w = Pack(Draw(n * k, 8), n, k, kind);
+    if (!path_->PutsBlocks(*w)) continue;
+    std::vector<std::byte> operand(path_->OperandBytes(*w, rows));
+    for (int row = 0; row < rows; row += 6) {
+      for (const auto& [column, columns] :
+           {std::pair{48, 40}, {0, 16}, {16, 32}}) {
+        path_->PutBlock(*w, x.data() + row * k + column, k, row,
+                        std::min(6, rows - row), column, columns,
+                        operand.data());
+      }
+    }
+    EXPECT_EQ(Products(*w, operand, rows, 64), Product(*w, x, rows, 64));
+  }
+}
+
+// Paths of random keys and values, and attention over them.
+class Paths {
+ public:
+  Paths(const KernelPath& path, PageShape shape, int count)
+      : path_(path),
+        shape_(shape),
+        memory_(path.NewPages(shape)),
+        tables_(static_cast<size_t>(count)) {}
+
+  // Appends a token to path i; `seed` decides its numbers.
+  void Append(size_t i, uint64_t seed) {
+    std::vector<PageId>& table = tables_[i];
+    const int slot = lengths(i) % kPageSlots;
+    if (slot == 0) table.push_back(NewPage());
+    const size_t h = static_cast<size_t>(shape_.head_dim);
+    path_.OpenSlots(*memory_, table.back(), slot, slot + 1);
+    for (int layer = 0; layer < shape_.layers; ++layer) {
+      for (int head = 0; head < shape_.kv_heads; ++head) {
+        const auto kv = Draw(2 * h, MixHash(seed, layer * 100 + head));
+        path_.StoreKey(*memory_, table.back(), layer, head, slot, kv.data());
+        path_.StoreValue(*memory_, table.back(), layer, head, slot,
+                         kv.data() + h);
+      }
+    }
+    seeds_[i].push_back(seed);
+  }
+  // Path `to` begins as path `from`: whole pages shared, the last one copied.
+  void Fork(size_t from, size_t to) {
+    tables_[to] = tables_[from];
+    seeds_[to] = seeds_[from];
+    const int filled = lengths(from) % kPageSlots;
+    if (filled == 0) return;
+    tables_[to].back() = NewPage();
+    memory_->CopyPrefix(tables_[from].back(), tables_[to].back(), filled);
+  }
+  int lengths(size_t i) { return static_cast<int>(seeds_[i].size()); }
+
+  // Attention of rows of (path, position): [rows, group * PadHead].
+  std::vector<float> Attend(const std::vector<std::pair<size_t, int>>& rows,
+                            int layer, int kv_head, int group, int window) {
+    std::vector<int> positions;
+    std::vector<const PageId*> tables;
+    const size_t bytes = path_.QueryBytes(shape_.head_dim);
+    std::vector<std::byte> queries((rows.size() * group + 15) * bytes);
+    std::byte* to = queries.data();
+    for (const auto& [i, position] : rows) {
+      positions.push_back(position);
+      tables.push_back(tables_[i].data());
+      for (int h = 0; h < group; ++h, to += bytes) {
+        const auto q = Query(i, position, h);
+        path_.PutQuery(q.data(), shape_.head_dim, 0.3f, to);
+      }
+    }
+    std::vector<float> out(rows.size() * group *
+                           static_cast<size_t>(path_.PadHead(shape_.head_dim)));
+    path_.Attend(*memory_,
+                 {.layer = layer,
+                  .kv_head = kv_head,
+                  .rows = static_cast<int>(rows.size()),
+                  .group = group,
+                  .positions = positions.data(),
+                  .pages = tables.data(),
+                  .window = window,
+                  .queries = queries.data()},
+                 out.data());
+    return out;
+  }
+
+  // The same by its definition.
+  std::vector<double> Expected(size_t i, int position, int layer, int kv_head,
+                               int h, int window) {
+    const size_t dims = static_cast<size_t>(shape_.head_dim);
+    const auto q = Query(i, position, h);
+    std::vector<double> out(dims);
+    double total = 0;
+    const int first = window == 0 ? 0 : std::max(0, position + 1 - window);
+    for (int j = first; j <= position; ++j) {
+      const auto kv = Draw(2 * dims, MixHash(seeds_[i][static_cast<size_t>(j)],
+                                             layer * 100 + kv_head));
+      double score = 0;
+      for (size_t d = 0; d < dims; ++d) score += 0.3 * q[d] * Round(kv[d]);
+      const double weight = std::exp(score);
+      total += weight;
+      for (size_t d = 0; d < dims; ++d) out[d] += weight * Round(kv[dims + d]);
+    }
+    for (double& v : out) v /= total;
+    return out;
+  }
+
+ private:
+  float Round(float x) const {
+    return std::string(path_.name()) == "amx" ? Bf16ToFloat(FloatToBf16(x)) : x;
+  }
+  PageId NewPage() {
+    memory_->Grow(++pages_);
+    return pages_ - 1;
+  }
+  std::vector<float> Query(size_t i, int position, int h) {
+    return Draw(static_cast<size_t>(shape_.head_dim),
+                MixHash(seeds_[i][static_cast<size_t>(position)], 7000 + h));
+  }
+
+  const KernelPath& path_;
+  PageShape shape_;
+  std::unique_ptr<PageMemory> memory_;
+  int pages_ = 0;
+  std::vector<std::vector<PageId>> tables_;
+  std::vector<std::vector<uint64_t>> seeds_{8};
+};
+
+TEST_P(KernelPathTest, AttentionEqualsSoftmaxOverAllKeys) {
+  for (const int head_dim : {16, 32, 64, 80, 128}) {
+    const int group = head_dim == 64 ? 3 : 2;
+    Paths paths(*path_, {2, 2, head_dim}, 2);
+    for (uint64_t t = 0; t < 150; ++t) paths.Append(0, 100 + t);
+    const int padded = path_->PadHead(head_dim);
+    for (const int window : {0, 1, 20, 70, 500}) {
+      for (const int position : {0, 1, 31, 63, 64, 100, 149}) {
+        const auto out = paths.Attend({{0, position}}, 1, 1, group, window);
+        for (int h = 0; h < group; ++h) {
+          const auto expected = paths.Expected(0, position, 1, 1, h, window);
+          for (int d = 0; d < head_dim; ++d) {
+            ASSERT_NEAR(out[static_cast<size_t>(h * padded + d)],
+                        expected[static_cast<size_t>(d)],
+                        rounds() ? 0.02 : 1e-4)
+                << head_dim << " at " << position << " window " << window;
+          }
+        }
+      }
+    }
+  }
+}
+
+// Branches on one prefix, one of which copies everything: whatever is computed
+// together, a row's bits are the same.
+TEST_P(KernelPathTest, SharedPagesAndCompanyDoNotChangeARowsBits) {
+  for (const int prefix : {64, 100, 128, 161}) {
+    Paths paths(*path_, {1, 2, 32}, 6);
+    for (int t = 0; t < prefix; ++t) paths.Append(0, 10 + t);
+    for (size_t i = 1; i < 5; ++i) paths.Fork(0, i);
+    for (int t = 0; t < prefix; ++t) paths.Append(5, 10 + t);
+    for (size_t i = 0; i < 6; ++i) {
+      const uint64_t branch = i == 5 ? 2 : i;  // 5 is a copy of branch 2
+      for (uint64_t t = 0; t < 10 + 7 * branch; ++t) {
+        paths.Append(i, 5000 + 100 * branch + t);
+      }
+    }
+    std::vector<std::pair<size_t, int>> rows;
+    for (size_t i = 0; i < 6; ++i) {
+      // As in a chunk of a prompt, too: several positions of one path.
+      for (int back = i == 3 ? 20 : 0; back >= 0; --back) {
+        rows.push_back({i, paths.lengths(i) - 1 - back});
+      }
+    }
+    for (const int window : {0, 70}) {
+      const auto all = paths.Attend(rows, 0, 1, 3, window);
+      const size_t width = all.size() / rows.size();
+      for (size_t r = 0; r < rows.size(); ++r) {
+        const auto alone = paths.Attend({rows[r]}, 0, 1, 3, window);
+        ASSERT_EQ(alone, std::vector<float>(all.begin() + r * width,
+                                            all.begin() + (r + 1) * width))
+            << "row " << r << " prefix " << prefix << " window " << window;
+      }
+      const auto two =
+          paths.Attend({{2, paths.lengths(2) - 1}}, 0, 1, 3, window);
+      EXPECT_EQ(two,
+                paths.Attend({{5, paths.lengths(5) - 1}}, 0, 1, 3, window));
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Paths, KernelPathTest, testing::Values("plain", "amx"),
+                         [](const auto& info) { return info.param; });
+
+}  // namespace
+}  // namespace espalier
