@@ -6,14 +6,17 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
-#include <vector>
+#include <map>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "models/checkpoint/llama_config.h"
+#include "absl/strings/str_format.h"
+#include "nlohmann/json.hpp"
 #include "src/base/bfloat16.h"
 #include "src/base/files.h"
 #include "src/base/random.h"
 #include "src/base/status_macros.h"
+#include "tests/models/testing/hf_layout.h"
 
 namespace espalier {
 namespace {
@@ -42,6 +45,46 @@ std::vector<std::byte> Encode(const std::vector<float>& values, DType dtype) {
   return bytes;
 }
 
+// The mean and the standard deviation of a tensor's values.
+std::pair<double, double> Distribution(const HfTensor& tensor) {
+  switch (tensor.kind) {
+    case HfTensor::Kind::kNorm:
+      return {1, 0.1};
+    case HfTensor::Kind::kEmbedding:
+      return {0, 0.5};
+    case HfTensor::Kind::kBias:
+      return {0, 0.1};
+    case HfTensor::Kind::kMatrix:
+      return {0, 1 / std::sqrt(static_cast<double>(tensor.inputs))};
+  }
+  return {0, 1};
+}
+
+absl::Status WriteShards(const std::string& folder,
+                         const std::vector<NamedTensor>& tensors, int shards) {
+  nlohmann::json index;
+  int64_t total = 0;
+  for (int s = 0; s < shards; ++s) {
+    const std::string name =
+        absl::StrFormat("model-%05d-of-%05d.safetensors", s + 1, shards);
+    std::vector<NamedTensor> part;
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      if (i * static_cast<size_t>(shards) / tensors.size() !=
+          static_cast<size_t>(s)) {
+        continue;
+      }
+      part.push_back(tensors[i]);
+      index["weight_map"][tensors[i].name] = name;
+      total += static_cast<int64_t>(tensors[i].data.size());
+    }
+    ESP_RETURN_IF_ERROR(
+        WriteSafetensors(folder + "/" + name, part, {{"format", "pt"}}));
+  }
+  index["metadata"]["total_size"] = total;
+  return WriteFileAtomic(folder + "/model.safetensors.index.json",
+                         index.dump(2));
+}
+
 }  // namespace
 
 TrunkConfig TinyConfig() {
@@ -55,32 +98,69 @@ TrunkConfig TinyConfig() {
   config.head_dim = 10;
   config.context_length = 512;
   config.reward_head = true;
+  config.head = HeadKind::kReward;
+  config.head_labels = 2;
+  config.head_bias = true;
   config.end_token = 1;
   return config;
 }
 
-LlamaWeights RandomWeights(const TrunkConfig& config, uint64_t seed,
-                           DType dtype) {
-  LlamaWeights weights;
+std::vector<RandomTensor> RandomTensors(const TrunkConfig& config,
+                                        uint64_t seed, DType dtype) {
+  std::vector<RandomTensor> out;
   uint64_t index = 0;
-  for (const LlamaTensor& tensor : LlamaTensors(config, weights)) {
+  for (const HfTensor& tensor : HfTensors(config)) {
     RandomStream random(StreamKey(seed, 0, index++, Purpose::kTest));
+    const auto [mean, deviation] = Distribution(tensor);
     size_t count = 1;
     for (const int64_t extent : tensor.shape) {
       count *= static_cast<size_t>(extent);
     }
-    const bool norm = tensor.name.find("norm") != std::string::npos;
-    const bool embedding = &weights.embedding == tensor.values;
-    const double scale =
-        norm        ? 0.1
-        : embedding ? 0.5
-                    : 1.0 / std::sqrt(static_cast<double>(tensor.shape.back()));
-    tensor.values->resize(count);
-    for (float& value : *tensor.values) {
-      value = Rounded(
-          static_cast<float>((norm ? 1.0 : 0.0) + scale * random.Normal()),
-          dtype);
+    out.push_back({tensor.name, tensor.shape, std::vector<float>(count)});
+    for (float& value : out.back().values) {
+      value = Rounded(static_cast<float>(mean + deviation * random.Normal()),
+                      dtype);
     }
+  }
+  return out;
+}
+
+absl::Status WriteTensors(const std::string& folder, const TrunkConfig& config,
+                          const std::vector<RandomTensor>& tensors, DType dtype,
+                          int shards) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return FileError("create", folder, error.value());
+  ESP_RETURN_IF_ERROR(
+      WriteFileAtomic(folder + "/config.json", HfConfigJson(config).dump(2)));
+  std::vector<NamedTensor> named;
+  std::vector<std::vector<std::byte>> bytes;
+  bytes.reserve(tensors.size());
+  for (const RandomTensor& tensor : tensors) {
+    bytes.push_back(Encode(tensor.values, dtype));
+    named.push_back({tensor.name, dtype, tensor.shape, bytes.back()});
+  }
+  if (shards > 1) return WriteShards(folder, named, shards);
+  return WriteSafetensors(folder + "/model.safetensors", named,
+                          {{"format", "pt"}});
+}
+
+absl::Status WriteRandomCheckpoint(const std::string& folder,
+                                   const TrunkConfig& config, uint64_t seed,
+                                   DType dtype, int shards) {
+  return WriteTensors(folder, config, RandomTensors(config, seed, dtype), dtype,
+                      shards);
+}
+
+LlamaWeights RandomWeights(const TrunkConfig& config, uint64_t seed,
+                           DType dtype) {
+  std::map<std::string, std::vector<float>> drawn;
+  for (RandomTensor& tensor : RandomTensors(config, seed, dtype)) {
+    drawn[tensor.name] = std::move(tensor.values);
+  }
+  LlamaWeights weights;
+  for (const LlamaTensor& tensor : LlamaTensors(config, weights)) {
+    *tensor.values = std::move(drawn.at(tensor.name));
   }
   return weights;
 }
@@ -88,28 +168,11 @@ LlamaWeights RandomWeights(const TrunkConfig& config, uint64_t seed,
 absl::Status WriteCheckpoint(const std::string& folder,
                              const TrunkConfig& config, LlamaWeights& weights,
                              DType dtype) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) return FileError("create", folder, error.value());
-  ESP_RETURN_IF_ERROR(
-      WriteFileAtomic(folder + "/config.json", LlamaConfigJson(config)));
-  std::vector<NamedTensor> tensors;
-  std::vector<std::vector<std::byte>> bytes;
-  const std::vector<LlamaTensor> list = LlamaTensors(config, weights);
-  bytes.reserve(list.size());
-  for (const LlamaTensor& tensor : list) {
-    bytes.push_back(Encode(*tensor.values, dtype));
-    tensors.push_back({tensor.name, dtype, tensor.shape, bytes.back()});
+  std::vector<RandomTensor> tensors;
+  for (const LlamaTensor& tensor : LlamaTensors(config, weights)) {
+    tensors.push_back({tensor.name, tensor.shape, *tensor.values});
   }
-  return WriteSafetensors(folder + "/model.safetensors", tensors,
-                          {{"format", "pt"}});
-}
-
-absl::Status WriteRandomCheckpoint(const std::string& folder,
-                                   const TrunkConfig& config, uint64_t seed,
-                                   DType dtype) {
-  LlamaWeights weights = RandomWeights(config, seed, dtype);
-  return WriteCheckpoint(folder, config, weights, dtype);
+  return WriteTensors(folder, config, tensors, dtype);
 }
 
 std::string TempFolder() {

@@ -1,37 +1,57 @@
-// Small random Llama folders for tests, of any shape.
+// Small random Hugging Face folders for tests: any architecture, any shape.
 //
 //   const std::string folder = TempFolder();
 //   ESP_CHECK_OK(WriteRandomCheckpoint(folder, TinyConfig(), /*seed=*/1));
 //   auto trunk = Trunk::Load(folder);
+//
+// hf_layout.h has the list of all kinds of networks, EveryNetwork().
 #ifndef ESPALIER_TESTS_MODELS_TESTING_RANDOM_CHECKPOINT_H_
 #define ESPALIER_TESTS_MODELS_TESTING_RANDOM_CHECKPOINT_H_
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "models/checkpoint/llama_weights.h"
 #include "models/checkpoint/safetensors.h"
-#include "models/cpu/trunk.h"
+#include "models/checkpoint/trunk_config.h"
 
 namespace espalier {
 
-// Two layers, four heads over two KV heads, every size a multiple of nothing
-// convenient.
+// A Llama of two layers, four heads over two KV heads, every size a multiple of
+// nothing convenient.
 TrunkConfig TinyConfig();
 
-// Weights drawn from `seed`: norms near 1, matrices scaled so that activations
-// stay of order 1 and logits differ. Each value is exact in `dtype`.
+// A tensor as Hugging Face names, shapes and stores it.
+struct RandomTensor {
+  std::string name;
+  std::vector<int64_t> shape;
+  std::vector<float> values;
+};
+
+// All tensors of a network, drawn from `seed`: norms near 1, matrices scaled so
+// that activations stay of order 1 and logits differ, biases of order 0.1. Each
+// value is exact in `dtype`.
+std::vector<RandomTensor> RandomTensors(const TrunkConfig& config,
+                                        uint64_t seed,
+                                        DType dtype = DType::kBF16);
+
+// Creates `folder` with config.json and model.safetensors, or, for `shards` >
+// 1, that many files and their index.
+absl::Status WriteTensors(const std::string& folder, const TrunkConfig& config,
+                          const std::vector<RandomTensor>& tensors,
+                          DType dtype = DType::kBF16, int shards = 1);
+absl::Status WriteRandomCheckpoint(const std::string& folder,
+                                   const TrunkConfig& config, uint64_t seed,
+                                   DType dtype = DType::kBF16, int shards = 1);
+
+// The same of a Llama that training supports, by the struct of its weights.
 LlamaWeights RandomWeights(const TrunkConfig& config, uint64_t seed,
                            DType dtype = DType::kBF16);
-
-// Creates `folder` with config.json and model.safetensors.
 absl::Status WriteCheckpoint(const std::string& folder,
                              const TrunkConfig& config, LlamaWeights& weights,
                              DType dtype = DType::kBF16);
-absl::Status WriteRandomCheckpoint(const std::string& folder,
-                                   const TrunkConfig& config, uint64_t seed,
-                                   DType dtype = DType::kBF16);
 
 // A new empty folder under the test's temporary folder.
 std::string TempFolder();

@@ -1,0 +1,51 @@
+// What Hugging Face's classes write for a network: config.json and the names
+// and shapes of its tensors, stated from those classes and not by way of the
+// code that reads them.
+//
+//   WriteFileAtomic(folder + "/config.json", HfConfigJson(config).dump());
+//   for (const HfTensor& tensor : HfTensors(config)) Draw(tensor);
+//
+// Stateless functions: thread-safe.
+#ifndef ESPALIER_TESTS_MODELS_TESTING_HF_LAYOUT_H_
+#define ESPALIER_TESTS_MODELS_TESTING_HF_LAYOUT_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/checkpoint/trunk_config.h"
+#include "nlohmann/json.hpp"
+
+namespace espalier {
+
+// The config.json of `config`. Positions of a scaled rotation reach
+// context_length = original_context * factor (llama3 apart), as for users of
+// Hugging Face's linear, dynamic and yarn scaling.
+nlohmann::json HfConfigJson(const TrunkConfig& config);
+
+struct HfTensor {
+  enum class Kind : uint8_t { kNorm, kEmbedding, kMatrix, kBias };
+  std::string name;
+  std::vector<int64_t> shape;
+  Kind kind = Kind::kMatrix;
+  int64_t inputs = 0;  // of a matrix: the extent that products sum over
+};
+
+// In the order of the network. GPT-2's matrices are [inputs, outputs], query,
+// key and value side by side in c_attn.
+std::vector<HfTensor> HfTensors(const TrunkConfig& config);
+
+struct NamedConfig {
+  std::string name;  // letters and digits
+  TrunkConfig config;
+};
+
+// A small network of every supported kind: each architecture; grouped, single
+// and as many KV heads; tied and not; biases; windows; every rope scaling;
+// every head. No size is a multiple of anything convenient; windows and
+// original contexts are short enough that 100 tokens go far beyond them.
+std::vector<NamedConfig> EveryNetwork();
+
+}  // namespace espalier
+
+#endif  // ESPALIER_TESTS_MODELS_TESTING_HF_LAYOUT_H_

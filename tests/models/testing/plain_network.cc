@@ -1,0 +1,381 @@
+#include "tests/models/testing/plain_network.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <numbers>
+#include <utility>
+
+#include "src/base/check.h"
+
+namespace espalier {
+namespace {
+
+using nlohmann::json;
+
+json ReadJson(const std::string& path) {
+  std::ifstream in(path);
+  ESP_CHECK(in.good());
+  return json::parse(in);
+}
+
+// IEEE 754 binary16 by its definition.
+double Half(uint16_t bits) {
+  const double sign = bits >> 15 ? -1 : 1;
+  const int exponent = bits >> 10 & 31, fraction = bits & 1023;
+  if (exponent == 0) return sign * std::ldexp(fraction, -24);
+  return sign * std::ldexp(1024 + fraction, exponent - 25);
+}
+
+double Element(const std::string& dtype, const char* data, size_t i) {
+  if (dtype == "F32") {
+    float value;
+    std::memcpy(&value, data + 4 * i, sizeof(value));
+    return value;
+  }
+  uint16_t bits;
+  std::memcpy(&bits, data + 2 * i, sizeof(bits));
+  if (dtype == "F16") return Half(bits);
+  ESP_CHECK(dtype == "BF16");
+  return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
+}
+
+// A number, or `fallback` where the key is missing or null.
+double Get(const json& object, const char* key, double fallback) {
+  const auto found = object.find(key);
+  return found == object.end() || found->is_null() ? fallback
+                                                   : found->get<double>();
+}
+
+double Silu(double x) { return x / (1 + std::exp(-x)); }
+
+double GeluNew(double x) {
+  return 0.5 * x *
+         (1 + std::tanh(std::sqrt(2 / std::numbers::pi) *
+                        (x + 0.044715 * x * x * x)));
+}
+
+double Gelu(double x) {
+  return 0.5 * x * (1 + std::erf(x / std::numbers::sqrt2));
+}
+
+// The window of a sliding-window configuration, 0 where all keys are seen.
+int Window(const json& config) {
+  const std::string type = config.at("model_type");
+  if (type == "mistral") {
+    if (!config.contains("sliding_window")) return 4096;
+    return static_cast<int>(Get(config, "sliding_window", 0));
+  }
+  if (type.rfind("qwen", 0) == 0 && config.value("use_sliding_window", false) &&
+      config.value("max_window_layers", 28) == 0) {
+    return config.value("sliding_window", 4096);
+  }
+  return 0;
+}
+
+}  // namespace
+
+PlainNetwork::PlainNetwork(const std::string& folder)
+    : config_(ReadJson(folder + "/config.json")) {
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() == ".safetensors") ReadTensors(entry.path());
+  }
+  gpt2_ = config_.at("model_type") == "gpt2";
+  layers_ = config_.at(gpt2_ ? "n_layer" : "num_hidden_layers");
+  heads_ = config_.at(gpt2_ ? "n_head" : "num_attention_heads");
+  kv_heads_ = static_cast<int>(Get(config_, "num_key_value_heads", heads_));
+  const int hidden = config_.at(gpt2_ ? "n_embd" : "hidden_size");
+  head_dim_ = static_cast<int>(Get(config_, "head_dim", hidden / heads_));
+  window_ = Window(config_);
+  epsilon_ = gpt2_ ? Get(config_, "layer_norm_epsilon", 1e-5)
+                   : Get(config_, "rms_norm_eps", 1e-6);
+  scaling_ = config_.value("rope_scaling", json());
+  if (scaling_.is_null()) scaling_ = config_.value("rope_parameters", json());
+  theta_ = Get(config_, "rope_theta", 10000);
+  if (scaling_.is_object()) theta_ = Get(scaling_, "rope_theta", theta_);
+}
+
+void PlainNetwork::ReadTensors(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  uint64_t header_bytes = 0;
+  in.read(reinterpret_cast<char*>(&header_bytes), sizeof(header_bytes));
+  std::string header(header_bytes, '\0');
+  in.read(header.data(), static_cast<std::streamsize>(header.size()));
+  const std::string data(std::istreambuf_iterator<char>(in), {});
+  const json entries = json::parse(header);
+  for (const auto& [name, entry] : entries.items()) {
+    if (name == "__metadata__") continue;
+    const std::string dtype = entry.at("dtype");
+    Tensor tensor{.shape = entry.at("shape"), .values = {}};
+    const size_t begin = entry.at("data_offsets")[0];
+    const size_t end = entry.at("data_offsets")[1];
+    const size_t count = (end - begin) / (dtype == "F32" ? 4 : 2);
+    ESP_CHECK(end <= data.size());
+    for (size_t i = 0; i < count; ++i) {
+      tensor.values.push_back(Element(dtype, data.data() + begin, i));
+    }
+    tensors_[name] = std::move(tensor);
+  }
+}
+
+const PlainNetwork::Tensor& PlainNetwork::Find(const std::string& name) const {
+  const auto found = tensors_.find(name);
+  if (found != tensors_.end()) return found->second;
+  const auto prefixed = tensors_.find("transformer." + name);
+  ESP_CHECK(prefixed != tensors_.end());
+  return prefixed->second;
+}
+
+PlainNetwork::Row PlainNetwork::Product(const std::string& name,
+                                        const Row& x) const {
+  const Row& w = Find(name + ".weight").values;
+  // GPT-2's Conv1D keeps its matrices as [inputs, outputs].
+  const bool turned = gpt2_ && name != "lm_head" && name != "wte";
+  Row y(w.size() / x.size(), 0);
+  for (size_t r = 0; r < y.size(); ++r) {
+    for (size_t i = 0; i < x.size(); ++i) {
+      y[r] += (turned ? w[i * y.size() + r] : w[r * x.size() + i]) * x[i];
+    }
+  }
+  const auto bias = tensors_.find(name + ".bias");
+  const auto prefixed = tensors_.find("transformer." + name + ".bias");
+  const auto found = bias != tensors_.end() ? bias : prefixed;
+  if (found != tensors_.end()) {
+    for (size_t r = 0; r < y.size(); ++r) y[r] += found->second.values[r];
+  }
+  return y;
+}
+
+PlainNetwork::Row PlainNetwork::Norm(const std::string& name,
+                                     const Row& x) const {
+  const Row& weight = Find(name + ".weight").values;
+  const double n = static_cast<double>(x.size());
+  double mean = 0, square = 0;
+  if (gpt2_) {
+    for (const double v : x) mean += v / n;
+  }
+  for (const double v : x) square += (v - mean) * (v - mean) / n;
+  Row y(x.size());
+  for (size_t i = 0; i < x.size(); ++i) {
+    y[i] = (x[i] - mean) / std::sqrt(square + epsilon_) * weight[i];
+    if (gpt2_) y[i] += Find(name + ".bias").values[i];
+  }
+  return y;
+}
+
+void PlainNetwork::NormHeads(const std::string& name, Row& row) const {
+  if (!tensors_.contains(name + ".weight")) return;
+  for (auto head = row.begin(); head != row.end(); head += head_dim_) {
+    const Row y = Norm(name, Row(head, head + head_dim_));
+    std::copy(y.begin(), y.end(), head);
+  }
+}
+
+// modeling_rope_utils, _compute_yarn_parameters.
+std::vector<double> PlainNetwork::YarnFrequencies(const json& scaling) const {
+  const double original =
+      Get(scaling, "original_max_position_embeddings",
+          config_.at("max_position_embeddings").get<double>());
+  const double factor = scaling.at("factor");
+  const double dim = head_dim_;
+  const auto correction = [&](double rotations) {
+    return dim * std::log(original / (rotations * 2 * std::numbers::pi)) /
+           (2 * std::log(theta_));
+  };
+  const double low =
+      std::max(std::floor(correction(Get(scaling, "beta_fast", 32))), 0.0);
+  double high =
+      std::min(std::ceil(correction(Get(scaling, "beta_slow", 1))), dim - 1);
+  if (low == high) high += 0.001;
+  std::vector<double> out;
+  for (int i = 0; i < head_dim_ / 2; ++i) {
+    const double plain = std::pow(theta_, -2.0 * i / dim);
+    const double ramp = std::clamp((i - low) / (high - low), 0.0, 1.0);
+    out.push_back(plain / factor * ramp + plain * (1 - ramp));
+  }
+  return out;
+}
+
+std::vector<double> PlainNetwork::Frequencies(int position) const {
+  std::string type = "default";
+  if (scaling_.is_object()) {
+    type = scaling_.value("rope_type", scaling_.value("type", "default"));
+  }
+  if (type == "yarn") return YarnFrequencies(scaling_);
+  const double factor = scaling_.is_object() ? Get(scaling_, "factor", 1) : 1.0;
+  double base = theta_;
+  if (type == "dynamic") {
+    const double trained = config_.at("max_position_embeddings");
+    const double length = std::max(position + 1.0, trained);
+    base *= std::pow(factor * length / trained - (factor - 1),
+                     head_dim_ / (head_dim_ - 2.0));
+  }
+  std::vector<double> out;
+  for (int i = 0; i < head_dim_ / 2; ++i) {
+    double frequency = std::pow(base, -2.0 * i / head_dim_);
+    if (type == "linear") frequency /= factor;
+    if (type == "llama3") {
+      const double low = scaling_.at("low_freq_factor");
+      const double high = scaling_.at("high_freq_factor");
+      const double old = scaling_.at("original_max_position_embeddings");
+      const double wavelength = 2 * std::numbers::pi / frequency;
+      const double smooth = (old / wavelength - low) / (high - low);
+      if (wavelength > old / low) {
+        frequency /= factor;
+      } else if (wavelength >= old / high) {
+        frequency = (1 - smooth) * frequency / factor + smooth * frequency;
+      }
+    }
+    out.push_back(frequency);
+  }
+  return out;
+}
+
+double PlainNetwork::AttentionFactor() const {
+  if (!scaling_.is_object() ||
+      scaling_.value("rope_type", scaling_.value("type", "")) != "yarn") {
+    return 1;
+  }
+  const double given = Get(scaling_, "attention_factor", 0);
+  if (given != 0) return given;
+  const double factor = scaling_.at("factor");
+  const auto scale = [&](double mscale) {
+    return factor <= 1 ? 1.0 : 0.1 * mscale * std::log(factor) + 1.0;
+  };
+  const double mscale = Get(scaling_, "mscale", 0);
+  const double all = Get(scaling_, "mscale_all_dim", 0);
+  return mscale != 0 && all != 0 ? scale(mscale) / scale(all) : scale(1);
+}
+
+void PlainNetwork::Rotate(Row& row, int position) const {
+  const std::vector<double> frequencies = Frequencies(position);
+  const double scale = AttentionFactor();
+  const size_t half = frequencies.size();
+  for (size_t head = 0; head < row.size(); head += 2 * half) {
+    for (size_t i = 0; i < half; ++i) {
+      const double angle = position * frequencies[i];
+      const double c = std::cos(angle) * scale, s = std::sin(angle) * scale;
+      const double a = row[head + i], b = row[head + half + i];
+      row[head + i] = a * c - b * s;
+      row[head + half + i] = b * c + a * s;
+    }
+  }
+}
+
+PlainNetwork::Row PlainNetwork::Attend(const Row& queries,
+                                       const Cache& cache) const {
+  const size_t h = static_cast<size_t>(head_dim_);
+  const size_t count = cache.keys.size();
+  const size_t window = static_cast<size_t>(window_);
+  const size_t first = window_ > 0 && count > window ? count - window : 0;
+  Row mixed(queries.size(), 0);
+  for (int head = 0; head < heads_; ++head) {
+    const size_t q = static_cast<size_t>(head) * h;
+    const size_t kv = static_cast<size_t>(head / (heads_ / kv_heads_)) * h;
+    std::vector<double> weights;
+    double largest = -INFINITY, total = 0;
+    for (size_t j = first; j < count; ++j) {
+      double sum = 0;
+      for (size_t i = 0; i < h; ++i) {
+        sum += queries[q + i] * cache.keys[j][kv + i];
+      }
+      weights.push_back(sum / std::sqrt(static_cast<double>(h)));
+      largest = std::max(largest, weights.back());
+    }
+    for (double& weight : weights) total += weight = std::exp(weight - largest);
+    for (size_t j = first; j < count; ++j) {
+      for (size_t i = 0; i < h; ++i) {
+        mixed[q + i] += weights[j - first] / total * cache.values[j][kv + i];
+      }
+    }
+  }
+  return mixed;
+}
+
+PlainNetwork::Row PlainNetwork::Attention(const std::string& layer,
+                                          const Row& x, int position,
+                                          Cache& cache) const {
+  if (gpt2_) {
+    const Row fused = Product(layer + "attn.c_attn", x);
+    const auto third = static_cast<std::ptrdiff_t>(x.size());
+    const auto begin = fused.begin();
+    cache.keys.emplace_back(begin + third, begin + 2 * third);
+    cache.values.emplace_back(begin + 2 * third, fused.end());
+    return Product(layer + "attn.c_proj",
+                   Attend(Row(begin, begin + third), cache));
+  }
+  Row query = Product(layer + "self_attn.q_proj", x);
+  Row key = Product(layer + "self_attn.k_proj", x);
+  NormHeads(layer + "self_attn.q_norm", query);
+  NormHeads(layer + "self_attn.k_norm", key);
+  Rotate(query, position);
+  Rotate(key, position);
+  cache.keys.push_back(std::move(key));
+  cache.values.push_back(Product(layer + "self_attn.v_proj", x));
+  return Product(layer + "self_attn.o_proj", Attend(query, cache));
+}
+
+PlainNetwork::Row PlainNetwork::FeedForward(const std::string& layer,
+                                            const Row& x) const {
+  if (gpt2_) {
+    const std::string act = config_.value("activation_function", "gelu_new");
+    Row inner = Product(layer + "mlp.c_fc", x);
+    for (double& v : inner) v = act == "gelu" ? Gelu(v) : GeluNew(v);
+    return Product(layer + "mlp.c_proj", inner);
+  }
+  Row gate = Product(layer + "mlp.gate_proj", x);
+  const Row up = Product(layer + "mlp.up_proj", x);
+  for (size_t i = 0; i < gate.size(); ++i) gate[i] = Silu(gate[i]) * up[i];
+  return Product(layer + "mlp.down_proj", gate);
+}
+
+PlainNetwork::Row PlainNetwork::Step(int32_t token, int position,
+                                     std::vector<Cache>& caches) const {
+  const auto row = [this](const std::string& name, int32_t r) {
+    const Tensor& table = Find(name);
+    ESP_CHECK(r >= 0 && r < table.shape[0]);
+    const auto begin = table.values.begin() + r * table.shape[1];
+    return Row(begin, begin + table.shape[1]);
+  };
+  const auto add = [](Row& x, const Row& y) {
+    for (size_t i = 0; i < x.size(); ++i) x[i] += y[i];
+  };
+  Row x = row(gpt2_ ? "wte.weight" : "model.embed_tokens.weight", token);
+  if (gpt2_) add(x, row("wpe.weight", position));
+  for (int l = 0; l < layers_; ++l) {
+    const std::string layer =
+        (gpt2_ ? "h." : "model.layers.") + std::to_string(l) + ".";
+    add(x,
+        Attention(layer, Norm(layer + (gpt2_ ? "ln_1" : "input_layernorm"), x),
+                  position, caches[static_cast<size_t>(l)]));
+    add(x, FeedForward(
+               layer,
+               Norm(layer + (gpt2_ ? "ln_2" : "post_attention_layernorm"), x)));
+  }
+  return Norm(gpt2_ ? "ln_f" : "model.norm", x);
+}
+
+std::vector<PlainNetwork::Row> PlainNetwork::Hidden(
+    std::span<const int32_t> tokens) const {
+  std::vector<Cache> caches(static_cast<size_t>(layers_));
+  std::vector<Row> out;
+  for (const int32_t token : tokens) {
+    out.push_back(Step(token, static_cast<int>(out.size()), caches));
+  }
+  return out;
+}
+
+PlainNetwork::Row PlainNetwork::Logits(const Row& hidden) const {
+  if (tensors_.contains("lm_head.weight")) return Product("lm_head", hidden);
+  return Product(gpt2_ ? "wte" : "model.embed_tokens", hidden);
+}
+
+PlainNetwork::Row PlainNetwork::Scores(const Row& hidden) const {
+  return Product(tensors_.contains("score.weight") ? "score" : "reward_head",
+                 hidden);
+}
+
+}  // namespace espalier

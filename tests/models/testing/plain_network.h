@@ -1,0 +1,86 @@
+// A transformer written down once more, plainly: what the fast kernels are
+// compared with.
+//
+//   const PlainNetwork network(folder);
+//   const auto hidden = network.Hidden(tokens);
+//   EXPECT_NEAR(logits[3], network.Logits(hidden.back())[3], 1e-3);
+//
+// Everything is double precision in straightforward loops, one token after the
+// other. It reads the folder by itself: the keys of config.json and the names
+// of tensors are Hugging Face's, the formulas those of its modeling files and
+// of modeling_rope_utils. It shares no code with what reads checkpoints for
+// use. Broken folders end the test program.
+//
+// Thread-safe after construction.
+#ifndef ESPALIER_TESTS_MODELS_TESTING_PLAIN_NETWORK_H_
+#define ESPALIER_TESTS_MODELS_TESTING_PLAIN_NETWORK_H_
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "nlohmann/json.hpp"
+
+namespace espalier {
+
+class PlainNetwork {
+ public:
+  using Row = std::vector<double>;
+
+  explicit PlainNetwork(const std::string& folder);
+
+  // The output of the final norm at each of `tokens`, which are at positions
+  // 0, 1, ... With dynamic rope scaling position p is rotated as in a sequence
+  // of p + 1 tokens: what decoding token by token gives.
+  std::vector<Row> Hidden(std::span<const int32_t> tokens) const;
+  // The language model's head: [vocab_size].
+  Row Logits(const Row& hidden) const;
+  // The labels of a classification head, or of Espalier's reward head before
+  // its logistic function.
+  Row Scores(const Row& hidden) const;
+
+  // The angle by which each pair turns from one position to the next, for
+  // tokens at `position`: [head_dim / 2].
+  std::vector<double> Frequencies(int position) const;
+  // What rotated queries and keys are multiplied by.
+  double AttentionFactor() const;
+
+ private:
+  struct Tensor {
+    std::vector<int64_t> shape;
+    Row values;
+  };
+  // Keys and values of the positions so far, one row a position.
+  struct Cache {
+    std::vector<Row> keys, values;
+  };
+
+  void ReadTensors(const std::string& path);
+  const Tensor& Find(const std::string& name) const;
+  // Adds the bias where there is one.
+  Row Product(const std::string& name, const Row& x) const;
+  Row Norm(const std::string& name, const Row& x) const;
+  // RMS norm of each head by itself, where the network has it.
+  void NormHeads(const std::string& name, Row& row) const;
+  std::vector<double> YarnFrequencies(const nlohmann::json& scaling) const;
+  void Rotate(Row& row, int position) const;
+  Row Attend(const Row& queries, const Cache& cache) const;
+  Row Attention(const std::string& layer, const Row& x, int position,
+                Cache& cache) const;
+  Row FeedForward(const std::string& layer, const Row& x) const;
+  Row Step(int32_t token, int position, std::vector<Cache>& caches) const;
+
+  nlohmann::json config_;
+  nlohmann::json scaling_;  // "rope_scaling" or "rope_parameters", or null
+  std::map<std::string, Tensor> tensors_;
+  bool gpt2_ = false;
+  int layers_ = 0, heads_ = 0, kv_heads_ = 0, head_dim_ = 0;
+  int window_ = 0;  // keys that a token sees, itself included; 0: all
+  double theta_ = 0, epsilon_ = 0;
+};
+
+}  // namespace espalier
+
+#endif  // ESPALIER_TESTS_MODELS_TESTING_PLAIN_NETWORK_H_
