@@ -1,15 +1,12 @@
-// config.json of a LlamaForCausalLM folder, to and from TrunkConfig.
+// config.json of the folders that training reads and writes, to and from
+// TrunkConfig.
 //
 //   ESP_ASSIGN_OR_RETURN(TrunkConfig config, ReadLlamaConfig(folder));
 //
-// Whatever would make the network compute something else (another
-// architecture, rope scaling, biases, another activation) is refused with an
-// error that names file, key, what was found and what is supported; keys
-// without influence on inference are ignored. Missing keys take the defaults
-// of Hugging Face's LlamaConfig.
-//
-// One key is Espalier's own and tells of heads beside the language model's:
-//   "espalier_heads": {"reward": ["step", "path"]}
+// Training knows the plain LlamaForCausalLM, with Espalier's reward head or
+// without. Read as trunk_config_json.h does, then refuse what is more than that
+// (another architecture, scaled rotation, biases) with an error that names
+// file, key, what was found and what is supported.
 //
 // Stateless functions: thread-safe.
 #ifndef ESPALIER_MODELS_CHECKPOINT_LLAMA_CONFIG_H_
@@ -26,7 +23,7 @@ namespace espalier {
 // Reads FOLDER/config.json.
 absl::StatusOr<TrunkConfig> ReadLlamaConfig(const std::string& folder);
 
-// `file` names the origin in errors. Of a list of end tokens the first counts.
+// `file` names the origin in errors.
 absl::StatusOr<TrunkConfig> ParseLlamaConfig(std::string_view text,
                                              const std::string& file);
 

@@ -17,8 +17,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "models/checkpoint/to_float.h"
 #include "nlohmann/json.hpp"
-#include "src/base/bfloat16.h"
 #include "src/base/check.h"
 #include "src/base/files.h"
 #include "src/base/status_macros.h"
@@ -310,29 +310,30 @@ std::span<const std::byte> SafetensorsFile::data(
   return {data + found->second.begin, data + found->second.end};
 }
 
+void SafetensorsFile::Release(const std::string& name) const {
+  const std::span<const std::byte> bytes = data(name);
+  const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto begin = reinterpret_cast<uintptr_t>(bytes.data());
+  const uintptr_t first = (begin + page - 1) / page * page;
+  const uintptr_t last = (begin + bytes.size()) / page * page;
+  if (first >= last) return;
+  // A hint: that it was not taken changes nothing but memory in use.
+  static_cast<void>(
+      ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED));
+}
+
 absl::StatusOr<std::vector<float>> SafetensorsFile::Floats(
     const std::string& name) const {
   const std::span<const std::byte> bytes = data(name);
   const DType dtype = tensors_.find(name)->second.dtype;
-  std::vector<float> values(bytes.size() /
-                            static_cast<size_t>(DTypeBytes(dtype)));
-  if (dtype == DType::kF32) {
-    if (!values.empty()) {
-      std::memcpy(values.data(), bytes.data(), bytes.size());
-    }
-    return values;
-  }
-  if (dtype != DType::kBF16 && dtype != DType::kF16) {
+  if (!IsFloat(dtype)) {
     return absl::InvalidArgumentError(absl::StrCat(
         path_, ": tensor ", name, ": expected dtype BF16, F16 or F32, found ",
         AbslView(DTypeName(dtype))));
   }
-  const bool bf16 = dtype == DType::kBF16;
-  for (size_t i = 0; i < values.size(); ++i) {
-    uint16_t bits;
-    std::memcpy(&bits, bytes.data() + 2 * i, sizeof(bits));
-    values[i] = bf16 ? Bf16ToFloat(bits) : Fp16ToFloat(bits);
-  }
+  std::vector<float> values(bytes.size() /
+                            static_cast<size_t>(DTypeBytes(dtype)));
+  ToFloats(dtype, bytes.data(), values.size(), values.data());
   return values;
 }
 

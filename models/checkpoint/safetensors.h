@@ -71,6 +71,7 @@ class SafetensorsFile {
   ~SafetensorsFile();
 
   const std::string& path() const { return path_; }
+  size_t bytes() const { return map_bytes_; }
   const std::map<std::string, TensorInfo>& tensors() const { return tensors_; }
   const std::map<std::string, std::string>& metadata() const {
     return metadata_;
@@ -78,6 +79,9 @@ class SafetensorsFile {
   // The tensor's bytes, row-major; not aligned for its type. `name` is one of
   // tensors().
   std::span<const std::byte> data(const std::string& name) const;
+  // Gives the memory of the tensor's bytes back to the system, whole pages of
+  // the file alone; they are read from the file again when touched again.
+  void Release(const std::string& name) const;
   // The tensor's elements as fp32; dtype F32, BF16 or F16, else an error.
   absl::StatusOr<std::vector<float>> Floats(const std::string& name) const;
 

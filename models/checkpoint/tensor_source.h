@@ -73,6 +73,8 @@ struct PartShape {
 PartShape ShapeOf(const TrunkConfig& config, Part part);
 // Parts from kInputNorm to kDownBias exist once a layer.
 bool IsLayerPart(Part part);
+// The others are vectors.
+bool IsMatrix(Part part);
 
 // How a part is stored.
 enum class Storage : uint8_t { kFp32, kFp16, kBf16, kQ8_0, kQ4_0 };

@@ -47,6 +47,7 @@ TEST(LlamaConfigTest, APublishedConfigIsRead) {
   EXPECT_TRUE(config->tied_embeddings);
   EXPECT_FALSE(config->reward_head);
   EXPECT_EQ(config->end_token, 128001);
+  EXPECT_THAT(config->more_end_tokens, testing::ElementsAre(128008, 128009));
 }
 
 TEST(LlamaConfigTest, MissingKeysTakeTheirDefaults) {
@@ -62,7 +63,7 @@ TEST(LlamaConfigTest, MissingKeysTakeTheirDefaults) {
   EXPECT_EQ(config->rms_norm_eps, 1e-6f);
   EXPECT_EQ(config->rope_theta, 10000.0f);
   EXPECT_FALSE(config->tied_embeddings);
-  EXPECT_EQ(config->end_token, -1);
+  EXPECT_EQ(config->end_token, 2);
 }
 
 TEST(LlamaConfigTest, RopeParametersOfNewerConfigsCount) {
@@ -79,6 +80,7 @@ TEST(LlamaConfigTest, AConfigIsReadBackAsWritten) {
   config.rms_norm_eps = 3e-5f;
   config.rope_theta = 12345.0f;
   config.tied_embeddings = false;
+  config.more_end_tokens = {3, 5};
   const auto back = ParseLlamaConfig(LlamaConfigJson(config), "c");
   ASSERT_TRUE(back.ok()) << back.status();
   EXPECT_EQ(LlamaConfigJson(*back), LlamaConfigJson(config));
@@ -88,7 +90,7 @@ TEST(LlamaConfigTest, AConfigIsReadBackAsWritten) {
   EXPECT_EQ(back->end_token, 1);
 }
 
-TEST(LlamaConfigTest, WhatIsNotSupportedIsRefusedByName) {
+TEST(LlamaConfigTest, WhatTrainingDoesNotSupportIsRefusedByName) {
   const std::vector<std::pair<std::string, json>> wrong = {
       {"architectures", {"MistralForCausalLM"}},
       {"architectures", "LlamaForCausalLM"},
@@ -96,6 +98,7 @@ TEST(LlamaConfigTest, WhatIsNotSupportedIsRefusedByName) {
       {"mlp_bias", true},
       {"hidden_act", "gelu"},
       {"rope_scaling", {{"rope_type", "llama3"}, {"factor", 8.0}}},
+      {"rope_scaling", {{"rope_type", "linear"}, {"factor", 8.0}}},
       {"quantization_config", {{"bits", 4}}},
       {"vocab_size", 0},
       {"vocab_size", -5},

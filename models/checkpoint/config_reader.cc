@@ -1,0 +1,106 @@
+#include "models/checkpoint/config_reader.h"
+
+#include <set>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+
+namespace espalier {
+namespace {
+
+using nlohmann::json;
+
+// Real files nest three deep; the bound keeps hostile ones off the stack.
+constexpr int kMaxDepth = 16;
+
+}  // namespace
+
+absl::StatusOr<json> ParseJsonObject(std::string_view text,
+                                     const std::string& file,
+                                     std::string* twice) {
+  bool too_deep = false;
+  // Keys so far of the object that is open at each depth.
+  std::vector<std::set<std::string>> keys(kMaxDepth + 2);
+  const auto watch = [&](int depth, json::parse_event_t event, json& parsed) {
+    too_deep |= depth > kMaxDepth;
+    if (too_deep) return false;
+    const size_t at = static_cast<size_t>(depth);
+    if (event == json::parse_event_t::object_start) keys[at + 1].clear();
+    if (twice != nullptr && event == json::parse_event_t::key) {
+      const std::string& key = parsed.get_ref<const std::string&>();
+      if (!keys[at].insert(key).second && twice->empty()) *twice = key;
+    }
+    return true;
+  };
+  json parsed = json::parse(text.begin(), text.end(), watch, false);
+  if (parsed.is_discarded() || too_deep || !parsed.is_object()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(file, ": expected a JSON object, found ",
+                     too_deep ? "deeper nesting than any model has"
+                     : parsed.is_discarded() ? "malformed JSON"
+                                             : FoundText(parsed)));
+  }
+  return parsed;
+}
+
+std::string FoundText(const json& value) {
+  std::string text = value.dump(-1, ' ', true, json::error_handler_t::replace);
+  if (text.size() > 80) text = text.substr(0, 77) + "...";
+  return text;
+}
+
+void ConfigReader::Refuse(const std::string& key, const json& found,
+                          const std::string& supported) {
+  if (!status_.ok()) return;
+  status_ = absl::InvalidArgumentError(
+      absl::StrCat(file_, ": key \"", key, "\": found ", FoundText(found),
+                   ", supported: ", supported));
+}
+
+const json* ConfigReader::Find(const char* key) const {
+  const auto found = config_.find(key);
+  return found == config_.end() || found->is_null() ? nullptr : &*found;
+}
+
+int ConfigReader::Extent(const char* key, int fallback) {
+  if (Has(key) && Find(key) == nullptr) {
+    Refuse(key, nullptr, absl::StrCat("whole numbers 1 to ", kMaxExtent));
+    return 1;
+  }
+  return ExtentOrNull(key, fallback);
+}
+
+int ConfigReader::ExtentOrNull(const char* key, int fallback) {
+  const json* value = Find(key);
+  if (value == nullptr) return fallback;
+  if (!value->is_number_unsigned() || value->get<uint64_t>() < 1 ||
+      value->get<uint64_t>() > static_cast<uint64_t>(kMaxExtent)) {
+    Refuse(key, *value, absl::StrCat("whole numbers 1 to ", kMaxExtent));
+    return 1;
+  }
+  return value->get<int>();
+}
+
+double ConfigReader::Positive(const char* key, double fallback) {
+  const json* value = Find(key);
+  if (value == nullptr) return fallback;
+  // Not (x > 0) so that whatever does not compare is refused as well.
+  if (!value->is_number() || !(value->get<double>() > 0) ||
+      !(value->get<double>() < 1e30)) {
+    Refuse(key, *value, "numbers above 0");
+    return fallback;
+  }
+  return value->get<double>();
+}
+
+bool ConfigReader::Flag(const char* key, bool fallback) {
+  const json* value = Find(key);
+  if (value == nullptr) return fallback;
+  if (!value->is_boolean()) {
+    Refuse(key, *value, "true, false");
+    return fallback;
+  }
+  return value->get<bool>();
+}
+
+}  // namespace espalier

@@ -1,0 +1,37 @@
+// Where Hugging Face's classes keep each part of a network.
+//
+//   const HfPlace place = PlaceOf(config, Part::kKey, 3);
+//   // "h.3.attn.c_attn.weight", [d, 3 d], turned, outputs from d on: GPT-2
+//   // "model.layers.3.self_attn.k_proj.weight", [kv_heads h, d]: the others
+//
+// Stateless functions: thread-safe.
+#ifndef ESPALIER_MODELS_CHECKPOINT_HF_NAMES_H_
+#define ESPALIER_MODELS_CHECKPOINT_HF_NAMES_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/checkpoint/tensor_source.h"
+#include "models/checkpoint/trunk_config.h"
+
+namespace espalier {
+
+struct HfPlace {
+  std::string name;  // of GPT-2 without "transformer.", which some files have
+  std::vector<int64_t> shape;
+  bool turned = false;  // [inputs, outputs], GPT-2's Conv1D
+  int64_t outputs = 0;  // of the whole tensor
+  int64_t first = 0;    // the part's first output in it
+};
+
+// `part` is one that the network has.
+HfPlace PlaceOf(const TrunkConfig& config, Part part, int layer);
+
+// True for tensors that exporters add and that hold nothing of their own:
+// rotary frequencies, GPT-2's causal masks.
+bool IsBuffer(const TrunkConfig& config, const std::string& name);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_MODELS_CHECKPOINT_HF_NAMES_H_

@@ -1,0 +1,206 @@
+#include "models/checkpoint/hf_source.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "models/checkpoint/hf_names.h"
+#include "models/checkpoint/shard_set.h"
+#include "models/checkpoint/to_float.h"
+#include "models/checkpoint/trunk_config_json.h"
+#include "src/base/check.h"
+#include "src/base/status_macros.h"
+#include "src/base/text.h"
+
+namespace espalier {
+namespace {
+
+// One part of one layer in its file.
+struct Stored {
+  const SafetensorsFile* file = nullptr;
+  std::string name;
+  const std::byte* data = nullptr;  // of the whole tensor
+  DType dtype = DType::kF32;
+  int64_t columns = 0;  // of the part
+  bool turned = false;
+  int64_t outputs = 0, first = 0;  // as in HfPlace
+};
+
+class HfSource : public TensorSource {
+ public:
+  HfSource(TrunkConfig config, ShardSet shards)
+      : config_(std::move(config)), shards_(std::move(shards)) {}
+
+  // Finds and checks all parts.
+  absl::Status Check();
+
+  const TrunkConfig& config() const override { return config_; }
+  Storage storage(Part part, int layer) const override;
+  void Read(Part part, int layer, int64_t begin, int64_t end,
+            float* out) const override;
+  void Release(Part part, int layer) const override;
+  int64_t bytes() const override { return shards_.bytes(); }
+
+ private:
+  const Stored& At(Part part, int layer) const;
+  absl::Status Find(Part part, int layer);
+  absl::Status CheckExtra(const std::string& name) const;
+
+  TrunkConfig config_;
+  ShardSet shards_;
+  std::string prefix_;  // "transformer." where the names have it
+  // [layers][kParts]; parts that are not a layer's stand in layer 0.
+  std::vector<std::array<Stored, kParts>> parts_;
+  std::set<std::string> used_;
+};
+
+absl::Status HfSource::Find(Part part, int layer) {
+  HfPlace place = PlaceOf(config_, part, layer);
+  const std::string name = prefix_ + place.name;
+  const ShardSet::Place* found = shards_.Find(name);
+  if (found == nullptr) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        shards_.path(), ": expected tensor ", name, " ", ShapeText(place.shape),
+        ", found no such tensor",
+        part == Part::kLmHead ? " (tie_word_embeddings is false)" : ""));
+  }
+  const auto bad = [&](const auto&... words) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        found->file->path(), ": tensor ", name, ": expected ", words...));
+  };
+  if (found->info->shape != place.shape) {
+    return bad("shape ", ShapeText(place.shape), " from config.json, found ",
+               ShapeText(found->info->shape));
+  }
+  if (!IsFloat(found->info->dtype)) {
+    return bad("dtype BF16, F16 or F32, found ",
+               AbslView(DTypeName(found->info->dtype)));
+  }
+  used_.insert(name);
+  parts_[static_cast<size_t>(layer)][static_cast<size_t>(part)] = {
+      .file = found->file,
+      .name = name,
+      .data = found->file->data(name).data(),
+      .dtype = found->info->dtype,
+      .columns = ShapeOf(config_, part).columns,
+      .turned = place.turned,
+      .outputs = place.outputs,
+      .first = place.first};
+  return absl::OkStatus();
+}
+
+absl::Status HfSource::CheckExtra(const std::string& name) const {
+  const ShardSet::Place& extra = *shards_.Find(name);
+  if (IsBuffer(config_, name)) return absl::OkStatus();
+  if (name == "lm_head.weight" && config_.lm_head && config_.tied_embeddings) {
+    const Stored& embedding = At(Part::kEmbedding, 0);
+    const auto a = extra.file->data(name);
+    const auto b = embedding.file->data(embedding.name);
+    const bool equal = std::equal(a.begin(), a.end(), b.begin(), b.end());
+    extra.file->Release(name);
+    embedding.file->Release(embedding.name);
+    if (equal) return absl::OkStatus();
+    return absl::InvalidArgumentError(absl::StrCat(
+        extra.file->path(), ": tensor ", name, ": expected the bytes of ",
+        embedding.name,
+        " since config.json has tie_word_embeddings, found others; set "
+        "\"tie_word_embeddings\": false if this tensor counts"));
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      extra.file->path(), ": found tensor ", name, " ",
+      ShapeText(extra.info->shape), " that a ", ClassName(config_),
+      " with this config.json does not have: the folder holds another model "
+      "or settings"));
+}
+
+absl::Status HfSource::Check() {
+  // Bounds the work that a config with absurd extents could cause.
+  if (static_cast<size_t>(config_.layers) > shards_.tensors().size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(shards_.path(), ": expected the tensors of ",
+                     config_.layers, " layers from config.json, found ",
+                     shards_.tensors().size(), " tensors in all"));
+  }
+  if (config_.architecture == Architecture::kGpt2 &&
+      shards_.Find("transformer.wte.weight") != nullptr) {
+    prefix_ = "transformer.";
+  }
+  parts_.resize(static_cast<size_t>(config_.layers));
+  for (int i = 0; i < kParts; ++i) {
+    const Part part = static_cast<Part>(i);
+    if (ShapeOf(config_, part).rows == 0) continue;
+    const int layers = IsLayerPart(part) ? config_.layers : 1;
+    for (int layer = 0; layer < layers; ++layer) {
+      ESP_RETURN_IF_ERROR(Find(part, layer));
+    }
+  }
+  for (const auto& [name, place] : shards_.tensors()) {
+    if (used_.contains(name)) continue;
+    ESP_RETURN_IF_ERROR(CheckExtra(name));
+  }
+  return absl::OkStatus();
+}
+
+const Stored& HfSource::At(Part part, int layer) const {
+  const Stored& stored =
+      parts_[static_cast<size_t>(layer)][static_cast<size_t>(part)];
+  ESP_CHECK(stored.file != nullptr);
+  return stored;
+}
+
+Storage HfSource::storage(Part part, int layer) const {
+  const DType dtype = At(part, layer).dtype;
+  return dtype == DType::kF32    ? Storage::kFp32
+         : dtype == DType::kBF16 ? Storage::kBf16
+                                 : Storage::kFp16;
+}
+
+void HfSource::Read(Part part, int layer, int64_t begin, int64_t end,
+                    float* out) const {
+  const Stored& at = At(part, layer);
+  ESP_CHECK(0 <= begin && begin <= end && end <= ShapeOf(config_, part).rows);
+  const int64_t element = DTypeBytes(at.dtype);
+  if (!at.turned) {
+    return ToFloats(at.dtype,
+                    at.data + (at.first + begin) * at.columns * element,
+                    static_cast<size_t>((end - begin) * at.columns), out);
+  }
+  // Strips of an input's elements, few enough that the rows they go to stay
+  // in the nearest cache.
+  constexpr int64_t kStrip = 64;
+  float strip[kStrip];
+  for (int64_t row = begin; row < end; row += kStrip) {
+    const int64_t rows = std::min(kStrip, end - row);
+    for (int64_t i = 0; i < at.columns; ++i) {
+      ToFloats(at.dtype, at.data + (i * at.outputs + at.first + row) * element,
+               static_cast<size_t>(rows), strip);
+      float* to = out + (row - begin) * at.columns + i;
+      for (int64_t r = 0; r < rows; ++r) to[r * at.columns] = strip[r];
+    }
+  }
+}
+
+void HfSource::Release(Part part, int layer) const {
+  const Stored& at = At(part, layer);
+  at.file->Release(at.name);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<TensorSource>> OpenHuggingFace(
+    const std::string& folder) {
+  ESP_ASSIGN_OR_RETURN(TrunkConfig config, ReadTrunkConfig(folder));
+  ESP_ASSIGN_OR_RETURN(ShardSet shards, ShardSet::Open(folder));
+  auto source =
+      std::make_unique<HfSource>(std::move(config), std::move(shards));
+  ESP_RETURN_IF_ERROR(source->Check());
+  return source;
+}
+
+}  // namespace espalier

@@ -1,0 +1,27 @@
+// A Hugging Face folder as a source of tensors.
+//
+//   ESP_ASSIGN_OR_RETURN(auto source, OpenHuggingFace(folder));
+//
+// config.json says what the tensors must be; missing, extra, misshapen and
+// unreadable ones are errors that name file, tensor, expected and found.
+// Tensors that hold nothing of their own are passed over: rotary frequencies,
+// causal masks, an output matrix that repeats the tied embedding.
+//
+// Stateless functions: thread-safe.
+#ifndef ESPALIER_MODELS_CHECKPOINT_HF_SOURCE_H_
+#define ESPALIER_MODELS_CHECKPOINT_HF_SOURCE_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "models/checkpoint/tensor_source.h"
+
+namespace espalier {
+
+absl::StatusOr<std::unique_ptr<TensorSource>> OpenHuggingFace(
+    const std::string& folder);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_MODELS_CHECKPOINT_HF_SOURCE_H_

@@ -1,0 +1,57 @@
+// Whether a model fits into memory, asked before anything of it is read.
+//
+//   MemoryPlan plan = PlanMemory(*source, Packing::kAsStored, kv_bytes);
+//   ESP_RETURN_IF_ERROR(CheckFits(path, plan, ReadAvailableMemory()));
+//   // m: does not fit into memory: 3.09 GB weights + 2.00 GB keys and values
+//   // + 0.12 GB working memory = 5.21 GB, available: 4.00 GB (MemAvailable of
+//   // /proc/meminfo); lower the limit of keys and values, ...
+//
+// Stateless functions: thread-safe.
+#ifndef ESPALIER_MODELS_CHECKPOINT_MEMORY_FIT_H_
+#define ESPALIER_MODELS_CHECKPOINT_MEMORY_FIT_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "models/checkpoint/tensor_source.h"
+
+namespace espalier {
+
+// How matrices are kept once they are packed; vectors are fp32 always.
+enum class Packing : uint8_t {
+  kAsStored,  // bf16 for BF16 and F16, fp32 for F32, quantised as quantised
+  kInt8,      // a byte a weight, fp32 scales
+  kInt4,      // half a byte a weight, fp16 scales of groups
+};
+
+// Bytes that a loaded model takes.
+struct MemoryPlan {
+  int64_t weights = 0;
+  int64_t keys_and_values = 0;
+  int64_t working = 0;  // activations, logits, the part being packed
+  int64_t total() const { return weights + keys_and_values + working; }
+};
+
+// `kv_bytes` is the limit under which pages of keys and values are kept.
+MemoryPlan PlanMemory(const TensorSource& source, Packing packing,
+                      int64_t kv_bytes);
+
+struct AvailableMemory {
+  int64_t bytes = 0;
+  std::string limit;  // what sets it: "MemAvailable of /proc/meminfo"
+};
+
+// The least of what the machine has and what this process's control groups
+// (version 2 or 1) allow, counting file caches as free. `root` stands before
+// /proc and /sys. A machine that says nothing has no limit.
+AvailableMemory ReadAvailableMemory(const std::string& root = "");
+
+// ResourceExhausted, with the sum and what to do about it, where the plan's
+// total is more than is available. `path` names the model.
+absl::Status CheckFits(const std::string& path, const MemoryPlan& plan,
+                       const AvailableMemory& available);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_MODELS_CHECKPOINT_MEMORY_FIT_H_

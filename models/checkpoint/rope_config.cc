@@ -1,0 +1,173 @@
+#include "models/checkpoint/rope_config.h"
+
+#include <cmath>
+#include <optional>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+
+namespace espalier {
+namespace {
+
+using nlohmann::json;
+
+// The object that speaks of rotation, with the name of its key.
+struct RopeObject {
+  const char* key = nullptr;
+  const json* value = nullptr;
+};
+
+RopeObject FindRope(ConfigReader& in) {
+  for (const char* key : {"rope_scaling", "rope_parameters"}) {
+    if (const json* found = in.Find(key)) return {key, found};
+  }
+  return {};
+}
+
+// A number above 0, nothing where it is missing or null. Whatever is wrong
+// refuses the whole object.
+std::optional<double> Number(ConfigReader& in, const RopeObject& rope,
+                             const char* name) {
+  const auto found = rope.value->find(name);
+  if (found == rope.value->end() || found->is_null()) return std::nullopt;
+  if (!found->is_number() || !(found->get<double>() > 0) ||
+      !(found->get<double>() < 1e30)) {
+    in.Refuse(rope.key, *rope.value,
+              absl::StrCat("\"", name, "\" of a number above 0"));
+    return std::nullopt;
+  }
+  return found->get<double>();
+}
+
+double Required(ConfigReader& in, const RopeObject& rope, const char* name) {
+  const std::optional<double> found = Number(in, rope, name);
+  if (!found.has_value()) {
+    in.Refuse(rope.key, *rope.value,
+              absl::StrCat("\"", name, "\" of a number above 0"));
+  }
+  return found.value_or(1);
+}
+
+// A length in tokens; `fallback` where it is missing.
+int Length(ConfigReader& in, const RopeObject& rope, int fallback) {
+  constexpr char kName[] = "original_max_position_embeddings";
+  const double found = fallback > 0 ? Number(in, rope, kName).value_or(fallback)
+                                    : Required(in, rope, kName);
+  if (!(found >= 1 && found <= static_cast<double>(kMaxExtent)) ||
+      found != std::floor(found)) {
+    in.Refuse(
+        rope.key, *rope.value,
+        absl::StrCat("\"", kName, "\" of whole numbers 1 to ", kMaxExtent));
+    return 1;
+  }
+  return static_cast<int>(found);
+}
+
+// What yarn multiplies queries and keys with: given, or by the paper's formula
+// with DeepSeek's two scales where those are given.
+double AttentionFactor(ConfigReader& in, const RopeObject& rope,
+                       double factor) {
+  if (const auto given = Number(in, rope, "attention_factor")) return *given;
+  const auto scale = [factor](double mscale) {
+    return factor <= 1 ? 1.0 : 0.1 * mscale * std::log(factor) + 1.0;
+  };
+  const double mscale = Number(in, rope, "mscale").value_or(0);
+  const double all = Number(in, rope, "mscale_all_dim").value_or(0);
+  return mscale > 0 && all > 0 ? scale(mscale) / scale(all) : scale(1);
+}
+
+void ReadYarn(ConfigReader& in, const RopeObject& rope, TrunkConfig& config) {
+  RopeScaling& out = config.rope;
+  const int max_positions = config.context_length;
+  out.original_context = Length(in, rope, max_positions);
+  out.factor =
+      Number(in, rope, "factor")
+          .value_or(static_cast<double>(max_positions) / out.original_context);
+  out.beta_fast = Number(in, rope, "beta_fast").value_or(32);
+  out.beta_slow = Number(in, rope, "beta_slow").value_or(1);
+  out.attention_factor = AttentionFactor(in, rope, out.factor);
+  const auto truncate = rope.value->find("truncate");
+  if (truncate != rope.value->end() && *truncate != true) {
+    in.Refuse(rope.key, *rope.value, "\"truncate\": true");
+  }
+  if (!(config.rope_theta > 1)) {
+    in.Refuse("rope_theta", config.rope_theta, "numbers above 1 with yarn");
+  }
+}
+
+void ReadLlama3(ConfigReader& in, const RopeObject& rope, RopeScaling& out) {
+  out.factor = Required(in, rope, "factor");
+  out.original_context = Length(in, rope, 0);
+  out.low_freq_factor = Required(in, rope, "low_freq_factor");
+  out.high_freq_factor = Required(in, rope, "high_freq_factor");
+  if (!(out.high_freq_factor > out.low_freq_factor)) {
+    in.Refuse(rope.key, *rope.value,
+              "\"high_freq_factor\" above \"low_freq_factor\"");
+  }
+}
+
+std::string TypeOf(const RopeObject& rope) {
+  for (const char* name : {"rope_type", "type"}) {
+    const auto found = rope.value->find(name);
+    if (found != rope.value->end()) {
+      return found->is_string() ? found->get<std::string>() : "";
+    }
+  }
+  // Nested objects: one rotation for each kind of layer.
+  for (const json& value : *rope.value) {
+    if (value.is_object()) return "";
+  }
+  return "default";
+}
+
+void ReadScaling(ConfigReader& in, const RopeObject& rope,
+                 TrunkConfig& config) {
+  const std::string type = TypeOf(rope);
+  RopeScaling& out = config.rope;
+  if (type == "default") return;
+  if (type == "llama3") {
+    out.kind = RopeKind::kLlama3;
+    return ReadLlama3(in, rope, out);
+  }
+  if (type == "linear" || type == "dynamic") {
+    out.kind = type == "linear" ? RopeKind::kLinear : RopeKind::kDynamic;
+    out.factor = Required(in, rope, "factor");
+    out.original_context = config.context_length;
+    if (out.kind == RopeKind::kDynamic && config.head_dim <= 2) {
+      in.Refuse("head_dim", config.head_dim, "more than 2 with dynamic rope");
+    }
+  } else if (type == "yarn") {
+    out.kind = RopeKind::kYarn;
+    ReadYarn(in, rope, config);
+  } else {
+    return in.Refuse(rope.key, *rope.value,
+                     "\"rope_type\" of default, linear, dynamic, llama3, yarn");
+  }
+  const double reach = std::floor(out.original_context * out.factor + 1e-6);
+  if (!(reach >= 1 && reach <= static_cast<double>(kMaxExtent))) {
+    return in.Refuse(rope.key, *rope.value,
+                     absl::StrCat("a \"factor\" that gives 1 to ", kMaxExtent,
+                                  " positions"));
+  }
+  config.context_length = static_cast<int>(reach);
+}
+
+}  // namespace
+
+void ReadRope(ConfigReader& in, TrunkConfig& config) {
+  config.rope_theta = static_cast<float>(in.Positive("rope_theta", 10000));
+  const RopeObject rope = FindRope(in);
+  if (rope.value == nullptr) return;
+  if (!rope.value->is_object()) {
+    return in.Refuse(rope.key, *rope.value, "an object or null");
+  }
+  const std::optional<double> theta = Number(in, rope, "rope_theta");
+  if (theta.has_value()) config.rope_theta = static_cast<float>(*theta);
+  const std::optional<double> part = Number(in, rope, "partial_rotary_factor");
+  if (part.value_or(1) != 1) {
+    return in.Refuse(rope.key, *rope.value, "\"partial_rotary_factor\": 1");
+  }
+  ReadScaling(in, rope, config);
+}
+
+}  // namespace espalier

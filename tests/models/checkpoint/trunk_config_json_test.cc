@@ -1,0 +1,370 @@
+#include "models/checkpoint/trunk_config_json.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "nlohmann/json.hpp"
+#include "src/base/files.h"
+#include "tests/models/testing/hf_layout.h"
+#include "tests/models/testing/random_checkpoint.h"
+
+namespace espalier {
+namespace {
+
+using nlohmann::json;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TrunkConfig Parse(const json& config) {
+  const auto parsed = ParseTrunkConfig(config.dump(), "config.json");
+  EXPECT_TRUE(parsed.ok()) << parsed.status();
+  return parsed.ok() ? *parsed : TrunkConfig();
+}
+
+// The error that `config` with `change` merged into it gives; null removes
+// nothing, it is the value.
+std::string Refused(json config, const json& change) {
+  config.update(change);
+  const auto parsed = ParseTrunkConfig(config.dump(), "some/config.json");
+  EXPECT_FALSE(parsed.ok()) << change;
+  return std::string(parsed.status().message());
+}
+
+// As meta-llama/Llama-3.1-8B publishes it.
+json Llama31() {
+  return json::parse(R"({
+    "architectures": ["LlamaForCausalLM"], "attention_bias": false,
+    "attention_dropout": 0.0, "bos_token_id": 128000,
+    "eos_token_id": [128001, 128008, 128009], "hidden_act": "silu",
+    "hidden_size": 4096, "initializer_range": 0.02,
+    "intermediate_size": 14336, "max_position_embeddings": 131072,
+    "mlp_bias": false, "model_type": "llama", "num_attention_heads": 32,
+    "num_hidden_layers": 32, "num_key_value_heads": 8, "pretraining_tp": 1,
+    "rms_norm_eps": 1e-05, "rope_scaling": {"factor": 8.0,
+      "high_freq_factor": 4.0, "low_freq_factor": 1.0,
+      "original_max_position_embeddings": 8192, "rope_type": "llama3"},
+    "rope_theta": 500000.0, "tie_word_embeddings": false,
+    "torch_dtype": "bfloat16", "use_cache": true, "vocab_size": 128256})");
+}
+
+// As Qwen/Qwen2.5-1.5B publishes it.
+json Qwen25() {
+  return json::parse(R"({
+    "architectures": ["Qwen2ForCausalLM"], "bos_token_id": 151643,
+    "eos_token_id": 151643, "hidden_act": "silu", "hidden_size": 1536,
+    "intermediate_size": 8960, "max_position_embeddings": 131072,
+    "max_window_layers": 28, "model_type": "qwen2",
+    "num_attention_heads": 12, "num_hidden_layers": 28,
+    "num_key_value_heads": 2, "rms_norm_eps": 1e-06,
+    "rope_theta": 1000000.0, "sliding_window": 131072,
+    "tie_word_embeddings": true, "use_mrope": false,
+    "use_sliding_window": false, "vocab_size": 151936})");
+}
+
+// As openai-community/gpt2 publishes it, with its older keys.
+json Gpt2() {
+  return json::parse(R"({
+    "activation_function": "gelu_new", "architectures": ["GPT2LMHeadModel"],
+    "attn_pdrop": 0.1, "bos_token_id": 50256, "eos_token_id": 50256,
+    "layer_norm_epsilon": 1e-05, "model_type": "gpt2", "n_ctx": 1024,
+    "n_embd": 768, "n_head": 12, "n_layer": 12, "n_positions": 1024,
+    "task_specific_params": {"text-generation": {"max_length": 50}},
+    "vocab_size": 50257})");
+}
+
+TEST(TrunkConfigJsonTest, APublishedLlamaIsRead) {
+  const TrunkConfig c = Parse(Llama31());
+  EXPECT_EQ(c.architecture, Architecture::kLlama);
+  EXPECT_EQ(c.head_dim, 128);
+  EXPECT_EQ(c.kv_heads, 8);
+  EXPECT_EQ(c.context_length, 131072);
+  EXPECT_EQ(c.rope_theta, 500000.0f);
+  EXPECT_EQ(c.rope.kind, RopeKind::kLlama3);
+  EXPECT_EQ(c.rope.factor, 8);
+  EXPECT_EQ(c.rope.original_context, 8192);
+  EXPECT_EQ(c.rope.low_freq_factor, 1);
+  EXPECT_EQ(c.rope.high_freq_factor, 4);
+  EXPECT_EQ(c.end_token, 128001);
+  EXPECT_THAT(c.more_end_tokens, ElementsAre(128008, 128009));
+  EXPECT_FALSE(c.tied_embeddings || c.qkv_bias || c.output_bias || c.qk_norm);
+  EXPECT_TRUE(c.lm_head && c.gated);
+  EXPECT_EQ(ClassName(c), "LlamaForCausalLM");
+}
+
+TEST(TrunkConfigJsonTest, APublishedQwenIsRead) {
+  const TrunkConfig c = Parse(Qwen25());
+  EXPECT_EQ(c.architecture, Architecture::kQwen2);
+  EXPECT_TRUE(c.qkv_bias && c.tied_embeddings);
+  EXPECT_FALSE(c.output_bias || c.mlp_bias || c.qk_norm);
+  EXPECT_EQ(c.head_dim, 128);
+  EXPECT_EQ(c.sliding_window, 0);
+  EXPECT_EQ(c.rope.kind, RopeKind::kDefault);
+}
+
+TEST(TrunkConfigJsonTest, APublishedGpt2IsRead) {
+  const TrunkConfig c = Parse(Gpt2());
+  EXPECT_EQ(c.architecture, Architecture::kGpt2);
+  EXPECT_EQ(c.norm, NormKind::kLayer);
+  EXPECT_EQ(c.activation, Activation::kGeluTanh);
+  EXPECT_EQ(c.intermediate_size, 3072);
+  EXPECT_EQ(c.head_dim, 64);
+  EXPECT_EQ(c.kv_heads, 12);
+  EXPECT_EQ(c.context_length, 1024);
+  EXPECT_EQ(c.rms_norm_eps, 1e-5f);
+  EXPECT_TRUE(c.learned_positions && c.tied_embeddings && c.qkv_bias &&
+              c.output_bias && c.mlp_bias);
+  EXPECT_FALSE(c.gated);
+}
+
+class EveryConfigTest : public testing::TestWithParam<NamedConfig> {};
+
+TEST_P(EveryConfigTest, SaysWhatItWasWrittenFrom) {
+  const TrunkConfig& expected = GetParam().config;
+  const TrunkConfig c = Parse(HfConfigJson(expected));
+  EXPECT_EQ(HfConfigJson(c), HfConfigJson([&] {
+              TrunkConfig with_default = expected;
+              if (c.rope.kind == RopeKind::kYarn &&
+                  expected.rope.attention_factor == 0) {
+                with_default.rope.attention_factor = 0.1 * std::log(4.0) + 1;
+              }
+              return with_default;
+            }()));
+  EXPECT_EQ(c.architecture, expected.architecture);
+  EXPECT_EQ(c.norm, expected.norm);
+  EXPECT_EQ(c.activation, expected.activation);
+  EXPECT_EQ(c.gated, expected.gated);
+  EXPECT_EQ(c.learned_positions, expected.learned_positions);
+  EXPECT_EQ(c.qkv_bias, expected.qkv_bias);
+  EXPECT_EQ(c.output_bias, expected.output_bias);
+  EXPECT_EQ(c.mlp_bias, expected.mlp_bias);
+  EXPECT_EQ(c.qk_norm, expected.qk_norm);
+  EXPECT_EQ(c.sliding_window, expected.sliding_window);
+  EXPECT_EQ(c.context_length, expected.context_length);
+  EXPECT_EQ(c.head_dim, expected.head_dim);
+  EXPECT_EQ(c.lm_head, expected.lm_head);
+  EXPECT_EQ(c.head, expected.head);
+  EXPECT_EQ(c.head_labels, expected.head_labels);
+  EXPECT_EQ(c.head_bias, expected.head_bias);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EveryConfigTest,
+                         testing::ValuesIn(EveryNetwork()),
+                         [](const auto& info) { return info.param.name; });
+
+TEST(TrunkConfigJsonTest, MissingKeysTakeTheDefaultsOfTheirClass) {
+  const TrunkConfig llama = Parse({{"model_type", "llama"}});
+  EXPECT_EQ(llama.vocab_size, 32000);
+  EXPECT_EQ(llama.intermediate_size, 11008);
+  EXPECT_EQ(llama.kv_heads, 32);
+  EXPECT_EQ(llama.context_length, 2048);
+  EXPECT_EQ(llama.end_token, 2);
+  EXPECT_FALSE(llama.tied_embeddings);
+  const TrunkConfig mistral = Parse({{"model_type", "mistral"}});
+  EXPECT_EQ(mistral.intermediate_size, 14336);
+  EXPECT_EQ(mistral.kv_heads, 8);
+  EXPECT_EQ(mistral.sliding_window, 4096);
+  EXPECT_EQ(mistral.context_length, 131072);
+  const TrunkConfig qwen2 = Parse({{"model_type", "qwen2"}});
+  EXPECT_EQ(qwen2.vocab_size, 151936);
+  EXPECT_EQ(qwen2.head_dim, 128);
+  EXPECT_EQ(qwen2.context_length, 32768);
+  EXPECT_EQ(qwen2.end_token, -1);
+  EXPECT_EQ(qwen2.sliding_window, 0);
+  const TrunkConfig qwen3 =
+      Parse({{"model_type", "qwen3"}, {"hidden_size", 1024}});
+  EXPECT_EQ(qwen3.head_dim, 128);
+  EXPECT_TRUE(qwen3.qk_norm);
+  const TrunkConfig gpt2 = Parse({{"model_type", "gpt2"}});
+  EXPECT_EQ(gpt2.hidden_size, 768);
+  EXPECT_EQ(gpt2.intermediate_size, 3072);
+  EXPECT_EQ(gpt2.end_token, 50256);
+  EXPECT_TRUE(gpt2.tied_embeddings);
+}
+
+TEST(TrunkConfigJsonTest, NullIsNotTheSameAsMissing) {
+  const json mistral = {{"model_type", "mistral"},
+                        {"sliding_window", nullptr},
+                        {"num_key_value_heads", nullptr},
+                        {"eos_token_id", nullptr}};
+  const TrunkConfig c = Parse(mistral);
+  EXPECT_EQ(c.sliding_window, 0);
+  EXPECT_EQ(c.kv_heads, 32);
+  EXPECT_EQ(c.end_token, -1);
+}
+
+TEST(TrunkConfigJsonTest, ScaledRotationsReachAsFarAsTheyScale) {
+  json config = Llama31();
+  config["max_position_embeddings"] = 4096;
+  config["rope_scaling"] = {{"type", "linear"}, {"factor", 2.5}};
+  EXPECT_EQ(Parse(config).context_length, 10240);
+  config["rope_scaling"] = {{"rope_type", "dynamic"}, {"factor", 4}};
+  EXPECT_EQ(Parse(config).context_length, 16384);
+  EXPECT_EQ(Parse(config).rope.original_context, 4096);
+  config["rope_scaling"] = {{"rope_type", "yarn"}, {"factor", 4.0}};
+  EXPECT_EQ(Parse(config).context_length, 16384);
+  config["rope_scaling"]["original_max_position_embeddings"] = 2048;
+  EXPECT_EQ(Parse(config).context_length, 8192);
+  EXPECT_EQ(Parse(config).rope.original_context, 2048);
+  // Without a factor it is how many times longer the context has become.
+  config["rope_scaling"].erase("factor");
+  EXPECT_EQ(Parse(config).rope.factor, 2);
+}
+
+TEST(TrunkConfigJsonTest, YarnScalesAttentionAsGivenOrByItsFormula) {
+  json config = Llama31();
+  json& yarn = config["rope_scaling"];
+  yarn = {{"rope_type", "yarn"}, {"factor", 40.0}};
+  EXPECT_DOUBLE_EQ(Parse(config).rope.attention_factor,
+                   0.1 * std::log(40.0) + 1);
+  // DeepSeek's two scales.
+  yarn["mscale"] = 1.0;
+  yarn["mscale_all_dim"] = 0.5;
+  EXPECT_DOUBLE_EQ(Parse(config).rope.attention_factor,
+                   (0.1 * std::log(40.0) + 1) / (0.05 * std::log(40.0) + 1));
+  yarn["attention_factor"] = 0.75;
+  yarn["beta_fast"] = 16;
+  EXPECT_EQ(Parse(config).rope.attention_factor, 0.75);
+  EXPECT_EQ(Parse(config).rope.beta_fast, 16);
+}
+
+TEST(TrunkConfigJsonTest, RopeParametersOfNewerConfigsCount) {
+  json config = Llama31();
+  json parameters = config["rope_scaling"];
+  parameters["rope_theta"] = 777.0;
+  config["rope_parameters"] = parameters;
+  config.erase("rope_scaling");
+  config.erase("rope_theta");
+  EXPECT_EQ(Parse(config).rope_theta, 777.0f);
+  EXPECT_EQ(Parse(config).rope.kind, RopeKind::kLlama3);
+  config["rope_parameters"] = {{"rope_theta", 5.0}};
+  EXPECT_EQ(Parse(config).rope_theta, 5.0f);
+  EXPECT_EQ(Parse(config).rope.kind, RopeKind::kDefault);
+}
+
+TEST(TrunkConfigJsonTest, WindowsOfAllLayersOrNoneAreSupported) {
+  json config = Qwen25();
+  config.update({{"use_sliding_window", true}, {"sliding_window", 512}});
+  EXPECT_EQ(Parse(config).sliding_window, 0);  // from layer 28 of 28 on
+  EXPECT_THAT(Refused(config, {{"max_window_layers", 14}}),
+              HasSubstr("\"max_window_layers\": found 14, supported: 0"));
+  config["max_window_layers"] = 0;
+  EXPECT_EQ(Parse(config).sliding_window, 512);
+  std::vector<std::string> types(28, "sliding_attention");
+  config["layer_types"] = types;
+  EXPECT_EQ(Parse(config).sliding_window, 512);
+  types[5] = "full_attention";
+  EXPECT_THAT(Refused(config, {{"layer_types", types}}),
+              HasSubstr("\"layer_types\""));
+}
+
+TEST(TrunkConfigJsonTest, LabelsAreCounted) {
+  json config = Qwen25();
+  config["architectures"] = {"Qwen2ForSequenceClassification"};
+  TrunkConfig c = Parse(config);
+  EXPECT_EQ(c.head, HeadKind::kSequenceClassification);
+  EXPECT_EQ(c.head_labels, 2);  // the default of transformers
+  EXPECT_FALSE(c.lm_head || c.head_bias);
+  config["num_labels"] = 5;
+  EXPECT_EQ(Parse(config).head_labels, 5);
+  config["id2label"] = {{"0", "LABEL_0"}};
+  EXPECT_EQ(Parse(config).head_labels, 1);
+  config["architectures"] = {"Qwen2ForTokenClassification"};
+  EXPECT_TRUE(Parse(config).head_bias);
+}
+
+TEST(TrunkConfigJsonTest, WhatIsNotSupportedIsRefusedByName) {
+  const json scaled = {{"rope_type", "linear"}, {"factor", 2.0}};
+  const std::vector<std::pair<json, std::vector<std::pair<std::string, json>>>>
+      wrong = {{Llama31(),
+                {{"architectures", {"OPTForCausalLM"}},
+                 {"architectures", json::array()},
+                 {"architectures", {"LlamaForCausalLM", "LlamaForCausalLM"}},
+                 {"architectures", "LlamaForCausalLM"},
+                 {"architectures", 3},
+                 {"hidden_act", "gelu"},
+                 {"attention_bias", "yes"},
+                 {"quantization_config", {{"bits", 4}}},
+                 {"sliding_window", 4096},
+                 {"vocab_size", 0},
+                 {"vocab_size", nullptr},
+                 {"hidden_size", 1e12},
+                 {"num_hidden_layers", uint64_t{1} << 40},
+                 {"num_attention_heads", 3},
+                 {"num_key_value_heads", 5},
+                 {"head_dim", 7},
+                 {"rms_norm_eps", 0},
+                 {"rope_theta", -1},
+                 {"partial_rotary_factor", 0.5},
+                 {"tie_word_embeddings", 1},
+                 {"eos_token_id", 128256},
+                 {"eos_token_id", {1, 128256}},
+                 {"eos_token_id", json::array()},
+                 {"eos_token_id", {{1}}},
+                 {"espalier_heads", {{"reward", {"step"}}}},
+                 {"rope_scaling", "linear"},
+                 {"rope_scaling", {{"rope_type", "longrope"}, {"factor", 2}}},
+                 {"rope_scaling", {{"rope_type", 3}}},
+                 {"rope_scaling", {{"type", "linear"}}},
+                 {"rope_scaling", {{"type", "linear"}, {"factor", 0}}},
+                 {"rope_scaling", {{"type", "linear"}, {"factor", 1e20}}},
+                 {"rope_scaling", {{"type", "dynamic"}, {"factor", "big"}}},
+                 {"rope_scaling", {{"rope_type", "llama3"}, {"factor", 8.0}}},
+                 {"rope_scaling",
+                  {{"rope_type", "yarn"}, {"factor", 4}, {"truncate", false}}},
+                 {"rope_scaling",
+                  {{"rope_type", "yarn"},
+                   {"factor", 4},
+                   {"original_max_position_embeddings", 0.5}}},
+                 {"rope_scaling", {{"full_attention", scaled}}}}},
+               {Qwen25(), {{"use_sliding_window", 1}, {"layer_types", 3}}},
+               {Gpt2(),
+                {{"n_head", 5},
+                 {"n_inner", 0},
+                 {"activation_function", "relu"},
+                 {"scale_attn_weights", false},
+                 {"scale_attn_by_inverse_layer_idx", true},
+                 {"add_cross_attention", true}}}};
+  for (const auto& [base, changes] : wrong) {
+    for (const auto& [key, value] : changes) {
+      const std::string message = Refused(base, {{key, value}});
+      EXPECT_THAT(message, HasSubstr("some/config.json")) << key;
+      EXPECT_THAT(message, HasSubstr("\"" + key + "\"")) << value;
+    }
+  }
+}
+
+TEST(TrunkConfigJsonTest, MalformedJsonIsRefused) {
+  for (const std::string& text :
+       {std::string(), std::string("{"), std::string("[]"), std::string("3"),
+        std::string(100000, '['), std::string("{\"a\": \xff}")}) {
+    EXPECT_FALSE(ParseTrunkConfig(text, "c").ok());
+  }
+}
+
+TEST(TrunkConfigJsonTest, EndTokensOfBothFilesCount) {
+  const std::string folder = TempFolder();
+  const auto put = [&](const char* name, const json& content) {
+    ASSERT_TRUE(WriteFileAtomic(folder + "/" + name, content.dump()).ok());
+  };
+  put("config.json", Qwen25());
+  put("generation_config.json", {{"eos_token_id", {151645, 151643}}});
+  auto config = ReadTrunkConfig(folder);
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->end_token, 151643);
+  EXPECT_THAT(config->more_end_tokens, ElementsAre(151645));
+  EXPECT_TRUE(config->IsEnd(151645));
+  put("generation_config.json", {{"eos_token_id", 151936}});
+  config = ReadTrunkConfig(folder);
+  EXPECT_THAT(std::string(config.status().message()),
+              HasSubstr("generation_config.json: key \"eos_token_id\""));
+  put("generation_config.json", json::array());
+  EXPECT_FALSE(ReadTrunkConfig(folder).ok());
+}
+
+}  // namespace
+}  // namespace espalier
