@@ -74,22 +74,30 @@ void CpuTrunk::Logits(const float* hidden, int n, float* logits,
   });
 }
 
+void CpuTrunk::Head(const float* hidden, int n, float* out) {
+  const size_t d = static_cast<size_t>(net_.config.hidden_size);
+  const size_t labels = net_.head.size() / d;
+  ESP_CHECK(labels > 0);
+  for (size_t r = 0; r < static_cast<size_t>(n); ++r) {
+    for (size_t label = 0; label < labels; ++label) {
+      double sum = net_.head_bias.empty() ? 0 : net_.head_bias[label];
+      for (size_t i = 0; i < d; ++i) {
+        sum +=
+            static_cast<double>(hidden[r * d + i]) * net_.head[label * d + i];
+      }
+      out[r * labels + label] = static_cast<float>(sum);
+    }
+  }
+}
+
 void CpuTrunk::Rewards(const float* hidden, int n, LevelScores* scores) {
   ESP_CHECK(net_.config.reward_head);
-  const size_t d = static_cast<size_t>(net_.config.hidden_size);
-  for (int r = 0; r < n; ++r) {
-    double out[2];
-    for (size_t level = 0; level < 2; ++level) {
-      out[level] = net_.head_bias[level];
-      for (size_t i = 0; i < d; ++i) {
-        out[level] +=
-            static_cast<double>(hidden[static_cast<size_t>(r) * d + i]) *
-            net_.head[level * d + i];
-      }
-      out[level] = 1 / (1 + std::exp(-out[level]));
-    }
-    scores[r].step = static_cast<float>(out[0]);
-    scores[r].path = static_cast<float>(out[1]);
+  std::vector<float> out(static_cast<size_t>(n) * 2);
+  Head(hidden, n, out.data());
+  const auto logistic = [](float x) { return 1 / (1 + std::exp(-x)); };
+  for (size_t r = 0; r < static_cast<size_t>(n); ++r) {
+    scores[r] = {.step = logistic(out[2 * r]),
+                 .path = logistic(out[2 * r + 1])};
   }
 }
 

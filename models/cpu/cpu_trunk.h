@@ -28,6 +28,7 @@ class CpuTrunk : public Trunk {
                Executor& executor) override;
   void Logits(const float* hidden, int n, float* logits,
               Executor& executor) override;
+  void Head(const float* hidden, int n, float* out) override;
   void Rewards(const float* hidden, int n, LevelScores* scores) override;
 
  private:

@@ -48,6 +48,9 @@ struct TrunkOptions {
   WeightChoice weights = WeightChoice::kAuto;
   // Portable kernels with fp32 activations even where the machine has better.
   bool plain_kernels = false;
+  // Of keys and values that will be kept beside the weights, for the check
+  // that all of it fits into memory.
+  int64_t kv_bytes = 0;
 };
 
 class Trunk {
@@ -68,6 +71,9 @@ class Trunk {
   // logits[i*vocab_size ..] for hidden rows [n, hidden_size], both fp32.
   virtual void Logits(const float* hidden, int n, float* logits,
                       Executor& executor) = 0;
+  // Outputs of config().head, [n, head_labels], of hidden rows [n,
+  // hidden_size]; needs a head. Espalier's reward head has step and path.
+  virtual void Head(const float* hidden, int n, float* out) = 0;
   // Reward head of hidden rows [n, hidden_size]; needs config().reward_head.
   virtual void Rewards(const float* hidden, int n, LevelScores* scores) = 0;
 };

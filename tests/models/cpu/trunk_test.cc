@@ -1,137 +1,61 @@
+// Every network on every path against PlainNetwork, which shares no code with
+// it, and every way of computing a row against the others.
 #include "models/cpu/trunk.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
-#include <filesystem>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
 
-#include "models/checkpoint/llama_weights.h"
+#include "absl/strings/str_cat.h"
+#include "models/kernels/kernel_path.h"
 #include "models/pages/page_pool.h"
 #include "src/base/random.h"
+#include "tests/models/testing/hf_layout.h"
+#include "tests/models/testing/plain_network.h"
 #include "tests/models/testing/random_checkpoint.h"
 
 namespace espalier {
 namespace {
 
-// A plain Llama in double precision, one token after the other: the formulas
-// of Hugging Face's LlamaForCausalLM written down.
-class PlainLlama {
- public:
-  PlainLlama(const TrunkConfig& config, const LlamaWeights& weights)
-      : c_(config), w_(weights), keys_(config.layers), values_(config.layers) {}
-
-  using Row = std::vector<double>;
-
-  Row Norm(const Row& x, const std::vector<float>& weight) const {
-    double sum = 0;
-    for (const double v : x) sum += v * v;
-    Row y(x.size());
-    for (size_t i = 0; i < x.size(); ++i) {
-      y[i] = x[i] /
-             std::sqrt(sum / static_cast<double>(x.size()) + c_.rms_norm_eps) *
-             weight[i];
-    }
-    return y;
-  }
-  static Row Times(const std::vector<float>& w, const Row& x) {
-    Row y(w.size() / x.size(), 0);
-    for (size_t r = 0; r < y.size(); ++r) {
-      for (size_t i = 0; i < x.size(); ++i) y[r] += w[r * x.size() + i] * x[i];
-    }
-    return y;
-  }
-  void Rotate(Row& row, int head, int position) const {
-    const int half = c_.head_dim / 2;
-    for (int i = 0; i < half; ++i) {
-      const double angle =
-          position * std::pow(c_.rope_theta, -2.0 * i / c_.head_dim);
-      double& a = row[static_cast<size_t>(head * c_.head_dim + i)];
-      double& b = row[static_cast<size_t>(head * c_.head_dim + i + half)];
-      const double a0 = a, b0 = b;
-      a = a0 * std::cos(angle) - b0 * std::sin(angle);
-      b = b0 * std::cos(angle) + a0 * std::sin(angle);
-    }
-  }
-  // Logits after `token` at the next position.
-  Row Step(int token) {
-    const size_t d = static_cast<size_t>(c_.hidden_size);
-    Row x(w_.embedding.begin() + static_cast<long>(token * d),
-          w_.embedding.begin() + static_cast<long>((token + 1) * d));
-    const int position = position_++;
-    for (size_t l = 0; l < w_.layers.size(); ++l) {
-      const LlamaLayerWeights& layer = w_.layers[l];
-      const Row n = Norm(x, layer.input_norm);
-      Row q = Times(layer.query, n), k = Times(layer.key, n);
-      for (int h = 0; h < c_.heads; ++h) Rotate(q, h, position);
-      for (int h = 0; h < c_.kv_heads; ++h) Rotate(k, h, position);
-      keys_[l].push_back(k);
-      values_[l].push_back(Times(layer.value, n));
-      Row mixed(q.size(), 0);
-      for (int h = 0; h < c_.heads; ++h) {
-        const int g = h / (c_.heads / c_.kv_heads);
-        std::vector<double> p;
-        double total = 0;
-        for (const Row& key : keys_[l]) {
-          double s = 0;
-          for (int i = 0; i < c_.head_dim; ++i) {
-            s += q[h * c_.head_dim + i] * key[g * c_.head_dim + i];
-          }
-          p.push_back(std::exp(s / std::sqrt(c_.head_dim)));
-          total += p.back();
-        }
-        for (size_t j = 0; j < p.size(); ++j) {
-          for (int i = 0; i < c_.head_dim; ++i) {
-            mixed[h * c_.head_dim + i] +=
-                p[j] / total * values_[l][j][g * c_.head_dim + i];
-          }
-        }
-      }
-      const Row o = Times(layer.output, mixed);
-      for (size_t i = 0; i < d; ++i) x[i] += o[i];
-      const Row m = Norm(x, layer.post_norm);
-      Row gate = Times(layer.gate, m);
-      const Row up = Times(layer.up, m);
-      for (size_t i = 0; i < gate.size(); ++i) {
-        gate[i] = gate[i] / (1 + std::exp(-gate[i])) * up[i];
-      }
-      const Row down = Times(layer.down, gate);
-      for (size_t i = 0; i < d; ++i) x[i] += down[i];
-    }
-    last_ = Norm(x, w_.final_norm);
-    return Times(c_.tied_embeddings ? w_.embedding : w_.lm_head, last_);
-  }
-  const Row& last_hidden() const { return last_; }
-
- private:
-  const TrunkConfig& c_;
-  const LlamaWeights& w_;
-  std::vector<std::vector<Row>> keys_, values_;
-  Row last_;
-  int position_ = 0;
+struct Kernels {
+  std::string name;
+  TrunkOptions options;
+  double tolerance;  // of outputs, relative to the largest magnitude of a row
 };
 
-struct Loaded {
-  TrunkConfig config;
-  LlamaWeights weights;
-  std::unique_ptr<Trunk> trunk;
-};
-
-Loaded MakeTrunk(TrunkConfig config, uint64_t seed,
-                 DType dtype = DType::kBF16) {
-  Loaded out{.config = config, .weights = RandomWeights(config, seed, dtype)};
-  const std::string folder = TempFolder();
-  EXPECT_TRUE(WriteCheckpoint(folder, config, out.weights, dtype).ok());
-  auto trunk = Trunk::Load(folder);
-  EXPECT_TRUE(trunk.ok()) << trunk.status();
-  out.trunk = std::move(*trunk);
+std::vector<Kernels> EveryKernels() {
+  std::vector<Kernels> out = {
+      {"fp32", {.weights = WeightChoice::kFp32, .plain_kernels = true}, 1e-5},
+      {"plain bf16",
+       {.weights = WeightChoice::kBf16, .plain_kernels = true},
+       1e-5},
+      {"plain int8",
+       {.weights = WeightChoice::kInt8, .plain_kernels = true},
+       0.06}};
+  if (AmxPath() != nullptr) {
+    out.push_back({"amx bf16", {.weights = WeightChoice::kBf16}, 0.04});
+    out.push_back({"amx int8", {.weights = WeightChoice::kInt8}, 0.15});
+  }
   return out;
 }
 
-struct TestPages {
-  explicit TestPages(const Trunk& trunk) : memory(trunk.NewPages()) {}
-  std::unique_ptr<PageMemory> memory;
-  PagePool pool{*memory, 64 << 20};
-};
+std::unique_ptr<Trunk> LoadOrDie(const std::string& folder,
+                                 const TrunkOptions& options = {}) {
+  auto trunk = Trunk::Load(folder, options);
+  EXPECT_TRUE(trunk.ok()) << trunk.status();
+  return std::move(*trunk);
+}
+
+std::string WriteRandom(const TrunkConfig& config, uint64_t seed) {
+  const std::string folder = TempFolder();
+  EXPECT_TRUE(WriteRandomCheckpoint(folder, config, seed).ok());
+  return folder;
+}
 
 std::vector<int32_t> DrawTokens(int n, int vocab, uint64_t seed) {
   RandomStream rng(StreamKey(seed, 0, 0, Purpose::kTest));
@@ -140,159 +64,217 @@ std::vector<int32_t> DrawTokens(int n, int vocab, uint64_t seed) {
   return tokens;
 }
 
-// Hidden row after `tokens`, computed in chunks of `chunk`.
-std::vector<float> Hidden(Trunk& trunk, const std::vector<int32_t>& tokens,
-                          int chunk, int threads = 1) {
-  TestPages pages_of(trunk);
-  PagePool& pool = pages_of.pool;
-  Executor executor(threads);
-  std::vector<PageId> pages;
-  for (size_t i = 0; i * kPageSlots < tokens.size(); ++i) {
-    pages.push_back(pool.Allocate());
+struct TestPages {
+  explicit TestPages(const Trunk& trunk) : memory(trunk.NewPages()) {}
+  std::vector<PageId> Allocate(int tokens) {
+    std::vector<PageId> out;
+    for (int i = 0; i * kPageSlots < tokens; ++i)
+      out.push_back(pool.Allocate());
+    return out;
   }
-  std::vector<float> hidden(static_cast<size_t>(trunk.config().hidden_size));
-  for (size_t at = 0; at < tokens.size(); at += static_cast<size_t>(chunk)) {
-    const size_t n = std::min(static_cast<size_t>(chunk), tokens.size() - at);
-    const Segment segment{.pages = pages,
-                          .start = static_cast<int>(at),
-                          .tokens = absl::MakeConstSpan(tokens).subspan(at, n),
-                          .last_hidden = hidden.data()};
-    trunk.Forward(absl::MakeConstSpan(&segment, 1), pool.memory(), executor);
+  std::unique_ptr<PageMemory> memory;
+  PagePool pool{*memory, 64 << 20};
+};
+
+// Hidden rows of all tokens, [tokens, d], computed in chunks of `chunk`.
+std::vector<float> AllHidden(Trunk& trunk, const std::vector<int32_t>& tokens,
+                             int chunk, int threads = 1) {
+  TestPages pages(trunk);
+  Executor executor(threads);
+  const int n = static_cast<int>(tokens.size());
+  const std::vector<PageId> table = pages.Allocate(n);
+  const size_t d = static_cast<size_t>(trunk.config().hidden_size);
+  std::vector<float> hidden(tokens.size() * d), last(d);
+  for (int at = 0; at < n; at += chunk) {
+    const size_t begin = static_cast<size_t>(at);
+    const int count = std::min(chunk, n - at);
+    const Segment segment{.pages = table,
+                          .start = at,
+                          .tokens = absl::MakeConstSpan(tokens).subspan(
+                              begin, static_cast<size_t>(count)),
+                          .last_hidden = last.data(),
+                          .all_hidden = hidden.data() + begin * d};
+    trunk.Forward(absl::MakeConstSpan(&segment, 1), *pages.memory, executor);
+    EXPECT_TRUE(std::equal(last.begin(), last.end(),
+                           segment.all_hidden + (count - 1) * d));
   }
   return hidden;
 }
 
-std::vector<TrunkConfig> Configs() {
-  TrunkConfig odd = TinyConfig();
-  TrunkConfig untied = odd;
-  untied.tied_embeddings = false;
-  TrunkConfig full = odd;  // as many KV heads as heads
-  full.kv_heads = full.heads;
-  TrunkConfig one = odd;  // one KV head for all
-  one.kv_heads = 1;
-  one.rope_theta = 500000;
-  return {odd, untied, full, one};
+// At the last token.
+std::vector<float> Hidden(Trunk& trunk, const std::vector<int32_t>& tokens,
+                          int chunk, int threads = 1) {
+  const std::vector<float> all = AllHidden(trunk, tokens, chunk, threads);
+  return {all.end() - trunk.config().hidden_size, all.end()};
 }
 
-TEST(TrunkTest, LogitsEqualThePlainComputation) {
-  uint64_t seed = 1;
-  for (const TrunkConfig& config : Configs()) {
-    for (const DType dtype : {DType::kBF16, DType::kF32}) {
-      Loaded m = MakeTrunk(config, ++seed, dtype);
-      const auto tokens = DrawTokens(100, config.vocab_size, seed);
-      PlainLlama plain(config, m.weights);
-      PlainLlama::Row expected;
-      for (const int32_t token : tokens) expected = plain.Step(token);
-      const auto hidden = Hidden(*m.trunk, tokens, 100);
-      std::vector<float> logits(static_cast<size_t>(config.vocab_size));
-      Executor executor(1);
-      m.trunk->Logits(hidden.data(), 1, logits.data(), executor);
-      for (size_t i = 0; i < logits.size(); ++i) {
-        ASSERT_NEAR(logits[i], expected[i], 1e-4);
+template <class Row>
+double Largest(const Row& row) {
+  double most = 1e-3;
+  for (const double v : row) most = std::max(most, std::fabs(v));
+  return most;
+}
+
+void ExpectNear(const float* found, const std::vector<double>& expected,
+                double tolerance, const std::string& what) {
+  const double off = tolerance * Largest(expected);
+  for (size_t i = 0; i < expected.size(); ++i) {
+    ASSERT_NEAR(found[i], expected[i], off) << what << ", element " << i;
+  }
+}
+
+TEST(TrunkTest, EveryNetworkEqualsThePlainOne) {
+  uint64_t seed = 100;
+  for (const NamedConfig& network : EveryNetwork()) {
+    const std::string folder = WriteRandom(network.config, ++seed);
+    const PlainNetwork plain(folder);
+    const auto tokens = DrawTokens(100, network.config.vocab_size, seed);
+    const auto expected = plain.Hidden(tokens);
+    for (const Kernels& kernels : EveryKernels()) {
+      SCOPED_TRACE(network.name + " " + kernels.name);
+      const auto trunk = LoadOrDie(folder, kernels.options);
+      const TrunkConfig& c = trunk->config();
+      const auto hidden = AllHidden(*trunk, tokens, 37);
+      const size_t d = static_cast<size_t>(c.hidden_size);
+      for (size_t t = 0; t < tokens.size(); ++t) {
+        ExpectNear(hidden.data() + t * d, expected[t], kernels.tolerance,
+                   absl::StrCat("hidden at ", t));
+      }
+      const float* last = hidden.data() + (tokens.size() - 1) * d;
+      if (c.lm_head) {
+        std::vector<float> logits(static_cast<size_t>(c.vocab_size));
+        Executor executor(1);
+        trunk->Logits(last, 1, logits.data(), executor);
+        ExpectNear(logits.data(), plain.Logits(expected.back()),
+                   kernels.tolerance, "logits");
+      }
+      if (c.head != HeadKind::kNone) {
+        std::vector<float> labels(static_cast<size_t>(c.head_labels));
+        trunk->Head(last, 1, labels.data());
+        ExpectNear(labels.data(), plain.Scores(expected.back()),
+                   kernels.tolerance, "head");
       }
     }
   }
 }
 
 TEST(TrunkTest, ChunksAndSingleTokensGiveTheSameBits) {
-  for (const TrunkConfig& config : Configs()) {
-    Loaded m = MakeTrunk(config, 7);
-    const auto tokens = DrawTokens(150, config.vocab_size, 8);
-    const auto whole = Hidden(*m.trunk, tokens, 150);
-    for (const int chunk : {1, 2, 7, 64, 100}) {
-      ASSERT_EQ(Hidden(*m.trunk, tokens, chunk), whole) << chunk;
+  for (const NamedConfig& network : EveryNetwork()) {
+    const std::string folder = WriteRandom(network.config, 7);
+    const int n = std::min(150, network.config.context_length);
+    const auto tokens = DrawTokens(n, network.config.vocab_size, 8);
+    for (const Kernels& kernels : EveryKernels()) {
+      SCOPED_TRACE(network.name + " " + kernels.name);
+      const auto trunk = LoadOrDie(folder, kernels.options);
+      const auto whole = AllHidden(*trunk, tokens, n);
+      for (const int chunk : {1, 7, 64, 100}) {
+        ASSERT_EQ(AllHidden(*trunk, tokens, chunk, chunk % 2 + 1), whole)
+            << chunk;
+      }
     }
   }
 }
 
 TEST(TrunkTest, ARowAloneAndInAnyBatchHasTheSameBits) {
   const TrunkConfig config = TinyConfig();
-  Loaded m = MakeTrunk(config, 9);
-  RandomStream rng(StreamKey(10, 0, 0, Purpose::kTest));
-  for (int batch = 0; batch < 64; ++batch) {
-    const int count = rng.Range(1, 40);
-    std::vector<std::vector<int32_t>> texts;
-    std::vector<std::vector<PageId>> pages;
-    std::vector<Segment> segments;
-    TestPages pages_of(*m.trunk);
-    PagePool& pool = pages_of.pool;
-    std::vector<float> hidden(static_cast<size_t>(count * config.hidden_size));
-    for (int i = 0; i < count; ++i) {
-      texts.push_back(DrawTokens(rng.Range(1, 90), config.vocab_size,
-                                 static_cast<uint64_t>(batch * 100 + i)));
-      pages.emplace_back();
-      for (size_t p = 0; p * kPageSlots < texts.back().size(); ++p) {
-        pages.back().push_back(pool.Allocate());
+  const std::string folder = WriteRandom(config, 9);
+  for (const Kernels& kernels : EveryKernels()) {
+    SCOPED_TRACE(kernels.name);
+    const auto trunk = LoadOrDie(folder, kernels.options);
+    RandomStream rng(StreamKey(10, 0, 0, Purpose::kTest));
+    for (int batch = 0; batch < 64; ++batch) {
+      const int count = rng.Range(1, 40);
+      const size_t d = static_cast<size_t>(config.hidden_size);
+      std::vector<std::vector<int32_t>> texts;
+      std::vector<std::vector<PageId>> tables;
+      std::vector<Segment> segments;
+      TestPages pages(*trunk);
+      std::vector<float> hidden(static_cast<size_t>(count) * d);
+      for (int i = 0; i < count; ++i) {
+        texts.push_back(DrawTokens(rng.Range(1, 90), config.vocab_size,
+                                   static_cast<uint64_t>(batch * 100 + i)));
+        tables.push_back(pages.Allocate(static_cast<int>(texts.back().size())));
       }
+      for (size_t i = 0; i < texts.size(); ++i) {
+        segments.push_back({.pages = tables[i],
+                            .tokens = texts[i],
+                            .last_hidden = hidden.data() + i * d});
+      }
+      Executor executor(batch % 2 + 1);
+      trunk->Forward(segments, *pages.memory, executor);
+      const size_t i = static_cast<size_t>(rng.Range(0, count - 1));
+      const auto alone = Hidden(*trunk, texts[i], 1000);
+      ASSERT_TRUE(
+          std::equal(alone.begin(), alone.end(), hidden.begin() + i * d));
     }
-    for (int i = 0; i < count; ++i) {
-      segments.push_back(
-          {.pages = pages[static_cast<size_t>(i)],
-           .tokens = texts[static_cast<size_t>(i)],
-           .last_hidden = hidden.data() + i * config.hidden_size});
-    }
-    Executor executor(batch % 2 + 1);
-    m.trunk->Forward(segments, pool.memory(), executor);
-    const int i = rng.Range(0, count - 1);
-    const auto alone = Hidden(*m.trunk, texts[static_cast<size_t>(i)], 1000);
-    for (int j = 0; j < config.hidden_size; ++j) {
-      ASSERT_EQ(hidden[static_cast<size_t>(i * config.hidden_size + j)],
-                alone[static_cast<size_t>(j)]);
+  }
+}
+
+TEST(TrunkTest, LogitsOfARowDoNotDependOnItsCompany) {
+  const std::string folder = WriteRandom(TinyConfig(), 21);
+  for (const Kernels& kernels : EveryKernels()) {
+    SCOPED_TRACE(kernels.name);
+    const auto trunk = LoadOrDie(folder, kernels.options);
+    const size_t d = static_cast<size_t>(trunk->config().hidden_size);
+    const size_t v = static_cast<size_t>(trunk->config().vocab_size);
+    RandomStream rng(StreamKey(22, 0, 0, Purpose::kTest));
+    std::vector<float> hidden(70 * d);
+    for (float& x : hidden) x = static_cast<float>(rng.Normal());
+    std::vector<float> all(70 * v), one(v);
+    Executor two(2), single(1);
+    trunk->Logits(hidden.data(), 70, all.data(), two);
+    for (const size_t r : {0, 16, 33, 69}) {
+      trunk->Logits(hidden.data() + r * d, 1, one.data(), single);
+      ASSERT_TRUE(std::equal(one.begin(), one.end(), all.begin() + r * v));
     }
   }
 }
 
 TEST(TrunkTest, AForkThatSharesPagesEqualsACopy) {
   const TrunkConfig config = TinyConfig();
-  Loaded m = MakeTrunk(config, 11);
-  TestPages pages_of(*m.trunk);
-  PagePool& pool = pages_of.pool;
-  Executor executor(1);
-  const auto prefix = DrawTokens(100, config.vocab_size, 12);
-  const auto branch = DrawTokens(30, config.vocab_size, 13);
-  const std::vector<PageId> pages = {pool.Allocate(), pool.Allocate()};
-  const Segment first{.pages = pages, .tokens = prefix};
-  m.trunk->Forward(absl::MakeConstSpan(&first, 1), pool.memory(), executor);
-  const PageId copy = pool.Allocate();
-  pool.CopyPrefix(pages[1], copy, 100 - kPageSlots);
-  const std::vector<PageId> forked = {pages[0], copy, pool.Allocate()};
-  std::vector<float> hidden(static_cast<size_t>(config.hidden_size));
-  const Segment second{.pages = forked,
-                       .start = 100,
-                       .tokens = branch,
-                       .last_hidden = hidden.data()};
-  m.trunk->Forward(absl::MakeConstSpan(&second, 1), pool.memory(), executor);
-  std::vector<int32_t> whole = prefix;
-  whole.insert(whole.end(), branch.begin(), branch.end());
-  EXPECT_EQ(hidden, Hidden(*m.trunk, whole, 1000));
+  const std::string folder = WriteRandom(config, 11);
+  for (const Kernels& kernels : EveryKernels()) {
+    SCOPED_TRACE(kernels.name);
+    const auto trunk = LoadOrDie(folder, kernels.options);
+    TestPages pages(*trunk);
+    Executor executor(1);
+    const auto prefix = DrawTokens(100, config.vocab_size, 12);
+    const auto branch = DrawTokens(30, config.vocab_size, 13);
+    const std::vector<PageId> table = pages.Allocate(100);
+    const Segment first{.pages = table, .tokens = prefix};
+    trunk->Forward(absl::MakeConstSpan(&first, 1), *pages.memory, executor);
+    const PageId copy = pages.pool.Allocate();
+    pages.pool.CopyPrefix(table[1], copy, 100 - kPageSlots);
+    const std::vector<PageId> forked = {table[0], copy, pages.pool.Allocate()};
+    std::vector<float> hidden(static_cast<size_t>(config.hidden_size));
+    const Segment second{.pages = forked,
+                         .start = 100,
+                         .tokens = branch,
+                         .last_hidden = hidden.data()};
+    trunk->Forward(absl::MakeConstSpan(&second, 1), *pages.memory, executor);
+    std::vector<int32_t> whole = prefix;
+    whole.insert(whole.end(), branch.begin(), branch.end());
+    EXPECT_EQ(hidden, Hidden(*trunk, whole, 1000));
+  }
 }
 
 TEST(TrunkTest, RewardsAreSigmoidsOfTheHeads) {
   TrunkConfig config = TinyConfig();
-  config.reward_head = true;
-  Loaded m = MakeTrunk(config, 14);
-  const auto tokens = DrawTokens(20, config.vocab_size, 15);
-  PlainLlama plain(config, m.weights);
-  for (const int32_t token : tokens) plain.Step(token);
-  const auto expected =
-      PlainLlama::Times(m.weights.reward_weight, plain.last_hidden());
-  const auto hidden = Hidden(*m.trunk, tokens, 20);
+  const auto trunk = LoadOrDie(WriteRandom(config, 14));
+  const auto hidden = Hidden(*trunk, DrawTokens(20, config.vocab_size, 15), 20);
+  float out[2];
+  trunk->Head(hidden.data(), 1, out);
   LevelScores scores;
-  m.trunk->Rewards(hidden.data(), 1, &scores);
-  EXPECT_NEAR(scores.step,
-              1 / (1 + std::exp(-expected[0] - m.weights.reward_bias[0])),
-              1e-5);
-  EXPECT_NEAR(scores.path,
-              1 / (1 + std::exp(-expected[1] - m.weights.reward_bias[1])),
-              1e-5);
+  trunk->Rewards(hidden.data(), 1, &scores);
+  EXPECT_NEAR(scores.step, 1 / (1 + std::exp(-out[0])), 1e-6);
+  EXPECT_NEAR(scores.path, 1 / (1 + std::exp(-out[1])), 1e-6);
 }
 
 TEST(TrunkTest, PublishedCheckpointLoads) {
   const char* data = std::getenv("ESPALIER_DATA");
   if (data == nullptr) GTEST_SKIP() << "ESPALIER_DATA is not set";
-  const auto trunk = Trunk::Load(std::string(data) + "/models/tiny-llama");
-  ASSERT_TRUE(trunk.ok()) << trunk.status();
-  EXPECT_EQ((*trunk)->config().vocab_size, 16);
+  const auto trunk = LoadOrDie(std::string(data) + "/models/tiny-llama");
+  EXPECT_EQ(trunk->config().vocab_size, 16);
 }
 
 TEST(TrunkTest, AMissingFolderIsAClearError) {
@@ -300,6 +282,15 @@ TEST(TrunkTest, AMissingFolderIsAClearError) {
   ASSERT_FALSE(trunk.ok());
   EXPECT_NE(trunk.status().message().find("/no/such/folder"),
             absl::string_view::npos);
+}
+
+TEST(TrunkTest, AModelThatDoesNotFitIsRefusedWithTheSum) {
+  const auto trunk = Trunk::Load(WriteRandom(TinyConfig(), 16),
+                                 {.kv_bytes = int64_t{1} << 60});
+  ASSERT_FALSE(trunk.ok());
+  EXPECT_NE(trunk.status().message().find("keys and values"),
+            absl::string_view::npos)
+      << trunk.status();
 }
 
 }  // namespace

@@ -107,6 +107,7 @@ class FakeTrunk : public Trunk {
     }
   }
 
+  void Head(const float*, int, float*) override {}
   void Rewards(const float* hidden, int n, LevelScores* scores) override {
     for (int i = 0; i < n; ++i) scores[i] = Reward(Join(hidden + 4 * i, 1));
   }
