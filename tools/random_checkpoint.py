@@ -124,7 +124,7 @@ def normal_high_bytes():
 HIGH = normal_high_bytes()
 # Norms: 0x3F70 .. 0x3F8F are the bf16 values from 0.94 to 1.12.
 NORM_LOW = bytes(0x70 + byte % 32 for byte in range(256))
-BLOCK = 1 << 22  # values made at a time
+BLOCK = 1 << 16  # values made at a time: larger blocks leave the cache
 
 
 def write_values(out, name, count, seed):

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -81,8 +82,10 @@ std::string Damage(std::string text, RandomStream& random) {
   return text;
 }
 
-// Without the flush to disk of WriteFileAtomic, which thousands would wait for.
+// Without the flush to disk of WriteFileAtomic, which thousands would wait for;
+// some file systems flush when a file is shortened, too.
 void Put(const std::string& path, const std::string& bytes) {
+  std::filesystem::remove(path);
   std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
 }
 
