@@ -14,7 +14,10 @@ constexpr int32_t kNoRank = std::numeric_limits<int32_t>::max();
 }  // namespace
 
 void BpeMerger::Add(int32_t left, int32_t right, int32_t merged) {
-  const auto rank = static_cast<int32_t>(merges_.size());
+  Add(left, right, merged, static_cast<int32_t>(merges_.size()));
+}
+
+void BpeMerger::Add(int32_t left, int32_t right, int32_t merged, int32_t rank) {
   merges_.try_emplace(Key(left, right), Rule{rank, merged});
 }
 

@@ -27,6 +27,8 @@ class BpeMerger {
   // The pair (left, right) becomes `merged`; earlier calls have lower ranks.
   // A pair that is known keeps its first rank.
   void Add(int32_t left, int32_t right, int32_t merged);
+  // ... with a rank of its own; of equal ranks the leftmost pair merges first.
+  void Add(int32_t left, int32_t right, int32_t merged, int32_t rank);
 
   // Merges `ids`, one a byte at first, and appends what remains to `out`.
   void Merge(absl::Span<const int32_t> ids, std::vector<int32_t>& out) const;

@@ -1,11 +1,11 @@
 // Byte-level BPE: the tokenizer of GPT-2, Llama 3, Qwen, Phi and of the models
 // that Espalier ships.
 //
-// Reads Hugging Face's tokenizer.json, or the older folder of vocab.json
+// Made from Hugging Face's tokenizer.json, or from the older pair of vocab.json
 // (encoder.json) and merges.txt (vocab.bpe). Every byte string can be encoded:
 // stretches that are not UTF-8 become one token a byte.
 //
-//   auto gpt2 = ByteBpe::LoadVocabAndMerges(folder, kGpt2Pattern);
+//   auto gpt2 = ByteBpe::LoadVocabAndMerges(folder, {kGpt2Pattern});
 //   gpt2.value()->Encode("Hello world").value();          // {15496, 995}
 //
 // Immutable after loading; thread-safe.
@@ -23,32 +23,33 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "models/tokenizer/added_tokens.h"
 #include "models/tokenizer/bpe_merger.h"
 #include "models/tokenizer/pre_tokenizer.h"
 #include "models/tokenizer/tokenizer.h"
-#include "nlohmann/json_fwd.hpp"
 
 namespace espalier {
 
-// A token found in the text as it stands, before any piece is cut.
-struct AddedToken {
-  int32_t id = 0;
-  std::string content;
-  bool special = false;      // found only if the caller asks for it
-  bool single_word = false;  // not next to a letter, digit or underscore
-  bool lstrip = false;       // takes the white space on its left with it
-  bool rstrip = false;       // ... on its right
-  bool normalized = false;   // looked for in the normalised text
-};
-
 // What a file says, before it is checked and indexed.
 struct ByteBpeSpec {
-  std::vector<std::pair<std::string, int32_t>> vocab;       // as spelled
+  struct Token {
+    std::string text;  // as spelled
+    int32_t id = 0;
+  };
+  std::vector<Token> vocab;
   std::vector<std::pair<std::string, std::string>> merges;  // as spelled
   std::vector<AddedToken> added;
   PreTokenizer pre_tokenizer;
   bool nfc = false;            // normalise to NFC first
   bool ignore_merges = false;  // a piece in the vocabulary is one token
+  TextMarks marks;
+};
+
+// How text is cut where a vocabulary and its merges do not say it.
+struct CutRule {
+  std::string_view pattern;
+  bool ignore_merges = false;
+  bool nfc = false;
 };
 
 class ByteBpe : public Tokenizer {
@@ -58,44 +59,50 @@ class ByteBpe : public Tokenizer {
   static absl::StatusOr<std::unique_ptr<ByteBpe>> FromJson(
       std::string_view text);
   // FOLDER/{vocab,encoder}.json with FOLDER/{merges.txt,vocab.bpe}, which do
-  // not say how text is cut: `pattern` does.
+  // not say how text is cut: `cut` does.
   static absl::StatusOr<std::unique_ptr<ByteBpe>> LoadVocabAndMerges(
-      const std::string& folder, std::string_view pattern,
-      bool ignore_merges = false);
+      const std::string& folder, const CutRule& cut);
 
   absl::StatusOr<std::vector<int32_t>> Encode(
       std::string_view text, bool parse_special = false) const override;
+  absl::StatusOr<std::vector<int32_t>> EncodeContinuation(
+      std::string_view text) const override;
   std::string_view TokenBytes(int32_t id) const override;
+  int32_t TokenId(std::string_view name) const override;
   int vocab_size() const override { return static_cast<int>(bytes_.size()); }
 
  private:
+  // What one call to Encode works with, allocated once.
+  struct Work {
+    bool parse_special = false;
+    std::vector<int32_t> ids;  // the result
+    Pieces pieces;
+    std::vector<int32_t> symbols;
+  };
+
   ByteBpe() = default;
 
   absl::Status IndexVocab(const ByteBpeSpec& spec);
   absl::Status IndexMerges(const ByteBpeSpec& spec);
-  absl::Status IndexAdded(ByteBpeSpec& spec);
+  absl::Status IndexAdded(const ByteBpeSpec& spec);
 
-  // Cuts `text` at added tokens with the given flag and encodes the rest.
-  absl::Status EncodeAdded(std::string_view text, bool parse_special,
-                           bool normalized, std::vector<int32_t>& ids) const;
-  absl::Status EncodeNormalized(std::string_view text, bool parse_special,
-                                std::vector<int32_t>& ids) const;
-  absl::Status EncodePlain(std::string_view text,
-                           std::vector<int32_t>& ids) const;
+  // `begins`: the text begins a section, so that a space may go before it.
+  absl::StatusOr<std::vector<int32_t>> EncodeAll(std::string_view text,
+                                                 bool parse_special,
+                                                 bool begins) const;
+  absl::Status EncodeNormalized(std::string_view text, bool begins,
+                                Work& work) const;
+  absl::Status EncodePlain(std::string_view text, bool begins,
+                           Work& work) const;
   absl::Status EncodePiece(std::string_view piece, bool merge,
-                           std::vector<int32_t>& ids) const;
-  // The added token that begins at text[at], longest first, or null.
-  const AddedToken* MatchAdded(std::string_view text, size_t at,
-                               bool parse_special, bool normalized) const;
+                           Work& work) const;
 
   std::vector<std::string> bytes_;  // by id; "" for special and unknown ids
   absl::flat_hash_map<std::string, int32_t> id_of_;  // by bytes
   std::array<int32_t, 256> byte_id_;                 // -1: no such token
   BpeMerger merger_;
   PreTokenizer pre_tokenizer_;
-  std::vector<AddedToken> added_;
-  // Indices into added_ by first byte, longest content first.
-  std::array<std::vector<int>, 256> added_by_byte_;
+  AddedTokens added_;
   bool nfc_ = false;
   bool ignore_merges_ = false;
 };

@@ -24,13 +24,19 @@
 
 namespace espalier {
 
-// The pattern of GPT-2, used by ByteLevel with use_regex.
+// The pattern of GPT-2, used by ByteLevel with use_regex; of Llama 3; of Qwen2.
 extern const char kGpt2Pattern[];
+extern const char kLlama3Pattern[];
+extern const char kQwen2Pattern[];
 
 // Pieces of a text, in order: `text` and ranges in it that are not empty.
 struct Pieces {
   std::string text;
   std::vector<TextRange> ranges;
+
+  std::string_view View(TextRange range) const {
+    return {text.data() + range.begin, range.end - range.begin};
+  }
 };
 
 class PreTokenizer {

@@ -1,0 +1,25 @@
+// Reads SentencePiece's tokenizer.model: BPE and unigram models.
+//
+// The library itself is not linked: Debian's brings a copy of protobuf whose
+// symbols clash with the protobuf that traces are written with (see
+// docs/adr/0009-sentencepiece-read-here.md). Ids are those of the library.
+#ifndef ESPALIER_MODELS_TOKENIZER_SENTENCEPIECE_FILE_H_
+#define ESPALIER_MODELS_TOKENIZER_SENTENCEPIECE_FILE_H_
+
+#include <memory>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "models/tokenizer/tokenizer.h"
+#include "models/tokenizer/tokenizer_config.h"
+
+namespace espalier {
+
+// `bytes` are those of a tokenizer.model. A text is put after <s> by default
+// where the model has that token, unless `config` says otherwise.
+absl::StatusOr<std::unique_ptr<Tokenizer>> SentencePieceFromBytes(
+    std::string_view bytes, const TokenizerConfig& config);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_MODELS_TOKENIZER_SENTENCEPIECE_FILE_H_

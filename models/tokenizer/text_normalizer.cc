@@ -1,0 +1,130 @@
+#include "models/tokenizer/text_normalizer.h"
+
+#include <algorithm>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "models/tokenizer/json_fields.h"
+#include "models/tokenizer/piece_model.h"
+#include "src/base/status_macros.h"
+#include "src/base/text.h"
+
+namespace espalier {
+namespace {
+
+using nlohmann::json;
+
+std::string Collapse(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c != ' ' || (!out.empty() && out.back() != ' ')) out += c;
+  }
+  // At the end, marks that stand in the text itself go with the spaces.
+  while (true) {
+    if (absl::EndsWith(out, " ")) {
+      out.pop_back();
+    } else if (absl::EndsWith(out, AbslView(kSpaceMark))) {
+      out.resize(out.size() - kSpaceMark.size());
+    } else {
+      return out;
+    }
+  }
+}
+
+void Prepend(const NormalizerStep& step, TextPlace place, std::string& text) {
+  if (text.empty() || place == TextPlace::kContinued ||
+      (step.first_only && place != TextPlace::kStart) ||
+      (step.unless_there && absl::StartsWith(text, step.to))) {
+    return;
+  }
+  text.insert(0, step.to);
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> TextNormalizer::Apply(std::string_view text,
+                                                  TextPlace place) const {
+  std::string out(text);
+  for (const NormalizerStep& step : steps_) {
+    switch (step.kind) {
+      case NormalizerStep::kForm: {
+        ESP_ASSIGN_OR_RETURN(out, Normalized(out, step.form));
+        break;
+      }
+      case NormalizerStep::kCharMap:
+        out = step.map->Apply(out);
+        break;
+      case NormalizerStep::kCollapse:
+        out = Collapse(out);
+        break;
+      case NormalizerStep::kPrepend:
+        Prepend(step, place, out);
+        break;
+      case NormalizerStep::kReplace:
+        out = absl::StrReplaceAll(out, {{step.from, step.to}});
+        break;
+    }
+  }
+  return out;
+}
+
+bool TextNormalizer::prepends() const {
+  return std::any_of(steps_.begin(), steps_.end(), [](const auto& step) {
+    return step.kind == NormalizerStep::kPrepend;
+  });
+}
+
+absl::StatusOr<TextNormalizer> TextNormalizer::FromJson(const json& value) {
+  TextNormalizer result;
+  if (value.is_null()) return result;
+  if (TextField(value, "type") != "Sequence") {
+    ESP_RETURN_IF_ERROR(result.AddFromJson(value));
+    return result;
+  }
+  const json& list = JsonField(value, "normalizers");
+  if (!list.is_array()) {
+    return WrongType("normalizer: normalizers of a Sequence", "an array", list);
+  }
+  for (const json& item : list) {
+    ESP_RETURN_IF_ERROR(result.AddFromJson(item));
+  }
+  return result;
+}
+
+absl::Status TextNormalizer::AddFromJson(const json& value) {
+  const std::string type = TextField(value, "type");
+  constexpr std::pair<const char*, NormalForm> kForms[] = {
+      {"NFC", NormalForm::kNfc},
+      {"NFD", NormalForm::kNfd},
+      {"NFKC", NormalForm::kNfkc},
+      {"NFKD", NormalForm::kNfkd}};
+  for (const auto& [name, form] : kForms) {
+    if (type == name) {
+      Add({.kind = NormalizerStep::kForm, .form = form});
+      return absl::OkStatus();
+    }
+  }
+  if (type == "Prepend") {
+    Add({.kind = NormalizerStep::kPrepend, .to = TextField(value, "prepend")});
+    return absl::OkStatus();
+  }
+  if (type == "Replace") {
+    const std::string from = TextField(JsonField(value, "pattern"), "String");
+    if (from.empty()) {
+      return WrongType("normalizer: pattern of Replace",
+                       "an object with a \"String\"",
+                       JsonField(value, "pattern"));
+    }
+    Add({.kind = NormalizerStep::kReplace,
+         .from = from,
+         .to = TextField(value, "content")});
+    return absl::OkStatus();
+  }
+  return absl::UnimplementedError(
+      absl::StrCat("normalizer \"", type,
+                   "\" is not supported; known are NFC, NFD, NFKC, NFKD, "
+                   "Prepend, Replace and one Sequence of these"));
+}
+
+}  // namespace espalier

@@ -1,0 +1,59 @@
+// Limits that every vocabulary and every text to encode is held to.
+#ifndef ESPALIER_MODELS_TOKENIZER_VOCABULARY_H_
+#define ESPALIER_MODELS_TOKENIZER_VOCABULARY_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "models/tokenizer/added_tokens.h"
+#include "src/base/status_macros.h"
+
+namespace espalier {
+
+// Ids are below this, far above every published vocabulary; it keeps a wrong
+// id from asking for gigabytes.
+constexpr int32_t kMaxVocab = 1 << 23;
+
+// Ranges in a text are 32-bit, and normalising may lengthen it.
+absl::Status CheckTextSize(std::string_view text);
+
+// That `id` of the token `content` is from 0 to kMaxVocab.
+absl::Status CheckTokenId(std::string_view content, int32_t id);
+
+// That ids of `tokens` are given once; one more than the largest of them and
+// of `added`, which may repeat an id. Tokens have an id and a text.
+template <typename Token>
+absl::StatusOr<int32_t> VocabularySize(const std::vector<Token>& tokens,
+                                       const std::vector<AddedToken>& added) {
+  int32_t largest = -1;
+  for (const Token& token : tokens) {
+    ESP_RETURN_IF_ERROR(CheckTokenId(token.text, token.id));
+    largest = std::max(largest, token.id);
+  }
+  for (const AddedToken& token : added) {
+    ESP_RETURN_IF_ERROR(CheckTokenId(token.content, token.id));
+    largest = std::max(largest, token.id);
+  }
+  if (largest < 0) return absl::InvalidArgumentError("the vocabulary is empty");
+  std::vector<bool> taken(static_cast<size_t>(largest) + 1, false);
+  for (const Token& token : tokens) {
+    if (taken[token.id]) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("id ", token.id,
+                       " is given to two tokens, one of them "
+                       "\"",
+                       token.text, "\""));
+    }
+    taken[token.id] = true;
+  }
+  return largest + 1;
+}
+
+}  // namespace espalier
+
+#endif  // ESPALIER_MODELS_TOKENIZER_VOCABULARY_H_
