@@ -282,7 +282,6 @@ TEST(ByteBpeTest, WhatIsNotKnownIsRefusedByName) {
   EXPECT_THAT(with("/decoder", {{"type", "WordPiece"}}),
               HasSubstr("\"WordPiece\""));
   EXPECT_THAT(with("/model/type", "Unigram"), HasSubstr("\"Unigram\""));
-  EXPECT_THAT(with("/model/byte_fallback", true), HasSubstr("SentencePiece"));
   EXPECT_THAT(with("/model/end_of_word_suffix", "</w>"), HasSubstr("</w>"));
   EXPECT_THAT(with("/model/vocab", json::array()),
               HasSubstr("model.vocab: expected an object"));
