@@ -344,6 +344,10 @@ std::vector<Handover> SearchDriver::TakeHandovers() {
   return std::exchange(ctx_.handovers_, {});
 }
 
+std::vector<std::pair<NodeId, float>> SearchDriver::TakeKeeps() {
+  return std::exchange(ctx_.keeps_, {});
+}
+
 std::vector<int64_t> SearchDriver::UndeliveredHandles() const {
   std::vector<int64_t> handles;
   for (uint64_t seq = ctx_.first_slot_; seq < ctx_.next_seq_; ++seq) {

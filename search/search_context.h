@@ -236,6 +236,18 @@ class SearchContext {
   NodeId AddSample(NodeId parent, const StepDraft& draft,
                    bool* is_new = nullptr);
 
+  // How much the search wants what the models hold of `node` kept: the key by
+  // which it will expand it. Where memory is short the nodes of the lowest keys
+  // are let go of, and computed again should they be expanded after all. Unless
+  // told, the last use decides. Changes no result.
+  void Keep(NodeId node, double key) {
+    if (inline_ == nullptr) keeps_.emplace_back(node, static_cast<float>(key));
+  }
+  // `node` itself will not be expanded again: it is worth what is below it.
+  void Drop(NodeId node) {
+    Keep(node, -std::numeric_limits<double>::infinity());
+  }
+
   // Ends the search with an error; its coroutine is not resumed again.
   void Fail(absl::Status status);
 
@@ -308,6 +320,7 @@ class SearchContext {
   std::vector<std::coroutine_handle<>> yielding_;
   std::vector<SearchRequest> outbox_;
   std::vector<Handover> handovers_;
+  std::vector<std::pair<NodeId, float>> keeps_;
   std::vector<bool> answer_known_;  // per node: Step::answer is set
   std::vector<AnytimeAnswer> anytime_;
   NodeId best_node_ = kNoNode;
@@ -352,6 +365,8 @@ class SearchDriver {
   std::vector<SearchRequest> TakeRequests();
   // Samples that became nodes since the last call.
   std::vector<Handover> TakeHandovers();
+  // What Keep was told since the last call, in that order.
+  std::vector<std::pair<NodeId, float>> TakeKeeps();
   // Handles of samples that arrived and never became nodes, because the search
   // ended before. For the engine's cleaning up.
   std::vector<int64_t> UndeliveredHandles() const;

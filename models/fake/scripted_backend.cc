@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "models/sampling/sampler.h"
+#include "models/schedule/stop_matcher.h"
 #include "src/base/check.h"
 #include "src/base/status_macros.h"
 
@@ -16,6 +17,17 @@ constexpr uint64_t kGoodTag = 0x600D, kLogitTag = 0x1061, kScoreTag = 0x5C0E,
                    kAnswerTag = 0xA25, kDelayTag = 0xDE1A;
 
 bool IsDigit(int32_t token) { return token >= '0' && token <= '9'; }
+
+// The sequences that must live until `request` has ended.
+std::vector<SeqId> SequencesOf(const Request& request) {
+  if (const auto* g = std::get_if<GenerateRequest>(&request.body)) {
+    return {g->from};
+  }
+  if (const auto* t = std::get_if<TextScoreRequest>(&request.body)) {
+    return {t->from};
+  }
+  return std::get<ScoreRequest>(request.body).sequences;
+}
 
 }  // namespace
 
@@ -225,14 +237,8 @@ void ScriptedBackend::Submit(Request request) {
     pending.due = static_cast<int>(Noise(kDelayTag, pending.request.id) *
                                    (options_.max_delay + 1));
   }
-  // The sequences live until the request has ended.
-  if (const auto* g = std::get_if<GenerateRequest>(&pending.request.body)) {
-    if (g->from != kEmptySeq) ++nodes_[g->from].refs;
-  } else {
-    for (const SeqId s :
-         std::get<ScoreRequest>(pending.request.body).sequences) {
-      if (s != kEmptySeq) ++nodes_[s].refs;
-    }
+  for (const SeqId s : SequencesOf(pending.request)) {
+    if (s != kEmptySeq) ++nodes_[s].refs;
   }
   pending_.push_back(std::move(pending));
 }
@@ -248,13 +254,7 @@ bool ScriptedBackend::Step(std::vector<Completion>& done) {
   for (const Pending& p : now) {
     ++stats_.rows;
     done.push_back(Run(p.request));
-    if (const auto* g = std::get_if<GenerateRequest>(&p.request.body)) {
-      Release(g->from);
-    } else {
-      for (const SeqId s : std::get<ScoreRequest>(p.request.body).sequences) {
-        Release(s);
-      }
-    }
+    for (const SeqId s : SequencesOf(p.request)) Release(s);
   }
   return true;
 }
@@ -264,13 +264,7 @@ void ScriptedBackend::Cancel(RequestId id) {
     if (pending_[i].request.id != id) continue;
     const Request request = std::move(pending_[i].request);
     pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(i));
-    if (const auto* g = std::get_if<GenerateRequest>(&request.body)) {
-      Release(g->from);
-    } else {
-      for (const SeqId s : std::get<ScoreRequest>(request.body).sequences) {
-        Release(s);
-      }
-    }
+    for (const SeqId s : SequencesOf(request)) Release(s);
     return;
   }
 }
@@ -296,7 +290,7 @@ absl::StatusOr<Continuation> ScriptedBackend::Continue(
   const StreamKey key = SampleKey(request.stream, request.first_sample + i);
   State state = nodes_[request.from].state;
   Continuation c;
-  std::string text;
+  StopMatcher stop;
   std::vector<int32_t> tokens;
   std::vector<float> logits;
   double entropy = 0;
@@ -310,13 +304,15 @@ absl::StatusOr<Continuation> ScriptedBackend::Continue(
     c.logprobs.push_back(s.logprob);
     c.sampler_logprobs.push_back(s.sampler_logprob);
     entropy += s.entropy;
-    text += tokenizer_.TokenBytes(token);
+    const StopMatcher::Found found =
+        stop.Add(request.stop, tokenizer_.TokenBytes(token));
     state = Advance(state, token);
     c.finish = Finish::kLength;
     if (token == ByteTokenizer::kEnd) {
       c.finish = Finish::kEnd;
-    } else if (!request.stop.delimiter.empty() &&
-               text.ends_with(request.stop.delimiter)) {
+    } else if (found == StopMatcher::Found::kStop) {
+      c.finish = Finish::kStop;
+    } else if (found == StopMatcher::Found::kDelimiter) {
       c.finish = Finish::kDelimiter;
     } else if (t + 1 < request.stop.max_tokens &&
                state.length < options_.context_length) {
@@ -326,6 +322,7 @@ absl::StatusOr<Continuation> ScriptedBackend::Continue(
   }
   c.entropy =
       static_cast<float>(entropy / static_cast<double>(c.tokens.size()));
+  c.text_bytes = stop.text_bytes();
   c.seq = Extend(request.from, c.tokens);
   const auto n = static_cast<int64_t>(c.tokens.size());
   stats_.tokens_generated += n;
@@ -355,6 +352,12 @@ Completion ScriptedBackend::Run(const Request& request) {
         c.status = one.status();
       }
     }
+    return c;
+  }
+  if (std::holds_alternative<TextScoreRequest>(request.body)) {
+    c.status = absl::FailedPreconditionError(
+        "a TextScoreRequest for the scripted model, which scores no texts; "
+        "take a model with weights");
     return c;
   }
   if (!options_.reward) {

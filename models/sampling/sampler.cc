@@ -2,64 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numeric>
 
 #include "absl/strings/str_cat.h"
+#include "models/sampling/likeliest.h"
+#include "models/sampling/softmax.h"
 #include "src/base/status_macros.h"
 
 namespace espalier {
-namespace {
-
-struct Weighted {
-  double weight;
-  int32_t id;
-};
-
-// Orders a heap so that the largest weight, then the lowest id, is on top.
-bool Below(const Weighted& a, const Weighted& b) {
-  return a.weight != b.weight ? a.weight < b.weight : a.id > b.id;
-}
-
-// Stages 2 and 3 of the header: `kept` in id order, cut down in place.
-void KeepLikeliest(const SamplingOptions& options,
-                   std::vector<Weighted>& kept) {
-  const bool by_count =
-      options.top_k > 0 && static_cast<size_t>(options.top_k) < kept.size();
-  const bool by_mass = options.top_p < 1;
-  if (!by_count && !by_mass) return;
-  double total = 0;
-  for (const Weighted& w : kept) total += w.weight;
-  std::make_heap(kept.begin(), kept.end(), Below);
-  auto largest_first = [&, end = kept.end()]() mutable {
-    std::pop_heap(kept.begin(), end, Below);
-    return *--end;
-  };
-  std::vector<Weighted> best;
-  if (by_count) {
-    total = 0;
-    for (int i = 0; i < options.top_k; ++i) {
-      best.push_back(largest_first());
-      total += best.back().weight;
-    }
-  }
-  if (by_mass) {
-    double sum = 0;
-    size_t n = 0;
-    while (true) {
-      if (n == best.size()) {
-        if (by_count || n == kept.size()) break;
-        best.push_back(largest_first());
-      }
-      sum += best[n++].weight;
-      if (sum >= static_cast<double>(options.top_p) * total) break;
-    }
-    best.resize(n);
-  }
-  std::sort(best.begin(), best.end(),
-            [](const Weighted& a, const Weighted& b) { return a.id < b.id; });
-  kept = std::move(best);
-}
-
-}  // namespace
 
 absl::Status CheckSamplingOptions(const SamplingOptions& options) {
   const auto wrong = [](absl::string_view name, float value,
@@ -80,78 +31,159 @@ absl::Status CheckSamplingOptions(const SamplingOptions& options) {
   if (!(options.min_p >= 0 && options.min_p <= 1)) {
     return wrong("min_p", options.min_p, "0 (off) to 1");
   }
+  if (!(options.repetition_penalty > 0 &&
+        std::isfinite(options.repetition_penalty))) {
+    return wrong("repetition_penalty", options.repetition_penalty,
+                 "above 0; 1 is off");
+  }
   return absl::OkStatus();
 }
 
-absl::StatusOr<TokenDistribution> TokenDistribution::Create(
-    absl::Span<const float> logits, const SamplingOptions& options) {
+absl::Status TokenDistribution::CheckFinite(float highest) const {
+  if (highest == highest) return absl::OkStatus();
+  size_t at = 0;
+  while (std::isfinite(logits_[at])) ++at;
+  return absl::InternalError(
+      absl::StrCat("the model gave the logit ", logits_[at], " for token ", at,
+                   "; expected finite numbers (damaged weights?)"));
+}
+
+absl::Status TokenDistribution::Assign(absl::Span<const float> logits,
+                                       const SamplingOptions& options,
+                                       absl::Span<const int32_t> seen) {
   ESP_RETURN_IF_ERROR(CheckSamplingOptions(options));
   if (logits.empty()) return absl::InvalidArgumentError("no logits");
-  TokenDistribution d;
-  d.logits_ = logits;
-  int32_t likeliest = 0;
-  for (size_t i = 0; i < logits.size(); ++i) {
-    if (!std::isfinite(logits[i])) {
-      return absl::InternalError(
-          absl::StrCat("the model gave the logit ", logits[i], " for token ", i,
-                       "; expected finite numbers (damaged weights?)"));
+  logits_ = logits;
+  const size_t n = logits.size();
+  size_t at = 0;
+  float highest = HighestLogit(logits.data(), n, &at);
+  ESP_RETURN_IF_ERROR(CheckFinite(highest));
+  max_ = highest;
+  const bool penalty = options.repetition_penalty != 1 && !seen.empty();
+  const bool filter =
+      (options.top_k > 0 && static_cast<size_t>(options.top_k) < n) ||
+      options.top_p < 1 || options.min_p > 0;
+  plain_ = options.temperature == 1 && !filter && !penalty;
+  kind_ = options.temperature == 0 ? Kind::kGreedy
+          : filter                 ? Kind::kFiltered
+                                   : Kind::kAll;
+  const float* drawn_from = logits.data();
+  SoftmaxSums sums;
+  if (penalty || kind_ == Kind::kGreedy) {
+    sums = SumExps(logits.data(), n, highest);
+  }
+  if (penalty) {
+    penalized_.assign(logits.begin(), logits.end());
+    for (const int32_t token : seen) {
+      float& l = penalized_[static_cast<size_t>(token)];
+      l = l > 0 ? l / options.repetition_penalty
+                : l * options.repetition_penalty;
+      // A huge factor must not make what cannot be compared.
+      l = std::clamp(l, std::numeric_limits<float>::lowest(),
+                     std::numeric_limits<float>::max());
     }
-    if (logits[i] > logits[likeliest]) likeliest = static_cast<int32_t>(i);
+    drawn_from = penalized_.data();
+    highest = HighestLogit(drawn_from, n, &at);
   }
-  d.max_ = logits[likeliest];
-  double sum = 0, weighted = 0;
-  for (const float l : logits) {
-    const double x = l - d.max_;
-    const double e = std::exp(x);
-    sum += e;
-    weighted += e * x;
+  likeliest_ = static_cast<int32_t>(at);
+  if (kind_ != Kind::kGreedy) {
+    weights_.resize(PaddedWeights(n));
+    block_sums_.resize(WeightBlocks(n));
+    const SoftmaxSums own =
+        ExpWeights(drawn_from, n, highest, options.temperature, !penalty,
+                   weights_.data(), block_sums_.data());
+    if (!penalty) sums = own;
   }
-  d.log_sum_ = std::log(sum);
-  d.entropy_ = static_cast<float>(std::max(0.0, d.log_sum_ - weighted / sum));
-  d.plain_ = options.temperature == 1 && options.top_k == 0 &&
-             options.top_p == 1 && options.min_p == 0;
-  if (options.temperature == 0) {
-    d.ids_ = {likeliest};
-    d.cumulative_ = {1};
-    return d;
-  }
-  std::vector<Weighted> kept(logits.size());
-  for (size_t i = 0; i < logits.size(); ++i) {
-    const double x = (logits[i] - d.max_) / options.temperature;
-    kept[i] = {std::exp(x), static_cast<int32_t>(i)};
-  }
-  KeepLikeliest(options, kept);
+  log_sum_ = std::log(sums.exps);
+  entropy_ = static_cast<float>(
+      std::max(0.0, log_sum_ - sums.weighted / sums.exps));
+  if (kind_ == Kind::kFiltered) Filter(options);
+  return absl::OkStatus();
+}
+
+// Stages 2 to 4.
+void TokenDistribution::Filter(const SamplingOptions& options) {
+  const size_t n = logits_.size();
+  WeightCut cut = CutToLikeliest(absl::MakeConstSpan(weights_).subspan(0, n),
+                                 options.top_k, options.top_p);
+  if (options.min_p > cut.weight) cut = WeightCut{.weight = options.min_p};
+  ids_.clear();
+  cumulative_.clear();
   double running = 0;
-  for (const auto& [weight, id] : kept) {
-    // The largest weight is exactly 1.
-    if (weight == 0 || weight < static_cast<double>(options.min_p)) continue;
-    running += weight;
-    d.ids_.push_back(id);
-    d.cumulative_.push_back(running);
+  for (size_t i = 0; i < n; ++i) {
+    const float weight = weights_[i];
+    const auto id = static_cast<int32_t>(i);
+    if (weight == 0 || !cut.Keeps(weight, id)) continue;
+    running += static_cast<double>(weight);
+    ids_.push_back(id);
+    cumulative_.push_back(running);
   }
-  return d;
+}
+
+Sampled TokenDistribution::Found(int32_t token, double weight,
+                                 double total) const {
+  const float logprob = Logprob(token);
+  return {token, logprob,
+          plain_ ? logprob : static_cast<float>(std::log(weight / total)),
+          entropy_};
 }
 
 Sampled TokenDistribution::Draw(float uniform) const {
-  const double target = static_cast<double>(uniform) * cumulative_.back();
-  const auto it =
-      std::upper_bound(cumulative_.begin(), cumulative_.end(), target);
-  // Rounding cannot put the target at the end unless uniform is 1.
-  const auto at = std::min<std::ptrdiff_t>(
-      it - cumulative_.begin(),
-      static_cast<std::ptrdiff_t>(cumulative_.size()) - 1);
-  const int32_t token = ids_[at];
-  const auto logprob = static_cast<float>(logits_[token] - max_ - log_sum_);
-  if (plain_) return {token, logprob, logprob, entropy_};
-  const double weight = cumulative_[at] - (at > 0 ? cumulative_[at - 1] : 0);
-  return {token, logprob,
-          static_cast<float>(std::log(weight / cumulative_.back())), entropy_};
+  if (kind_ == Kind::kGreedy) return Found(likeliest_, 1, 1);
+  if (kind_ == Kind::kFiltered) {
+    const double target = static_cast<double>(uniform) * cumulative_.back();
+    const auto it =
+        std::upper_bound(cumulative_.begin(), cumulative_.end(), target);
+    // Rounding cannot put the target at the end unless uniform is 1.
+    const size_t at = std::min(static_cast<size_t>(it - cumulative_.begin()),
+                               cumulative_.size() - 1);
+    return Found(ids_[at], cumulative_[at] - (at > 0 ? cumulative_[at - 1] : 0),
+                 cumulative_.back());
+  }
+  const double total =
+      std::accumulate(block_sums_.begin(), block_sums_.end(), 0.0);
+  double left = static_cast<double>(uniform) * total;
+  size_t block = 0;
+  while (block + 1 < block_sums_.size() && left >= block_sums_[block]) {
+    left -= block_sums_[block++];
+  }
+  // Of the block the last one that can be drawn, should rounding pass it by;
+  // where the last blocks have none, the likeliest.
+  const size_t begin = block * kWeightBlock;
+  const size_t end = std::min(logits_.size(), begin + kWeightBlock);
+  size_t token = static_cast<size_t>(likeliest_);
+  for (size_t i = begin; i < end; ++i) {
+    if (weights_[i] == 0) continue;
+    token = i;
+    left -= static_cast<double>(weights_[i]);
+    if (left < 0) break;
+  }
+  return Found(static_cast<int32_t>(token),
+               static_cast<double>(weights_[token]), total);
+}
+
+std::vector<TokenLogprob> TokenDistribution::Alternatives(int n) const {
+  std::vector<TokenLogprob> best;
+  if (n < 1) return best;
+  const size_t most = std::min(static_cast<size_t>(n), logits_.size());
+  best.reserve(most + 1);
+  for (size_t i = 0; i < logits_.size(); ++i) {
+    const float l = logits_[i];
+    if (best.size() == most && !(l > best.back().logprob)) continue;
+    const auto at = std::upper_bound(
+        best.begin(), best.end(), l,
+        [](float x, const TokenLogprob& b) { return x > b.logprob; });
+    best.insert(at, {static_cast<int32_t>(i), l});
+    if (best.size() > most) best.pop_back();
+  }
+  for (TokenLogprob& b : best) b.logprob = Logprob(b.token);
+  return best;
 }
 
 absl::StatusOr<Sampled> Sample(absl::Span<const float> logits,
                                const SamplingOptions& options, float uniform) {
-  ESP_ASSIGN_OR_RETURN(const TokenDistribution d,
-                       TokenDistribution::Create(logits, options));
+  TokenDistribution d;
+  ESP_RETURN_IF_ERROR(d.Assign(logits, options));
   return d.Draw(uniform);
 }
 

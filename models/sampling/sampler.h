@@ -1,22 +1,24 @@
 // From logits to a token: filters, a draw, and what the trace records of it.
 //
-//   ESP_ASSIGN_OR_RETURN(const TokenDistribution d,
-//                        TokenDistribution::Create(logits, options));
+//   TokenDistribution d;  // used again for the next row: keeps its memory
+//   ESP_RETURN_IF_ERROR(d.Assign(logits, options));
 //   Sampled s = d.Draw(RandomStream::UniformAt(key, t));
 //
 // The sampler's distribution is made in this order, each stage on what the
 // one before has kept:
+//   0 repetition penalty: l_i / penalty if l_i > 0, else l_i * penalty, for
+//             tokens that the text has (Keskar et al. 2019, arXiv:1909.05858)
 //   1 temperature: w_i = exp((l_i - max l) / temperature)
 //   2 top-k:  the k largest w; of equals the lower id stays
 //   3 top-p:  the fewest of the largest w whose sum reaches top_p of the sum
 //             of what stage 2 kept (Holtzman et al. 2020)
 //   4 min-p:  w_i >= min_p * max w (Nguyen et al. 2024)
-// A draw inverts the cumulative sum in id order. All sums are in double
-// precision and in one order, so a draw is a function of logits, options and
-// the uniform number alone. Temperature 0 takes the largest logit, of equals
-// the lowest id. The likeliest token always stays.
+// A draw inverts the cumulative sum in id order. Weights are single precision,
+// sums in one order whatever the instruction set (softmax.h), so a draw is a
+// function of logits, options and the uniform number alone. Temperature 0 takes
+// the largest logit, of equals the lowest id. The likeliest token always stays.
 //
-// Immutable after Create; thread-safe.
+// Thread-compatible; Draw and the other const methods are thread-safe.
 #ifndef ESPALIER_MODELS_SAMPLING_SAMPLER_H_
 #define ESPALIER_MODELS_SAMPLING_SAMPLER_H_
 
@@ -44,21 +46,40 @@ absl::Status CheckSamplingOptions(const SamplingOptions& options);
 class TokenDistribution {
  public:
   // Fails on options as above, and on logits that are empty or not finite.
-  // `logits` must outlive the distribution.
-  static absl::StatusOr<TokenDistribution> Create(
-      absl::Span<const float> logits, const SamplingOptions& options);
+  // `logits` must outlive the use. `seen`: distinct tokens that the repetition
+  // penalty is for.
+  absl::Status Assign(absl::Span<const float> logits,
+                      const SamplingOptions& options,
+                      absl::Span<const int32_t> seen = {});
 
   // The token at `uniform` in [0, 1) of the cumulative distribution.
   Sampled Draw(float uniform) const;
+  // ln p of a token at temperature 1, no filter.
+  float Logprob(int32_t token) const {
+    return static_cast<float>(logits_[static_cast<size_t>(token)] - max_ -
+                              log_sum_);
+  }
+  // The `n` likeliest, or all there are; of equals the lowest id first.
+  std::vector<TokenLogprob> Alternatives(int n) const;
 
  private:
+  enum class Kind : uint8_t { kGreedy, kAll, kFiltered };
+  absl::Status CheckFinite(float highest) const;
+  void Filter(const SamplingOptions& options);
+  Sampled Found(int32_t token, double weight, double total) const;
+
   absl::Span<const float> logits_;
   double max_ = 0;      // largest logit
   double log_sum_ = 0;  // ln sum exp(l_i - max_)
   float entropy_ = 0;
-  bool plain_ = false;              // drawn from the model's own distribution
-  std::vector<int32_t> ids_;        // kept tokens, ascending
-  std::vector<double> cumulative_;  // running sums of their weights
+  Kind kind_ = Kind::kAll;
+  bool plain_ = false;     // drawn from the model's own distribution
+  int32_t likeliest_ = 0;  // under the sampler
+  std::vector<float> penalized_;     // logits after stage 0
+  std::vector<float> weights_;       // of all tokens, after stage 1
+  std::vector<double> block_sums_;   // of weights_
+  std::vector<int32_t> ids_;         // kFiltered: kept tokens, ascending
+  std::vector<double> cumulative_;   // and running sums of their weights
 };
 
 // One draw.

@@ -13,7 +13,8 @@
 //    SampleKey(stream, i), t), so asking for n samples at once or one by one
 //    gives the same texts;
 //  * Extend(s, t) twice gives the same SeqId while the first is unreleased,
-//    so equal prompts are stored once.
+//    so equal prompts are stored once;
+//  * a wrong request fails by itself, with a status that names the value.
 //
 // Externally synchronised: one thread at a time calls a backend.
 #ifndef ESPALIER_MODELS_SCHEDULE_BACKEND_H_
@@ -45,19 +46,26 @@ struct SamplingOptions {
   int top_k = 0;          // 0: off
   float top_p = 1;        // 1: off
   float min_p = 0;        // 0: off; relative to the likeliest token
+  // Logits of tokens that the prompt or the output has are divided by it if
+  // positive, else multiplied (CTRL, Keskar et al. 2019, as Hugging Face does).
+  float repetition_penalty = 1;  // 1: off
 };
 
 // A continuation ends after the token whose bytes complete `delimiter` (empty:
-// never), after the end-of-text token, or at max_tokens, whichever is first.
+// never) or a stop string, after the end-of-text token, or at max_tokens,
+// whichever is first. A stop string and a delimiter may begin in one token and
+// end in another. Bytes before the continuation do not count.
 struct StopRule {
   std::string delimiter = "\n";
   int max_tokens = 256;
+  std::vector<std::string> stop_strings = {};
 };
 
 enum class Finish : uint8_t {
   kDelimiter,  // the step is complete
   kEnd,        // the model ended the text (end token included in tokens)
   kLength,     // cut at max_tokens or at the model's context length
+  kStop,       // a stop string is complete; see Continuation::text_bytes
 };
 
 // n continuations of `from`.
@@ -68,6 +76,7 @@ struct GenerateRequest {
   StopRule stop;
   StreamKey stream;
   int first_sample = 0;  // sample i of this request draws as first_sample + i
+  int top_alternatives = 0;  // the likeliest so many at each token are told
 };
 
 // Scores of the hierarchical reward at the last token of each sequence.
@@ -75,15 +84,26 @@ struct ScoreRequest {
   std::vector<SeqId> sequences;
 };
 
+// Log-probs of given texts, each a continuation of `from`.
+struct TextScoreRequest {
+  SeqId from = kEmptySeq;
+  std::vector<std::vector<int32_t>> continuations;
+};
+
 struct Request {
   RequestId id = 0;
-  std::variant<GenerateRequest, ScoreRequest> body;
+  std::variant<GenerateRequest, ScoreRequest, TextScoreRequest> body;
 };
 
 // Probabilities in [0, 1]; NaN where the model has no such head.
 struct LevelScores {
   float step = std::numeric_limits<float>::quiet_NaN();  // this step is right
   float path = std::numeric_limits<float>::quiet_NaN();  // all so far are
+};
+
+struct TokenLogprob {
+  int32_t token = 0;
+  float logprob = 0;  // ln p at temperature 1, no filter
 };
 
 struct Continuation {
@@ -93,6 +113,17 @@ struct Continuation {
   std::vector<float> sampler_logprobs;  // ln of the chance it was drawn with
   float entropy = 0;                    // mean over tokens, nats, temperature 1
   Finish finish = Finish::kDelimiter;
+  // Bytes of the tokens that belong to the text: all, but for kStop, where the
+  // text ends before the stop string.
+  size_t text_bytes = 0;
+  // One a token if asked for, the likeliest first, of equals the lowest id.
+  std::vector<std::vector<TokenLogprob>> alternatives = {};
+};
+
+// One given continuation.
+struct TextScore {
+  std::vector<float> logprobs;  // ln p of each token at temperature 1
+  std::vector<bool> greedy;     // no token was likelier, none of equals lower
 };
 
 struct Completion {
@@ -100,17 +131,26 @@ struct Completion {
   absl::Status status;                      // per request; others go on
   std::vector<Continuation> continuations;  // GenerateRequest: n, in order
   std::vector<LevelScores> scores;          // ScoreRequest: one a sequence
+  std::vector<TextScore> texts = {};        // TextScoreRequest: one a text
 };
 
 struct Capabilities {
   bool propose = false;    // GenerateRequest
   bool reward = false;     // ScoreRequest
   int context_length = 0;  // tokens, prompt included
+  bool score_text = false;  // TextScoreRequest
 };
 
-// Work done since construction.
+// A sequence that nobody will ask for again: its pages are free at once.
+inline constexpr float kDropped = -std::numeric_limits<float>::infinity();
+
+// Work done since construction. With nothing shared or evicted each needed
+// token is computed once:
+//   tokens_computed = tokens_needed - tokens_shared + tokens_recomputed.
 struct BackendStats {
   int64_t tokens_computed = 0;    // token positions run through the trunk
+  int64_t tokens_needed = 0;      // each prompt's once, each sample's once
+  int64_t tokens_shared = 0;      // of needed: by samples that agree so far
   int64_t tokens_generated = 0;   // tokens sampled, kept or dropped
   int64_t tokens_recomputed = 0;  // of computed: had been evicted before
   int64_t steps = 0;              // batches run
@@ -132,6 +172,10 @@ class Backend {
   // The sequence `parent` followed by `tokens`. Computes nothing yet.
   virtual SeqId Extend(SeqId parent, absl::Span<const int32_t> tokens) = 0;
   virtual void Release(SeqId seq) = 0;
+  // How much a search wants the keys and values of `seq` kept: when memory runs
+  // short, its sequences of lowest priority lose theirs. Unless set, the last
+  // use decides, after all those that have a priority. kDropped: at once.
+  virtual void Keep(SeqId /*seq*/, float /*priority*/) {}
 
   virtual void Submit(Request request) = 0;
   // Runs one batch over all requests in flight and appends what finished.

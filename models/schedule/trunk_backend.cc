@@ -3,24 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
-#include "models/sampling/sampler.h"
+#include "models/schedule/request_check.h"
 #include "src/base/check.h"
 
 namespace espalier {
-
-// What one step runs. Segments point into the rows' and sequences' tables,
-// which do not change while it runs.
-struct TrunkBackend::Batch {
-  std::vector<Segment> segments;
-  std::vector<Row*> decoding;  // rows whose last token is forwarded; the
-                               // first segments, in this order
-  std::vector<SeqId> filling;  // sequences of the other segments
-  std::vector<Row*> starting;  // rows that take their first token
-  std::vector<float> hidden;   // [decoding + filling + sources, d]
-  std::vector<size_t> source;  // hidden row of each starting row
-  int64_t tokens = 0;
-};
 
 TrunkBackend::TrunkBackend(Trunk& trunk, const Tokenizer& tokenizer,
                            Executor& executor, TrunkBackendOptions options)
@@ -30,13 +18,19 @@ TrunkBackend::TrunkBackend(Trunk& trunk, const Tokenizer& tokenizer,
       options_(options),
       capabilities_{.propose = true,
                     .reward = trunk.config().reward_head,
-                    .context_length = trunk.config().context_length},
+                    .context_length = trunk.config().context_length,
+                    .score_text = true},
       memory_(trunk.NewPages()),
       pool_(*memory_, options.kv_bytes),
-      tree_(pool_) {}
+      tree_(pool_),
+      fills_(tree_, stats_),
+      sampler_(trunk, executor) {
+  ESP_CHECK(options.chunk_tokens > 0 && options.prefill_tokens > 0 &&
+            options.max_rows > 0);
+}
 
 TrunkBackend::~TrunkBackend() {
-  for (Row& row : rows_) tree_.Drop(row.table);
+  for (const auto& row : rows_) tree_.Drop(row->table);
 }
 
 SeqId TrunkBackend::Extend(SeqId parent, absl::Span<const int32_t> tokens) {
@@ -47,309 +41,434 @@ void TrunkBackend::Release(SeqId seq) {
   if (seq != kEmptySeq) tree_.Release(seq);
 }
 
-absl::Status TrunkBackend::CheckRequest(const Request& request) const {
-  std::vector<SeqId> sequences;
-  if (const auto* score = std::get_if<ScoreRequest>(&request.body)) {
-    sequences = score->sequences;
-    if (!capabilities_.reward) {
-      return absl::FailedPreconditionError(
-          "the model has no reward head; expected a checkpoint with "
-          "reward_head.weight");
-    }
-  } else {
-    const auto& generation = std::get<GenerateRequest>(request.body);
-    sequences = {generation.from};
-    if (generation.n < 1 || generation.stop.max_tokens < 1) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "expected at least one continuation and token, found n ",
-          generation.n, ", max_tokens ", generation.stop.max_tokens));
-    }
-    const absl::Status status = CheckSamplingOptions(generation.sampling);
-    if (!status.ok()) return status;
-  }
-  for (const SeqId id : sequences) {
-    if (id == kEmptySeq) {
-      return absl::InvalidArgumentError("expected a prompt, found no tokens");
-    }
-    const int room = capabilities_.context_length;
-    if (tree_.at(id).end() > room) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "the text takes ", tree_.at(id).end(), " tokens and the context is ",
-          room, "; shorten it or take a model with a longer context"));
-    }
-    for (SeqId s = id; s != kEmptySeq; s = tree_.at(s).parent) {
-      for (const int32_t token : tree_.at(s).tokens) {
-        if (token < 0 || token >= trunk_.config().vocab_size) {
-          return absl::InvalidArgumentError(
-              absl::StrCat("token ", token, " is not in the vocabulary of ",
-                           trunk_.config().vocab_size));
-        }
-      }
-    }
-  }
-  return absl::OkStatus();
+void TrunkBackend::Keep(SeqId seq, float priority) {
+  if (seq != kEmptySeq) tree_.Keep(seq, priority);
 }
 
 void TrunkBackend::Submit(Request request) {
   Job& job = jobs_.emplace_back();
   job.id = request.id;
   job.completion.id = request.id;
-  job.failure = CheckRequest(request);
+  job.failure =
+      CheckRequest(request, tree_, capabilities_, trunk_.config().vocab_size);
   if (!job.failure.ok()) return;  // answered by the next step
   if (auto* generation = std::get_if<GenerateRequest>(&request.body)) {
-    job.generate = true;
+    job.kind = JobKind::kGenerate;
     job.generation = std::move(*generation);
     job.sequences = {job.generation.from};
+  } else if (auto* text = std::get_if<TextScoreRequest>(&request.body)) {
+    job.kind = JobKind::kTextScore;
+    job.texts = std::move(text->continuations);
+    job.sequences = {text->from};
   } else {
+    job.kind = JobKind::kScore;
     job.sequences = std::move(std::get<ScoreRequest>(request.body).sequences);
   }
   for (const SeqId id : job.sequences) tree_.AddRef(id);
 }
 
-bool TrunkBackend::Ensure(SeqId id, bool pages) {
-  if (id == kEmptySeq) return true;
-  Sequence& sequence = tree_.at(id);
-  tree_.Touch(id);
-  if (sequence.locks > 0) {  // on its way
-    wanted_.insert(id);
-    return false;
-  }
-  if (!sequence.hidden.empty() && (!pages || sequence.resident())) return true;
-  if (sequence.table.pages.empty()) {
-    if (!Ensure(sequence.parent, true)) return false;
-    const Sequence& parent = tree_.at(sequence.parent);
-    ++sequence.locks;
-    const bool forked = tree_.Fork(parent.table, parent.end(), sequence.table);
-    --sequence.locks;
-    if (!forked) return false;  // tried again when pages are free
-  }
-  // A sequence that lost its hidden row but not its pages cannot be: both are
-  // made by the same pass, and eviction takes the pages alone.
-  ESP_CHECK(sequence.table.resident < sequence.end());
-  tree_.Lock(id);
-  filling_.push_back(id);
-  wanted_.insert(id);
-  return false;
-}
-
-void TrunkBackend::DropUnwanted() {
-  // Unlocking may free a sequence, so the list is put in order first.
-  std::vector<SeqId> dropped;
-  std::erase_if(filling_, [&](SeqId id) {
-    if (wanted_.contains(id)) return false;
-    dropped.push_back(id);
-    return true;
-  });
-  wanted_.clear();
-  for (const SeqId id : dropped) tree_.Unlock(id);
-}
+// ---------------------------------------------------------------------------
+// Planning
 
 void TrunkBackend::StartReady() {
   for (Job& job : jobs_) {
-    if (job.started || !job.failure.ok()) continue;
+    if (job.started || job.parked || !job.failure.ok()) continue;
     bool ready = true;
     for (const SeqId id : job.sequences) {
       // All are asked, so that they are computed in the same batches.
-      ready = Ensure(id, job.generate) && ready;
+      ready = fills_.Ensure(id, job.kind != JobKind::kScore) && ready;
     }
-    if (ready && job.generate) StartRows(job);
+    if (!ready || job.kind == JobKind::kScore) continue;
+    job.started = job.locked = true;
+    tree_.Lock(job.from());
+    if (job.kind == JobKind::kGenerate) {
+      StartRows(job);
+    } else {
+      StartTexts(job);
+    }
   }
+}
+
+Row& TrunkBackend::AddRow(Job& job) {
+  Row& row = *rows_.emplace_back(std::make_unique<Row>());
+  row.job = &job;
+  row.ever_resident = tree_.at(job.from()).end();
+  ++job.rows;
+  return row;
 }
 
 void TrunkBackend::StartRows(Job& job) {
   const GenerateRequest& request = job.generation;
-  Sequence& from = tree_.at(request.from);
-  if (from.end() >= capabilities_.context_length) {
-    job.failure = absl::InvalidArgumentError(absl::StrCat(
-        "the text takes ", from.end(), " tokens, the whole context of ",
-        capabilities_.context_length, "; nothing can follow it"));
-    return;
-  }
-  job.started = true;
   job.unfinished = request.n;
   job.completion.continuations.resize(static_cast<size_t>(request.n));
+  std::vector<int32_t> seen;
+  if (request.sampling.repetition_penalty != 1) {
+    for (SeqId id = job.from(); id != kEmptySeq; id = tree_.at(id).parent) {
+      const auto& tokens = tree_.at(id).tokens;
+      seen.insert(seen.end(), tokens.begin(), tokens.end());
+    }
+    std::sort(seen.begin(), seen.end());
+    seen.erase(std::unique(seen.begin(), seen.end()), seen.end());
+  }
   for (int i = 0; i < request.n; ++i) {
-    Row& row = rows_.emplace_back();
-    row.job = &job;
-    row.index = i;
-    row.key = SampleKey(request.stream, request.first_sample + i);
+    Row& row =
+        i == 0 || !options_.share_rows ? AddRow(job) : *rows_.back();
+    if (row.members.empty()) row.seen = seen;
+    row.members.push_back(
+        {i, SampleKey(request.stream, request.first_sample + i)});
   }
 }
 
-// One token of every row; rows without a page wait for the next step.
-void TrunkBackend::PlanRows(Batch& batch) {
-  for (Row& row : rows_) {
-    row.paused = false;
-    if (row.tokens.empty()) {
-      batch.starting.push_back(&row);
-      continue;
-    }
-    const Sequence& from = tree_.at(row.job->generation.from);
-    const int position = from.end() + static_cast<int>(row.tokens.size()) - 1;
-    if (row.table.pages.empty()) {
-      // The fork waits until the row goes on beyond its first token.
-      row.paused = !Ensure(row.job->generation.from, true) ||
-                   !tree_.Fork(from.table, from.end(), row.table);
-    }
-    if (!row.paused) row.paused = !tree_.Grow(row.table, position + 1);
-    if (row.paused) continue;
-    batch.segments.push_back(
-        {.pages = row.table.pages,
-         .start = position,
-         .tokens = absl::MakeConstSpan(&row.tokens.back(), 1)});
-    batch.decoding.push_back(&row);
+void TrunkBackend::StartTexts(Job& job) {
+  job.unfinished = static_cast<int>(job.texts.size());
+  job.completion.texts.resize(job.texts.size());
+  std::vector<int32_t> first;
+  for (const auto& text : job.texts) first.push_back(text[0]);
+  const auto scores =
+      sampler_.ScoreNext(tree_.at(job.from()).hidden.data(), first);
+  for (size_t i = 0; i < job.texts.size(); ++i) {
+    Row& row = AddRow(job);
+    row.members.push_back({static_cast<int>(i), {}});
+    row.tokens = std::move(job.texts[i]);
+    row.logprobs.push_back(scores[i].logprob);
+    row.greedy.push_back(scores[i].greedy);
+    row.finished = row.tokens.size() == 1;
+    job.failure.Update(scores[i].status);
   }
 }
 
-void TrunkBackend::PlanSequences(Batch& batch) {
-  int room = options_.prefill_tokens;
-  for (const SeqId id : filling_) {
-    Sequence& sequence = tree_.at(id);
-    const int have = sequence.table.resident;
-    const int count =
-        std::min({sequence.end() - have, options_.chunk_tokens, room});
-    if (count <= 0) break;
-    if (!tree_.Grow(sequence.table, have + count)) continue;
-    room -= count;
-    batch.segments.push_back(
-        {.pages = sequence.table.pages,
-         .start = have,
-         .tokens = absl::MakeConstSpan(sequence.tokens)
-                       .subspan(static_cast<size_t>(have - sequence.start),
-                                static_cast<size_t>(count))});
-    batch.filling.push_back(id);
+bool TrunkBackend::HasTable(Row& row) {
+  if (!row.table.pages.empty()) return true;
+  Job& job = *row.job;
+  if (!job.locked) {  // was parked
+    if (!fills_.Ensure(job.from(), true)) return false;
+    tree_.Lock(job.from());
+    job.locked = true;
   }
+  const Sequence& from = tree_.at(job.from());
+  return tree_.Fork(from.table, from.end(), row.table);
 }
 
-void TrunkBackend::RunTrunk(Batch& batch) {
-  const size_t d = static_cast<size_t>(trunk_.config().hidden_size);
-  batch.hidden.resize((batch.segments.size() + batch.starting.size()) * d);
-  for (size_t i = 0; i < batch.segments.size(); ++i) {
-    batch.segments[i].last_hidden = batch.hidden.data() + i * d;
-    batch.tokens += static_cast<int64_t>(batch.segments[i].tokens.size());
-  }
-  if (!batch.segments.empty()) {
-    trunk_.Forward(batch.segments, *memory_, executor_);
-    ++stats_.steps;
-    stats_.rows += static_cast<int64_t>(batch.segments.size());
-    stats_.tokens_computed += batch.tokens;
-  }
-  for (Row* row : batch.decoding) {
-    row->table.resident = tree_.at(row->job->generation.from).end() +
-                          static_cast<int>(row->tokens.size());
-  }
-  for (size_t i = 0; i < batch.filling.size(); ++i) {
-    Sequence& sequence = tree_.at(batch.filling[i]);
-    const size_t segment = batch.decoding.size() + i;
-    const int now = batch.segments[segment].start +
-                    static_cast<int>(batch.segments[segment].tokens.size());
-    stats_.tokens_recomputed += std::max(
-        0, std::min(now, sequence.ever_resident) - sequence.table.resident);
-    sequence.table.resident = now;
-    sequence.ever_resident = std::max(sequence.ever_resident, now);
-    if (!sequence.resident()) continue;
-    const float* row = batch.segments[segment].last_hidden;
-    sequence.hidden.assign(row, row + d);
-    std::erase(filling_, batch.filling[i]);
-    tree_.Unlock(batch.filling[i]);
-  }
-}
-
-void TrunkBackend::SampleRows(Batch& batch) {
-  const size_t d = static_cast<size_t>(trunk_.config().hidden_size);
-  const size_t vocab = static_cast<size_t>(trunk_.config().vocab_size);
-  // Logits are needed of decoded rows and, once a request, of its source.
-  std::vector<float> hidden(
-      batch.hidden.begin(),
-      batch.hidden.begin() +
-          static_cast<std::ptrdiff_t>(batch.decoding.size() * d));
-  std::vector<Row*> rows = batch.decoding;
-  std::vector<size_t> logits_row(rows.size());
-  for (size_t i = 0; i < rows.size(); ++i) logits_row[i] = i;
-  const Job* last_job = nullptr;
-  for (Row* row : batch.starting) {
-    if (row->job != last_job) {
-      const auto& source = tree_.at(row->job->generation.from).hidden;
-      hidden.insert(hidden.end(), source.begin(), source.end());
-      last_job = row->job;
-    }
-    rows.push_back(row);
-    logits_row.push_back(hidden.size() / d - 1);
-  }
-  if (rows.empty()) return;
-  const int count = static_cast<int>(hidden.size() / d);
-  std::vector<float> logits(static_cast<size_t>(count) * vocab);
-  trunk_.Logits(hidden.data(), count, logits.data(), executor_);
-  std::vector<absl::StatusOr<Sampled>> drawn(rows.size(), Sampled{});
-  executor_.ParallelFor(
-      static_cast<int>(rows.size()), 8, [&](int begin, int end) {
-        for (size_t i = static_cast<size_t>(begin);
-             i < static_cast<size_t>(end); ++i) {
-          drawn[i] = Sample(
-              absl::MakeConstSpan(logits.data() + logits_row[i] * vocab, vocab),
-              rows[i]->job->generation.sampling,
-              RandomStream::UniformAt(rows[i]->key, rows[i]->tokens.size()));
-        }
+// One token of every row that has one, more of rows that catch up and of given
+// texts; rows without a page wait for the next step. So do those beyond
+// max_rows, the youngest.
+void TrunkBackend::PlanRows() {
+  batch_.rows.clear();
+  batch_.starting.clear();
+  bool some_have_pages =
+      scarce_ && std::any_of(rows_.begin(), rows_.end(), [](const auto& row) {
+        return !row->table.pages.empty();
       });
-  for (size_t i = 0; i < rows.size(); ++i) {
-    if (!drawn[i].ok()) {
-      rows[i]->job->failure = drawn[i].status();
+  for (const auto& owned : rows_) {
+    Row& row = *owned;
+    if (row.job->parked || row.finished || !row.job->failure.ok()) continue;
+    if (row.tokens.empty()) {
+      batch_.starting.push_back(&row);
       continue;
     }
-    Accept(*rows[i], *drawn[i]);
+    if (static_cast<int>(batch_.rows.size()) >= options_.max_rows) continue;
+    if (scarce_ && some_have_pages && row.table.pages.empty()) continue;
+    if (!HasTable(row)) continue;
+    some_have_pages = true;
+    const int have = row.table.resident;
+    int count = tree_.at(row.job->from()).end() + row.forwarded() - have;
+    if (count > 1) {
+      count = std::min({count, options_.chunk_tokens, batch_.room});
+      if (count == 0) continue;
+      batch_.room -= count;
+    }
+    if (!tree_.Grow(row.table, have + count)) continue;
+    batch_.rows.push_back({&row, count});
+  }
+  // Side by side with those that share pages.
+  std::stable_sort(batch_.rows.begin(), batch_.rows.end(),
+                   [](const Batch::Planned& a, const Batch::Planned& b) {
+                     return a.row->table.pages < b.row->table.pages;
+                   });
+}
+
+// Adds the rows' segments before the fills' and gives each its place in
+// `hidden`.
+void TrunkBackend::PlanHidden() {
+  const size_t d = static_cast<size_t>(trunk_.config().hidden_size);
+  batch_.drawing.clear();
+  batch_.given.clear();
+  size_t texts = 0, others = static_cast<size_t>(fills_.planned());
+  const auto draws = [&](const Batch::Planned& planned) {
+    const Row& row = *planned.row;
+    return tree_.at(row.job->from()).end() + row.forwarded() ==
+           row.table.resident + planned.count;
+  };
+  for (const Batch::Planned& planned : batch_.rows) {
+    if (planned.row->job->kind == JobKind::kTextScore) {
+      texts += static_cast<size_t>(planned.count);
+    } else if (draws(planned)) {
+      batch_.drawing.push_back(planned.row);
+    } else {
+      ++others;
+    }
+  }
+  const size_t forwarded = batch_.drawing.size();
+  batch_.drawing.insert(batch_.drawing.end(), batch_.starting.begin(),
+                        batch_.starting.end());
+  const size_t first_other = batch_.drawing.size();
+  const size_t first_text = batch_.first_given = first_other + others;
+  if (batch_.hidden.size() < (first_text + texts) * d) {
+    batch_.hidden.resize((first_text + texts) * d);
+  }
+  float* const hidden = batch_.hidden.data();
+  size_t drawing = 0, other = first_other, text = first_text;
+  for (size_t i = 0; i < batch_.rows.size(); ++i) {
+    const Batch::Planned& planned = batch_.rows[i];
+    Row& row = *planned.row;
+    Segment& segment = batch_.segments[i];
+    const int have = row.table.resident;
+    const auto begin =
+        static_cast<size_t>(have - tree_.at(row.job->from()).end());
+    const auto count = static_cast<size_t>(planned.count);
+    segment.pages = row.table.pages;
+    segment.start = have;
+    segment.tokens = absl::MakeConstSpan(row.tokens).subspan(begin, count);
+    if (row.job->kind == JobKind::kTextScore) {
+      segment.all_hidden = hidden + text * d;
+      text += count;
+      const auto next = row.tokens.begin() + static_cast<std::ptrdiff_t>(begin);
+      batch_.given.insert(batch_.given.end(), next + 1,
+                          next + 1 + planned.count);
+    } else {
+      segment.last_hidden =
+          hidden + (draws(planned) ? drawing++ : other++) * d;
+    }
+  }
+  ESP_CHECK(drawing == forwarded);
+  for (size_t i = batch_.rows.size(); i < batch_.segments.size(); ++i) {
+    batch_.segments[i].last_hidden = hidden + other++ * d;
+  }
+  for (size_t i = forwarded; i < batch_.drawing.size(); ++i) {
+    const auto& source = tree_.at(batch_.drawing[i]->job->from()).hidden;
+    std::copy(source.begin(), source.end(), hidden + i * d);
   }
 }
 
-void TrunkBackend::Accept(Row& row, const Sampled& drawn) {
+// ---------------------------------------------------------------------------
+// Running
+
+void TrunkBackend::Advance(Row& row, int count) {
+  const int have = row.table.resident;
+  const int again = std::clamp(row.ever_resident - have, 0, count);
+  const int64_t fresh = count - again;
+  const auto samples = static_cast<int64_t>(row.members.size());
+  stats_.tokens_recomputed += again;
+  stats_.tokens_needed += fresh * samples;
+  stats_.tokens_shared += fresh * (samples - 1);
+  row.table.resident = have + count;
+  row.ever_resident = std::max(row.ever_resident, row.table.resident);
+}
+
+void TrunkBackend::RunTrunk() {
+  if (batch_.segments.empty()) return;
+  trunk_.Forward(batch_.segments, *memory_, executor_);
+  ++stats_.steps;
+  stats_.rows += static_cast<int64_t>(batch_.segments.size());
+  for (const Segment& segment : batch_.segments) {
+    stats_.tokens_computed += static_cast<int64_t>(segment.tokens.size());
+  }
+  for (const Batch::Planned& planned : batch_.rows) {
+    Advance(*planned.row, planned.count);
+  }
+  fills_.Advance(trunk_.config().hidden_size, [&](size_t i) {
+    return batch_.segments[batch_.rows.size() + i].last_hidden;
+  });
+}
+
+void TrunkBackend::DrawTokens() {
+  if (batch_.drawing.empty()) return;
+  auto& outputs = sampler_.Draw(batch_.hidden.data(), batch_.drawing);
+  for (size_t i = 0; i < batch_.drawing.size(); ++i) {
+    Row& row = *batch_.drawing[i];
+    if (outputs[i].status.ok()) {
+      Accept(row, outputs[i].drawn, outputs[i].alternatives);
+    } else {
+      row.job->failure.Update(outputs[i].status);
+    }
+  }
+}
+
+void TrunkBackend::ScoreTexts() {
+  if (batch_.given.empty()) return;
+  const size_t d = static_cast<size_t>(trunk_.config().hidden_size);
+  const auto scores = sampler_.Score(
+      batch_.hidden.data() + batch_.first_given * d, batch_.given);
+  size_t at = 0;
+  for (const Batch::Planned& planned : batch_.rows) {
+    Row& row = *planned.row;
+    if (row.job->kind != JobKind::kTextScore) continue;
+    for (int i = 0; i < planned.count; ++i, ++at) {
+      row.job->failure.Update(scores[at].status);
+      row.logprobs.push_back(scores[at].logprob);
+      row.greedy.push_back(scores[at].greedy);
+    }
+    row.finished = row.logprobs.size() == row.tokens.size();
+  }
+}
+
+// Samples that drew different tokens part.
+void TrunkBackend::Accept(Row& row, absl::Span<const Sampled> drawn,
+                          const std::vector<TokenLogprob>& alternatives) {
+  const bool agree =
+      std::all_of(drawn.begin(), drawn.end(), [&](const Sampled& s) {
+        return s.token == drawn[0].token;
+      });
+  if (agree) {
+    Push(row, drawn[0], alternatives);
+    return;
+  }
+  struct Group {
+    Sampled drawn;
+    std::vector<Member> members;
+  };
+  std::vector<Group> groups;  // in order of their first members
+  absl::flat_hash_map<int32_t, size_t> group_of;
+  for (size_t i = 0; i < drawn.size(); ++i) {
+    const auto [it, is_new] =
+        group_of.try_emplace(drawn[i].token, groups.size());
+    if (is_new) groups.push_back({drawn[i], {}});
+    groups[it->second].members.push_back(row.members[i]);
+  }
+  for (size_t g = 1; g < groups.size(); ++g) {
+    row.parted.push_back(Part(row, std::move(groups[g].members)));
+    Push(*row.parted.back(), groups[g].drawn, alternatives);
+  }
+  row.members = std::move(groups[0].members);
+  Push(row, groups[0].drawn, alternatives);
+}
+
+std::unique_ptr<Row> TrunkBackend::Part(const Row& row,
+                                        std::vector<Member> members) {
+  auto part = std::make_unique<Row>();
+  part->job = row.job;
+  part->members = std::move(members);
+  part->tokens = row.tokens;
+  part->logprobs = row.logprobs;
+  part->sampler_logprobs = row.sampler_logprobs;
+  part->alternatives = row.alternatives;
+  part->stop = row.stop;
+  part->seen = row.seen;
+  part->entropy = row.entropy;
+  part->ever_resident = row.ever_resident;
+  ++row.job->rows;
+  // Without memory for the copy its tokens are computed again.
+  if (!row.table.pages.empty()) {
+    tree_.Fork(row.table, row.table.resident, part->table);
+  }
+  return part;
+}
+
+void TrunkBackend::Push(Row& row, const Sampled& drawn,
+                        const std::vector<TokenLogprob>& alternatives) {
+  const GenerateRequest& request = row.job->generation;
   row.tokens.push_back(drawn.token);
   row.logprobs.push_back(drawn.logprob);
   row.sampler_logprobs.push_back(drawn.sampler_logprob);
   row.entropy += drawn.entropy;
-  row.text += tokenizer_.TokenBytes(drawn.token);
-  ++stats_.tokens_generated;
+  if (request.top_alternatives > 0) row.alternatives.push_back(alternatives);
+  if (request.sampling.repetition_penalty != 1) {
+    const auto at =
+        std::lower_bound(row.seen.begin(), row.seen.end(), drawn.token);
+    if (at == row.seen.end() || *at != drawn.token) {
+      row.seen.insert(at, drawn.token);
+    }
+  }
+  stats_.tokens_generated += static_cast<int64_t>(row.members.size());
+  const StopMatcher::Found found =
+      row.stop.Add(request.stop, tokenizer_.TokenBytes(drawn.token));
+  const int written = static_cast<int>(row.tokens.size());
+  row.finished = true;
+  if (trunk_.config().IsEnd(drawn.token)) {
+    row.finish = Finish::kEnd;
+  } else if (found == StopMatcher::Found::kStop) {
+    row.finish = Finish::kStop;
+  } else if (found == StopMatcher::Found::kDelimiter) {
+    row.finish = Finish::kDelimiter;
+  } else {
+    row.finish = Finish::kLength;
+    row.finished = written >= request.stop.max_tokens ||
+                   tree_.at(row.job->from()).end() + written >=
+                       capabilities_.context_length;
+  }
 }
 
-bool TrunkBackend::Finished(const Row& row, Finish* finish) const {
-  if (row.tokens.empty()) return false;
-  const GenerateRequest& request = row.job->generation;
-  if (trunk_.config().IsEnd(row.tokens.back())) {
-    *finish = Finish::kEnd;
-    return true;
-  }
-  // The text before the last token did not complete the delimiter.
-  if (!request.stop.delimiter.empty() &&
-      row.text.find(request.stop.delimiter) != std::string::npos) {
-    *finish = Finish::kDelimiter;
-    return true;
-  }
-  const int length =
-      tree_.at(request.from).end() + static_cast<int>(row.tokens.size());
-  *finish = Finish::kLength;
-  return static_cast<int>(row.tokens.size()) >= request.stop.max_tokens ||
-         length >= capabilities_.context_length;
-}
+// ---------------------------------------------------------------------------
+// Ending
 
 void TrunkBackend::FinishRows() {
-  for (auto it = rows_.begin(); it != rows_.end();) {
-    Row& row = *it;
-    Finish finish;
-    if (!Finished(row, &finish)) {
-      ++it;
-      continue;
+  const bool any = std::any_of(rows_.begin(), rows_.end(), [](const auto& row) {
+    return row->finished || !row->parted.empty();
+  });
+  if (!any) return;
+  Rows left;
+  left.reserve(rows_.size());
+  const auto keep = [&](std::unique_ptr<Row> row) {
+    if (row->finished && row->job->failure.ok()) {
+      FinishRow(*row);
+    } else {
+      left.push_back(std::move(row));
     }
-    Continuation& out =
-        row.job->completion.continuations[static_cast<size_t>(row.index)];
-    out.entropy = static_cast<float>(row.entropy /
-                                     static_cast<double>(row.tokens.size()));
-    out.finish = finish;
-    out.logprobs = std::move(row.logprobs);
-    out.sampler_logprobs = std::move(row.sampler_logprobs);
-    out.seq = tree_.Adopt(row.job->generation.from, row.tokens,
-                          std::exchange(row.table, PageTable()));
-    out.tokens = std::move(row.tokens);
-    --row.job->unfinished;
-    it = rows_.erase(it);
+  };
+  for (auto& row : rows_) {
+    Rows parted = std::move(row->parted);
+    row->parted.clear();
+    keep(std::move(row));
+    for (auto& part : parted) keep(std::move(part));
   }
+  rows_ = std::move(left);
+}
+
+void TrunkBackend::FinishRow(Row& row) {
+  Job& job = *row.job;
+  --job.rows;
+  job.unfinished -= static_cast<int>(row.members.size());
+  if (job.kind == JobKind::kTextScore) {
+    tree_.Drop(row.table);
+    job.completion.texts[static_cast<size_t>(row.members[0].index)] = {
+        std::move(row.logprobs), std::move(row.greedy)};
+    return;
+  }
+  const SeqId seq = tree_.Adopt(job.from(), row.tokens,
+                                std::exchange(row.table, PageTable()));
+  Continuation out;
+  out.seq = seq;
+  out.entropy =
+      static_cast<float>(row.entropy / static_cast<double>(row.tokens.size()));
+  out.finish = row.finish;
+  out.text_bytes = row.stop.text_bytes();
+  out.tokens = std::move(row.tokens);
+  out.logprobs = std::move(row.logprobs);
+  out.sampler_logprobs = std::move(row.sampler_logprobs);
+  out.alternatives = std::move(row.alternatives);
+  auto& continuations = job.completion.continuations;
+  for (size_t i = 1; i < row.members.size(); ++i) {
+    tree_.AddRef(seq);
+    continuations[static_cast<size_t>(row.members[i].index)] = out;
+  }
+  continuations[static_cast<size_t>(row.members[0].index)] = std::move(out);
+}
+
+// True if all its sequences have their hidden rows.
+bool TrunkBackend::FinishScore(Job& job) {
+  const bool ready =
+      std::all_of(job.sequences.begin(), job.sequences.end(),
+                  [&](SeqId id) { return !tree_.at(id).hidden.empty(); });
+  if (!ready || job.sequences.empty()) return ready;
+  std::vector<float> hidden;
+  for (const SeqId id : job.sequences) {
+    const auto& row = tree_.at(id).hidden;
+    hidden.insert(hidden.end(), row.begin(), row.end());
+  }
+  job.completion.scores.resize(job.sequences.size());
+  trunk_.Rewards(hidden.data(), static_cast<int>(job.sequences.size()),
+                 job.completion.scores.data());
+  return true;
 }
 
 void TrunkBackend::FinishJobs(std::vector<Completion>& done) {
@@ -357,21 +476,9 @@ void TrunkBackend::FinishJobs(std::vector<Completion>& done) {
     Job& job = *it;
     const auto next = std::next(it);
     bool ready = !job.failure.ok();
-    if (!ready && job.generate) ready = job.started && job.unfinished == 0;
-    if (!ready && !job.generate) {
-      ready =
-          std::all_of(job.sequences.begin(), job.sequences.end(),
-                      [&](SeqId id) { return !tree_.at(id).hidden.empty(); });
-      if (ready && !job.sequences.empty()) {
-        std::vector<float> hidden;
-        for (const SeqId id : job.sequences) {
-          const auto& row = tree_.at(id).hidden;
-          hidden.insert(hidden.end(), row.begin(), row.end());
-        }
-        job.completion.scores.resize(job.sequences.size());
-        trunk_.Rewards(hidden.data(), static_cast<int>(job.sequences.size()),
-                       job.completion.scores.data());
-      }
+    if (!ready) {
+      ready = job.kind == JobKind::kScore ? FinishScore(job)
+                                          : job.started && job.unfinished == 0;
     }
     if (ready) {
       Completion completion = std::move(job.completion);
@@ -381,6 +488,7 @@ void TrunkBackend::FinishJobs(std::vector<Completion>& done) {
           if (c.seq != kEmptySeq) tree_.Release(c.seq);
         }
         completion.continuations.clear();
+        completion.texts.clear();
       }
       DropJob(it);
       done.push_back(std::move(completion));
@@ -389,20 +497,30 @@ void TrunkBackend::FinishJobs(std::vector<Completion>& done) {
   }
 }
 
+void TrunkBackend::Unlock(Job& job) {
+  if (!job.locked) return;
+  job.locked = false;
+  tree_.Unlock(job.from());
+}
+
 void TrunkBackend::DropJob(std::list<Job>::iterator job) {
-  for (auto row = rows_.begin(); row != rows_.end();) {
-    if (row->job != &*job) {
-      ++row;
-      continue;
-    }
-    tree_.Drop(row->table);
-    row = rows_.erase(row);
+  if (job->rows > 0) {
+    std::erase_if(rows_, [&](const std::unique_ptr<Row>& row) {
+      if (row->job != &*job) return false;
+      tree_.Drop(row->table);
+      return true;
+    });
   }
+  Unlock(*job);
   const std::vector<SeqId> held = std::move(job->sequences);
   jobs_.erase(job);
   for (const SeqId id : held) tree_.Release(id);
+  Unpark();
   // The next step drops what only this job waited for; if none comes, now.
-  if (jobs_.empty()) DropUnwanted();
+  if (jobs_.empty()) {
+    fills_.BeginStep();
+    fills_.DropUnwanted();
+  }
 }
 
 void TrunkBackend::Cancel(RequestId id) {
@@ -416,33 +534,74 @@ void TrunkBackend::Cancel(RequestId id) {
   }
 }
 
-void TrunkBackend::FailYoungest() {
-  for (auto it = jobs_.rbegin(); it != jobs_.rend(); ++it) {
-    if (!it->failure.ok()) continue;
-    it->failure = absl::ResourceExhaustedError(absl::StrCat(
-        "key/value memory is full: ", pool_.capacity(), " pages of ",
-        pool_.page_bytes(), " bytes are all in use; give it more (--kv-mib) ",
-        "or run fewer searches at once (--live)"));
+// ---------------------------------------------------------------------------
+// Short memory
+
+void TrunkBackend::Unpark() {
+  scarce_ = false;
+  fills_.set_scarce(false);
+  const auto parked = std::find_if(jobs_.begin(), jobs_.end(),
+                                   [](const Job& job) { return job.parked; });
+  if (parked != jobs_.end()) parked->parked = false;
+}
+
+void TrunkBackend::MakeRoom() {
+  std::vector<Job*> active;
+  for (Job& job : jobs_) {
+    if (!job.parked) active.push_back(&job);
+  }
+  if (active.size() > 1) {
+    Job& youngest = *active.back();
+    youngest.parked = true;
+    for (const auto& row : rows_) {
+      if (row->job == &youngest) tree_.Drop(row->table);
+    }
+    Unlock(youngest);
     return;
   }
+  scarce_ = true;
+  fills_.set_scarce(true);
+  if (fills_.GiveUpYoungest()) return;
+  const auto with_pages = [](const std::unique_ptr<Row>& row) {
+    return !row->table.pages.empty();
+  };
+  if (std::count_if(rows_.begin(), rows_.end(), with_pages) > 1) {
+    tree_.Drop(
+        (*std::find_if(rows_.rbegin(), rows_.rend(), with_pages))->table);
+    return;
+  }
+  if (active.empty()) {
+    Unpark();
+    return;
+  }
+  active[0]->failure = absl::ResourceExhaustedError(absl::StrCat(
+      "key/value memory is too small for this request alone: ",
+      pool_.capacity(), " pages of ", pool_.page_bytes(),
+      " bytes; give it more (--kv-mib) or shorten the text"));
 }
 
 bool TrunkBackend::Step(std::vector<Completion>& done) {
   if (jobs_.empty()) return false;
-  StartReady();
-  Batch batch;
-  PlanRows(batch);
-  DropUnwanted();
-  PlanSequences(batch);
   const size_t before = done.size();
-  RunTrunk(batch);
-  SampleRows(batch);
+  const int64_t evicted = tree_.evicted_pages();
+  fills_.BeginStep();
+  StartReady();
+  batch_.room = options_.prefill_tokens;
+  PlanRows();
+  const bool dropped = fills_.DropUnwanted();
+  batch_.segments.assign(batch_.rows.size(), Segment());
+  fills_.Plan(options_.chunk_tokens, batch_.room, batch_.segments);
+  PlanHidden();
+  RunTrunk();
+  DrawTokens();
+  ScoreTexts();
   FinishRows();
   FinishJobs(done);
-  if (batch.segments.empty() && batch.starting.empty() &&
-      done.size() == before && !jobs_.empty()) {
-    // Nothing moved: every page is held by something that waits for another.
-    FailYoungest();
+  const bool moved = !batch_.segments.empty() || !batch_.starting.empty() ||
+                     dropped || done.size() > before ||
+                     tree_.evicted_pages() > evicted;
+  if (!moved && !jobs_.empty()) {
+    MakeRoom();
     FinishJobs(done);
   }
   return true;

@@ -10,24 +10,29 @@
 // and returns what finished. Requests join and leave at every step.
 //
 // Every token is computed once: a continuation's last token waits until
-// somebody scores or continues it, and then both use the same pass. Under
-// memory pressure the least recently used sequences lose their pages and are
-// computed again when needed, with the same bits.
+// somebody scores or continues it, and then both use the same pass. Samples of
+// one request that agree so far are one row and part where their draws differ.
+// Under memory pressure sequences lose their pages (prefix_tree.h) and are
+// computed again when needed, with the same bits. When that does not suffice,
+// the youngest requests give up their pages until an older one has ended: a
+// request fails only if it could not run alone.
 //
 // Externally synchronised; it spreads work over the executor itself.
 #ifndef ESPALIER_MODELS_SCHEDULE_TRUNK_BACKEND_H_
 #define ESPALIER_MODELS_SCHEDULE_TRUNK_BACKEND_H_
 
 #include <list>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "models/cpu/trunk.h"
 #include "models/pages/page_pool.h"
-#include "models/sampling/sampler.h"
 #include "models/schedule/backend.h"
+#include "models/schedule/fill_queue.h"
 #include "models/schedule/prefix_tree.h"
+#include "models/schedule/row.h"
+#include "models/schedule/row_sampler.h"
 #include "models/tokenizer/tokenizer.h"
 #include "src/base/executor.h"
 
@@ -38,6 +43,10 @@ struct TrunkBackendOptions {
   int chunk_tokens = 256;  // of one sequence in one step: bounds the time that
                            // a long prompt keeps the others waiting
   int prefill_tokens = 512;  // of all sequences in one step, likewise
+  // Rows that decode in one step; the others wait, in order of arrival, which
+  // keeps the batch full when requests come in waves.
+  int max_rows = 1024;
+  bool share_rows = true;  // false: a row for every sample, for comparison
 };
 
 class TrunkBackend : public Backend {
@@ -51,6 +60,7 @@ class TrunkBackend : public Backend {
   const BackendStats& stats() const override { return stats_; }
   SeqId Extend(SeqId parent, absl::Span<const int32_t> tokens) override;
   void Release(SeqId seq) override;
+  void Keep(SeqId seq, float priority) override;
   void Submit(Request request) override;
   bool Step(std::vector<Completion>& done) override;
   void Cancel(RequestId id) override;
@@ -59,51 +69,56 @@ class TrunkBackend : public Backend {
   const PrefixTree& sequences() const { return tree_; }
 
  private:
-  // A request under way.
-  struct Job {
-    RequestId id = 0;
-    bool generate = false;
-    GenerateRequest generation;
-    std::vector<SeqId> sequences;  // whose last hidden row is needed; held
-    bool started = false;          // generation: its rows exist
-    int unfinished = 0;            // rows
-    absl::Status failure;
-    Completion completion;
+  using Rows = std::vector<std::unique_ptr<Row>>;
+  // What one step runs. Segments point into the rows' and sequences' tables,
+  // which do not change while it runs.
+  struct Batch {
+    struct Planned {
+      Row* row = nullptr;
+      int count = 0;  // tokens forwarded
+    };
+    std::vector<Planned> rows;
+    std::vector<Row*> starting;     // that take their first token
+    std::vector<Row*> drawing;      // that draw a token after this step
+    std::vector<Segment> segments;  // the rows', then the fills'
+    // [drawing, then fills and rows that catch up, then given texts; d]
+    std::vector<float> hidden;
+    std::vector<int32_t> given;  // tokens scored after the rows of given texts
+    size_t first_given = 0;      // the first of those in `hidden`
+    int room = 0;  // tokens that may still be filled
   };
-  // One continuation being sampled.
-  struct Row {
-    Job* job = nullptr;
-    int index = 0;  // within the request
-    StreamKey key;
-    PageTable table;  // resident: all but the token sampled last
-    std::vector<int32_t> tokens;
-    std::vector<float> logprobs;
-    std::vector<float> sampler_logprobs;
-    std::string text;
-    double entropy = 0;
-    bool paused = false;  // had no page in this step
-  };
-  struct Batch;  // what one step runs
 
-  absl::Status CheckRequest(const Request& request) const;
-  // True if `id`'s hidden row is there (and its pages, if `pages`); else sees
-  // to it that what is missing is being computed.
-  bool Ensure(SeqId id, bool pages);
-  // Stops computing sequences that nobody has asked for in this step: their
-  // requests were cancelled or failed. Their pages stay, open to eviction.
-  void DropUnwanted();
+  // What a step does, in this order.
   void StartReady();
-  void StartRows(Job& job);
-  void PlanRows(Batch& batch);
-  void PlanSequences(Batch& batch);
-  void RunTrunk(Batch& batch);
-  void SampleRows(Batch& batch);
-  void Accept(Row& row, const Sampled& drawn);
-  bool Finished(const Row& row, Finish* finish) const;
+  void PlanRows();
+  void PlanHidden();
+  void RunTrunk();
+  void DrawTokens();
+  void ScoreTexts();
   void FinishRows();
   void FinishJobs(std::vector<Completion>& done);
-  void FailYoungest();
+  // Nothing moved because of memory: takes pages from the youngest, or fails
+  // the only one that is left.
+  void MakeRoom();
+
+  void StartRows(Job& job);
+  void StartTexts(Job& job);
+  Row& AddRow(Job& job);
+  // True if `row` has a table, made if there is memory for it.
+  bool HasTable(Row& row);
+  // Counts `count` more tokens of `row` as computed.
+  void Advance(Row& row, int count);
+  void Accept(Row& row, absl::Span<const Sampled> drawn,
+              const std::vector<TokenLogprob>& alternatives);
+  void Push(Row& row, const Sampled& drawn,
+            const std::vector<TokenLogprob>& alternatives);
+  std::unique_ptr<Row> Part(const Row& row, std::vector<Member> members);
+  void FinishRow(Row& row);
+  bool FinishScore(Job& job);
+  void Unlock(Job& job);
   void DropJob(std::list<Job>::iterator job);
+  // A request has ended: others may go on.
+  void Unpark();
 
   Trunk& trunk_;
   const Tokenizer& tokenizer_;
@@ -114,10 +129,12 @@ class TrunkBackend : public Backend {
   std::unique_ptr<PageMemory> memory_;
   PagePool pool_;
   PrefixTree tree_;
-  std::list<Job> jobs_;         // in order of submission
-  std::list<Row> rows_;         // in order of start
-  std::vector<SeqId> filling_;  // being computed, locked, in order of start
-  absl::flat_hash_set<SeqId> wanted_;  // of filling_, asked for in this step
+  FillQueue fills_;
+  RowSampler sampler_;
+  std::list<Job> jobs_;  // in order of submission
+  Rows rows_;            // in order of start; those that parted side by side
+  Batch batch_;
+  bool scarce_ = false;  // rows without pages wait for those that have some
 };
 
 }  // namespace espalier

@@ -56,6 +56,7 @@ struct AStar {
 void Insert(SearchContext& ctx, AStar& search, NodeId id) {
   const Step& step = ctx.tree().step(id);
   const bool ends = ctx.tree()[id].terminal();
+  if (ends) ctx.Drop(id);
   if (ends && ctx.AnswerOf(id) < 0) return;
   if (search.costs.size() <= id) search.costs.resize(ctx.tree().size());
   const double g =
@@ -64,8 +65,12 @@ void Insert(SearchContext& ctx, AStar& search, NodeId id) {
   const double f =
       g + CostToGo(step.path_score, step.depth, ends, search.options.weight,
                    search.options.steps_left);
-  if (f > search.best) return;
+  if (f > search.best) {
+    ctx.Drop(id);
+    return;
+  }
   search.frontier.Push(id, -f);
+  if (!ends) ctx.Keep(id, -f);
   if (!ends || f == search.best) return;
   search.best = f;
   ctx.Offer(id, static_cast<float>(-f));
@@ -90,8 +95,9 @@ Co<> RunAStar(SearchContext& ctx, const AStarOptions& options) {
       popped.push_back(search.frontier.Pop());
     }
     co_await Propose(ctx, popped, ask, true, found);
-    for (const std::vector<NodeId>& steps : found) {
-      for (const NodeId step : steps) Insert(ctx, search, step);
+    for (size_t i = 0; i < popped.size(); ++i) {
+      for (const NodeId step : found[i]) Insert(ctx, search, step);
+      ctx.Drop(popped[i]);
       ctx.CountSimulation();
     }
   }

@@ -94,7 +94,8 @@ struct BestFirst {
 };
 
 // Stage 4 for one step.
-void Insert(const Tree& tree, BestFirst& search, NodeId id) {
+void Insert(SearchContext& ctx, BestFirst& search, NodeId id) {
+  const Tree& tree = ctx.tree();
   const BestFirstOptions& options = search.options;
   const Step& step = tree.step(id);
   if (search.sums.size() <= id) search.sums.resize(tree.size());
@@ -116,7 +117,10 @@ void Insert(const Tree& tree, BestFirst& search, NodeId id) {
     search.ends.push_back({id, weight, added.state, added.is_new});
   } else if (added.is_new) {
     search.frontier.Push(id, rank);
+    ctx.Keep(id, rank);
+    return;
   }
+  ctx.Drop(id);
 }
 
 // Stage 5. True if an end is proved.
@@ -166,7 +170,8 @@ Co<> RunBestFirst(SearchContext& ctx, const BestFirstOptions& options) {
     search.ends.clear();
     const bool whole = !ctx.ShouldStop();  // a budget cut none of them
     for (size_t i = 0; i < popped.size(); ++i) {
-      for (const NodeId step : found[i]) Insert(ctx.tree(), search, step);
+      for (const NodeId step : found[i]) Insert(ctx, search, step);
+      ctx.Drop(popped[i]);
       if (whole) search.states.Close(search.states.state(popped[i]));
       ctx.CountSimulation();
     }

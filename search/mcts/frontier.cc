@@ -77,7 +77,8 @@ struct FrontierOptions {
 struct FrontierSearch {
   FrontierSearch(SearchContext& ctx, const FrontierOptions& given)
       : options(given),
-        queue(ctx.tree(), given.weights, ctx.format().max_steps),
+        queue(ctx.tree(), given.weights, ctx.format().max_steps,
+              [&ctx](NodeId node, float key) { ctx.Keep(node, key); }),
         votes(given.choice, {.simulations = given.simulations,
                              .in_flight = given.in_flight,
                              .votes = given.width}) {}
@@ -187,9 +188,11 @@ Co<> Descend(SearchContext& ctx, FrontierSearch& s, PathVisit& visit) {
         s.queue.Enter(c, s.options.width);
       }
     }
+    ctx.Drop(at);
     if (!ends.empty()) {
       co_await Judged(ctx, s.options.judge, ends);
       for (const End& end : ends) {
+        ctx.Drop(end.node);
         s.votes.Add(ctx, end.node, (end.value + 1) / 2);
         s.votes.Offer(ctx);
       }

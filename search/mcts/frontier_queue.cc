@@ -39,12 +39,15 @@ void FrontierQueue::Enter(NodeId node, int width) {
   }
   ++stamp_[node];
   waiting_[node] = may;
-  if (!may) return;
-  const float parent_q = n.parent == kNoNode ? 0 : tree_[n.parent].q;
-  heap_.push({FrontierPriority(weights_, parent_q, n.q,
-                               static_cast<float>(-StepLogprob(step)),
-                               step.depth, max_depth_),
-              node, stamp_[node]});
+  float priority = -INFINITY;
+  if (may) {
+    const float parent_q = n.parent == kNoNode ? 0 : tree_[n.parent].q;
+    priority = FrontierPriority(weights_, parent_q, n.q,
+                                static_cast<float>(-StepLogprob(step)),
+                                step.depth, max_depth_);
+    heap_.push({priority, node, stamp_[node]});
+  }
+  if (listener_) listener_(node, priority);
 }
 
 void FrontierQueue::Changed(NodeId node, int width) {

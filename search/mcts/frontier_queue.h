@@ -6,7 +6,9 @@
 #define ESPALIER_SEARCH_MCTS_FRONTIER_QUEUE_H_
 
 #include <cstdint>
+#include <functional>
 #include <queue>
+#include <utility>
 #include <vector>
 
 #include "search/tree/tree.h"
@@ -30,8 +32,15 @@ float ConstrainedValue(float q, int visits, float value, int depth, int length);
 
 class FrontierQueue {
  public:
-  FrontierQueue(const Tree& tree, const FrontierWeights& weights, int max_depth)
-      : tree_(tree), weights_(weights), max_depth_(max_depth) {}
+  // Told of each node whose priority it is now, -infinity when it may not be
+  // expanded.
+  using Listener = std::function<void(NodeId, float)>;
+  FrontierQueue(const Tree& tree, const FrontierWeights& weights, int max_depth,
+                Listener listener = {})
+      : tree_(tree),
+        weights_(weights),
+        max_depth_(max_depth),
+        listener_(std::move(listener)) {}
 
   // A node that may be expanded; ignored if it may not (a response ended, or
   // its `width` samples were drawn).
@@ -56,6 +65,7 @@ class FrontierQueue {
   const Tree& tree_;
   const FrontierWeights weights_;
   const int max_depth_;
+  const Listener listener_;
   std::priority_queue<Entry> heap_;
   // By node: the stamp of its only valid entry; 0: it has none.
   std::vector<uint32_t> stamp_;

@@ -20,7 +20,11 @@ Co<> Propose(SearchContext& ctx, absl::Span<const NodeId> parents,
     steps.assign(expansion.samples.begin(), expansion.samples.end());
     std::sort(steps.begin(), steps.end());
     steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
-    std::erase_if(steps, [&](NodeId id) { return ctx.tree()[id].truncated(); });
+    std::erase_if(steps, [&](NodeId id) {
+      if (!ctx.tree()[id].truncated()) return false;
+      ctx.Drop(id);
+      return true;
+    });
     if (evaluate && !steps.empty()) scored.push_back(ctx.Evaluate(steps));
   }
   if (!evaluate) co_return;

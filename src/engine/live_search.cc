@@ -63,6 +63,11 @@ void NodeSequences::Adopt(NodeId node, SeqId seq) {
   seqs_[node] = seq;
 }
 
+void NodeSequences::Keep(NodeId node, float priority) {
+  if (node >= seqs_.size() || seqs_[node] < 0) return;
+  backend_->Keep(seqs_[node], priority);
+}
+
 LiveSearch::LiveSearch(size_t index, const Problem& problem, const Task& task,
                        const SearchOptions& options)
     : index_(index),

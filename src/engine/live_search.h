@@ -29,6 +29,8 @@ class NodeSequences {
   SeqId Of(const Tree& tree, NodeId node);
   // Takes over the reference to a continuation that became `node`.
   void Adopt(NodeId node, SeqId seq);
+  // Passes on how much the search wants `node` kept, if it has a sequence.
+  void Keep(NodeId node, float priority);
   Backend* backend() const { return backend_; }
 
  private:

@@ -40,6 +40,7 @@ SampledStep ToStep(const Continuation& c, const Tokenizer& tokenizer,
   SampledStep step;
   step.tokens = c.tokens;
   step.text = tokenizer.Decode(c.tokens);
+  if (c.finish == Finish::kStop) step.text.resize(c.text_bytes);
   for (const float logprob : c.logprobs) step.logprob += logprob;
   step.logprobs = c.logprobs;
   step.sampler_logprobs = c.sampler_logprobs;
@@ -219,6 +220,10 @@ absl::Status Runner::Dispatch(LiveSearch& live) {
     } else {
       ReleaseHandle(handover.handle);
     }
+  }
+  for (const auto& [node, priority] : live.driver().TakeKeeps()) {
+    for (const auto& policy : live.policies) policy->Keep(node, priority);
+    if (live.critic != live.policies[0]) live.critic->Keep(node, priority);
   }
   SearchRecorder* recorder = job_->hooks->recorder;
   for (SearchRequest& request : live.driver().TakeRequests()) {

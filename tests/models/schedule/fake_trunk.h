@@ -95,14 +95,22 @@ class FakeTrunk : public Trunk {
     for (const Segment& s : segments) {
       for (const PageId page : s.pages) ++holders[page];
     }
-    for (const Segment& s : segments) Run(s, holders, pool);
+    last_pages.clear();
+    for (const Segment& s : segments) {
+      last_pages.emplace_back(s.pages.begin(), s.pages.end());
+      Run(s, holders, pool);
+    }
+    most_segments =
+        std::max(most_segments, static_cast<int>(segments.size()));
   }
 
   void Logits(const float* hidden, int n, float* logits, Executor&) override {
     for (int i = 0; i < n; ++i) {
       for (int t = 0; t < 16; ++t) {
         logits[i * 16 + t] =
-            broken_logits ? std::nanf("") : Logit(Join(hidden + 4 * i, 1), t);
+            broken_logits     ? std::nanf("")
+            : t == forbidden ? -80
+                             : Logit(Join(hidden + 4 * i, 1), t);
       }
     }
   }
@@ -117,7 +125,10 @@ class FakeTrunk : public Trunk {
   int64_t tokens = 0;  // counted here, independently of the backend
   int64_t forwards = 0;
   int most_rows = 0;  // segments of the largest Forward
+  int most_segments = 0;
+  std::vector<std::vector<PageId>> last_pages;  // of the segments, in order
   bool broken_logits = false;
+  int forbidden = -1;  // a token that is never drawn
 
  private:
   void Run(const Segment& s, const std::map<PageId, size_t>& holders,
@@ -141,6 +152,9 @@ class FakeTrunk : public Trunk {
       written_while_shared += holders.at(s.pages[position / kPageSlots]) != 1;
       Split(hash, slots(position), kPageSlots);
       *token_at(position) = static_cast<float>(token);
+      if (s.all_hidden != nullptr) {
+        Split(hash, s.all_hidden + (position - s.start) * 4, 1);
+      }
       ++position;
     }
     if (s.last_hidden != nullptr) Split(hash, s.last_hidden, 1);

@@ -1,0 +1,69 @@
+// Which of the sequences that may lose their keys and values goes first.
+//
+//   1 redundant ones, whose tokens are stored elsewhere too: nothing is lost
+//   2 of the group (a search's sequences) with the most entries, the one with
+//     the lowest priority, of equals the one unused for longest, of equals the
+//     lowest id
+//
+// Priorities of different searches are not comparable, so groups come first:
+// no search can take all memory, however high its keys. Of groups of one size
+// the one whose first entry is the longest unused goes first. Insert, Erase and
+// Lowest cost O(log n).
+//
+// Externally synchronised.
+#ifndef ESPALIER_MODELS_SCHEDULE_EVICTION_ORDER_H_
+#define ESPALIER_MODELS_SCHEDULE_EVICTION_ORDER_H_
+
+#include <cstdint>
+#include <tuple>
+
+#include "absl/container/btree_set.h"
+#include "absl/container/flat_hash_map.h"
+#include "models/schedule/backend.h"
+
+namespace espalier {
+
+class EvictionOrder {
+ public:
+  struct Entry {
+    bool redundant = false;
+    SeqId group = kEmptySeq;
+    float priority = 0;
+    int64_t last_use = 0;
+    SeqId id = kEmptySeq;
+
+    bool operator<(const Entry& other) const {
+      return std::tie(priority, last_use, id) <
+             std::tie(other.priority, other.last_use, other.id);
+    }
+    bool operator==(const Entry&) const = default;
+  };
+
+  void Insert(const Entry& entry);
+  void Erase(const Entry& entry);  // one that was inserted
+  // The sequence to go first; -1: none may.
+  SeqId Lowest() const;
+
+ private:
+  using Group = absl::btree_set<Entry>;
+  struct Rank {  // of a group among the others
+    size_t size;
+    int64_t last_use;
+    SeqId group;
+    bool operator<(const Rank& other) const {
+      return std::tie(other.size, last_use, group) <
+             std::tie(size, other.last_use, other.group);
+    }
+  };
+  static Rank RankOf(SeqId id, const Group& group) {
+    return {group.size(), group.begin()->last_use, id};
+  }
+
+  Group redundant_;
+  absl::flat_hash_map<SeqId, Group> groups_;  // none is empty
+  absl::btree_set<Rank> ranks_;
+};
+
+}  // namespace espalier
+
+#endif  // ESPALIER_MODELS_SCHEDULE_EVICTION_ORDER_H_

@@ -1,0 +1,186 @@
+#include "models/schedule/fill_queue.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "src/base/check.h"
+
+namespace espalier {
+
+// Sets the filler of `id` and those above it down to position `from`.
+void FillQueue::Mark(SeqId id, int from, SeqId filler) {
+  for (; id > kEmptySeq && tree_.at(id).end() > from; id = tree_.at(id).parent) {
+    tree_.at(id).filler = filler;
+  }
+}
+
+bool FillQueue::Ensure(SeqId id, bool pages) {
+  if (id == kEmptySeq) return true;
+  Sequence& sequence = tree_.at(id);
+  const bool known = !sequence.hidden.empty();
+  if (known && (!pages || sequence.resident())) {
+    tree_.Touch(id);
+    return true;
+  }
+  if (sequence.filler >= 0) {  // on its way
+    tree_.at(sequence.filler).wanted = step_;
+    return false;
+  }
+  return Begin(id) && known;
+}
+
+// True if the table is whole now, because it was stored elsewhere.
+bool FillQueue::Begin(SeqId id) {
+  Sequence& sequence = tree_.at(id);
+  int length = 0;
+  const SeqId source = tree_.FindStored(id, &length);
+  for (SeqId above = sequence.parent;
+       above > kEmptySeq && tree_.at(above).end() > length;
+       above = tree_.at(above).parent) {
+    if (tree_.at(above).filler < 0) continue;
+    tree_.at(tree_.at(above).filler).wanted = step_;
+    return false;
+  }
+  const bool whole = length == sequence.end() && !sequence.hidden.empty();
+  if (scarce_ && !whole && !fills_.empty()) return false;
+  tree_.Touch(id);
+  tree_.Lock(id);
+  if (source != id || length == sequence.end()) {
+    // The row of the last token comes with computing it.
+    if (!whole) length = std::min(length, sequence.end() - 1);
+    // A table of its own that falls short is of no more use.
+    PageTable old = std::exchange(sequence.table, PageTable());
+    const PageTable& from = source == id ? old : tree_.at(source).table;
+    if (length > 0 && !tree_.Fork(from, length, sequence.table)) {
+      sequence.table = std::move(old);
+      tree_.Unlock(id);
+      return false;  // tried again when pages are free
+    }
+    tree_.Drop(old);
+  }
+  tree_.TableChanged(id);
+  if (whole) {
+    tree_.Unlock(id);
+    return true;
+  }
+  Fill& fill = fills_.emplace_back();
+  fill.target = id;
+  fill.begin = length;
+  sequence.wanted = step_;
+  fill.tokens.resize(static_cast<size_t>(sequence.end() - length));
+  for (SeqId part = id; part > kEmptySeq && tree_.at(part).end() > length;
+       part = tree_.at(part).parent) {
+    const Sequence& p = tree_.at(part);
+    const int skip = std::max(0, length - p.start);
+    std::copy(p.tokens.begin() + skip, p.tokens.end(),
+              fill.tokens.begin() + (p.start + skip - length));
+  }
+  Mark(id, length, id);
+  return false;
+}
+
+void FillQueue::Stop(const Fill& fill) {
+  for (SeqId id = fill.target;
+       id > kEmptySeq && tree_.at(id).filler == fill.target;
+       id = tree_.at(id).parent) {
+    tree_.at(id).filler = -1;
+  }
+  tree_.Unlock(fill.target);
+}
+
+bool FillQueue::DropUnwanted() {
+  // Unlocking may free a sequence, so the list is put in order first.
+  const auto unwanted =
+      std::stable_partition(fills_.begin(), fills_.end(), [&](const Fill& f) {
+        return tree_.at(f.target).wanted == step_;
+      });
+  std::vector<Fill> dropped(std::make_move_iterator(unwanted),
+                            std::make_move_iterator(fills_.end()));
+  fills_.erase(unwanted, fills_.end());
+  for (const Fill& fill : dropped) Stop(fill);
+  return !dropped.empty();
+}
+
+bool FillQueue::GiveUpYoungest() {
+  if (fills_.size() < 2) return false;
+  const Fill last = std::move(fills_.back());
+  fills_.pop_back();
+  Stop(last);
+  return true;
+}
+
+int FillQueue::Boundary(SeqId target, int have) const {
+  int end = tree_.at(target).end();
+  for (SeqId id = tree_.at(target).parent;
+       id > kEmptySeq && tree_.at(id).end() > have; id = tree_.at(id).parent) {
+    const Sequence& sequence = tree_.at(id);
+    // Somebody may ask for what is not merely where texts part.
+    const bool named = sequence.refs > 0 || !sequence.split;
+    if (sequence.hidden.empty() && named) end = sequence.end();
+  }
+  return end;
+}
+
+void FillQueue::Plan(int chunk, int room, std::vector<Segment>& segments) {
+  planned_.clear();
+  for (size_t i = 0; i < fills_.size() && room > 0; ++i) {
+    const Fill& fill = fills_[i];
+    Sequence& sequence = tree_.at(fill.target);
+    const int have = sequence.table.resident;
+    const int count =
+        std::min({Boundary(fill.target, have) - have, chunk, room});
+    if (!tree_.Grow(sequence.table, have + count)) continue;
+    room -= count;
+    segments.push_back(
+        {.pages = sequence.table.pages,
+         .start = have,
+         .tokens = absl::MakeConstSpan(fill.tokens)
+                       .subspan(static_cast<size_t>(have - fill.begin),
+                                static_cast<size_t>(count))});
+    planned_.push_back({i, count});
+  }
+}
+
+void FillQueue::AdvanceOne(const Chunk& chunk,
+                           absl::Span<const float> hidden) {
+  const SeqId target = fills_[chunk.fill].target;
+  PageTable& table = tree_.at(target).table;
+  const int have = table.resident;
+  const int now = have + chunk.count;
+  for (SeqId id = target; id > kEmptySeq && tree_.at(id).end() > have;
+       id = tree_.at(id).parent) {
+    Sequence& part = tree_.at(id);
+    const int begin = std::max(have, part.start);
+    const int end = std::min(now, part.end());
+    if (end <= begin) continue;
+    const int again = std::clamp(part.ever_resident - begin, 0, end - begin);
+    stats_.tokens_recomputed += again;
+    stats_.tokens_needed += end - begin - again;
+    part.ever_resident = std::max(part.ever_resident, end);
+    if (now == part.end() && part.hidden.empty()) {
+      part.hidden.assign(hidden.begin(), hidden.end());
+    }
+  }
+  table.resident = now;
+  tree_.TableChanged(target);
+  // Those above are covered by it, once it has tokens of its own.
+  if (now <= tree_.at(target).start) return;
+  for (SeqId id = tree_.at(target).parent;
+       id > kEmptySeq && tree_.at(id).filler == target;
+       id = tree_.at(id).parent) {
+    tree_.at(id).filler = -1;
+  }
+}
+
+void FillQueue::Finish() {
+  const auto done =
+      std::stable_partition(fills_.begin(), fills_.end(), [&](const Fill& f) {
+        return !tree_.at(f.target).resident();
+      });
+  std::vector<Fill> finished(std::make_move_iterator(done),
+                             std::make_move_iterator(fills_.end()));
+  fills_.erase(done, fills_.end());
+  for (const Fill& fill : finished) Stop(fill);
+}
+
+}  // namespace espalier

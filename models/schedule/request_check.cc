@@ -1,0 +1,123 @@
+#include "models/schedule/request_check.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "models/sampling/sampler.h"
+#include "src/base/status_macros.h"
+
+namespace espalier {
+namespace {
+
+// More would be a mistake, and its answer would not fit into memory.
+constexpr int kMostSamples = 1 << 20;
+
+absl::Status CheckTokens(absl::Span<const int32_t> tokens, int vocab_size) {
+  for (const int32_t token : tokens) {
+    if (token < 0 || token >= vocab_size) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("token ", token, " is not in the vocabulary of ",
+                       vocab_size, "; was it made by another tokenizer?"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckSequence(SeqId id, const PrefixTree& tree, int context,
+                           int vocab_size) {
+  if (id == kEmptySeq) {
+    return absl::InvalidArgumentError(
+        "expected a prompt of at least one token, found none");
+  }
+  if (tree.at(id).end() > context) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the text takes ", tree.at(id).end(), " tokens and the context is ",
+        context, "; shorten it or take a model with a longer context"));
+  }
+  for (SeqId s = id; s != kEmptySeq; s = tree.at(s).parent) {
+    // What was computed has been looked at.
+    if (!tree.at(s).hidden.empty()) break;
+    ESP_RETURN_IF_ERROR(CheckTokens(tree.at(s).tokens, vocab_size));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckGeneration(const GenerateRequest& request) {
+  if (request.n < 1 || request.n > kMostSamples) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("expected 1 to ", kMostSamples,
+                     " continuations, found n = ", request.n));
+  }
+  if (request.stop.max_tokens < 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("expected at least one token a continuation, found ",
+                     "max_tokens = ", request.stop.max_tokens));
+  }
+  if (request.top_alternatives < 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("expected top_alternatives of 0 (none) or more, found ",
+                     request.top_alternatives));
+  }
+  const auto& stops = request.stop.stop_strings;
+  if (std::find(stops.begin(), stops.end(), "") != stops.end()) {
+    return absl::InvalidArgumentError(
+        "a stop string is empty and would stop every text at once; leave it "
+        "out");
+  }
+  return CheckSamplingOptions(request.sampling);
+}
+
+absl::Status CheckTexts(const TextScoreRequest& request, int from_end,
+                        int context, int vocab_size) {
+  for (size_t i = 0; i < request.continuations.size(); ++i) {
+    const auto& text = request.continuations[i];
+    if (text.empty()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("continuation ", i, " to score has no tokens"));
+    }
+    ESP_RETURN_IF_ERROR(CheckTokens(text, vocab_size));
+    const size_t length = static_cast<size_t>(from_end) + text.size();
+    if (length > static_cast<size_t>(context)) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "continuation ", i, " to score ends at token ", length,
+          " and the context is ", context,
+          "; shorten it or take a model with a longer context"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status CheckRequest(const Request& request, const PrefixTree& tree,
+                          const Capabilities& capabilities, int vocab_size) {
+  const int context = capabilities.context_length;
+  if (const auto* score = std::get_if<ScoreRequest>(&request.body)) {
+    if (!capabilities.reward) {
+      return absl::FailedPreconditionError(
+          "the model has no reward head; expected a checkpoint with "
+          "reward_head.weight");
+    }
+    for (const SeqId id : score->sequences) {
+      ESP_RETURN_IF_ERROR(CheckSequence(id, tree, context, vocab_size));
+    }
+    return absl::OkStatus();
+  }
+  if (const auto* text = std::get_if<TextScoreRequest>(&request.body)) {
+    ESP_RETURN_IF_ERROR(CheckSequence(text->from, tree, context, vocab_size));
+    return CheckTexts(*text, tree.at(text->from).end(), context, vocab_size);
+  }
+  const auto& generation = std::get<GenerateRequest>(request.body);
+  ESP_RETURN_IF_ERROR(CheckGeneration(generation));
+  ESP_RETURN_IF_ERROR(
+      CheckSequence(generation.from, tree, context, vocab_size));
+  if (tree.at(generation.from).end() >= context) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the text takes ", tree.at(generation.from).end(),
+        " tokens, the whole context of ", context, "; nothing can follow it"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace espalier

@@ -1,0 +1,18 @@
+// Whether a backend can serve a request: errors that concern it alone.
+#ifndef ESPALIER_MODELS_SCHEDULE_REQUEST_CHECK_H_
+#define ESPALIER_MODELS_SCHEDULE_REQUEST_CHECK_H_
+
+#include "absl/status/status.h"
+#include "models/schedule/backend.h"
+#include "models/schedule/prefix_tree.h"
+
+namespace espalier {
+
+// InvalidArgument naming the value that is wrong and its range;
+// FailedPrecondition if the model lacks what the request needs.
+absl::Status CheckRequest(const Request& request, const PrefixTree& tree,
+                          const Capabilities& capabilities, int vocab_size);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_MODELS_SCHEDULE_REQUEST_CHECK_H_

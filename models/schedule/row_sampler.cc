@@ -1,0 +1,102 @@
+#include "models/schedule/row_sampler.h"
+
+#include <algorithm>
+
+#include "src/base/check.h"
+
+namespace espalier {
+namespace {
+
+// Rows whose logits are in memory at once: 64 x 151,936 floats are 39 MB.
+constexpr int kLogitsRows = 64;
+// Logits of one chunk of work, some 15 us.
+constexpr int kChunkLogits = 16384;
+
+// Memory that draws use again and again.
+TokenDistribution& Scratch() {
+  thread_local TokenDistribution distribution;
+  return distribution;
+}
+
+}  // namespace
+
+void RowSampler::ForLogits(
+    const float* hidden, int n,
+    const std::function<void(int, absl::Span<const float>)>& each) {
+  const size_t d = static_cast<size_t>(trunk_.config().hidden_size);
+  const int vocab = trunk_.config().vocab_size;
+  const size_t v = static_cast<size_t>(vocab);
+  logits_.resize(std::max(logits_.size(),
+                          static_cast<size_t>(std::min(n, kLogitsRows)) * v));
+  const int grain = std::max(1, kChunkLogits / vocab);
+  for (int at = 0; at < n; at += kLogitsRows) {
+    const int count = std::min(kLogitsRows, n - at);
+    trunk_.Logits(hidden + static_cast<size_t>(at) * d, count, logits_.data(),
+                  executor_);
+    executor_.ParallelFor(count, grain, [&](int begin, int end) {
+      for (int i = begin; i < end; ++i) {
+        each(at + i, absl::MakeConstSpan(
+                         logits_.data() + static_cast<size_t>(i) * v, v));
+      }
+    });
+  }
+}
+
+std::vector<RowSampler::Output>& RowSampler::Draw(
+    const float* hidden, absl::Span<Row* const> rows) {
+  if (outputs_.size() < rows.size()) outputs_.resize(rows.size());
+  ForLogits(hidden, static_cast<int>(rows.size()),
+            [&](int i, absl::Span<const float> logits) {
+              const Row& row = *rows[static_cast<size_t>(i)];
+              const GenerateRequest& request = row.job->generation;
+              Output& out = outputs_[static_cast<size_t>(i)];
+              out.drawn.clear();
+              out.alternatives.clear();
+              TokenDistribution& d = Scratch();
+              out.status = d.Assign(logits, request.sampling, row.seen);
+              if (!out.status.ok()) return;
+              for (const Member& member : row.members) {
+                out.drawn.push_back(d.Draw(
+                    RandomStream::UniformAt(member.key, row.tokens.size())));
+              }
+              if (request.top_alternatives > 0) {
+                out.alternatives = d.Alternatives(request.top_alternatives);
+              }
+            });
+  return outputs_;
+}
+
+RowSampler::TokenScore RowSampler::ScoreOne(const TokenDistribution& d,
+                                            int32_t token) {
+  return {.logprob = d.Logprob(token), .greedy = d.Draw(0).token == token};
+}
+
+absl::Span<const RowSampler::TokenScore> RowSampler::Score(
+    const float* hidden, absl::Span<const int32_t> tokens) {
+  scores_.resize(tokens.size());
+  ForLogits(hidden, static_cast<int>(tokens.size()),
+            [&](int at, absl::Span<const float> logits) {
+              const size_t i = static_cast<size_t>(at);
+              TokenDistribution& d = Scratch();
+              const absl::Status status = d.Assign(logits, {.temperature = 0});
+              scores_[i] = status.ok() ? ScoreOne(d, tokens[i])
+                                       : TokenScore{.status = status};
+            });
+  return scores_;
+}
+
+absl::Span<const RowSampler::TokenScore> RowSampler::ScoreNext(
+    const float* hidden, absl::Span<const int32_t> tokens) {
+  scores_.resize(tokens.size());
+  ForLogits(hidden, 1, [&](int, absl::Span<const float> logits) {
+    TokenDistribution& d = Scratch();
+    const absl::Status status = d.Assign(logits, {.temperature = 0});
+    for (size_t i = 0; i < tokens.size(); ++i) {
+      scores_[i] = status.ok() ? ScoreOne(d, tokens[i])
+                               : TokenScore{.status = status};
+    }
+  });
+  return scores_;
+}
+
+}  // namespace espalier

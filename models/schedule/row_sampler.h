@@ -1,0 +1,63 @@
+// From hidden rows to draws: logits in bounded memory, then every row's
+// distribution and its samples' draws, spread over the executor.
+//
+// Externally synchronised.
+#ifndef ESPALIER_MODELS_SCHEDULE_ROW_SAMPLER_H_
+#define ESPALIER_MODELS_SCHEDULE_ROW_SAMPLER_H_
+
+#include <functional>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "models/cpu/trunk.h"
+#include "models/sampling/sampler.h"
+#include "models/schedule/row.h"
+#include "src/base/executor.h"
+
+namespace espalier {
+
+class RowSampler {
+ public:
+  struct Output {
+    absl::Status status;
+    std::vector<Sampled> drawn;  // one a member
+    std::vector<TokenLogprob> alternatives;
+  };
+
+  RowSampler(Trunk& trunk, Executor& executor)
+      : trunk_(trunk), executor_(executor) {}
+
+  // Draws the next token of all members of rows[i] after hidden row i; outputs
+  // are valid until the next call. hidden: [rows, d], fp32.
+  std::vector<Output>& Draw(const float* hidden, absl::Span<Row* const> rows);
+
+  struct TokenScore {
+    absl::Status status;  // logits that are no numbers
+    float logprob = 0;    // at temperature 1
+    bool greedy = false;
+  };
+  // Of tokens[i] after hidden row i; valid until the next call.
+  absl::Span<const TokenScore> Score(const float* hidden,
+                                     absl::Span<const int32_t> tokens);
+  // Of all `tokens` after one hidden row.
+  absl::Span<const TokenScore> ScoreNext(const float* hidden,
+                                         absl::Span<const int32_t> tokens);
+
+ private:
+  // Calls each(i, logits) for hidden rows 0 .. n-1, in parallel.
+  void ForLogits(const float* hidden, int n,
+                 const std::function<void(int, absl::Span<const float>)>& each);
+
+  static TokenScore ScoreOne(const TokenDistribution& d, int32_t token);
+
+  Trunk& trunk_;
+  Executor& executor_;
+  std::vector<float> logits_;
+  std::vector<Output> outputs_;
+  std::vector<TokenScore> scores_;
+};
+
+}  // namespace espalier
+
+#endif  // ESPALIER_MODELS_SCHEDULE_ROW_SAMPLER_H_

@@ -1,0 +1,137 @@
+// What tests of the trunk backend share: a backend over the fake trunk, and
+// what it must answer, by a plain loop without pages or batches.
+#ifndef ESPALIER_TESTS_MODELS_SCHEDULE_BACKEND_FIXTURE_H_
+#define ESPALIER_TESTS_MODELS_SCHEDULE_BACKEND_FIXTURE_H_
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "models/sampling/sampler.h"
+#include "models/schedule/trunk_backend.h"
+#include "tests/models/schedule/fake_trunk.h"
+
+namespace espalier {
+
+using Tokens = std::vector<int32_t>;
+
+inline constexpr int64_t kPageBytes = 2 * 4 * kPageSlots * 4;
+
+// What a continuation must be, by a plain loop without pages or batches.
+struct Plain {
+  Tokens tokens;
+  std::vector<float> logprobs;
+  double entropy = 0;
+  Finish finish = Finish::kLength;
+};
+
+inline Plain PlainContinuation(Tokens path, const GenerateRequest& request, int i,
+                        int context = 400) {
+  const PieceTokenizer tokenizer;
+  const StreamKey key = SampleKey(request.stream, request.first_sample + i);
+  Plain out;
+  std::string text;
+  while (true) {
+    const uint64_t hash = FakeTrunk::Hash(path);
+    std::vector<float> logits(16);
+    for (int t = 0; t < 16; ++t) logits[t] = FakeTrunk::Logit(hash, t);
+    const Sampled s = Sample(logits, request.sampling,
+                             RandomStream::UniformAt(key, out.tokens.size()))
+                          .value();
+    out.tokens.push_back(s.token);
+    out.logprobs.push_back(s.logprob);
+    out.entropy += s.entropy;
+    path.push_back(s.token);
+    text += tokenizer.TokenBytes(s.token);
+    out.finish = Finish::kLength;
+    if (s.token == PieceTokenizer::kEnd) {
+      out.finish = Finish::kEnd;
+    } else if (!request.stop.delimiter.empty() &&
+               text.find(request.stop.delimiter) != text.npos) {
+      out.finish = Finish::kDelimiter;
+    } else if (static_cast<int>(out.tokens.size()) < request.stop.max_tokens &&
+               static_cast<int>(path.size()) < context) {
+      continue;
+    }
+    out.entropy /= static_cast<double>(out.tokens.size());
+    return out;
+  }
+}
+
+inline void ExpectPlain(const Tokens& path, const GenerateRequest& request,
+                 const Completion& got, int context = 400) {
+  ASSERT_TRUE(got.status.ok()) << got.status;
+  ASSERT_EQ(static_cast<int>(got.continuations.size()), request.n);
+  for (int i = 0; i < request.n; ++i) {
+    const Plain plain = PlainContinuation(path, request, i, context);
+    const Continuation& c = got.continuations[i];
+    ASSERT_EQ(c.tokens, plain.tokens);
+    ASSERT_EQ(c.logprobs, plain.logprobs);
+    ASSERT_EQ(c.finish, plain.finish);
+    ASSERT_NEAR(c.entropy, plain.entropy, 1e-5);
+  }
+}
+
+inline Tokens RandomTokens(RandomStream& rng, int n) {
+  Tokens tokens(n);
+  for (int32_t& t : tokens) t = static_cast<int32_t>(rng.Below(15));
+  return tokens;
+}
+
+// A request with random options, its stop rule included.
+inline GenerateRequest RandomGeneration(RandomStream& rng, SeqId from,
+                                 int max_tokens = 90) {
+  GenerateRequest g{.from = from,
+                    .n = rng.Range(1, 5),
+                    .stream = StreamKey(1, rng.Next32(), 0, Purpose::kSample),
+                    .first_sample = rng.Range(0, 3)};
+  const char* delimiters[] = {"\n", ";\n", "", "ab"};
+  g.stop = {.delimiter = delimiters[rng.Below(4)],
+            .max_tokens = rng.Range(1, max_tokens)};
+  if (rng.Below(3) == 0) g.sampling.temperature = 0;
+  if (rng.Below(3) == 0) g.sampling.top_k = 3;
+  return g;
+}
+
+struct Fixture {
+  explicit Fixture(int pages = 1000, int threads = 1, int context = 400,
+                   TrunkBackendOptions options = {})
+      : trunk(context), executor(threads) {
+    options.kv_bytes = pages * kPageBytes;
+    backend =
+        std::make_unique<TrunkBackend>(trunk, tokenizer, executor, options);
+  }
+  std::map<RequestId, Completion> RunAll() {
+    std::vector<Completion> done;
+    while (backend->Step(done)) {
+    }
+    std::map<RequestId, Completion> by_id;
+    for (Completion& c : done) by_id[c.id] = std::move(c);
+    return by_id;
+  }
+  void ExpectSound() {
+    EXPECT_EQ(trunk.damaged, 0);
+    EXPECT_EQ(trunk.written_while_shared, 0);
+    const BackendStats& stats = backend->stats();
+    EXPECT_EQ(trunk.tokens, stats.tokens_computed);
+    EXPECT_EQ(stats.tokens_computed, stats.tokens_needed - stats.tokens_shared +
+                                         stats.tokens_recomputed);
+    const PagePool& pool = backend->pool();
+    EXPECT_EQ(pool.used() + pool.free(), pool.total());
+  }
+  void ExpectEmpty() {
+    ExpectSound();
+    EXPECT_EQ(backend->pool().used(), 0);
+    EXPECT_EQ(backend->sequences().live(), 0);
+  }
+  FakeTrunk trunk;
+  PieceTokenizer tokenizer;
+  Executor executor;
+  std::unique_ptr<TrunkBackend> backend;
+};
+
+}  // namespace espalier
+
+#endif  // ESPALIER_TESTS_MODELS_SCHEDULE_BACKEND_FIXTURE_H_
