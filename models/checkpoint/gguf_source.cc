@@ -1,15 +1,286 @@
 #include "models/checkpoint/gguf_source.h"
 
+#include <cstring>
+#include <set>
+#include <span>
+#include <utility>
+#include <vector>
+
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "models/checkpoint/gguf.h"
+#include "models/checkpoint/gguf_config.h"
+#include "src/base/check.h"
+#include "src/base/status_macros.h"
 
 namespace espalier {
+namespace {
+
+// What a part is called in a file: after "blk.N." if it is a layer's, and
+// with a name of the three in one where `fused`.
+std::string TensorName(Part part, int layer, bool fused) {
+  const auto name = [&]() -> const char* {
+    switch (part) {
+      case Part::kEmbedding:
+        return "token_embd.weight";
+      case Part::kPositions:
+        return "position_embd.weight";
+      case Part::kInputNorm:
+        return "attn_norm.weight";
+      case Part::kInputNormBias:
+        return "attn_norm.bias";
+      case Part::kQuery:
+        return fused ? "attn_qkv.weight" : "attn_q.weight";
+      case Part::kQueryBias:
+        return fused ? "attn_qkv.bias" : "attn_q.bias";
+      case Part::kKey:
+        return fused ? "attn_qkv.weight" : "attn_k.weight";
+      case Part::kKeyBias:
+        return fused ? "attn_qkv.bias" : "attn_k.bias";
+      case Part::kValue:
+        return fused ? "attn_qkv.weight" : "attn_v.weight";
+      case Part::kValueBias:
+        return fused ? "attn_qkv.bias" : "attn_v.bias";
+      case Part::kQueryNorm:
+        return "attn_q_norm.weight";
+      case Part::kKeyNorm:
+        return "attn_k_norm.weight";
+      case Part::kOutput:
+        return "attn_output.weight";
+      case Part::kOutputBias:
+        return "attn_output.bias";
+      case Part::kPostNorm:
+        return "ffn_norm.weight";
+      case Part::kPostNormBias:
+        return "ffn_norm.bias";
+      case Part::kGate:
+        return "ffn_gate.weight";
+      case Part::kGateBias:
+        return "ffn_gate.bias";
+      case Part::kUp:
+        return "ffn_up.weight";
+      case Part::kUpBias:
+        return "ffn_up.bias";
+      case Part::kDown:
+        return "ffn_down.weight";
+      case Part::kDownBias:
+        return "ffn_down.bias";
+      case Part::kFinalNorm:
+        return "output_norm.weight";
+      case Part::kFinalNormBias:
+        return "output_norm.bias";
+      case Part::kLmHead:
+        return "output.weight";
+      case Part::kHead:
+      case Part::kHeadBias:
+        return "";  // no configuration of a GGUF file has one
+    }
+    return "";
+  };
+  return IsLayerPart(part) ? absl::StrCat("blk.", layer, ".", name()) : name();
+}
+
+Storage StorageOf(GgufTensorType type) {
+  switch (type) {
+    case GgufTensorType::kF32:
+      return Storage::kFp32;
+    case GgufTensorType::kF16:
+      return Storage::kFp16;
+    case GgufTensorType::kBF16:
+      return Storage::kBf16;
+    case GgufTensorType::kQ8_0:
+      return Storage::kQ8_0;
+    case GgufTensorType::kQ4_0:
+      return Storage::kQ4_0;
+    case GgufTensorType::kQ6_K:
+      return Storage::kQ6_K;
+  }
+  return Storage::kFp32;
+}
+
+bool IsQueryOrKey(Part part) {
+  return part == Part::kQuery || part == Part::kQueryBias ||
+         part == Part::kKey || part == Part::kKeyBias;
+}
+
+// Rows of the parts that a fused tensor holds before `part`.
+int64_t RowsBefore(const TrunkConfig& config, Part part) {
+  const int64_t queries = ShapeOf(config, Part::kQuery).rows;
+  const int64_t keys = ShapeOf(config, Part::kKey).rows;
+  if (part == Part::kKey || part == Part::kKeyBias) return queries;
+  if (part == Part::kValue || part == Part::kValueBias) return queries + keys;
+  return 0;
+}
+
+class GgufSource : public TensorSource {
+ public:
+  GgufSource(GgufFile file, TrunkConfig config)
+      : file_(std::move(file)), config_(std::move(config)) {}
+
+  // Finds every part; nothing else is used before.
+  absl::Status Index();
+
+  const TrunkConfig& config() const override { return config_; }
+  Storage storage(Part part, int layer) const override {
+    return StorageOf(At(part, layer).type);
+  }
+  void Read(Part part, int layer, int64_t begin, int64_t end,
+            float* out) const override;
+  void Release(Part part, int layer) const override {
+    const Slot& slot = At(part, layer);
+    file_.file().Release(
+        slot.rows.first(static_cast<size_t>(slot.count) * slot.row_bytes));
+  }
+  int64_t bytes() const override {
+    return static_cast<int64_t>(file_.file().bytes().size());
+  }
+
+ private:
+  struct Slot {
+    GgufTensorType type = GgufTensorType::kF32;
+    std::span<const std::byte> rows;
+    size_t row_bytes = 0;
+    int64_t count = 0;    // rows
+    int64_t columns = 0;  // 0: there is no such part
+    // Of a head of this size row t h/2 + i stands at 2 i + t; 0: in order.
+    int64_t interleaved = 0;
+  };
+  const Slot& At(Part part, int layer) const {
+    const Slot& slot = slots_[SlotIndex(part, layer)];
+    ESP_CHECK(slot.columns > 0);
+    return slot;
+  }
+  static size_t SlotIndex(Part part, int layer) {
+    return static_cast<size_t>(layer) * kParts + static_cast<size_t>(part);
+  }
+  absl::Status Place(Part part, int layer, std::set<std::string>& used);
+  absl::Status CheckNothingElse(const std::set<std::string>& used) const;
+  bool OutputIsEmbedding() const;
+
+  const GgufFile file_;
+  TrunkConfig config_;
+  std::vector<Slot> slots_;  // by SlotIndex
+};
+
+// GPT-2's files repeat the embedding as the output.
+bool GgufSource::OutputIsEmbedding() const {
+  const GgufTensor* output = file_.FindTensor("output.weight");
+  const GgufTensor* embedding = file_.FindTensor("token_embd.weight");
+  return output != nullptr && output->type == embedding->type &&
+         output->extents == embedding->extents &&
+         std::memcmp(file_.data(*output).data(), file_.data(*embedding).data(),
+                     output->bytes) == 0;
+}
+
+absl::Status GgufSource::Index() {
+  // A number of layers that the file cannot hold is not made room for.
+  if (static_cast<size_t>(config_.layers) > file_.tensors().size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(file_.path(), ": expected ", config_.layers,
+                     " layers, found ", file_.tensors().size(), " tensors"));
+  }
+  std::set<std::string> used = {"rope_freqs.weight"};
+  if (config_.architecture == Architecture::kGpt2 && OutputIsEmbedding()) {
+    config_.tied_embeddings = true;
+    used.insert("output.weight");
+  }
+  slots_.resize(SlotIndex(static_cast<Part>(0), config_.layers));
+  for (int part = 0; part < kParts; ++part) {
+    const Part p = static_cast<Part>(part);
+    const int layers = IsLayerPart(p) ? config_.layers : 1;
+    for (int layer = 0; layer < layers; ++layer) {
+      ESP_RETURN_IF_ERROR(Place(p, layer, used));
+    }
+  }
+  return CheckNothingElse(used);
+}
+
+absl::Status GgufSource::Place(Part part, int layer,
+                               std::set<std::string>& used) {
+  const PartShape shape = ShapeOf(config_, part);
+  if (shape.rows == 0) return absl::OkStatus();
+  const bool fused = config_.architecture == Architecture::kGpt2;
+  const std::string name = TensorName(part, layer, fused);
+  const GgufTensor* tensor = file_.FindTensor(name);
+  const bool matrix = shape.columns > 1;
+  const bool in_fused = fused && name.find("attn_qkv") != std::string::npos;
+  const int64_t rows = in_fused ? RowsBefore(config_, Part::kValue) +
+                                      ShapeOf(config_, Part::kValue).rows
+                                : shape.rows;
+  std::vector<int64_t> expected = {rows};
+  if (matrix) expected.insert(expected.begin(), shape.columns);
+  if (tensor == nullptr) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(file_.path(), ": tensor ", name, " [",
+                     absl::StrJoin(expected, ", "), "] is missing"));
+  }
+  const GgufBlock block = BlockOf(static_cast<uint32_t>(tensor->type));
+  if (tensor->extents != expected || (!matrix && block.elements > 1)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        file_.path(), ": tensor ", name, ": expected [",
+        absl::StrJoin(expected, ", "), "]", matrix ? "" : " in F32 or F16",
+        ", found ", GgufTensorTypeName(static_cast<uint32_t>(tensor->type)),
+        " [", absl::StrJoin(tensor->extents, ", "), "]"));
+  }
+  Slot& slot = slots_[SlotIndex(part, layer)];
+  slot.type = tensor->type;
+  slot.count = shape.rows;
+  slot.columns = shape.columns;
+  slot.row_bytes = tensor->bytes / static_cast<size_t>(rows);
+  const int64_t before = in_fused ? RowsBefore(config_, part) : 0;
+  slot.rows =
+      file_.data(*tensor).subspan(static_cast<size_t>(before) * slot.row_bytes);
+  if (config_.architecture == Architecture::kLlama && IsQueryOrKey(part)) {
+    slot.interleaved = config_.head_dim;
+  }
+  used.insert(name);
+  return absl::OkStatus();
+}
+
+absl::Status GgufSource::CheckNothingElse(
+    const std::set<std::string>& used) const {
+  for (const auto& [name, tensor] : file_.tensors()) {
+    if (used.contains(name)) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        file_.path(), ": tensor ", name, " [",
+        absl::StrJoin(tensor.extents, ", "),
+        "] is none of this architecture's: the model would compute something "
+        "else without it"));
+  }
+  return absl::OkStatus();
+}
+
+void GgufSource::Read(Part part, int layer, int64_t begin, int64_t end,
+                      float* out) const {
+  const Slot& slot = At(part, layer);
+  ESP_CHECK(0 <= begin && begin <= end && end <= slot.count);
+  const auto row = [&](int64_t at) {
+    return slot.rows.data() + static_cast<size_t>(at) * slot.row_bytes;
+  };
+  if (slot.interleaved == 0) {
+    ReadGgufBlocks(slot.type, row(begin), (end - begin) * slot.columns, out);
+    return;
+  }
+  const int64_t head = slot.interleaved;
+  for (int64_t r = begin; r < end; ++r) {
+    const int64_t within = r % head;
+    const int64_t stored =
+        r - within + within % (head / 2) * 2 + within / (head / 2);
+    ReadGgufBlocks(slot.type, row(stored), slot.columns,
+                   out + (r - begin) * slot.columns);
+  }
+}
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<TensorSource>> OpenGguf(
     const std::string& path) {
-  return absl::UnimplementedError(
-      absl::StrCat(path,
-                   ": expected a Hugging Face folder, found a GGUF file; use "
-                   "the folder it was made from"));
+  ESP_ASSIGN_OR_RETURN(GgufFile file, GgufFile::Open(path));
+  ESP_ASSIGN_OR_RETURN(TrunkConfig config, ReadGgufConfig(file));
+  auto source =
+      std::make_unique<GgufSource>(std::move(file), std::move(config));
+  ESP_RETURN_IF_ERROR(source->Index());
+  return source;
 }
 
 }  // namespace espalier

@@ -2,7 +2,10 @@
 //
 //   ESP_ASSIGN_OR_RETURN(auto source, OpenGguf("model.gguf"));
 //
-// Stateless functions: thread-safe.
+// Rows come as Hugging Face's Llama has them: the query and key rows of
+// llama files, stored with the two halves of each head interleaved (their
+// rotary pairs are neighbours), are put back in order, and the fused query,
+// key and value of GPT-2 is taken apart.
 #ifndef ESPALIER_MODELS_CHECKPOINT_GGUF_SOURCE_H_
 #define ESPALIER_MODELS_CHECKPOINT_GGUF_SOURCE_H_
 
