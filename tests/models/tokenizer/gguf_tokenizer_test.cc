@@ -1,0 +1,249 @@
+#include "models/tokenizer/gguf_tokenizer.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "models/tokenizer/byte_alphabet.h"
+#include "nlohmann/json.hpp"
+#include "src/base/files.h"
+#include "src/base/random.h"
+#include "tests/models/testing/gguf_builder.h"
+#include "tests/models/testing/random_checkpoint.h"
+
+namespace espalier {
+namespace {
+
+using nlohmann::json;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr int32_t kNormal = 1, kControl = 3, kUserDefined = 4, kUnused = 5;
+
+// The folder of public tokenizer files, or "" where it is not set.
+std::string Data() {
+  const char* root = std::getenv("ESPALIER_DATA");
+  return root == nullptr ? "" : std::string(root) + "/tokenizers/";
+}
+
+#define SKIP_WITHOUT_DATA() \
+  if (Data().empty())       \
+  GTEST_SKIP() << "set ESPALIER_DATA to the folder of public test data"
+
+// The strings of NAME.inp with the ids of NAME.out are encoded so.
+void ExpectVectors(const Tokenizer& tokenizer, const std::string& name) {
+  const std::string stem = Data() + "vectors/ggml-vocab-" + name + ".gguf";
+  const std::vector<std::string> texts = absl::StrSplit(
+      ReadFile(stem + ".inp").value(), "\n__ggml_vocab_test__\n");
+  std::istringstream output(ReadFile(stem + ".out").value());
+  std::string line;
+  size_t checked = 0;
+  for (; checked < texts.size() && std::getline(output, line); ++checked) {
+    std::vector<int32_t> ids;
+    std::istringstream numbers(line);
+    for (int32_t id; numbers >> id;) ids.push_back(id);
+    const auto encoded = tokenizer.Encode(texts[checked]);
+    ASSERT_TRUE(encoded.ok()) << encoded.status();
+    EXPECT_EQ(*encoded, ids) << testing::PrintToString(texts[checked]);
+  }
+  EXPECT_GE(checked, 46u);
+}
+
+// A file with nothing but the vocabulary of FOLDER/{encoder.json,vocab.bpe}.
+std::string VocabularyOnly(const std::string& folder, const std::string& pre,
+                           const std::vector<std::string>& control) {
+  const json vocab = json::parse(ReadFile(folder + "/encoder.json").value());
+  std::vector<std::string> tokens(vocab.size());
+  for (const auto& [token, id] : vocab.items()) tokens.at(id) = token;
+  std::vector<int32_t> kinds(tokens.size(), kNormal);
+  for (const std::string& token : control) {
+    const auto at = std::find(tokens.begin(), tokens.end(), token);
+    if (at == tokens.end()) {
+      tokens.push_back(token);
+      kinds.push_back(kControl);
+    } else {
+      kinds[static_cast<size_t>(at - tokens.begin())] = kControl;
+    }
+  }
+  std::vector<std::string> merges;
+  std::istringstream lines(ReadFile(folder + "/vocab.bpe").value());
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.empty() && line.substr(0, 9) != "#version:") {
+      merges.push_back(line);
+    }
+  }
+  GgufBuilder file;
+  file.Text("tokenizer.ggml.model", "gpt2")
+      .Text("tokenizer.ggml.pre", pre)
+      .Texts("tokenizer.ggml.tokens", tokens)
+      .Wholes("tokenizer.ggml.token_type", kinds)
+      .Texts("tokenizer.ggml.merges", merges);
+  return file.Write(TempFolder() + "/vocab.gguf");
+}
+
+std::unique_ptr<Tokenizer> Load(const std::string& path) {
+  auto tokenizer = Tokenizer::Load(path);
+  EXPECT_TRUE(tokenizer.ok()) << tokenizer.status();
+  return tokenizer.ok() ? *std::move(tokenizer) : nullptr;
+}
+
+TEST(GgufTokenizerTest, Gpt2VectorsOfAnotherImplementation) {
+  SKIP_WITHOUT_DATA();
+  const auto t =
+      Load(VocabularyOnly(Data() + "gpt2", "gpt-2", {"<|endoftext|>"}));
+  ASSERT_NE(t, nullptr);
+  EXPECT_EQ(t->vocab_size(), 50257);
+  ExpectVectors(*t, "gpt-2");
+  EXPECT_THAT(*t->Encode("a<|endoftext|>", true), ElementsAre(64, 50256));
+  EXPECT_GT(t->Encode("a<|endoftext|>")->size(), 2u);
+  EXPECT_EQ(t->TokenBytes(50256), "");
+  EXPECT_EQ(t->Decode(*t->Encode("Führer \xFF ½")), "Führer \xFF ½");
+}
+
+TEST(GgufTokenizerTest, Llama3VectorsOfAnotherImplementation) {
+  SKIP_WITHOUT_DATA();
+  const auto t = Load(
+      VocabularyOnly(Data() + "llama3", "llama-bpe", {"<|begin_of_text|>"}));
+  ASSERT_NE(t, nullptr);
+  ExpectVectors(*t, "llama-bpe");
+  EXPECT_EQ(t->Encode("<|begin_of_text|>x", true)->front(), 128000);
+}
+
+// All bytes, and "ab" and "12".
+GgufBuilder Small(const std::string& pre = "gpt-2") {
+  std::vector<std::string> tokens;
+  for (int b = 0; b < 256; ++b) {
+    tokens.emplace_back(SpellByte(static_cast<uint8_t>(b)));
+  }
+  std::vector<int32_t> kinds(256, kNormal);
+  for (const auto& [token, kind] :
+       {std::pair("ab", kNormal), std::pair("12", kNormal),
+        std::pair("<end>", kControl), std::pair("  ", kUserDefined),
+        std::pair("[PAD260]", kUnused)}) {
+    tokens.emplace_back(token);
+    kinds.push_back(kind);
+  }
+  GgufBuilder file;
+  file.Text("tokenizer.ggml.model", "gpt2")
+      .Text("tokenizer.ggml.pre", pre)
+      .Texts("tokenizer.ggml.tokens", tokens)
+      .Wholes("tokenizer.ggml.token_type", kinds)
+      .Texts("tokenizer.ggml.merges", {"a b", "1 2"});
+  return file;
+}
+
+std::string Put(const GgufBuilder& file) {
+  return file.Write(TempFolder() + "/t.gguf");
+}
+
+void ExpectRefused(const GgufBuilder& file, const std::string& what) {
+  const std::string path = Put(file);
+  const auto tokenizer = Tokenizer::Load(path);
+  ASSERT_FALSE(tokenizer.ok()) << what;
+  EXPECT_THAT(std::string(tokenizer.status().message()),
+              testing::AllOf(HasSubstr(path), HasSubstr(what)));
+}
+
+TEST(GgufTokenizerTest, KindsOfTokensDecideHowTheyAreFound) {
+  const auto t = Load(Put(Small()));
+  ASSERT_NE(t, nullptr);
+  EXPECT_THAT(*t->Encode("ab  a"), ElementsAre(256, 259, 'a'));
+  EXPECT_THAT(*t->Encode("b<end>", true), ElementsAre('b', 258));
+  EXPECT_EQ(t->Encode("<end>")->size(), 5u);
+  EXPECT_EQ(t->Encode("[PAD260]", true)->size(), 8u);  // stands for no text
+  EXPECT_EQ(t->TokenBytes(259), "  ");
+  EXPECT_EQ(t->TokenBytes(258), "");
+  EXPECT_EQ(t->TokenBytes(260), "");
+}
+
+TEST(GgufTokenizerTest, TheNameOfThePatternDecidesHowTextIsCut) {
+  // GPT-2 joins digits, Qwen2 and SmolLM cut before each of them.
+  EXPECT_THAT(*Load(Put(Small("gpt-2")))->Encode("12"), ElementsAre(257));
+  EXPECT_THAT(*Load(Put(Small("llama-bpe")))->Encode("12"), ElementsAre(257));
+  EXPECT_THAT(*Load(Put(Small("qwen2")))->Encode("12"), ElementsAre('1', '2'));
+  EXPECT_THAT(*Load(Put(Small("tekken")))->Encode("12"), ElementsAre('1', '2'));
+  EXPECT_THAT(*Load(Put(Small("smollm")))->Encode("12"), ElementsAre('1', '2'));
+  // Qwen2's tokenizer composes first: e and a combining acute are U+00E9.
+  const auto qwen = Load(Put(Small("qwen2")));
+  EXPECT_EQ(qwen->Decode(*qwen->Encode("e\xCC\x81")), "\xC3\xA9");
+  ExpectRefused(Small("llama-bpee"), "did you mean \"llama-bpe\"");
+}
+
+TEST(GgufTokenizerTest, TheTokenizerJsonInTheFileDecides) {
+  GgufBuilder file = Small();
+  file.Text("tokenizer.huggingface.json",
+            json{{"model",
+                  {{"type", "BPE"},
+                   {"vocab", {{"x", 0}, {"y", 1}, {"xy", 2}}},
+                   {"merges", {"x y"}}}},
+                 {"pre_tokenizer",
+                  {{"type", "ByteLevel"}, {"add_prefix_space", false}}}}
+                .dump());
+  EXPECT_THAT(*Load(Put(file))->Encode("xyy"), ElementsAre(2, 1));
+}
+
+TEST(GgufTokenizerTest, DamagedVocabulariesAreRefused) {
+  ExpectRefused(GgufBuilder(), "tokenizer.ggml.model: found nothing");
+  GgufBuilder bert;
+  bert.Text("tokenizer.ggml.model", "bert");
+  ExpectRefused(bert, "found bert");
+  GgufBuilder number;
+  number.Whole("tokenizer.ggml.model", 3);
+  ExpectRefused(number, "expected a text, found 3");
+  const auto base = [] {
+    GgufBuilder file;
+    file.Text("tokenizer.ggml.model", "gpt2");
+    return file;
+  };
+  ExpectRefused(base(), "tokenizer.ggml.tokens: expected an array of texts");
+  ExpectRefused(base().Texts("tokenizer.ggml.tokens", {"a"}),
+                "tokenizer.ggml.merges");
+  ExpectRefused(base().Wholes("tokenizer.ggml.tokens", {1}),
+                "found another value at 0");
+  ExpectRefused(base()
+                    .Texts("tokenizer.ggml.tokens", {"a", "b"})
+                    .Wholes("tokenizer.ggml.token_type", {1}),
+                "expected an array of 2 whole numbers, found an array of 1");
+  for (const char* merge : {"ab", "a ", "", " "}) {
+    ExpectRefused(base()
+                      .Texts("tokenizer.ggml.tokens", {"a", "b"})
+                      .Texts("tokenizer.ggml.merges", {merge}),
+                  "merge 0: expected two tokens");
+  }
+  ExpectRefused(base()
+                    .Texts("tokenizer.ggml.tokens", {"a", "b"})
+                    .Texts("tokenizer.ggml.merges", {"a b"}),
+                "\"ab\" is not in the vocabulary");
+}
+
+TEST(GgufTokenizerTest, DamagedBytesNeverDoMoreThanFail) {
+  const std::string whole = Small().Bytes();
+  RandomStream random(StreamKey(17, 0, 0, Purpose::kTest));
+  const std::string path = TempFolder() + "/f.gguf";
+  int loaded = 0;
+  for (int round = 0; round < 1000; ++round) {
+    std::string bytes = whole;
+    for (int i = random.Range(1, 3); i > 0; --i) {
+      bytes[random.Below(static_cast<uint32_t>(bytes.size()))] =
+          static_cast<char>(random.Next32());
+    }
+    WriteFast(path, bytes);
+    const auto t = Tokenizer::Load(path);
+    if (!t.ok()) continue;
+    ++loaded;
+    const auto ids = (*t)->Encode("ab 12  <end>", true);
+    if (ids.ok()) (*t)->Decode(*ids);
+  }
+  EXPECT_GT(loaded, 0);
+  EXPECT_LT(loaded, 1000);
+}
+
+}  // namespace
+}  // namespace espalier
