@@ -187,10 +187,14 @@ void Decode(benchmark::State& state, int millions, WeightKind kind) {
 void Branches(benchmark::State& state, WeightKind kind, bool share) {
   Executor executor(1);
   CpuTrunk& trunk = Get(100, kind).trunk;
+  int64_t read = 0;
   for (auto _ : state) {
     Paths paths(trunk, 32, 512, share ? 512 : 0, 576, executor);
+    const int64_t before = trunk.kv_bytes_read(paths.memory());
     for (int i = 0; i < 64; ++i) paths.Step(512 + i);
+    read = trunk.kv_bytes_read(paths.memory()) - before;
   }
+  state.counters["kv_MB_a_step"] = static_cast<double>(read) / 64e6;
   state.counters["tokens_per_s"] = benchmark::Counter(
       32 * 64, benchmark::Counter::kIsIterationInvariantRate);
 }

@@ -23,6 +23,11 @@ class CpuTrunk : public Trunk {
 
   const TrunkConfig& config() const override { return net_.config; }
   const Network& network() const { return net_; }
+  // Bytes of keys and values that attention has read so far.
+  int64_t kv_bytes_read(const PageMemory& pages) const {
+    return step_.pages_read() * pages.page_bytes() /
+           (net_.config.layers * net_.config.kv_heads);
+  }
   std::unique_ptr<PageMemory> NewPages() const override;
   void Forward(absl::Span<const Segment> segments, PageMemory& pages,
                Executor& executor) override;

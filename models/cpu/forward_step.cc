@@ -268,16 +268,16 @@ void ForwardStep::AttendItem(const NetworkLayer& layer, int index, int chunk) {
   const size_t row = static_cast<size_t>(item.row);
   thread_local std::vector<float> out;
   out.resize(static_cast<size_t>(item.rows * width));
-  path_->Attend(*pages_,
-                {.layer = index,
-                 .kv_head = kv_head,
-                 .rows = item.rows,
-                 .group = group,
-                 .positions = positions_.data() + row,
-                 .pages = page_tables_.data() + row,
-                 .window = c.sliding_window,
-                 .queries = Query(item.row, kv_head * group)},
-                out.data());
+  const AttendRows task = {.layer = index,
+                           .kv_head = kv_head,
+                           .rows = item.rows,
+                           .group = group,
+                           .positions = positions_.data() + row,
+                           .pages = page_tables_.data() + row,
+                           .window = c.sliding_window,
+                           .queries = Query(item.row, kv_head * group)};
+  const int read = path_->Attend(*pages_, task, out.data());
+  pages_read_.fetch_add(read, std::memory_order_relaxed);
   if (!by_rows_) {
     path_->PutBlock(*layer.output, out.data(), static_cast<size_t>(width),
                     item.row, item.rows, kv_head * width, width,

@@ -9,7 +9,9 @@
 #ifndef ESPALIER_MODELS_CPU_FORWARD_STEP_H_
 #define ESPALIER_MODELS_CPU_FORWARD_STEP_H_
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -28,6 +30,11 @@ class ForwardStep {
              int threads);
   absl::Span<const int> chunks() const { return chunks_; }
   void Run(int phase, int chunk);
+  // Pages of one layer and KV head that attention has read since this object
+  // was made; a page that rows share counts once.
+  int64_t pages_read() const {
+    return pages_read_.load(std::memory_order_relaxed);
+  }
 
  private:
   enum class Stage {
@@ -97,6 +104,7 @@ class ForwardStep {
   ProductPlan heads_plan_, output_plan_, up_plan_, down_plan_;
   std::vector<Stage> stages_;  // of each layer
   std::vector<int> chunks_;    // of each phase
+  std::atomic<int64_t> pages_read_{0};
 };
 
 }  // namespace espalier

@@ -26,6 +26,18 @@ WeightKind Kind(const TensorSource& source, WeightChoice choice) {
                                                            : WeightKind::kBf16;
 }
 
+Packing Packed(WeightKind kind) {
+  switch (kind) {
+    case WeightKind::kFp32:
+      return Packing::kFp32;
+    case WeightKind::kBf16:
+      return Packing::kBf16;
+    case WeightKind::kInt8:
+      return Packing::kInt8;
+  }
+  return Packing::kFp32;
+}
+
 // The path for weights of this kind.
 const KernelPath& Choose(const TrunkConfig& config, WeightKind kind,
                          const TrunkOptions& options) {
@@ -41,9 +53,7 @@ absl::StatusOr<std::unique_ptr<Trunk>> Trunk::Load(
     const std::string& path, const TrunkOptions& options) {
   ESP_ASSIGN_OR_RETURN(const auto source, TensorSource::Open(path));
   const WeightKind kind = Kind(*source, options.weights);
-  const MemoryPlan plan = PlanMemory(
-      *source, kind == WeightKind::kInt8 ? Packing::kInt8 : Packing::kAsStored,
-      options.kv_bytes);
+  const MemoryPlan plan = PlanMemory(*source, Packed(kind), options.kv_bytes);
   ESP_RETURN_IF_ERROR(CheckFits(path, plan, ReadAvailableMemory()));
   const KernelPath& kernels = Choose(source->config(), kind, options);
   return std::make_unique<CpuTrunk>(Network::Pack(*source, kernels, kind),

@@ -365,7 +365,7 @@ void PutTileQuery(const float* query, int head_dim, float scale,
   }
 }
 
-void AttendTiles(PageMemory& memory, const AttendRows& task, float* out) {
+int AttendTiles(PageMemory& memory, const AttendRows& task, float* out) {
   TilePages& pages = Tiles(memory);
   const TileScope tiles;
   const int dims = pages.dims();
@@ -391,6 +391,7 @@ void AttendTiles(PageMemory& memory, const AttendRows& task, float* out) {
           _mm512_mul_ps(_mm512_loadu_ps(s.sums.data() + at + d), inverse));
     }
   }
+  return static_cast<int>(s.runs.size());
 }
 
 }  // namespace espalier

@@ -60,9 +60,9 @@ class TilePath : public KernelPath {
                 std::byte* to) const override {
     PutTileQuery(query, head_dim, scale, to);
   }
-  void Attend(PageMemory& pages, const AttendRows& rows,
-              float* out) const override {
-    AttendTiles(pages, rows, out);
+  int Attend(PageMemory& pages, const AttendRows& rows,
+             float* out) const override {
+    return AttendTiles(pages, rows, out);
   }
 };
 

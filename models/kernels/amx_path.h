@@ -49,7 +49,7 @@ void StoreTileValue(PageMemory& pages, PageId page, int layer, int kv_head,
                     int slot, const float* value);
 // bf16, padded to 32; scaled by `scale` log2(e), for weights are powers of 2.
 void PutTileQuery(const float* query, int head_dim, float scale, std::byte* to);
-void AttendTiles(PageMemory& pages, const AttendRows& rows, float* out);
+int AttendTiles(PageMemory& pages, const AttendRows& rows, float* out);
 
 }  // namespace espalier
 

@@ -108,8 +108,9 @@ class KernelPath {
   virtual void PutQuery(const float* query, int head_dim, float scale,
                         std::byte* to) const = 0;
   // out[(r * group + h) * PadHead(head_dim) ..]: softmax-weighted values.
-  virtual void Attend(PageMemory& pages, const AttendRows& rows,
-                      float* out) const = 0;
+  // Returns how many pages were read, one that rows share counted once.
+  virtual int Attend(PageMemory& pages, const AttendRows& rows,
+                     float* out) const = 0;
 };
 
 // Plain C++ and AVX2 or AVX-512 as the machine has it; fp32 activations, keys

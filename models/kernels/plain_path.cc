@@ -88,13 +88,14 @@ class FloatPath : public KernelPath {
     for (int i = 0; i < head_dim; ++i) out[i] = query[i] * scale;
   }
 
-  void Attend(PageMemory& memory, const AttendRows& task,
-              float* out) const override {
+  int Attend(PageMemory& memory, const AttendRows& task,
+             float* out) const override {
     PlainPages& pages = Plain(memory);
     const size_t width = static_cast<size_t>(task.group) *
                          static_cast<size_t>(pages.shape().head_dim);
     const float* queries = reinterpret_cast<const float*>(task.queries);
     thread_local std::vector<const float*> keys, values;
+    int read = 0;
     for (int r = 0; r < task.rows; ++r) {
       const int position = task.positions[r];
       const int first =
@@ -107,10 +108,12 @@ class FloatPath : public KernelPath {
         keys[b] = pages.keys(task.pages[r][b], task.layer, task.kv_head);
         values[b] = pages.values(task.pages[r][b], task.layer, task.kv_head);
       }
+      read += static_cast<int>(blocks) - first / kPageSlots;
       const size_t at = static_cast<size_t>(r) * width;
       espalier::Attend(queries + at, task.group, keys.data(), values.data(),
                        first, position, pages.shape().head_dim, out + at);
     }
+    return read;
   }
 };
 

@@ -1,0 +1,103 @@
+// What int8 weights cost in perplexity on the shipped models, on solutions of
+// problems that they were trained for.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_join.h"
+#include "datasets/generators/stories.h"
+#include "datasets/tasks/task_registry.h"
+#include "models/cpu/trunk.h"
+#include "models/pages/page_pool.h"
+#include "models/tokenizer/tokenizer.h"
+
+namespace espalier {
+namespace {
+
+std::string ZooFolder(const std::string& name) {
+  if (const char* zoo = std::getenv("ESPALIER_ZOO")) {
+    return std::string(zoo) + "/" + name;
+  }
+  return std::filesystem::path(__FILE__).parent_path() / "../../../models/zoo" /
+         name;
+}
+
+struct Text {
+  std::vector<int32_t> tokens;
+  size_t prompt = 0;  // of these
+};
+
+std::vector<Text> StoryTexts(const Tokenizer& tokenizer, int count) {
+  const Task* task = *FindTask("stories");
+  std::vector<Text> out;
+  for (uint64_t i = 0; i < static_cast<uint64_t>(count); ++i) {
+    const GradedProblem story =
+        MakeStory(*FindStoryBand("hard"), kFirstTestSeed, i);
+    Text text{.tokens = *tokenizer.Encode(*task->Render(story.problem), true)};
+    text.prompt = text.tokens.size();
+    const auto rest =
+        *tokenizer.Encode(absl::StrJoin(story.reference.steps, "\n") + "\n");
+    text.tokens.insert(text.tokens.end(), rest.begin(), rest.end());
+    out.push_back(std::move(text));
+  }
+  return out;
+}
+
+// Of the solutions' tokens, prompts given.
+double Perplexity(const std::string& folder, const TrunkOptions& options,
+                  const std::vector<Text>& texts) {
+  const auto trunk = Trunk::Load(folder, options).value();
+  const size_t d = static_cast<size_t>(trunk->config().hidden_size);
+  const size_t v = static_cast<size_t>(trunk->config().vocab_size);
+  Executor executor(1);
+  double sum = 0, count = 0;
+  for (const Text& text : texts) {
+    const auto memory = trunk->NewPages();
+    PagePool pool(*memory, 64 << 20);
+    std::vector<PageId> pages;
+    for (size_t i = 0; i * kPageSlots < text.tokens.size(); ++i) {
+      pages.push_back(pool.Allocate());
+    }
+    std::vector<float> hidden(text.tokens.size() * d), logits(v);
+    const Segment segment{
+        .pages = pages, .tokens = text.tokens, .all_hidden = hidden.data()};
+    trunk->Forward(absl::MakeConstSpan(&segment, 1), *memory, executor);
+    for (size_t t = text.prompt; t < text.tokens.size(); ++t) {
+      trunk->Logits(hidden.data() + (t - 1) * d, 1, logits.data(), executor);
+      double total = 0;
+      for (const float l : logits) total += std::exp(static_cast<double>(l));
+      sum += std::log(total) - logits[static_cast<size_t>(text.tokens[t])];
+      ++count;
+    }
+  }
+  return std::exp(sum / count);
+}
+
+TEST(Int8QualityTest, PerplexityOfStoriesChangesByHalfAPercentAtMost) {
+  const std::string folder = ZooFolder("stories");
+  const auto tokenizer = Tokenizer::Load(folder).value();
+  const auto texts = StoryTexts(*tokenizer, 150);
+  const double exact =
+      Perplexity(folder, {.weights = WeightChoice::kFp32}, texts);
+  for (const bool plain : {true, false}) {
+    for (const WeightChoice weights :
+         {WeightChoice::kBf16, WeightChoice::kInt8}) {
+      const double rounded = Perplexity(
+          folder, {.weights = weights, .plain_kernels = plain}, texts);
+      std::printf("%s %s: %.5f, fp32 %.5f, %+.3f %%\n",
+                  plain ? "plain" : "best",
+                  weights == WeightChoice::kInt8 ? "int8" : "bf16", rounded,
+                  exact, 100 * (rounded / exact - 1));
+      EXPECT_LT(std::fabs(rounded / exact - 1), 0.005);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace espalier
