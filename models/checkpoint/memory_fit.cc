@@ -25,19 +25,16 @@ constexpr int64_t kProgramBytes = int64_t{64} << 20;
 // Weights that share a scale in four-bit packing.
 constexpr int64_t kGroup = 32;
 
-int64_t MatrixBytes(Packing packing, Storage storage, PartShape shape) {
+int64_t MatrixBytes(Packing packing, PartShape shape) {
   const int64_t count = shape.rows * shape.columns;
-  if (packing == Packing::kInt8) return count + 4 * shape.rows;
-  if (packing == Packing::kInt4) return count / 2 + 2 * count / kGroup;
-  switch (storage) {
-    case Storage::kFp32:
+  switch (packing) {
+    case Packing::kFp32:
       return 4 * count;
-    case Storage::kFp16:
-    case Storage::kBf16:
+    case Packing::kBf16:
       return 2 * count;
-    case Storage::kQ8_0:
-      return count + 2 * count / kGroup;
-    case Storage::kQ4_0:
+    case Packing::kInt8:
+      return count + 4 * shape.rows;
+    case Packing::kInt4:
       return count / 2 + 2 * count / kGroup;
   }
   return 0;
@@ -128,12 +125,8 @@ MemoryPlan PlanMemory(const TensorSource& source, Packing packing,
     const PartShape shape = ShapeOf(config, part);
     if (shape.rows == 0) continue;
     const int layers = IsLayerPart(part) ? config.layers : 1;
-    for (int layer = 0; layer < layers; ++layer) {
-      plan.weights +=
-          IsMatrix(part)
-              ? MatrixBytes(packing, source.storage(part, layer), shape)
-              : 4 * shape.rows;
-    }
+    plan.weights += layers * (IsMatrix(part) ? MatrixBytes(packing, shape)
+                                             : 4 * shape.rows);
   }
   // Limits beyond any machine still add up.
   plan.keys_and_values =

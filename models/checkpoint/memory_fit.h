@@ -1,6 +1,6 @@
 // Whether a model fits into memory, asked before anything of it is read.
 //
-//   MemoryPlan plan = PlanMemory(*source, Packing::kAsStored, kv_bytes);
+//   MemoryPlan plan = PlanMemory(*source, Packing::kBf16, kv_bytes);
 //   ESP_RETURN_IF_ERROR(CheckFits(path, plan, ReadAvailableMemory()));
 //   // m: does not fit into memory: 3.09 GB weights + 2.00 GB keys and values
 //   // + 0.12 GB working memory = 5.21 GB, available: 4.00 GB (MemAvailable of
@@ -18,11 +18,13 @@
 
 namespace espalier {
 
-// How matrices are kept once they are packed; vectors are fp32 always.
+// How matrices are kept once they are packed, whatever the file has; vectors
+// are fp32 always.
 enum class Packing : uint8_t {
-  kAsStored,  // bf16 for BF16 and F16, fp32 for F32, quantised as quantised
-  kInt8,      // a byte a weight, fp32 scales
-  kInt4,      // half a byte a weight, fp16 scales of groups
+  kFp32,
+  kBf16,
+  kInt8,  // a byte a weight, an fp32 scale a row
+  kInt4,  // half a byte a weight, fp16 scales of groups
 };
 
 // Bytes that a loaded model takes.

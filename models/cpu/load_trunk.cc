@@ -26,7 +26,7 @@ WeightKind Kind(const TensorSource& source, WeightChoice choice) {
                                                            : WeightKind::kBf16;
 }
 
-Packing Packed(WeightKind kind) {
+Packing PackingOf(WeightKind kind) {
   switch (kind) {
     case WeightKind::kFp32:
       return Packing::kFp32;
@@ -53,7 +53,8 @@ absl::StatusOr<std::unique_ptr<Trunk>> Trunk::Load(
     const std::string& path, const TrunkOptions& options) {
   ESP_ASSIGN_OR_RETURN(const auto source, TensorSource::Open(path));
   const WeightKind kind = Kind(*source, options.weights);
-  const MemoryPlan plan = PlanMemory(*source, Packed(kind), options.kv_bytes);
+  const MemoryPlan plan =
+      PlanMemory(*source, PackingOf(kind), options.kv_bytes);
   ESP_RETURN_IF_ERROR(CheckFits(path, plan, ReadAvailableMemory()));
   const KernelPath& kernels = Choose(source->config(), kind, options);
   return std::make_unique<CpuTrunk>(Network::Pack(*source, kernels, kind),
