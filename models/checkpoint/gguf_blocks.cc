@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "models/checkpoint/to_float.h"
 #include "src/base/bfloat16.h"
 
 namespace espalier {
@@ -97,16 +98,11 @@ void ReadGgufBlocks(GgufTensorType type, const std::byte* data, int64_t count,
   };
   switch (type) {
     case GgufTensorType::kF32:
-      std::memcpy(out, data, static_cast<size_t>(count) * sizeof(float));
-      return;
+      return ToFloats(DType::kF32, data, static_cast<size_t>(count), out);
     case GgufTensorType::kF16:
-      return each(1, 2, [](const std::byte* in, float* value) {
-        *value = Fp16ToFloat(Load16(in));
-      });
+      return ToFloats(DType::kF16, data, static_cast<size_t>(count), out);
     case GgufTensorType::kBF16:
-      return each(1, 2, [](const std::byte* in, float* value) {
-        *value = Bf16ToFloat(Load16(in));
-      });
+      return ToFloats(DType::kBF16, data, static_cast<size_t>(count), out);
     case GgufTensorType::kQ8_0:
       return each(32, 34, ReadQ8_0);
     case GgufTensorType::kQ4_0:

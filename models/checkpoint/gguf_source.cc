@@ -202,7 +202,7 @@ absl::Status GgufSource::Place(Part part, int layer,
   const bool fused = config_.architecture == Architecture::kGpt2;
   const std::string name = TensorName(part, layer, fused);
   const GgufTensor* tensor = file_.FindTensor(name);
-  const bool matrix = shape.columns > 1;
+  const bool matrix = IsMatrix(part);
   const bool in_fused = fused && name.find("attn_qkv") != std::string::npos;
   const int64_t rows = in_fused ? RowsBefore(config_, Part::kValue) +
                                       ShapeOf(config_, Part::kValue).rows

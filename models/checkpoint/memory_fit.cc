@@ -36,6 +36,8 @@ int64_t MatrixBytes(Packing packing, PartShape shape) {
       return count + 4 * shape.rows;
     case Packing::kInt4:
       return count / 2 + 2 * count / kGroup;
+    case Storage::kQ6_K:
+      return 210 * (count / 256);
   }
   return 0;
 }

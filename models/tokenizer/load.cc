@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "models/tokenizer/byte_bpe.h"
+#include "models/tokenizer/gguf_tokenizer.h"
 #include "models/tokenizer/json_fields.h"
 #include "models/tokenizer/sentencepiece_file.h"
 #include "models/tokenizer/text_marks.h"
@@ -137,6 +138,7 @@ absl::StatusOr<std::unique_ptr<ByteBpe>> ByteBpe::LoadVocabAndMerges(
 absl::StatusOr<std::unique_ptr<Tokenizer>> Tokenizer::Load(
     const std::string& path) {
   std::error_code error;
+  if (absl::EndsWith(path, ".gguf")) return LoadGgufTokenizer(path);
   if (!fs::is_directory(path, error)) {
     const std::string folder = fs::path(path).parent_path().string();
     ESP_ASSIGN_OR_RETURN(const TokenizerConfig config,

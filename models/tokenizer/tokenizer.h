@@ -5,8 +5,9 @@
 //
 // Load knows tokenizer.json (byte-level BPE as of GPT-2, Llama 3 and Qwen; BPE
 // over characters with "▁" for a space as of Llama 2 and Mistral),
-// SentencePiece's tokenizer.model (BPE and unigram), and vocab.json with
-// merges.txt. tokenizer_config.json beside them adds tokens and marks.
+// SentencePiece's tokenizer.model (BPE and unigram), vocab.json with
+// merges.txt, and what a GGUF file carries. tokenizer_config.json beside the
+// first three adds tokens and marks.
 //
 // Immutable after loading; thread-safe.
 #ifndef ESPALIER_MODELS_TOKENIZER_TOKENIZER_H_
@@ -36,7 +37,7 @@ class Tokenizer {
  public:
   // The tokenizer in folder `path`: of tokenizer.json, tokenizer.model,
   // vocab.json (encoder.json) with merges.txt (vocab.bpe) the first that is
-  // there. Or the tokenizer.json or tokenizer.model at `path` itself.
+  // there. Or the tokenizer.json, tokenizer.model or .gguf at `path` itself.
   static absl::StatusOr<std::unique_ptr<Tokenizer>> Load(
       const std::string& path);
   virtual ~Tokenizer() = default;

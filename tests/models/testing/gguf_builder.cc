@@ -1,6 +1,8 @@
 #include "tests/models/testing/gguf_builder.h"
 
+#include <filesystem>
 #include <fstream>
+#include <system_error>
 
 #include "src/base/check.h"
 
@@ -97,6 +99,9 @@ std::string GgufBuilder::Write(const std::string& path) const {
 }
 
 void WriteFast(const std::string& path, std::string_view bytes) {
+  // Some file systems write a file to disk at once that takes another's place.
+  std::error_code error;
+  std::filesystem::remove(path, error);
   std::ofstream out(path, std::ios::binary | std::ios::trunc);
   out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   out.close();

@@ -1,22 +1,23 @@
 #include "models/tokenizer/gguf_tokenizer.h"
 
 #include <algorithm>
-#include <cstdlib>
+#include <cmath>
 #include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "models/tokenizer/byte_alphabet.h"
+#include "models/tokenizer/sentencepiece.pb.h"
 #include "nlohmann/json.hpp"
 #include "src/base/files.h"
 #include "src/base/random.h"
 #include "tests/models/testing/gguf_builder.h"
 #include "tests/models/testing/random_checkpoint.h"
+#include "tests/models/tokenizer/tokenizer_data.h"
 
 namespace espalier {
 namespace {
@@ -26,35 +27,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 constexpr int32_t kNormal = 1, kControl = 3, kUserDefined = 4, kUnused = 5;
-
-// The folder of public tokenizer files, or "" where it is not set.
-std::string Data() {
-  const char* root = std::getenv("ESPALIER_DATA");
-  return root == nullptr ? "" : std::string(root) + "/tokenizers/";
-}
-
-#define SKIP_WITHOUT_DATA() \
-  if (Data().empty())       \
-  GTEST_SKIP() << "set ESPALIER_DATA to the folder of public test data"
-
-// The strings of NAME.inp with the ids of NAME.out are encoded so.
-void ExpectVectors(const Tokenizer& tokenizer, const std::string& name) {
-  const std::string stem = Data() + "vectors/ggml-vocab-" + name + ".gguf";
-  const std::vector<std::string> texts = absl::StrSplit(
-      ReadFile(stem + ".inp").value(), "\n__ggml_vocab_test__\n");
-  std::istringstream output(ReadFile(stem + ".out").value());
-  std::string line;
-  size_t checked = 0;
-  for (; checked < texts.size() && std::getline(output, line); ++checked) {
-    std::vector<int32_t> ids;
-    std::istringstream numbers(line);
-    for (int32_t id; numbers >> id;) ids.push_back(id);
-    const auto encoded = tokenizer.Encode(texts[checked]);
-    ASSERT_TRUE(encoded.ok()) << encoded.status();
-    EXPECT_EQ(*encoded, ids) << testing::PrintToString(texts[checked]);
-  }
-  EXPECT_GE(checked, 46u);
-}
 
 // A file with nothing but the vocabulary of FOLDER/{encoder.json,vocab.bpe}.
 std::string VocabularyOnly(const std::string& folder, const std::string& pre,
@@ -95,12 +67,12 @@ std::unique_ptr<Tokenizer> Load(const std::string& path) {
 }
 
 TEST(GgufTokenizerTest, Gpt2VectorsOfAnotherImplementation) {
-  SKIP_WITHOUT_DATA();
-  const auto t =
-      Load(VocabularyOnly(Data() + "gpt2", "gpt-2", {"<|endoftext|>"}));
+  SKIP_WITHOUT_TOKENIZER_DATA();
+  const auto t = Load(
+      VocabularyOnly(TokenizerData() + "gpt2", "gpt-2", {"<|endoftext|>"}));
   ASSERT_NE(t, nullptr);
   EXPECT_EQ(t->vocab_size(), 50257);
-  ExpectVectors(*t, "gpt-2");
+  ExpectTokenVectors(*t, "gpt-2");
   EXPECT_THAT(*t->Encode("a<|endoftext|>", true), ElementsAre(64, 50256));
   EXPECT_GT(t->Encode("a<|endoftext|>")->size(), 2u);
   EXPECT_EQ(t->TokenBytes(50256), "");
@@ -108,12 +80,77 @@ TEST(GgufTokenizerTest, Gpt2VectorsOfAnotherImplementation) {
 }
 
 TEST(GgufTokenizerTest, Llama3VectorsOfAnotherImplementation) {
-  SKIP_WITHOUT_DATA();
-  const auto t = Load(
-      VocabularyOnly(Data() + "llama3", "llama-bpe", {"<|begin_of_text|>"}));
+  SKIP_WITHOUT_TOKENIZER_DATA();
+  const auto t = Load(VocabularyOnly(TokenizerData() + "llama3", "llama-bpe",
+                                     {"<|begin_of_text|>"}));
   ASSERT_NE(t, nullptr);
-  ExpectVectors(*t, "llama-bpe");
+  ExpectTokenVectors(*t, "llama-bpe");
   EXPECT_EQ(t->Encode("<|begin_of_text|>x", true)->front(), 128000);
+}
+
+// The vocabulary of a tokenizer.model alone.
+GgufBuilder SentencePieceOnly(const std::string& path) {
+  spm::Model model;
+  EXPECT_TRUE(model.ParseFromString(ReadFile(path).value()));
+  std::vector<std::string> tokens;
+  std::vector<float> scores;
+  std::vector<int32_t> kinds;
+  for (const spm::Piece& piece : model.pieces()) {
+    tokens.push_back(piece.piece());
+    scores.push_back(piece.score());
+    kinds.push_back(piece.type());
+  }
+  for (int i = 0; i < 64; ++i) {  // filled up, as files often are
+    tokens.push_back(absl::StrCat("[PAD", i, "]"));
+    scores.push_back(-10000);
+    kinds.push_back(kUnused);
+  }
+  GgufBuilder file;
+  file.Text("tokenizer.ggml.model", "llama")
+      .Texts("tokenizer.ggml.tokens", tokens)
+      .Floats("tokenizer.ggml.scores", scores)
+      .Wholes("tokenizer.ggml.token_type", kinds)
+      .Whole("tokenizer.ggml.bos_token_id", 1)
+      .Whole("tokenizer.ggml.eos_token_id", 2);
+  return file;
+}
+
+TEST(GgufTokenizerTest, Llama2VectorsOfAnotherImplementation) {
+  SKIP_WITHOUT_TOKENIZER_DATA();
+  const GgufBuilder file =
+      SentencePieceOnly(TokenizerData() + "llama2/tokenizer.model");
+  const auto t = Load(file.Write(TempFolder() + "/spm.gguf"));
+  ASSERT_NE(t, nullptr);
+  EXPECT_EQ(t->vocab_size(), 32000);
+  ExpectTokenVectors(*t, "llama-spm");
+  EXPECT_EQ(t->marks().bos, 1);
+  EXPECT_EQ(t->marks().eos, 2);
+  EXPECT_TRUE(t->marks().add_bos);
+  EXPECT_THAT(*t->Encode("</s>", true), ElementsAre(2));
+
+  GgufBuilder plain = file;
+  plain.Flag("tokenizer.ggml.add_space_prefix", false)
+      .Flag("tokenizer.ggml.add_bos_token", false);
+  const auto bare = Load(plain.Write(TempFolder() + "/bare.gguf"));
+  ASSERT_NE(bare, nullptr);
+  EXPECT_FALSE(bare->marks().add_bos);
+  EXPECT_EQ(t->Encode("Hello").value().size(), 1u);  // "▁Hello"
+  EXPECT_THAT(*bare->Encode(" Hello"), *t->Encode("Hello"));
+  EXPECT_NE(*bare->Encode("Hello"), *t->Encode("Hello"));
+}
+
+TEST(GgufTokenizerTest, TheFileAndTheFoldersTokenizerAgree) {
+  SKIP_WITHOUT_TOKENIZER_DATA();
+  const auto from_file =
+      Load(SentencePieceOnly(TokenizerData() + "llama2/tokenizer.model")
+               .Write(TempFolder() + "/spm.gguf"));
+  const auto from_folder = Load(TokenizerData() + "llama2/tokenizer.model");
+  ASSERT_TRUE(from_file != nullptr && from_folder != nullptr);
+  RandomStream random(StreamKey(23, 0, 0, Purpose::kTest));
+  for (int i = 0; i < 500; ++i) {
+    const std::string text = RandomText(random, static_cast<TextKind>(i % 3));
+    ASSERT_EQ(*from_file->Encode(text), *from_folder->Encode(text));
+  }
 }
 
 // All bytes, and "ab" and "12".
@@ -189,7 +226,50 @@ TEST(GgufTokenizerTest, TheTokenizerJsonInTheFileDecides) {
   EXPECT_THAT(*Load(Put(file))->Encode("xyy"), ElementsAre(2, 1));
 }
 
+TEST(GgufTokenizerTest, MarksComeFromKeysAndFromThePattern) {
+  GgufBuilder file = Small();
+  file.Whole("tokenizer.ggml.bos_token_id", 258);
+  EXPECT_EQ(Load(Put(file))->marks().bos, 258);
+  EXPECT_FALSE(Load(Put(file))->marks().add_bos);
+  file.Flag("tokenizer.ggml.add_bos_token", true);
+  EXPECT_TRUE(Load(Put(file))->marks().add_bos);
+  GgufBuilder llama = Small("llama-bpe");
+  EXPECT_FALSE(Load(Put(llama))->marks().add_bos);  // has no such token
+  llama.Whole("tokenizer.ggml.bos_token_id", 258)
+      .Whole("tokenizer.ggml.padding_token_id", 9999);
+  EXPECT_TRUE(Load(Put(llama))->marks().add_bos);
+  EXPECT_EQ(Load(Put(llama))->marks().pad, -1);
+  ExpectRefused(Small().Whole("tokenizer.ggml.eos_token_id", 261),
+                "expected an id below 261, found 261");
+  ExpectRefused(Small().Whole("tokenizer.ggml.add_bos_token", 1),
+                "expected true or false, found 1");
+}
+
+TEST(GgufTokenizerTest, PiecesOfEveryKindAreRead) {
+  GgufBuilder file;
+  const std::string mark = "\xE2\x96\x81";
+  file.Text("tokenizer.ggml.model", "llama")
+      .Texts("tokenizer.ggml.tokens", {"<unk>", "<s>", "<0x41>", mark, "a", "b",
+                                       "ab", "[PAD7]", "x y", mark + "ab"})
+      .Floats("tokenizer.ggml.scores", {0, 0, 0, -3, -4, -5, -1, 0, 0, -2})
+      .Wholes("tokenizer.ggml.token_type", {2, 3, 6, 1, 1, 1, 1, 5, 4, 1});
+  const auto t = Load(Put(file));
+  ASSERT_NE(t, nullptr);
+  EXPECT_THAT(*t->Encode("ab"), ElementsAre(9));
+  EXPECT_THAT(*t->Encode("ba"), ElementsAre(3, 5, 4));
+  EXPECT_THAT(*t->Encode("bA"), ElementsAre(3, 5, 2));
+  EXPECT_THAT(*t->Encode("ax yb"), ElementsAre(3, 4, 8, 5));
+  EXPECT_THAT(*t->Encode("<s>ab", true), ElementsAre(1, 6));
+  EXPECT_EQ(t->TokenBytes(8), "x y");
+}
+
 TEST(GgufTokenizerTest, DamagedVocabulariesAreRefused) {
+  GgufBuilder scoreless;
+  scoreless.Text("tokenizer.ggml.model", "llama")
+      .Texts("tokenizer.ggml.tokens", {"a", "b"});
+  ExpectRefused(scoreless, "tokenizer.ggml.scores: expected an array of 2");
+  scoreless.Floats("tokenizer.ggml.scores", {0, NAN});
+  ExpectRefused(scoreless, "piece 1 has the score nan");
   ExpectRefused(GgufBuilder(), "tokenizer.ggml.model: found nothing");
   GgufBuilder bert;
   bert.Text("tokenizer.ggml.model", "bert");
