@@ -102,12 +102,14 @@ int32_t ByteBpe::TokenId(std::string_view name) const {
 
 absl::StatusOr<std::vector<int32_t>> ByteBpe::Encode(std::string_view text,
                                                      bool parse_special) const {
-  return EncodeAll(text, parse_special, true);
+  auto ids = EncodeAll(text, parse_special, true);
+  return ids.ok() ? std::move(ids) : Located(ids.status());
 }
 
 absl::StatusOr<std::vector<int32_t>> ByteBpe::EncodeContinuation(
     std::string_view text) const {
-  return EncodeAll(text, false, false);
+  auto ids = EncodeAll(text, false, false);
+  return ids.ok() ? std::move(ids) : Located(ids.status());
 }
 
 absl::StatusOr<std::vector<int32_t>> ByteBpe::EncodeAll(std::string_view text,

@@ -138,24 +138,35 @@ absl::StatusOr<std::unique_ptr<ByteBpe>> ByteBpe::LoadVocabAndMerges(
 absl::StatusOr<std::unique_ptr<Tokenizer>> Tokenizer::Load(
     const std::string& path) {
   std::error_code error;
-  if (absl::EndsWith(path, ".gguf")) return LoadGgufTokenizer(path);
-  if (!fs::is_directory(path, error)) {
-    const std::string folder = fs::path(path).parent_path().string();
-    ESP_ASSIGN_OR_RETURN(const TokenizerConfig config,
-                         ReadTokenizerConfig(folder));
-    return LoadFile(path, config);
+  if (absl::EndsWith(path, ".gguf")) {
+    ESP_ASSIGN_OR_RETURN(auto result, LoadGgufTokenizer(path));
+    result->file_ = path;
+    return result;
   }
-  ESP_ASSIGN_OR_RETURN(const TokenizerConfig config, ReadTokenizerConfig(path));
+  const bool is_folder = fs::is_directory(path, error);
+  const std::string folder =
+      is_folder ? path : fs::path(path).parent_path().string();
+  ESP_ASSIGN_OR_RETURN(const TokenizerConfig config,
+                       ReadTokenizerConfig(folder));
   const std::string file =
-      FirstExisting(path, {"tokenizer.json", "tokenizer.model"});
-  if (!file.empty()) return LoadFile(file, config);
-  if (!FirstExisting(path, {"vocab.json", "encoder.json"}).empty()) {
-    return LoadPair(path, CutRuleOf(config), config);
+      is_folder ? FirstExisting(path, {"tokenizer.json", "tokenizer.model",
+                                       "vocab.json", "encoder.json"})
+                : path;
+  if (file.empty()) {
+    return absl::NotFoundError(absl::StrCat(
+        path,
+        ": expected tokenizer.json, tokenizer.model, or vocab.json and "
+        "merges.txt; copy the tokenizer's files beside the checkpoint"));
   }
-  return absl::NotFoundError(absl::StrCat(
-      path,
-      ": expected tokenizer.json, tokenizer.model, or vocab.json and "
-      "merges.txt; copy the tokenizer's files beside the checkpoint"));
+  std::unique_ptr<Tokenizer> result;
+  if (absl::EndsWith(file, "vocab.json") ||
+      absl::EndsWith(file, "encoder.json")) {
+    ESP_ASSIGN_OR_RETURN(result, LoadPair(folder, CutRuleOf(config), config));
+  } else {
+    ESP_ASSIGN_OR_RETURN(result, LoadFile(file, config));
+  }
+  result->file_ = file;
+  return result;
 }
 
 }  // namespace espalier

@@ -31,6 +31,17 @@ int ByteOf(std::string_view piece) {
   return byte;
 }
 
+// `text` with every byte that belongs to no character as U+FFFD.
+std::string WithoutInvalid(std::string_view text) {
+  std::string valid;
+  while (!text.empty()) {
+    const Utf8Char c = NextUtf8(text);
+    valid += c.valid ? text.substr(0, c.size) : kReplacement;
+    text.remove_prefix(c.size);
+  }
+  return valid;
+}
+
 // The code of a text of one character; -1 for any other.
 int64_t OneCharacter(std::string_view text) {
   if (text.empty()) return -1;
@@ -95,6 +106,8 @@ absl::Status Metaspace::IndexPieces(const MetaspaceSpec& spec) {
     }
     id_of_.try_emplace(piece.text, piece.id);
   }
+  has_bytes_ =
+      std::find(byte_id_.begin(), byte_id_.end(), -1) == byte_id_.end();
   return absl::OkStatus();
 }
 
@@ -171,12 +184,14 @@ int32_t Metaspace::TokenId(std::string_view name) const {
 
 absl::StatusOr<std::vector<int32_t>> Metaspace::Encode(
     std::string_view text, bool parse_special) const {
-  return EncodeAll(text, parse_special, TextPlace::kStart);
+  auto ids = EncodeAll(text, parse_special, TextPlace::kStart);
+  return ids.ok() ? std::move(ids) : Located(ids.status());
 }
 
 absl::StatusOr<std::vector<int32_t>> Metaspace::EncodeContinuation(
     std::string_view text) const {
-  return EncodeAll(text, false, TextPlace::kContinued);
+  auto ids = EncodeAll(text, false, TextPlace::kContinued);
+  return ids.ok() ? std::move(ids) : Located(ids.status());
 }
 
 absl::StatusOr<std::vector<int32_t>> Metaspace::EncodeAll(
@@ -200,8 +215,10 @@ absl::StatusOr<std::vector<int32_t>> Metaspace::EncodeAll(
 absl::Status Metaspace::EncodeSection(std::string_view text, bool parse_special,
                                       TextPlace place,
                                       std::vector<int32_t>& ids) const {
-  ESP_ASSIGN_OR_RETURN(const std::string normal,
-                       normalizer_.Apply(text, place));
+  ESP_ASSIGN_OR_RETURN(std::string normal, normalizer_.Apply(text, place));
+  if (!has_bytes_ && Utf8Stretch(normal, true) < normal.size()) {
+    normal = WithoutInvalid(normal);
+  }
   std::vector<TextSection> sections;
   added_.Cut(normal, parse_special, true, sections);
   for (const TextSection& section : sections) {
@@ -232,11 +249,8 @@ absl::Status Metaspace::EncodePlain(std::string_view text,
       text.remove_prefix(valid);
       continue;
     }
-    if (!AppendBytes(text.substr(0, 1), ids)) {
-      symbols.clear();
-      model_->Encode(kReplacement, symbols);
-      ESP_RETURN_IF_ERROR(Finish(symbols, ids));
-    }
+    // Without tokens for all bytes, no text comes here with invalid ones.
+    AppendBytes(text.substr(0, 1), ids);
     text.remove_prefix(1);
   }
   return absl::OkStatus();

@@ -5,7 +5,7 @@
 //
 // A character that no piece covers becomes its bytes' tokens, "<0xE2>", where
 // the vocabulary has them, else the unknown token. So do bytes that are not
-// UTF-8 (without byte tokens they count as U+FFFD).
+// UTF-8 (unless all bytes have tokens, they count as U+FFFD).
 //
 // Immutable after loading; thread-safe.
 #ifndef ESPALIER_MODELS_TOKENIZER_METASPACE_H_
@@ -97,6 +97,7 @@ class Metaspace : public Tokenizer {
   std::vector<std::string> bytes_;  // by id; "" for special and unknown ids
   absl::flat_hash_map<std::string, int32_t> id_of_;  // by text
   std::array<int32_t, 256> byte_id_;                 // -1: no such token
+  bool has_bytes_ = false;                           // all 256 of them
   int32_t unknown_ = -1;
   std::unique_ptr<PieceModel> model_;
   AddedTokens added_;

@@ -72,8 +72,14 @@ class Tokenizer {
   std::string DecodeText(absl::Span<const int32_t> ids) const;
 
  protected:
+  // An error of encoding, with the file that the tokenizer was loaded from.
+  absl::Status Located(const absl::Status& error) const;
+
   TextMarks marks_;             // set while loading
   bool leading_space_ = false;  // Encode puts a space before a text
+
+ private:
+  std::string file_;  // "" if not from a file
 };
 
 }  // namespace espalier

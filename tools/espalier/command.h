@@ -29,6 +29,7 @@ void AddDb(CLI::App& app, RunFunction& run);
 void AddReport(CLI::App& app, RunFunction& run);
 void AddSteps(CLI::App& app, RunFunction& run);
 void AddProblems(CLI::App& app, RunFunction& run);
+void AddTokenize(CLI::App& app, RunFunction& run);
 void AddMethods(CLI::App& app, RunFunction& run);
 void AddDoctor(CLI::App& app, RunFunction& run);
 

@@ -80,6 +80,8 @@ int main(int argc, char** argv) {
       {"steps", "Measure next steps and the reward model's verdicts on them",
        &espalier::AddSteps},
       {"problems", "Print problems of a set", &espalier::AddProblems},
+      {"tokenize", "Text to token ids and back, with a checkpoint's tokenizer",
+       &espalier::AddTokenize},
       {"methods", "List search methods and their options",
        &espalier::AddMethods},
       {"doctor", "Check this machine and say what to mend",

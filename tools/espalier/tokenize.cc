@@ -1,0 +1,138 @@
+// espalier tokenize: text to token ids and back, with a checkpoint's tokenizer
+// alone.
+#include <cstdio>
+#include <iostream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "models/tokenizer/tokenizer.h"
+#include "nlohmann/json.hpp"
+#include "src/base/json_text.h"
+#include "src/base/status_macros.h"
+#include "tools/espalier/command.h"
+
+namespace espalier {
+namespace {
+
+struct TokenizeFlags {
+  std::string model;
+  bool decode = false;
+  bool special = false;
+  bool bos = false;
+  bool continues = false;
+  bool json = false;
+};
+
+// The ids in `text`, separated by white space or commas.
+absl::StatusOr<std::vector<int32_t>> ParseIds(const std::string& text,
+                                              int vocab_size) {
+  std::vector<int32_t> ids;
+  for (const absl::string_view word :
+       absl::StrSplit(text, absl::ByAnyChar(" \t\r\n,[]"), absl::SkipEmpty())) {
+    int32_t id = 0;
+    if (!absl::SimpleAtoi(word, &id) || id < 0 || id >= vocab_size) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("id ", ids.size() + 1,
+                       " on standard input: expected a number from "
+                       "0 to ",
+                       vocab_size - 1, ", found \"",
+                       absl::CHexEscape(word.substr(0, 40)), "\""));
+    }
+    ids.push_back(id);
+  }
+  return ids;
+}
+
+// One object: the ids, and the text of each token (JsonText shows bytes that
+// are no characters by themselves as U+FFFD).
+std::string JsonOf(const Tokenizer& tokenizer,
+                   const std::vector<int32_t>& ids) {
+  nlohmann::json pieces = nlohmann::json::array();
+  for (const int32_t id : ids) {
+    pieces.push_back(std::string(tokenizer.TokenBytes(id)));
+  }
+  return JsonText({{"ids", ids}, {"pieces", pieces}});
+}
+
+absl::StatusOr<std::vector<int32_t>> EncodeInput(const Tokenizer& tokenizer,
+                                                 const TokenizeFlags& flags,
+                                                 const std::string& text) {
+  std::vector<int32_t> ids;
+  if (flags.bos) {
+    if (tokenizer.marks().bos < 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(flags.model,
+                       ": this tokenizer has no beginning token "
+                       "for --bos"));
+    }
+    ids.push_back(tokenizer.marks().bos);
+  }
+  ESP_ASSIGN_OR_RETURN(const std::vector<int32_t> body,
+                       flags.continues ? tokenizer.EncodeContinuation(text)
+                                       : tokenizer.Encode(text, flags.special));
+  ids.insert(ids.end(), body.begin(), body.end());
+  return ids;
+}
+
+absl::Status RunTokenize(const TokenizeFlags& flags) {
+  ESP_ASSIGN_OR_RETURN(const auto tokenizer, Tokenizer::Load(flags.model));
+  std::string input{std::istreambuf_iterator<char>(std::cin), {}};
+  std::string output;
+  if (flags.decode) {
+    ESP_ASSIGN_OR_RETURN(const std::vector<int32_t> ids,
+                         ParseIds(input, tokenizer->vocab_size()));
+    output = flags.json        ? JsonOf(*tokenizer, ids) + "\n"
+             : flags.continues ? tokenizer->Decode(ids)
+                               : tokenizer->DecodeText(ids);
+  } else {
+    ESP_ASSIGN_OR_RETURN(const std::vector<int32_t> ids,
+                         EncodeInput(*tokenizer, flags, input));
+    output = flags.json ? JsonOf(*tokenizer, ids) : absl::StrJoin(ids, " ");
+    output += "\n";
+  }
+  if (std::fwrite(output.data(), 1, output.size(), stdout) != output.size() ||
+      std::fflush(stdout) != 0) {
+    return absl::UnavailableError("standard output cannot be written");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddTokenize(CLI::App& app, RunFunction& run) {
+  auto flags = std::make_shared<TokenizeFlags>();
+  app.description(
+      "Text on standard input to token ids on standard output, or back.\n\n"
+      "  printf 'Hello world' | espalier tokenize --model DIR\n"
+      "  echo 9906 1917 | espalier tokenize --model DIR --decode\n\n"
+      "Every byte of the input counts, a newline at its end too. Only the "
+      "tokenizer is read: tokenizer.json,\ntokenizer.model (SentencePiece), "
+      "or vocab.json with merges.txt; tokenizer_config.json beside it.");
+  app.add_option("--model", flags->model,
+                 "Checkpoint folder, or a tokenizer.json or tokenizer.model")
+      ->required();
+  CLI::Option* decode = app.add_flag(
+      "--decode", flags->decode,
+      "Ids (white space or commas between them) to the bytes of their text");
+  CLI::Option* special =
+      app.add_flag("--special", flags->special,
+                   "Recognise special tokens in the text, as <|im_end|>");
+  CLI::Option* bos = app.add_flag("--bos", flags->bos,
+                                  "Put the tokenizer's beginning token first");
+  CLI::Option* continues = app.add_flag(
+      "--continue", flags->continues,
+      "The text goes on after other tokens: no space is put before its first "
+      "word, nor taken away by --decode");
+  app.add_flag("--json", flags->json,
+               "One JSON object: ids, and pieces, the text of each token");
+  special->excludes(decode)->excludes(continues);
+  bos->excludes(decode)->excludes(continues);
+  run = [flags] { return RunTokenize(*flags); };
+}
+
+}  // namespace espalier
