@@ -29,7 +29,25 @@ bool IsWordCharacter(uint32_t code) {
   }
 }
 
-bool IsSpace(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+// Unicode's property White_Space.
+bool IsSpace(const Utf8Char& c) {
+  if (!c.valid) return false;
+  switch (c.code) {
+    case ' ':
+    case 0x85:
+    case 0xA0:
+    case 0x1680:
+    case 0x2028:
+    case 0x2029:
+    case 0x202F:
+    case 0x205F:
+    case 0x3000:
+      return true;
+    default:
+      return (c.code >= '\t' && c.code <= '\r') ||
+             (c.code >= 0x2000 && c.code <= 0x200A);
+  }
+}
 
 // The character that ends right before `at`.
 Utf8Char CharacterBefore(std::string_view text, size_t at) {
@@ -50,6 +68,26 @@ bool StandsAlone(std::string_view text, size_t begin, size_t end) {
     if (c.valid && IsWordCharacter(c.code)) return false;
   }
   return true;
+}
+
+// Where the white space that ends at `end` begins, not before `limit`.
+size_t SpaceBegin(std::string_view text, size_t limit, size_t end) {
+  while (end > limit) {
+    const Utf8Char c = CharacterBefore(text.substr(limit), end - limit);
+    if (!IsSpace(c)) break;
+    end -= c.size;
+  }
+  return end;
+}
+
+// Where the white space that begins at `begin` ends.
+size_t SpaceEnd(std::string_view text, size_t begin) {
+  while (begin < text.size()) {
+    const Utf8Char c = NextUtf8(text.substr(begin));
+    if (!IsSpace(c)) break;
+    begin += c.size;
+  }
+  return begin;
 }
 
 }  // namespace
@@ -110,8 +148,8 @@ void AddedTokens::Cut(std::string_view text, bool parse_special,
     const AddedToken& token = entry->token;
     size_t begin = at;
     size_t end = at + entry->form.size();
-    while (token.lstrip && begin > done && IsSpace(text[begin - 1])) --begin;
-    while (token.rstrip && end < text.size() && IsSpace(text[end])) ++end;
+    if (token.lstrip) begin = SpaceBegin(text, done, begin);
+    if (token.rstrip) end = SpaceEnd(text, end);
     plain(begin);
     sections.push_back({text.substr(begin, end - begin), &token});
     at = done = end;

@@ -3,6 +3,8 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "models/tokenizer/utf8.h"
 #include "src/base/text.h"
@@ -12,9 +14,12 @@ namespace {
 
 // Published tokenizer patterns have at most 2 kB.
 constexpr size_t kMaxPattern = 1 << 16;
-// Backtracking steps from one starting point; published patterns take a few
-// per character of a word.
-constexpr uint32_t kMatchLimit = 1 << 20;
+// Backtracking steps from one starting point that are free: published patterns
+// take a few. A long run of spaces takes one a space, once; so more steps are
+// tried in fours, and paid from a budget that grows with the text.
+constexpr uint32_t kFreeSteps = 1024;
+constexpr uint64_t kStepsPerByte = 16;
+constexpr uint64_t kSpareSteps = 1 << 22;
 constexpr uint32_t kHeapLimitKib = 1 << 16;
 
 std::string ErrorText(int code) {
@@ -53,19 +58,50 @@ absl::Status CheckDialect(std::string_view pattern) {
   return absl::OkStatus();
 }
 
-struct MatchState {
-  explicit MatchState(const pcre2_code* code)
-      : data(pcre2_match_data_create_from_pattern(code, nullptr)),
-        context(pcre2_match_context_create(nullptr)) {
-    pcre2_set_match_limit(context, kMatchLimit);
-    pcre2_set_heap_limit(context, kHeapLimitKib);
+// Matching of one pattern over one text.
+class Matcher {
+ public:
+  Matcher(const pcre2_code* code, std::string_view text)
+      : code_(code),
+        text_(text),
+        budget_(kStepsPerByte * text.size() + kSpareSteps),
+        data_(pcre2_match_data_create_from_pattern(code, nullptr)),
+        context_(pcre2_match_context_create(nullptr)) {
+    pcre2_set_heap_limit(context_, kHeapLimitKib);
   }
-  ~MatchState() {
-    pcre2_match_data_free(data);
-    pcre2_match_context_free(context);
+  ~Matcher() {
+    pcre2_match_data_free(data_);
+    pcre2_match_context_free(context_);
   }
-  pcre2_match_data* data;
-  pcre2_match_context* context;
+  Matcher(const Matcher&) = delete;
+  Matcher& operator=(const Matcher&) = delete;
+
+  // What pcre2_match gives for the first match from `at` on.
+  int Match(size_t at) {
+    for (uint64_t steps = kFreeSteps;; steps *= 4) {
+      pcre2_set_match_limit(context_, static_cast<uint32_t>(std::min<uint64_t>(
+                                          steps, UINT32_MAX)));
+      int rc = Run(at, 0);
+      if (rc == PCRE2_ERROR_JIT_STACKLIMIT) rc = Run(at, PCRE2_NO_JIT);
+      if (rc != PCRE2_ERROR_MATCHLIMIT || steps > budget_) return rc;
+      budget_ -= steps;
+    }
+  }
+  // Its begin and end.
+  const PCRE2_SIZE* range() const { return pcre2_get_ovector_pointer(data_); }
+
+ private:
+  int Run(size_t at, uint32_t options) {
+    return pcre2_match(code_, reinterpret_cast<PCRE2_SPTR>(text_.data()),
+                       text_.size(), at, PCRE2_NO_UTF_CHECK | options, data_,
+                       context_);
+  }
+
+  const pcre2_code* code_;
+  std::string_view text_;
+  uint64_t budget_;  // steps beyond the free ones that are left
+  pcre2_match_data* data_;
+  pcre2_match_context* context_;
 };
 
 }  // namespace
@@ -102,24 +138,17 @@ absl::Status Regex::FindAll(std::string_view text,
                             std::vector<TextRange>& matches) const {
   matches.clear();
   const auto* code = static_cast<const pcre2_code*>(code_.get());
-  MatchState state(code);
-  const auto* subject = reinterpret_cast<PCRE2_SPTR>(text.data());
+  Matcher matcher(code, text);
   size_t at = 0;
   while (at <= text.size()) {
-    int rc = pcre2_match(code, subject, text.size(), at, PCRE2_NO_UTF_CHECK,
-                         state.data, state.context);
-    if (rc == PCRE2_ERROR_JIT_STACKLIMIT) {
-      rc = pcre2_match(code, subject, text.size(), at,
-                       PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT, state.data,
-                       state.context);
-    }
+    const int rc = matcher.Match(at);
     if (rc == PCRE2_ERROR_NOMATCH) break;
     if (rc < 0) {
       return absl::ResourceExhaustedError(
           absl::StrCat("matching the pattern ", pattern_, " at byte ", at,
                        " of ", text.size(), " stopped: ", ErrorText(rc)));
     }
-    const PCRE2_SIZE* range = pcre2_get_ovector_pointer(state.data);
+    const PCRE2_SIZE* range = matcher.range();
     if (range[0] < at || range[1] < range[0]) {
       return absl::InvalidArgumentError(
           absl::StrCat("the pattern ", pattern_,

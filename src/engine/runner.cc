@@ -297,7 +297,7 @@ absl::Status Runner::Force(LiveSearch& live, const SearchRequest& request,
                            int policy) {
   SearchCompletion completion{.seq = request.seq};
   SampledStep step{.text = std::string(request.expand.forced)};
-  auto tokens = models_.policy_tokenizer->Encode(step.text);
+  auto tokens = models_.policy_tokenizer->EncodeContinuation(step.text);
   if (!tokens.ok()) {
     completion.status = tokens.status();
     return Deliver(live, request, std::move(completion));

@@ -34,8 +34,8 @@ absl::StatusOr<TrainSequence> StepSequences::Make(
   ESP_ASSIGN_OR_RETURN(std::vector<int32_t> tokens, tokenizer_.Encode(prompt));
   Append(sequence, tokens, 0);
   for (const JudgedLine& line : lines) {
-    ESP_ASSIGN_OR_RETURN(tokens,
-                         tokenizer_.Encode(absl::StrCat(line.text, "\n")));
+    ESP_ASSIGN_OR_RETURN(
+        tokens, tokenizer_.EncodeContinuation(absl::StrCat(line.text, "\n")));
     Append(sequence, tokens, line.imitate ? 1 : 0);
     sequence.step_label.back() = line.verdict.step_ok ? 1 : 0;
     sequence.path_label.back() = line.verdict.path_ok ? 1 : 0;

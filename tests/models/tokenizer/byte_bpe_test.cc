@@ -142,6 +142,31 @@ TEST(ByteBpeTest, AMegabyteWithoutASpaceIsNoTrap) {
   EXPECT_EQ(t->Encode(text)->size(), text.size() / 4);
 }
 
+// Published patterns stay within the limits that stop hostile ones.
+TEST(ByteBpeTest, MegabytesOfOneKindPassThePublishedPatterns) {
+  for (const char* pattern : {kGpt2Pattern, kLlama3Pattern, kQwen2Pattern}) {
+    json value = SmallTokenizerJson();
+    value["pre_tokenizer"] = {{"type", "Sequence"},
+                              {"pretokenizers",
+                               {{{"type", "Split"},
+                                 {"pattern", {{"Regex", pattern}}},
+                                 {"behavior", "Isolated"}},
+                                {{"type", "ByteLevel"},
+                                 {"add_prefix_space", false},
+                                 {"use_regex", false}}}}};
+    const auto t = Make(value);
+    for (const char* unit : {"a", " ", "\n", "1", "!", " \n", "\u00E9", "\t"}) {
+      std::string text;
+      while (text.size() < 1 << 20) text += unit;
+      for (const char* end : {"", "x", "\n"}) {
+        const auto ids = t->Encode(text + end);
+        ASSERT_TRUE(ids.ok()) << ids.status();
+        EXPECT_EQ(ids->size(), text.size() + std::string(end).size());
+      }
+    }
+  }
+}
+
 TEST(ByteBpeTest, MergesMayBeArrays) {
   json value = SmallTokenizerJson({{"h", "i"}});
   value["model"]["merges"] = json::array({json::array({"h", "i"})});
@@ -182,6 +207,8 @@ TEST(ByteBpeTest, AddedTokensObeyTheirFlags) {
   EXPECT_THAT(*t->Encode("no"), ElementsAre(256));
   EXPECT_THAT(*t->Encode("now"), ElementsAre('n', 'o', 'w'));
   EXPECT_THAT(*t->Encode("a  @ b"), ElementsAre('a', 257, 'b'));
+  // No-break space, em space and ideographic space are white space, too.
+  EXPECT_THAT(*t->Encode("a\u00A0\u2003@\u3000b"), ElementsAre('a', 257, 'b'));
 }
 
 TEST(ByteBpeTest, NfcComposesOnlyIfTheFileSaysSo) {
@@ -322,6 +349,12 @@ TEST(ByteBpeTest, HostilePatternsGiveErrors) {
   ASSERT_TRUE(slow.ok());
   const auto stopped = (*slow)->Encode(std::string(40, 'a') + "b");
   EXPECT_EQ(stopped.status().code(), absl::StatusCode::kResourceExhausted);
+  // Nor do many starts, each slow by itself, add up to for ever.
+  const auto slow_everywhere = with("(?=(a?){17}[^a])a|a");
+  ASSERT_TRUE(slow_everywhere.ok());
+  EXPECT_EQ(
+      (*slow_everywhere)->Encode(std::string(1 << 18, 'a')).status().code(),
+      absl::StatusCode::kResourceExhausted);
   // Empty matches end, too.
   const auto empty = with("x*");
   ASSERT_TRUE(empty.ok());

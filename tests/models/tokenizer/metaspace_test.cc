@@ -264,5 +264,37 @@ TEST(MetaspaceTest, UnsupportedFilesAreRefusedByName) {
   EXPECT_THAT(with("/pre_tokenizer", deep), HasSubstr("nested"));
 }
 
+// Truncated and damaged files give a tokenizer or an error.
+TEST(MetaspaceTest, DamagedFilesNeverCrash) {
+  json value = Llama2Like({"▁", "a", "b", "▁a", "ab"}, {"▁ a", "a b"});
+  for (int b = 0; b < 250; ++b) {  // a few bytes are enough, and faster
+    char name[8];
+    std::snprintf(name, sizeof(name), "<0x%02X>", b);
+    value["model"]["vocab"].erase(name);
+  }
+  std::string files[2] = {value.dump(), ""};
+  value["normalizer"] = nullptr;
+  value["pre_tokenizer"] = {
+      {"type", "Metaspace"}, {"replacement", "▁"}, {"prepend_scheme", "first"}};
+  files[1] = value.dump();
+  RandomStream rng(StreamKey(9, 2, 0, Purpose::kTest));
+  int loaded = 0;
+  for (int i = 0; i < 10000; ++i) {
+    std::string damaged = files[i % 2];
+    const int hits = rng.Range(1, 3);
+    for (int k = 0; k < hits; ++k) {
+      damaged[rng.Below(damaged.size())] = "{}[]\",:0a\xFF"[rng.Below(10)];
+    }
+    if (i % 4 == 0) damaged.resize(rng.Below(damaged.size()));
+    const auto result = TokenizerFromJson(damaged, {});
+    if (!result.ok()) continue;
+    ++loaded;
+    const auto ids =
+        (*result)->Encode(RandomText(rng, TextKind::kBytes) + "<s> ab", true);
+    if (ids.ok()) (*result)->DecodeText(*ids);
+  }
+  EXPECT_GT(loaded, 100);
+}
+
 }  // namespace
 }  // namespace espalier
