@@ -11,6 +11,14 @@
 namespace espalier {
 namespace {
 
+// Published ones have at most some hundred bytes; every place in a text may
+// have to be compared with so many.
+constexpr size_t kLongest = 1024;
+
+uint64_t Edge(size_t node, char byte) {
+  return static_cast<uint64_t>(node) << 8 | static_cast<uint8_t>(byte);
+}
+
 bool IsWordCharacter(uint32_t code) {
   switch (utf8proc_category(static_cast<utf8proc_int32_t>(code))) {
     case UTF8PROC_CATEGORY_LU:
@@ -98,14 +106,22 @@ absl::Status AddedTokens::Add(const AddedToken& token, std::string form) {
         absl::StrCat("added token ", token.id, " has no content"));
   }
   if (form.empty()) form = token.content;
+  if (form.size() > kLongest) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("added token ", token.id, " has ", form.size(),
+                     " bytes; expected at most ", kLongest));
+  }
   const Entry& entry = entries_.emplace_back(Entry{token, std::move(form)});
-  std::vector<const Entry*>& list =
-      by_byte_[token.normalized][static_cast<uint8_t>(entry.form[0])];
-  const auto place = std::find_if(list.begin(), list.end(), [&](const auto* e) {
-    return e->form.size() < entry.form.size();
-  });
-  list.insert(place, &entry);
-  ++count_[token.normalized];
+  Trie& trie = tries_[token.normalized];
+  trie.begins[static_cast<uint8_t>(entry.form[0])] = true;
+  size_t node = 0;
+  for (const char c : entry.form) {
+    const auto [it, fresh] = trie.child.try_emplace(
+        Edge(node, c), static_cast<uint32_t>(trie.ends.size()));
+    node = it->second;
+    if (fresh) trie.ends.push_back(nullptr);
+  }
+  if (trie.ends[node] == nullptr) trie.ends[node] = &entry;
   id_of_.try_emplace(token.content, token.id);
   return absl::OkStatus();
 }
@@ -115,19 +131,23 @@ int32_t AddedTokens::Find(std::string_view content) const {
   return it == id_of_.end() ? -1 : it->second;
 }
 
-const AddedTokens::Entry* AddedTokens::Match(std::string_view text, size_t at,
-                                             bool parse_special,
-                                             bool normalized) const {
-  for (const Entry* entry :
-       by_byte_[normalized][static_cast<uint8_t>(text[at])]) {
-    if ((parse_special || !entry->token.special) &&
-        text.substr(at, entry->form.size()) == entry->form) {
-      const bool fits = !entry->token.single_word ||
-                        StandsAlone(text, at, at + entry->form.size());
-      return fits ? entry : nullptr;
+const AddedTokens::Entry* AddedTokens::Match(const Trie& trie,
+                                             std::string_view text, size_t at,
+                                             bool parse_special) {
+  const Entry* longest = nullptr;
+  size_t node = 0;
+  for (size_t i = at; i < text.size(); ++i) {
+    const auto it = trie.child.find(Edge(node, text[i]));
+    if (it == trie.child.end()) break;
+    node = it->second;
+    const Entry* entry = trie.ends[node];
+    if (entry != nullptr && (parse_special || !entry->token.special)) {
+      longest = entry;
     }
   }
-  return nullptr;
+  if (longest == nullptr || !longest->token.single_word) return longest;
+  const bool fits = StandsAlone(text, at, at + longest->form.size());
+  return fits ? longest : nullptr;
 }
 
 void AddedTokens::Cut(std::string_view text, bool parse_special,
@@ -138,9 +158,12 @@ void AddedTokens::Cut(std::string_view text, bool parse_special,
   const auto plain = [&](size_t end) {
     if (end > done) sections.push_back({text.substr(done, end - done)});
   };
-  const size_t last = count_[normalized] == 0 ? 0 : text.size();
+  const Trie& trie = tries_[normalized];
+  const size_t last = trie.child.empty() ? 0 : text.size();
   for (size_t at = 0; at < last;) {
-    const Entry* entry = Match(text, at, parse_special, normalized);
+    const Entry* entry = trie.begins[static_cast<uint8_t>(text[at])]
+                             ? Match(trie, text, at, parse_special)
+                             : nullptr;
     if (entry == nullptr) {
       ++at;
       continue;

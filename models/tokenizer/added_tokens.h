@@ -57,13 +57,17 @@ class AddedTokens {
     AddedToken token;
     std::string form;
   };
-  const Entry* Match(std::string_view text, size_t at, bool parse_special,
-                     bool normalized) const;
+  // The forms of all entries with one flag `normalized`, byte by byte.
+  struct Trie {
+    std::array<bool, 256> begins = {};  // some form begins with this byte
+    absl::flat_hash_map<uint64_t, uint32_t> child;  // (node << 8 | byte)
+    std::vector<const Entry*> ends = {nullptr};     // by node; null: none
+  };
+  static const Entry* Match(const Trie& trie, std::string_view text, size_t at,
+                            bool parse_special);
 
   std::deque<Entry> entries_;
-  // Entries by flag `normalized` and first byte, the longest form first.
-  std::array<std::array<std::vector<const Entry*>, 256>, 2> by_byte_;
-  std::array<int, 2> count_ = {0, 0};  // by flag `normalized`
+  std::array<Trie, 2> tries_;  // by flag `normalized`
   absl::flat_hash_map<std::string, int32_t> id_of_;
 };
 
