@@ -115,7 +115,8 @@ void AddTokenize(CLI::App& app, RunFunction& run) {
       "tokenizer is read: tokenizer.json,\ntokenizer.model (SentencePiece), "
       "or vocab.json with merges.txt; tokenizer_config.json beside it.");
   app.add_option("--model", flags->model,
-                 "Checkpoint folder, or a tokenizer.json or tokenizer.model")
+                 "Checkpoint folder, or a tokenizer.json, tokenizer.model or "
+                 ".gguf file")
       ->required();
   CLI::Option* decode = app.add_flag(
       "--decode", flags->decode,
