@@ -140,7 +140,6 @@ SeqId PrefixTree::Adopt(SeqId parent, absl::Span<const int32_t> tokens,
   Sequence& sequence = at(id);
   ++sequence.refs;
   sequence.last_use = ++tick_;
-  sequence.ever_resident = std::max(sequence.ever_resident, table.resident);
   if (sequence.filler >= 0 || sequence.locks > 0 ||
       std::max(sequence.table.resident, sequence.start) >= table.resident) {
     Drop(table);
@@ -148,6 +147,8 @@ SeqId PrefixTree::Adopt(SeqId parent, absl::Span<const int32_t> tokens,
   } else {
     Drop(sequence.table);
     sequence.table = std::move(table);
+    sequence.ever_resident =
+        std::max(sequence.ever_resident, sequence.table.resident);
     TableChanged(id);
   }
   return id;
@@ -181,8 +182,9 @@ void PrefixTree::FreeIfUnused(SeqId id) {
          at(id).children.empty()) {
     Sequence& gone = at(id);
     gone.priority = gone.below = kDropped;  // nobody misses it
-    Drop(gone.table);
-    SetStores(id, false);
+    // What its table has of those above may be theirs alone to keep.
+    gone.table.resident = std::min(gone.table.resident, gone.start);
+    Settle(id);
     gone.live = false;
     --live_;
     unused_.push_back(id);
@@ -311,11 +313,12 @@ void PrefixTree::Settle(SeqId id) {
   while (owner > kEmptySeq && at(owner).start >= rest.resident) {
     owner = at(owner).parent;
   }
-  if (owner <= kEmptySeq || at(owner).stores || at(owner).covered() ||
-      at(owner).locks > 0) {
+  if (owner <= kEmptySeq || at(owner).covered() || at(owner).locks > 0 ||
+      at(owner).table.resident >= rest.resident) {
     Drop(rest);
     return;
   }
+  Drop(at(owner).table);
   at(owner).table = std::move(rest);
   SetStores(owner, true);
   Relist(owner);

@@ -16,7 +16,7 @@
 //  * a sequence that is covered loses its page that is not full, at no cost;
 //  * else it loses its last page, and what is lost is computed again when
 //    needed. A table left without tokens of its sequence's own passes to the
-//    sequence above, if that has none;
+//    sequence above, if that knows less;
 //  * what nobody can need (Keep(id, kDropped)) goes at once.
 // Locked sequences lose nothing.
 //

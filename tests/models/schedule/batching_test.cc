@@ -57,7 +57,7 @@ TEST(BatchingTest, SamplesThatAgreeAreOneRowAndNothingElseChanges) {
     GenerateRequest g =
         RandomGeneration(rng, shared.backend->Extend(kEmptySeq, path));
     g.n = rng.Range(1, 12);
-    g.sampling.temperature = 0.25f * static_cast<float>(rng.Range(0, 4));
+    g.sampling.temperature = 0.2f * static_cast<float>(rng.Range(0, 4));
     g.sampling.repetition_penalty = rng.Below(2) == 0 ? 1 : 1.3f;
     g.top_alternatives = 3;
     GenerateRequest h = g;
@@ -89,7 +89,7 @@ TEST(BatchingTest, SamplesThatAgreeAreOneRowAndNothingElseChanges) {
            static_cast<double>(f.backend->stats().tokens_needed);
   };
   EXPECT_EQ(computed(apart), 1);
-  EXPECT_LT(computed(shared), 0.8);
+  EXPECT_LT(computed(shared), 0.95);
   shared.ExpectSound();
   apart.ExpectSound();
 }
