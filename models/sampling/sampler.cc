@@ -104,8 +104,11 @@ absl::Status TokenDistribution::Assign(absl::Span<const float> logits,
 // Stages 2 to 4.
 void TokenDistribution::Filter(const SamplingOptions& options) {
   const size_t n = logits_.size();
-  WeightCut cut = CutToLikeliest(absl::MakeConstSpan(weights_).subspan(0, n),
-                                 options.top_k, options.top_p);
+  WeightCut cut;
+  if (options.top_k > 0 || options.top_p < 1) {
+    cut = CutToLikeliest(absl::MakeConstSpan(weights_).subspan(0, n),
+                         options.top_k, options.top_p);
+  }
   if (options.min_p > cut.weight) cut = WeightCut{.weight = options.min_p};
   ids_.clear();
   cumulative_.clear();
@@ -147,17 +150,17 @@ Sampled TokenDistribution::Draw(float uniform) const {
   while (block + 1 < block_sums_.size() && left >= block_sums_[block]) {
     left -= block_sums_[block++];
   }
-  // Of the block the last one that can be drawn, should rounding pass it by;
-  // where the last blocks have none, the likeliest.
+  while (block_sums_[block] == 0) --block;  // the likeliest has its own
   const size_t begin = block * kWeightBlock;
   const size_t end = std::min(logits_.size(), begin + kWeightBlock);
-  size_t token = static_cast<size_t>(likeliest_);
-  for (size_t i = begin; i < end; ++i) {
-    if (weights_[i] == 0) continue;
-    token = i;
-    left -= static_cast<double>(weights_[i]);
+  size_t token = begin, heaviest = begin;
+  for (; token < end; ++token) {
+    left -= static_cast<double>(weights_[token]);
     if (left < 0) break;
+    if (weights_[token] > weights_[heaviest]) heaviest = token;
   }
+  // Should rounding pass all of the block by, its heaviest was meant.
+  if (token == end) token = heaviest;
   return Found(static_cast<int32_t>(token),
                static_cast<double>(weights_[token]), total);
 }

@@ -26,7 +26,10 @@ HWY_INLINE V Exp(V given, V& x) {
   const hn::RebindToSigned<D> di;
   const V lowest = hn::Set(d, -87.0f);
   x = hn::Max(given, lowest);
-  const V n = hn::Round(hn::Mul(x, hn::Set(d, 1.44269504f)));
+  // Adding 1.5 x 2^23 leaves the nearest integer in the lowest bits.
+  const V magic = hn::Set(d, 12582912.0f);
+  const V shifted = hn::Add(hn::Mul(x, hn::Set(d, 1.44269504f)), magic);
+  const V n = hn::Sub(shifted, magic);
   // 355/512 times n is exact; the other part is ln 2 - 355/512.
   V r = hn::Sub(x, hn::Mul(n, hn::Set(d, 0.693359375f)));
   r = hn::Sub(r, hn::Mul(n, hn::Set(d, -2.12194440e-4f)));
@@ -40,21 +43,24 @@ HWY_INLINE V Exp(V given, V& x) {
   p = next(p, 0.5f);
   p = next(p, 1.0f);
   p = next(p, 1.0f);
-  const auto bits =
-      hn::Add(hn::BitCast(di, p), hn::ShiftLeft<23>(hn::ConvertTo(di, n)));
+  const auto bits = hn::Add(hn::BitCast(di, p),
+                            hn::ShiftLeft<23>(hn::BitCast(di, shifted)));
   return hn::IfThenElseZero(hn::Gt(given, lowest), hn::BitCast(d, bits));
 }
 
-// Sums of 16 lanes in one order.
+// The sum of 16 lanes, in one order and few steps.
 HWY_INLINE double SumLanes(const V* lanes) {
   const D d;
   HWY_ALIGN float l[kWeightLanes];
   for (size_t v = 0; v < kVectors; ++v) {
     hn::StoreU(lanes[v], d, l + v * hn::Lanes(d));
   }
-  double sum = 0;
-  for (const float x : l) sum += static_cast<double>(x);
-  return sum;
+  double sums[kWeightLanes / 2];
+  for (size_t i = 0; i < 8; ++i) {
+    sums[i] = static_cast<double>(l[i]) + static_cast<double>(l[i + 8]);
+  }
+  return ((sums[0] + sums[4]) + (sums[1] + sums[5])) +
+         ((sums[2] + sums[6]) + (sums[3] + sums[7]));
 }
 
 template <bool kWeights, bool kSums, bool kPlain>
@@ -64,7 +70,9 @@ HWY_INLINE SoftmaxSums Pass(const float* HWY_RESTRICT logits, size_t n,
                             double* HWY_RESTRICT block_sums) {
   const D d;
   const size_t lanes = hn::Lanes(d);
-  const V top = hn::Set(d, highest), t = hn::Set(d, temperature);
+  const V top = hn::Set(d, highest);
+  const V t = hn::Set(
+      d, std::min(1 / temperature, std::numeric_limits<float>::max()));
   SoftmaxSums total;
   HWY_ALIGN float rest[kWeightLanes];
   for (size_t block = 0; block * kWeightBlock < n; ++block) {
@@ -92,7 +100,7 @@ HWY_INLINE SoftmaxSums Pass(const float* HWY_RESTRICT logits, size_t n,
           }
         }
         if (kWeights) {
-          if (!kPlain) e = Exp(hn::Div(given, t), x);
+          if (!kPlain) e = Exp(hn::Mul(given, t), x);
           sum[v] = hn::Add(sum[v], e);
           hn::StoreU(e, d, weights + i + v * lanes);
         }
