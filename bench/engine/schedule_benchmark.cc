@@ -40,6 +40,9 @@ class NullTrunk : public Trunk {
   void Logits(const float*, int n, float* logits, Executor&) override {
     std::fill(logits, logits + n * 16, 0.0f);
   }
+  void Head(const float*, int n, float* out) override {
+    std::fill(out, out + n, 0.0f);
+  }
   void Rewards(const float*, int n, LevelScores* scores) override {
     std::fill(scores, scores + n, LevelScores{0.5f, 0.5f});
   }
