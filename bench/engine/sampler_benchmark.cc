@@ -23,10 +23,10 @@ void Draw(benchmark::State& state, const SamplingOptions& options) {
     uniform = uniform < 0.9f ? uniform + 0.01f : 0;
     benchmark::DoNotOptimize(d.Draw(uniform));
   }
-  state.counters["ns/logit"] = benchmark::Counter(
-      static_cast<double>(state.range(0)) * 1e-9,
-      benchmark::Counter::kIsIterationInvariantRate |
-          benchmark::Counter::kInvert);
+  state.counters["ns/logit"] =
+      benchmark::Counter(static_cast<double>(state.range(0)) * 1e-9,
+                         benchmark::Counter::kIsIterationInvariantRate |
+                             benchmark::Counter::kInvert);
 }
 
 #define ESP_DRAW(name, ...)                                   \

@@ -1,4 +1,4 @@
-// What the scheduler costs above the model's own time: a trunk that computes
+// What the engine costs above the model's own time: a trunk that computes
 // nothing, over a vocabulary of 16. At most 5 us a request of eight tokens.
 #include <algorithm>
 #include <string>
@@ -8,8 +8,10 @@
 #include "benchmark/benchmark.h"
 #include "models/cpu/trunk.h"
 #include "models/schedule/trunk_backend.h"
+#include "search/algorithm.h"
 #include "src/base/check.h"
 #include "src/base/executor.h"
+#include "src/engine/runner.h"
 
 namespace espalier {
 namespace {
@@ -53,13 +55,13 @@ class NullTrunk : public Trunk {
 
 class Letters : public Tokenizer {
  public:
-  absl::StatusOr<std::vector<int32_t>> Encode(std::string_view,
+  absl::StatusOr<std::vector<int32_t>> Encode(std::string_view text,
                                               bool) const override {
-    return absl::UnimplementedError("tokens only");
+    return std::vector<int32_t>(text.begin(), text.end());
   }
   std::string_view TokenBytes(int32_t id) const override {
-    return std::string_view("abcdefghijklmnop").substr(
-        static_cast<size_t>(id), 1);
+    return std::string_view("abcdefghijklmnop")
+        .substr(static_cast<size_t>(id), 1);
   }
   int vocab_size() const override { return 16; }
 };
@@ -104,6 +106,69 @@ void Requests(benchmark::State& state) {
       benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
 BENCHMARK(Requests)->ArgName("tokens")->Arg(1)->Arg(8)->Arg(64);
+
+class EightTokens : public Task {
+ public:
+  std::string_view name() const override { return "eight"; }
+  absl::StatusOr<std::string> Render(const Problem& p) const override {
+    return p.question;
+  }
+  const StepFormat& format() const override { return format_; }
+  std::optional<std::string> FindAnswer(std::string_view) const override {
+    return std::nullopt;
+  }
+  bool SameAnswer(std::string_view, std::string_view) const override {
+    return false;
+  }
+
+ private:
+  // A step ends with one of the sixteen letters.
+  const StepFormat format_{
+      .delimiter = "p", .max_step_tokens = 8, .max_steps = 1000};
+};
+
+// The same with everything around it: 16 searches of eight requests each.
+void Searches(benchmark::State& state, const std::string& method) {
+  NullTrunk trunk;
+  const Letters letters;
+  Executor executor(1);
+  TrunkBackend backend(trunk, letters, executor, {.kv_bytes = 1 << 26});
+  Runner runner({&backend, &letters, &backend, &letters}, executor, 16);
+  const EightTokens task;
+  const auto algorithm = MakeAlgorithm(method);
+  ESP_CHECK(algorithm.ok());
+  const SearchOptions options{.max_tokens = 4000};
+  const RunHooks hooks;
+  std::vector<Problem> problems;
+  for (int i = 0; i < 16; ++i) {
+    problems.push_back(
+        {.id = absl::StrCat(i),
+         .question = std::string(100, static_cast<char>(i % 16))});
+  }
+  int64_t requests = 0, tokens = 0;
+  for (auto _ : state) {
+    const absl::Status status =
+        runner.Run({.problems = problems,
+                    .task = &task,
+                    .algorithm = algorithm->get(),
+                    .options = &options,
+                    .hooks = &hooks,
+                    .on_done = [&](size_t, SearchResult r) {
+                      requests += r.model_calls;
+                      tokens += r.tokens;
+                    }});
+    ESP_CHECK(status.ok());
+  }
+  state.counters["us/request"] = benchmark::Counter(
+      static_cast<double>(requests) * 1e-6,
+      benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+  state.counters["tokens/request"] =
+      static_cast<double>(tokens) / static_cast<double>(requests);
+}
+BENCHMARK_CAPTURE(Searches, particle, "particle")
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(Searches, best_first, "best_first:in_flight=8:branch=2")
+    ->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace espalier

@@ -150,6 +150,7 @@ struct EngineStats {
   int64_t tokens_generated = 0;
   int64_t tokens_computed = 0;    // token positions run through trunks
   int64_t tokens_recomputed = 0;  // of them, again after eviction
+  int64_t tokens_shared = 0;      // saved: samples that agreed were one row
   int64_t batches = 0;
   int64_t rows = 0;  // requests' rows in all batches: rows / batches = fill
 };

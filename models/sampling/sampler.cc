@@ -95,8 +95,8 @@ absl::Status TokenDistribution::Assign(absl::Span<const float> logits,
     if (!penalty) sums = own;
   }
   log_sum_ = std::log(sums.exps);
-  entropy_ = static_cast<float>(
-      std::max(0.0, log_sum_ - sums.weighted / sums.exps));
+  entropy_ =
+      static_cast<float>(std::max(0.0, log_sum_ - sums.weighted / sums.exps));
   if (kind_ == Kind::kFiltered) Filter(options);
   return absl::OkStatus();
 }

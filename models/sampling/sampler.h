@@ -73,13 +73,13 @@ class TokenDistribution {
   double log_sum_ = 0;  // ln sum exp(l_i - max_)
   float entropy_ = 0;
   Kind kind_ = Kind::kAll;
-  bool plain_ = false;     // drawn from the model's own distribution
-  int32_t likeliest_ = 0;  // under the sampler
-  std::vector<float> penalized_;     // logits after stage 0
-  std::vector<float> weights_;       // of all tokens, after stage 1
-  std::vector<double> block_sums_;   // of weights_
-  std::vector<int32_t> ids_;         // kFiltered: kept tokens, ascending
-  std::vector<double> cumulative_;   // and running sums of their weights
+  bool plain_ = false;              // drawn from the model's own distribution
+  int32_t likeliest_ = 0;           // under the sampler
+  std::vector<float> penalized_;    // logits after stage 0
+  std::vector<float> weights_;      // of all tokens, after stage 1
+  std::vector<double> block_sums_;  // of weights_
+  std::vector<int32_t> ids_;        // kFiltered: kept tokens, ascending
+  std::vector<double> cumulative_;  // and running sums of their weights
 };
 
 // One draw.

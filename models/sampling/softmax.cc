@@ -43,8 +43,8 @@ HWY_INLINE V Exp(V given, V& x) {
   p = next(p, 0.5f);
   p = next(p, 1.0f);
   p = next(p, 1.0f);
-  const auto bits = hn::Add(hn::BitCast(di, p),
-                            hn::ShiftLeft<23>(hn::BitCast(di, shifted)));
+  const auto bits =
+      hn::Add(hn::BitCast(di, p), hn::ShiftLeft<23>(hn::BitCast(di, shifted)));
   return hn::IfThenElseZero(hn::Gt(given, lowest), hn::BitCast(d, bits));
 }
 
@@ -71,8 +71,8 @@ HWY_INLINE SoftmaxSums Pass(const float* HWY_RESTRICT logits, size_t n,
   const D d;
   const size_t lanes = hn::Lanes(d);
   const V top = hn::Set(d, highest);
-  const V t = hn::Set(
-      d, std::min(1 / temperature, std::numeric_limits<float>::max()));
+  const V t =
+      hn::Set(d, std::min(1 / temperature, std::numeric_limits<float>::max()));
   SoftmaxSums total;
   HWY_ALIGN float rest[kWeightLanes];
   for (size_t block = 0; block * kWeightBlock < n; ++block) {
@@ -122,10 +122,10 @@ SoftmaxSums SumExpsImpl(const float* logits, size_t n, float highest) {
 SoftmaxSums ExpWeightsImpl(const float* logits, size_t n, float highest,
                            float temperature, bool sums, float* weights,
                            double* block_sums) {
-  const auto pass = temperature == 1 ? (sums ? &Pass<true, true, true>
-                                             : &Pass<true, false, true>)
-                                     : (sums ? &Pass<true, true, false>
-                                             : &Pass<true, false, false>);
+  const auto pass =
+      temperature == 1
+          ? (sums ? &Pass<true, true, true> : &Pass<true, false, true>)
+          : (sums ? &Pass<true, true, false> : &Pass<true, false, false>);
   return pass(logits, n, highest, temperature, weights, block_sums);
 }
 
@@ -145,8 +145,8 @@ float HighestImpl(const float* HWY_RESTRICT logits, size_t n) {
       odd[v] = hn::Add(odd[v], hn::Mul(x, hn::Zero(d)));  // NaN if not finite
     }
   }
-  highest[0] = hn::Max(hn::Max(highest[0], highest[1]),
-                       hn::Max(highest[2], highest[3]));
+  highest[0] =
+      hn::Max(hn::Max(highest[0], highest[1]), hn::Max(highest[2], highest[3]));
   odd[0] = hn::Add(hn::Add(odd[0], odd[1]), hn::Add(odd[2], odd[3]));
   float top = hn::GetLane(hn::MaxOfLanes(d, highest[0]));
   float bad = hn::GetLane(hn::SumOfLanes(d, odd[0]));
@@ -197,8 +197,8 @@ SoftmaxSums SumExps(const float* logits, size_t n, float highest) {
 SoftmaxSums ExpWeights(const float* logits, size_t n, float highest,
                        float temperature, bool sums, float* weights,
                        double* block_sums) {
-  return HWY_DYNAMIC_DISPATCH(ExpWeightsImpl)(
-      logits, n, highest, temperature, sums, weights, block_sums);
+  return HWY_DYNAMIC_DISPATCH(ExpWeightsImpl)(logits, n, highest, temperature,
+                                              sums, weights, block_sums);
 }
 
 }  // namespace espalier

@@ -135,9 +135,9 @@ struct Completion {
 };
 
 struct Capabilities {
-  bool propose = false;    // GenerateRequest
-  bool reward = false;     // ScoreRequest
-  int context_length = 0;  // tokens, prompt included
+  bool propose = false;     // GenerateRequest
+  bool reward = false;      // ScoreRequest
+  int context_length = 0;   // tokens, prompt included
   bool score_text = false;  // TextScoreRequest
 };
 

@@ -9,7 +9,8 @@ namespace espalier {
 
 // Sets the filler of `id` and those above it down to position `from`.
 void FillQueue::Mark(SeqId id, int from, SeqId filler) {
-  for (; id > kEmptySeq && tree_.at(id).end() > from; id = tree_.at(id).parent) {
+  for (; id > kEmptySeq && tree_.at(id).end() > from;
+       id = tree_.at(id).parent) {
     tree_.at(id).filler = filler;
   }
 }
@@ -90,10 +91,9 @@ void FillQueue::Stop(const Fill& fill) {
 
 bool FillQueue::DropUnwanted() {
   // Unlocking may free a sequence, so the list is put in order first.
-  const auto unwanted =
-      std::stable_partition(fills_.begin(), fills_.end(), [&](const Fill& f) {
-        return tree_.at(f.target).wanted == step_;
-      });
+  const auto unwanted = std::stable_partition(
+      fills_.begin(), fills_.end(),
+      [&](const Fill& f) { return tree_.at(f.target).wanted == step_; });
   std::vector<Fill> dropped(std::make_move_iterator(unwanted),
                             std::make_move_iterator(fills_.end()));
   fills_.erase(unwanted, fills_.end());
@@ -141,8 +141,7 @@ void FillQueue::Plan(int chunk, int room, std::vector<Segment>& segments) {
   }
 }
 
-void FillQueue::AdvanceOne(const Chunk& chunk,
-                           absl::Span<const float> hidden) {
+void FillQueue::AdvanceOne(const Chunk& chunk, absl::Span<const float> hidden) {
   const SeqId target = fills_[chunk.fill].target;
   PageTable& table = tree_.at(target).table;
   const int have = table.resident;
@@ -173,10 +172,9 @@ void FillQueue::AdvanceOne(const Chunk& chunk,
 }
 
 void FillQueue::Finish() {
-  const auto done =
-      std::stable_partition(fills_.begin(), fills_.end(), [&](const Fill& f) {
-        return !tree_.at(f.target).resident();
-      });
+  const auto done = std::stable_partition(
+      fills_.begin(), fills_.end(),
+      [&](const Fill& f) { return !tree_.at(f.target).resident(); });
   std::vector<Fill> finished(std::make_move_iterator(done),
                              std::make_move_iterator(fills_.end()));
   fills_.erase(done, fills_.end());

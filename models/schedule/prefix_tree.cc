@@ -59,8 +59,7 @@ SeqId PrefixTree::Make(SeqId parent, absl::Span<const int32_t> tokens) {
   made.tokens.assign(tokens.begin(), tokens.end());
   made.live = true;
   // A search's own sequences begin below its prompt.
-  made.group =
-      parent == kEmptySeq || at(parent).split ? id : at(parent).group;
+  made.group = parent == kEmptySeq || at(parent).split ? id : at(parent).group;
   at(parent).children.push_back(id);
   ++live_;
   return id;
@@ -334,8 +333,8 @@ void PrefixTree::Evict(SeqId id) {
   }
   pool_.Release(table.pages.back());
   table.pages.pop_back();
-  table.resident = std::min(
-      table.resident, static_cast<int>(table.pages.size()) * kPageSlots);
+  table.resident = std::min(table.resident,
+                            static_cast<int>(table.pages.size()) * kPageSlots);
   Settle(id);
 }
 

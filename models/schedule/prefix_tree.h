@@ -62,13 +62,13 @@ struct Sequence {
   int64_t wanted = 0;  // of a filler: the step in which it was last asked for
 
   // What decides its eviction; the tree's own.
-  bool stores = false;         // table.resident > start
-  int stored_children = 0;     // that store or are covered
-  SeqId group = kEmptySeq;     // EvictionOrder
-  int64_t last_use = 0;        // tick of the last use
+  bool stores = false;      // table.resident > start
+  int stored_children = 0;  // that store or are covered
+  SeqId group = kEmptySeq;  // EvictionOrder
+  int64_t last_use = 0;     // tick of the last use
   float priority = std::numeric_limits<float>::infinity();
-  float below = kDropped;      // highest of its children that lost their pages
-  bool listed = false;         // in the order, as `entry`
+  float below = kDropped;  // highest of its children that lost their pages
+  bool listed = false;     // in the order, as `entry`
   EvictionOrder::Entry entry = {};
 
   int end() const { return start + static_cast<int>(tokens.size()); }

@@ -79,10 +79,10 @@ absl::Status CheckTexts(const TextScoreRequest& request, int from_end,
     ESP_RETURN_IF_ERROR(CheckTokens(text, vocab_size));
     const size_t length = static_cast<size_t>(from_end) + text.size();
     if (length > static_cast<size_t>(context)) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "continuation ", i, " to score ends at token ", length,
-          " and the context is ", context,
-          "; shorten it or take a model with a longer context"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("continuation ", i, " to score ends at token ", length,
+                       " and the context is ", context,
+                       "; shorten it or take a model with a longer context"));
     }
   }
   return absl::OkStatus();

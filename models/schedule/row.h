@@ -20,7 +20,7 @@ enum class JobKind : uint8_t { kGenerate, kScore, kTextScore };
 struct Job {
   RequestId id = 0;
   JobKind kind = JobKind::kGenerate;
-  GenerateRequest generation;              // kGenerate
+  GenerateRequest generation;               // kGenerate
   std::vector<std::vector<int32_t>> texts;  // kTextScore: of each row
   std::vector<SeqId> sequences;  // whose last hidden row is needed; held. Of
                                  // other kinds than kScore one: `from`
@@ -52,12 +52,12 @@ struct Row {
   std::vector<float> logprobs;
   std::vector<float> sampler_logprobs;
   std::vector<std::vector<TokenLogprob>> alternatives;
-  std::vector<bool> greedy;      // of a given text
+  std::vector<bool> greedy;  // of a given text
   StopMatcher stop;
-  std::vector<int32_t> seen;     // distinct tokens of path and output, sorted;
-                                 // with a repetition penalty alone
-  double entropy = 0;            // of its tokens, summed
-  int ever_resident = 0;         // highest table.resident so far
+  std::vector<int32_t> seen;  // distinct tokens of path and output, sorted;
+                              // with a repetition penalty alone
+  double entropy = 0;         // of its tokens, summed
+  int ever_resident = 0;      // highest table.resident so far
   std::vector<std::unique_ptr<Row>> parted;  // from it, in this step
   bool finished = false;
   Finish finish = Finish::kLength;

@@ -42,8 +42,8 @@ void RowSampler::ForLogits(
   }
 }
 
-std::vector<RowSampler::Output>& RowSampler::Draw(
-    const float* hidden, absl::Span<Row* const> rows) {
+std::vector<RowSampler::Output>& RowSampler::Draw(const float* hidden,
+                                                  absl::Span<Row* const> rows) {
   if (outputs_.size() < rows.size()) outputs_.resize(rows.size());
   ForLogits(hidden, static_cast<int>(rows.size()),
             [&](int i, absl::Span<const float> logits) {
@@ -92,8 +92,8 @@ absl::Span<const RowSampler::TokenScore> RowSampler::ScoreNext(
     TokenDistribution& d = Scratch();
     const absl::Status status = d.Assign(logits, {.temperature = 0});
     for (size_t i = 0; i < tokens.size(); ++i) {
-      scores_[i] = status.ok() ? ScoreOne(d, tokens[i])
-                               : TokenScore{.status = status};
+      scores_[i] =
+          status.ok() ? ScoreOne(d, tokens[i]) : TokenScore{.status = status};
     }
   });
   return scores_;

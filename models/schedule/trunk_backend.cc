@@ -111,8 +111,7 @@ void TrunkBackend::StartRows(Job& job) {
     seen.erase(std::unique(seen.begin(), seen.end()), seen.end());
   }
   for (int i = 0; i < request.n; ++i) {
-    Row& row =
-        i == 0 || !options_.share_rows ? AddRow(job) : *rows_.back();
+    Row& row = i == 0 || !options_.share_rows ? AddRow(job) : *rows_.back();
     if (row.members.empty()) row.seen = seen;
     row.members.push_back(
         {i, SampleKey(request.stream, request.first_sample + i)});
@@ -236,8 +235,7 @@ void TrunkBackend::PlanHidden() {
       batch_.given.insert(batch_.given.end(), next + 1,
                           next + 1 + planned.count);
     } else {
-      segment.last_hidden =
-          hidden + (draws(planned) ? drawing++ : other++) * d;
+      segment.last_hidden = hidden + (draws(planned) ? drawing++ : other++) * d;
     }
   }
   ESP_CHECK(drawing == forwarded);
@@ -316,9 +314,8 @@ void TrunkBackend::ScoreTexts() {
 void TrunkBackend::Accept(Row& row, absl::Span<const Sampled> drawn,
                           const std::vector<TokenLogprob>& alternatives) {
   const bool agree =
-      std::all_of(drawn.begin(), drawn.end(), [&](const Sampled& s) {
-        return s.token == drawn[0].token;
-      });
+      std::all_of(drawn.begin(), drawn.end(),
+                  [&](const Sampled& s) { return s.token == drawn[0].token; });
   if (agree) {
     Push(row, drawn[0], alternatives);
     return;
@@ -574,10 +571,10 @@ void TrunkBackend::MakeRoom() {
     Unpark();
     return;
   }
-  active[0]->failure = absl::ResourceExhaustedError(absl::StrCat(
-      "key/value memory is too small for this request alone: ",
-      pool_.capacity(), " pages of ", pool_.page_bytes(),
-      " bytes; give it more (--kv-mib) or shorten the text"));
+  active[0]->failure = absl::ResourceExhaustedError(
+      absl::StrCat("key/value memory is too small for this request alone: ",
+                   pool_.capacity(), " pages of ", pool_.page_bytes(),
+                   " bytes; give it more (--kv-mib) or shorten the text"));
 }
 
 bool TrunkBackend::Step(std::vector<Completion>& done) {

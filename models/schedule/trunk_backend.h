@@ -85,7 +85,7 @@ class TrunkBackend : public Backend {
     std::vector<float> hidden;
     std::vector<int32_t> given;  // tokens scored after the rows of given texts
     size_t first_given = 0;      // the first of those in `hidden`
-    int room = 0;  // tokens that may still be filled
+    int room = 0;                // tokens that may still be filled
   };
 
   // What a step does, in this order.

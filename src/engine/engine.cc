@@ -144,6 +144,7 @@ class LocalEngine : public Engine {
       sum.tokens_generated += stats.tokens_generated;
       sum.tokens_computed += stats.tokens_computed;
       sum.tokens_recomputed += stats.tokens_recomputed;
+      sum.tokens_shared += stats.tokens_shared;
       sum.batches += stats.steps;
       sum.rows += stats.rows;
     }

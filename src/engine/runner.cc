@@ -35,15 +35,14 @@ size_t PolicyOf(Role role) {
   }
 }
 
-SampledStep ToStep(const Continuation& c, const Tokenizer& tokenizer,
-                   int policy) {
+SampledStep ToStep(Continuation c, const Tokenizer& tokenizer, int policy) {
   SampledStep step;
-  step.tokens = c.tokens;
   step.text = tokenizer.Decode(c.tokens);
   if (c.finish == Finish::kStop) step.text.resize(c.text_bytes);
   for (const float logprob : c.logprobs) step.logprob += logprob;
-  step.logprobs = c.logprobs;
-  step.sampler_logprobs = c.sampler_logprobs;
+  step.tokens = std::move(c.tokens);
+  step.logprobs = std::move(c.logprobs);
+  step.sampler_logprobs = std::move(c.sampler_logprobs);
   step.ended = c.finish == Finish::kEnd;
   step.truncated = c.finish == Finish::kLength;
   step.handle = ToHandle(c.seq, policy);
@@ -389,9 +388,10 @@ absl::Status Runner::StepBackend(Backend* backend, int policy) {
     tickets_.erase(it);
     SearchCompletion out{.seq = ticket.request.seq,
                          .status = completion.status};
-    for (const Continuation& c : completion.continuations) {
+    for (Continuation& c : completion.continuations) {
       ESP_CHECK(policy >= 0);
-      out.samples.push_back(ToStep(c, *models_.policy_tokenizer, policy));
+      out.samples.push_back(
+          ToStep(std::move(c), *models_.policy_tokenizer, policy));
     }
     for (const LevelScores& s : completion.scores) {
       out.scores.push_back({s.step, s.path});

@@ -91,8 +91,8 @@ TEST(MemoryUseTest, TenThousandLeavesIn256MegabytesAreRarelyComputedTwice) {
     const BackendStats& s = use.stats;
     const double share = Share(s.tokens_recomputed, s.tokens_computed);
     std::cout << "figure: " << method << ": " << use.leaves << " leaves, "
-              << s.tokens_computed << " tokens computed, "
-              << 100 * share << " % again\n";
+              << s.tokens_computed << " tokens computed, " << 100 * share
+              << " % again\n";
     EXPECT_LE(share, 0.15) << method;
     EXPECT_GE(use.leaves, 10000) << method;
     EXPECT_LE(use.pages, 341);
@@ -100,10 +100,10 @@ TEST(MemoryUseTest, TenThousandLeavesIn256MegabytesAreRarelyComputedTwice) {
 }
 
 TEST(MemoryUseTest, SixteenSearchesWithEightRequestsFillABatchOf64) {
-  for (const char* method :
-       {"particle:particles=8", "best_first:in_flight=8", "frontier:in_flight=8"}) {
-    const Use use = Search(method, 64, 16, {.max_tokens = 2000},
-                           {.max_rows = 64});
+  for (const char* method : {"particle:particles=8", "best_first:in_flight=8",
+                             "frontier:in_flight=8"}) {
+    const Use use =
+        Search(method, 64, 16, {.max_tokens = 2000}, {.max_rows = 64});
     std::cout << "figure: " << method << ": batch fill " << 100 * use.fill
               << " %\n";
     EXPECT_GE(use.fill, 0.9) << method;

@@ -60,7 +60,7 @@ struct SearchRun {
   std::map<size_t, std::string> trees;
   int64_t needed = 0;    // token positions that had to be computed
   int64_t computed = 0;  // as the backend counted
-  int64_t shared = 0;      // by samples that agreed so far
+  int64_t shared = 0;    // by samples that agreed so far
   int64_t recomputed = 0;
 };
 

@@ -14,6 +14,17 @@ namespace {
 
 using testing::HasSubstr;
 
+// What repetition_penalty makes of logits (Hugging Face's
+// RepetitionPenaltyLogitsProcessor: scores below zero are multiplied).
+std::vector<float> Penalized(std::vector<float> logits,
+                             const std::vector<int32_t>& seen, float penalty) {
+  for (const int32_t token : seen) {
+    logits[token] =
+        logits[token] < 0 ? logits[token] * penalty : logits[token] / penalty;
+  }
+  return logits;
+}
+
 std::vector<float> RandomLogits(RandomStream& rng, int n) {
   std::vector<float> logits(n);
   for (float& l : logits) l = static_cast<float>(3 * rng.Normal());
@@ -107,6 +118,91 @@ TEST(SamplerTest, LogProbAndEntropyAreThoseOfTheModelWhateverTheFilters) {
   }
 }
 
+TEST(SamplerTest, ARepetitionPenaltyChangesTheDrawAndNotTheModelsLogProb) {
+  RandomStream rng(StreamKey(4, 0, 0, Purpose::kTest));
+  TokenDistribution d;
+  int changed = 0;
+  for (int round = 0; round < 300; ++round) {
+    const auto logits = RandomLogits(rng, 40);
+    std::vector<int32_t> seen;
+    for (int32_t t = 0; t < 40; ++t) {
+      if (rng.Below(3) == 0) seen.push_back(t);
+    }
+    const float penalty = rng.Below(2) == 0 ? 1.3f : 0.8f;
+    SamplingOptions options{.temperature = 0.7f, .top_k = 12};
+    if (round % 3 == 0) options = {.temperature = 0};
+    const auto p = ByDefinition(logits, {});
+    options.repetition_penalty = penalty;
+    ASSERT_TRUE(d.Assign(logits, options, seen).ok());
+    SamplingOptions plain = options;
+    plain.repetition_penalty = 1;
+    const float u = rng.Uniform();
+    const Sampled got = d.Draw(u);
+    const auto expected = Sample(Penalized(logits, seen, penalty), plain, u);
+    ASSERT_EQ(got.token, expected->token);
+    ASSERT_NEAR(got.sampler_logprob, expected->sampler_logprob, 1e-6);
+    ASSERT_NEAR(got.logprob, std::log(p[got.token]), 1e-5);
+    changed += got.token != Sample(logits, plain, u)->token;
+  }
+  EXPECT_GT(changed, 20);
+}
+
+// Vocabularies as models have them, against sums and sorts in long double.
+TEST(SamplerTest, LargeVocabulariesFollowTheirDefinition) {
+  RandomStream rng(StreamKey(5, 0, 0, Purpose::kTest));
+  const SamplingOptions cases[] = {{},
+                                   {.temperature = 0.6f},
+                                   {.top_k = 50},
+                                   {.top_k = 3000},
+                                   {.top_p = 0.95f},
+                                   {.temperature = 3, .top_p = 0.9999f},
+                                   {.top_k = 500, .top_p = 0.8f},
+                                   {.min_p = 0.01f}};
+  TokenDistribution d;
+  for (const int n : {255, 256, 257, 4097, 16384}) {
+    auto logits = RandomLogits(rng, n);
+    // Ties, as quantised weights make them.
+    for (float& l : logits) l = std::round(l * 64) / 64;
+    for (const SamplingOptions& options : cases) {
+      const auto p = ByDefinition(logits, options);
+      ASSERT_TRUE(d.Assign(logits, options).ok());
+      for (int k = 0; k < 40; ++k) {
+        const float u = rng.Uniform();
+        const Sampled got = d.Draw(u);
+        // u lies in the token's interval, but for rounding.
+        long double below = 0;
+        for (int i = 0; i < got.token; ++i) below += p[i];
+        ASSERT_GT(p[got.token], 0);
+        ASSERT_GT(u, below - 2e-6L);
+        ASSERT_LT(u, below + p[got.token] + 2e-6L);
+        ASSERT_NEAR(got.sampler_logprob, std::log(p[got.token]), 1e-5);
+      }
+    }
+  }
+}
+
+TEST(SamplerTest, AlternativesAreTheLikeliestInOrder) {
+  RandomStream rng(StreamKey(6, 0, 0, Purpose::kTest));
+  for (const int n : {3, 1000}) {
+    auto logits = RandomLogits(rng, n);
+    for (float& l : logits) l = std::round(l * 8) / 8;
+    const auto p = ByDefinition(logits, {});
+    std::vector<int32_t> order(n);
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int a, int b) { return logits[a] > logits[b]; });
+    TokenDistribution d;
+    ASSERT_TRUE(d.Assign(logits, {.top_k = 2}).ok());
+    const auto best = d.Alternatives(20);
+    ASSERT_EQ(best.size(), static_cast<size_t>(std::min(n, 20)));
+    for (size_t i = 0; i < best.size(); ++i) {
+      EXPECT_EQ(best[i].token, order[i]);
+      EXPECT_NEAR(best[i].logprob, std::log(p[order[i]]), 1e-5);
+    }
+    EXPECT_TRUE(d.Alternatives(0).empty());
+  }
+}
+
 TEST(SamplerTest, FrequenciesPassChiSquare) {
   const std::vector<float> logits = {0, 1, -1, 0.5f, 2, -3, 0, 1.5f};
   const auto p = ByDefinition(logits, {});
@@ -164,6 +260,10 @@ TEST(SamplerTest, OptionsThatMakeNoSenseAreNamed) {
   EXPECT_THAT(error({.top_k = -3}), HasSubstr("top_k"));
   EXPECT_THAT(error({.top_p = 0}), HasSubstr("top_p"));
   EXPECT_THAT(error({.min_p = 2}), HasSubstr("min_p"));
+  for (const float penalty : {0.f, -1.f, std::nanf("")}) {
+    EXPECT_THAT(error({.repetition_penalty = penalty}),
+                HasSubstr("repetition_penalty"));
+  }
   EXPECT_TRUE(CheckSamplingOptions({}).ok());
 }
 

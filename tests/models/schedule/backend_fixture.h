@@ -27,8 +27,8 @@ struct Plain {
   Finish finish = Finish::kLength;
 };
 
-inline Plain PlainContinuation(Tokens path, const GenerateRequest& request, int i,
-                        int context = 400) {
+inline Plain PlainContinuation(Tokens path, const GenerateRequest& request,
+                               int i, int context = 400) {
   const PieceTokenizer tokenizer;
   const StreamKey key = SampleKey(request.stream, request.first_sample + i);
   Plain out;
@@ -61,7 +61,7 @@ inline Plain PlainContinuation(Tokens path, const GenerateRequest& request, int 
 }
 
 inline void ExpectPlain(const Tokens& path, const GenerateRequest& request,
-                 const Completion& got, int context = 400) {
+                        const Completion& got, int context = 400) {
   ASSERT_TRUE(got.status.ok()) << got.status;
   ASSERT_EQ(static_cast<int>(got.continuations.size()), request.n);
   for (int i = 0; i < request.n; ++i) {
@@ -82,7 +82,7 @@ inline Tokens RandomTokens(RandomStream& rng, int n) {
 
 // A request with random options, its stop rule included.
 inline GenerateRequest RandomGeneration(RandomStream& rng, SeqId from,
-                                 int max_tokens = 90) {
+                                        int max_tokens = 90) {
   GenerateRequest g{.from = from,
                     .n = rng.Range(1, 5),
                     .stream = StreamKey(1, rng.Next32(), 0, Purpose::kSample),

@@ -123,8 +123,8 @@ TEST(BatchingTest, RowsBeyondTheLimitWaitTheirTurn) {
   f.trunk.forbidden = PieceTokenizer::kEnd;
   std::vector<RequestId> order;
   for (RequestId id = 0; id < 12; ++id) {
-    GenerateRequest g{
-        .from = f.backend->Extend(kEmptySeq, RandomTokens(rng, 30))};
+    GenerateRequest g{.from =
+                          f.backend->Extend(kEmptySeq, RandomTokens(rng, 30))};
     g.stop = {.delimiter = "", .max_tokens = 11};
     f.backend->Submit({id, g});
   }
@@ -260,8 +260,8 @@ TEST(BatchingTest, GivenTextsAreScoredInOnePass) {
           logits[v] = FakeTrunk::Logit(hash, v);
           sum += std::exp(static_cast<double>(logits[v]));
         }
-        ASSERT_NEAR(done.texts[i].logprobs[t],
-                    logits[text[t]] - std::log(sum), 1e-5);
+        ASSERT_NEAR(done.texts[i].logprobs[t], logits[text[t]] - std::log(sum),
+                    1e-5);
         const auto top = std::max_element(logits.begin(), logits.end());
         ASSERT_EQ(done.texts[i].greedy[t], top - logits.begin() == text[t]);
         path.push_back(text[t]);
@@ -307,8 +307,9 @@ TEST(BatchingTest, LimitsThatMakeNoSenseFailAlone) {
   for (size_t i = 0; i < wrong.size(); ++i) f.backend->Submit({i, wrong[i]});
   f.backend->Submit({7, GenerateRequest{.from = from}});
   auto done = f.RunAll();
-  const char* said[] = {"-1", "max_tokens = 0", "-5", "top_alternatives",
-                        "stop string", "repetition_penalty", "1073741824"};
+  const char* said[] = {
+      "-1",          "max_tokens = 0",     "-5",        "top_alternatives",
+      "stop string", "repetition_penalty", "1073741824"};
   for (size_t i = 0; i < wrong.size(); ++i) {
     EXPECT_EQ(done[i].status.code(), absl::StatusCode::kInvalidArgument);
     EXPECT_THAT(std::string(done[i].status.message()), HasSubstr(said[i]));

@@ -100,17 +100,16 @@ class FakeTrunk : public Trunk {
       last_pages.emplace_back(s.pages.begin(), s.pages.end());
       Run(s, holders, pool);
     }
-    most_segments =
-        std::max(most_segments, static_cast<int>(segments.size()));
+    most_segments = std::max(most_segments, static_cast<int>(segments.size()));
   }
 
   void Logits(const float* hidden, int n, float* logits, Executor&) override {
     for (int i = 0; i < n; ++i) {
       for (int t = 0; t < 16; ++t) {
-        logits[i * 16 + t] =
-            broken_logits     ? std::nanf("")
-            : t == forbidden ? -80
-                             : Logit(Join(hidden + 4 * i, 1), t);
+        logits[i * 16 + t] = broken_logits ? std::nanf("")
+                             : t == forbidden
+                                 ? -80
+                                 : Logit(Join(hidden + 4 * i, 1), t);
       }
     }
   }

@@ -97,7 +97,8 @@ TEST(EvictionOrderTest, RedundantThenLowestOfTheLargestGroup) {
   const Entry c{.group = 2, .priority = 3, .last_use = 3, .id = 12};
   const Entry d{.redundant = true, .group = 3, .priority = 9, .id = 13};
   for (const Entry& e : {a, c, b, d}) order.Insert(e);
-  for (const auto& [entry, id] : {std::pair(d, 13), {b, 11}, {a, 10}, {c, 12}}) {
+  for (const auto& [entry, id] :
+       {std::pair(d, 13), {b, 11}, {a, 10}, {c, 12}}) {
     EXPECT_EQ(order.Lowest(), id);
     order.Erase(entry);
   }
@@ -303,9 +304,9 @@ TEST(PrefixTreeTest, AHundredThousandRandomStepsLeakNothing) {
         if (forks.empty()) break;
         auto [table, path] = std::move(forks.back());
         forks.pop_back();
-        const bool begins = path.size() > h.path.size() &&
-                            std::equal(h.path.begin(), h.path.end(),
-                                       path.begin());
+        const bool begins =
+            path.size() > h.path.size() &&
+            std::equal(h.path.begin(), h.path.end(), path.begin());
         if (!begins) {
           w.tree.Drop(table);
           break;
