@@ -1,5 +1,7 @@
-# cmake -D FOLDER=f -D NAMES=a,b -D OUT=presets.cc -P EmbedPresets.cmake
-# Writes the files FOLDER/a.textproto, ... into a C++ file (search/presets.h).
+# cmake -D FOLDER=f -D NAMES=a,b -D HEADER=search/presets.h
+#       -D FUNCTION=PresetFiles -D OUT=presets.cc -P EmbedPresets.cmake
+# Writes the files FOLDER/a.textproto, ... into a C++ file that defines FUNCTION
+# of HEADER.
 string(REPLACE "," ";" names "${NAMES}")
 set(entries "")
 foreach(name ${names})
@@ -10,7 +12,7 @@ foreach(name ${names})
   string(APPEND entries "    {\"${name}\", R\"textproto(${text})textproto\"},\n")
 endforeach()
 file(WRITE ${OUT} "// Written by cmake/EmbedPresets.cmake.
-#include \"search/presets.h\"
+#include \"${HEADER}\"
 
 namespace espalier {
 namespace {
@@ -20,7 +22,7 @@ ${entries}};
 
 }  // namespace
 
-absl::Span<const PresetFile> PresetFiles() { return kFiles; }
+absl::Span<const PresetFile> ${FUNCTION}() { return kFiles; }
 
 }  // namespace espalier
 ")

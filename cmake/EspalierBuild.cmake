@@ -144,8 +144,8 @@ function(espalier_layer name)
 endfunction()
 
 # Compiles the files of `folder`, *.textproto, into layer `name`: an installed
-# program needs none of them.
-function(espalier_presets name folder)
+# program needs none of them. They are what `function` of `header` returns.
+function(espalier_presets name folder header function)
   if(NOT TARGET espalier_${name})
     return()
   endif()
@@ -161,7 +161,7 @@ function(espalier_presets name folder)
   set(script ${CMAKE_SOURCE_DIR}/cmake/EmbedPresets.cmake)
   add_custom_command(OUTPUT ${out}
     COMMAND ${CMAKE_COMMAND} -D FOLDER=${CMAKE_SOURCE_DIR}/${folder}
-      -D NAMES=${names} -D OUT=${out} -P ${script}
+      -D HEADER=${header} -D FUNCTION=${function} -D NAMES=${names} -D OUT=${out} -P ${script}
     DEPENDS ${files} ${script} VERBATIM)
   target_sources(espalier_${name} PRIVATE ${out})
 endfunction()

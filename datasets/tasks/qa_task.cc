@@ -12,58 +12,11 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "datasets/grade/grade.h"
+#include "datasets/tasks/find_answer.h"
 #include "datasets/tasks/task_registry.h"
-#include "src/base/text.h"
 
 namespace espalier {
 namespace {
-
-// The braces' content after the last "\boxed".
-std::optional<std::string> LastBoxed(std::string_view text) {
-  const size_t at = text.rfind("\\boxed{");
-  if (at == std::string_view::npos) return std::nullopt;
-  int depth = 0;
-  for (size_t i = at + 6; i < text.size(); ++i) {
-    if (text[i] == '{') ++depth;
-    if (text[i] == '}' && --depth == 0) {
-      return std::string(text.substr(at + 7, i - at - 7));
-    }
-  }
-  return std::nullopt;
-}
-
-// What follows the last `mark` up to the end of its line.
-std::optional<std::string> AfterLast(std::string_view text,
-                                     std::string_view mark) {
-  const size_t at = text.rfind(mark);
-  if (at == std::string_view::npos) return std::nullopt;
-  std::string_view rest = text.substr(at + mark.size());
-  rest = rest.substr(0, rest.find('\n'));
-  while (!rest.empty() && (rest.front() == ' ' || rest.front() == ':')) {
-    rest.remove_prefix(1);
-  }
-  if (rest.empty()) return std::nullopt;
-  return std::string(rest);
-}
-
-std::optional<std::string> LastNumber(std::string_view text) {
-  const auto part = [&](size_t i) {
-    const char c = text[i];
-    return (c >= '0' && c <= '9') || c == '.' || c == ',' || c == '/';
-  };
-  size_t end = text.size();
-  while (end > 0) {
-    while (end > 0 && !(text[end - 1] >= '0' && text[end - 1] <= '9')) --end;
-    size_t begin = end;
-    while (begin > 0 && part(begin - 1)) --begin;
-    if (begin > 0 && text[begin - 1] == '-') --begin;
-    const std::string_view number = text.substr(begin, end - begin);
-    if (ParseNumber(number)) return std::string(number);
-    if (end == 0) break;
-    --end;
-  }
-  return std::nullopt;
-}
 
 std::optional<std::string> FindQaAnswer(std::string_view response) {
   std::optional<std::string> found = LastBoxed(response);

@@ -30,6 +30,14 @@ struct StepFormat {
   // A complete step that begins with one of these ends the response, as the
   // model's end token does. Empty: only the end token ends it.
   std::vector<std::string> final_prefixes;
+  // Text that ends a response and is no part of it. One that the delimiter
+  // cuts in two is not seen.
+  std::vector<std::string> stop_strings;
+  // A step of max_step_tokens is complete, not cut: steps are segments of so
+  // many tokens.
+  bool segments = false;
+  // The prompt spells control tokens of the model, as <|im_start|>.
+  bool control_tokens = false;
 };
 
 class Task {

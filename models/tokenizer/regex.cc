@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "models/tokenizer/utf8.h"
+#include "src/base/check.h"
 #include "src/base/text.h"
 
 namespace espalier {
@@ -127,6 +128,9 @@ absl::StatusOr<Regex> Regex::Compile(std::string_view pattern) {
   }
   Regex regex;
   regex.pattern_ = std::string(pattern);
+  uint32_t groups = 0;
+  pcre2_pattern_info(code, PCRE2_INFO_CAPTURECOUNT, &groups);
+  regex.groups_ = static_cast<int>(groups);
   regex.code_ = std::shared_ptr<void>(
       code, [](void* p) { pcre2_code_free(static_cast<pcre2_code*>(p)); });
   // Without the JIT matching works too, only slower.
@@ -136,7 +140,18 @@ absl::StatusOr<Regex> Regex::Compile(std::string_view pattern) {
 
 absl::Status Regex::FindAll(std::string_view text,
                             std::vector<TextRange>& matches) const {
-  matches.clear();
+  return Find(text, 0, matches);
+}
+
+absl::Status Regex::FindAllGroups(std::string_view text,
+                                  std::vector<TextRange>& groups) const {
+  return Find(text, 1, groups);
+}
+
+absl::Status Regex::Find(std::string_view text, size_t group,
+                         std::vector<TextRange>& found) const {
+  ESP_CHECK(group <= static_cast<size_t>(groups_));
+  found.clear();
   const auto* code = static_cast<const pcre2_code*>(code_.get());
   Matcher matcher(code, text);
   size_t at = 0;
@@ -155,8 +170,11 @@ absl::Status Regex::FindAll(std::string_view text,
                        " moves the start of a match (\\K in a "
                        "lookaround), which cannot cut text"));
     }
-    matches.push_back(
-        {static_cast<uint32_t>(range[0]), static_cast<uint32_t>(range[1])});
+    const PCRE2_SIZE begin = range[2 * group], end = range[2 * group + 1];
+    if (begin != PCRE2_UNSET) {
+      found.push_back(
+          {static_cast<uint32_t>(begin), static_cast<uint32_t>(end)});
+    }
     at = range[1];
     if (range[0] == range[1]) {
       if (at == text.size()) break;

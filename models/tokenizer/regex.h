@@ -41,11 +41,21 @@ class Regex {
   // UTF-8. An empty match moves the search on by one character.
   absl::Status FindAll(std::string_view text,
                        std::vector<TextRange>& matches) const;
+  // The same of the pattern's first group in place of whole matches; a match
+  // in which it takes no part is left out. The pattern must have one.
+  absl::Status FindAllGroups(std::string_view text,
+                             std::vector<TextRange>& groups) const;
 
+  // How many groups (...) the pattern has.
+  int groups() const { return groups_; }
   const std::string& pattern() const { return pattern_; }
 
  private:
+  absl::Status Find(std::string_view text, size_t group,
+                    std::vector<TextRange>& found) const;
+
   std::string pattern_;
+  int groups_ = 0;
   std::shared_ptr<void> code_;  // pcre2_code
 };
 

@@ -1,0 +1,289 @@
+#include "models/prompt/chat_template.h"
+
+#include <cctype>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "src/base/check.h"
+#include "src/base/status_macros.h"
+#include "src/base/text.h"
+
+namespace espalier {
+namespace {
+
+constexpr const char* kThinkNames[] = {"chatml", "qwen3", "qwq", "qwen3.5"};
+constexpr std::string_view kNoThought = "<think>\n\n</think>\n\n";
+
+// Llama 3.1's template writes this date where none is given. Today's would
+// make a run depend on the day.
+constexpr const char* kLlamaDates =
+    "Cutting Knowledge Date: December 2023\nToday Date: 26 Jul 2024\n\n";
+
+const char* RoleName(ChatRole role) {
+  switch (role) {
+    case ChatRole::kSystem:
+      return "system";
+    case ChatRole::kUser:
+      return "user";
+    default:
+      return "assistant";
+  }
+}
+
+bool IsSpace(char c) {
+  return std::isspace(static_cast<unsigned char>(c)) != 0;
+}
+
+std::string_view Trim(std::string_view text) {
+  while (!text.empty() && IsSpace(text.front())) text.remove_prefix(1);
+  while (!text.empty() && IsSpace(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+// Earlier answers are repeated without what the model thought.
+std::string_view AfterThought(std::string_view text) {
+  constexpr std::string_view kEnd = "</think>";
+  const size_t at = text.rfind(kEnd);
+  if (at == std::string_view::npos) return text;
+  text.remove_prefix(at + kEnd.size());
+  text.remove_prefix(std::min(text.find_first_not_of('\n'), text.size()));
+  return text;
+}
+
+// The first "<|name|>" in `text`, "" if there is none.
+std::string_view BarToken(std::string_view text) {
+  size_t begin = 0;
+  while ((begin = text.find("<|", begin)) != std::string_view::npos) {
+    size_t end = begin + 2;
+    while (end < text.size() &&
+           (text[end] == '_' ||
+            std::isalnum(static_cast<unsigned char>(text[end])) != 0)) {
+      ++end;
+    }
+    if (end > begin + 2 && text.substr(end, 2) == "|>") {
+      return text.substr(begin, end + 2 - begin);
+    }
+    begin += 2;
+  }
+  return {};
+}
+
+// The first control token of Mistral's tokenizers in `text`.
+std::string_view MistralToken(std::string_view text) {
+  for (const std::string_view token :
+       {"<s>", "</s>", "[INST]", "[/INST]", "[SYSTEM_PROMPT]",
+        "[/SYSTEM_PROMPT]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]",
+        "[TOOL_CALLS]", "[TOOL_RESULTS]", "[/TOOL_RESULTS]"}) {
+    if (text.find(token) != std::string_view::npos) return token;
+  }
+  return {};
+}
+
+}  // namespace
+
+struct ChatTemplate::MistralStyle {
+  const char* name;
+  const char* open;   // before a question
+  const char* close;  // behind it
+  const char* reply;  // before an answer
+  const char* end;    // behind it
+  // Where the system message goes: 'f' into the first question, 'l' into the
+  // last, 'o' between marks of its own.
+  char system;
+  bool trims;  // answers lose the white space around them
+};
+
+// As the chat_template of the model cards: Mistral-7B-Instruct-v0.1 and v0.2
+// as first published, both as they are now (v1 of the tokenizer),
+// Mistral-7B-Instruct-v0.3 (v3), Mistral-Nemo-Instruct-2407 (tekken),
+// Mistral-Large-Instruct-2411 (v7).
+absl::Span<const ChatTemplate::MistralStyle> ChatTemplate::MistralStyles() {
+  static constexpr MistralStyle kStyles[] = {
+      {"mistral-v0.1", "[INST] ", " [/INST]", "", "</s> ", 'f', false},
+      {"mistral-v0.2", "[INST] ", " [/INST]", "", "</s>", 'f', false},
+      {"mistral-v1", " [INST] ", " [/INST]", " ", "</s>", 'f', false},
+      {"mistral-v3", "[INST] ", "[/INST]", " ", "</s>", 'l', true},
+      {"mistral-tekken", "[INST]", "[/INST]", "", "</s>", 'l', false},
+      {"mistral-v7", "[INST] ", "[/INST]", " ", "</s>", 'o', false},
+  };
+  return kStyles;
+}
+
+std::vector<std::string> ChatTemplate::Names() {
+  std::vector<std::string> names = {"plain"};
+  names.insert(names.end(), std::begin(kThinkNames), std::end(kThinkNames));
+  names.insert(names.end(), {"llama3", "llama3.1"});
+  for (const MistralStyle& style : MistralStyles()) {
+    names.push_back(style.name);
+  }
+  return names;
+}
+
+ChatTemplate ChatTemplate::ChatMl(ThinkStyle style) {
+  ChatTemplate chat;
+  chat.name_ = kThinkNames[static_cast<size_t>(style)];
+  chat.family_ = Family::kChatMl;
+  chat.think_ = style;
+  return chat;
+}
+
+absl::StatusOr<ChatTemplate> ChatTemplate::Named(std::string_view name) {
+  for (size_t i = 0; i < std::size(kThinkNames); ++i) {
+    if (name == kThinkNames[i]) return ChatMl(static_cast<ThinkStyle>(i));
+  }
+  ChatTemplate chat;
+  chat.name_ = std::string(name);
+  if (name == "plain") return chat;
+  if (name == "llama3" || name == "llama3.1") {
+    chat.family_ = Family::kLlama3;
+    return chat;
+  }
+  for (const MistralStyle& style : MistralStyles()) {
+    if (name != style.name) continue;
+    chat.family_ = Family::kMistral;
+    return chat;
+  }
+  return absl::NotFoundError(UnknownName("chat template", name, Names()));
+}
+
+absl::Status ChatTemplate::CheckMessages(
+    absl::Span<const ChatMessage> messages) const {
+  size_t i = !messages.empty() && messages[0].role == ChatRole::kSystem;
+  const size_t first = i;
+  for (; i < messages.size(); ++i) {
+    const bool user = (i - first) % 2 == 0;
+    if (messages[i].role == (user ? ChatRole::kUser : ChatRole::kAssistant)) {
+      continue;
+    }
+    return absl::InvalidArgumentError(absl::StrCat(
+        "message ", i + 1, " of the conversation is the ",
+        RoleName(messages[i].role), "'s; expected a system message at most, ",
+        "then user and assistant by turns"));
+  }
+  if (messages.size() == first || messages.back().role != ChatRole::kUser) {
+    return absl::InvalidArgumentError(
+        "the conversation does not end with a user message; there is nothing "
+        "to answer");
+  }
+  if (family_ == Family::kPlain) return absl::OkStatus();
+  for (const ChatMessage& message : messages) {
+    const std::string_view token = family_ == Family::kMistral
+                                       ? MistralToken(message.text)
+                                       : BarToken(message.text);
+    if (token.empty()) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the ", RoleName(message.role), "'s text holds the control token ",
+        AbslView(token), " of the chat template ", name_,
+        ", which would end its message; take it out"));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> ChatTemplate::Render(
+    absl::Span<const ChatMessage> messages, bool thinking) const {
+  ESP_RETURN_IF_ERROR(CheckMessages(messages));
+  std::vector<ChatMessage> with_system;
+  if (messages[0].role != ChatRole::kSystem && !default_system_.empty()) {
+    with_system.push_back({ChatRole::kSystem, default_system_});
+    with_system.insert(with_system.end(), messages.begin(), messages.end());
+    messages = with_system;
+  }
+  switch (family_) {
+    case Family::kChatMl:
+      return RenderChatMl(messages, thinking);
+    case Family::kLlama3:
+      return RenderLlama3(messages);
+    case Family::kMistral:
+      return RenderMistral(messages);
+    default:
+      return RenderPlain(messages);
+  }
+}
+
+std::string ChatTemplate::RenderPlain(
+    absl::Span<const ChatMessage> messages) const {
+  std::string text;
+  for (const ChatMessage& message : messages) {
+    absl::StrAppend(&text, message.text,
+                    message.role == ChatRole::kUser ? "" : "\n\n");
+  }
+  return text;
+}
+
+std::string ChatTemplate::RenderChatMl(absl::Span<const ChatMessage> messages,
+                                       bool thinking) const {
+  std::string text;
+  for (const ChatMessage& message : messages) {
+    std::string_view said = message.text;
+    if (think_ != ThinkStyle::kNone && message.role == ChatRole::kAssistant) {
+      said = AfterThought(said);
+    }
+    absl::StrAppend(&text, "<|im_start|>", RoleName(message.role), "\n",
+                    AbslView(said), "<|im_end|>\n");
+  }
+  text += "<|im_start|>assistant\n";
+  const bool can_close =
+      think_ == ThinkStyle::kSwitch || think_ == ThinkStyle::kBoth;
+  if (can_close && !thinking) {
+    text += kNoThought;
+  } else if (think_ == ThinkStyle::kOpen || think_ == ThinkStyle::kBoth) {
+    text += "<think>\n";
+  }
+  return text;
+}
+
+std::string ChatTemplate::RenderLlama3(
+    absl::Span<const ChatMessage> messages) const {
+  std::string text = "<|begin_of_text|>";
+  const auto add = [&](const char* role, absl::string_view before,
+                       std::string_view said) {
+    absl::StrAppend(&text, "<|start_header_id|>", role, "<|end_header_id|>\n\n",
+                    before, AbslView(said), "<|eot_id|>");
+  };
+  const bool dates = name_ == "llama3.1";
+  if (dates && messages[0].role != ChatRole::kSystem) {
+    add("system", kLlamaDates, "");
+  }
+  for (const ChatMessage& message : messages) {
+    const bool system = message.role == ChatRole::kSystem;
+    add(RoleName(message.role), system && dates ? kLlamaDates : "",
+        Trim(message.text));
+  }
+  return text + "<|start_header_id|>assistant<|end_header_id|>\n\n";
+}
+
+std::string ChatTemplate::RenderMistral(
+    absl::Span<const ChatMessage> messages) const {
+  const MistralStyle* style = nullptr;
+  for (const MistralStyle& one : MistralStyles()) {
+    if (name_ == one.name) style = &one;
+  }
+  ESP_CHECK(style != nullptr);
+  std::string text = "<s>";
+  const std::string* system = nullptr;
+  for (size_t i = 0; i < messages.size(); ++i) {
+    const ChatMessage& message = messages[i];
+    if (message.role == ChatRole::kAssistant) {
+      const std::string_view said =
+          style->trims ? Trim(message.text) : std::string_view(message.text);
+      absl::StrAppend(&text, style->reply, AbslView(said), style->end);
+      continue;
+    }
+    if (message.role == ChatRole::kSystem) {
+      system = &message.text;
+      if (style->system == 'o') {
+        absl::StrAppend(&text, "[SYSTEM_PROMPT] ", *system, "[/SYSTEM_PROMPT]");
+      }
+      continue;
+    }
+    const bool first = i == 0 || &messages[i - 1].text == system;
+    const bool here = system != nullptr &&
+                      ((style->system == 'f' && first) ||
+                       (style->system == 'l' && i + 1 == messages.size()));
+    absl::StrAppend(&text, style->open, here ? *system : "", here ? "\n\n" : "",
+                    message.text, style->close);
+  }
+  return text;
+}
+
+}  // namespace espalier

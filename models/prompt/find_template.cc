@@ -1,0 +1,163 @@
+#include "models/prompt/find_template.h"
+
+#include <filesystem>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "nlohmann/json.hpp"
+#include "src/base/files.h"
+#include "src/base/status_macros.h"
+
+namespace espalier {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool Has(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+// `part` as a whole literal, in either of Jinja's quotes.
+bool HasLiteral(std::string_view text, std::string_view part) {
+  return Has(text, absl::StrCat("'", std::string(part), "'")) ||
+         Has(text, absl::StrCat("\"", std::string(part), "\""));
+}
+
+// `text` with the escape \n of its literals as a line's end.
+std::string Unescape(std::string_view text) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\\' && i + 1 < text.size() && text[i + 1] == 'n') {
+      out += '\n';
+      ++i;
+    } else {
+      out += text[i];
+    }
+  }
+  return out;
+}
+
+// What a ChatML template says as system where a conversation has no such
+// message: the one literal that holds a whole system message.
+std::string DefaultSystem(const std::string& text) {
+  constexpr std::string_view kOpen = "<|im_start|>system\n";
+  for (size_t at = text.find(kOpen); at != std::string::npos;
+       at = text.find(kOpen, at + 1)) {
+    const size_t begin = at + kOpen.size();
+    const size_t end = text.find("<|im_end|>", begin);
+    if (end == std::string::npos) break;
+    const std::string said = text.substr(begin, end - begin);
+    if (said.find_first_of("'\"{}") == std::string::npos) return said;
+  }
+  return "";
+}
+
+ThinkStyle StyleOf(const std::string& text) {
+  const size_t at = text.rfind("add_generation_prompt");
+  if (at == std::string::npos) return ThinkStyle::kNone;
+  std::string tail = text.substr(at);
+  constexpr std::string_view kEmpty = "<think>\n\n</think>\n\n";
+  const size_t closed = tail.find(kEmpty);
+  const bool closes = closed != std::string::npos;
+  if (closes) tail.erase(closed, kEmpty.size());
+  const bool opens = Has(tail, "<think>\n");
+  if (closes) return opens ? ThinkStyle::kBoth : ThinkStyle::kSwitch;
+  return opens ? ThinkStyle::kOpen : ThinkStyle::kNone;
+}
+
+// The name of a Mistral spacing; "" for none of the known ones.
+std::string MistralName(std::string_view text) {
+  const bool wide_close = HasLiteral(text, " [/INST]");
+  if (HasLiteral(text, " [INST] ")) return wide_close ? "mistral-v1" : "";
+  const bool system_marks = Has(text, "[SYSTEM_PROMPT]");
+  if (HasLiteral(text, "[INST]") && !wide_close) {
+    return system_marks ? "" : "mistral-tekken";
+  }
+  if (!HasLiteral(text, "[INST] ")) return "";
+  if (!wide_close) return system_marks ? "mistral-v7" : "mistral-v3";
+  return Has(text, "eos_token + ' '") ? "mistral-v0.1" : "mistral-v0.2";
+}
+
+absl::Status Unknown(const std::string& where) {
+  return absl::UnimplementedError(absl::StrCat(
+      where,
+      ": the chat template is none of the known ones; name one in its "
+      "place (--template, or template: in a prompt file): ",
+      absl::StrJoin(ChatTemplate::Names(), ", ")));
+}
+
+// The text of "chat_template" in tokenizer_config.json; nothing if it has none.
+absl::StatusOr<std::optional<std::string>> TextOfConfig(
+    const std::string& path) {
+  ESP_ASSIGN_OR_RETURN(const std::string file, ReadFile(path));
+  const auto json = nlohmann::json::parse(file, nullptr, false);
+  if (!json.is_object()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": expected a JSON object"));
+  }
+  const auto it = json.find("chat_template");
+  if (it == json.end() || it->is_null()) return std::nullopt;
+  if (it->is_string()) return it->get<std::string>();
+  if (it->is_array()) {
+    for (const auto& one : *it) {
+      if (one.is_object() && one.value("name", nlohmann::json()) == "default" &&
+          one.contains("template") && one["template"].is_string()) {
+        return one["template"].get<std::string>();
+      }
+    }
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      path,
+      ": chat_template is neither a text nor a list with one named "
+      "\"default\""));
+}
+
+}  // namespace
+
+absl::StatusOr<ChatTemplate> RecogniseTemplate(std::string_view text,
+                                               const std::string& where) {
+  if (Has(text, "<|im_start|>") && Has(text, "<|im_end|>") &&
+      !Has(text, "<|im_sep|>")) {
+    const std::string plain = Unescape(text);
+    ChatTemplate chat = ChatTemplate::ChatMl(StyleOf(plain));
+    chat.set_default_system(DefaultSystem(plain));
+    return chat;
+  }
+  if (Has(text, "<|start_header_id|>") && Has(text, "<|eot_id|>")) {
+    return ChatTemplate::Named(
+        Has(text, "Cutting Knowledge Date: December 2023") ? "llama3.1"
+                                                           : "llama3");
+  }
+  if (Has(text, "[INST]") && !Has(text, "<<SYS>>")) {
+    const std::string name = MistralName(text);
+    if (!name.empty()) return ChatTemplate::Named(name);
+  }
+  return Unknown(where);
+}
+
+absl::StatusOr<ChatTemplate> FindTemplate(const std::string& folder,
+                                          const std::string& name) {
+  if (name != "auto") return ChatTemplate::Named(name);
+  std::error_code error;
+  const std::string jinja = folder + "/chat_template.jinja";
+  if (fs::exists(jinja, error)) {
+    ESP_ASSIGN_OR_RETURN(const std::string text, ReadFile(jinja));
+    return RecogniseTemplate(text, jinja);
+  }
+  const std::string config = folder + "/tokenizer_config.json";
+  if (fs::exists(config, error)) {
+    ESP_ASSIGN_OR_RETURN(const std::optional<std::string> text,
+                         TextOfConfig(config));
+    if (text) return RecogniseTemplate(*text, config);
+  }
+  return absl::NotFoundError(absl::StrCat(
+      folder,
+      ": the checkpoint has no chat template (chat_template.jinja, or "
+      "chat_template in tokenizer_config.json); a base model continues plain "
+      "text. To chat with it all the same, name a template (--template, or "
+      "template: in a prompt file): ",
+      absl::StrJoin(ChatTemplate::Names(), ", ")));
+}
+
+}  // namespace espalier

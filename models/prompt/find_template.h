@@ -1,0 +1,36 @@
+// Which chat template a checkpoint was trained with.
+//
+//   ESP_ASSIGN_OR_RETURN(const ChatTemplate chat, FindTemplate(folder,
+//   "auto"));
+//
+// A checkpoint brings its template as a Jinja program, in tokenizer_config.json
+// ("chat_template", one text or a list of named ones) or chat_template.jinja.
+// It is not run: its literals (<|im_start|>, <|start_header_id|>, [INST], the
+// spaces around them, the default system message, <think>) tell which of the
+// known templates (chat_template.h) it is.
+//
+// Stateless functions: thread-safe.
+#ifndef ESPALIER_MODELS_PROMPT_FIND_TEMPLATE_H_
+#define ESPALIER_MODELS_PROMPT_FIND_TEMPLATE_H_
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "models/prompt/chat_template.h"
+
+namespace espalier {
+
+// The template that the Jinja program `text` is. Unimplemented for one that is
+// none of the known ones; `where` names the file in messages.
+absl::StatusOr<ChatTemplate> RecogniseTemplate(std::string_view text,
+                                               const std::string& where);
+
+// The template of this name; "auto": the checkpoint's own, NotFound where it
+// has none.
+absl::StatusOr<ChatTemplate> FindTemplate(const std::string& folder,
+                                          const std::string& name);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_MODELS_PROMPT_FIND_TEMPLATE_H_

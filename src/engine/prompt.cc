@@ -1,0 +1,274 @@
+#include "src/engine/prompt.h"
+
+#include <google/protobuf/io/tokenizer.h>
+#include <google/protobuf/text_format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "models/prompt/find_template.h"
+#include "src/base/files.h"
+#include "src/base/status_macros.h"
+#include "src/base/text.h"
+#include "src/engine/answer_pattern.h"
+#include "src/engine/prompt.pb.h"
+
+namespace espalier {
+namespace {
+
+using google::protobuf::TextFormat;
+
+// More are slow to look for and surely a mistake.
+constexpr int kMostStops = 16;
+constexpr int kMostStepTokens = 1 << 20;
+constexpr int kMostSteps = 4096;
+
+// Keeps the first error; lines and columns count from 0.
+class FirstError : public google::protobuf::io::ErrorCollector {
+ public:
+  void AddError(int line, google::protobuf::io::ColumnNumber column,
+                const std::string& message) override {
+    if (text.empty()) {
+      text = absl::StrCat(line + 1, ":", column + 1, ": ", message);
+    }
+  }
+  std::string text;
+};
+
+std::string Quoted(const std::string& text) {
+  return absl::StrCat("\"", absl::CEscape(text), "\"");
+}
+
+// A file as it was read, for errors with their line.
+struct Source {
+  std::string where;
+  PromptConfig config;
+  TextFormat::ParseInfoTree places;
+
+  // `index` of a repeated field, else -1.
+  absl::Status Error(const char* field, int index,
+                     const std::string& message) const {
+    const auto* descriptor = PromptConfig::descriptor();
+    const int line =
+        places.GetLocation(descriptor->FindFieldByName(field), index).line;
+    return absl::InvalidArgumentError(
+        line < 0
+            ? absl::StrCat(where, ": ", field, ": ", message)
+            : absl::StrCat(where, ":", line + 1, ": ", field, ": ", message));
+  }
+};
+
+absl::Status ParseText(const std::string& text, Source& source) {
+  FirstError error;
+  TextFormat::Parser parser;
+  parser.RecordErrorsTo(&error);
+  parser.WriteLocationsTo(&source.places);
+  if (parser.ParseFromString(text, &source.config)) return absl::OkStatus();
+  std::string fields;
+  const auto* descriptor = PromptConfig::descriptor();
+  for (int i = 0; i < descriptor->field_count(); ++i) {
+    absl::StrAppend(&fields, i == 0 ? "" : ", ", descriptor->field(i)->name());
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      source.where, ":", error.text,
+      "; expected lines like  delimiter: \"\\n\\n\"  of ", fields));
+}
+
+absl::Status ReadQuestion(const Source& source, Prompt& prompt) {
+  const PromptConfig& config = source.config;
+  if (!config.template_().empty()) prompt.template_name = config.template_();
+  if (prompt.template_name != "auto") {
+    const auto known = ChatTemplate::Named(prompt.template_name).status();
+    if (!known.ok()) {
+      return source.Error("template", -1, std::string(known.message()));
+    }
+  }
+  if (config.has_system()) prompt.system = config.system();
+  for (int i = 0; i < config.example_size(); ++i) {
+    const PromptExample& example = config.example(i);
+    if (example.question().empty() || example.answer().empty()) {
+      return source.Error("example", i, "expected a question and an answer");
+    }
+    prompt.examples.push_back({example.question(), example.answer()});
+  }
+  if (!config.question().empty()) prompt.question = config.question();
+  const size_t at = prompt.question.find(kQuestionMark);
+  if (at == std::string::npos ||
+      prompt.question.find(kQuestionMark, at + 1) != std::string::npos) {
+    return source.Error("question", -1,
+                        absl::StrCat("expected ", kQuestionMark,
+                                     " in it once, where the question goes; "
+                                     "found ",
+                                     Quoted(prompt.question)));
+  }
+  if (config.has_thinking()) prompt.thinking = config.thinking();
+  return absl::OkStatus();
+}
+
+// Control tokens have no text: what spells one never appears in an answer.
+bool SpellsControl(const std::string& text) {
+  return text.find("<|") != std::string::npos &&
+         text.find("|>") != std::string::npos;
+}
+
+absl::Status ReadStops(const Source& source, StepFormat& format) {
+  const PromptConfig& config = source.config;
+  if (config.has_delimiter()) format.delimiter = config.delimiter();
+  const std::string& delimiter = format.delimiter;
+  if (SpellsControl(delimiter)) {
+    return source.Error("delimiter", -1,
+                        Quoted(delimiter) +
+                            " spells a control token, which ends the response "
+                            "and is no text; expected text that stands between "
+                            "steps, as \"\\n\\n\"");
+  }
+  if (config.stop_size() > kMostStops) {
+    return source.Error("stop", kMostStops,
+                        absl::StrCat("expected at most ", kMostStops,
+                                     ", found ", config.stop_size()));
+  }
+  for (int i = 0; i < config.stop_size(); ++i) {
+    const std::string& stop = config.stop(i);
+    if (stop.empty() || SpellsControl(stop)) {
+      return source.Error(
+          "stop", i,
+          "expected text that ends a response, found " + Quoted(stop));
+    }
+    // A step ends inside such a stop, and what follows is looked at alone.
+    for (size_t k = 1; k <= std::min(delimiter.size(), stop.size()); ++k) {
+      if (stop.compare(0, k, delimiter, delimiter.size() - k, k) != 0 ||
+          k == stop.size()) {
+        continue;
+      }
+      return source.Error(
+          "stop", i,
+          absl::StrCat(Quoted(stop), " begins with what the delimiter ",
+                       Quoted(delimiter),
+                       " ends with, which would cut it; "
+                       "expected ",
+                       Quoted(stop.substr(k))));
+    }
+    format.stop_strings.push_back(stop);
+  }
+  for (int i = 0; i < config.final_prefix_size(); ++i) {
+    if (config.final_prefix(i).empty()) {
+      return source.Error("final_prefix", i, "expected text, found none");
+    }
+    format.final_prefixes.push_back(config.final_prefix(i));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadLimits(const Source& source, StepFormat& format) {
+  const PromptConfig& config = source.config;
+  const auto read = [&](const char* field, int value, int highest,
+                        int* out) -> absl::Status {
+    if (value < 0 || value > highest) {
+      return source.Error(
+          field, -1,
+          absl::StrCat("expected 1 to ", highest, ", found ", value));
+    }
+    if (value > 0) *out = value;
+    return absl::OkStatus();
+  };
+  ESP_RETURN_IF_ERROR(
+      read("max_steps", config.max_steps(), kMostSteps, &format.max_steps));
+  ESP_RETURN_IF_ERROR(read("max_step_tokens", config.max_step_tokens(),
+                           kMostStepTokens, &format.max_step_tokens));
+  if (config.segment_tokens() == 0) return absl::OkStatus();
+  if (config.max_step_tokens() != 0) {
+    return source.Error("segment_tokens", -1,
+                        "excludes max_step_tokens: a segment is complete "
+                        "where a longer step would be cut");
+  }
+  format.segments = true;
+  return read("segment_tokens", config.segment_tokens(), kMostStepTokens,
+              &format.max_step_tokens);
+}
+
+absl::Status ReadAnswers(const Source& source, Prompt& prompt) {
+  for (int i = 0; i < source.config.answer_size(); ++i) {
+    const std::string& answer = source.config.answer(i);
+    const auto pattern = AnswerPattern::Create(answer);
+    if (!pattern.ok()) {
+      return source.Error("answer", i, std::string(pattern.status().message()));
+    }
+    prompt.answers.push_back(answer);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Prompt> ParsePrompt(const std::string& text,
+                                   const std::string& where) {
+  Source source{.where = where, .config = {}, .places = {}};
+  ESP_RETURN_IF_ERROR(ParseText(text, source));
+  Prompt prompt;
+  ESP_RETURN_IF_ERROR(ReadQuestion(source, prompt));
+  ESP_RETURN_IF_ERROR(ReadStops(source, prompt.format));
+  ESP_RETURN_IF_ERROR(ReadLimits(source, prompt.format));
+  ESP_RETURN_IF_ERROR(ReadAnswers(source, prompt));
+  return prompt;
+}
+
+absl::StatusOr<Prompt> ReadPrompt(const std::string& name) {
+  std::vector<std::string> names;
+  for (const PresetFile& file : PromptFiles()) {
+    if (file.name == name) {
+      return ParsePrompt(std::string(file.text), "prompt " + name);
+    }
+    names.emplace_back(file.name);
+  }
+  if (!name.ends_with(".textproto")) {
+    return absl::NotFoundError(UnknownName("prompt", name, names) +
+                               "; a file of one's own is named NAME.textproto");
+  }
+  ESP_ASSIGN_OR_RETURN(const std::string text, ReadFile(name));
+  return ParsePrompt(text, name);
+}
+
+absl::Status ResolvePrompt(const std::string& checkpoint, Prompt& prompt) {
+  ESP_ASSIGN_OR_RETURN(const ChatTemplate chat,
+                       FindTemplate(checkpoint, prompt.template_name));
+  prompt.template_name = chat.name();
+  if (!prompt.system && !chat.default_system().empty()) {
+    prompt.system = chat.default_system();
+  }
+  return absl::OkStatus();
+}
+
+std::string PromptText(const Prompt& prompt) {
+  PromptConfig config;
+  config.set_template_(prompt.template_name);
+  if (prompt.system) config.set_system(*prompt.system);
+  for (const Prompt::Example& one : prompt.examples) {
+    PromptExample* example = config.add_example();
+    example->set_question(one.question);
+    example->set_answer(one.answer);
+  }
+  config.set_question(prompt.question);
+  config.set_thinking(prompt.thinking);
+  const StepFormat& format = prompt.format;
+  config.set_delimiter(format.delimiter);
+  if (format.segments) {
+    config.set_segment_tokens(format.max_step_tokens);
+  } else {
+    config.set_max_step_tokens(format.max_step_tokens);
+  }
+  config.set_max_steps(format.max_steps);
+  for (const std::string& stop : format.stop_strings) config.add_stop(stop);
+  for (const std::string& prefix : format.final_prefixes) {
+    config.add_final_prefix(prefix);
+  }
+  for (const std::string& answer : prompt.answers) config.add_answer(answer);
+  TextFormat::Printer printer;
+  printer.SetSingleLineMode(true);
+  std::string text;
+  printer.PrintToString(config, &text);
+  return text;
+}
+
+}  // namespace espalier

@@ -1,0 +1,162 @@
+#include "src/engine/prompted_task.h"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "datasets/grade/grade.h"
+#include "datasets/tasks/task_registry.h"
+#include "models/prompt/chat_template.h"
+#include "src/base/status_macros.h"
+#include "src/base/text.h"
+#include "src/engine/answer_pattern.h"
+
+namespace espalier {
+namespace {
+
+// The prompt's wording around a question.
+std::string Around(const Prompt& prompt, const std::string& question) {
+  std::string text = prompt.question;
+  const size_t at = text.find(kQuestionMark);
+  return text.replace(at, std::string_view(kQuestionMark).size(), question);
+}
+
+class TaskByPrompt : public Task {
+ public:
+  TaskByPrompt(const Task& task, const Prompt& prompt, ChatTemplate chat,
+               std::vector<AnswerPattern> answers)
+      : task_(task),
+        prompt_(prompt),
+        chat_(std::move(chat)),
+        answers_(std::move(answers)),
+        format_(prompt.format) {
+    format_.control_tokens = chat_.has_control_tokens();
+    if (answers_.empty() && format_.final_prefixes.empty()) {
+      format_.final_prefixes = task.format().final_prefixes;
+    }
+  }
+
+  std::string_view name() const override { return task_.name(); }
+
+  absl::StatusOr<std::string> Render(const Problem& problem) const override {
+    if (problem.question.find_first_not_of(" \t\r\n") == std::string::npos) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("problem \"", problem.id,
+                       "\": expected a question, found only white space"));
+    }
+    std::vector<ChatMessage> messages;
+    if (prompt_.system) {
+      messages.push_back({ChatRole::kSystem, *prompt_.system});
+    }
+    for (const Prompt::Example& example : prompt_.examples) {
+      messages.push_back({ChatRole::kUser, Around(prompt_, example.question)});
+      messages.push_back({ChatRole::kAssistant, example.answer});
+    }
+    messages.push_back({ChatRole::kUser, Around(prompt_, problem.question)});
+    auto text = chat_.Render(messages, prompt_.thinking);
+    if (text.ok()) return text;
+    return absl::Status(text.status().code(),
+                        absl::StrCat("problem \"", problem.id,
+                                     "\": ", text.status().message()));
+  }
+
+  const StepFormat& format() const override { return format_; }
+
+  std::optional<std::string> FindAnswer(
+      std::string_view response) const override {
+    if (answers_.empty()) return task_.FindAnswer(response);
+    for (const AnswerPattern& pattern : answers_) {
+      if (auto found = pattern.Find(response)) return CanonicalAnswer(*found);
+    }
+    return std::nullopt;
+  }
+
+  bool SameAnswer(std::string_view answer,
+                  std::string_view gold) const override {
+    return task_.SameAnswer(answer, gold);
+  }
+
+ private:
+  const Task& task_;
+  const Prompt prompt_;
+  const ChatTemplate chat_;
+  const std::vector<AnswerPattern> answers_;
+  StepFormat format_;
+};
+
+// Judges the answer that the prompt's patterns find.
+class AnswerVerifier : public Verifier {
+ public:
+  explicit AnswerVerifier(std::shared_ptr<const Task> task)
+      : task_(std::move(task)) {}
+  std::string_view name() const override { return task_->name(); }
+  bool intrinsic() const override { return false; }
+
+  Verdict Check(const Problem&, const Reference& reference,
+                std::string_view response) const override {
+    const std::optional<std::string> answer = task_->FindAnswer(response);
+    if (!answer) return {false, "no answer in the response"};
+    if (task_->SameAnswer(*answer, reference.answer)) return {true, "equal"};
+    return {false,
+            absl::StrCat("expected ", reference.answer, ", found ", *answer)};
+  }
+
+  absl::StatusOr<std::vector<StepVerdict>> CheckSteps(
+      const Problem&, const Reference&, std::string_view) const override {
+    return absl::UnimplementedError(
+        "steps of a response to a prompt of one's own cannot be judged "
+        "exactly; leave out --prompt, and take stories or countdown");
+  }
+
+ private:
+  const std::shared_ptr<const Task> task_;
+};
+
+// What the registry has lives as long as the program.
+template <class T>
+std::shared_ptr<const T> Unowned(const T* object) {
+  return std::shared_ptr<const T>(std::shared_ptr<const T>(), object);
+}
+
+}  // namespace
+
+absl::StatusOr<PromptedTask> PutTask(const std::string& name,
+                                     const Prompt& prompt) {
+  ESP_ASSIGN_OR_RETURN(const Task* task, FindTask(name));
+  ESP_ASSIGN_OR_RETURN(const Verifier* verifier, FindVerifier(name));
+  if (verifier->intrinsic() && !prompt.answers.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "task ", name,
+        " judges the lines of a response, and the prompt looks "
+        "for an answer; leave out its answer: lines, or take another set"));
+  }
+  ESP_ASSIGN_OR_RETURN(ChatTemplate chat,
+                       ChatTemplate::Named(prompt.template_name));
+  std::vector<AnswerPattern> answers;
+  for (const std::string& answer : prompt.answers) {
+    ESP_ASSIGN_OR_RETURN(answers.emplace_back(), AnswerPattern::Create(answer));
+  }
+  PromptedTask put;
+  put.task = std::make_shared<TaskByPrompt>(*task, prompt, std::move(chat),
+                                            std::move(answers));
+  put.verifier = Unowned(verifier);
+  if (!prompt.answers.empty()) {
+    put.verifier = std::make_shared<AnswerVerifier>(put.task);
+  }
+  return put;
+}
+
+absl::StatusOr<PromptedTask> PutTaskBy(const std::string& name,
+                                       const std::string& prompt_text) {
+  if (!prompt_text.empty()) {
+    ESP_ASSIGN_OR_RETURN(const Prompt prompt,
+                         ParsePrompt(prompt_text, "the recorded prompt"));
+    return PutTask(name, prompt);
+  }
+  ESP_ASSIGN_OR_RETURN(const Task* task, FindTask(name));
+  ESP_ASSIGN_OR_RETURN(const Verifier* verifier, FindVerifier(name));
+  return PromptedTask{Unowned(task), Unowned(verifier)};
+}
+
+}  // namespace espalier

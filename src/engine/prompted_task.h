@@ -1,0 +1,40 @@
+// A task's questions, put by a prompt in place of the task's own wording.
+//
+//   ESP_ASSIGN_OR_RETURN(const PromptedTask put, PutTask("qa", prompt));
+//   engine->SolveAll(problems, *put.task, ...);
+//   put.verifier->Check(problem, reference, response);
+//
+// The prompt's examples are earlier turns of the conversation, its chat
+// template makes one text of all. Where the prompt says how answers are found,
+// responses are judged by these answers, compared as the task compares them.
+#ifndef ESPALIER_SRC_ENGINE_PROMPTED_TASK_H_
+#define ESPALIER_SRC_ENGINE_PROMPTED_TASK_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "espalier/task.h"
+#include "espalier/verifier.h"
+#include "src/engine/prompt.h"
+
+namespace espalier {
+
+// Immutable; thread-safe.
+struct PromptedTask {
+  std::shared_ptr<const Task> task;
+  std::shared_ptr<const Verifier> verifier;
+};
+
+// `prompt` must be resolved. InvalidArgument where the task judges lines and
+// the prompt looks for an answer.
+absl::StatusOr<PromptedTask> PutTask(const std::string& task,
+                                     const Prompt& prompt);
+
+// As PutTask for what PromptText wrote; "": the task by itself.
+absl::StatusOr<PromptedTask> PutTaskBy(const std::string& task,
+                                       const std::string& prompt_text);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_SRC_ENGINE_PROMPTED_TASK_H_

@@ -1,0 +1,153 @@
+#include "models/prompt/find_template.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "nlohmann/json.hpp"
+
+namespace espalier {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The literals by which the published templates are told apart, each in the
+// least program around them.
+const std::string kChatMl =
+    "{% for m in messages %}{{ '<|im_start|>' + m['role'] + '\\n' + "
+    "m['content'] + '<|im_end|>' + '\\n' }}{% endfor %}"
+    "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}";
+
+std::string ChatMl(const std::string& begin, const std::string& end) {
+  return begin + kChatMl.substr(0, kChatMl.rfind("{% endif %}")) + end +
+         "{% endif %}";
+}
+
+std::string Mistral(const std::string& open, const std::string& close,
+                    const std::string& rest) {
+  return "{{ bos_token }}{% for m in messages %}{{ " + open +
+         " + m['content'] + " + close + " }}" + rest + "{% endfor %}";
+}
+
+std::string NameOf(const std::string& text) {
+  const auto chat = RecogniseTemplate(text, "here");
+  return chat.ok() ? chat->name() : "none";
+}
+
+class FindTemplateTest : public testing::Test {
+ protected:
+  FindTemplateTest() : folder_(testing::TempDir() + "/find_template") {
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+  }
+  ~FindTemplateTest() override { fs::remove_all(folder_); }
+  void Write(const std::string& name, const std::string& text) {
+    std::ofstream(folder_ + "/" + name) << text;
+  }
+  const std::string folder_;
+};
+
+TEST_F(FindTemplateTest, ChatMlByItsThinking) {
+  EXPECT_EQ(NameOf(kChatMl), "chatml");
+  const std::string closed =
+      "{% if enable_thinking is defined and enable_thinking is false %}"
+      "{{ '<think>\\n\\n</think>\\n\\n' }}";
+  EXPECT_EQ(NameOf(ChatMl("", closed + "{% endif %}")), "qwen3");
+  EXPECT_EQ(NameOf(ChatMl("", "{{ '<think>\\n' }}")), "qwq");
+  EXPECT_EQ(NameOf(ChatMl("", closed + "{% else %}{{ '<think>\\n' }}"
+                                       "{% endif %}")),
+            "qwen3.5");
+  // A block that is only written into earlier turns is none of the model's.
+  EXPECT_EQ(NameOf(ChatMl("{{ '<think>\\n' + m.reasoning_content }}", "")),
+            "chatml");
+}
+
+TEST_F(FindTemplateTest, DefaultSystemMessageIsRead) {
+  const std::string own =
+      "{{ '<|im_start|>system\\n' + m.content + "
+      "'<|im_end|>\\n' }}";
+  // Qwen/Qwen2.5-7B-Instruct and Qwen/Qwen2-7B-Instruct.
+  const auto chat = RecogniseTemplate(
+      ChatMl(own + "{{- '<|im_start|>system\\nYou are Qwen, created by Alibaba "
+                   "Cloud. You are a helpful assistant.<|im_end|>\\n' }}",
+             ""),
+      "here");
+  EXPECT_EQ(chat->default_system(),
+            "You are Qwen, created by Alibaba Cloud. You are a helpful "
+            "assistant.");
+  EXPECT_EQ(RecogniseTemplate(ChatMl(own, ""), "here")->default_system(), "");
+}
+
+TEST_F(FindTemplateTest, Llama3ByItsHeadersAndDates) {
+  const std::string text =
+      "{{ bos_token }}{{ '<|start_header_id|>' + m['role'] + "
+      "'<|end_header_id|>\\n\\n' + m['content'] | trim + '<|eot_id|>' }}";
+  EXPECT_EQ(NameOf(text), "llama3");
+  EXPECT_EQ(NameOf(text + "{{ \"Cutting Knowledge Date: December 2023\\n\" }}"),
+            "llama3.1");
+}
+
+TEST_F(FindTemplateTest, MistralByItsSpaces) {
+  EXPECT_EQ(NameOf(Mistral("'[INST] '", "' [/INST]'",
+                           "{{ m['content'] + eos_token + ' ' }}")),
+            "mistral-v0.1");
+  EXPECT_EQ(NameOf(Mistral("'[INST] '", "' [/INST]'",
+                           "{{ m['content'] + eos_token }}")),
+            "mistral-v0.2");
+  EXPECT_EQ(NameOf(Mistral("' [INST] '", "' [/INST]'", "")), "mistral-v1");
+  EXPECT_EQ(NameOf(Mistral("\"[INST] \"", "\"[/INST]\"", "")), "mistral-v3");
+  EXPECT_EQ(NameOf(Mistral("\"[INST]\"", "\"[/INST]\"", "")), "mistral-tekken");
+  EXPECT_EQ(NameOf(Mistral("'[INST] '", "'[/INST]'",
+                           "{{ '[SYSTEM_PROMPT] ' + m['content'] + "
+                           "'[/SYSTEM_PROMPT]' }}")),
+            "mistral-v7");
+}
+
+TEST_F(FindTemplateTest, OthersAreRefusedWithWhatToDo) {
+  // As of Llama 2, Phi-4, Gemma, and a later Mistral.
+  EXPECT_EQ(NameOf("[INST] <<SYS>>\\n"), "none");
+  EXPECT_EQ(NameOf("<|im_start|>user<|im_sep|>x<|im_end|>"), "none");
+  EXPECT_EQ(NameOf("<start_of_turn>user"), "none");
+  EXPECT_EQ(NameOf(Mistral("'[INST]'", "'[/INST]'", "{{ '[SYSTEM_PROMPT]' }}")),
+            "none");
+  const auto status = RecogniseTemplate("", "x/chat_template.jinja").status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
+  EXPECT_NE(status.message().find("x/chat_template.jinja"),
+            absl::string_view::npos);
+  EXPECT_NE(status.message().find("--template"), absl::string_view::npos);
+}
+
+TEST_F(FindTemplateTest, ACheckpointsFilesAreRead) {
+  EXPECT_EQ(FindTemplate(folder_, "auto").status().code(),
+            absl::StatusCode::kNotFound);
+  Write("tokenizer_config.json", "{}");
+  EXPECT_EQ(FindTemplate(folder_, "auto").status().code(),
+            absl::StatusCode::kNotFound);
+  Write("tokenizer_config.json",
+        nlohmann::json({{"chat_template", kChatMl}}).dump());
+  EXPECT_EQ(FindTemplate(folder_, "auto")->name(), "chatml");
+  Write("tokenizer_config.json",
+        R"({"chat_template": [{"name": "tool_use", "template": "x"},
+            {"name": "default", "template": "<|start_header_id|><|eot_id|>"}]})");
+  EXPECT_EQ(FindTemplate(folder_, "auto")->name(), "llama3");
+  Write("chat_template.jinja", Mistral("' [INST] '", "' [/INST]'", ""));
+  EXPECT_EQ(FindTemplate(folder_, "auto")->name(), "mistral-v1");
+  EXPECT_EQ(FindTemplate(folder_, "plain")->name(), "plain");
+}
+
+TEST_F(FindTemplateTest, ABrokenConfigIsAnError) {
+  for (const char* bad :
+       {"", "[]", "{\"chat_template\": 3}", "{\"chat_template\": []}",
+        "{\"chat_template\": [1, {\"name\": 2}, {\"name\": \"default\"}]}"}) {
+    Write("tokenizer_config.json", bad);
+    const auto status = FindTemplate(folder_, "auto").status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << bad;
+    EXPECT_NE(status.message().find("tokenizer_config.json"),
+              absl::string_view::npos);
+  }
+}
+
+}  // namespace
+}  // namespace espalier
