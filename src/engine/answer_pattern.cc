@@ -7,8 +7,6 @@
 #include "absl/strings/str_cat.h"
 #include "datasets/tasks/find_answer.h"
 #include "models/tokenizer/utf8.h"
-#include "src/base/status_macros.h"
-#include "src/base/text.h"
 
 namespace espalier {
 namespace {
@@ -42,7 +40,7 @@ absl::StatusOr<AnswerPattern> AnswerPattern::Create(
   auto regex = Regex::Compile("(?m)" + pattern);
   if (!regex.ok()) {
     return absl::InvalidArgumentError(
-        absl::StrCat(AbslView(regex.status().message()),
+        absl::StrCat(regex.status().message(),
                      "; expected boxed, last_number or a regular expression"));
   }
   if (regex->groups() != 1) {

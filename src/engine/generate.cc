@@ -8,13 +8,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "datasets/tasks/task_registry.h"
 #include "nlohmann/json.hpp"
 #include "search/algorithm.h"
 #include "src/base/files.h"
 #include "src/base/json_text.h"
 #include "src/base/random.h"
 #include "src/base/status_macros.h"
+#include "src/engine/prompted_task.h"
 #include "src/engine/search_json.h"
 #include "src/trace/replay.h"
 #include "src/trace/run_recorder.h"
@@ -207,6 +207,7 @@ absl::StatusOr<RunInfo> DescribeRun(const GenerateOptions& options,
       {"shard", absl::StrCat(options.shard, "/", options.shards)},
       {"reuse_solutions", options.reuse_solutions}};
   AddStops(options.search, config);
+  if (!options.prompt.empty()) config["prompt"] = options.prompt;
   for (const std::string& folder : models.more_policies) {
     ESP_ASSIGN_OR_RETURN(const std::string hash, HashModel(folder));
     config["more_models"].push_back(hash);
@@ -241,6 +242,7 @@ absl::StatusOr<GenerateOptions> OptionsOfRun(const RunInfo& info) {
     options.search.seed = config.at("seed");
     options.searches = config.at("searches");
     options.reuse_solutions = config.at("reuse_solutions");
+    options.prompt = config.value("prompt", "");
   } catch (const nlohmann::json::exception& e) {
     return absl::InvalidArgumentError(
         absl::StrCat("the run's config lacks what a search needs: ", e.what()));
@@ -285,15 +287,16 @@ absl::StatusOr<GenerateTotals> Generate(Engine& engine, RunDb& db,
                                         int64_t run_id, const ProblemSet& set,
                                         const GenerateOptions& options,
                                         const GenerateHooks& hooks) {
-  ESP_ASSIGN_OR_RETURN(const Task* task, FindTask(set.task));
-  ESP_ASSIGN_OR_RETURN(const Verifier* verifier, FindVerifier(set.task));
-  if (hooks.verifier != nullptr) verifier = hooks.verifier;
+  ESP_ASSIGN_OR_RETURN(const PromptedTask put,
+                       PutTaskBy(set.task, options.prompt));
+  const Verifier& verifier =
+      hooks.verifier != nullptr ? *hooks.verifier : *put.verifier;
   GenerateTotals totals;
   totals.searches =
       static_cast<int64_t>(set.problems.size()) * options.searches;
   const auto stopped = [&] { return hooks.stop != nullptr && *hooks.stop; };
   for (int i = 0; i < options.searches && !stopped(); ++i) {
-    Round round(engine, db, run_id, set, *task, *verifier, options, hooks,
+    Round round(engine, db, run_id, set, *put.task, verifier, options, hooks,
                 totals);
     ESP_RETURN_IF_ERROR(
         round.Run(options.search.seed + static_cast<uint64_t>(i)));
@@ -313,13 +316,14 @@ absl::StatusOr<std::string> ReplaySearch(RunDb& db, const RunRow& run,
   std::string task_name;
   ESP_ASSIGN_OR_RETURN(const GradedProblem problem,
                        db.LoadProblem(search.problem_id, &task_name));
-  ESP_ASSIGN_OR_RETURN(const Task* task, FindTask(task_name));
+  ESP_ASSIGN_OR_RETURN(const PromptedTask put,
+                       PutTaskBy(task_name, options.prompt));
   ESP_ASSIGN_OR_RETURN(const std::vector<LogEntry> log,
                        db.LoadLog(search.search_id));
   ESP_ASSIGN_OR_RETURN(*tree, db.LoadTree(search.search_id));
   ESP_ASSIGN_OR_RETURN(
       const StoredTree again,
-      Replay(problem.problem, *task, *algorithm, options.search, log));
+      Replay(problem.problem, *put.task, *algorithm, options.search, log));
   return FirstDifference(again, *tree);
 }
 

@@ -30,6 +30,8 @@ struct GenerateOptions {
   int shard = 0;                 // problems whose place is `shard` modulo
   int shards = 1;                // `shards`
   bool reuse_solutions = false;  // answer solved problems from the database
+  // PromptText of a resolved prompt (prompt.h); "": the task's own wording.
+  std::string prompt;
 };
 
 // What was done, in this run and the ones that it goes on from.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "models/prompt/encode_prompt.h"
 #include "src/base/check.h"
 #include "src/base/clock.h"
 #include "src/base/status_macros.h"
@@ -171,10 +172,11 @@ absl::Status Runner::AdmitMore() {
 absl::Status Runner::OpenSequences(LiveSearch& live) {
   const Problem& problem = job_->problems[live.index()];
   ESP_ASSIGN_OR_RETURN(const std::string prompt, job_->task->Render(problem));
+  const bool control_tokens = job_->task->format().control_tokens;
   const auto open = [&](Backend* backend, const Tokenizer* tokenizer,
                         std::shared_ptr<NodeSequences>& out) -> absl::Status {
     ESP_ASSIGN_OR_RETURN(const std::vector<int32_t> tokens,
-                         tokenizer->Encode(prompt));
+                         EncodePrompt(*tokenizer, prompt, control_tokens));
     const int room = backend->capabilities().context_length;
     if (static_cast<int>(tokens.size()) >= room) {
       return absl::InvalidArgumentError(absl::StrCat(
@@ -390,8 +392,9 @@ absl::Status Runner::StepBackend(Backend* backend, int policy) {
                          .status = completion.status};
     for (Continuation& c : completion.continuations) {
       ESP_CHECK(policy >= 0);
-      out.samples.push_back(
+      SampledStep& step = out.samples.emplace_back(
           ToStep(std::move(c), *models_.policy_tokenizer, policy));
+      if (step.truncated && IsSegment(ticket, step)) step.truncated = false;
     }
     for (const LevelScores& s : completion.scores) {
       out.scores.push_back({s.step, s.path});
@@ -400,6 +403,20 @@ absl::Status Runner::StepBackend(Backend* backend, int policy) {
     status.Update(Deliver(*ticket.live, ticket.request, std::move(out)));
   }
   return status;
+}
+
+bool Runner::IsSegment(const Ticket& ticket, const SampledStep& step) const {
+  const StepFormat& format = job_->task->format();
+  const auto full = static_cast<size_t>(format.max_step_tokens);
+  if (!format.segments || step.tokens.size() < full) return false;
+  // At the end of the context nothing can follow: the response is cut.
+  const Tree& tree = ticket.live->context().tree();
+  int64_t length =
+      ticket.live->prompt_tokens + static_cast<int64_t>(step.tokens.size());
+  for (const NodeId id : tree.Path(ticket.request.nodes[0])) {
+    length += static_cast<int64_t>(tree.tokens(id).size());
+  }
+  return length < models_.policy->capabilities().context_length;
 }
 
 void Runner::CancelRequests(LiveSearch& live) {

@@ -82,6 +82,8 @@ class Runner {
                        SearchCompletion completion);
   // `policy`: which one it is; -1: none.
   absl::Status StepBackend(Backend* backend, int policy);
+  // Whether a step that a length limit ended is a whole segment.
+  bool IsSegment(const Ticket& ticket, const SampledStep& step) const;
   // Gives back a sample's sequence by its handle.
   void ReleaseHandle(int64_t handle);
   void CancelRequests(LiveSearch& live);

@@ -12,12 +12,13 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "datasets/readers/problem_set.h"
-#include "datasets/tasks/task_registry.h"
+#include "models/prompt/encode_prompt.h"
 #include "nlohmann/json.hpp"
 #include "src/base/files.h"
 #include "src/base/json_text.h"
 #include "src/base/random.h"
 #include "src/base/status_macros.h"
+#include "src/engine/prompted_task.h"
 #include "src/trace/run_db.h"
 
 namespace espalier {
@@ -145,10 +146,13 @@ class DatabaseReader {
 
  private:
   absl::StatusOr<std::vector<int32_t>> Prompt(size_t problem) const {
-    ESP_ASSIGN_OR_RETURN(const Task* task, FindTask(trees_[problem].task));
+    const ProblemTrees& entry = trees_[problem];
+    ESP_ASSIGN_OR_RETURN(const PromptedTask put,
+                         PutTaskBy(entry.task, entry.prompt));
     ESP_ASSIGN_OR_RETURN(const std::string prompt,
-                         task->Render(trees_[problem].problem.problem));
-    return collector_.tokenizer().Encode(prompt);
+                         put.task->Render(entry.problem.problem));
+    return EncodePrompt(collector_.tokenizer(), prompt,
+                        put.task->format().control_tokens);
   }
   std::string Name(size_t problem) const {
     return absl::StrCat(path_, " ", trees_[problem].problem.problem.id);

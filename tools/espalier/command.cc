@@ -5,8 +5,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "models/prompt/chat_template.h"
 #include "search/parts/stop.h"
 #include "src/base/status_macros.h"
+#include "src/base/text.h"
+#include "src/engine/prompt.h"
 
 namespace espalier {
 namespace {
@@ -53,6 +57,34 @@ void AddModelFlags(CLI::App& app, ModelFlags& flags) {
                  "Key/value memory of each model, MiB")
       ->capture_default_str()
       ->check(CLI::Range(1, 1 << 24));
+}
+
+void AddPromptFlags(CLI::App& app, PromptFlags& flags) {
+  std::string names;
+  for (const PresetFile& file : PromptFiles()) {
+    absl::StrAppend(&names, names.empty() ? "" : ", ", AbslView(file.name));
+  }
+  CLI::Option* prompt = app.add_option(
+      "--prompt", flags.prompt,
+      "How questions are put and answers read: " + names +
+          ", or a file NAME.textproto (docs/prompts.md). Default: as the task "
+          "does");
+  app.add_option("--template", flags.chat_template,
+                 "Chat template in place of the prompt's: auto (the "
+                 "checkpoint's own), " +
+                     absl::StrJoin(ChatTemplate::Names(), ", "))
+      ->needs(prompt);
+}
+
+absl::StatusOr<std::string> ResolvePromptText(const PromptFlags& flags,
+                                              const std::string& checkpoint) {
+  if (flags.prompt.empty()) return std::string();
+  ESP_ASSIGN_OR_RETURN(Prompt prompt, ReadPrompt(flags.prompt));
+  if (!flags.chat_template.empty()) {
+    prompt.template_name = flags.chat_template;
+  }
+  ESP_RETURN_IF_ERROR(ResolvePrompt(checkpoint, prompt));
+  return PromptText(prompt);
 }
 
 void AddBudgetFlags(CLI::App& app, SearchOptions& search) {

@@ -53,6 +53,16 @@ inline int WritingModels(const ModelFlags& flags) {
   return 1 + static_cast<int>(flags.more_models.size());
 }
 
+// --prompt and --template, of every command that asks questions.
+struct PromptFlags {
+  std::string prompt;         // a shipped one or a file; "": the task's wording
+  std::string chat_template;  // in place of the prompt's; "": the prompt's
+};
+void AddPromptFlags(CLI::App& app, PromptFlags& flags);
+// The flags' prompt for a checkpoint, as PromptText; "" where none is named.
+absl::StatusOr<std::string> ResolvePromptText(const PromptFlags& flags,
+                                              const std::string& checkpoint);
+
 // Budgets of a search beside its tokens, what else ends it, and filters of
 // samples; for every command that searches.
 void AddBudgetFlags(CLI::App& app, SearchOptions& search);

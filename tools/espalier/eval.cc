@@ -7,7 +7,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "datasets/readers/problem_set.h"
-#include "datasets/tasks/task_registry.h"
 #include "search/algorithm.h"
 #include "search/presets.h"
 #include "src/base/error_list.h"
@@ -16,6 +15,7 @@
 #include "src/base/progress.h"
 #include "src/base/status_macros.h"
 #include "src/base/version.h"
+#include "src/engine/prompted_task.h"
 #include "src/eval/pass_at_k.h"
 #include "src/eval/sweep.h"
 #include "tools/espalier/command.h"
@@ -30,6 +30,7 @@ const std::vector<std::string> kSampled = {"sample"};
 
 struct EvalFlags {
   ModelFlags models;
+  PromptFlags prompt;
   std::string set;
   SetOptions set_options;
   std::string task;
@@ -38,6 +39,7 @@ struct EvalFlags {
   int samples = 0;           // of pass@k; 0: the largest k
   std::string json_file;
   std::string compare;
+  std::string prompt_text;  // of `prompt`, resolved
   bool oracle = false;
   bool constant = false;
 };
@@ -149,6 +151,7 @@ absl::Status WriteResults(const EvalFlags& flags, const EngineOptions& models,
   if (flags.json_file.empty()) return absl::OkStatus();
   json["version"] = Version();
   json["model"] = models.policy;
+  if (!flags.prompt_text.empty()) json["prompt"] = flags.prompt_text;
   json["set_seed"] = flags.set_options.seed;
   return WriteFileAtomic(flags.json_file, JsonText(json, 1) + "\n");
 }
@@ -186,10 +189,12 @@ absl::Status RunEval(EvalFlags& flags) {
   ESP_RETURN_IF_ERROR(CheckFlags(flags));
   ESP_ASSIGN_OR_RETURN(ProblemSet set, LoadSet(flags.set, flags.set_options));
   if (!flags.task.empty()) set.task = flags.task;
-  ESP_ASSIGN_OR_RETURN(const Task* task, FindTask(set.task));
-  ESP_ASSIGN_OR_RETURN(const Verifier* verifier, FindVerifier(set.task));
   ESP_ASSIGN_OR_RETURN(const EngineOptions models,
                        ResolveModels(flags.models, set.task));
+  ESP_ASSIGN_OR_RETURN(flags.prompt_text,
+                       ResolvePromptText(flags.prompt, models.policy));
+  ESP_ASSIGN_OR_RETURN(const PromptedTask put,
+                       PutTaskBy(set.task, flags.prompt_text));
   ESP_ASSIGN_OR_RETURN(const auto engine, Engine::Create(models));
   flags.sweep.stop = &StopRequested();
   const auto all = static_cast<int64_t>(
@@ -202,9 +207,9 @@ absl::Status RunEval(EvalFlags& flags) {
     progress.Add(done - shown);
     shown = done;
   };
-  ESP_ASSIGN_OR_RETURN(
-      const std::vector<ResultRow> rows,
-      RunSweep(*engine, set.name, set.problems, *task, *verifier, flags.sweep));
+  ESP_ASSIGN_OR_RETURN(const std::vector<ResultRow> rows,
+                       RunSweep(*engine, set.name, set.problems, *put.task,
+                                *put.verifier, flags.sweep));
   progress.Finish();
   ESP_RETURN_IF_ERROR(flags.pass_at.empty()
                           ? ReportSweep(flags, models, set, rows)
@@ -283,6 +288,7 @@ void AddEval(CLI::App& app, RunFunction& run) {
                "answers; its rows are marked");
   app.add_flag("--constant-reward", flags->constant,
                "Score all steps alike: what the search does without a judge");
+  AddPromptFlags(app, flags->prompt);
   AddModelFlags(app, flags->models);
   run = [flags] { return RunEval(*flags); };
 }

@@ -5,11 +5,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "datasets/tasks/task_registry.h"
 #include "nlohmann/json.hpp"
 #include "src/base/files.h"
 #include "src/base/json_text.h"
 #include "src/base/status_macros.h"
+#include "src/engine/prompted_task.h"
 #include "src/trace/labels/contamination.h"
 #include "src/trace/run_db.h"
 #include "tools/espalier/command.h"
@@ -90,13 +90,20 @@ absl::Status RunExport(ExportFlags& flags) {
           flags.database, ": holds problems of the tasks ", trees[0].task,
           " and ", entry.task, "; export one run by --run N"));
     }
+    if (entry.prompt != trees[0].prompt) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(flags.database,
+                       ": holds runs whose questions were put by different "
+                       "prompts; export one run by --run N"));
+    }
   }
-  ESP_ASSIGN_OR_RETURN(const Task* task, FindTask(trees[0].task));
+  ESP_ASSIGN_OR_RETURN(const PromptedTask put,
+                       PutTaskBy(trees[0].task, trees[0].prompt));
   FilterLog log;
   ESP_RETURN_IF_ERROR(DropContaminated(flags.contamination, trees, log));
   size_t count = 0;
   ESP_ASSIGN_OR_RETURN(const std::string lines,
-                       Lines(flags, *task, trees, log, &count));
+                       Lines(flags, *put.task, trees, log, &count));
   if (count == 0) {
     return absl::FailedPreconditionError(absl::StrCat(
         "nothing is left to export. What the filters did:\n", log.Text()));

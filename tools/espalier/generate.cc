@@ -9,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "datasets/readers/problem_set.h"
-#include "datasets/tasks/task_registry.h"
 #include "nlohmann/json.hpp"
 #include "search/presets.h"
 #include "src/base/clock.h"
@@ -18,6 +17,7 @@
 #include "src/base/json_text.h"
 #include "src/base/progress.h"
 #include "src/base/status_macros.h"
+#include "src/engine/prompted_task.h"
 #include "tools/espalier/command.h"
 
 namespace espalier {
@@ -27,6 +27,7 @@ namespace fs = std::filesystem;
 
 struct GenerateFlags {
   ModelFlags models;
+  PromptFlags prompt;
   std::string set;
   std::string task;
   // Seed 1: what tests are drawn from (2000 on) must not be trained on.
@@ -162,11 +163,12 @@ absl::Status RunGenerate(GenerateFlags& flags) {
   ESP_RETURN_IF_ERROR(CheckFlags(flags));
   ESP_ASSIGN_OR_RETURN(ProblemSet set, LoadSet(flags.set, flags.set_options));
   if (!flags.task.empty()) set.task = flags.task;
-  ESP_ASSIGN_OR_RETURN(const Task* task, FindTask(set.task));
-  static_cast<void>(task);
   set = TakeShard(std::move(set), flags.generate.shard, flags.generate.shards);
   ESP_ASSIGN_OR_RETURN(const EngineOptions models,
                        ResolveModels(flags.models, set.task));
+  ESP_ASSIGN_OR_RETURN(flags.generate.prompt,
+                       ResolvePromptText(flags.prompt, models.policy));
+  ESP_RETURN_IF_ERROR(PutTaskBy(set.task, flags.generate.prompt).status());
   std::unique_ptr<RunDb> db;
   int64_t run_id = 0;
   if (!flags.dry_run) {
@@ -265,6 +267,7 @@ void AddGenerate(CLI::App& app, RunFunction& run) {
   app.add_flag("--dry-run", flags->dry_run,
                "Search a few problems and estimate tokens, time and bytes");
   app.add_option("--json", flags->json_file, "Write totals to this file");
+  AddPromptFlags(app, flags->prompt);
   AddModelFlags(app, flags->models);
   run = [flags] { return RunGenerate(*flags); };
 }

@@ -7,16 +7,20 @@
 #include <iterator>
 #include <optional>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "datasets/readers/problem_set.h"
 #include "datasets/tasks/task_registry.h"
+#include "models/prompt/encode_prompt.h"
+#include "models/tokenizer/tokenizer.h"
 #include "nlohmann/json.hpp"
 #include "search/algorithm.h"
 #include "search/presets.h"
 #include "src/base/files.h"
 #include "src/base/json_text.h"
 #include "src/base/status_macros.h"
+#include "src/engine/prompted_task.h"
 #include "tools/espalier/command.h"
 #include "tools/espalier/live_view.h"
 #include "tools/espalier/show_tree.h"
@@ -26,12 +30,14 @@ namespace {
 
 struct SolveFlags {
   ModelFlags models;
+  PromptFlags prompt;
   std::optional<std::string> question;
   std::string file;
   std::string set;
   int64_t index = 0;
   std::string task = "auto";
   SearchOptions search;
+  bool show_prompt = false;
   bool show_tree = false;
   bool watch = false;
   bool json = false;
@@ -106,7 +112,9 @@ std::string GuessTask(const SolveFlags& flags,
       (*countdown)->Render(problems.front().problem).ok()) {
     return "countdown";
   }
-  return flags.models.model.empty() ? "stories" : "qa";
+  const bool general =
+      !flags.models.model.empty() || !flags.prompt.prompt.empty();
+  return general ? "qa" : "stories";
 }
 
 nlohmann::json Number(float value) {
@@ -180,6 +188,35 @@ void PrintResult(const SolveFlags& flags, const GradedProblem& graded,
   std::printf("\n");
 }
 
+// What is sent, and nothing else: on stdout the text, on stderr what else is
+// to be known of it.
+absl::Status ShowPrompts(const SolveFlags& flags, const std::string& folder,
+                         const Task& task,
+                         const std::vector<Problem>& problems) {
+  ESP_ASSIGN_OR_RETURN(const auto tokenizer, Tokenizer::Load(folder));
+  const StepFormat& format = task.format();
+  for (const Problem& problem : problems) {
+    ESP_ASSIGN_OR_RETURN(const std::string text, task.Render(problem));
+    ESP_ASSIGN_OR_RETURN(const std::vector<int32_t> ids,
+                         EncodePrompt(*tokenizer, text, format.control_tokens));
+    if (flags.json) {
+      std::printf("%s\n", JsonText({{"id", problem.id},
+                                    {"prompt", text},
+                                    {"tokens", ids},
+                                    {"delimiter", format.delimiter},
+                                    {"stop", format.stop_strings}})
+                              .c_str());
+      continue;
+    }
+    std::printf("%s", text.c_str());
+    std::fflush(stdout);
+    std::fprintf(stderr, "\n(%zu tokens; a step ends at \"%s\" or after %d)\n",
+                 ids.size(), absl::CEscape(format.delimiter).c_str(),
+                 format.max_step_tokens);
+  }
+  return absl::OkStatus();
+}
+
 absl::Status RunSolve(SolveFlags& flags) {
   ESP_ASSIGN_OR_RETURN(flags.search.method,
                        ReadMethodFile(flags.search.method));
@@ -188,16 +225,21 @@ absl::Status RunSolve(SolveFlags& flags) {
   ESP_ASSIGN_OR_RETURN(const std::vector<GradedProblem> graded,
                        ReadProblems(flags));
   const std::string task_name = GuessTask(flags, graded);
-  ESP_ASSIGN_OR_RETURN(const Task* task, FindTask(task_name));
-  ESP_ASSIGN_OR_RETURN(const Verifier* verifier, FindVerifier(task_name));
+  ESP_ASSIGN_OR_RETURN(const EngineOptions models,
+                       ResolveModels(flags.models, task_name));
+  ESP_ASSIGN_OR_RETURN(const std::string prompt,
+                       ResolvePromptText(flags.prompt, models.policy));
+  ESP_ASSIGN_OR_RETURN(const PromptedTask put, PutTaskBy(task_name, prompt));
+  const Verifier* verifier = put.verifier.get();
   std::vector<Problem> problems;
   for (const GradedProblem& one : graded) {
-    const auto rendered = task->Render(one.problem);
+    const auto rendered = put.task->Render(one.problem);
     if (!rendered.ok()) return rendered.status();
     problems.push_back(one.problem);
   }
-  ESP_ASSIGN_OR_RETURN(const EngineOptions models,
-                       ResolveModels(flags.models, task_name));
+  if (flags.show_prompt) {
+    return ShowPrompts(flags, models.policy, *put.task, problems);
+  }
   ESP_ASSIGN_OR_RETURN(const auto engine, Engine::Create(models));
   flags.search.keep_tree = flags.show_tree;
   RunHooks hooks{.verifier = verifier->intrinsic() ? verifier : nullptr,
@@ -225,7 +267,7 @@ absl::Status RunSolve(SolveFlags& flags) {
       results[next].emplace();
     }
   };
-  ESP_RETURN_IF_ERROR(engine->SolveAll(problems, *task, flags.search, hooks,
+  ESP_RETURN_IF_ERROR(engine->SolveAll(problems, *put.task, flags.search, hooks,
                                        [&](size_t i, SearchResult result) {
                                          results[i] = std::move(result);
                                          view.Clear();
@@ -261,10 +303,14 @@ void AddSolve(CLI::App& app, RunFunction& run) {
       ->capture_default_str();
   app.add_option("--seed", flags->search.seed, "Seed of all draws")
       ->capture_default_str();
+  app.add_flag("--show-prompt", flags->show_prompt,
+               "Print what would be sent to the model, and how many tokens it "
+               "is; search nothing");
   app.add_flag("--show-tree", flags->show_tree, "Print the search tree");
   app.add_flag("--watch", flags->watch,
                "Show the search while it runs, on stderr");
   app.add_flag("--json", flags->json, "One JSON object a question");
+  AddPromptFlags(app, flags->prompt);
   AddModelFlags(app, flags->models);
   run = [flags] { return RunSolve(*flags); };
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "nlohmann/json.hpp"
 #include "src/base/status_macros.h"
 #include "src/base/text.h"
 #include "src/trace/labels/tree_labels.h"
@@ -32,20 +33,35 @@ std::string FilterLog::Text() const {
   return text;
 }
 
+namespace {
+
+// The prompt by which a run put its questions.
+std::string PromptOf(const RunInfo& info) {
+  const auto config = nlohmann::json::parse(info.config, nullptr, false);
+  if (!config.is_object()) return "";
+  const auto prompt = config.find("prompt");
+  const bool there = prompt != config.end() && prompt->is_string();
+  return there ? prompt->get<std::string>() : "";
+}
+
+}  // namespace
+
 absl::StatusOr<std::vector<ProblemTrees>> TreesByProblem(RunDb& db,
                                                          int64_t run_id) {
   ESP_ASSIGN_OR_RETURN(const std::vector<RunRow> runs, db.Runs());
-  std::map<int64_t, ProblemTrees> by_problem;
+  std::map<std::pair<int64_t, std::string>, ProblemTrees> by_problem;
   bool found = run_id == 0;
   for (const RunRow& run : runs) {
     if (run_id != 0 && run.run_id != run_id) continue;
     found = true;
+    const std::string prompt = PromptOf(run.info);
     ESP_ASSIGN_OR_RETURN(const std::vector<SearchRow> searches,
                          db.Searches(run.run_id));
     for (const SearchRow& search : searches) {
       if (search.state != SearchState::kDone || search.cached) continue;
-      ProblemTrees& entry = by_problem[search.problem_id];
+      ProblemTrees& entry = by_problem[{search.problem_id, prompt}];
       if (entry.trees.empty()) {
+        entry.prompt = prompt;
         ESP_ASSIGN_OR_RETURN(entry.problem,
                              db.LoadProblem(search.problem_id, &entry.task));
       }
@@ -58,7 +74,7 @@ absl::StatusOr<std::vector<ProblemTrees>> TreesByProblem(RunDb& db,
         absl::StrCat(db.sqlite().path(), ": no run ", run_id));
   }
   std::vector<ProblemTrees> out;
-  for (auto& [id, entry] : by_problem) out.push_back(std::move(entry));
+  for (auto& [key, entry] : by_problem) out.push_back(std::move(entry));
   return out;
 }
 

@@ -46,9 +46,10 @@ class FilterLog {
 struct ProblemTrees {
   GradedProblem problem;
   std::string task;
+  std::string prompt;  // that put it, as the run's config has it; "": the task
   std::vector<StoredTree> trees;
 };
-// `run_id` 0: of all runs.
+// `run_id` 0: of all runs. A problem comes once for each prompt that put it.
 absl::StatusOr<std::vector<ProblemTrees>> TreesByProblem(RunDb& db,
                                                          int64_t run_id);
 
