@@ -7,43 +7,17 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "models/cpu/trunk.h"
-#include "models/schedule/trunk_backend.h"
-#include "models/tokenizer/tokenizer.h"
 #include "search/algorithm.h"
 #include "src/base/error_list.h"
 #include "src/base/executor.h"
 #include "src/base/status_macros.h"
 #include "src/base/text.h"
 #include "src/engine/auto_method.h"
+#include "src/engine/load_model.h"
 #include "src/engine/runner.h"
 
 namespace espalier {
 namespace {
-
-// A checkpoint with what serves it.
-struct LoadedModel {
-  std::unique_ptr<Trunk> trunk;
-  std::unique_ptr<Tokenizer> tokenizer;
-  std::unique_ptr<TrunkBackend> backend;
-};
-
-absl::StatusOr<LoadedModel> LoadModel(const std::string& folder,
-                                      int64_t kv_bytes, Executor& executor) {
-  LoadedModel model;
-  ESP_ASSIGN_OR_RETURN(model.trunk, Trunk::Load(folder));
-  ESP_ASSIGN_OR_RETURN(model.tokenizer, Tokenizer::Load(folder));
-  if (model.tokenizer->vocab_size() > model.trunk->config().vocab_size) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        folder, ": the tokenizer has ", model.tokenizer->vocab_size(),
-        " tokens, the model's embedding only ",
-        model.trunk->config().vocab_size, "; they do not belong together"));
-  }
-  model.backend =
-      std::make_unique<TrunkBackend>(*model.trunk, *model.tokenizer, executor,
-                                     TrunkBackendOptions{.kv_bytes = kv_bytes});
-  return model;
-}
 
 class LocalEngine : public Engine {
  public:
