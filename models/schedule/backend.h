@@ -21,6 +21,7 @@
 #define ESPALIER_MODELS_SCHEDULE_BACKEND_H_
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -68,6 +69,13 @@ enum class Finish : uint8_t {
   kStop,       // a stop string is complete; see Continuation::text_bytes
 };
 
+// A token of a continuation under way.
+struct DrawnToken {
+  int sample = 0;  // place among the request's continuations
+  int32_t token = 0;
+  float logprob = 0;  // ln p at temperature 1, no filter
+};
+
 // n continuations of `from`.
 struct GenerateRequest {
   SeqId from = kEmptySeq;
@@ -77,6 +85,8 @@ struct GenerateRequest {
   StreamKey stream;
   int first_sample = 0;  // sample i of this request draws as first_sample + i
   int top_alternatives = 0;  // the likeliest so many at each token are told
+  // Sees each token as it is drawn, on the thread that steps. May be empty.
+  std::function<void(const DrawnToken&)> on_token = {};
 };
 
 // Scores of the hierarchical reward at the last token of each sequence.

@@ -393,6 +393,10 @@ void TrunkBackend::Push(Row& row, const Sampled& drawn,
                    tree_.at(row.job->from()).end() + written >=
                        capabilities_.context_length;
   }
+  if (!request.on_token) return;
+  for (const Member& member : row.members) {
+    request.on_token({member.index, drawn.token, drawn.logprob});
+  }
 }
 
 // ---------------------------------------------------------------------------

@@ -58,6 +58,28 @@ TEST(TrunkBackendTest, SamplesAtOnceEqualSamplesOneByOne) {
   }
 }
 
+// Also of samples that were one row until they parted.
+TEST(TrunkBackendTest, EveryTokenIsSeenAsItIsDrawn) {
+  Fixture f;
+  RandomStream rng(StreamKey(2, 1, 0, Purpose::kTest));
+  std::vector<Tokens> tokens(12);
+  std::vector<std::vector<float>> logprobs(12);
+  GenerateRequest g{.from = f.backend->Extend(kEmptySeq, RandomTokens(rng, 9)),
+                    .n = 12,
+                    .sampling = {.temperature = 0.3},
+                    .on_token = [&](const DrawnToken& token) {
+                      tokens[token.sample].push_back(token.token);
+                      logprobs[token.sample].push_back(token.logprob);
+                    }};
+  f.backend->Submit({1, g});
+  const Completion got = f.RunAll()[1];
+  EXPECT_GT(f.backend->stats().tokens_shared, 0);
+  for (size_t i = 0; i < 12; ++i) {
+    EXPECT_EQ(tokens[i], got.continuations[i].tokens);
+    EXPECT_EQ(logprobs[i], got.continuations[i].logprobs);
+  }
+}
+
 TEST(TrunkBackendTest, ADelimiterEndsWithinATokenOrAcrossTwo) {
   Fixture f;
   RandomStream rng(StreamKey(3, 0, 0, Purpose::kTest));
