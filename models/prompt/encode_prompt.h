@@ -16,8 +16,10 @@
 
 namespace espalier {
 
-// `control_tokens`: `text` spells control tokens (<|im_start|>), as chat
-// templates do; else what looks like one is text.
+// `control_tokens`: `text` may spell control tokens, as chat templates do;
+// InvalidArgument where it begins with one that the tokenizer does not know.
+// Else what looks like one is text. Where the model was trained so, the token
+// that begins a text comes first, unless `text` spells a first token itself.
 absl::StatusOr<std::vector<int32_t>> EncodePrompt(const Tokenizer& tokenizer,
                                                   std::string_view text,
                                                   bool control_tokens);

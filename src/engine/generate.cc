@@ -179,8 +179,13 @@ class Round {
 }  // namespace
 
 absl::StatusOr<std::string> HashTokenizer(const std::string& folder) {
-  ESP_ASSIGN_OR_RETURN(const uint64_t hash,
-                       HashFile(folder + "/tokenizer.json"));
+  std::error_code error;
+  std::string path = folder + "/tokenizer.json";
+  for (const char* other : {"tokenizer.model", "vocab.json", "encoder.json"}) {
+    if (fs::exists(path, error)) break;
+    path = absl::StrCat(folder, "/", other);
+  }
+  ESP_ASSIGN_OR_RETURN(const uint64_t hash, HashFile(path));
   return absl::StrCat(absl::Hex(hash, absl::kZeroPad16));
 }
 

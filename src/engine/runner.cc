@@ -39,12 +39,13 @@ size_t PolicyOf(Role role) {
 SampledStep ToStep(Continuation c, const Tokenizer& tokenizer, int policy) {
   SampledStep step;
   step.text = tokenizer.Decode(c.tokens);
+  // A stop string ends the response and is no part of it.
   if (c.finish == Finish::kStop) step.text.resize(c.text_bytes);
   for (const float logprob : c.logprobs) step.logprob += logprob;
   step.tokens = std::move(c.tokens);
   step.logprobs = std::move(c.logprobs);
   step.sampler_logprobs = std::move(c.sampler_logprobs);
-  step.ended = c.finish == Finish::kEnd;
+  step.ended = c.finish == Finish::kEnd || c.finish == Finish::kStop;
   step.truncated = c.finish == Finish::kLength;
   step.handle = ToHandle(c.seq, policy);
   return step;
@@ -264,7 +265,8 @@ absl::Status Runner::Send(LiveSearch& live, SearchRequest request) {
                        .top_p = job_->options->top_p,
                        .min_p = job_->options->min_p},
           .stop = {.delimiter = job_->task->format().delimiter,
-                   .max_tokens = request.max_tokens},
+                   .max_tokens = request.max_tokens,
+                   .stop_strings = job_->task->format().stop_strings},
           .stream = request.stream,
           .first_sample = request.first_sample};
       Submit(live, *policies_[policy], std::move(request),

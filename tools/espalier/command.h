@@ -24,6 +24,8 @@ void AddSolve(CLI::App& app, RunFunction& run);
 void AddEval(CLI::App& app, RunFunction& run);
 void AddGenerate(CLI::App& app, RunFunction& run);
 void AddExport(CLI::App& app, RunFunction& run);
+void AddComplete(CLI::App& app, RunFunction& run);
+void AddScore(CLI::App& app, RunFunction& run);
 void AddReplay(CLI::App& app, RunFunction& run);
 void AddDb(CLI::App& app, RunFunction& run);
 void AddReport(CLI::App& app, RunFunction& run);

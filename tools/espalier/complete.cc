@@ -1,0 +1,318 @@
+// espalier complete: sampled continuations of a text.
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "models/prompt/chat_template.h"
+#include "models/prompt/encode_prompt.h"
+#include "models/prompt/find_template.h"
+#include "models/prompt/streamed_text.h"
+#include "nlohmann/json.hpp"
+#include "src/base/clock.h"
+#include "src/base/json_text.h"
+#include "src/base/progress.h"
+#include "src/base/status_macros.h"
+#include "src/engine/load_model.h"
+#include "tools/espalier/command.h"
+#include "tools/espalier/text_input.h"
+
+namespace espalier {
+namespace {
+
+struct CompleteFlags {
+  std::string model;
+  std::optional<std::string> text;
+  std::string file;
+  bool control_tokens = false;
+  bool chat = false;
+  std::optional<std::string> system;
+  std::string chat_template = "auto";
+  bool no_think = false;
+  int n = 1;
+  SamplingOptions sampling;
+  StopRule stop{.delimiter = "", .max_tokens = 256};
+  uint64_t seed = 0;
+  bool json = false;
+  int threads = 0;
+  int kv_mib = 2048;
+};
+
+// One continuation, as far as it has come.
+struct Written {
+  std::vector<int32_t> tokens;
+  std::vector<float> logprobs;
+  std::string finish = "interrupted";
+  std::string text;
+};
+
+const char* FinishName(Finish finish) {
+  switch (finish) {
+    case Finish::kEnd:
+      return "end";
+    case Finish::kLength:
+      return "length";
+    default:
+      return "stop";
+  }
+}
+
+// The prompt's tokens.
+absl::StatusOr<std::vector<int32_t>> ReadPromptTokens(
+    const CompleteFlags& flags, const Tokenizer& tokenizer) {
+  ESP_ASSIGN_OR_RETURN(std::string text, ReadTextInput(flags.text, flags.file));
+  bool control_tokens = flags.control_tokens;
+  if (flags.chat) {
+    ESP_ASSIGN_OR_RETURN(const ChatTemplate chat,
+                         FindTemplate(flags.model, flags.chat_template));
+    std::vector<ChatMessage> messages;
+    if (flags.system) messages.push_back({ChatRole::kSystem, *flags.system});
+    messages.push_back({ChatRole::kUser, std::move(text)});
+    ESP_ASSIGN_OR_RETURN(text, chat.Render(messages, !flags.no_think));
+    control_tokens = chat.has_control_tokens();
+  }
+  return EncodePrompt(tokenizer, text, control_tokens);
+}
+
+absl::Status CheckFlags(const CompleteFlags& flags) {
+  if (!flags.chat && (flags.system || flags.no_think)) {
+    return absl::InvalidArgumentError(
+        "--system and --no-think are parts of a conversation; add --chat");
+  }
+  for (const std::string& stop : flags.stop.stop_strings) {
+    if (stop.empty()) {
+      return absl::InvalidArgumentError(
+          "--stop \"\": expected text that ends a continuation");
+    }
+  }
+  return CheckSamplingOptions(flags.sampling);
+}
+
+// Runs the request to its end, or until Ctrl-C, and hands out its tokens.
+class Run {
+ public:
+  Run(const CompleteFlags& flags, LoadedModel& model)
+      : flags_(flags),
+        model_(model),
+        streams_(!flags.json && flags.n == 1),
+        stream_(flags.stop.stop_strings),
+        written_(static_cast<size_t>(flags.n)) {}
+
+  absl::Status Do(const std::vector<int32_t>& prompt) {
+    Backend& backend = *model_.backend;
+    const SeqId from = backend.Extend(kEmptySeq, prompt);
+    GenerateRequest request{
+        .from = from,
+        .n = flags_.n,
+        .sampling = flags_.sampling,
+        .stop = flags_.stop,
+        .stream = StreamKey(flags_.seed, 0, 0, Purpose::kSample),
+        .on_token = [this](const DrawnToken& token) { See(token); }};
+    backend.Submit({.id = 1, .body = std::move(request)});
+    if (!streams_) {
+      progress_.emplace("complete", int64_t{flags_.n} * flags_.stop.max_tokens,
+                        "tokens");
+    }
+    std::vector<Completion> done;
+    while (done.empty() && !StopRequested().load()) backend.Step(done);
+    absl::Status status;
+    if (done.empty()) {
+      backend.Cancel(1);
+    } else {
+      status = done[0].status;
+      Finished(done[0]);
+    }
+    if (from != kEmptySeq) backend.Release(from);
+    if (progress_) progress_->Finish();
+    if (!status.ok()) return status;
+    for (Written& one : written_) {
+      if (one.finish == "interrupted") {
+        one.text = model_.tokenizer->Decode(one.tokens);
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  const std::vector<Written>& written() const { return written_; }
+  // What the terminal has not seen of a streamed text.
+  std::string RestOfStream() { return stream_.Finish(written_[0].text.size()); }
+  bool streams() const { return streams_; }
+
+ private:
+  void See(const DrawnToken& token) {
+    Written& one = written_[static_cast<size_t>(token.sample)];
+    one.tokens.push_back(token.token);
+    one.logprobs.push_back(token.logprob);
+    if (progress_) progress_->Add(1);
+    if (!streams_) return;
+    const std::string piece =
+        stream_.Push(model_.tokenizer->TokenBytes(token.token));
+    std::fputs(piece.c_str(), stdout);
+    std::fflush(stdout);
+  }
+
+  void Finished(Completion& completion) {
+    for (size_t i = 0; i < completion.continuations.size(); ++i) {
+      Continuation& c = completion.continuations[i];
+      written_[i] = {.tokens = std::move(c.tokens),
+                     .logprobs = std::move(c.logprobs),
+                     .finish = FinishName(c.finish)};
+      written_[i].text = model_.tokenizer->Decode(written_[i].tokens);
+      written_[i].text.resize(std::min(written_[i].text.size(), c.text_bytes));
+      model_.backend->Release(c.seq);
+    }
+  }
+
+  const CompleteFlags& flags_;
+  LoadedModel& model_;
+  const bool streams_;
+  StreamedText stream_;
+  std::vector<Written> written_;
+  std::optional<Progress> progress_;
+};
+
+double Sum(const std::vector<float>& values) {
+  double sum = 0;
+  for (const float value : values) sum += value;
+  return sum;
+}
+
+void PrintJson(const std::vector<Written>& written, size_t prompt_tokens) {
+  for (size_t i = 0; i < written.size(); ++i) {
+    const Written& one = written[i];
+    const nlohmann::json json = {
+        {"index", i},           {"text", one.text},
+        {"tokens", one.tokens}, {"logprobs", one.logprobs},
+        {"finish", one.finish}, {"prompt_tokens", prompt_tokens}};
+    std::printf("%s\n", JsonText(json).c_str());
+  }
+}
+
+void PrintTexts(const std::vector<Written>& written) {
+  for (size_t i = 0; i < written.size(); ++i) {
+    const Written& one = written[i];
+    std::printf("== %zu of %zu: %s, %zu tokens, ln p %.2f\n%s\n", i + 1,
+                written.size(), one.finish.c_str(), one.tokens.size(),
+                Sum(one.logprobs), one.text.c_str());
+  }
+}
+
+absl::Status RunComplete(const CompleteFlags& flags) {
+  ESP_RETURN_IF_ERROR(CheckFlags(flags));
+  Executor executor(flags.threads);
+  ESP_ASSIGN_OR_RETURN(
+      LoadedModel model,
+      LoadModel(flags.model, int64_t{flags.kv_mib} << 20, executor));
+  ESP_ASSIGN_OR_RETURN(const std::vector<int32_t> prompt,
+                       ReadPromptTokens(flags, *model.tokenizer));
+  StopRequested();  // from now on Ctrl-C keeps what was done
+  const double start = Clock::Real().Seconds();
+  Run run(flags, model);
+  ESP_RETURN_IF_ERROR(run.Do(prompt));
+  const double seconds = Clock::Real().Seconds() - start;
+  if (run.streams()) {
+    std::printf("%s\n", run.RestOfStream().c_str());
+  } else if (flags.json) {
+    PrintJson(run.written(), prompt.size());
+  } else {
+    PrintTexts(run.written());
+  }
+  std::fflush(stdout);
+  size_t tokens = 0;
+  bool stopped = false;
+  for (const Written& one : run.written()) {
+    tokens += one.tokens.size();
+    stopped |= one.finish == "interrupted";
+  }
+  std::fprintf(stderr,
+               "(%zu tokens after a prompt of %zu, %.2f s, %.0f tokens/s)\n",
+               tokens, prompt.size(), seconds,
+               static_cast<double>(tokens) / std::max(seconds, 1e-9));
+  if (stopped) return absl::CancelledError("stopped");
+  return absl::OkStatus();
+}
+
+void AddSamplingFlags(CLI::App& app, CompleteFlags& flags) {
+  SamplingOptions& sampling = flags.sampling;
+  app.add_option("-n", flags.n, "Continuations, all at once")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 65536));
+  app.add_option("--max-tokens", flags.stop.max_tokens,
+                 "Tokens of a continuation at most")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1 << 24));
+  app.add_option("--temperature", sampling.temperature,
+                 "0: always the likeliest token")
+      ->capture_default_str();
+  app.add_option("--top-k", sampling.top_k,
+                 "Sample from the likeliest so many tokens; 0: from all")
+      ->capture_default_str();
+  app.add_option("--top-p", sampling.top_p,
+                 "Sample from the likeliest tokens that make up so much of the "
+                 "probability; 1: from all")
+      ->capture_default_str();
+  app.add_option("--min-p", sampling.min_p,
+                 "Sample from tokens at least so likely, relative to the "
+                 "likeliest; 0: from all")
+      ->capture_default_str();
+  app.add_option("--repetition-penalty", sampling.repetition_penalty,
+                 "Make tokens that the text already has less likely; 1: no")
+      ->capture_default_str();
+  app.add_option("--stop", flags.stop.stop_strings,
+                 "Text that ends a continuation and is not part of it; may be "
+                 "given several times")
+      ->allow_extra_args(false);
+  app.add_option("--seed", flags.seed,
+                 "Seed of all draws: the same seed, the same texts")
+      ->capture_default_str();
+}
+
+}  // namespace
+
+void AddComplete(CLI::App& app, RunFunction& run) {
+  auto flags = std::make_shared<CompleteFlags>();
+  app.footer(
+      "  printf 'Once upon a time' | espalier complete --model DIR\n"
+      "  espalier complete --model DIR --chat --text \"Why is the sky blue?\"\n"
+      "  espalier complete --model DIR --file prompt.txt -n 8 --json\n\n"
+      "One continuation is shown while it is written; several come when all "
+      "are done.\nThe prompt is taken as it is, a newline at its end included. "
+      "Ctrl-C keeps what\nis there. With --json one line a continuation: "
+      "index, "
+      "text, tokens, logprobs\n(ln p of each token at temperature 1), finish "
+      "(end, stop, length, interrupted).\n");
+  app.add_option("--model", flags->model,
+                 "Checkpoint folder (Hugging Face layout)")
+      ->required();
+  CLI::Option* text =
+      app.add_option("--text", flags->text, "The prompt itself");
+  app.add_option("--file", flags->file,
+                 "File with the prompt; -: standard input, as without both")
+      ->excludes(text);
+  CLI::Option* chat = app.add_flag(
+      "--chat", flags->chat,
+      "The text is what a user says: put it into the model's chat template");
+  app.add_flag("--control-tokens", flags->control_tokens,
+               "The text spells control tokens, as <|im_start|>; without it "
+               "they are plain text")
+      ->excludes(chat);
+  app.add_option("--system", flags->system,
+                 "System message of --chat. Default: the template's own");
+  app.add_option("--template", flags->chat_template,
+                 "Chat template of --chat by name; auto: the checkpoint's own")
+      ->capture_default_str();
+  app.add_flag("--no-think", flags->no_think,
+               "With --chat: tell a model that can be told not to think first");
+  AddSamplingFlags(app, *flags);
+  app.add_flag("--json", flags->json, "One JSON object a continuation");
+  app.add_option("--threads", flags->threads, "Threads; 0: one a core")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1024));
+  app.add_option("--kv-mib", flags->kv_mib, "Key/value memory, MiB")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1 << 24));
+  run = [flags] { return RunComplete(*flags); };
+}
+
+}  // namespace espalier

@@ -1,0 +1,143 @@
+// espalier score: how likely a model finds a text.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "models/prompt/encode_prompt.h"
+#include "nlohmann/json.hpp"
+#include "src/base/clock.h"
+#include "src/base/json_text.h"
+#include "src/base/progress.h"
+#include "src/base/status_macros.h"
+#include "src/engine/load_model.h"
+#include "src/engine/score_text.h"
+#include "tools/espalier/command.h"
+#include "tools/espalier/text_input.h"
+
+namespace espalier {
+namespace {
+
+struct ScoreFlags {
+  std::string model;
+  std::optional<std::string> text;
+  std::string file;
+  bool control_tokens = false;
+  ScoreTextOptions windows;
+  bool json = false;
+  int threads = 0;
+  int kv_mib = 2048;
+};
+
+nlohmann::json TokenJson(const ScoredToken& one, const Tokenizer& tokenizer) {
+  nlohmann::json json = {{"token", one.token},
+                         {"text", tokenizer.TokenBytes(one.token)},
+                         {"logprob", nullptr}};
+  if (!std::isnan(one.logprob)) json["logprob"] = one.logprob;
+  return json;
+}
+
+void Print(const ScoreFlags& flags, const Tokenizer& tokenizer,
+           const ScoredText& scored, double seconds) {
+  const double rate =
+      static_cast<double>(scored.computed) / std::max(seconds, 1e-9);
+  if (!flags.json) {
+    std::printf(
+        "perplexity %.4f (%lld of %zu tokens scored, ln p %.3f, %.4f bits a "
+        "byte)\n(%.2f s, %.0f tokens/s)\n",
+        scored.perplexity(), static_cast<long long>(scored.scored),
+        scored.tokens.size(), scored.logprob, scored.bits_per_byte(), seconds,
+        rate);
+    return;
+  }
+  nlohmann::json tokens = nlohmann::json::array();
+  for (const ScoredToken& one : scored.tokens) {
+    tokens.push_back(TokenJson(one, tokenizer));
+  }
+  const nlohmann::json json = {{"model", flags.model},
+                               {"tokens", std::move(tokens)},
+                               {"scored", scored.scored},
+                               {"logprob", scored.logprob},
+                               {"perplexity", scored.perplexity()},
+                               {"bits_per_byte", scored.bits_per_byte()},
+                               {"seconds", seconds},
+                               {"tokens_per_s", rate}};
+  std::printf("%s\n", JsonText(json).c_str());
+}
+
+absl::Status RunScore(const ScoreFlags& flags) {
+  Executor executor(flags.threads);
+  ESP_ASSIGN_OR_RETURN(
+      LoadedModel model,
+      LoadModel(flags.model, int64_t{flags.kv_mib} << 20, executor));
+  ESP_ASSIGN_OR_RETURN(const std::string text,
+                       ReadTextInput(flags.text, flags.file));
+  ESP_ASSIGN_OR_RETURN(
+      const std::vector<int32_t> tokens,
+      EncodePrompt(*model.tokenizer, text, flags.control_tokens));
+  StopRequested();  // from now on Ctrl-C keeps what was done
+  Progress progress("score", static_cast<int64_t>(tokens.size()), "tokens");
+  ScoreTextOptions windows = flags.windows;
+  windows.stop = &StopRequested();
+  windows.progress = [&](int64_t done) { progress.Set(done, 0); };
+  const double start = Clock::Real().Seconds();
+  ESP_ASSIGN_OR_RETURN(
+      const ScoredText scored,
+      ScoreText(*model.backend, *model.tokenizer, tokens, windows));
+  const double seconds = Clock::Real().Seconds() - start;
+  progress.Finish();
+  if (scored.scored > 0) Print(flags, *model.tokenizer, scored, seconds);
+  if (StopRequested().load()) {
+    return absl::CancelledError(
+        absl::StrCat("stopped after ", scored.tokens.size(), " of ",
+                     tokens.size(), " tokens; the figures are of these"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddScore(CLI::App& app, RunFunction& run) {
+  auto flags = std::make_shared<ScoreFlags>();
+  app.footer(
+      "  espalier score --model DIR --text \"3 + 4 = 7\" --json\n"
+      "  espalier score --model DIR --file book.txt\n\n"
+      "The first token has no logprob, unless the model's texts begin with a "
+      "token of\ntheir own. A text longer than the context is read in windows: "
+      "each begins\n--stride tokens behind the one before, and only tokens "
+      "that "
+      "the earlier ones did\nnot score count, so each token is scored once and "
+      "sees at least context - stride\ntokens before it. --json prints one "
+      "object: tokens (token, text, logprob), scored,\nlogprob (their sum), "
+      "perplexity, bits_per_byte, seconds, tokens_per_s.\n");
+  app.add_option("--model", flags->model,
+                 "Checkpoint folder (Hugging Face layout)")
+      ->required();
+  CLI::Option* text = app.add_option("--text", flags->text, "The text itself");
+  app.add_option("--file", flags->file,
+                 "File with the text; -: standard input, as without both")
+      ->excludes(text);
+  app.add_flag("--control-tokens", flags->control_tokens,
+               "The text spells control tokens, as <|im_start|>; without it "
+               "they are plain text");
+  app.add_option("--context", flags->windows.context,
+                 "Tokens of a window; 0: the model's context length")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1 << 24));
+  app.add_option("--stride", flags->windows.stride,
+                 "Tokens by which windows follow each other; 0: half the "
+                 "context")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1 << 24));
+  app.add_flag("--json", flags->json, "One JSON object with every token");
+  app.add_option("--threads", flags->threads, "Threads; 0: one a core")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1024));
+  app.add_option("--kv-mib", flags->kv_mib, "Key/value memory, MiB")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1 << 24));
+  run = [flags] { return RunScore(*flags); };
+}
+
+}  // namespace espalier

@@ -1,0 +1,20 @@
+// Text for a command: from the command line, a file or standard input.
+#ifndef ESPALIER_TOOLS_ESPALIER_TEXT_INPUT_H_
+#define ESPALIER_TOOLS_ESPALIER_TEXT_INPUT_H_
+
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+
+namespace espalier {
+
+// `text` if given; else the file, where "-" and "" are standard input. All of
+// it as it is, a newline at its end included. InvalidArgument where it would
+// have to be typed at a terminal.
+absl::StatusOr<std::string> ReadTextInput(
+    const std::optional<std::string>& text, const std::string& file);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_TOOLS_ESPALIER_TEXT_INPUT_H_
