@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <thread>
 #include <vector>
@@ -10,6 +9,7 @@
 #include "oneapi/tbb/global_control.h"
 #include "oneapi/tbb/task_arena.h"
 #include "src/base/check.h"
+#include "src/base/clock.h"
 
 // Debian's libtbb is not built for ThreadSanitizer, which therefore sees
 // neither what it orders nor what it allocates. Acquire and release say the
@@ -176,13 +176,12 @@ class Phases {
       if (ticket_.load(std::memory_order_relaxed) != ticket) return 0;
       Pause();
     }
-    const auto start = std::chrono::steady_clock::now();
+    const Clock& clock = Clock::Real();
+    const double start = clock.Seconds();
     while (ticket_.load(std::memory_order_relaxed) == ticket) {
       std::this_thread::yield();
     }
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() -
-                                         start)
-        .count();
+    return clock.Seconds() - start;
   }
 
   static void Pause() {

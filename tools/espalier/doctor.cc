@@ -1,7 +1,8 @@
 // espalier doctor: what this machine offers, and what to do where it is short.
 #include <unistd.h>
 
-#include <chrono>
+#include <algorithm>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -11,7 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "models/kernels/kernels.h"
+#include "models/kernels/kernel_path.h"
 #include "src/base/clock.h"
 #include "src/base/version.h"
 #include "tools/espalier/command.h"
@@ -25,18 +26,29 @@ void Report(bool good, const char* what, const std::string& found,
   if (!good) std::printf("     %-14s remedy: %s\n", "", remedy.c_str());
 }
 
+// The kernels that models with bf16 weights run on.
+const KernelPath& BestPath() {
+  const KernelPath* amx = AmxPath();
+  return amx != nullptr ? *amx : PlainPath();
+}
+
 // Product speed of the kernels at a shape that small models use.
 double MeasureGflops() {
   constexpr int kRows = 48, kSize = 512;
-  const std::vector<float> weights(kSize * kSize, 0.5f);
+  const KernelPath& path = BestPath();
+  const auto packed = path.Pack(kSize, kSize, WeightKind::kBf16,
+                                [](int, int count, float* out) {
+                                  std::fill_n(out, count * kSize, 0.5f);
+                                });
   const std::vector<float> x(kRows * kSize, 1.0f);
-  std::vector<float> y(kRows * kSize);
-  const PackedMatrix packed(weights, kSize, kSize);
+  std::vector<float> y((kRows + 16) * kSize);
+  std::vector<std::byte> operand(path.OperandBytes(*packed, kRows));
+  path.PutRows(*packed, x.data(), kSize, 0, kRows, operand.data());
   const Clock& clock = Clock::Real();
   double best = 0;
   for (int trial = 0; trial < 20; ++trial) {
     const double start = clock.Seconds();
-    MatMul(x.data(), kSize, kRows, packed, y.data(), kSize);
+    path.Product(*packed, operand.data(), 0, kRows, 0, kSize, y.data(), kSize);
     const double seconds = clock.Seconds() - start;
     best = std::max(best, 2e-9 * kRows * kSize * kSize / seconds);
   }
@@ -56,13 +68,14 @@ double AvailableGib() {
 
 absl::Status RunDoctor() {
   std::printf("%s\n", VersionText().c_str());
-  const std::string path = VectorTarget();
-  Report(path.rfind("AVX", 0) == 0, "kernel path", path,
+  const std::string vectors = VectorTarget();
+  Report(vectors.rfind("AVX", 0) == 0, "kernel path",
+         absl::StrCat(BestPath().name(), ", ", vectors),
          "none needed; on a processor with AVX2 or AVX-512 decoding is several "
          "times faster");
   const double gflops = MeasureGflops();
   Report(gflops > 10, "product speed",
-         absl::StrFormat("%.0f GFLOP/s on one thread (fp32 sums)", gflops),
+         absl::StrFormat("%.0f GFLOP/s on one thread (bf16 weights)", gflops),
          "another program may be using this core; close it and try again");
   const unsigned threads = std::thread::hardware_concurrency();
   Report(threads >= 2, "threads", absl::StrCat(threads),
