@@ -2,7 +2,7 @@
 //
 // The library itself is not linked: Debian's brings a copy of protobuf whose
 // symbols clash with the protobuf that traces are written with (see
-// docs/adr/0009-sentencepiece-read-here.md). Ids are those of the library.
+// docs/adr/0010-sentencepiece-read-here.md). Ids are those of the library.
 #ifndef ESPALIER_MODELS_TOKENIZER_SENTENCEPIECE_FILE_H_
 #define ESPALIER_MODELS_TOKENIZER_SENTENCEPIECE_FILE_H_
 
