@@ -22,9 +22,6 @@ constexpr int64_t kRows = 512;
 constexpr int64_t kLogitRows = 64;
 // Program, tokenizer and what else does not grow with the model.
 constexpr int64_t kProgramBytes = int64_t{64} << 20;
-// Weights that share a scale in four-bit packing.
-constexpr int64_t kGroup = 32;
-
 int64_t MatrixBytes(Packing packing, PartShape shape) {
   const int64_t count = shape.rows * shape.columns;
   switch (packing) {
@@ -34,10 +31,6 @@ int64_t MatrixBytes(Packing packing, PartShape shape) {
       return 2 * count;
     case Packing::kInt8:
       return count + 4 * shape.rows;
-    case Packing::kInt4:
-      return count / 2 + 2 * count / kGroup;
-    case Storage::kQ6_K:
-      return 210 * (count / 256);
   }
   return 0;
 }

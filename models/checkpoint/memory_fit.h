@@ -24,7 +24,6 @@ enum class Packing : uint8_t {
   kFp32,
   kBf16,
   kInt8,  // a byte a weight, an fp32 scale a row
-  kInt4,  // half a byte a weight, fp16 scales of groups
 };
 
 // Bytes that a loaded model takes.
