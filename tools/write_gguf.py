@@ -203,6 +203,14 @@ def pre_of(tokenizer):
     return PRE_OF_PATTERN.get(patterns[0]) if len(patterns) == 1 else None
 
 
+def begins_with_token(tokenizer):
+    """Whether the post-processor puts a token before every text."""
+    post = tokenizer.get("post_processor") or {}
+    return any(stage.get("type") == "TemplateProcessing"
+               and "SpecialToken" in stage["single"][0]
+               for stage in post.get("processors", [post]))
+
+
 def token_keys(folder, vocab_size):
     path = os.path.join(folder, "tokenizer.json")
     keys = {"tokenizer.ggml.model": (TEXT, "gpt2")}
@@ -239,8 +247,21 @@ def token_keys(folder, vocab_size):
     keys["tokenizer.ggml.tokens"] = (ARRAY, TEXT, tokens)
     keys["tokenizer.ggml.token_type"] = (ARRAY, I32, kinds)
     keys["tokenizer.ggml.merges"] = (ARRAY, TEXT, merges)
+    keys["tokenizer.ggml.add_bos_token"] = (BOOL, begins_with_token(tokenizer))
     keys["tokenizer.huggingface.json"] = (TEXT, text)
+    keys |= chat_keys(folder)
     return keys
+
+
+def chat_keys(folder):
+    path = os.path.join(folder, "tokenizer_config.json")
+    if not os.path.exists(path):
+        return {}
+    with open(path, encoding="utf-8") as handle:
+        template = json.load(handle).get("chat_template")
+    if not isinstance(template, str):
+        return {}
+    return {"tokenizer.chat_template": (TEXT, template)}
 
 
 def special_keys(config, vocab_size):
@@ -251,7 +272,6 @@ def special_keys(config, vocab_size):
         for kind, token in zip((name, "eot", "eom"), ids):
             if token is not None and token < vocab_size:
                 keys[f"tokenizer.ggml.{kind}_token_id"] = (U32, token)
-    keys["tokenizer.ggml.add_bos_token"] = (BOOL, False)
     return keys
 
 

@@ -219,11 +219,14 @@ class WriteGgufTest(unittest.TestCase):
         tokenizer = {
             "model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2},
                       "merges": [["a", "b"]]},
+            "post_processor": {"type": "TemplateProcessing", "single": [
+                {"SpecialToken": {"id": "<end>"}}, {"Sequence": {}}]},
             "added_tokens": [{"id": 4, "content": "<end>", "special": True}],
             "pre_tokenizer": {"type": "Sequence", "pretokenizers": [
                 {"type": "Split", "pattern": {"Regex": split}},
                 {"type": "ByteLevel", "use_regex": False}]}}
         self.put("tokenizer.json", tokenizer)
+        self.put("tokenizer_config.json", {"chat_template": "{{ x }}"})
         keys = self.convert().keys
         self.assertEqual(keys["tokenizer.ggml.pre"], "llama-bpe")
         self.assertEqual(keys["tokenizer.ggml.tokens"][:6],
@@ -231,6 +234,8 @@ class WriteGgufTest(unittest.TestCase):
         self.assertEqual(keys["tokenizer.ggml.token_type"][:6],
                          [1, 1, 1, 5, 3, 5])
         self.assertEqual(keys["tokenizer.ggml.merges"], ["a b"])
+        self.assertIs(keys["tokenizer.ggml.add_bos_token"], True)
+        self.assertEqual(keys["tokenizer.chat_template"], "{{ x }}")
         self.assertEqual(json.loads(keys["tokenizer.huggingface.json"]),
                          tokenizer)
 
