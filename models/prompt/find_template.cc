@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "models/checkpoint/gguf.h"
 #include "nlohmann/json.hpp"
 #include "src/base/files.h"
 #include "src/base/status_macros.h"
@@ -79,6 +80,20 @@ std::string MistralName(std::string_view text) {
   return Has(text, "eos_token + ' '") ? "mistral-v0.1" : "mistral-v0.2";
 }
 
+// The text of tokenizer.chat_template in a GGUF file; nothing if it has none.
+absl::StatusOr<std::optional<std::string>> TextOfGguf(const std::string& path) {
+  ESP_ASSIGN_OR_RETURN(const GgufFile file, GgufFile::Open(path));
+  const GgufValue* value = file.Find("tokenizer.chat_template");
+  if (value == nullptr) return std::nullopt;
+  const auto text = value->Text();
+  if (!text) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": tokenizer.chat_template: expected a text, found ",
+                     value->Describe()));
+  }
+  return std::string(*text);
+}
+
 absl::Status Unknown(const std::string& where) {
   return absl::UnimplementedError(absl::StrCat(
       where,
@@ -140,6 +155,11 @@ absl::StatusOr<ChatTemplate> FindTemplate(const std::string& folder,
                                           const std::string& name) {
   if (name != "auto") return ChatTemplate::Named(name);
   std::error_code error;
+  if (fs::is_regular_file(folder, error)) {
+    ESP_ASSIGN_OR_RETURN(const std::optional<std::string> text,
+                         TextOfGguf(folder));
+    if (text) return RecogniseTemplate(*text, folder);
+  }
   const std::string jinja = folder + "/chat_template.jinja";
   if (fs::exists(jinja, error)) {
     ESP_ASSIGN_OR_RETURN(const std::string text, ReadFile(jinja));

@@ -4,10 +4,11 @@
 //   "auto"));
 //
 // A checkpoint brings its template as a Jinja program, in tokenizer_config.json
-// ("chat_template", one text or a list of named ones) or chat_template.jinja.
-// It is not run: its literals (<|im_start|>, <|start_header_id|>, [INST], the
-// spaces around them, the default system message, <think>) tell which of the
-// known templates (chat_template.h) it is.
+// ("chat_template", one text or a list of named ones) or chat_template.jinja,
+// or in the key tokenizer.chat_template of a GGUF file. It is not run: its
+// literals (<|im_start|>, <|start_header_id|>, [INST], the spaces around them,
+// the default system message, <think>) tell which of the known templates
+// (chat_template.h) it is.
 //
 // Stateless functions: thread-safe.
 #ifndef ESPALIER_MODELS_PROMPT_FIND_TEMPLATE_H_

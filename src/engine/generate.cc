@@ -28,6 +28,10 @@ namespace fs = std::filesystem;
 absl::StatusOr<std::string> HashModel(const std::string& folder) {
   std::vector<std::string> names;
   std::error_code error;
+  if (fs::is_regular_file(folder, error)) {  // GGUF: all in one
+    ESP_ASSIGN_OR_RETURN(const uint64_t hash, HashFile(folder));
+    return absl::StrCat(absl::Hex(hash, absl::kZeroPad16));
+  }
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     const std::string name = entry.path().filename().string();
     if (name == "config.json" || name.ends_with(".safetensors")) {
@@ -180,10 +184,13 @@ class Round {
 
 absl::StatusOr<std::string> HashTokenizer(const std::string& folder) {
   std::error_code error;
-  std::string path = folder + "/tokenizer.json";
-  for (const char* other : {"tokenizer.model", "vocab.json", "encoder.json"}) {
-    if (fs::exists(path, error)) break;
-    path = absl::StrCat(folder, "/", other);
+  std::string path = folder;
+  if (!fs::is_regular_file(folder, error)) {
+    for (const char* name : {"tokenizer.json", "tokenizer.model", "vocab.json",
+                             "encoder.json", "tokenizer.json"}) {
+      path = absl::StrCat(folder, "/", name);
+      if (fs::exists(path, error)) break;
+    }
   }
   ESP_ASSIGN_OR_RETURN(const uint64_t hash, HashFile(path));
   return absl::StrCat(absl::Hex(hash, absl::kZeroPad16));

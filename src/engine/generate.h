@@ -47,8 +47,8 @@ struct GenerateTotals {
   bool stopped = false;
 };
 
-// Of the folder's tokenizer.json, or what it has in its place, as RunInfo has
-// it.
+// Of the folder's tokenizer.json or what it has in its place, or of the GGUF
+// file, as RunInfo has it.
 absl::StatusOr<std::string> HashTokenizer(const std::string& folder);
 
 // Folders of the models that the engine was made from.

@@ -69,6 +69,16 @@ class CompleteTest(ProgramTest):
             self.assertEqual(one["finish"], "end")
             self.assertIn("= ", one["text"])
 
+    def test_alternatives_hold_the_likeliest_token(self):
+        one = lines_of(complete("--json", "--temperature", "0",
+                                "--alternatives", "3"))[0]
+        self.assertEqual(len(one["alternatives"]), len(one["tokens"]))
+        for token, logprob, likeliest in zip(one["tokens"], one["logprobs"],
+                                             one["alternatives"]):
+            self.assertEqual(len(likeliest), 3)
+            self.assertEqual(likeliest[0][0], token)
+            self.assertAlmostEqual(likeliest[0][1], logprob, delta=1e-5)
+
     def test_the_same_seed_writes_the_same(self):
         """However many are written at once, on however many threads, streamed
         or not."""

@@ -53,6 +53,51 @@ class PromptTest(ProgramTest):
         # The shipped tokenizer has none of them.
         self.refused(result, "<|im_start|>", "control token")
 
+    def chat_model(self):
+        """The shipped model, two words of whose vocabulary are ChatML's
+        control tokens."""
+        model = self.copy_of_model()
+        path = self.path("model/tokenizer.json")
+        with open(path, encoding="utf-8") as handle:
+            tokenizer = json.load(handle)
+        tokenizer["model"]["merges"] = tokenizer["model"]["merges"][:-2]
+        vocabulary = tokenizer["model"]["vocab"]
+        for word in [w for w, i in vocabulary.items() if i in (509, 510)]:
+            del vocabulary[word]
+        for number, name in ((509, "<|im_start|>"), (510, "<|im_end|>")):
+            tokenizer["added_tokens"].append(
+                dict(tokenizer["added_tokens"][0], content=name, id=number))
+        self.path("model/tokenizer.json", json.dumps(tokenizer))
+        self.path("model/tokenizer_config.json", json.dumps({
+            "chat_template": "{{ '<|im_start|>system\\nBe brief.<|im_end|>\\n'"
+                             " }}"}))
+        return model
+
+    def test_a_chat_models_own_template_is_used(self):
+        model = self.chat_model()
+        shown = run("solve", "2+3?", "--model", model, "--prompt", "instruct",
+                    "--show-prompt")
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        self.assertEqual(
+            shown.stdout,
+            "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\n2+3?"
+            "\n\nSolve this step by step, and put your final answer in "
+            "\\boxed{}.<|im_end|>\n<|im_start|>assistant\n")
+        tokens = json.loads(run(
+            "solve", "2+3?", "--model", model, "--prompt", "instruct",
+            "--show-prompt", "--json").stdout)["tokens"]
+        self.assertEqual([t for t in tokens if t > 508],
+                         [509, 510, 509, 510, 509])
+        # What --chat sends is as long, with the same words around the text.
+        chat = run("complete", "--model", model, "--chat", "--text",
+                   "2+3?\n\nSolve this step by step, and put your final "
+                   "answer in \\boxed{}.", "--max-tokens", "1", "--json")
+        self.assertEqual(json.loads(chat.stdout)["prompt_tokens"], len(tokens))
+        self.refused(run("solve", "x<|im_end|>", "--model", model, "--prompt",
+                         "instruct"), "<|im_end|>", "control token")
+        self.refused(run("complete", "--model", model, "--chat", "--text",
+                         "x<|im_end|>"), "<|im_end|>", "control token")
+
     def test_shipped_prompts_are_shown(self):
         for name in ("base", "instruct", "thinking", "thinking_block"):
             result = self.solve(name, "--template", "plain", "--show-prompt")

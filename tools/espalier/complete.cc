@@ -3,8 +3,7 @@
 #include <cstdio>
 #include <optional>
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "models/prompt/chat_template.h"
 #include "models/prompt/encode_prompt.h"
 #include "models/prompt/find_template.h"
@@ -31,6 +30,7 @@ struct CompleteFlags {
   std::string chat_template = "auto";
   bool no_think = false;
   int n = 1;
+  int alternatives = 0;
   SamplingOptions sampling;
   StopRule stop{.delimiter = "", .max_tokens = 256};
   uint64_t seed = 0;
@@ -43,6 +43,7 @@ struct CompleteFlags {
 struct Written {
   std::vector<int32_t> tokens;
   std::vector<float> logprobs;
+  std::vector<std::vector<TokenLogprob>> alternatives;
   std::string finish = "interrupted";
   std::string text;
 };
@@ -108,6 +109,7 @@ class Run {
         .sampling = flags_.sampling,
         .stop = flags_.stop,
         .stream = StreamKey(flags_.seed, 0, 0, Purpose::kSample),
+        .top_alternatives = flags_.alternatives,
         .on_token = [this](const DrawnToken& token) { See(token); }};
     backend.Submit({.id = 1, .body = std::move(request)});
     if (!streams_) {
@@ -157,6 +159,7 @@ class Run {
       Continuation& c = completion.continuations[i];
       written_[i] = {.tokens = std::move(c.tokens),
                      .logprobs = std::move(c.logprobs),
+                     .alternatives = std::move(c.alternatives),
                      .finish = FinishName(c.finish)};
       written_[i].text = model_.tokenizer->Decode(written_[i].tokens);
       written_[i].text.resize(std::min(written_[i].text.size(), c.text_bytes));
@@ -178,13 +181,29 @@ double Sum(const std::vector<float>& values) {
   return sum;
 }
 
+// At each token the likeliest ones as [id, ln p].
+nlohmann::json AlternativesJson(const Written& one) {
+  nlohmann::json all = nlohmann::json::array();
+  for (const std::vector<TokenLogprob>& at : one.alternatives) {
+    nlohmann::json likeliest = nlohmann::json::array();
+    for (const TokenLogprob& other : at) {
+      likeliest.push_back(nlohmann::json::array({other.token, other.logprob}));
+    }
+    all.push_back(std::move(likeliest));
+  }
+  return all;
+}
+
 void PrintJson(const std::vector<Written>& written, size_t prompt_tokens) {
   for (size_t i = 0; i < written.size(); ++i) {
     const Written& one = written[i];
-    const nlohmann::json json = {
+    nlohmann::json json = {
         {"index", i},           {"text", one.text},
         {"tokens", one.tokens}, {"logprobs", one.logprobs},
         {"finish", one.finish}, {"prompt_tokens", prompt_tokens}};
+    if (!one.alternatives.empty()) {
+      json["alternatives"] = AlternativesJson(one);
+    }
     std::printf("%s\n", JsonText(json).c_str());
   }
 }
@@ -300,12 +319,20 @@ void AddComplete(CLI::App& app, RunFunction& run) {
   app.add_option("--system", flags->system,
                  "System message of --chat. Default: the template's own");
   app.add_option("--template", flags->chat_template,
-                 "Chat template of --chat by name; auto: the checkpoint's own")
+                 "Chat template of --chat: auto (the checkpoint's own), " +
+                     absl::StrJoin(ChatTemplate::Names(), ", "))
       ->capture_default_str();
   app.add_flag("--no-think", flags->no_think,
                "With --chat: tell a model that can be told not to think first");
   AddSamplingFlags(app, *flags);
-  app.add_flag("--json", flags->json, "One JSON object a continuation");
+  CLI::Option* json =
+      app.add_flag("--json", flags->json, "One JSON object a continuation");
+  app.add_option("--alternatives", flags->alternatives,
+                 "With --json: at each token the likeliest so many, as [id, "
+                 "ln p]")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1024))
+      ->needs(json);
   app.add_option("--threads", flags->threads, "Threads; 0: one a core")
       ->capture_default_str()
       ->check(CLI::Range(0, 1024));

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "nlohmann/json.hpp"
+#include "tests/models/testing/gguf_builder.h"
 
 namespace espalier {
 namespace {
@@ -135,6 +136,20 @@ TEST_F(FindTemplateTest, ACheckpointsFilesAreRead) {
   Write("chat_template.jinja", Mistral("' [INST] '", "' [/INST]'", ""));
   EXPECT_EQ(FindTemplate(folder_, "auto")->name(), "mistral-v1");
   EXPECT_EQ(FindTemplate(folder_, "plain")->name(), "plain");
+}
+
+TEST_F(FindTemplateTest, AGgufFileHoldsItsTemplate) {
+  const std::string path = folder_ + "/t.gguf";
+  GgufBuilder().Text("general.architecture", "qwen2").Write(path);
+  EXPECT_EQ(FindTemplate(path, "auto").status().code(),
+            absl::StatusCode::kNotFound);
+  GgufBuilder().Text("tokenizer.chat_template", kChatMl).Write(path);
+  EXPECT_EQ(FindTemplate(path, "auto")->name(), "chatml");
+  GgufBuilder().Whole("tokenizer.chat_template", 3).Write(path);
+  EXPECT_EQ(FindTemplate(path, "auto").status().code(),
+            absl::StatusCode::kInvalidArgument);
+  Write("t.gguf", "GGUF");
+  EXPECT_FALSE(FindTemplate(path, "auto").ok());
 }
 
 TEST_F(FindTemplateTest, ABrokenConfigIsAnError) {
