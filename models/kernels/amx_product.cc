@@ -226,7 +226,7 @@ void PutInt8Row(const TileWeights& w, const float* x, int row,
 }
 
 // How far ahead of its use a weight is asked for.
-constexpr size_t kAhead = 16 * kTileBytes;
+constexpr size_t kAhead = kTileBytes;
 
 [[gnu::always_inline]] inline void AskFor(const std::byte* tiles) {
   for (size_t line = 0; line < 2 * kTileBytes; line += 64) {
