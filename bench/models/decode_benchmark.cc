@@ -11,6 +11,7 @@
 //   Gop/s            multiplications and additions of the products
 //   floor_share      of the time: what reading weights and keys once at the
 //                    bandwidth measured here would take
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -22,6 +23,7 @@
 #include "models/kernels/amx_path.h"
 #include "models/pages/page_pool.h"
 #include "src/base/executor.h"
+#include "src/base/huge_memory.h"
 
 namespace espalier {
 namespace {
@@ -121,17 +123,20 @@ double Seconds() {
 // the best of a few passes.
 double ReadBandwidth() {
   static const double best = [] {
-    std::vector<uint64_t> memory(size_t{1} << 25, 1);  // 256 MB
+    const HugeMemory huge(size_t{256} << 20);
+    uint64_t* const memory = reinterpret_cast<uint64_t*>(huge.data());
+    const size_t count = huge.bytes() / 8;
+    std::fill_n(memory, count, 1);
     double rate = 0;
     for (int pass = 0; pass < 5; ++pass) {
       const double start = Seconds();
       uint64_t sums[8] = {};
-      for (size_t i = 0; i < memory.size(); i += 8) {
+      for (size_t i = 0; i < count; i += 8) {
         for (size_t j = 0; j < 8; ++j) sums[j] += memory[i + j];
       }
       benchmark::DoNotOptimize(sums);
-      rate = std::max(
-          rate, static_cast<double>(memory.size() * 8) / (Seconds() - start));
+      rate =
+          std::max(rate, static_cast<double>(count * 8) / (Seconds() - start));
     }
     return rate;
   }();

@@ -12,9 +12,9 @@ namespace {
 
 // Rows of a chunk that only moves numbers.
 constexpr int kRowChunk = 16;
-// Rows that attend together: at most so many, and so many pages between them.
+// Rows that attend together: at most so many, and about 50 us of work.
 constexpr int kItemRows = 32;
-constexpr int kItemPages = 40;
+constexpr int kItemWork = 64 * 16;
 
 int Ceil(int a, int b) { return (a + b - 1) / b; }
 
@@ -50,25 +50,25 @@ void ForwardStep::GatherRows(absl::Span<const Segment> segments) {
   }
 }
 
-// Rows with the same first page go together, for they share at least that;
-// others only while what they read is little.
+// Rows with the same first page go together, for they read at least that page
+// once; others only while what they read is little.
 void ForwardStep::MakeItems() {
   items_.clear();
-  int pages = 0;
+  const int group = config().heads / config().kv_heads;
+  int work = 0;  // of the last item, in sixteenths of a tile's pass over a page
   for (int r = 0; r < rows(); ++r) {
-    const int own = positions_[static_cast<size_t>(r)] / kPageSlots + 1;
-    bool join = !items_.empty() && items_.back().rows < kItemRows;
-    if (join) {
-      const PageId* before = page_tables_[static_cast<size_t>(r) - 1];
-      const PageId* here = page_tables_[static_cast<size_t>(r)];
-      const bool shared = before[0] == here[0];
-      // Half of a shared path counts: it is read once and computed each time.
-      pages += before == here ? Ceil(own, 4) : shared ? Ceil(own, 2) : own;
-      join = pages <= kItemPages;
-    }
+    const size_t at = static_cast<size_t>(r);
+    const int pages = positions_[at] / kPageSlots + 1;
+    const bool shared = r > 0 && page_tables_[at - 1][0] == page_tables_[at][0];
+    const int own = shared ? std::min(group, 16) * pages : 16 * pages;
+    const bool join =
+        !items_.empty() && items_.back().rows < kItemRows &&
+        (work + own <= kItemWork || (shared && items_.back().rows < 16));
     if (!join) {
       items_.push_back({.row = r});
-      pages = own;
+      work = 16 * pages;
+    } else {
+      work += own;
     }
     ++items_.back().rows;
   }
