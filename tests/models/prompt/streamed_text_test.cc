@@ -26,7 +26,7 @@ TEST(StreamedTextTest, NothingOfAStopIsShown) {
   EXPECT_EQ(text.Push(" EN"), " ");
   EXPECT_EQ(text.Push("D"), "");
   // The text is "5\n6\n\nQR ENT more "; the stop behind it is dropped.
-  EXPECT_EQ(text.Finish(18), "");
+  EXPECT_EQ(text.Finish(17), "");
 }
 
 TEST(StreamedTextTest, WhatOnlyBeginsAStopIsShownAtTheEnd) {

@@ -62,11 +62,10 @@ TEST(TrunkBackendTest, SamplesAtOnceEqualSamplesOneByOne) {
 TEST(TrunkBackendTest, EveryTokenIsSeenAsItIsDrawn) {
   Fixture f;
   RandomStream rng(StreamKey(2, 1, 0, Purpose::kTest));
-  std::vector<Tokens> tokens(12);
-  std::vector<std::vector<float>> logprobs(12);
+  std::vector<Tokens> tokens(60);
+  std::vector<std::vector<float>> logprobs(60);
   GenerateRequest g{.from = f.backend->Extend(kEmptySeq, RandomTokens(rng, 9)),
-                    .n = 12,
-                    .sampling = {.temperature = 0.3},
+                    .n = 60,
                     .on_token = [&](const DrawnToken& token) {
                       tokens[token.sample].push_back(token.token);
                       logprobs[token.sample].push_back(token.logprob);
@@ -74,7 +73,7 @@ TEST(TrunkBackendTest, EveryTokenIsSeenAsItIsDrawn) {
   f.backend->Submit({1, g});
   const Completion got = f.RunAll()[1];
   EXPECT_GT(f.backend->stats().tokens_shared, 0);
-  for (size_t i = 0; i < 12; ++i) {
+  for (size_t i = 0; i < 60; ++i) {
     EXPECT_EQ(tokens[i], got.continuations[i].tokens);
     EXPECT_EQ(logprobs[i], got.continuations[i].logprobs);
   }
