@@ -39,6 +39,9 @@ struct EngineOptions {
   int threads = 0;                      // 0: one a core
   int live = 32;                        // searches under way at once
   int64_t kv_bytes = int64_t{2} << 30;  // key/value memory of each trunk
+  // What weights are kept as: "auto" (as stored; fp16 and quantised ones as
+  // bf16), "fp32", "bf16", "int8".
+  std::string weights = "auto";
 };
 
 struct SearchOptions {

@@ -25,13 +25,14 @@ class LocalEngine : public Engine {
       : options_(options), executor_(options.threads) {}
 
   absl::Status Load() {
-    ESP_ASSIGN_OR_RETURN(
-        policy_, LoadModel(options_.policy, options_.kv_bytes, executor_));
+    const LoadOptions load = {.kv_bytes = options_.kv_bytes,
+                              .weights = options_.weights};
+    ESP_ASSIGN_OR_RETURN(policy_, LoadModel(options_.policy, load, executor_));
     models_ = {policy_.backend.get(), policy_.tokenizer.get(),
                policy_.backend.get(), policy_.tokenizer.get()};
     for (const std::string& folder : options_.more_policies) {
       ESP_ASSIGN_OR_RETURN(more_.emplace_back(),
-                           LoadModel(folder, options_.kv_bytes, executor_));
+                           LoadModel(folder, load, executor_));
       ESP_RETURN_IF_ERROR(CheckSameTokenizer(folder, "a further model",
                                              *more_.back().tokenizer));
       models_.more_policies.push_back(more_.back().backend.get());
@@ -39,8 +40,7 @@ class LocalEngine : public Engine {
     if (options_.critic.empty() || options_.critic == options_.policy) {
       return absl::OkStatus();
     }
-    ESP_ASSIGN_OR_RETURN(
-        critic_, LoadModel(options_.critic, options_.kv_bytes, executor_));
+    ESP_ASSIGN_OR_RETURN(critic_, LoadModel(options_.critic, load, executor_));
     if (!critic_.backend->capabilities().reward) {
       return absl::InvalidArgumentError(
           absl::StrCat(options_.critic, ": the model has no reward head ",

@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Of config.json and all weights, by name.
-absl::StatusOr<std::string> HashModel(const std::string& folder) {
+absl::StatusOr<std::string> HashFiles(const std::string& folder) {
   std::vector<std::string> names;
   std::error_code error;
   if (fs::is_regular_file(folder, error)) {  // GGUF: all in one
@@ -45,6 +45,14 @@ absl::StatusOr<std::string> HashModel(const std::string& folder) {
     hash = MixHash(hash, MixHash(StableHash(name), part));
   }
   return absl::StrCat(absl::Hex(hash, absl::kZeroPad16));
+}
+
+// As the model computes: with other weights than the files' it is another one.
+absl::StatusOr<std::string> HashModel(const std::string& folder,
+                                      const std::string& weights) {
+  ESP_ASSIGN_OR_RETURN(std::string hash, HashFiles(folder));
+  if (weights != "auto") absl::StrAppend(&hash, ":", weights);
+  return hash;
 }
 
 // What differs between two configurations, in words.
@@ -221,7 +229,8 @@ absl::StatusOr<RunInfo> DescribeRun(const GenerateOptions& options,
   AddStops(options.search, config);
   if (!options.prompt.empty()) config["prompt"] = options.prompt;
   for (const std::string& folder : models.more_policies) {
-    ESP_ASSIGN_OR_RETURN(const std::string hash, HashModel(folder));
+    ESP_ASSIGN_OR_RETURN(const std::string hash,
+                         HashModel(folder, models.weights));
     config["more_models"].push_back(hash);
   }
   RunInfo info{.kind = "generate",
@@ -229,11 +238,13 @@ absl::StatusOr<RunInfo> DescribeRun(const GenerateOptions& options,
                .seed = options.search.seed,
                .method = method,
                .model = models.policy};
-  ESP_ASSIGN_OR_RETURN(info.model_hash, HashModel(models.policy));
+  ESP_ASSIGN_OR_RETURN(info.model_hash,
+                       HashModel(models.policy, models.weights));
   ESP_ASSIGN_OR_RETURN(info.tokenizer_hash, HashTokenizer(models.policy));
   info.reward_model_hash = info.model_hash;
   if (!models.critic.empty()) {
-    ESP_ASSIGN_OR_RETURN(info.reward_model_hash, HashModel(models.critic));
+    ESP_ASSIGN_OR_RETURN(info.reward_model_hash,
+                         HashModel(models.critic, models.weights));
   }
   return info;
 }

@@ -2,7 +2,7 @@
 //
 //   Executor executor(threads);
 //   ESP_ASSIGN_OR_RETURN(LoadedModel model,
-//                        LoadModel("models/zoo/stories", kv_bytes, executor));
+//                        LoadModel("models/zoo/stories", {}, executor));
 //   model.backend->Submit(...);
 #ifndef ESPALIER_SRC_ENGINE_LOAD_MODEL_H_
 #define ESPALIER_SRC_ENGINE_LOAD_MODEL_H_
@@ -26,10 +26,17 @@ struct LoadedModel {
   std::unique_ptr<TrunkBackend> backend;
 };
 
+struct LoadOptions {
+  int64_t kv_bytes = int64_t{2} << 30;
+  // "auto", "fp32", "bf16" or "int8" (TrunkOptions::weights).
+  std::string weights = "auto";
+};
+
 // `executor` outlives the model. InvalidArgument for a tokenizer with more
-// tokens than the model has.
-absl::StatusOr<LoadedModel> LoadModel(const std::string& folder,
-                                      int64_t kv_bytes, Executor& executor);
+// tokens than the model has, and for other weights than these.
+absl::StatusOr<LoadedModel> LoadModel(const std::string& path,
+                                      const LoadOptions& options,
+                                      Executor& executor);
 
 }  // namespace espalier
 

@@ -48,7 +48,10 @@ struct ModelFlags {
   int threads = 0;
   int live = 32;
   int kv_mib = 2048;
+  std::string weights = "auto";
 };
+// --weights, of every command that loads a model.
+void AddWeightsFlag(CLI::App& app, std::string& weights);
 void AddModelFlags(CLI::App& app, ModelFlags& flags);
 // How many models may write.
 inline int WritingModels(const ModelFlags& flags) {

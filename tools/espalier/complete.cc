@@ -37,6 +37,7 @@ struct CompleteFlags {
   bool json = false;
   int threads = 0;
   int kv_mib = 2048;
+  std::string weights = "auto";
 };
 
 // One continuation, as far as it has come.
@@ -220,9 +221,11 @@ void PrintTexts(const std::vector<Written>& written) {
 absl::Status RunComplete(const CompleteFlags& flags) {
   ESP_RETURN_IF_ERROR(CheckFlags(flags));
   Executor executor(flags.threads);
-  ESP_ASSIGN_OR_RETURN(
-      LoadedModel model,
-      LoadModel(flags.model, int64_t{flags.kv_mib} << 20, executor));
+  ESP_ASSIGN_OR_RETURN(LoadedModel model,
+                       LoadModel(flags.model,
+                                 {.kv_bytes = int64_t{flags.kv_mib} << 20,
+                                  .weights = flags.weights},
+                                 executor));
   ESP_ASSIGN_OR_RETURN(const std::vector<int32_t> prompt,
                        ReadPromptTokens(flags, *model.tokenizer));
   StopRequested();  // from now on Ctrl-C keeps what was done
@@ -339,6 +342,7 @@ void AddComplete(CLI::App& app, RunFunction& run) {
   app.add_option("--kv-mib", flags->kv_mib, "Key/value memory, MiB")
       ->capture_default_str()
       ->check(CLI::Range(1, 1 << 24));
+  AddWeightsFlag(app, flags->weights);
   run = [flags] { return RunComplete(*flags); };
 }
 

@@ -28,6 +28,7 @@ struct ScoreFlags {
   bool json = false;
   int threads = 0;
   int kv_mib = 2048;
+  std::string weights = "auto";
 };
 
 nlohmann::json TokenJson(const ScoredToken& one, const Tokenizer& tokenizer) {
@@ -68,9 +69,11 @@ void Print(const ScoreFlags& flags, const Tokenizer& tokenizer,
 
 absl::Status RunScore(const ScoreFlags& flags) {
   Executor executor(flags.threads);
-  ESP_ASSIGN_OR_RETURN(
-      LoadedModel model,
-      LoadModel(flags.model, int64_t{flags.kv_mib} << 20, executor));
+  ESP_ASSIGN_OR_RETURN(LoadedModel model,
+                       LoadModel(flags.model,
+                                 {.kv_bytes = int64_t{flags.kv_mib} << 20,
+                                  .weights = flags.weights},
+                                 executor));
   ESP_ASSIGN_OR_RETURN(const std::string text,
                        ReadTextInput(flags.text, flags.file));
   ESP_ASSIGN_OR_RETURN(
@@ -137,6 +140,7 @@ void AddScore(CLI::App& app, RunFunction& run) {
   app.add_option("--kv-mib", flags->kv_mib, "Key/value memory, MiB")
       ->capture_default_str()
       ->check(CLI::Range(1, 1 << 24));
+  AddWeightsFlag(app, flags->weights);
   run = [flags] { return RunScore(*flags); };
 }
 
