@@ -98,7 +98,7 @@ TEST_F(Export, TrunkComputesWhatTheTrainerComputes) {
   ExportedNet(TinyConfig());
   const auto net = net::LoadNet(folder_, {.precision = net::Precision::kFp32});
   ASSERT_TRUE(net.ok()) << net.status();
-  const auto trunk = Trunk::Load(folder_);
+  const auto trunk = Trunk::Load(folder_, {.weights = WeightChoice::kFp32});
   ASSERT_TRUE(trunk.ok()) << trunk.status();
   RandomStream rng(StreamKey(1, 0, 0, Purpose::kTest));
   std::vector<int32_t> tokens(150);
@@ -113,7 +113,8 @@ TEST_F(Export, TrunkComputesWhatTheTrainerComputes) {
   const at::Tensor rewards = at::sigmoid(replica.Rewards(hidden));
 
   Executor executor(1);
-  PagePool pool({2, 2, 32}, int64_t{1} << 26);
+  const std::unique_ptr<PageMemory> memory = (*trunk)->NewPages();
+  PagePool pool(*memory, int64_t{1} << 26);
   for (int n : {1, 2, 63, 64, 65, 150}) {
     std::vector<PageId> pages;
     for (int p = 0; p < n; p += kPageSlots) pages.push_back(pool.Allocate());
@@ -122,7 +123,7 @@ TEST_F(Export, TrunkComputesWhatTheTrainerComputes) {
                              .start = 0,
                              .tokens = absl::MakeConstSpan(tokens.data(), n),
                              .last_hidden = last.data()};
-    (*trunk)->Forward({segment}, pool, executor);
+    (*trunk)->Forward({segment}, *memory, executor);
     (*trunk)->Logits(last.data(), 1, got.data(), executor);
     for (int v = 0; v < 32; ++v) {
       EXPECT_NEAR(got[v], logits[n - 1][v].item<float>(), 1e-4) << n;
