@@ -205,7 +205,7 @@ TEST_F(SelfTrainTest, StoppedInAnyPhaseItEndsTheSame) {
     std::atomic<bool> stop{false};
     std::thread clock([&] {
       if (calls < 8) return;
-      std::this_thread::sleep_for(std::chrono::milliseconds(25 * calls));
+      std::this_thread::sleep_for(std::chrono::milliseconds(8 * (calls - 7)));
       stop = true;
     });
     StoppingVerifier verifier(*FindVerifier("countdown").value(), 3 * calls,
