@@ -252,7 +252,7 @@ TEST(ExecutorTest, AHelperThatStallsIsLeftOut) {
   int stalls = 0, alone = 0;
   for (int i = 0; i < 60; ++i) {
     std::atomic<bool> helped{false};
-    executor.RunPhases({{2, 2, 2}}, [&](int, int) {
+    executor.RunPhases(std::vector<int>{2, 2, 2}, [&](int, int) {
       if (std::this_thread::get_id() == caller) {
         std::this_thread::sleep_for(std::chrono::microseconds(300));
       } else {
