@@ -82,7 +82,7 @@ double Perplexity(const std::string& folder, const TrunkOptions& options,
 TEST(Int8QualityTest, PerplexityOfStoriesChangesByHalfAPercentAtMost) {
   const std::string folder = ZooFolder("stories");
   const auto tokenizer = Tokenizer::Load(folder).value();
-  const auto texts = StoryTexts(*tokenizer, 150);
+  const auto texts = StoryTexts(*tokenizer, 25);
   const double exact =
       Perplexity(folder, {.weights = WeightChoice::kFp32}, texts);
   for (const bool plain : {true, false}) {

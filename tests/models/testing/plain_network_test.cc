@@ -6,8 +6,14 @@
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
+#include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "models/cpu/trunk.h"
+#include "models/pages/page_pool.h"
 #include "tests/models/testing/hf_layout.h"
 #include "tests/models/testing/random_checkpoint.h"
 
@@ -17,9 +23,52 @@ namespace {
 using nlohmann::json;
 using Tokens = std::vector<int32_t>;
 
+// Logits at each of some tokens, by PlainNetwork or by the trunk that searches
+// run on.
+using AllLogits =
+    std::function<std::vector<std::vector<double>>(const Tokens&)>;
+
+AllLogits PlainLogits(const std::string& folder) {
+  return [network = std::make_shared<PlainNetwork>(folder)](const Tokens& t) {
+    std::vector<std::vector<double>> out;
+    for (const auto& hidden : network->Hidden(t)) {
+      out.push_back(network->Logits(hidden));
+    }
+    return out;
+  };
+}
+
+AllLogits TrunkLogits(const std::string& folder) {
+  const std::shared_ptr<Trunk> trunk = Trunk::Load(folder).value();
+  return [trunk](const Tokens& tokens) {
+    const auto memory = trunk->NewPages();
+    PagePool pool(*memory, 16 << 20);
+    const PageId page = pool.Allocate();
+    const size_t d = static_cast<size_t>(trunk->config().hidden_size);
+    const size_t v = static_cast<size_t>(trunk->config().vocab_size);
+    const size_t n = tokens.size();
+    std::vector<float> hidden(n * d), logits(n * v);
+    const Segment segment{.pages = absl::MakeConstSpan(&page, 1),
+                          .tokens = tokens,
+                          .all_hidden = hidden.data()};
+    Executor executor(1);
+    trunk->Forward(absl::MakeConstSpan(&segment, 1), *memory, executor);
+    trunk->Logits(hidden.data(), static_cast<int>(n), logits.data(), executor);
+    std::vector<std::vector<double>> out;
+    for (size_t t = 0; t < n; ++t) {
+      out.emplace_back(logits.begin() + t * v, logits.begin() + (t + 1) * v);
+    }
+    return out;
+  };
+}
+
 // The published GPT-2 and what another implementation computes with it.
-class PublishedGpt2Test : public testing::Test {
+class PublishedGpt2Test : public testing::TestWithParam<std::string> {
  protected:
+  AllLogits Network() const {
+    return GetParam() == "Plain" ? PlainLogits(folder_) : TrunkLogits(folder_);
+  }
+
   void SetUp() override {
     const char* data = std::getenv("ESPALIER_DATA");
     if (data == nullptr) GTEST_SKIP() << "set ESPALIER_DATA to the data folder";
@@ -31,12 +80,11 @@ class PublishedGpt2Test : public testing::Test {
   json expected_;
 };
 
-TEST_F(PublishedGpt2Test, LogitsAreAsPublished) {
-  const PlainNetwork network(folder_);
+TEST_P(PublishedGpt2Test, LogitsAreAsPublished) {
+  const AllLogits network = Network();
   std::vector<double> found;
   for (const Tokens tokens : expected_["input_ids"]) {
-    for (const auto& hidden : network.Hidden(tokens)) {
-      const auto logits = network.Logits(hidden);
+    for (const auto& logits : network(tokens)) {
       for (size_t i = 0; i < logits.size(); i += 200)
         found.push_back(logits[i]);
     }
@@ -48,11 +96,11 @@ TEST_F(PublishedGpt2Test, LogitsAreAsPublished) {
   }
 }
 
-TEST_F(PublishedGpt2Test, LogitsAfterTheNextTokenAreAsPublished) {
-  const PlainNetwork network(folder_);
+TEST_P(PublishedGpt2Test, LogitsAfterTheNextTokenAreAsPublished) {
+  const AllLogits network = Network();
   std::vector<double> found;
   for (const Tokens tokens : expected_["next_token_input"]) {
-    const auto logits = network.Logits(network.Hidden(tokens).back());
+    const auto logits = network(tokens).back();
     for (size_t i = 0; i < logits.size(); i += 200) found.push_back(logits[i]);
   }
   const std::vector<double> expected = expected_["next_token_logits_every_200"];
@@ -62,15 +110,15 @@ TEST_F(PublishedGpt2Test, LogitsAfterTheNextTokenAreAsPublished) {
   }
 }
 
-TEST_F(PublishedGpt2Test, GreedyTokensAreAsPublished) {
-  const PlainNetwork network(folder_);
+TEST_P(PublishedGpt2Test, GreedyTokensAreAsPublished) {
+  const AllLogits network = Network();
   const size_t length = expected_["greedy"]["max_length"];
   const std::vector<Tokens> expected = expected_["greedy"]["output"];
   const std::vector<Tokens> inputs = expected_["input_ids"];
   for (size_t i = 0; i < inputs.size(); ++i) {
     Tokens tokens = inputs[i];
     while (tokens.size() < length) {
-      const auto logits = network.Logits(network.Hidden(tokens).back());
+      const auto logits = network(tokens).back();
       tokens.push_back(static_cast<int32_t>(
           std::max_element(logits.begin(), logits.end()) - logits.begin()));
     }
@@ -85,13 +133,13 @@ struct Beam {
 
 // Beam search over sums of log-probabilities to `length` tokens, as long as no
 // beam ends: length penalties do not matter among beams of one length.
-Tokens BeamSearch(const PlainNetwork& network, const Tokens& prompt,
-                  size_t width, size_t length, int32_t end_token) {
+Tokens BeamSearch(const AllLogits& network, const Tokens& prompt, size_t width,
+                  size_t length, int32_t end_token) {
   std::vector<Beam> beams = {{0, prompt}};
   while (beams[0].tokens.size() < length) {
     std::vector<Beam> next;
     for (const Beam& beam : beams) {
-      const auto logits = network.Logits(network.Hidden(beam.tokens).back());
+      const auto logits = network(beam.tokens).back();
       double total = 0;
       for (const double logit : logits) total += std::exp(logit);
       for (size_t t = 0; t < logits.size(); ++t) {
@@ -111,8 +159,8 @@ Tokens BeamSearch(const PlainNetwork& network, const Tokens& prompt,
   return beams[0].tokens;
 }
 
-TEST_F(PublishedGpt2Test, BeamsAreAsPublished) {
-  const PlainNetwork network(folder_);
+TEST_P(PublishedGpt2Test, BeamsAreAsPublished) {
+  const AllLogits network = Network();
   const json& beam = expected_["beam"];
   const std::vector<Tokens> inputs = beam["input"], expected = beam["output"];
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -121,6 +169,10 @@ TEST_F(PublishedGpt2Test, BeamsAreAsPublished) {
               expected[i]);
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Networks, PublishedGpt2Test,
+                         testing::Values("Plain", "Trunk"),
+                         [](const auto& info) { return info.param; });
 
 // A network whose heads have 128 elements, trained on 2048 tokens.
 PlainNetwork Rotated(const RopeScaling& rope) {
