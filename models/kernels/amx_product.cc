@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "models/kernels/amx_path.h"
+#include "models/kernels/tile_instructions.h"
 #include "src/base/bfloat16.h"
 #include "src/base/check.h"
 #include "src/base/huge_memory.h"

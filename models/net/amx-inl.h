@@ -5,22 +5,6 @@
 // holds (b[2p][j], b[2p+1][j]) for j = 0..15. Operands that are not stored so
 // are packed into such tiles of 512 values, 1 KB.
 
-// The compiler does not see what tiles read: the memory clobber keeps stores
-// to operands before the loads.
-#define ESP_TILE_LOAD(tile, base, stride)                    \
-  __asm__ volatile("tileloadd (%0,%1,1), %%tmm" #tile ::"r"( \
-                       static_cast<const void*>(base)),      \
-                   "r"(static_cast<long>(stride))            \
-                   : "memory")
-#define ESP_TILE_STORE(tile, base, stride)                        \
-  __asm__ volatile("tilestored %%tmm" #tile                       \
-                   ", (%0,%1,1)" ::"r"(static_cast<void*>(base)), \
-                   "r"(static_cast<long>(stride))                 \
-                   : "memory")
-#define ESP_TILE_ZERO(tile) __asm__ volatile("tilezero %tmm" #tile)
-#define ESP_TILE_DOT(c, a, b) \
-  __asm__ volatile("tdpbf16ps %tmm" #b ", %tmm" #a ", %tmm" #c)
-
 constexpr size_t kTile = 512;  // bf16 values of a tile
 
 inline void ConfigureTiles() {

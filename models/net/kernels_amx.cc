@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "models/kernels/tile_instructions.h"
 #include "models/net/kernels.h"
 
 #pragma GCC target("arch=x86-64-v4,avx512bf16")

@@ -1,6 +1,7 @@
 // Expected texts: the chat_template of each named model card, run by Jinja2
 // 3.1.6 with trim_blocks and lstrip_blocks, bos and eos as in the card's
-// tokenizer_config.json, add_generation_prompt true.
+// tokenizer_config.json, add_generation_prompt true. Those of plain, qwq and
+// qwen3.5 are written by hand from how these families end a prompt.
 #include "models/prompt/chat_template.h"
 
 #include <gtest/gtest.h>

@@ -1,0 +1,24 @@
+// AMX instructions by number of tile, as macros: a tile's name is part of the
+// instruction.
+#ifndef ESPALIER_MODELS_KERNELS_TILE_INSTRUCTIONS_H_
+#define ESPALIER_MODELS_KERNELS_TILE_INSTRUCTIONS_H_
+
+// The compiler does not see what tiles read: the memory clobber keeps stores
+// to operands before the loads.
+#define ESP_TILE_LOAD(tile, base, stride)                    \
+  __asm__ volatile("tileloadd (%0,%1,1), %%tmm" #tile ::"r"( \
+                       static_cast<const void*>(base)),      \
+                   "r"(static_cast<long>(stride))            \
+                   : "memory")
+#define ESP_TILE_STORE(tile, base, stride)                        \
+  __asm__ volatile("tilestored %%tmm" #tile                       \
+                   ", (%0,%1,1)" ::"r"(static_cast<void*>(base)), \
+                   "r"(static_cast<long>(stride))                 \
+                   : "memory")
+#define ESP_TILE_ZERO(tile) __asm__ volatile("tilezero %tmm" #tile)
+#define ESP_TILE_DOT(c, a, b) \
+  __asm__ volatile("tdpbf16ps %tmm" #b ", %tmm" #a ", %tmm" #c)
+#define ESP_TILE_DOT8(c, a, b) \
+  __asm__ volatile("tdpbssd %tmm" #b ", %tmm" #a ", %tmm" #c)
+
+#endif  // ESPALIER_MODELS_KERNELS_TILE_INSTRUCTIONS_H_
