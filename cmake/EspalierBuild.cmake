@@ -254,7 +254,8 @@ function(espalier_benchmarks folder)
     if(ESPALIER_TESTS)
       add_test(NAME smoke_${name}
         COMMAND ${name} --benchmark_min_time=0.01)
-      set_tests_properties(smoke_${name} PROPERTIES LABELS quick TIMEOUT 600)
+      set_tests_properties(smoke_${name} PROPERTIES LABELS quick TIMEOUT 600
+        ENVIRONMENT "ESPALIER_BENCH_SMOKE=1")
     endif()
   endforeach()
 endfunction()

@@ -11,17 +11,22 @@
 //   Gop/s            multiplications and additions of the products
 //   floor_share      of the time: what reading weights and keys once at the
 //                    bandwidth measured here would take
+//
+// With ESPALIER_PEER_BENCH also rows against another engine: peer_rows.h.
+// With ESPALIER_BENCH_SMOKE the small model stands in for the large one: what
+// runs is the same, the figures mean nothing.
 #include <algorithm>
-#include <chrono>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "bench/models/paths.h"
+#include "bench/models/peer_rows.h"
 #include "bench/models/random_source.h"
 #include "benchmark/benchmark.h"
 #include "models/cpu/cpu_trunk.h"
 #include "models/kernels/amx_path.h"
-#include "models/pages/page_pool.h"
 #include "src/base/executor.h"
 #include "src/base/huge_memory.h"
 
@@ -40,6 +45,7 @@ struct Model {
 };
 
 Model& Get(int millions, WeightKind kind) {
+  if (std::getenv("ESPALIER_BENCH_SMOKE") != nullptr) millions = 5;
   static std::unique_ptr<Model> held;
   static int held_millions = 0;
   static WeightKind held_kind;
@@ -51,72 +57,6 @@ Model& Get(int millions, WeightKind kind) {
     held_kind = kind;
   }
   return *held;
-}
-
-// Paths of `prompt` tokens, of which the first `shared` are common to all.
-class Paths {
- public:
-  Paths(CpuTrunk& trunk, int count, int prompt, int shared, int room,
-        Executor& executor)
-      : trunk_(trunk),
-        memory_(trunk.NewPages()),
-        pool_(*memory_, int64_t{8} << 30),
-        executor_(executor),
-        tokens_(static_cast<size_t>(prompt), 5),
-        hidden_(static_cast<size_t>(count * trunk.config().hidden_size)) {
-    pages_.resize(static_cast<size_t>(count));
-    const int common = shared / kPageSlots;
-    const int all = (room + kPageSlots - 1) / kPageSlots;
-    for (size_t i = 0; i < pages_.size(); ++i) {
-      for (int p = 0; p < all; ++p) {
-        pages_[i].push_back(i > 0 && p < common ? pages_[0][p]
-                                                : pool_.Allocate());
-      }
-      const int start = i > 0 ? common * kPageSlots : 0;
-      if (start == prompt) continue;
-      const Segment fill{.pages = pages_[i],
-                         .start = start,
-                         .tokens = absl::MakeConstSpan(tokens_).subspan(
-                             static_cast<size_t>(start))};
-      trunk.Forward(absl::MakeConstSpan(&fill, 1), *memory_, executor);
-    }
-  }
-
-  // One more token of each path, at `position`, and its logits.
-  void Step(int position) {
-    static const std::vector<int32_t> token = {7};
-    const size_t d = static_cast<size_t>(trunk_.config().hidden_size);
-    segments_.clear();
-    for (size_t i = 0; i < pages_.size(); ++i) {
-      segments_.push_back({.pages = pages_[i],
-                           .start = position,
-                           .tokens = token,
-                           .last_hidden = hidden_.data() + i * d});
-    }
-    trunk_.Forward(segments_, *memory_, executor_);
-    logits_.resize(pages_.size() *
-                   static_cast<size_t>(trunk_.config().vocab_size));
-    trunk_.Logits(hidden_.data(), static_cast<int>(pages_.size()),
-                  logits_.data(), executor_);
-  }
-
-  PageMemory& memory() { return *memory_; }
-
- private:
-  CpuTrunk& trunk_;
-  std::unique_ptr<PageMemory> memory_;
-  PagePool pool_;
-  Executor& executor_;
-  std::vector<int32_t> tokens_;
-  std::vector<float> hidden_, logits_;
-  std::vector<std::vector<PageId>> pages_;
-  std::vector<Segment> segments_;
-};
-
-double Seconds() {
-  return std::chrono::duration<double>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
 }
 
 // Bytes a second that one thread reads of memory far larger than its caches,
@@ -140,16 +80,6 @@ double ReadBandwidth() {
     }
     return rate;
   }();
-  return best;
-}
-
-double StepSeconds(Paths& paths, int position, int times) {
-  double best = 1e9;
-  for (int i = 0; i < times; ++i) {
-    const double start = Seconds();
-    paths.Step(position);
-    best = std::min(best, Seconds() - start);
-  }
   return best;
 }
 
@@ -248,6 +178,8 @@ BENCHMARK_CAPTURE(Prefill, llama_100m_int8, WeightKind::kInt8)
     ->Args({2048, 1})
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
+
+[[maybe_unused]] const bool kPeerRows = RegisterPeerRows();
 
 }  // namespace
 }  // namespace espalier
