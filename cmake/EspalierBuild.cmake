@@ -255,7 +255,8 @@ function(espalier_benchmarks folder)
       add_test(NAME smoke_${name}
         COMMAND ${name} --benchmark_min_time=0.01)
       set_tests_properties(smoke_${name} PROPERTIES LABELS quick TIMEOUT 600
-        ENVIRONMENT "ESPALIER_BENCH_SMOKE=1")
+        ENVIRONMENT
+        "ESPALIER_BENCH_SMOKE=1;ESPALIER_ZOO=${CMAKE_SOURCE_DIR}/models/zoo")
     endif()
   endforeach()
 endfunction()

@@ -7,11 +7,11 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <dnnl.hpp>
 #include <memory>
 #include <vector>
 
 #include "benchmark/benchmark.h"
-#include "dnnl.hpp"
 #include "models/kernels/amx_path.h"
 #include "models/kernels/kernel_path.h"
 #include "src/base/random.h"
