@@ -57,8 +57,8 @@ absl::StatusOr<std::unique_ptr<Trunk>> Trunk::Load(
       PlanMemory(*source, PackingOf(kind), options.kv_bytes);
   ESP_RETURN_IF_ERROR(CheckFits(path, plan, ReadAvailableMemory()));
   const KernelPath& kernels = Choose(source->config(), kind, options);
-  return std::make_unique<CpuTrunk>(Network::Pack(*source, kernels, kind),
-                                    kernels);
+  return std::make_unique<CpuTrunk>(
+      Network::Pack(*source, kernels, kind, options.executor), kernels);
 }
 
 }  // namespace espalier

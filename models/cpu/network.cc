@@ -11,25 +11,48 @@ class Packer {
   Packer(const TensorSource& source, const KernelPath& path, WeightKind kind)
       : source_(source), path_(path), c_(source.config()), kind_(kind) {}
 
-  Network Run() {
+  // Matrices outside the layers and whole layers, each by one thread.
+  Network Run(Executor* executor) {
     Network net;
     net.config = c_;
-    net.embedding = Matrix({Part::kEmbedding}, 0);
-    if (c_.lm_head && !c_.tied_embeddings) {
-      net.lm_head = Matrix({Part::kLmHead}, 0);
+    net.layers.resize(static_cast<size_t>(c_.layers));
+    const auto pack = [&](int begin, int end) {
+      for (int i = begin; i < end; ++i) {
+        if (i >= 2) {
+          net.layers[static_cast<size_t>(i - 2)] = Layer(i - 2);
+        } else if (i == 0) {
+          net.embedding = Matrix({Part::kEmbedding}, 0);
+        } else if (c_.lm_head && !c_.tied_embeddings) {
+          net.lm_head = Matrix({Part::kLmHead}, 0);
+        }
+      }
+    };
+    if (executor != nullptr) {
+      executor->ParallelFor(c_.layers + 2, 1, pack);
+    } else {
+      pack(0, c_.layers + 2);
     }
     net.positions = Vector(Part::kPositions, 0);
-    for (int i = 0; i < c_.layers; ++i) net.layers.push_back(Layer(i));
     net.final_norm = Vector(Part::kFinalNorm, 0);
     net.final_norm_bias = Vector(Part::kFinalNormBias, 0);
     net.head = Vector(Part::kHead, 0);
     net.head_bias = Vector(Part::kHeadBias, 0);
-    net.bytes = bytes_;
+    net.bytes = Bytes(net);
     return net;
   }
 
  private:
-  NetworkLayer Layer(int i) {
+  static int64_t Bytes(const Network& net) {
+    int64_t bytes = net.embedding->bytes();
+    if (net.lm_head) bytes += net.lm_head->bytes();
+    for (const NetworkLayer& layer : net.layers) {
+      bytes += layer.qkv->bytes() + layer.output->bytes() + layer.up->bytes() +
+               layer.down->bytes();
+    }
+    return bytes;
+  }
+
+  NetworkLayer Layer(int i) const {
     NetworkLayer out;
     out.input_norm = Vector(Part::kInputNorm, i);
     out.input_norm_bias = Vector(Part::kInputNormBias, i);
@@ -71,14 +94,12 @@ class Packer {
     return out;
   }
 
-  std::unique_ptr<Weights> Pack(int n, int k, ReadRows read) {
-    auto out = path_.Pack(n, k, kind_, read);
-    bytes_ += out->bytes();
-    return out;
+  std::unique_ptr<Weights> Pack(int n, int k, ReadRows read) const {
+    return path_.Pack(n, k, kind_, read);
   }
 
   // The rows of `parts` below one another.
-  std::unique_ptr<Weights> Matrix(std::vector<Part> parts, int layer) {
+  std::unique_ptr<Weights> Matrix(std::vector<Part> parts, int layer) const {
     int n = 0;
     const int k = static_cast<int>(ShapeOf(c_, parts[0]).columns);
     std::vector<int> starts;
@@ -101,7 +122,7 @@ class Packer {
   }
 
   // A head's columns moved to where its padded outputs stand.
-  std::unique_ptr<Weights> Output(int layer) {
+  std::unique_ptr<Weights> Output(int layer) const {
     const int h = c_.head_dim, padded = path_.PadHead(h);
     if (h == padded) return Matrix({Part::kOutput}, layer);
     const ptrdiff_t k = c_.heads * padded, columns = c_.heads * h;
@@ -133,7 +154,7 @@ class Packer {
             block * Half() + in % Half()};
   }
 
-  std::unique_ptr<Weights> GateUp(int layer) {
+  std::unique_ptr<Weights> GateUp(int layer) const {
     const ptrdiff_t k = c_.hidden_size;
     auto out = Pack(GateUpRows(), c_.hidden_size,
                     [&](int begin, int count, float* to) {
@@ -170,14 +191,13 @@ class Packer {
   const KernelPath& path_;
   const TrunkConfig& c_;
   const WeightKind kind_;
-  int64_t bytes_ = 0;
 };
 
 }  // namespace
 
 Network Network::Pack(const TensorSource& source, const KernelPath& path,
-                      WeightKind kind) {
-  return Packer(source, path, kind).Run();
+                      WeightKind kind, Executor* executor) {
+  return Packer(source, path, kind).Run(executor);
 }
 
 }  // namespace espalier

@@ -10,6 +10,7 @@
 
 #include "models/checkpoint/tensor_source.h"
 #include "models/kernels/kernel_path.h"
+#include "src/base/executor.h"
 
 namespace espalier {
 
@@ -33,8 +34,10 @@ struct NetworkLayer {
 };
 
 struct Network {
+  // On the executor's threads; null: on the caller's alone. The source is read
+  // by several threads.
   static Network Pack(const TensorSource& source, const KernelPath& path,
-                      WeightKind kind);
+                      WeightKind kind, Executor* executor = nullptr);
 
   TrunkConfig config;
   std::unique_ptr<Weights> embedding;  // [v, d]

@@ -51,6 +51,8 @@ struct TrunkOptions {
   // Of keys and values that will be kept beside the weights, for the check
   // that all of it fits into memory.
   int64_t kv_bytes = 0;
+  // Whose threads pack the weights; null: the caller's alone.
+  Executor* executor = nullptr;
 };
 
 class Trunk {

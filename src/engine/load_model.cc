@@ -24,9 +24,10 @@ absl::StatusOr<LoadedModel> LoadModel(const std::string& path,
   LoadedModel model;
   ESP_ASSIGN_OR_RETURN(const WeightChoice weights,
                        ParseWeights(options.weights));
-  ESP_ASSIGN_OR_RETURN(
-      model.trunk,
-      Trunk::Load(path, {.weights = weights, .kv_bytes = options.kv_bytes}));
+  ESP_ASSIGN_OR_RETURN(model.trunk,
+                       Trunk::Load(path, {.weights = weights,
+                                          .kv_bytes = options.kv_bytes,
+                                          .executor = &executor}));
   ESP_ASSIGN_OR_RETURN(model.tokenizer, Tokenizer::Load(path));
   if (model.tokenizer->vocab_size() > model.trunk->config().vocab_size) {
     return absl::InvalidArgumentError(absl::StrCat(
