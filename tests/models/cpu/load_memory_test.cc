@@ -1,0 +1,47 @@
+// What loading adds to resident memory: the weights as they are packed, and
+// nothing of the file.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "models/checkpoint/tensor_source.h"
+#include "models/cpu/trunk.h"
+#include "src/base/executor.h"
+#include "tests/models/testing/random_checkpoint.h"
+
+namespace espalier {
+namespace {
+
+int64_t ResidentBytes() {
+  int64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages >> pages;
+  return pages * 4096;
+}
+
+TEST(LoadMemoryTest, ResidentMemoryGrowsByATenthMoreThanTheFileAtMost) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer's own memory counts as well";
+#endif
+  const std::string folder = TempFolder();
+  const std::string command = absl::StrCat(
+      "python3 tools/random_checkpoint.py --preset llama-100m --out '", folder,
+      "'");
+  ASSERT_EQ(std::system(command.c_str()), 0) << command;
+  Executor executor(2);
+  const int64_t before = ResidentBytes();
+  const auto trunk = Trunk::Load(folder, {.executor = &executor});
+  ASSERT_TRUE(trunk.ok()) << trunk.status();
+  const double growth =
+      static_cast<double>(ResidentBytes() - before) /
+      static_cast<double>(TensorSource::Open(folder).value()->bytes());
+  std::printf("figure: memory grows by %.3f of the file\n", growth);
+  EXPECT_LT(growth, 1.1);
+  EXPECT_GT(growth, 0.9);  // or the pages are not counted
+}
+
+}  // namespace
+}  // namespace espalier
