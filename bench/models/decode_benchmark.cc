@@ -21,14 +21,14 @@
 #include <string>
 #include <vector>
 
-#include "bench/models/paths.h"
 #include "bench/models/peer_rows.h"
-#include "bench/models/random_source.h"
 #include "benchmark/benchmark.h"
 #include "models/cpu/cpu_trunk.h"
 #include "models/kernels/amx_path.h"
 #include "src/base/executor.h"
 #include "src/base/huge_memory.h"
+#include "tests/models/testing/paths.h"
+#include "tests/models/testing/random_source.h"
 
 namespace espalier {
 namespace {

@@ -37,11 +37,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "bench/models/paths.h"
 #include "benchmark/benchmark.h"
 #include "models/cpu/trunk.h"
 #include "src/base/executor.h"
 #include "src/base/status_macros.h"
+#include "tests/models/testing/paths.h"
 
 namespace espalier {
 

@@ -11,10 +11,10 @@
 #include <string>
 #include <thread>
 
-#include "bench/models/paths.h"
-#include "bench/models/random_source.h"
 #include "models/cpu/cpu_trunk.h"
 #include "models/kernels/amx_path.h"
+#include "tests/models/testing/paths.h"
+#include "tests/models/testing/random_source.h"
 
 namespace espalier {
 namespace {

@@ -1,7 +1,7 @@
 // A checkpoint of random weights in memory, for benchmarks: shapes as they are
 // in use, numbers that mean nothing.
-#ifndef ESPALIER_BENCH_MODELS_RANDOM_SOURCE_H_
-#define ESPALIER_BENCH_MODELS_RANDOM_SOURCE_H_
+#ifndef ESPALIER_TESTS_MODELS_TESTING_RANDOM_SOURCE_H_
+#define ESPALIER_TESTS_MODELS_TESTING_RANDOM_SOURCE_H_
 
 #include <cstdint>
 
@@ -64,4 +64,4 @@ inline TrunkConfig Llama100M() {
 
 }  // namespace espalier
 
-#endif  // ESPALIER_BENCH_MODELS_RANDOM_SOURCE_H_
+#endif  // ESPALIER_TESTS_MODELS_TESTING_RANDOM_SOURCE_H_

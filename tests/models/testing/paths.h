@@ -1,7 +1,7 @@
-// Decoding as the benchmarks time it: paths of equal length, a token of each a
+// Decoding as benchmarks and tests time it: paths of equal length, a token of each a
 // step.
-#ifndef ESPALIER_BENCH_MODELS_PATHS_H_
-#define ESPALIER_BENCH_MODELS_PATHS_H_
+#ifndef ESPALIER_TESTS_MODELS_TESTING_PATHS_H_
+#define ESPALIER_TESTS_MODELS_TESTING_PATHS_H_
 
 #include <algorithm>
 #include <chrono>
@@ -96,4 +96,4 @@ inline double StepSeconds(Paths& paths, int position, int times) {
 
 }  // namespace espalier
 
-#endif  // ESPALIER_BENCH_MODELS_PATHS_H_
+#endif  // ESPALIER_TESTS_MODELS_TESTING_PATHS_H_
