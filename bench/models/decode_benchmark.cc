@@ -179,6 +179,18 @@ BENCHMARK_CAPTURE(Prefill, llama_100m_int8, WeightKind::kInt8)
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
 
+BENCHMARK_CAPTURE(Decode, llama_100m_int4, 100, WeightKind::kInt4)
+    ->Apply(DecodeShapes);
+BENCHMARK_CAPTURE(Branches, llama_100m_int4, WeightKind::kInt4, true)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+BENCHMARK_CAPTURE(Prefill, llama_100m_int4, WeightKind::kInt4)
+    ->ArgNames({"tokens", "threads"})
+    ->Args({512, 1})
+    ->Args({2048, 1})
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+
 [[maybe_unused]] const bool kPeerRows = RegisterPeerRows();
 
 }  // namespace

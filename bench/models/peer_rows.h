@@ -283,6 +283,8 @@ inline bool RegisterPeerRows() {
   add("decode_int8/q8_0/rows:1", {.sequences = 1}, WeightChoice::kInt8, q8);
   add("decode_int8/quantised/rows:32", {.sequences = 32}, WeightChoice::kInt8,
       quantised);
+  add("decode_int4/q4_0/rows:1", {.sequences = 1}, WeightChoice::kInt4,
+      {"q4_0"});
   add("branches_bf16/bf16", branches, WeightChoice::kBf16, bf16);
   add("branches_bf16/quantised", branches, WeightChoice::kBf16, quantised);
   add("branches_int8/quantised", branches, WeightChoice::kInt8, quantised);

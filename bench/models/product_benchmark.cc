@@ -127,13 +127,15 @@ void OneDnn(benchmark::State& state, WeightKind kind) {
 }
 
 void Rows(benchmark::internal::Benchmark* b) {
-  b->ArgName("rows")->Arg(1)->Arg(8)->Arg(32)->Arg(512);
+  b->ArgName("rows")->Arg(1)->Arg(4)->Arg(8)->Arg(12)->Arg(16)->Arg(32)->Arg(
+      512);
   b->Unit(benchmark::kMillisecond);
 }
 BENCHMARK_CAPTURE(Ours, bf16, WeightKind::kBf16)->Apply(Rows);
 BENCHMARK_CAPTURE(OneDnn, bf16, WeightKind::kBf16)->Apply(Rows);
 BENCHMARK_CAPTURE(Ours, int8, WeightKind::kInt8)->Apply(Rows);
 BENCHMARK_CAPTURE(OneDnn, int8, WeightKind::kInt8)->Apply(Rows);
+BENCHMARK_CAPTURE(Ours, int4, WeightKind::kInt4)->Apply(Rows);
 
 }  // namespace
 }  // namespace espalier

@@ -31,6 +31,8 @@ int64_t MatrixBytes(Packing packing, PartShape shape) {
       return 2 * count;
     case Packing::kInt8:
       return count + 4 * shape.rows;
+    case Packing::kInt4:
+      return count * 17 / 32 + 4 * shape.rows;
   }
   return 0;
 }
@@ -120,8 +122,11 @@ MemoryPlan PlanMemory(const TensorSource& source, Packing packing,
     const PartShape shape = ShapeOf(config, part);
     if (shape.rows == 0) continue;
     const int layers = IsLayerPart(part) ? config.layers : 1;
-    plan.weights += layers * (IsMatrix(part) ? MatrixBytes(packing, shape)
-                                             : 4 * shape.rows);
+    const Packing kept = packing == Packing::kInt4 && !IsLayerPart(part)
+                             ? Packing::kInt8
+                             : packing;
+    plan.weights +=
+        layers * (IsMatrix(part) ? MatrixBytes(kept, shape) : 4 * shape.rows);
   }
   // Limits beyond any machine still add up.
   plan.keys_and_values =

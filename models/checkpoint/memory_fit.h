@@ -24,6 +24,7 @@ enum class Packing : uint8_t {
   kFp32,
   kBf16,
   kInt8,  // a byte a weight, an fp32 scale a row
+  kInt4,  // in layers half a byte and 1/32 for its group; others as int8
 };
 
 // Bytes that a loaded model takes.

@@ -19,6 +19,8 @@ WeightKind Kind(const TensorSource& source, WeightChoice choice) {
       return WeightKind::kBf16;
     case WeightChoice::kInt8:
       return WeightKind::kInt8;
+    case WeightChoice::kInt4:
+      return WeightKind::kInt4;
     case WeightChoice::kAuto:
       break;
   }
@@ -34,6 +36,8 @@ Packing PackingOf(WeightKind kind) {
       return Packing::kBf16;
     case WeightKind::kInt8:
       return Packing::kInt8;
+    case WeightKind::kInt4:
+      return AmxPath() != nullptr ? Packing::kInt4 : Packing::kInt8;
   }
   return Packing::kFp32;
 }

@@ -9,7 +9,11 @@ namespace {
 class Packer {
  public:
   Packer(const TensorSource& source, const KernelPath& path, WeightKind kind)
-      : source_(source), path_(path), c_(source.config()), kind_(kind) {}
+      : source_(source),
+        path_(path),
+        c_(source.config()),
+        kind_(kind),
+        outer_kind_(kind == WeightKind::kInt4 ? WeightKind::kInt8 : kind) {}
 
   // Matrices outside the layers and whole layers, each by one thread.
   Network Run(Executor* executor) {
@@ -21,9 +25,9 @@ class Packer {
         if (i >= 2) {
           net.layers[static_cast<size_t>(i - 2)] = Layer(i - 2);
         } else if (i == 0) {
-          net.embedding = Matrix({Part::kEmbedding}, 0);
+          net.embedding = Matrix({Part::kEmbedding}, 0, outer_kind_);
         } else if (c_.lm_head && !c_.tied_embeddings) {
-          net.lm_head = Matrix({Part::kLmHead}, 0);
+          net.lm_head = Matrix({Part::kLmHead}, 0, outer_kind_);
         }
       }
     };
@@ -94,12 +98,12 @@ class Packer {
     return out;
   }
 
-  std::unique_ptr<Weights> Pack(int n, int k, ReadRows read) const {
-    return path_.Pack(n, k, kind_, read);
-  }
-
   // The rows of `parts` below one another.
   std::unique_ptr<Weights> Matrix(std::vector<Part> parts, int layer) const {
+    return Matrix(std::move(parts), layer, kind_);
+  }
+  std::unique_ptr<Weights> Matrix(std::vector<Part> parts, int layer,
+                                  WeightKind kind) const {
     int n = 0;
     const int k = static_cast<int>(ShapeOf(c_, parts[0]).columns);
     std::vector<int> starts;
@@ -108,7 +112,7 @@ class Packer {
       n += static_cast<int>(ShapeOf(c_, part).rows);
     }
     starts.push_back(n);
-    auto out = Pack(n, k, [&](int begin, int count, float* to) {
+    auto out = path_.Pack(n, k, kind, [&](int begin, int count, float* to) {
       for (size_t p = 0; p < parts.size(); ++p) {
         const int from = std::max(begin, starts[p]);
         const int end = std::min(begin + count, starts[p + 1]);
@@ -127,17 +131,17 @@ class Packer {
     if (h == padded) return Matrix({Part::kOutput}, layer);
     const ptrdiff_t k = c_.heads * padded, columns = c_.heads * h;
     std::vector<float> rows;
-    auto out = Pack(c_.hidden_size, static_cast<int>(k),
-                    [&](int begin, int count, float* to) {
-                      rows.resize(static_cast<size_t>(count * columns));
-                      source_.Read(Part::kOutput, layer, begin, begin + count,
-                                   rows.data());
-                      std::fill(to, to + count * k, 0.0f);
-                      for (int r = 0; r < count * c_.heads; ++r) {
-                        std::copy_n(rows.data() + ptrdiff_t{r} * h, h,
-                                    to + ptrdiff_t{r} * padded);
-                      }
-                    });
+    auto out = path_.Pack(c_.hidden_size, static_cast<int>(k), kind_,
+                          [&](int begin, int count, float* to) {
+                            rows.resize(static_cast<size_t>(count * columns));
+                            source_.Read(Part::kOutput, layer, begin,
+                                         begin + count, rows.data());
+                            std::fill(to, to + count * k, 0.0f);
+                            for (int r = 0; r < count * c_.heads; ++r) {
+                              std::copy_n(rows.data() + ptrdiff_t{r} * h, h,
+                                          to + ptrdiff_t{r} * padded);
+                            }
+                          });
     source_.Release(Part::kOutput, layer);
     return out;
   }
@@ -156,17 +160,17 @@ class Packer {
 
   std::unique_ptr<Weights> GateUp(int layer) const {
     const ptrdiff_t k = c_.hidden_size;
-    auto out = Pack(GateUpRows(), c_.hidden_size,
-                    [&](int begin, int count, float* to) {
-                      for (int r = 0; r < count; ++r, to += k) {
-                        const auto [part, row] = GateUpRow(begin + r);
-                        if (row < c_.intermediate_size) {
-                          source_.Read(part, layer, row, row + 1, to);
-                        } else {
-                          std::fill(to, to + k, 0.0f);
-                        }
-                      }
-                    });
+    auto out = path_.Pack(GateUpRows(), c_.hidden_size, kind_,
+                          [&](int begin, int count, float* to) {
+                            for (int r = 0; r < count; ++r, to += k) {
+                              const auto [part, row] = GateUpRow(begin + r);
+                              if (row < c_.intermediate_size) {
+                                source_.Read(part, layer, row, row + 1, to);
+                              } else {
+                                std::fill(to, to + k, 0.0f);
+                              }
+                            }
+                          });
     source_.Release(Part::kGate, layer);
     source_.Release(Part::kUp, layer);
     return out;
@@ -191,6 +195,8 @@ class Packer {
   const KernelPath& path_;
   const TrunkConfig& c_;
   const WeightKind kind_;
+  // Of the embedding and the output, which bear four bits badly.
+  const WeightKind outer_kind_;
 };
 
 }  // namespace

@@ -42,6 +42,7 @@ enum class WeightChoice : uint8_t {
   kFp32,
   kBf16,
   kInt8,
+  kInt4,  // in groups of 64; embedding and output int8
 };
 
 struct TrunkOptions {

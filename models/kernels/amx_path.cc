@@ -76,6 +76,7 @@ bool HaveAmx() {
     const bool tiles =
         (d >> 24 & 1) != 0 && (d >> 22 & 1) != 0 && (d >> 25 & 1) != 0;
     if (!tiles || !__builtin_cpu_supports("avx512bf16") ||
+        !__builtin_cpu_supports("avx512vnni") ||
         !__builtin_cpu_supports("avx512bw") ||
         !__builtin_cpu_supports("avx512vl") ||
         !__builtin_cpu_supports("avx512dq")) {

@@ -21,6 +21,7 @@ inline constexpr int kTilePanel = 32;
 // from end to end:
 //
 //   bf16: [n / 32][k / 32][2] tiles;  int8: [n / 32][k / 64][2] tiles
+//   int4: [n / 32][k / 64] steps of nibbles-inl.h
 //
 // n and k are padded with zeros. Operands are A tiles [rows / 16][depth].
 std::unique_ptr<Weights> PackTiles(int n, int k, WeightKind kind,

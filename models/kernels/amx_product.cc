@@ -7,12 +7,13 @@
 #include <vector>
 
 #include "models/kernels/amx_path.h"
+#include "models/kernels/int4.h"
 #include "models/kernels/tile_instructions.h"
 #include "src/base/bfloat16.h"
 #include "src/base/check.h"
 #include "src/base/huge_memory.h"
 
-#pragma GCC target("arch=x86-64-v4,avx512bf16")
+#pragma GCC target("arch=x86-64-v4,avx512bf16,avx512vnni")
 // g++ 12 warns about its own AVX-512 headers (GCC bug 105593).
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Wuninitialized"
@@ -21,13 +22,22 @@ namespace espalier {
 namespace {
 
 #include "models/kernels/amx_tiles-inl.h"
+#include "models/kernels/nibbles-inl.h"
 
 constexpr int Ceil(int a, int b) { return (a + b - 1) / b; }
 
 // Numbers of the depth that one tile takes.
 constexpr int Depth(WeightKind kind) {
-  return kind == WeightKind::kInt8 ? 64 : 32;
+  return kind == WeightKind::kBf16 ? 32 : 64;
 }
+
+// Bytes of a step of a panel.
+constexpr size_t StepBytes(WeightKind kind) {
+  return kind == WeightKind::kInt4 ? kNibbleStep : 2 * kTileBytes;
+}
+
+// Whether weights and rows of activations are whole numbers with scales.
+constexpr bool HasScales(WeightKind kind) { return kind != WeightKind::kBf16; }
 
 class TileWeights : public Weights {
  public:
@@ -35,8 +45,8 @@ class TileWeights : public Weights {
       : Weights(n, k, kind),
         steps_(Ceil(k, Depth(kind))),
         tiles_(static_cast<size_t>(Ceil(n, kTilePanel)) *
-               static_cast<size_t>(steps_) * 2 * kTileBytes) {
-    if (kind == WeightKind::kInt8) {
+               static_cast<size_t>(steps_) * StepBytes(kind)) {
+    if (HasScales(kind)) {
       scales_.resize(static_cast<size_t>(Ceil(n, kTilePanel) * kTilePanel));
     }
   }
@@ -51,7 +61,7 @@ class TileWeights : public Weights {
   // Step 0 of the panel that begins at column 32 p.
   std::byte* panel(int p) const {
     return tiles_.data() + static_cast<size_t>(p) *
-                               static_cast<size_t>(steps_) * 2 * kTileBytes;
+                               static_cast<size_t>(steps_) * StepBytes(kind());
   }
   float* scales() { return scales_.data(); }
   const float* scales() const { return scales_.data(); }
@@ -166,6 +176,12 @@ void PackHalfPanel(const float* x, TileWeights& w, int column) {
     }
     return;
   }
+  if (w.kind() == WeightKind::kInt4) {
+    PackNibbles(x, w.k(), w.panel(column / kTilePanel),
+                static_cast<size_t>(column % kTilePanel / 16),
+                w.scales() + column);
+    return;
+  }
   float inverse[16];
   for (size_t j = 0; j < 16; ++j) {
     const float highest = HighestMagnitude(x + j * k, k);
@@ -178,6 +194,16 @@ void PackHalfPanel(const float* x, TileWeights& w, int column) {
 }
 
 void TileWeights::Row(int i, float* out) const {
+  if (kind() == WeightKind::kInt4) {
+    for (int at = 0; at < k(); ++at) {
+      out[at] = scales_[static_cast<size_t>(i)] *
+                static_cast<float>(NibbleProduct(
+                    panel(i / kTilePanel) +
+                        static_cast<size_t>(at / 64) * kNibbleStep,
+                    at % 64, i % kTilePanel));
+    }
+    return;
+  }
   const std::byte* from =
       panel(i / kTilePanel) + (i % kTilePanel / 16) * kTileBytes;
   const int column = i % 16;
@@ -296,29 +322,84 @@ void Rescale(const TileWeights& w, const Int8Operand& a, int row, int rows,
   }
 }
 
+// One panel times all rows. `kAsk` as above, of the first block of rows.
+template <bool kInt, bool kAsk>
+void PanelRows(const std::byte* a, size_t block_bytes, const std::byte* b,
+               int steps, int rows, float* y, size_t ldy) {
+  for (int r = 0; r < rows; r += 32) {
+    const std::byte* const a0 = a + static_cast<size_t>(r / 16) * block_bytes;
+    const std::byte* const a1 = a0 + block_bytes;
+    float* const out = y + static_cast<size_t>(r) * ldy;
+    if (rows - r > 16) {
+      if (kAsk && r == 0) {
+        PanelProduct<kInt, true, true>(a0, a1, b, steps, out, ldy);
+      } else {
+        PanelProduct<kInt, true, false>(a0, a1, b, steps, out, ldy);
+      }
+    } else if (kAsk && r == 0) {
+      PanelProduct<kInt, false, true>(a0, nullptr, b, steps, out, ldy);
+    } else {
+      PanelProduct<kInt, false, false>(a0, nullptr, b, steps, out, ldy);
+    }
+  }
+}
+
 template <bool kInt>
 void Products(const TileWeights& w, const std::byte* a, size_t block_bytes,
               int rows, int column, int columns, float* y, size_t ldy) {
   const int steps = w.steps();
   for (int c = 0; c < columns; c += kTilePanel) {
-    const std::byte* b = w.panel((column + c) / kTilePanel);
-    for (int r = 0; r < rows; r += 32) {
-      const std::byte* a0 = a + static_cast<size_t>(r / 16) * block_bytes;
-      float* out = y + static_cast<size_t>(r) * ldy + c;
-      if (rows - r > 16) {
-        if (r == 0) {
-          PanelProduct<kInt, true, true>(a0, a0 + block_bytes, b, steps, out,
-                                         ldy);
-        } else {
-          PanelProduct<kInt, true, false>(a0, a0 + block_bytes, b, steps, out,
-                                          ldy);
-        }
-      } else if (r == 0) {
-        PanelProduct<kInt, false, true>(a0, nullptr, b, steps, out, ldy);
-      } else {
-        PanelProduct<kInt, false, false>(a0, nullptr, b, steps, out, ldy);
+    PanelRows<kInt, true>(a, block_bytes, w.panel((column + c) / kTilePanel),
+                          steps, rows, y + c, ldy);
+  }
+}
+
+// So few rows are multiplied with the numbers as they are stored: to unpack
+// them for the tiles costs more.
+constexpr int kFewRows = 8;
+
+// int4 weights times rows [row, row + rows) of an int8 operand, int32 sums.
+void NibbleProducts(const TileWeights& w, const Int8Operand& a, int row,
+                    int rows, int column, int columns, float* y, size_t ldy) {
+  const int steps = w.steps();
+  if (rows <= kFewRows) {
+    thread_local std::vector<int32_t> sums;
+    sums.resize(static_cast<size_t>(rows * steps));
+    const std::byte* rows_of_a[kFewRows];
+    const int32_t* eights[kFewRows];
+    for (int r = 0; r < rows; ++r) {
+      rows_of_a[r] =
+          a.tiles(row + r) + static_cast<size_t>((row + r) % 16) * 64;
+      int32_t* const to = sums.data() + r * steps;
+      for (int s = 0; s < steps; ++s) {
+        to[s] =
+            EightTimesSum(rows_of_a[r] + static_cast<size_t>(s) * kTileBytes);
+      }
+      eights[r] = to;
+    }
+    constexpr decltype(&NibblePanel<1>) kPanels[] = {
+        NibblePanel<1>, NibblePanel<2>, NibblePanel<3>, NibblePanel<4>};
+    for (int c = 0; c < columns; c += kTilePanel) {
+      const std::byte* const panel = w.panel((column + c) / kTilePanel);
+      for (int r = 0; r < rows; r += 4) {
+        kPanels[std::min(rows - r, 4) - 1](
+            rows_of_a + r, eights + r, panel, steps,
+            y + static_cast<size_t>(r) * ldy + c, ldy);
       }
     }
+    return;
+  }
+  thread_local HugeMemory memory;
+  const size_t bytes = static_cast<size_t>(steps) * 2 * kTileBytes;
+  if (memory.bytes() < bytes) memory = HugeMemory(bytes);
+  for (int c = 0; c < columns; c += kTilePanel) {
+    const std::byte* const panel = w.panel((column + c) / kTilePanel);
+    for (int s = 0; s < steps; ++s) {
+      UnpackStep(panel + static_cast<size_t>(s) * kNibbleStep,
+                 memory.data() + static_cast<size_t>(s) * 2 * kTileBytes);
+    }
+    PanelRows<true, false>(a.tiles(row), a.block_bytes, memory.data(), steps,
+                           rows, y + c, ldy);
   }
 }
 
@@ -348,7 +429,7 @@ size_t TileOperandBytes(const Weights& weights, int rows) {
   const TileWeights& w = Tiles(weights);
   const size_t blocks = static_cast<size_t>(Ceil(rows, 32)) * 2;
   const size_t tiles = static_cast<size_t>(w.steps()) * kTileBytes;
-  return blocks * (w.kind() == WeightKind::kInt8 ? tiles + 64 : tiles);
+  return blocks * (HasScales(w.kind()) ? tiles + 64 : tiles);
 }
 
 void PutTileRows(const Weights& weights, const float* x, size_t ldx, int row,
@@ -389,8 +470,12 @@ void TileProduct(const Weights& weights, const std::byte* operand, int row,
                     columns, y, ldy);
   } else {
     const Int8Operand a(w, base);
-    Products<true>(w, a.tiles(row), a.block_bytes, rows, column, columns, y,
-                   ldy);
+    if (w.kind() == WeightKind::kInt4) {
+      NibbleProducts(w, a, row, rows, column, columns, y, ldy);
+    } else {
+      Products<true>(w, a.tiles(row), a.block_bytes, rows, column, columns, y,
+                     ldy);
+    }
     Rescale(w, a, row, rows, column, columns, y, ldy);
   }
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/kernels/int4.h"
 #include "src/base/bfloat16.h"
 #include "src/base/check.h"
 
@@ -442,11 +443,13 @@ PackedMatrix::PackedMatrix(int n, int k, WeightKind kind, ReadRows read)
   const size_t size = padded * static_cast<size_t>(k);
   if (kind == WeightKind::kFp32) fp32_.resize(size);
   if (kind == WeightKind::kBf16) bf16_.resize(size);
-  if (kind == WeightKind::kInt8) {
+  const bool scaled = kind == WeightKind::kInt8 || kind == WeightKind::kInt4;
+  if (scaled) {
     int8_.resize(size);
     scales_.resize(padded);
   }
   std::vector<float> values(static_cast<size_t>(k));
+  Int4Row small;
   for (int row = 0; row < n; ++row) {
     read(row, 1, values.data());
     float inverse = 0;
@@ -455,14 +458,27 @@ PackedMatrix::PackedMatrix(int n, int k, WeightKind kind, ReadRows read)
       for (const float v : values) highest = std::max(highest, std::fabs(v));
       scales_[static_cast<size_t>(row)] = highest / 127;
       if (highest > 0) inverse = 127 / highest;
+    } else if (kind == WeightKind::kInt4) {
+      QuantizeInt4(values.data(), k, small);
+      scales_[static_cast<size_t>(row)] = small.scale;
     }
     for (int i = 0; i < k; ++i) {
       const float value = values[static_cast<size_t>(i)];
       const size_t at = PackedAt(row, i, k);
-      if (kind == WeightKind::kFp32) fp32_[at] = value;
-      if (kind == WeightKind::kBf16) bf16_[at] = FloatToBf16(value);
-      if (kind == WeightKind::kInt8) {
-        int8_[at] = static_cast<int8_t>(std::lrintf(value * inverse));
+      switch (kind) {
+        case WeightKind::kFp32:
+          fp32_[at] = value;
+          break;
+        case WeightKind::kBf16:
+          bf16_[at] = FloatToBf16(value);
+          break;
+        case WeightKind::kInt8:
+          int8_[at] = static_cast<int8_t>(std::lrintf(value * inverse));
+          break;
+        case WeightKind::kInt4:
+          int8_[at] =
+              static_cast<int8_t>(small.product(static_cast<size_t>(i)));
+          break;
       }
     }
   }

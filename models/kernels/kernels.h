@@ -26,6 +26,8 @@ enum class WeightKind : uint8_t {
   kBf16,
   kInt8,  // a scale for each output; products round rows of activations to
           // int8 with a scale of their own where the path has such products
+  kInt4,  // int4.h, activations likewise; kept in the room of int8 where the
+          // path has no such products
 };
 
 // Columns of a packed panel; rows of outputs are padded to it.
@@ -41,7 +43,8 @@ inline constexpr int kAttendHeads = 16;
 using ReadRows = absl::FunctionRef<void(int begin, int count, float* out)>;
 
 // A weight matrix [n, k] packed as panels [PadToPanel(n)/64][k][64], padding 0:
-// fp32, bf16 (rounded), or int8 with a scale for each output.
+// fp32, bf16 (rounded), or int8 with a scale for each output (of
+// kInt4: multiplier times number).
 class PackedMatrix {
  public:
   PackedMatrix(int n, int k, WeightKind kind, ReadRows read);

@@ -12,8 +12,9 @@ absl::StatusOr<WeightChoice> ParseWeights(const std::string& name) {
   if (name == "fp32") return WeightChoice::kFp32;
   if (name == "bf16") return WeightChoice::kBf16;
   if (name == "int8") return WeightChoice::kInt8;
+  if (name == "int4") return WeightChoice::kInt4;
   return absl::InvalidArgumentError(absl::StrCat(
-      "weights \"", name, "\": expected auto, fp32, bf16 or int8"));
+      "weights \"", name, "\": expected auto, fp32, bf16, int8 or int4"));
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ struct LoadedModel {
 
 struct LoadOptions {
   int64_t kv_bytes = int64_t{2} << 30;
-  // "auto", "fp32", "bf16" or "int8" (TrunkOptions::weights).
+  // "auto", "fp32", "bf16", "int8" or "int4" (TrunkOptions::weights).
   std::string weights = "auto";
 };
 

@@ -64,9 +64,10 @@ void AddWeightsFlag(CLI::App& app, std::string& weights) {
   app.add_option("--weights", weights,
                  "What weights are kept as: auto (as stored; fp16 and "
                  "quantised ones as bf16), fp32, bf16, int8 (half of bf16's "
-                 "memory, twice its speed where one text decodes)")
+                 "memory, twice its speed where one text decodes), int4 (half "
+                 "of int8's memory; rounds more)")
       ->capture_default_str()
-      ->check(CLI::IsMember({"auto", "fp32", "bf16", "int8"}));
+      ->check(CLI::IsMember({"auto", "fp32", "bf16", "int8", "int4"}));
 }
 
 void AddPromptFlags(CLI::App& app, PromptFlags& flags) {

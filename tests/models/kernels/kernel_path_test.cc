@@ -41,8 +41,11 @@ class KernelPathTest : public testing::TestWithParam<std::string> {
     });
   }
   std::vector<WeightKind> Kinds() const {
-    if (rounds()) return {WeightKind::kBf16, WeightKind::kInt8};
-    return {WeightKind::kFp32, WeightKind::kBf16, WeightKind::kInt8};
+    if (rounds()) {
+      return {WeightKind::kBf16, WeightKind::kInt8, WeightKind::kInt4};
+    }
+    return {WeightKind::kFp32, WeightKind::kBf16, WeightKind::kInt8,
+            WeightKind::kInt4};
   }
   // All rows and columns of a product, cut into calls of `columns`.
   std::vector<float> Product(const Weights& w, const std::vector<float>& x,
@@ -86,17 +89,18 @@ TEST_P(KernelPathTest, ProductsEqualPlainSums) {
         for (int c = 0; c < n; ++c) {
           w->Row(c, weights.data());
           for (int r = 0; r < rows; ++r) {
+            const bool whole =
+                kind == WeightKind::kInt8 || kind == WeightKind::kInt4;
             double sum = 0, most = 0;
             for (int i = 0; i < k; ++i) {
               const double a = x[static_cast<size_t>(r * k + i)];
               most = std::max(most, std::fabs(a));
-              sum += (kind == WeightKind::kInt8 ? a : Round(x[r * k + i])) *
+              sum += (whole ? a : Round(x[r * k + i])) *
                      weights[static_cast<size_t>(i)];
             }
             // int8 rounds activations to 1/127 of the row's largest.
-            const double off = rounds() && kind == WeightKind::kInt8
-                                   ? 5 * most / 127 * 0.3 * std::sqrt(k)
-                                   : 1e-3;
+            const double off =
+                rounds() && whole ? 5 * most / 127 * 0.3 * std::sqrt(k) : 1e-3;
             ASSERT_NEAR(y[static_cast<size_t>(r * n + c)], sum, off)
                 << n << " x " << k << " row " << r << " column " << c;
           }
@@ -128,6 +132,42 @@ TEST_P(KernelPathTest, Int8ProductsAreExactInIntegers) {
       }
       ASSERT_NEAR(y[static_cast<size_t>(r * n + c)],
                   static_cast<double>(sum) * sx * sw, 2e-2);
+    }
+  }
+}
+
+// The same with the weights' own rounding, and few rows as well as many: they
+// go different ways.
+TEST_P(KernelPathTest, Int4ProductsAreExactInIntegers) {
+  if (!rounds()) GTEST_SKIP() << "this path keeps activations in fp32";
+  for (const auto& [n, k] : {std::pair{40, 200}, {33, 64}, {96, 2048}}) {
+    const auto weights = Draw(static_cast<size_t>(n * k), 3);
+    const auto w = Pack(weights, n, k, WeightKind::kInt4);
+    std::vector<std::vector<float>> rows_of_w(static_cast<size_t>(n));
+    for (int c = 0; c < n; ++c) {
+      auto& row = rows_of_w[static_cast<size_t>(c)];
+      row.resize(static_cast<size_t>(k));
+      w->Row(c, row.data());
+    }
+    for (const int rows : {1, 2, 3, 4, 5, 19, 40}) {
+      const auto x = Draw(static_cast<size_t>(rows * k), 4);
+      const auto y = Product(*w, x, rows, 64);
+      for (int r = 0; r < rows; ++r) {
+        float most = 0;
+        for (int i = 0; i < k; ++i)
+          most = std::max(most, std::fabs(x[r * k + i]));
+        const float sx = most / 127;
+        for (int c = 0; c < n; ++c) {
+          double sum = 0;
+          for (int i = 0; i < k; ++i) {
+            sum +=
+                static_cast<double>(std::lrintf(x[r * k + i] * (127 / most))) *
+                rows_of_w[static_cast<size_t>(c)][static_cast<size_t>(i)];
+          }
+          ASSERT_NEAR(y[static_cast<size_t>(r * n + c)], sum * sx, 1e-3)
+              << n << " x " << k << ", " << rows << " rows, " << r << ", " << c;
+        }
+      }
     }
   }
 }

@@ -1,5 +1,5 @@
-// Decoding as benchmarks and tests time it: paths of equal length, a token of each a
-// step.
+// Decoding as benchmarks and tests time it: paths of equal length, a token of
+// each a step.
 #ifndef ESPALIER_TESTS_MODELS_TESTING_PATHS_H_
 #define ESPALIER_TESTS_MODELS_TESTING_PATHS_H_
 

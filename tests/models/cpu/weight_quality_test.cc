@@ -1,5 +1,5 @@
-// What int8 weights cost in perplexity on the shipped models, on solutions of
-// problems that they were trained for.
+// What weights of eight and four bits cost in perplexity on the shipped models,
+// on solutions of problems that they were trained for.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -50,6 +50,12 @@ std::vector<Text> StoryTexts(const Tokenizer& tokenizer, int count) {
   return out;
 }
 
+const char* Name(WeightChoice weights) {
+  return weights == WeightChoice::kBf16   ? "bf16"
+         : weights == WeightChoice::kInt8 ? "int8"
+                                          : "int4";
+}
+
 // Of the solutions' tokens, prompts given.
 double Perplexity(const std::string& folder, const TrunkOptions& options,
                   const std::vector<Text>& texts) {
@@ -83,7 +89,7 @@ double Perplexity(const std::string& folder, const TrunkOptions& options,
   return std::exp(sum / count);
 }
 
-TEST(Int8QualityTest, PerplexityOfStoriesChangesByHalfAPercentAtMost) {
+TEST(WeightQualityTest, PerplexityOfStoriesChangesByHalfAPercentAtMost) {
   const std::string folder = ZooFolder("stories");
   const auto tokenizer = Tokenizer::Load(folder).value();
   // Few enough for the portable kernels of an old machine under a sanitizer.
@@ -93,13 +99,12 @@ TEST(Int8QualityTest, PerplexityOfStoriesChangesByHalfAPercentAtMost) {
   for (const bool plain : {true, false}) {
     if (!plain && AmxPath() == nullptr) continue;  // the same once more
     for (const WeightChoice weights :
-         {WeightChoice::kBf16, WeightChoice::kInt8}) {
+         {WeightChoice::kBf16, WeightChoice::kInt8, WeightChoice::kInt4}) {
       const double rounded = Perplexity(
           folder, {.weights = weights, .plain_kernels = plain}, texts);
       std::printf("%s %s: %.5f, fp32 %.5f, %+.3f %%\n",
-                  plain ? "plain" : "best",
-                  weights == WeightChoice::kInt8 ? "int8" : "bf16", rounded,
-                  exact, 100 * (rounded / exact - 1));
+                  plain ? "plain" : "best", Name(weights), rounded, exact,
+                  100 * (rounded / exact - 1));
       EXPECT_LT(std::fabs(rounded / exact - 1), 0.005);
     }
   }

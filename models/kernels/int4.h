@@ -1,0 +1,37 @@
+// Numbers of four bits with two scales: a float for a row of the matrix, and a
+// whole number for every 64 inputs of it,
+//
+//   row[i]  ~  scale * multipliers[i / 64] * numbers[i].
+//
+// Since multiplier times number fits into int8, products are those of int8
+// weights, sums of whole numbers that no order of additions changes.
+//
+// Thread-safe: no state.
+#ifndef ESPALIER_MODELS_KERNELS_INT4_H_
+#define ESPALIER_MODELS_KERNELS_INT4_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace espalier {
+
+// Inputs that share a multiplier.
+inline constexpr int kInt4Group = 64;
+
+struct Int4Row {
+  float scale = 0;
+  std::vector<uint8_t> multipliers;  // 0 .. 15, of each group
+  std::vector<int8_t> numbers;       // -8 .. 7
+  int product(size_t i) const {
+    return multipliers[i / kInt4Group] * numbers[i];
+  }
+};
+
+// Of row[0 .. k), by least squares among the multipliers that come into
+// question. Writes `out` anew and keeps its memory.
+void QuantizeInt4(const float* row, int k, Int4Row& out);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_MODELS_KERNELS_INT4_H_
