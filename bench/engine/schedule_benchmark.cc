@@ -122,9 +122,11 @@ class EightTokens : public Task {
   }
 
  private:
-  // A step ends with one of the sixteen letters.
-  const StepFormat format_{
-      .delimiter = "p", .max_step_tokens = 8, .max_steps = 1000};
+  // Steps end with one of the sixteen letters or after eight tokens.
+  const StepFormat format_{.delimiter = "p",
+                           .max_step_tokens = 8,
+                           .max_steps = 1000,
+                           .segments = true};
 };
 
 // The same with everything around it: 16 searches of eight requests each.

@@ -3,6 +3,12 @@
 #include "src/base/check.h"
 
 namespace espalier {
+namespace {
+
+// So many groups may wait for their new rank, for the memory of empty ones.
+constexpr size_t kMostChanged = 256;
+
+}  // namespace
 
 void EvictionOrder::Insert(const Entry& entry) {
   if (entry.redundant) {
@@ -10,9 +16,8 @@ void EvictionOrder::Insert(const Entry& entry) {
     return;
   }
   Group& group = groups_[entry.group];
-  if (!group.empty()) ranks_.erase(RankOf(entry.group, group));
-  group.insert(entry);
-  ranks_.insert(RankOf(entry.group, group));
+  group.entries.insert(entry);
+  Changed(entry.group, group);
 }
 
 void EvictionOrder::Erase(const Entry& entry) {
@@ -22,20 +27,38 @@ void EvictionOrder::Erase(const Entry& entry) {
   }
   const auto it = groups_.find(entry.group);
   ESP_CHECK(it != groups_.end());
-  Group& group = it->second;
-  ranks_.erase(RankOf(entry.group, group));
-  ESP_CHECK(group.erase(entry) == 1);
-  if (group.empty()) {
-    groups_.erase(it);
-  } else {
-    ranks_.insert(RankOf(entry.group, group));
-  }
+  ESP_CHECK(it->second.entries.erase(entry) == 1);
+  Changed(entry.group, it->second);
 }
 
-SeqId EvictionOrder::Lowest() const {
+void EvictionOrder::Changed(SeqId id, Group& group) {
+  if (group.changed) return;
+  group.changed = true;
+  changed_.push_back(id);
+  if (changed_.size() >= kMostChanged) Refresh();
+}
+
+void EvictionOrder::Refresh() {
+  for (const SeqId id : changed_) {
+    const auto it = groups_.find(id);
+    Group& group = it->second;
+    if (group.rank.size > 0) ranks_.erase(group.rank);
+    if (group.entries.empty()) {
+      groups_.erase(it);
+      continue;
+    }
+    group.rank = {group.entries.size(), group.entries.begin()->last_use, id};
+    group.changed = false;
+    ranks_.insert(group.rank);
+  }
+  changed_.clear();
+}
+
+SeqId EvictionOrder::Lowest() {
   if (!redundant_.empty()) return redundant_.begin()->id;
+  Refresh();
   if (ranks_.empty()) return -1;
-  return groups_.find(ranks_.begin()->group)->second.begin()->id;
+  return groups_.find(ranks_.begin()->group)->second.entries.begin()->id;
 }
 
 }  // namespace espalier

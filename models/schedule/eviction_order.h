@@ -16,6 +16,7 @@
 
 #include <cstdint>
 #include <tuple>
+#include <vector>
 
 #include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
@@ -42,26 +43,30 @@ class EvictionOrder {
   void Insert(const Entry& entry);
   void Erase(const Entry& entry);  // one that was inserted
   // The sequence to go first; -1: none may.
-  SeqId Lowest() const;
+  SeqId Lowest();
 
  private:
-  using Group = absl::btree_set<Entry>;
   struct Rank {  // of a group among the others
-    size_t size;
-    int64_t last_use;
-    SeqId group;
+    size_t size = 0;
+    int64_t last_use = 0;
+    SeqId group = kEmptySeq;
     bool operator<(const Rank& other) const {
       return std::tie(other.size, last_use, group) <
              std::tie(size, other.last_use, other.group);
     }
   };
-  static Rank RankOf(SeqId id, const Group& group) {
-    return {group.size(), group.begin()->last_use, id};
-  }
+  struct Group {
+    absl::btree_set<Entry> entries;
+    Rank rank;             // as it stands in ranks_, if size > 0
+    bool changed = false;  // and in changed_
+  };
+  void Changed(SeqId id, Group& group);
+  void Refresh();
 
-  Group redundant_;
-  absl::flat_hash_map<SeqId, Group> groups_;  // none is empty
+  absl::btree_set<Entry> redundant_;
+  absl::flat_hash_map<SeqId, Group> groups_;
   absl::btree_set<Rank> ranks_;
+  std::vector<SeqId> changed_;
 };
 
 }  // namespace espalier
