@@ -304,8 +304,8 @@ absl::Status GgufParser::MeasureTensor(uint32_t type, GgufTensor& tensor) {
   const GgufBlock block = BlockOf(type);
   if (block.elements == 0) {
     return Bad(what, ": found ", GgufTensorTypeName(type),
-               ", supported: F32, F16, BF16, Q8_0, Q4_0, Q6_K; convert the "
-               "model to one of these");
+               ", supported: ", ReadableGgufTypes(),
+               "; convert the model to one of these");
   }
   tensor.type = static_cast<GgufTensorType>(type);
   uint64_t bytes = static_cast<uint64_t>(block.bytes);

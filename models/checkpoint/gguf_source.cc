@@ -88,14 +88,9 @@ Storage StorageOf(GgufTensorType type) {
       return Storage::kFp16;
     case GgufTensorType::kBF16:
       return Storage::kBf16;
-    case GgufTensorType::kQ8_0:
-      return Storage::kQ8_0;
-    case GgufTensorType::kQ4_0:
-      return Storage::kQ4_0;
-    case GgufTensorType::kQ6_K:
-      return Storage::kQ6_K;
+    default:
+      return Storage::kQuantised;
   }
-  return Storage::kFp32;
 }
 
 bool IsQueryOrKey(Part part) {

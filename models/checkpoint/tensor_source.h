@@ -77,7 +77,7 @@ bool IsLayerPart(Part part);
 bool IsMatrix(Part part);
 
 // How a part is stored.
-enum class Storage : uint8_t { kFp32, kFp16, kBf16, kQ8_0, kQ4_0, kQ6_K };
+enum class Storage : uint8_t { kFp32, kFp16, kBf16, kQuantised };
 
 class TensorSource {
  public:

@@ -186,7 +186,7 @@ TEST(GgufTest, DamagedTensorsAreRefused) {
   ExpectRefused(entry({16}, 0, 64), "truncated");
   ExpectRefused(entry({16}, 0, ~uint64_t{31}), "truncated");
   ExpectRefused(entry({1}, 0, 8), "multiple of 32 bytes");
-  ExpectRefused(entry({256}, 12, 0), "found Q4_K, supported: F32");
+  ExpectRefused(entry({256}, 16, 0), "found IQ2_XXS, supported: F32");
   ExpectRefused(entry({32}, 99, 0), "found type 99");
 
   GgufBuilder twice;
@@ -251,6 +251,42 @@ float Element(GgufTensorType type, const std::string& block, size_t i) {
       const size_t bit = 16 + 8 * (i % 16) + 4 * (i / 16);
       return half(0) * (static_cast<float>(BitsAt(block, bit, 4)) - 8.0f);
     }
+    case GgufTensorType::kQ4_1:
+      return half(0) * static_cast<float>(
+                           BitsAt(block, 32 + 8 * (i % 16) + 4 * (i / 16), 4)) +
+             half(2);
+    case GgufTensorType::kQ5_0:
+      return half(0) * (static_cast<float>(
+                            BitsAt(block, 48 + 8 * (i % 16) + 4 * (i / 16), 4) |
+                            BitsAt(block, 16 + i, 1) << 4) -
+                        16.0f);
+    case GgufTensorType::kQ5_1:
+      return half(0) * static_cast<float>(
+                           BitsAt(block, 64 + 8 * (i % 16) + 4 * (i / 16), 4) |
+                           BitsAt(block, 32 + i, 1) << 4) +
+             half(2);
+    case GgufTensorType::kQ4_K:
+    case GgufTensorType::kQ5_K: {
+      const bool five = type == GgufTensorType::kQ5_K;
+      const size_t j = i / 32, l = i % 32;
+      // 6 bits each: bytes 4..7 scales and 8..11 minima of the first four, of
+      // the last four the lower bits in 12..15, the upper in 4..11.
+      uint32_t scale, low;
+      if (j < 4) {
+        scale = BitsAt(block, 8 * (4 + j), 6);
+        low = BitsAt(block, 8 * (8 + j), 6);
+      } else {
+        scale = BitsAt(block, 8 * (8 + j), 4) | BitsAt(block, 8 * j + 6, 2)
+                                                    << 4;
+        low = BitsAt(block, 8 * (8 + j) + 4, 4) |
+              BitsAt(block, 8 * (4 + j) + 6, 2) << 4;
+      }
+      uint32_t q = BitsAt(
+          block, 8 * ((five ? 48 : 16) + 32 * (j / 2) + l) + 4 * (j % 2), 4);
+      if (five) q |= BitsAt(block, 8 * (16 + l) + j, 1) << 4;
+      return half(0) * static_cast<float>(scale) * static_cast<float>(q) -
+             half(2) * static_cast<float>(low);
+    }
     case GgufTensorType::kQ6_K: {
       const size_t part = i / 128, k = i % 128 / 32, l = i % 32;
       const size_t low = 8 * (64 * part + 32 * (k % 2) + l) + 4 * (k / 2);
@@ -268,7 +304,9 @@ float Element(GgufTensorType type, const std::string& block, size_t i) {
 TEST(GgufTest, BlocksAreReadByTheirDefinition) {
   RandomStream random(StreamKey(3, 0, 0, Purpose::kTest));
   for (const GgufTensorType type :
-       {GgufTensorType::kQ8_0, GgufTensorType::kQ4_0, GgufTensorType::kQ6_K}) {
+       {GgufTensorType::kQ8_0, GgufTensorType::kQ4_0, GgufTensorType::kQ4_1,
+        GgufTensorType::kQ5_0, GgufTensorType::kQ5_1, GgufTensorType::kQ4_K,
+        GgufTensorType::kQ5_K, GgufTensorType::kQ6_K}) {
     const GgufBlock block = BlockOf(static_cast<uint32_t>(type));
     const auto bytes = static_cast<size_t>(block.bytes);
     const auto elements = static_cast<size_t>(block.elements);
