@@ -36,6 +36,9 @@ struct EngineOptions {
   // Checkpoints that write beside the policy, with its tokenizer, for methods
   // that choose among several models: their roles second, planner, prover.
   std::vector<std::string> more_policies = {};
+  // What models run on: "cpu"; in a program with LibTorch also "cuda",
+  // "cuda:1", and "torch-cpu", which computes the same on the processor.
+  std::string device = "cpu";
   int threads = 0;                      // 0: one a core
   int live = 32;                        // searches under way at once
   int64_t kv_bytes = int64_t{2} << 30;  // key/value memory of each trunk

@@ -19,7 +19,6 @@
 #include "models/cpu/cpu_trunk.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "models/cpu/forward_step.h"
@@ -75,30 +74,12 @@ void CpuTrunk::Logits(const float* hidden, int n, float* logits,
 }
 
 void CpuTrunk::Head(const float* hidden, int n, float* out) {
-  const size_t d = static_cast<size_t>(net_.config.hidden_size);
-  const size_t labels = net_.head.size() / d;
-  ESP_CHECK(labels > 0);
-  for (size_t r = 0; r < static_cast<size_t>(n); ++r) {
-    for (size_t label = 0; label < labels; ++label) {
-      double sum = net_.head_bias.empty() ? 0 : net_.head_bias[label];
-      for (size_t i = 0; i < d; ++i) {
-        sum +=
-            static_cast<double>(hidden[r * d + i]) * net_.head[label * d + i];
-      }
-      out[r * labels + label] = static_cast<float>(sum);
-    }
-  }
+  net_.head.Apply(hidden, n, out);
 }
 
 void CpuTrunk::Rewards(const float* hidden, int n, LevelScores* scores) {
   ESP_CHECK(net_.config.reward_head);
-  std::vector<float> out(static_cast<size_t>(n) * 2);
-  Head(hidden, n, out.data());
-  const auto logistic = [](float x) { return 1 / (1 + std::exp(-x)); };
-  for (size_t r = 0; r < static_cast<size_t>(n); ++r) {
-    scores[r] = {.step = logistic(out[2 * r]),
-                 .path = logistic(out[2 * r + 1])};
-  }
+  net_.head.Rewards(hidden, n, scores);
 }
 
 }  // namespace espalier

@@ -39,8 +39,7 @@ class Packer {
     net.positions = Vector(Part::kPositions, 0);
     net.final_norm = Vector(Part::kFinalNorm, 0);
     net.final_norm_bias = Vector(Part::kFinalNormBias, 0);
-    net.head = Vector(Part::kHead, 0);
-    net.head_bias = Vector(Part::kHeadBias, 0);
+    net.head = ReadLabelHead(source_);
     net.bytes = Bytes(net);
     return net;
   }

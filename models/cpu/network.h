@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "models/checkpoint/tensor_source.h"
+#include "models/cpu/label_head.h"
 #include "models/kernels/kernel_path.h"
 #include "src/base/executor.h"
 
@@ -45,8 +46,8 @@ struct Network {
   std::vector<float> positions;        // [context, d]
   std::vector<NetworkLayer> layers;
   std::vector<float> final_norm, final_norm_bias;  // [d]
-  std::vector<float> head, head_bias;              // [labels, d], [labels]
-  int64_t bytes = 0;                               // of all matrices
+  LabelHead head;
+  int64_t bytes = 0;  // of all matrices
 };
 
 }  // namespace espalier

@@ -3,7 +3,8 @@
 // Rows are computed by kernels whose additions have one order that depends on
 // the row alone, so a row's bits do not depend on the batch, the number of
 // threads, on which pages are shared, or on whether its tokens came one by one
-// (decode) or in a chunk (prefill).
+// (decode) or in a chunk (prefill). That is said of the device "cpu"; what
+// LibTorch computes (models/torch) is equal within rounding.
 //
 // Thread-compatible: one Forward at a time; it spreads its work over the
 // executor's threads itself.
@@ -46,6 +47,8 @@ enum class WeightChoice : uint8_t {
 };
 
 struct TrunkOptions {
+  // "cpu", "cuda", "cuda:1" or "torch-cpu" (load_trunk.h).
+  std::string device = "cpu";
   WeightChoice weights = WeightChoice::kAuto;
   // Portable kernels with fp32 activations even where the machine has better.
   bool plain_kernels = false;
@@ -58,7 +61,9 @@ struct TrunkOptions {
 
 class Trunk {
  public:
-  // Loads a Hugging Face folder or a GGUF file.
+  // Loads a Hugging Face folder or a GGUF file. InvalidArgument for a device
+  // that there is not, FailedPrecondition for one that this program or machine
+  // lacks.
   static absl::StatusOr<std::unique_ptr<Trunk>> Load(
       const std::string& path, const TrunkOptions& options = {});
   virtual ~Trunk() = default;

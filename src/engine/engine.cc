@@ -25,7 +25,8 @@ class LocalEngine : public Engine {
       : options_(options), executor_(options.threads) {}
 
   absl::Status Load() {
-    const LoadOptions load = {.kv_bytes = options_.kv_bytes,
+    const LoadOptions load = {.device = options_.device,
+                              .kv_bytes = options_.kv_bytes,
                               .weights = options_.weights};
     ESP_ASSIGN_OR_RETURN(policy_, LoadModel(options_.policy, load, executor_));
     models_ = {policy_.backend.get(), policy_.tokenizer.get(),

@@ -26,7 +26,8 @@ absl::StatusOr<LoadedModel> LoadModel(const std::string& path,
   ESP_ASSIGN_OR_RETURN(const WeightChoice weights,
                        ParseWeights(options.weights));
   ESP_ASSIGN_OR_RETURN(model.trunk,
-                       Trunk::Load(path, {.weights = weights,
+                       Trunk::Load(path, {.device = options.device,
+                                          .weights = weights,
                                           .kv_bytes = options.kv_bytes,
                                           .executor = &executor}));
   ESP_ASSIGN_OR_RETURN(model.tokenizer, Tokenizer::Load(path));

@@ -27,6 +27,8 @@ struct LoadedModel {
 };
 
 struct LoadOptions {
+  // "cpu", "cuda", "cuda:1" or "torch-cpu" (models/cpu/load_trunk.h).
+  std::string device = "cpu";
   int64_t kv_bytes = int64_t{2} << 30;
   // "auto", "fp32", "bf16", "int8" or "int4" (TrunkOptions::weights).
   std::string weights = "auto";
