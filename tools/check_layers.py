@@ -34,7 +34,8 @@ MIRRORS = {
     "eval": "src/eval", "tools": "tools",
 }
 TORCH_FOLDERS = [
-    "models/net", "src/learn", "tests/net", "tests/learn", "tools/learn",
+    "models/net", "models/torch", "src/learn", "tests/net", "tests/learn",
+    "tools/learn",
     "bench/learn",
 ]
 TORCH_HEADER = re.compile(r"^(torch|ATen|c10|caffe2)/")

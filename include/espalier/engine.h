@@ -7,7 +7,8 @@
 //   std::cout << result.answer << "\n";
 //
 // The same seed gives the same trees and answers whatever `threads` and `live`
-// are. An engine is externally synchronised: one Solve or SolveAll at a time.
+// are (on the device "cpu"; on others sums may be rounded otherwise). An engine
+// is externally synchronised: one Solve or SolveAll at a time.
 #ifndef ESPALIER_ENGINE_H_
 #define ESPALIER_ENGINE_H_
 

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "models/cpu/load_trunk.h"
 #include "models/prompt/chat_template.h"
 #include "search/parts/stop.h"
 #include "src/base/status_macros.h"
@@ -47,6 +48,7 @@ void AddModelFlags(CLI::App& app, ModelFlags& flags) {
                  "among several, as ab_mcts_a:models=2")
       ->delimiter(',')
       ->expected(1, 3);
+  AddDeviceFlag(app, flags.device);
   app.add_option("--threads", flags.threads, "Threads; 0: one a core")
       ->capture_default_str()
       ->check(CLI::Range(0, 1024));
@@ -60,12 +62,26 @@ void AddModelFlags(CLI::App& app, ModelFlags& flags) {
   AddWeightsFlag(app, flags.weights);
 }
 
+void AddDeviceFlag(CLI::App& app, std::string& device) {
+  app.add_option("--device", device,
+                 "What models run on: cpu, cuda (the first GPU), cuda:N, or "
+                 "torch-cpu (what cuda computes, on the processor); all but "
+                 "cpu through LibTorch")
+      ->capture_default_str()
+      ->check(CLI::Validator(
+          [](const std::string& text) {
+            return std::string(ParseDevice(text).status().message());
+          },
+          "DEVICE"));
+}
+
 void AddWeightsFlag(CLI::App& app, std::string& weights) {
-  app.add_option("--weights", weights,
-                 "What weights are kept as: auto (as stored; fp16 and "
-                 "quantised ones as bf16), fp32, bf16, int8 (half of bf16's "
-                 "memory, twice its speed where one text decodes), int4 (half "
-                 "of int8's memory; rounds more)")
+  app.add_option(
+         "--weights", weights,
+         "What weights are kept as: auto (as stored; fp16 and "
+         "quantised ones as bf16), fp32, bf16, int8 (half of bf16's "
+         "memory, twice its speed where one text decodes; on cpu), int4 "
+         "(half of int8's memory, rounds more; on cpu)")
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "fp32", "bf16", "int8", "int4"}));
 }
@@ -167,6 +183,7 @@ absl::StatusOr<EngineOptions> ResolveModels(const ModelFlags& flags,
   EngineOptions options{.policy = flags.model,
                         .critic = flags.reward_model,
                         .more_policies = flags.more_models,
+                        .device = flags.device,
                         .threads = flags.threads,
                         .live = flags.live,
                         .kv_bytes = int64_t{flags.kv_mib} << 20,

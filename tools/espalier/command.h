@@ -45,12 +45,14 @@ struct ModelFlags {
   std::string model;
   std::string reward_model;
   std::vector<std::string> more_models;
+  std::string device = "cpu";
   int threads = 0;
   int live = 32;
   int kv_mib = 2048;
   std::string weights = "auto";
 };
-// --weights, of every command that loads a model.
+// --device and --weights, of every command that loads a model.
+void AddDeviceFlag(CLI::App& app, std::string& device);
 void AddWeightsFlag(CLI::App& app, std::string& weights);
 void AddModelFlags(CLI::App& app, ModelFlags& flags);
 // How many models may write.

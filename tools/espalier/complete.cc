@@ -35,6 +35,7 @@ struct CompleteFlags {
   StopRule stop{.delimiter = "", .max_tokens = 256};
   uint64_t seed = 0;
   bool json = false;
+  std::string device = "cpu";
   int threads = 0;
   int kv_mib = 2048;
   std::string weights = "auto";
@@ -223,7 +224,8 @@ absl::Status RunComplete(const CompleteFlags& flags) {
   Executor executor(flags.threads);
   ESP_ASSIGN_OR_RETURN(LoadedModel model,
                        LoadModel(flags.model,
-                                 {.kv_bytes = int64_t{flags.kv_mib} << 20,
+                                 {.device = flags.device,
+                                  .kv_bytes = int64_t{flags.kv_mib} << 20,
                                   .weights = flags.weights},
                                  executor));
   ESP_ASSIGN_OR_RETURN(const std::vector<int32_t> prompt,
@@ -336,6 +338,7 @@ void AddComplete(CLI::App& app, RunFunction& run) {
       ->capture_default_str()
       ->check(CLI::Range(0, 1024))
       ->needs(json);
+  AddDeviceFlag(app, flags->device);
   app.add_option("--threads", flags->threads, "Threads; 0: one a core")
       ->capture_default_str()
       ->check(CLI::Range(0, 1024));

@@ -26,6 +26,7 @@ struct ScoreFlags {
   bool control_tokens = false;
   ScoreTextOptions windows;
   bool json = false;
+  std::string device = "cpu";
   int threads = 0;
   int kv_mib = 2048;
   std::string weights = "auto";
@@ -71,7 +72,8 @@ absl::Status RunScore(const ScoreFlags& flags) {
   Executor executor(flags.threads);
   ESP_ASSIGN_OR_RETURN(LoadedModel model,
                        LoadModel(flags.model,
-                                 {.kv_bytes = int64_t{flags.kv_mib} << 20,
+                                 {.device = flags.device,
+                                  .kv_bytes = int64_t{flags.kv_mib} << 20,
                                   .weights = flags.weights},
                                  executor));
   ESP_ASSIGN_OR_RETURN(const std::string text,
@@ -134,6 +136,7 @@ void AddScore(CLI::App& app, RunFunction& run) {
       ->capture_default_str()
       ->check(CLI::Range(0, 1 << 24));
   app.add_flag("--json", flags->json, "One JSON object with every token");
+  AddDeviceFlag(app, flags->device);
   app.add_option("--threads", flags->threads, "Threads; 0: one a core")
       ->capture_default_str()
       ->check(CLI::Range(0, 1024));

@@ -1,10 +1,12 @@
-// espalier-learn: trains models. A program of its own, because it needs
-// LibTorch and `espalier` does not.
+// espalier-learn: trains models, and runs espalier's subcommands with models on
+// the devices of LibTorch. A program of its own, because `espalier` does
+// without LibTorch.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <functional>
 #include <limits>
+#include <set>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -13,6 +15,7 @@
 #include "src/base/status_macros.h"
 #include "src/learn/trainer.h"
 #include "src/learn/zoo.h"
+#include "tools/espalier/commands.h"
 #include "tools/learn/model_card.h"
 #include "tools/learn/self_train.h"
 #include "tools/learn/train.h"
@@ -230,4 +233,11 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace espalier
 
-int main(int argc, char** argv) { return espalier::Main(argc, argv); }
+int main(int argc, char** argv) {
+  const std::set<std::string> own = {"bench", "zoo", "zoo-data", "train",
+                                     "self-train"};
+  if (argc > 1 && argv[1][0] != '-' && own.count(argv[1]) == 0) {
+    return espalier::RunCommands(argc, argv);
+  }
+  return espalier::Main(argc, argv);
+}

@@ -1,0 +1,94 @@
+#include "tools/espalier/commands.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "src/base/text.h"
+#include "src/base/version.h"
+#include "tools/espalier/command.h"
+
+namespace espalier {
+namespace {
+
+struct Command {
+  const char* name;
+  const char* summary;
+  AddCommand add;
+  CLI::App* app = nullptr;
+  RunFunction run = {};
+};
+
+}  // namespace
+
+int RunCommands(int argc, char** argv) {
+  CLI::App app(
+      "Espalier makes language models reason by search.\n\n"
+      "  espalier solve \"Ann has 23 shells. She finds 48 more. How many "
+      "shells does Ann have?\"\n"
+      "  espalier eval --set stories:hard --methods majority,beam "
+      "--budget-tokens 300,600\n");
+  app.set_version_flag("--version", VersionText());
+  app.require_subcommand(1);
+  app.failure_message(CLI::FailureMessage::simple);
+  Command commands[] = {
+      {"solve", "Answer a question by search", &AddSolve},
+      {"eval", "Compare methods at equal token budgets on a problem set",
+       &AddEval},
+      {"generate", "Search a problem set and record every search",
+       &AddGenerate},
+      {"complete", "Sample continuations of a text", &AddComplete},
+      {"score", "Log-probability of every token of a text, and perplexity",
+       &AddScore},
+      {"export", "Write training sets from recorded searches", &AddExport},
+      {"replay", "Grow recorded searches again and compare", &AddReplay},
+      {"db", "Look into a run database: info, sql, prune, upgrade", &AddDb},
+      // Listed here; espalier-learn has its options.
+      {"train", "Train a policy or a reward model on recorded searches",
+       [](CLI::App&, RunFunction&) {}},
+      {"self-train", "Rounds of search, training and a gate",
+       [](CLI::App&, RunFunction&) {}},
+      {"report", "Draw what trainings did: losses, other metrics, rounds",
+       &AddReport},
+      {"steps", "Measure next steps and the reward model's verdicts on them",
+       &AddSteps},
+      {"problems", "Print problems of a set", &AddProblems},
+      {"tokenize", "Text to token ids and back, with a checkpoint's tokenizer",
+       &AddTokenize},
+      {"methods", "List search methods and their options", &AddMethods},
+      {"doctor", "Check this machine and say what to mend", &AddDoctor},
+  };
+  for (Command& command : commands) {
+    command.app = app.add_subcommand(command.name, command.summary);
+    command.add(*command.app, command.run);
+  }
+  if (argc > 1 && argv[1][0] != '-') {
+    std::vector<std::string> names;
+    for (const Command& command : commands) names.push_back(command.name);
+    if (std::find(names.begin(), names.end(), argv[1]) == names.end()) {
+      std::fprintf(stderr, "espalier: %s\n",
+                   UnknownName("command", argv[1], names).c_str());
+      return 2;
+    }
+  }
+  CLI11_PARSE(app, argc, argv);
+  for (const Command& command : commands) {
+    if (!command.app->parsed()) continue;
+    absl::Status status;
+    try {
+      status = command.run();
+    } catch (const std::exception& e) {
+      status = absl::InternalError(e.what());
+    }
+    if (status.ok()) return 0;
+    std::fprintf(stderr, "espalier %s: %s\n", command.name,
+                 std::string(status.message()).c_str());
+    return absl::IsCancelled(status) ? 130 : 1;
+  }
+  return 0;
+}
+
+}  // namespace espalier
