@@ -5,7 +5,7 @@
 namespace espalier {
 namespace {
 
-// A batch may compute so many times what its units need.
+// A batch may compute so many times what each of its units needs.
 constexpr int kMostPadding = 2;
 
 struct Unit {
@@ -120,15 +120,16 @@ class Planner {
   size_t BatchEnd(size_t begin) const {
     const int rows = units_[begin].rows;
     int pages = 0;
-    int64_t needed = 0;
+    int64_t smallest = units_[begin].area();
     size_t end = begin;
     for (; end < units_.size(); ++end) {
       pages = std::max(pages, units_[end].pages);
-      needed += units_[end].area();
-      const int64_t count = static_cast<int64_t>(end - begin) + 1;
-      if (end > begin &&
-          (count * rows * pages > kMostPadding * needed ||
-           BatchBytes(count, rows, pages) > limits_.most_bytes)) {
+      smallest = std::min(smallest, units_[end].area());
+      const int64_t bytes =
+          BatchBytes(static_cast<int64_t>(end - begin) + 1, rows, pages);
+      const bool padded = int64_t{rows} * pages > kMostPadding * smallest;
+      if (end > begin && (bytes > limits_.most_bytes ||
+                          (padded && bytes > limits_.small_bytes))) {
         break;
       }
     }

@@ -34,6 +34,9 @@ struct AttentionLimits {
   int64_t row_key_bytes = 1;  // scratch of one row and one key, all heads
   int64_t key_bytes = 1;      // scratch of one gathered key and value
   int64_t most_bytes = int64_t{64} << 20;  // of a batch
+  // Batches of so few bytes are padded rather than parted: starting another
+  // costs more.
+  int64_t small_bytes = 0;
 };
 
 // `units` rectangles of `rows` rows and `pages` pages. Padding repeats a

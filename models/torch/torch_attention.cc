@@ -11,6 +11,10 @@ constexpr double kUnseen = -1e30;
 // long batches whole.
 constexpr int64_t kHostScratch = int64_t{32} << 20;
 constexpr int64_t kDeviceScratch = int64_t{512} << 20;
+// What memory gives in the time that a batch's operations take to start, some
+// 10 and 50 us.
+constexpr int64_t kHostSmall = int64_t{128} << 10;
+constexpr int64_t kDeviceSmall = int64_t{16} << 20;
 
 }  // namespace
 
@@ -23,6 +27,7 @@ AttentionLimits LimitsFor(const TrunkConfig& c, at::Device device,
   limits.row_key_bytes = c.heads * (8 + element);
   limits.key_bytes = 2 * element * c.kv_heads * c.head_dim;
   limits.most_bytes = device.is_cpu() ? kHostScratch : kDeviceScratch;
+  limits.small_bytes = device.is_cpu() ? kHostSmall : kDeviceSmall;
   return limits;
 }
 

@@ -101,6 +101,7 @@ TEST(AttentionPlanTest, EachRowSeesEachKeyOfItsPathOnce) {
     limits.row_key_bytes = 4;
     limits.key_bytes = 16;
     limits.most_bytes = seed % 2 == 0 ? 5000 : 10000000;
+    limits.small_bytes = seed % 5 == 0 ? 100000 : 0;
     const AttentionPlan plan = PlanAttention(forest.segments, limits);
     int64_t row = 0;
     for (const Segment& s : forest.segments) {
