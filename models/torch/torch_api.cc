@@ -10,7 +10,7 @@ absl::StatusOr<at::Device> FindDevice(const DeviceName& name) {
   if (name.kind != "cuda") return at::Device(at::kCPU);
   const std::string version =
       absl::StrCat("LibTorch ", TORCH_VERSION_MAJOR, ".", TORCH_VERSION_MINOR);
-  if (!at::hasCUDA()) {
+  if (!torch::cuda::is_available()) {
     return absl::FailedPreconditionError(absl::StrCat(
         "device cuda: this ", version,
         " is built without CUDA, or the machine has no GPU that its driver "
