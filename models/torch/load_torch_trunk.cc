@@ -1,6 +1,7 @@
 // Registers what loads trunks for the devices of LibTorch.
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_format.h"
 #include "models/checkpoint/memory_fit.h"
@@ -36,8 +37,10 @@ absl::StatusOr<std::unique_ptr<Trunk>> LoadOntoGpu(const TensorSource& source,
     const c10::InferenceMode inference;
     auto trunk = std::make_unique<TorchTrunk>(
         TorchNetwork::Load(source, device, dtype), plan.keys_and_values);
+    std::vector<at::Tensor> taken;  // both at a time
     for (const int64_t bytes : {plan.keys_and_values, plan.working}) {
-      at::empty({bytes}, at::TensorOptions().dtype(at::kByte).device(device));
+      taken.push_back(at::empty(
+          {bytes}, at::TensorOptions().dtype(at::kByte).device(device)));
     }
     return trunk;
   } catch (const c10::Error& error) {
@@ -52,11 +55,12 @@ absl::StatusOr<std::unique_ptr<Trunk>> LoadOntoGpu(const TensorSource& source,
 
 absl::StatusOr<std::unique_ptr<Trunk>> LoadTorchTrunk(
     const std::string& path, const TrunkOptions& options) {
-  if (options.weights == WeightChoice::kInt8) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("weights int8 on device ", options.device,
-                     ": expected auto, bf16 or fp32 there; int8 weights are "
-                     "for the device cpu"));
+  if (options.weights == WeightChoice::kInt8 ||
+      options.weights == WeightChoice::kInt4) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "weights int8 or int4 on device ", options.device,
+        ": expected auto, bf16 or fp32 there; rounded weights are for the "
+        "device cpu"));
   }
   ESP_ASSIGN_OR_RETURN(const DeviceName name, ParseDevice(options.device));
   ESP_ASSIGN_OR_RETURN(const at::Device device, FindDevice(name));

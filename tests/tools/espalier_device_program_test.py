@@ -52,7 +52,7 @@ class DeviceTest(ProgramTest):
         # The device cpu needs nobody.
         result = subprocess.run(
             [alone, "solve", STORY, "--device", "cpu"], capture_output=True,
-            text=True, timeout=60, check=False,
+            text=True, timeout=300, check=False,
             env=dict(os.environ, ESPALIER_ZOO=ZOO))
         self.assertEqual(result.returncode, 0, result.stderr)
 

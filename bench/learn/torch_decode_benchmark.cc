@@ -1,0 +1,88 @@
+// Tokens a second of the trunk over LibTorch's operations, on Llamas of 5 M
+// and, on a GPU, 100 M parameters with random bf16 weights:
+//
+//   torch_decode_benchmark --benchmark_filter=Decode     # rows, keys each
+//   torch_decode_benchmark --benchmark_filter=Branches   # 32 on one prompt
+//
+// A GPU's rows are there where LibTorch finds one. decode_benchmark has the
+// same of the device "cpu".
+#include <ATen/ATen.h>
+#include <c10/core/InferenceMode.h>
+
+#include <memory>
+#include <string>
+
+#include "benchmark/benchmark.h"
+#include "models/torch/torch_api.h"
+#include "models/torch/torch_network.h"
+#include "models/torch/torch_trunk.h"
+#include "tests/models/testing/paths.h"
+#include "tests/models/testing/random_source.h"
+
+namespace espalier {
+namespace {
+
+std::unique_ptr<TorchTrunk> Load(int millions, at::Device device) {
+  const c10::InferenceMode inference;
+  return std::make_unique<TorchTrunk>(
+      TorchNetwork::Load(RandomSource(millions == 5 ? Llama5M() : Llama100M()),
+                         device, at::kBFloat16),
+      /*reserve_bytes=*/0);
+}
+
+void SetRate(benchmark::State& state, int tokens) {
+  state.counters["tokens_per_s"] =
+      benchmark::Counter(tokens, benchmark::Counter::kIsIterationInvariantRate);
+}
+
+// A token of each of `rows` paths with as many keys each.
+void Decode(benchmark::State& state, int millions, at::Device device) {
+  const auto trunk = Load(millions, device);
+  const int rows = static_cast<int>(state.range(0));
+  const int position = static_cast<int>(state.range(1));
+  Executor executor(1);
+  Paths paths(*trunk, rows, position, 0, position + 1, executor);
+  for (auto _ : state) paths.Step(position);
+  SetRate(state, rows);
+}
+
+// 64 tokens of each of 32 branches on one prompt of 512, prefill included.
+void Branches(benchmark::State& state, int millions, at::Device device) {
+  const auto trunk = Load(millions, device);
+  const bool share = state.range(0) != 0;
+  Executor executor(1);
+  for (auto _ : state) {
+    Paths paths(*trunk, 32, 512, share ? 512 : 0, 576, executor);
+    for (int i = 0; i < 64; ++i) paths.Step(512 + i);
+  }
+  SetRate(state, 32 * 64);
+}
+
+void Register(int millions, const DeviceName& name) {
+  const auto device = FindDevice(name);
+  if (!device.ok()) return;
+  const std::string what =
+      absl::StrCat("/", millions, "M/", name.kind == "cuda" ? "cuda" : "cpu");
+  auto* decode = benchmark::RegisterBenchmark(("Decode" + what).c_str(), Decode,
+                                              millions, *device);
+  decode->UseRealTime()->Unit(benchmark::kMillisecond);
+  for (const int rows : {1, 8, 32, 64}) decode->Args({rows, 256});
+  benchmark::RegisterBenchmark(("Branches" + what).c_str(), Branches, millions,
+                               *device)
+      ->UseRealTime()
+      ->Unit(benchmark::kMillisecond)
+      ->ArgName("shared")
+      ->Arg(1)
+      ->Arg(0)
+      ->Iterations(1);
+}
+
+const bool kRegistered = [] {
+  Register(5, {.kind = "torch-cpu"});
+  Register(5, {.kind = "cuda"});
+  Register(100, {.kind = "cuda"});
+  return true;
+}();
+
+}  // namespace
+}  // namespace espalier
