@@ -90,7 +90,8 @@ class LibTorchTest(ProgramTest):
                      "--device", "torch-cpu")
         self.assertEqual(result.returncode, 1)
         self.assertIn("/no/such", result.stderr)
-        result = run("score", "--no-such-flag", "--device", "torch-cpu")
+        result = run("score", "--model", STORIES, "--no-such-flag", "--device",
+                     "torch-cpu")
         self.assertNotEqual(result.returncode, 0)
         self.assertIn("--no-such-flag", result.stderr)
 
