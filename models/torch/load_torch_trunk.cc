@@ -58,7 +58,8 @@ absl::StatusOr<std::unique_ptr<Trunk>> LoadTorchTrunk(
   if (options.weights == WeightChoice::kInt8 ||
       options.weights == WeightChoice::kInt4) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "weights int8 or int4 on device ", options.device,
+        "weights ", options.weights == WeightChoice::kInt8 ? "int8" : "int4",
+        " on device ", options.device,
         ": expected auto, bf16 or fp32 there; rounded weights are for the "
         "device cpu"));
   }
