@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "datasets/generators/stories.h"
+#include "datasets/generators/split.h"
 #include "src/base/check.h"
 
 namespace espalier {
@@ -17,16 +17,6 @@ constexpr int kMaxTarget = 100;
 const CountdownMove& PickMove(const std::vector<CountdownMove>& moves,
                               RandomStream& rng) {
   return moves[rng.Below(static_cast<uint32_t>(moves.size()))];
-}
-
-// Which seeds may use a puzzle: 0 tests, 1 choosing, 2 training.
-int ShareOfPuzzle(const CountdownPuzzle& puzzle) {
-  return static_cast<int>(
-      std::min<uint64_t>(StableHash(FormatCountdown(puzzle)) % 10, 2));
-}
-
-int ShareOfSeed(uint64_t seed) {
-  return seed >= kFirstTestSeed ? 0 : seed >= kFirstChoosingSeed ? 1 : 2;
 }
 
 // Writes one response line by line.
@@ -218,7 +208,7 @@ GradedProblem MakeCountdown(int numbers, uint64_t seed, uint64_t index) {
     }
     std::sort(puzzle.numbers.begin(), puzzle.numbers.end());
     puzzle.target = rng.Range(1, kMaxTarget);
-  } while (ShareOfPuzzle(puzzle) != ShareOfSeed(seed) ||
+  } while (!BelongsToSeed(FormatCountdown(puzzle), seed) ||
            !Solvable(puzzle.numbers, puzzle.target));
   GradedProblem out = CountdownProblem(puzzle, rng);
   out.problem.set = set;

@@ -4,10 +4,8 @@
 // of 1 to 100 that can be reached. Numbers and target are drawn anew until they
 // fit, so that all fitting puzzles are equally likely.
 //
-// Seeds are disjoint by rule, as for stories: below 1000 for training, 1000 to
-// 1999 for choosing, from 2000 on for tests. There are few puzzles of three
-// numbers, so the puzzles themselves are split too: one in ten belongs to
-// choosing, one in ten to tests, the others to training, whatever the seed.
+// There are few puzzles of three numbers, so the puzzles are split, not the
+// seeds alone (split.h).
 #ifndef ESPALIER_DATASETS_GENERATORS_COUNTDOWN_H_
 #define ESPALIER_DATASETS_GENERATORS_COUNTDOWN_H_
 

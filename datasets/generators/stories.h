@@ -9,9 +9,8 @@
 // stand between. The reference holds the answer and the expected lines
 // (datasets/tasks/story_lines.h).
 //
-// A story is a function of (band, seed, index). Seeds are disjoint by rule:
-// below 1000 for training, 1000 to 1999 for choosing anything (settings,
-// thresholds, bands), from 2000 on for tests whose figures are reported.
+// A story is a function of (band, seed, index). Seeds are disjoint by rule
+// (split.h).
 #ifndef ESPALIER_DATASETS_GENERATORS_STORIES_H_
 #define ESPALIER_DATASETS_GENERATORS_STORIES_H_
 
@@ -21,13 +20,11 @@
 #include <string>
 #include <string_view>
 
+#include "datasets/generators/split.h"
 #include "espalier/problem.h"
 #include "src/base/random.h"
 
 namespace espalier {
-
-inline constexpr uint64_t kFirstChoosingSeed = 1000;
-inline constexpr uint64_t kFirstTestSeed = 2000;
 
 struct StoryOptions {
   int min_steps = 3;  // changes of the quantity, the opening not counted

@@ -1,14 +1,14 @@
 #include "datasets/readers/problem_set.h"
 
-#include <algorithm>
+#include <array>
 #include <filesystem>
+#include <utility>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "datasets/generators/countdown.h"
-#include "datasets/generators/stories.h"
+#include "datasets/generators/generated_sets.h"
 #include "datasets/grade/grade.h"
-#include "nlohmann/json.hpp"
-#include "src/base/files.h"
+#include "src/base/json_text.h"
 #include "src/base/status_macros.h"
 #include "src/base/text.h"
 
@@ -17,53 +17,69 @@ namespace {
 
 constexpr int64_t kGeneratedDefault = 200;  // a minute's work for small models
 
-absl::StatusOr<GradedProblem> ParseLine(std::string_view line,
-                                        const std::string& place) {
-  const nlohmann::json object =
-      nlohmann::json::parse(line.begin(), line.end(), nullptr, false);
-  const auto error = [&](std::string_view what) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        place, ": ", AbslView(what),
-        "; expected an object {\"question\": \"...\", \"answer\": \"...\"}"));
-  };
-  if (object.is_discarded()) return error("not JSON");
-  if (!object.is_object()) return error("JSON, but not an object");
-  GradedProblem out;
-  const auto question = object.find("question");
-  if (question == object.end() || !question->is_string()) {
-    return error("no text under \"question\"");
+absl::Status ReadAll(SetReader& reader, ProblemSet& set) {
+  while (true) {
+    ESP_ASSIGN_OR_RETURN(std::optional<SetRecord> record, reader.Next());
+    if (!record) break;
+    set.problems.push_back(ToProblem(*std::move(record), set.name));
   }
-  out.problem.question = question->get<std::string>();
-  if (out.problem.question.find_first_not_of(" \t\r\n") == std::string::npos) {
-    return error("the question is empty");
-  }
-  const auto answer = object.find("answer");
-  if (answer != object.end() && answer->is_string()) {
-    std::string text = answer->get<std::string>();
-    const size_t mark = text.rfind("#### ");  // GSM8K
-    if (mark != std::string::npos) text = text.substr(mark + 5);
-    out.reference.answer = CanonicalAnswer(text);
-  } else if (answer != object.end() && answer->is_number()) {
-    out.reference.answer = CanonicalAnswer(answer->dump());
-  } else if (answer != object.end()) {
-    return error("\"answer\" is neither text nor a number");
-  }
-  return out;
+  set.notes = reader.report().Notes();
+  if (reader.kind() != nullptr) set.task = std::string(reader.kind()->task);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<ProblemSet> LoadFile(const std::string& path,
                                     const SetOptions& options) {
-  ESP_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
   ProblemSet set{.name = path, .task = "qa"};
-  ESP_ASSIGN_OR_RETURN(std::vector<GradedProblem> all,
-                       ParseQuestionLines(text, path));
-  const size_t begin = std::min(all.size(), static_cast<size_t>(options.first));
-  size_t end = all.size();
-  if (options.limit > 0) {
-    end = std::min(end, begin + static_cast<size_t>(options.limit));
+  ESP_ASSIGN_OR_RETURN(const auto reader, SetReader::Open(path, options));
+  ESP_RETURN_IF_ERROR(ReadAll(*reader, set));
+  return set;
+}
+
+// "stories:hard/2000/12" is problem 12 of seed 2000.
+absl::StatusOr<GradedProblem> GeneratedById(const GeneratedSet& set,
+                                            const std::string& id) {
+  const size_t last = id.rfind('/');
+  const size_t middle = last == std::string::npos || last == 0
+                            ? std::string::npos
+                            : id.rfind('/', last - 1);
+  uint64_t seed = 0;
+  uint64_t index = 0;
+  if (middle == std::string::npos || id.substr(0, middle) != set.name ||
+      !absl::SimpleAtoi(id.substr(middle + 1, last - middle - 1), &seed) ||
+      !absl::SimpleAtoi(id.substr(last + 1), &index)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "\"", id, "\" is no id of the set ", set.name, "; expected ", set.name,
+        "/SEED/INDEX, as ", set.name, "/2000/12"));
   }
-  set.problems.assign(all.begin() + static_cast<std::ptrdiff_t>(begin),
-                      all.begin() + static_cast<std::ptrdiff_t>(end));
+  return set.make(seed, index);
+}
+
+absl::StatusOr<ProblemSet> Generate(const GeneratedSet& generated,
+                                    const SetOptions& options) {
+  ProblemSet set{.name = generated.name, .task = generated.task};
+  if (options.shuffle || !options.columns.empty() || !options.kind.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        set.name,
+        ": a shuffle, columns and a kind are for files; the problems "
+        "of a generated set are drawn at random by its seed"));
+  }
+  int64_t count = options.limit > 0 ? options.limit : kGeneratedDefault;
+  if (!options.ids.empty()) {
+    const auto all = static_cast<int64_t>(options.ids.size());
+    count = std::max<int64_t>(0, all - options.first);
+    if (options.limit > 0) count = std::min(count, options.limit);
+  }
+  for (int64_t i = options.shard; i < count; i += options.shards) {
+    const auto index = static_cast<uint64_t>(options.first + i);
+    if (options.ids.empty()) {
+      set.problems.push_back(generated.make(options.seed, index));
+    } else {
+      ESP_ASSIGN_OR_RETURN(GradedProblem problem,
+                           GeneratedById(generated, options.ids[index]));
+      set.problems.push_back(std::move(problem));
+    }
+  }
   return set;
 }
 
@@ -71,64 +87,54 @@ absl::StatusOr<ProblemSet> LoadFile(const std::string& path,
 
 std::vector<std::string> SetNames() {
   std::vector<std::string> names;
-  for (const StoryBand& band : StoryBands()) {
-    names.push_back(absl::StrCat("stories:", AbslView(band.name)));
-  }
-  for (int count = 3; count <= 5; ++count) {
-    names.push_back(absl::StrCat("countdown:", count));
-  }
+  for (const GeneratedSet& set : GeneratedSets()) names.push_back(set.name);
   return names;
+}
+
+GradedProblem ToProblem(SetRecord record, const std::string& set) {
+  GradedProblem out;
+  out.problem = {std::move(record.id), set, std::move(record.question)};
+  out.reference.answer = ParseNumber(record.answer)
+                             ? CanonicalAnswer(record.answer)
+                             : std::move(record.answer);
+  // What a grader may need, not the texts that stand elsewhere.
+  constexpr std::array<std::string_view, 4> kElsewhere = {"question", "problem",
+                                                          "answer", "solution"};
+  for (const auto& [name, value] : record.fields.items()) {
+    if (std::find(kElsewhere.begin(), kElsewhere.end(), name) !=
+            kElsewhere.end() ||
+        value.is_null()) {
+      continue;
+    }
+    out.reference.fields[name] =
+        value.is_string() ? value.get<std::string>() : JsonText(value);
+  }
+  return out;
 }
 
 absl::StatusOr<std::vector<GradedProblem>> ParseQuestionLines(
     std::string_view text, const std::string& file) {
-  std::vector<GradedProblem> problems;
-  int64_t number = 0;
-  while (!text.empty()) {
-    const size_t end = text.find('\n');
-    std::string_view line = text.substr(0, end);
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    ++number;
-    if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
-    ESP_ASSIGN_OR_RETURN(GradedProblem problem,
-                         ParseLine(line, absl::StrCat(file, ":", number)));
-    problem.problem.id = absl::StrCat(file, ":", number);
-    problem.problem.set = file;
-    problems.push_back(std::move(problem));
-  }
-  if (problems.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(file, ": no problems in it; expected a JSON object with ",
-                     "\"question\" and \"answer\" a line"));
-  }
-  return problems;
+  ESP_ASSIGN_OR_RETURN(
+      const auto reader,
+      SetReader::Create(
+          MakeJsonLinesReader(ByteSource::FromText(std::string(text), file)),
+          file, {.strict = true}));
+  ProblemSet set{.name = file};
+  ESP_RETURN_IF_ERROR(ReadAll(*reader, set));
+  return std::move(set.problems);
 }
 
 absl::StatusOr<ProblemSet> LoadSet(const std::string& spec,
                                    const SetOptions& options) {
-  if (options.limit < 0 || options.first < 0) {
-    return absl::InvalidArgumentError(
-        "the limit and the first index of a set must not be negative");
+  ESP_RETURN_IF_ERROR(CheckSetOptions(options));
+  for (const GeneratedSet& set : GeneratedSets()) {
+    if (set.name == spec) return Generate(set, options);
   }
-  const int64_t count = options.limit > 0 ? options.limit : kGeneratedDefault;
-  ProblemSet set{.name = spec};
-  const std::vector<std::string> names = SetNames();
-  if (std::find(names.begin(), names.end(), spec) == names.end()) {
-    std::error_code error;
-    if (std::filesystem::exists(spec, error)) return LoadFile(spec, options);
-    return absl::NotFoundError(absl::StrCat(
-        UnknownName("set", spec, names), "; nor is there a file of this name"));
-  }
-  const std::string tail = spec.substr(spec.find(':') + 1);
-  set.task = spec.substr(0, spec.find(':'));
-  for (int64_t i = 0; i < count; ++i) {
-    const auto index = static_cast<uint64_t>(options.first + i);
-    set.problems.push_back(
-        set.task == "stories"
-            ? MakeStory(*FindStoryBand(tail), options.seed, index)
-            : MakeCountdown(tail[0] - '0', options.seed, index));
-  }
-  return set;
+  std::error_code error;
+  if (std::filesystem::exists(spec, error)) return LoadFile(spec, options);
+  return absl::NotFoundError(
+      absl::StrCat(UnknownName("set", spec, SetNames()),
+                   "; nor is there a file of this name"));
 }
 
 }  // namespace espalier

@@ -1,11 +1,11 @@
 // Problem sets by name or file.
 //
 //   LoadSet("stories:hard", {.limit = 100})
-//   LoadSet("gsm8k_test.jsonl", {})
+//   LoadSet("gsm8k_test.jsonl", {.shuffle = 7, .limit = 100})
 //
-// Names: stories:easy|middle|hard, countdown:3|4|5.
-// A file holds a JSON object a line with "question" and "answer", as plain
-// sets and GSM8K do; a GSM8K answer counts from its "#### " on.
+// Names: those of generated sets (datasets/generators/generated_sets.h), as
+// stories:hard or countdown:4. Files: as their publishers ship them
+// (set_reader.h), or a folder of them.
 #ifndef ESPALIER_DATASETS_READERS_PROBLEM_SET_H_
 #define ESPALIER_DATASETS_READERS_PROBLEM_SET_H_
 
@@ -15,21 +15,18 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "datasets/readers/set_reader.h"
 #include "espalier/problem.h"
 
 namespace espalier {
-
-struct SetOptions {
-  int64_t limit = 0;     // problems at most; 0: 200 of a generated set, all of
-                         // a file
-  uint64_t seed = 2000;  // of generated sets; from 2000 on for tests
-  int64_t first = 0;     // index of the first problem
-};
 
 struct ProblemSet {
   std::string name;
   std::string task;  // registered task that renders and grades it
   std::vector<GradedProblem> problems;
+  // What a user should know of the reading: records passed over, ids that are
+  // not there. Empty where all went well.
+  std::vector<std::string> notes;
 };
 
 // NotFound names the nearest set; InvalidArgument names file, line and what was
@@ -37,9 +34,13 @@ struct ProblemSet {
 absl::StatusOr<ProblemSet> LoadSet(const std::string& spec,
                                    const SetOptions& options);
 
-// Parses lines of a question file; `file` is named in errors.
+// Parses lines of a question file; `file` is named in errors. Strict.
 absl::StatusOr<std::vector<GradedProblem>> ParseQuestionLines(
     std::string_view text, const std::string& file);
+
+// `record` as a problem: an answer that is a number in canonical form, another
+// as it stands; its further columns under Reference::fields.
+GradedProblem ToProblem(SetRecord record, const std::string& set);
 
 // Names of the generated sets.
 std::vector<std::string> SetNames();

@@ -6,6 +6,7 @@
 #ifndef ESPALIER_PROBLEM_H_
 #define ESPALIER_PROBLEM_H_
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,9 @@ struct Problem {
 struct Reference {
   std::string answer;              // canonical gold answer, "" if unknown
   std::vector<std::string> steps;  // expected lines, where the task has them
+  // Further columns of a published record under their names ("test",
+  // "entry_point", "test_list", "level"): text as it is, other values as JSON.
+  std::map<std::string, std::string> fields;
 };
 
 struct GradedProblem {

@@ -1,0 +1,26 @@
+// JSON text from outside to a value, whatever the text holds.
+//
+//   ESP_ASSIGN_OR_RETURN(nlohmann::json object,
+//                        ParseJsonObject(line, "test.jsonl:12"));
+//
+// Beside what the grammar forbids, texts that are not UTF-8, nest deeper than
+// 128 or give one key of the outermost object twice are refused. A whole
+// number that 64 bits do not hold is kept as text, so that none of its digits
+// are lost. Stateless: thread-safe.
+#ifndef ESPALIER_DATASETS_READERS_PARSE_JSON_H_
+#define ESPALIER_DATASETS_READERS_PARSE_JSON_H_
+
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "nlohmann/json.hpp"
+
+namespace espalier {
+
+// InvalidArgument begins with `place` and names the column.
+absl::StatusOr<nlohmann::json> ParseJsonObject(std::string_view text,
+                                               std::string_view place);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_DATASETS_READERS_PARSE_JSON_H_

@@ -1,0 +1,81 @@
+// The kinds of problem sets, told by the columns of their records.
+//
+//   ESP_ASSIGN_OR_RETURN(const SetKind* kind, RecogniseKind(record.fields));
+//   ESP_ASSIGN_OR_RETURN(SetRecord problem, ReadAs(*kind, std::move(record)));
+//
+//   kind           columns that tell it              published as
+//   gsm8k          question, answer with "#### "     GSM8K
+//   math           problem, solution with \boxed{}   MATH, a file a problem
+//   math500        problem, answer, unique_id        MATH-500
+//   competition    problem, answer                   AIME, AMC
+//   svamp          Body, Question, Answer            SVAMP
+//   olympiadbench  question, final_answer            OlympiadBench
+//   humaneval      prompt, entry_point, test         HumanEval, HumanEval+
+//   mbpp           text or prompt, test_list         MBPP, its sanitized form
+//   game24         Puzzles                           Game of 24
+//   plain          question; answer where known      anything else
+//
+// Columns are found whatever the case of their names. Stateless functions:
+// thread-safe.
+#ifndef ESPALIER_DATASETS_READERS_SET_KIND_H_
+#define ESPALIER_DATASETS_READERS_SET_KIND_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "datasets/readers/record_reader.h"
+#include "nlohmann/json.hpp"
+
+namespace espalier {
+
+// A problem as its publisher has it.
+struct SetRecord {
+  std::string id;        // the publisher's; "" where the record has none
+  std::string place;     // "file:line"
+  std::string question;  // the whole text that is asked
+  std::string answer;    // the final answer alone, "" where unknown
+  // The worked solution or the program, "" where there is none.
+  std::string solution;
+  // All columns under their published names: "test", "entry_point",
+  // "test_list", "level", ...
+  nlohmann::json fields;
+};
+
+struct SetKind {
+  std::string_view name;
+  std::string_view task;  // registered task that renders and grades it
+  // Columns that a record must have; of "a|b" one. Those of a kind named
+  // earlier in SetKinds() decide.
+  std::vector<std::string_view> needs;
+  // Fills question, answer and solution; the returned text says what is wrong
+  // with the record, "" if nothing.
+  std::string (*read)(SetRecord& record);
+};
+
+const std::vector<SetKind>& SetKinds();
+
+// The kind of this name; NotFound names the nearest.
+absl::StatusOr<const SetKind*> FindKind(std::string_view name);
+
+// The first kind whose columns `fields` has. InvalidArgument lists the columns
+// and the remedies.
+absl::StatusOr<const SetKind*> RecogniseKind(const nlohmann::json& fields);
+
+// Reads a record of a set of that kind. InvalidArgument names the place and
+// what is missing or of a wrong type.
+absl::StatusOr<SetRecord> ReadAs(const SetKind& kind, Record record);
+
+// The value of `column` as text: text as it is, numbers as they are written, a
+// list's elements with ", " between; "" where there is none or it is null.
+// `column` may name a member of a member: "question.problem".
+std::string ColumnText(const nlohmann::json& fields, std::string_view column);
+
+// The value of `column`, or null.
+const nlohmann::json* FindColumn(const nlohmann::json& fields,
+                                 std::string_view column);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_DATASETS_READERS_SET_KIND_H_

@@ -1,0 +1,22 @@
+// Whether bytes are UTF-8, and if not, where they stop being so.
+//
+//   if (const auto at = FirstInvalidUtf8(line)) { ... byte *at is wrong ... }
+//
+// Stateless: thread-safe.
+#ifndef ESPALIER_SRC_BASE_UTF8_H_
+#define ESPALIER_SRC_BASE_UTF8_H_
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+namespace espalier {
+
+// The index of the first byte that begins no whole, shortest, allowed UTF-8
+// character (RFC 3629: no surrogates, nothing above U+10FFFF); nothing where
+// all of `text` is UTF-8.
+std::optional<size_t> FirstInvalidUtf8(std::string_view text);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_SRC_BASE_UTF8_H_

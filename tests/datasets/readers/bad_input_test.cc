@@ -1,0 +1,421 @@
+// Files that are damaged, odd or hostile: what is wrong is named by file and
+// line, `strict` stops there, otherwise the rest is read.
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <set>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "datasets/readers/labelled_steps.h"
+#include "datasets/readers/problem_set.h"
+#include "src/base/random.h"
+#include "src/base/utf8.h"
+#include "tests/datasets/data_files.h"
+
+namespace espalier {
+namespace {
+
+std::string Row(int i) {
+  return absl::StrCat("{\"question\": \"Q", i, "\", \"answer\": \"", i,
+                      "\"}\n");
+}
+
+std::string Rows(int n) {
+  std::string text;
+  for (int i = 1; i <= n; ++i) text += Row(i);
+  return text;
+}
+
+struct BadFile {
+  const char* what;
+  std::string name;
+  std::string text;
+  std::string place;  // "name:line" that the message names
+  std::string says;
+  int read;  // problems of it that are read all the same
+  int skipped;
+};
+
+std::vector<BadFile> BadFiles() {
+  const std::string zipped = Gzipped(Rows(5000));
+  std::string damaged = zipped;
+  damaged[damaged.size() - 6] ^= 0x55;  // the check sum
+  std::string deep = "{\"question\": ";
+  deep.append(1000000, '[');
+  return {
+      {"not JSON", "a.jsonl", Row(1) + "{\"question\": \n" + Row(3),
+       "a.jsonl:2", "not JSON at column 14", 2, 1},
+      {"a list", "b.jsonl", Row(1) + "\n[1]\n", "b.jsonl:3",
+       "expected a JSON object, found a value of type array", 1, 1},
+      {"wrong columns", "c.jsonl", Row(1) + "{\"q\": 1}\n" + Row(3),
+       "c.jsonl:2", "no column \"question\"", 2, 1},
+      {"wrong columns first", "d.jsonl", "{\"q\": 1}\n" + Row(2), "d.jsonl:1",
+       "no known kind of set has the columns \"q\"", 1, 1},
+      {"wrong type", "e.jsonl",
+       Row(1) + "{\"question\": {\"a\": 1}, \"answer\": 1}\n", "e.jsonl:2",
+       "question is empty or not text", 1, 1},
+      {"no mark in GSM8K", "f.jsonl",
+       "{\"question\": \"Q\", \"answer\": \"x\\n#### 1\"}\n"
+       "{\"question\": \"Q\", \"answer\": \"2\"}\n",
+       "f.jsonl:2", "no \"#### \"", 1, 1},
+      {"the same id twice", "g.jsonl",
+       "{\"id\": 1, \"question\": \"Q\"}\n{\"id\": 2, \"question\": \"Q\"}\n"
+       "{\"id\": 1, \"question\": \"R\"}\n",
+       "g.jsonl:3", "the id \"1\" stands in line 1 already", 2, 1},
+      {"the same key twice", "h.jsonl",
+       Row(1) + "{\"question\": \"a\", \"question\": \"b\"}\n", "h.jsonl:2",
+       "gives \"question\" twice", 1, 1},
+      {"a byte that is not UTF-8", "i.jsonl",
+       Row(1) + "{\"question\": \"\xFF\"}\n" + Row(3), "i.jsonl:2",
+       "byte 15 is not UTF-8 (0xff)", 2, 1},
+      {"half a surrogate", "j.jsonl", Row(1) + "{\"question\": \"\\ud800\"}\n",
+       "j.jsonl:2", "not JSON", 1, 1},
+      {"a NUL", "k.jsonl", Row(1) + std::string("\0\n", 2), "k.jsonl:2",
+       "not JSON", 1, 1},
+      {"a million brackets", "l.jsonl", Row(1) + deep + "\n" + Row(3),
+       "l.jsonl:2", "nests deeper than 128", 2, 1},
+      {"a million brackets in a list", "m.json",
+       "[" + deep + std::string(1000000, ']') + "}, {\"question\": \"Q\"}]",
+       "m.json:1", "nests deeper than 128", 1, 1},
+      {"truncated gzip", "n.jsonl.gz", zipped.substr(0, zipped.size() / 2),
+       "n.jsonl.gz:", "the gzip data ends too early", -1, 1},
+      {"damaged gzip", "o.jsonl.gz", damaged, "o.jsonl.gz:",
+       "the gzip data is damaged (incorrect data check)", -1, 1},
+      {"no gzip", "p.jsonl.gz", Rows(3), "p.jsonl.gz:1", "expected gzip data",
+       0, 0},
+      {"a list that breaks off", "q.json",
+       "[{\"question\": \"Q\"},\n{\"question\": \"R", "q.json:2",
+       "the file ends inside the value that begins in line 2", 1, 1},
+      {"a list without commas", "r.json",
+       "[{\"question\": \"Q\"}\n{\"question\": \"R\"}]", "r.json:2",
+       "expected a comma", 1, 1},
+      {"a number in a list", "s.json",
+       "[{\"question\": \"Q\"},\n7,\n{\"question\": \"R\"}]", "s.json:2",
+       "found a value of type number", 2, 1},
+      {"too few cells", "t.csv", "question,answer\nQ,1\nR\nS,3\n", "t.csv:3",
+       "the row has 1 cells, expected 2", 2, 1},
+      {"too many cells", "u.csv", "question,answer\nQ,1\nR, or S,2\n",
+       "u.csv:3", "a cell with commas needs quotes", 1, 1},
+      {"a quote that is never closed", "v.csv",
+       "question,answer\nQ,1\n\"R,2\nS,3\n", "v.csv:3",
+       "the quote that opens cell 1 is never closed", 1, 1},
+      {"text after a quote", "w.csv", "question,answer\nQ,1\n\"R\"x,2\nS,3\n",
+       "w.csv:3", "goes on after its closing quote", 2, 1},
+      {"a column named twice", "x.csv", "question,question\nQ,1\n", "x.csv:1",
+       "names the column \"question\" twice", 0, 0},
+      {"a cell that is not UTF-8", "y.csv", "question\nQ\n\xC3(\nR\n",
+       "y.csv:3", "is not UTF-8", 2, 1},
+      {"five numbers for 24", "z.csv", "Rank,Puzzles\n1,1 1 4 6\n2,1 2 3 4 5\n",
+       "z.csv:3", "expected four numbers", 1, 1},
+      {"nothing", "empty.jsonl", "", "empty.jsonl", "no problems in it", 0, 0},
+      {"blank lines", "blank.jsonl", "\n \r\n\n", "blank.jsonl",
+       "no problems in it", 0, 0},
+      {"nothing good", "bad.jsonl", "x\ny\n", "bad.jsonl:1",
+       "2 records skipped", 0, 2},
+      {"no text", "text.json", "once upon a time", "text.json:1",
+       "expected a list or an object", 0, 0},
+  };
+}
+
+TEST(BadInput, IsNamedByFileAndLine) {
+  for (const BadFile& bad : BadFiles()) {
+    SCOPED_TRACE(bad.what);
+    const std::string path = WriteTestFile(bad.name, bad.text);
+    const std::string place = path.substr(0, path.rfind('/') + 1) + bad.place;
+    const auto set = LoadSet(path, {});
+    if (bad.read == 0) {
+      ASSERT_FALSE(set.ok());
+      const std::string message(set.status().message());
+      EXPECT_TRUE(absl::StrContains(message, place)) << message;
+      EXPECT_TRUE(absl::StrContains(message, bad.says)) << message;
+      continue;
+    }
+    ASSERT_TRUE(set.ok()) << set.status();
+    if (bad.read > 0) {
+      EXPECT_EQ(set->problems.size(), static_cast<size_t>(bad.read));
+    } else {
+      EXPECT_GT(set->problems.size(), 1000u);
+      EXPECT_LT(set->problems.size(), 5000u);
+    }
+    ASSERT_EQ(set->notes.size(), 2u);
+    EXPECT_TRUE(absl::StrContains(set->notes[0], place)) << set->notes[0];
+    EXPECT_TRUE(absl::StrContains(set->notes[0], bad.says)) << set->notes[0];
+    EXPECT_TRUE(absl::StrContains(set->notes[1],
+                                  absl::StrCat(", ", bad.skipped, " skipped")))
+        << set->notes[1];
+    const auto strict = LoadSet(path, {.strict = true});
+    ASSERT_FALSE(strict.ok());
+    const std::string message(strict.status().message());
+    EXPECT_TRUE(absl::StrContains(message, place)) << message;
+    EXPECT_TRUE(absl::StrContains(message, bad.says)) << message;
+  }
+}
+
+TEST(BadInput, ManySkippedRecordsAreCountedAndAFewShown) {
+  std::string text = Row(1);
+  for (int i = 0; i < 100; ++i) text += "oops\n";
+  const auto set = LoadSet(WriteTestFile("many.jsonl", text), {});
+  ASSERT_TRUE(set.ok());
+  ASSERT_EQ(set->notes.size(), 7u);
+  EXPECT_EQ(set->notes[5], "skipped: 95 more");
+  EXPECT_TRUE(absl::StrContains(set->notes[6], "1 read as plain, 100 skipped"))
+      << set->notes[6];
+}
+
+TEST(BadInput, WindowsFilesAreReadAsOthers) {
+  std::string text = "\xEF\xBB\xBF" + Rows(3);
+  for (size_t at = 0; (at = text.find('\n', at)) != std::string::npos;
+       at += 2) {
+    text.insert(at, "\r");
+  }
+  for (const char* name : {"crlf.jsonl", "crlf.json", "crlf"}) {
+    const auto set = LoadSet(WriteTestFile(name, text), {.strict = true});
+    ASSERT_TRUE(set.ok()) << set.status();
+    ASSERT_EQ(set->problems.size(), 3u);
+    EXPECT_EQ(set->problems[2].problem.question, "Q3");
+    EXPECT_TRUE(set->problems[2].problem.id.ends_with(":3"));
+  }
+}
+
+TEST(BadInput, LongLinesAreReadUpToTheCap) {
+  const std::string ten(10 << 20, 'x');
+  std::string text = Row(1) + "{\"question\": \"" + ten + "\"}\n" + Row(3);
+  for (const char* name : {"ten.jsonl", "ten.json"}) {
+    const auto set = LoadSet(WriteTestFile(name, text), {.strict = true});
+    ASSERT_TRUE(set.ok()) << set.status();
+    EXPECT_EQ(set->problems[1].problem.question.size(), ten.size());
+    EXPECT_EQ(set->problems[2].problem.question, "Q3");
+  }
+  text = Row(1) + "{\"question\": \"";
+  text.append(kMaxRecordBytes, 'x');
+  text += "\"}\n" + Row(3);
+  const std::string path = WriteTestFile("long.jsonl", text);
+  const auto set = LoadSet(path, {});
+  ASSERT_TRUE(set.ok()) << set.status();
+  EXPECT_EQ(set->problems.size(), 2u);
+  EXPECT_TRUE(absl::StrContains(set->notes[0],
+                                "long.jsonl:2: the record is longer than 64"))
+      << set->notes[0];
+  EXPECT_EQ(set->problems[1].problem.question, "Q3");
+  // In a list as well, and in cells.
+  text = "[" + Row(1) + ", {\"question\": \"";
+  text.append(kMaxRecordBytes, 'x');
+  text += "\"}, " + Row(3) + "]";
+  const auto list = LoadSet(WriteTestFile("long.json", text), {});
+  ASSERT_TRUE(list.ok()) << list.status();
+  EXPECT_EQ(list->problems.size(), 2u);
+  EXPECT_EQ(list->notes.size(), 2u);
+  text = "question\n";
+  text.append(kMaxRecordBytes + 1, 'x');
+  text += "\nQ3\n";
+  const auto rows = LoadSet(WriteTestFile("long.csv", text), {});
+  ASSERT_TRUE(rows.ok()) << rows.status();
+  EXPECT_EQ(rows->problems.size(), 1u);
+  EXPECT_TRUE(
+      absl::StrContains(rows->notes[0], "long.csv:2: the row is longer"));
+}
+
+long PeakKib() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss;
+}
+
+// 200 MB of text in 1 MB of gzip, as a hostile file might be made.
+TEST(BadInput, MemoryIsThatOfARecord) {
+  std::string text;
+  const std::string filler(1 << 16, ' ');
+  for (int i = 0; i < 3000; ++i) {
+    text += Row(i).substr(0, Row(i).size() - 2) + filler + "}\n";
+  }
+  const std::string lines = WriteTestFile("big.jsonl.gz", Gzipped(text));
+  for (char& c : text) {
+    if (c == '\n') c = ',';
+  }
+  text = "[" + text + Row(0) + "]";
+  const std::string list = WriteTestFile("big.json.gz", Gzipped(text));
+  text = std::string();
+  const long before = PeakKib();
+  for (const std::string& path : {lines, list}) {
+    const auto reader = SetReader::Open(path, {.strict = true});
+    ASSERT_TRUE(reader.ok());
+    int count = 0;
+    while (true) {
+      const auto record = (*reader)->Next();
+      ASSERT_TRUE(record.ok()) << record.status();
+      if (!*record) break;
+      ++count;
+    }
+    EXPECT_GE(count, 3000);
+  }
+  EXPECT_LT(PeakKib() - before, 16 << 10);
+}
+
+TEST(BadInput, MissingFilesAndFoldersAreNamed) {
+  const auto missing = SetReader::Open("/nowhere/f.jsonl", {});
+  EXPECT_TRUE(absl::IsNotFound(missing.status()));
+  EXPECT_TRUE(
+      absl::StrContains(missing.status().message(), "/nowhere/f.jsonl"));
+  const std::string file = WriteTestFile("bare/readme.txt", "");
+  const auto folder = SetReader::Open(file.substr(0, file.rfind('/')), {});
+  EXPECT_TRUE(absl::IsNotFound(folder.status())) << folder.status();
+}
+
+TEST(BadInput, StepSetsAreCheckedToo) {
+  struct Case {
+    const char* record;
+    const char* says;
+  };
+  const Case cases[] = {
+      {R"({"problem": "P", "steps": [1], "label": 0})", "a step is not text"},
+      {R"({"problem": "P", "steps": ["a"], "label": 1})", "no index of the 1"},
+      {R"({"problem": "P", "steps": [], "label": -1})", "has no steps"},
+      {R"({"problem": " ", "steps": ["a"], "label": -1})", "problem is empty"},
+      {R"({"problem": "P", "answer": "a"})", "expected a solution with"},
+      {R"({"input": "P Step 1: a ки", "label": "P Step 1: a"})",
+       "step 1 has no + or -"},
+      {R"({"input": "P a ки", "label": "P a +"})", "no \"Step 1:\""},
+      {R"({"question": {"problem": "P"}, "label": {"steps": [{"completions": [{"text": "a", "rating": 2}], "chosen_completion": 0}]}})",
+       "a rating is 2"},
+      {R"({"question": {"problem": "P"}, "label": {"steps": 3}})",
+       "no list \"label.steps\""},
+  };
+  for (const Case& c : cases) {
+    const auto reader = StepSetReader::Create(
+        MakeJsonLinesReader(ByteSource::FromText(c.record, "f")), "f", {});
+    const auto one = reader->Next();
+    ASSERT_FALSE(one.ok()) << c.record;
+    EXPECT_TRUE(absl::StrContains(one.status().message(), "f:1: "));
+    EXPECT_TRUE(absl::StrContains(one.status().message(), c.says))
+        << one.status();
+  }
+}
+
+TEST(Utf8, FirstInvalidByte) {
+  // From the Unicode Standard, tables 3-7 and 3-8.
+  EXPECT_EQ(FirstInvalidUtf8("a\u00e9\u20ac\U0001f600"), std::nullopt);
+  EXPECT_EQ(FirstInvalidUtf8("ab\xC0\xAF"), 2u);
+  EXPECT_EQ(FirstInvalidUtf8("\xE0\x9F\x80"), 0u);
+  EXPECT_EQ(FirstInvalidUtf8("\xED\xA0\x80"), 0u);      // a surrogate
+  EXPECT_EQ(FirstInvalidUtf8("\xF4\x90\x80\x80"), 0u);  // above U+10FFFF
+  EXPECT_EQ(FirstInvalidUtf8("\xF0\x80\x80\x80"), 0u);
+  EXPECT_EQ(FirstInvalidUtf8("x\xE2\x82"), 1u);  // cut
+  EXPECT_EQ(FirstInvalidUtf8("\x80"), 0u);
+}
+
+// Random changes to good files: no crash, no hang, and what is read is checked.
+TEST(ReaderFuzz, MutatedFilesNeverBreakTheReader) {
+  const std::string seeds[] = {
+      Rows(4),
+      "[" + Row(1) + "," + Row(2) + "]",
+      "{\"data\": [" + Row(1) + "," + Row(2) + "], \"n\": {\"a\": [1, 2]}}",
+      "{\n\"problem\": \"P\",\n\"solution\": \"\\\\boxed{1}\"\n}\n",
+      "id,question,answer\n1,\"a \"\"b\"\"\nc\",2\n2,x,3\n",
+      "{\"id\": \"a\", \"problem\": \"P\", \"steps\": [\"a\", \"b\"], "
+      "\"label\": 1, \"final_answer_correct\": false}\n",
+      "{\"input\": \"P Step 1: a ки\\nStep 2: b ки\", \"label\": \"P Step 1: a "
+      "+\\nStep 2: b -\", \"task\": \"GSM8K\"}\n",
+      Gzipped(Rows(50)),
+  };
+  const std::string_view tokens[] = {"{",
+                                     "}",
+                                     "[",
+                                     "]",
+                                     "\"",
+                                     ",",
+                                     ":",
+                                     "\n",
+                                     "\r\n",
+                                     "\\",
+                                     "\0",
+                                     "\xFF",
+                                     "\xEF\xBB\xBF",
+                                     "\xC3",
+                                     "1e999",
+                                     "-",
+                                     "\\u0000",
+                                     "null",
+                                     "\"question\"",
+                                     "\"answer\"",
+                                     "[[[[[[[["};
+  RandomStream rng(StreamKey(11, 0, 0, Purpose::kTest));
+  const std::string names[] = {"f.jsonl", "f.json", "f.csv", "f.tsv", "f"};
+  int good = 0, bad = 0;
+  for (int round = 0; round < 20000; ++round) {
+    std::string text = seeds[rng.Below(std::size(seeds))];
+    const uint32_t changes = rng.Below(6);
+    for (uint32_t k = 0; k < changes && !text.empty(); ++k) {
+      const size_t at = rng.Below(static_cast<uint32_t>(text.size()));
+      switch (rng.Below(4)) {
+        case 0:
+          text[at] = static_cast<char>(rng.Below(256));
+          break;
+        case 1:
+          text.erase(at, rng.Below(20));
+          break;
+        case 2:
+          text.insert(at, tokens[rng.Below(std::size(tokens))]);
+          break;
+        default:
+          text.insert(at, text.substr(at / 2, rng.Below(40)));
+      }
+    }
+    const std::string& name = names[rng.Below(std::size(names))];
+    std::unique_ptr<ByteSource> source = ByteSource::FromText(text, name);
+    if (text.starts_with("\x1f\x8b")) {
+      if (round % 8 != 0) continue;  // through a file, so fewer of them
+      auto opened = ByteSource::Open(WriteTestFile("fuzz", text));
+      ASSERT_TRUE(opened.ok()) << opened.status();
+      source = *std::move(opened);
+    }
+    auto records = RecordReader::Open(std::move(source));
+    if (!records.ok()) {
+      ++bad;
+      continue;
+    }
+    if (round % 2 == 0) {
+      SetOptions options;
+      if (rng.Below(4) == 0) options.shuffle = 1;
+      options.limit = rng.Below(3);
+      const auto reader = SetReader::Create(*std::move(records), name, options);
+      ASSERT_TRUE(reader.ok());
+      for (int n = 0;; ++n) {
+        ASSERT_LT(n, 1000);
+        const auto record = (*reader)->Next();
+        if (!record.ok()) {
+          EXPECT_FALSE(record.status().message().empty());
+          ++bad;
+          break;
+        }
+        if (!*record) break;
+        ++good;
+        EXPECT_FALSE((*record)->question.empty());
+        EXPECT_EQ(FirstInvalidUtf8((*record)->question), std::nullopt);
+        EXPECT_TRUE((*record)->fields.is_object());
+      }
+      for (const std::string& note : (*reader)->report().Notes()) {
+        EXPECT_FALSE(note.empty());
+      }
+    } else {
+      const auto reader = StepSetReader::Create(*std::move(records), name, {});
+      for (int n = 0;; ++n) {
+        ASSERT_LT(n, 1000);
+        const auto one = reader->Next();
+        if (!one.ok()) {
+          ++bad;
+          break;
+        }
+        if (!*one) break;
+        ++good;
+        EXPECT_EQ((*one)->steps.size(), (*one)->labels.size());
+        EXPECT_LT((*one)->first_error, static_cast<int>((*one)->steps.size()));
+      }
+    }
+  }
+  EXPECT_GT(good, 2000);
+  EXPECT_GT(bad, 2000);
+}
+
+}  // namespace
+}  // namespace espalier
