@@ -2,7 +2,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "datasets/generators/countdown.h"
+#include "datasets/generators/game24.h"
+#include "datasets/generators/proofs.h"
 #include "datasets/generators/stories.h"
+#include "datasets/generators/sudoku.h"
 #include "src/base/text.h"
 
 namespace espalier {
@@ -20,6 +23,25 @@ std::vector<GeneratedSet> MakeSets() {
     sets.push_back({absl::StrCat("countdown:", count), "countdown",
                     [count](uint64_t seed, uint64_t index) {
                       return MakeCountdown(count, seed, index);
+                    }});
+  }
+  for (const std::string_view band : Game24Bands()) {
+    sets.push_back(
+        {absl::StrCat("game24", band.empty() ? "" : ":", AbslView(band)),
+         "game24", [band](uint64_t seed, uint64_t index) {
+           return MakeGame24(band, seed, index);
+         }});
+  }
+  for (const std::string_view band : SudokuBands()) {
+    sets.push_back({absl::StrCat("sudoku:", AbslView(band)), "sudoku",
+                    [band](uint64_t seed, uint64_t index) {
+                      return MakeSudoku(band, seed, index);
+                    }});
+  }
+  for (const std::string_view band : ProofBands()) {
+    sets.push_back({absl::StrCat("proof:", AbslView(band)), "proof",
+                    [band](uint64_t seed, uint64_t index) {
+                      return MakeProof(band, seed, index);
                     }});
   }
   return sets;

@@ -4,6 +4,11 @@
 //
 //   stories:easy|middle|hard   running stories about a quantity
 //   countdown:3|4|5            a target from whole numbers
+//   game24:easy|middle|hard    24 from four numbers, fractions allowed; game24:
+//                              all that is solvable of 1 to 13
+//   sudoku:4-easy|4-hard       grids of 4x4
+//   sudoku:9-easy|9-middle|9-hard    grids of 9x9
+//   proof:easy|middle|hard     a literal from premises, line by line
 //
 // A problem is a function of (name, seed, index), and no problem of a test seed
 // is one of a training seed (split.h). Thread-safe.

@@ -1,11 +1,10 @@
 #include "datasets/tasks/countdown_task.h"
 
-#include "absl/strings/str_cat.h"
 #include "datasets/tasks/countdown_rules.h"
+#include "datasets/tasks/line_verdicts.h"
 #include "datasets/tasks/response_lines.h"
 #include "datasets/tasks/task_registry.h"
 #include "src/base/status_macros.h"
-#include "src/base/text.h"
 
 namespace espalier {
 namespace {
@@ -51,17 +50,7 @@ class CountdownVerifierImpl : public Verifier {
                 std::string_view response) const override {
     absl::StatusOr<CountdownPuzzle> puzzle = ParseCountdown(problem.question);
     if (!puzzle.ok()) return {false, std::string(puzzle.status().message())};
-    CountdownJudge judge(*std::move(puzzle));
-    bool answered = false;
-    for (const std::string_view line : ResponseSteps(response)) {
-      if (!judge.Next(line).step_ok) {
-        return {false,
-                absl::StrCat("line \"", AbslView(line), "\" breaks the rules")};
-      }
-      answered = line.starts_with("= ");
-    }
-    if (answered) return {true, ""};
-    return {false, judge.ended() ? "gave up" : "no line \"= N\""};
+    return CheckLines(CountdownJudge(*std::move(puzzle)), response);
   }
 
   absl::StatusOr<std::vector<StepVerdict>> CheckSteps(
@@ -69,12 +58,7 @@ class CountdownVerifierImpl : public Verifier {
       std::string_view response) const override {
     ESP_ASSIGN_OR_RETURN(CountdownPuzzle puzzle,
                          ParseCountdown(problem.question));
-    CountdownJudge judge(std::move(puzzle));
-    std::vector<StepVerdict> verdicts;
-    for (const std::string_view line : ResponseSteps(response)) {
-      verdicts.push_back(judge.Next(line));
-    }
-    return verdicts;
+    return JudgeLines(CountdownJudge(std::move(puzzle)), response);
   }
 };
 

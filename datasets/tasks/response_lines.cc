@@ -6,6 +6,11 @@
 namespace espalier {
 namespace {
 
+bool HasAnswer(std::string_view line) {
+  return line.starts_with("= ") &&
+         line.find_first_not_of(" \t\r", 2) != std::string_view::npos;
+}
+
 std::optional<std::string> AnswerOfLine(std::string_view line) {
   if (!line.starts_with("= ")) return std::nullopt;
   return CanonicalInteger(line.substr(2));
@@ -18,13 +23,22 @@ std::vector<std::string_view> ResponseSteps(std::string_view response) {
   while (!response.empty()) {
     const size_t end = response.find('\n');
     if (end == response.npos) {
-      if (AnswerOfLine(response)) steps.push_back(response);
+      if (HasAnswer(response)) steps.push_back(response);
       break;
     }
     steps.push_back(response.substr(0, end));
     response.remove_prefix(end + 1);
   }
   return steps;
+}
+
+std::optional<std::string> LastAnswerText(std::string_view response) {
+  std::optional<std::string> answer;
+  for (const std::string_view line : ResponseSteps(response)) {
+    if (!HasAnswer(line)) continue;
+    answer.emplace(absl::StripAsciiWhitespace(AbslView(line.substr(2))));
+  }
+  return answer;
 }
 
 std::optional<std::string> LastAnswerLine(std::string_view response) {

@@ -12,9 +12,13 @@
 namespace espalier {
 
 // The steps of `response`: its lines without their newlines. A last line
-// without newline counts only if it is an answer ("= 12"), which the end of the
-// response completes.
+// without newline counts only if it is an answer ("= 12", "= 8 / (3 - 8 / 3)"),
+// which the end of the response completes.
 std::vector<std::string_view> ResponseSteps(std::string_view response);
+
+// What follows "= " in the last answer line, without white space at its ends;
+// nothing if there is none.
+std::optional<std::string> LastAnswerText(std::string_view response);
 
 // The integer N of the last "= N" line, without leading zeros; nothing if there
 // is none. White space around N is ignored.

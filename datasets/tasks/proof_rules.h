@@ -1,0 +1,103 @@
+// Propositional proofs: premises, what follows from them in one line, the exact
+// length of the shortest proof, and the rule that judges lines.
+//
+//   1. p                 literals are letters, ~ negates
+//   2. p -> ~q
+//   3. r & ~s -> q       a conjunction implies a literal,
+//   4. r | t             or a disjunction of literals
+//   prove s in 3
+//
+//   ~q : 2               a line: a literal, and the premise that yields it
+//   = ~q                 the goal, once it has been reached
+//
+// A premise is a clause: p & q -> r is ~p | ~q | r. A line is right if its
+// premise has its literal and every other literal of the premise is known to be
+// false, by the lines above or by premises of one literal. That covers modus
+// ponens, modus tollens and the disjunctive syllogism. What is known only
+// grows, so no right line leads astray, but lines are few: a proof has at most
+// as many as the question allows (the line "= ..." is not counted).
+//
+// Stateless functions are thread-safe; ProofJudge is thread-compatible.
+#ifndef ESPALIER_DATASETS_TASKS_PROOF_RULES_H_
+#define ESPALIER_DATASETS_TASKS_PROOF_RULES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "espalier/verifier.h"
+
+namespace espalier {
+
+// A letter: 'p' is 'p', not p is -'p'.
+using Literal = int;
+
+struct Premise {
+  std::vector<Literal> clause;  // one of them is true
+  std::string text;             // as the question spells it
+};
+
+struct ProofPuzzle {
+  std::vector<Premise> premises;  // 1 to 64
+  Literal goal = 'p';
+  int lines = 1;  // at most
+};
+
+std::string FormatLiteral(Literal literal);  // "~p"
+std::optional<Literal> ParseLiteral(std::string_view text);
+
+// Reads a question as above. At most 16 different literals may follow from the
+// premises and no two may contradict each other.
+absl::StatusOr<ProofPuzzle> ParseProof(std::string_view question);
+// The question's text, a newline after each line.
+std::string FormatProof(const ProofPuzzle& puzzle);
+
+// The literals that the premises of one literal state.
+std::vector<Literal> KnownAtStart(const ProofPuzzle& puzzle);
+
+// Everything that follows line by line from `known`, which it begins with.
+std::vector<Literal> Closure(const ProofPuzzle& puzzle,
+                             std::vector<Literal> known);
+
+// Whether the premise of this index yields `literal` where `known` is known.
+bool Yields(const Premise& premise, Literal literal,
+            const std::vector<Literal>& known);
+
+// The fewest lines after which `goal` is known; nothing if it never is. Breadth
+// first over sets of known literals: exact.
+std::optional<int> ProofDistance(const ProofPuzzle& puzzle, Literal goal,
+                                 const std::vector<Literal>& known);
+
+// The lines of a shortest proof, "= ..." last; empty if there is none.
+std::vector<std::string> ShortestProof(const ProofPuzzle& puzzle);
+
+// Judges the lines of one response in order.
+//
+// A line of a known form counts as stated, right or not: what follows may use
+// its literal. The answer is right if it is the goal and the goal is known.
+// path_ok: all lines so far are right and the lines that are left reach the
+// goal. A response longer than the question allows has no right answer.
+class ProofJudge {
+ public:
+  explicit ProofJudge(ProofPuzzle puzzle);
+
+  StepVerdict Next(std::string_view line);
+
+  bool ended() const { return ended_; }
+  int lines_left() const { return lines_left_; }
+
+ private:
+  ProofPuzzle puzzle_;
+  std::vector<Literal> known_;
+  int lines_left_;
+  bool ended_ = false;
+  bool right_so_far_ = true;
+};
+
+}  // namespace espalier
+
+#endif  // ESPALIER_DATASETS_TASKS_PROOF_RULES_H_
