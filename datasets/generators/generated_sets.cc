@@ -4,6 +4,7 @@
 #include "datasets/generators/countdown.h"
 #include "datasets/generators/game24.h"
 #include "datasets/generators/proofs.h"
+#include "datasets/generators/python_programs.h"
 #include "datasets/generators/stories.h"
 #include "datasets/generators/sudoku.h"
 #include "src/base/text.h"
@@ -42,6 +43,12 @@ std::vector<GeneratedSet> MakeSets() {
     sets.push_back({absl::StrCat("proof:", AbslView(band)), "proof",
                     [band](uint64_t seed, uint64_t index) {
                       return MakeProof(band, seed, index);
+                    }});
+  }
+  for (const std::string_view band : PythonBands()) {
+    sets.push_back({absl::StrCat("python:", AbslView(band)), "python",
+                    [band](uint64_t seed, uint64_t index) {
+                      return MakePythonProgram(band, seed, index);
                     }});
   }
   return sets;

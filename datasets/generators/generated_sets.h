@@ -9,6 +9,7 @@
 //   sudoku:4-easy|4-hard       grids of 4x4
 //   sudoku:9-easy|9-middle|9-hard    grids of 9x9
 //   proof:easy|middle|hard     a literal from premises, line by line
+//   python:easy|middle|hard    a function that passes tests
 //
 // A problem is a function of (name, seed, index), and no problem of a test seed
 // is one of a training seed (split.h). Thread-safe.
