@@ -397,12 +397,12 @@ StepVerdict SudokuJudge::Next(std::string_view line) {
   } else if (line.starts_with("= ")) {
     ended_ = true;
     const auto answer = ParseSudoku(line.substr(2));
-    if (answer.ok() && answer->box == puzzle_.box &&
+    if (answer.ok() && answer->box == grid_.box &&
         answer->clues() == answer->size()) {
       bool kept = true;
-      for (int i = 0; i < puzzle_.size(); ++i) {
+      for (int i = 0; i < grid_.size(); ++i) {
         kept = kept &&
-               (puzzle_.cells[i] == 0 || puzzle_.cells[i] == answer->cells[i]);
+               (grid_.cells[i] == 0 || grid_.cells[i] == answer->cells[i]);
       }
       verdict.step_ok = kept && CountSudokuSolutions(*answer, 1) == 1;
       reachable = verdict.step_ok;

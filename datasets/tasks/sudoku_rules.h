@@ -76,12 +76,12 @@ SudokuTechnique HardestTechnique(const Sudoku& sudoku);
 // Judges the lines of one response in order.
 //
 // A placement is right (step_ok) if the cell is empty and the digit may stand
-// there; the answer is right if it completes the puzzle. path_ok: all lines so
-// far are right and the grid with them can still be completed. A wrong line
-// places nothing.
+// there; the answer is right if it completes the grid as the lines have left
+// it. path_ok: all lines so far are right and the grid with them can still be
+// completed. A wrong line places nothing.
 class SudokuJudge {
  public:
-  explicit SudokuJudge(const Sudoku& puzzle) : puzzle_(puzzle), grid_(puzzle) {}
+  explicit SudokuJudge(const Sudoku& puzzle) : grid_(puzzle) {}
 
   StepVerdict Next(std::string_view line);
 
@@ -89,7 +89,6 @@ class SudokuJudge {
   bool ended() const { return ended_; }
 
  private:
-  Sudoku puzzle_;
   Sudoku grid_;
   bool ended_ = false;
   bool right_so_far_ = true;
