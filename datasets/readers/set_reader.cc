@@ -59,6 +59,16 @@ absl::Status CheckSetOptions(const SetOptions& options) {
   return absl::OkStatus();
 }
 
+nlohmann::json ChoiceJson(const SetOptions& options) {
+  nlohmann::json json = nlohmann::json::object();
+  if (options.shuffle) json["shuffle"] = *options.shuffle;
+  if (!options.ids.empty()) json["ids"] = options.ids;
+  if (!options.columns.empty()) json["columns"] = options.columns;
+  if (!options.kind.empty()) json["kind"] = options.kind;
+  if (options.strict) json["strict"] = true;
+  return json;
+}
+
 void ReadReport::AddSkipped(const absl::Status& error) {
   ++skipped;
   if (errors.size() < kErrorsTold) errors.emplace_back(error.message());

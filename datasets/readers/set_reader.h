@@ -62,6 +62,10 @@ struct SetOptions {
 // InvalidArgument names the option that is out of range.
 absl::Status CheckSetOptions(const SetOptions& options);
 
+// Which problems the options choose, beyond seed, first, limit and shard: for
+// records of runs. Empty where they choose nothing.
+nlohmann::json ChoiceJson(const SetOptions& options);
+
 // What became of a file's records.
 struct ReadReport {
   std::string file;

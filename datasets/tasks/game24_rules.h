@@ -79,7 +79,9 @@ std::vector<Game24Move> Game24Moves(const std::vector<Fraction>& numbers);
 // True if 24 can be made of `numbers` (one to four).
 bool Makes24(const std::vector<Fraction>& numbers);
 
-// The chance that moves drawn evenly from all allowed ones make 24.
+// The chance that moves make 24 if each is drawn evenly from all allowed ones:
+// of two of the numbers left a sum, a product, two differences and two
+// quotients, equal numbers and results counted apart.
 double RandomPlayOdds(const std::vector<Fraction>& numbers);
 
 // Every expression over `numbers` that makes 24, fully bracketed, up to the

@@ -224,8 +224,9 @@ absl::StatusOr<RunInfo> DescribeRun(const GenerateOptions& options,
       {"seconds", options.search.max_seconds},
       {"seed", options.search.seed},
       {"searches", options.searches},
-      {"shard", absl::StrCat(options.shard, "/", options.shards)},
+      {"shard", absl::StrCat(set_options.shard, "/", set_options.shards)},
       {"reuse_solutions", options.reuse_solutions}};
+  config.update(ChoiceJson(set_options));
   AddStops(options.search, config);
   if (!options.prompt.empty()) config["prompt"] = options.prompt;
   for (const std::string& folder : models.more_policies) {
@@ -293,17 +294,6 @@ absl::StatusOr<int64_t> OpenRun(RunDb& db, const RunInfo& info, bool resume) {
       db.sqlite().path(), ": holds no run with these settings to resume (",
       nearest.empty() ? "other kind of run" : nearest,
       "); give the same settings, or record to another file"));
-}
-
-ProblemSet TakeShard(ProblemSet set, int shard, int shards) {
-  std::vector<GradedProblem> mine;
-  for (size_t i = 0; i < set.problems.size(); ++i) {
-    if (static_cast<int>(i % static_cast<size_t>(shards)) == shard) {
-      mine.push_back(std::move(set.problems[i]));
-    }
-  }
-  set.problems = std::move(mine);
-  return set;
 }
 
 absl::StatusOr<GenerateTotals> Generate(Engine& engine, RunDb& db,

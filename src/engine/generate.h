@@ -27,8 +27,6 @@ namespace espalier {
 struct GenerateOptions {
   SearchOptions search;          // `method` by name; seed of the first search
   int searches = 1;              // a problem, with seeds seed, seed + 1, ...
-  int shard = 0;                 // problems whose place is `shard` modulo
-  int shards = 1;                // `shards`
   bool reuse_solutions = false;  // answer solved problems from the database
   // PromptText of a resolved prompt (prompt.h); "": the task's own wording.
   std::string prompt;
@@ -63,9 +61,6 @@ absl::StatusOr<GenerateOptions> OptionsOfRun(const RunInfo& info);
 // describes. FailedPrecondition names the settings in which the nearest
 // recorded run differs.
 absl::StatusOr<int64_t> OpenRun(RunDb& db, const RunInfo& info, bool resume);
-
-// Problems of the shard.
-ProblemSet TakeShard(ProblemSet set, int shard, int shards);
 
 struct GenerateHooks {
   const std::atomic<bool>* stop = nullptr;  // leaves the run to be resumed

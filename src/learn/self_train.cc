@@ -157,7 +157,8 @@ class SelfTraining {
     ESP_ASSIGN_OR_RETURN(
         gate_, LoadSet(options_.set,
                        {.limit = options_.gate_problems,
-                        .seed = static_cast<uint64_t>(options_.gate_seed)}));
+                        .seed = static_cast<uint64_t>(options_.gate_seed),
+                        .strict = true}));
     for (const GradedProblem& graded : gate_.problems) {
       gate_questions_.push_back(graded.problem.question);
     }
@@ -181,7 +182,8 @@ class SelfTraining {
   SetOptions SetOfRound(int round) const {
     return {.limit = options_.problems,
             .seed = static_cast<uint64_t>(options_.set_seed),
-            .first = static_cast<int64_t>(round - 1) * options_.problems};
+            .first = static_cast<int64_t>(round - 1) * options_.problems,
+            .strict = true};
   }
 
   // A file may end before the rounds do, or be all in the gate.

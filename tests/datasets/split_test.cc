@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <string>
 #include <vector>
@@ -54,6 +55,7 @@ size_t Shared(std::vector<uint64_t> a, std::vector<uint64_t> b) {
 // expects that none is on both sides. Of sudoku also the solutions'.
 void ExpectDisjoint(const GeneratedSet& set, uint64_t count) {
   std::vector<uint64_t> training, tests, training_answers, test_answers;
+  const auto begin = std::chrono::steady_clock::now();
   for (uint64_t i = 0; i < count; ++i) {
     const bool train = i % 2 == 0;
     const GradedProblem p =
@@ -62,15 +64,18 @@ void ExpectDisjoint(const GeneratedSet& set, uint64_t count) {
     (train ? training_answers : test_answers)
         .push_back(StableHash(p.reference.answer));
   }
+  const std::chrono::duration<double, std::micro> spent =
+      std::chrono::steady_clock::now() - begin;
   EXPECT_EQ(Shared(training, tests), 0u) << set.name;
   if (set.task == "sudoku") {
     EXPECT_EQ(Shared(training_answers, test_answers), 0u) << set.name;
   }
   std::printf(
       "figure: %s: %llu problems, %zu different in training, %zu in tests, "
-      "%zu in both\n",
+      "%zu in both, %.0f us each\n",
       set.name.c_str(), static_cast<unsigned long long>(count),
-      Distinct(training), Distinct(tests), Shared(training, tests));
+      Distinct(training), Distinct(tests), Shared(training, tests),
+      spent.count() / static_cast<double>(count));
 }
 
 TEST(Split, NoTestProblemIsEverTrainedOn) {

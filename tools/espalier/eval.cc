@@ -19,6 +19,7 @@
 #include "src/eval/pass_at_k.h"
 #include "src/eval/sweep.h"
 #include "tools/espalier/command.h"
+#include "tools/espalier/set_flags.h"
 
 namespace espalier {
 namespace {
@@ -31,8 +32,7 @@ const std::vector<std::string> kSampled = {"sample"};
 struct EvalFlags {
   ModelFlags models;
   PromptFlags prompt;
-  std::string set;
-  SetOptions set_options;
+  SetFlags set;
   std::string task;
   SweepOptions sweep;
   std::vector<int> pass_at;  // empty: methods are compared
@@ -152,7 +152,8 @@ absl::Status WriteResults(const EvalFlags& flags, const EngineOptions& models,
   json["version"] = Version();
   json["model"] = models.policy;
   if (!flags.prompt_text.empty()) json["prompt"] = flags.prompt_text;
-  json["set_seed"] = flags.set_options.seed;
+  json["set_seed"] = flags.set.options.seed;
+  json.update(ChoiceJson(flags.set.options));
   return WriteFileAtomic(flags.json_file, JsonText(json, 1) + "\n");
 }
 
@@ -187,7 +188,7 @@ absl::Status ReportSweep(const EvalFlags& flags, const EngineOptions& models,
 
 absl::Status RunEval(EvalFlags& flags) {
   ESP_RETURN_IF_ERROR(CheckFlags(flags));
-  ESP_ASSIGN_OR_RETURN(ProblemSet set, LoadSet(flags.set, flags.set_options));
+  ESP_ASSIGN_OR_RETURN(ProblemSet set, LoadSet(flags.set));
   if (!flags.task.empty()) set.task = flags.task;
   ESP_ASSIGN_OR_RETURN(const EngineOptions models,
                        ResolveModels(flags.models, set.task));
@@ -226,10 +227,7 @@ absl::Status RunEval(EvalFlags& flags) {
 
 void AddEval(CLI::App& app, RunFunction& run) {
   auto flags = std::make_shared<EvalFlags>();
-  app.add_option("--set", flags->set,
-                 "stories:easy|middle|hard, countdown:3|4|5, or a JSONL file "
-                 "(plain or GSM8K)")
-      ->required();
+  AddSetFlags(app, flags->set)->required();
   CLI::Option* methods = app.add_option(
       "--methods", flags->sweep.methods,
       "Comma-separated methods with options, as beam:branch=8, presets, as "
@@ -257,11 +255,6 @@ void AddEval(CLI::App& app, RunFunction& run) {
           ->capture_default_str()
           ->check(CLI::Range(1, 1000));
   app.add_option("--seed", flags->sweep.seed, "First search seed")
-      ->capture_default_str();
-  app.add_option("--limit", flags->set_options.limit, "Problems at most")
-      ->capture_default_str();
-  app.add_option("--set-seed", flags->set_options.seed,
-                 "Seed of generated sets; from 2000 on for reported figures")
       ->capture_default_str();
   app.add_option("--task", flags->task,
                  "How problems are put and graded; default by set");

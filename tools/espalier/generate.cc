@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "datasets/readers/problem_set.h"
@@ -19,6 +18,7 @@
 #include "src/base/status_macros.h"
 #include "src/engine/prompted_task.h"
 #include "tools/espalier/command.h"
+#include "tools/espalier/set_flags.h"
 
 namespace espalier {
 namespace {
@@ -28,12 +28,10 @@ namespace fs = std::filesystem;
 struct GenerateFlags {
   ModelFlags models;
   PromptFlags prompt;
-  std::string set;
-  std::string task;
   // Seed 1: what tests are drawn from (2000 on) must not be trained on.
-  SetOptions set_options{.seed = 1};
+  SetFlags set{.options = {.seed = 1}};
+  std::string task;
   GenerateOptions generate{.search = {.method = "majority"}};
-  std::string shard = "0/1";
   std::string out;
   std::string json_file;
   bool resume = false;
@@ -41,24 +39,11 @@ struct GenerateFlags {
   bool dry_run = false;
 };
 
-absl::Status ParseShard(GenerateFlags& flags) {
-  const size_t slash = flags.shard.find('/');
-  const bool ok =
-      slash != std::string::npos &&
-      absl::SimpleAtoi(flags.shard.substr(0, slash), &flags.generate.shard) &&
-      absl::SimpleAtoi(flags.shard.substr(slash + 1), &flags.generate.shards) &&
-      flags.generate.shard >= 0 && flags.generate.shards >= 1 &&
-      flags.generate.shard < flags.generate.shards;
-  if (ok) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
-      "--shard ", flags.shard, ": expected i/n with 0 <= i < n, as 0/4"));
-}
-
 // Everything that can be refused is, before a model is loaded.
 absl::Status CheckFlags(GenerateFlags& flags) {
   SearchOptions& search = flags.generate.search;
   ErrorList errors;
-  errors.Add(ParseShard(flags));
+  errors.Add(ReadSetFlags(flags.set));
   if (search.method == "auto") {
     errors.Add("generate records methods by name; auto stands for one of them");
   }
@@ -161,9 +146,8 @@ absl::Status WriteJson(const GenerateFlags& flags, const GenerateTotals& totals,
 
 absl::Status RunGenerate(GenerateFlags& flags) {
   ESP_RETURN_IF_ERROR(CheckFlags(flags));
-  ESP_ASSIGN_OR_RETURN(ProblemSet set, LoadSet(flags.set, flags.set_options));
+  ESP_ASSIGN_OR_RETURN(ProblemSet set, LoadSet(flags.set));
   if (!flags.task.empty()) set.task = flags.task;
-  set = TakeShard(std::move(set), flags.generate.shard, flags.generate.shards);
   ESP_ASSIGN_OR_RETURN(const EngineOptions models,
                        ResolveModels(flags.models, set.task));
   ESP_ASSIGN_OR_RETURN(flags.generate.prompt,
@@ -174,7 +158,7 @@ absl::Status RunGenerate(GenerateFlags& flags) {
   if (!flags.dry_run) {
     ESP_ASSIGN_OR_RETURN(
         const RunInfo info,
-        DescribeRun(flags.generate, set, flags.set_options, models));
+        DescribeRun(flags.generate, set, flags.set.options, models));
     std::error_code error;
     const bool there = fs::exists(flags.out, error);
     ESP_ASSIGN_OR_RETURN(
@@ -222,10 +206,7 @@ absl::Status RunGenerate(GenerateFlags& flags) {
 void AddGenerate(CLI::App& app, RunFunction& run) {
   auto flags = std::make_shared<GenerateFlags>();
   SearchOptions& search = flags->generate.search;
-  app.add_option("--set", flags->set,
-                 "stories:easy|middle|hard, countdown:3|4|5, or a JSONL file "
-                 "(plain or GSM8K)")
-      ->required();
+  AddSetFlags(app, flags->set)->required();
   AddMethodFlags(app, search.method,
                  "Method with options, as puct:branch=4 (espalier methods "
                  "lists them), or a file of them, NAME.textproto");
@@ -243,21 +224,8 @@ void AddGenerate(CLI::App& app, RunFunction& run) {
       ->check(CLI::Range(1, 1000000));
   app.add_option("--seed", search.seed, "Seed of the first search")
       ->capture_default_str();
-  app.add_option("--limit", flags->set_options.limit,
-                 "Problems at most. Default: 200 of a generated set, all of a "
-                 "file")
-      ->capture_default_str();
-  app.add_option("--first", flags->set_options.first,
-                 "Index of the first problem")
-      ->capture_default_str();
-  app.add_option("--set-seed", flags->set_options.seed,
-                 "Seed of generated sets; below 2000, where tests begin")
-      ->capture_default_str();
   app.add_option("--task", flags->task,
                  "How problems are put and graded; default by set");
-  app.add_option("--shard", flags->shard,
-                 "Search only every n-th problem, beginning at i: i/n")
-      ->capture_default_str();
   app.add_flag("--resume", flags->resume,
                "Go on with the run of these settings that --out holds");
   app.add_flag("--append", flags->append, "Add a run to an existing --out");

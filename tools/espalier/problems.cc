@@ -2,30 +2,32 @@
 #include <cstdio>
 
 #include "datasets/readers/problem_set.h"
-#include "datasets/tasks/task_registry.h"
-#include "nlohmann/json.hpp"
+#include "src/base/json_text.h"
 #include "src/base/status_macros.h"
 #include "tools/espalier/command.h"
+#include "tools/espalier/set_flags.h"
 
 namespace espalier {
 namespace {
 
 struct ProblemsFlags {
-  std::string set = "stories:middle";
-  SetOptions options{.limit = 3};
+  SetFlags set{.set = "stories:middle", .options = {.limit = 3}};
   bool answers = false;
   bool json = false;
 };
 
-absl::Status RunProblems(const ProblemsFlags& flags) {
-  ESP_ASSIGN_OR_RETURN(const ProblemSet set, LoadSet(flags.set, flags.options));
+absl::Status RunProblems(ProblemsFlags& flags) {
+  ESP_ASSIGN_OR_RETURN(const ProblemSet set, LoadSet(flags.set));
   for (const GradedProblem& graded : set.problems) {
     if (flags.json) {
-      const nlohmann::json row = {{"id", graded.problem.id},
-                                  {"question", graded.problem.question},
-                                  {"answer", graded.reference.answer},
-                                  {"steps", graded.reference.steps}};
-      std::printf("%s\n", row.dump().c_str());
+      nlohmann::json row = {{"id", graded.problem.id},
+                            {"question", graded.problem.question},
+                            {"answer", graded.reference.answer},
+                            {"steps", graded.reference.steps}};
+      if (!graded.reference.fields.empty()) {
+        row["fields"] = graded.reference.fields;
+      }
+      std::printf("%s\n", JsonText(row).c_str());
       continue;
     }
     std::printf("%s\n%s\n", graded.problem.id.c_str(),
@@ -47,15 +49,7 @@ absl::Status RunProblems(const ProblemsFlags& flags) {
 
 void AddProblems(CLI::App& app, RunFunction& run) {
   auto flags = std::make_shared<ProblemsFlags>();
-  app.add_option("--set", flags->set,
-                 "stories:easy|middle|hard, countdown:3|4|5, or a JSONL file")
-      ->capture_default_str();
-  app.add_option("--limit", flags->options.limit, "Problems at most")
-      ->capture_default_str();
-  app.add_option("--first", flags->options.first, "Index of the first")
-      ->capture_default_str();
-  app.add_option("--set-seed", flags->options.seed, "Seed of generated sets")
-      ->capture_default_str();
+  AddSetFlags(app, flags->set);
   app.add_flag("--answers", flags->answers, "Print reference solutions too");
   app.add_flag("--json", flags->json, "One JSON object a line");
   run = [flags] { return RunProblems(*flags); };

@@ -10,6 +10,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "datasets/readers/problem_set.h"
 #include "datasets/tasks/task_registry.h"
 #include "models/prompt/encode_prompt.h"
@@ -23,6 +24,7 @@
 #include "src/engine/prompted_task.h"
 #include "tools/espalier/command.h"
 #include "tools/espalier/live_view.h"
+#include "tools/espalier/set_flags.h"
 #include "tools/espalier/show_tree.h"
 
 namespace espalier {
@@ -33,8 +35,7 @@ struct SolveFlags {
   PromptFlags prompt;
   std::optional<std::string> question;
   std::string file;
-  std::string set;
-  int64_t index = 0;
+  SetFlags set{.options = {.limit = 1}};
   std::string task = "auto";
   SearchOptions search;
   bool show_prompt = false;
@@ -69,12 +70,11 @@ absl::StatusOr<std::vector<GradedProblem>> ParseQuestions(
 }
 
 absl::StatusOr<std::vector<GradedProblem>> ReadProblems(SolveFlags& flags) {
-  if (!flags.set.empty()) {
-    ESP_ASSIGN_OR_RETURN(
-        ProblemSet set, LoadSet(flags.set, {.limit = 1, .first = flags.index}));
+  if (!flags.set.set.empty()) {
+    ESP_ASSIGN_OR_RETURN(ProblemSet set, LoadSet(flags.set));
     if (set.problems.empty()) {
-      return absl::OutOfRangeError(
-          absl::StrCat(flags.set, " has no problem of index ", flags.index));
+      return absl::OutOfRangeError(absl::StrCat(
+          flags.set.set, " has no problem of index ", flags.set.options.first));
     }
     if (flags.task == "auto") flags.task = set.task;
     return std::move(set.problems);
@@ -284,11 +284,10 @@ void AddSolve(CLI::App& app, RunFunction& run) {
   app.add_option("question", flags->question, "The question, in quotes");
   app.add_option("--file", flags->file,
                  "Questions from a file: one a line, or JSON objects");
-  app.add_option("--set", flags->set, "A problem of this set, by --index");
-  app.add_option("--index", flags->index, "Index in --set")
-      ->capture_default_str();
-  app.add_option("--task", flags->task,
-                 "auto, stories, countdown or qa: how the question is put")
+  AddSetFlags(app, flags->set);
+  app.add_option(
+         "--task", flags->task,
+         "How the question is put: auto, " + absl::StrJoin(TaskNames(), ", "))
       ->capture_default_str();
   AddMethodFlags(app, flags->search.method,
                  "Method with options, as beam:branch=8 (espalier methods "

@@ -9,21 +9,20 @@
 #include "src/base/status_macros.h"
 #include "src/eval/step_report.h"
 #include "tools/espalier/command.h"
+#include "tools/espalier/set_flags.h"
 
 namespace espalier {
 namespace {
 
 struct StepsFlags {
   ModelFlags models;
-  std::string set;
-  SetOptions set_options;
+  SetFlags set;
   StepReportOptions report;
   std::string json_file;
 };
 
 absl::Status RunSteps(StepsFlags& flags) {
-  ESP_ASSIGN_OR_RETURN(const ProblemSet set,
-                       LoadSet(flags.set, flags.set_options));
+  ESP_ASSIGN_OR_RETURN(const ProblemSet set, LoadSet(flags.set));
   ESP_ASSIGN_OR_RETURN(const Task* task, FindTask(set.task));
   ESP_ASSIGN_OR_RETURN(const Verifier* verifier, FindVerifier(set.task));
   ESP_ASSIGN_OR_RETURN(const EngineOptions models,
@@ -53,21 +52,13 @@ absl::Status RunSteps(StepsFlags& flags) {
 
 void AddSteps(CLI::App& app, RunFunction& run) {
   auto flags = std::make_shared<StepsFlags>();
-  app.add_option("--set", flags->set,
-                 "A set whose steps can be judged: stories:easy|middle|hard, "
-                 "countdown:3|4|5")
-      ->required();
+  AddSetFlags(app, flags->set)->required();
   app.add_option("--branch", flags->report.branch, "Samples of each next step")
       ->capture_default_str()
       ->check(CLI::Range(1, 1024));
   app.add_option("--temperature", flags->report.temperature, "Of sampling")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 10.0));
-  app.add_option("--limit", flags->set_options.limit, "Problems at most")
-      ->capture_default_str();
-  app.add_option("--set-seed", flags->set_options.seed,
-                 "Seed of generated sets; from 2000 on for reported figures")
-      ->capture_default_str();
   app.add_option("--seed", flags->report.seed, "Search seed")
       ->capture_default_str();
   app.add_option("--examples", flags->report.examples, "Wrong steps to print")

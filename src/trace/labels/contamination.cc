@@ -72,7 +72,7 @@ absl::StatusOr<EvaluationQuestions> EvaluationQuestions::Load(
   out.sets_ = absl::StrJoin(sets, ", ");
   for (const std::string& name : sets) {
     ESP_ASSIGN_OR_RETURN(const ProblemSet set,
-                         LoadSet(name, {.limit = options.eval_limit}));
+                         LoadSet(name, {.limit = options.eval_limit, .strict = true}));
     OverlapChecker& checker = IsGenerated(name) ? out.wholes_ : out.phrases_;
     for (const GradedProblem& graded : set.problems) {
       checker.AddEvaluation(graded.problem.question);

@@ -1,0 +1,41 @@
+// The options of every command that reads a set of problems.
+//
+//   SetFlags set;
+//   AddSetFlags(app, set);          // --set, --limit, --shuffle, ...
+//   ESP_ASSIGN_OR_RETURN(ProblemSet problems, LoadSet(set));
+#ifndef ESPALIER_TOOLS_ESPALIER_SET_FLAGS_H_
+#define ESPALIER_TOOLS_ESPALIER_SET_FLAGS_H_
+
+#include <string>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "datasets/readers/problem_set.h"
+
+namespace espalier {
+
+struct SetFlags {
+  std::string set;  // a default, or "" where one must be named
+  // Of these AddSetFlags fills limit, first, seed, kind and strict, and
+  // ReadSetFlags the others.
+  SetOptions options;
+  std::string shard = "0/1";
+  std::string ids;
+  std::vector<std::string> columns;
+};
+
+// --set is not required by itself, so that a command may have other sources.
+CLI::Option* AddSetFlags(CLI::App& app, SetFlags& flags);
+
+// Checks the texts of the options and puts them into flags.options.
+absl::Status ReadSetFlags(SetFlags& flags);
+
+// ReadSetFlags and then the set. What a user should know of the reading goes to
+// stderr.
+absl::StatusOr<ProblemSet> LoadSet(SetFlags& flags);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_TOOLS_ESPALIER_SET_FLAGS_H_
