@@ -87,10 +87,11 @@ TEST(Split, NoTestProblemIsEverTrainedOn) {
 // A million in all, fewer where drawing one takes milliseconds.
 TEST(Split, LongNoTestProblemAmongAMillionIsEverTrainedOn) {
   std::map<std::string, uint64_t> counts = {
-      {"sudoku:9-hard", 4000},  {"sudoku:9-middle", 16000},
-      {"sudoku:9-easy", 20000}, {"game24:easy", 30000},
+      {"sudoku:9-hard", 20000}, {"sudoku:9-middle", 30000},
+      {"sudoku:9-easy", 40000}, {"game24:easy", 30000},
       {"game24:middle", 30000}, {"game24:hard", 30000},
-      {"game24", 30000},        {"proof:hard", 40000}};
+      {"proof:hard", 50000},    {"python:hard", 30000},
+      {"countdown:5", 50000}};
   uint64_t rest = 1000000;
   size_t others = GeneratedSets().size() - counts.size();
   for (const auto& [name, count] : counts) rest -= count;

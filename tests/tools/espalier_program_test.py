@@ -99,8 +99,8 @@ class WrongInputTest(ProgramTest):
     def test_malformed_json_line_is_named(self):
         lines = ['{"question": "1+1?", "answer": "2"}'] * 6 + ['{"question": ']
         path = self.path("set.jsonl", "\n".join(lines) + "\n")
-        self.refused(run("eval", "--set", path, "--model", STORIES),
-                     "set.jsonl:7", "not JSON")
+        self.refused(run("eval", "--set", path, "--model", STORIES,
+                         "--strict"), "set.jsonl:7", "not JSON")
 
     def test_missing_question_file(self):
         self.refused(run("solve", "--file", "/no/such/file"), "/no/such/file")
