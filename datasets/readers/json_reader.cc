@@ -107,7 +107,10 @@ class JsonReader : public RecordReader {
   absl::Status BeginObject() {
     const std::string place = source_->Place();
     bool whole = false;
-    const std::string_view line = source_->PeekLine(&whole);
+    std::string_view line;
+    // Once a line: of many objects in one line none is looked at as a line.
+    if (source_->line() != line_tried_) line = source_->PeekLine(&whole);
+    line_tried_ = source_->line();
     if (whole) {
       auto object = ParseJsonObject(line, place);
       if (object.ok()) {
@@ -319,7 +322,8 @@ class JsonReader : public RecordReader {
   std::unique_ptr<ByteSource> source_;
   std::deque<absl::StatusOr<Record>> ready_;  // read and not yet handed out
   bool one_line_records_ = false;             // a line was a record
-  bool in_list_ = false;                      // of records
+  int64_t line_tried_ = 0;  // the last one looked at as a whole
+  bool in_list_ = false;    // of records
   bool in_object_of_list_ = false;
   bool in_object_ = false;  // that may be a record or hold a list of them
   bool first_ = false;      // no element or member of it was read yet

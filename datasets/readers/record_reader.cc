@@ -40,15 +40,24 @@ class FolderReader : public RecordReader {
     while (true) {
       if (reader_ == nullptr) {
         if (next_ == files_.size()) return std::optional<Record>();
-        ESP_ASSIGN_OR_RETURN(reader_, RecordReader::Open(files_[next_++]));
+        auto opened = RecordReader::Open(files_[next_++]);
+        if (!opened.ok()) return Passable(opened.status());
+        reader_ = *std::move(opened);
       }
       auto record = reader_->Next();
-      if (!record.ok() || *record) return record;
+      if (record.ok() && *record) return record;
+      if (!record.ok() && CanReadOn(record.status())) return record;
       reader_ = nullptr;
+      if (!record.ok()) return Passable(record.status());
     }
   }
 
  private:
+  // A file that cannot be read further is not the last one.
+  static absl::Status Passable(const absl::Status& error) {
+    return absl::InvalidArgumentError(error.message());
+  }
+
   const std::vector<std::string> files_;
   size_t next_ = 0;
   std::unique_ptr<RecordReader> reader_;  // of files_[next_ - 1], or null

@@ -79,7 +79,7 @@ class QaVerifier : public Verifier {
       const Problem&, const Reference&, std::string_view) const override {
     return absl::UnimplementedError(
         "steps of free text cannot be judged exactly; take a set with exact "
-        "steps (stories, countdown)");
+        "steps (stories, countdown, game24, sudoku, proof)");
   }
 };
 
