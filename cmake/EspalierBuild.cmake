@@ -166,6 +166,20 @@ function(espalier_presets name folder header function)
   target_sources(espalier_${name} PRIVATE ${out})
 endfunction()
 
+# Compiles `file` into layer `name`; it is what `function` of `header` returns.
+function(espalier_embed name file header function)
+  if(NOT TARGET espalier_${name})
+    return()
+  endif()
+  set(out ${CMAKE_BINARY_DIR}/embedded/${function}.cc)
+  set(script ${CMAKE_SOURCE_DIR}/cmake/EmbedText.cmake)
+  add_custom_command(OUTPUT ${out}
+    COMMAND ${CMAKE_COMMAND} -D FILE=${CMAKE_SOURCE_DIR}/${file}
+      -D HEADER=${header} -D FUNCTION=${function} -D OUT=${out} -P ${script}
+    DEPENDS ${CMAKE_SOURCE_DIR}/${file} ${script} VERBATIM)
+  target_sources(espalier_${name} PRIVATE ${out})
+endfunction()
+
 # Links the objects and the libraries of `LAYERS` into `target`.
 function(espalier_link target)
   cmake_parse_arguments(P "TORCH" "" "LAYERS" ${ARGN})

@@ -1,0 +1,21 @@
+# cmake -D FILE=worker.py -D HEADER=worker_source.h -D FUNCTION=WorkerSource
+#       -D OUT=worker_source.cc -P EmbedText.cmake
+# Writes a file into a C++ file that defines FUNCTION of HEADER.
+file(READ ${FILE} text)
+if(text MATCHES "\\)embedded\"")
+  message(FATAL_ERROR "${FILE} holds the end of a raw string")
+endif()
+# A literal may hold 64 KB in every compiler.
+string(LENGTH "${text}" length)
+if(length GREATER 60000)
+  message(FATAL_ERROR "${FILE}: ${length} bytes; at most 60000 fit")
+endif()
+file(WRITE ${OUT} "// Written by cmake/EmbedText.cmake.
+#include \"${HEADER}\"
+
+namespace espalier {
+
+std::string_view ${FUNCTION}() { return R\"embedded(${text})embedded\"; }
+
+}  // namespace espalier
+")

@@ -1,0 +1,715 @@
+"""One program's life inside the sandbox; sandbox.h has the whole picture.
+
+The process that starts here is the tests' process. Before it knows anything
+it forks the solution's process, which gives up all that it could do harm
+with and then takes orders through a pipe. Only then does the tests' process
+read its one job.
+
+So the solution's process never holds a test, an expected value, or the way to
+the parent. What it hands over is read by an unpickler that knows plain values
+alone; any other object stays where it is, and the tests see a Remote in its
+place. The verdict is the word of the tests' process.
+
+Every start pays for what is imported here: hence _signal and _pickle.
+"""
+
+import _pickle
+import _signal
+import builtins
+import ctypes
+import io
+import os
+import resource
+import select
+import sys
+import time
+
+SOLUTION = "<solution>"
+TESTS = "<tests>"
+LONGEST_VALUE = 64 << 20  # bytes of one call's values
+LONGEST_MESSAGE = 1000    # characters of a verdict's message
+
+
+# --- Frames --------------------------------------------------------------
+
+def read_bytes(fd, count, wait=None):
+    """`count` bytes of fd, or None where it ends before."""
+    parts = []
+    while count:
+        if wait is not None:
+            wait(fd)
+        part = os.read(fd, min(count, 1 << 20))
+        if not part:
+            return None
+        parts.append(part)
+        count -= len(part)
+    return b"".join(parts)
+
+
+def read_frame(fd, wait=None, longest=1 << 62):
+    head = read_bytes(fd, 8, wait)
+    if head is None:
+        return None
+    count = int.from_bytes(head, "little")
+    if count > longest:
+        raise ValueError("a value of more than %d MB" % (longest >> 20))
+    return read_bytes(fd, count, wait)
+
+
+def write_frame(fd, data):
+    data = len(data).to_bytes(8, "little") + data
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view):]
+
+
+def read_fields(fd):
+    """A list of byte strings, as worker.cc writes them."""
+    data = read_frame(fd)
+    if data is None:
+        os._exit(0)
+    fields = []
+    at = 0
+    while at < len(data):
+        count = int.from_bytes(data[at:at + 8], "little")
+        fields.append(data[at + 8:at + 8 + count])
+        at += 8 + count
+    return fields
+
+
+def write_fields(fd, fields):
+    write_frame(fd, b"".join(
+        len(field).to_bytes(8, "little") + field for field in fields))
+
+
+# --- Values --------------------------------------------------------------
+
+ARRAY_KINDS = "biufcUS"  # numbers and texts: no objects, no records
+
+# Pickle names a function by its module: this one is called "_e".
+shared = type(sys)("_e")
+
+
+def value(x):
+    return x
+
+
+def array(dtype, shape, data):
+    import numpy
+    kind = numpy.dtype(str(dtype))
+    if kind.kind not in ARRAY_KINDS:
+        raise ValueError("an array of " + str(dtype))
+    return numpy.frombuffer(data, kind).reshape(shape).copy()
+
+
+def remote(number):
+    return Remote(number)
+
+
+for function in (value, array, remote):
+    function.__module__ = "_e"
+    setattr(shared, function.__name__, function)
+sys.modules["_e"] = shared
+# What these names stand for in a value that arrives.
+meanings = {"value": value, "array": array, "remote": remote}
+
+PLAIN = (bool, int, float, complex, str, bytes, bytearray, list, tuple, dict,
+         set, frozenset)
+# What crosses beside the types that pickle writes without a name.
+CROSSING = {
+    "_e": ("value", "array", "remote"),
+    "builtins": ("complex", "bytearray", "range", "slice", "set", "frozenset",
+                 "list", "tuple", "dict", "int", "float", "str", "bool"),
+    "collections": ("Counter", "OrderedDict", "deque"),
+    "fractions": ("Fraction",),
+    "decimal": ("Decimal",),
+    "datetime": ("date", "time", "datetime", "timedelta", "timezone"),
+}
+
+
+class Reader(_pickle.Unpickler):
+    """Unpickles plain values and nothing else."""
+
+    def find_class(self, module, name):
+        if name not in CROSSING.get(module, ()):
+            raise ValueError("a value of type %s.%s" % (module, name))
+        if module == "_e":
+            return meanings[name]
+        return getattr(__import__(module), name)
+
+
+def loads(data):
+    return Reader(io.BytesIO(data)).load()
+
+
+class Writer(_pickle.Pickler):
+    """Pickles plain values; asked for the others alone."""
+
+    def reducer_override(self, x):
+        kind = type(x)
+        if kind.__name__ in CROSSING.get(kind.__module__, ()):
+            return NotImplemented
+        if kind is type and x.__name__ in CROSSING.get(x.__module__, ()):
+            return NotImplemented
+        if kind.__module__ == "_e":
+            return NotImplemented
+        if getattr(x, "__module__", None) == "_e":
+            return NotImplemented
+        for base in PLAIN:
+            if isinstance(x, base):
+                return value, (base(x),)
+        numpy = sys.modules.get("numpy")
+        if numpy is not None:
+            if isinstance(x, numpy.generic):
+                return value, (x.item(),)
+            if isinstance(x, numpy.ndarray):
+                if x.dtype.kind in ARRAY_KINDS:
+                    return array, (x.dtype.str, x.shape, x.tobytes())
+                return value, (x.tolist(),)
+        return self.other(x)
+
+
+def dumps(x, writer):
+    out = io.BytesIO()
+    writer(out, 4).dump(x)
+    return out.getvalue()
+
+
+# --- The solution's process ----------------------------------------------
+
+class SolutionWriter(Writer):
+    objects = []  # by the number of their Remote
+
+    def other(self, x):
+        self.objects.append(x)
+        return remote, (len(self.objects) - 1,)
+
+
+def solution_line(error):
+    line = 0
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == SOLUTION:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    if isinstance(error, SyntaxError) and error.filename == SOLUTION:
+        line = error.lineno or 0
+    return line
+
+
+def raised(error):
+    try:
+        text = str(error)[:LONGEST_MESSAGE]
+    except Exception:
+        text = ""
+    names = [kind.__name__ for kind in type(error).__mro__]
+    return dumps(("raise", names, text, solution_line(error)), SolutionWriter)
+
+
+def carry_out(order, module, objects):
+    what, number, name, blob = order
+    if what == "load":
+        exec(compile(blob, SOLUTION, "exec"), module.__dict__)
+        return dumps(("value", None, None), SolutionWriter)
+    if what == "names":
+        found = {n: module.__dict__[n] for n in name if n in module.__dict__}
+        return dumps(("value", found, None), SolutionWriter)
+    args, keywords = loads(blob)
+    target = objects[number]
+    if what == "get":
+        result = getattr(target, name)
+    elif what == "set":
+        result = setattr(target, name, args[0])
+    elif what == "bool":
+        result = bool(target)
+    elif what == "same":
+        result = bool(target == args[0])
+    else:
+        if name is not None:
+            target = getattr(target, name)
+        result = target(*args, **keywords)
+    # A function that works in place gives None: the tests look at what they
+    # handed over. Else arguments stay as they were, for the tests may ask a
+    # reference for the right answer to them after this call.
+    after = None
+    if what == "call" and result is None:
+        after = dumps((args, keywords), SolutionWriter)
+    return dumps(("value", result, None if after == blob else after),
+                 SolutionWriter)
+
+
+def serve(orders, replies):
+    module = type(sys)("solution")
+    sys.modules["solution"] = module
+    meanings["remote"] = SolutionWriter.objects.__getitem__
+    memory_gone = raised(MemoryError())
+    while True:
+        data = read_frame(orders)
+        if data is None:
+            os._exit(0)
+        order = loads(data)
+        if order[0] == "main":
+            return run_main(order[3], replies)
+        try:
+            reply = carry_out(order, module, SolutionWriter.objects)
+        except MemoryError:
+            reply = memory_gone
+        except BaseException as error:
+            reply = raised(error)
+        write_frame(replies, reply)
+
+
+def run_main(code, replies):
+    module = type(sys)("__main__")
+    module.__builtins__ = builtins
+    sys.modules["__main__"] = module
+    sys.argv = ["solution.py"]
+    try:
+        exec(compile(code, SOLUTION, "exec"), module.__dict__)
+    except SystemExit:
+        raise
+    except BaseException as error:
+        write_frame(replies, raised(error))
+        sys.exit(1)
+
+
+# --- Giving up powers ----------------------------------------------------
+
+def limit(which, amount, more=0):
+    amount = int(amount)
+    hard = resource.getrlimit(which)[1]
+    if hard != resource.RLIM_INFINITY:
+        amount = min(amount, hard)
+        more = min(more, hard - amount)
+    resource.setrlimit(which, (amount, amount + more))
+
+
+def filter_system_calls(code):
+    class Program(ctypes.Structure):
+        _fields_ = [("count", ctypes.c_ushort), ("code", ctypes.c_char_p)]
+
+    program = Program(len(code) // 8, code)
+    libc = ctypes.CDLL(None, use_errno=True)
+    number = ctypes.c_ulong
+    if libc.prctl(38, number(1), number(0), number(0), number(0)) != 0:
+        raise OSError(ctypes.get_errno(), "PR_SET_NO_NEW_PRIVS")
+    if libc.prctl(22, number(2), ctypes.byref(program)) != 0:
+        raise OSError(ctypes.get_errno(), "PR_SET_SECCOMP")
+
+
+def die_with_parent():
+    if ctypes.CDLL(None).prctl(1, ctypes.c_ulong(_signal.SIGKILL)) != 0:
+        raise OSError("PR_SET_PDEATHSIG")
+
+
+def unnamed_file(folder):
+    name = "%s/%s" % (folder, os.urandom(8).hex())
+    fd = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+    os.unlink(name)
+    return fd
+
+
+# --- The tests' process --------------------------------------------------
+
+class Ended(BaseException):
+    """The solution's process is gone or late: no test can go on."""
+
+    def __init__(self, kind, message):
+        super().__init__(kind, message)
+        self.kind = kind
+        self.message = message
+
+
+class TestsWriter(Writer):
+    def other(self, x):
+        raise TypeError("the tests hand the solution a %s, which cannot leave "
+                        "their process" % type(x).__name__)
+
+
+class Solution:
+    """The way to the solution's process."""
+
+    def __init__(self, pid, orders, replies, options):
+        self.pid = pid
+        self.orders = orders
+        self.replies = replies
+        self.options = options
+        self.ended = None       # Ended, once it was raised
+        self.seconds = 0.0      # of CPU
+        self.calls = 0
+        self.last_call = ""
+        self.deadline = 0.0
+        self.status = None
+
+    def wait_status(self, seconds):
+        """True once the process has ended."""
+        until = time.monotonic() + seconds
+        while self.status is None:
+            pid, status, usage = os.wait4(self.pid, os.WNOHANG)
+            if pid != 0:
+                self.status = status
+                self.seconds = usage.ru_utime + usage.ru_stime
+            elif time.monotonic() >= until:
+                return False
+            else:
+                time.sleep(0.001)
+        return True
+
+    def ended_by(self):
+        """What the end of the process means."""
+        if self.status is None:
+            return Ended("crashed", "the program closed its way to the tests")
+        if os.WIFSIGNALED(self.status):
+            signal = os.WTERMSIG(self.status)
+            if signal == _signal.SIGSYS:
+                return Ended("forbidden", "a system call that programs here "
+                             "may not make (network, new processes, tracing, "
+                             "mounting, ...)")
+            if signal == _signal.SIGXCPU or (
+                    signal == _signal.SIGKILL
+                    and self.seconds >= self.options.cpu):
+                return Ended("timed out", "over %g s of CPU time"
+                             % self.options.cpu)
+            return Ended("crashed", "the program's process was ended by signal "
+                         "%d (%s)" % (signal, _signal.strsignal(signal)))
+        return Ended("crashed", "the program ended its process with exit code "
+                     "%d before the tests had ended"
+                     % os.WEXITSTATUS(self.status))
+
+    def wait_readable(self, fd):
+        while True:
+            left = self.deadline - time.monotonic()
+            if left <= 0:
+                raise self.end(Ended("timed out",
+                                     "over %g s" % self.options.wall))
+            poll = select.poll()
+            poll.register(fd, select.POLLIN)
+            if poll.poll(min(50, left * 1000 + 1)):
+                return
+            if self.wait_status(0):
+                return
+
+    def end(self, ended):
+        if self.ended is None:
+            self.ended = ended
+        return self.ended
+
+    def order(self, what, number=0, name=None, blob=b""):
+        if self.ended is not None:
+            raise self.ended
+        try:
+            write_frame(self.orders, dumps((what, number, name, blob),
+                                           TestsWriter))
+            reply = read_frame(self.replies, self.wait_readable, LONGEST_VALUE)
+        except BrokenPipeError:
+            reply = None
+        except ValueError as error:
+            raise self.end(Ended("failed", "the solution gave %s" % error))
+        if reply is None:
+            self.wait_status(1.0)
+            raise self.end(self.ended_by())
+        try:
+            reply = loads(reply)
+            if reply[0] == "value" and len(reply) == 3:
+                return reply
+            _, names, text, line = reply
+            error = self.error(names, str(text), int(line))
+        except MemoryError:
+            raise
+        except Exception as error:
+            raise self.end(Ended("failed", "the solution gave what is no plain "
+                                 "value: %s" % error))
+        # What ends an iteration may not end one of the tests' own.
+        if isinstance(error, (StopIteration, StopAsyncIteration,
+                              GeneratorExit)) and name != "__next__":
+            error = RuntimeError("the solution raised " + type(error).__name__)
+        raise error
+
+    @staticmethod
+    def error(names, text, line):
+        for name in names:
+            kind = getattr(builtins, name, None)
+            if isinstance(kind, type) and issubclass(kind, BaseException):
+                break
+        else:
+            kind = Exception
+        try:
+            error = kind(text)
+        except TypeError:
+            error = kind.__new__(kind)
+        where = " (line %d of the solution)" % line if line else ""
+        error.said = "%s: %s%s" % (names[0], text, where)
+        return error
+
+    def call(self, what, number, name, args, keywords):
+        blob = dumps((args, keywords), TestsWriter)
+        if what == "call":
+            self.calls += 1
+            self.last_call = ""
+        _, result, after = self.order(what, number, name, blob)
+        if result is None and after is not None:
+            changed, named = loads(after)
+            for mine, new in zip(args, changed):
+                copy_back(mine, new)
+            for key in keywords:
+                copy_back(keywords[key], named.get(key))
+        if what == "call":
+            self.last_call = short(result)
+        return result
+
+
+def copy_back(mine, new):
+    if type(mine) is not type(new):
+        return
+    if isinstance(mine, (list, bytearray)):
+        mine[:] = new
+    elif isinstance(mine, (dict, set)):
+        mine.clear()
+        mine.update(new)
+
+
+def short(x):
+    try:
+        text = repr(x)
+    except Exception:
+        text = "a " + type(x).__name__
+    return text if len(text) <= 200 else text[:200] + "..."
+
+
+the_solution = None
+
+
+class Remote:
+    """An object of the solution's process.
+
+    It is equal to no plain value: the solution's own idea of == must not
+    decide a test. Nor are expected values sent over; `in` walks through it.
+    """
+
+    __slots__ = ("_number",)
+
+    def __init__(self, number):
+        object.__setattr__(self, "_number", int(number))
+
+    def __reduce__(self):
+        return remote, (self._number,)
+
+    def __call__(self, *args, **keywords):
+        return the_solution.call("call", self._number, None, args, keywords)
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return the_solution.call("get", self._number, name, (), {})
+
+    def __setattr__(self, name, new):
+        the_solution.call("set", self._number, name, (new,), {})
+
+    def __eq__(self, other):
+        if not isinstance(other, Remote):
+            return False
+        return the_solution.call("same", self._number, None, (other,), {})
+
+    def __hash__(self):
+        return self._number
+
+    def __bool__(self):
+        return the_solution.call("bool", self._number, None, (), {})
+
+
+Remote.__module__ = "_e"
+for method in ("__len__", "__getitem__", "__setitem__", "__iter__",
+               "__next__", "__str__", "__repr__"):
+    def forward(self, *args, method=method):
+        return the_solution.call("method", self._number, method, args, {})
+    setattr(Remote, method, forward)
+
+
+def failing_line(error, text):
+    """The tests' line that an error came from."""
+    line = 0
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == TESTS:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    lines = text.split("\n")
+    return lines[line - 1].strip()[:300] if 0 < line <= len(lines) else ""
+
+
+def message_of(error, text, solution):
+    said = getattr(error, "said", None)
+    where = failing_line(error, text)
+    if said is None:
+        detail = str(error)[:LONGEST_MESSAGE]
+        if isinstance(error, AssertionError):
+            said = detail
+        else:
+            said = "%s: %s in the tests" % (type(error).__name__, detail)
+    parts = [part for part in (where, said) if part]
+    if solution.last_call and isinstance(error, AssertionError):
+        parts.append("the last call gave " + solution.last_call)
+    return "; ".join(parts)
+
+
+def run_tests(solution, code, names, before, after, tests):
+    """The verdict as (kind, number of the test, message)."""
+    number = 0
+    text = ""
+    space = {"__name__": "tests"}
+    try:
+        solution.order("load", blob=code)
+        # Tests that draw numbers draw the same ones each time.
+        if any("random" in test for test in tests):
+            import random
+            random.seed(0)
+        text = before
+        exec(compile(text, TESTS, "exec"), space)
+        space.update(solution.order("names", name=names)[1])
+        text = after
+        exec(compile(text, TESTS, "exec"), space)
+        for number, text in enumerate(tests, 1):
+            solution.last_call = ""
+            exec(compile(text, TESTS, "exec"), space)
+    except Ended:
+        pass
+    except MemoryError as error:
+        if solution.ended is None:
+            solution.ended = Ended("out of memory",
+                                   message_of(error, text, solution))
+    except BaseException as error:
+        if solution.ended is None:
+            solution.ended = Ended("failed", message_of(error, text, solution))
+    if len(tests) == 1:
+        number = solution.calls
+    if solution.ended is not None:
+        return solution.ended.kind, number, solution.ended.message
+    return "passed", number, ""
+
+
+def run_stdio(solution, code, given, files):
+    """The verdict as (kind, 1, message) and the output."""
+    try:
+        with open(files[0], "wb", closefd=False) as file:
+            file.write(given)
+        os.lseek(files[0], 0, os.SEEK_SET)
+        write_frame(solution.orders, dumps(("main", 0, None, code),
+                                           TestsWriter))
+        report = read_frame(solution.replies, solution.wait_readable,
+                            LONGEST_VALUE)
+        solution.wait_status(max(0.0, solution.deadline - time.monotonic()))
+        if solution.status is None:
+            raise Ended("timed out", "over %g s" % solution.options.wall)
+        exit_code = 0
+        if os.WIFEXITED(solution.status):
+            exit_code = os.WEXITSTATUS(solution.status)
+        else:
+            raise solution.ended_by()
+        kind, message = "passed", ""
+        if exit_code != 0:
+            kind = "failed"
+            message = "the program ended with exit code %d" % exit_code
+            if report is not None:
+                _, errors, text, line = loads(report)
+                message = solution.error(errors, str(text), int(line)).said
+                if errors[0] == "MemoryError":
+                    kind = "out of memory"
+            else:
+                size = os.fstat(files[2]).st_size
+                last = os.pread(files[2], 300, max(0, size - 300))
+                if last:
+                    message += ": " + last.decode("utf-8", "replace").strip()
+    except Ended as ended:
+        kind, message = ended.kind, ended.message
+    except BrokenPipeError:
+        solution.wait_status(1.0)
+        ended = solution.ended_by()
+        kind, message = ended.kind, ended.message
+    except Exception as error:
+        kind, message = "failed", "an unreadable report: %s" % error
+    size = os.fstat(files[1]).st_size
+    return (kind, 1, message), os.pread(files[1], size, 0)
+
+
+# --- Both ----------------------------------------------------------------
+
+class Options:
+    def __init__(self, words):
+        self.weak = words[0] == "weak"
+        self.cpu, self.wall = float(words[1]), float(words[2])
+        self.memory, self.file, self.threads = map(int, words[3:6])
+        self.filter = bytes.fromhex(words[6])
+
+
+def module_folders():
+    """sys.path without the current folder, with that of installed modules."""
+    version = "python%d.%d" % sys.version_info[:2]
+    installed = ("/usr/local/lib/%s/dist-packages" % version,
+                 "%s/lib/python3/dist-packages" % sys.prefix,
+                 "%s/lib/%s/site-packages" % (sys.prefix, version))
+    return ([folder for folder in sys.path if folder]
+            + [folder for folder in installed if os.path.isdir(folder)])
+
+
+def become_solution(options, files):
+    for fd, file in enumerate(files):
+        os.dup2(file, fd)
+        os.close(file)
+    os.chdir("/tmp")
+    if not options.weak:
+        # In the weak mode all of the user's processes would count.
+        limit(resource.RLIMIT_NPROC, options.threads)
+    limit(resource.RLIMIT_CPU, -(-options.cpu // 1), 1)
+    limit(resource.RLIMIT_AS, options.memory)
+    limit(resource.RLIMIT_FSIZE, options.file)
+    limit(resource.RLIMIT_NOFILE, 64)
+    limit(resource.RLIMIT_CORE, 0)
+    filter_system_calls(options.filter)
+
+
+def main():
+    options = Options(sys.argv[1:])
+    sys.argv[1:] = []
+    sys.path[:] = module_folders()
+    builtins.exit = builtins.quit = sys.exit
+    _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
+    if options.weak:
+        die_with_parent()
+    orders, to_solution = os.pipe()
+    from_solution, replies = os.pipe()
+    files = [unnamed_file("/tmp") for _ in range(3)]
+    pid = os.fork()
+    if pid == 0:
+        if options.weak:
+            die_with_parent()
+        os.close(to_solution)
+        os.close(from_solution)
+        become_solution(options, files)
+        return serve(orders, replies)
+    os.close(orders)
+    os.close(replies)
+    limit(resource.RLIMIT_AS, options.memory)
+    limit(resource.RLIMIT_CORE, 0)
+    filter_system_calls(options.filter)
+    global the_solution
+    the_solution = Solution(pid, to_solution, from_solution, options)
+    write_fields(1, [b"ready"])
+    style, code, *rest = read_fields(0)
+    the_solution.deadline = time.monotonic() + options.wall
+    output = b""
+    if style == b"stdio":
+        verdict, output = run_stdio(the_solution, code, rest[0], files)
+    else:
+        names, before, after, *tests = [field.decode("utf-8", "replace")
+                                        for field in rest]
+        verdict = run_tests(the_solution, code, names.split(), before, after,
+                            tests)
+    the_solution.wait_status(0)
+    kind, number, message = verdict
+    write_fields(1, [kind.encode(), str(number).encode(),
+                     message[:2 * LONGEST_MESSAGE].encode("utf-8", "replace"),
+                     repr(the_solution.seconds).encode(), output])
+    os._exit(0)
+
+
+main()
