@@ -191,11 +191,11 @@ class Sandbox::Pool {
     const double deadline = Clock::Real().Seconds() +
                             options_.limits.wall_seconds + kSecondsToReport;
     // A worker that ends while it is sent its job leaves the reason to Receive.
-    absl::Status sent = worker.Send(job, deadline, options_.stop);
-    absl::StatusOr<Worker::Fields> fields = sent;
-    if (sent.ok() || absl::IsUnavailable(sent)) {
-      fields = worker.Receive(deadline, options_.stop);
-    }
+    const absl::Status sent = worker.Send(job, deadline, options_.stop);
+    absl::StatusOr<Worker::Fields> fields =
+        sent.ok() || absl::IsUnavailable(sent)
+            ? worker.Receive(deadline, options_.stop)
+            : absl::StatusOr<Worker::Fields>(sent);
     if (fields.ok()) {
       worker.End(kSecondsToEnd);
       return ReadResult(*std::move(fields));

@@ -1,0 +1,290 @@
+#include "datasets/code/code_problem.h"
+
+#include <cctype>
+#include <set>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "src/base/status_macros.h"
+#include "src/base/text.h"
+
+namespace espalier {
+namespace {
+
+using nlohmann::json;
+
+bool IsWordByte(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
+
+absl::Status WrongColumn(std::string_view column, std::string_view expected) {
+  return absl::InvalidArgumentError(absl::StrCat(
+      "column \"", AbslView(column), "\": expected ", AbslView(expected)));
+}
+
+// The text in `column`; "" where there is none and it may be missing.
+absl::StatusOr<std::string> Text(const json& fields, const char* column,
+                                 bool needed) {
+  const auto it = fields.find(column);
+  if (it == fields.end() || it->is_null()) {
+    if (!needed) return std::string();
+    return WrongColumn(column, "a text, found no such column");
+  }
+  if (it->is_number_integer()) return it->dump();
+  if (!it->is_string()) return WrongColumn(column, "a text");
+  return it->get<std::string>();
+}
+
+absl::StatusOr<std::vector<std::string>> Texts(const json& fields,
+                                               const char* column) {
+  std::vector<std::string> texts;
+  const auto it = fields.find(column);
+  if (it == fields.end() || it->is_null()) return texts;
+  if (!it->is_array()) return WrongColumn(column, "a list of texts");
+  for (const json& text : *it) {
+    if (!text.is_string()) return WrongColumn(column, "a list of texts");
+    texts.push_back(text.get<std::string>());
+  }
+  return texts;
+}
+
+// Calls fn(word, what follows) for every name in Python code that does not
+// follow a full stop.
+template <typename Fn>
+void ForEachName(std::string_view code, const Fn& fn) {
+  for (size_t i = 0; i < code.size();) {
+    if (!IsWordByte(code[i])) {
+      ++i;
+      continue;
+    }
+    size_t end = i;
+    while (end < code.size() && IsWordByte(code[end])) ++end;
+    if (i == 0 || code[i - 1] != '.') {
+      fn(code.substr(i, end - i), code.substr(end));
+    }
+    i = end;
+  }
+}
+
+// The names that a program's outermost lines define.
+std::set<std::string> DefinedNames(std::string_view code) {
+  std::set<std::string> names;
+  for (absl::string_view line : absl::StrSplit(AbslView(code), '\n')) {
+    for (const absl::string_view word : {"async def ", "def ", "class "}) {
+      if (line.substr(0, word.size()) == word) {
+        line.remove_prefix(word.size());
+        line = absl::StripLeadingAsciiWhitespace(line);
+        size_t end = 0;
+        while (end < line.size() && IsWordByte(line[end])) ++end;
+        names.emplace(line.substr(0, end));
+      }
+    }
+    size_t end = 0;
+    while (end < line.size() && IsWordByte(line[end])) ++end;
+    const absl::string_view rest =
+        absl::StripLeadingAsciiWhitespace(line.substr(end));
+    if (end > 0 && !rest.empty() && rest[0] == '=') {
+      names.emplace(line.substr(0, end));
+    }
+  }
+  return names;
+}
+
+// The imports among a program's outermost lines: some tests count on them.
+std::string OutermostImports(std::string_view code) {
+  std::string imports;
+  for (const absl::string_view line : absl::StrSplit(AbslView(code), '\n')) {
+    const bool whole = line.find_first_of("(\\") == absl::string_view::npos;
+    if (whole && (line.substr(0, 7) == "import " ||
+                  line.substr(0, 5) == "from ")) {
+      absl::StrAppend(&imports, line, "\n");
+    }
+  }
+  return imports;
+}
+
+// What MBPP's tests take from the program: the names that the published one
+// defines, of those that they use. Without it, what they call first.
+std::vector<std::string> NamesOfTests(const std::string& solution,
+                                      const std::string& tests) {
+  const std::set<std::string> defined = DefinedNames(solution);
+  std::set<std::string> names;
+  std::string_view before;
+  ForEachName(tests, [&](std::string_view word, std::string_view rest) {
+    const std::string name(word);
+    const bool first = before == "assert" || before == "not";
+    before = word;
+    if (solution.empty() ? first && !rest.empty() && rest[0] == '('
+                         : defined.contains(name)) {
+      names.insert(name);
+    }
+  });
+  return {names.begin(), names.end()};
+}
+
+absl::StatusOr<CodeProblem> ReadHumanEval(const json& fields) {
+  CodeProblem problem;
+  problem.style = CodeStyle::kHumanEval;
+  ESP_ASSIGN_OR_RETURN(problem.prompt, Text(fields, "prompt", true));
+  ESP_ASSIGN_OR_RETURN(problem.solution,
+                       Text(fields, "canonical_solution", false));
+  ESP_ASSIGN_OR_RETURN(std::string entry, Text(fields, "entry_point", true));
+  ESP_ASSIGN_OR_RETURN(const std::string test, Text(fields, "test", true));
+  bool word = !entry.empty();
+  for (const char c : entry) word &= IsWordByte(c);
+  if (!word) return WrongColumn("entry_point", "the name of a function");
+  problem.before = absl::StrCat(problem.prompt, "\n    pass\n");
+  problem.tests = {absl::StrCat(test, "\n\ncheck(", entry, ")\n")};
+  problem.names = {std::move(entry)};
+  return problem;
+}
+
+absl::StatusOr<CodeProblem> ReadMbpp(const json& fields) {
+  CodeProblem problem;
+  problem.style = CodeStyle::kMbpp;
+  ESP_ASSIGN_OR_RETURN(
+      problem.prompt, Text(fields, fields.contains("text") ? "text" : "prompt",
+                           true));
+  ESP_ASSIGN_OR_RETURN(problem.solution, Text(fields, "code", false));
+  ESP_ASSIGN_OR_RETURN(problem.after, Text(fields, "test_setup_code", false));
+  ESP_ASSIGN_OR_RETURN(problem.tests, Texts(fields, "test_list"));
+  ESP_ASSIGN_OR_RETURN(const std::vector<std::string> imports,
+                       Texts(fields, "test_imports"));
+  if (problem.tests.empty()) return WrongColumn("test_list", "a test or more");
+  problem.before = absl::StrCat(absl::StrJoin(imports, "\n"), "\n",
+                                OutermostImports(problem.solution));
+  problem.names = NamesOfTests(
+      problem.solution,
+      absl::StrCat(problem.after, "\n", absl::StrJoin(problem.tests, "\n")));
+  return problem;
+}
+
+absl::StatusOr<CodeProblem> ReadInput(const json& fields) {
+  CodeProblem problem;
+  problem.style = CodeStyle::kInput;
+  ESP_ASSIGN_OR_RETURN(problem.prompt, Text(fields, "question", false));
+  ESP_ASSIGN_OR_RETURN(problem.solution, Text(fields, "solution", false));
+  if (const auto tests = fields.find("tests"); tests != fields.end()) {
+    if (!tests->is_array()) return WrongColumn("tests", "a list");
+    for (const json& test : *tests) {
+      InputCase one;
+      if (!test.is_object()) {
+        return WrongColumn("tests", "{\"input\", \"output\"} objects");
+      }
+      ESP_ASSIGN_OR_RETURN(one.input, Text(test, "input", true));
+      ESP_ASSIGN_OR_RETURN(one.output, Text(test, "output", true));
+      problem.cases.push_back(std::move(one));
+    }
+  } else {
+    json io = fields.at("input_output");
+    // Some publishers have JSON in a text here.
+    if (io.is_string()) {
+      io = json::parse(io.get<std::string>(), nullptr, false);
+    }
+    if (!io.is_object()) {
+      return WrongColumn("input_output", "an object of inputs and outputs");
+    }
+    ESP_ASSIGN_OR_RETURN(auto inputs, Texts(io, "inputs"));
+    ESP_ASSIGN_OR_RETURN(auto outputs, Texts(io, "outputs"));
+    if (inputs.size() != outputs.size()) {
+      return WrongColumn("input_output", "as many outputs as inputs");
+    }
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      problem.cases.push_back({std::move(inputs[i]), std::move(outputs[i])});
+    }
+  }
+  if (problem.cases.empty()) return WrongColumn("tests", "a case or more");
+  return problem;
+}
+
+// Lines without blanks at their ends, without empty lines at the text's end.
+std::vector<std::string> Lines(std::string_view text) {
+  std::vector<std::string> lines;
+  for (const absl::string_view line : absl::StrSplit(AbslView(text), '\n')) {
+    lines.emplace_back(absl::StripTrailingAsciiWhitespace(line));
+  }
+  while (!lines.empty() && lines.back().empty()) lines.pop_back();
+  return lines;
+}
+
+// "" if equal, else what differs first.
+std::string Difference(std::string_view expected, std::string_view found) {
+  const std::vector<std::string> want = Lines(expected), have = Lines(found);
+  for (size_t i = 0; i < want.size() || i < have.size(); ++i) {
+    const auto Show = [i](const std::vector<std::string>& lines) {
+      return i < lines.size() ? absl::StrCat("\"", lines[i].substr(0, 100), "\"")
+                              : std::string("the end");
+    };
+    if (i < want.size() && i < have.size() && want[i] == have[i]) continue;
+    return absl::StrCat("output line ", i + 1, ": expected ", Show(want),
+                        ", found ", Show(have));
+  }
+  return "";
+}
+
+absl::StatusOr<ProgramVerdict> GradeByInput(Sandbox& sandbox,
+                                            const CodeProblem& problem,
+                                            std::string_view program) {
+  ProgramVerdict verdict;
+  for (const InputCase& one : problem.cases) {
+    ++verdict.test;
+    ESP_ASSIGN_OR_RETURN(InputVerdict run,
+                         sandbox.RunInput(program, one.input));
+    verdict.kind = run.kind;
+    verdict.message = std::move(run.message);
+    verdict.cpu_seconds += run.cpu_seconds;
+    if (run.kind != VerdictKind::kPassed) return verdict;
+    verdict.message = Difference(one.output, run.output);
+    if (!verdict.message.empty()) {
+      verdict.kind = VerdictKind::kFailed;
+      return verdict;
+    }
+  }
+  return verdict;
+}
+
+}  // namespace
+
+absl::StatusOr<CodeProblem> ReadCodeProblem(const json& fields) {
+  if (!fields.is_object()) {
+    return absl::InvalidArgumentError("expected a JSON object");
+  }
+  const auto Read = [&]() -> absl::StatusOr<CodeProblem> {
+    if (fields.contains("entry_point")) return ReadHumanEval(fields);
+    if (fields.contains("test_list")) return ReadMbpp(fields);
+    if (fields.contains("tests") || fields.contains("input_output")) {
+      return ReadInput(fields);
+    }
+    return absl::InvalidArgumentError(
+        "no tests: expected the columns prompt, entry_point and test "
+        "(HumanEval), text and test_list (MBPP), or tests or input_output");
+  };
+  ESP_ASSIGN_OR_RETURN(CodeProblem problem, Read());
+  ESP_ASSIGN_OR_RETURN(problem.id, Text(fields, "task_id", false));
+  return problem;
+}
+
+std::string SolutionProgram(const CodeProblem& problem) {
+  return problem.style == CodeStyle::kHumanEval
+             ? problem.prompt + problem.solution
+             : problem.solution;
+}
+
+absl::StatusOr<ProgramVerdict> GradeProgram(Sandbox& sandbox,
+                                            const CodeProblem& problem,
+                                            std::string_view program) {
+  if (problem.style == CodeStyle::kInput) {
+    return GradeByInput(sandbox, problem, program);
+  }
+  return sandbox.Run({.code = std::string(program),
+                      .names = problem.names,
+                      .before = problem.before,
+                      .after = problem.after,
+                      .tests = problem.tests});
+}
+
+}  // namespace espalier

@@ -1,0 +1,69 @@
+// Problems whose answer is a Python program, as their publishers have them.
+//
+//   ESP_ASSIGN_OR_RETURN(CodeProblem problem, ReadCodeProblem(fields));
+//   ESP_ASSIGN_OR_RETURN(
+//       ProgramVerdict verdict,
+//       GradeProgram(*sandbox, problem, problem.prompt + completion));
+//
+//   style       columns
+//   HumanEval   task_id, prompt, entry_point, test; HumanEval+ in the original
+//               format has the same ones
+//   MBPP        task_id, text (or prompt), code, test_list, test_setup_code,
+//               test_imports
+//   input       question and tests: [{"input", "output"}, ...], or
+//               input_output: {"inputs": [...], "outputs": [...]}
+//
+// The tests know what the problem gives them, not what the program says that
+// it is: HumanEval's see the prompt's own imports and helper functions, and
+// the program's function by its entry point alone; MBPP's see the names that
+// the published solution defines and they use, and its imports.
+//
+// Stateless functions: thread-safe.
+#ifndef ESPALIER_DATASETS_CODE_CODE_PROBLEM_H_
+#define ESPALIER_DATASETS_CODE_CODE_PROBLEM_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "datasets/sandbox/sandbox.h"
+#include "nlohmann/json.hpp"
+
+namespace espalier {
+
+enum class CodeStyle { kHumanEval, kMbpp, kInput };
+
+struct InputCase {
+  std::string input;
+  std::string output;
+};
+
+struct CodeProblem {
+  std::string id;
+  CodeStyle style = CodeStyle::kHumanEval;
+  // HumanEval: the beginning of the program. Else what is asked, in words.
+  std::string prompt;
+  std::string solution;             // the published program, "" if none
+  std::vector<std::string> names;   // what tests call
+  std::string before, after;        // as in PythonProgram
+  std::vector<std::string> tests;   // as in PythonProgram
+  std::vector<InputCase> cases;     // of style kInput
+};
+
+// InvalidArgument says which column is missing or of a wrong type.
+absl::StatusOr<CodeProblem> ReadCodeProblem(const nlohmann::json& fields);
+
+// The published solution as a whole program.
+std::string SolutionProgram(const CodeProblem& problem);
+
+// What became of `program` against the problem's tests. With kInput, output
+// is compared line by line without blanks at the ends of lines and of the
+// text, and `test` is the number of the case.
+absl::StatusOr<ProgramVerdict> GradeProgram(Sandbox& sandbox,
+                                            const CodeProblem& problem,
+                                            std::string_view program);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_DATASETS_CODE_CODE_PROBLEM_H_

@@ -1,0 +1,104 @@
+// The published solutions of published sets pass their published tests.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "datasets/code/code_files.h"
+#include "datasets/code/code_problem.h"
+#include "tests/datasets/sandbox/test_sandbox.h"
+
+namespace espalier {
+namespace {
+
+struct Outcome {
+  int passed = 0;
+  std::vector<std::string> misses;
+};
+
+// Grades every `step`-th published solution of `file`.
+Outcome GradeSolutions(Sandbox& sandbox, const std::string& file, size_t step) {
+  const std::string path =
+      std::string(std::getenv("ESPALIER_DATA")) + "/code/" + file;
+  const auto problems = ReadCodeProblems(path);
+  EXPECT_TRUE(problems.ok()) << problems.status();
+  Outcome outcome;
+  if (!problems.ok()) return outcome;
+  std::vector<std::string> verdicts(problems->size());
+  std::atomic<size_t> next = 0;
+  const auto Work = [&] {
+    for (size_t i; (i = next++) * step < problems->size();) {
+      const CodeProblem& problem = (*problems)[i * step];
+      const auto verdict =
+          GradeProgram(sandbox, problem, SolutionProgram(problem));
+      if (!verdict.ok()) {
+        verdicts[i * step] = verdict.status().ToString();
+      } else if (verdict->kind != VerdictKind::kPassed) {
+        verdicts[i * step] = std::string(VerdictName(verdict->kind)) +
+                             " test " + std::to_string(verdict->test) + ": " +
+                             verdict->message;
+      } else {
+        verdicts[i * step] = "passed";
+      }
+    }
+  };
+  std::thread other(Work);
+  Work();
+  other.join();
+  for (size_t i = 0; i < problems->size(); i += step) {
+    if (verdicts[i] == "passed") {
+      ++outcome.passed;
+    } else {
+      outcome.misses.push_back((*problems)[i].id + " " + verdicts[i]);
+    }
+  }
+  for (const std::string& miss : outcome.misses) {
+    std::printf("%s: %s\n", file.c_str(), miss.c_str());
+  }
+  return outcome;
+}
+
+TEST(CanonicalSolutions, SliceOfHumanEvalPasses) {
+  ESPALIER_NEED_DATA_AND_SANDBOX(sandbox);
+  EXPECT_EQ(GradeSolutions(*sandbox, "HumanEval.jsonl.gz", 10).passed, 17);
+}
+
+TEST(CanonicalSolutions, SliceOfHumanEvalPlusPasses) {
+  ESPALIER_NEED_DATA_AND_SANDBOX(sandbox);
+  EXPECT_EQ(
+      GradeSolutions(*sandbox, "HumanEvalPlus-OriginFmt.jsonl.gz", 20).passed,
+      9);
+}
+
+TEST(CanonicalSolutions, SliceOfMbppPasses) {
+  ESPALIER_NEED_DATA_AND_SANDBOX(sandbox);
+  EXPECT_GE(GradeSolutions(*sandbox, "mbpp.jsonl", 30).passed, 32);
+}
+
+TEST(CanonicalSolutions, LongHumanEvalPasses) {
+  ESPALIER_NEED_DATA_AND_SANDBOX(sandbox);
+  const int passed = GradeSolutions(*sandbox, "HumanEval.jsonl.gz", 1).passed;
+  std::printf("figure: HumanEval's solutions that pass: %d of 164\n", passed);
+  EXPECT_EQ(passed, 164);
+}
+
+TEST(CanonicalSolutions, LongHumanEvalPlusPasses) {
+  ESPALIER_NEED_DATA_AND_SANDBOX(sandbox);
+  const int passed =
+      GradeSolutions(*sandbox, "HumanEvalPlus-OriginFmt.jsonl.gz", 1).passed;
+  std::printf("figure: HumanEval+'s solutions that pass: %d of 164\n", passed);
+  EXPECT_GE(passed, 163);
+}
+
+TEST(CanonicalSolutions, LongMbppPasses) {
+  ESPALIER_NEED_DATA_AND_SANDBOX(sandbox);
+  const int passed = GradeSolutions(*sandbox, "mbpp.jsonl", 1).passed;
+  std::printf("figure: MBPP's solutions that pass: %d of 974\n", passed);
+  EXPECT_GE(passed, 970);
+}
+
+}  // namespace
+}  // namespace espalier

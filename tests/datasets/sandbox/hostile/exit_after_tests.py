@@ -1,0 +1,15 @@
+# verdict: crashed
+# Ends while the second test waits for it.
+import os
+import threading
+
+calls = []
+
+
+def square(x):
+    calls.append(x)
+    if len(calls) == 2:
+        threading.Thread(target=os._exit, args=(0,)).start()
+        while True:
+            pass
+    return x * x

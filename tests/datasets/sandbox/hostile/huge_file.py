@@ -1,0 +1,3 @@
+# verdict: failed
+with open("/tmp/file", "wb") as file:
+    file.truncate(1 << 50)

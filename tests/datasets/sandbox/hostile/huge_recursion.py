@@ -1,0 +1,8 @@
+# verdict: out of memory
+import sys
+
+sys.setrecursionlimit(1 << 30)
+
+
+def square(x):
+    return square(x)

@@ -1,0 +1,5 @@
+# verdict: timed out
+
+
+def square(x):
+    return 9 ** 9 ** 9

@@ -1,0 +1,4 @@
+# verdict: failed
+# style: input
+while True:
+    print("x" * 65536)

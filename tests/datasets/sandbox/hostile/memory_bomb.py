@@ -1,0 +1,2 @@
+# verdict: out of memory
+everything = bytearray(1 << 40)

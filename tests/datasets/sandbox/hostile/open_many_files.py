@@ -1,0 +1,2 @@
+# verdict: failed
+files = [open("/dev/null") for _ in range(100000)]

@@ -1,0 +1,2 @@
+# verdict: failed
+print(open("/etc/shadow").read())

@@ -1,0 +1,6 @@
+# verdict: timed out
+import re
+
+
+def square(x):
+    return re.match("(a|aa)+$", "a" * 60 + "b")

@@ -1,0 +1,5 @@
+# verdict: failed
+# style: input
+x = int(input())
+print(x * x)
+exit(3)

@@ -1,0 +1,6 @@
+# verdict: crashed
+import ctypes
+
+
+def square(x):
+    return ctypes.string_at(0)

@@ -1,0 +1,4 @@
+# verdict: forbidden
+import os
+
+os.execv("/bin/sh", ["sh", "-c", "echo passed"])

@@ -1,0 +1,3 @@
+# verdict: failed
+while True:
+    input()

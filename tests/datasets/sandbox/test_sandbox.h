@@ -1,0 +1,47 @@
+// A sandbox for tests; where this machine lets none be made, tests that need
+// one are skipped with the reason.
+#ifndef ESPALIER_TESTS_DATASETS_SANDBOX_TEST_SANDBOX_H_
+#define ESPALIER_TESTS_DATASETS_SANDBOX_TEST_SANDBOX_H_
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "datasets/sandbox/sandbox.h"
+
+namespace espalier {
+
+// Declares `sandbox`, a std::unique_ptr<Sandbox>.
+#define ESPALIER_NEED_SANDBOX_WITH(sandbox, options)                       \
+  absl::StatusOr<std::unique_ptr<Sandbox>> made_##sandbox =                \
+      Sandbox::Create(options);                                            \
+  if (absl::IsFailedPrecondition(made_##sandbox.status()) ||               \
+      absl::IsNotFound(made_##sandbox.status())) {                         \
+    GTEST_SKIP() << made_##sandbox.status().ToString();                    \
+  }                                                                        \
+  ASSERT_TRUE(made_##sandbox.ok()) << made_##sandbox.status().ToString();  \
+  const std::unique_ptr<Sandbox> sandbox = *std::move(made_##sandbox)
+
+// Limits for a machine that does much else at the same time.
+inline SandboxOptions PatientOptions() {
+  SandboxOptions options;
+  options.limits.cpu_seconds = 60;
+  options.limits.wall_seconds = 300;
+  return options;
+}
+
+#define ESPALIER_NEED_SANDBOX(sandbox) \
+  ESPALIER_NEED_SANDBOX_WITH(sandbox, PatientOptions())
+
+#define ESPALIER_NEED_DATA_AND_SANDBOX(sandbox)                     \
+  if (std::getenv("ESPALIER_DATA") == nullptr) {                    \
+    GTEST_SKIP() << "set ESPALIER_DATA to the folder of public data"; \
+  }                                                                 \
+  ESPALIER_NEED_SANDBOX(sandbox)
+
+}  // namespace espalier
+
+#endif  // ESPALIER_TESTS_DATASETS_SANDBOX_TEST_SANDBOX_H_
