@@ -99,8 +99,8 @@ std::string OutermostImports(std::string_view code) {
   std::string imports;
   for (const absl::string_view line : absl::StrSplit(AbslView(code), '\n')) {
     const bool whole = line.find_first_of("(\\") == absl::string_view::npos;
-    if (whole && (line.substr(0, 7) == "import " ||
-                  line.substr(0, 5) == "from ")) {
+    if (whole &&
+        (line.substr(0, 7) == "import " || line.substr(0, 5) == "from ")) {
       absl::StrAppend(&imports, line, "\n");
     }
   }
@@ -147,8 +147,8 @@ absl::StatusOr<CodeProblem> ReadMbpp(const json& fields) {
   CodeProblem problem;
   problem.style = CodeStyle::kMbpp;
   ESP_ASSIGN_OR_RETURN(
-      problem.prompt, Text(fields, fields.contains("text") ? "text" : "prompt",
-                           true));
+      problem.prompt,
+      Text(fields, fields.contains("text") ? "text" : "prompt", true));
   ESP_ASSIGN_OR_RETURN(problem.solution, Text(fields, "code", false));
   ESP_ASSIGN_OR_RETURN(problem.after, Text(fields, "test_setup_code", false));
   ESP_ASSIGN_OR_RETURN(problem.tests, Texts(fields, "test_list"));
@@ -216,8 +216,9 @@ std::string Difference(std::string_view expected, std::string_view found) {
   const std::vector<std::string> want = Lines(expected), have = Lines(found);
   for (size_t i = 0; i < want.size() || i < have.size(); ++i) {
     const auto Show = [i](const std::vector<std::string>& lines) {
-      return i < lines.size() ? absl::StrCat("\"", lines[i].substr(0, 100), "\"")
-                              : std::string("the end");
+      return i < lines.size()
+                 ? absl::StrCat("\"", lines[i].substr(0, 100), "\"")
+                 : std::string("the end");
     };
     if (i < want.size() && i < have.size() && want[i] == have[i]) continue;
     return absl::StrCat("output line ", i + 1, ": expected ", Show(want),

@@ -44,11 +44,11 @@ struct CodeProblem {
   CodeStyle style = CodeStyle::kHumanEval;
   // HumanEval: the beginning of the program. Else what is asked, in words.
   std::string prompt;
-  std::string solution;             // the published program, "" if none
-  std::vector<std::string> names;   // what tests call
-  std::string before, after;        // as in PythonProgram
-  std::vector<std::string> tests;   // as in PythonProgram
-  std::vector<InputCase> cases;     // of style kInput
+  std::string solution;            // the published program, "" if none
+  std::vector<std::string> names;  // what tests call
+  std::string before, after;       // as in PythonProgram
+  std::vector<std::string> tests;  // as in PythonProgram
+  std::vector<InputCase> cases;    // of style kInput
 };
 
 // InvalidArgument says which column is missing or of a wrong type.

@@ -22,9 +22,8 @@
 namespace espalier {
 namespace {
 
-constexpr std::string_view kNames[] = {"passed",        "failed",
-                                       "timed out",     "out of memory",
-                                       "crashed",       "forbidden"};
+constexpr std::string_view kNames[] = {"passed",        "failed",  "timed out",
+                                       "out of memory", "crashed", "forbidden"};
 // A worker that needs longer than this to say that it is ready never will,
 // even on a machine with much else to do.
 constexpr double kSecondsToStart = 60;
@@ -58,16 +57,16 @@ absl::StatusOr<JobResult> ReadResult(Worker::Fields fields) {
       return result;
     }
   }
-  return absl::InternalError(absl::StrCat(
-      "sandbox: a worker's verdict cannot be read: ",
-      absl::StrJoin(fields, ", ").substr(0, 200)));
+  return absl::InternalError(
+      absl::StrCat("sandbox: a worker's verdict cannot be read: ",
+                   absl::StrJoin(fields, ", ").substr(0, 200)));
 }
 
 absl::Status CheckOptions(const SandboxOptions& options) {
   const SandboxLimits& limits = options.limits;
   const auto Refuse = [](const char* name, auto value, const char* expected) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "sandbox: ", name, " = ", value, ": expected ", expected));
+    return absl::InvalidArgumentError(
+        absl::StrCat("sandbox: ", name, " = ", value, ": expected ", expected));
   };
   const auto IsTime = [](double seconds) {
     return std::isfinite(seconds) && seconds > 0 && seconds <= 86400;
@@ -214,9 +213,9 @@ class Sandbox::Pool {
       result.message = "a system call of the tests that is forbidden here";
       return result;
     }
-    result.message = absl::StrCat(
-        "the tests' process ended without a verdict (exit code ", code, ") ",
-        worker.Complaints());
+    result.message =
+        absl::StrCat("the tests' process ended without a verdict (exit code ",
+                     code, ") ", worker.Complaints());
     return result;
   }
 
@@ -263,8 +262,10 @@ absl::StatusOr<std::unique_ptr<Sandbox>> Sandbox::Create(
   held = sandbox->Run({.code = "import _socket\n_socket.socket(2, 1, 0)\n"});
   if (!held.ok()) return held.status();
   if (held->kind != VerdictKind::kForbidden) {
-    return Refusal(absl::StrCat("the filter of system calls lets a socket be "
-                                "made (", held->message, ")"));
+    return Refusal(
+        absl::StrCat("the filter of system calls lets a socket be "
+                     "made (",
+                     held->message, ")"));
   }
   return sandbox;
 }
@@ -281,9 +282,8 @@ absl::StatusOr<ProgramVerdict> Sandbox::Run(const PythonProgram& program) {
 
 absl::StatusOr<InputVerdict> Sandbox::RunInput(std::string_view code,
                                                std::string_view input) {
-  ESP_ASSIGN_OR_RETURN(
-      JobResult result,
-      pool_->Run({"stdio", std::string(code), std::string(input)}));
+  ESP_ASSIGN_OR_RETURN(JobResult result, pool_->Run({"stdio", std::string(code),
+                                                     std::string(input)}));
   return InputVerdict{result.kind, std::move(result.message),
                       std::move(result.output), result.cpu_seconds};
 }

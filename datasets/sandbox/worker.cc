@@ -227,8 +227,8 @@ int Worker::End(double seconds) {
   }
   pid_ = 0;
   close(socket_);
-  exit_code_ = WIFSIGNALED(status) ? 128 + WTERMSIG(status)
-                                   : WEXITSTATUS(status);
+  exit_code_ =
+      WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   return exit_code_;
 }
 

@@ -40,7 +40,8 @@ class Worker {
   // where the worker has ended.
   absl::Status Send(const Fields& fields, double deadline,
                     const std::atomic<bool>* stop);
-  absl::StatusOr<Fields> Receive(double deadline, const std::atomic<bool>* stop);
+  absl::StatusOr<Fields> Receive(double deadline,
+                                 const std::atomic<bool>* stop);
 
   // Lets it end by itself for up to `seconds`, then kills it. Its exit code,
   // or 128 and its signal's number.

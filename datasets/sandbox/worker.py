@@ -149,7 +149,7 @@ class Writer(_pickle.Pickler):
         kind = type(x)
         if kind.__name__ in CROSSING.get(kind.__module__, ()):
             return NotImplemented
-        if kind is type and x.__name__ in CROSSING.get(x.__module__, ()):
+        if isinstance(x, type) and x.__name__ in CROSSING.get(x.__module__, ()):
             return NotImplemented
         if kind.__module__ == "_e":
             return NotImplemented
@@ -225,6 +225,8 @@ def carry_out(order, module, objects):
     elif what == "same":
         result = bool(target == args[0])
     else:
+        if what == "method" and not hasattr(type(target), name):
+            raise TypeError("a %s has no %s" % (type(target).__name__, name))
         if name is not None:
             target = getattr(target, name)
         result = target(*args, **keywords)

@@ -42,10 +42,9 @@ std::string FindProgram(const std::string& program) {
 
 absl::Status Missing(const std::string& program, std::string_view why,
                      std::string_view remedy) {
-  return absl::NotFoundError(absl::StrCat("the sandbox needs \"", program,
-                                          "\" (", AbslView(why),
-                                          "), which is not here; remedy: ",
-                                          AbslView(remedy)));
+  return absl::NotFoundError(
+      absl::StrCat("the sandbox needs \"", program, "\" (", AbslView(why),
+                   "), which is not here; remedy: ", AbslView(remedy)));
 }
 
 // Root hands its workers to "nobody": for root, limits on processes count not.
@@ -99,8 +98,8 @@ absl::Status AppendNamespaces(Words& words, const SandboxOptions& options) {
   AppendSystem(words, options.python);
   Append(words,
          {"--dev-bind", "/dev/null", "/dev/null", "--dev-bind", "/dev/urandom",
-          "/dev/urandom", "--size", absl::StrCat(options.limits.tmp),
-          "--tmpfs", "/tmp", "--remount-ro", "/", "--chdir", "/"});
+          "/dev/urandom", "--size", absl::StrCat(options.limits.tmp), "--tmpfs",
+          "/tmp", "--remount-ro", "/", "--chdir", "/"});
   return absl::OkStatus();
 }
 
@@ -124,19 +123,19 @@ absl::StatusOr<Words> WorkerCommand(const SandboxOptions& options) {
   // worker.py adds their folder itself.
   Append(words, {python, "-S", "-s", "-B", "-c", std::string(WorkerSource()),
                  weak ? "weak" : "namespaces", absl::StrCat(limits.cpu_seconds),
-                 absl::StrCat(limits.wall_seconds),
-                 absl::StrCat(limits.memory), absl::StrCat(limits.file_size),
-                 absl::StrCat(limits.threads), absl::BytesToHexString(filter)});
+                 absl::StrCat(limits.wall_seconds), absl::StrCat(limits.memory),
+                 absl::StrCat(limits.file_size), absl::StrCat(limits.threads),
+                 absl::BytesToHexString(filter)});
   return words;
 }
 
 Words WorkerEnvironment() {
   // One hash seed: sets have one order in every run. One thread for numpy's
   // products: threads take address space and the other programs' cores.
-  return {"PATH=/usr/bin:/bin",   "HOME=/tmp",
-          "TMPDIR=/tmp",          "LANG=C.UTF-8",
-          "PYTHONHASHSEED=0",     "PYTHONDONTWRITEBYTECODE=1",
-          "OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=1"};
+  return {
+      "PATH=/usr/bin:/bin",     "HOME=/tmp",        "TMPDIR=/tmp",
+      "LANG=C.UTF-8",           "PYTHONHASHSEED=0", "PYTHONDONTWRITEBYTECODE=1",
+      "OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=1"};
 }
 
 }  // namespace espalier

@@ -1,5 +1,6 @@
 // Programs that try to break out, to break down or to cheat: each gets the
 // verdict that its first line names, and leaves nothing behind.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -12,7 +13,6 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "datasets/code/code_problem.h"
@@ -72,7 +72,10 @@ TEST_P(HostileProgram, IsHeldAndGetsItsVerdict) {
       Setting(*code, "wall").empty() ? 300 : std::stod(Setting(*code, "wall"));
   if (!times_out) options.limits.cpu_seconds = 60;
   // An odd number, by which workers are recognised.
-  options.limits.memory = (int64_t{256} << 20) + getpid() % 100000 * 4096 + 1;
+  const std::string memory = Setting(*code, "memory");
+  options.limits.memory =
+      ((memory.empty() ? int64_t{256} : std::stol(memory)) << 20) +
+      getpid() % 10000 * 4096 + 1;
   options.limits.fork = Setting(*code, "fork") == "yes";
   const std::string mark = std::to_string(options.limits.memory);
   {
@@ -93,7 +96,9 @@ TEST_P(HostileProgram, IsHeldAndGetsItsVerdict) {
     ASSERT_TRUE(read.ok()) << read.status();
     const auto verdict = GradeProgram(*sandbox, *read, *code);
     ASSERT_TRUE(verdict.ok()) << verdict.status();
-    EXPECT_EQ(VerdictName(verdict->kind), Setting(*code, "verdict"))
+    const std::vector<std::string> right =
+        absl::StrSplit(Setting(*code, "verdict"), " | ");
+    EXPECT_THAT(right, testing::Contains(VerdictName(verdict->kind)))
         << "test " << verdict->test << ": " << verdict->message;
     RecordProperty("message", verdict->message);
     // The sandbox works on.

@@ -15,14 +15,14 @@
 namespace espalier {
 
 // Declares `sandbox`, a std::unique_ptr<Sandbox>.
-#define ESPALIER_NEED_SANDBOX_WITH(sandbox, options)                       \
-  absl::StatusOr<std::unique_ptr<Sandbox>> made_##sandbox =                \
-      Sandbox::Create(options);                                            \
-  if (absl::IsFailedPrecondition(made_##sandbox.status()) ||               \
-      absl::IsNotFound(made_##sandbox.status())) {                         \
-    GTEST_SKIP() << made_##sandbox.status().ToString();                    \
-  }                                                                        \
-  ASSERT_TRUE(made_##sandbox.ok()) << made_##sandbox.status().ToString();  \
+#define ESPALIER_NEED_SANDBOX_WITH(sandbox, options)                      \
+  absl::StatusOr<std::unique_ptr<Sandbox>> made_##sandbox =               \
+      Sandbox::Create(options);                                           \
+  if (absl::IsFailedPrecondition(made_##sandbox.status()) ||              \
+      absl::IsNotFound(made_##sandbox.status())) {                        \
+    GTEST_SKIP() << made_##sandbox.status().ToString();                   \
+  }                                                                       \
+  ASSERT_TRUE(made_##sandbox.ok()) << made_##sandbox.status().ToString(); \
   const std::unique_ptr<Sandbox> sandbox = *std::move(made_##sandbox)
 
 // Limits for a machine that does much else at the same time.
@@ -36,10 +36,10 @@ inline SandboxOptions PatientOptions() {
 #define ESPALIER_NEED_SANDBOX(sandbox) \
   ESPALIER_NEED_SANDBOX_WITH(sandbox, PatientOptions())
 
-#define ESPALIER_NEED_DATA_AND_SANDBOX(sandbox)                     \
-  if (std::getenv("ESPALIER_DATA") == nullptr) {                    \
+#define ESPALIER_NEED_DATA_AND_SANDBOX(sandbox)                       \
+  if (std::getenv("ESPALIER_DATA") == nullptr) {                      \
     GTEST_SKIP() << "set ESPALIER_DATA to the folder of public data"; \
-  }                                                                 \
+  }                                                                   \
   ESPALIER_NEED_SANDBOX(sandbox)
 
 }  // namespace espalier
