@@ -2,8 +2,10 @@
 
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <string_view>
 #include <system_error>
 
@@ -47,11 +49,22 @@ absl::Status Missing(const std::string& program, std::string_view why,
                    "), which is not here; remedy: ", AbslView(remedy)));
 }
 
-// Root hands its workers to "nobody": for root, limits on processes count not.
-constexpr char kNobody[] = "65534";
+constexpr uint32_t kNobody = 65534;
 
+// False in a user namespace (a container without rights) that has no such
+// user; its root is another user outside.
+bool HaveNobody() {
+  std::ifstream map("/proc/self/uid_map");
+  uint64_t first, outside, count;
+  while (map >> first >> outside >> count) {
+    if (first <= kNobody && kNobody - first < count) return true;
+  }
+  return false;
+}
+
+// Root hands its workers to "nobody": for root, limits on processes count not.
 absl::Status AppendUser(Words& words) {
-  if (geteuid() != 0) return absl::OkStatus();
+  if (geteuid() != 0 || !HaveNobody()) return absl::OkStatus();
   const std::string setpriv = FindProgram("setpriv");
   if (setpriv.empty()) {
     return Missing("setpriv", "to give up root", "apt-get install util-linux");
