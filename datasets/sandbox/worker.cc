@@ -215,6 +215,9 @@ int Worker::End(double seconds) {
     kill(-pid_, SIGKILL);
     while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
     }
+    // One killed at its very start may have had no time to tie process 1 to
+    // itself; that one then finds the end of its jobs, and ends.
+    shutdown(socket_, SHUT_WR);
     // The last holder of the other end is gone when reading finds the end.
     char rest[4096];
     const double last = Now() + 5;

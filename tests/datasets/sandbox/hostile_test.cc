@@ -65,7 +65,7 @@ TEST_P(HostileProgram, IsHeldAndGetsItsVerdict) {
   const auto code = ReadFile(absl::StrCat(kFolder, "/", GetParam(), ".py"));
   ASSERT_TRUE(code.ok()) << code.status();
   SandboxOptions options;
-  options.limits.cpu_seconds = 2;
+  options.limits.cpu_seconds = 1;
   // A verdict other than "timed out" does not depend on the machine's speed.
   const bool times_out = Setting(*code, "verdict") == "timed out";
   options.limits.wall_seconds =
