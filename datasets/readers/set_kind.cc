@@ -113,8 +113,11 @@ std::string ReadMbpp(SetRecord& record) {
   if (tests == nullptr || !tests->is_array() || tests->empty()) {
     return "no list of tests under \"test_list\"";
   }
+  // As its authors asked: the tests say what the function is called.
+  absl::StrAppend(&record.question, "\nThe program must pass these tests:\n");
   for (const Json& test : *tests) {
     if (!test.is_string()) return "a test in \"test_list\" is not text";
+    absl::StrAppend(&record.question, test.get<std::string>(), "\n");
   }
   return "";
 }

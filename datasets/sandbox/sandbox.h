@@ -41,10 +41,9 @@
 //
 // Not promised: that answers come from the code one sees (a program may know
 // answers by heart); that a test weaker than its problem catches a wrong
-// program; safety against faults of the kernel. Until a program's CPU time is
-// over, empty files in its /tmp may cost kernel memory beyond `tmp`. A function
-// that gives None has its arguments copied back to the tests, as one that works
-// in place expects; one that gives a value has not.
+// program; safety against faults of the kernel. A function that gives None has
+// its arguments copied back to the tests, as one that works in place expects;
+// one that gives a value has not.
 //
 // Thread-safe: calls run side by side and block their thread alone. At most
 // the Sandbox's destruction must wait for them.

@@ -1,23 +1,62 @@
 #include "datasets/tasks/python_task.h"
 
-#include <utility>
+#include <cctype>
+#include <memory>
+#include <optional>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "datasets/code/code_problem.h"
+#include "datasets/code/find_code.h"
+#include "datasets/code/public_tests.h"
+#include "datasets/sandbox/sandbox.h"
 #include "datasets/tasks/task_registry.h"
+#include "nlohmann/json.hpp"
+#include "src/base/mutex.h"
+#include "src/base/status_macros.h"
 #include "src/base/text.h"
 
 namespace espalier {
 namespace {
 
-PythonCheck& TheCheck() {
-  static PythonCheck check;
-  return check;
+// The sandbox of all verdicts, or why there is none. It lives as long as the
+// program: its workers end with it.
+absl::StatusOr<Sandbox*> SharedSandbox() {
+  static Mutex mutex;
+  static absl::StatusOr<std::unique_ptr<Sandbox>>* made = nullptr;
+  MutexLock lock(mutex);
+  if (made == nullptr) {
+    made = new absl::StatusOr<std::unique_ptr<Sandbox>>(Sandbox::Create({}));
+  }
+  if (!made->ok()) return made->status();
+  return (*made)->get();
 }
 
-std::string WithoutEnd(std::string_view text) {
-  return std::string(absl::StripTrailingAsciiWhitespace(AbslView(text)));
+// The published record again: columns that hold lists or objects are JSON.
+nlohmann::json Columns(const Reference& reference) {
+  nlohmann::json columns = nlohmann::json::object();
+  for (const auto& [name, text] : reference.fields) {
+    const bool list = name == "tests" || name == "test_list" ||
+                      name == "test_imports" || name == "input_output";
+    columns[name] = list ? nlohmann::json::parse(text, nullptr, false)
+                         : nlohmann::json(text);
+  }
+  return columns;
+}
+
+Verdict Judge(const CodeProblem& problem, std::string_view response) {
+  const absl::StatusOr<Sandbox*> sandbox = SharedSandbox();
+  if (!sandbox.ok()) {
+    return {false, std::string(sandbox.status().message())};
+  }
+  const absl::StatusOr<ProgramVerdict> verdict =
+      GradeProgram(**sandbox, problem, ProgramOf(problem, response));
+  if (!verdict.ok()) return {false, std::string(verdict.status().message())};
+  if (verdict->kind == VerdictKind::kPassed) return {true, "passed"};
+  return {false, absl::StrCat(AbslView(VerdictName(verdict->kind)), ", test ",
+                              verdict->test, ": ", verdict->message)};
 }
 
 class PythonTaskImpl : public Task {
@@ -25,52 +64,76 @@ class PythonTaskImpl : public Task {
   std::string_view name() const override { return "python"; }
 
   absl::StatusOr<std::string> Render(const Problem& problem) const override {
-    if (WithoutEnd(problem.question).empty()) {
+    if (absl::StripAsciiWhitespace(problem.question).empty()) {
       return absl::InvalidArgumentError(
           absl::StrCat("problem \"", problem.id,
                        "\": expected a question, found only white space"));
     }
-    const bool ended = problem.question.ends_with('\n');
-    return absl::StrCat(problem.question, ended ? "" : "\n");
+    return problem.question;
   }
 
   const StepFormat& format() const override { return format_; }
 
+  // The program's text: equal texts are one vote.
   std::optional<std::string> FindAnswer(
       std::string_view response) const override {
-    std::string program = WithoutEnd(response);
-    if (program.empty()) return std::nullopt;
-    return program;
+    const std::optional<std::string> block = FindCode(response);
+    const std::string code = block ? *block : CutContinuation(response);
+    const absl::string_view stripped = absl::StripTrailingAsciiWhitespace(code);
+    if (stripped.empty()) return std::nullopt;
+    return std::string(stripped);
   }
 
+  // Whether two programs do the same cannot be told from their texts.
   bool SameAnswer(std::string_view answer,
                   std::string_view gold) const override {
-    return WithoutEnd(answer) == WithoutEnd(gold);
+    return absl::StripTrailingAsciiWhitespace(AbslView(answer)) ==
+           absl::StripTrailingAsciiWhitespace(AbslView(gold));
   }
 
  private:
-  // The longest published solution has some hundred lines.
-  const StepFormat format_{.max_step_tokens = 256, .max_steps = 128};
+  // The published solutions have at most 80 lines; those of chats come with
+  // words around them.
+  const StepFormat format_{.max_step_tokens = 256, .max_steps = 256};
 };
 
-class PythonVerifierImpl : public Verifier {
+class ProgramVerifier : public Verifier {
+ public:
+  absl::StatusOr<std::vector<StepVerdict>> CheckSteps(
+      const Problem&, const Reference&, std::string_view) const override {
+    return absl::UnimplementedError(
+        "lines of a program cannot be judged one by one; take a set with "
+        "exact steps (stories, countdown)");
+  }
+};
+
+class HiddenTestsVerifier : public ProgramVerifier {
  public:
   std::string_view name() const override { return "python"; }
   bool intrinsic() const override { return false; }
 
-  Verdict Check(const Problem& problem, const Reference& reference,
+  Verdict Check(const Problem&, const Reference& reference,
                 std::string_view response) const override {
-    if (!TheCheck()) {
-      return {false, "no program was run: nothing that runs them is connected"};
+    const absl::StatusOr<CodeProblem> problem =
+        ReadCodeProblem(Columns(reference));
+    if (!problem.ok()) {
+      return {false, absl::StrCat("the reference holds no tests: ",
+                                  std::string(problem.status().message()))};
     }
-    return TheCheck()(problem, reference, response);
+    return Judge(*problem, response);
   }
+};
 
-  absl::StatusOr<std::vector<StepVerdict>> CheckSteps(
-      const Problem&, const Reference&, std::string_view) const override {
-    return absl::UnimplementedError(
-        "lines of a program cannot be judged one by one; take a set with exact "
-        "steps (stories, countdown, game24, sudoku, proof)");
+class PublicVerifier : public ProgramVerifier {
+ public:
+  std::string_view name() const override { return "python-public-tests"; }
+  bool intrinsic() const override { return true; }
+
+  Verdict Check(const Problem& problem, const Reference&,
+                std::string_view response) const override {
+    const CodeProblem shown = PublicTests(problem.question);
+    if (shown.tests.empty()) return {false, "the question shows no test"};
+    return Judge(shown, response);
   }
 };
 
@@ -84,10 +147,13 @@ const Task& PythonTask() {
 }
 
 const Verifier& PythonVerifier() {
-  static const PythonVerifierImpl verifier;
+  static const HiddenTestsVerifier verifier;
   return verifier;
 }
 
-void ConnectPythonCheck(PythonCheck check) { TheCheck() = std::move(check); }
+const Verifier& PublicTestsVerifier() {
+  static const PublicVerifier verifier;
+  return verifier;
+}
 
 }  // namespace espalier

@@ -1,37 +1,25 @@
-// The task "python": a function that passes tests.
+// The task "python": programs as answers, judged by running them.
 //
-// The prompt is the question as it is: HumanEval's and the generated sets'
-// questions are the beginning of a program, which the response continues;
-// MBPP's are text, after which the response is the program. A step is a line.
+// A question is a HumanEval prompt, which the response continues, or words that
+// ask for a program, which the response gives in a fenced block or as it is.
+// PythonVerifier runs the problem's hidden tests, those of the reference's
+// fields (code_problem.h has the columns). PublicTestsVerifier runs what the
+// question shows, and is intrinsic: a search may ask it.
 //
-// Programs are run in the sandbox, which is handed in: the verifier asks the
-// check that ConnectPythonCheck was given, and without one calls no program
-// right.
+// Both run programs in one sandbox (datasets/sandbox), made at the first
+// question; where this machine lets none be made every verdict is "not
+// correct", with that as its reason. Thread-safe.
 #ifndef ESPALIER_DATASETS_TASKS_PYTHON_TASK_H_
 #define ESPALIER_DATASETS_TASKS_PYTHON_TASK_H_
-
-#include <functional>
-#include <string_view>
 
 #include "espalier/task.h"
 #include "espalier/verifier.h"
 
 namespace espalier {
 
-// The answer is the whole response, without white space at its end: programs
-// are the same answer if their texts are.
 const Task& PythonTask();
-
-// Reads the reference's tests. Steps cannot be judged (Unimplemented).
-const Verifier& PythonVerifier();
-
-// Runs the tests of `reference` (fields "test" and "entry_point", or
-// "test_list") on the program of `response`. Must be thread-safe.
-using PythonCheck =
-    std::function<Verdict(const Problem& problem, const Reference& reference,
-                          std::string_view response)>;
-// Before the first verdict is asked for; not thread-safe.
-void ConnectPythonCheck(PythonCheck check);
+const Verifier& PythonVerifier();       // gold
+const Verifier& PublicTestsVerifier();  // intrinsic
 
 }  // namespace espalier
 

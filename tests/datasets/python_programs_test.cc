@@ -12,6 +12,7 @@
 #include "datasets/tasks/python_task.h"
 #include "src/base/random.h"
 #include "tests/datasets/data_files.h"
+#include "tests/datasets/sandbox/test_sandbox.h"
 
 namespace espalier {
 namespace {
@@ -122,22 +123,20 @@ TEST(PythonPrograms, BandsGrowAndTestsAreNotInTheQuestion) {
   }
 }
 
-TEST(PythonTask, TheCheckIsHandedIn) {
-  const GradedProblem p = MakePythonProgram("easy", 1, 0);
-  EXPECT_FALSE(PythonVerifier().Check(p.problem, p.reference, "x").correct);
-  ConnectPythonCheck([](const Problem&, const Reference& reference,
-                        std::string_view response) {
-    return Verdict{response == reference.fields.at("canonical_solution"), ""};
-  });
-  EXPECT_FALSE(PythonVerifier().Check(p.problem, p.reference, "x").correct);
-  EXPECT_TRUE(PythonVerifier()
-                  .Check(p.problem, p.reference,
-                         p.reference.fields.at("canonical_solution"))
-                  .correct);
-  ConnectPythonCheck(nullptr);
-  EXPECT_EQ(PythonTask().Render(p.problem).value(), p.problem.question);
-  EXPECT_EQ(PythonTask().FindAnswer("    return x\n\n"), "    return x");
-  EXPECT_EQ(PythonTask().FindAnswer(" \n"), std::nullopt);
+TEST(PythonPrograms, TheSandboxFindsReferencesRightAndOthersWrong) {
+  ESPALIER_NEED_SANDBOX(sandbox);
+  for (const std::string_view band : PythonBands()) {
+    const GradedProblem p = MakePythonProgram(band, 1, 0);
+    EXPECT_EQ(PythonTask().Render(p.problem).value(), p.problem.question);
+    const std::string& solution = p.reference.fields.at("canonical_solution");
+    const Verdict right =
+        PythonVerifier().Check(p.problem, p.reference, solution);
+    EXPECT_TRUE(right.correct) << right.reason;
+    EXPECT_FALSE(PythonVerifier()
+                     .Check(p.problem, p.reference, "    return 77\n")
+                     .correct);
+    EXPECT_TRUE(PublicTestsVerifier().Check(p.problem, {}, solution).correct);
+  }
 }
 
 }  // namespace
