@@ -71,7 +71,7 @@ CodeProblem PublicTests(std::string_view question) {
       return i + 1 < lines.size() ? absl::StripAsciiWhitespace(lines[i + 1])
                                   : absl::string_view();
     };
-    for (line = Next(); TakePrefix(line, "..."); line = Next(), ++i) {
+    for (line = Next(); TakePrefix(line, "..."); ++i, line = Next()) {
       TakePrefix(line, " ");
       absl::StrAppend(&source, "\n", line);
     }

@@ -1,0 +1,199 @@
+"""Runs `espalier grade --set ... --samples ...` as its users do.
+
+The program is named by ESPALIER_PROGRAM (ctest sets it)."""
+
+import gzip
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
+    os.path.abspath(__file__))))
+PROGRAM = os.environ.get("ESPALIER_PROGRAM",
+                         os.path.join(ROOT, "build", "espalier"))
+DATA = os.environ.get("ESPALIER_DATA")
+
+PROBLEMS = [
+    {"task_id": "Own/%d" % n, "entry_point": "times",
+     "prompt": "def times(x):\n    \"\"\"%d times x.\"\"\"\n" % n,
+     "canonical_solution": "    return %d * x\n" % n,
+     "test": "def check(f):\n    assert f(1) == %d\n    assert f(5) == %d\n"
+             % (n, 5 * n)}
+    for n in range(3)]
+
+
+def grade(*arguments):
+    return subprocess.run([PROGRAM, "grade", *arguments], capture_output=True,
+                          text=True, timeout=600, check=False)
+
+
+def namespaces():
+    return subprocess.run(
+        ["bwrap", "--unshare-all", "--ro-bind", "/", "/", "true"],
+        capture_output=True, check=False).returncode == 0
+
+
+class GradeSamplesTest(unittest.TestCase):
+
+    def setUp(self):
+        # Without namespaces the weak mode does for what is tested here.
+        self.sandbox = "full" if namespaces() else "weak"
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.data = self.write("problems.jsonl", PROBLEMS)
+
+    def write(self, name, records):
+        path = os.path.join(self.folder, name)
+        with open(path, "w", encoding="utf-8") as handle:
+            for record in records:
+                handle.write(record if isinstance(record, str)
+                             else json.dumps(record))
+                handle.write("\n")
+        return path
+
+    def grade(self, samples, *arguments):
+        return grade("--set", "humaneval", "--data", self.data, "--samples",
+                     samples, "--sandbox", self.sandbox, *arguments)
+
+    def samples(self, *completions):
+        return self.write("samples.jsonl", [
+            {"task_id": task, "completion": completion}
+            for task, completion in completions])
+
+    def test_verdicts_in_input_order_and_pass_at_k(self):
+        # 1 of 2, 2 of 2 and 0 of 2 right: pass@1 is 1/2, pass@2 is 2/3.
+        samples = self.samples(
+            ("Own/0", "    return 0\n"), ("Own/1", "    return x\n"),
+            ("Own/2", "    return x\n"), ("Own/2", "    return\n"),
+            ("Own/1", "    return 1 * x\n"), ("Own/0", "    return 1\n"))
+        result = self.grade(samples, "--k", "1,2,3", "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        lines = [json.loads(line) for line in result.stdout.splitlines()]
+        self.assertEqual([line["task_id"] for line in lines[:-1]],
+                         ["Own/0", "Own/1", "Own/2", "Own/2", "Own/1",
+                          "Own/0"])
+        self.assertEqual([line["passed"] for line in lines[:-1]],
+                         [True, True, False, False, True, False])
+        self.assertEqual(lines[2]["verdict"], "failed")
+        self.assertEqual(lines[2]["test"], 1)
+        self.assertIn("assert f(1) == 2", lines[2]["message"])
+        summary = lines[-1]
+        self.assertEqual(summary["pass@1"], 0.5)
+        self.assertAlmostEqual(summary["pass@2"], 2 / 3)
+        self.assertNotIn("pass@3", summary)
+        self.assertEqual(summary["verdicts"], {"failed": 3, "passed": 3})
+
+    def test_table_and_file(self):
+        samples = self.samples(("Own/1", "    return x\n"))
+        out = os.path.join(self.folder, "verdicts.jsonl")
+        result = self.grade(samples, "--out", out)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("1 samples of 1 of 3 problems", result.stdout)
+        self.assertRegex(result.stdout, r"pass@1 +100.00 %")
+        with open(out, encoding="utf-8") as handle:
+            self.assertTrue(json.loads(handle.read())["passed"])
+
+    def test_whole_responses(self):
+        response = ("Of course:\n```python\ndef times(x):\n    return x\n```\n"
+                    "It gives x.")
+        samples = self.samples(("Own/1", response))
+        result = self.grade(samples)
+        self.assertFalse(json.loads(result.stdout)["passed"])
+        result = self.grade(samples, "--responses")
+        self.assertTrue(json.loads(result.stdout)["passed"], result.stdout)
+
+    def test_gzip_and_numbers_for_ids(self):
+        path = os.path.join(self.folder, "mbpp.jsonl.gz")
+        with gzip.open(path, "wt") as handle:
+            handle.write(json.dumps(
+                {"task_id": 7, "text": "Add.", "code":
+                 "def add(a, b): return a + b", "test_list":
+                 ["assert add(1, 2) == 3"]}))
+        samples = self.write("samples.jsonl", [
+            {"task_id": 7, "completion": "def add(a, b): return a + b"},
+            {"task_id": "Mbpp/7", "completion": "def add(a, b): return 3"},
+            {"task_id": "7", "completion": "def sub(a, b): return 3"}])
+        result = grade("--set", "mbpp", "--data", path, "--samples", samples,
+                       "--sandbox", self.sandbox)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual([json.loads(line)["passed"]
+                          for line in result.stdout.splitlines()],
+                         [True, True, False])
+
+    def test_bad_lines_are_skipped_and_named(self):
+        samples = self.write("samples.jsonl", [
+            "{", {"task_id": "Own/1"}, {"task_id": "Own/9", "completion": ""},
+            {"task_id": "Own/1", "completion": "    return x"}])
+        result = self.grade(samples)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(len(result.stdout.splitlines()), 1)
+        self.assertIn("samples.jsonl:1: expected a JSON object", result.stderr)
+        self.assertIn("samples.jsonl:2:", result.stderr)
+        self.assertIn('samples.jsonl:3: task_id "Own/9"', result.stderr)
+        result = self.grade(samples, "--strict")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("samples.jsonl:1:", result.stderr)
+        self.assertEqual(result.stdout, "")
+
+    def test_wrong_use(self):
+        samples = self.samples(("Own/1", ""))
+        result = grade("--set", "humaneval", "--samples", samples)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("--data", result.stderr)
+        result = grade("--set", "mbpp", "--samples", samples, "--data",
+                       self.data)
+        self.assertIn("is none of mbpp", result.stderr)
+        result = self.grade(self.write("none.jsonl", []))
+        self.assertIn("found none", result.stderr)
+        result = self.grade(os.path.join(self.folder, "missing"))
+        self.assertIn("missing", result.stderr)
+        self.assertEqual(result.returncode, 1)
+
+    def test_interrupt_keeps_what_was_done(self):
+        samples = self.samples(("Own/1", "    return x\n"),
+                               ("Own/1", "    while True: pass\n"),
+                               ("Own/2", "    return 2 * x\n"))
+        out = os.path.join(self.folder, "verdicts.jsonl")
+        with subprocess.Popen(
+                [PROGRAM, "grade", "--set", "humaneval", "--data", self.data,
+                 "--samples", samples, "--sandbox", self.sandbox, "--timeout",
+                 "600", "--threads", "2", "--out", out],
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                text=True) as process:
+            for _ in range(1200):
+                if os.path.exists(out) and os.path.getsize(out):
+                    break
+                time.sleep(0.1)
+            process.send_signal(signal.SIGINT)
+            stdout, stderr = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 130, stderr)
+        self.assertIn("passed", stdout)
+        with open(out, encoding="utf-8") as handle:
+            lines = [json.loads(line) for line in handle]
+        self.assertGreaterEqual(len(lines), 1)
+        self.assertTrue(all(line["passed"] for line in lines))
+
+    @unittest.skipUnless(DATA, "ESPALIER_DATA is not set")
+    def test_published_solutions(self):
+        path = os.path.join(DATA, "code", "HumanEval.jsonl.gz")
+        with gzip.open(path, "rt") as handle:
+            records = [json.loads(line) for line in handle][::20]
+        samples = self.samples(*[(record["task_id"],
+                                  record["canonical_solution"])
+                                 for record in records])
+        result = grade("--set", "humaneval", "--data", path, "--samples",
+                       samples, "--sandbox", self.sandbox, "--timeout", "60",
+                       "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        summary = json.loads(result.stdout.splitlines()[-1])
+        self.assertEqual(summary["pass@1"], 1)
+        self.assertEqual(summary["problems"], 9)
+
+
+if __name__ == "__main__":
+    unittest.main()
