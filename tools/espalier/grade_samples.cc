@@ -62,8 +62,8 @@ absl::StatusOr<std::vector<CodeProblem>> ReadProblems(
   if (flags.data.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "--data: expected the problems of ", flags.set,
-        " as published, a .jsonl or .jsonl.gz file (docs/grading.md names the "
-        "sources)"));
+        " as published: a .jsonl or .jsonl.gz file of openai/human-eval, "
+        "evalplus/humanevalplus_release or google-research's MBPP"));
   }
   ESP_ASSIGN_OR_RETURN(std::vector<CodeProblem> problems,
                        ReadCodeProblems(flags.data));

@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "src/base/clock.h"
 #include "tests/datasets/sandbox/test_sandbox.h"
