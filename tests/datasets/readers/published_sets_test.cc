@@ -77,10 +77,14 @@ const Format kFormats[] = {
      "humaneval", "python", "HumanEval/0", "def f():\n", ""},
     {"MBPP", "mbpp.jsonl",
      R"j({"text": "Write a function.", "code": "def f(): pass", "task_id": 11, "test_setup_code": "", "test_list": ["assert f() is None", "assert 1"], "challenge_test_list": []})j",
-     "mbpp", "python", "11", "Write a function.", ""},
+     "mbpp", "python", "11",
+     "Write a function.\nThe program must pass these tests:\n"
+     "assert f() is None\nassert 1\n",
+     ""},
     {"MBPP, sanitized", "sanitized-mbpp.json",
      R"j([{"source_file": "B 2.ipynb", "task_id": 2, "prompt": "Write.", "code": "c", "test_imports": [], "test_list": ["assert 1"]}])j",
-     "mbpp", "python", "2", "Write.", ""},
+     "mbpp", "python", "2",
+     "Write.\nThe program must pass these tests:\nassert 1\n", ""},
     {"Game of 24", "24.csv",
      "Rank,Puzzles,AMT (s),Solved rate,1-sigma Mean (s),1-sigma STD (s)\n"
      "1,1 1 4 6,4.4,99.20%,4.67,1.48\n",
