@@ -1,0 +1,64 @@
+// Values with proven error bounds: Arb's complex balls.
+//
+//   Ball ball;
+//   BallEvaluator(128, {{"x", BigRational(3, 2)}}).Evaluate(*tree, ball)
+//
+// Work is bounded: a number of steps an evaluation, a precision that the
+// caller chooses. Thread-compatible.
+#ifndef ESPALIER_DATASETS_GRADE_BALL_VALUE_H_
+#define ESPALIER_DATASETS_GRADE_BALL_VALUE_H_
+
+#include <acb.h>
+
+#include <map>
+#include <string>
+
+#include "datasets/grade/expression.h"
+
+namespace espalier {
+
+// acb_t as a value holder.
+class Ball {
+ public:
+  Ball() { acb_init(value_); }
+  ~Ball() { acb_clear(value_); }
+  Ball(const Ball&) = delete;
+  Ball& operator=(const Ball&) = delete;
+  acb_struct* get() { return value_; }
+  const acb_struct* get() const { return value_; }
+
+ private:
+  acb_t value_;
+};
+
+using Sample = std::map<std::string, BigRational>;
+
+class BallEvaluator {
+ public:
+  BallEvaluator(slong precision, const Sample& sample)
+      : precision_(precision), sample_(sample) {}
+
+  // False for what has no value here: a symbol without a sample, an unknown
+  // function, a division by zero, infinity, a shape.
+  bool Evaluate(const Node& e, Ball& out);
+  // Whether a root or logarithm met a negative or complex number on the way:
+  // the value then depends on the branch.
+  bool met_branch() const { return met_branch_; }
+
+ private:
+  bool Function(const Node& e, Ball& out);
+  bool Elementary(const std::string& name, Ball& x);
+  bool Counting(const std::string& name, std::vector<const acb_struct*> x,
+                Ball& out);
+  bool InfiniteSum(const Node& e, Ball& out);
+  void NoteBranch(const Ball& x);
+
+  const slong precision_;
+  const Sample& sample_;
+  int steps_ = 0;
+  bool met_branch_ = false;
+};
+
+}  // namespace espalier
+
+#endif  // ESPALIER_DATASETS_GRADE_BALL_VALUE_H_

@@ -1,0 +1,411 @@
+#include "datasets/grade/lexer.h"
+
+#include <cctype>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "datasets/grade/clean_text.h"
+#include "datasets/grade/units.h"
+
+namespace espalier {
+namespace {
+
+bool Digit(char c) { return c >= '0' && c <= '9'; }
+bool Letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+// Plain words that are commands.
+const std::unordered_map<std::string_view, std::string_view>& PlainCommands() {
+  static const auto* const kWords =
+      new std::unordered_map<std::string_view, std::string_view>{
+          {"and", "and"}, {"or", "or"}, {"And", "and"}, {"Or", "or"},
+          {"sqrt", "sqrt"}, {"cbrt", "cbrt"}, {"pi", "pi"}, {"Pi", "pi"},
+          {"infinity", "infty"}, {"Infinity", "infty"}, {"inf", "infty"},
+          {"infty", "infty"}, {"oo", "infty"}, {"sin", "sin"}, {"cos", "cos"},
+          {"tan", "tan"}, {"cot", "cot"}, {"sec", "sec"}, {"csc", "csc"},
+          {"arcsin", "arcsin"}, {"arccos", "arccos"}, {"arctan", "arctan"},
+          {"asin", "arcsin"}, {"acos", "arccos"}, {"atan", "arctan"},
+          {"sinh", "sinh"}, {"cosh", "cosh"}, {"tanh", "tanh"},
+          {"log", "log"}, {"ln", "ln"}, {"lg", "lg"}, {"exp", "exp"},
+          {"abs", "abs"}, {"floor", "floor"}, {"ceil", "ceil"},
+          {"min", "min"}, {"max", "max"}, {"gcd", "gcd"}, {"lcm", "lcm"},
+          {"mod", "mod"}, {"percent", "percent"}, {"pct", "percent"},
+          {"Percent", "percent"}, {"degrees", "degree"},
+          {"degree", "degree"}, {"cup", "cup"}, {"union", "cup"},
+          {"cap", "cap"}, {"intersect", "cap"}, {"theta", "theta"},
+          {"alpha", "alpha"}, {"beta", "beta"}, {"gamma", "gamma"},
+          {"delta", "delta"}, {"lambda", "lambda"}, {"sigma", "sigma"},
+          {"omega", "omega"}, {"phi", "phi"}, {"choose", "choose"},
+          {"factorial", "factorial"}, {"times", "times"}, {"arsinh", "arsinh"},
+          {"arcosh", "arcosh"}, {"artanh", "artanh"}, {"arccosh", "arcosh"},
+          {"arcsinh", "arsinh"}, {"arctanh", "artanh"}, {"arccot", "arccot"},
+          {"arcsec", "arcsec"}, {"arccsc", "arccsc"}, {"sgn", "sgn"}};
+  return *kWords;
+}
+
+// Short words of the language, which are no products of letters.
+bool ShortWord(std::string_view word) {
+  static const auto* const kWords = new std::unordered_set<std::string_view>{
+      "yes", "no", "odd", "red", "the", "not", "all", "is", "it", "of", "if",
+      "at", "on", "to", "one", "two", "six", "ten", "any", "for", "are", "be",
+      "Yes", "No", "Odd", "Red", "The", "Not", "All", "Is", "It", "If", "None",
+      "per", "was", "has", "can", "by", "as", "an", "so", "we", "YES", "NO",
+      "ways", "men", "boy", "cat", "dog", "Ann", "Bob", "Tom", "Sam", "Tim",
+      "Jan", "Feb", "Apr", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun",
+      "am", "pm", "AM", "PM"};
+  return kWords->contains(word);
+}
+
+class Lexer {
+ public:
+  Lexer(std::string_view text, const LexOptions& options)
+      : text_(text), options_(options) {}
+
+  std::vector<Token> Run() {
+    while (at_ < text_.size() && out_.size() <= kMostTokens) Next();
+    if (out_.size() > kMostTokens) return {};
+    return std::move(out_);
+  }
+
+ private:
+  char Peek(size_t ahead = 0) const {
+    return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
+  }
+  bool Ahead(std::string_view what) const {
+    return text_.compare(at_, what.size(), what) == 0;
+  }
+
+  void Push(TokenKind kind, std::string_view text) {
+    out_.push_back({kind, std::string(text), space_});
+    space_ = false;
+  }
+
+  void Next() {
+    const char c = Peek();
+    if (c == ' ') {
+      space_ = true;
+      ++at_;
+    } else if (Digit(c) || (c == '.' && Digit(Peek(1)))) {
+      ReadNumber();
+    } else if (c == '\\') {
+      ReadCommand();
+    } else if (Letter(c)) {
+      ReadWord();
+    } else if (static_cast<uint8_t>(c) >= 0x80) {
+      const size_t start = at_;
+      while (static_cast<uint8_t>(Peek()) >= 0x80) ++at_;
+      Push(TokenKind::kText, FoldWords(text_.substr(start, at_ - start)));
+    } else {
+      ReadSign();
+    }
+  }
+
+  // Exactly three digits at `from`.
+  bool Three(size_t from) const {
+    return Digit(Peek(from)) && Digit(Peek(from + 1)) &&
+           Digit(Peek(from + 2)) && !Digit(Peek(from + 3));
+  }
+
+  // Whether the sign at hand parts thousands.
+  bool Groups(size_t leading) const {
+    if (leading == 0 || leading > 3) return false;
+    const char c = Peek();
+    if (c == ',') {
+      if (depth_ > 0 ? !options_.thousands_in_brackets
+                     : options_.commas_part_items) {
+        return false;
+      }
+      return Three(1);
+    }
+    return (c == ' ' || c == '\'' || c == '_') && Three(1) &&
+           !(Peek(4) == '/' && Digit(Peek(5)));
+  }
+
+  void ReadDigits(std::string& out) {
+    while (Digit(Peek())) out += text_[at_++];
+  }
+
+  // "\overline{36}", "\dot{3}", "(36)" or "..." behind decimals.
+  void ReadRepeating(std::string& digits) {
+    for (const std::string_view mark :
+         {"\\overline{", "\\bar{", "\\dot{", "\\overline ", "("}) {
+      if (!Ahead(mark)) continue;
+      size_t end = at_ + mark.size();
+      while (end < text_.size() && Digit(text_[end])) ++end;
+      const size_t n = end - at_ - mark.size();
+      const char close = mark == "(" ? ')' : '}';
+      if (n == 0 || n > 18) return;
+      if (mark.back() != ' ') {
+        if (end >= text_.size() || text_[end] != close) return;
+      }
+      digits += "(";
+      digits += text_.substr(at_ + mark.size(), n);
+      digits += ")";
+      at_ = end + (mark.back() != ' ' ? 1 : 0);
+      return;
+    }
+    for (const std::string_view mark : {"...", "\\ldots", "\\dots", "\\cdots"}) {
+      if (!Ahead(mark)) continue;
+      // 0.333... repeats what it shows three times at its end.
+      const size_t point = digits.find('.');
+      const std::string shown = digits.substr(point + 1);
+      for (size_t n = 1; 2 * n <= shown.size() && n <= 6; ++n) {
+        const std::string last = shown.substr(shown.size() - n);
+        const size_t times = n == 1 ? 3 : 2;
+        bool repeats = shown.size() >= times * n;
+        for (size_t k = 1; k < times && repeats; ++k) {
+          repeats = shown.compare(shown.size() - (k + 1) * n, n, last) == 0;
+        }
+        if (!repeats) continue;
+        digits += "(" + last + ")";
+        at_ += mark.size();
+        return;
+      }
+      at_ += mark.size();
+      return;
+    }
+  }
+
+  void ReadNumber() {
+    std::string digits;
+    ReadDigits(digits);
+    bool grouped = false;
+    const size_t leading = digits.size();
+    const char separator = Peek();
+    while (!digits.empty() && Peek() == separator &&
+           (grouped || Groups(leading)) && Three(1)) {
+      grouped = true;
+      ++at_;
+      ReadDigits(digits);
+    }
+    if (Peek() == '.' && Three(1) && Peek(4) == ',' && Digit(Peek(5)) &&
+        !Three(5) && depth_ == 0) {
+      // 1.234,56 as in much of Europe.
+      ++at_;
+      ReadDigits(digits);
+      digits += '.';
+      ++at_;
+      ReadDigits(digits);
+    } else if (Peek() == '.' && Peek(1) != '.') {
+      const size_t point = at_++;
+      digits += '.';
+      ReadDigits(digits);
+      // A space between the decimals: 0.123 456.
+      ReadRepeating(digits);
+      if (digits.back() == '.') {
+        digits.pop_back();
+        at_ = point + 1;
+        if (digits.empty()) digits = "0";
+      }
+    }
+    if ((Peek() == 'e' || Peek() == 'E') &&
+        (Digit(Peek(1)) || ((Peek(1) == '-' || Peek(1) == '+') &&
+                            Digit(Peek(2))))) {
+      size_t end = at_ + 2;
+      while (end < text_.size() && Digit(text_[end])) ++end;
+      if (end >= text_.size() || !Letter(text_[end])) {
+        digits += 'e';
+        digits += text_.substr(at_ + 1, end - at_ - 1);
+        at_ = end;
+      }
+    }
+    Push(TokenKind::kNumber, digits);
+  }
+
+  // The braces' content after a command; nothing where they do not close.
+  bool ReadBraces(std::string_view& content) {
+    size_t at = at_;
+    while (at < text_.size() && text_[at] == ' ') ++at;
+    if (at >= text_.size() || text_[at] != '{') return false;
+    int depth = 0;
+    for (size_t end = at; end < text_.size(); ++end) {
+      if (text_[end] == '{') ++depth;
+      if (text_[end] == '}' && --depth == 0) {
+        content = text_.substr(at + 1, end - at - 1);
+        at_ = end + 1;
+        return true;
+      }
+    }
+    return false;
+  }
+
+  static bool TextCommand(std::string_view name) {
+    return name == "text" || name == "textbf" || name == "textit" ||
+           name == "textrm" || name == "textsf" || name == "texttt" ||
+           name == "mbox" || name == "hbox" || name == "mathrm" ||
+           name == "mathbf" || name == "operatorname" || name == "mathit" ||
+           name == "mathsf" || name == "boldsymbol" || name == "bm" ||
+           name == "mathcal" || name == "textup";
+  }
+
+  // Letters of a \text that are words of the language go as a text; the rest
+  // is mathematics in upright letters and is read as such.
+  void ReadTextContent(std::string_view content) {
+    const std::string_view trimmed = TrimBlanks(content);
+    bool words = false;
+    size_t run = 0;
+    for (size_t i = 0; i <= trimmed.size(); ++i) {
+      if (i < trimmed.size() && Letter(trimmed[i])) {
+        ++run;
+        continue;
+      }
+      const std::string_view word = trimmed.substr(i - run, run);
+      if (run >= 2 && !PlainCommands().contains(word)) words = true;
+      run = 0;
+    }
+    if (!words && nested_ < 4) {
+      Lexer inner(trimmed, options_);
+      inner.nested_ = nested_ + 1;
+      inner.space_ = space_ || (!content.empty() && content.front() == ' ');
+      for (Token& token : inner.Run()) out_.push_back(std::move(token));
+      space_ = !content.empty() && content.back() == ' ';
+      return;
+    }
+    // "and", "or" at either end part items, the words between do not.
+    std::string folded = FoldWords(trimmed);
+    if (folded.empty()) return;
+    for (const std::string_view joint : {"and ", "or "}) {
+      if (!folded.starts_with(joint)) continue;
+      Push(TokenKind::kCommand, joint.substr(0, joint.size() - 1));
+      folded = folded.substr(joint.size());
+    }
+    std::string_view last;
+    for (const std::string_view joint : {" and", " or"}) {
+      if (folded.ends_with(joint)) last = joint.substr(1);
+    }
+    if (!last.empty()) folded.resize(folded.size() - last.size() - 1);
+    Push(TokenKind::kText, folded);
+    if (!last.empty()) Push(TokenKind::kCommand, last);
+  }
+
+  void ReadCommand() {
+    ++at_;
+    if (Peek() == '\\') {
+      ++at_;
+      Push(TokenKind::kSign, "\\\\");
+      return;
+    }
+    size_t end = at_;
+    while (end < text_.size() && Letter(text_[end])) ++end;
+    std::string_view name = text_.substr(at_, end - at_);
+    if (name.empty()) {
+      Push(TokenKind::kSign, "\\");
+      return;
+    }
+    if (!IsKnownCommand(name)) {
+      const std::string_view known = KnownCommandPrefix(name);
+      if (known.size() >= 2) name = known;
+    }
+    at_ += name.size();
+    std::string_view content;
+    if (TextCommand(name) && ReadBraces(content)) {
+      const std::string inner(TrimBlanks(content));
+      if (const auto found = PlainCommands().find(inner);
+          found != PlainCommands().end()) {
+        Push(TokenKind::kCommand, found->second);
+      } else if (name == "operatorname") {
+        Push(TokenKind::kCommand, inner.empty() ? "text" : inner);
+      } else {
+        ReadTextContent(content);
+      }
+      return;
+    }
+    if (name == "dots" || name == "ldots" || name == "cdots" ||
+        name == "dotsc" || name == "dotsb" || name == "dotsm") {
+      Push(TokenKind::kSign, "...");
+      return;
+    }
+    Push(TokenKind::kCommand, name);
+  }
+
+  bool AfterNumber() const {
+    if (out_.empty()) return false;
+    const Token& last = out_.back();
+    return last.kind == TokenKind::kNumber || last.text == "}" ||
+           last.text == ")" || last.text == "pi" ||
+           last.kind == TokenKind::kText;
+  }
+
+  void ReadWord() {
+    size_t end = at_;
+    bool upper = true, first_upper = std::isupper(text_[at_]) != 0;
+    bool rest_lower = true;
+    while (end < text_.size() && Letter(text_[end])) {
+      const bool big = std::isupper(text_[end]) != 0;
+      upper &= big;
+      if (end > at_) rest_lower &= !big;
+      ++end;
+    }
+    const std::string_view word = text_.substr(at_, end - at_);
+    const auto push_word = [&](TokenKind kind, std::string_view text) {
+      at_ = end;
+      Push(kind, text);
+    };
+    if (word.size() >= 2) {
+      if (const auto found = PlainCommands().find(word);
+          found != PlainCommands().end()) {
+        return push_word(TokenKind::kCommand, found->second);
+      }
+      // "in" between a symbol and a set.
+      if (word == "in" && Peek(2) == ' ' &&
+          (Peek(3) == '[' || Peek(3) == '(' || Peek(3) == '{' ||
+           Peek(3) == '\\')) {
+        return push_word(TokenKind::kCommand, "in");
+      }
+      if (AfterNumber() && IsUnitWord(word)) {
+        return push_word(TokenKind::kText, word);
+      }
+      const bool cased = rest_lower && (first_upper || !upper);
+      // "7or8", "5cm": letters that run on.
+      if (ShortWord(word) || (cased && word.size() >= 4) ||
+          (upper && word.size() >= 6)) {
+        const std::string folded = FoldWords(word);
+        at_ = end;
+        if (!folded.empty()) Push(TokenKind::kText, folded);
+        return;
+      }
+      // "1orW": a joint with a letter stuck to it.
+      for (const std::string_view joint : {"or", "and"}) {
+        if (word.starts_with(joint) && AfterNumber()) {
+          at_ += joint.size();
+          Push(TokenKind::kCommand, joint);
+          return;
+        }
+      }
+      // "sqrtx", "pir" are not guessed at; letters stand one by one.
+    }
+    Push(TokenKind::kLetter, text_.substr(at_++, 1));
+  }
+
+  void ReadSign() {
+    for (const std::string_view sign :
+         {"...", "<=>", "==>", "<=", ">=", "!=", "==", "=>", "->", "**", "+/-"}) {
+      if (!Ahead(sign)) continue;
+      at_ += sign.size();
+      if (sign == "+/-") return Push(TokenKind::kCommand, "pm");
+      if (sign == "**") return Push(TokenKind::kSign, "^");
+      return Push(TokenKind::kSign, sign);
+    }
+    const char c = Peek();
+    if (c == '(' || c == '[') ++depth_;
+    if ((c == ')' || c == ']') && depth_ > 0) --depth_;
+    Push(TokenKind::kSign, text_.substr(at_++, 1));
+  }
+
+  std::string_view text_;
+  const LexOptions& options_;
+  size_t at_ = 0;
+  int depth_ = 0;
+  int nested_ = 0;
+  bool space_ = false;
+  std::vector<Token> out_;
+};
+
+}  // namespace
+
+std::vector<Token> Lex(std::string_view text, const LexOptions& options) {
+  return Lexer(text, options).Run();
+}
+
+}  // namespace espalier

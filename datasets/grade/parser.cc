@@ -1,0 +1,421 @@
+#include "datasets/grade/parser.h"
+
+#include <algorithm>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "datasets/grade/clean_text.h"
+#include "datasets/grade/parser_state.h"
+#include "src/base/text.h"
+
+namespace espalier {
+namespace {
+
+// The relation that a sign or command stands for; empty for others.
+std::string_view RelationOf(const Token& token) {
+  static constexpr struct {
+    std::string_view spelling, relation;
+  } kRelations[] = {
+      {"=", "="}, {"==", "="}, {"<", "<"}, {">", ">"}, {"<=", "<="},
+      {">=", ">="}, {"!=", "!="}, {"le", "<="}, {"leq", "<="},
+      {"leqslant", "<="}, {"leqq", "<="}, {"ge", ">="}, {"geq", ">="},
+      {"geqslant", ">="}, {"geqq", ">="}, {"lt", "<"}, {"gt", ">"},
+      {"ne", "!="}, {"neq", "!="}, {"in", "in"}, {"notin", "notin"},
+      {"approx", "~"}, {"simeq", "~"}, {"sim", "~"}, {"cong", "~"},
+      {"equiv", "=="}, {"subset", "subset"}, {"subseteq", "subset"},
+      {"to", "->"}, {"rightarrow", "->"}, {"->", "->"}, {"mapsto", "->"}, {"longrightarrow", "->"},
+      {"implies", "=>"}, {"Rightarrow", "=>"}, {"=>", "=>"}, {"iff", "<=>"},
+      {"Leftrightarrow", "<=>"}, {"<=>", "<=>"}, {"perp", "perp"},
+      {"parallel", "parallel"}};
+  if (token.kind != TokenKind::kSign && token.kind != TokenKind::kCommand) {
+    return {};
+  }
+  for (const auto& entry : kRelations) {
+    if (entry.spelling == token.text) return entry.relation;
+  }
+  return {};
+}
+
+bool IsShape(const Node& e) {
+  return e.op == Op::kInterval || e.op == Op::kTuple || e.op == Op::kSet ||
+         e.op == Op::kNumberSet || e.op == Op::kUnion;
+}
+
+}  // namespace
+
+bool Parser::Expect(std::string_view sign) {
+  if (SkipSign(sign)) return true;
+  Fail(absl::StrCat("\"", AbslView(sign), "\""));
+  return false;
+}
+
+Expr Parser::Fail(std::string_view expected) {
+  if (error_.empty()) {
+    error_ = absl::StrCat("expected ", AbslView(expected), ", found ",
+                          AtEnd() ? "the end" : "\"" + Peek().text + "\"",
+                          " (token ", at_ + 1, ")");
+  }
+  return nullptr;
+}
+
+Expr Parser::ReadAnswer() {
+  Expr e = ReadItems(true);
+  if (e != nullptr && !AtEnd()) return Fail("an operator or the end");
+  return e;
+}
+
+// Words up to the next joint: a text.
+Expr Parser::ReadWords() {
+  std::string words;
+  while (Peek().kind == TokenKind::kText ||
+         Peek().kind == TokenKind::kLetter ||
+         Peek().kind == TokenKind::kNumber) {
+    if (!words.empty()) words += ' ';
+    words += Take().text;
+  }
+  return Make(Op::kText, {}, words);
+}
+
+// "1, 2 and 3": items with commas, semicolons, "and", "or" between.
+Expr Parser::ReadItems(bool top) {
+  const Deeper deeper(*this);
+  if (depth_ > kDeepest) return Fail("less nesting");
+  std::vector<Expr> items;
+  std::string joint = ",";
+  while (true) {
+    Expr item = ReadItem();
+    if (item == nullptr) return nullptr;
+    items.push_back(std::move(item));
+    bool more = false;
+    while (true) {
+      if (SkipSign(",") || SkipSign(";")) {
+      } else if (top && SkipSign("\\\\")) {
+      } else if (SkipCommand("and") || SkipCommand("land") ||
+                 SkipCommand("wedge")) {
+        joint = "and";
+      } else if (SkipCommand("or") || SkipCommand("lor") ||
+                 SkipCommand("vee")) {
+        joint = "or";
+      } else {
+        break;
+      }
+      more = true;
+    }
+    if (!more) break;
+    if (AtEnd() && top) break;
+    if (items.size() > 400) return Fail("fewer items");
+  }
+  if (items.size() == 1) return items[0];
+  return Make(Op::kList, std::move(items), joint);
+}
+
+// One item: set expressions joined by relations.
+Expr Parser::ReadItem() {
+  const Deeper deeper(*this);
+  if (depth_ > kDeepest) return Fail("less nesting");
+  if (Peek().kind == TokenKind::kText) return ReadWords();
+  Expr first = ReadSetExpr();
+  if (first == nullptr) return nullptr;
+  auto relation = std::make_shared<Node>();
+  relation->op = Op::kRelation;
+  relation->args.push_back(first);
+  while (true) {
+    std::string name(RelationOf(Peek()));
+    if (name.empty()) break;
+    ++at_;
+    if (IsSign("=") && (name == "<" || name == ">")) {
+      ++at_;
+      name += "=";
+    }
+    Expr next;
+    if (Peek().kind == TokenKind::kText) {
+      next = ReadWords();
+    } else {
+      next = ReadSetExpr();
+    }
+    if (next == nullptr) return nullptr;
+    relation->relations.push_back(name);
+    relation->args.push_back(std::move(next));
+    if (relation->args.size() > 100) return Fail("fewer relations");
+  }
+  // "3 (mod 7)", "x = 3 \pmod 7".
+  size_t mod = 0;
+  if (IsCommand("pmod")) mod = 1;
+  if (IsSign("(") && (IsCommand("mod", 1) || IsCommand("bmod", 1))) mod = 2;
+  if (mod > 0) {
+    at_ += mod;
+    Expr modulus = mod == 1 ? ReadOperand() : ReadSum();
+    if (modulus == nullptr || (mod == 2 && !Expect(")"))) return nullptr;
+    return Make(Op::kCongruence, {relation->args.back(), modulus});
+  }
+  if (relation->args.size() == 1) return first;
+  return relation;
+}
+
+// Unions, intersections and differences of sets.
+Expr Parser::ReadSetExpr() {
+  const Deeper deeper(*this);
+  if (depth_ > kDeepest) return Fail("less nesting");
+  Expr left = ReadSum();
+  if (left != nullptr && !no_colon_ && IsSign(":")) {
+    std::vector<Expr> parts{left};
+    while (SkipSign(":")) {
+      Expr part = ReadSum();
+      if (part == nullptr) return nullptr;
+      parts.push_back(std::move(part));
+    }
+    left = Make(Op::kRatio, std::move(parts));
+  }
+  int sets = 0;
+  while (left != nullptr) {
+    Op op = Op::kUnion;
+    if (SkipCommand("cup") || SkipCommand("bigcup") ||
+        (IsShape(*left) && IsLetter("U") && (++at_, true))) {
+    } else if (SkipCommand("cap") || SkipCommand("bigcap")) {
+      op = Op::kIntersection;
+    } else if (SkipCommand("setminus") || SkipCommand("backslash") ||
+               SkipCommand("smallsetminus") || SkipSign("\\")) {
+      op = Op::kWithout;
+    } else {
+      break;
+    }
+    Expr right = ReadSum();
+    if (right == nullptr) return nullptr;
+    if (op == Op::kUnion && left->op == Op::kUnion &&
+        left->args.size() < 100) {
+      std::vector<Expr> args = left->args;
+      args.push_back(std::move(right));
+      left = Make(op, std::move(args));
+    } else {
+      left = Make(op, {std::move(left), std::move(right)});
+    }
+    if (++sets > 100) return Fail("fewer sets");
+  }
+  return left;
+}
+
+Expr Parser::ReadSum() {
+  const Deeper deeper(*this);
+  if (depth_ > kDeepest) return Fail("less nesting");
+  std::vector<Expr> terms;
+  while (true) {
+    bool minus = false;
+    int either = 0;
+    bool sign = false;
+    while (true) {
+      if (SkipSign("-")) {
+        minus = !minus;
+      } else if (SkipCommand("pm")) {
+        either = 1;
+      } else if (SkipCommand("mp")) {
+        either = -1;
+      } else if (!SkipSign("+")) {
+        break;
+      }
+      sign = true;
+    }
+    if (!terms.empty() && !sign) break;
+    Expr term = ReadTerm();
+    if (term == nullptr) return nullptr;
+    if (!terms.empty() && minus && terms.size() == 1 && either == 0 &&
+        (IsShape(*terms[0]) || term->op == Op::kSet)) {
+      terms[0] = Make(Op::kWithout, {terms[0], term});
+      continue;
+    }
+    if (minus) term = Negate(std::move(term));
+    if (either != 0) {
+      auto node = std::make_shared<Node>();
+      node->op = Op::kPlusMinus;
+      node->value = either;
+      node->args.push_back(std::move(term));
+      term = node;
+    }
+    terms.push_back(std::move(term));
+    if (IsSign("...")) return Fail("a finite sum");
+  }
+  if (terms.size() == 1) return terms[0];
+  return Make(Op::kAdd, std::move(terms));
+}
+
+Expr Parser::ReadTerm() { return ReadProduct(false); }
+
+bool Parser::StartsFactor() const {
+  const Token& token = Peek();
+  switch (token.kind) {
+    case TokenKind::kEnd: return false;
+    case TokenKind::kNumber: return true;
+    case TokenKind::kLetter:
+      return !(in_integral_ && token.text == "d" &&
+               (Peek(1).kind == TokenKind::kLetter ||
+                Peek(1).kind == TokenKind::kCommand));
+    case TokenKind::kText: return false;
+    case TokenKind::kSign:
+      if (token.text == "|") return bars_ == 0;
+      if (token.text == "(") {
+        return !IsCommand("mod", 1) && !IsCommand("bmod", 1);
+      }
+      return token.text == "[" || token.text == "{";
+    case TokenKind::kCommand: break;
+  }
+  static constexpr std::string_view kNot[] = {
+      "and", "or", "cup", "cap", "setminus", "backslash", "smallsetminus",
+      "times", "cdot", "ast", "div", "pm", "mp", "mod", "bmod", "pmod", "to",
+      "rfloor", "rceil", "rangle", "rbrace", "rvert", "rVert", "rbrack",
+      "end", "mid", "colon", "percent", "choose", "over", "circ", "degree",
+      "prime", "land", "lor", "wedge", "vee", "star", "bigcup", "bigcap",
+      "factorial", "euro", "pounds", "yen", "cents", "rupee", "textdegree",
+      "vert"};
+  if (!RelationOf(token).empty()) return false;
+  return std::find(std::begin(kNot), std::end(kNot), token.text) ==
+         std::end(kNot);
+}
+
+// "\text{ cm}^2", "\text{miles}/\text{hour}" behind what was read.
+bool Parser::ReadUnits(Expr& e) {
+  const auto currency = [this] {
+    return IsCommand("euro") || IsCommand("pounds") || IsCommand("yen") ||
+           IsCommand("cents") || IsCommand("rupee") || IsCommand("dollar");
+  };
+  const bool sign = IsSign("$") && at_ + 1 == tokens_.size();
+  if (Peek().kind != TokenKind::kText && !currency() && !sign) return true;
+  if (!Contains(*e, Op::kNumber) && !Contains(*e, Op::kPi)) {
+    Fail("a number before the words");
+    return false;
+  }
+  std::string unit;
+  while (true) {
+    if (Peek().kind == TokenKind::kText || currency()) {
+      unit += " " + Take().text;
+    } else if (IsSign("^")) {
+      ++at_;
+      if (SkipSign("{")) {
+        unit += "^" + Take().text;
+        if (!Expect("}")) return false;
+      } else {
+        unit += "^" + Take().text;
+      }
+    } else if (IsSign("/") && (Peek(1).kind == TokenKind::kText ||
+                               Peek(1).kind == TokenKind::kLetter)) {
+      ++at_;
+      unit += "/" + Take().text;
+    } else if (IsSign("$") && at_ + 1 == tokens_.size()) {
+      ++at_;
+      unit += " dollar";
+    } else {
+      break;
+    }
+  }
+  e = Make(Op::kQuantity, {std::move(e)}, unit);
+  return true;
+}
+
+bool Parser::ReadOperator(std::string& op) {
+  op.clear();
+  if (SkipSign("*") || SkipCommand("times") || SkipCommand("cdot") ||
+      SkipCommand("ast") || SkipCommand("star")) {
+    op = "*";
+    return true;
+  }
+  if (IsLetter("x") && at_ > 0 &&
+      tokens_[at_ - 1].kind == TokenKind::kNumber &&
+      Peek(1).kind == TokenKind::kNumber && Peek(1).text == "10" &&
+      IsSign("^", 2)) {
+    // 3 x 10^5.
+    ++at_;
+    op = "*";
+    return true;
+  }
+  if (SkipSign("/") || SkipCommand("div")) {
+    op = "/";
+    return true;
+  }
+  if (IsCommand("mod") || IsCommand("bmod")) {
+    ++at_;
+    op = "mod";
+    return true;
+  }
+  return false;
+}
+
+// Factors with or without signs between. The argument of "\log xy" is such a
+// product too; it ends before another function.
+Expr Parser::ReadProduct(bool of_function) {
+  const Deeper deeper(*this);
+  if (depth_ > kDeepest) return Fail("less nesting");
+  Expr left = ReadFactor();
+  if (left == nullptr) return nullptr;
+  std::vector<Expr> factors{left};
+  const auto joined = [&factors] {
+    return factors.size() == 1 ? factors[0] : Make(Op::kMultiply, factors);
+  };
+  const auto function = [this] {
+    static constexpr std::string_view kFunctions[] = {
+        "sin", "cos", "tan", "cot", "sec", "csc", "log", "ln", "lg", "exp",
+        "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh", "lim", "sum",
+        "int", "prod"};
+    return Peek().kind == TokenKind::kCommand &&
+           std::find(std::begin(kFunctions), std::end(kFunctions),
+                     Peek().text) != std::end(kFunctions);
+  };
+  std::string op;
+  while (true) {
+    if (factors.size() > 400) return Fail("fewer factors");
+    if (!of_function && ReadOperator(op)) {
+      Expr right;
+      if (SkipSign("-")) {
+        right = ReadFactor();
+        if (right != nullptr) right = Negate(std::move(right));
+      } else {
+        SkipSign("+");
+        right = ReadFactor();
+      }
+      if (right == nullptr) return nullptr;
+      if (op == "/") {
+        right = Power(std::move(right), Number(-1));
+      } else if (op == "mod") {
+        if (right->op == Op::kMatrix) return Fail("a number");
+        Expr dividend = joined();
+        factors = {Function("mod", {std::move(dividend), std::move(right)})};
+        continue;
+      }
+      factors.push_back(std::move(right));
+      continue;
+    }
+    if (of_function && (function() || IsSign("(") || IsSign("["))) break;
+    if (!StartsFactor()) break;
+    if (Peek().kind == TokenKind::kNumber &&
+        tokens_[at_ - 1].kind == TokenKind::kNumber) {
+      return Fail("an operator between two numbers");
+    }
+    if (IsLetter("U") && IsShape(*factors.back())) break;
+    Expr right = ReadFactor();
+    if (right == nullptr) return nullptr;
+    factors.push_back(std::move(right));
+  }
+  Expr e = joined();
+  if (!of_function && !ReadUnits(e)) return nullptr;
+  return e;
+}
+
+absl::StatusOr<Expr> ParseMath(std::string_view text,
+                               const LexOptions& options) {
+  if (text.size() > kLongestMath) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("expected at most ", kLongestMath, " bytes, found ",
+                     text.size()));
+  }
+  const std::string clean = CleanMath(text);
+  std::vector<Token> tokens = Lex(clean, options);
+  if (tokens.empty()) {
+    const bool blank = TrimBlanks(clean).empty();
+    return absl::InvalidArgumentError(
+        blank ? "found nothing"
+              : absl::StrCat("expected at most ", kMostTokens, " tokens"));
+  }
+  Parser parser(std::move(tokens));
+  Expr e = parser.ReadAnswer();
+  if (e == nullptr) return absl::InvalidArgumentError(parser.error());
+  return e;
+}
+
+}  // namespace espalier

@@ -1,0 +1,438 @@
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "datasets/grade/parser.h"
+#include "datasets/grade/parser_state.h"
+
+namespace espalier {
+namespace {
+
+bool IsDigits(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") ==
+                              std::string_view::npos;
+}
+
+bool IsWhole(const Node& e) {
+  return e.op == Op::kNumber && e.value.integer() && e.decimals < 0;
+}
+
+}  // namespace
+
+// "1234.5(6)e-7"
+Expr NumberFromDigits(std::string_view digits) {
+  if (digits.size() > 3000) return nullptr;
+  int64_t exponent = 0;
+  if (const size_t e = digits.find('e'); e != std::string_view::npos) {
+    const std::string power(digits.substr(e + 1));
+    if (power.size() > 5) return nullptr;
+    exponent = std::stol(power);
+    digits = digits.substr(0, e);
+  }
+  std::string all, repeating;
+  int64_t behind = 0, significant = 0;
+  bool point = false, bracket = false;
+  for (const char c : digits) {
+    if (c == '.') {
+      point = true;
+    } else if (c == '(') {
+      bracket = true;
+    } else if (bracket && c != ')') {
+      repeating += c;
+    } else if (c != ')') {
+      all += c;
+      behind += point ? 1 : 0;
+      significant += significant > 0 || c != '0' ? 1 : 0;
+    }
+  }
+  auto node = std::make_shared<Node>();
+  node->value = BigRational::FromDigits(all.empty() ? "0" : all) *
+                BigRational::PowerOfTen(exponent - behind);
+  if (!repeating.empty()) {
+    const int64_t n = static_cast<int64_t>(repeating.size());
+    const BigRational nines =
+        BigRational::PowerOfTen(n) - BigRational(1);
+    node->value = node->value + BigRational::FromDigits(repeating) / nines *
+                                    BigRational::PowerOfTen(exponent - behind);
+  } else if (point) {
+    node->decimals = static_cast<int16_t>(behind - exponent);
+    node->significant = static_cast<int16_t>(significant);
+    if (node->decimals < 0) node->decimals = -1;
+  }
+  return node;
+}
+
+Expr Parser::ReadFactor() {
+  const Deeper deeper(*this);
+  if (depth_ > kDeepest) return Fail("less nesting");
+  Expr e = ReadAtom();
+  if (e == nullptr) return nullptr;
+  if (IsWhole(*e)) {
+    if (Expr mixed = ReadMixed(e)) e = mixed;
+  }
+  return ReadPostfix(std::move(e));
+}
+
+// "2\frac{1}{3}", "2 1/3": whole and proper fraction. Null where none stands.
+Expr Parser::ReadMixed(const Expr& whole) {
+  const size_t start = at_;
+  const std::string kept = Peek(1).text, kept2 = Peek(2).text;
+  Expr top, bottom;
+  if (IsCommand("frac") || IsCommand("dfrac") || IsCommand("tfrac")) {
+    ++at_;
+    top = ReadOperand();
+    if (top != nullptr) bottom = ReadOperand();
+  } else if (Peek().kind == TokenKind::kNumber && Peek().space_before &&
+             IsSign("/", 1) && Peek(2).kind == TokenKind::kNumber) {
+    top = NumberFromDigits(Peek().text);
+    bottom = NumberFromDigits(Peek(2).text);
+    at_ += 3;
+  }
+  if (top != nullptr && bottom != nullptr && IsWhole(*top) &&
+      IsWhole(*bottom) && top->value < bottom->value &&
+      top->value.sign() > 0 && !IsSign("^")) {
+    return Number(whole->value + top->value / bottom->value);
+  }
+  // Not a mixed number: back to where it was, digits cut off included.
+  at_ = start;
+  if (start + 1 < tokens_.size()) tokens_[start + 1].text = kept;
+  if (start + 2 < tokens_.size()) tokens_[start + 2].text = kept2;
+  error_.clear();
+  return nullptr;
+}
+
+// The exponent behind "^": a group, a number, a sign and an atom.
+Expr Parser::ReadExponent(bool& degrees) {
+  degrees = false;
+  if (SkipCommand("circ") || SkipCommand("degree") || SkipSign("o")) {
+    degrees = true;
+    return Number(0);
+  }
+  if (IsSign("{") && IsCommand("circ", 1) && IsSign("}", 2)) {
+    at_ += 3;
+    degrees = true;
+    return Number(0);
+  }
+  if (SkipSign("-")) {
+    Expr e = ReadAtom();
+    return e == nullptr ? nullptr : Negate(std::move(e));
+  }
+  SkipSign("+");
+  Expr e = IsSign("{") ? ReadGroup() : ReadAtom();
+  if (e == nullptr) return nullptr;
+  if (!IsScalar(*e)) return Fail("a number as exponent");
+  if (IsSign("^")) {
+    ++at_;
+    bool more = false;
+    Expr upper = ReadExponent(more);
+    if (upper == nullptr) return nullptr;
+    e = more ? Make(Op::kQuantity, {e}, " degree") : Power(e, upper);
+  }
+  while (IsSign("!")) {
+    ++at_;
+    e = Function("factorial", {std::move(e)});
+  }
+  return e;
+}
+
+// "1011_2": digits in another base.
+Expr Parser::ReadBased(const Expr& digits) {
+  const std::string name = ReadSubscript();
+  if (name.empty()) return Fail("a base");
+  const std::string base_text = name == "ten" ? "10" : name == "two" ? "2" : name;
+  if (!IsDigits(base_text) || base_text.size() > 2 || !IsWhole(*digits)) {
+    return Fail("a base from 2 to 36");
+  }
+  const int base = std::stoi(base_text);
+  if (base < 2 || base > 36) return Fail("a base from 2 to 36");
+  auto node = std::make_shared<Node>();
+  node->op = Op::kBased;
+  node->args.push_back(digits);
+  node->name = base_text;
+  for (const char c : digits->value.ToString()) {
+    if (c - '0' >= base) return Fail("digits of this base");
+    node->value = node->value * BigRational(base) + BigRational(c - '0');
+  }
+  return node;
+}
+
+Expr Parser::ReadPostfix(Expr e) {
+  int count = 0;
+  while (e != nullptr) {
+    if (++count > 40) return Fail("fewer signs behind a factor");
+    const bool sign = Peek().kind == TokenKind::kSign;
+    const bool command = Peek().kind == TokenKind::kCommand;
+    if (!sign && !command) break;
+    if (IsSign("^") && e->op == Op::kNumberSet) {
+      ++at_;
+      auto node = std::make_shared<Node>(*e);
+      node->name += IsSign("{") ? ReadRawGroup() : Take().text;
+      e = node;
+    } else if (SkipSign("^")) {
+      if (SkipSign("'") || SkipCommand("prime")) {
+        e = Function("derived", {e});
+        continue;
+      }
+      bool degrees = false;
+      Expr exponent = ReadExponent(degrees);
+      if (exponent == nullptr) return nullptr;
+      e = degrees ? Make(Op::kQuantity, {e}, " degree")
+                  : Power(e, exponent);
+    } else if (IsSign("!") && IsSign("!", 1) && !IsSign("!", 2) &&
+               e->op == Op::kNumber) {
+      at_ += 2;
+      e = Function("double_factorial", {e});
+    } else if (SkipSign("!") || SkipCommand("factorial")) {
+      e = Function("factorial", {e});
+    } else if (IsSign("%") || IsCommand("percent")) {
+      if (HasSymbol(*e)) return Fail("a number before the percent sign");
+      ++at_;
+      e = Make(Op::kPercent, {e});
+    } else if (SkipCommand("degree") || SkipCommand("textdegree") ||
+               (e->op == Op::kNumber && SkipCommand("circ"))) {
+      e = Make(Op::kQuantity, {e}, " degree");
+    } else if (IsSign("_") && e->op == Op::kNumber) {
+      e = ReadBased(e);
+    } else {
+      break;
+    }
+  }
+  return e;
+}
+
+Expr Parser::ReadNumber() {
+  Expr e = NumberFromDigits(Peek().text);
+  if (e == nullptr) return Fail("a shorter number");
+  ++at_;
+  return e;
+}
+
+// "_1", "_{max}" as text; empty where none stands.
+std::string Parser::ReadSubscript() {
+  if (!SkipSign("_")) return {};
+  return IsSign("{") ? ReadRawGroup() : Take().text;
+}
+
+// The texts of all tokens between braces.
+std::string Parser::ReadRawGroup() {
+  std::string out;
+  int open = 0;
+  while (!AtEnd()) {
+    const Token token = Take();
+    if (token.kind == TokenKind::kSign && token.text == "{") {
+      if (open++ == 0) continue;
+    }
+    if (token.kind == TokenKind::kSign && token.text == "}") {
+      if (--open == 0) return out;
+    }
+    if (out.size() > 200) break;
+    out += token.text;
+  }
+  Fail("\"}\"");
+  return out;
+}
+
+// Whether "W(x) =" stands here: a function is being given.
+bool Parser::BeginsDefinition() const {
+  if (at_ >= 2) {
+    const Token& before = tokens_[at_ - 2];
+    const bool joint = before.text == "," || before.text == ";" ||
+                       before.text == "and" || before.text == "or" ||
+                       before.text == "{" || before.text == "\\\\";
+    if (!joint) return false;
+  }
+  int open = 0;
+  for (size_t i = 0; i < 40; ++i) {
+    if (IsSign("(", i)) ++open;
+    if (IsSign(")", i) && --open == 0) return IsSign("=", i + 1);
+    if (Peek(i).kind == TokenKind::kEnd) return false;
+  }
+  return false;
+}
+
+Expr Parser::ReadSymbol(std::string name) {
+  if (const std::string below = ReadSubscript(); !below.empty()) {
+    absl::StrAppend(&name, "_", below);
+  }
+  while (true) {
+    if (SkipSign("'") || (IsSign("^") && IsCommand("prime", 1) && (at_ += 2))) {
+      name += "'";
+    } else if (IsSign("^") && IsSign("{", 1) && IsCommand("prime", 2)) {
+      ++at_;
+      ReadRawGroup();
+      name += "'";
+    } else {
+      break;
+    }
+  }
+  if (!IsSign("(")) return Symbol(name);
+  const bool usual = std::string_view("fghFGH").find(name[0]) !=
+                     std::string_view::npos;
+  if (!usual && !BeginsDefinition()) return Symbol(name);
+  const size_t start = at_;
+  std::vector<Expr> args = ReadArguments();
+  bool product = args.empty();
+  for (const Expr& arg : args) {
+    const auto inside = FreeSymbols(*arg);
+    product |= std::find(inside.begin(), inside.end(), name) != inside.end();
+  }
+  if (product) {
+    at_ = start;
+    error_.clear();
+    return Symbol(name);
+  }
+  return Make(Op::kApply, std::move(args), name);
+}
+
+Expr Parser::ReadLetter() {
+  const std::string name = Take().text;
+  const bool plain = !IsSign("_") && !IsSign("'");
+  if (name == "e" && plain) return Make(Op::kE);
+  if (plain && (name == "I" || (name == "i" && !i_is_index_))) {
+    return Make(Op::kImaginary);
+  }
+  return ReadSymbol(name);
+}
+
+Expr Parser::ReadGroup() {
+  const Deeper deeper(*this);
+  if (depth_ > kDeepest) return Fail("less nesting");
+  if (!Expect("{")) return nullptr;
+  const int bars = std::exchange(bars_, 0);
+  Expr e = ReadItems(false);
+  bars_ = bars;
+  if (e == nullptr) return nullptr;
+  if (SkipCommand("choose")) {
+    Expr lower = ReadItems(false);
+    if (lower == nullptr) return nullptr;
+    e = Function("binomial", {e, lower});
+  } else if (SkipCommand("over")) {
+    Expr lower = ReadItems(false);
+    if (lower == nullptr) return nullptr;
+    e = Divide(e, lower);
+  }
+  return Expect("}") ? e : nullptr;
+}
+
+// What stands behind \frac: a group, one digit or one atom.
+Expr Parser::ReadOperand() {
+  if (IsSign("{")) return ReadGroup();
+  if (Peek().kind == TokenKind::kNumber && Peek().text.size() > 1 &&
+      IsDigits(Peek().text)) {
+    const std::string digit = Peek().text.substr(0, 1);
+    tokens_[at_].text.erase(0, 1);
+    return NumberFromDigits(digit);
+  }
+  SkipSign("+");
+  if (SkipSign("-")) {
+    Expr e = ReadAtom();
+    return e == nullptr ? nullptr : Negate(std::move(e));
+  }
+  return ReadAtom();
+}
+
+// "(a, b)", "[a, b)", "(a)".
+Expr Parser::ReadBracket() {
+  const Deeper deeper(*this);
+  if (depth_ > kDeepest) return Fail("less nesting");
+  const std::string open = Take().text;
+  const int bars = std::exchange(bars_, 0);
+  std::vector<Expr> items;
+  do {
+    Expr item = ReadItem();
+    if (item == nullptr) return nullptr;
+    items.push_back(std::move(item));
+    if (items.size() > 400) return Fail("fewer items");
+  } while (SkipSign(",") || SkipSign(";"));
+  bars_ = bars;
+  bool square = false;
+  if (SkipSign("]") || SkipCommand("rbrack")) {
+    square = true;
+  } else if (open == "]" && SkipSign("[")) {
+    square = false;
+  } else if (!Expect(")")) {
+    return nullptr;
+  }
+  if (items.size() == 1) {
+    if ((open == "(") == square) return Fail("matching brackets");
+    return items[0];
+  }
+  const bool interval = items.size() == 2 && (open != "(" || square);
+  if (!interval) {
+    if (items.size() > 2 && (open == "(") == square) {
+      return Fail("matching brackets");
+    }
+    return Make(Op::kTuple, std::move(items));
+  }
+  auto node = std::make_shared<Node>();
+  node->op = Op::kInterval;
+  node->closed_low = open == "[" || open == "lbrack";
+  node->closed_high = square;
+  node->args = std::move(items);
+  return node;
+}
+
+// "\{1, 2\}", "\{x : x > 2\}"; the latter is its condition.
+Expr Parser::ReadBraceSet() {
+  const Deeper deeper(*this);
+  if (depth_ > kDeepest) return Fail("less nesting");
+  if (SkipCommand("rbrace")) return Make(Op::kSet);
+  const bool colon = std::exchange(no_colon_, true);
+  const int bars = std::exchange(bars_, 1);
+  Expr e = ReadItems(false);
+  no_colon_ = colon;
+  if (e != nullptr && (SkipSign("|") || SkipSign(":") || SkipCommand("mid") ||
+                       SkipCommand("colon") || SkipCommand("vert"))) {
+    bars_ = 0;
+    e = ReadItems(false);
+    bars_ = bars;
+    if (e == nullptr) return nullptr;
+    if (!SkipCommand("rbrace")) return Fail("\"\\}\"");
+    return e;
+  }
+  bars_ = bars;
+  if (e == nullptr) return nullptr;
+  if (!SkipCommand("rbrace")) return Fail("\"\\}\"");
+  if (e->op == Op::kList) return Make(Op::kSet, e->args);
+  if (e->op == Op::kRelation) return e;
+  return Make(Op::kSet, {e});
+}
+
+Expr Parser::ReadCurrency(const std::string& unit) {
+  Expr e = ReadFactor();
+  if (e == nullptr) return nullptr;
+  return Make(Op::kQuantity, {e}, " " + unit);
+}
+
+Expr Parser::ReadAtom() {
+  const Deeper deeper(*this);
+  if (depth_ > kDeepest) return Fail("less nesting");
+  const Token& token = Peek();
+  switch (token.kind) {
+    case TokenKind::kEnd:
+    case TokenKind::kText: return Fail("a number or a symbol");
+    case TokenKind::kNumber: return ReadNumber();
+    case TokenKind::kLetter: return ReadLetter();
+    case TokenKind::kCommand: return ReadCommandAtom();
+    case TokenKind::kSign: break;
+  }
+  if (token.text == "(" || token.text == "[" || token.text == "]") {
+    return ReadBracket();
+  }
+  if (token.text == "{") return ReadGroup();
+  if (token.text == "|") {
+    ++at_;
+    ++bars_;
+    Expr e = ReadSum();
+    --bars_;
+    if (e == nullptr || !Expect("|")) return nullptr;
+    return Function("abs", {e});
+  }
+  if (token.text == "$" && Peek(1).kind == TokenKind::kNumber) {
+    ++at_;
+    return ReadCurrency("dollar");
+  }
+  return Fail("a number or a symbol");
+}
+
+}  // namespace espalier

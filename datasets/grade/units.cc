@@ -1,0 +1,192 @@
+#include "datasets/grade/units.h"
+
+#include <cctype>
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "datasets/grade/clean_text.h"
+#include "src/base/text.h"
+
+namespace espalier {
+namespace {
+
+struct Entry {
+  std::string_view base;
+  int64_t num = 1;
+  int64_t den = 1;
+};
+
+// Spelling -> base unit and how many of it.
+const std::unordered_map<std::string_view, Entry>& Table() {
+  static const auto* const kTable =
+      new std::unordered_map<std::string_view, Entry>{
+          {"m", {"metre"}}, {"meter", {"metre"}}, {"metre", {"metre"}},
+          {"cm", {"metre", 1, 100}}, {"centimeter", {"metre", 1, 100}},
+          {"centimetre", {"metre", 1, 100}}, {"mm", {"metre", 1, 1000}},
+          {"millimeter", {"metre", 1, 1000}}, {"dm", {"metre", 1, 10}},
+          {"millimetre", {"metre", 1, 1000}}, {"km", {"metre", 1000}},
+          {"kilometer", {"metre", 1000}}, {"kilometre", {"metre", 1000}},
+          {"inch", {"metre", 254, 10000}}, {"inche", {"metre", 254, 10000}},
+          {"in", {"metre", 254, 10000}}, {"foot", {"metre", 3048, 10000}},
+          {"feet", {"metre", 3048, 10000}}, {"ft", {"metre", 3048, 10000}},
+          {"yard", {"metre", 9144, 10000}}, {"yd", {"metre", 9144, 10000}},
+          {"mile", {"metre", 1609344, 1000}}, {"mi", {"metre", 1609344, 1000}},
+          {"s", {"second"}}, {"sec", {"second"}}, {"second", {"second"}},
+          {"min", {"second", 60}}, {"minute", {"second", 60}},
+          {"h", {"second", 3600}}, {"hr", {"second", 3600}},
+          {"hour", {"second", 3600}}, {"day", {"second", 86400}},
+          {"week", {"second", 604800}}, {"month", {"month"}},
+          {"year", {"month", 12}}, {"yr", {"month", 12}},
+          {"g", {"gram"}}, {"gram", {"gram"}}, {"kg", {"gram", 1000}},
+          {"kilogram", {"gram", 1000}}, {"mg", {"gram", 1, 1000}},
+          {"pound", {"pound"}}, {"lb", {"pound"}}, {"ounce", {"pound", 1, 16}},
+          {"oz", {"pound", 1, 16}}, {"ton", {"ton"}},
+          {"l", {"litre"}}, {"liter", {"litre"}}, {"litre", {"litre"}},
+          {"ml", {"litre", 1, 1000}}, {"milliliter", {"litre", 1, 1000}},
+          {"gallon", {"gallon"}}, {"quart", {"gallon", 1, 4}},
+          {"pint", {"gallon", 1, 8}}, {"cup", {"gallon", 1, 16}},
+          {"dollar", {"dollar"}}, {"usd", {"dollar"}}, {"buck", {"dollar"}},
+          {"cent", {"dollar", 1, 100}}, {"penny", {"dollar", 1, 100}},
+          {"euro", {"euro"}}, {"eur", {"euro"}}, {"gbp", {"sterling"}},
+          {"yen", {"yen"}}, {"rupee", {"rupee"}}, {"rs", {"rupee"}},
+          {"yuan", {"yuan"}}, {"peso", {"peso"}},
+          {"degree", {"degree"}}, {"deg", {"degree"}}, {"radian", {"radian"}},
+          {"rad", {"radian"}}, {"mph", {"mph"}}, {"kph", {"kph"}},
+          {"hz", {"hertz"}}, {"joule", {"joule"}}, {"watt", {"watt"}},
+          {"kw", {"watt", 1000}}, {"volt", {"volt"}}, {"ohm", {"ohm"}},
+          {"newton", {"newton"}}, {"pascal", {"pascal"}},
+          {"kelvin", {"kelvin"}}, {"unit", {"unit"}}, {"acre", {"acre"}},
+          {"percentage", {"percent"}}};
+  return *kTable;
+}
+
+const Entry* Find(std::string_view word) {
+  const auto& table = Table();
+  auto found = table.find(word);
+  if (found == table.end() && word.size() > 2 && word.ends_with("s")) {
+    found = table.find(word.substr(0, word.size() - 1));
+  }
+  if (found == table.end() && word == "cents") found = table.find("cent");
+  if (found == table.end() && word == "pennies") found = table.find("penny");
+  return found == table.end() ? nullptr : &found->second;
+}
+
+std::string Lower(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return out;
+}
+
+// Words, with "/" and "^" as words of their own and braces gone.
+std::vector<std::string> Words(std::string_view text) {
+  std::string spaced;
+  for (const char c : text) {
+    if (c == '/' || c == '^') {
+      spaced += ' ';
+      spaced += c;
+      spaced += ' ';
+    } else if (std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+               static_cast<uint8_t>(c) >= 0x80 || c == '-') {
+      spaced += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    } else {
+      spaced += ' ';
+    }
+  }
+  std::vector<std::string> out;
+  for (const absl::string_view word :
+       absl::StrSplit(spaced, ' ', absl::SkipEmpty())) {
+    out.emplace_back(word);
+  }
+  return out;
+}
+
+std::string WithoutArticles(const std::vector<std::string>& words) {
+  std::string out;
+  for (const std::string& word : words) {
+    if (word == "the" || word == "of" || word == "a" || word == "an") continue;
+    if (!out.empty()) out += ' ';
+    std::string_view stem = word;
+    if (stem.size() > 3 && stem.ends_with("s")) stem.remove_suffix(1);
+    out += stem;
+  }
+  return out;
+}
+
+}  // namespace
+
+bool IsUnitWord(std::string_view word) {
+  return word.size() >= 2 && Find(Lower(word)) != nullptr;
+}
+
+Unit ReadUnit(std::string_view text) {
+  const std::vector<std::string> words = Words(text);
+  std::map<std::string, int> powers;
+  Unit out;
+  int sign = 1, next_power = 1;
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    if (word == "/" || word == "per") {
+      sign = -1;
+      continue;
+    }
+    if (word == "square" || word == "sq" || word == "squared") {
+      next_power = 2;
+      continue;
+    }
+    if (word == "cubic" || word == "cu") {
+      next_power = 3;
+      continue;
+    }
+    const Entry* const entry = Find(word);
+    if (entry == nullptr) {
+      return {WithoutArticles(words), 1, false};
+    }
+    int power = next_power;
+    if (i + 2 < words.size() && words[i + 1] == "^" &&
+        (words[i + 2] == "2" || words[i + 2] == "3")) {
+      power = words[i + 2][0] - '0';
+      i += 2;
+    } else if (i + 1 < words.size() && words[i + 1] == "squared") {
+      power = 2;
+      ++i;
+    } else if (i + 1 < words.size() && words[i + 1] == "cubed") {
+      power = 3;
+      ++i;
+    }
+    next_power = 1;
+    powers[std::string(entry->base)] += sign * power;
+    const BigRational factor(entry->num, entry->den);
+    for (int k = 0; k < power; ++k) {
+      out.factor = sign > 0 ? out.factor * factor : out.factor / factor;
+    }
+  }
+  out.known = !powers.empty();
+  for (const auto& [base, power] : powers) {
+    if (power != 0) absl::StrAppend(&out.dimension, base, "^", power, " ");
+  }
+  return out;
+}
+
+bool Convertible(const Unit& from, const Unit& to, BigRational* factor) {
+  *factor = 1;
+  if (from.known && to.known) {
+    if (from.dimension == to.dimension) {
+      *factor = from.factor / to.factor;
+      return true;
+    }
+    // "square units" for square centimetres.
+    return from.dimension.starts_with("unit^") ||
+           to.dimension.starts_with("unit^");
+  }
+  if (from.known != to.known) return false;
+  return from.dimension == to.dimension ||
+         from.dimension.find(to.dimension) != std::string::npos ||
+         to.dimension.find(from.dimension) != std::string::npos;
+}
+
+}  // namespace espalier

@@ -1,0 +1,38 @@
+// Units that answers carry: metres, hours, dollars, degrees.
+//
+//   CanonicalUnit("square feet")   // "foot^2"
+//   CanonicalUnit("km/h")          // "metre^1 second^-1", factor 5/18
+//
+// Stateless functions: thread-safe.
+#ifndef ESPALIER_DATASETS_GRADE_UNITS_H_
+#define ESPALIER_DATASETS_GRADE_UNITS_H_
+
+#include <string>
+#include <string_view>
+
+#include "datasets/grade/big_rational.h"
+
+namespace espalier {
+
+struct Unit {
+  // What it measures, as powers of base units; for words that are no known
+  // unit ("apples") the folded words themselves.
+  std::string dimension;
+  BigRational factor = 1;  // how many base units it is
+  bool known = false;
+};
+
+// `text` is what follows the number: "cm", "cm^2", "square miles per hour".
+Unit ReadUnit(std::string_view text);
+
+// Whether one word names a unit: "cm", "inches"; not single letters.
+bool IsUnitWord(std::string_view word);
+
+// Whether numbers with these units may be compared, and the factor that takes
+// the first into the second. Words that are no known units match by being
+// equal, or by one holding the other's words ("units", "square units").
+bool Convertible(const Unit& from, const Unit& to, BigRational* factor);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_DATASETS_GRADE_UNITS_H_
