@@ -197,8 +197,6 @@ bool BallEvaluator::InfiniteSum(const Node& e, Ball& out) {
     if (!inner.Evaluate(*e.args[0], term)) return false;
     steps_ = inner.steps_;
     acb_add(out.get(), out.get(), term.get(), precision_);
-    const double size = -static_cast<double>(acb_rel_accuracy_bits(term.get()));
-    static_cast<void>(size);
     mag_t now, before;
     mag_init(now);
     mag_init(before);
@@ -286,6 +284,7 @@ bool BallEvaluator::Evaluate(const Node& e, Ball& out) {
     case Op::kProduct: {
       if (e.args[3]->op == Op::kInfinity) return InfiniteSum(e, out);
       const Expr sum = WrittenOut(e);
+      if (sum != nullptr) steps_ += 8 * static_cast<int>(sum->args.size());
       return sum != nullptr && Evaluate(*sum, out);
     }
     default: return false;

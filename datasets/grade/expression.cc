@@ -256,6 +256,24 @@ bool HasSymbol(const Node& e) {
                      [](const Expr& arg) { return HasSymbol(*arg); });
 }
 
+namespace {
+
+void CountDown(const Node& e, int& left) {
+  if (--left < 0) return;
+  for (const Expr& arg : e.args) {
+    if (left < 0) return;
+    CountDown(*arg, left);
+  }
+}
+
+}  // namespace
+
+bool LargerThan(const Node& e, int nodes) {
+  int left = nodes;
+  CountDown(e, left);
+  return left < 0;
+}
+
 Expr WithArgs(const Node& e, std::vector<Expr> args) {
   auto node = std::make_shared<Node>(e);
   node->args = std::move(args);

@@ -94,6 +94,9 @@ bool Contains(const Node& e, Op op);
 // symbols.
 std::vector<std::string> FreeSymbols(const Node& e);
 bool HasSymbol(const Node& e);
+// Whether more than `nodes` are met on a walk through the tree; parts that
+// are shared count each time.
+bool LargerThan(const Node& e, int nodes);
 // `e` with the symbol replaced.
 Expr Substitute(const Expr& e, const std::string& symbol, const Expr& by);
 // The same node with other children.

@@ -6,6 +6,7 @@ namespace espalier {
 namespace {
 
 constexpr int64_t kMostTerms = 300;
+constexpr int kMostNodes = 20000;
 
 // The whole number that a bound is, through signs and sums of numbers.
 bool WholeBound(const Node& e, int64_t& out) {
@@ -45,7 +46,10 @@ Expr WrittenOut(const Node& e) {
   if (!WholeBound(*e.args[2], low) || !WholeBound(*e.args[3], high)) {
     return nullptr;
   }
-  if (high - low >= kMostTerms) return nullptr;
+  if (high - low >= kMostTerms ||
+      LargerThan(*body, kMostNodes / static_cast<int>(std::max<int64_t>(high - low, 1)))) {
+    return nullptr;
+  }
   std::vector<Expr> terms{Number(sum ? 0 : 1)};
   for (int64_t k = low; k <= high; ++k) {
     terms.push_back(Substitute(body, index, Number(k)));

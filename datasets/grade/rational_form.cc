@@ -46,8 +46,6 @@ struct RationalForms::State {
   State() { fmpz_mpoly_ctx_init(ctx, kVariables, ORD_LEX); }
   ~State() { fmpz_mpoly_ctx_clear(ctx); }
 
-  void Reset() { steps = 0; }
-
   // -1 where there are too many.
   slong AtomIndex(Atom atom) {
     for (size_t i = 0; i < atoms.size(); ++i) {
@@ -376,6 +374,7 @@ struct RationalForms::State {
       case Op::kSum:
       case Op::kProduct: {
         const Expr sum = WrittenOut(e);
+        if (sum != nullptr) steps += 8 * static_cast<int>(sum->args.size());
         return sum != nullptr && Build(*sum, out);
       }
       default: return false;

@@ -1,0 +1,17 @@
+// Derivatives, integrals and limits that simple rules resolve.
+//
+//   ResolveCalculus(ParseMath("\\frac{d}{dx} x^2").value())   // 2 x
+//
+// What no rule covers stays as it is. Stateless: thread-safe.
+#ifndef ESPALIER_DATASETS_GRADE_CALCULUS_H_
+#define ESPALIER_DATASETS_GRADE_CALCULUS_H_
+
+#include "datasets/grade/expression.h"
+
+namespace espalier {
+
+Expr ResolveCalculus(const Expr& e);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_DATASETS_GRADE_CALCULUS_H_

@@ -1,0 +1,406 @@
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "datasets/grade/answer.h"
+#include "datasets/grade/clean_text.h"
+
+namespace espalier {
+namespace {
+
+using Kind = Answer::Kind;
+
+AnswerVerdict Yes(std::string reason) { return {true, std::move(reason)}; }
+AnswerVerdict No(std::string reason) { return {false, std::move(reason)}; }
+
+std::string_view KindName(const Answer& a) {
+  switch (a.kind) {
+    case Kind::kValue: return "a value";
+    case Kind::kList: return a.braces ? "a set" : "a list";
+    case Kind::kTuple: return a.text.empty() ? "a tuple" : "a chain";
+    case Kind::kMatrix: return "a matrix";
+    case Kind::kRegion: return "an interval";
+    case Kind::kEquation: return "an equation";
+    case Kind::kInequality: return "an inequality";
+    case Kind::kCongruence: return "a congruence";
+    case Kind::kRatio: return "a ratio";
+    case Kind::kText: return "words";
+    case Kind::kOther: return "an expression";
+  }
+  return "an expression";
+}
+
+AnswerVerdict KindsDiffer(const Answer& a, const Answer& b) {
+  return No(absl::StrCat("gold is ", std::string(KindName(a)), " (",
+                         Describe(a), "), the answer ",
+                         std::string(KindName(b)), " (", Describe(b), ")"));
+}
+
+AnswerVerdict ValuesDiffer(const Answer& a, const Answer& b) {
+  return No(absl::StrCat("gold is ", Describe(a), ", the answer ",
+                         Describe(b)));
+}
+
+class Comparison {
+ public:
+  Comparison(ValueComparer& comparer, const GradePolicy& policy)
+      : comparer_(comparer), policy_(policy) {}
+
+  AnswerVerdict Compare(const Answer& a, const Answer& b) {
+    if (++calls_ > kMostCalls) return No("too many parts to compare");
+    // A list of one is its item.
+    if (a.kind == Kind::kList && a.items.size() == 1 &&
+        b.kind != Kind::kList) {
+      return Compare(Inherit(a), b);
+    }
+    if (b.kind == Kind::kList && b.items.size() == 1 &&
+        a.kind != Kind::kList) {
+      return Compare(a, Inherit(b));
+    }
+    if (a.name != nullptr && b.name != nullptr) {
+      const AnswerVerdict named = CompareNamed(a, b);
+      if (named.equal || a.kind != Kind::kValue || b.kind != Kind::kValue) {
+        return named;
+      }
+      const AnswerVerdict equations = CompareEquations(a, b);
+      return equations.equal ? equations : named;
+    }
+    if (a.kind == Kind::kEquation || b.kind == Kind::kEquation) {
+      return CompareEquations(a, b);
+    }
+    return CompareShapes(a, b);
+  }
+
+ private:
+  static constexpr int kMostCalls = 4000;
+
+  static Answer Inherit(const Answer& list) {
+    Answer item = list.items[0];
+    if (item.name == nullptr) item.name = list.name;
+    return item;
+  }
+
+  // x = 1 against y = 1: other names are other answers, but f(x) = x + 1 is
+  // f(t) = t + 1, and y = x + 1 may be written f(x) = x + 1.
+  AnswerVerdict CompareNamed(const Answer& a, const Answer& b) {
+    if (!policy_.strict_symbols || SameTree(*a.name, *b.name) ||
+        a.kind == Kind::kRegion || b.kind == Kind::kRegion) {
+      const bool regions = a.kind == Kind::kRegion && b.kind == Kind::kRegion;
+      if (regions && policy_.strict_symbols && !SameTree(*a.name, *b.name)) {
+        return No(absl::StrCat("gold is about ", Describe(*a.name),
+                               ", the answer about ", Describe(*b.name)));
+      }
+      return CompareShapes(a, b);
+    }
+    const Node& x = *a.name;
+    const Node& y = *b.name;
+    if (x.op == Op::kApply && y.op == Op::kApply && x.name == y.name &&
+        x.args.size() == y.args.size()) {
+      Answer renamed = b;
+      for (size_t i = 0; i < x.args.size(); ++i) {
+        if (SameTree(*x.args[i], *y.args[i])) continue;
+        if (x.args[i]->op != Op::kSymbol || y.args[i]->op != Op::kSymbol) {
+          return No(absl::StrCat("gold gives ", Describe(x), ", the answer ",
+                                 Describe(y)));
+        }
+        if (renamed.kind == Kind::kValue) {
+          renamed.expr = Substitute(renamed.expr, y.args[i]->name, x.args[i]);
+        }
+      }
+      return CompareShapes(a, renamed);
+    }
+    const bool curve = (x.op == Op::kApply && IsLetterY(y)) ||
+                       (y.op == Op::kApply && IsLetterY(x));
+    if (curve || x.op == Op::kTuple || y.op == Op::kTuple) {
+      return CompareShapes(a, b);
+    }
+    return No(absl::StrCat("gold gives ", Describe(x), ", the answer ",
+                           Describe(y)));
+  }
+
+  static bool IsLetterY(const Node& e) {
+    return e.op == Op::kSymbol && e.name == "y";
+  }
+
+  // name = value as name - value = 0.
+  static Expr EquationOf(const Answer& a) {
+    if (a.kind == Kind::kEquation) return a.expr;
+    if (a.kind == Kind::kValue && a.name != nullptr && IsScalar(*a.name)) {
+      return Add(a.name, Negate(a.expr));
+    }
+    return nullptr;
+  }
+
+  AnswerVerdict CompareEquations(const Answer& a, const Answer& b) {
+    const Expr x = EquationOf(a), y = EquationOf(b);
+    if (x == nullptr || y == nullptr) return KindsDiffer(a, b);
+    if (const auto sign = comparer_.RatioSign(x, y)) {
+      return Yes(absl::StrCat("both say ", Describe(*x), " = 0"));
+    }
+    if (SameTree(*x, *y)) return Yes("both are the same equation");
+    return No(absl::StrCat("gold says ", Describe(*x), " = 0, the answer ",
+                           Describe(*y), " = 0"));
+  }
+
+  AnswerVerdict CompareShapes(const Answer& a, const Answer& b) {
+    if (a.kind == b.kind) {
+      switch (a.kind) {
+        case Kind::kValue: return CompareValues(a, b);
+        case Kind::kList: return CompareLists(a, b);
+        case Kind::kTuple: return CompareTuples(a, b);
+        case Kind::kMatrix:
+          if (a.columns != b.columns) return ValuesDiffer(a, b);
+          return CompareInOrder(a, b);
+        case Kind::kRegion: return CompareRegions(a, b);
+        case Kind::kEquation: return CompareEquations(a, b);
+        case Kind::kInequality: return CompareInequalities(a, b);
+        case Kind::kCongruence: return CompareCongruences(a, b);
+        case Kind::kRatio: return CompareRatios(a, b);
+        case Kind::kText:
+          return a.text == b.text ? Yes("both say \"" + a.text + "\"")
+                                  : ValuesDiffer(a, b);
+        case Kind::kOther: break;
+      }
+      if (a.from != nullptr && b.from != nullptr &&
+          SameTree(*a.from, *b.from)) {
+        return Yes("both are " + Describe(*a.from));
+      }
+      return ValuesDiffer(a, b);
+    }
+    if (const auto verdict = CompareMixed(a, b)) return *verdict;
+    if (const auto verdict = CompareMixed(b, a)) {
+      return verdict->equal ? *verdict : KindsDiffer(a, b);
+    }
+    return KindsDiffer(a, b);
+  }
+
+  AnswerVerdict CompareValues(const Answer& a, const Answer& b) {
+    const ValueVerdict verdict = comparer_.Compare(a.expr, b.expr);
+    return {verdict.same == Sameness::kEqual, verdict.how};
+  }
+
+  AnswerVerdict CompareInOrder(const Answer& a, const Answer& b) {
+    if (a.items.size() != b.items.size()) {
+      return No(absl::StrCat("gold has ", a.items.size(),
+                             " parts, the answer ", b.items.size()));
+    }
+    for (size_t i = 0; i < a.items.size(); ++i) {
+      const AnswerVerdict part = Compare(a.items[i], b.items[i]);
+      if (!part.equal) {
+        return No(absl::StrCat("part ", i + 1, ": ", part.reason));
+      }
+    }
+    return Yes("both are " + Describe(a));
+  }
+
+  // Each item of one with one of the other; repeated items count once.
+  AnswerVerdict CompareUnordered(const Answer& a, const Answer& b) {
+    std::vector<bool> met(b.items.size());
+    for (const Answer& item : a.items) {
+      bool found = false;
+      for (size_t i = 0; i < b.items.size() && !found; ++i) {
+        if (met[i]) continue;
+        found = Compare(item, b.items[i]).equal;
+        met[i] = met[i] || found;
+      }
+      for (size_t i = 0; i < b.items.size() && !found; ++i) {
+        found = met[i] && Compare(item, b.items[i]).equal;
+      }
+      if (!found) {
+        return No("the answer lacks " + Describe(item) + " of gold");
+      }
+    }
+    for (size_t i = 0; i < b.items.size(); ++i) {
+      if (met[i]) continue;
+      const bool repeated =
+          std::any_of(a.items.begin(), a.items.end(), [&](const Answer& item) {
+            return Compare(item, b.items[i]).equal;
+          });
+      if (!repeated) {
+        return No("gold lacks " + Describe(b.items[i]) + " of the answer");
+      }
+    }
+    return Yes("both hold " + Describe(a));
+  }
+
+  static int Names(const Answer& list) {
+    return static_cast<int>(
+        std::count_if(list.items.begin(), list.items.end(),
+                      [](const Answer& item) { return item.name != nullptr; }));
+  }
+
+  AnswerVerdict CompareLists(const Answer& a, const Answer& b) {
+    // "x = 1, y = 2" against "1, 2": the names are the order.
+    const bool some_names = (Names(a) > 1) != (Names(b) > 1);
+    const Answer& named = Names(a) > 1 ? a : b;
+    bool distinct = false;
+    for (const Answer& item : named.items) {
+      distinct |= some_names && item.name != nullptr &&
+                  named.items[0].name != nullptr &&
+                  !SameTree(*item.name, *named.items[0].name);
+    }
+    if (distinct || (policy_.list_order && !a.braces && !b.braces)) {
+      return CompareInOrder(a, b);
+    }
+    return CompareUnordered(a, b);
+  }
+
+  AnswerVerdict CompareTuples(const Answer& a, const Answer& b) {
+    if (a.text != b.text) return KindsDiffer(a, b);
+    if (!policy_.tuple_order && a.text.empty()) return CompareUnordered(a, b);
+    return CompareInOrder(a, b);
+  }
+
+  AnswerVerdict CompareRegions(const Answer& a, const Answer& b) {
+    if (!policy_.interval_is_inequality && WrittenAsRelation(a) !=
+                                               WrittenAsRelation(b)) {
+      return KindsDiffer(a, b);
+    }
+    return SameRegion(a.region, b.region, comparer_)
+               ? Yes("both are " + Describe(a.region))
+               : ValuesDiffer(a, b);
+  }
+
+  static bool WrittenAsRelation(const Answer& a) {
+    return a.from != nullptr && a.from->op == Op::kRelation &&
+           a.from->relations[0] != "in";
+  }
+
+  AnswerVerdict CompareInequalities(const Answer& a, const Answer& b) {
+    if (a.closed == b.closed) {
+      const auto sign = comparer_.RatioSign(a.expr, b.expr);
+      if (sign && *sign > 0) {
+        return Yes(absl::StrCat("both say ", Describe(*a.expr), " > 0"));
+      }
+    }
+    return ValuesDiffer(a, b);
+  }
+
+  AnswerVerdict CompareCongruences(const Answer& a, const Answer& b) {
+    if (!comparer_.Equal(a.expr, b.expr)) return ValuesDiffer(a, b);
+    const Answer& x = a.items[0];
+    const Answer& y = b.items[0];
+    if (x.kind == Kind::kValue && y.kind == Kind::kValue &&
+        comparer_.Equal(Function("mod", {x.expr, a.expr}),
+                        Function("mod", {y.expr, b.expr}))) {
+      return Yes("both are " + Describe(a));
+    }
+    return Compare(x, y);
+  }
+
+  AnswerVerdict CompareRatios(const Answer& a, const Answer& b) {
+    if (a.items.size() != b.items.size()) return ValuesDiffer(a, b);
+    const Answer& a0 = a.items[0];
+    const Answer& b0 = b.items[0];
+    if (a0.kind != Kind::kValue || b0.kind != Kind::kValue) {
+      return ValuesDiffer(a, b);
+    }
+    for (size_t i = 1; i < a.items.size(); ++i) {
+      const Answer& x = a.items[i];
+      const Answer& y = b.items[i];
+      if (x.kind != Kind::kValue || y.kind != Kind::kValue ||
+          !comparer_.Equal(Multiply(a0.expr, y.expr),
+                           Multiply(x.expr, b0.expr))) {
+        return ValuesDiffer(a, b);
+      }
+    }
+    // 0 : 0 is in proportion to all.
+    if (comparer_.Equal(a0.expr, Number(0)) &&
+        !comparer_.Equal(b0.expr, Number(0))) {
+      return ValuesDiffer(a, b);
+    }
+    return Yes("both are " + Describe(a));
+  }
+
+  // Shapes of two kinds, `a` of the one named first. Nothing where the rule
+  // is not about them.
+  std::optional<AnswerVerdict> CompareMixed(const Answer& a, const Answer& b) {
+    if (a.kind == Kind::kTuple && b.kind == Kind::kRegion && a.pair) {
+      return SameRegion(a.region, b.region, comparer_)
+                 ? Yes("both are " + Describe(b.region))
+                 : KindsDiffer(a, b);
+    }
+    // "1, 3" without brackets against "(1, 3)".
+    if (a.kind == Kind::kTuple && a.text.empty() && b.kind == Kind::kList &&
+        !b.braces) {
+      return CompareInOrder(a, b);
+    }
+    if (a.kind == Kind::kTuple && a.text.empty() && b.kind == Kind::kMatrix &&
+        (b.columns == 1 || b.columns == static_cast<int>(b.items.size()))) {
+      return CompareInOrder(a, b);
+    }
+    // A closed interval [1, 2] may be a list in square brackets.
+    if (a.kind == Kind::kRegion && b.kind == Kind::kList && !b.braces &&
+        a.from != nullptr && a.from->op == Op::kInterval &&
+        a.region.size() == 1 && a.region[0].closed_low &&
+        a.region[0].closed_high && b.items.size() == 2 &&
+        b.items[0].kind == Kind::kValue && b.items[1].kind == Kind::kValue) {
+      const bool same = comparer_.Equal(a.region[0].low, b.items[0].expr) &&
+                        comparer_.Equal(a.region[0].high, b.items[1].expr);
+      return same ? Yes("both are " + Describe(b)) : KindsDiffer(a, b);
+    }
+    // A region that is nothing, or a point.
+    if (a.kind == Kind::kRegion && b.kind == Kind::kList) {
+      const bool points = std::all_of(
+          a.region.begin(), a.region.end(),
+          [](const Piece& piece) { return piece.low == piece.high; });
+      if (!points) return KindsDiffer(a, b);
+      Answer list;
+      list.kind = Kind::kList;
+      list.braces = true;
+      for (const Piece& piece : a.region) {
+        Answer item;
+        item.kind = Kind::kValue;
+        item.expr = piece.low;
+        list.items.push_back(std::move(item));
+      }
+      return CompareUnordered(list, b);
+    }
+    if (a.kind == Kind::kCongruence && b.kind == Kind::kValue) {
+      return Compare(a.items[0], b);
+    }
+    if (a.kind == Kind::kRatio && b.kind == Kind::kValue &&
+        a.items.size() == 2 && a.items[0].kind == Kind::kValue &&
+        a.items[1].kind == Kind::kValue) {
+      const bool same = comparer_.Equal(
+          a.items[0].expr, Multiply(b.expr, a.items[1].expr));
+      return same ? Yes("both are " + Describe(b)) : KindsDiffer(a, b);
+    }
+    // Letters that spell a word: "odd" read as a product.
+    if (a.kind == Kind::kText && b.from != nullptr &&
+        b.kind == Kind::kValue && a.text == FoldWords(Describe(*b.from))) {
+      return Yes("both say \"" + a.text + "\"");
+    }
+    return std::nullopt;
+  }
+
+  ValueComparer& comparer_;
+  const GradePolicy& policy_;
+  int calls_ = 0;
+};
+
+}  // namespace
+
+std::string Describe(const Answer& answer) {
+  switch (answer.kind) {
+    case Kind::kText: return "\"" + answer.text.substr(0, 60) + "\"";
+    case Kind::kRegion: return Describe(answer.region);
+    default: break;
+  }
+  if (answer.from != nullptr) return Describe(*answer.from);
+  if (answer.expr != nullptr) return Describe(*answer.expr);
+  std::string out;
+  for (const Answer& item : answer.items) {
+    if (!out.empty()) out += ", ";
+    out += Describe(item);
+    if (out.size() > 80) return out + " ...";
+  }
+  return out.empty() ? "nothing" : out;
+}
+
+AnswerVerdict CompareAnswers(const Answer& gold, const Answer& answer,
+                             ValueComparer& comparer,
+                             const GradePolicy& policy) {
+  return Comparison(comparer, policy).Compare(gold, answer);
+}
+
+}  // namespace espalier

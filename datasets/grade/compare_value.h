@@ -1,0 +1,59 @@
+// Whether two expressions have one value. Stages, each only where the one
+// before leaves it open:
+//   1. infinities; units; percent signs; digits in another base
+//   2. normal forms over polynomials and roots of primes (rational_form.h)
+//   3. a decimal against the number that it rounds
+//   4. balls at several points: apart means different (ball_value.h)
+//   5. Calcium for numbers (exact_value.h); else agreement at every point
+//
+//   ValueComparer comparer(policy);
+//   comparer.Compare(gold, answer).how   // "both are 3/4"
+//
+// Not thread-safe: one a comparison.
+#ifndef ESPALIER_DATASETS_GRADE_COMPARE_VALUE_H_
+#define ESPALIER_DATASETS_GRADE_COMPARE_VALUE_H_
+
+#include <optional>
+#include <string>
+
+#include "datasets/grade/expression.h"
+#include "datasets/grade/policy.h"
+#include "datasets/grade/rational_form.h"
+
+namespace espalier {
+
+struct ValueVerdict {
+  Sameness same = Sameness::kUnknown;
+  std::string how;  // why, for people
+};
+
+class ValueComparer {
+ public:
+  explicit ValueComparer(const GradePolicy& policy) : policy_(policy) {}
+
+  ValueVerdict Compare(const Expr& gold, const Expr& answer);
+  bool Equal(const Expr& a, const Expr& b) {
+    return Compare(a, b).same == Sameness::kEqual;
+  }
+  // c where a = c b, c other than 0 and rational; or real, then its sign.
+  std::optional<int> RatioSign(const Expr& a, const Expr& b);
+  // -1, 0, 1 for a < b, a = b, a > b; nothing where they are not two real
+  // numbers that can be told apart.
+  std::optional<int> Order(const Expr& a, const Expr& b);
+
+ private:
+  ValueVerdict CompareCores(const Expr& a, const Expr& b);
+  ValueVerdict CompareBalls(const Expr& a, const Expr& b);
+  bool Rounds(const Expr& decimal, const Expr& exact);
+  bool WithinTolerance(const Expr& a, const Expr& b);
+
+  const GradePolicy& policy_;
+  RationalForms forms_;
+};
+
+// 1 for oo, -1 for -oo, 0 for neither.
+int InfinitySign(const Node& e);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_DATASETS_GRADE_COMPARE_VALUE_H_

@@ -1,0 +1,389 @@
+#include "datasets/grade/extract_answer.h"
+
+#include <algorithm>
+#include <cctype>
+#include <vector>
+
+#include "datasets/grade/clean_text.h"
+
+namespace espalier {
+namespace {
+
+constexpr size_t kNone = std::string_view::npos;
+
+bool Blank(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
+bool Digit(char c) { return c >= '0' && c <= '9'; }
+bool Letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
+
+std::string Lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) {
+    c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return out;
+}
+
+// A part of a text: [start, end), and where the whole of it ends, delimiters
+// included.
+struct Span {
+  size_t start = 0, end = 0;
+  size_t outer_start = 0, outer_end = 0;
+};
+
+// Contents of all \boxed{...} in order. One that never closes reaches to the
+// end of its line.
+std::vector<Span> Boxes(std::string_view text) {
+  std::vector<Span> out;
+  for (const std::string_view mark : {"\\boxed", "\\fbox"}) {
+    size_t at = 0;
+    while ((at = text.find(mark, at)) != kNone) {
+      size_t open = at + mark.size();
+      while (open < text.size() && text[open] == ' ') ++open;
+      if (open >= text.size() || text[open] != '{') {
+        at = open;
+        continue;
+      }
+      int depth = 0;
+      size_t close = open;
+      for (; close < text.size(); ++close) {
+        if (text[close] == '\\' && close + 1 < text.size() &&
+            (text[close + 1] == '{' || text[close + 1] == '}')) {
+          ++close;
+          continue;
+        }
+        if (text[close] == '{') ++depth;
+        if (text[close] == '}' && --depth == 0) break;
+      }
+      if (close >= text.size()) {
+        close = std::min(text.find('\n', open), text.size());
+      }
+      out.push_back({open + 1, close, at, std::min(close + 1, text.size())});
+      at = close;
+    }
+  }
+  std::sort(out.begin(), out.end(), [](const Span& a, const Span& b) {
+    return a.outer_start < b.outer_start;
+  });
+  return out;
+}
+
+// Formulas between $ $, $$ $$, \( \), \[ \], in order.
+std::vector<Span> Formulas(std::string_view text) {
+  std::vector<Span> out;
+  for (size_t at = 0; at < text.size(); ++at) {
+    std::string_view close;
+    size_t open = 0;
+    if (text[at] == '\\' && at + 1 < text.size()) {
+      if (text[at + 1] == '(') close = "\\)";
+      if (text[at + 1] == '[') close = "\\]";
+      if (close.empty() || (at > 0 && text[at - 1] == '\\')) {
+        ++at;
+        continue;
+      }
+      open = 2;
+    } else if (text[at] == '$') {
+      const bool display = at + 1 < text.size() && text[at + 1] == '$';
+      close = display ? "$$" : "$";
+      open = display ? 2 : 1;
+    } else {
+      continue;
+    }
+    size_t end = at + open;
+    while ((end = text.find(close, end)) != kNone && text[end - 1] == '\\' &&
+           close[0] == '$') {
+      ++end;
+    }
+    if (end == kNone) continue;
+    const size_t after = end + close.size();
+    if (!TrimBlanks(text.substr(at + open, end - at - open)).empty()) {
+      out.push_back({at + open, end, at, after});
+    }
+    at = after - 1;
+  }
+  return out;
+}
+
+// Whether words between two answers only join them.
+bool Joins(std::string_view between, size_t longest) {
+  if (between.size() > longest) return false;
+  return between.find("\n\n") == kNone && between.find(". ") == kNone &&
+         between.find(".\n") == kNone && between.find('=') == kNone;
+}
+
+bool JoinsFormulas(std::string_view between) {
+  const std::string words = FoldWords(between);
+  return words.empty() ? between.size() <= 3 &&
+                             between.find('.') == kNone
+                       : words == "and" || words == "or";
+}
+
+// The last spans that are joined, separated by commas.
+template <typename JoinRule>
+std::string LastGroup(std::string_view text, const std::vector<Span>& spans,
+                      JoinRule joins) {
+  size_t first = spans.size() - 1;
+  while (first > 0 && joins(text.substr(
+                          spans[first - 1].outer_end,
+                          spans[first].outer_start -
+                              spans[first - 1].outer_end))) {
+    --first;
+  }
+  std::string out;
+  for (size_t i = first; i < spans.size(); ++i) {
+    if (i > first) out += " , ";
+    out += text.substr(spans[i].start, spans[i].end - spans[i].start);
+  }
+  return out;
+}
+
+// Behind a formula: "%", "pct" or a word for a unit, up to the full stop.
+std::string UnitBehind(std::string_view text) {
+  const size_t end = std::min(text.find_first_of(".,;\n$\\"), text.size());
+  const std::string_view words = TrimBlanks(text.substr(0, end));
+  const std::string lower = Lower(words);
+  if (words.starts_with("%")) return "%";
+  for (const std::string_view sign : {"pct", "percent"}) {
+    if (lower.starts_with(sign)) return " percent";
+  }
+  return {};
+}
+
+std::string FormulaGroup(std::string_view text,
+                         const std::vector<Span>& formulas) {
+  return LastGroup(text, formulas, JoinsFormulas) +
+         UnitBehind(text.substr(formulas.back().outer_end));
+}
+
+// The last place of any of the marks, at the start of a word.
+size_t LastOf(std::string_view lower, std::initializer_list<std::string_view>
+                                          marks, size_t* length) {
+  size_t best = kNone;
+  for (const std::string_view mark : marks) {
+    size_t at = lower.rfind(mark);
+    if (at == kNone || (best != kNone && at <= best)) continue;
+    best = at;
+    *length = mark.size();
+  }
+  return best;
+}
+
+// What a phrase such as "final answer is" introduces.
+std::string AfterPhrase(std::string_view text) {
+  const auto skip = [&text] {
+    while (!text.empty() && (Blank(text[0]) || text[0] == ':' ||
+                             text[0] == '*' || text[0] == '#' ||
+                             text[0] == '=')) {
+      text.remove_prefix(1);
+    }
+  };
+  skip();
+  for (const std::string_view word : {"is ", "is:", "Is ", "are "}) {
+    if (text.starts_with(word)) {
+      text.remove_prefix(word.size() - 1);
+      skip();
+    }
+  }
+  // To the end of the line or sentence; formulas are not cut.
+  const std::vector<Span> formulas = Formulas(text);
+  size_t end = text.size();
+  for (size_t at = 0; at < text.size(); ++at) {
+    const auto inside = std::find_if(
+        formulas.begin(), formulas.end(), [at](const Span& f) {
+          return f.outer_start <= at && at < f.outer_end;
+        });
+    if (inside != formulas.end()) {
+      at = inside->outer_end - 1;
+      continue;
+    }
+    const bool stop = text[at] == '.' && at + 2 < text.size() &&
+                      Blank(text[at + 1]) &&
+                      (std::isupper(text[at + 2]) != 0 || text[at + 2] == '<');
+    if (text[at] == '\n' || stop || text.substr(at).starts_with("<|")) {
+      end = at;
+      break;
+    }
+  }
+  text = text.substr(0, end);
+  std::vector<Span> inside;
+  for (const Span& f : formulas) {
+    if (f.outer_end <= text.size()) inside.push_back(f);
+  }
+  if (inside.empty()) return std::string(text);
+  // The first group of formulas is the answer, what follows explains it.
+  size_t last = 0;
+  while (last + 1 < inside.size() &&
+         JoinsFormulas(text.substr(inside[last].outer_end,
+                                   inside[last + 1].outer_start -
+                                       inside[last].outer_end))) {
+    ++last;
+  }
+  const std::string before = FoldWords(text.substr(0, inside[0].outer_start));
+  if (before.find(' ') != kNone && inside[0].outer_start > 60) {
+    return std::string(text);
+  }
+  inside.resize(last + 1);
+  return FormulaGroup(text, inside);
+}
+
+// The content of a last fenced block, if it is one line.
+std::optional<std::string> LastFence(std::string_view text) {
+  const size_t close = text.rfind("```");
+  if (close == kNone || close == 0) return std::nullopt;
+  if (!TrimBlanks(text.substr(close + 3)).empty()) return std::nullopt;
+  const size_t open = text.rfind("```", close - 1);
+  if (open == kNone) return std::nullopt;
+  std::string_view content = text.substr(open + 3, close - open - 3);
+  // A language's name stands on the first line.
+  const size_t line = content.find('\n');
+  if (line == kNone) return std::nullopt;
+  content = TrimBlanks(content.substr(line));
+  if (content.empty() || content.find('\n') != kNone) return std::nullopt;
+  return std::string(content);
+}
+
+}  // namespace
+
+std::string StripDelimiters(std::string_view text) {
+  for (int i = 0; i < 8; ++i) {
+    const size_t before = text.size();
+    text = TrimBlanks(text);
+    const auto strip = [&text](std::string_view open, std::string_view close) {
+      if (text.size() >= open.size() + close.size() + 1 &&
+          text.starts_with(open) && text.ends_with(close)) {
+        text = text.substr(open.size(),
+                           text.size() - open.size() - close.size());
+      }
+    };
+    if (text.ends_with(".") && !text.ends_with("..")) text.remove_suffix(1);
+    while (text.ends_with(",") || text.ends_with(";") || text.ends_with(":")) {
+      text.remove_suffix(1);
+    }
+    strip("$$", "$$");
+    if (std::count(text.begin(), text.end(), '$') == 2) strip("$", "$");
+    strip("\\[", "\\]");
+    strip("\\(", "\\)");
+    strip("**", "**");
+    strip("`", "`");
+    strip("\\\"", "\\\"");
+    strip("\"", "\"");
+    if (text.size() == before) break;
+  }
+  std::string out(text);
+  // "$12$ and $13$" inside a box: formulas in text.
+  const auto dollars = std::count(out.begin(), out.end(), '$') -
+                       [&out] {
+                         size_t n = 0;
+                         for (size_t i = 1; i < out.size(); ++i) {
+                           n += out[i] == '$' && out[i - 1] == '\\';
+                         }
+                         return static_cast<std::ptrdiff_t>(n);
+                       }();
+  if (dollars >= 2) {
+    std::string plain;
+    for (size_t i = 0; i < out.size(); ++i) {
+      if (out[i] != '$' || (i > 0 && out[i - 1] == '\\')) plain += out[i];
+    }
+    out = std::move(plain);
+  } else if (dollars == 1 && out.find('$') != 0 &&
+             (out.find('\\') != kNone || out.back() != '$')) {
+    // A formula that was never closed or opened.
+    out.erase(out.find('$'), 1);
+  }
+  return out;
+}
+
+std::optional<std::string> LastNumberOf(std::string_view text) {
+  for (size_t end = text.size(); end > 0; --end) {
+    if (!Digit(text[end - 1])) continue;
+    const bool word_after =
+        end < text.size() && Letter(text[end]) &&
+        (end + 1 < text.size() && std::isupper(text[end]) != 0);
+    size_t start = end;
+    while (start > 0) {
+      const char c = text[start - 1];
+      const bool joint =
+          (c == '.' || c == ',' || c == '/') && start >= 2 &&
+          Digit(text[start - 2]) && start < text.size() && Digit(text[start]);
+      if (!Digit(c) && !joint) break;
+      --start;
+    }
+    const char before = start > 0 ? text[start - 1] : ' ';
+    if (Letter(before) || before == '_' || before == '^' || word_after) {
+      end = start + 1;
+      continue;
+    }
+    if (before == '.' && (start < 2 || !Digit(text[start - 2]))) --start;
+    size_t sign = start;
+    if (sign > 0 && text[sign - 1] == '$') --sign;
+    if (sign > 0 && text[sign - 1] == '-' &&
+        (sign < 2 || Blank(text[sign - 2]) || text[sign - 2] == '(' ||
+         text[sign - 2] == '=' || text[sign - 2] == '$')) {
+      start = sign - 1;
+    }
+    std::string out(text.substr(start, end - start));
+    const std::string_view rest = text.substr(end);
+    if (rest.starts_with("%") || rest.starts_with("\\%") ||
+        rest.starts_with(" percent")) {
+      out += "%";
+    }
+    return out;
+  }
+  return std::nullopt;
+}
+
+Extracted ExtractAnswer(std::string_view response) {
+  std::string_view text = response;
+  if (const size_t think = text.rfind("</think>"); think != kNone) {
+    const std::string_view rest = text.substr(think + 8);
+    if (!TrimBlanks(rest).empty()) text = rest;
+  }
+  if (const size_t end = text.find("<|im_"); end != kNone && end > 0) {
+    text = text.substr(0, end);
+  }
+  const std::string lower = Lower(text);
+  size_t length = 0;
+  const std::vector<Span> boxes = Boxes(text);
+  size_t phrase = LastOf(lower, {"final answer", "####"}, &length);
+  // "the final answer is $5$. I hope" cut off by its limit says nothing.
+  if (phrase != kNone &&
+      TrimBlanks(AfterPhrase(text.substr(phrase + length))).empty()) {
+    phrase = kNone;
+  }
+  if (!boxes.empty() && (phrase == kNone || boxes.back().start > phrase)) {
+    const std::string joined =
+        LastGroup(text, boxes, [](std::string_view between) {
+          return Joins(between, 40);
+        });
+    // "\boxed{28}$ pct"
+    std::string_view behind = text.substr(boxes.back().outer_end);
+    while (!behind.empty() && (Blank(behind[0]) || behind[0] == '$' ||
+                               behind.starts_with("\\)"))) {
+      behind.remove_prefix(behind[0] == '\\' ? 2 : 1);
+    }
+    return {StripDelimiters(joined) + UnitBehind(behind), true};
+  }
+  if (phrase != kNone) {
+    return {StripDelimiters(AfterPhrase(text.substr(phrase + length))), true};
+  }
+  phrase = LastOf(lower, {"answer is", "answer:", "answers are", "answer ="},
+                  &length);
+  if (phrase != kNone) {
+    const std::string found =
+        StripDelimiters(AfterPhrase(text.substr(phrase + length)));
+    if (!found.empty()) return {found, true};
+  }
+  const std::vector<Span> formulas = Formulas(text);
+  if (!formulas.empty()) {
+    const std::string joined = FormulaGroup(text, formulas);
+    const bool whole = formulas.size() == 1 &&
+                       formulas[0].outer_end - formulas[0].outer_start + 1 >=
+                           TrimBlanks(text).size();
+    return {StripDelimiters(joined), !whole};
+  }
+  if (const auto fence = LastFence(text)) {
+    return {StripDelimiters(*fence), true};
+  }
+  return {StripDelimiters(text), false};
+}
+
+}  // namespace espalier

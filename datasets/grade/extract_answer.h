@@ -1,0 +1,39 @@
+// Where a response says its answer:
+//   1. the last of \boxed{...}, "final answer is ..." and "#### ..."
+//   2. the last "answer is ..." or "answer: ..."
+//   3. the last formula between $ $, \( \) or \[ \], with those that "and",
+//      "or" or a comma joins to it; a last fenced block of one line
+//   4. the text as it stands
+//
+//   ExtractAnswer("So $x = 2$. Final answer: $x=2$.").text   // "x=2"
+//   ExtractAnswer("\\boxed{1} and \\boxed{2}").text          // "1 , 2"
+//
+// What a model thought before </think> does not count where something follows.
+// Stateless, linear in the text: thread-safe.
+#ifndef ESPALIER_DATASETS_GRADE_EXTRACT_ANSWER_H_
+#define ESPALIER_DATASETS_GRADE_EXTRACT_ANSWER_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace espalier {
+
+struct Extracted {
+  std::string text;
+  // Whether it was cut out of something longer.
+  bool cut = false;
+};
+
+Extracted ExtractAnswer(std::string_view response);
+
+// The last number of a sentence with its percent or currency sign: "-1,234.5",
+// "1/2", "28%". A digit inside a word is no number.
+std::optional<std::string> LastNumberOf(std::string_view text);
+
+// Without delimiters of formulas, emphasis, quotes and a full stop around.
+std::string StripDelimiters(std::string_view text);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_DATASETS_GRADE_EXTRACT_ANSWER_H_

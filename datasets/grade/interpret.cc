@@ -1,0 +1,419 @@
+#include <algorithm>
+
+#include "datasets/grade/answer.h"
+#include "datasets/grade/calculus.h"
+#include "datasets/grade/clean_text.h"
+#include "datasets/grade/matrix.h"
+
+namespace espalier {
+namespace {
+
+using Kind = Answer::Kind;
+
+constexpr size_t kMostItems = 400;
+
+// A left-hand side that only gives its value a name: x, f(x), AB/CD, A:B,
+// (x, y). No numbers, no sums.
+bool IsName(const Node& e) {
+  switch (e.op) {
+    case Op::kSymbol:
+    case Op::kApply: return true;
+    case Op::kMultiply:
+    case Op::kRatio:
+    case Op::kTuple:
+    case Op::kSet:
+      return !e.args.empty() &&
+             std::all_of(e.args.begin(), e.args.end(),
+                         [](const Expr& arg) { return IsName(*arg); });
+    case Op::kPower:
+      return IsName(*e.args[0]) && e.args[1]->op == Op::kNumber &&
+             e.args[1]->value == BigRational(-1);
+    // A segment's or an angle's measure.
+    case Op::kQuantity: return IsName(*e.args[0]);
+    case Op::kE:
+    case Op::kImaginary: return false;
+    case Op::kFunction: return e.name == "abs" && IsName(*e.args[0]);
+    case Op::kText: return true;
+    default: return false;
+  }
+}
+
+// One tree for each choice of signs; signs that are written differently, as
+// in "+- a -+ b", go together, "+- a +- b" go alone. At most 8.
+void CollectSigns(const Node& e, int& plus, int& minus) {
+  if (e.op == Op::kPlusMinus) {
+    (e.value.sign() > 0 ? plus : minus) += 1;
+  }
+  for (const Expr& arg : e.args) CollectSigns(*arg, plus, minus);
+}
+
+Expr WithSigns(const Expr& e, unsigned choice, int& seen, bool linked) {
+  if (e->args.empty()) return e;
+  unsigned bit = 0;
+  const bool here = e->op == Op::kPlusMinus;
+  if (here) bit = linked ? choice & 1 : (choice >> seen++) & 1;
+  std::vector<Expr> args;
+  for (const Expr& arg : e->args) {
+    args.push_back(WithSigns(arg, choice, seen, linked));
+  }
+  if (here) {
+    const bool minus = (bit != 0) == (e->value.sign() > 0);
+    return minus ? Negate(args[0]) : args[0];
+  }
+  return WithArgs(*e, std::move(args));
+}
+
+std::vector<Expr> SignChoices(const Expr& e) {
+  int plus = 0, minus = 0;
+  CollectSigns(*e, plus, minus);
+  const bool linked = minus > 0 || plus > 3;
+  const unsigned bits = linked ? 1 : static_cast<unsigned>(plus);
+  std::vector<Expr> out;
+  for (unsigned choice = 0; choice < (1U << bits); ++choice) {
+    int seen = 0;
+    out.push_back(WithSigns(e, choice, seen, linked));
+  }
+  return out;
+}
+
+// "k in Z" beside other items only says what k is.
+bool IsQualifier(const Node& e) {
+  return e.op == Op::kRelation && e.args.size() == 2 &&
+         e.relations[0] == "in" && e.args[1]->op == Op::kNumberSet &&
+         e.args[1]->name != "R";
+}
+
+class Interpreter {
+ public:
+  Interpreter(ValueComparer& comparer, const GradePolicy& policy)
+      : comparer_(comparer), policy_(policy) {}
+
+  Answer Read(const Expr& e) {
+    Answer out = ReadShape(e);
+    out.from = e;
+    return out;
+  }
+
+ private:
+  Answer Other() { return {}; }
+
+  Answer ReadShape(const Expr& e) {
+    const bool list = e->op == Op::kList || e->op == Op::kSet;
+    if (!list && Contains(*e, Op::kPlusMinus)) return ReadSigns(e);
+    if (Contains(*e, Op::kMatrix) && IsScalar(*e)) return ReadMatrix(e);
+    if (IsScalar(*e)) {
+      Answer out;
+      out.kind = Kind::kValue;
+      out.expr = e;
+      return out;
+    }
+    switch (e->op) {
+      case Op::kTuple: return ReadTuple(e);
+      case Op::kList: return ReadList(*e);
+      case Op::kSet: {
+        Answer out = ReadItems(e->args);
+        out.braces = true;
+        return out;
+      }
+      case Op::kMatrix: return ReadMatrix(e);
+      case Op::kCases: {
+        Answer out = ReadItems(e->args);
+        return out;
+      }
+      case Op::kInterval:
+      case Op::kUnion:
+      case Op::kIntersection:
+      case Op::kWithout:
+      case Op::kNumberSet: return ReadRegion(e);
+      case Op::kRelation: return ReadRelation(*e);
+      case Op::kCongruence: {
+        Answer out;
+        out.kind = Kind::kCongruence;
+        out.items.push_back(Read(e->args[0]));
+        out.expr = e->args[1];
+        return out;
+      }
+      case Op::kRatio: {
+        Answer out = ReadItems(e->args);
+        out.kind = Kind::kRatio;
+        return out;
+      }
+      case Op::kText: return TextAnswer(FoldWords(e->name));
+      default: return Other();
+    }
+  }
+
+  Answer ReadSigns(const Expr& e) {
+    Answer out;
+    out.kind = Kind::kList;
+    for (const Expr& choice : SignChoices(e)) {
+      Answer item = Read(choice);
+      if (out.name == nullptr) out.name = item.name;
+      item.name = nullptr;
+      out.items.push_back(std::move(item));
+    }
+    out.braces = true;
+    return out;
+  }
+
+  Answer ReadTuple(const Expr& e) {
+    Answer out = ReadItems(e->args);
+    out.kind = Kind::kTuple;
+    if (e->args.size() == 2) {
+      if (const auto region = RegionOf(*e, comparer_)) {
+        out.pair = true;
+        out.region = *region;
+      }
+    }
+    return out;
+  }
+
+  Answer ReadItems(const std::vector<Expr>& args) {
+    Answer out;
+    out.kind = Kind::kList;
+    for (const Expr& arg : args) {
+      Answer item = Read(arg);
+      // "1, +-2" holds three numbers.
+      if (item.kind == Kind::kList && !(item.from->op == Op::kSet)) {
+        for (Answer& inner : item.items) {
+          if (inner.name == nullptr) inner.name = item.name;
+          out.items.push_back(std::move(inner));
+        }
+      } else {
+        out.items.push_back(std::move(item));
+      }
+      if (out.items.size() > kMostItems) break;
+    }
+    return out;
+  }
+
+  Answer ReadList(const Node& e) {
+    std::vector<Expr> args;
+    for (const Expr& arg : e.args) {
+      if (!IsQualifier(*arg)) args.push_back(arg);
+    }
+    if (args.empty()) args = e.args;
+    if (args.size() == 1) return Read(args[0]);
+    Answer out = ReadItems(args);
+    // "x < 1 or x > 3"; "x > 1 and x < 3".
+    const bool regions = std::all_of(
+        out.items.begin(), out.items.end(), [](const Answer& item) {
+          return item.kind == Kind::kRegion && item.from->op == Op::kRelation;
+        });
+    if (!regions) {
+      // "n = 1, 2, 3": the name is the whole list's.
+      const bool first_only =
+          out.items[0].name != nullptr &&
+          std::all_of(out.items.begin() + 1, out.items.end(),
+                      [](const Answer& item) { return item.name == nullptr; });
+      if (first_only) {
+        out.name = out.items[0].name;
+        out.items[0].name = nullptr;
+      }
+      return out;
+    }
+    Region joined = out.items[0].region;
+    for (size_t i = 1; i < out.items.size(); ++i) {
+      const Region& next = out.items[i].region;
+      if (out.items[i].name == nullptr || out.items[0].name == nullptr ||
+          !SameTree(*out.items[i].name, *out.items[0].name)) {
+        return out;
+      }
+      auto both = e.name == "or" ? Union(joined, next, comparer_)
+                                 : Intersection(joined, next, comparer_);
+      if (both && both->empty()) both = Union(joined, next, comparer_);
+      if (!both) return out;
+      joined = std::move(*both);
+    }
+    Answer region;
+    region.kind = Kind::kRegion;
+    region.region = std::move(joined);
+    region.name = out.items[0].name;
+    return region;
+  }
+
+  Answer ReadMatrix(const Expr& e) {
+    const auto matrix = EvaluateMatrix(*e);
+    if (!matrix) {
+      if (!IsScalar(*e)) return Other();
+      Answer out;
+      out.kind = Kind::kValue;
+      out.expr = e;
+      return out;
+    }
+    if (matrix->scalar) return Read(matrix->cells[0]);
+    Answer out;
+    out.kind = Kind::kMatrix;
+    out.columns = matrix->columns;
+    for (const Expr& cell : matrix->cells) out.items.push_back(Read(cell));
+    return out;
+  }
+
+  Answer ReadRegion(const Expr& e) {
+    Answer out;
+    // A union of sets of points is a set.
+    if (e->op == Op::kUnion &&
+        std::all_of(e->args.begin(), e->args.end(),
+                    [](const Expr& arg) { return arg->op == Op::kSet; })) {
+      std::vector<Expr> all;
+      for (const Expr& arg : e->args) {
+        all.insert(all.end(), arg->args.begin(), arg->args.end());
+      }
+      out = ReadItems(all);
+      out.braces = true;
+      return out;
+    }
+    if (auto region = RegionOf(*e, comparer_)) {
+      out.kind = Kind::kRegion;
+      out.region = std::move(*region);
+      return out;
+    }
+    // Unions of unordered intervals with symbols as ends.
+    if (e->op == Op::kUnion) return ReadItems(e->args);
+    return Other();
+  }
+
+  Answer ReadRelation(const Node& whole) {
+    Node e = whole;
+    // What stands behind the last "=>" is the conclusion.
+    for (size_t i = e.relations.size(); i > 0; --i) {
+      if (e.relations[i - 1] != "=>" && e.relations[i - 1] != "<=>") continue;
+      e.args.erase(e.args.begin(), e.args.begin() + static_cast<long>(i));
+      e.relations.erase(e.relations.begin(),
+                        e.relations.begin() + static_cast<long>(i));
+      break;
+    }
+    if (e.relations.empty()) return Read(e.args[0]);
+    // "x = 1/3 ~ 0.33": the value is exact, the rest a remark.
+    for (size_t i = 1; i < e.relations.size(); ++i) {
+      if (e.relations[i] != "~") continue;
+      e.args.resize(i + 1);
+      e.relations.resize(i);
+    }
+    if (e.relations.size() == 1 && e.relations[0] == "~" &&
+        !IsName(*e.args[0])) {
+      return Read(e.args[0]);
+    }
+    for (std::string& relation : e.relations) {
+      if (relation == "~" || relation == "->" || relation == "==") {
+        relation = "=";
+      }
+    }
+    const bool equalities =
+        std::all_of(e.relations.begin(), e.relations.end(),
+                    [](const std::string& r) { return r == "="; });
+    if (equalities) return ReadEquality(e);
+    std::string symbol;
+    if (auto region = RegionOfRelation(e, comparer_, &symbol)) {
+      Answer out;
+      out.kind = Kind::kRegion;
+      out.region = std::move(*region);
+      out.name = Symbol(symbol);
+      return out;
+    }
+    if (e.relations.size() == 1 && e.relations[0] == "in") {
+      Answer out = Read(e.args[1]);
+      out.name = e.args[0];
+      return out;
+    }
+    return ReadInequality(e);
+  }
+
+  Answer ReadEquality(const Node& e) {
+    const Expr& first = e.args.front();
+    const Expr& last = e.args.back();
+    if (IsName(*first) && first->op != Op::kText) {
+      Answer out = Read(last);
+      if (out.name == nullptr) out.name = first;
+      return out;
+    }
+    if (first->op == Op::kText) return Read(last);
+    if (IsName(*last) && IsScalar(*last) && !HasSymbol(*first)) {
+      Answer out = Read(first);
+      out.name = last;
+      return out;
+    }
+    if (!IsScalar(*first) || !IsScalar(*last)) return Other();
+    // A calculation: "2 + 3 = 5".
+    if (!HasSymbol(*first) && !Contains(*first, Op::kApply)) return Read(last);
+    if (Contains(*first, Op::kMatrix) || Contains(*last, Op::kMatrix)) {
+      return Other();
+    }
+    Answer out;
+    out.kind = Kind::kEquation;
+    out.expr = Add(first, Negate(last));
+    return out;
+  }
+
+  Answer ReadInequality(const Node& e) {
+    Answer out;
+    if (e.relations.size() == 1 && IsScalar(*e.args[0]) &&
+        IsScalar(*e.args[1])) {
+      const std::string& relation = e.relations[0];
+      const bool less = relation == "<" || relation == "<=";
+      const bool more = relation == ">" || relation == ">=";
+      if (less || more) {
+        out.kind = Kind::kInequality;
+        out.expr = less ? Add(e.args[1], Negate(e.args[0]))
+                        : Add(e.args[0], Negate(e.args[1]));
+        out.closed = relation.size() == 2;
+        return out;
+      }
+    }
+    // A chain: its sides from the least to the greatest, as a tuple.
+    const bool down = std::all_of(
+        e.relations.begin(), e.relations.end(),
+        [](const std::string& r) { return r == ">" || r == ">="; });
+    const bool up = std::all_of(
+        e.relations.begin(), e.relations.end(),
+        [](const std::string& r) { return r == "<" || r == "<="; });
+    if (!down && !up) return Other();
+    out = ReadItems(e.args);
+    out.kind = Kind::kTuple;
+    for (const std::string& relation : e.relations) {
+      out.text += relation.size() == 2 ? "=" : "<";
+    }
+    if (down) {
+      std::reverse(out.items.begin(), out.items.end());
+      std::reverse(out.text.begin(), out.text.end());
+    }
+    return out;
+  }
+
+  ValueComparer& comparer_;
+  const GradePolicy& policy_;
+};
+
+}  // namespace
+
+Answer TextAnswer(std::string folded) {
+  Answer out;
+  out.kind = Kind::kText;
+  static constexpr std::string_view kNothing[] = {
+      "no solution", "no solutions", "no real solution", "no real solutions",
+      "empty set", "emptyset", "none", "there are no solutions",
+      "there is no solution", "no such x", "no real roots", "no real root"};
+  static constexpr std::string_view kReals[] = {
+      "all real numbers", "real numbers", "all reals", "all real x", "reals",
+      "all real numbers x"};
+  for (const std::string_view nothing : kNothing) {
+    if (folded != nothing) continue;
+    out.kind = Kind::kList;
+    out.braces = true;
+  }
+  for (const std::string_view reals : kReals) {
+    if (folded != reals) continue;
+    out.kind = Kind::kRegion;
+    out.region = WholeLine();
+  }
+  if (folded == "does not exist" || folded == "dne") folded = "undefined";
+  out.text = std::move(folded);
+  return out;
+}
+
+Answer Interpret(const Expr& tree, ValueComparer& comparer,
+                 const GradePolicy& policy) {
+  return Interpreter(comparer, policy).Read(ResolveCalculus(tree));
+}
+
+}  // namespace espalier
