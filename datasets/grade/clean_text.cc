@@ -349,7 +349,13 @@ std::string CleanMath(std::string_view raw) {
     } else {
       at += 2;
       switch (next) {
-        case '!': break;
+        case '!':
+          // "12,\\! 345": the blank goes as well.
+          while (at < text.size() && Blank(text[at]) && !out.empty() &&
+                 (out.back() == ',' || out.back() == ' ')) {
+            ++at;
+          }
+          break;
         case ',': case ':': case ';': case '>': case ' ': case '\n':
         case '\t': case '/': out += ' '; break;
         case '$': out += "\\dollar "; break;

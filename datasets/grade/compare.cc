@@ -174,7 +174,15 @@ class Comparison {
   }
 
   AnswerVerdict CompareValues(const Answer& a, const Answer& b) {
-    const ValueVerdict verdict = comparer_.Compare(a.expr, b.expr);
+    Expr other = b.expr;
+    if (!policy_.strict_symbols) {
+      // The same but for the names of the symbols, taken in order.
+      const auto from = FreeSymbols(*b.expr), to = FreeSymbols(*a.expr);
+      for (size_t i = 0; from.size() == to.size() && i < from.size(); ++i) {
+        other = Substitute(other, from[i], Symbol(to[i]));
+      }
+    }
+    const ValueVerdict verdict = comparer_.Compare(a.expr, other);
     return {verdict.same == Sameness::kEqual, verdict.how};
   }
 

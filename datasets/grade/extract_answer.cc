@@ -373,7 +373,14 @@ Extracted ExtractAnswer(std::string_view response) {
     if (!found.empty()) return {found, true};
   }
   const std::vector<Span> formulas = Formulas(text);
+  // A last sentence with a number of its own, after the formulas, concludes.
   if (!formulas.empty()) {
+    const std::string_view tail = text.substr(formulas.back().outer_end);
+    const size_t sentence = tail.rfind(". ");
+    if (sentence != kNone && tail.size() > 30) {
+      const std::string_view last = tail.substr(tail.find(". ") + 2);
+      if (LastNumberOf(last)) return {std::string(TrimBlanks(last)), true};
+    }
     const std::string joined = FormulaGroup(text, formulas);
     const bool whole = formulas.size() == 1 &&
                        formulas[0].outer_end - formulas[0].outer_start + 1 >=

@@ -27,10 +27,18 @@ struct Readings {
 
 bool Digit(char c) { return c >= '0' && c <= '9'; }
 
+// Without blanks, but for those that part two numbers.
 std::string Squeeze(std::string_view text) {
   std::string out;
+  bool blank = false;
   for (const char c : CleanMath(text)) {
-    if (c != ' ') out += c;
+    if (c == ' ') {
+      blank = true;
+      continue;
+    }
+    if (blank && !out.empty() && Digit(out.back()) && Digit(c)) out += ' ';
+    blank = false;
+    out += c;
   }
   return out;
 }
@@ -115,6 +123,32 @@ std::string EuropeanDecimal(std::string_view text) {
   return out;
 }
 
+// "12:00", "3:30 pm": a time of day. Other "a:b" are ratios.
+bool IsTime(std::string_view text) {
+  text = TrimBlanks(text);
+  const size_t colon = text.find(':');
+  if (colon == 0 || colon > 2 || text.size() < colon + 3) return false;
+  for (size_t i = 0; i < colon; ++i) {
+    if (!Digit(text[i])) return false;
+  }
+  if (!Digit(text[colon + 1]) || !Digit(text[colon + 2])) return false;
+  const std::string half = FoldWords(text.substr(colon + 3));
+  return half == "am" || half == "pm" || (half.empty() && text[colon + 1] == '0');
+}
+
+// "5000 m" in plain text: a letter behind a blank may be a unit.
+std::string LetterUnit(std::string_view text) {
+  text = TrimBlanks(text);
+  if (text.size() < 3 || !Digit(text[text.size() - 3]) ||
+      text[text.size() - 2] != ' ' ||
+      std::string_view("msghL").find(text.back()) == std::string_view::npos ||
+      text.find('\\') != std::string_view::npos) {
+    return {};
+  }
+  return absl::StrCat(std::string(text.substr(0, text.size() - 2)), "\\text{ ",
+                      std::string(1, text.back()), "}");
+}
+
 bool GroupsThousands(std::string_view text) {
   for (size_t i = 1; i + 3 < text.size(); ++i) {
     if (text[i] == ',' && Digit(text[i - 1]) && Digit(text[i + 1]) &&
@@ -143,6 +177,10 @@ class Grader {
     std::string content;
     out.choice = ReadChoice(out.text, &content);
     out.choice_only = out.choice != 0 && content.empty();
+    if (IsTime(out.text)) {
+      out.answers.push_back(TextAnswer(FoldWords(out.text)));
+      return out;
+    }
     Parse(out.text, {}, out);
     if (out.choice != 0 && !content.empty()) Parse(content, {}, out);
     if (GroupsThousands(out.text)) {
@@ -157,12 +195,14 @@ class Grader {
         !european.empty()) {
       Parse(european, {}, out);
     }
+    if (const std::string unit = LetterUnit(out.text); !unit.empty()) {
+      Parse(unit, {}, out);
+    }
     const std::string folded = FoldWords(out.text);
     if (const int number = NumberWord(folded); number >= 0) {
       Parse(std::to_string(number), {}, out);
     }
-    const bool words = out.answers.empty() ||
-                       out.answers[0].kind == Kind::kText;
+    const bool words = out.answers.empty() || HasWords(out.answers[0]);
     if (words && policy_.extract) {
       // A sentence: its last number is what it says.
       const bool prose = folded.find(' ') != std::string::npos || cut;
@@ -214,6 +254,13 @@ class Grader {
   }
 
  private:
+  // Words of the language among what was read.
+  static bool HasWords(const Answer& answer) {
+    return answer.kind == Kind::kText ||
+           std::any_of(answer.items.begin(), answer.items.end(),
+                       [](const Answer& item) { return HasWords(item); });
+  }
+
   // Words for comparing: signs count where the text looks like mathematics.
   static std::string Words(std::string_view text) {
     const bool formula =

@@ -345,6 +345,29 @@ class Interpreter {
     return out;
   }
 
+  // a x + b > 0 in one symbol.
+  std::optional<Region> SolveLinear(const Answer& inequality) {
+    const Expr& f = inequality.expr;
+    const std::vector<std::string> symbols = FreeSymbols(*f);
+    if (symbols.size() != 1 || Contains(*f, Op::kApply)) return std::nullopt;
+    const Expr at0 = Substitute(f, symbols[0], Number(0));
+    const Expr slope =
+        Add(Substitute(f, symbols[0], Number(1)), Negate(at0));
+    const auto sign = comparer_.Order(slope, Number(0));
+    if (!sign || *sign == 0 ||
+        !comparer_.Equal(f, Add(Multiply(slope, Symbol(symbols[0])), at0))) {
+      return std::nullopt;
+    }
+    Piece piece;
+    const Expr root = Negate(Divide(at0, slope));
+    const Expr infinity = Make(Op::kInfinity);
+    piece.low = *sign > 0 ? root : Multiply(Number(-1), infinity);
+    piece.high = *sign > 0 ? infinity : root;
+    piece.closed_low = *sign > 0 && inequality.closed;
+    piece.closed_high = *sign < 0 && inequality.closed;
+    return Region{piece};
+  }
+
   Answer ReadInequality(const Node& e) {
     Answer out;
     if (e.relations.size() == 1 && IsScalar(*e.args[0]) &&
@@ -357,6 +380,13 @@ class Interpreter {
         out.expr = less ? Add(e.args[1], Negate(e.args[0]))
                         : Add(e.args[0], Negate(e.args[1]));
         out.closed = relation.size() == 2;
+        if (auto region = SolveLinear(out)) {
+          Answer solved;
+          solved.kind = Kind::kRegion;
+          solved.region = std::move(*region);
+          solved.name = Symbol(FreeSymbols(*out.expr)[0]);
+          return solved;
+        }
         return out;
       }
     }

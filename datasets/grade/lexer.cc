@@ -53,7 +53,7 @@ bool ShortWord(std::string_view word) {
       "per", "was", "has", "can", "by", "as", "an", "so", "we", "YES", "NO",
       "ways", "men", "boy", "cat", "dog", "Ann", "Bob", "Tom", "Sam", "Tim",
       "Jan", "Feb", "Apr", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun",
-      "am", "pm", "AM", "PM"};
+      "am", "pm", "AM", "PM", "DNE"};
   return kWords->contains(word);
 }
 
@@ -243,6 +243,11 @@ class Lexer {
   // is mathematics in upright letters and is read as such.
   void ReadTextContent(std::string_view content) {
     const std::string_view trimmed = TrimBlanks(content);
+    if (trimmed.size() == 1 && AfterNumber() &&
+        std::string_view("msghLlJWVN").find(trimmed[0]) !=
+            std::string_view::npos) {
+      return Push(TokenKind::kText, trimmed);
+    }
     bool words = false;
     size_t run = 0;
     for (size_t i = 0; i <= trimmed.size(); ++i) {

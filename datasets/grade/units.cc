@@ -54,7 +54,7 @@ const std::unordered_map<std::string_view, Entry>& Table() {
           {"yen", {"yen"}}, {"rupee", {"rupee"}}, {"rs", {"rupee"}},
           {"yuan", {"yuan"}}, {"peso", {"peso"}},
           {"degree", {"degree"}}, {"deg", {"degree"}}, {"radian", {"radian"}},
-          {"rad", {"radian"}}, {"mph", {"mph"}}, {"kph", {"kph"}},
+          {"rad", {"radian"}}, {"mph", {"mile/hour"}}, {"kph", {"km/hour"}},
           {"hz", {"hertz"}}, {"joule", {"joule"}}, {"watt", {"watt"}},
           {"kw", {"watt", 1000}}, {"volt", {"volt"}}, {"ohm", {"ohm"}},
           {"newton", {"newton"}}, {"pascal", {"pascal"}},
@@ -100,7 +100,11 @@ std::vector<std::string> Words(std::string_view text) {
   std::vector<std::string> out;
   for (const absl::string_view word :
        absl::StrSplit(spaced, ' ', absl::SkipEmpty())) {
-    out.emplace_back(word);
+    if (word == "mph" || word == "kph" || word == "kmh") {
+      out.insert(out.end(), {word == "mph" ? "mile" : "km", "/", "hour"});
+    } else {
+      out.emplace_back(word);
+    }
   }
   return out;
 }
