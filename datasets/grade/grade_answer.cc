@@ -50,7 +50,7 @@ char ReadChoice(std::string_view text, std::string* content) {
        {"\\textbf", "\\text", "\\mathrm", "\\mathbf", "\\rm"}) {
     size_t at;
     while ((at = plain.find(mark)) != std::string::npos) {
-      plain.replace(at, mark.size(), " ");
+      plain.erase(at, mark.size());
     }
   }
   std::replace(plain.begin(), plain.end(), '{', ' ');

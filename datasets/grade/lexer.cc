@@ -158,7 +158,9 @@ class Lexer {
           repeats = shown.compare(shown.size() - (k + 1) * n, n, last) == 0;
         }
         if (!repeats) continue;
-        digits += "(" + last + ")";
+        digits += '(';
+        digits += last;
+        digits += ')';
         at_ += mark.size();
         return;
       }
@@ -191,12 +193,11 @@ class Lexer {
       const size_t point = at_++;
       digits += '.';
       ReadDigits(digits);
-      // A space between the decimals: 0.123 456.
       ReadRepeating(digits);
       if (digits.back() == '.') {
         digits.pop_back();
         at_ = point + 1;
-        if (digits.empty()) digits = "0";
+        if (digits.empty()) digits += '0';
       }
     }
     if ((Peek() == 'e' || Peek() == 'E') &&

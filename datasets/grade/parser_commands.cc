@@ -321,7 +321,8 @@ Expr Parser::ReadEnvironment() {
 }
 
 Expr Parser::ReadCommandAtom() {
-  const std::string name = Take().text;
+  const Token command = Take();
+  const std::string& name = command.text;
   if (name == "frac" || name == "dfrac" || name == "tfrac" || name == "cfrac") {
     return ReadFraction();
   }

@@ -1,0 +1,182 @@
+#include "datasets/grade/grade_answer.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <string>
+
+#include "tests/datasets/grade/pair_file.h"
+
+namespace espalier {
+namespace {
+
+std::string Show(const Pair& pair) {
+  const auto tail = [](const std::string& text) {
+    return text.size() > 200 ? "..." + text.substr(text.size() - 200) : text;
+  };
+  return "line " + std::to_string(pair.line) + ": " + tail(pair.gold) +
+         "  |  " + tail(pair.answer);
+}
+
+TEST(GradeAnswer, PairsJudgedByHand) {
+  const std::vector<Pair> pairs = OwnPairs();
+  ASSERT_GT(pairs.size(), 300u);
+  for (const Pair& pair : pairs) {
+    const GradeVerdict verdict =
+        GradeAnswer(pair.gold, pair.answer, pair.policy);
+    EXPECT_EQ(verdict.equal, pair.equal)
+        << Show(pair) << "\n" << verdict.reason;
+    EXPECT_FALSE(verdict.reason.empty()) << Show(pair);
+  }
+}
+
+// Math-Verify's and hendrycks' own test pairs.
+TEST(GradeAnswer, PublishedPairs) {
+  const char* data = std::getenv("ESPALIER_DATA");
+  if (data == nullptr) GTEST_SKIP() << "ESPALIER_DATA is not set";
+  int judged = 0, right = 0;
+  for (const Pair& pair :
+       ReadPairs(std::string(data) + "/grader/equivalence.jsonl")) {
+    const GradeVerdict verdict =
+        GradeAnswer(pair.gold, pair.answer, pair.policy);
+    const bool same = verdict.equal == pair.equal;
+    if (!same) {
+      std::cout << (pair.disputed ? "disputed, " : "missed, ")
+                << (pair.equal ? "equal" : "different") << " expected, "
+                << Show(pair) << "\n  " << verdict.reason << "\n";
+    }
+    if (pair.disputed) continue;
+    ++judged;
+    right += same ? 1 : 0;
+    EXPECT_FALSE(verdict.equal && !pair.equal) << "false equal: " << Show(pair);
+  }
+  std::cout << "figure: " << right << " of " << judged
+            << " published pairs judged as their sources do\n";
+  EXPECT_GE(right, 0.98 * judged);
+}
+
+TEST(GradeAnswer, EverySideMayBeGold) {
+  for (const Pair& pair : OwnPairs()) {
+    EXPECT_EQ(GradeAnswer(pair.gold, pair.answer).equal,
+              GradeAnswer(pair.answer, pair.gold).equal)
+        << Show(pair);
+  }
+}
+
+TEST(GradeAnswer, EveryTextEqualsItself) {
+  for (const std::string& text : Corpus()) {
+    EXPECT_TRUE(GradeAnswer(text, text).equal) << text;
+  }
+}
+
+// Blanks around operators and sizes of brackets change nothing.
+std::string WithNoise(const std::string& text, unsigned seed) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const char before = i > 0 ? text[i - 1] : ' ';
+    const bool escaped = before == '\\';
+    seed = seed * 1103515245u + 12345u;
+    const unsigned draw = (seed >> 16) % 4;
+    if ((c == '(' || c == ')') && !escaped && draw < 2) {
+      out += c == '(' ? "\\left(" : "\\right)";
+    } else if ((c == '+' || c == '=') && !escaped && draw == 0) {
+      out += std::string(" ") + c + " ";
+    } else if ((c == '+' || c == '=') && !escaped && draw == 1) {
+      out += std::string("\\,") + c + "\\;";
+    } else {
+      out += c;
+    }
+  }
+  return seed % 2 == 0 ? " " + out : out + "  ";
+}
+
+TEST(GradeAnswer, NoiseChangesNoVerdict) {
+  for (const Pair& pair : OwnPairs()) {
+    // Responses are prose: there \( opens a formula.
+    if (pair.answer.find("\\(") != std::string::npos ||
+        pair.answer.find("oxed") != std::string::npos ||
+        pair.answer.find("nswer") != std::string::npos) {
+      continue;
+    }
+    for (unsigned seed = 1; seed <= 4; ++seed) {
+      const std::string noisy = WithNoise(pair.answer, seed);
+      const GradeVerdict verdict = GradeAnswer(pair.gold, noisy);
+      EXPECT_EQ(verdict.equal, pair.equal)
+          << Show(pair) << "\nas " << noisy << "\n" << verdict.reason;
+    }
+  }
+}
+
+TEST(GradeAnswer, ReasonsSayWhy) {
+  EXPECT_EQ(GradeAnswer("3/4", "0.75").reason, "both are 3/4");
+  EXPECT_EQ(GradeAnswer("3/4", "2").reason, "gold is 3/4, the answer 2");
+  EXPECT_EQ(GradeAnswer("[0,1)", "7").reason,
+            "gold is an interval ([0, 1)), the answer a value (7)");
+  EXPECT_EQ(GradeAnswer("(1,2)", "(1,3)").reason,
+            "part 2: gold is 2, the answer 3");
+  EXPECT_EQ(GradeAnswer("5", "  ").reason, "the answer is blank");
+  EXPECT_EQ(GradeAnswer("5 cm", "5 kg").reason,
+            "gold is in cm, the answer in kg");
+  const std::string unread = GradeAnswer("5", "\\frac{1}{").reason;
+  EXPECT_NE(unread.find("could not read the answer: expected"),
+            std::string::npos)
+      << unread;
+}
+
+TEST(GradeAnswer, PoliciesDecideWhereGradersDiffer) {
+  GradePolicy p;
+  p.percent = GradePolicy::Percent::kValue;
+  EXPECT_TRUE(GradeAnswer("28%", "0.28", p).equal);
+  EXPECT_FALSE(GradeAnswer("28%", "28", p).equal);
+  p.percent = GradePolicy::Percent::kDrop;
+  EXPECT_FALSE(GradeAnswer("28%", "0.28", p).equal);
+  EXPECT_TRUE(GradeAnswer("28%", "28", p).equal);
+  p = {};
+  p.units = GradePolicy::Units::kRequired;
+  EXPECT_FALSE(GradeAnswer("15 cm", "15", p).equal);
+  EXPECT_TRUE(GradeAnswer("15 cm", "150 mm", p).equal);
+  p.units = GradePolicy::Units::kDrop;
+  EXPECT_TRUE(GradeAnswer("15 cm", "15 kg", p).equal);
+  p = {};
+  p.tuple_order = false;
+  EXPECT_TRUE(GradeAnswer("(1,2,3)", "(3,2,1)", p).equal);
+  p = {};
+  p.list_order = true;
+  EXPECT_FALSE(GradeAnswer("4, 10", "10, 4", p).equal);
+  EXPECT_TRUE(GradeAnswer("\\{4, 10\\}", "\\{10, 4\\}", p).equal);
+  p = {};
+  p.interval_is_inequality = false;
+  EXPECT_FALSE(GradeAnswer("(2,\\infty)", "x > 2", p).equal);
+  p = {};
+  p.rounding_digits = 3;
+  EXPECT_TRUE(GradeAnswer("\\pi", "3.14", p).equal);
+  p.rounding_digits = 0;
+  EXPECT_FALSE(GradeAnswer("\\frac{8}{3}", "2.666666667", p).equal);
+  p = {};
+  p.tolerance = 0.01;
+  EXPECT_TRUE(GradeAnswer("100", "100.9", p).equal);
+  EXPECT_FALSE(GradeAnswer("100", "101.1", p).equal);
+  p = {};
+  p.strict_symbols = false;
+  EXPECT_TRUE(GradeAnswer("x = 1", "y = 1", p).equal);
+  p = {};
+  p.extract = false;
+  EXPECT_FALSE(GradeAnswer("5", "it is 5", p).equal);
+}
+
+// Values that differ far behind the point, and equal ones that digits alone
+// could not prove.
+TEST(GradeAnswer, NumbersAreExact) {
+  EXPECT_FALSE(GradeAnswer("\\sqrt{2}", "\\sqrt{2}+10^{-40}").equal);
+  EXPECT_FALSE(GradeAnswer("\\sin 1", "\\sin 1 + 10^{-60}").equal);
+  // Ramanujan's almost integer differs in the 13th decimal.
+  EXPECT_FALSE(
+      GradeAnswer("e^{\\pi\\sqrt{163}}", "262537412640768744").equal);
+  EXPECT_EQ(GradeAnswer("\\sqrt{5+2\\sqrt6}", "\\sqrt2+\\sqrt3").reason,
+            "both are sqrt(5 + 2*sqrt(6))");
+}
+
+}  // namespace
+}  // namespace espalier

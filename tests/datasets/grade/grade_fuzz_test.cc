@@ -1,0 +1,134 @@
+// Random changes to a corpus of answers: no crash, no hang, little memory, and
+// verdicts that keep their symmetry.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "datasets/grade/grade_answer.h"
+#include "src/base/clock.h"
+#include "src/base/random.h"
+#include "tests/datasets/grade/pair_file.h"
+
+namespace espalier {
+namespace {
+
+// Resident memory in MiB.
+double ResidentMib() {
+  long pages = 0, resident = 0;
+  std::FILE* file = std::fopen("/proc/self/statm", "r");
+  if (file == nullptr) return 0;
+  if (std::fscanf(file, "%ld %ld", &pages, &resident) != 2) resident = 0;
+  std::fclose(file);
+  return static_cast<double>(resident) * 4096 / (1 << 20);
+}
+
+class Mutator {
+ public:
+  Mutator(std::vector<std::string> corpus, uint64_t seed)
+      : corpus_(std::move(corpus)),
+        rng_(StreamKey(seed, 0, 0, Purpose::kTest)) {}
+
+  std::string Next() {
+    std::string text = Pick();
+    const int changes = static_cast<int>(Below(6));
+    for (int i = 0; i < changes; ++i) Change(text);
+    if (text.size() > 4000) text.resize(4000);
+    return text;
+  }
+  size_t Below(size_t n) {
+    return rng_.Below(static_cast<uint32_t>(n));
+  }
+
+ private:
+  const std::string& Pick() { return corpus_[Below(corpus_.size())]; }
+
+  void Change(std::string& text) {
+    static constexpr const char* kPieces[] = {
+        "^", "_", "{", "}", "(", ")", "[", "]", "\\frac", "\\sqrt", "!", "%",
+        "|", "\\pm", "\\cup", "\\infty", "\\sin", "\\log", "e", "i", "99999",
+        "^{999}", "!!", ",", ";", "=", "<", "\\in", "\\text{", "\\boxed{",
+        "$", "\\\\", "&", "\\begin{pmatrix}", "\\end{pmatrix}", "\\sum_{k=1}^",
+        "\\int", "dx", "\xf0\x9f\x98\x80", "\xff", "\\left(", "\\right.",
+        "0.\\overline{3}", "/0", "10^", " and ", " or ", "\\binom", "\\ln",
+        "\\circ", "mod", "x", "-"};
+    const size_t at = Below(text.size() + 1);
+    switch (Below(6)) {
+      case 0:
+        text.insert(at, kPieces[Below(std::size(kPieces))]);
+        break;
+      case 1:
+        if (!text.empty()) text.erase(Below(text.size()), 1 + Below(4));
+        break;
+      case 2: {
+        const std::string& other = Pick();
+        text.insert(at, other.substr(Below(other.size() + 1), Below(30)));
+        break;
+      }
+      case 3:
+        if (!text.empty()) {
+          text[Below(text.size())] = static_cast<char>(Below(256));
+        }
+        break;
+      case 4: {
+        // A part, many times.
+        const std::string part = text.substr(at, 1 + Below(12));
+        std::string many;
+        for (size_t k = Below(30); k > 0; --k) many += part;
+        text.insert(at, many);
+        break;
+      }
+      default: text = "(" + text + ")" + kPieces[Below(std::size(kPieces))];
+    }
+  }
+
+  std::vector<std::string> corpus_;
+  RandomStream rng_;
+};
+
+void Fuzz(double seconds, uint64_t seed) {
+  const Clock& clock = Clock::Real();
+  Mutator mutator(Corpus(), seed);
+  // What libraries allocate once is no growth.
+  for (const std::string& text : Corpus()) GradeAnswer(text, "x + \\sqrt 2");
+  const double before = ResidentMib();
+  double most = before, slowest = 0;
+  std::string slowest_pair;
+  int64_t pairs = 0;
+  const double end = clock.Seconds() + seconds;
+  while (clock.Seconds() < end) {
+    const std::string a = mutator.Next();
+    // Half of the pairs are near each other, where the deep stages work.
+    const std::string b = mutator.Below(2) == 0 ? mutator.Next() : "1*" + a;
+    const double start = clock.Seconds();
+    const bool forth = GradeAnswer(a, b).equal;
+    const double took = clock.Seconds() - start;
+    if (took > slowest) {
+      slowest = took;
+      slowest_pair = a + "  |  " + b;
+    }
+    ASSERT_LT(took, 1.0) << a << "  |  " << b;
+    ++pairs;
+    if (pairs % 8 == 0) {
+      ASSERT_EQ(forth, GradeAnswer(b, a).equal) << a << "  |  " << b;
+    }
+    if (pairs % 256 == 0) {
+      most = std::max(most, ResidentMib());
+      ASSERT_LT(most - before, 64) << "MiB grown; last: " << a << "  |  " << b;
+    }
+  }
+  std::cout << "figure: " << pairs << " fuzzed pairs in " << seconds
+            << " s, slowest " << slowest * 1e3 << " ms (" << slowest_pair
+            << "), memory grew by " << most - before << " MiB\n";
+  EXPECT_GT(pairs, 100);
+}
+
+TEST(GradeFuzz, TenSeconds) { Fuzz(10, 1); }
+
+TEST(GradeFuzz, LongHourOfFuzzing) { Fuzz(3600, 2); }
+
+}  // namespace
+}  // namespace espalier
