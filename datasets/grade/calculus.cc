@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "datasets/grade/finite_sum.h"
+
 namespace espalier {
 namespace {
 
@@ -133,6 +135,10 @@ Expr ResolveCalculus(const Expr& e) {
   const Expr now = changed ? WithArgs(*e, std::move(args)) : e;
   const bool rule = now->op == Op::kDerivative || now->op == Op::kIntegral ||
                     now->op == Op::kLimit;
+  if (now->op == Op::kSum || now->op == Op::kProduct) {
+    Expr sum = WrittenOut(*now);
+    return sum != nullptr && !LargerThan(*sum, 6000) ? sum : now;
+  }
   // Rules inside rules let trees grow by a factor each.
   if (rule && LargerThan(*now, 400)) return now;
   if (now->op == Op::kDerivative) {

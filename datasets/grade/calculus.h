@@ -1,4 +1,5 @@
-// Derivatives, integrals and limits that simple rules resolve.
+// Derivatives, integrals and limits that simple rules resolve; finite sums
+// and products, written out.
 //
 //   ResolveCalculus(ParseMath("\\frac{d}{dx} x^2").value())   // 2 x
 //

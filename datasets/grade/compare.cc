@@ -323,6 +323,9 @@ class Comparison {
   // is not about them.
   std::optional<AnswerVerdict> CompareMixed(const Answer& a, const Answer& b) {
     if (a.kind == Kind::kTuple && b.kind == Kind::kRegion && a.pair) {
+      if (!policy_.interval_is_inequality && WrittenAsRelation(b)) {
+        return KindsDiffer(a, b);
+      }
       return SameRegion(a.region, b.region, comparer_)
                  ? Yes("both are " + Describe(b.region))
                  : KindsDiffer(a, b);

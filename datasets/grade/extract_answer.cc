@@ -10,6 +10,8 @@ namespace espalier {
 namespace {
 
 constexpr size_t kNone = std::string_view::npos;
+// Behind "the answer is".
+constexpr size_t kLongestAnswer = 20000;
 
 bool Blank(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
 bool Digit(char c) { return c >= '0' && c <= '9'; }
@@ -34,6 +36,8 @@ struct Span {
 // end of its line.
 std::vector<Span> Boxes(std::string_view text) {
   std::vector<Span> out;
+  // Boxes that never close would each be looked for up to the end.
+  size_t budget = 4 * text.size() + 1000;
   for (const std::string_view mark : {"\\boxed", "\\fbox"}) {
     size_t at = 0;
     while ((at = text.find(mark, at)) != kNone) {
@@ -45,7 +49,7 @@ std::vector<Span> Boxes(std::string_view text) {
       }
       int depth = 0;
       size_t close = open;
-      for (; close < text.size(); ++close) {
+      for (; close < text.size() && budget > 0; ++close, --budget) {
         if (text[close] == '\\' && close + 1 < text.size() &&
             (text[close + 1] == '{' || text[close + 1] == '}')) {
           ++close;
@@ -54,7 +58,7 @@ std::vector<Span> Boxes(std::string_view text) {
         if (text[close] == '{') ++depth;
         if (text[close] == '}' && --depth == 0) break;
       }
-      if (close >= text.size()) {
+      if (close >= text.size() || depth > 0) {
         close = std::min(text.find('\n', open), text.size());
       }
       out.push_back({open + 1, close, at, std::min(close + 1, text.size())});
@@ -70,6 +74,8 @@ std::vector<Span> Boxes(std::string_view text) {
 // Formulas between $ $, $$ $$, \( \), \[ \], in order.
 std::vector<Span> Formulas(std::string_view text) {
   std::vector<Span> out;
+  // Closing signs of which none is left.
+  std::vector<std::string_view> gone;
   for (size_t at = 0; at < text.size(); ++at) {
     std::string_view close;
     size_t open = 0;
@@ -88,12 +94,16 @@ std::vector<Span> Formulas(std::string_view text) {
     } else {
       continue;
     }
+    if (std::find(gone.begin(), gone.end(), close) != gone.end()) continue;
     size_t end = at + open;
     while ((end = text.find(close, end)) != kNone && text[end - 1] == '\\' &&
            close[0] == '$') {
       ++end;
     }
-    if (end == kNone) continue;
+    if (end == kNone) {
+      gone.push_back(close);
+      continue;
+    }
     const size_t after = end + close.size();
     if (!TrimBlanks(text.substr(at + open, end - at - open)).empty()) {
       out.push_back({at + open, end, at, after});
@@ -184,15 +194,12 @@ std::string AfterPhrase(std::string_view text) {
     }
   }
   // To the end of the line or sentence; formulas are not cut.
+  text = text.substr(0, kLongestAnswer);
   const std::vector<Span> formulas = Formulas(text);
-  size_t end = text.size();
+  size_t end = text.size(), next = 0;
   for (size_t at = 0; at < text.size(); ++at) {
-    const auto inside = std::find_if(
-        formulas.begin(), formulas.end(), [at](const Span& f) {
-          return f.outer_start <= at && at < f.outer_end;
-        });
-    if (inside != formulas.end()) {
-      at = inside->outer_end - 1;
+    if (next < formulas.size() && formulas[next].outer_start <= at) {
+      at = formulas[next++].outer_end - 1;
       continue;
     }
     const bool stop = text[at] == '.' && at + 2 < text.size() &&
@@ -263,6 +270,9 @@ std::string StripDelimiters(std::string_view text) {
     strip("\\[", "\\]");
     strip("\\(", "\\)");
     strip("**", "**");
+    while (text.ends_with("**") && !text.starts_with("**")) {
+      text.remove_suffix(2);
+    }
     strip("`", "`");
     strip("\\\"", "\\\"");
     strip("\"", "\"");

@@ -70,7 +70,7 @@ char ReadChoice(std::string_view text, std::string* content) {
   const bool upper = letter >= 'A' && letter <= 'J';
   const bool lower = letter >= 'a' && letter <= 'e' && open;
   if (!upper && !lower) return 0;
-  rest = rest.substr(1);
+  rest = TrimBlanks(rest.substr(1));
   bool closed = false;
   if (open) {
     rest = TrimBlanks(rest);
@@ -208,7 +208,8 @@ class Grader {
       const bool prose = folded.find(' ') != std::string::npos || cut;
       const std::string_view sentence =
           out.text.size() > 2000 || !cut ? raw : std::string_view(out.text);
-      if (prose || out.answers.empty()) {
+      // Formulas that could not be read are no sentence.
+      if (prose && sentence.find('\\') == std::string_view::npos) {
         if (const auto number = LastNumberOf(sentence)) {
           Parse(*number, {}, out);
         }

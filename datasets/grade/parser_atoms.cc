@@ -68,37 +68,41 @@ Expr Parser::ReadFactor() {
   Expr e = ReadAtom();
   if (e == nullptr) return nullptr;
   if (IsWhole(*e)) {
-    if (Expr mixed = ReadMixed(e)) e = mixed;
+    e = ReadMixed(e);
+    if (e == nullptr) return nullptr;
   }
   return ReadPostfix(std::move(e));
 }
 
-// "2\frac{1}{3}", "2 1/3": whole and proper fraction. Null where none stands.
+// "2\frac{1}{3}", "2 1/3": a whole number and a proper fraction are added,
+// other fractions multiplied. `whole` itself where no fraction follows.
 Expr Parser::ReadMixed(const Expr& whole) {
-  const size_t start = at_;
-  const std::string kept = Peek(1).text, kept2 = Peek(2).text;
-  Expr top, bottom;
+  Expr top, bottom, fraction;
   if (IsCommand("frac") || IsCommand("dfrac") || IsCommand("tfrac")) {
     ++at_;
-    top = ReadOperand();
-    if (top != nullptr) bottom = ReadOperand();
+    fraction = ReadFraction();
+    if (fraction == nullptr) return nullptr;
+    if (fraction->op == Op::kMultiply && fraction->args[0]->op == Op::kNumber &&
+        fraction->args[1]->op == Op::kPower) {
+      top = fraction->args[0];
+      bottom = fraction->args[1]->args[0];
+    }
   } else if (Peek().kind == TokenKind::kNumber && Peek().space_before &&
              IsSign("/", 1) && Peek(2).kind == TokenKind::kNumber) {
     top = NumberFromDigits(Peek().text);
     bottom = NumberFromDigits(Peek(2).text);
+    if (top == nullptr || bottom == nullptr) return Fail("a shorter number");
     at_ += 3;
+    fraction = Divide(top, bottom);
+  } else {
+    return whole;
   }
-  if (top != nullptr && bottom != nullptr && IsWhole(*top) &&
-      IsWhole(*bottom) && top->value < bottom->value &&
-      top->value.sign() > 0 && !IsSign("^")) {
+  if (top != nullptr && IsWhole(*top) && IsWhole(*bottom) &&
+      top->value < bottom->value && top->value.sign() > 0 && !IsSign("^")) {
     return Number(whole->value + top->value / bottom->value);
   }
-  // Not a mixed number: back to where it was, digits cut off included.
-  at_ = start;
-  if (start + 1 < tokens_.size()) tokens_[start + 1].text = kept;
-  if (start + 2 < tokens_.size()) tokens_[start + 2].text = kept2;
-  error_.clear();
-  return nullptr;
+  fraction = ReadPostfix(std::move(fraction));
+  return fraction == nullptr ? nullptr : Multiply(whole, fraction);
 }
 
 // The exponent behind "^": a group, a number, a sign and an atom.
@@ -269,19 +273,18 @@ Expr Parser::ReadSymbol(std::string name) {
   const bool usual = std::string_view("fghFGH").find(name[0]) !=
                      std::string_view::npos;
   if (!usual && !BeginsDefinition()) return Symbol(name);
-  const size_t start = at_;
   std::vector<Expr> args = ReadArguments();
-  bool product = args.empty();
+  if (args.empty()) return Fail("an argument");
+  // h(h + 1) is a product: a function's name is not in its own argument.
+  bool product = false;
   for (const Expr& arg : args) {
     const auto inside = FreeSymbols(*arg);
     product |= std::find(inside.begin(), inside.end(), name) != inside.end();
   }
-  if (product) {
-    at_ = start;
-    error_.clear();
-    return Symbol(name);
-  }
-  return Make(Op::kApply, std::move(args), name);
+  if (!product) return Make(Op::kApply, std::move(args), name);
+  Expr factor = ReadPostfix(
+      args.size() == 1 ? args[0] : Make(Op::kTuple, std::move(args)));
+  return factor == nullptr ? nullptr : Multiply(Symbol(name), factor);
 }
 
 Expr Parser::ReadLetter() {

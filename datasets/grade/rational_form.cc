@@ -18,6 +18,8 @@ constexpr slong kMostTerms = 400;
 constexpr int64_t kMostBits = 20000;
 constexpr int64_t kHighestDegree = 5000;
 constexpr int64_t kHighestRoot = 12;
+// Products of terms times bits of one multiplication.
+constexpr int64_t kMostWork = 400000;
 constexpr int kMostSteps = 4000;
 
 }  // namespace
@@ -132,8 +134,10 @@ struct RationalForms::State {
 
   bool MayMultiply(Form& a, Form& b) {
     // A sum multiplies denominators as well.
-    return Terms(a) * Terms(b) <= 4 * kMostTerms &&
-           Bits(a) + Bits(b) <= kMostBits &&
+    const int64_t products = Terms(a) * Terms(b);
+    const int64_t bits = Bits(a) + Bits(b);
+    return products <= 4 * kMostTerms && bits <= kMostBits &&
+           products * bits <= kMostWork &&
            Degree(a) + Degree(b) <= kHighestDegree;
   }
 
