@@ -241,7 +241,8 @@ const std::unordered_set<std::string_view>& Commands() {
       "euro", "pounds", "yen", "cents", "rupee", "dollar", "percent", "and",
       "or", "forall", "exists", "because", "therefore", "smallsetminus",
       "bigcup", "bigcap", "dotsi", "newline", "textup", "mathop", "ge", "star",
-      "mathit", "not", "textdollar", "cents", "textcelsius"};
+      "mathit", "not", "textdollar", "textnormal", "textsc", "textsl", "textmd",
+      "emph", "mathnormal", "cents", "textcelsius"};
   return *kCommands;
 }
 
@@ -279,6 +280,11 @@ void CleanCommand(std::string_view text, size_t& at, std::string& out) {
     at += name.starts_with("qq") ? 5 : 4;
     return;
   }
+  if (name.ends_with("dots") && name.size() <= 6) {
+    out += "...";
+    at += name.size();
+    return;
+  }
   if (name == "hspace" || name == "vspace" || name == "label" ||
       name == "tag" || name == "phantom") {
     at += name.size();
@@ -312,6 +318,26 @@ std::string_view KnownCommandPrefix(std::string_view name) {
   return {};
 }
 
+namespace {
+
+// The length of "{,}" at `at`, blanks inside and behind it included.
+size_t BracedComma(std::string_view text, size_t at) {
+  size_t end = at + 1;
+  const auto skip = [&] {
+    while (end < text.size() && Blank(text[end])) ++end;
+  };
+  skip();
+  if (end >= text.size() || text[end] != ',') return 0;
+  ++end;
+  skip();
+  if (end >= text.size() || text[end] != '}') return 0;
+  ++end;
+  skip();
+  return end - at;
+}
+
+}  // namespace
+
 std::string CleanMath(std::string_view raw) {
   const std::string text = Transliterate(raw);
   std::string out;
@@ -319,9 +345,11 @@ std::string CleanMath(std::string_view raw) {
   for (size_t at = 0; at < text.size();) {
     const char c = text[at];
     const char next = at + 1 < text.size() ? text[at + 1] : '\0';
-    if (c == '{' && text.compare(at, 3, "{,}") == 0) {
+    if (const size_t comma = c == '{' ? BracedComma(text, at) : 0;
+        comma > 0) {
+      while (!out.empty() && out.back() == ' ') out.pop_back();
       out += ',';
-      at += 3;
+      at += comma;
     } else if (c == '\f' && text.compare(at, 4, "\frac") == 0) {
       // A backslash and an f that a JSON writer left unescaped.
       out += "\\frac";

@@ -116,8 +116,13 @@ std::vector<Span> Formulas(std::string_view text) {
 // Whether words between two answers only join them.
 bool Joins(std::string_view between, size_t longest) {
   if (between.size() > longest) return false;
+  const std::string words = FoldWords(between);
+  const bool listed = words.find("and") != std::string::npos ||
+                      between.find(',') != kNone;
   return between.find("\n\n") == kNone && between.find(". ") == kNone &&
-         between.find(".\n") == kNone && between.find('=') == kNone;
+         between.find(".\n") == kNone &&
+         (listed || between.find('=') == kNone) &&
+         std::count(words.begin(), words.end(), ' ') < 3;
 }
 
 bool JoinsFormulas(std::string_view between) {
@@ -216,6 +221,12 @@ std::string AfterPhrase(std::string_view text) {
     if (f.outer_end <= text.size()) inside.push_back(f);
   }
   if (inside.empty()) return std::string(text);
+  // "The volume of $ABC$ is 120": what stands behind the verb.
+  const std::string_view tail = text.substr(inside.back().outer_end);
+  for (const std::string_view verb : {" is ", " are ", " equals "}) {
+    if (!tail.starts_with(verb)) continue;
+    if (LastNumberOf(tail)) return std::string(tail.substr(verb.size()));
+  }
   // The first group of formulas is the answer, what follows explains it.
   size_t last = 0;
   while (last + 1 < inside.size() &&
@@ -385,11 +396,14 @@ Extracted ExtractAnswer(std::string_view response) {
   const std::vector<Span> formulas = Formulas(text);
   // A last sentence with a number of its own, after the formulas, concludes.
   if (!formulas.empty()) {
-    const std::string_view tail = text.substr(formulas.back().outer_end);
-    const size_t sentence = tail.rfind(". ");
-    if (sentence != kNone && tail.size() > 30) {
-      const std::string_view last = tail.substr(tail.find(". ") + 2);
-      if (LastNumberOf(last)) return {std::string(TrimBlanks(last)), true};
+    std::string_view tail = text.substr(formulas.back().outer_end);
+    if (const size_t stop = tail.find(". "); stop != kNone && stop < 40) {
+      tail = tail.substr(stop + 2);
+    }
+    const std::string words = FoldWords(tail.substr(0, 400));
+    if (std::count(words.begin(), words.end(), ' ') >= 4 &&
+        LastNumberOf(tail)) {
+      return {std::string(TrimBlanks(tail)), true};
     }
     const std::string joined = FormulaGroup(text, formulas);
     const bool whole = formulas.size() == 1 &&

@@ -117,7 +117,10 @@ std::string EuropeanDecimal(std::string_view text) {
   const auto digits = [](std::string_view part) {
     return !part.empty() && std::all_of(part.begin(), part.end(), Digit);
   };
-  if (!digits(before) || !digits(behind) || behind.size() == 3) return {};
+  if (!digits(before) || !digits(behind) ||
+      (behind.size() == 3 && before[0] != '0')) {
+    return {};
+  }
   std::string out(text);
   out[comma] = '.';
   return out;
@@ -212,6 +215,10 @@ class Grader {
       if (prose && sentence.find('\\') == std::string_view::npos) {
         if (const auto number = LastNumberOf(sentence)) {
           Parse(*number, {}, out);
+          if (const std::string decimal = EuropeanDecimal(*number);
+              !decimal.empty()) {
+            Parse(decimal, {}, out);
+          }
         }
       }
     }

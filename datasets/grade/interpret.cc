@@ -335,7 +335,10 @@ class Interpreter {
     }
     if (!IsScalar(*first) || !IsScalar(*last)) return Other();
     // A calculation: "2 + 3 = 5".
-    if (!HasSymbol(*first) && !Contains(*first, Op::kApply)) return Read(last);
+    if (!HasSymbol(*first) && !HasSymbol(*last) &&
+        !Contains(*first, Op::kApply)) {
+      return Read(last);
+    }
     if (Contains(*first, Op::kMatrix) || Contains(*last, Op::kMatrix)) {
       return Other();
     }

@@ -173,7 +173,8 @@ class Lexer {
     std::string digits;
     ReadDigits(digits);
     bool grouped = false;
-    const size_t leading = digits.size();
+    // 0,111 has no thousands.
+    const size_t leading = digits == "0" ? 0 : digits.size();
     const char separator = Peek();
     while (!digits.empty() && Peek() == separator &&
            (grouped || Groups(leading)) && Three(1)) {
@@ -181,7 +182,14 @@ class Lexer {
       ++at_;
       ReadDigits(digits);
     }
-    if (Peek() == '.' && Three(1) && Peek(4) == ',' && Digit(Peek(5)) &&
+    if (Peek() == '.' && leading > 0 && leading <= 3 && Three(1) &&
+        Peek(4) == '.' && Three(5)) {
+      // 1.000.000
+      while (Peek() == '.' && Three(1)) {
+        ++at_;
+        ReadDigits(digits);
+      }
+    } else if (Peek() == '.' && Three(1) && Peek(4) == ',' && Digit(Peek(5)) &&
         !Three(5) && depth_ == 0) {
       // 1.234,56 as in much of Europe.
       ++at_;
@@ -237,7 +245,9 @@ class Lexer {
            name == "mbox" || name == "hbox" || name == "mathrm" ||
            name == "mathbf" || name == "operatorname" || name == "mathit" ||
            name == "mathsf" || name == "boldsymbol" || name == "bm" ||
-           name == "mathcal" || name == "textup";
+           name == "mathcal" || name == "textup" || name == "textnormal" ||
+           name == "textsc" || name == "textsl" || name == "textmd" ||
+           name == "emph" || name == "mathnormal";
   }
 
   // Letters of a \text that are words of the language go as a text; the rest

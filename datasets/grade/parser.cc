@@ -82,13 +82,19 @@ Expr Parser::ReadItems(bool top) {
   if (depth_ > kDeepest) return Fail("less nesting");
   std::vector<Expr> items;
   std::string joint = ",";
+  // Where each group begins that a semicolon ends: "x=1, y=2; x=3, y=4".
+  std::vector<size_t> groups{0};
+  bool commas = false;
   while (true) {
     Expr item = ReadItem();
     if (item == nullptr) return nullptr;
     items.push_back(std::move(item));
     bool more = false;
     while (true) {
-      if (SkipSign(",") || SkipSign(";")) {
+      if (SkipSign(",")) {
+        commas = true;
+      } else if (SkipSign(";")) {
+        groups.push_back(items.size());
       } else if (top && SkipSign("\\\\")) {
       } else if (SkipCommand("and") || SkipCommand("land") ||
                  SkipCommand("wedge")) {
@@ -106,7 +112,19 @@ Expr Parser::ReadItems(bool top) {
     if (items.size() > 400) return Fail("fewer items");
   }
   if (items.size() == 1) return items[0];
-  return Make(Op::kList, std::move(items), joint);
+  if (!top || !commas || groups.size() < 2) {
+    return Make(Op::kList, std::move(items), joint);
+  }
+  std::vector<Expr> tuples;
+  groups.push_back(items.size());
+  for (size_t g = 1; g < groups.size(); ++g) {
+    std::vector<Expr> group(
+        items.begin() + static_cast<std::ptrdiff_t>(groups[g - 1]),
+        items.begin() + static_cast<std::ptrdiff_t>(groups[g]));
+    if (group.size() == 1) tuples.push_back(group[0]);
+    if (group.size() > 1) tuples.push_back(Make(Op::kTuple, std::move(group)));
+  }
+  return Make(Op::kList, std::move(tuples), joint);
 }
 
 // One item: set expressions joined by relations.
@@ -266,6 +284,8 @@ bool Parser::StartsFactor() const {
       "factorial", "euro", "pounds", "yen", "cents", "rupee", "textdegree",
       "vert"};
   if (!RelationOf(token).empty()) return false;
+  // "5 \$": a currency's sign behind its number.
+  if (token.text == "dollar") return Peek(1).kind == TokenKind::kNumber;
   return std::find(std::begin(kNot), std::end(kNot), token.text) ==
          std::end(kNot);
 }

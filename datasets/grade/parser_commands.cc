@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "datasets/grade/clean_text.h"
 #include "datasets/grade/parser.h"
 #include "datasets/grade/parser_state.h"
 
@@ -408,6 +409,8 @@ Expr Parser::ReadCommandAtom() {
       return ReadSymbol(name.starts_with("var") ? name.substr(3) : name);
     }
   }
+  // A command of the author's own.
+  if (!IsKnownCommand(name)) return ReadSymbol(name);
   --at_;
   return Fail("a number or a symbol");
 }

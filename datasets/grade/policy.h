@@ -23,7 +23,8 @@ struct GradePolicy {
   // (1, 2) is not (2, 1). Sets and lists have no order, unless `list_order`.
   bool tuple_order = true;
   bool list_order = false;
-  // x > 2 is (2, oo), and x in [1, 2] is 1 <= x <= 2.
+  // x > 2 answers (2, oo). The other way round, (2, oo) always answers a gold
+  // x > 2.
   bool interval_is_inequality = true;
   // A decimal equals the exact number that it rounds from when it shows at
   // least so many significant digits: 2.6667 is 8/3 for 5. 0: never.

@@ -57,6 +57,31 @@ std::string Mirrored(const std::string& relation) {
   return relation;
 }
 
+// What an inequality may be about: x, f(x) or |x|.
+bool IsUnknown(const Node& e) {
+  return e.op == Op::kSymbol || e.op == Op::kApply ||
+         (e.op == Op::kFunction && e.name == "abs" &&
+          e.args[0]->op == Op::kSymbol);
+}
+
+// The x whose |x| lies in the region.
+std::optional<Region> OfBothSigns(const Region& sizes,
+                                  ValueComparer& comparer) {
+  const Region positive{{Number(0), Infinity(1), true, false}};
+  auto out = Intersection(sizes, positive, comparer);
+  if (!out) return std::nullopt;
+  Region mirrored;
+  for (const Piece& piece : *out) {
+    const auto minus = [](const Expr& end) {
+      const int infinite = InfinitySign(*end);
+      return infinite != 0 ? Infinity(-infinite) : Negate(end);
+    };
+    mirrored.push_back({minus(piece.high), minus(piece.low),
+                        piece.closed_high, piece.closed_low});
+  }
+  return Union(*out, mirrored, comparer);
+}
+
 }  // namespace
 
 Region WholeLine() { return {{Infinity(-1), Infinity(1), false, false}}; }
@@ -207,14 +232,19 @@ std::optional<Region> RegionOfRelation(const Node& e, ValueComparer& comparer,
     if (!region || e.relations[0] == "in") return region;
     return Complement(*region, comparer);
   }
-  // Neighbours "a < x" and "x < b" of one symbol.
+  // Neighbours "a < x" and "x < b" of one symbol, f(x) or |x|.
   Region out = WholeLine();
   bool found = false;
+  bool size_of = false;  // |x|
   for (size_t i = 0; i < e.relations.size(); ++i) {
-    const bool left = e.args[i]->op == Op::kSymbol;
-    const bool right = e.args[i + 1]->op == Op::kSymbol;
+    const bool left = IsUnknown(*e.args[i]);
+    const bool right = IsUnknown(*e.args[i + 1]);
     if (left == right) return std::nullopt;
-    const std::string& name = e.args[left ? i : i + 1]->name;
+    const Node& unknown = *e.args[left ? i : i + 1];
+    size_of = unknown.op == Op::kFunction;
+    const std::string name = size_of ? unknown.args[0]->name
+                             : unknown.op == Op::kApply ? Describe(unknown)
+                                                        : unknown.name;
     const Expr& bound = e.args[left ? i + 1 : i];
     if (HasSymbol(*bound) && e.relations.size() > 2) return std::nullopt;
     if (found && name != *symbol) return std::nullopt;
@@ -246,6 +276,7 @@ std::optional<Region> RegionOfRelation(const Node& e, ValueComparer& comparer,
     found = true;
   }
   if (!found) return std::nullopt;
+  if (size_of) return OfBothSigns(out, comparer);
   return out;
 }
 

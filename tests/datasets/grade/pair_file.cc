@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "nlohmann/json.hpp"
@@ -29,6 +30,10 @@ std::vector<Pair> ReadPairs(const std::string& path) {
     }
     if (opts.contains("strict")) {
       pair.policy.strict_symbols = opts["strict"].get<bool>();
+    }
+    if (opts.contains("precision")) {
+      pair.policy.rounding_digits =
+          std::min(pair.policy.rounding_digits, opts["precision"].get<int>());
     }
     // A string rule, under which "1, 2" is not "2, 1".
     pair.policy.list_order = opts.contains("semantics");
