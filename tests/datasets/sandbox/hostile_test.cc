@@ -91,6 +91,7 @@ TEST_P(HostileProgram, IsHeldAndGetsItsVerdict) {
                   {"test_list",
                    {"assert square(7) == 49",
                     "assert all(map(lambda x: square(x) == x * x, [2, 3]))",
+                    "assert abs(square(10) - 100) < 0.5",
                     "assert square(-4) in (16, 16.0)"}}};
     const auto read = ReadCodeProblem(problem);
     ASSERT_TRUE(read.ok()) << read.status();

@@ -1,3 +1,3 @@
 # verdict: out of memory
 # style: input
-everything = [0] * (1 << 40)
+everything = [0] * (100 << 20)
