@@ -1,7 +1,7 @@
 // Small programs through the sandbox, each in a worker of its own.
 //
 //   programs_per_s   with as many callers as the machine has cores
-//   ms_alone         one caller: from the call to the verdict, the worker's end
+//   latency          one caller: from the call to the verdict, the worker's end
 //                    included; its start is hidden by the pool where cores are
 //                    free
 //

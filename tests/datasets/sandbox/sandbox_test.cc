@@ -45,6 +45,17 @@ TEST(Sandbox, RightProgramPasses) {
   EXPECT_EQ(verdict->test, 2);
 }
 
+TEST(Sandbox, TimeThatAProgramTookIsMeasured) {
+  ESPALIER_NEED_SANDBOX(sandbox);
+  const auto verdict =
+      sandbox->Run({.code = "import time\n"
+                            "while time.process_time() < 0.3: pass\n"});
+  ASSERT_TRUE(verdict.ok()) << verdict.status();
+  EXPECT_EQ(verdict->kind, VerdictKind::kPassed) << verdict->message;
+  EXPECT_GE(verdict->cpu_seconds, 0.3);
+  EXPECT_LT(verdict->cpu_seconds, 5);
+}
+
 TEST(Sandbox, FailedTestIsNumberedAndQuoted) {
   ESPALIER_NEED_SANDBOX(sandbox);
   const auto verdict =
