@@ -32,6 +32,19 @@ def grade(*arguments):
                           text=True, timeout=600, check=False)
 
 
+def workers(memory):
+    """How many processes have a command line with this limit."""
+    count = 0
+    for name in os.listdir("/proc"):
+        try:
+            with open("/proc/%s/cmdline" % name, "rb") as handle:
+                words = handle.read().split(b"\0")
+        except OSError:
+            continue
+        count += str(memory << 20).encode() in words
+    return count
+
+
 def namespaces():
     return subprocess.run(
         ["bwrap", "--unshare-all", "--ro-bind", "/", "/", "true"],
@@ -177,6 +190,27 @@ class GradeSamplesTest(unittest.TestCase):
             lines = [json.loads(line) for line in handle]
         self.assertGreaterEqual(len(lines), 1)
         self.assertTrue(all(line["passed"] for line in lines))
+
+    def test_killed_program_leaves_no_process(self):
+        samples = self.samples(("Own/1", "    while True: pass\n"))
+        memory = 1000 + os.getpid() % 1000  # by which workers are known
+        with subprocess.Popen(
+                [PROGRAM, "grade", "--set", "humaneval", "--data", self.data,
+                 "--samples", samples, "--sandbox", self.sandbox, "--timeout",
+                 "600", "--memory", str(memory)],
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+            for _ in range(1200):
+                # Two that wait and one at work, two processes each.
+                if workers(memory) >= 4:
+                    break
+                time.sleep(0.1)
+            self.assertGreaterEqual(workers(memory), 4)
+            process.kill()
+        for _ in range(300):
+            if workers(memory) == 0:
+                break
+            time.sleep(0.1)
+        self.assertEqual(workers(memory), 0)
 
     @unittest.skipUnless(DATA, "ESPALIER_DATA is not set")
     def test_published_solutions(self):
