@@ -57,7 +57,8 @@ struct AnswerVerdict {
   std::string reason;
 };
 AnswerVerdict CompareAnswers(const Answer& gold, const Answer& answer,
-                        ValueComparer& comparer, const GradePolicy& policy);
+                             ValueComparer& comparer,
+                             const GradePolicy& policy);
 
 }  // namespace espalier
 

@@ -30,29 +30,53 @@ bool BallEvaluator::Elementary(const std::string& name, Ball& x) {
     acb_inv(z, z, p);
     return acb_is_finite(z) != 0;
   };
-  if (name == "sin") acb_sin(z, z, p);
-  else if (name == "cos") acb_cos(z, z, p);
-  else if (name == "tan") acb_tan(z, z, p);
-  else if (name == "cot") acb_cot(z, z, p);
-  else if (name == "sec") acb_sec(z, z, p);
-  else if (name == "csc") acb_csc(z, z, p);
-  else if (name == "sinh") acb_sinh(z, z, p);
-  else if (name == "cosh") acb_cosh(z, z, p);
-  else if (name == "tanh") acb_tanh(z, z, p);
-  else if (name == "coth") acb_coth(z, z, p);
-  else if (name == "sech") acb_sech(z, z, p);
-  else if (name == "csch") acb_csch(z, z, p);
-  else if (name == "arcsin") acb_asin(z, z, p);
-  else if (name == "arccos") acb_acos(z, z, p);
-  else if (name == "arctan") acb_atan(z, z, p);
-  else if (name == "arccot") return inverted() && (acb_atan(z, z, p), true);
-  else if (name == "arcsec") return inverted() && (acb_acos(z, z, p), true);
-  else if (name == "arccsc") return inverted() && (acb_asin(z, z, p), true);
-  else if (name == "arsinh") acb_asinh(z, z, p);
-  else if (name == "arcosh") acb_acosh(z, z, p);
-  else if (name == "artanh") acb_atanh(z, z, p);
-  else if (name == "ln") { NoteBranch(x); acb_log(z, z, p); }
-  else if (name == "re") arb_zero(acb_imagref(z));
+  if (name == "sin")
+    acb_sin(z, z, p);
+  else if (name == "cos")
+    acb_cos(z, z, p);
+  else if (name == "tan")
+    acb_tan(z, z, p);
+  else if (name == "cot")
+    acb_cot(z, z, p);
+  else if (name == "sec")
+    acb_sec(z, z, p);
+  else if (name == "csc")
+    acb_csc(z, z, p);
+  else if (name == "sinh")
+    acb_sinh(z, z, p);
+  else if (name == "cosh")
+    acb_cosh(z, z, p);
+  else if (name == "tanh")
+    acb_tanh(z, z, p);
+  else if (name == "coth")
+    acb_coth(z, z, p);
+  else if (name == "sech")
+    acb_sech(z, z, p);
+  else if (name == "csch")
+    acb_csch(z, z, p);
+  else if (name == "arcsin")
+    acb_asin(z, z, p);
+  else if (name == "arccos")
+    acb_acos(z, z, p);
+  else if (name == "arctan")
+    acb_atan(z, z, p);
+  else if (name == "arccot")
+    return inverted() && (acb_atan(z, z, p), true);
+  else if (name == "arcsec")
+    return inverted() && (acb_acos(z, z, p), true);
+  else if (name == "arccsc")
+    return inverted() && (acb_asin(z, z, p), true);
+  else if (name == "arsinh")
+    acb_asinh(z, z, p);
+  else if (name == "arcosh")
+    acb_acosh(z, z, p);
+  else if (name == "artanh")
+    acb_atanh(z, z, p);
+  else if (name == "ln") {
+    NoteBranch(x);
+    acb_log(z, z, p);
+  } else if (name == "re")
+    arb_zero(acb_imagref(z));
   else if (name == "im") {
     arb_swap(acb_realref(z), acb_imagref(z));
     arb_zero(acb_imagref(z));
@@ -62,7 +86,8 @@ bool BallEvaluator::Elementary(const std::string& name, Ball& x) {
     acb_abs(size, z, p);
     acb_set_arb(z, size);
     arb_clear(size);
-  } else if (name == "sgn") acb_sgn(z, z, p);
+  } else if (name == "sgn")
+    acb_sgn(z, z, p);
   else if (name == "factorial") {
     acb_add_ui(z, z, 1, p);
     acb_gamma(z, z, p);
@@ -82,9 +107,8 @@ bool BallEvaluator::Counting(const std::string& name,
   if (name == "min" || name == "max") {
     acb_set(out.get(), x[0]);
     for (size_t i = 1; i < x.size(); ++i) {
-      (name == "min" ? arb_min : arb_max)(acb_realref(out.get()),
-                                          acb_realref(out.get()),
-                                          acb_realref(x[i]), p);
+      (name == "min" ? arb_min : arb_max)(
+          acb_realref(out.get()), acb_realref(out.get()), acb_realref(x[i]), p);
     }
     return true;
   }
@@ -122,9 +146,12 @@ bool BallEvaluator::Counting(const std::string& name,
               arb_is_exact(acb_realref(x[i])) != 0 &&
               arb_get_unique_fmpz(next, acb_realref(x[i])) != 0;
       if (!whole) break;
-      if (i == 0) fmpz_set(total, next);
-      else if (name == "gcd") fmpz_gcd(total, total, next);
-      else fmpz_lcm(total, total, next);
+      if (i == 0)
+        fmpz_set(total, next);
+      else if (name == "gcd")
+        fmpz_gcd(total, total, next);
+      else
+        fmpz_lcm(total, total, next);
     }
     if (whole) acb_set_fmpz(out.get(), total);
     fmpz_clear(total);
@@ -225,19 +252,25 @@ bool BallEvaluator::Evaluate(const Node& e, Ball& out) {
   const slong p = precision_;
   switch (e.op) {
     case Op::kNumber:
-    case Op::kBased: acb_set_fmpq(z, e.value.get(), p); return true;
+    case Op::kBased:
+      acb_set_fmpq(z, e.value.get(), p);
+      return true;
     case Op::kSymbol: {
       const auto found = sample_.find(e.name);
       if (found == sample_.end()) return false;
       acb_set_fmpq(z, found->second.get(), p);
       return true;
     }
-    case Op::kPi: acb_const_pi(z, p); return true;
+    case Op::kPi:
+      acb_const_pi(z, p);
+      return true;
     case Op::kE:
       acb_zero(z);
       arb_const_e(acb_realref(z), p);
       return true;
-    case Op::kImaginary: acb_onei(z); return true;
+    case Op::kImaginary:
+      acb_onei(z);
+      return true;
     case Op::kAdd:
     case Op::kMultiply: {
       if (!Evaluate(*e.args[0], out)) return false;
@@ -266,7 +299,8 @@ bool BallEvaluator::Evaluate(const Node& e, Ball& out) {
       acb_pow(z, z, exponent.get(), p);
       return acb_is_finite(z) != 0;
     }
-    case Op::kFunction: return Function(e, out);
+    case Op::kFunction:
+      return Function(e, out);
     case Op::kPercent:
       if (!Evaluate(*e.args[0], out)) return false;
       acb_div_ui(z, z, 100, p);
@@ -287,7 +321,8 @@ bool BallEvaluator::Evaluate(const Node& e, Ball& out) {
       if (sum != nullptr) steps_ += 8 * static_cast<int>(sum->args.size());
       return sum != nullptr && Evaluate(*sum, out);
     }
-    default: return false;
+    default:
+      return false;
   }
 }
 

@@ -79,7 +79,9 @@ class BigRational {
   int sign() const { return fmpq_sgn(value_); }
   bool zero() const { return fmpq_is_zero(value_) != 0; }
   bool integer() const { return fmpz_is_one(fmpq_denref(value_)) != 0; }
-  BigRational Absolute() const { return sign() < 0 ? BigRational() - *this : *this; }
+  BigRational Absolute() const {
+    return sign() < 0 ? BigRational() - *this : *this;
+  }
   // Whether it is a whole number of at most 62 bits.
   bool small() const {
     return integer() && !COEFF_IS_MPZ(*fmpq_numref(value_));

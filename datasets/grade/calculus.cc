@@ -18,7 +18,8 @@ Expr Derive(const Expr& e, const std::string& x, int& steps) {
   if (--steps < 0) return nullptr;
   if (!DependsOn(*e, x)) return Number(0);
   switch (e->op) {
-    case Op::kSymbol: return Number(1);
+    case Op::kSymbol:
+      return Number(1);
     case Op::kAdd: {
       std::vector<Expr> terms;
       for (const Expr& arg : e->args) {
@@ -70,7 +71,8 @@ Expr Derive(const Expr& e, const std::string& x, int& steps) {
       }
       return outer == nullptr ? nullptr : Multiply(outer, du);
     }
-    default: return nullptr;
+    default:
+      return nullptr;
   }
 }
 

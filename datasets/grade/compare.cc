@@ -14,17 +14,28 @@ AnswerVerdict No(std::string reason) { return {false, std::move(reason)}; }
 
 std::string_view KindName(const Answer& a) {
   switch (a.kind) {
-    case Kind::kValue: return "a value";
-    case Kind::kList: return a.braces ? "a set" : "a list";
-    case Kind::kTuple: return a.text.empty() ? "a tuple" : "a chain";
-    case Kind::kMatrix: return "a matrix";
-    case Kind::kRegion: return "an interval";
-    case Kind::kEquation: return "an equation";
-    case Kind::kInequality: return "an inequality";
-    case Kind::kCongruence: return "a congruence";
-    case Kind::kRatio: return "a ratio";
-    case Kind::kText: return "words";
-    case Kind::kOther: return "an expression";
+    case Kind::kValue:
+      return "a value";
+    case Kind::kList:
+      return a.braces ? "a set" : "a list";
+    case Kind::kTuple:
+      return a.text.empty() ? "a tuple" : "a chain";
+    case Kind::kMatrix:
+      return "a matrix";
+    case Kind::kRegion:
+      return "an interval";
+    case Kind::kEquation:
+      return "an equation";
+    case Kind::kInequality:
+      return "an inequality";
+    case Kind::kCongruence:
+      return "a congruence";
+    case Kind::kRatio:
+      return "a ratio";
+    case Kind::kText:
+      return "words";
+    case Kind::kOther:
+      return "an expression";
   }
   return "an expression";
 }
@@ -36,8 +47,8 @@ AnswerVerdict KindsDiffer(const Answer& a, const Answer& b) {
 }
 
 AnswerVerdict ValuesDiffer(const Answer& a, const Answer& b) {
-  return No(absl::StrCat("gold is ", Describe(a), ", the answer ",
-                         Describe(b)));
+  return No(
+      absl::StrCat("gold is ", Describe(a), ", the answer ", Describe(b)));
 }
 
 class Comparison {
@@ -48,12 +59,10 @@ class Comparison {
   AnswerVerdict Compare(const Answer& a, const Answer& b) {
     if (++calls_ > kMostCalls) return No("too many parts to compare");
     // A list of one is its item.
-    if (a.kind == Kind::kList && a.items.size() == 1 &&
-        b.kind != Kind::kList) {
+    if (a.kind == Kind::kList && a.items.size() == 1 && b.kind != Kind::kList) {
       return Compare(Inherit(a), b);
     }
-    if (b.kind == Kind::kList && b.items.size() == 1 &&
-        a.kind != Kind::kList) {
+    if (b.kind == Kind::kList && b.items.size() == 1 && a.kind != Kind::kList) {
       return Compare(a, Inherit(b));
     }
     if (a.name != nullptr && b.name != nullptr) {
@@ -119,8 +128,8 @@ class Comparison {
     if (curve || x.op == Op::kTuple || y.op == Op::kTuple) {
       return CompareShapes(a, b);
     }
-    return No(absl::StrCat("gold gives ", Describe(x), ", the answer ",
-                           Describe(y)));
+    return No(
+        absl::StrCat("gold gives ", Describe(x), ", the answer ", Describe(y)));
   }
 
   static std::string_view BaseName(std::string_view name) {
@@ -154,21 +163,30 @@ class Comparison {
   AnswerVerdict CompareShapes(const Answer& a, const Answer& b) {
     if (a.kind == b.kind) {
       switch (a.kind) {
-        case Kind::kValue: return CompareValues(a, b);
-        case Kind::kList: return CompareLists(a, b);
-        case Kind::kTuple: return CompareTuples(a, b);
+        case Kind::kValue:
+          return CompareValues(a, b);
+        case Kind::kList:
+          return CompareLists(a, b);
+        case Kind::kTuple:
+          return CompareTuples(a, b);
         case Kind::kMatrix:
           if (a.columns != b.columns) return ValuesDiffer(a, b);
           return CompareInOrder(a, b);
-        case Kind::kRegion: return CompareRegions(a, b);
-        case Kind::kEquation: return CompareEquations(a, b);
-        case Kind::kInequality: return CompareInequalities(a, b);
-        case Kind::kCongruence: return CompareCongruences(a, b);
-        case Kind::kRatio: return CompareRatios(a, b);
+        case Kind::kRegion:
+          return CompareRegions(a, b);
+        case Kind::kEquation:
+          return CompareEquations(a, b);
+        case Kind::kInequality:
+          return CompareInequalities(a, b);
+        case Kind::kCongruence:
+          return CompareCongruences(a, b);
+        case Kind::kRatio:
+          return CompareRatios(a, b);
         case Kind::kText:
           return a.text == b.text ? Yes("both say \"" + a.text + "\"")
                                   : ValuesDiffer(a, b);
-        case Kind::kOther: break;
+        case Kind::kOther:
+          break;
       }
       if (a.from != nullptr && b.from != nullptr &&
           SameTree(*a.from, *b.from)) {
@@ -198,8 +216,8 @@ class Comparison {
 
   AnswerVerdict CompareInOrder(const Answer& a, const Answer& b) {
     if (a.items.size() != b.items.size()) {
-      return No(absl::StrCat("gold has ", a.items.size(),
-                             " parts, the answer ", b.items.size()));
+      return No(absl::StrCat("gold has ", a.items.size(), " parts, the answer ",
+                             b.items.size()));
     }
     for (size_t i = 0; i < a.items.size(); ++i) {
       const AnswerVerdict part = Compare(a.items[i], b.items[i]);
@@ -229,10 +247,9 @@ class Comparison {
     }
     for (size_t i = 0; i < b.items.size(); ++i) {
       if (met[i]) continue;
-      const bool repeated =
-          std::any_of(a.items.begin(), a.items.end(), [&](const Answer& item) {
-            return Compare(item, b.items[i]).equal;
-          });
+      const bool repeated = std::any_of(
+          a.items.begin(), a.items.end(),
+          [&](const Answer& item) { return Compare(item, b.items[i]).equal; });
       if (!repeated) {
         return No("gold lacks " + Describe(b.items[i]) + " of the answer");
       }
@@ -385,13 +402,13 @@ class Comparison {
     if (a.kind == Kind::kRatio && b.kind == Kind::kValue &&
         a.items.size() == 2 && a.items[0].kind == Kind::kValue &&
         a.items[1].kind == Kind::kValue) {
-      const bool same = comparer_.Equal(
-          a.items[0].expr, Multiply(b.expr, a.items[1].expr));
+      const bool same =
+          comparer_.Equal(a.items[0].expr, Multiply(b.expr, a.items[1].expr));
       return same ? Yes("both are " + Describe(b)) : KindsDiffer(a, b);
     }
     // Letters that spell a word: "odd" read as a product.
-    if (a.kind == Kind::kText && b.from != nullptr &&
-        b.kind == Kind::kValue && a.text == FoldWords(Describe(*b.from))) {
+    if (a.kind == Kind::kText && b.from != nullptr && b.kind == Kind::kValue &&
+        a.text == FoldWords(Describe(*b.from))) {
       return Yes("both say \"" + a.text + "\"");
     }
     return std::nullopt;
@@ -406,9 +423,12 @@ class Comparison {
 
 std::string Describe(const Answer& answer) {
   switch (answer.kind) {
-    case Kind::kText: return "\"" + answer.text.substr(0, 60) + "\"";
-    case Kind::kRegion: return Describe(answer.region);
-    default: break;
+    case Kind::kText:
+      return "\"" + answer.text.substr(0, 60) + "\"";
+    case Kind::kRegion:
+      return Describe(answer.region);
+    default:
+      break;
   }
   if (answer.from != nullptr) return Describe(*answer.from);
   if (answer.expr != nullptr) return Describe(*answer.expr);

@@ -55,8 +55,8 @@ struct Decimal {
 
 std::optional<Decimal> AsDecimal(const Node& e) {
   if (e.op == Op::kNumber && e.decimals >= 0) {
-    return Decimal{e.value, BigRational::PowerOfTen(-e.decimals),
-                   e.significant, e.decimals};
+    return Decimal{e.value, BigRational::PowerOfTen(-e.decimals), e.significant,
+                   e.decimals};
   }
   if (e.op == Op::kPercent) {
     auto inner = AsDecimal(*e.args[0]);
@@ -87,7 +87,8 @@ std::optional<Decimal> AsDecimal(const Node& e) {
 // either sign.
 BigRational SampleValue(const std::string& name, int point, bool signs) {
   uint64_t h = 1469598103934665603ULL + static_cast<uint64_t>(point) * 7919;
-  for (const char c : name) h = (h ^ static_cast<uint8_t>(c)) * 1099511628211ULL;
+  for (const char c : name)
+    h = (h ^ static_cast<uint8_t>(c)) * 1099511628211ULL;
   h ^= h >> 31;
   h *= 0x9e3779b97f4a7c15ULL;
   h ^= h >> 29;
@@ -124,8 +125,8 @@ AtPoint CompareAt(const Node& a, const Node& b, slong precision,
   acb_get_mag(error, difference.get());
   mag_mul_2exp_si(error, error, precision / 2);
   // A value of 0 itself must be small on its own.
-  const bool together = mag_cmp(error, size) < 0 ||
-                        mag_cmp_2exp_si(error, 0) < 0;
+  const bool together =
+      mag_cmp(error, size) < 0 || mag_cmp_2exp_si(error, 0) < 0;
   mag_clear(size);
   mag_clear(error);
   return together ? AtPoint::kTogether : AtPoint::kOpen;
@@ -272,18 +273,16 @@ ValueVerdict ValueComparer::CompareCores(const Expr& a, const Expr& b) {
     return {Sameness::kEqual, Both(a)};
   }
   const bool plain_numbers = a->op == Op::kNumber && b->op == Op::kNumber;
-  const Sameness form = plain_numbers ? Sameness::kDifferent
-                                      : forms_.Compare(*a, *b);
+  const Sameness form =
+      plain_numbers ? Sameness::kDifferent : forms_.Compare(*a, *b);
   if (form == Sameness::kEqual) return {form, Both(a)};
   if (Rounds(a, b) || Rounds(b, a)) {
-    return {Sameness::kEqual,
-            absl::StrCat(Describe(*a), " and ", Describe(*b),
-                         " agree to the digits shown")};
+    return {Sameness::kEqual, absl::StrCat(Describe(*a), " and ", Describe(*b),
+                                           " agree to the digits shown")};
   }
   if (WithinTolerance(a, b)) {
-    return {Sameness::kEqual,
-            absl::StrCat(Describe(*a), " and ", Describe(*b),
-                         " are within the tolerance")};
+    return {Sameness::kEqual, absl::StrCat(Describe(*a), " and ", Describe(*b),
+                                           " are within the tolerance")};
   }
   if (form == Sameness::kDifferent) return {form, Apart(a, b)};
   if (SameTree(*a, *b)) return {Sameness::kEqual, Both(a)};

@@ -13,8 +13,8 @@ namespace {
 // milliseconds (bench/datasets/grade_benchmark).
 struct Demand {
   int steps = 0;
-  int functions = 0;      // each a transcendental generator
-  int64_t degree = 1;     // product of the roots' orders
+  int functions = 0;   // each a transcendental generator
+  int64_t degree = 1;  // product of the roots' orders
 };
 constexpr int kMostSteps = 80;
 constexpr int kMostFunctions = 4;
@@ -26,14 +26,18 @@ bool Modest(const Node& e, Demand& demand) {
   if (++demand.steps > kMostSteps) return false;
   switch (e.op) {
     case Op::kNumber:
-    case Op::kBased: return e.value.bits() <= kMostBits;
+    case Op::kBased:
+      return e.value.bits() <= kMostBits;
     case Op::kPi:
     case Op::kE:
-    case Op::kImaginary: return true;
+    case Op::kImaginary:
+      return true;
     case Op::kAdd:
     case Op::kMultiply:
-    case Op::kPercent: break;
-    case Op::kQuantity: break;
+    case Op::kPercent:
+      break;
+    case Op::kQuantity:
+      break;
     case Op::kPower: {
       const Node& exponent = *e.args[1];
       if (exponent.op != Op::kNumber) {
@@ -49,8 +53,8 @@ bool Modest(const Node& e, Demand& demand) {
     }
     case Op::kFunction: {
       static constexpr std::string_view kKnown[] = {
-          "sin", "cos", "tan", "cot", "sec", "csc", "ln", "log", "arctan",
-          "arcsin", "arccos", "abs", "root"};
+          "sin", "cos",    "tan",    "cot",    "sec", "csc", "ln",
+          "log", "arctan", "arcsin", "arccos", "abs", "root"};
       if (std::find(std::begin(kKnown), std::end(kKnown), e.name) ==
           std::end(kKnown)) {
         return false;
@@ -68,14 +72,14 @@ bool Modest(const Node& e, Demand& demand) {
       }
       break;
     }
-    default: return false;
+    default:
+      return false;
   }
   if (demand.degree > kHighestDegree || demand.functions > kMostFunctions) {
     return false;
   }
-  return std::all_of(e.args.begin(), e.args.end(), [&](const Expr& arg) {
-    return Modest(*arg, demand);
-  });
+  return std::all_of(e.args.begin(), e.args.end(),
+                     [&](const Expr& arg) { return Modest(*arg, demand); });
 }
 
 class Context {
@@ -124,8 +128,8 @@ bool EvaluateFunction(const Node& e, Context& context, Value& out) {
   if (!Evaluate(*e.args[0], context, out)) return false;
   if (e.name == "root") {
     const int64_t n = e.args[1]->value.small_value();
-    const bool negative = n % 2 == 1 &&
-                          ca_check_is_negative_real(z, ctx) == T_TRUE;
+    const bool negative =
+        n % 2 == 1 && ca_check_is_negative_real(z, ctx) == T_TRUE;
     if (negative) ca_neg(z, z, ctx);
     BigRational power(1, n);
     ca_pow_fmpq(z, z, power.get(), ctx);
@@ -140,13 +144,20 @@ bool EvaluateFunction(const Node& e, Context& context, Value& out) {
     ca_div(z, z, base.get(), ctx);
     return true;
   }
-  if (e.name == "ln") ca_log(z, z, ctx);
-  else if (e.name == "abs") ca_abs(z, z, ctx);
-  else if (e.name == "arctan") ca_atan(z, z, ctx);
-  else if (e.name == "arcsin") ca_asin(z, z, ctx);
-  else if (e.name == "arccos") ca_acos(z, z, ctx);
-  else if (e.name == "tan") ca_tan(z, z, ctx);
-  else if (e.name == "cot") ca_cot(z, z, ctx);
+  if (e.name == "ln")
+    ca_log(z, z, ctx);
+  else if (e.name == "abs")
+    ca_abs(z, z, ctx);
+  else if (e.name == "arctan")
+    ca_atan(z, z, ctx);
+  else if (e.name == "arcsin")
+    ca_asin(z, z, ctx);
+  else if (e.name == "arccos")
+    ca_acos(z, z, ctx);
+  else if (e.name == "tan")
+    ca_tan(z, z, ctx);
+  else if (e.name == "cot")
+    ca_cot(z, z, ctx);
   else {
     const bool sine = e.name == "sin" || e.name == "csc";
     sine ? ca_sin(z, z, ctx) : ca_cos(z, z, ctx);
@@ -160,13 +171,19 @@ bool Evaluate(const Node& e, Context& context, Value& out) {
   ca_struct* const z = out.get();
   switch (e.op) {
     case Op::kNumber:
-    case Op::kBased: ca_set_fmpq(z, e.value.get(), ctx); return true;
-    case Op::kPi: ca_pi(z, ctx); return true;
+    case Op::kBased:
+      ca_set_fmpq(z, e.value.get(), ctx);
+      return true;
+    case Op::kPi:
+      ca_pi(z, ctx);
+      return true;
     case Op::kE:
       ca_one(z, ctx);
       ca_exp(z, z, ctx);
       return true;
-    case Op::kImaginary: ca_i(z, ctx); return true;
+    case Op::kImaginary:
+      ca_i(z, ctx);
+      return true;
     case Op::kAdd:
     case Op::kMultiply:
       if (!Evaluate(*e.args[0], context, out)) return false;
@@ -190,7 +207,8 @@ bool Evaluate(const Node& e, Context& context, Value& out) {
       ca_pow(z, z, power.get(), ctx);
       return true;
     }
-    case Op::kFunction: return EvaluateFunction(e, context, out);
+    case Op::kFunction:
+      return EvaluateFunction(e, context, out);
     case Op::kPercent:
       if (!Evaluate(*e.args[0], context, out)) return false;
       ca_div_ui(z, z, 100, ctx);
@@ -204,7 +222,8 @@ bool Evaluate(const Node& e, Context& context, Value& out) {
       ca_div_ui(z, z, 180, ctx);
       return true;
     }
-    default: return false;
+    default:
+      return false;
   }
 }
 
@@ -219,9 +238,12 @@ Sameness ExactlyEqual(const Node& a, const Node& b) {
     return Sameness::kUnknown;
   }
   switch (ca_check_equal(left.get(), right.get(), context.get())) {
-    case T_TRUE: return Sameness::kEqual;
-    case T_FALSE: return Sameness::kDifferent;
-    default: return Sameness::kUnknown;
+    case T_TRUE:
+      return Sameness::kEqual;
+    case T_FALSE:
+      return Sameness::kDifferent;
+    default:
+      return Sameness::kUnknown;
   }
 }
 

@@ -29,21 +29,36 @@ void CollectSymbols(const Node& e, std::vector<std::string>& bound,
 
 const char* Spelling(Op op) {
   switch (op) {
-    case Op::kPi: return "pi";
-    case Op::kE: return "e";
-    case Op::kImaginary: return "i";
-    case Op::kInfinity: return "infinity";
-    case Op::kSum: return "sum";
-    case Op::kProduct: return "product";
-    case Op::kIntegral: return "integral";
-    case Op::kDerivative: return "derivative";
-    case Op::kLimit: return "limit";
-    case Op::kMatrix: return "matrix";
-    case Op::kCases: return "cases";
-    case Op::kUnion: return "union";
-    case Op::kIntersection: return "intersection";
-    case Op::kWithout: return "difference";
-    default: return "";
+    case Op::kPi:
+      return "pi";
+    case Op::kE:
+      return "e";
+    case Op::kImaginary:
+      return "i";
+    case Op::kInfinity:
+      return "infinity";
+    case Op::kSum:
+      return "sum";
+    case Op::kProduct:
+      return "product";
+    case Op::kIntegral:
+      return "integral";
+    case Op::kDerivative:
+      return "derivative";
+    case Op::kLimit:
+      return "limit";
+    case Op::kMatrix:
+      return "matrix";
+    case Op::kCases:
+      return "cases";
+    case Op::kUnion:
+      return "union";
+    case Op::kIntersection:
+      return "intersection";
+    case Op::kWithout:
+      return "difference";
+    default:
+      return "";
   }
 }
 
@@ -61,8 +76,8 @@ void WriteArgs(const Node& e, std::string_view between, std::string& out) {
 
 void WriteOperand(const Node& e, std::string& out) {
   const bool simple =
-      e.args.empty() && (e.op != Op::kNumber ||
-                         (e.value.integer() && e.value.sign() >= 0));
+      e.args.empty() &&
+      (e.op != Op::kNumber || (e.value.integer() && e.value.sign() >= 0));
   if (simple || e.op == Op::kFunction || e.op == Op::kApply ||
       e.op == Op::kPower) {
     return Write(e, out);
@@ -125,13 +140,26 @@ void Write(const Node& e, std::string& out) {
       }
       return;
     case Op::kSymbol:
-    case Op::kNumberSet: out += e.name; return;
-    case Op::kText: absl::StrAppend(&out, "\"", e.name, "\""); return;
-    case Op::kAdd: return WriteArgs(e, " + ", out);
-    case Op::kMultiply: return WriteProduct(e, out);
-    case Op::kPower: return WritePower(e, out);
-    case Op::kPercent: Write(*e.args[0], out); out += "%"; return;
-    case Op::kBased: Write(*e.args[0], out); out += "_" + e.name; return;
+    case Op::kNumberSet:
+      out += e.name;
+      return;
+    case Op::kText:
+      absl::StrAppend(&out, "\"", e.name, "\"");
+      return;
+    case Op::kAdd:
+      return WriteArgs(e, " + ", out);
+    case Op::kMultiply:
+      return WriteProduct(e, out);
+    case Op::kPower:
+      return WritePower(e, out);
+    case Op::kPercent:
+      Write(*e.args[0], out);
+      out += "%";
+      return;
+    case Op::kBased:
+      Write(*e.args[0], out);
+      out += "_" + e.name;
+      return;
     case Op::kQuantity:
       Write(*e.args[0], out);
       absl::StrAppend(&out, " ", e.name);
@@ -150,10 +178,17 @@ void Write(const Node& e, std::string& out) {
       WriteArgs(e, ", ", out);
       out += e.closed_high ? "]" : ")";
       return;
-    case Op::kSet: out += "{"; WriteArgs(e, ", ", out); out += "}"; return;
-    case Op::kList: return WriteArgs(e, ", ", out);
-    case Op::kRatio: return WriteArgs(e, " : ", out);
-    case Op::kCongruence: return WriteArgs(e, " mod ", out);
+    case Op::kSet:
+      out += "{";
+      WriteArgs(e, ", ", out);
+      out += "}";
+      return;
+    case Op::kList:
+      return WriteArgs(e, ", ", out);
+    case Op::kRatio:
+      return WriteArgs(e, " : ", out);
+    case Op::kCongruence:
+      return WriteArgs(e, " mod ", out);
     default:
       absl::StrAppend(&out, e.name, Spelling(e.op));
       if (e.args.empty()) return;
@@ -201,9 +236,7 @@ Expr Number(BigRational value) {
   return node;
 }
 
-Expr Symbol(std::string name) {
-  return Make(Op::kSymbol, {}, std::move(name));
-}
+Expr Symbol(std::string name) { return Make(Op::kSymbol, {}, std::move(name)); }
 
 Expr Add(Expr a, Expr b) {
   return Make(Op::kAdd, {std::move(a), std::move(b)});
@@ -296,8 +329,7 @@ bool SameTree(const Node& a, const Node& b) {
   if (&a == &b) return true;
   return a.op == b.op && a.name == b.name && a.value == b.value &&
          a.closed_low == b.closed_low && a.closed_high == b.closed_high &&
-         a.columns == b.columns && a.relations == b.relations &&
-         SameArgs(a, b);
+         a.columns == b.columns && a.relations == b.relations && SameArgs(a, b);
 }
 
 std::string Describe(const Node& e) {

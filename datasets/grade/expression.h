@@ -24,32 +24,32 @@ using Expr = std::shared_ptr<const Node>;
 
 enum class Op : uint8_t {
   // Values.
-  kNumber,     // value
-  kSymbol,     // name
+  kNumber,  // value
+  kSymbol,  // name
   kPi,
   kE,
   kImaginary,
   kInfinity,
-  kAdd,        // args
-  kMultiply,   // args
-  kPower,      // base, exponent
-  kFunction,   // name, args: sin, log(x, base), root(x, n), factorial, ...
-  kApply,      // name, args: an unknown function, f(x)
-  kPlusMinus,  // args[0] with either sign; value is 1, or -1 for \mp
-  kSum,        // body, index, lower, upper
-  kProduct,    // body, index, lower, upper
-  kIntegral,   // body, variable[, lower, upper]
-  kDerivative, // body, variable
-  kLimit,      // body, variable, target
-  kPercent,    // args[0] hundredths
-  kQuantity,   // args[0] with the unit `name`
-  kBased,      // args[0]: digits read as decimal; value: what they are worth
+  kAdd,         // args
+  kMultiply,    // args
+  kPower,       // base, exponent
+  kFunction,    // name, args: sin, log(x, base), root(x, n), factorial, ...
+  kApply,       // name, args: an unknown function, f(x)
+  kPlusMinus,   // args[0] with either sign; value is 1, or -1 for \mp
+  kSum,         // body, index, lower, upper
+  kProduct,     // body, index, lower, upper
+  kIntegral,    // body, variable[, lower, upper]
+  kDerivative,  // body, variable
+  kLimit,       // body, variable, target
+  kPercent,     // args[0] hundredths
+  kQuantity,    // args[0] with the unit `name`
+  kBased,       // args[0]: digits read as decimal; value: what they are worth
   // Shapes.
-  kTuple,       // args, ordered
-  kList,        // args as "1, 2 and 3"; name: "," "and" "or"
-  kSet,         // args in braces
-  kInterval,    // lower, upper; closed_low, closed_high
-  kUnion,       // args
+  kTuple,     // args, ordered
+  kList,      // args as "1, 2 and 3"; name: "," "and" "or"
+  kSet,       // args in braces
+  kInterval,  // lower, upper; closed_low, closed_high
+  kUnion,     // args
   kIntersection,
   kWithout,     // args[0] less args[1]
   kNumberSet,   // name: R Q Z N C

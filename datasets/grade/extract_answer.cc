@@ -117,8 +117,8 @@ std::vector<Span> Formulas(std::string_view text) {
 bool Joins(std::string_view between, size_t longest) {
   if (between.size() > longest) return false;
   const std::string words = FoldWords(between);
-  const bool listed = words.find("and") != std::string::npos ||
-                      between.find(',') != kNone;
+  const bool listed =
+      words.find("and") != std::string::npos || between.find(',') != kNone;
   return between.find("\n\n") == kNone && between.find(". ") == kNone &&
          between.find(".\n") == kNone &&
          (listed || between.find('=') == kNone) &&
@@ -127,8 +127,7 @@ bool Joins(std::string_view between, size_t longest) {
 
 bool JoinsFormulas(std::string_view between) {
   const std::string words = FoldWords(between);
-  return words.empty() ? between.size() <= 3 &&
-                             between.find('.') == kNone
+  return words.empty() ? between.size() <= 3 && between.find('.') == kNone
                        : words == "and" || words == "or";
 }
 
@@ -137,10 +136,9 @@ template <typename JoinRule>
 std::string LastGroup(std::string_view text, const std::vector<Span>& spans,
                       JoinRule joins) {
   size_t first = spans.size() - 1;
-  while (first > 0 && joins(text.substr(
-                          spans[first - 1].outer_end,
-                          spans[first].outer_start -
-                              spans[first - 1].outer_end))) {
+  while (first > 0 && joins(text.substr(spans[first - 1].outer_end,
+                                        spans[first].outer_start -
+                                            spans[first - 1].outer_end))) {
     --first;
   }
   std::string out;
@@ -170,8 +168,8 @@ std::string FormulaGroup(std::string_view text,
 }
 
 // The last place of any of the marks, at the start of a word.
-size_t LastOf(std::string_view lower, std::initializer_list<std::string_view>
-                                          marks, size_t* length) {
+size_t LastOf(std::string_view lower,
+              std::initializer_list<std::string_view> marks, size_t* length) {
   size_t best = kNone;
   for (const std::string_view mark : marks) {
     size_t at = lower.rfind(mark);
@@ -185,9 +183,9 @@ size_t LastOf(std::string_view lower, std::initializer_list<std::string_view>
 // What a phrase such as "final answer is" introduces.
 std::string AfterPhrase(std::string_view text) {
   const auto skip = [&text] {
-    while (!text.empty() && (Blank(text[0]) || text[0] == ':' ||
-                             text[0] == '*' || text[0] == '#' ||
-                             text[0] == '=')) {
+    while (!text.empty() &&
+           (Blank(text[0]) || text[0] == ':' || text[0] == '*' ||
+            text[0] == '#' || text[0] == '=')) {
       text.remove_prefix(1);
     }
   };
@@ -230,9 +228,9 @@ std::string AfterPhrase(std::string_view text) {
   // The first group of formulas is the answer, what follows explains it.
   size_t last = 0;
   while (last + 1 < inside.size() &&
-         JoinsFormulas(text.substr(inside[last].outer_end,
-                                   inside[last + 1].outer_start -
-                                       inside[last].outer_end))) {
+         JoinsFormulas(text.substr(
+             inside[last].outer_end,
+             inside[last + 1].outer_start - inside[last].outer_end))) {
     ++last;
   }
   const std::string before = FoldWords(text.substr(0, inside[0].outer_start));
@@ -268,8 +266,8 @@ std::string StripDelimiters(std::string_view text) {
     const auto strip = [&text](std::string_view open, std::string_view close) {
       if (text.size() >= open.size() + close.size() + 1 &&
           text.starts_with(open) && text.ends_with(close)) {
-        text = text.substr(open.size(),
-                           text.size() - open.size() - close.size());
+        text =
+            text.substr(open.size(), text.size() - open.size() - close.size());
       }
     };
     if (text.ends_with(".") && !text.ends_with("..")) text.remove_suffix(1);
@@ -291,14 +289,13 @@ std::string StripDelimiters(std::string_view text) {
   }
   std::string out(text);
   // "$12$ and $13$" inside a box: formulas in text.
-  const auto dollars = std::count(out.begin(), out.end(), '$') -
-                       [&out] {
-                         size_t n = 0;
-                         for (size_t i = 1; i < out.size(); ++i) {
-                           n += out[i] == '$' && out[i - 1] == '\\';
-                         }
-                         return static_cast<std::ptrdiff_t>(n);
-                       }();
+  const auto dollars = std::count(out.begin(), out.end(), '$') - [&out] {
+    size_t n = 0;
+    for (size_t i = 1; i < out.size(); ++i) {
+      n += out[i] == '$' && out[i - 1] == '\\';
+    }
+    return static_cast<std::ptrdiff_t>(n);
+  }();
   if (dollars >= 2) {
     std::string plain;
     for (size_t i = 0; i < out.size(); ++i) {
@@ -322,9 +319,9 @@ std::optional<std::string> LastNumberOf(std::string_view text) {
     size_t start = end;
     while (start > 0) {
       const char c = text[start - 1];
-      const bool joint =
-          (c == '.' || c == ',' || c == '/') && start >= 2 &&
-          Digit(text[start - 2]) && start < text.size() && Digit(text[start]);
+      const bool joint = (c == '.' || c == ',' || c == '/') && start >= 2 &&
+                         Digit(text[start - 2]) && start < text.size() &&
+                         Digit(text[start]);
       if (!Digit(c) && !joint) break;
       --start;
     }
@@ -372,9 +369,8 @@ Extracted ExtractAnswer(std::string_view response) {
   }
   if (!boxes.empty() && (phrase == kNone || boxes.back().start > phrase)) {
     const std::string joined =
-        LastGroup(text, boxes, [](std::string_view between) {
-          return Joins(between, 40);
-        });
+        LastGroup(text, boxes,
+                  [](std::string_view between) { return Joins(between, 40); });
     // "\boxed{28}$ pct"
     std::string_view behind = text.substr(boxes.back().outer_end);
     while (!behind.empty() && (Blank(behind[0]) || behind[0] == '$' ||

@@ -47,7 +47,8 @@ Expr WrittenOut(const Node& e) {
     return nullptr;
   }
   if (high - low >= kMostTerms ||
-      LargerThan(*body, kMostNodes / static_cast<int>(std::max<int64_t>(high - low, 1)))) {
+      LargerThan(*body, kMostNodes / static_cast<int>(
+                                         std::max<int64_t>(high - low, 1)))) {
     return nullptr;
   }
   std::vector<Expr> terms{Number(sum ? 0 : 1)};

@@ -5,18 +5,11 @@
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
+#include "datasets/grade/clean_text.h"
+#include "datasets/grade/grade_answer.h"
 
 namespace espalier {
 namespace {
-
-std::string_view Trim(std::string_view text) {
-  const auto blank = [](char c) {
-    return std::isspace(static_cast<unsigned char>(c)) != 0;
-  };
-  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
-  return text;
-}
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
@@ -61,15 +54,15 @@ std::optional<Rational> ParseDecimal(std::string_view text) {
 }  // namespace
 
 std::optional<Rational> ParseNumber(std::string_view text) {
-  text = Trim(text);
+  text = TrimBlanks(text);
   if (!text.empty() && text.back() == '.') text.remove_suffix(1);
   if (!text.empty() && text.back() == '%') text.remove_suffix(1);
-  text = Trim(text);
+  text = TrimBlanks(text);
   if (!text.empty() && text.front() == '$') text.remove_prefix(1);
   const size_t slash = text.find('/');
   if (slash == std::string_view::npos) return ParseDecimal(text);
-  const auto a = ParseDecimal(Trim(text.substr(0, slash)));
-  const auto b = ParseDecimal(Trim(text.substr(slash + 1)));
+  const auto a = ParseDecimal(TrimBlanks(text.substr(0, slash)));
+  const auto b = ParseDecimal(TrimBlanks(text.substr(slash + 1)));
   if (!a || !b || b->num == 0) return std::nullopt;
   const __int128 num = static_cast<__int128>(a->num) * b->den;
   const __int128 den = static_cast<__int128>(a->den) * b->num;
@@ -87,19 +80,32 @@ std::string CanonicalAnswer(std::string_view text) {
     if (number->den == 1) return absl::StrCat(number->num);
     return absl::StrCat(number->num, "/", number->den);
   }
+  // In formulas and for single letters case counts: \Delta, choice C.
+  bool words = text.find_first_of("\\^_") == std::string_view::npos;
+  bool run = false;
+  for (size_t i = 1; i < text.size(); ++i) {
+    run |= std::isalpha(static_cast<unsigned char>(text[i])) != 0 &&
+           std::isalpha(static_cast<unsigned char>(text[i - 1])) != 0;
+  }
+  words &= run;
   std::string folded;
-  for (const char c : Trim(text)) {
+  for (const char c : TrimBlanks(text)) {
     if (std::isspace(static_cast<unsigned char>(c)) != 0) {
       if (!folded.empty() && folded.back() != ' ') folded += ' ';
     } else {
-      folded += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+      folded +=
+          words ? static_cast<char>(std::tolower(static_cast<unsigned char>(c)))
+                : c;
     }
   }
   return folded;
 }
 
 bool SameAnswerText(std::string_view a, std::string_view b) {
-  return CanonicalAnswer(a) == CanonicalAnswer(b);
+  if (CanonicalAnswer(a) == CanonicalAnswer(b)) return true;
+  GradePolicy policy;
+  policy.extract = false;
+  return GradeAnswer(a, b, policy).equal;
 }
 
 }  // namespace espalier

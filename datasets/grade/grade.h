@@ -1,11 +1,12 @@
-// When two answers are the same: exact comparison of numbers as people write
-// them, and of texts.
+// Answers as programs store and count them: numbers as people write them, one
+// text for the usual spellings, and whether two answers are the same.
 //
-//   SameAnswerText("1,200", "$1200.00")   // true
-//   SameAnswerText("1/2", "0.5")          // true
-//   SameAnswerText("50%", "0.5")          // false: percent signs are dropped
+//   SameAnswerText("1,200", "$1200.00")         // true
+//   SameAnswerText("\\frac{1}{2}", "0.5")       // true
+//   CanonicalAnswer("$1,200.00")                // "1200"
 //
-// Stateless: thread-safe.
+// SameAnswerText is GradeAnswer (grade_answer.h) on texts that are answers and
+// no responses, under the default policy. Stateless: thread-safe.
 #ifndef ESPALIER_DATASETS_GRADE_GRADE_H_
 #define ESPALIER_DATASETS_GRADE_GRADE_H_
 
@@ -29,10 +30,11 @@ struct Rational {
 // bits do not hold it.
 std::optional<Rational> ParseNumber(std::string_view text);
 
-// Equal numbers, or equal texts but for case and white space.
 bool SameAnswerText(std::string_view a, std::string_view b);
 
-// One text for all spellings that SameAnswerText holds equal.
+// One text for the usual spellings of a number, and for words but for case and
+// white space. Equal texts are the same answer; the same answer may still have
+// two texts ("x+1" and "1+x").
 std::string CanonicalAnswer(std::string_view text);
 
 }  // namespace espalier

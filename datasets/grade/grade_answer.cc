@@ -18,9 +18,9 @@ using Kind = Answer::Kind;
 
 // The ways in which one text may be read; "1,22" is a pair and a decimal.
 struct Readings {
-  std::string text;    // what was read
-  std::string error;   // why it is no mathematics; empty where it is
-  char choice = 0;     // the letter of a multiple choice
+  std::string text;   // what was read
+  std::string error;  // why it is no mathematics; empty where it is
+  char choice = 0;    // the letter of a multiple choice
   bool choice_only = false;
   std::vector<Answer> answers;
 };
@@ -57,8 +57,8 @@ char ReadChoice(std::string_view text, std::string* content) {
   std::replace(plain.begin(), plain.end(), '}', ' ');
   std::string_view rest = TrimBlanks(plain);
   bool named = false;
-  for (const std::string_view word : {"option ", "choice ", "Option ",
-                                      "Choice "}) {
+  for (const std::string_view word :
+       {"option ", "choice ", "Option ", "Choice "}) {
     if (!rest.starts_with(word)) continue;
     rest = TrimBlanks(rest.substr(word.size()));
     named = true;
@@ -99,9 +99,10 @@ char ReadChoice(std::string_view text, std::string* content) {
 // A number in words up to twenty; -1 for others.
 int NumberWord(std::string_view word) {
   static constexpr std::array<std::string_view, 21> kWords = {
-      "zero", "one", "two", "three", "four", "five", "six", "seven", "eight",
-      "nine", "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen",
-      "sixteen", "seventeen", "eighteen", "nineteen", "twenty"};
+      "zero",     "one",      "two",      "three",   "four",    "five",
+      "six",      "seven",    "eight",    "nine",    "ten",     "eleven",
+      "twelve",   "thirteen", "fourteen", "fifteen", "sixteen", "seventeen",
+      "eighteen", "nineteen", "twenty"};
   const auto found = std::find(kWords.begin(), kWords.end(), word);
   return found == kWords.end() ? -1 : static_cast<int>(found - kWords.begin());
 }
@@ -136,7 +137,8 @@ bool IsTime(std::string_view text) {
   }
   if (!Digit(text[colon + 1]) || !Digit(text[colon + 2])) return false;
   const std::string half = FoldWords(text.substr(colon + 3));
-  return half == "am" || half == "pm" || (half.empty() && text[colon + 1] == '0');
+  return half == "am" || half == "pm" ||
+         (half.empty() && text[colon + 1] == '0');
 }
 
 // "5000 m" in plain text: a letter behind a blank may be a unit.
@@ -233,14 +235,13 @@ class Grader {
   GradeVerdict Compare(const Readings& gold, const Readings& answer) {
     if (gold.choice != 0 && answer.choice != 0) {
       if (gold.choice != answer.choice) {
-        return {false, absl::StrCat("gold is choice ",
-                                    std::string(1, gold.choice),
-                                    ", the answer ",
-                                    std::string(1, answer.choice))};
+        return {false,
+                absl::StrCat("gold is choice ", std::string(1, gold.choice),
+                             ", the answer ", std::string(1, answer.choice))};
       }
       if (gold.choice_only || answer.choice_only) {
-        return {true, absl::StrCat("both are choice ",
-                                   std::string(1, gold.choice))};
+        return {true,
+                absl::StrCat("both are choice ", std::string(1, gold.choice))};
       }
     }
     std::string first;
@@ -303,8 +304,7 @@ GradeVerdict GradeAnswer(std::string_view gold, std::string_view answer,
   if (a.text == b.text ||
       (a.text.size() < 2 * kLongestMath && b.text.size() < 2 * kLongestMath &&
        Squeeze(a.text) == Squeeze(b.text))) {
-    return {true, absl::StrCat("both are written ",
-                               a.text.substr(0, 60))};
+    return {true, absl::StrCat("both are written ", a.text.substr(0, 60))};
   }
   return grader.Compare(a, b);
 }

@@ -17,7 +17,8 @@ constexpr size_t kMostItems = 400;
 bool IsName(const Node& e) {
   switch (e.op) {
     case Op::kSymbol:
-    case Op::kApply: return true;
+    case Op::kApply:
+      return true;
     case Op::kMultiply:
     case Op::kRatio:
     case Op::kTuple:
@@ -29,12 +30,17 @@ bool IsName(const Node& e) {
       return IsName(*e.args[0]) && e.args[1]->op == Op::kNumber &&
              e.args[1]->value == BigRational(-1);
     // A segment's or an angle's measure.
-    case Op::kQuantity: return IsName(*e.args[0]);
+    case Op::kQuantity:
+      return IsName(*e.args[0]);
     case Op::kE:
-    case Op::kImaginary: return false;
-    case Op::kFunction: return e.name == "abs" && IsName(*e.args[0]);
-    case Op::kText: return true;
-    default: return false;
+    case Op::kImaginary:
+      return false;
+    case Op::kFunction:
+      return e.name == "abs" && IsName(*e.args[0]);
+    case Op::kText:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -108,14 +114,17 @@ class Interpreter {
       return out;
     }
     switch (e->op) {
-      case Op::kTuple: return ReadTuple(e);
-      case Op::kList: return ReadList(*e);
+      case Op::kTuple:
+        return ReadTuple(e);
+      case Op::kList:
+        return ReadList(*e);
       case Op::kSet: {
         Answer out = ReadItems(e->args);
         out.braces = true;
         return out;
       }
-      case Op::kMatrix: return ReadMatrix(e);
+      case Op::kMatrix:
+        return ReadMatrix(e);
       case Op::kCases: {
         Answer out = ReadItems(e->args);
         return out;
@@ -124,8 +133,10 @@ class Interpreter {
       case Op::kUnion:
       case Op::kIntersection:
       case Op::kWithout:
-      case Op::kNumberSet: return ReadRegion(e);
-      case Op::kRelation: return ReadRelation(*e);
+      case Op::kNumberSet:
+        return ReadRegion(e);
+      case Op::kRelation:
+        return ReadRelation(*e);
       case Op::kCongruence: {
         Answer out;
         out.kind = Kind::kCongruence;
@@ -138,8 +149,10 @@ class Interpreter {
         out.kind = Kind::kRatio;
         return out;
       }
-      case Op::kText: return TextAnswer(FoldWords(e->name));
-      default: return Other();
+      case Op::kText:
+        return TextAnswer(FoldWords(e->name));
+      default:
+        return Other();
     }
   }
 
@@ -196,8 +209,8 @@ class Interpreter {
     if (args.size() == 1) return Read(args[0]);
     Answer out = ReadItems(args);
     // "x < 1 or x > 3"; "x > 1 and x < 3".
-    const bool regions = std::all_of(
-        out.items.begin(), out.items.end(), [](const Answer& item) {
+    const bool regions =
+        std::all_of(out.items.begin(), out.items.end(), [](const Answer& item) {
           return item.kind == Kind::kRegion && item.from->op == Op::kRelation;
         });
     if (!regions) {
@@ -354,8 +367,7 @@ class Interpreter {
     const std::vector<std::string> symbols = FreeSymbols(*f);
     if (symbols.size() != 1 || Contains(*f, Op::kApply)) return std::nullopt;
     const Expr at0 = Substitute(f, symbols[0], Number(0));
-    const Expr slope =
-        Add(Substitute(f, symbols[0], Number(1)), Negate(at0));
+    const Expr slope = Add(Substitute(f, symbols[0], Number(1)), Negate(at0));
     const auto sign = comparer_.Order(slope, Number(0));
     if (!sign || *sign == 0 ||
         !comparer_.Equal(f, Add(Multiply(slope, Symbol(symbols[0])), at0))) {
@@ -394,12 +406,12 @@ class Interpreter {
       }
     }
     // A chain: its sides from the least to the greatest, as a tuple.
-    const bool down = std::all_of(
-        e.relations.begin(), e.relations.end(),
-        [](const std::string& r) { return r == ">" || r == ">="; });
-    const bool up = std::all_of(
-        e.relations.begin(), e.relations.end(),
-        [](const std::string& r) { return r == "<" || r == "<="; });
+    const bool down =
+        std::all_of(e.relations.begin(), e.relations.end(),
+                    [](const std::string& r) { return r == ">" || r == ">="; });
+    const bool up =
+        std::all_of(e.relations.begin(), e.relations.end(),
+                    [](const std::string& r) { return r == "<" || r == "<="; });
     if (!down && !up) return Other();
     out = ReadItems(e.args);
     out.kind = Kind::kTuple;
@@ -422,13 +434,21 @@ class Interpreter {
 Answer TextAnswer(std::string folded) {
   Answer out;
   out.kind = Kind::kText;
-  static constexpr std::string_view kNothing[] = {
-      "no solution", "no solutions", "no real solution", "no real solutions",
-      "empty set", "emptyset", "none", "there are no solutions",
-      "there is no solution", "no such x", "no real roots", "no real root"};
+  static constexpr std::string_view kNothing[] = {"no solution",
+                                                  "no solutions",
+                                                  "no real solution",
+                                                  "no real solutions",
+                                                  "empty set",
+                                                  "emptyset",
+                                                  "none",
+                                                  "there are no solutions",
+                                                  "there is no solution",
+                                                  "no such x",
+                                                  "no real roots",
+                                                  "no real root"};
   static constexpr std::string_view kReals[] = {
-      "all real numbers", "real numbers", "all reals", "all real x", "reals",
-      "all real numbers x"};
+      "all real numbers", "real numbers", "all reals",
+      "all real x",       "reals",        "all real numbers x"};
   for (const std::string_view nothing : kNothing) {
     if (folded != nothing) continue;
     out.kind = Kind::kList;

@@ -11,49 +11,61 @@ namespace espalier {
 namespace {
 
 bool Digit(char c) { return c >= '0' && c <= '9'; }
-bool Letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
+bool Letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 // Plain words that are commands.
 const std::unordered_map<std::string_view, std::string_view>& PlainCommands() {
   static const auto* const kWords =
       new std::unordered_map<std::string_view, std::string_view>{
-          {"and", "and"}, {"or", "or"}, {"And", "and"}, {"Or", "or"},
-          {"sqrt", "sqrt"}, {"cbrt", "cbrt"}, {"pi", "pi"}, {"Pi", "pi"},
-          {"infinity", "infty"}, {"Infinity", "infty"}, {"inf", "infty"},
-          {"infty", "infty"}, {"oo", "infty"}, {"sin", "sin"}, {"cos", "cos"},
-          {"tan", "tan"}, {"cot", "cot"}, {"sec", "sec"}, {"csc", "csc"},
-          {"arcsin", "arcsin"}, {"arccos", "arccos"}, {"arctan", "arctan"},
-          {"asin", "arcsin"}, {"acos", "arccos"}, {"atan", "arctan"},
-          {"sinh", "sinh"}, {"cosh", "cosh"}, {"tanh", "tanh"},
-          {"log", "log"}, {"ln", "ln"}, {"lg", "lg"}, {"exp", "exp"},
-          {"abs", "abs"}, {"floor", "floor"}, {"ceil", "ceil"},
-          {"min", "min"}, {"max", "max"}, {"gcd", "gcd"}, {"lcm", "lcm"},
-          {"mod", "mod"}, {"percent", "percent"}, {"pct", "percent"},
+          {"and", "and"},         {"or", "or"},
+          {"And", "and"},         {"Or", "or"},
+          {"sqrt", "sqrt"},       {"cbrt", "cbrt"},
+          {"pi", "pi"},           {"Pi", "pi"},
+          {"infinity", "infty"},  {"Infinity", "infty"},
+          {"inf", "infty"},       {"infty", "infty"},
+          {"oo", "infty"},        {"sin", "sin"},
+          {"cos", "cos"},         {"tan", "tan"},
+          {"cot", "cot"},         {"sec", "sec"},
+          {"csc", "csc"},         {"arcsin", "arcsin"},
+          {"arccos", "arccos"},   {"arctan", "arctan"},
+          {"asin", "arcsin"},     {"acos", "arccos"},
+          {"atan", "arctan"},     {"sinh", "sinh"},
+          {"cosh", "cosh"},       {"tanh", "tanh"},
+          {"log", "log"},         {"ln", "ln"},
+          {"lg", "lg"},           {"exp", "exp"},
+          {"abs", "abs"},         {"floor", "floor"},
+          {"ceil", "ceil"},       {"min", "min"},
+          {"max", "max"},         {"gcd", "gcd"},
+          {"lcm", "lcm"},         {"mod", "mod"},
+          {"percent", "percent"}, {"pct", "percent"},
           {"Percent", "percent"}, {"degrees", "degree"},
-          {"degree", "degree"}, {"cup", "cup"}, {"union", "cup"},
-          {"cap", "cap"}, {"intersect", "cap"}, {"theta", "theta"},
-          {"alpha", "alpha"}, {"beta", "beta"}, {"gamma", "gamma"},
-          {"delta", "delta"}, {"lambda", "lambda"}, {"sigma", "sigma"},
-          {"omega", "omega"}, {"phi", "phi"}, {"choose", "choose"},
-          {"factorial", "factorial"}, {"times", "times"}, {"arsinh", "arsinh"},
-          {"arcosh", "arcosh"}, {"artanh", "artanh"}, {"arccosh", "arcosh"},
-          {"arcsinh", "arsinh"}, {"arctanh", "artanh"}, {"arccot", "arccot"},
-          {"arcsec", "arcsec"}, {"arccsc", "arccsc"}, {"sgn", "sgn"}};
+          {"degree", "degree"},   {"cup", "cup"},
+          {"union", "cup"},       {"cap", "cap"},
+          {"intersect", "cap"},   {"theta", "theta"},
+          {"alpha", "alpha"},     {"beta", "beta"},
+          {"gamma", "gamma"},     {"delta", "delta"},
+          {"lambda", "lambda"},   {"sigma", "sigma"},
+          {"omega", "omega"},     {"phi", "phi"},
+          {"choose", "choose"},   {"factorial", "factorial"},
+          {"times", "times"},     {"arsinh", "arsinh"},
+          {"arcosh", "arcosh"},   {"artanh", "artanh"},
+          {"arccosh", "arcosh"},  {"arcsinh", "arsinh"},
+          {"arctanh", "artanh"},  {"arccot", "arccot"},
+          {"arcsec", "arcsec"},   {"arccsc", "arccsc"},
+          {"sgn", "sgn"}};
   return *kWords;
 }
 
 // Short words of the language, which are no products of letters.
 bool ShortWord(std::string_view word) {
   static const auto* const kWords = new std::unordered_set<std::string_view>{
-      "yes", "no", "odd", "red", "the", "not", "all", "is", "it", "of", "if",
-      "at", "on", "to", "one", "two", "six", "ten", "any", "for", "are", "be",
-      "Yes", "No", "Odd", "Red", "The", "Not", "All", "Is", "It", "If", "None",
-      "per", "was", "has", "can", "by", "as", "an", "so", "we", "YES", "NO",
-      "ways", "men", "boy", "cat", "dog", "Ann", "Bob", "Tom", "Sam", "Tim",
-      "Jan", "Feb", "Apr", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun",
-      "am", "pm", "AM", "PM", "DNE"};
+      "yes", "no",  "odd",  "red", "the",  "not", "all", "is",  "it",  "of",
+      "if",  "at",  "on",   "to",  "one",  "two", "six", "ten", "any", "for",
+      "are", "be",  "Yes",  "No",  "Odd",  "Red", "The", "Not", "All", "Is",
+      "It",  "If",  "None", "per", "was",  "has", "can", "by",  "as",  "an",
+      "so",  "we",  "YES",  "NO",  "ways", "men", "boy", "cat", "dog", "Ann",
+      "Bob", "Tom", "Sam",  "Tim", "Jan",  "Feb", "Apr", "Mon", "Tue", "Wed",
+      "Thu", "Fri", "Sat",  "Sun", "am",   "pm",  "AM",  "PM",  "DNE"};
   return kWords->contains(word);
 }
 
@@ -145,7 +157,8 @@ class Lexer {
       at_ = end + (mark.back() != ' ' ? 1 : 0);
       return;
     }
-    for (const std::string_view mark : {"...", "\\ldots", "\\dots", "\\cdots"}) {
+    for (const std::string_view mark :
+         {"...", "\\ldots", "\\dots", "\\cdots"}) {
       if (!Ahead(mark)) continue;
       // 0.333... repeats what it shows three times at its end.
       const size_t point = digits.find('.');
@@ -190,7 +203,7 @@ class Lexer {
         ReadDigits(digits);
       }
     } else if (Peek() == '.' && Three(1) && Peek(4) == ',' && Digit(Peek(5)) &&
-        !Three(5) && depth_ == 0) {
+               !Three(5) && depth_ == 0) {
       // 1.234,56 as in much of Europe.
       ++at_;
       ReadDigits(digits);
@@ -209,8 +222,8 @@ class Lexer {
       }
     }
     if ((Peek() == 'e' || Peek() == 'E') &&
-        (Digit(Peek(1)) || ((Peek(1) == '-' || Peek(1) == '+') &&
-                            Digit(Peek(2))))) {
+        (Digit(Peek(1)) ||
+         ((Peek(1) == '-' || Peek(1) == '+') && Digit(Peek(2))))) {
       size_t end = at_ + 2;
       while (end < text_.size() && Digit(text_[end])) ++end;
       if (end >= text_.size() || !Letter(text_[end])) {
@@ -395,8 +408,8 @@ class Lexer {
   }
 
   void ReadSign() {
-    for (const std::string_view sign :
-         {"...", "<=>", "==>", "<=", ">=", "!=", "==", "=>", "->", "**", "+/-"}) {
+    for (const std::string_view sign : {"...", "<=>", "==>", "<=", ">=", "!=",
+                                        "==", "=>", "->", "**", "+/-"}) {
       if (!Ahead(sign)) continue;
       at_ += sign.size();
       if (sign == "+/-") return Push(TokenKind::kCommand, "pm");

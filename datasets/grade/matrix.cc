@@ -39,9 +39,9 @@ std::optional<Matrix> Times(const Matrix& a, const Matrix& b) {
     for (int c = 0; c < b.columns; ++c) {
       std::vector<Expr> terms;
       for (int k = 0; k < a.columns; ++k) {
-        terms.push_back(Multiply(
-            a.cells[static_cast<size_t>(r * a.columns + k)],
-            b.cells[static_cast<size_t>(k * b.columns + c)]));
+        terms.push_back(
+            Multiply(a.cells[static_cast<size_t>(r * a.columns + k)],
+                     b.cells[static_cast<size_t>(k * b.columns + c)]));
       }
       out.cells.push_back(Make(Op::kAdd, std::move(terms)));
     }
@@ -64,8 +64,8 @@ Expr Determinant(const Matrix& m) {
         }
       }
     }
-    Expr term = Multiply(m.cells[static_cast<size_t>(skip)],
-                         Determinant(minor));
+    Expr term =
+        Multiply(m.cells[static_cast<size_t>(skip)], Determinant(minor));
     terms.push_back(skip % 2 == 0 ? term : Negate(term));
   }
   return Make(Op::kAdd, std::move(terms));

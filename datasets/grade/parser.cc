@@ -15,18 +15,47 @@ namespace {
 std::string_view RelationOf(const Token& token) {
   static constexpr struct {
     std::string_view spelling, relation;
-  } kRelations[] = {
-      {"=", "="}, {"==", "="}, {"<", "<"}, {">", ">"}, {"<=", "<="},
-      {">=", ">="}, {"!=", "!="}, {"le", "<="}, {"leq", "<="},
-      {"leqslant", "<="}, {"leqq", "<="}, {"ge", ">="}, {"geq", ">="},
-      {"geqslant", ">="}, {"geqq", ">="}, {"lt", "<"}, {"gt", ">"},
-      {"ne", "!="}, {"neq", "!="}, {"in", "in"}, {"notin", "notin"},
-      {"approx", "~"}, {"simeq", "~"}, {"sim", "~"}, {"cong", "~"},
-      {"equiv", "=="}, {"subset", "subset"}, {"subseteq", "subset"},
-      {"to", "->"}, {"rightarrow", "->"}, {"->", "->"}, {"mapsto", "->"}, {"longrightarrow", "->"},
-      {"implies", "=>"}, {"Rightarrow", "=>"}, {"=>", "=>"}, {"iff", "<=>"},
-      {"Leftrightarrow", "<=>"}, {"<=>", "<=>"}, {"perp", "perp"},
-      {"parallel", "parallel"}};
+  } kRelations[] = {{"=", "="},
+                    {"==", "="},
+                    {"<", "<"},
+                    {">", ">"},
+                    {"<=", "<="},
+                    {">=", ">="},
+                    {"!=", "!="},
+                    {"le", "<="},
+                    {"leq", "<="},
+                    {"leqslant", "<="},
+                    {"leqq", "<="},
+                    {"ge", ">="},
+                    {"geq", ">="},
+                    {"geqslant", ">="},
+                    {"geqq", ">="},
+                    {"lt", "<"},
+                    {"gt", ">"},
+                    {"ne", "!="},
+                    {"neq", "!="},
+                    {"in", "in"},
+                    {"notin", "notin"},
+                    {"approx", "~"},
+                    {"simeq", "~"},
+                    {"sim", "~"},
+                    {"cong", "~"},
+                    {"equiv", "=="},
+                    {"subset", "subset"},
+                    {"subseteq", "subset"},
+                    {"to", "->"},
+                    {"rightarrow", "->"},
+                    {"->", "->"},
+                    {"mapsto", "->"},
+                    {"longrightarrow", "->"},
+                    {"implies", "=>"},
+                    {"Rightarrow", "=>"},
+                    {"=>", "=>"},
+                    {"iff", "<=>"},
+                    {"Leftrightarrow", "<=>"},
+                    {"<=>", "<=>"},
+                    {"perp", "perp"},
+                    {"parallel", "parallel"}};
   if (token.kind != TokenKind::kSign && token.kind != TokenKind::kCommand) {
     return {};
   }
@@ -67,8 +96,7 @@ Expr Parser::ReadAnswer() {
 // Words up to the next joint: a text.
 Expr Parser::ReadWords() {
   std::string words;
-  while (Peek().kind == TokenKind::kText ||
-         Peek().kind == TokenKind::kLetter ||
+  while (Peek().kind == TokenKind::kText || Peek().kind == TokenKind::kLetter ||
          Peek().kind == TokenKind::kNumber) {
     if (!words.empty()) words += ' ';
     words += Take().text;
@@ -199,8 +227,7 @@ Expr Parser::ReadSetExpr() {
     }
     Expr right = ReadSum();
     if (right == nullptr) return nullptr;
-    if (op == Op::kUnion && left->op == Op::kUnion &&
-        left->args.size() < 100) {
+    if (op == Op::kUnion && left->op == Op::kUnion && left->args.size() < 100) {
       std::vector<Expr> args = left->args;
       args.push_back(std::move(right));
       left = Make(op, std::move(args));
@@ -260,29 +287,38 @@ Expr Parser::ReadTerm() { return ReadProduct(false); }
 bool Parser::StartsFactor() const {
   const Token& token = Peek();
   switch (token.kind) {
-    case TokenKind::kEnd: return false;
-    case TokenKind::kNumber: return true;
+    case TokenKind::kEnd:
+      return false;
+    case TokenKind::kNumber:
+      return true;
     case TokenKind::kLetter:
       return !(in_integral_ && token.text == "d" &&
                (Peek(1).kind == TokenKind::kLetter ||
                 Peek(1).kind == TokenKind::kCommand));
-    case TokenKind::kText: return false;
+    case TokenKind::kText:
+      return false;
     case TokenKind::kSign:
       if (token.text == "|") return bars_ == 0;
       if (token.text == "(") {
         return !IsCommand("mod", 1) && !IsCommand("bmod", 1);
       }
       return token.text == "[" || token.text == "{";
-    case TokenKind::kCommand: break;
+    case TokenKind::kCommand:
+      break;
   }
   static constexpr std::string_view kNot[] = {
-      "and", "or", "cup", "cap", "setminus", "backslash", "smallsetminus",
-      "times", "cdot", "ast", "div", "pm", "mp", "mod", "bmod", "pmod", "to",
-      "rfloor", "rceil", "rangle", "rbrace", "rvert", "rVert", "rbrack",
-      "end", "mid", "colon", "percent", "choose", "over", "circ", "degree",
-      "prime", "land", "lor", "wedge", "vee", "star", "bigcup", "bigcap",
-      "factorial", "euro", "pounds", "yen", "cents", "rupee", "textdegree",
-      "vert"};
+      "and",       "or",        "cup",           "cap",
+      "setminus",  "backslash", "smallsetminus", "times",
+      "cdot",      "ast",       "div",           "pm",
+      "mp",        "mod",       "bmod",          "pmod",
+      "to",        "rfloor",    "rceil",         "rangle",
+      "rbrace",    "rvert",     "rVert",         "rbrack",
+      "end",       "mid",       "colon",         "percent",
+      "choose",    "over",      "circ",          "degree",
+      "prime",     "land",      "lor",           "wedge",
+      "vee",       "star",      "bigcup",        "bigcap",
+      "factorial", "euro",      "pounds",        "yen",
+      "cents",     "rupee",     "textdegree",    "vert"};
   if (!RelationOf(token).empty()) return false;
   // "5 \$": a currency's sign behind its number.
   if (token.text == "dollar") return Peek(1).kind == TokenKind::kNumber;
@@ -336,8 +372,7 @@ bool Parser::ReadOperator(std::string& op) {
     op = "*";
     return true;
   }
-  if (IsLetter("x") && at_ > 0 &&
-      tokens_[at_ - 1].kind == TokenKind::kNumber &&
+  if (IsLetter("x") && at_ > 0 && tokens_[at_ - 1].kind == TokenKind::kNumber &&
       Peek(1).kind == TokenKind::kNumber && Peek(1).text == "10" &&
       IsSign("^", 2)) {
     // 3 x 10^5.
@@ -370,9 +405,9 @@ Expr Parser::ReadProduct(bool of_function) {
   };
   const auto function = [this] {
     static constexpr std::string_view kFunctions[] = {
-        "sin", "cos", "tan", "cot", "sec", "csc", "log", "ln", "lg", "exp",
-        "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh", "lim", "sum",
-        "int", "prod"};
+        "sin",  "cos",  "tan", "cot",    "sec",    "csc",    "log",
+        "ln",   "lg",   "exp", "arcsin", "arccos", "arctan", "sinh",
+        "cosh", "tanh", "lim", "sum",    "int",    "prod"};
     return Peek().kind == TokenKind::kCommand &&
            std::find(std::begin(kFunctions), std::end(kFunctions),
                      Peek().text) != std::end(kFunctions);
@@ -420,9 +455,8 @@ Expr Parser::ReadProduct(bool of_function) {
 absl::StatusOr<Expr> ParseMath(std::string_view text,
                                const LexOptions& options) {
   if (text.size() > kLongestMath) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("expected at most ", kLongestMath, " bytes, found ",
-                     text.size()));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "expected at most ", kLongestMath, " bytes, found ", text.size()));
   }
   const std::string clean = CleanMath(text);
   std::vector<Token> tokens = Lex(clean, options);

@@ -9,8 +9,8 @@ namespace espalier {
 namespace {
 
 bool IsDigits(std::string_view text) {
-  return !text.empty() && text.find_first_not_of("0123456789") ==
-                              std::string_view::npos;
+  return !text.empty() &&
+         text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
 bool IsWhole(const Node& e) {
@@ -50,8 +50,7 @@ Expr NumberFromDigits(std::string_view digits) {
                 BigRational::PowerOfTen(exponent - behind);
   if (!repeating.empty()) {
     const int64_t n = static_cast<int64_t>(repeating.size());
-    const BigRational nines =
-        BigRational::PowerOfTen(n) - BigRational(1);
+    const BigRational nines = BigRational::PowerOfTen(n) - BigRational(1);
     node->value = node->value + BigRational::FromDigits(repeating) / nines *
                                     BigRational::PowerOfTen(exponent - behind);
   } else if (point) {
@@ -143,7 +142,9 @@ Expr Parser::ReadExponent(bool& degrees) {
 Expr Parser::ReadBased(const Expr& digits) {
   const std::string name = ReadSubscript();
   if (name.empty()) return Fail("a base");
-  const std::string base_text = name == "ten" ? "10" : name == "two" ? "2" : name;
+  const std::string base_text = name == "ten"   ? "10"
+                                : name == "two" ? "2"
+                                                : name;
   if (!IsDigits(base_text) || base_text.size() > 2 || !IsWhole(*digits)) {
     return Fail("a base from 2 to 36");
   }
@@ -180,8 +181,7 @@ Expr Parser::ReadPostfix(Expr e) {
       bool degrees = false;
       Expr exponent = ReadExponent(degrees);
       if (exponent == nullptr) return nullptr;
-      e = degrees ? Make(Op::kQuantity, {e}, " degree")
-                  : Power(e, exponent);
+      e = degrees ? Make(Op::kQuantity, {e}, " degree") : Power(e, exponent);
     } else if (IsSign("!") && IsSign("!", 1) && !IsSign("!", 2) &&
                e->op == Op::kNumber) {
       at_ += 2;
@@ -270,8 +270,8 @@ Expr Parser::ReadSymbol(std::string name) {
     }
   }
   if (!IsSign("(")) return Symbol(name);
-  const bool usual = std::string_view("fghFGH").find(name[0]) !=
-                     std::string_view::npos;
+  const bool usual =
+      std::string_view("fghFGH").find(name[0]) != std::string_view::npos;
   if (!usual && !BeginsDefinition()) return Symbol(name);
   std::vector<Expr> args = ReadArguments();
   if (args.empty()) return Fail("an argument");
@@ -413,11 +413,16 @@ Expr Parser::ReadAtom() {
   const Token& token = Peek();
   switch (token.kind) {
     case TokenKind::kEnd:
-    case TokenKind::kText: return Fail("a number or a symbol");
-    case TokenKind::kNumber: return ReadNumber();
-    case TokenKind::kLetter: return ReadLetter();
-    case TokenKind::kCommand: return ReadCommandAtom();
-    case TokenKind::kSign: break;
+    case TokenKind::kText:
+      return Fail("a number or a symbol");
+    case TokenKind::kNumber:
+      return ReadNumber();
+    case TokenKind::kLetter:
+      return ReadLetter();
+    case TokenKind::kCommand:
+      return ReadCommandAtom();
+    case TokenKind::kSign:
+      break;
   }
   if (token.text == "(" || token.text == "[" || token.text == "]") {
     return ReadBracket();

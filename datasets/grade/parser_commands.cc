@@ -13,23 +13,22 @@ namespace {
 std::string FunctionName(std::string_view command) {
   static constexpr struct {
     std::string_view spelling, name;
-  } kOthers[] = {{"arcsinh", "arsinh"}, {"asinh", "arsinh"},
-                 {"arccosh", "arcosh"}, {"acosh", "arcosh"},
-                 {"arctanh", "artanh"}, {"atanh", "artanh"},
-                 {"asin", "arcsin"},    {"acos", "arccos"},
-                 {"atan", "arctan"},    {"arctg", "arctan"},
-                 {"tg", "tan"},         {"ctg", "cot"},
-                 {"lg", "log"},         {"Re", "re"},
-                 {"Im", "im"},          {"sign", "sgn"},
-                 {"ceiling", "ceil"},   {"cosec", "csc"}};
+  } kOthers[] = {
+      {"arcsinh", "arsinh"}, {"asinh", "arsinh"},   {"arccosh", "arcosh"},
+      {"acosh", "arcosh"},   {"arctanh", "artanh"}, {"atanh", "artanh"},
+      {"asin", "arcsin"},    {"acos", "arccos"},    {"atan", "arctan"},
+      {"arctg", "arctan"},   {"tg", "tan"},         {"ctg", "cot"},
+      {"lg", "log"},         {"Re", "re"},          {"Im", "im"},
+      {"sign", "sgn"},       {"ceiling", "ceil"},   {"cosec", "csc"}};
   for (const auto& other : kOthers) {
     if (other.spelling == command) return std::string(other.name);
   }
   static constexpr std::string_view kSame[] = {
-      "sin", "cos", "tan", "cot", "sec", "csc", "arcsin", "arccos", "arctan",
-      "arccot", "arcsec", "arccsc", "sinh", "cosh", "tanh", "coth", "sech",
-      "csch", "arsinh", "arcosh", "artanh", "log", "ln", "exp", "min", "max",
-      "gcd", "lcm", "floor", "ceil", "abs", "sgn", "re", "im", "det"};
+      "sin",    "cos",    "tan",    "cot",    "sec",    "csc",    "arcsin",
+      "arccos", "arctan", "arccot", "arcsec", "arccsc", "sinh",   "cosh",
+      "tanh",   "coth",   "sech",   "csch",   "arsinh", "arcosh", "artanh",
+      "log",    "ln",     "exp",    "min",    "max",    "gcd",    "lcm",
+      "floor",  "ceil",   "abs",    "sgn",    "re",     "im",     "det"};
   for (const std::string_view name : kSame) {
     if (name == command) return std::string(name);
   }
@@ -203,8 +202,7 @@ Expr Parser::ReadBound() {
 }
 
 Expr Parser::ReadLetterOrSymbol() {
-  if (Peek().kind != TokenKind::kLetter &&
-      Peek().kind != TokenKind::kCommand) {
+  if (Peek().kind != TokenKind::kLetter && Peek().kind != TokenKind::kCommand) {
     return Fail("a variable");
   }
   return Symbol(Take().text);
@@ -304,9 +302,8 @@ Expr Parser::ReadEnvironment() {
     }
     if (items.size() == 1) return items[0];
     const bool relations =
-        std::all_of(items.begin(), items.end(), [](const Expr& item) {
-          return item->op == Op::kRelation;
-        });
+        std::all_of(items.begin(), items.end(),
+                    [](const Expr& item) { return item->op == Op::kRelation; });
     return relations ? Make(Op::kList, std::move(items), "and")
                      : Make(Op::kCases, std::move(items));
   }
@@ -393,17 +390,18 @@ Expr Parser::ReadCommandAtom() {
     if (!SkipCommand("rangle")) return Fail("\\rangle");
     return Make(Op::kTuple, std::move(items));
   }
-  if (name == "dollar" || name == "euro" || name == "pounds" ||
-      name == "yen" || name == "rupee") {
+  if (name == "dollar" || name == "euro" || name == "pounds" || name == "yen" ||
+      name == "rupee") {
     return ReadCurrency(name);
   }
   if (!FunctionName(name).empty()) return ReadFunction(name);
   static constexpr std::string_view kSymbols[] = {
-      "alpha", "beta", "gamma", "delta", "epsilon", "varepsilon", "zeta",
-      "eta", "theta", "vartheta", "iota", "kappa", "lambda", "mu", "nu", "xi",
-      "rho", "sigma", "tau", "upsilon", "phi", "varphi", "chi", "psi",
-      "omega", "Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma",
-      "Phi", "Psi", "Omega", "ell", "hbar"};
+      "alpha",  "beta",  "gamma",    "delta", "epsilon", "varepsilon", "zeta",
+      "eta",    "theta", "vartheta", "iota",  "kappa",   "lambda",     "mu",
+      "nu",     "xi",    "rho",      "sigma", "tau",     "upsilon",    "phi",
+      "varphi", "chi",   "psi",      "omega", "Gamma",   "Delta",      "Theta",
+      "Lambda", "Xi",    "Pi",       "Sigma", "Phi",     "Psi",        "Omega",
+      "ell",    "hbar"};
   for (const std::string_view symbol : kSymbols) {
     if (symbol == name) {
       return ReadSymbol(name.starts_with("var") ? name.substr(3) : name);

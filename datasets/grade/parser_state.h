@@ -100,8 +100,8 @@ class Parser {
   std::vector<Token> tokens_;
   size_t at_ = 0;
   int depth_ = 0;
-  int bars_ = 0;          // open |
-  bool no_colon_ = false; // ":" stands for "such that"
+  int bars_ = 0;              // open |
+  bool no_colon_ = false;     // ":" stands for "such that"
   bool in_integral_ = false;  // "dx" ends the body
   bool i_is_index_ = false;   // i counts: it is no imaginary unit
   std::string error_;

@@ -97,8 +97,8 @@ struct RationalForms::State {
       for (size_t v = 0; v < atoms.size(); ++v) {
         const Atom& atom = atoms[v];
         if (atom.order == 0) continue;
-        const ulong e = fmpz_mpoly_get_term_var_exp_ui(
-            p, t, static_cast<slong>(v), ctx);
+        const ulong e =
+            fmpz_mpoly_get_term_var_exp_ui(p, t, static_cast<slong>(v), ctx);
         if (e < atom.order) continue;
         fmpz_set_si(factor, atom.radicand);
         fmpz_pow_ui(factor, factor, e / atom.order);
@@ -221,9 +221,9 @@ struct RationalForms::State {
         return false;
       }
       if (rest == 0) continue;
-      if (!SetAtom(factor, {absl::StrCat("root ", bottom, " ", prime), false,
-                            static_cast<ulong>(bottom),
-                            static_cast<slong>(prime)})) {
+      if (!SetAtom(factor,
+                   {absl::StrCat("root ", bottom, " ", prime), false,
+                    static_cast<ulong>(bottom), static_cast<slong>(prime)})) {
         return false;
       }
       if (!IntegerPower(factor, rest) || !Times(out, factor)) return false;
@@ -233,8 +233,7 @@ struct RationalForms::State {
 
   // value^(p/q) for a rational value; roots of negative numbers are i times
   // for q = 2 and refused otherwise.
-  bool RationalRoot(const BigRational& value, int64_t p, int64_t q,
-                    Form& out) {
+  bool RationalRoot(const BigRational& value, int64_t p, int64_t q, Form& out) {
     if (value.zero()) {
       if (p <= 0) return false;
       SetConstant(out, 0);
@@ -343,10 +342,14 @@ struct RationalForms::State {
         if (e.value.bits() > kMostBits) return false;
         SetConstant(out, e.value);
         return true;
-      case Op::kSymbol: return SetAtom(out, {"symbol " + e.name});
-      case Op::kPi: return SetAtom(out, {"pi"});
-      case Op::kE: return SetAtom(out, {"e"});
-      case Op::kImaginary: return SetAtom(out, {"i", false, 2, -1});
+      case Op::kSymbol:
+        return SetAtom(out, {"symbol " + e.name});
+      case Op::kPi:
+        return SetAtom(out, {"pi"});
+      case Op::kE:
+        return SetAtom(out, {"e"});
+      case Op::kImaginary:
+        return SetAtom(out, {"i", false, 2, -1});
       case Op::kAdd:
       case Op::kMultiply: {
         if (!Build(*e.args[0], out)) return false;
@@ -359,9 +362,11 @@ struct RationalForms::State {
         }
         return true;
       }
-      case Op::kPower: return BuildPower(e, out);
+      case Op::kPower:
+        return BuildPower(e, out);
       case Op::kFunction:
-      case Op::kApply: return BuildFunction(e, out);
+      case Op::kApply:
+        return BuildFunction(e, out);
       case Op::kPercent: {
         Form hundredth(*this);
         SetConstant(hundredth, BigRational(1, 100));
@@ -381,7 +386,8 @@ struct RationalForms::State {
         if (sum != nullptr) steps += 8 * static_cast<int>(sum->args.size());
         return sum != nullptr && Build(*sum, out);
       }
-      default: return false;
+      default:
+        return false;
     }
   }
 
@@ -414,9 +420,8 @@ std::optional<BigRational> RationalForms::State::Exact(
                 fmpq_denref(v.get()));
     return out;
   };
-  const bool whole = std::all_of(x.begin(), x.end(), [](const BigRational& v) {
-    return v.integer();
-  });
+  const bool whole = std::all_of(
+      x.begin(), x.end(), [](const BigRational& v) { return v.integer(); });
   if (name == "abs") return x[0].Absolute();
   if (name == "sgn") return BigRational(x[0].sign());
   if (name == "floor") return floor(x[0]);
@@ -437,12 +442,11 @@ std::optional<BigRational> RationalForms::State::Exact(
     }
     return out;
   }
-  const bool small = whole && x[0].small() && x[0].sign() >= 0 &&
-                     x[0].small_value() <= 1500;
+  const bool small =
+      whole && x[0].small() && x[0].sign() >= 0 && x[0].small_value() <= 1500;
   if (name == "factorial" && small) {
     BigRational out;
-    fmpz_fac_ui(fmpq_numref(out.get()),
-                static_cast<ulong>(x[0].small_value()));
+    fmpz_fac_ui(fmpq_numref(out.get()), static_cast<ulong>(x[0].small_value()));
     return out;
   }
   if (name == "double_factorial" && small) {

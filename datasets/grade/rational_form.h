@@ -9,7 +9,8 @@
 // linearly independent over the rationals (Besicovitch 1940).
 //
 //   RationalForms forms;
-//   forms.Compare(*ParseMath("(x+1)^2").value(), *ParseMath("x^2+2x+1").value())
+//   forms.Compare(*ParseMath("(x+1)^2").value(),
+//   *ParseMath("x^2+2x+1").value())
 //
 // Degrees, terms and digits are bounded before each operation; what would
 // pass the bounds is kUnknown. Not thread-safe: one object a thread.

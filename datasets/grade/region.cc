@@ -76,8 +76,8 @@ std::optional<Region> OfBothSigns(const Region& sizes,
       const int infinite = InfinitySign(*end);
       return infinite != 0 ? Infinity(-infinite) : Negate(end);
     };
-    mirrored.push_back({minus(piece.high), minus(piece.low),
-                        piece.closed_high, piece.closed_low});
+    mirrored.push_back({minus(piece.high), minus(piece.low), piece.closed_high,
+                        piece.closed_low});
   }
   return Union(*out, mirrored, comparer);
 }
@@ -106,8 +106,8 @@ std::optional<Region> Union(const Region& a, const Region& b,
     for (size_t k = i; k > 0; --k) {
       const int lows = order(all[k].low, all[k - 1].low);
       if (!known) return std::nullopt;
-      if (lows > 0 || (lows == 0 && !(all[k].closed_low &&
-                                      !all[k - 1].closed_low))) {
+      if (lows > 0 ||
+          (lows == 0 && !(all[k].closed_low && !all[k - 1].closed_low))) {
         break;
       }
       std::swap(all[k], all[k - 1]);
@@ -204,7 +204,8 @@ std::optional<Region> RegionOf(const Node& e, ValueComparer& comparer) {
         return Region{{Number(0), Infinity(1), false, false}};
       }
       return std::nullopt;
-    case Op::kUnion: return Unite(e.args, comparer);
+    case Op::kUnion:
+      return Unite(e.args, comparer);
     case Op::kIntersection:
     case Op::kWithout: {
       const auto left = RegionOf(*e.args[0], comparer);
@@ -218,7 +219,8 @@ std::optional<Region> RegionOf(const Node& e, ValueComparer& comparer) {
       std::string symbol;
       return RegionOfRelation(e, comparer, &symbol);
     }
-    default: return std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -242,15 +244,15 @@ std::optional<Region> RegionOfRelation(const Node& e, ValueComparer& comparer,
     if (left == right) return std::nullopt;
     const Node& unknown = *e.args[left ? i : i + 1];
     size_of = unknown.op == Op::kFunction;
-    const std::string name = size_of ? unknown.args[0]->name
+    const std::string name = size_of                    ? unknown.args[0]->name
                              : unknown.op == Op::kApply ? Describe(unknown)
                                                         : unknown.name;
     const Expr& bound = e.args[left ? i + 1 : i];
     if (HasSymbol(*bound) && e.relations.size() > 2) return std::nullopt;
     if (found && name != *symbol) return std::nullopt;
     *symbol = name;
-    const auto half = HalfLine(
-        left ? e.relations[i] : Mirrored(e.relations[i]), bound);
+    const auto half =
+        HalfLine(left ? e.relations[i] : Mirrored(e.relations[i]), bound);
     if (!half) return std::nullopt;
     if (!found) {
       out = *half;
@@ -301,8 +303,8 @@ std::string Describe(const Region& region) {
     if (piece.low == piece.high) {
       absl::StrAppend(&out, "{", Describe(*piece.low), "}");
     } else {
-      absl::StrAppend(&out, piece.closed_low ? "[" : "(",
-                      Describe(*piece.low), ", ", Describe(*piece.high),
+      absl::StrAppend(&out, piece.closed_low ? "[" : "(", Describe(*piece.low),
+                      ", ", Describe(*piece.high),
                       piece.closed_high ? "]" : ")");
     }
     if (out.size() > 100) return out + " ...";

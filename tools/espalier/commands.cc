@@ -56,7 +56,7 @@ int RunCommands(int argc, char** argv) {
       {"steps", "Measure next steps and the reward model's verdicts on them",
        &AddSteps},
       {"problems", "Print problems of a set", &AddProblems},
-      {"grade", "Verdicts on answers: programs against their tests",
+      {"grade", "Verdicts on answers: mathematics, and programs against tests",
        &AddGrade},
       {"tokenize", "Text to token ids and back, with a checkpoint's tokenizer",
        &AddTokenize},

@@ -305,7 +305,6 @@ void AddSampleFlags(CLI::App& app, SampleFlags& flags) {
   app.add_flag("--responses", flags.responses,
                "Completions are models' whole responses: take the program out "
                "of them");
-  app.add_flag("--strict", flags.strict, "Stop at a bad line");
   app.add_flag("--json", flags.json, "pass@k as a JSON object");
   app.add_option("--threads", flags.threads, "Programs at a time; 0: cores")
       ->check(CLI::Range(0, 1024))

@@ -25,8 +25,8 @@ TEST(GradeAnswer, PairsJudgedByHand) {
   for (const Pair& pair : pairs) {
     const GradeVerdict verdict =
         GradeAnswer(pair.gold, pair.answer, pair.policy);
-    EXPECT_EQ(verdict.equal, pair.equal)
-        << Show(pair) << "\n" << verdict.reason;
+    EXPECT_EQ(verdict.equal, pair.equal) << Show(pair) << "\n"
+                                         << verdict.reason;
     EXPECT_FALSE(verdict.reason.empty()) << Show(pair);
   }
 }
@@ -104,7 +104,8 @@ TEST(GradeAnswer, NoiseChangesNoVerdict) {
       const std::string noisy = WithNoise(pair.answer, seed);
       const GradeVerdict verdict = GradeAnswer(pair.gold, noisy);
       EXPECT_EQ(verdict.equal, pair.equal)
-          << Show(pair) << "\nas " << noisy << "\n" << verdict.reason;
+          << Show(pair) << "\nas " << noisy << "\n"
+          << verdict.reason;
     }
   }
 }
@@ -172,8 +173,7 @@ TEST(GradeAnswer, NumbersAreExact) {
   EXPECT_FALSE(GradeAnswer("\\sqrt{2}", "\\sqrt{2}+10^{-40}").equal);
   EXPECT_FALSE(GradeAnswer("\\sin 1", "\\sin 1 + 10^{-60}").equal);
   // Ramanujan's almost integer differs in the 13th decimal.
-  EXPECT_FALSE(
-      GradeAnswer("e^{\\pi\\sqrt{163}}", "262537412640768744").equal);
+  EXPECT_FALSE(GradeAnswer("e^{\\pi\\sqrt{163}}", "262537412640768744").equal);
   EXPECT_EQ(GradeAnswer("\\sqrt{5+2\\sqrt6}", "\\sqrt2+\\sqrt3").reason,
             "both are sqrt(5 + 2*sqrt(6))");
 }

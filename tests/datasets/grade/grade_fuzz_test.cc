@@ -39,22 +39,65 @@ class Mutator {
     if (text.size() > 4000) text.resize(4000);
     return text;
   }
-  size_t Below(size_t n) {
-    return rng_.Below(static_cast<uint32_t>(n));
-  }
+  size_t Below(size_t n) { return rng_.Below(static_cast<uint32_t>(n)); }
 
  private:
   const std::string& Pick() { return corpus_[Below(corpus_.size())]; }
 
   void Change(std::string& text) {
-    static constexpr const char* kPieces[] = {
-        "^", "_", "{", "}", "(", ")", "[", "]", "\\frac", "\\sqrt", "!", "%",
-        "|", "\\pm", "\\cup", "\\infty", "\\sin", "\\log", "e", "i", "99999",
-        "^{999}", "!!", ",", ";", "=", "<", "\\in", "\\text{", "\\boxed{",
-        "$", "\\\\", "&", "\\begin{pmatrix}", "\\end{pmatrix}", "\\sum_{k=1}^",
-        "\\int", "dx", "\xf0\x9f\x98\x80", "\xff", "\\left(", "\\right.",
-        "0.\\overline{3}", "/0", "10^", " and ", " or ", "\\binom", "\\ln",
-        "\\circ", "mod", "x", "-"};
+    static constexpr const char* kPieces[] = {"^",
+                                              "_",
+                                              "{",
+                                              "}",
+                                              "(",
+                                              ")",
+                                              "[",
+                                              "]",
+                                              "\\frac",
+                                              "\\sqrt",
+                                              "!",
+                                              "%",
+                                              "|",
+                                              "\\pm",
+                                              "\\cup",
+                                              "\\infty",
+                                              "\\sin",
+                                              "\\log",
+                                              "e",
+                                              "i",
+                                              "99999",
+                                              "^{999}",
+                                              "!!",
+                                              ",",
+                                              ";",
+                                              "=",
+                                              "<",
+                                              "\\in",
+                                              "\\text{",
+                                              "\\boxed{",
+                                              "$",
+                                              "\\\\",
+                                              "&",
+                                              "\\begin{pmatrix}",
+                                              "\\end{pmatrix}",
+                                              "\\sum_{k=1}^",
+                                              "\\int",
+                                              "dx",
+                                              "\xf0\x9f\x98\x80",
+                                              "\xff",
+                                              "\\left(",
+                                              "\\right.",
+                                              "0.\\overline{3}",
+                                              "/0",
+                                              "10^",
+                                              " and ",
+                                              " or ",
+                                              "\\binom",
+                                              "\\ln",
+                                              "\\circ",
+                                              "mod",
+                                              "x",
+                                              "-"};
     const size_t at = Below(text.size() + 1);
     switch (Below(6)) {
       case 0:
@@ -81,7 +124,8 @@ class Mutator {
         text.insert(at, many);
         break;
       }
-      default: text = "(" + text + ")" + kPieces[Below(std::size(kPieces))];
+      default:
+        text = "(" + text + ")" + kPieces[Below(std::size(kPieces))];
     }
   }
 

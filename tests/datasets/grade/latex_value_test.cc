@@ -39,10 +39,8 @@ bool HasValue(const Expr& tree, const nlohmann::json& at, double real,
   Ball ball;
   const Expr resolved = ResolveCalculus(tree);
   if (!BallEvaluator(128, sample).Evaluate(*resolved, ball)) return false;
-  const double x =
-      arf_get_d(arb_midref(acb_realref(ball.get())), ARF_RND_NEAR);
-  const double y =
-      arf_get_d(arb_midref(acb_imagref(ball.get())), ARF_RND_NEAR);
+  const double x = arf_get_d(arb_midref(acb_realref(ball.get())), ARF_RND_NEAR);
+  const double y = arf_get_d(arb_midref(acb_imagref(ball.get())), ARF_RND_NEAR);
   const double scale = 1 + std::hypot(real, imaginary);
   return std::abs(x - real) < 1e-9 * scale &&
          std::abs(y - imaginary) < 1e-9 * scale;

@@ -22,8 +22,7 @@ std::vector<Pair> ReadPairs(const std::string& path) {
     pair.answer = json.at("answer");
     pair.equal = json.at("equal");
     pair.disputed = json.contains("disputed");
-    const nlohmann::json opts =
-        json.value("opts", nlohmann::json::object());
+    const nlohmann::json opts = json.value("opts", nlohmann::json::object());
     if (opts.contains("allow_set_relation_comp")) {
       pair.policy.interval_is_inequality =
           opts["allow_set_relation_comp"].get<bool>();

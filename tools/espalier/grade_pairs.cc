@@ -1,0 +1,178 @@
+#include "tools/espalier/grade_pairs.h"
+
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <istream>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "datasets/grade/grade_answer.h"
+#include "nlohmann/json.hpp"
+#include "src/base/clock.h"
+#include "src/base/interrupt.h"
+#include "src/base/json_text.h"
+#include "src/base/progress.h"
+#include "src/base/status_macros.h"
+
+namespace espalier {
+namespace {
+
+// One line's {gold, answer}. Numbers and lists are taken as their JSON text.
+absl::StatusOr<std::string> Field(const nlohmann::json& json,
+                                  const std::string& name) {
+  const auto found = json.find(name);
+  if (found == json.end() || found->is_null()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("expected the key \"", name,
+                     "\" as in {\"gold\": \"1/2\", "
+                     "\"answer\": \"0.5\"}, found none"));
+  }
+  return found->is_string() ? found->get<std::string>() : JsonText(*found);
+}
+
+absl::StatusOr<GradeVerdict> GradeLine(const std::string& line,
+                                       const GradePolicy& policy) {
+  const nlohmann::json json =
+      nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) {
+    return absl::InvalidArgumentError(
+        "expected a JSON object {\"gold\": ..., \"answer\": ...} on one line");
+  }
+  ESP_ASSIGN_OR_RETURN(const std::string gold, Field(json, "gold"));
+  ESP_ASSIGN_OR_RETURN(const std::string answer, Field(json, "answer"));
+  return GradeAnswer(gold, answer, policy);
+}
+
+absl::Status GradeStream(std::istream& in, const std::string& name,
+                         const PairFlags& flags) {
+  Progress progress("grade " + name, 0, "pairs");
+  const Clock& clock = Clock::Real();
+  std::string line;
+  int64_t number = 0, graded = 0, equal = 0, bad = 0;
+  while (!StopRequested() && std::getline(in, line)) {
+    ++number;
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    if (number == 1 && line.starts_with("\xef\xbb\xbf")) line.erase(0, 3);
+    if (line.find_first_not_of(" \t") == std::string::npos) continue;
+    const double start = clock.Seconds();
+    const absl::StatusOr<GradeVerdict> verdict = GradeLine(line, flags.policy);
+    const double us = (clock.Seconds() - start) * 1e6;
+    nlohmann::ordered_json out;
+    if (verdict.ok()) {
+      out["equal"] = verdict->equal;
+      out["reason"] = verdict->reason;
+      ++graded;
+      equal += verdict->equal ? 1 : 0;
+    } else {
+      const std::string error = absl::StrCat(
+          name, ":", number, ": ", std::string(verdict.status().message()));
+      if (flags.strict) return absl::InvalidArgumentError(error);
+      std::fprintf(stderr, "%s\n", error.c_str());
+      out["equal"] = false;
+      out["reason"] = error;
+      ++bad;
+    }
+    out["us"] = static_cast<int64_t>(us * 10 + 0.5) / 10.0;
+    const std::string text =
+        out.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) +
+        "\n";
+    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) {
+      return absl::UnavailableError("standard output cannot be written");
+    }
+    progress.Add(1);
+  }
+  progress.Finish();
+  if (std::fflush(stdout) != 0) {
+    return absl::UnavailableError("standard output cannot be written");
+  }
+  std::fprintf(
+      stderr, "%s: %lld of %lld pairs equal%s\n", name.c_str(),
+      static_cast<long long>(equal), static_cast<long long>(graded),
+      bad == 0 ? "" : absl::StrCat(", ", bad, " bad lines skipped").c_str());
+  if (StopRequested()) return absl::CancelledError("stopped by a signal");
+  if (number == 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(name, ": expected JSON lines, found nothing"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadPairs(const PairFlags& flags) {
+  if (flags.pairs == "-") {
+    return GradeStream(std::cin, "standard input", flags);
+  }
+  std::ifstream in(flags.pairs, std::ios::binary);
+  if (!in) {
+    return absl::NotFoundError(absl::StrCat(
+        "--pairs ", flags.pairs,
+        ": cannot be opened; expected a file of JSON "
+        "lines {\"gold\": ..., \"answer\": ...}, or - for standard input"));
+  }
+  return GradeStream(in, flags.pairs, flags);
+}
+
+void AddPolicyFlags(CLI::App& app, PairFlags& flags) {
+  app.add_option("--percent", flags.percent,
+                 "What 28% equals: either (28 and 0.28), value (0.28) or drop "
+                 "(28)")
+      ->check(CLI::IsMember({"either", "value", "drop"}))
+      ->capture_default_str();
+  app.add_option("--units", flags.units,
+                 "Whether 15 cm is 15: optional (yes; two units must agree), "
+                 "required (no) or drop (units are not looked at)")
+      ->check(CLI::IsMember({"optional", "required", "drop"}))
+      ->capture_default_str();
+  app.add_flag("--any-tuple-order", flags.any_tuple_order, "(1, 2) is (2, 1)");
+  app.add_flag("--list-order", flags.policy.list_order,
+               "\"1, 2\" is not \"2, 1\"; sets in braces never have an order");
+  app.add_flag("--no-inequality-for-interval", flags.no_inequality,
+               "x > 2 does not answer (2, oo)");
+  app.add_option("--rounding-digits", flags.policy.rounding_digits,
+                 "A decimal of at least so many significant digits equals the "
+                 "number it rounds from; 0: never")
+      ->check(CLI::Range(0, 100))
+      ->capture_default_str();
+  app.add_option("--tolerance", flags.policy.tolerance,
+                 "Relative distance within which numbers are the same")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  app.add_flag("--any-symbols", flags.any_symbols,
+               "x = 1 is y = 1, f(x) is f(y)");
+  app.add_flag("--no-extract", flags.no_extract,
+               "Texts are answers, not responses to look for one in");
+}
+
+GradePolicy PolicyOf(const PairFlags& flags) {
+  using Percent = GradePolicy::Percent;
+  using Units = GradePolicy::Units;
+  GradePolicy policy = flags.policy;
+  policy.percent = flags.percent == "value"  ? Percent::kValue
+                   : flags.percent == "drop" ? Percent::kDrop
+                                             : Percent::kEither;
+  policy.units = flags.units == "required" ? Units::kRequired
+                 : flags.units == "drop"   ? Units::kDrop
+                                           : Units::kOptional;
+  policy.tuple_order = !flags.any_tuple_order;
+  policy.interval_is_inequality = !flags.no_inequality;
+  policy.strict_symbols = !flags.any_symbols;
+  policy.extract = !flags.no_extract;
+  return policy;
+}
+
+}  // namespace
+
+void AddPairFlags(CLI::App& app, PairFlags& flags) {
+  app.add_option("--pairs", flags.pairs,
+                 "JSON lines with gold and answer; - for standard input");
+  AddPolicyFlags(app, flags);
+}
+
+absl::Status GradePairs(const PairFlags& flags) {
+  PairFlags with_policy = flags;
+  with_policy.policy = PolicyOf(flags);
+  return ReadPairs(with_policy);
+}
+
+}  // namespace espalier

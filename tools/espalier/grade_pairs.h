@@ -1,0 +1,34 @@
+// espalier grade --pairs F.jsonl: whether answers are the gold answers.
+#ifndef ESPALIER_TOOLS_ESPALIER_GRADE_PAIRS_H_
+#define ESPALIER_TOOLS_ESPALIER_GRADE_PAIRS_H_
+
+#include <string>
+
+#include "CLI/CLI.hpp"
+#include "absl/status/status.h"
+#include "datasets/grade/grade_answer.h"
+
+namespace espalier {
+
+struct PairFlags {
+  std::string pairs;
+  bool strict = false;
+  std::string percent = "either";
+  std::string units = "optional";
+  bool any_tuple_order = false;
+  bool no_inequality = false;
+  bool any_symbols = false;
+  bool no_extract = false;
+  GradePolicy policy;  // what the flags above leave
+};
+
+// Declares the options of grading pairs on `app`, but for --strict.
+void AddPairFlags(CLI::App& app, PairFlags& flags);
+
+// Reads {"gold", "answer"} lines and prints {"equal", "reason", "us"} lines, in
+// input order. Cancelled after Ctrl-C, with what was done printed.
+absl::Status GradePairs(const PairFlags& flags);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_TOOLS_ESPALIER_GRADE_PAIRS_H_
