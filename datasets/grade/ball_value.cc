@@ -205,7 +205,7 @@ bool BallEvaluator::Function(const Node& e, Ball& out) {
   return Counting(e.name, std::move(x), out);
 }
 
-// Terms up to where the rest is a geometric series with a ratio below 1/2,
+// Terms up to where the rest is a geometric series with a ratio below 3/4,
 // judged by the last terms: good to compare with a closed form, no proof.
 bool BallEvaluator::InfiniteSum(const Node& e, Ball& out) {
   const BigRational* const low = Literal(*e.args[2]);
@@ -229,11 +229,12 @@ bool BallEvaluator::InfiniteSum(const Node& e, Ball& out) {
     mag_init(before);
     acb_get_mag(now, term.get());
     acb_get_mag(before, last.get());
-    mag_mul_2exp_si(now, now, 1);
-    const bool halves = n > 2 && mag_cmp(now, before) <= 0;
-    mag_mul_2exp_si(now, now, -1);
+    // A ratio of at most 3/4: what is left is at most four times this term.
+    mag_mul_2exp_si(now, now, 2);
+    mag_mul_ui(before, before, 3);
+    const bool shrinks = n > 2 && mag_cmp(now, before) <= 0;
     const bool small = mag_cmp_2exp_si(now, -wanted) < 0;
-    if (halves && small) {
+    if (shrinks && small) {
       acb_add_error_mag(out.get(), now);
       mag_clear(now);
       mag_clear(before);

@@ -124,6 +124,13 @@ Expr Integrate(const Expr& e, const std::string& name) {
   return nullptr;
 }
 
+// How many sums and products stand in one another.
+int SumDepth(const Node& e) {
+  int deepest = 0;
+  for (const Expr& arg : e.args) deepest = std::max(deepest, SumDepth(*arg));
+  return deepest + (e.op == Op::kSum || e.op == Op::kProduct ? 1 : 0);
+}
+
 }  // namespace
 
 Expr ResolveCalculus(const Expr& e) {
@@ -139,7 +146,13 @@ Expr ResolveCalculus(const Expr& e) {
                     now->op == Op::kLimit;
   if (now->op == Op::kSum || now->op == Op::kProduct) {
     Expr sum = WrittenOut(*now);
-    return sum != nullptr && !LargerThan(*sum, 6000) ? sum : now;
+    if (sum != nullptr && !LargerThan(*sum, 6000)) return sum;
+    // The index is one of many names for it.
+    const Expr index = Symbol("#" + std::to_string(SumDepth(*now)));
+    std::vector<Expr> renamed = now->args;
+    renamed[0] = Substitute(now->args[0], now->args[1]->name, index);
+    renamed[1] = index;
+    return WithArgs(*now, std::move(renamed));
   }
   // Rules inside rules let trees grow by a factor each.
   if (rule && LargerThan(*now, 400)) return now;

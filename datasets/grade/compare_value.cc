@@ -83,8 +83,7 @@ std::optional<Decimal> AsDecimal(const Node& e) {
   return first;
 }
 
-// Deterministic sample values: positive numbers between 1/2 and 3, or of
-// either sign.
+// Deterministic sample values: positive numbers, or of either sign.
 BigRational SampleValue(const std::string& name, int point, bool signs) {
   uint64_t h = 1469598103934665603ULL + static_cast<uint64_t>(point) * 7919;
   for (const char c : name)
@@ -94,7 +93,13 @@ BigRational SampleValue(const std::string& name, int point, bool signs) {
   h ^= h >> 29;
   const int64_t thousandths = 500 + static_cast<int64_t>(h % 2503);
   const bool negative = signs && ((h >> 40) & 3) != 0;
-  return BigRational(negative ? -thousandths : thousandths, 1009);
+  // Near and far: |x - 2| is no 2 - x.
+  static constexpr struct {
+    int64_t num, den;
+  } kScales[] = {{1, 1}, {1, 7}, {23, 1}, {611, 1}};
+  const auto& scale = kScales[point % 4];
+  return BigRational(negative ? -thousandths : thousandths, 1009) *
+         BigRational(scale.num, scale.den);
 }
 
 constexpr int kPositivePoints = 4;
@@ -296,24 +301,26 @@ ValueVerdict ValueComparer::CompareBalls(const Expr& a, const Expr& b) {
   symbols.erase(std::unique(symbols.begin(), symbols.end()), symbols.end());
   bool branch = false, real = false;
   if (symbols.empty()) {
-    AtPoint state = AtPoint::kOpen;
+    // Endless sums are known to some 60 digits only.
+    bool agreed = false;
     for (const slong precision : kPrecisions) {
-      state = CompareAt(*a, *b, precision, {}, &branch, &real);
+      const AtPoint state = CompareAt(*a, *b, precision, {}, &branch, &real);
       if (state == AtPoint::kApart) {
         return {Sameness::kDifferent, Apart(a, b)};
       }
+      agreed |= state == AtPoint::kTogether && precision > kPrecisions[0];
       if (state == AtPoint::kTogether && precision == kPrecisions[0]) {
         const Sameness exact = ExactlyEqual(*a, *b);
         if (exact == Sameness::kEqual) return {exact, Both(a)};
         if (exact == Sameness::kDifferent) return {exact, Apart(a, b)};
       }
     }
-    if (state != AtPoint::kTogether) {
+    if (!agreed) {
       return {Sameness::kUnknown,
               Apart(a, b) + ": their values cannot be told"};
     }
     return {Sameness::kEqual,
-            absl::StrCat("both are ", Describe(*a), " to 180 digits")};
+            absl::StrCat("both are ", Describe(*a), " to all digits tried")};
   }
   if (symbols.size() > 24) return {Sameness::kUnknown, "too many symbols"};
   int agreed = 0;

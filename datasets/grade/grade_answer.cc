@@ -10,6 +10,7 @@
 #include "datasets/grade/clean_text.h"
 #include "datasets/grade/extract_answer.h"
 #include "datasets/grade/parser.h"
+#include "datasets/grade/units.h"
 
 namespace espalier {
 namespace {
@@ -141,17 +142,16 @@ bool IsTime(std::string_view text) {
          (half.empty() && text[colon + 1] == '0');
 }
 
-// "5000 m" in plain text: a letter behind a blank may be a unit.
-std::string LetterUnit(std::string_view text) {
-  text = TrimBlanks(text);
-  if (text.size() < 3 || !Digit(text[text.size() - 3]) ||
-      text[text.size() - 2] != ' ' ||
-      std::string_view("msghL").find(text.back()) == std::string_view::npos ||
+// "5000 m", "12 m/s" in plain text: where the unit begins that letters behind
+// a number and a blank may be; 0 for none.
+size_t PlainUnit(std::string_view text) {
+  const size_t blank = text.find(' ');
+  if (blank == std::string_view::npos || blank == 0 || blank > 20 ||
+      !Digit(text[blank - 1]) || text.size() > blank + 20 ||
       text.find('\\') != std::string_view::npos) {
-    return {};
+    return 0;
   }
-  return absl::StrCat(std::string(text.substr(0, text.size() - 2)), "\\text{ ",
-                      std::string(1, text.back()), "}");
+  return ReadUnit(text.substr(blank)).known ? blank : 0;
 }
 
 bool GroupsThousands(std::string_view text) {
@@ -200,12 +200,21 @@ class Grader {
         !european.empty()) {
       Parse(european, {}, out);
     }
-    if (const std::string unit = LetterUnit(out.text); !unit.empty()) {
-      Parse(unit, {}, out);
+    if (const size_t unit = PlainUnit(out.text)) {
+      const auto number = ParseMath(std::string_view(out.text).substr(0, unit));
+      if (number.ok()) {
+        out.answers.push_back(
+            Interpret(Make(Op::kQuantity, {*number}, out.text.substr(unit)),
+                      comparer_, policy_));
+      }
     }
     const std::string folded = FoldWords(out.text);
     if (const int number = NumberWord(folded); number >= 0) {
       Parse(std::to_string(number), {}, out);
+    }
+    constexpr std::string_view kExcept = "all real numbers except ";
+    if (folded.starts_with(kExcept)) {
+      Parse("x \\ne " + folded.substr(kExcept.size()), {}, out);
     }
     const bool words = out.answers.empty() || HasWords(out.answers[0]);
     if (words && policy_.extract) {

@@ -159,6 +159,12 @@ Expr Parser::ReadItems(bool top) {
 Expr Parser::ReadItem() {
   const Deeper deeper(*this);
   if (depth_ > kDeepest) return Fail("less nesting");
+  // "about 5", "= 5".
+  if (Peek().kind == TokenKind::kText && Peek(1).kind != TokenKind::kEnd &&
+      (Peek().text == "about" || Peek().text == "approximately")) {
+    ++at_;
+  }
+  if (RelationOf(Peek()) == "~" || RelationOf(Peek()) == "=") ++at_;
   if (Peek().kind == TokenKind::kText) return ReadWords();
   Expr first = ReadSetExpr();
   if (first == nullptr) return nullptr;

@@ -57,15 +57,22 @@ std::string Mirrored(const std::string& relation) {
   return relation;
 }
 
-// What an inequality may be about: x, f(x) or |x|.
+// x + c, in this order or the other.
+bool ShiftedSymbol(const Node& e) {
+  return e.op == Op::kAdd && e.args.size() == 2 &&
+         (e.args[0]->op == Op::kSymbol) != (e.args[1]->op == Op::kSymbol) &&
+         (e.args[0]->op == Op::kNumber || e.args[1]->op == Op::kNumber);
+}
+
+// What an inequality may be about: x, f(x), |x| or |x + c|.
 bool IsUnknown(const Node& e) {
   return e.op == Op::kSymbol || e.op == Op::kApply ||
          (e.op == Op::kFunction && e.name == "abs" &&
-          e.args[0]->op == Op::kSymbol);
+          (e.args[0]->op == Op::kSymbol || ShiftedSymbol(*e.args[0])));
 }
 
-// The x whose |x| lies in the region.
-std::optional<Region> OfBothSigns(const Region& sizes,
+// The x whose |x + shift| lies in the region.
+std::optional<Region> OfBothSigns(const Region& sizes, const Expr& shift,
                                   ValueComparer& comparer) {
   const Region positive{{Number(0), Infinity(1), true, false}};
   auto out = Intersection(sizes, positive, comparer);
@@ -79,7 +86,14 @@ std::optional<Region> OfBothSigns(const Region& sizes,
     mirrored.push_back({minus(piece.high), minus(piece.low), piece.closed_high,
                         piece.closed_low});
   }
-  return Union(*out, mirrored, comparer);
+  out = Union(*out, mirrored, comparer);
+  if (!out || shift == nullptr) return out;
+  for (Piece& piece : *out) {
+    for (Expr* end : {&piece.low, &piece.high}) {
+      if (InfinitySign(**end) == 0) *end = Add(*end, Negate(shift));
+    }
+  }
+  return out;
 }
 
 }  // namespace
@@ -237,16 +251,26 @@ std::optional<Region> RegionOfRelation(const Node& e, ValueComparer& comparer,
   // Neighbours "a < x" and "x < b" of one symbol, f(x) or |x|.
   Region out = WholeLine();
   bool found = false;
-  bool size_of = false;  // |x|
+  bool size_of = false;  // |x + shift|
+  Expr shift;
   for (size_t i = 0; i < e.relations.size(); ++i) {
     const bool left = IsUnknown(*e.args[i]);
     const bool right = IsUnknown(*e.args[i + 1]);
     if (left == right) return std::nullopt;
     const Node& unknown = *e.args[left ? i : i + 1];
     size_of = unknown.op == Op::kFunction;
-    const std::string name = size_of                    ? unknown.args[0]->name
-                             : unknown.op == Op::kApply ? Describe(unknown)
-                                                        : unknown.name;
+    std::string name =
+        unknown.op == Op::kApply ? Describe(unknown) : unknown.name;
+    if (size_of) {
+      const Node& inside = *unknown.args[0];
+      if (inside.op == Op::kSymbol) {
+        name = inside.name;
+      } else {
+        const bool first = inside.args[0]->op == Op::kSymbol;
+        name = inside.args[first ? 0 : 1]->name;
+        shift = inside.args[first ? 1 : 0];
+      }
+    }
     const Expr& bound = e.args[left ? i + 1 : i];
     if (HasSymbol(*bound) && e.relations.size() > 2) return std::nullopt;
     if (found && name != *symbol) return std::nullopt;
@@ -278,7 +302,7 @@ std::optional<Region> RegionOfRelation(const Node& e, ValueComparer& comparer,
     found = true;
   }
   if (!found) return std::nullopt;
-  if (size_of) return OfBothSigns(out, comparer);
+  if (size_of) return OfBothSigns(out, shift, comparer);
   return out;
 }
 

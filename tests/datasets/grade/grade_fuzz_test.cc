@@ -154,7 +154,8 @@ void Fuzz(double seconds, uint64_t seed) {
       slowest = took;
       slowest_pair = a + "  |  " + b;
     }
-    ASSERT_LT(took, 1.0) << a << "  |  " << b;
+    // Generous: a loaded machine may put the test aside for a while.
+    ASSERT_LT(took, 5.0) << a << "  |  " << b;
     ++pairs;
     if (pairs % 8 == 0) {
       ASSERT_EQ(forth, GradeAnswer(b, a).equal) << a << "  |  " << b;
