@@ -43,7 +43,9 @@ class SetsTest(unittest.TestCase):
                         "answer": i + 1}) + "\n" for i in range(count)))
 
     def rows(self, *arguments):
-        result = run("problems", "--json", "--limit", "0", *arguments)
+        if "--limit" not in arguments:
+            arguments += ("--limit", "0")
+        result = run("problems", "--json", *arguments)
         self.assertEqual(result.returncode, 0, result.stderr)
         return [json.loads(line) for line in result.stdout.splitlines()]
 
