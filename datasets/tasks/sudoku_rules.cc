@@ -401,8 +401,8 @@ StepVerdict SudokuJudge::Next(std::string_view line) {
         answer->clues() == answer->size()) {
       bool kept = true;
       for (int i = 0; i < grid_.size(); ++i) {
-        kept = kept &&
-               (grid_.cells[i] == 0 || grid_.cells[i] == answer->cells[i]);
+        kept =
+            kept && (grid_.cells[i] == 0 || grid_.cells[i] == answer->cells[i]);
       }
       verdict.step_ok = kept && CountSudokuSolutions(*answer, 1) == 1;
       reachable = verdict.step_ok;
