@@ -8,7 +8,10 @@
 namespace espalier {
 namespace {
 
-constexpr int kMostSteps = 20000;
+constexpr int kMostSteps = 40000;
+// In operations of arithmetic.
+constexpr int64_t kFunctionCost = 12;
+constexpr int64_t kGammaCost = 80;
 
 // The fraction that an exact number of a tree is; null for others.
 const BigRational* Literal(const Node& e) {
@@ -16,6 +19,15 @@ const BigRational* Literal(const Node& e) {
 }
 
 }  // namespace
+
+bool BallEvaluator::Spend(int64_t cost) {
+  const int64_t digits = 1 + precision_ / 160;
+  // Gamma's cost grows with the square of the digits and more.
+  cost *= cost >= kGammaCost ? digits * digits : digits;
+  steps_ += static_cast<int>(cost);
+  if (budget_ != nullptr) *budget_ -= cost;
+  return steps_ <= kMostSteps && (budget_ == nullptr || *budget_ >= 0);
+}
 
 void BallEvaluator::NoteBranch(const Ball& x) {
   const bool positive = arb_is_zero(acb_imagref(x.get())) != 0 &&
@@ -26,6 +38,7 @@ void BallEvaluator::NoteBranch(const Ball& x) {
 bool BallEvaluator::Elementary(const std::string& name, Ball& x) {
   acb_struct* const z = x.get();
   const slong p = precision_;
+  if (!Spend(name == "factorial" ? kGammaCost : kFunctionCost)) return false;
   const auto inverted = [&] {
     acb_inv(z, z, p);
     return acb_is_finite(z) != 0;
@@ -123,6 +136,7 @@ bool BallEvaluator::Counting(const std::string& name,
     return true;
   }
   if (name == "binomial") {
+    if (!Spend(3 * kGammaCost)) return false;
     // gamma(n + 1) / gamma(k + 1) / gamma(n - k + 1)
     Ball n, k, rest;
     acb_add_ui(n.get(), x[0], 1, p);
@@ -172,6 +186,7 @@ bool BallEvaluator::Function(const Node& e, Ball& out) {
     if (!Evaluate(*arg, *values.back())) return false;
     x.push_back(values.back()->get());
   }
+  if (!Spend(kFunctionCost)) return false;
   if (e.name == "log") {
     NoteBranch(*values[0]);
     NoteBranch(*values[1]);
@@ -219,7 +234,7 @@ bool BallEvaluator::InfiniteSum(const Node& e, Ball& out) {
   Ball term, last;
   for (int64_t k = low->small_value(), n = 0; n < 1200; ++k, ++n) {
     sample[e.args[1]->name] = BigRational(k);
-    BallEvaluator inner(precision_, sample);
+    BallEvaluator inner(precision_, sample, budget_);
     inner.steps_ = steps_;
     if (!inner.Evaluate(*e.args[0], term)) return false;
     steps_ = inner.steps_;
@@ -248,7 +263,7 @@ bool BallEvaluator::InfiniteSum(const Node& e, Ball& out) {
 }
 
 bool BallEvaluator::Evaluate(const Node& e, Ball& out) {
-  if (++steps_ > kMostSteps) return false;
+  if (!Spend(1)) return false;
   acb_struct* const z = out.get();
   const slong p = precision_;
   switch (e.op) {
@@ -291,7 +306,9 @@ bool BallEvaluator::Evaluate(const Node& e, Ball& out) {
         acb_sqrt(z, z, p);
         return acb_is_finite(z) != 0;
       }
-      if (!Evaluate(*e.args[1], exponent)) return false;
+      if (!Evaluate(*e.args[1], exponent) || !Spend(kFunctionCost)) {
+        return false;
+      }
       if (acb_is_int(exponent.get()) == 0) NoteBranch(out);
       if (acb_is_zero(z) != 0 && acb_is_zero(exponent.get()) == 0 &&
           arb_is_positive(acb_realref(exponent.get())) != 0) {

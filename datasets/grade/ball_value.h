@@ -3,8 +3,8 @@
 //   Ball ball;
 //   BallEvaluator(128, {{"x", BigRational(3, 2)}}).Evaluate(*tree, ball)
 //
-// Work is bounded: a number of steps an evaluation, a precision that the
-// caller chooses. Thread-compatible.
+// Work is bounded: by a number of steps an evaluation, and by a budget that
+// evaluations may share. Thread-compatible.
 #ifndef ESPALIER_DATASETS_GRADE_BALL_VALUE_H_
 #define ESPALIER_DATASETS_GRADE_BALL_VALUE_H_
 
@@ -35,8 +35,12 @@ using Sample = std::map<std::string, BigRational>;
 
 class BallEvaluator {
  public:
-  BallEvaluator(slong precision, const Sample& sample)
-      : precision_(precision), sample_(sample) {}
+  // `budget`, where given, is what all evaluations together may still cost:
+  // about one for an operation at 128 bits, more for functions and digits. It
+  // must outlive the object.
+  BallEvaluator(slong precision, const Sample& sample,
+                int64_t* budget = nullptr)
+      : precision_(precision), sample_(sample), budget_(budget) {}
 
   // False for what has no value here: a symbol without a sample, an unknown
   // function, a division by zero, infinity, a shape.
@@ -52,9 +56,12 @@ class BallEvaluator {
                 Ball& out);
   bool InfiniteSum(const Node& e, Ball& out);
   void NoteBranch(const Ball& x);
+  // False where the budget does not hold it.
+  bool Spend(int64_t cost);
 
   const slong precision_;
   const Sample& sample_;
+  int64_t* const budget_;
   int steps_ = 0;
   bool met_branch_ = false;
 };

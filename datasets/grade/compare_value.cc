@@ -102,6 +102,7 @@ BigRational SampleValue(const std::string& name, int point, bool signs) {
          BigRational(scale.num, scale.den);
 }
 
+constexpr int kMostProofs = 3;
 constexpr int kPositivePoints = 4;
 constexpr int kSignedPoints = 4;
 constexpr slong kPointPrecision = 160;
@@ -112,8 +113,9 @@ constexpr slong kPrecisions[] = {96, 320, 1200};
 enum class AtPoint { kApart, kTogether, kOpen };
 
 AtPoint CompareAt(const Node& a, const Node& b, slong precision,
-                  const Sample& sample, bool* branch, bool* real) {
-  BallEvaluator evaluator(precision, sample);
+                  const Sample& sample, int64_t* budget, bool* branch,
+                  bool* real) {
+  BallEvaluator evaluator(precision, sample, budget);
   Ball x, y, difference;
   if (!evaluator.Evaluate(a, x) || !evaluator.Evaluate(b, y)) {
     return AtPoint::kOpen;
@@ -235,7 +237,7 @@ bool ValueComparer::Rounds(const Expr& decimal, const Expr& exact) {
   }
   const Sample none;
   Ball x;
-  if (!BallEvaluator(128, none).Evaluate(*exact, x)) return false;
+  if (!BallEvaluator(128, none, &budget_).Evaluate(*exact, x)) return false;
   Ball shift, bound;
   acb_set_fmpq(shift.get(), shown->value.get(), 128);
   acb_sub(x.get(), x.get(), shift.get(), 128);
@@ -253,8 +255,8 @@ bool ValueComparer::WithinTolerance(const Expr& a, const Expr& b) {
   if (policy_.tolerance <= 0) return false;
   const Sample none;
   Ball x, y;
-  if (!BallEvaluator(128, none).Evaluate(*a, x) ||
-      !BallEvaluator(128, none).Evaluate(*b, y)) {
+  if (!BallEvaluator(128, none, &budget_).Evaluate(*a, x) ||
+      !BallEvaluator(128, none, &budget_).Evaluate(*b, y)) {
     return false;
   }
   arb_t size, distance, bound;
@@ -304,13 +306,16 @@ ValueVerdict ValueComparer::CompareBalls(const Expr& a, const Expr& b) {
     // Endless sums are known to some 60 digits only.
     bool agreed = false;
     for (const slong precision : kPrecisions) {
-      const AtPoint state = CompareAt(*a, *b, precision, {}, &branch, &real);
+      const AtPoint state =
+          CompareAt(*a, *b, precision, {}, &budget_, &branch, &real);
       if (state == AtPoint::kApart) {
         return {Sameness::kDifferent, Apart(a, b)};
       }
       agreed |= state == AtPoint::kTogether && precision > kPrecisions[0];
       if (state == AtPoint::kTogether && precision == kPrecisions[0]) {
-        const Sameness exact = ExactlyEqual(*a, *b);
+        // Lists make many pairs; Calcium's proofs cost the most.
+        const Sameness exact =
+            proofs_++ < kMostProofs ? ExactlyEqual(*a, *b) : Sameness::kUnknown;
         if (exact == Sameness::kEqual) return {exact, Both(a)};
         if (exact == Sameness::kDifferent) return {exact, Apart(a, b)};
       }
@@ -331,7 +336,7 @@ ValueVerdict ValueComparer::CompareBalls(const Expr& a, const Expr& b) {
       sample[name] = SampleValue(name, point, signs);
     }
     const AtPoint state =
-        CompareAt(*a, *b, kPointPrecision, sample, &branch, &real);
+        CompareAt(*a, *b, kPointPrecision, sample, &budget_, &branch, &real);
     // With roots of negative numbers, identities that hold for positive
     // symbols break: sqrt(xy) = sqrt(x) sqrt(y).
     const bool counts = !signs || (!branch && real);
@@ -357,7 +362,7 @@ std::optional<int> ValueComparer::RatioSign(const Expr& a, const Expr& b) {
     }
   }
   Ball x, y;
-  BallEvaluator evaluator(kPointPrecision, sample);
+  BallEvaluator evaluator(kPointPrecision, sample, &budget_);
   if (!evaluator.Evaluate(*a, x) || !evaluator.Evaluate(*b, y) ||
       acb_contains_zero(y.get()) != 0 || acb_contains_zero(x.get()) != 0) {
     return std::nullopt;
@@ -387,8 +392,8 @@ std::optional<int> ValueComparer::Order(const Expr& a, const Expr& b) {
   }
   const Sample none;
   Ball x, y;
-  if (!BallEvaluator(128, none).Evaluate(*a, x) ||
-      !BallEvaluator(128, none).Evaluate(*b, y) ||
+  if (!BallEvaluator(128, none, &budget_).Evaluate(*a, x) ||
+      !BallEvaluator(128, none, &budget_).Evaluate(*b, y) ||
       arb_contains_zero(acb_imagref(x.get())) == 0 ||
       arb_contains_zero(acb_imagref(y.get())) == 0) {
     return std::nullopt;

@@ -49,6 +49,9 @@ class ValueComparer {
 
   const GradePolicy& policy_;
   RationalForms forms_;
+  // What balls may still cost (ball_value.h), and proofs by Calcium so far.
+  int64_t budget_ = 200000;
+  int proofs_ = 0;
 };
 
 // 1 for oo, -1 for -oo, 0 for neither.

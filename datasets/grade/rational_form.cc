@@ -21,6 +21,8 @@ constexpr int64_t kHighestRoot = 12;
 // Products of terms times bits of one multiplication.
 constexpr int64_t kMostWork = 400000;
 constexpr int kMostSteps = 4000;
+// Of all comparisons by one object.
+constexpr int kMostStepsInAll = 20000;
 
 }  // namespace
 
@@ -136,8 +138,12 @@ struct RationalForms::State {
     // A sum multiplies denominators as well.
     const int64_t products = Terms(a) * Terms(b);
     const int64_t bits = Bits(a) + Bits(b);
-    return products <= 4 * kMostTerms && bits <= kMostBits &&
-           products * bits <= kMostWork &&
+    // Quotients are reduced by a greatest common divisor, which costs more.
+    const bool quotient = fmpz_mpoly_is_fmpz(a.den(), ctx) == 0 ||
+                          fmpz_mpoly_is_fmpz(b.den(), ctx) == 0;
+    steps += static_cast<int>(products * bits * (quotient ? 8 : 1) / 2000);
+    return steps <= kMostSteps && products <= 4 * kMostTerms &&
+           bits <= kMostBits && products * bits <= kMostWork &&
            Degree(a) + Degree(b) <= kHighestDegree;
   }
 
@@ -171,6 +177,7 @@ struct RationalForms::State {
       most *= static_cast<double>(n + i) / static_cast<double>(i);
     }
     if (most > kMostTerms) return false;
+    steps += static_cast<int>(most * static_cast<double>(Bits(f) * n) / 2000);
     fmpz_mpoly_pow_ui(f.num(), f.num(), static_cast<ulong>(n), ctx);
     fmpz_mpoly_pow_ui(f.den(), f.den(), static_cast<ulong>(n), ctx);
     return Reduce(f);
@@ -409,7 +416,15 @@ struct RationalForms::State {
 
   fmpz_mpoly_ctx_t ctx;
   std::vector<Atom> atoms;
+  // Begins a comparison; false where all the work is spent.
+  bool Begin() {
+    total += steps;
+    steps = 0;
+    return total <= kMostStepsInAll;
+  }
+
   int steps = 0;
+  int total = 0;
 };
 
 std::optional<BigRational> RationalForms::State::Exact(
@@ -471,7 +486,7 @@ RationalForms::RationalForms() : state_(std::make_unique<State>()) {}
 RationalForms::~RationalForms() = default;
 
 Sameness RationalForms::Compare(const Node& a, const Node& b) {
-  state_->steps = 0;
+  if (!state_->Begin()) return Sameness::kUnknown;
   State::Form left(*state_), right(*state_);
   if (!state_->Build(a, left) || !state_->Build(b, right)) {
     return Sameness::kUnknown;
@@ -484,7 +499,7 @@ Sameness RationalForms::Compare(const Node& a, const Node& b) {
 
 std::optional<BigRational> RationalForms::ConstantRatio(const Node& a,
                                                         const Node& b) {
-  state_->steps = 0;
+  if (!state_->Begin()) return std::nullopt;
   State::Form left(*state_), right(*state_);
   if (!state_->Build(a, left) || !state_->Build(b, right)) return std::nullopt;
   if (!state_->IntegerPower(right, -1) || !state_->Times(left, right)) {
@@ -496,7 +511,7 @@ std::optional<BigRational> RationalForms::ConstantRatio(const Node& a,
 }
 
 std::optional<BigRational> RationalForms::AsRational(const Node& e) {
-  state_->steps = 0;
+  if (!state_->Begin()) return std::nullopt;
   State::Form form(*state_);
   if (!state_->Build(e, form)) return std::nullopt;
   return state_->Constant(form);
