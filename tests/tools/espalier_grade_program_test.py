@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""espalier grade: results in input order, bad lines by name, policies."""
+
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+
+PROGRAM = os.environ.get("ESPALIER_PROGRAM", "espalier")
+
+
+def grade(text, *flags):
+    done = subprocess.run([PROGRAM, "grade", "--pairs", "-", *flags],
+                          input=text, capture_output=True, timeout=120,
+                          check=False)
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    return done.returncode, lines, done.stderr.decode()
+
+
+def pair(gold, answer):
+    return json.dumps({"gold": gold, "answer": answer}).encode() + b"\n"
+
+
+class GradeTest(unittest.TestCase):
+
+    def test_one_result_a_line_in_order(self):
+        code, out, _ = grade(pair("1/2", "so $\\boxed{0.5}$.") +
+                             pair("3", "4") + pair("(1,2)", "(1, 2)"))
+        self.assertEqual(code, 0)
+        self.assertEqual([line["equal"] for line in out], [True, False, True])
+        self.assertEqual(out[1]["reason"], "gold is 3, the answer 4")
+        for line in out:
+            self.assertEqual(list(line), ["equal", "reason", "us"])
+            self.assertGreater(line["us"], 0)
+
+    def test_bad_lines_are_named_and_counted(self):
+        text = (b"\xef\xbb\xbf" + pair("1", "1").replace(b"\n", b"\r\n") +
+                b"nonsense\n" + b'{"gold": "3"}\n' +
+                b'{"gold": "\xff", "answer": "1"}\n' + pair("2", "2"))
+        code, out, err = grade(text)
+        self.assertEqual(code, 0)
+        self.assertEqual(len(out), 5)
+        self.assertEqual([line["equal"] for line in out],
+                         [True, False, False, False, True])
+        self.assertIn("standard input:2: expected a JSON object", err)
+        self.assertIn('standard input:3: expected the key "answer"', err)
+        self.assertIn("3 bad lines", err)
+        code, out, err = grade(text, "--strict")
+        self.assertNotEqual(code, 0)
+        self.assertEqual(len(out), 1)
+        self.assertIn("standard input:2", err)
+
+    def test_policies(self):
+        text = pair("28%", "28")
+        self.assertTrue(grade(text)[1][0]["equal"])
+        self.assertFalse(grade(text, "--percent", "value")[1][0]["equal"])
+        self.assertNotEqual(grade(text, "--percent", "often")[0], 0)
+        text = pair("(1,2,3)", "(3,2,1)")
+        self.assertFalse(grade(text)[1][0]["equal"])
+        self.assertTrue(grade(text, "--any-tuple-order")[1][0]["equal"])
+
+    def test_files_and_their_absence(self):
+        with tempfile.NamedTemporaryFile(suffix=".jsonl") as file:
+            file.write(pair("1", "1") + b"[]\n")
+            file.flush()
+            done = subprocess.run([PROGRAM, "grade", "--pairs", file.name],
+                                  capture_output=True, timeout=120, check=False)
+            self.assertEqual(done.returncode, 0)
+            self.assertIn(file.name + ":2: ", done.stderr.decode())
+        done = subprocess.run([PROGRAM, "grade", "--pairs", "/nope.jsonl"],
+                              capture_output=True, timeout=120, check=False)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("/nope.jsonl", done.stderr.decode())
+
+    def test_a_line_of_ten_megabytes(self):
+        _, out, _ = grade(pair("5", "\\(" * 2500000) +
+                          pair("5", "x" * 10000000) +
+                          pair("5", "word " * 2000000 + "\\boxed{5}"))
+        self.assertEqual([line["equal"] for line in out],
+                         [False, False, True])
+
+
+if __name__ == "__main__":
+    unittest.main()
