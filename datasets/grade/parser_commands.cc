@@ -243,10 +243,17 @@ Expr Parser::ReadLimit() {
   if (arrow != "to" && arrow != "->" && !arrow.ends_with("ightarrow")) {
     return Fail("an arrow");
   }
+  // "3^{+}", "3^+": from which side is not told apart.
+  for (size_t i = 0; i < 40; ++i) {
+    const size_t group = IsSign("{", i + 1) ? 1 : 0;
+    const bool side = IsSign("+", i + 1 + group) || IsSign("-", i + 1 + group);
+    if (!IsSign("^", i) || !side || !IsSign("}", i + 2 + group)) continue;
+    const auto first = tokens_.begin() + static_cast<std::ptrdiff_t>(at_ + i);
+    tokens_.erase(first, first + (group == 1 ? 4 : 2));
+    break;
+  }
   Expr target = ReadSum();
   if (target == nullptr) return nullptr;
-  // From which side is not told apart.
-  if (SkipSign("^")) Take();
   if (!Expect("}")) return nullptr;
   Expr body = ReadProduct(false);
   if (body == nullptr) return nullptr;
