@@ -4,7 +4,7 @@
 //
 // Calcium's own limits (precision, degree of algebraic numbers, size of
 // ideals) are set low, and only expressions of few roots and functions over
-// small numbers are given to it; docs/adr/0012-bounded-calcium.md says what
+// small numbers are given to it; docs/adr/0013-bounded-calcium.md says what
 // that bounds. Thread-safe: a context of its own each call.
 #ifndef ESPALIER_DATASETS_GRADE_EXACT_VALUE_H_
 #define ESPALIER_DATASETS_GRADE_EXACT_VALUE_H_

@@ -285,7 +285,7 @@ absl::Status WriteReport(const std::string& path, const TrainReport& report) {
                                    "\n");
 }
 
-absl::StatusOr<TrainReport> ReadReport(const std::string& path) {
+absl::StatusOr<TrainReport> ReadTrainReport(const std::string& path) {
   ESP_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
   try {
     const auto json = nlohmann::json::parse(text);
@@ -415,7 +415,7 @@ absl::StatusOr<TrainReport> TrainModel(const TrainRunOptions& options,
   ESP_RETURN_IF_ERROR(
       SettleConfig(work, ConfigJson(options, data, model_hash)));
   // The same training, finished before.
-  if (fs::exists(options.out)) return ReadReport(ReportPath(options));
+  if (fs::exists(options.out)) return ReadTrainReport(ReportPath(options));
   const auto plan = PlanBatches(data, options);
   const auto steps = static_cast<double>(plan.size());
   Trainer trainer(
