@@ -9,7 +9,8 @@ folders of TORCH_FOLDERS alone, and so is what they declare. include/espalier
 includes itself, Abseil and the standard library; search/ knows neither
 threads nor time; time is read in src/base/clock.cc alone.
 
-House: header guards are named after the path, no file is longer than 800
+House: header guards are named after the path, no two headers declare a type of
+one name, no file is longer than 800
 lines, nothing marked as unfinished, no `#if 0`, no merge mark, no path of somebody's own machine.
 
 Prints one line a violation, "file:line: what, and what to do", and exits
@@ -64,6 +65,9 @@ HOUSE_PATTERNS = [
     (re.compile(r"^\s*#\s*if\s+0\b"), "code that is switched off", "delete it"),
     (re.compile(r"^(<<<<<<<|>>>>>>>) "), "a merge mark", "resolve it"),
 ]
+# A type at the outermost level of a header, all of which are in one namespace.
+TYPE = re.compile(r"^(?:struct|class|enum class|enum) (?:\[\[\w+\]\] )?(\w+)"
+                  r"(?: final)?(?: :| \{|:|$)")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
@@ -183,6 +187,28 @@ def check_file(path, text, tracked):
             yield 1, f"uses #pragma once: use the guard {guard}"
 
 
+class Types:
+    """Two types of one name are one type to the linker, which keeps either's
+    functions for both: vectors of them are freed wrongly far away."""
+
+    def __init__(self):
+        self.first = {}
+
+    def check_header(self, path, text):
+        if path.startswith("tests/") or path.endswith("-inl.h"):
+            return
+        namespace = re.search(r"^namespace [\w:]+", text, re.M)
+        for number, line in enumerate(text.split("\n"), 1):
+            match = TYPE.match(line)
+            if not match:
+                continue
+            name = (namespace.group() if namespace else "", match.group(1))
+            other = self.first.setdefault(name, path)
+            if other != path:
+                yield number, (f"declares {match.group(1)}, as {other} does: "
+                               "choose another name")
+
+
 def tracked_files(root):
     out = subprocess.run(
         ["git", "-c", "safe.directory=*", "ls-files", "-z"], cwd=root,
@@ -196,6 +222,7 @@ def check_tree(root):
     files = tracked_files(root)
     tracked = set(files)
     found = []
+    types = Types()
     for path in files:
         with open(os.path.join(root, path), "rb") as handle:
             data = handle.read()
@@ -204,6 +231,9 @@ def check_tree(root):
         text = data.decode("utf-8", "replace")
         for number, message in check_file(path, text, tracked):
             found.append((path, number, message))
+        if path.endswith(".h"):
+            for number, message in types.check_header(path, text):
+                found.append((path, number, message))
     return [f"{p}:{n}: {m}" for p, n, m in sorted(found)]
 
 

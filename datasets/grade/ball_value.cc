@@ -14,7 +14,7 @@ constexpr int64_t kFunctionCost = 12;
 constexpr int64_t kGammaCost = 80;
 
 // The fraction that an exact number of a tree is; null for others.
-const BigRational* Literal(const Node& e) {
+const BigRational* Literal(const ExprNode& e) {
   return e.op == Op::kNumber || e.op == Op::kBased ? &e.value : nullptr;
 }
 
@@ -175,7 +175,7 @@ bool BallEvaluator::Counting(const std::string& name,
   return false;
 }
 
-bool BallEvaluator::Function(const Node& e, Ball& out) {
+bool BallEvaluator::Function(const ExprNode& e, Ball& out) {
   if (e.args.size() == 1) {
     return Evaluate(*e.args[0], out) && Elementary(e.name, out);
   }
@@ -222,7 +222,7 @@ bool BallEvaluator::Function(const Node& e, Ball& out) {
 
 // Terms up to where the rest is a geometric series with a ratio below 3/4,
 // judged by the last terms: good to compare with a closed form, no proof.
-bool BallEvaluator::InfiniteSum(const Node& e, Ball& out) {
+bool BallEvaluator::InfiniteSum(const ExprNode& e, Ball& out) {
   const BigRational* const low = Literal(*e.args[2]);
   if (e.op != Op::kSum || low == nullptr || !low->small() ||
       e.args[3]->op != Op::kInfinity || low->bits() > 20) {
@@ -262,7 +262,7 @@ bool BallEvaluator::InfiniteSum(const Node& e, Ball& out) {
   return false;
 }
 
-bool BallEvaluator::Evaluate(const Node& e, Ball& out) {
+bool BallEvaluator::Evaluate(const ExprNode& e, Ball& out) {
   if (!Spend(1)) return false;
   acb_struct* const z = out.get();
   const slong p = precision_;

@@ -44,17 +44,17 @@ class BallEvaluator {
 
   // False for what has no value here: a symbol without a sample, an unknown
   // function, a division by zero, infinity, a shape.
-  bool Evaluate(const Node& e, Ball& out);
+  bool Evaluate(const ExprNode& e, Ball& out);
   // Whether a root or logarithm met a negative or complex number on the way:
   // the value then depends on the branch.
   bool met_branch() const { return met_branch_; }
 
  private:
-  bool Function(const Node& e, Ball& out);
+  bool Function(const ExprNode& e, Ball& out);
   bool Elementary(const std::string& name, Ball& x);
   bool Counting(const std::string& name, std::vector<const acb_struct*> x,
                 Ball& out);
-  bool InfiniteSum(const Node& e, Ball& out);
+  bool InfiniteSum(const ExprNode& e, Ball& out);
   void NoteBranch(const Ball& x);
   // False where the budget does not hold it.
   bool Spend(int64_t cost);

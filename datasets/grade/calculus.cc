@@ -7,7 +7,7 @@
 namespace espalier {
 namespace {
 
-bool DependsOn(const Node& e, const std::string& x) {
+bool DependsOn(const ExprNode& e, const std::string& x) {
   const auto symbols = FreeSymbols(e);
   return std::binary_search(symbols.begin(), symbols.end(), x);
 }
@@ -125,7 +125,7 @@ Expr Integrate(const Expr& e, const std::string& name) {
 }
 
 // How many sums and products stand in one another.
-int SumDepth(const Node& e) {
+int SumDepth(const ExprNode& e) {
   int deepest = 0;
   for (const Expr& arg : e.args) deepest = std::max(deepest, SumDepth(*arg));
   return deepest + (e.op == Op::kSum || e.op == Op::kProduct ? 1 : 0);

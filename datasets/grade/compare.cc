@@ -100,8 +100,8 @@ class Comparison {
       }
       return CompareShapes(a, b);
     }
-    const Node& x = *a.name;
-    const Node& y = *b.name;
+    const ExprNode& x = *a.name;
+    const ExprNode& y = *b.name;
     if (x.op == Op::kApply && y.op == Op::kApply && x.name == y.name &&
         x.args.size() == y.args.size()) {
       Answer renamed = b;
@@ -136,7 +136,7 @@ class Comparison {
     return name.substr(0, name.find('_'));
   }
 
-  static bool IsLetterY(const Node& e) {
+  static bool IsLetterY(const ExprNode& e) {
     return e.op == Op::kSymbol && e.name == "y";
   }
 
@@ -383,12 +383,12 @@ class Comparison {
     if (a.kind == Kind::kRegion && b.kind == Kind::kList) {
       const bool points = std::all_of(
           a.region.begin(), a.region.end(),
-          [](const Piece& piece) { return piece.low == piece.high; });
+          [](const RegionPiece& piece) { return piece.low == piece.high; });
       if (!points) return KindsDiffer(a, b);
       Answer list;
       list.kind = Kind::kList;
       list.braces = true;
-      for (const Piece& piece : a.region) {
+      for (const RegionPiece& piece : a.region) {
         Answer item;
         item.kind = Kind::kValue;
         item.expr = piece.low;

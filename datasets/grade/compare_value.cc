@@ -17,7 +17,7 @@ struct Peeled {
   bool percent = false;
 };
 
-bool IsMinusOne(const Node& e) {
+bool IsMinusOne(const ExprNode& e) {
   return e.op == Op::kNumber && e.value == BigRational(-1);
 }
 
@@ -53,7 +53,7 @@ struct Decimal {
   int decimals = 0;
 };
 
-std::optional<Decimal> AsDecimal(const Node& e) {
+std::optional<Decimal> AsDecimal(const ExprNode& e) {
   if (e.op == Op::kNumber && e.decimals >= 0) {
     return Decimal{e.value, BigRational::PowerOfTen(-e.decimals), e.significant,
                    e.decimals};
@@ -68,10 +68,10 @@ std::optional<Decimal> AsDecimal(const Node& e) {
   }
   if (e.op != Op::kMultiply || e.args.size() != 2) return std::nullopt;
   auto first = AsDecimal(*e.args[0]);
-  const Node& power = *e.args[1];
+  const ExprNode& power = *e.args[1];
   if (!first || power.op != Op::kPower) return std::nullopt;
-  const Node& base = *power.args[0];
-  const Node& exponent = *power.args[1];
+  const ExprNode& base = *power.args[0];
+  const ExprNode& exponent = *power.args[1];
   const bool ten = base.op == Op::kNumber && base.value == BigRational(10) &&
                    exponent.op == Op::kNumber && exponent.value.small() &&
                    exponent.value.bits() < 10;
@@ -112,7 +112,7 @@ constexpr slong kPrecisions[] = {96, 320, 1200};
 // their size), or neither.
 enum class AtPoint { kApart, kTogether, kOpen };
 
-AtPoint CompareAt(const Node& a, const Node& b, slong precision,
+AtPoint CompareAt(const ExprNode& a, const ExprNode& b, slong precision,
                   const Sample& sample, int64_t* budget, bool* branch,
                   bool* real) {
   BallEvaluator evaluator(precision, sample, budget);
@@ -149,13 +149,13 @@ std::string Apart(const Expr& a, const Expr& b) {
 
 }  // namespace
 
-int InfinitySign(const Node& e) {
+int InfinitySign(const ExprNode& e) {
   if (e.op == Op::kInfinity) return 1;
   if (e.op == Op::kQuantity || e.op == Op::kPercent) {
     return InfinitySign(*e.args[0]);
   }
   if (e.op != Op::kMultiply || e.args.size() != 2) return 0;
-  const Node& factor = *e.args[0];
+  const ExprNode& factor = *e.args[0];
   if (factor.op != Op::kNumber) return 0;
   return factor.value.sign() * InfinitySign(*e.args[1]);
 }

@@ -55,7 +55,7 @@ class ValueComparer {
 };
 
 // 1 for oo, -1 for -oo, 0 for neither.
-int InfinitySign(const Node& e);
+int InfinitySign(const ExprNode& e);
 
 }  // namespace espalier
 

@@ -22,7 +22,7 @@ constexpr int64_t kHighestDegree = 16;
 constexpr int64_t kMostBits = 160;
 constexpr int64_t kHighestPower = 12;
 
-bool Modest(const Node& e, Demand& demand) {
+bool Modest(const ExprNode& e, Demand& demand) {
   if (++demand.steps > kMostSteps) return false;
   switch (e.op) {
     case Op::kNumber:
@@ -39,7 +39,7 @@ bool Modest(const Node& e, Demand& demand) {
     case Op::kQuantity:
       break;
     case Op::kPower: {
-      const Node& exponent = *e.args[1];
+      const ExprNode& exponent = *e.args[1];
       if (exponent.op != Op::kNumber) {
         ++demand.functions;
         break;
@@ -60,7 +60,7 @@ bool Modest(const Node& e, Demand& demand) {
         return false;
       }
       if (e.name == "root") {
-        const Node& n = *e.args[1];
+        const ExprNode& n = *e.args[1];
         if (n.op != Op::kNumber || !n.value.small() ||
             n.value.small_value() < 2 ||
             n.value.small_value() > kHighestDegree) {
@@ -120,9 +120,9 @@ class Value {
   ca_t value_;
 };
 
-bool Evaluate(const Node& e, Context& context, Value& out);
+bool Evaluate(const ExprNode& e, Context& context, Value& out);
 
-bool EvaluateFunction(const Node& e, Context& context, Value& out) {
+bool EvaluateFunction(const ExprNode& e, Context& context, Value& out) {
   ca_ctx_struct* const ctx = context.get();
   ca_struct* const z = out.get();
   if (!Evaluate(*e.args[0], context, out)) return false;
@@ -166,7 +166,7 @@ bool EvaluateFunction(const Node& e, Context& context, Value& out) {
   return true;
 }
 
-bool Evaluate(const Node& e, Context& context, Value& out) {
+bool Evaluate(const ExprNode& e, Context& context, Value& out) {
   ca_ctx_struct* const ctx = context.get();
   ca_struct* const z = out.get();
   switch (e.op) {
@@ -229,7 +229,7 @@ bool Evaluate(const Node& e, Context& context, Value& out) {
 
 }  // namespace
 
-Sameness ExactlyEqual(const Node& a, const Node& b) {
+Sameness ExactlyEqual(const ExprNode& a, const ExprNode& b) {
   Demand demand;
   if (!Modest(a, demand) || !Modest(b, demand)) return Sameness::kUnknown;
   Context context;

@@ -15,7 +15,7 @@
 namespace espalier {
 
 // Both without symbols.
-Sameness ExactlyEqual(const Node& a, const Node& b);
+Sameness ExactlyEqual(const ExprNode& a, const ExprNode& b);
 
 }  // namespace espalier
 

@@ -7,7 +7,7 @@
 namespace espalier {
 namespace {
 
-void CollectSymbols(const Node& e, std::vector<std::string>& bound,
+void CollectSymbols(const ExprNode& e, std::vector<std::string>& bound,
                     std::vector<std::string>& out) {
   if (e.op == Op::kSymbol) {
     if (std::find(bound.begin(), bound.end(), e.name) == bound.end()) {
@@ -64,9 +64,9 @@ const char* Spelling(Op op) {
 
 constexpr size_t kDescribed = 80;
 
-void Write(const Node& e, std::string& out);
+void Write(const ExprNode& e, std::string& out);
 
-void WriteArgs(const Node& e, std::string_view between, std::string& out) {
+void WriteArgs(const ExprNode& e, std::string_view between, std::string& out) {
   for (size_t i = 0; i < e.args.size(); ++i) {
     if (i > 0) out += between;
     if (out.size() > kDescribed) return;
@@ -74,7 +74,7 @@ void WriteArgs(const Node& e, std::string_view between, std::string& out) {
   }
 }
 
-void WriteOperand(const Node& e, std::string& out) {
+void WriteOperand(const ExprNode& e, std::string& out) {
   const bool simple =
       e.args.empty() &&
       (e.op != Op::kNumber || (e.value.integer() && e.value.sign() >= 0));
@@ -87,11 +87,11 @@ void WriteOperand(const Node& e, std::string& out) {
   out += ")";
 }
 
-bool IsNumber(const Node& e, int64_t n) {
+bool IsNumber(const ExprNode& e, int64_t n) {
   return e.op == Op::kNumber && e.value == BigRational(n);
 }
 
-void WriteProduct(const Node& e, std::string& out) {
+void WriteProduct(const ExprNode& e, std::string& out) {
   bool first = true;
   for (const Expr& arg : e.args) {
     if (out.size() > kDescribed) return;
@@ -112,8 +112,8 @@ void WriteProduct(const Node& e, std::string& out) {
   }
 }
 
-void WritePower(const Node& e, std::string& out) {
-  const Node& exponent = *e.args[1];
+void WritePower(const ExprNode& e, std::string& out) {
+  const ExprNode& exponent = *e.args[1];
   if (exponent.op == Op::kNumber && exponent.value == BigRational(1, 2)) {
     out += "sqrt(";
     Write(*e.args[0], out);
@@ -129,7 +129,7 @@ void WritePower(const Node& e, std::string& out) {
   WriteOperand(exponent, out);
 }
 
-void Write(const Node& e, std::string& out) {
+void Write(const ExprNode& e, std::string& out) {
   if (out.size() > kDescribed) return;
   switch (e.op) {
     case Op::kNumber:
@@ -200,7 +200,7 @@ void Write(const Node& e, std::string& out) {
 
 // Whether the children can be paired; sums and products hold their children
 // in any order.
-bool SameArgs(const Node& a, const Node& b) {
+bool SameArgs(const ExprNode& a, const ExprNode& b) {
   if (a.args.size() != b.args.size()) return false;
   if (a.op != Op::kAdd && a.op != Op::kMultiply) {
     for (size_t i = 0; i < a.args.size(); ++i) {
@@ -223,7 +223,7 @@ bool SameArgs(const Node& a, const Node& b) {
 }  // namespace
 
 Expr Make(Op op, std::vector<Expr> args, std::string name) {
-  auto node = std::make_shared<Node>();
+  auto node = std::make_shared<ExprNode>();
   node->op = op;
   node->args = std::move(args);
   node->name = std::move(name);
@@ -231,7 +231,7 @@ Expr Make(Op op, std::vector<Expr> args, std::string name) {
 }
 
 Expr Number(BigRational value) {
-  auto node = std::make_shared<Node>();
+  auto node = std::make_shared<ExprNode>();
   node->value = std::move(value);
   return node;
 }
@@ -256,7 +256,7 @@ Expr Power(Expr base, Expr exponent) {
 
 Expr Negate(Expr a) {
   if (a->op == Op::kNumber) {
-    auto node = std::make_shared<Node>(*a);
+    auto node = std::make_shared<ExprNode>(*a);
     node->value = BigRational() - a->value;
     return node;
   }
@@ -267,15 +267,15 @@ Expr Function(std::string name, std::vector<Expr> args) {
   return Make(Op::kFunction, std::move(args), std::move(name));
 }
 
-bool IsScalar(const Node& e) { return e.op <= Op::kBased; }
+bool IsScalar(const ExprNode& e) { return e.op <= Op::kBased; }
 
-bool Contains(const Node& e, Op op) {
+bool Contains(const ExprNode& e, Op op) {
   if (e.op == op) return true;
   return std::any_of(e.args.begin(), e.args.end(),
                      [op](const Expr& arg) { return Contains(*arg, op); });
 }
 
-std::vector<std::string> FreeSymbols(const Node& e) {
+std::vector<std::string> FreeSymbols(const ExprNode& e) {
   std::vector<std::string> out, bound;
   CollectSymbols(e, bound, out);
   std::sort(out.begin(), out.end());
@@ -283,7 +283,7 @@ std::vector<std::string> FreeSymbols(const Node& e) {
   return out;
 }
 
-bool HasSymbol(const Node& e) {
+bool HasSymbol(const ExprNode& e) {
   return e.op == Op::kSymbol ||
          std::any_of(e.args.begin(), e.args.end(),
                      [](const Expr& arg) { return HasSymbol(*arg); });
@@ -291,7 +291,7 @@ bool HasSymbol(const Node& e) {
 
 namespace {
 
-void CountDown(const Node& e, int& left) {
+void CountDown(const ExprNode& e, int& left) {
   if (--left < 0) return;
   for (const Expr& arg : e.args) {
     if (left < 0) return;
@@ -301,14 +301,14 @@ void CountDown(const Node& e, int& left) {
 
 }  // namespace
 
-bool LargerThan(const Node& e, int nodes) {
+bool LargerThan(const ExprNode& e, int nodes) {
   int left = nodes;
   CountDown(e, left);
   return left < 0;
 }
 
-Expr WithArgs(const Node& e, std::vector<Expr> args) {
-  auto node = std::make_shared<Node>(e);
+Expr WithArgs(const ExprNode& e, std::vector<Expr> args) {
+  auto node = std::make_shared<ExprNode>(e);
   node->args = std::move(args);
   return node;
 }
@@ -325,14 +325,14 @@ Expr Substitute(const Expr& e, const std::string& symbol, const Expr& by) {
   return changed ? WithArgs(*e, std::move(args)) : e;
 }
 
-bool SameTree(const Node& a, const Node& b) {
+bool SameTree(const ExprNode& a, const ExprNode& b) {
   if (&a == &b) return true;
   return a.op == b.op && a.name == b.name && a.value == b.value &&
          a.closed_low == b.closed_low && a.closed_high == b.closed_high &&
          a.columns == b.columns && a.relations == b.relations && SameArgs(a, b);
 }
 
-std::string Describe(const Node& e) {
+std::string Describe(const ExprNode& e) {
   std::string out;
   Write(e, out);
   if (out.size() > kDescribed) {

@@ -19,8 +19,8 @@
 
 namespace espalier {
 
-struct Node;
-using Expr = std::shared_ptr<const Node>;
+struct ExprNode;
+using Expr = std::shared_ptr<const ExprNode>;
 
 enum class Op : uint8_t {
   // Values.
@@ -61,7 +61,7 @@ enum class Op : uint8_t {
   kText,        // name: folded text
 };
 
-struct Node {
+struct ExprNode {
   Op op = Op::kNumber;
   std::string name;
   BigRational value;
@@ -87,24 +87,24 @@ Expr Negate(Expr a);
 Expr Function(std::string name, std::vector<Expr> args);
 
 // Whether it has a value (Op::kNumber .. kBased) and is no shape.
-bool IsScalar(const Node& e);
+bool IsScalar(const ExprNode& e);
 // Whether the subtree holds a node of this kind.
-bool Contains(const Node& e, Op op);
+bool Contains(const ExprNode& e, Op op);
 // Names of the free symbols, sorted, each once. Unknown functions are no
 // symbols.
-std::vector<std::string> FreeSymbols(const Node& e);
-bool HasSymbol(const Node& e);
+std::vector<std::string> FreeSymbols(const ExprNode& e);
+bool HasSymbol(const ExprNode& e);
 // Whether more than `nodes` are met on a walk through the tree; parts that
 // are shared count each time.
-bool LargerThan(const Node& e, int nodes);
+bool LargerThan(const ExprNode& e, int nodes);
 // `e` with the symbol replaced.
 Expr Substitute(const Expr& e, const std::string& symbol, const Expr& by);
 // The same node with other children.
-Expr WithArgs(const Node& e, std::vector<Expr> args);
+Expr WithArgs(const ExprNode& e, std::vector<Expr> args);
 // The same tree written the same way; sums and products in any order.
-bool SameTree(const Node& a, const Node& b);
+bool SameTree(const ExprNode& a, const ExprNode& b);
 // In words and formulas for people, cut at 80 characters.
-std::string Describe(const Node& e);
+std::string Describe(const ExprNode& e);
 
 }  // namespace espalier
 

@@ -9,7 +9,7 @@ constexpr int64_t kMostTerms = 300;
 constexpr int kMostNodes = 20000;
 
 // The whole number that a bound is, through signs and sums of numbers.
-bool WholeBound(const Node& e, int64_t& out) {
+bool WholeBound(const ExprNode& e, int64_t& out) {
   if (e.op == Op::kNumber && e.value.small() && e.value.bits() < 40) {
     out = e.value.small_value();
     return true;
@@ -30,7 +30,7 @@ bool WholeBound(const Node& e, int64_t& out) {
 
 }  // namespace
 
-Expr WrittenOut(const Node& e) {
+Expr WrittenOut(const ExprNode& e) {
   const Expr& body = e.args[0];
   const std::string& index = e.args[1]->name;
   const std::vector<std::string> symbols = FreeSymbols(*body);

@@ -13,7 +13,7 @@ namespace espalier {
 
 // `e` is an Op::kSum or Op::kProduct. Null where the bounds are no whole
 // numbers, or for more than 300 terms.
-Expr WrittenOut(const Node& e);
+Expr WrittenOut(const ExprNode& e);
 
 }  // namespace espalier
 

@@ -14,7 +14,7 @@ constexpr size_t kMostItems = 400;
 
 // A left-hand side that only gives its value a name: x, f(x), AB/CD, A:B,
 // (x, y). No numbers, no sums.
-bool IsName(const Node& e) {
+bool IsName(const ExprNode& e) {
   switch (e.op) {
     case Op::kSymbol:
     case Op::kApply:
@@ -46,7 +46,7 @@ bool IsName(const Node& e) {
 
 // One tree for each choice of signs; signs that are written differently, as
 // in "+- a -+ b", go together, "+- a +- b" go alone. At most 8.
-void CollectSigns(const Node& e, int& plus, int& minus) {
+void CollectSigns(const ExprNode& e, int& plus, int& minus) {
   if (e.op == Op::kPlusMinus) {
     (e.value.sign() > 0 ? plus : minus) += 1;
   }
@@ -83,7 +83,7 @@ std::vector<Expr> SignChoices(const Expr& e) {
 }
 
 // "k in Z" beside other items only says what k is.
-bool IsQualifier(const Node& e) {
+bool IsQualifier(const ExprNode& e) {
   return e.op == Op::kRelation && e.args.size() == 2 &&
          e.relations[0] == "in" && e.args[1]->op == Op::kNumberSet &&
          e.args[1]->name != "R";
@@ -200,7 +200,7 @@ class Interpreter {
     return out;
   }
 
-  Answer ReadList(const Node& e) {
+  Answer ReadList(const ExprNode& e) {
     std::vector<Expr> args;
     for (const Expr& arg : e.args) {
       if (!IsQualifier(*arg)) args.push_back(arg);
@@ -286,8 +286,8 @@ class Interpreter {
     return Other();
   }
 
-  Answer ReadRelation(const Node& whole) {
-    Node e = whole;
+  Answer ReadRelation(const ExprNode& whole) {
+    ExprNode e = whole;
     // What stands behind the last "=>" is the conclusion.
     for (size_t i = e.relations.size(); i > 0; --i) {
       if (e.relations[i - 1] != "=>" && e.relations[i - 1] != "<=>") continue;
@@ -332,7 +332,7 @@ class Interpreter {
     return ReadInequality(e);
   }
 
-  Answer ReadEquality(const Node& e) {
+  Answer ReadEquality(const ExprNode& e) {
     const Expr& first = e.args.front();
     const Expr& last = e.args.back();
     if (IsName(*first) && first->op != Op::kText) {
@@ -373,7 +373,7 @@ class Interpreter {
         !comparer_.Equal(f, Add(Multiply(slope, Symbol(symbols[0])), at0))) {
       return std::nullopt;
     }
-    Piece piece;
+    RegionPiece piece;
     const Expr root = Negate(Divide(at0, slope));
     const Expr infinity = Make(Op::kInfinity);
     piece.low = *sign > 0 ? root : Multiply(Number(-1), infinity);
@@ -383,7 +383,7 @@ class Interpreter {
     return Region{piece};
   }
 
-  Answer ReadInequality(const Node& e) {
+  Answer ReadInequality(const ExprNode& e) {
     Answer out;
     if (e.relations.size() == 1 && IsScalar(*e.args[0]) &&
         IsScalar(*e.args[1])) {

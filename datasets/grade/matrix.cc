@@ -7,28 +7,28 @@ namespace {
 
 constexpr size_t kMostCells = 400;
 
-Matrix Scalar(Expr e) { return {{std::move(e)}, 1, true}; }
+ExprMatrix Scalar(Expr e) { return {{std::move(e)}, 1, true}; }
 
-std::optional<Matrix> Plus(const Matrix& a, const Matrix& b) {
+std::optional<ExprMatrix> Plus(const ExprMatrix& a, const ExprMatrix& b) {
   if (a.columns != b.columns || a.cells.size() != b.cells.size()) {
     return std::nullopt;
   }
-  Matrix out = a;
+  ExprMatrix out = a;
   for (size_t i = 0; i < a.cells.size(); ++i) {
     out.cells[i] = Add(a.cells[i], b.cells[i]);
   }
   return out;
 }
 
-std::optional<Matrix> Times(const Matrix& a, const Matrix& b) {
+std::optional<ExprMatrix> Times(const ExprMatrix& a, const ExprMatrix& b) {
   if (a.scalar || b.scalar) {
-    Matrix out = a.scalar ? b : a;
+    ExprMatrix out = a.scalar ? b : a;
     const Expr& factor = a.scalar ? a.cells[0] : b.cells[0];
     for (Expr& cell : out.cells) cell = Multiply(factor, cell);
     return out;
   }
   if (a.columns != b.rows()) return std::nullopt;
-  Matrix out;
+  ExprMatrix out;
   out.columns = b.columns;
   // Each cell sums a.columns products: bound what a product of products costs.
   if (a.columns > 8 ||
@@ -50,12 +50,12 @@ std::optional<Matrix> Times(const Matrix& a, const Matrix& b) {
 }
 
 // Along the first row; for at most 4 x 4.
-Expr Determinant(const Matrix& m) {
+Expr Determinant(const ExprMatrix& m) {
   const int n = m.columns;
   if (n == 1) return m.cells[0];
   std::vector<Expr> terms;
   for (int skip = 0; skip < n; ++skip) {
-    Matrix minor;
+    ExprMatrix minor;
     minor.columns = n - 1;
     for (int r = 1; r < n; ++r) {
       for (int c = 0; c < n; ++c) {
@@ -72,13 +72,13 @@ Expr Determinant(const Matrix& m) {
 }
 
 // `products` counts down: each makes the cells' trees larger by a factor.
-std::optional<Matrix> Evaluate(const Node& e, int& products) {
+std::optional<ExprMatrix> Evaluate(const ExprNode& e, int& products) {
   if (e.op == Op::kMatrix) {
     if (e.args.size() > kMostCells) return std::nullopt;
-    return Matrix{e.args, e.columns, false};
+    return ExprMatrix{e.args, e.columns, false};
   }
   if (!Contains(e, Op::kMatrix)) {
-    return Scalar(std::make_shared<Node>(e));
+    return Scalar(std::make_shared<ExprNode>(e));
   }
   if (e.op == Op::kFunction && e.name == "det") {
     const auto m = Evaluate(*e.args[0], products);
@@ -87,12 +87,12 @@ std::optional<Matrix> Evaluate(const Node& e, int& products) {
   }
   if (e.op == Op::kPower) {
     const auto base = Evaluate(*e.args[0], products);
-    const Node& n = *e.args[1];
+    const ExprNode& n = *e.args[1];
     if (!base || n.op != Op::kNumber || !n.value.small() ||
         n.value.small_value() < 1 || n.value.small_value() > 4) {
       return std::nullopt;
     }
-    std::optional<Matrix> out = base;
+    std::optional<ExprMatrix> out = base;
     for (int64_t k = 1; k < n.value.small_value() && out; ++k) {
       if (--products < 0) return std::nullopt;
       out = Times(*out, *base);
@@ -115,7 +115,7 @@ std::optional<Matrix> Evaluate(const Node& e, int& products) {
 
 }  // namespace
 
-std::optional<Matrix> EvaluateMatrix(const Node& e) {
+std::optional<ExprMatrix> EvaluateMatrix(const ExprNode& e) {
   int products = 4;
   return Evaluate(e, products);
 }

@@ -13,7 +13,7 @@
 
 namespace espalier {
 
-struct Matrix {
+struct ExprMatrix {
   std::vector<Expr> cells;  // row by row
   int columns = 1;
   bool scalar = false;  // a number, not a 1 x 1 matrix
@@ -21,7 +21,7 @@ struct Matrix {
 };
 
 // Nothing where shapes do not fit or sizes pass 400 cells.
-std::optional<Matrix> EvaluateMatrix(const Node& e);
+std::optional<ExprMatrix> EvaluateMatrix(const ExprNode& e);
 
 }  // namespace espalier
 

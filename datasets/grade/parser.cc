@@ -65,7 +65,7 @@ std::string_view RelationOf(const Token& token) {
   return {};
 }
 
-bool IsShape(const Node& e) {
+bool IsShape(const ExprNode& e) {
   return e.op == Op::kInterval || e.op == Op::kTuple || e.op == Op::kSet ||
          e.op == Op::kNumberSet || e.op == Op::kUnion;
 }
@@ -168,7 +168,7 @@ Expr Parser::ReadItem() {
   if (Peek().kind == TokenKind::kText) return ReadWords();
   Expr first = ReadSetExpr();
   if (first == nullptr) return nullptr;
-  auto relation = std::make_shared<Node>();
+  auto relation = std::make_shared<ExprNode>();
   relation->op = Op::kRelation;
   relation->args.push_back(first);
   while (true) {
@@ -275,7 +275,7 @@ Expr Parser::ReadSum() {
     }
     if (minus) term = Negate(std::move(term));
     if (either != 0) {
-      auto node = std::make_shared<Node>();
+      auto node = std::make_shared<ExprNode>();
       node->op = Op::kPlusMinus;
       node->value = either;
       node->args.push_back(std::move(term));

@@ -13,7 +13,7 @@ bool IsDigits(std::string_view text) {
          text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-bool IsWhole(const Node& e) {
+bool IsWhole(const ExprNode& e) {
   return e.op == Op::kNumber && e.value.integer() && e.decimals < 0;
 }
 
@@ -45,7 +45,7 @@ Expr NumberFromDigits(std::string_view digits) {
       significant += significant > 0 || c != '0' ? 1 : 0;
     }
   }
-  auto node = std::make_shared<Node>();
+  auto node = std::make_shared<ExprNode>();
   node->value = BigRational::FromDigits(all.empty() ? "0" : all) *
                 BigRational::PowerOfTen(exponent - behind);
   if (!repeating.empty()) {
@@ -150,7 +150,7 @@ Expr Parser::ReadBased(const Expr& digits) {
   }
   const int base = std::stoi(base_text);
   if (base < 2 || base > 36) return Fail("a base from 2 to 36");
-  auto node = std::make_shared<Node>();
+  auto node = std::make_shared<ExprNode>();
   node->op = Op::kBased;
   node->args.push_back(digits);
   node->name = base_text;
@@ -170,7 +170,7 @@ Expr Parser::ReadPostfix(Expr e) {
     if (!sign && !command) break;
     if (IsSign("^") && e->op == Op::kNumberSet) {
       ++at_;
-      auto node = std::make_shared<Node>(*e);
+      auto node = std::make_shared<ExprNode>(*e);
       node->name += IsSign("{") ? ReadRawGroup() : Take().text;
       e = node;
     } else if (SkipSign("^")) {
@@ -367,7 +367,7 @@ Expr Parser::ReadBracket() {
     }
     return Make(Op::kTuple, std::move(items));
   }
-  auto node = std::make_shared<Node>();
+  auto node = std::make_shared<ExprNode>();
   node->op = Op::kInterval;
   node->closed_low = open == "[" || open == "lbrack";
   node->closed_high = square;

@@ -314,7 +314,7 @@ Expr Parser::ReadEnvironment() {
     return relations ? Make(Op::kList, std::move(items), "and")
                      : Make(Op::kCases, std::move(items));
   }
-  auto node = std::make_shared<Node>();
+  auto node = std::make_shared<ExprNode>();
   node->op = Op::kMatrix;
   node->columns = static_cast<int>(rows[0].size());
   for (auto& row : rows) {

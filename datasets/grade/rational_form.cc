@@ -271,7 +271,7 @@ struct RationalForms::State {
     return SetAtom(out, {std::move(key), true});
   }
 
-  bool BuildPower(const Node& e, Form& out) {
+  bool BuildPower(const ExprNode& e, Form& out) {
     Form exponent(*this);
     if (!Build(*e.args[0], out) || !Build(*e.args[1], exponent)) return false;
     const std::optional<BigRational> power = Constant(exponent);
@@ -308,7 +308,7 @@ struct RationalForms::State {
   static std::optional<BigRational> Exact(const std::string& name,
                                           const std::vector<BigRational>& x);
 
-  bool BuildFunction(const Node& e, Form& out) {
+  bool BuildFunction(const ExprNode& e, Form& out) {
     std::vector<std::unique_ptr<Form>> args;
     std::vector<Form*> pointers;
     std::vector<BigRational> values;
@@ -341,7 +341,7 @@ struct RationalForms::State {
     return Dependent("function " + e.name, pointers, out);
   }
 
-  bool Build(const Node& e, Form& out) {
+  bool Build(const ExprNode& e, Form& out) {
     if (++steps > kMostSteps) return false;
     switch (e.op) {
       case Op::kNumber:
@@ -485,7 +485,7 @@ std::optional<BigRational> RationalForms::State::Exact(
 RationalForms::RationalForms() : state_(std::make_unique<State>()) {}
 RationalForms::~RationalForms() = default;
 
-Sameness RationalForms::Compare(const Node& a, const Node& b) {
+Sameness RationalForms::Compare(const ExprNode& a, const ExprNode& b) {
   if (!state_->Begin()) return Sameness::kUnknown;
   State::Form left(*state_), right(*state_);
   if (!state_->Build(a, left) || !state_->Build(b, right)) {
@@ -497,8 +497,8 @@ Sameness RationalForms::Compare(const Node& a, const Node& b) {
   return state_->Complete() ? Sameness::kDifferent : Sameness::kUnknown;
 }
 
-std::optional<BigRational> RationalForms::ConstantRatio(const Node& a,
-                                                        const Node& b) {
+std::optional<BigRational> RationalForms::ConstantRatio(const ExprNode& a,
+                                                        const ExprNode& b) {
   if (!state_->Begin()) return std::nullopt;
   State::Form left(*state_), right(*state_);
   if (!state_->Build(a, left) || !state_->Build(b, right)) return std::nullopt;
@@ -510,7 +510,7 @@ std::optional<BigRational> RationalForms::ConstantRatio(const Node& a,
   return ratio;
 }
 
-std::optional<BigRational> RationalForms::AsRational(const Node& e) {
+std::optional<BigRational> RationalForms::AsRational(const ExprNode& e) {
   if (!state_->Begin()) return std::nullopt;
   State::Form form(*state_);
   if (!state_->Build(e, form)) return std::nullopt;

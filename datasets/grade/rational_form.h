@@ -36,12 +36,13 @@ class RationalForms {
   RationalForms(const RationalForms&) = delete;
   RationalForms& operator=(const RationalForms&) = delete;
 
-  Sameness Compare(const Node& a, const Node& b);
+  Sameness Compare(const ExprNode& a, const ExprNode& b);
   // c where a = c b with a rational c other than 0; for equations, which say
   // the same under a factor.
-  std::optional<BigRational> ConstantRatio(const Node& a, const Node& b);
+  std::optional<BigRational> ConstantRatio(const ExprNode& a,
+                                           const ExprNode& b);
   // The value of an expression that is a rational number.
-  std::optional<BigRational> AsRational(const Node& e);
+  std::optional<BigRational> AsRational(const ExprNode& e);
 
  private:
   struct State;

@@ -14,7 +14,7 @@ Expr Infinity(int sign) {
   return sign > 0 ? infinity : Multiply(Number(-1), infinity);
 }
 
-bool Empty(const Piece& piece, ValueComparer& comparer, bool* known) {
+bool Empty(const RegionPiece& piece, ValueComparer& comparer, bool* known) {
   const auto order = comparer.Order(piece.low, piece.high);
   if (!order) {
     *known = false;
@@ -40,8 +40,8 @@ std::optional<Region> Unite(const std::vector<Expr>& parts,
 // What "symbol relation bound" describes.
 std::optional<Region> HalfLine(const std::string& relation, const Expr& bound) {
   if (!IsScalar(*bound)) return std::nullopt;
-  const Piece below{Infinity(-1), bound, false, relation == "<="};
-  const Piece above{bound, Infinity(1), relation == ">=", false};
+  const RegionPiece below{Infinity(-1), bound, false, relation == "<="};
+  const RegionPiece above{bound, Infinity(1), relation == ">=", false};
   if (relation == "<" || relation == "<=") return Region{below};
   if (relation == ">" || relation == ">=") return Region{above};
   if (relation == "!=") return Region{below, above};
@@ -58,14 +58,14 @@ std::string Mirrored(const std::string& relation) {
 }
 
 // x + c, in this order or the other.
-bool ShiftedSymbol(const Node& e) {
+bool ShiftedSymbol(const ExprNode& e) {
   return e.op == Op::kAdd && e.args.size() == 2 &&
          (e.args[0]->op == Op::kSymbol) != (e.args[1]->op == Op::kSymbol) &&
          (e.args[0]->op == Op::kNumber || e.args[1]->op == Op::kNumber);
 }
 
 // What an inequality may be about: x, f(x), |x| or |x + c|.
-bool IsUnknown(const Node& e) {
+bool IsUnknown(const ExprNode& e) {
   return e.op == Op::kSymbol || e.op == Op::kApply ||
          (e.op == Op::kFunction && e.name == "abs" &&
           (e.args[0]->op == Op::kSymbol || ShiftedSymbol(*e.args[0])));
@@ -78,7 +78,7 @@ std::optional<Region> OfBothSigns(const Region& sizes, const Expr& shift,
   auto out = Intersection(sizes, positive, comparer);
   if (!out) return std::nullopt;
   Region mirrored;
-  for (const Piece& piece : *out) {
+  for (const RegionPiece& piece : *out) {
     const auto minus = [](const Expr& end) {
       const int infinite = InfinitySign(*end);
       return infinite != 0 ? Infinity(-infinite) : Negate(end);
@@ -88,7 +88,7 @@ std::optional<Region> OfBothSigns(const Region& sizes, const Expr& shift,
   }
   out = Union(*out, mirrored, comparer);
   if (!out || shift == nullptr) return out;
-  for (Piece& piece : *out) {
+  for (RegionPiece& piece : *out) {
     for (Expr* end : {&piece.low, &piece.high}) {
       if (InfinitySign(**end) == 0) *end = Add(*end, Negate(shift));
     }
@@ -129,7 +129,7 @@ std::optional<Region> Union(const Region& a, const Region& b,
   }
   Region out{all[0]};
   for (size_t i = 1; i < all.size(); ++i) {
-    Piece& last = out.back();
+    RegionPiece& last = out.back();
     const int gap = order(all[i].low, last.high);
     if (gap > 0 || (gap == 0 && !all[i].closed_low && !last.closed_high)) {
       out.push_back(all[i]);
@@ -151,12 +151,12 @@ std::optional<Region> Intersection(const Region& a, const Region& b,
                                    ValueComparer& comparer) {
   Region out;
   bool known = true;
-  for (const Piece& x : a) {
-    for (const Piece& y : b) {
+  for (const RegionPiece& x : a) {
+    for (const RegionPiece& y : b) {
       const auto lows = comparer.Order(x.low, y.low);
       const auto highs = comparer.Order(x.high, y.high);
       if (!lows || !highs) return std::nullopt;
-      Piece both;
+      RegionPiece both;
       both.low = *lows >= 0 ? x.low : y.low;
       both.closed_low = *lows == 0  ? x.closed_low && y.closed_low
                         : *lows > 0 ? x.closed_low
@@ -174,9 +174,9 @@ std::optional<Region> Intersection(const Region& a, const Region& b,
 
 std::optional<Region> Complement(const Region& a, ValueComparer& comparer) {
   Region out;
-  Piece gap{Infinity(-1), nullptr, false, false};
+  RegionPiece gap{Infinity(-1), nullptr, false, false};
   bool known = true;
-  for (const Piece& piece : a) {
+  for (const RegionPiece& piece : a) {
     gap.high = piece.low;
     gap.closed_high = !piece.closed_low && InfinitySign(*piece.low) == 0;
     if (!Empty(gap, comparer, &known)) out.push_back(gap);
@@ -190,7 +190,7 @@ std::optional<Region> Complement(const Region& a, ValueComparer& comparer) {
   return out;
 }
 
-std::optional<Region> RegionOf(const Node& e, ValueComparer& comparer) {
+std::optional<Region> RegionOf(const ExprNode& e, ValueComparer& comparer) {
   switch (e.op) {
     case Op::kInterval:
     case Op::kTuple: {
@@ -238,7 +238,8 @@ std::optional<Region> RegionOf(const Node& e, ValueComparer& comparer) {
   }
 }
 
-std::optional<Region> RegionOfRelation(const Node& e, ValueComparer& comparer,
+std::optional<Region> RegionOfRelation(const ExprNode& e,
+                                       ValueComparer& comparer,
                                        std::string* symbol) {
   // "x in S", "x notin S".
   if (e.args.size() == 2 && e.args[0]->op == Op::kSymbol &&
@@ -257,12 +258,12 @@ std::optional<Region> RegionOfRelation(const Node& e, ValueComparer& comparer,
     const bool left = IsUnknown(*e.args[i]);
     const bool right = IsUnknown(*e.args[i + 1]);
     if (left == right) return std::nullopt;
-    const Node& unknown = *e.args[left ? i : i + 1];
+    const ExprNode& unknown = *e.args[left ? i : i + 1];
     size_of = unknown.op == Op::kFunction;
     std::string name =
         unknown.op == Op::kApply ? Describe(unknown) : unknown.name;
     if (size_of) {
-      const Node& inside = *unknown.args[0];
+      const ExprNode& inside = *unknown.args[0];
       if (inside.op == Op::kSymbol) {
         name = inside.name;
       } else {
@@ -285,8 +286,8 @@ std::optional<Region> RegionOfRelation(const Node& e, ValueComparer& comparer,
       if (half->size() != 1 || out.size() != 1) return std::nullopt;
       const bool low = InfinitySign(*out[0].low) == 0;
       if (low == (InfinitySign(*(*half)[0].low) == 0)) return std::nullopt;
-      Piece& piece = out[0];
-      const Piece& other = (*half)[0];
+      RegionPiece& piece = out[0];
+      const RegionPiece& other = (*half)[0];
       if (low) {
         piece.high = other.high;
         piece.closed_high = other.closed_high;
@@ -322,7 +323,7 @@ bool SameRegion(const Region& a, const Region& b, ValueComparer& comparer) {
 std::string Describe(const Region& region) {
   if (region.empty()) return "the empty set";
   std::string out;
-  for (const Piece& piece : region) {
+  for (const RegionPiece& piece : region) {
     if (!out.empty()) out += " and ";
     if (piece.low == piece.high) {
       absl::StrAppend(&out, "{", Describe(*piece.low), "}");

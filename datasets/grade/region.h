@@ -16,12 +16,12 @@
 
 namespace espalier {
 
-struct Piece {
+struct RegionPiece {
   Expr low, high;  // Op::kInfinity, or minus that, where unbounded
   bool closed_low = false;
   bool closed_high = false;
 };
-using Region = std::vector<Piece>;
+using Region = std::vector<RegionPiece>;
 
 Region WholeLine();
 Region Point(const Expr& e);
@@ -34,10 +34,11 @@ std::optional<Region> Complement(const Region& a, ValueComparer& comparer);
 
 // The region of an interval, a union, a set of numbers, R, differences and
 // intersections of these. A pair in round brackets is an open interval.
-std::optional<Region> RegionOf(const Node& e, ValueComparer& comparer);
+std::optional<Region> RegionOf(const ExprNode& e, ValueComparer& comparer);
 // The region that relations between one symbol and numbers describe, and the
 // symbol: "2 < x <= 5", "x != 3".
-std::optional<Region> RegionOfRelation(const Node& e, ValueComparer& comparer,
+std::optional<Region> RegionOfRelation(const ExprNode& e,
+                                       ValueComparer& comparer,
                                        std::string* symbol);
 
 bool SameRegion(const Region& a, const Region& b, ValueComparer& comparer);

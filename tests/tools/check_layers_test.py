@@ -97,6 +97,21 @@ class CheckLayersTest(unittest.TestCase):
         self.assertEqual(len(found), 1, found)
         self.assertIn("does not depend on tests", found[0])
 
+    def test_types_of_one_name_in_two_headers(self):
+        def declares(guard, line):
+            return header(guard, "namespace espalier {\n" + line +
+                          "\n}  // namespace espalier")
+        found = self.violations({
+            "src/base/a.h": declares("ESPALIER_SRC_BASE_A_H_",
+                                     "struct Piece {\n  int a;\n};"),
+            "src/base/b.h": declares("ESPALIER_SRC_BASE_B_H_",
+                                     "class Piece final : Other {\n};"),
+            "src/base/c.h": declares("ESPALIER_SRC_BASE_C_H_",
+                                     "struct Piece;")})
+        self.assertEqual(len(found), 1, found)
+        self.assertTrue(found[0].startswith("src/base/b.h:"), found)
+        self.assertIn("declares Piece, as src/base/a.h does", found[0])
+
     def test_libtorch_stays_in_its_folders(self):
         for name in ("torch/torch.h", "ATen/ATen.h", "c10/util/Half.h"):
             self.assert_one("models/cpu/a.cc", f"#include <{name}>\n",
