@@ -517,7 +517,7 @@ TEST_F(TrainRunTest, LinesThatAnEvaluationHoldsAreLeftOut) {
   ASSERT_TRUE(kept.ok()) << kept.status();
   ASSERT_EQ(kept->names.size(), 1u);
   EXPECT_TRUE(kept->names[0].ends_with("lines.jsonl:1"));
-  EXPECT_NE(log.Text().find("12000 questions) does not hold: 3 in, 1 out"),
+  EXPECT_NE(log.Text().find("42000 questions) does not hold: 3 in, 1 out"),
             std::string::npos)
       << log.Text();
   EXPECT_EQ(load({.off = true}, log)->groups.size(), 3u);

@@ -199,7 +199,7 @@ class ZooDataTest(LearnTest):
                      "--out", self.path("out"), "--epochs", "1")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("60 sequences", result.stdout)
-        self.assertIn("12000 questions) does not hold: 60 in, 60 out",
+        self.assertIn("42000 questions) does not hold: 60 in, 60 out",
                       result.stdout)
 
     def test_wrong_input(self):

@@ -69,10 +69,12 @@ bool OverlapChecker::Overlaps(std::string_view question) const {
 absl::StatusOr<EvaluationQuestions> EvaluationQuestions::Load(
     const std::vector<std::string>& sets, const ContaminationOptions& options) {
   EvaluationQuestions out(options.ngram);
-  out.sets_ = absl::StrJoin(sets, ", ");
+  out.sets_ =
+      sets == SetNames() ? "any generated set" : absl::StrJoin(sets, ", ");
   for (const std::string& name : sets) {
-    ESP_ASSIGN_OR_RETURN(const ProblemSet set,
-                         LoadSet(name, {.limit = options.eval_limit, .strict = true}));
+    ESP_ASSIGN_OR_RETURN(
+        const ProblemSet set,
+        LoadSet(name, {.limit = options.eval_limit, .strict = true}));
     OverlapChecker& checker = IsGenerated(name) ? out.wholes_ : out.phrases_;
     for (const GradedProblem& graded : set.problems) {
       checker.AddEvaluation(graded.problem.question);
