@@ -4,28 +4,20 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "models/checkpoint/tensor_source.h"
 #include "models/cpu/trunk.h"
 #include "src/base/executor.h"
+#include "tests/base/resident_memory.h"
 #include "tests/models/testing/random_checkpoint.h"
 
 namespace espalier {
 namespace {
 
-int64_t ResidentBytes() {
-  int64_t pages = 0;
-  std::ifstream("/proc/self/statm") >> pages >> pages;
-  return pages * 4096;
-}
-
 TEST(LoadMemoryTest, ResidentMemoryGrowsByATenthMoreThanTheFileAtMost) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "a sanitizer's own memory counts as well";
-#endif
+  if (!kResidentMemoryTells) GTEST_SKIP() << "a sanitizer keeps memory";
   const std::string folder = TempFolder();
   const std::string command = absl::StrCat(
       "python3 tools/random_checkpoint.py --preset llama-100m --out '", folder,
