@@ -56,8 +56,8 @@ absl::StatusOr<std::unique_ptr<Trunk>> LoadCpuTrunk(
   const Packing packing = ChoosePacking(*source, options.weights);
   // Portable kernels keep four bits as eight.
   const bool wider = packing == Packing::kInt4 && AmxPath() == nullptr;
-  const MemoryPlan plan = PlanMemory(
-      *source, wider ? Packing::kInt8 : packing, options.kv_bytes);
+  const MemoryPlan plan =
+      PlanMemory(*source, wider ? Packing::kInt8 : packing, options.kv_bytes);
   ESP_RETURN_IF_ERROR(CheckFits(path, plan, ReadAvailableMemory()));
   const WeightKind kind = KindOf(packing);
   const KernelPath& kernels = Choose(source->config(), kind, options);

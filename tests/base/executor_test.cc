@@ -238,7 +238,8 @@ TEST(ExecutorTest, AllThreadsTakePartInPhases) {
   for (int i = 0; i < 300 && !met; ++i) {
     Meeting meeting(3);
     std::atomic<int> arrived{0};
-    executor.RunPhases({{3}},
+    constexpr int kChunks[] = {3};
+    executor.RunPhases(kChunks,
                        [&](int, int) { arrived += meeting.Arrive(0.2); });
     met = arrived == 3;
   }

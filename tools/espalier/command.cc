@@ -16,6 +16,30 @@
 namespace espalier {
 namespace {
 
+void AddDeviceFlag(CLI::App& app, std::string& device) {
+  app.add_option("--device", device,
+                 "What models run on: cpu, cuda (the first GPU), cuda:N, or "
+                 "torch-cpu (what cuda computes, on the processor); all but "
+                 "cpu through LibTorch")
+      ->capture_default_str()
+      ->check(CLI::Validator(
+          [](const std::string& text) {
+            return std::string(ParseDevice(text).status().message());
+          },
+          "DEVICE"));
+}
+
+void AddWeightsFlag(CLI::App& app, std::string& weights) {
+  app.add_option(
+         "--weights", weights,
+         "What weights are kept as: auto (as stored; fp16 and "
+         "quantised ones as bf16), fp32, bf16, int8 (half of bf16's "
+         "memory, twice its speed where one text decodes; on cpu), int4 "
+         "(half of int8's memory, rounds more; on cpu)")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"auto", "fp32", "bf16", "int8", "int4"}));
+}
+
 namespace fs = std::filesystem;
 
 }  // namespace
@@ -48,42 +72,22 @@ void AddModelFlags(CLI::App& app, ModelFlags& flags) {
                  "among several, as ab_mcts_a:models=2")
       ->delimiter(',')
       ->expected(1, 3);
+  app.add_option("--live", flags.live, "Searches under way at once")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 65536));
+  AddMachineFlags(app, flags);
+}
+
+void AddMachineFlags(CLI::App& app, MachineFlags& flags) {
   AddDeviceFlag(app, flags.device);
   app.add_option("--threads", flags.threads, "Threads; 0: one a core")
       ->capture_default_str()
       ->check(CLI::Range(0, 1024));
-  app.add_option("--live", flags.live, "Searches under way at once")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 65536));
   app.add_option("--kv-mib", flags.kv_mib,
                  "Key/value memory of each model, MiB")
       ->capture_default_str()
       ->check(CLI::Range(1, 1 << 24));
   AddWeightsFlag(app, flags.weights);
-}
-
-void AddDeviceFlag(CLI::App& app, std::string& device) {
-  app.add_option("--device", device,
-                 "What models run on: cpu, cuda (the first GPU), cuda:N, or "
-                 "torch-cpu (what cuda computes, on the processor); all but "
-                 "cpu through LibTorch")
-      ->capture_default_str()
-      ->check(CLI::Validator(
-          [](const std::string& text) {
-            return std::string(ParseDevice(text).status().message());
-          },
-          "DEVICE"));
-}
-
-void AddWeightsFlag(CLI::App& app, std::string& weights) {
-  app.add_option(
-         "--weights", weights,
-         "What weights are kept as: auto (as stored; fp16 and "
-         "quantised ones as bf16), fp32, bf16, int8 (half of bf16's "
-         "memory, twice its speed where one text decodes; on cpu), int4 "
-         "(half of int8's memory, rounds more; on cpu)")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"auto", "fp32", "bf16", "int8", "int4"}));
 }
 
 void AddPromptFlags(CLI::App& app, PromptFlags& flags) {

@@ -41,20 +41,22 @@ void AddDoctor(CLI::App& app, RunFunction& run);
 void AddMethodFlags(CLI::App& app, std::string& method,
                     const std::string& help);
 
-// Options of every command that loads models.
-struct ModelFlags {
-  std::string model;
-  std::string reward_model;
-  std::vector<std::string> more_models;
+// What models run on and in, of every command that loads one.
+struct MachineFlags {
   std::string device = "cpu";
   int threads = 0;
-  int live = 32;
   int kv_mib = 2048;
   std::string weights = "auto";
 };
-// --device and --weights, of every command that loads a model.
-void AddDeviceFlag(CLI::App& app, std::string& device);
-void AddWeightsFlag(CLI::App& app, std::string& weights);
+void AddMachineFlags(CLI::App& app, MachineFlags& flags);
+
+// Options of every command that searches.
+struct ModelFlags : MachineFlags {
+  std::string model;
+  std::string reward_model;
+  std::vector<std::string> more_models;
+  int live = 32;
+};
 void AddModelFlags(CLI::App& app, ModelFlags& flags);
 // How many models may write.
 inline int WritingModels(const ModelFlags& flags) {

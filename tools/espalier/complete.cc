@@ -20,7 +20,7 @@
 namespace espalier {
 namespace {
 
-struct CompleteFlags {
+struct CompleteFlags : MachineFlags {
   std::string model;
   std::optional<std::string> text;
   std::string file;
@@ -35,10 +35,6 @@ struct CompleteFlags {
   StopRule stop{.delimiter = "", .max_tokens = 256};
   uint64_t seed = 0;
   bool json = false;
-  std::string device = "cpu";
-  int threads = 0;
-  int kv_mib = 2048;
-  std::string weights = "auto";
 };
 
 // One continuation, as far as it has come.
@@ -338,14 +334,7 @@ void AddComplete(CLI::App& app, RunFunction& run) {
       ->capture_default_str()
       ->check(CLI::Range(0, 1024))
       ->needs(json);
-  AddDeviceFlag(app, flags->device);
-  app.add_option("--threads", flags->threads, "Threads; 0: one a core")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 1024));
-  app.add_option("--kv-mib", flags->kv_mib, "Key/value memory, MiB")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1 << 24));
-  AddWeightsFlag(app, flags->weights);
+  AddMachineFlags(app, *flags);
   run = [flags] { return RunComplete(*flags); };
 }
 

@@ -19,17 +19,13 @@
 namespace espalier {
 namespace {
 
-struct ScoreFlags {
+struct ScoreFlags : MachineFlags {
   std::string model;
   std::optional<std::string> text;
   std::string file;
   bool control_tokens = false;
   ScoreTextOptions windows;
   bool json = false;
-  std::string device = "cpu";
-  int threads = 0;
-  int kv_mib = 2048;
-  std::string weights = "auto";
 };
 
 nlohmann::json TokenJson(const ScoredToken& one, const Tokenizer& tokenizer) {
@@ -136,14 +132,7 @@ void AddScore(CLI::App& app, RunFunction& run) {
       ->capture_default_str()
       ->check(CLI::Range(0, 1 << 24));
   app.add_flag("--json", flags->json, "One JSON object with every token");
-  AddDeviceFlag(app, flags->device);
-  app.add_option("--threads", flags->threads, "Threads; 0: one a core")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 1024));
-  app.add_option("--kv-mib", flags->kv_mib, "Key/value memory, MiB")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1 << 24));
-  AddWeightsFlag(app, flags->weights);
+  AddMachineFlags(app, *flags);
   run = [flags] { return RunScore(*flags); };
 }
 
