@@ -41,27 +41,6 @@ class CountdownTaskImpl : public Task {
                            .final_prefixes = {"= ", "give up"}};
 };
 
-class CountdownVerifierImpl : public Verifier {
- public:
-  std::string_view name() const override { return "countdown"; }
-  bool intrinsic() const override { return true; }
-
-  Verdict Check(const Problem& problem, const Reference&,
-                std::string_view response) const override {
-    absl::StatusOr<CountdownPuzzle> puzzle = ParseCountdown(problem.question);
-    if (!puzzle.ok()) return {false, std::string(puzzle.status().message())};
-    return CheckLines(CountdownJudge(*std::move(puzzle)), response);
-  }
-
-  absl::StatusOr<std::vector<StepVerdict>> CheckSteps(
-      const Problem& problem, const Reference&,
-      std::string_view response) const override {
-    ESP_ASSIGN_OR_RETURN(CountdownPuzzle puzzle,
-                         ParseCountdown(problem.question));
-    return JudgeLines(CountdownJudge(std::move(puzzle)), response);
-  }
-};
-
 const TaskRegistration kRegistration(CountdownTask(), CountdownVerifier());
 
 }  // namespace
@@ -72,7 +51,8 @@ const Task& CountdownTask() {
 }
 
 const Verifier& CountdownVerifier() {
-  static const CountdownVerifierImpl verifier;
+  static const LinesVerifier<CountdownJudge, ParseCountdown> verifier(
+      "countdown");
   return verifier;
 }
 

@@ -42,28 +42,6 @@ class Game24TaskImpl : public Task {
                            .final_prefixes = {"= ", "give up"}};
 };
 
-class Game24VerifierImpl : public Verifier {
- public:
-  std::string_view name() const override { return "game24"; }
-  bool intrinsic() const override { return true; }
-
-  Verdict Check(const Problem& problem, const Reference&,
-                std::string_view response) const override {
-    absl::StatusOr<std::vector<Fraction>> numbers =
-        ParseGame24(problem.question);
-    if (!numbers.ok()) return {false, std::string(numbers.status().message())};
-    return CheckLines(Game24Judge(*std::move(numbers)), response);
-  }
-
-  absl::StatusOr<std::vector<StepVerdict>> CheckSteps(
-      const Problem& problem, const Reference&,
-      std::string_view response) const override {
-    ESP_ASSIGN_OR_RETURN(std::vector<Fraction> numbers,
-                         ParseGame24(problem.question));
-    return JudgeLines(Game24Judge(std::move(numbers)), response);
-  }
-};
-
 const TaskRegistration kRegistration(Game24Task(), Game24Verifier());
 
 }  // namespace
@@ -74,7 +52,7 @@ const Task& Game24Task() {
 }
 
 const Verifier& Game24Verifier() {
-  static const Game24VerifierImpl verifier;
+  static const LinesVerifier<Game24Judge, ParseGame24> verifier("game24");
   return verifier;
 }
 

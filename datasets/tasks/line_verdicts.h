@@ -10,9 +10,11 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "datasets/tasks/response_lines.h"
 #include "espalier/verifier.h"
+#include "src/base/status_macros.h"
 #include "src/base/text.h"
 
 namespace espalier {
@@ -40,6 +42,35 @@ std::vector<StepVerdict> JudgeLines(Judge judge, std::string_view response) {
   }
   return verdicts;
 }
+
+// Judges responses line by line from the question alone, by a judge made of
+// the puzzle that parse(question), an absl::StatusOr, gives.
+//
+//   const LinesVerifier<ProofJudge, ParseProof> verifier("proof");
+template <class Judge, auto parse>
+class LinesVerifier : public Verifier {
+ public:
+  explicit LinesVerifier(std::string_view name) : name_(name) {}
+  std::string_view name() const override { return name_; }
+  bool intrinsic() const override { return true; }
+
+  Verdict Check(const Problem& problem, const Reference&,
+                std::string_view response) const override {
+    auto puzzle = parse(problem.question);
+    if (!puzzle.ok()) return {false, std::string(puzzle.status().message())};
+    return CheckLines(Judge(*std::move(puzzle)), response);
+  }
+
+  absl::StatusOr<std::vector<StepVerdict>> CheckSteps(
+      const Problem& problem, const Reference&,
+      std::string_view response) const override {
+    ESP_ASSIGN_OR_RETURN(auto puzzle, parse(problem.question));
+    return JudgeLines(Judge(std::move(puzzle)), response);
+  }
+
+ private:
+  std::string_view name_;
+};
 
 }  // namespace espalier
 

@@ -38,26 +38,6 @@ class ProofTaskImpl : public Task {
       .max_step_tokens = 16, .max_steps = 32, .final_prefixes = {"= "}};
 };
 
-class ProofVerifierImpl : public Verifier {
- public:
-  std::string_view name() const override { return "proof"; }
-  bool intrinsic() const override { return true; }
-
-  Verdict Check(const Problem& problem, const Reference&,
-                std::string_view response) const override {
-    absl::StatusOr<ProofPuzzle> puzzle = ParseProof(problem.question);
-    if (!puzzle.ok()) return {false, std::string(puzzle.status().message())};
-    return CheckLines(ProofJudge(*std::move(puzzle)), response);
-  }
-
-  absl::StatusOr<std::vector<StepVerdict>> CheckSteps(
-      const Problem& problem, const Reference&,
-      std::string_view response) const override {
-    ESP_ASSIGN_OR_RETURN(ProofPuzzle puzzle, ParseProof(problem.question));
-    return JudgeLines(ProofJudge(std::move(puzzle)), response);
-  }
-};
-
 const TaskRegistration kRegistration(ProofTask(), ProofVerifier());
 
 }  // namespace
@@ -68,7 +48,7 @@ const Task& ProofTask() {
 }
 
 const Verifier& ProofVerifier() {
-  static const ProofVerifierImpl verifier;
+  static const LinesVerifier<ProofJudge, ParseProof> verifier("proof");
   return verifier;
 }
 

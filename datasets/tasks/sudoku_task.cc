@@ -39,26 +39,6 @@ class SudokuTaskImpl : public Task {
       .max_step_tokens = 96, .max_steps = 96, .final_prefixes = {"= "}};
 };
 
-class SudokuVerifierImpl : public Verifier {
- public:
-  std::string_view name() const override { return "sudoku"; }
-  bool intrinsic() const override { return true; }
-
-  Verdict Check(const Problem& problem, const Reference&,
-                std::string_view response) const override {
-    const absl::StatusOr<Sudoku> sudoku = ParseSudoku(problem.question);
-    if (!sudoku.ok()) return {false, std::string(sudoku.status().message())};
-    return CheckLines(SudokuJudge(*sudoku), response);
-  }
-
-  absl::StatusOr<std::vector<StepVerdict>> CheckSteps(
-      const Problem& problem, const Reference&,
-      std::string_view response) const override {
-    ESP_ASSIGN_OR_RETURN(const Sudoku sudoku, ParseSudoku(problem.question));
-    return JudgeLines(SudokuJudge(sudoku), response);
-  }
-};
-
 const TaskRegistration kRegistration(SudokuTask(), SudokuVerifier());
 
 }  // namespace
@@ -69,7 +49,7 @@ const Task& SudokuTask() {
 }
 
 const Verifier& SudokuVerifier() {
-  static const SudokuVerifierImpl verifier;
+  static const LinesVerifier<SudokuJudge, ParseSudoku> verifier("sudoku");
   return verifier;
 }
 
