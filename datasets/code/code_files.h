@@ -1,4 +1,4 @@
-// Files of problems whose answer is a program: JSON lines, plain or gzipped.
+// Files of problems whose answer is a program.
 // Stateless: thread-safe.
 #ifndef ESPALIER_DATASETS_CODE_CODE_FILES_H_
 #define ESPALIER_DATASETS_CODE_CODE_FILES_H_
@@ -8,19 +8,13 @@
 
 #include "absl/status/statusor.h"
 #include "datasets/code/code_problem.h"
-#include "nlohmann/json.hpp"
+#include "datasets/readers/record_reader.h"
 
 namespace espalier {
 
-// A line of a file, as JSON.
-struct JsonLine {
-  std::string place;  // "file:line"
-  nlohmann::json fields;
-};
-
-// Every line that is not blank. One that is no JSON object is left out, and
+// Every record of a file that RecordReader reads. Bad ones are left out, and
 // said in `errors` with file and line.
-absl::StatusOr<std::vector<JsonLine>> ReadJsonLines(
+absl::StatusOr<std::vector<Record>> ReadRecords(
     const std::string& path, std::vector<std::string>& errors);
 
 // InvalidArgument names file and line, and what was expected there: a problem

@@ -145,7 +145,7 @@ class GradeSamplesTest(unittest.TestCase):
         result = self.grade(samples)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(len(result.stdout.splitlines()), 1)
-        self.assertIn("samples.jsonl:1: expected a JSON object", result.stderr)
+        self.assertIn("samples.jsonl:1: the record is not JSON at column 2", result.stderr)
         self.assertIn("samples.jsonl:2:", result.stderr)
         self.assertIn('samples.jsonl:3: task_id "Own/9"', result.stderr)
         result = self.grade(samples, "--strict")

@@ -87,10 +87,10 @@ absl::StatusOr<std::vector<Sample>> ReadSamples(
     by_id.emplace(ShortId(problems[i].id), i);
     by_id[problems[i].id] = i;
   }
-  ESP_ASSIGN_OR_RETURN(const std::vector<JsonLine> lines,
-                       ReadJsonLines(flags.samples, errors));
+  ESP_ASSIGN_OR_RETURN(const std::vector<Record> lines,
+                       ReadRecords(flags.samples, errors));
   std::vector<Sample> samples;
-  for (const JsonLine& line : lines) {
+  for (const Record& line : lines) {
     const std::string id = TextOf(line.fields, "task_id");
     const auto completion = line.fields.find("completion");
     auto problem = by_id.find(id);
