@@ -202,7 +202,7 @@ float PrefixTree::Worth(const Sequence& sequence) const {
 
 void PrefixTree::Unlist(Sequence& sequence) {
   if (!sequence.listed) return;
-  order_.Erase(sequence.entry);
+  if (ordered_) order_.Erase(sequence.entry);
   sequence.listed = false;
 }
 
@@ -221,7 +221,17 @@ void PrefixTree::Relist(SeqId id) {
   }
   sequence.entry = {redundant, sequence.group, worth, sequence.last_use, id};
   sequence.listed = true;
-  order_.Insert(sequence.entry);
+  if (ordered_) order_.Insert(sequence.entry);
+}
+
+SeqId PrefixTree::Lowest() {
+  if (!ordered_) {
+    ordered_ = true;
+    for (const Sequence& sequence : sequences_) {
+      if (sequence.listed) order_.Insert(sequence.entry);
+    }
+  }
+  return order_.Lowest();
 }
 
 void PrefixTree::SetStores(SeqId id, bool stores) {
@@ -367,7 +377,7 @@ PageId PrefixTree::AllocateEvicting() {
   while (true) {
     const PageId page = pool_.Allocate();
     if (page >= 0) return page;
-    const SeqId lowest = order_.Lowest();
+    const SeqId lowest = Lowest();
     if (lowest < 0) return -1;
     Evict(lowest);
   }

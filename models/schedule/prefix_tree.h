@@ -68,7 +68,7 @@ struct Sequence {
   int64_t last_use = 0;     // tick of the last use
   float priority = std::numeric_limits<float>::infinity();
   float below = kDropped;  // highest of its children that lost their pages
-  bool listed = false;     // in the order, as `entry`
+  bool listed = false;     // may lose its pages, in the order of `entry`
   EvictionOrder::Entry entry = {};
 
   int end() const { return start + static_cast<int>(tokens.size()); }
@@ -133,6 +133,8 @@ class PrefixTree {
   // Brings the order up to date; frees what is dropped.
   void Relist(SeqId id);
   void Unlist(Sequence& sequence);
+  // The listed sequence to go first; -1: none.
+  SeqId Lowest();
   // `id`, which stores nothing any more, counts for what is above it.
   void RaiseAbove(SeqId id);
   // `id` is worth less, or will not be asked for: counts anew, O(siblings).
@@ -144,6 +146,7 @@ class PrefixTree {
   std::vector<Sequence> sequences_;
   std::vector<SeqId> unused_;
   EvictionOrder order_;
+  bool ordered_ = false;  // order_ is kept: memory was short once
   int64_t tick_ = 0;
   int64_t evicted_pages_ = 0;
   int live_ = 0;

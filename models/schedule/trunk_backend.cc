@@ -9,6 +9,17 @@
 #include "src/base/check.h"
 
 namespace espalier {
+namespace {
+
+// The first two pages in one number, for a quick order by pages.
+uint64_t FirstPages(const PageTable& table) {
+  const auto page = [&](size_t i) {
+    return i < table.pages.size() ? static_cast<uint32_t>(table.pages[i]) : 0;
+  };
+  return uint64_t{page(0)} << 32 | page(1);
+}
+
+}  // namespace
 
 TrunkBackend::TrunkBackend(Trunk& trunk, const Tokenizer& tokenizer,
                            Executor& executor, TrunkBackendOptions options)
@@ -177,13 +188,17 @@ void TrunkBackend::PlanRows() {
       batch_.room -= count;
     }
     if (!tree_.Grow(row.table, have + count)) continue;
-    batch_.rows.push_back({&row, count});
+    batch_.rows.push_back({&row, count, FirstPages(row.table)});
   }
-  // Side by side with those that share pages.
-  std::stable_sort(batch_.rows.begin(), batch_.rows.end(),
-                   [](const Batch::Planned& a, const Batch::Planned& b) {
-                     return a.row->table.pages < b.row->table.pages;
-                   });
+  // Side by side with those that share pages. No two rows have all the same:
+  // each has a last page of its own.
+  std::sort(batch_.rows.begin(), batch_.rows.end(),
+            [](const Batch::Planned& a, const Batch::Planned& b) {
+              if (a.first_pages != b.first_pages) {
+                return a.first_pages < b.first_pages;
+              }
+              return a.row->table.pages < b.row->table.pages;
+            });
 }
 
 // Adds the rows' segments before the fills' and gives each its place in
@@ -364,6 +379,13 @@ std::unique_ptr<Row> TrunkBackend::Part(const Row& row,
 void TrunkBackend::Push(Row& row, const Sampled& drawn,
                         const std::vector<TokenLogprob>& alternatives) {
   const GenerateRequest& request = row.job->generation;
+  if (row.tokens.empty()) {
+    const auto some =
+        static_cast<size_t>(std::min(16, request.stop.max_tokens));
+    row.tokens.reserve(some);
+    row.logprobs.reserve(some);
+    row.sampler_logprobs.reserve(some);
+  }
   row.tokens.push_back(drawn.token);
   row.logprobs.push_back(drawn.logprob);
   row.sampler_logprobs.push_back(drawn.sampler_logprob);
@@ -514,6 +536,7 @@ void TrunkBackend::DropJob(std::list<Job>::iterator job) {
   }
   Unlock(*job);
   const std::vector<SeqId> held = std::move(job->sequences);
+  if (job->parked) --parked_;
   jobs_.erase(job);
   for (const SeqId id : held) tree_.Release(id);
   Unpark();
@@ -541,9 +564,12 @@ void TrunkBackend::Cancel(RequestId id) {
 void TrunkBackend::Unpark() {
   scarce_ = false;
   fills_.set_scarce(false);
+  if (parked_ == 0) return;
   const auto parked = std::find_if(jobs_.begin(), jobs_.end(),
                                    [](const Job& job) { return job.parked; });
-  if (parked != jobs_.end()) parked->parked = false;
+  ESP_CHECK(parked != jobs_.end());
+  parked->parked = false;
+  --parked_;
 }
 
 void TrunkBackend::MakeRoom() {
@@ -554,6 +580,7 @@ void TrunkBackend::MakeRoom() {
   if (active.size() > 1) {
     Job& youngest = *active.back();
     youngest.parked = true;
+    ++parked_;
     for (const auto& row : rows_) {
       if (row->job == &youngest) tree_.Drop(row->table);
     }

@@ -76,6 +76,7 @@ class TrunkBackend : public Backend {
     struct Planned {
       Row* row = nullptr;
       int count = 0;  // tokens forwarded
+      uint64_t first_pages = 0;
     };
     std::vector<Planned> rows;
     std::vector<Row*> starting;     // that take their first token
@@ -134,6 +135,7 @@ class TrunkBackend : public Backend {
   std::list<Job> jobs_;  // in order of submission
   Rows rows_;            // in order of start; those that parted side by side
   Batch batch_;
+  int parked_ = 0;       // of jobs_
   bool scarce_ = false;  // rows without pages wait for those that have some
 };
 
