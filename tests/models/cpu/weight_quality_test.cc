@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -95,6 +96,8 @@ struct Case {
   const char* name;
   bool plain;  // the path that every machine has, else AMX
   WeightChoice weights;
+
+  friend void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
 };
 
 class WeightQualityTest : public testing::TestWithParam<Case> {};
