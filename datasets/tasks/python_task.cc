@@ -99,6 +99,8 @@ class PythonTaskImpl : public Task {
 
 class ProgramVerifier : public Verifier {
  public:
+  absl::Status Ready() const override { return SharedSandbox().status(); }
+
   absl::StatusOr<std::vector<StepVerdict>> CheckSteps(
       const Problem&, const Reference&, std::string_view) const override {
     return absl::UnimplementedError(
@@ -111,6 +113,10 @@ class HiddenTestsVerifier : public ProgramVerifier {
  public:
   std::string_view name() const override { return "python"; }
   bool intrinsic() const override { return false; }
+  const Verifier* ForSearch() const override { return &PublicTestsVerifier(); }
+  bool CanCheck(const Reference& reference) const override {
+    return ReadCodeProblem(Columns(reference)).ok();
+  }
 
   Verdict Check(const Problem&, const Reference& reference,
                 std::string_view response) const override {

@@ -4,11 +4,12 @@
 // ask for a program, which the response gives in a fenced block or as it is.
 // PythonVerifier runs the problem's hidden tests, those of the reference's
 // fields (code_problem.h has the columns). PublicTestsVerifier runs what the
-// question shows, and is intrinsic: a search may ask it.
+// question shows (public_tests.h), and is intrinsic: it is what a search is
+// handed, and of a question that shows no test it accepts nothing.
 //
 // Both run programs in one sandbox (datasets/sandbox), made at the first
-// question; where this machine lets none be made every verdict is "not
-// correct", with that as its reason. Thread-safe.
+// question; where this machine lets none be made Ready says why, and every
+// verdict is "not correct" with that as its reason. Thread-safe.
 #ifndef ESPALIER_DATASETS_TASKS_PYTHON_TASK_H_
 #define ESPALIER_DATASETS_TASKS_PYTHON_TASK_H_
 

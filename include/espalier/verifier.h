@@ -3,7 +3,11 @@
 // An intrinsic verifier reads the question alone (Countdown, Sudoku, public
 // tests) and may be asked by a search at test time. A gold verifier reads the
 // reference and serves grading, labels and `--oracle` rows only; the engine
-// refuses to hand one to a test-time search.
+// refuses to hand one to a test-time search. It may name an intrinsic one for
+// searches: programs are judged by hidden tests, and searched by those that the
+// question shows.
+//
+//   RunHooks hooks{.verifier = verifier.ForSearch()};
 #ifndef ESPALIER_VERIFIER_H_
 #define ESPALIER_VERIFIER_H_
 
@@ -11,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "espalier/problem.h"
 
@@ -37,6 +42,22 @@ class Verifier {
 
   // True if Check and CheckSteps ignore the reference.
   virtual bool intrinsic() const = 0;
+
+  // The intrinsic verifier that a search may ask about the problems that this
+  // one judges: itself if it is one; null if there is none. Outlives this one.
+  virtual const Verifier* ForSearch() const {
+    return intrinsic() ? this : nullptr;
+  }
+
+  // Why this machine cannot judge, as where programs cannot be held; asked once
+  // before a run, whose verdicts would otherwise all be "not correct".
+  virtual absl::Status Ready() const { return absl::OkStatus(); }
+
+  // False if `reference` lacks what Check compares with (a gold answer, hidden
+  // tests): its verdict would say nothing about the response.
+  virtual bool CanCheck(const Reference& reference) const {
+    return intrinsic() || !reference.answer.empty();
+  }
 
   // Verdict on a finished response.
   virtual Verdict Check(const Problem& problem, const Reference& reference,

@@ -62,7 +62,8 @@ struct BestFirstOptions {
                 "nodes that are one state: last steps alike, or the same steps "
                 "in any order");
     v.Flag("verify", &verify,
-           "ask the verifier of every end and stop at the first right one");
+           "ask the verifier (a puzzle's rules, the tests that a question "
+           "shows) of every end and stop at the first right one");
     v.Int("in_flight", &in_flight, 1, 4096, "nodes expanded at once");
     VisitChoice(v, "choice", &choice, kAnswerChoiceNames,
                 "how finished responses make the answer");

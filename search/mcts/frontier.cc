@@ -63,7 +63,8 @@ struct FrontierOptions {
     v.Real("c", &c, 0, 1000, "exploration constant of the descent");
     v.Flag("constrained", &constrained, "constrained backup, else the mean");
     VisitChoice(v, "judge", &judge, kJudgeNames,
-                "who judges ends; reference: for training data only");
+                "who judges ends; verifier: a puzzle's rules, the tests that a "
+                "question shows; reference: for training data only");
     VisitChoice(v, "choice", &choice, kAnswerChoiceNames,
                 "how finished responses make the answer");
   }

@@ -18,9 +18,9 @@ void MctsOptions::Visit(OptionVisitor& v) {
   v.Real("forward_weight", &forward_weight, 0, 1,
          "share of what the forward steps found in that value");
   v.Flag("close", &close, "never visit again what is finished");
-  v.Flag(
-      "verify", &verify,
-      "put finished responses to the verifier; one accepted ends the search");
+  v.Flag("verify", &verify,
+         "put finished responses to the verifier (a puzzle's rules, the tests "
+         "that a question shows); one accepted ends the search");
   v.Real("virtual_loss", &virtual_loss, 0, 100,
          "visits of value 0 that a simulation under way counts for");
   VisitChoice(v, "share", &share, kShareNames,

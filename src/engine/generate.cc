@@ -130,7 +130,8 @@ class Round {
     ESP_RETURN_IF_ERROR(db_.Commit());
     SearchOptions search = options_.search;
     search.seed = seed;
-    const RunHooks run_hooks{.stop = hooks_.stop,
+    const RunHooks run_hooks{.verifier = verifier_.ForSearch(),
+                             .stop = hooks_.stop,
                              .recorder = &recorder_,
                              .grade = [this](size_t i, std::string_view r) {
                                return Grade(verifier_, i, r);
@@ -144,9 +145,7 @@ class Round {
   std::optional<bool> Grade(const Verifier& verifier, size_t i,
                             std::string_view response) const {
     const GradedProblem& graded = *pending_[i];
-    if (!verifier.intrinsic() && graded.reference.answer.empty()) {
-      return std::nullopt;
-    }
+    if (!verifier.CanCheck(graded.reference)) return std::nullopt;
     return verifier.Check(graded.problem, graded.reference, response).correct;
   }
 
@@ -304,6 +303,7 @@ absl::StatusOr<GenerateTotals> Generate(Engine& engine, RunDb& db,
                        PutTaskBy(set.task, options.prompt));
   const Verifier& verifier =
       hooks.verifier != nullptr ? *hooks.verifier : *put.verifier;
+  ESP_RETURN_IF_ERROR(verifier.Ready());
   GenerateTotals totals;
   totals.searches =
       static_cast<int64_t>(set.problems.size()) * options.searches;

@@ -95,14 +95,14 @@ absl::Status Runner::CheckJob() const {
         " reads the reference answers while it searches, and these searches "
         "have none"));
   }
-  if (Needs(*job_->algorithm, RequestKind::kVerify) &&
-      hooks.verifier == nullptr) {
+  if (!Needs(*job_->algorithm, RequestKind::kVerify)) return absl::OkStatus();
+  if (hooks.verifier == nullptr) {
     return absl::FailedPreconditionError(
         absl::StrCat("method ", AbslView(job_->algorithm->name()),
                      " asks a verifier, and this task has none that reads the "
                      "question alone"));
   }
-  return absl::OkStatus();
+  return hooks.verifier->Ready();
 }
 
 absl::Status Runner::Run(const RunnerJob& job) {

@@ -92,14 +92,14 @@ absl::StatusOr<std::vector<ResultRow>> RunSweep(
     Engine& engine, const std::string& set_name,
     absl::Span<const GradedProblem> problems, const Task& task,
     const Verifier& verifier, const SweepOptions& options) {
+  ESP_RETURN_IF_ERROR(verifier.Ready());
   SweepInput in{engine, set_name, problems, {}, task, verifier, options};
   for (const GradedProblem& graded : problems) {
     in.problems.push_back(graded.problem);
   }
   ConstantReward constant;
   OracleReward oracle(verifier, problems);
-  RunHooks hooks{.verifier = verifier.intrinsic() ? &verifier : nullptr,
-                 .stop = options.stop};
+  RunHooks hooks{.verifier = verifier.ForSearch(), .stop = options.stop};
   if (options.reward == RewardSource::kConstant) hooks.reward = &constant;
   if (options.reward == RewardSource::kOracle) hooks.reward = &oracle;
   const int64_t all = static_cast<int64_t>(

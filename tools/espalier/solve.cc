@@ -230,7 +230,6 @@ absl::Status RunSolve(SolveFlags& flags) {
   ESP_ASSIGN_OR_RETURN(const std::string prompt,
                        ResolvePromptText(flags.prompt, models.policy));
   ESP_ASSIGN_OR_RETURN(const PromptedTask put, PutTaskBy(task_name, prompt));
-  const Verifier* verifier = put.verifier.get();
   std::vector<Problem> problems;
   for (const GradedProblem& one : graded) {
     const auto rendered = put.task->Render(one.problem);
@@ -242,7 +241,7 @@ absl::Status RunSolve(SolveFlags& flags) {
   }
   ESP_ASSIGN_OR_RETURN(const auto engine, Engine::Create(models));
   flags.search.keep_tree = flags.show_tree;
-  RunHooks hooks{.verifier = verifier->intrinsic() ? verifier : nullptr,
+  RunHooks hooks{.verifier = put.verifier->ForSearch(),
                  .stop = &StopRequested()};
   LiveView view(problems.size());
   if (flags.watch) {

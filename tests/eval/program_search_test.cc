@@ -1,0 +1,232 @@
+// Searches for programs ask the tests that a question shows; what counts in the
+// end are the hidden ones, which no search sees.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <deque>
+#include <map>
+
+#include "absl/strings/str_cat.h"
+#include "datasets/readers/problem_set.h"
+#include "datasets/tasks/python_task.h"
+#include "models/fake/byte_tokenizer.h"
+#include "src/engine/generate.h"
+#include "src/engine/runner.h"
+#include "src/eval/sweep.h"
+#include "tests/datasets/sandbox/test_sandbox.h"
+
+namespace espalier {
+namespace {
+
+// Continues every prompt by one of a few lines, each as likely, and ends.
+class LinesBackend : public Backend {
+ public:
+  explicit LinesBackend(std::vector<std::string> lines)
+      : lines_(std::move(lines)) {}
+  const Capabilities& capabilities() const override { return capabilities_; }
+  const BackendStats& stats() const override { return stats_; }
+
+  SeqId Extend(SeqId parent, absl::Span<const int32_t> tokens) override {
+    std::vector<int32_t> text = texts_[parent];
+    text.insert(text.end(), tokens.begin(), tokens.end());
+    const auto [it, fresh] =
+        ids_.emplace(std::move(text), static_cast<SeqId>(texts_.size()));
+    if (fresh) texts_.push_back(it->first);
+    // A prompt follows the empty text.
+    if (fresh) ended_.push_back(parent != kEmptySeq);
+    return it->second;
+  }
+  void Release(SeqId) override {}
+  void Submit(Request request) override {
+    queue_.push_back(std::move(request));
+  }
+  void Cancel(RequestId) override { FAIL() << "nothing is cancelled here"; }
+
+  bool Step(std::vector<Completion>& done) override {
+    if (queue_.empty()) return false;
+    const Request request = std::move(queue_.front());
+    queue_.pop_front();
+    const auto& ask = std::get<GenerateRequest>(request.body);
+    Completion completion{.id = request.id};
+    for (int i = 0; i < ask.n; ++i) {
+      Continuation out{.finish = Finish::kEnd};
+      out.tokens = {ByteTokenizer::kEnd};
+      float logprob = 0;
+      if (!ended_[static_cast<size_t>(ask.from)]) {
+        const StreamKey key = SampleKey(ask.stream, ask.first_sample + i);
+        const auto count = static_cast<double>(lines_.size());
+        const auto drawn =
+            static_cast<size_t>(RandomStream::UniformAt(key, 0) * count);
+        const std::string& line = lines_[drawn];
+        out.tokens.assign(line.begin(), line.end());
+        out.finish = Finish::kDelimiter;
+        logprob = static_cast<float>(-std::log(count));
+        out.text_bytes = line.size();
+      }
+      out.logprobs.assign(out.tokens.size(), 0);
+      out.logprobs[0] = logprob;
+      out.sampler_logprobs = out.logprobs;
+      out.seq = Extend(ask.from, out.tokens);
+      stats_.tokens_generated += static_cast<int64_t>(out.tokens.size());
+      completion.continuations.push_back(std::move(out));
+    }
+    done.push_back(std::move(completion));
+    return true;
+  }
+
+ private:
+  const std::vector<std::string> lines_;
+  const Capabilities capabilities_{.propose = true, .context_length = 1 << 16};
+  BackendStats stats_;
+  std::deque<std::vector<int32_t>> texts_ = {{}};
+  std::deque<bool> ended_ = {false};
+  std::map<std::vector<int32_t>, SeqId> ids_;
+  std::deque<Request> queue_;
+};
+
+// An engine over it that looks at what it is handed.
+class LinesEngine : public Engine {
+ public:
+  explicit LinesEngine(std::vector<std::string> lines)
+      : lines_(std::move(lines)) {}
+  absl::Status SolveAll(
+      absl::Span<const Problem> problems, const Task& task,
+      const SearchOptions& options, const RunHooks& hooks,
+      const std::function<void(size_t, SearchResult)>& on_done) override {
+    handed = hooks.verifier;
+    graded = static_cast<bool>(hooks.grade);
+    LinesBackend backend(lines_);
+    const ByteTokenizer tokenizer;
+    Executor executor(1);
+    Runner runner({&backend, &tokenizer, nullptr, nullptr}, executor, 4);
+    const auto algorithm = MakeAlgorithm(options.method).value();
+    return runner.Run({.problems = problems,
+                       .task = &task,
+                       .algorithm = algorithm.get(),
+                       .options = &options,
+                       .hooks = &hooks,
+                       .on_done = [&](size_t i, SearchResult result) {
+                         reasons.push_back(result.stop_reason);
+                         on_done(i, std::move(result));
+                       }});
+  }
+  EngineStats stats() const override { return {}; }
+
+  const Verifier* handed = nullptr;
+  bool graded = false;
+  std::vector<std::string> reasons;
+
+ private:
+  const std::vector<std::string> lines_;
+};
+
+constexpr char kQuestion[] =
+    "def double(x):\n"
+    "    \"\"\"Twice x.\n"
+    "    >>> double(2)\n"
+    "    4\n"
+    "    \"\"\"\n";
+const char* const kWrong = "    return x\n";      // fails the example
+const char* const kShown = "    return x * x\n";  // passes it, and is wrong
+const char* const kRight = "    return x + x\n";
+constexpr char kMethod[] = "best_first:branch=4:score=logprob:verify=true";
+
+// `test` is the hidden one.
+ProblemSet Doubling(const std::string& test) {
+  ProblemSet set{.name = "own", .task = "python"};
+  set.problems.push_back(
+      {{.id = "own/0", .set = "own", .question = kQuestion},
+       {.fields = {{"task_id", "own/0"},
+                   {"prompt", kQuestion},
+                   {"entry_point", "double"},
+                   {"test", "def check(f):\n    assert " + test + "\n"}}}});
+  return set;
+}
+
+ResultRow Sweep(Engine& engine, const ProblemSet& set) {
+  const auto rows =
+      RunSweep(engine, set.name, set.problems, PythonTask(), PythonVerifier(),
+               {.methods = {kMethod}, .budgets = {2000}});
+  EXPECT_TRUE(rows.ok()) << rows.status();
+  return rows.ok() ? rows->at(0) : ResultRow();
+}
+
+TEST(ProgramSearch, ShownTestsGuideItAndHiddenOnesJudge) {
+  ESPALIER_NEED_SANDBOX(sandbox);
+  const ProblemSet set = Doubling("f(21) == 42");
+  // The search is told "passes", the verdict is "wrong".
+  LinesEngine fooled({kWrong, kShown});
+  ResultRow row = Sweep(fooled, set);
+  EXPECT_EQ(fooled.handed, &PublicTestsVerifier());
+  EXPECT_FALSE(fooled.graded);
+  ASSERT_EQ(row.answers.size(), 1u);
+  EXPECT_EQ(row.answers[0], "    return x * x");
+  EXPECT_EQ(row.correct[0], 0);
+  // Among wrong programs it finds the one that passes.
+  LinesEngine guided({kWrong, kWrong, kWrong, kRight});
+  row = Sweep(guided, set);
+  ASSERT_EQ(row.answers.size(), 1u);
+  EXPECT_EQ(row.answers[0], "    return x + x");
+  EXPECT_EQ(row.correct[0], 1);
+  // Other hidden tests: the same search, another verdict.
+  row = Sweep(fooled, Doubling("f(3) == 9"));
+  EXPECT_EQ(row.answers[0], "    return x * x");
+  EXPECT_EQ(row.correct[0], 1);
+}
+
+TEST(ProgramSearch, RecordedRunsKeepHiddenVerdicts) {
+  ESPALIER_NEED_SANDBOX(sandbox);
+  for (const char* line : {kShown, kRight}) {
+    LinesEngine engine({kWrong, line});
+    const std::string path = testing::TempDir() + "/programs" +
+                             std::to_string(line == kRight) + ".db";
+    const auto db = RunDb::Open(path, Sqlite::kCreate);
+    ASSERT_TRUE(db.ok()) << db.status();
+    const auto run = (*db)->AddRun({.kind = "test", .config = "{}"});
+    ASSERT_TRUE(run.ok()) << run.status();
+    const auto totals = Generate(
+        engine, **db, *run, Doubling("f(21) == 42"),
+        {.search = {.method = kMethod, .max_tokens = 2000}}, GenerateHooks());
+    ASSERT_TRUE(totals.ok()) << totals.status();
+    EXPECT_EQ(engine.handed, &PublicTestsVerifier());
+    EXPECT_EQ(totals->graded, 1);
+    EXPECT_EQ(totals->solved, line == kRight ? 1 : 0);
+  }
+}
+
+// Where programs cannot be run, no share of right ones is told.
+class UnreadyVerifier : public Verifier {
+ public:
+  std::string_view name() const override { return "unready"; }
+  bool intrinsic() const override { return true; }
+  absl::Status Ready() const override {
+    return absl::FailedPreconditionError("no sandbox");
+  }
+  Verdict Check(const Problem&, const Reference&,
+                std::string_view) const override {
+    return {};
+  }
+  absl::StatusOr<std::vector<StepVerdict>> CheckSteps(
+      const Problem&, const Reference&, std::string_view) const override {
+    return absl::UnimplementedError("");
+  }
+};
+
+TEST(ProgramSearch, AVerifierThatCannotJudgeIsAnErrorAndNoVerdict) {
+  const ProblemSet set = Doubling("True");
+  const UnreadyVerifier unready;
+  LinesEngine engine({kRight});
+  const auto rows =
+      RunSweep(engine, set.name, set.problems, PythonTask(), unready,
+               {.methods = {"greedy"}, .budgets = {100}});
+  EXPECT_EQ(rows.status().message(), "no sandbox");
+  EXPECT_EQ(engine.handed, nullptr);
+  const SearchOptions options{.method = kMethod, .max_tokens = 100};
+  const RunHooks hooks{.verifier = &unready};
+  EXPECT_EQ(engine.Solve(set.problems[0].problem, PythonTask(), options, hooks)
+                .status.message(),
+            "no sandbox");
+}
+
+}  // namespace
+}  // namespace espalier
