@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "src/base/status_macros.h"
+#include "src/base/text.h"
 
 namespace espalier {
 
@@ -26,25 +27,30 @@ absl::StatusOr<std::vector<Record>> ReadRecords(
 }
 
 absl::StatusOr<std::vector<CodeProblem>> ReadCodeProblems(
-    const std::string& path) {
-  std::vector<std::string> errors;
-  ESP_ASSIGN_OR_RETURN(const std::vector<Record> lines,
-                       ReadRecords(path, errors));
-  if (!errors.empty()) return absl::InvalidArgumentError(errors[0]);
+    const std::string& path, SetOptions options, ReadReport* report) {
+  if (report == nullptr) options.strict = true;
+  ESP_ASSIGN_OR_RETURN(const auto reader,
+                       SetReader::Open(path, std::move(options)));
   std::vector<CodeProblem> problems;
-  for (const Record& line : lines) {
-    absl::StatusOr<CodeProblem> problem = ReadCodeProblem(line.fields);
+  while (true) {
+    ESP_ASSIGN_OR_RETURN(std::optional<SetRecord> record, reader->Next());
+    if (!record) break;
+    if (reader->kind()->task != "python") {
+      return absl::InvalidArgumentError(
+          absl::StrCat(record->place,
+                       ": expected a problem whose answer is a program, found "
+                       "one of kind ",
+                       AbslView(reader->kind()->name)));
+    }
+    absl::StatusOr<CodeProblem> problem = ReadCodeProblem(record->fields);
     if (!problem.ok()) {
       return absl::InvalidArgumentError(absl::StrCat(
-          line.place, ": ", std::string(problem.status().message())));
+          record->place, ": ", std::string(problem.status().message())));
     }
-    if (problem->id.empty()) problem->id = line.place;
+    problem->id = std::move(record->id);
     problems.push_back(*std::move(problem));
   }
-  if (problems.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(path, ": expected a problem or more, found none"));
-  }
+  if (report != nullptr) *report = reader->report();
   return problems;
 }
 

@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "datasets/code/code_problem.h"
 #include "datasets/readers/record_reader.h"
+#include "datasets/readers/set_reader.h"
 
 namespace espalier {
 
@@ -17,10 +18,13 @@ namespace espalier {
 absl::StatusOr<std::vector<Record>> ReadRecords(
     const std::string& path, std::vector<std::string>& errors);
 
-// InvalidArgument names file and line, and what was expected there: a problem
-// that cannot be read would change every figure over the set.
+// The problems of a set whose task is "python" (set_kind.h). InvalidArgument
+// names file and line, and what was expected there. Where `report` is given and
+// options.strict is not, bad problems are left out, counted and told in it;
+// without them every figure over the set is another one.
 absl::StatusOr<std::vector<CodeProblem>> ReadCodeProblems(
-    const std::string& path);
+    const std::string& path, SetOptions options = {},
+    ReadReport* report = nullptr);
 
 }  // namespace espalier
 

@@ -1,5 +1,6 @@
 #include "datasets/code/code_problem.h"
 
+#include <algorithm>
 #include <cctype>
 #include <set>
 #include <utility>
@@ -24,6 +25,11 @@ bool IsWordByte(char c) {
 absl::Status WrongColumn(std::string_view column, std::string_view expected) {
   return absl::InvalidArgumentError(absl::StrCat(
       "column \"", AbslView(column), "\": expected ", AbslView(expected)));
+}
+
+bool Has(const json& fields, const char* column) {
+  const auto it = fields.find(column);
+  return it != fields.end() && !it->is_null();
 }
 
 // The text in `column`; "" where there is none and it may be missing.
@@ -148,7 +154,7 @@ absl::StatusOr<CodeProblem> ReadMbpp(const json& fields) {
   problem.style = CodeStyle::kMbpp;
   ESP_ASSIGN_OR_RETURN(
       problem.prompt,
-      Text(fields, fields.contains("text") ? "text" : "prompt", true));
+      Text(fields, Has(fields, "text") ? "text" : "prompt", true));
   ESP_ASSIGN_OR_RETURN(problem.solution, Text(fields, "code", false));
   ESP_ASSIGN_OR_RETURN(problem.after, Text(fields, "test_setup_code", false));
   ESP_ASSIGN_OR_RETURN(problem.tests, Texts(fields, "test_list"));
@@ -163,41 +169,119 @@ absl::StatusOr<CodeProblem> ReadMbpp(const json& fields) {
   return problem;
 }
 
+// Some publishers have JSON in a text.
+json Unpacked(const json& value) {
+  if (!value.is_string()) return value;
+  return json::parse(value.get<std::string>(), nullptr, false);
+}
+
+// A text, or a list of its lines.
+bool ReadLines(const json& value, std::string& text) {
+  if (value.is_string()) {
+    text = value.get<std::string>();
+    return true;
+  }
+  if (!value.is_array()) return false;
+  text.clear();
+  for (const json& line : value) {
+    if (!line.is_string()) return false;
+    absl::StrAppend(&text, line.get<std::string>(), "\n");
+  }
+  return true;
+}
+
+// The list under "NAME" or "NAMEs"; null where there is none.
+const json* ListIn(const json& object, const std::string& name) {
+  for (const std::string& key : {name, name + "s"}) {
+    const auto it = object.find(key);
+    if (it != object.end() && it->is_array()) return &*it;
+  }
+  return nullptr;
+}
+
+// The cases of input and output in `column`; none where there is no such.
+absl::StatusOr<std::vector<InputCase>> ReadCases(const json& fields,
+                                                 const char* column) {
+  std::vector<InputCase> cases;
+  const auto it = fields.find(column);
+  if (it == fields.end() || it->is_null()) return cases;
+  const json value = Unpacked(*it);
+  const auto Wrong = [&](size_t i, std::string_view expected) {
+    return WrongColumn(
+        column, absl::StrCat("case ", i + 1, " to have ", AbslView(expected)));
+  };
+  if (value.is_array()) {
+    for (const json& one : value) {
+      const size_t i = cases.size();
+      InputCase& read = cases.emplace_back();
+      if (!one.is_object() || !one.contains("input") ||
+          !one.contains("output") || !ReadLines(one["input"], read.input) ||
+          !ReadLines(one["output"], read.output)) {
+        return Wrong(i, "texts \"input\" and \"output\"");
+      }
+      if (one.value("testtype", json()) == "functional") {
+        return Wrong(i, "testtype \"stdin\": calls of functions are not read");
+      }
+    }
+    return cases;
+  }
+  if (!value.is_object()) {
+    return WrongColumn(column,
+                       "a list of {\"input\", \"output\"} objects or an object "
+                       "of lists \"inputs\" and \"outputs\", as it is or as "
+                       "JSON in a text");
+  }
+  if (value.contains("fn_name") && !value["fn_name"].is_null()) {
+    return WrongColumn(column,
+                       "cases of standard input, found \"fn_name\": calls of "
+                       "functions are not read");
+  }
+  const json* inputs = ListIn(value, "input");
+  const json* outputs = ListIn(value, "output");
+  if (inputs == nullptr || outputs == nullptr) {
+    return WrongColumn(column, "lists \"inputs\" and \"outputs\"");
+  }
+  if (inputs->size() != outputs->size()) {
+    return WrongColumn(column,
+                       absl::StrCat("as many outputs as inputs, found ",
+                                    outputs->size(), " and ", inputs->size()));
+  }
+  for (size_t i = 0; i < inputs->size(); ++i) {
+    InputCase& read = cases.emplace_back();
+    if (!ReadLines((*inputs)[i], read.input) ||
+        !ReadLines((*outputs)[i], read.output)) {
+      return Wrong(i, "texts as input and output");
+    }
+  }
+  return cases;
+}
+
+// The published program, or the first of a list of them.
+absl::StatusOr<std::string> InputSolution(const json& fields) {
+  if (Has(fields, "solution") || !Has(fields, "solutions")) {
+    return Text(fields, "solution", false);
+  }
+  const json list = Unpacked(fields["solutions"]);
+  if (!list.is_array() || list.empty() || !list[0].is_string()) return "";
+  return list[0].get<std::string>();
+}
+
 absl::StatusOr<CodeProblem> ReadInput(const json& fields) {
   CodeProblem problem;
   problem.style = CodeStyle::kInput;
   ESP_ASSIGN_OR_RETURN(problem.prompt, Text(fields, "question", false));
-  ESP_ASSIGN_OR_RETURN(problem.solution, Text(fields, "solution", false));
-  if (const auto tests = fields.find("tests"); tests != fields.end()) {
-    if (!tests->is_array()) return WrongColumn("tests", "a list");
-    for (const json& test : *tests) {
-      InputCase one;
-      if (!test.is_object()) {
-        return WrongColumn("tests", "{\"input\", \"output\"} objects");
-      }
-      ESP_ASSIGN_OR_RETURN(one.input, Text(test, "input", true));
-      ESP_ASSIGN_OR_RETURN(one.output, Text(test, "output", true));
-      problem.cases.push_back(std::move(one));
-    }
-  } else {
-    json io = fields.at("input_output");
-    // Some publishers have JSON in a text here.
-    if (io.is_string()) {
-      io = json::parse(io.get<std::string>(), nullptr, false);
-    }
-    if (!io.is_object()) {
-      return WrongColumn("input_output", "an object of inputs and outputs");
-    }
-    ESP_ASSIGN_OR_RETURN(auto inputs, Texts(io, "inputs"));
-    ESP_ASSIGN_OR_RETURN(auto outputs, Texts(io, "outputs"));
-    if (inputs.size() != outputs.size()) {
-      return WrongColumn("input_output", "as many outputs as inputs");
-    }
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      problem.cases.push_back({std::move(inputs[i]), std::move(outputs[i])});
-    }
+  ESP_ASSIGN_OR_RETURN(problem.solution, InputSolution(fields));
+  const char* column = Has(fields, "tests") ? "tests" : "input_output";
+  ESP_ASSIGN_OR_RETURN(std::vector<InputCase> cases, ReadCases(fields, column));
+  if (cases.empty()) return WrongColumn(column, "a case or more");
+  ESP_ASSIGN_OR_RETURN(problem.public_cases, ReadCases(fields, "public_tests"));
+  problem.cases = problem.public_cases;
+  for (InputCase& one : cases) {
+    const bool there =
+        std::find(problem.public_cases.begin(), problem.public_cases.end(),
+                  one) != problem.public_cases.end();
+    if (!there) problem.cases.push_back(std::move(one));
   }
-  if (problem.cases.empty()) return WrongColumn("tests", "a case or more");
   return problem;
 }
 
@@ -255,9 +339,9 @@ absl::StatusOr<CodeProblem> ReadCodeProblem(const json& fields) {
     return absl::InvalidArgumentError("expected a JSON object");
   }
   const auto Read = [&]() -> absl::StatusOr<CodeProblem> {
-    if (fields.contains("entry_point")) return ReadHumanEval(fields);
-    if (fields.contains("test_list")) return ReadMbpp(fields);
-    if (fields.contains("tests") || fields.contains("input_output")) {
+    if (Has(fields, "entry_point")) return ReadHumanEval(fields);
+    if (Has(fields, "test_list")) return ReadMbpp(fields);
+    if (Has(fields, "tests") || Has(fields, "input_output")) {
       return ReadInput(fields);
     }
     return absl::InvalidArgumentError(
@@ -267,6 +351,10 @@ absl::StatusOr<CodeProblem> ReadCodeProblem(const json& fields) {
   ESP_ASSIGN_OR_RETURN(CodeProblem problem, Read());
   ESP_ASSIGN_OR_RETURN(problem.id, Text(fields, "task_id", false));
   return problem;
+}
+
+bool SameOutput(std::string_view expected, std::string_view found) {
+  return Lines(expected) == Lines(found);
 }
 
 std::string SolutionProgram(const CodeProblem& problem) {

@@ -10,8 +10,18 @@
 //               format has the same ones
 //   MBPP        task_id, text (or prompt), code, test_list, test_setup_code,
 //               test_imports
-//   input       question and tests: [{"input", "output"}, ...], or
-//               input_output: {"inputs": [...], "outputs": [...]}
+//   input       question; tests or input_output; public_tests and solution or
+//               solutions where there are such
+//
+// Cases of input and output are [{"input", "output"}, ...] or {"inputs": [...],
+// "outputs": [...]}, as they are or as JSON in a text. So published sets read:
+//
+//   APPS           question, input_output, solutions; but no problems of calls
+//                  (fn_name)
+//   CodeContests   description as question, private_tests as tests,
+//                  public_tests
+//   LiveCodeBench  question_content as question, private_test_cases (as JSON,
+//                  not compressed) as tests, public_test_cases as public_tests
 //
 // The tests know what the problem gives them, not what the program says that
 // it is: HumanEval's see the prompt's own imports and helper functions, and
@@ -37,6 +47,7 @@ enum class CodeStyle { kHumanEval, kMbpp, kInput };
 struct InputCase {
   std::string input;
   std::string output;
+  bool operator==(const InputCase&) const = default;
 };
 
 struct CodeProblem {
@@ -48,18 +59,22 @@ struct CodeProblem {
   std::vector<std::string> names;  // what tests call
   std::string before, after;       // as in PythonProgram
   std::vector<std::string> tests;  // as in PythonProgram
-  std::vector<InputCase> cases;    // of style kInput
+  std::vector<InputCase> cases;    // of style kInput: public ones, then others
+  std::vector<InputCase> public_cases;  // those that may be shown
 };
 
 // InvalidArgument says which column is missing or of a wrong type.
 absl::StatusOr<CodeProblem> ReadCodeProblem(const nlohmann::json& fields);
 
+// Whether two outputs are equal line by line, without blanks at the ends of
+// lines and empty lines at the end.
+bool SameOutput(std::string_view expected, std::string_view found);
+
 // The published solution as a whole program.
 std::string SolutionProgram(const CodeProblem& problem);
 
 // What became of `program` against the problem's tests. With kInput, output
-// is compared line by line without blanks at the ends of lines and of the
-// text, and `test` is the number of the case.
+// is compared by SameOutput, and `test` is the number of the case.
 absl::StatusOr<ProgramVerdict> GradeProgram(Sandbox& sandbox,
                                             const CodeProblem& problem,
                                             std::string_view program);

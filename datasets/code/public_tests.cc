@@ -7,6 +7,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "datasets/code/input_examples.h"
 #include "src/base/json_text.h"
 #include "src/base/text.h"
 
@@ -92,6 +93,10 @@ CodeProblem PublicTests(std::string_view question) {
   } else {
     problem.style = CodeStyle::kMbpp;
     if (!called.empty()) problem.names = {called};
+  }
+  if (problem.tests.empty() && function.empty()) {
+    problem.cases = InputExamples(question);
+    if (!problem.cases.empty()) problem.style = CodeStyle::kInput;
   }
   problem.after = kRunExample;
   return problem;

@@ -1,9 +1,10 @@
 // The tests that a problem shows to whoever solves it: the examples of its
-// docstrings (">>> f(1)" and what it gives) and its lines "assert ...". A
-// search may run them, since they are read from the question alone.
+// docstrings (">>> f(1)" and what it gives) and its lines "assert ...", or
+// examples of input and output (input_examples.h). A search may run them, since
+// they are read from the question alone.
 //
 //   CodeProblem shown = PublicTests(problem.question);
-//   if (!shown.tests.empty()) GradeProgram(sandbox, shown, program);
+//   if (HasTests(shown)) GradeProgram(sandbox, shown, program);
 //
 // Examples are compared by value where what is shown is a literal, else by
 // repr. Some published ones are wrong, or no Python: a program that fails one
@@ -20,8 +21,13 @@
 namespace espalier {
 
 // A problem of style HumanEval where the question defines a function at its
-// end, else of style MBPP; without tests where it shows none.
+// end, of style input where it shows examples of that alone, else of style
+// MBPP; without tests where it shows none.
 CodeProblem PublicTests(std::string_view question);
+
+inline bool HasTests(const CodeProblem& problem) {
+  return !problem.tests.empty() || !problem.cases.empty();
+}
 
 }  // namespace espalier
 

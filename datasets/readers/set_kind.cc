@@ -7,6 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "datasets/code/code_problem.h"
+#include "datasets/code/input_examples.h"
 #include "datasets/tasks/find_answer.h"
 #include "src/base/json_text.h"
 #include "src/base/text.h"
@@ -91,34 +93,53 @@ std::string ReadOlympiadBench(SetRecord& record) {
                               : "";
 }
 
-std::string ReadHumanEval(SetRecord& record) {
-  record.question = ColumnText(record.fields, "prompt");
-  record.solution = ColumnText(record.fields, "canonical_solution");
-  for (const char* column : {"test", "entry_point"}) {
+// What is wrong with the tests, "" if nothing. Columns are found whatever their
+// case; who runs the tests finds them by these names.
+std::string ReadTests(SetRecord& record,
+                      std::initializer_list<const char*> columns,
+                      CodeProblem& problem) {
+  for (const char* column : columns) {
     const Json* value = FindColumn(record.fields, column);
-    if (value == nullptr || !value->is_string()) {
-      return absl::StrCat("no text under \"", column, "\"");
-    }
+    if (value == nullptr || record.fields.contains(column)) continue;
+    Json copy = *value;
+    record.fields[column] = std::move(copy);
   }
+  absl::StatusOr<CodeProblem> read = ReadCodeProblem(record.fields);
+  if (!read.ok()) return std::string(read.status().message());
+  problem = *std::move(read);
+  record.question = problem.prompt;
+  record.solution = problem.solution;
   return "";
 }
 
+std::string ReadHumanEval(SetRecord& record) {
+  CodeProblem problem;
+  return ReadTests(
+      record, {"prompt", "canonical_solution", "entry_point", "test"}, problem);
+}
+
 std::string ReadMbpp(SetRecord& record) {
-  record.question = ColumnText(record.fields, "text");
-  if (record.question.empty()) {
-    record.question = ColumnText(record.fields, "prompt");
-  }
-  record.solution = ColumnText(record.fields, "code");
-  const Json* tests = FindColumn(record.fields, "test_list");
-  if (tests == nullptr || !tests->is_array() || tests->empty()) {
-    return "no list of tests under \"test_list\"";
-  }
+  CodeProblem problem;
+  std::string wrong = ReadTests(record,
+                                {"text", "prompt", "code", "test_list",
+                                 "test_setup_code", "test_imports"},
+                                problem);
+  if (!wrong.empty()) return wrong;
   // As its authors asked: the tests say what the function is called.
-  absl::StrAppend(&record.question, "\nThe program must pass these tests:\n");
-  for (const Json& test : *tests) {
-    if (!test.is_string()) return "a test in \"test_list\" is not text";
-    absl::StrAppend(&record.question, test.get<std::string>(), "\n");
-  }
+  absl::StrAppend(&record.question, "\nThe program must pass these tests:\n",
+                  absl::StrJoin(problem.tests, "\n"), "\n");
+  return "";
+}
+
+std::string ReadInput(SetRecord& record) {
+  CodeProblem problem;
+  std::string wrong = ReadTests(record,
+                                {"question", "tests", "input_output",
+                                 "public_tests", "solution", "solutions"},
+                                problem);
+  if (!wrong.empty()) return wrong;
+  if (Blank(problem.prompt)) return "no text under \"question\"";
+  record.question = InputQuestion(problem);
   return "";
 }
 
@@ -212,6 +233,7 @@ const std::vector<SetKind>& SetKinds() {
   static const std::vector<SetKind> kinds = {
       {"humaneval", "python", {"prompt", "entry_point", "test"}, ReadHumanEval},
       {"mbpp", "python", {"text|prompt", "test_list"}, ReadMbpp},
+      {"input", "python", {"question", "tests|input_output"}, ReadInput},
       {"game24", "game24", {"Puzzles"}, ReadGame24},
       {"svamp", "qa", {"Body", "Question", "Answer"}, ReadSvamp},
       {"olympiadbench", "qa", {"question", "final_answer"}, ReadOlympiadBench},

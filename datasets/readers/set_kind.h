@@ -12,6 +12,9 @@
 //   olympiadbench  question, final_answer            OlympiadBench
 //   humaneval      prompt, entry_point, test         HumanEval, HumanEval+
 //   mbpp           text or prompt, test_list         MBPP, its sanitized form
+//   input          question, tests or input_output   APPS; programs of input
+//                                                    and output
+//                                                    (code_problem.h)
 //   game24         Puzzles                           Game of 24
 //   plain          question; answer where known      anything else
 //

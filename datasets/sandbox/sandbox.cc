@@ -97,9 +97,9 @@ absl::Status Refusal(std::string_view reason) {
       "the sandbox cannot hold programs on this machine: ", AbslView(reason),
       "; remedy: let this user make namespaces (sysctl "
       "user.max_user_namespaces above 0, kernel.unprivileged_userns_clone=1 "
-      "where it exists, no AppArmor or container profile against it), or ask "
-      "for the weak mode by name (--sandbox weak), which holds accidents and "
-      "not attacks"));
+      "where it exists, no AppArmor or container profile against it); espalier "
+      "grade --sandbox weak does without, and holds accidents and not "
+      "attacks"));
 }
 
 }  // namespace

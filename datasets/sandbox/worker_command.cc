@@ -102,9 +102,8 @@ absl::Status AppendNamespaces(Words& words, const SandboxOptions& options) {
   const std::string bwrap = FindProgram(options.bubblewrap);
   if (bwrap.empty()) {
     return Missing(options.bubblewrap, "bubblewrap, which makes namespaces",
-                   "apt-get install bubblewrap, or ask for the weak mode by "
-                   "name (--sandbox weak), which holds accidents and not "
-                   "attacks");
+                   "apt-get install bubblewrap; espalier grade --sandbox weak "
+                   "does without, and holds accidents and not attacks");
   }
   Append(words, {bwrap, "--unshare-all", "--die-with-parent", "--new-session",
                  "--as-pid-1", "--cap-drop", "ALL", "--hostname", "sandbox"});

@@ -39,7 +39,8 @@ nlohmann::json Columns(const Reference& reference) {
   nlohmann::json columns = nlohmann::json::object();
   for (const auto& [name, text] : reference.fields) {
     const bool list = name == "tests" || name == "test_list" ||
-                      name == "test_imports" || name == "input_output";
+                      name == "test_imports" || name == "input_output" ||
+                      name == "public_tests";
     columns[name] = list ? nlohmann::json::parse(text, nullptr, false)
                          : nlohmann::json(text);
   }
@@ -138,7 +139,7 @@ class PublicVerifier : public ProgramVerifier {
   Verdict Check(const Problem& problem, const Reference&,
                 std::string_view response) const override {
     const CodeProblem shown = PublicTests(problem.question);
-    if (shown.tests.empty()) return {false, "the question shows no test"};
+    if (!HasTests(shown)) return {false, "the question shows no test"};
     return Judge(shown, response);
   }
 };

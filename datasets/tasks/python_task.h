@@ -5,7 +5,9 @@
 // PythonVerifier runs the problem's hidden tests, those of the reference's
 // fields (code_problem.h has the columns). PublicTestsVerifier runs what the
 // question shows (public_tests.h), and is intrinsic: it is what a search is
-// handed, and of a question that shows no test it accepts nothing.
+// handed, and of a question that shows no test it accepts nothing. MBPP's
+// questions show all their tests, as its authors asked: there a search that
+// asks them knows what it is judged by.
 //
 // Both run programs in one sandbox (datasets/sandbox), made at the first
 // question; where this machine lets none be made Ready says why, and every

@@ -164,6 +164,7 @@ class SelfTraining {
     }
     ESP_ASSIGN_OR_RETURN(task_, FindTask(gate_.task));
     ESP_ASSIGN_OR_RETURN(verifier_, FindVerifier(gate_.task));
+    ESP_RETURN_IF_ERROR(verifier_->Ready());
     ESP_RETURN_IF_ERROR(CheckProblems());
     // A model that cannot be served leaves no folder behind.
     ESP_RETURN_IF_ERROR(Engine::Create({.policy = options_.model,

@@ -51,6 +51,14 @@ def namespaces():
         capture_output=True, check=False).returncode == 0
 
 
+def without_bubblewrap(folder):
+    """An environment that has what a sandbox needs, but for bubblewrap."""
+    setpriv = shutil.which("setpriv")
+    if setpriv:
+        os.symlink(setpriv, os.path.join(folder, "setpriv"))
+    return dict(os.environ, PATH=folder)
+
+
 class GradeSamplesTest(unittest.TestCase):
 
     def setUp(self):
@@ -72,6 +80,14 @@ class GradeSamplesTest(unittest.TestCase):
     def grade(self, samples, *arguments):
         return grade("--set", "humaneval", "--data", self.data, "--samples",
                      samples, "--sandbox", self.sandbox, *arguments)
+
+    def refused(self, result, *words):
+        """One line that says all of it."""
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertEqual(result.stdout, "")
+        self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
+        for word in words:
+            self.assertIn(word, result.stderr)
 
     def samples(self, *completions):
         return self.write("samples.jsonl", [
@@ -160,12 +176,108 @@ class GradeSamplesTest(unittest.TestCase):
         self.assertIn("--data", result.stderr)
         result = grade("--set", "mbpp", "--samples", samples, "--data",
                        self.data)
-        self.assertIn("is none of mbpp", result.stderr)
+        self.refused(result, "problems.jsonl:1", 'no column "test_list"',
+                     "kind mbpp", "--data")
+        self.refused(self.grade(""), "--samples: expected")
+        self.refused(self.grade(self.samples(("Other/7", ""))),
+                     'samples.jsonl:1: task_id "Other/7"',
+                     'problems.jsonl, whose ids are as "Own/0"')
         result = self.grade(self.write("none.jsonl", []))
         self.assertIn("found none", result.stderr)
         result = self.grade(os.path.join(self.folder, "missing"))
         self.assertIn("missing", result.stderr)
         self.assertEqual(result.returncode, 1)
+
+    def test_no_bubblewrap(self):
+        samples = self.samples(("Own/1", "    return x\n"))
+        environment = without_bubblewrap(self.folder)
+        result = subprocess.run(
+            [PROGRAM, "grade", "--set", "humaneval", "--data", self.data,
+             "--samples", samples], capture_output=True, text=True,
+            timeout=60, check=False, env=environment)
+        self.refused(result, "bwrap", "apt-get install bubblewrap",
+                     "--sandbox weak")
+
+    def test_input_and_output_as_published(self):
+        # Per cent of 3 cases, the middle one with odd blanks.
+        apps = self.write("apps.jsonl", [
+            {"id": 4, "question": "Sums.", "solutions": "[]", "input_output":
+             json.dumps({"inputs": ["1 2\n", "3 4\n5 6\n", ["7", "8 9"]],
+                         "outputs": ["3\n", "7 \n11\n\n", ["7", "17"]]})},
+            {"id": 5, "question": "Echo.", "solutions": "[]", "input_output":
+             {"inputs": ["a"], "outputs": ["a"]}}])
+        right = ("import sys\nfor line in sys.stdin:\n"
+                 "    print(sum(map(int, line.split())))\n")
+        samples = self.write("samples.jsonl", [
+            {"task_id": 4, "completion": right},
+            {"task_id": 4, "completion": "print(sum(map(int, "
+                                         "input().split())))"},
+            {"task_id": "5", "completion": "print(input())"}])
+        result = grade("--set", "input", "--data", apps, "--samples", samples,
+                       "--sandbox", self.sandbox, "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        *lines, summary = map(json.loads, result.stdout.splitlines())
+        self.assertEqual([line["passed"] for line in lines],
+                         [True, False, True])
+        self.assertEqual((lines[1]["task_id"], lines[1]["test"]), ("4", 2))
+        self.assertIn('output line 2: expected "11", found the end',
+                      lines[1]["message"])
+        self.assertEqual(summary["pass@1"], 0.75)
+
+        contests = self.write("contests.jsonl", [
+            {"name": "A. Echo", "description": "Echo.", "solutions": {},
+             "public_tests": {"input": ["a"], "output": ["a"]},
+             "private_tests": {"input": ["b"], "output": ["b"]}}])
+        samples = self.write("samples.jsonl", [
+            {"task_id": "A. Echo", "completion": "print('a')"},
+            {"task_id": "A. Echo", "completion": "print(input())"}])
+        named = ("--set", "input", "--data", contests, "--samples", samples,
+                 "--sandbox", self.sandbox)
+        result = grade(*named, "--columns",
+                       "id=name,question=description,tests=private_tests")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual([(line["passed"], line["test"]) for line in
+                          map(json.loads, result.stdout.splitlines())],
+                         [(False, 2), (True, 2)])
+        self.refused(grade(*named), "contests.jsonl:1", '"question"',
+                     '"description"')
+
+    def test_bad_problems_are_skipped_and_named(self):
+        data = self.write("data.jsonl", [
+            {"id": 1, "question": "Echo.", "input_output":
+             {"inputs": ["a"], "outputs": ["a"]}},
+            {"id": 2, "question": "Call.", "input_output":
+             {"fn_name": "f", "inputs": [[1]], "outputs": [1]}},
+            {"id": 3, "question": "Nothing.", "input_output": ""}])
+        samples = self.write("samples.jsonl", [
+            {"task_id": "1", "completion": "print(input())"},
+            {"task_id": "2", "completion": "def f(x): return x"}])
+        arguments = ("--set", "input", "--data", data, "--samples", samples,
+                     "--sandbox", self.sandbox, "--json")
+        result = grade(*arguments)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        summary = json.loads(result.stdout.splitlines()[-1])
+        self.assertEqual((summary["problems_of_the_set"],
+                          summary["problems_skipped"], summary["graded"]),
+                         (1, 2, 1))
+        for words in ("data.jsonl:2: column \"input_output\": expected cases "
+                      "of standard input, found \"fn_name\"",
+                      "data.jsonl:3: column \"input_output\"",
+                      'samples.jsonl:2: task_id "2"'):
+            self.assertIn(words, result.stderr)
+        self.refused(grade(*arguments, "--strict"), "data.jsonl:2", "fn_name")
+
+    def test_bad_cases_are_one_error(self):
+        samples = self.write("samples.jsonl",
+                             [{"task_id": "1", "completion": ""}])
+        for tests, says in (([], "a case or more"), ({}, "lists"), (7, "JSON"),
+                            ([{"input": "1"}], "case 1"),
+                            ("[{", "JSON in a text")):
+            data = self.write("data.jsonl", [
+                {"id": 1, "question": "Q", "tests": tests}])
+            self.refused(grade("--set", "input", "--data", data, "--samples",
+                               samples, "--sandbox", self.sandbox),
+                         "data.jsonl:1: column \"tests\": expected", says)
 
     def test_interrupt_keeps_what_was_done(self):
         samples = self.samples(("Own/1", "    return x\n"),

@@ -27,7 +27,7 @@ STORY = ("Ann has 23 shells. She finds 48 more. She gives 17 to Tom. "
 
 
 def run(*arguments, **options):
-    environment = dict(os.environ, ESPALIER_ZOO=ZOO)
+    environment = dict(options.pop("env", os.environ), ESPALIER_ZOO=ZOO)
     return subprocess.run([PROGRAM, *arguments], capture_output=True,
                           text=True, timeout=300, env=environment,
                           stdin=options.pop("stdin", subprocess.DEVNULL),

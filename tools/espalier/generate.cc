@@ -152,7 +152,10 @@ absl::Status RunGenerate(GenerateFlags& flags) {
                        ResolveModels(flags.models, set.task));
   ESP_ASSIGN_OR_RETURN(flags.generate.prompt,
                        ResolvePromptText(flags.prompt, models.policy));
-  ESP_RETURN_IF_ERROR(PutTaskBy(set.task, flags.generate.prompt).status());
+  ESP_ASSIGN_OR_RETURN(const PromptedTask put,
+                       PutTaskBy(set.task, flags.generate.prompt));
+  // Before there is a file that a second try would have to go on with.
+  ESP_RETURN_IF_ERROR(put.verifier->Ready());
   std::unique_ptr<RunDb> db;
   int64_t run_id = 0;
   if (!flags.dry_run) {

@@ -24,18 +24,24 @@
 #include "src/base/progress.h"
 #include "src/base/status_macros.h"
 #include "src/eval/pass_at_k.h"
+#include "tools/espalier/set_flags.h"
 
 namespace espalier {
 namespace {
 
 struct NamedSet {
   const char* name;
-  CodeStyle style;
+  const char* kind;  // of set_kind.h
+  const char* published;
 };
-constexpr NamedSet kSets[] = {{"humaneval", CodeStyle::kHumanEval},
-                              {"humaneval+", CodeStyle::kHumanEval},
-                              {"mbpp", CodeStyle::kMbpp},
-                              {"input", CodeStyle::kInput}};
+constexpr NamedSet kSets[] = {
+    {"humaneval", "humaneval", "openai/human-eval's HumanEval.jsonl.gz"},
+    {"humaneval+", "humaneval",
+     "HumanEvalPlus-OriginFmt.jsonl.gz of evalplus/humanevalplus_release"},
+    {"mbpp", "mbpp", "google-research's mbpp.jsonl"},
+    {"input", "input",
+     "APPS' test.jsonl, or lines {\"id\", \"question\", \"tests\": "
+     "[{\"input\", \"output\"}]}"}};
 
 struct Sample {
   size_t problem = 0;
@@ -57,31 +63,36 @@ std::string TextOf(const nlohmann::json& fields, const char* column) {
                                    : "";
 }
 
-absl::StatusOr<std::vector<CodeProblem>> ReadProblems(
-    const SampleFlags& flags) {
-  if (flags.data.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--data: expected the problems of ", flags.set,
-        " as published: a .jsonl or .jsonl.gz file of openai/human-eval, "
-        "evalplus/humanevalplus_release or google-research's MBPP"));
-  }
-  ESP_ASSIGN_OR_RETURN(std::vector<CodeProblem> problems,
-                       ReadCodeProblems(flags.data));
+absl::StatusOr<std::vector<CodeProblem>> ReadProblems(const SampleFlags& flags,
+                                                      ReadReport& report) {
+  SetOptions options{.strict = flags.strict};
+  ESP_ASSIGN_OR_RETURN(options.columns, ParseColumns(flags.columns));
   for (const NamedSet& set : kSets) {
     if (flags.set != set.name) continue;
-    for (const CodeProblem& problem : problems) {
-      if (problem.style == set.style) continue;
+    if (flags.data.empty()) {
       return absl::InvalidArgumentError(
-          absl::StrCat(flags.data, ": problem \"", problem.id, "\" is none of ",
-                       flags.set, "; check --set and --data"));
+          absl::StrCat("--data: expected a file with the problems of ",
+                       flags.set, " as published: ", set.published));
     }
+    options.kind = set.kind;
   }
-  return problems;
+  absl::StatusOr<std::vector<CodeProblem>> problems =
+      ReadCodeProblems(flags.data, std::move(options), &report);
+  if (problems.ok() || !absl::IsInvalidArgument(problems.status())) {
+    return problems;
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat(problems.status().message(), "; check --set and --data"));
 }
 
 absl::StatusOr<std::vector<Sample>> ReadSamples(
     const SampleFlags& flags, const std::vector<CodeProblem>& problems,
     std::vector<std::string>& errors) {
+  if (flags.samples.empty()) {
+    return absl::InvalidArgumentError(
+        "--samples: expected a file with {\"task_id\", \"completion\"} a "
+        "line");
+  }
   std::map<std::string, size_t> by_id;
   for (size_t i = 0; i < problems.size(); ++i) {
     by_id.emplace(ShortId(problems[i].id), i);
@@ -101,8 +112,9 @@ absl::StatusOr<std::vector<Sample>> ReadSamples(
           ": expected {\"task_id\", \"completion\"}, found no text "
           "\"completion\""));
     } else if (problem == by_id.end()) {
-      errors.push_back(absl::StrCat(line.place, ": task_id \"", id,
-                                    "\" is no problem of ", flags.data));
+      errors.push_back(absl::StrCat(
+          line.place, ": task_id \"", id, "\" is no problem of ", flags.data,
+          ", whose ids are as \"", problems[0].id, "\""));
     } else {
       samples.push_back({problem->second, completion->get<std::string>(), {}});
     }
@@ -295,6 +307,11 @@ void AddSampleFlags(CLI::App& app, SampleFlags& flags) {
                  "gzipped");
   app.add_option("--data", flags.data,
                  "The set's problems as published, plain or gzipped");
+  app.add_option("--columns", flags.columns,
+                 "What the problems' columns are, as "
+                 "question=description,tests=private_tests")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   app.add_option("--out", flags.out,
                  "Where verdicts go, a line a sample; standard output where "
                  "none is named");
@@ -325,8 +342,9 @@ void AddSampleFlags(CLI::App& app, SampleFlags& flags) {
 }
 
 absl::Status GradeSamples(const SampleFlags& flags) {
+  ReadReport read;
   ESP_ASSIGN_OR_RETURN(const std::vector<CodeProblem> problems,
-                       ReadProblems(flags));
+                       ReadProblems(flags, read));
   std::vector<std::string> errors;
   ESP_ASSIGN_OR_RETURN(std::vector<Sample> samples,
                        ReadSamples(flags, problems, errors));
@@ -348,13 +366,17 @@ absl::Status GradeSamples(const SampleFlags& flags) {
         "verdicts could not be written to " +
         (flags.out.empty() ? "standard output" : flags.out));
   }
-  const nlohmann::json summary = Summary(flags, problems, samples);
+  nlohmann::json summary = Summary(flags, problems, samples);
+  if (read.skipped > 0) summary["problems_skipped"] = read.skipped;
   const std::string report =
       flags.json ? JsonText(summary) + "\n" : SummaryText(flags, summary);
   // Among lines of JSON on standard output a table would be none.
   const bool lines_of_json = flags.out.empty() && !flags.json;
   std::fputs(report.c_str(), lines_of_json ? stderr : stdout);
   std::fflush(stdout);
+  for (const std::string& note : read.Notes()) {
+    std::fprintf(stderr, "%s\n", note.c_str());
+  }
   constexpr size_t kShown = 5;
   for (size_t i = 0; i < std::min(errors.size(), kShown); ++i) {
     std::fprintf(stderr, "skipped: %s\n", errors[i].c_str());

@@ -15,6 +15,7 @@ struct SampleFlags {
   std::string set;
   std::string samples;
   std::string data;
+  std::vector<std::string> columns;  // ROLE=COLUMN of the data
   std::string out;
   std::vector<int> ks = {1, 10, 100};
   bool responses = false;

@@ -73,19 +73,6 @@ absl::Status ReadIds(SetFlags& flags) {
       absl::StrCat("--ids ", flags.ids, ": no ids in it; expected one a line"));
 }
 
-absl::Status ReadColumns(SetFlags& flags) {
-  for (const std::string& text : flags.columns) {
-    const size_t equal = text.find('=');
-    if (equal == std::string::npos || equal == 0 || equal + 1 == text.size()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--columns ", text, ": expected ROLE=COLUMN, as ",
-                       "question=problem,answer=solution"));
-    }
-    flags.options.columns[text.substr(0, equal)] = text.substr(equal + 1);
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 CLI::Option* AddSetFlags(CLI::App& app, SetFlags& flags) {
@@ -129,12 +116,29 @@ CLI::Option* AddSetFlags(CLI::App& app, SetFlags& flags) {
   return set;
 }
 
+absl::StatusOr<std::map<std::string, std::string>> ParseColumns(
+    const std::vector<std::string>& texts) {
+  std::map<std::string, std::string> columns;
+  for (const std::string& text : texts) {
+    const size_t equal = text.find('=');
+    if (equal == std::string::npos || equal == 0 || equal + 1 == text.size()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--columns ", text, ": expected ROLE=COLUMN, as ",
+                       "question=problem,answer=solution"));
+    }
+    columns[text.substr(0, equal)] = text.substr(equal + 1);
+  }
+  return columns;
+}
+
 absl::Status ReadSetFlags(SetFlags& flags) {
   ErrorList errors;
   errors.Add(ReadShard(flags));
   errors.Add(ReadIds(flags));
-  errors.Add(ReadColumns(flags));
+  auto columns = ParseColumns(flags.columns);
+  errors.Add(columns.status());
   ESP_RETURN_IF_ERROR(errors.Status());
+  flags.options.columns = *std::move(columns);
   return CheckSetOptions(flags.options);
 }
 

@@ -6,6 +6,7 @@
 #ifndef ESPALIER_TOOLS_ESPALIER_SET_FLAGS_H_
 #define ESPALIER_TOOLS_ESPALIER_SET_FLAGS_H_
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,10 @@ struct SetFlags {
 
 // --set is not required by itself, so that a command may have other sources.
 CLI::Option* AddSetFlags(CLI::App& app, SetFlags& flags);
+
+// {role: column} of texts ROLE=COLUMN; InvalidArgument for another text.
+absl::StatusOr<std::map<std::string, std::string>> ParseColumns(
+    const std::vector<std::string>& texts);
 
 // Checks the texts of the options and puts them into flags.options.
 absl::Status ReadSetFlags(SetFlags& flags);

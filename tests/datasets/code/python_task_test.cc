@@ -4,11 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "datasets/code/code_files.h"
 #include "datasets/code/code_problem.h"
 #include "datasets/code/public_tests.h"
+#include "datasets/readers/problem_set.h"
 #include "datasets/tasks/task_registry.h"
+#include "nlohmann/json.hpp"
+#include "tests/datasets/data_files.h"
 #include "tests/datasets/sandbox/test_sandbox.h"
 
 namespace espalier {
@@ -16,6 +20,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr char kPrompt[] =
     "def double(x):\n"
@@ -26,6 +31,8 @@ constexpr char kPrompt[] =
     "    ...  for i in (1, 2)]\n"
     "    [2, 4]\n"
     "    \"\"\"\n";
+
+nlohmann::json Parsed(const char* text) { return nlohmann::json::parse(text); }
 
 Reference Gold() {
   return {.fields = {{"task_id", "T/1"},
@@ -54,6 +61,11 @@ TEST(PythonTask, HiddenTestsJudgeAndPublicOnesAreIntrinsic) {
   const Verifier& hidden = *FindVerifier("python").value();
   EXPECT_FALSE(hidden.intrinsic());
   EXPECT_TRUE(PublicTestsVerifier().intrinsic());
+  EXPECT_EQ(hidden.ForSearch(), &PublicTestsVerifier());
+  EXPECT_EQ(PublicTestsVerifier().ForSearch(), &PublicTestsVerifier());
+  EXPECT_TRUE(hidden.Ready().ok()) << hidden.Ready();
+  EXPECT_TRUE(hidden.CanCheck(gold));
+  EXPECT_FALSE(hidden.CanCheck({.answer = "42"}));
   const std::string right = "    return 2 * x\n";
   const std::string shown_only = "    return {1: 2, 2: 4}.get(x)\n";
   EXPECT_TRUE(hidden.Check(problem, gold, right).correct);
@@ -86,12 +98,92 @@ TEST(ReadCodeProblem, SaysWhatIsWrong) {
   EXPECT_THAT(Error({{"text", ""}, {"test_list", {1}}}), HasSubstr("list of"));
   EXPECT_THAT(Error({{"text", ""}, {"test_list", nlohmann::json::array()}}),
               HasSubstr("a test or more"));
-  EXPECT_THAT(Error({{"tests", {1}}}), HasSubstr("objects"));
+  EXPECT_THAT(Error({{"tests", {1}}}), HasSubstr("expected case 1 to have"));
+  EXPECT_THAT(Error({{"tests", 7}}), HasSubstr("objects"));
+  EXPECT_THAT(Error({{"tests", nlohmann::json::array()}}),
+              HasSubstr("\"tests\": expected a case or more"));
+  EXPECT_THAT(
+      Error(Parsed(
+          R"({"tests": [{"input": "1", "output": "1"}, {"input": 1}]})")),
+      HasSubstr("case 2"));
+  EXPECT_THAT(Error(Parsed(R"({"tests": [{"input": "1", "output": "1"}],
+                       "public_tests": [{"input": "1"}]})")),
+              HasSubstr("\"public_tests\": expected case 1"));
+  EXPECT_THAT(Error(Parsed(R"({"tests": [{"input": "1", "output": "1",
+                                          "testtype": "functional"}]})")),
+              HasSubstr("calls of functions"));
   EXPECT_THAT(Error({{"input_output", "{"}}), HasSubstr("input_output"));
+  EXPECT_THAT(Error({{"input_output", ""}}), HasSubstr("JSON in a text"));
   EXPECT_THAT(
       Error({{"input_output", {{"inputs", {"1"}}, {"outputs", {"1", "2"}}}}}),
-      HasSubstr("as many"));
+      HasSubstr("as many outputs as inputs, found 2 and 1"));
+  EXPECT_THAT(
+      Error(Parsed(R"({"input_output": {"inputs": [1], "outputs": ["1"]}})")),
+      HasSubstr("case 1"));
+  EXPECT_THAT(Error(Parsed(R"({"input_output": {"fn_name": "f",
+                               "inputs": [[1]], "outputs": [1]}})")),
+              HasSubstr("fn_name"));
   EXPECT_THAT(Error(nlohmann::json::array()), HasSubstr("object"));
+}
+
+TEST(ReadCodeProblem, CasesComeAsPublishersWriteThem) {
+  using Cases = std::vector<InputCase>;
+  const auto Read = [](const char* text) {
+    const auto problem = ReadCodeProblem(Parsed(text));
+    EXPECT_TRUE(problem.ok()) << problem.status();
+    return problem.ok() ? *problem : CodeProblem();
+  };
+  // APPS; inputs of some problems are lists of lines.
+  const CodeProblem apps = Read(
+      R"j({"question": "Q", "solutions": "[\"print(1)\", \"print(2)\"]",
+          "input_output": "{\"inputs\": [\"1\\n\", [\"2\", \"3\"]], \"outputs\": [\"1\", \"5\"]}"})j");
+  EXPECT_EQ(apps.cases, (Cases{{"1\n", "1"}, {"2\n3\n", "5"}}));
+  EXPECT_TRUE(apps.public_cases.empty());
+  EXPECT_EQ(SolutionProgram(apps), "print(1)");
+  // CodeContests, its columns named.
+  const CodeProblem contests = Read(
+      R"j({"question": "Q", "solutions": {"language": [3], "solution": ["p"]},
+          "public_tests": {"input": ["1"], "output": ["2"]},
+          "tests": {"input": ["3", "1"], "output": ["4", "2"]}})j");
+  EXPECT_EQ(contests.public_cases, (Cases{{"1", "2"}}));
+  EXPECT_EQ(contests.cases, (Cases{{"1", "2"}, {"3", "4"}}));
+  EXPECT_EQ(contests.solution, "");
+  // LiveCodeBench, its columns named.
+  const CodeProblem live = Read(
+      R"j({"question": "Q",
+          "public_tests": "[{\"input\": \"1\", \"output\": \"2\", \"testtype\": \"stdin\"}]",
+          "tests": "[{\"input\": \"3\", \"output\": \"4\", \"testtype\": \"stdin\"}]"})j");
+  EXPECT_EQ(live.cases, (Cases{{"1", "2"}, {"3", "4"}}));
+}
+
+// The public case is passed by a program that is wrong.
+TEST(PythonTask, ProgramsOfInputAndOutput) {
+  ESPALIER_NEED_SANDBOX(sandbox);
+  const nlohmann::json record = Parsed(
+      R"j({"id": "p/1", "Question": "Square a number.",
+          "tests": [{"input": "3\n", "output": "9\n"}],
+          "public_tests": [{"input": "2\n", "output": "4\n"}]})j");
+  const auto set = LoadSet(WriteTestFile("input.jsonl", record.dump()), {});
+  ASSERT_TRUE(set.ok()) << set.status();
+  ASSERT_EQ(set->problems.size(), 1u);
+  EXPECT_EQ(set->task, "python");
+  const auto& [problem, reference] = set->problems[0];
+  EXPECT_EQ(problem.id, "p/1");
+  EXPECT_THAT(problem.question, HasSubstr("```\n4\n```"));
+  EXPECT_THAT(problem.question, Not(HasSubstr("9")));
+  const Verifier& hidden = *FindVerifier(set->task).value();
+  const Verifier& shown = *hidden.ForSearch();
+  EXPECT_TRUE(hidden.CanCheck(reference));
+  const std::string right =
+      "So:\n```python\nprint(int(input()) ** 2, ' ')\nprint()\n```\n";
+  const std::string twice = "print(2 * int(input()))";
+  EXPECT_TRUE(hidden.Check(problem, reference, right).correct);
+  EXPECT_TRUE(shown.Check(problem, {}, right).correct);
+  EXPECT_TRUE(shown.Check(problem, {}, twice).correct);
+  EXPECT_EQ(hidden.Check(problem, reference, twice).reason,
+            "failed, test 2: output line 1: expected \"9\", found \"6\"");
+  EXPECT_THAT(shown.Check(problem, {}, "print(5)").reason,
+              HasSubstr("expected \"4\", found \"5\""));
 }
 
 TEST(GradeProgram, InputsAreComparedLineByLine) {

@@ -28,6 +28,10 @@ std::string Rows(int n) {
   return text;
 }
 
+std::string Echo(const std::string& tests) {
+  return absl::StrCat("{\"question\": \"Echo.\", \"tests\": ", tests, "}\n");
+}
+
 struct BadFile {
   const char* what;
   std::string name;
@@ -109,6 +113,16 @@ std::vector<BadFile> BadFiles() {
        "y.csv:3", "is not UTF-8", 2, 1},
       {"five numbers for 24", "z.csv", "Rank,Puzzles\n1,1 1 4 6\n2,1 2 3 4 5\n",
        "z.csv:3", "expected four numbers", 1, 1},
+      {"no cases", "cases1.jsonl",
+       Echo(R"([{"input": "1", "output": "1"}])") + Echo("[]"),
+       "cases1.jsonl:2", "column \"tests\": expected a case or more", 1, 1},
+      {"a case without output", "cases2.jsonl",
+       Echo(R"([{"input": "1"}])") + Echo(R"([{"input": "1", "output": "1"}])"),
+       "cases2.jsonl:1", "expected case 1 to have texts", 1, 1},
+      {"compressed cases", "cases3.jsonl",
+       Echo("\"eJxrYJkaz8gABhHZQEZ0\"") +
+           Echo(R"("[{\"input\": \"1\", \"output\": \"1\"}]")"),
+       "cases3.jsonl:1", "as JSON in a text", 1, 1},
       {"nothing", "empty.jsonl", "", "empty.jsonl", "no problems in it", 0, 0},
       {"blank lines", "blank.jsonl", "\n \r\n\n", "blank.jsonl",
        "no problems in it", 0, 0},

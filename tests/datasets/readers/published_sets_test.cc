@@ -85,6 +85,19 @@ const Format kFormats[] = {
      R"j([{"source_file": "B 2.ipynb", "task_id": 2, "prompt": "Write.", "code": "c", "test_imports": [], "test_list": ["assert 1"]}])j",
      "mbpp", "python", "2",
      "Write.\nThe program must pass these tests:\nassert 1\n", ""},
+    {"APPS", "test.jsonl",
+     R"j({"id": 7, "question": "Echo.", "solutions": "[\"print(input())\"]", "input_output": "{\n  \"inputs\": [\n    \"1\\n\"\n  ],\n  \"outputs\": [\n    \"1\\n\"\n  ]\n}", "difficulty": "interview", "url": "u", "starter_code": ""})j",
+     "input", "python", "7",
+     "Echo.\n\nWrite a Python program that reads standard input and writes to "
+     "standard output.\n",
+     ""},
+    {"input and output", "input.jsonl",
+     R"j({"question": "Echo.", "tests": [{"input": "7", "output": "7"}], "public_tests": [{"input": "1", "output": "1"}]})j",
+     "input", "python", "",
+     "Echo.\n\nWrite a Python program that reads standard input and writes to "
+     "standard output.\n\nExample input:\n```\n1\n```\nExample output:\n"
+     "```\n1\n```\n",
+     ""},
     {"Game of 24", "24.csv",
      "Rank,Puzzles,AMT (s),Solved rate,1-sigma Mean (s),1-sigma STD (s)\n"
      "1,1 1 4 6,4.4,99.20%,4.67,1.48\n",
