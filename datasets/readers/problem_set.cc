@@ -132,6 +132,11 @@ absl::StatusOr<ProblemSet> LoadSet(const std::string& spec,
   }
   std::error_code error;
   if (std::filesystem::exists(spec, error)) return LoadFile(spec, options);
+  if (spec.find_first_of("/.") != std::string::npos) {
+    return absl::NotFoundError(
+        absl::StrCat(spec, ": no such file or folder, nor a generated set as ",
+                     SetNames().front()));
+  }
   return absl::NotFoundError(
       absl::StrCat(UnknownName("set", spec, SetNames()),
                    "; nor is there a file of this name"));

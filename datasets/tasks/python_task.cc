@@ -60,6 +60,13 @@ Verdict Judge(const CodeProblem& problem, std::string_view response) {
                               verdict->test, ": ", verdict->message)};
 }
 
+// Whether a response goes on with the body of a function.
+bool BeginsIndented(std::string_view response) {
+  const size_t first = response.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && first > 0 &&
+         (response[first - 1] == ' ' || response[first - 1] == '\t');
+}
+
 class PythonTaskImpl : public Task {
  public:
   std::string_view name() const override { return "python"; }
@@ -79,7 +86,10 @@ class PythonTaskImpl : public Task {
   std::optional<std::string> FindAnswer(
       std::string_view response) const override {
     const std::optional<std::string> block = FindCode(response);
-    const std::string code = block ? *block : CutContinuation(response);
+    const std::string code = block ? *block
+                             : BeginsIndented(response)
+                                 ? CutContinuation(response)
+                                 : std::string(response);
     const absl::string_view stripped = absl::StripTrailingAsciiWhitespace(code);
     if (stripped.empty()) return std::nullopt;
     return std::string(stripped);

@@ -100,7 +100,8 @@ absl::Status Runner::CheckJob() const {
     return absl::FailedPreconditionError(
         absl::StrCat("method ", AbslView(job_->algorithm->name()),
                      " asks a verifier, and this task has none that reads the "
-                     "question alone"));
+                     "question alone; leave out its option verify or judge, "
+                     "or take another method"));
   }
   return hooks.verifier->Ready();
 }

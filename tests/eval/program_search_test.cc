@@ -143,10 +143,11 @@ ProblemSet Doubling(const std::string& test) {
   return set;
 }
 
-ResultRow Sweep(Engine& engine, const ProblemSet& set) {
+ResultRow Sweep(Engine& engine, const ProblemSet& set,
+                const std::string& method = kMethod) {
   const auto rows =
       RunSweep(engine, set.name, set.problems, PythonTask(), PythonVerifier(),
-               {.methods = {kMethod}, .budgets = {2000}});
+               {.methods = {method}, .budgets = {2000}});
   EXPECT_TRUE(rows.ok()) << rows.status();
   return rows.ok() ? rows->at(0) : ResultRow();
 }
@@ -164,10 +165,14 @@ TEST(ProgramSearch, ShownTestsGuideItAndHiddenOnesJudge) {
   EXPECT_EQ(row.correct[0], 0);
   // Among wrong programs it finds the one that passes.
   LinesEngine guided({kWrong, kWrong, kWrong, kRight});
-  row = Sweep(guided, set);
-  ASSERT_EQ(row.answers.size(), 1u);
-  EXPECT_EQ(row.answers[0], "    return x + x");
-  EXPECT_EQ(row.correct[0], 1);
+  for (const char* method :
+       {kMethod, "preset=bfs_prover_v2", "preset=deepsearch"}) {
+    row = Sweep(guided, set, method);
+    ASSERT_EQ(row.answers.size(), 1u) << method;
+    EXPECT_EQ(row.answers[0], "    return x + x") << method;
+    EXPECT_EQ(row.correct[0], 1) << method;
+  }
+  EXPECT_NE(Sweep(guided, set, "majority").correct[0], 1);
   // Other hidden tests: the same search, another verdict.
   row = Sweep(fooled, Doubling("f(3) == 9"));
   EXPECT_EQ(row.answers[0], "    return x * x");

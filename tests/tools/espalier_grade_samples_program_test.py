@@ -179,6 +179,8 @@ class GradeSamplesTest(unittest.TestCase):
         self.refused(result, "problems.jsonl:1", 'no column "test_list"',
                      "kind mbpp", "--data")
         self.refused(self.grade(""), "--samples: expected")
+        self.refused(grade("--set", self.data, "--samples", samples),
+                     "unknown set of code problems", "humaneval", "--data")
         self.refused(self.grade(self.samples(("Other/7", ""))),
                      'samples.jsonl:1: task_id "Other/7"',
                      'problems.jsonl, whose ids are as "Own/0"')

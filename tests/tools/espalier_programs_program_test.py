@@ -90,7 +90,7 @@ class ProgramsTest(ProgramTest):
     def test_mistakes_are_one_error(self):
         path = self.write("echo.jsonl", ECHO)
         self.refused(run("solve", "--set", self.path("missing.jsonl"), *ASKS),
-                     "missing.jsonl", "nor is there a file of this name")
+                     "missing.jsonl: no such file or folder")
         self.refused(run("solve", "--set", path, "--kind", "humaneval", *ASKS),
                      "echo.jsonl:1", 'no column "prompt"', "humaneval")
         self.refused(run("solve", "--set", path, "--ids", "own/7", *ASKS),

@@ -23,6 +23,7 @@
 #include "src/base/mutex.h"
 #include "src/base/progress.h"
 #include "src/base/status_macros.h"
+#include "src/base/text.h"
 #include "src/eval/pass_at_k.h"
 #include "tools/espalier/set_flags.h"
 
@@ -67,7 +68,9 @@ absl::StatusOr<std::vector<CodeProblem>> ReadProblems(const SampleFlags& flags,
                                                       ReadReport& report) {
   SetOptions options{.strict = flags.strict};
   ESP_ASSIGN_OR_RETURN(options.columns, ParseColumns(flags.columns));
+  std::vector<std::string> names;
   for (const NamedSet& set : kSets) {
+    names.emplace_back(set.name);
     if (flags.set != set.name) continue;
     if (flags.data.empty()) {
       return absl::InvalidArgumentError(
@@ -75,6 +78,11 @@ absl::StatusOr<std::vector<CodeProblem>> ReadProblems(const SampleFlags& flags,
                        flags.set, " as published: ", set.published));
     }
     options.kind = set.kind;
+  }
+  if (options.kind.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--set: ", UnknownName("set of code problems", flags.set, names),
+        "; the file of the problems goes to --data"));
   }
   absl::StatusOr<std::vector<CodeProblem>> problems =
       ReadCodeProblems(flags.data, std::move(options), &report);
@@ -296,12 +304,9 @@ absl::StatusOr<std::unique_ptr<Sandbox>> MakeSandbox(const SampleFlags& flags,
 }  // namespace
 
 void AddSampleFlags(CLI::App& app, SampleFlags& flags) {
-  std::vector<std::string> names;
-  for (const NamedSet& set : kSets) names.emplace_back(set.name);
   app.add_option("--set", flags.set,
                  "Whose problems the samples answer: humaneval, humaneval+, "
-                 "mbpp, or input for problems of input and output")
-      ->check(CLI::IsMember(names));
+                 "mbpp, or input for problems of input and output");
   app.add_option("--samples", flags.samples,
                  "Samples, {\"task_id\", \"completion\"} a line, plain or "
                  "gzipped");

@@ -86,6 +86,17 @@ TEST(PythonTask, HiddenTestsJudgeAndPublicOnesAreIntrinsic) {
   EXPECT_FALSE(hidden.Check(words, listed, "def add(a, b): return 4").correct);
 }
 
+TEST(PythonTask, TheAnswerIsTheWholeProgram) {
+  const auto Find = [](std::string_view response) {
+    return PythonTask().FindAnswer(response).value_or("none");
+  };
+  EXPECT_EQ(Find("So:\n```\nn = 1\nprint(n)\n```\nIt prints 1."),
+            "n = 1\nprint(n)");
+  EXPECT_EQ(Find("n = int(input())\nprint(n)\n"), "n = int(input())\nprint(n)");
+  EXPECT_EQ(Find("\n    return x\n\nprint(f(1))\n"), "\n    return x");
+  EXPECT_EQ(Find(" \n"), "none");
+}
+
 TEST(ReadCodeProblem, SaysWhatIsWrong) {
   const auto Error = [](nlohmann::json fields) {
     return std::string(ReadCodeProblem(fields).status().message());
