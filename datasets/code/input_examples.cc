@@ -23,7 +23,8 @@ bool OneOf(const std::string& text,
 }
 
 // `examples`: a line "Input" is the heading of an example; elsewhere it is that
-// of a description.
+// of a description. Headings begin with a capital or are decorated: "example"
+// is a favourite word of inputs.
 Heading HeadingOf(absl::string_view line, bool examples) {
   line = absl::StripAsciiWhitespace(line);
   const bool dashes =
@@ -32,6 +33,7 @@ Heading HeadingOf(absl::string_view line, bool examples) {
     return absl::ascii_isspace(c) || c == '-' || c == '#' || c == '*' ||
            c == ':';
   };
+  if (!line.empty() && absl::ascii_islower(line.front())) return Heading::kNone;
   while (!line.empty() && Decoration(line.front())) line.remove_prefix(1);
   while (!line.empty() &&
          (Decoration(line.back()) || absl::ascii_isdigit(line.back()))) {

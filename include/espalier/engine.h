@@ -131,7 +131,7 @@ class SearchRecorder;
 
 // What a run may use beside the models. All outlive the run.
 struct RunHooks {
-  const Verifier* verifier = nullptr;  // intrinsic ones only
+  const Verifier* verifier = nullptr;  // intrinsic: ForSearch() of one
   RewardModel* reward = nullptr;       // in place of the critic's heads
   // Set to true (by a signal handler, say) to end all searches; each returns
   // its best answer so far.

@@ -49,6 +49,12 @@ TEST(InputExamples, AreReadAsPublishersPrintThem) {
               ElementsAre(InputCase{"2\n", "4\n"}));
 }
 
+TEST(InputExamples, WordsOfInputsAreNoHeadings) {
+  EXPECT_THAT(InputExamples("Example\n\nInput\n2\nexample\ninput\n\n"
+                            "Output\nsample\n"),
+              ElementsAre(InputCase{"2\nexample\ninput\n", "sample\n"}));
+}
+
 TEST(InputExamples, DescriptionsAreNone) {
   EXPECT_THAT(InputExamples(""), IsEmpty());
   EXPECT_THAT(InputExamples("Input\n\nA number.\n\nOutput\n\nIts square.\n"),
