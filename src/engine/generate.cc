@@ -16,6 +16,7 @@
 #include "src/base/status_macros.h"
 #include "src/engine/prompted_task.h"
 #include "src/engine/search_json.h"
+#include "src/engine/verifier_reward.h"
 #include "src/trace/replay.h"
 #include "src/trace/run_recorder.h"
 
@@ -130,7 +131,12 @@ class Round {
     ESP_RETURN_IF_ERROR(db_.Commit());
     SearchOptions search = options_.search;
     search.seed = seed;
+    std::optional<VerifierReward> reward;
+    if (options_.verifier_reward) {
+      ESP_ASSIGN_OR_RETURN(reward, VerifierReward::Create(verifier_));
+    }
     const RunHooks run_hooks{.verifier = verifier_.ForSearch(),
+                             .reward = reward ? &*reward : nullptr,
                              .stop = hooks_.stop,
                              .recorder = &recorder_,
                              .grade = [this](size_t i, std::string_view r) {
@@ -228,6 +234,7 @@ absl::StatusOr<RunInfo> DescribeRun(const GenerateOptions& options,
   config.update(ChoiceJson(set_options));
   AddStops(options.search, config);
   if (!options.prompt.empty()) config["prompt"] = options.prompt;
+  if (options.verifier_reward) config["verifier_reward"] = true;
   for (const std::string& folder : models.more_policies) {
     ESP_ASSIGN_OR_RETURN(const std::string hash,
                          HashModel(folder, models.weights));
@@ -246,6 +253,7 @@ absl::StatusOr<RunInfo> DescribeRun(const GenerateOptions& options,
     ESP_ASSIGN_OR_RETURN(info.reward_model_hash,
                          HashModel(models.critic, models.weights));
   }
+  if (options.verifier_reward) info.reward_model_hash = "verifier";
   return info;
 }
 
@@ -266,6 +274,7 @@ absl::StatusOr<GenerateOptions> OptionsOfRun(const RunInfo& info) {
     options.searches = config.at("searches");
     options.reuse_solutions = config.at("reuse_solutions");
     options.prompt = config.value("prompt", "");
+    options.verifier_reward = config.value("verifier_reward", false);
   } catch (const nlohmann::json::exception& e) {
     return absl::InvalidArgumentError(
         absl::StrCat("the run's config lacks what a search needs: ", e.what()));

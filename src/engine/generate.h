@@ -28,6 +28,7 @@ struct GenerateOptions {
   SearchOptions search;          // `method` by name; seed of the first search
   int searches = 1;              // a problem, with seeds seed, seed + 1, ...
   bool reuse_solutions = false;  // answer solved problems from the database
+  bool verifier_reward = false;  // VerifierReward in place of reward heads
   // PromptText of a resolved prompt (prompt.h); "": the task's own wording.
   std::string prompt;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -9,6 +10,7 @@
 #include "src/base/clock.h"
 #include "src/base/status_macros.h"
 #include "src/engine/search_json.h"
+#include "src/engine/verifier_reward.h"
 #include "src/eval/judges.h"
 #include "src/eval/statistics.h"
 
@@ -102,6 +104,11 @@ absl::StatusOr<std::vector<ResultRow>> RunSweep(
   RunHooks hooks{.verifier = verifier.ForSearch(), .stop = options.stop};
   if (options.reward == RewardSource::kConstant) hooks.reward = &constant;
   if (options.reward == RewardSource::kOracle) hooks.reward = &oracle;
+  std::optional<VerifierReward> verdicts;
+  if (options.reward == RewardSource::kVerifier) {
+    ESP_ASSIGN_OR_RETURN(verdicts, VerifierReward::Create(verifier));
+    hooks.reward = &*verdicts;
+  }
   const int64_t all = static_cast<int64_t>(
       problems.size() * options.methods.size() * options.budgets.size() *
       static_cast<size_t>(options.seeds));

@@ -28,6 +28,7 @@ namespace espalier {
 enum class RewardSource {
   kModel,     // the reward heads
   kConstant,  // every step 0.5: what the search gains without a judge
+  kVerifier,  // verdicts on whole responses, from the question alone
   kOracle,    // exact labels from the reference: an upper bound, marked
 };
 

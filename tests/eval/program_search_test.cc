@@ -9,9 +9,11 @@
 #include "absl/strings/str_cat.h"
 #include "datasets/readers/problem_set.h"
 #include "datasets/tasks/python_task.h"
+#include "datasets/tasks/task_registry.h"
 #include "models/fake/byte_tokenizer.h"
 #include "src/engine/generate.h"
 #include "src/engine/runner.h"
+#include "src/engine/verifier_reward.h"
 #include "src/eval/sweep.h"
 #include "tests/datasets/sandbox/test_sandbox.h"
 
@@ -144,10 +146,11 @@ ProblemSet Doubling(const std::string& test) {
 }
 
 ResultRow Sweep(Engine& engine, const ProblemSet& set,
-                const std::string& method = kMethod) {
+                const std::string& method = kMethod,
+                RewardSource reward = RewardSource::kModel) {
   const auto rows =
       RunSweep(engine, set.name, set.problems, PythonTask(), PythonVerifier(),
-               {.methods = {method}, .budgets = {2000}});
+               {.methods = {method}, .budgets = {2000}, .reward = reward});
   EXPECT_TRUE(rows.ok()) << rows.status();
   return rows.ok() ? rows->at(0) : ResultRow();
 }
@@ -179,6 +182,28 @@ TEST(ProgramSearch, ShownTestsGuideItAndHiddenOnesJudge) {
   EXPECT_EQ(row.correct[0], 1);
 }
 
+TEST(ProgramSearch, ShownTestsAreARewardForMethodsOfWholeResponses) {
+  ESPALIER_NEED_SANDBOX(sandbox);
+  const ProblemSet set = Doubling("f(21) == 42");
+  for (const char* method :
+       {"best_of_n", "weighted", "preset=treequest_a", "mctsr", "vm_mcts"}) {
+    LinesEngine guided({kWrong, kWrong, kWrong, kRight});
+    const ResultRow right = Sweep(guided, set, method, RewardSource::kVerifier);
+    ASSERT_EQ(right.answers.size(), 1u) << method;
+    EXPECT_EQ(right.answers[0], "    return x + x") << method;
+    EXPECT_EQ(right.correct[0], 1) << method;
+    EXPECT_FALSE(right.oracle);
+    LinesEngine fooled({kWrong, kWrong, kWrong, kShown});
+    const ResultRow wrong = Sweep(fooled, set, method, RewardSource::kVerifier);
+    ASSERT_EQ(wrong.answers.size(), 1u) << method;
+    EXPECT_EQ(wrong.answers[0], "    return x * x") << method;
+    EXPECT_EQ(wrong.correct[0], 0) << method;
+  }
+  const absl::Status none =
+      VerifierReward::Create(*FindVerifier("stories").value()).status();
+  EXPECT_TRUE(absl::IsFailedPrecondition(none)) << none;
+}
+
 TEST(ProgramSearch, RecordedRunsKeepHiddenVerdicts) {
   ESPALIER_NEED_SANDBOX(sandbox);
   for (const char* line : {kShown, kRight}) {
@@ -196,6 +221,16 @@ TEST(ProgramSearch, RecordedRunsKeepHiddenVerdicts) {
     EXPECT_EQ(engine.handed, &PublicTestsVerifier());
     EXPECT_EQ(totals->graded, 1);
     EXPECT_EQ(totals->solved, line == kRight ? 1 : 0);
+    const auto second = (*db)->AddRun({.kind = "test", .config = "{\"n\": 2}"});
+    ASSERT_TRUE(second.ok()) << second.status();
+    const auto scored =
+        Generate(engine, **db, *second, Doubling("f(21) == 42"),
+                 {.search = {.method = "best_of_n", .max_tokens = 2000},
+                  .verifier_reward = true},
+                 GenerateHooks());
+    ASSERT_TRUE(scored.ok()) << scored.status();
+    EXPECT_EQ(scored->failed, 0);
+    EXPECT_EQ(scored->solved, line == kRight ? 1 : 0);
   }
 }
 

@@ -53,6 +53,10 @@ class ProgramsTest(ProgramTest):
         path = self.write("echo.jsonl", ECHO)
         result = run("solve", "--set", path, *ASKS)
         self.assertEqual(result.returncode, 0, result.stderr)
+        scored = ("--search", "best_of_n", *ASKS[2:], "--verifier-reward")
+        result = run("solve", "--set", path, *scored)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("path 0.00", result.stdout)
         out = self.path("out.json")
         result = run("eval", "--set", path, "--methods", ASKS[1], *ASKS[2:],
                      "--json", out)
@@ -70,6 +74,14 @@ class ProgramsTest(ProgramTest):
         with sqlite3.connect(f"file:{out}?mode=ro", uri=True) as db:
             self.assertEqual(db.execute("SELECT correct FROM searches")
                              .fetchall(), [(0,)])
+        self.assertEqual(run("replay", out).returncode, 0)
+        scored = ("generate", "--set", path, "--out", out, "--search",
+                  "best_of_n", *ASKS[2:])
+        result = run(*scored, "--verifier-reward", "--append")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(run(*scored, "--verifier-reward", "--resume")
+                         .returncode, 0)
+        self.refused(run(*scored, "--resume"), "verifier_reward")
         self.assertEqual(run("replay", out).returncode, 0)
 
     def test_without_a_sandbox_nothing_is_judged(self):
@@ -95,6 +107,9 @@ class ProgramsTest(ProgramTest):
                      "echo.jsonl:1", 'no column "prompt"', "humaneval")
         self.refused(run("solve", "--set", path, "--ids", "own/7", *ASKS),
                      "own/7")
+        self.refused(run("solve", "--set", "stories:easy", "--search",
+                         "best_of_n", *ASKS[2:], "--verifier-reward"),
+                     "task stories has none", "--verifier-reward")
         empty = self.write("empty.jsonl", dict(ECHO, tests=[]))
         self.refused(run("solve", "--set", empty, *ASKS), "empty.jsonl:1",
                      'column "tests": expected a case or more')

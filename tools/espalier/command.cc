@@ -157,6 +157,14 @@ void AddBudgetFlags(CLI::App& app, SearchOptions& search) {
       "with commas");
 }
 
+void AddVerifierReward(CLI::App& app, bool& flag) {
+  app.add_flag("--verifier-reward", flag,
+               "Score responses by the verifier that reads the question alone "
+               "(a puzzle's rules, the tests that a question shows): 1 where "
+               "it accepts one, else 0; for methods that judge whole responses")
+      ->excludes("--reward-model");
+}
+
 absl::StatusOr<std::string> ZooFolder() {
   std::vector<fs::path> places;
   if (const char* named = std::getenv("ESPALIER_ZOO")) places.push_back(named);

@@ -77,6 +77,9 @@ absl::StatusOr<std::string> ResolvePromptText(const PromptFlags& flags,
 // samples; for every command that searches.
 void AddBudgetFlags(CLI::App& app, SearchOptions& search);
 
+// --verifier-reward, for every command that searches.
+void AddVerifierReward(CLI::App& app, bool& flag);
+
 // The folder of shipped models: $ESPALIER_ZOO, else models/zoo beside the
 // program, in its source tree, or below the current folder.
 absl::StatusOr<std::string> ZooFolder();

@@ -42,6 +42,7 @@ struct EvalFlags {
   std::string prompt_text;  // of `prompt`, resolved
   bool oracle = false;
   bool constant = false;
+  bool verifier_reward = false;
 };
 
 // True for "sample:temperature=0" and its like.
@@ -123,14 +124,16 @@ absl::Status CheckFlags(EvalFlags& flags) {
                             ": not among --methods ",
                             absl::StrJoin(methods, ",")));
   }
-  if (flags.oracle && flags.constant) {
-    errors.Add("--oracle and --constant-reward exclude each other");
+  if (flags.oracle + flags.constant + flags.verifier_reward > 1) {
+    errors.Add(
+        "--oracle, --constant-reward and --verifier-reward exclude each other");
   }
   if (!flags.pass_at.empty()) errors.Add(CheckPassAt(flags));
   ESP_RETURN_IF_ERROR(errors.Status());
-  flags.sweep.reward = flags.oracle     ? RewardSource::kOracle
-                       : flags.constant ? RewardSource::kConstant
-                                        : RewardSource::kModel;
+  flags.sweep.reward = flags.oracle            ? RewardSource::kOracle
+                       : flags.constant        ? RewardSource::kConstant
+                       : flags.verifier_reward ? RewardSource::kVerifier
+                                               : RewardSource::kModel;
   return absl::OkStatus();
 }
 
@@ -151,6 +154,8 @@ absl::Status WriteResults(const EvalFlags& flags, const EngineOptions& models,
   if (flags.json_file.empty()) return absl::OkStatus();
   json["version"] = Version();
   json["model"] = models.policy;
+  if (flags.verifier_reward) json["reward"] = "verifier";
+  if (flags.constant) json["reward"] = "constant";
   if (!flags.prompt_text.empty()) json["prompt"] = flags.prompt_text;
   json["set_seed"] = flags.set.options.seed;
   json.update(ChoiceJson(flags.set.options));
@@ -283,6 +288,7 @@ void AddEval(CLI::App& app, RunFunction& run) {
                "Score all steps alike: what the search does without a judge");
   AddPromptFlags(app, flags->prompt);
   AddModelFlags(app, flags->models);
+  AddVerifierReward(app, flags->verifier_reward);
   run = [flags] { return RunEval(*flags); };
 }
 

@@ -17,6 +17,7 @@
 #include "src/base/progress.h"
 #include "src/base/status_macros.h"
 #include "src/engine/prompted_task.h"
+#include "src/engine/verifier_reward.h"
 #include "tools/espalier/command.h"
 #include "tools/espalier/set_flags.h"
 
@@ -156,6 +157,9 @@ absl::Status RunGenerate(GenerateFlags& flags) {
                        PutTaskBy(set.task, flags.generate.prompt));
   // Before there is a file that a second try would have to go on with.
   ESP_RETURN_IF_ERROR(put.verifier->Ready());
+  if (flags.generate.verifier_reward) {
+    ESP_RETURN_IF_ERROR(VerifierReward::Create(*put.verifier).status());
+  }
   std::unique_ptr<RunDb> db;
   int64_t run_id = 0;
   if (!flags.dry_run) {
@@ -240,6 +244,7 @@ void AddGenerate(CLI::App& app, RunFunction& run) {
   app.add_option("--json", flags->json_file, "Write totals to this file");
   AddPromptFlags(app, flags->prompt);
   AddModelFlags(app, flags->models);
+  AddVerifierReward(app, flags->generate.verifier_reward);
   run = [flags] { return RunGenerate(*flags); };
 }
 

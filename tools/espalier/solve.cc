@@ -22,6 +22,7 @@
 #include "src/base/json_text.h"
 #include "src/base/status_macros.h"
 #include "src/engine/prompted_task.h"
+#include "src/engine/verifier_reward.h"
 #include "tools/espalier/command.h"
 #include "tools/espalier/live_view.h"
 #include "tools/espalier/set_flags.h"
@@ -38,6 +39,7 @@ struct SolveFlags {
   SetFlags set{.options = {.limit = 1}};
   std::string task = "auto";
   SearchOptions search;
+  bool verifier_reward = false;
   bool show_prompt = false;
   bool show_tree = false;
   bool watch = false;
@@ -243,6 +245,11 @@ absl::Status RunSolve(SolveFlags& flags) {
   flags.search.keep_tree = flags.show_tree;
   RunHooks hooks{.verifier = put.verifier->ForSearch(),
                  .stop = &StopRequested()};
+  std::optional<VerifierReward> reward;
+  if (flags.verifier_reward) {
+    ESP_ASSIGN_OR_RETURN(reward, VerifierReward::Create(*put.verifier));
+    hooks.reward = &*reward;
+  }
   LiveView view(problems.size());
   if (flags.watch) {
     hooks.on_progress = [&](size_t i, const SearchSnapshot& shot) {
@@ -310,6 +317,7 @@ void AddSolve(CLI::App& app, RunFunction& run) {
   app.add_flag("--json", flags->json, "One JSON object a question");
   AddPromptFlags(app, flags->prompt);
   AddModelFlags(app, flags->models);
+  AddVerifierReward(app, flags->verifier_reward);
   run = [flags] { return RunSolve(*flags); };
 }
 
