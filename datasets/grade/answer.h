@@ -1,7 +1,7 @@
 // An answer's shape once its notation is understood: "x = 5" is 5, named x;
 // "1 and 2" is a list; "x > 2" is a region of the real line.
 //
-//   Answer a = Interpret(tree, comparer, policy);
+//   Answer a = Interpret(tree, comparer);
 //   CompareAnswers(a, b, comparer, policy)   // {equal, reason}
 //
 // Thread-compatible.
@@ -40,6 +40,8 @@ struct Answer {
   std::vector<Answer> items;
   Region region;
   std::string text;
+  // The symbol that stands for any integer, where that is said.
+  std::string index;
   int columns = 0;
   bool braces = false;
   bool closed = false;
@@ -47,8 +49,7 @@ struct Answer {
   bool pair = false;
 };
 
-Answer Interpret(const Expr& tree, ValueComparer& comparer,
-                 const GradePolicy& policy);
+Answer Interpret(const Expr& tree, ValueComparer& comparer);
 Answer TextAnswer(std::string folded);
 std::string Describe(const Answer& answer);
 

@@ -1,7 +1,10 @@
 #include "datasets/grade/calculus.h"
 
 #include <algorithm>
+#include <optional>
 
+#include "datasets/grade/ball_value.h"
+#include "datasets/grade/compare_value.h"
 #include "datasets/grade/finite_sum.h"
 
 namespace espalier {
@@ -124,6 +127,130 @@ Expr Integrate(const Expr& e, const std::string& name) {
   return nullptr;
 }
 
+// e = top / bottom without negative powers.
+struct Quotient {
+  Expr top, bottom;
+};
+
+std::optional<Quotient> AsQuotient(const Expr& e, int& steps) {
+  if (--steps < 0) return std::nullopt;
+  if (e->op == Op::kAdd) {
+    Quotient sum{Number(0), Number(1)};
+    for (const Expr& arg : e->args) {
+      auto part = AsQuotient(arg, steps);
+      if (!part) return std::nullopt;
+      if (part->bottom->op == Op::kNumber && sum.bottom->op == Op::kNumber &&
+          part->bottom->value == sum.bottom->value) {
+        sum.top = Add(sum.top, part->top);
+        continue;
+      }
+      sum.top =
+          Add(Multiply(sum.top, part->bottom), Multiply(part->top, sum.bottom));
+      sum.bottom = Multiply(sum.bottom, part->bottom);
+      if (LargerThan(*sum.top, 400)) return std::nullopt;
+    }
+    return sum;
+  }
+  if (e->op == Op::kMultiply) {
+    Quotient product{Number(1), Number(1)};
+    for (const Expr& arg : e->args) {
+      auto part = AsQuotient(arg, steps);
+      if (!part) return std::nullopt;
+      product.top = Multiply(product.top, part->top);
+      product.bottom = Multiply(product.bottom, part->bottom);
+      if (LargerThan(*product.top, 400)) return std::nullopt;
+    }
+    return product;
+  }
+  if (e->op == Op::kPower && e->args[1]->op == Op::kNumber) {
+    auto base = AsQuotient(e->args[0], steps);
+    if (!base) return std::nullopt;
+    const BigRational& n = e->args[1]->value;
+    const Expr size = Number(n.Absolute());
+    Quotient out{Power(base->top, size), Power(base->bottom, size)};
+    if (n.sign() < 0) std::swap(out.top, out.bottom);
+    return out;
+  }
+  return Quotient{e, Number(1)};
+}
+
+// Whether e is 0 at x = target, judged where other symbols have a value each.
+// Nothing where it has no value there.
+std::optional<bool> IsZeroAt(const Expr& e, const std::string& x,
+                             const Expr& target) {
+  const Expr there = Substitute(e, x, target);
+  Sample sample;
+  int64_t n = 0;
+  for (const std::string& name : FreeSymbols(*there)) {
+    sample[name] = BigRational(1009 + 37 * ++n, 797);
+  }
+  int64_t budget = 20000;
+  Ball ball;
+  if (!BallEvaluator(128, sample, &budget).Evaluate(*there, ball)) {
+    return std::nullopt;
+  }
+  return acb_contains_zero(ball.get()) != 0;
+}
+
+// (x^a)^b as x^(ab) for whole a and b.
+Expr MergePowers(const Expr& e) {
+  if (e->args.empty()) return e;
+  std::vector<Expr> args;
+  for (const Expr& arg : e->args) args.push_back(MergePowers(arg));
+  const auto whole = [](const Expr& n) {
+    return n->op == Op::kNumber && n->value.small() && n->value.bits() < 20;
+  };
+  if (e->op == Op::kPower && args[0]->op == Op::kPower && whole(args[1]) &&
+      whole(args[0]->args[1])) {
+    return Power(args[0]->args[0],
+                 Number(args[0]->args[1]->value * args[1]->value));
+  }
+  return WithArgs(*e, std::move(args));
+}
+
+// L'Hopital's rule where top and bottom vanish together. Null where that
+// leads to no value.
+Expr Limit(const Expr& body, const std::string& x, const Expr& target,
+           int depth = 0) {
+  if (depth > 2 || LargerThan(*body, 400)) return nullptr;
+  if (const int sign = InfinitySign(*target); sign != 0) {
+    // x = 1/t for t to 0.
+    const Expr t = Power(Symbol("#t"), Number(-1));
+    return Limit(MergePowers(Substitute(body, x, sign > 0 ? t : Negate(t))),
+                 "#t", Number(0), depth + 1);
+  }
+  if (Contains(*target, Op::kInfinity)) return nullptr;
+  if (body->op == Op::kPower && DependsOn(*body->args[1], x) &&
+      DependsOn(*body->args[0], x)) {
+    Expr exponent =
+        Limit(Multiply(body->args[1], Function("ln", {body->args[0]})), x,
+              target, depth + 1);
+    return exponent == nullptr ? nullptr : Power(Make(Op::kE), exponent);
+  }
+  int steps = 200;
+  auto quotient = AsQuotient(body, steps);
+  if (!quotient) return nullptr;
+  for (int times = 0; times < 6; ++times) {
+    const auto top = IsZeroAt(quotient->top, x, target);
+    const auto bottom = IsZeroAt(quotient->bottom, x, target);
+    if (!top || !bottom) return nullptr;
+    if (!*bottom) {
+      return Divide(Substitute(quotient->top, x, target),
+                    Substitute(quotient->bottom, x, target));
+    }
+    if (!*top) return nullptr;
+    int left = 300;
+    quotient->top = Derive(quotient->top, x, left);
+    if (quotient->top == nullptr) return nullptr;
+    quotient->bottom = Derive(quotient->bottom, x, left);
+    if (quotient->bottom == nullptr || LargerThan(*quotient->top, 4000) ||
+        LargerThan(*quotient->bottom, 4000)) {
+      return nullptr;
+    }
+  }
+  return nullptr;
+}
+
 // How many sums and products stand in one another.
 int SumDepth(const ExprNode& e) {
   int deepest = 0;
@@ -169,8 +296,9 @@ Expr ResolveCalculus(const Expr& e) {
     return Add(Substitute(f, x, now->args[3]),
                Negate(Substitute(f, x, now->args[2])));
   }
-  if (now->op == Op::kLimit && !Contains(*now->args[2], Op::kInfinity)) {
-    return Substitute(now->args[0], now->args[1]->name, now->args[2]);
+  if (now->op == Op::kLimit) {
+    Expr limit = Limit(now->args[0], now->args[1]->name, now->args[2]);
+    return limit != nullptr ? limit : now;
   }
   return now;
 }

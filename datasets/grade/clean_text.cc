@@ -294,7 +294,9 @@ const std::unordered_set<std::string_view>& Commands() {
                                                "emph",
                                                "mathnormal",
                                                "cents",
-                                               "textcelsius"};
+                                               "textcelsius",
+                                               "imath",
+                                               "jmath"};
   return *kCommands;
 }
 
@@ -326,6 +328,18 @@ void CleanCommand(std::string_view text, size_t& at, std::string& out) {
     while (fence && at < text.size() && Blank(text[at])) ++at;
     if (fence && at < text.size() && text[at] == '.') ++at;
     if (out.empty() || !Blank(out.back())) out += ' ';
+    return;
+  }
+  if (name == "nicefrac" || name == "sfrac" || name == "flatfrac") {
+    out += "\\frac";
+    at += name.size();
+    return;
+  }
+  if ((name == "color" || name == "textcolor") &&
+      at + name.size() < text.size() && text[at + name.size()] == '{') {
+    // What is coloured stays.
+    const size_t close = text.find('}', at);
+    at = close == std::string_view::npos ? text.size() : close + 1;
     return;
   }
   if (name == "quad" || name == "qquad" ||

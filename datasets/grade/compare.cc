@@ -65,6 +65,9 @@ class Comparison {
     if (b.kind == Kind::kList && b.items.size() == 1 && a.kind != Kind::kList) {
       return Compare(a, Inherit(b));
     }
+    // "1/2 or 0.5" says one thing twice.
+    if (a.kind == Kind::kValue && SaysOnce(b)) return Compare(a, Inherit(b));
+    if (b.kind == Kind::kValue && SaysOnce(a)) return Compare(Inherit(a), b);
     if (a.name != nullptr && b.name != nullptr) {
       const AnswerVerdict named = CompareNamed(a, b);
       if (named.equal || a.kind != Kind::kValue || b.kind != Kind::kValue) {
@@ -81,6 +84,18 @@ class Comparison {
 
  private:
   static constexpr int kMostCalls = 4000;
+
+  bool SaysOnce(const Answer& list) {
+    if (list.kind != Kind::kList || list.braces || list.items.size() < 2 ||
+        list.items.size() > 4) {
+      return false;
+    }
+    return std::all_of(
+        list.items.begin(), list.items.end(), [&](const Answer& item) {
+          return item.kind == Kind::kValue && item.name == nullptr &&
+                 comparer_.Equal(list.items[0].expr, item.expr);
+        });
+  }
 
   static Answer Inherit(const Answer& list) {
     Answer item = list.items[0];
@@ -155,7 +170,9 @@ class Comparison {
     if (const auto sign = comparer_.RatioSign(x, y)) {
       return Yes(absl::StrCat("both say ", Describe(*x), " = 0"));
     }
-    if (SameTree(*x, *y)) return Yes("both are the same equation");
+    if (SameTree(*x, *y) || comparer_.SameEquation(x, y)) {
+      return Yes("both are the same equation");
+    }
     return No(absl::StrCat("gold says ", Describe(*x), " = 0, the answer ",
                            Describe(*y), " = 0"));
   }
@@ -210,8 +227,55 @@ class Comparison {
         other = Substitute(other, from[i], Symbol(to[i]));
       }
     }
+    if (!a.index.empty() && !b.index.empty() && a.index != b.index) {
+      other = Substitute(other, b.index, Symbol(a.index));
+    }
+    // The constant of an integration has no fixed name.
+    const std::string mine = AddedConstant(*a.expr);
+    const std::string theirs = AddedConstant(*b.expr);
+    if (!mine.empty() && !theirs.empty() && mine != theirs) {
+      other = Substitute(other, theirs, Symbol(mine));
+    }
     const ValueVerdict verdict = comparer_.Compare(a.expr, other);
     return {verdict.same == Sameness::kEqual, verdict.how};
+  }
+
+  // The vector as a sum of the unit vectors in which `sum` is written: i, j, k
+  // with or without hats. Null where it is written in none.
+  static Expr InUnitVectors(const Answer& vector, const ExprNode& sum) {
+    const size_t n = vector.items.size();
+    if (n < 2 || n > 3) return nullptr;
+    const std::vector<std::string> symbols = FreeSymbols(sum);
+    const auto has = [&symbols](std::string_view name) {
+      return std::find(symbols.begin(), symbols.end(), name) != symbols.end();
+    };
+    const bool hats = has("hat i") || has("hat j") || has("hat k");
+    if (!hats && !has("j") && !has("k")) return nullptr;
+    std::vector<Expr> terms;
+    for (size_t i = 0; i < n; ++i) {
+      if (vector.items[i].kind != Kind::kValue) return nullptr;
+      const std::string name(1, "ijk"[i]);
+      Expr unit = hats     ? Symbol("hat " + name)
+                  : i == 0 ? Make(Op::kImaginary)
+                           : Symbol(name);
+      terms.push_back(Multiply(vector.items[i].expr, std::move(unit)));
+    }
+    return Make(Op::kAdd, std::move(terms));
+  }
+
+  // "C" of "x^2 + C", "c" of "x^2 + c"; empty for others.
+  static std::string AddedConstant(const ExprNode& e) {
+    if (e.op != Op::kAdd) return {};
+    std::string name;
+    for (const Expr& term : e.args) {
+      if (term->op != Op::kSymbol) continue;
+      if (term->name == "C" || term->name == "c") name = term->name;
+    }
+    const std::vector<std::string> symbols = FreeSymbols(e);
+    for (const std::string& symbol : symbols) {
+      if (symbol != name && (symbol == "C" || symbol == "c")) return {};
+    }
+    return symbols.size() > 1 ? name : std::string();
   }
 
   AnswerVerdict CompareInOrder(const Answer& a, const Answer& b) {
@@ -363,6 +427,10 @@ class Comparison {
     // "1, 3" without brackets against "(1, 3)".
     if (a.kind == Kind::kTuple && a.text.empty() && b.kind == Kind::kList &&
         !b.braces) {
+      if (b.from != nullptr && b.from->op == Op::kList &&
+          b.from->name == "or") {
+        return KindsDiffer(a, b);
+      }
       return CompareInOrder(a, b);
     }
     if (a.kind == Kind::kTuple && a.text.empty() && b.kind == Kind::kMatrix &&
@@ -377,6 +445,22 @@ class Comparison {
         b.items[0].kind == Kind::kValue && b.items[1].kind == Kind::kValue) {
       const bool same = comparer_.Equal(a.region[0].low, b.items[0].expr) &&
                         comparer_.Equal(a.region[0].high, b.items[1].expr);
+      return same ? Yes("both are " + Describe(b)) : KindsDiffer(a, b);
+    }
+    if ((a.kind == Kind::kMatrix || a.kind == Kind::kTuple) &&
+        b.kind == Kind::kValue && a.text.empty()) {
+      if (const Expr sum = InUnitVectors(a, *b.expr)) {
+        return comparer_.Equal(sum, b.expr) ? Yes("both are " + Describe(a))
+                                            : KindsDiffer(a, b);
+      }
+    }
+    // [1, 2] may be a vector.
+    if (a.kind == Kind::kRegion && b.kind == Kind::kMatrix &&
+        a.from != nullptr && a.from->op == Op::kInterval &&
+        a.from->closed_low && a.from->closed_high && b.items.size() == 2 &&
+        b.items[0].kind == Kind::kValue && b.items[1].kind == Kind::kValue) {
+      const bool same = comparer_.Equal(a.from->args[0], b.items[0].expr) &&
+                        comparer_.Equal(a.from->args[1], b.items[1].expr);
       return same ? Yes("both are " + Describe(b)) : KindsDiffer(a, b);
     }
     // A region that is nothing, or a point.

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "datasets/grade/ball_value.h"
+#include "datasets/grade/clean_text.h"
 #include "datasets/grade/exact_value.h"
 #include "datasets/grade/units.h"
 
@@ -174,6 +175,15 @@ ValueVerdict ValueComparer::Compare(const Expr& gold, const Expr& answer) {
     if (verdict.same != Sameness::kEqual) verdict.how = Apart(gold, answer);
     return verdict;
   };
+  // "2.5 million" is 2500000.
+  const BigRational a_scale = TakeScale(a.unit), b_scale = TakeScale(b.unit);
+  if (!(a_scale == BigRational(1) && b_scale == BigRational(1))) {
+    const auto scaled = [](const Peeled& p, const BigRational& scale) {
+      Expr e = Multiply(p.core, Number(scale));
+      return TrimBlanks(p.unit).empty() ? e : Make(Op::kQuantity, {e}, p.unit);
+    };
+    return Compare(scaled(a, a_scale), scaled(b, b_scale));
+  }
   // A number in another base may stand without its base.
   if ((a.core->op == Op::kBased) != (b.core->op == Op::kBased)) {
     const Expr x = a.core->op == Op::kBased ? a.core->args[0] : a.core;
@@ -187,6 +197,15 @@ ValueVerdict ValueComparer::Compare(const Expr& gold, const Expr& answer) {
       a.unit.empty() != b.unit.empty()) {
     return {Sameness::kDifferent, Apart(gold, answer) + ": a unit is missing"};
   }
+  // Radians are plain numbers, but 1 radian is no degree.
+  const auto radians = [](const std::string& unit) {
+    return unit == " radians" || unit == " radian" || unit == " rad";
+  };
+  if ((radians(a.unit) && b.unit == " degree") ||
+      (radians(b.unit) && a.unit == " degree")) {
+    return both(radians(a.unit) ? a.core : gold,
+                radians(b.unit) ? b.core : answer);
+  }
   const bool both_units = !a.unit.empty() && !b.unit.empty() &&
                           policy_.units != GradePolicy::Units::kDrop;
   if (both_units && a.unit != b.unit) {
@@ -198,6 +217,12 @@ ValueVerdict ValueComparer::Compare(const Expr& gold, const Expr& answer) {
     if (!(factor == BigRational(1))) {
       a.core = Multiply(Number(factor), a.core);
     }
+  }
+  // Percents count no things.
+  const std::string& counted = a.percent ? b.unit : a.unit;
+  if (a.percent != b.percent && !counted.empty() &&
+      counted.find("percent") == std::string::npos) {
+    return {Sameness::kDifferent, Apart(gold, answer)};
   }
   const bool one_degree = (a.unit == " degree") != (b.unit == " degree") &&
                           (a.unit.empty() || b.unit.empty());

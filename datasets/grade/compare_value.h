@@ -37,6 +37,10 @@ class ValueComparer {
   }
   // c where a = c b, c other than 0 and rational; or real, then its sign.
   std::optional<int> RatioSign(const Expr& a, const Expr& b);
+  // Whether a = 0 and b = 0 are one equation but for denominators.
+  bool SameEquation(const Expr& a, const Expr& b) {
+    return forms_.SameNumerators(*a, *b);
+  }
   // -1, 0, 1 for a < b, a = b, a > b; nothing where they are not two real
   // numbers that can be told apart.
   std::optional<int> Order(const Expr& a, const Expr& b);

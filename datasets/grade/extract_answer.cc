@@ -10,6 +10,8 @@ namespace espalier {
 namespace {
 
 constexpr size_t kNone = std::string_view::npos;
+// An answer of formulas and words that is no response.
+constexpr size_t kLongestLine = 200;
 // Behind "the answer is".
 constexpr size_t kLongestAnswer = 20000;
 
@@ -44,7 +46,13 @@ std::vector<Span> Boxes(std::string_view text) {
       size_t open = at + mark.size();
       while (open < text.size() && text[open] == ' ') ++open;
       if (open >= text.size() || text[open] != '{') {
-        at = open;
+        // "\\boxed 17"
+        size_t end = open;
+        while (end < text.size() && (Digit(text[end]) || text[end] == '.')) {
+          ++end;
+        }
+        if (end > open) out.push_back({open, end, at, end});
+        at = std::max(end, at + 1);
         continue;
       }
       int depth = 0;
@@ -69,6 +77,34 @@ std::vector<Span> Boxes(std::string_view text) {
     return a.outer_start < b.outer_start;
   });
   return out;
+}
+
+// Whether what stands between two dollar signs is a sentence: "$5 an hour
+// for three hours, or $".
+bool IsProse(std::string_view between) {
+  int words = 0, depth = 0;
+  size_t run = 0;
+  bool command = false;
+  for (size_t i = 0; i <= between.size(); ++i) {
+    const char c = i < between.size() ? between[i] : ' ';
+    if (Letter(c)) {
+      if (run == 0) command = i > 0 && between[i - 1] == '\\';
+      ++run;
+      continue;
+    }
+    words += run >= 3 && !command && depth == 0 ? 1 : 0;
+    run = 0;
+    if (c == '{') ++depth;
+    if (c == '}') --depth;
+  }
+  if (words >= 2) return true;
+  // "$40 - $25 = $15"
+  between = TrimBlanks(between);
+  while (between.ends_with("\\,") || between.ends_with("\\;")) {
+    between = TrimBlanks(between.substr(0, between.size() - 2));
+  }
+  return !between.empty() &&
+         std::string_view("+-*/=").find(between.back()) != kNone;
 }
 
 // Formulas between $ $, $$ $$, \( \), \[ \], in order.
@@ -102,6 +138,10 @@ std::vector<Span> Formulas(std::string_view text) {
     }
     if (end == kNone) {
       gone.push_back(close);
+      continue;
+    }
+    if (open == 1 && close == "$" && at + 1 < text.size() &&
+        Digit(text[at + 1]) && IsProse(text.substr(at + 1, end - at - 1))) {
       continue;
     }
     const size_t after = end + close.size();
@@ -161,6 +201,36 @@ std::string UnitBehind(std::string_view text) {
   return {};
 }
 
+// "is $7$, attained at $x = 2$": how many of the formulas are left when what
+// only explains the answer goes.
+size_t WithoutExplanation(std::string_view text,
+                          const std::vector<Span>& formulas) {
+  for (size_t i = formulas.size() - 1; i > 0; --i) {
+    const std::string between =
+        Lower(text.substr(formulas[i - 1].outer_end,
+                          formulas[i].outer_start - formulas[i - 1].outer_end));
+    if (between.size() > 80 || between.find('.') != kNone ||
+        between.find('\n') != kNone) {
+      break;
+    }
+    bool explains = false;
+    for (const std::string_view word :
+         {"approximately", "roughly", "attained", "achieved", "reached",
+          "obtained", "which occurs", "occurring", "when ", "since ",
+          "because ", "where "}) {
+      explains |= between.find(word) != kNone;
+    }
+    const std::string before = Lower(text.substr(
+        i > 1 ? formulas[i - 2].outer_end : 0,
+        formulas[i - 1].outer_start - (i > 1 ? formulas[i - 2].outer_end : 0)));
+    const std::string_view lead = TrimBlanks(before);
+    const bool stated = lead.ends_with(" is") || lead.ends_with(" are") ||
+                        lead.ends_with(" equals") || lead == "is";
+    if (explains && stated) return i;
+  }
+  return formulas.size();
+}
+
 std::string FormulaGroup(std::string_view text,
                          const std::vector<Span>& formulas) {
   return LastGroup(text, formulas, JoinsFormulas) +
@@ -173,6 +243,9 @@ size_t LastOf(std::string_view lower,
   size_t best = kNone;
   for (const std::string_view mark : marks) {
     size_t at = lower.rfind(mark);
+    if (at != kNone && at > 0 && Letter(mark[0]) && Letter(lower[at - 1])) {
+      at = kNone;
+    }
     if (at == kNone || (best != kNone && at <= best)) continue;
     best = at;
     *length = mark.size();
@@ -188,6 +261,8 @@ std::string AfterPhrase(std::string_view text) {
             text[0] == '#' || text[0] == '=')) {
       text.remove_prefix(1);
     }
+    // A full-width colon.
+    if (text.starts_with("\uff1a")) text.remove_prefix(3);
   };
   skip();
   for (const std::string_view word : {"is ", "is:", "Is ", "are "}) {
@@ -195,6 +270,12 @@ std::string AfterPhrase(std::string_view text) {
       text.remove_prefix(word.size() - 1);
       skip();
     }
+  }
+  // "is", "becomes" in Chinese.
+  for (const std::string_view word : {"\u662f", "\u4e3a", "\u70ba"}) {
+    if (!text.starts_with(word)) continue;
+    text.remove_prefix(word.size());
+    skip();
   }
   // To the end of the line or sentence; formulas are not cut.
   text = text.substr(0, kLongestAnswer);
@@ -208,7 +289,8 @@ std::string AfterPhrase(std::string_view text) {
     const bool stop = text[at] == '.' && at + 2 < text.size() &&
                       Blank(text[at + 1]) &&
                       (std::isupper(text[at + 2]) != 0 || text[at + 2] == '<');
-    if (text[at] == '\n' || stop || text.substr(at).starts_with("<|")) {
+    if (text[at] == '\n' || stop || text.substr(at).starts_with("<|") ||
+        text.substr(at).starts_with("\u3002")) {
       end = at;
       break;
     }
@@ -218,7 +300,13 @@ std::string AfterPhrase(std::string_view text) {
   for (const Span& f : formulas) {
     if (f.outer_end <= text.size()) inside.push_back(f);
   }
-  if (inside.empty()) return std::string(text);
+  if (inside.empty()) {
+    const std::string words = Lower(text);
+    for (const std::string_view reason : {" because ", " since "}) {
+      text = text.substr(0, std::min(words.find(reason), text.size()));
+    }
+    return std::string(text);
+  }
   // "The volume of $ABC$ is 120": what stands behind the verb.
   const std::string_view tail = text.substr(inside.back().outer_end);
   for (const std::string_view verb : {" is ", " are ", " equals "}) {
@@ -239,6 +327,22 @@ std::string AfterPhrase(std::string_view text) {
   }
   inside.resize(last + 1);
   return FormulaGroup(text, inside);
+}
+
+// A line with the signs around its formulas gone.
+std::string WithoutDelimiters(std::string_view line,
+                              const std::vector<Span>& formulas,
+                              std::string_view text) {
+  std::string out;
+  size_t at = static_cast<size_t>(line.data() - text.data());
+  const size_t end = at + line.size();
+  for (const Span& f : formulas) {
+    out += text.substr(at, f.outer_start - at);
+    out += text.substr(f.start, f.end - f.start);
+    at = f.outer_end;
+  }
+  if (at < end) out += text.substr(at, end - at);
+  return out;
 }
 
 // The content of a last fenced block, if it is one line.
@@ -279,6 +383,11 @@ std::string StripDelimiters(std::string_view text) {
     strip("\\[", "\\]");
     strip("\\(", "\\)");
     strip("**", "**");
+    strip("__", "__");
+    // A heading.
+    while (text.starts_with("# ") || text.starts_with("##")) {
+      text.remove_prefix(1);
+    }
     while (text.ends_with("**") && !text.starts_with("**")) {
       text.remove_suffix(2);
     }
@@ -344,6 +453,10 @@ std::optional<std::string> LastNumberOf(std::string_view text) {
         rest.starts_with(" percent")) {
       out += "%";
     }
+    for (const std::string_view scale :
+         {" thousand", " million", " billion", " trillion", " dozen"}) {
+      if (rest.starts_with(scale)) out += scale;
+    }
     return out;
   }
   return std::nullopt;
@@ -364,7 +477,7 @@ Extracted ExtractAnswer(std::string_view response) {
   size_t phrase = LastOf(lower, {"final answer", "####"}, &length);
   // "the final answer is $5$. I hope" cut off by its limit says nothing.
   if (phrase != kNone &&
-      TrimBlanks(AfterPhrase(text.substr(phrase + length))).empty()) {
+      StripDelimiters(AfterPhrase(text.substr(phrase + length))).empty()) {
     phrase = kNone;
   }
   if (!boxes.empty() && (phrase == kNone || boxes.back().start > phrase)) {
@@ -377,19 +490,25 @@ Extracted ExtractAnswer(std::string_view response) {
                                behind.starts_with("\\)"))) {
       behind.remove_prefix(behind[0] == '\\' ? 2 : 1);
     }
-    return {StripDelimiters(joined) + UnitBehind(behind), true};
+    return {StripDelimiters(joined) + UnitBehind(behind), true, {}};
   }
   if (phrase != kNone) {
-    return {StripDelimiters(AfterPhrase(text.substr(phrase + length))), true};
+    return {
+        StripDelimiters(AfterPhrase(text.substr(phrase + length))), true, {}};
   }
-  phrase = LastOf(lower, {"answer is", "answer:", "answers are", "answer ="},
-                  &length);
+  phrase = LastOf(
+      lower,
+      {"answer is", "answer:", "answers are", "answer =", "answer would be",
+       "answer must be", "answer should be", "answer will be", "option is",
+       "choice is", "answer**", "answer\n", "ans:", "ans =", "\u7b54\u6848",
+       "\u6545\u9009", "\u6545\u9078", "\u5e94\u9009"},
+      &length);
   if (phrase != kNone) {
     const std::string found =
         StripDelimiters(AfterPhrase(text.substr(phrase + length)));
-    if (!found.empty()) return {found, true};
+    if (!found.empty()) return {found, true, {}};
   }
-  const std::vector<Span> formulas = Formulas(text);
+  std::vector<Span> formulas = Formulas(text);
   // A last sentence with a number of its own, after the formulas, concludes.
   if (!formulas.empty()) {
     std::string_view tail = text.substr(formulas.back().outer_end);
@@ -399,18 +518,29 @@ Extracted ExtractAnswer(std::string_view response) {
     const std::string words = FoldWords(tail.substr(0, 400));
     if (std::count(words.begin(), words.end(), ' ') >= 4 &&
         LastNumberOf(tail)) {
-      return {std::string(TrimBlanks(tail)), true};
+      return {std::string(TrimBlanks(tail)), true, {}};
+    }
+    const size_t stated = WithoutExplanation(text, formulas);
+    if (stated < formulas.size()) {
+      formulas.resize(stated);
+      return {StripDelimiters(FormulaGroup(text, formulas)), true, {}};
     }
     const std::string joined = FormulaGroup(text, formulas);
     const bool whole = formulas.size() == 1 &&
                        formulas[0].outer_end - formulas[0].outer_start + 1 >=
                            TrimBlanks(text).size();
-    return {StripDelimiters(joined), !whole};
+    Extracted out{StripDelimiters(joined), !whole, {}};
+    if (!whole && text.size() <= kLongestLine &&
+        formulas[0].outer_start ==
+            static_cast<size_t>(TrimBlanks(text).data() - text.data())) {
+      out.line = WithoutDelimiters(TrimBlanks(text), formulas, text);
+    }
+    return out;
   }
   if (const auto fence = LastFence(text)) {
-    return {StripDelimiters(*fence), true};
+    return {StripDelimiters(*fence), true, {}};
   }
-  return {StripDelimiters(text), false};
+  return {StripDelimiters(text), false, {}};
 }
 
 }  // namespace espalier

@@ -23,6 +23,9 @@ struct Extracted {
   std::string text;
   // Whether it was cut out of something longer.
   bool cut = false;
+  // A short text that begins with a formula, as a whole: "$k\\pi$ for any
+  // integer $k$" without its dollar signs. Empty for others.
+  std::string line;
 };
 
 Extracted ExtractAnswer(std::string_view response);

@@ -1,7 +1,6 @@
 #include "datasets/grade/grade_answer.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <vector>
 
@@ -9,7 +8,9 @@
 #include "datasets/grade/answer.h"
 #include "datasets/grade/clean_text.h"
 #include "datasets/grade/extract_answer.h"
+#include "datasets/grade/number_words.h"
 #include "datasets/grade/parser.h"
+#include "datasets/grade/sentence.h"
 #include "datasets/grade/units.h"
 
 namespace espalier {
@@ -89,6 +90,11 @@ char ReadChoice(std::string_view text, std::string* content) {
   }
   if (!rest.empty() && !closed && !named) return 0;
   // "(a)(b)" is a product.
+  // "(A) and (C)" is two.
+  if (rest.starts_with("and ") || rest.starts_with("or ") ||
+      rest.starts_with("&") || rest.starts_with(",")) {
+    return 0;
+  }
   if (!rest.empty() && (rest[0] == '(' || rest[0] == '^' || rest[0] == '+' ||
                         rest[0] == '-' || rest[0] == '=' || rest[0] == '/')) {
     return 0;
@@ -97,20 +103,124 @@ char ReadChoice(std::string_view text, std::string* content) {
   return static_cast<char>(std::toupper(letter));
 }
 
-// A number in words up to twenty; -1 for others.
-int NumberWord(std::string_view word) {
-  static constexpr std::array<std::string_view, 21> kWords = {
-      "zero",     "one",      "two",      "three",   "four",    "five",
-      "six",      "seven",    "eight",    "nine",    "ten",     "eleven",
-      "twelve",   "thirteen", "fourteen", "fifteen", "sixteen", "seventeen",
-      "eighteen", "nineteen", "twenty"};
-  const auto found = std::find(kWords.begin(), kWords.end(), word);
-  return found == kWords.end() ? -1 : static_cast<int>(found - kWords.begin());
+// Without \\left, \\right and thin spaces.
+std::string WithoutSpacing(std::string_view text) {
+  std::string out;
+  for (size_t at = 0; at < text.size(); ++at) {
+    const std::string_view rest = text.substr(at, 7);
+    if (rest.starts_with("\\left(") || rest.starts_with("\\left[")) {
+      at += 4;
+    } else if (rest.starts_with("\\right)") || rest.starts_with("\\right]")) {
+      at += 5;
+    } else if (rest.starts_with("\\,") || rest.starts_with("\\;")) {
+      out += ' ';
+      ++at;
+    } else {
+      out += text[at];
+    }
+  }
+  return out;
+}
+
+// The runs of letters; none where other signs than commas and brackets stand
+// between them.
+std::vector<std::string> Pieces(std::string_view text) {
+  std::vector<std::string> out(1);
+  for (const char c : text) {
+    if (std::isalpha(static_cast<unsigned char>(c)) != 0) {
+      out.back() += c;
+    } else if (std::string_view(" ,;&(){}\\.").find(c) !=
+               std::string_view::npos) {
+      if (!out.back().empty()) out.emplace_back();
+    } else {
+      return {};
+    }
+  }
+  return out;
+}
+
+// "ACD", "A, C and D", "(A), (C), (D)" where several choices are right: "ACD";
+// empty for other texts.
+std::string ManyChoices(std::string_view text) {
+  if (text.size() > 60) return {};
+  std::string out;
+  for (const std::string& word : Pieces(text)) {
+    if (word == "and" || word == "or" || word == "text" || word == "textbf" ||
+        word == "mathrm") {
+      continue;
+    }
+    for (const char c : word) {
+      const bool choice = c >= 'A' && c <= 'F';
+      if (!choice || out.find(c) != std::string::npos) return {};
+      out += c;
+    }
+  }
+  std::sort(out.begin(), out.end());
+  return out.size() >= 2 ? out : std::string();
+}
+
+// Whether the numbers of a text only name things: "March 3", "statement 2 is
+// false", "all but 2".
+bool NamesNoNumber(std::string_view folded) {
+  static constexpr std::string_view kMonths[] = {
+      "january", "february", "march",     "april",   "may",      "june",
+      "july",    "august",   "september", "october", "november", "december"};
+  for (const std::string_view month : kMonths) {
+    const size_t at = folded.rfind(month);
+    if (at == std::string_view::npos) continue;
+    const std::string_view rest = folded.substr(at + month.size());
+    if (rest.size() >= 2 && rest[0] == ' ' && Digit(rest[1])) return true;
+  }
+  for (const std::string_view verdict :
+       {" is true", " is false", " is correct", " is incorrect", " are true",
+        " are false"}) {
+    if (folded.starts_with("statement") && folded.ends_with(verdict)) {
+      return true;
+    }
+  }
+  // "No, because 7 is odd."
+  if ((folded.starts_with("yes ") || folded.starts_with("no ")) &&
+      (folded.find(" because ") != std::string_view::npos ||
+       folded.find(" since ") != std::string_view::npos)) {
+    return true;
+  }
+  if (!RangeInWords(folded).empty() || !NumberInWords(folded).empty()) {
+    return true;
+  }
+  return folded.starts_with("all real numbers except") ||
+         folded.starts_with("all reals except");
+}
+
+// Whether the text is words and numbers: nothing is lost by folding it.
+bool OnlyWords(std::string_view text) {
+  bool run = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const bool letter = std::isalpha(static_cast<unsigned char>(c)) != 0;
+    run |= letter && i > 0 &&
+           std::isalpha(static_cast<unsigned char>(text[i - 1])) != 0;
+    if (std::string_view("^_+*/=<>()[]|").find(c) != std::string_view::npos) {
+      return false;
+    }
+    const std::string_view rest = text.substr(i);
+    if (c == '\\' && !rest.starts_with("\\text") &&
+        !rest.starts_with("\\mathrm") && !rest.starts_with("\\mbox")) {
+      return false;
+    }
+  }
+  return run;
 }
 
 // "1,22" as in much of Europe: a comma before decimals, and nothing else.
 std::string EuropeanDecimal(std::string_view text) {
   text = TrimBlanks(text);
+  for (const std::string_view sign :
+       {"$", "\\$", "\u20ac", "\u00a3", "\\euro", "\\pounds"}) {
+    if (text.starts_with(sign)) text = TrimBlanks(text.substr(sign.size()));
+    if (text.ends_with(sign)) {
+      text = TrimBlanks(text.substr(0, text.size() - sign.size()));
+    }
+  }
   const size_t comma = text.find(',');
   if (comma == std::string_view::npos || comma == 0) return {};
   const std::string_view behind = text.substr(comma + 1);
@@ -142,16 +252,44 @@ bool IsTime(std::string_view text) {
          (half.empty() && text[colon + 1] == '0');
 }
 
-// "5000 m", "12 m/s" in plain text: where the unit begins that letters behind
-// a number and a blank may be; 0 for none.
-size_t PlainUnit(std::string_view text) {
-  const size_t blank = text.find(' ');
-  if (blank == std::string_view::npos || blank == 0 || blank > 20 ||
-      !Digit(text[blank - 1]) || text.size() > blank + 20 ||
-      text.find('\\') != std::string_view::npos) {
-    return 0;
+// "7 R 3", "7 remainder 3": "7 remainder 3"; empty for other texts.
+std::string WithRemainder(std::string_view text) {
+  if (text.size() > 40) return {};
+  std::string folded = FoldWords(text);
+  const size_t first = folded.find_first_not_of("0123456789");
+  if (first == 0 || first == std::string::npos) return {};
+  const std::string_view rest = std::string_view(folded).substr(first);
+  for (const std::string_view word : {" r ", " remainder ", "r"}) {
+    if (!rest.starts_with(word)) continue;
+    const std::string_view left = rest.substr(word.size());
+    if (left.empty() ||
+        left.find_first_not_of("0123456789") != std::string_view::npos) {
+      return {};
+    }
+    return absl::StrCat(folded.substr(0, first), " remainder ",
+                        std::string(left));
   }
-  return ReadUnit(text.substr(blank)).known ? blank : 0;
+  return {};
+}
+
+// "5000 m", "3 \\times 10^8 m/s" in plain letters: where the unit begins that
+// letters behind a number and a blank may be; 0 for none.
+size_t PlainUnit(std::string_view text) {
+  size_t blank = text.size();
+  for (int words = 0; words < 3; ++words) {
+    blank = text.rfind(' ', blank - 1);
+    if (blank == std::string_view::npos || blank == 0 ||
+        text.size() > blank + 20) {
+      return 0;
+    }
+    const std::string_view unit = text.substr(blank);
+    if (unit.find('\\') != std::string_view::npos) return 0;
+    const char before = text[blank - 1];
+    if (Digit(before) || before == '}' || before == ')') {
+      return ReadUnit(unit).known ? blank : 0;
+    }
+  }
+  return 0;
 }
 
 bool GroupsThousands(std::string_view text) {
@@ -176,12 +314,24 @@ class Grader {
       Extracted found = ExtractAnswer(raw);
       cut = found.cut;
       out.text = std::move(found.text);
+      if (!found.line.empty()) {
+        const std::string line = StripDelimiters(found.line);
+        const auto tree = ParseMath(line);
+        if (tree.ok() && !HasWords(Interpret(*tree, comparer_))) {
+          out.text = line;
+        }
+      }
     } else {
       out.text = StripDelimiters(raw);
     }
     std::string content;
     out.choice = ReadChoice(out.text, &content);
     out.choice_only = out.choice != 0 && content.empty();
+    if (const std::string division = WithRemainder(out.text);
+        !division.empty()) {
+      out.answers.push_back(TextAnswer(division));
+      return out;
+    }
     if (IsTime(out.text)) {
       out.answers.push_back(TextAnswer(FoldWords(out.text)));
       return out;
@@ -202,15 +352,33 @@ class Grader {
     }
     if (const size_t unit = PlainUnit(out.text)) {
       const auto number = ParseMath(std::string_view(out.text).substr(0, unit));
-      if (number.ok()) {
-        out.answers.push_back(
-            Interpret(Make(Op::kQuantity, {*number}, out.text.substr(unit)),
-                      comparer_, policy_));
+      if (number.ok() && IsScalar(**number) && !HasSymbol(**number)) {
+        out.answers.push_back(Interpret(
+            Make(Op::kQuantity, {*number}, out.text.substr(unit)), comparer_));
       }
     }
     const std::string folded = FoldWords(out.text);
-    if (const int number = NumberWord(folded); number >= 0) {
-      Parse(std::to_string(number), {}, out);
+    if (const std::string number = NumberInWords(folded); !number.empty()) {
+      Parse(number, {}, out);
+    }
+    // "so the sum is $3x = 15$": what a calculation in prose ends with.
+    if (cut && out.answers.size() == 1 &&
+        out.answers[0].kind == Kind::kEquation) {
+      const Expr& from = out.answers[0].from;
+      if (from != nullptr && from->op == Op::kRelation &&
+          from->relations.back() == "=" && IsScalar(*from->args.back()) &&
+          !HasSymbol(*from->args.back())) {
+        const Expr last = from->args.back();
+        out.answers.push_back(Interpret(last, comparer_));
+      }
+    }
+    // "The answer is 800!"
+    if (cut && out.text.size() > 1 && out.text.ends_with("!") &&
+        Digit(out.text[out.text.size() - 2])) {
+      Parse(std::string_view(out.text).substr(0, out.text.size() - 1), {}, out);
+    }
+    if (const std::string range = RangeInWords(folded); !range.empty()) {
+      Parse(range, {}, out);
     }
     constexpr std::string_view kExcept = "all real numbers except ";
     if (folded.starts_with(kExcept)) {
@@ -220,11 +388,26 @@ class Grader {
     if (words && policy_.extract) {
       // A sentence: its last number is what it says.
       const bool prose = folded.find(' ') != std::string::npos || cut;
-      const std::string_view sentence =
-          out.text.size() > 2000 || !cut ? raw : std::string_view(out.text);
+      std::string sentence(out.text.size() > 2000 || !cut ? raw : out.text);
+      // Sizes of brackets and thin spaces make no formula.
+      if (sentence.find('\\') != std::string::npos) {
+        sentence = WithoutSpacing(sentence);
+      }
       // Formulas that could not be read are no sentence.
-      if (prose && sentence.find('\\') == std::string_view::npos) {
-        if (const auto number = LastNumberOf(sentence)) {
+      if (prose && sentence.find('\\') == std::string::npos) {
+        const bool said = AddSaid(sentence, out) || NamesNoNumber(folded);
+        const auto number = LastNumberOf(sentence);
+        // "not 7"
+        const bool denied =
+            number && folded.starts_with("not ") &&
+            sentence.find_first_of("0123456789") >= sentence.rfind(*number);
+        if (!number && !said) {
+          if (const std::string counted = NumberWordIn(folded);
+              !counted.empty()) {
+            Parse(counted, {}, out);
+          }
+        }
+        if (number && !said && !denied) {
           Parse(*number, {}, out);
           if (const std::string decimal = EuropeanDecimal(*number);
               !decimal.empty()) {
@@ -253,6 +436,22 @@ class Grader {
                 absl::StrCat("both are choice ", std::string(1, gold.choice))};
       }
     }
+    if (gold.choice_only != answer.choice_only) {
+      const char named = ChoiceNamed(
+          WithoutSpacing(gold.choice_only ? answer.text : gold.text));
+      if (named != 0 && named == (gold.choice_only ? gold : answer).choice) {
+        return {true, absl::StrCat("both are choice ", std::string(1, named))};
+      }
+    }
+    const std::string many = ManyChoices(gold.text);
+    if (!many.empty() && many == ManyChoices(answer.text)) {
+      return {true, absl::StrCat("both are choices ", many)};
+    }
+    const bool words = HasWords(gold.answers[0]) || HasWords(answer.answers[0]);
+    if (words && OnlyWords(gold.text) && OnlyWords(answer.text) &&
+        FoldWords(gold.text) == FoldWords(answer.text)) {
+      return {true, absl::StrCat("both say \"", FoldWords(gold.text), "\"")};
+    }
     std::string first;
     for (const Answer& a : gold.answers) {
       for (const Answer& b : answer.answers) {
@@ -272,6 +471,23 @@ class Grader {
   }
 
  private:
+  // What the sentence says as readings of its own; whether one of them holds
+  // several values, of which the last alone is not the answer.
+  bool AddSaid(std::string_view sentence, Readings& out) {
+    bool several = false;
+    for (const std::string& said : SaidInWords(sentence)) {
+      const auto tree = ParseMath(said);
+      if (!tree.ok()) {
+        out.answers.push_back(TextAnswer(FoldWords(said)));
+        continue;
+      }
+      out.answers.push_back(Interpret(*tree, comparer_));
+      several |=
+          !HasWords(out.answers.back()) && out.answers.back().items.size() > 1;
+    }
+    return several;
+  }
+
   // Words of the language among what was read.
   static bool HasWords(const Answer& answer) {
     return answer.kind == Kind::kText ||
@@ -293,7 +509,7 @@ class Grader {
       return;
     }
     if (out.answers.size() < 6) {
-      out.answers.push_back(Interpret(*tree, comparer_, policy_));
+      out.answers.push_back(Interpret(*tree, comparer_));
     }
   }
 

@@ -27,8 +27,10 @@ bool IsName(const ExprNode& e) {
              std::all_of(e.args.begin(), e.args.end(),
                          [](const Expr& arg) { return IsName(*arg); });
     case Op::kPower:
+      // sigma^2 is a variance's name.
       return IsName(*e.args[0]) && e.args[1]->op == Op::kNumber &&
-             e.args[1]->value == BigRational(-1);
+             (e.args[1]->value == BigRational(-1) ||
+              (e.args[0]->op == Op::kSymbol && e.args[0]->name == "sigma"));
     // A segment's or an angle's measure.
     case Op::kQuantity:
       return IsName(*e.args[0]);
@@ -82,6 +84,28 @@ std::vector<Expr> SignChoices(const Expr& e) {
   return out;
 }
 
+// "cos A = 4/5" and "d^2y/dx^2 = 6x" only name what they give.
+bool Names(const ExprNode& left, const ExprNode& right) {
+  static constexpr std::string_view kAngles[] = {"sin", "cos", "tan",
+                                                 "cot", "sec", "csc"};
+  if (left.op == Op::kFunction &&
+      std::find(std::begin(kAngles), std::end(kAngles), left.name) !=
+          std::end(kAngles)) {
+    return IsName(*left.args[0]) && IsScalar(right) && !HasSymbol(right);
+  }
+  if (left.op != Op::kMultiply || left.args.size() != 2) return false;
+  // d^2 y over d x^2
+  const auto differential = [](const ExprNode& e) {
+    return e.op == Op::kMultiply && e.args.size() == 2 &&
+           (e.args[0]->op == Op::kSymbol || e.args[0]->op == Op::kPower) &&
+           FreeSymbols(*e.args[0]) == std::vector<std::string>{"d"};
+  };
+  const ExprNode& bottom = *left.args[1];
+  return bottom.op == Op::kPower && bottom.args[1]->op == Op::kNumber &&
+         bottom.args[1]->value == BigRational(-1) &&
+         differential(*left.args[0]) && differential(*bottom.args[0]);
+}
+
 // "k in Z" beside other items only says what k is.
 bool IsQualifier(const ExprNode& e) {
   return e.op == Op::kRelation && e.args.size() == 2 &&
@@ -91,8 +115,7 @@ bool IsQualifier(const ExprNode& e) {
 
 class Interpreter {
  public:
-  Interpreter(ValueComparer& comparer, const GradePolicy& policy)
-      : comparer_(comparer), policy_(policy) {}
+  explicit Interpreter(ValueComparer& comparer) : comparer_(comparer) {}
 
   Answer Read(const Expr& e) {
     Answer out = ReadShape(e);
@@ -105,8 +128,17 @@ class Interpreter {
 
   Answer ReadShape(const Expr& e) {
     const bool list = e->op == Op::kList || e->op == Op::kSet;
+    if (auto excluded = ReadExcluded(*e)) return *excluded;
     if (!list && Contains(*e, Op::kPlusMinus)) return ReadSigns(e);
     if (Contains(*e, Op::kMatrix) && IsScalar(*e)) return ReadMatrix(e);
+    // "A(1, 2)" is a point with its name.
+    if (e->op == Op::kMultiply && e->args.size() == 2 &&
+        e->args[0]->op == Op::kSymbol && e->args[0]->name[0] >= 'A' &&
+        e->args[0]->name[0] <= 'Z' && e->args[1]->op == Op::kTuple) {
+      Answer out = ReadTuple(e->args[1]);
+      out.name = e->args[0];
+      return out;
+    }
     if (IsScalar(*e)) {
       Answer out;
       out.kind = Kind::kValue;
@@ -156,6 +188,34 @@ class Interpreter {
     }
   }
 
+  // "x != +-1", "x != 1, 2": the line without these points.
+  std::optional<Answer> ReadExcluded(const ExprNode& e) {
+    const bool list = e.op == Op::kList && e.args.size() > 1;
+    const ExprNode& relation = list ? *e.args[0] : e;
+    if (relation.op != Op::kRelation || relation.args.size() != 2 ||
+        relation.relations[0] != "!=" || relation.args[0]->op != Op::kSymbol ||
+        e.args.size() > 20) {
+      return std::nullopt;
+    }
+    std::vector<Expr> points{relation.args[1]};
+    if (list) points.insert(points.end(), e.args.begin() + 1, e.args.end());
+    Region out = WholeLine();
+    for (const Expr& point : points) {
+      if (!IsScalar(*point) || HasSymbol(*point)) return std::nullopt;
+      for (const Expr& value : SignChoices(point)) {
+        const auto rest = Complement(Point(value), comparer_);
+        auto both = rest ? Intersection(out, *rest, comparer_) : std::nullopt;
+        if (!both) return std::nullopt;
+        out = std::move(*both);
+      }
+    }
+    Answer answer;
+    answer.kind = Kind::kRegion;
+    answer.region = std::move(out);
+    answer.name = relation.args[0];
+    return answer;
+  }
+
   Answer ReadSigns(const Expr& e) {
     Answer out;
     out.kind = Kind::kList;
@@ -202,12 +262,22 @@ class Interpreter {
 
   Answer ReadList(const ExprNode& e) {
     std::vector<Expr> args;
+    std::string index;
     for (const Expr& arg : e.args) {
-      if (!IsQualifier(*arg)) args.push_back(arg);
+      if (!IsQualifier(*arg)) {
+        args.push_back(arg);
+      } else if (arg->args[0]->op == Op::kSymbol) {
+        index = arg->args[0]->name;
+      }
     }
     if (args.empty()) args = e.args;
-    if (args.size() == 1) return Read(args[0]);
+    if (args.size() == 1) {
+      Answer only = Read(args[0]);
+      only.index = index;
+      return only;
+    }
     Answer out = ReadItems(args);
+    for (Answer& item : out.items) item.index = index;
     // "x < 1 or x > 3"; "x > 1 and x < 3".
     const bool regions =
         std::all_of(out.items.begin(), out.items.end(), [](const Answer& item) {
@@ -335,12 +405,20 @@ class Interpreter {
   Answer ReadEquality(const ExprNode& e) {
     const Expr& first = e.args.front();
     const Expr& last = e.args.back();
-    if (IsName(*first) && first->op != Op::kText) {
+    if ((IsName(*first) && first->op != Op::kText) || Names(*first, *last)) {
       Answer out = Read(last);
       if (out.name == nullptr) out.name = first;
       return out;
     }
     if (first->op == Op::kText) return Read(last);
+    // "m + n = 100 + 13 = 113" is a calculation.
+    if (e.args.size() > 2 && IsScalar(*first) && IsScalar(*last) &&
+        !HasSymbol(*last) && IsScalar(*e.args[e.args.size() - 2]) &&
+        !HasSymbol(*e.args[e.args.size() - 2])) {
+      Answer out = Read(last);
+      if (out.name == nullptr && HasSymbol(*first)) out.name = first;
+      return out;
+    }
     if (IsName(*last) && IsScalar(*last) && !HasSymbol(*first)) {
       Answer out = Read(first);
       out.name = last;
@@ -426,7 +504,6 @@ class Interpreter {
   }
 
   ValueComparer& comparer_;
-  const GradePolicy& policy_;
 };
 
 }  // namespace
@@ -459,14 +536,29 @@ Answer TextAnswer(std::string folded) {
     out.kind = Kind::kRegion;
     out.region = WholeLine();
   }
+  if (folded.starts_with("infinit") && folded.ends_with(" solutions")) {
+    folded = "infinitely many";
+  }
+  if (folded == "infinite" || folded == "infinite number") {
+    folded = "infinitely many";
+  }
   if (folded == "does not exist" || folded == "dne") folded = "undefined";
   out.text = std::move(folded);
   return out;
 }
 
-Answer Interpret(const Expr& tree, ValueComparer& comparer,
-                 const GradePolicy& policy) {
-  return Interpreter(comparer, policy).Read(ResolveCalculus(tree));
+Answer Interpret(const Expr& tree, ValueComparer& comparer) {
+  // "\\int x dx = x^2/2 + C" gives what stands behind the sign.
+  if (tree->op == Op::kRelation &&
+      std::all_of(tree->relations.begin(), tree->relations.end(),
+                  [](const std::string& r) { return r == "="; })) {
+    const Op op = tree->args[0]->op;
+    if (op == Op::kIntegral || op == Op::kLimit || op == Op::kSum ||
+        op == Op::kProduct || op == Op::kDerivative) {
+      return Interpret(tree->args.back(), comparer);
+    }
+  }
+  return Interpreter(comparer).Read(ResolveCalculus(tree));
 }
 
 }  // namespace espalier

@@ -17,55 +17,104 @@ bool Letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 const std::unordered_map<std::string_view, std::string_view>& PlainCommands() {
   static const auto* const kWords =
       new std::unordered_map<std::string_view, std::string_view>{
-          {"and", "and"},         {"or", "or"},
-          {"And", "and"},         {"Or", "or"},
-          {"sqrt", "sqrt"},       {"cbrt", "cbrt"},
-          {"pi", "pi"},           {"Pi", "pi"},
-          {"infinity", "infty"},  {"Infinity", "infty"},
-          {"inf", "infty"},       {"infty", "infty"},
-          {"oo", "infty"},        {"sin", "sin"},
-          {"cos", "cos"},         {"tan", "tan"},
-          {"cot", "cot"},         {"sec", "sec"},
-          {"csc", "csc"},         {"arcsin", "arcsin"},
-          {"arccos", "arccos"},   {"arctan", "arctan"},
-          {"asin", "arcsin"},     {"acos", "arccos"},
-          {"atan", "arctan"},     {"sinh", "sinh"},
-          {"cosh", "cosh"},       {"tanh", "tanh"},
-          {"log", "log"},         {"ln", "ln"},
-          {"lg", "lg"},           {"exp", "exp"},
-          {"abs", "abs"},         {"floor", "floor"},
-          {"ceil", "ceil"},       {"min", "min"},
-          {"max", "max"},         {"gcd", "gcd"},
-          {"lcm", "lcm"},         {"mod", "mod"},
-          {"percent", "percent"}, {"pct", "percent"},
-          {"Percent", "percent"}, {"degrees", "degree"},
-          {"degree", "degree"},   {"cup", "cup"},
-          {"union", "cup"},       {"cap", "cap"},
-          {"intersect", "cap"},   {"theta", "theta"},
-          {"alpha", "alpha"},     {"beta", "beta"},
-          {"gamma", "gamma"},     {"delta", "delta"},
-          {"lambda", "lambda"},   {"sigma", "sigma"},
-          {"omega", "omega"},     {"phi", "phi"},
-          {"choose", "choose"},   {"factorial", "factorial"},
-          {"times", "times"},     {"arsinh", "arsinh"},
-          {"arcosh", "arcosh"},   {"artanh", "artanh"},
-          {"arccosh", "arcosh"},  {"arcsinh", "arsinh"},
-          {"arctanh", "artanh"},  {"arccot", "arccot"},
-          {"arcsec", "arcsec"},   {"arccsc", "arccsc"},
-          {"sgn", "sgn"}};
+          {"and", "and"},
+          {"or", "or"},
+          {"And", "and"},
+          {"Or", "or"},
+          {"sqrt", "sqrt"},
+          {"cbrt", "cbrt"},
+          {"pi", "pi"},
+          {"Pi", "pi"},
+          {"infinity", "infty"},
+          {"Infinity", "infty"},
+          {"inf", "infty"},
+          {"infty", "infty"},
+          {"oo", "infty"},
+          {"sin", "sin"},
+          {"cos", "cos"},
+          {"tan", "tan"},
+          {"cot", "cot"},
+          {"sec", "sec"},
+          {"csc", "csc"},
+          {"arcsin", "arcsin"},
+          {"arccos", "arccos"},
+          {"arctan", "arctan"},
+          {"asin", "arcsin"},
+          {"acos", "arccos"},
+          {"atan", "arctan"},
+          {"sinh", "sinh"},
+          {"cosh", "cosh"},
+          {"tanh", "tanh"},
+          {"log", "log"},
+          {"ln", "ln"},
+          {"lg", "lg"},
+          {"exp", "exp"},
+          {"abs", "abs"},
+          {"floor", "floor"},
+          {"ceil", "ceil"},
+          {"min", "min"},
+          {"max", "max"},
+          {"gcd", "gcd"},
+          {"lcm", "lcm"},
+          {"mod", "mod"},
+          {"percent", "percent"},
+          {"pct", "percent"},
+          {"Percent", "percent"},
+          {"degrees", "degree"},
+          {"degree", "degree"},
+          {"cup", "cup"},
+          {"union", "cup"},
+          {"cap", "cap"},
+          {"intersect", "cap"},
+          {"theta", "theta"},
+          {"alpha", "alpha"},
+          {"beta", "beta"},
+          {"gamma", "gamma"},
+          {"delta", "delta"},
+          {"lambda", "lambda"},
+          {"sigma", "sigma"},
+          {"omega", "omega"},
+          {"phi", "phi"},
+          {"choose", "choose"},
+          {"factorial", "factorial"},
+          {"times", "times"},
+          {"arsinh", "arsinh"},
+          {"arcosh", "arcosh"},
+          {"artanh", "artanh"},
+          {"arccosh", "arcosh"},
+          {"arcsinh", "arsinh"},
+          {"arctanh", "artanh"},
+          {"arccot", "arccot"},
+          {"arcsec", "arcsec"},
+          {"arccsc", "arccsc"},
+          {"sgn", "sgn"},
+          {"cis", "cis"},
+          {"triangle", "triangle"},
+          {"angle", "angle"},
+          {"binomial", "binomial"},
+          {"Rational", "Rational"},
+          {"Fraction", "Rational"},
+          {"Integer", "Integer"},
+          {"Abs", "abs"},
+          {"Matrix", "Matrix"},
+          {"FiniteSet", "FiniteSet"},
+          {"Interval", "Interval"},
+          {"EmptySet", "emptyset"},
+          {"Union", "Union"},
+          {"Tuple", "Tuple"}};
   return *kWords;
 }
 
 // Short words of the language, which are no products of letters.
 bool ShortWord(std::string_view word) {
   static const auto* const kWords = new std::unordered_set<std::string_view>{
-      "yes", "no",  "odd",  "red", "the",  "not", "all", "is",  "it",  "of",
-      "if",  "at",  "on",   "to",  "one",  "two", "six", "ten", "any", "for",
-      "are", "be",  "Yes",  "No",  "Odd",  "Red", "The", "Not", "All", "Is",
-      "It",  "If",  "None", "per", "was",  "has", "can", "by",  "as",  "an",
-      "so",  "we",  "YES",  "NO",  "ways", "men", "boy", "cat", "dog", "Ann",
-      "Bob", "Tom", "Sam",  "Tim", "Jan",  "Feb", "Apr", "Mon", "Tue", "Wed",
-      "Thu", "Fri", "Sat",  "Sun", "am",   "pm",  "AM",  "PM",  "DNE"};
+      "yes", "no",  "odd",  "red", "the", "not",  "all", "is",  "it",  "of",
+      "if",  "at",  "on",   "to",  "one", "two",  "six", "ten", "any", "for",
+      "are", "be",  "Yes",  "No",  "Odd", "Red",  "The", "Not", "All", "Is",
+      "It",  "If",  "None", "per", "was", "has",  "can", "by",  "as",  "an",
+      "so",  "So",  "we",   "YES", "NO",  "ways", "men", "boy", "cat", "dog",
+      "Ann", "Bob", "Tom",  "Sam", "Tim", "Jan",  "Feb", "Apr", "Mon", "Tue",
+      "Wed", "Thu", "Fri",  "Sat", "Sun", "am",   "pm",  "AM",  "PM",  "DNE"};
   return kWords->contains(word);
 }
 
@@ -105,12 +154,26 @@ class Lexer {
     } else if (Letter(c)) {
       ReadWord();
     } else if (static_cast<uint8_t>(c) >= 0x80) {
+      if (CircledDigit(0)) {
+        // "(1)(2)" in circles numbers statements: a list.
+        Push(TokenKind::kText, text_.substr(at_, 3));
+        at_ += 3;
+        if (CircledDigit(0)) Push(TokenKind::kSign, ",");
+        return;
+      }
       const size_t start = at_;
-      while (static_cast<uint8_t>(Peek()) >= 0x80) ++at_;
+      while (static_cast<uint8_t>(Peek()) >= 0x80 && !CircledDigit(0)) ++at_;
       Push(TokenKind::kText, FoldWords(text_.substr(start, at_ - start)));
     } else {
       ReadSign();
     }
+  }
+
+  // One of the signs U+2460 to U+2473.
+  bool CircledDigit(size_t ahead) const {
+    return Peek(ahead) == '\xe2' && Peek(ahead + 1) == '\x91' &&
+           static_cast<uint8_t>(Peek(ahead + 2)) >= 0xa0 &&
+           static_cast<uint8_t>(Peek(ahead + 2)) <= 0xb3;
   }
 
   // Exactly three digits at `from`.
@@ -140,6 +203,27 @@ class Lexer {
 
   // "\overline{36}", "\dot{3}", "(36)" or "..." behind decimals.
   void ReadRepeating(std::string& digits) {
+    // "\\dot{1}4285\\dot{7}": dots over the first and the last digit.
+    size_t dotted = 0, last = 0;
+    std::string period;
+    for (size_t end = at_; end < text_.size() && period.size() < 18;) {
+      if (text_.compare(end, 5, "\\dot{") == 0 && end + 6 < text_.size() &&
+          Digit(text_[end + 5]) && text_[end + 6] == '}') {
+        period += text_[end + 5];
+        end += 7;
+        last = end;
+        if (++dotted == 2) break;
+      } else if (dotted == 1 && Digit(text_[end])) {
+        period += text_[end++];
+      } else {
+        break;
+      }
+    }
+    if (dotted == 2) {
+      digits += "(" + period + ")";
+      at_ = last;
+      return;
+    }
     for (const std::string_view mark :
          {"\\overline{", "\\bar{", "\\dot{", "\\overline ", "("}) {
       if (!Ahead(mark)) continue;
@@ -221,6 +305,10 @@ class Lexer {
         if (digits.empty()) digits += '0';
       }
     }
+    // "16th"
+    for (const std::string_view ending : {"st", "nd", "rd", "th"}) {
+      if (Ahead(ending) && !Letter(Peek(2)) && digits.back() != ')') at_ += 2;
+    }
     if ((Peek() == 'e' || Peek() == 'E') &&
         (Digit(Peek(1)) ||
          ((Peek(1) == '-' || Peek(1) == '+') && Digit(Peek(2))))) {
@@ -272,6 +360,11 @@ class Lexer {
             std::string_view::npos) {
       return Push(TokenKind::kText, trimmed);
     }
+    // "\\mathrm{km/h}" is one unit.
+    if (trimmed.find('/') != std::string_view::npos && AfterNumber() &&
+        ReadUnit(trimmed).known) {
+      return Push(TokenKind::kText, trimmed);
+    }
     bool words = false;
     size_t run = 0;
     for (size_t i = 0; i <= trimmed.size(); ++i) {
@@ -280,7 +373,10 @@ class Lexer {
         continue;
       }
       const std::string_view word = trimmed.substr(i - run, run);
-      if (run >= 2 && !PlainCommands().contains(word)) words = true;
+      const bool command = i > run && trimmed[i - run - 1] == '\\';
+      if (run >= 2 && !(command && word == "dollar") &&
+          !PlainCommands().contains(word))
+        words = true;
       run = 0;
     }
     if (!words && nested_ < 4) {
@@ -305,6 +401,7 @@ class Lexer {
     }
     if (!last.empty()) folded.resize(folded.size() - last.size() - 1);
     Push(TokenKind::kText, folded);
+    if (trimmed.back() == ',') Push(TokenKind::kSign, ",");
     if (!last.empty()) Push(TokenKind::kCommand, last);
   }
 
@@ -327,9 +424,15 @@ class Lexer {
       if (known.size() >= 2) name = known;
     }
     at_ += name.size();
+    if (name == "imath" || name == "jmath") {
+      return Push(TokenKind::kLetter, name.substr(0, 1));
+    }
     std::string_view content;
     if (TextCommand(name) && ReadBraces(content)) {
       const std::string inner(TrimBlanks(content));
+      if ((inner == "min" || inner == "sec") && AfterNumber()) {
+        return Push(TokenKind::kText, inner);
+      }
       if (const auto found = PlainCommands().find(inner);
           found != PlainCommands().end()) {
         Push(TokenKind::kCommand, found->second);
@@ -413,7 +516,11 @@ class Lexer {
       if (!Ahead(sign)) continue;
       at_ += sign.size();
       if (sign == "+/-") return Push(TokenKind::kCommand, "pm");
-      if (sign == "**") return Push(TokenKind::kSign, "^");
+      if (sign == "**") {
+        // A program's E**x is e^x.
+        if (!out_.empty() && out_.back().text == "E") out_.back().text = "e";
+        return Push(TokenKind::kSign, "^");
+      }
       return Push(TokenKind::kSign, sign);
     }
     const char c = Peek();

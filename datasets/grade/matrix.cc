@@ -71,6 +71,33 @@ Expr Determinant(const ExprMatrix& m) {
   return Make(Op::kAdd, std::move(terms));
 }
 
+// The cofactors over the determinant; for at most 3 x 3.
+std::optional<ExprMatrix> Inverse(const ExprMatrix& m) {
+  const int n = m.columns;
+  if (n != m.rows() || n > 3) return std::nullopt;
+  const Expr scale = Power(Determinant(m), Number(-1));
+  ExprMatrix out;
+  out.columns = n;
+  for (int r = 0; r < n; ++r) {
+    for (int c = 0; c < n; ++c) {
+      // Of the transposed place.
+      ExprMatrix minor;
+      minor.columns = n - 1;
+      for (int i = 0; i < n; ++i) {
+        for (int k = 0; k < n; ++k) {
+          if (i != c && k != r) {
+            minor.cells.push_back(m.cells[static_cast<size_t>(i * n + k)]);
+          }
+        }
+      }
+      Expr cell = n == 1 ? Number(1) : Determinant(minor);
+      if ((r + c) % 2 == 1) cell = Negate(std::move(cell));
+      out.cells.push_back(Multiply(scale, std::move(cell)));
+    }
+  }
+  return out;
+}
+
 // `products` counts down: each makes the cells' trees larger by a factor.
 std::optional<ExprMatrix> Evaluate(const ExprNode& e, int& products) {
   if (e.op == Op::kMatrix) {
@@ -88,6 +115,10 @@ std::optional<ExprMatrix> Evaluate(const ExprNode& e, int& products) {
   if (e.op == Op::kPower) {
     const auto base = Evaluate(*e.args[0], products);
     const ExprNode& n = *e.args[1];
+    if (base && !base->scalar && n.op == Op::kNumber &&
+        n.value == BigRational(-1)) {
+      return Inverse(*base);
+    }
     if (!base || n.op != Op::kNumber || !n.value.small() ||
         n.value.small_value() < 1 || n.value.small_value() > 4) {
       return std::nullopt;

@@ -5,7 +5,9 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "datasets/grade/clean_text.h"
+#include "datasets/grade/ellipsis.h"
 #include "datasets/grade/parser_state.h"
+#include "datasets/grade/remarks.h"
 #include "src/base/text.h"
 
 namespace espalier {
@@ -70,6 +72,28 @@ bool IsShape(const ExprNode& e) {
          e.op == Op::kNumberSet || e.op == Op::kUnion;
 }
 
+// How many equations "x = ..., y = ..." stand before the names begin anew;
+// 0 where they do not.
+size_t NamePeriod(const std::vector<Expr>& items) {
+  std::vector<std::string> names;
+  for (const Expr& item : items) {
+    if (item->op != Op::kRelation || item->relations[0] != "=" ||
+        item->args[0]->op != Op::kSymbol) {
+      return 0;
+    }
+    names.push_back(item->args[0]->name);
+  }
+  const auto again = std::find(names.begin() + 1, names.end(), names[0]);
+  const size_t period = static_cast<size_t>(again - names.begin());
+  if (period < 2 || again == names.end() || names.size() % period != 0) {
+    return 0;
+  }
+  for (size_t i = period; i < names.size(); ++i) {
+    if (names[i] != names[i - period]) return 0;
+  }
+  return period;
+}
+
 }  // namespace
 
 bool Parser::Expect(std::string_view sign) {
@@ -113,17 +137,32 @@ Expr Parser::ReadItems(bool top) {
   // Where each group begins that a semicolon ends: "x=1, y=2; x=3, y=4".
   std::vector<size_t> groups{0};
   bool commas = false;
+  bool left_out = false;
   while (true) {
-    Expr item = ReadItem();
-    if (item == nullptr) return nullptr;
-    items.push_back(std::move(item));
+    if (!items.empty() && !left_out && SkipSign("...")) {
+      left_out = true;
+      if (SkipSign(",") || SkipSign(";")) continue;
+      // "2, 4, 6, ..." goes on without end.
+      items.push_back(Make(Op::kText, {}, "and so on"));
+      left_out = false;
+    } else {
+      Expr item = ReadItem();
+      if (item == nullptr) return nullptr;
+      if (left_out) {
+        auto between = ItemsThrough(items, item);
+        if (!between) return Fail("items that can be told");
+        for (Expr& one : *between) items.push_back(std::move(one));
+        left_out = false;
+      }
+      items.push_back(std::move(item));
+    }
     bool more = false;
     while (true) {
       if (SkipSign(",")) {
         commas = true;
       } else if (SkipSign(";")) {
         groups.push_back(items.size());
-      } else if (top && SkipSign("\\\\")) {
+      } else if (top && (SkipSign("\\\\") || SkipSign("&"))) {
       } else if (SkipCommand("and") || SkipCommand("land") ||
                  SkipCommand("wedge")) {
         joint = "and";
@@ -140,6 +179,14 @@ Expr Parser::ReadItems(bool top) {
     if (items.size() > 400) return Fail("fewer items");
   }
   if (items.size() == 1) return items[0];
+  if (top && groups.size() == 1) {
+    // "x=1, y=2 or x=2, y=1"
+    const size_t period = NamePeriod(items);
+    for (size_t at = period; period > 0 && at < items.size(); at += period) {
+      groups.push_back(at);
+    }
+    commas |= period > 0;
+  }
   if (!top || !commas || groups.size() < 2) {
     return Make(Op::kList, std::move(items), joint);
   }
@@ -165,8 +212,14 @@ Expr Parser::ReadItem() {
     ++at_;
   }
   if (RelationOf(Peek()) == "~" || RelationOf(Peek()) == "=") ++at_;
-  if (Peek().kind == TokenKind::kText) return ReadWords();
-  Expr first = ReadSetExpr();
+  Expr first;
+  if (Peek().kind == TokenKind::kText) {
+    first = ReadWords();
+    // "the number of ways = 5"
+    if (!IsSign("=")) return first;
+  } else {
+    first = ReadSetExpr();
+  }
   if (first == nullptr) return nullptr;
   auto relation = std::make_shared<ExprNode>();
   relation->op = Op::kRelation;
@@ -180,8 +233,16 @@ Expr Parser::ReadItem() {
       name += "=";
     }
     Expr next;
+    const bool set = name == "in" && Peek().kind == TokenKind::kLetter &&
+                     std::string_view("RQZN").find(Peek().text[0]) !=
+                         std::string_view::npos &&
+                     Peek(1).kind != TokenKind::kLetter;
     if (Peek().kind == TokenKind::kText) {
       next = ReadWords();
+    } else if (set) {
+      next = ReadPostfix(Make(Op::kNumberSet, {}, Take().text));
+      if (SkipSign("_")) Take();
+      SkipSign("*");
     } else {
       next = ReadSetExpr();
     }
@@ -200,8 +261,21 @@ Expr Parser::ReadItem() {
     if (modulus == nullptr || (mod == 2 && !Expect(")"))) return nullptr;
     return Make(Op::kCongruence, {relation->args.back(), modulus});
   }
-  if (relation->args.size() == 1) return first;
-  return relation;
+  Expr item = relation->args.size() == 1 ? first : Expr(relation);
+  // "k\\pi (k \\in \\mathbb{Z})"
+  if (BeginsQualifier()) {
+    ++at_;
+    Expr qualifier = ReadItem();
+    if (qualifier == nullptr || !Expect(")")) return nullptr;
+    return Make(Op::kList, {std::move(item), std::move(qualifier)}, ",");
+  }
+  return item;
+}
+
+// "(k \\in ..." behind an item.
+bool Parser::BeginsQualifier() const {
+  return IsSign("(") && Peek(1).kind == TokenKind::kLetter &&
+         (IsCommand("in", 2) || (IsSign(",", 2) && IsCommand("in", 4)));
 }
 
 // Unions, intersections and differences of sets.
@@ -217,6 +291,13 @@ Expr Parser::ReadSetExpr() {
       parts.push_back(std::move(part));
     }
     left = Make(Op::kRatio, std::move(parts));
+  }
+  if (left != nullptr && Peek().kind == TokenKind::kText &&
+      Peek().text == "to" && Peek(1).kind == TokenKind::kNumber) {
+    ++at_;
+    Expr right = ReadSum();
+    if (right == nullptr) return nullptr;
+    left = Make(Op::kRatio, {std::move(left), std::move(right)});
   }
   int sets = 0;
   while (left != nullptr) {
@@ -283,12 +364,19 @@ Expr Parser::ReadSum() {
     }
     terms.push_back(std::move(term));
     if (IsSign("...")) return Fail("a finite sum");
+    // "1 + 2 + ... + 10"
+    if (IsSign("+") && IsSign("...", 1) && IsSign("+", 2)) {
+      at_ += 3;
+      Expr last = ReadTerm();
+      if (last == nullptr) return nullptr;
+      Expr sum = SumThrough(terms, last);
+      if (sum == nullptr) return Fail("a sum whose terms can be told");
+      terms = {std::move(sum)};
+    }
   }
   if (terms.size() == 1) return terms[0];
   return Make(Op::kAdd, std::move(terms));
 }
-
-Expr Parser::ReadTerm() { return ReadProduct(false); }
 
 bool Parser::StartsFactor() const {
   const Token& token = Peek();
@@ -306,7 +394,14 @@ bool Parser::StartsFactor() const {
     case TokenKind::kSign:
       if (token.text == "|") return bars_ == 0;
       if (token.text == "(") {
-        return !IsCommand("mod", 1) && !IsCommand("bmod", 1);
+        return !BeginsQualifier() && !IsCommand("mod", 1) &&
+               !IsCommand("bmod", 1);
+      }
+      // "]1, 2[" as in France.
+      if (token.text == "[" && brackets_ > 0 &&
+          (Peek(1).kind == TokenKind::kEnd || IsCommand("cup", 1) ||
+           IsCommand("cap", 1) || IsSign(",", 1) || IsSign("}", 1))) {
+        return false;
       }
       return token.text == "[" || token.text == "{";
     case TokenKind::kCommand:
@@ -326,49 +421,11 @@ bool Parser::StartsFactor() const {
       "factorial", "euro",      "pounds",        "yen",
       "cents",     "rupee",     "textdegree",    "vert"};
   if (!RelationOf(token).empty()) return false;
+  if (BeginsUnitFraction()) return false;
   // "5 \$": a currency's sign behind its number.
   if (token.text == "dollar") return Peek(1).kind == TokenKind::kNumber;
   return std::find(std::begin(kNot), std::end(kNot), token.text) ==
          std::end(kNot);
-}
-
-// "\text{ cm}^2", "\text{miles}/\text{hour}" behind what was read.
-bool Parser::ReadUnits(Expr& e) {
-  const auto currency = [this] {
-    return IsCommand("euro") || IsCommand("pounds") || IsCommand("yen") ||
-           IsCommand("cents") || IsCommand("rupee") || IsCommand("dollar");
-  };
-  const bool sign = IsSign("$") && at_ + 1 == tokens_.size();
-  if (Peek().kind != TokenKind::kText && !currency() && !sign) return true;
-  if (!Contains(*e, Op::kNumber) && !Contains(*e, Op::kPi)) {
-    Fail("a number before the words");
-    return false;
-  }
-  std::string unit;
-  while (true) {
-    if (Peek().kind == TokenKind::kText || currency()) {
-      unit += " " + Take().text;
-    } else if (IsSign("^")) {
-      ++at_;
-      if (SkipSign("{")) {
-        unit += "^" + Take().text;
-        if (!Expect("}")) return false;
-      } else {
-        unit += "^" + Take().text;
-      }
-    } else if (IsSign("/") && (Peek(1).kind == TokenKind::kText ||
-                               Peek(1).kind == TokenKind::kLetter)) {
-      ++at_;
-      unit += "/" + Take().text;
-    } else if (IsSign("$") && at_ + 1 == tokens_.size()) {
-      ++at_;
-      unit += " dollar";
-    } else {
-      break;
-    }
-  }
-  e = Make(Op::kQuantity, {std::move(e)}, unit);
-  return true;
 }
 
 bool Parser::ReadOperator(std::string& op) {
@@ -472,6 +529,7 @@ absl::StatusOr<Expr> ParseMath(std::string_view text,
         blank ? "found nothing"
               : absl::StrCat("expected at most ", kMostTokens, " tokens"));
   }
+  DropRemarks(tokens);
   Parser parser(std::move(tokens));
   Expr e = parser.ReadAnswer();
   if (e == nullptr) return absl::InvalidArgumentError(parser.error());

@@ -66,6 +66,14 @@ Expr Parser::ReadFactor() {
   if (depth_ > kDeepest) return Fail("less nesting");
   Expr e = ReadAtom();
   if (e == nullptr) return nullptr;
+  if (IsWhole(*e) && Peek(1).kind == TokenKind::kNumber &&
+      (IsCommand("choose") ||
+       (IsLetter("C") && !Peek().space_before && !Peek(1).space_before))) {
+    ++at_;
+    Expr k = ReadNumber();
+    if (k == nullptr) return nullptr;
+    return ReadPostfix(Function("binomial", {std::move(e), std::move(k)}));
+  }
   if (IsWhole(*e)) {
     e = ReadMixed(e);
     if (e == nullptr) return nullptr;
@@ -77,6 +85,7 @@ Expr Parser::ReadFactor() {
 // other fractions multiplied. `whole` itself where no fraction follows.
 Expr Parser::ReadMixed(const Expr& whole) {
   Expr top, bottom, fraction;
+  if (BeginsUnitFraction()) return whole;
   if (IsCommand("frac") || IsCommand("dfrac") || IsCommand("tfrac")) {
     ++at_;
     fraction = ReadFraction();
@@ -161,6 +170,22 @@ Expr Parser::ReadBased(const Expr& digits) {
   return node;
 }
 
+// "C", "F" or their names behind a degree sign, at the end.
+std::string Parser::TemperatureOr(std::string_view unit) {
+  std::string letter = Peek().text;
+  const bool text = Peek().kind == TokenKind::kText;
+  if (Peek(1).kind != TokenKind::kEnd ||
+      (!text && Peek().kind != TokenKind::kLetter)) {
+    return std::string(unit);
+  }
+  const bool celsius = letter == "C" || letter == "c" || letter == "celsius";
+  if (!celsius && letter != "F" && letter != "f" && letter != "fahrenheit") {
+    return std::string(unit);
+  }
+  ++at_;
+  return celsius ? " celsius" : " fahrenheit";
+}
+
 Expr Parser::ReadPostfix(Expr e) {
   int count = 0;
   while (e != nullptr) {
@@ -173,6 +198,15 @@ Expr Parser::ReadPostfix(Expr e) {
       auto node = std::make_shared<ExprNode>(*e);
       node->name += IsSign("{") ? ReadRawGroup() : Take().text;
       e = node;
+    } else if (IsSign("^") && e->op == Op::kTuple &&
+               (IsLetter("T", 1) || IsCommand("top", 1) ||
+                (IsSign("{", 1) && IsLetter("T", 2) && IsSign("}", 3)))) {
+      // A vector's coordinates are the same, standing or lying.
+      at_ += IsSign("{", 1) ? 4 : 2;
+    } else if (IsSign("^") && IsSign("{", 1) && IsSign("}", 3) &&
+               (Peek(2).text == "th" || Peek(2).text == "st" ||
+                Peek(2).text == "nd" || Peek(2).text == "rd")) {
+      at_ += 4;
     } else if (SkipSign("^")) {
       if (SkipSign("'") || SkipCommand("prime")) {
         e = Function("derived", {e});
@@ -181,7 +215,11 @@ Expr Parser::ReadPostfix(Expr e) {
       bool degrees = false;
       Expr exponent = ReadExponent(degrees);
       if (exponent == nullptr) return nullptr;
-      e = degrees ? Make(Op::kQuantity, {e}, " degree") : Power(e, exponent);
+      if (degrees) {
+        e = Make(Op::kQuantity, {e}, TemperatureOr(" degree"));
+      } else {
+        e = Power(e, exponent);
+      }
     } else if (IsSign("!") && IsSign("!", 1) && !IsSign("!", 2) &&
                e->op == Op::kNumber) {
       at_ += 2;
@@ -194,7 +232,7 @@ Expr Parser::ReadPostfix(Expr e) {
       e = Make(Op::kPercent, {e});
     } else if (SkipCommand("degree") || SkipCommand("textdegree") ||
                (e->op == Op::kNumber && SkipCommand("circ"))) {
-      e = Make(Op::kQuantity, {e}, " degree");
+      e = Make(Op::kQuantity, {e}, TemperatureOr(" degree"));
     } else if (IsSign("_") && e->op == Op::kNumber) {
       e = ReadBased(e);
     } else {
@@ -288,6 +326,7 @@ Expr Parser::ReadSymbol(std::string name) {
 }
 
 Expr Parser::ReadLetter() {
+  if (BeginsBinomial()) return ReadBinomial();
   const std::string name = Take().text;
   const bool plain = !IsSign("_") && !IsSign("'");
   if (name == "e" && plain) return Make(Op::kE);
@@ -341,17 +380,19 @@ Expr Parser::ReadBracket() {
   const std::string open = Take().text;
   const int bars = std::exchange(bars_, 0);
   std::vector<Expr> items;
+  ++brackets_;
   do {
     Expr item = ReadItem();
     if (item == nullptr) return nullptr;
     items.push_back(std::move(item));
     if (items.size() > 400) return Fail("fewer items");
   } while (SkipSign(",") || SkipSign(";"));
+  --brackets_;
   bars_ = bars;
   bool square = false;
   if (SkipSign("]") || SkipCommand("rbrack")) {
     square = true;
-  } else if (open == "]" && SkipSign("[")) {
+  } else if ((open == "]" || open == "[") && SkipSign("[")) {
     square = false;
   } else if (!Expect(")")) {
     return nullptr;
@@ -424,10 +465,16 @@ Expr Parser::ReadAtom() {
     case TokenKind::kSign:
       break;
   }
+  if (BeginsRows()) return ReadRows();
+  if (const size_t length = CalculatorChoice()) return ReadChoiceOf(length);
   if (token.text == "(" || token.text == "[" || token.text == "]") {
     return ReadBracket();
   }
-  if (token.text == "{") return ReadGroup();
+  if (token.text == "{") {
+    const bool builder = Peek(1).kind == TokenKind::kLetter &&
+                         (IsSign("|", 2) || IsSign(":", 2));
+    return builder ? ReadPlainBuilder() : ReadGroup();
+  }
   if (token.text == "|") {
     ++at_;
     ++bars_;

@@ -24,11 +24,12 @@ std::string FunctionName(std::string_view command) {
     if (other.spelling == command) return std::string(other.name);
   }
   static constexpr std::string_view kSame[] = {
-      "sin",    "cos",    "tan",    "cot",    "sec",    "csc",    "arcsin",
-      "arccos", "arctan", "arccot", "arcsec", "arccsc", "sinh",   "cosh",
-      "tanh",   "coth",   "sech",   "csch",   "arsinh", "arcosh", "artanh",
-      "log",    "ln",     "exp",    "min",    "max",    "gcd",    "lcm",
-      "floor",  "ceil",   "abs",    "sgn",    "re",     "im",     "det"};
+      "sin",    "cos",    "tan",    "cot",    "sec",    "csc",
+      "arcsin", "arccos", "arctan", "arccot", "arcsec", "arccsc",
+      "sinh",   "cosh",   "tanh",   "coth",   "sech",   "csch",
+      "arsinh", "arcosh", "artanh", "log",    "ln",     "exp",
+      "min",    "max",    "gcd",    "lcm",    "floor",  "ceil",
+      "abs",    "sgn",    "re",     "im",     "det",    "cis"};
   for (const std::string_view name : kSame) {
     if (name == command) return std::string(name);
   }
@@ -108,12 +109,19 @@ Expr Parser::ReadFunction(const std::string& command) {
     if (arg == nullptr) return nullptr;
     args.push_back(minus ? Negate(std::move(arg)) : std::move(arg));
   }
+  // log(x, b) as programs write it.
+  if (name == "log" && args.size() == 2 && base == nullptr) {
+    base = args[1];
+    args.pop_back();
+  }
   if (args.size() != 1 && !AnyCount(name)) return Fail("one argument");
   Expr e;
   if (name == "log") {
     e = Function("log", {args[0], base != nullptr ? base : Number(10)});
   } else if (name == "ln") {
     e = Function("ln", {args[0]});
+  } else if (name == "cis") {
+    e = Power(Make(Op::kE), Multiply(Make(Op::kImaginary), args[0]));
   } else if (name == "exp") {
     e = Power(Make(Op::kE), args[0]);
   } else {
@@ -208,6 +216,31 @@ Expr Parser::ReadLetterOrSymbol() {
   return Symbol(Take().text);
 }
 
+// "\\frac{3 dz}{z}" becomes "\\frac{3}{z} dz".
+void Parser::MoveDifferential() {
+  if (!IsCommand("frac") && !IsCommand("dfrac") && !IsCommand("tfrac")) return;
+  size_t at = 1;
+  while (at < 60 && Peek(at).kind != TokenKind::kEnd && !IsSign("}", at)) ++at;
+  const bool differential = at >= 4 && IsSign("}", at) && IsSign("{", at + 1) &&
+                            IsLetter("d", at - 2) &&
+                            Peek(at - 1).kind == TokenKind::kLetter;
+  if (!differential) return;
+  size_t close = at + 1;
+  for (int open = 0; close < tokens_.size() - at_; ++close) {
+    if (IsSign("{", close)) ++open;
+    if (IsSign("}", close) && --open == 0) break;
+  }
+  if (!IsSign("}", close)) return;
+  const auto token = [this](size_t ahead) {
+    return tokens_.begin() + static_cast<std::ptrdiff_t>(at_ + ahead);
+  };
+  // One place to the left for what stands between.
+  std::rotate(token(at - 2), token(at), token(close + 1));
+  if (IsSign("{", at - 3)) {
+    tokens_.insert(token(at - 2), {TokenKind::kNumber, "1", false});
+  }
+}
+
 Expr Parser::ReadIntegral() {
   Expr lower, upper;
   while (IsSign("_") || IsSign("^")) {
@@ -220,6 +253,7 @@ Expr Parser::ReadIntegral() {
     if (bound == nullptr) return nullptr;
     (below ? lower : upper) = bound;
   }
+  MoveDifferential();
   const bool outer = std::exchange(in_integral_, true);
   const bool nothing = IsLetter("d") && Peek(1).kind == TokenKind::kLetter;
   Expr body = nothing ? Number(1) : ReadSum();
@@ -272,6 +306,22 @@ Expr Parser::ReadEnvironment() {
   const bool matrix = name.ends_with("matrix") || name == "array";
   if (!matrix && !lines && !name.ends_with("cases")) {
     return Fail("a matrix or cases");
+  }
+  if (lines) {
+    // "x &= 1": the signs that align parts part nothing.
+    int inner = 0;
+    auto end = tokens_.begin() + static_cast<std::ptrdiff_t>(at_);
+    for (; end != tokens_.end() && inner >= 0; ++end) {
+      if (end->kind != TokenKind::kCommand) continue;
+      inner += end->text == "begin" ? 1 : end->text == "end" ? -1 : 0;
+    }
+    const auto first = tokens_.begin() + static_cast<std::ptrdiff_t>(at_);
+    tokens_.erase(std::remove_if(first, end,
+                                 [](const Token& token) {
+                                   return token.kind == TokenKind::kSign &&
+                                          token.text == "&";
+                                 }),
+                  end);
   }
   const int bars = std::exchange(bars_, 0);
   std::vector<std::vector<Expr>> rows(1);
@@ -356,6 +406,14 @@ Expr Parser::ReadCommandAtom() {
   if (name == "boxed" || name == "fbox" || name == "underline") {
     return ReadGroup();
   }
+  // A segment stands for its length.
+  if (name == "overline" && IsSign("{") && IsCapital(1) && IsCapital(2) &&
+      IsSign("}", 3)) {
+    return ReadGroup();
+  }
+  if ((name == "overline" || name == "bar") && IsSign("{")) {
+    if (Expr conjugate = ReadConjugate()) return conjugate;
+  }
   if (name == "overline" || name == "bar" || name == "vec" || name == "hat" ||
       name == "widehat" || name == "tilde" || name == "overrightarrow" ||
       name == "dot" || name == "angle" || name == "triangle") {
@@ -372,6 +430,7 @@ Expr Parser::ReadCommandAtom() {
   if (name == "sum" || name == "prod") return ReadBigOperator(name);
   if (name == "int") return ReadIntegral();
   if (name == "lim") return ReadLimit();
+  if (name == "lbrace" && IsCommand("begin")) return ReadSystem();
   if (name == "lbrace") return ReadBraceSet();
   const auto fenced = [this](std::string_view close,
                              const char* function) -> Expr {
@@ -387,6 +446,7 @@ Expr Parser::ReadCommandAtom() {
   if (name == "lvert") return fenced("rvert", "abs");
   if (name == "lVert") return fenced("rVert", "abs");
   if (name == "vert") return fenced("vert", "abs");
+  if (IsSign("(") && IsConstructor(name)) return ReadConstructor(name);
   if (name == "langle") {
     std::vector<Expr> items;
     do {

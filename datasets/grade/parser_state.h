@@ -1,5 +1,6 @@
 // The parser's own parts: recursive descent over tokens. parser.cc reads
-// lists, relations, sums and products; parser_atoms.cc what they consist of.
+// lists, relations, sums and products; parser_atoms.cc what they consist of,
+// parser_units.cc units, parser_plain.cc what programs write in text.
 // Internal to datasets/grade. Not thread-safe.
 #ifndef ESPALIER_DATASETS_GRADE_PARSER_STATE_H_
 #define ESPALIER_DATASETS_GRADE_PARSER_STATE_H_
@@ -25,16 +26,20 @@ class Parser {
   // parser.cc
   Expr ReadItems(bool top);
   Expr ReadItem();
+  bool BeginsQualifier() const;
   Expr ReadSetExpr();
   Expr ReadSum();
-  Expr ReadTerm();
   Expr ReadProduct(bool of_function);
-  bool ReadUnits(Expr& e);
   bool ReadOperator(std::string& op);
   Expr ReadWords();
+  // parser_units.cc
+  Expr ReadTerm();
+  bool BeginsUnitFraction() const;
+  bool ReadUnits(Expr& e);
   // parser_atoms.cc
   Expr ReadFactor();
   Expr ReadPostfix(Expr e);
+  std::string TemperatureOr(std::string_view unit);
   Expr ReadExponent(bool& degrees);
   Expr ReadMixed(const Expr& whole);
   Expr ReadBased(const Expr& digits);
@@ -50,6 +55,7 @@ class Parser {
   Expr ReadFraction();
   Expr ReadRoot();
   Expr ReadBigOperator(const std::string& name);
+  void MoveDifferential();
   Expr ReadIntegral();
   Expr ReadLimit();
   Expr ReadBracket();
@@ -61,6 +67,18 @@ class Parser {
   Expr ReadEnvironment();
   std::string ReadSubscript();
   std::string ReadRawGroup();
+  // parser_plain.cc
+  static bool IsConstructor(std::string_view name);
+  Expr ReadConstructor(const std::string& name);
+  bool BeginsBinomial() const;
+  Expr ReadBinomial();
+  Expr ReadSystem();
+  Expr ReadPlainBuilder();
+  Expr ReadConjugate();
+  size_t CalculatorChoice() const;
+  Expr ReadChoiceOf(size_t length);
+  bool BeginsRows() const;
+  Expr ReadRows();
 
   const Token& Peek(size_t ahead = 0) const {
     const size_t at = at_ + ahead;
@@ -78,6 +96,11 @@ class Parser {
   bool IsLetter(std::string_view letter, size_t ahead = 0) const {
     const Token& token = Peek(ahead);
     return token.kind == TokenKind::kLetter && token.text == letter;
+  }
+  bool IsCapital(size_t ahead) const {
+    const Token& token = Peek(ahead);
+    return token.kind == TokenKind::kLetter && token.text[0] >= 'A' &&
+           token.text[0] <= 'Z';
   }
   bool AtEnd() const { return at_ >= tokens_.size(); }
   bool SkipSign(std::string_view sign) {
@@ -101,6 +124,7 @@ class Parser {
   size_t at_ = 0;
   int depth_ = 0;
   int bars_ = 0;              // open |
+  int brackets_ = 0;          // open brackets of intervals and tuples
   bool no_colon_ = false;     // ":" stands for "such that"
   bool in_integral_ = false;  // "dx" ends the body
   bool i_is_index_ = false;   // i counts: it is no imaginary unit

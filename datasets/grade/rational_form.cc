@@ -510,6 +510,19 @@ std::optional<BigRational> RationalForms::ConstantRatio(const ExprNode& a,
   return ratio;
 }
 
+bool RationalForms::SameNumerators(const ExprNode& a, const ExprNode& b) {
+  if (!state_->Begin()) return false;
+  State::Form left(*state_), right(*state_);
+  if (!state_->Build(a, left) || !state_->Build(b, right)) return false;
+  fmpz_mpoly_one(left.den(), state_->ctx);
+  fmpz_mpoly_one(right.den(), state_->ctx);
+  if (!state_->IntegerPower(right, -1) || !state_->Times(left, right)) {
+    return false;
+  }
+  const auto ratio = state_->Constant(left);
+  return ratio.has_value() && !ratio->zero();
+}
+
 std::optional<BigRational> RationalForms::AsRational(const ExprNode& e) {
   if (!state_->Begin()) return std::nullopt;
   State::Form form(*state_);

@@ -41,6 +41,9 @@ class RationalForms {
   // the same under a factor.
   std::optional<BigRational> ConstantRatio(const ExprNode& a,
                                            const ExprNode& b);
+  // Whether a = 0 and b = 0 say the same but for denominators: y - 6/x and
+  // xy - 6.
+  bool SameNumerators(const ExprNode& a, const ExprNode& b);
   // The value of an expression that is a rational number.
   std::optional<BigRational> AsRational(const ExprNode& e);
 

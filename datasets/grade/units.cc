@@ -1,5 +1,6 @@
 #include "datasets/grade/units.h"
 
+#include <algorithm>
 #include <cctype>
 #include <map>
 #include <unordered_map>
@@ -104,8 +105,25 @@ const std::unordered_map<std::string_view, Entry>& Table() {
           {"volt", {"volt"}},
           {"ohm", {"ohm"}},
           {"newton", {"newton"}},
+          {"kn", {"newton", 1000}},
           {"pascal", {"pascal"}},
+          {"pa", {"pascal"}},
+          {"kpa", {"pascal", 1000}},
+          {"kj", {"joule", 1000}},
+          {"kwh", {"joule", 3600000}},
+          {"ampere", {"ampere"}},
+          {"amp", {"ampere"}},
+          {"ma", {"ampere", 1, 1000}},
+          {"coulomb", {"coulomb"}},
+          {"tesla", {"tesla"}},
           {"kelvin", {"kelvin"}},
+          {"celsius", {"celsius"}},
+          {"fahrenheit", {"fahrenheit"}},
+          {"omega", {"ohm"}},
+          {"mole", {"mole"}},
+          {"mol", {"mole"}},
+          {"nm", {"metre", 1, 1000000000}},
+          {"ms", {"second", 1, 1000}},
           {"unit", {"unit"}},
           {"acre", {"acre"}},
           {"percentage", {"percent"}}};
@@ -134,7 +152,28 @@ std::string Lower(std::string_view text) {
 // Words, with "/" and "^" as words of their own and braces gone.
 std::vector<std::string> Words(std::string_view text) {
   std::string spaced;
-  for (const char c : text) {
+  // Units named after people have capitals: "N" is no "n".
+  static constexpr struct {
+    char sign;
+    std::string_view name;
+  } kCapitals[] = {{'N', "newton"},  {'J', "joule"},  {'W', "watt"},
+                   {'V', "volt"},    {'K', "kelvin"}, {'A', "ampere"},
+                   {'C', "coulomb"}, {'T', "tesla"}};
+  const auto letter = [&text](size_t i) {
+    return i < text.size() &&
+           std::isalpha(static_cast<unsigned char>(text[i])) != 0;
+  };
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (letter(i) && !letter(i + 1) && (i == 0 || !letter(i - 1))) {
+      const auto found =
+          std::find_if(std::begin(kCapitals), std::end(kCapitals),
+                       [c](const auto& unit) { return unit.sign == c; });
+      if (found != std::end(kCapitals)) {
+        spaced += found->name;
+        continue;
+      }
+    }
     if (c == '/' || c == '^') {
       spaced += ' ';
       spaced += c;
@@ -156,6 +195,16 @@ std::vector<std::string> Words(std::string_view text) {
     }
   }
   return out;
+}
+
+// Whether `word` behind a unit and the word `before` begins a remark.
+bool Remark(std::string_view before, std::string_view word) {
+  if (before == "per") return true;
+  static constexpr std::string_view kRemarks[] = {
+      "of",  "each", "in",    "for",  "long",  "tall", "away",  "wide",
+      "old", "high", "apart", "more", "total", "left", "every", "altogether"};
+  return std::find(std::begin(kRemarks), std::end(kRemarks), word) !=
+         std::end(kRemarks);
 }
 
 std::string WithoutArticles(const std::vector<std::string>& words) {
@@ -197,12 +246,18 @@ Unit ReadUnit(std::string_view text) {
     }
     const Entry* const entry = Find(word);
     if (entry == nullptr) {
+      // "5 feet tall", "3 dollars per apple": what is measured.
+      if (!powers.empty() && Remark(i > 0 ? words[i - 1] : "", word)) break;
       return {WithoutArticles(words), 1, false};
     }
     int power = next_power;
-    if (i + 2 < words.size() && words[i + 1] == "^" &&
-        (words[i + 2] == "2" || words[i + 2] == "3")) {
-      power = words[i + 2][0] - '0';
+    std::string_view above;
+    if (i + 2 < words.size() && words[i + 1] == "^") above = words[i + 2];
+    if (above == "2" || above == "3") {
+      power = above[0] - '0';
+      i += 2;
+    } else if (above == "-1" || above == "-2" || above == "-3") {
+      power = -(above[1] - '0');
       i += 2;
     } else if (i + 1 < words.size() && words[i + 1] == "squared") {
       power = 2;
@@ -214,13 +269,38 @@ Unit ReadUnit(std::string_view text) {
     next_power = 1;
     powers[std::string(entry->base)] += sign * power;
     const BigRational factor(entry->num, entry->den);
-    for (int k = 0; k < power; ++k) {
-      out.factor = sign > 0 ? out.factor * factor : out.factor / factor;
+    for (int k = 0; k < std::abs(power); ++k) {
+      out.factor =
+          (sign > 0) == (power > 0) ? out.factor * factor : out.factor / factor;
     }
   }
   out.known = !powers.empty();
   for (const auto& [base, power] : powers) {
     if (power != 0) absl::StrAppend(&out.dimension, base, "^", power, " ");
+  }
+  return out;
+}
+
+BigRational TakeScale(std::string& text) {
+  static constexpr struct {
+    std::string_view word;
+    int64_t value;
+  } kScales[] = {{"hundred", 100},
+                 {"thousand", 1000},
+                 {"million", 1000000},
+                 {"billion", 1000000000},
+                 {"trillion", 1000000000000},
+                 {"dozen", 12}};
+  BigRational out = 1;
+  for (const auto& scale : kScales) {
+    const size_t at = text.find(scale.word);
+    const size_t end = at + scale.word.size();
+    if (at == std::string::npos || (at > 0 && text[at - 1] != ' ') ||
+        (end < text.size() && text[end] != ' ')) {
+      continue;
+    }
+    out = out * BigRational(scale.value);
+    text.erase(at, scale.word.size());
   }
   return out;
 }

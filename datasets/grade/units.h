@@ -28,6 +28,9 @@ Unit ReadUnit(std::string_view text);
 // Whether one word names a unit: "cm", "inches"; not single letters.
 bool IsUnitWord(std::string_view word);
 
+// Takes "million" and the like out of a unit's text; what they stand for.
+BigRational TakeScale(std::string& text);
+
 // Whether numbers with these units may be compared, and the factor that takes
 // the first into the second. Words that are no known units match by being
 // equal, or by one holding the other's words ("units", "square units").

@@ -1,0 +1,243 @@
+#include "datasets/grade/number_words.h"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+
+namespace espalier {
+namespace {
+
+constexpr int64_t kHighest = 1000000000000000;
+// "nine hundred ninety nine million ..." has no more words.
+constexpr size_t kMostWords = 24;
+
+using Words = std::vector<std::string>;
+
+std::optional<int64_t> Small(std::string_view word) {
+  static constexpr std::array<std::string_view, 20> kUnits = {
+      "zero",    "one",     "two",       "three",    "four",
+      "five",    "six",     "seven",     "eight",    "nine",
+      "ten",     "eleven",  "twelve",    "thirteen", "fourteen",
+      "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"};
+  for (size_t i = 0; i < kUnits.size(); ++i) {
+    if (kUnits[i] == word) return static_cast<int64_t>(i);
+  }
+  return std::nullopt;
+}
+
+std::optional<int64_t> Tens(std::string_view word) {
+  static constexpr std::array<std::string_view, 8> kTens = {
+      "twenty", "thirty",  "forty",  "fifty",
+      "sixty",  "seventy", "eighty", "ninety"};
+  for (size_t i = 0; i < kTens.size(); ++i) {
+    if (kTens[i] == word) return static_cast<int64_t>(10 * (i + 2));
+  }
+  return std::nullopt;
+}
+
+std::optional<int64_t> Scale(std::string_view word) {
+  if (word == "dozen") return 12;
+  if (word == "thousand") return 1000;
+  if (word == "million") return 1000000;
+  if (word == "billion") return 1000000000;
+  if (word == "trillion") return 1000000000000;
+  return std::nullopt;
+}
+
+// "three hundred and twenty one thousand five"
+std::optional<int64_t> Whole(const Words& words) {
+  if (words.empty()) return std::nullopt;
+  int64_t total = 0, group = 0;
+  // What may still follow within a group is smaller than this.
+  int64_t below = 1000, scale_below = kHighest;
+  bool any = false;
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    if (word == "and" && any && i + 1 < words.size()) continue;
+    if (const auto unit = Small(word)) {
+      if (below <= *unit || (below == 10 && *unit == 0)) return std::nullopt;
+      group += *unit;
+      below = 0;
+    } else if (const auto tens = Tens(word)) {
+      if (below <= 20) return std::nullopt;
+      group += *tens;
+      below = 10;
+    } else if (word == "hundred") {
+      if (group > 19 || (any && group == 0)) return std::nullopt;
+      group = 100 * (group == 0 ? 1 : group);
+      below = 100;
+    } else if (const auto scale = Scale(word)) {
+      if (*scale >= scale_below || (any && group == 0)) return std::nullopt;
+      total += *scale * (group == 0 ? 1 : group);
+      group = 0;
+      below = 1000;
+      scale_below = *scale;
+    } else {
+      return std::nullopt;
+    }
+    any = true;
+  }
+  return total + group;
+}
+
+// "half", "thirds", "quarters": the denominator.
+std::optional<int64_t> Denominator(std::string_view word) {
+  if (word == "half" || word == "halves") return 2;
+  if (word == "quarter" || word == "quarters") return 4;
+  static constexpr std::array<std::string_view, 10> kParts = {
+      "third",  "fourth", "fifth", "sixth",    "seventh",
+      "eighth", "ninth",  "tenth", "eleventh", "twelfth"};
+  if (word.ends_with("s")) word.remove_suffix(1);
+  for (size_t i = 0; i < kParts.size(); ++i) {
+    if (kParts[i] == word) return static_cast<int64_t>(i + 3);
+  }
+  if (word == "hundredth") return 100;
+  if (word == "thousandth") return 1000;
+  return std::nullopt;
+}
+
+bool Decimal(std::string_view word) {
+  return !word.empty() && word.size() <= 20 &&
+         word.find_first_not_of("0123456789.") == std::string_view::npos &&
+         word.front() != '.' && word.back() != '.';
+}
+
+}  // namespace
+
+std::string NumberInWords(std::string_view folded) {
+  if (folded.empty() || folded.size() > 300) return {};
+  Words words = absl::StrSplit(absl::string_view(folded.data(), folded.size()),
+                               ' ', absl::SkipEmpty());
+  if (words.empty() || words.size() > kMostWords) return {};
+  std::string sign;
+  if (words.size() > 1 && (words[0] == "minus" || words[0] == "negative")) {
+    sign = "-";
+    words.erase(words.begin());
+  }
+  if (const auto whole = Whole(words)) return absl::StrCat(sign, *whole);
+  // "2.5 million"
+  if (words.size() == 2 && Decimal(words[0])) {
+    if (const auto scale = Scale(words[1])) {
+      return absl::StrCat(sign, words[0], "*", *scale);
+    }
+  }
+  // "1 in 4", "1 out of 4"
+  if (words.size() == 3 && words[1] == "in" && Decimal(words[0]) &&
+      Decimal(words[2])) {
+    return absl::StrCat(words[0], "/", words[2]);
+  }
+  if (words.size() == 4 && words[1] == "out" && words[2] == "of" &&
+      Decimal(words[0]) && Decimal(words[3])) {
+    return absl::StrCat(words[0], "/", words[3]);
+  }
+  const auto part = Denominator(words.back());
+  if (!part) return {};
+  words.pop_back();
+  if (words.empty()) {
+    return *part == 2 ? absl::StrCat(sign, "1/2") : std::string();
+  }
+  // "two and one half", "two and half", "three quarters"
+  for (size_t i = words.size(); i-- > 1;) {
+    if (words[i] != "and") continue;
+    const Words before(words.begin(),
+                       words.begin() + static_cast<std::ptrdiff_t>(i));
+    const Words behind(words.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                       words.end());
+    auto whole = Whole(before);
+    // "4 and a half"
+    if (!whole && before.size() == 1 && before[0].size() < 10 &&
+        before[0].find_first_not_of("0123456789") == std::string::npos) {
+      whole = std::stoll(before[0]);
+    }
+    const auto top = behind.empty() ? std::optional<int64_t>(1) : Whole(behind);
+    if (!whole || !top || *top >= *part) return {};
+    return absl::StrCat(sign, "(", *whole, "+", *top, "/", *part, ")");
+  }
+  const auto top = Whole(words);
+  if (!top || *top == 0) return {};
+  return absl::StrCat(sign, *top, "/", *part);
+}
+
+std::string NumberWordIn(std::string_view folded) {
+  if (folded.size() > 500) return {};
+  const Words words = absl::StrSplit(
+      absl::string_view(folded.data(), folded.size()), ' ', absl::SkipEmpty());
+  Words run;
+  std::string found;
+  const auto end_run = [&run, &found] {
+    if (run.empty()) return true;
+    const auto value = Whole(run);
+    run.clear();
+    if (!value || !found.empty() || *value == 1) return false;
+    found = absl::StrCat(*value);
+    return true;
+  };
+  for (const std::string& word : words) {
+    if (Small(word) || Tens(word) || Scale(word) || word == "hundred") {
+      run.push_back(word);
+    } else if (!end_run()) {
+      return {};
+    }
+  }
+  return end_run() ? found : std::string();
+}
+
+std::string RangeInWords(std::string_view folded) {
+  if (folded.size() > 200) return {};
+  const auto skip = [&folded](std::string_view word) {
+    if (!folded.starts_with(word)) return false;
+    const std::string_view rest = folded.substr(word.size());
+    if (!rest.empty() && rest[0] != ' ') return false;
+    folded = rest.substr(rest.empty() ? 0 : 1);
+    return true;
+  };
+  skip("set of");
+  const bool all = skip("all");
+  std::string sign;
+  if (skip("positive")) {
+    sign = "x > 0";
+  } else if (skip("negative")) {
+    sign = "x < 0";
+  } else if (skip("nonnegative") || skip("non negative")) {
+    sign = "x \\ge 0";
+  } else if (skip("nonpositive") || skip("non positive")) {
+    sign = "x \\le 0";
+  }
+  const bool numbers = skip("real numbers") || skip("reals") ||
+                       skip("real number") || (all && skip("numbers"));
+  if (numbers && folded.empty()) return sign;
+  if (!sign.empty()) return {};
+  const bool named = skip("x");
+  if (!numbers && !named) return {};
+  if (!skip("that are") && !skip("which are")) {
+    if (skip("such that") && !skip("x")) return {};
+    skip("is");
+  }
+  static constexpr struct {
+    std::string_view words, sign;
+  } kSigns[] = {{"greater than or equal to", "\\ge"},
+                {"less than or equal to", "\\le"},
+                {"at least", "\\ge"},
+                {"at most", "\\le"},
+                {"no less than", "\\ge"},
+                {"no more than", "\\le"},
+                {"greater than", ">"},
+                {"more than", ">"},
+                {"less than", "<"}};
+  for (const auto& entry : kSigns) {
+    if (!skip(entry.words)) continue;
+    if (folded.find_first_of("0123456789") == std::string_view::npos ||
+        folded.find(' ') != std::string_view::npos) {
+      return {};
+    }
+    return absl::StrCat("x ", std::string(entry.sign), " ",
+                        std::string(folded));
+  }
+  return {};
+}
+
+}  // namespace espalier

@@ -1,0 +1,169 @@
+#include "datasets/grade/sentence.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "datasets/grade/clean_text.h"
+
+namespace espalier {
+namespace {
+
+constexpr size_t kNone = std::string_view::npos;
+// Longer ones are no sentence.
+constexpr size_t kLongest = 1000;
+
+bool Letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
+bool Blank(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
+
+std::string Lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) {
+    c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return out;
+}
+
+std::string_view LastSentence(std::string_view text) {
+  text = TrimBlanks(text);
+  if (const size_t line = text.rfind('\n'); line != kNone) {
+    text = text.substr(line + 1);
+  }
+  for (size_t at = text.size(); at-- > 1;) {
+    const bool stop =
+        text[at - 1] == '.' || text[at - 1] == '!' || text[at - 1] == '?';
+    if (stop && Blank(text[at]) && at + 1 < text.size() &&
+        std::isdigit(static_cast<unsigned char>(text[at + 1])) == 0) {
+      text = text.substr(at + 1);
+      break;
+    }
+  }
+  return TrimBlanks(text);
+}
+
+bool Denies(std::string_view lower) {
+  for (const std::string_view word :
+       {" not ", "n't ", " never ", " false ", " neither ", " cannot ", " no ",
+        "?", "incorrect", "wrong"}) {
+    if (lower.find(word) != kNone) return true;
+  }
+  return false;
+}
+
+// Without marks of emphasis and the full stop.
+std::string Plain(std::string_view text) {
+  text = TrimBlanks(text);
+  while (!text.empty() && (text.back() == '.' || text.back() == '*' ||
+                           text.back() == '!' || text.back() == ',')) {
+    text.remove_suffix(1);
+  }
+  while (!text.empty() && (text.front() == '*' || text.front() == ':')) {
+    text.remove_prefix(1);
+  }
+  return std::string(TrimBlanks(text));
+}
+
+}  // namespace
+
+std::vector<std::string> SaidInWords(std::string_view text) {
+  std::vector<std::string> out;
+  // "No, it is not."
+  const std::string first = Lower(TrimBlanks(text).substr(0, 6));
+  for (const std::string_view word : {"yes", "no", "true", "false"}) {
+    if (first.size() > word.size() && first.starts_with(word) &&
+        (first[word.size()] == ',' || first[word.size()] == '.')) {
+      return {std::string(word)};
+    }
+  }
+  std::string_view sentence = LastSentence(text);
+  if (sentence.size() > kLongest) return out;
+  std::string lower = Lower(sentence);
+  // What only gives the reason comes after the answer.
+  for (const std::string_view reason : {" because ", " since ", ", as "}) {
+    if (const size_t at = lower.find(reason); at != kNone && at > 0) {
+      sentence = sentence.substr(0, at);
+      lower.resize(at);
+    }
+  }
+  if (const size_t close = sentence.rfind("**"); close != kNone && close > 2) {
+    const size_t open = sentence.rfind("**", close - 1);
+    if (open != kNone && open + 2 < close && open > 0) {
+      const std::string_view bold = sentence.substr(open + 2, close - open - 2);
+      if (!Blank(bold.front()) && !Blank(bold.back()) && bold.back() != ':') {
+        out.push_back(Plain(bold));
+      }
+    }
+  }
+  size_t behind = kNone;
+  for (const std::string_view verb :
+       {" is ", " are ", " be ", " was ", " were ", " equals ", " becomes ",
+        "'s ", " is: ", " are: "}) {
+    const size_t at = lower.rfind(verb);
+    if (at == kNone) continue;
+    const size_t end = at + verb.size();
+    if (behind == kNone || end > behind) behind = end;
+  }
+  if (behind != kNone && !Denies(" " + lower.substr(0, behind))) {
+    out.push_back(Plain(sentence.substr(behind)));
+  }
+  for (const std::string_view word : {"therefore", "thus", "hence", "so"}) {
+    if (!lower.starts_with(word) || lower.size() <= word.size() ||
+        Letter(lower[word.size()])) {
+      continue;
+    }
+    std::string_view rest = sentence.substr(word.size());
+    while (!rest.empty() && (rest[0] == ',' || rest[0] == ' ')) {
+      rest.remove_prefix(1);
+    }
+    out.push_back(Plain(rest));
+  }
+  // "The series converges."
+  if (std::count(sentence.begin(), sentence.end(), ' ') < 6 &&
+      (lower.starts_with("the ") || lower.starts_with("it ") ||
+       lower.starts_with("this ")) &&
+      !Denies(" " + lower)) {
+    std::string word = Plain(sentence.substr(sentence.rfind(' ') + 1));
+    if (word.size() > 2 && std::all_of(word.begin(), word.end(), Letter)) {
+      out.push_back(std::move(word));
+    }
+  }
+  std::erase(out, "");
+  return out;
+}
+
+char ChoiceNamed(std::string_view text) {
+  if (text.size() > 4000) text = text.substr(text.size() - 4000);
+  const std::string lower = Lower(text);
+  char found = 0;
+  const auto note = [&found](char letter) {
+    if (found != 0 && found != letter) return false;
+    found = letter;
+    return true;
+  };
+  const auto choice = [](char c) { return c >= 'A' && c <= 'J'; };
+  for (size_t at = 0; at < text.size(); ++at) {
+    if (!choice(text[at])) continue;
+    const char before = at > 0 ? text[at - 1] : ' ';
+    const char after = at + 1 < text.size() ? text[at + 1] : ' ';
+    if (Letter(before) || Letter(after)) continue;
+    size_t open = at;
+    while (open > 0 && (text[open - 1] == '(' || text[open - 1] == '*' ||
+                        text[open - 1] == '{' || text[open - 1] == ' ')) {
+      --open;
+    }
+    const std::string_view lead = std::string_view(lower).substr(0, open);
+    const std::string_view rest = std::string_view(lower).substr(at + 1);
+    const bool judged =
+        rest.starts_with(" is correct") ||
+        rest.starts_with(" is the correct") || rest.starts_with(" is right") ||
+        rest.starts_with(" is the answer") || rest.starts_with(" is the right");
+    const bool named = judged || lead.ends_with("option") ||
+                       lead.ends_with("choice") || lead.ends_with("choose") ||
+                       lead.ends_with("pick") || lead.ends_with("select");
+    if ((named || (before == '(' && after == ')')) && !note(text[at])) {
+      return 0;
+    }
+  }
+  return found;
+}
+
+}  // namespace espalier
