@@ -427,8 +427,9 @@ class Comparison {
     // "1, 3" without brackets against "(1, 3)".
     if (a.kind == Kind::kTuple && a.text.empty() && b.kind == Kind::kList &&
         !b.braces) {
+      // "1 and 3" are two; "x = 1 and y = 3" are a pair.
       if (b.from != nullptr && b.from->op == Op::kList &&
-          b.from->name == "or") {
+          (b.from->name == "or" || (b.from->name == "and" && Names(b) == 0))) {
         return KindsDiffer(a, b);
       }
       return CompareInOrder(a, b);

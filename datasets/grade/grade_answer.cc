@@ -58,12 +58,10 @@ char ReadChoice(std::string_view text, std::string* content) {
   std::replace(plain.begin(), plain.end(), '{', ' ');
   std::replace(plain.begin(), plain.end(), '}', ' ');
   std::string_view rest = TrimBlanks(plain);
-  bool named = false;
   for (const std::string_view word :
        {"option ", "choice ", "Option ", "Choice "}) {
     if (!rest.starts_with(word)) continue;
     rest = TrimBlanks(rest.substr(word.size()));
-    named = true;
   }
   const bool open = rest.starts_with("(");
   if (open) rest = TrimBlanks(rest.substr(1));
@@ -88,7 +86,8 @@ char ReadChoice(std::string_view text, std::string* content) {
   if (rest.starts_with(".") || rest.starts_with(":")) {
     rest = TrimBlanks(rest.substr(1));
   }
-  if (!rest.empty() && !closed && !named) return 0;
+  // "Option B is wrong" is a sentence.
+  if (!rest.empty() && !closed) return 0;
   // "(a)(b)" is a product.
   // "(A) and (C)" is two.
   if (rest.starts_with("and ") || rest.starts_with("or ") ||
@@ -338,82 +337,20 @@ class Grader {
     }
     Parse(out.text, {}, out);
     if (out.choice != 0 && !content.empty()) Parse(content, {}, out);
-    if (GroupsThousands(out.text)) {
-      LexOptions parts;
-      parts.commas_part_items = true;
-      Parse(out.text, parts, out);
-      LexOptions groups;
-      groups.thousands_in_brackets = true;
-      Parse(out.text, groups, out);
-    }
-    if (const std::string european = EuropeanDecimal(out.text);
-        !european.empty()) {
-      Parse(european, {}, out);
-    }
-    if (const size_t unit = PlainUnit(out.text)) {
-      const auto number = ParseMath(std::string_view(out.text).substr(0, unit));
-      if (number.ok() && IsScalar(**number) && !HasSymbol(**number)) {
-        out.answers.push_back(Interpret(
-            Make(Op::kQuantity, {*number}, out.text.substr(unit)), comparer_));
-      }
-    }
+    AddNumbers(out);
     const std::string folded = FoldWords(out.text);
-    if (const std::string number = NumberInWords(folded); !number.empty()) {
-      Parse(number, {}, out);
-    }
-    // "so the sum is $3x = 15$": what a calculation in prose ends with.
-    if (cut && out.answers.size() == 1 &&
-        out.answers[0].kind == Kind::kEquation) {
-      const Expr& from = out.answers[0].from;
-      if (from != nullptr && from->op == Op::kRelation &&
-          from->relations.back() == "=" && IsScalar(*from->args.back()) &&
-          !HasSymbol(*from->args.back())) {
-        const Expr last = from->args.back();
-        out.answers.push_back(Interpret(last, comparer_));
-      }
-    }
-    // "The answer is 800!"
-    if (cut && out.text.size() > 1 && out.text.ends_with("!") &&
-        Digit(out.text[out.text.size() - 2])) {
-      Parse(std::string_view(out.text).substr(0, out.text.size() - 1), {}, out);
-    }
-    if (const std::string range = RangeInWords(folded); !range.empty()) {
-      Parse(range, {}, out);
-    }
-    constexpr std::string_view kExcept = "all real numbers except ";
-    if (folded.starts_with(kExcept)) {
-      Parse("x \\ne " + folded.substr(kExcept.size()), {}, out);
-    }
+    AddWords(folded, cut, out);
     const bool words = out.answers.empty() || HasWords(out.answers[0]);
-    if (words && policy_.extract) {
-      // A sentence: its last number is what it says.
-      const bool prose = folded.find(' ') != std::string::npos || cut;
+    const bool prose = folded.find(' ') != std::string::npos || cut;
+    if (words && prose && policy_.extract) {
       std::string sentence(out.text.size() > 2000 || !cut ? raw : out.text);
       // Sizes of brackets and thin spaces make no formula.
       if (sentence.find('\\') != std::string::npos) {
         sentence = WithoutSpacing(sentence);
       }
       // Formulas that could not be read are no sentence.
-      if (prose && sentence.find('\\') == std::string::npos) {
-        const bool said = AddSaid(sentence, out) || NamesNoNumber(folded);
-        const auto number = LastNumberOf(sentence);
-        // "not 7"
-        const bool denied =
-            number && folded.starts_with("not ") &&
-            sentence.find_first_of("0123456789") >= sentence.rfind(*number);
-        if (!number && !said) {
-          if (const std::string counted = NumberWordIn(folded);
-              !counted.empty()) {
-            Parse(counted, {}, out);
-          }
-        }
-        if (number && !said && !denied) {
-          Parse(*number, {}, out);
-          if (const std::string decimal = EuropeanDecimal(*number);
-              !decimal.empty()) {
-            Parse(decimal, {}, out);
-          }
-        }
+      if (sentence.find('\\') == std::string::npos) {
+        AddSentence(sentence, folded, out);
       }
     }
     if (out.answers.empty()) {
@@ -471,8 +408,84 @@ class Grader {
   }
 
  private:
+  // The other ways in which numbers are written.
+  void AddNumbers(Readings& out) {
+    if (GroupsThousands(out.text)) {
+      LexOptions parts;
+      parts.commas_part_items = true;
+      Parse(out.text, parts, out);
+      LexOptions groups;
+      groups.thousands_in_brackets = true;
+      Parse(out.text, groups, out);
+    }
+    if (const std::string european = EuropeanDecimal(out.text);
+        !european.empty()) {
+      Parse(european, {}, out);
+    }
+    if (const size_t unit = PlainUnit(out.text)) {
+      const auto number = ParseMath(std::string_view(out.text).substr(0, unit));
+      if (number.ok() && IsScalar(**number) && !HasSymbol(**number)) {
+        out.answers.push_back(Interpret(
+            Make(Op::kQuantity, {*number}, out.text.substr(unit)), comparer_));
+      }
+    }
+  }
+
+  // What words say, and what a calculation in a response ends with.
+  void AddWords(const std::string& folded, bool cut, Readings& out) {
+    if (const std::string number = NumberInWords(folded); !number.empty()) {
+      Parse(number, {}, out);
+    }
+    // "so the sum is $3x = 15$": what a calculation in prose ends with.
+    if (cut && out.answers.size() == 1 &&
+        out.answers[0].kind == Kind::kEquation) {
+      const Expr& from = out.answers[0].from;
+      if (from != nullptr && from->op == Op::kRelation &&
+          from->relations.back() == "=" && IsScalar(*from->args.back()) &&
+          !HasSymbol(*from->args.back())) {
+        const Expr last = from->args.back();
+        out.answers.push_back(Interpret(last, comparer_));
+      }
+    }
+    // "The answer is 800!"
+    if (cut && out.text.size() > 1 && out.text.ends_with("!") &&
+        Digit(out.text[out.text.size() - 2])) {
+      Parse(std::string_view(out.text).substr(0, out.text.size() - 1), {}, out);
+    }
+    if (const std::string range = RangeInWords(folded); !range.empty()) {
+      Parse(range, {}, out);
+    }
+    constexpr std::string_view kExcept = "all real numbers except ";
+    if (folded.starts_with(kExcept)) {
+      Parse("x \\ne " + folded.substr(kExcept.size()), {}, out);
+    }
+  }
+
+  // What a sentence says; where that is no list of values, its last number.
+  void AddSentence(const std::string& sentence, const std::string& folded,
+                   Readings& out) {
+    if (AddSaid(sentence, out) || NamesNoNumber(folded)) return;
+    const auto number = LastNumberOf(sentence);
+    if (!number) {
+      if (const std::string counted = NumberWordIn(folded); !counted.empty()) {
+        Parse(counted, {}, out);
+      }
+      return;
+    }
+    // "not 7"
+    if (folded.starts_with("not ") &&
+        sentence.find_first_of("0123456789") >= sentence.rfind(*number)) {
+      return;
+    }
+    Parse(*number, {}, out);
+    if (const std::string decimal = EuropeanDecimal(*number);
+        !decimal.empty()) {
+      Parse(decimal, {}, out);
+    }
+  }
+
   // What the sentence says as readings of its own; whether one of them holds
-  // several values, of which the last alone is not the answer.
+  // several values or nothing: no number alone is the answer then.
   bool AddSaid(std::string_view sentence, Readings& out) {
     bool several = false;
     for (const std::string& said : SaidInWords(sentence)) {
@@ -482,8 +495,11 @@ class Grader {
         continue;
       }
       out.answers.push_back(Interpret(*tree, comparer_));
+      // Or nothing: "so there is no solution".
+      const Answer& last = out.answers.back();
       several |=
-          !HasWords(out.answers.back()) && out.answers.back().items.size() > 1;
+          !HasWords(last) && (last.items.size() > 1 ||
+                              (last.kind == Kind::kList && last.items.empty()));
     }
     return several;
   }

@@ -461,6 +461,7 @@ Expr Parser::ReadCommandAtom() {
       name == "rupee") {
     return ReadCurrency(name);
   }
+  if (AnyCount(name) && IsSign("=")) return Symbol(name);
   if (!FunctionName(name).empty()) return ReadFunction(name);
   static constexpr std::string_view kSymbols[] = {
       "alpha",  "beta",  "gamma",    "delta", "epsilon", "varepsilon", "zeta",

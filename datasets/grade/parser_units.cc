@@ -57,6 +57,16 @@ bool Parser::ReadUnits(Expr& e) {
     Fail("a number before the words");
     return false;
   }
+  // "2 is extraneous"
+  for (size_t i = 0; i < 3 && Peek(i).kind == TokenKind::kText; ++i) {
+    for (const std::string_view word :
+         {"extraneous", "rejected", "not", "no", "impossible", "invalid"}) {
+      if (Peek(i).text.ends_with(word)) {
+        Fail("a unit");
+        return false;
+      }
+    }
+  }
   std::string unit;
   while (true) {
     if (Peek().kind == TokenKind::kText || currency()) {

@@ -152,6 +152,10 @@ char ChoiceNamed(std::string_view text) {
     }
     const std::string_view lead = std::string_view(lower).substr(0, open);
     const std::string_view rest = std::string_view(lower).substr(at + 1);
+    if (rest.starts_with(" is wrong") || rest.starts_with(" is incorrect") ||
+        rest.starts_with(" is false") || rest.starts_with(" is not ")) {
+      continue;
+    }
     const bool judged =
         rest.starts_with(" is correct") ||
         rest.starts_with(" is the correct") || rest.starts_with(" is right") ||
