@@ -1,8 +1,11 @@
 // Where a response says its answer:
 //   1. the last of \boxed{...}, "final answer is ..." and "#### ..."
-//   2. the last "answer is ..." or "answer: ..."
+//   2. the last "answer is ...", "answer: ..." or "option is ...", in Chinese
+//      as well
 //   3. the last formula between $ $, \( \) or \[ \], with those that "and",
-//      "or" or a comma joins to it; a last fenced block of one line
+//      "or" or a comma joins to it, less those that explain it ("attained at
+//      $x = 2$"); "$5 an hour" opens no formula; a last fenced block of one
+//      line
 //   4. the text as it stands
 //
 //   ExtractAnswer("So $x = 2$. Final answer: $x=2$.").text   // "x=2"
