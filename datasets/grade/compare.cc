@@ -482,6 +482,12 @@ class Comparison {
       return CompareUnordered(list, b);
     }
     if (a.kind == Kind::kCongruence && b.kind == Kind::kValue) {
+      // "3 \\mod 5", which read alone is a remainder, states another modulus.
+      if (b.from != nullptr && b.from->op == Op::kFunction &&
+          b.from->name == "mod" && b.from->args.size() == 2 &&
+          !comparer_.Equal(a.expr, b.from->args[1])) {
+        return ValuesDiffer(a, b);
+      }
       return Compare(a.items[0], b);
     }
     if (a.kind == Kind::kRatio && b.kind == Kind::kValue &&

@@ -271,6 +271,20 @@ std::string WithRemainder(std::string_view text) {
   return {};
 }
 
+// "II", "\\text{IV}": a number in Roman letters, which names things and is no
+// product of units.
+bool IsRoman(std::string_view text) {
+  text = TrimBlanks(text);
+  for (const std::string_view mark : {"\\text{", "\\mathrm{", "\\textbf{"}) {
+    if (text.starts_with(mark) && text.ends_with("}")) {
+      text = text.substr(mark.size(), text.size() - mark.size() - 1);
+    }
+  }
+  return text.size() >= 2 && text.size() <= 5 &&
+         text.find('I') != std::string_view::npos &&
+         text.find_first_not_of("IVX") == std::string_view::npos;
+}
+
 // "5000 m", "3 \\times 10^8 m/s" in plain letters: where the unit begins that
 // letters behind a number and a blank may be; 0 for none.
 size_t PlainUnit(std::string_view text) {
@@ -331,7 +345,7 @@ class Grader {
       out.answers.push_back(TextAnswer(division));
       return out;
     }
-    if (IsTime(out.text)) {
+    if (IsTime(out.text) || IsRoman(out.text)) {
       out.answers.push_back(TextAnswer(FoldWords(out.text)));
       return out;
     }

@@ -103,7 +103,12 @@ std::vector<std::string> SaidInWords(std::string_view text) {
     if (behind == kNone || end > behind) behind = end;
   }
   if (behind != kNone && !Denies(" " + lower.substr(0, behind))) {
-    out.push_back(Plain(sentence.substr(behind)));
+    std::string said = Plain(sentence.substr(behind));
+    const std::string folded = Lower(said);
+    // "Statement 1 is true, statement 2 is false" says two things.
+    const bool second =
+        (folded == "true" || folded == "false") && lower.find("true") < behind;
+    if (!second) out.push_back(std::move(said));
   }
   for (const std::string_view word : {"therefore", "thus", "hence", "so"}) {
     if (!lower.starts_with(word) || lower.size() <= word.size() ||
