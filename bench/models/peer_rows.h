@@ -196,6 +196,8 @@ class Peer {
 inline double OurRate(const PeerJob& job, Trunk& trunk, Executor& executor) {
   const int room = job.prompt + job.tokens;
   const bool shared = job.kind == PeerJob::kBranches;
+  // Sixteen tokens first, as the peer does before it looks at the clock.
+  Paths(trunk, 1, 16, 0, 16, executor);
   const double start = Seconds();
   Paths paths(trunk, job.sequences, job.prompt, shared ? job.prompt : 0, room,
               executor);
