@@ -246,8 +246,9 @@ class Interpreter {
     out.kind = Kind::kList;
     for (const Expr& arg : args) {
       Answer item = Read(arg);
-      // "1, +-2" holds three numbers.
-      if (item.kind == Kind::kList && !(item.from->op == Op::kSet)) {
+      // "1, +-2" holds three numbers. "x = {}" is one item that holds none.
+      if (item.kind == Kind::kList && item.from->op != Op::kSet &&
+          !item.items.empty()) {
         for (Answer& inner : item.items) {
           if (inner.name == nullptr) inner.name = item.name;
           out.items.push_back(std::move(inner));

@@ -1,8 +1,10 @@
 // Random changes to a corpus of answers: no crash, no hang, little memory, and
 // verdicts that keep their symmetry.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <iostream>
 #include <string>
@@ -19,6 +21,16 @@ namespace {
 
 double ResidentMib() {
   return static_cast<double>(ResidentBytes()) / (1 << 20);
+}
+
+// The pair under way, for a crash to name.
+std::string pair_under_way;
+
+void NamePairAndCrash(int signal) {
+  const auto written =
+      ::write(STDERR_FILENO, pair_under_way.data(), pair_under_way.size());
+  std::signal(written < 0 ? SIGABRT : signal, SIG_DFL);
+  ::raise(signal);
 }
 
 class Mutator {
@@ -129,6 +141,10 @@ class Mutator {
 };
 
 void Fuzz(double seconds, uint64_t seed) {
+  for (const int signal : {SIGSEGV, SIGFPE, SIGABRT, SIGBUS}) {
+    // Sanitizers have handlers of their own, and say more.
+    if (kResidentMemoryTells) std::signal(signal, NamePairAndCrash);
+  }
   const Clock& clock = Clock::Real();
   Mutator mutator(Corpus(), seed);
   // What libraries allocate once is no growth.
@@ -142,6 +158,7 @@ void Fuzz(double seconds, uint64_t seed) {
     const std::string a = mutator.Next();
     // Half of the pairs are near each other, where the deep stages work.
     const std::string b = mutator.Below(2) == 0 ? mutator.Next() : "1*" + a;
+    pair_under_way = "crash: " + a + "  |  " + b + "\n";
     const double start = clock.Seconds();
     const bool forth = GradeAnswer(a, b).equal;
     const double took = clock.Seconds() - start;
