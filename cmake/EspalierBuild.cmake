@@ -37,8 +37,11 @@ if(ESPALIER_SANITIZE)
   set(ESPALIER_LIBTORCH OFF)
   set(sanitize -fsanitize=${ESPALIER_SANITIZE})
   if(ESPALIER_SANITIZE STREQUAL "address")
-    list(APPEND sanitize -fsanitize=undefined -fno-sanitize-recover=undefined)
-    # All its checks of every operation take g++ a third longer at -O2.
+    # Null pointers and ends of objects are AddressSanitizer's finds as well,
+    # and x86 reads what is not aligned: without these checks, and at -O1, the
+    # build takes half the time.
+    list(APPEND sanitize -fsanitize=undefined -fno-sanitize-recover=undefined
+      -fno-sanitize=null,alignment,object-size,vptr)
     string(REPLACE "-O2" "-O1" CMAKE_CXX_FLAGS_RELWITHDEBINFO
       "${CMAKE_CXX_FLAGS_RELWITHDEBINFO}")
   elseif(NOT ESPALIER_SANITIZE STREQUAL "thread")
