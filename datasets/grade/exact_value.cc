@@ -21,8 +21,10 @@ constexpr int kMostFunctions = 4;
 constexpr int64_t kHighestDegree = 16;
 constexpr int64_t kMostBits = 160;
 constexpr int64_t kHighestPower = 12;
+constexpr int64_t kHighestTower = 144;  // product of powers of powers
 
-bool Modest(const ExprNode& e, Demand& demand) {
+// `tower`: the power to which what stands around `e` raises it.
+bool Modest(const ExprNode& e, Demand& demand, int64_t tower = 1) {
   if (++demand.steps > kMostSteps) return false;
   switch (e.op) {
     case Op::kNumber:
@@ -49,6 +51,8 @@ bool Modest(const ExprNode& e, Demand& demand) {
       const int64_t n = fmpz_get_si(fmpq_numref(exponent.value.get()));
       if (std::abs(n) > kHighestPower || q > kHighestDegree) return false;
       demand.degree *= q;
+      tower *= std::max<int64_t>(std::abs(n), 1);
+      if (tower > kHighestTower) return false;
       break;
     }
     case Op::kFunction: {
@@ -78,8 +82,9 @@ bool Modest(const ExprNode& e, Demand& demand) {
   if (demand.degree > kHighestDegree || demand.functions > kMostFunctions) {
     return false;
   }
-  return std::all_of(e.args.begin(), e.args.end(),
-                     [&](const Expr& arg) { return Modest(*arg, demand); });
+  return std::all_of(e.args.begin(), e.args.end(), [&](const Expr& arg) {
+    return Modest(*arg, demand, tower);
+  });
 }
 
 class Context {
