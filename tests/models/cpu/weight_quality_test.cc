@@ -4,8 +4,6 @@
 
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -21,14 +19,6 @@
 
 namespace espalier {
 namespace {
-
-std::string ZooFolder(const std::string& name) {
-  if (const char* zoo = std::getenv("ESPALIER_ZOO")) {
-    return std::string(zoo) + "/" + name;
-  }
-  return std::filesystem::path(__FILE__).parent_path() / "../../../models/zoo" /
-         name;
-}
 
 struct Text {
   std::vector<int32_t> tokens;
@@ -107,7 +97,7 @@ TEST_P(WeightQualityTest, PerplexityOfStoriesChangesByHalfAPercentAtMost) {
   if (!plain && AmxPath() == nullptr) {
     GTEST_SKIP() << "this machine has no AMX";
   }
-  const std::string folder = ZooFolder("stories");
+  const std::string folder = "models/zoo/stories";
   const auto tokenizer = Tokenizer::Load(folder).value();
   const auto texts = StoryTexts(*tokenizer, kTexts);
   const double exact = Perplexity(
