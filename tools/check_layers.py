@@ -64,6 +64,10 @@ HOUSE_PATTERNS = [
      "finish it or describe it in docs/"),
     (re.compile(r"^\s*#\s*if\s+0\b"), "code that is switched off", "delete it"),
     (re.compile(r"^(<<<<<<<|>>>>>>>) "), "a merge mark", "resolve it"),
+    # What it expands to is relative to the build folder, or cut at the root.
+    (re.compile(r"path\(_" r"_FILE_" r"_\)"),
+     "a file sought by the name of the source",
+     "name it from the project's root, where tests run"),
 ]
 # A type at the outermost level of a header, all of which are in one namespace.
 TYPE = re.compile(r"^(?:struct|class|enum class|enum) (?:\[\[\w+\]\] )?(\w+)"

@@ -167,6 +167,9 @@ class CheckLayersTest(unittest.TestCase):
         self.assert_one("src/base/a.cc", "#if 0\n#endif\n", "switched off")
         self.assert_one("docs/a.md", "see /ho" + "me/ann/x\n", "machine")
         self.assert_one("docs/a.md", "<" * 7 + " HEAD\n", "merge mark")
+        self.assert_one("tests/base/a.cc",
+                        "auto zoo = std::filesystem::path(_" "_FILE__);\n",
+                        "name of the source")
 
 
 if __name__ == "__main__":
