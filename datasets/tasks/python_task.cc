@@ -111,6 +111,7 @@ class PythonTaskImpl : public Task {
 class ProgramVerifier : public Verifier {
  public:
   absl::Status Ready() const override { return SharedSandbox().status(); }
+  bool slow() const override { return true; }
 
   absl::StatusOr<std::vector<StepVerdict>> CheckSteps(
       const Problem&, const Reference&, std::string_view) const override {

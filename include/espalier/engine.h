@@ -150,6 +150,10 @@ struct RunHooks {
   // a search does is the same without it.
   std::function<void(size_t index, const SearchSnapshot&)> on_progress;
   double progress_interval = 0.1;
+  // The verifier, `reward` and `grade` may take long: they are asked from
+  // threads beside the calling one, several at once, while models compute. What
+  // searches return is the same.
+  bool slow_checks = false;
 };
 
 // Totals over the engine's life.

@@ -7,7 +7,8 @@
 // searches: programs are judged by hidden tests, and searched by those that the
 // question shows.
 //
-//   RunHooks hooks{.verifier = verifier.ForSearch()};
+//   RunHooks hooks{.verifier = verifier.ForSearch(),
+//                  .slow_checks = verifier.slow()};
 #ifndef ESPALIER_VERIFIER_H_
 #define ESPALIER_VERIFIER_H_
 
@@ -52,6 +53,10 @@ class Verifier {
   // Why this machine cannot judge, as where programs cannot be held; asked once
   // before a run, whose verdicts would otherwise all be "not correct".
   virtual absl::Status Ready() const { return absl::OkStatus(); }
+
+  // Whether a check takes so long, since a program runs, that the models should
+  // compute meanwhile. Check may then be called from several threads at once.
+  virtual bool slow() const { return false; }
 
   // False if `reference` lacks what Check compares with (a gold answer, hidden
   // tests): its verdict would say nothing about the response.

@@ -135,13 +135,14 @@ class Round {
     if (options_.verifier_reward) {
       ESP_ASSIGN_OR_RETURN(reward, VerifierReward::Create(verifier_));
     }
-    const RunHooks run_hooks{.verifier = verifier_.ForSearch(),
-                             .reward = reward ? &*reward : nullptr,
-                             .stop = hooks_.stop,
-                             .recorder = &recorder_,
-                             .grade = [this](size_t i, std::string_view r) {
-                               return Grade(verifier_, i, r);
-                             }};
+    const RunHooks run_hooks{
+        .verifier = verifier_.ForSearch(),
+        .reward = reward ? &*reward : nullptr,
+        .stop = hooks_.stop,
+        .recorder = &recorder_,
+        .grade = [this](size_t i,
+                        std::string_view r) { return Grade(verifier_, i, r); },
+        .slow_checks = verifier_.slow()};
     return engine_.SolveAll(
         problems, task_, search, run_hooks,
         [&](size_t i, const SearchResult& result) { Done(i, result); });

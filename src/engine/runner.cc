@@ -59,7 +59,10 @@ bool Needs(const SearchAlgorithm& algorithm, RequestKind kind) {
 }  // namespace
 
 Runner::Runner(RunnerModels models, Executor& executor, int live)
-    : models_(models), executor_(executor), live_limit_(std::max(1, live)) {
+    : models_(models),
+      executor_(executor),
+      live_limit_(std::max(1, live)),
+      checks_(executor.threads()) {
   ESP_CHECK(models_.policy != nullptr && models_.policy_tokenizer != nullptr);
   policies_ = {models_.policy};
   policies_.insert(policies_.end(), models_.more_policies.begin(),
@@ -117,6 +120,7 @@ absl::Status Runner::Run(const RunnerJob& job) {
     ReleaseRest(*live);
   }
   live_.clear();
+  checks_.Clear();
   ESP_CHECK(tickets_.empty());
   return status;
 }
@@ -134,12 +138,17 @@ absl::Status Runner::RunAll() {
       ESP_RETURN_IF_ERROR(recorder->Flush());
       if (stop_asked()) return absl::OkStatus();
     }
+    bool stepped = false;
     for (size_t i = 0; i < policies_.size(); ++i) {
-      ESP_RETURN_IF_ERROR(StepBackend(policies_[i], static_cast<int>(i)));
+      ESP_RETURN_IF_ERROR(
+          StepBackend(policies_[i], static_cast<int>(i), stepped));
     }
     if (models_.critic != nullptr && models_.critic != models_.policy) {
-      ESP_RETURN_IF_ERROR(StepBackend(models_.critic, -1));
+      ESP_RETURN_IF_ERROR(StepBackend(models_.critic, -1, stepped));
     }
+    const bool news = std::any_of(live_.begin(), live_.end(),
+                                  [](const auto& l) { return l->has_news; });
+    ESP_RETURN_IF_ERROR(TakeChecks(!stepped && !news));
     EndStopped();
   }
   return recorder != nullptr ? recorder->Flush() : absl::OkStatus();
@@ -275,7 +284,9 @@ absl::Status Runner::Send(LiveSearch& live, SearchRequest request) {
       return absl::OkStatus();
     }
     case RequestKind::kEvaluate: {
-      if (job_->hooks->reward != nullptr) return ScoreByHook(live, request);
+      if (job_->hooks->reward != nullptr) {
+        return Check(live, std::move(request));
+      }
       ScoreRequest body;
       for (const NodeId node : request.nodes) {
         body.sequences.push_back(live.critic->Of(tree, node));
@@ -285,9 +296,8 @@ absl::Status Runner::Send(LiveSearch& live, SearchRequest request) {
       return absl::OkStatus();
     }
     case RequestKind::kVerify:
-      return Verify(live, request);
     case RequestKind::kGrade:
-      return Grade(live, request);
+      return Check(live, std::move(request));
     default:
       return Deliver(live, request,
                      {.seq = request.seq,
@@ -323,51 +333,77 @@ absl::Status Runner::Force(LiveSearch& live, const SearchRequest& request,
 
 void Runner::Submit(LiveSearch& live, Backend& backend, SearchRequest request,
                     Request body) {
-  body.id = next_request_++;
-  tickets_[body.id] = {&live, std::move(request)};
-  live.in_flight.insert(body.id);
+  body.id = Await(live, std::move(request));
   backend.Submit(std::move(body));
 }
 
-absl::Status Runner::Verify(LiveSearch& live, const SearchRequest& request) {
-  const Verdict verdict = job_->hooks->verifier->Check(
-      job_->problems[live.index()], Reference{},
-      live.context().tree().Response(request.nodes[0]));
-  return Deliver(live, request,
-                 {.seq = request.seq, .correct = verdict.correct});
+RequestId Runner::Await(LiveSearch& live, SearchRequest request) {
+  const RequestId id = next_request_++;
+  tickets_[id] = {&live, std::move(request)};
+  live.in_flight.insert(id);
+  return id;
 }
 
-absl::Status Runner::Grade(LiveSearch& live, const SearchRequest& request) {
-  const std::optional<bool> correct = job_->hooks->grade(
-      live.index(), live.context().tree().Response(request.nodes[0]));
-  SearchCompletion completion{.seq = request.seq,
-                              .correct = correct.value_or(false)};
-  if (!correct) {
-    completion.status = absl::FailedPreconditionError(
-        absl::StrCat("problem ", job_->problems[live.index()].id,
-                     " has no reference answer, and method ",
-                     AbslView(job_->algorithm->name()), " cannot do without"));
-  }
-  return Deliver(live, request, std::move(completion));
-}
-
-absl::Status Runner::ScoreByHook(LiveSearch& live,
-                                 const SearchRequest& request) {
-  const Tree& tree = live.context().tree();
+SlowChecks::Check Runner::AskHooks(LiveSearch& live,
+                                   const SearchRequest& request) const {
+  const RunHooks& hooks = *job_->hooks;
+  const size_t index = live.index();
+  const Problem& problem = job_->problems[index];
   std::vector<std::string> responses;
   for (const NodeId node : request.nodes) {
-    responses.push_back(tree.Response(node));
+    responses.push_back(live.context().tree().Response(node));
   }
-  SearchCompletion completion{.seq = request.seq};
-  const auto scores =
-      job_->hooks->reward->Score(job_->problems[live.index()], responses);
-  completion.status = scores.status();
-  if (scores.ok()) {
-    for (const StepScores& s : *scores) {
-      completion.scores.push_back({s.step, s.path});
+  SearchCompletion out{.seq = request.seq};
+  if (request.kind == RequestKind::kVerify) {
+    return [&hooks, &problem, responses = std::move(responses), out]() mutable {
+      out.correct = hooks.verifier->Check(problem, {}, responses[0]).correct;
+      return std::move(out);
+    };
+  }
+  if (request.kind == RequestKind::kGrade) {
+    return [this, index, &problem, responses = std::move(responses),
+            out]() mutable {
+      const std::optional<bool> correct =
+          job_->hooks->grade(index, responses[0]);
+      out.correct = correct.value_or(false);
+      if (!correct) {
+        out.status = absl::FailedPreconditionError(absl::StrCat(
+            "problem ", problem.id, " has no reference answer, and method ",
+            AbslView(job_->algorithm->name()), " cannot do without"));
+      }
+      return std::move(out);
+    };
+  }
+  return [&hooks, &problem, responses = std::move(responses), out]() mutable {
+    const auto scores = hooks.reward->Score(problem, responses);
+    out.status = scores.status();
+    if (scores.ok()) {
+      for (const StepScores& s : *scores) {
+        out.scores.push_back({s.step, s.path});
+      }
     }
+    return std::move(out);
+  };
+}
+
+absl::Status Runner::Check(LiveSearch& live, SearchRequest request) {
+  SlowChecks::Check check = AskHooks(live, request);
+  if (!job_->hooks->slow_checks) return Deliver(live, request, check());
+  checks_.Ask(Await(live, std::move(request)), std::move(check));
+  return absl::OkStatus();
+}
+
+absl::Status Runner::TakeChecks(bool wait) {
+  absl::Status status;
+  for (auto& [id, completion] : checks_.Take(wait)) {
+    const auto it = tickets_.find(id);
+    if (it == tickets_.end()) continue;  // its search was over before
+    const Ticket ticket = std::move(it->second);
+    tickets_.erase(it);
+    ticket.live->in_flight.erase(id);
+    status.Update(Deliver(*ticket.live, ticket.request, std::move(completion)));
   }
-  return Deliver(live, request, std::move(completion));
+  return status;
 }
 
 absl::Status Runner::Deliver(LiveSearch& live, const SearchRequest& request,
@@ -382,9 +418,9 @@ absl::Status Runner::Deliver(LiveSearch& live, const SearchRequest& request,
   return status;
 }
 
-absl::Status Runner::StepBackend(Backend* backend, int policy) {
+absl::Status Runner::StepBackend(Backend* backend, int policy, bool& stepped) {
   std::vector<Completion> done;
-  backend->Step(done);
+  stepped |= backend->Step(done);
   absl::Status status;
   for (Completion& completion : done) {
     const auto it = tickets_.find(completion.id);

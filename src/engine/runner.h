@@ -2,8 +2,9 @@
 //
 // One loop: resume every search whose answers are there (in parallel), send
 // the requests they made, run one batch of every backend, repeat. The next
-// batch is what arrived while the last ran; there are no timers. New problems
-// are admitted as old ones finish.
+// batch is what arrived while the last ran; there are no timers. Verdicts that
+// take long are given on other threads meanwhile. New problems are admitted as
+// old ones finish.
 //
 // What a search returns depends on its problem, options and seed alone.
 // Externally synchronised.
@@ -22,6 +23,7 @@
 #include "search/algorithm.h"
 #include "src/base/executor.h"
 #include "src/engine/live_search.h"
+#include "src/engine/slow_checks.h"
 
 namespace espalier {
 
@@ -57,7 +59,7 @@ class Runner {
   absl::Status Run(const RunnerJob& job);
 
  private:
-  struct Ticket {  // where a backend's completion belongs
+  struct Ticket {  // where a completion belongs
     LiveSearch* live;
     SearchRequest request;
   };
@@ -74,14 +76,20 @@ class Runner {
                      int policy);
   void Submit(LiveSearch& live, Backend& backend, SearchRequest request,
               Request body);
-  absl::Status Verify(LiveSearch& live, const SearchRequest& request);
-  absl::Status Grade(LiveSearch& live, const SearchRequest& request);
-  absl::Status ScoreByHook(LiveSearch& live, const SearchRequest& request);
+  // Registers a request whose completion comes later.
+  RequestId Await(LiveSearch& live, SearchRequest request);
+  // What the hooks say of the responses that a request asks about.
+  SlowChecks::Check AskHooks(LiveSearch& live,
+                             const SearchRequest& request) const;
+  // Answers by the hooks: at once, or where they are slow, later.
+  absl::Status Check(LiveSearch& live, SearchRequest request);
   // Hands a completion to its search, and to the recorder.
   absl::Status Deliver(LiveSearch& live, const SearchRequest& request,
                        SearchCompletion completion);
-  // `policy`: which one it is; -1: none.
-  absl::Status StepBackend(Backend* backend, int policy);
+  // `policy`: which one it is; -1: none. Sets `stepped` if there was work.
+  absl::Status StepBackend(Backend* backend, int policy, bool& stepped);
+  // Hands over what slow checks say, once there is something if `wait`.
+  absl::Status TakeChecks(bool wait);
   // Whether a step that a length limit ended is a whole segment.
   bool IsSegment(const Ticket& ticket, const SampledStep& step) const;
   // Gives back a sample's sequence by its handle.
@@ -104,6 +112,7 @@ class Runner {
   std::vector<std::unique_ptr<LiveSearch>> live_;
   RequestId next_request_ = 1;
   absl::flat_hash_map<RequestId, Ticket> tickets_;
+  SlowChecks checks_;
 };
 
 }  // namespace espalier

@@ -101,7 +101,9 @@ absl::StatusOr<std::vector<ResultRow>> RunSweep(
   }
   ConstantReward constant;
   OracleReward oracle(verifier, problems);
-  RunHooks hooks{.verifier = verifier.ForSearch(), .stop = options.stop};
+  RunHooks hooks{.verifier = verifier.ForSearch(),
+                 .stop = options.stop,
+                 .slow_checks = verifier.slow()};
   if (options.reward == RewardSource::kConstant) hooks.reward = &constant;
   if (options.reward == RewardSource::kOracle) hooks.reward = &oracle;
   std::optional<VerifierReward> verdicts;

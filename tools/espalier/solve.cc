@@ -244,7 +244,8 @@ absl::Status RunSolve(SolveFlags& flags) {
   ESP_ASSIGN_OR_RETURN(const auto engine, Engine::Create(models));
   flags.search.keep_tree = flags.show_tree;
   RunHooks hooks{.verifier = put.verifier->ForSearch(),
-                 .stop = &StopRequested()};
+                 .stop = &StopRequested(),
+                 .slow_checks = put.verifier->slow()};
   std::optional<VerifierReward> reward;
   if (flags.verifier_reward) {
     ESP_ASSIGN_OR_RETURN(reward, VerifierReward::Create(*put.verifier));

@@ -1,0 +1,60 @@
+// Verdicts and rewards that take long to give, because a program runs: asked on
+// threads of their own, so that the models compute meanwhile and several
+// programs run at a time.
+//
+//   SlowChecks checks(executor.threads());
+//   checks.Ask(id, [&] { return Verify(response); });
+//   for (auto& [id, completion] : checks.Take(/*wait=*/false)) ...
+//
+// Ask, Take and Clear are for one thread; what is asked is called on any.
+#ifndef ESPALIER_SRC_ENGINE_SLOW_CHECKS_H_
+#define ESPALIER_SRC_ENGINE_SLOW_CHECKS_H_
+
+#include <deque>
+#include <functional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "models/schedule/backend.h"
+#include "search/search_context.h"
+#include "src/base/mutex.h"
+
+namespace espalier {
+
+class SlowChecks {
+ public:
+  using Check = std::function<SearchCompletion()>;
+  using Answer = std::pair<RequestId, SearchCompletion>;
+
+  // At most `threads` checks at a time; threads start as they are needed.
+  explicit SlowChecks(int threads) : most_(threads) {}
+  // As Clear.
+  ~SlowChecks();
+  SlowChecks(const SlowChecks&) = delete;
+  SlowChecks& operator=(const SlowChecks&) = delete;
+
+  // Calls `check` on another thread. It must not throw.
+  void Ask(RequestId id, Check check);
+  // What was answered since the last call. Waits for one if `wait` and there
+  // is something asked that was not taken.
+  std::vector<Answer> Take(bool wait);
+  // Forgets what was asked, once the checks under way have ended.
+  void Clear();
+
+ private:
+  void Work();
+
+  const int most_;
+  std::vector<std::thread> threads_;
+  Mutex mutex_;
+  CondVar asked_, answered_;
+  bool ending_ ABSL_GUARDED_BY(mutex_) = false;
+  int under_way_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::deque<std::pair<RequestId, Check>> queue_ ABSL_GUARDED_BY(mutex_);
+  std::vector<Answer> answers_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace espalier
+
+#endif  // ESPALIER_SRC_ENGINE_SLOW_CHECKS_H_
