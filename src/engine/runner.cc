@@ -397,7 +397,7 @@ absl::Status Runner::TakeChecks(bool wait) {
   absl::Status status;
   for (auto& [id, completion] : checks_.Take(wait)) {
     const auto it = tickets_.find(id);
-    if (it == tickets_.end()) continue;  // its search was over before
+    if (it == tickets_.end()) continue;  // cancelled while it was under way
     const Ticket ticket = std::move(it->second);
     tickets_.erase(it);
     ticket.live->in_flight.erase(id);
@@ -462,6 +462,7 @@ void Runner::CancelRequests(LiveSearch& live) {
   for (const RequestId id : live.in_flight) {
     for (Backend* policy : policies_) policy->Cancel(id);
     if (models_.critic != nullptr) models_.critic->Cancel(id);
+    checks_.Cancel(id);
     tickets_.erase(id);
   }
   live.in_flight.clear();

@@ -33,6 +33,11 @@ std::vector<SlowChecks::Answer> SlowChecks::Take(bool wait) {
   return std::exchange(answers_, {});
 }
 
+void SlowChecks::Cancel(RequestId id) {
+  MutexLock lock(mutex_);
+  std::erase_if(queue_, [id](const auto& asked) { return asked.first == id; });
+}
+
 void SlowChecks::Clear() {
   MutexLock lock(mutex_);
   queue_.clear();

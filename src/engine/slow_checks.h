@@ -6,7 +6,7 @@
 //   checks.Ask(id, [&] { return Verify(response); });
 //   for (auto& [id, completion] : checks.Take(/*wait=*/false)) ...
 //
-// Ask, Take and Clear are for one thread; what is asked is called on any.
+// Its functions are for one thread; what is asked is called on any.
 #ifndef ESPALIER_SRC_ENGINE_SLOW_CHECKS_H_
 #define ESPALIER_SRC_ENGINE_SLOW_CHECKS_H_
 
@@ -39,6 +39,8 @@ class SlowChecks {
   // What was answered since the last call. Waits for one if `wait` and there
   // is something asked that was not taken.
   std::vector<Answer> Take(bool wait);
+  // Drops a check that has not begun; of one that has, the answer still comes.
+  void Cancel(RequestId id);
   // Forgets what was asked, once the checks under way have ended.
   void Clear();
 
