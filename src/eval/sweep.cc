@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "search/algorithm.h"
 #include "src/base/clock.h"
+#include "src/base/executor.h"
 #include "src/base/status_macros.h"
 #include "src/engine/search_json.h"
 #include "src/engine/verifier_reward.h"
@@ -27,6 +28,27 @@ struct SweepInput {
   const Verifier& verifier;
   const SweepOptions& options;
 };
+
+// 1 for each result that there is and whose response is right; several at a
+// time where a verdict takes long.
+std::vector<char> Judge(const SweepInput& in,
+                        absl::Span<const SearchResult> results,
+                        const std::vector<bool>& have) {
+  std::vector<char> correct(results.size());
+  Executor executor(in.verifier.slow() ? 0 : 1);
+  executor.ParallelFor(
+      static_cast<int>(results.size()), 1, [&](int begin, int end) {
+        for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end);
+             ++i) {
+          if (!have[i]) continue;
+          const GradedProblem& graded = in.graded[i];
+          const Verdict verdict = in.verifier.Check(
+              graded.problem, graded.reference, results[i].response);
+          correct[i] = verdict.correct ? 1 : 0;
+        }
+      });
+  return correct;
+}
 
 absl::StatusOr<ResultRow> RunRow(const SweepInput& in,
                                  const SearchOptions& search, RunHooks hooks,
@@ -51,15 +73,14 @@ absl::StatusOr<ResultRow> RunRow(const SweepInput& in,
         if (in.options.progress) in.options.progress(done_before + done, all);
       }));
   row.seconds = Clock::Real().Seconds() - start;
+  const std::vector<char> correct = Judge(in, results, have);
   for (size_t i = 0; i < results.size(); ++i) {
     const SearchResult& result = results[i];
     row.complete &= have[i] && result.stop_reason != "stopped from outside";
     if (!have[i]) continue;
     const GradedProblem& graded = in.graded[i];
-    const Verdict verdict =
-        in.verifier.Check(graded.problem, graded.reference, result.response);
     row.ids.push_back(graded.problem.id);
-    row.correct.push_back(verdict.correct ? 1 : 0);
+    row.correct.push_back(correct[i]);
     row.answers.push_back(result.answer);
     row.tokens_per_problem += static_cast<double>(result.tokens);
     row.prompt_tokens += static_cast<double>(result.prompt_tokens);
