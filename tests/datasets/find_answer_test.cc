@@ -47,7 +47,7 @@ TEST(FindAnswerTest, TheLastNumber) {
   EXPECT_EQ(LastNumber("5 of " + std::string(100, '9')), Found("5"));
 }
 
-TEST(FindAnswerTest, LongTextsTakeNoTime) {
+TEST(FindAnswerTest, GreatTextsTakeNoTime) {
   std::string text;
   for (int i = 0; i < 100000; ++i) text += "\\boxed{1,1/";
   EXPECT_EQ(LastBoxed(text), std::nullopt);
