@@ -285,7 +285,7 @@ absl::Status Runner::Send(LiveSearch& live, SearchRequest request) {
     }
     case RequestKind::kEvaluate: {
       if (job_->hooks->reward != nullptr) {
-        return Check(live, std::move(request));
+        return RunCheck(live, std::move(request));
       }
       ScoreRequest body;
       for (const NodeId node : request.nodes) {
@@ -297,7 +297,7 @@ absl::Status Runner::Send(LiveSearch& live, SearchRequest request) {
     }
     case RequestKind::kVerify:
     case RequestKind::kGrade:
-      return Check(live, std::move(request));
+      return RunCheck(live, std::move(request));
     default:
       return Deliver(live, request,
                      {.seq = request.seq,
@@ -344,8 +344,8 @@ RequestId Runner::Await(LiveSearch& live, SearchRequest request) {
   return id;
 }
 
-SlowChecks::Check Runner::AskHooks(LiveSearch& live,
-                                   const SearchRequest& request) const {
+SlowChecks::Check Runner::MakeCheck(LiveSearch& live,
+                                    const SearchRequest& request) const {
   const RunHooks& hooks = *job_->hooks;
   const size_t index = live.index();
   const Problem& problem = job_->problems[index];
@@ -386,8 +386,8 @@ SlowChecks::Check Runner::AskHooks(LiveSearch& live,
   };
 }
 
-absl::Status Runner::Check(LiveSearch& live, SearchRequest request) {
-  SlowChecks::Check check = AskHooks(live, request);
+absl::Status Runner::RunCheck(LiveSearch& live, SearchRequest request) {
+  SlowChecks::Check check = MakeCheck(live, request);
   if (!job_->hooks->slow_checks) return Deliver(live, request, check());
   checks_.Ask(Await(live, std::move(request)), std::move(check));
   return absl::OkStatus();

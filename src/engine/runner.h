@@ -78,11 +78,11 @@ class Runner {
               Request body);
   // Registers a request whose completion comes later.
   RequestId Await(LiveSearch& live, SearchRequest request);
-  // What the hooks say of the responses that a request asks about.
-  SlowChecks::Check AskHooks(LiveSearch& live,
-                             const SearchRequest& request) const;
-  // Answers by the hooks: at once, or where they are slow, later.
-  absl::Status Check(LiveSearch& live, SearchRequest request);
+  // Asks the hooks, when it is called, about a request's responses.
+  SlowChecks::Check MakeCheck(LiveSearch& live,
+                              const SearchRequest& request) const;
+  // Has the hooks answer: at once, or where they are slow, later.
+  absl::Status RunCheck(LiveSearch& live, SearchRequest request);
   // Hands a completion to its search, and to the recorder.
   absl::Status Deliver(LiveSearch& live, const SearchRequest& request,
                        SearchCompletion completion);

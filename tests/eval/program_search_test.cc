@@ -97,6 +97,7 @@ class LinesEngine : public Engine {
       const std::function<void(size_t, SearchResult)>& on_done) override {
     handed = hooks.verifier;
     graded = static_cast<bool>(hooks.grade);
+    slow = hooks.slow_checks;
     LinesBackend backend(lines_);
     const ByteTokenizer tokenizer;
     Executor executor(1);
@@ -116,6 +117,7 @@ class LinesEngine : public Engine {
 
   const Verifier* handed = nullptr;
   bool graded = false;
+  bool slow = false;
   std::vector<std::string> reasons;
 
  private:
@@ -163,6 +165,7 @@ TEST(ProgramSearch, ShownTestsGuideItAndHiddenOnesJudge) {
   ResultRow row = Sweep(fooled, set);
   EXPECT_EQ(fooled.handed, &PublicTestsVerifier());
   EXPECT_FALSE(fooled.graded);
+  EXPECT_TRUE(fooled.slow);
   ASSERT_EQ(row.answers.size(), 1u);
   EXPECT_EQ(row.answers[0], "    return x * x");
   EXPECT_EQ(row.correct[0], 0);
@@ -219,6 +222,7 @@ TEST(ProgramSearch, RecordedRunsKeepHiddenVerdicts) {
         {.search = {.method = kMethod, .max_tokens = 2000}}, GenerateHooks());
     ASSERT_TRUE(totals.ok()) << totals.status();
     EXPECT_EQ(engine.handed, &PublicTestsVerifier());
+    EXPECT_TRUE(engine.slow);
     EXPECT_EQ(totals->graded, 1);
     EXPECT_EQ(totals->solved, line == kRight ? 1 : 0);
     const auto second = (*db)->AddRun({.kind = "test", .config = "{\"n\": 2}"});
