@@ -1,27 +1,70 @@
 #include "src/base/interrupt.h"
 
+#include <pthread.h>
+
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <initializer_list>
+#include <thread>
 
 namespace espalier {
 namespace {
 
-// Only ever goes from false to true.
+// Only ever go from false to true.
 std::atomic<bool> stop_requested{false};
+std::atomic<bool> stop_is_heeded{false};  // somebody will look at it
 
-void OnInterrupt(int) {
-  if (stop_requested.exchange(true)) std::_Exit(130);
+constexpr auto kOneSignal = std::chrono::milliseconds(250);
+
+// Ends the program as the signal does where nobody handles it.
+[[noreturn]] void EndBy(int signal) {
+  std::signal(signal, SIG_DFL);
+  sigset_t only;
+  sigemptyset(&only);
+  sigaddset(&only, signal);
+  pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
+  std::raise(signal);
+  std::_Exit(128 + signal);
+}
+
+void WaitForSignals(const sigset_t& signals) {
+  std::chrono::steady_clock::time_point first;
+  while (true) {
+    int signal = 0;
+    if (sigwait(&signals, &signal) != 0) continue;
+    if (!stop_is_heeded.load()) EndBy(signal);
+    const auto now = std::chrono::steady_clock::now();
+    if (!stop_requested.exchange(true)) {
+      first = now;
+    } else if (now - first >= kOneSignal) {
+      std::_Exit(130);
+    }
+  }
+}
+
+bool IsIgnored(int signal) {
+  struct sigaction now = {};
+  sigaction(signal, nullptr, &now);
+  return now.sa_handler == SIG_IGN;
 }
 
 }  // namespace
 
+void TakeSignals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    // A shell without job control ignores SIGINT for what it starts in the
+    // background; `kill -INT` is meant all the same.
+    if (signal != SIGHUP || !IsIgnored(signal)) sigaddset(&signals, signal);
+  }
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  std::thread([signals] { WaitForSignals(signals); }).detach();
+}
+
 const std::atomic<bool>& StopRequested() {
-  static const bool installed = [] {
-    std::signal(SIGINT, OnInterrupt);
-    std::signal(SIGTERM, OnInterrupt);
-    return true;
-  }();
-  static_cast<void>(installed);
+  stop_is_heeded.store(true);
   return stop_requested;
 }
 

@@ -1,7 +1,14 @@
 // Ctrl-C as a flag: the first asks a program to end and keep what was done,
-// the second ends it at once.
+// another one ends it at once.
 //
-//   engine->SolveAll(problems, task, options, {.stop = &StopRequested()}, ...);
+//   int main(...) {
+//     TakeSignals();  // before any thread starts
+//     ...
+//     engine->SolveAll(..., {.stop = &StopRequested()}, ...);
+//
+// No thread that computes is ever interrupted: a handler's frame would lie on
+// its stack, and oneDNN's AVX-512 products do not survive that. SIGINT, SIGTERM
+// and SIGHUP are blocked in every thread and read by one that waits for them.
 //
 // Thread-safe.
 #ifndef ESPALIER_SRC_BASE_INTERRUPT_H_
@@ -11,7 +18,15 @@
 
 namespace espalier {
 
-// True once SIGINT or SIGTERM came. The first call installs the handlers.
+// Blocks the signals that ask a program to end, and starts the thread that
+// waits for them. Once, first thing in main: threads inherit what is blocked.
+// A signal ignored by whoever started the program (nohup) stays so.
+void TakeSignals();
+
+// True once one of them came. Until this was called for the first time a signal
+// ends the program, as if nobody had taken it: there is nothing to be kept.
+// Signals within a quarter of a second are one: wrappers pass Ctrl-C on to a
+// program that the terminal has told already.
 const std::atomic<bool>& StopRequested();
 
 }  // namespace espalier

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "models/cpu/load_trunk.h"
+#include "src/base/interrupt.h"
 #include "tools/espalier/commands.h"
 
 namespace {
@@ -60,5 +61,6 @@ int StartLearn(char** argv) {
 
 int main(int argc, char** argv) {
   if (NeedsLibTorch(argc, argv)) return StartLearn(argv);
+  espalier::TakeSignals();
   return espalier::RunCommands(argc, argv);
 }

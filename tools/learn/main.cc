@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "src/base/interrupt.h"
 #include "src/base/random.h"
 #include "src/base/status_macros.h"
 #include "src/learn/trainer.h"
@@ -234,6 +235,7 @@ int Main(int argc, char** argv) {
 }  // namespace espalier
 
 int main(int argc, char** argv) {
+  espalier::TakeSignals();
   const std::set<std::string> own = {"bench", "zoo", "zoo-data", "train",
                                      "self-train"};
   if (argc > 1 && argv[1][0] != '-' && own.count(argv[1]) == 0) {
