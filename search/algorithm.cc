@@ -23,6 +23,28 @@ std::map<std::string, AlgorithmInfo>& Registry() {
 
 }  // namespace
 
+namespace {
+
+bool Has(const std::vector<RequestKind>& needs, RequestKind kind) {
+  return std::find(needs.begin(), needs.end(), kind) != needs.end();
+}
+
+}  // namespace
+
+void FinishOption::Visit(OptionVisitor& v,
+                         const std::vector<RequestKind>& needs) {
+  if (Has(needs, RequestKind::kGrade)) return;
+  v.Flag("finish", &finish,
+         "without an answer of the method's own: take the best of the tree's "
+         "responses, or finish the most promising one, for which tokens are "
+         "held back");
+}
+
+FinishPlan FinishOption::Plan(const std::vector<RequestKind>& needs) const {
+  return {.exempt = !finish || Has(needs, RequestKind::kGrade),
+          .scores = Has(needs, RequestKind::kEvaluate)};
+}
+
 void AddAlgorithm(AlgorithmInfo info) {
   const std::string name = info.name;
   ESP_CHECK(Registry().emplace(name, std::move(info)).second);

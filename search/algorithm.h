@@ -19,6 +19,8 @@
 // Options with a member `std::vector<RequestKind> Needs() const` say by
 // themselves what the method asks for.
 // Options with `int Models() const` say how many models write.
+// Options with `bool VerifiedOnly() const` say whether only what a verifier
+// accepted is an answer (finish.h).
 // Options with `std::vector<std::string> Check() const` refuse values that
 // make no sense together (options.h).
 //
@@ -35,6 +37,7 @@
 
 #include "absl/status/statusor.h"
 #include "search/coroutine.h"
+#include "search/finish.h"
 #include "search/options.h"
 #include "search/search_context.h"
 #include "src/base/status_macros.h"
@@ -100,6 +103,13 @@ std::string MethodHash(std::string_view canonical_method);
 // Adds to the registry; called by RegisterAlgorithm before main.
 void AddAlgorithm(AlgorithmInfo info);
 
+// The option that every method has which answers.
+struct FinishOption {
+  bool finish = true;
+  void Visit(OptionVisitor& v, const std::vector<RequestKind>& needs);
+  FinishPlan Plan(const std::vector<RequestKind>& needs) const;
+};
+
 template <class Options>
 class RegisterAlgorithm {
  public:
@@ -113,8 +123,10 @@ class RegisterAlgorithm {
                   [=](const OptionMap& given)
                       -> absl::StatusOr<std::unique_ptr<SearchAlgorithm>> {
                     Options options = defaults;
+                    FinishOption finish;
                     OptionParser parser(given);
                     options.Visit(parser);
+                    finish.Visit(parser, needs);
                     std::vector<std::string> problems;
                     if constexpr (requires { options.Check(); }) {
                       problems = options.Check();
@@ -126,8 +138,8 @@ class RegisterAlgorithm {
                     if constexpr (requires { options.Needs(); }) {
                       all = options.Needs();
                     }
-                    return std::make_unique<Algorithm>(name, std::move(all),
-                                                       run, options);
+                    return std::make_unique<Algorithm>(
+                        name, std::move(all), run, options, finish);
                   }});
   }
   RegisterAlgorithm(std::string name, std::string summary,
@@ -140,11 +152,12 @@ class RegisterAlgorithm {
   class Algorithm : public SearchAlgorithm {
    public:
     Algorithm(std::string name, std::vector<RequestKind> needs, RunFunction run,
-              Options options)
+              Options options, FinishOption finish)
         : name_(std::move(name)),
           needs_(std::move(needs)),
           run_(run),
-          options_(std::move(options)) {}
+          options_(std::move(options)),
+          finish_(finish) {}
     std::string_view name() const override { return name_; }
     const std::vector<RequestKind>& needs() const override { return needs_; }
     int models() const override {
@@ -153,17 +166,29 @@ class RegisterAlgorithm {
     }
     std::vector<OptionInfo> options() const override {
       Options copy = options_;
+      FinishOption finish = finish_;
       OptionLister lister;
       copy.Visit(lister);
+      finish.Visit(lister, needs_);
       return lister.options();
     }
-    Co<> Run(SearchContext& ctx) const override { return run_(ctx, options_); }
+    Co<> Run(SearchContext& ctx) const override {
+      FinishPlan plan = finish_.Plan(needs_);
+      if constexpr (requires { plan.choice = options_.choice; }) {
+        plan.choice = options_.choice;
+      }
+      if constexpr (requires { options_.VerifiedOnly(); }) {
+        plan.exempt |= options_.VerifiedOnly();
+      }
+      return RunAndFinish(ctx, run_(ctx, options_), plan);
+    }
 
    private:
     std::string name_;
     std::vector<RequestKind> needs_;
     RunFunction run_;
     Options options_;
+    FinishOption finish_;
   };
 };
 

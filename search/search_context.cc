@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "src/base/check.h"
@@ -32,13 +33,13 @@ std::string_view RequestKindName(RequestKind kind) {
 }
 
 SearchContext::SearchContext(const Problem& problem, const Task& task,
-                             Stopper& stopper, int64_t max_tokens,
+                             Stopper& stopper, const SearchBudget& budget,
                              uint64_t seed, InlineModel* model)
     : problem_(problem),
       task_(task),
       format_(task.format()),
       stopper_(stopper),
-      max_tokens_(max_tokens),
+      budget_(budget),
       seed_(seed),
       problem_hash_(StableHash(problem.question)),
       inline_(model),
@@ -50,7 +51,8 @@ SearchContext::SearchContext(const Problem& problem, const Task& task,
 void SearchContext::CountTree() {
   unchanged_ = false;
   usage_.nodes = tree_.size();
-  usage_.bytes = tree_.used_bytes();
+  usage_.bytes = tree_.used_bytes() + static_cast<int64_t>(
+                     anytime_.size() * sizeof(AnytimeAnswer));
 }
 
 SearchContext::Slot& SearchContext::NewSlot(RequestKind kind, uint64_t* seq) {
@@ -102,56 +104,222 @@ Awaiting<Expansion> SearchContext::Expand(NodeId node, ExpandOptions options,
   ESP_CHECK(options.n >= 1 && node < tree_.size());
   const bool possible = !tree_[node].terminal() && !tree_[node].truncated() &&
                         tree_.step(node).depth < format().max_steps &&
-                        !ShouldStop();
-  int64_t max_tokens = format().max_step_tokens;
-  if (max_tokens_ != std::numeric_limits<int64_t>::max()) {
-    max_tokens = std::min(max_tokens, tokens_left() / options.n);
-  }
-  if (!possible || max_tokens < 1) {
-    if (possible) stop_reason_ = "too few tokens left for another step";
+                        options.max_tokens >= 1 &&
+                        (finishing_ ? !halted_ : !ShouldStop());
+  if (!possible) return {this, IssueAnswered(RequestKind::kExpand, false)};
+  if (inline_ != nullptr) return ExpandInline(node, options);
+  uint64_t seq = 0;
+  Slot& slot = NewSlot(RequestKind::kExpand, &seq);
+  slot.nodes = {node};
+  slot.completion.seq = seq;
+  waiting_.push_back({.seq = seq,
+                      .kind = RequestKind::kExpand,
+                      .by = by,
+                      .nodes = {node},
+                      .expand = options,
+                      .first_sample = tree_.samples_drawn(node),
+                      .stream = StreamKey(seed_, problem_hash_,
+                                          tree_.path_hash(node),
+                                          Purpose::kSample)});
+  tree_.AddSamplesDrawn(node, options.n);
+  tree_[node].flags |= kExpanded;
+  return {this, seq};
+}
+
+Awaiting<Expansion> SearchContext::ExpandInline(NodeId node,
+                                                ExpandOptions options) {
+  int64_t limit = std::min(options.max_tokens, format().max_step_tokens);
+  if (!CutToRest(node, &options.n, &limit)) {
     return {this, IssueAnswered(RequestKind::kExpand, false)};
   }
+  options.max_tokens = static_cast<int>(limit);
   const int first_sample = tree_.samples_drawn(node);
   tree_.AddSamplesDrawn(node, options.n);
   tree_[node].flags |= kExpanded;
-  if (inline_ != nullptr) {
-    const uint64_t seq = IssueAnswered(RequestKind::kExpand, true);
-    CountModelCall();
-    if (options.forced.empty()) {
-      inline_->Expand(*this, node, options, first_sample, slot(seq).expansion);
-    } else {
-      slot(seq).expansion.samples.push_back(
-          AddSample(node, {.text = options.forced}));
-    }
-    CountTree();
-    return {this, seq};
+  const uint64_t seq = IssueAnswered(RequestKind::kExpand, true);
+  CountModelCall();
+  if (options.forced.empty()) {
+    inline_->Expand(*this, node, options, first_sample, slot(seq).expansion);
+  } else {
+    slot(seq).expansion.samples.push_back(
+        AddSample(node, {.text = options.forced}));
   }
-  return {this, Issue({.kind = RequestKind::kExpand,
-                       .by = by,
-                       .nodes = {node},
-                       .expand = options,
-                       .first_sample = first_sample,
-                       .max_tokens = static_cast<int>(max_tokens),
-                       .stream = StreamKey(seed_, problem_hash_,
-                                           tree_.path_hash(node),
-                                           Purpose::kSample)})};
+  CountTree();
+  return {this, seq};
+}
+
+// What a reply may add to Usage::bytes for each sample and for each of its
+// tokens: hardly a token spells more than this in bytes.
+constexpr int64_t kSampleBytes = 160;
+constexpr int64_t kTokenBytes = 4 + 60;
+
+bool SearchContext::HasRoom(int n, int64_t tokens_each) const {
+  if (budget_.nodes - usage_.nodes - reserved_nodes_ < n) return false;
+  if (budget_.bytes == kNoLimit || expanding_ == 0) return true;
+  const int64_t more = n * (kSampleBytes + kTokenBytes * tokens_each);
+  return usage_.bytes + reserved_bytes_ + more <= budget_.bytes;
+}
+
+int64_t SearchContext::StepNeed() const {
+  const int64_t most = format().max_step_tokens;
+  // Twice the longest so far: one that is cut is of no use.
+  return longest_step_ == 0 ? most : std::min<int64_t>(most, 2 * longest_step_);
+}
+
+int64_t SearchContext::TokensToFinish(NodeId node) const {
+  int64_t whole = std::max(budget_.response_tokens, longest_response_);
+  if (whole == 0) whole = budget_.tokens / 2;
+  const int64_t rest = whole - tree_.step(node).path_tokens;
+  return std::min(budget_.tokens, std::max<int64_t>(rest, longest_step_));
+}
+
+int64_t SearchContext::HeldBack() const {
+  if (budget_.tokens == kNoLimit || !holds_back_ || finishing_ || answered()) {
+    return 0;
+  }
+  return TokensToFinish(BestOpen());
+}
+
+int64_t SearchContext::tokens_left() const {
+  if (budget_.tokens == kNoLimit) return kNoLimit;
+  return std::max<int64_t>(
+      0, budget_.tokens - usage_.tokens - reserved_tokens_ - HeldBack());
+}
+
+bool SearchContext::CutToRest(NodeId node, int* n, int64_t* limit) {
+  const auto stop = [this](std::string reason) {
+    if (stop_reason_.empty()) {
+      stop_reason_ = std::move(reason);
+      spent_ = true;
+    }
+    return false;
+  };
+  if (usage_.model_calls >= budget_.model_calls) {
+    stop(absl::StrCat("budget of ", budget_.model_calls,
+                      " model calls is spent"));
+    return spent_ = false;
+  }
+  *n = static_cast<int>(
+      std::min<int64_t>(*n, budget_.nodes - usage_.nodes - reserved_nodes_));
+  if (*n < 1) return stop("too few nodes left for another step");
+  if (budget_.tokens == kNoLimit) return true;
+  // What is held back is for the best path: a request that goes on with it may
+  // have that, too.
+  const int64_t held = HeldBack();
+  int64_t free = budget_.tokens - usage_.tokens - reserved_tokens_;
+  if (*n > 1 || node != BestOpen()) free -= held;
+  if (free < std::max(1, shortest_step_)) {
+    return stop(held > 0 ? "what is left of the tokens finishes a response"
+                         : "too few tokens left for another step");
+  }
+  const int64_t need = std::min(*limit, StepNeed());
+  *n = static_cast<int>(std::clamp<int64_t>(free / need, 1, *n));
+  *limit = std::min(*limit, free / *n);
+  return true;
+}
+
+void SearchContext::AdmitOne(SearchRequest& request, int n, int64_t limit) {
+  const NodeId node = request.nodes[0];
+  if (n < request.expand.n &&
+      tree_.samples_drawn(node) == request.first_sample + request.expand.n) {
+    tree_.AddSamplesDrawn(node, n - request.expand.n);
+  }
+  request.expand.n = n;
+  request.max_tokens = static_cast<int>(limit);
+  Slot& sent = slot(request.seq);
+  sent.sent = true;
+  sent.reserved_tokens = n * limit;
+  sent.reserved_nodes = n;
+  sent.reserved_bytes = n * (kSampleBytes + kTokenBytes * limit);
+  ++expanding_;
+  reserved_tokens_ += sent.reserved_tokens;
+  reserved_nodes_ += sent.reserved_nodes;
+  reserved_bytes_ += sent.reserved_bytes;
+  CountModelCall();
+  outbox_.push_back(std::move(request));
+}
+
+void SearchContext::RefuseWaiting() {
+  // The last first, so that what was drawn ahead is taken back one by one.
+  for (; !waiting_.empty(); waiting_.pop_back()) {
+    const SearchRequest& request = waiting_.back();
+    const NodeId node = request.nodes[0];
+    if (tree_.samples_drawn(node) == request.first_sample + request.expand.n) {
+      tree_.AddSamplesDrawn(node, -request.expand.n);
+    }
+    Slot& refused = slot(request.seq);
+    refused.arrived = true;
+    refused.completion.status = absl::CancelledError("nothing to do");
+  }
+}
+
+bool SearchContext::AdmitFront(size_t count, int64_t each) {
+  for (size_t i = 0; i < count; ++i) {
+    SearchRequest& next = waiting_.front();
+    const int64_t limit = std::min<int64_t>(each, next.expand.max_tokens);
+    if (!HasRoom(next.expand.n, limit) ||
+        usage_.model_calls >= budget_.model_calls) {
+      return i > 0;
+    }
+    AdmitOne(next, next.expand.n, limit);
+    waiting_.pop_front();
+  }
+  return count > 0;
+}
+
+void SearchContext::Admit() {
+  if (waiting_.empty() || !failure_.ok()) return;
+  if (finishing_ ? halted_ : ShouldStop()) return RefuseWaiting();
+  const int64_t most = format().max_step_tokens;
+  const int64_t free = tokens_left();
+  // As many of the first as can be given a step for each sample.
+  size_t count = waiting_.size();
+  int64_t each = most;
+  if (free != kNoLimit) {
+    const int64_t need = StepNeed();
+    int64_t samples = 0;
+    for (count = 0; count < waiting_.size(); ++count) {
+      const int n = waiting_[count].expand.n;
+      if ((samples + n) * need > free) break;
+      samples += n;
+    }
+    if (samples > 0) each = std::min(most, free / samples);
+  }
+  if (AdmitFront(count, each) || expanding_ > 0) return;
+  SearchRequest& first = waiting_.front();
+  int n = first.expand.n;
+  int64_t limit = std::min<int64_t>(most, first.expand.max_tokens);
+  if (!CutToRest(first.nodes[0], &n, &limit)) return RefuseWaiting();
+  AdmitOne(first, n, limit);
+  waiting_.pop_front();
+}
+
+bool SearchContext::MayEvaluate() {
+  if (halted_ || (!stop_reason_.empty() && !spent_)) return false;
+  if (usage_.model_calls < budget_.model_calls) return true;
+  if (stop_reason_.empty()) {
+    stop_reason_ = absl::StrCat("budget of ", budget_.model_calls,
+                                " model calls is spent");
+  }
+  spent_ = false;
+  return false;
 }
 
 Awaiting<Evaluation> SearchContext::Evaluate(absl::Span<const NodeId> nodes,
                                              Role by) {
-  if (!stop_reason_.empty()) {
+  SearchRequest request{.kind = RequestKind::kEvaluate, .by = by};
+  if (inline_ == nullptr) {
+    for (const NodeId node : nodes) {
+      const bool listed = std::find(request.nodes.begin(), request.nodes.end(),
+                                    node) != request.nodes.end();
+      if (!listed && !tree_[node].scored()) request.nodes.push_back(node);
+    }
+  }
+  const bool asks = inline_ != nullptr || !request.nodes.empty();
+  if (!asks || !MayEvaluate()) {
     return {this, IssueAnswered(RequestKind::kEvaluate, false)};
   }
   if (inline_ != nullptr) return EvaluateInline(nodes);
-  SearchRequest request{.kind = RequestKind::kEvaluate, .by = by};
-  for (const NodeId node : nodes) {
-    const bool listed = std::find(request.nodes.begin(), request.nodes.end(),
-                                  node) != request.nodes.end();
-    if (!listed && !tree_[node].scored()) request.nodes.push_back(node);
-  }
-  if (request.nodes.empty()) {
-    return {this, IssueAnswered(RequestKind::kEvaluate, false)};
-  }
   return {this, Issue(std::move(request))};
 }
 
@@ -174,6 +342,14 @@ inline bool SearchContext::ApplyScores(NodeId id, const NodeScores& scores) {
   scored.path_score = path;
   tree_[id].flags |= kScored;
   usage_.reward_tokens += scored.num_tokens;
+  if (budget_.tokens != kNoLimit && !answered() &&
+      !tree_[id].terminal() && !tree_[id].truncated()) {
+    const float promise = Promise(tree_, id);
+    if (best_open_ == kNoNode || promise > best_promise_) {
+      best_open_ = id;
+      best_promise_ = promise;
+    }
+  }
   return true;
 }
 
@@ -189,6 +365,7 @@ Awaiting<Evaluation> SearchContext::EvaluateInline(
 }
 
 Awaiting<Verification> SearchContext::Verify(NodeId node) {
+  if (halted_) return {this, IssueAnswered(RequestKind::kVerify, false)};
   if (inline_ != nullptr) {
     const uint64_t seq = IssueAnswered(RequestKind::kVerify, true);
     slot(seq).correct = inline_->Verify(tree_, node);
@@ -199,6 +376,7 @@ Awaiting<Verification> SearchContext::Verify(NodeId node) {
 }
 
 Awaiting<Verification> SearchContext::Grade(NodeId node) {
+  if (halted_) return {this, IssueAnswered(RequestKind::kGrade, false)};
   if (inline_ != nullptr) {
     const uint64_t seq = IssueAnswered(RequestKind::kGrade, true);
     slot(seq).correct = inline_->Verify(tree_, node);
@@ -219,6 +397,7 @@ int32_t SearchContext::AnswerOf(NodeId node) {
 
 RandomStream SearchContext::Stream(NodeId node, Purpose purpose,
                                    uint64_t index) const {
+  if (recorded_draws_ != nullptr) return RandomStream(recorded_draws_);
   return RandomStream(
       StreamKey(seed_, problem_hash_, tree_.path_hash(node), purpose, index));
 }
@@ -228,8 +407,28 @@ bool SearchContext::LookWhetherToStop() {
   if (stop_reason_.empty()) {
     stopper_.Stops({usage_, standing_, tree_}, stop_reason_);
     if (tree_.full()) stop_reason_ = "the tree can hold no more";
+    spent_ = usage_.tokens >= budget_.tokens || usage_.nodes >= budget_.nodes ||
+             usage_.bytes >= budget_.bytes ||
+             usage_.simulations >= budget_.simulations;
   }
   return !stop_reason_.empty();
+}
+
+bool SearchContext::BeginFinish() {
+  const bool may =
+      failure_.ok() && !halted_ && (stop_reason_.empty() || spent_);
+  finishing_ |= may;
+  return may;
+}
+
+float SearchContext::Promise(const Tree& tree, NodeId node) {
+  // A step that is right more often than not, with a reward model that is less
+  // sure the farther it looks: about a tenth of the score a step.
+  constexpr float kStep = 0.1f;
+  const Step& step = tree.step(node);
+  const float score = tree[node].scored() ? step.path_score : 1e-9f;
+  return std::log(std::max(score, 1e-9f)) +
+         kStep * static_cast<float>(step.depth);
 }
 
 void SearchContext::Offer(NodeId node, float score) {
@@ -245,7 +444,9 @@ void SearchContext::OfferAnswer(NodeId node, int32_t answer, float score,
   best_node_ = node;
   best_answer_ = answer;
   best_score_ = score;
+  best_stage_ = answer >= 0 ? stage_ : AnswerStage::kNone;
   anytime_.push_back({usage_.tokens, node, answer});
+  usage_.bytes += static_cast<int64_t>(sizeof(AnytimeAnswer));
 }
 
 void SearchContext::Fail(absl::Status status) {
@@ -254,6 +455,12 @@ void SearchContext::Fail(absl::Status status) {
 
 void SearchContext::Deliver(Slot& slot) {
   slot.delivered = true;
+  if (slot.sent) {
+    --expanding_;
+    reserved_tokens_ -= slot.reserved_tokens;
+    reserved_nodes_ -= slot.reserved_nodes;
+    reserved_bytes_ -= slot.reserved_bytes;
+  }
   const absl::Status& status = slot.completion.status;
   if (absl::IsCancelled(status)) return;
   if (!status.ok()) {
@@ -287,11 +494,30 @@ NodeId SearchContext::AddSample(NodeId parent, const StepDraft& draft,
   for (const std::string& prefix : format_.final_prefixes) {
     ends |= !draft.truncated && draft.text.starts_with(prefix);
   }
-  if (!ends) return tree_.Add(parent, draft, is_new);
-  StepDraft last = draft;
-  last.terminal = true;
-  last.kind = NodeKind::kAnswer;
-  return tree_.Add(parent, last, is_new);
+  NodeId node = kNoNode;
+  if (!ends) {
+    node = tree_.Add(parent, draft, is_new);
+  } else {
+    StepDraft last = draft;
+    last.terminal = true;
+    last.kind = NodeKind::kAnswer;
+    node = tree_.Add(parent, last, is_new);
+  }
+  if (!draft.truncated) SeeStep(node);
+  return node;
+}
+
+inline void SearchContext::SeeStep(NodeId node) {
+  const Step& step = tree_.step(node);
+  const int tokens = step.num_tokens;
+  longest_step_ = std::max(longest_step_, tokens);
+  if (shortest_step_ == 0 || tokens < shortest_step_) shortest_step_ = tokens;
+  if (tree_[node].terminal()) {
+    longest_response_ =
+        std::max(longest_response_, static_cast<int64_t>(step.path_tokens));
+  } else if (step.depth > tree_.step(deepest_).depth) {
+    deepest_ = node;
+  }
 }
 
 void SearchContext::DeliverExpansion(Slot& slot) {
@@ -329,6 +555,7 @@ void SearchContext::DropConsumed() {
   while (first_slot_ < next_seq_ && slot(first_slot_).consumed) {
     Slot& old = slot(first_slot_++);
     old.arrived = old.delivered = old.consumed = old.done = old.correct = false;
+    old.sent = false;
     old.waiter = nullptr;
     old.expansion.samples.clear();
     // What the engine answered holds memory worth giving back.
@@ -368,6 +595,7 @@ void SearchDriver::Put(SearchCompletion completion) {
 }
 
 void SearchDriver::Pump() {
+  ctx_.Admit();
   while (ctx_.failure_.ok() && ctx_.next_delivery_ < ctx_.next_seq_ &&
          ctx_.slot(ctx_.next_delivery_).arrived) {
     const uint64_t seq = ctx_.next_delivery_++;
@@ -380,11 +608,15 @@ void SearchDriver::Pump() {
     for (const auto yielding : std::exchange(ctx_.yielding_, {})) {
       if (ctx_.failure_.ok()) yielding.resume();
     }
+    // What was asked meanwhile is one round, also whatever else has arrived.
+    ctx_.Admit();
   }
 }
 
 void SearchDriver::Stop(std::string reason) {
-  if (ctx_.stop_reason_.empty()) ctx_.stop_reason_ = std::move(reason);
+  // Also one that was about to end for want of tokens is cut short by it.
+  if (!ctx_.halted_) ctx_.stop_reason_ = std::move(reason);
+  ctx_.halted_ = true;
 }
 
 }  // namespace espalier

@@ -28,6 +28,7 @@
 
 #include <coroutine>
 #include <cstdint>
+#include <deque>
 #include <limits>
 #include <string>
 #include <utility>
@@ -74,10 +75,14 @@ struct ExpandOptions {
   // Not empty: nothing is sampled, this text becomes the next step. It outlives
   // the search.
   std::string_view forced = {};
+  // Tokens of a sample at most; the context cuts it further to the format's
+  // limit and to what is left of the budget.
+  int max_tokens = std::numeric_limits<int>::max();
 };
 
 // Result of Expand: one node a sample, in order of sampling. Equal samples are
-// the same node. Empty if the budget or a cancellation left nothing to do.
+// the same node. Fewer than asked for where the budget left no more, and none
+// where it or a cancellation left nothing to do.
 struct Expansion {
   absl::InlinedVector<NodeId, 8> samples;
 };
@@ -97,7 +102,7 @@ struct SearchRequest {
   std::vector<NodeId> nodes;  // Expand, Verify, Grade: one
   ExpandOptions expand;
   int first_sample = 0;  // index of the first sample to draw at the node
-  int max_tokens = 0;    // per sample
+  int max_tokens = 0;    // per sample: n times as many are reserved
   StreamKey stream;      // samples of the node draw from it
 };
 
@@ -150,7 +155,8 @@ class SearchContext;
 class InlineModel {
  public:
   virtual ~InlineModel() = default;
-  // Adds samples `first_sample` ... of `node` by ctx.AddSample to `out`.
+  // Adds samples `first_sample` ... of `node` by ctx.AddSample to `out`: at most
+  // `options.n`, of at most `options.max_tokens` tokens each.
   virtual void Expand(SearchContext& ctx, NodeId node,
                       const ExpandOptions& options, int first_sample,
                       Expansion& out) = 0;
@@ -164,7 +170,7 @@ class SearchContext {
   // The referenced objects outlive the context. With `model` requests are
   // answered at once and none reaches the driver.
   SearchContext(const Problem& problem, const Task& task, Stopper& stopper,
-                int64_t max_tokens, uint64_t seed,
+                const SearchBudget& budget, uint64_t seed,
                 InlineModel* model = nullptr);
   SearchContext(const SearchContext&) = delete;
   SearchContext& operator=(const SearchContext&) = delete;
@@ -176,10 +182,16 @@ class SearchContext {
 
   // Samples `options.n` continuations of `node`, one step each. Samples of a
   // node are drawn from its stream in order: asking again draws further ones.
-  // Cut so that the token budget cannot be exceeded by this request.
+  //
+  // The most that it may cost is reserved before it is sent, so no budget is
+  // ever exceeded. Requests made between two deliveries share what is left
+  // evenly; where that is less than a step for each, the later ones wait, in
+  // order, for the next delivery. The first of all waits for nobody: it gets
+  // fewer samples, or none where not even one step is left.
   Awaiting<Expansion> Expand(NodeId node, ExpandOptions options = {},
                              Role by = Role::kPolicy);
-  // Scores those of `nodes` that are not scored yet. All in one request.
+  // Scores those of `nodes` that are not scored yet. All in one request. Costs
+  // no tokens of the policy, and goes on when those are spent.
   Awaiting<Evaluation> Evaluate(absl::Span<const NodeId> nodes,
                                 Role by = Role::kCritic);
   // Asks the problem's intrinsic verifier for a verdict on a response.
@@ -221,7 +233,14 @@ class SearchContext {
     ++usage_.simulations;
     unchanged_ = false;
   }
-  int64_t tokens_left() const { return max_tokens_ - usage_.tokens; }
+  // What requests to come may still cost, those under way and what is held back
+  // for finishing a response taken off; kNoLimit without a budget.
+  int64_t tokens_left() const;
+
+  bool has_token_budget() const { return budget_.tokens != kNoLimit; }
+
+  // True once an answer was offered.
+  bool answered() const { return best_answer_ >= 0; }
 
   // The best answer as of now: a node that ends a response (any node for a
   // method that stopped early) with the method's own score.
@@ -230,6 +249,23 @@ class SearchContext {
   // how firmly it is held, for the stoppers; Votes fills it.
   void OfferAnswer(NodeId node, int32_t answer, float score,
                    const Standing& standing = {});
+
+  // The stage of finishing (search/finish.h), after the method has ended:
+  // requests are sent although the method was told to stop, where that was for
+  // want of budget. False where the search may ask for nothing more.
+  bool BeginFinish();
+  bool finishing() const { return finishing_; }
+  // From now on nothing is held back for that stage.
+  void HoldNothingBack() { holds_back_ = false; }
+  // Where the answers offered from now on come from.
+  void SetStage(AnswerStage stage) { stage_ = stage; }
+  // How promising an unfinished response is to finish: the higher, the better.
+  // log(path score), with what a further step usually costs added for every
+  // step that is there already.
+  static float Promise(const Tree& tree, NodeId node);
+  // Tokens that finishing the response at `node` will take, by the lengths seen
+  // so far.
+  int64_t TokensToFinish(NodeId node) const;
 
   // For an InlineModel: one more sample of `parent`'s next step. It ends the
   // response if it says so itself or begins with a final prefix of the format.
@@ -247,6 +283,10 @@ class SearchContext {
   void Drop(NodeId node) {
     Keep(node, -std::numeric_limits<double>::infinity());
   }
+
+  // Choices are made by `draws`, in order, in place of Stream's own: for tests
+  // that repeat what another program did. It outlives the search.
+  void FeedDraws(RecordedDraws* draws) { recorded_draws_ = draws; }
 
   // Ends the search with an error; its coroutine is not resumed again.
   void Fail(absl::Status status);
@@ -270,8 +310,37 @@ class SearchContext {
     Expansion expansion;
     std::vector<NodeId> nodes;
     SearchCompletion completion;
+    // What an Expand may cost, from when it is sent until it is delivered.
+    bool sent = false;
+    int64_t reserved_tokens = 0;
+    int64_t reserved_nodes = 0;
+    int64_t reserved_bytes = 0;
   };
   bool LookWhetherToStop();
+  // Sends what waits, as far as the budget allows (see Expand).
+  void Admit();
+  // Sends the first `count` of what waits, each sample cut to `each` tokens, as
+  // far as the budgets of nodes and bytes allow. True if something was sent.
+  bool AdmitFront(size_t count, int64_t each);
+  void AdmitOne(SearchRequest& request, int n, int64_t limit);
+  void RefuseWaiting();
+  // Cuts the samples and tokens of a request to what is left while nothing is
+  // under way. False where that is not even one step; the search is then told
+  // to stop.
+  bool CutToRest(NodeId node, int* n, int64_t* limit);
+  // Whether the budgets of nodes and bytes have room for `n` samples.
+  bool HasRoom(int n, int64_t tokens_each) const;
+  Awaiting<Expansion> ExpandInline(NodeId node, ExpandOptions options);
+  // What finishing would begin with.
+  NodeId BestOpen() const {
+    return best_open_ != kNoNode ? best_open_ : deepest_;
+  }
+  // Tokens that a sample must be allowed so that its step will be whole.
+  int64_t StepNeed() const;
+  // Tokens kept for finishing the best response while there is no answer.
+  int64_t HeldBack() const;
+  bool MayEvaluate();
+  void SeeStep(NodeId node);
   void CountModelCall() {
     ++usage_.model_calls;
     unchanged_ = false;
@@ -298,8 +367,9 @@ class SearchContext {
   const Task& task_;
   const StepFormat& format_;
   Stopper& stopper_;
-  const int64_t max_tokens_;  // int64 max: no limit
+  const SearchBudget budget_;
   const uint64_t seed_;
+  RecordedDraws* recorded_draws_ = nullptr;
   const uint64_t problem_hash_;
 
   FrameArena frames_;
@@ -307,6 +377,27 @@ class SearchContext {
   Usage usage_;
   std::string stop_reason_;
   bool unchanged_ = false;  // nothing that decides it since ShouldStop looked
+  bool spent_ = false;      // it stops because a budget but calls is spent
+  bool halted_ = false;     // it was stopped from outside
+  bool finishing_ = false;
+  bool holds_back_ = true;
+  AnswerStage stage_ = AnswerStage::kMethod;
+  AnswerStage best_stage_ = AnswerStage::kNone;  // of the answer held
+
+  // Of requests for samples that were sent and not delivered yet.
+  int64_t expanding_ = 0;
+  int64_t reserved_tokens_ = 0;
+  int64_t reserved_nodes_ = 0;
+  int64_t reserved_bytes_ = 0;
+  // Tokens of the longest and the shortest whole step so far; 0: none yet.
+  int longest_step_ = 0;
+  int shortest_step_ = 0;
+  // What finishing would begin with: of the scored nodes the most promising,
+  // and the deepest of all.
+  NodeId best_open_ = kNoNode;
+  float best_promise_ = 0;
+  NodeId deepest_ = kRoot;
+  int64_t longest_response_ = 0;  // tokens; 0: none has ended yet
   absl::Status failure_;
 
   InlineModel* const inline_;
@@ -318,6 +409,7 @@ class SearchContext {
   uint64_t next_seq_ = 0;
   uint64_t next_delivery_ = 0;
   std::vector<std::coroutine_handle<>> yielding_;
+  std::deque<SearchRequest> waiting_;  // for the budget, in order of issue
   std::vector<SearchRequest> outbox_;
   std::vector<Handover> handovers_;
   std::vector<std::pair<NodeId, float>> keeps_;
@@ -375,17 +467,21 @@ class SearchDriver {
   // Applies what can be applied and resumes the search as it goes. After it,
   // requests() may have more, or the search is over.
   void Pump();
-  // Asks the search to end: requests in flight complete as cancelled.
+  // Asks the search to end: requests in flight complete as cancelled, and none
+  // is sent any more.
   void Stop(std::string reason);
 
   const absl::Status& failure() const { return ctx_.failure_; }
   const std::string& stop_reason() const { return ctx_.stop_reason_; }
+  // True once Stop was called.
+  bool halted() const { return ctx_.halted_; }
   // Sequence number of the next completion to be applied.
   uint64_t next_delivery() const { return ctx_.next_delivery_; }
   const std::vector<AnytimeAnswer>& anytime() const { return ctx_.anytime_; }
   NodeId best_node() const { return ctx_.best_node_; }
   int32_t best_answer() const { return ctx_.best_answer_; }
   float best_score() const { return ctx_.best_score_; }
+  AnswerStage best_stage() const { return ctx_.best_stage_; }
 
  private:
   SearchContext& ctx_;

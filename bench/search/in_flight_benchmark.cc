@@ -84,8 +84,7 @@ Found Search(const SearchAlgorithm& algorithm, uint64_t world) {
   const Problem problem{.id = "p", .question = absl::StrCat(world)};
   Stoppers stoppers =
       MakeStoppers({.max_tokens = 0, .max_simulations = kSimulations});
-  SearchContext ctx(problem, task, stoppers,
-                    std::numeric_limits<int64_t>::max(), world);
+  SearchContext ctx(problem, task, stoppers, SearchBudget(), world);
   SearchDriver driver(ctx);
   Co<> search = algorithm.Run(ctx);
   search.Start();

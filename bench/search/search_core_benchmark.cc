@@ -89,8 +89,7 @@ Totals RunOnce(const SearchAlgorithm& algorithm, int branching,
   const Problem problem{.id = "p", .question = absl::StrCat(seed)};
   HashPolicy policy(branching);
   Stoppers stoppers = MakeStoppers(options);
-  SearchContext ctx(problem, task, stoppers,
-                    std::numeric_limits<int64_t>::max(), seed, &policy);
+  SearchContext ctx(problem, task, stoppers, SearchBudget(), seed, &policy);
   SearchDriver driver(ctx);
   Co<> search = algorithm.Run(ctx);
   search.Start();

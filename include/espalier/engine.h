@@ -59,6 +59,10 @@ struct SearchOptions {
   int64_t max_nodes = 0;
   int64_t max_bytes = 0;   // what the tree's nodes, texts and tokens take
   double max_seconds = 0;  // ends a search; never steers it
+  // Tokens that one response takes, as far as is known: as long as a search
+  // has no answer it holds back what is needed to finish its best response.
+  // 0: unknown, then half of max_tokens is taken for it.
+  int64_t response_tokens = 0;
   // A search also ends on its answer, never before it has one; 0: not.
   float stop_confidence = 0;   // the method's own confidence in it is so high
   int64_t stop_responses = 4;  // ... and so many responses have voted
@@ -94,6 +98,20 @@ struct AnswerAt {
   std::string answer;
 };
 
+// Where an answer came from.
+enum class AnswerStage : uint8_t {
+  kNone,    // there is none
+  kMethod,  // the method's own choice
+  kTree,    // the best of the tree's finished responses: the method had ended
+            // before it chose
+  kFinish,  // the best unfinished response, finished at temperature 0 from
+            // what was held back of the token budget
+};
+std::string_view AnswerStageName(AnswerStage stage);  // "method" ...
+
+// SearchResult::stop_reason of searches that RunHooks::stop cut short.
+inline constexpr std::string_view kStoppedFromOutside = "stopped from outside";
+
 struct SearchResult {
   absl::Status status;          // of this problem; others are not affected
   std::string configuration;    // the method that ran, with all its options
@@ -101,6 +119,7 @@ struct SearchResult {
   std::string response;         // the text behind it
   std::vector<TreeNode> steps;  // its steps, parents not set
   float score = 0;              // the method's own
+  AnswerStage stage = AnswerStage::kNone;
   std::vector<AnswerAt> anytime;
   std::vector<TreeNode> tree;
   std::string stop_reason;  // "" if the method came to its own end

@@ -8,9 +8,9 @@
 //   2. expand    `branch` samples of the next step there (one, where a child is
 //                added to others); equal ones are one child with more draws;
 //   3. evaluate  the new children with the reward model;
-//   4. simulate  with `descend`: go on from the leaf by 1-3 until a response
-//                ends, so that every simulation yields an answer; with
-//                `forward` k: see forward.h;
+//   4. simulate  with `descend`: go on from the best new child until a response
+//                ends, by one sample a step, or, descend=all, by 1-3 at every
+//                step; with `forward` k: see forward.h;
 //   5. backup    the value of the node reached, by the rule.
 //
 // widen (T31): a node asks for one more sample when its visits reach (k/2)^2,
@@ -102,6 +102,8 @@ inline bool Widens(const Tree& tree, NodeId id, const MctsOptions& options) {
 // told so often that nothing new is to be expected. Eight samples for each
 // child, and eight more, that brought no other.
 inline bool Full(const Tree& tree, NodeId id, const MctsOptions& options) {
+  // Passed through by one sample a step: it will be asked for its children.
+  if ((tree[id].flags & (kOpened | kTerminal)) == 0) return false;
   const int children = static_cast<int>(tree[id].num_children);
   return !options.widen || children >= options.width ||
          tree.samples_drawn(id) >= 8 * (children + 1);
@@ -134,8 +136,11 @@ void Conclude(SearchContext& ctx, Mcts<Rule>& s, PathVisit& visit,
   Tree& tree = ctx.tree();
   const NodeId leaf = visit.state();
   const bool ended = tree[leaf].terminal();
-  const float value =
-      ended && s.options.verify ? (proved ? 1.0f : 0.0f) : OwnValue(tree, leaf);
+  const bool cut = !ended && s.options.cut == Cut::kZero &&
+                   tree.step(leaf).depth >= ctx.format().max_steps;
+  const float value = ended && s.options.verify ? (proved ? 1.0f : 0.0f)
+                      : cut                     ? 0.0f
+                                                : OwnValue(tree, leaf);
   if (s.states.on()) {
     GraphBackup(tree, visit, value);
   } else {
@@ -188,18 +193,23 @@ Co<> Simulate(SearchContext& ctx, Mcts<Rule>& s, PathVisit& visit) {
       if (tree[leaf].closed() || !widen) break;
     }
     const int64_t tokens = ctx.usage().tokens;
-    if (first) tree[leaf].flags |= kOpening;
-    const Expansion expansion =
-        co_await ctx.Expand(leaf, {.n = first ? s.options.branch : 1,
-                                   .temperature = s.options.temperature});  // 2
-    tree[leaf].flags &= static_cast<uint8_t>(~kOpening);
+    // Below the new leaf, with one sample a step (4).
+    const bool rolls = !widen && s.options.descend == Descend::kOne;
+    const int known = static_cast<int>(tree[leaf].num_children);
+    const int n = first && !rolls ? std::max(1, s.options.branch - known) : 1;
+    if (first && !rolls) tree[leaf].flags |= kOpening;
+    const Expansion expansion = co_await ctx.Expand(
+        leaf, {.n = n, .temperature = s.options.temperature});  // 2
+    if (!rolls) tree[leaf].flags &= static_cast<uint8_t>(~kOpening);
     if (ctx.usage().tokens > tokens) s.idle = 0;
+    const bool cut = tree.step(leaf).depth >= ctx.format().max_steps;
+    if (expansion.samples.empty() && cut && s.options.cut != Cut::kDrop) break;
     if (expansion.samples.empty()) {
       // Nothing can follow, and not for want of budget: never again.
       if (!ctx.ShouldStop()) tree[leaf].flags |= kTruncated;
       break;
     }
-    tree[leaf].flags |= kOpened;
+    if (!rolls) tree[leaf].flags |= kOpened;
     if (s.states.on()) {
       for (const NodeId c : expansion.samples) s.states.Enter(tree, c);
     }
@@ -210,8 +220,13 @@ Co<> Simulate(SearchContext& ctx, Mcts<Rule>& s, PathVisit& visit) {
     if (s.options.forward > 0) {  // 4
       co_await Forward(ctx, leaf, s.options);
     }
-    if (!s.options.descend) break;
+    if (s.options.descend == Descend::kNone) break;
     widen = false;
+    // One that another simulation has opened meanwhile goes on by the rule.
+    if (rolls && (tree[leaf].flags & kOpened) == 0) {
+      visit.Enter(expansion.samples[0]);
+      if (tree[visit.state()].truncated()) break;
+    }
   }
   if (tree[visit.state()].truncated()) {
     s.over |= visit.state() == kRoot;

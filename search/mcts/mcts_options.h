@@ -14,6 +14,24 @@
 
 namespace espalier {
 
+// What follows a new leaf within its simulation.
+enum class Descend : uint8_t {
+  kNone,  // nothing: it is worth what the reward model says
+  kOne,   // one sample a step, to the end of the response
+  kAll,   // `branch` samples a step, the rule's choice among them
+};
+inline constexpr std::array<std::string_view, 3> kDescendNames = {
+    "false", "true", "all"};
+
+// What a path is that the limit of steps cut.
+enum class Cut : uint8_t {
+  kDrop,   // no visit at all, and never gone to again
+  kZero,   // a visit of value 0
+  kVisit,  // a visit like any other, worth what its last step is
+};
+inline constexpr std::array<std::string_view, 3> kCutNames = {"drop", "zero",
+                                                              "visit"};
+
 struct MctsOptions {
   int simulations = 0;
   int branch = 4;
@@ -21,7 +39,8 @@ struct MctsOptions {
   float temperature = 1;
   bool widen = true;
   int width = 1 << 20;
-  bool descend = true;
+  Descend descend = Descend::kOne;
+  Cut cut = Cut::kDrop;
   int forward = 0;
   float forward_weight = 0.5f;
   bool close = true;

@@ -27,7 +27,7 @@ struct StarOptions : MctsOptions {
     branch = 3;
     forward = 2;
     widen = false;
-    descend = false;
+    descend = Descend::kNone;
     choice = AnswerChoice::kBest;
   }
   void Visit(OptionVisitor& v) {

@@ -29,7 +29,7 @@ struct TdOptions : MctsOptions {
   float lr = 1;
   TdOptions() {
     widen = false;
-    descend = false;
+    descend = Descend::kNone;
     forward = 1;
   }
   void Visit(OptionVisitor& v) {

@@ -46,14 +46,14 @@ NodeId PickHighest(const Tree& tree, NodeId parent, const Score& score) {
   return best;
 }
 
-// N(s), finished and in flight. Where states are shared a node is visited by
-// other ways than its own parent: 1, the sum over its children, and the visit
-// that asks.
+// N(s), finished and in flight, the visit that asks left out: on the first
+// descent through a node it is 0. Where states are shared a node is visited by
+// other ways than its own parent: 1 and the sum over its children.
 inline uint32_t StateVisits(const Tree& tree, NodeId id, Share share) {
   const Node& node = tree[id];
-  uint32_t n = node.visits + node.in_flight;
+  uint32_t n = node.visits + node.in_flight - 1;
   if (share != Share::kNone) {
-    n = 2;
+    n = 1;
     for (const NodeId c : Children(tree, id)) {
       n += tree[c].visits + tree[c].in_flight;
     }

@@ -146,6 +146,16 @@ Stoppers MakeStoppers(const SearchOptions& options) {
   return stoppers;
 }
 
+SearchBudget BudgetOf(const SearchOptions& options) {
+  const auto limit = [](int64_t given) { return given > 0 ? given : kNoLimit; };
+  return {.tokens = limit(options.max_tokens),
+          .model_calls = limit(options.max_model_calls),
+          .simulations = limit(options.max_simulations),
+          .nodes = limit(options.max_nodes),
+          .bytes = limit(options.max_bytes),
+          .response_tokens = options.response_tokens};
+}
+
 absl::Status ParseStopWhen(std::string_view text, SearchOptions* options) {
   OptionMap given;
   for (const absl::string_view part :

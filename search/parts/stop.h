@@ -35,7 +35,8 @@ struct Usage {
   int64_t model_calls = 0;    // requests sent to models
   int64_t simulations = 0;    // counted by the method
   int64_t nodes = 0;
-  int64_t bytes = 0;  // what the tree says and knows (Tree::used_bytes)
+  // What the tree says and knows (Tree::used_bytes), and the anytime list.
+  int64_t bytes = 0;
 };
 
 // What a method promises of its votes: a simulation casts `votes` at most, with
@@ -169,6 +170,22 @@ class Stoppers : public Stopper {
 
 // The budgets of `options` but for seconds, and its stops.
 Stoppers MakeStoppers(const SearchOptions& options);
+
+inline constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
+
+// What a search may spend at most; kNoLimit: whatever it likes. SearchContext
+// holds it to these: what a request may cost is reserved when it is sent.
+struct SearchBudget {
+  int64_t tokens = kNoLimit;
+  int64_t model_calls = kNoLimit;
+  int64_t simulations = kNoLimit;
+  int64_t nodes = kNoLimit;
+  // Of Usage::bytes; exceeded by at most one reply.
+  int64_t bytes = kNoLimit;
+  // Tokens that a response takes, as far as is known before the search.
+  int64_t response_tokens = 0;  // 0: nothing is
+};
+SearchBudget BudgetOf(const SearchOptions& options);
 
 // Sets the stops of `options` from "confidence=0.9,decided,kl=1e-5".
 // InvalidArgument lists all that is wrong, unknown names with the nearest.

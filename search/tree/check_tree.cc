@@ -73,8 +73,11 @@ absl::Status CheckStatistics(const Tree& tree, NodeId id,
   }
   if (!options.visits_conserve) return absl::OkStatus();
   uint64_t below = 0;
-  for (const NodeId c : Children(tree, id)) below += tree[c].visits;
-  if (below > node.visits + through_aliases) {
+  for (const NodeId c : Children(tree, id)) {
+    below += tree[c].visits - (tree.step(c).own_visit ? 1 : 0);
+  }
+  const uint64_t own = tree.step(id).own_visit ? 1 : 0;
+  if (below + own > node.visits + through_aliases) {
     return Broken(id, absl::StrCat("children have ", below,
                                    " visits, the node ", node.visits));
   }

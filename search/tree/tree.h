@@ -94,10 +94,16 @@ struct Step {
   float step_score = std::numeric_limits<float>::quiet_NaN();
   float path_score = std::numeric_limits<float>::quiet_NaN();
   int32_t answer = -1;      // index of its canonical answer, -1: none
+  // Sums over the steps from the root to here.
+  float path_logprob = 0;
+  uint32_t path_tokens = 0;
   uint16_t depth = 0;       // steps from the root
   uint16_t draws = 0;       // times this continuation was sampled
   uint16_t num_tokens = 0;  // tokens of this step
   NodeKind kind = NodeKind::kStep;
+  // One of its visits was made when it was created, by itself: no visit of its
+  // parent's (some published searches count a first score so).
+  bool own_visit = false;
 };
 
 // What a node says, as handed to Tree::Add.
@@ -294,6 +300,8 @@ inline NodeId Tree::Add(NodeId parent, const StepDraft& draft, bool* is_new) {
   StoredStep& up_step = steps_[parent];
   (*this)[id].parent = parent;
   step.logprob = draft.logprob;
+  step.path_logprob = up_step.path_logprob + draft.logprob;
+  step.path_tokens = up_step.path_tokens + static_cast<uint32_t>(num_tokens);
   step.kind = draft.kind;
   step.draws = 1;
   step.depth = static_cast<uint16_t>(std::min<int>(up_step.depth + 1, 0xFFFF));

@@ -41,6 +41,10 @@ StreamKey::StreamKey(uint64_t seed, uint64_t problem, uint64_t node,
     : hi(MixHash(MixHash(seed, problem), static_cast<uint64_t>(purpose))),
       lo(MixHash(MixHash(hi, node), index)) {}
 
+double RecordedDraws::Take() {
+  return next < values.size() ? values[next++] : 0;
+}
+
 uint32_t RandomStream::Next32() {
   if (used_ == 4) {
     block_ = Block(key_, position_++);

@@ -14,6 +14,7 @@
 #include <array>
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 namespace espalier {
 
@@ -60,16 +61,34 @@ inline uint64_t MixHash(uint64_t a, uint64_t b) {
   return FinaliseHash(a + 0x9E3779B97F4A7C15ull + FinaliseHash(b));
 }
 
+// Numbers in [0, 1) that were drawn elsewhere, handed out in order: what tests
+// feed to a search to compare it with another program's choices.
+struct RecordedDraws {
+  std::vector<double> values;
+  size_t next = 0;
+  double Take();  // 0 beyond the end
+};
+
 class RandomStream {
  public:
   explicit RandomStream(StreamKey key) : key_(key) {}
+  // Uniform and UniformDouble hand out `recorded`, which outlives the stream.
+  explicit RandomStream(RecordedDraws* recorded) : recorded_(recorded) {}
 
   uint32_t Next32();
   uint64_t Next64();
   // Uniform in [0, 1), 24 bits.
-  float Uniform() { return (Next32() >> 8) * 0x1.0p-24f; }
+  float Uniform() {
+    if (recorded_ != nullptr) [[unlikely]] {
+      return static_cast<float>(recorded_->Take());
+    }
+    return (Next32() >> 8) * 0x1.0p-24f;
+  }
   // Uniform in [0, 1), 53 bits.
-  double UniformDouble() { return (Next64() >> 11) * 0x1.0p-53; }
+  double UniformDouble() {
+    if (recorded_ != nullptr) [[unlikely]] return recorded_->Take();
+    return (Next64() >> 11) * 0x1.0p-53;
+  }
   // Uniform in [0, n), n >= 1, without modulo bias.
   uint32_t Below(uint32_t n);
   // Uniform in [lo, hi], both included.
@@ -85,6 +104,7 @@ class RandomStream {
 
  private:
   StreamKey key_;
+  RecordedDraws* recorded_ = nullptr;
   uint64_t position_ = 0;
   std::array<uint32_t, 4> block_{};
   int used_ = 4;  // words of block_ already handed out

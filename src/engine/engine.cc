@@ -17,6 +17,21 @@
 #include "src/engine/runner.h"
 
 namespace espalier {
+
+std::string_view AnswerStageName(AnswerStage stage) {
+  switch (stage) {
+    case AnswerStage::kNone:
+      return "none";
+    case AnswerStage::kMethod:
+      return "method";
+    case AnswerStage::kTree:
+      return "tree";
+    case AnswerStage::kFinish:
+      return "finish";
+  }
+  return "?";
+}
+
 namespace {
 
 class LocalEngine : public Engine {
@@ -142,7 +157,8 @@ absl::Status CheckSearch(const SearchOptions& options, bool graded,
   ErrorList errors;
   if (options.max_tokens < 0 || options.max_model_calls < 0 ||
       options.max_simulations < 0 || options.max_nodes < 0 ||
-      options.max_bytes < 0 || !(options.max_seconds >= 0)) {
+      options.max_bytes < 0 || options.response_tokens < 0 ||
+      !(options.max_seconds >= 0)) {
     errors.Add(
         "a budget is negative; expected a positive number, or 0 for none");
   }

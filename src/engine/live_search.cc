@@ -72,10 +72,7 @@ LiveSearch::LiveSearch(size_t index, const Problem& problem, const Task& task,
                        const SearchOptions& options)
     : index_(index),
       stoppers_(MakeStoppers(options)),
-      context_(problem, task, stoppers_,
-               options.max_tokens > 0 ? options.max_tokens
-                                      : std::numeric_limits<int64_t>::max(),
-               options.seed),
+      context_(problem, task, stoppers_, BudgetOf(options), options.seed),
       driver_(context_) {}
 
 void LiveSearch::Resume(const SearchAlgorithm& algorithm) {
@@ -132,6 +129,7 @@ SearchResult LiveSearch::Result() const {
   const Usage& usage = context_.usage();
   SearchResult result{.status = driver_.failure(),
                       .score = driver_.best_score(),
+                      .stage = driver_.best_stage(),
                       .stop_reason = driver_.stop_reason(),
                       .tokens = usage.tokens,
                       .prompt_tokens = prompt_tokens,

@@ -491,8 +491,8 @@ void Runner::EndStopped() {
     if (!live->begun()) continue;
     const double limit = job_->options->max_seconds;
     const bool late = limit > 0 && now - live->started >= limit;
-    if (!(stop || late) || !live->driver().stop_reason().empty()) continue;
-    live->driver().Stop(stop ? "stopped from outside"
+    if (!(stop || late) || live->driver().halted()) continue;
+    live->driver().Stop(stop ? std::string(kStoppedFromOutside)
                              : absl::StrCat("time limit of ", limit, " s"));
     if (job_->hooks->recorder != nullptr) {
       job_->hooks->recorder->Stop(live->index(), live->driver().next_delivery(),

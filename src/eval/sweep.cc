@@ -10,6 +10,7 @@
 #include "src/base/clock.h"
 #include "src/base/executor.h"
 #include "src/base/status_macros.h"
+#include "src/engine/response_length.h"
 #include "src/engine/search_json.h"
 #include "src/engine/verifier_reward.h"
 #include "src/eval/judges.h"
@@ -76,12 +77,15 @@ absl::StatusOr<ResultRow> RunRow(const SweepInput& in,
   const std::vector<char> correct = Judge(in, results, have);
   for (size_t i = 0; i < results.size(); ++i) {
     const SearchResult& result = results[i];
-    row.complete &= have[i] && result.stop_reason != "stopped from outside";
-    if (!have[i]) continue;
+    // One that was cut short says nothing of its method.
+    const bool whole = have[i] && result.stop_reason != kStoppedFromOutside;
+    row.complete &= whole;
+    if (!whole) continue;
     const GradedProblem& graded = in.graded[i];
     row.ids.push_back(graded.problem.id);
     row.correct.push_back(correct[i]);
     row.answers.push_back(result.answer);
+    row.stages.emplace_back(AnswerStageName(result.stage));
     row.tokens_per_problem += static_cast<double>(result.tokens);
     row.prompt_tokens += static_cast<double>(result.prompt_tokens);
     row.reward_tokens += static_cast<double>(result.reward_tokens);
@@ -103,6 +107,13 @@ absl::StatusOr<ResultRow> RunRow(const SweepInput& in,
 
 int64_t ResultRow::successes() const {
   return std::count(correct.begin(), correct.end(), 1);
+}
+
+double ResultRow::answered() const {
+  const auto none = std::count(answers.begin(), answers.end(), "");
+  return answers.empty() ? 0
+                         : 1 - static_cast<double>(none) /
+                                   static_cast<double>(answers.size());
 }
 
 double ResultRow::accuracy() const {
@@ -135,12 +146,18 @@ absl::StatusOr<std::vector<ResultRow>> RunSweep(
   const int64_t all = static_cast<int64_t>(
       problems.size() * options.methods.size() * options.budgets.size() *
       static_cast<size_t>(options.seeds));
+  SearchOptions shared = options.search;
+  if (shared.response_tokens == 0) {
+    ESP_ASSIGN_OR_RETURN(
+        shared.response_tokens,
+        MeasureResponseTokens(engine, in.problems, task, options.stop));
+  }
   std::vector<ResultRow> rows;
   int64_t done = 0;
   for (const std::string& method : options.methods) {
     for (const int64_t budget : options.budgets) {
       for (int seed = 0; seed < options.seeds; ++seed) {
-        SearchOptions search = options.search;
+        SearchOptions search = shared;
         search.method = method;
         search.max_tokens = budget;
         search.seed = options.seed + static_cast<uint64_t>(seed);
@@ -220,6 +237,8 @@ nlohmann::json SweepJson(const std::vector<ResultRow>& rows) {
                        {"ids", row.ids},
                        {"correct", row.correct},
                        {"answers", row.answers},
+                       {"answered", row.answered()},
+                       {"stages", row.stages},
                        {"errors", row.errors}});
   }
   return {{"results", results}};

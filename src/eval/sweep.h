@@ -55,10 +55,13 @@ struct ResultRow {
   nlohmann::json limits;  // further budgets and stops, those that are set
   uint64_t seed = 0;
   bool oracle = false;
-  bool complete = true;  // false: stopped before all problems were done
+  // False: stopped before all problems were done. Those whose searches were cut
+  // short are not in it.
+  bool complete = true;
   std::vector<std::string> ids;
   std::vector<int> correct;  // 0 or 1, by position in ids
   std::vector<std::string> answers;
+  std::vector<std::string> stages;  // where the answers came from
   double tokens_per_problem = 0;
   double prompt_tokens = 0;  // the means of what SearchResult counts
   double reward_tokens = 0;
@@ -68,6 +71,7 @@ struct ResultRow {
 
   int64_t successes() const;
   double accuracy() const;
+  double answered() const;  // share of problems with an answer
 };
 
 absl::StatusOr<std::vector<ResultRow>> RunSweep(

@@ -76,10 +76,7 @@ absl::StatusOr<StoredTree> Replay(const Problem& problem, const Task& task,
                                   const SearchOptions& options,
                                   absl::Span<const LogEntry> log) {
   Stoppers stoppers = MakeStoppers(options);
-  SearchContext context(problem, task, stoppers,
-                        options.max_tokens > 0
-                            ? options.max_tokens
-                            : std::numeric_limits<int64_t>::max(),
+  SearchContext context(problem, task, stoppers, BudgetOf(options),
                         options.seed);
   SearchDriver driver(context);
   Co<> search = algorithm.Run(context);

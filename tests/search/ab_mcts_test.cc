@@ -57,7 +57,8 @@ TEST(AbMctsTest, TheBestLeafIsFoundOnceTheBudgetExceedsTheTree) {
 
 TEST(AbMctsTest, RegretFallsWithTheBudget) {
   for (const std::string method : kMethods) {
-    const auto regret = RegretCurve(method, {12, 40, 120, 1000});
+    const auto regret =
+        RegretCurve(method + ":finish=false", {12, 40, 120, 1000});
     EXPECT_LT(regret[3], 0.02) << method;
     EXPECT_LE(regret[3], regret[1] + 1e-6) << method;
     EXPECT_LE(regret[1], regret[0] + 0.05) << method;

@@ -168,7 +168,7 @@ TEST(DvtsTest, GrowsSubtreesAsAPlainLoopDoes) {
     const TreeWorld world = World(seed);
     for (const int iterations : {1, 2, 64}) {
       const SearchRun run =
-          RunSearch(absl::StrCat("dvts:n=9:width=3:rounds=1:iterations=",
+          RunSearch(absl::StrCat("dvts:n=9:width=3:rounds=1:finish=false:iterations=",
                                  iterations == 64 ? 0 : iterations),
                     world);
       ReferenceWorld plain(world, run);

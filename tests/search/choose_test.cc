@@ -23,7 +23,7 @@ std::string Chosen(AnswerChoice choice,
   const Problem problem{.id = "p", .question = "?"};
   const TreeWorldTask task;
   Stoppers stoppers = MakeStoppers({.max_tokens = 1000});
-  SearchContext ctx(problem, task, stoppers, 1000, 1);
+  SearchContext ctx(problem, task, stoppers, SearchBudget{.tokens = 1000}, 1);
   Votes votes(choice);
   for (size_t i = 0; i < responses.size(); ++i) {
     const int32_t token = static_cast<int32_t>(i);

@@ -225,13 +225,13 @@ TEST(PuctTest, VisitsAreThoseOfAPlainLoop) {
     Plain plain;
     PlainMcts(world, 300, plain, [&](int parent, int child) {
       const double n = plain.n[parent];
-      // c(N) P sqrt(N) / (1 + N(c)); an unvisited child's Q is its score. The
-      // visit under way counts: N(s) + 1.
-      const double c = 1.25 + std::log((n + 1 + 19652 + 1) / 19652);
+      // c(N) P sqrt(N) / (1 + N(c)); an unvisited child's Q is its score. N(s)
+      // are finished visits (OpenR, mctx).
+      const double c = 1.25 + std::log((n + 19652 + 1) / 19652);
       const double p = std::exp(
           world[parent].logprobs[static_cast<size_t>(world[child].move)]);
       const double q = plain.n[child] > 0 ? plain.q[child] : world.Score(child);
-      return q + c * p * std::sqrt(n + 1) / (1 + plain.n[child]);
+      return q + c * p * std::sqrt(n) / (1 + plain.n[child]);
     });
     ExpectSameVisits(run, world, plain);
   }
@@ -250,7 +250,7 @@ TEST(UctTest, VisitsAreThoseOfAPlainLoop) {
         world);
     Plain plain;
     PlainMcts(world, 300, plain, [&](int parent, int child) {
-      const double n = plain.n[parent] + 1;
+      const double n = std::max(1.0, plain.n[parent]);
       const double nc = std::max(1.0, plain.n[child]);
       const double q = plain.n[child] > 0 ? plain.q[child] : 0;
       return q + 0.7 * std::sqrt(std::log(n) / nc);
@@ -328,6 +328,8 @@ TEST(WidensTest, AtASquareOfTheChildren) {
   tree.AddSamplesDrawn(kRoot, 2 * options.branch + 9);  // and no new one came
   EXPECT_FALSE(Widens(tree, kRoot, options));
   options.widen = false;
+  EXPECT_FALSE(Full(tree, kRoot, options));  // passed through, never opened
+  tree[kRoot].flags |= kOpened;
   EXPECT_TRUE(Full(tree, kRoot, options));
 }
 

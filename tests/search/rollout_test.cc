@@ -357,7 +357,7 @@ TEST(SegmentsTest, ASegmentOfManyStepsIsAWholeResponse) {
   EXPECT_EQ(run.anytime.size(), 3u);
   // Two segments are too few for a leaf at depth 5 of single steps.
   const TreeWorld deep({.seed = 7, .branching = 3, .depth = 5});
-  const SearchRun cut = RunSearch("segments:max_depth=2:rounds=1", deep);
+  const SearchRun cut = RunSearch("segments:max_depth=2:rounds=1:finish=false", deep);
   EXPECT_EQ(cut.node, kNoNode);
 }
 

@@ -60,14 +60,15 @@ TEST(StopTest, EveryBudgetEndsASearch) {
   for (const char* method : {"majority", "weighted", "puct:in_flight=4"}) {
     const SearchRun by_calls = RunSearch(method, world, {.more = calls});
     EXPECT_EQ(by_calls.stop_reason, "budget of 37 model calls is spent");
-    EXPECT_GE(by_calls.usage.model_calls, 37);
-    // A call in flight may still be followed by the one that scores it.
-    EXPECT_LE(by_calls.usage.model_calls, 37 + 5);
+    EXPECT_EQ(by_calls.usage.model_calls, 37);
     const SearchRun by_bytes = RunSearch(method, world, {.more = bytes});
     EXPECT_EQ(by_bytes.stop_reason, "budget of 20000 bytes is spent");
     EXPECT_GE(by_bytes.usage.bytes, 20000);
     EXPECT_LT(by_bytes.usage.bytes, 24000);
-    EXPECT_EQ(by_bytes.usage.bytes, by_bytes.tree().used_bytes());
+    EXPECT_EQ(by_bytes.usage.bytes,
+              by_bytes.tree().used_bytes() +
+                  static_cast<int64_t>(by_bytes.anytime.size() *
+                                       sizeof(AnytimeAnswer)));
     EXPECT_LE(by_bytes.tree().used_bytes(), by_bytes.tree().bytes());
     EXPECT_FALSE(by_calls.answer.empty() || by_bytes.answer.empty());
   }
@@ -82,32 +83,6 @@ TEST(StopTest, FirstSpentBudgetOfSeveralEndsTheSearch) {
       "majority", world, {.tokens = 90, .simulations = 500, .more = more});
   EXPECT_EQ(run.stop_reason, "budget of 90 tokens is spent");
   EXPECT_EQ(run.usage.tokens, 90);
-}
-
-TEST(StopTest, TokensGoOverByAStepPerSampleInFlightAtMost) {
-  const TreeWorld world({.seed = 5,
-                         .branching = 3,
-                         .depth = 4,
-                         .early_leaf = 0.1,
-                         .step_tokens = 5});
-  int several = 0;
-  for (const std::string& method : Methods()) {
-    for (const int64_t budget : {1, 7, 33, 150}) {
-      for (const uint64_t shuffle : {0, 9}) {
-        const SearchRun run =
-            RunAny(method, world,
-                   {.tokens = budget, .simulations = 1000, .shuffle = shuffle});
-        ASSERT_TRUE(run.status.ok()) << method << ": " << run.status;
-        // The budget counts what has arrived. A request is cut to what is
-        // left then, so that alone it cannot go over.
-        const int64_t over =
-            run.open_requests > 1 ? int64_t{5} * run.open_samples : 0;
-        EXPECT_LE(run.usage.tokens, budget + over) << method;
-        several += run.open_requests > 1;
-      }
-    }
-  }
-  EXPECT_GT(several, 20);
 }
 
 // At every point at which a search may be left.

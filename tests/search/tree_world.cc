@@ -196,6 +196,16 @@ SearchCompletion TreeWorld::Reply(const Tree& tree,
   return completion;
 }
 
+// What a reply adds to Usage::bytes at most.
+static int64_t ReplyBytes(const SearchCompletion& reply) {
+  // Each response that is scored may vote, and an offer be listed.
+  size_t bytes = reply.scores.size() * 2 * sizeof(AnytimeAnswer);
+  for (const SampledStep& sample : reply.samples) {
+    bytes += 160 + sample.text.size() + 4 * sample.tokens.size();
+  }
+  return static_cast<int64_t>(bytes);
+}
+
 SearchRun RunSearch(const std::string& method, const TreeWorld& world,
                     const RunLimits& limits) {
   SearchRun run;
@@ -211,9 +221,7 @@ SearchRun RunSearch(const std::string& method, const TreeWorld& world,
   options.max_nodes = limits.nodes;
   Stoppers stoppers = MakeStoppers(options);
   run.context = std::make_unique<SearchContext>(
-      TheProblem(), world.task(), stoppers,
-      limits.tokens > 0 ? limits.tokens : std::numeric_limits<int64_t>::max(),
-      limits.seed);
+      TheProblem(), world.task(), stoppers, BudgetOf(options), limits.seed);
   SearchDriver driver(*run.context);
   RandomStream order(StreamKey(limits.shuffle, 0, 0, Purpose::kTest));
   std::vector<SearchRequest> open;
@@ -238,14 +246,19 @@ SearchRun RunSearch(const std::string& method, const TreeWorld& world,
                               : order.Below(static_cast<uint32_t>(open.size()));
       const SearchRequest request = std::move(open[next]);
       open.erase(open.begin() + static_cast<std::ptrdiff_t>(next));
-      driver.Put(limits.reply ? limits.reply(run.context->tree(), request)
-                              : world.Reply(run.context->tree(), request));
+      SearchCompletion reply =
+          limits.reply ? limits.reply(run.context->tree(), request)
+                       : world.Reply(run.context->tree(), request);
+      run.largest_reply_bytes =
+          std::max(run.largest_reply_bytes, ReplyBytes(reply));
+      driver.Put(std::move(reply));
       ++run.replies;
     }
     run.ended = search.done();
   }
   run.status = driver.failure();
   run.stop_reason = driver.stop_reason();
+  run.stage = driver.best_stage();
   run.usage = run.context->usage();
   run.anytime = driver.anytime();
   run.node = driver.best_node();

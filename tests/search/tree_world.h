@@ -126,7 +126,9 @@ struct SearchRun {
   NodeId node = kNoNode;
   float score = 0;
   std::string stop_reason;
+  AnswerStage stage = AnswerStage::kNone;
   Usage usage;
+  int64_t largest_reply_bytes = 0;  // that one delivery added to the tree
   size_t most_open = 0;  // requests under way at once
   std::vector<AnytimeAnswer> anytime;
   // The most requests for samples that were open at once, and their samples.

@@ -131,6 +131,11 @@ void AddBudgetFlags(CLI::App& app, SearchOptions& search) {
                  "Bytes of the tree, as 64k, 10M or 1G; 0: no limit")
       ->capture_default_str()
       ->transform(CLI::AsSizeValue(false));
+  app.add_option("--response-tokens", search.response_tokens,
+                 "Tokens that one response takes, about: what a search without "
+                 "an answer holds back to finish one. 0: as the set's first "
+                 "problems take, or half of the budget")
+      ->capture_default_str();
   app.add_option("--top-k", search.top_k,
                  "Sample from the likeliest so many tokens; 0: from all")
       ->capture_default_str();

@@ -1,5 +1,6 @@
 // espalier generate: searches a problem set and records every search.
 #include "src/engine/generate.h"
+#include "src/engine/response_length.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -145,6 +146,40 @@ absl::Status WriteJson(const GenerateFlags& flags, const GenerateTotals& totals,
   return WriteFileAtomic(flags.json_file, JsonText(json, 1) + "\n");
 }
 
+// What searches hold back for an answer: what the run that is resumed did, else
+// by a look at the set.
+absl::Status SetResponseTokens(GenerateFlags& flags, Engine& engine,
+                               const ProblemSet& set, const PromptedTask& put,
+                               const EngineOptions& models) {
+  SearchOptions& search = flags.generate.search;
+  if (search.response_tokens > 0 || search.max_tokens == 0) {
+    return absl::OkStatus();
+  }
+  std::error_code error;
+  if (flags.resume && fs::exists(flags.out, error)) {
+    ESP_ASSIGN_OR_RETURN(const auto db,
+                         RunDb::Open(flags.out, Sqlite::kRead));
+    ESP_ASSIGN_OR_RETURN(const std::vector<RunRow> runs, db->Runs());
+    for (const RunRow& run : runs) {
+      const auto before = OptionsOfRun(run.info);
+      if (!before.ok()) continue;
+      search.response_tokens = before->search.response_tokens;
+      ESP_ASSIGN_OR_RETURN(
+          const RunInfo info,
+          DescribeRun(flags.generate, set, flags.set.options, models));
+      if (run.config_hash == ConfigHash(info)) return absl::OkStatus();
+    }
+  }
+  std::vector<Problem> problems;
+  for (const GradedProblem& graded : set.problems) {
+    problems.push_back(graded.problem);
+  }
+  ESP_ASSIGN_OR_RETURN(search.response_tokens,
+                       MeasureResponseTokens(engine, problems, *put.task,
+                                             &StopRequested()));
+  return absl::OkStatus();
+}
+
 absl::Status RunGenerate(GenerateFlags& flags) {
   ESP_RETURN_IF_ERROR(CheckFlags(flags));
   ESP_ASSIGN_OR_RETURN(ProblemSet set, LoadSet(flags.set));
@@ -160,8 +195,11 @@ absl::Status RunGenerate(GenerateFlags& flags) {
   if (flags.generate.verifier_reward) {
     ESP_RETURN_IF_ERROR(VerifierReward::Create(*put.verifier).status());
   }
+  ESP_ASSIGN_OR_RETURN(const auto engine, Engine::Create(models));
+  StopRequested();
   std::unique_ptr<RunDb> db;
   int64_t run_id = 0;
+  ESP_RETURN_IF_ERROR(SetResponseTokens(flags, *engine, set, put, models));
   if (!flags.dry_run) {
     ESP_ASSIGN_OR_RETURN(
         const RunInfo info,
@@ -172,8 +210,6 @@ absl::Status RunGenerate(GenerateFlags& flags) {
         db, RunDb::Open(flags.out, there ? Sqlite::kWrite : Sqlite::kCreate));
     ESP_ASSIGN_OR_RETURN(run_id, OpenRun(*db, info, flags.resume));
   }
-  ESP_ASSIGN_OR_RETURN(const auto engine, Engine::Create(models));
-  StopRequested();
   if (flags.dry_run) return DryRun(flags, *engine, set);
 
   const double start = Clock::Real().Seconds();

@@ -148,6 +148,7 @@ nlohmann::json ResultJson(const GradedProblem& graded,
           {"answer", result.answer},
           {"response", result.response},
           {"score", result.score},
+          {"stage", AnswerStageName(result.stage)},
           {"configuration", result.configuration},
           {"config_hash", MethodHash(result.configuration)},
           {"steps", steps},
@@ -177,7 +178,13 @@ void PrintResult(const SolveFlags& flags, const GradedProblem& graded,
     std::printf("no answer found%s%s\n", result.stop_reason.empty() ? "" : ": ",
                 result.stop_reason.c_str());
   } else {
-    std::printf("answer: %s\n", result.answer.c_str());
+    const char* from = "";
+    if (result.stage == AnswerStage::kTree) {
+      from = "  (the method chose none: the best of the finished responses)";
+    } else if (result.stage == AnswerStage::kFinish) {
+      from = "  (the method had none: the best unfinished response, finished)";
+    }
+    std::printf("answer: %s%s\n", result.answer.c_str(), from);
   }
   std::printf(
       "(%lld tokens sampled, %lld prompt, %lld model calls, %lld "

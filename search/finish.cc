@@ -1,0 +1,96 @@
+#include "search/finish.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace espalier {
+namespace {
+
+// How many unfinished responses are tried.
+constexpr int kTries = 4;
+
+// Finished responses with an answer, in order of creation.
+std::vector<NodeId> Ends(SearchContext& ctx) {
+  std::vector<NodeId> ends;
+  for (NodeId id = 1; id < ctx.tree().size(); ++id) {
+    const Node& node = ctx.tree()[id];
+    if (node.terminal() && !node.truncated() && ctx.AnswerOf(id) >= 0) {
+      ends.push_back(id);
+    }
+  }
+  return ends;
+}
+
+// Stage 1. Each response votes as often as it was sampled.
+Co<> AnswerFromTree(SearchContext& ctx, const FinishPlan& plan) {
+  const std::vector<NodeId> ends = Ends(ctx);
+  if (ends.empty()) co_return;
+  if (plan.scores && ctx.BeginFinish()) co_await ctx.Evaluate(ends);
+  ctx.SetStage(AnswerStage::kTree);
+  Votes votes(plan.choice);
+  for (const NodeId end : ends) {
+    const Tree& tree = ctx.tree();
+    const float score = tree[end].scored() ? tree.step(end).path_score
+                        : plan.scores      ? 0
+                                           : 1;
+    for (int k = 0; k < tree.step(end).draws; ++k) votes.Add(ctx, end, score);
+  }
+  votes.Offer(ctx);
+}
+
+// The most promising unfinished response that was not tried; of those without a
+// score the longest. kNoNode if there is none.
+NodeId MostPromising(const SearchContext& ctx,
+                     const std::vector<NodeId>& tried) {
+  const Tree& tree = ctx.tree();
+  NodeId best = kNoNode;
+  float highest = 0;
+  for (NodeId id = 0; id < tree.size(); ++id) {
+    if (tree[id].terminal() || tree[id].truncated()) continue;
+    if (std::find(tried.begin(), tried.end(), id) != tried.end()) continue;
+    const float promise = SearchContext::Promise(tree, id);
+    if (best == kNoNode || promise > highest) {
+      best = id;
+      highest = promise;
+    }
+  }
+  return best;
+}
+
+// Stage 2.
+Co<> FinishBest(SearchContext& ctx, const FinishPlan& plan) {
+  std::vector<NodeId> tried;
+  while (static_cast<int>(tried.size()) < kTries && !ctx.answered()) {
+    NodeId node = MostPromising(ctx, tried);
+    if (node == kNoNode) co_return;
+    tried.push_back(node);
+    while (!ctx.tree()[node].terminal()) {
+      const Expansion step = co_await ctx.Expand(node, {.temperature = 0});
+      if (step.samples.empty()) break;
+      node = step.samples[0];
+      if (ctx.tree()[node].truncated()) break;
+    }
+    if (!ctx.tree()[node].terminal() || ctx.AnswerOf(node) < 0) continue;
+    if (plan.scores) {
+      const std::vector<NodeId> end = {node};
+      co_await ctx.Evaluate(end);
+    }
+    ctx.SetStage(AnswerStage::kFinish);
+    ctx.Offer(node,
+              ctx.tree()[node].scored() ? ctx.tree().step(node).path_score : 0);
+  }
+}
+
+}  // namespace
+
+Co<> RunAndFinish(SearchContext& ctx, Co<> method, FinishPlan plan) {
+  if (plan.exempt) ctx.HoldNothingBack();
+  co_await method;
+  if (plan.exempt || ctx.answered()) co_return;
+  co_await AnswerFromTree(ctx, plan);
+  if (ctx.answered() || !ctx.has_token_budget()) co_return;
+  if (ctx.BeginFinish()) co_await FinishBest(ctx, plan);
+}
+
+}  // namespace espalier

@@ -1,0 +1,178 @@
+// The budget is the budget, and a search answers: of every method and preset,
+// in worlds of uneven steps, whatever the order in which replies come.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "search/presets.h"
+#include "tests/search/tree_world.h"
+
+namespace espalier {
+namespace {
+
+constexpr int kStepTokens = 5;
+
+TreeWorld UnevenWorld(uint64_t seed) {
+  return TreeWorld({.seed = seed,
+                    .branching = 3,
+                    .depth = 5,
+                    .early_leaf = 0.1,
+                    .step_tokens = kStepTokens});
+}
+
+// Every method and preset, at its defaults and with several requests at once.
+std::vector<std::string> AllMethods() {
+  std::vector<std::string> all;
+  for (const AlgorithmInfo* info : ListAlgorithms()) all.push_back(info->name);
+  for (const Preset& preset : ListPresets()) {
+    all.push_back(absl::StrCat("preset=", preset.name));
+  }
+  std::vector<std::string> with_more = all;
+  for (const std::string& method : all) {
+    for (const OptionInfo& option : (*MakeAlgorithm(method))->options()) {
+      if (option.name == "in_flight") {
+        with_more.push_back(method + ":in_flight=8");
+      }
+      if (option.name == "parallel") with_more.push_back(method + ":parallel=8");
+    }
+  }
+  with_more.push_back("particle:particles=64");
+  with_more.push_back("best_first:branch=16:in_flight=4");
+  return with_more;
+}
+
+SearchRun RunAny(const std::string& method, const TreeWorld& world,
+              RunLimits limits) {
+  limits.check.min_value = -1;
+  limits.check.visits_conserve = false;
+  limits.reply = [&world](const Tree& tree, const SearchRequest& request) {
+    SearchRequest asked = request;
+    if (asked.kind == RequestKind::kGrade) asked.kind = RequestKind::kVerify;
+    return world.Reply(tree, asked);
+  };
+  return RunSearch(method, world, limits);
+}
+
+TEST(BudgetTest, NoMethodEverExceedsItsBudget) {
+  const TreeWorld world = UnevenWorld(5);
+  int several = 0;
+  for (const std::string& method : AllMethods()) {
+    for (const int64_t budget : {1, 7, 33, 90, 250}) {
+      for (const uint64_t shuffle : {0, 9}) {
+        const RunLimits limits{.simulations = 1000, .shuffle = shuffle};
+        const std::string what = absl::StrCat(method, " ", budget);
+        RunLimits tokens = limits;
+        tokens.tokens = budget;
+        const SearchRun by_tokens = RunAny(method, world, tokens);
+        ASSERT_TRUE(by_tokens.status.ok()) << what << by_tokens.status;
+        EXPECT_LE(by_tokens.usage.tokens, budget) << what;
+        several += by_tokens.open_requests > 1;
+        RunLimits calls = limits;
+        calls.more.max_model_calls = budget;
+        EXPECT_LE(RunAny(method, world, calls).usage.model_calls, budget) << what;
+        RunLimits nodes = limits;
+        nodes.nodes = budget;
+        EXPECT_LE(RunAny(method, world, nodes).usage.nodes, budget) << what;
+        RunLimits bytes = limits;
+        bytes.more.max_bytes = 100 * budget;
+        const SearchRun by_bytes = RunAny(method, world, bytes);
+        EXPECT_LE(by_bytes.usage.bytes,
+                  100 * budget + by_bytes.largest_reply_bytes)
+            << what;
+      }
+    }
+  }
+  EXPECT_GT(several, 100);
+}
+
+TEST(BudgetTest, TheOrderOfRepliesChangesNothing) {
+  const TreeWorld world = UnevenWorld(6);
+  for (const std::string& method : AllMethods()) {
+    for (const int64_t budget : {20, 60, 150}) {
+      const RunLimits limits{.tokens = budget, .simulations = 300};
+      const std::string tree = RunAny(method, world, limits).tree_text;
+      for (const uint64_t shuffle : {3, 4}) {
+        RunLimits other = limits;
+        other.shuffle = shuffle;
+        EXPECT_EQ(tree, RunAny(method, world, other).tree_text)
+            << method << " " << budget;
+      }
+    }
+  }
+}
+
+bool Labels(const std::string& method) {
+  const std::vector<RequestKind> needs = (*MakeAlgorithm(method))->needs();
+  return std::find(needs.begin(), needs.end(), RequestKind::kGrade) !=
+         needs.end();
+}
+
+// A response ended somewhere in the tree, and says something.
+bool HasResponse(const Tree& tree) {
+  for (NodeId id = 0; id < tree.size(); ++id) {
+    if (tree[id].terminal() && !tree[id].truncated()) return true;
+  }
+  return false;
+}
+
+TEST(BudgetTest, AFinishedResponseInTheTreeMeansAnAnswer) {
+  for (const std::string& method : AllMethods()) {
+    // Presets say where their papers return what the method chose and nothing
+    // else; proofs are what a verifier accepted.
+    const std::string finishing = absl::StrCat(method, ":finish=true");
+    if (Labels(method) || absl::StrContains(method, "bfs_prover")) continue;
+    for (uint64_t seed = 1; seed <= 6; ++seed) {
+      const TreeWorld world = UnevenWorld(seed);
+      for (const int64_t budget : {12, 25, 60, 120, 300}) {
+        const SearchRun run =
+            RunAny(finishing, world,
+                {.tokens = budget, .simulations = 1000, .seed = seed});
+        if (!HasResponse(run.tree())) continue;
+        EXPECT_FALSE(run.answer.empty()) << method << " " << budget;
+      }
+    }
+  }
+}
+
+TEST(BudgetTest, FourTimesWhatAResponseTakesBuysAnAnswer) {
+  int finished = 0;
+  for (const std::string& method : AllMethods()) {
+    const std::string finishing = absl::StrCat(method, ":finish=true");
+    if (Labels(method) || absl::StrContains(method, "bfs_prover")) continue;
+    int answered = 0;
+    constexpr int kProblems = 40;
+    for (uint64_t seed = 1; seed <= kProblems; ++seed) {
+      const TreeWorld world = UnevenWorld(seed);
+      RunLimits limits{.tokens = 4 * 5 * kStepTokens, .seed = seed};
+      limits.more.response_tokens = 5 * kStepTokens;
+      const SearchRun run = RunAny(finishing, world, limits);
+      answered += !run.answer.empty();
+      finished += run.stage == AnswerStage::kFinish;
+    }
+    EXPECT_GE(answered, 39) << method;
+  }
+  EXPECT_GT(finished, 20);
+}
+
+// What is held back is no more than the best response still needs, so that a
+// method that writes responses one after the other notices nothing.
+TEST(BudgetTest, NothingIsHeldBackFromTheResponseUnderWay) {
+  const TreeWorld world = UnevenWorld(3);
+  for (const char* method : {"greedy", "sample", "majority", "best_of_n"}) {
+    for (int64_t budget = 1; budget < 120; ++budget) {
+      const auto tree = [&](const char* finish) {
+        return RunAny(absl::StrCat(method, finish), world, {.tokens = budget});
+      };
+      const SearchRun with = tree(""), without = tree(":finish=false");
+      if (without.answer.empty()) continue;
+      EXPECT_EQ(with.answer, without.answer) << method << " " << budget;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace espalier
