@@ -203,11 +203,13 @@ bool SearchContext::CutToRest(NodeId node, int* n, int64_t* limit) {
       std::min<int64_t>(*n, budget_.nodes - usage_.nodes - reserved_nodes_));
   if (*n < 1) return stop("too few nodes left for another step");
   if (budget_.tokens == kNoLimit) return true;
-  // What is held back is for the best path: a request that goes on with it may
-  // have that, too.
+  // What is held back is for the best path: the request that writes its next
+  // step may have that, too, but no second sample of the same step.
   const int64_t held = HeldBack();
   int64_t free = budget_.tokens - usage_.tokens - reserved_tokens_;
-  if (*n > 1 || node != BestOpen()) free -= held;
+  const bool goes_on = *n == 1 && node == BestOpen() &&
+                       tree_[node].num_children == 0;
+  if (!goes_on) free -= held;
   if (free < std::max(1, shortest_step_)) {
     return stop(held > 0 ? "what is left of the tokens finishes a response"
                          : "too few tokens left for another step");

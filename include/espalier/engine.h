@@ -59,10 +59,12 @@ struct SearchOptions {
   int64_t max_nodes = 0;
   int64_t max_bytes = 0;   // what the tree's nodes, texts and tokens take
   double max_seconds = 0;  // ends a search; never steers it
-  // Tokens that one response takes, as far as is known: as long as a search
-  // has no answer it holds back what is needed to finish its best response.
-  // 0: unknown, then half of max_tokens is taken for it.
+  // Tokens that one response takes, as far as is known, for every question and
+  // for every byte of it: as long as a search has no answer it holds back what
+  // is needed to finish its best response. Both 0: unknown, then half of
+  // max_tokens is taken for it.
   int64_t response_tokens = 0;
+  double response_tokens_per_byte = 0;
   // A search also ends on its answer, never before it has one; 0: not.
   float stop_confidence = 0;   // the method's own confidence in it is so high
   int64_t stop_responses = 4;  // ... and so many responses have voted

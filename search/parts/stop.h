@@ -185,7 +185,7 @@ struct SearchBudget {
   // Tokens that a response takes, as far as is known before the search.
   int64_t response_tokens = 0;  // 0: nothing is
 };
-SearchBudget BudgetOf(const SearchOptions& options);
+SearchBudget BudgetOf(const SearchOptions& options, const Problem& problem);
 
 // Sets the stops of `options` from "confidence=0.9,decided,kl=1e-5".
 // InvalidArgument lists all that is wrong, unknown names with the nearest.

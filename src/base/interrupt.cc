@@ -2,11 +2,12 @@
 
 #include <pthread.h>
 
-#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <initializer_list>
 #include <thread>
+
+#include "src/base/clock.h"
 
 namespace espalier {
 namespace {
@@ -15,7 +16,7 @@ namespace {
 std::atomic<bool> stop_requested{false};
 std::atomic<bool> stop_is_heeded{false};  // somebody will look at it
 
-constexpr auto kOneSignal = std::chrono::milliseconds(250);
+constexpr double kOneSignal = 0.25;  // seconds
 
 // Ends the program as the signal does where nobody handles it.
 [[noreturn]] void EndBy(int signal) {
@@ -29,12 +30,12 @@ constexpr auto kOneSignal = std::chrono::milliseconds(250);
 }
 
 void WaitForSignals(const sigset_t& signals) {
-  std::chrono::steady_clock::time_point first;
+  double first = 0;
   while (true) {
     int signal = 0;
     if (sigwait(&signals, &signal) != 0) continue;
     if (!stop_is_heeded.load()) EndBy(signal);
-    const auto now = std::chrono::steady_clock::now();
+    const double now = Clock::Real().Seconds();
     if (!stop_requested.exchange(true)) {
       first = now;
     } else if (now - first >= kOneSignal) {

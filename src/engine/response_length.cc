@@ -1,29 +1,53 @@
 #include "src/engine/response_length.h"
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 #include <vector>
 
 #include "src/base/status_macros.h"
 
 namespace espalier {
 
-absl::StatusOr<int64_t> MeasureResponseTokens(
-    Engine& engine, absl::Span<const Problem> problems, const Task& task,
-    const std::atomic<bool>* stop) {
-  constexpr size_t kProblems = 20;
+absl::Status MeasureResponseTokens(Engine& engine,
+                                   absl::Span<const Problem> problems,
+                                   const Task& task,
+                                   const std::atomic<bool>* stop,
+                                   SearchOptions& search) {
+  constexpr size_t kProblems = 24;
   // One that goes on for ever says nothing of the others.
   constexpr int64_t kLongest = 16384;
-  std::vector<int64_t> lengths;
+  const auto first = problems.first(std::min(problems.size(), kProblems));
+  std::vector<std::pair<double, double>> lengths;  // bytes, tokens
   ESP_RETURN_IF_ERROR(engine.SolveAll(
-      problems.first(std::min(problems.size(), kProblems)), task,
-      {.method = "greedy", .max_tokens = kLongest}, {.stop = stop},
-      [&](size_t, const SearchResult& result) {
+      first, task, {.method = "greedy", .max_tokens = kLongest},
+      {.stop = stop}, [&](size_t i, const SearchResult& result) {
         if (result.answer.empty() || result.tokens == 0) return;
-        lengths.push_back(result.tokens);
+        lengths.emplace_back(first[i].question.size(), result.tokens);
       }));
-  if (lengths.empty()) return 0;
+  if (lengths.empty()) return absl::OkStatus();
+  // They come in order of completion, and sums are to be the same.
   std::sort(lengths.begin(), lengths.end());
-  return lengths[(lengths.size() - 1) * 9 / 10];
+  const auto n = static_cast<double>(lengths.size());
+  double x = 0, y = 0, xx = 0, xy = 0;
+  for (const auto& [bytes, tokens] : lengths) {
+    x += bytes / n;
+    y += tokens / n;
+  }
+  for (const auto& [bytes, tokens] : lengths) {
+    xx += (bytes - x) * (bytes - x);
+    xy += (bytes - x) * (tokens - y);
+  }
+  // To a thousandth, so that it is written and read back as it is.
+  const double slope =
+      xx == 0 ? 0 : std::floor(1000 * std::max(0.0, xy / xx)) / 1000;
+  double above = 0;
+  for (const auto& [bytes, tokens] : lengths) {
+    above = std::max(above, tokens - slope * bytes);
+  }
+  search.response_tokens = static_cast<int64_t>(std::ceil(above));
+  search.response_tokens_per_byte = slope;
+  return absl::OkStatus();
 }
 
 }  // namespace espalier

@@ -6,18 +6,23 @@
 #include <atomic>
 #include <cstdint>
 
-#include "absl/status/statusor.h"
+#include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "espalier/engine.h"
 
 namespace espalier {
 
-// Writes a greedy response to each of the first problems. The length that nine
-// in ten of them do not exceed; 0 where none ends, or if `stop` came first. The
-// same for the same problems, and no part of any search's budget.
-absl::StatusOr<int64_t> MeasureResponseTokens(
-    Engine& engine, absl::Span<const Problem> problems, const Task& task,
-    const std::atomic<bool>* stop = nullptr);
+// Writes a greedy response to each of the first problems and sets
+// response_tokens and response_tokens_per_byte of `search`: the least squares
+// line through the lengths by the questions' bytes (never a falling one), moved
+// up until none of them lies above it. Leaves both where no response ends, or if
+// `stop` came first. The same for the same problems, and no part of any
+// search's budget.
+absl::Status MeasureResponseTokens(Engine& engine,
+                                   absl::Span<const Problem> problems,
+                                   const Task& task,
+                                   const std::atomic<bool>* stop,
+                                   SearchOptions& search);
 
 }  // namespace espalier
 

@@ -18,6 +18,8 @@ void AddStops(const SearchOptions& search, nlohmann::json& config) {
   add("budget_model_calls", search.max_model_calls, none.max_model_calls);
   add("budget_bytes", search.max_bytes, none.max_bytes);
   add("response_tokens", search.response_tokens, none.response_tokens);
+  add("response_tokens_per_byte", search.response_tokens_per_byte,
+      none.response_tokens_per_byte);
   add("stop_confidence", search.stop_confidence, none.stop_confidence);
   add("stop_responses", search.stop_responses, none.stop_responses);
   add("stop_decided", search.stop_decided, none.stop_decided);
@@ -35,6 +37,7 @@ void ReadStops(const nlohmann::json& config, SearchOptions& search) {
   read("budget_model_calls", search.max_model_calls);
   read("budget_bytes", search.max_bytes);
   read("response_tokens", search.response_tokens);
+  read("response_tokens_per_byte", search.response_tokens_per_byte);
   read("stop_confidence", search.stop_confidence);
   read("stop_responses", search.stop_responses);
   read("stop_decided", search.stop_decided);

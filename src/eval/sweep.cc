@@ -148,9 +148,8 @@ absl::StatusOr<std::vector<ResultRow>> RunSweep(
       static_cast<size_t>(options.seeds));
   SearchOptions shared = options.search;
   if (shared.response_tokens == 0) {
-    ESP_ASSIGN_OR_RETURN(
-        shared.response_tokens,
-        MeasureResponseTokens(engine, in.problems, task, options.stop));
+    ESP_RETURN_IF_ERROR(MeasureResponseTokens(engine, in.problems, task,
+                                              options.stop, shared));
   }
   std::vector<ResultRow> rows;
   int64_t done = 0;

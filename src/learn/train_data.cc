@@ -257,7 +257,8 @@ class DatabaseReader {
       ESP_ASSIGN_OR_RETURN(const auto prompt, Prompt(example.problem));
       collector_.Begin(prompt);
       for (size_t i = 0; i < example.steps.size(); ++i) {
-        collector_.Add(example.step_tokens[i], false, example.values[i]);
+        collector_.Add(example.step_tokens[i], false,
+                       example.counts[i] ? example.values[i] : kNoLabel);
       }
       collector_.EndGroup(Name(example.problem));
     }

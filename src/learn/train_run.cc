@@ -6,6 +6,7 @@
 #include <fstream>
 #include <memory>
 #include <numeric>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -27,6 +28,23 @@
 
 namespace espalier {
 namespace {
+
+// A model that sees few problems learns them by heart and nothing else.
+absl::Status CheckEnough(const TrainRunOptions& options, const TrainData& data,
+                         const FilterLog& log) {
+  const auto problems = static_cast<int64_t>(
+      std::set<int>(data.problems.begin(), data.problems.end()).size());
+  if (problems >= options.min_problems) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(
+      options.data, ": ", problems, " problems give ", data.groups.size(),
+      " examples to learn from, fewer than --min-problems ",
+      options.min_problems,
+      ": the model would learn these by heart and get worse on others. Record "
+      "more problems (espalier generate --limit, then --resume), give searches "
+      "more tokens so that more of their responses end, or lower "
+      "--min-problems\n",
+      log.Text()));
+}
 
 namespace fs = std::filesystem;
 
@@ -404,6 +422,7 @@ absl::StatusOr<TrainReport> TrainModel(const TrainRunOptions& options,
   ESP_ASSIGN_OR_RETURN(TrainData data,
                        LoadTrainData(options.data, data_options, *tokenizer,
                                      net->config().end_token, log));
+  ESP_RETURN_IF_ERROR(CheckEnough(options, data, log));
 
   const std::string work = WorkFolder(options);
   std::error_code error;

@@ -46,6 +46,8 @@ struct TrainRunOptions {
   uint64_t seed = 1;  // of the order of sequences, of what begins random
   int threads = 2;
   int64_t save_every = 50;  // steps between states
+  // Data with something to learn from fewer problems are refused.
+  int64_t min_problems = 0;
 };
 
 struct TrainReport {

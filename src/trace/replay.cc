@@ -76,7 +76,7 @@ absl::StatusOr<StoredTree> Replay(const Problem& problem, const Task& task,
                                   const SearchOptions& options,
                                   absl::Span<const LogEntry> log) {
   Stoppers stoppers = MakeStoppers(options);
-  SearchContext context(problem, task, stoppers, BudgetOf(options),
+  SearchContext context(problem, task, stoppers, BudgetOf(options, problem),
                         options.seed);
   SearchDriver driver(context);
   Co<> search = algorithm.Run(context);

@@ -221,7 +221,7 @@ SearchRun RunSearch(const std::string& method, const TreeWorld& world,
   options.max_nodes = limits.nodes;
   Stoppers stoppers = MakeStoppers(options);
   run.context = std::make_unique<SearchContext>(
-      TheProblem(), world.task(), stoppers, BudgetOf(options), limits.seed);
+      TheProblem(), world.task(), stoppers, BudgetOf(options, TheProblem()), limits.seed);
   SearchDriver driver(*run.context);
   RandomStream order(StreamKey(limits.shuffle, 0, 0, Purpose::kTest));
   std::vector<SearchRequest> open;

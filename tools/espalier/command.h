@@ -34,6 +34,7 @@ void AddProblems(CLI::App& app, RunFunction& run);
 void AddTokenize(CLI::App& app, RunFunction& run);
 void AddMethods(CLI::App& app, RunFunction& run);
 void AddGrade(CLI::App& app, RunFunction& run);
+void AddBench(CLI::App& app, RunFunction& run);
 void AddDoctor(CLI::App& app, RunFunction& run);
 
 // --search (or --method) and --preset, which exclude each other; both set

@@ -61,6 +61,8 @@ int RunCommands(int argc, char** argv) {
       {"tokenize", "Text to token ids and back, with a checkpoint's tokenizer",
        &AddTokenize},
       {"methods", "List search methods and their options", &AddMethods},
+      {"bench", "What every method decides in a fixed world, as hashes",
+       &AddBench},
       {"doctor", "Check this machine and say what to mend", &AddDoctor},
   };
   for (Command& command : commands) {

@@ -164,6 +164,8 @@ absl::Status SetResponseTokens(GenerateFlags& flags, Engine& engine,
       const auto before = OptionsOfRun(run.info);
       if (!before.ok()) continue;
       search.response_tokens = before->search.response_tokens;
+      search.response_tokens_per_byte =
+          before->search.response_tokens_per_byte;
       ESP_ASSIGN_OR_RETURN(
           const RunInfo info,
           DescribeRun(flags.generate, set, flags.set.options, models));
@@ -174,10 +176,8 @@ absl::Status SetResponseTokens(GenerateFlags& flags, Engine& engine,
   for (const GradedProblem& graded : set.problems) {
     problems.push_back(graded.problem);
   }
-  ESP_ASSIGN_OR_RETURN(search.response_tokens,
-                       MeasureResponseTokens(engine, problems, *put.task,
-                                             &StopRequested()));
-  return absl::OkStatus();
+  return MeasureResponseTokens(engine, problems, *put.task, &StopRequested(),
+                               search);
 }
 
 absl::Status RunGenerate(GenerateFlags& flags) {

@@ -84,6 +84,11 @@ void AddFlags(CLI::App& app, TrainFlags& flags, bool reward) {
       ->check(CLI::Range(1, 1024));
   app.add_option("--save-every", run.save_every, "Steps between states")
       ->capture_default_str();
+  run.min_problems = 20;
+  app.add_option("--min-problems", run.min_problems,
+                 "Refuse data with something to learn from fewer problems")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
   app.add_option("--run", data.run, "Run of the database. Default: all");
   run.objective = reward ? "bce" : "sft";
   app.add_option("--objective", run.objective,

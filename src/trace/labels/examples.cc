@@ -398,10 +398,16 @@ std::vector<StepExample> SelectSteps(const std::vector<ProblemTrees>& trees,
     }
     // In the order of texts a beginning comes right before what continues it.
     int64_t kept = 0;
+    std::set<std::string> counted;
     for (auto it = by_text.begin(); it != by_text.end(); ++it) {
       const auto next = std::next(it);
       if (next != by_text.end() && next->first.starts_with(it->first)) continue;
       ++kept;
+      std::string response;
+      for (const std::string& step : it->second.steps) {
+        response += step;
+        it->second.counts.push_back(counted.insert(response).second);
+      }
       out.push_back(std::move(it->second));
     }
     log.Count("paths with labels", paths, labelled);

@@ -122,13 +122,17 @@ struct StepExample {
   std::vector<std::string> steps;
   std::vector<std::vector<int32_t>> step_tokens;
   std::vector<float> values;                // in [0, 1]
+  // The label counts here. Of examples of a problem that begin alike the first
+  // has the labels of the beginning.
+  std::vector<bool> counts;
   std::vector<uint32_t> correct, finished;  // outcomes below each
 };
 struct StepOptions {
   bool quality = false;  // ReST-MCTS* quality values, else outcome shares
   int min_outcomes = 1;  // steps with fewer ends below end a path
 };
-// One a path that no other contains; equal texts once.
+// One a path that no other contains; equal texts once, and every label counts
+// once, however many paths share its step.
 std::vector<StepExample> SelectSteps(const std::vector<ProblemTrees>& trees,
                                      const StepOptions& options,
                                      FilterLog& log);

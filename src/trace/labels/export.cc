@@ -119,27 +119,40 @@ absl::StatusOr<std::string> StepLines(const std::vector<ProblemTrees>& trees,
   Prompts prompts(trees, task);
   std::string out;
   for (const StepExample& example : examples) {
-    ESP_ASSIGN_OR_RETURN(const std::string prompt, prompts.Of(example.problem));
+    ESP_ASSIGN_OR_RETURN(std::string prompt, prompts.Of(example.problem));
+    // Steps whose labels another line has are part of the prompt.
+    size_t first = 0;
+    while (first < example.steps.size() && !example.counts[first]) {
+      prompt += example.steps[first++];
+    }
+    const auto skip = static_cast<std::ptrdiff_t>(first);
+    const std::vector<std::string> steps(example.steps.begin() + skip,
+                                         example.steps.end());
+    const std::vector<float> values(example.values.begin() + skip,
+                                    example.values.end());
     if (openrlhf) {
       std::string input = prompt;
-      for (const std::string& step : example.steps) {
+      for (const std::string& step : steps) {
         // The placeholder ends the line, as in Math-Shepherd's data.
         const size_t end = step.find_last_not_of('\n') + 1;
         absl::StrAppend(&input, step.substr(0, end), " ", kStepPlaceholder,
                         "\n");
       }
-      out += Line({{"input", input}, {"label", example.values}});
+      out += Line({{"input", input}, {"label", values}});
       continue;
     }
+    const auto of = [&](const std::vector<uint32_t>& counts) {
+      return std::vector<uint32_t>(
+          counts.begin() + skip, counts.end());
+    };
     Json labels = Json::array();
-    for (const float value : example.values)
-      labels.push_back(value > threshold);
+    for (const float value : values) labels.push_back(value > threshold);
     out += Line({{"prompt", prompt},
-                 {"completions", example.steps},
+                 {"completions", steps},
                  {"labels", std::move(labels)},
-                 {"values", example.values},
-                 {"correct", example.correct},
-                 {"finished", example.finished}});
+                 {"values", values},
+                 {"correct", of(example.correct)},
+                 {"finished", of(example.finished)}});
   }
   return out;
 }

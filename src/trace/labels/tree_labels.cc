@@ -35,17 +35,19 @@ std::vector<float> QualityValues(const StoredTree& tree) {
   if (n == 0 || to_end[0] == 0) {
     return std::vector<float>(n, std::numeric_limits<float>::quiet_NaN());
   }
+  const std::vector<OutcomeCount> outcomes = CountOutcomes(tree);
   std::vector<double> value(n);
   std::vector<int> m(n);
   m[0] = to_end[0];
-  std::vector<float> out(n);
+  std::vector<float> out(n);  // the root is worth v_0 = 0
   for (size_t i = 1; i < n; ++i) {
     const auto parent = static_cast<size_t>(tree.nodes[i].parent);
     const bool on_route = to_end[i] > 0;
     m[i] = on_route ? to_end[i] : m[parent];
     const double w = (1 - value[parent]) / m[i];
     value[i] = std::max(0.0, value[parent] + (on_route ? w : -w));
-    out[i] = static_cast<float>(value[i]);
+    out[i] = outcomes[i].finished > 0 ? static_cast<float>(value[i])
+                                      : std::numeric_limits<float>::quiet_NaN();
   }
   return out;
 }

@@ -41,7 +41,8 @@ std::vector<OutcomeCount> CountOutcomes(const StoredTree& tree);
 // with + for a step on a route to a correct end and m_k the steps from it to
 // the nearest one, counted so that the correct end itself has 1: it gets v = 1.
 // Off the routes the sign is -, and m is that of the nearest ancestor on one.
-// NaN where the tree has no correct end.
+// NaN where the tree has no correct end, and for nodes with no graded end below
+// them: the program labels none of these (get_full_value_samples_vm).
 std::vector<float> QualityValues(const StoredTree& tree);
 
 }  // namespace espalier

@@ -131,6 +131,9 @@ TEST(ExamplesTest, StepLabelsAddUpOverSearchesAndBeginningsGo) {
   EXPECT_THAT(steps[0].values, ElementsAre(0.5f, 1.0f));
   EXPECT_THAT(steps[0].finished, ElementsAre(4u, 2u));
   EXPECT_THAT(steps[1].values, ElementsAre(0.5f, 0.0f));
+  // Both begin with x: its label counts in the first.
+  EXPECT_THAT(steps[0].counts, ElementsAre(true, true));
+  EXPECT_THAT(steps[1].counts, ElementsAre(false, true));
   EXPECT_EQ(log.counts()[0].in, 3);
   // With three ends asked for, only the first step has a label, once.
   FilterLog strict;
@@ -171,6 +174,12 @@ TEST(ExamplesTest, ColumnsAreThoseOfTheTrainers) {
   const auto trl = first(StepLines(trees, steps, *task, false, 0.5f));
   EXPECT_EQ(trl["completions"], (std::vector<std::string>{"x\n", "= 2\n"}));
   EXPECT_EQ(trl["labels"], (std::vector<bool>{false, true}));
+  // The second line has the shared beginning in its prompt.
+  const auto lines = StepLines(trees, steps, *task, false, 0.5f);
+  const auto second = nlohmann::json::parse(lines->substr(lines->find('\n')));
+  EXPECT_TRUE(std::string(second["prompt"]).ends_with("x\n"));
+  EXPECT_EQ(second["completions"], std::vector<std::string>{"= 3\n"});
+  EXPECT_EQ(second["finished"], std::vector<int>{1});
   const auto open = first(StepLines(trees, steps, *task, true, 0));
   EXPECT_TRUE(std::string(open["input"])
                   .ends_with("x \u043a\u0438\n= 2 \u043a\u0438\n"));

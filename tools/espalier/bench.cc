@@ -1,0 +1,47 @@
+// espalier bench: what every method decides in a fixed world, as hashes.
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "src/base/files.h"
+#include "src/base/status_macros.h"
+#include "src/eval/bench_world.h"
+#include "tools/espalier/command.h"
+
+namespace espalier {
+namespace {
+
+struct BenchFlags {
+  std::string check;
+};
+
+absl::Status RunBench(const BenchFlags& flags) {
+  ESP_ASSIGN_OR_RETURN(const auto signatures, BenchSignatures());
+  const std::string text = SignatureText(signatures);
+  if (flags.check.empty()) {
+    std::printf("%s", text.c_str());
+    return absl::OkStatus();
+  }
+  ESP_ASSIGN_OR_RETURN(const std::string wanted, ReadFile(flags.check));
+  if (text == wanted) return absl::OkStatus();
+  std::printf("%s", text.c_str());
+  return absl::FailedPreconditionError(
+      flags.check + ": methods decide otherwise than it says; if that is meant, "
+      "write it anew by espalier bench, and the commit says why");
+}
+
+}  // namespace
+
+void AddBench(CLI::App& app, RunFunction& run) {
+  auto flags = std::make_shared<BenchFlags>();
+  app.add_option("--check", flags->check,
+                 "Compare with this file and fail where a line differs");
+  app.footer(
+      "Every method and preset searches problems of a scripted world at its "
+      "defaults. A line is a hash of all that it decided: nodes, visits and "
+      "answers. It is the same on every machine; a change of a method's "
+      "behaviour changes its line. The last line is of all.");
+  run = [flags] { return RunBench(*flags); };
+}
+
+}  // namespace espalier
