@@ -14,7 +14,9 @@
 //   5. backup    the value of the node reached, by the rule.
 //
 // widen (T31): a node asks for one more sample when its visits reach (k/2)^2,
-// k its distinct children, until `width` children are there.
+// k the samples it has drawn, until `width` distinct children are there. A
+// sample that came out as one before is no child, but says that there are few.
+// The simulation goes on from the node if it brought nothing new.
 //
 // close: what is finished is not visited again (close.h), so that a search
 // whose tree is finite ends when it has seen all of it. Without it the value
@@ -85,17 +87,14 @@ struct Mcts {
 // a limit of its own ends.
 inline constexpr int kMaxIdle = 1000;
 
-// True if `node` asks for one more child. Samples that came out equal do not
-// make it ask for ever.
+// True if `node` asks for one more child.
 inline bool Widens(const Tree& tree, NodeId id, const MctsOptions& options) {
   const Node& node = tree[id];
   if (!options.widen || static_cast<int>(node.num_children) >= options.width) {
     return false;
   }
-  const float half = static_cast<float>(node.num_children) / 2;
-  return static_cast<float>(node.visits) >= half * half &&
-         static_cast<uint32_t>(tree.samples_drawn(id)) <
-             2 * static_cast<uint32_t>(options.branch) + node.visits;
+  const float half = static_cast<float>(tree.samples_drawn(id)) / 2;
+  return static_cast<float>(node.visits) >= half * half;
 }
 
 // True if `node` will ask for no more children: it may not, or what it was
@@ -174,6 +173,7 @@ template <class Rule>
 Co<> Simulate(SearchContext& ctx, Mcts<Rule>& s, PathVisit& visit) {
   Tree& tree = ctx.tree();
   bool widen = true;
+  bool below = false;  // a new leaf: what follows is its value (4)
   while (Select(ctx, s, visit, widen)) {  // 1
     const NodeId leaf = visit.state();
     const bool first = (tree[leaf].flags & kOpened) == 0;
@@ -193,8 +193,7 @@ Co<> Simulate(SearchContext& ctx, Mcts<Rule>& s, PathVisit& visit) {
       if (tree[leaf].closed() || !widen) break;
     }
     const int64_t tokens = ctx.usage().tokens;
-    // Below the new leaf, with one sample a step (4).
-    const bool rolls = !widen && s.options.descend == Descend::kOne;
+    const bool rolls = below && s.options.descend == Descend::kOne;
     const int known = static_cast<int>(tree[leaf].num_children);
     const int n = first && !rolls ? std::max(1, s.options.branch - known) : 1;
     if (first && !rolls) tree[leaf].flags |= kOpening;
@@ -220,8 +219,10 @@ Co<> Simulate(SearchContext& ctx, Mcts<Rule>& s, PathVisit& visit) {
     if (s.options.forward > 0) {  // 4
       co_await Forward(ctx, leaf, s.options);
     }
-    if (s.options.descend == Descend::kNone) break;
+    const bool news = first || tree[leaf].num_children > static_cast<uint32_t>(known);
+    if (s.options.descend == Descend::kNone && news) break;
     widen = false;
+    below |= news;
     // One that another simulation has opened meanwhile goes on by the rule.
     if (rolls && (tree[leaf].flags & kOpened) == 0) {
       visit.Enter(expansion.samples[0]);

@@ -39,7 +39,7 @@ struct MctsOptions {
   float temperature = 1;
   bool widen = true;
   int width = 1 << 20;
-  Descend descend = Descend::kOne;
+  Descend descend = Descend::kAll;
   Cut cut = Cut::kDrop;
   int forward = 0;
   float forward_weight = 0.5f;

@@ -318,6 +318,7 @@ TEST(WidensTest, AtASquareOfTheChildren) {
   for (int32_t move = 0; move < 6; ++move) {
     tree.Add(kRoot, {.tokens = absl::MakeConstSpan(&move, 1)});
   }
+  tree.AddSamplesDrawn(kRoot, 6);
   tree[kRoot].visits = 8;
   EXPECT_FALSE(Widens(tree, kRoot, options));
   tree[kRoot].visits = 9;
@@ -325,7 +326,7 @@ TEST(WidensTest, AtASquareOfTheChildren) {
   options.width = 6;
   EXPECT_FALSE(Widens(tree, kRoot, options));
   options.width = 7;
-  tree.AddSamplesDrawn(kRoot, 2 * options.branch + 9);  // and no new one came
+  tree.AddSamplesDrawn(kRoot, 1);  // and no new one came
   EXPECT_FALSE(Widens(tree, kRoot, options));
   options.widen = false;
   EXPECT_FALSE(Full(tree, kRoot, options));  // passed through, never opened
