@@ -265,14 +265,18 @@ Co<> RunMcts(SearchContext& ctx, const MctsOptions& options, Rule rule) {
   Mcts<Rule> search(options, std::move(rule));
   if (options.in_flight == 1) {
     co_await Worker(ctx, search);
-    co_return;
+  } else {
+    std::vector<Co<>> workers;
+    for (int i = 0; i < options.in_flight; ++i) {
+      workers.push_back(Worker(ctx, search));
+    }
+    WhenAll all(workers);
+    co_await all;
   }
-  std::vector<Co<>> workers;
-  for (int i = 0; i < options.in_flight; ++i) {
-    workers.push_back(Worker(ctx, search));
+  if (options.choice == AnswerChoice::kMajorityOfTree) {
+    search.votes.CountTree(ctx);
+    if (!search.votes.empty()) search.votes.Offer(ctx);
   }
-  WhenAll all(workers);
-  co_await all;
 }
 
 }  // namespace espalier

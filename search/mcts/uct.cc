@@ -1,5 +1,5 @@
-// UCT tree search over sampled steps (T7; Kocsis & Szepesvari 2006; RAP, Hao
-// et al. 2023, arXiv:2305.14992; rStar, Qi et al. 2024, arXiv:2408.06195).
+// UCT tree search over sampled steps (T7; Kocsis & Szepesvari 2006; rStar, Qi
+// et al. 2024, arXiv:2408.06195).
 //
 // Selection (mcts.h has the rest): the child with the highest
 //
@@ -7,12 +7,14 @@
 //
 // N counts finished visits and those in flight. An unvisited child, by
 // first_value (where N(c) = 1, visits in flight are added to that one):
-//   score     its own score stands for Q and N(c) = 1 (RAP)
-//   zero      Q = 0 and N(c) = 1 (rStar-Math)
-//   random    before all visited ones, in an order drawn anew (rStar)
+//   score     its own score stands for Q and N(c) = 1
+//   zero      Q = 0 and N(c) = 1
+//   random    before all visited ones, each as likely as the other (rStar)
 //   infinity  before all visited ones, in order of creation
-// With c_end >= 0 and a number of simulations c falls to it over them (rStar:
-// 2 to .1).
+// With c_end >= 0 c falls to it over the simulations t = 0 .. T - 1:
+//   linear       c + (c_end - c) t/T
+//   exponential  c (c_end/c)^(t/T)
+// rStar's c is 2 throughout; its two schedules end at .2.
 #include <array>
 #include <cmath>
 
@@ -27,15 +29,21 @@ enum class FirstValue : uint8_t { kScore, kZero, kRandom, kInfinity };
 constexpr std::array<std::string_view, 4> kFirstValueNames = {
     "score", "zero", "random", "infinity"};
 
+enum class Falls : uint8_t { kLinear, kExponential };
+constexpr std::array<std::string_view, 2> kFallsNames = {"linear",
+                                                         "exponential"};
+
 struct UctOptions : MctsOptions {
   float c = 1;
   float c_end = -1;
+  Falls c_falls = Falls::kLinear;
   FirstValue first_value = FirstValue::kScore;
   void Visit(OptionVisitor& v) {
     MctsOptions::Visit(v);
     v.Real("c", &c, 0, 1000, "exploration constant");
     v.Real("c_end", &c_end, -1, 1000,
            "what c falls to over `simulations`; -1: it stays");
+    VisitChoice(v, "c_falls", &c_falls, kFallsNames, "how it falls");
     VisitChoice(v, "first_value", &first_value, kFirstValueNames,
                 "what an unvisited child is worth");
   }
@@ -45,6 +53,11 @@ struct UctOptions : MctsOptions {
       problems.push_back(
           "c_end says what c falls to over the simulations, and simulations=0 "
           "leaves their number open; expected simulations > 0");
+    }
+    if (c_falls == Falls::kExponential && (c <= 0 || c_end == 0)) {
+      problems.push_back(
+          "c_falls=exponential never leaves or reaches 0; expected c > 0 and "
+          "c_end > 0");
     }
     return problems;
   }
@@ -56,16 +69,19 @@ class UctRule {
 
   NodeId Pick(SearchContext& ctx, NodeId parent) const {
     const Tree& tree = ctx.tree();
+    if (options_.first_value == FirstValue::kRandom) {
+      const NodeId unvisited = DrawUnvisited(ctx, parent);
+      if (unvisited != kNoNode) return unvisited;
+    }
     const float log_n = std::log(static_cast<float>(
         std::max(1u, StateVisits(tree, parent, options_.share))));
     const float c = Exploration(ctx.usage().simulations);
     return PickHighest(
-        tree, parent, [&](NodeId child, const Node& edge, const Node& state) {
+        tree, parent, [&](NodeId, const Node& edge, const Node& state) {
           const uint32_t n = edge.visits + edge.in_flight;
           const uint32_t met = std::max(1u, edge.visits) + edge.in_flight;
           const float bonus = c * std::sqrt(log_n / static_cast<float>(met));
-          return bonus +
-                 (n == 0 ? First(tree, child, edge) : Value(edge, state));
+          return bonus + (n == 0 ? First(edge) : Value(edge, state));
         });
   }
 
@@ -83,21 +99,39 @@ class UctRule {
     if (options_.c_end < 0 || options_.simulations == 0) return options_.c;
     const float done = static_cast<float>(simulations) /
                        static_cast<float>(options_.simulations);
+    if (options_.c_falls == Falls::kExponential) {
+      return options_.c * std::pow(options_.c_end / options_.c, done);
+    }
     return options_.c + (options_.c_end - options_.c) * done;
   }
-  float First(const Tree& tree, NodeId child, const Node& edge) const {
+  // One of the open children that nobody has gone to, each as likely as the
+  // other; kNoNode if there is none.
+  NodeId DrawUnvisited(SearchContext& ctx, NodeId parent) const {
+    const Tree& tree = ctx.tree();
+    const auto unvisited = [&](NodeId child) {
+      return tree[child].visits + tree[child].in_flight == 0 &&
+             Open(tree, child);
+    };
+    uint32_t left = 0;
+    for (const NodeId c : Children(tree, parent)) left += unvisited(c) ? 1 : 0;
+    if (left == 0) return kNoNode;
+    const uint32_t visit = tree[parent].visits + tree[parent].in_flight;
+    RandomStream random = ctx.Stream(parent, Purpose::kSelect, visit);
+    left = std::min(left - 1, static_cast<uint32_t>(random.UniformDouble() *
+                                                    static_cast<double>(left)));
+    for (const NodeId c : Children(tree, parent)) {
+      if (unvisited(c) && left-- == 0) return c;
+    }
+    return kNoNode;
+  }
+  float First(const Node& edge) const {
     // Beyond every value and bonus that a visited child can have.
     constexpr float kFirst = 1e6f;
     switch (options_.first_value) {
       case FirstValue::kScore:
       case FirstValue::kZero:
         return edge.q;
-      case FirstValue::kRandom:
-        // Keyed by the path: the same whatever else goes on.
-        return kFirst *
-               (1 + static_cast<float>(
-                        MixHash(tree.path_hash(child), 0x5E1EC7) >> 40) *
-                        0x1p-24f);
+      case FirstValue::kRandom:  // none is left
       case FirstValue::kInfinity:
         return kFirst;
     }
@@ -117,10 +151,9 @@ Co<> RunUct(SearchContext& ctx, const UctOptions& options) {
 }
 
 const RegisterAlgorithm<UctOptions> kUct(
-    "uct", "UCT tree search (RAP, rStar)", {}, &RunUct,
+    "uct", "UCT tree search (rStar)", {}, &RunUct,
     MethodNotes{
-        .source = "Kocsis & Szepesvari 2006; RAP, arXiv:2305.14992; rStar, "
-                  "arXiv:2408.06195",
+        .source = "Kocsis & Szepesvari 2006; rStar, arXiv:2408.06195",
         .when_to_use = "the policy's probabilities say little about steps",
         .test = "tests/search/mcts_test.cc"});
 

@@ -23,6 +23,18 @@ NodeId MostVisitedEnd(const Tree& tree) {
   return node;
 }
 
+// Whether `a` comes before `b`, neither above the other, depth-first and
+// children in order of creation.
+bool ComesFirst(const Tree& tree, NodeId a, NodeId b) {
+  while (tree.step(a).depth > tree.step(b).depth) a = tree[a].parent;
+  while (tree.step(b).depth > tree.step(a).depth) b = tree[b].parent;
+  while (tree[a].parent != tree[b].parent) {
+    a = tree[a].parent;
+    b = tree[b].parent;
+  }
+  return a < b;
+}
+
 }  // namespace
 
 Votes::Group& Votes::GroupOf(int32_t answer) {
@@ -41,6 +53,7 @@ double Votes::Weight(const Group& group) const {
     case AnswerChoice::kFirst:
       return 0;
     case AnswerChoice::kMajority:
+    case AnswerChoice::kMajorityOfTree:
       return group.count;
     case AnswerChoice::kBest:
     case AnswerChoice::kVisits:
@@ -63,16 +76,23 @@ void Votes::Add(SearchContext& ctx, NodeId node, float score) {
     group.best = node;
     group.best_score = score;
   }
+  if (group.first == kNoNode) group.first = node;
   group.count += 1;
   group.sum += score;
   const double off = score - group.mean;
   group.mean += off / group.count;
   group.squares += off * (score - group.mean);
+  const bool counts = choice_ == AnswerChoice::kMajority ||
+                      choice_ == AnswerChoice::kMajorityOfTree;
   if (group.answer >= 0) {
     ++responses_;
-    total_ += choice_ == AnswerChoice::kMajority ? 1 : score;
+    total_ += counts ? 1 : score;
   }
-  Rank(static_cast<size_t>(&group - groups_.data()));
+  if (choice_ == AnswerChoice::kMajorityOfTree) {
+    CountTree(ctx);
+  } else {
+    Rank(static_cast<size_t>(&group - groups_.data()));
+  }
 }
 
 void Votes::Rank(size_t changed) {
@@ -97,6 +117,34 @@ void Votes::Rank(size_t changed) {
   }
 }
 
+void Votes::CountTree(SearchContext& ctx) {
+  if (choice_ != AnswerChoice::kMajorityOfTree) return;
+  const Tree& tree = ctx.tree();
+  for (; counted_ < tree.size(); ++counted_) {
+    const Node& node = tree[counted_];
+    if (!node.terminal() || node.truncated()) continue;
+    Group& group = GroupOf(ctx.AnswerOf(counted_));
+    if (group.first == kNoNode || ComesFirst(tree, counted_, group.first)) {
+      group.first = counted_;
+    }
+    group.count += 1;
+    total_ += group.answer >= 0 ? 1 : 0;
+  }
+  const auto ahead = [&](const Group& a, const Group& b) {
+    const double x = Weight(a), y = Weight(b);
+    return x > y || (x == y && ComesFirst(tree, a.first, b.first));
+  };
+  winner_ = 0;
+  for (size_t i = 1; i < groups_.size(); ++i) {
+    if (ahead(groups_[i], groups_[winner_])) winner_ = i;
+  }
+  second_ = winner_;
+  for (size_t i = 0; i < groups_.size(); ++i) {
+    if (i == winner_) continue;
+    if (second_ == winner_ || ahead(groups_[i], groups_[second_])) second_ = i;
+  }
+}
+
 Standing Votes::StandingOf(const Group& winner) const {
   Standing standing{.responses = responses_, .bound = bound_};
   standing.leader = Weight(winner);
@@ -110,6 +158,10 @@ Standing Votes::StandingOf(const Group& winner) const {
     case AnswerChoice::kWeighted:
       standing.confidence = total_ > 0 ? standing.leader / total_ : 0;
       standing.most_added = 1;
+      break;
+    case AnswerChoice::kMajorityOfTree:
+      // A simulation may bring any number of responses.
+      standing.confidence = total_ > 0 ? standing.leader / total_ : 0;
       break;
     case AnswerChoice::kFirst:
       standing.leader = 1;
@@ -144,7 +196,8 @@ void Votes::Offer(SearchContext& ctx) const {
     }
   }
   const Group& winner = groups_[winner_];
-  ctx.OfferAnswer(winner.best, winner.answer,
+  const bool first = choice_ == AnswerChoice::kMajorityOfTree;
+  ctx.OfferAnswer(first ? winner.first : winner.best, winner.answer,
                   static_cast<float>(Weight(winner)), StandingOf(winner));
 }
 

@@ -31,9 +31,13 @@ enum class AnswerChoice : uint8_t {
   kVisits,      // the end of the most visited path; where that has none: kBest
   kLowerBound,  // highest mean score - standard error of its responses' scores,
                 // one response alone counting as .5 off (LCB)
+  // Most responses, where each that ended in the tree counts once more, voted
+  // or not (rStar); ties: the answer that comes first depth-first.
+  kMajorityOfTree,
 };
-inline constexpr std::array<std::string_view, 6> kAnswerChoiceNames = {
-    "first", "majority", "best", "weighted", "visits", "lower_bound"};
+inline constexpr std::array<std::string_view, 7> kAnswerChoiceNames = {
+    "first",       "majority",        "best", "weighted", "visits",
+    "lower_bound", "majority_of_tree"};
 
 class Votes {
  public:
@@ -43,8 +47,12 @@ class Votes {
   // A finished response with its score; the same node may vote often.
   void Add(SearchContext& ctx, NodeId node, float score);
   bool empty() const { return groups_.empty(); }
+  // For kMajorityOfTree: counts the responses that ended in the tree since the
+  // last Add, which does it by itself.
+  void CountTree(SearchContext& ctx);
   // Offers the choice to the search: the response with the highest score (the
-  // first of equals) among those with the chosen answer.
+  // first of equals) among those with the chosen answer; for kMajorityOfTree
+  // the first of them in the tree, depth-first.
   void Offer(SearchContext& ctx) const;
 
  private:
@@ -53,6 +61,7 @@ class Votes {
     int32_t answer = -1;
     NodeId best = kNoNode;
     float best_score = 0;
+    NodeId first = kNoNode;  // depth-first, of those in the tree
     double count = 0;
     double sum = 0;
     double mean = 0;
@@ -72,7 +81,8 @@ class Votes {
   size_t winner_ = 0;
   size_t second_ = 0;  // winner_: there is none
   int64_t responses_ = 0;
-  double total_ = 0;  // of their scores, 1 each for kMajority
+  double total_ = 0;    // of their scores, 1 each for majorities
+  NodeId counted_ = 0;  // nodes that CountTree has looked at
 };
 
 }  // namespace espalier

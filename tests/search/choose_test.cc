@@ -53,6 +53,43 @@ TEST(ChooseTest, EachChoiceOfTheSameFiveResponses) {
   EXPECT_EQ(Chosen(AnswerChoice::kVisits, kFive), "a");
   // .4 - .1, .9 - .5, .65 - .05
   EXPECT_EQ(Chosen(AnswerChoice::kLowerBound, kFive), "c");
+  EXPECT_EQ(Chosen(AnswerChoice::kMajorityOfTree, kFive), "a");  // 4, 2, 4
+}
+
+// Below the root: a step that ends twice in "b", an end "a", and one "b" that
+// is made last. Only "a" is voted for.
+TEST(ChooseTest, TheTreesMajorityCountsWhatNobodyVotedFor) {
+  const Problem problem{.id = "p", .question = "?"};
+  const TreeWorldTask task;
+  Stoppers stoppers = MakeStoppers({.max_tokens = 1000});
+  SearchContext ctx(problem, task, stoppers, SearchBudget{.tokens = 1000}, 1);
+  int32_t token = 0;
+  const auto add = [&](NodeId parent, const char* text, bool ends) {
+    ++token;
+    return ctx.AddSample(parent, {.text = text,
+                                  .tokens = absl::MakeConstSpan(&token, 1),
+                                  .terminal = ends});
+  };
+  const SearchDriver driver(ctx);
+  const auto answer = [&] {
+    return ctx.tree().answer_text(driver.best_answer());
+  };
+  const NodeId step = add(kRoot, "s\n", false);
+  const NodeId a = add(kRoot, "= a\n", true);
+  Votes votes(AnswerChoice::kMajorityOfTree);
+  votes.Add(ctx, a, 1);
+  votes.Offer(ctx);
+  EXPECT_EQ(answer(), "a");  // 2: in the tree, and its vote
+  const NodeId b = add(step, "= b\n", true);
+  add(kRoot, "= b\n", true);
+  votes.CountTree(ctx);
+  votes.Offer(ctx);
+  // 2 each, and the one below `step` is the first, depth-first.
+  EXPECT_EQ(answer(), "b");
+  EXPECT_EQ(driver.best_node(), b);
+  votes.Add(ctx, a, 0);
+  votes.Offer(ctx);
+  EXPECT_EQ(answer(), "a");
 }
 
 TEST(ChooseTest, ALowerBoundFallsWhenAnAnswersScoresDisagree) {
@@ -67,7 +104,7 @@ TEST(ChooseTest, NoAnswerCountsOnlyWhereThereIsNoOther) {
   for (const AnswerChoice choice :
        {AnswerChoice::kFirst, AnswerChoice::kMajority, AnswerChoice::kBest,
         AnswerChoice::kWeighted, AnswerChoice::kVisits,
-        AnswerChoice::kLowerBound}) {
+        AnswerChoice::kLowerBound, AnswerChoice::kMajorityOfTree}) {
     EXPECT_EQ(Chosen(choice, {{"", 1, 9}, {"", 1}, {"a", 0}}), "a");
     EXPECT_EQ(Chosen(choice, {{"", 1}}), "");
   }
