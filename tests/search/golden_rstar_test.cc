@@ -2,6 +2,11 @@
 // by node.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
 #include "tests/search/golden_world.h"
 
 namespace espalier {
@@ -11,6 +16,63 @@ namespace {
 TEST(GoldenRstarTest, ItsRolloutsAreThoseOfTheAuthorsProgram) {
   for (const GoldenRun& run : ReadGolden("rstar").runs) {
     ExpectSameTrace(run, RunGolden(run));
+  }
+}
+
+// Its record lists every update of statistics; ours is compared by rollout.
+nlohmann::json UpdatesByRollout(const nlohmann::json& trace) {
+  nlohmann::json rollouts = nlohmann::json::array();
+  size_t next = 0;
+  for (const size_t updates : trace.at("updates_per_rollout")) {
+    std::vector<int> nodes;
+    for (size_t i = 0; i < updates; ++i) {
+      const std::vector<int> path = trace.at("visits").at(next++);
+      nodes.insert(nodes.end(), path.begin(), path.end());
+    }
+    rollouts.push_back(nodes);
+  }
+  return rollouts;
+}
+
+TEST(GoldenRstarTest, ItsMathSearchVisitsWhatTheAuthorsProgramVisits) {
+  for (GoldenRun run : ReadGolden("rstar_math").runs) {
+    const nlohmann::json& settings = run.trace.at("settings");
+    run.trace["visits"] = UpdatesByRollout(run.trace);
+    // A rejected step is -1 whatever scale the values have; ours is the lowest
+    // value. Nobody ever goes there.
+    if (!absl::StrContains(run.method, "low=-1")) {
+      for (auto& node : run.trace.at("nodes")) {
+        if (node.at("q") == -1.0) node["q"] = 0;
+      }
+    }
+    // It samples steps beyond its limit, to reject them.
+    if (settings.at("max_depth") == run.world.max_steps) ++run.world.max_steps;
+    // Of ends of one value the program that names the node takes another.
+    const int end = run.trace.at("answer_node");
+    run.trace.erase("answer_node");
+    const GoldenSearch ours = RunGolden(run);
+    ExpectSameTrace(run, ours);
+    EXPECT_EQ(ours.nodes.at(ours.answer_node).second, ours.nodes.at(end).second)
+        << run.name;
+    // The nodes that are never selected again, but for those dropped at once.
+    const std::vector<int> terminal = run.trace.at("terminal");
+    for (const int place : terminal) {
+      const NodeId node = ours.of[static_cast<size_t>(place)];
+      EXPECT_TRUE(ours.tree()[node].closed()) << run.name << " " << place;
+    }
+    for (const auto& [key, kept] : run.trace.at("children").items()) {
+      const std::vector<int> children = kept;
+      const NodeId node = ours.of[std::stoul(key)];
+      for (const NodeId c : Children(ours.tree(), node)) {
+        const auto place = std::find(ours.of.begin(), ours.of.end(), c);
+        const int at = static_cast<int>(place - ours.of.begin());
+        const bool open = std::count(terminal.begin(), terminal.end(), at) == 0;
+        const bool is_kept =
+            std::count(children.begin(), children.end(), at) > 0;
+        EXPECT_EQ(ours.tree()[c].closed(), !open || !is_kept)
+            << run.name << " " << at;
+      }
+    }
   }
 }
 

@@ -37,6 +37,7 @@ const Method kMethods[] = {
     {"mcts_star", "mcts_star:gate=2:in_flight=4"},
     {"td_mcts", "td_mcts:choice=best"},
     {"td_mcts", "td_mcts:choice=best:descend=true:lr=0.5"},
+    {"rstar_math", "rstar_math"},
 };
 
 class MctsTest : public testing::TestWithParam<Method> {
