@@ -23,8 +23,8 @@ NodeId MostVisitedEnd(const Tree& tree) {
   return node;
 }
 
-// Whether `a` comes before `b`, neither above the other, depth-first and
-// children in order of creation.
+}  // namespace
+
 bool ComesFirst(const Tree& tree, NodeId a, NodeId b) {
   while (tree.step(a).depth > tree.step(b).depth) a = tree[a].parent;
   while (tree.step(b).depth > tree.step(a).depth) b = tree[b].parent;
@@ -34,8 +34,6 @@ bool ComesFirst(const Tree& tree, NodeId a, NodeId b) {
   }
   return a < b;
 }
-
-}  // namespace
 
 Votes::Group& Votes::GroupOf(int32_t answer) {
   const size_t key = static_cast<size_t>(answer + 1);

@@ -39,6 +39,10 @@ inline constexpr std::array<std::string_view, 7> kAnswerChoiceNames = {
     "first",       "majority",        "best", "weighted", "visits",
     "lower_bound", "majority_of_tree"};
 
+// Whether `a` comes before `b` depth-first, children in order of creation.
+// Neither is above the other.
+bool ComesFirst(const Tree& tree, NodeId a, NodeId b);
+
 class Votes {
  public:
   explicit Votes(AnswerChoice choice, const VoteBound& bound = {.in_flight = 0})

@@ -82,10 +82,10 @@ TEST(PresetsTest, EachSearchesAScriptedWorldToAnAnswer) {
 
 TEST(PresetsTest, OptionsGivenStandInPlaceOfThePresetsOwn) {
   const std::string own = Canonical("preset=rap");
-  const std::string other = Canonical("preset=rap:c=3:in_flight=2");
+  const std::string other = Canonical("preset=rap:c=3:q=mean");
   EXPECT_TRUE(absl::StrContains(own, ":c=1:")) << own;
   EXPECT_TRUE(absl::StrContains(other, ":c=3:")) << other;
-  EXPECT_TRUE(absl::StrContains(other, ":in_flight=2:")) << other;
+  EXPECT_TRUE(absl::StrContains(other, ":q=mean:")) << other;
   EXPECT_TRUE(absl::StrContains(other, ":temperature=0.8:")) << other;
 }
 
