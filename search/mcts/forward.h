@@ -3,7 +3,8 @@
 //   v(c) <- (1 - w) v(c) + w max over the steps s of a greedy roll-out of
 //           `forward` steps from c of v(s),     c = argmax of the children's v
 //
-// (ReST-MCTS*, Zhang et al. 2024, arXiv:2406.03816: two steps, w = alpha = .5)
+// After ReST-MCTS* (Zhang et al. 2024, arXiv:2406.03816), where the steps are
+// samples and the child has a first visit by them (mcts_star.cc).
 #ifndef ESPALIER_SEARCH_MCTS_FORWARD_H_
 #define ESPALIER_SEARCH_MCTS_FORWARD_H_
 

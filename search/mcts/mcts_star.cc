@@ -1,89 +1,312 @@
 // MCTS* (T10): the search of ReST-MCTS* (Zhang et al. 2024, arXiv:2406.03816).
 //
-//   1. select    the child with the highest
-//                  V(c) + C sqrt(2 ln N(s) / N(c)),  V(c) + INF if unvisited;
-//   2. expand    `branch` samples;
+//   1. select    from the root to a node without children, always to the child
+//                with the highest
+//                  V(c) + C sqrt(2 ln N(s) / N(c)),  V(c) + INF if unvisited,
+//                of equals one at random; it ends there if the node is worth
+//                at least `gate`;
+//   2. expand    `branch` samples; what has ended has no children;
 //   3. evaluate  V(c) by the reward model;
-//   4. simulate  two greedy steps on from the best new child, whose value
-//                becomes (1 - a) V + a max over the steps (forward.h);
-//   5. backup    V(s) = sum_c N(c) V(c) / sum_c N(c), up to the root.
+//   4. roll out  up to `forward` steps on from the best new child, which count
+//                for its value alone and are no children:
+//                  V(c) <- (1 - a) V(c) + a max over the steps of V(step),
+//                0 if no step came. That is the child's first visit;
+//   5. backup    N(s) += 1, V(s) = sum_c N(c) V(c) / sum_c N(c), from the
+//                expanded node up to the root. What has ended keeps its V and
+//                is visited again, unless `close`.
 //
-// A finished response whose value is at least `gate` ends the search. C = .4,
-// INF = .8, a = .5, gate = .9, branch 3 as in its code.
+// The answer, by `answer`:
+//   response  the finished response with the best score, those that roll-outs
+//             came to among them; one at the gate ends the search (ours);
+//   node      the node with the highest V, the last of equals, or the first
+//             one that selection finds at the gate: finished or not. What is
+//             not is carried on to its end, greedily;
+//   end       the best end of the whole tree, and
+//   vote      the answer with the highest sum of V over its ends. Ends are
+//             what has ended and what is at the gate, which is not expanded.
+//
+// C = .4, INF = .8, a = .5, gate = .9, branch 3 as in its code.
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <optional>
+#include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "search/algorithm.h"
 #include "search/mcts/mcts.h"
-#include "search/parts/prior.h"
+#include "search/parts/rollout.h"
 
 namespace espalier {
 namespace {
 
-struct StarOptions : MctsOptions {
+enum class StarAnswer : uint8_t { kResponse, kNode, kEnd, kVote };
+constexpr std::array<std::string_view, 4> kStarAnswerNames = {
+    "response", "node", "end", "vote"};
+
+struct StarOptions {
+  int simulations = 0;
+  int branch = 3;
+  float temperature = 1;
   float c = 0.4f;
   float unvisited = 0.8f;
   float gate = 0.9f;
-  StarOptions() {
-    branch = 3;
-    forward = 2;
-    widen = false;
-    descend = Descend::kNone;
-    choice = AnswerChoice::kBest;
-  }
+  int forward = 2;
+  int forward_branch = 1;
+  float forward_weight = 0.5f;
+  bool forward_greedy = false;
+  bool close = true;
+  StarAnswer answer = StarAnswer::kResponse;
   void Visit(OptionVisitor& v) {
-    MctsOptions::Visit(v);
+    v.Int("simulations", &simulations, 0, 1 << 30,
+          "0: until the budget is spent");
+    v.Int("branch", &branch, 1, 4096, "samples when a leaf is expanded");
+    v.Real("temperature", &temperature, 0, 10, "of sampling");
     v.Real("c", &c, 0, 1000, "exploration constant C");
     v.Real("unvisited", &unvisited, 0, 1000, "bonus INF of unvisited children");
-    v.Real("gate", &gate, 0, 2,
-           "a response worth at least this ends the search; above 1: none");
+    v.Real(
+        "gate", &gate, 0, 2,
+        "value at which a node ends the search, or is an end; above 1: none");
+    v.Int("forward", &forward, 0, 64,
+          "steps beyond a new leaf's best child, for its value");
+    v.Int("forward_branch", &forward_branch, 1, 64,
+          "samples of each of them; the best one goes on");
+    v.Real("forward_weight", &forward_weight, 0, 1,
+           "share of what the forward steps found in that value");
+    v.Flag("forward_greedy", &forward_greedy, "they are of temperature 0");
+    v.Flag("close", &close, "never visit again what is finished");
+    VisitChoice(v, "answer", &answer, kStarAnswerNames,
+                "the best finished response; the best node, carried on to its "
+                "end; the best end; the ends' vote, by value");
   }
 };
 
-class StarRule {
- public:
-  explicit StarRule(const StarOptions& options) : options_(options) {}
+// A node as the search sees it.
+struct Place {
+  double value = 0;                         // V
+  absl::InlinedVector<NodeId, 4> children;  // distinct, in order of sampling
+  bool ended = false;                       // nothing follows
+};
 
-  NodeId Pick(SearchContext& ctx, NodeId parent) const {
-    const Tree& tree = ctx.tree();
-    const float log_n = std::log(static_cast<float>(
-        std::max(1u, StateVisits(tree, parent, options_.share))));
-    return PickHighest(
-        tree, parent, [&](NodeId, const Node& edge, const Node& state) {
-          const float n = static_cast<float>(edge.visits + edge.in_flight);
-          const float bonus = n == 0 ? options_.unvisited
-                                     : options_.c * std::sqrt(2 * log_n / n);
-          const bool first = edge.visits == 0 && edge.in_flight > 0;
-          return bonus +
-                 (first ? edge.q
-                        : WithVirtualLoss(edge, state, options_.virtual_loss));
+struct Star {
+  Star(SearchContext& ctx, const StarOptions& given)
+      : options(given), tree(ctx.tree()), places(1) {}
+
+  Place& operator[](NodeId id) { return places[id]; }
+  bool AtGate(NodeId id) {
+    return id != kRoot && places[id].value >= options.gate;
+  }
+  // Nothing is sampled there.
+  bool Ended(NodeId id) {
+    return places[id].ended || (whole_tree() && AtGate(id));
+  }
+  bool EndsSearch(NodeId id) {
+    return AtGate(id) &&
+           (options.answer == StarAnswer::kNode ||
+            (options.answer == StarAnswer::kResponse && tree[id].terminal()));
+  }
+  bool whole_tree() const {
+    return options.answer == StarAnswer::kEnd ||
+           options.answer == StarAnswer::kVote;
+  }
+
+  const StarOptions& options;
+  Tree& tree;
+  std::vector<Place> places;  // by node
+  uint64_t ties = 0;          // so far
+  NodeId chosen = kNoNode;    // at the gate
+  Votes responses{AnswerChoice::kBest};
+};
+
+// Stage 1, one level.
+NodeId BestChild(SearchContext& ctx, Star& s, NodeId parent) {
+  const double log_n = std::log(std::max(1.0, 1.0 * s.tree[parent].visits));
+  absl::InlinedVector<NodeId, 4> best;
+  double highest = 0;
+  for (const NodeId child : s[parent].children) {
+    if (s.tree[child].closed()) continue;
+    const double n = s.tree[child].visits;
+    const double score =
+        s[child].value +
+        (n == 0 ? s.options.unvisited : s.options.c * std::sqrt(2 * log_n / n));
+    if (score < highest && !best.empty()) continue;
+    if (score > highest) best.clear();
+    best.push_back(child);
+    highest = score;
+  }
+  if (best.size() == 1) return best[0];
+  const double u =
+      ctx.Stream(parent, Purpose::kSelect, s.ties++).UniformDouble();
+  return best[static_cast<size_t>(u * static_cast<double>(best.size()))];
+}
+
+// `n` scored samples of `from`; nullopt where the budget left no more.
+Co<std::optional<std::vector<NodeId>>> Propose(SearchContext& ctx, Star& s,
+                                               NodeId from, int n,
+                                               float temperature) {
+  const Expansion sampled =
+      co_await ctx.Expand(from, {.n = n, .temperature = temperature});
+  if (sampled.samples.empty() && ctx.ShouldStop()) co_return std::nullopt;
+  std::vector<NodeId> whole;
+  for (const NodeId c : sampled.samples) {
+    if (!s.tree[c].truncated()) whole.push_back(c);
+  }
+  co_await ctx.Evaluate(whole);
+  s.places.resize(s.tree.size());
+  for (const NodeId c : whole) {
+    if (!s.tree[c].scored()) co_return std::nullopt;
+    if (!s.tree[c].terminal() || s[c].ended) continue;
+    s[c].ended = true;
+    if (s.options.answer != StarAnswer::kResponse) continue;
+    s.responses.Add(ctx, c, s.tree.step(c).path_score);
+    s.responses.Offer(ctx);
+  }
+  co_return whole;
+}
+
+// Stages 2 and 3.
+Co<> Open(SearchContext& ctx, Star& s, NodeId leaf) {
+  const auto samples =
+      co_await Propose(ctx, s, leaf, s.options.branch, s.options.temperature);
+  if (!samples.has_value()) co_return;
+  auto& children = s[leaf].children;
+  for (const NodeId c : *samples) {
+    if (std::find(children.begin(), children.end(), c) != children.end()) {
+      continue;
+    }
+    children.push_back(c);
+    s[c].value = s.tree.step(c).path_score;
+    s.tree[c].q = s.tree.step(c).path_score;
+  }
+  s[leaf].ended = children.empty();
+}
+
+// Stage 4.
+Co<> RollOut(SearchContext& ctx, Star& s, NodeId child) {
+  if (s.options.forward == 0 || s[child].ended) co_return;
+  const float temperature =
+      s.options.forward_greedy ? 0 : s.options.temperature;
+  double best = 0;
+  NodeId at = child;
+  for (int k = 0; k < s.options.forward && !s.tree[at].terminal(); ++k) {
+    const auto steps =
+        co_await Propose(ctx, s, at, s.options.forward_branch, temperature);
+    if (!steps.has_value()) co_return;
+    if (steps->empty()) break;
+    at = *std::max_element(
+        steps->begin(), steps->end(), [&](NodeId a, NodeId b) {
+          return s.tree.step(a).path_score < s.tree.step(b).path_score;
         });
+    best = std::max<double>(best, s.tree.step(at).path_score);
   }
+  const double a = s.options.forward_weight;
+  s[child].value = (1 - a) * s[child].value + a * best;
+}
 
-  void Sampled(Tree&, NodeId) const {}
-  // V of a node is in q from its creation on.
-  void Scored(Tree& tree, NodeId parent) const { StartAtScores(tree, parent); }
-  void Backup(Tree& tree, PathVisit& visit, float value) const {
-    ChildrenBackup(tree, visit, LeafValue(tree, visit, value, options_.verify));
+// Stage 5.
+void BackUp(Star& s, PathVisit& visit) {
+  const std::vector<NodeId>& path = visit.path();
+  visit.Finish();
+  for (size_t i = path.size(); i-- > 0;) {
+    Place& place = s[path[i]];
+    double visits = 0, sum = 0;
+    bool all_closed = true;
+    for (const NodeId c : place.children) {
+      visits += s.tree[c].visits;
+      sum += s.tree[c].visits * s[c].value;
+      all_closed &= s.tree[c].closed();
+    }
+    if (visits > 0) place.value = sum / visits;
+    s.tree[path[i]].q = static_cast<float>(place.value);
+    const bool closes = place.children.empty() ? s.Ended(path[i]) : all_closed;
+    if (s.options.close && closes) s.tree[path[i]].flags |= kClosed;
   }
-  bool Ends(const Tree& tree, NodeId leaf) const {
-    return tree[leaf].terminal() && tree[leaf].q >= options_.gate;
-  }
+}
 
- private:
-  const StarOptions& options_;
-};
+// The nodes at and below `node`, parents first.
+void InPreorder(Star& s, NodeId node, std::vector<NodeId>& nodes) {
+  nodes.push_back(node);
+  for (const NodeId c : s[node].children) InPreorder(s, c, nodes);
+}
+
+// The nodes that make the answer: one, or, answer=vote, all ends.
+std::vector<NodeId> Chosen(Star& s) {
+  if (s.chosen != kNoNode) return {s.chosen};
+  std::vector<NodeId> nodes, ends;
+  InPreorder(s, kRoot, nodes);
+  for (const NodeId id : nodes) {
+    if (s.whole_tree() && s[id].children.empty() && s.Ended(id)) {
+      ends.push_back(id);
+    }
+  }
+  if (!ends.empty() && s.options.answer == StarAnswer::kVote) return ends;
+  // Of equal nodes the last, of equal ends the first.
+  const std::vector<NodeId>& among = ends.empty() ? nodes : ends;
+  NodeId best = among[0];
+  for (const NodeId id : among) {
+    const double ahead = s[id].value - s[best].value;
+    if (ends.empty() ? ahead >= 0 : ahead > 0) best = id;
+  }
+  return {best};
+}
+
+Co<> Answer(SearchContext& ctx, Star& s) {
+  Votes votes(AnswerChoice::kWeighted);
+  for (const NodeId id : Chosen(s)) {
+    NodeId end = id;
+    if (!s.tree[id].terminal()) {
+      // What is held back for it are tokens, of no other budget.
+      if (ctx.ShouldStop() && !ctx.has_token_budget()) continue;
+      if (!ctx.BeginFinish()) continue;
+      end = co_await Rollout(ctx, id, 0);
+    }
+    if (end != kNoNode) votes.Add(ctx, end, static_cast<float>(s[id].value));
+  }
+  if (!votes.empty()) votes.Offer(ctx);
+}
 
 Co<> RunStar(SearchContext& ctx, const StarOptions& options) {
-  co_await RunMcts(ctx, options, StarRule(options));
+  Star s(ctx, options);
+  PathVisit visit(s.tree);
+  for (int i = 0, idle = 0;
+       options.simulations > 0 ? i < options.simulations : idle < kMaxIdle;
+       ++i, ++idle) {
+    if (ctx.ShouldStop() || s.tree[kRoot].closed()) break;
+    visit.Begin();  // 1
+    while (!s[visit.last()].children.empty()) {
+      visit.Enter(BestChild(ctx, s, visit.last()));
+    }
+    const NodeId leaf = visit.last();
+    if (s.EndsSearch(leaf)) {
+      visit.Abandon();
+      s.chosen = leaf;
+      break;
+    }
+    if (!s.Ended(leaf)) {
+      const int64_t tokens = ctx.usage().tokens;
+      co_await Open(ctx, s, leaf);  // 2, 3
+      if (!s[leaf].children.empty()) {
+        visit.Enter(BestChild(ctx, s, leaf));
+        co_await RollOut(ctx, s, visit.last());  // 4
+      } else if (!s[leaf].ended) {
+        visit.Abandon();
+        break;
+      }
+      if (ctx.usage().tokens > tokens) idle = 0;
+    }
+    BackUp(s, visit);  // 5
+    ctx.CountSimulation();
+  }
+  if (options.answer != StarAnswer::kResponse) co_await Answer(ctx, s);
 }
 
 const RegisterAlgorithm<StarOptions> kStar(
-    "mcts_star", "MCTS* of ReST-MCTS*: values of children weigh by visits", {},
-    &RunStar,
+    "mcts_star", "MCTS* of ReST-MCTS*: values of children weigh by visits",
+    {RequestKind::kExpand, RequestKind::kEvaluate}, &RunStar,
     MethodNotes{.source = "ReST-MCTS*, Zhang et al. 2024, arXiv:2406.03816",
                 .when_to_use = "the reward model values unfinished paths well "
                                "and responses are long",
-                .test = "tests/search/mcts_test.cc"});
+                .test = "tests/search/golden_rest_test.cc"});
 
 }  // namespace
 }  // namespace espalier

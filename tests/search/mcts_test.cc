@@ -34,7 +34,7 @@ const Method kMethods[] = {
     {"gumbel",
      "gumbel:choice=best:simulations=100000:candidates=3:in_flight=4"},
     {"mcts_star", "mcts_star:gate=2"},
-    {"mcts_star", "mcts_star:gate=2:in_flight=4"},
+    {"mcts_star", "mcts_star:gate=2:forward_branch=2"},
     {"td_mcts", "td_mcts:choice=best"},
     {"td_mcts", "td_mcts:choice=best:descend=true:lr=0.5"},
     {"rstar_math", "rstar_math"},
@@ -263,8 +263,7 @@ TEST(UctTest, VisitsAreThoseOfAPlainLoop) {
 // Nothing is under way at once that was not asked for, and what was is.
 TEST(MctsInFlightTest, SoManyRequestsAreOutAtOnce) {
   const TreeWorld world({.branching = 6, .depth = 6, .enumerate = true});
-  for (const char* method :
-       {"puct", "uct", "mcts_star", "td_mcts", "gumbel", "frontier"}) {
+  for (const char* method : {"puct", "uct", "td_mcts", "gumbel", "frontier"}) {
     for (const size_t wanted : {1u, 4u, 9u}) {
       const SearchRun run =
           RunSearch(absl::StrCat(method, ":in_flight=", wanted), world,
@@ -278,9 +277,8 @@ TEST(MctsInFlightTest, SoManyRequestsAreOutAtOnce) {
 // Virtual visits: with nothing to tell four children apart, four simulations
 // go to one each before any of them has an answer.
 TEST(MctsInFlightTest, SimulationsUnderWaySpreadOut) {
-  for (const char* method :
-       {"puct", "uct:first_value=zero", "uct", "uct:first_value=random",
-        "td_mcts:forward=0", "mcts_star:forward=0"}) {
+  for (const char* method : {"puct", "uct:first_value=zero", "uct",
+                             "uct:first_value=random", "td_mcts:forward=0"}) {
     const TreeWorld world({});
     std::vector<NodeId> expanded;
     size_t before_first_score = 0;
@@ -439,7 +437,7 @@ TEST(MctsShareTest, GraphsStayConsistentOnRandomWorlds) {
                            .scores = Scores::kNoisy});
     for (const char* spec :
          {"puct:share=step_set:in_flight=3", "puct:share=last_step:widen=false",
-          "uct:share=step_set:descend=false", "mcts_star:share=last_step",
+          "uct:share=step_set:descend=false", "uct:share=last_step",
           "gumbel:share=step_set"}) {
       const SearchRun run = RunSearch(spec, world, {.tokens = 200});
       EXPECT_TRUE(run.status.ok()) << run.status;

@@ -95,7 +95,7 @@ class ListTest(MethodsTest):
         result = run("methods", "beam", "rest_mcts_star")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("paths kept after each step (1..4096)", result.stdout)
-        self.assertIn("--search mcts_star:branch=3:c=0.4", result.stdout)
+        self.assertIn("--search mcts_star:answer=node:branch=3", result.stdout)
         self.assertNotIn("puct", result.stdout)
         self.refused(run("methods", "bem"), '"beam"')
 
