@@ -3,29 +3,40 @@
 //
 //   1. select    from the root, the kept child with the highest
 //                  V(c) + C sqrt((1 + ln N(s)) / (.1 + N(c))),
-//                until a node that was not completed yet;
-//   2. complete  `samples` whole completions of it; their first steps are its
-//                children, with those that earlier completions went through;
-//   3. evaluate  the children and the ends; the best `keep` children stay;
-//   4. backup    V(s) = sum_c N(c) V(c) / sum_c N(c) up to the root; with
-//                own_value (decoding) a node's own V counts as one visit.
+//                of equals one at random, to a node that was not completed yet
+//                or ends a response;
+//   2. complete  `samples` whole completions of it, whose distinct first steps
+//                are its children, in that order;
+//   3. evaluate  value=first_steps: V(c) = v(c) by the reward model, and a
+//                visit of that value for each completion through c;
+//                value=completions: V(c) = N(c) = 0. The `keep` children of the
+//                highest V stay, of equals the first ones;
+//   4. backup    N counts completions, V = sum / N. The leaf and all above it
+//                get `samples` visits more: those of the leaf's children or,
+//                value=completions, one of what each completion is worth. What
+//                ends a response has one visit of its V, the first time of what
+//                it is worth.
 //
-// All completions are scored and the best one is the answer. C = .2 and keep 3
-// to collect training data, C = .1 and keep 5 to decode; 5 samples.
+// A completion is worth its score or, with `verify`, its verdict. The best of
+// all is the answer, the first of equals from the root down. C = .1 to decode
+// and .2 to collect training data, 5 samples.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "search/algorithm.h"
-#include "search/parts/backup.h"
+#include "search/mcts/mcts.h"
 #include "search/parts/choose.h"
-#include "search/parts/close.h"
-#include "search/parts/path_visit.h"
-#include "search/parts/prior.h"
 #include "search/parts/rollout.h"
 
 namespace espalier {
 namespace {
+
+enum class ValueOf : uint8_t { kFirstSteps, kCompletions };
+constexpr std::array<std::string_view, 2> kValueOfNames = {"first_steps",
+                                                           "completions"};
 
 struct VmOptions {
   int simulations = 0;
@@ -33,7 +44,9 @@ struct VmOptions {
   int keep = 5;
   float c = 0.1f;
   float temperature = 1;
-  bool own_value = true;
+  ValueOf value = ValueOf::kFirstSteps;
+  bool verify = false;
+  bool close = true;
   AnswerChoice choice = AnswerChoice::kBest;
   void Visit(OptionVisitor& v) {
     v.Int("simulations", &simulations, 0, 1 << 30,
@@ -42,131 +55,214 @@ struct VmOptions {
     v.Int("keep", &keep, 1, 4096, "children kept, by value");
     v.Real("c", &c, 0, 1000, "exploration constant C");
     v.Real("temperature", &temperature, 0, 10, "of sampling");
-    v.Flag("own_value", &own_value, "a node's own value counts as one visit");
+    VisitChoice(v, "value", &value, kValueOfNames,
+                "what is backed up: scores of completions' first steps, or "
+                "what the completions are worth");
+    v.Flag("verify", &verify,
+           "a completion is worth what the verifier says of it");
+    v.Flag("close", &close, "never visit again what is finished");
     VisitChoice(v, "choice", &choice, kAnswerChoiceNames,
                 "how finished responses make the answer");
   }
+  std::vector<RequestKind> Needs() const {
+    std::vector<RequestKind> needs = {RequestKind::kExpand};
+    const bool scores = value == ValueOf::kFirstSteps || !verify;
+    if (scores) needs.push_back(RequestKind::kEvaluate);
+    if (verify) needs.push_back(RequestKind::kVerify);
+    return needs;
+  }
 };
 
-// Stage 1, one level: kNoNode if all children are closed.
-NodeId Pick(const Tree& tree, NodeId parent, float c) {
-  const float log_n =
-      std::log(std::max(1.0f, static_cast<float>(tree[parent].visits)));
-  NodeId best = kNoNode;
-  float best_score = -INFINITY;
-  for (const NodeId child : Children(tree, parent)) {
-    const Node& node = tree[child];
-    if (!Open(tree, child) || node.terminal()) continue;
-    const float n = static_cast<float>(node.visits);
-    const float score = node.q + c * std::sqrt((1 + log_n) / (0.1f + n));
-    if (score > best_score) {
-      best_score = score;
-      best = child;
-    }
+// A node as the search sees it. N is Node::visits.
+struct Place {
+  double sum = 0;                           // of its visits' values
+  float worth = NAN;                        // of a response that ends here
+  absl::InlinedVector<NodeId, 5> children;  // kept and dropped ones
+  std::vector<NodeId> ends;                 // of its completions
+};
+
+struct Vm {
+  Vm(SearchContext& ctx, const VmOptions& given)
+      : options(given), tree(ctx.tree()), places(1), votes(given.choice) {}
+  Place& operator[](NodeId id) { return places[id]; }
+  double Value(NodeId id) {
+    return tree[id].visits == 0 ? 0 : places[id].sum / tree[id].visits;
   }
-  return best;
+  void AddVisits(NodeId id, int n, double sum) {
+    tree[id].visits += static_cast<uint32_t>(n);
+    places[id].sum += sum;
+    tree[id].q = static_cast<float>(Value(id));
+  }
+
+  const VmOptions& options;
+  Tree& tree;
+  std::vector<Place> places;  // by node
+  uint64_t ties = 0;          // so far
+  Votes votes;
+};
+
+// Stage 1, one level. A child that was dropped or is finished is closed.
+NodeId Pick(SearchContext& ctx, Vm& s, NodeId parent) {
+  const double log_n = std::log(s.tree[parent].visits);
+  absl::InlinedVector<NodeId, 5> best;
+  double highest = 0;
+  for (const NodeId child : s[parent].children) {
+    if (s.tree[child].closed()) continue;
+    const double score =
+        s.Value(child) +
+        s.options.c * std::sqrt((1 + log_n) / (0.1 + s.tree[child].visits));
+    if (score < highest && !best.empty()) continue;
+    if (score > highest) best.clear();
+    best.push_back(child);
+    highest = score;
+  }
+  if (best.size() == 1) return best[0];
+  const double u =
+      ctx.Stream(parent, Purpose::kSelect, s.ties++).UniformDouble();
+  return best[static_cast<size_t>(u * static_cast<double>(best.size()))];
 }
 
-// Stage 3: drops all but the best `keep` of the children of `parent`.
-void KeepBest(Tree& tree, NodeId parent, int keep) {
-  std::vector<NodeId> children;
-  for (const NodeId c : Children(tree, parent)) {
-    if (tree[c].scored()) {
-      tree[c].q = tree.step(c).path_score;
-      children.push_back(c);
+// Sets the worth of `ends`. False: the budget left no more.
+Co<bool> Judge(SearchContext& ctx, Vm& s, const std::vector<NodeId>& ends) {
+  for (const NodeId end : ends) {
+    if (!std::isnan(s[end].worth)) continue;
+    if (s.options.verify) {
+      const Verification verdict = co_await ctx.Verify(end);
+      if (verdict.done) s[end].worth = verdict.correct ? 1 : 0;
     } else {
-      tree[c].flags |= kClosed;
+      s[end].worth = s.tree.step(end).path_score;
+    }
+    if (std::isnan(s[end].worth)) co_return false;
+  }
+  co_return true;
+}
+
+// Stages 2 and 3. False: the budget left no more.
+Co<bool> Complete(SearchContext& ctx, Vm& s, NodeId leaf) {
+  const VmOptions& o = s.options;
+  std::vector<NodeId> ends, first_steps;  // by completion
+  for (int k = 0; k < o.samples; ++k) {
+    const NodeId end = co_await Rollout(ctx, leaf, o.temperature);
+    if (end == kNoNode) continue;
+    ends.push_back(end);
+    NodeId first = end;
+    while (s.tree[first].parent != leaf) first = s.tree[first].parent;
+    first_steps.push_back(first);
+  }
+  s.places.resize(s.tree.size());
+  if (ends.empty()) co_return !ctx.ShouldStop();
+  std::vector<NodeId> scored;
+  if (!o.verify) scored = ends;
+  if (o.value == ValueOf::kFirstSteps) {
+    scored.insert(scored.end(), first_steps.begin(), first_steps.end());
+  }
+  if (!scored.empty()) co_await ctx.Evaluate(scored);
+  for (const NodeId id : scored) {
+    if (!s.tree[id].scored()) co_return false;
+  }
+  if (!co_await Judge(ctx, s, ends)) co_return false;
+  for (const NodeId end : ends) {
+    s.votes.Add(ctx, end, s[end].worth);
+    s.votes.Offer(ctx);
+  }
+  auto& children = s[leaf].children;
+  for (const NodeId c : first_steps) {
+    if (std::find(children.begin(), children.end(), c) == children.end()) {
+      children.push_back(c);
+    }
+    if (o.value == ValueOf::kFirstSteps) {
+      s.AddVisits(c, 1, s.tree.step(c).path_score);
     }
   }
-  std::stable_sort(children.begin(), children.end(), [&](NodeId a, NodeId b) {
-    return tree.step(a).path_score > tree.step(b).path_score;
-  });
-  for (size_t i = static_cast<size_t>(keep); i < children.size(); ++i) {
-    tree[children[i]].flags |= kClosed;
+  std::vector<NodeId> order(children.begin(), children.end());
+  std::stable_sort(order.begin(), order.end(),
+                   [&](NodeId a, NodeId b) { return s.Value(a) > s.Value(b); });
+  for (size_t i = 0; i < order.size(); ++i) {
+    const bool drop = i >= static_cast<size_t>(o.keep);
+    const bool done = o.close && s.tree[order[i]].terminal();
+    if (drop || done) s.tree[order[i]].flags |= kClosed;
   }
-  // A response of one step more is finished, not searched on.
-  for (const NodeId c : children) {
-    if (tree[c].terminal()) tree[c].flags |= kClosed;
-  }
+  s[leaf].ends = std::move(ends);
+  co_return true;
 }
 
 // Stage 4.
-void BackUp(Tree& tree, PathVisit& visit, bool own_value) {
-  const std::vector<NodeId>& path = visit.path();
-  visit.Finish();
-  for (size_t i = path.size() - 1; i-- > 0;) {
-    Node& node = tree[path[i]];
-    float visits = 0, sum = 0;
-    if (own_value && node.scored()) {
-      visits = 1;
-      sum = tree.step(path[i]).path_score;
+Co<bool> BackUp(SearchContext& ctx, Vm& s, const std::vector<NodeId>& path) {
+  const NodeId leaf = path.back();
+  int n = 0;
+  double sum = 0;
+  if (s.tree[leaf].terminal()) {
+    n = 1;
+    sum = s.Value(leaf);
+    if (s.tree[leaf].visits == 0) {
+      const std::vector<NodeId> ends(1, leaf);
+      if (!co_await Judge(ctx, s, ends)) co_return false;
+      sum = s[leaf].worth;
     }
-    for (const NodeId c : Children(tree, path[i])) {
-      visits += static_cast<float>(tree[c].visits);
-      sum += static_cast<float>(tree[c].visits) * tree[c].q;
+  } else if (s.options.value == ValueOf::kCompletions) {
+    for (const NodeId end : s[leaf].ends) {
+      n += 1;
+      sum += s[end].worth;
     }
-    if (visits > 0) node.q = sum / visits;
+  } else {
+    for (const NodeId c : s[leaf].children) {
+      n += static_cast<int>(s.tree[c].visits);
+      sum += s[c].sum;
+    }
+  }
+  for (size_t i = path.size(); i-- > 0;) s.AddVisits(path[i], n, sum);
+  co_return true;
+}
+
+// Closes nodes of `path`, the last one first, all of whose children are closed.
+void CloseUp(Vm& s, const std::vector<NodeId>& path) {
+  for (size_t i = path.size(); i-- > 0;) {
+    for (const NodeId c : s[path[i]].children) {
+      if (!s.tree[c].closed()) return;
+    }
+    s.tree[path[i]].flags |= kClosed;
   }
 }
 
+// The completions of `node` vote, then those of its children.
+void VoteInPreorder(SearchContext& ctx, Vm& s, NodeId node, Votes& votes) {
+  for (const NodeId end : s[node].ends) votes.Add(ctx, end, s[end].worth);
+  for (const NodeId c : s[node].children) VoteInPreorder(ctx, s, c, votes);
+}
+
 Co<> RunVm(SearchContext& ctx, const VmOptions& options) {
-  Tree& tree = ctx.tree();
-  Votes votes(options.choice,
-              {.simulations = options.simulations, .votes = options.samples});
-  PathVisit visit(tree);
-  std::vector<bool> completed;  // by node
-  for (int i = 0; options.simulations == 0 || i < options.simulations; ++i) {
-    if (ctx.ShouldStop() || tree[kRoot].closed()) break;
-    visit.Begin();  // 1
-    completed.resize(tree.size());
-    while (completed[visit.last()]) {
-      const NodeId next = Pick(tree, visit.last(), options.c);
-      if (next == kNoNode) break;
-      visit.Enter(next);
+  Vm s(ctx, options);
+  for (int i = 0, idle = 0;
+       options.simulations > 0 ? i < options.simulations : idle < kMaxIdle;
+       ++i, ++idle) {
+    if (ctx.ShouldStop() || s.tree[kRoot].closed()) break;
+    std::vector<NodeId> path = {kRoot};  // 1
+    while (!s[path.back()].children.empty()) {
+      path.push_back(Pick(ctx, s, path.back()));
     }
-    const NodeId leaf = visit.last();
-    completed[leaf] = true;
-    std::vector<NodeId> ends;  // 2
-    for (int k = 0; k < options.samples; ++k) {
-      const NodeId end = co_await Rollout(ctx, leaf, options.temperature);
-      if (end != kNoNode) ends.push_back(end);
+    if (!s.tree[path.back()].terminal()) {
+      const int64_t tokens = ctx.usage().tokens;
+      if (!co_await Complete(ctx, s, path.back())) break;  // 2, 3
+      if (ctx.usage().tokens > tokens) idle = 0;
+      // Nothing follows, or nothing that is left to visit: never again.
+      CloseUp(s, path);
+      if (s[path.back()].children.empty()) continue;
     }
-    std::vector<NodeId> scored = ends;  // 3
-    for (const NodeId c : Children(tree, leaf)) {
-      if (!tree[c].truncated()) scored.push_back(c);
-    }
-    if (scored.empty()) {
-      visit.Abandon();
-      if (ctx.ShouldStop()) break;
-      tree[leaf].flags |= kTruncated;  // nothing follows: never again
-      if (leaf == kRoot) break;
-      continue;
-    }
-    const Evaluation evaluation = co_await ctx.Evaluate(scored);
-    if (!evaluation.done && !tree[scored.back()].scored()) {
-      visit.Abandon();
-      break;
-    }
-    KeepBest(tree, leaf, options.keep);
-    for (const NodeId end : ends) {
-      votes.Add(ctx, end, tree.step(end).path_score);
-      votes.Offer(ctx);
-    }
-    BackUp(tree, visit, options.own_value);  // 4
+    if (!co_await BackUp(ctx, s, path)) break;  // 4
     ctx.CountSimulation();
-    if (AllChildrenClosed(tree, leaf)) {
-      CloseUpwards(tree, visit.path(), [](NodeId) { return true; });
-    }
   }
+  Votes votes(options.choice);
+  VoteInPreorder(ctx, s, kRoot, votes);
+  if (!votes.empty()) votes.Offer(ctx);
 }
 
 const RegisterAlgorithm<VmOptions> kVm(
     "vm_mcts", "VM-MCTS of ReST-RL: whole completions, their first steps kept",
-    {RequestKind::kExpand, RequestKind::kEvaluate}, &RunVm,
+    {}, &RunVm,
     MethodNotes{.source = "ReST-RL, Zhoubian et al. 2025, arXiv:2508.19576",
                 .when_to_use = "whole completions are cheap, as in code, and a "
                                "value model ranks first steps",
-                .test = "tests/search/mcts_formulas_test.cc"});
+                .test = "tests/search/golden_rest_test.cc"});
 
 }  // namespace
 }  // namespace espalier

@@ -32,7 +32,7 @@ inline std::vector<std::string> EveryMethod() {
                            "uct:in_flight=5:virtual_loss=1:first_value=random",
                            "gumbel:in_flight=3",
                            "mcts_star:forward_branch=2:close=false",
-                           "td_mcts:descend=true:in_flight=2",
+                           "td_mcts:rollouts=2:close=false:until=selected",
                            "frontier:in_flight=4:width=3",
                            "best_first:in_flight=3:merge=last_step:score=sum",
                            "astar:in_flight=3",

@@ -1,6 +1,9 @@
-// Searches by values against what their authors' programs did, node by node.
+// Searches by values against what their authors' programs did, node by node:
+// mcts_star, td_mcts, vm_mcts.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -60,6 +63,91 @@ TEST(GoldenRestMctsStarTest, VisitsValuesAndAnswersAreThoseOfTheProgram) {
       EXPECT_TRUE(Below(run, ours.answer_node, chosen))
           << run.name << ": " << ours.answer_node << " below " << chosen;
     }
+  }
+}
+
+// A child's first visit, made with it, is in no path of the program's.
+void DropFirstVisits(GoldenSearch& ours) {
+  std::set<int> seen = {0};
+  for (std::vector<int>& visits : ours.visits) {
+    std::erase_if(visits, [&](int node) { return seen.insert(node).second; });
+  }
+}
+
+TEST(GoldenX1Test, VisitsValuesAndPathsAreThoseOfTheProgram) {
+  for (const GoldenRun& run : ReadGolden("x1").runs) {
+    GoldenSearch ours = RunGolden(run);
+    DropFirstVisits(ours);
+    // Completions are no expansions in the trace.
+    const bool plain = !run.trace.contains("simulated");
+    ExpectSameTrace(run, ours, {.expanded = plain});
+    EXPECT_TRUE(CheckTree(ours.tree()).ok()) << run.name;
+  }
+}
+
+int ParentOf(const GoldenRun& run, int node) {
+  return run.world.nodes[static_cast<size_t>(node)].parent;
+}
+
+// What ReST-RL's program asked for and what it visited, in our terms: each step
+// of a completion is asked for by itself, and an iteration makes as many visits
+// as it adds to the nodes of its path; a new child has had one for every
+// completion through it unless completions are what is backed up.
+void ExpectSameCompletions(const GoldenRun& run, const GoldenSearch& ours) {
+  const nlohmann::json& trace = run.trace;
+  const nlohmann::json& settings = trace.at("settings");
+  const bool by_first_step = settings.at("rm_type") == "prm";
+  std::vector<int> asked;
+  std::vector<std::vector<int>> visits;
+  size_t expansion = 0;
+  for (size_t i = 0; i < trace.at("visits").size(); ++i) {
+    const std::vector<int> path = trace.at("visits")[i];
+    std::vector<int> visited;
+    for (const int node : path) {
+      visited.insert(visited.end(), trace.at("added")[i][0], node);
+    }
+    if (!run.world.nodes[static_cast<size_t>(path.back())].terminal) {
+      ASSERT_EQ(trace.at("expanded")[expansion], path.back()) << run.name;
+      for (int end : trace.at("ends")[expansion]) {
+        std::vector<int> steps;
+        for (; ParentOf(run, end) != path.back(); end = ParentOf(run, end)) {
+          steps.push_back(ParentOf(run, end));
+        }
+        asked.push_back(path.back());
+        asked.insert(asked.end(), steps.rbegin(), steps.rend());
+        if (by_first_step) visited.push_back(end);
+      }
+      ++expansion;
+    }
+    std::sort(visited.begin(), visited.end());
+    visits.push_back(visited);
+  }
+  EXPECT_EQ(ours.expanded, asked) << run.name;
+  EXPECT_EQ(ours.visits, visits) << run.name;
+  for (const int node : trace.at("hidden")) {
+    const NodeId dropped = ours.of[static_cast<size_t>(node)];
+    EXPECT_TRUE(ours.tree()[dropped].closed()) << run.name << " " << node;
+  }
+}
+
+TEST(GoldenRestRlTest,
+     CompletionsValuesAndAnswersOfDecodingAreThoseOfTheProgram) {
+  for (const GoldenRun& run : ReadGolden("rest_rl_decode").runs) {
+    const GoldenSearch ours = RunGolden(run);
+    ExpectSameTrace(run, ours, {.expanded = false, .visits = false});
+    ExpectSameCompletions(run, ours);
+    EXPECT_TRUE(CheckTree(ours.tree()).ok()) << run.name;
+  }
+}
+
+TEST(GoldenRestRlTest, CompletionsAndValuesOfCollectingAreThoseOfTheProgram) {
+  for (const GoldenRun& run : ReadGolden("rest_rl_collect").runs) {
+    const GoldenSearch ours = RunGolden(run);
+    // It answers nothing.
+    ExpectSameTrace(run, ours,
+                    {.expanded = false, .visits = false, .answer = false});
+    ExpectSameCompletions(run, ours);
+    EXPECT_TRUE(CheckTree(ours.tree()).ok()) << run.name;
   }
 }
 
