@@ -2,30 +2,58 @@
 // sequential halving over actions drawn without replacement (Danihelka et al.
 // 2022, "Policy improvement by planning with Gumbel"; mctx).
 //
-//   1. draw      up to `candidates` distinct first steps, at most twice as many
-//                draws; each has a perturbed logit g + logit;
+//   1. draw      up to `candidates` distinct first steps (or `root_actions`, of
+//                which so many are candidates), at most twice as many draws;
+//                each has a perturbed logit g + logit;
 //   2. halve     simulation i goes to the candidate with as many visits as the
 //                schedule says and the highest g + logit + sigma(q);
 //   3. simulate  from there as mcts.h, the next child being the one with the
 //                highest pi' - N/(1 + sum N).
 //
-// Formulas in gumbel_formulas.h. Meant for 8 to 64 simulations. Where all
-// candidates that the schedule wants are closed, the best open one is taken.
+// Formulas in gumbel_formulas.h. An unvisited step is taken for its own score,
+// which is known since it was made; with unvisited=mixed, as published, for
+// what the visited ones and the node's own value make likely. Where
+// all candidates that the schedule wants are closed, the best open one is
+// taken. Meant for 8 to 64 simulations.
+//
+// The answer is what finished responses vote for or, with `act`, the best one
+// below the action that the paper acts with: of the most visited candidates
+// that of the highest g + logit + sigma(q).
+#include <array>
 #include <cmath>
 
 #include "search/algorithm.h"
 #include "search/mcts/gumbel_formulas.h"
 #include "search/mcts/mcts.h"
 #include "search/parts/prior.h"
+#include "search/parts/rollout.h"
 
 namespace espalier {
 namespace {
 
+// What an unvisited action is taken for.
+enum class Unvisited : uint8_t {
+  kScore,  // its own score
+  kMixed,  // a mean of visited siblings and the node's value
+  kValue,  // the node's own value
+};
+constexpr std::array<std::string_view, 3> kUnvisitedNames = {"score", "mixed",
+                                                             "value"};
+
+enum class Noise : uint8_t { kNone, kDrawn, kFresh };
+constexpr std::array<std::string_view, 3> kNoiseNames = {"false", "true",
+                                                         "fresh"};
+
 struct GumbelOptions : MctsOptions {
   int candidates = 16;
+  int root_actions = 0;
   float c_visit = 50;
   float c_scale = 0.1f;
-  bool noise = true;
+  bool rescale = true;
+  Noise noise = Noise::kDrawn;
+  Unvisited unvisited = Unvisited::kScore;
+  bool score_root = false;
+  bool act = false;
   GumbelOptions() {
     simulations = 32;
     widen = false;
@@ -33,9 +61,24 @@ struct GumbelOptions : MctsOptions {
   void Visit(OptionVisitor& v) {
     MctsOptions::Visit(v);
     v.Int("candidates", &candidates, 1, 4096, "first steps to choose among");
+    v.Int("root_actions", &root_actions, 0, 4096,
+          "first steps to draw, where more than candidates");
     v.Real("c_visit", &c_visit, 0, 1e6f, "of sigma(q)");
     v.Real("c_scale", &c_scale, 0, 1e6f, "of sigma(q)");
-    v.Flag("noise", &noise, "perturb the candidates' logits");
+    v.Flag("rescale", &rescale, "q to [0, 1] over the actions, in sigma(q)");
+    VisitChoice(v, "noise", &noise, kNoiseNames,
+                "perturb the candidates' logits: no; by what drawing them in "
+                "that order says of it; each by itself, for actions that are "
+                "all there are");
+    VisitChoice(v, "unvisited", &unvisited, kUnvisitedNames,
+                "q of a step before its first visit: its own score; a mean of "
+                "visited siblings' and the node's value; the node's value");
+    v.Flag("score_root", &score_root,
+           "the root's value is the reward model's, and its first visit; else "
+           "the best child's score");
+    v.Flag("act", &act,
+           "answer by the most visited first step: the best response below it, "
+           "or what greedy steps make of it");
   }
 };
 
@@ -47,7 +90,7 @@ class GumbelRule {
   NodeId Pick(SearchContext& ctx, NodeId parent) {
     const Tree& tree = ctx.tree();
     Look(tree, parent);
-    const auto sigma = Sigma(OwnValue(tree, parent));
+    const auto sigma = Sigma(tree, parent);
     const auto policy = ImprovedPolicy(actions_, sigma);
     float visits = 0;
     for (const GumbelAction& a : actions_) visits += a.visits;
@@ -68,7 +111,7 @@ class GumbelRule {
   NodeId PickCandidate(const Tree& tree, absl::Span<const float> perturbed,
                        int wanted_visits) {
     Look(tree, kRoot);
-    const auto sigma = Sigma(OwnValue(tree, kRoot));
+    const auto sigma = Sigma(tree, kRoot);
     NodeId best = kNoNode;
     bool best_wanted = false;
     float best_score = -INFINITY;
@@ -82,6 +125,23 @@ class GumbelRule {
         best = ids_[i];
         best_wanted = wanted;
       }
+    }
+    return best;
+  }
+
+  // The action of the paper; kNoNode if nothing was visited.
+  NodeId Act(const Tree& tree, absl::Span<const float> perturbed) {
+    Look(tree, kRoot);
+    const auto sigma = Sigma(tree, kRoot);
+    NodeId best = kNoNode;
+    float most = 1, best_score = -INFINITY;
+    for (size_t i = 0; i < ids_.size(); ++i) {
+      const float visits = actions_[i].visits;
+      const float score = perturbed[i] + sigma[i];
+      if (visits < most || (visits == most && score <= best_score)) continue;
+      most = visits;
+      best_score = score;
+      best = ids_[i];
     }
     return best;
   }
@@ -103,15 +163,28 @@ class GumbelRule {
           {.logit = tree.step(c).logprob,
            .q = edge.visits > 0
                     ? WithVirtualLoss(tree, c, options_.virtual_loss)
-                    : OwnValue(tree, c),
+                : edge.in_flight > 0 ? OwnValue(tree, c)
+                                     : FirstValue(tree, parent, c),
            .visits = static_cast<float>(edge.visits + edge.in_flight)});
     }
   }
-  std::vector<float> Sigma(float value) const {
+  float FirstValue(const Tree& tree, NodeId parent, NodeId child) const {
+    const Node& state = tree[tree.Twin(child)];
+    switch (options_.unvisited) {
+      case Unvisited::kScore:
+        return state.scored() ? OwnValue(tree, tree.Twin(child)) : NAN;
+      case Unvisited::kMixed:
+        return NAN;
+      case Unvisited::kValue:
+        return OwnValue(tree, parent);
+    }
+    return NAN;
+  }
+  std::vector<float> Sigma(const Tree& tree, NodeId parent) const {
     float most = 0;
     for (const GumbelAction& a : actions_) most = std::max(most, a.visits);
-    return SigmaQ(CompletedQ(actions_, value), most, options_.c_visit,
-                  options_.c_scale);
+    return SigmaQ(CompletedQ(actions_, OwnValue(tree, parent)), most,
+                  options_.c_visit, options_.c_scale, options_.rescale);
   }
 
   const GumbelOptions& options_;
@@ -125,16 +198,40 @@ struct GumbelSearch : Mcts<GumbelRule> {
   std::vector<int> schedule;
 };
 
+std::vector<float> Perturb(SearchContext& ctx, Noise noise,
+                           absl::Span<const float> logprobs) {
+  const RandomStream random = ctx.Stream(kRoot, Purpose::kSelect);
+  switch (noise) {
+    case Noise::kNone:
+      break;
+    case Noise::kDrawn:
+      return PerturbedLogits(logprobs, random);
+    case Noise::kFresh:
+      return FreshlyPerturbedLogits(logprobs, random);
+  }
+  return {logprobs.begin(), logprobs.end()};
+}
+
+// The root's value by the reward model, which counts as its first visit.
+Co<> ScoreRoot(SearchContext& ctx) {
+  Tree& tree = ctx.tree();
+  const std::vector<NodeId> root(1, kRoot);
+  co_await ctx.Evaluate(root);
+  if (!tree[kRoot].scored()) co_return;
+  AddVisit(tree[kRoot], tree.step(kRoot).path_score);
+  ctx.CountSimulation();
+}
+
 // Stage 1: the root's children, scored.
 Co<> DrawCandidates(SearchContext& ctx, const GumbelOptions& options,
                     GumbelSearch& s) {
   const Tree& tree = ctx.tree();
+  const int wanted = std::max(options.candidates, options.root_actions);
   int drawn = 0;
-  while (drawn < 2 * options.candidates && !ctx.ShouldStop() &&
-         static_cast<int>(tree[kRoot].num_children) < options.candidates) {
-    const int n = std::min(
-        options.candidates - static_cast<int>(tree[kRoot].num_children),
-        2 * options.candidates - drawn);
+  while (drawn < 2 * wanted && !ctx.ShouldStop() &&
+         static_cast<int>(tree[kRoot].num_children) < wanted) {
+    const int n = std::min(wanted - static_cast<int>(tree[kRoot].num_children),
+                           2 * wanted - drawn);
     const Expansion more = co_await ctx.Expand(
         kRoot, {.n = n, .temperature = options.temperature});
     if (more.samples.empty()) co_return;
@@ -149,12 +246,10 @@ Co<> DrawCandidates(SearchContext& ctx, const GumbelOptions& options,
   for (const NodeId c : Children(tree, kRoot)) {
     logprobs.push_back(tree.step(c).logprob);
   }
-  s.perturbed =
-      options.noise
-          ? PerturbedLogits(logprobs, ctx.Stream(kRoot, Purpose::kSelect))
-          : logprobs;
-  s.schedule =
-      HalvingSchedule(options.simulations, static_cast<int>(logprobs.size()));
+  s.perturbed = Perturb(ctx, options.noise, logprobs);
+  s.schedule = HalvingSchedule(
+      options.simulations,
+      std::min(options.candidates, static_cast<int>(logprobs.size())));
 }
 
 // Stages 2 and 3.
@@ -171,8 +266,28 @@ Co<> GumbelWorker(SearchContext& ctx, GumbelSearch& s) {
   }
 }
 
+// The best response below the action that the paper acts with.
+Co<> Act(SearchContext& ctx, GumbelSearch& s) {
+  const Tree& tree = ctx.tree();
+  const NodeId action = s.rule.Act(tree, s.perturbed);
+  if (action == kNoNode) co_return;
+  NodeId best = kNoNode;
+  for (NodeId id = action; id < tree.size(); ++id) {
+    NodeId up = id;
+    while (tree.step(up).depth > tree.step(action).depth) up = tree[up].parent;
+    if (up != action || !tree[id].terminal() || !tree[id].scored()) continue;
+    if (best == kNoNode ||
+        tree.step(id).path_score > tree.step(best).path_score) {
+      best = id;
+    }
+  }
+  if (best == kNoNode) best = co_await CarryOn(ctx, action);
+  if (best != kNoNode) ctx.Offer(best, tree[action].q);
+}
+
 Co<> RunGumbel(SearchContext& ctx, const GumbelOptions& options) {
   GumbelSearch search(options, GumbelRule(options));
+  if (options.score_root) co_await ScoreRoot(ctx);
   co_await DrawCandidates(ctx, options, search);
   if (search.perturbed.empty()) co_return;
   std::vector<Co<>> workers;
@@ -181,6 +296,7 @@ Co<> RunGumbel(SearchContext& ctx, const GumbelOptions& options) {
   }
   WhenAll all(workers);
   co_await all;
+  if (options.act) co_await Act(ctx, search);
 }
 
 const RegisterAlgorithm<GumbelOptions> kGumbel(

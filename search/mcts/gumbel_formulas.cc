@@ -45,18 +45,21 @@ std::vector<float> CompletedQ(absl::Span<const GumbelAction> actions,
   const double mixed = (value + visits * mean) / (1 + visits);
   std::vector<float> completed;
   for (const GumbelAction& a : actions) {
-    completed.push_back(a.visits > 0 ? a.q : static_cast<float>(mixed));
+    completed.push_back(
+        a.visits == 0 && std::isnan(a.q) ? static_cast<float>(mixed) : a.q);
   }
   return completed;
 }
 
 std::vector<float> SigmaQ(absl::Span<const float> completed, float max_visits,
-                          float c_visit, float c_scale) {
+                          float c_visit, float c_scale, bool rescale) {
   const auto [low, high] =
       std::minmax_element(completed.begin(), completed.end());
   std::vector<float> sigma;
   for (const float q : completed) {
-    const float scaled = *high > *low ? (q - *low) / (*high - *low) : 0;
+    const float scaled = !rescale       ? q
+                         : *high > *low ? (q - *low) / (*high - *low)
+                                        : 0;
     sigma.push_back((c_visit + max_visits) * c_scale * scaled);
   }
   return sigma;
@@ -89,6 +92,16 @@ std::vector<float> PerturbedLogits(absl::Span<const float> logprobs,
     bound = mean - std::log(std::exp(mean - bound) - std::log(u));
     perturbed.push_back(static_cast<float>(bound));
     mass -= std::exp(static_cast<double>(logprob));
+  }
+  return perturbed;
+}
+
+std::vector<float> FreshlyPerturbedLogits(absl::Span<const float> logprobs,
+                                          RandomStream random) {
+  std::vector<float> perturbed;
+  for (const float logprob : logprobs) {
+    const double u = std::max(random.UniformDouble(), 1e-300);
+    perturbed.push_back(static_cast<float>(logprob - std::log(-std::log(u))));
   }
   return perturbed;
 }

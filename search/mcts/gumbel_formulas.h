@@ -6,7 +6,7 @@
 //                       half goes
 //   sigma(q)            (c_visit + max_a N(a)) c_scale q, c_visit = 50,
 //                       c_scale = .1, q rescaled to [0, 1] over the actions
-//   completed q         of an unvisited action:
+//   completed q         of an unvisited action of which nothing is known:
 //                       (v + sum N * sum_visited(p q) / sum_visited p)
 //                       / (1 + sum N), v the node's own value
 //   interior choice     argmax(pi'(a) - N(a) / (1 + sum N)),
@@ -14,6 +14,7 @@
 #ifndef ESPALIER_SEARCH_MCTS_GUMBEL_FORMULAS_H_
 #define ESPALIER_SEARCH_MCTS_GUMBEL_FORMULAS_H_
 
+#include <limits>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -28,7 +29,8 @@ std::vector<int> HalvingSchedule(int simulations, int candidates);
 // What is known of one action.
 struct GumbelAction {
   float logit = 0;
-  float q = 0;  // meaningless while unvisited
+  // While unvisited: what it is taken for; NaN: nothing is known.
+  float q = std::numeric_limits<float>::quiet_NaN();
   float visits = 0;
 };
 
@@ -36,9 +38,9 @@ struct GumbelAction {
 std::vector<float> CompletedQ(absl::Span<const GumbelAction> actions,
                               float value);
 
-// sigma(q) of every action.
+// sigma(q) of every action. `rescale`: over the actions, as above.
 std::vector<float> SigmaQ(absl::Span<const float> completed, float max_visits,
-                          float c_visit, float c_scale);
+                          float c_visit, float c_scale, bool rescale = true);
 
 // pi' of every action.
 std::vector<float> ImprovedPolicy(absl::Span<const GumbelAction> actions,
@@ -51,6 +53,9 @@ std::vector<float> ImprovedPolicy(absl::Span<const GumbelAction> actions,
 // taken (Kool et al. 2019, arXiv:1903.06059).
 std::vector<float> PerturbedLogits(absl::Span<const float> logprobs,
                                    RandomStream random);
+// The same of actions of which none was drawn: a Gumbel each.
+std::vector<float> FreshlyPerturbedLogits(absl::Span<const float> logprobs,
+                                          RandomStream random);
 
 }  // namespace espalier
 

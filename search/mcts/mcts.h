@@ -1,5 +1,5 @@
-// Monte-Carlo tree search over sampled steps: the coroutine that T7, T8, T10
-// and T32 share. What differs between them is a Rule.
+// Monte-Carlo tree search over sampled steps: the coroutine that T7, T8 and T9
+// share. What differs between them is a Rule.
 //
 // One simulation:
 //   1. select    from the root, the child that the rule picks, until a node

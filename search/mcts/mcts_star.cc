@@ -253,13 +253,7 @@ std::vector<NodeId> Chosen(Star& s) {
 Co<> Answer(SearchContext& ctx, Star& s) {
   Votes votes(AnswerChoice::kWeighted);
   for (const NodeId id : Chosen(s)) {
-    NodeId end = id;
-    if (!s.tree[id].terminal()) {
-      // What is held back for it are tokens, of no other budget.
-      if (ctx.ShouldStop() && !ctx.has_token_budget()) continue;
-      if (!ctx.BeginFinish()) continue;
-      end = co_await Rollout(ctx, id, 0);
-    }
+    const NodeId end = co_await CarryOn(ctx, id);
     if (end != kNoNode) votes.Add(ctx, end, static_cast<float>(s[id].value));
   }
   if (!votes.empty()) votes.Offer(ctx);

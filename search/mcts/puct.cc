@@ -5,9 +5,12 @@
 //   Q(c) + c(N) P(c) sqrt(N(s)) / (1 + N(c)),
 //   c(N) = c1 + ln((N(s) + c2 + 1) / c2),
 //
-// where N counts finished visits and those in flight, and P is the softmax
-// over siblings of summed token log-probs. An unvisited child's Q is its own
-// score or, with first_value=parent, Q(s) - fpu * sqrt(visited prior mass).
+// where N counts finished visits and those of others in flight, and P is the
+// softmax over siblings of summed token log-probs. An unvisited child's Q is
+// its own score, with first_value=parent Q(s) - fpu * sqrt(visited prior mass),
+// with first_value=loss 0. rescale=siblings (MuZero as in mctx): Q is rescaled
+// from the range of Q(s) and the visited children's Q to [0, 1], and an
+// unvisited child is worth its lower end.
 #include <array>
 #include <cmath>
 
@@ -18,15 +21,19 @@
 namespace espalier {
 namespace {
 
-enum class FirstValue : uint8_t { kScore, kParent };
-constexpr std::array<std::string_view, 2> kFirstValueNames = {"score",
-                                                              "parent"};
+enum class FirstValue : uint8_t { kScore, kParent, kLoss };
+constexpr std::array<std::string_view, 3> kFirstValueNames = {"score", "parent",
+                                                              "loss"};
+enum class Rescale : uint8_t { kNone, kSiblings };
+constexpr std::array<std::string_view, 2> kRescaleNames = {"none", "siblings"};
 
 struct PuctOptions : MctsOptions {
   float c1 = 1.25f;
   float c2 = 19652;
   float fpu = 0.33f;
   FirstValue first_value = FirstValue::kScore;
+  Rescale rescale = Rescale::kNone;
+  bool score_root = false;
   bool mean_logprob = false;
   void Visit(OptionVisitor& v) {
     MctsOptions::Visit(v);
@@ -35,6 +42,11 @@ struct PuctOptions : MctsOptions {
     v.Real("fpu", &fpu, 0, 10, "first-play reduction (first_value=parent)");
     VisitChoice(v, "first_value", &first_value, kFirstValueNames,
                 "Q of a child before its first visit");
+    VisitChoice(v, "rescale", &rescale, kRescaleNames,
+                "Q by the range of its parent's and visited siblings' Q");
+    v.Flag("score_root", &score_root,
+           "the root's value is the reward model's; else the best child's "
+           "score");
     v.Flag("mean_logprob", &mean_logprob,
            "prior from the mean token log-prob instead of the sum");
   }
@@ -52,6 +64,9 @@ class PuctRule {
       const uint32_t n = edge.visits + edge.in_flight;
       return explore * edge.prior / (1 + static_cast<float>(n));
     };
+    if (options_.rescale == Rescale::kSiblings) {
+      return PickRescaled(tree, parent, bonus);
+    }
     if (options_.first_value == FirstValue::kScore &&
         options_.virtual_loss == 0) {
       return PickHighest(tree, parent,
@@ -81,10 +96,28 @@ class PuctRule {
   }
 
  private:
+  template <class Bonus>
+  NodeId PickRescaled(const Tree& tree, NodeId parent, const Bonus& bonus) {
+    float low = tree[parent].q, high = low;
+    for (const NodeId c : Children(tree, parent)) {
+      if (tree[c].visits == 0) continue;
+      const float q = WithVirtualLoss(tree, c, options_.virtual_loss);
+      low = std::min(low, q);
+      high = std::max(high, q);
+    }
+    const float range = std::max(high - low, 1e-8f);
+    return PickHighest(
+        tree, parent, [&](NodeId, const Node& edge, const Node& state) {
+          if (edge.visits == 0) return bonus(edge);
+          const float q = WithVirtualLoss(edge, state, options_.virtual_loss);
+          return (q - low) / range + bonus(edge);
+        });
+  }
+
   // Of children that were not visited yet: their score or, until they have one,
   // what first_value=parent would give them.
   void SetFirstValues(Tree& tree, NodeId parent) const {
-    if (options_.first_value == FirstValue::kParent) return;
+    if (options_.first_value != FirstValue::kScore) return;
     float fpu = NAN;
     ForEachChild(tree, parent, [&](NodeId c) {
       Node& child = tree[c];
@@ -103,7 +136,7 @@ class PuctRule {
   // q of an unvisited child is what it is worth before its first visit, unless
   // that is a matter of its parent.
   float Value(const Node& edge, const Node& state, float fpu) const {
-    if (options_.first_value == FirstValue::kParent && edge.visits == 0) {
+    if (options_.first_value != FirstValue::kScore && edge.visits == 0) {
       return fpu;
     }
     return WithVirtualLoss(edge, state, options_.virtual_loss);
@@ -131,6 +164,10 @@ class PuctRule {
 };
 
 Co<> RunPuct(SearchContext& ctx, const PuctOptions& options) {
+  if (options.score_root) {
+    const std::vector<NodeId> root(1, kRoot);
+    co_await ctx.Evaluate(root);
+  }
   co_await RunMcts(ctx, options, PuctRule(options));
 }
 

@@ -15,4 +15,14 @@ Co<NodeId> Rollout(SearchContext& ctx, NodeId from, float temperature,
   co_return node;
 }
 
+Co<NodeId> CarryOn(SearchContext& ctx, NodeId node) {
+  if (!ctx.tree()[node].terminal()) {
+    // What is held back for it are tokens, of no other budget.
+    if (ctx.ShouldStop() && !ctx.has_token_budget()) co_return kNoNode;
+    if (!ctx.BeginFinish()) co_return kNoNode;
+    node = co_await Rollout(ctx, node, 0);
+  }
+  co_return node;
+}
+
 }  // namespace espalier

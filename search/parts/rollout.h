@@ -11,6 +11,12 @@ namespace espalier {
 Co<NodeId> Rollout(SearchContext& ctx, NodeId from, float temperature,
                    Role by = Role::kPolicy);
 
+// The end of the response at `node`, written greedily where it has not ended:
+// for a method that is over and has chosen `node`. What is held back for the
+// stage of finishing may be spent on it (SearchContext::BeginFinish). kNoNode
+// where that does not do, or a budget other than of tokens is spent.
+Co<NodeId> CarryOn(SearchContext& ctx, NodeId node);
+
 }  // namespace espalier
 
 #endif  // ESPALIER_SEARCH_PARTS_ROLLOUT_H_

@@ -34,7 +34,7 @@ TEST(GumbelFormulasTest, MissingValuesAreCompleted) {
   const std::vector<GumbelAction> actions = {
       {.logit = std::log(0.5f), .q = 0.8f, .visits = 3},
       {.logit = std::log(0.25f), .q = 0.2f, .visits = 1},
-      {.logit = std::log(0.25f), .q = 0.9f, .visits = 0}};
+      {.logit = std::log(0.25f)}};
   const auto q = CompletedQ(actions, 0.4f);
   EXPECT_FLOAT_EQ(q[0], 0.8f);
   EXPECT_FLOAT_EQ(q[1], 0.2f);
@@ -48,6 +48,14 @@ TEST(GumbelFormulasTest, MissingValuesAreCompleted) {
   const double z = 0.5 * std::exp(5.3) + 0.25 + 0.25 * std::exp(3.18);
   EXPECT_NEAR(policy[0], 0.5 * std::exp(5.3) / z, 1e-5);
   EXPECT_NEAR(policy[2], 0.25 * std::exp(3.18) / z, 1e-5);
+}
+
+TEST(GumbelFormulasTest, WhatIsKnownBeforeAVisitIsKept) {
+  const auto q = CompletedQ(
+      {{{.logit = -1, .q = 0.8f, .visits = 3}, {.logit = -2, .q = 0.9f}}},
+      0.4f);
+  EXPECT_FLOAT_EQ(q[0], 0.8f);
+  EXPECT_FLOAT_EQ(q[1], 0.9f);
 }
 
 TEST(GumbelFormulasTest, NothingVisitedIsWorthTheNodesOwnValue) {

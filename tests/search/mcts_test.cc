@@ -261,6 +261,15 @@ TEST(UctTest, VisitsAreThoseOfAPlainLoop) {
   }
 }
 
+// The reward model has scored all children of a node that was expanded.
+TEST(GumbelTest, ScoresOfStepsNotVisitedYetAreUsed) {
+  const std::string spec =
+      "gumbel:choice=best:simulations=100000:candidates=3:branch=3:unvisited=";
+  const auto score = RegretCurve(spec + "score", {40, 60, 90});
+  const auto mixed = RegretCurve(spec + "mixed", {40, 60, 90});
+  for (size_t i = 0; i < score.size(); ++i) EXPECT_LT(score[i], mixed[i]);
+}
+
 // Nothing is under way at once that was not asked for, and what was is.
 TEST(MctsInFlightTest, SoManyRequestsAreOutAtOnce) {
   const TreeWorld world({.branching = 6, .depth = 6, .enumerate = true});
