@@ -1,5 +1,5 @@
 // Searches by values against what their authors' programs did, node by node:
-// mcts_star, td_mcts, vm_mcts.
+// mcts_star, td_mcts, vm_mcts, sample_mcts.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -148,6 +148,26 @@ TEST(GoldenRestRlTest, CompletionsAndValuesOfCollectingAreThoseOfTheProgram) {
                     {.expanded = false, .visits = false, .answer = false});
     ExpectSameCompletions(run, ours);
     EXPECT_TRUE(CheckTree(ours.tree()).ok()) << run.name;
+  }
+}
+
+TEST(GoldenTreequestTest, StandardMctsVisitsAsTheProgram) {
+  for (const GoldenRun& run : ReadGolden("treequest_mcts").runs) {
+    const GoldenSearch ours = RunGolden(run);
+    ExpectSameTrace(run, ours, {.expanded = false, .answer = false});
+    EXPECT_TRUE(CheckTree(ours.tree()).ok()) << run.name;
+    // The program asks for the samples of a node one by one.
+    const nlohmann::json& settings = run.trace.at("settings");
+    const int samples = settings.at("samples_per_action").get<int>() *
+                        settings.value("actions", 1);
+    std::vector<int> expanded;
+    for (size_t i = 0; i < run.trace.at("expanded").size();
+         i += static_cast<size_t>(samples)) {
+      expanded.push_back(run.trace.at("expanded")[i]);
+    }
+    EXPECT_EQ(ours.expanded, expanded) << run.name;
+    // Its nodes are whole answers, so that none of them has ended.
+    EXPECT_EQ(ours.answer_node, run.trace.at("answer_node")) << run.name;
   }
 }
 

@@ -1,0 +1,131 @@
+// MCTS in which every sample is a simulation: the standard MCTS that TreeQuest
+// has beside AB-MCTS (Inoue et al. 2025, arXiv:2503.04412).
+//
+//   1. select    from the root to a node without children, always to the child
+//                with the highest
+//                  Q(c) + C P(c) sqrt(ln N(s) / N(c)),
+//                the first of equals; P is the softmax of the siblings' own
+//                scores, 1 of an only child;
+//   2. expand    `samples` samples of it;
+//   3. backup    the score of each, in order, to itself and all above it:
+//                N += 1, Q the mean. A child has its first visit by it.
+//
+// C = sqrt 2, 2 samples as published. What has ended is not selected, nor a
+// node all of whose children have. The answer is the best finished response;
+// where none has finished, the best node.
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "search/algorithm.h"
+#include "search/mcts/mcts.h"
+
+namespace espalier {
+namespace {
+
+struct SampleMctsOptions {
+  int simulations = 0;
+  int samples = 2;
+  float temperature = 1;
+  float c = 1.41421356f;
+  AnswerChoice choice = AnswerChoice::kBest;
+  void Visit(OptionVisitor& v) {
+    v.Int("simulations", &simulations, 0, 1 << 30,
+          "samples; 0: until the budget is spent");
+    v.Int("samples", &samples, 1, 4096, "samples when a leaf is expanded");
+    v.Real("temperature", &temperature, 0, 10, "of sampling");
+    v.Real("c", &c, 0, 1000, "exploration constant");
+    VisitChoice(v, "choice", &choice, kAnswerChoiceNames,
+                "how finished responses make the answer");
+  }
+};
+
+// Stage 1, one level. kNoNode if no child is open.
+NodeId Pick(const Tree& tree, NodeId parent, float c) {
+  double mass = 0;
+  for (const NodeId child : Children(tree, parent)) {
+    if (tree[child].visits == 0) continue;
+    mass += std::exp(static_cast<double>(tree.step(child).path_score));
+  }
+  const double log_n = std::log(static_cast<double>(tree[parent].visits));
+  NodeId best = kNoNode;
+  double highest = -INFINITY;
+  for (const NodeId child : Children(tree, parent)) {
+    const Node& node = tree[child];
+    if (node.visits == 0 || node.closed()) continue;
+    const double prior =
+        std::exp(static_cast<double>(tree.step(child).path_score)) / mass;
+    const double score = node.q + c * prior * std::sqrt(log_n / node.visits);
+    if (score > highest) {
+      highest = score;
+      best = child;
+    }
+  }
+  return best;
+}
+
+// Closes nodes of `path`, the last one first, all of whose children are closed.
+void CloseUp(Tree& tree, const std::vector<NodeId>& path) {
+  for (size_t i = path.size(); i-- > 0;) {
+    for (const NodeId c : Children(tree, path[i])) {
+      if (tree[c].visits > 0 && !tree[c].closed()) return;
+    }
+    tree[path[i]].flags |= kClosed;
+  }
+}
+
+Co<> RunSampleMcts(SearchContext& ctx, const SampleMctsOptions& options) {
+  Tree& tree = ctx.tree();
+  Votes votes(options.choice);
+  NodeId best = kNoNode;  // of those that have not ended
+  const auto goes_on = [&] {
+    return !ctx.ShouldStop() && (options.simulations == 0 ||
+                                 ctx.usage().simulations < options.simulations);
+  };
+  while (goes_on() && !tree[kRoot].closed()) {
+    std::vector<NodeId> path = {kRoot};  // 1
+    for (NodeId next = kRoot; next != kNoNode;) {
+      next = Pick(tree, path.back(), options.c);
+      if (next != kNoNode) path.push_back(next);
+    }
+    const Expansion sampled = co_await ctx.Expand(
+        path.back(),
+        {.n = options.samples, .temperature = options.temperature});  // 2
+    if (sampled.samples.empty() && ctx.ShouldStop()) break;
+    std::vector<NodeId> samples;
+    for (const NodeId c : sampled.samples) {
+      if (!tree[c].truncated()) samples.push_back(c);
+    }
+    co_await ctx.Evaluate(samples);
+    for (const NodeId c : samples) {  // 3
+      if (!tree[c].scored()) break;
+      const float score = tree.step(c).path_score;
+      AddVisit(tree[c], score);
+      for (const NodeId id : path) AddVisit(tree[id], score);
+      ctx.CountSimulation();
+      if (tree[c].terminal()) {
+        tree[c].flags |= kClosed;
+        votes.Add(ctx, c, score);
+        votes.Offer(ctx);
+      } else if (best == kNoNode || score > tree.step(best).path_score) {
+        best = c;
+      }
+      if (!goes_on()) break;
+    }
+    CloseUp(tree, path);
+  }
+  if (votes.empty() && best != kNoNode) {
+    ctx.Offer(best, tree.step(best).path_score);
+  }
+}
+
+const RegisterAlgorithm<SampleMctsOptions> kSampleMcts(
+    "sample_mcts", "MCTS in which every sample is a simulation",
+    {RequestKind::kExpand, RequestKind::kEvaluate}, &RunSampleMcts,
+    MethodNotes{.source = "TreeQuest, Inoue et al. 2025, arXiv:2503.04412",
+                .when_to_use = "it is to be compared with AB-MCTS, which "
+                               "decides by itself how wide to go",
+                .test = "tests/search/golden_rest_test.cc"});
+
+}  // namespace
+}  // namespace espalier
