@@ -1,26 +1,36 @@
 // Global frontier search with constrained backup (T12, T13): DeepSearch (Wu et
 // al. 2025, arXiv:2509.25454).
 //
-//   1. choose    of all nodes that are not full (fewer than `width` children)
-//                the one with the highest
+//   1. choose    of all nodes below the root that are not full (fewer than
+//                `width` children) the one with the highest
 //                  F(s) = l1 tanh(q(parent)) + l2 H(s) + l3 sqrt(d / d_max)
 //                         + l4 tanh(q(s)),
 //                l1 = l2 = .4, l3 = .01, l4 = 0; H is the mean surprisal of the
-//                step's tokens;
-//   2. descend   from it: ask for `width` samples; if none ends a response, go
-//                on with the open child of highest q + 2 sqrt(ln N(s) / N(c));
+//                step's tokens; of equals the first in depth-first order. The
+//                first descent begins at the root;
+//   2. descend   from it: ask for `width` samples. Each new child that goes on
+//                counts a first visit of value 0, of its own. If no response
+//                ends among them, go on with the open child of highest
+//                q + c sqrt(ln N(s) / N(c)), c = 2; the bonus is 0 while N(s)
+//                or N(c) is;
 //   3. evaluate  the ends: +1 or -1 by the verifier or the reference, else
-//                2 r - 1, r the reward model's score;
-//   4. backup    one end: a right one, else a wrong one; among equals of least
-//                surprisal (training) or highest score. constrained (T13):
+//                2 r - 1, r the reward model's score. A response that was cut
+//                is an end too: `incomplete`, -1;
+//   4. backup    one end: a right one, else a wrong one, else an incomplete
+//                one; among equals of least surprisal. By the reward model: the
+//                one of highest score. constrained (T13):
 //                  gamma = max((d + 1) / (K + 1), .1), d depth, K length of the
 //                  path; V += gamma v if V v >= 0; else V = gamma v if v > 0;
 //                  N += 1; q = V / N
-//                else q = mean of v.
+//                else q = mean of v. A simulation is an end backed up.
 //
 // Priorities wait in a heap. A backup re-enters what it changed, so that
 // choosing costs O(log n) and nothing is ever scanned; an entry that a later
 // one of the same node replaced is passed by.
+//
+// Differs: equal samples are one child; with several descents in flight those
+// of the others count as visits. The program also knows a width that falls with
+// depth and a descent from the root by UCT alone, both off in its scripts.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -36,9 +46,9 @@
 namespace espalier {
 namespace {
 
-enum class Judge : uint8_t { kReward, kVerifier, kReference };
-constexpr std::array<std::string_view, 3> kJudgeNames = {"reward", "verifier",
-                                                         "reference"};
+enum class JudgedBy : uint8_t { kReward, kVerifier, kReference };
+constexpr std::array<std::string_view, 3> kJudgedByNames = {
+    "reward", "verifier", "reference"};
 
 struct FrontierOptions {
   int simulations = 0;
@@ -48,11 +58,13 @@ struct FrontierOptions {
   FrontierWeights weights;
   float c = 2;
   bool constrained = true;
-  Judge judge = Judge::kReward;
+  float threshold = 0.1f;
+  float incomplete = -1;
+  JudgedBy judge = JudgedBy::kReward;
   AnswerChoice choice = AnswerChoice::kWeighted;
   void Visit(OptionVisitor& v) {
     v.Int("simulations", &simulations, 0, 1 << 30,
-          "descents; 0: until the budget is spent");
+          "ends backed up; 0: until the budget is spent");
     v.Int("width", &width, 1, 4096, "samples of a node");
     v.Int("in_flight", &in_flight, 1, 4096, "descents under way at once");
     v.Real("temperature", &temperature, 0, 10, "of sampling");
@@ -60,9 +72,14 @@ struct FrontierOptions {
     v.Real("entropy_weight", &weights.entropy, 0, 1000, "l2: surprisal");
     v.Real("depth_weight", &weights.depth, 0, 1000, "l3: depth");
     v.Real("value_weight", &weights.value, 0, 1000, "l4: the node's own q");
+    VisitChoice(v, "depth_bonus", &weights.bonus, kDepthBonusNames,
+                "of depth d: sqrt(d / d_max), ln(d + 1) or d");
     v.Real("c", &c, 0, 1000, "exploration constant of the descent");
     v.Flag("constrained", &constrained, "constrained backup, else the mean");
-    VisitChoice(v, "judge", &judge, kJudgeNames,
+    v.Real("threshold", &threshold, 0, 1, "gamma of the backup at least");
+    v.Real("incomplete", &incomplete, -1, 1,
+           "what a response is worth that was cut before it ended");
+    VisitChoice(v, "judge", &judge, kJudgedByNames,
                 "who judges ends; verifier: a puzzle's rules, the tests that a "
                 "question shows; reference: for training data only");
     VisitChoice(v, "choice", &choice, kAnswerChoiceNames,
@@ -86,32 +103,41 @@ struct FrontierSearch {
   const FrontierOptions& options;
   FrontierQueue queue;
   Votes votes;
-  int started = 0;
-  int descending = 0;
+  int ended = 0;       // simulations
+  int descending = 0;  // under way
 };
 
-// A finished response and what it is worth, in [-1, 1].
+// Where a response ended or was cut, and what it is worth, in [-1, 1].
 struct End {
   NodeId node = kNoNode;
   float value = 0;
+  bool cut = false;
+  bool judged = false;
 };
 
-// Stage 2, one level: an open child without an expansion under way.
+// Stage 2: a new child that goes on counts a visit of value 0, of its own.
+void CountFirstVisit(Tree& tree, NodeId child) {
+  if (tree.step(child).own_visit) return;
+  tree.step(child).own_visit = true;
+  ++tree[child].visits;
+}
+
+// Stage 2, one level: an open child without an expansion under way. Descents
+// of others count as visits; that of the caller does not.
 NodeId Pick(const Tree& tree, NodeId parent, float c) {
   const Node& node = tree[parent];
-  const float log_n = std::log(
-      std::max(1.0f, static_cast<float>(node.visits + node.in_flight)));
+  const auto above = static_cast<float>(node.visits + node.in_flight - 1);
   NodeId best = kNoNode;
   float best_score = -INFINITY;
   for (const NodeId child : Children(tree, parent)) {
     const Node& ch = tree[child];
     if ((ch.flags & (kTerminal | kTruncated | kClosed)) != 0) continue;
     if (ch.expanded() && ch.num_children == 0) continue;
-    const float n = static_cast<float>(ch.visits + ch.in_flight);
-    const float score =
-        ch.q + c * std::sqrt(log_n / std::max(1.0f, n)) + (n == 0 ? c : 0);
-    if (score > best_score) {
-      best_score = score;
+    const auto n = static_cast<float>(ch.visits + ch.in_flight);
+    const float bonus =
+        above == 0 || n == 0 ? 0 : c * std::sqrt(std::log(above) / n);
+    if (ch.q + bonus > best_score) {
+      best_score = ch.q + bonus;
       best = child;
     }
   }
@@ -119,55 +145,93 @@ NodeId Pick(const Tree& tree, NodeId parent, float c) {
 }
 
 // Stage 3.
-Co<> Judged(SearchContext& ctx, Judge judge, std::vector<End>& ends) {
-  std::vector<NodeId> nodes;
-  for (const End& end : ends) nodes.push_back(end.node);
-  if (judge == Judge::kReward) {
-    co_await ctx.Evaluate(nodes);
-    for (End& end : ends) {
-      const Node& node = ctx.tree()[end.node];
-      end.value =
-          node.scored() ? 2 * ctx.tree().step(end.node).path_score - 1 : 0;
-    }
-    co_return;
-  }
+Co<> Judge(SearchContext& ctx, const FrontierOptions& options,
+           std::vector<End>& ends) {
+  std::vector<NodeId> whole;
   std::vector<Awaiting<Verification>> asked;
-  for (const NodeId node : nodes) {
-    asked.push_back(judge == Judge::kVerifier ? ctx.Verify(node)
-                                              : ctx.Grade(node));
+  for (const End& end : ends) {
+    if (!end.cut) whole.push_back(end.node);
   }
-  for (size_t i = 0; i < ends.size(); ++i) {
-    const Verification verdict = co_await asked[i];
-    ends[i].value = verdict.correct ? 1 : -1;
+  if (options.judge == JudgedBy::kReward) {
+    co_await ctx.Evaluate(whole);
+  } else {
+    for (const NodeId node : whole) {
+      asked.push_back(options.judge == JudgedBy::kVerifier ? ctx.Verify(node)
+                                                           : ctx.Grade(node));
+    }
+  }
+  size_t i = 0;
+  for (End& end : ends) {
+    end.judged = true;
+    if (end.cut) {
+      end.value = options.incomplete;
+    } else if (options.judge == JudgedBy::kReward) {
+      const bool scored = ctx.tree()[end.node].scored();
+      end.value = scored ? 2 * ctx.tree().step(end.node).path_score - 1 : 0;
+    } else {
+      const Verification verdict = co_await asked[i];
+      ++i;
+      end.judged = verdict.done;
+      end.value = verdict.correct ? 1 : -1;
+    }
   }
 }
 
-// Stage 4: which end is backed up.
+// Stage 4: which end is backed up, of those that were judged; kNoNode if none.
 End Chosen(const Tree& tree, const FrontierOptions& options,
            const std::vector<End>& ends) {
-  End best = ends[0];
+  const bool by_reward = options.judge == JudgedBy::kReward;
+  // Right before wrong before incomplete.
+  const auto rank = [by_reward](float value) {
+    if (by_reward) return value;
+    return value == 1 ? 2.0f : value == -1 ? 1.0f : 0.0f;
+  };
+  End best;
   for (const End& end : ends) {
-    const bool calmer = options.judge != Judge::kReward &&
-                        end.value == best.value &&
-                        MeanLogprob(tree, kRoot, end.node) >
-                            MeanLogprob(tree, kRoot, best.node);
-    if (end.value > best.value || calmer) best = end;
+    if (!end.judged) continue;
+    const float more = rank(end.value) - rank(best.value);
+    const bool better = best.node == kNoNode || more > 0 ||
+                        (more == 0 && !by_reward &&
+                         MeanLogprob(tree, kRoot, end.node) >
+                             MeanLogprob(tree, kRoot, best.node));
+    if (better) best = end;
   }
   return best;
 }
 
-void BackUp(Tree& tree, PathVisit& visit, float value, bool constrained) {
+void BackUp(Tree& tree, PathVisit& visit, float value,
+            const FrontierOptions& options) {
   const std::vector<NodeId>& path = visit.path();
   const int length = static_cast<int>(path.size()) - 1;
   for (size_t d = 0; d < path.size(); ++d) {
     Node& node = tree[path[d]];
     node.q =
-        constrained
+        options.constrained
             ? ConstrainedValue(node.q, static_cast<int>(node.visits), value,
-                               static_cast<int>(d), length)
+                               static_cast<int>(d), length, options.threshold)
             : node.q + (value - node.q) / static_cast<float>(node.visits + 1);
   }
   visit.Finish();
+}
+
+// Sorts what was sampled into ends and children that go on.
+std::vector<End> EndsAmong(SearchContext& ctx, FrontierSearch& s,
+                           const Expansion& expansion) {
+  Tree& tree = ctx.tree();
+  std::vector<End> ends;
+  for (const NodeId c : expansion.samples) {
+    const bool cut =
+        tree[c].truncated() ||
+        (!tree[c].terminal() && tree.step(c).depth >= ctx.format().max_steps);
+    if (!cut && !tree[c].terminal()) {
+      CountFirstVisit(tree, c);
+      s.queue.Enter(c, s.options.width);
+    } else if (std::none_of(ends.begin(), ends.end(),
+                            [c](const End& end) { return end.node == c; })) {
+      ends.push_back({.node = c, .cut = cut});
+    }
+  }
+  return ends;
 }
 
 // Stages 2 to 4 from the end of `visit` on.
@@ -175,31 +239,28 @@ Co<> Descend(SearchContext& ctx, FrontierSearch& s, PathVisit& visit) {
   Tree& tree = ctx.tree();
   while (true) {
     const NodeId at = visit.last();
+    s.queue.Remove(at);
     const Expansion expansion = co_await ctx.Expand(
         at, {.n = s.options.width, .temperature = s.options.temperature});
     if (expansion.samples.empty()) {
       if (!ctx.ShouldStop()) tree[at].flags |= kTruncated;
       co_return;
     }
-    std::vector<End> ends;
-    for (const NodeId c : expansion.samples) {
-      if (tree[c].terminal() && (ends.empty() || ends.back().node != c)) {
-        ends.push_back({c});
-      } else {
-        s.queue.Enter(c, s.options.width);
-      }
-    }
+    std::vector<End> ends = EndsAmong(ctx, s, expansion);
     ctx.Drop(at);
     if (!ends.empty()) {
-      co_await Judged(ctx, s.options.judge, ends);
+      co_await Judge(ctx, s.options, ends);
       for (const End& end : ends) {
         ctx.Drop(end.node);
+        if (end.cut || !end.judged) continue;
         s.votes.Add(ctx, end.node, (end.value + 1) / 2);
         s.votes.Offer(ctx);
       }
       const End chosen = Chosen(tree, s.options, ends);
+      if (chosen.node == kNoNode) co_return;
       visit.Enter(chosen.node);
-      BackUp(tree, visit, chosen.value, s.options.constrained);
+      BackUp(tree, visit, chosen.value, s.options);
+      ++s.ended;
       ctx.CountSimulation();
       co_return;
     }
@@ -211,15 +272,16 @@ Co<> Descend(SearchContext& ctx, FrontierSearch& s, PathVisit& visit) {
 
 Co<> FrontierWorker(SearchContext& ctx, FrontierSearch& s) {
   PathVisit visit(ctx.tree());
-  while (!ctx.ShouldStop() &&
-         (s.options.simulations == 0 || s.started < s.options.simulations)) {
-    const NodeId chosen = s.queue.Take();  // 1
+  while (!ctx.ShouldStop()) {
+    // A descent may end without an end: others may then take its place.
+    const bool enough = s.options.simulations > 0 &&
+                        s.ended + s.descending >= s.options.simulations;
+    const NodeId chosen = enough ? kNoNode : s.queue.Take();  // 1
     if (chosen == kNoNode) {
       if (s.descending == 0) break;  // nothing is left anywhere
       co_await ctx.Yield();
       continue;
     }
-    ++s.started;
     ++s.descending;
     visit.Begin();
     for (const NodeId id : ctx.tree().Path(chosen)) visit.Enter(id);

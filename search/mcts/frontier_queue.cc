@@ -6,19 +6,35 @@
 #include "search/parts/logprob.h"
 
 namespace espalier {
+namespace {
+
+float BonusOfDepth(DepthBonus bonus, int depth, int max_depth) {
+  const auto d = static_cast<float>(depth);
+  switch (bonus) {
+    case DepthBonus::kSqrt:
+      return std::sqrt(d / static_cast<float>(std::max(1, max_depth)));
+    case DepthBonus::kLog:
+      return std::log(d + 1);
+    case DepthBonus::kConstant:
+      return d;
+  }
+  return 0;
+}
+
+}  // namespace
 
 float FrontierPriority(const FrontierWeights& weights, float parent_q, float q,
                        float surprisal, int depth, int max_depth) {
-  const float share =
-      static_cast<float>(depth) / static_cast<float>(std::max(1, max_depth));
   return weights.parent * std::tanh(parent_q) + weights.entropy * surprisal +
-         weights.depth * std::sqrt(share) + weights.value * std::tanh(q);
+         weights.depth * BonusOfDepth(weights.bonus, depth, max_depth) +
+         weights.value * std::tanh(q);
 }
 
-float ConstrainedValue(float q, int visits, float value, int depth,
-                       int length) {
-  const float gamma = std::max(
-      static_cast<float>(depth + 1) / static_cast<float>(length + 1), 0.1f);
+float ConstrainedValue(float q, int visits, float value, int depth, int length,
+                       float threshold) {
+  const float gamma =
+      std::max(static_cast<float>(depth + 1) / static_cast<float>(length + 1),
+               threshold);
   float total = q * static_cast<float>(visits);
   if (total * value >= 0) {
     total += gamma * value;
@@ -26,6 +42,18 @@ float ConstrainedValue(float q, int visits, float value, int depth,
     total = gamma * value;
   }
   return total / static_cast<float>(visits + 1);
+}
+
+bool EarlierDepthFirst(const Tree& tree, NodeId a, NodeId b) {
+  const int depth_a = tree.step(a).depth, depth_b = tree.step(b).depth;
+  for (int d = depth_a; d > depth_b; --d) a = tree[a].parent;
+  for (int d = depth_b; d > depth_a; --d) b = tree[b].parent;
+  if (a == b) return depth_a < depth_b;
+  while (tree[a].parent != tree[b].parent) {
+    a = tree[a].parent;
+    b = tree[b].parent;
+  }
+  return a < b;
 }
 
 void FrontierQueue::Enter(NodeId node, int width) {

@@ -5,9 +5,11 @@
 #ifndef ESPALIER_SEARCH_MCTS_FRONTIER_QUEUE_H_
 #define ESPALIER_SEARCH_MCTS_FRONTIER_QUEUE_H_
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <queue>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,11 +17,21 @@
 
 namespace espalier {
 
+// What the depth d of a node adds, of at most d_max.
+enum class DepthBonus : uint8_t {
+  kSqrt,      // sqrt(d / d_max)
+  kLog,       // ln(d + 1)
+  kConstant,  // d
+};
+inline constexpr std::array<std::string_view, 3> kDepthBonusNames = {
+    "sqrt", "log", "constant"};
+
 struct FrontierWeights {
   float parent = 0.4f;
   float entropy = 0.4f;
   float depth = 0.01f;
   float value = 0;
+  DepthBonus bonus = DepthBonus::kSqrt;
 };
 
 // F of a node. `surprisal`: mean -ln p of the tokens of its step.
@@ -28,7 +40,13 @@ float FrontierPriority(const FrontierWeights& weights, float parent_q, float q,
 
 // q after the constrained backup of `value`, +-1 at the end of a path of
 // `length` steps, into a node at `depth` that had q over `visits` visits.
-float ConstrainedValue(float q, int visits, float value, int depth, int length);
+// gamma is `threshold` at least.
+float ConstrainedValue(float q, int visits, float value, int depth, int length,
+                       float threshold = 0.1f);
+
+// Whether `a` comes before `b` when the tree is walked depth first, children in
+// order of creation.
+bool EarlierDepthFirst(const Tree& tree, NodeId a, NodeId b);
 
 class FrontierQueue {
  public:
@@ -40,7 +58,8 @@ class FrontierQueue {
       : tree_(tree),
         weights_(weights),
         max_depth_(max_depth),
-        listener_(std::move(listener)) {}
+        listener_(std::move(listener)),
+        heap_(Later{&tree}) {}
 
   // A node that may be expanded; ignored if it may not (a response ended, or
   // its `width` samples were drawn).
@@ -48,25 +67,33 @@ class FrontierQueue {
   // The q of `node` changed: so did the priorities of its children and, with
   // a weight of its own, itself.
   void Changed(NodeId node, int width);
-  // Removes the node of highest priority, the first created of equals; kNoNode
-  // if there is none.
+  // Removes the node of highest priority, of equals the first in depth-first
+  // order; kNoNode if there is none.
   NodeId Take();
+  // Removes `node`, whose samples are asked for by somebody else.
+  void Remove(NodeId node) {
+    if (node < waiting_.size()) waiting_[node] = false;
+  }
 
  private:
   struct Entry {
     float priority;
     NodeId node;
     uint32_t stamp;
-    bool operator<(const Entry& other) const {
-      return priority != other.priority ? priority < other.priority
-                                        : node > other.node;
+  };
+  struct Later {
+    const Tree* tree;
+    bool operator()(const Entry& a, const Entry& b) const {
+      return a.priority != b.priority
+                 ? a.priority < b.priority
+                 : EarlierDepthFirst(*tree, b.node, a.node);
     }
   };
   const Tree& tree_;
   const FrontierWeights weights_;
   const int max_depth_;
   const Listener listener_;
-  std::priority_queue<Entry> heap_;
+  std::priority_queue<Entry, std::vector<Entry>, Later> heap_;
   // By node: the stamp of its only valid entry; 0: it has none.
   std::vector<uint32_t> stamp_;
   std::vector<bool> waiting_;
