@@ -1,18 +1,25 @@
 // MCTSr (T16): Monte-Carlo self-refinement. Nodes are whole answers, children
-// are rewrites of them (LLaMA-Berry, Zhang et al. 2024, arXiv:2410.02884).
-// Formulas and the tree of answers in refine_tree.h.
+// are rewrites of them (MCTSr, Zhang et al. 2024, arXiv:2406.07394;
+// LLaMA-Berry, arXiv:2410.02884). Formulas and the tree of answers in
+// refine_tree.h.
 //
-//   1. begin    one answer;
-//   2. select   the open answer of highest UCB;
+//   1. begin    one answer; with `dummy` a second root that says that it does
+//               not know, so that there is a fresh start to go back to;
+//   2. select   the open answer of highest UCB, and reward it again;
 //   3. rewrite  it: `tail` keeps what stands before the step that the reward
 //               model likes least and writes on from there; `whole` writes a
 //               new answer;
 //   4. evaluate r = 200 score - 100 of the rewrite;
-//   5. backup   through the answers that it descends from.
+//   5. update   the UCBs of it, of what it rewrites and of their neighbours.
 //
-// A policy that follows instructions would be told what is wrong and asked
-// anew; a step model does the same by starting over where it went wrong.
+// Differs: a policy that follows instructions would be told what is wrong and
+// asked anew; a step model does the same by starting over where it went wrong.
+// The program samples a new judgement at each reward; a reward model says the
+// same of the same answer, so it is asked once and its reward counted again.
+// The program stops at an answer that is right by the reference and chooses
+// none; here all answers written vote.
 #include <array>
+#include <string>
 #include <vector>
 
 #include "search/algorithm.h"
@@ -30,15 +37,17 @@ struct RefineOptions {
   int simulations = 0;
   int children = 3;
   float c = 1.4f;
+  bool dummy = true;
   float temperature = 1;
   Rewrite rewrite = Rewrite::kTail;
   AnswerChoice choice = AnswerChoice::kBest;
   void Visit(OptionVisitor& v) {
     v.Int("simulations", &simulations, 0, 1 << 30,
-          "answers written; 0: until the budget is spent");
+          "rewrites; 0: until the budget is spent");
     v.Int("children", &children, 1, 4096,
-          "rewrites after which an answer with a better one is closed");
+          "rewrites after which an answer with one as good is closed");
     v.Real("c", &c, 0, 1e4f, "exploration constant, in units of the reward");
+    v.Flag("dummy", &dummy, "a second root, an answer that says nothing");
     v.Real("temperature", &temperature, 0, 10, "of sampling");
     VisitChoice(v, "rewrite", &rewrite, kRewriteNames, "see the method");
     VisitChoice(v, "choice", &choice, kAnswerChoiceNames,
@@ -66,33 +75,78 @@ Co<NodeId> Write(SearchContext& ctx, NodeId from, float temperature) {
   co_return end;
 }
 
-Co<> RunMctsr(SearchContext& ctx, const RefineOptions& options) {
-  Tree& tree = ctx.tree();
-  RefineTree answers(options.c, options.children);
-  Votes votes(options.choice);
-  for (int i = 0; options.simulations == 0 || i < options.simulations; ++i) {
+struct Refining {
+  Refining(SearchContext& ctx, const RefineOptions& options)
+      : answers(options.c, options.children),
+        votes(options.choice),
+        dummy("I do not know." + ctx.format().delimiter) {}
+  RefineTree answers;
+  Votes votes;
+  const std::string dummy;
+};
+
+// One more reward of the answer that ends in `end`, as a visit of its steps.
+double Rewarded(Tree& tree, NodeId end) {
+  const float score = tree.step(end).path_score;
+  AddVisit(tree[kRoot], score);
+  for (const NodeId id : tree.Path(end)) AddVisit(tree[id], score);
+  return RefineReward(score);
+}
+
+// An answer was written in place of `selected`, -1: of none.
+void AddAnswer(SearchContext& ctx, Refining& s, int selected, NodeId end) {
+  s.answers.Add(selected, end, Rewarded(ctx.tree(), end));
+  s.votes.Add(ctx, end, ctx.tree().step(end).path_score);
+  s.votes.Offer(ctx);
+}
+
+// Stage 1. False if nothing was written.
+Co<bool> Begin(SearchContext& ctx, Refining& s, const RefineOptions& options) {
+  NodeId end = kNoNode;
+  while (end == kNoNode) {
     const int64_t before = ctx.usage().tokens;
-    int selected = -1;  // 1
-    NodeId from = kRoot;
-    if (answers.size() > 0) {
-      selected = answers.Select();  // 2
-      if (selected < 0) break;
-      if (options.rewrite == Rewrite::kTail) {
-        from = Kept(tree, answers[selected].end);
+    end = co_await Write(ctx, kRoot, options.temperature);
+    if (end == kNoNode && (ctx.ShouldStop() || ctx.usage().tokens == before)) {
+      co_return false;
+    }
+  }
+  AddAnswer(ctx, s, -1, end);
+  if (options.dummy && !ctx.ShouldStop()) {
+    const Expansion forced = co_await ctx.Expand(kRoot, {.forced = s.dummy});
+    if (!forced.samples.empty()) {
+      const std::vector<NodeId> dummy = {forced.samples[0]};
+      co_await ctx.Evaluate(dummy);
+      if (ctx.tree()[dummy[0]].scored()) {
+        s.answers.Add(-1, dummy[0], Rewarded(ctx.tree(), dummy[0]));
       }
     }
+  }
+  s.answers.Update();
+  ctx.CountSimulation();
+  co_return true;
+}
+
+Co<> RunMctsr(SearchContext& ctx, const RefineOptions& options) {
+  Tree& tree = ctx.tree();
+  Refining s(ctx, options);
+  const bool begun = co_await Begin(ctx, s, options);  // 1
+  if (!begun) co_return;
+  for (int i = 0; options.simulations == 0 || i < options.simulations; ++i) {
+    if (ctx.ShouldStop()) break;
+    const int64_t before = ctx.usage().tokens;
+    const int selected = s.answers.Select();  // 2
+    if (selected < 0) break;
+    const NodeId old = s.answers[selected].end;
+    s.answers.Reward(selected, Rewarded(tree, old));
+    const NodeId from =
+        options.rewrite == Rewrite::kTail ? Kept(tree, old) : kRoot;
     const NodeId end = co_await Write(ctx, from, options.temperature);  // 3, 4
-    if (ctx.ShouldStop() && end == kNoNode) break;
     if (end != kNoNode) {
-      const float score = tree.step(end).path_score;
-      answers.Add(selected, end, RefineReward(score));  // 5
-      AddVisit(tree[kRoot], score);
-      for (const NodeId id : tree.Path(end)) AddVisit(tree[id], score);
-      votes.Add(ctx, end, score);
-      votes.Offer(ctx);
-    } else if (ctx.usage().tokens == before) {
+      AddAnswer(ctx, s, selected, end);
+    } else if (ctx.ShouldStop() || ctx.usage().tokens == before) {
       break;  // nothing more will come
     }
+    s.answers.Update();  // 5
     ctx.CountSimulation();
   }
 }
@@ -101,7 +155,8 @@ const RegisterAlgorithm<RefineOptions> kMctsr(
     "mctsr", "MCTSr: a tree of answers that rewrite one another",
     {RequestKind::kExpand, RequestKind::kEvaluate}, &RunMctsr,
     MethodNotes{
-        .source = "LLaMA-Berry, Zhang et al. 2024, arXiv:2410.02884",
+        .source = "MCTSr, Zhang et al. 2024, arXiv:2406.07394; "
+                  "LLaMA-Berry, arXiv:2410.02884",
         .when_to_use =
             "the model improves whole answers when it is asked to rewrite them",
         .test = "tests/search/refine_test.cc"});

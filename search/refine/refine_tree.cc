@@ -4,58 +4,96 @@
 #include <cmath>
 
 namespace espalier {
+namespace {
 
-int RefineTree::Add(int parent, NodeId end, float reward) {
-  answers_.push_back({.end = end, .parent = parent});
-  stamps_.push_back(0);
-  if (parent >= 0) {
-    ++at(parent).children;
-    at(size() - 1).before = at(parent).last_child;
-    at(parent).last_child = size() - 1;
-  }
-  Reward(size() - 1, reward);
-  return size() - 1;
+void Remove(std::vector<int>& from, int what) {
+  from.erase(std::remove(from.begin(), from.end(), what), from.end());
 }
 
-void RefineTree::Reward(int answer, float reward) {
+}  // namespace
+
+int RefineTree::Add(int parent, NodeId end, double reward) {
+  const auto [known, is_new] = of_end_.try_emplace(end, size());
+  const int answer = known->second;
+  if (is_new) {
+    answers_.push_back({.end = end});
+    stamps_.push_back(0);
+  }
+  for (const int child : at(answer).children) {
+    Remove(at(child).listed_in, answer);
+  }
+  at(answer).children.clear();
+  if (at(answer).parent >= 0) {
+    touched_.push_back(at(answer).parent);
+    Remove(at(at(answer).parent).sons, answer);
+  }
+  at(answer).parent = parent;
+  if (parent >= 0) {
+    touched_.push_back(parent);
+    at(parent).sons.push_back(answer);
+    at(parent).children.push_back(answer);
+    at(answer).listed_in.push_back(parent);
+  }
+  Reward(answer, reward);
+  return answer;
+}
+
+void RefineTree::Reward(int answer, double reward) {
   Answer& a = at(answer);
   a.lowest = a.rewards == 0 ? reward : std::min(a.lowest, reward);
   a.sum += reward;
   ++a.rewards;
-  a.q = (a.lowest + a.sum / static_cast<float>(a.rewards)) / 2;
-  BackUp(answer);
+  a.q = (a.lowest + a.sum / a.rewards) / 2;
+  touched_.push_back(answer);
 }
 
-void RefineTree::BackUp(int answer) {
-  ++at(answer).visits;
-  for (int up = at(answer).parent; up >= 0; up = at(up).parent) {
-    Answer& a = at(up);
-    ++a.visits;
-    float best = -INFINITY;
-    for (int child = a.last_child; child >= 0; child = at(child).before) {
-      best = std::max(best, at(child).q);
-    }
-    a.improved |= best > a.q;
-    a.q = (a.q + best) / 2;
+void RefineTree::Update() {
+  std::vector<int> changed;
+  for (const int t : touched_) {
+    const Answer& a = at(t);
+    changed.push_back(t);
+    if (a.parent >= 0) changed.push_back(a.parent);
+    changed.insert(changed.end(), a.sons.begin(), a.sons.end());
+    changed.insert(changed.end(), a.listed_in.begin(), a.listed_in.end());
   }
-  // What is above decides about what is below: children of all that changed.
-  for (int up = answer; up >= 0; up = at(up).parent) {
-    Enter(up);
-    for (int c = at(up).last_child; c >= 0; c = at(c).before) Enter(c);
-  }
+  touched_.clear();
+  std::sort(changed.begin(), changed.end());
+  changed.erase(std::unique(changed.begin(), changed.end()), changed.end());
+  for (const int answer : changed) Refresh(answer);
 }
 
-void RefineTree::Enter(int answer) {
+void RefineTree::Refresh(int answer) {
+  Answer& a = at(answer);
+  const bool over_a_leaf =
+      std::any_of(a.sons.begin(), a.sons.end(),
+                  [&](int son) { return at(son).sons.empty(); });
+  if (a.sons.empty() || a.children.empty()) {
+    a.ucb = Ucb(answer, a.q);
+  } else if (over_a_leaf) {
+    a.ucb = Ucb(answer, (a.q + BestChild(answer)) / 2);
+  }
   const uint32_t stamp = ++stamps_[static_cast<size_t>(answer)];
-  if (!Closed(answer)) queue_.push({Ucb(answer), answer, stamp});
+  if (!Closed(answer)) queue_.push({a.ucb, answer, stamp});
 }
 
-float RefineTree::Ucb(int answer) const {
+double RefineTree::Ucb(int answer, double q) const {
   const Answer& a = (*this)[answer];
-  const float above =
-      static_cast<float>(a.parent >= 0 ? (*this)[a.parent].visits : a.visits);
-  return a.q + c_ * std::sqrt(std::log(above + 1) /
-                              (static_cast<float>(a.visits) + 1e-5f));
+  const double above = a.parent >= 0 ? (*this)[a.parent].rewards : 0;
+  return q + c_ * std::sqrt(std::log(above + 1) / (a.rewards + 1e-5));
+}
+
+double RefineTree::BestChild(int answer) const {
+  double best = -INFINITY;
+  for (const int child : (*this)[answer].children) {
+    best = std::max(best, (*this)[child].q);
+  }
+  return best;
+}
+
+bool RefineTree::Closed(int answer) const {
+  const Answer& a = (*this)[answer];
+  return static_cast<int>(a.children.size()) >= children_ &&
+         BestChild(answer) >= a.q;
 }
 
 int RefineTree::Select() {

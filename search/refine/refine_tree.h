@@ -1,12 +1,26 @@
-// The tree of answers of MCTSr, and its formulas (T16; LLaMA-Berry, Zhang et
-// al. 2024, arXiv:2410.02884; MCTSr, arXiv:2406.07394).
+// The tree of answers of MCTSr, and its formulas (T16; MCTSr, Zhang et al.
+// 2024, arXiv:2406.07394, and LLaMA-Berry, arXiv:2410.02884).
 //
-//   r(a)     in [-100, 100]; above 95 it counts as 50, so that flattery of a
+//   r(a)     in [-100, 100]; 95 and above count as 50, so that flattery of a
 //            model by itself does not decide
-//   Q(a)     (min r + mean r) / 2 over the rewards a was given
-//   UCB(a)   Q(a) + 1.4 sqrt(ln(N(parent) + 1) / (N(a) + 1e-5))
-//   backup   Q(parent) <- (Q(parent) + max over children Q) / 2, up to the
-//   first closed   a has `children` rewrites one of which is better than it
+//   N(a)     how many rewards a was given: one when it is written, one more
+//            each time that it is selected or written again
+//   Q(a)     (min r + mean r) / 2 over them
+//   UCB(a)   Q + C sqrt(ln(N(father) + 1) / (N(a) + 1e-5)), C = 1.4; N(father)
+//            is 0 for an answer that rewrites none. Q is Q(a) of an answer
+//            that nobody rewrote, and (Q(a) + max over rewrites Q) / 2 of one
+//            that has a rewrite which nobody rewrote. Any other keeps the UCB
+//            that it had
+//   open     a has fewer than `children` rewrites, or all are worse than it
+//
+// Nothing is backed up further: Q is always of an answer's own rewards.
+//
+//   const int first = tree.Add(-1, end, reward);
+//   tree.Update();
+//   const int chosen = tree.Select();
+//   tree.Reward(chosen, again);
+//   tree.Add(chosen, rewrite, its_reward);
+//   tree.Update();
 //
 // Externally synchronised.
 #ifndef ESPALIER_SEARCH_REFINE_REFINE_TREE_H_
@@ -16,44 +30,47 @@
 #include <queue>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "search/tree/tree.h"
 
 namespace espalier {
 
+// What a judge's reward counts.
+inline double CutReward(double r) { return r >= 95 ? 50 : r; }
 // A score in [0, 1] as a reward.
-inline float RefineReward(float score) {
-  const float r = 200 * score - 100;
-  return r > 95 ? 50 : r;
-}
+inline double RefineReward(float score) { return CutReward(200 * score - 100); }
 
 class RefineTree {
  public:
-  RefineTree(float c, int children) : c_(c), children_(children) {}
+  RefineTree(double c, int children) : c_(c), children_(children) {}
 
   struct Answer {
     NodeId end = kNoNode;  // of the response in the search tree
     int parent = -1;       // which answer it rewrites; the first: none
-    int children = 0;
-    int last_child = -1;    // and from there by `before`
-    int before = -1;        // the answer's sibling made before it
-    bool improved = false;  // a child is better
-    float lowest = 0, sum = 0;
+    // Its rewrites, one entry a time of writing. One that was written again
+    // from another answer stays listed here.
+    std::vector<int> children;
+    std::vector<int> sons;       // the answers whose parent it is
+    std::vector<int> listed_in;  // the answers that list it as a child
+    double lowest = 0, sum = 0;
     int rewards = 0;
-    int visits = 0;
-    float q = 0;
+    double q = 0;
+    double ucb = 0;
   };
 
-  // An answer with its first reward; backs up. Its index.
-  int Add(int parent, NodeId end, float reward);
-  // One more reward of an answer; backs up.
-  void Reward(int answer, float reward);
+  // An answer and a reward of it. One that was there already is given another
+  // reward and becomes a rewrite of `parent`; its own rewrites are forgotten.
+  // Its index.
+  int Add(int parent, NodeId end, double reward);
+  // One more reward of an answer.
+  void Reward(int answer, double reward);
+  // Brings UCBs up to date after what was added and rewarded. Costs what hangs
+  // on those answers, not the whole tree.
+  void Update();
   // The open answer of highest UCB, the first of equals; -1 if all are closed.
   // Costs the logarithm of their number.
   int Select();
-  float Ucb(int answer) const;
-  bool Closed(int answer) const {
-    return (*this)[answer].children >= children_ && (*this)[answer].improved;
-  }
+  bool Closed(int answer) const;
   const Answer& operator[](int i) const {
     return answers_[static_cast<size_t>(i)];
   }
@@ -61,12 +78,12 @@ class RefineTree {
 
  private:
   Answer& at(int i) { return answers_[static_cast<size_t>(i)]; }
-  void BackUp(int answer);
-  // UCB or closing of `answer` may have changed.
-  void Enter(int answer);
+  void Refresh(int answer);
+  double Ucb(int answer, double q) const;
+  double BestChild(int answer) const;  // its Q; -infinity without children
 
   struct Waiting {
-    float ucb;
+    double ucb;
     int answer;
     uint32_t stamp;
     bool operator<(const Waiting& o) const {
@@ -74,9 +91,11 @@ class RefineTree {
     }
   };
 
-  const float c_;
+  const double c_;
   const int children_;
   std::vector<Answer> answers_;
+  absl::flat_hash_map<NodeId, int> of_end_;
+  std::vector<int> touched_;  // since the last Update
   // Every open answer, with entries that hold no longer among them: those whose
   // stamp is not the answer's.
   std::priority_queue<Waiting> queue_;

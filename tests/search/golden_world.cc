@@ -91,10 +91,28 @@ class GoldenModel : public InlineModel {
     search_.of[0] = kRoot;
   }
 
-  int PlaceOf(NodeId node) const { return of_tree_[node]; }
+  // A forced step is nobody's sample: it is found by its text, and where the
+  // world has none such it is at its parent's place.
+  int PlaceOf(const Tree& tree, NodeId node) {
+    for (; of_tree_.size() <= node;) {
+      const auto id = static_cast<NodeId>(of_tree_.size());
+      int place = of_tree_[tree[id].parent];
+      for (size_t i = 1; i < world_.nodes.size(); ++i) {
+        if (world_.nodes[i].parent == of_tree_[tree[id].parent] &&
+            world_.nodes[i].text == tree.text(id)) {
+          place = static_cast<int>(i);
+          search_.of[i] = id;
+        }
+      }
+      ++greedy_[of_tree_[tree[id].parent]];
+      of_tree_.push_back(place);
+    }
+    return of_tree_[node];
+  }
 
   void Expand(SearchContext& ctx, NodeId node, const ExpandOptions& options,
               int first_sample, Expansion& out) override {
+    PlaceOf(ctx.tree(), ctx.tree().size() - 1);
     const int place = of_tree_[node];
     const GoldenNode& from = world_.nodes[static_cast<size_t>(place)];
     const bool greedy = options.temperature == 0;
@@ -126,8 +144,9 @@ class GoldenModel : public InlineModel {
     // Greedy steps draw nothing.
     if (greedy) greedy_[place] += options.n;
   }
-  NodeScores Evaluate(const Tree&, NodeId node) override {
-    const GoldenNode& at = world_.nodes[static_cast<size_t>(of_tree_[node])];
+  NodeScores Evaluate(const Tree& tree, NodeId node) override {
+    const GoldenNode& at =
+        world_.nodes[static_cast<size_t>(PlaceOf(tree, node))];
     return {.step = at.step_score, .path = at.score};
   }
   bool Verify(const Tree&, NodeId node) override {
@@ -138,13 +157,13 @@ class GoldenModel : public InlineModel {
   const GoldenWorld& world_;
   GoldenSearch& search_;
   std::vector<int> of_tree_;
-  std::map<int, int> greedy_;  // samples of a place that were greedy
+  std::map<int, int> greedy_;  // samples of a place that were not drawn
 };
 
 // Sees every simulation end, and what it visited.
 class Watcher : public Stopper {
  public:
-  Watcher(const GoldenModel*& model, GoldenSearch& search, int64_t limit)
+  Watcher(GoldenModel& model, GoldenSearch& search, int64_t limit)
       : model_(model), search_(search), limit_(limit) {}
   bool Stops(const SearchView& view, std::string& reason) override {
     Look(view.usage.simulations, view.tree);
@@ -159,7 +178,7 @@ class Watcher : public Stopper {
     std::vector<int> places;
     for (NodeId id = 0; id < tree.size(); ++id) {
       for (; visits_[id] < tree[id].visits; ++visits_[id]) {
-        places.push_back(model_->PlaceOf(id));
+        places.push_back(model_.PlaceOf(tree, id));
       }
     }
     std::sort(places.begin(), places.end());
@@ -167,7 +186,7 @@ class Watcher : public Stopper {
   }
 
  private:
-  const GoldenModel*& model_;
+  GoldenModel& model_;
   GoldenSearch& search_;
   const int64_t limit_;
   int64_t seen_ = 0;
@@ -211,8 +230,7 @@ GoldenSearch RunGolden(const GoldenRun& run, const GoldenOptions& options) {
   const GoldenTask task(run.world);
   RecordedDraws draws{run.random};
   GoldenModel model(run.world, search);
-  const GoldenModel* place_of = &model;
-  Watcher watcher(place_of, search, options.simulations);
+  Watcher watcher(model, search, options.simulations);
   search.context = std::make_unique<SearchContext>(
       problem, task, watcher, SearchBudget(), options.seed, &model);
   SearchContext& ctx = *search.context;
@@ -229,13 +247,13 @@ GoldenSearch RunGolden(const GoldenRun& run, const GoldenOptions& options) {
   for (NodeId id = 0; id < ctx.tree().size(); ++id) {
     const Node& node = ctx.tree()[id];
     if (node.visits == 0) continue;
-    search.nodes[model.PlaceOf(id)] = {node.visits, node.q};
+    search.nodes[model.PlaceOf(ctx.tree(), id)] = {node.visits, node.q};
   }
   if (driver.best_answer() >= 0) {
     search.answer = ctx.tree().answer_text(driver.best_answer());
   }
   if (driver.best_node() != kNoNode) {
-    search.answer_node = model.PlaceOf(driver.best_node());
+    search.answer_node = model.PlaceOf(ctx.tree(), driver.best_node());
   }
   if (!run.random.empty()) {
     EXPECT_EQ(draws.next, draws.values.size()) << run.name << ": draws left";

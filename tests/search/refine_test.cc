@@ -12,69 +12,124 @@ namespace {
 TEST(RefineTreeTest, RewardsAreCappedAsPublished) {
   EXPECT_EQ(RefineReward(0), -100);
   EXPECT_EQ(RefineReward(0.5f), 0);
-  EXPECT_EQ(RefineReward(0.975f), 95);
+  EXPECT_FLOAT_EQ(RefineReward(0.97f), 94);
+  EXPECT_EQ(RefineReward(0.975f), 50);
   EXPECT_EQ(RefineReward(1), 50);
 }
 
-// Worked by hand: rewards 10 and 40 of one answer, then a child of 60.
+// Worked by hand: rewards 10 and 40 of one answer, then a child of 60 and a
+// grandchild.
 TEST(RefineTreeTest, ValuesAreTheMeanOfWorstAndMeanAndOfTheBestChild) {
-  RefineTree tree(1.4f, 3);
+  RefineTree tree(1.4, 3);
   const int first = tree.Add(-1, 1, 10);
-  EXPECT_FLOAT_EQ(tree[first].q, 10);
+  tree.Update();
+  EXPECT_DOUBLE_EQ(tree[first].ucb, 10);  // ln(0 + 1) = 0
   tree.Reward(first, 40);
-  EXPECT_FLOAT_EQ(tree[first].q, (10 + 25) / 2.0f);
   const int child = tree.Add(first, 2, 60);
-  EXPECT_FLOAT_EQ(tree[child].q, 60);
-  EXPECT_FLOAT_EQ(tree[first].q, (17.5f + 60) / 2);
-  EXPECT_EQ(tree[first].visits, 3);
-  EXPECT_FLOAT_EQ(tree.Ucb(child),
-                  60 + 1.4f * std::sqrt(std::log(4.0f) / 1.00001f));
-  EXPECT_FLOAT_EQ(tree.Ucb(first),
-                  38.75f + 1.4f * std::sqrt(std::log(4.0f) / 3.00001f));
+  tree.Update();
+  EXPECT_DOUBLE_EQ(tree[first].q, (10 + 25) / 2.0);
+  EXPECT_DOUBLE_EQ(tree[child].q, 60);
+  EXPECT_DOUBLE_EQ(tree[first].ucb, (17.5 + 60) / 2);
+  EXPECT_DOUBLE_EQ(tree[child].ucb,
+                   60 + 1.4 * std::sqrt(std::log(3.0) / 1.00001));
+  // Whoever has only children that were rewritten keeps the bound it had.
+  tree.Reward(child, 20);
+  tree.Add(child, 3, -50);
+  tree.Update();
+  EXPECT_DOUBLE_EQ(tree[child].q, 30);
+  EXPECT_DOUBLE_EQ(tree[child].ucb,
+                   (30 - 50) / 2.0 + 1.4 * std::sqrt(std::log(3.0) / 2.00001));
+  EXPECT_DOUBLE_EQ(tree[first].ucb, (17.5 + 60) / 2);
 }
 
-// The queue against a scan of all answers.
+// What Update refreshes against a sweep over all answers by the rules.
 TEST(RefineTreeTest, SelectsTheHighestBoundThatHoldsNow) {
   RandomStream random(StreamKey(8, 0, 0, Purpose::kTest));
   for (int round = 0; round < 20; ++round) {
-    RefineTree tree(1.4f, 2);
+    RefineTree tree(1.4, 2);
+    std::vector<double> ucb;
     tree.Add(-1, 1, 0);
     for (int step = 0; step < 200; ++step) {
+      tree.Update();
+      ucb.resize(static_cast<size_t>(tree.size()));
+      const auto bound = [&](int i, double q) {
+        const double above =
+            tree[i].parent < 0 ? 0 : tree[tree[i].parent].rewards;
+        ucb[static_cast<size_t>(i)] =
+            q + 1.4 * std::sqrt(std::log(above + 1) / (tree[i].rewards + 1e-5));
+      };
+      std::vector<bool> leaf(ucb.size(), true);
+      for (int i = 0; i < tree.size(); ++i) {
+        if (tree[i].parent >= 0) {
+          leaf[static_cast<size_t>(tree[i].parent)] = false;
+        }
+      }
+      for (int i = 0; i < tree.size(); ++i) {
+        if (leaf[static_cast<size_t>(i)]) bound(i, tree[i].q);
+      }
+      int best = -1;
+      for (int i = 0; i < tree.size(); ++i) {
+        double highest = -INFINITY;
+        for (const int child : tree[i].children) {
+          highest = std::max(highest, tree[child].q);
+        }
+        bool over_a_leaf = false;
+        for (int son = 0; son < tree.size(); ++son) {
+          over_a_leaf |=
+              tree[son].parent == i && leaf[static_cast<size_t>(son)];
+        }
+        if (tree[i].children.empty()) {
+          bound(i, tree[i].q);
+        } else if (over_a_leaf) {
+          bound(i, (tree[i].q + highest) / 2);
+        }
+        ASSERT_EQ(tree[i].ucb, ucb[static_cast<size_t>(i)]) << round << step;
+        const bool open = tree[i].children.size() < 2 || highest < tree[i].q;
+        if (open && (best < 0 || ucb[static_cast<size_t>(i)] >
+                                     ucb[static_cast<size_t>(best)])) {
+          best = i;
+        }
+      }
+      ASSERT_EQ(tree.Select(), best) << round << " " << step;
       // Few values, so that there are equals.
-      const auto reward = static_cast<float>(random.Range(-3, 3));
+      const auto reward = static_cast<double>(random.Range(-3, 3));
       const int answer =
           static_cast<int>(random.Below(static_cast<uint32_t>(tree.size())));
       if (random.Below(3) == 0) {
         tree.Reward(answer, reward);
       } else {
-        tree.Add(answer, 1, reward);
+        // Now and then an answer that is there already.
+        const auto end = static_cast<NodeId>(
+            random.Range(1, std::max(4, tree.size() + tree.size() / 8)));
+        tree.Add(answer, end, reward);
       }
-      int best = -1;
-      for (int i = 0; i < tree.size(); ++i) {
-        if (tree.Closed(i)) continue;
-        if (best < 0 || tree.Ucb(i) > tree.Ucb(best)) best = i;
-      }
-      ASSERT_EQ(tree.Select(), best) << round << " " << step;
     }
   }
 }
 
-TEST(RefineTreeTest, AnAnswerClosesWithThreeChildrenOneOfThemBetter) {
-  RefineTree tree(1.4f, 3);
+TEST(RefineTreeTest, AnAnswerClosesWithThreeChildrenOneOfThemAsGood) {
+  RefineTree tree(1.4, 3);
   const int first = tree.Add(-1, 1, 50);
   tree.Add(first, 2, -90);
   tree.Add(first, 3, -80);
   tree.Add(first, 4, -70);
-  EXPECT_FALSE(tree.Closed(first));  // none is better
-  tree.Add(first, 5, 90);
+  tree.Update();
+  EXPECT_FALSE(tree.Closed(first));
+  tree.Add(first, 5, 50);
+  tree.Update();
   EXPECT_TRUE(tree.Closed(first));
   EXPECT_NE(tree.Select(), first);
+  // A bad judgement of the good one opens it again.
+  tree.Reward(4, -90);
+  tree.Update();
+  EXPECT_FALSE(tree.Closed(first));
+  EXPECT_EQ(tree.Select(), first);
 }
 
 TEST(MctsrTest, TheFirstAnswerIsASampleAndMoreNeverMakeTheBestWorse) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     const TreeWorld world({.seed = seed, .branching = 3, .depth = 4});
-    EXPECT_EQ(RunSearch("mctsr:simulations=1", world).answer,
+    EXPECT_EQ(RunSearch("mctsr", world, {.simulations = 1}).answer,
               RunSearch("sample", world).answer);
     float before = 0;
     for (const int n : {1, 4, 16, 64}) {
@@ -82,7 +137,7 @@ TEST(MctsrTest, TheFirstAnswerIsASampleAndMoreNeverMakeTheBestWorse) {
           RunSearch(absl::StrCat("mctsr:simulations=", n), world);
       EXPECT_GE(run.score, before);
       before = run.score;
-      EXPECT_EQ(run.usage.simulations, n);
+      EXPECT_EQ(run.usage.simulations, n + 1);  // the first answer, too
     }
     // 64 rewrites find one of the best leaves of 81.
     EXPECT_GT(before, world[0].mean);
