@@ -34,9 +34,9 @@ class ThompsonChooser : public ArmChooser {
   NodeId ChooseChild(NodeId node, RandomStream& random) override {
     const Arms& at = arms_[node];
     if (at.open_children == 0) return kNoNode;
-    if (!at.gen_closed &&
-        prior_.Draw(at.gen, random) >= prior_.Draw(at.cont, random)) {
-      return kNoNode;
+    if (!at.gen_closed) {
+      const double gen = prior_.Draw(at.gen, random);
+      if (gen >= prior_.Draw(at.cont, random)) return kNoNode;
     }
     NodeId best = kNoNode;
     double highest = 0;

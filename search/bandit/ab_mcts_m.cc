@@ -5,14 +5,21 @@
 // At every node the mixed model (mixed_model.h) is fitted to the scores in its
 // children's subtrees, a group each. An arm's worth is one draw of its
 // posterior prediction: for a child, of the next score in its group; for GEN,
-// of a score in a group not seen yet. The highest goes. All arms of a decision
-// are drawn from one state of the sampler, that is from the joint posterior
-// (TreeQuest draws each from its own margin). The sampler's state is kept with
-// the node: `sweeps` more make it fit what has been learned since.
+// of a score in a group not seen yet. Each arm is drawn from its own margin.
 //
-// A child whose subtree has stopped to say anything new (pruning.h) has no arm
-// unless no other is left. See adaptive_branching.h for the loop and
-// arm_tree.h for what closes.
+//   1. GEN if it is worth more than every child;
+//   2. else the child of the highest worth whose subtree has not stopped to say
+//      anything new (pruning.h); GEN is passed over;
+//   3. GEN if there is no such child.
+//
+// The sampler's state is kept with the node: `sweeps` more make it fit what
+// has been learned since, and `between` lie from one arm's draw to the next.
+// See adaptive_branching.h for the loop and arm_tree.h for what closes.
+//
+// Differs: TreeQuest samples by NUTS; and where it is to choose among several
+// models by Thompson sampling it takes any with the same chance, for it looks
+// for names among numbers (model_choice=random does the same).
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -26,13 +33,16 @@ namespace {
 
 struct AbMctsMOptions {
   BranchingOptions branching;
-  int sweeps = 20;
+  MixedSweeps sweeps;
   bool prune = true;
   int prune_least = 4;
   float prune_share = 0.75f;
   void Visit(OptionVisitor& v) {
     branching.Visit(v);
-    v.Int("sweeps", &sweeps, 1, 1 << 20, "of the sampler for each decision");
+    v.Int("sweeps", &sweeps.first, 1, 1 << 20,
+          "of the sampler for each decision");
+    v.Int("between", &sweeps.between, 0, 1 << 20,
+          "and from each arm to the next; 0: all from one state");
     v.Flag("prune", &prune, "turn away from subtrees of equal scores");
     v.Int("prune_least", &prune_least, 1, 1 << 20,
           "scores before a subtree may be pruned");
@@ -56,31 +66,36 @@ class MixedModelChooser : public ArmChooser {
     if (at.open_children == 0) return kNoNode;
     Collect(node);
     if (at.gen_closed && candidates_.size() == 1) return candidates_[0];
-    if (!at.gen_closed && candidates_.empty()) return kNoNode;
     if (states_.size() < tree_.size()) states_.resize(tree_.size());
-    const MixedState& state = Fit(states_[node], random);
-    NodeId best = kNoNode;
-    double highest =
-        at.gen_closed ? -INFINITY : MixedModel::PredictNew(state, random);
-    for (const NodeId child : candidates_) {
-      const double worth =
-          MixedModel::Predict(state, arms_[child].self, random);
-      if (worth > highest) {
-        highest = worth;
-        best = child;
+    model_.Set(groups_);
+    model_.DrawWorths(options_.sweeps, drawn_, states_[node], random, worths_);
+    const auto children =
+        worths_.begin() + static_cast<std::ptrdiff_t>(candidates_.size());
+    const double highest = *std::max_element(worths_.begin(), children);
+    if (!at.gen_closed && worths_.back() > highest) return kNoNode;  // 1
+    NodeId best = kNoNode;                                           // 2
+    double worth = 0;
+    for (size_t i = 0; i < candidates_.size(); ++i) {
+      if (pruning_.pruned(candidates_[i])) continue;
+      if (best == kNoNode || worths_[i] > worth) {
+        best = candidates_[i];
+        worth = worths_[i];
       }
     }
-    return best;
+    if (best != kNoNode || !at.gen_closed) return best;  // 3
+    const auto first = std::find(worths_.begin(), children, highest);
+    return candidates_[static_cast<size_t>(first - worths_.begin())];
   }
 
   int ChooseModel(const ModelArms& models, RandomStream& random) override {
     if (models.seen().size() == 1) return 0;
-    groups_.assign(models.seen().begin(), models.seen().end());
-    const MixedState& state = Fit(model_state_, random);
-    return models.Choose([&](const RewardStats& seen) {
-      return seen.count > 0 ? MixedModel::Predict(state, seen, random)
-                            : MixedModel::PredictNew(state, random);
-    });
+    if (models.draws()) {
+      model_.Set(models.seen());
+      model_.DrawWorths(options_.sweeps, models.seen(), model_state_, random,
+                        worths_);
+    }
+    size_t next = 0;
+    return models.Choose([&](const RewardStats&) { return worths_[next++]; });
   }
 
   void Observed(NodeId, NodeId end, double score) override {
@@ -91,29 +106,20 @@ class MixedModelChooser : public ArmChooser {
   }
 
  private:
-  // Groups: all children with scores. Candidates: the open ones among them
-  // that are not pruned; all open ones if no other arm is left.
+  // Groups: all children with scores. Candidates: the open ones among them,
+  // whose arms are drawn, and then that of GEN if it is open.
   void Collect(NodeId node) {
     groups_.clear();
     candidates_.clear();
+    drawn_.clear();
     for (const NodeId child : Children(tree_, node)) {
       if (!arms_.observed(child)) continue;
       groups_.push_back(arms_[child].self);
-      if (!arms_[child].closed && !pruning_.pruned(child)) {
-        candidates_.push_back(child);
-      }
+      if (arms_[child].closed) continue;
+      candidates_.push_back(child);
+      drawn_.push_back(arms_[child].self);
     }
-    if (!candidates_.empty() || !arms_[node].gen_closed) return;
-    for (const NodeId child : Children(tree_, node)) {
-      if (arms_.open_child(child)) candidates_.push_back(child);
-    }
-  }
-
-  // Lets `state` follow groups_.
-  const MixedState& Fit(MixedState& state, RandomStream& random) {
-    model_.Set(groups_);
-    for (int i = 0; i < options_.sweeps; ++i) model_.Sweep(state, random);
-    return state;
+    if (!arms_[node].gen_closed) drawn_.push_back(RewardStats());
   }
 
   const Tree& tree_;
@@ -125,6 +131,8 @@ class MixedModelChooser : public ArmChooser {
   MixedModel model_;
   std::vector<RewardStats> groups_;  // of the decision being made
   std::vector<NodeId> candidates_;
+  std::vector<RewardStats> drawn_;
+  std::vector<double> worths_;
 };
 
 Co<> RunAbMctsM(SearchContext& ctx, const AbMctsMOptions& options) {

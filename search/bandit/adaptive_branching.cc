@@ -32,8 +32,9 @@ void BranchingOptions::Visit(OptionVisitor& v) {
   VisitChoice(v, "unit", &unit, kGenerationUnitNames,
               "what is generated and scored at once");
   v.Real("temperature", &temperature, 0, 10, "of sampling");
-  v.Int("patience", &patience, 1, 1 << 20,
-        "draws in a row without a new child after which a node gets no more");
+  v.Int("patience", &patience, 0, 1 << 20,
+        "draws in a row without a new child after which a node gets no more; "
+        "0: it always does");
   v.Int("models", &models, 1, static_cast<int>(kModelRoles.size()),
         "models that write: policy, second, planner, prover");
   VisitChoice(v, "model_choice", &model_choice, kModelChoiceNames,
@@ -58,12 +59,16 @@ Co<> RunAdaptiveBranching(SearchContext& ctx, const BranchingOptions& options,
       from = next;
       next = chooser.ChooseChild(from, random);
     }
-    const int model = chooser.ChooseModel(models, random);
+    const int model =
+        options.model_choice == ModelChoice::kRandom && options.models > 1
+            ? static_cast<int>(random.UniformDouble() * options.models)
+            : chooser.ChooseModel(models, random);
+    const int64_t before = ctx.usage().tokens;
     const NodeId end = co_await Generate(
         ctx, options, from, kModelRoles[static_cast<size_t>(model)]);
     ctx.CountSimulation();
     if (end == kNoNode) {
-      arms.ObserveNothing(from);
+      arms.ObserveNothing(from, ctx.usage().tokens == before);
       continue;
     }
     const float score = ctx.tree().step(end).path_score;

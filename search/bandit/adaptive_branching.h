@@ -22,7 +22,8 @@
 // samples are all there is to say that a node has no further ones, so a small
 // patience may miss rare children; it never lets a search run for ever. The
 // whole tree is found with near certainty if (1 - p)^patience is small for the
-// chance p of its rarest step.
+// chance p of its rarest step. With patience 0 no node is ever given up, as in
+// TreeQuest.
 #ifndef ESPALIER_SEARCH_BANDIT_ADAPTIVE_BRANCHING_H_
 #define ESPALIER_SEARCH_BANDIT_ADAPTIVE_BRANCHING_H_
 

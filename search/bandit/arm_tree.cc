@@ -1,6 +1,13 @@
 #include "search/bandit/arm_tree.h"
 
 namespace espalier {
+namespace {
+
+// Draws in a row without a score after which a node gets no more even where
+// patience has no end: responses are too long from there.
+constexpr int kFruitless = 16;
+
+}  // namespace
 
 void ArmTree::Open(NodeId id) {
   arms_[id].gen_closed = false;
@@ -35,7 +42,9 @@ void ArmTree::Observe(NodeId from, NodeId end, double score) {
     arms_[id].self.Add(score);
     arms_[parent].gen.Add(score);
     if (!is_new) {
-      if (++arms_[parent].dry >= patience_) arms_[parent].gen_closed = true;
+      Arms& at = arms_[parent];
+      at.dry = patience_ == 0 ? 0 : at.dry + 1;
+      at.gen_closed |= patience_ > 0 && at.dry >= patience_;
       continue;
     }
     if (tree_[id].terminal()) {
@@ -54,9 +63,11 @@ void ArmTree::Observe(NodeId from, NodeId end, double score) {
   CloseFinished(tree_[end].parent);
 }
 
-void ArmTree::ObserveNothing(NodeId from) {
+void ArmTree::ObserveNothing(NodeId from, bool for_good) {
   Arms& at = arms_[from];
-  if (++at.dry >= patience_) at.gen_closed = true;
+  ++at.dry;
+  at.gen_closed |=
+      patience_ == 0 ? for_good || at.dry >= kFruitless : at.dry >= patience_;
   CloseFinished(from);
 }
 

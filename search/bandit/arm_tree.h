@@ -16,8 +16,10 @@
 //
 // Closed arms are never chosen: a terminal child's; GEN after `patience` draws
 // in a row that brought no new child; a node's when its GEN and all its
-// children are closed. A new child found later by a draw from above reopens
-// them. An open node has an open arm, and a closed root ends a search.
+// children are closed. With patience 0 GEN closes only where nothing can follow
+// at all, or draw after draw brings no score. A new child found later by a draw
+// from above reopens them. An open node has an open arm, and a closed root ends
+// a search.
 //
 // Externally synchronised.
 #ifndef ESPALIER_SEARCH_BANDIT_ARM_TREE_H_
@@ -54,8 +56,9 @@ class ArmTree {
   bool open_child(NodeId id) const { return observed(id) && !arms_[id].closed; }
 
   void Observe(NodeId from, NodeId end, double score);
-  // A draw at `from` brought no score: cut by a limit, or nothing can follow.
-  void ObserveNothing(NodeId from);
+  // A draw at `from` brought no score: it was cut by a limit, or `for_good`:
+  // nothing can follow there.
+  void ObserveNothing(NodeId from, bool for_good);
 
  private:
   // `id` has a new child or a new draw left.

@@ -26,6 +26,7 @@ double DrawGamma(double shape, RandomStream& random) {
 }
 
 double DrawBeta(double a, double b, RandomStream& random) {
+  if (random.recorded()) return random.UniformDouble();
   const double x = DrawGamma(a, random);
   const double y = DrawGamma(b, random);
   // Two shapes near 0 may both round to 0: then either end is as likely.
@@ -34,6 +35,7 @@ double DrawBeta(double a, double b, RandomStream& random) {
 
 double DrawStudentT(double nu, RandomStream& random) {
   ESP_DCHECK(nu > 0);
+  if (random.recorded()) return random.UniformDouble();
   while (true) {
     // 32 bits each, halfway between two steps: never 0, and half the price.
     const double u = (random.Next32() + 0.5) * 0x1p-31 - 1;

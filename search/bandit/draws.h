@@ -10,6 +10,8 @@
 //                  generation of random variates with the t-distribution". The
 //                  same law as a normal over sqrt(chi2_nu / nu), for the price
 //                  of one point in the unit disc.
+//
+// A recorded stream (random.h) holds what DrawBeta and DrawStudentT return.
 #ifndef ESPALIER_SEARCH_BANDIT_DRAWS_H_
 #define ESPALIER_SEARCH_BANDIT_DRAWS_H_
 

@@ -83,6 +83,23 @@ double MixedModel::Predict(const MixedState& s, const RewardStats& group,
   return DrawAlpha(s, group, random) + s.sigma * random.Normal();
 }
 
+void MixedModel::DrawWorths(const MixedSweeps& sweeps,
+                            absl::Span<const RewardStats> arms,
+                            MixedState& state, RandomStream& random,
+                            std::vector<double>& worths) const {
+  worths.clear();
+  for (const RewardStats& arm : arms) {
+    if (random.recorded()) {
+      worths.push_back(random.UniformDouble());
+      continue;
+    }
+    const int count = worths.empty() ? sweeps.first : sweeps.between;
+    for (int i = 0; i < count; ++i) Sweep(state, random);
+    worths.push_back(arm.count > 0 ? Predict(state, arm, random)
+                                   : PredictNew(state, random));
+  }
+}
+
 double MixedModel::PredictNew(const MixedState& s, RandomStream& random) {
   return s.mu + std::hypot(s.sigma_a, s.sigma) * random.Normal();
 }

@@ -1,10 +1,12 @@
 // The mixed model of AB-MCTS-M and its sampler (T15; TreeQuest).
 //
-//   MixedModel model(groups);                 // rewards of each child's
-//   subtree MixedState state;                         // of the node; kept
-//   between calls for (int i = 0; i < 20; ++i) model.Sweep(state, random);
+//   MixedModel model(groups);  // rewards of each child's subtree
+//   MixedState state;          // of the node; kept between calls
+//   for (int i = 0; i < 20; ++i) model.Sweep(state, random);
 //   double child = model.Predict(state, groups[2], random);
 //   double fresh = model.PredictNew(state, random);
+//   // Of every arm, each from a state of its own:
+//   model.DrawWorths({.first = 20, .between = 5}, arms, state, random, worths);
 //
 // Reward y of group j:
 //
@@ -42,6 +44,13 @@ struct MixedState {
   double sigma = 0.2;
 };
 
+// How long the sampler runs before the first arm is drawn, and from each to
+// the next.
+struct MixedSweeps {
+  int first = 20;
+  int between = 5;
+};
+
 class MixedModel {
  public:
   static constexpr double kMuMean = 0.5, kMuSd = 0.2;
@@ -62,6 +71,13 @@ class MixedModel {
   static double Predict(const MixedState& state, const RewardStats& group,
                         RandomStream& random);
   static double PredictNew(const MixedState& state, RandomStream& random);
+
+  // Draws what each of `arms` would get next; an arm without rewards is a group
+  // not seen yet. Every arm is drawn from its own margin of the posterior: the
+  // state moves on between them. A recorded stream holds the worths themselves.
+  void DrawWorths(const MixedSweeps& sweeps, absl::Span<const RewardStats> arms,
+                  MixedState& state, RandomStream& random,
+                  std::vector<double>& worths) const;
 
   // ln of the posterior density of a state, up to a constant.
   double LogDensity(const MixedState& state) const;

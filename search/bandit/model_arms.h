@@ -3,6 +3,7 @@
 // tree.
 //
 //   thompson   the highest draw of the caller's posterior
+//   random     any, with the same chance; the caller's draw
 //   ucb        mean + sqrt(2 ln N / n), N of all models; unasked ones first
 //
 // Model k is asked in the k-th role of: policy, second, planner, prover.
@@ -21,9 +22,9 @@
 
 namespace espalier {
 
-enum class ModelChoice : uint8_t { kThompson, kUcb };
-inline constexpr std::array<std::string_view, 2> kModelChoiceNames = {
-    "thompson", "ucb"};
+enum class ModelChoice : uint8_t { kThompson, kUcb, kRandom };
+inline constexpr std::array<std::string_view, 3> kModelChoiceNames = {
+    "thompson", "ucb", "random"};
 
 inline constexpr std::array<Role, 4> kModelRoles = {
     Role::kPolicy, Role::kSecond, Role::kPlanner, Role::kProver};
@@ -36,6 +37,8 @@ class ModelArms {
   // `draw` is asked once a model, in order, by thompson alone. One model is
   // chosen without a draw.
   int Choose(absl::FunctionRef<double(const RewardStats&)> draw) const;
+  // Whether Choose will draw.
+  bool draws() const { return choice_ == ModelChoice::kThompson; }
   void Add(int model, double score) {
     seen_[static_cast<size_t>(model)].Add(score);
   }

@@ -8,7 +8,7 @@ namespace espalier {
 void SubtreePruning::Add(NodeId id, double score) {
   if (scores_.size() <= id) scores_.resize(id + 1);
   Scores& scores = scores_[id];
-  const int hundredths = static_cast<int>(std::lround(100 * score));
+  const int hundredths = static_cast<int>(std::nearbyint(100 * score));
   auto bin =
       std::find_if(scores.bins.begin(), scores.bins.end(),
                    [&](const Bin& b) { return b.hundredths == hundredths; });

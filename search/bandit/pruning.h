@@ -1,6 +1,6 @@
 // Which subtrees have stopped to say anything new (AB-MCTS-M, TreeQuest): those
 // with at least `least` scores of which a share of `share` or more are the
-// same, rounded to hundredths.
+// same, rounded to hundredths, halves to the even one.
 //
 // Externally synchronised.
 #ifndef ESPALIER_SEARCH_BANDIT_PRUNING_H_

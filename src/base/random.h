@@ -61,8 +61,9 @@ inline uint64_t MixHash(uint64_t a, uint64_t b) {
   return FinaliseHash(a + 0x9E3779B97F4A7C15ull + FinaliseHash(b));
 }
 
-// Numbers in [0, 1) that were drawn elsewhere, handed out in order: what tests
-// feed to a search to compare it with another program's choices.
+// Numbers that were drawn elsewhere, handed out in order: what tests feed to a
+// search to compare it with another program's choices. In [0, 1), or where a
+// draw is of another law and looks at `recorded`, what that draw came to.
 struct RecordedDraws {
   std::vector<double> values;
   size_t next = 0;
@@ -75,6 +76,8 @@ class RandomStream {
   // Uniform and UniformDouble hand out `recorded`, which outlives the stream.
   explicit RandomStream(RecordedDraws* recorded) : recorded_(recorded) {}
 
+  bool recorded() const { return recorded_ != nullptr; }
+
   uint32_t Next32();
   uint64_t Next64();
   // Uniform in [0, 1), 24 bits.
@@ -86,7 +89,8 @@ class RandomStream {
   }
   // Uniform in [0, 1), 53 bits.
   double UniformDouble() {
-    if (recorded_ != nullptr) [[unlikely]] return recorded_->Take();
+    if (recorded_ != nullptr) [[unlikely]]
+      return recorded_->Take();
     return (Next64() >> 11) * 0x1.0p-53;
   }
   // Uniform in [0, n), n >= 1, without modulo bias.

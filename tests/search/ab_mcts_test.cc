@@ -169,6 +169,10 @@ TEST(AbMctsTest, APolicyThatSaysNothingEndsWithoutAnAnswer) {
     EXPECT_EQ(run.answer, "");
     EXPECT_EQ(run.tree().size(), 1u);
     EXPECT_EQ(run.usage.simulations, 16) << method;
+    // Endless patience needs no second look at a policy that is mute.
+    EXPECT_EQ(
+        RunSearch(method + ":patience=0", world, limits).usage.simulations, 1)
+        << method;
   }
 }
 

@@ -71,7 +71,7 @@ TEST(ArmTreeTest, NodesCloseFromTheEndsUpOnceNothingNewComes) {
   EXPECT_TRUE(arms[a].closed);  // two draws without a new child
   EXPECT_EQ(arms[kRoot].open_children, 0u);
   EXPECT_FALSE(arms[kRoot].closed);
-  arms.ObserveNothing(kRoot);
+  arms.ObserveNothing(kRoot, false);
   EXPECT_TRUE(arms[kRoot].closed);
 }
 
@@ -99,12 +99,30 @@ TEST(ArmTreeTest, ANewChildBelowAClosedNodeReopensItsPath) {
 TEST(ArmTreeTest, ADrawThatBringsNothingLeavesNoScore) {
   Tree tree;
   ArmTree arms(tree, 2);
-  arms.ObserveNothing(kRoot);
+  arms.ObserveNothing(kRoot, false);
   EXPECT_FALSE(arms[kRoot].closed);
-  arms.ObserveNothing(kRoot);
+  arms.ObserveNothing(kRoot, false);
   EXPECT_TRUE(arms[kRoot].closed);
   EXPECT_EQ(arms[kRoot].gen.count, 0);
   EXPECT_EQ(tree[kRoot].visits, 0u);
+}
+
+TEST(ArmTreeTest, EndlessPatienceGivesUpOnlyWhatBringsNothing) {
+  Tree tree;
+  ArmTree arms(tree, 0);
+  const NodeId a = Step(tree, kRoot, 0);
+  const NodeId end = Step(tree, a, 1, true);
+  for (int i = 0; i < 100; ++i) {
+    arms.Observe(kRoot, end, 0.5);
+    arms.ObserveNothing(a, false);
+    if (i % 10 == 9) arms.Observe(a, end, 0.5);
+  }
+  EXPECT_FALSE(arms[a].closed);
+  arms.ObserveNothing(a, true);
+  EXPECT_TRUE(arms[a].closed);
+  EXPECT_FALSE(arms[kRoot].closed);
+  for (int i = 0; i < 16; ++i) arms.ObserveNothing(kRoot, false);
+  EXPECT_TRUE(arms[kRoot].closed);
 }
 
 }  // namespace

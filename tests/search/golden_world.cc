@@ -17,6 +17,8 @@ namespace {
 GoldenWorld ReadWorld(const nlohmann::json& json) {
   GoldenWorld world;
   world.max_steps = json.value("max_steps", 64);
+  // Distributions have a world by formula.
+  if (!json.contains("nodes")) return world;
   for (const auto& given : json.at("nodes")) {
     GoldenNode node;
     node.parent = given.at("parent");
@@ -210,10 +212,14 @@ GoldenFile ReadGolden(const std::string& name) {
   }
   file.program = json.at("program");
   for (const auto& given : json.at("runs")) {
+    std::vector<double> random;
+    if (given.contains("random") && given.at("random").is_array()) {
+      random = given.at("random").get<std::vector<double>>();
+    }
     file.runs.push_back({.name = given.at("name"),
                          .method = given.value("method", ""),
                          .world = ReadWorld(given.at("world")),
-                         .random = given.value("random", std::vector<double>{}),
+                         .random = std::move(random),
                          .trace = given});
   }
   EXPECT_FALSE(file.runs.empty()) << path;
