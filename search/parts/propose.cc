@@ -6,7 +6,7 @@ namespace espalier {
 
 Co<> Propose(SearchContext& ctx, absl::Span<const NodeId> parents,
              ExpandOptions options, bool evaluate,
-             std::vector<std::vector<NodeId>>& found) {
+             std::vector<std::vector<NodeId>>& found, bool repeats) {
   std::vector<Awaiting<Expansion>> asked;
   asked.reserve(parents.size());
   for (const NodeId parent : parents) {
@@ -18,8 +18,10 @@ Co<> Propose(SearchContext& ctx, absl::Span<const NodeId> parents,
     const Expansion expansion = co_await asked[i];
     std::vector<NodeId>& steps = found[i];
     steps.assign(expansion.samples.begin(), expansion.samples.end());
-    std::sort(steps.begin(), steps.end());
-    steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
+    if (!repeats) {
+      std::sort(steps.begin(), steps.end());
+      steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
+    }
     std::erase_if(steps, [&](NodeId id) {
       if (!ctx.tree()[id].truncated()) return false;
       ctx.Drop(id);

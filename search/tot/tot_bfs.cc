@@ -2,14 +2,27 @@
 //
 // From the root, step by step:
 //   1. propose   `branch` next steps of every kept path;
-//   2. evaluate  them with the reward model: the value is path_score;
-//   3. keep      the `n_select` steps of highest value over all kept paths, of
-//                equals the oldest. Those that end the response vote and leave.
+//   2. evaluate  them with the reward model: the value is path_score. With
+//                merge equal steps of one path are one candidate; without it,
+//                as in the program, the second of equals is worth 0 and may
+//                yet be kept, and asked again;
+//   3. keep      `n_select` of them over all kept paths. greedy: those of
+//                highest value, of equals the first; sample: each with the
+//                chance value / sum, with replacement. Those that end the
+//                response vote and leave.
 //
 // A pass ends when nothing is kept. Passes repeat with fresh samples until
 // `rounds` are done or the budget is spent, or one sampled nothing. Without a
 // finished response there is no answer.
+//
+// Differs: the program asks for a list of next steps and for verdicts or votes
+// in words, and runs as many rounds as its task has; it returns all that is
+// kept in the end.
 #include <algorithm>
+#include <array>
+#include <functional>
+#include <numeric>
+#include <string_view>
 #include <vector>
 
 #include "search/algorithm.h"
@@ -19,11 +32,17 @@
 namespace espalier {
 namespace {
 
+enum class Selection : uint8_t { kGreedy, kSample };
+constexpr std::array<std::string_view, 2> kSelectionNames = {"greedy",
+                                                             "sample"};
+
 struct TotBfsOptions {
   int n_select = 5;
   int branch = 5;
   int rounds = 0;
   float temperature = 0.7f;
+  Selection select = Selection::kGreedy;
+  bool merge = true;
   AnswerChoice choice = AnswerChoice::kWeighted;
   void Visit(OptionVisitor& v) {
     v.Int("n_select", &n_select, 1, 4096, "steps kept at each depth");
@@ -31,38 +50,88 @@ struct TotBfsOptions {
     v.Int("rounds", &rounds, 0, 1 << 20,
           "passes from the root; 0: until the budget is spent");
     v.Real("temperature", &temperature, 0, 10, "of sampling");
+    VisitChoice(v, "select", &select, kSelectionNames, "how steps are kept");
+    v.Flag("merge", &merge, "equal steps of a path are one candidate");
     VisitChoice(v, "choice", &choice, kAnswerChoiceNames,
                 "how finished responses make the answer");
   }
 };
 
-Co<> RunPass(SearchContext& ctx, const TotBfsOptions& options, Votes& votes) {
+// A step that may be kept.
+struct Candidate {
+  NodeId node = kNoNode;
+  float value = 0;
+};
+
+// Stage 2: in order of kept paths, then of samples.
+std::vector<Candidate> Valued(const Tree& tree,
+                              const std::vector<std::vector<NodeId>>& found) {
+  std::vector<Candidate> candidates;
+  std::vector<NodeId> seen;
+  for (const auto& some : found) {
+    for (const NodeId node : some) {
+      const bool repeated =
+          std::find(seen.begin(), seen.end(), node) != seen.end();
+      candidates.push_back({node, repeated ? 0 : tree.step(node).path_score});
+      if (!repeated) seen.push_back(node);
+    }
+  }
+  return candidates;
+}
+
+// Stage 3, sample: one draw a place; any candidate where none is worth a thing.
+std::vector<Candidate> Sampled(const std::vector<Candidate>& candidates,
+                               int count, RandomStream& draws) {
+  std::vector<double> sums(candidates.size());
+  std::transform_inclusive_scan(
+      candidates.begin(), candidates.end(), sums.begin(), std::plus<>(),
+      [](const Candidate& c) { return static_cast<double>(c.value); });
+  if (sums.back() <= 0) std::iota(sums.begin(), sums.end(), 1.0);
+  std::vector<Candidate> kept;
+  for (int i = 0; i < count; ++i) {
+    const auto at = std::upper_bound(sums.begin(), sums.end(),
+                                     draws.UniformDouble() * sums.back());
+    const auto index = static_cast<size_t>(at - sums.begin());
+    kept.push_back(candidates[std::min(index, candidates.size() - 1)]);
+  }
+  return kept;
+}
+
+// Stage 3.
+std::vector<Candidate> Select(const TotBfsOptions& options,
+                              std::vector<Candidate> candidates,
+                              RandomStream& draws) {
+  if (candidates.empty()) return candidates;
+  if (options.select == Selection::kSample) {
+    return Sampled(candidates, options.n_select, draws);
+  }
+  std::stable_sort(
+      candidates.begin(), candidates.end(),
+      [](const Candidate& a, const Candidate& b) { return a.value > b.value; });
+  if (candidates.size() > static_cast<size_t>(options.n_select)) {
+    candidates.resize(static_cast<size_t>(options.n_select));
+  }
+  return candidates;
+}
+
+Co<> RunPass(SearchContext& ctx, const TotBfsOptions& options,
+             RandomStream& draws, Votes& votes) {
   std::vector<NodeId> kept = {kRoot};
   std::vector<std::vector<NodeId>> found;
   const ExpandOptions ask{.n = options.branch,
                           .temperature = options.temperature};
   while (!kept.empty() && !ctx.ShouldStop()) {
-    co_await Propose(ctx, kept, ask, true, found);
+    co_await Propose(ctx, kept, ask, true, found, !options.merge);  // 1
     const Tree& tree = ctx.tree();
-    std::vector<NodeId> steps;
-    for (const auto& some : found) {
-      steps.insert(steps.end(), some.begin(), some.end());
-    }
-    std::sort(steps.begin(), steps.end(), [&](NodeId a, NodeId b) {
-      return tree.step(a).path_score != tree.step(b).path_score
-                 ? tree.step(a).path_score > tree.step(b).path_score
-                 : a < b;
-    });
-    if (steps.size() > static_cast<size_t>(options.n_select)) {
-      steps.resize(static_cast<size_t>(options.n_select));
-    }
+    const std::vector<Candidate> best =
+        Select(options, Valued(tree, found), draws);  // 2, 3
     kept.clear();
-    for (const NodeId step : steps) {
-      if (!tree[step].terminal()) {
-        kept.push_back(step);
+    for (const Candidate& step : best) {
+      if (!tree[step.node].terminal()) {
+        kept.push_back(step.node);
         continue;
       }
-      votes.Add(ctx, step, tree.step(step).path_score);
+      votes.Add(ctx, step.node, step.value);
       votes.Offer(ctx);
     }
   }
@@ -70,11 +139,12 @@ Co<> RunPass(SearchContext& ctx, const TotBfsOptions& options, Votes& votes) {
 
 Co<> RunTotBfs(SearchContext& ctx, const TotBfsOptions& options) {
   Votes votes(options.choice);
+  RandomStream draws = ctx.Stream(kRoot, Purpose::kSelect);
   for (int round = 0;
        (options.rounds == 0 || round < options.rounds) && !ctx.ShouldStop();
        ++round) {
     const int64_t before = ctx.usage().tokens;
-    co_await RunPass(ctx, options, votes);
+    co_await RunPass(ctx, options, draws, votes);
     ctx.CountSimulation();
     if (ctx.usage().tokens == before) break;
   }
