@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "src/base/check.h"
 #include "src/base/text.h"
@@ -311,10 +312,11 @@ Awaiting<Evaluation> SearchContext::Evaluate(absl::Span<const NodeId> nodes,
                                              Role by) {
   SearchRequest request{.kind = RequestKind::kEvaluate, .by = by};
   if (inline_ == nullptr) {
+    absl::flat_hash_set<NodeId> listed;
     for (const NodeId node : nodes) {
-      const bool listed = std::find(request.nodes.begin(), request.nodes.end(),
-                                    node) != request.nodes.end();
-      if (!listed && !tree_[node].scored()) request.nodes.push_back(node);
+      if (!tree_[node].scored() && listed.insert(node).second) {
+        request.nodes.push_back(node);
+      }
     }
   }
   const bool asks = inline_ != nullptr || !request.nodes.empty();

@@ -2,19 +2,26 @@
 //
 // n / width subtrees grow from the root, each for itself. Per step, in each:
 //   1. propose   `width` samples of the next step;
-//   2. evaluate  them with the reward model;
-//   3. keep      the best, the first of equals; where it ends the response the
+//   2. look      k greedy steps further from each (temperature 0), each greedy
+//                step written once a search;
+//   3. evaluate  them with the reward model: a sample's score is that of the
+//                path to the end of its greedy steps;
+//   4. keep      the best, the first of equals; where it ends the response the
 //                subtree has ended.
-// When a subtree has ended, or the pass has (after `iterations` steps, or with
-// the budget), every sample of the subtree's last step that ends a response
-// votes, as often as it was sampled. Unfinished ones are never an answer.
+// The last of `iterations` steps goes on to the end of each response, without
+// looking ahead. When a subtree has ended, or the pass has, every sample of the
+// subtree's last step that ends a response votes, as often as it was sampled.
+// Passes repeat with fresh samples until `rounds` are done or the budget is
+// spent.
 //
-// search-and-learn's n may be any multiple of width; here a remainder is
-// dropped, and n < width is one subtree of `width` samples. Passes repeat
-// with fresh samples until `rounds` are done or the budget is spent.
+// Differs: in search-and-learn the unfinished samples of the last step vote,
+// too, by the last number in their text; here unfinished ones are never an
+// answer. A step that a limit cut is no sample here.
 #include <algorithm>
+#include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "search/algorithm.h"
 #include "search/parts/aggregate.h"
 #include "search/parts/choose.h"
@@ -26,6 +33,7 @@ namespace {
 struct DvtsOptions {
   int n = 8;
   int width = 4;
+  int k = 0;
   int iterations = 0;
   int rounds = 0;
   float temperature = 1;
@@ -35,8 +43,10 @@ struct DvtsOptions {
   void Visit(OptionVisitor& v) {
     v.Int("n", &n, 1, 1 << 16, "samples of each step, over all subtrees");
     v.Int("width", &width, 1, 4096, "samples of each step in a subtree");
+    v.Int("k", &k, 0, 64, "greedy steps written to judge a step");
     v.Int("iterations", &iterations, 0, 1 << 16,
-          "steps of a pass; 0: no limit");
+          "steps of a pass, of which the last is the rest of the response; 0: "
+          "no limit");
     v.Int("rounds", &rounds, 0, 1 << 20,
           "passes from the root; 0: until the budget is spent");
     v.Real("temperature", &temperature, 0, 10, "of sampling");
@@ -46,6 +56,11 @@ struct DvtsOptions {
     VisitChoice(v, "choice", &choice, kAnswerChoiceNames,
                 "how finished responses make the answer");
   }
+  std::vector<std::string> Check() const {
+    if (n % width == 0) return {};
+    return {absl::StrCat("n=", n, " is no multiple of width=", width,
+                         "; expected as many samples in every subtree")};
+  }
 };
 
 struct Subtree {
@@ -54,70 +69,108 @@ struct Subtree {
   std::vector<NodeId> ends;  // finished samples of the last step
 };
 
-float Score(SearchContext& ctx, NodeId node, const DvtsOptions& options) {
-  return AggregatePath(ctx.tree(), node, options.level, options.aggregate);
-}
+// What one search keeps over its passes.
+struct State {
+  State(SearchContext& ctx, const DvtsOptions& options)
+      : votes(options.choice,
+              {.simulations = options.rounds, .votes = options.n}),
+        scores(ctx.tree(), options.level, options.aggregate) {}
+  Votes votes;
+  PathScores scores;
+  GreedySteps greedy;
+};
 
-void Vote(SearchContext& ctx, const Subtree& subtree,
-          const DvtsOptions& options, Votes& votes) {
+void Vote(SearchContext& ctx, const Subtree& subtree, State& state) {
   for (const NodeId node : subtree.ends) {
-    votes.Add(ctx, node, Score(ctx, node, options));
-    votes.Offer(ctx);
+    state.votes.Add(ctx, node, state.scores.Of(node));
+    state.votes.Offer(ctx);
   }
 }
 
-// Stage 3 in one subtree.
-void Keep(SearchContext& ctx, const std::vector<NodeId>& samples,
-          const DvtsOptions& options, Subtree& subtree, Votes& votes) {
-  subtree.open = false;
-  if (samples.empty()) return;  // cut: nothing follows, the last step's vote
-  subtree.ends.clear();
-  NodeId best = samples.front();
-  for (const NodeId node : samples) {
-    if (Score(ctx, node, options) > Score(ctx, best, options)) best = node;
-    if (ctx.tree()[node].terminal()) subtree.ends.push_back(node);
+// Stage 1: `width` samples of each open subtree, one after another.
+Co<std::vector<NodeId>> Propose(SearchContext& ctx,
+                                const std::vector<Subtree*>& open, bool last,
+                                const DvtsOptions& options) {
+  std::vector<NodeId> all;
+  if (last) {
+    for (const Subtree* subtree : open) {
+      all.insert(all.end(), static_cast<size_t>(options.width), subtree->node);
+    }
+    co_return co_await FinishEach(ctx, all, options.temperature);
   }
+  std::vector<Draws> asked;
+  for (const Subtree* subtree : open) {
+    asked.push_back({.parent = subtree->node, .n = options.width});
+  }
+  const auto samples = co_await ExpandEach(ctx, asked, options.temperature);
+  for (const auto& some : samples) {
+    all.insert(all.end(), some.begin(), some.end());
+    // Those that are missing.
+    all.insert(all.end(), static_cast<size_t>(options.width) - some.size(),
+               kNoNode);
+  }
+  co_return all;
+}
+
+// Stage 4 in one subtree, for samples with the ends of their greedy steps.
+void Keep(SearchContext& ctx, absl::Span<const NodeId> samples,
+          absl::Span<const NodeId> seen, Subtree& subtree, State& state) {
+  NodeId best = kNoNode;
+  float highest = 0;
+  std::vector<NodeId> ends;
+  for (size_t i = 0; i < samples.size(); ++i) {
+    if (samples[i] == kNoNode) continue;
+    const float score = state.scores.Of(seen[i]);
+    if (best == kNoNode || score > highest) {
+      best = samples[i];
+      highest = score;
+    }
+    if (ctx.tree()[samples[i]].terminal()) ends.push_back(samples[i]);
+  }
+  subtree.open = false;
+  if (best == kNoNode) return;  // cut: nothing follows, the last step's vote
   subtree.node = best;
+  subtree.ends = ends;
   subtree.open = !ctx.tree()[best].terminal();
   if (subtree.open) return;
-  Vote(ctx, subtree, options, votes);
+  Vote(ctx, subtree, state);
   subtree.ends.clear();
 }
 
-Co<> RunPass(SearchContext& ctx, const DvtsOptions& options, Votes& votes) {
-  std::vector<Subtree> subtrees(
-      static_cast<size_t>(std::max(1, options.n / options.width)));
-  for (int step = 0; options.iterations == 0 || step < options.iterations;
-       ++step) {
-    std::vector<Draws> asked;
-    std::vector<size_t> who;
-    for (size_t i = 0; i < subtrees.size(); ++i) {
-      if (!subtrees[i].open) continue;
-      asked.push_back({.parent = subtrees[i].node, .n = options.width});
-      who.push_back(i);
-    }
-    if (asked.empty()) break;
-    const auto samples = co_await ExpandEach(ctx, asked, options.temperature);
-    std::vector<NodeId> all;
-    for (const auto& some : samples) {
-      all.insert(all.end(), some.begin(), some.end());
-    }
-    if (!co_await ScoreEach(ctx, all)) break;
-    for (size_t j = 0; j < who.size(); ++j) {
-      Keep(ctx, samples[j], options, subtrees[who[j]], votes);
-    }
+// One step of all open subtrees. False: there is none, or the budget is spent.
+Co<bool> TakeStep(SearchContext& ctx, std::vector<Subtree>& subtrees, bool last,
+                  const DvtsOptions& options, State& state) {
+  std::vector<Subtree*> open;
+  for (Subtree& subtree : subtrees) {
+    if (subtree.open) open.push_back(&subtree);
   }
-  for (const Subtree& subtree : subtrees) Vote(ctx, subtree, options, votes);
+  if (open.empty()) co_return false;
+  const std::vector<NodeId> samples =
+      co_await Propose(ctx, open, last, options);
+  const std::vector<NodeId> seen =
+      co_await LookAheadEach(ctx, samples, last ? 0 : options.k, state.greedy);
+  if (!co_await ScorePaths(ctx, seen)) co_return false;
+  const auto width = static_cast<size_t>(options.width);
+  for (size_t i = 0; i < open.size(); ++i) {
+    Keep(ctx, absl::MakeConstSpan(samples).subspan(i * width, width),
+         absl::MakeConstSpan(seen).subspan(i * width, width), *open[i], state);
+  }
+  co_return true;
 }
 
 Co<> RunDvts(SearchContext& ctx, const DvtsOptions& options) {
-  Votes votes(options.choice, {.simulations = options.rounds,
-                               .votes = std::max(options.n, options.width)});
+  State state(ctx, options);
   for (int round = 0;
        (options.rounds == 0 || round < options.rounds) && !ctx.ShouldStop();
        ++round) {
     const int64_t before = ctx.usage().tokens;
-    co_await RunPass(ctx, options, votes);
+    std::vector<Subtree> subtrees(
+        static_cast<size_t>(options.n / options.width));
+    for (int step = 1;; ++step) {
+      const bool last = step == options.iterations;
+      if (!co_await TakeStep(ctx, subtrees, last, options, state)) break;
+    }
+    for (const Subtree& subtree : subtrees) Vote(ctx, subtree, state);
     ctx.CountSimulation();
     if (ctx.usage().tokens == before) break;  // nothing more will come
   }

@@ -3,21 +3,28 @@
 // (T1) in search-and-learn's form.
 //
 // Per step, from the kept paths:
-//   1. propose   n samples of the next step in all, shared out evenly, the
-//                better paths getting what is over;
+//   1. propose   n samples of the next step in all, the kept paths taking turns
+//                in their order;
 //   2. look      k greedy steps further from each (temperature 0), each greedy
 //                step written once a search;
 //   3. evaluate  the steps with the reward model; a candidate's score is that
 //                of the path to the end of its greedy steps;
 //   4. keep      candidates that end the response are finished: they vote with
 //                their score, as often as they were sampled, and leave without
-//                taking a place. Of the others the best n / width are kept, at
-//                least one; equal samples are one candidate, the first of
-//                equal scores wins.
-// A pass ends when nothing is kept, after n finished responses or after
-// `iterations` steps; passes repeat until `rounds` are done or the budget is
-// spent. Greedy steps are never an answer unless they are sampled too.
+//                taking a place. Of the others the best n / width are kept, all
+//                of them for n < width, in their order of sampling; of equal
+//                scores the later. Equal samples are one candidate, unless
+//                `duplicates`.
+// The last of `iterations` steps goes on to the end of each response. A pass
+// ends when nothing is kept or after n finished responses, the first n of which
+// vote; passes repeat until `rounds` are done or the budget is spent. Greedy
+// steps are never an answer unless they are sampled too.
+//
+// Differs: search-and-learn's beam goes on when n have finished, whose votes
+// then are cast; a step that a limit cut is no response here; its beam writes
+// greedy steps, too, and does not look at them.
 #include <algorithm>
+#include <numeric>
 #include <vector>
 
 #include "search/algorithm.h"
@@ -34,6 +41,7 @@ struct LookaheadOptions {
   int k = 1;
   int iterations = 0;
   int rounds = 0;
+  bool duplicates = false;
   float temperature = 1;
   Level level = Level::kPath;
   Aggregate aggregate = Aggregate::kLast;
@@ -44,9 +52,12 @@ struct LookaheadOptions {
           "samples for each path kept: n / width are");
     v.Int("k", &k, 0, 64, "greedy steps written to judge a step; 0: beam");
     v.Int("iterations", &iterations, 0, 1 << 16,
-          "steps of a pass; 0: no limit");
+          "steps of a pass, of which the last is the rest of the response; 0: "
+          "no limit");
     v.Int("rounds", &rounds, 0, 1 << 20,
           "passes from the root; 0: until the budget is spent");
+    v.Flag("duplicates", &duplicates,
+           "equal samples of a step take a place each");
     v.Real("temperature", &temperature, 0, 10, "of sampling");
     VisitChoice(v, "level", &level, kLevelNames, "reward head");
     VisitChoice(v, "aggregate", &aggregate, kAggregateNames,
@@ -61,101 +72,141 @@ struct Candidate {
   float score;
 };
 
-// Stage 1. Samples of all kept paths in order.
+// What one search keeps over its passes.
+struct State {
+  State(SearchContext& ctx, const LookaheadOptions& options)
+      : votes(options.choice,
+              {.simulations = options.rounds, .votes = options.n}),
+        scores(ctx.tree(), options.level, options.aggregate) {}
+  Votes votes;
+  PathScores scores;
+  GreedySteps greedy;
+};
+
+// Whose turn it is for each of the n samples of a step.
+std::vector<NodeId> Turns(const std::vector<NodeId>& kept,
+                          const LookaheadOptions& options) {
+  std::vector<NodeId> turns;
+  for (size_t i = 0; i < static_cast<size_t>(options.n); ++i) {
+    turns.push_back(kept[i % kept.size()]);
+  }
+  return turns;
+}
+
+// Stage 1. Samples in order of their turns.
 Co<std::vector<NodeId>> Propose(SearchContext& ctx,
                                 const std::vector<NodeId>& kept,
                                 const LookaheadOptions& options) {
-  const int paths = static_cast<int>(kept.size());
   std::vector<Draws> asked;
-  for (int i = 0; i < paths; ++i) {
-    const int share = options.n / paths + (i < options.n % paths ? 1 : 0);
-    if (share > 0) asked.push_back({kept[static_cast<size_t>(i)], share});
+  std::vector<size_t> of;  // each turn's place in `asked`
+  for (const NodeId node : Turns(kept, options)) {
+    const auto known =
+        std::find_if(asked.begin(), asked.end(),
+                     [&](const Draws& draws) { return draws.parent == node; });
+    of.push_back(static_cast<size_t>(known - asked.begin()));
+    if (known == asked.end()) {
+      asked.push_back({.parent = node});
+    } else {
+      ++known->n;
+    }
   }
   const auto samples = co_await ExpandEach(ctx, asked, options.temperature);
   std::vector<NodeId> all;
-  for (const auto& some : samples) {
-    all.insert(all.end(), some.begin(), some.end());
+  std::vector<size_t> taken(asked.size(), 0);
+  for (const size_t i : of) {
+    if (taken[i] < samples[i].size()) all.push_back(samples[i][taken[i]++]);
   }
   co_return all;
 }
 
-// Stages 2 and 3: the distinct samples with their scores, in order of
-// sampling. None if the budget ended before they were scored.
+// The last step's stage 1: responses in order of their turns.
+Co<std::vector<NodeId>> Finish(SearchContext& ctx,
+                               const std::vector<NodeId>& kept,
+                               const LookaheadOptions& options) {
+  const std::vector<NodeId> from = Turns(kept, options);
+  std::vector<NodeId> ends =
+      co_await FinishEach(ctx, from, options.temperature);
+  std::erase(ends, kNoNode);
+  co_return ends;
+}
+
+// Stages 2 and 3: the samples with their scores, in order of sampling. None if
+// the budget ended before they were scored.
 Co<std::vector<Candidate>> Evaluate(SearchContext& ctx,
                                     const std::vector<NodeId>& samples,
                                     const LookaheadOptions& options,
-                                    GreedySteps& greedy) {
-  std::vector<NodeId> distinct;
-  for (const NodeId node : samples) {
-    if (std::find(distinct.begin(), distinct.end(), node) == distinct.end()) {
-      distinct.push_back(node);
-    }
-  }
+                                    State& state) {
   const std::vector<NodeId> ends =
-      co_await LookAheadEach(ctx, distinct, options.k, greedy);
-  std::vector<NodeId> unscored;
-  for (size_t i = 0; i < distinct.size(); ++i) {
-    const NodeId above = ctx.tree()[distinct[i]].parent;
-    for (NodeId at = ends[i]; at != above; at = ctx.tree()[at].parent) {
-      unscored.push_back(at);
-    }
-  }
+      co_await LookAheadEach(ctx, samples, options.k, state.greedy);
   std::vector<Candidate> candidates;
-  if (!co_await ScoreEach(ctx, unscored)) co_return candidates;
-  for (size_t i = 0; i < distinct.size(); ++i) {
-    candidates.push_back(
-        {distinct[i],
-         AggregatePath(ctx.tree(), ends[i], options.level, options.aggregate)});
+  if (!co_await ScorePaths(ctx, ends)) co_return candidates;
+  for (size_t i = 0; i < samples.size(); ++i) {
+    candidates.push_back({samples[i], state.scores.Of(ends[i])});
   }
   co_return candidates;
 }
 
+// Stage 4 for those that go on.
+std::vector<NodeId> Keep(const Tree& tree,
+                         const std::vector<Candidate>& candidates,
+                         const LookaheadOptions& options) {
+  std::vector<Candidate> open;
+  for (const Candidate& candidate : candidates) {
+    const bool known =
+        !options.duplicates &&
+        std::any_of(open.begin(), open.end(), [&](const Candidate& other) {
+          return other.node == candidate.node;
+        });
+    if (!known && !tree[candidate.node].terminal()) open.push_back(candidate);
+  }
+  std::vector<size_t> order(open.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return open[a].score < open[b].score;
+  });
+  const auto places = static_cast<size_t>(
+      options.n < options.width ? options.n : options.n / options.width);
+  if (order.size() > places) {
+    order.erase(order.begin(),
+                order.end() - static_cast<std::ptrdiff_t>(places));
+  }
+  std::sort(order.begin(), order.end());
+  std::vector<NodeId> kept;
+  for (const size_t i : order) kept.push_back(open[i].node);
+  return kept;
+}
+
 Co<> RunPass(SearchContext& ctx, const LookaheadOptions& options,
-             GreedySteps& greedy, Votes& votes) {
-  const size_t places =
-      static_cast<size_t>(std::max(1, options.n / options.width));
+             State& state) {
   std::vector<NodeId> kept = {kRoot};
   int finished = 0;
-  for (int step = 0; !kept.empty() && finished < options.n &&
-                     (options.iterations == 0 || step < options.iterations);
-       ++step) {
-    const std::vector<NodeId> samples = co_await Propose(ctx, kept, options);
-    std::vector<Candidate> candidates =
-        co_await Evaluate(ctx, samples, options, greedy);
-    kept.clear();
-    if (candidates.empty()) break;
-    for (const NodeId node : samples) {
-      if (!ctx.tree()[node].terminal()) continue;
-      ++finished;
-      votes.Add(
-          ctx, node,
-          AggregatePath(ctx.tree(), node, options.level, options.aggregate));
-      votes.Offer(ctx);
+  for (int step = 1; !kept.empty() && finished < options.n; ++step) {
+    std::vector<NodeId> samples;
+    if (step == options.iterations) {
+      samples = co_await Finish(ctx, kept, options);
+    } else {
+      samples = co_await Propose(ctx, kept, options);
     }
-    std::erase_if(candidates, [&](const Candidate& candidate) {
-      return ctx.tree()[candidate.node].terminal();
-    });
-    std::stable_sort(candidates.begin(), candidates.end(),
-                     [](const Candidate& a, const Candidate& b) {
-                       return a.score > b.score;
-                     });
-    if (candidates.size() > places) candidates.resize(places);
+    const std::vector<Candidate> candidates =
+        co_await Evaluate(ctx, samples, options, state);
     for (const Candidate& candidate : candidates) {
-      kept.push_back(candidate.node);
+      const NodeId node = candidate.node;
+      if (!ctx.tree()[node].terminal() || finished == options.n) continue;
+      ++finished;
+      state.votes.Add(ctx, node, candidate.score);
+      state.votes.Offer(ctx);
     }
+    kept = Keep(ctx.tree(), candidates, options);
   }
 }
 
 Co<> RunLookahead(SearchContext& ctx, const LookaheadOptions& options) {
-  // A pass ends in a step of n samples, with n - 1 finished before it.
-  Votes votes(options.choice,
-              {.simulations = options.rounds, .votes = 2 * int64_t{options.n}});
-  GreedySteps greedy;
+  State state(ctx, options);
   for (int round = 0;
        (options.rounds == 0 || round < options.rounds) && !ctx.ShouldStop();
        ++round) {
     const int64_t before = ctx.usage().tokens;
-    co_await RunPass(ctx, options, greedy, votes);
+    co_await RunPass(ctx, options, state);
     ctx.CountSimulation();
     if (ctx.usage().tokens == before) break;  // nothing more will come
   }

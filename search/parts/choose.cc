@@ -73,8 +73,10 @@ void Votes::Add(SearchContext& ctx, NodeId node, float score) {
   if (group.best == kNoNode || score > group.best_score) {
     group.best = node;
     group.best_score = score;
+    group.best_at = added_;
   }
   if (group.first == kNoNode) group.first = node;
+  ++added_;
   group.count += 1;
   group.sum += score;
   const double off = score - group.mean;
@@ -104,7 +106,9 @@ void Votes::Rank(size_t changed) {
   }
   const auto ahead = [&](size_t a, size_t b) {
     const double x = Weight(groups_[a]), y = Weight(groups_[b]);
-    return x > y || (x == y && a < b);
+    if (x != y) return x > y;
+    // Of equal scores the one that was there first.
+    return ByBest() ? groups_[a].best_at < groups_[b].best_at : a < b;
   };
   if (changed == winner_) return;
   if (ahead(changed, winner_)) {
@@ -150,7 +154,7 @@ Standing Votes::StandingOf(const Group& winner) const {
     standing.runner_up = std::max(0.0, Weight(groups_[second_]));
   }
   // An answer that nobody has given yet comes last.
-  standing.wins_ties = winner_ <= second_;
+  standing.wins_ties = ByBest() || winner_ <= second_;
   switch (choice_) {
     case AnswerChoice::kMajority:
     case AnswerChoice::kWeighted:
@@ -167,8 +171,8 @@ Standing Votes::StandingOf(const Group& winner) const {
       break;
     case AnswerChoice::kBest:
       standing.confidence = winner.best_score;
-      // No score is higher, and nobody comes first among equals but the first.
-      if (standing.leader >= 1 && winner_ == 0) standing.most_added = 0;
+      // No score is higher, and the first of equals is held.
+      if (standing.leader >= 1) standing.most_added = 0;
       break;
     case AnswerChoice::kLowerBound:
       standing.confidence = standing.leader - 1;

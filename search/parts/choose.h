@@ -26,7 +26,7 @@ namespace espalier {
 enum class AnswerChoice : uint8_t {
   kFirst,       // the first response
   kMajority,    // most responses; ties: the answer that came first
-  kBest,        // highest score; ties: the first
+  kBest,        // highest score; ties: the first response
   kWeighted,    // highest sum of scores over responses with the same answer
   kVisits,      // the end of the most visited path; where that has none: kBest
   kLowerBound,  // highest mean score - standard error of its responses' scores,
@@ -66,12 +66,16 @@ class Votes {
     NodeId best = kNoNode;
     float best_score = 0;
     NodeId first = kNoNode;  // depth-first, of those in the tree
+    int64_t best_at = 0;  // index among all responses of the one that has it
     double count = 0;
     double sum = 0;
     double mean = 0;
     double squares = 0;  // sum of squared differences from the mean
   };
   Group& GroupOf(int32_t answer);
+  bool ByBest() const {
+    return choice_ == AnswerChoice::kBest || choice_ == AnswerChoice::kVisits;
+  }
   // What the groups are compared by; -1 for responses without an answer.
   double Weight(const Group& group) const;
   // Keeps the first and the second up, after a vote for group `changed`.
@@ -84,9 +88,10 @@ class Votes {
   std::vector<int32_t> group_of_;  // by answer + 1; -1: none yet
   size_t winner_ = 0;
   size_t second_ = 0;  // winner_: there is none
-  int64_t responses_ = 0;
-  double total_ = 0;    // of their scores, 1 each for majorities
-  NodeId counted_ = 0;  // nodes that CountTree has looked at
+  int64_t added_ = 0;
+  int64_t responses_ = 0;  // with an answer
+  double total_ = 0;       // of their scores, 1 each for majorities
+  NodeId counted_ = 0;     // nodes that CountTree has looked at
 };
 
 }  // namespace espalier

@@ -30,6 +30,18 @@ Co<bool> ScoreEach(SearchContext& ctx, const std::vector<NodeId>& nodes) {
                         [&](NodeId node) { return ctx.tree()[node].scored(); });
 }
 
+Co<bool> ScorePaths(SearchContext& ctx, const std::vector<NodeId>& ends) {
+  std::vector<NodeId> unscored;
+  for (const NodeId end : ends) {
+    if (end == kNoNode) continue;
+    for (NodeId at = end; at != kRoot && !ctx.tree()[at].scored();
+         at = ctx.tree()[at].parent) {
+      unscored.push_back(at);
+    }
+  }
+  co_return co_await ScoreEach(ctx, unscored);
+}
+
 Co<std::vector<NodeId>> FinishEach(SearchContext& ctx,
                                    const std::vector<NodeId>& from,
                                    float temperature, float floor) {
@@ -60,7 +72,7 @@ Co<std::vector<NodeId>> LookAheadEach(SearchContext& ctx,
   for (int step = 0; step < steps; ++step) {
     std::vector<Draws> asked;
     for (const NodeId node : at) {
-      if (ctx.tree()[node].terminal()) continue;
+      if (node == kNoNode || ctx.tree()[node].terminal()) continue;
       if (known.try_emplace(node, kNoNode).second) {
         asked.push_back({.parent = node});
       }

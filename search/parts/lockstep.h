@@ -32,6 +32,10 @@ Co<std::vector<std::vector<NodeId>>> ExpandEach(SearchContext& ctx,
 // Has `nodes` scored in one request. False if one is not: the search is over.
 Co<bool> ScoreEach(SearchContext& ctx, const std::vector<NodeId>& nodes);
 
+// The same for the steps on the way to each of `ends` that come after the last
+// scored one. kNoNode is passed over.
+Co<bool> ScorePaths(SearchContext& ctx, const std::vector<NodeId>& ends);
+
 // Writes on from each of `from`, a step a stage, to the end of the response.
 // kNoNode for those that a budget or a length limit cut, and for those with a
 // step whose confidence (mean token probability) is below `floor`, which are
@@ -45,7 +49,7 @@ Co<std::vector<NodeId>> FinishEach(SearchContext& ctx,
 using GreedySteps = std::map<NodeId, NodeId>;
 
 // The nodes that `steps` steps at temperature 0 lead to from each of `from`;
-// fewer steps where the response ends or is cut.
+// fewer steps where the response ends or is cut. kNoNode stays.
 Co<std::vector<NodeId>> LookAheadEach(SearchContext& ctx,
                                       const std::vector<NodeId>& from,
                                       int steps, GreedySteps& known);

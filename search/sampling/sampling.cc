@@ -84,6 +84,7 @@ Co<> RunMajority(SearchContext& ctx, const MajorityOptions& options) {
 Co<> RunScored(SearchContext& ctx, const ScoredOptions& options,
                AnswerChoice choice) {
   Votes votes(choice, {.simulations = options.n});
+  PathScores scores(ctx.tree(), options.level, options.aggregate);
   for (int i = 0; (options.n == 0 || i < options.n) && !ctx.ShouldStop(); ++i) {
     const int64_t before = ctx.usage().tokens;
     const NodeId node = co_await Rollout(ctx, kRoot, options.temperature);
@@ -92,9 +93,7 @@ Co<> RunScored(SearchContext& ctx, const ScoredOptions& options,
     const std::vector<NodeId> path = ctx.tree().Path(node);
     const Evaluation evaluation = co_await ctx.Evaluate(path);
     if (!evaluation.done && !ctx.tree()[node].scored()) break;
-    votes.Add(
-        ctx, node,
-        AggregatePath(ctx.tree(), node, options.level, options.aggregate));
+    votes.Add(ctx, node, scores.Of(node));
     votes.Offer(ctx);
     ctx.CountSimulation();
   }

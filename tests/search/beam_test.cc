@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "tests/search/reference_world.h"
 
@@ -75,29 +77,30 @@ TEST(BeamTest, KeepsTheBestStepsAsAPlainLoopDoes) {
 }
 
 // T3 (T1 in search-and-learn's form for k = 0).
-Votes PlainLookahead(ReferenceWorld& plain, int n, int width, int k) {
-  Votes votes, kept = {{0, 0}};
-  while (!kept.empty() && static_cast<int>(votes.size()) < n) {
-    std::vector<int> samples, distinct;
-    const int paths = static_cast<int>(kept.size());
-    for (int i = 0; i < paths; ++i) {
-      for (int j = i; j < n; j += paths) {
-        samples.push_back(plain.Next(kept[static_cast<size_t>(i)].first, 1));
-      }
+Votes PlainLookahead(ReferenceWorld& plain, size_t n, size_t width, int k) {
+  Votes votes;
+  std::vector<int> kept = {0};
+  while (!kept.empty() && votes.size() < n) {
+    std::vector<int> samples, open;
+    for (size_t i = 0; i < n; ++i) {
+      samples.push_back(plain.Next(kept[i % kept.size()], 1));
     }
     for (const int s : samples) {
-      if (plain.Leaf(s)) votes.push_back({s, plain.Score(s)});
-      if (std::count(distinct.begin(), distinct.end(), s) == 0) {
-        distinct.push_back(s);
+      if (plain.Leaf(s)) {
+        if (votes.size() < n) votes.push_back({s, plain.Score(s)});
+      } else if (std::count(open.begin(), open.end(), s) == 0) {
+        open.push_back(s);
       }
     }
-    kept.clear();
-    for (const int s : distinct) {
-      if (!plain.Leaf(s)) kept.push_back({s, plain.Score(plain.Greedy(s, k))});
+    std::map<int, float> ahead;
+    for (const int s : open) ahead[s] = plain.Score(plain.Greedy(s, k));
+    // The worst goes, of equals the first, until all have a place.
+    while (open.size() > n / width) {
+      open.erase(std::min_element(open.begin(), open.end(), [&](int a, int b) {
+        return ahead[a] < ahead[b];
+      }));
     }
-    std::stable_sort(kept.begin(), kept.end(), Better);
-    const size_t places = static_cast<size_t>(std::max(1, n / width));
-    kept.resize(std::min(kept.size(), places));
+    kept = open;
   }
   return votes;
 }
@@ -130,7 +133,7 @@ TEST(LookaheadTest, WithoutLookingItIsBeamByReward) {
   }
 }
 
-// T2.
+// T2. The last of `iterations` steps goes on to the end.
 Votes PlainDvts(ReferenceWorld& plain, int subtrees, int width,
                 int iterations) {
   // By subtree and step; the search goes through steps first.
@@ -142,6 +145,16 @@ Votes PlainDvts(ReferenceWorld& plain, int subtrees, int width,
     for (size_t t = 0; t < at.size(); ++t) {
       for (int i = 0; !plain.Leaf(at[t]) && i < width; ++i) {
         drawn[t].push_back(plain.Next(at[t], 1));
+      }
+    }
+    for (bool open = step + 1 == iterations; open;) {
+      open = false;
+      for (std::vector<int>& samples : drawn) {
+        for (int& s : samples) {
+          if (plain.Leaf(s)) continue;
+          s = plain.Next(s, 1);
+          open = true;
+        }
       }
     }
     for (size_t t = 0; t < at.size(); ++t) {
@@ -167,10 +180,10 @@ TEST(DvtsTest, GrowsSubtreesAsAPlainLoopDoes) {
   for (uint64_t seed = 1; seed <= 25; ++seed) {
     const TreeWorld world = World(seed);
     for (const int iterations : {1, 2, 64}) {
-      const SearchRun run =
-          RunSearch(absl::StrCat("dvts:n=9:width=3:rounds=1:finish=false:iterations=",
-                                 iterations == 64 ? 0 : iterations),
-                    world);
+      const SearchRun run = RunSearch(
+          absl::StrCat("dvts:n=9:width=3:rounds=1:finish=false:iterations=",
+                       iterations == 64 ? 0 : iterations),
+          world);
       ReferenceWorld plain(world, run);
       EXPECT_EQ(run.answer,
                 HighestSum(world, PlainDvts(plain, 3, 3, iterations)))
@@ -182,16 +195,45 @@ TEST(DvtsTest, GrowsSubtreesAsAPlainLoopDoes) {
 
 TEST(DvtsTest, UnfinishedCandidatesAreNeverAnswers) {
   const TreeWorld world({.branching = 3, .depth = 4});
-  const SearchRun run = RunSearch("dvts:n=8:rounds=1:iterations=3", world);
+  const SearchRun run =
+      RunSearch("dvts:n=8:rounds=1:finish=false", world, {.tokens = 24});
   EXPECT_TRUE(run.status.ok());
+  EXPECT_EQ(run.usage.tokens, 24);
   EXPECT_EQ(run.node, kNoNode);
   EXPECT_TRUE(run.anytime.empty());
 }
 
-TEST(DvtsTest, FewerSamplesThanWidthAreOneSubtree) {
-  const TreeWorld world = World(3);
-  EXPECT_EQ(RunSearch("dvts:n=2:width=4:rounds=1", world).tree_text,
-            RunSearch("dvts:n=7:width=4:rounds=1", world).tree_text);
+TEST(DvtsTest, GreedyStepsJudgeAStepByWhereItLeads) {
+  // All scores but those of leaves are equal: only who looks ahead to them
+  // keeps the step that leads to the better one.
+  int better = 0;
+  for (uint64_t seed = 1; seed <= 25; ++seed) {
+    const TreeWorld world({.seed = seed, .depth = 3, .scores = Scores::kLeaf});
+    const SearchRun blind = RunSearch("dvts:n=8:rounds=1:choice=best", world);
+    const SearchRun seeing =
+        RunSearch("dvts:n=8:rounds=1:choice=best:k=2", world);
+    better += seeing.score > blind.score;
+    better -= seeing.score < blind.score;
+    EXPECT_GT(seeing.usage.tokens, blind.usage.tokens);
+  }
+  EXPECT_GE(better, 5);
+}
+
+TEST(DvtsTest, SubtreesHaveTheSameNumberOfSamples) {
+  for (const char* method : {"dvts:n=2:width=4", "dvts:n=7:width=4"}) {
+    const auto made = MakeAlgorithm(method);
+    ASSERT_FALSE(made.ok());
+    EXPECT_TRUE(absl::StrContains(made.status().message(), "no multiple"));
+  }
+}
+
+TEST(LookaheadTest, TheLastStepGoesOnToTheEnd) {
+  const TreeWorld world({.seed = 3, .branching = 3, .depth = 6});
+  const SearchRun run =
+      RunSearch("lookahead:n=4:width=2:k=0:rounds=1:iterations=2", world);
+  // Four samples of one step, four responses from those kept.
+  EXPECT_EQ(run.usage.tokens, 4 + 4 * 5);
+  EXPECT_FALSE(run.answer.empty());
 }
 
 }  // namespace

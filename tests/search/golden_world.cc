@@ -119,11 +119,13 @@ class GoldenModel : public InlineModel {
     const GoldenNode& from = world_.nodes[static_cast<size_t>(place)];
     const bool greedy = options.temperature == 0;
     if (!greedy) search_.expanded.push_back(place);
+    search_.draws.push_back({.from = place, .greedy = greedy});
     if (from.draws.empty()) return;  // nothing follows
     for (int i = 0; i < options.n; ++i) {
       const auto at = static_cast<size_t>(first_sample - greedy_[place] + i);
       const int next = greedy ? from.greedy : from.draws[at % from.draws.size()];
       const GoldenNode& to = world_.nodes[static_cast<size_t>(next)];
+      search_.draws.back().to.push_back(next);
       float logprob = 0;
       std::vector<int32_t> tokens;
       for (const float l : to.logprobs) {

@@ -58,10 +58,19 @@ struct GoldenFile {
 // Of tests/search/golden/NAME.json; a gtest failure if it cannot be read.
 GoldenFile ReadGolden(const std::string& name);
 
+// One request for samples: of which node, and what it got.
+struct GoldenDraw {
+  int from = 0;
+  bool greedy = false;
+  std::vector<int> to;
+};
+
 // What a search of ours did in such a world.
 struct GoldenSearch {
   absl::Status status;
   std::vector<int> expanded;  // in order of asking, greedy steps left out
+  std::vector<GoldenDraw>
+      draws;  // the same with what they drew, and greedy ones
   // After each simulation that the method counts: the nodes whose visits have
   // grown, in order of their numbers, each as often as it was visited.
   std::vector<std::vector<int>> visits;
