@@ -30,9 +30,9 @@ float PathConfidence(const Tree& tree, NodeId end, ConfidenceOf of) {
   return sum / static_cast<float>(lowest);
 }
 
-double Logit(double p) {
-  const double cut = std::clamp(p, 1e-6, 1 - 1e-6);
-  return std::log(cut / (1 - cut));
+double Logit(double p, double cut) {
+  const double inside = std::clamp(p, cut, 1 - cut);
+  return std::log(inside / (1 - inside));
 }
 
 double Calibrate(double p, double slope, double offset) {

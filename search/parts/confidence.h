@@ -35,9 +35,9 @@ inline constexpr std::array<std::string_view, 4> kConfidenceOfNames = {
 // Of the response that ends in `end`; 1 for the root.
 float PathConfidence(const Tree& tree, NodeId end, ConfidenceOf of);
 
-// ln(p / (1 - p)) of p cut to [1e-6, 1 - 1e-6]: a score of 0 or 1 is a reward
+// ln(p / (1 - p)) of p cut to [cut, 1 - cut]: a score of 0 or 1 is a reward
 // model's rounding, not a certainty.
-double Logit(double p);
+double Logit(double p, double cut = 1e-6);
 
 // Platt calibration: sigmoid(slope * logit(p) + offset).
 double Calibrate(double p, double slope, double offset);

@@ -1,5 +1,5 @@
 // Particle filter and particle Gibbs over steps (S5; Puri et al. 2025,
-// arXiv:2502.01618; its_hub; conditional SMC of Andrieu et al. 2010).
+// arXiv:2502.01618; conditional SMC of Andrieu et al. 2010).
 //
 // A sweep moves `particles` partial responses from the root to their ends.
 // Per step:
@@ -18,10 +18,12 @@
 // resampled from its prefixes, and is itself never replaced. One particle
 // cannot be kept and free: then sweeps are independent.
 //
-// The finished particles of every sweep vote, each as often as it is there
-// (its_hub takes the highest score of the last sweep: choice=best,
-// iterations=1); before the first sweep has ended its best finished one is
-// held. Rounds of `iterations` sweeps repeat until the budget is spent.
+// The finished particles of every sweep vote, each as often as it is there;
+// before the first sweep has ended its best finished one is held. its_hub,
+// whose own choices are the method `particle_gibbs`, weighs a reference by its
+// end throughout, resamples once more at the end of a sweep and answers with
+// the best particle of the last. Rounds of `iterations` sweeps repeat until the
+// budget is spent.
 #include <algorithm>
 #include <limits>
 #include <vector>
@@ -78,22 +80,21 @@ using Particles = std::vector<NodeId>;
 
 struct State {
   explicit State(SearchContext& ctx, const ParticleOptions& options)
-      : votes(options.choice), random(ctx.Stream(kRoot, Purpose::kSelect)) {}
+      : votes(options.choice),
+        scores(ctx.tree(), options.level, options.aggregate),
+        random(ctx.Stream(kRoot, Purpose::kSelect)) {}
   Votes votes;
+  PathScores scores;
   RandomStream random;  // of all resampling
   float held = -1;      // score of the answer held before the first vote
 };
 
-float Score(const Tree& tree, NodeId node, const ParticleOptions& options) {
-  return AggregatePath(tree, node, options.level, options.aggregate);
-}
-
-std::vector<double> Weights(const Tree& tree, const Particles& particles,
-                            const ParticleOptions& options) {
+std::vector<double> Weights(const Particles& particles,
+                            const ParticleOptions& options, State& state) {
   std::vector<double> logits;
   for (const NodeId node : particles) {
     logits.push_back(node == kNoNode ? -std::numeric_limits<double>::infinity()
-                                     : Logit(Score(tree, node, options)));
+                                     : Logit(state.scores.Of(node)));
   }
   return Softmax(logits, options.resample_temperature);
 }
@@ -123,12 +124,11 @@ Co<std::vector<size_t>> Extend(SearchContext& ctx, Particles& particles,
 }
 
 // The best finished response until there are votes.
-void Hold(SearchContext& ctx, const Particles& particles,
-          const ParticleOptions& options, State& state) {
+void Hold(SearchContext& ctx, const Particles& particles, State& state) {
   if (!state.votes.empty()) return;
   for (const NodeId node : particles) {
     if (node == kNoNode || !ctx.tree()[node].terminal()) continue;
-    const float score = Score(ctx.tree(), node, options);
+    const float score = state.scores.Of(node);
     if (score <= state.held) continue;
     state.held = score;
     ctx.Offer(node, score);
@@ -155,7 +155,7 @@ Co<Particles> Sweep(SearchContext& ctx, const Particles& references,
       for (const size_t i : moved) particles[i] = kNoNode;
       break;
     }
-    Hold(ctx, particles, options, state);
+    Hold(ctx, particles, state);
     Particles all = particles;
     for (const auto& walk : walks) {
       all.push_back(walk[std::min(step, walk.size() - 1)]);
@@ -164,7 +164,7 @@ Co<Particles> Sweep(SearchContext& ctx, const Particles& references,
       return node != kNoNode && !ctx.tree()[node].terminal();
     });
     if (!open || ctx.ShouldStop()) break;
-    particles = Take(all, Resample(Weights(ctx.tree(), all, options),
+    particles = Take(all, Resample(Weights(all, options, state),
                                    static_cast<int>(free_count),
                                    options.resampling, state.random));
   }
@@ -184,14 +184,14 @@ Co<> RunRound(SearchContext& ctx, const ParticleOptions& options,
   for (int i = 0; i < options.iterations && !ctx.ShouldStop(); ++i) {
     const Particles finished = co_await Sweep(ctx, references, options, state);
     for (const NodeId node : finished) {
-      state.votes.Add(ctx, node, Score(ctx.tree(), node, options));
+      state.votes.Add(ctx, node, state.scores.Of(node));
     }
     if (!state.votes.empty()) state.votes.Offer(ctx);
     ctx.CountSimulation();
     const int keep = std::min(options.keep, options.particles - 1);
     if (finished.empty() || keep == 0 || i + 1 == options.iterations) continue;
     references =
-        Take(finished, Resample(Weights(ctx.tree(), finished, options), keep,
+        Take(finished, Resample(Weights(finished, options, state), keep,
                                 options.resampling, state.random));
   }
 }
@@ -210,7 +210,8 @@ Co<> RunParticle(SearchContext& ctx, const ParticleOptions& options) {
 const RegisterAlgorithm<ParticleOptions> kParticle(
     "particle", "particle filter: partial responses resampled by their scores",
     {RequestKind::kExpand, RequestKind::kEvaluate}, &RunParticle,
-    MethodNotes{.source = "its_hub, Puri et al. 2025, arXiv:2502.01618",
+    MethodNotes{.source = "Puri et al. 2025, arXiv:2502.01618; Andrieu et al. "
+                          "2010",
                 .when_to_use = "the reward model is noisy and a beam would "
                                "collapse onto its errors",
                 .test = "tests/search/particle_test.cc"});

@@ -1,0 +1,223 @@
+// Particle filter and particle Gibbs as its_hub does them (S5; Puri et al.
+// 2025, arXiv:2502.01618).
+//
+// A sweep moves `particles` responses from the root on, until all are stopped.
+// Per step:
+//   1. extend    every particle that is not stopped by one sampled step; it is
+//                stopped when its response has ended, or after max_steps + 1
+//                steps;
+//   2. weigh     all, stopped ones too:
+//                  w_i = softmax_i(logit(s_i)),  s_i cut to [1e-7, 1 - 1e-7],
+//                s_i the reward model's score of the response so far;
+//   3. resample  as many as there are, multinomially, also after the last step.
+// With iterations > 1 and keep > 0, `keep` particles of a sweep are drawn by
+// their weights, with replacement, as references of the next. There
+// particles - keep move; references stand beside them with the weight of their
+// end from the first step on and are never replaced. One that is drawn in
+// stage 3 before its end is copied up to the step that the sweep has come to,
+// and goes on from there.
+//
+// The answer is the particle of the highest weight after the last sweep, the
+// first of equals (select=best), or one drawn by weight (select=sample).
+//
+// Differs: an unfinished response is a particle like any other, but never the
+// answer; a particle that a token limit cuts is stopped before that step. A
+// search that a budget ends holds the best of the sweep before, in the first
+// sweep the best response that has ended.
+//
+// The method `particle` weighs references step by step, as conditional SMC
+// does, and lets what the sweeps have finished vote.
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "search/algorithm.h"
+#include "search/parts/aggregate.h"
+#include "search/parts/confidence.h"
+#include "search/parts/lockstep.h"
+#include "search/parts/resample.h"
+
+namespace espalier {
+namespace {
+
+enum class Select : uint8_t { kBest, kSample };
+constexpr std::array<std::string_view, 2> kSelectNames = {"best", "sample"};
+
+struct ParticleGibbsOptions {
+  int particles = 8;
+  int iterations = 1;
+  int keep = 1;
+  int max_steps = 0;
+  float temperature = 0.8f;
+  Select select = Select::kBest;
+  Level level = Level::kPath;
+  Aggregate aggregate = Aggregate::kLast;
+  void Visit(OptionVisitor& v) {
+    v.Int("particles", &particles, 1, 4096, "responses written side by side");
+    v.Int("iterations", &iterations, 1, 1 << 20, "sweeps");
+    v.Int("keep", &keep, 0, 4096,
+          "references of a sweep, drawn from the one before");
+    v.Int("max_steps", &max_steps, 0, 1 << 16,
+          "steps before the last that a particle may take; 0: no limit");
+    v.Real("temperature", &temperature, 0, 10, "of sampling");
+    VisitChoice(v, "select", &select, kSelectNames,
+                "how the answer is taken from the last sweep");
+    VisitChoice(v, "level", &level, kLevelNames, "reward head");
+    VisitChoice(v, "aggregate", &aggregate, kAggregateNames,
+                "how step scores make the score of a path");
+  }
+  std::vector<std::string> Check() const {
+    if (iterations == 1 || keep <= particles) return {};
+    return {absl::StrCat("keep=", keep, " is more than particles=", particles)};
+  }
+};
+
+struct Particle {
+  NodeId node = kRoot;
+  bool stopped = false;
+};
+using Particles = std::vector<Particle>;
+
+// What one search keeps over its sweeps.
+struct State {
+  State(SearchContext& ctx, const ParticleGibbsOptions& options)
+      : scores(ctx.tree(), options.level, options.aggregate),
+        random(ctx.Stream(kRoot, Purpose::kSelect)) {}
+  PathScores scores;
+  RandomStream random;  // of all draws, in order
+  int sweeps = 0;       // that have ended
+  float held = -1;      // score of the answer held before that
+};
+
+// Logits of the scores; one that has come nowhere weighs nothing.
+std::vector<double> LogWeights(const Particles& particles, State& state) {
+  std::vector<double> logits;
+  for (const Particle& particle : particles) {
+    logits.push_back(particle.node == kRoot
+                         ? -std::numeric_limits<double>::infinity()
+                         : Logit(state.scores.Of(particle.node), 1e-7));
+  }
+  return logits;
+}
+
+std::vector<size_t> Draw(const Particles& particles, int n, State& state) {
+  return Resample(Softmax(LogWeights(particles, state), 1), n,
+                  Resampling::kMultinomial, state.random);
+}
+
+// Stage 1. False: the budget is spent.
+Co<bool> Extend(SearchContext& ctx, Particles& particles, int step,
+                const ParticleGibbsOptions& options) {
+  std::vector<Draws> asked;
+  std::vector<size_t> who;
+  for (size_t i = 0; i < particles.size(); ++i) {
+    if (particles[i].stopped) continue;
+    asked.push_back({.parent = particles[i].node});
+    who.push_back(i);
+  }
+  const auto samples = co_await ExpandEach(ctx, asked, options.temperature);
+  std::vector<NodeId> arrived;
+  for (size_t j = 0; j < who.size(); ++j) {
+    Particle& particle = particles[who[j]];
+    particle.stopped = true;
+    if (samples[j].empty()) continue;
+    particle.node = samples[j].front();
+    particle.stopped = ctx.tree()[particle.node].terminal() ||
+                       (options.max_steps > 0 && step > options.max_steps);
+    arrived.push_back(particle.node);
+  }
+  co_return co_await ScoreEach(ctx, arrived);
+}
+
+// Until a sweep has ended: the best response that has.
+void Hold(SearchContext& ctx, const Particles& particles, State& state) {
+  for (const Particle& particle : particles) {
+    if (!ctx.tree()[particle.node].terminal()) continue;
+    const float score = state.scores.Of(particle.node);
+    if (score <= state.held) continue;
+    state.held = score;
+    ctx.Offer(particle.node, score);
+  }
+}
+
+// Of the particles that have ended the response, the one of the highest weight.
+void OfferBest(SearchContext& ctx, const Particles& particles, State& state) {
+  const std::vector<double> weights = LogWeights(particles, state);
+  size_t best = particles.size();
+  for (size_t i = 0; i < particles.size(); ++i) {
+    if (!ctx.tree()[particles[i].node].terminal()) continue;
+    if (best == particles.size() || weights[i] > weights[best]) best = i;
+  }
+  if (best == particles.size()) return;
+  const NodeId node = particles[best].node;
+  ctx.Offer(node, state.scores.Of(node));
+}
+
+// One sweep; `particles` are its references, then all that it ends with, the
+// references behind. False: the budget ended it.
+Co<bool> Sweep(SearchContext& ctx, Particles& particles,
+               const ParticleGibbsOptions& options, State& state) {
+  const Particles references = particles;
+  std::vector<std::vector<NodeId>> walks;
+  for (const Particle& reference : references) {
+    walks.push_back(ctx.tree().Path(reference.node));
+  }
+  const size_t moving =
+      static_cast<size_t>(options.particles) - references.size();
+  particles.assign(moving, {});
+  particles.insert(particles.end(), references.begin(), references.end());
+  for (int step = 1; std::any_of(particles.begin(), particles.end(),
+                                 [](Particle p) { return !p.stopped; });
+       ++step) {
+    if (!co_await Extend(ctx, particles, step, options)) co_return false;
+    if (state.sweeps == 0) Hold(ctx, particles, state);
+    if (ctx.ShouldStop()) co_return false;
+    Particles next;
+    for (const size_t i : Draw(particles, static_cast<int>(moving), state)) {
+      next.push_back(particles[i]);
+      if (i < moving) continue;
+      const std::vector<NodeId>& walk = walks[i - moving];
+      if (walk.size() <= static_cast<size_t>(step)) continue;
+      next.back() = {walk[static_cast<size_t>(step) - 1], false};
+    }
+    next.insert(next.end(), references.begin(), references.end());
+    particles = next;
+  }
+  co_return true;
+}
+
+Co<> RunParticleGibbs(SearchContext& ctx, const ParticleGibbsOptions& options) {
+  State state(ctx, options);
+  Particles particles, references;
+  while (state.sweeps < options.iterations && !ctx.ShouldStop()) {
+    particles = references;
+    if (!co_await Sweep(ctx, particles, options, state)) co_return;
+    ++state.sweeps;
+    OfferBest(ctx, particles, state);
+    ctx.CountSimulation();
+    references.clear();
+    for (const size_t i : Draw(particles, options.keep, state)) {
+      references.push_back(particles[i]);
+    }
+  }
+  if (options.select == Select::kBest || particles.empty()) co_return;
+  const Particle drawn = particles[Draw(particles, 1, state).front()];
+  if (ctx.tree()[drawn.node].terminal()) {
+    ctx.Offer(drawn.node, state.scores.Of(drawn.node));
+  }
+}
+
+const RegisterAlgorithm<ParticleGibbsOptions> kParticleGibbs(
+    "particle_gibbs", "particle filter and particle Gibbs of its_hub",
+    {RequestKind::kExpand, RequestKind::kEvaluate}, &RunParticleGibbs,
+    MethodNotes{.source = "its_hub, Puri et al. 2025, arXiv:2502.01618",
+                .when_to_use = "its_hub's own choices are to be repeated; "
+                               "`particle` lets all it has finished vote",
+                .test = "tests/search/golden_its_hub_test.cc"});
+
+}  // namespace
+}  // namespace espalier
