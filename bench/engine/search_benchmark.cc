@@ -47,7 +47,7 @@ void Search(benchmark::State& state, const std::string& method) {
                                                benchmark::Counter::kIsRate);
 }
 BENCHMARK_CAPTURE(Search, weighted, "weighted")->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(Search, beam, "beam")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(Search, guided, "guided")->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(Search, puct, "puct")->Unit(benchmark::kMillisecond);
 
 // One node and its duplicate.

@@ -41,7 +41,7 @@ void Solve(benchmark::State& state, const std::string& method) {
 BENCHMARK_CAPTURE(Solve, weighted, "weighted")
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
-BENCHMARK_CAPTURE(Solve, beam, "beam")
+BENCHMARK_CAPTURE(Solve, guided, "guided")
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
 

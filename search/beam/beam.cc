@@ -1,48 +1,38 @@
-// Step-level beam search (T1; search-and-learn, openr).
+// Step-level beam search (T1; OpenR, Wang et al. 2024, arXiv:2410.09671; LLM
+// Reasoners, Hao et al. 2024, arXiv:2404.05221).
 //
-// Per step, from each of `width` kept paths:
-//   1. propose   `branch` continuations of one step;
-//   2. evaluate  them with the reward model;
-//   3. rank      log(score) + likelihood * log p(path)
-//                + frequency * log(share of this step's samples that said the
-//                same), so that what the policy holds for likely counts where
-//                the reward model is unsure;
-//   4. keep      the best `width`; those that end the response are finished.
+// Per step:
+//   1. propose   `branch` continuations of one step of every kept path, equal
+//                ones once;
+//   2. evaluate  them with the reward model: a path is worth the `aggregate` of
+//                its steps' scores, and goes no further below `floor`;
+//   3. keep      the best `width` of all, of equals the first of the best
+//                parent. Those that end the response vote and leave the beam,
+//                with their place (OpenR) or, with `refill`, without it (LLM
+//                Reasoners).
 //
-// accept > 0 samples one by one and stops at the first step for which
-// score / score of its parent * p(step)^likelihood is at least that high: sure
-// steps then cost one sample and the budget goes to the doubtful ones.
-//
-// draft: before the first pass one whole response is written at temperature 0.
-// It is an answer to fall back on, its steps are candidates of the first pass,
-// and its length says how many samples a step may cost if the pass is to end
-// within the budget.
-//
-// A pass ends when nothing is kept; passes repeat with fresh samples until
-// `rounds` are done or the budget is spent, and all finished responses vote.
+// A pass ends when nothing is kept. Passes repeat with fresh samples until
+// `rounds` are done or the budget is spent, or one sampled nothing.
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include "search/algorithm.h"
-#include "search/parts/aggregate.h"
 #include "search/parts/choose.h"
-#include "search/parts/rollout.h"
+#include "search/parts/path_worth.h"
+#include "search/parts/propose.h"
 
 namespace espalier {
 namespace {
 
 struct BeamOptions {
-  int width = 1;
+  int width = 4;
   int branch = 4;
   int rounds = 0;
   float temperature = 1;
-  float frequency = 1;
-  float likelihood = 0;
-  float accept = 0.9f;
-  bool draft = true;
+  bool refill = false;
+  float floor = 0;
   Level level = Level::kPath;
-  Aggregate aggregate = Aggregate::kLast;
+  Worth aggregate = Worth::kLast;
   AnswerChoice choice = AnswerChoice::kWeighted;
   void Visit(OptionVisitor& v) {
     v.Int("width", &width, 1, 4096, "paths kept after each step");
@@ -50,226 +40,87 @@ struct BeamOptions {
     v.Int("rounds", &rounds, 0, 1 << 20,
           "passes from the root; 0: until the budget is spent");
     v.Real("temperature", &temperature, 0, 10, "of sampling");
-    v.Real("frequency", &frequency, 0, 100,
-           "weight of the log share of equal samples");
-    v.Real("likelihood", &likelihood, 0, 100,
-           "weight of the log-probability under the policy");
-    v.Real("accept", &accept, 0, 1,
-           "stop sampling a step at this score relative to its parent; 0: off");
-    v.Flag("draft", &draft,
-           "write one response at temperature 0 first: a fall-back, and a "
-           "measure of what a pass costs");
+    v.Flag("refill", &refill, "the place of a finished response is free again");
+    v.Real("floor", &floor, 0, 1, "paths worth less are dropped");
     VisitChoice(v, "level", &level, kLevelNames, "reward head");
-    VisitChoice(v, "aggregate", &aggregate, kAggregateNames,
-                "how step scores make the score of a path");
+    VisitChoice(v, "aggregate", &aggregate, kWorthNames,
+                "how step scores make the worth of a path");
     VisitChoice(v, "choice", &choice, kAnswerChoiceNames,
                 "how finished responses make the answer");
   }
 };
 
+// One that can be stopped early: so many votes a pass, each in [0, 1].
+VoteBound BoundOf(const BeamOptions& options) {
+  if (options.refill || options.aggregate == Worth::kSum) {
+    return {.in_flight = 0};
+  }
+  return {.simulations = options.rounds, .votes = options.width};
+}
+
 struct Candidate {
   NodeId node;
-  float rank;
+  float worth;
 };
-
-// A score of 0 must stay comparable.
-float LogScore(float score) { return std::log(std::max(score, 1e-9f)); }
-
-float Score(SearchContext& ctx, NodeId node, const BeamOptions& options) {
-  return AggregatePath(ctx.tree(), node, options.level, options.aggregate);
-}
-
-// log(score) + likelihood * log p, over the whole path.
-float LogWorth(SearchContext& ctx, NodeId node, const BeamOptions& options) {
-  float log_p = 0;
-  for (NodeId at = node; at != kRoot; at = ctx.tree()[at].parent) {
-    log_p += ctx.tree().step(at).logprob;
-  }
-  return LogScore(Score(ctx, node, options)) + options.likelihood * log_p;
-}
-
-// Stages 2 and 3 for samples of one parent.
-Co<> Rank(SearchContext& ctx, const std::vector<NodeId>& samples,
-          const BeamOptions& options, std::vector<Candidate>& candidates) {
-  const Evaluation evaluation = co_await ctx.Evaluate(samples);
-  if (!evaluation.done && !ctx.tree()[samples.back()].scored()) co_return;
-  std::vector<NodeId> distinct = samples;
-  std::sort(distinct.begin(), distinct.end());
-  distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
-  const float total = static_cast<float>(samples.size());
-  for (const NodeId node : distinct) {
-    const auto same = std::count(samples.begin(), samples.end(), node);
-    candidates.push_back(
-        {node,
-         LogWorth(ctx, node, options) +
-             options.frequency * std::log(static_cast<float>(same) / total)});
-  }
-}
-
-// What a pass knows beside the tree.
-struct Pass {
-  int branch = 1;             // samples of a step at most, now
-  std::vector<NodeId> draft;  // candidates without being sampled again
-};
-
-// The draft's step below `parent`, or kNoNode.
-NodeId DraftStep(const SearchContext& ctx, const Pass& pass, NodeId parent) {
-  for (const NodeId node : pass.draft) {
-    if (ctx.tree()[node].parent == parent) return node;
-  }
-  return kNoNode;
-}
-
-// True if `node` needs no competitor.
-bool Accepted(SearchContext& ctx, NodeId node, const BeamOptions& options) {
-  const NodeId parent = ctx.tree()[node].parent;
-  const float before = parent == kRoot ? 0 : LogWorth(ctx, parent, options);
-  return LogWorth(ctx, node, options) - before >= std::log(options.accept);
-}
-
-// Stage 1 with early acceptance: one sample at a time.
-Co<std::vector<NodeId>> ProposeUntilAccepted(SearchContext& ctx, NodeId parent,
-                                             const BeamOptions& options,
-                                             const Pass& pass) {
-  std::vector<NodeId> samples;
-  if (const NodeId drafted = DraftStep(ctx, pass, parent); drafted != kNoNode) {
-    samples.push_back(drafted);
-    if (Accepted(ctx, drafted, options)) co_return samples;
-  }
-  while (static_cast<int>(samples.size()) < pass.branch) {
-    const Expansion one =
-        co_await ctx.Expand(parent, {.temperature = options.temperature});
-    if (one.samples.empty()) break;
-    const NodeId node = one.samples[0];
-    if (ctx.tree()[node].truncated()) continue;
-    samples.push_back(node);
-    const Evaluation evaluation = co_await ctx.Evaluate(one.samples);
-    if (!evaluation.done && !ctx.tree()[node].scored()) break;
-    if (Accepted(ctx, node, options)) break;
-  }
-  co_return samples;
-}
-
-Co<> ProposeAll(SearchContext& ctx, const std::vector<NodeId>& kept,
-                const BeamOptions& options, const Pass& pass,
-                std::vector<Candidate>& candidates) {
-  if (options.accept > 0) {
-    for (const NodeId parent : kept) {
-      const std::vector<NodeId> samples =
-          co_await ProposeUntilAccepted(ctx, parent, options, pass);
-      if (!samples.empty()) co_await Rank(ctx, samples, options, candidates);
-    }
-    co_return;
-  }
-  std::vector<Awaiting<Expansion>> asked;
-  for (const NodeId parent : kept) {
-    const bool drafted = DraftStep(ctx, pass, parent) != kNoNode;
-    asked.push_back(
-        ctx.Expand(parent, {.n = std::max(1, pass.branch - (drafted ? 1 : 0)),
-                            .temperature = options.temperature}));
-  }
-  for (size_t i = 0; i < kept.size(); ++i) {
-    const Expansion expansion = co_await asked[i];
-    std::vector<NodeId> samples;
-    const NodeId drafted = DraftStep(ctx, pass, kept[i]);
-    if (drafted != kNoNode) samples.push_back(drafted);
-    for (const NodeId node : expansion.samples) {
-      if (!ctx.tree()[node].truncated()) samples.push_back(node);
-    }
-    if (!samples.empty()) co_await Rank(ctx, samples, options, candidates);
-  }
-}
-
-// Tokens on the way from the root to `node`.
-int64_t PathTokens(const Tree& tree, NodeId node) {
-  int64_t tokens = 0;
-  for (; node != kRoot; node = tree[node].parent)
-    tokens += tree.step(node).num_tokens;
-  return tokens;
-}
-
-// Samples of each next step that leave enough for the steps after it, if a
-// response takes `whole` tokens (0: unknown).
-int Affordable(const SearchContext& ctx, const BeamOptions& options,
-               const std::vector<NodeId>& kept, int64_t whole) {
-  if (whole == 0) return options.branch;
-  const int64_t done = PathTokens(ctx.tree(), kept.front());
-  // A response may turn out longer: never expect less than a tenth.
-  const int64_t rest = std::max(whole - done, whole / 10 + 1);
-  const int64_t share =
-      ctx.tokens_left() / (rest * static_cast<int64_t>(kept.size()));
-  return static_cast<int>(
-      std::clamp<int64_t>(share, 1, static_cast<int64_t>(options.branch)));
-}
 
 // One pass from the root; finished responses vote as they end.
-Co<> RunPass(SearchContext& ctx, const BeamOptions& options, Pass& pass,
-             int64_t whole, Votes& votes) {
+Co<> RunPass(SearchContext& ctx, const BeamOptions& options, Votes& votes) {
   std::vector<NodeId> kept = {kRoot};
+  std::vector<std::vector<NodeId>> found;
+  const ExpandOptions ask{.n = options.branch,
+                          .temperature = options.temperature};
   int places = options.width;
   while (!kept.empty() && places > 0) {
-    pass.branch = Affordable(ctx, options, kept, whole);
+    co_await Propose(ctx, kept, ask, true, found);
+    const Tree& tree = ctx.tree();
     std::vector<Candidate> candidates;
-    co_await ProposeAll(ctx, kept, options, pass, candidates);
-    std::stable_sort(
-        candidates.begin(), candidates.end(),
-        [](const Candidate& a, const Candidate& b) { return a.rank > b.rank; });
+    for (const std::vector<NodeId>& steps : found) {
+      for (const NodeId id : steps) {
+        const float worth =
+            PathWorth(tree, id, options.level, options.aggregate);
+        if (worth >= options.floor) candidates.push_back({id, worth});
+      }
+    }
+    std::stable_sort(candidates.begin(), candidates.end(),
+                     [](const Candidate& a, const Candidate& b) {
+                       return a.worth > b.worth;
+                     });
     if (candidates.size() > static_cast<size_t>(places)) {
       candidates.resize(static_cast<size_t>(places));
     }
     kept.clear();
     for (const Candidate& candidate : candidates) {
-      if (!ctx.tree()[candidate.node].terminal()) {
+      if (!tree[candidate.node].terminal()) {
         kept.push_back(candidate.node);
         continue;
       }
-      --places;  // a finished response leaves the beam with its place
-      votes.Add(ctx, candidate.node, Score(ctx, candidate.node, options));
+      if (!options.refill) --places;
+      votes.Add(ctx, candidate.node, candidate.worth);
       votes.Offer(ctx);
     }
   }
 }
 
-// Writes and scores the draft. Its vote counts only until a pass has ended:
-// the first pass repeats it where it is good.
-Co<> WriteDraft(SearchContext& ctx, const BeamOptions& options, Pass& pass) {
-  const NodeId end = co_await Rollout(ctx, kRoot, 0);
-  if (end == kNoNode) co_return;
-  const std::vector<NodeId> path = ctx.tree().Path(end);
-  const Evaluation evaluation = co_await ctx.Evaluate(path);
-  if (!evaluation.done && !ctx.tree()[end].scored()) co_return;
-  pass.draft = path;
-  ctx.Offer(end, Score(ctx, end, options));
-}
-
 Co<> RunBeam(SearchContext& ctx, const BeamOptions& options) {
-  Votes votes(options.choice,
-              {.simulations = options.rounds, .votes = options.width});
-  Pass pass;
-  if (options.draft) co_await WriteDraft(ctx, options, pass);
-  const int64_t whole =
-      pass.draft.empty() ? 0 : PathTokens(ctx.tree(), pass.draft.back());
+  Votes votes(options.choice, BoundOf(options));
   for (int round = 0;
        (options.rounds == 0 || round < options.rounds) && !ctx.ShouldStop();
        ++round) {
     const int64_t before = ctx.usage().tokens;
-    co_await RunPass(ctx, options, pass, whole, votes);
+    co_await RunPass(ctx, options, votes);
     ctx.CountSimulation();
-    // Nothing more will come, unless the draft was all that was needed.
-    if (ctx.usage().tokens == before && pass.draft.empty()) break;
-    pass.draft.clear();
+    if (ctx.usage().tokens == before) break;
   }
 }
 
 const RegisterAlgorithm<BeamOptions> kBeam(
-    "beam", "step-level beam search by reward model and sibling agreement",
+    "beam", "step-level beam search: the best steps by the reward model",
     {RequestKind::kExpand, RequestKind::kEvaluate}, &RunBeam,
-    MethodNotes{
-        .source =
-            "search-and-learn, Beeching et al. 2024; OpenR, arXiv:2410.09671",
-        .when_to_use = "a reward model judges single steps well: the default "
-                       "where there is one",
-        .test = "tests/engine/trunk_search_test.cc"});
+    MethodNotes{.source = "OpenR, arXiv:2410.09671; LLM Reasoners, "
+                          "arXiv:2404.05221",
+                .when_to_use = "a reward model tells good steps from bad and "
+                               "many paths are affordable",
+                .test = "tests/search/beam_test.cc"});
 
 }  // namespace
 }  // namespace espalier

@@ -109,9 +109,9 @@ absl::StatusOr<StepReport> MakeStepReport(
   absl::Status failure;
   ESP_RETURN_IF_ERROR(engine.SolveAll(
       asked, task,
-      {.method = absl::StrCat(
-           "beam:width=1:rounds=1:draft=false:accept=0:branch=", options.branch,
-           ":temperature=", options.temperature),
+      {.method =
+           absl::StrCat("guided:width=1:rounds=1:draft=false:accept=0:branch=",
+                        options.branch, ":temperature=", options.temperature),
        .max_tokens = 1 << 20,
        .seed = options.seed,
        .keep_tree = true},

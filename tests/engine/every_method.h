@@ -24,7 +24,7 @@ inline std::vector<std::string> EveryMethod() {
   }
   for (const char* more : {"weighted:aggregate=product:level=step",
                            "beam:width=3:branch=2",
-                           "beam:accept=0.9",
+                           "guided:accept=0",
                            "puct:in_flight=4",
                            "puct:descend=false:in_flight=3:widen=false",
                            "puct:share=step_set:in_flight=2",

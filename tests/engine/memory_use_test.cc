@@ -112,7 +112,7 @@ TEST(MemoryUseTest, SixteenSearchesWithEightRequestsFillABatchOf64) {
 
 TEST(MemoryUseTest, EveryTokenThatIsNeededIsComputedOnceOrShared) {
   for (const char* method :
-       {"greedy", "majority", "weighted", "beam", "beam:width=2:accept=0.9",
+       {"greedy", "majority", "weighted", "beam", "guided:width=2:accept=0.9",
         "dvts", "puct", "puct:in_flight=3", "uct:in_flight=4", "best_first",
         "best_first:score=reward:in_flight=3", "astar", "frontier",
         "frontier:in_flight=4:width=3", "particle", "tot_bfs"}) {

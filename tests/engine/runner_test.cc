@@ -116,11 +116,11 @@ std::vector<Outcome> RunMethod(const std::string& method, int problems,
 
 // Methods that make one request at a time.
 const char* const kMethods[] = {
-    "greedy",    "sample",          "majority",
-    "best_of_n", "weighted",        "weighted:aggregate=product:level=step",
-    "beam",      "beam:accept=0.9", "puct",
-    "uct",       "mcts_star",       "td_mcts",
-    "vm_mcts",   "mctsr",           "ab_mcts_a",
+    "greedy",       "sample",    "majority",
+    "best_of_n",    "weighted",  "weighted:aggregate=product:level=step",
+    "beam:width=1", "guided",    "puct",
+    "uct",          "mcts_star", "td_mcts",
+    "vm_mcts",      "mctsr",     "ab_mcts_a",
     "ab_mcts_m",
 };
 
@@ -304,7 +304,7 @@ TEST(RunnerTest, SearchWithAGoodJudgeBeatsSampling) {
     return count;
   };
   const int sampled = right(RunMethod("sample", 60, setup));
-  EXPECT_GT(right(RunMethod("beam", 60, setup)), sampled + 20);
+  EXPECT_GT(right(RunMethod("guided", 60, setup)), sampled + 20);
   EXPECT_GT(right(RunMethod("puct", 60, setup)), sampled + 20);
   EXPECT_GT(right(RunMethod("best_of_n", 60, setup)), sampled);
 }
@@ -325,13 +325,13 @@ class FixedReward : public RewardModel {
 
 // Where a reward says nothing and agreement does not count, the likeliest
 // sibling is the one that a single path goes on from.
-TEST(RunnerTest, BeamFollowsTheLikeliestSiblingIfLikelihoodAloneCounts) {
+TEST(RunnerTest, GuidedFollowsTheLikeliestSiblingIfLikelihoodAloneCounts) {
   FixedReward reward(0.5f);
   int choices = 0;
-  for (const Outcome& outcome :
-       RunMethod("beam:likelihood=1:frequency=0:accept=0:draft=false:rounds=1:"
-                 "branch=6",
-                 20, {.tokens = 100000}, &reward)) {
+  for (const Outcome& outcome : RunMethod(
+           "guided:likelihood=1:frequency=0:accept=0:draft=false:rounds=1:"
+           "branch=6",
+           20, {.tokens = 100000}, &reward)) {
     const std::vector<TreeNode>& rows = outcome.result.tree;
     for (size_t chosen = 1; chosen < rows.size(); ++chosen) {
       const bool goes_on =

@@ -168,7 +168,7 @@ TEST_P(TrunkSearchTest, LittleMemoryCostsTimeAndChangesNothing) {
 
 INSTANTIATE_TEST_SUITE_P(Methods, TrunkSearchTest,
                          testing::Values("greedy", "majority", "weighted",
-                                         "beam", "beam:width=2:accept=0.9",
+                                         "beam", "guided:width=2:accept=0.9",
                                          "puct", "puct:in_flight=3"));
 
 }  // namespace

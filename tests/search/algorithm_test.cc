@@ -18,9 +18,9 @@ TEST(AlgorithmTest, UnknownOptionNamesTheNearest) {
 }
 
 TEST(AlgorithmTest, AllProblemsAreListedAtOnce) {
-  const auto made = MakeAlgorithm("beam:width=0:branch=x:accept=2");
+  const auto made = MakeAlgorithm("beam:width=0:branch=x:floor=2");
   ASSERT_FALSE(made.ok());
-  for (const char* name : {"width=0", "branch=x", "accept=2"}) {
+  for (const char* name : {"width=0", "branch=x", "floor=2"}) {
     EXPECT_NE(made.status().message().find(name), absl::string_view::npos)
         << name;
   }

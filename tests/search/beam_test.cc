@@ -63,11 +63,9 @@ TEST(BeamTest, KeepsTheBestStepsAsAPlainLoopDoes) {
   for (uint64_t seed = 1; seed <= 25; ++seed) {
     const TreeWorld world = World(seed);
     for (const auto& [width, branch] : {std::pair{1, 4}, {2, 4}, {4, 1}}) {
-      const SearchRun run =
-          RunSearch(absl::StrCat("beam:rounds=1:frequency=0:accept=0:draft="
-                                 "false:width=",
-                                 width, ":branch=", branch),
-                    world);
+      const SearchRun run = RunSearch(
+          absl::StrCat("beam:rounds=1:width=", width, ":branch=", branch),
+          world);
       ReferenceWorld plain(world, run);
       EXPECT_EQ(run.answer, HighestSum(world, PlainBeam(plain, width, branch)))
           << seed << " " << width;
@@ -126,10 +124,7 @@ TEST(LookaheadTest, WithoutLookingItIsBeamByReward) {
     EXPECT_EQ(
         RunSearch("lookahead:n=4:width=4:k=0:rounds=1:choice=best", world)
             .answer,
-        RunSearch("beam:width=1:branch=4:rounds=1:frequency=0:accept=0:draft="
-                  "false:choice=best",
-                  world)
-            .answer);
+        RunSearch("beam:width=1:branch=4:rounds=1:choice=best", world).answer);
   }
 }
 

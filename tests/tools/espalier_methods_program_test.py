@@ -144,7 +144,7 @@ class PresetTest(MethodsTest):
             "--preset", "rest_mcts_star")["config_hash"])
         # auto is recorded as the method that it stood for.
         self.assertEqual(self.solve()["config_hash"],
-                         self.solve("--search", "beam")["config_hash"])
+                         self.solve("--search", "guided")["config_hash"])
 
     def test_eval_compares_presets_with_methods(self):
         path = self.path("r.json")

@@ -208,7 +208,7 @@ class SolveTest(ProgramTest):
 
     def test_answers_in_time_with_every_method(self):
         for method in ("auto", "greedy", "sample", "majority", "best_of_n",
-                       "weighted", "beam", "puct"):
+                       "weighted", "beam", "guided", "puct"):
             start = time.time()
             result = run("solve", STORY, "--search", method, "--json")
             seconds = time.time() - start
@@ -244,11 +244,11 @@ class SolveTest(ProgramTest):
                          r"^\d+[-+*/]\d+=\d+ |^give up")
 
     def test_without_search_the_method_is_what_the_evidence_justifies(self):
-        default, beam, greedy = (
+        default, guided, greedy = (
             json.loads(run("solve", STORY, "--json", *extra).stdout)
-            for extra in ([], ["--search", "beam"], ["--search", "greedy"]))
+            for extra in ([], ["--search", "guided"], ["--search", "greedy"]))
         for key in ("response", "tokens", "nodes", "score"):
-            self.assertEqual(default[key], beam[key])
+            self.assertEqual(default[key], guided[key])
         self.assertNotEqual(default["tokens"], greedy["tokens"])
 
     def test_tree_is_shown(self):

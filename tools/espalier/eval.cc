@@ -26,7 +26,7 @@ namespace {
 
 // What is run where --methods names nothing.
 const std::vector<std::string> kCompared = {"greedy",   "majority", "best_of_n",
-                                            "weighted", "beam",     "puct"};
+                                            "weighted", "guided",   "puct"};
 const std::vector<std::string> kSampled = {"sample"};
 
 struct EvalFlags {
