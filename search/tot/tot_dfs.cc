@@ -1,15 +1,19 @@
-// Tree of Thoughts, depth-first (T4; Yao et al. 2023, arXiv:2305.10601).
+// Tree of Thoughts, depth-first (T4; Yao et al. 2023, arXiv:2305.10601; DFS of
+// LLM Reasoners, Hao et al. 2024, arXiv:2404.05221).
 //
 //   1. visit     the next step in order; one that ends the response votes and
 //                the search backtracks;
 //   2. propose   `branch` next steps of it;
 //   3. evaluate  them with the reward model: the value is path_score;
-//   4. order     them by falling value, of equals the oldest first, without
-//                those below `threshold`; then 1 with the first of them, the
-//                others after everything below it.
+//   4. order     them by falling value, of equals the oldest first (without
+//                `prior` as they were sampled), without those below `threshold`
+//                and at most `per_node` of them; then 1 with the first of them,
+//                the others after everything below it.
 //
-// The search ends when `ends` responses are finished, nothing is left to
-// backtrack to or the budget is spent. With threshold = 0 it is complete over
+// The search ends when `ends` responses are finished (with `cut`, paths at the
+// limit of steps are among them), `states` steps were visited, nothing is left
+// to backtrack to or the budget is spent. A response votes with the `aggregate`
+// of its steps' scores. With threshold = 0 it is complete over
 // what its samples reach: the response of highest score is the answer of
 // choice=best. Without a finished response there is no answer.
 #include <algorithm>
@@ -17,6 +21,7 @@
 
 #include "search/algorithm.h"
 #include "search/parts/choose.h"
+#include "search/parts/path_worth.h"
 #include "search/parts/propose.h"
 
 namespace espalier {
@@ -26,6 +31,12 @@ struct TotDfsOptions {
   int branch = 5;
   float threshold = 0;
   int ends = 0;
+  int states = 0;
+  int per_node = 0;
+  bool prior = true;
+  bool cut = false;
+  Level level = Level::kPath;
+  Worth aggregate = Worth::kLast;
   float temperature = 0.7f;
   AnswerChoice choice = AnswerChoice::kWeighted;
   void Visit(OptionVisitor& v) {
@@ -33,6 +44,15 @@ struct TotDfsOptions {
     v.Real("threshold", &threshold, 0, 1, "steps of lower value are pruned");
     v.Int("ends", &ends, 0, 1 << 30,
           "finished responses after which to stop; 0: none");
+    v.Int("states", &states, 0, 1 << 30,
+          "steps visited after which to stop; 0: none");
+    v.Int("per_node", &per_node, 0, 4096,
+          "next steps of a node that are visited; 0: all");
+    v.Flag("prior", &prior, "steps by falling value, not as sampled");
+    v.Flag("cut", &cut, "a path at the limit of steps is among the `ends`");
+    VisitChoice(v, "level", &level, kLevelNames, "reward head of the vote");
+    VisitChoice(v, "aggregate", &aggregate, kWorthNames,
+                "how step scores make that of a response");
     v.Real("temperature", &temperature, 0, 10, "of sampling");
     VisitChoice(v, "choice", &choice, kAnswerChoiceNames,
                 "how finished responses make the answer");
@@ -45,14 +65,20 @@ Co<> RunTotDfs(SearchContext& ctx, const TotDfsOptions& options) {
   std::vector<std::vector<NodeId>> found;
   const ExpandOptions ask{.n = options.branch,
                           .temperature = options.temperature};
-  int ends = 0;
+  int ends = 0, states = 0;
   while (!stack.empty()) {
     const NodeId node = stack.back();
     stack.pop_back();
+    if (node != kRoot && options.states > 0 && ++states > options.states) break;
     if (ctx.tree()[node].terminal()) {
-      votes.Add(ctx, node, ctx.tree().step(node).path_score);
+      votes.Add(ctx, node,
+                PathWorth(ctx.tree(), node, options.level, options.aggregate));
       votes.Offer(ctx);
       ctx.CountSimulation();
+      if (++ends == options.ends) break;
+      continue;
+    }
+    if (options.cut && ctx.tree().step(node).depth >= ctx.format().max_steps) {
       if (++ends == options.ends) break;
       continue;
     }
@@ -64,12 +90,16 @@ Co<> RunTotDfs(SearchContext& ctx, const TotDfsOptions& options) {
     std::erase_if(steps, [&](NodeId id) {
       return tree.step(id).path_score < options.threshold;
     });
-    std::sort(steps.begin(), steps.end(), [&](NodeId a, NodeId b) {
-      return tree.step(a).path_score != tree.step(b).path_score
-                 ? tree.step(a).path_score < tree.step(b).path_score
-                 : a > b;
-    });
-    stack.insert(stack.end(), steps.begin(), steps.end());
+    if (options.prior) {
+      std::stable_sort(steps.begin(), steps.end(), [&](NodeId a, NodeId b) {
+        return tree.step(a).path_score > tree.step(b).path_score;
+      });
+    }
+    if (options.per_node > 0 &&
+        steps.size() > static_cast<size_t>(options.per_node)) {
+      steps.resize(static_cast<size_t>(options.per_node));
+    }
+    stack.insert(stack.end(), steps.rbegin(), steps.rend());
   }
 }
 
@@ -77,7 +107,8 @@ const RegisterAlgorithm<TotDfsOptions> kTotDfs(
     "tot_dfs", "tree of thoughts: depth-first with backtracking",
     {RequestKind::kExpand, RequestKind::kEvaluate}, &RunTotDfs,
     MethodNotes{
-        .source = "Tree of Thoughts, Yao et al. 2023, arXiv:2305.10601",
+        .source = "Tree of Thoughts, Yao et al. 2023, arXiv:2305.10601; LLM "
+                  "Reasoners, arXiv:2404.05221",
         .when_to_use = "dead ends can be told early and one solution is enough",
         .test = "tests/search/tot_test.cc"});
 

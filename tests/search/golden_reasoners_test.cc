@@ -52,5 +52,46 @@ TEST(GoldenReasonersTest, RapsBestPathIsTheirs) {
   }
 }
 
+// What the limit of steps cuts may be the answer of theirs and never is ours:
+// the best of its ends that are responses, the first of equals.
+void ExpectBestResponse(const GoldenRun& run, const GoldenSearch& ours) {
+  const std::vector<int> ends = run.trace.at("ends");
+  const std::vector<double> rewards = run.trace.at("end_rewards");
+  ASSERT_EQ(ends.size(), rewards.size());
+  int best = -1;
+  size_t responses = 0;
+  double highest = 0;
+  for (size_t i = 0; i < ends.size(); ++i) {
+    if (!run.world.nodes[static_cast<size_t>(ends[i])].terminal) continue;
+    ++responses;
+    if (best >= 0 && rewards[i] <= highest) continue;
+    best = ends[i];
+    highest = rewards[i];
+  }
+  const SearchDriver driver(*ours.context);
+  EXPECT_EQ(driver.anytime().size(), responses) << run.name;
+  EXPECT_EQ(ours.answer_node, best) << run.name;
+  EXPECT_NEAR(driver.best_score(), highest, 1e-5) << run.name;
+  const GoldenNode& end = run.world.nodes[static_cast<size_t>(best)];
+  EXPECT_EQ(ours.answer, end.answer) << run.name;
+}
+
+TEST(GoldenReasonersTest, TheBeamKeepsWhatTheAuthorsProgramKeeps) {
+  for (const GoldenRun& run : ReadGolden("reasoners_beam").runs) {
+    const GoldenSearch ours = RunGolden(run);
+    // The kept steps that do not end are those expanded next, in this order.
+    ExpectSameTrace(run, ours, {.answer = false});
+    ExpectBestResponse(run, ours);
+  }
+}
+
+TEST(GoldenReasonersTest, TheDepthFirstSearchGoesWhereTheAuthorsProgramGoes) {
+  for (const GoldenRun& run : ReadGolden("reasoners_dfs").runs) {
+    const GoldenSearch ours = RunGolden(run);
+    ExpectSameTrace(run, ours, {.answer = false});
+    ExpectBestResponse(run, ours);
+  }
+}
+
 }  // namespace
 }  // namespace espalier
