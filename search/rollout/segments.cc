@@ -1,31 +1,48 @@
-// Tree rollouts by segments (T24; TreePO, Li et al. 2025, arXiv:2508.17445;
-// DialTree-RPO 2025).
+// Tree rollouts by segments (T24; TreePO, Li et al. 2025, arXiv:2508.17445).
 //
 // One tree of `paths` responses. A segment is `segment` steps:
-//   1. fork      every active path goes on in as many copies as it diverges: at
-//                the root a number drawn from [first_low, first_high], later
-//                `divergence` if the last segment's mean token log-prob is at
-//                most `fork_below`, else 1. No more than `paths` paths in all:
-//                where places are short the least sure segments fork;
+//   1. begin     the root in a number of copies drawn from [first_low,
+//                first_high];
 //   2. grow      all paths by a segment, together;
-//   3. stop      paths that ended, were cut, have `max_depth` segments or said
-//                the same step `repeats` times in a row;
+//   3. stop      paths that ended, were cut, have `max_depth` segments or
+//                repeat themselves; each was one of the tree's responses;
 //   4. finish    the ended ones vote, with path_score where the choice of the
 //                answer reads scores;
-//   5. fall back when all paths have stopped and there are places left: one
-//                block (a grown segment) is chosen and its start forks again.
-//                random: any; lowest: the lowest mean token log-prob among
-//                those chosen least often; softmax: a block with the chance
-//                exp(-mean log-prob / fallback_temperature).
+//   5. fork      the A active paths go on, next to each other, in
+//                  max(A, min(left, d (A + stopped)))
+//                copies in all: `left` responses are still to be written,
+//                `stopped` paths stopped just now and leave their share to the
+//                others; d is drawn from [divergence, divergence_high].
+//                share=even gives each the same and the last one what is left
+//                over; sum, mean and last give each one copy and deal out the
+//                rest by softmax(-x / share_temperature), x the log-prob of the
+//                path, its mean per token, or that of its last segment;
+//   6. fall back when no path is active and responses are missing: those that
+//                ended by themselves, shuffled, are each cut where one of their
+//                segments starts and go on from there in d copies, all
+//                together, until enough are under way; if there are none, the
+//                root. random: any segment, of the last `window` (0: of all);
+//                start: the first one, of one response only; lowest: the one
+//                of lowest mean token log-prob; softmax and inverse: one with
+//                the chance exp(-+ mean log-prob / fallback_temperature).
 //
 // Trees repeat with fresh samples until `rounds` are done or the budget is
-// spent, or one sampled nothing. TreePO's segments are 512 tokens and its
-// lowest token is one token: here both are cut at steps. Without a finished
-// response there is no answer.
+// spent, or one sampled nothing. Without a finished response there is no
+// answer.
+//
+// max_depth counts segments of so many tokens: it holds where the task's steps
+// are such (StepFormat::segments). Where they are lines the format's max_steps
+// is the only limit.
+//
+// Differs: the program returns all that stopped and chooses no answer; it cuts
+// at single tokens by `lowest` and at blocks of 128 by `softmax`; after falling
+// back its training variant goes on from the old text (a slip, which its other
+// variant does not have).
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
+#include <map>
+#include <string_view>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -33,13 +50,25 @@
 #include "search/parts/choose.h"
 #include "search/parts/grow.h"
 #include "search/parts/logprob.h"
+#include "search/rollout/share.h"
 
 namespace espalier {
 namespace {
 
-enum class Fallback : uint8_t { kNone, kRandom, kLowest, kSoftmax };
-constexpr std::array<std::string_view, 4> kFallbackNames = {
-    "none", "random", "lowest", "softmax"};
+enum class Fallback : uint8_t {
+  kNone,
+  kRandom,
+  kStart,
+  kLowest,
+  kSoftmax,
+  kInverse
+};
+constexpr std::array<std::string_view, 6> kFallbackNames = {
+    "none", "random", "start", "lowest", "softmax", "inverse"};
+
+enum class Share : uint8_t { kEven, kSum, kMean, kLast };
+constexpr std::array<std::string_view, 4> kShareNames = {"even", "sum", "mean",
+                                                         "last"};
 
 bool ReadsScores(AnswerChoice choice) {
   return choice != AnswerChoice::kFirst && choice != AnswerChoice::kMajority;
@@ -50,11 +79,14 @@ struct SegmentsOptions {
   int segment = 1;
   int max_depth = 14;
   int first_low = 2;
-  int first_high = 8;
+  int first_high = 2;
   int divergence = 2;
-  float fork_below = 0;
+  int divergence_high = 0;
+  Share share = Share::kEven;
+  float share_temperature = 1;
   int repeats = 8;
   Fallback fallback = Fallback::kRandom;
+  int window = 0;
   float fallback_temperature = 1;
   int rounds = 0;
   float temperature = 1;
@@ -62,20 +94,27 @@ struct SegmentsOptions {
   void Visit(OptionVisitor& v) {
     v.Int("paths", &paths, 1, 4096, "responses of a tree");
     v.Int("segment", &segment, 1, 4096, "steps of a segment");
-    v.Int("max_depth", &max_depth, 1, 4096, "segments of a path");
+    v.Int("max_depth", &max_depth, 1, 4096,
+          "segments of a path, where steps are segments of so many tokens");
     v.Int("first_low", &first_low, 1, 4096, "least copies of the root");
     v.Int("first_high", &first_high, 1, 4096,
           "most copies of the root, at least first_low");
-    v.Int("divergence", &divergence, 1, 4096, "copies of a path that forks");
-    v.Real("fork_below", &fork_below, -1000, 0,
-           "mean token log-prob of a segment above which its path does not "
-           "fork; 0: all do");
+    v.Int("divergence", &divergence, 1, 4096, "copies of a path that goes on");
+    v.Int("divergence_high", &divergence_high, 0, 4096,
+          "most copies, drawn anew at each step; 0: always divergence");
+    VisitChoice(v, "share", &share, kShareNames,
+                "who gets the copies: all alike, or the least sure paths more");
+    v.Real("share_temperature", &share_temperature, 1e-3f, 1000,
+           "of the softmax over paths");
     v.Int("repeats", &repeats, 2, 4096,
-          "equal steps in a row that stop a path");
+          "equal steps in a row that stop a path, or the times that a segment "
+          "may say the same 32 characters");
     VisitChoice(v, "fallback", &fallback, kFallbackNames,
                 "where further paths start when all have stopped early");
+    v.Int("window", &window, 0, 4096,
+          "last segments that fallback=random may cut; 0: all");
     v.Real("fallback_temperature", &fallback_temperature, 1e-3f, 1000,
-           "of the softmax over blocks");
+           "of the softmax over segments");
     v.Int("rounds", &rounds, 0, 1 << 20, "trees; 0: until the budget is spent");
     v.Real("temperature", &temperature, 0, 10, "of sampling");
     VisitChoice(v, "choice", &choice, kAnswerChoiceNames,
@@ -87,55 +126,67 @@ struct SegmentsOptions {
     return needs;
   }
   std::vector<std::string> Check() const {
-    if (first_low <= first_high) return {};
-    return {absl::StrCat("first_low=", first_low,
-                         " is more than first_high=", first_high)};
+    std::vector<std::string> problems;
+    if (first_low > first_high) {
+      problems.push_back(absl::StrCat("first_low=", first_low,
+                                      " is more than first_high=", first_high));
+    }
+    if (divergence_high != 0 && divergence > divergence_high) {
+      problems.push_back(
+          absl::StrCat("divergence=", divergence,
+                       " is more than divergence_high=", divergence_high));
+    }
+    return problems;
   }
 };
 
-// A path that goes on, or a grown segment that one may start from again.
-struct Segment {
-  NodeId node = kRoot;  // a path: its last node; a block: where it starts
-  int depth = 0;        // segments from the root to `node`
-  double logprob = 0;   // mean over the tokens of the segment
-  int chosen = 0;       // a block: times it was fallen back to
-};
-
+// One tree under way. Paths are named by their last nodes.
 struct SegmentTree {
-  std::vector<Segment> active;
-  std::vector<Segment> blocks = {};
-  int places = 0;   // paths that may still be begun
-  int copies = 0;   // of an active path that forks
-  bool all = true;  // fork whatever the log-prob: the start of a tree or branch
+  SegmentTree(SearchContext& context, const SegmentsOptions& given,
+              RandomStream& stream)
+      : ctx(context), options(given), draws(stream) {}
+  SearchContext& ctx;
+  const SegmentsOptions& options;
+  RandomStream& draws;
+  std::vector<NodeId> active;
+  std::vector<NodeId> ended = {};  // responses that ended by themselves
+  int stopped = 0;                 // responses in all
+  int stopped_now = 0;             // since the last fork
+  int left() const { return std::max(0, options.paths - stopped); }
 };
-// Stage 1: the active paths with their copies next to each other. Every active
-// path holds a place.
-std::vector<Segment> Fork(const SegmentsOptions& options, SegmentTree& tree) {
-  const std::vector<Segment>& active = tree.active;
-  std::vector<size_t> order(active.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return active[a].logprob < active[b].logprob;
-  });
-  std::vector<int> copies(active.size(), 1);
-  for (const size_t i : order) {
-    if (!tree.all && active[i].logprob > options.fork_below) continue;
-    const int more = std::min(tree.copies - 1, tree.places);
-    copies[i] += more;
-    tree.places -= more;
-  }
-  std::vector<Segment> forked;
-  for (size_t i = 0; i < active.size(); ++i) {
-    forked.insert(forked.end(), static_cast<size_t>(copies[i]), active[i]);
-  }
-  return forked;
+
+// Uniform in [low, high].
+int Drawn(RandomStream& draws, int low, int high) {
+  if (low >= high) return low;
+  return low + static_cast<int>(draws.UniformDouble() * (high - low + 1));
 }
 
-// True if the last `repeats` steps say the same.
-bool Mumbles(const Tree& tree, NodeId node, int repeats) {
-  if (tree.step(node).depth < repeats) return false;
+int Divergence(const SegmentTree& s) {
+  return Drawn(s.draws, s.options.divergence, s.options.divergence_high);
+}
+
+// Nodes where the segments of the response that ends in `end` start.
+std::vector<NodeId> Starts(const SegmentTree& s, NodeId end) {
+  const std::vector<NodeId> path = s.ctx.tree().Path(end);
+  std::vector<NodeId> starts;
+  for (size_t i = 0; i < path.size();
+       i += static_cast<size_t>(s.options.segment)) {
+    starts.push_back(i == 0 ? kRoot : path[i - 1]);
+  }
+  return starts;
+}
+
+// True if a stretch of 32 bytes is there `times` times, or the last `times`
+// steps say the same.
+bool Repeats(const Tree& tree, NodeId node, int times) {
+  constexpr size_t kStretch = 32;
   const std::string_view said = tree.text(node);
-  for (int i = 1; i < repeats; ++i) {
+  std::map<std::string_view, int> count;
+  for (size_t i = 0; i + kStretch <= said.size(); ++i) {
+    if (++count[said.substr(i, kStretch)] >= times) return true;
+  }
+  if (tree.step(node).depth < times) return false;
+  for (int i = 1; i < times; ++i) {
     node = tree[node].parent;
     if (tree.text(node) != said) return false;
   }
@@ -143,23 +194,26 @@ bool Mumbles(const Tree& tree, NodeId node, int repeats) {
 }
 
 // Stage 3: what goes on is active, ends are returned.
-std::vector<NodeId> Stop(const SearchContext& ctx,
-                         const SegmentsOptions& options,
-                         const std::vector<Segment>& starts,
-                         const std::vector<NodeId>& grown, SegmentTree& tree) {
+std::vector<NodeId> Stop(SegmentTree& s, const std::vector<NodeId>& grown) {
+  const Tree& tree = s.ctx.tree();
+  const int deepest = s.ctx.format().segments
+                          ? s.options.max_depth * s.options.segment
+                          : s.ctx.format().max_steps;
   std::vector<NodeId> ends;
-  tree.active.clear();
-  for (size_t i = 0; i < grown.size(); ++i) {
-    if (grown[i] == kNoNode) continue;
-    const double logprob = MeanLogprob(ctx.tree(), starts[i].node, grown[i]);
-    tree.blocks.push_back({starts[i].node, starts[i].depth, logprob});
-    if (ctx.tree()[grown[i]].terminal()) {
-      ends.push_back(grown[i]);
-    } else if (starts[i].depth + 1 < options.max_depth &&
-               !Mumbles(ctx.tree(), grown[i], options.repeats)) {
-      tree.active.push_back({grown[i], starts[i].depth + 1, logprob});
+  s.active.clear();
+  s.stopped_now = 0;
+  for (const NodeId node : grown) {
+    if (node != kNoNode && tree[node].terminal()) {
+      ends.push_back(node);
+    } else if (node != kNoNode && tree.step(node).depth < deepest &&
+               !Repeats(tree, node, s.options.repeats)) {
+      s.active.push_back(node);
+      continue;
     }
+    ++s.stopped_now;
   }
+  s.stopped += s.stopped_now;
+  s.ended.insert(s.ended.end(), ends.begin(), ends.end());
   return ends;
 }
 
@@ -175,62 +229,106 @@ Co<> Vote(SearchContext& ctx, const std::vector<NodeId>& ends, Votes& votes,
   }
 }
 
-// Stage 5: index of a block.
-size_t PickBlock(const SegmentsOptions& options,
-                 const std::vector<Segment>& blocks, RandomStream& draws) {
+// Stage 5: how sure the model was of an active path.
+double Sureness(const SegmentTree& s, NodeId node) {
+  const Tree& tree = s.ctx.tree();
+  switch (s.options.share) {
+    case Share::kEven:
+      return 0;
+    case Share::kSum:
+      return tree.step(node).path_logprob;
+    case Share::kMean:
+      return MeanLogprob(tree, kRoot, node);
+    case Share::kLast:
+      return MeanLogprob(tree, Starts(s, node).back(), node);
+  }
+  return 0;
+}
+
+// Stage 5: the active paths with their copies next to each other.
+std::vector<NodeId> Fork(SegmentTree& s) {
+  const int active = static_cast<int>(s.active.size());
+  const int total = std::max(
+      active, std::min(s.left(), Divergence(s) * (active + s.stopped_now)));
+  std::vector<int> copies;
+  if (s.options.share == Share::kEven) {
+    copies = ShareEvenly(active, total);
+  } else {
+    std::vector<double> logprobs;
+    for (const NodeId node : s.active) logprobs.push_back(Sureness(s, node));
+    copies = ShareBySoftmax(logprobs, -1 / s.options.share_temperature, total);
+  }
+  std::vector<NodeId> forked;
+  for (size_t i = 0; i < copies.size(); ++i) {
+    forked.insert(forked.end(), static_cast<size_t>(copies[i]), s.active[i]);
+  }
+  return forked;
+}
+
+// Stage 6: the node that a response goes on from.
+NodeId Cut(const SegmentTree& s, NodeId end) {
+  const SegmentsOptions& options = s.options;
+  const std::vector<NodeId> starts = Starts(s, end);
+  const int count = static_cast<int>(starts.size());
+  if (options.fallback == Fallback::kStart) return kRoot;
   if (options.fallback == Fallback::kRandom) {
-    return draws.Below(static_cast<uint32_t>(blocks.size()));
+    const int most =
+        options.window > 0 ? std::min(options.window, count) : count;
+    const int back = 1 + static_cast<int>(s.draws.UniformDouble() * most);
+    return starts[static_cast<size_t>(count - back)];
   }
-  const auto surer = [](const Segment& a, const Segment& b) {
-    return a.logprob < b.logprob;
-  };
+  std::vector<double> logprobs;
+  for (size_t i = 0; i < starts.size(); ++i) {
+    logprobs.push_back(MeanLogprob(
+        s.ctx.tree(), starts[i], i + 1 < starts.size() ? starts[i + 1] : end));
+  }
   if (options.fallback == Fallback::kLowest) {
-    const auto lowest = std::min_element(
-        blocks.begin(), blocks.end(), [&](const Segment& a, const Segment& b) {
-          return a.chosen != b.chosen ? a.chosen < b.chosen : surer(a, b);
-        });
-    return static_cast<size_t>(lowest - blocks.begin());
+    const auto lowest = std::min_element(logprobs.begin(), logprobs.end());
+    return starts[static_cast<size_t>(lowest - logprobs.begin())];
   }
-  const double least =
-      std::min_element(blocks.begin(), blocks.end(), surer)->logprob;
-  std::vector<double> sums;
-  double sum = 0;
-  for (const Segment& block : blocks) {
-    sum += std::exp((least - block.logprob) / options.fallback_temperature);
-    sums.push_back(sum);
+  const double sign = options.fallback == Fallback::kInverse ? 1 : -1;
+  return starts[DrawBySoftmax(logprobs, sign / options.fallback_temperature,
+                              s.draws.UniformDouble())];
+}
+
+// Stage 6: copies of what goes on.
+std::vector<NodeId> FallBack(SegmentTree& s) {
+  std::vector<NodeId> order = s.ended;
+  for (size_t i = order.size(); i-- > 1;) {
+    const auto j = static_cast<size_t>(s.draws.UniformDouble() *
+                                       static_cast<double>(i + 1));
+    std::swap(order[i], order[j]);
   }
-  const auto at =
-      std::upper_bound(sums.begin(), sums.end(), draws.UniformDouble() * sum);
-  return std::min(static_cast<size_t>(at - sums.begin()), blocks.size() - 1);
+  std::vector<NodeId> copies;
+  const auto add = [&](NodeId node) {
+    const int missing = s.left() - static_cast<int>(copies.size());
+    copies.insert(copies.end(),
+                  static_cast<size_t>(std::min(Divergence(s), missing)), node);
+  };
+  if (order.empty()) add(kRoot);
+  for (const NodeId end : order) {
+    add(Cut(s, end));
+    if (s.options.fallback == Fallback::kStart) break;
+  }
+  return copies;
 }
 
 Co<> RunTree(SearchContext& ctx, const SegmentsOptions& options,
              RandomStream& draws, Votes& votes) {
-  SegmentTree tree{
-      .active = {Segment{}},
-      .places = options.paths - 1,
-      .copies = draws.Range(options.first_low,
-                            std::max(options.first_low, options.first_high))};
-  while (!ctx.ShouldStop()) {
-    if (tree.active.empty()) {
-      if (options.fallback == Fallback::kNone || tree.places == 0 ||
-          tree.blocks.empty()) {
-        break;
-      }
-      Segment& block = tree.blocks[PickBlock(options, tree.blocks, draws)];
-      ++block.chosen;
-      tree.active.push_back(block);
-      --tree.places;
-      tree.all = true;
+  SegmentTree s(ctx, options, draws);
+  const int first = Drawn(draws, options.first_low, options.first_high);  // 1
+  std::vector<NodeId> paths(static_cast<size_t>(std::min(first, options.paths)),
+                            kRoot);
+  while (!paths.empty() && !ctx.ShouldStop()) {
+    co_await Grow(ctx, options.segment, options.temperature, paths);  // 2
+    const std::vector<NodeId> ends = Stop(s, paths);                  // 3
+    co_await Vote(ctx, ends, votes, ReadsScores(options.choice));     // 4
+    paths.clear();
+    if (!s.active.empty()) {
+      paths = Fork(s);  // 5
+    } else if (options.fallback != Fallback::kNone && s.left() > 0) {
+      paths = FallBack(s);  // 6
     }
-    const std::vector<Segment> starts = Fork(options, tree);
-    std::vector<NodeId> grown;
-    for (const Segment& path : starts) grown.push_back(path.node);
-    co_await Grow(ctx, options.segment, options.temperature, grown);
-    const std::vector<NodeId> ends = Stop(ctx, options, starts, grown, tree);
-    co_await Vote(ctx, ends, votes, ReadsScores(options.choice));
-    tree.all = false;
-    tree.copies = options.divergence;
   }
 }
 
@@ -249,10 +347,9 @@ Co<> RunSegments(SearchContext& ctx, const SegmentsOptions& options) {
 
 const RegisterAlgorithm<SegmentsOptions> kSegments(
     "segments", "tree rollouts that fork between segments", {}, &RunSegments,
-    MethodNotes{
-        .source = "TreePO, Li et al. 2025, arXiv:2508.17445; DialTree-RPO",
-        .when_to_use = "rollouts for training shall share prefixes",
-        .test = "tests/search/rollout_test.cc"});
+    MethodNotes{.source = "TreePO, Li et al. 2025, arXiv:2508.17445",
+                .when_to_use = "rollouts for training shall share prefixes",
+                .test = "tests/search/rollout_test.cc"});
 
 }  // namespace
 }  // namespace espalier

@@ -38,7 +38,7 @@ inline std::vector<std::string> EveryMethod() {
                            "astar:in_flight=3",
                            "mctsr:rewrite=whole",
                            "particle:iterations=2:resampling=systematic",
-                           "segments:fork_below=-1:fallback=lowest",
+                           "segments:share=last:fallback=lowest",
                            "ab_mcts_a:unit=step",
                            "ab_mcts_m:unit=step",
                            "ab_mcts_a:models=2",

@@ -22,7 +22,7 @@ const char* const kMethods[] = {
     "tot_dfs",
     "tot_dfs:branch=2:threshold=0.4",
     "segments",
-    "segments:paths=7:segment=2:fallback=lowest:fork_below=-1",
+    "segments:paths=7:segment=2:fallback=lowest:share=sum",
     "segments:fallback=softmax:choice=majority:repeats=2",
     "prefix_restart",
     "prefix_restart:prefix=success:rollouts=3:fresh=1",

@@ -51,7 +51,8 @@ class GoldenTask : public Task {
  public:
   explicit GoldenTask(const GoldenWorld& world)
       : world_(world),
-        format_{.max_step_tokens = 64, .max_steps = world.max_steps} {}
+        format_{.max_step_tokens = 64, .max_steps = world.max_steps,
+                .segments = world.segments} {}
   std::string_view name() const override { return "golden"; }
   absl::StatusOr<std::string> Render(const Problem& p) const override {
     return p.question;

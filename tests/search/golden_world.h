@@ -39,6 +39,7 @@ struct GoldenNode {
 
 struct GoldenWorld {
   int max_steps = 64;
+  bool segments = false;  // steps are segments of so many tokens
   std::vector<GoldenNode> nodes;
 };
 

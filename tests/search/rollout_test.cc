@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "search/parts/logprob.h"
 #include "search/rollout/prefix.h"
+#include "search/rollout/share.h"
 #include "tests/search/world_draws.h"
 
 namespace espalier {
@@ -231,123 +232,6 @@ TEST(RoverTest, GreedyValuesOfPerfectScoresLeadToTheBestLeaf) {
   }
 }
 
-// The whole of `segments`, with a step for a segment, written down plainly.
-struct SegmentsReference {
-  struct Block {
-    int start, depth;
-    double logprob;
-    int chosen = 0;
-  };
-  struct Path {
-    int place, depth;
-    double logprob;
-  };
-
-  double Logprob(int place) const {
-    const auto& up = world[world[place].parent];
-    return up.logprobs[static_cast<size_t>(world[place].move)];
-  }
-
-  size_t Pick() {
-    if (fallback == "random") {
-      return picks.Below(static_cast<uint32_t>(blocks.size()));
-    }
-    size_t best = 0;
-    double total = 0;
-    for (size_t i = 0; i < blocks.size(); ++i) {
-      const Block &a = blocks[i], &b = blocks[best];
-      if (std::pair(a.chosen, a.logprob) < std::pair(b.chosen, b.logprob)) {
-        best = i;
-      }
-      total += std::exp(-a.logprob);
-    }
-    if (fallback == "lowest") return best;
-    double left = picks.UniformDouble() * total;
-    for (size_t i = 0; i < blocks.size(); ++i) {
-      if ((left -= std::exp(-blocks[i].logprob)) < 0) return i;
-    }
-    return blocks.size() - 1;
-  }
-
-  void Tree() {
-    blocks.clear();
-    std::vector<Path> active = {{0, 0, 0}};
-    int places = 11, copies = picks.Range(2, 8);
-    bool all = true;
-    while (!active.empty() || places > 0) {
-      if (active.empty()) {
-        Block& block = blocks[Pick()];
-        ++block.chosen;
-        active = {{block.start, block.depth, block.logprob}};
-        --places;
-        all = true;
-      }
-      // How often each path goes on: the least sure first.
-      std::vector<int> times(active.size(), 0);
-      for (size_t served = 0; served < active.size(); ++served) {
-        size_t next = active.size();
-        for (size_t i = 0; i < active.size(); ++i) {
-          if (times[i] > 0) continue;
-          if (next == active.size() ||
-              active[i].logprob < active[next].logprob) {
-            next = i;
-          }
-        }
-        const bool forks = all || active[next].logprob <= fork_below;
-        times[next] = 1 + (forks ? std::min(copies - 1, places) : 0);
-        places -= times[next] - 1;
-      }
-      std::vector<Path> on;
-      for (size_t i = 0; i < active.size(); ++i) {
-        for (int t = 0; t < times[i]; ++t) {
-          const Path from = active[i];
-          const int to = draws.Next(from.place);
-          blocks.push_back({from.place, from.depth, Logprob(to)});
-          if (draws.IsLeaf(to)) {
-            votes.push_back(to);
-          } else if (from.depth + 1 < 14) {
-            on.push_back({to, from.depth + 1, Logprob(to)});
-          }
-        }
-      }
-      active = on;
-      all = false;
-      copies = 2;
-    }
-  }
-
-  const TreeWorld& world;
-  std::string fallback;
-  double fork_below;
-  WorldDraws draws;
-  RandomStream picks;
-  std::vector<Block> blocks = {};
-  std::vector<int> votes = {};
-};
-
-TEST(SegmentsTest, ReturnsWhatAPlainLoopReturns) {
-  for (const char* fallback : {"random", "lowest", "softmax"}) {
-    for (uint64_t seed = 1; seed <= 24; ++seed) {
-      const TreeWorld world(World(seed));
-      const double fork_below = seed % 2 == 0 ? 0 : -1.1;
-      const SearchRun run = RunSearch(
-          absl::StrCat("segments:paths=12:rounds=2:fork_below=", fork_below,
-                       ":fallback=", fallback),
-          world);
-      SegmentsReference reference{
-          .world = world,
-          .fallback = fallback,
-          .fork_below = fork_below,
-          .draws = WorldDraws(world, run.tree(), 1),
-          .picks = run.context->Stream(kRoot, Purpose::kSelect)};
-      for (int round = 0; round < 2; ++round) reference.Tree();
-      EXPECT_EQ(reference.votes.size(), 24u);
-      ExpectVotes(world, run, reference.votes,
-                  absl::StrCat(fallback, " ", seed));
-    }
-  }
-}
-
 TEST(SegmentsTest, ASegmentOfManyStepsIsAWholeResponse) {
   const TreeWorld world(World(7));
   // Nothing to fork at but the root, which diverges into 3.
@@ -355,10 +239,43 @@ TEST(SegmentsTest, ASegmentOfManyStepsIsAWholeResponse) {
       "segments:segment=64:first_low=3:first_high=3:fallback=none:rounds=1",
       world);
   EXPECT_EQ(run.anytime.size(), 3u);
-  // Two segments are too few for a leaf at depth 5 of single steps.
-  const TreeWorld deep({.seed = 7, .branching = 3, .depth = 5});
-  const SearchRun cut = RunSearch("segments:max_depth=2:rounds=1:finish=false", deep);
-  EXPECT_EQ(cut.node, kNoNode);
+}
+
+// The limit of segments is one of tokens: lines may be many more.
+TEST(SegmentsTest, ManyLinesAreNoManySegments) {
+  const TreeWorld deep({.seed = 7, .branching = 2, .depth = 20});
+  const SearchRun run =
+      RunSearch("segments:paths=4:rounds=1:max_depth=2", deep);
+  EXPECT_FALSE(run.answer.empty());
+  EXPECT_EQ(run.anytime.size(), 4u);
+}
+
+TEST(SegmentsTest, ATreeHasAsManyResponsesAsPlacesWhateverItFallsBackTo) {
+  for (const char* fallback :
+       {"random", "start", "lowest", "softmax", "inverse", "random:window=1"}) {
+    for (const char* share : {"even", "sum", "mean", "last"}) {
+      for (uint64_t seed = 1; seed <= 12; ++seed) {
+        const TreeWorld world(World(seed));
+        const SearchRun run = RunSearch(
+            absl::StrCat("segments:paths=11:rounds=2:first_high=5:share=",
+                         share, ":fallback=", fallback),
+            world);
+        EXPECT_EQ(run.anytime.size(), 22u) << share << " " << fallback;
+      }
+    }
+  }
+}
+
+TEST(ShareTest, WhatIsLeftOverGoesToTheLastOrToTheLargestRemainder) {
+  EXPECT_EQ(ShareEvenly(3, 11), (std::vector<int>{3, 3, 5}));
+  // Weights 1, 1/2, 1/4 of 6: 3.43, 1.71, .86.
+  const std::vector<double> x = {std::log(4), std::log(2), 0};
+  EXPECT_EQ(ShareBySoftmax(x, 1, 9), (std::vector<int>{4, 3, 2}));
+  EXPECT_EQ(ShareBySoftmax(x, -1, 9), (std::vector<int>{2, 3, 4}));
+  EXPECT_EQ(ShareBySoftmax({0, 0}, 1, 3), (std::vector<int>{2, 1}));
+  EXPECT_EQ(DrawBySoftmax(x, 1, 0.57), 0u);
+  EXPECT_EQ(DrawBySoftmax(x, 1, 0.58), 1u);
+  EXPECT_EQ(DrawBySoftmax(x, 1, 0.86), 2u);
 }
 
 }  // namespace

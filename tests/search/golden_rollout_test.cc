@@ -1,0 +1,73 @@
+// Tree rollouts against what TreePO's program did.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "tests/search/golden_world.h"
+
+namespace espalier {
+namespace {
+
+// Runs that ours does not repeat, and why.
+const std::map<std::string, std::string> kNotOurs = {
+    {"fall back at random, as it is",
+     "the text that the model goes on from is not cut with the response"},
+    {"fall back window -1 (as the training script sets it)",
+     "the program ends with an error"},
+    {"fall back, trajectories by finished_first",
+     "falls back to responses that did not end by themselves"},
+    {"recipe: first divergence 2 to 4, fall back at random",
+     "falls back to responses in order, with the depth they had"},
+};
+
+// Copies of a path that lie next to each other are one request of ours.
+void TakeExpandedFromSteps(GoldenRun& run) {
+  std::vector<int> expanded;
+  for (const auto& step : run.trace.at("steps")) {
+    int last = -1;
+    for (const int asked : step.at("asked")) {
+      if (asked != last) expanded.push_back(asked);
+      last = asked;
+    }
+  }
+  run.trace["expanded"] = expanded;
+}
+
+// Where a box alone ends a response, the task's format says so.
+void EndAtBoxes(GoldenRun& run) {
+  for (GoldenNode& node : run.world.nodes) {
+    node.terminal |= absl::StrContains(node.text, "\\boxed");
+  }
+}
+
+TEST(GoldenRolloutTest, TreePoForksStopsAndFallsBackAtTheSameNodes) {
+  int compared = 0;
+  for (GoldenRun& run : ReadGolden("tree_po").runs) {
+    if (kNotOurs.contains(run.name)) continue;
+    SCOPED_TRACE(run.name);
+    ++compared;
+    run.world.segments = true;
+    TakeExpandedFromSteps(run);
+    if (run.name == "boxed_as_eos") EndAtBoxes(run);
+    const GoldenSearch ours = RunGolden(run);
+    // It returns all responses and no answer.
+    ExpectSameTrace(run, ours, {.answer = false});
+    std::map<int, int> asked;  // how often each node was
+    for (const auto& step : run.trace.at("steps")) {
+      for (const int node : step.at("asked")) ++asked[node];
+    }
+    for (const auto& [node, times] : asked) {
+      const NodeId id = ours.of[static_cast<size_t>(node)];
+      ASSERT_NE(id, kNoNode) << node;
+      EXPECT_EQ(ours.tree().samples_drawn(id), times) << node;
+    }
+  }
+  EXPECT_EQ(compared, 24);
+}
+
+}  // namespace
+}  // namespace espalier
