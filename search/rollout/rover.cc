@@ -21,6 +21,10 @@
 // so are nodes that lead to such nodes alone. A visit is a response that ended.
 // Ends after `responses`, when the budget is spent or when
 // 64 responses in a row sampled nothing. Without an end there is no answer.
+//
+// Differs: this is the paper's picture of a tree whose values are known. The
+// authors' program holds no such tree: it trains a policy towards these values
+// and samples from it as from any other.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -142,7 +146,7 @@ const RegisterAlgorithm<RoverOptions> kRover(
     "rover", "responses drawn by the values of the uniform policy",
     {RequestKind::kExpand, RequestKind::kEvaluate}, &RunRover,
     MethodNotes{
-        .source = "ROVER, He et al. 2025, arXiv:2509.24981",
+        .source = "after ROVER's theory, He et al. 2025, arXiv:2509.24981",
         .when_to_use = "the policy is diverse and rewards are of ends alone",
         .test = "tests/search/rollout_test.cc"});
 
