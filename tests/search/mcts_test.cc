@@ -273,7 +273,8 @@ TEST(GumbelTest, ScoresOfStepsNotVisitedYetAreUsed) {
 // Nothing is under way at once that was not asked for, and what was is.
 TEST(MctsInFlightTest, SoManyRequestsAreOutAtOnce) {
   const TreeWorld world({.branching = 6, .depth = 6, .enumerate = true});
-  for (const char* method : {"puct", "uct", "gumbel", "frontier"}) {
+  for (const char* method :
+       {"puct", "uct", "gumbel:descend=true", "frontier"}) {
     for (const size_t wanted : {1u, 4u, 9u}) {
       const SearchRun run =
           RunSearch(absl::StrCat(method, ":in_flight=", wanted), world,
