@@ -21,7 +21,9 @@
 // response, or once one is made. The answer is what the finished responses
 // vote for, or (`path`) what selection comes to at the end, finished or not.
 //
-// gamma = .96, lr = 1, branch 2, a = .5 as published.
+// gamma = .96, lr = 1, a = .5 as published, c1 = .1 as in the program's
+// examples (its own default is 1.25, which spreads too few simulations too
+// far).
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -44,7 +46,7 @@ struct TdOptions {
   int simulations = 0;
   int branch = 4;
   float temperature = 1;
-  float c1 = 1.25f;
+  float c1 = 0.1f;
   float c2 = 19652;
   float gamma = 0.96f;
   float lr = 1;
