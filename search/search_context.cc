@@ -163,8 +163,10 @@ bool SearchContext::HasRoom(int n, int64_t tokens_each) const {
 
 int64_t SearchContext::StepNeed() const {
   const int64_t most = format().max_step_tokens;
-  // Twice the longest so far: one that is cut is of no use.
-  return longest_step_ == 0 ? most : std::min<int64_t>(most, 2 * longest_step_);
+  // A quarter more than the longest so far: one that is cut is of no use, and
+  // what is reserved in vain lets others wait.
+  const int64_t likely = longest_step_ + longest_step_ / 4 + 1;
+  return longest_step_ == 0 ? most : std::min(most, likely);
 }
 
 int64_t SearchContext::TokensToFinish(NodeId node) const {
@@ -222,7 +224,15 @@ bool SearchContext::CutToRest(NodeId node, int* n, int64_t* limit) {
 }
 
 void SearchContext::AdmitOne(SearchRequest& request, int n, int64_t limit) {
+  ESP_CHECK(n >= 1 && limit >= 1);
   const NodeId node = request.nodes[0];
+  // One that was dropped is wanted after all, with what it stands on.
+  for (NodeId up = node; !dropped_.empty() && up != kNoNode;
+       up = tree_[up].parent) {
+    if (dropped_.erase(up) > 0) {
+      Keep(up, std::numeric_limits<float>::max());
+    }
+  }
   if (n < request.expand.n &&
       tree_.samples_drawn(node) == request.first_sample + request.expand.n) {
     tree_.AddSamplesDrawn(node, n - request.expand.n);

@@ -34,6 +34,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
@@ -281,7 +282,9 @@ class SearchContext {
   }
   // `node` itself will not be expanded again: it is worth what is below it.
   void Drop(NodeId node) {
+    if (inline_ != nullptr) return;
     Keep(node, -std::numeric_limits<double>::infinity());
+    dropped_.insert(node);
   }
 
   // Choices are made by `draws`, in order, in place of Stream's own: for tests
@@ -413,6 +416,7 @@ class SearchContext {
   std::vector<SearchRequest> outbox_;
   std::vector<Handover> handovers_;
   std::vector<std::pair<NodeId, float>> keeps_;
+  absl::flat_hash_set<NodeId> dropped_;  // and not asked for since
   std::vector<bool> answer_known_;  // per node: Step::answer is set
   std::vector<AnytimeAnswer> anytime_;
   NodeId best_node_ = kNoNode;
