@@ -138,8 +138,8 @@ class RegisterAlgorithm {
                     if constexpr (requires { options.Needs(); }) {
                       all = options.Needs();
                     }
-                    return std::make_unique<Algorithm>(
-                        name, std::move(all), run, options, finish);
+                    return std::make_unique<Algorithm>(name, std::move(all),
+                                                       run, options, finish);
                   }});
   }
   RegisterAlgorithm(std::string name, std::string summary,

@@ -22,7 +22,7 @@ namespace espalier {
 
 struct FinishPlan {
   bool exempt = false;
-  bool scores = false;    // the method asks a reward model
+  bool scores = false;                        // the method asks a reward model
   AnswerChoice choice = AnswerChoice::kBest;  // stage 1
 };
 

@@ -52,8 +52,8 @@ SearchContext::SearchContext(const Problem& problem, const Task& task,
 void SearchContext::CountTree() {
   unchanged_ = false;
   usage_.nodes = tree_.size();
-  usage_.bytes = tree_.used_bytes() + static_cast<int64_t>(
-                     anytime_.size() * sizeof(AnytimeAnswer));
+  usage_.bytes = tree_.used_bytes() +
+                 static_cast<int64_t>(anytime_.size() * sizeof(AnytimeAnswer));
 }
 
 SearchContext::Slot& SearchContext::NewSlot(RequestKind kind, uint64_t* seq) {
@@ -113,15 +113,15 @@ Awaiting<Expansion> SearchContext::Expand(NodeId node, ExpandOptions options,
   Slot& slot = NewSlot(RequestKind::kExpand, &seq);
   slot.nodes = {node};
   slot.completion.seq = seq;
-  waiting_.push_back({.seq = seq,
-                      .kind = RequestKind::kExpand,
-                      .by = by,
-                      .nodes = {node},
-                      .expand = options,
-                      .first_sample = tree_.samples_drawn(node),
-                      .stream = StreamKey(seed_, problem_hash_,
-                                          tree_.path_hash(node),
-                                          Purpose::kSample)});
+  waiting_.push_back(
+      {.seq = seq,
+       .kind = RequestKind::kExpand,
+       .by = by,
+       .nodes = {node},
+       .expand = options,
+       .first_sample = tree_.samples_drawn(node),
+       .stream = StreamKey(seed_, problem_hash_, tree_.path_hash(node),
+                           Purpose::kSample)});
   tree_.AddSamplesDrawn(node, options.n);
   tree_[node].flags |= kExpanded;
   return {this, seq};
@@ -163,10 +163,12 @@ bool SearchContext::HasRoom(int n, int64_t tokens_each) const {
 
 int64_t SearchContext::StepNeed() const {
   const int64_t most = format().max_step_tokens;
-  // A quarter more than the longest so far: one that is cut is of no use, and
-  // what is reserved in vain lets others wait.
-  const int64_t likely = longest_step_ + longest_step_ / 4 + 1;
-  return longest_step_ == 0 ? most : std::min(most, likely);
+  if (longest_step_ == 0) return most;
+  // One that is cut is of no use, and what is reserved in vain lets others
+  // wait: a quarter more than the longest so far, but no more than three common
+  // ones.
+  const int64_t common = 3 * usage_.tokens / steps_seen_ + 1;
+  return std::min({most, longest_step_ + longest_step_ / 4 + 1L, common});
 }
 
 int64_t SearchContext::TokensToFinish(NodeId node) const {
@@ -210,8 +212,8 @@ bool SearchContext::CutToRest(NodeId node, int* n, int64_t* limit) {
   // step may have that, too, but no second sample of the same step.
   const int64_t held = HeldBack();
   int64_t free = budget_.tokens - usage_.tokens - reserved_tokens_;
-  const bool goes_on = *n == 1 && node == BestOpen() &&
-                       tree_[node].num_children == 0;
+  const bool goes_on =
+      *n == 1 && node == BestOpen() && tree_[node].num_children == 0;
   if (!goes_on) free -= held;
   if (free < std::max(1, shortest_step_)) {
     return stop(held > 0 ? "what is left of the tokens finishes a response"
@@ -259,6 +261,9 @@ void SearchContext::RefuseWaiting() {
     const NodeId node = request.nodes[0];
     if (tree_.samples_drawn(node) == request.first_sample + request.expand.n) {
       tree_.AddSamplesDrawn(node, -request.expand.n);
+    }
+    if (tree_.samples_drawn(node) == 0) {
+      tree_[node].flags &= static_cast<uint8_t>(~kExpanded);
     }
     Slot& refused = slot(request.seq);
     refused.arrived = true;
@@ -356,8 +361,8 @@ inline bool SearchContext::ApplyScores(NodeId id, const NodeScores& scores) {
   scored.path_score = path;
   tree_[id].flags |= kScored;
   usage_.reward_tokens += scored.num_tokens;
-  if (budget_.tokens != kNoLimit && !answered() &&
-      !tree_[id].terminal() && !tree_[id].truncated()) {
+  if (budget_.tokens != kNoLimit && !answered() && !tree_[id].terminal() &&
+      !tree_[id].truncated()) {
     const float promise = Promise(tree_, id);
     if (best_open_ == kNoNode || promise > best_promise_) {
       best_open_ = id;
@@ -525,6 +530,7 @@ inline void SearchContext::SeeStep(NodeId node) {
   const Step& step = tree_.step(node);
   const int tokens = step.num_tokens;
   longest_step_ = std::max(longest_step_, tokens);
+  ++steps_seen_;
   if (shortest_step_ == 0 || tokens < shortest_step_) shortest_step_ = tokens;
   if (tree_[node].terminal()) {
     longest_response_ =

@@ -156,8 +156,8 @@ class SearchContext;
 class InlineModel {
  public:
   virtual ~InlineModel() = default;
-  // Adds samples `first_sample` ... of `node` by ctx.AddSample to `out`: at most
-  // `options.n`, of at most `options.max_tokens` tokens each.
+  // Adds samples `first_sample` ... of `node` by ctx.AddSample to `out`: at
+  // most `options.n`, of at most `options.max_tokens` tokens each.
   virtual void Expand(SearchContext& ctx, NodeId node,
                       const ExpandOptions& options, int first_sample,
                       Expansion& out) = 0;
@@ -393,6 +393,7 @@ class SearchContext {
   int64_t reserved_nodes_ = 0;
   int64_t reserved_bytes_ = 0;
   // Tokens of the longest and the shortest whole step so far; 0: none yet.
+  int64_t steps_seen_ = 0;
   int longest_step_ = 0;
   int shortest_step_ = 0;
   // What finishing would begin with: of the scored nodes the most promising,
@@ -417,7 +418,7 @@ class SearchContext {
   std::vector<Handover> handovers_;
   std::vector<std::pair<NodeId, float>> keeps_;
   absl::flat_hash_set<NodeId> dropped_;  // and not asked for since
-  std::vector<bool> answer_known_;  // per node: Step::answer is set
+  std::vector<bool> answer_known_;       // per node: Step::answer is set
   std::vector<AnytimeAnswer> anytime_;
   NodeId best_node_ = kNoNode;
   int32_t best_answer_ = -1;

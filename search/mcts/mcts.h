@@ -219,7 +219,8 @@ Co<> Simulate(SearchContext& ctx, Mcts<Rule>& s, PathVisit& visit) {
     if (s.options.forward > 0) {  // 4
       co_await Forward(ctx, leaf, s.options);
     }
-    const bool news = first || tree[leaf].num_children > static_cast<uint32_t>(known);
+    const bool news =
+        first || tree[leaf].num_children > static_cast<uint32_t>(known);
     if (s.options.descend == Descend::kNone && news) break;
     widen = false;
     below |= news;

@@ -16,9 +16,10 @@ void MctsOptions::Visit(OptionVisitor& v) {
               "follow every simulation to an answer: true: by one sample a "
               "step below the new leaf; all: by `branch` samples and the "
               "choice among them");
-  VisitChoice(v, "cut", &cut, kCutNames,
-              "a path that the limit of steps cut: no visit, one of value 0, or "
-              "one worth what its last step is");
+  VisitChoice(
+      v, "cut", &cut, kCutNames,
+      "a path that the limit of steps cut: no visit, one of value 0, or "
+      "one worth what its last step is");
   v.Int("forward", &forward, 0, 64,
         "greedy steps beyond a new leaf's best child, for its value");
   v.Real("forward_weight", &forward_weight, 0, 1,

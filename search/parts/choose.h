@@ -66,7 +66,7 @@ class Votes {
     NodeId best = kNoNode;
     float best_score = 0;
     NodeId first = kNoNode;  // depth-first, of those in the tree
-    int64_t best_at = 0;  // index among all responses of the one that has it
+    int64_t best_at = 0;     // index among all responses of the one that has it
     double count = 0;
     double sum = 0;
     double mean = 0;

@@ -93,7 +93,7 @@ struct Step {
   // right; all steps so far are.
   float step_score = std::numeric_limits<float>::quiet_NaN();
   float path_score = std::numeric_limits<float>::quiet_NaN();
-  int32_t answer = -1;      // index of its canonical answer, -1: none
+  int32_t answer = -1;  // index of its canonical answer, -1: none
   // Sums over the steps from the root to here.
   float path_logprob = 0;
   uint32_t path_tokens = 0;

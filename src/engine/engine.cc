@@ -158,8 +158,7 @@ absl::Status CheckSearch(const SearchOptions& options, bool graded,
   if (options.max_tokens < 0 || options.max_model_calls < 0 ||
       options.max_simulations < 0 || options.max_nodes < 0 ||
       options.max_bytes < 0 || options.response_tokens < 0 ||
-      !(options.response_tokens_per_byte >= 0) ||
-      !(options.max_seconds >= 0)) {
+      !(options.response_tokens_per_byte >= 0) || !(options.max_seconds >= 0)) {
     errors.Add(
         "a budget is negative; expected a positive number, or 0 for none");
   }

@@ -72,7 +72,8 @@ LiveSearch::LiveSearch(size_t index, const Problem& problem, const Task& task,
                        const SearchOptions& options)
     : index_(index),
       stoppers_(MakeStoppers(options)),
-      context_(problem, task, stoppers_, BudgetOf(options, problem), options.seed),
+      context_(problem, task, stoppers_, BudgetOf(options, problem),
+               options.seed),
       driver_(context_) {}
 
 void LiveSearch::Resume(const SearchAlgorithm& algorithm) {

@@ -20,8 +20,8 @@ absl::Status MeasureResponseTokens(Engine& engine,
   const auto first = problems.first(std::min(problems.size(), kProblems));
   std::vector<std::pair<double, double>> lengths;  // bytes, tokens
   ESP_RETURN_IF_ERROR(engine.SolveAll(
-      first, task, {.method = "greedy", .max_tokens = kLongest},
-      {.stop = stop}, [&](size_t i, const SearchResult& result) {
+      first, task, {.method = "greedy", .max_tokens = kLongest}, {.stop = stop},
+      [&](size_t i, const SearchResult& result) {
         if (result.answer.empty() || result.tokens == 0) return;
         lengths.emplace_back(first[i].question.size(), result.tokens);
       }));

@@ -15,8 +15,8 @@ namespace espalier {
 // Writes a greedy response to each of the first problems and sets
 // response_tokens and response_tokens_per_byte of `search`: the least squares
 // line through the lengths by the questions' bytes (never a falling one), moved
-// up until none of them lies above it. Leaves both where no response ends, or if
-// `stop` came first. The same for the same problems, and no part of any
+// up until none of them lies above it. Leaves both where no response ends, or
+// if `stop` came first. The same for the same problems, and no part of any
 // search's budget.
 absl::Status MeasureResponseTokens(Engine& engine,
                                    absl::Span<const Problem> problems,

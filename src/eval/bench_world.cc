@@ -115,8 +115,8 @@ SampledStep BenchWorld::Sample(const Place& at, const SearchRequest& request,
   }
   if (step.truncated) step.text.resize(1);
   // The move is told by the first token, all others are its echo.
-  step.tokens.assign(
-      static_cast<size_t>(std::min(wanted, request.max_tokens)), move);
+  step.tokens.assign(static_cast<size_t>(std::min(wanted, request.max_tokens)),
+                     move);
   const float logprob = std::log(at.chance[static_cast<size_t>(move)]);
   step.logprobs.assign(step.tokens.size(), 0);
   step.logprobs[0] = logprob;

@@ -8,8 +8,8 @@
 // A response takes 8 to 12 steps of 1 to 5 tokens. At each step the policy has
 // four moves; one is right, with a chance between .35 and .95 that belongs to
 // the place, and a wrong one spoils the response for good. The reward model
-// tells right from wrong with noise. Everything is a function of hashes, so runs
-// are the same under every compiler, sanitizer and processor. Steps are
+// tells right from wrong with noise. Everything is a function of hashes, so
+// runs are the same under every compiler, sanitizer and processor. Steps are
 // answered one after the other in order of issue.
 //
 // Thread-safe.
@@ -61,8 +61,8 @@ class BenchWorld {
   const StepFormat format_;
 };
 
-// A method's or preset's line: its name as MakeAlgorithm reads it, and a hash of
-// its decisions on some problems at its defaults.
+// A method's or preset's line: its name as MakeAlgorithm reads it, and a hash
+// of its decisions on some problems at its defaults.
 struct Signature {
   std::string method;
   uint64_t hash = 0;

@@ -57,8 +57,7 @@ TEST(BenchWorldTest, AResponseTakesAsManyTokensAsSaid) {
   const auto greedy = MakeAlgorithm("greedy");
   double tokens = 0;
   for (uint64_t problem = 0; problem < 400; ++problem) {
-    tokens += static_cast<double>(
-        world.Run(**greedy, problem, 1000).tokens);
+    tokens += static_cast<double>(world.Run(**greedy, problem, 1000).tokens);
   }
   EXPECT_NEAR(tokens / 400, BenchWorld::kResponseTokens, 2);
 }

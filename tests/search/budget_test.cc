@@ -37,7 +37,8 @@ std::vector<std::string> AllMethods() {
       if (option.name == "in_flight") {
         with_more.push_back(method + ":in_flight=8");
       }
-      if (option.name == "parallel") with_more.push_back(method + ":parallel=8");
+      if (option.name == "parallel")
+        with_more.push_back(method + ":parallel=8");
     }
   }
   with_more.push_back("particle:particles=64");
@@ -46,7 +47,7 @@ std::vector<std::string> AllMethods() {
 }
 
 SearchRun RunAny(const std::string& method, const TreeWorld& world,
-              RunLimits limits) {
+                 RunLimits limits) {
   limits.check.min_value = -1;
   limits.check.visits_conserve = false;
   limits.reply = [&world](const Tree& tree, const SearchRequest& request) {
@@ -73,7 +74,8 @@ TEST(BudgetTest, NoMethodEverExceedsItsBudget) {
         several += by_tokens.open_requests > 1;
         RunLimits calls = limits;
         calls.more.max_model_calls = budget;
-        EXPECT_LE(RunAny(method, world, calls).usage.model_calls, budget) << what;
+        EXPECT_LE(RunAny(method, world, calls).usage.model_calls, budget)
+            << what;
         RunLimits nodes = limits;
         nodes.nodes = budget;
         EXPECT_LE(RunAny(method, world, nodes).usage.nodes, budget) << what;
@@ -130,7 +132,7 @@ TEST(BudgetTest, AFinishedResponseInTheTreeMeansAnAnswer) {
       for (const int64_t budget : {12, 25, 60, 120, 300}) {
         const SearchRun run =
             RunAny(finishing, world,
-                {.tokens = budget, .simulations = 1000, .seed = seed});
+                   {.tokens = budget, .simulations = 1000, .seed = seed});
         if (!HasResponse(run.tree())) continue;
         EXPECT_FALSE(run.answer.empty()) << method << " " << budget;
       }

@@ -51,7 +51,8 @@ class GoldenTask : public Task {
  public:
   explicit GoldenTask(const GoldenWorld& world)
       : world_(world),
-        format_{.max_step_tokens = 64, .max_steps = world.max_steps,
+        format_{.max_step_tokens = 64,
+                .max_steps = world.max_steps,
                 .segments = world.segments} {}
   std::string_view name() const override { return "golden"; }
   absl::StatusOr<std::string> Render(const Problem& p) const override {
@@ -71,7 +72,8 @@ class GoldenTask : public Task {
       }
       if (next < 0) return std::nullopt;
       node = next;
-      response.remove_prefix(world_.nodes[static_cast<size_t>(node)].text.size());
+      response.remove_prefix(
+          world_.nodes[static_cast<size_t>(node)].text.size());
     }
     const GoldenNode& end = world_.nodes[static_cast<size_t>(node)];
     if (!end.terminal || end.answer.empty()) return std::nullopt;
@@ -124,7 +126,8 @@ class GoldenModel : public InlineModel {
     if (from.draws.empty()) return;  // nothing follows
     for (int i = 0; i < options.n; ++i) {
       const auto at = static_cast<size_t>(first_sample - greedy_[place] + i);
-      const int next = greedy ? from.greedy : from.draws[at % from.draws.size()];
+      const int next =
+          greedy ? from.greedy : from.draws[at % from.draws.size()];
       const GoldenNode& to = world_.nodes[static_cast<size_t>(next)];
       search_.draws.back().to.push_back(next);
       float logprob = 0;

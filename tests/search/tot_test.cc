@@ -85,7 +85,8 @@ TEST(TotDfsTest, VisitsByValueAboveTheThresholdAndBacktracks) {
                            .depth = 4,
                            .early_leaf = 0.15,
                            .scores = Scores::kNoisy});
-    const SearchRun run = RunSearch("tot_dfs:branch=3:threshold=0.45:finish=false", world);
+    const SearchRun run =
+        RunSearch("tot_dfs:branch=3:threshold=0.45:finish=false", world);
     WorldDraws draws(world, run.tree(), 0.7f);
     std::vector<int> votes;
     Depth(world, draws, 0, 3, 0.45f, votes);

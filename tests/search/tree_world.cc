@@ -221,7 +221,8 @@ SearchRun RunSearch(const std::string& method, const TreeWorld& world,
   options.max_nodes = limits.nodes;
   Stoppers stoppers = MakeStoppers(options);
   run.context = std::make_unique<SearchContext>(
-      TheProblem(), world.task(), stoppers, BudgetOf(options, TheProblem()), limits.seed);
+      TheProblem(), world.task(), stoppers, BudgetOf(options, TheProblem()),
+      limits.seed);
   SearchDriver driver(*run.context);
   RandomStream order(StreamKey(limits.shuffle, 0, 0, Purpose::kTest));
   std::vector<SearchRequest> open;
@@ -246,9 +247,9 @@ SearchRun RunSearch(const std::string& method, const TreeWorld& world,
                               : order.Below(static_cast<uint32_t>(open.size()));
       const SearchRequest request = std::move(open[next]);
       open.erase(open.begin() + static_cast<std::ptrdiff_t>(next));
-      SearchCompletion reply =
-          limits.reply ? limits.reply(run.context->tree(), request)
-                       : world.Reply(run.context->tree(), request);
+      SearchCompletion reply = limits.reply
+                                   ? limits.reply(run.context->tree(), request)
+                                   : world.Reply(run.context->tree(), request);
       run.largest_reply_bytes =
           std::max(run.largest_reply_bytes, ReplyBytes(reply));
       driver.Put(std::move(reply));

@@ -129,7 +129,7 @@ struct SearchRun {
   AnswerStage stage = AnswerStage::kNone;
   Usage usage;
   int64_t largest_reply_bytes = 0;  // that one delivery added to the tree
-  size_t most_open = 0;  // requests under way at once
+  size_t most_open = 0;             // requests under way at once
   std::vector<AnytimeAnswer> anytime;
   // The most requests for samples that were open at once, and their samples.
   int open_requests = 0;

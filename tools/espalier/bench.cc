@@ -26,7 +26,8 @@ absl::Status RunBench(const BenchFlags& flags) {
   if (text == wanted) return absl::OkStatus();
   std::printf("%s", text.c_str());
   return absl::FailedPreconditionError(
-      flags.check + ": methods decide otherwise than it says; if that is meant, "
+      flags.check +
+      ": methods decide otherwise than it says; if that is meant, "
       "write it anew by espalier bench, and the commit says why");
 }
 

@@ -1,6 +1,5 @@
 // espalier generate: searches a problem set and records every search.
 #include "src/engine/generate.h"
-#include "src/engine/response_length.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -18,6 +17,7 @@
 #include "src/base/progress.h"
 #include "src/base/status_macros.h"
 #include "src/engine/prompted_task.h"
+#include "src/engine/response_length.h"
 #include "src/engine/verifier_reward.h"
 #include "tools/espalier/command.h"
 #include "tools/espalier/set_flags.h"
@@ -157,15 +157,13 @@ absl::Status SetResponseTokens(GenerateFlags& flags, Engine& engine,
   }
   std::error_code error;
   if (flags.resume && fs::exists(flags.out, error)) {
-    ESP_ASSIGN_OR_RETURN(const auto db,
-                         RunDb::Open(flags.out, Sqlite::kRead));
+    ESP_ASSIGN_OR_RETURN(const auto db, RunDb::Open(flags.out, Sqlite::kRead));
     ESP_ASSIGN_OR_RETURN(const std::vector<RunRow> runs, db->Runs());
     for (const RunRow& run : runs) {
       const auto before = OptionsOfRun(run.info);
       if (!before.ok()) continue;
       search.response_tokens = before->search.response_tokens;
-      search.response_tokens_per_byte =
-          before->search.response_tokens_per_byte;
+      search.response_tokens_per_byte = before->search.response_tokens_per_byte;
       ESP_ASSIGN_OR_RETURN(
           const RunInfo info,
           DescribeRun(flags.generate, set, flags.set.options, models));

@@ -121,7 +121,7 @@ struct StepExample {
   size_t problem = 0;
   std::vector<std::string> steps;
   std::vector<std::vector<int32_t>> step_tokens;
-  std::vector<float> values;                // in [0, 1]
+  std::vector<float> values;  // in [0, 1]
   // The label counts here. Of examples of a problem that begin alike the first
   // has the labels of the beginning.
   std::vector<bool> counts;

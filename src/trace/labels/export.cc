@@ -142,8 +142,7 @@ absl::StatusOr<std::string> StepLines(const std::vector<ProblemTrees>& trees,
       continue;
     }
     const auto of = [&](const std::vector<uint32_t>& counts) {
-      return std::vector<uint32_t>(
-          counts.begin() + skip, counts.end());
+      return std::vector<uint32_t>(counts.begin() + skip, counts.end());
     };
     Json labels = Json::array();
     for (const float value : values) labels.push_back(value > threshold);
