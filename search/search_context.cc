@@ -152,7 +152,7 @@ Awaiting<Expansion> SearchContext::ExpandInline(NodeId node,
 // What a reply may add to Usage::bytes for each sample and for each of its
 // tokens: hardly a token spells more than this in bytes.
 constexpr int64_t kSampleBytes = 160;
-constexpr int64_t kTokenBytes = 4 + 60;
+constexpr int64_t kTokenBytes = 4 + 4 + 56;
 
 bool SearchContext::HasRoom(int n, int64_t tokens_each) const {
   if (budget_.nodes - usage_.nodes - reserved_nodes_ < n) return false;
@@ -549,7 +549,9 @@ void SearchContext::DeliverExpansion(Slot& slot) {
                                    .tokens = sample.tokens,
                                    .logprob = sample.logprob,
                                    .terminal = sample.ended,
-                                   .truncated = sample.truncated},
+                                   .truncated = sample.truncated,
+                                   .mean_entropy = sample.mean_entropy,
+                                   .confidences = sample.confidences},
                                   &is_new);
     slot.expansion.samples.push_back(node);
     if (sample.handle >= 0) {

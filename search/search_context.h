@@ -79,6 +79,10 @@ struct ExpandOptions {
   // Tokens of a sample at most; the context cuts it further to the format's
   // limit and to what is left of the budget.
   int max_tokens = std::numeric_limits<int>::max();
+  // k > 0: how sure the model was of each token is told (Tree::confidences),
+  // from the k likeliest tokens at its place. A model that cannot fails the
+  // search.
+  int top_logprobs = 0;
 };
 
 // Result of Expand: one node a sample, in order of sampling. Equal samples are
@@ -116,6 +120,14 @@ struct SampledStep {
   // with which the sampler drew it.
   std::vector<float> logprobs;
   std::vector<float> sampler_logprobs;
+  // Entropy of the model's distribution in nats, at temperature 1: the mean
+  // over the tokens, NaN where the model tells none; and, where
+  // ExpandOptions::top_logprobs asks, one a token.
+  float mean_entropy = std::numeric_limits<float>::quiet_NaN();
+  std::vector<float> entropies;
+  // Where it asks, one a token: minus the mean ln p of the likeliest so many,
+  // the higher the surer (DeepConf, arXiv:2508.15260).
+  std::vector<float> confidences;
   bool ended = false;      // the model ended the response
   bool truncated = false;  // cut by a length limit
   int64_t handle = -1;     // the engine's own, handed back with the node

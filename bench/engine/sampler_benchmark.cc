@@ -53,5 +53,21 @@ void Alternatives(benchmark::State& state) {
 }
 BENCHMARK(Alternatives)->Unit(benchmark::kMicrosecond);
 
+// How sure the model was, from its 20 likeliest tokens: what a method that asks
+// for it pays beside the draw.
+void Confidence(benchmark::State& state) {
+  RandomStream rng(StreamKey(2, 0, 0, Purpose::kTest));
+  std::vector<float> logits(static_cast<size_t>(state.range(0)));
+  for (float& l : logits) l = static_cast<float>(3 * rng.Normal());
+  TokenDistribution d;
+  ESP_CHECK(d.Assign(logits, {}).ok());
+  for (auto _ : state) benchmark::DoNotOptimize(d.Confidence(20));
+}
+BENCHMARK(Confidence)
+    ->Arg(1000)
+    ->Arg(16384)
+    ->Arg(151936)
+    ->Unit(benchmark::kMicrosecond);
+
 }  // namespace
 }  // namespace espalier

@@ -37,7 +37,8 @@ ScriptedBackend::ScriptedBackend(const ScriptedOptions& options)
   ESP_CHECK(options.depth >= 0 && options.max_delay >= 0);
   capabilities_ = {.propose = true,
                    .reward = options.reward,
-                   .context_length = options.context_length};
+                   .context_length = options.context_length,
+                   .top_logprobs = true};
   nodes_[kEmptySeq].refs = 1;  // never freed
   nodes_[kEmptySeq].state.path = MixHash(options.seed, 0);
   nodes_[kEmptySeq].state.prompt = nodes_[kEmptySeq].state.path;
@@ -293,17 +294,21 @@ absl::StatusOr<Continuation> ScriptedBackend::Continue(
   StopMatcher stop;
   std::vector<int32_t> tokens;
   std::vector<float> logits;
+  TokenDistribution d;
   double entropy = 0;
   for (int t = 0;; ++t) {
     Candidates(state, tokens, logits);
-    ESP_ASSIGN_OR_RETURN(
-        const Sampled s,
-        Sample(logits, request.sampling, RandomStream::UniformAt(key, t)));
+    ESP_RETURN_IF_ERROR(d.Assign(logits, request.sampling));
+    const Sampled s = d.Draw(RandomStream::UniformAt(key, t));
     const int32_t token = tokens[s.token];
     c.tokens.push_back(token);
     c.logprobs.push_back(s.logprob);
     c.sampler_logprobs.push_back(s.sampler_logprob);
     entropy += s.entropy;
+    if (request.top_logprobs > 0) {
+      c.entropies.push_back(s.entropy);
+      c.confidences.push_back(d.Confidence(request.top_logprobs));
+    }
     const StopMatcher::Found found =
         stop.Add(request.stop, tokenizer_.TokenBytes(token));
     state = Advance(state, token);

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "models/sampling/likeliest.h"
 #include "models/sampling/softmax.h"
+#include "models/sampling/top_sum.h"
 #include "src/base/status_macros.h"
 
 namespace espalier {
@@ -163,6 +164,13 @@ Sampled TokenDistribution::Draw(float uniform) const {
   if (token == end) token = heaviest;
   return Found(static_cast<int32_t>(token),
                static_cast<double>(weights_[token]), total);
+}
+
+float TokenDistribution::Confidence(int k) const {
+  const size_t most = std::min(static_cast<size_t>(k), logits_.size());
+  return static_cast<float>(max_ + log_sum_ -
+                            SumHighest(logits_.data(), logits_.size(), most) /
+                                static_cast<double>(most));
 }
 
 std::vector<TokenLogprob> TokenDistribution::Alternatives(int n) const {

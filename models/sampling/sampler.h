@@ -59,6 +59,8 @@ class TokenDistribution {
     return static_cast<float>(logits_[static_cast<size_t>(token)] - max_ -
                               log_sum_);
   }
+  // Minus the mean ln p of the `k` likeliest, or of all there are; k >= 1.
+  float Confidence(int k) const;
   // The `n` likeliest, or all there are; of equals the lowest id first.
   std::vector<TokenLogprob> Alternatives(int n) const;
 

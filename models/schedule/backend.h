@@ -85,6 +85,9 @@ struct GenerateRequest {
   StreamKey stream;
   int first_sample = 0;  // sample i of this request draws as first_sample + i
   int top_alternatives = 0;  // the likeliest so many at each token are told
+  // k > 0: Continuation::entropies and ::confidences are told, the latter from
+  // the k likeliest at each token.
+  int top_logprobs = 0;
   // Sees each token as it is drawn, on the thread that steps. May be empty.
   std::function<void(const DrawnToken&)> on_token = {};
 };
@@ -122,6 +125,10 @@ struct Continuation {
   std::vector<float> logprobs;  // ln p of each at temperature 1, no filter
   std::vector<float> sampler_logprobs;  // ln of the chance it was drawn with
   float entropy = 0;                    // mean over tokens, nats, temperature 1
+  // One a token where top_logprobs asks: the entropy; minus the mean ln p of
+  // the likeliest so many, or of all there are (temperature 1, no filter).
+  std::vector<float> entropies = {};
+  std::vector<float> confidences = {};
   Finish finish = Finish::kDelimiter;
   // Bytes of the tokens that belong to the text: all, but for kStop, where the
   // text ends before the stop string.
@@ -149,6 +156,7 @@ struct Capabilities {
   bool reward = false;      // ScoreRequest
   int context_length = 0;   // tokens, prompt included
   bool score_text = false;  // TextScoreRequest
+  bool top_logprobs = false;  // GenerateRequest::top_logprobs
 };
 
 // A sequence that nobody will ask for again: its pages are free at once.

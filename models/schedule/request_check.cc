@@ -59,6 +59,11 @@ absl::Status CheckGeneration(const GenerateRequest& request) {
         absl::StrCat("expected top_alternatives of 0 (none) or more, found ",
                      request.top_alternatives));
   }
+  if (request.top_logprobs < 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("expected top_logprobs of 0 (none) or more, found ",
+                     request.top_logprobs));
+  }
   const auto& stops = request.stop.stop_strings;
   if (std::find(stops.begin(), stops.end(), "") != stops.end()) {
     return absl::InvalidArgumentError(

@@ -52,6 +52,8 @@ struct Row {
   std::vector<float> logprobs;
   std::vector<float> sampler_logprobs;
   std::vector<std::vector<TokenLogprob>> alternatives;
+  std::vector<float> entropies;    // with top_logprobs
+  std::vector<float> confidences;  // likewise
   std::vector<bool> greedy;  // of a given text
   StopMatcher stop;
   std::vector<int32_t> seen;  // distinct tokens of path and output, sorted;

@@ -62,6 +62,9 @@ std::vector<RowSampler::Output>& RowSampler::Draw(const float* hidden,
               if (request.top_alternatives > 0) {
                 out.alternatives = d.Alternatives(request.top_alternatives);
               }
+              if (request.top_logprobs > 0) {
+                out.confidence = d.Confidence(request.top_logprobs);
+              }
             });
   return outputs_;
 }

@@ -23,6 +23,7 @@ class RowSampler {
     absl::Status status;
     std::vector<Sampled> drawn;  // one a member
     std::vector<TokenLogprob> alternatives;
+    float confidence = 0;  // with top_logprobs
   };
 
   RowSampler(Trunk& trunk, Executor& executor)

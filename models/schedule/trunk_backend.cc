@@ -30,7 +30,8 @@ TrunkBackend::TrunkBackend(Trunk& trunk, const Tokenizer& tokenizer,
       capabilities_{.propose = true,
                     .reward = trunk.config().reward_head,
                     .context_length = trunk.config().context_length,
-                    .score_text = true},
+                    .score_text = true,
+                    .top_logprobs = true},
       memory_(trunk.NewPages()),
       pool_(*memory_, options.kv_bytes),
       tree_(pool_),
@@ -300,7 +301,7 @@ void TrunkBackend::DrawTokens() {
   for (size_t i = 0; i < batch_.drawing.size(); ++i) {
     Row& row = *batch_.drawing[i];
     if (outputs[i].status.ok()) {
-      Accept(row, outputs[i].drawn, outputs[i].alternatives);
+      Accept(row, outputs[i]);
     } else {
       row.job->failure.Update(outputs[i].status);
     }
@@ -326,13 +327,13 @@ void TrunkBackend::ScoreTexts() {
 }
 
 // Samples that drew different tokens part.
-void TrunkBackend::Accept(Row& row, absl::Span<const Sampled> drawn,
-                          const std::vector<TokenLogprob>& alternatives) {
+void TrunkBackend::Accept(Row& row, const RowSampler::Output& output) {
+  const std::vector<Sampled>& drawn = output.drawn;
   const bool agree =
       std::all_of(drawn.begin(), drawn.end(),
                   [&](const Sampled& s) { return s.token == drawn[0].token; });
   if (agree) {
-    Push(row, drawn[0], alternatives);
+    Push(row, drawn[0], output);
     return;
   }
   struct Group {
@@ -349,10 +350,10 @@ void TrunkBackend::Accept(Row& row, absl::Span<const Sampled> drawn,
   }
   for (size_t g = 1; g < groups.size(); ++g) {
     row.parted.push_back(Part(row, std::move(groups[g].members)));
-    Push(*row.parted.back(), groups[g].drawn, alternatives);
+    Push(*row.parted.back(), groups[g].drawn, output);
   }
   row.members = std::move(groups[0].members);
-  Push(row, groups[0].drawn, alternatives);
+  Push(row, groups[0].drawn, output);
 }
 
 std::unique_ptr<Row> TrunkBackend::Part(const Row& row,
@@ -364,6 +365,8 @@ std::unique_ptr<Row> TrunkBackend::Part(const Row& row,
   part->logprobs = row.logprobs;
   part->sampler_logprobs = row.sampler_logprobs;
   part->alternatives = row.alternatives;
+  part->entropies = row.entropies;
+  part->confidences = row.confidences;
   part->stop = row.stop;
   part->seen = row.seen;
   part->entropy = row.entropy;
@@ -377,7 +380,7 @@ std::unique_ptr<Row> TrunkBackend::Part(const Row& row,
 }
 
 void TrunkBackend::Push(Row& row, const Sampled& drawn,
-                        const std::vector<TokenLogprob>& alternatives) {
+                        const RowSampler::Output& output) {
   const GenerateRequest& request = row.job->generation;
   if (row.tokens.empty()) {
     const auto some =
@@ -390,7 +393,13 @@ void TrunkBackend::Push(Row& row, const Sampled& drawn,
   row.logprobs.push_back(drawn.logprob);
   row.sampler_logprobs.push_back(drawn.sampler_logprob);
   row.entropy += drawn.entropy;
-  if (request.top_alternatives > 0) row.alternatives.push_back(alternatives);
+  if (request.top_alternatives > 0) {
+    row.alternatives.push_back(output.alternatives);
+  }
+  if (request.top_logprobs > 0) {
+    row.entropies.push_back(drawn.entropy);
+    row.confidences.push_back(output.confidence);
+  }
   if (request.sampling.repetition_penalty != 1) {
     const auto at =
         std::lower_bound(row.seen.begin(), row.seen.end(), drawn.token);
@@ -469,6 +478,8 @@ void TrunkBackend::FinishRow(Row& row) {
   out.logprobs = std::move(row.logprobs);
   out.sampler_logprobs = std::move(row.sampler_logprobs);
   out.alternatives = std::move(row.alternatives);
+  out.entropies = std::move(row.entropies);
+  out.confidences = std::move(row.confidences);
   auto& continuations = job.completion.continuations;
   for (size_t i = 1; i < row.members.size(); ++i) {
     tree_.AddRef(seq);

@@ -109,10 +109,9 @@ class TrunkBackend : public Backend {
   bool HasTable(Row& row);
   // Counts `count` more tokens of `row` as computed.
   void Advance(Row& row, int count);
-  void Accept(Row& row, absl::Span<const Sampled> drawn,
-              const std::vector<TokenLogprob>& alternatives);
-  void Push(Row& row, const Sampled& drawn,
-            const std::vector<TokenLogprob>& alternatives);
+  void Accept(Row& row, const RowSampler::Output& output);
+  // `drawn` is one of the output's.
+  void Push(Row& row, const Sampled& drawn, const RowSampler::Output& output);
   std::unique_ptr<Row> Part(const Row& row, std::vector<Member> members);
   void FinishRow(Row& row);
   bool FinishScore(Job& job);

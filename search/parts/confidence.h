@@ -6,10 +6,9 @@
 //   Calibrate(.8, slope, offset)             sigmoid(slope * logit(.8) +
 //   offset)
 //
-// A search sees one log-probability a step. Where DeepConf (Fu et al. 2025,
-// arXiv:2508.15260) has groups of tokens in a sliding window and the mean
-// -log p of the k likeliest tokens, a group here is a step and its confidence
-// the geometric mean of the probabilities of the tokens that were sampled.
+// A step's confidence is the geometric mean of the probabilities of the tokens
+// that were sampled: known of every step. DeepConf's own measure, of the k
+// likeliest tokens at each place, is search/sampling/confidence_filter.h.
 #ifndef ESPALIER_SEARCH_PARTS_CONFIDENCE_H_
 #define ESPALIER_SEARCH_PARTS_CONFIDENCE_H_
 

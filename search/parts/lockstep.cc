@@ -2,17 +2,17 @@
 
 #include <algorithm>
 
-#include "search/parts/confidence.h"
-
 namespace espalier {
 
 Co<std::vector<std::vector<NodeId>>> ExpandEach(SearchContext& ctx,
                                                 const std::vector<Draws>& asked,
-                                                float temperature) {
+                                                float temperature,
+                                                int top_logprobs) {
   std::vector<Awaiting<Expansion>> waiting;
   for (const Draws& draws : asked) {
-    waiting.push_back(
-        ctx.Expand(draws.parent, {.n = draws.n, .temperature = temperature}));
+    waiting.push_back(ctx.Expand(draws.parent, {.n = draws.n,
+                                                .temperature = temperature,
+                                                .top_logprobs = top_logprobs}));
   }
   std::vector<std::vector<NodeId>> samples(asked.size());
   for (size_t i = 0; i < asked.size(); ++i) {
@@ -44,7 +44,7 @@ Co<bool> ScorePaths(SearchContext& ctx, const std::vector<NodeId>& ends) {
 
 Co<std::vector<NodeId>> FinishEach(SearchContext& ctx,
                                    const std::vector<NodeId>& from,
-                                   float temperature, float floor) {
+                                   float temperature) {
   std::vector<NodeId> at = from;
   while (true) {
     std::vector<Draws> asked;
@@ -57,10 +57,7 @@ Co<std::vector<NodeId>> FinishEach(SearchContext& ctx,
     if (asked.empty()) co_return at;
     const auto samples = co_await ExpandEach(ctx, asked, temperature);
     for (size_t j = 0; j < who.size(); ++j) {
-      const bool kept =
-          !samples[j].empty() &&
-          StepConfidence(ctx.tree().step(samples[j].front())) >= floor;
-      at[who[j]] = kept ? samples[j].front() : kNoNode;
+      at[who[j]] = samples[j].empty() ? kNoNode : samples[j].front();
     }
   }
 }

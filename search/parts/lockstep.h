@@ -27,7 +27,8 @@ struct Draws {
 // nodes.
 Co<std::vector<std::vector<NodeId>>> ExpandEach(SearchContext& ctx,
                                                 const std::vector<Draws>& asked,
-                                                float temperature);
+                                                float temperature,
+                                                int top_logprobs = 0);
 
 // Has `nodes` scored in one request. False if one is not: the search is over.
 Co<bool> ScoreEach(SearchContext& ctx, const std::vector<NodeId>& nodes);
@@ -37,12 +38,10 @@ Co<bool> ScoreEach(SearchContext& ctx, const std::vector<NodeId>& nodes);
 Co<bool> ScorePaths(SearchContext& ctx, const std::vector<NodeId>& ends);
 
 // Writes on from each of `from`, a step a stage, to the end of the response.
-// kNoNode for those that a budget or a length limit cut, and for those with a
-// step whose confidence (mean token probability) is below `floor`, which are
-// given up there.
+// kNoNode for those that a budget or a length limit cut.
 Co<std::vector<NodeId>> FinishEach(SearchContext& ctx,
                                    const std::vector<NodeId>& from,
-                                   float temperature, float floor = 0);
+                                   float temperature);
 
 // The greedy step after a node, kNoNode where none can follow. A search keeps
 // one, so that no greedy step is written twice.

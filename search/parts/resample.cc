@@ -56,8 +56,14 @@ std::vector<size_t> DrawDistinct(std::vector<double> weights, int n,
     double sum = 0;
     for (const double weight : weights) sum += weight;
     if (sum <= 0) break;
-    drawn.push_back(IndexAt(weights, random.UniformDouble() * sum));
-    weights[drawn.back()] = 0;
+    const size_t known = drawn.size();
+    for (size_t i = known; i < static_cast<size_t>(n); ++i) {
+      const size_t at = IndexAt(weights, random.UniformDouble() * sum);
+      if (std::find(drawn.begin(), drawn.end(), at) == drawn.end()) {
+        drawn.push_back(at);
+      }
+    }
+    for (size_t i = known; i < drawn.size(); ++i) weights[drawn[i]] = 0;
   }
   return drawn;
 }

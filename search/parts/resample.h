@@ -31,7 +31,9 @@ std::vector<size_t> Resample(const std::vector<double>& weights, int n,
                              Resampling how, RandomStream& random);
 
 // `n` different indices, one after another by the weights of those left; fewer
-// if fewer have a weight.
+// if fewer have a weight. In rounds: as many draws as are missing, by the
+// weights of those that earlier rounds did not find, repeats left out (numpy's
+// rule, which makes the same distribution).
 std::vector<size_t> DrawDistinct(std::vector<double> weights, int n,
                                  RandomStream& random);
 

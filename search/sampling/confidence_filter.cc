@@ -2,20 +2,71 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
+#include <limits>
 
 #include "src/base/check.h"
 
 namespace espalier {
 
-float ConfidenceThreshold(std::vector<float> confidences, float eta) {
+void TokenGroups::Add(absl::Span<const float> confidences) {
+  for (const float confidence : confidences) {
+    tokens_.push_back(static_cast<int32_t>(
+        std::lround(static_cast<double>(confidence) * 1000)));
+    sum_ += tokens_.back();
+    if (tokens_.size() > window_) sum_ -= tokens_[tokens_.size() - 1 - window_];
+    if (tokens_.size() == window_) lowest_ = sum_;
+    if (tokens_.size() > window_) lowest_ = std::min(lowest_, sum_);
+  }
+}
+
+double TokenGroups::LowestGroup() const {
+  if (tokens_.size() < window_) return std::numeric_limits<double>::infinity();
+  return static_cast<double>(lowest_) / (1000 * static_cast<double>(window_));
+}
+
+double TokenGroups::Mean(size_t last) const {
+  if (tokens_.empty()) return 0;
+  const size_t n = std::min(last, tokens_.size());
+  int64_t sum = 0;
+  for (size_t i = tokens_.size() - n; i < tokens_.size(); ++i) {
+    sum += tokens_[i];
+  }
+  return static_cast<double>(sum) / (1000 * static_cast<double>(n));
+}
+
+double TokenGroups::Confidence(ConfidenceOf of, int tail) const {
+  if (of == ConfidenceOf::kTail) return Mean(static_cast<size_t>(tail));
+  if (of == ConfidenceOf::kMean || tokens_.size() < window_) {
+    return Mean(tokens_.size());
+  }
+  if (of == ConfidenceOf::kLowest) return LowestGroup();
+  std::vector<int64_t> sums;
+  int64_t sum = 0;
+  for (size_t i = 0; i < tokens_.size(); ++i) {
+    sum += tokens_[i];
+    if (i >= window_) sum -= tokens_[i - window_];
+    if (i + 1 >= window_) sums.push_back(sum);
+  }
+  const size_t lowest = std::max<size_t>(1, sums.size() / 10);
+  std::nth_element(sums.begin(),
+                   sums.begin() + static_cast<std::ptrdiff_t>(lowest) - 1,
+                   sums.end());
+  int64_t total = 0;
+  for (size_t i = 0; i < lowest; ++i) total += sums[i];
+  return static_cast<double>(total) /
+         (1000 * static_cast<double>(window_) * static_cast<double>(lowest));
+}
+
+double ConfidenceThreshold(std::vector<double> confidences, double eta) {
   ESP_CHECK(!confidences.empty());
-  const double n = static_cast<double>(confidences.size());
-  // Less a rounding error, so that 10 % of 30 are 3.
-  const double kept = std::ceil(static_cast<double>(eta) / 100 * n - 1e-6);
-  const size_t rank = static_cast<size_t>(std::clamp(kept, 1.0, n)) - 1;
-  std::sort(confidences.begin(), confidences.end(), std::greater<float>());
-  return confidences[rank];
+  const double place =
+      (100 - eta) / 100 * static_cast<double>(confidences.size() - 1);
+  const auto below = static_cast<size_t>(place);
+  const auto at = confidences.begin() + static_cast<std::ptrdiff_t>(below);
+  std::nth_element(confidences.begin(), at, confidences.end());
+  if (below + 1 == confidences.size()) return *at;
+  const double above = *std::min_element(at + 1, confidences.end());
+  return *at + (above - *at) * (place - static_cast<double>(below));
 }
 
 }  // namespace espalier

@@ -1,14 +1,53 @@
-// Which responses DeepConf lets vote (search/sampling/deepconf.cc).
+// How sure a model was of a response, from the confidences of its tokens, and
+// which responses DeepConf lets vote (Fu et al. 2025, arXiv:2508.15260;
+// search/sampling/deepconf.cc).
+//
+//   TokenGroups groups(2048);
+//   groups.Add(tree.confidences(step));     // of each step, in order
+//   groups.Confidence(ConfidenceOf::kBottom, 2048)
+//
+// A token's confidence is minus the mean ln p of the likeliest k at its place:
+// the higher, the surer. It is kept in thousandths, as its authors round it, so
+// that sums are exact. Groups are all `window` tokens that follow each other.
 #ifndef ESPALIER_SEARCH_SAMPLING_CONFIDENCE_FILTER_H_
 #define ESPALIER_SEARCH_SAMPLING_CONFIDENCE_FILTER_H_
 
+#include <cstdint>
 #include <vector>
+
+#include "absl/types/span.h"
+#include "search/parts/confidence.h"
 
 namespace espalier {
 
-// The ceil(eta / 100 * N)-th highest of N >= 1 confidences, at least the
-// highest: those at or above it are the surest eta percent, with all ties.
-float ConfidenceThreshold(std::vector<float> confidences, float eta);
+// The tokens of one response. Thread-compatible.
+class TokenGroups {
+ public:
+  // window >= 1
+  explicit TokenGroups(int window) : window_(static_cast<size_t>(window)) {}
+
+  // The next tokens.
+  void Add(absl::Span<const float> confidences);
+  // Mean of the lowest whole group so far; infinity before there is one.
+  double LowestGroup() const;
+  // kMean: mean of all tokens; kTail: of the last `tail`; kLowest: of the
+  // lowest group; kBottom: mean of the lowest tenth of the groups' means, at
+  // least one. The mean of all where there are fewer tokens than a group, or
+  // than `tail`; 0 without any.
+  double Confidence(ConfidenceOf of, int tail) const;
+
+ private:
+  double Mean(size_t last) const;
+
+  size_t window_;
+  std::vector<int32_t> tokens_;  // thousandths
+  int64_t sum_ = 0;              // of the last `window`
+  int64_t lowest_ = 0;           // sum of the lowest group
+};
+
+// The value that the surest `eta` percent of N >= 1 confidences reach: at
+// (1 - eta / 100) (N - 1) of the sorted ones, interpolated between neighbours.
+double ConfidenceThreshold(std::vector<double> confidences, double eta);
 
 }  // namespace espalier
 

@@ -1,30 +1,44 @@
 // Confidence-filtered voting (T33; DeepConf, Fu et al. 2025,
 // arXiv:2508.15260).
 //
-// With C(r) the confidence of response r (search/parts/confidence.h):
+// With c_t = -1/k sum ln p of the k likeliest tokens at place t of response r,
+// and C(r) of the c_t as `of` says (search/sampling/confidence_filter.h; groups
+// are windows of tokens, whatever steps they cross):
 //   1. draw    `parallel` responses;
-//   2. filter  keep those with C(r) >= s, the ceil(eta/100 * N)-th highest of
-//              the N confidences so far;
-//   3. vote    the answer with the highest sum of C(r) over kept responses.
+//   2. filter  keep those with C(r) >= s, the interpolated percentile 100 - eta
+//              of the confidences of all responses so far that have an answer;
+//   3. vote    weighted: the answer with the highest sum of C(r) over kept
+//              responses; majority: the one that most of them have; of equals
+//              the answer that was kept first.
 //
-// online: the first `warmup` responses set s from their lowest step once and
-// for all. From then on a response is given up at its first step less sure
-// than s, and drawing ends when one answer has `consensus` of the kept weight.
-// C is then the lowest step's, whatever `of` says.
+// online: C is the lowest group's. The first `warmup` responses, whether they
+// have an answer or not, set s once and for all. From then on a response is
+// given up when a whole group is below s, and drawing ends when one answer has
+// `consensus` of the kept weight.
+//
+// Differs: a response is given up at the end of the step in which its group
+// falls below s, not at the token; where the sampled token is not among the k
+// likeliest, the authors' server gives it beside them and their mean is over
+// k + 1.
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "search/algorithm.h"
 #include "search/parts/choose.h"
-#include "search/parts/confidence.h"
 #include "search/parts/lockstep.h"
 #include "search/sampling/confidence_filter.h"
 
 namespace espalier {
 namespace {
+
+enum class Vote : uint8_t { kWeighted, kMajority };
+constexpr std::array<std::string_view, 2> kVoteNames = {"weighted", "majority"};
 
 struct DeepConfOptions {
   int n = 0;
@@ -32,6 +46,10 @@ struct DeepConfOptions {
   float temperature = 1;
   float eta = 90;
   ConfidenceOf of = ConfidenceOf::kLowest;
+  int window = 2048;
+  int tail = 2048;
+  int topk = 20;
+  Vote vote = Vote::kWeighted;
   bool online = false;
   int warmup = 16;
   float consensus = 0.95f;
@@ -41,12 +59,17 @@ struct DeepConfOptions {
     v.Real("temperature", &temperature, 0, 10, "of sampling");
     v.Real("eta", &eta, 0, 100, "percent of responses that vote, at least one");
     VisitChoice(v, "of", &of, kConfidenceOfNames,
-                "steps whose token probability is a response's confidence");
-    v.Flag("online", &online, "give up responses at their first unsure step");
+                "what of its tokens is a response's confidence; online lowest");
+    v.Int("window", &window, 1, 1 << 20, "tokens of a group");
+    v.Int("tail", &tail, 1, 1 << 20, "last tokens that of=tail looks at");
+    v.Int("topk", &topk, 1, 1 << 10,
+          "likeliest tokens whose log-probs make a token's confidence");
+    VisitChoice(v, "vote", &vote, kVoteNames, "how kept responses vote");
+    v.Flag("online", &online, "give up responses at their first unsure group");
     v.Int("warmup", &warmup, 1, 1 << 20,
           "responses that say what unsure is; online");
     v.Real("consensus", &consensus, 0, 1,
-           "share of the weight that ends the search; online");
+           "share of the weight that ends the search; 1: none does; online");
   }
   std::vector<std::string> Check() const {
     if (!online || n == 0 || warmup <= n) return {};
@@ -55,34 +78,89 @@ struct DeepConfOptions {
   }
 };
 
-// What the responses so far say.
-struct Ballot {
-  Votes votes{AnswerChoice::kWeighted};
-  double top_share = 0;
+// A finished response.
+struct Response {
+  NodeId end = kNoNode;
+  double confidence = 0;
 };
 
-Ballot Count(SearchContext& ctx, const std::vector<NodeId>& ends,
-             const std::vector<float>& confidences, float threshold) {
-  Ballot ballot;
+// Stage 1: writes `count` responses, each until it ends or a group of it is
+// below `floor`. Those that have ended, in order.
+Co<std::vector<Response>> Draw(SearchContext& ctx, int count, double floor,
+                               const DeepConfOptions& options) {
+  std::vector<NodeId> at(static_cast<size_t>(count), kRoot);
+  std::vector<TokenGroups> groups(at.size(), TokenGroups(options.window));
+  while (true) {
+    std::vector<Draws> asked;
+    std::vector<size_t> who;
+    for (size_t i = 0; i < at.size(); ++i) {
+      if (at[i] == kNoNode || ctx.tree()[at[i]].terminal()) continue;
+      asked.push_back({.parent = at[i]});
+      who.push_back(i);
+    }
+    if (asked.empty()) break;
+    const auto samples =
+        co_await ExpandEach(ctx, asked, options.temperature, options.topk);
+    for (size_t j = 0; j < who.size(); ++j) {
+      NodeId& node = at[who[j]];
+      node = samples[j].empty() ? kNoNode : samples[j].front();
+      if (node == kNoNode) continue;
+      const auto confidences = ctx.tree().confidences(node);
+      if (confidences.size() != ctx.tree().tokens(node).size()) {
+        ctx.Fail(absl::FailedPreconditionError(
+            "deepconf reads the log-probs of the likeliest tokens, and the "
+            "model that writes does not tell them; take one that does, or the "
+            "method confidence or majority"));
+        co_return {};
+      }
+      groups[who[j]].Add(confidences);
+      if (groups[who[j]].LowestGroup() < floor) node = kNoNode;
+    }
+  }
+  const ConfidenceOf of = options.online ? ConfidenceOf::kLowest : options.of;
+  std::vector<Response> responses;
+  for (size_t i = 0; i < at.size(); ++i) {
+    if (at[i] == kNoNode) continue;
+    responses.push_back({at[i], groups[i].Confidence(of, options.tail)});
+  }
+  co_return responses;
+}
+
+// Stage 2: s. Nothing where no response counts for it.
+std::optional<double> Threshold(SearchContext& ctx,
+                                const std::vector<Response>& responses,
+                                const DeepConfOptions& options) {
+  std::vector<double> confidences;
+  for (const Response& response : responses) {
+    if (options.online || ctx.AnswerOf(response.end) >= 0) {
+      confidences.push_back(response.confidence);
+    }
+  }
+  if (confidences.empty()) return std::nullopt;
+  return ConfidenceThreshold(confidences, static_cast<double>(options.eta));
+}
+
+// Stage 3. Returns the share of the kept weight that the first answer has.
+double Count(SearchContext& ctx, const std::vector<Response>& responses,
+             double threshold, const DeepConfOptions& options) {
+  Votes votes(options.vote == Vote::kMajority ? AnswerChoice::kMajority
+                                              : AnswerChoice::kWeighted);
   std::map<int32_t, double> weights;
   double total = 0, top = 0;
-  for (size_t i = 0; i < ends.size(); ++i) {
-    if (confidences[i] < threshold) continue;
-    ballot.votes.Add(ctx, ends[i], confidences[i]);
-    const int32_t answer = ctx.AnswerOf(ends[i]);
-    total += confidences[i];
-    if (answer < 0) continue;
-    top = std::max(top, weights[answer] += confidences[i]);
+  for (const Response& response : responses) {
+    const int32_t answer = ctx.AnswerOf(response.end);
+    if (answer < 0 || response.confidence < threshold) continue;
+    votes.Add(ctx, response.end, static_cast<float>(response.confidence));
+    total += response.confidence;
+    top = std::max(top, weights[answer] += response.confidence);
   }
-  ballot.top_share = total > 0 ? top / total : 0;
-  return ballot;
+  if (!votes.empty()) votes.Offer(ctx);
+  return total > 0 ? top / total : 0;
 }
 
 Co<> RunDeepConf(SearchContext& ctx, const DeepConfOptions& options) {
-  const ConfidenceOf of = options.online ? ConfidenceOf::kLowest : options.of;
-  std::vector<NodeId> ends;
-  std::vector<float> confidences;
-  std::optional<float> fixed;  // s, once the warm-up is over
+  std::vector<Response> responses;
+  std::optional<double> fixed;  // s, once the warm-up is over
   int drawn = 0;
   while ((options.n == 0 || drawn < options.n) && !ctx.ShouldStop()) {
     int count = options.parallel;
@@ -91,24 +169,20 @@ Co<> RunDeepConf(SearchContext& ctx, const DeepConfOptions& options) {
       count = std::min(count, options.warmup - drawn);
     }
     const int64_t before = ctx.usage().tokens;
-    const std::vector<NodeId> roots(static_cast<size_t>(count), kRoot);
-    const std::vector<NodeId> written =
-        co_await FinishEach(ctx, roots, options.temperature, fixed.value_or(0));
+    const std::vector<Response> more =
+        co_await Draw(ctx, count, fixed.value_or(0), options);
     drawn += count;
-    for (const NodeId end : written) {
-      if (end == kNoNode) continue;
-      ends.push_back(end);
-      confidences.push_back(PathConfidence(ctx.tree(), end, of));
+    for (const Response& response : more) {
+      responses.push_back(response);
       ctx.CountSimulation();
     }
     if (ctx.usage().tokens == before) break;  // nothing more will come
-    if (ends.empty()) continue;
-    const float threshold =
-        fixed ? *fixed : ConfidenceThreshold(confidences, options.eta);
+    const std::optional<double> threshold =
+        fixed ? fixed : Threshold(ctx, responses, options);
+    if (!threshold) continue;
     if (options.online && drawn >= options.warmup) fixed = threshold;
-    const Ballot ballot = Count(ctx, ends, confidences, threshold);
-    ballot.votes.Offer(ctx);
-    if (fixed && ballot.top_share >= options.consensus) break;
+    const double share = Count(ctx, responses, *threshold, options);
+    if (fixed && options.consensus < 1 && share >= options.consensus) break;
   }
 }
 
@@ -119,7 +193,7 @@ const RegisterAlgorithm<DeepConfOptions> kDeepConf(
         .source = "DeepConf, Fu et al. 2025, arXiv:2508.15260",
         .when_to_use =
             "there is no reward model and the policy knows when it is unsure",
-        .test = "tests/search/confidence_test.cc"});
+        .test = "tests/search/golden_deepconf_test.cc"});
 
 }  // namespace
 }  // namespace espalier

@@ -2,44 +2,85 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <numeric>
 
 #include "search/parts/resample.h"
 
 namespace espalier {
 
-std::vector<size_t> PruneWidth(const std::vector<double>& mean_logprobs,
-                               double sigmas, size_t least) {
-  std::vector<size_t> order(mean_logprobs.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  if (sigmas == 0) return order;
+std::vector<size_t> AboveWidth(const std::vector<double>& mean_logprobs,
+                               double sigmas) {
   const double n = static_cast<double>(mean_logprobs.size());
-  double mean = 0, squares = 0;
-  for (const double x : mean_logprobs) mean += x / n;
-  for (const double x : mean_logprobs) squares += (x - mean) * (x - mean) / n;
-  const double limit = mean - sigmas * std::sqrt(squares);
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return mean_logprobs[a] > mean_logprobs[b];
-  });
-  size_t kept = 0;
-  while (kept < order.size() &&
-         (kept < least || mean_logprobs[order[kept]] > limit)) {
-    ++kept;
+  double sum = 0, squares = 0;
+  for (const double x : mean_logprobs) sum += x;
+  const double mean = sum / n;
+  for (const double x : mean_logprobs) squares += (x - mean) * (x - mean);
+  const double limit = mean - sigmas * std::sqrt(squares / n);
+  std::vector<size_t> kept;
+  for (size_t i = 0; i < mean_logprobs.size(); ++i) {
+    if (mean_logprobs[i] > limit) kept.push_back(i);
   }
-  order.resize(kept);
-  std::sort(order.begin(), order.end());
-  return order;
+  return kept;
 }
 
-std::vector<double> ClusterShares(const std::vector<std::string>& outcomes) {
-  std::map<std::string, double> sizes;
-  for (const std::string& outcome : outcomes) ++sizes[outcome];
-  std::vector<double> shares;
+std::vector<size_t> PruneWidth(const std::vector<double>& mean_logprobs,
+                               double sigmas, size_t least, double tau,
+                               RandomStream& random) {
+  std::vector<size_t> kept = AboveWidth(mean_logprobs, sigmas);
+  if (kept.size() >= least) return kept;
+  std::vector<size_t> others;
+  std::vector<double> of_others;
+  for (size_t i = 0; i < mean_logprobs.size(); ++i) {
+    if (std::find(kept.begin(), kept.end(), i) != kept.end()) continue;
+    others.push_back(i);
+    of_others.push_back(mean_logprobs[i]);
+  }
+  for (const size_t i : DrawDistinct(Softmax(of_others, tau),
+                                     static_cast<int>(least - kept.size()),
+                                     random)) {
+    kept.push_back(others[i]);
+  }
+  std::sort(kept.begin(), kept.end());
+  return kept;
+}
+
+std::vector<size_t> Clusters(const std::vector<std::string>& outcomes,
+                             size_t clusters) {
+  std::vector<std::string> known;
+  std::vector<size_t> of;
   for (const std::string& outcome : outcomes) {
-    shares.push_back(sizes[outcome] / static_cast<double>(outcomes.size()));
+    const auto found = std::find(known.begin(), known.end(), outcome);
+    const auto at = static_cast<size_t>(found - known.begin());
+    if (found == known.end()) known.push_back(outcome);
+    of.push_back(std::min(at, clusters - 1));
+  }
+  return of;
+}
+
+std::vector<double> ClusterShares(const std::vector<size_t>& clusters) {
+  std::vector<double> shares;
+  for (const size_t cluster : clusters) {
+    const auto same = std::count(clusters.begin(), clusters.end(), cluster);
+    shares.push_back(static_cast<double>(same) /
+                     static_cast<double>(clusters.size()));
   }
   return shares;
+}
+
+std::vector<size_t> LargestCluster(const std::vector<size_t>& clusters) {
+  const auto count = [&](size_t cluster) {
+    return std::count(clusters.begin(), clusters.end(), cluster);
+  };
+  size_t largest = 0;
+  for (const size_t cluster : clusters) {
+    const bool more = count(cluster) > count(largest);
+    const bool later = count(cluster) == count(largest) && cluster > largest;
+    if (more || later) largest = cluster;
+  }
+  std::vector<size_t> members;
+  for (size_t i = 0; i < clusters.size(); ++i) {
+    if (clusters[i] == largest) members.push_back(i);
+  }
+  return members;
 }
 
 std::vector<double> JointWeights(const std::vector<double>& advantages,

@@ -5,16 +5,31 @@
 #include <string>
 #include <vector>
 
+#include "src/base/random.h"
+
 namespace espalier {
 
 // Indices of the steps whose mean log p is above mean - sigmas * standard
-// deviation of all (no limit for sigmas = 0), in order; filled up to `least`
-// with the likeliest of the others.
-std::vector<size_t> PruneWidth(const std::vector<double>& mean_logprobs,
-                               double sigmas, size_t least);
+// deviation of all, in order.
+std::vector<size_t> AboveWidth(const std::vector<double>& mean_logprobs,
+                               double sigmas);
 
-// Share of all that has the same outcome: |cluster| / N, one per outcome.
-std::vector<double> ClusterShares(const std::vector<std::string>& outcomes);
+// The same; where they are fewer than `least`, as many as are missing are drawn
+// among the others by softmax(mean log p / tau).
+std::vector<size_t> PruneWidth(const std::vector<double>& mean_logprobs,
+                               double sigmas, size_t least, double tau,
+                               RandomStream& random);
+
+// The cluster of each: outcomes in order of their first appearance, all from
+// the last of `clusters` on in one.
+std::vector<size_t> Clusters(const std::vector<std::string>& outcomes,
+                             size_t clusters);
+
+// Share of all that is in the same cluster, for each.
+std::vector<double> ClusterShares(const std::vector<size_t>& clusters);
+
+// Those in the largest cluster, in order; of equals in the one that came last.
+std::vector<size_t> LargestCluster(const std::vector<size_t>& clusters);
 
 // (softmax(advantages / tau) + softmax(shares)) / 2.
 std::vector<double> JointWeights(const std::vector<double>& advantages,

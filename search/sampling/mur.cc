@@ -5,12 +5,12 @@
 //   1. sample  one step; its uncertainty is m = -mean log p;
 //   2. test    it against the momentum of the steps before it
 //              (search/sampling/momentum.h);
-//   3. scale   an uncertain one: `candidates` - 1 further samples, the best of
-//              all is taken, the first of equals: by=reward the one with the
-//              highest score, by=likelihood with the highest mean log p a
-//              token;
+//   3. scale   an uncertain one: `candidates` - 1 further samples, or `fresh`:
+//              `candidates` further ones, without the first; the best of them is
+//              taken, the first of equals: by=reward the one with the highest
+//              score, by=likelihood with the highest mean log p a token;
 //   4. update  the momentum with the step taken.
-// A response that a limit cuts does not vote. Votes weigh by the score of the
+// After `max_steps` steps the rest is written at once. A response that a limit cuts does not vote. Votes weigh by the score of the
 // last step, or by the mean token probability. With by=likelihood no reward
 // model is asked.
 #include <array>
@@ -23,6 +23,7 @@
 #include "search/parts/confidence.h"
 #include "search/parts/lockstep.h"
 #include "search/parts/logprob.h"
+#include "search/parts/rollout.h"
 #include "search/sampling/momentum.h"
 
 namespace espalier {
@@ -35,6 +36,8 @@ struct MurOptions {
   By by = By::kReward;
   int n = 0;
   int candidates = 4;
+  bool fresh = false;
+  int max_steps = 0;
   float temperature = 1;
   float alpha = 0.9f;
   float gamma = 0.9f;
@@ -44,6 +47,10 @@ struct MurOptions {
     VisitChoice(v, "by", &by, kByNames, "who judges candidates and responses");
     v.Int("n", &n, 0, 1 << 20, "responses; 0: until the budget is spent");
     v.Int("candidates", &candidates, 1, 4096, "samples of an uncertain step");
+    v.Flag("fresh", &fresh,
+           "the candidates are all new; else the first sample is one of them");
+    v.Int("max_steps", &max_steps, 0, 1 << 16,
+          "steps after which the rest is written at once; 0: no limit");
     v.Real("temperature", &temperature, 0, 10, "of sampling");
     v.Real("alpha", &alpha, 0, 1, "share of the past in the momentum");
     v.Real("gamma", &gamma, 0, 1,
@@ -87,12 +94,14 @@ Co<NodeId> TakeStep(SearchContext& ctx, NodeId parent, const Momentum& momentum,
   std::vector<NodeId> candidates = first[0];
   const NodeId only = candidates.front();
   const double m = -MeanLogprob(ctx.tree(), parent, only);
-  if (options.candidates == 1 || !momentum.Exceeded(m)) co_return only;
-  asked[0].n = options.candidates - 1;
+  asked[0].n = options.fresh ? options.candidates : options.candidates - 1;
+  if (asked[0].n == 0 || !momentum.Exceeded(m)) co_return only;
   const auto more = co_await ExpandEach(ctx, asked, options.temperature);
+  if (options.fresh) candidates.clear();
   candidates.insert(candidates.end(), more[0].begin(), more[0].end());
+  if (candidates.empty()) co_return only;
   if (!co_await Prepare(ctx, candidates, options)) co_return kNoNode;
-  NodeId best = only;
+  NodeId best = candidates.front();
   for (const NodeId node : candidates) {
     if (Judge(ctx.tree(), node, options) > Judge(ctx.tree(), best, options)) {
       best = node;
@@ -104,7 +113,10 @@ Co<NodeId> TakeStep(SearchContext& ctx, NodeId parent, const Momentum& momentum,
 Co<NodeId> Write(SearchContext& ctx, const MurOptions& options) {
   Momentum momentum(options.alpha, options.gamma);
   NodeId node = kRoot;
-  while (!ctx.tree()[node].terminal()) {
+  for (int step = 0; !ctx.tree()[node].terminal(); ++step) {
+    if (options.max_steps > 0 && step == options.max_steps) {
+      co_return co_await Rollout(ctx, node, options.temperature);
+    }
     const NodeId next = co_await TakeStep(ctx, node, momentum, options);
     if (next == kNoNode) co_return kNoNode;
     momentum.Add(-MeanLogprob(ctx.tree(), node, next));
@@ -135,7 +147,7 @@ const RegisterAlgorithm<MurOptions> kMur(
         .source = "MUR, Yan et al. 2025, arXiv:2507.14958",
         .when_to_use =
             "few steps of a response are hard and only they deserve samples",
-        .test = "tests/search/uncertainty_test.cc"});
+        .test = "tests/search/golden_uncertainty_test.cc"});
 
 }  // namespace
 }  // namespace espalier

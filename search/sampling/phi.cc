@@ -1,26 +1,39 @@
 // Foresight sampling (T33; phi-decoding, Xu et al. 2025, arXiv:2503.13288).
 //
-// `beams` paths start at the root. Per step:
-//   1. propose    `rollouts` samples of the next step from each path;
-//   2. prune      samples whose mean log p is not above mean - sigma *
-//                 standard deviation of all, though `beams` stay;
-//   3. foresee    `foresight` greedy steps from each; F is their mean log p a
-//                 token (of the sample itself where nothing follows it);
-//   4. weigh      advantage  A = F - F of the path it continues (0 at first),
-//                 alignment  C = |cluster| / N of its foreseen outcome;
-//   5. draw       `beams` different samples (less those finished) from the
-//                 joint distribution
-//                   (softmax(A / tau) + softmax(C)) / 2;
-//                 those that end the response are finished and vote;
-//   6. stop       once `least` steps are taken and a cluster has more than
-//                 `stop` of the samples, the paths are written to their ends
-//                 without foresight, and vote.
-// The paper's value is R = Norm(A) + Norm(C); the mean of two softmaxes is how
-// its authors' program samples from it. It clusters texts by k-means over
-// TF-IDF; here outcomes cluster when they are equal: the canonical answer that
-// the foresight reached, else the text of its last step. It also drops
-// samples with A <= 0, which here only their weight does.
+// `beams` paths start at the root with value 0. `foresight` times, per step:
+//   1. propose  `rollouts` samples of the next step from each path; m is a
+//               sample's mean ln p a token;
+//   2. prune    those with m > mean - sigma * standard deviation of all stay;
+//               are they fewer than `beams`, the missing ones are drawn among
+//               the others by softmax(m / tau), all of them different;
+//   3. foresee  each is written to its end; F is the mean ln p a token of what
+//               comes after the sample, A = F - value of the path it continues;
+//   4. cluster  what was foreseen by its outcome; C is the share of all that is
+//               in the same cluster;
+//   5. draw     `beams` different samples by (softmax(A / tau) + softmax(C)) / 2
+//               go on, each with its F as value;
+//   6. stop     after more than `least` steps, when all that was foreseen is
+//               the same or a cluster has the share `stop`: the paths are then
+//               those of before stage 5.
+// At the end each path is written to its end; two clusters; from the larger, of
+// equals the later, one response is drawn by softmax(A / tau): the answer.
+//
+// A path that has ended goes on as it is: its sample, its foresight and what is
+// left of it are the empty text, with `end_logprob` for its mean ln p. Fewer
+// texts than clusters, or empty ones only, cannot be clustered: then A alone
+// draws, and values are the m of the samples with the numbers that were drawn,
+// as in the authors' program, where these count the samples that stayed. At the
+// end the draw is by softmax(A / tau) among all where fewer than `beams` texts
+// are not empty, by softmax(-A / tau) where none is.
+//
+// Differs: their clusters are k-means over TF-IDF of texts, with `clusters` of
+// them; here outcomes cluster when they are equal, the last one taking all
+// further: the canonical answer, else the text. A sample whose foresight a limit
+// cuts is left out. Passes repeat until `rounds` are done or the budget is
+// spent, and their answers vote; in the first pass the answer foreseen for the
+// heaviest sample is held.
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -39,151 +52,249 @@ namespace {
 struct PhiOptions {
   int beams = 4;
   int rollouts = 4;
-  int foresight = 4;
+  int foresight = 8;
+  int clusters = 3;
+  int least = 4;
   int rounds = 0;
-  float temperature = 1;
+  float temperature = 0.6f;
+  float foresight_temperature = 1;
   float tau = 0.1f;
   float sigma = 1;
-  float stop = 0.7f;
-  int least = 4;
+  float stop = 0.69f;
+  float end_logprob = -0.01f;
   AnswerChoice choice = AnswerChoice::kMajority;
   void Visit(OptionVisitor& v) {
     v.Int("beams", &beams, 1, 4096, "paths written side by side");
     v.Int("rollouts", &rollouts, 1, 4096, "samples of the next step from each");
-    v.Int("foresight", &foresight, 0, 64, "greedy steps seen ahead");
+    v.Int("foresight", &foresight, 0, 1 << 16, "steps drawn by foresight");
+    v.Int("clusters", &clusters, 1, 4096, "of what is foreseen");
+    v.Int("least", &least, 0, 1 << 16,
+          "steps after which foresight may end at the next");
     v.Int("rounds", &rounds, 0, 1 << 20,
           "passes from the root; 0: until the budget is spent");
-    v.Real("temperature", &temperature, 0, 10, "of sampling");
+    v.Real("temperature", &temperature, 0, 10, "of sampling a step");
+    v.Real("foresight_temperature", &foresight_temperature, 0, 10,
+           "of writing a response to its end");
     v.Real("tau", &tau, 0, 100, "temperature of the advantages' softmax");
-    v.Real("sigma", &sigma, 0, 100,
-           "standard deviations below the mean that get foresight; 0: all");
-    v.Real("stop", &stop, 0, 1,
-           "share of samples with one outcome that ends foresight; 1: never");
-    v.Int("least", &least, 0, 1 << 16, "steps before foresight may end");
+    v.Real("sigma", &sigma, -100, 100,
+           "standard deviations below the mean that get foresight");
+    v.Real("stop", &stop, 0, 2,
+           "share of samples with one outcome that ends foresight; above 1: "
+           "none does");
+    v.Real("end_logprob", &end_logprob, -100, 0,
+           "mean ln p of the empty text after a response that has ended");
     VisitChoice(v, "choice", &choice, kAnswerChoiceNames,
-                "how finished responses make the answer");
+                "how the answers of several passes make one");
   }
 };
 
 struct Path {
   NodeId node = kRoot;
-  double f = 0;  // mean log p of what was foreseen for it
+  double value = 0;
 };
 
-// A sample with the path that it continues, then with its foresight.
-struct Sample {
-  NodeId node;
-  double f_before;
-  double f = 0;
-};
-
-void Vote(SearchContext& ctx, NodeId end, Votes& votes) {
-  votes.Add(ctx, end, PathConfidence(ctx.tree(), end, ConfidenceOf::kMean));
-  votes.Offer(ctx);
-}
-
-// Stages 1 and 2.
-Co<std::vector<Sample>> Propose(SearchContext& ctx,
-                                const std::vector<Path>& paths,
-                                const PhiOptions& options) {
-  std::vector<Draws> asked;
-  for (const Path& path : paths) asked.push_back({path.node, options.rollouts});
-  const auto drawn = co_await ExpandEach(ctx, asked, options.temperature);
-  std::vector<Sample> samples;
+// Samples of a step, one after another, with their mean ln p.
+struct Samples {
+  std::vector<NodeId> nodes;
+  std::vector<double> before;  // values of the paths that they continue
   std::vector<double> logprobs;
-  for (size_t i = 0; i < paths.size(); ++i) {
-    for (const NodeId node : drawn[i]) {
-      samples.push_back({node, paths[i].f});
-      logprobs.push_back(MeanLogprob(ctx.tree(), paths[i].node, node));
-    }
-  }
-  std::vector<Sample> kept;
-  for (const size_t i : PruneWidth(logprobs, options.sigma, paths.size())) {
-    kept.push_back(samples[i]);
-  }
-  co_return kept;
-}
+};
 
-// What a foresight that ends in `end` comes to.
-std::string Outcome(SearchContext& ctx, NodeId end) {
-  const int32_t answer =
-      ctx.tree()[end].terminal() ? ctx.AnswerOf(end) : int32_t{-1};
-  if (answer >= 0) return absl::StrCat("=", answer);
-  return std::string(ctx.tree().text(end));
-}
-
-// Stages 3 and 4. Sets the samples' f; returns their clusters' shares.
-Co<std::vector<double>> Foresee(SearchContext& ctx,
-                                std::vector<Sample>& samples,
-                                const PhiOptions& options,
-                                GreedySteps& greedy) {
-  std::vector<NodeId> from;
-  for (const Sample& sample : samples) from.push_back(sample.node);
-  const std::vector<NodeId> ends =
-      co_await LookAheadEach(ctx, from, options.foresight, greedy);
-  std::vector<std::string> outcomes;
-  for (size_t i = 0; i < samples.size(); ++i) {
-    const NodeId above =
-        ends[i] == from[i] ? ctx.tree()[from[i]].parent : from[i];
-    samples[i].f = MeanLogprob(ctx.tree(), above, ends[i]);
-    outcomes.push_back(Outcome(ctx, ends[i]));
-  }
-  co_return ClusterShares(outcomes);
-}
-
-// Stage 5. The paths that go on.
-std::vector<Path> Pick(SearchContext& ctx, const std::vector<Sample>& samples,
-                       const std::vector<double>& shares, int places,
-                       const PhiOptions& options, RandomStream& random,
-                       Votes& votes) {
+// What was written after nodes of the tree.
+struct Written {
+  std::vector<size_t> of;       // which of the nodes: those that were not cut
+  std::vector<NodeId> ends;     // and the responses' ends
+  std::vector<bool> empty;      // nothing followed
+  std::vector<double> f;        // mean ln p
   std::vector<double> advantages;
-  for (const Sample& sample : samples) {
-    advantages.push_back(sample.f - sample.f_before);
+};
+
+struct State {
+  State(SearchContext& ctx, const PhiOptions& options)
+      : votes(options.choice), random(ctx.Stream(kRoot, Purpose::kSelect)) {}
+  Votes votes;
+  RandomStream random;  // of all draws, in order
+};
+
+// Stage 1.
+Co<Samples> Propose(SearchContext& ctx, const std::vector<Path>& paths,
+                    const PhiOptions& options) {
+  std::vector<Draws> asked;
+  for (const Path& path : paths) {
+    if (ctx.tree()[path.node].terminal()) continue;
+    asked.push_back({.parent = path.node, .n = options.rollouts});
   }
-  std::vector<Path> paths;
-  for (const size_t i : DrawDistinct(
-           JointWeights(advantages, shares, options.tau), places, random)) {
-    const Sample& sample = samples[i];
-    if (ctx.tree()[sample.node].terminal()) {
-      Vote(ctx, sample.node, votes);
-    } else {
-      paths.push_back({sample.node, sample.f});
+  const auto drawn = co_await ExpandEach(ctx, asked, options.temperature);
+  Samples samples;
+  size_t next = 0;
+  for (const Path& path : paths) {
+    const bool ended = ctx.tree()[path.node].terminal();
+    const std::vector<NodeId> steps =
+        ended ? std::vector<NodeId>(static_cast<size_t>(options.rollouts),
+                                    path.node)
+              : drawn[next++];
+    for (const NodeId step : steps) {
+      samples.nodes.push_back(step);
+      samples.before.push_back(path.value);
+      samples.logprobs.push_back(
+          ended ? static_cast<double>(options.end_logprob)
+                : MeanLogprob(ctx.tree(), path.node, step));
     }
   }
-  return paths;
+  co_return samples;
 }
 
-Co<> RunPass(SearchContext& ctx, const PhiOptions& options, GreedySteps& greedy,
-             RandomStream& random, Votes& votes) {
-  std::vector<Path> paths(static_cast<size_t>(options.beams));
-  for (int step = 1; !paths.empty(); ++step) {
-    std::vector<Sample> samples = co_await Propose(ctx, paths, options);
-    if (samples.empty()) co_return;
-    const std::vector<double> shares =
-        co_await Foresee(ctx, samples, options, greedy);
-    paths = Pick(ctx, samples, shares, static_cast<int>(paths.size()), options,
-                 random, votes);
-    const double agreed = *std::max_element(shares.begin(), shares.end());
-    if (step >= options.least && agreed > options.stop) break;
-  }
-  std::vector<NodeId> rest;
-  for (const Path& path : paths) rest.push_back(path.node);
+// Stage 3: responses from `from`, whose paths have the values `before`.
+Co<Written> WriteOn(SearchContext& ctx, const std::vector<NodeId>& from,
+                    const std::vector<double>& before,
+                    const PhiOptions& options) {
   const std::vector<NodeId> ends =
-      co_await FinishEach(ctx, rest, options.temperature);
-  for (const NodeId end : ends) {
-    if (end != kNoNode) Vote(ctx, end, votes);
+      co_await FinishEach(ctx, from, options.foresight_temperature);
+  Written written;
+  for (size_t i = 0; i < from.size(); ++i) {
+    if (ends[i] == kNoNode) continue;
+    const bool empty = ends[i] == from[i];
+    const double f = empty ? static_cast<double>(options.end_logprob)
+                           : MeanLogprob(ctx.tree(), from[i], ends[i]);
+    written.of.push_back(i);
+    written.ends.push_back(ends[i]);
+    written.empty.push_back(empty);
+    written.f.push_back(f);
+    written.advantages.push_back(f - before[i]);
   }
+  co_return written;
+}
+
+// What a response came to.
+std::string Outcome(SearchContext& ctx, NodeId end) {
+  const int32_t answer = ctx.AnswerOf(end);
+  if (answer >= 0) return absl::StrCat("=", answer);
+  return ctx.tree().Response(end);
+}
+
+// The clusters of all that was written; none where texts cannot be clustered.
+std::vector<size_t> ClustersOf(SearchContext& ctx, const Written& written,
+                               int clusters) {
+  const bool none = std::find(written.empty.begin(), written.empty.end(),
+                              false) == written.empty.end();
+  const auto most = static_cast<size_t>(clusters);
+  if (none || written.ends.size() < most) return {};
+  std::vector<std::string> outcomes;
+  for (const NodeId end : written.ends) outcomes.push_back(Outcome(ctx, end));
+  return Clusters(outcomes, most);
+}
+
+// Whether all texts that were written after `from` are the same.
+bool AllEqual(const Tree& tree, const std::vector<NodeId>& from,
+              const Written& written) {
+  const auto text = [&](size_t i) {
+    return tree.Response(written.ends[i])
+        .substr(tree.Response(from[written.of[i]]).size());
+  };
+  for (size_t i = 1; i < written.ends.size(); ++i) {
+    if (text(i) != text(0)) return false;
+  }
+  return true;
+}
+
+// Until there is a vote: what was foreseen for the heaviest sample.
+void Hold(SearchContext& ctx, const Written& written,
+          const std::vector<double>& weights, const State& state) {
+  if (!state.votes.empty()) return;
+  const auto heaviest = std::max_element(weights.begin(), weights.end());
+  const NodeId end =
+      written.ends[static_cast<size_t>(heaviest - weights.begin())];
+  if (ctx.AnswerOf(end) < 0) return;
+  ctx.Offer(end, PathConfidence(ctx.tree(), end, ConfidenceOf::kMean));
+}
+
+// Stages 1 to 6. False: `paths` are the last ones.
+Co<bool> TakeStep(SearchContext& ctx, int step, const PhiOptions& options,
+                  State& state, std::vector<Path>& paths) {
+  const Samples samples = co_await Propose(ctx, paths, options);
+  if (samples.nodes.empty()) co_return false;
+  const auto tau = static_cast<double>(options.tau);
+  const std::vector<size_t> kept =
+      PruneWidth(samples.logprobs, static_cast<double>(options.sigma),
+                 paths.size(), tau, state.random);  // 2
+  std::vector<NodeId> from;
+  std::vector<double> before;
+  for (const size_t i : kept) {
+    from.push_back(samples.nodes[i]);
+    before.push_back(samples.before[i]);
+  }
+  const Written seen = co_await WriteOn(ctx, from, before, options);  // 3
+  if (seen.ends.empty()) co_return false;
+  const std::vector<size_t> clusters =
+      ClustersOf(ctx, seen, options.clusters);  // 4
+  const std::vector<double> shares = ClusterShares(clusters);
+  const std::vector<double> weights =
+      clusters.empty() ? Softmax(seen.advantages, tau)
+                       : JointWeights(seen.advantages, shares, tau);
+  Hold(ctx, seen, weights, state);
+  std::vector<Path> next;
+  for (const size_t i : DrawDistinct(weights, static_cast<int>(paths.size()),
+                                     state.random)) {  // 5
+    next.push_back({.node = from[seen.of[i]],
+                    .value = clusters.empty() ? samples.logprobs[i]
+                                              : seen.f[i]});
+  }
+  const bool agreed =
+      AllEqual(ctx.tree(), from, seen) ||
+      (!shares.empty() && *std::max_element(shares.begin(), shares.end()) >=
+                              static_cast<double>(options.stop));
+  if (step > options.least && agreed) co_return false;  // 6
+  paths = next;
+  co_return true;
+}
+
+// The end: one response out of those that the paths come to, or kNoNode.
+Co<NodeId> Choose(SearchContext& ctx, const std::vector<Path>& paths,
+                  const PhiOptions& options, State& state) {
+  std::vector<NodeId> from;
+  std::vector<double> before;
+  for (const Path& path : paths) {
+    from.push_back(path.node);
+    before.push_back(path.value);
+  }
+  const Written last = co_await WriteOn(ctx, from, before, options);
+  if (last.ends.empty()) co_return kNoNode;
+  const auto full =
+      std::count(last.empty.begin(), last.empty.end(), false);
+  std::vector<size_t> members(last.ends.size());
+  for (size_t i = 0; i < members.size(); ++i) members[i] = i;
+  if (full == static_cast<int>(last.ends.size())) {
+    std::vector<std::string> outcomes;
+    for (const NodeId end : last.ends) outcomes.push_back(Outcome(ctx, end));
+    members = LargestCluster(Clusters(outcomes, 2));
+  }
+  std::vector<double> advantages;
+  for (const size_t i : members) {
+    advantages.push_back(full == 0 ? -last.advantages[i] : last.advantages[i]);
+  }
+  const std::vector<double> weights =
+      Softmax(advantages, static_cast<double>(options.tau));
+  const size_t drawn =
+      Resample(weights, 1, Resampling::kMultinomial, state.random).front();
+  co_return last.ends[members[drawn]];
 }
 
 Co<> RunPhi(SearchContext& ctx, const PhiOptions& options) {
-  Votes votes(options.choice);
-  GreedySteps greedy;
-  RandomStream random = ctx.Stream(kRoot, Purpose::kSelect);
+  State state(ctx, options);
   for (int round = 0;
        (options.rounds == 0 || round < options.rounds) && !ctx.ShouldStop();
        ++round) {
     const int64_t before = ctx.usage().tokens;
-    co_await RunPass(ctx, options, greedy, random, votes);
+    std::vector<Path> paths(static_cast<size_t>(options.beams));
+    for (int step = 1; step <= options.foresight; ++step) {
+      if (!co_await TakeStep(ctx, step, options, state, paths)) break;
+    }
+    const NodeId end = co_await Choose(ctx, paths, options, state);
+    if (end != kNoNode) {
+      state.votes.Add(ctx, end,
+                      PathConfidence(ctx.tree(), end, ConfidenceOf::kMean));
+      state.votes.Offer(ctx);
+    }
     ctx.CountSimulation();
     if (ctx.usage().tokens == before) break;  // nothing more will come
   }
@@ -194,8 +305,8 @@ const RegisterAlgorithm<PhiOptions> kPhi(
     {RequestKind::kExpand}, &RunPhi,
     MethodNotes{.source = "phi-decoding, Xu et al. 2025, arXiv:2503.13288",
                 .when_to_use = "there is no reward model and steps show their "
-                               "worth a few steps later",
-                .test = "tests/search/uncertainty_test.cc"});
+                               "worth in what follows them",
+                .test = "tests/search/golden_uncertainty_test.cc"});
 
 }  // namespace
 }  // namespace espalier

@@ -36,6 +36,20 @@ Tree::Tree() {
   steps_.Add().kind = NodeKind::kPrompt;
 }
 
+void Tree::Tell(NodeId id, const StepDraft& draft) {
+  while (told_.size() <= id) told_.Add();
+  Told& told = told_[id];
+  if (told.mean_entropy != told.mean_entropy) {
+    told.mean_entropy = draft.mean_entropy;
+  }
+  const size_t n = draft.confidences.size();
+  if (n == 0 || told.confidence_begin != kNotTold) return;
+  ESP_CHECK(n == tokens(id).size());
+  told.confidence_begin = static_cast<uint32_t>(confidences_.size());
+  float* const to = confidences_.Extend(n);
+  for (size_t i = 0; i < n; ++i) to[i] = draft.confidences[i];
+}
+
 std::vector<NodeId> Tree::Path(NodeId id) const {
   std::vector<NodeId> path;
   for (; id != kRoot; id = (*this)[id].parent) path.push_back(id);
@@ -69,11 +83,14 @@ int32_t Tree::InternAnswer(std::string_view answer) {
 int64_t Tree::used_bytes() const {
   return static_cast<int64_t>(uint64_t{size()} *
                                   (sizeof(Node) + sizeof(StoredStep)) +
-                              texts_.size() + tokens_.size() * sizeof(int32_t));
+                              texts_.size() + tokens_.size() * sizeof(int32_t) +
+                              told_.size() * sizeof(Told) +
+                              confidences_.size() * sizeof(float));
 }
 
 int64_t Tree::bytes() const {
-  return nodes_.bytes() + steps_.bytes() + texts_.bytes() + tokens_.bytes();
+  return nodes_.bytes() + steps_.bytes() + texts_.bytes() + tokens_.bytes() +
+         told_.bytes() + confidences_.bytes();
 }
 
 }  // namespace espalier

@@ -114,6 +114,9 @@ struct StepDraft {
   float logprob = 0;
   bool terminal = false;
   bool truncated = false;
+  // What the model told of its distributions: NaN and empty where it did not.
+  float mean_entropy = std::numeric_limits<float>::quiet_NaN();
+  absl::Span<const float> confidences = {};  // one a token
 };
 
 class Tree {
@@ -157,6 +160,20 @@ class Tree {
     const StoredStep& step = steps_[id];
     return {tokens_.data() + step.token_begin, step.num_tokens};
   }
+  // Mean entropy over the step's tokens of the model's distribution, in nats at
+  // temperature 1. NaN where no model told it.
+  float mean_entropy(NodeId id) const {
+    return id < told_.size() ? told_[id].mean_entropy
+                             : std::numeric_limits<float>::quiet_NaN();
+  }
+  // How sure the model was of each token: minus the mean ln p of the likeliest
+  // k at its place, k as the search asked (ExpandOptions::top_logprobs). Empty
+  // where it did not ask.
+  absl::Span<const float> confidences(NodeId id) const {
+    if (id >= told_.size() || told_[id].confidence_begin == kNotTold) return {};
+    return {confidences_.data() + told_[id].confidence_begin,
+            tokens(id).size()};
+  }
   // Nodes from the root's child to `id`, in that order.
   std::vector<NodeId> Path(NodeId id) const;
   // Text of the response up to and including `id`; "" for the root.
@@ -196,7 +213,7 @@ class Tree {
   // True shortly before an index or a text offset would not fit in 32 bits.
   bool full() const {
     return nodes_.size() > 0xF0000000u || texts_.size() > 0xF0000000u ||
-           tokens_.size() > 0xF0000000u;
+           tokens_.size() > 0xF0000000u || confidences_.size() > 0xF0000000u;
   }
 
  private:
@@ -204,6 +221,13 @@ class Tree {
     uint32_t text_begin = 0, text_size = 0, token_begin = 0, samples_drawn = 0;
     uint64_t path_hash = 0;
   };
+  static constexpr uint32_t kNotTold = 0xFFFFFFFFu;
+  struct Told {
+    float mean_entropy = std::numeric_limits<float>::quiet_NaN();
+    uint32_t confidence_begin = kNotTold;
+  };
+  // Keeps what `draft` tells of `id` and was not known.
+  void Tell(NodeId id, const StepDraft& draft);
   // The child of `parent` that says the same, whose path's hash is `hash`.
   NodeId FindChild(NodeId parent, const StepDraft& draft, uint64_t hash) const;
 
@@ -215,6 +239,8 @@ class Tree {
   GrowableArray<StoredStep> steps_;
   GrowableArray<char> texts_;
   GrowableArray<int32_t> tokens_;
+  GrowableArray<Told> told_;  // up to the last node of which something is told
+  GrowableArray<float> confidences_;
   std::vector<std::string> answers_;
   absl::flat_hash_map<std::string, int32_t> answer_index_;
 };
@@ -288,7 +314,10 @@ inline NodeId Tree::Add(NodeId parent, const StepDraft& draft, bool* is_new) {
                            ? kNoNode
                            : FindChild(parent, draft, hash);
   if (is_new != nullptr) *is_new = known == kNoNode;
+  const bool tells = draft.mean_entropy == draft.mean_entropy ||
+                     !draft.confidences.empty();
   if (known != kNoNode) {
+    if (tells) Tell(known, draft);
     if (steps_[known].draws < 0xFFFF) ++steps_[known].draws;
     return known;
   }
@@ -323,6 +352,7 @@ inline NodeId Tree::Add(NodeId parent, const StepDraft& draft, bool* is_new) {
   }
   up_step.last_child = id;
   ++up.num_children;
+  if (tells) Tell(id, draft);
   return id;
 }
 

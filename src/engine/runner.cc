@@ -45,6 +45,9 @@ SampledStep ToStep(Continuation c, const Tokenizer& tokenizer, int policy) {
   step.tokens = std::move(c.tokens);
   step.logprobs = std::move(c.logprobs);
   step.sampler_logprobs = std::move(c.sampler_logprobs);
+  step.mean_entropy = c.entropy;
+  step.entropies = std::move(c.entropies);
+  step.confidences = std::move(c.confidences);
   step.ended = c.finish == Finish::kEnd || c.finish == Finish::kStop;
   step.truncated = c.finish == Finish::kLength;
   step.handle = ToHandle(c.seq, policy);
@@ -267,6 +270,17 @@ absl::Status Runner::Send(LiveSearch& live, SearchRequest request) {
       if (!request.expand.forced.empty()) {
         return Force(live, request, static_cast<int>(policy));
       }
+      if (request.expand.top_logprobs > 0 &&
+          !policies_[policy]->capabilities().top_logprobs) {
+        return Deliver(
+            live, request,
+            {.seq = request.seq,
+             .status = absl::FailedPreconditionError(absl::StrCat(
+                 "method ", AbslView(job_->algorithm->name()),
+                 " reads the log-probs of the likeliest tokens, which this "
+                 "model does not tell; take a model with weights, or "
+                 "confidence or majority"))});
+      }
       GenerateRequest body{
           .from = live.policies[policy]->Of(tree, request.nodes[0]),
           .n = request.expand.n,
@@ -278,7 +292,8 @@ absl::Status Runner::Send(LiveSearch& live, SearchRequest request) {
                    .max_tokens = request.max_tokens,
                    .stop_strings = job_->task->format().stop_strings},
           .stream = request.stream,
-          .first_sample = request.first_sample};
+          .first_sample = request.first_sample,
+          .top_logprobs = request.expand.top_logprobs};
       Submit(live, *policies_[policy], std::move(request),
              {.body = std::move(body)});
       return absl::OkStatus();

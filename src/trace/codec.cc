@@ -2,6 +2,7 @@
 #include <zstd.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "absl/strings/str_cat.h"
 #include "src/base/status_macros.h"
@@ -74,6 +75,10 @@ trace::LogEntry ToProto(const LogEntry& entry) {
     sample->set_text(s.text);
     sample->set_ended(s.ended);
     sample->set_truncated(s.truncated);
+    if (!std::isnan(s.mean_entropy)) sample->set_mean_entropy(s.mean_entropy);
+    sample->mutable_entropy()->Add(s.entropies.begin(), s.entropies.end());
+    sample->mutable_confidence()->Add(s.confidences.begin(),
+                                      s.confidences.end());
   }
   for (const NodeScores& s : entry.completion.scores) {
     out.add_step_score(s.step);
@@ -107,6 +112,14 @@ absl::StatusOr<LogEntry> FromProto(const trace::LogEntry& in) {
     step.text = s.text();
     step.ended = s.ended();
     step.truncated = s.truncated();
+    if (s.has_mean_entropy()) step.mean_entropy = s.mean_entropy();
+    step.entropies.assign(s.entropy().begin(), s.entropy().end());
+    step.confidences.assign(s.confidence().begin(), s.confidence().end());
+    for (const auto* column : {&step.entropies, &step.confidences}) {
+      if (!column->empty() && column->size() != step.tokens.size()) {
+        return Damaged("a sample with more tokens than figures of them");
+      }
+    }
     // The sum in the order in which the engine took it.
     for (const float logprob : step.logprobs) step.logprob += logprob;
   }

@@ -50,6 +50,9 @@ uint64_t Fingerprint(const SearchRequest& request) {
   if (!request.expand.forced.empty()) {
     hash = MixHash(hash, StableHash(request.expand.forced));
   }
+  if (request.expand.top_logprobs > 0) {
+    hash = MixHash(hash, static_cast<uint64_t>(request.expand.top_logprobs));
+  }
   hash = MixHash(hash, static_cast<uint64_t>(request.first_sample));
   hash = MixHash(hash, static_cast<uint64_t>(request.max_tokens));
   return MixHash(hash, MixHash(request.stream.hi, request.stream.lo));

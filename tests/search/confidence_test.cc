@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "search/parts/logprob.h"
 #include "search/sampling/confidence_filter.h"
@@ -75,36 +76,91 @@ TEST(ConfidenceTest, BottomIsTheMeanOfTheLowestTenth) {
   EXPECT_NEAR(PathConfidence(tree, at, ConfidenceOf::kBottom), 0.075, 1e-6);
 }
 
-TEST(ConfidenceTest, ThresholdKeepsTheTopPercentWithTies) {
-  const std::vector<float> c = {0.1f, 0.5f, 0.9f, 0.5f, 0.3f};
-  EXPECT_EQ(ConfidenceThreshold(c, 100), 0.1f);
-  EXPECT_EQ(ConfidenceThreshold(c, 61), 0.3f);  // 4 of 5
-  EXPECT_EQ(ConfidenceThreshold(c, 60), 0.5f);  // 3 of 5
-  EXPECT_EQ(ConfidenceThreshold(c, 40), 0.5f);  // 2 of 5, the tie with it
-  EXPECT_EQ(ConfidenceThreshold(c, 20), 0.9f);
-  EXPECT_EQ(ConfidenceThreshold(c, 0), 0.9f);  // at least one
+TEST(ConfidenceTest, ThresholdIsAnInterpolatedPercentile) {
+  const std::vector<double> c = {0.1, 0.5, 0.9, 0.5, 0.3};
+  EXPECT_EQ(ConfidenceThreshold(c, 100), 0.1);
+  EXPECT_NEAR(ConfidenceThreshold(c, 80), 0.26, 1e-12);  // .8 of .1 to .3
+  EXPECT_EQ(ConfidenceThreshold(c, 75), 0.3);
+  EXPECT_EQ(ConfidenceThreshold(c, 50), 0.5);
+  EXPECT_EQ(ConfidenceThreshold(c, 40), 0.5);            // between equals
+  EXPECT_NEAR(ConfidenceThreshold(c, 10), 0.74, 1e-12);  // .6 of .5 to .9
+  EXPECT_EQ(ConfidenceThreshold(c, 0), 0.9);
+  EXPECT_EQ(ConfidenceThreshold({0.7}, 10), 0.7);
 }
 
-// One response, with its least sure step.
+TEST(ConfidenceTest, GroupsAreWindowsOfTokens) {
+  TokenGroups groups(2);
+  EXPECT_EQ(groups.Confidence(ConfidenceOf::kMean, 1), 0);
+  groups.Add(std::vector<float>{1});
+  EXPECT_EQ(groups.LowestGroup(), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(groups.Confidence(ConfidenceOf::kLowest, 1), 1);
+  groups.Add(std::vector<float>{3, 2});
+  groups.Add(std::vector<float>{6});
+  EXPECT_EQ(groups.LowestGroup(), 2);  // 1 3 | 3 2 | 2 6
+  EXPECT_EQ(groups.Confidence(ConfidenceOf::kLowest, 1), 2);
+  EXPECT_EQ(groups.Confidence(ConfidenceOf::kBottom, 1), 2);
+  EXPECT_EQ(groups.Confidence(ConfidenceOf::kMean, 1), 3);
+  EXPECT_EQ(groups.Confidence(ConfidenceOf::kTail, 2), 4);
+  EXPECT_EQ(groups.Confidence(ConfidenceOf::kTail, 9), 3);
+  // The lowest two of 20.
+  TokenGroups single(1);
+  for (int i = 20; i > 0; --i) {
+    single.Add(std::vector<float>{static_cast<float>(i) / 20});
+  }
+  EXPECT_NEAR(single.Confidence(ConfidenceOf::kBottom, 1), 0.075, 1e-12);
+}
+
+// One response, with what its policy thought of it.
 struct Response {
   int leaf = 0;
   double log_p = 0;
   int steps = 0;
-  float lowest = 1;
+  std::vector<double> tokens;  // confidences: one a step
+  // Of the lowest pair of tokens.
+  double lowest = 0;
 };
 
-// Stops at the first step less sure than `floor`; nothing then.
-std::optional<Response> Write(ReferenceWorld& plain, float floor = 0) {
+// What the world tells of a token drawn at `place`, in thousandths.
+double Told(const TreeWorld& world, int place) {
+  double sum = 0;
+  for (const float l : world[place].logprobs) sum -= static_cast<double>(l);
+  const auto mean = static_cast<float>(
+      sum / static_cast<double>(world[place].logprobs.size()));
+  return std::round(static_cast<double>(mean) * 1000) / 1000;
+}
+
+// Stops at the first pair of tokens less sure than `floor`; nothing then.
+std::optional<Response> Write(const TreeWorld& world, ReferenceWorld& plain,
+                              double floor = 0) {
   Response r;
+  double sum = 0;
   while (!plain.Leaf(r.leaf)) {
+    r.tokens.push_back(Told(world, r.leaf));
+    sum += r.tokens.back();
     r.leaf = plain.Next(r.leaf, 1);
     r.log_p += plain.LogProb(r.leaf);
     ++r.steps;
-    const float p = std::exp(static_cast<float>(plain.LogProb(r.leaf)));
-    if (p < floor) return std::nullopt;
-    r.lowest = std::min(r.lowest, p);
+    const size_t n = r.tokens.size();
+    if (n < 2) continue;
+    const double pair = (r.tokens[n - 2] + r.tokens[n - 1]) / 2;
+    if (pair < floor - 1e-9) return std::nullopt;
+    r.lowest = n == 2 ? pair : std::min(r.lowest, pair);
   }
+  if (r.steps == 1) r.lowest = sum;
   return r;
+}
+
+// Percentile 100 - eta of their lowest pairs.
+double Percentile(const std::vector<Response>& all, double eta) {
+  std::vector<double> sorted;
+  for (const Response& r : all) sorted.push_back(r.lowest);
+  std::sort(sorted.begin(), sorted.end());
+  const double place =
+      (100 - eta) / 100 * static_cast<double>(sorted.size() - 1);
+  const auto low = static_cast<size_t>(place);
+  const size_t high = std::min(low + 1, sorted.size() - 1);
+  return sorted[low] +
+         (sorted[high] - sorted[low]) * (place - static_cast<double>(low));
 }
 
 TEST(ConfidenceTest, VotesAsAPlainLoopDoes) {
@@ -118,7 +174,7 @@ TEST(ConfidenceTest, VotesAsAPlainLoopDoes) {
     ReferenceWorld plain(world, run);
     std::vector<std::pair<int, float>> votes;
     for (int i = 0; i < 12; ++i) {
-      const int leaf = Write(plain)->leaf;
+      const int leaf = Write(world, plain)->leaf;
       const double s = std::clamp<double>(plain.Score(leaf), 1e-6, 1 - 1e-6);
       const double odds = std::pow(s / (1 - s), 2) * std::exp(0.5);
       votes.push_back(
@@ -131,7 +187,7 @@ TEST(ConfidenceTest, VotesAsAPlainLoopDoes) {
     ReferenceWorld again(world, likely);
     votes.clear();
     for (int i = 0; i < 12; ++i) {
-      const Response r = *Write(again);
+      const Response r = *Write(world, again);
       votes.push_back(
           {r.leaf, static_cast<float>(std::exp(r.log_p / r.steps))});
     }
@@ -153,18 +209,18 @@ TEST(ConfidenceTest, UncalibratedIsWeightedAndPowerZeroIsMajority) {
 TEST(DeepConfTest, FiltersAsAPlainLoopDoes) {
   for (uint64_t seed = 1; seed <= 25; ++seed) {
     const TreeWorld world({.seed = seed, .depth = 4, .early_leaf = 0.3});
-    const SearchRun run = RunSearch("deepconf:n=15:eta=40", world);
+    const SearchRun run =
+        RunSearch("deepconf:n=15:eta=40:window=2:of=lowest", world);
     ReferenceWorld plain(world, run);
     std::vector<Response> all;
-    for (int i = 0; i < 15; ++i) all.push_back(*Write(plain));
-    std::vector<float> sorted;
-    for (const Response& r : all) sorted.push_back(r.lowest);
-    std::sort(sorted.rbegin(), sorted.rend());
+    for (int i = 0; i < 15; ++i) all.push_back(*Write(world, plain));
+    const double threshold = Percentile(all, 40);
     std::vector<std::pair<int, float>> votes;
     for (const Response& r : all) {
-      if (r.lowest >= sorted[5])
-        votes.push_back({r.leaf, r.lowest});  // 6 of 15
+      if (r.lowest < threshold - 1e-9) continue;
+      votes.push_back({r.leaf, static_cast<float>(r.lowest)});
     }
+    EXPECT_LT(votes.size(), all.size());
     EXPECT_EQ(run.answer, HighestSum(world, votes)) << seed;
     EXPECT_EQ(run.usage.tokens, plain.tokens());
   }
@@ -175,28 +231,25 @@ TEST(DeepConfTest, OnlineGivesUpAsAPlainLoopDoes) {
   for (uint64_t seed = 1; seed <= 25; ++seed) {
     const TreeWorld world({.seed = seed, .depth = 4, .early_leaf = 0.3});
     const SearchRun run = RunSearch(
-        "deepconf:n=40:online=true:warmup=8:eta=50:consensus=0.6", world);
+        "deepconf:n=40:online=true:warmup=8:eta=50:consensus=0.6:window=2",
+        world);
     ReferenceWorld plain(world, run);
     std::vector<Response> all;
     int64_t drawn = 0;
-    for (; drawn < 8; ++drawn) all.push_back(*Write(plain));
-    std::vector<float> sorted;
-    for (const Response& r : all) sorted.push_back(r.lowest);
-    std::sort(sorted.rbegin(), sorted.rend());
-    const float floor = sorted[3];
+    for (; drawn < 8; ++drawn) all.push_back(*Write(world, plain));
+    const double floor = Percentile(all, 50);
     std::vector<std::pair<int, float>> votes;
     std::map<int, double> sums;
     double total = 0, top = 0;
     const auto vote = [&](const Response& r) {
-      votes.push_back({r.leaf, r.lowest});
+      if (r.lowest < floor - 1e-9) return;
+      votes.push_back({r.leaf, static_cast<float>(r.lowest)});
       total += r.lowest;
       top = std::max(top, sums[r.leaf] += r.lowest);
     };
-    for (const Response& r : all) {
-      if (r.lowest >= floor) vote(r);
-    }
-    for (; drawn < 40 && top / total < 0.6f; ++drawn) {
-      if (const auto r = Write(plain, floor)) {
+    for (const Response& r : all) vote(r);
+    for (; drawn < 40 && top / total < 0.6; ++drawn) {
+      if (const auto r = Write(world, plain, floor)) {
         vote(*r);
       } else {
         ++given_up;
@@ -210,10 +263,45 @@ TEST(DeepConfTest, OnlineGivesUpAsAPlainLoopDoes) {
   EXPECT_GT(agreed, 0);
 }
 
-TEST(DeepConfTest, AllResponsesAreMajorityByConfidence) {
+TEST(DeepConfTest, WithoutAFilterTheMajorityIsThatOfAll) {
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    const TreeWorld world({.seed = seed});
+    EXPECT_EQ(RunSearch("deepconf:n=20:eta=100:vote=majority", world).answer,
+              RunSearch("majority:n=20", world).answer);
+  }
+}
+
+TEST(DeepConfTest, AConsensusOfOneEndsNothing) {
+  // One leaf: all agree from the first response on.
+  const TreeWorld world({.branching = 1, .depth = 2});
+  RunLimits limits;
+  limits.reply = [&world](const Tree& tree, const SearchRequest& request) {
+    SearchCompletion reply = world.Reply(tree, request);
+    for (SampledStep& sample : reply.samples) sample.confidences = {2};
+    return reply;
+  };
+  const auto tokens = [&](const char* consensus) {
+    return RunSearch(absl::StrCat("deepconf:n=20:online=true:warmup=4:"
+                                  "consensus=",
+                                  consensus),
+                     world, limits)
+        .usage.tokens;
+  };
+  EXPECT_EQ(tokens("1"), 40);
+  EXPECT_EQ(tokens("0.99"), 8);
+}
+
+TEST(DeepConfTest, AModelThatTellsNoLikeliestTokensIsRefused) {
   const TreeWorld world({.seed = 4});
-  EXPECT_EQ(RunSearch("deepconf:n=20:eta=100:of=mean", world).answer,
-            RunSearch("confidence:by=likelihood:n=20", world).answer);
+  RunLimits limits;
+  limits.reply = [&world](const Tree& tree, const SearchRequest& request) {
+    SearchCompletion reply = world.Reply(tree, request);
+    for (SampledStep& sample : reply.samples) sample.confidences.clear();
+    return reply;
+  };
+  const SearchRun run = RunSearch("deepconf:n=4", world, limits);
+  EXPECT_EQ(run.status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_TRUE(absl::StrContains(run.status.message(), "likeliest"));
 }
 
 }  // namespace

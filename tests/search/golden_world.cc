@@ -24,6 +24,7 @@ GoldenWorld ReadWorld(const nlohmann::json& json) {
     node.parent = given.at("parent");
     node.text = given.value("text", "");
     node.logprobs = given.value("logprobs", std::vector<float>{0});
+    node.rest = given.value("rest", std::vector<float>{});
     node.score = given.value("score", 0.0f);
     node.step_score = given.value("step_score", node.score);
     node.terminal = given.value("terminal", false);
@@ -136,12 +137,15 @@ class GoldenModel : public InlineModel {
         logprob += l;
         tokens.push_back(next);
       }
+      const std::vector<float> confidences =
+          Confidences(to, options.top_logprobs);
       bool is_new = false;
       const NodeId made = ctx.AddSample(node,
                                         {.text = to.text,
                                          .tokens = tokens,
                                          .logprob = logprob,
-                                         .terminal = to.terminal},
+                                         .terminal = to.terminal,
+                                         .confidences = confidences},
                                         &is_new);
       if (is_new) {
         of_tree_.push_back(next);
@@ -162,6 +166,17 @@ class GoldenModel : public InlineModel {
   }
 
  private:
+  // Of the sampled token and k - 1 others that are as likely as each other.
+  static std::vector<float> Confidences(const GoldenNode& node, int k) {
+    std::vector<float> confidences;
+    for (size_t t = 0; k > 0 && t < node.rest.size(); ++t) {
+      const auto own = static_cast<double>(node.logprobs[t]);
+      const auto other = static_cast<double>(node.rest[t]);
+      confidences.push_back(static_cast<float>(-(own + (k - 1) * other) / k));
+    }
+    return confidences;
+  }
+
   const GoldenWorld& world_;
   GoldenSearch& search_;
   std::vector<int> of_tree_;

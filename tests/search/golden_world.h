@@ -28,6 +28,7 @@ struct GoldenNode {
   int parent = -1;
   std::string text;
   std::vector<float> logprobs;
+  std::vector<float> rest;  // ln p of each of a token's likeliest others
   float score = 0;
   float step_score = 0;
   bool terminal = false;

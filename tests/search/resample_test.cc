@@ -93,5 +93,14 @@ TEST(ResampleTest, DistinctDrawsNeverRepeatAndStopWhereWeightsEnd) {
   EXPECT_NEAR(first_two, kTrials / 4.0, 5 * std::sqrt(kTrials * 3 / 16.0));
 }
 
+TEST(ResampleTest, DistinctDrawsComeInRounds) {
+  // The second draw repeats the first: a second round is without it.
+  RecordedDraws draws{{0.1, 0.2, 0.9, 0.4}};
+  RandomStream random(&draws);
+  EXPECT_EQ(DrawDistinct({0.4, 0.3, 0.3}, 3, random),
+            (std::vector<size_t>{0, 2, 1}));
+  EXPECT_EQ(draws.next, 4u);
+}
+
 }  // namespace
 }  // namespace espalier

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "search/tree/check_tree.h"
 
 namespace espalier {
@@ -35,6 +37,37 @@ TEST(TreeTest, ResponseIsTheTextOfThePath) {
   EXPECT_EQ(tree.Path(y), (std::vector<NodeId>{x, y}));
   EXPECT_EQ(tree.step(y).depth, 2);
   EXPECT_NE(tree.path_hash(x), tree.path_hash(y));
+}
+
+TEST(TreeTest, WhatModelsToldOfTokensIsKeptWithTheStep) {
+  Tree tree;
+  const int32_t two[] = {7, 8}, one[] = {9};
+  const float of_two[] = {1.5f, 2.5f}, of_one[] = {4};
+  const NodeId silent = tree.Add(kRoot, {.text = "a", .tokens = one});
+  const int64_t before = tree.used_bytes();
+  EXPECT_TRUE(std::isnan(tree.mean_entropy(silent)));
+  EXPECT_TRUE(tree.confidences(silent).empty());
+  const NodeId told = tree.Add(silent, {.text = "b",
+                                        .tokens = two,
+                                        .mean_entropy = 0.25f,
+                                        .confidences = of_two});
+  const NodeId mean =
+      tree.Add(told, {.text = "c", .tokens = two, .mean_entropy = 0.5f});
+  EXPECT_GT(tree.used_bytes(), before);
+  EXPECT_EQ(tree.mean_entropy(told), 0.25f);
+  EXPECT_EQ(tree.confidences(told), absl::MakeConstSpan(of_two));
+  EXPECT_EQ(tree.mean_entropy(mean), 0.5f);
+  EXPECT_TRUE(tree.confidences(mean).empty());
+  EXPECT_TRUE(std::isnan(tree.mean_entropy(silent)));
+  // A later draw tells what the first did not, and changes nothing else.
+  tree.Add(kRoot, {.text = "a", .tokens = one, .confidences = of_one});
+  tree.Add(silent, {.text = "b",
+                    .tokens = two,
+                    .mean_entropy = 3,
+                    .confidences = {of_one, 0}});
+  EXPECT_EQ(tree.confidences(silent), absl::MakeConstSpan(of_one));
+  EXPECT_EQ(tree.mean_entropy(told), 0.25f);
+  EXPECT_EQ(tree.confidences(told), absl::MakeConstSpan(of_two));
 }
 
 TEST(TreeTest, MeanOfVisitsIsKept) {

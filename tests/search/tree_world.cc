@@ -158,6 +158,18 @@ int TreeWorld::StepTokens(int place) const {
          static_cast<int>(hash % static_cast<uint64_t>(options_.step_tokens));
 }
 
+void TreeWorld::Tell(int place, int tokens, SampledStep& step) const {
+  double entropy = 0, sum = 0;
+  for (const float l : (*this)[place].logprobs) {
+    entropy -= std::exp(static_cast<double>(l)) * static_cast<double>(l);
+    sum -= static_cast<double>(l);
+  }
+  step.mean_entropy = static_cast<float>(entropy);
+  step.entropies.assign(static_cast<size_t>(tokens), step.mean_entropy);
+  step.confidences.assign(static_cast<size_t>(tokens),
+                          static_cast<float>(sum / options_.branching));
+}
+
 SearchCompletion TreeWorld::Reply(const Tree& tree,
                                   const SearchRequest& request) const {
   SearchCompletion completion{.seq = request.seq};
@@ -181,6 +193,7 @@ SearchCompletion TreeWorld::Reply(const Tree& tree,
       const int tokens = std::min(wanted, request.max_tokens);
       step.tokens.assign(static_cast<size_t>(tokens), move);
       if (step.truncated) step.text = "...";
+      if (request.expand.top_logprobs > 0) Tell(place, tokens, step);
       completion.samples.push_back(std::move(step));
     }
   } else if (request.kind == RequestKind::kEvaluate) {

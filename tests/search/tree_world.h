@@ -114,6 +114,9 @@ class TreeWorld {
 
  private:
   int Grow(int parent, int move, int depth);
+  // Entropy and confidence of `tokens` drawn at `place`: those of its moves,
+  // all of which count as the likeliest.
+  void Tell(int place, int tokens, SampledStep& step) const;
 
   const WorldOptions options_;
   const TreeWorldTask task_;

@@ -75,6 +75,14 @@ TEST(MurTest, ScalesUncertainStepsAsAPlainLoopDoes) {
   }
 }
 
+TEST(MurTest, AfterSoManyStepsNothingIsTested) {
+  const TreeWorld world({.seed = 3, .depth = 6});
+  const char* method = "mur:by=likelihood:n=5:gamma=1:max_steps=";
+  // The first step is never tested.
+  EXPECT_EQ(RunSearch(absl::StrCat(method, 1), world).usage.tokens, 5 * 6);
+  EXPECT_GT(RunSearch(absl::StrCat(method, 2), world).usage.tokens, 5 * 6);
+}
+
 TEST(MurTest, OneCandidateIsPlainSampling) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     const TreeWorld world({.seed = seed});
@@ -89,19 +97,45 @@ TEST(MurTest, OneCandidateIsPlainSampling) {
 }
 
 TEST(ForesightTest, WidthKeepsWhatIsNotFarBelowTheMean) {
-  // Mean -2, standard deviation sqrt(2).
+  // Mean -2, standard deviation sqrt(1.6).
   const std::vector<double> x = {-1, -1, -1, -4, -3};
-  EXPECT_EQ(PruneWidth(x, 1, 1), (std::vector<size_t>{0, 1, 2, 4}));
-  EXPECT_EQ(PruneWidth(x, 0.5, 1), (std::vector<size_t>{0, 1, 2}));
-  EXPECT_EQ(PruneWidth(x, 0.5, 4), (std::vector<size_t>{0, 1, 2, 4}));
-  EXPECT_EQ(PruneWidth(x, 0, 1), (std::vector<size_t>{0, 1, 2, 3, 4}));
-  // Equal ones are not above their mean: the first stay.
-  EXPECT_EQ(PruneWidth({-2, -2, -2}, 1, 2), (std::vector<size_t>{0, 1}));
+  EXPECT_EQ(AboveWidth(x, 1), (std::vector<size_t>{0, 1, 2, 4}));
+  EXPECT_EQ(AboveWidth(x, 0.5), (std::vector<size_t>{0, 1, 2}));
+  EXPECT_EQ(AboveWidth(x, 0), (std::vector<size_t>{0, 1, 2}));
+  // Equal ones are not above their mean.
+  EXPECT_TRUE(AboveWidth({-2, -2}, 1).empty());
 }
 
-TEST(ForesightTest, SharesOfEqualOutcomes) {
-  EXPECT_EQ(ClusterShares({"a", "b", "a", "a"}),
+TEST(ForesightTest, WhatWidthIsShortOfIsDrawnByLikelihood) {
+  const std::vector<double> x = {-1, -1, -1, -4, -3};
+  int third = 0;
+  constexpr int kTrials = 20000;
+  for (uint64_t i = 0; i < kTrials; ++i) {
+    RandomStream random(StreamKey(i, 0, 0, Purpose::kTest));
+    const std::vector<size_t> kept = PruneWidth(x, 0.5, 4, 1, random);
+    ASSERT_EQ(kept.size(), 4u);
+    EXPECT_TRUE(std::is_sorted(kept.begin(), kept.end()));
+    EXPECT_TRUE(kept[3] == 3 || kept[3] == 4);
+    third += kept[3] == 3;
+  }
+  // exp -4 : exp -3.
+  const double p = 1 / (1 + std::exp(1.0));
+  EXPECT_NEAR(third, kTrials * p, 5 * std::sqrt(kTrials * p * (1 - p)));
+  // None is drawn where enough stay.
+  RecordedDraws none;
+  RandomStream random(&none);
+  EXPECT_EQ(PruneWidth(x, 0.5, 3, 1, random), (std::vector<size_t>{0, 1, 2}));
+  EXPECT_EQ(none.next, 0u);
+}
+
+TEST(ForesightTest, EqualOutcomesAreAClusterAndTheLastTakesTheRest) {
+  const std::vector<std::string> x = {"a", "b", "a", "c", "d", "a"};
+  EXPECT_EQ(Clusters(x, 9), (std::vector<size_t>{0, 1, 0, 2, 3, 0}));
+  EXPECT_EQ(Clusters(x, 2), (std::vector<size_t>{0, 1, 0, 1, 1, 0}));
+  EXPECT_EQ(ClusterShares({0, 1, 0, 0}),
             (std::vector<double>{0.75, 0.25, 0.75, 0.75}));
+  EXPECT_EQ(LargestCluster({0, 1, 0, 2}), (std::vector<size_t>{0, 2}));
+  EXPECT_EQ(LargestCluster({0, 1, 1, 0}), (std::vector<size_t>{1, 2}));
 }
 
 TEST(ForesightTest, JointIsTheMeanOfTwoSoftmaxes) {
@@ -113,148 +147,11 @@ TEST(ForesightTest, JointIsTheMeanOfTwoSoftmaxes) {
   EXPECT_NEAR(w[1], (1.0 / 4 + 1.0 / 3) / 2, 1e-12);
 }
 
-struct PlainSample {
-  int place;
-  double f_before;
-  double f = 0;
-  int end = 0;
-};
-
-double MeanBelow(const TreeWorld& world, const ReferenceWorld& plain, int above,
-                 int end) {
-  double sum = 0, n = 0;
-  for (int at = end; at != above; at = world[at].parent, ++n) {
-    sum += plain.LogProb(at);
-  }
-  return sum / n;
-}
-
-// Samples above mean - sigma * deviation, or among the `least` likeliest.
-std::vector<PlainSample> Likely(const ReferenceWorld& plain,
-                                const std::vector<PlainSample>& samples,
-                                double sigma, size_t least) {
-  double n = 0, sum = 0, squares = 0;
-  for (const PlainSample& s : samples) {
-    const double x = plain.LogProb(s.place);
-    n += 1;
-    sum += x;
-    squares += x * x;
-  }
-  const double limit =
-      sum / n - sigma * std::sqrt(squares / n - sum / n * (sum / n));
-  std::vector<PlainSample> kept;
-  for (size_t i = 0; i < samples.size(); ++i) {
-    const double x = plain.LogProb(samples[i].place);
-    size_t before = 0;  // samples that come first by likelihood
-    for (size_t j = 0; j < samples.size(); ++j) {
-      const double y = plain.LogProb(samples[j].place);
-      before += y > x || (y == x && j < i);
-    }
-    if (x > limit || before < least) kept.push_back(samples[i]);
-  }
-  return kept;
-}
-
-// One pass. sigma < 0: no pruning in width.
-Votes PlainPhi(const TreeWorld& world, ReferenceWorld& plain, size_t beams,
-               int rollouts, int foresight, double sigma, float stop) {
-  Votes votes;
-  bool agreed = false;
-  RandomStream random = plain.Choices();
-  std::vector<PlainSample> paths(beams, {0, 0});
-  for (int step = 1; !paths.empty() && !agreed; ++step) {
-    std::vector<PlainSample> samples;
-    for (const PlainSample& path : paths) {
-      for (int i = 0; i < rollouts; ++i) {
-        samples.push_back({plain.Next(path.place, 1), path.f});
-      }
-    }
-    if (sigma >= 0) samples = Likely(plain, samples, sigma, paths.size());
-    // Foresight goes step by step over all samples, as its draws do.
-    std::vector<int> ends;
-    for (int k = 0; k <= foresight; ++k) {
-      ends.clear();
-      for (const auto& s : samples) ends.push_back(plain.Greedy(s.place, k));
-    }
-    std::vector<double> a, c;
-    double sum_a = 0, sum_c = 0;
-    for (size_t i = 0; i < samples.size(); ++i) {
-      PlainSample& s = samples[i];
-      s.f = MeanBelow(world, plain,
-                      ends[i] == s.place ? world[s.place].parent : s.place,
-                      ends[i]);
-      double same = 0;  // an unfinished end is known by its move alone
-      for (const int e : ends) {
-        same += plain.Leaf(e) == plain.Leaf(ends[i]) &&
-                (plain.Leaf(e) ? e == ends[i]
-                               : world[e].move == world[ends[i]].move);
-      }
-      agreed |= step >= 2 && same / static_cast<double>(ends.size()) > stop;
-      a.push_back(std::exp((s.f - s.f_before) / double{0.1f}));
-      c.push_back(std::exp(same / static_cast<double>(ends.size())));
-      sum_a += a.back();
-      sum_c += c.back();
-    }
-    std::vector<double> w;
-    for (size_t i = 0; i < a.size(); ++i) {
-      w.push_back((a[i] / sum_a + c[i] / sum_c) / 2);
-    }
-    std::vector<PlainSample> next;
-    for (size_t drawn = 0; drawn < paths.size(); ++drawn) {
-      double total = 0;
-      for (const double x : w) total += x;
-      double u = random.UniformDouble() * total;
-      size_t i = 0;
-      while (w[i] == 0 || u >= w[i]) u -= w[i++];
-      w[i] = 0;
-      if (plain.Leaf(samples[i].place)) {
-        votes.push_back({samples[i].place, 1});
-      } else {
-        next.push_back(samples[i]);
-      }
-    }
-    paths = next;
-  }
-  for (bool open = true; open;) {  // to the ends without foresight
-    open = false;
-    for (PlainSample& path : paths) {
-      if (plain.Leaf(path.place)) continue;
-      path.place = plain.Next(path.place, 1);
-      open = true;
-    }
-  }
-  for (const PlainSample& path : paths) votes.push_back({path.place, 1});
-  return votes;
-}
-
-TEST(PhiTest, DrawsByForesightAsAPlainLoopDoes) {
-  for (uint64_t seed = 1; seed <= 25; ++seed) {
-    const TreeWorld world(
-        {.seed = seed, .branching = 3, .depth = 4, .early_leaf = 0.2});
-    for (const int foresight : {0, 1, 3}) {
-      for (const auto& [sigma, stop] : {std::pair{-1.0, 1.0f}, {0.5, 0.5f}}) {
-        const SearchRun run =
-            RunSearch(absl::StrCat("phi:beams=3:rollouts=3:rounds=1:least=2:"
-                                   "foresight=",
-                                   foresight, ":sigma=", std::max(sigma, 0.0),
-                                   ":stop=", stop),
-                      world);
-        ReferenceWorld plain(world, run);
-        EXPECT_EQ(run.answer,
-                  HighestSum(world, PlainPhi(world, plain, 3, 3, foresight,
-                                             sigma, stop)))
-            << seed << " " << foresight << " " << sigma;
-        EXPECT_EQ(run.usage.tokens, plain.tokens());
-      }
-    }
-  }
-}
-
 TEST(PhiTest, AgreementEndsForesight) {
   const TreeWorld world({.seed = 5, .depth = 6});
-  // Any share is above 0: from the second step on nothing is foreseen.
+  // Any share is above 0: after the second step nothing is foreseen.
   const SearchRun early = RunSearch("phi:stop=0:least=1:rounds=1", world);
-  const SearchRun never = RunSearch("phi:stop=1:rounds=1", world);
+  const SearchRun never = RunSearch("phi:stop=2:least=8:rounds=1", world);
   EXPECT_LT(early.usage.tokens, never.usage.tokens);
   EXPECT_FALSE(early.answer.empty());
 }

@@ -50,7 +50,11 @@ std::vector<LogEntry> LogOf(const Tree& tree, RandomStream& rng) {
       step.logprobs.push_back(-rng.Uniform());
       step.logprob += step.logprobs.back();
       step.sampler_logprobs.push_back(-rng.Uniform());
+      // Of every other sample.
+      if (id % 2 == 0) step.entropies.push_back(3 * rng.Uniform());
+      if (id % 2 == 0) step.confidences.push_back(9 * rng.Uniform());
     }
+    if (id % 3 > 0) step.mean_entropy = rng.Uniform();
     step.text = std::string(tree.text(id));
     LogEntry entry{.seq = id, .fingerprint = rng.Next64()};
     entry.nodes = {tree[id].parent};
@@ -142,6 +146,14 @@ TEST(StoredTreeTest, LogEntriesComeBack) {
                 b.completion.samples[k].logprob);
       EXPECT_EQ(a.completion.samples[k].sampler_logprobs,
                 b.completion.samples[k].sampler_logprobs);
+      const float mean = a.completion.samples[k].mean_entropy;
+      const float back_mean = b.completion.samples[k].mean_entropy;
+      EXPECT_TRUE(mean == back_mean ||
+                  (std::isnan(mean) && std::isnan(back_mean)));
+      EXPECT_EQ(a.completion.samples[k].entropies,
+                b.completion.samples[k].entropies);
+      EXPECT_EQ(a.completion.samples[k].confidences,
+                b.completion.samples[k].confidences);
     }
     ASSERT_EQ(a.completion.scores.size(), b.completion.scores.size());
   }

@@ -3,6 +3,8 @@
 #ifndef ESPALIER_TESTS_MODELS_SCHEDULE_BACKEND_FIXTURE_H_
 #define ESPALIER_TESTS_MODELS_SCHEDULE_BACKEND_FIXTURE_H_
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <string>
@@ -23,9 +25,37 @@ inline constexpr int64_t kPageBytes = 2 * 4 * kPageSlots * 4;
 struct Plain {
   Tokens tokens;
   std::vector<float> logprobs;
+  std::vector<double> entropies;
+  std::vector<double> confidences;  // where asked for
   double entropy = 0;
   Finish finish = Finish::kLength;
 };
+
+// ln p of each token at temperature 1, by definition.
+inline std::vector<double> PlainLogprobs(const std::vector<float>& logits) {
+  long double sum = 0;
+  for (const float l : logits) sum += std::exp(static_cast<long double>(l));
+  std::vector<double> logprobs;
+  for (const float l : logits) {
+    logprobs.push_back(static_cast<double>(l - std::log(sum)));
+  }
+  return logprobs;
+}
+
+inline double PlainEntropy(const std::vector<double>& logprobs) {
+  double entropy = 0;
+  for (const double l : logprobs) entropy -= std::exp(l) * l;
+  return entropy;
+}
+
+// Minus the mean of the `k` highest, by a full sort.
+inline double PlainConfidence(std::vector<double> logprobs, int k) {
+  std::sort(logprobs.rbegin(), logprobs.rend());
+  logprobs.resize(std::min(logprobs.size(), static_cast<size_t>(k)));
+  double sum = 0;
+  for (const double l : logprobs) sum -= l;
+  return sum / static_cast<double>(logprobs.size());
+}
 
 inline Plain PlainContinuation(Tokens path, const GenerateRequest& request,
                                int i, int context = 400) {
@@ -42,7 +72,12 @@ inline Plain PlainContinuation(Tokens path, const GenerateRequest& request,
                           .value();
     out.tokens.push_back(s.token);
     out.logprobs.push_back(s.logprob);
-    out.entropy += s.entropy;
+    const std::vector<double> all = PlainLogprobs(logits);
+    out.entropies.push_back(PlainEntropy(all));
+    out.entropy += out.entropies.back();
+    if (request.top_logprobs > 0) {
+      out.confidences.push_back(PlainConfidence(all, request.top_logprobs));
+    }
     path.push_back(s.token);
     text += tokenizer.TokenBytes(s.token);
     out.finish = Finish::kLength;
@@ -71,6 +106,13 @@ inline void ExpectPlain(const Tokens& path, const GenerateRequest& request,
     ASSERT_EQ(c.logprobs, plain.logprobs);
     ASSERT_EQ(c.finish, plain.finish);
     ASSERT_NEAR(c.entropy, plain.entropy, 1e-5);
+    // Told only where asked for.
+    ASSERT_EQ(c.confidences.size(), plain.confidences.size());
+    ASSERT_EQ(c.entropies.size(), plain.confidences.size());
+    for (size_t t = 0; t < c.confidences.size(); ++t) {
+      ASSERT_NEAR(c.entropies[t], plain.entropies[t], 1e-5);
+      ASSERT_NEAR(c.confidences[t], plain.confidences[t], 1e-5);
+    }
   }
 }
 
@@ -92,6 +134,8 @@ inline GenerateRequest RandomGeneration(RandomStream& rng, SeqId from,
             .max_tokens = rng.Range(1, max_tokens)};
   if (rng.Below(3) == 0) g.sampling.temperature = 0;
   if (rng.Below(3) == 0) g.sampling.top_k = 3;
+  // The vocabulary has 16.
+  if (rng.Below(2) == 0) g.top_logprobs = rng.Range(1, 20);
   return g;
 }
 

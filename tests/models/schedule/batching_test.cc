@@ -60,6 +60,7 @@ TEST(BatchingTest, SamplesThatAgreeAreOneRowAndNothingElseChanges) {
     g.sampling.temperature = 0.2f * static_cast<float>(rng.Range(0, 4));
     g.sampling.repetition_penalty = rng.Below(2) == 0 ? 1 : 1.3f;
     g.top_alternatives = 3;
+    g.top_logprobs = 3;
     GenerateRequest h = g;
     h.from = apart.backend->Extend(kEmptySeq, path);
     shared.backend->Submit({1, g});
@@ -72,6 +73,9 @@ TEST(BatchingTest, SamplesThatAgreeAreOneRowAndNothingElseChanges) {
       ASSERT_EQ(x.logprobs, y.logprobs);
       ASSERT_EQ(x.sampler_logprobs, y.sampler_logprobs);
       ASSERT_EQ(x.entropy, y.entropy);
+      ASSERT_EQ(x.entropies, y.entropies);
+      ASSERT_EQ(x.confidences, y.confidences);
+      ASSERT_EQ(x.confidences.size(), x.tokens.size());
       ASSERT_EQ(x.finish, y.finish);
       ASSERT_EQ(x.alternatives.size(), x.tokens.size());
       for (size_t t = 0; t < x.tokens.size(); ++t) {
@@ -296,7 +300,7 @@ TEST(BatchingTest, WrongTextsToScoreFailAlone) {
 TEST(BatchingTest, LimitsThatMakeNoSenseFailAlone) {
   Fixture f;
   const SeqId from = f.backend->Extend(kEmptySeq, {1, 2, 3});
-  std::vector<GenerateRequest> wrong(7, {.from = from});
+  std::vector<GenerateRequest> wrong(8, {.from = from});
   wrong[0].n = -1;
   wrong[1].stop.max_tokens = 0;
   wrong[2].stop.max_tokens = -5;
@@ -304,17 +308,19 @@ TEST(BatchingTest, LimitsThatMakeNoSenseFailAlone) {
   wrong[4].stop.stop_strings = {"x", ""};
   wrong[5].sampling.repetition_penalty = 0;
   wrong[6].n = 1 << 30;
+  wrong[7].top_logprobs = -4;
   for (size_t i = 0; i < wrong.size(); ++i) f.backend->Submit({i, wrong[i]});
-  f.backend->Submit({7, GenerateRequest{.from = from}});
+  f.backend->Submit({8, GenerateRequest{.from = from}});
   auto done = f.RunAll();
-  const char* said[] = {
-      "-1",          "max_tokens = 0",     "-5",        "top_alternatives",
-      "stop string", "repetition_penalty", "1073741824"};
+  const char* said[] = {"-1",          "max_tokens = 0",
+                        "-5",          "top_alternatives",
+                        "stop string", "repetition_penalty",
+                        "1073741824",  "top_logprobs"};
   for (size_t i = 0; i < wrong.size(); ++i) {
     EXPECT_EQ(done[i].status.code(), absl::StatusCode::kInvalidArgument);
     EXPECT_THAT(std::string(done[i].status.message()), HasSubstr(said[i]));
   }
-  EXPECT_TRUE(done[7].status.ok());
+  EXPECT_TRUE(done[8].status.ok());
 }
 
 // 40 requests of up to five rows in memory for little more than one row.
