@@ -174,8 +174,10 @@ int64_t SearchContext::StepNeed() const {
 int64_t SearchContext::TokensToFinish(NodeId node) const {
   int64_t whole = std::max(budget_.response_tokens, longest_response_);
   if (whole == 0) whole = budget_.tokens / 2;
-  const int64_t rest = whole - tree_.step(node).path_tokens;
-  return std::min(budget_.tokens, std::max<int64_t>(rest, longest_step_));
+  const int64_t rest =
+      std::max<int64_t>(0, whole - tree_.step(node).path_tokens);
+  // Responses differ in length: an eighth more, and a step.
+  return std::min(budget_.tokens, rest + rest / 8 + longest_step_);
 }
 
 int64_t SearchContext::HeldBack() const {

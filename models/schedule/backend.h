@@ -152,10 +152,10 @@ struct Completion {
 };
 
 struct Capabilities {
-  bool propose = false;     // GenerateRequest
-  bool reward = false;      // ScoreRequest
-  int context_length = 0;   // tokens, prompt included
-  bool score_text = false;  // TextScoreRequest
+  bool propose = false;       // GenerateRequest
+  bool reward = false;        // ScoreRequest
+  int context_length = 0;     // tokens, prompt included
+  bool score_text = false;    // TextScoreRequest
   bool top_logprobs = false;  // GenerateRequest::top_logprobs
 };
 

@@ -54,7 +54,7 @@ struct Row {
   std::vector<std::vector<TokenLogprob>> alternatives;
   std::vector<float> entropies;    // with top_logprobs
   std::vector<float> confidences;  // likewise
-  std::vector<bool> greedy;  // of a given text
+  std::vector<bool> greedy;        // of a given text
   StopMatcher stop;
   std::vector<int32_t> seen;  // distinct tokens of path and output, sorted;
                               // with a repetition penalty alone

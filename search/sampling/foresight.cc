@@ -34,9 +34,9 @@ std::vector<size_t> PruneWidth(const std::vector<double>& mean_logprobs,
     others.push_back(i);
     of_others.push_back(mean_logprobs[i]);
   }
-  for (const size_t i : DrawDistinct(Softmax(of_others, tau),
-                                     static_cast<int>(least - kept.size()),
-                                     random)) {
+  for (const size_t i :
+       DrawDistinct(Softmax(of_others, tau),
+                    static_cast<int>(least - kept.size()), random)) {
     kept.push_back(others[i]);
   }
   std::sort(kept.begin(), kept.end());

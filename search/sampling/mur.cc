@@ -6,13 +6,14 @@
 //   2. test    it against the momentum of the steps before it
 //              (search/sampling/momentum.h);
 //   3. scale   an uncertain one: `candidates` - 1 further samples, or `fresh`:
-//              `candidates` further ones, without the first; the best of them is
-//              taken, the first of equals: by=reward the one with the highest
-//              score, by=likelihood with the highest mean log p a token;
+//              `candidates` further ones, without the first; the best of them
+//              is taken, the first of equals: by=reward the one with the
+//              highest score, by=likelihood with the highest mean log p a
+//              token;
 //   4. update  the momentum with the step taken.
-// After `max_steps` steps the rest is written at once. A response that a limit cuts does not vote. Votes weigh by the score of the
-// last step, or by the mean token probability. With by=likelihood no reward
-// model is asked.
+// After `max_steps` steps the rest is written at once. A response that a limit
+// cuts does not vote. Votes weigh by the score of the last step, or by the mean
+// token probability. With by=likelihood no reward model is asked.
 #include <array>
 #include <string_view>
 #include <vector>

@@ -10,7 +10,8 @@
 //               comes after the sample, A = F - value of the path it continues;
 //   4. cluster  what was foreseen by its outcome; C is the share of all that is
 //               in the same cluster;
-//   5. draw     `beams` different samples by (softmax(A / tau) + softmax(C)) / 2
+//   5. draw     `beams` different samples by (softmax(A / tau) + softmax(C)) /
+//   2
 //               go on, each with its F as value;
 //   6. stop     after more than `least` steps, when all that was foreseen is
 //               the same or a cluster has the share `stop`: the paths are then
@@ -28,10 +29,10 @@
 //
 // Differs: their clusters are k-means over TF-IDF of texts, with `clusters` of
 // them; here outcomes cluster when they are equal, the last one taking all
-// further: the canonical answer, else the text. A sample whose foresight a limit
-// cuts is left out. Passes repeat until `rounds` are done or the budget is
-// spent, and their answers vote; in the first pass the answer foreseen for the
-// heaviest sample is held.
+// further: the canonical answer, else the text. A sample whose foresight a
+// limit cuts is left out. Passes repeat until `rounds` are done or the budget
+// is spent, and their answers vote; in the first pass the answer foreseen for
+// the heaviest sample is held.
 #include <algorithm>
 #include <limits>
 #include <string>
@@ -102,10 +103,10 @@ struct Samples {
 
 // What was written after nodes of the tree.
 struct Written {
-  std::vector<size_t> of;       // which of the nodes: those that were not cut
-  std::vector<NodeId> ends;     // and the responses' ends
-  std::vector<bool> empty;      // nothing followed
-  std::vector<double> f;        // mean ln p
+  std::vector<size_t> of;    // which of the nodes: those that were not cut
+  std::vector<NodeId> ends;  // and the responses' ends
+  std::vector<bool> empty;   // nothing followed
+  std::vector<double> f;     // mean ln p
   std::vector<double> advantages;
 };
 
@@ -235,9 +236,9 @@ Co<bool> TakeStep(SearchContext& ctx, int step, const PhiOptions& options,
   std::vector<Path> next;
   for (const size_t i : DrawDistinct(weights, static_cast<int>(paths.size()),
                                      state.random)) {  // 5
-    next.push_back({.node = from[seen.of[i]],
-                    .value = clusters.empty() ? samples.logprobs[i]
-                                              : seen.f[i]});
+    next.push_back(
+        {.node = from[seen.of[i]],
+         .value = clusters.empty() ? samples.logprobs[i] : seen.f[i]});
   }
   const bool agreed =
       AllEqual(ctx.tree(), from, seen) ||
@@ -259,8 +260,7 @@ Co<NodeId> Choose(SearchContext& ctx, const std::vector<Path>& paths,
   }
   const Written last = co_await WriteOn(ctx, from, before, options);
   if (last.ends.empty()) co_return kNoNode;
-  const auto full =
-      std::count(last.empty.begin(), last.empty.end(), false);
+  const auto full = std::count(last.empty.begin(), last.empty.end(), false);
   std::vector<size_t> members(last.ends.size());
   for (size_t i = 0; i < members.size(); ++i) members[i] = i;
   if (full == static_cast<int>(last.ends.size())) {

@@ -81,11 +81,10 @@ int32_t Tree::InternAnswer(std::string_view answer) {
 }
 
 int64_t Tree::used_bytes() const {
-  return static_cast<int64_t>(uint64_t{size()} *
-                                  (sizeof(Node) + sizeof(StoredStep)) +
-                              texts_.size() + tokens_.size() * sizeof(int32_t) +
-                              told_.size() * sizeof(Told) +
-                              confidences_.size() * sizeof(float));
+  return static_cast<int64_t>(
+      uint64_t{size()} * (sizeof(Node) + sizeof(StoredStep)) + texts_.size() +
+      tokens_.size() * sizeof(int32_t) + told_.size() * sizeof(Told) +
+      confidences_.size() * sizeof(float));
 }
 
 int64_t Tree::bytes() const {

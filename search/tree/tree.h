@@ -314,8 +314,8 @@ inline NodeId Tree::Add(NodeId parent, const StepDraft& draft, bool* is_new) {
                            ? kNoNode
                            : FindChild(parent, draft, hash);
   if (is_new != nullptr) *is_new = known == kNoNode;
-  const bool tells = draft.mean_entropy == draft.mean_entropy ||
-                     !draft.confidences.empty();
+  const bool tells =
+      draft.mean_entropy == draft.mean_entropy || !draft.confidences.empty();
   if (known != kNoNode) {
     if (tells) Tell(known, draft);
     if (steps_[known].draws < 0xFFFF) ++steps_[known].draws;

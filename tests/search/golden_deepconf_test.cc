@@ -77,8 +77,7 @@ TEST(GoldenDeepConf, ConfidencesThresholdsAndVotesAreTheSame) {
         const Json& answer = response.at("answer");
         if (!answer.is_null() && answer != "") answered.push_back(all.back());
       }
-      const double threshold =
-          ConfidenceThreshold(answered, std::round(eta));
+      const double threshold = ConfidenceThreshold(answered, std::round(eta));
       EXPECT_NEAR(threshold, filter.at("threshold"), 1e-9);
       EXPECT_EQ(RunWith(run, absl::StrCat(":of=", by, ":eta=", std::round(eta),
                                           ":vote=weighted"))

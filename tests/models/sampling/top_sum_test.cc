@@ -30,8 +30,8 @@ std::vector<float> Logits(size_t n, Order order) {
 TEST(TopSumTest, IsThatOfASortWhateverTheOrder) {
   for (const size_t n : {1, 5, 63, 64, 65, 129, 1000, 4096}) {
     for (const size_t k : {1, 2, 20, 64, 1000}) {
-      for (const Order order : {Order::kRandom, Order::kRising, Order::kFalling,
-                                Order::kEqual}) {
+      for (const Order order :
+           {Order::kRandom, Order::kRising, Order::kFalling, Order::kEqual}) {
         const std::vector<float> logits = Logits(n, order);
         const size_t most = std::min(n, k);
         std::vector<float> sorted = logits;

@@ -312,10 +312,9 @@ TEST(BatchingTest, LimitsThatMakeNoSenseFailAlone) {
   for (size_t i = 0; i < wrong.size(); ++i) f.backend->Submit({i, wrong[i]});
   f.backend->Submit({8, GenerateRequest{.from = from}});
   auto done = f.RunAll();
-  const char* said[] = {"-1",          "max_tokens = 0",
-                        "-5",          "top_alternatives",
-                        "stop string", "repetition_penalty",
-                        "1073741824",  "top_logprobs"};
+  const char* said[] = {
+      "-1",          "max_tokens = 0",     "-5",         "top_alternatives",
+      "stop string", "repetition_penalty", "1073741824", "top_logprobs"};
   for (size_t i = 0; i < wrong.size(); ++i) {
     EXPECT_EQ(done[i].status.code(), absl::StatusCode::kInvalidArgument);
     EXPECT_THAT(std::string(done[i].status.message()), HasSubstr(said[i]));
