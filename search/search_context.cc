@@ -291,7 +291,12 @@ void SearchContext::Admit() {
   if (waiting_.empty() || !failure_.ok()) return;
   if (finishing_ ? halted_ : ShouldStop()) return RefuseWaiting();
   const int64_t most = format().max_step_tokens;
-  const int64_t free = tokens_left();
+  int64_t free = tokens_left();
+  const NodeId from = waiting_[0].nodes[0];
+  if (waiting_.size() == 1 && waiting_[0].expand.n == 1 && from == BestOpen() &&
+      tree_[from].num_children == 0 && free != kNoLimit) {
+    free = budget_.tokens - usage_.tokens - reserved_tokens_;  // CutToRest
+  }
   // As many of the first as can be given a step for each sample.
   size_t count = waiting_.size();
   int64_t each = most;
