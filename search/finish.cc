@@ -47,7 +47,9 @@ NodeId MostPromising(const SearchContext& ctx,
   NodeId best = kNoNode;
   float highest = 0;
   for (NodeId id = 0; id < tree.size(); ++id) {
-    if (tree[id].terminal() || tree[id].truncated()) continue;
+    if (tree[id].terminal() || tree[id].truncated() || tree[id].alias) {
+      continue;
+    }
     if (std::find(tried.begin(), tried.end(), id) != tried.end()) continue;
     const float promise = SearchContext::Promise(tree, id);
     if (best == kNoNode || promise > highest) {
@@ -68,7 +70,7 @@ Co<> FinishBest(SearchContext& ctx, const FinishPlan& plan) {
     while (!ctx.tree()[node].terminal()) {
       const Expansion step = co_await ctx.Expand(node, {.temperature = 0});
       if (step.samples.empty()) break;
-      node = step.samples[0];
+      node = ctx.tree().Twin(step.samples[0]);
       if (ctx.tree()[node].truncated()) break;
     }
     if (!ctx.tree()[node].terminal() || ctx.AnswerOf(node) < 0) continue;

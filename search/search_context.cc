@@ -310,7 +310,10 @@ void SearchContext::Admit() {
     }
     if (samples > 0) each = std::min(most, free / samples);
   }
-  if (AdmitFront(count, each) || expanding_ > 0) return;
+  // What rounding leaves may do for another one: asked again, nothing is left
+  // to be sent, whenever that is.
+  if (AdmitFront(count, each)) return Admit();
+  if (expanding_ > 0) return;
   SearchRequest& first = waiting_.front();
   int n = first.expand.n;
   int64_t limit = std::min<int64_t>(most, first.expand.max_tokens);

@@ -122,6 +122,15 @@ SampledStep BenchWorld::Sample(const Place& at, const SearchRequest& request,
   step.logprobs[0] = logprob;
   step.sampler_logprobs = step.logprobs;
   step.logprob = logprob;
+  step.mean_entropy = 0;
+  float sum = 0;
+  for (const float chance : at.chance) {
+    step.mean_entropy -= chance * std::log(chance);
+    sum += std::log(chance);
+  }
+  if (request.expand.top_logprobs > 0) {
+    step.confidences.assign(step.tokens.size(), -sum / kMoves);
+  }
   return step;
 }
 
