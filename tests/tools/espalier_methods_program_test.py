@@ -149,15 +149,15 @@ class PresetTest(MethodsTest):
     def test_eval_compares_presets_with_methods(self):
         path = self.path("r.json")
         result = run("eval", "--set", "stories:easy", "--limit", "3",
-                     "--methods", "greedy,preset=rap:c=2",
+                     "--methods", "greedy,preset=rstar:c=1",
                      "--compare", "greedy", "--json", path)
         self.assertEqual(result.returncode, 0, result.stderr)
         with open(path, encoding="utf-8") as handle:
-            greedy, rap = json.load(handle)["results"]
-        self.assertEqual(rap["method"], "preset=rap:c=2")
-        self.assertIn("uct:", rap["configuration"])
-        self.assertRegex(rap["config_hash"], "^[0-9a-f]{16}$")
-        self.assertNotEqual(rap["config_hash"], greedy["config_hash"])
+            greedy, rstar = json.load(handle)["results"]
+        self.assertEqual(rstar["method"], "preset=rstar:c=1")
+        self.assertIn("uct:", rstar["configuration"])
+        self.assertRegex(rstar["config_hash"], "^[0-9a-f]{16}$")
+        self.assertNotEqual(rstar["config_hash"], greedy["config_hash"])
         result = run("eval", "--set", "stories:easy", "--limit", "2",
                      "--preset", "rap,openr")
         self.assertEqual(result.returncode, 0, result.stderr)
@@ -179,7 +179,7 @@ class PresetTest(MethodsTest):
                          "beam"), "--preset", "--search")
         self.refused(run("eval", "--set", "stories:easy", "--preset", "rap",
                          "--methods", "beam"), "--preset", "--methods")
-        self.refused(run("solve", STORY, "--search", "rap"), "preset=rap")
+        self.refused(run("solve", STORY, "--search", "openr"), "preset=openr")
         self.refused(run("solve", STORY, "--search", "/no/such.textproto"),
                      "/no/such.textproto")
 

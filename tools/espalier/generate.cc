@@ -170,8 +170,14 @@ absl::Status SetResponseTokens(GenerateFlags& flags, Engine& engine,
       if (run.config_hash == ConfigHash(info)) return absl::OkStatus();
     }
   }
+  // Of the whole set: all shards are to do the same.
+  SetFlags whole = flags.set;
+  whole.shard = "0/1";
+  whole.options.shard = 0;
+  whole.options.shards = 1;
+  ESP_ASSIGN_OR_RETURN(const ProblemSet all, LoadSet(whole));
   std::vector<Problem> problems;
-  for (const GradedProblem& graded : set.problems) {
+  for (const GradedProblem& graded : all.problems) {
     problems.push_back(graded.problem);
   }
   return MeasureResponseTokens(engine, problems, *put.task, &StopRequested(),
