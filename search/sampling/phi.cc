@@ -10,9 +10,8 @@
 //               comes after the sample, A = F - value of the path it continues;
 //   4. cluster  what was foreseen by its outcome; C is the share of all that is
 //               in the same cluster;
-//   5. draw     `beams` different samples by (softmax(A / tau) + softmax(C)) /
-//   2
-//               go on, each with its F as value;
+//   5. draw     `beams` different samples, by half of softmax(A / tau) and
+//               half of softmax(C), go on, each with its F as value;
 //   6. stop     after more than `least` steps, when all that was foreseen is
 //               the same or a cluster has the share `stop`: the paths are then
 //               those of before stage 5.
