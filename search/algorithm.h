@@ -19,10 +19,10 @@
 // Options with a member `std::vector<RequestKind> Needs() const` say by
 // themselves what the method asks for.
 // Options with `int Models() const` say how many models write.
-// Options with `bool VerifiedOnly() const` say whether only what a verifier
-// accepted is an answer (finish.h).
-// Options with `std::vector<std::string> Check() const` refuse values that
-// make no sense together (options.h).
+// Options with `bool NeverFinished() const` say whether nothing but the
+// method's own choice is an answer, as where a verifier has to accept it
+// (finish.h). Options with `std::vector<std::string> Check() const` refuse
+// values that make no sense together (options.h).
 //
 // The registry is filled before main and constant after. docs/methods.md is
 // written from it.
@@ -177,8 +177,8 @@ class RegisterAlgorithm {
       if constexpr (requires { plan.choice = options_.choice; }) {
         plan.choice = options_.choice;
       }
-      if constexpr (requires { options_.VerifiedOnly(); }) {
-        plan.exempt |= options_.VerifiedOnly();
+      if constexpr (requires { options_.NeverFinished(); }) {
+        plan.exempt |= options_.NeverFinished();
       }
       return RunAndFinish(ctx, run_(ctx, options_), plan);
     }

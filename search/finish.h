@@ -10,8 +10,8 @@
 //
 // 2 acts only where there is a budget of tokens. Exempt from both, and nothing
 // is held back: finish=false, for presets whose paper returns what its method
-// chose and nothing else; methods that label problems; and those whose answers
-// are what a verifier accepted.
+// chose and nothing else; methods that label problems; those whose answers are
+// what a verifier accepted; and `sample`, whose draws are independent.
 #ifndef ESPALIER_SEARCH_FINISH_H_
 #define ESPALIER_SEARCH_FINISH_H_
 

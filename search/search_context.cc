@@ -214,9 +214,7 @@ bool SearchContext::CutToRest(NodeId node, int* n, int64_t* limit) {
   // step may have that, too, but no second sample of the same step.
   const int64_t held = HeldBack();
   int64_t free = budget_.tokens - usage_.tokens - reserved_tokens_;
-  const bool goes_on =
-      *n == 1 && node == BestOpen() && tree_[node].num_children == 0;
-  if (!goes_on) free -= held;
+  if (!GoesOn(node, *n)) free -= held;
   if (free < std::max(1, shortest_step_)) {
     return stop(held > 0 ? "what is left of the tokens finishes a response"
                          : "too few tokens left for another step");
@@ -230,12 +228,9 @@ bool SearchContext::CutToRest(NodeId node, int* n, int64_t* limit) {
 void SearchContext::AdmitOne(SearchRequest& request, int n, int64_t limit) {
   ESP_CHECK(n >= 1 && limit >= 1);
   const NodeId node = request.nodes[0];
-  // One that was dropped is wanted after all, with what it stands on.
-  for (NodeId up = node; !dropped_.empty() && up != kNoNode;
-       up = tree_[up].parent) {
-    if (dropped_.erase(up) > 0) {
-      Keep(up, std::numeric_limits<float>::max());
-    }
+  // The method may have dropped what finishing begins with and stands on.
+  for (NodeId up = node; finishing_ && up != kNoNode; up = tree_[up].parent) {
+    Keep(up, std::numeric_limits<float>::max());
   }
   if (n < request.expand.n &&
       tree_.samples_drawn(node) == request.first_sample + request.expand.n) {
@@ -292,10 +287,10 @@ void SearchContext::Admit() {
   if (finishing_ ? halted_ : ShouldStop()) return RefuseWaiting();
   const int64_t most = format().max_step_tokens;
   int64_t free = tokens_left();
-  const NodeId from = waiting_[0].nodes[0];
-  if (waiting_.size() == 1 && waiting_[0].expand.n == 1 && from == BestOpen() &&
-      tree_[from].num_children == 0 && free != kNoLimit) {
-    free = budget_.tokens - usage_.tokens - reserved_tokens_;  // CutToRest
+  const SearchRequest& only = waiting_.front();
+  if (waiting_.size() == 1 && free != kNoLimit &&
+      GoesOn(only.nodes[0], only.expand.n)) {
+    free = budget_.tokens - usage_.tokens - reserved_tokens_;
   }
   // As many of the first as can be given a step for each sample.
   size_t count = waiting_.size();

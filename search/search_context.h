@@ -34,7 +34,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
@@ -294,9 +293,7 @@ class SearchContext {
   }
   // `node` itself will not be expanded again: it is worth what is below it.
   void Drop(NodeId node) {
-    if (inline_ != nullptr) return;
     Keep(node, -std::numeric_limits<double>::infinity());
-    dropped_.insert(node);
   }
 
   // Choices are made by `draws`, in order, in place of Stream's own: for tests
@@ -346,6 +343,11 @@ class SearchContext {
   // Whether the budgets of nodes and bytes have room for `n` samples.
   bool HasRoom(int n, int64_t tokens_each) const;
   Awaiting<Expansion> ExpandInline(NodeId node, ExpandOptions options);
+  // Whether one sample of `node` is the next step of the best open path, for
+  // which tokens are held back.
+  bool GoesOn(NodeId node, int n) const {
+    return n == 1 && node == BestOpen() && tree_[node].num_children == 0;
+  }
   // What finishing would begin with.
   NodeId BestOpen() const {
     return best_open_ != kNoNode ? best_open_ : deepest_;
@@ -429,8 +431,7 @@ class SearchContext {
   std::vector<SearchRequest> outbox_;
   std::vector<Handover> handovers_;
   std::vector<std::pair<NodeId, float>> keeps_;
-  absl::flat_hash_set<NodeId> dropped_;  // and not asked for since
-  std::vector<bool> answer_known_;       // per node: Step::answer is set
+  std::vector<bool> answer_known_;  // per node: Step::answer is set
   std::vector<AnytimeAnswer> anytime_;
   NodeId best_node_ = kNoNode;
   int32_t best_answer_ = -1;

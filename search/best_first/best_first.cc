@@ -68,7 +68,7 @@ struct BestFirstOptions {
     VisitChoice(v, "choice", &choice, kAnswerChoiceNames,
                 "how finished responses make the answer");
   }
-  bool VerifiedOnly() const { return verify; }
+  bool NeverFinished() const { return verify; }
   std::vector<RequestKind> Needs() const {
     std::vector<RequestKind> needs = {RequestKind::kExpand};
     if (score != Score::kLogprob) needs.push_back(RequestKind::kEvaluate);

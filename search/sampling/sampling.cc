@@ -28,7 +28,7 @@ struct SampleOptions {
   float temperature = 1;
   // A draw that has no answer is a draw: another, greedy one in its place would
   // be none. Hence no finishing.
-  bool VerifiedOnly() const { return true; }
+  bool NeverFinished() const { return true; }
   void Visit(OptionVisitor& v) {
     v.Real("temperature", &temperature, 0, 10, "of sampling; 0 is greedy");
   }
