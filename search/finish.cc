@@ -39,19 +39,23 @@ Co<> AnswerFromTree(SearchContext& ctx, const FinishPlan& plan) {
   votes.Offer(ctx);
 }
 
-// The most promising unfinished response that was not tried; of those without a
-// score the longest. kNoNode if there is none.
+// The most promising unfinished response that was not tried and that what is
+// left should finish; of those without a score the longest. If nothing is
+// enough for any of them, the one that lacks least. kNoNode if there is none.
 NodeId MostPromising(const SearchContext& ctx,
                      const std::vector<NodeId>& tried) {
   const Tree& tree = ctx.tree();
+  const int64_t left = ctx.tokens_left();
   NodeId best = kNoNode;
-  float highest = 0;
+  std::pair<int64_t, float> highest;  // tokens that lack, taken away; promise
   for (NodeId id = 0; id < tree.size(); ++id) {
     if (tree[id].terminal() || tree[id].truncated() || tree[id].alias) {
       continue;
     }
     if (std::find(tried.begin(), tried.end(), id) != tried.end()) continue;
-    const float promise = SearchContext::Promise(tree, id);
+    const std::pair<int64_t, float> promise = {
+        std::min<int64_t>(0, left - ctx.TokensToFinish(id)),
+        SearchContext::Promise(tree, id)};
     if (best == kNoNode || promise > highest) {
       best = id;
       highest = promise;
@@ -84,6 +88,22 @@ Co<> FinishBest(SearchContext& ctx, const FinishPlan& plan) {
   }
 }
 
+// What all responses that ended without an answer come to.
+void OfferUnanswered(SearchContext& ctx) {
+  const Tree& tree = ctx.tree();
+  NodeId best = kNoNode;
+  float highest = 0;
+  for (NodeId id = 1; id < tree.size(); ++id) {
+    if (!tree[id].terminal() || tree[id].truncated()) continue;
+    const float score = tree[id].scored() ? tree.step(id).path_score : 0;
+    if (best == kNoNode || score > highest) {
+      best = id;
+      highest = score;
+    }
+  }
+  if (best != kNoNode) ctx.Offer(best, highest);
+}
+
 }  // namespace
 
 Co<> RunAndFinish(SearchContext& ctx, Co<> method, FinishPlan plan) {
@@ -91,8 +111,10 @@ Co<> RunAndFinish(SearchContext& ctx, Co<> method, FinishPlan plan) {
   co_await method;
   if (plan.exempt || ctx.answered()) co_return;
   co_await AnswerFromTree(ctx, plan);
-  if (ctx.answered() || !ctx.has_token_budget()) co_return;
-  if (ctx.BeginFinish()) co_await FinishBest(ctx, plan);
+  if (!ctx.answered() && ctx.has_token_budget() && ctx.BeginFinish()) {
+    co_await FinishBest(ctx, plan);
+  }
+  if (!ctx.answered()) OfferUnanswered(ctx);
 }
 
 }  // namespace espalier

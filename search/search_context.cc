@@ -174,9 +174,10 @@ int64_t SearchContext::StepNeed() const {
 int64_t SearchContext::TokensToFinish(NodeId node) const {
   int64_t whole = std::max(budget_.response_tokens, longest_response_);
   if (whole == 0) whole = budget_.tokens / 2;
+  // Responses differ in length: an eighth more, and a step; one that is longer
+  // than was thought may be as much longer again.
   const int64_t rest =
-      std::max<int64_t>(0, whole - tree_.step(node).path_tokens);
-  // Responses differ in length: an eighth more, and a step.
+      std::max<int64_t>(whole / 16, whole - tree_.step(node).path_tokens);
   return std::min(budget_.tokens, rest + rest / 8 + longest_step_);
 }
 
@@ -468,7 +469,10 @@ void SearchContext::OfferAnswer(NodeId node, int32_t answer, float score,
   best_node_ = node;
   best_answer_ = answer;
   best_score_ = score;
-  best_stage_ = answer >= 0 ? stage_ : AnswerStage::kNone;
+  const bool ended = tree_[node].terminal() && !tree_[node].truncated();
+  best_stage_ = answer >= 0 ? stage_
+                : ended     ? AnswerStage::kUnanswered
+                            : AnswerStage::kNone;
   anytime_.push_back({usage_.tokens, node, answer});
   usage_.bytes += static_cast<int64_t>(sizeof(AnytimeAnswer));
 }

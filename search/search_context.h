@@ -30,6 +30,7 @@
 #include <cstdint>
 #include <deque>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -69,6 +70,13 @@ enum class RequestKind : uint8_t {
 };
 std::string_view RequestKindName(RequestKind kind);
 
+// What may be sampled of the policy's distribution (SearchOptions).
+struct SampleFilter {
+  int top_k = 0;    // 0: all
+  float top_p = 1;  // 1: all
+  float min_p = 0;  // 0: all
+};
+
 struct ExpandOptions {
   int n = 1;
   float temperature = 1;  // 0: greedy
@@ -82,6 +90,11 @@ struct ExpandOptions {
   // from the k likeliest tokens at its place. A model that cannot fails the
   // search.
   int top_logprobs = 0;
+  // In place of the search's own.
+  std::optional<SampleFilter> filter = {};
+  // The response also ends where a sample says one of these, which is left out.
+  // They outlive the search.
+  absl::Span<const std::string_view> stop_strings = {};
 };
 
 // Result of Expand: one node a sample, in order of sampling. Equal samples are

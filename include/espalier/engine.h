@@ -108,6 +108,8 @@ enum class AnswerStage : uint8_t {
             // before it chose
   kFinish,  // the best unfinished response, finished at temperature 0 from
             // what was held back of the token budget
+  kUnanswered,  // from none: responses ended, but without one, as where the
+                // policy gives up
 };
 std::string_view AnswerStageName(AnswerStage stage);  // "method" ...
 

@@ -1,5 +1,5 @@
-// Best-first search by log-probability, with merged states and proofs (T5;
-// BFS-Prover, Xin et al. 2025, arXiv:2502.03438; BFS-Prover-V2, Xin et al.
+// Best-first search by score and log-probability, with merged states and proofs
+// (T5; BFS-Prover, Xin et al. 2025, arXiv:2502.03438; BFS-Prover-V2, Xin et al.
 // 2025, arXiv:2509.06493).
 //
 //   1. pop       the `in_flight` open nodes of highest rank
@@ -43,10 +43,10 @@ constexpr std::array<std::string_view, 3> kScoreNames = {"logprob", "reward",
                                                          "sum"};
 
 struct BestFirstOptions {
-  int branch = 16;
+  int branch = 4;
   float temperature = 0.7f;
   float alpha = 0;
-  Score score = Score::kLogprob;
+  Score score = Score::kSum;
   Merge merge = Merge::kNone;
   bool verify = false;
   int in_flight = 1;
@@ -184,11 +184,12 @@ Co<> RunBestFirst(SearchContext& ctx, const BestFirstOptions& options) {
 }
 
 const RegisterAlgorithm<BestFirstOptions> kBestFirst(
-    "best_first", "best-first search by log-probability over merged states", {},
+    "best_first", "best-first search by score and log-probability", {},
     &RunBestFirst,
     MethodNotes{.source = "BFS-Prover-V2, Xin et al. 2025, arXiv:2509.06493",
-                .when_to_use = "a verifier decides and log-probabilities are "
-                               "the only guide, as in proofs",
+                .when_to_use = "one good path is to be found fast; with verify "
+                               "and score=logprob where a verifier decides, as "
+                               "in proofs",
                 .test = "tests/search/best_first_test.cc"});
 
 }  // namespace

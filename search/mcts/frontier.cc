@@ -9,10 +9,11 @@
 //                step's tokens; of equals the first in depth-first order. The
 //                first descent begins at the root;
 //   2. descend   from it: ask for `width` samples. Each new child that goes on
-//                counts a first visit of value 0, of its own. If no response
-//                ends among them, go on with the open child of highest
-//                q + c sqrt(ln N(s) / N(c)), c = 2; the bonus is 0 while N(s)
-//                or N(c) is;
+//                counts a first visit of its own, of value 0 or of 2 r - 1, r
+//                its score (`first_visit`). If no response ends among them, go
+//                on with the open child of highest
+//                  q + c sqrt(ln N(s) / N(c)), c = 2;
+//                the bonus is 0 while N(s) or N(c) is;
 //   3. evaluate  the ends: +1 or -1 by the verifier or the reference, else
 //                2 r - 1, r the reward model's score. A response that was cut
 //                is an end too: `incomplete`, -1;
@@ -28,9 +29,11 @@
 // choosing costs O(log n) and nothing is ever scanned; an entry that a later
 // one of the same node replaced is passed by.
 //
-// Differs: equal samples are one child; with several descents in flight those
-// of the others count as visits. The program also knows a width that falls with
-// depth and a descent from the root by UCT alone, both off in its scripts.
+// Differs: first_visit=score is not in the program, which knows no reward model
+// (preset deepsearch has 0 there); equal samples are one child; with several
+// descents in flight those of the others count as visits. The program also
+// knows a width that falls with depth and a descent from the root by UCT alone,
+// both off in its scripts.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -50,9 +53,12 @@ enum class JudgedBy : uint8_t { kReward, kVerifier, kReference };
 constexpr std::array<std::string_view, 3> kJudgedByNames = {
     "reward", "verifier", "reference"};
 
+enum class FirstVisit : uint8_t { kZero, kScore };
+constexpr std::array<std::string_view, 2> kFirstVisitNames = {"zero", "score"};
+
 struct FrontierOptions {
   int simulations = 0;
-  int width = 8;
+  int width = 4;
   int in_flight = 1;
   float temperature = 1;
   FrontierWeights weights;
@@ -60,6 +66,7 @@ struct FrontierOptions {
   bool constrained = true;
   float threshold = 0.1f;
   float incomplete = -1;
+  FirstVisit first_visit = FirstVisit::kScore;
   JudgedBy judge = JudgedBy::kReward;
   AnswerChoice choice = AnswerChoice::kWeighted;
   void Visit(OptionVisitor& v) {
@@ -79,6 +86,9 @@ struct FrontierOptions {
     v.Real("threshold", &threshold, 0, 1, "gamma of the backup at least");
     v.Real("incomplete", &incomplete, -1, 1,
            "what a response is worth that was cut before it ended");
+    VisitChoice(v, "first_visit", &first_visit, kFirstVisitNames,
+                "what a new step is worth that goes on: 0, or what the reward "
+                "model says");
     VisitChoice(v, "judge", &judge, kJudgedByNames,
                 "who judges ends; verifier: a puzzle's rules, the tests that a "
                 "question shows; reference: for training data only");
@@ -88,7 +98,12 @@ struct FrontierOptions {
   std::vector<RequestKind> Needs() const {
     const std::array<RequestKind, 3> by = {
         RequestKind::kEvaluate, RequestKind::kVerify, RequestKind::kGrade};
-    return {RequestKind::kExpand, by[static_cast<size_t>(judge)]};
+    std::vector<RequestKind> needs = {RequestKind::kExpand,
+                                      by[static_cast<size_t>(judge)]};
+    if (first_visit == FirstVisit::kScore && judge != JudgedBy::kReward) {
+      needs.push_back(RequestKind::kEvaluate);
+    }
+    return needs;
   }
 };
 
@@ -115,11 +130,32 @@ struct End {
   bool judged = false;
 };
 
-// Stage 2: a new child that goes on counts a visit of value 0, of its own.
-void CountFirstVisit(Tree& tree, NodeId child) {
-  if (tree.step(child).own_visit) return;
-  tree.step(child).own_visit = true;
-  ++tree[child].visits;
+bool Cut(const SearchContext& ctx, NodeId node) {
+  const Tree& tree = ctx.tree();
+  return tree[node].truncated() ||
+         (!tree[node].terminal() &&
+          tree.step(node).depth >= ctx.format().max_steps);
+}
+
+// Stage 2: what is new and goes on is visited once, of its own.
+Co<> VisitNew(SearchContext& ctx, FrontierSearch& s,
+              const Expansion& expansion) {
+  Tree& tree = ctx.tree();
+  std::vector<NodeId> fresh;
+  for (const NodeId c : expansion.samples) {
+    if (tree[c].terminal() || Cut(ctx, c) || tree.step(c).own_visit) continue;
+    if (std::find(fresh.begin(), fresh.end(), c) == fresh.end()) {
+      fresh.push_back(c);
+    }
+  }
+  const bool score = s.options.first_visit == FirstVisit::kScore;
+  if (score && !fresh.empty()) co_await ctx.Evaluate(fresh);
+  for (const NodeId c : fresh) {
+    if (score && tree[c].scored()) tree[c].q = 2 * tree.step(c).path_score - 1;
+    tree.step(c).own_visit = true;
+    ++tree[c].visits;
+    s.queue.Enter(c, s.options.width);
+  }
 }
 
 // Stage 2, one level: an open child without an expansion under way. Descents
@@ -214,20 +250,14 @@ void BackUp(Tree& tree, PathVisit& visit, float value,
   visit.Finish();
 }
 
-// Sorts what was sampled into ends and children that go on.
-std::vector<End> EndsAmong(SearchContext& ctx, FrontierSearch& s,
+std::vector<End> EndsAmong(const SearchContext& ctx,
                            const Expansion& expansion) {
-  Tree& tree = ctx.tree();
   std::vector<End> ends;
   for (const NodeId c : expansion.samples) {
-    const bool cut =
-        tree[c].truncated() ||
-        (!tree[c].terminal() && tree.step(c).depth >= ctx.format().max_steps);
-    if (!cut && !tree[c].terminal()) {
-      CountFirstVisit(tree, c);
-      s.queue.Enter(c, s.options.width);
-    } else if (std::none_of(ends.begin(), ends.end(),
-                            [c](const End& end) { return end.node == c; })) {
+    const bool cut = Cut(ctx, c);
+    if (!cut && !ctx.tree()[c].terminal()) continue;
+    if (std::none_of(ends.begin(), ends.end(),
+                     [c](const End& end) { return end.node == c; })) {
       ends.push_back({.node = c, .cut = cut});
     }
   }
@@ -246,7 +276,8 @@ Co<> Descend(SearchContext& ctx, FrontierSearch& s, PathVisit& visit) {
       if (!ctx.ShouldStop()) tree[at].flags |= kTruncated;
       co_return;
     }
-    std::vector<End> ends = EndsAmong(ctx, s, expansion);
+    co_await VisitNew(ctx, s, expansion);
+    std::vector<End> ends = EndsAmong(ctx, expansion);
     ctx.Drop(at);
     if (!ends.empty()) {
       co_await Judge(ctx, s.options, ends);

@@ -25,8 +25,8 @@ namespace espalier {
 namespace {
 
 struct PrefixRestartOptions {
-  int rollouts = 8;
-  int fresh = 2;
+  int rollouts = 4;
+  int fresh = 1;
   int rounds = 0;
   PrefixRule prefix = PrefixRule::kThreshold;
   float fraction = 0.5f;

@@ -17,10 +17,10 @@
 //                before, 4 from it, until the response ends and votes with its
 //                path_score.
 //
-// A node that yields no step that can be followed is left as if truncated, and
-// so are nodes that lead to such nodes alone. A visit is a response that ended.
-// Ends after `responses`, when the budget is spent or when
-// 64 responses in a row sampled nothing. Without an end there is no answer.
+// A node that yields no step that can be followed is closed, and so are nodes
+// that lead to such nodes alone. A visit is a response that ended. Ends after
+// `responses`, when the budget is spent or when 64 responses in a row sampled
+// nothing. Without an end there is no answer.
 //
 // Differs: this is the paper's picture of a tree whose values are known. The
 // authors' program holds no such tree: it trains a policy towards these values
@@ -52,7 +52,9 @@ struct RoverOptions {
   }
 };
 
-bool Usable(const Node& node) { return node.scored() && !node.truncated(); }
+bool Usable(const Node& node) {
+  return node.scored() && (node.flags & (kTruncated | kClosed)) == 0;
+}
 
 bool HasUsable(const Tree& tree, NodeId node) {
   for (const NodeId c : Children(tree, node)) {
@@ -71,7 +73,7 @@ void BackUp(Tree& tree, NodeId id) {
       sum += tree[c].q;
       ++children;
     }
-    if (children == 0) tree[id].flags |= kTruncated;
+    if (children == 0) tree[id].flags |= kClosed;
     tree[id].q = children == 0 ? 0 : static_cast<float>(sum / children);
     if (id == kRoot) return;
   }

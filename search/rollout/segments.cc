@@ -16,7 +16,9 @@
 //                share=even gives each the same and the last one what is left
 //                over; sum, mean and last give each one copy and deal out the
 //                rest by softmax(-x / share_temperature), x the log-prob of the
-//                path, its mean per token, or that of its last segment;
+//                path, its mean per token, or that of its last segment; entropy
+//                takes minus the mean entropy of its last segment's tokens
+//                (local uncertainty);
 //   6. fall back when no path is active and responses are missing: those that
 //                ended by themselves, shuffled, are each cut where one of their
 //                segments starts and go on from there in d copies, all
@@ -66,9 +68,9 @@ enum class Fallback : uint8_t {
 constexpr std::array<std::string_view, 6> kFallbackNames = {
     "none", "random", "start", "lowest", "softmax", "inverse"};
 
-enum class Share : uint8_t { kEven, kSum, kMean, kLast };
-constexpr std::array<std::string_view, 4> kShareNames = {"even", "sum", "mean",
-                                                         "last"};
+enum class Share : uint8_t { kEven, kSum, kMean, kLast, kEntropy };
+constexpr std::array<std::string_view, 5> kShareNames = {"even", "sum", "mean",
+                                                         "last", "entropy"};
 
 bool ReadsScores(AnswerChoice choice) {
   return choice != AnswerChoice::kFirst && choice != AnswerChoice::kMajority;
@@ -229,6 +231,21 @@ Co<> Vote(SearchContext& ctx, const std::vector<NodeId>& ends, Votes& votes,
   }
 }
 
+// Mean entropy of the tokens of the segment that ends in `node`; 0 where the
+// model tells none.
+double SegmentEntropy(const SegmentTree& s, NodeId node) {
+  const Tree& tree = s.ctx.tree();
+  const NodeId start = Starts(s, node).back();
+  double sum = 0, tokens = 0;
+  for (; node != start; node = tree[node].parent) {
+    const double mean = tree.mean_entropy(node);
+    if (std::isnan(mean)) continue;
+    sum += mean * tree.step(node).num_tokens;
+    tokens += tree.step(node).num_tokens;
+  }
+  return tokens == 0 ? 0 : sum / tokens;
+}
+
 // Stage 5: how sure the model was of an active path.
 double Sureness(const SegmentTree& s, NodeId node) {
   const Tree& tree = s.ctx.tree();
@@ -241,6 +258,8 @@ double Sureness(const SegmentTree& s, NodeId node) {
       return MeanLogprob(tree, kRoot, node);
     case Share::kLast:
       return MeanLogprob(tree, Starts(s, node).back(), node);
+    case Share::kEntropy:
+      return -SegmentEntropy(s, node);
   }
   return 0;
 }

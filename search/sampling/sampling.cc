@@ -20,7 +20,10 @@
 namespace espalier {
 namespace {
 
+// One response and no other, be it without an answer: as many tokens as the
+// policy takes by itself.
 struct GreedyOptions {
+  bool NeverFinished() const { return true; }
   void Visit(OptionVisitor&) {}
 };
 

@@ -28,6 +28,8 @@ std::string_view AnswerStageName(AnswerStage stage) {
       return "tree";
     case AnswerStage::kFinish:
       return "finish";
+    case AnswerStage::kUnanswered:
+      return "unanswered";
   }
   return "?";
 }

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "search/parts/stop.h"
 #include "src/base/status_macros.h"
 
 namespace espalier {
@@ -17,6 +19,9 @@ absl::Status MeasureResponseTokens(Engine& engine,
   constexpr size_t kProblems = 24;
   // One that goes on for ever says nothing of the others.
   constexpr int64_t kLongest = 16384;
+  if (search.response_tokens > 0 || search.max_tokens == 0) {
+    return absl::OkStatus();
+  }
   const auto first = problems.first(std::min(problems.size(), kProblems));
   std::vector<std::pair<double, double>> lengths;  // bytes, tokens
   ESP_RETURN_IF_ERROR(engine.SolveAll(
@@ -48,6 +53,23 @@ absl::Status MeasureResponseTokens(Engine& engine,
   search.response_tokens = static_cast<int64_t>(std::ceil(above));
   search.response_tokens_per_byte = slope;
   return absl::OkStatus();
+}
+
+std::string ShortBudgetNote(absl::Span<const Problem> problems,
+                            const SearchOptions& search) {
+  if (search.max_tokens == 0) return "";
+  int64_t most = 0, without = 0;
+  for (const Problem& problem : problems) {
+    const int64_t takes = BudgetOf(search, problem).response_tokens;
+    without += takes > search.max_tokens ? 1 : 0;
+    most = std::max(most, takes);
+  }
+  if (without == 0) return "";
+  return absl::StrCat("a budget of ", search.max_tokens,
+                      " tokens is less than one response takes for ", without,
+                      " of ", problems.size(),
+                      " problems, which may get no answer; ", most,
+                      " are enough for one response to each");
 }
 
 }  // namespace espalier

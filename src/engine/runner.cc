@@ -281,16 +281,23 @@ absl::Status Runner::Send(LiveSearch& live, SearchRequest request) {
                  "model does not tell; take a model with weights, or "
                  "confidence or majority"))});
       }
+      const SampleFilter filter = request.expand.filter.value_or(
+          SampleFilter{.top_k = job_->options->top_k,
+                       .top_p = job_->options->top_p,
+                       .min_p = job_->options->min_p});
+      std::vector<std::string> stops = job_->task->format().stop_strings;
+      stops.insert(stops.end(), request.expand.stop_strings.begin(),
+                   request.expand.stop_strings.end());
       GenerateRequest body{
           .from = live.policies[policy]->Of(tree, request.nodes[0]),
           .n = request.expand.n,
           .sampling = {.temperature = request.expand.temperature,
-                       .top_k = job_->options->top_k,
-                       .top_p = job_->options->top_p,
-                       .min_p = job_->options->min_p},
+                       .top_k = filter.top_k,
+                       .top_p = filter.top_p,
+                       .min_p = filter.min_p},
           .stop = {.delimiter = job_->task->format().delimiter,
                    .max_tokens = request.max_tokens,
-                   .stop_strings = job_->task->format().stop_strings},
+                   .stop_strings = std::move(stops)},
           .stream = request.stream,
           .first_sample = request.first_sample,
           .top_logprobs = request.expand.top_logprobs};

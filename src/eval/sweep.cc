@@ -147,10 +147,8 @@ absl::StatusOr<std::vector<ResultRow>> RunSweep(
       problems.size() * options.methods.size() * options.budgets.size() *
       static_cast<size_t>(options.seeds));
   SearchOptions shared = options.search;
-  if (shared.response_tokens == 0) {
-    ESP_RETURN_IF_ERROR(
-        MeasureResponseTokens(engine, in.problems, task, options.stop, shared));
-  }
+  ESP_RETURN_IF_ERROR(
+      MeasureResponseTokens(engine, in.problems, task, options.stop, shared));
   std::vector<ResultRow> rows;
   int64_t done = 0;
   for (const std::string& method : options.methods) {

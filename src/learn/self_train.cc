@@ -17,6 +17,7 @@
 #include "src/base/random.h"
 #include "src/base/status_macros.h"
 #include "src/engine/generate.h"
+#include "src/engine/response_length.h"
 #include "src/learn/train_run.h"
 
 namespace espalier {
@@ -276,7 +277,7 @@ class SelfTraining {
     const SetOptions set_options = SetOfRound(summary.round);
     ESP_ASSIGN_OR_RETURN(const ProblemSet set,
                          LoadSet(options_.set, set_options));
-    const GenerateOptions generate{
+    GenerateOptions generate{
         .search = {.method = options_.search,
                    .max_tokens = options_.budget_tokens,
                    .seed = static_cast<uint64_t>(options_.seed)}};
@@ -284,6 +285,14 @@ class SelfTraining {
                                        .critic = models.reward,
                                        .threads = options_.threads,
                                        .live = 64};
+    ESP_ASSIGN_OR_RETURN(const auto engine, Engine::Create(engine_options));
+    std::vector<Problem> problems;
+    for (const GradedProblem& graded : set.problems) {
+      problems.push_back(graded.problem);
+    }
+    ESP_RETURN_IF_ERROR(MeasureResponseTokens(*engine, problems, *task_,
+                                              hooks_.stop, generate.search));
+    if (hooks_.stop != nullptr && hooks_.stop->load()) return Stopped();
     ESP_ASSIGN_OR_RETURN(
         const RunInfo info,
         DescribeRun(generate, set, set_options, engine_options));
@@ -300,7 +309,6 @@ class SelfTraining {
       ESP_ASSIGN_OR_RETURN(run_id, OpenRun(*db, info, false));
     }
     runs_.push_back(run_id);
-    ESP_ASSIGN_OR_RETURN(const auto engine, Engine::Create(engine_options));
     Progress progress(
         absl::StrCat("round ", summary.round, ": search ", options_.set),
         static_cast<int64_t>(set.problems.size()), "problems");
@@ -375,16 +383,18 @@ class SelfTraining {
     for (const GradedProblem& graded : gate_.problems) {
       problems.push_back(graded.problem);
     }
+    SearchOptions search{.method = options_.gate_method,
+                         .max_tokens = options_.gate_tokens,
+                         .seed = static_cast<uint64_t>(options_.seed)};
+    ESP_RETURN_IF_ERROR(
+        MeasureResponseTokens(*engine, problems, *task_, hooks_.stop, search));
     Progress progress("gate", static_cast<int64_t>(problems.size()),
                       "problems");
     std::vector<bool> right(problems.size());
     absl::Status failed;
     ESP_RETURN_IF_ERROR(engine->SolveAll(
-        problems, *task_,
-        {.method = options_.gate_method,
-         .max_tokens = options_.gate_tokens,
-         .seed = static_cast<uint64_t>(options_.seed)},
-        {.stop = hooks_.stop}, [&](size_t i, const SearchResult& result) {
+        problems, *task_, search, {.stop = hooks_.stop},
+        [&](size_t i, const SearchResult& result) {
           progress.Add(1);
           if (!result.status.ok()) failed = result.status;
           right[i] = !result.answer.empty() &&

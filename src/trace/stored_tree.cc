@@ -53,6 +53,15 @@ uint64_t Fingerprint(const SearchRequest& request) {
   if (request.expand.top_logprobs > 0) {
     hash = MixHash(hash, static_cast<uint64_t>(request.expand.top_logprobs));
   }
+  if (request.expand.filter) {
+    const SampleFilter& filter = *request.expand.filter;
+    hash = MixHash(hash, static_cast<uint64_t>(filter.top_k));
+    hash = MixHash(hash, std::bit_cast<uint32_t>(filter.top_p));
+    hash = MixHash(hash, std::bit_cast<uint32_t>(filter.min_p));
+  }
+  for (const std::string_view stop : request.expand.stop_strings) {
+    hash = MixHash(hash, StableHash(stop));
+  }
   hash = MixHash(hash, static_cast<uint64_t>(request.first_sample));
   hash = MixHash(hash, static_cast<uint64_t>(request.max_tokens));
   return MixHash(hash, MixHash(request.stream.hi, request.stream.lo));

@@ -84,8 +84,9 @@ double Share(int64_t part, int64_t whole) {
 // 256 MB are 341 pages: one leaf in thirty can keep its pages.
 TEST(MemoryUseTest, TenThousandLeavesIn256MegabytesAreRarelyComputedTwice) {
   for (const char* method :
-       {"best_first", "best_first:score=reward", "best_first:in_flight=8",
-        "frontier", "frontier:width=4:in_flight=4"}) {
+       {"best_first:score=logprob:branch=16", "best_first:score=reward",
+        "best_first:score=logprob:branch=16:in_flight=8", "frontier",
+        "frontier:width=4:in_flight=4"}) {
     const Use use = Search(method, 1, 1, {.max_tokens = 0, .max_nodes = 13500},
                            {.kv_bytes = int64_t{256} << 20});
     const BackendStats& s = use.stats;
@@ -102,9 +103,10 @@ TEST(MemoryUseTest, TenThousandLeavesIn256MegabytesAreRarelyComputedTwice) {
 TEST(MemoryUseTest, SixteenSearchesWithEightRequestsFillABatchOf64) {
   // This model's responses hardly ever end: finishing one would take half of
   // the budget, a row a search.
-  for (const char* method : {"particle:particles=8:finish=false",
-                             "best_first:in_flight=8:finish=false",
-                             "frontier:in_flight=8:finish=false"}) {
+  for (const char* method :
+       {"particle:particles=8:finish=false",
+        "best_first:score=logprob:branch=16:in_flight=8:finish=false",
+        "frontier:in_flight=8:finish=false"}) {
     const Use use =
         Search(method, 64, 16, {.max_tokens = 2000}, {.max_rows = 64});
     std::cout << "figure: " << method << ": batch fill " << 100 * use.fill
@@ -118,7 +120,7 @@ TEST(MemoryUseTest, EveryTokenThatIsNeededIsComputedOnceOrShared) {
        {"greedy", "majority", "weighted", "beam", "guided:width=2:accept=0.9",
         "dvts", "puct", "puct:in_flight=3", "uct:in_flight=4",
         // Finishing may go on from what these had dropped.
-        "best_first:finish=false",
+        "best_first:score=logprob:branch=16:finish=false",
         "best_first:score=reward:in_flight=3:finish=false",
         "astar:finish=false", "frontier:finish=false",
         "frontier:in_flight=4:width=3:finish=false", "particle", "tot_bfs"}) {

@@ -36,7 +36,7 @@ const char* const kMethods[] = {
     "puct:descend=false:in_flight=3:widen=false",
     "gumbel:in_flight=3",
     "frontier:in_flight=4:width=3",
-    "best_first:branch=2:in_flight=3",
+    "best_first:score=logprob:branch=2:in_flight=3",
     "ab_mcts_a",
 };
 

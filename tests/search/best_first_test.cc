@@ -112,8 +112,8 @@ TEST(CompleteSearchTest, FindsTheBestLeafOfTheWholeTree) {
       EXPECT_EQ(static_cast<int>(run.tree().size()), world.size()) << method;
     }
     for (const char* method :
-         {"best_first:branch=3:verify=true",
-          "best_first:branch=3:verify=true:alpha=0.5:in_flight=3",
+         {"best_first:score=logprob:branch=3:verify=true",
+          "best_first:score=logprob:branch=3:verify=true:alpha=0.5:in_flight=3",
           "best_first:branch=3:verify=true:score=sum"}) {
       EXPECT_EQ(RunSearch(method, world).answer, world.best_answer()) << method;
     }
@@ -157,9 +157,10 @@ TEST(CompleteSearchTest, AStarFindsTheCheapestEndByAnAdmissibleH) {
 }
 
 TEST(CompleteSearchTest, RegretFallsWithTheBudget) {
-  for (const char* method : {"tot_dfs:branch=3:choice=best",
-                             "best_first:branch=3:score=reward:choice=best",
-                             "best_first:branch=3:choice=best:verify=true"}) {
+  for (const char* method :
+       {"tot_dfs:branch=3:choice=best",
+        "best_first:branch=3:score=reward:choice=best",
+        "best_first:score=logprob:branch=3:choice=best:verify=true"}) {
     double before = 2;
     for (const double regret :
          RegretCurve(method, {4, 8, 16, 32, 64, 128, 256})) {
@@ -217,7 +218,9 @@ TEST(BestFirstTest, WithoutAVerifierTheLikeliestEndOfTheTreeAnswers) {
         return sum / std::pow(depth, alpha);
       };
       const SearchRun run = RunSearch(
-          absl::StrCat("best_first:branch=3:choice=best:alpha=", alpha), world);
+          absl::StrCat("best_first:score=logprob:branch=3:choice=best:alpha=",
+                       alpha),
+          world);
       const int top = Highest(world, priority);
       EXPECT_EQ(run.answer, world.Answer(top)) << seed;
       EXPECT_NEAR(run.score, std::exp(priority(top)), 1e-5) << seed;
@@ -234,8 +237,9 @@ TEST(BestFirstTest, ExpandsInOrderOfPriority) {
       expanded.push_back(request.nodes[0]);
       return world.Reply(tree, request);
     };
-    const SearchRun run = RunSearch("best_first:branch=3:alpha=0.5", world,
-                                    {.tokens = 60, .reply = reply});
+    const SearchRun run =
+        RunSearch("best_first:score=logprob:branch=3:alpha=0.5", world,
+                  {.tokens = 60, .reply = reply});
     // The plain way: rescan all open nodes each time.
     const Tree& tree = run.tree();
     std::set<NodeId> done;
@@ -350,7 +354,7 @@ TEST(BestFirstTest, StepsThatCommuteAreExpandedOnceASet) {
   const TreeWorld world({});
   for (const int in_flight : {1, 4}) {
     const std::string method =
-        absl::StrCat("best_first:branch=4:in_flight=", in_flight);
+        absl::StrCat("best_first:score=logprob:branch=4:in_flight=", in_flight);
     Letters merged;
     const SearchRun run = RunSearch(method + ":merge=step_set", world,
                                     {.reply = std::ref(merged)});
@@ -370,19 +374,20 @@ TEST(BestFirstTest, AVerdictIsAskedOnceAStateAndAProofEndsTheSearch) {
   Letters wrong;
   wrong.right = false;
   const SearchRun none =
-      RunSearch("best_first:branch=4:verify=true:merge=step_set", world,
-                {.reply = std::ref(wrong)});
+      RunSearch("best_first:score=logprob:branch=4:verify=true:merge=step_set",
+                world, {.reply = std::ref(wrong)});
   EXPECT_TRUE(none.status.ok());
   EXPECT_EQ(none.node, kNoNode);
   EXPECT_EQ(wrong.verified, 1);
   Letters unmerged;
   unmerged.right = false;
-  RunSearch("best_first:branch=4:verify=true", world,
+  RunSearch("best_first:score=logprob:branch=4:verify=true", world,
             {.reply = std::ref(unmerged)});
   EXPECT_EQ(unmerged.verified, 20);  // 24 orders but for those of ab.. and ba..
   Letters right;
-  const SearchRun proved = RunSearch("best_first:branch=4:verify=true", world,
-                                     {.reply = std::ref(right)});
+  const SearchRun proved =
+      RunSearch("best_first:score=logprob:branch=4:verify=true", world,
+                {.reply = std::ref(right)});
   EXPECT_EQ(proved.answer, "1");
   EXPECT_EQ(right.verified, 1);
 }
@@ -404,10 +409,11 @@ TEST(BestFirstTest, EndsThatAreOneStateShareAVerdict) {
     return completion;
   };
   const RunLimits limits{.reply = reply};
-  RunSearch("best_first:verify=true", world, limits);
+  RunSearch("best_first:score=logprob:branch=16:verify=true", world, limits);
   EXPECT_EQ(verdicts, 2);
   verdicts = 0;
-  RunSearch("best_first:verify=true:merge=last_step", world, limits);
+  RunSearch("best_first:score=logprob:branch=16:verify=true:merge=last_step",
+            world, limits);
   EXPECT_EQ(verdicts, 1);
 }
 
@@ -434,7 +440,8 @@ TEST(BestFirstTest, AWalkThatReturnsExpandsEachPlaceOnce) {
     return Walk(tree, request);
   };
   const SearchRun run =
-      RunSearch("best_first:branch=2:merge=last_step", world, {.reply = reply});
+      RunSearch("best_first:score=logprob:branch=2:merge=last_step", world,
+                {.reply = reply});
   EXPECT_EQ(run.answer, "9");
   // The root and 0..8; the root is a place of its own beside "5".
   EXPECT_EQ(expansions, 10);

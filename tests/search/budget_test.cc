@@ -42,7 +42,7 @@ std::vector<std::string> AllMethods() {
     }
   }
   with_more.push_back("particle:particles=64");
-  with_more.push_back("best_first:branch=16:in_flight=4");
+  with_more.push_back("best_first:score=logprob:branch=16:in_flight=4");
   return with_more;
 }
 

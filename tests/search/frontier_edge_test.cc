@@ -11,10 +11,10 @@ namespace espalier {
 namespace {
 
 const char* const kMethods[] = {
-    "best_first",
+    "best_first:score=logprob:branch=16",
     "best_first:branch=3:score=sum:alpha=0.5:merge=step_set",
     "best_first:branch=3:score=reward:in_flight=6:merge=last_step",
-    "best_first:branch=2:verify=true",
+    "best_first:score=logprob:branch=2:verify=true",
     "astar",
     "astar:branch=3:steps_left=4:in_flight=5",
     "tot_bfs",
@@ -74,8 +74,8 @@ TEST(FrontierEdgeTest, ABudgetIsKeptAndEarlierAnswersStand) {
     }
     // One request at a time: not a token above.
     const TreeWorld world({.seed = 4, .depth = 4});
-    for (const char* single :
-         {"best_first:branch=3", "astar:branch=3", "tot_dfs", "rover"}) {
+    for (const char* single : {"best_first:score=logprob:branch=3",
+                               "astar:branch=3", "tot_dfs", "rover"}) {
       EXPECT_LE(RunSearch(single, world, {.tokens = 23}).usage.tokens, 23);
     }
   }
@@ -157,9 +157,10 @@ TEST(FrontierEdgeTest, OnlyEndsOnlyDuplicatesAndEqualRewardsGiveAnAnswer) {
 TEST(FrontierEdgeTest, WidthOneIsOnePath) {
   const TreeWorld world({.seed = 6, .depth = 4});
   for (const char* method :
-       {"best_first:branch=1", "astar:branch=1", "tot_dfs:branch=1",
-        "tot_bfs:n_select=1:branch=1:rounds=1", "segments:paths=1:rounds=1",
-        "prefix_restart:rollouts=1:rounds=1", "rover:branch=1:responses=1"}) {
+       {"best_first:score=logprob:branch=1", "astar:branch=1",
+        "tot_dfs:branch=1", "tot_bfs:n_select=1:branch=1:rounds=1",
+        "segments:paths=1:rounds=1", "prefix_restart:rollouts=1:rounds=1",
+        "rover:branch=1:responses=1"}) {
     const SearchRun run = RunSearch(method, world);
     EXPECT_EQ(run.tree().size(), 5u) << method;
     EXPECT_EQ(run.usage.tokens, 4) << method;
@@ -173,7 +174,7 @@ TEST(FrontierEdgeTest, NeedsFollowTheOptions) {
   };
   using Kinds = std::vector<RequestKind>;
   const RequestKind expand = RequestKind::kExpand;
-  EXPECT_EQ(needs("best_first"), Kinds{expand});
+  EXPECT_EQ(needs("best_first:score=logprob:branch=16"), Kinds{expand});
   EXPECT_EQ(needs("best_first:score=sum:verify=true"),
             (Kinds{expand, RequestKind::kEvaluate, RequestKind::kVerify}));
   EXPECT_EQ(needs("segments"), (Kinds{expand, RequestKind::kEvaluate}));

@@ -19,6 +19,7 @@
 #include "src/eval/pass_at_k.h"
 #include "src/eval/sweep.h"
 #include "tools/espalier/command.h"
+#include "tools/espalier/response_tokens.h"
 #include "tools/espalier/set_flags.h"
 
 namespace espalier {
@@ -203,6 +204,14 @@ absl::Status RunEval(EvalFlags& flags) {
                        PutTaskBy(set.task, flags.prompt_text));
   ESP_ASSIGN_OR_RETURN(const auto engine, Engine::Create(models));
   flags.sweep.stop = &StopRequested();
+  const std::vector<Problem> problems = ProblemsOf(set);
+  ESP_RETURN_IF_ERROR(
+      MeasureSet(*engine, flags.set, problems, *put.task, flags.sweep.search));
+  for (const int64_t budget : flags.sweep.budgets) {
+    SearchOptions search = flags.sweep.search;
+    search.max_tokens = budget;
+    PrintShortBudget("eval", problems, search);
+  }
   const auto all = static_cast<int64_t>(
       set.problems.size() * flags.sweep.methods.size() *
       flags.sweep.budgets.size() * static_cast<size_t>(flags.sweep.seeds));

@@ -17,9 +17,9 @@
 #include "src/base/progress.h"
 #include "src/base/status_macros.h"
 #include "src/engine/prompted_task.h"
-#include "src/engine/response_length.h"
 #include "src/engine/verifier_reward.h"
 #include "tools/espalier/command.h"
+#include "tools/espalier/response_tokens.h"
 #include "tools/espalier/set_flags.h"
 
 namespace espalier {
@@ -170,18 +170,7 @@ absl::Status SetResponseTokens(GenerateFlags& flags, Engine& engine,
       if (run.config_hash == ConfigHash(info)) return absl::OkStatus();
     }
   }
-  // Of the whole set: all shards are to do the same.
-  SetFlags whole = flags.set;
-  whole.shard = "0/1";
-  whole.options.shard = 0;
-  whole.options.shards = 1;
-  ESP_ASSIGN_OR_RETURN(const ProblemSet all, LoadSet(whole));
-  std::vector<Problem> problems;
-  for (const GradedProblem& graded : all.problems) {
-    problems.push_back(graded.problem);
-  }
-  return MeasureResponseTokens(engine, problems, *put.task, &StopRequested(),
-                               search);
+  return MeasureSet(engine, flags.set, ProblemsOf(set), *put.task, search);
 }
 
 absl::Status RunGenerate(GenerateFlags& flags) {
@@ -204,6 +193,7 @@ absl::Status RunGenerate(GenerateFlags& flags) {
   std::unique_ptr<RunDb> db;
   int64_t run_id = 0;
   ESP_RETURN_IF_ERROR(SetResponseTokens(flags, *engine, set, put, models));
+  PrintShortBudget("generate", ProblemsOf(set), flags.generate.search);
   if (!flags.dry_run) {
     ESP_ASSIGN_OR_RETURN(
         const RunInfo info,

@@ -174,7 +174,9 @@ void PrintResult(const SolveFlags& flags, const GradedProblem& graded,
     std::printf("  %-34s path %s  step %s\n", OneLine(step.text).c_str(),
                 Score(step.path_score).c_str(), Score(step.step_score).c_str());
   }
-  if (result.answer.empty()) {
+  if (result.stage == AnswerStage::kUnanswered) {
+    std::printf("no answer: every response ended without one\n");
+  } else if (result.answer.empty()) {
     std::printf("no answer found%s%s\n", result.stop_reason.empty() ? "" : ": ",
                 result.stop_reason.c_str());
   } else {

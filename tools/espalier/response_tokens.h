@@ -1,0 +1,28 @@
+// What a response to a set's problems takes, for commands that search a set.
+#ifndef ESPALIER_TOOLS_ESPALIER_RESPONSE_TOKENS_H_
+#define ESPALIER_TOOLS_ESPALIER_RESPONSE_TOKENS_H_
+
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "espalier/engine.h"
+#include "tools/espalier/set_flags.h"
+
+namespace espalier {
+
+std::vector<Problem> ProblemsOf(const ProblemSet& set);
+
+// MeasureResponseTokens on `problems`, which are the set of `flags`; where they
+// are a shard, on the whole set, so that all shards do the same.
+absl::Status MeasureSet(Engine& engine, const SetFlags& flags,
+                        absl::Span<const Problem> problems, const Task& task,
+                        SearchOptions& search);
+
+// ShortBudgetNote on stderr, after `command`, if there is one.
+void PrintShortBudget(const char* command, absl::Span<const Problem> problems,
+                      const SearchOptions& search);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_TOOLS_ESPALIER_RESPONSE_TOKENS_H_
