@@ -64,8 +64,23 @@ NodeId MostPromising(const SearchContext& ctx,
   return best;
 }
 
+// Ends of unfinished responses that have no score yet.
+std::vector<NodeId> Unscored(const Tree& tree) {
+  std::vector<NodeId> open;
+  for (NodeId id = 1; id < tree.size(); ++id) {
+    const Node& node = tree[id];
+    if (node.num_children == 0 && !node.terminal() && !node.truncated() &&
+        !node.alias && !node.scored()) {
+      open.push_back(id);
+    }
+  }
+  return open;
+}
+
 // Stage 2.
 Co<> FinishBest(SearchContext& ctx, const FinishPlan& plan) {
+  const std::vector<NodeId> unscored = Unscored(ctx.tree());
+  if (plan.scores && !unscored.empty()) co_await ctx.Evaluate(unscored);
   std::vector<NodeId> tried;
   while (static_cast<int>(tried.size()) < kTries && !ctx.answered()) {
     NodeId node = MostPromising(ctx, tried);

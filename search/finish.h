@@ -2,11 +2,12 @@
 //
 //   1. tree     finished responses that the method had no time to look at are
 //               scored, which costs no tokens, and vote as the method's do;
-//   2. finish   if there is none: the most promising unfinished response
-//               (SearchContext::Promise) that what is left should finish is
-//               written to its end at temperature 0, from the tokens that were
-//               held back for it (SearchContext::Expand). One that has no
-//               answer at its end is replaced by the next most promising.
+//   2. finish   if there is none: unfinished responses are scored, and the most
+//               promising one (SearchContext::Promise) that what is left should
+//               finish is written to its end at temperature 0, from the tokens
+//               that were held back for it (SearchContext::Expand). One that
+//               has no answer at its end is replaced by the next most
+//               promising.
 //
 // 2 acts only where there is a budget of tokens. Exempt from both, and nothing
 // is held back: finish=false, for presets whose paper returns what its method

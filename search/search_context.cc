@@ -174,11 +174,10 @@ int64_t SearchContext::StepNeed() const {
 int64_t SearchContext::TokensToFinish(NodeId node) const {
   int64_t whole = std::max(budget_.response_tokens, longest_response_);
   if (whole == 0) whole = budget_.tokens / 2;
-  // Responses differ in length: an eighth more, and a step; one that is longer
-  // than was thought may be as much longer again.
   const int64_t rest =
-      std::max<int64_t>(whole / 16, whole - tree_.step(node).path_tokens);
-  return std::min(budget_.tokens, rest + rest / 8 + longest_step_);
+      std::max<int64_t>(0, whole - tree_.step(node).path_tokens);
+  // Responses differ in length: a tenth of a whole one more, and a step.
+  return std::min(budget_.tokens, rest + whole / 10 + longest_step_);
 }
 
 int64_t SearchContext::HeldBack() const {
@@ -451,9 +450,17 @@ float SearchContext::Promise(const Tree& tree, NodeId node) {
   // sure the farther it looks: about a tenth of the score a step.
   constexpr float kStep = 0.1f;
   const Step& step = tree.step(node);
-  const float score = tree[node].scored() ? step.path_score : 1e-9f;
-  return std::log(std::max(score, 1e-9f)) +
-         kStep * static_cast<float>(step.depth);
+  const float depth = kStep * static_cast<float>(step.depth);
+  const float least = std::log(1e-9f);
+  if (tree[node].scored()) {
+    return std::max(std::log(step.path_score), least) + depth;
+  }
+  // Without a score, the one that the policy is surer of.
+  const float mean =
+      step.path_tokens == 0
+          ? 0
+          : step.path_logprob / static_cast<float>(step.path_tokens);
+  return least + depth + mean;
 }
 
 void SearchContext::Offer(NodeId node, float score) {

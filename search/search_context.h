@@ -286,7 +286,8 @@ class SearchContext {
   void SetStage(AnswerStage stage) { stage_ = stage; }
   // How promising an unfinished response is to finish: the higher, the better.
   // log(path score), with what a further step usually costs added for every
-  // step that is there already.
+  // step that is there already. Those without a score come after all others,
+  // by the policy's mean log-prob.
   static float Promise(const Tree& tree, NodeId node);
   // Tokens that finishing the response at `node` will take, by the lengths seen
   // so far.
