@@ -402,6 +402,78 @@ TEST(RunnerTest, AVerifierThatReadsTheReferenceIsRefused) {
                    .ok());
 }
 
+// Notes what it was asked to write.
+class NotingBackend : public ScriptedBackend {
+ public:
+  using ScriptedBackend::ScriptedBackend;
+  void Submit(Request request) override {
+    if (const auto* body = std::get_if<GenerateRequest>(&request.body)) {
+      asked.push_back(*body);
+    }
+    ScriptedBackend::Submit(std::move(request));
+  }
+  std::vector<GenerateRequest> asked;
+};
+
+// Two requests for a step: as the search's options say, and by its own ones.
+Co<> AskTwice(SearchContext& ctx) {
+  co_await ctx.Expand(kRoot, {});
+  static constexpr std::string_view kStops[] = {"7", "zz"};
+  co_await ctx.Expand(
+      kRoot, {.max_tokens = 2,
+              .filter = SampleFilter{.top_k = 1, .top_p = 0.5f, .min_p = 0.1f},
+              .stop_strings = kStops});
+}
+
+class AskingTwice : public SearchAlgorithm {
+ public:
+  std::string_view name() const override { return "asking_twice"; }
+  const std::vector<RequestKind>& needs() const override { return needs_; }
+  int models() const override { return 1; }
+  std::vector<OptionInfo> options() const override { return {}; }
+  Co<> Run(SearchContext& ctx) const override { return AskTwice(ctx); }
+
+ private:
+  const std::vector<RequestKind> needs_ = {RequestKind::kExpand};
+};
+
+TEST(RunnerTest, ARequestHasFiltersStopStringsAndALengthOfItsOwn) {
+  NotingBackend backend(ScriptedOptions{});
+  const ByteTokenizer tokenizer;
+  Executor executor(1);
+  Runner runner({&backend, &tokenizer, &backend, &tokenizer}, executor, 1);
+  const std::vector<Problem> problems = {{"p", "script", "q"}};
+  const RunHooks hooks;
+  const SearchOptions options{.top_k = 5, .top_p = 0.9f, .min_p = 0.01f};
+  const ScriptTask task;
+  const AskingTwice algorithm;
+  ASSERT_TRUE(runner
+                  .Run({.problems = problems,
+                        .task = &task,
+                        .algorithm = &algorithm,
+                        .options = &options,
+                        .hooks = &hooks,
+                        .on_done =
+                            [](size_t, const SearchResult& result) {
+                              EXPECT_TRUE(result.status.ok());
+                            }})
+                  .ok());
+  ASSERT_EQ(backend.asked.size(), 2u);
+  const GenerateRequest& shared = backend.asked[0];
+  const GenerateRequest& own = backend.asked[1];
+  EXPECT_EQ(shared.sampling.top_k, 5);
+  EXPECT_EQ(shared.sampling.top_p, 0.9f);
+  EXPECT_EQ(shared.sampling.min_p, 0.01f);
+  EXPECT_EQ(shared.stop.stop_strings, task.format().stop_strings);
+  EXPECT_EQ(own.sampling.top_k, 1);
+  EXPECT_EQ(own.sampling.top_p, 0.5f);
+  EXPECT_EQ(own.sampling.min_p, 0.1f);
+  EXPECT_EQ(own.stop.max_tokens, 2);
+  std::vector<std::string> stops = task.format().stop_strings;
+  stops.insert(stops.end(), {"7", "zz"});
+  EXPECT_EQ(own.stop.stop_strings, stops);
+}
+
 // What a watcher sees is what the search holds, and seeing changes nothing.
 TEST(RunnerTest, ProgressIsReportedAndChangesNothing) {
   for (const char* method : {"weighted", "beam", "puct:in_flight=4"}) {

@@ -107,6 +107,50 @@ TEST(SweepTest, RowsCarryWhatTheirReadersNeed) {
   EXPECT_NE(SweepTable(*rows).find("sample"), std::string::npos);
 }
 
+// Half of the problems are answered, one in four is cut short by a signal.
+class StoppedEngine : public Engine {
+ public:
+  absl::Status SolveAll(
+      absl::Span<const Problem> problems, const Task&, const SearchOptions&,
+      const RunHooks&,
+      const std::function<void(size_t, SearchResult)>& on_done) override {
+    for (size_t i = 0; i < problems.size(); ++i) {
+      SearchResult result{.configuration = "sample",
+                          .answer = "1",
+                          .response = "= 1\n",
+                          .tokens = 10};
+      if (i % 4 == 1) {
+        result = {.configuration = "sample",
+                  .stop_reason = std::string(kStoppedFromOutside),
+                  .tokens = 3};
+      }
+      if (i % 4 == 3) continue;  // was never begun
+      on_done(i, std::move(result));
+    }
+    return absl::OkStatus();
+  }
+  EngineStats stats() const override { return {}; }
+};
+
+TEST(SweepTest, SearchesCutShortAreNoPartOfARow) {
+  std::vector<GradedProblem> problems;
+  for (int i = 0; i < 40; ++i) {
+    problems.push_back(
+        {{absl::StrCat(i), "script", "q"}, {i % 4 == 0 ? "1" : "2", {}}});
+  }
+  StoppedEngine engine;
+  const auto rows =
+      RunSweep(engine, "script", problems, ScriptTask(), ScriptVerifier(),
+               {.methods = {"sample"}, .budgets = {99}});
+  ASSERT_TRUE(rows.ok()) << rows.status();
+  const ResultRow& row = rows->front();
+  EXPECT_FALSE(row.complete);
+  EXPECT_EQ(row.ids.size(), 20u);
+  EXPECT_EQ(row.accuracy(), 0.5);
+  EXPECT_EQ(row.answered(), 1);
+  EXPECT_EQ(row.tokens_per_problem, 10);
+}
+
 // Means worked out by hand; the interval's rule is statistics_test's.
 TEST(SweepTest, ComparisonsPairProblemsAndAverageSeeds) {
   const auto row = [](std::string method, int64_t budget,

@@ -33,6 +33,29 @@ TEST(FrontierTest, FindsTheBestLeafOnceTheBudgetExceedsTheTree) {
   }
 }
 
+TEST(FrontierTest, ANewStepIsWorthItsScoreOrNothing) {
+  for (const bool score : {true, false}) {
+    int seen = 0;
+    for (uint64_t seed = 1; seed <= 10; ++seed) {
+      const TreeWorld world({.seed = seed, .scores = Scores::kNoisy});
+      const SearchRun run =
+          RunSearch(score ? "frontier:width=3:simulations=1"
+                          : "frontier:width=3:simulations=1:first_visit=zero",
+                    world, {.seed = seed, .check = kSigned});
+      const Tree& tree = run.tree();
+      for (NodeId id = 1; id < tree.size(); ++id) {
+        // Off the path that was backed up.
+        if (tree[id].terminal() || tree[id].visits != 1) continue;
+        const float worth = score ? 2 * tree.step(id).path_score - 1 : 0.0f;
+        EXPECT_EQ(tree[id].q, worth);
+        EXPECT_EQ(tree[id].scored(), score);
+        ++seen;
+      }
+    }
+    EXPECT_GT(seen, 20);
+  }
+}
+
 TEST(FrontierTest, RegretFallsWithTheBudget) {
   const auto regret =
       RegretCurve(kSpecs[0], {12, 40, 120, 400}, {.check = kSigned});

@@ -250,10 +250,67 @@ TEST(SegmentsTest, ManyLinesAreNoManySegments) {
   EXPECT_EQ(run.anytime.size(), 4u);
 }
 
+// Two first steps; the policy is sure on the first one's path and not on the
+// other's, and says so by the entropies alone.
+class SureOrNot : public InlineModel {
+ public:
+  void Expand(SearchContext& ctx, NodeId node, const ExpandOptions& options,
+              int first, Expansion& out) override {
+    const Tree& tree = ctx.tree();
+    const bool last = tree.step(node).depth == 2;
+    for (int i = 0; i < options.n; ++i) {
+      const bool sure =
+          node == kRoot ? (first + i) % 2 == 0 : tree.Response(node)[0] == 's';
+      const int32_t token = ++made_;
+      out.samples.push_back(
+          ctx.AddSample(node, {.text = last   ? "= 1\n"
+                                       : sure ? "sure\n"
+                                              : "not\n",
+                               .tokens = absl::MakeConstSpan(&token, 1),
+                               .logprob = -1,
+                               .terminal = last,
+                               .mean_entropy = sure ? 0.1f : 3.0f}));
+    }
+  }
+  NodeScores Evaluate(const Tree&, NodeId) override { return {1, 1}; }
+  bool Verify(const Tree&, NodeId) override { return false; }
+
+ private:
+  int32_t made_ = 0;
+};
+
+// Samples of what follows the sure and the unsure first step.
+std::pair<int, int> Followed(const std::string& share) {
+  class Never : public Stopper {
+    bool Stops(const SearchView&, std::string&) override { return false; }
+  } stopper;
+  const Problem problem{.id = "p", .question = "?"};
+  const TreeWorldTask task;
+  SureOrNot model;
+  SearchContext ctx(problem, task, stopper, SearchBudget(), 1, &model);
+  SearchDriver driver(ctx);
+  const auto algorithm = MakeAlgorithm(
+      "segments:paths=8:divergence=4:fallback=none:rounds=1:choice=majority:"
+      "share=" +
+      share);
+  Co<> search = (*algorithm)->Run(ctx);
+  search.Start();
+  driver.Pump();
+  EXPECT_TRUE(search.done());
+  return {ctx.tree().samples_drawn(1), ctx.tree().samples_drawn(2)};
+}
+
+TEST(SegmentsTest, UnsurePathsGetMoreCopiesByTheirEntropy) {
+  // One each, and the other six by e^.1 to e^3: .31 and 5.69.
+  EXPECT_EQ(Followed("entropy"), std::make_pair(1, 7));
+  EXPECT_EQ(Followed("even"), std::make_pair(4, 4));
+  EXPECT_EQ(Followed("last"), std::make_pair(4, 4));  // log-probs are equal
+}
+
 TEST(SegmentsTest, ATreeHasAsManyResponsesAsPlacesWhateverItFallsBackTo) {
   for (const char* fallback :
        {"random", "start", "lowest", "softmax", "inverse", "random:window=1"}) {
-    for (const char* share : {"even", "sum", "mean", "last"}) {
+    for (const char* share : {"even", "sum", "mean", "last", "entropy"}) {
       for (uint64_t seed = 1; seed <= 12; ++seed) {
         const TreeWorld world(World(seed));
         const SearchRun run = RunSearch(

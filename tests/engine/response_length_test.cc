@@ -1,0 +1,110 @@
+#include "src/engine/response_length.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "models/fake/script_task.h"
+
+namespace espalier {
+namespace {
+
+// A response takes as many tokens as a test says of its question.
+class LengthEngine : public Engine {
+ public:
+  explicit LengthEngine(std::function<int64_t(const std::string&)> tokens)
+      : tokens_(std::move(tokens)) {}
+  absl::Status SolveAll(
+      absl::Span<const Problem> problems, const Task&,
+      const SearchOptions& options, const RunHooks&,
+      const std::function<void(size_t, SearchResult)>& on_done) override {
+    EXPECT_EQ(options.method, "greedy");
+    asked_ += problems.size();
+    for (size_t i = problems.size(); i-- > 0;) {
+      const int64_t tokens = tokens_(problems[i].question);
+      on_done(i, {.answer = tokens > 0 ? "1" : "", .tokens = tokens});
+    }
+    return absl::OkStatus();
+  }
+  EngineStats stats() const override { return {}; }
+  size_t asked() const { return asked_; }
+
+ private:
+  std::function<int64_t(const std::string&)> tokens_;
+  size_t asked_ = 0;
+};
+
+std::vector<Problem> Questions(std::vector<int> bytes) {
+  std::vector<Problem> problems;
+  for (const int n : bytes) {
+    problems.push_back({.id = "p", .question = std::string(n, 'x')});
+  }
+  return problems;
+}
+
+SearchOptions Measured(LengthEngine& engine,
+                       const std::vector<Problem>& problems,
+                       SearchOptions search = {}) {
+  EXPECT_TRUE(
+      MeasureResponseTokens(engine, problems, ScriptTask(), nullptr, search)
+          .ok());
+  return search;
+}
+
+TEST(ResponseLengthTest, IsTheLineThatNoResponseLiesAbove) {
+  LengthEngine line([](const std::string& q) { return 20 + q.size() / 2; });
+  const SearchOptions search = Measured(line, Questions({100, 200, 300, 400}));
+  EXPECT_EQ(search.response_tokens_per_byte, 0.5);
+  EXPECT_EQ(search.response_tokens, 20);
+  // One that is longer lifts it; the slope stays that of the least squares.
+  LengthEngine longer([](const std::string& q) {
+    return 20 + q.size() / 2 + (q.size() == 250 ? 30 : 0);
+  });
+  const SearchOptions lifted =
+      Measured(longer, Questions({100, 200, 250, 300, 400}));
+  EXPECT_EQ(lifted.response_tokens_per_byte, 0.5);
+  EXPECT_EQ(lifted.response_tokens, 50);
+}
+
+TEST(ResponseLengthTest, NeverFallsWithTheQuestion) {
+  LengthEngine falling([](const std::string& q) { return 500 - q.size(); });
+  const SearchOptions search = Measured(falling, Questions({100, 200, 300}));
+  EXPECT_EQ(search.response_tokens_per_byte, 0);
+  EXPECT_EQ(search.response_tokens, 400);
+}
+
+TEST(ResponseLengthTest, AsksOfTheFirstProblemsWhereThereIsSomethingToLearn) {
+  LengthEngine engine([](const std::string&) { return 70; });
+  EXPECT_EQ(
+      Measured(engine, Questions(std::vector<int>(300, 9))).response_tokens,
+      70);
+  EXPECT_EQ(engine.asked(), 24u);
+  EXPECT_EQ(
+      Measured(engine, Questions({9}), {.response_tokens = 5}).response_tokens,
+      5);
+  EXPECT_EQ(Measured(engine, Questions({9}), {.max_tokens = 0}).response_tokens,
+            0);
+  EXPECT_EQ(engine.asked(), 24u);
+  LengthEngine silent([](const std::string&) { return 0; });
+  EXPECT_EQ(Measured(silent, Questions({9, 10})).response_tokens, 0);
+}
+
+TEST(ResponseLengthTest, ABudgetBelowOneResponseIsTold) {
+  const std::vector<Problem> problems = Questions({100, 200, 300});
+  SearchOptions search{.max_tokens = 200,
+                       .response_tokens = 20,
+                       .response_tokens_per_byte = 0.5};
+  EXPECT_EQ(ShortBudgetNote(problems, search), "");
+  search.max_tokens = 119;
+  EXPECT_EQ(ShortBudgetNote(problems, search),
+            "a budget of 119 tokens is less than one response takes for 2 of 3 "
+            "problems, which may get no answer; 170 are enough for one "
+            "response to each");
+  search.max_tokens = 0;
+  EXPECT_EQ(ShortBudgetNote(problems, search), "");
+}
+
+}  // namespace
+}  // namespace espalier
