@@ -275,9 +275,14 @@ function(espalier_tests folder)
   espalier_link(${target} LAYERS ${P_LAYERS} ${torch})
   target_link_libraries(${target} PRIVATE GTest::gmock GTest::gtest)
   include(GoogleTest)
+  # -L quick takes both; -L torch those of the LibTorch folders.
+  set(quick quick)
+  if(P_TORCH)
+    set(quick quick_torch)
+  endif()
   # Tests named Long... are training claims, many kills and fuzz hours.
   gtest_discover_tests(${target} DISCOVERY_TIMEOUT 60
-    TEST_FILTER "-*.Long*" PROPERTIES LABELS quick TIMEOUT 600
+    TEST_FILTER "-*.Long*" PROPERTIES LABELS ${quick} TIMEOUT 600
     ENVIRONMENT "${ESPALIER_TEST_ENVIRONMENT}"
     WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
   gtest_discover_tests(${target} DISCOVERY_TIMEOUT 60
