@@ -116,6 +116,11 @@ double Seconds(const std::string& method, int steps) {
 }
 
 TEST(PathScoresTest, TimeGrowsWithTheStepsAndNotWithTheirSquare) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  // There a coroutine that goes on at once does so on the stack of the one
+  // before, and times say nothing.
+  GTEST_SKIP() << "not under a sanitizer";
+#endif
   constexpr int kSteps = 1000, kTimes = 32;
   for (const char* method :
        {"dvts:n=2:width=2:rounds=1", "lookahead:n=2:width=2:k=0:rounds=1",
