@@ -327,8 +327,12 @@ function(espalier_claims)
     COMMAND ${CMAKE_SOURCE_DIR}/tools/learning_evidence --parts countdown
       --work ${CMAKE_BINARY_DIR}/evidence --build ${CMAKE_BINARY_DIR} --fresh
       --check)
-  set_tests_properties(LongLearningCountdown PROPERTIES LABELS long
-    TIMEOUT 14400 RUN_SERIAL TRUE)
+  add_test(NAME LongMethodsAheadOnHardStories
+    COMMAND ${CMAKE_SOURCE_DIR}/tools/method_table --sets stories:hard
+      --work ${CMAKE_BINARY_DIR}/methods --out ${CMAKE_BINARY_DIR}/methods
+      --build ${CMAKE_BINARY_DIR} --check)
+  set_tests_properties(LongLearningCountdown LongMethodsAheadOnHardStories
+    PROPERTIES LABELS long TIMEOUT 14400 RUN_SERIAL TRUE)
 endfunction()
 
 # Tests of the developer scripts, and of what the sanitizer build can see.

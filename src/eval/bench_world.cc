@@ -5,6 +5,7 @@
 #include <cmath>
 #include <deque>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -222,8 +223,10 @@ BenchRun BenchWorld::Run(const SearchAlgorithm& algorithm, uint64_t problem,
   return run;
 }
 
-absl::StatusOr<std::vector<Signature>> BenchSignatures() {
-  constexpr uint64_t kProblems = 6;
+namespace {
+
+// All methods, and all presets as MakeAlgorithm reads them.
+std::vector<std::string> AllMethods() {
   std::vector<std::string> methods;
   for (const AlgorithmInfo* info : ListAlgorithms()) {
     methods.push_back(info->name);
@@ -231,9 +234,34 @@ absl::StatusOr<std::vector<Signature>> BenchSignatures() {
   for (const Preset& preset : ListPresets()) {
     methods.push_back(absl::StrCat("preset=", preset.name));
   }
+  return methods;
+}
+
+// How many of the ranked problems a method answers rightly.
+absl::StatusOr<int> RightOf(const BenchWorld& world, const std::string& method,
+                            int64_t tokens) {
+  // None that a signature is of.
+  constexpr uint64_t kFirst = 100;
+  ESP_ASSIGN_OR_RETURN(const auto algorithm, MakeAlgorithm(method));
+  int right = 0;
+  for (uint64_t problem = 0; problem < kRankedProblems; ++problem) {
+    const BenchRun run = world.Run(*algorithm, kFirst + problem, tokens);
+    if (!run.status.ok()) {
+      return absl::InternalError(
+          absl::StrCat(method, ": ", run.status.message()));
+    }
+    right += run.answer == BenchWorld::RightAnswer();
+  }
+  return right;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<Signature>> BenchSignatures() {
+  constexpr uint64_t kProblems = 6;
   const BenchWorld world;
   std::vector<Signature> signatures;
-  for (const std::string& method : methods) {
+  for (const std::string& method : AllMethods()) {
     ESP_ASSIGN_OR_RETURN(const auto algorithm, MakeAlgorithm(method));
     Signature signature{.method = method};
     for (uint64_t problem = 0; problem < kProblems; ++problem) {
@@ -250,6 +278,34 @@ absl::StatusOr<std::vector<Signature>> BenchSignatures() {
     signatures.push_back(std::move(signature));
   }
   return signatures;
+}
+
+absl::StatusOr<std::vector<Ranked>> BenchRanking() {
+  const BenchWorld world;
+  std::vector<Ranked> ranking;
+  for (const std::string& method : AllMethods()) {
+    Ranked one{.method = method};
+    ESP_ASSIGN_OR_RETURN(
+        one.right_at_4,
+        RightOf(world, method, 4 * BenchWorld::kResponseTokens));
+    ESP_ASSIGN_OR_RETURN(
+        one.right_at_8,
+        RightOf(world, method, 8 * BenchWorld::kResponseTokens));
+    ranking.push_back(std::move(one));
+  }
+  std::sort(ranking.begin(), ranking.end(), [](const auto& a, const auto& b) {
+    return std::tie(b.right_at_8, a.method) < std::tie(a.right_at_8, b.method);
+  });
+  return ranking;
+}
+
+std::string RankingText(const std::vector<Ranked>& ranking) {
+  std::string text;
+  for (const Ranked& one : ranking) {
+    absl::StrAppendFormat(&text, "%-36s %3d %3d\n", one.method, one.right_at_4,
+                          one.right_at_8);
+  }
+  return text;
 }
 
 std::string SignatureText(const std::vector<Signature>& signatures) {

@@ -71,6 +71,17 @@ absl::StatusOr<std::vector<Signature>> BenchSignatures();
 // "puct 0123456789abcdef" a line, the last one "all ...".
 std::string SignatureText(const std::vector<Signature>& signatures);
 
+// What each of these answers rightly of kRankedProblems problems at 4 and at 8
+// times a response's tokens, the best at 8 first, of equals by name.
+inline constexpr uint64_t kRankedProblems = 100;
+struct Ranked {
+  std::string method;
+  int right_at_4 = 0, right_at_8 = 0;
+};
+absl::StatusOr<std::vector<Ranked>> BenchRanking();
+// "puct 41 63" a line.
+std::string RankingText(const std::vector<Ranked>& ranking);
+
 }  // namespace espalier
 
 #endif  // ESPALIER_SRC_EVAL_BENCH_WORLD_H_

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -40,18 +41,6 @@ TEST(BenchSignatureTest, AnOptionThatChangesDecisionsChangesTheHash) {
   EXPECT_NE(hash("guided"), hash("guided:accept=0"));
 }
 
-double Accuracy(const BenchWorld& world, const std::string& method,
-                int64_t times, uint64_t problems) {
-  const auto algorithm = MakeAlgorithm(method);
-  int right = 0;
-  for (uint64_t problem = 0; problem < problems; ++problem) {
-    const BenchRun run = world.Run(**algorithm, 100 + problem,
-                                   times * BenchWorld::kResponseTokens);
-    right += run.answer == BenchWorld::RightAnswer();
-  }
-  return static_cast<double>(right) / static_cast<double>(problems);
-}
-
 TEST(BenchWorldTest, AResponseTakesAsManyTokensAsSaid) {
   const BenchWorld world;
   const auto greedy = MakeAlgorithm("greedy");
@@ -62,16 +51,27 @@ TEST(BenchWorldTest, AResponseTakesAsManyTokensAsSaid) {
   EXPECT_NEAR(tokens / 400, BenchWorld::kResponseTokens, 2);
 }
 
-// What search by step buys at eight times a response's tokens.
-TEST(BenchWorldTest, SearchByStepIsAheadOfWholeResponses) {
-  const BenchWorld world;
-  const double best_of_n = Accuracy(world, "best_of_n", 8, 200);
-  const double majority = Accuracy(world, "majority", 8, 200);
-  for (const char* method : {"beam", "guided", "puct", "uct", "gumbel"}) {
-    const double accuracy = Accuracy(world, method, 8, 200);
-    RecordProperty(method, std::to_string(accuracy));
-    EXPECT_GT(accuracy, best_of_n) << method;
-    EXPECT_GT(accuracy, majority) << method;
+// Change it by `espalier bench --ranking > docs/results/bench-ranking.txt`.
+TEST(BenchWorldTest, TheOrderOfMethodsIsTheCommittedOne) {
+  const auto ranking = BenchRanking();
+  ASSERT_TRUE(ranking.ok()) << ranking.status();
+  const auto wanted = ReadFile("docs/results/bench-ranking.txt");
+  ASSERT_TRUE(wanted.ok()) << wanted.status();
+  EXPECT_EQ(RankingText(*ranking), *wanted);
+  std::map<std::string, Ranked> by_name;
+  for (const Ranked& one : *ranking) by_name[one.method] = one;
+  // What search by step buys over whole responses.
+  int whole_4 = 0, whole_8 = 0;
+  for (const char* method : {"greedy", "sample", "majority", "best_of_n",
+                             "weighted", "confidence", "deepconf"}) {
+    whole_4 = std::max(whole_4, by_name[method].right_at_4);
+    whole_8 = std::max(whole_8, by_name[method].right_at_8);
+  }
+  for (const char* method :
+       {"particle_gibbs", "particle", "best_first", "beam", "tot_bfs", "dvts",
+        "astar", "td_mcts", "preset=alphazero", "preset=openr"}) {
+    EXPECT_GT(by_name[method].right_at_4, whole_4) << method;
+    EXPECT_GT(by_name[method].right_at_8, whole_8) << method;
   }
 }
 

@@ -13,11 +13,18 @@ namespace {
 
 struct BenchFlags {
   std::string check;
+  bool ranking = false;
 };
 
 absl::Status RunBench(const BenchFlags& flags) {
-  ESP_ASSIGN_OR_RETURN(const auto signatures, BenchSignatures());
-  const std::string text = SignatureText(signatures);
+  std::string text;
+  if (flags.ranking) {
+    ESP_ASSIGN_OR_RETURN(const auto ranking, BenchRanking());
+    text = RankingText(ranking);
+  } else {
+    ESP_ASSIGN_OR_RETURN(const auto signatures, BenchSignatures());
+    text = SignatureText(signatures);
+  }
   if (flags.check.empty()) {
     std::printf("%s", text.c_str());
     return absl::OkStatus();
@@ -28,7 +35,8 @@ absl::Status RunBench(const BenchFlags& flags) {
   return absl::FailedPreconditionError(
       flags.check +
       ": methods decide otherwise than it says; if that is meant, "
-      "write it anew by espalier bench, and the commit says why");
+      "write it anew by the same command without --check, and the commit says "
+      "why");
 }
 
 }  // namespace
@@ -37,6 +45,9 @@ void AddBench(CLI::App& app, RunFunction& run) {
   auto flags = std::make_shared<BenchFlags>();
   app.add_option("--check", flags->check,
                  "Compare with this file and fail where a line differs");
+  app.add_flag("--ranking", flags->ranking,
+               "Instead: how many of 100 problems each answers rightly at 4 "
+               "and at 8 times a response's tokens, the best first");
   app.footer(
       "Every method and preset searches problems of a scripted world at its "
       "defaults. A line is a hash of all that it decided: nodes, visits and "
