@@ -253,6 +253,7 @@ class DatabaseReader {
                            " graded ends below it; search problems with "
                            "answers and enough tokens to end responses, or "
                            "lower --min-outcomes")));
+    ESP_RETURN_IF_ERROR(CheckDiffer(examples));
     for (const StepExample& example : examples) {
       ESP_ASSIGN_OR_RETURN(const auto prompt, Prompt(example.problem));
       collector_.Begin(prompt);
@@ -263,6 +264,24 @@ class DatabaseReader {
       collector_.EndGroup(Name(example.problem));
     }
     return absl::OkStatus();
+  }
+
+  // A head that has seen one value alone says it of everything.
+  absl::Status CheckDiffer(const std::vector<StepExample>& examples) const {
+    float least = 1, most = 0;
+    for (const StepExample& example : examples) {
+      for (size_t i = 0; i < example.values.size(); ++i) {
+        if (!example.counts[i]) continue;
+        least = std::min(least, example.values[i]);
+        most = std::max(most, example.values[i]);
+      }
+    }
+    if (least < most || examples.empty()) return absl::OkStatus();
+    return absl::FailedPreconditionError(
+        absl::StrCat(path_, ": every labelled step has the value ", most,
+                     ", so nothing tells a right one from a wrong one; search ",
+                     most > 0.5f ? "harder" : "easier", " problems",
+                     most > 0.5f ? "" : ", or with more tokens"));
   }
 
   const std::string& path_;

@@ -447,6 +447,13 @@ TEST_F(TrainRunTest, SearchesThatTeachNothingAreRefusedWithARemedy) {
   for (const char* objective : {"bce", "mse"}) {
     refused(ungraded, objective, "no labelled steps", "--min-outcomes 1");
   }
+  for (const char* objective : {"bce", "mse"}) {
+    refused(failed, objective, "every labelled step has the value 0",
+            "search easier problems");
+    refused(Database(absl::StrCat("right", objective, ".db"), {right}),
+            objective, "every labelled step has the value 1",
+            "search harder problems");
+  }
   const std::string empty = Database("empty.db", {});
   for (const ObjectiveInfo* info : ListObjectives()) {
     refused(empty, info->name.c_str(), "no search has ended yet", "--resume");

@@ -4,6 +4,7 @@ The program is named by ESPALIER_PROGRAM (ctest sets it); espalier-learn lies
 beside it, or is not built, as under the sanitizers."""
 
 import json
+import math
 import os
 import random
 import signal
@@ -214,6 +215,62 @@ class ZooDataTest(LearnTest):
 
 @unittest.skipUnless(os.environ.get("ESPALIER_LONG"), "takes minutes")
 class LongTest(LearnTest):
+
+    def figure(self, *arguments):
+        """The only row of an eval, of problems that no training saw."""
+        out = self.path("figures.json")
+        result = run("eval", "--set-seed", "2000", "--json", out, *arguments)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        with open(out, encoding="utf-8") as handle:
+            return json.load(handle)["results"][0]
+
+    def command(self, *arguments):
+        result = run(*arguments)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result.stdout
+
+    def test_what_the_guide_trains_is_better_on_unseen_problems(self):
+        stories = os.path.join(ZOO, "stories")
+        data, better = self.path("run.db"), self.path("better")
+        self.command("generate", "--set", "stories:hard", "--search", "puct",
+                     "--out", data)
+        self.command("train", "policy", "--model", stories, "--data", data,
+                     "--out", better)
+        before, after = (
+            self.figure("--set", "stories:hard", "--limit", "500", "--methods",
+                        "greedy", "--model", model)
+            for model in (stories, better))
+        print(f"figure: greedy on stories:hard {before['accuracy']:.3f} "
+              f"before, {after['accuracy']:.3f} "
+              f"[{after['ci_low']:.3f}, {after['ci_high']:.3f}] after "
+              "train policy on 200 searches of puct")
+        self.assertGreater(after["ci_low"], before["ci_high"])
+
+        data, judge = self.path("samples.db"), self.path("judge")
+        self.command("generate", "--set", "countdown:3", "--search",
+                     "majority", "--model", BASE, "--limit", "2000", "--out",
+                     data)
+        self.command("train", "reward", "--model", BASE, "--data", data,
+                     "--out", judge)
+        said = self.command("steps", "--set", "countdown:3", "--model", BASE,
+                            "--reward-model", judge)
+        area = float(said.split("path head ")[1].split()[0])
+        print(f"figure: the trained path head tells right from wrong steps "
+              f"of countdown:3 with an area under the ROC curve of {area}")
+        self.assertGreater(area, 0.65)
+        plain, voted = (
+            self.figure("--set", "countdown:3", "--limit", "2000", "--model",
+                        BASE, "--reward-model", judge, "--budget-tokens",
+                        "270", "--methods", method)
+            for method in ("majority", "weighted"))
+        ahead = [b - a for a, b in zip(plain["correct"], voted["correct"])]
+        mean = sum(ahead) / len(ahead)
+        half = 1.96 * math.sqrt(sum((one - mean) ** 2 for one in ahead)) / len(
+            ahead)
+        print(f"figure: weighted {voted['accuracy']:.3f}, majority "
+              f"{plain['accuracy']:.3f} at 270 tokens, ahead by {mean:.3f} "
+              f"[{mean - half:.3f}, {mean + half:.3f}]")
+        self.assertGreater(mean - half, 0)
 
     def test_thirty_kills_change_nothing(self):
         killed = self.check_kills(30, "400", "12", 0.06)
