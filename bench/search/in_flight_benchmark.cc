@@ -88,6 +88,7 @@ Found Search(const SearchAlgorithm& algorithm, uint64_t world) {
   SearchDriver driver(ctx);
   Co<> search = algorithm.Run(ctx);
   search.Start();
+  driver.Pump();
   Found found;
   while (!search.done()) {
     const auto requests = driver.TakeRequests();

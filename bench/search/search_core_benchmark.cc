@@ -57,11 +57,14 @@ class HashPolicy : public InlineModel {
       const int32_t move = (first_sample + i) % branching_;
       const char text[3] = {'s', static_cast<char>('a' + move), '\n'};
       const uint64_t chance = MixHash(hash, static_cast<uint64_t>(move));
+      const float sure = static_cast<float>(chance >> 40) * 0x1p-24f;
       out.samples.push_back(ctx.AddSample(
           node, {.text = std::string_view(text, 3),
                  .tokens = absl::MakeConstSpan(&move, 1),
-                 .logprob = -2 * static_cast<float>(chance >> 40) * 0x1p-24f,
-                 .terminal = last}));
+                 .logprob = -2 * sure,
+                 .terminal = last,
+                 .confidences = absl::MakeConstSpan(
+                     &sure, options.top_logprobs > 0 ? 1u : 0u)}));
     }
   }
   NodeScores Evaluate(const Tree& tree, NodeId node) override {
