@@ -150,8 +150,10 @@ Co<> CountEnd(SearchContext& ctx, RstarMath& s, NodeId end) {
   tree[end].flags |= kClosed;
   float score = tree.step(end).path_score;
   if (s.options.judge != Judge::kReward) {
-    const Verification verdict = co_await (
-        s.options.judge == Judge::kVerifier ? ctx.Verify(end) : ctx.Grade(end));
+    // g++ 12 evaluates both sides of a condition inside co_await.
+    const Awaiting<Verification> asked =
+        s.options.judge == Judge::kVerifier ? ctx.Verify(end) : ctx.Grade(end);
+    const Verification verdict = co_await asked;
     if (!verdict.done) co_return;
     score = verdict.correct ? 1 : 0;
   } else if (!tree[end].scored()) {

@@ -147,16 +147,18 @@ Stoppers MakeStoppers(const SearchOptions& options) {
 }
 
 SearchBudget BudgetOf(const SearchOptions& options, const Problem& problem) {
-  const double more = options.response_tokens_per_byte *
-                      static_cast<double>(problem.question.size());
+  // No response is longer than this, and sums of a few of them are numbers.
+  constexpr double kLongest = 1e12;
+  const double takes = static_cast<double>(options.response_tokens) +
+                       std::ceil(options.response_tokens_per_byte *
+                                 static_cast<double>(problem.question.size()));
   const auto limit = [](int64_t given) { return given > 0 ? given : kNoLimit; };
   return {.tokens = limit(options.max_tokens),
           .model_calls = limit(options.max_model_calls),
           .simulations = limit(options.max_simulations),
           .nodes = limit(options.max_nodes),
           .bytes = limit(options.max_bytes),
-          .response_tokens =
-              options.response_tokens + static_cast<int64_t>(std::ceil(more))};
+          .response_tokens = static_cast<int64_t>(std::min(takes, kLongest))};
 }
 
 absl::Status ParseStopWhen(std::string_view text, SearchOptions* options) {

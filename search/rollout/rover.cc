@@ -117,7 +117,8 @@ Co<NodeId> Respond(SearchContext& ctx, const RoverOptions& options,
       for (const NodeId step : found[0])
         tree[step].q = tree.step(step).path_score;
       BackUp(tree, node);
-      if (found[0].empty()) co_return kNoNode;
+      // Nothing new, or only what was closed before.
+      if (!HasUsable(tree, node)) co_return kNoNode;
     }
     node = Act(ctx.tree(), node, options.rho, draws);
   }
