@@ -487,5 +487,26 @@ TEST(MctsShareTest, WithoutEqualStatesTheGraphIsTheTree) {
   }
 }
 
+// The reference steers no search that asks a verifier.
+TEST(JudgeTest, AVerifierIsAskedAndNoReference) {
+  for (const char* method :
+       {"rstar_math:judge=verifier", "frontier:judge=verifier",
+        "puct:verify=true", "vm_mcts:verify=true"}) {
+    const TreeWorld world({.seed = 5, .depth = 3});
+    int verified = 0, graded = 0;
+    RunLimits limits{.tokens = 200, .simulations = 60};
+    limits.check = {.min_value = -1, .visits_conserve = false};
+    limits.reply = [&](const Tree& tree, const SearchRequest& request) {
+      verified += request.kind == RequestKind::kVerify;
+      graded += request.kind == RequestKind::kGrade;
+      return world.Reply(tree, request);
+    };
+    const SearchRun run = RunSearch(method, world, limits);
+    EXPECT_TRUE(run.status.ok()) << method << run.status;
+    EXPECT_GT(verified, 0) << method;
+    EXPECT_EQ(graded, 0) << method;
+  }
+}
+
 }  // namespace
 }  // namespace espalier

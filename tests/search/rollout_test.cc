@@ -232,6 +232,27 @@ TEST(RoverTest, GreedyValuesOfPerfectScoresLeadToTheBestLeaf) {
   }
 }
 
+// What a budget cuts closes nodes; one that is asked again may give only what
+// was closed before.
+TEST(RoverTest, ClosedStepsThatComeAgainAreNoWayOn) {
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    const TreeWorld world({.seed = seed,
+                           .branching = 2,
+                           .depth = 3,
+                           .scores = Scores::kNoisy,
+                           .step_tokens = 6});
+    for (const char* branch : {"2", "8", "16"}) {
+      for (int64_t tokens = 5; tokens < 200; tokens += 13) {
+        const SearchRun run =
+            RunSearch(absl::StrCat("rover:branch=", branch), world,
+                      {.tokens = tokens, .seed = seed});
+        ASSERT_TRUE(run.status.ok()) << run.status;
+        ASSERT_LE(run.usage.tokens, tokens);
+      }
+    }
+  }
+}
+
 TEST(SegmentsTest, ASegmentOfManyStepsIsAWholeResponse) {
   const TreeWorld world(World(7));
   // Nothing to fork at but the root, which diverges into 3.
