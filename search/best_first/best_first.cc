@@ -20,8 +20,9 @@
 //
 // A node is expanded once: the search also ends when nothing is open, and then
 // it has seen whatever its samples could reach. A search cut before its first
-// end, or under `verify` before its first proof, has no answer. With in_flight
-// = 1 nodes are expanded strictly by rank; more are popped together.
+// end is finished (finish.h); under `verify` one cut before its first proof has
+// no answer. With in_flight = 1 nodes are expanded strictly by rank; more are
+// popped together.
 #include <algorithm>
 #include <array>
 #include <cmath>

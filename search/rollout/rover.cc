@@ -20,7 +20,7 @@
 // A node that yields no step that can be followed is closed, and so are nodes
 // that lead to such nodes alone. A visit is a response that ended. Ends after
 // `responses`, when the budget is spent or when 64 responses in a row sampled
-// nothing. Without an end there is no answer.
+// nothing. Without an end the best path is finished (finish.h).
 //
 // Differs: this is the paper's picture of a tree whose values are known. The
 // authors' program holds no such tree: it trains a policy towards these values

@@ -29,8 +29,8 @@
 //                the chance exp(-+ mean log-prob / fallback_temperature).
 //
 // Trees repeat with fresh samples until `rounds` are done or the budget is
-// spent, or one sampled nothing. Without a finished response there is no
-// answer.
+// spent, or one sampled nothing. Without a finished response the surest path is
+// finished (finish.h).
 //
 // max_depth counts segments of so many tokens: it holds where the task's steps
 // are such (StepFormat::segments). Where they are lines the format's max_steps

@@ -13,7 +13,7 @@
 //
 // A pass ends when nothing is kept. Passes repeat with fresh samples until
 // `rounds` are done or the budget is spent, or one sampled nothing. Without a
-// finished response there is no answer.
+// finished response the best path is finished (finish.h).
 //
 // Differs: the program asks for a list of next steps and for verdicts or votes
 // in words, and runs as many rounds as its task has; it returns all that is

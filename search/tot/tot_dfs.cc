@@ -15,7 +15,8 @@
 // to backtrack to or the budget is spent. A response votes with the `aggregate`
 // of its steps' scores. With threshold = 0 it is complete over
 // what its samples reach: the response of highest score is the answer of
-// choice=best. Without a finished response there is no answer.
+// choice=best. Without a finished response the best path is finished
+// (finish.h).
 #include <algorithm>
 #include <vector>
 
