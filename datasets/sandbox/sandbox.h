@@ -33,7 +33,7 @@
 // which the kernel lets nobody in there signal; it forks the other one before
 // it reads the tests. Functions of the program are called through the pipe,
 // and what they return crosses as plain values (numbers, texts, lists,
-// arrays, ...) read by a reader that can build nothing else; any other object
+// arrays, ...), as data that names no class and no function; any other object
 // stays behind a proxy that equals no plain value. So a program cannot forge
 // a verdict by ending its process, printing, changing builtins, overriding
 // __eq__, tracing, or writing into descriptors: what it can do is to answer
@@ -67,8 +67,10 @@ enum class SandboxMode {
 };
 
 struct SandboxLimits {
-  double cpu_seconds = 10;       // of the program; whole seconds, rounded up
-  double wall_seconds = 30;      // of the program and its tests
+  double cpu_seconds = 10;  // of the program; whole seconds, rounded up
+  // Of the program and its tests together. Generous: a machine that does much
+  // else gives a program a small share of its time.
+  double wall_seconds = 120;
   int64_t memory = 1024 << 20;   // bytes of address space
   int64_t tmp = 64 << 20;        // bytes in its /tmp, which count as memory
   int64_t file_size = 16 << 20;  // bytes of a file, its output included

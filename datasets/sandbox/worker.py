@@ -6,18 +6,16 @@ with and then takes orders through a pipe. Only then does the tests' process
 read its one job.
 
 So the solution's process never holds a test, an expected value, or the way to
-the parent. What it hands over is read by an unpickler that knows plain values
-alone; any other object stays where it is, and the tests see a Remote in its
-place. The verdict is the word of the tests' process.
+the parent. What it hands over is plain data (values.py, whose text stands
+before this one's); any other object stays where it is, and the tests see a
+Remote in its place. The verdict is the word of the tests' process.
 
-Every start pays for what is imported here: hence _signal and _pickle.
+Every start pays for what is imported here: hence _signal and _struct.
 """
 
-import _pickle
 import _signal
 import builtins
 import ctypes
-import io
 import os
 import resource
 import select
@@ -83,107 +81,29 @@ def write_fields(fd, fields):
         len(field).to_bytes(8, "little") + field for field in fields))
 
 
-# --- Values --------------------------------------------------------------
-
-ARRAY_KINDS = "biufcUS"  # numbers and texts: no objects, no records
-
-# Pickle names a function by its module: this one is called "_e".
-shared = type(sys)("_e")
-
-
-def value(x):
-    return x
-
-
-def array(dtype, shape, data):
-    import numpy
-    kind = numpy.dtype(str(dtype))
-    if kind.kind not in ARRAY_KINDS:
-        raise ValueError("an array of " + str(dtype))
-    return numpy.frombuffer(data, kind).reshape(shape).copy()
-
-
-def remote(number):
-    return Remote(number)
-
-
-for function in (value, array, remote):
-    function.__module__ = "_e"
-    setattr(shared, function.__name__, function)
-sys.modules["_e"] = shared
-# What these names stand for in a value that arrives.
-meanings = {"value": value, "array": array, "remote": remote}
-
-PLAIN = (bool, int, float, complex, str, bytes, bytearray, list, tuple, dict,
-         set, frozenset)
-# What crosses beside the types that pickle writes without a name.
-CROSSING = {
-    "_e": ("value", "array", "remote"),
-    "builtins": ("complex", "bytearray", "range", "slice", "set", "frozenset",
-                 "list", "tuple", "dict", "int", "float", "str", "bool"),
-    "collections": ("Counter", "OrderedDict", "deque"),
-    "fractions": ("Fraction",),
-    "decimal": ("Decimal",),
-    "datetime": ("date", "time", "datetime", "timedelta", "timezone"),
-}
-
-
-class Reader(_pickle.Unpickler):
-    """Unpickles plain values and nothing else."""
-
-    def find_class(self, module, name):
-        if name not in CROSSING.get(module, ()):
-            raise ValueError("a value of type %s.%s" % (module, name))
-        if module == "_e":
-            return meanings[name]
-        return getattr(__import__(module), name)
-
-
-def loads(data):
-    return Reader(io.BytesIO(data)).load()
-
-
-class Writer(_pickle.Pickler):
-    """Pickles plain values; asked for the others alone."""
-
-    def reducer_override(self, x):
-        kind = type(x)
-        if kind.__name__ in CROSSING.get(kind.__module__, ()):
-            return NotImplemented
-        if isinstance(x, type) and x.__name__ in CROSSING.get(x.__module__, ()):
-            return NotImplemented
-        if kind.__module__ == "_e":
-            return NotImplemented
-        if getattr(x, "__module__", None) == "_e":
-            return NotImplemented
-        for base in PLAIN:
-            if isinstance(x, base):
-                return value, (base(x),)
-        numpy = sys.modules.get("numpy")
-        if numpy is not None:
-            if isinstance(x, numpy.generic):
-                return value, (x.item(),)
-            if isinstance(x, numpy.ndarray):
-                if x.dtype.kind in ARRAY_KINDS:
-                    return array, (x.dtype.str, x.shape, x.tobytes())
-                return value, (x.tolist(),)
-        return self.other(x)
-
-
-def dumps(x, writer):
-    out = io.BytesIO()
-    writer(out, 4).dump(x)
-    return out.getvalue()
-
-
 # --- The solution's process ----------------------------------------------
 
-class SolutionWriter(Writer):
-    objects = []  # by the number of their Remote
+class Held:
+    """Objects that stay here, by the numbers of their handles."""
 
-    def other(self, x):
-        self.objects.append(x)
-        return remote, (len(self.objects) - 1,)
+    def __init__(self):
+        self.objects = []
+        self.numbers = {}  # by their ids
+
+    def number(self, x):
+        number = self.numbers.setdefault(id(x), len(self.objects))
+        if number == len(self.objects):
+            self.objects.append(x)
+        return number
+
+    def write(self, x):
+        return write_value(x, self.number)
+
+    def read(self, data):
+        return read_value(data, self.objects.__getitem__)
+
+
+held = Held()
 
 
 def solution_line(error):
@@ -200,23 +120,24 @@ def solution_line(error):
 
 def raised(error):
     try:
-        text = str(error)[:LONGEST_MESSAGE]
+        # Of a text of a class of its own, too, this makes a plain one.
+        text = str.__getitem__(str(error), slice(LONGEST_MESSAGE))
     except Exception:
         text = ""
     names = [kind.__name__ for kind in type(error).__mro__]
-    return dumps(("raise", names, text, solution_line(error)), SolutionWriter)
+    return held.write(("raise", names, text, solution_line(error)))
 
 
-def carry_out(order, module, objects):
+def carry_out(order, module):
     what, number, name, blob = order
     if what == "load":
         exec(compile(blob, SOLUTION, "exec"), module.__dict__)
-        return dumps(("value", None, None), SolutionWriter)
+        return held.write(("value", None, None))
     if what == "names":
         found = {n: module.__dict__[n] for n in name if n in module.__dict__}
-        return dumps(("value", found, None), SolutionWriter)
-    args, keywords = loads(blob)
-    target = objects[number]
+        return held.write(("value", found, None))
+    args, keywords = held.read(blob)
+    target = held.objects[number]
     if what == "get":
         result = getattr(target, name)
     elif what == "set":
@@ -236,25 +157,23 @@ def carry_out(order, module, objects):
     # reference for the right answer to them after this call.
     after = None
     if what == "call" and result is None:
-        after = dumps((args, keywords), SolutionWriter)
-    return dumps(("value", result, None if after == blob else after),
-                 SolutionWriter)
+        after = held.write((args, keywords))
+    return held.write(("value", result, None if after == blob else after))
 
 
 def serve(orders, replies):
     module = type(sys)("solution")
     sys.modules["solution"] = module
-    meanings["remote"] = SolutionWriter.objects.__getitem__
     memory_gone = raised(MemoryError())
     while True:
         data = read_frame(orders)
         if data is None:
             os._exit(0)
-        order = loads(data)
+        order = held.read(data)
         if order[0] == "main":
             return run_main(order[3], replies)
         try:
-            reply = carry_out(order, module, SolutionWriter.objects)
+            reply = carry_out(order, module)
         except MemoryError:
             reply = memory_gone
         except BaseException as error:
@@ -327,10 +246,65 @@ class Ended(BaseException):
         self.message = message
 
 
-class TestsWriter(Writer):
-    def other(self, x):
-        raise TypeError("the tests hand the solution a %s, which cannot leave "
-                        "their process" % type(x).__name__)
+PLAIN = (bool, int, float, complex, str, bytes, bytearray, list, tuple, dict,
+         set, frozenset)
+
+
+def number_of(x):
+    if type(x) is Remote:
+        return object.__getattribute__(x, "_number")
+    # The tests' own named tuples, enumerations and the like.
+    for base in PLAIN:
+        if isinstance(x, base):
+            return base(x)
+    raise TypeError("the tests hand the solution a %s, which cannot leave "
+                    "their process" % type(x).__name__)
+
+
+remotes = {}  # by their numbers: an object has one Remote
+
+
+def remote_of(number):
+    found = remotes.get(number)
+    if found is None:
+        found = remotes[number] = Remote(number)
+    return found
+
+
+def read_reply(data):
+    """("value", result, args afterwards or None), or an error to raise."""
+    reply = read_value(data, remote_of)
+    if type(reply) is tuple and len(reply) == 3 and reply[0] == "value":
+        if reply[2] is None:
+            return reply
+        if type(reply[2]) is bytes:
+            after = read_value(reply[2], remote_of)
+            if (type(after) is tuple and len(after) == 2
+                    and type(after[0]) is tuple and type(after[1]) is dict):
+                return reply[0], reply[1], after
+    if type(reply) is tuple and len(reply) == 4 and reply[0] == "raise":
+        _, names, text, line = reply
+        if (type(names) is list and names and type(text) is str
+                and type(line) is int
+                and all(type(name) is str for name in names)):
+            return error_of(names, text, line)
+    raise ValueError("what is no reply")
+
+
+def error_of(names, text, line):
+    for name in names:
+        kind = getattr(builtins, name, None)
+        if isinstance(kind, type) and issubclass(kind, BaseException):
+            break
+    else:
+        kind = Exception
+    try:
+        error = kind(text)
+    except TypeError:
+        error = kind.__new__(kind)
+    where = " (line %d of the solution)" % line if line else ""
+    error.said = "%s: %s%s" % (names[0], text, where)
+    return error
 
 
 class Solution:
@@ -344,7 +318,7 @@ class Solution:
         self.ended = None       # Ended, once it was raised
         self.seconds = 0.0      # of CPU
         self.calls = 0
-        self.last_call = ""
+        self.last_call = None   # what it gave, in a list
         self.deadline = 0.0
         self.status = None
 
@@ -415,8 +389,8 @@ class Solution:
         if self.ended is not None:
             raise self.ended
         try:
-            write_frame(self.orders, dumps((what, number, name, blob),
-                                           TestsWriter))
+            write_frame(self.orders, write_value((what, number, name, blob),
+                                                 number_of))
             reply = read_frame(self.replies, self.wait_readable, LONGEST_VALUE)
         except BrokenPipeError:
             reply = None
@@ -426,54 +400,36 @@ class Solution:
             self.wait_status(1.0)
             raise self.end(self.ended_by())
         try:
-            reply = loads(reply)
-            if type(reply) is not tuple:
-                raise TypeError("a %s" % type(reply).__name__)
-            if len(reply) == 3 and reply[0] == "value":
-                return reply
-            _, names, text, line = reply
-            error = self.error(names, str(text), int(line))
+            reply = read_reply(reply)
         except MemoryError:
             raise
         except Exception as error:
             raise self.end(Ended("failed", "the solution gave what is no plain "
                                  "value: %s" % error))
+        if type(reply) is tuple:
+            return reply
         # What ends an iteration may not end one of the tests' own.
-        if isinstance(error, (StopIteration, StopAsyncIteration,
+        if isinstance(reply, (StopIteration, StopAsyncIteration,
                               GeneratorExit)) and name != "__next__":
-            error = RuntimeError("the solution raised " + type(error).__name__)
-        raise error
-
-    @staticmethod
-    def error(names, text, line):
-        for name in names:
-            kind = getattr(builtins, name, None)
-            if isinstance(kind, type) and issubclass(kind, BaseException):
-                break
-        else:
-            kind = Exception
-        try:
-            error = kind(text)
-        except TypeError:
-            error = kind.__new__(kind)
-        where = " (line %d of the solution)" % line if line else ""
-        error.said = "%s: %s%s" % (names[0], text, where)
-        return error
+            said = reply.said
+            reply = RuntimeError("the solution raised " + type(reply).__name__)
+            reply.said = said
+        raise reply
 
     def call(self, what, number, name, args, keywords):
-        blob = dumps((args, keywords), TestsWriter)
+        blob = write_value((args, keywords), number_of)
         if what == "call":
             self.calls += 1
-            self.last_call = ""
+            self.last_call = None
         _, result, after = self.order(what, number, name, blob)
         if result is None and after is not None:
-            changed, named = loads(after)
+            changed, named = after
             for mine, new in zip(args, changed):
                 copy_back(mine, new)
             for key in keywords:
                 copy_back(keywords[key], named.get(key))
         if what == "call":
-            self.last_call = short(result)
+            self.last_call = [result]
         return result
 
 
@@ -488,9 +444,16 @@ def copy_back(mine, new):
 
 
 def short(x):
+    """A repr that is bounded in time: shared parts may be written many times."""
+    import reprlib
+    write = reprlib.Repr()
+    write.maxlist = write.maxtuple = write.maxdict = 40
+    write.maxset = write.maxfrozenset = write.maxdeque = write.maxarray = 40
+    write.maxlevel = 4
+    write.maxstring = write.maxlong = write.maxother = 200
     try:
-        text = repr(x)
-    except Exception:
+        text = write.repr(x)
+    except (Exception, Ended):
         text = "a " + type(x).__name__
     return text if len(text) <= 200 else text[:200] + "..."
 
@@ -510,8 +473,11 @@ class Remote:
     def __init__(self, number):
         object.__setattr__(self, "_number", int(number))
 
-    def __reduce__(self):
-        return remote, (self._number,)
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
 
     def __call__(self, *args, **keywords):
         return the_solution.call("call", self._number, None, args, keywords)
@@ -536,7 +502,6 @@ class Remote:
         return the_solution.call("bool", self._number, None, (), {})
 
 
-Remote.__module__ = "_e"
 for method in ("__len__", "__getitem__", "__setitem__", "__iter__",
                "__next__", "__str__", "__repr__"):
     def forward(self, *args, method=method):
@@ -560,15 +525,33 @@ def message_of(error, text, solution):
     said = getattr(error, "said", None)
     where = failing_line(error, text)
     if said is None:
-        detail = str(error)[:LONGEST_MESSAGE]
+        try:
+            detail = str(error)[:LONGEST_MESSAGE]
+        except (Exception, Ended):  # it may hold an object of the program
+            detail = "without words"
         if isinstance(error, AssertionError):
             said = detail
         else:
             said = "%s: %s in the tests" % (type(error).__name__, detail)
     parts = [part for part in (where, said) if part]
     if solution.last_call and isinstance(error, AssertionError):
-        parts.append("the last call gave " + solution.last_call)
+        parts.append("the last call gave " + short(solution.last_call[0]))
     return "; ".join(parts)
+
+
+def compare_plain_sets():
+    """unittest would hand the expected set to the difference() of an object of
+    the program."""
+    import unittest
+    case = unittest.TestCase
+    compare = case.assertSetEqual
+
+    def check(self, first, second, msg=None):
+        for one in (first, second):
+            if type(one) is Remote:
+                raise self.failureException("an object of the program is no set")
+        compare(self, first, second, msg)
+    case.assertSetEqual = check
 
 
 def run_tests(solution, code, names, before, after, tests):
@@ -582,6 +565,8 @@ def run_tests(solution, code, names, before, after, tests):
         if any("random" in test for test in tests):
             import random
             random.seed(0)
+        if any("unittest" in part for part in (before, after, *tests)):
+            compare_plain_sets()
         text = before
         exec(compile(text, TESTS, "exec"), space)
         found = solution.order("names", name=names)[1]
@@ -592,7 +577,7 @@ def run_tests(solution, code, names, before, after, tests):
         text = after
         exec(compile(text, TESTS, "exec"), space)
         for number, text in enumerate(tests, 1):
-            solution.last_call = ""
+            solution.last_call = None
             exec(compile(text, TESTS, "exec"), space)
     except Ended:
         pass
@@ -616,8 +601,8 @@ def run_stdio(solution, code, given, files):
         with open(files[0], "wb", closefd=False) as file:
             file.write(given)
         os.lseek(files[0], 0, os.SEEK_SET)
-        write_frame(solution.orders, dumps(("main", 0, None, code),
-                                           TestsWriter))
+        write_frame(solution.orders, write_value(("main", 0, None, code),
+                                                 number_of))
         report = read_frame(solution.replies, solution.wait_readable,
                             LONGEST_VALUE)
         solution.wait_status(max(0.0, solution.deadline - time.monotonic()))
@@ -633,9 +618,9 @@ def run_stdio(solution, code, given, files):
             kind = "failed"
             message = "the program ended with exit code %d" % exit_code
             if report is not None:
-                _, errors, text, line = loads(report)
-                message = solution.error(errors, str(text), int(line)).said
-                if errors[0] == "MemoryError":
+                error = read_reply(report)
+                message = error.said
+                if isinstance(error, MemoryError):
                     kind = "out of memory"
             else:
                 size = os.fstat(files[2]).st_size
@@ -711,13 +696,18 @@ def main():
         return serve(orders, replies)
     os.close(orders)
     os.close(replies)
+    # Tests may print what the program gave: never into the verdict.
+    channel = os.dup(0)
+    nothing = os.open("/dev/null", os.O_RDWR)
+    os.dup2(nothing, 0)
+    os.dup2(nothing, 1)
     limit(resource.RLIMIT_AS, options.memory)
     limit(resource.RLIMIT_CORE, 0)
     filter_system_calls(options.filter)
     global the_solution
     the_solution = Solution(pid, to_solution, from_solution, options)
-    write_fields(1, [b"ready"])
-    style, code, *rest = read_fields(0)
+    write_fields(channel, [b"ready"])
+    style, code, *rest = read_fields(channel)
     the_solution.deadline = time.monotonic() + options.wall
     output = b""
     if style == b"stdio":
@@ -732,7 +722,7 @@ def main():
         os.kill(pid, _signal.SIGKILL)
         the_solution.wait_status(1.0)
     kind, number, message = verdict
-    write_fields(1, [kind.encode(), str(number).encode(),
+    write_fields(channel, [kind.encode(), str(number).encode(),
                      message[:2 * LONGEST_MESSAGE].encode("utf-8", "replace"),
                      repr(the_solution.seconds).encode(), output])
     os._exit(0)

@@ -1,4 +1,4 @@
-// worker.py as text, compiled into the program.
+// What a worker runs, as texts that are compiled into the program.
 #ifndef ESPALIER_DATASETS_SANDBOX_WORKER_SOURCE_H_
 #define ESPALIER_DATASETS_SANDBOX_WORKER_SOURCE_H_
 
@@ -6,6 +6,8 @@
 
 namespace espalier {
 
+// values.py, and worker.py, which needs it before itself.
+std::string_view ValuesSource();
 std::string_view WorkerSource();
 
 }  // namespace espalier

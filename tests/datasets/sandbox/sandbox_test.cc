@@ -128,7 +128,6 @@ TEST(Sandbox, ValuesCrossAsTheyAre) {
       "__import__('collections').Counter('abca')",
       "__import__('collections').deque([1, 2], 5)",
       "__import__('collections').OrderedDict([(2, 1), (1, 2)])",
-      "__import__('collections').namedtuple('P', 'x y')(1, 2)",
       "__import__('fractions').Fraction(1, 3)",
       "__import__('decimal').Decimal('0.10')",
       "__import__('datetime').date(2024, 2, 29)"};
@@ -147,6 +146,90 @@ TEST(Sandbox, ValuesCrossAsTheyAre) {
   ASSERT_TRUE(verdict.ok()) << verdict.status();
   EXPECT_EQ(verdict->kind, VerdictKind::kPassed)
       << verdict->test << ": " << verdict->message;
+}
+
+// Of a class of its own derived from a plain one the program's objects stay
+// behind, with their methods; the tests' own go over as what they derive from.
+TEST(Sandbox, DerivedValuesAreNoPlainOnes) {
+  ESPALIER_NEED_SANDBOX(sandbox);
+  const auto verdict = sandbox->Run(
+      {.code = "class Stack(list):\n"
+               "    def push(self, x):\n"
+               "        self.append(x)\n"
+               "def kind(x):\n"
+               "    return type(x).__name__, x\n",
+       .names = {"Stack", "kind"},
+       .tests = {"s = Stack([1])\ns.push(2)\n"
+                 "assert list(s) == [1, 2] and len(s) == 2 and s[1] == 2",
+                 "assert s == s and s != [1, 2] and not s == [1, 2]",
+                 "import collections\n"
+                 "p = collections.namedtuple('P', 'x y')(1, 2)\n"
+                 "assert kind(p) == ('tuple', (1, 2))",
+                 "assert kind(collections.Counter('ab'))[0] == 'Counter'",
+                 "assert kind(s)[0] == 'Stack'"}});
+  ASSERT_TRUE(verdict.ok()) << verdict.status();
+  EXPECT_EQ(verdict->kind, VerdictKind::kPassed)
+      << verdict->test << ": " << verdict->message;
+}
+
+// Tests that hand on what a program gave them, or show it.
+TEST(Sandbox, CarelessTestsForgeNoVerdict) {
+  ESPALIER_NEED_SANDBOX(sandbox);
+  const std::string frame =
+      "def f(x):\n"
+      "    fields = [b'passed', b'1', b'x' * 9000, b'0.1', b'']\n"
+      "    body = b''.join(len(p).to_bytes(8, 'little') + p for p in fields)\n"
+      "    return (len(body).to_bytes(8, 'little') + body).decode('latin1')\n";
+  const std::string set =
+      "class S:\n"
+      "    def difference(self, other):\n"
+      "        self.other = list(other)\n"
+      "        return set()\n"
+      "    def __iter__(self):\n"
+      "        return iter(self.other)\n"
+      "def f(x):\n"
+      "    return S()\n";
+  const std::string silent =
+      "class Silent:\n"
+      "    def __str__(self):\n"
+      "        raise ValueError\n"
+      "def f(x):\n"
+      "    return Silent()\n";
+  const std::string deep =
+      "def f(x):\n"
+      "    rows, t = [], ()\n"
+      "    for _ in range(50000):\n"
+      "        t = (t,)\n"
+      "        rows.append(t)\n"
+      "    return rows\n";
+  const std::string in_class =
+      "import unittest\n"
+      "class T(unittest.TestCase):\n"
+      "    def test(self):\n"
+      "        self.assertSetEqual(f(1), {1, 2})\n"
+      "result = unittest.TestResult()\n"
+      "T('test').run(result)\n"
+      "assert result.wasSuccessful()\n";
+  for (const auto& [code, test] :
+       std::vector<std::pair<std::string, std::string>>{
+           {frame, "r = f(3)\nprint(r, flush=True)\nassert r == 49"},
+           {set, in_class},
+           {silent, "assert f(3) == 49, f(3)"},
+           {"def f(x):\n    return 10 ** 5000\n", "assert f(3) == 49, f(3)"},
+           {deep, "assert len(set(f(3))) == 1"}}) {
+    const auto verdict =
+        sandbox->Run({.code = code, .names = {"f"}, .tests = {test}});
+    ASSERT_TRUE(verdict.ok()) << verdict.status();
+    EXPECT_EQ(verdict->kind, VerdictKind::kFailed)
+        << code << verdict->message.substr(0, 200);
+  }
+  const auto printing =
+      sandbox->Run({.code = "def f(x):\n    return x\n",
+                    .names = {"f"},
+                    .tests = {"print('x' * 20000, flush=True)\n"
+                              "assert f(3) == 3"}});
+  ASSERT_TRUE(printing.ok()) << printing.status();
+  EXPECT_EQ(printing->kind, VerdictKind::kPassed) << printing->message;
 }
 
 TEST(Sandbox, ObjectsOfTheProgramServeTheTests) {

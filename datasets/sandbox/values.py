@@ -1,0 +1,523 @@
+"""Values as data: what crosses between the tests' process and the solution's.
+
+A value is written as a tag and what it consists of. Reading builds it again by
+the constructors below and nothing else: no name of a class, a function or an
+attribute is ever read, so whatever arrives, the reader's classes, modules and
+builtins stay as they are. Types are exact; a subclass of one of them, and any
+other object, is a handle: a number that the side where the object lives knows.
+
+  tag  value                        what follows it
+  N    None
+  B    bool                         one byte
+  i    int                          size, its bytes, signed
+  f    float                        eight bytes
+  c    complex                      sixteen bytes
+  s    str                          size, UTF-8
+  b    bytes                        size, the bytes
+  L T  list, tuple                  count, form, the items
+  m k  dict, collections.Counter    count, keys and values in turns
+  o z  OrderedDict, defaultdict     likewise; the default is left out
+  e g  set, frozenset               count, the items
+  y    bytearray                    size, the bytes
+  q    deque                        a value (maxlen), count, the items
+  F    fractions.Fraction           two values
+  D    decimal.Decimal              a value: its text
+  d t w n h  date, time, datetime, timezone, timedelta: a tuple of fields
+  r l  range, slice                 three values
+  a    numpy.ndarray                three values: type, shape, bytes
+  p    a type of TYPES              its place there
+  R    a list, tuple, ... again     its place among those read so far
+  H    a handle                     its number
+
+Sizes, counts, places and numbers are eight bytes, the lowest first. Items have
+form 0 (values), 1 (eight bytes each: ints) or 2 (likewise: floats).
+"""
+
+import _struct
+import sys
+
+DEEPEST = 200
+MOST_HANDLES = 1 << 31
+FORMS = {int: (1, "q"), float: (2, "d")}
+
+
+def module_type(module, name):
+    """A type of a module that is imported when it is first needed."""
+    return getattr(__import__(module), name)
+
+
+# Types that are values themselves, by their places.
+TYPES = (bool, int, float, complex, str, bytes, bytearray, list, tuple, dict,
+         set, frozenset, range, slice)
+
+
+def array_type(text):
+    """The dtype of numbers or texts: no objects, no records."""
+    order, kind, size = text[:1], text[1:2], text[2:]
+    if (order not in ("<", ">", "=", "|") or kind not in ("b", "i", "u", "f",
+                                                          "c", "U", "S")
+            or not size.isdecimal() or len(size) > 9 or int(size) == 0):
+        raise ValueError("an array of " + text[:20])
+    import numpy
+    return numpy.dtype(text)
+
+
+# --- Writing -------------------------------------------------------------
+
+class Writer:
+    """handle(x) gives the number of an object that is no plain value, or the
+    plain value that is written in its place."""
+
+    def __init__(self, handle):
+        self.handle = handle
+        self.parts = []
+        self.places = {}  # of lists, dicts, ... by their id
+        self.kept = []    # what would else give up its id
+        self.depth = 0
+
+    def write(self, x):
+        kind = type(x)
+        put = PUT.get(kind)
+        if put is not None:
+            return put(self, x)
+        if self.known(x):
+            return
+        if self.depth > DEEPEST:
+            raise ValueError("a value nested over %d deep" % DEEPEST)
+        self.depth += 1
+        self.write_container(kind, x)
+        self.depth -= 1
+
+    def write_container(self, kind, x):
+        put = CONTAINER.get(kind)
+        if put is not None:
+            return put(self, x)
+        name = (kind.__module__, kind.__name__)
+        found = FROM_MODULES.get(name)
+        if found is not None and kind is module_type(*name):
+            return found(self, x)
+        numpy = sys.modules.get("numpy")
+        if numpy is not None:
+            if isinstance(x, numpy.generic):
+                item = x.item()
+                if type(item) is not kind:
+                    return self.write(item)
+            elif kind is numpy.ndarray:
+                return self.array(x)
+        self.held(x)
+
+    def held(self, x):
+        found = self.handle(x)
+        if type(found) is int:
+            self.parts.append(b"H" + size(found))
+        else:
+            self.write(found)
+
+    def known(self, x):
+        """True if x was written before, and is referred to."""
+        place = self.places.get(id(x))
+        if place is None:
+            return False
+        self.parts.append(b"R" + size(place))
+        return True
+
+    def keep(self, x):
+        """What can hold itself gets its place before its items, the rest (a
+        tuple, which the reader has only once it has the items) after them."""
+        self.places[id(x)] = len(self.places)
+        self.kept.append(x)
+
+    def items(self, tag, x):
+        count = len(x)
+        kinds = set(map(type, x)) if count > 3 else ()
+        if len(kinds) == 1:
+            form, code = FORMS.get(kinds.pop(), (0, ""))
+            if form:
+                try:
+                    packed = _struct.pack("<%d%s" % (count, code), *x)
+                except _struct.error:  # an int of more bytes
+                    pass
+                else:
+                    self.parts.append(tag + size(count) + bytes((form,)))
+                    self.parts.append(packed)
+                    return
+        self.parts.append(tag + size(count) + b"\0")
+        for item in x:
+            self.write(item)
+
+    def pairs(self, tag, x):
+        self.keep(x)
+        self.parts.append(tag + size(len(x)))
+        for key, item in x.items():
+            self.write(key)
+            self.write(item)
+
+    def counted(self, tag, x):
+        self.parts.append(tag + size(len(x)))
+        for item in x:
+            self.write(item)
+
+    def fields(self, tag, *fields):
+        self.parts.append(tag)
+        for field in fields:
+            self.write(field)
+
+    def array(self, x):
+        try:
+            array_type(x.dtype.str)
+        except ValueError:
+            return self.write(x.tolist())
+        self.fields(b"a", x.dtype.str, tuple(x.shape), x.tobytes())
+
+
+def size(n):
+    return n.to_bytes(8, "little")
+
+
+def sized(tag, data):
+    return tag + size(len(data)) + data
+
+
+def put_int(writer, x):
+    count = x.bit_length() // 8 + 1
+    writer.parts.append(b"i" + size(count) + x.to_bytes(count, "little",
+                                                        signed=True))
+
+
+def put_list(writer, x):
+    writer.keep(x)
+    writer.items(b"L", x)
+
+
+def put_tuple(writer, x):
+    writer.items(b"T", x)
+    writer.keep(x)
+
+
+def put_set(writer, x):
+    writer.keep(x)
+    writer.counted(b"e", x)
+
+
+def put_frozenset(writer, x):
+    writer.counted(b"g", x)
+    writer.keep(x)
+
+
+def put_bytearray(writer, x):
+    writer.keep(x)
+    writer.parts.append(sized(b"y", bytes(x)))
+
+
+def put_deque(writer, x):
+    writer.keep(x)
+    writer.fields(b"q", x.maxlen)
+    writer.counted(b"", x)
+
+
+def put_time_zone(writer, x):
+    writer.fields(b"n", x.utcoffset(None), x.tzname(None))
+
+
+PUT = {
+    type(None): lambda w, x: w.parts.append(b"N"),
+    bool: lambda w, x: w.parts.append(b"B\1" if x else b"B\0"),
+    int: put_int,
+    float: lambda w, x: w.parts.append(b"f" + _struct.pack("<d", x)),
+    complex: lambda w, x: w.parts.append(
+        b"c" + _struct.pack("<dd", x.real, x.imag)),
+    str: lambda w, x: w.parts.append(
+        sized(b"s", x.encode("utf-8", "surrogatepass"))),
+    bytes: lambda w, x: w.parts.append(sized(b"b", x)),
+    range: lambda w, x: w.fields(b"r", x.start, x.stop, x.step),
+}
+CONTAINER = {
+    list: put_list,
+    tuple: put_tuple,
+    dict: lambda w, x: w.pairs(b"m", x),
+    set: put_set,
+    frozenset: put_frozenset,
+    bytearray: put_bytearray,
+    slice: lambda w, x: w.fields(b"l", x.start, x.stop, x.step),
+}
+FROM_MODULES = {
+    ("collections", "Counter"): lambda w, x: w.pairs(b"k", x),
+    ("collections", "OrderedDict"): lambda w, x: w.pairs(b"o", x),
+    ("collections", "defaultdict"): lambda w, x: w.pairs(b"z", x),
+    ("collections", "deque"): put_deque,
+    ("fractions", "Fraction"): lambda w, x: w.fields(
+        b"F", x.numerator, x.denominator),
+    ("decimal", "Decimal"): lambda w, x: w.fields(b"D", str(x)),
+    ("datetime", "date"): lambda w, x: w.fields(b"d", (x.year, x.month,
+                                                       x.day)),
+    ("datetime", "time"): lambda w, x: w.fields(
+        b"t", (x.hour, x.minute, x.second, x.microsecond, x.tzinfo, x.fold)),
+    ("datetime", "datetime"): lambda w, x: w.fields(
+        b"w", (x.year, x.month, x.day, x.hour, x.minute, x.second,
+               x.microsecond, x.tzinfo, x.fold)),
+    ("datetime", "timezone"): put_time_zone,
+    ("datetime", "timedelta"): lambda w, x: w.fields(
+        b"h", (x.days, x.seconds, x.microseconds)),
+}
+
+
+def put_type(writer, x):
+    for place, known in enumerate(TYPES):
+        if x is known:
+            writer.parts.append(b"p" + size(place))
+            return
+    writer.held(x)
+
+
+CONTAINER[type] = put_type
+
+
+def write_value(x, handle):
+    writer = Writer(handle)
+    writer.write(x)
+    return b"".join(writer.parts)
+
+
+# --- Reading -------------------------------------------------------------
+
+class Reader:
+    """handle(number) gives what stands for an object of the other side."""
+
+    def __init__(self, data, handle):
+        self.data = data
+        self.at = 0
+        self.handle = handle
+        self.shared = []
+        self.heights = []  # of what is shared: how deep it is nested
+        self.depth = 0
+        self.highest = 0   # among what was read of the container around
+
+    def take(self, count):
+        begin = self.at
+        self.at = begin + count
+        if self.at > len(self.data):
+            raise ValueError("a value that is cut off")
+        return self.data[begin:self.at]
+
+    def size(self):
+        return int.from_bytes(self.take(8), "little")
+
+    def count(self, least=1):
+        """A number of things of at least so many bytes each."""
+        count = self.size()
+        if count * least > len(self.data) - self.at:
+            raise ValueError("a value that is cut off")
+        return count
+
+    def read(self):
+        get = GET.get(self.take(1))
+        if get is None:
+            raise ValueError("an unknown kind of value")
+        if self.depth > DEEPEST:
+            raise ValueError("a value nested over %d deep" % DEEPEST)
+        self.depth += 1
+        around, self.highest = self.highest, 0
+        first = len(self.shared)
+        x = get(self)
+        height = self.highest + 1
+        # What is referred to counts as often as it is nested: hashing a tuple
+        # that is nested too deep ends the process.
+        if self.depth + height > DEEPEST + 2:
+            raise ValueError("a value nested over %d deep" % DEEPEST)
+        if len(self.shared) > first:
+            # A list took its place before its items, a tuple after them.
+            place = first if self.shared[first] is x else -1
+            if self.shared[place] is x:
+                self.heights[place] = height
+        self.highest = max(around, height)
+        self.depth -= 1
+        return x
+
+    def typed(self, *kinds):
+        x = self.read()
+        if type(x) not in kinds:
+            raise ValueError("a value with a part of the wrong type")
+        return x
+
+    def fields(self, *kinds):
+        """A tuple of values of these types."""
+        fields = self.typed(tuple)
+        if (len(fields) != len(kinds)
+                or not all(type(x) in kind
+                           for x, kind in zip(fields, kinds))):
+            raise ValueError("a value with a part of the wrong type")
+        return fields
+
+    def items(self):
+        count = self.count()
+        form = self.take(1)[0]
+        if form == 0:
+            return [self.read() for _ in range(count)]
+        if form > 2:
+            raise ValueError("an unknown form of items")
+        packed = self.take(8 * count)
+        return _struct.unpack("<%d%s" % (count, " qd"[form]), packed)
+
+    def share(self, x):
+        self.shared.append(x)
+        self.heights.append(0)
+        return x
+
+    def again(self):
+        place = self.size()
+        if place >= len(self.shared):
+            raise ValueError("a place that is not there")
+        self.highest = max(0, self.heights[place] - 1)
+        return self.shared[place]
+
+
+def get_list(reader):
+    x = reader.share([])
+    x.extend(reader.items())
+    return x
+
+
+def get_pairs(reader, x):
+    reader.share(x)
+    for _ in range(reader.count(2)):
+        key = reader.read()
+        dict.__setitem__(x, key, reader.read())
+    return x
+
+
+def get_ordered(reader):
+    x = reader.share(module_type("collections", "OrderedDict")())
+    for _ in range(reader.count(2)):
+        key = reader.read()
+        x[key] = reader.read()
+    return x
+
+
+def get_set(reader):
+    x = reader.share(set())
+    for _ in range(reader.count()):
+        x.add(reader.read())
+    return x
+
+
+def get_deque(reader):
+    # Its place is taken before what it consists of is read.
+    place = len(reader.shared)
+    reader.share(None)
+    most = reader.typed(int, type(None))
+    x = module_type("collections", "deque")((), most)
+    reader.shared[place] = x
+    for _ in range(reader.count()):
+        x.append(reader.read())
+    return x
+
+
+def get_fraction(reader):
+    top = reader.typed(int)
+    return module_type("fractions", "Fraction")(top, reader.typed(int))
+
+
+INT = (int,)
+
+
+def zones():
+    return type(None), module_type("datetime", "timezone")
+
+
+def get_time(reader):
+    *clock, zone, fold = reader.fields(INT, INT, INT, INT, zones(), INT)
+    return module_type("datetime", "time")(*clock, zone, fold=fold)
+
+
+def get_date_time(reader):
+    *clock, zone, fold = reader.fields(INT, INT, INT, INT, INT, INT, INT,
+                                       zones(), INT)
+    return module_type("datetime", "datetime")(*clock, zone, fold=fold)
+
+
+def get_time_zone(reader):
+    offset = reader.typed(module_type("datetime", "timedelta"))
+    name = reader.typed(str)
+    kind = module_type("datetime", "timezone")
+    return kind(offset, name) if offset or name != "UTC" else kind.utc
+
+
+def get_array(reader):
+    kind = array_type(reader.typed(str))
+    shape = reader.typed(tuple)
+    if not all(type(n) is int and n >= 0 for n in shape):
+        raise ValueError("an array without a shape")
+    import numpy
+    return numpy.ndarray(shape, kind, reader.typed(bytes)).copy()
+
+
+def get_slice(reader):
+    kinds = (int, type(None))
+    start = reader.typed(*kinds)
+    stop = reader.typed(*kinds)
+    return slice(start, stop, reader.typed(*kinds))
+
+
+def get_range(reader):
+    start = reader.typed(int)
+    stop = reader.typed(int)
+    return range(start, stop, reader.typed(int))
+
+
+def get_place(reader, values):
+    place = reader.size()
+    if place >= len(values):
+        raise ValueError("a place that is not there")
+    return values[place]
+
+
+def get_handle(reader):
+    number = reader.size()
+    if number >= MOST_HANDLES:
+        raise ValueError("a handle that is too high")
+    return reader.handle(number)
+
+
+GET = {
+    b"N": lambda r: None,
+    b"B": lambda r: r.take(1) != b"\0",
+    b"i": lambda r: int.from_bytes(r.take(r.count()), "little", signed=True),
+    b"f": lambda r: _struct.unpack("<d", r.take(8))[0],
+    b"c": lambda r: complex(*_struct.unpack("<dd", r.take(16))),
+    b"s": lambda r: r.take(r.count()).decode("utf-8", "surrogatepass"),
+    b"b": lambda r: r.take(r.count()),
+    b"L": get_list,
+    b"T": lambda r: r.share(tuple(r.items())),
+    b"m": lambda r: get_pairs(r, {}),
+    b"k": lambda r: get_pairs(r, module_type("collections", "Counter")()),
+    b"z": lambda r: get_pairs(r, module_type("collections", "defaultdict")()),
+    b"o": get_ordered,
+    b"e": get_set,
+    b"g": lambda r: r.share(
+        frozenset([r.read() for _ in range(r.count())])),
+    b"y": lambda r: r.share(bytearray(r.take(r.count()))),
+    b"q": get_deque,
+    b"F": get_fraction,
+    b"D": lambda r: module_type("decimal", "Decimal")(r.typed(str)),
+    b"d": lambda r: module_type("datetime", "date")(*r.fields(INT, INT, INT)),
+    b"t": get_time,
+    b"w": get_date_time,
+    b"n": get_time_zone,
+    b"h": lambda r: module_type("datetime", "timedelta")(
+        *r.fields(INT, INT, INT)),
+    b"r": get_range,
+    b"l": get_slice,
+    b"a": get_array,
+    b"p": lambda r: get_place(r, TYPES),
+    b"R": lambda r: r.again(),
+    b"H": get_handle,
+}
+
+
+def read_value(data, handle):
+    """ValueError, or what a constructor raises, for what is no value."""
+    reader = Reader(data, handle)
+    x = reader.read()
+    if reader.at != len(data):
+        raise ValueError("more than one value")
+    return x

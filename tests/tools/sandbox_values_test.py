@@ -1,0 +1,249 @@
+"""What crosses between a program and its tests is data (values.py): every kind
+of value comes back as it was, and whatever bytes arrive, the reader's classes,
+modules and builtins stay as they are."""
+
+import builtins
+import collections
+import datetime
+import decimal
+import fractions
+import importlib.util
+import math
+import os
+import random
+import sys
+import time
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
+    os.path.abspath(__file__))))
+SPEC = importlib.util.spec_from_file_location(
+    "values", os.path.join(ROOT, "datasets", "sandbox", "values.py"))
+values = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(values)
+
+SECONDS = 600 if os.environ.get("ESPALIER_LONG") else 10
+
+
+class Handle:
+    """An object of the other side; equal ones are the same."""
+
+    known = {}
+
+    def __init__(self, number):
+        self.number = number
+
+
+def handle(number):
+    return Handle.known.setdefault(number, Handle(number))
+
+
+class Held:
+    def __init__(self):
+        self.objects = []
+
+    def number(self, x):
+        self.objects.append(x)
+        return len(self.objects) - 1
+
+
+def there_and_back(x):
+    return values.read_value(values.write_value(x, Held().number), handle)
+
+
+ZONE = datetime.timezone(datetime.timedelta(hours=-5, minutes=30), "zone")
+PLAIN = [
+    None, True, False, 0, 1, -1, 127, 128, -128, -129, 255, 256, 1 << 63,
+    -(1 << 63), (1 << 64) + 1, 10 ** 100, 0.0, -0.0, 1.5, math.inf, 5e-324,
+    1j, -0.5 + 2j, "", "é\n\0", "\ud800", b"", b"\0\xff", bytearray(b"ab"),
+    [], [1], [1, 2, 3, 4, 5], [1, 2, 3, 1 << 70, 5], [True, False] * 3,
+    [1.5, math.inf, -2.5, 0.0], [1, 1.0, 2, 2.0], (), (1,), tuple(range(9)),
+    ((), [(), []]), {}, {1: 2, "a": [1], (1, 2): {3: 4}}, set(), {1, "a"},
+    frozenset(), frozenset([1, frozenset([2])]), range(5), range(9, -3, -2),
+    slice(1, None, 2), int, dict, slice, collections.Counter("abcab"),
+    collections.OrderedDict([(2, 1), (1, 2)]), collections.deque([1, 2], 5),
+    collections.deque([[1]]), fractions.Fraction(-3, 4),
+    decimal.Decimal("1.50"), decimal.Decimal("-Infinity"),
+    datetime.date(2024, 2, 29), datetime.time(1, 2, 3, 4, ZONE, fold=1),
+    datetime.datetime(2024, 2, 29, 23, 59, 59, 999999),
+    datetime.datetime(2024, 2, 29, tzinfo=ZONE), ZONE, datetime.timezone.utc,
+    datetime.timedelta(-1, 5, 6),
+]
+
+
+class ValuesTest(unittest.TestCase):
+
+    def test_plain_values_come_back_with_their_exact_types(self):
+        for x in PLAIN + [PLAIN, tuple(PLAIN)]:
+            back = there_and_back(x)
+            self.assertIs(type(back), type(x))
+            self.assertEqual(repr(back), repr(x))
+        self.assertTrue(math.isnan(there_and_back(math.nan)))
+        moved = collections.OrderedDict.fromkeys("abc")
+        moved.move_to_end("a")
+        self.assertEqual(list(there_and_back(moved)), ["b", "c", "a"])
+
+    def test_a_default_is_left_out(self):
+        x = collections.defaultdict(list, {1: [2]})
+        back = there_and_back(x)
+        self.assertEqual(back, {1: [2]})
+        self.assertIsNone(back.default_factory)
+
+    def test_what_is_shared_stays_shared(self):
+        row = [0]
+        back = there_and_back([row, row, (row,), {1: row}])
+        row = back[0]
+        self.assertTrue(row is back[1] is back[2][0] is back[3][1])
+        loop = [1]
+        loop.append(loop)
+        back = there_and_back(loop)
+        self.assertIs(back[1], back)
+        pair = ()
+        for _ in range(100):
+            pair = (pair, pair)
+        self.assertLess(len(values.write_value(pair, None)), 4000)
+        there_and_back(pair)
+
+    def test_other_objects_are_handles(self):
+        class Text(str):
+            pass
+
+        class Number(int):
+            pass
+
+        point = collections.namedtuple("Point", "x y")
+        for x in (Text("a"), Number(1), point(1, 2), object(), len, iter([1]),
+                  Text, ValueError("no"), sys, ZONE.utcoffset):
+            self.assertIs(type(there_and_back(x)), Handle, x)
+            self.assertIs(type(there_and_back([x])[0]), Handle, x)
+
+    def test_depth_and_sizes_are_bounded(self):
+        deep = []
+        for _ in range(values.DEEPEST - 5):
+            deep = [deep]
+        self.assertEqual(there_and_back(deep), deep)
+        for _ in range(10):
+            deep = [deep]
+        with self.assertRaisesRegex(ValueError, "deep"):
+            values.write_value(deep, None)
+        nested = (b"L" + values.size(1) + b"\0") * 100000 + b"N"
+        with self.assertRaisesRegex(ValueError, "deep"):
+            values.read_value(nested, handle)
+        for tag in b"iseLTmkozgybq":
+            with self.assertRaises(ValueError):
+                values.read_value(bytes([tag]) + b"\xff" * 8, handle)
+
+    def test_arrays_of_numbers_and_texts(self):
+        try:
+            import numpy
+        except ImportError:
+            self.skipTest("numpy is not here")
+        for x in (numpy.arange(6).reshape(2, 3), numpy.zeros((0, 3)),
+                  numpy.array(["ab", "c"]), numpy.array(1.5),
+                  numpy.array([1 + 2j])):
+            back = there_and_back(x)
+            self.assertEqual((back.dtype, back.shape), (x.dtype, x.shape))
+            self.assertTrue((back == x).all())
+        self.assertEqual(there_and_back(numpy.array([1, None])), [1, None])
+        self.assertIs(type(there_and_back(numpy.float64(2.5))), float)
+        for kind in ("|O", "|V8", "<i4,<i4", "|O8", "<M8[s]", "i", "<f999999999"):
+            data = (b"a" + values.write_value(kind, None)
+                    + values.write_value((1,), None)
+                    + values.write_value(b"\0" * 8, None))
+            with self.assertRaises((ValueError, TypeError, MemoryError)):
+                values.read_value(data, handle)
+
+
+def world():
+    """All that no value may change: modules, what is in them, and classes."""
+    seen = {}
+    for name, module in sorted(sys.modules.items()):
+        space = getattr(module, "__dict__", None)
+        if name == "__main__" or space is None:
+            continue
+        for key, thing in space.items():
+            if key not in ("__warningregistry__", "_cache"):
+                seen[name, key] = id(thing)
+            if isinstance(thing, type):
+                for part, what in vars(thing).items():
+                    seen[thing, part] = id(what)
+    for name, thing in vars(builtins).items():
+        seen["builtins", name] = id(thing)
+    return seen
+
+
+class FuzzTest(unittest.TestCase):
+
+    TAGS = [tag[0] for tag in values.GET]
+
+    def damaged(self, rng, data):
+        data = bytearray(data)
+        for _ in range(rng.randrange(1, 6)):
+            at = rng.randrange(len(data))
+            kind = rng.randrange(6)
+            if kind == 0:
+                data[at] = rng.randrange(256)
+            elif kind == 1:
+                data[at] = rng.choice(self.TAGS)
+            elif kind == 2:
+                del data[at:at + rng.randrange(1, 20)]
+            elif kind == 3:
+                data[at:at] = bytes(rng.choice(self.TAGS)
+                                    for _ in range(rng.randrange(1, 9)))
+            elif kind == 4:
+                begin = rng.randrange(len(data))
+                data[at:at] = data[begin:begin + 40]
+            else:
+                data[at:at] = b"H" + values.size(rng.randrange(5))
+            if not data:
+                data = bytearray(b"N")
+        return bytes(data)
+
+    def test_no_bytes_change_the_reader(self):
+        for x in PLAIN:  # what is imported when it is first needed
+            there_and_back(x)
+        seeds = [values.write_value(x, Held().number) for x in PLAIN]
+        seeds += [values.write_value(("value", x, None), Held().number)
+                  for x in (PLAIN, object())]
+        rng = random.Random(7)
+        before = world()
+        until = time.monotonic() + SECONDS
+        read = refused = 0
+        pool = list(seeds)
+        while time.monotonic() < until:
+            for _ in range(500):
+                data = self.damaged(rng, rng.choice(pool))
+                try:
+                    x = values.read_value(data, handle)
+                except Exception:  # pylint: disable=broad-except
+                    refused += 1
+                    continue
+                read += 1
+                self.only_known(x)
+                if len(data) < 400:
+                    pool.append(data)
+                    if len(pool) > 3000:
+                        pool[rng.randrange(len(seeds), 3000)] = pool.pop()
+            self.assertEqual(world(), before)
+        print(f"{read + refused} inputs, {read} of them values", flush=True)
+        self.assertGreater(read, 100)
+        self.assertGreater(refused, 100)
+
+    KNOWN = {type(x) for x in PLAIN} | {Handle, collections.defaultdict}
+
+    def only_known(self, x, depth=0, seen=None):
+        """Every part is of a type of the list."""
+        seen = set() if seen is None else seen
+        if id(x) in seen or depth > 150:
+            return
+        seen.add(id(x))
+        self.assertIn(type(x), self.KNOWN)
+        if isinstance(x, dict):
+            x = [*x.keys(), *x.values()]
+        if isinstance(x, (list, tuple, set, frozenset, collections.deque)):
+            for part in x:
+                self.only_known(part, depth + 1, seen)
+
+
+if __name__ == "__main__":
+    unittest.main()
