@@ -56,6 +56,8 @@ std::string Describe(const Answer& answer);
 struct AnswerVerdict {
   bool equal = false;
   std::string reason;
+  // Whether it cannot be told; `equal` is false then.
+  bool unknown = false;
 };
 AnswerVerdict CompareAnswers(const Answer& gold, const Answer& answer,
                              ValueComparer& comparer,

@@ -104,6 +104,8 @@ bool BallEvaluator::Elementary(const std::string& name, Ball& x) {
   else if (name == "factorial") {
     acb_add_ui(z, z, 1, p);
     acb_gamma(z, z, p);
+  } else if (name == "double_factorial") {
+    return DoubleFactorial(x);
   } else if (name == "floor" || name == "ceil") {
     if (arb_is_zero(acb_imagref(z)) == 0) return false;
     arb_struct* const r = acb_realref(z);
@@ -262,6 +264,37 @@ bool BallEvaluator::InfiniteSum(const ExprNode& e, Ball& out) {
   return false;
 }
 
+bool BallEvaluator::DoubleFactorial(Ball& x) {
+  const int64_t n = acb_is_int(x.get()) == 0
+                        ? -1
+                        : static_cast<int64_t>(arf_get_d(
+                              arb_midref(acb_realref(x.get())), ARF_RND_NEAR));
+  if (n < 0 || n > 3000 || !Spend(n)) return false;
+  acb_one(x.get());
+  for (int64_t k = n; k > 1; k -= 2) {
+    acb_mul_si(x.get(), x.get(), k, precision_);
+  }
+  return true;
+}
+
+// x^(p/q) of a negative number with an odd q as formulas with symbols mean it:
+// the real root.
+bool BallEvaluator::RealRoot(const ExprNode& power, Ball& x) {
+  const auto value = RationalValue(power);
+  if (!value || value->integer() || value->bits() > 20 ||
+      fmpz_is_even(fmpq_denref(value->get())) != 0 ||
+      arb_is_zero(acb_imagref(x.get())) == 0 ||
+      arb_is_negative(acb_realref(x.get())) == 0) {
+    return false;
+  }
+  Ball exponent;
+  acb_set_fmpq(exponent.get(), value->get(), precision_);
+  acb_neg(x.get(), x.get());
+  acb_pow(x.get(), x.get(), exponent.get(), precision_);
+  if (fmpz_is_odd(fmpq_numref(value->get())) != 0) acb_neg(x.get(), x.get());
+  return true;
+}
+
 bool BallEvaluator::Evaluate(const ExprNode& e, Ball& out) {
   if (!Spend(1)) return false;
   acb_struct* const z = out.get();
@@ -308,6 +341,9 @@ bool BallEvaluator::Evaluate(const ExprNode& e, Ball& out) {
       }
       if (!Evaluate(*e.args[1], exponent) || !Spend(kFunctionCost)) {
         return false;
+      }
+      if (!sample_.empty() && RealRoot(*e.args[1], out)) {
+        return acb_is_finite(z) != 0;
       }
       if (acb_is_int(exponent.get()) == 0) NoteBranch(out);
       if (acb_is_zero(z) != 0 && acb_is_zero(exponent.get()) == 0 &&

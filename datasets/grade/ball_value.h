@@ -56,6 +56,8 @@ class BallEvaluator {
                 Ball& out);
   bool InfiniteSum(const ExprNode& e, Ball& out);
   void NoteBranch(const Ball& x);
+  bool DoubleFactorial(Ball& x);
+  bool RealRoot(const ExprNode& power, Ball& x);
   // False where the budget does not hold it.
   bool Spend(int64_t cost);
 

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "datasets/grade/ball_value.h"
+#include "datasets/grade/closed_sum.h"
 #include "datasets/grade/compare_value.h"
 #include "datasets/grade/finite_sum.h"
 
@@ -274,6 +275,8 @@ Expr ResolveCalculus(const Expr& e) {
   if (now->op == Op::kSum || now->op == Op::kProduct) {
     Expr sum = WrittenOut(*now);
     if (sum != nullptr && !LargerThan(*sum, 6000)) return sum;
+    sum = ClosedSum(*now);
+    if (sum != nullptr && !LargerThan(*sum, 2000)) return sum;
     // The index is one of many names for it.
     const Expr index = Symbol("#" + std::to_string(SumDepth(*now)));
     std::vector<Expr> renamed = now->args;

@@ -5,13 +5,11 @@
 #include <cstdint>
 #include <unordered_set>
 
+#include "datasets/grade/characters.h"
 #include "datasets/grade/unicode_math.h"
 
 namespace espalier {
 namespace {
-
-bool Letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
-bool Blank(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
 
 // The commands of LaTeX that are understood or passed over knowingly.
 constexpr std::string_view kCommandNames =

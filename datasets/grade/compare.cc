@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cctype>
+#include <functional>
 
 #include "absl/strings/str_cat.h"
 #include "datasets/grade/answer.h"
@@ -11,6 +13,9 @@ using Kind = Answer::Kind;
 
 AnswerVerdict Yes(std::string reason) { return {true, std::move(reason)}; }
 AnswerVerdict No(std::string reason) { return {false, std::move(reason)}; }
+AnswerVerdict Unknown(std::string reason) {
+  return {false, std::move(reason), true};
+}
 
 std::string_view KindName(const Answer& a) {
   switch (a.kind) {
@@ -213,12 +218,51 @@ class Comparison {
     }
     if (const auto verdict = CompareMixed(a, b)) return *verdict;
     if (const auto verdict = CompareMixed(b, a)) {
-      return verdict->equal ? *verdict : KindsDiffer(a, b);
+      return verdict->equal || verdict->unknown ? *verdict : KindsDiffer(a, b);
     }
     return KindsDiffer(a, b);
   }
 
+  // Whether letters are in the order of the alphabet, as those of products
+  // mostly are.
+  static bool InOrder(std::string_view letters) {
+    const bool small =
+        std::islower(static_cast<unsigned char>(letters[0])) != 0;
+    const bool one_case = std::all_of(
+        letters.begin(), letters.end(),
+        [small](unsigned char c) { return (std::islower(c) != 0) == small; });
+    return one_case &&
+           std::adjacent_find(letters.begin(), letters.end(),
+                              std::greater_equal<>()) == letters.end();
+  }
+
+  // "abc" and "cab" are the same product and other words; nothing where one is
+  // no run of letters on its own.
+  static std::optional<AnswerVerdict> CompareRuns(const Answer& a,
+                                                  const Answer& b) {
+    if (a.expr->op != Op::kMultiply || b.expr->op != Op::kMultiply ||
+        a.expr->name.empty() || b.expr->name.empty() || a.name != nullptr ||
+        b.name != nullptr) {
+      return std::nullopt;
+    }
+    std::string x = a.expr->name, y = b.expr->name;
+    if (x == y) return Yes("both are written " + x);
+    // "Odd" is "odd"; "ABC" need not be "abc".
+    if (x.substr(1) == y.substr(1) && FoldWords(x) == FoldWords(y)) {
+      return Yes("both say \"" + y + "\"");
+    }
+    std::string reason =
+        absl::StrCat("gold says \"", x, "\", the answer \"", y, "\"");
+    const bool word = FoldWords(x) == FoldWords(y);
+    const bool product = InOrder(x) || InOrder(y);
+    std::sort(x.begin(), x.end());
+    std::sort(y.begin(), y.end());
+    return word || (product && x == y) ? Unknown(std::move(reason))
+                                       : No(std::move(reason));
+  }
+
   AnswerVerdict CompareValues(const Answer& a, const Answer& b) {
+    if (const auto runs = CompareRuns(a, b)) return *runs;
     Expr other = b.expr;
     if (!policy_.strict_symbols) {
       // The same but for the names of the symbols, taken in order.
@@ -237,7 +281,8 @@ class Comparison {
       other = Substitute(other, theirs, Symbol(mine));
     }
     const ValueVerdict verdict = comparer_.Compare(a.expr, other);
-    return {verdict.same == Sameness::kEqual, verdict.how};
+    return {verdict.same == Sameness::kEqual, verdict.how,
+            verdict.same == Sameness::kUnknown};
   }
 
   // The vector as a sum of the unit vectors in which `sum` is written: i, j, k
@@ -283,41 +328,58 @@ class Comparison {
       return No(absl::StrCat("gold has ", a.items.size(), " parts, the answer ",
                              b.items.size()));
     }
+    std::string open;
     for (size_t i = 0; i < a.items.size(); ++i) {
       const AnswerVerdict part = Compare(a.items[i], b.items[i]);
-      if (!part.equal) {
-        return No(absl::StrCat("part ", i + 1, ": ", part.reason));
+      if (part.equal) continue;
+      std::string reason = absl::StrCat("part ", i + 1, ": ", part.reason);
+      if (!part.unknown) return No(std::move(reason));
+      open = std::move(reason);
+    }
+    if (!open.empty()) return Unknown(std::move(open));
+    return Yes("both are " + Describe(a));
+  }
+
+  // Whether `item` is among the list's: as kEqual says, or perhaps, kUnknown.
+  // The first that is marks its place in `met`; places met before come last.
+  Sameness FindAmong(const Answer& item, const Answer& list,
+                     std::vector<bool>& met, bool gold_first) {
+    Sameness found = Sameness::kDifferent;
+    for (const bool again : {false, true}) {
+      for (size_t i = 0; i < list.items.size(); ++i) {
+        if (met[i] != again) continue;
+        const AnswerVerdict same = gold_first ? Compare(item, list.items[i])
+                                              : Compare(list.items[i], item);
+        if (same.unknown) found = Sameness::kUnknown;
+        if (!same.equal) continue;
+        met[i] = true;
+        return Sameness::kEqual;
       }
     }
-    return Yes("both are " + Describe(a));
+    return found;
   }
 
   // Each item of one with one of the other; repeated items count once.
   AnswerVerdict CompareUnordered(const Answer& a, const Answer& b) {
-    std::vector<bool> met(b.items.size());
+    std::vector<bool> met(b.items.size()), of_gold(a.items.size());
+    std::string open;
     for (const Answer& item : a.items) {
-      bool found = false;
-      for (size_t i = 0; i < b.items.size() && !found; ++i) {
-        if (met[i]) continue;
-        found = Compare(item, b.items[i]).equal;
-        met[i] = met[i] || found;
-      }
-      for (size_t i = 0; i < b.items.size() && !found; ++i) {
-        found = met[i] && Compare(item, b.items[i]).equal;
-      }
-      if (!found) {
-        return No("the answer lacks " + Describe(item) + " of gold");
-      }
+      const Sameness found = FindAmong(item, b, met, true);
+      if (found == Sameness::kEqual) continue;
+      std::string reason = "the answer lacks " + Describe(item) + " of gold";
+      if (found == Sameness::kDifferent) return No(std::move(reason));
+      open = std::move(reason);
     }
     for (size_t i = 0; i < b.items.size(); ++i) {
       if (met[i]) continue;
-      const bool repeated = std::any_of(
-          a.items.begin(), a.items.end(),
-          [&](const Answer& item) { return Compare(item, b.items[i]).equal; });
-      if (!repeated) {
-        return No("gold lacks " + Describe(b.items[i]) + " of the answer");
-      }
+      const Sameness found = FindAmong(b.items[i], a, of_gold, false);
+      if (found == Sameness::kEqual) continue;
+      std::string reason =
+          "gold lacks " + Describe(b.items[i]) + " of the answer";
+      if (found == Sameness::kDifferent) return No(std::move(reason));
+      open = std::move(reason);
     }
+    if (!open.empty()) return Unknown("it cannot be told whether " + open);
     return Yes("both hold " + Describe(a));
   }
 
@@ -464,11 +526,15 @@ class Comparison {
                         comparer_.Equal(a.from->args[1], b.items[1].expr);
       return same ? Yes("both are " + Describe(b)) : KindsDiffer(a, b);
     }
-    // A region that is nothing, or a point.
-    if (a.kind == Kind::kRegion && b.kind == Kind::kList) {
+    // A region that is nothing, or points: [1, 1] is {1}.
+    if (a.kind == Kind::kRegion &&
+        (b.kind == Kind::kList || b.kind == Kind::kValue)) {
       const bool points = std::all_of(
-          a.region.begin(), a.region.end(),
-          [](const RegionPiece& piece) { return piece.low == piece.high; });
+          a.region.begin(), a.region.end(), [this](const RegionPiece& piece) {
+            return piece.low == piece.high ||
+                   (piece.closed_low && piece.closed_high &&
+                    comparer_.Equal(piece.low, piece.high));
+          });
       if (!points) return KindsDiffer(a, b);
       Answer list;
       list.kind = Kind::kList;
@@ -479,7 +545,9 @@ class Comparison {
         item.expr = piece.low;
         list.items.push_back(std::move(item));
       }
-      return CompareUnordered(list, b);
+      if (b.kind == Kind::kList) return CompareUnordered(list, b);
+      if (list.items.size() != 1) return KindsDiffer(a, b);
+      return Compare(list.items[0], b);
     }
     if (a.kind == Kind::kCongruence && b.kind == Kind::kValue) {
       // "3 \\mod 5", which read alone is a remainder, states another modulus.

@@ -4,7 +4,9 @@
 //   2. normal forms over polynomials and roots of primes (rational_form.h)
 //   3. a decimal against the number that it rounds
 //   4. balls at several points: apart means different (ball_value.h)
-//   5. Calcium for numbers (exact_value.h); else agreement at every point
+//   5. for numbers a proof: remainders (modular_value.h), a separation bound
+//      (zero_bound.h), Calcium (exact_value.h); else it is not known
+//   6. for functions agreement at every point
 //
 //   ValueComparer comparer(policy);
 //   comparer.Compare(gold, answer).how   // "both are 3/4"
@@ -48,6 +50,8 @@ class ValueComparer {
  private:
   ValueVerdict CompareCores(const Expr& a, const Expr& b);
   ValueVerdict CompareBalls(const Expr& a, const Expr& b);
+  ValueVerdict CompareNumbers(const Expr& a, const Expr& b);
+  Sameness ProveEqual(const Expr& a, const Expr& b, double distance);
   bool Rounds(const Expr& decimal, const Expr& exact);
   bool WithinTolerance(const Expr& a, const Expr& b);
 
@@ -56,6 +60,8 @@ class ValueComparer {
   // What balls may still cost (ball_value.h), and proofs by Calcium so far.
   int64_t budget_ = 200000;
   int proofs_ = 0;
+  // Factors that remainders may still multiply (modular_value.h).
+  int64_t factors_ = 1500000;
 };
 
 // 1 for oo, -1 for -oo, 0 for neither.

@@ -92,6 +92,10 @@ bool IsNumber(const ExprNode& e, int64_t n) {
 }
 
 void WriteProduct(const ExprNode& e, std::string& out) {
+  if (!e.name.empty()) {
+    out += e.name;
+    return;
+  }
   bool first = true;
   for (const Expr& arg : e.args) {
     if (out.size() > kDescribed) return;
@@ -267,6 +271,26 @@ Expr Function(std::string name, std::vector<Expr> args) {
   return Make(Op::kFunction, std::move(args), std::move(name));
 }
 
+std::optional<BigRational> RationalValue(const ExprNode& e) {
+  if (e.op == Op::kNumber) return e.value;
+  if (e.op == Op::kMultiply) {
+    BigRational out = 1;
+    for (const Expr& arg : e.args) {
+      const auto next = RationalValue(*arg);
+      if (!next) return std::nullopt;
+      out = out * *next;
+    }
+    return out;
+  }
+  if (e.op != Op::kPower) return std::nullopt;
+  const auto base = RationalValue(*e.args[0]);
+  const auto exponent = RationalValue(*e.args[1]);
+  if (!base || !exponent || base->zero()) return std::nullopt;
+  if (*exponent == BigRational(1)) return base;
+  if (*exponent == BigRational(-1)) return BigRational(1) / *base;
+  return std::nullopt;
+}
+
 bool IsScalar(const ExprNode& e) { return e.op <= Op::kBased; }
 
 bool Contains(const ExprNode& e, Op op) {
@@ -310,6 +334,7 @@ bool LargerThan(const ExprNode& e, int nodes) {
 Expr WithArgs(const ExprNode& e, std::vector<Expr> args) {
   auto node = std::make_shared<ExprNode>(e);
   node->args = std::move(args);
+  if (e.op == Op::kMultiply) node->name.clear();
   return node;
 }
 
@@ -327,9 +352,10 @@ Expr Substitute(const Expr& e, const std::string& symbol, const Expr& by) {
 
 bool SameTree(const ExprNode& a, const ExprNode& b) {
   if (&a == &b) return true;
-  return a.op == b.op && a.name == b.name && a.value == b.value &&
-         a.closed_low == b.closed_low && a.closed_high == b.closed_high &&
-         a.columns == b.columns && a.relations == b.relations && SameArgs(a, b);
+  return a.op == b.op && (a.name == b.name || a.op == Op::kMultiply) &&
+         a.value == b.value && a.closed_low == b.closed_low &&
+         a.closed_high == b.closed_high && a.columns == b.columns &&
+         a.relations == b.relations && SameArgs(a, b);
 }
 
 std::string Describe(const ExprNode& e) {

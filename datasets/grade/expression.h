@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,7 @@ enum class Op : uint8_t {
   kImaginary,
   kInfinity,
   kAdd,         // args
-  kMultiply,    // args
+  kMultiply,    // args; name: "abc" where the factors stand as one run
   kPower,       // base, exponent
   kFunction,    // name, args: sin, log(x, base), root(x, n), factorial, ...
   kApply,       // name, args: an unknown function, f(x)
@@ -86,6 +87,8 @@ Expr Power(Expr base, Expr exponent);
 Expr Negate(Expr a);
 Expr Function(std::string name, std::vector<Expr> args);
 
+// The value of a number, or of a product and a quotient of numbers.
+std::optional<BigRational> RationalValue(const ExprNode& e);
 // Whether it has a value (Op::kNumber .. kBased) and is no shape.
 bool IsScalar(const ExprNode& e);
 // Whether the subtree holds a node of this kind.

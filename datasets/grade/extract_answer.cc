@@ -4,7 +4,9 @@
 #include <cctype>
 #include <vector>
 
+#include "datasets/grade/characters.h"
 #include "datasets/grade/clean_text.h"
+#include "datasets/grade/phrases.h"
 
 namespace espalier {
 namespace {
@@ -15,23 +17,12 @@ constexpr size_t kLongestLine = 200;
 // Behind "the answer is".
 constexpr size_t kLongestAnswer = 20000;
 
-bool Blank(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
-bool Digit(char c) { return c >= '0' && c <= '9'; }
-bool Letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
-
-std::string Lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
-  return out;
-}
-
 // A part of a text: [start, end), and where the whole of it ends, delimiters
 // included.
 struct Span {
   size_t start = 0, end = 0;
   size_t outer_start = 0, outer_end = 0;
+  bool open = false;  // never closed
 };
 
 // Contents of all \boxed{...} in order. One that never closes reaches to the
@@ -66,10 +57,10 @@ std::vector<Span> Boxes(std::string_view text) {
         if (text[close] == '{') ++depth;
         if (text[close] == '}' && --depth == 0) break;
       }
-      if (close >= text.size() || depth > 0) {
-        close = std::min(text.find('\n', open), text.size());
-      }
-      out.push_back({open + 1, close, at, std::min(close + 1, text.size())});
+      const bool never = close >= text.size() || depth > 0;
+      if (never) close = std::min(text.find('\n', open), text.size());
+      out.push_back({open + 1, std::max(close, open + 1), at,
+                     std::min(close + 1, text.size()), never});
       at = close;
     }
   }
@@ -104,7 +95,9 @@ bool IsProse(std::string_view between) {
     between = TrimBlanks(between.substr(0, between.size() - 2));
   }
   return !between.empty() &&
-         std::string_view("+-*/=").find(between.back()) != kNone;
+         (std::string_view("+-*/=").find(between.back()) != kNone ||
+          between.ends_with("\u2212") || between.ends_with("\u2013") ||
+          between.ends_with("\u00d7"));
 }
 
 // Formulas between $ $, $$ $$, \( \), \[ \], in order.
@@ -171,9 +164,9 @@ bool JoinsFormulas(std::string_view between) {
                        : words == "and" || words == "or";
 }
 
-// The last spans that are joined, separated by commas.
+// Where the last spans begin that are joined.
 template <typename JoinRule>
-std::string LastGroup(std::string_view text, const std::vector<Span>& spans,
+size_t LastGroupStart(std::string_view text, const std::vector<Span>& spans,
                       JoinRule joins) {
   size_t first = spans.size() - 1;
   while (first > 0 && joins(text.substr(spans[first - 1].outer_end,
@@ -181,7 +174,15 @@ std::string LastGroup(std::string_view text, const std::vector<Span>& spans,
                                             spans[first - 1].outer_end))) {
     --first;
   }
+  return first;
+}
+
+// The last spans that are joined, separated by commas.
+template <typename JoinRule>
+std::string LastGroup(std::string_view text, const std::vector<Span>& spans,
+                      JoinRule joins) {
   std::string out;
+  const size_t first = LastGroupStart(text, spans, joins);
   for (size_t i = first; i < spans.size(); ++i) {
     if (i > first) out += " , ";
     out += text.substr(spans[i].start, spans[i].end - spans[i].start);
@@ -214,10 +215,7 @@ size_t WithoutExplanation(std::string_view text,
       break;
     }
     bool explains = false;
-    for (const std::string_view word :
-         {"approximately", "roughly", "attained", "achieved", "reached",
-          "obtained", "which occurs", "occurring", "when ", "since ",
-          "because ", "where "}) {
+    for (const std::string_view word : Phrases(Reading::kExplains)) {
       explains |= between.find(word) != kNone;
     }
     const std::string before = Lower(text.substr(
@@ -231,6 +229,16 @@ size_t WithoutExplanation(std::string_view text,
   return formulas.size();
 }
 
+// Whether the last group is one of several, and no verb says that it is the
+// answer: "$2$ for even $n$, $3$ for odd $n$".
+bool PicksOne(std::string_view text, const std::vector<Span>& formulas) {
+  const size_t first = LastGroupStart(text, formulas, JoinsFormulas);
+  if (first == 0) return false;
+  const std::string_view lead =
+      TrimBlanks(text.substr(0, formulas[first].outer_start));
+  return EndsIn(lead, Reading::kStates) == 0;
+}
+
 std::string FormulaGroup(std::string_view text,
                          const std::vector<Span>& formulas) {
   return LastGroup(text, formulas, JoinsFormulas) +
@@ -239,7 +247,7 @@ std::string FormulaGroup(std::string_view text,
 
 // The last place of any of the marks, at the start of a word.
 size_t LastOf(std::string_view lower,
-              std::initializer_list<std::string_view> marks, size_t* length) {
+              const std::vector<std::string_view>& marks, size_t* length) {
   size_t best = kNone;
   for (const std::string_view mark : marks) {
     size_t at = lower.rfind(mark);
@@ -265,14 +273,14 @@ std::string AfterPhrase(std::string_view text) {
     if (text.starts_with("\uff1a")) text.remove_prefix(3);
   };
   skip();
-  for (const std::string_view word : {"is ", "is:", "Is ", "are "}) {
+  for (const std::string_view word : Phrases(Reading::kLeadsOn)) {
     if (text.starts_with(word)) {
       text.remove_prefix(word.size() - 1);
       skip();
     }
   }
   // "is", "becomes" in Chinese.
-  for (const std::string_view word : {"\u662f", "\u4e3a", "\u70ba"}) {
+  for (const std::string_view word : Phrases(Reading::kIsInChinese)) {
     if (!text.starts_with(word)) continue;
     text.remove_prefix(word.size());
     skip();
@@ -302,14 +310,14 @@ std::string AfterPhrase(std::string_view text) {
   }
   if (inside.empty()) {
     const std::string words = Lower(text);
-    for (const std::string_view reason : {" because ", " since "}) {
+    for (const std::string_view reason : Phrases(Reading::kReason)) {
       text = text.substr(0, std::min(words.find(reason), text.size()));
     }
     return std::string(text);
   }
   // "The volume of $ABC$ is 120": what stands behind the verb.
   const std::string_view tail = text.substr(inside.back().outer_end);
-  for (const std::string_view verb : {" is ", " are ", " equals "}) {
+  for (const std::string_view verb : Phrases(Reading::kSays)) {
     if (!tail.starts_with(verb)) continue;
     if (LastNumberOf(tail)) return std::string(tail.substr(verb.size()));
   }
@@ -361,7 +369,71 @@ std::optional<std::string> LastFence(std::string_view text) {
   return std::string(content);
 }
 
+// The text between the brace at `open` and the one that closes it.
+std::optional<std::string> InBraces(std::string_view text, size_t open) {
+  int depth = 0;
+  for (size_t i = open; i < text.size(); ++i) {
+    if (text[i] == '\\') {
+      ++i;  // whatever it is, it is no brace
+    } else if (text[i] == '{') {
+      ++depth;
+    } else if (text[i] == '}' && --depth == 0) {
+      return std::string(text.substr(open + 1, i - open - 1));
+    }
+  }
+  return std::nullopt;
+}
+
+// "$x^2 = 4$, so $x = 2$": formulas of which the last one is the answer.
+bool Concludes(std::string_view lower) {
+  for (const std::string_view word : Phrases(Reading::kConcludes)) {
+    if (lower.find(word) != kNone) return true;
+  }
+  return false;
+}
+
+// A part of something longer.
+Extracted Part(std::string text) {
+  Extracted out;
+  out.text = std::move(text);
+  out.cut = true;
+  return out;
+}
+
+// The part of a long response that may hold its answer.
+std::string_view Window(std::string_view text) {
+  if (text.size() <= kLongestResponse) return text;
+  std::string_view end = text.substr(text.size() - kLongestResponse);
+  // No half of a UTF-8 character at the cut.
+  while (!end.empty() && (end[0] & 0xc0) == 0x80) end.remove_prefix(1);
+  const size_t box = text.rfind("\\boxed");
+  if (box == kNone || box >= text.size() - kLongestResponse) return end;
+  return text.substr(box, kLongestResponse);
+}
+
+// What follows the thoughts.
+std::string_view WithoutThoughts(std::string_view text) {
+  constexpr std::string_view kOpen = "<think>", kClose = "</think>";
+  const size_t close = text.rfind(kClose);
+  if (close != kNone) return text.substr(close + kClose.size());
+  return TrimBlanks(text).starts_with(kOpen) ? std::string_view() : text;
+}
+
 }  // namespace
+
+std::optional<std::string> LastBoxed(std::string_view text) {
+  constexpr std::string_view kMark = "\\boxed";
+  size_t at = text.rfind(kMark);
+  while (at != kNone) {
+    const size_t open = text.find_first_not_of(' ', at + kMark.size());
+    if (open != kNone && text[open] == '{') {
+      if (auto found = InBraces(text, open)) return found;
+    }
+    text = text.substr(0, at);  // so that all of it is looked at only once
+    at = text.rfind(kMark);
+  }
+  return std::nullopt;
+}
 
 std::string StripDelimiters(std::string_view text) {
   for (int i = 0; i < 8; ++i) {
@@ -420,6 +492,12 @@ std::string StripDelimiters(std::string_view text) {
 }
 
 std::optional<std::string> LastNumberOf(std::string_view text) {
+  auto place = LastNumberPlace(text);
+  if (!place) return std::nullopt;
+  return std::move(place->text);
+}
+
+std::optional<NumberPlace> LastNumberPlace(std::string_view text) {
   for (size_t end = text.size(); end > 0; --end) {
     if (!Digit(text[end - 1])) continue;
     const bool word_after =
@@ -457,24 +535,23 @@ std::optional<std::string> LastNumberOf(std::string_view text) {
          {" thousand", " million", " billion", " trillion", " dozen"}) {
       if (rest.starts_with(scale)) out += scale;
     }
-    return out;
+    return NumberPlace{std::move(out), start, end};
   }
   return std::nullopt;
 }
 
 Extracted ExtractAnswer(std::string_view response) {
-  std::string_view text = response;
-  if (const size_t think = text.rfind("</think>"); think != kNone) {
-    const std::string_view rest = text.substr(think + 8);
-    if (!TrimBlanks(rest).empty()) text = rest;
-  }
+  const std::string_view said = WithoutThoughts(response);
+  std::string_view text = Window(said);
   if (const size_t end = text.find("<|im_"); end != kNone && end > 0) {
     text = text.substr(0, end);
   }
   const std::string lower = Lower(text);
   size_t length = 0;
   const std::vector<Span> boxes = Boxes(text);
-  size_t phrase = LastOf(lower, {"final answer", "####"}, &length);
+  size_t phrase = boxes.empty()
+                      ? LastOf(lower, {"final answer", "####"}, &length)
+                      : LastOf(lower, {"final answer"}, &length);
   // "the final answer is $5$. I hope" cut off by its limit says nothing.
   if (phrase != kNone &&
       StripDelimiters(AfterPhrase(text.substr(phrase + length))).empty()) {
@@ -490,23 +567,18 @@ Extracted ExtractAnswer(std::string_view response) {
                                behind.starts_with("\\)"))) {
       behind.remove_prefix(behind[0] == '\\' ? 2 : 1);
     }
-    return {StripDelimiters(joined) + UnitBehind(behind), true, {}};
+    Extracted out = Part(StripDelimiters(joined) + UnitBehind(behind));
+    out.open = boxes.back().open;
+    return out;
   }
   if (phrase != kNone) {
-    return {
-        StripDelimiters(AfterPhrase(text.substr(phrase + length))), true, {}};
+    return Part(StripDelimiters(AfterPhrase(text.substr(phrase + length))));
   }
-  phrase = LastOf(
-      lower,
-      {"answer is", "answer:", "answers are", "answer =", "answer would be",
-       "answer must be", "answer should be", "answer will be", "option is",
-       "choice is", "answer**", "answer\n", "ans:", "ans =", "\u7b54\u6848",
-       "\u6545\u9009", "\u6545\u9078", "\u5e94\u9009"},
-      &length);
+  phrase = LastOf(lower, Phrases(Reading::kAnswer), &length);
   if (phrase != kNone) {
     const std::string found =
         StripDelimiters(AfterPhrase(text.substr(phrase + length)));
-    if (!found.empty()) return {found, true, {}};
+    if (!found.empty()) return Part(found);
   }
   std::vector<Span> formulas = Formulas(text);
   // A last sentence with a number of its own, after the formulas, concludes.
@@ -518,19 +590,21 @@ Extracted ExtractAnswer(std::string_view response) {
     const std::string words = FoldWords(tail.substr(0, 400));
     if (std::count(words.begin(), words.end(), ' ') >= 4 &&
         LastNumberOf(tail)) {
-      return {std::string(TrimBlanks(tail)), true, {}};
+      return Part(std::string(TrimBlanks(tail)));
     }
     const size_t stated = WithoutExplanation(text, formulas);
     if (stated < formulas.size()) {
       formulas.resize(stated);
-      return {StripDelimiters(FormulaGroup(text, formulas)), true, {}};
+      return Part(StripDelimiters(FormulaGroup(text, formulas)));
     }
     const std::string joined = FormulaGroup(text, formulas);
     const bool whole = formulas.size() == 1 &&
                        formulas[0].outer_end - formulas[0].outer_start + 1 >=
                            TrimBlanks(text).size();
-    Extracted out{StripDelimiters(joined), !whole, {}};
-    if (!whole && text.size() <= kLongestLine &&
+    Extracted out = Part(StripDelimiters(joined));
+    out.cut = !whole;
+    out.picked = PicksOne(text, formulas);
+    if (!whole && text.size() <= kLongestLine && !Concludes(lower) &&
         formulas[0].outer_start ==
             static_cast<size_t>(TrimBlanks(text).data() - text.data())) {
       out.line = WithoutDelimiters(TrimBlanks(text), formulas, text);
@@ -538,9 +612,12 @@ Extracted ExtractAnswer(std::string_view response) {
     return out;
   }
   if (const auto fence = LastFence(text)) {
-    return {StripDelimiters(*fence), true, {}};
+    return Part(StripDelimiters(*fence));
   }
-  return {StripDelimiters(text), false, {}};
+  Extracted out;
+  out.text = StripDelimiters(text);
+  out.open = said.size() > kLongestResponse;
+  return out;
 }
 
 }  // namespace espalier

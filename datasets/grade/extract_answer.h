@@ -1,5 +1,6 @@
 // Where a response says its answer:
-//   1. the last of \boxed{...}, "final answer is ..." and "#### ..."
+//   1. the last of \boxed{...} and "final answer is ..."; without a box the
+//      last "#### ..."
 //   2. the last "answer is ...", "answer: ..." or "option is ...", in Chinese
 //      as well
 //   3. the last formula between $ $, \( \) or \[ \], with those that "and",
@@ -11,8 +12,9 @@
 //   ExtractAnswer("So $x = 2$. Final answer: $x=2$.").text   // "x=2"
 //   ExtractAnswer("\\boxed{1} and \\boxed{2}").text          // "1 , 2"
 //
-// What a model thought before </think> does not count where something follows.
-// Stateless, linear in the text: thread-safe.
+// What a model thought up to </think> is never looked at, and of more than
+// kLongestResponse bytes only as many: the last ones, or those from the last
+// box on. Stateless, linear in the text: thread-safe.
 #ifndef ESPALIER_DATASETS_GRADE_EXTRACT_ANSWER_H_
 #define ESPALIER_DATASETS_GRADE_EXTRACT_ANSWER_H_
 
@@ -22,10 +24,17 @@
 
 namespace espalier {
 
+inline constexpr size_t kLongestResponse = 40000;
+
 struct Extracted {
   std::string text;
   // Whether it was cut out of something longer.
   bool cut = false;
+  // Whether the text ends inside of the box that holds the answer, or is only
+  // a part of an answer.
+  bool open = false;
+  // Whether it is one formula of several, none of which is called the answer.
+  bool picked = false;
   // A short text that begins with a formula, as a whole: "$k\\pi$ for any
   // integer $k$" without its dollar signs. Empty for others.
   std::string line;
@@ -33,8 +42,20 @@ struct Extracted {
 
 Extracted ExtractAnswer(std::string_view response);
 
+// What stands in the last \boxed{...} whose braces close; \{ and \} are no
+// braces.
+std::optional<std::string> LastBoxed(std::string_view text);
+
+// A number in a text: its digits with a percent sign or "million" behind them,
+// and where the digits stand.
+struct NumberPlace {
+  std::string text;
+  size_t start = 0, end = 0;
+};
+
 // The last number of a sentence with its percent or currency sign: "-1,234.5",
 // "1/2", "28%". A digit inside a word is no number.
+std::optional<NumberPlace> LastNumberPlace(std::string_view text);
 std::optional<std::string> LastNumberOf(std::string_view text);
 
 // Without delimiters of formulas, emphasis, quotes and a full stop around.

@@ -5,13 +5,12 @@
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
+#include "datasets/grade/characters.h"
 #include "datasets/grade/clean_text.h"
 #include "datasets/grade/grade_answer.h"
 
 namespace espalier {
 namespace {
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 // "1,234.50" as an exact fraction; at least one digit.
 std::optional<Rational> ParseDecimal(std::string_view text) {
@@ -29,7 +28,7 @@ std::optional<Rational> ParseDecimal(std::string_view text) {
     if (c == ',' && !point) {
       // A comma parts thousands: three digits follow, then no fourth.
       const auto digit = [&](size_t at) {
-        return at < text.size() && IsDigit(text[at]);
+        return at < text.size() && Digit(text[at]);
       };
       const bool three = i > 0 && digit(i + 1) && digit(i + 2) &&
                          digit(i + 3) && !digit(i + 4);
@@ -40,7 +39,7 @@ std::optional<Rational> ParseDecimal(std::string_view text) {
       point = true;
       continue;
     }
-    if (!IsDigit(c)) return std::nullopt;
+    if (!Digit(c)) return std::nullopt;
     digits = true;
     if (num > (kHighest - 9) / 10 || den > kHighest / 10) return std::nullopt;
     num = num * 10 + (c - '0');

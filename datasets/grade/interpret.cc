@@ -4,6 +4,7 @@
 #include "datasets/grade/calculus.h"
 #include "datasets/grade/clean_text.h"
 #include "datasets/grade/matrix.h"
+#include "datasets/grade/phrases.h"
 
 namespace espalier {
 namespace {
@@ -512,38 +513,16 @@ class Interpreter {
 Answer TextAnswer(std::string folded) {
   Answer out;
   out.kind = Kind::kText;
-  static constexpr std::string_view kNothing[] = {"no solution",
-                                                  "no solutions",
-                                                  "no real solution",
-                                                  "no real solutions",
-                                                  "empty set",
-                                                  "emptyset",
-                                                  "none",
-                                                  "there are no solutions",
-                                                  "there is no solution",
-                                                  "no such x",
-                                                  "no real roots",
-                                                  "no real root"};
-  static constexpr std::string_view kReals[] = {
-      "all real numbers", "real numbers", "all reals",
-      "all real x",       "reals",        "all real numbers x"};
-  for (const std::string_view nothing : kNothing) {
-    if (folded != nothing) continue;
+  const std::string_view meaning = ReadAs(folded);
+  if (meaning == "\\emptyset") {
     out.kind = Kind::kList;
     out.braces = true;
-  }
-  for (const std::string_view reals : kReals) {
-    if (folded != reals) continue;
+  } else if (meaning == "\\mathbb{R}") {
     out.kind = Kind::kRegion;
     out.region = WholeLine();
+  } else if (!meaning.empty()) {
+    folded = std::string(meaning);
   }
-  if (folded.starts_with("infinit") && folded.ends_with(" solutions")) {
-    folded = "infinitely many";
-  }
-  if (folded == "infinite" || folded == "infinite number") {
-    folded = "infinitely many";
-  }
-  if (folded == "does not exist" || folded == "dne") folded = "undefined";
   out.text = std::move(folded);
   return out;
 }

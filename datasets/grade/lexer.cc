@@ -2,16 +2,14 @@
 
 #include <cctype>
 #include <unordered_map>
-#include <unordered_set>
 
+#include "datasets/grade/characters.h"
 #include "datasets/grade/clean_text.h"
+#include "datasets/grade/phrases.h"
 #include "datasets/grade/units.h"
 
 namespace espalier {
 namespace {
-
-bool Digit(char c) { return c >= '0' && c <= '9'; }
-bool Letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 // Plain words that are commands.
 const std::unordered_map<std::string_view, std::string_view>& PlainCommands() {
@@ -105,17 +103,18 @@ const std::unordered_map<std::string_view, std::string_view>& PlainCommands() {
   return *kWords;
 }
 
-// Short words of the language, which are no products of letters.
-bool ShortWord(std::string_view word) {
-  static const auto* const kWords = new std::unordered_set<std::string_view>{
-      "yes", "no",  "odd",  "red", "the", "not",  "all", "is",  "it",  "of",
-      "if",  "at",  "on",   "to",  "one", "two",  "six", "ten", "any", "for",
-      "are", "be",  "Yes",  "No",  "Odd", "Red",  "The", "Not", "All", "Is",
-      "It",  "If",  "None", "per", "was", "has",  "can", "by",  "as",  "an",
-      "so",  "So",  "we",   "YES", "NO",  "ways", "men", "boy", "cat", "dog",
-      "Ann", "Bob", "Tom",  "Sam", "Tim", "Jan",  "Feb", "Apr", "Mon", "Tue",
-      "Wed", "Thu", "Fri",  "Sat", "Sun", "am",   "pm",  "AM",  "PM",  "DNE"};
-  return kWords->contains(word);
+// Words of grammar, in small or capital letters or with one capital.
+bool GrammarWord(std::string_view word) {
+  std::string lower;
+  bool upper = true, rest_lower = true;
+  for (size_t i = 0; i < word.size(); ++i) {
+    const bool big = std::isupper(static_cast<unsigned char>(word[i])) != 0;
+    upper &= big;
+    rest_lower &= i == 0 || !big;
+    lower +=
+        static_cast<char>(std::tolower(static_cast<unsigned char>(word[i])));
+  }
+  return (upper || rest_lower) && IsPhrase(lower, Reading::kFunction);
 }
 
 class Lexer {
@@ -459,6 +458,36 @@ class Lexer {
            last.kind == TokenKind::kText;
   }
 
+  // Whether the letters up to `end` stand beside another word, or in front of
+  // a number: "x is odd", "Tom has", "Jan 5". Products do not.
+  bool AmongWords(size_t end) const {
+    size_t next = end;
+    while (next < text_.size() && text_[next] == ' ') ++next;
+    if (next > end && next < text_.size()) {
+      if (Digit(text_[next])) return true;
+      if (WordFrom(next)) return true;
+    }
+    size_t before = at_;
+    while (before > 0 && text_[before - 1] == ' ') --before;
+    if (before == at_ || before == 0 || !Letter(text_[before - 1])) {
+      return false;
+    }
+    while (before > 0 && Letter(text_[before - 1])) --before;
+    return (before == 0 || text_[before - 1] != '\\') && WordFrom(before);
+  }
+
+  // Two letters or more that are no command and touch no sign behind them.
+  bool WordFrom(size_t at) const {
+    size_t end = at;
+    while (end < text_.size() && Letter(text_[end])) ++end;
+    if (end - at < 2 || PlainCommands().contains(text_.substr(at, end - at))) {
+      return false;
+    }
+    return end >= text_.size() ||
+           std::string_view("^_(+-*/=<>").find(text_[end]) ==
+               std::string_view::npos;
+  }
+
   void ReadWord() {
     size_t end = at_;
     bool upper = true, first_upper = std::isupper(text_[at_]) != 0;
@@ -489,9 +518,15 @@ class Lexer {
         return push_word(TokenKind::kText, word);
       }
       const bool cased = rest_lower && (first_upper || !upper);
-      // "7or8", "5cm": letters that run on.
-      if (ShortWord(word) || (cased && word.size() >= 4) ||
-          (upper && word.size() >= 6)) {
+      const bool attached = at_ > 0 && Digit(text_[at_ - 1]);
+      // The rest of a product: "cat" read up to "at".
+      const bool begins = at_ == 0 || !Letter(text_[at_ - 1]);
+      const bool joint = word.starts_with("or") || word.starts_with("and");
+      const bool long_word =
+          (cased && word.size() >= 4) || (upper && word.size() >= 6);
+      // "24abcd" is a product.
+      if (begins && (GrammarWord(word) ||
+                     (long_word && !(attached && !joint)) || AmongWords(end))) {
         const std::string folded = FoldWords(word);
         at_ = end;
         if (!folded.empty()) Push(TokenKind::kText, folded);

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "datasets/grade/phrases.h"
 
 namespace espalier {
 namespace {
@@ -176,12 +177,16 @@ std::string NumberWordIn(std::string_view folded) {
     found = absl::StrCat(*value);
     return true;
   };
+  std::string lead;
   for (const std::string& word : words) {
     if (Small(word) || Tens(word) || Scale(word) || word == "hundred") {
+      // "at most seven"
+      if (EndsIn(lead, Reading::kBounds) > 0) return {};
       run.push_back(word);
     } else if (!end_run()) {
       return {};
     }
+    absl::StrAppend(&lead, lead.empty() ? "" : " ", word);
   }
   return end_run() ? found : std::string();
 }
@@ -198,14 +203,10 @@ std::string RangeInWords(std::string_view folded) {
   skip("set of");
   const bool all = skip("all");
   std::string sign;
-  if (skip("positive")) {
-    sign = "x > 0";
-  } else if (skip("negative")) {
-    sign = "x < 0";
-  } else if (skip("nonnegative") || skip("non negative")) {
-    sign = "x \\ge 0";
-  } else if (skip("nonpositive") || skip("non positive")) {
-    sign = "x \\le 0";
+  for (const Phrase& kind : AllPhrases()) {
+    if (kind.reading != Reading::kSign || !skip(kind.pattern)) continue;
+    sign = kind.meaning;
+    break;
   }
   const bool numbers = skip("real numbers") || skip("reals") ||
                        skip("real number") || (all && skip("numbers"));
@@ -217,24 +218,15 @@ std::string RangeInWords(std::string_view folded) {
     if (skip("such that") && !skip("x")) return {};
     skip("is");
   }
-  static constexpr struct {
-    std::string_view words, sign;
-  } kSigns[] = {{"greater than or equal to", "\\ge"},
-                {"less than or equal to", "\\le"},
-                {"at least", "\\ge"},
-                {"at most", "\\le"},
-                {"no less than", "\\ge"},
-                {"no more than", "\\le"},
-                {"greater than", ">"},
-                {"more than", ">"},
-                {"less than", "<"}};
-  for (const auto& entry : kSigns) {
-    if (!skip(entry.words)) continue;
+  for (const Phrase& relation : AllPhrases()) {
+    if (relation.reading != Reading::kRelation || !skip(relation.pattern)) {
+      continue;
+    }
     if (folded.find_first_of("0123456789") == std::string_view::npos ||
         folded.find(' ') != std::string_view::npos) {
       return {};
     }
-    return absl::StrCat("x ", std::string(entry.sign), " ",
+    return absl::StrCat("x ", std::string(relation.meaning), " ",
                         std::string(folded));
   }
   return {};

@@ -7,6 +7,7 @@
 #include "datasets/grade/clean_text.h"
 #include "datasets/grade/ellipsis.h"
 #include "datasets/grade/parser_state.h"
+#include "datasets/grade/phrases.h"
 #include "datasets/grade/remarks.h"
 #include "src/base/text.h"
 
@@ -208,7 +209,7 @@ Expr Parser::ReadItem() {
   if (depth_ > kDeepest) return Fail("less nesting");
   // "about 5", "= 5".
   if (Peek().kind == TokenKind::kText && Peek(1).kind != TokenKind::kEnd &&
-      (Peek().text == "about" || Peek().text == "approximately")) {
+      IsPhrase(Peek().text, Reading::kNearly)) {
     ++at_;
   }
   if (RelationOf(Peek()) == "~" || RelationOf(Peek()) == "=") ++at_;
@@ -460,6 +461,7 @@ bool Parser::ReadOperator(std::string& op) {
 Expr Parser::ReadProduct(bool of_function) {
   const Deeper deeper(*this);
   if (depth_ > kDeepest) return Fail("less nesting");
+  const size_t start = at_;
   Expr left = ReadFactor();
   if (left == nullptr) return nullptr;
   std::vector<Expr> factors{left};
@@ -485,7 +487,7 @@ Expr Parser::ReadProduct(bool of_function) {
         if (right != nullptr) right = Negate(std::move(right));
       } else {
         SkipSign("+");
-        right = ReadFactor();
+        right = op == "/" ? ReadDenominator() : ReadFactor();
       }
       if (right == nullptr) return nullptr;
       if (op == "/") {
@@ -501,8 +503,10 @@ Expr Parser::ReadProduct(bool of_function) {
     }
     if (of_function && (function() || IsSign("(") || IsSign("["))) break;
     if (!StartsFactor()) break;
+    // "2^6 3^5" is a product, "2 3" is none.
     if (Peek().kind == TokenKind::kNumber &&
-        tokens_[at_ - 1].kind == TokenKind::kNumber) {
+        tokens_[at_ - 1].kind == TokenKind::kNumber &&
+        factors.back()->op != Op::kPower) {
       return Fail("an operator between two numbers");
     }
     if (IsLetter("U") && IsShape(*factors.back())) break;
@@ -511,8 +515,41 @@ Expr Parser::ReadProduct(bool of_function) {
     factors.push_back(std::move(right));
   }
   Expr e = joined();
+  if (const std::string run = RunFrom(start);
+      factors.size() > 2 && run.size() == factors.size()) {
+    e = Make(Op::kMultiply, std::move(factors), run);
+  }
   if (!of_function && !ReadUnits(e)) return nullptr;
   return e;
+}
+
+// Behind "/": in "t/RC" both letters divide, in "x/2y" and "a/b c" only the
+// first factor does.
+Expr Parser::ReadDenominator() {
+  const bool run = Peek().kind == TokenKind::kLetter &&
+                   Peek(1).kind == TokenKind::kLetter &&
+                   !Peek(1).space_before && !IsLetter("d", 0);
+  Expr right = ReadFactor();
+  while (run && right != nullptr && Peek().kind == TokenKind::kLetter &&
+         !Peek().space_before) {
+    Expr next = ReadFactor();
+    if (next == nullptr) return nullptr;
+    right = Multiply(std::move(right), std::move(next));
+  }
+  return right;
+}
+
+// The letters read since `start`, where they are all and stand as one word.
+std::string Parser::RunFrom(size_t start) const {
+  std::string run;
+  for (size_t i = start; i < at_; ++i) {
+    const Token& token = tokens_[i];
+    if (token.kind != TokenKind::kLetter || (i > start && token.space_before)) {
+      return {};
+    }
+    run += token.text;
+  }
+  return run;
 }
 
 absl::StatusOr<Expr> ParseMath(std::string_view text,

@@ -227,7 +227,9 @@ Expr Parser::ReadPostfix(Expr e) {
     } else if (SkipSign("!") || SkipCommand("factorial")) {
       e = Function("factorial", {e});
     } else if (IsSign("%") || IsCommand("percent")) {
-      if (HasSymbol(*e)) return Fail("a number before the percent sign");
+      if (HasSymbol(*e) || e->op == Op::kPercent) {
+        return Fail("a number before the percent sign");
+      }
       ++at_;
       e = Make(Op::kPercent, {e});
     } else if (SkipCommand("degree") || SkipCommand("textdegree") ||
@@ -292,7 +294,28 @@ bool Parser::BeginsDefinition() const {
   return false;
 }
 
+// "v^2_0" becomes "v_0^2".
+void Parser::SubscriptFirst() {
+  const auto end_of = [this](size_t ahead) {
+    if (!IsSign("{", ahead)) return ahead + 1;
+    int open = 0;
+    for (size_t i = ahead; i < ahead + 20; ++i) {
+      if (IsSign("{", i)) ++open;
+      if (IsSign("}", i) && --open == 0) return i + 1;
+    }
+    return size_t{0};
+  };
+  const size_t power = end_of(1);
+  if (power == 0 || !IsSign("_", power)) return;
+  const size_t below = end_of(power + 1);
+  if (below == 0 || at_ + below > tokens_.size()) return;
+  const auto first = tokens_.begin() + static_cast<std::ptrdiff_t>(at_);
+  std::rotate(first, first + static_cast<std::ptrdiff_t>(power),
+              first + static_cast<std::ptrdiff_t>(below));
+}
+
 Expr Parser::ReadSymbol(std::string name) {
+  if (IsSign("^")) SubscriptFirst();
   if (const std::string below = ReadSubscript(); !below.empty()) {
     absl::StrAppend(&name, "_", below);
   }
@@ -309,8 +332,10 @@ Expr Parser::ReadSymbol(std::string name) {
   }
   if (!IsSign("(")) return Symbol(name);
   const bool usual =
-      std::string_view("fghFGH").find(name[0]) != std::string_view::npos;
-  if (!usual && !BeginsDefinition()) return Symbol(name);
+      std::string_view("fghFGHI").find(name[0]) != std::string_view::npos;
+  // "V(0)" is an initial value: nobody writes a product with 0.
+  const bool initial = Peek(1).text == "0" && IsSign(")", 2);
+  if (!usual && !initial && !BeginsDefinition()) return Symbol(name);
   std::vector<Expr> args = ReadArguments();
   if (args.empty()) return Fail("an argument");
   // h(h + 1) is a product: a function's name is not in its own argument.
@@ -325,12 +350,27 @@ Expr Parser::ReadSymbol(std::string name) {
   return factor == nullptr ? nullptr : Multiply(Symbol(name), factor);
 }
 
+// Whether the letter just read is written as programs write I: "2*I",
+// "3 + I", "e^{I\\pi}". "I(0)" and "V/I" are currents.
+bool Parser::BesideProgramSigns() const {
+  if (IsSign("(") || IsSign("/")) return false;
+  const auto joins = [](const Token& token) {
+    return token.kind == TokenKind::kSign &&
+           (token.text == "*" || token.text == "+" || token.text == "-");
+  };
+  const bool before = at_ >= 2 && joins(tokens_[at_ - 2]);
+  const bool power =
+      at_ >= 3 && tokens_[at_ - 2].text == "{" && tokens_[at_ - 3].text == "^";
+  return before || power || (Peek().kind == TokenKind::kSign && joins(Peek()));
+}
+
 Expr Parser::ReadLetter() {
   if (BeginsBinomial()) return ReadBinomial();
   const std::string name = Take().text;
   const bool plain = !IsSign("_") && !IsSign("'");
   if (name == "e" && plain) return Make(Op::kE);
-  if (plain && (name == "I" || (name == "i" && !i_is_index_))) {
+  if (plain && ((name == "i" && !i_is_index_) ||
+                (name == "I" && BesideProgramSigns()))) {
     return Make(Op::kImaginary);
   }
   return ReadSymbol(name);

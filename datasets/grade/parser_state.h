@@ -30,11 +30,13 @@ class Parser {
   Expr ReadSetExpr();
   Expr ReadSum();
   Expr ReadProduct(bool of_function);
+  std::string RunFrom(size_t start) const;
   bool ReadOperator(std::string& op);
   Expr ReadWords();
   // parser_units.cc
   Expr ReadTerm();
   bool BeginsUnitFraction() const;
+  bool BeginsDenial() const;
   bool ReadUnits(Expr& e);
   // parser_atoms.cc
   Expr ReadFactor();
@@ -44,6 +46,8 @@ class Parser {
   Expr ReadMixed(const Expr& whole);
   Expr ReadBased(const Expr& digits);
   bool BeginsDefinition() const;
+  bool BesideProgramSigns() const;
+  Expr ReadDenominator();
   Expr ReadAtom();
   Expr ReadNumber();
   Expr ReadLetter();
@@ -60,6 +64,7 @@ class Parser {
   Expr ReadLimit();
   Expr ReadBracket();
   Expr ReadCurrency(const std::string& unit);
+  void SubscriptFirst();
   Expr ReadSymbol(std::string name);
   Expr ReadBraceSet();
   Expr ReadGroup();

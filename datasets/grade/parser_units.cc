@@ -3,6 +3,7 @@
 
 #include "datasets/grade/parser.h"
 #include "datasets/grade/parser_state.h"
+#include "datasets/grade/phrases.h"
 #include "datasets/grade/units.h"
 
 namespace espalier {
@@ -41,6 +42,19 @@ bool Parser::BeginsUnitFraction() const {
          Peek(5).kind == TokenKind::kText;
 }
 
+// "2 is extraneous", "5 at most"
+bool Parser::BeginsDenial() const {
+  std::string words;
+  for (size_t i = 0; i < 3 && Peek(i).kind == TokenKind::kText; ++i) {
+    const std::string& text = Peek(i).text;
+    for (const std::string_view word : Phrases(Reading::kDeniesBehind)) {
+      if (text.ends_with(word)) return true;
+    }
+    words += (i > 0 ? " " : "") + text;
+  }
+  return BeginsIn(words, Reading::kBoundBehind) > 0;
+}
+
 // "\text{ cm}^2", "\text{miles}/\text{hour}" behind what was read.
 bool Parser::ReadUnits(Expr& e) {
   const auto currency = [this] {
@@ -57,15 +71,9 @@ bool Parser::ReadUnits(Expr& e) {
     Fail("a number before the words");
     return false;
   }
-  // "2 is extraneous"
-  for (size_t i = 0; i < 3 && Peek(i).kind == TokenKind::kText; ++i) {
-    for (const std::string_view word :
-         {"extraneous", "rejected", "not", "no", "impossible", "invalid"}) {
-      if (Peek(i).text.ends_with(word)) {
-        Fail("a unit");
-        return false;
-      }
-    }
+  if (BeginsDenial()) {
+    Fail("a unit");
+    return false;
   }
   std::string unit;
   while (true) {

@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "datasets/grade/phrases.h"
+
 namespace espalier {
 namespace {
 
@@ -134,12 +136,8 @@ void OhmSign(std::vector<Token>& tokens) {
 void DropRemarks(std::vector<Token>& tokens) {
   // "the point (4, -2)"
   const auto kind = [](const Token& token) {
-    static constexpr std::string_view kKinds[] = {
-        "point", "vertex", "center", "centre", "interval",
-        "set",   "pair",   "vector", "triple", "ordered pair"};
     return token.kind == TokenKind::kText &&
-           std::find(std::begin(kKinds), std::end(kKinds), token.text) !=
-               std::end(kKinds);
+           IsPhrase(token.text, Reading::kShape);
   };
   if (tokens.size() > 3 && kind(tokens[0]) &&
       (tokens[1].text == "(" || tokens[1].text == "[" ||

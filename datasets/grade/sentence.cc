@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cctype>
 
+#include "datasets/grade/characters.h"
 #include "datasets/grade/clean_text.h"
+#include "datasets/grade/phrases.h"
 
 namespace espalier {
 namespace {
@@ -11,17 +13,6 @@ namespace {
 constexpr size_t kNone = std::string_view::npos;
 // Longer ones are no sentence.
 constexpr size_t kLongest = 1000;
-
-bool Letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
-bool Blank(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
-
-std::string Lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
-  return out;
-}
 
 std::string_view LastSentence(std::string_view text) {
   text = TrimBlanks(text);
@@ -41,9 +32,7 @@ std::string_view LastSentence(std::string_view text) {
 }
 
 bool Denies(std::string_view lower) {
-  for (const std::string_view word :
-       {" not ", "n't ", " never ", " false ", " neither ", " cannot ", " no ",
-        "?", "incorrect", "wrong"}) {
+  for (const std::string_view word : Phrases(Reading::kDenies)) {
     if (lower.find(word) != kNone) return true;
   }
   return false;
@@ -68,7 +57,7 @@ std::vector<std::string> SaidInWords(std::string_view text) {
   std::vector<std::string> out;
   // "No, it is not."
   const std::string first = Lower(TrimBlanks(text).substr(0, 6));
-  for (const std::string_view word : {"yes", "no", "true", "false"}) {
+  for (const std::string_view word : Phrases(Reading::kVerdict)) {
     if (first.size() > word.size() && first.starts_with(word) &&
         (first[word.size()] == ',' || first[word.size()] == '.')) {
       return {std::string(word)};
@@ -78,7 +67,7 @@ std::vector<std::string> SaidInWords(std::string_view text) {
   if (sentence.size() > kLongest) return out;
   std::string lower = Lower(sentence);
   // What only gives the reason comes after the answer.
-  for (const std::string_view reason : {" because ", " since ", ", as "}) {
+  for (const std::string_view reason : Phrases(Reading::kReason)) {
     if (const size_t at = lower.find(reason); at != kNone && at > 0) {
       sentence = sentence.substr(0, at);
       lower.resize(at);
@@ -94,9 +83,7 @@ std::vector<std::string> SaidInWords(std::string_view text) {
     }
   }
   size_t behind = kNone;
-  for (const std::string_view verb :
-       {" is ", " are ", " be ", " was ", " were ", " equals ", " becomes ",
-        "'s ", " is: ", " are: "}) {
+  for (const std::string_view verb : Phrases(Reading::kVerb)) {
     const size_t at = lower.rfind(verb);
     if (at == kNone) continue;
     const size_t end = at + verb.size();
@@ -110,7 +97,7 @@ std::vector<std::string> SaidInWords(std::string_view text) {
         (folded == "true" || folded == "false") && lower.find("true") < behind;
     if (!second) out.push_back(std::move(said));
   }
-  for (const std::string_view word : {"therefore", "thus", "hence", "so"}) {
+  for (const std::string_view word : Phrases(Reading::kTherefore)) {
     if (!lower.starts_with(word) || lower.size() <= word.size() ||
         Letter(lower[word.size()])) {
       continue;
@@ -157,17 +144,10 @@ char ChoiceNamed(std::string_view text) {
     }
     const std::string_view lead = std::string_view(lower).substr(0, open);
     const std::string_view rest = std::string_view(lower).substr(at + 1);
-    if (rest.starts_with(" is wrong") || rest.starts_with(" is incorrect") ||
-        rest.starts_with(" is false") || rest.starts_with(" is not ")) {
-      continue;
-    }
-    const bool judged =
-        rest.starts_with(" is correct") ||
-        rest.starts_with(" is the correct") || rest.starts_with(" is right") ||
-        rest.starts_with(" is the answer") || rest.starts_with(" is the right");
-    const bool named = judged || lead.ends_with("option") ||
-                       lead.ends_with("choice") || lead.ends_with("choose") ||
-                       lead.ends_with("pick") || lead.ends_with("select");
+    const std::string_view verdict = TrimBlanks(rest.substr(0, 40));
+    if (BeginsIn(verdict, Reading::kChoiceDenied) > 0) continue;
+    const bool named = BeginsIn(verdict, Reading::kChoiceTaken) > 0 ||
+                       EndsIn(lead, Reading::kChoice) > 0;
     if ((named || (before == '(' && after == ')')) && !note(text[at])) {
       return 0;
     }

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "datasets/grade/characters.h"
 #include "datasets/grade/clean_text.h"
 #include "src/base/text.h"
 
@@ -141,14 +142,6 @@ const Entry* Find(std::string_view word) {
   return found == table.end() ? nullptr : &found->second;
 }
 
-std::string Lower(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
-  return out;
-}
-
 // Words, with "/" and "^" as words of their own and braces gone.
 std::vector<std::string> Words(std::string_view text) {
   std::string spaced;
@@ -222,7 +215,12 @@ std::string WithoutArticles(const std::vector<std::string>& words) {
 }  // namespace
 
 bool IsUnitWord(std::string_view word) {
-  return word.size() >= 2 && Find(Lower(word)) != nullptr;
+  // In plain letters these are products as well: the weight 3mg.
+  static constexpr std::string_view kProducts[] = {
+      "mg", "ml", "rs", "pa", "ma", "kn", "ms", "nm", "mi", "kw", "kj", "hz"};
+  return word.size() >= 2 && Find(Lower(word)) != nullptr &&
+         std::find(std::begin(kProducts), std::end(kProducts), Lower(word)) ==
+             std::end(kProducts);
 }
 
 Unit ReadUnit(std::string_view text) {

@@ -25,7 +25,8 @@ struct Unit {
 // `text` is what follows the number: "cm", "cm^2", "square miles per hour".
 Unit ReadUnit(std::string_view text);
 
-// Whether one word names a unit: "cm", "inches"; not single letters.
+// Whether one word in plain letters names a unit: "cm", "inches"; no single
+// letters, nor pairs that are products as often ("mg").
 bool IsUnitWord(std::string_view word);
 
 // Takes "million" and the like out of a unit's text; what they stand for.

@@ -40,7 +40,8 @@ nlohmann::json Columns(const Reference& reference) {
   for (const auto& [name, text] : reference.fields) {
     const bool list = name == "tests" || name == "test_list" ||
                       name == "test_imports" || name == "input_output" ||
-                      name == "public_tests";
+                      name == "public_tests" || name == "base_input" ||
+                      name == "plus_input";
     columns[name] = list ? nlohmann::json::parse(text, nullptr, false)
                          : nlohmann::json(text);
   }

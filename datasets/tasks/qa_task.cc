@@ -4,29 +4,21 @@
 //   Question: <question>
 //   Answer:
 //
-// A response is lines; its answer is the last of \boxed{...}, "#### x",
-// "answer is x" or a line "= x", else its last number (the usual order of
-// graders for GSM8K and MATH). Verdicts come from datasets/grade.
+// Answers are found in responses, and compared, by datasets/grade; the question
+// of a multiple choice is answered by the letter or the text of an option
+// (choice_answer.h).
 #include <cctype>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "datasets/grade/grade.h"
-#include "datasets/tasks/find_answer.h"
+#include "datasets/grade/grade_answer.h"
+#include "datasets/tasks/choice_answer.h"
 #include "datasets/tasks/task_registry.h"
 
 namespace espalier {
 namespace {
-
-std::optional<std::string> FindQaAnswer(std::string_view response) {
-  std::optional<std::string> found = LastBoxed(response);
-  if (!found) found = AfterLast(response, "####");
-  if (!found) found = AfterLast(response, "answer is");
-  if (!found) found = AfterLast(response, "\n= ");
-  if (!found) found = LastNumber(response);
-  if (!found) return std::nullopt;
-  return CanonicalAnswer(*found);
-}
 
 class QaTask : public Task {
  public:
@@ -49,7 +41,9 @@ class QaTask : public Task {
 
   std::optional<std::string> FindAnswer(
       std::string_view response) const override {
-    return FindQaAnswer(response);
+    const auto found = FindFinalAnswer(response);
+    if (!found) return std::nullopt;
+    return CanonicalAnswer(*found);
   }
 
   bool SameAnswer(std::string_view answer,
@@ -68,11 +62,16 @@ class QaVerifier : public Verifier {
 
   Verdict Check(const Problem&, const Reference& reference,
                 std::string_view response) const override {
-    const std::optional<std::string> answer = FindQaAnswer(response);
+    const std::vector<std::string> options = ChoiceOptions(reference);
+    if (!options.empty()) {
+      return CheckChoice(options, reference.answer, response);
+    }
+    const std::optional<std::string> answer = FindFinalAnswer(response);
     if (!answer) return {false, "no answer in the response"};
-    if (SameAnswerText(*answer, reference.answer)) return {true, "equal"};
-    return {false,
-            absl::StrCat("expected ", reference.answer, ", found ", *answer)};
+    GradeVerdict verdict = GradeAnswer(reference.answer, response);
+    if (verdict.equal) return {true, std::move(verdict.reason)};
+    return {false, absl::StrCat("expected ", reference.answer, ", found ",
+                                *answer, ": ", verdict.reason)};
   }
 
   absl::StatusOr<std::vector<StepVerdict>> CheckSteps(

@@ -2,7 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <optional>
 #include <string>
+
+#include "datasets/grade/grade.h"
+#include "datasets/grade/grade_answer.h"
+#include "datasets/tasks/task_registry.h"
+#include "nlohmann/json.hpp"
 
 namespace espalier {
 namespace {
@@ -25,6 +32,11 @@ TEST(ExtractAnswer, LaterPhraseBeatsABox) {
   EXPECT_EQ(ExtractAnswer("He pays 3 * 6 = 18.\n#### 18").text, "18");
 }
 
+TEST(ExtractAnswer, ABoxBeatsTheMarkOfGsm8k) {
+  EXPECT_EQ(ExtractAnswer("\\boxed{8}\n#### 9").text, "8");
+  EXPECT_EQ(ExtractAnswer("The final answer is 8.\n#### 9").text, "9");
+}
+
 TEST(ExtractAnswer, AnswerIsAndFormulas) {
   EXPECT_EQ(ExtractAnswer("The answer is 42. Good.").text, "42");
   EXPECT_EQ(ExtractAnswer("Answer: **7**").text, "7");
@@ -36,7 +48,8 @@ TEST(ExtractAnswer, AnswerIsAndFormulas) {
 TEST(ExtractAnswer, ThoughtsDoNotCount) {
   EXPECT_EQ(ExtractAnswer("<think>\\boxed{1}</think>It is \\boxed{2}").text,
             "2");
-  EXPECT_EQ(ExtractAnswer("<think>\\boxed{1}</think>").text, "1");
+  EXPECT_EQ(ExtractAnswer("<think>\\boxed{1}</think>").text, "");
+  EXPECT_EQ(ExtractAnswer("<think>\\boxed{1} then").text, "");
 }
 
 TEST(ExtractAnswer, LastFencedLine) {
@@ -63,6 +76,68 @@ TEST(StripDelimiters, SeveralLayers) {
   EXPECT_EQ(StripDelimiters("**5**"), "5");
   EXPECT_EQ(StripDelimiters("$5 and $6"), "5 and 6");
   EXPECT_EQ(StripDelimiters("0.333..."), "0.333...");
+}
+
+using Found = std::optional<std::string>;
+
+TEST(LastBoxed, BoxesWithBracesInThem) {
+  EXPECT_EQ(LastBoxed("\\boxed{42}"), Found("42"));
+  EXPECT_EQ(LastBoxed("a \\boxed{1} b \\boxed{\\frac{1}{\\sqrt{2}}}."),
+            Found("\\frac{1}{\\sqrt{2}}"));
+  EXPECT_EQ(LastBoxed("\\boxed {7}"), Found("7"));
+  EXPECT_EQ(LastBoxed("\\boxed{\\{1, 2\\}}"), Found("\\{1, 2\\}"));
+  EXPECT_EQ(LastBoxed("\\boxed{\\left\\{ x \\right.}"),
+            Found("\\left\\{ x \\right."));
+  EXPECT_EQ(LastBoxed("\\boxed{}"), Found(""));
+}
+
+TEST(LastBoxed, ABoxThatNeverClosesIsNone) {
+  EXPECT_EQ(LastBoxed("\\boxed{3"), std::nullopt);
+  EXPECT_EQ(LastBoxed("\\boxed{3} or \\boxed{\\frac{1}{2"), Found("3"));
+  EXPECT_EQ(LastBoxed("\\boxed"), std::nullopt);
+  EXPECT_EQ(LastBoxed("\\boxed 5"), std::nullopt);
+  EXPECT_EQ(LastBoxed("\\boxed{a\\"), std::nullopt);
+  EXPECT_EQ(LastBoxed(""), std::nullopt);
+}
+
+TEST(LastBoxed, GreatTextsTakeNoTime) {
+  std::string text;
+  for (int i = 0; i < 100000; ++i) text += "\\boxed{1,1/";
+  EXPECT_EQ(LastBoxed(text), std::nullopt);
+}
+
+// Ordinary responses: the task's answer, and the verdict of eval, generate and
+// the labels, are those of the grader.
+TEST(FindFinalAnswer, FindsWhatResponsesAnswer) {
+  std::ifstream in("tests/datasets/grade/responses.jsonl");
+  ASSERT_TRUE(in.is_open());
+  const Task& task = *FindTask("qa").value();
+  const Verifier& verifier = *FindVerifier("qa").value();
+  std::string line;
+  int count = 0;
+  while (std::getline(in, line)) {
+    const nlohmann::json one = nlohmann::json::parse(line);
+    const auto response = one["response"].get<std::string>();
+    const std::optional<std::string> found = FindFinalAnswer(response);
+    ++count;
+    if (one["answer"].is_null()) {
+      EXPECT_EQ(found, std::nullopt) << line;
+      EXPECT_EQ(task.FindAnswer(response), std::nullopt) << line;
+      continue;
+    }
+    const auto answer = one["answer"].get<std::string>();
+    ASSERT_TRUE(found.has_value()) << line;
+    EXPECT_TRUE(SameAnswerText(*found, answer)) << line << "\n" << *found;
+    const auto by_task = task.FindAnswer(response);
+    ASSERT_TRUE(by_task.has_value()) << line;
+    EXPECT_TRUE(task.SameAnswer(*by_task, answer)) << line << "\n" << *by_task;
+    EXPECT_TRUE(verifier.Check({}, {.answer = answer}, response).correct)
+        << line;
+    EXPECT_TRUE(GradeAnswer(answer, response).equal) << line;
+    EXPECT_FALSE(verifier.Check({}, {.answer = "12345"}, response).correct)
+        << line;
+  }
+  EXPECT_GE(count, 50);
 }
 
 }  // namespace

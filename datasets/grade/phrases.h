@@ -1,0 +1,71 @@
+// The English phrases that answers are read by, in one table of (pattern,
+// reading): to read one more, add a row to phrases.cc. Numerals and units have
+// tables of their own (number_words.h, units.h).
+//
+//   EndsIn("so there are at most", Reading::kBounds)   // 7
+//   ReadAs("no real roots")                            // "\\emptyset"
+//
+// Patterns are in lower case; blanks at their ends stand for themselves.
+// Stateless: thread-safe.
+#ifndef ESPALIER_DATASETS_GRADE_PHRASES_H_
+#define ESPALIER_DATASETS_GRADE_PHRASES_H_
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace espalier {
+
+enum class Reading {
+  kMeans,         // the whole text says what stands beside it
+  kStates,        // the number behind these words is the answer
+  kBounds,        // the number behind these is not: it is a bound, or denied
+  kBoundBehind,   // nor is the number in front of these
+  kFunction,      // a word of grammar: never a product of letters
+  kRelation,      // in front of the bound of a range
+  kSign,          // a kind of number: the range of x
+  kNearly,        // in front of a number that it does not change
+  kShape,         // what a bracket behind it is
+  kAnswer,        // the answer follows
+  kIsInChinese,   // "is", in front of an answer
+  kLeadsOn,       // behind "the answer", in front of what it is
+  kSays,          // behind a formula: what it is follows
+  kVerb,          // the last one of a sentence says what follows it
+  kReason,        // the answer ends here, a reason follows
+  kExplains,      // a formula that only explains follows
+  kConcludes,     // the last formula is the answer
+  kTherefore,     // begins a sentence that concludes
+  kClause,        // a clause of its own begins behind
+  kVerdict,       // begins a sentence that it sums up
+  kDenies,        // a sentence with one of these says nothing positive
+  kDeniesBehind,  // a number in front of these is no answer
+  kJudges,        // ends a sentence about a statement
+  kChoice,        // the letter of a choice follows
+  kChoiceTaken,   // the choice in front is the answer
+  kChoiceDenied,  // the choice in front is not
+  kMonth,         // the number behind is a day
+};
+
+struct Phrase {
+  std::string_view pattern;
+  Reading reading;
+  // What it stands for, of kMeans, kRelation and kSign.
+  std::string_view meaning = {};
+};
+
+std::span<const Phrase> AllPhrases();
+const std::vector<std::string_view>& Phrases(Reading reading);
+
+// What a whole text means, "\\emptyset" or other words; empty for no phrase.
+std::string_view ReadAs(std::string_view folded);
+
+// The length of the longest phrase of this reading that `text` ends in, or
+// begins with, as whole words; 0 for none. Whether it is one.
+size_t EndsIn(std::string_view text, Reading reading);
+size_t BeginsIn(std::string_view text, Reading reading);
+bool IsPhrase(std::string_view text, Reading reading);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_DATASETS_GRADE_PHRASES_H_

@@ -1,0 +1,444 @@
+#include "datasets/grade/readings.h"
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "datasets/grade/characters.h"
+#include "datasets/grade/choice.h"
+#include "datasets/grade/clean_text.h"
+#include "datasets/grade/extract_answer.h"
+#include "datasets/grade/number_words.h"
+#include "datasets/grade/parser.h"
+#include "datasets/grade/phrases.h"
+#include "datasets/grade/sentence.h"
+#include "datasets/grade/stated_number.h"
+#include "datasets/grade/units.h"
+
+namespace espalier {
+namespace {
+
+using Kind = Answer::Kind;
+
+// Of a text the last sentences of which say what it answers.
+constexpr size_t kLongestSentence = 4000;
+
+// Whether the numbers of a text only name things: "March 3", "statement 2 is
+// false", "all but 2".
+bool NamesNoNumber(std::string_view folded) {
+  for (const std::string_view month : Phrases(Reading::kMonth)) {
+    const size_t at = folded.rfind(month);
+    if (at == std::string_view::npos) continue;
+    const std::string_view rest = folded.substr(at + month.size());
+    if (rest.size() >= 2 && rest[0] == ' ' && Digit(rest[1])) return true;
+  }
+  for (const std::string_view verdict : Phrases(Reading::kJudges)) {
+    if (folded.starts_with("statement") && folded.ends_with(verdict)) {
+      return true;
+    }
+  }
+  // "No, because 7 is odd."
+  if ((folded.starts_with("yes ") || folded.starts_with("no ")) &&
+      (folded.find(" because ") != std::string_view::npos ||
+       folded.find(" since ") != std::string_view::npos)) {
+    return true;
+  }
+  if (!RangeInWords(folded).empty() || !NumberInWords(folded).empty()) {
+    return true;
+  }
+  return folded.starts_with("all real numbers except") ||
+         folded.starts_with("all reals except");
+}
+
+// "12:00", "3:30 pm": a time of day. Other "a:b" are ratios.
+bool IsTime(std::string_view text) {
+  text = TrimBlanks(text);
+  const size_t colon = text.find(':');
+  if (colon == 0 || colon > 2 || text.size() < colon + 3) return false;
+  for (size_t i = 0; i < colon; ++i) {
+    if (!Digit(text[i])) return false;
+  }
+  if (!Digit(text[colon + 1]) || !Digit(text[colon + 2])) return false;
+  const std::string half = FoldWords(text.substr(colon + 3));
+  return half == "am" || half == "pm" ||
+         (half.empty() && text[colon + 1] == '0');
+}
+
+// "7 R 3", "7 remainder 3": "7 remainder 3"; empty for other texts.
+std::string WithRemainder(std::string_view text) {
+  // "5*r**5" is a product.
+  if (text.size() > 40 || text.find_first_of("*^_+=/(") != text.npos) {
+    return {};
+  }
+  std::string folded = FoldWords(text);
+  const size_t first = folded.find_first_not_of("0123456789");
+  if (first == 0 || first == std::string::npos) return {};
+  const std::string_view rest = std::string_view(folded).substr(first);
+  for (const std::string_view word : {" r ", " remainder ", "r"}) {
+    if (!rest.starts_with(word)) continue;
+    const std::string_view left = rest.substr(word.size());
+    if (left.empty() ||
+        left.find_first_not_of("0123456789") != std::string_view::npos) {
+      return {};
+    }
+    return absl::StrCat(folded.substr(0, first), " remainder ",
+                        std::string(left));
+  }
+  return {};
+}
+
+// "II", "\\text{IV}": a number in Roman letters, which names things and is no
+// product of units.
+bool IsRoman(std::string_view text) {
+  text = TrimBlanks(text);
+  for (const std::string_view mark : {"\\text{", "\\mathrm{", "\\textbf{"}) {
+    if (text.starts_with(mark) && text.ends_with("}")) {
+      text = text.substr(mark.size(), text.size() - mark.size() - 1);
+    }
+  }
+  return text.size() >= 2 && text.size() <= 5 &&
+         text.find('I') != std::string_view::npos &&
+         text.find_first_not_of("IVX") == std::string_view::npos;
+}
+
+// "5000 m", "3mg", "3 \\times 10^8 m/s" in plain letters: where the unit begins
+// that letters behind a number may be; 0 for none.
+size_t PlainUnit(std::string_view text) {
+  size_t at = text.size();
+  while (at > 0 && text.size() - at <= 20 && !Digit(text[at - 1]) &&
+         text[at - 1] != '}' && text[at - 1] != ')') {
+    --at;
+  }
+  // A power belongs to the unit: "m/s^2".
+  if (at == text.size() && at > 2 && text[at - 2] == '^') {
+    const size_t behind = at - 2;
+    at = behind;
+    while (at > 0 && behind - at <= 20 && !Digit(text[at - 1])) --at;
+  }
+  if (at == 0 || text.size() - at > 20) return 0;
+  const std::string_view unit = text.substr(at);
+  const std::string_view letters = TrimBlanks(unit);
+  if (letters.empty() ||
+      std::isalpha(static_cast<unsigned char>(letters[0])) == 0 ||
+      unit.find('\\') != std::string_view::npos) {
+    return 0;
+  }
+  // "12 men" counts something; "12 ab" need not.
+  const bool word = unit[0] == ' ' && letters.size() >= 3 &&
+                    std::all_of(letters.begin(), letters.end(),
+                                [](char c) { return std::islower(c); });
+  return word || ReadUnit(unit).known ? at : 0;
+}
+
+bool GroupsThousands(std::string_view text) {
+  for (size_t i = 1; i + 3 < text.size(); ++i) {
+    if (text[i] == ',' && Digit(text[i - 1]) && Digit(text[i + 1]) &&
+        Digit(text[i + 2]) && Digit(text[i + 3])) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Whether the text ends in the middle: braces or an environment stay open.
+bool EndsInside(std::string_view text) {
+  int open = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\\') {
+      ++i;
+    } else if (text[i] == '{') {
+      ++open;
+    } else if (text[i] == '}') {
+      --open;
+    }
+  }
+  const size_t begin = text.rfind("\\begin{");
+  return open > 0 ||
+         (begin != text.npos && text.find("\\end{", begin) == text.npos);
+}
+
+// Words for comparing: signs count where the text looks like mathematics.
+std::string Words(std::string_view text) {
+  const bool formula =
+      text.find_first_of("0123456789=<>^_+*/(") != std::string_view::npos;
+  return formula ? Squeeze(text) : FoldWords(text);
+}
+
+}  // namespace
+
+bool HasWords(const Answer& answer) {
+  return answer.kind == Kind::kText ||
+         std::any_of(answer.items.begin(), answer.items.end(), HasWords);
+}
+
+std::string Squeeze(std::string_view text) {
+  const std::string clean = CleanMath(text);
+  const auto digit = [&clean](size_t at) {
+    return at < clean.size() && Digit(clean[at]);
+  };
+  std::string out;
+  bool blank = false;
+  for (size_t at = 0; at < clean.size(); ++at) {
+    const char c = clean[at];
+    if (c == ' ') {
+      blank = true;
+      continue;
+    }
+    // "3, 500" is two numbers, "3,500" one.
+    const bool thousands = blank && out.ends_with(",") && digit(at) &&
+                           digit(at + 1) && digit(at + 2) && !digit(at + 3);
+    const bool parts = !out.empty() && Digit(out.back()) && Digit(c);
+    if (blank && (parts || thousands)) out += ' ';
+    blank = false;
+    out += c;
+  }
+  return out;
+}
+
+// Without \\left, \\right and thin spaces.
+std::string WithoutSpacing(std::string_view text) {
+  std::string out;
+  for (size_t at = 0; at < text.size(); ++at) {
+    const std::string_view rest = text.substr(at, 7);
+    if (rest.starts_with("\\left(") || rest.starts_with("\\left[")) {
+      at += 4;
+    } else if (rest.starts_with("\\right)") || rest.starts_with("\\right]")) {
+      at += 5;
+    } else if (rest.starts_with("\\,") || rest.starts_with("\\;")) {
+      out += ' ';
+      ++at;
+    } else {
+      out += text[at];
+    }
+  }
+  return out;
+}
+
+bool Reader::Parse(std::string_view text, const LexOptions& options,
+                   std::vector<Answer>& to, std::string* error) {
+  const auto tree = ParseMath(text, options);
+  if (!tree.ok()) {
+    if (error != nullptr && error->empty()) {
+      *error = std::string(tree.status().message());
+    }
+    return false;
+  }
+  to.push_back(Interpret(*tree, comparer_));
+  return true;
+}
+
+// The part of `raw` that gives the answer.
+std::string Reader::FindText(std::string_view raw, Readings& out, bool& cut) {
+  if (!policy_.extract) return StripDelimiters(raw);
+  Extracted found = ExtractAnswer(raw);
+  // "\\text{5 units}"
+  constexpr std::string_view kText = "\\text{";
+  const size_t digit = found.text.find_first_of("0123456789");
+  if (digit != std::string::npos && found.text.starts_with(kText) &&
+      found.text.find('}') == found.text.size() - 1) {
+    found.text =
+        found.text.substr(kText.size(), found.text.size() - kText.size() - 1);
+  }
+  cut = found.cut;
+  out.cut_off = found.open;
+  out.picked = found.picked;
+  if (!found.line.empty()) {
+    std::string line = StripDelimiters(found.line);
+    const auto tree = ParseMath(line);
+    if (tree.ok() && !HasWords(Interpret(*tree, comparer_))) {
+      out.picked = false;
+      return line;
+    }
+  }
+  return std::move(found.text);
+}
+
+// Times, divisions with remainders and Roman numbers, which are no formulas.
+bool Reader::ReadNames(Readings& out) {
+  if (std::string division = WithRemainder(out.text); !division.empty()) {
+    out.answers.push_back(TextAnswer(std::move(division)));
+    return true;
+  }
+  if (!IsTime(out.text) && !IsRoman(out.text)) return false;
+  out.answers.push_back(TextAnswer(FoldWords(out.text)));
+  return true;
+}
+
+// Words of a length that is no formula's: what they end with counts.
+void Reader::ReadLongWords(bool cut, Readings& out) {
+  const size_t start = out.text.size() - kLongestSentence;
+  const std::string end = out.text.substr(out.text.find(' ', start) + 1);
+  out.error = "expected a formula, found a long text";
+  out.words = true;
+  out.answers.push_back(TextAnswer(out.text));
+  if (policy_.extract && end.find('\\') == std::string::npos) {
+    AddSentence(end, FoldWords(end), cut, out);
+  }
+}
+
+Readings Reader::Read(std::string_view raw) {
+  Readings out;
+  bool cut = false;
+  out.text = FindText(raw, out, cut);
+  if (out.text.size() > kLongestMath) {
+    ReadLongWords(cut, out);
+    return out;
+  }
+  out.cut_off |= EndsInside(out.text);
+  std::string content;
+  out.choice = ReadChoice(out.text, &content);
+  out.choice_only = out.choice != 0 && content.empty();
+  if (ReadNames(out)) return out;
+  const std::string folded = FoldWords(out.text);
+  if (!AddWordsAlone(folded, out)) {
+    Parse(out.text, {}, out.answers, &out.error);
+    if (out.choice != 0 && !content.empty()) Parse(content, {}, out.answers);
+    AddNumbers(out);
+    AddCalculation(raw, cut, out);
+  }
+  const bool words = out.answers.empty() || HasWords(out.answers[0]);
+  const bool prose = folded.find(' ') != std::string::npos || cut;
+  if (words && prose && policy_.extract) {
+    if (raw.size() > kLongestSentence) {
+      raw.remove_prefix(raw.size() - kLongestSentence);
+    }
+    std::string sentence(out.text.size() > 2000 || !cut ? raw : out.text);
+    // Sizes of brackets and thin spaces make no formula.
+    if (sentence.find('\\') != std::string::npos) {
+      sentence = WithoutSpacing(sentence);
+    }
+    out.words = true;
+    // Formulas that could not be read are no sentence.
+    if (sentence.find('\\') == std::string::npos) {
+      AddSentence(sentence, folded, cut, out);
+    }
+  }
+  if (out.answers.empty()) {
+    out.answers.push_back(TextAnswer(Words(out.text)));
+  } else {
+    out.error.clear();
+  }
+  return out;
+}
+
+// The other ways in which numbers are written.
+void Reader::AddNumbers(Readings& out) {
+  if (GroupsThousands(out.text)) {
+    LexOptions parts;
+    parts.commas_part_items = true;
+    Parse(out.text, parts, out.doubtful);
+    LexOptions groups;
+    groups.thousands_in_brackets = true;
+    // "(3,500)" is a pair.
+    if (Parse(out.text, groups, out.doubtful) &&
+        out.doubtful.back().kind == Kind::kValue) {
+      out.doubtful.pop_back();
+    }
+  }
+  if (const size_t unit = PlainUnit(out.text)) {
+    const auto number = ParseMath(std::string_view(out.text).substr(0, unit));
+    if (number.ok() && IsScalar(**number) && !HasSymbol(**number)) {
+      out.with_unit.push_back(Interpret(
+          Make(Op::kQuantity, {*number}, out.text.substr(unit)), comparer_));
+    }
+  }
+}
+
+// A text that is a number or a range in words, or one word that the table of
+// phrases knows.
+bool Reader::AddWordsAlone(const std::string& folded, Readings& out) {
+  constexpr std::string_view kExcept = "all real numbers except ";
+  const bool letters =
+      std::all_of(out.text.begin(), out.text.end(),
+                  [](unsigned char c) { return std::isalpha(c) != 0; });
+  if (letters && !ReadAs(folded).empty()) {
+    out.answers.push_back(TextAnswer(folded));
+    return true;
+  }
+  if (const std::string number = NumberInWords(folded); !number.empty()) {
+    return Parse(number, {}, out.answers);
+  }
+  // "ten (10)"
+  const size_t blank = folded.rfind(' ');
+  if (blank != std::string::npos &&
+      NumberInWords(folded.substr(0, blank)) == folded.substr(blank + 1)) {
+    return Parse(folded.substr(blank + 1), {}, out.answers);
+  }
+  if (const std::string range = RangeInWords(folded); !range.empty()) {
+    return Parse(range, {}, out.answers);
+  }
+  return folded.starts_with(kExcept) &&
+         Parse("x \\ne " + folded.substr(kExcept.size()), {}, out.answers);
+}
+
+// What a calculation in prose ends with.
+void Reader::AddCalculation(std::string_view raw, bool cut, Readings& out) {
+  if (!cut || out.answers.empty()) return;
+  // "so the sum is $3x = 15$"
+  const Answer& first = out.answers[0];
+  if (first.kind == Kind::kEquation && first.from != nullptr &&
+      first.from->op == Op::kRelation && first.from->relations.back() == "=") {
+    const Expr last = first.from->args.back();
+    if (IsScalar(*last) && !HasSymbol(*last)) {
+      const size_t at = raw.rfind(out.text);
+      std::string_view lead = raw.substr(0, at == raw.npos ? 0 : at);
+      while (!lead.empty() && (lead.back() == '$' || lead.back() == ' ')) {
+        lead.remove_suffix(1);
+      }
+      const bool stated = EndsIn(lead, Reading::kStates) > 0;
+      (stated ? out.answers : out.doubtful)
+          .push_back(Interpret(last, comparer_));
+    }
+  }
+  // "The answer is 800!" gives 800, as nobody gives its factorial; "5!" may be
+  // either.
+  if (out.text.size() < 2 || !out.text.ends_with("!") ||
+      !Digit(out.text[out.text.size() - 2])) {
+    return;
+  }
+  const std::string_view number =
+      std::string_view(out.text).substr(0, out.text.size() - 1);
+  Parse(number, {}, number.size() > 2 ? out.answers : out.doubtful);
+}
+
+// What a sentence says; where that is no list of values, the number that it
+// states.
+void Reader::AddSentence(const std::string& sentence, const std::string& folded,
+                         bool cut, Readings& out) {
+  if (AddSaid(sentence, out) || NamesNoNumber(folded)) return;
+  const StatedNumber number = FindStatedNumber(sentence, cut);
+  if (number.trust != Trust::kNone) {
+    std::vector<Answer>& to =
+        number.trust == Trust::kStated ? out.answers : out.doubtful;
+    Parse(number.text, {}, to);
+    if (number.trust == Trust::kStated) out.number = number.text;
+    return;
+  }
+  if (LastNumberOf(sentence)) return;
+  if (const std::string counted = NumberWordIn(folded); !counted.empty()) {
+    Parse(counted, {}, out.answers);
+  }
+}
+
+// What the sentence says as readings of its own; whether one of them holds
+// several values or nothing: no number alone is the answer then.
+bool Reader::AddSaid(std::string_view sentence, Readings& out) {
+  bool several = false;
+  for (const std::string& said : SaidInWords(sentence)) {
+    const auto tree = ParseMath(said);
+    if (!tree.ok()) {
+      out.answers.push_back(TextAnswer(FoldWords(said)));
+      continue;
+    }
+    out.answers.push_back(Interpret(*tree, comparer_));
+    // Or nothing: "so there is no solution".
+    const Answer& last = out.answers.back();
+    several |=
+        !HasWords(last) && (last.items.size() > 1 ||
+                            (last.kind == Kind::kList && last.items.empty()));
+  }
+  return several;
+}
+
+}  // namespace espalier

@@ -1,0 +1,31 @@
+// The number that a sentence gives as its answer. A number counts only where
+// it is stated: behind a verb such as "is" or a sign such as "=", or as the
+// only number of a whole sentence. "at most 5", "from 1 to 12" and "5, not 7"
+// state none; of a remark such as "roughly 5" nothing is sure.
+//
+//   FindStatedNumber("He has 12 apples left.")   // {"12", Trust::kStated}
+//   FindStatedNumber("roughly 5")                // {"5", Trust::kDoubtful}
+//   FindStatedNumber("anything but 12")          // {"", Trust::kNone}
+//
+// Stateless: thread-safe.
+#ifndef ESPALIER_DATASETS_GRADE_STATED_NUMBER_H_
+#define ESPALIER_DATASETS_GRADE_STATED_NUMBER_H_
+
+#include <string>
+#include <string_view>
+
+namespace espalier {
+
+enum class Trust { kNone, kDoubtful, kStated };
+
+struct StatedNumber {
+  std::string text;
+  Trust trust = Trust::kNone;
+};
+
+// `introduced`: whether words such as "the answer:" stood in front.
+StatedNumber FindStatedNumber(std::string_view text, bool introduced);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_DATASETS_GRADE_STATED_NUMBER_H_

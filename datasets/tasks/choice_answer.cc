@@ -1,0 +1,102 @@
+#include "datasets/tasks/choice_answer.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "datasets/grade/clean_text.h"
+#include "datasets/grade/extract_answer.h"
+#include "datasets/grade/grade_answer.h"
+#include "nlohmann/json.hpp"
+#include "src/base/text.h"
+
+namespace espalier {
+namespace {
+
+std::string LetterOf(size_t option) {
+  return std::string(1, static_cast<char>('A' + option));
+}
+
+// Those for which `picks` is true.
+template <typename Picks>
+std::vector<size_t> Where(size_t count, const Picks& picks) {
+  std::vector<size_t> found;
+  for (size_t i = 0; i < count; ++i) {
+    if (picks(i)) found.push_back(i);
+  }
+  return found;
+}
+
+// What the response says word for word, as words are compared.
+std::vector<std::string> WordsOf(std::string_view response) {
+  std::vector<std::string> words = {FoldWords(response),
+                                    FoldWords(ExtractAnswer(response).text)};
+  if (const auto found = FindFinalAnswer(response)) {
+    words.push_back(FoldWords(*found));
+  }
+  return words;
+}
+
+// The options that the response picks; the right one is alone.
+std::vector<size_t> Picked(const std::vector<std::string>& options,
+                           std::string_view response) {
+  const size_t count = options.size();
+  std::vector<size_t> by_letter = Where(count, [&](size_t i) {
+    return GradeAnswer(LetterOf(i), response).equal;
+  });
+  if (!by_letter.empty()) return by_letter;
+  const std::vector<std::string> words = WordsOf(response);
+  std::vector<size_t> by_words = Where(count, [&](size_t i) {
+    const std::string folded = FoldWords(options[i]);
+    return !folded.empty() &&
+           std::find(words.begin(), words.end(), folded) != words.end();
+  });
+  if (by_words.size() == 1) return by_words;
+  return Where(
+      count, [&](size_t i) { return GradeAnswer(options[i], response).equal; });
+}
+
+}  // namespace
+
+std::vector<std::string> ChoiceOptions(const Reference& reference) {
+  const auto it = reference.fields.find("options");
+  if (it == reference.fields.end() || reference.answer.empty()) return {};
+  const auto list = nlohmann::json::parse(it->second, nullptr, false);
+  if (!list.is_array()) return {};
+  std::vector<std::string> options;
+  for (const auto& option : list) {
+    if (!option.is_string()) return {};
+    options.push_back(option.get<std::string>());
+  }
+  for (const char letter : reference.answer) {
+    if (letter < 'A' || static_cast<size_t>(letter - 'A') >= options.size()) {
+      return {};
+    }
+  }
+  return options;
+}
+
+Verdict CheckChoice(const std::vector<std::string>& options,
+                    std::string_view gold, std::string_view response) {
+  const std::string expected = absl::StrCat("expected ", AbslView(gold));
+  if (gold.size() != 1) {
+    GradeVerdict verdict = GradeAnswer(gold, response);
+    if (verdict.equal) return {true, std::move(verdict.reason)};
+    return {false, absl::StrCat(expected, ": ", verdict.reason)};
+  }
+  const std::vector<size_t> picked = Picked(options, response);
+  if (picked.empty()) {
+    return {false, absl::StrCat(expected, ", found no option")};
+  }
+  std::string found = LetterOf(picked[0]);
+  for (size_t i = 1; i < picked.size(); ++i) {
+    absl::StrAppend(&found, " and ", LetterOf(picked[i]));
+  }
+  if (picked.size() > 1 || found != gold) {
+    return {false, absl::StrCat(expected, ", found ", found)};
+  }
+  return {true, absl::StrCat("picks ", found)};
+}
+
+}  // namespace espalier
