@@ -1,7 +1,6 @@
 #include "datasets/code/code_problem.h"
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 #include <utility>
 
@@ -10,6 +9,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "datasets/code/bigcodebench.h"
+#include "datasets/code/code_columns.h"
+#include "datasets/code/cruxeval.h"
+#include "datasets/code/evalplus.h"
 #include "src/base/status_macros.h"
 #include "src/base/text.h"
 
@@ -17,46 +20,6 @@ namespace espalier {
 namespace {
 
 using nlohmann::json;
-
-bool IsWordByte(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-}
-
-absl::Status WrongColumn(std::string_view column, std::string_view expected) {
-  return absl::InvalidArgumentError(absl::StrCat(
-      "column \"", AbslView(column), "\": expected ", AbslView(expected)));
-}
-
-bool Has(const json& fields, const char* column) {
-  const auto it = fields.find(column);
-  return it != fields.end() && !it->is_null();
-}
-
-// The text in `column`; "" where there is none and it may be missing.
-absl::StatusOr<std::string> Text(const json& fields, const char* column,
-                                 bool needed) {
-  const auto it = fields.find(column);
-  if (it == fields.end() || it->is_null()) {
-    if (!needed) return std::string();
-    return WrongColumn(column, "a text, found no such column");
-  }
-  if (it->is_number_integer()) return it->dump();
-  if (!it->is_string()) return WrongColumn(column, "a text");
-  return it->get<std::string>();
-}
-
-absl::StatusOr<std::vector<std::string>> Texts(const json& fields,
-                                               const char* column) {
-  std::vector<std::string> texts;
-  const auto it = fields.find(column);
-  if (it == fields.end() || it->is_null()) return texts;
-  if (!it->is_array()) return WrongColumn(column, "a list of texts");
-  for (const json& text : *it) {
-    if (!text.is_string()) return WrongColumn(column, "a list of texts");
-    texts.push_back(text.get<std::string>());
-  }
-  return texts;
-}
 
 // Calls fn(word, what follows) for every name in Python code that does not
 // follow a full stop.
@@ -132,20 +95,65 @@ std::vector<std::string> NamesOfTests(const std::string& solution,
   return {names.begin(), names.end()};
 }
 
+// Sets of several languages tell them by their ids: "CPP/0".
+absl::Status CheckLanguage(const json& fields) {
+  ESP_ASSIGN_OR_RETURN(const std::string id,
+                       TextColumn(fields, "task_id", false));
+  const std::string language =
+      absl::AsciiStrToLower(id.substr(0, id.find('/')));
+  for (const char* other :
+       {"cpp", "java", "javascript", "js", "go", "rust", "c", "typescript"}) {
+    if (language != other) continue;
+    return WrongColumn("task_id",
+                       absl::StrCat("a problem of Python, found \"", id,
+                                    "\": programs of other languages are not "
+                                    "run; take the set's file for Python"));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<CodeProblem> ReadHumanEval(const json& fields) {
   CodeProblem problem;
   problem.style = CodeStyle::kHumanEval;
-  ESP_ASSIGN_OR_RETURN(problem.prompt, Text(fields, "prompt", true));
+  ESP_ASSIGN_OR_RETURN(problem.prompt, TextColumn(fields, "prompt", true));
   ESP_ASSIGN_OR_RETURN(problem.solution,
-                       Text(fields, "canonical_solution", false));
-  ESP_ASSIGN_OR_RETURN(std::string entry, Text(fields, "entry_point", true));
-  ESP_ASSIGN_OR_RETURN(const std::string test, Text(fields, "test", true));
-  bool word = !entry.empty();
-  for (const char c : entry) word &= IsWordByte(c);
-  if (!word) return WrongColumn("entry_point", "the name of a function");
+                       TextColumn(fields, "canonical_solution", false));
+  ESP_ASSIGN_OR_RETURN(std::string entry, NameColumn(fields, "entry_point"));
+  ESP_ASSIGN_OR_RETURN(const std::string test,
+                       TextColumn(fields, "test", true));
+  ESP_RETURN_IF_ERROR(CheckLanguage(fields));
   problem.before = absl::StrCat(problem.prompt, "\n    pass\n");
   problem.tests = {absl::StrCat(test, "\n\ncheck(", entry, ")\n")};
   problem.names = {std::move(entry)};
+  return problem;
+}
+
+// The function that the last "def" of `declaration` begins.
+absl::StatusOr<std::string> DeclaredName(const json& fields) {
+  ESP_ASSIGN_OR_RETURN(const std::string declaration,
+                       TextColumn(fields, "declaration", true));
+  std::string name;
+  for (const absl::string_view line :
+       absl::StrSplit(AbslView(declaration), '\n')) {
+    if (line.substr(0, 4) != "def ") continue;
+    size_t end = 4;
+    while (end < line.size() && IsWordByte(line[end])) ++end;
+    name = std::string(line.substr(4, end - 4));
+  }
+  if (!name.empty()) return name;
+  return WrongColumn("declaration", "a line \"def NAME(\" of Python");
+}
+
+absl::StatusOr<CodeProblem> ReadHumanEvalX(const json& fields) {
+  ESP_RETURN_IF_ERROR(CheckLanguage(fields));
+  ESP_ASSIGN_OR_RETURN(const std::string entry, DeclaredName(fields));
+  json with_entry = fields;
+  with_entry["entry_point"] = entry;
+  ESP_ASSIGN_OR_RETURN(CodeProblem problem, ReadHumanEval(with_entry));
+  // Its tests call check themselves.
+  ESP_ASSIGN_OR_RETURN(const std::string test,
+                       TextColumn(fields, "test", true));
+  if (test.find("\ncheck(") != std::string::npos) problem.tests = {test};
   return problem;
 }
 
@@ -154,13 +162,17 @@ absl::StatusOr<CodeProblem> ReadMbpp(const json& fields) {
   problem.style = CodeStyle::kMbpp;
   ESP_ASSIGN_OR_RETURN(
       problem.prompt,
-      Text(fields, Has(fields, "text") ? "text" : "prompt", true));
-  ESP_ASSIGN_OR_RETURN(problem.solution, Text(fields, "code", false));
-  ESP_ASSIGN_OR_RETURN(problem.after, Text(fields, "test_setup_code", false));
-  ESP_ASSIGN_OR_RETURN(problem.tests, Texts(fields, "test_list"));
+      TextColumn(fields, HasColumn(fields, "text") ? "text" : "prompt", true));
+  ESP_ASSIGN_OR_RETURN(problem.solution, TextColumn(fields, "code", false));
+  ESP_ASSIGN_OR_RETURN(problem.after,
+                       TextColumn(fields, "test_setup_code", false));
+  ESP_ASSIGN_OR_RETURN(problem.tests, TextsColumn(fields, "test_list"));
   ESP_ASSIGN_OR_RETURN(const std::vector<std::string> imports,
-                       Texts(fields, "test_imports"));
+                       TextsColumn(fields, "test_imports"));
   if (problem.tests.empty()) return WrongColumn("test_list", "a test or more");
+  ESP_ASSIGN_OR_RETURN(const std::string more,
+                       TextColumn(fields, "test", false));
+  if (!more.empty()) problem.tests = {more};
   problem.before = absl::StrCat(absl::StrJoin(imports, "\n"), "\n",
                                 OutermostImports(problem.solution));
   problem.names = NamesOfTests(
@@ -258,8 +270,8 @@ absl::StatusOr<std::vector<InputCase>> ReadCases(const json& fields,
 
 // The published program, or the first of a list of them.
 absl::StatusOr<std::string> InputSolution(const json& fields) {
-  if (Has(fields, "solution") || !Has(fields, "solutions")) {
-    return Text(fields, "solution", false);
+  if (HasColumn(fields, "solution") || !HasColumn(fields, "solutions")) {
+    return TextColumn(fields, "solution", false);
   }
   const json list = Unpacked(fields["solutions"]);
   if (!list.is_array() || list.empty() || !list[0].is_string()) return "";
@@ -269,9 +281,9 @@ absl::StatusOr<std::string> InputSolution(const json& fields) {
 absl::StatusOr<CodeProblem> ReadInput(const json& fields) {
   CodeProblem problem;
   problem.style = CodeStyle::kInput;
-  ESP_ASSIGN_OR_RETURN(problem.prompt, Text(fields, "question", false));
+  ESP_ASSIGN_OR_RETURN(problem.prompt, TextColumn(fields, "question", false));
   ESP_ASSIGN_OR_RETURN(problem.solution, InputSolution(fields));
-  const char* column = Has(fields, "tests") ? "tests" : "input_output";
+  const char* column = HasColumn(fields, "tests") ? "tests" : "input_output";
   ESP_ASSIGN_OR_RETURN(std::vector<InputCase> cases, ReadCases(fields, column));
   if (cases.empty()) return WrongColumn(column, "a case or more");
   ESP_ASSIGN_OR_RETURN(problem.public_cases, ReadCases(fields, "public_tests"));
@@ -339,9 +351,13 @@ absl::StatusOr<CodeProblem> ReadCodeProblem(const json& fields) {
     return absl::InvalidArgumentError("expected a JSON object");
   }
   const auto Read = [&]() -> absl::StatusOr<CodeProblem> {
-    if (Has(fields, "entry_point")) return ReadHumanEval(fields);
-    if (Has(fields, "test_list")) return ReadMbpp(fields);
-    if (Has(fields, "tests") || Has(fields, "input_output")) {
+    if (HasColumn(fields, "base_input")) return ReadEvalPlus(fields);
+    if (HasColumn(fields, "code_prompt")) return ReadBigCodeBench(fields);
+    if (HasColumn(fields, "entry_point")) return ReadHumanEval(fields);
+    if (HasColumn(fields, "predict")) return ReadCruxEval(fields);
+    if (HasColumn(fields, "declaration")) return ReadHumanEvalX(fields);
+    if (HasColumn(fields, "test_list")) return ReadMbpp(fields);
+    if (HasColumn(fields, "tests") || HasColumn(fields, "input_output")) {
       return ReadInput(fields);
     }
     return absl::InvalidArgumentError(
@@ -349,7 +365,7 @@ absl::StatusOr<CodeProblem> ReadCodeProblem(const json& fields) {
         "(HumanEval), text and test_list (MBPP), or tests or input_output");
   };
   ESP_ASSIGN_OR_RETURN(CodeProblem problem, Read());
-  ESP_ASSIGN_OR_RETURN(problem.id, Text(fields, "task_id", false));
+  ESP_ASSIGN_OR_RETURN(problem.id, TextColumn(fields, "task_id", false));
   return problem;
 }
 
@@ -358,9 +374,12 @@ bool SameOutput(std::string_view expected, std::string_view found) {
 }
 
 std::string SolutionProgram(const CodeProblem& problem) {
-  return problem.style == CodeStyle::kHumanEval
-             ? problem.prompt + problem.solution
-             : problem.solution;
+  if (problem.style == CodeStyle::kHumanEval) {
+    return problem.prompt + problem.solution;
+  }
+  const bool answers = problem.style == CodeStyle::kOutput ||
+                       problem.style == CodeStyle::kArguments;
+  return answers ? CruxProgram(problem, problem.solution) : problem.solution;
 }
 
 absl::StatusOr<ProgramVerdict> GradeProgram(Sandbox& sandbox,

@@ -10,6 +10,11 @@
 //               format has the same ones
 //   MBPP        task_id, text (or prompt), code, test_list, test_setup_code,
 //               test_imports
+//               test as well at Hugging Face's MBPP+, which has more tests
+//   HumanEval-X task_id, prompt, declaration, test; Python only
+//   EvalPlus    base_input, plus_input, canonical_solution (evalplus.h)
+//   BigCodeBench  code_prompt, test, libs (bigcodebench.h)
+//   CRUXEval    code, input, output (cruxeval.h)
 //   input       question; tests or input_output; public_tests and solution or
 //               solutions where there are such
 //
@@ -42,7 +47,7 @@
 
 namespace espalier {
 
-enum class CodeStyle { kHumanEval, kMbpp, kInput };
+enum class CodeStyle { kHumanEval, kMbpp, kInput, kOutput, kArguments };
 
 struct InputCase {
   std::string input;
@@ -55,12 +60,15 @@ struct CodeProblem {
   CodeStyle style = CodeStyle::kHumanEval;
   // HumanEval: the beginning of the program. Else what is asked, in words.
   std::string prompt;
-  std::string solution;            // the published program, "" if none
+  // The published program, "" if none; kOutput and kArguments: what answers.
+  std::string solution;
   std::vector<std::string> names;  // what tests call
   std::string before, after;       // as in PythonProgram
   std::vector<std::string> tests;  // as in PythonProgram
   std::vector<InputCase> cases;    // of style kInput: public ones, then others
   std::vector<InputCase> public_cases;  // those that may be shown
+  // kOutput: the call whose value is asked for. kArguments: the value.
+  std::string given;
 };
 
 // InvalidArgument says which column is missing or of a wrong type.

@@ -3,6 +3,7 @@
 #include <cstddef>
 
 #include "absl/strings/str_cat.h"
+#include "datasets/code/cruxeval.h"
 #include "src/base/text.h"
 
 namespace espalier {
@@ -93,6 +94,10 @@ std::string CutContinuation(std::string_view continuation) {
 }
 
 std::string ProgramOf(const CodeProblem& problem, std::string_view response) {
+  if (problem.style == CodeStyle::kOutput ||
+      problem.style == CodeStyle::kArguments) {
+    return CruxProgram(problem, response);
+  }
   const std::string name = problem.names.empty() ? "" : problem.names[0];
   const std::optional<std::string> code = FindCode(response, name);
   if (problem.style != CodeStyle::kHumanEval) {

@@ -31,7 +31,8 @@ std::string CutContinuation(std::string_view continuation);
 // The whole program that `response` to `problem` stands for. A block is a
 // program; of a HumanEval problem it follows the prompt, whose imports and
 // helpers it may use. Without a block a response to a HumanEval problem
-// continues its prompt, and any other is the program itself.
+// continues its prompt, and any other is the program itself; what answers a
+// problem of CRUXEval is found by cruxeval.h.
 std::string ProgramOf(const CodeProblem& problem, std::string_view response);
 
 }  // namespace espalier

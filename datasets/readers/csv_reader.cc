@@ -1,6 +1,8 @@
 // Records of CSV and TSV files (RFC 4180): a row of names, then a record a row.
 // A cell in quotes may hold the delimiter, line ends and, doubled, quotes.
 #include <set>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,6 +14,35 @@
 
 namespace espalier {
 namespace {
+
+// Whether a cell is a number, with commas between thousands.
+bool IsNumber(const std::string& cell) {
+  bool digit = false;
+  for (const char c : cell) {
+    digit |= c >= '0' && c <= '9';
+    if (std::string_view("0123456789.,-").find(c) == std::string_view::npos) {
+      return false;
+    }
+  }
+  return digit;
+}
+
+// The columns of a file that begins with a record instead of their names, told
+// by that record; none where `cells` are names. MMLU has a question, four
+// options and the right one's letter, MGSM a question and a number.
+std::vector<std::string> NamesWithoutRow(const std::vector<std::string>& cells,
+                                         char delimiter) {
+  const auto letter = [](const std::string& cell) {
+    return cell.size() == 1 && cell[0] >= 'A' && cell[0] <= 'D';
+  };
+  if (cells.size() == 6 && letter(cells[5]) && !letter(cells[4])) {
+    return {"question", "A", "B", "C", "D", "answer"};
+  }
+  if (cells.size() == 2 && delimiter == '\t' && IsNumber(cells[1])) {
+    return {"question", "answer_number"};
+  }
+  return {};
+}
 
 class CsvReader : public RecordReader {
  public:
@@ -25,6 +56,9 @@ class CsvReader : public RecordReader {
       return absl::InvalidArgumentError(absl::StrCat(
           place, ": expected a row of column names, found an empty file"));
     }
+    names_ = NamesWithoutRow(cells_, delimiter_);
+    held_ = !names_.empty();
+    if (held_) return absl::OkStatus();
     names_ = std::move(cells_);
     std::set<std::string> seen;
     for (const std::string& name : names_) {
@@ -38,8 +72,11 @@ class CsvReader : public RecordReader {
   }
 
   absl::StatusOr<std::optional<Record>> Next() override {
-    ESP_ASSIGN_OR_RETURN(const bool found, ReadRow());
-    if (!found) return std::optional<Record>();
+    if (!held_) {
+      ESP_ASSIGN_OR_RETURN(const bool found, ReadRow());
+      if (!found) return std::optional<Record>();
+    }
+    held_ = false;
     if (cells_.size() != names_.size()) {
       return absl::InvalidArgumentError(absl::StrCat(
           place_, ": the row has ", cells_.size(), " cells, expected ",
@@ -142,6 +179,7 @@ class CsvReader : public RecordReader {
   const char delimiter_;
   std::vector<std::string> names_;
   std::vector<std::string> cells_;
+  bool held_ = false;    // cells_ are a record that is not handed out yet
   size_t bytes_ = 0;     // of the row's cells
   std::string place_;    // where the row begins
   std::string problem_;  // of the row

@@ -1,5 +1,6 @@
 #include "datasets/readers/labelled_steps.h"
 
+#include <filesystem>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -191,6 +192,18 @@ absl::StatusOr<LabelledSolution> Interpret(const Record& record,
 }
 
 }  // namespace
+
+bool HoldsLabelledSteps(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) return false;
+  const auto reader = RecordReader::Open(path);
+  while (reader.ok()) {
+    const auto record = (*reader)->Next();
+    if (!record.ok() && CanReadOn(record.status())) continue;
+    return record.ok() && *record && KindOf((*record)->fields) != nullptr;
+  }
+  return false;
+}
 
 StepSetReader::StepSetReader(std::unique_ptr<RecordReader> records,
                              std::string name, StepSetOptions options)

@@ -55,6 +55,10 @@ struct StepSetOptions {
   bool strict = false;  // the first bad record is an error
 };
 
+// Whether the first record that can be read of a file or folder is a solution
+// with labelled steps. False where there is no such file.
+bool HoldsLabelledSteps(const std::string& path);
+
 class StepSetReader {
  public:
   static absl::StatusOr<std::unique_ptr<StepSetReader>> Open(

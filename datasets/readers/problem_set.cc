@@ -24,7 +24,9 @@ absl::Status ReadAll(SetReader& reader, ProblemSet& set) {
     set.problems.push_back(ToProblem(*std::move(record), set.name));
   }
   set.notes = reader.report().Notes();
-  if (reader.kind() != nullptr) set.task = std::string(reader.kind()->task);
+  if (reader.kind() == nullptr) return absl::OkStatus();
+  set.task = std::string(reader.kind()->task);
+  set.gold = std::string(reader.kind()->gold);
   return absl::OkStatus();
 }
 
@@ -112,6 +114,30 @@ GradedProblem ToProblem(SetRecord record, const std::string& set) {
   return out;
 }
 
+absl::StatusOr<std::string> KeepJudged(const Verifier& verifier,
+                                       ProblemSet& set) {
+  const auto all = static_cast<int64_t>(set.problems.size());
+  std::string first;
+  std::erase_if(set.problems, [&](const GradedProblem& graded) {
+    if (verifier.CanCheck(graded.reference)) return false;
+    if (first.empty()) first = graded.problem.id;
+    return true;
+  });
+  const auto left = static_cast<int64_t>(set.problems.size());
+  if (left == all) return std::string();
+  const std::string where =
+      set.gold.empty() ? "" : absl::StrCat(" under ", set.gold);
+  if (left == 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        set.name, ": no record has a gold answer", where,
+        ", so no response to them can be right or wrong; name the column that "
+        "has it (--columns question=NAME,answer=NAME)"));
+  }
+  return absl::StrCat(set.name, ": ", all - left, " of ", all,
+                      " records have no gold answer", where,
+                      " and are left out; the first is ", first);
+}
+
 absl::StatusOr<std::vector<GradedProblem>> ParseQuestionLines(
     std::string_view text, const std::string& file) {
   ESP_ASSIGN_OR_RETURN(
@@ -122,6 +148,13 @@ absl::StatusOr<std::vector<GradedProblem>> ParseQuestionLines(
   ProblemSet set{.name = file};
   ESP_RETURN_IF_ERROR(ReadAll(*reader, set));
   return std::move(set.problems);
+}
+
+std::vector<Problem> ProblemsOf(absl::Span<const GradedProblem> graded) {
+  std::vector<Problem> problems;
+  problems.reserve(graded.size());
+  for (const GradedProblem& one : graded) problems.push_back(one.problem);
+  return problems;
 }
 
 absl::StatusOr<ProblemSet> LoadSet(const std::string& spec,

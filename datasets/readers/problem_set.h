@@ -15,8 +15,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "datasets/readers/set_reader.h"
 #include "espalier/problem.h"
+#include "espalier/verifier.h"
 
 namespace espalier {
 
@@ -24,15 +26,26 @@ struct ProblemSet {
   std::string name;
   std::string task;  // registered task that renders and grades it
   std::vector<GradedProblem> problems;
+  std::string gold;  // where gold answers were looked for, "\"answer\""
   // What a user should know of the reading: records passed over, ids that are
   // not there. Empty where all went well.
   std::vector<std::string> notes;
 };
 
+// The problems without their references: what a search may see.
+std::vector<Problem> ProblemsOf(absl::Span<const GradedProblem> graded);
+
 // NotFound names the nearest set; InvalidArgument names file, line and what was
 // expected there.
 absl::StatusOr<ProblemSet> LoadSet(const std::string& spec,
                                    const SetOptions& options);
+
+// Leaves out the problems that `verifier` cannot judge, since their records
+// tell no gold answer; what to tell a user of that, "" where none is left out.
+// InvalidArgument, with where the answers were looked for, if it can judge
+// none.
+absl::StatusOr<std::string> KeepJudged(const Verifier& verifier,
+                                       ProblemSet& set);
 
 // Parses lines of a question file; `file` is named in errors. Strict.
 absl::StatusOr<std::vector<GradedProblem>> ParseQuestionLines(

@@ -11,8 +11,9 @@
 //   }
 //
 // .jsonl is an object a line; .csv and .tsv have a row of names and then a
-// record a row, whose quoted cells may hold line ends; anything else is told by
-// its first bytes: a list of objects, an object that holds a list of objects,
+// record a row, whose quoted cells may hold line ends (the files of MMLU have
+// no row of names and are read all the same); anything else is told by its
+// first bytes: a list of objects, an object that holds a list of objects,
 // objects one after another, or rows with names. Memory is that of one record,
 // at most kMaxRecordBytes (byte_source.h); but an object on one line that holds
 // a list is read as a whole where it is not longer than that.

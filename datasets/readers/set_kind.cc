@@ -7,9 +7,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "datasets/code/code_problem.h"
-#include "datasets/code/input_examples.h"
-#include "datasets/tasks/find_answer.h"
+#include "datasets/readers/answer_kinds.h"
+#include "datasets/readers/choice_kinds.h"
+#include "datasets/readers/code_kinds.h"
+#include "datasets/readers/row_kinds.h"
 #include "src/base/json_text.h"
 #include "src/base/text.h"
 
@@ -18,162 +19,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-std::string Trimmed(std::string_view text) {
-  return std::string(absl::StripAsciiWhitespace(AbslView(text)));
-}
-
 bool Blank(std::string_view text) {
   return absl::StripAsciiWhitespace(AbslView(text)).empty();
-}
-
-// The answer at the end of a worked solution: after GSM8K's mark, else in the
-// last box as MATH writes it.
-std::optional<std::string> FinalAnswer(std::string_view solution) {
-  const size_t mark = solution.rfind("#### ");
-  if (mark != std::string_view::npos) {
-    return Trimmed(solution.substr(mark + 5));
-  }
-  std::optional<std::string> boxed = LastBoxed(solution);
-  if (boxed) return Trimmed(*boxed);
-  // "\boxed 5", as a few solutions of MATH have it.
-  constexpr std::string_view kBare = "\\boxed ";
-  const size_t bare = solution.rfind(kBare);
-  if (bare == std::string_view::npos) return std::nullopt;
-  const std::string_view rest = solution.substr(bare + kBare.size());
-  return Trimmed(rest.substr(0, rest.find_first_of("$ \n.")));
-}
-
-std::string ReadGsm8k(SetRecord& record) {
-  record.question = ColumnText(record.fields, "question");
-  record.solution = ColumnText(record.fields, "answer");
-  if (record.solution.rfind("#### ") == std::string::npos) {
-    return "no \"#### \" before the final answer in \"answer\"";
-  }
-  record.answer = *FinalAnswer(record.solution);
-  return "";
-}
-
-std::string ReadMath(SetRecord& record) {
-  record.question = ColumnText(record.fields, "problem");
-  record.solution = ColumnText(record.fields, "solution");
-  const std::optional<std::string> answer = FinalAnswer(record.solution);
-  if (!answer) return "no \\boxed{} answer in \"solution\"";
-  record.answer = *answer;
-  return "";
-}
-
-std::string ReadCompetition(SetRecord& record) {
-  record.question = ColumnText(record.fields, "problem");
-  record.solution = ColumnText(record.fields, "solution");
-  record.answer = ColumnText(record.fields, "answer");
-  return Blank(record.answer) ? "\"answer\" is empty" : "";
-}
-
-std::string ReadSvamp(SetRecord& record) {
-  std::string body = Trimmed(ColumnText(record.fields, "Body"));
-  if (!body.empty() && absl::ascii_isalnum(body.back())) body += '.';
-  const std::string question = ColumnText(record.fields, "Question");
-  if (Blank(question)) return "no text under \"Question\"";
-  record.question = absl::StrCat(body, body.empty() ? "" : " ", question);
-  record.answer = ColumnText(record.fields, "Answer");
-  record.solution = ColumnText(record.fields, "Equation");
-  return Blank(record.answer) ? "\"Answer\" is empty" : "";
-}
-
-std::string ReadOlympiadBench(SetRecord& record) {
-  const std::string context = ColumnText(record.fields, "context");
-  const std::string question = ColumnText(record.fields, "question");
-  if (Blank(question)) return "no text under \"question\"";
-  record.question =
-      absl::StrCat(context, context.empty() ? "" : "\n", question);
-  record.solution = ColumnText(record.fields, "solution");
-  record.answer = ColumnText(record.fields, "final_answer");
-  return Blank(record.answer) ? "\"final_answer\" is empty: a proof has none, "
-                                "and nothing to grade it by"
-                              : "";
-}
-
-// What is wrong with the tests, "" if nothing. Columns are found whatever their
-// case; who runs the tests finds them by these names.
-std::string ReadTests(SetRecord& record,
-                      std::initializer_list<const char*> columns,
-                      CodeProblem& problem) {
-  for (const char* column : columns) {
-    const Json* value = FindColumn(record.fields, column);
-    if (value == nullptr || record.fields.contains(column)) continue;
-    Json copy = *value;
-    record.fields[column] = std::move(copy);
-  }
-  absl::StatusOr<CodeProblem> read = ReadCodeProblem(record.fields);
-  if (!read.ok()) return std::string(read.status().message());
-  problem = *std::move(read);
-  record.question = problem.prompt;
-  record.solution = problem.solution;
-  return "";
-}
-
-std::string ReadHumanEval(SetRecord& record) {
-  CodeProblem problem;
-  return ReadTests(
-      record, {"prompt", "canonical_solution", "entry_point", "test"}, problem);
-}
-
-std::string ReadMbpp(SetRecord& record) {
-  CodeProblem problem;
-  std::string wrong = ReadTests(record,
-                                {"text", "prompt", "code", "test_list",
-                                 "test_setup_code", "test_imports"},
-                                problem);
-  if (!wrong.empty()) return wrong;
-  // As its authors asked: the tests say what the function is called.
-  absl::StrAppend(&record.question, "\nThe program must pass these tests:\n",
-                  absl::StrJoin(problem.tests, "\n"), "\n");
-  return "";
-}
-
-std::string ReadInput(SetRecord& record) {
-  CodeProblem problem;
-  std::string wrong = ReadTests(record,
-                                {"question", "tests", "input_output",
-                                 "public_tests", "solution", "solutions"},
-                                problem);
-  if (!wrong.empty()) return wrong;
-  if (Blank(problem.prompt)) return "no text under \"question\"";
-  record.question = InputQuestion(problem);
-  return "";
-}
-
-std::string ReadGame24(SetRecord& record) {
-  const std::string numbers = ColumnText(record.fields, "Puzzles");
-  const std::vector<std::string> parts =
-      absl::StrSplit(numbers, ' ', absl::SkipEmpty());
-  bool ok = parts.size() == 4;
-  for (const std::string& part : parts) {
-    for (const char c : part) ok = ok && absl::ascii_isdigit(c);
-  }
-  if (!ok) {
-    return absl::StrCat("expected four numbers under \"Puzzles\", found \"",
-                        numbers, "\"");
-  }
-  record.question = absl::StrCat("Make 24 from ", parts[0], ", ", parts[1],
-                                 ", ", parts[2], " and ", parts[3], ".");
-  record.answer = "24";
-  return "";
-}
-
-std::string ReadPlain(SetRecord& record) {
-  record.question = ColumnText(record.fields, "question");
-  record.solution = ColumnText(record.fields, "solution");
-  const Json* answer = FindColumn(record.fields, "answer");
-  if (answer == nullptr || answer->is_null()) return "";
-  if (answer->is_object() || answer->is_boolean()) {
-    return "\"answer\" is neither text nor a number";
-  }
-  const std::string text = ColumnText(record.fields, "answer");
-  const std::optional<std::string> final_answer = FinalAnswer(text);
-  if (final_answer && record.solution.empty()) record.solution = text;
-  record.answer = final_answer.value_or(Trimmed(text));
-  return "";
 }
 
 // Whether `fields` has `column`, or one of the columns of "a|b".
@@ -227,21 +74,100 @@ const Json* FindMember(const Json& object, std::string_view name) {
   return nullptr;
 }
 
+// As choice_kinds.h looks for it.
+constexpr std::string_view kChoiceGold =
+    "\"answer\", \"correct\", \"label\", \"answer_index\", \"gold\", "
+    "\"expected_answer\" or \"answerKey\"";
+
 }  // namespace
 
 const std::vector<SetKind>& SetKinds() {
   static const std::vector<SetKind> kinds = {
-      {"humaneval", "python", {"prompt", "entry_point", "test"}, ReadHumanEval},
-      {"mbpp", "python", {"text|prompt", "test_list"}, ReadMbpp},
-      {"input", "python", {"question", "tests|input_output"}, ReadInput},
+      {"evalplus",
+       "python",
+       {"prompt", "entry_point", "base_input"},
+       ReadEvalPlusRecord},
+      {"bigcodebench",
+       "python",
+       {"complete_prompt", "code_prompt", "entry_point", "test"},
+       ReadBigCodeComplete},
+      {"bigcodebench-instruct",
+       "python",
+       {"instruct_prompt", "code_prompt", "entry_point", "test"},
+       ReadBigCodeInstruct},
+      {"humaneval",
+       "python",
+       {"prompt", "entry_point", "test"},
+       ReadHumanEvalRecord},
+      {"mbpp", "python", {"text|prompt", "test_list"}, ReadMbppRecord},
+      {"humaneval-x",
+       "python",
+       {"prompt", "declaration", "test"},
+       ReadHumanEvalXRecord},
+      {"cruxeval-o", "python", {"code", "input", "output"}, ReadCruxOutput},
+      {"cruxeval-i", "python", {"code", "input", "output"}, ReadCruxInput},
+      {"input", "python", {"question", "tests|input_output"}, ReadInputRecord},
       {"game24", "game24", {"Puzzles"}, ReadGame24},
-      {"svamp", "qa", {"Body", "Question", "Answer"}, ReadSvamp},
+      {"gpqa",
+       "qa",
+       {"Question", "Correct Answer", "Incorrect Answer 1"},
+       ReadGpqa},
+      {"choice",
+       "qa",
+       {"question|problem", "options|choices|possible answers"},
+       ReadChoiceList,
+       kChoiceGold},
+      {"mmlu",
+       "qa",
+       {"question|problem", "A", "B"},
+       ReadChoiceColumns,
+       kChoiceGold},
+      {"verl",
+       "qa",
+       {"prompt", "reward_model"},
+       ReadVerl,
+       "\"reward_model.ground_truth\""},
+      {"nemo",
+       "qa",
+       {"problem|question|responses_create_params", "expected_answer"},
+       ReadNemo,
+       "\"expected_answer\""},
+      {"mawps",
+       "qa",
+       {"sQuestion|original_text", "lSolutions|ans"},
+       ReadMawps,
+       "\"lSolutions\" or \"ans\""},
+      {"numbers",
+       "qa",
+       {"Question", "Numbers", "Answer"},
+       ReadMaskedNumbers,
+       "\"Answer\""},
+      {"multiarith",
+       "qa",
+       {"question", "final_ans"},
+       ReadMultiArith,
+       "\"final_ans\""},
+      {"mgsm",
+       "qa",
+       {"question", "answer_number"},
+       ReadMgsm,
+       "\"answer_number\""},
+      {"target", "qa", {"input", "target"}, ReadInputTarget, "\"target\""},
+      {"svamp", "qa", {"Body", "Question", "Answer"}, ReadSvamp, "\"Answer\""},
       {"olympiadbench", "qa", {"question", "final_answer"}, ReadOlympiadBench},
-      {"math500", "qa", {"problem", "answer", "unique_id"}, ReadCompetition},
-      {"competition", "qa", {"problem", "answer"}, ReadCompetition},
+      {"math500",
+       "qa",
+       {"problem", "answer", "unique_id"},
+       ReadCompetition,
+       "\"answer\""},
+      {"competition",
+       "qa",
+       {"problem", "answer"},
+       ReadCompetition,
+       "\"answer\""},
       {"math", "qa", {"problem", "solution"}, ReadMath},
       {"gsm8k", "qa", {"question", "answer"}, ReadGsm8k},
-      {"plain", "qa", {"question"}, ReadPlain},
+      {"plain", "qa", {"question"}, ReadPlain, "\"answer\""},
   };
   return kinds;
 }
@@ -286,8 +212,8 @@ absl::StatusOr<SetRecord> ReadAs(const SetKind& kind, Record record) {
   const std::string problem = kind.read(out);
   if (!problem.empty()) return error(problem);
   if (Blank(out.question)) return error("the question is empty or not text");
-  for (const char* column :
-       {"task_id", "unique_id", "id", "problem_id", "question_id"}) {
+  for (const char* column : {"task_id", "unique_id", "id", "problem_id",
+                             "question_id", "Record ID"}) {
     const Json* id = FindColumn(out.fields, column);
     if (id == nullptr || id->is_structured()) continue;
     out.id = ColumnText(out.fields, column);

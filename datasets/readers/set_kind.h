@@ -11,11 +11,35 @@
 //   svamp          Body, Question, Answer            SVAMP
 //   olympiadbench  question, final_answer            OlympiadBench
 //   humaneval      prompt, entry_point, test         HumanEval, HumanEval+
-//   mbpp           text or prompt, test_list         MBPP, its sanitized form
+//   mbpp           text or prompt, test_list         MBPP, its sanitized form,
+//                                                    MBPP+ at Hugging Face
+//   evalplus       prompt, entry_point, base_input   HumanEval+, MBPP+
+//   bigcodebench   complete_prompt, code_prompt,     BigCodeBench; its other
+//                  entry_point, test                 question is the kind
+//                                                    bigcodebench-instruct
+//   humaneval-x    prompt, declaration, test         HumanEval-X, Python only
+//   cruxeval-o     code, input, output               CRUXEval's outputs; its
+//                                                    inputs are the kind
+//                                                    cruxeval-i
 //   input          question, tests or input_output   APPS; programs of input
 //                                                    and output
 //                                                    (code_problem.h)
 //   game24         Puzzles                           Game of 24
+//   gpqa           Question, Correct Answer,         GPQA
+//                  Incorrect Answer 1
+//   choice         question or problem; options,     AQuA, MMLU, MMLU-Pro,
+//                  choices or Possible Answers       AGIEval, SAT, MathQA
+//                                                    (choice_kinds.h)
+//   mmlu           question or problem, A, B         MMLU's files, C-Eval
+//   verl           prompt, reward_model              rows for verl
+//   nemo           problem, question or messages;    NeMo-Skills, NeMo Gym,
+//                  expected_answer                   OpenMathInstruct
+//   mawps          sQuestion, lSolutions;            MAWPS, MultiArith;
+//                  original_text, ans                MWPToolkit
+//   numbers        Question, Numbers, Answer         MAWPS beside SVAMP
+//   multiarith     question, final_ans               MultiArith
+//   mgsm           question, answer_number           MGSM
+//   target         input, target                     PAL, ToRA, GSM-Hard
 //   plain          question; answer where known      anything else
 //
 // Columns are found whatever the case of their names. Stateless functions:
@@ -38,7 +62,7 @@ struct SetRecord {
   std::string id;        // the publisher's; "" where the record has none
   std::string place;     // "file:line"
   std::string question;  // the whole text that is asked
-  std::string answer;    // the final answer alone, "" where unknown
+  std::string answer;    // the final answer alone, "" where not told
   // The worked solution or the program, "" where there is none.
   std::string solution;
   // All columns under their published names: "test", "entry_point",
@@ -55,6 +79,9 @@ struct SetKind {
   // Fills question, answer and solution; the returned text says what is wrong
   // with the record, "" if nothing.
   std::string (*read)(SetRecord& record);
+  // Where the gold answer is looked for, as messages name it; "" where a record
+  // without it cannot be read.
+  std::string_view gold = "";
 };
 
 const std::vector<SetKind>& SetKinds();

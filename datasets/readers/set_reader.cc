@@ -127,9 +127,11 @@ absl::StatusOr<std::unique_ptr<SetReader>> SetReader::Create(
     SetOptions options) {
   ESP_RETURN_IF_ERROR(CheckSetOptions(options));
   const SetKind* kind = nullptr;
-  if (!options.kind.empty() || !options.columns.empty()) {
-    ESP_ASSIGN_OR_RETURN(
-        kind, FindKind(options.kind.empty() ? "plain" : options.kind));
+  if (!options.kind.empty()) {
+    ESP_ASSIGN_OR_RETURN(kind, FindKind(options.kind));
+  } else if (!options.columns.empty()) {
+    const bool choice = options.columns.contains("options");
+    ESP_ASSIGN_OR_RETURN(kind, FindKind(choice ? "choice" : "plain"));
   }
   return std::unique_ptr<SetReader>(new SetReader(
       std::move(records), std::move(name), std::move(options), kind));

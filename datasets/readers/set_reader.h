@@ -55,7 +55,8 @@ struct SetOptions {
   // What a record's columns stand for: {"question", "problem"} reads the column
   // "problem" as the question; "question.problem" is a member of a member.
   std::map<std::string, std::string> columns;
-  std::string kind;     // "": recognised; with columns: plain
+  // "": recognised; with columns: plain, or choice where they name options.
+  std::string kind;
   bool strict = false;  // the first bad record is an error
 };
 

@@ -7,6 +7,7 @@
 
 #include "datasets/grade/grade.h"
 #include "datasets/tasks/task_registry.h"
+#include "tests/datasets/data_files.h"
 
 namespace espalier {
 namespace {
@@ -87,13 +88,63 @@ TEST(ProblemSetTest, Gsm8kIsReadAsPublished) {
   }
 }
 
+TEST(ProblemSetTest, ProblemsWithoutGoldAreLeftOutWhereVerdictsAreAsked) {
+  const Verifier& qa = *FindVerifier("qa").value();
+  const std::string none = "{\"problem\": \"P\", \"answer\": \"\"}\n";
+  const std::string some = "{\"problem\": \"P\", \"answer\": 3}\n";
+  const auto load = [](const std::string& name, const std::string& text) {
+    return LoadSet(WriteTestFile(name, text), {.strict = true}).value();
+  };
+  ProblemSet all = load("all.jsonl", some + some);
+  EXPECT_EQ(KeepJudged(qa, all).value(), "");
+  EXPECT_EQ(all.problems.size(), 2u);
+
+  ProblemSet mixed = load("mixed.jsonl", some + none + some + none);
+  EXPECT_EQ(mixed.problems.size(), 4u);
+  const std::string note = KeepJudged(qa, mixed).value();
+  EXPECT_EQ(mixed.problems.size(), 2u);
+  EXPECT_NE(note.find("mixed.jsonl: 2 of 4 records have no gold answer under "
+                      "\"answer\" and are left out; the first is "),
+            std::string::npos)
+      << note;
+  EXPECT_NE(note.find("mixed.jsonl:2"), std::string::npos) << note;
+
+  // Where it was looked for, whatever the kind.
+  const std::pair<const char*, const char*> without[] = {
+      {"{\"question\": \"Q\", \"gold_answer\": \"B\"}", "\"answer\""},
+      {"{\"question\": \"Q\", \"choices\": [\"a\", \"b\"]}",
+       "\"correct\", \"label\""},
+      {"{\"prompt\": \"Q\", \"reward_model\": {\"style\": \"model\"}}",
+       "\"reward_model.ground_truth\""},
+      {"{\"problem\": \"Q\", \"expected_answer\": null}",
+       "\"expected_answer\""},
+      {"{\"question\": \"Q\", \"answer\": null, \"answer_number\": null}",
+       "\"answer_number\""},
+  };
+  for (const auto& [text, where] : without) {
+    SCOPED_TRACE(text);
+    ProblemSet set = load("without.jsonl", text);
+    const absl::Status status = KeepJudged(qa, set).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_NE(status.message().find("no record has a gold answer under "),
+              absl::string_view::npos)
+        << status;
+    EXPECT_NE(status.message().find(where), absl::string_view::npos) << status;
+    EXPECT_NE(status.message().find("--columns"), absl::string_view::npos);
+  }
+  // What needs no gold answer is judged without.
+  ProblemSet countdown = LoadSet("countdown:3", {.limit = 3}).value();
+  EXPECT_EQ(KeepJudged(*FindVerifier("countdown").value(), countdown).value(),
+            "");
+}
+
 TEST(QaTaskTest, FindsAnswersInTheUsualForms) {
   const Task* task = FindTask("qa").value();
   EXPECT_EQ(task->FindAnswer("so \\boxed{\\frac{1}{2}} it is"), "\\frac{1}{2}");
   EXPECT_EQ(task->FindAnswer("3+4=7\n#### 1,007"), "1007");
   EXPECT_EQ(task->FindAnswer("The answer is: 12."), "12");
   EXPECT_EQ(task->FindAnswer("first 3, then 4 shells"), "4");
-  EXPECT_EQ(task->FindAnswer("none"), std::nullopt);
+  EXPECT_EQ(task->FindAnswer(" "), std::nullopt);
 }
 
 }  // namespace

@@ -32,6 +32,12 @@ std::string Echo(const std::string& tests) {
   return absl::StrCat("{\"question\": \"Echo.\", \"tests\": ", tests, "}\n");
 }
 
+std::string Verl(std::string messages, const std::string& truth) {
+  std::erase(messages, '\n');
+  return absl::StrCat("{\"prompt\": ", messages,
+                      ", \"reward_model\": {\"ground_truth\": ", truth, "}}\n");
+}
+
 struct BadFile {
   const char* what;
   std::string name;
@@ -123,6 +129,23 @@ std::vector<BadFile> BadFiles() {
        Echo("\"eJxrYJkaz8gABhHZQEZ0\"") +
            Echo(R"("[{\"input\": \"1\", \"output\": \"1\"}]")"),
        "cases3.jsonl:1", "as JSON in a text", 1, 1},
+      {"a turn of an assistant", "verl1.jsonl",
+       Verl(R"([{"role": "user", "content": "Q"}])", "\"1\"") +
+           Verl(R"([{"role": "user", "content": "Q"},
+                    {"role": "assistant", "content": "A"}])",
+                "\"1\""),
+       "verl1.jsonl:2", "a message of role \"assistant\"", 1, 1},
+      {"tests as ground truth", "verl2.jsonl",
+       Verl(R"([{"role": "user", "content": "Q"}])", "\"1\"") +
+           Verl(R"([{"role": "user", "content": "Q"}])",
+                R"("{\"inputs\": [\"1\"], \"outputs\": [\"1\"]}")"),
+       "verl2.jsonl:2", "holds tests of a program", 1, 1},
+      {"a number that is not there", "numbers1.csv",
+       "Question,Numbers,Answer\nnumber0 ?,1.0,1\nnumber1 ?,1.0,1\n",
+       "numbers1.csv:3", "has number1, and \"Numbers\" holds 1", 1, 1},
+      {"marks for numbers", "numbers2.csv",
+       "Question,Numbers,Answer\nnumber0 ?,1.0,1\nN_00 ?,1.0,1\n",
+       "numbers2.csv:3", "has marks N_00", 1, 1},
       {"nothing", "empty.jsonl", "", "empty.jsonl", "no problems in it", 0, 0},
       {"blank lines", "blank.jsonl", "\n \r\n\n", "blank.jsonl",
        "no problems in it", 0, 0},

@@ -1,0 +1,35 @@
+// CRUXEval: what a function gives, or for which arguments it gives something.
+//
+//   columns   code (which defines f), input, output, and "predict", which says
+//             whether the "output" (CRUXEval-O) or the "input" (CRUXEval-I) is
+//             asked for
+//
+// A response names a value, a call of f or a whole assertion, in [ANSWER] tags,
+// in a fenced block or in its last line. It becomes a program whose function
+// `answer` gives the value, or the arguments; f itself runs beside the tests,
+// so no response can put another function in its place, nor have the output
+// computed by it.
+//
+// Stateless functions: thread-safe.
+#ifndef ESPALIER_DATASETS_CODE_CRUXEVAL_H_
+#define ESPALIER_DATASETS_CODE_CRUXEVAL_H_
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "datasets/code/code_problem.h"
+#include "nlohmann/json.hpp"
+
+namespace espalier {
+
+// A problem of style kOutput or kArguments; its `solution` is the published
+// value, or call. InvalidArgument says which column is missing or wrong.
+absl::StatusOr<CodeProblem> ReadCruxEval(const nlohmann::json& fields);
+
+// The program that a response to such a problem stands for.
+std::string CruxProgram(const CodeProblem& problem, std::string_view response);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_DATASETS_CODE_CRUXEVAL_H_

@@ -1,0 +1,128 @@
+#include "datasets/readers/answer_kinds.h"
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "datasets/grade/extract_answer.h"
+#include "src/base/text.h"
+
+namespace espalier {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string Trimmed(std::string_view text) {
+  return std::string(absl::StripAsciiWhitespace(AbslView(text)));
+}
+
+bool Blank(std::string_view text) {
+  return absl::StripAsciiWhitespace(AbslView(text)).empty();
+}
+
+// The answer at the end of a worked solution: after GSM8K's mark, else in the
+// last box as MATH writes it.
+std::optional<std::string> FinalAnswer(std::string_view solution) {
+  const size_t mark = solution.rfind("#### ");
+  if (mark != std::string_view::npos) {
+    return Trimmed(solution.substr(mark + 5));
+  }
+  std::optional<std::string> boxed = LastBoxed(solution);
+  if (boxed) return Trimmed(*boxed);
+  // "\boxed 5", as a few solutions of MATH have it.
+  constexpr std::string_view kBare = "\\boxed ";
+  const size_t bare = solution.rfind(kBare);
+  if (bare == std::string_view::npos) return std::nullopt;
+  const std::string_view rest = solution.substr(bare + kBare.size());
+  return Trimmed(rest.substr(0, rest.find_first_of("$ \n.")));
+}
+
+}  // namespace
+
+std::string ReadGsm8k(SetRecord& record) {
+  record.question = ColumnText(record.fields, "question");
+  record.solution = ColumnText(record.fields, "answer");
+  if (record.solution.rfind("#### ") == std::string::npos) {
+    return "no \"#### \" before the final answer in \"answer\"";
+  }
+  record.answer = *FinalAnswer(record.solution);
+  return "";
+}
+
+std::string ReadMath(SetRecord& record) {
+  record.question = ColumnText(record.fields, "problem");
+  record.solution = ColumnText(record.fields, "solution");
+  const std::optional<std::string> answer = FinalAnswer(record.solution);
+  if (!answer) return "no \\boxed{} answer in \"solution\"";
+  record.answer = *answer;
+  return "";
+}
+
+std::string ReadCompetition(SetRecord& record) {
+  record.question = ColumnText(record.fields, "problem");
+  record.solution = ColumnText(record.fields, "solution");
+  record.answer = Trimmed(ColumnText(record.fields, "answer"));
+  return "";
+}
+
+std::string ReadSvamp(SetRecord& record) {
+  std::string body = Trimmed(ColumnText(record.fields, "Body"));
+  if (!body.empty() && absl::ascii_isalnum(body.back())) body += '.';
+  const std::string question = ColumnText(record.fields, "Question");
+  if (Blank(question)) return "no text under \"Question\"";
+  record.question = absl::StrCat(body, body.empty() ? "" : " ", question);
+  record.answer = ColumnText(record.fields, "Answer");
+  record.solution = ColumnText(record.fields, "Equation");
+  return "";
+}
+
+std::string ReadOlympiadBench(SetRecord& record) {
+  const std::string context = ColumnText(record.fields, "context");
+  const std::string question = ColumnText(record.fields, "question");
+  if (Blank(question)) return "no text under \"question\"";
+  record.question =
+      absl::StrCat(context, context.empty() ? "" : "\n", question);
+  record.solution = ColumnText(record.fields, "solution");
+  record.answer = ColumnText(record.fields, "final_answer");
+  return Blank(record.answer) ? "\"final_answer\" is empty: a proof has none, "
+                                "and nothing to grade it by"
+                              : "";
+}
+
+std::string ReadGame24(SetRecord& record) {
+  const std::string numbers = ColumnText(record.fields, "Puzzles");
+  const std::vector<std::string> parts =
+      absl::StrSplit(numbers, ' ', absl::SkipEmpty());
+  bool ok = parts.size() == 4;
+  for (const std::string& part : parts) {
+    for (const char c : part) ok = ok && absl::ascii_isdigit(c);
+  }
+  if (!ok) {
+    return absl::StrCat("expected four numbers under \"Puzzles\", found \"",
+                        numbers, "\"");
+  }
+  record.question = absl::StrCat("Make 24 from ", parts[0], ", ", parts[1],
+                                 ", ", parts[2], " and ", parts[3], ".");
+  record.answer = "24";
+  return "";
+}
+
+std::string ReadPlain(SetRecord& record) {
+  record.question = ColumnText(record.fields, "question");
+  record.solution = ColumnText(record.fields, "solution");
+  const Json* answer = FindColumn(record.fields, "answer");
+  if (answer == nullptr || answer->is_null()) return "";
+  if (answer->is_object() || answer->is_boolean()) {
+    return "\"answer\" is neither text nor a number";
+  }
+  const std::string text = ColumnText(record.fields, "answer");
+  const std::optional<std::string> final_answer = FinalAnswer(text);
+  if (final_answer && record.solution.empty()) record.solution = text;
+  record.answer = final_answer.value_or(Trimmed(text));
+  return "";
+}
+
+}  // namespace espalier

@@ -1,0 +1,42 @@
+// Readers of multiple-choice questions: each fills a record (set_kind.h) and
+// returns what is wrong with it, "" if nothing.
+//
+//   record.question           the passage, the question, and a line "A. ..." an
+//                             option
+//   record.answer             the letter of the right option, "AD" where
+//                             several are right, "" where none is told
+//   record.fields["options"]  the options' texts without letters, in the order
+//                             of the lines (datasets/tasks/choice_answer.h)
+//
+// Options stand in a list, with or without letters of their own ("A)12",
+// "(A)12"), or in one text that has them ("(A) 12, (B) 15", "a ) 12 , b ) 15").
+// The right one is told by its letter, by its index from 0 or by its text,
+// under correct, label, answer, answer_index, gold, expected_answer or
+// answerKey; an answer that is another option by its text than by its index is
+// refused.
+//
+// Stateless functions: thread-safe.
+#ifndef ESPALIER_DATASETS_READERS_CHOICE_KINDS_H_
+#define ESPALIER_DATASETS_READERS_CHOICE_KINDS_H_
+
+#include <string>
+
+#include "datasets/readers/set_kind.h"
+
+namespace espalier {
+
+// options, choices or "Possible Answers": AQuA, MMLU and MMLU-Pro as Hugging
+// Face has them, AGIEval with its SAT sets, SAT Math 2023, MathQA. A record
+// whose options are null asks for an answer in words.
+std::string ReadChoiceList(SetRecord& record);
+
+// A column for each letter: MMLU's own files, C-Eval, CMMLU.
+std::string ReadChoiceColumns(SetRecord& record);
+
+// GPQA: "Correct Answer" and three "Incorrect Answer N". Options stand in an
+// order that the question's text alone decides.
+std::string ReadGpqa(SetRecord& record);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_DATASETS_READERS_CHOICE_KINDS_H_

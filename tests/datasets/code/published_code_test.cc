@@ -1,0 +1,235 @@
+// Code sets as published beside HumanEval, MBPP and APPS: what they ask, and
+// which responses pass. The records are our own, of the published forms.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "datasets/code/code_files.h"
+#include "datasets/code/code_problem.h"
+#include "datasets/code/find_code.h"
+#include "datasets/code/public_tests.h"
+#include "datasets/readers/problem_set.h"
+#include "datasets/tasks/python_task.h"
+#include "tests/datasets/data_files.h"
+#include "tests/datasets/sandbox/test_sandbox.h"
+
+namespace espalier {
+namespace {
+
+struct Case {
+  const char* what;
+  const char* kind;  // "": recognised as `found`
+  const char* found;
+  const char* record;
+  std::vector<std::string> right, wrong;  // responses
+};
+
+std::vector<Case> Cases() {
+  return {
+      {"HumanEval+ of EvalPlus",
+       "",
+       "evalplus",
+       R"j({"task_id": "HumanEval/900", "prompt": "import math\n\ndef half(x: int) -> float:\n    \"\"\" Half of x.\n    >>> half(3)\n    1.5\n    \"\"\"\n", "contract": "\n    assert isinstance(x, int)\n", "canonical_solution": "    return x / 2\n", "entry_point": "half", "base_input": [[3], [4]], "plus_input": [[0], [7]], "atol": 0})j",
+       {"    return x / 2\n",
+        "```python\ndef half(x):\n    return math.fsum([x]) / 2\n```",
+        "    return x / 2 + 1e-9\n"},
+       {"    return x // 2\n", "    return x / 2 if x != 7 else 3\n",
+        "    return x / 2 + 1e-4\n", "    return str(x / 2)\n"}},
+      {"atol of the record",
+       "",
+       "evalplus",
+       R"j({"task_id": "HumanEval/901", "prompt": "def third(x):\n", "canonical_solution": "    return x / 3\n", "entry_point": "third", "base_input": [[1]], "plus_input": [], "atol": 0.01})j",
+       {"    return 0.33\n", "    return 0.34\n"},
+       {"    return 0.3\n", "    return 1\n"}},
+      {"roots of a polynomial",
+       "",
+       "evalplus",
+       R"j({"task_id": "HumanEval/32", "prompt": "def find_zero(xs):\n", "canonical_solution": "    return 1.0\n", "entry_point": "find_zero", "base_input": [[[2, -3, 1, 0]]], "plus_input": [], "atol": 0.0001})j",
+       {"    return 1.0\n", "    return 2.0\n"},
+       {"    return 1.5\n"}},
+      {"MBPP+ of EvalPlus",
+       "",
+       "evalplus",
+       R"j({"task_id": "Mbpp/902", "prompt": "\"\"\"\nWrite a function to swap.\nassert swap([1, 2]) == [2, 1]\n\"\"\"\n", "entry_point": "swap", "canonical_solution": "\ndef swap(xs):\n    return [xs[1], xs[0]]\n", "base_input": [[[1, 2]]], "plus_input": [[["a", null]], [[true, 2.5]]], "atol": 0, "contract": "", "assertion": "assert swap([1, 2]) == [2, 1]"})j",
+       {"def swap(xs):\n    return xs[::-1]\n",
+        "import math\ndef first(x):\n    return x\n\ndef swap(xs):\n    return "
+        "[first(xs[1]), xs[0]]\n",
+        "Sure:\n```python\ndef swap(xs):\n    return list(reversed(xs))\n```"},
+       {"def swap(xs):\n    return xs\n",
+        "def swap(xs):\n    return tuple(xs[::-1])\n",
+        "def swap(xs):\n    return [2, 1]\n"}},
+      {"MBPP+ where JSON has no tuples, and order is free",
+       "",
+       "evalplus",
+       R"j({"task_id": "Mbpp/2", "prompt": "\"\"\"\nShared.\n\"\"\"\n", "entry_point": "similar_elements", "canonical_solution": "def similar_elements(a, b):\n    assert type(a) is tuple and type(b) is tuple\n    return tuple(set(a) & set(b))\n", "base_input": [[[3, 4, 5], [5, 4, 9]]], "plus_input": [], "atol": 0})j",
+       {"def similar_elements(a, b):\n    return [x for x in a + b if x in a "
+        "and x in b]\n"},
+       {"def similar_elements(a, b):\n    return list(a)\n"}},
+      {"MBPP+ with complex numbers",
+       "",
+       "evalplus",
+       R"j({"task_id": "Mbpp/252", "prompt": "\"\"\"\nLength.\n\"\"\"\n", "entry_point": "length", "canonical_solution": "def length(z):\n    return abs(z)\n", "base_input": [["3+4j"]], "plus_input": [], "atol": 0.001})j",
+       {"def length(z):\n    return (z.real ** 2 + z.imag ** 2) ** 0.5\n"},
+       {"def length(z):\n    return z.real\n"}},
+      {"MBPP+ at Hugging Face",
+       "",
+       "mbpp",
+       R"j({"task_id": 903, "code": "def twice(x):\n    return 2 * x", "prompt": "Write a function to double.", "source_file": "s", "test_imports": [], "test_list": ["assert twice(2) == 4"], "test": "inputs = [[2], [5]]\nresults = [4, 10]\nfor inp, exp in zip(inputs, results):\n    assert twice(*inp) == exp\n"})j",
+       {"def twice(x):\n    return x + x\n"},
+       {"def twice(x):\n    return x + 2\n"}},
+      {"HumanEval-X",
+       "",
+       "humaneval-x",
+       R"j({"task_id": "Python/904", "prompt": "from typing import List\n\n\ndef most(xs: List[int]) -> int:\n    \"\"\" The most. \"\"\"\n", "declaration": "from typing import List\n\n\ndef most(xs: List[int]) -> int:\n", "canonical_solution": "    return max(xs)\n", "test": "\n\nMETADATA = {}\n\n\ndef check(most):\n    assert most([1, 3, 2]) == 3\n\ncheck(most)", "example_test": "def check(most):\n    assert most([1]) == 1\ncheck(most)\n"})j",
+       {"    return sorted(xs)[-1]\n"},
+       {"    return xs[0]\n"}},
+      {"BigCodeBench",
+       "",
+       "bigcodebench",
+       R"j({"task_id": "BigCodeBench/905", "complete_prompt": "import statistics\n\ndef task_func(xs):\n    \"\"\"\n    The mean of xs.\n    \"\"\"\n", "instruct_prompt": "The mean of xs.\nYou should write self-contained code starting with:\n```\nimport statistics\ndef task_func(xs):\n```", "canonical_solution": "    return statistics.mean(xs)\n", "code_prompt": "import statistics\ndef task_func(xs):\n", "test": "import unittest\nclass TestCases(unittest.TestCase):\n    def test_one(self):\n        self.assertAlmostEqual(task_func([1, 2]), 1.5)\n    def test_two(self):\n        self.assertEqual(statistics.mean([1]), 1)\n        with self.assertRaises(ValueError):\n            task_func([])\n", "entry_point": "task_func", "doc_struct": "{}", "libs": "['statistics']"})j",
+       {"    return statistics.mean(xs)\n",
+        "```python\ndef task_func(xs):\n    if not xs:\n        raise "
+        "ValueError('none')\n    return sum(xs) / len(xs)\n```"},
+       {"    return sum(xs) / len(xs)\n", "    return 1.5\n"}},
+      {"BigCodeBench by its instruction",
+       "bigcodebench-instruct",
+       "bigcodebench-instruct",
+       R"j({"task_id": "BigCodeBench/906", "complete_prompt": "import re\ndef task_func(t):\n    \"\"\" Digits. \"\"\"\n", "instruct_prompt": "Take the digits. Write self-contained code.", "canonical_solution": "    return re.findall('[0-9]', t)\n", "code_prompt": "import re\ndef task_func(t):\n", "test": "import unittest\nclass TestCases(unittest.TestCase):\n    def test_all(self):\n        self.assertEqual(task_func('a1b2'), ['1', '2'])\n", "entry_point": "task_func", "libs": "['re']"})j",
+       {"import re\ndef task_func(t):\n    return re.findall('[0-9]', t)\n",
+        "```\ndef task_func(t):\n    return [c for c in t if "
+        "c.isdigit()]\n```"},
+       {"def task_func(t):\n    return t\n"}},
+      {"CRUXEval's outputs",
+       "",
+       "cruxeval-o",
+       R"j({"code": "def f(xs, n):\n    return [x for x in xs if x > n]", "input": "[1, 5, 7], 4", "output": "[5, 7]", "id": "sample_907"})j",
+       {"[5, 7]", " [5, 7]\n", "`[5, 7]`",
+        "[ANSWER]\nassert f([1, 5, 7], 4) == [5, 7]\n[/ANSWER]",
+        "It keeps 5 and 7.\n\nassert f([1, 5, 7], 4) == [5, 7]",
+        "```python\n[5, 7]\n```", "The filter keeps two.\n[5,7]"},
+       {"[5]", "f([1, 5, 7], 4)", "(5, 7)", "[7, 5]", "",
+        "[ANSWER]assert f([1, 5, 7], 4) == [1][/ANSWER]",
+        "type('X', (), {'__eq__': lambda *a: True})()"}},
+      {"CRUXEval's inputs",
+       "cruxeval-i",
+       "cruxeval-i",
+       R"j({"code": "def f(text):\n    return text + '=='", "input": "'a '", "output": "'a =='", "id": "sample_908"})j",
+       {"f('a ')", "'a '", "[ANSWER]\nassert f('a ') == 'a =='\n[/ANSWER]",
+        "assert 'a ==' == f('a ')", "f(text='a ')", "```python\nf('a ')\n```"},
+       {"f('a')", "f()", "f('b') or True", "",
+        "f(type('T', (str,), {'__add__': lambda s, o: 'a =='})('x'))"}},
+  };
+}
+
+TEST(PublishedCode, EveryFormIsReadAndJudged) {
+  ESPALIER_NEED_SANDBOX(sandbox);
+  for (const Case& one : Cases()) {
+    SCOPED_TRACE(one.what);
+    const std::string path = WriteTestFile("code.jsonl", one.record);
+    const auto reader = SetReader::Open(path, {.kind = one.kind});
+    ASSERT_TRUE(reader.ok()) << reader.status();
+    const auto first = (*reader)->Next();
+    ASSERT_TRUE(first.ok()) << first.status();
+    EXPECT_EQ((*reader)->kind()->name, one.found);
+    const auto problems = ReadCodeProblems(path, {.kind = one.kind});
+    ASSERT_TRUE(problems.ok()) << problems.status();
+    const CodeProblem& problem = (*problems)[0];
+    const auto grade = [&](const std::string& program) {
+      return GradeProgram(*sandbox, problem, program).value();
+    };
+    const ProgramVerdict published = grade(SolutionProgram(problem));
+    EXPECT_EQ(published.kind, VerdictKind::kPassed) << published.message;
+    for (const std::string& response : one.right) {
+      const ProgramVerdict verdict = grade(ProgramOf(problem, response));
+      EXPECT_EQ(verdict.kind, VerdictKind::kPassed) << response << "\n"
+                                                    << verdict.message;
+    }
+    for (const std::string& response : one.wrong) {
+      EXPECT_NE(grade(ProgramOf(problem, response)).kind, VerdictKind::kPassed)
+          << response;
+    }
+  }
+}
+
+// As `eval` judges: through the reference of a loaded problem.
+TEST(PublishedCode, ReferencesHoldWhatVerdictsNeed) {
+  ESPALIER_NEED_SANDBOX(sandbox);
+  for (const Case& one : Cases()) {
+    SCOPED_TRACE(one.what);
+    const std::string path = WriteTestFile("code.jsonl", one.record);
+    const auto set = LoadSet(path, {.kind = one.kind, .strict = true});
+    ASSERT_TRUE(set.ok()) << set.status();
+    EXPECT_EQ(set->task, "python");
+    const GradedProblem& graded = set->problems[0];
+    EXPECT_TRUE(PythonVerifier().CanCheck(graded.reference));
+    const auto check = [&](const std::string& response) {
+      return PythonVerifier().Check(graded.problem, graded.reference, response);
+    };
+    EXPECT_TRUE(check(one.right[0]).correct) << check(one.right[0]).reason;
+    EXPECT_FALSE(check(one.wrong[0]).correct);
+  }
+}
+
+TEST(PublishedCode, QuestionsOfCruxEvalShowNoTest) {
+  for (const char* kind : {"cruxeval-o", "cruxeval-i"}) {
+    const auto set = LoadSet(
+        WriteTestFile(
+            "crux.jsonl",
+            R"j({"code": "def f(x):\n    return x + 1", "input": "4", "output": "5", "id": "sample_0"})j"),
+        {.kind = kind});
+    ASSERT_TRUE(set.ok()) << set.status();
+    const std::string& question = set->problems[0].problem.question;
+    EXPECT_FALSE(HasTests(PublicTests(question))) << question;
+    const bool output = std::string(kind) == "cruxeval-o";
+    EXPECT_EQ(absl::StrContains(question, "f(4)"), output) << question;
+    EXPECT_EQ(absl::StrContains(question, "return 5"), !output) << question;
+  }
+}
+
+TEST(PublishedCode, WhatCannotBeRunIsRefusedByName) {
+  const std::string big =
+      R"j({"task_id": "BigCodeBench/1", "complete_prompt": "def task_func():\n", "code_prompt": "def task_func():\n", "canonical_solution": "    pass\n", "entry_point": "task_func", "libs": "['LIB']", "test": "TEST\nclass TestCases(unittest.TestCase):\n    pass\n"})j";
+  const auto with = [&](const char* lib, const char* test) {
+    std::string text = big;
+    text.replace(text.find("LIB"), 3, lib);
+    text.replace(text.find("TEST"), 4, test);
+    return text;
+  };
+  const std::pair<std::string, const char*> refused[] = {
+      {with("pandas', 'numpy", "import unittest"), "needs pandas, and"},
+      {with("re", "import unittest\\nfrom faker import Faker"),
+       "needs faker, and"},
+      {with("re", "import unittest\\nfrom unittest.mock import patch"),
+       "the tests patch names of the program"},
+      {with("re", "import unittest, sys\\nsys.stdout = None"),
+       "the tests catch what the program prints"},
+      {R"j({"task_id": "CPP/0", "prompt": "int f(){", "declaration": "int f(){", "canonical_solution": "}", "test": "int main(){}", "example_test": ""})j",
+       "expected a problem of Python, found \"CPP/0\""},
+      {R"j({"task_id": "JavaScript/0", "prompt": "const f = () => {", "declaration": "\nconst f", "test": "t", "entry_point": "f"})j",
+       "expected a problem of Python, found \"JavaScript/0\""},
+      {R"j({"task_id": "Mbpp/1", "prompt": "p", "entry_point": "f", "canonical_solution": "def f(x): return x", "base_input": [[123456789012345678901]], "plus_input": []})j",
+       "whole numbers that 64 bits hold"},
+      {R"j({"task_id": "Mbpp/1", "prompt": "p", "entry_point": "f", "canonical_solution": "def f(x): return x", "base_input": [], "plus_input": []})j",
+       "column \"base_input\": expected a list of inputs"},
+      {R"j({"task_id": "Mbpp/1", "prompt": "p", "entry_point": "f", "base_input": [[1]]})j",
+       "column \"canonical_solution\": expected a text"},
+      {R"j({"code": "int f() { return 1; }", "input": "", "output": "1", "id": 1})j",
+       "column \"code\": expected a function f of Python"},
+  };
+  for (const auto& [record, says] : refused) {
+    SCOPED_TRACE(record);
+    const auto set =
+        LoadSet(WriteTestFile("refused.jsonl", record), {.strict = true});
+    ASSERT_FALSE(set.ok());
+    EXPECT_TRUE(absl::StrContains(set.status().message(), "refused.jsonl:1: "))
+        << set.status();
+    EXPECT_TRUE(absl::StrContains(set.status().message(), says))
+        << set.status();
+  }
+}
+
+}  // namespace
+}  // namespace espalier

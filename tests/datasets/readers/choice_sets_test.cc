@@ -1,0 +1,245 @@
+// Multiple choice as its publishers write it: what is asked, which letter is
+// right, and what answers it. The records are our own, of the published forms.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "datasets/readers/problem_set.h"
+#include "datasets/tasks/task_registry.h"
+#include "tests/datasets/data_files.h"
+
+namespace espalier {
+namespace {
+
+struct Form {
+  const char* what;
+  const char* file;
+  const char* text;
+  const char* kind;
+  const char* question;
+  const char* answer;
+  const char* right;  // the right option's text
+  const char* wrong;  // another one's
+};
+
+const Form kForms[] = {
+    {"AQuA", "aqua.json",
+     R"j({"question": "A shelf of 9 books at $4 each costs how much?", "options": ["A)32", "B)34", "C)36", "D)38", "E)40"], "rationale": "9 * 4 = 36\nC", "correct": "C"}
+{"question": "Half of 8?", "options": ["A)2", "B)4", "C)6", "D)8", "E)None of these"], "rationale": "r", "correct": "B"})j",
+     "choice",
+     "A shelf of 9 books at $4 each costs how much?\nA. 32\nB. 34\nC. 36\n"
+     "D. 38\nE. 40",
+     "C", "36", "38"},
+    {"MMLU at Hugging Face", "mmlu.jsonl",
+     R"j({"question": "Which is a prime?", "subject": "elementary_mathematics", "choices": ["8", "9", "11", "12"], "answer": 2})j",
+     "choice", "Which is a prime?\nA. 8\nB. 9\nC. 11\nD. 12", "C", "11", "9"},
+    {"MMLU's own files", "anatomy_test.csv",
+     "Which is red?,Grass,\"Blood, fresh\",Snow,Coal,B\n"
+     "Which is white?,Grass,Blood,Snow,Coal,C\n",
+     "mmlu", "Which is red?\nA. Grass\nB. Blood, fresh\nC. Snow\nD. Coal", "B",
+     "Blood, fresh", "Snow"},
+    {"C-Eval and CMMLU", "ceval.csv",
+     "id,question,A,B,C,D,answer\n0,2+2?,3,4,5,6,B\n", "mmlu",
+     "2+2?\nA. 3\nB. 4\nC. 5\nD. 6", "B", "4", "5"},
+    {"MMLU-Pro", "mmlu_pro.jsonl",
+     R"j({"question_id": 70, "question": "3 * 4?", "options": ["1", "2", "3", "4", "6", "7", "8", "9", "12", "N/A"], "answer": "I", "answer_index": 8, "cot_content": "", "category": "math", "src": "s"})j",
+     "choice",
+     "3 * 4?\nA. 1\nB. 2\nC. 3\nD. 4\nE. 6\nF. 7\nG. 8\nH. 9\nI. 12\nJ. N/A",
+     "I", "12", "9"},
+    {"AGIEval's SAT", "sat-math.jsonl",
+     R"j({"passage": "", "question": "If $2x=6$, what is $x$?", "options": ["(A)2", "(B)3", "(C)$\\frac{1}{3}$", "(D)12"], "label": "B", "other": {"solution": "s"}})j",
+     "choice", "If $2x=6$, what is $x$?\nA. 2\nB. 3\nC. $\\frac{1}{3}$\nD. 12",
+     "B", "$x = 3$", "$\\frac13$"},
+    {"AGIEval with a passage", "sat-en.jsonl",
+     R"j({"passage": "Mo ran.", "question": "Who ran?", "options": ["(A)Mo", "(B)Jo"], "label": "A", "answer": null, "other": null})j",
+     "choice", "Mo ran.\nWho ran?\nA. Mo\nB. Jo", "A", "Mo", "Jo"},
+    {"AGIEval's cloze", "cloze.jsonl",
+     R"j({"passage": null, "question": "2+3=?", "options": null, "label": null, "answer": "5", "other": null})j",
+     "choice", "2+3=?", "5", "5", "6"},
+    {"SAT Math 2023", "sat.csv",
+     "Question,Possible Answers,Answer\n"
+     "What is 5 + 6?,\"(A) 10, (B) 11, (C) 12, (D) 13\",B\n",
+     "choice", "What is 5 + 6?\nA. 10\nB. 11\nC. 12\nD. 13", "B", "11", "12"},
+    {"MathQA", "mathqa.jsonl",
+     R"j({"problem": "a train of 60 m takes 6 s to pass . its speed ?", "rationale": "r", "options": "a ) 10 m / s , b ) 1,000 m / s , c ) 12 m / s , d ) 36 m / s , e ) none", "correct": "a", "annotated_formula": "f", "linear_formula": "l", "category": "physics"})j",
+     "choice",
+     "a train of 60 m takes 6 s to pass . its speed ?\nA. 10 m / s\n"
+     "B. 1,000 m / s\nC. 12 m / s\nD. 36 m / s\nE. none",
+     "A", "10 m/s", "12 m/s"},
+    {"NeMo's", "nemo.jsonl",
+     R"j({"problem": "Largest?", "options": "A. 1\nB. 2\nC. 3\nD. 4", "expected_answer": "D"})j",
+     "choice", "Largest?\nA. 1\nB. 2\nC. 3\nD. 4", "D", "4", "3"},
+    {"gold by its text", "text.jsonl",
+     R"j({"question": "Capital?", "choices": ["Bern", "Basel"], "answer": "Basel"})j",
+     "choice", "Capital?\nA. Bern\nB. Basel", "B", "Basel", "Bern"},
+    {"sentences with the same number", "same.jsonl",
+     R"j({"question": "What is 8?", "options": ["(A)The days that 8 jobs take.", "(B)The jobs left, which are 8.", "(C)A rate of 8 an hour."], "label": "B"})j",
+     "choice",
+     "What is 8?\nA. The days that 8 jobs take.\nB. The jobs left, which are "
+     "8.\nC. A rate of 8 an hour.",
+     "B", "The jobs left, which are 8.", "A rate of 8 an hour."},
+};
+
+bool Right(const GradedProblem& problem, const std::string& response) {
+  const Verifier* verifier = FindVerifier("qa").value();
+  return verifier->Check(problem.problem, problem.reference, response).correct;
+}
+
+TEST(ChoiceSets, EveryFormIsReadAndAnswered) {
+  for (const Form& form : kForms) {
+    SCOPED_TRACE(form.what);
+    const std::string path = WriteTestFile(form.file, form.text);
+    const auto reader = SetReader::Open(path, {.strict = true});
+    ASSERT_TRUE(reader.ok()) << reader.status();
+    ASSERT_TRUE((*reader)->Next().ok());
+    EXPECT_EQ((*reader)->kind()->name, form.kind);
+    const auto set = LoadSet(path, {.strict = true});
+    ASSERT_TRUE(set.ok()) << set.status();
+    EXPECT_EQ(set->task, "qa");
+    const GradedProblem& one = set->problems[0];
+    EXPECT_EQ(one.problem.question, form.question);
+    EXPECT_EQ(one.reference.answer, form.answer);
+    const std::string letter = form.answer;
+    for (const std::string& response :
+         {letter, absl::StrCat("(", letter, ")"),
+          absl::StrCat("So the answer is ", letter, "."),
+          absl::StrCat("Thus \\boxed{\\text{", letter, "}}"),
+          absl::StrCat("Answer: ", form.right),
+          absl::StrCat("\\boxed{", form.right, "}")}) {
+      EXPECT_TRUE(Right(one, response)) << response;
+    }
+    const std::string other = letter == "A" ? "B" : "A";
+    for (const std::string& response :
+         {std::string(form.wrong), absl::StrCat("Answer: ", form.wrong),
+          absl::StrCat("So the answer is (", other, ")."), std::string()}) {
+      EXPECT_FALSE(Right(one, response)) << response;
+    }
+  }
+}
+
+TEST(ChoiceSets, RowsWithoutNamesAreRecordsFromTheFirstOn) {
+  const auto set = LoadSet(
+      WriteTestFile("virology_test.csv", "1st?,a,b,c,d,D\n2nd?,e,f,g,h,A\n"),
+      {.strict = true});
+  ASSERT_TRUE(set.ok()) << set.status();
+  ASSERT_EQ(set->problems.size(), 2u);
+  EXPECT_EQ(set->problems[0].reference.answer, "D");
+  EXPECT_TRUE(
+      absl::EndsWith(set->problems[0].problem.id, "virology_test.csv:1"));
+  // A test split whose answers are kept back has names.
+  const auto kept = LoadSet(
+      WriteTestFile("kept.csv", "id,question,A,B,C,D\n0,Q?,a,b,c,d\n"), {});
+  ASSERT_TRUE(kept.ok()) << kept.status();
+  ASSERT_EQ(kept->problems.size(), 1u);
+  EXPECT_EQ(kept->problems[0].problem.question, "Q?\nA. a\nB. b\nC. c\nD. d");
+  EXPECT_EQ(kept->problems[0].reference.answer, "");
+}
+
+TEST(ChoiceSets, SeveralRightOptionsAreAnsweredByTheirLetters) {
+  const auto set = LoadSet(
+      WriteTestFile(
+          "physics.jsonl",
+          R"j({"passage": null, "question": "Even?", "options": ["(A)2", "(B)3", "(C)5", "(D)8"], "label": ["A", "D"], "answer": null}
+{"passage": null, "question": "Odd?", "options": ["(A)2", "(B)3", "(C)5", "(D)7"], "label": "B C D", "answer": null})j"),
+      {.strict = true});
+  ASSERT_TRUE(set.ok()) << set.status();
+  EXPECT_EQ(set->problems[0].reference.answer, "AD");
+  EXPECT_EQ(set->problems[1].reference.answer, "BCD");
+  EXPECT_TRUE(Right(set->problems[0], "The answer is AD."));
+  EXPECT_TRUE(Right(set->problems[0], "\\boxed{A, D}"));
+  EXPECT_FALSE(Right(set->problems[0], "The answer is A."));
+  EXPECT_FALSE(Right(set->problems[0], "The answer is ABD."));
+}
+
+TEST(ChoiceSets, GpqaIsShuffledByItsQuestions) {
+  std::string csv =
+      "Record ID,Question,Correct Answer,Incorrect Answer 1,"
+      "Incorrect Answer 2,Incorrect Answer 3,Explanation\n";
+  for (int i = 0; i < 40; ++i) {
+    absl::StrAppend(&csv, "rec", i, ",Question ", i, "?,right ", i,
+                    ",bad,worse,worst,because\n");
+  }
+  const auto set =
+      LoadSet(WriteTestFile("gpqa_main.csv", csv), {.strict = true});
+  ASSERT_TRUE(set.ok()) << set.status();
+  ASSERT_EQ(set->problems.size(), 40u);
+  std::set<std::string> letters;
+  for (int i = 0; i < 40; ++i) {
+    const GradedProblem& one = set->problems[static_cast<size_t>(i)];
+    EXPECT_EQ(one.problem.id, absl::StrCat("rec", i));
+    const std::string& letter = one.reference.answer;
+    letters.insert(letter);
+    EXPECT_TRUE(absl::StrContains(one.problem.question + "\n",
+                                  absl::StrCat(letter, ". right ", i, "\n")))
+        << one.problem.question;
+    EXPECT_TRUE(Right(one, absl::StrCat("The answer is (", letter, ").")));
+    EXPECT_TRUE(Right(one, absl::StrCat("Answer: right ", i)));
+    EXPECT_FALSE(Right(one, "Answer: worse"));
+  }
+  EXPECT_EQ(letters.size(), 4u);
+  // Alone in a file a question has the same order.
+  const auto alone = LoadSet(
+      WriteTestFile("gpqa_one.csv",
+                    "Question,Correct Answer,Incorrect Answer 1,Incorrect "
+                    "Answer 2,Incorrect Answer 3\nQuestion 7?,right 7,bad,worse"
+                    ",worst\n"),
+      {.strict = true});
+  ASSERT_TRUE(alone.ok()) << alone.status();
+  EXPECT_EQ(alone->problems[0].problem.question,
+            set->problems[7].problem.question);
+}
+
+TEST(ChoiceSets, ColumnsOfOptionsCanBeNamed) {
+  const auto set = LoadSet(
+      WriteTestFile(
+          "own.jsonl",
+          R"j({"stem": "2+2?", "alternatives": ["3", "4"], "key": "B"})j"),
+      {.columns = {{"question", "stem"},
+                   {"options", "alternatives"},
+                   {"answer", "key"}},
+       .strict = true});
+  ASSERT_TRUE(set.ok()) << set.status();
+  EXPECT_EQ(set->problems[0].problem.question, "2+2?\nA. 3\nB. 4");
+  EXPECT_TRUE(Right(set->problems[0], "Answer: 4"));
+}
+
+struct Bad {
+  const char* text;
+  const char* says;
+};
+
+TEST(ChoiceSets, WhatCannotBeToldIsRefused) {
+  const Bad bad[] = {
+      {R"j({"question": "Q", "options": ["1", "2", "3"], "answer": "2"})j",
+       "is one by its text and another one as an index"},
+      {R"j({"question": "Q", "options": ["1", "2"], "answer": "C"})j",
+       "no letter and no text of the 2 options"},
+      {R"j({"question": "Q", "choices": ["1", "2"], "answer": 2})j",
+       "is none of the 2 options"},
+      {R"j({"question": "Q", "choices": ["1"], "answer": 0})j",
+       "expected 2 to 26 options, found 1"},
+      {R"j({"question": "Q", "choices": ["1", " "], "answer": 0})j",
+       "option B is empty"},
+      {R"j({"question": "Q", "options": "one or two", "correct": "A"})j",
+       "one text without \"A)\""},
+      {R"j({"question": "Q", "choices": {"text": ["a"]}, "answerKey": "A"})j",
+       "neither a list nor a text"},
+      {R"j({"question": "", "choices": ["a", "b"], "answer": 0})j",
+       "question is empty"},
+  };
+  for (const Bad& one : bad) {
+    SCOPED_TRACE(one.text);
+    const auto set =
+        LoadSet(WriteTestFile("bad.jsonl", one.text), {.strict = true});
+    ASSERT_FALSE(set.ok());
+    EXPECT_TRUE(absl::StrContains(set.status().message(), "bad.jsonl:1: "))
+        << set.status();
+    EXPECT_TRUE(absl::StrContains(set.status().message(), one.says))
+        << set.status();
+  }
+}
+
+}  // namespace
+}  // namespace espalier
