@@ -1,6 +1,7 @@
 #include "search/finish.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -77,6 +78,14 @@ std::vector<NodeId> Unscored(const Tree& tree) {
   return open;
 }
 
+// The method may have dropped a node, and what it stands on: a dropped sequence
+// loses its keys and values whenever they are computed.
+void KeepPath(SearchContext& ctx, NodeId node) {
+  for (; node != kNoNode; node = ctx.tree()[node].parent) {
+    ctx.Keep(node, std::numeric_limits<float>::max());
+  }
+}
+
 // Stage 2.
 Co<> FinishBest(SearchContext& ctx, const FinishPlan& plan) {
   const std::vector<NodeId> unscored = Unscored(ctx.tree());
@@ -86,10 +95,17 @@ Co<> FinishBest(SearchContext& ctx, const FinishPlan& plan) {
     NodeId node = MostPromising(ctx, tried);
     if (node == kNoNode) co_return;
     tried.push_back(node);
+    KeepPath(ctx, node);
     while (!ctx.tree()[node].terminal()) {
       const Expansion step = co_await ctx.Expand(node, {.temperature = 0});
       if (step.samples.empty()) break;
-      node = ctx.tree().Twin(step.samples[0]);
+      const NodeId next = step.samples[0];
+      node = ctx.tree().Twin(next);
+      if (node == next) {
+        ctx.Keep(node, std::numeric_limits<float>::max());
+      } else {
+        KeepPath(ctx, node);
+      }
       if (ctx.tree()[node].truncated()) break;
     }
     if (!ctx.tree()[node].terminal() || ctx.AnswerOf(node) < 0) continue;

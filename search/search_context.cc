@@ -154,11 +154,25 @@ Awaiting<Expansion> SearchContext::ExpandInline(NodeId node,
 constexpr int64_t kSampleBytes = 160;
 constexpr int64_t kTokenBytes = 4 + 4 + 56;
 
-bool SearchContext::HasRoom(int n, int64_t tokens_each) const {
-  if (budget_.nodes - usage_.nodes - reserved_nodes_ < n) return false;
+// What the samples of a request add to Usage::bytes at most. How wide a hidden
+// state is the first one tells: until then it may be as wide as all there is.
+int64_t SearchContext::ReplyBytes(const ExpandOptions& options,
+                                  int64_t tokens_each) const {
+  int64_t sample = kSampleBytes + kTokenBytes * tokens_each;
+  if (options.hidden) {
+    const size_t width = tree_.hidden_width();
+    if (width == 0) return budget_.bytes;
+    sample += static_cast<int64_t>(width * sizeof(float));
+  }
+  return options.n * sample;
+}
+
+bool SearchContext::HasRoom(const ExpandOptions& options,
+                            int64_t tokens_each) const {
+  if (budget_.nodes - usage_.nodes - reserved_nodes_ < options.n) return false;
   if (budget_.bytes == kNoLimit || expanding_ == 0) return true;
-  const int64_t more = n * (kSampleBytes + kTokenBytes * tokens_each);
-  return usage_.bytes + reserved_bytes_ + more <= budget_.bytes;
+  return usage_.bytes + reserved_bytes_ <=
+         budget_.bytes - ReplyBytes(options, tokens_each);
 }
 
 int64_t SearchContext::StepNeed() const {
@@ -228,10 +242,6 @@ bool SearchContext::CutToRest(NodeId node, int* n, int64_t* limit) {
 void SearchContext::AdmitOne(SearchRequest& request, int n, int64_t limit) {
   ESP_CHECK(n >= 1 && limit >= 1);
   const NodeId node = request.nodes[0];
-  // The method may have dropped what finishing begins with and stands on.
-  for (NodeId up = node; finishing_ && up != kNoNode; up = tree_[up].parent) {
-    Keep(up, std::numeric_limits<float>::max());
-  }
   if (n < request.expand.n &&
       tree_.samples_drawn(node) == request.first_sample + request.expand.n) {
     tree_.AddSamplesDrawn(node, n - request.expand.n);
@@ -242,7 +252,9 @@ void SearchContext::AdmitOne(SearchRequest& request, int n, int64_t limit) {
   sent.sent = true;
   sent.reserved_tokens = n * limit;
   sent.reserved_nodes = n;
-  sent.reserved_bytes = n * (kSampleBytes + kTokenBytes * limit);
+  if (budget_.bytes != kNoLimit) {
+    sent.reserved_bytes = ReplyBytes(request.expand, limit);
+  }
   ++expanding_;
   reserved_tokens_ += sent.reserved_tokens;
   reserved_nodes_ += sent.reserved_nodes;
@@ -272,7 +284,7 @@ bool SearchContext::AdmitFront(size_t count, int64_t each) {
   for (size_t i = 0; i < count; ++i) {
     SearchRequest& next = waiting_.front();
     const int64_t limit = std::min<int64_t>(each, next.expand.max_tokens);
-    if (!HasRoom(next.expand.n, limit) ||
+    if (!HasRoom(next.expand, limit) ||
         usage_.model_calls >= budget_.model_calls) {
       return i > 0;
     }
@@ -284,7 +296,9 @@ bool SearchContext::AdmitFront(size_t count, int64_t each) {
 
 void SearchContext::Admit() {
   if (waiting_.empty() || !failure_.ok()) return;
-  if (finishing_ ? halted_ : ShouldStop()) return RefuseWaiting();
+  const bool over =
+      finishing_ ? halted_ || usage_.bytes >= budget_.bytes : ShouldStop();
+  if (over) return RefuseWaiting();
   const int64_t most = format().max_step_tokens;
   int64_t free = tokens_left();
   const SearchRequest& only = waiting_.front();
@@ -567,7 +581,8 @@ void SearchContext::DeliverExpansion(Slot& slot) {
                                    .terminal = sample.ended,
                                    .truncated = sample.truncated,
                                    .mean_entropy = sample.mean_entropy,
-                                   .confidences = sample.confidences},
+                                   .confidences = sample.confidences,
+                                   .hidden = sample.hidden},
                                   &is_new);
     slot.expansion.samples.push_back(node);
     if (sample.handle >= 0) {

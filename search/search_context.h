@@ -90,6 +90,9 @@ struct ExpandOptions {
   // from the k likeliest tokens at its place. A model that cannot fails the
   // search.
   int top_logprobs = 0;
+  // The model's hidden state at the end of each sample is told (Tree::hidden).
+  // A model that has none fails the search.
+  bool hidden = false;
   // In place of the search's own.
   std::optional<SampleFilter> filter = {};
   // The response also ends where a sample says one of these, which is left out.
@@ -140,9 +143,10 @@ struct SampledStep {
   // Where it asks, one a token: minus the mean ln p of the likeliest so many,
   // the higher the surer (DeepConf, arXiv:2508.15260).
   std::vector<float> confidences;
-  bool ended = false;      // the model ended the response
-  bool truncated = false;  // cut by a length limit
-  int64_t handle = -1;     // the engine's own, handed back with the node
+  std::vector<float> hidden;  // where ExpandOptions::hidden asks
+  bool ended = false;         // the model ended the response
+  bool truncated = false;     // cut by a length limit
+  int64_t handle = -1;        // the engine's own, handed back with the node
 };
 // A sample's handle once the sample has become a node. Not `is_new`: the node
 // was there already and the handle is not needed.
@@ -355,7 +359,8 @@ class SearchContext {
   // to stop.
   bool CutToRest(NodeId node, int* n, int64_t* limit);
   // Whether the budgets of nodes and bytes have room for `n` samples.
-  bool HasRoom(int n, int64_t tokens_each) const;
+  int64_t ReplyBytes(const ExpandOptions& options, int64_t tokens_each) const;
+  bool HasRoom(const ExpandOptions& options, int64_t tokens_each) const;
   Awaiting<Expansion> ExpandInline(NodeId node, ExpandOptions options);
   // Whether one sample of `node` is the next step of the best open path, for
   // which tokens are held back.

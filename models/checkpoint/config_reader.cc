@@ -45,7 +45,10 @@ absl::StatusOr<json> ParseJsonObject(std::string_view text,
 
 std::string FoundText(const json& value) {
   std::string text = value.dump(-1, ' ', true, json::error_handler_t::replace);
-  if (text.size() > 80) text = text.substr(0, 77) + "...";
+  if (text.size() > 80) {
+    text.resize(77);
+    text.append("...");
+  }
   return text;
 }
 

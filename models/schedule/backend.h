@@ -88,6 +88,7 @@ struct GenerateRequest {
   // k > 0: Continuation::entropies and ::confidences are told, the latter from
   // the k likeliest at each token.
   int top_logprobs = 0;
+  bool hidden = false;  // Continuation::hidden is told
   // Sees each token as it is drawn, on the thread that steps. May be empty.
   std::function<void(const DrawnToken&)> on_token = {};
 };
@@ -129,6 +130,9 @@ struct Continuation {
   // the likeliest so many, or of all there are (temperature 1, no filter).
   std::vector<float> entropies = {};
   std::vector<float> confidences = {};
+  // Where asked for, [hidden_size]: the trunk's output, after its last norm,
+  // from which the last token was drawn.
+  std::vector<float> hidden = {};
   Finish finish = Finish::kDelimiter;
   // Bytes of the tokens that belong to the text: all, but for kStop, where the
   // text ends before the stop string.
@@ -157,6 +161,7 @@ struct Capabilities {
   int context_length = 0;     // tokens, prompt included
   bool score_text = false;    // TextScoreRequest
   bool top_logprobs = false;  // GenerateRequest::top_logprobs
+  int hidden_size = 0;        // of Continuation::hidden; 0: it is not told
 };
 
 // A sequence that nobody will ask for again: its pages are free at once.

@@ -54,6 +54,7 @@ struct Row {
   std::vector<std::vector<TokenLogprob>> alternatives;
   std::vector<float> entropies;    // with top_logprobs
   std::vector<float> confidences;  // likewise
+  std::vector<float> hidden;       // of the last token, if asked for
   std::vector<bool> greedy;        // of a given text
   StopMatcher stop;
   std::vector<int32_t> seen;  // distinct tokens of path and output, sorted;

@@ -45,6 +45,10 @@ void RowSampler::ForLogits(
 std::vector<RowSampler::Output>& RowSampler::Draw(const float* hidden,
                                                   absl::Span<Row* const> rows) {
   if (outputs_.size() < rows.size()) outputs_.resize(rows.size());
+  const auto width = static_cast<size_t>(trunk_.config().hidden_size);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    outputs_[i].hidden = {hidden + i * width, width};
+  }
   ForLogits(hidden, static_cast<int>(rows.size()),
             [&](int i, absl::Span<const float> logits) {
               const Row& row = *rows[static_cast<size_t>(i)];

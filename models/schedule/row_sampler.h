@@ -23,7 +23,8 @@ class RowSampler {
     absl::Status status;
     std::vector<Sampled> drawn;  // one a member
     std::vector<TokenLogprob> alternatives;
-    float confidence = 0;  // with top_logprobs
+    float confidence = 0;            // with top_logprobs
+    absl::Span<const float> hidden;  // the row itself
   };
 
   RowSampler(Trunk& trunk, Executor& executor)

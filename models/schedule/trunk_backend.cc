@@ -31,7 +31,8 @@ TrunkBackend::TrunkBackend(Trunk& trunk, const Tokenizer& tokenizer,
                     .reward = trunk.config().reward_head,
                     .context_length = trunk.config().context_length,
                     .score_text = true,
-                    .top_logprobs = true},
+                    .top_logprobs = true,
+                    .hidden_size = trunk.config().hidden_size},
       memory_(trunk.NewPages()),
       pool_(*memory_, options.kv_bytes),
       tree_(pool_),
@@ -424,6 +425,9 @@ void TrunkBackend::Push(Row& row, const Sampled& drawn,
                    tree_.at(row.job->from()).end() + written >=
                        capabilities_.context_length;
   }
+  if (row.finished && request.hidden) {
+    row.hidden.assign(output.hidden.begin(), output.hidden.end());
+  }
   if (!request.on_token) return;
   for (const Member& member : row.members) {
     request.on_token({member.index, drawn.token, drawn.logprob});
@@ -480,6 +484,7 @@ void TrunkBackend::FinishRow(Row& row) {
   out.alternatives = std::move(row.alternatives);
   out.entropies = std::move(row.entropies);
   out.confidences = std::move(row.confidences);
+  out.hidden = std::move(row.hidden);
   auto& continuations = job.completion.continuations;
   for (size_t i = 1; i < row.members.size(); ++i) {
     tree_.AddRef(seq);

@@ -195,7 +195,7 @@ class GumbelRule {
 struct GumbelSearch : Mcts<GumbelRule> {
   using Mcts::Mcts;
   std::vector<float> perturbed;  // by child of the root
-  std::vector<int> schedule;
+  HalvingSchedule schedule;
 };
 
 std::vector<float> Perturb(SearchContext& ctx, Noise noise,
@@ -255,11 +255,14 @@ Co<> DrawCandidates(SearchContext& ctx, const GumbelOptions& options,
 // Stages 2 and 3.
 Co<> GumbelWorker(SearchContext& ctx, GumbelSearch& s) {
   PathVisit visit(ctx.tree());
-  while (!s.over && !ctx.ShouldStop() && s.started < s.options.simulations) {
-    const NodeId candidate = s.rule.PickCandidate(
-        ctx.tree(), s.perturbed, s.schedule[static_cast<size_t>(s.started)]);
+  while (!s.over && !ctx.ShouldStop() && s.started < s.options.simulations &&
+         !TooIdle(s.idle, s.options.simulations)) {
+    const NodeId candidate =
+        s.rule.PickCandidate(ctx.tree(), s.perturbed, s.schedule.visits());
     if (candidate == kNoNode) break;
+    s.schedule.Next();
     ++s.started;
+    ++s.idle;
     visit.Begin();
     visit.Enter(candidate);
     co_await Simulate(ctx, s, visit);

@@ -5,28 +5,20 @@
 
 namespace espalier {
 
-std::vector<int> HalvingSchedule(int simulations, int candidates) {
-  std::vector<int> schedule;
-  const size_t wanted = static_cast<size_t>(std::max(0, simulations));
-  if (candidates <= 1) {
-    for (int i = 0; i < simulations; ++i) schedule.push_back(i);
-    return schedule;
-  }
-  const int rounds =
-      static_cast<int>(std::ceil(std::log2(static_cast<double>(candidates))));
-  std::vector<int> visits(static_cast<size_t>(candidates), 0);
-  int left = candidates;
-  while (schedule.size() < wanted) {
-    const int more = std::max(1, simulations / (rounds * left));
-    for (int i = 0; i < more && schedule.size() < wanted; ++i) {
-      for (int c = 0; c < left && schedule.size() < wanted; ++c) {
-        schedule.push_back(visits[static_cast<size_t>(c)]);
-      }
-      for (int c = 0; c < left; ++c) ++visits[static_cast<size_t>(c)];
-    }
-    left = std::max(2, left / 2);
-  }
-  return schedule;
+HalvingSchedule::HalvingSchedule(int simulations, int candidates)
+    : simulations_(simulations), left_(std::max(1, candidates)) {
+  if (left_ == 1) return;
+  rounds_ = static_cast<int>(std::ceil(std::log2(static_cast<double>(left_))));
+  more_ = std::max(1, simulations_ / (rounds_ * left_));
+}
+
+void HalvingSchedule::Next() {
+  if (++turn_ < left_) return;
+  turn_ = 0;
+  ++visits_;
+  if (left_ == 1 || --more_ > 0) return;
+  left_ = std::max(2, left_ / 2);
+  more_ = std::max(1, simulations_ / (rounds_ * left_));
 }
 
 std::vector<float> CompletedQ(absl::Span<const GumbelAction> actions,

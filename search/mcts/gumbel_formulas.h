@@ -22,9 +22,23 @@
 
 namespace espalier {
 
-// For simulation i: how many visits the candidates have among which it
-// chooses. `simulations` entries.
-std::vector<int> HalvingSchedule(int simulations, int candidates);
+// For one simulation after the other: how many visits the candidates have
+// among which it chooses.
+class HalvingSchedule {
+ public:
+  HalvingSchedule() = default;
+  HalvingSchedule(int simulations, int candidates);
+  int visits() const { return visits_; }
+  void Next();
+
+ private:
+  int simulations_ = 0;
+  int rounds_ = 0;
+  int left_ = 1;    // candidates of this round
+  int visits_ = 0;  // of each of them so far
+  int more_ = 0;    // that each gets in this round
+  int turn_ = 0;    // among those left
+};
 
 // What is known of one action.
 struct GumbelAction {

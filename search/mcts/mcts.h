@@ -83,9 +83,12 @@ struct Mcts {
   bool over = false;
 };
 
-// How many simulations in a row may find nothing new before a search without
-// a limit of its own ends.
-inline constexpr int kMaxIdle = 1000;
+// Whether a search ends that found nothing new in so many simulations in a row.
+// One that was told how many simulations to do may find nothing in many of
+// them; but it has to end soon whatever it was told.
+inline bool TooIdle(int idle, int simulations) {
+  return idle >= (simulations > 0 ? 100000 : 1000);
+}
 
 // True if `node` asks for one more child.
 inline bool Widens(const Tree& tree, NodeId id, const MctsOptions& options) {
@@ -253,7 +256,7 @@ Co<> Worker(SearchContext& ctx, Mcts<Rule>& s) {
   PathVisit visit(ctx.tree());
   while (!s.over && !ctx.ShouldStop() &&
          (s.options.simulations == 0 || s.started < s.options.simulations) &&
-         (s.options.simulations > 0 || s.idle < kMaxIdle)) {
+         !TooIdle(s.idle, s.options.simulations)) {
     ++s.started;
     ++s.idle;
     visit.Begin();

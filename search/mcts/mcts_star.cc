@@ -263,7 +263,8 @@ Co<> RunStar(SearchContext& ctx, const StarOptions& options) {
   Star s(ctx, options);
   PathVisit visit(s.tree);
   for (int i = 0, idle = 0;
-       options.simulations > 0 ? i < options.simulations : idle < kMaxIdle;
+       (options.simulations == 0 || i < options.simulations) &&
+       !TooIdle(idle, options.simulations);
        ++i, ++idle) {
     if (ctx.ShouldStop() || s.tree[kRoot].closed()) break;
     visit.Begin();  // 1

@@ -266,9 +266,8 @@ Co<> RunRap(SearchContext& ctx, const RapOptions& options) {
   s.of.resize(1);
   PathVisit visit(ctx.tree());
   int idle = 0;  // simulations in a row that sampled nothing
-  for (int i = 0;
-       (options.simulations == 0 ? idle < kMaxIdle : i < options.simulations) &&
-       !ctx.ShouldStop();
+  for (int i = 0; (options.simulations == 0 || i < options.simulations) &&
+                  !TooIdle(idle, options.simulations) && !ctx.ShouldStop();
        ++i) {
     const int64_t before = ctx.usage().tokens;
     const bool counts = co_await Walk(ctx, s, visit);

@@ -26,8 +26,8 @@
 // make the same search with C = 1.
 //
 // Differs: by default an end leaves its siblings (published: end_alone), which
-// finds better answers in scripted worlds at every budget. Steps are lines of
-// text, not programs, and are rejected for nothing else.
+// found better answers in the scripted worlds and budgets tried. Steps are
+// lines of text, not programs, and are rejected for nothing else.
 #include <algorithm>
 #include <array>
 #include <cmath>

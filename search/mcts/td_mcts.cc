@@ -248,7 +248,8 @@ Co<> RunTd(SearchContext& ctx, const TdOptions& options) {
   Td s(ctx, options);
   PathVisit visit(s.tree);
   for (int i = 0, idle = 0;
-       options.simulations > 0 ? i < options.simulations : idle < kMaxIdle;
+       (options.simulations == 0 || i < options.simulations) &&
+       !TooIdle(idle, options.simulations);
        ++i, ++idle) {
     if (ctx.ShouldStop() || s.tree[kRoot].closed()) break;
     if (s.accepted && options.until == Until::kBudget) break;

@@ -50,12 +50,12 @@ struct UctOptions : MctsOptions {
   std::vector<std::string> Check() const {
     std::vector<std::string> problems = MctsOptions::Check();
     if (c_end >= 0 && simulations == 0) {
-      problems.push_back(
+      problems.emplace_back(
           "c_end says what c falls to over the simulations, and simulations=0 "
           "leaves their number open; expected simulations > 0");
     }
     if (c_falls == Falls::kExponential && (c <= 0 || c_end == 0)) {
-      problems.push_back(
+      problems.emplace_back(
           "c_falls=exponential never leaves or reaches 0; expected c > 0 and "
           "c_end > 0");
     }

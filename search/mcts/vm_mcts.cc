@@ -233,7 +233,8 @@ void VoteInPreorder(SearchContext& ctx, Vm& s, NodeId node, Votes& votes) {
 Co<> RunVm(SearchContext& ctx, const VmOptions& options) {
   Vm s(ctx, options);
   for (int i = 0, idle = 0;
-       options.simulations > 0 ? i < options.simulations : idle < kMaxIdle;
+       (options.simulations == 0 || i < options.simulations) &&
+       !TooIdle(idle, options.simulations);
        ++i, ++idle) {
     if (ctx.ShouldStop() || s.tree[kRoot].closed()) break;
     std::vector<NodeId> path = {kRoot};  // 1

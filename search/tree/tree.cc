@@ -42,6 +42,14 @@ void Tree::Tell(NodeId id, const StepDraft& draft) {
   if (told.mean_entropy != told.mean_entropy) {
     told.mean_entropy = draft.mean_entropy;
   }
+  if (!draft.hidden.empty() &&
+      hidden_
+          .try_emplace(
+              id, std::vector<float>(draft.hidden.begin(), draft.hidden.end()))
+          .second) {
+    hidden_width_ = std::max(hidden_width_, draft.hidden.size());
+    hidden_floats_ += draft.hidden.size();
+  }
   const size_t n = draft.confidences.size();
   if (n == 0 || told.confidence_begin != kNotTold) return;
   ESP_CHECK(n == tokens(id).size());
@@ -80,16 +88,22 @@ int32_t Tree::InternAnswer(std::string_view answer) {
   return it->second;
 }
 
+// What the table has of a node beside its numbers.
+constexpr size_t kHiddenBytes = sizeof(NodeId) + sizeof(std::vector<float>);
+
 int64_t Tree::used_bytes() const {
   return static_cast<int64_t>(
       uint64_t{size()} * (sizeof(Node) + sizeof(StoredStep)) + texts_.size() +
       tokens_.size() * sizeof(int32_t) + told_.size() * sizeof(Told) +
-      confidences_.size() * sizeof(float));
+      (confidences_.size() + hidden_floats_) * sizeof(float) +
+      hidden_.size() * kHiddenBytes);
 }
 
 int64_t Tree::bytes() const {
   return nodes_.bytes() + steps_.bytes() + texts_.bytes() + tokens_.bytes() +
-         told_.bytes() + confidences_.bytes();
+         told_.bytes() + confidences_.bytes() +
+         static_cast<int64_t>(hidden_floats_ * sizeof(float) +
+                              hidden_.size() * kHiddenBytes);
 }
 
 }  // namespace espalier

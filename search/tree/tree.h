@@ -117,6 +117,7 @@ struct StepDraft {
   // What the model told of its distributions: NaN and empty where it did not.
   float mean_entropy = std::numeric_limits<float>::quiet_NaN();
   absl::Span<const float> confidences = {};  // one a token
+  absl::Span<const float> hidden = {};
 };
 
 class Tree {
@@ -174,6 +175,15 @@ class Tree {
     return {confidences_.data() + told_[id].confidence_begin,
             tokens(id).size()};
   }
+  // The model's output from which the step's last token was drawn, after its
+  // last norm: as many numbers as it is wide. Empty where the search did not
+  // ask (ExpandOptions::hidden).
+  absl::Span<const float> hidden(NodeId id) const {
+    const auto found = hidden_.find(id);
+    return found == hidden_.end() ? absl::Span<const float>() : found->second;
+  }
+  // The most numbers that any node has of it.
+  size_t hidden_width() const { return hidden_width_; }
   // Nodes from the root's child to `id`, in that order.
   std::vector<NodeId> Path(NodeId id) const;
   // Text of the response up to and including `id`; "" for the root.
@@ -241,6 +251,8 @@ class Tree {
   GrowableArray<int32_t> tokens_;
   GrowableArray<Told> told_;  // up to the last node of which something is told
   GrowableArray<float> confidences_;
+  absl::flat_hash_map<NodeId, std::vector<float>> hidden_;
+  size_t hidden_width_ = 0, hidden_floats_ = 0;
   std::vector<std::string> answers_;
   absl::flat_hash_map<std::string, int32_t> answer_index_;
 };
@@ -314,8 +326,8 @@ inline NodeId Tree::Add(NodeId parent, const StepDraft& draft, bool* is_new) {
                            ? kNoNode
                            : FindChild(parent, draft, hash);
   if (is_new != nullptr) *is_new = known == kNoNode;
-  const bool tells =
-      draft.mean_entropy == draft.mean_entropy || !draft.confidences.empty();
+  const bool tells = draft.mean_entropy == draft.mean_entropy ||
+                     !draft.confidences.empty() || !draft.hidden.empty();
   if (known != kNoNode) {
     if (tells) Tell(known, draft);
     if (steps_[known].draws < 0xFFFF) ++steps_[known].draws;

@@ -5,7 +5,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "datasets/tasks/find_answer.h"
+#include "datasets/grade/extract_answer.h"
 #include "models/tokenizer/utf8.h"
 
 namespace espalier {
@@ -56,7 +56,7 @@ absl::StatusOr<AnswerPattern> AnswerPattern::Create(
 std::optional<std::string> AnswerPattern::FindRaw(
     std::string_view response) const {
   if (kind_ == Kind::kBoxed) return LastBoxed(response);
-  if (kind_ == Kind::kLastNumber) return LastNumber(response);
+  if (kind_ == Kind::kLastNumber) return LastNumberOf(response);
   const std::string text = ValidText(response);
   std::vector<TextRange> groups;
   if (!regex_->FindAllGroups(text, groups).ok() || groups.empty()) {

@@ -1,13 +1,16 @@
 #include "src/engine/prompted_task.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "datasets/grade/grade.h"
+#include "datasets/tasks/choice_answer.h"
 #include "datasets/tasks/task_registry.h"
 #include "models/prompt/chat_template.h"
+#include "search/algorithm.h"
 #include "src/base/status_macros.h"
 #include "src/base/text.h"
 #include "src/engine/answer_pattern.h"
@@ -97,6 +100,10 @@ class AnswerVerifier : public Verifier {
                 std::string_view response) const override {
     const std::optional<std::string> answer = task_->FindAnswer(response);
     if (!answer) return {false, "no answer in the response"};
+    const std::vector<std::string> options = ChoiceOptions(reference);
+    if (!options.empty()) {
+      return CheckChoice(options, reference.answer, *answer);
+    }
     if (task_->SameAnswer(*answer, reference.answer)) return {true, "equal"};
     return {false,
             absl::StrCat("expected ", reference.answer, ", found ", *answer)};
@@ -141,7 +148,8 @@ absl::StatusOr<PromptedTask> PutTask(const std::string& name,
   put.task = std::make_shared<TaskByPrompt>(*task, prompt, std::move(chat),
                                             std::move(answers));
   put.verifier = Unowned(verifier);
-  if (!prompt.answers.empty()) {
+  // Programs are judged by running them, whatever their answers look like.
+  if (!prompt.answers.empty() && !verifier->slow()) {
     put.verifier = std::make_shared<AnswerVerifier>(put.task);
   }
   return put;
@@ -157,6 +165,26 @@ absl::StatusOr<PromptedTask> PutTaskBy(const std::string& name,
   ESP_ASSIGN_OR_RETURN(const Task* task, FindTask(name));
   ESP_ASSIGN_OR_RETURN(const Verifier* verifier, FindVerifier(name));
   return PromptedTask{Unowned(task), Unowned(verifier)};
+}
+
+absl::Status CheckVerifier(const std::string& method,
+                           const Verifier& verifier) {
+  if (method == "auto" || verifier.ForSearch() != nullptr) {
+    return absl::OkStatus();
+  }
+  ESP_ASSIGN_OR_RETURN(const auto algorithm, MakeAlgorithm(method));
+  const std::vector<RequestKind>& needs = algorithm->needs();
+  const bool asks = std::find(needs.begin(), needs.end(),
+                              RequestKind::kVerify) != needs.end();
+  return asks ? NoVerifier(method) : absl::OkStatus();
+}
+
+absl::Status NoVerifier(std::string_view method) {
+  return absl::FailedPreconditionError(
+      absl::StrCat("method ", AbslView(method),
+                   " asks a verifier, and this task has none that reads the "
+                   "question alone; leave out its option verify or judge, or "
+                   "take another method"));
 }
 
 }  // namespace espalier

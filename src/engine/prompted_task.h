@@ -12,7 +12,9 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "espalier/task.h"
 #include "espalier/verifier.h"
@@ -34,6 +36,12 @@ absl::StatusOr<PromptedTask> PutTask(const std::string& task,
 // As PutTask for what PromptText wrote; "": the task by itself.
 absl::StatusOr<PromptedTask> PutTaskBy(const std::string& task,
                                        const std::string& prompt_text);
+
+// FailedPrecondition where `method` asks a verifier while it searches and the
+// task has none that reads the question alone; "auto" asks none.
+absl::Status CheckVerifier(const std::string& method, const Verifier& verifier);
+// The error of a method of that name.
+absl::Status NoVerifier(std::string_view method);
 
 }  // namespace espalier
 

@@ -9,6 +9,7 @@
 #include "src/base/clock.h"
 #include "src/base/status_macros.h"
 #include "src/base/text.h"
+#include "src/engine/prompted_task.h"
 #include "src/trace/search_recorder.h"
 
 namespace espalier {
@@ -48,6 +49,7 @@ SampledStep ToStep(Continuation c, const Tokenizer& tokenizer, int policy) {
   step.mean_entropy = c.entropy;
   step.entropies = std::move(c.entropies);
   step.confidences = std::move(c.confidences);
+  step.hidden = std::move(c.hidden);
   step.ended = c.finish == Finish::kEnd || c.finish == Finish::kStop;
   step.truncated = c.finish == Finish::kLength;
   step.handle = ToHandle(c.seq, policy);
@@ -102,13 +104,7 @@ absl::Status Runner::CheckJob() const {
         "have none"));
   }
   if (!Needs(*job_->algorithm, RequestKind::kVerify)) return absl::OkStatus();
-  if (hooks.verifier == nullptr) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("method ", AbslView(job_->algorithm->name()),
-                     " asks a verifier, and this task has none that reads the "
-                     "question alone; leave out its option verify or judge, "
-                     "or take another method"));
-  }
+  if (hooks.verifier == nullptr) return NoVerifier(job_->algorithm->name());
   return hooks.verifier->Ready();
 }
 
@@ -281,6 +277,15 @@ absl::Status Runner::Send(LiveSearch& live, SearchRequest request) {
                  "model does not tell; take a model with weights, or "
                  "confidence or majority"))});
       }
+      if (request.expand.hidden &&
+          policies_[policy]->capabilities().hidden_size == 0) {
+        return Deliver(live, request,
+                       {.seq = request.seq,
+                        .status = absl::FailedPreconditionError(absl::StrCat(
+                            "method ", AbslView(job_->algorithm->name()),
+                            " reads hidden states, which this model does not "
+                            "tell; take a model with weights"))});
+      }
       const SampleFilter filter = request.expand.filter.value_or(
           SampleFilter{.top_k = job_->options->top_k,
                        .top_p = job_->options->top_p,
@@ -300,7 +305,8 @@ absl::Status Runner::Send(LiveSearch& live, SearchRequest request) {
                    .stop_strings = std::move(stops)},
           .stream = request.stream,
           .first_sample = request.first_sample,
-          .top_logprobs = request.expand.top_logprobs};
+          .top_logprobs = request.expand.top_logprobs,
+          .hidden = request.expand.hidden};
       Submit(live, *policies_[policy], std::move(request),
              {.body = std::move(body)});
       return absl::OkStatus();

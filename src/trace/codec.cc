@@ -79,6 +79,7 @@ trace::LogEntry ToProto(const LogEntry& entry) {
     sample->mutable_entropy()->Add(s.entropies.begin(), s.entropies.end());
     sample->mutable_confidence()->Add(s.confidences.begin(),
                                       s.confidences.end());
+    sample->mutable_hidden()->Add(s.hidden.begin(), s.hidden.end());
   }
   for (const NodeScores& s : entry.completion.scores) {
     out.add_step_score(s.step);
@@ -115,6 +116,7 @@ absl::StatusOr<LogEntry> FromProto(const trace::LogEntry& in) {
     if (s.has_mean_entropy()) step.mean_entropy = s.mean_entropy();
     step.entropies.assign(s.entropy().begin(), s.entropy().end());
     step.confidences.assign(s.confidence().begin(), s.confidence().end());
+    step.hidden.assign(s.hidden().begin(), s.hidden().end());
     for (const auto* column : {&step.entropies, &step.confidences}) {
       if (!column->empty() && column->size() != step.tokens.size()) {
         return Damaged("a sample with more tokens than figures of them");

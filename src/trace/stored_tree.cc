@@ -53,6 +53,7 @@ uint64_t Fingerprint(const SearchRequest& request) {
   if (request.expand.top_logprobs > 0) {
     hash = MixHash(hash, static_cast<uint64_t>(request.expand.top_logprobs));
   }
+  if (request.expand.hidden) hash = MixHash(hash, StableHash("hidden"));
   if (request.expand.filter) {
     const SampleFilter& filter = *request.expand.filter;
     hash = MixHash(hash, static_cast<uint64_t>(filter.top_k));

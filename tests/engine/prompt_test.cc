@@ -6,6 +6,7 @@
 #include <fstream>
 #include <string>
 
+#include "datasets/tasks/task_registry.h"
 #include "src/engine/answer_pattern.h"
 #include "src/engine/prompted_task.h"
 
@@ -126,6 +127,28 @@ TEST(PromptTest, EveryShippedPromptPutsAQuestionAndFindsItsAnswer) {
     EXPECT_TRUE(put.verifier->Check({}, {.answer = "5.0"}, response).correct);
     EXPECT_FALSE(put.verifier->Check({}, {.answer = "6"}, response).correct);
   }
+}
+
+TEST(PromptTest, AnAnswerThatAPatternFindsMayBeTheTextOfAnOption) {
+  Prompt prompt = ReadPrompt("instruct").value();
+  prompt.template_name = "chatml";
+  const PromptedTask put = PutTask("qa", prompt).value();
+  const Reference gold{.answer = "B",
+                       .fields = {{"options", R"(["12", "15", "18"])"}}};
+  for (const char* response :
+       {"So $\\boxed{B}$.", "So $\\boxed{(B)}$.", "So $\\boxed{15}$."}) {
+    EXPECT_TRUE(put.verifier->Check({}, gold, response).correct) << response;
+  }
+  for (const char* response : {"So $\\boxed{A}$.", "So $\\boxed{18}$."}) {
+    EXPECT_FALSE(put.verifier->Check({}, gold, response).correct) << response;
+  }
+}
+
+TEST(PromptTest, ProgramsAreJudgedByTheirTests) {
+  Prompt prompt = ReadPrompt("instruct").value();
+  prompt.template_name = "chatml";
+  const PromptedTask put = PutTask("python", prompt).value();
+  EXPECT_EQ(put.verifier.get(), FindVerifier("python").value());
 }
 
 TEST(PromptTest, ExamplesAreEarlierTurns) {

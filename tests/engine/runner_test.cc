@@ -19,6 +19,7 @@
 #include "models/fake/scripted_backend.h"
 #include "search/tree/check_tree.h"
 #include "tests/engine/every_method.h"
+#include "tests/engine/one_coroutine.h"
 
 namespace espalier {
 namespace {
@@ -425,17 +426,36 @@ Co<> AskTwice(SearchContext& ctx) {
               .stop_strings = kStops});
 }
 
-class AskingTwice : public SearchAlgorithm {
- public:
-  std::string_view name() const override { return "asking_twice"; }
-  const std::vector<RequestKind>& needs() const override { return needs_; }
-  int models() const override { return 1; }
-  std::vector<OptionInfo> options() const override { return {}; }
-  Co<> Run(SearchContext& ctx) const override { return AskTwice(ctx); }
+Co<> AskForHidden(SearchContext& ctx) {
+  co_await ctx.Expand(kRoot, {.hidden = true});
+}
 
- private:
-  const std::vector<RequestKind> needs_ = {RequestKind::kExpand};
-};
+TEST(RunnerTest, HiddenStatesOfAModelThatHasNoneAreAClearError) {
+  ScriptedBackend backend({});
+  const ByteTokenizer tokenizer;
+  Executor executor(1);
+  Runner runner({&backend, &tokenizer, &backend, &tokenizer}, executor, 1);
+  const std::vector<Problem> problems = {{"p", "script", "q"}};
+  const RunHooks hooks;
+  const SearchOptions options;
+  const ScriptTask task;
+  const OneCoroutine algorithm(&AskForHidden);
+  absl::Status status;
+  ASSERT_TRUE(runner
+                  .Run({.problems = problems,
+                        .task = &task,
+                        .algorithm = &algorithm,
+                        .options = &options,
+                        .hooks = &hooks,
+                        .on_done =
+                            [&](size_t, SearchResult result) {
+                              status = result.status;
+                            }})
+                  .ok());
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_NE(status.message().find("hidden states"), std::string::npos)
+      << status;
+}
 
 TEST(RunnerTest, ARequestHasFiltersStopStringsAndALengthOfItsOwn) {
   NotingBackend backend(ScriptedOptions{});
@@ -446,7 +466,7 @@ TEST(RunnerTest, ARequestHasFiltersStopStringsAndALengthOfItsOwn) {
   const RunHooks hooks;
   const SearchOptions options{.top_k = 5, .top_p = 0.9f, .min_p = 0.01f};
   const ScriptTask task;
-  const AskingTwice algorithm;
+  const OneCoroutine algorithm(&AskTwice);
   ASSERT_TRUE(runner
                   .Run({.problems = problems,
                         .task = &task,

@@ -3,6 +3,7 @@
 // twice.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <map>
 
 #include "absl/strings/str_cat.h"
@@ -10,6 +11,7 @@
 #include "models/schedule/trunk_backend.h"
 #include "search/tree/check_tree.h"
 #include "src/engine/runner.h"
+#include "tests/engine/one_coroutine.h"
 #include "tests/models/testing/random_checkpoint.h"
 
 namespace espalier {
@@ -127,7 +129,7 @@ SearchRun RunAll(Trunk& trunk, const std::string& method, int threads, int live,
   return run;
 }
 
-class TrunkSearchTest : public testing::TestWithParam<const char*> {
+class RandomTrunk : public testing::Test {
  protected:
   void SetUp() override {
     TrunkConfig config = TinyConfig();
@@ -141,6 +143,8 @@ class TrunkSearchTest : public testing::TestWithParam<const char*> {
   }
   std::unique_ptr<Trunk> trunk_;
 };
+class TrunkSearchTest : public RandomTrunk,
+                        public testing::WithParamInterface<const char*> {};
 
 TEST_P(TrunkSearchTest, SameTreesWhateverTheThreadsAndLiveSearches) {
   const SearchRun base = RunAll(*trunk_, GetParam(), 1, 1);
@@ -164,6 +168,63 @@ TEST_P(TrunkSearchTest, LittleMemoryCostsTimeAndChangesNothing) {
       int64_t{c.layers} * c.kv_heads * c.head_dim * 2 * kPageSlots * 4;
   const SearchRun small = RunAll(*trunk_, GetParam(), 1, 1, 40 * page);
   EXPECT_EQ(small.trees, base.trees);
+}
+
+// A tree of single tokens: what each was drawn from must give its log-prob.
+Co<> AskForHidden(SearchContext& ctx) {
+  const Expansion first =
+      co_await ctx.Expand(kRoot, {.n = 3, .max_tokens = 1, .hidden = true});
+  for (const NodeId node : first.samples) {
+    const Expansion second =
+        co_await ctx.Expand(node, {.n = 2, .max_tokens = 1, .hidden = true});
+    co_await ctx.Expand(second.samples[0], {.max_tokens = 1});
+  }
+}
+
+double LogProb(Trunk& trunk, absl::Span<const float> hidden, int32_t token,
+               Executor& executor) {
+  std::vector<float> logits(16);
+  trunk.Logits(hidden.data(), 1, logits.data(), executor);
+  double sum = 0;
+  for (const float one : logits) sum += std::exp(static_cast<double>(one));
+  return logits[static_cast<size_t>(token)] - std::log(sum);
+}
+
+TEST_F(RandomTrunk, HiddenStatesAreThoseThatTheTokensWereDrawnFrom) {
+  Executor executor(1);
+  const SmallTokenizer tokenizer;
+  TrunkBackend backend(*trunk_, tokenizer, executor);
+  Runner runner({&backend, &tokenizer, &backend, &tokenizer}, executor, 1);
+  const std::vector<Problem> problems = {{"p", "lines", "1+2"}};
+  const RunHooks hooks;
+  const SearchOptions options;
+  const LineTask task;
+  const OneCoroutine algorithm(&AskForHidden);
+  int told = 0, silent = 0;
+  const auto look = [&](size_t, const Tree& tree) {
+    for (NodeId id = 1; id < tree.size(); ++id) {
+      const auto hidden = tree.hidden(id);
+      ++(hidden.empty() ? silent : told);
+      if (hidden.empty()) continue;
+      ASSERT_EQ(static_cast<int>(hidden.size()), trunk_->config().hidden_size);
+      EXPECT_NEAR(tree.step(id).logprob,
+                  LogProb(*trunk_, hidden, tree.tokens(id)[0], executor), 1e-5);
+    }
+  };
+  ASSERT_TRUE(runner
+                  .Run({.problems = problems,
+                        .task = &task,
+                        .algorithm = &algorithm,
+                        .options = &options,
+                        .hooks = &hooks,
+                        .on_done =
+                            [](size_t, SearchResult r) {
+                              EXPECT_TRUE(r.status.ok()) << r.status;
+                            },
+                        .on_tree = look})
+                  .ok());
+  EXPECT_GT(told, 1);
+  EXPECT_GT(silent, 0);  // those that the search did not ask about
 }
 
 INSTANTIATE_TEST_SUITE_P(Methods, TrunkSearchTest,

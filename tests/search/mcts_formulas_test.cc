@@ -14,18 +14,29 @@
 namespace espalier {
 namespace {
 
+std::vector<int> Schedule(int simulations, int candidates) {
+  HalvingSchedule schedule(simulations, candidates);
+  std::vector<int> visits;
+  for (int i = 0; i < simulations; ++i, schedule.Next()) {
+    visits.push_back(schedule.visits());
+  }
+  return visits;
+}
+
 // Four candidates and eight simulations: one visit each, then two more for
 // each of the better two. Sixteen and thirty-two: 16 + 8 + 4 twice.
 TEST(GumbelFormulasTest, HalvingGivesEachRoundTheSameShare) {
-  EXPECT_EQ(HalvingSchedule(8, 4), (std::vector<int>{0, 0, 0, 0, 1, 1, 2, 2}));
+  EXPECT_EQ(Schedule(8, 4), (std::vector<int>{0, 0, 0, 0, 1, 1, 2, 2}));
   std::vector<int> wanted(16, 0);
   wanted.insert(wanted.end(), 8, 1);
   wanted.insert(wanted.end(), 4, 2);
   wanted.insert(wanted.end(), 4, 3);
-  EXPECT_EQ(HalvingSchedule(32, 16), wanted);
-  EXPECT_EQ(HalvingSchedule(3, 1), (std::vector<int>{0, 1, 2}));
-  EXPECT_EQ(HalvingSchedule(2, 4), (std::vector<int>{0, 0}));
-  EXPECT_TRUE(HalvingSchedule(0, 4).empty());
+  EXPECT_EQ(Schedule(32, 16), wanted);
+  EXPECT_EQ(Schedule(3, 1), (std::vector<int>{0, 1, 2}));
+  EXPECT_EQ(Schedule(2, 4), (std::vector<int>{0, 0}));
+  // Three: two visits each, then three more for each of the better two.
+  EXPECT_EQ(Schedule(12, 3),
+            (std::vector<int>{0, 0, 0, 1, 1, 1, 2, 2, 3, 3, 4, 4}));
 }
 
 // p = .5, .25, .25; the first two visited with q .8 (3 visits) and .2 (1);

@@ -74,6 +74,31 @@ TEST(StopTest, EveryBudgetEndsASearch) {
   }
 }
 
+// Finishing a response does not go on where the bytes are spent.
+TEST(StopTest, AByteMoreThanTheRootBuysOneReply) {
+  const TreeWorld world({.branching = 4, .depth = 5});
+  SearchOptions byte;
+  byte.max_bytes = Tree().used_bytes() + 1;
+  for (const std::string& method : Methods()) {
+    const SearchRun run = RunAny(method, world, {.tokens = 200, .more = byte});
+    EXPECT_GT(run.tree().size(), 1u) << method;
+    EXPECT_LE(run.usage.bytes, byte.max_bytes + run.largest_reply_bytes)
+        << method;
+  }
+}
+
+// Without anything left to ask, a search never waits, so nobody could stop it.
+TEST(StopTest, AnExhaustedTreeEndsASearchWhateverItsSimulations) {
+  const TreeWorld world({.branching = 2, .depth = 2});
+  for (const char* name : {"rap", "uct", "puct", "gumbel", "rstar_math",
+                           "sample_mcts", "td_mcts", "vm_mcts", "mcts_star"}) {
+    const std::string method = absl::StrCat(name, ":simulations=1000000000");
+    const SearchRun run = RunAny(method, world, {.tokens = 5000});
+    EXPECT_TRUE(run.ended) << method;
+    EXPECT_LT(run.usage.simulations, 200000) << method;
+  }
+}
+
 TEST(StopTest, FirstSpentBudgetOfSeveralEndsTheSearch) {
   const TreeWorld world({.branching = 4, .depth = 5});
   SearchOptions more;

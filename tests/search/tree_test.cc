@@ -43,6 +43,7 @@ TEST(TreeTest, WhatModelsToldOfTokensIsKeptWithTheStep) {
   Tree tree;
   const int32_t two[] = {7, 8}, one[] = {9};
   const float of_two[] = {1.5f, 2.5f}, of_one[] = {4};
+  const float state[] = {-1, 0, 2};
   const NodeId silent = tree.Add(kRoot, {.text = "a", .tokens = one});
   const int64_t before = tree.used_bytes();
   EXPECT_TRUE(std::isnan(tree.mean_entropy(silent)));
@@ -59,6 +60,14 @@ TEST(TreeTest, WhatModelsToldOfTokensIsKeptWithTheStep) {
   EXPECT_EQ(tree.mean_entropy(mean), 0.5f);
   EXPECT_TRUE(tree.confidences(mean).empty());
   EXPECT_TRUE(std::isnan(tree.mean_entropy(silent)));
+  EXPECT_TRUE(tree.hidden(told).empty());
+  const int64_t without = tree.used_bytes();
+  const NodeId hidden =
+      tree.Add(mean, {.text = "d", .tokens = one, .hidden = state});
+  EXPECT_EQ(tree.hidden(hidden), absl::MakeConstSpan(state));
+  EXPECT_EQ(tree.hidden_width(), 3u);
+  EXPECT_GE(tree.used_bytes(),
+            without + static_cast<int64_t>(sizeof(state) + sizeof(Node)));
   // A later draw tells what the first did not, and changes nothing else.
   tree.Add(kRoot, {.text = "a", .tokens = one, .confidences = of_one});
   tree.Add(silent, {.text = "b",

@@ -55,6 +55,7 @@ std::vector<LogEntry> LogOf(const Tree& tree, RandomStream& rng) {
       if (id % 2 == 0) step.confidences.push_back(9 * rng.Uniform());
     }
     if (id % 3 > 0) step.mean_entropy = rng.Uniform();
+    if (id % 5 == 0) step.hidden = {rng.Uniform(), -rng.Uniform(), 0};
     step.text = std::string(tree.text(id));
     LogEntry entry{.seq = id, .fingerprint = rng.Next64()};
     entry.nodes = {tree[id].parent};
@@ -154,6 +155,7 @@ TEST(StoredTreeTest, LogEntriesComeBack) {
                 b.completion.samples[k].entropies);
       EXPECT_EQ(a.completion.samples[k].confidences,
                 b.completion.samples[k].confidences);
+      EXPECT_EQ(a.completion.samples[k].hidden, b.completion.samples[k].hidden);
     }
     ASSERT_EQ(a.completion.scores.size(), b.completion.scores.size());
   }

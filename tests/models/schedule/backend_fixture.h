@@ -27,6 +27,7 @@ struct Plain {
   std::vector<float> logprobs;
   std::vector<double> entropies;
   std::vector<double> confidences;  // where asked for
+  std::vector<float> hidden;        // likewise
   double entropy = 0;
   Finish finish = Finish::kLength;
 };
@@ -78,6 +79,10 @@ inline Plain PlainContinuation(Tokens path, const GenerateRequest& request,
     if (request.top_logprobs > 0) {
       out.confidences.push_back(PlainConfidence(all, request.top_logprobs));
     }
+    if (request.hidden) {
+      out.hidden.resize(4);
+      FakeTrunk::Split(hash, out.hidden.data(), 1);
+    }
     path.push_back(s.token);
     text += tokenizer.TokenBytes(s.token);
     out.finish = Finish::kLength;
@@ -109,6 +114,7 @@ inline void ExpectPlain(const Tokens& path, const GenerateRequest& request,
     // Told only where asked for.
     ASSERT_EQ(c.confidences.size(), plain.confidences.size());
     ASSERT_EQ(c.entropies.size(), plain.confidences.size());
+    ASSERT_EQ(c.hidden, plain.hidden);
     for (size_t t = 0; t < c.confidences.size(); ++t) {
       ASSERT_NEAR(c.entropies[t], plain.entropies[t], 1e-5);
       ASSERT_NEAR(c.confidences[t], plain.confidences[t], 1e-5);
@@ -136,6 +142,7 @@ inline GenerateRequest RandomGeneration(RandomStream& rng, SeqId from,
   if (rng.Below(3) == 0) g.sampling.top_k = 3;
   // The vocabulary has 16.
   if (rng.Below(2) == 0) g.top_logprobs = rng.Range(1, 20);
+  g.hidden = rng.Below(2) == 0;
   return g;
 }
 

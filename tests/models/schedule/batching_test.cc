@@ -75,6 +75,7 @@ TEST(BatchingTest, SamplesThatAgreeAreOneRowAndNothingElseChanges) {
       ASSERT_EQ(x.entropy, y.entropy);
       ASSERT_EQ(x.entropies, y.entropies);
       ASSERT_EQ(x.confidences, y.confidences);
+      ASSERT_EQ(x.hidden, y.hidden);
       ASSERT_EQ(x.confidences.size(), x.tokens.size());
       ASSERT_EQ(x.finish, y.finish);
       ASSERT_EQ(x.alternatives.size(), x.tokens.size());
