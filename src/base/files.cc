@@ -70,6 +70,16 @@ bool FlushFolder(const std::string& folder) {
   return ::fsync(handle.fd()) == 0 || errno == EINVAL;
 }
 
+// A device or a pipe: written, and not replaced by a file.
+absl::Status WriteInPlace(const std::string& path, std::string_view data) {
+  Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (file.fd() < 0) return FileError("open", path, errno);
+  if (!WriteAll(file.fd(), data) || !file.Close()) {
+    return FileError("write", path, errno);
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status FileError(std::string_view doing, const std::string& path,
@@ -127,6 +137,11 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
 }
 
 absl::Status WriteFileAtomic(const std::string& path, std::string_view data) {
+  struct stat old = {};
+  const bool replaces = ::stat(path.c_str(), &old) == 0;
+  if (replaces && !S_ISREG(old.st_mode) && !S_ISDIR(old.st_mode)) {
+    return WriteInPlace(path, data);
+  }
   std::error_code error;
   std::filesystem::path target = path;
   if (std::filesystem::is_symlink(target, error)) {
@@ -136,8 +151,6 @@ absl::Status WriteFileAtomic(const std::string& path, std::string_view data) {
   if (std::filesystem::is_directory(target, error)) {
     return FileError("write", path, EISDIR);
   }
-  struct stat old = {};
-  const bool replaces = ::stat(target.c_str(), &old) == 0;
   const std::string folder =
       target.has_parent_path() ? target.parent_path().string() : ".";
   std::string beside;

@@ -24,7 +24,8 @@ absl::StatusOr<std::string> ReadFile(const std::string& path);
 // Puts `data` at `path` so that a reader, or this machine after a crash, sees
 // the old file or the new one and never a part: writes a file beside it,
 // flushes that to disk and renames it. Keeps the mode of a file that it
-// replaces; a symbolic link at `path` keeps pointing where it did.
+// replaces; a symbolic link at `path` keeps pointing where it did. Devices,
+// pipes and descriptors (/dev/fd/N) are written as they are.
 absl::Status WriteFileAtomic(const std::string& path, std::string_view data);
 
 // A hash of the file's bytes that is stable across runs and machines; not for

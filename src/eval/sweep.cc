@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "datasets/readers/problem_set.h"
 #include "search/algorithm.h"
 #include "src/base/clock.h"
 #include "src/base/executor.h"
@@ -127,10 +128,8 @@ absl::StatusOr<std::vector<ResultRow>> RunSweep(
     absl::Span<const GradedProblem> problems, const Task& task,
     const Verifier& verifier, const SweepOptions& options) {
   ESP_RETURN_IF_ERROR(verifier.Ready());
-  SweepInput in{engine, set_name, problems, {}, task, verifier, options};
-  for (const GradedProblem& graded : problems) {
-    in.problems.push_back(graded.problem);
-  }
+  SweepInput in{engine, set_name, problems, ProblemsOf(problems),
+                task,   verifier, options};
   ConstantReward constant;
   OracleReward oracle(verifier, problems);
   RunHooks hooks{.verifier = verifier.ForSearch(),

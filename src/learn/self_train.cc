@@ -166,6 +166,7 @@ class SelfTraining {
     ESP_ASSIGN_OR_RETURN(task_, FindTask(gate_.task));
     ESP_ASSIGN_OR_RETURN(verifier_, FindVerifier(gate_.task));
     ESP_RETURN_IF_ERROR(verifier_->Ready());
+    ESP_RETURN_IF_ERROR(KeepJudged(*verifier_, gate_).status());
     ESP_RETURN_IF_ERROR(CheckProblems());
     // A model that cannot be served leaves no folder behind.
     ESP_RETURN_IF_ERROR(Engine::Create({.policy = options_.model,
@@ -286,10 +287,7 @@ class SelfTraining {
                                        .threads = options_.threads,
                                        .live = 64};
     ESP_ASSIGN_OR_RETURN(const auto engine, Engine::Create(engine_options));
-    std::vector<Problem> problems;
-    for (const GradedProblem& graded : set.problems) {
-      problems.push_back(graded.problem);
-    }
+    const std::vector<Problem> problems = ProblemsOf(set.problems);
     ESP_RETURN_IF_ERROR(MeasureResponseTokens(*engine, problems, *task_,
                                               hooks_.stop, generate.search));
     if (hooks_.stop != nullptr && hooks_.stop->load()) return Stopped();
@@ -379,10 +377,7 @@ class SelfTraining {
                                          .critic = models.reward,
                                          .threads = options_.threads,
                                          .live = 64}));
-    std::vector<Problem> problems;
-    for (const GradedProblem& graded : gate_.problems) {
-      problems.push_back(graded.problem);
-    }
+    const std::vector<Problem> problems = ProblemsOf(gate_.problems);
     SearchOptions search{.method = options_.gate_method,
                          .max_tokens = options_.gate_tokens,
                          .seed = static_cast<uint64_t>(options_.seed)};

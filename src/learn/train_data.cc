@@ -18,6 +18,7 @@
 #include "src/base/json_text.h"
 #include "src/base/random.h"
 #include "src/base/status_macros.h"
+#include "src/base/text.h"
 #include "src/engine/prompted_task.h"
 #include "src/trace/run_db.h"
 
@@ -417,7 +418,43 @@ class LineReader {
         "\"weight\" is ", JsonText(weight), "; expected a number above 0"));
   }
 
+  // Lines that no search of ours cut into steps: their labels would stand on
+  // other tokens than those at which a search asks for the reward.
+  static absl::Status CheckCut(const nlohmann::json& line) {
+    constexpr std::string_view kRemedy =
+        "; espalier steps --set FILE --out LINES reads ProcessBench, PRM800K "
+        "and Math-Shepherd and writes lines whose steps end as a search ends "
+        "them";
+    const auto published = [&](const char* first, const char* second) {
+      return line.contains(first) && line.contains(second) &&
+             !line.contains("completions");
+    };
+    if (published("input", "label") || published("steps", "label") ||
+        published("question", "label")) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("a solution with labelled steps as it is published",
+                       AbslView(kRemedy)));
+    }
+    if (line.contains("values") || !line.contains("completions") ||
+        !line["completions"].is_array()) {
+      return absl::OkStatus();
+    }
+    for (const nlohmann::json& step : line["completions"]) {
+      if (!step.is_string() || step.get<std::string>().ends_with('\n'))
+        continue;
+      return absl::InvalidArgumentError(absl::StrCat(
+          "the step ", JsonText(step).substr(0, 60),
+          " does not end with a line end, at which a search asks for the "
+          "reward: the file is from elsewhere",
+          AbslView(kRemedy),
+          "; otherwise end each step with \"\\n\" and put the prompt as the "
+          "task puts it"));
+    }
+    return absl::OkStatus();
+  }
+
   absl::Status Steps(const nlohmann::json& line) {
+    ESP_RETURN_IF_ERROR(CheckCut(line));
     const char* values = line.contains("values") ? "values" : "labels";
     if (!line.contains("prompt") || !line["prompt"].is_string() ||
         !line.contains("completions") || !line["completions"].is_array() ||
@@ -435,7 +472,9 @@ class LineReader {
         return absl::InvalidArgumentError("a completion is not a string");
       }
       ESP_ASSIGN_OR_RETURN(const float value, ReadValue(line[values][i]));
-      ESP_ASSIGN_OR_RETURN(const auto tokens, Encode(step));
+      ESP_ASSIGN_OR_RETURN(
+          const auto tokens,
+          collector_.tokenizer().EncodeContinuation(step.get<std::string>()));
       collector_.Add(tokens, false, value);
     }
     return absl::OkStatus();

@@ -8,7 +8,10 @@
 // A file that begins as SQLite does is a run database, anything else JSON
 // lines as espalier export writes them: prompt and completion (responses);
 // prompt, chosen and rejected (pairs); prompt, completions and values or
-// labels (steps). Other columns of a line are not read. Problems and lines
+// labels (steps). Steps without values whose texts do not end with a line end,
+// and labelled solutions as they are published, are from elsewhere and refused:
+// their labels would stand on other tokens than a search asks at. Other columns
+// of a line are not read. Problems and lines
 // whose question an evaluation holds are left out (contamination.h).
 //
 // Stateless functions: thread-safe.

@@ -406,6 +406,15 @@ TEST_F(TrainRunTest, WrongInputIsNamed) {
     std::ofstream(options.data) << line << "\n";
     refused(options, "bad.jsonl:1");
   }
+  // TRL's stepwise lines, Math-Shepherd, ProcessBench, PRM800K.
+  for (const char* line :
+       {"{\"prompt\":\"a\",\"completions\":[\"b\"],\"labels\":[true]}",
+        "{\"input\":\"a\",\"label\":\"b\",\"task\":\"GSM8K\"}",
+        "{\"problem\":\"a\",\"steps\":[\"b\"],\"label\":-1}",
+        "{\"question\":{\"problem\":\"a\"},\"label\":{\"steps\":[]}}"}) {
+    std::ofstream(options.data) << line << "\n";
+    refused(options, "espalier steps --set FILE --out LINES");
+  }
 }
 
 // Searches from which an objective can learn nothing.

@@ -148,8 +148,10 @@ class GenerateTest(KillTest):
             self.refused(run(*command, *extra, "omega_prm"), "reference",
                          "generate")
         unanswered = self.path("q.jsonl", '{"question": "1+1?", "answer": ""}\n')
-        result = run("generate", "--out", self.path("q.db"), "--set",
-                     unanswered, "--search", "omega_prm", "--model", STORIES)
+        search = ["generate", "--out", self.path("q.db"), "--set", unanswered,
+                  "--search", "omega_prm", "--model", STORIES]
+        self.refused(run(*search), "no record has a gold answer")
+        result = run(*search, "--ungraded")
         self.assertIn("1 failed", result.stdout + result.stderr)
 
     def test_shards_cover_the_set_once(self):
@@ -228,7 +230,8 @@ class ExportTest(ProgramTest):
         self.out = self.path("out.jsonl")
 
     def export(self, *arguments):
-        return run("export", self.database, "--out", self.out, *arguments)
+        return run("export", self.database, "--out", self.out, "--force",
+                   *arguments)
 
     def lines(self):
         with open(self.out, encoding="utf-8") as handle:

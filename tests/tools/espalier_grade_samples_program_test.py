@@ -127,6 +127,56 @@ class GradeSamplesTest(unittest.TestCase):
         with open(out, encoding="utf-8") as handle:
             self.assertTrue(json.loads(handle.read())["passed"])
 
+    def test_solutions_are_whole_programs(self):
+        # As EvalPlus has samples; a completion follows the prompt.
+        samples = self.write("samples.jsonl", [
+            {"task_id": "Own/2", "solution": "def times(x):\n    return 2 * x"},
+            {"task_id": "Own/2", "solution": "    return 2 * x\n"},
+            {"task_id": "Own/2", "completion": "    return 2 * x\n"},
+            {"task_id": "Own/2", "solution": 3},
+            {"task_id": "Own/2", "answer": "    return 2 * x\n"}])
+        result = self.grade(samples, "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        lines = [json.loads(line) for line in result.stdout.splitlines()]
+        self.assertEqual([line["passed"] for line in lines[:-1]],
+                         [True, False, True])
+        self.assertIn("samples.jsonl:4: expected", result.stderr)
+        self.assertIn('found no text "solution"', result.stderr)
+        self.assertIn('found no text "completion"', result.stderr)
+
+    def test_sets_of_inputs_and_of_values(self):
+        plus = self.write("plus.jsonl", [
+            {"task_id": "Mbpp/900", "prompt": '"""\nTwice.\n"""\n',
+             "entry_point": "twice", "base_input": [[1]],
+             "plus_input": [[2.5]], "atol": 0,
+             "canonical_solution": "def twice(x):\n    return 2 * x\n"}])
+        samples = self.write("samples.jsonl", [
+            {"task_id": "Mbpp/900",
+             "solution": "def twice(x):\n    return x + x"},
+            {"task_id": "Mbpp/900",
+             "solution": "def twice(x):\n    return 2"}])
+        crux = self.write("crux.jsonl", [
+            {"code": "def f(x):\n    return x + 1", "input": "4",
+             "output": "5", "id": "sample_0"}])
+        values = self.write("values.jsonl", [
+            {"task_id": "sample_0", "completion": "5"},
+            {"task_id": "sample_0", "completion": "6"}])
+        calls = self.write("calls.jsonl", [
+            {"task_id": "sample_0", "completion": "f(4)"},
+            {"task_id": "sample_0", "completion": "f(5)"}])
+        for name, data, given in (("mbpp+", plus, samples),
+                                  ("cruxeval-o", crux, values),
+                                  ("cruxeval-i", crux, calls)):
+            result = grade("--set", name, "--data", data, "--samples", given,
+                           "--sandbox", self.sandbox)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertEqual([json.loads(line)["passed"]
+                              for line in result.stdout.splitlines()],
+                             [True, False], name)
+        self.refused(grade("--set", "mbpp+", "--data", crux, "--samples",
+                           values), "expected problems of mbpp+",
+                     "cruxeval-o", "check --set and --data")
+
     def test_whole_responses(self):
         response = ("Of course:\n```python\ndef times(x):\n    return x\n```\n"
                     "It gives x.")

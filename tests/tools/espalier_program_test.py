@@ -9,6 +9,7 @@ import pty
 import re
 import shutil
 import signal
+import stat
 import struct
 import subprocess
 import tempfile
@@ -149,6 +150,19 @@ class WrongInputTest(ProgramTest):
         self.refused(eval_easy("--pass-at", "2", "--seeds", "2"), "--seeds")
         self.refused(eval_easy("--samples", "2"), "--pass-at")
 
+    def test_verifiers_that_a_task_lacks_are_refused_at_once(self):
+        self.refused(
+            run("eval", "--set", "stories:easy", "--limit", "2", "--methods",
+                "greedy,preset=deepsearch,puct:verify=true",
+                "--budget-tokens", "200"),
+            "deepsearch", "asks a verifier", "leave out")
+        made = self.path("made.db")
+        self.refused(
+            run("generate", "--out", made, "--set", "stories:easy", "--limit",
+                "2", "--search", "preset=deepsearch"),
+            "asks a verifier")
+        self.assertFalse(os.path.exists(made))
+
     def test_filters_of_samples_reach_the_sampler(self):
         def steps(*arguments):
             row = json.loads(run("solve", STORY, "--json",
@@ -202,6 +216,86 @@ class WrongInputTest(ProgramTest):
                      "--methods", "greedy", "--json", "/no/such/folder/r.json")
         self.assertNotEqual(result.returncode, 0)
         self.assertIn("/no/such/folder", result.stderr)
+
+
+EVAL = ("eval", "--set", "stories:easy", "--limit", "2", "--methods", "greedy",
+        "--budget-tokens", "200")
+
+
+class OutputTest(ProgramTest):
+
+    def test_devices_and_pipes_are_written_and_never_replaced(self):
+        self.refused_late(run(*EVAL, "--json", "/dev/full"), "/dev/full",
+                          "No space left")
+        self.assertTrue(stat.S_ISCHR(os.stat("/dev/full").st_mode))
+        line = " ".join([PROGRAM, *EVAL, "--json", ">(cat >&2)"])
+        piped = subprocess.run(["bash", "-c", line], check=False, text=True,
+                               env=dict(os.environ, ESPALIER_ZOO=ZOO),
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual(piped.returncode, 0, piped.stderr)
+        self.assertIn('"results"', piped.stderr)
+
+    def refused_late(self, result, *words):
+        self.assertEqual(result.returncode, 1, result.stderr)
+        for word in words:
+            self.assertIn(word, result.stderr)
+
+    def test_output_that_is_lost_is_an_error(self):
+        for arguments in (EVAL, ("problems", "--set", "stories:easy"),
+                          ("methods",), ("doctor",), ("eval", "--help"),
+                          ("methods", "--json")):
+            with open("/dev/full", "w", encoding="utf-8") as full:
+                result = subprocess.run(
+                    [PROGRAM, *arguments], check=False, text=True, stdout=full,
+                    env=dict(os.environ, ESPALIER_ZOO=ZOO),
+                    stderr=subprocess.PIPE)
+            self.refused_late(result, "standard output")
+
+    def test_json_goes_to_standard_output_or_a_file_of_its_own(self):
+        for where in (("--json", "-"), ("--json",)):
+            result = run(*EVAL, *where)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertEqual(json.loads(result.stdout)["results"][0]["n"], 2)
+            self.assertIn("greedy", result.stderr)
+        there = self.path("there.json", "mine")
+        self.refused(run(*EVAL, "--json", there), there, "--force")
+        with open(there, encoding="utf-8") as handle:
+            self.assertEqual(handle.read(), "mine")
+        result = run(*EVAL, "--json", there, "--force")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        with open(there, encoding="utf-8") as handle:
+            self.assertIn("results", json.load(handle))
+
+    def test_control_bytes_of_others_are_not_printed(self):
+        evil = "Ann has 3 shells.\x1b[2J\x1b]0;title\x07 How many\x7f\u009b1A?"
+        asked = self.path("asked.jsonl", json.dumps(
+            {"id": "\x1b[1m", "question": evil, "answer": "\x1b[31m3"}))
+        for arguments in (("solve", evil), ("solve", "--file", asked),
+                          ("problems", "--set", asked, "--answers"),
+                          ("solve", "--search", "\x1b[2J", "q")):
+            result = run(*arguments)
+            for text in (result.stdout, result.stderr):
+                self.assertNotRegex(text, "[\x00-\x08\x0b-\x1f\x7f\x80-\x9f]",
+                                    arguments)
+
+    def test_numbers_that_do_not_fit_are_refused(self):
+        for name, value in (("--budget-tokens", "18446744073709551616"),
+                            ("--budget-tokens", "9223372036854775808"),
+                            ("--seed", "-1"), ("--seed", "1e6"),
+                            ("--seed", "18446744073709551616"),
+                            ("--limit", "100000000000000000000"),
+                            ("--budget-bytes", "100000000000000000000")):
+            result = run(*EVAL[:3], "--methods", "greedy", name, value)
+            self.assertEqual(result.returncode, 2, (name, value))
+            self.assertIn(value, result.stderr)
+        self.assertEqual(
+            run(*EVAL, "--seed", "18446744073709551615").returncode, 0)
+
+    def test_wrong_usage_ends_with_two(self):
+        for arguments in (("eval", "--no-such-flag"), ("eval",),
+                          ("solve", "--threads", "many", "q"), ("nonsense",),
+                          ()):
+            self.assertEqual(run(*arguments).returncode, 2, arguments)
 
 
 class SolveTest(ProgramTest):
@@ -408,7 +502,8 @@ class EvalTest(ProgramTest):
         # A sanitizer learns nothing from the second run.
         for _ in range(1 if SLOW else 2):
             result = run("eval", "--set", "stories:middle", "--limit", "30",
-                         "--pass-at", "4,1", "--samples", "6", "--json", path)
+                         "--pass-at", "4,1", "--samples", "6", "--json", path,
+                         "--force")
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertIn("6 responses a problem", result.stdout)
             with open(path, encoding="utf-8") as handle:
@@ -474,7 +569,7 @@ class EvalTest(ProgramTest):
             result = run("eval", "--set", "stories:middle", "--limit", "10",
                          "--methods", "weighted,beam,puct", "--budget-tokens",
                          "300", "--threads", threads, "--live", live,
-                         "--json", path)
+                         "--json", path, "--force")
             self.assertEqual(result.returncode, 0, result.stderr)
             with open(path, encoding="utf-8") as handle:
                 rows.append([(row["method"], row["correct"],

@@ -118,6 +118,109 @@ class SetsTest(unittest.TestCase):
         with open(out, encoding="utf-8") as handle:
             self.assertEqual(json.load(handle)["shuffle"], 3)
 
+    def without_gold(self):
+        return self.write("choices.jsonl", "".join(
+            json.dumps({"question": f"{i}?", "choices": ["a", "b"]}) + "\n"
+            for i in range(3)))
+
+    def test_a_set_without_gold_is_read_and_never_judged(self):
+        path = self.without_gold()
+        self.assertEqual(len(self.rows("--set", path)), 3)
+        says = ("no record has a gold answer", '"answer", "correct"',
+                "--columns")
+        self.refused(run("eval", "--set", path, "--model", STORIES), *says)
+        database = os.path.join(self.folder, "run.db")
+        self.refused(run("generate", "--set", path, "--model", STORIES,
+                         "--out", database), *says, "--ungraded")
+        self.assertFalse(os.path.exists(database))
+        result = run("generate", "--set", path, "--model", STORIES, "--out",
+                     database, "--search", "greedy", "--budget-tokens", "20",
+                     "--ungraded")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("3 of 3 searches recorded", result.stdout)
+        self.assertNotIn("%", result.stdout)
+        pairs = self.write("pairs.jsonl", "".join(
+            json.dumps({"gold": gold, "answer": "3"}) + "\n"
+            for gold in ("", " ", None)))
+        result = run("grade", "--pairs", pairs)
+        self.assertGreater(result.returncode, 0)
+        self.assertIn('the gold answer under "gold" is blank', result.stderr)
+        self.assertIn("none of its 3 lines", result.stderr)
+
+    def test_records_without_gold_are_counted_and_left_out(self):
+        path = self.write("some.jsonl", "".join(
+            json.dumps({"question": f"{i} and 1?",
+                        "answer": i + 1 if i % 2 else None}) + "\n"
+            for i in range(5)))
+        self.assertEqual(len(self.rows("--set", path)), 5)
+        says = ('3 of 5 records have no gold answer under "answer" and are '
+                "left out; the first is ")
+        result = run("eval", "--set", path, "--model", STORIES, "--methods",
+                     "greedy", "--budget-tokens", "20")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn(says, result.stderr)
+        self.assertIn("2 problems", result.stdout)
+        database = os.path.join(self.folder, "run.db")
+        result = run("generate", "--set", path, "--model", STORIES, "--out",
+                     database, "--search", "greedy", "--budget-tokens", "20")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn(says, result.stderr)
+        self.assertIn("2 of 2 searches recorded", result.stdout)
+
+    def test_multiple_choice_is_asked_with_its_options(self):
+        path = self.write("aqua.json", json.dumps({
+            "question": "3 and 4?", "options": ["A)6", "B)7"],
+            "rationale": "r", "correct": "B"}) + "\n")
+        row, = self.rows("--set", path)
+        self.assertEqual(row["question"], "3 and 4?\nA. 6\nB. 7")
+        self.assertEqual(row["answer"], "B")
+
+    def test_labelled_steps_are_counted_and_written(self):
+        bench = [{"id": "gsm8k-0", "generator": "g", "problem": "2 and 3?",
+                  "steps": ["a\n\nb", "c", "d"], "label": 1,
+                  "final_answer_correct": False},
+                 {"id": "gsm8k-1", "generator": "g", "problem": "P",
+                  "steps": ["e"], "label": -1, "final_answer_correct": True}]
+        prm = {"labeler": "x", "question": {
+            "problem": "P", "ground_truth_answer": "1"}, "label": {
+                "finish_reason": "solution", "steps": [
+                    {"completions": [{"text": "f", "rating": 1}],
+                     "human_completion": None, "chosen_completion": 0},
+                    {"completions": [{"text": "g", "rating": 0}],
+                     "human_completion": None, "chosen_completion": 0}]}}
+        shepherd = {"input": "Q? Step 1: h \u043a\u0438\nStep 2: i \u043a\u0438",
+                    "label": "Q? Step 1: h +\nStep 2: i -", "task": "GSM8K"}
+        for name, text, kind, counts, lines in (
+                ("bench.json", json.dumps(bench), "processbench",
+                 (2, 2, 0, 1, 1),
+                 [("2 and 3?", ["a\n\nb\n", "c\n"], [True, False]),
+                  ("P", ["e\n"], [True])]),
+                ("prm.jsonl", json.dumps(prm) + "\n", "prm800k",
+                 (1, 1, 1, 0, 0), [("P", ["f\n", "g\n"], [True, True])]),
+                ("shepherd.jsonl", json.dumps(shepherd) + "\n",
+                 "math-shepherd", (1, 1, 0, 1, 0),
+                 [("Q?", ["Step 1: h\n", "Step 2: i\n"], [True, False])])):
+            path = self.write(name, text)
+            out = os.path.join(self.folder, "lines.jsonl")
+            report = os.path.join(self.folder, "report.json")
+            result = run("steps", "--set", path, "--out", out, "--json", report,
+                         "--force")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn(f"solutions of kind {kind}", result.stdout)
+            with open(report, encoding="utf-8") as handle:
+                row = json.load(handle)
+            self.assertEqual(tuple(row[key] for key in (
+                "solutions", "right", "neutral", "wrong", "unknown")), counts)
+            with open(out, encoding="utf-8") as handle:
+                found = [json.loads(line) for line in handle]
+            self.assertEqual(
+                [(line["prompt"], line["completions"], line["labels"])
+                 for line in found],
+                [(f"Question: {question}\nAnswer:", steps, labels)
+                 for question, steps, labels in lines])
+        self.refused(run("steps", "--set", self.numbered(2), "--out", out),
+                     "--out", "labelled steps")
+
     def test_generated_sets_are_listed_and_print(self):
         for name in ("game24:hard", "sudoku:9-middle", "proof:middle",
                      "python:easy"):

@@ -219,7 +219,8 @@ class LongTest(LearnTest):
     def figure(self, *arguments):
         """The only row of an eval, of problems that no training saw."""
         out = self.path("figures.json")
-        result = run("eval", "--set-seed", "2000", "--json", out, *arguments)
+        result = run("eval", "--set-seed", "2000", "--json", out, "--force",
+                     *arguments)
         self.assertEqual(result.returncode, 0, result.stderr)
         with open(out, encoding="utf-8") as handle:
             return json.load(handle)["results"][0]

@@ -133,8 +133,8 @@ void AddBudgetFlags(CLI::App& app, SearchOptions& search) {
       ->transform(CLI::AsSizeValue(false));
   app.add_option("--response-tokens", search.response_tokens,
                  "Tokens that one response takes, about: what a search without "
-                 "an answer holds back to finish one. 0: as the set's first "
-                 "problems take, or half of the budget")
+                 "an answer holds back to finish one. 0: as the first problems "
+                 "of the set take (eval, generate), else half of the budget")
       ->capture_default_str();
   app.add_option("--top-k", search.top_k,
                  "Sample from the likeliest so many tokens; 0: from all")

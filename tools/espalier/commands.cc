@@ -1,15 +1,20 @@
 #include "tools/espalier/commands.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <string>
 #include <vector>
 
 #include "CLI/CLI.hpp"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "src/base/text.h"
 #include "src/base/version.h"
 #include "tools/espalier/command.h"
+#include "tools/espalier/printable.h"
 
 namespace espalier {
 namespace {
@@ -21,6 +26,50 @@ struct Command {
   CLI::App* app = nullptr;
   RunFunction run = {};
 };
+
+// "" for a whole number that fits, else what is wrong: CLI11 takes the nearest
+// one that fits, and a negative seed for a great one.
+std::string CheckWhole(const std::string& text, bool may_be_negative) {
+  const bool negative = !text.empty() && text[0] == '-';
+  const size_t first = !text.empty() && (negative || text[0] == '+') ? 1 : 0;
+  const bool digits =
+      first < text.size() &&
+      text.find_first_not_of("0123456789", first) == std::string::npos;
+  if (!digits) return "";  // CLI11 refuses what it cannot read
+  int64_t whole = 0;
+  uint64_t natural = 0;
+  const bool fits =
+      may_be_negative
+          ? absl::SimpleAtoi(text.substr(text[0] == '+'), &whole)
+          : !negative && absl::SimpleAtoi(text.substr(first), &natural);
+  if (fits) return "";
+  return absl::StrCat(text, ": expected a whole number from ",
+                      may_be_negative ? "-2^63 to 2^63 - 1" : "0 to 2^64 - 1");
+}
+
+void CheckWholeNumbers(CLI::App& app) {
+  for (CLI::Option* option : app.get_options()) {
+    const std::string kind = option->get_type_name().substr(0, 4);
+    const bool natural = kind == "UINT";
+    if (!natural && kind.substr(0, 3) != "INT") continue;
+    option->check(CLI::Validator(
+        [natural](const std::string& text) {
+          return CheckWhole(text, !natural);
+        },
+        ""));
+  }
+  for (CLI::App* below : app.get_subcommands(nullptr))
+    CheckWholeNumbers(*below);
+}
+
+// Says so if some of what was printed is lost.
+bool PrintedAll(const char* command) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return true;
+  std::fprintf(
+      stderr, "espalier %s: cannot write all of it to standard output%s%s\n",
+      command, errno != 0 ? ": " : "", errno != 0 ? std::strerror(errno) : "");
+  return false;
+}
 
 }  // namespace
 
@@ -68,6 +117,7 @@ int RunCommands(int argc, char** argv) {
   for (Command& command : commands) {
     command.app = app.add_subcommand(command.name, command.summary);
     command.add(*command.app, command.run);
+    CheckWholeNumbers(*command.app);
   }
   if (argc > 1 && argv[1][0] != '-') {
     std::vector<std::string> names;
@@ -78,7 +128,13 @@ int RunCommands(int argc, char** argv) {
       return 2;
     }
   }
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    // Help and the version are no errors; wrong usage is 2, as elsewhere.
+    const bool wrong = app.exit(error) != 0;
+    return wrong ? 2 : PrintedAll("--help") ? 0 : 1;
+  }
   for (const Command& command : commands) {
     if (!command.app->parsed()) continue;
     absl::Status status;
@@ -87,9 +143,10 @@ int RunCommands(int argc, char** argv) {
     } catch (const std::exception& e) {
       status = absl::InternalError(e.what());
     }
-    if (status.ok()) return 0;
+    const bool printed = PrintedAll(command.name);
+    if (status.ok()) return printed ? 0 : 1;
     std::fprintf(stderr, "espalier %s: %s\n", command.name,
-                 std::string(status.message()).c_str());
+                 Printable(std::string(status.message())).c_str());
     return absl::IsCancelled(status) ? 130 : 1;
   }
   return 0;

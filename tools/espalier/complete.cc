@@ -15,6 +15,7 @@
 #include "src/base/status_macros.h"
 #include "src/engine/load_model.h"
 #include "tools/espalier/command.h"
+#include "tools/espalier/printable.h"
 #include "tools/espalier/text_input.h"
 
 namespace espalier {
@@ -148,7 +149,7 @@ class Run {
     if (!streams_) return;
     const std::string piece =
         stream_.Push(model_.tokenizer->TokenBytes(token.token));
-    std::fputs(piece.c_str(), stdout);
+    std::fputs(ForOutput(piece).c_str(), stdout);
     std::fflush(stdout);
   }
 
@@ -211,7 +212,7 @@ void PrintTexts(const std::vector<Written>& written) {
     const Written& one = written[i];
     std::printf("== %zu of %zu: %s, %zu tokens, ln p %.2f\n%s\n", i + 1,
                 written.size(), one.finish.c_str(), one.tokens.size(),
-                Sum(one.logprobs), one.text.c_str());
+                Sum(one.logprobs), ForOutput(one.text).c_str());
   }
 }
 
@@ -232,7 +233,7 @@ absl::Status RunComplete(const CompleteFlags& flags) {
   ESP_RETURN_IF_ERROR(run.Do(prompt));
   const double seconds = Clock::Real().Seconds() - start;
   if (run.streams()) {
-    std::printf("%s\n", run.RestOfStream().c_str());
+    std::printf("%s\n", ForOutput(run.RestOfStream()).c_str());
   } else if (flags.json) {
     PrintJson(run.written(), prompt.size());
   } else {

@@ -10,6 +10,7 @@
 #include "src/trace/schema.h"
 #include "src/trace/tree_nodes.h"
 #include "tools/espalier/command.h"
+#include "tools/espalier/printable.h"
 
 namespace espalier {
 namespace {
@@ -24,8 +25,8 @@ struct DbFlags {
 
 // A cell on one line: tabs, ends of lines and backslashes as \t, \n, \\.
 std::string Cell(const std::string& text) {
-  return absl::StrReplaceAll(text,
-                             {{"\\", "\\\\"}, {"\t", "\\t"}, {"\n", "\\n"}});
+  return ForOutput(absl::StrReplaceAll(
+      text, {{"\\", "\\\\"}, {"\t", "\\t"}, {"\n", "\\n"}}));
 }
 
 // Rows as tab-separated text under a heading, or one JSON object a line.

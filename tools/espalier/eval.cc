@@ -10,8 +10,6 @@
 #include "search/algorithm.h"
 #include "search/presets.h"
 #include "src/base/error_list.h"
-#include "src/base/files.h"
-#include "src/base/json_text.h"
 #include "src/base/progress.h"
 #include "src/base/status_macros.h"
 #include "src/base/version.h"
@@ -19,6 +17,7 @@
 #include "src/eval/pass_at_k.h"
 #include "src/eval/sweep.h"
 #include "tools/espalier/command.h"
+#include "tools/espalier/output_file.h"
 #include "tools/espalier/response_tokens.h"
 #include "tools/espalier/set_flags.h"
 
@@ -38,7 +37,7 @@ struct EvalFlags {
   SweepOptions sweep;
   std::vector<int> pass_at;  // empty: methods are compared
   int samples = 0;           // of pass@k; 0: the largest k
-  std::string json_file;
+  JsonOutput json;
   std::string compare;
   std::string prompt_text;  // of `prompt`, resolved
   bool oracle = false;
@@ -106,10 +105,12 @@ absl::Status CheckFlags(EvalFlags& flags) {
     if (method == "auto") {
       errors.Add("eval compares methods by name; auto stands for one of them");
     }
-    ESP_ASSIGN_OR_RETURN(std::string read, ReadMethodFile(method));
+    absl::StatusOr<std::string> read = ReadMethodFile(method);
+    errors.Add(read.status());
+    if (!read.ok()) continue;
     // The rows, and --compare, name a file's method by what it says.
-    if (flags.compare == method) flags.compare = read;
-    method = std::move(read);
+    if (flags.compare == method) flags.compare = *read;
+    method = *std::move(read);
     SearchOptions search = flags.sweep.search;
     search.method = method;
     if (!flags.sweep.budgets.empty()) {
@@ -130,6 +131,7 @@ absl::Status CheckFlags(EvalFlags& flags) {
         "--oracle, --constant-reward and --verifier-reward exclude each other");
   }
   if (!flags.pass_at.empty()) errors.Add(CheckPassAt(flags));
+  errors.Add(flags.json.Check());
   ESP_RETURN_IF_ERROR(errors.Status());
   flags.sweep.reward = flags.oracle            ? RewardSource::kOracle
                        : flags.constant        ? RewardSource::kConstant
@@ -152,7 +154,6 @@ void PrintErrors(const std::string& method,
 
 absl::Status WriteResults(const EvalFlags& flags, const EngineOptions& models,
                           nlohmann::json json) {
-  if (flags.json_file.empty()) return absl::OkStatus();
   json["version"] = Version();
   json["model"] = models.policy;
   if (flags.verifier_reward) json["reward"] = "verifier";
@@ -160,16 +161,16 @@ absl::Status WriteResults(const EvalFlags& flags, const EngineOptions& models,
   if (!flags.prompt_text.empty()) json["prompt"] = flags.prompt_text;
   json["set_seed"] = flags.set.options.seed;
   json.update(ChoiceJson(flags.set.options));
-  return WriteFileAtomic(flags.json_file, JsonText(json, 1) + "\n");
+  return flags.json.Write(json);
 }
 
 absl::Status ReportPassAt(const EvalFlags& flags, const EngineOptions& models,
                           const std::vector<ResultRow>& rows) {
   ESP_ASSIGN_OR_RETURN(const PassReport report,
                        MakePassReport(rows, flags.pass_at));
-  std::printf("%s, %zu problems, model %s\n%s", report.set.c_str(),
-              report.ids.size(), models.policy.c_str(),
-              PassTable(report).c_str());
+  std::fprintf(flags.json.report(), "%s, %zu problems, model %s\n%s",
+               report.set.c_str(), report.ids.size(), models.policy.c_str(),
+               PassTable(report).c_str());
   ESP_RETURN_IF_ERROR(WriteResults(flags, models, PassJson(report)));
   PrintErrors(report.method, report.errors);
   return absl::OkStatus();
@@ -178,13 +179,14 @@ absl::Status ReportPassAt(const EvalFlags& flags, const EngineOptions& models,
 absl::Status ReportSweep(const EvalFlags& flags, const EngineOptions& models,
                          const ProblemSet& set,
                          const std::vector<ResultRow>& rows) {
-  std::printf("%s, %zu problems, model %s\n%s", set.name.c_str(),
-              set.problems.size(), models.policy.c_str(),
-              SweepTable(rows).c_str());
+  std::FILE* const report = flags.json.report();
+  std::fprintf(report, "%s, %zu problems, model %s\n%s", set.name.c_str(),
+               set.problems.size(), models.policy.c_str(),
+               SweepTable(rows).c_str());
   nlohmann::json json = SweepJson(rows);
   if (!flags.compare.empty()) {
     const auto comparisons = CompareWith(flags.compare, rows);
-    std::printf("%s", ComparisonTable(comparisons).c_str());
+    std::fprintf(report, "%s", ComparisonTable(comparisons).c_str());
     json["comparisons"] = ComparisonJson(comparisons);
   }
   ESP_RETURN_IF_ERROR(WriteResults(flags, models, std::move(json)));
@@ -202,9 +204,15 @@ absl::Status RunEval(EvalFlags& flags) {
                        ResolvePromptText(flags.prompt, models.policy));
   ESP_ASSIGN_OR_RETURN(const PromptedTask put,
                        PutTaskBy(set.task, flags.prompt_text));
+  ErrorList errors;
+  for (const std::string& method : flags.sweep.methods) {
+    errors.Add(CheckVerifier(method, *put.verifier));
+  }
+  ESP_RETURN_IF_ERROR(errors.Status());
+  ESP_RETURN_IF_ERROR(LeaveOutUnjudged(*put.verifier, set));
   ESP_ASSIGN_OR_RETURN(const auto engine, Engine::Create(models));
   flags.sweep.stop = &StopRequested();
-  const std::vector<Problem> problems = ProblemsOf(set);
+  const std::vector<Problem> problems = ProblemsOf(set.problems);
   ESP_RETURN_IF_ERROR(
       MeasureSet(*engine, flags.set, problems, *put.task, flags.sweep.search));
   for (const int64_t budget : flags.sweep.budgets) {
@@ -289,7 +297,7 @@ void AddEval(CLI::App& app, RunFunction& run) {
                  "--seed, --seed + 1, ... Default: the largest k")
       ->check(CLI::Range(1, 1000000))
       ->needs(pass_at);
-  app.add_option("--json", flags->json_file, "Write results to this file");
+  AddJsonOutput(app, flags->json, "results");
   app.add_flag("--oracle", flags->oracle,
                "Score steps by exact labels: an upper bound that reads the "
                "answers; its rows are marked");

@@ -6,13 +6,14 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "nlohmann/json.hpp"
+#include "src/base/error_list.h"
 #include "src/base/files.h"
-#include "src/base/json_text.h"
 #include "src/base/status_macros.h"
 #include "src/engine/prompted_task.h"
 #include "src/trace/labels/contamination.h"
 #include "src/trace/run_db.h"
 #include "tools/espalier/command.h"
+#include "tools/espalier/output_file.h"
 
 namespace espalier {
 namespace {
@@ -30,7 +31,7 @@ struct ExportFlags {
   float threshold = 0;
   std::string value = "outcomes";
   ContaminationOptions contamination;
-  std::string json_file;
+  JsonOutput json;
 };
 
 absl::Status CheckFlags(ExportFlags& flags) {
@@ -50,7 +51,10 @@ absl::Status CheckFlags(ExportFlags& flags) {
   }
   flags.pairs.by_q = q;
   flags.steps.quality = quality;
-  return absl::OkStatus();
+  ErrorList errors;
+  errors.Add(CheckOutputFile(flags.out, flags.json.force));
+  errors.Add(flags.json.Check());
+  return errors.Status();
 }
 
 absl::StatusOr<std::string> Lines(const ExportFlags& flags, const Task& task,
@@ -109,16 +113,13 @@ absl::Status RunExport(ExportFlags& flags) {
         "nothing is left to export. What the filters did:\n", log.Text()));
   }
   ESP_RETURN_IF_ERROR(WriteFileAtomic(flags.out, lines));
-  std::printf("%s: %zu examples\n%s", flags.out.c_str(), count,
-              log.Text().c_str());
-  if (flags.json_file.empty()) return absl::OkStatus();
+  std::fprintf(flags.json.report(), "%s: %zu examples\n%s", flags.out.c_str(),
+               count, log.Text().c_str());
   nlohmann::json filters = nlohmann::json::array();
   for (const FilterCount& c : log.counts()) {
     filters.push_back({{"name", c.name}, {"in", c.in}, {"out", c.out}});
   }
-  return WriteFileAtomic(
-      flags.json_file,
-      JsonText({{"examples", count}, {"filters", filters}}, 1) + "\n");
+  return flags.json.Write({{"examples", count}, {"filters", filters}});
 }
 
 }  // namespace
@@ -186,7 +187,7 @@ void AddExport(CLI::App& app, RunFunction& run) {
       ->check(CLI::Range(1, 1000));
   app.add_flag("--no-contamination-check", flags->contamination.off,
                "Export whatever the evaluation holds");
-  app.add_option("--json", flags->json_file, "Write the filters' counts");
+  AddJsonOutput(app, flags->json, "the filters' counts");
   run = [flags] { return RunExport(*flags); };
 }
 

@@ -12,13 +12,12 @@
 #include "search/presets.h"
 #include "src/base/clock.h"
 #include "src/base/error_list.h"
-#include "src/base/files.h"
-#include "src/base/json_text.h"
 #include "src/base/progress.h"
 #include "src/base/status_macros.h"
 #include "src/engine/prompted_task.h"
 #include "src/engine/verifier_reward.h"
 #include "tools/espalier/command.h"
+#include "tools/espalier/output_file.h"
 #include "tools/espalier/response_tokens.h"
 #include "tools/espalier/set_flags.h"
 
@@ -35,9 +34,10 @@ struct GenerateFlags {
   std::string task;
   GenerateOptions generate{.search = {.method = "majority"}};
   std::string out;
-  std::string json_file;
+  JsonOutput json;
   bool resume = false;
   bool append = false;
+  bool ungraded = false;
   bool dry_run = false;
 };
 
@@ -49,11 +49,17 @@ absl::Status CheckFlags(GenerateFlags& flags) {
   if (search.method == "auto") {
     errors.Add("generate records methods by name; auto stands for one of them");
   }
-  ESP_ASSIGN_OR_RETURN(search.method, ReadMethodFile(search.method));
-  errors.Add(CheckSearch(search, /*graded=*/true, WritingModels(flags.models)));
+  absl::StatusOr<std::string> read = ReadMethodFile(search.method);
+  errors.Add(read.status());
+  if (read.ok()) {
+    search.method = *std::move(read);
+    errors.Add(
+        CheckSearch(search, /*graded=*/true, WritingModels(flags.models)));
+  }
   if (flags.out.empty() && !flags.dry_run) {
     errors.Add("--out FILE is missing: where should the searches be recorded?");
   }
+  if (!flags.resume) errors.Add(flags.json.Check());
   ESP_RETURN_IF_ERROR(errors.Status());
   std::error_code error;
   if (!flags.dry_run && !flags.resume && !flags.append &&
@@ -135,7 +141,6 @@ absl::Status DryRun(GenerateFlags& flags, Engine& engine,
 
 absl::Status WriteJson(const GenerateFlags& flags, const GenerateTotals& totals,
                        double seconds) {
-  if (flags.json_file.empty()) return absl::OkStatus();
   const nlohmann::json json = {
       {"run_database", flags.out}, {"searches", totals.searches},
       {"done", totals.done},       {"cached", totals.cached},
@@ -143,7 +148,7 @@ absl::Status WriteJson(const GenerateFlags& flags, const GenerateTotals& totals,
       {"solved", totals.solved},   {"tokens", totals.tokens},
       {"stopped", totals.stopped}, {"seconds", seconds},
   };
-  return WriteFileAtomic(flags.json_file, JsonText(json, 1) + "\n");
+  return flags.json.Write(json);
 }
 
 // What searches hold back for an answer: what the run that is resumed did, else
@@ -170,7 +175,18 @@ absl::Status SetResponseTokens(GenerateFlags& flags, Engine& engine,
       if (run.config_hash == ConfigHash(info)) return absl::OkStatus();
     }
   }
-  return MeasureSet(engine, flags.set, ProblemsOf(set), *put.task, search);
+  return MeasureSet(engine, flags.set, ProblemsOf(set.problems), *put.task,
+                    search);
+}
+
+// Searches that nothing can judge are a choice, and no accident.
+absl::Status CheckGold(const Verifier& verifier, ProblemSet& set) {
+  const absl::Status status = LeaveOutUnjudged(verifier, set);
+  if (status.ok()) return status;
+  return absl::Status(
+      status.code(),
+      absl::StrCat(status.message(),
+                   ", or record searches without verdicts by --ungraded"));
 }
 
 absl::Status RunGenerate(GenerateFlags& flags) {
@@ -185,6 +201,11 @@ absl::Status RunGenerate(GenerateFlags& flags) {
                        PutTaskBy(set.task, flags.generate.prompt));
   // Before there is a file that a second try would have to go on with.
   ESP_RETURN_IF_ERROR(put.verifier->Ready());
+  ESP_RETURN_IF_ERROR(
+      CheckVerifier(flags.generate.search.method, *put.verifier));
+  if (!flags.ungraded) {
+    ESP_RETURN_IF_ERROR(CheckGold(*put.verifier, set));
+  }
   if (flags.generate.verifier_reward) {
     ESP_RETURN_IF_ERROR(VerifierReward::Create(*put.verifier).status());
   }
@@ -193,7 +214,7 @@ absl::Status RunGenerate(GenerateFlags& flags) {
   std::unique_ptr<RunDb> db;
   int64_t run_id = 0;
   ESP_RETURN_IF_ERROR(SetResponseTokens(flags, *engine, set, put, models));
-  PrintShortBudget("generate", ProblemsOf(set), flags.generate.search);
+  PrintShortBudget("generate", ProblemsOf(set.problems), flags.generate.search);
   if (!flags.dry_run) {
     ESP_ASSIGN_OR_RETURN(
         const RunInfo info,
@@ -230,7 +251,8 @@ absl::Status RunGenerate(GenerateFlags& flags) {
   progress.Finish();
   ESP_RETURN_IF_ERROR(
       WriteJson(flags, totals, Clock::Real().Seconds() - start));
-  std::printf("%s: %s\n", flags.out.c_str(), TotalsText(totals).c_str());
+  std::fprintf(flags.json.report(), "%s: %s\n", flags.out.c_str(),
+               TotalsText(totals).c_str());
   if (totals.stopped) {
     return absl::CancelledError(
         "stopped; the same command with --resume goes on from here");
@@ -265,13 +287,16 @@ void AddGenerate(CLI::App& app, RunFunction& run) {
                  "How problems are put and graded; default by set");
   app.add_flag("--resume", flags->resume,
                "Go on with the run of these settings that --out holds");
+  app.add_flag("--ungraded", flags->ungraded,
+               "Search problems without a gold answer, too; they get no "
+               "verdicts");
   app.add_flag("--append", flags->append, "Add a run to an existing --out");
   app.add_flag("--reuse-solutions", flags->generate.reuse_solutions,
                "Answer problems from correct solutions that --out holds; "
                "marked, and never counted in accuracy");
   app.add_flag("--dry-run", flags->dry_run,
                "Search a few problems and estimate tokens, time and bytes");
-  app.add_option("--json", flags->json_file, "Write totals to this file");
+  AddJsonOutput(app, flags->json, "totals");
   AddPromptFlags(app, flags->prompt);
   AddModelFlags(app, flags->models);
   AddVerifierReward(app, flags->generate.verifier_reward);

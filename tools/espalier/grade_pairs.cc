@@ -5,6 +5,7 @@
 #include <iostream>
 #include <istream>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -29,7 +30,28 @@ absl::StatusOr<std::string> Field(const nlohmann::json& json,
                      "\" as in {\"gold\": \"1/2\", "
                      "\"answer\": \"0.5\"}, found none"));
   }
-  return found->is_string() ? found->get<std::string>() : JsonText(*found);
+  const std::string text =
+      found->is_string() ? found->get<std::string>() : JsonText(*found);
+  if (name == "gold" && text.find_first_not_of(" \t\r\n") == text.npos) {
+    return absl::InvalidArgumentError(
+        "the gold answer under \"gold\" is blank: nothing can equal it");
+  }
+  return text;
+}
+
+// All answers that a line accepts.
+absl::StatusOr<std::vector<std::string>> Accepted(const nlohmann::json& golds) {
+  if (!golds.is_array() || golds.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "expected the key \"golds\" to hold a list as in {\"golds\": [\"1/2\", "
+        "\"50%\"], \"answer\": \"0.5\"}, found ",
+        JsonText(golds)));
+  }
+  std::vector<std::string> out;
+  for (const nlohmann::json& gold : golds) {
+    out.push_back(gold.is_string() ? gold.get<std::string>() : JsonText(gold));
+  }
+  return out;
 }
 
 absl::StatusOr<GradeVerdict> GradeLine(const std::string& line,
@@ -40,8 +62,13 @@ absl::StatusOr<GradeVerdict> GradeLine(const std::string& line,
     return absl::InvalidArgumentError(
         "expected a JSON object {\"gold\": ..., \"answer\": ...} on one line");
   }
-  ESP_ASSIGN_OR_RETURN(const std::string gold, Field(json, "gold"));
   ESP_ASSIGN_OR_RETURN(const std::string answer, Field(json, "answer"));
+  if (const auto golds = json.find("golds"); golds != json.end()) {
+    ESP_ASSIGN_OR_RETURN(const std::vector<std::string> accepted,
+                         Accepted(*golds));
+    return GradeAgainstAny(accepted, answer, policy);
+  }
+  ESP_ASSIGN_OR_RETURN(const std::string gold, Field(json, "gold"));
   return GradeAnswer(gold, answer, policy);
 }
 
@@ -62,6 +89,7 @@ absl::Status GradeStream(std::istream& in, const std::string& name,
     nlohmann::ordered_json out;
     if (verdict.ok()) {
       out["equal"] = verdict->equal;
+      if (verdict->undecided) out["undecided"] = true;
       out["reason"] = verdict->reason;
       ++graded;
       equal += verdict->equal ? 1 : 0;
@@ -95,6 +123,12 @@ absl::Status GradeStream(std::istream& in, const std::string& name,
   if (number == 0) {
     return absl::InvalidArgumentError(
         absl::StrCat(name, ": expected JSON lines, found nothing"));
+  }
+  if (graded == 0 && bad > 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(name, ": none of its ", bad,
+                     " lines holds a pair that can be graded; "
+                     "expected {\"gold\": ..., \"answer\": ...}"));
   }
   return absl::OkStatus();
 }

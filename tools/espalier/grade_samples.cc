@@ -11,6 +11,8 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "datasets/code/code_files.h"
 #include "datasets/code/code_problem.h"
 #include "datasets/code/find_code.h"
@@ -32,14 +34,24 @@ namespace {
 
 struct NamedSet {
   const char* name;
-  const char* kind;  // of set_kind.h
+  const char* kinds;  // of set_kind.h; of "a|b" the one that the columns tell
   const char* published;
 };
 constexpr NamedSet kSets[] = {
     {"humaneval", "humaneval", "openai/human-eval's HumanEval.jsonl.gz"},
-    {"humaneval+", "humaneval",
-     "HumanEvalPlus-OriginFmt.jsonl.gz of evalplus/humanevalplus_release"},
+    {"humaneval+", "humaneval|evalplus",
+     "HumanEvalPlus.jsonl.gz of evalplus/humanevalplus_release, or its "
+     "OriginFmt"},
     {"mbpp", "mbpp", "google-research's mbpp.jsonl"},
+    {"mbpp+", "evalplus|mbpp",
+     "MbppPlus.jsonl.gz of evalplus/mbppplus_release, or evalplus/mbppplus of "
+     "Hugging Face as JSON lines"},
+    {"humaneval-x", "humaneval-x", "THUDM/humaneval-x, its file for Python"},
+    {"bigcodebench", "bigcodebench", "bigcode/bigcodebench as JSON lines"},
+    {"bigcodebench-instruct", "bigcodebench-instruct",
+     "bigcode/bigcodebench as JSON lines"},
+    {"cruxeval-o", "cruxeval-o", "facebookresearch/cruxeval's cruxeval.jsonl"},
+    {"cruxeval-i", "cruxeval-i", "facebookresearch/cruxeval's cruxeval.jsonl"},
     {"input", "input",
      "APPS' test.jsonl, or lines {\"id\", \"question\", \"tests\": "
      "[{\"input\", \"output\"}]}"}};
@@ -47,8 +59,15 @@ constexpr NamedSet kSets[] = {
 struct Sample {
   size_t problem = 0;
   std::string text;
+  bool whole = false;  // a whole program, not what continues a prompt
   std::optional<ProgramVerdict> verdict;
 };
+
+std::string SetNamesText() {
+  std::vector<std::string> names;
+  for (const NamedSet& set : kSets) names.emplace_back(set.name);
+  return absl::StrJoin(names, ", ");
+}
 
 // What follows the last "/" of an id: sets are published with and without
 // what stands before.
@@ -64,33 +83,41 @@ std::string TextOf(const nlohmann::json& fields, const char* column) {
                                    : "";
 }
 
-absl::StatusOr<std::vector<CodeProblem>> ReadProblems(const SampleFlags& flags,
-                                                      ReadReport& report) {
-  SetOptions options{.strict = flags.strict};
-  ESP_ASSIGN_OR_RETURN(options.columns, ParseColumns(flags.columns));
+absl::StatusOr<const NamedSet*> FindSet(const SampleFlags& flags) {
   std::vector<std::string> names;
   for (const NamedSet& set : kSets) {
     names.emplace_back(set.name);
     if (flags.set != set.name) continue;
-    if (flags.data.empty()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--data: expected a file with the problems of ",
-                       flags.set, " as published: ", set.published));
-    }
-    options.kind = set.kind;
+    if (!flags.data.empty()) return &set;
+    return absl::InvalidArgumentError(
+        absl::StrCat("--data: expected a file with the problems of ", flags.set,
+                     " as published: ", set.published));
   }
-  if (options.kind.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--set: ", UnknownName("set of code problems", flags.set, names),
-        "; the file of the problems goes to --data"));
-  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--set: ", UnknownName("set of code problems", flags.set, names),
+      "; the file of the problems goes to --data"));
+}
+
+absl::StatusOr<std::vector<CodeProblem>> ReadProblems(const SampleFlags& flags,
+                                                      ReadReport& report) {
+  SetOptions options{.strict = flags.strict};
+  ESP_ASSIGN_OR_RETURN(options.columns, ParseColumns(flags.columns));
+  ESP_ASSIGN_OR_RETURN(const NamedSet* set, FindSet(flags));
+  const std::vector<std::string> kinds = absl::StrSplit(set->kinds, '|');
+  if (kinds.size() == 1) options.kind = kinds[0];
   absl::StatusOr<std::vector<CodeProblem>> problems =
       ReadCodeProblems(flags.data, std::move(options), &report);
-  if (problems.ok() || !absl::IsInvalidArgument(problems.status())) {
-    return problems;
+  absl::Status error = problems.status();
+  if (error.ok() &&
+      std::find(kinds.begin(), kinds.end(), report.kind) == kinds.end()) {
+    error = absl::InvalidArgumentError(
+        absl::StrCat(flags.data, ": expected problems of ", flags.set,
+                     ", found a set of kind ", report.kind));
   }
+  if (error.ok()) return problems;
+  if (!absl::IsInvalidArgument(error)) return error;
   return absl::InvalidArgumentError(
-      absl::StrCat(problems.status().message(), "; check --set and --data"));
+      absl::StrCat(error.message(), "; check --set and --data"));
 }
 
 absl::StatusOr<std::vector<Sample>> ReadSamples(
@@ -98,8 +125,8 @@ absl::StatusOr<std::vector<Sample>> ReadSamples(
     std::vector<std::string>& errors) {
   if (flags.samples.empty()) {
     return absl::InvalidArgumentError(
-        "--samples: expected a file with {\"task_id\", \"completion\"} a "
-        "line");
+        "--samples: expected a file with {\"task_id\", \"completion\"} or "
+        "{\"task_id\", \"solution\"} a line");
   }
   std::map<std::string, size_t> by_id;
   for (size_t i = 0; i < problems.size(); ++i) {
@@ -111,20 +138,23 @@ absl::StatusOr<std::vector<Sample>> ReadSamples(
   std::vector<Sample> samples;
   for (const Record& line : lines) {
     const std::string id = TextOf(line.fields, "task_id");
-    const auto completion = line.fields.find("completion");
+    // As EvalPlus has them: a continuation of the prompt, or a whole program.
+    const bool whole = line.fields.contains("solution");
+    const auto text = line.fields.find(whole ? "solution" : "completion");
     auto problem = by_id.find(id);
     if (problem == by_id.end()) problem = by_id.find(ShortId(id));
-    if (completion == line.fields.end() || !completion->is_string()) {
+    if (text == line.fields.end() || !text->is_string()) {
       errors.push_back(absl::StrCat(
           line.place,
-          ": expected {\"task_id\", \"completion\"}, found no text "
-          "\"completion\""));
+          ": expected {\"task_id\", \"completion\"} or {\"task_id\", "
+          "\"solution\"}, found no text \"",
+          whole ? "solution" : "completion", "\""));
     } else if (problem == by_id.end()) {
       errors.push_back(absl::StrCat(
           line.place, ": task_id \"", id, "\" is no problem of ", flags.data,
           ", whose ids are as \"", problems[0].id, "\""));
     } else {
-      samples.push_back({problem->second, completion->get<std::string>(), {}});
+      samples.push_back({problem->second, text->get<std::string>(), whole, {}});
     }
   }
   if (flags.strict && !errors.empty()) {
@@ -141,10 +171,12 @@ absl::StatusOr<std::vector<Sample>> ReadSamples(
 
 // A whole program. human-eval's own evaluator takes completions as they are.
 std::string ProgramOfSample(const SampleFlags& flags,
-                            const CodeProblem& problem,
-                            const std::string& text) {
-  if (flags.responses) return ProgramOf(problem, text);
-  return problem.style == CodeStyle::kHumanEval ? problem.prompt + text : text;
+                            const CodeProblem& problem, const Sample& sample) {
+  const bool answer = problem.style == CodeStyle::kOutput ||
+                      problem.style == CodeStyle::kArguments;
+  if (flags.responses || answer) return ProgramOf(problem, sample.text);
+  const bool follows = problem.style == CodeStyle::kHumanEval && !sample.whole;
+  return follows ? problem.prompt + sample.text : sample.text;
 }
 
 std::string VerdictLine(const CodeProblem& problem,
@@ -214,7 +246,7 @@ absl::Status RunSamples(const SampleFlags& flags, Sandbox& sandbox,
           Sample& sample = samples[static_cast<size_t>(i)];
           const CodeProblem& problem = problems[sample.problem];
           absl::StatusOr<ProgramVerdict> verdict = GradeProgram(
-              sandbox, problem, ProgramOfSample(flags, problem, sample.text));
+              sandbox, problem, ProgramOfSample(flags, problem, sample));
           if (verdict.ok()) {
             writer.Add(static_cast<size_t>(i), *verdict);
             sample.verdict = *std::move(verdict);
@@ -294,7 +326,7 @@ absl::StatusOr<std::unique_ptr<Sandbox>> MakeSandbox(const SampleFlags& flags,
       flags.sandbox == "weak" ? SandboxMode::kWeak : SandboxMode::kNamespaces;
   options.limits.cpu_seconds = flags.timeout;
   // Programs that wait, and a machine with other work.
-  options.limits.wall_seconds = 3 * flags.timeout;
+  options.limits.wall_seconds = 12 * flags.timeout;
   options.limits.memory = int64_t{flags.memory_mib} << 20;
   options.warm = threads;
   options.stop = &StopRequested();
@@ -305,11 +337,11 @@ absl::StatusOr<std::unique_ptr<Sandbox>> MakeSandbox(const SampleFlags& flags,
 
 void AddSampleFlags(CLI::App& app, SampleFlags& flags) {
   app.add_option("--set", flags.set,
-                 "Whose problems the samples answer: humaneval, humaneval+, "
-                 "mbpp, or input for problems of input and output");
+                 "Whose problems the samples answer: " + SetNamesText() +
+                     " (programs that read standard input)");
   app.add_option("--samples", flags.samples,
-                 "Samples, {\"task_id\", \"completion\"} a line, plain or "
-                 "gzipped");
+                 "Samples, {\"task_id\", \"completion\"} a line, or "
+                 "\"solution\" for whole programs, plain or gzipped");
   app.add_option("--data", flags.data,
                  "The set's problems as published, plain or gzipped");
   app.add_option("--columns", flags.columns,
@@ -331,8 +363,9 @@ void AddSampleFlags(CLI::App& app, SampleFlags& flags) {
   app.add_option("--threads", flags.threads, "Programs at a time; 0: cores")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
-  app.add_option("--timeout", flags.timeout,
-                 "CPU seconds that a program may take; three times that in all")
+  app.add_option(
+         "--timeout", flags.timeout,
+         "CPU seconds that a program may take; twelve times that in all")
       ->check(CLI::Range(0.1, 3600.0))
       ->capture_default_str();
   app.add_option("--memory", flags.memory_mib, "MiB that a program may take")

@@ -40,6 +40,14 @@ bool NeedsLibTorch(int argc, char** argv) {
   return device.ok() && device->kind != "cpu";
 }
 
+bool AsksForHelp(char** argv) {
+  for (; *argv != nullptr; ++argv) {
+    const std::string_view argument = *argv;
+    if (argument == "--help" || argument == "-h") return true;
+  }
+  return false;
+}
+
 int StartLearn(char** argv) {
   std::error_code error;
   const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
@@ -49,11 +57,22 @@ int StartLearn(char** argv) {
   setenv("OMP_WAIT_POLICY", "passive", /*overwrite=*/0);
   argv[0] = const_cast<char*>("espalier-learn");
   execv(learn.c_str(), argv);
+  const int reason = errno;
+  constexpr char kRemedy[] = "tools/dev build espalier-learn";
+  if (reason == ENOENT && AsksForHelp(argv)) {
+    std::printf(
+        "%s: done by the program espalier-learn, which needs LibTorch and is "
+        "not built here. This builds it, and then --help lists the options:\n"
+        "  %s\n",
+        argv[1], kRemedy);
+    return 0;
+  }
   std::fprintf(stderr,
-               "espalier %s: %s cannot be started (%s); it is built where "
-               "LibTorch is found, which training and devices other than cpu "
-               "need\n",
-               argv[1], learn.c_str(), std::strerror(errno));
+               "espalier %s: %s, which training and devices other than cpu "
+               "need, cannot be started: %s; remedy: %s\n",
+               argv[1], learn.c_str(),
+               reason == ENOENT ? "it is not built" : std::strerror(reason),
+               kRemedy);
   return 1;
 }
 

@@ -5,6 +5,7 @@
 #include "src/base/json_text.h"
 #include "src/base/status_macros.h"
 #include "tools/espalier/command.h"
+#include "tools/espalier/printable.h"
 #include "tools/espalier/set_flags.h"
 
 namespace espalier {
@@ -30,14 +31,15 @@ absl::Status RunProblems(ProblemsFlags& flags) {
       std::printf("%s\n", JsonText(row).c_str());
       continue;
     }
-    std::printf("%s\n%s\n", graded.problem.id.c_str(),
-                graded.problem.question.c_str());
+    std::printf("%s\n%s\n", Printable(graded.problem.id).c_str(),
+                Printable(graded.problem.question).c_str());
     if (flags.answers) {
       for (const std::string& step : graded.reference.steps) {
-        std::printf("  %s\n", step.c_str());
+        std::printf("  %s\n", Printable(step).c_str());
       }
       if (graded.reference.steps.empty()) {
-        std::printf("  answer %s\n", graded.reference.answer.c_str());
+        std::printf("  answer %s\n",
+                    Printable(graded.reference.answer).c_str());
       }
     }
     std::printf("\n");

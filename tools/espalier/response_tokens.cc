@@ -10,14 +10,6 @@
 
 namespace espalier {
 
-std::vector<Problem> ProblemsOf(const ProblemSet& set) {
-  std::vector<Problem> problems;
-  for (const GradedProblem& graded : set.problems) {
-    problems.push_back(graded.problem);
-  }
-  return problems;
-}
-
 absl::Status MeasureSet(Engine& engine, const SetFlags& flags,
                         absl::Span<const Problem> problems, const Task& task,
                         SearchOptions& search) {
@@ -26,7 +18,7 @@ absl::Status MeasureSet(Engine& engine, const SetFlags& flags,
     SetFlags whole = flags;
     whole.shard = "0/1";
     ESP_ASSIGN_OR_RETURN(const ProblemSet set, LoadSet(whole));
-    all = ProblemsOf(set);
+    all = ProblemsOf(set.problems);
     problems = all;
   }
   return MeasureResponseTokens(engine, problems, task, &StopRequested(),

@@ -2,16 +2,12 @@
 #ifndef ESPALIER_TOOLS_ESPALIER_RESPONSE_TOKENS_H_
 #define ESPALIER_TOOLS_ESPALIER_RESPONSE_TOKENS_H_
 
-#include <vector>
-
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "espalier/engine.h"
 #include "tools/espalier/set_flags.h"
 
 namespace espalier {
-
-std::vector<Problem> ProblemsOf(const ProblemSet& set);
 
 // MeasureResponseTokens on `problems`, which are the set of `flags`; where they
 // are a shard, on the whole set, so that all shards do the same.

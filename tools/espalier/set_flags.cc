@@ -151,4 +151,10 @@ absl::StatusOr<ProblemSet> LoadSet(SetFlags& flags) {
   return set;
 }
 
+absl::Status LeaveOutUnjudged(const Verifier& verifier, ProblemSet& set) {
+  ESP_ASSIGN_OR_RETURN(const std::string note, KeepJudged(verifier, set));
+  if (!note.empty()) std::fprintf(stderr, "%s\n", note.c_str());
+  return absl::OkStatus();
+}
+
 }  // namespace espalier

@@ -41,6 +41,9 @@ absl::Status ReadSetFlags(SetFlags& flags);
 // stderr.
 absl::StatusOr<ProblemSet> LoadSet(SetFlags& flags);
 
+// KeepJudged (problem_set.h); what it left out goes to stderr.
+absl::Status LeaveOutUnjudged(const Verifier& verifier, ProblemSet& set);
+
 }  // namespace espalier
 
 #endif  // ESPALIER_TOOLS_ESPALIER_SET_FLAGS_H_

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "absl/strings/str_format.h"
+#include "tools/espalier/printable.h"
 
 namespace espalier {
 
@@ -12,15 +13,9 @@ std::string Score(float score) {
 }
 
 std::string OneLine(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '\n') continue;
-    if (static_cast<unsigned char>(c) < 0x20) {
-      absl::StrAppendFormat(&out, "\\x%02x", c);
-    } else {
-      out += c;
-    }
-  }
+  std::string out = Printable(text);
+  std::erase(out, '\n');
+  std::replace(out.begin(), out.end(), '\t', ' ');
   return out;
 }
 

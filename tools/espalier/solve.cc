@@ -25,6 +25,7 @@
 #include "src/engine/verifier_reward.h"
 #include "tools/espalier/command.h"
 #include "tools/espalier/live_view.h"
+#include "tools/espalier/printable.h"
 #include "tools/espalier/set_flags.h"
 #include "tools/espalier/show_tree.h"
 
@@ -165,9 +166,10 @@ nlohmann::json ResultJson(const GradedProblem& graded,
 
 void PrintResult(const SolveFlags& flags, const GradedProblem& graded,
                  const SearchResult& result) {
-  std::printf("%s\n", graded.problem.question.c_str());
+  std::printf("%s\n", Printable(graded.problem.question).c_str());
   if (!result.status.ok()) {
-    std::printf("error: %s\n\n", std::string(result.status.message()).c_str());
+    std::printf("error: %s\n\n",
+                Printable(std::string(result.status.message())).c_str());
     return;
   }
   for (const TreeNode& step : result.steps) {
@@ -186,7 +188,7 @@ void PrintResult(const SolveFlags& flags, const GradedProblem& graded,
     } else if (result.stage == AnswerStage::kFinish) {
       from = "  (the method had none: the best unfinished response, finished)";
     }
-    std::printf("answer: %s%s\n", result.answer.c_str(), from);
+    std::printf("answer: %s%s\n", Printable(result.answer).c_str(), from);
   }
   std::printf(
       "(%lld tokens sampled, %lld prompt, %lld model calls, %lld "
@@ -219,7 +221,7 @@ absl::Status ShowPrompts(const SolveFlags& flags, const std::string& folder,
                               .c_str());
       continue;
     }
-    std::printf("%s", text.c_str());
+    std::printf("%s", ForOutput(text).c_str());
     std::fflush(stdout);
     std::fprintf(stderr, "\n(%zu tokens; a step ends at \"%s\" or after %d)\n",
                  ids.size(), absl::CEscape(format.delimiter).c_str(),

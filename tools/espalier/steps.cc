@@ -1,14 +1,19 @@
-// espalier steps: what a step-level search rests on, for a model and a set.
+// espalier steps: what a step-level search rests on, for a model and a set; or
+// what a file of solutions with labelled steps holds.
 #include <cstdio>
 
+#include "absl/strings/str_cat.h"
+#include "datasets/readers/labelled_steps.h"
 #include "datasets/readers/problem_set.h"
 #include "datasets/tasks/task_registry.h"
 #include "src/base/files.h"
-#include "src/base/json_text.h"
 #include "src/base/progress.h"
 #include "src/base/status_macros.h"
 #include "src/eval/step_report.h"
 #include "tools/espalier/command.h"
+#include "tools/espalier/labelled_report.h"
+#include "tools/espalier/output_file.h"
+#include "tools/espalier/printable.h"
 #include "tools/espalier/set_flags.h"
 
 namespace espalier {
@@ -18,10 +23,42 @@ struct StepsFlags {
   ModelFlags models;
   SetFlags set;
   StepReportOptions report;
-  std::string json_file;
+  JsonOutput json;
+  std::string out;
 };
 
+// ProcessBench, PRM800K, Math-Shepherd: no model is asked.
+absl::Status RunLabelled(const StepsFlags& flags) {
+  ESP_ASSIGN_OR_RETURN(
+      const auto reader,
+      StepSetReader::Open(flags.set.set, {.limit = flags.set.options.limit,
+                                          .strict = flags.set.options.strict}));
+  ESP_ASSIGN_OR_RETURN(const Task* task, FindTask("qa"));
+  if (!flags.out.empty()) {
+    ESP_RETURN_IF_ERROR(CheckOutputFile(flags.out, flags.json.force));
+  }
+  std::string lines;
+  ESP_ASSIGN_OR_RETURN(
+      const LabelledReport report,
+      ReadLabelled(*reader, *task, flags.out.empty() ? nullptr : &lines));
+  std::fprintf(flags.json.report(), "%s", LabelledText(report).c_str());
+  for (const std::string& note : reader->report().Notes()) {
+    std::fprintf(stderr, "%s\n", note.c_str());
+  }
+  if (!flags.out.empty()) {
+    ESP_RETURN_IF_ERROR(WriteFileAtomic(flags.out, lines));
+  }
+  return flags.json.Write(LabelledJson(report));
+}
+
 absl::Status RunSteps(StepsFlags& flags) {
+  ESP_RETURN_IF_ERROR(flags.json.Check());
+  if (HoldsLabelledSteps(flags.set.set)) return RunLabelled(flags);
+  if (!flags.out.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--out ", flags.out, ": is for solutions with labelled steps, and ",
+        flags.set.set, " holds none"));
+  }
   ESP_ASSIGN_OR_RETURN(const ProblemSet set, LoadSet(flags.set));
   ESP_ASSIGN_OR_RETURN(const Task* task, FindTask(set.task));
   ESP_ASSIGN_OR_RETURN(const Verifier* verifier, FindVerifier(set.task));
@@ -36,16 +73,13 @@ absl::Status RunSteps(StepsFlags& flags) {
       const StepReport report,
       MakeStepReport(*engine, set.problems, *task, *verifier, flags.report));
   progress.Finish();
-  std::printf("%s, model %s\n%s", set.name.c_str(), models.policy.c_str(),
-              StepReportText(report, flags.report.branch).c_str());
+  std::FILE* const out = flags.json.report();
+  std::fprintf(out, "%s, model %s\n%s", set.name.c_str(), models.policy.c_str(),
+               StepReportText(report, flags.report.branch).c_str());
   for (const std::string& example : report.examples) {
-    std::printf("  wrong: %s\n", example.c_str());
+    std::fprintf(out, "  wrong: %s\n", Printable(example).c_str());
   }
-  if (!flags.json_file.empty()) {
-    ESP_RETURN_IF_ERROR(WriteFileAtomic(
-        flags.json_file, JsonText(StepReportJson(report), 1) + "\n"));
-  }
-  return absl::OkStatus();
+  return flags.json.Write(StepReportJson(report));
 }
 
 }  // namespace
@@ -53,6 +87,13 @@ absl::Status RunSteps(StepsFlags& flags) {
 void AddSteps(CLI::App& app, RunFunction& run) {
   auto flags = std::make_shared<StepsFlags>();
   AddSetFlags(app, flags->set)->required();
+  app.footer(
+      "A file of ProcessBench, PRM800K or Math-Shepherd is told by its "
+      "columns: "
+      "its labels are counted, and --out writes them for train reward.");
+  app.add_option("--out", flags->out,
+                 "Of a file with labelled steps: write them as lines that "
+                 "train reward reads, put as the task qa puts questions");
   app.add_option("--branch", flags->report.branch, "Samples of each next step")
       ->capture_default_str()
       ->check(CLI::Range(1, 1024));
@@ -63,7 +104,7 @@ void AddSteps(CLI::App& app, RunFunction& run) {
       ->capture_default_str();
   app.add_option("--examples", flags->report.examples, "Wrong steps to print")
       ->capture_default_str();
-  app.add_option("--json", flags->json_file, "Write the report to this file");
+  AddJsonOutput(app, flags->json, "the report");
   AddModelFlags(app, flags->models);
   run = [flags] { return RunSteps(*flags); };
 }

@@ -1,0 +1,129 @@
+"""Runs the commands of README.md as they stand there, and those of the guides
+that need no training on few problems. What they name of the reader's own is put in place: small
+checkpoints in ~/models, problems in the form that their publisher ships.
+
+The program is named by ESPALIER_PROGRAM (ctest sets it)."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import unittest
+
+from espalier_program_test import PROGRAM, ROOT, STORIES, ZOO, ProgramTest
+
+CHATML = ("{% for message in messages %}{{'<|im_start|>' + message['role'] + "
+          "'\\n' + message['content'] + '<|im_end|>' + '\\n'}}{% endfor %}"
+          "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}"
+          "{% endif %}")
+
+
+def commands(page):
+    """The commands of a page's blocks, without their comments."""
+    with open(os.path.join(ROOT, page), encoding="utf-8") as handle:
+        lines = handle.read().splitlines()
+    for line in lines:
+        found = re.match(r"    (?:\$ )?((?:printf .*\| )?build/espalier .*)",
+                         line)
+        if found:
+            yield re.sub(r"\s{2,}#.*", "", found.group(1))
+
+
+@unittest.skipIf(os.environ.get("ESPALIER_SLOW"), "takes minutes here")
+class ReadmeTest(ProgramTest):
+
+    def setUp(self):
+        super().setUp()
+        self.home = self.path("home")
+        os.makedirs(os.path.join(self.home, "models"))
+        os.makedirs(os.path.join(self.home, "build"))
+        os.symlink(PROGRAM, os.path.join(self.home, "build", "espalier"))
+        for name in ("Qwen2.5-1.5B-Instruct", "Qwen3-1.7B", "Llama-3.2-1B",
+                     "my-llama"):
+            folder = os.path.join(self.home, "models", name)
+            shutil.copytree(STORIES, folder)
+            if name.startswith("Qwen"):
+                self.give_chat_template(folder)
+        with open(os.path.join(self.home, "gsm8k_test.jsonl"), "w",
+                  encoding="utf-8") as handle:
+            for i in range(3):
+                handle.write(json.dumps({
+                    "question": f"Ann has {i} shells. She finds 4. How many?",
+                    "answer": f"{i}+4={i + 4}\n#### {i + 4}"}) + "\n")
+        with open(os.path.join(self.home, "book.txt"), "w",
+                  encoding="utf-8") as handle:
+            handle.write("Ann has 3 shells.\n" * 20)
+
+    @staticmethod
+    def give_chat_template(folder):
+        """ChatML and its control tokens, in place of two words."""
+        with open(os.path.join(folder, "tokenizer_config.json"), "w",
+                  encoding="utf-8") as handle:
+            json.dump({"chat_template": CHATML}, handle)
+        path = os.path.join(folder, "tokenizer.json")
+        with open(path, encoding="utf-8") as handle:
+            tokenizer = json.load(handle)
+        model = tokenizer["model"]
+        for control in ("<|im_start|>", "<|im_end|>"):
+            word = max(model["vocab"], key=model["vocab"].get)
+            model["merges"] = [pair for pair in model["merges"]
+                               if pair.replace(" ", "") != word]
+            tokenizer["added_tokens"].append(
+                {**tokenizer["added_tokens"][0], "content": control,
+                 "id": model["vocab"].pop(word)})
+        with open(path, "w", encoding="utf-8") as handle:
+            json.dump(tokenizer, handle)
+
+    def runs(self, page, limit=None):
+        count = 0
+        for command in commands(page):
+            whole_set = re.search(r"espalier (eval|generate|steps) ", command)
+            if limit and whole_set and "--limit" not in command:
+                command += f" --limit {limit}"
+            result = subprocess.run(
+                ["bash", "-c", command], cwd=self.home, check=False, text=True,
+                env=dict(os.environ, HOME=self.home, ESPALIER_ZOO=ZOO),
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE, timeout=600)
+            self.assertEqual(result.returncode, 0,
+                             f"{page}: {command}\n{result.stderr}")
+            self.assertNotEqual(result.stdout, "", command)
+            count += 1
+        return count
+
+    def test_every_command_of_readme(self):
+        with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as handle:
+            self.assertLessEqual(len(handle.read().splitlines()), 150)
+        self.assertGreaterEqual(self.runs("README.md"), 9)
+
+    def test_the_transcript_is_what_is_printed(self):
+        with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as handle:
+            text = handle.read()
+        shown = re.search(r"    \$ (build/espalier solve .*)\n((?:    .*\n)+)",
+                          text)
+        result = subprocess.run(
+            ["bash", "-c", shown.group(1)], cwd=self.home, check=True,
+            env=dict(os.environ, HOME=self.home, ESPALIER_ZOO=ZOO), text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        wanted = re.sub(r"(?m)^    ", "", shown.group(2)).strip()
+        # The question comes first, which the command line shows already.
+        said = result.stdout.split("\n", 1)[1].strip()
+        seconds = re.compile(r"[\d.]+ s\)")
+        # Other processors round otherwise: the texts are the same, and scores
+        # within a hundredth.
+        numbers = re.compile(r"\d\.\d\d")
+        plain = [numbers.sub("#", seconds.sub("s)", part))
+                 for part in (said, wanted)]
+        self.assertEqual(plain[0], plain[1])
+        for a, b in zip(numbers.findall(said), numbers.findall(wanted)):
+            self.assertLess(abs(float(a) - float(b)), 0.1)
+
+    def test_guides(self):
+        for page in ("search", "models", "evaluate", "generate"):
+            self.assertGreaterEqual(
+                self.runs(f"docs/guide/{page}.md", limit=8), 2, page)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,111 @@
+#include "tools/espalier/labelled_report.h"
+
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "src/base/json_text.h"
+#include "src/base/status_macros.h"
+
+namespace espalier {
+namespace {
+
+void Count(const LabelledSolution& solution, LabelledReport& report) {
+  ++report.solutions;
+  for (const StepLabel label : solution.labels) {
+    report.right += label == StepLabel::kRight;
+    report.neutral += label == StepLabel::kNeutral;
+    report.wrong += label == StepLabel::kWrong;
+    report.unknown += label == StepLabel::kUnknown;
+  }
+  if (solution.first_error >= 0) {
+    ++report.with_error;
+    report.first_errors += solution.first_error + 1;
+  }
+  if (solution.final_correct) {
+    ++report.ends_told;
+    report.ends_right += *solution.final_correct;
+  }
+}
+
+// The steps up to the first wrong one; "" where the first is unknown.
+absl::StatusOr<std::string> LineOf(const LabelledSolution& solution,
+                                   const Task& task) {
+  nlohmann::json steps = nlohmann::json::array();
+  nlohmann::json labels = nlohmann::json::array();
+  nlohmann::json values = nlohmann::json::array();
+  for (size_t i = 0; i < solution.steps.size(); ++i) {
+    const StepLabel label = solution.labels[i];
+    if (label == StepLabel::kUnknown) break;
+    std::string step = solution.steps[i];
+    while (!step.empty() && step.back() == '\n') step.pop_back();
+    const bool right = label != StepLabel::kWrong;
+    steps.push_back(step + task.format().delimiter);
+    labels.push_back(right);
+    values.push_back(right ? 1.0 : 0.0);
+    if (!right) break;
+  }
+  if (steps.empty()) return std::string();
+  ESP_ASSIGN_OR_RETURN(
+      std::string prompt,
+      task.Render({.id = solution.id, .question = solution.problem}));
+  return JsonText({{"prompt", std::move(prompt)},
+                   {"completions", std::move(steps)},
+                   {"labels", std::move(labels)},
+                   {"values", std::move(values)}}) +
+         "\n";
+}
+
+}  // namespace
+
+absl::StatusOr<LabelledReport> ReadLabelled(StepSetReader& reader,
+                                            const Task& task,
+                                            std::string* lines) {
+  LabelledReport report;
+  while (true) {
+    ESP_ASSIGN_OR_RETURN(const std::optional<LabelledSolution> solution,
+                         reader.Next());
+    if (!solution) break;
+    Count(*solution, report);
+    if (lines == nullptr) continue;
+    ESP_ASSIGN_OR_RETURN(const std::string line, LineOf(*solution, task));
+    lines->append(line);
+  }
+  report.file = reader.report().file;
+  report.kind = reader.report().kind;
+  return report;
+}
+
+std::string LabelledText(const LabelledReport& report) {
+  std::string text = absl::StrFormat(
+      "%s: %d solutions of kind %s\n"
+      "  steps: %d right, %d neutral, %d wrong, %d without a label\n"
+      "  solutions with a wrong step: %d",
+      report.file, report.solutions, report.kind, report.right, report.neutral,
+      report.wrong, report.unknown, report.with_error);
+  if (report.with_error > 0) {
+    absl::StrAppendFormat(&text, ", the first is step %.1f in the mean",
+                          static_cast<double>(report.first_errors) /
+                              static_cast<double>(report.with_error));
+  }
+  absl::StrAppendFormat(&text, "\n  ends in the right answer: %d of %d told\n",
+                        report.ends_right, report.ends_told);
+  return text;
+}
+
+nlohmann::json LabelledJson(const LabelledReport& report) {
+  return {{"file", report.file},
+          {"kind", report.kind},
+          {"solutions", report.solutions},
+          {"right", report.right},
+          {"neutral", report.neutral},
+          {"wrong", report.wrong},
+          {"unknown", report.unknown},
+          {"with_error", report.with_error},
+          {"first_errors", report.first_errors},
+          {"ends_told", report.ends_told},
+          {"ends_right", report.ends_right}};
+}
+
+}  // namespace espalier

@@ -1,0 +1,46 @@
+// What a file of solutions with labelled steps holds, and its steps as lines
+// that `train reward` reads.
+//
+//   ESP_ASSIGN_OR_RETURN(auto reader, StepSetReader::Open(path, {}));
+//   ESP_ASSIGN_OR_RETURN(LabelledReport report,
+//                        ReadLabelled(*reader, *task, &lines));
+//   std::printf("%s", LabelledText(report).c_str());
+//
+// Stateless functions: thread-safe.
+#ifndef ESPALIER_TOOLS_ESPALIER_LABELLED_REPORT_H_
+#define ESPALIER_TOOLS_ESPALIER_LABELLED_REPORT_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "datasets/readers/labelled_steps.h"
+#include "espalier/task.h"
+#include "nlohmann/json.hpp"
+
+namespace espalier {
+
+struct LabelledReport {
+  std::string file;
+  std::string kind;
+  int64_t solutions = 0;
+  int64_t right = 0, neutral = 0, wrong = 0, unknown = 0;  // steps
+  int64_t with_error = 0;    // solutions with a wrong step
+  int64_t first_errors = 0;  // the sum of their first wrong steps, from 1 on
+  int64_t ends_told = 0, ends_right = 0;  // solutions by their last answer
+};
+
+// Reads all solutions. A line is added to `lines` for each, unless that is
+// null: prompt as `task` puts the problem, completions that end as a search
+// ends steps, and their labels and values. It ends with the first wrong step
+// and before the first unknown one; a neutral step counts as right.
+absl::StatusOr<LabelledReport> ReadLabelled(StepSetReader& reader,
+                                            const Task& task,
+                                            std::string* lines);
+
+std::string LabelledText(const LabelledReport& report);
+nlohmann::json LabelledJson(const LabelledReport& report);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_TOOLS_ESPALIER_LABELLED_REPORT_H_
