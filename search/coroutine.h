@@ -66,7 +66,8 @@ struct PromiseBase {
     std::coroutine_handle<> await_suspend(
         std::coroutine_handle<Promise> self) noexcept {
       PromiseBase& promise = self.promise();
-      if (promise.failed || promise.continuation == nullptr) {
+      if (promise.failed || promise.starting ||
+          promise.continuation == nullptr) {
         return std::noop_coroutine();
       }
       // One of several that are awaited together: the last goes on.
@@ -84,6 +85,7 @@ struct PromiseBase {
   std::coroutine_handle<> continuation = nullptr;
   size_t* others = nullptr;  // of WhenAll: coroutines that have not ended
   bool failed = false;       // ended by an exception
+  bool starting = false;     // has not been suspended since it was awaited
 };
 
 template <class T>
@@ -112,11 +114,18 @@ class [[nodiscard]] Co {
   void Start() { handle_.resume(); }
   bool done() const { return handle_ && handle_.done(); }
 
-  // Awaiting starts the coroutine and yields its result.
+  // Awaiting starts the coroutine and yields its result. A caller whose part
+  // ends without a suspension goes on from here: a loop over such parts must
+  // not grow the stack where the compiler makes no tail calls (sanitizers,
+  // -O0).
   bool await_ready() const noexcept { return false; }
-  std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller) {
-    handle_.promise().continuation = caller;
-    return handle_;
+  bool await_suspend(std::coroutine_handle<> caller) {
+    auto& promise = handle_.promise();
+    promise.continuation = caller;
+    promise.starting = true;
+    handle_.resume();
+    promise.starting = false;
+    return promise.failed || !handle_.done();
   }
   T await_resume() { return handle_.promise().Result(); }
 
@@ -178,15 +187,14 @@ class WhenAll {
   explicit WhenAll(std::vector<Co<>>& tasks) : tasks_(tasks) {}
 
   bool await_ready() const { return false; }
-  std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller) {
+  bool await_suspend(std::coroutine_handle<> caller) {
     left_ = tasks_.size() + 1;  // one for this loop: nobody ends it early
     for (Co<>& task : tasks_) {
       task.handle_.promise().continuation = caller;
       task.handle_.promise().others = &left_;
       task.handle_.resume();
     }
-    if (--left_ == 0) return caller;
-    return std::noop_coroutine();
+    return --left_ > 0;
   }
   void await_resume() const {}
 

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "datasets/generators/story_sentences.h"
 #include "datasets/tasks/sentences.h"
 #include "datasets/tasks/story_lines.h"
 #include "src/base/check.h"
@@ -59,51 +60,9 @@ constexpr std::string_view kObjects[] = {
     "sweets", "pencils", "ribbons", "tickets", "candles", "flowers", "figs",
 };
 
-constexpr std::string_view kNumberWords[] = {"zero",  "one",  "two", "three",
-                                             "four",  "five", "six", "seven",
-                                             "eight", "nine"};
-
-// Templates. $S the hero as subject (name or pronoun), $s the same inside a
-// sentence, $N the hero's name, $o the objects, $F a friend, $x the number. For
-// factors: $k "twice" or "three times", $w the number word.
-constexpr std::string_view kOpenings[] = {
-    "$N has $x $o.",         "At first $N has $x $o.",
-    "$N starts with $x $o.", "There are $x $o in the box that $N has.",
-    "$N owns $x $o.",
-};
-constexpr std::string_view kAdds[] = {
-    "$S finds $x more.",        "$S finds $x $o.",    "$S buys $x more $o.",
-    "$S wins $x $o in a game.", "$S picks up $x $o.", "$S gets $x $o from $F.",
-};
-constexpr std::string_view kSubtracts[] = {
-    "$S loses $x $o.",    "$S sells $x of them.",  "$S throws away $x $o.",
-    "$S drops $x $o.",    "$S breaks $x of them.", "$S gives $x $o to $F.",
-    "$S gives $x to $F.",
-};
-constexpr std::string_view kMultiplies[] = {
-    "Now $s gets $k as many.",        "Then $s has $k as many.",
-    "$S trades them for $k as many.", "$S ends up with $k as many $o.",
-    "The pile grows to $k its size.",
-};
-constexpr std::string_view kDivides[] = {
-    "$S makes $w equal piles and keeps one.",
-    "$S fills $w equal bags and keeps one.",
-    "$S cuts the pile into $w equal parts and keeps one.",
-};
-constexpr std::string_view kDistractors[] = {
-    "The shop opens at $x.",      "$F is $x years old.",
-    "The walk takes $x minutes.", "$S reads $x pages of a book.",
-    "$F lives in house $x.",      "$S also sees $x birds.",
-};
-constexpr std::string_view kQuestions[] = {
-    "How many $o does $N have now?",
-    "How many $o does $N have at the end?",
-    "How many $o are left for $N?",
-};
-
 std::string TimesWord(int factor) {
   if (factor == 2) return "twice";
-  return std::string(kNumberWords[factor]) + " times";
+  return std::string(kStoryNumberWords[factor]) + " times";
 }
 
 template <typename T, size_t kSize>
@@ -177,7 +136,7 @@ class StoryWriter {
       case 'k':
         return TimesWord(number);
       case 'w':
-        return std::string(kNumberWords[number]);
+        return std::string(kStoryNumberWords[number]);
       default:
         ESP_CHECK(false && "a template uses an unknown slot");
         return "";
@@ -251,13 +210,13 @@ Change PickChange(int value, const StoryOptions& o, RandomStream& rng) {
 std::string_view PickTemplate(char op, RandomStream& rng) {
   switch (op) {
     case '+':
-      return Pick(kAdds, rng);
+      return Pick(kStoryAdds, rng);
     case '-':
-      return Pick(kSubtracts, rng);
+      return Pick(kStorySubtracts, rng);
     case '*':
-      return Pick(kMultiplies, rng);
+      return Pick(kStoryMultiplies, rng);
     default:
-      return Pick(kDivides, rng);
+      return Pick(kStoryDivides, rng);
   }
 }
 
@@ -302,14 +261,15 @@ GradedProblem MakeStory(const StoryOptions& options, RandomStream& rng) {
 
   StoryLine line;
   line.value = rng.Range(2, options.max_value);
-  line.tag = writer.Add(Pick(kOpenings, rng), static_cast<int>(line.value));
+  line.tag =
+      writer.Add(Pick(kStoryOpenings, rng), static_cast<int>(line.value));
   lines.push_back(FormatStoryLine(line));
 
   line.kind = StoryLine::Kind::kStep;
   const int steps = rng.Range(options.min_steps, options.max_steps);
   for (int step = 0; step < steps; ++step) {
     if (rng.UniformDouble() < options.distractor) {
-      const std::string_view text = Pick(kDistractors, rng);
+      const std::string_view text = Pick(kStoryDistractors, rng);
       // Shops open in the morning; other numbers look like the story's own.
       const bool hour = text.find("opens") != text.npos;
       writer.Add(text, hour ? rng.Range(7, 11) : rng.Range(5, 80));
@@ -324,7 +284,7 @@ GradedProblem MakeStory(const StoryOptions& options, RandomStream& rng) {
     lines.push_back(FormatStoryLine(line));
   }
 
-  writer.Add(Pick(kQuestions, rng), 0);
+  writer.Add(Pick(kStoryQuestions, rng), 0);
   line.kind = StoryLine::Kind::kAnswer;
   lines.push_back(FormatStoryLine(line));
   story.problem.question = writer.Text();

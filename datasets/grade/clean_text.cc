@@ -72,6 +72,25 @@ std::string_view CommandAt(std::string_view text, size_t at) {
   return text.substr(at, end - at);
 }
 
+// True if three digits, and no fourth, come next but for blanks.
+bool ThousandsFollow(std::string_view text, size_t at) {
+  while (at < text.size() && Blank(text[at])) ++at;
+  size_t digits = 0;
+  while (at + digits < text.size() && Digit(text[at + digits])) {
+    ++digits;
+  }
+  return digits == 3;
+}
+
+// "12, " -> "12,"
+void DropBlanksAfterComma(std::string& out) {
+  size_t end = out.size();
+  while (end > 0 && out[end - 1] == ' ') --end;
+  if (end >= 2 && out[end - 1] == ',' && Digit(out[end - 2])) {
+    out.resize(end);
+  }
+}
+
 // Copies "\name" and what hangs on it; `at` is behind the backslash.
 void CleanCommand(std::string_view text, size_t& at, std::string& out) {
   const std::string_view name = CommandAt(text, at);
@@ -199,7 +218,8 @@ std::string CleanMath(std::string_view raw) {
       at += 2;
       switch (next) {
         case '!':
-          // "12,\\! 345": the blank goes as well.
+          // "12,\\! 345", "12, \\! 345": the blanks go as well.
+          if (ThousandsFollow(text, at)) DropBlanksAfterComma(out);
           while (at < text.size() && Blank(text[at]) && !out.empty() &&
                  (out.back() == ',' || out.back() == ' ')) {
             ++at;

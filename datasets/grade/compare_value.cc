@@ -238,10 +238,17 @@ ValueVerdict ValueComparer::Compare(const Expr& gold, const Expr& answer) {
   if ((a.core->op == Op::kBased) != (b.core->op == Op::kBased)) {
     const Expr x = a.core->op == Op::kBased ? a.core->args[0] : a.core;
     const Expr y = b.core->op == Op::kBased ? b.core->args[0] : b.core;
-    if (CompareCores(x, y).same == Sameness::kEqual) {
+    const ValueVerdict values = both(a.core, b.core);
+    if (values.same != Sameness::kDifferent ||
+        CompareCores(x, y).same != Sameness::kEqual) {
+      return values;
+    }
+    // Gold's question names its base; an answer's own base may be a mistake.
+    if (a.core->op == Op::kBased) {
       return {Sameness::kEqual, absl::StrCat("both show ", Describe(*x))};
     }
-    return both(a.core, b.core);
+    return {Sameness::kUnknown, absl::StrCat("both show ", Describe(*x),
+                                             ", but the answer names a base")};
   }
   if (policy_.units == GradePolicy::Units::kRequired &&
       a.unit.empty() != b.unit.empty()) {

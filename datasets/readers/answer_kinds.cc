@@ -92,6 +92,28 @@ std::string ReadOlympiadBench(SetRecord& record) {
                               : "";
 }
 
+std::string ReadGolds(SetRecord& record) {
+  for (const char* column : {"question", "problem"}) {
+    if (record.question.empty()) {
+      record.question = ColumnText(record.fields, column);
+    }
+  }
+  record.solution = ColumnText(record.fields, "solution");
+  const Json* golds = FindColumn(record.fields, "golds");
+  if (!golds->is_array()) return "\"golds\" is no list of answers";
+  for (const Json& gold : *golds) {
+    if (!gold.is_string() && !gold.is_number()) {
+      return "\"golds\" holds something that is neither text nor a number";
+    }
+  }
+  if (!golds->empty()) {
+    const Json& first = golds->front();
+    record.answer =
+        Trimmed(first.is_string() ? first.get<std::string>() : first.dump());
+  }
+  return "";
+}
+
 std::string ReadGame24(SetRecord& record) {
   const std::string numbers = ColumnText(record.fields, "Puzzles");
   const std::vector<std::string> parts =

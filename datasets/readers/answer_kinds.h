@@ -18,6 +18,8 @@ std::string ReadCompetition(SetRecord& record);
 std::string ReadSvamp(SetRecord& record);
 std::string ReadOlympiadBench(SetRecord& record);
 std::string ReadGame24(SetRecord& record);
+// Several accepted answers; the first stands for all.
+std::string ReadGolds(SetRecord& record);
 // A question, and an answer where there is one.
 std::string ReadPlain(SetRecord& record);
 

@@ -56,6 +56,9 @@ absl::StatusOr<std::unique_ptr<ByteSource>> ByteSource::Open(
         path, ":1: expected gzip data, as the name says, and found something ",
         "else; fetch the file again or give it its own name"));
   }
+  if (const std::string other = ForeignFileNote(path); !other.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(path, ": ", other));
+  }
   std::unique_ptr<ByteSource> source(new ByteSource(path, std::move(file)));
   source->SkipByteOrderMark();
   return source;

@@ -96,7 +96,9 @@ std::vector<std::string> SetNames() {
 GradedProblem ToProblem(SetRecord record, const std::string& set) {
   GradedProblem out;
   out.problem = {std::move(record.id), set, std::move(record.question)};
-  out.reference.answer = ParseNumber(record.answer)
+  // "1,005" is 1005; a decimal stays as its publisher wrote it.
+  const auto number = ParseNumber(record.answer);
+  out.reference.answer = number && number->den == 1
                              ? CanonicalAnswer(record.answer)
                              : std::move(record.answer);
   // What a grader may need, not the texts that stand elsewhere.

@@ -167,6 +167,7 @@ const std::vector<SetKind>& SetKinds() {
        "\"answer\""},
       {"math", "qa", {"problem", "solution"}, ReadMath},
       {"gsm8k", "qa", {"question", "answer"}, ReadGsm8k},
+      {"golds", "qa", {"question|problem", "golds"}, ReadGolds, "\"golds\""},
       {"plain", "qa", {"question"}, ReadPlain, "\"answer\""},
   };
   return kinds;

@@ -8,6 +8,8 @@
 //   math           problem, solution with \boxed{}   MATH, a file a problem
 //   math500        problem, answer, unique_id        MATH-500
 //   competition    problem, answer                   AIME, AMC
+//   golds          question or problem, golds        one's own: a list of
+//                                                    accepted answers
 //   svamp          Body, Question, Answer            SVAMP
 //   olympiadbench  question, final_answer            OlympiadBench
 //   humaneval      prompt, entry_point, test         HumanEval, HumanEval+

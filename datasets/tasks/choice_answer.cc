@@ -83,7 +83,8 @@ Verdict CheckChoice(const std::vector<std::string>& options,
   if (gold.size() != 1) {
     GradeVerdict verdict = GradeAnswer(gold, response);
     if (verdict.equal) return {true, std::move(verdict.reason)};
-    return {false, absl::StrCat(expected, ": ", verdict.reason)};
+    return {false, absl::StrCat(expected, ": ", verdict.reason),
+            verdict.undecided};
   }
   const std::vector<size_t> picked = Picked(options, response);
   if (picked.empty()) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -73,6 +74,31 @@ bool Reach(const std::array<int64_t, kMaxNumbers>& numbers, int n,
   return false;
 }
 
+// True if the number after `text` is what is to be reached: "make ", "the
+// target is ".
+bool EndsInAGoal(std::string_view text) {
+  static constexpr std::string_view kGoals[] = {
+      "make", "makes", "reach",   "get",    "obtain", "form",   "forms",
+      "hit",  "build", "produce", "create", "target", "equals", "reaches"};
+  const auto last_word = [&text] {
+    while (!text.empty() && !absl::ascii_isalnum(text.back())) {
+      text.remove_suffix(1);
+    }
+    size_t begin = text.size();
+    while (begin > 0 && absl::ascii_isalpha(text[begin - 1])) --begin;
+    std::string word = absl::AsciiStrToLower(AbslView(text.substr(begin)));
+    text.remove_suffix(text.size() - begin);
+    return word;
+  };
+  std::string word = last_word();
+  if (word == "is" || word == "of" || word == "number") {
+    word = last_word();
+    return word == "target";
+  }
+  return std::find(std::begin(kGoals), std::end(kGoals), word) !=
+         std::end(kGoals);
+}
+
 // `numbers` without one `a` and one `b`; nothing if they are not there.
 std::optional<std::vector<int64_t>> Without(std::vector<int64_t> numbers,
                                             int64_t a, int64_t b) {
@@ -93,6 +119,7 @@ void InsertSorted(std::vector<int64_t>& numbers, int64_t number) {
 
 absl::StatusOr<CountdownPuzzle> ParseCountdown(std::string_view question) {
   std::vector<int64_t> found;
+  std::optional<size_t> target;  // of `found`: named as such, the first so
   std::string_view text = question;
   char before = ' ';
   while (!text.empty()) {
@@ -101,12 +128,16 @@ absl::StatusOr<CountdownPuzzle> ParseCountdown(std::string_view question) {
       text.remove_prefix(1);
       continue;
     }
+    const char* start = text.data();
     const std::optional<int64_t> number = TakeNumber(text);
     const bool decimal =
         text.size() > 1 && text[0] == '.' && absl::ascii_isdigit(text[1]);
     if (!number || before == '-' || decimal) {
       return BadQuestion(question, "a number of another form");
     }
+    const std::string_view above =
+        question.substr(0, static_cast<size_t>(start - question.data()));
+    if (!target && EndsInAGoal(above)) target = found.size();
     found.push_back(*number);
     before = ' ';
   }
@@ -114,8 +145,9 @@ absl::StatusOr<CountdownPuzzle> ParseCountdown(std::string_view question) {
     return BadQuestion(question, absl::StrCat(found.size(), " in all"));
   }
   CountdownPuzzle puzzle;
-  puzzle.target = found.back();
-  found.pop_back();
+  const size_t goal = target.value_or(found.size() - 1);
+  puzzle.target = found[goal];
+  found.erase(found.begin() + static_cast<std::ptrdiff_t>(goal));
   puzzle.numbers = std::move(found);
   std::sort(puzzle.numbers.begin(), puzzle.numbers.end());
   if (puzzle.target < 1 || puzzle.target > kMaxTarget) {

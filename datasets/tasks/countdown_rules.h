@@ -43,8 +43,9 @@ struct CountdownMove {
   bool operator==(const CountdownMove&) const = default;
 };
 
-// Reads a question: its whole numbers in order, the last of them the target
-// ("Use 3, 7 and 25 to reach 46." or "3 7 25 > 46").
+// Reads a question: its whole numbers in order, one of them the target: the one
+// that is named so ("Make 46 from 3, 7 and 25."), else the last ("3 7 25 >
+// 46").
 absl::StatusOr<CountdownPuzzle> ParseCountdown(std::string_view question);
 
 // "3 7 25 > 46", without newline.

@@ -15,6 +15,7 @@
 #include "datasets/grade/grade.h"
 #include "datasets/grade/grade_answer.h"
 #include "datasets/tasks/choice_answer.h"
+#include "datasets/tasks/gold_answers.h"
 #include "datasets/tasks/task_registry.h"
 
 namespace espalier {
@@ -68,10 +69,13 @@ class QaVerifier : public Verifier {
     }
     const std::optional<std::string> answer = FindFinalAnswer(response);
     if (!answer) return {false, "no answer in the response"};
-    GradeVerdict verdict = GradeAnswer(reference.answer, response);
+    const std::vector<std::string> golds = GoldAnswers(reference);
+    GradeVerdict verdict = GradeAgainstAny(golds, response);
     if (verdict.equal) return {true, std::move(verdict.reason)};
-    return {false, absl::StrCat("expected ", reference.answer, ", found ",
-                                *answer, ": ", verdict.reason)};
+    return {false,
+            absl::StrCat("expected ", GoldText(golds), ", found ", *answer,
+                         ": ", verdict.reason),
+            verdict.undecided};
   }
 
   absl::StatusOr<std::vector<StepVerdict>> CheckSteps(

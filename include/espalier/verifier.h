@@ -34,6 +34,9 @@ struct StepVerdict {
 struct Verdict {
   bool correct = false;
   std::string reason;  // why, in words: "expected 142, found 124"
+  // Neither right nor wrong as far as can be told; `correct` is false. Such a
+  // response is not counted as right, and no label is made of it.
+  bool undecided = false;
 };
 
 class Verifier {

@@ -1,5 +1,6 @@
 #include "models/checkpoint/rope_config.h"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -129,11 +130,19 @@ void ReadScaling(ConfigReader& in, const RopeObject& rope,
     out.kind = RopeKind::kLlama3;
     return ReadLlama3(in, rope, out);
   }
-  if (type == "linear" || type == "dynamic") {
-    out.kind = type == "linear" ? RopeKind::kLinear : RopeKind::kDynamic;
+  if (type == "linear") {
+    // max_position_embeddings is the length that was trained for, scaled.
+    out.kind = RopeKind::kLinear;
+    out.factor = Required(in, rope, "factor");
+    out.original_context =
+        std::max(1, static_cast<int>(config.context_length / out.factor));
+    return;
+  }
+  if (type == "dynamic") {
+    out.kind = RopeKind::kDynamic;
     out.factor = Required(in, rope, "factor");
     out.original_context = config.context_length;
-    if (out.kind == RopeKind::kDynamic && config.head_dim <= 2) {
+    if (config.head_dim <= 2) {
       in.Refuse("head_dim", config.head_dim, "more than 2 with dynamic rope");
     }
   } else if (type == "yarn") {

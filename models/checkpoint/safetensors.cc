@@ -189,7 +189,11 @@ SafetensorsFile::~SafetensorsFile() {
 }
 
 absl::StatusOr<SafetensorsFile> SafetensorsFile::Open(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (const std::string other = ForeignFileNote(path); !other.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(path, ": ", other));
+  }
+  // Not blocking, so that a pipe without a writer is refused and not awaited.
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return FileError("open", path, errno);
   struct stat info;
   const bool known = ::fstat(fd, &info) == 0;

@@ -342,15 +342,54 @@ absl::Status AddEndTokens(std::string_view text, const std::string& file,
   return in.status();
 }
 
+namespace {
+
+// Where `name` is an address or a repository of a hub: how to get a folder.
+std::string DownloadNote(std::string_view name) {
+  constexpr std::string_view kHub = "huggingface.co/";
+  std::string_view repository = name;
+  const bool address = name.find("://") != name.npos;
+  if (const size_t at = name.find(kHub); at != name.npos) {
+    repository = name.substr(at + kHub.size());
+  } else if (name.starts_with("hf://")) {
+    repository = name.substr(5);
+  } else if (address) {
+    return "; an address is not read: download the model's files to a folder "
+           "and name that";
+  }
+  const auto slashes = std::count(repository.begin(), repository.end(), '/');
+  if (slashes != 1 || repository.front() == '/' || repository.front() == '.' ||
+      repository.front() == '~' || repository.back() == '/') {
+    return address ? "; an address is not read: download the model's files to "
+                     "a folder and name that"
+                   : "";
+  }
+  const std::string_view last = repository.substr(repository.find('/') + 1);
+  return absl::StrCat(
+      "; if this is a repository of the Hugging Face hub, get its folder "
+      "first:\n  hf download ",
+      AbslView(repository), " --local-dir ", AbslView(last),
+      "\n  and then --model ", AbslView(last));
+}
+
+std::string WhatElse(const std::string& path) {
+  const std::string note = ForeignFileNote(path);
+  return note.empty() ? "" : ": " + note;
+}
+
+}  // namespace
+
 absl::StatusOr<TrunkConfig> ReadTrunkConfig(const std::string& folder) {
   const std::filesystem::path base(folder);
   std::error_code error;
   if (!std::filesystem::is_directory(base, error)) {
-    return absl::NotFoundError(absl::StrCat(
-        folder,
-        ": expected a model folder with config.json and "
-        "model.safetensors, found ",
-        std::filesystem::exists(base, error) ? "a file" : "nothing"));
+    const bool there = std::filesystem::exists(base, error);
+    return absl::NotFoundError(
+        absl::StrCat(folder,
+                     ": expected a model folder with config.json and "
+                     "model.safetensors, or a GGUF file, found ",
+                     there ? "another file" : "nothing",
+                     there ? WhatElse(folder) : DownloadNote(folder)));
   }
   const std::string path = base / "config.json";
   ESP_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));

@@ -28,6 +28,11 @@ absl::StatusOr<std::string> ReadFile(const std::string& path);
 // pipes and descriptors (/dev/fd/N) are written as they are.
 absl::Status WriteFileAtomic(const std::string& path, std::string_view data);
 
+// What a file is that stands where another was expected, and what to do: the
+// pointer that Git LFS leaves in place of a file, a Parquet file. "" for any
+// other, and where nothing can be read.
+std::string ForeignFileNote(const std::string& path);
+
 // A hash of the file's bytes that is stable across runs and machines; not for
 // use against an adversary. Reads a gigabyte in about a third of a second.
 absl::StatusOr<uint64_t> HashFile(const std::string& path);

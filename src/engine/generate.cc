@@ -108,9 +108,13 @@ class Round {
         totals_(totals),
         engine_(engine),
         verifier_(verifier),
-        recorder_(db, run_id, [this](size_t i, std::string_view r) {
-          return Grade(verifier_, i, r);
-        }) {}
+        recorder_(db, run_id,
+                  [this](size_t i, std::string_view r) -> std::optional<bool> {
+                    const std::optional<Verdict> verdict = Grade(i, r);
+                    // No label is made of a response that nobody can judge.
+                    if (!verdict || verdict->undecided) return std::nullopt;
+                    return verdict->correct;
+                  }) {}
 
   absl::Status Run(uint64_t seed) {
     std::vector<Problem> problems;
@@ -140,8 +144,11 @@ class Round {
         .reward = reward ? &*reward : nullptr,
         .stop = hooks_.stop,
         .recorder = &recorder_,
-        .grade = [this](size_t i,
-                        std::string_view r) { return Grade(verifier_, i, r); },
+        .grade = [this](size_t i, std::string_view r) -> std::optional<bool> {
+          const std::optional<Verdict> verdict = Grade(i, r);
+          if (!verdict) return std::nullopt;
+          return verdict->correct;
+        },
         .slow_checks = verifier_.slow()};
     return engine_.SolveAll(
         problems, task_, search, run_hooks,
@@ -149,11 +156,10 @@ class Round {
   }
 
  private:
-  std::optional<bool> Grade(const Verifier& verifier, size_t i,
-                            std::string_view response) const {
+  std::optional<Verdict> Grade(size_t i, std::string_view response) const {
     const GradedProblem& graded = *pending_[i];
-    if (!verifier.CanCheck(graded.reference)) return std::nullopt;
-    return verifier.Check(graded.problem, graded.reference, response).correct;
+    if (!verifier_.CanCheck(graded.reference)) return std::nullopt;
+    return verifier_.Check(graded.problem, graded.reference, response);
   }
 
   // Whether a search has ended before, or does now by a solution.
@@ -206,7 +212,18 @@ absl::StatusOr<std::string> HashTokenizer(const std::string& folder) {
       if (fs::exists(path, error)) break;
     }
   }
-  ESP_ASSIGN_OR_RETURN(const uint64_t hash, HashFile(path));
+  ESP_ASSIGN_OR_RETURN(uint64_t hash, HashFile(path));
+  // A vocabulary apart says nothing of the merges beside it.
+  const fs::path file(path);
+  if (file.filename() == "vocab.json" || file.filename() == "encoder.json") {
+    for (const char* name : {"merges.txt", "vocab.bpe"}) {
+      const std::string merges = file.parent_path() / name;
+      if (!fs::exists(merges, error)) continue;
+      ESP_ASSIGN_OR_RETURN(const uint64_t more, HashFile(merges));
+      hash = MixHash(hash, more);
+      break;
+    }
+  }
   return absl::StrCat(absl::Hex(hash, absl::kZeroPad16));
 }
 

@@ -7,7 +7,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "datasets/grade/grade.h"
+#include "datasets/grade/grade_answer.h"
 #include "datasets/tasks/choice_answer.h"
+#include "datasets/tasks/gold_answers.h"
 #include "datasets/tasks/task_registry.h"
 #include "models/prompt/chat_template.h"
 #include "search/algorithm.h"
@@ -104,9 +106,13 @@ class AnswerVerifier : public Verifier {
     if (!options.empty()) {
       return CheckChoice(options, reference.answer, *answer);
     }
-    if (task_->SameAnswer(*answer, reference.answer)) return {true, "equal"};
+    const std::vector<std::string> golds = GoldAnswers(reference);
+    for (const std::string& gold : golds) {
+      if (task_->SameAnswer(*answer, gold)) return {true, "equal"};
+    }
     return {false,
-            absl::StrCat("expected ", reference.answer, ", found ", *answer)};
+            absl::StrCat("expected ", GoldText(golds), ", found ", *answer),
+            GradeAgainstAny(golds, *answer).undecided};
   }
 
   absl::StatusOr<std::vector<StepVerdict>> CheckSteps(

@@ -31,12 +31,13 @@ struct SweepInput {
   const SweepOptions& options;
 };
 
-// 1 for each result that there is and whose response is right; several at a
-// time where a verdict takes long.
-std::vector<char> Judge(const SweepInput& in,
-                        absl::Span<const SearchResult> results,
-                        const std::vector<bool>& have) {
-  std::vector<char> correct(results.size());
+enum class Judged : char { kNot, kRight, kUndecided };
+
+// Of each result that there is; several at a time where a verdict takes long.
+std::vector<Judged> Judge(const SweepInput& in,
+                          absl::Span<const SearchResult> results,
+                          const std::vector<bool>& have) {
+  std::vector<Judged> judged(results.size(), Judged::kNot);
   Executor executor(in.verifier.slow() ? 0 : 1);
   executor.ParallelFor(
       static_cast<int>(results.size()), 1, [&](int begin, int end) {
@@ -46,10 +47,12 @@ std::vector<char> Judge(const SweepInput& in,
           const GradedProblem& graded = in.graded[i];
           const Verdict verdict = in.verifier.Check(
               graded.problem, graded.reference, results[i].response);
-          correct[i] = verdict.correct ? 1 : 0;
+          judged[i] = verdict.correct     ? Judged::kRight
+                      : verdict.undecided ? Judged::kUndecided
+                                          : Judged::kNot;
         }
       });
-  return correct;
+  return judged;
 }
 
 absl::StatusOr<ResultRow> RunRow(const SweepInput& in,
@@ -75,7 +78,7 @@ absl::StatusOr<ResultRow> RunRow(const SweepInput& in,
         if (in.options.progress) in.options.progress(done_before + done, all);
       }));
   row.seconds = Clock::Real().Seconds() - start;
-  const std::vector<char> correct = Judge(in, results, have);
+  const std::vector<Judged> judged = Judge(in, results, have);
   for (size_t i = 0; i < results.size(); ++i) {
     const SearchResult& result = results[i];
     // One that was cut short says nothing of its method.
@@ -84,7 +87,8 @@ absl::StatusOr<ResultRow> RunRow(const SweepInput& in,
     if (!whole) continue;
     const GradedProblem& graded = in.graded[i];
     row.ids.push_back(graded.problem.id);
-    row.correct.push_back(correct[i]);
+    row.correct.push_back(judged[i] == Judged::kRight ? 1 : 0);
+    row.undecided += judged[i] == Judged::kUndecided ? 1 : 0;
     row.answers.push_back(result.answer);
     row.stages.emplace_back(AnswerStageName(result.stage));
     row.tokens_per_problem += static_cast<double>(result.tokens);
@@ -170,7 +174,7 @@ absl::StatusOr<std::vector<ResultRow>> RunSweep(
 
 std::string SweepTable(const std::vector<ResultRow>& rows) {
   struct Sum {
-    int64_t successes = 0, n = 0;
+    int64_t successes = 0, n = 0, undecided = 0;
     double tokens = 0, seconds = 0, calls = 0;
     bool oracle = false;
   };
@@ -183,6 +187,7 @@ std::string SweepTable(const std::vector<ResultRow>& rows) {
     Sum& sum = sums[key];
     const double n = static_cast<double>(row.correct.size());
     sum.successes += row.successes();
+    sum.undecided += row.undecided;
     sum.n += static_cast<int64_t>(row.correct.size());
     sum.tokens += row.tokens_per_problem * n;
     sum.calls += row.model_calls * n;
@@ -203,6 +208,13 @@ std::string SweepTable(const std::vector<ResultRow>& rows) {
         key.second, 100.0 * static_cast<double>(sum.successes) / n,
         100 * ci.low, 100 * ci.high, sum.tokens / n, sum.calls / n,
         sum.seconds);
+  }
+  for (const auto& key : order) {
+    if (sums[key].undecided == 0) continue;
+    absl::StrAppendFormat(
+        &table,
+        "%s, %d tokens: %d answers are undecided and counted as not right\n",
+        key.first, key.second, sums[key].undecided);
   }
   return table;
 }
@@ -232,6 +244,7 @@ nlohmann::json SweepJson(const std::vector<ResultRow>& rows) {
                        {"complete", row.complete},
                        {"ids", row.ids},
                        {"correct", row.correct},
+                       {"undecided", row.undecided},
                        {"answers", row.answers},
                        {"answered", row.answered()},
                        {"stages", row.stages},

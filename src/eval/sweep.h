@@ -60,6 +60,7 @@ struct ResultRow {
   bool complete = true;
   std::vector<std::string> ids;
   std::vector<int> correct;  // 0 or 1, by position in ids
+  int64_t undecided = 0;     // answers that nobody can judge, counted as 0
   std::vector<std::string> answers;
   std::vector<std::string> stages;  // where the answers came from
   double tokens_per_problem = 0;

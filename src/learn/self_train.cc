@@ -182,10 +182,17 @@ class SelfTraining {
     return SettleConfig();
   }
 
+  // The rounds' problems begin behind the gate's where both are of one file or
+  // of one seed.
   SetOptions SetOfRound(int round) const {
+    const std::vector<std::string> generated = SetNames();
+    const bool drawn = std::find(generated.begin(), generated.end(),
+                                 options_.set) != generated.end();
+    const bool apart = drawn && options_.set_seed != options_.gate_seed;
     return {.limit = options_.problems,
             .seed = static_cast<uint64_t>(options_.set_seed),
-            .first = static_cast<int64_t>(round - 1) * options_.problems,
+            .first = (apart ? 0 : int64_t{options_.gate_problems}) +
+                     static_cast<int64_t>(round - 1) * options_.problems,
             .strict = true};
   }
 
@@ -200,7 +207,7 @@ class SelfTraining {
       return absl::InvalidArgumentError(
           absl::StrCat(options_.set, ": has no problems from ",
                        last_options.first, " on, where round ", options_.rounds,
-                       " begins; lower rounds or problems"));
+                       " begins; lower gate_problems, rounds or problems"));
     }
     const bool outside = std::any_of(
         first.problems.begin(), first.problems.end(), [&](const auto& graded) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <limits>
 #include <map>
 #include <optional>
@@ -312,10 +314,17 @@ absl::Status CheckTokenizer(RunDb& db, const TrainDataOptions& options) {
 absl::Status FromDatabase(const std::string& path,
                           const TrainDataOptions& options, FilterLog& log,
                           Collector& collector) {
-  ESP_ASSIGN_OR_RETURN(const auto db, RunDb::Open(path, Sqlite::kRead));
-  ESP_RETURN_IF_ERROR(CheckTokenizer(*db, options));
-  ESP_ASSIGN_OR_RETURN(std::vector<ProblemTrees> trees,
-                       TreesByProblem(*db, options.run));
+  std::vector<std::string> paths = {path};
+  paths.insert(paths.end(), options.more_databases.begin(),
+               options.more_databases.end());
+  std::vector<ProblemTrees> trees;
+  for (const std::string& one : paths) {
+    ESP_ASSIGN_OR_RETURN(const auto db, RunDb::Open(one, Sqlite::kRead));
+    ESP_RETURN_IF_ERROR(CheckTokenizer(*db, options));
+    ESP_ASSIGN_OR_RETURN(std::vector<ProblemTrees> more,
+                         TreesByProblem(*db, options.run));
+    JoinTrees(std::move(more), trees);
+  }
   if (trees.empty()) {
     return absl::FailedPreconditionError(absl::StrCat(
         path,
@@ -537,16 +546,37 @@ absl::Status FromLines(const std::string& path, const std::string& text,
 
 }  // namespace
 
+namespace {
+
+// By the first bytes: a database may be larger than memory.
+bool IsDatabase(const std::string& path) {
+  constexpr std::string_view kMagic = "SQLite format 3";
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return false;
+  std::string head(kMagic.size(), '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  return head == kMagic;
+}
+
+}  // namespace
+
 absl::StatusOr<TrainData> LoadTrainData(const std::string& path,
                                         const TrainDataOptions& options,
                                         const Tokenizer& tokenizer,
                                         int32_t end_token, FilterLog& log) {
-  ESP_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
   Collector collector(options, tokenizer, end_token, log);
-  const bool database = text.starts_with("SQLite format 3");
-  ESP_RETURN_IF_ERROR(database
-                          ? FromDatabase(path, options, log, collector)
-                          : FromLines(path, text, options, log, collector));
+  if (IsDatabase(path)) {
+    ESP_RETURN_IF_ERROR(FromDatabase(path, options, log, collector));
+  } else if (!options.more_databases.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        path,
+        ": this is no run database; several sources of data are several "
+        "databases, and JSON lines one file"));
+  } else {
+    ESP_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+    ESP_RETURN_IF_ERROR(FromLines(path, text, options, log, collector));
+  }
   TrainData data = collector.Take();
   if (data.groups.empty()) {
     return absl::FailedPreconditionError(

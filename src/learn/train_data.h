@@ -33,6 +33,8 @@ namespace espalier {
 struct TrainDataOptions {
   ExampleKind kind = ExampleKind::kResponses;
   int64_t run = 0;  // of a database; 0: all runs
+  // Databases whose searches join those of the one that is read.
+  std::vector<std::string> more_databases;
   PathOptions paths;
   PairOptions pairs{.min_edit_distance = 1};
   StepOptions steps;

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -117,7 +118,21 @@ absl::Status RunDb::Commit() {
   if (!in_transaction_) return absl::OkStatus();
   ESP_RETURN_IF_ERROR(db_.Execute("COMMIT"));
   in_transaction_ = false;
-  return absl::OkStatus();
+  return CheckStillThere();
+}
+
+absl::Status RunDb::CheckStillThere() const {
+  struct stat locked;
+  struct stat named;
+  if (lock_ < 0 || fstat(lock_, &locked) != 0) return absl::OkStatus();
+  if (stat(db_.path().c_str(), &named) == 0 && named.st_dev == locked.st_dev &&
+      named.st_ino == locked.st_ino) {
+    return absl::OkStatus();
+  }
+  return absl::DataLossError(absl::StrCat(
+      db_.path(),
+      ": the file was removed or replaced while searches were recorded to it; "
+      "what was recorded is lost. Begin the run again"));
 }
 
 absl::StatusOr<Statement*> RunDb::Prepared(const char* sql) {

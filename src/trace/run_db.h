@@ -127,6 +127,8 @@ class RunDb {
  private:
   explicit RunDb(Sqlite db) : db_(std::move(db)) {}
   absl::Status LockForWriting();
+  // DataLoss where the path no longer names the file that is written.
+  absl::Status CheckStillThere() const;
   absl::Status BeginWriting();
   absl::Status DropResponses(int64_t search_id);
   // The statement for `sql`, prepared once.

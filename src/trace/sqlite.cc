@@ -1,11 +1,13 @@
 #include "src/trace/sqlite.h"
 
 #include <sqlite3.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "src/base/text.h"
 
 namespace espalier {
@@ -148,6 +150,19 @@ std::string Statement::Text(int column) const {
 
 void Sqlite::Close::operator()(sqlite3* db) const { sqlite3_close_v2(db); }
 
+namespace {
+
+bool CannotWriteBeside(const std::string& path) {
+  const fs::path folder = fs::path(path).parent_path();
+  return ::access(folder.empty() ? "." : folder.c_str(), W_OK) != 0;
+}
+
+std::string EscapedForUri(const std::string& path) {
+  return absl::StrReplaceAll(path, {{"%", "%25"}, {"?", "%3f"}, {"#", "%23"}});
+}
+
+}  // namespace
+
 absl::StatusOr<Sqlite> Sqlite::Open(const std::string& path, Mode mode) {
   std::error_code error;
   const bool there = fs::exists(path, error);
@@ -170,8 +185,23 @@ absl::StatusOr<Sqlite> Sqlite::Open(const std::string& path, Mode mode) {
   int flags = SQLITE_OPEN_READWRITE;
   if (mode == kRead) flags = SQLITE_OPEN_READONLY;
   if (mode == kCreate) flags |= SQLITE_OPEN_CREATE;
+  // In a folder where nothing can be written SQLite finds no place for the
+  // index of its log; a database without a log is read as it is.
+  std::string name = path;
+  if (mode == kRead && CannotWriteBeside(path)) {
+    if (fs::exists(path + "-wal", error) &&
+        fs::file_size(path + "-wal", error) > 0) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          path, ": its last searches stand in ", path,
+          "-wal, which is read in a folder that can be written alone; copy "
+          "both files to one"));
+    }
+    name = absl::StrCat("file:", EscapedForUri(fs::absolute(path).string()),
+                        "?immutable=1");
+    flags |= SQLITE_OPEN_URI;
+  }
   sqlite3* db = nullptr;
-  const int code = sqlite3_open_v2(path.c_str(), &db, flags, nullptr);
+  const int code = sqlite3_open_v2(name.c_str(), &db, flags, nullptr);
   out.db_.reset(db);
   if (code != SQLITE_OK) return SqliteError(path, db, code);
   sqlite3_extended_result_codes(db, 1);

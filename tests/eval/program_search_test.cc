@@ -11,10 +11,12 @@
 #include "datasets/tasks/python_task.h"
 #include "datasets/tasks/task_registry.h"
 #include "models/fake/byte_tokenizer.h"
+#include "nlohmann/json.hpp"
 #include "src/engine/generate.h"
 #include "src/engine/runner.h"
 #include "src/engine/verifier_reward.h"
 #include "src/eval/sweep.h"
+#include "src/trace/labels/examples.h"
 #include "tests/datasets/sandbox/test_sandbox.h"
 
 namespace espalier {
@@ -270,6 +272,60 @@ TEST(ProgramSearch, AVerifierThatCannotJudgeIsAnErrorAndNoVerdict) {
   EXPECT_EQ(engine.Solve(set.problems[0].problem, PythonTask(), options, hooks)
                 .status.message(),
             "no sandbox");
+}
+
+// An answer that nobody can judge is not right, and no label is made of it.
+TEST(UndecidedAnswers, AreCountedAndLeftOutOfLabels) {
+  const ProblemSet set{
+      .name = "own",
+      .task = "qa",
+      .problems = {
+          {{.id = "own/0", .set = "own", .question = "1?"}, {.answer = "1"}}}};
+  const auto sweep = [&](const char* line) {
+    LinesEngine engine({line});
+    const auto rows = RunSweep(engine, set.name, set.problems, **FindTask("qa"),
+                               **FindVerifier("qa"),
+                               {.methods = {"sample"}, .budgets = {2000}});
+    EXPECT_TRUE(rows.ok()) << rows.status();
+    return rows.ok() ? rows->at(0) : ResultRow();
+  };
+  const char* const kUndecided = " \\boxed{\\tanh(1000)}\n";
+  const ResultRow row = sweep(kUndecided);
+  EXPECT_EQ(row.successes(), 0);
+  EXPECT_EQ(row.undecided, 1);
+  EXPECT_NE(SweepTable({row}).find("1 answers are undecided"),
+            std::string::npos);
+  EXPECT_EQ(SweepJson({row})["results"][0]["undecided"], 1);
+  EXPECT_EQ(sweep(" \\boxed{2}\n").undecided, 0);
+
+  int kept = 0;
+  for (const char* line : {kUndecided, " \\boxed{2}\n", " \\boxed{1}\n"}) {
+    LinesEngine engine({line});
+    const std::string path =
+        testing::TempDir() + "/undecided" + std::to_string(kept++) + ".db";
+    const auto db = RunDb::Open(path, Sqlite::kCreate);
+    ASSERT_TRUE(db.ok()) << db.status();
+    const auto run = (*db)->AddRun({.kind = "test", .config = "{}"});
+    ASSERT_TRUE(run.ok()) << run.status();
+    const auto totals = Generate(
+        engine, **db, *run, set,
+        {.search = {.method = "sample", .max_tokens = 2000}}, GenerateHooks());
+    ASSERT_TRUE(totals.ok()) << totals.status();
+    const auto trees = TreesByProblem(**db, *run);
+    ASSERT_TRUE(trees.ok()) << trees.status();
+    std::vector<NodeVerdict> ends;
+    for (const StoredNode& node : trees->at(0).trees.at(0).nodes) {
+      if (node.verdict != NodeVerdict::kNotAsked) ends.push_back(node.verdict);
+    }
+    const bool right = std::string(line).find("{1}") != std::string::npos;
+    if (line == kUndecided) {
+      EXPECT_TRUE(ends.empty());
+    } else {
+      ASSERT_EQ(ends.size(), 1u) << line;
+      EXPECT_EQ(ends[0], right ? NodeVerdict::kCorrect : NodeVerdict::kWrong);
+    }
+    EXPECT_EQ(totals->solved, right ? 1 : 0);
+  }
 }
 
 }  // namespace

@@ -112,6 +112,61 @@ class GenerateTest(KillTest):
         self.assertEqual(len(kept["searches"]), 400)
         self.assertFalse(kept["finished"][0][2])
 
+    def test_a_database_removed_while_it_is_written_is_an_error(self):
+        out = self.path("run.db")
+        process = subprocess.Popen(
+            [PROGRAM, "generate", "--out", out, "--set", "stories:middle",
+             "--limit", "400", "--search", "beam:branch=8",
+             "--budget-tokens", "2000"],
+            env=dict(os.environ, ESPALIER_ZOO=ZOO),
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(600):
+            time.sleep(0.1)
+            if os.path.exists(out) and os.path.getsize(out) > 0:
+                break
+        os.remove(out)
+        said, errors = process.communicate(timeout=300)
+        self.assertEqual(process.returncode, 1, said + errors)
+        self.assertIn("removed or replaced", errors)
+        self.assertNotIn("400 of 400", said)
+
+    def test_a_database_in_a_read_only_folder_is_read(self):
+        folder = self.path("kept")
+        os.mkdir(folder)
+        out = os.path.join(folder, "run 1%.db")
+        self.assertEqual(generate(out, problems="3").returncode, 0)
+        script = ('mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && '
+                  'exec "$2" export "$3" --kind sft --out "$4" '
+                  "--no-contamination-check")
+        if subprocess.run(["unshare", "-rm", "true"], check=False,
+                          capture_output=True).returncode != 0:
+            self.skipTest("this machine lends no mount namespace")
+        lines = self.path("lines.jsonl")
+        result = subprocess.run(
+            ["unshare", "-rm", "sh", "-c", script, "sh", folder, PROGRAM, out,
+             lines], check=False, capture_output=True, text=True,
+            env=dict(os.environ, ESPALIER_ZOO=ZOO))
+        if "mount:" in result.stderr:
+            self.skipTest("this machine lets nobody mount")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertGreater(os.path.getsize(lines), 0)
+
+    def test_several_databases_are_exported_as_one(self):
+        first, second = self.path("first.db"), self.path("second.db")
+        self.assertEqual(generate(first, "--seed", "0").returncode, 0)
+        self.assertEqual(generate(second, "--seed", "5").returncode, 0)
+        counts = []
+        for databases in ([first], [second], [first, second]):
+            lines = self.path("lines.jsonl")
+            result = run("export", *databases, "--kind", "sft", "--out", lines,
+                         "--per-problem", "0", "--no-contamination-check",
+                         "--json", "--force")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            with open(lines, encoding="utf-8") as handle:
+                counts.append({line for line in handle})
+        self.assertEqual(counts[2], counts[0] | counts[1])
+        self.assertGreater(len(counts[2]), len(counts[0]))
+
     def test_dry_run_estimates_and_writes_nothing(self):
         out = self.path("run.db")
         result = generate(out, "--dry-run")

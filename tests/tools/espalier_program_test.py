@@ -70,6 +70,29 @@ class WrongInputTest(ProgramTest):
         self.refused(run("solve", STORY, "--model", "/no/such/folder"),
                      "/no/such/folder")
 
+    def test_files_of_another_kind_are_named(self):
+        model = self.copy_of_model()
+        weights = os.path.join(model, "model.safetensors")
+        pointer = ("version https://git-lfs.github.com/spec/v1\n"
+                   "oid sha256:00\nsize 12345\n")
+        with open(weights, "w", encoding="utf-8") as handle:
+            handle.write(pointer)
+        self.refused(run("solve", STORY, "--model", model), "Git LFS",
+                     "git lfs pull")
+        self.refused(run("eval", "--set", self.path("set.jsonl", pointer)),
+                     "Git LFS")
+        self.refused(run("eval", "--set", self.path("a.parquet", "PAR1PAR1")),
+                     "Parquet", "to_json")
+        os.remove(weights)
+        os.mkfifo(weights)
+        self.refused(run("solve", STORY, "--model", model), "special file")
+        for name in ("meta-llama/Llama-3.2-1B",
+                     "https://huggingface.co/meta-llama/Llama-3.2-1B"):
+            self.refused(run("solve", STORY, "--model", name),
+                         "hf download meta-llama/Llama-3.2-1B")
+        self.refused(run("solve", STORY, "--model", "https://a.org/x.gguf"),
+                     "an address is not read")
+
     def test_folder_without_a_model(self):
         self.refused(run("solve", STORY, "--model", self.folder),
                      "config.json")
@@ -270,7 +293,9 @@ class OutputTest(ProgramTest):
         evil = "Ann has 3 shells.\x1b[2J\x1b]0;title\x07 How many\x7f\u009b1A?"
         asked = self.path("asked.jsonl", json.dumps(
             {"id": "\x1b[1m", "question": evil, "answer": "\x1b[31m3"}))
-        for arguments in (("solve", evil), ("solve", "--file", asked),
+        for arguments in (("solve", evil), ("solve", evil, "--force"),
+                          ("solve", "--file", asked),
+                          ("solve", "--file", asked, "--force"),
                           ("problems", "--set", asked, "--answers"),
                           ("solve", "--search", "\x1b[2J", "q")):
             result = run(*arguments)
@@ -321,12 +346,57 @@ class SolveTest(ProgramTest):
             self.assertEqual(result.returncode, 0, result.stderr)
             json.loads(result.stdout)
 
-    def test_reads_standard_input(self):
-        with open(self.path("in.txt", STORY + "\n\n" + STORY + "\n"),
-                  encoding="utf-8") as handle:
-            result = run("solve", "--json", stdin=handle)
-        self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertEqual(len(result.stdout.splitlines()), 2)
+    def test_standard_input_is_one_question_or_one_a_line(self):
+        broken = STORY.replace(". ", ".\n")
+        answers = []
+        for text, arguments in ((STORY, ()), (broken + "\n", ()),
+                                (f"{STORY}\n\n{STORY}\n", ("--lines",))):
+            with open(self.path("in.txt", text), encoding="utf-8") as handle:
+                result = run("solve", "--json", *arguments, stdin=handle)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            answers.append([json.loads(line)["answer"]
+                            for line in result.stdout.splitlines()])
+        self.assertEqual(len(answers[0]), 1)
+        self.assertEqual(answers[1], answers[0])
+        self.assertEqual(answers[2], answers[0] * 2)
+
+    def test_foreign_questions_are_not_answered(self):
+        result = run("solve", "What is 2+3?")
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("not answered", result.stdout)
+        self.assertNotIn("answer:", result.stdout)
+        self.assertIn("--model", result.stderr)
+        self.assertIn("--force", result.stderr)
+        forced = run("solve", "What is 2+3?", "--force")
+        self.assertEqual(forced.returncode, 0, forced.stderr)
+        # A model of one's own, be it the same folder, is asked anything.
+        own = run("solve", "What is 2+3?", "--model", STORIES)
+        self.assertEqual(own.returncode, 0, own.stderr)
+
+    def test_known_questions_beside_foreign_ones_are_answered(self):
+        path = self.path("questions.txt", f"{STORY}\nWho wrote Hamlet?\n")
+        result = run("solve", "--file", path, "--json")
+        self.assertEqual(result.returncode, 3)
+        rows = {row["question"]: row
+                for row in map(json.loads, result.stdout.splitlines())}
+        self.assertEqual(rows[STORY]["error"], "")
+        self.assertNotEqual(rows[STORY]["answer"], "")
+        self.assertEqual(rows["Who wrote Hamlet?"]["answer"], "")
+        self.assertIn("stories", rows["Who wrote Hamlet?"]["error"])
+        self.assertIn("1 of 2", result.stderr)
+
+    def test_the_default_budget_is_eight_greedy_responses(self):
+        greedy = json.loads(run("solve", STORY, "--search", "greedy",
+                                "--json").stdout)
+        result = run("solve", STORY, "--search", "majority", "--json")
+        self.assertIn(f"budget {8 * greedy['tokens']} tokens", result.stderr)
+        self.assertLessEqual(json.loads(result.stdout)["tokens"],
+                             8 * greedy["tokens"])
+        measured = run("eval", "--set", "stories:easy", "--limit", "2",
+                       "--methods", "greedy", "--json", "-")
+        self.assertRegex(measured.stderr, r"eval: budget \d+ tokens")
+        row = json.loads(measured.stdout)["results"][0]
+        self.assertIn(f"budget {row['budget_tokens']} tokens", measured.stderr)
 
     def test_a_puzzle_is_put_to_the_countdown_model(self):
         result = run("solve", "--set", "countdown:3", "--json",

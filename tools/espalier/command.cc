@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <vector>
 
+#include "absl/strings/cord.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "models/cpu/load_trunk.h"
@@ -15,6 +17,8 @@
 
 namespace espalier {
 namespace {
+
+constexpr char kExitCode[] = "espalier/exit-code";
 
 void AddDeviceFlag(CLI::App& app, std::string& device) {
   app.add_option("--device", device,
@@ -193,6 +197,20 @@ absl::StatusOr<std::string> ZooFolder() {
       absl::StrCat("the shipped models were not found (looked in ", tried,
                    "); set ESPALIER_ZOO to the folder models/zoo, or name a "
                    "checkpoint with --model"));
+}
+
+absl::Status WithExitCode(absl::Status error, int code) {
+  error.SetPayload(kExitCode, absl::Cord(absl::StrCat(code)));
+  return error;
+}
+
+int ExitCodeOf(const absl::Status& status) {
+  if (status.ok()) return 0;
+  int code = absl::IsCancelled(status) ? 130 : 1;
+  if (const auto named = status.GetPayload(kExitCode)) {
+    if (!absl::SimpleAtoi(std::string(*named), &code)) code = 1;
+  }
+  return code;
 }
 
 absl::StatusOr<EngineOptions> ResolveModels(const ModelFlags& flags,

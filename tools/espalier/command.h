@@ -18,6 +18,12 @@ namespace espalier {
 // A subcommand declares its options on `app` and sets `run`, which main calls
 // if the subcommand was chosen; its status decides the exit code.
 using RunFunction = std::function<absl::Status()>;
+
+// `error` with the exit code that the program ends with; 1 for an error
+// without, 130 for a cancelled run.
+absl::Status WithExitCode(absl::Status error, int code);
+int ExitCodeOf(const absl::Status& status);
+
 using AddCommand = void (*)(CLI::App& app, RunFunction& run);
 
 void AddSolve(CLI::App& app, RunFunction& run);

@@ -147,7 +147,7 @@ int RunCommands(int argc, char** argv) {
     if (status.ok()) return printed ? 0 : 1;
     std::fprintf(stderr, "espalier %s: %s\n", command.name,
                  Printable(std::string(status.message())).c_str());
-    return absl::IsCancelled(status) ? 130 : 1;
+    return ExitCodeOf(status);
   }
   return 0;
 }

@@ -73,7 +73,7 @@ absl::Status CheckPassAt(EvalFlags& flags) {
         absl::StrCat("--samples ", flags.samples, ": pass@", ks.back(),
                      " needs at least ", ks.back(), " responses a problem"));
   }
-  if (methods.size() != 1 || flags.sweep.budgets.size() != 1) {
+  if (methods.size() != 1 || flags.sweep.budgets.size() > 1) {
     return absl::InvalidArgumentError(absl::StrCat(
         "--pass-at is of one method at one budget; given are --methods ",
         absl::StrJoin(methods, ","), " and --budget-tokens ",
@@ -91,7 +91,6 @@ absl::Status CheckPassAt(EvalFlags& flags) {
 // Everything that can be refused is, before a model is loaded, all at once.
 absl::Status CheckFlags(EvalFlags& flags) {
   ErrorList errors;
-  if (flags.sweep.budgets.empty()) flags.sweep.budgets = {600};
   if (flags.sweep.methods.empty()) {
     flags.sweep.methods = flags.pass_at.empty() ? kCompared : kSampled;
   }
@@ -215,6 +214,12 @@ absl::Status RunEval(EvalFlags& flags) {
   const std::vector<Problem> problems = ProblemsOf(set.problems);
   ESP_RETURN_IF_ERROR(
       MeasureSet(*engine, flags.set, problems, *put.task, flags.sweep.search));
+  if (flags.sweep.budgets.empty() && !problems.empty()) {
+    ESP_ASSIGN_OR_RETURN(
+        const int64_t budget,
+        DefaultBudget("eval", *engine, flags.set, problems, *put.task));
+    flags.sweep.budgets = {budget};
+  }
   for (const int64_t budget : flags.sweep.budgets) {
     SearchOptions search = flags.sweep.search;
     search.max_tokens = budget;
@@ -268,8 +273,9 @@ void AddEval(CLI::App& app, RunFunction& run) {
       ->delimiter(',')
       ->excludes(methods);
   app.add_option("--budget-tokens", flags->sweep.budgets,
-                 "Comma-separated budgets: tokens sampled a problem, kept or "
-                 "dropped. Default 600")
+                 absl::StrCat("Comma-separated budgets: tokens sampled a "
+                              "problem, kept or dropped. ",
+                              kDefaultBudgetHelp))
       ->delimiter(',');
   AddBudgetFlags(app, flags->sweep.search);
   CLI::Option* seeds =

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "nlohmann/json.hpp"
 #include "src/base/error_list.h"
@@ -19,7 +20,7 @@ namespace espalier {
 namespace {
 
 struct ExportFlags {
-  std::string database;
+  std::vector<std::string> databases;
   std::string kind;
   std::string out;
   std::string format = "plain";
@@ -79,24 +80,27 @@ absl::StatusOr<std::string> Lines(const ExportFlags& flags, const Task& task,
 
 absl::Status RunExport(ExportFlags& flags) {
   ESP_RETURN_IF_ERROR(CheckFlags(flags));
-  ESP_ASSIGN_OR_RETURN(const auto db,
-                       RunDb::Open(flags.database, Sqlite::kRead));
-  ESP_ASSIGN_OR_RETURN(std::vector<ProblemTrees> trees,
-                       TreesByProblem(*db, flags.run));
+  std::vector<ProblemTrees> trees;
+  for (const std::string& path : flags.databases) {
+    ESP_ASSIGN_OR_RETURN(const auto db, RunDb::Open(path, Sqlite::kRead));
+    ESP_ASSIGN_OR_RETURN(std::vector<ProblemTrees> more,
+                         TreesByProblem(*db, flags.run));
+    JoinTrees(std::move(more), trees);
+  }
+  const std::string all = absl::StrJoin(flags.databases, ", ");
   if (trees.empty()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(flags.database,
-                     ": no search has ended yet, there is nothing to export"));
+    return absl::FailedPreconditionError(absl::StrCat(
+        all, ": no search has ended yet, there is nothing to export"));
   }
   for (const ProblemTrees& entry : trees) {
     if (entry.task != trees[0].task) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          flags.database, ": holds problems of the tasks ", trees[0].task,
-          " and ", entry.task, "; export one run by --run N"));
+      return absl::InvalidArgumentError(
+          absl::StrCat(all, ": holds problems of the tasks ", trees[0].task,
+                       " and ", entry.task, "; export one run by --run N"));
     }
     if (entry.prompt != trees[0].prompt) {
       return absl::InvalidArgumentError(
-          absl::StrCat(flags.database,
+          absl::StrCat(all,
                        ": holds runs whose questions were put by different "
                        "prompts; export one run by --run N"));
     }
@@ -126,7 +130,9 @@ absl::Status RunExport(ExportFlags& flags) {
 
 void AddExport(CLI::App& app, RunFunction& run) {
   auto flags = std::make_shared<ExportFlags>();
-  app.add_option("database", flags->database, "Run database")->required();
+  app.add_option("database", flags->databases,
+                 "Run databases; a problem that several hold is one")
+      ->required();
   app.add_option("--kind", flags->kind,
                  "sft: correct responses; pairs: better and worse steps; "
                  "steps: steps with labels")

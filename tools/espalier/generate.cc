@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -29,6 +30,7 @@ namespace fs = std::filesystem;
 struct GenerateFlags {
   ModelFlags models;
   PromptFlags prompt;
+  std::optional<int64_t> budget;  // --budget-tokens
   // Seed 1: what tests are drawn from (2000 on) must not be trained on.
   SetFlags set{.options = {.seed = 1}};
   std::string task;
@@ -157,9 +159,8 @@ absl::Status SetResponseTokens(GenerateFlags& flags, Engine& engine,
                                const ProblemSet& set, const PromptedTask& put,
                                const EngineOptions& models) {
   SearchOptions& search = flags.generate.search;
-  if (search.response_tokens > 0 || search.max_tokens == 0) {
-    return absl::OkStatus();
-  }
+  const bool measured = search.response_tokens > 0 || search.max_tokens == 0;
+  if (measured && flags.budget) return absl::OkStatus();
   std::error_code error;
   if (flags.resume && fs::exists(flags.out, error)) {
     ESP_ASSIGN_OR_RETURN(const auto db, RunDb::Open(flags.out, Sqlite::kRead));
@@ -167,6 +168,7 @@ absl::Status SetResponseTokens(GenerateFlags& flags, Engine& engine,
     for (const RunRow& run : runs) {
       const auto before = OptionsOfRun(run.info);
       if (!before.ok()) continue;
+      if (!flags.budget) search.max_tokens = before->search.max_tokens;
       search.response_tokens = before->search.response_tokens;
       search.response_tokens_per_byte = before->search.response_tokens_per_byte;
       ESP_ASSIGN_OR_RETURN(
@@ -175,8 +177,13 @@ absl::Status SetResponseTokens(GenerateFlags& flags, Engine& engine,
       if (run.config_hash == ConfigHash(info)) return absl::OkStatus();
     }
   }
-  return MeasureSet(engine, flags.set, ProblemsOf(set.problems), *put.task,
-                    search);
+  const std::vector<Problem> problems = ProblemsOf(set.problems);
+  if (!flags.budget && !problems.empty()) {
+    ESP_ASSIGN_OR_RETURN(
+        search.max_tokens,
+        DefaultBudget("generate", engine, flags.set, problems, *put.task));
+  }
+  return MeasureSet(engine, flags.set, problems, *put.task, search);
 }
 
 // Searches that nothing can judge are a choice, and no accident.
@@ -190,6 +197,7 @@ absl::Status CheckGold(const Verifier& verifier, ProblemSet& set) {
 }
 
 absl::Status RunGenerate(GenerateFlags& flags) {
+  if (flags.budget) flags.generate.search.max_tokens = *flags.budget;
   ESP_RETURN_IF_ERROR(CheckFlags(flags));
   ESP_ASSIGN_OR_RETURN(ProblemSet set, LoadSet(flags.set));
   if (!flags.task.empty()) set.task = flags.task;
@@ -270,9 +278,10 @@ void AddGenerate(CLI::App& app, RunFunction& run) {
                  "Method with options, as puct:branch=4 (espalier methods "
                  "lists them), or a file of them, NAME.textproto");
   app.add_option("--out", flags->out, "Run database to write (SQLite)");
-  app.add_option("--budget-tokens", search.max_tokens,
-                 "Tokens sampled a search, kept or dropped; 0: no limit")
-      ->capture_default_str();
+  app.add_option("--budget-tokens", flags->budget,
+                 absl::StrCat("Tokens sampled a search, kept or dropped; 0: no "
+                              "limit. ",
+                              kDefaultBudgetHelp));
   AddBudgetFlags(app, search);
   app.add_option("--max-seconds", search.max_seconds,
                  "Seconds a search; a limit reached is recorded. 0: none")

@@ -1,5 +1,6 @@
 #include "tools/espalier/response_tokens.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -23,6 +24,43 @@ absl::Status MeasureSet(Engine& engine, const SetFlags& flags,
   }
   return MeasureResponseTokens(engine, problems, task, &StopRequested(),
                                search);
+}
+
+absl::StatusOr<int64_t> DefaultBudget(const char* command, Engine& engine,
+                                      const Problem& first, const Task& task) {
+  constexpr int64_t kTimes = 8;
+  // A response that goes on for ever says nothing of what one takes.
+  constexpr int64_t kLongest = 16384, kWithoutAnswer = 2048;
+  int64_t tokens = 0;
+  ESP_RETURN_IF_ERROR(engine.SolveAll(
+      absl::MakeConstSpan(&first, 1), task,
+      {.method = "greedy", .max_tokens = kLongest}, {.stop = &StopRequested()},
+      [&](size_t, const SearchResult& result) {
+        tokens = result.tokens;
+        if (result.answer.empty()) tokens = std::min(tokens, kWithoutAnswer);
+      }));
+  // One that failed: the search itself says why.
+  if (tokens == 0) return SearchOptions().max_tokens;
+  std::fprintf(stderr,
+               "%s: budget %lld tokens a problem, %lld times the %lld of one "
+               "greedy response; --budget-tokens sets it\n",
+               command, static_cast<long long>(kTimes * tokens),
+               static_cast<long long>(kTimes), static_cast<long long>(tokens));
+  return kTimes * tokens;
+}
+
+absl::StatusOr<int64_t> DefaultBudget(const char* command, Engine& engine,
+                                      const SetFlags& flags,
+                                      absl::Span<const Problem> problems,
+                                      const Task& task) {
+  if (flags.options.shards > 1) {
+    SetFlags whole = flags;
+    whole.shard = "0/1";
+    ESP_ASSIGN_OR_RETURN(const ProblemSet set, LoadSet(whole));
+    const std::vector<Problem> all = ProblemsOf(set.problems);
+    return DefaultBudget(command, engine, all.front(), task);
+  }
+  return DefaultBudget(command, engine, problems.front(), task);
 }
 
 void PrintShortBudget(const char* command, absl::Span<const Problem> problems,

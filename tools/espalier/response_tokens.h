@@ -2,7 +2,10 @@
 #ifndef ESPALIER_TOOLS_ESPALIER_RESPONSE_TOKENS_H_
 #define ESPALIER_TOOLS_ESPALIER_RESPONSE_TOKENS_H_
 
+#include <cstdint>
+
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "espalier/engine.h"
 #include "tools/espalier/set_flags.h"
@@ -14,6 +17,18 @@ namespace espalier {
 absl::Status MeasureSet(Engine& engine, const SetFlags& flags,
                         absl::Span<const Problem> problems, const Task& task,
                         SearchOptions& search);
+
+// The budget of searches whose --budget-tokens is not given: eight times what
+// one greedy response to the first problem samples, said on stderr after
+// `command`. The same for all shards of a set.
+absl::StatusOr<int64_t> DefaultBudget(const char* command, Engine& engine,
+                                      const Problem& first, const Task& task);
+absl::StatusOr<int64_t> DefaultBudget(const char* command, Engine& engine,
+                                      const SetFlags& flags,
+                                      absl::Span<const Problem> problems,
+                                      const Task& task);
+inline constexpr char kDefaultBudgetHelp[] =
+    "Default: 8 times what one greedy response to the first problem samples";
 
 // ShortBudgetNote on stderr, after `command`, if there is one.
 void PrintShortBudget(const char* command, absl::Span<const Problem> problems,

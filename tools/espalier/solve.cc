@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "datasets/generators/known_questions.h"
 #include "datasets/readers/problem_set.h"
 #include "datasets/tasks/task_registry.h"
 #include "models/prompt/encode_prompt.h"
@@ -26,11 +27,14 @@
 #include "tools/espalier/command.h"
 #include "tools/espalier/live_view.h"
 #include "tools/espalier/printable.h"
+#include "tools/espalier/response_tokens.h"
 #include "tools/espalier/set_flags.h"
 #include "tools/espalier/show_tree.h"
 
 namespace espalier {
 namespace {
+
+constexpr int kForeignExitCode = 3;
 
 struct SolveFlags {
   ModelFlags models;
@@ -40,19 +44,28 @@ struct SolveFlags {
   SetFlags set{.options = {.limit = 1}};
   std::string task = "auto";
   SearchOptions search;
+  std::optional<int64_t> budget;
   bool verifier_reward = false;
   bool show_prompt = false;
   bool show_tree = false;
   bool watch = false;
   bool json = false;
+  bool force = false;
+  bool lines = false;
 };
 
-// Questions of a text: a JSON object a line, or a plain question a line.
+// Questions of a text: a JSON object a line, or a plain question a line or,
+// `whole`, one plain question of several lines.
 absl::StatusOr<std::vector<GradedProblem>> ParseQuestions(
-    const std::string& text, const std::string& name) {
+    const std::string& text, const std::string& name, bool whole) {
   const size_t first = text.find_first_not_of(" \t\r\n");
   if (first != std::string::npos && text[first] == '{') {
     return ParseQuestionLines(text, name);
+  }
+  if (whole && first != std::string::npos) {
+    const size_t last = text.find_last_not_of(" \t\r\n");
+    return std::vector<GradedProblem>{
+        {{.id = name, .question = text.substr(first, last + 1 - first)}, {}}};
   }
   std::vector<GradedProblem> problems;
   size_t begin = 0;
@@ -67,7 +80,7 @@ absl::StatusOr<std::vector<GradedProblem>> ParseQuestions(
   }
   if (problems.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
-        name, ": no question in it; expected one a line, or JSON objects"));
+        name, ": no question in it; expected text, or a JSON object a line"));
   }
   return problems;
 }
@@ -84,7 +97,7 @@ absl::StatusOr<std::vector<GradedProblem>> ReadProblems(SolveFlags& flags) {
   }
   if (!flags.file.empty()) {
     ESP_ASSIGN_OR_RETURN(const std::string text, ReadFile(flags.file));
-    return ParseQuestions(text, flags.file);
+    return ParseQuestions(text, flags.file, /*whole=*/false);
   }
   if (flags.question) {
     if (flags.question->find_first_not_of(" \t\r\n") == std::string::npos) {
@@ -101,7 +114,7 @@ absl::StatusOr<std::vector<GradedProblem>> ReadProblems(SolveFlags& flags) {
   }
   const std::string text((std::istreambuf_iterator<char>(std::cin)),
                          std::istreambuf_iterator<char>());
-  return ParseQuestions(text, "standard input");
+  return ParseQuestions(text, "standard input", /*whole=*/!flags.lines);
 }
 
 // A question that is a number puzzle is one; with the shipped models anything
@@ -109,12 +122,8 @@ absl::StatusOr<std::vector<GradedProblem>> ReadProblems(SolveFlags& flags) {
 std::string GuessTask(const SolveFlags& flags,
                       const std::vector<GradedProblem>& problems) {
   if (flags.task != "auto") return flags.task;
-  const auto countdown = FindTask("countdown");
   const std::string& first = problems.front().problem.question;
-  if (countdown.ok() && first.rfind("Use ", 0) == 0 &&
-      (*countdown)->Render(problems.front().problem).ok()) {
-    return "countdown";
-  }
+  if (CheckKnownQuestion("countdown", first).ok()) return "countdown";
   const bool general =
       !flags.models.model.empty() || !flags.prompt.prompt.empty();
   return general ? "qa" : "stories";
@@ -230,19 +239,69 @@ absl::Status ShowPrompts(const SolveFlags& flags, const std::string& folder,
   return absl::OkStatus();
 }
 
+// Takes the questions that the shipped model of `task` cannot know out of
+// `graded` and says why of each; returns how many there were.
+size_t DropForeign(const SolveFlags& flags, const std::string& task,
+                   std::vector<GradedProblem>& graded) {
+  const size_t all = graded.size();
+  std::erase_if(graded, [&](const GradedProblem& one) {
+    const std::string& question = one.problem.question;
+    const absl::Status known = CheckKnownQuestion(task, question);
+    if (known.ok()) return false;
+    const std::string reason =
+        absl::StrCat("the shipped model of task ", task,
+                     " was trained on other questions: ", known.message());
+    if (flags.json) {
+      std::printf("%s\n", JsonText({{"id", one.problem.id},
+                                    {"question", question},
+                                    {"answer", ""},
+                                    {"error", reason}})
+                              .c_str());
+    } else {
+      std::printf("%s\nnot answered: %s\n\n",
+                  Printable(question.substr(0, 500)).c_str(),
+                  Printable(reason).c_str());
+    }
+    return true;
+  });
+  return all - graded.size();
+}
+
+absl::Status ForeignError(size_t foreign, size_t all) {
+  return WithExitCode(
+      absl::UnimplementedError(absl::StrCat(
+          foreign, " of ", all, all == 1 ? " question" : " questions",
+          " not answered: the shipped models know stories about one quantity "
+          "and "
+          "countdown puzzles alone.\n  remedy: a language model in a folder or "
+          "a "
+          "GGUF file, as --model ~/models/Qwen2.5-1.5B-Instruct --prompt "
+          "instruct "
+          "(docs/guide/models.md); --force has the shipped model answer all "
+          "the "
+          "same")),
+      kForeignExitCode);
+}
+
 absl::Status RunSolve(SolveFlags& flags) {
+  if (flags.budget) flags.search.max_tokens = *flags.budget;
   ESP_ASSIGN_OR_RETURN(flags.search.method,
                        ReadMethodFile(flags.search.method));
   ESP_RETURN_IF_ERROR(
       CheckSearch(flags.search, /*graded=*/false, WritingModels(flags.models)));
-  ESP_ASSIGN_OR_RETURN(const std::vector<GradedProblem> graded,
-                       ReadProblems(flags));
+  ESP_ASSIGN_OR_RETURN(std::vector<GradedProblem> graded, ReadProblems(flags));
   const std::string task_name = GuessTask(flags, graded);
   ESP_ASSIGN_OR_RETURN(const EngineOptions models,
                        ResolveModels(flags.models, task_name));
   ESP_ASSIGN_OR_RETURN(const std::string prompt,
                        ResolvePromptText(flags.prompt, models.policy));
   ESP_ASSIGN_OR_RETURN(const PromptedTask put, PutTaskBy(task_name, prompt));
+  const size_t all = graded.size();
+  size_t foreign = 0;
+  if (flags.models.model.empty() && !flags.force && !flags.show_prompt) {
+    foreign = DropForeign(flags, task_name, graded);
+    if (graded.empty()) return ForeignError(foreign, all);
+  }
   std::vector<Problem> problems;
   for (const GradedProblem& one : graded) {
     const auto rendered = put.task->Render(one.problem);
@@ -253,6 +312,11 @@ absl::Status RunSolve(SolveFlags& flags) {
     return ShowPrompts(flags, models.policy, *put.task, problems);
   }
   ESP_ASSIGN_OR_RETURN(const auto engine, Engine::Create(models));
+  if (!flags.budget) {
+    ESP_ASSIGN_OR_RETURN(
+        flags.search.max_tokens,
+        DefaultBudget("solve", *engine, problems.front(), *put.task));
+  }
   flags.search.keep_tree = flags.show_tree;
   RunHooks hooks{.verifier = put.verifier->ForSearch(),
                  .stop = &StopRequested(),
@@ -292,6 +356,7 @@ absl::Status RunSolve(SolveFlags& flags) {
                                          view.Done(i);
                                          print_ready();
                                        }));
+  if (first_error.ok() && foreign > 0) return ForeignError(foreign, all);
   return first_error;
 }
 
@@ -302,6 +367,9 @@ void AddSolve(CLI::App& app, RunFunction& run) {
   app.add_option("question", flags->question, "The question, in quotes");
   app.add_option("--file", flags->file,
                  "Questions from a file: one a line, or JSON objects");
+  app.add_flag("--lines", flags->lines,
+               "Standard input holds a question a line; else all its text is "
+               "one question");
   AddSetFlags(app, flags->set);
   app.add_option(
          "--task", flags->task,
@@ -311,9 +379,10 @@ void AddSolve(CLI::App& app, RunFunction& run) {
                  "Method with options, as beam:branch=8 (espalier methods "
                  "lists them), or a file of them, NAME.textproto; auto takes "
                  "what measured best");
-  app.add_option("--budget-tokens", flags->search.max_tokens,
-                 "Tokens sampled a question, kept or dropped; 0: no limit")
-      ->capture_default_str();
+  app.add_option("--budget-tokens", flags->budget,
+                 absl::StrCat("Tokens sampled a question, kept or dropped; 0: "
+                              "no limit. ",
+                              kDefaultBudgetHelp));
   AddBudgetFlags(app, flags->search);
   app.add_option("--seconds", flags->search.max_seconds,
                  "End a search after so long; 0: no limit")
@@ -327,6 +396,9 @@ void AddSolve(CLI::App& app, RunFunction& run) {
   app.add_flag("--watch", flags->watch,
                "Show the search while it runs, on stderr");
   app.add_flag("--json", flags->json, "One JSON object a question");
+  app.add_flag("--force", flags->force,
+               "Let the shipped models answer questions of a kind that they "
+               "were not trained on; else those are refused, exit status 3");
   AddPromptFlags(app, flags->prompt);
   AddModelFlags(app, flags->models);
   AddVerifierReward(app, flags->verifier_reward);

@@ -37,8 +37,15 @@ void AddFlags(CLI::App& app, TrainFlags& flags, bool reward) {
   TrainDataOptions& data = run.train_data;
   app.add_option("--model", run.model, "Checkpoint folder to begin from")
       ->required();
-  app.add_option("--data", run.data,
-                 "Run database, or JSON lines as espalier export writes them")
+  app.add_option_function<std::vector<std::string>>(
+         "--data",
+         [&run, &data](const std::vector<std::string>& paths) {
+           run.data = paths.front();
+           data.more_databases.assign(paths.begin() + 1, paths.end());
+         },
+         "Run databases, separated by commas, or one file of JSON lines as "
+         "espalier export writes them")
+      ->delimiter(',')
       ->required();
   app.add_option("--out", run.out, "Checkpoint folder to write")->required();
   app.add_option("--work", run.work,

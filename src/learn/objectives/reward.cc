@@ -50,23 +50,31 @@ class RewardLoss : public Objective {
                 absl::Span<GroupGradient> gradients,
                 ObjectiveSums& sums) const override {
     const TrainSequence& s = group[0].given->sequence;
+    int labels = 0, right = 0;
+    const auto label = [&](float given, float logit, float& gradient) {
+      if (std::isnan(given)) return;
+      ++labels;
+      right += (logit > 0) == (given > 0.5f);
+      Label(given, logit, gradient, sums);
+    };
     for (size_t t = 0; t < s.tokens.size(); ++t) {
-      Label(s.step_label[t], group[0].step_logits[t],
-            gradients[0].step_logits[t], sums);
-      Label(s.path_label[t], group[0].path_logits[t],
-            gradients[0].path_logits[t], sums);
+      label(s.step_label[t], group[0].step_logits[t],
+            gradients[0].step_logits[t]);
+      label(s.path_label[t], group[0].path_logits[t],
+            gradients[0].path_logits[t]);
     }
     ++sums.groups;
+    // A group is right by the share of its labels: `right` over groups is at
+    // most 1.
+    if (labels > 0) sums.right += static_cast<double>(right) / labels;
   }
 
  private:
   void Label(float label, float logit, float& gradient,
              ObjectiveSums& sums) const {
-    if (std::isnan(label)) return;
     const Term term =
         term_(static_cast<double>(logit), static_cast<double>(label));
     sums.loss += term.loss;
-    sums.right += (logit > 0) == (label > 0.5f);
     gradient = static_cast<float>(term.gradient);
   }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -76,6 +77,27 @@ absl::StatusOr<std::vector<ProblemTrees>> TreesByProblem(RunDb& db,
   std::vector<ProblemTrees> out;
   for (auto& [key, entry] : by_problem) out.push_back(std::move(entry));
   return out;
+}
+
+void JoinTrees(std::vector<ProblemTrees> more,
+               std::vector<ProblemTrees>& trees) {
+  const auto key = [](const ProblemTrees& entry) {
+    return std::make_tuple(entry.problem.problem.id,
+                           entry.problem.problem.question, entry.task,
+                           entry.prompt);
+  };
+  std::map<decltype(key(trees[0])), size_t> known;
+  for (size_t i = 0; i < trees.size(); ++i) known.emplace(key(trees[i]), i);
+  for (ProblemTrees& entry : more) {
+    const auto [at, added] = known.emplace(key(entry), trees.size());
+    if (added) {
+      trees.push_back(std::move(entry));
+      continue;
+    }
+    for (StoredTree& tree : entry.trees) {
+      trees[at->second].trees.push_back(std::move(tree));
+    }
+  }
 }
 
 namespace {

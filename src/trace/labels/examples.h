@@ -52,6 +52,10 @@ struct ProblemTrees {
 // `run_id` 0: of all runs. A problem comes once for each prompt that put it.
 absl::StatusOr<std::vector<ProblemTrees>> TreesByProblem(RunDb& db,
                                                          int64_t run_id);
+// Of one database after another: `more` put to `trees`, a problem that both
+// hold once with the trees of both.
+void JoinTrees(std::vector<ProblemTrees> more,
+               std::vector<ProblemTrees>& trees);
 
 // A response with a correct end, to be imitated.
 struct PathExample {

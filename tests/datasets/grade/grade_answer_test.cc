@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <ctime>
 #include <iostream>
 #include <string>
 #include <vector>
 
-#include "src/base/clock.h"
 #include "tests/datasets/grade/pair_file.h"
 
 namespace espalier {
@@ -228,20 +228,28 @@ TEST(GradeAnswer, PoliciesDecideWhereGradersDiffer) {
   EXPECT_FALSE(GradeAnswer("5", "it is 5", p).equal);
 }
 
+// Seconds of the processor, so that a busy machine fails nothing; what a
+// sanitizer adds is no fault of the grader.
 TEST(GradeAnswer, HugeTextsTakeNoTime) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  constexpr double kLimit = 2;
+#else
+  constexpr double kLimit = 0.2;
+#endif
   for (const std::string piece :
        {"\\text{", "\\boxed{", "$", "12,000,", "at most 5 ", "\u221a", "{",
         "((", "1 ", "answer is ", "\\frac{"}) {
     std::string text;
     while (text.size() < 600000) text += piece;
-    double best = 1;
+    double best = 10 * kLimit;
     for (int i = 0; i < 3; ++i) {
-      const double start = Clock::Real().Seconds();
+      const std::clock_t start = std::clock();
       GradeAnswer(text, text + "x");
       GradeAnswer("5", text);
-      best = std::min(best, Clock::Real().Seconds() - start);
+      best = std::min(
+          best, static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
     }
-    EXPECT_LT(best, 0.2) << piece;
+    EXPECT_LT(best, kLimit) << piece;
   }
 }
 

@@ -201,7 +201,13 @@ TEST(TrunkConfigJsonTest, ScaledRotationsReachAsFarAsTheyScale) {
   json config = Llama31();
   config["max_position_embeddings"] = 4096;
   config["rope_scaling"] = {{"type", "linear"}, {"factor", 2.5}};
-  EXPECT_EQ(Parse(config).context_length, 10240);
+  EXPECT_EQ(Parse(config).context_length, 4096);
+  // As deepseek-coder-6.7b-base has it: 4,096 positions, four times scaled.
+  config["max_position_embeddings"] = 16384;
+  config["rope_scaling"] = {{"type", "linear"}, {"factor", 4.0}};
+  EXPECT_EQ(Parse(config).context_length, 16384);
+  EXPECT_EQ(Parse(config).rope.original_context, 4096);
+  config["max_position_embeddings"] = 4096;
   config["rope_scaling"] = {{"rope_type", "dynamic"}, {"factor", 4}};
   EXPECT_EQ(Parse(config).context_length, 16384);
   EXPECT_EQ(Parse(config).rope.original_context, 4096);

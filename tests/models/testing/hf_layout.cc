@@ -70,8 +70,7 @@ json Gpt2Json(const TrunkConfig& c) {
 
 json RotaryJson(const TrunkConfig& c) {
   const RopeKind kind = c.rope.kind;
-  const bool longer = kind == RopeKind::kLinear || kind == RopeKind::kDynamic ||
-                      kind == RopeKind::kYarn;
+  const bool longer = kind == RopeKind::kDynamic || kind == RopeKind::kYarn;
   json out = {
       {"hidden_act", "silu"},
       {"hidden_size", c.hidden_size},

@@ -19,8 +19,9 @@
 namespace espalier {
 
 // The config.json of `config`. Positions of a scaled rotation reach
-// context_length = original_context * factor (llama3 apart), as for users of
-// Hugging Face's linear, dynamic and yarn scaling.
+// context_length = original_context * factor, as for users of Hugging Face's
+// dynamic and yarn scaling; with linear and llama3 scaling
+// max_position_embeddings is the whole length.
 nlohmann::json HfConfigJson(const TrunkConfig& config);
 
 struct HfTensor {

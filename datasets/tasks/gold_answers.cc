@@ -1,0 +1,41 @@
+#include "datasets/tasks/gold_answers.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "nlohmann/json.hpp"
+
+namespace espalier {
+
+std::vector<std::string> GoldAnswers(const Reference& reference) {
+  std::vector<std::string> golds;
+  if (!reference.answer.empty()) golds.push_back(reference.answer);
+  const auto it = reference.fields.find("golds");
+  if (it == reference.fields.end()) return golds;
+  const auto list = nlohmann::json::parse(it->second, nullptr, false);
+  if (!list.is_array()) return golds;
+  for (const auto& gold : list) {
+    std::string text = gold.is_string()   ? gold.get<std::string>()
+                       : gold.is_number() ? gold.dump()
+                                          : "";
+    if (!text.empty() &&
+        std::find(golds.begin(), golds.end(), text) == golds.end()) {
+      golds.push_back(std::move(text));
+    }
+  }
+  return golds;
+}
+
+std::string GoldText(const std::vector<std::string>& golds) {
+  std::string text;
+  for (size_t i = 0; i < golds.size(); ++i) {
+    absl::StrAppend(&text,
+                    i == 0                  ? ""
+                    : i + 1 == golds.size() ? " or "
+                                            : ", ",
+                    golds[i]);
+  }
+  return text;
+}
+
+}  // namespace espalier

@@ -1,0 +1,22 @@
+// The answers that a record accepts. One of several is enough: the column
+// "golds" lists them, as {"question": "...", "golds": ["1/2", "50 %"]}.
+#ifndef ESPALIER_DATASETS_TASKS_GOLD_ANSWERS_H_
+#define ESPALIER_DATASETS_TASKS_GOLD_ANSWERS_H_
+
+#include <string>
+#include <vector>
+
+#include "espalier/problem.h"
+
+namespace espalier {
+
+// The reference's answer, then those of its column "golds" that differ from it.
+// Empty where it has neither.
+std::vector<std::string> GoldAnswers(const Reference& reference);
+
+// "3/4" or "1/2, 50 % or .5", for messages.
+std::string GoldText(const std::vector<std::string>& golds);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_DATASETS_TASKS_GOLD_ANSWERS_H_
