@@ -135,7 +135,12 @@ void ReadScaling(ConfigReader& in, const RopeObject& rope,
     out.kind = RopeKind::kLinear;
     out.factor = Required(in, rope, "factor");
     out.original_context =
-        std::max(1, static_cast<int>(config.context_length / out.factor));
+        static_cast<int>(std::min(config.context_length / out.factor, 1e9));
+    if (out.original_context < 1) {
+      in.Refuse(rope.key, *rope.value,
+                absl::StrCat("a \"factor\" of at most the ",
+                             config.context_length, " positions"));
+    }
     return;
   }
   if (type == "dynamic") {

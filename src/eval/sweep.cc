@@ -164,6 +164,7 @@ absl::StatusOr<std::vector<ResultRow>> RunSweep(
         ESP_ASSIGN_OR_RETURN(ResultRow row,
                              RunRow(in, search, hooks, done, all));
         done += static_cast<int64_t>(problems.size());
+        if (options.on_row) options.on_row(row);
         rows.push_back(std::move(row));
         if (options.stop != nullptr && options.stop->load()) return rows;
       }
@@ -208,6 +209,13 @@ std::string SweepTable(const std::vector<ResultRow>& rows) {
         key.second, 100.0 * static_cast<double>(sum.successes) / n,
         100 * ci.low, 100 * ci.high, sum.tokens / n, sum.calls / n,
         sum.seconds);
+  }
+  for (const ResultRow& row : rows) {
+    if (row.complete) continue;
+    absl::StrAppendFormat(&table,
+                          "%s, %d tokens: cut short after %d problems, those "
+                          "that were done first; not compared\n",
+                          row.method, row.budget_tokens, row.correct.size());
   }
   for (const auto& key : order) {
     if (sums[key].undecided == 0) continue;
@@ -262,6 +270,7 @@ std::map<std::string, double> MeanByProblem(const std::vector<ResultRow>& rows,
   std::map<std::string, std::pair<double, double>> sums;
   for (const ResultRow& row : rows) {
     if (row.method != method || row.budget_tokens != budget) continue;
+    if (!row.complete) continue;  // of the problems that were quick
     for (size_t i = 0; i < row.ids.size(); ++i) {
       sums[row.ids[i]].first += row.correct[i];
       sums[row.ids[i]].second += 1;

@@ -32,6 +32,8 @@ enum class RewardSource {
   kOracle,    // exact labels from the reference: an upper bound, marked
 };
 
+struct ResultRow;
+
 struct SweepOptions {
   std::vector<std::string> methods;
   std::vector<int64_t> budgets;  // tokens sampled per problem
@@ -44,6 +46,8 @@ struct SweepOptions {
   const std::atomic<bool>* stop = nullptr;  // ends the sweep early
   // Called after each problem with problems done and all, over the sweep.
   std::function<void(int64_t done, int64_t all)> progress;
+  // Called with each row that is done, also where a later one fails.
+  std::function<void(const ResultRow& row)> on_row;
 };
 
 // One method at one budget with one seed.
@@ -81,7 +85,8 @@ absl::StatusOr<std::vector<ResultRow>> RunSweep(
     const Verifier& verifier, const SweepOptions& options);
 
 // Rows of the same method and budget, their seeds put together: a text table
-// with accuracy, 95 % interval, tokens and seconds.
+// with accuracy, 95 % interval, tokens and seconds; below it rows that were cut
+// short, and undecided answers.
 std::string SweepTable(const std::vector<ResultRow>& rows);
 nlohmann::json SweepJson(const std::vector<ResultRow>& rows);
 

@@ -132,6 +132,40 @@ class StoppedEngine : public Engine {
   EngineStats stats() const override { return {}; }
 };
 
+// Fails from its third run on.
+class FailingEngine : public Engine {
+ public:
+  absl::Status SolveAll(
+      absl::Span<const Problem> problems, const Task&, const SearchOptions&,
+      const RunHooks&,
+      const std::function<void(size_t, SearchResult)>& on_done) override {
+    if (++runs_ > 2) return absl::ResourceExhaustedError("no memory");
+    for (size_t i = 0; i < problems.size(); ++i) {
+      on_done(i, {.answer = "1", .response = "= 1\n", .tokens = 10});
+    }
+    return absl::OkStatus();
+  }
+  EngineStats stats() const override { return {}; }
+
+ private:
+  int runs_ = 0;
+};
+
+TEST(SweepTest, RowsThatAreDoneAreToldWhateverComesThen) {
+  const std::vector<GradedProblem> problems = {
+      {{"0", "script", "q"}, {"1", {}}}};
+  FailingEngine engine;
+  std::vector<std::string> told;
+  const auto rows = RunSweep(
+      engine, "script", problems, ScriptTask(), ScriptVerifier(),
+      {.methods = {"sample", "majority", "beam"},
+       .budgets = {99},
+       .search = {.response_tokens = 10},
+       .on_row = [&](const ResultRow& row) { told.push_back(row.method); }});
+  EXPECT_EQ(rows.status().message(), "no memory");
+  EXPECT_EQ(told, (std::vector<std::string>{"sample", "majority"}));
+}
+
 TEST(SweepTest, SearchesCutShortAreNoPartOfARow) {
   std::vector<GradedProblem> problems;
   for (int i = 0; i < 40; ++i) {
@@ -148,6 +182,13 @@ TEST(SweepTest, SearchesCutShortAreNoPartOfARow) {
   EXPECT_EQ(row.ids.size(), 20u);
   EXPECT_EQ(row.accuracy(), 0.5);
   EXPECT_EQ(row.answered(), 1);
+  EXPECT_NE(SweepTable(*rows).find("cut short after 20 problems"),
+            std::string::npos);
+  ResultRow whole = row;
+  whole.method = "greedy";
+  whole.complete = true;
+  EXPECT_TRUE(CompareWith("greedy", {whole, row}).empty());
+  EXPECT_TRUE(CompareWith("sample", {whole, row}).empty());
   EXPECT_EQ(row.tokens_per_problem, 10);
 }
 

@@ -90,7 +90,7 @@ class WrongInputTest(ProgramTest):
                      "https://huggingface.co/meta-llama/Llama-3.2-1B"):
             self.refused(run("solve", STORY, "--model", name),
                          "hf download meta-llama/Llama-3.2-1B")
-        self.refused(run("solve", STORY, "--model", "https://a.org/x.gguf"),
+        self.refused(run("solve", STORY, "--model", "https://a.org/model"),
                      "an address is not read")
 
     def test_folder_without_a_model(self):
@@ -422,7 +422,7 @@ class SolveTest(ProgramTest):
 
     def test_watched_or_not_a_search_finds_the_same(self):
         plain, watched = (run("solve", STORY, "--search", "puct", "--json",
-                              *extra) for extra in ([], ["--watch"]))
+                              "--budget-tokens", "600", *extra) for extra in ([], ["--watch"]))
         self.assertEqual(watched.returncode, 0, watched.stderr)
         rows = [json.loads(result.stdout) for result in (plain, watched)]
         for row in rows:

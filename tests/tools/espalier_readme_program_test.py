@@ -107,8 +107,10 @@ class ReadmeTest(ProgramTest):
             env=dict(os.environ, HOME=self.home, ESPALIER_ZOO=ZOO), text=True,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         wanted = re.sub(r"(?m)^    ", "", shown.group(2)).strip()
-        # The question comes first, which the command line shows already.
-        said = result.stdout.split("\n", 1)[1].strip()
+        # The question comes again, which the command line shows already.
+        question = re.search(r'"(.*)"', shown.group(1)).group(1)
+        self.assertIn(question + "\n", result.stdout)
+        said = result.stdout.replace(question + "\n", "").strip()
         seconds = re.compile(r"[\d.]+ s\)")
         # Other processors round otherwise: the texts are the same, and scores
         # within a hundredth.

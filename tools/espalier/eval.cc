@@ -235,13 +235,19 @@ absl::Status RunEval(EvalFlags& flags) {
     progress.Add(done - shown);
     shown = done;
   };
-  ESP_ASSIGN_OR_RETURN(const std::vector<ResultRow> rows,
-                       RunSweep(*engine, set.name, set.problems, *put.task,
-                                *put.verifier, flags.sweep));
+  std::vector<ResultRow> rows;
+  flags.sweep.on_row = [&](const ResultRow& row) { rows.push_back(row); };
+  const absl::Status swept = RunSweep(*engine, set.name, set.problems,
+                                      *put.task, *put.verifier, flags.sweep)
+                                 .status();
   progress.Finish();
-  ESP_RETURN_IF_ERROR(flags.pass_at.empty()
-                          ? ReportSweep(flags, models, set, rows)
-                          : ReportPassAt(flags, models, rows));
+  // What was done is kept, whatever came then.
+  if (!rows.empty()) {
+    ESP_RETURN_IF_ERROR(flags.pass_at.empty()
+                            ? ReportSweep(flags, models, set, rows)
+                            : ReportPassAt(flags, models, rows));
+  }
+  ESP_RETURN_IF_ERROR(swept);
   if (StopRequested().load()) {
     return absl::CancelledError(
         "stopped; the figures above are of what was "
