@@ -36,7 +36,7 @@ constexpr char kMetadata[] = "__metadata__";
 // Bound of the format's own reader; a larger header is a damaged length.
 constexpr uint64_t kMaxHeaderBytes = 100'000'000;
 // Deepest nesting of a valid header: file, tensor, list.
-constexpr int kMaxDepth = 3;
+constexpr int kMaxHeaderDepth = 3;
 
 struct DTypeRow {
   std::string_view name;
@@ -142,7 +142,7 @@ absl::StatusOr<TensorInfo> ParseTensor(const json& entry) {
 json ParseBounded(std::string_view text, bool* too_deep, std::string* twice) {
   std::set<std::string> names;
   const auto watch = [&](int depth, json::parse_event_t event, json& parsed) {
-    if (depth > kMaxDepth) {
+    if (depth > kMaxHeaderDepth) {
       *too_deep = true;
       return false;
     }

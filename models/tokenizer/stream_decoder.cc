@@ -6,7 +6,7 @@
 namespace espalier {
 namespace {
 
-constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
+constexpr std::string_view kReplacementCharacter = "\xEF\xBF\xBD";  // U+FFFD
 
 // What the first byte of a character promises: its size (0: begins none) and
 // the range of the second byte, which excludes overlong forms, surrogates and
@@ -53,7 +53,8 @@ std::string StreamDecoder::Push(std::string_view bytes) {
     const Promise promise = PromiseOf(static_cast<uint8_t>(rest[0]));
     const size_t size = Stretch(rest, promise);
     if (size < promise.size && size == rest.size()) break;
-    whole += size == promise.size ? rest.substr(0, size) : kReplacement;
+    whole +=
+        size == promise.size ? rest.substr(0, size) : kReplacementCharacter;
     rest.remove_prefix(size);
   }
   held_.erase(0, held_.size() - rest.size());
@@ -63,7 +64,7 @@ std::string StreamDecoder::Push(std::string_view bytes) {
 std::string StreamDecoder::Finish() {
   const bool left = !held_.empty();
   held_.clear();
-  return left ? std::string(kReplacement) : "";
+  return left ? std::string(kReplacementCharacter) : "";
 }
 
 }  // namespace espalier

