@@ -9,6 +9,7 @@
 #include "datasets/readers/problem_set.h"
 #include "search/algorithm.h"
 #include "src/base/clock.h"
+#include "src/base/error_list.h"
 #include "src/base/executor.h"
 #include "src/base/status_macros.h"
 #include "src/engine/response_length.h"
@@ -146,6 +147,16 @@ absl::StatusOr<std::vector<ResultRow>> RunSweep(
     ESP_ASSIGN_OR_RETURN(verdicts, VerifierReward::Create(verifier));
     hooks.reward = &*verdicts;
   }
+  // A method that these models cannot serve is refused before any work.
+  ErrorList refused;
+  for (const std::string& method : options.methods) {
+    SearchOptions search = options.search;
+    search.method = method;
+    if (!options.budgets.empty()) search.max_tokens = options.budgets.front();
+    refused.Add(
+        engine.SolveAll({}, task, search, hooks, [](size_t, SearchResult) {}));
+  }
+  ESP_RETURN_IF_ERROR(refused.Status());
   const int64_t all = static_cast<int64_t>(
       problems.size() * options.methods.size() * options.budgets.size() *
       static_cast<size_t>(options.seeds));

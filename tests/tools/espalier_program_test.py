@@ -151,6 +151,37 @@ class WrongInputTest(ProgramTest):
     def test_unknown_set_names_the_nearest(self):
         self.refused(run("eval", "--set", "stories:hrad"), "stories:hard")
 
+    def test_a_model_without_heads_is_refused_before_work(self):
+        model = self.copy_of_model()
+        weights = os.path.join(model, "model.safetensors")
+        with open(weights, "rb") as handle:
+            size = struct.unpack("<Q", handle.read(8))[0]
+            header, body = json.loads(handle.read(size)), handle.read()
+        kept, data = {}, b""
+        for name, tensor in header.items():
+            if name.startswith("reward_head"):
+                continue
+            if name != "__metadata__":
+                begin, end = tensor["data_offsets"]
+                tensor = dict(tensor, data_offsets=[
+                    len(data), len(data) + end - begin])
+                data += body[begin:end]
+            kept[name] = tensor
+        text = json.dumps(kept).encode()
+        with open(weights, "wb") as handle:
+            handle.write(struct.pack("<Q", len(text)) + text + data)
+        with open(os.path.join(model, "config.json"), encoding="utf-8") as file:
+            config = json.load(file)
+        del config["espalier_heads"]
+        self.path("model/config.json", json.dumps(config))
+        result = run("eval", "--set", "stories:easy", "--limit", "2", "--model",
+                     model, "--methods", "greedy,beam,puct", "--budget-tokens",
+                     "200")
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual(result.stdout, "")
+        self.assertIn("method beam scores steps", result.stderr)
+        self.assertIn("method puct scores steps", result.stderr)
+
     def test_comparison_with_a_method_that_is_not_run(self):
         self.refused(run("eval", "--set", "stories:easy", "--methods",
                          "greedy", "--compare", "beam"), "--compare beam")
