@@ -153,8 +153,10 @@ class GenerateTest(KillTest):
 
     def test_several_databases_are_exported_as_one(self):
         first, second = self.path("first.db"), self.path("second.db")
-        self.assertEqual(generate(first, "--seed", "0").returncode, 0)
-        self.assertEqual(generate(second, "--seed", "5").returncode, 0)
+        self.assertEqual(generate(first, "--seed", "0",
+                                  problems="16").returncode, 0)
+        self.assertEqual(generate(second, "--seed", "5",
+                                  problems="16").returncode, 0)
         counts = []
         for databases in ([first], [second], [first, second]):
             lines = self.path("lines.jsonl")
