@@ -188,9 +188,12 @@ absl::StatusOr<Sqlite> Sqlite::Open(const std::string& path, Mode mode) {
   // In a folder where nothing can be written SQLite finds no place for the
   // index of its log; a database without a log is read as it is.
   std::string name = path;
-  if (mode == kRead && CannotWriteBeside(path)) {
-    if (fs::exists(path + "-wal", error) &&
-        fs::file_size(path + "-wal", error) > 0) {
+  const bool log = fs::exists(path + "-wal", error) &&
+                   fs::file_size(path + "-wal", error) > 0;
+  // With a log and its index, as while somebody records, SQLite reads both.
+  const bool indexed = log && fs::exists(path + "-shm", error);
+  if (mode == kRead && !indexed && CannotWriteBeside(path)) {
+    if (log) {
       return absl::FailedPreconditionError(absl::StrCat(
           path, ": its last searches stand in ", path,
           "-wal, which is read in a folder that can be written alone; copy "

@@ -35,13 +35,13 @@ std::string CheckWhole(const std::string& text, bool may_be_negative) {
   const bool digits =
       first < text.size() &&
       text.find_first_not_of("0123456789", first) == std::string::npos;
-  if (!digits) return "";  // CLI11 refuses what it cannot read
   int64_t whole = 0;
   uint64_t natural = 0;
   const bool fits =
-      may_be_negative
-          ? absl::SimpleAtoi(text.substr(text[0] == '+'), &whole)
-          : !negative && absl::SimpleAtoi(text.substr(first), &natural);
+      digits &&
+      (may_be_negative
+           ? absl::SimpleAtoi(text.substr(text[0] == '+'), &whole)
+           : !negative && absl::SimpleAtoi(text.substr(first), &natural));
   if (fits) return "";
   return absl::StrCat(text, ": expected a whole number from ",
                       may_be_negative ? "-2^63 to 2^63 - 1" : "0 to 2^64 - 1");

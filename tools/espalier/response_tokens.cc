@@ -1,6 +1,5 @@
 #include "tools/espalier/response_tokens.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -29,16 +28,13 @@ absl::Status MeasureSet(Engine& engine, const SetFlags& flags,
 absl::StatusOr<int64_t> DefaultBudget(const char* command, Engine& engine,
                                       const Problem& first, const Task& task) {
   constexpr int64_t kTimes = 8;
-  // A response that goes on for ever says nothing of what one takes.
-  constexpr int64_t kLongest = 16384, kWithoutAnswer = 2048;
+  // One that goes on for ever must not take longer than the search to come.
+  constexpr int64_t kLongest = 2048;
   int64_t tokens = 0;
   ESP_RETURN_IF_ERROR(engine.SolveAll(
       absl::MakeConstSpan(&first, 1), task,
       {.method = "greedy", .max_tokens = kLongest}, {.stop = &StopRequested()},
-      [&](size_t, const SearchResult& result) {
-        tokens = result.tokens;
-        if (result.answer.empty()) tokens = std::min(tokens, kWithoutAnswer);
-      }));
+      [&](size_t, const SearchResult& result) { tokens = result.tokens; }));
   // One that failed: the search itself says why.
   if (tokens == 0) return SearchOptions().max_tokens;
   std::fprintf(stderr,

@@ -19,8 +19,8 @@ absl::Status MeasureSet(Engine& engine, const SetFlags& flags,
                         SearchOptions& search);
 
 // The budget of searches whose --budget-tokens is not given: eight times what
-// one greedy response to the first problem samples, said on stderr after
-// `command`. The same for all shards of a set.
+// one greedy response to the first problem samples (2,048 tokens at most), said
+// on stderr after `command`. The same for all shards of a set.
 absl::StatusOr<int64_t> DefaultBudget(const char* command, Engine& engine,
                                       const Problem& first, const Task& task);
 absl::StatusOr<int64_t> DefaultBudget(const char* command, Engine& engine,

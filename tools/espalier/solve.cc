@@ -123,10 +123,12 @@ std::string GuessTask(const SolveFlags& flags,
                       const std::vector<GradedProblem>& problems) {
   if (flags.task != "auto") return flags.task;
   const std::string& first = problems.front().problem.question;
-  if (CheckKnownQuestion("countdown", first).ok()) return "countdown";
+  const bool puzzle = CheckKnownQuestion("countdown", first).ok();
   const bool general =
       !flags.models.model.empty() || !flags.prompt.prompt.empty();
-  return general ? "qa" : "stories";
+  // To others a puzzle is a puzzle in the words of its generator alone.
+  if (general) return puzzle && first.starts_with("Use ") ? "countdown" : "qa";
+  return puzzle ? "countdown" : "stories";
 }
 
 nlohmann::json Number(float value) {
@@ -272,14 +274,10 @@ absl::Status ForeignError(size_t foreign, size_t all) {
       absl::UnimplementedError(absl::StrCat(
           foreign, " of ", all, all == 1 ? " question" : " questions",
           " not answered: the shipped models know stories about one quantity "
-          "and "
-          "countdown puzzles alone.\n  remedy: a language model in a folder or "
-          "a "
-          "GGUF file, as --model ~/models/Qwen2.5-1.5B-Instruct --prompt "
-          "instruct "
-          "(docs/guide/models.md); --force has the shipped model answer all "
-          "the "
-          "same")),
+          "and countdown puzzles alone.\n  remedy: a language model in a "
+          "folder or a GGUF file, as --model ~/models/Qwen2.5-1.5B-Instruct "
+          "--prompt instruct (docs/guide/models.md); --force has the shipped "
+          "model answer all the same")),
       kForeignExitCode);
 }
 
