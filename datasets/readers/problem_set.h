@@ -47,6 +47,13 @@ absl::StatusOr<ProblemSet> LoadSet(const std::string& spec,
 absl::StatusOr<std::string> KeepJudged(const Verifier& verifier,
                                        ProblemSet& set);
 
+// What KeepJudged says of `left` problems that it kept of `all`; `first` is the
+// id of the first one left out.
+absl::StatusOr<std::string> UnjudgedNote(const std::string& set,
+                                         const std::string& gold, int64_t all,
+                                         int64_t left,
+                                         const std::string& first);
+
 // Parses lines of a question file; `file` is named in errors. Strict.
 absl::StatusOr<std::vector<GradedProblem>> ParseQuestionLines(
     std::string_view text, const std::string& file);

@@ -16,13 +16,13 @@ absl::Status MeasureResponseTokens(Engine& engine,
                                    const Task& task,
                                    const std::atomic<bool>* stop,
                                    SearchOptions& search) {
-  constexpr size_t kProblems = 24;
   // One that goes on for ever says nothing of the others.
   constexpr int64_t kLongest = 16384;
   if (search.response_tokens > 0 || search.max_tokens == 0) {
     return absl::OkStatus();
   }
-  const auto first = problems.first(std::min(problems.size(), kProblems));
+  const auto first =
+      problems.first(std::min(problems.size(), kMeasuredProblems));
   std::vector<std::pair<double, double>> lengths;  // bytes, tokens
   ESP_RETURN_IF_ERROR(engine.SolveAll(
       first, task, {.method = "greedy", .max_tokens = kLongest}, {.stop = stop},
@@ -55,21 +55,20 @@ absl::Status MeasureResponseTokens(Engine& engine,
   return absl::OkStatus();
 }
 
-std::string ShortBudgetNote(absl::Span<const Problem> problems,
-                            const SearchOptions& search) {
-  if (search.max_tokens == 0) return "";
-  int64_t most = 0, without = 0;
-  for (const Problem& problem : problems) {
-    const int64_t takes = BudgetOf(search, problem).response_tokens;
-    without += takes > search.max_tokens ? 1 : 0;
-    most = std::max(most, takes);
-  }
-  if (without == 0) return "";
-  return absl::StrCat("a budget of ", search.max_tokens,
-                      " tokens is less than one response takes for ", without,
-                      " of ", problems.size(),
-                      " problems, which may get no answer; ", most,
-                      " are enough for one response to each");
+void ShortBudget::Add(const Problem& problem) {
+  if (search_.max_tokens == 0) return;
+  const int64_t takes = BudgetOf(search_, problem).response_tokens;
+  ++problems_;
+  without_ += takes > search_.max_tokens ? 1 : 0;
+  most_ = std::max(most_, takes);
+}
+
+std::string ShortBudget::Note() const {
+  if (without_ == 0) return "";
+  return absl::StrCat("a budget of ", search_.max_tokens,
+                      " tokens is less than one response takes for ", without_,
+                      " of ", problems_, " problems, which may get no answer; ",
+                      most_, " are enough for one response to each");
 }
 
 }  // namespace espalier

@@ -4,6 +4,8 @@
 #define ESPALIER_SRC_ENGINE_RESPONSE_LENGTH_H_
 
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "absl/status/status.h"
@@ -24,10 +26,22 @@ absl::Status MeasureResponseTokens(Engine& engine,
                                    const std::atomic<bool>* stop,
                                    SearchOptions& search);
 
-// One line for the user where `problems` have fewer tokens than one response
-// takes, as far as is known; else "".
-std::string ShortBudgetNote(absl::Span<const Problem> problems,
-                            const SearchOptions& search);
+// How many of the first problems that asks.
+inline constexpr size_t kMeasuredProblems = 24;
+
+// Finds problems that have fewer tokens than one response takes, as far as is
+// known.
+class ShortBudget {
+ public:
+  explicit ShortBudget(const SearchOptions& search) : search_(search) {}
+  void Add(const Problem& problem);
+  // One line for the user; "" where there are none.
+  std::string Note() const;
+
+ private:
+  const SearchOptions search_;
+  int64_t problems_ = 0, most_ = 0, without_ = 0;
+};
 
 }  // namespace espalier
 

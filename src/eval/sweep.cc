@@ -21,43 +21,137 @@
 namespace espalier {
 namespace {
 
+bool Stopped(const SweepOptions& options) {
+  return options.stop != nullptr && options.stop->load();
+}
+
 // What a run of one row needs to know of the sweep.
 struct SweepInput {
   Engine& engine;
   const std::string& set_name;
-  absl::Span<const GradedProblem> graded;
-  std::vector<Problem> problems;  // without references
+  const ProblemBlocks& problems;
   const Task& task;
   const Verifier& verifier;
   const SweepOptions& options;
+  const RunHooks& hooks;
 };
 
 enum class Judged : char { kNot, kRight, kUndecided };
 
-// Of each result that there is; several at a time where a verdict takes long.
-std::vector<Judged> Judge(const SweepInput& in,
-                          absl::Span<const SearchResult> results,
-                          const std::vector<bool>& have) {
-  std::vector<Judged> judged(results.size(), Judged::kNot);
-  Executor executor(in.verifier.slow() ? 0 : 1);
-  executor.ParallelFor(
-      static_cast<int>(results.size()), 1, [&](int begin, int end) {
-        for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end);
-             ++i) {
-          if (!have[i]) continue;
-          const GradedProblem& graded = in.graded[i];
-          const Verdict verdict = in.verifier.Check(
-              graded.problem, graded.reference, results[i].response);
-          judged[i] = verdict.correct     ? Judged::kRight
-                      : verdict.undecided ? Judged::kUndecided
-                                          : Judged::kNot;
+// What is kept of a search.
+struct Outcome {
+  bool whole = false;  // one that was cut short says nothing of its method
+  Judged judged = Judged::kNot;
+  AnswerStage stage = AnswerStage::kNone;
+  std::string answer;
+  std::string error;
+};
+
+// Judges the responses of a block's searches as they come, several at a time
+// where a verdict takes long.
+class BlockJudge {
+ public:
+  BlockJudge(const Verifier& verifier, absl::Span<const GradedProblem> block)
+      : verifier_(verifier),
+        block_(block),
+        executor_(verifier.slow() ? 0 : 1),
+        outcomes_(block.size()) {}
+
+  void Add(size_t i, SearchResult result) {
+    Outcome& outcome = outcomes_[i];
+    outcome.whole = result.stop_reason != kStoppedFromOutside;
+    outcome.stage = result.stage;
+    outcome.answer = std::move(result.answer);
+    outcome.error = std::string(result.status.message());
+    if (!outcome.whole) return;
+    waiting_.push_back({i, std::move(result.response)});
+    if (waiting_.size() == kAtOnce) Judge();
+  }
+
+  const std::vector<Outcome>& Finish() {
+    Judge();
+    return outcomes_;
+  }
+  double seconds() const { return seconds_; }
+
+ private:
+  static constexpr size_t kAtOnce = 64;
+  struct Response {
+    size_t of;
+    std::string text;
+  };
+
+  void Judge() {
+    const double start = Clock::Real().Seconds();
+    executor_.ParallelFor(
+        static_cast<int>(waiting_.size()), 1, [&](int begin, int end) {
+          for (auto i = static_cast<size_t>(begin);
+               i < static_cast<size_t>(end); ++i) {
+            const GradedProblem& graded = block_[waiting_[i].of];
+            const Verdict verdict = verifier_.Check(
+                graded.problem, graded.reference, waiting_[i].text);
+            outcomes_[waiting_[i].of].judged = verdict.correct ? Judged::kRight
+                                               : verdict.undecided
+                                                   ? Judged::kUndecided
+                                                   : Judged::kNot;
+          }
+        });
+    waiting_.clear();
+    seconds_ += Clock::Real().Seconds() - start;
+  }
+
+  const Verifier& verifier_;
+  const absl::Span<const GradedProblem> block_;
+  Executor executor_;
+  std::vector<Response> waiting_;
+  std::vector<Outcome> outcomes_;
+  double seconds_ = 0;
+};
+
+void AddOutcome(const std::string& id, const Outcome& outcome, ResultRow& row) {
+  row.complete &= outcome.whole;
+  if (!outcome.whole) return;
+  row.ids.push_back(id);
+  row.correct.push_back(outcome.judged == Judged::kRight ? 1 : 0);
+  row.undecided += outcome.judged == Judged::kUndecided ? 1 : 0;
+  row.answers.push_back(outcome.answer);
+  row.stages.push_back(outcome.stage);
+  if (!outcome.error.empty()) {
+    row.errors.push_back(absl::StrCat(id, ": ", outcome.error));
+  }
+}
+
+// Searches a block and adds what came of it to the row, its means as sums.
+absl::Status RunBlock(const SweepInput& in, const SearchOptions& search,
+                      absl::Span<const GradedProblem> block, ResultRow& row,
+                      const std::function<void()>& searched) {
+  const std::vector<Problem> problems = ProblemsOf(block);
+  OracleReward oracle(in.verifier, block);
+  RunHooks hooks = in.hooks;
+  if (row.oracle) hooks.reward = &oracle;
+  BlockJudge judge(in.verifier, block);
+  const double start = Clock::Real().Seconds();
+  ESP_RETURN_IF_ERROR(in.engine.SolveAll(
+      problems, in.task, search, hooks, [&](size_t i, SearchResult result) {
+        if (result.stop_reason != kStoppedFromOutside) {
+          row.tokens_per_problem += static_cast<double>(result.tokens);
+          row.prompt_tokens += static_cast<double>(result.prompt_tokens);
+          row.reward_tokens += static_cast<double>(result.reward_tokens);
+          row.model_calls += static_cast<double>(result.model_calls);
         }
-      });
-  return judged;
+        judge.Add(i, std::move(result));
+        searched();
+      }));
+  row.seconds += Clock::Real().Seconds() - start - judge.seconds();
+  const std::vector<Outcome>& outcomes = judge.Finish();
+  for (size_t i = 0; i < block.size(); ++i) {
+    AddOutcome(block[i].problem.id, outcomes[i], row);
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<ResultRow> RunRow(const SweepInput& in,
-                                 const SearchOptions& search, RunHooks hooks,
+                                 const SearchOptions& search,
                                  int64_t done_before, int64_t all) {
   ESP_ASSIGN_OR_RETURN(const auto algorithm, MakeAlgorithm(search.method));
   ResultRow row{.set = in.set_name,
@@ -67,46 +161,43 @@ absl::StatusOr<ResultRow> RunRow(const SweepInput& in,
                 .limits = ExtraLimitsJson(search),
                 .seed = search.seed,
                 .oracle = in.options.reward == RewardSource::kOracle};
-  const double start = Clock::Real().Seconds();
-  std::vector<SearchResult> results(in.problems.size());
-  std::vector<bool> have(in.problems.size(), false);
-  int64_t done = 0;
-  ESP_RETURN_IF_ERROR(in.engine.SolveAll(
-      in.problems, in.task, search, hooks, [&](size_t i, SearchResult result) {
-        results[i] = std::move(result);
-        have[i] = true;
-        ++done;
-        if (in.options.progress) in.options.progress(done_before + done, all);
+  int64_t done = done_before;
+  const auto searched = [&] {
+    ++done;
+    if (in.options.progress) in.options.progress(done, all);
+  };
+  ESP_RETURN_IF_ERROR(
+      in.problems([&](absl::Span<const GradedProblem> block) -> absl::Status {
+        if (Stopped(in.options)) {
+          row.complete = false;
+          return absl::OkStatus();
+        }
+        return RunBlock(in, search, block, row, searched);
       }));
-  row.seconds = Clock::Real().Seconds() - start;
-  const std::vector<Judged> judged = Judge(in, results, have);
-  for (size_t i = 0; i < results.size(); ++i) {
-    const SearchResult& result = results[i];
-    // One that was cut short says nothing of its method.
-    const bool whole = have[i] && result.stop_reason != kStoppedFromOutside;
-    row.complete &= whole;
-    if (!whole) continue;
-    const GradedProblem& graded = in.graded[i];
-    row.ids.push_back(graded.problem.id);
-    row.correct.push_back(judged[i] == Judged::kRight ? 1 : 0);
-    row.undecided += judged[i] == Judged::kUndecided ? 1 : 0;
-    row.answers.push_back(result.answer);
-    row.stages.emplace_back(AnswerStageName(result.stage));
-    row.tokens_per_problem += static_cast<double>(result.tokens);
-    row.prompt_tokens += static_cast<double>(result.prompt_tokens);
-    row.reward_tokens += static_cast<double>(result.reward_tokens);
-    row.model_calls += static_cast<double>(result.model_calls);
-    if (!result.status.ok()) {
-      row.errors.push_back(
-          absl::StrCat(graded.problem.id, ": ", result.status.message()));
-    }
-  }
   const double n = std::max<double>(1, static_cast<double>(row.ids.size()));
   row.tokens_per_problem /= n;
   row.prompt_tokens /= n;
   row.reward_tokens /= n;
   row.model_calls /= n;
   return row;
+}
+
+// A method that these models cannot serve is refused before any work.
+absl::Status CheckMethods(const SweepInput& in) {
+  ErrorList refused;
+  OracleReward oracle(in.verifier, {});
+  RunHooks hooks = in.hooks;
+  if (in.options.reward == RewardSource::kOracle) hooks.reward = &oracle;
+  for (const std::string& method : in.options.methods) {
+    SearchOptions search = in.options.search;
+    search.method = method;
+    if (!in.options.budgets.empty()) {
+      search.max_tokens = in.options.budgets.front();
+    }
+    refused.Add(in.engine.SolveAll({}, in.task, search, hooks,
+                                   [](size_t, SearchResult) {}));
+  }
+  return refused.Status();
 }
 
 }  // namespace
@@ -128,42 +219,51 @@ double ResultRow::accuracy() const {
                                static_cast<double>(correct.size());
 }
 
-absl::StatusOr<std::vector<ResultRow>> RunSweep(
-    Engine& engine, const std::string& set_name,
-    absl::Span<const GradedProblem> problems, const Task& task,
-    const Verifier& verifier, const SweepOptions& options) {
+absl::StatusOr<std::vector<Problem>> FirstProblems(
+    const ProblemBlocks& problems, size_t n) {
+  std::vector<Problem> first;
+  // Nothing is read once there are enough of them.
+  const absl::Status enough = absl::OutOfRangeError("enough");
+  const absl::Status read =
+      problems([&](absl::Span<const GradedProblem> block) -> absl::Status {
+        for (const GradedProblem& graded : block) {
+          if (first.size() == n) return enough;
+          first.push_back(graded.problem);
+        }
+        return absl::OkStatus();
+      });
+  if (!read.ok() && read != enough) return read;
+  return first;
+}
+
+absl::Status RunSweep(Engine& engine, const std::string& set_name,
+                      const ProblemBlocks& problems, int64_t count,
+                      const Task& task, const Verifier& verifier,
+                      const SweepOptions& options,
+                      std::vector<ResultRow>& rows) {
   ESP_RETURN_IF_ERROR(verifier.Ready());
-  SweepInput in{engine, set_name, problems, ProblemsOf(problems),
-                task,   verifier, options};
   ConstantReward constant;
-  OracleReward oracle(verifier, problems);
   RunHooks hooks{.verifier = verifier.ForSearch(),
                  .stop = options.stop,
                  .slow_checks = verifier.slow()};
   if (options.reward == RewardSource::kConstant) hooks.reward = &constant;
-  if (options.reward == RewardSource::kOracle) hooks.reward = &oracle;
   std::optional<VerifierReward> verdicts;
   if (options.reward == RewardSource::kVerifier) {
     ESP_ASSIGN_OR_RETURN(verdicts, VerifierReward::Create(verifier));
     hooks.reward = &*verdicts;
   }
-  // A method that these models cannot serve is refused before any work.
-  ErrorList refused;
-  for (const std::string& method : options.methods) {
-    SearchOptions search = options.search;
-    search.method = method;
-    if (!options.budgets.empty()) search.max_tokens = options.budgets.front();
-    refused.Add(
-        engine.SolveAll({}, task, search, hooks, [](size_t, SearchResult) {}));
-  }
-  ESP_RETURN_IF_ERROR(refused.Status());
-  const int64_t all = static_cast<int64_t>(
-      problems.size() * options.methods.size() * options.budgets.size() *
-      static_cast<size_t>(options.seeds));
+  const SweepInput in{engine,   set_name, problems, task,
+                      verifier, options,  hooks};
+  ESP_RETURN_IF_ERROR(CheckMethods(in));
+  const int64_t all =
+      count *
+      static_cast<int64_t>(options.methods.size() * options.budgets.size()) *
+      options.seeds;
   SearchOptions shared = options.search;
+  ESP_ASSIGN_OR_RETURN(const std::vector<Problem> first,
+                       FirstProblems(problems, kMeasuredProblems));
   ESP_RETURN_IF_ERROR(
-      MeasureResponseTokens(engine, in.problems, task, options.stop, shared));
-  std::vector<ResultRow> rows;
+      MeasureResponseTokens(engine, first, task, options.stop, shared));
   int64_t done = 0;
   for (const std::string& method : options.methods) {
     for (const int64_t budget : options.budgets) {
@@ -172,15 +272,24 @@ absl::StatusOr<std::vector<ResultRow>> RunSweep(
         search.method = method;
         search.max_tokens = budget;
         search.seed = options.seed + static_cast<uint64_t>(seed);
-        ESP_ASSIGN_OR_RETURN(ResultRow row,
-                             RunRow(in, search, hooks, done, all));
-        done += static_cast<int64_t>(problems.size());
-        if (options.on_row) options.on_row(row);
+        ESP_ASSIGN_OR_RETURN(ResultRow row, RunRow(in, search, done, all));
+        done += count;
         rows.push_back(std::move(row));
-        if (options.stop != nullptr && options.stop->load()) return rows;
+        if (Stopped(options)) return absl::OkStatus();
       }
     }
   }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<ResultRow>> RunSweep(
+    Engine& engine, const std::string& set_name,
+    absl::Span<const GradedProblem> problems, const Task& task,
+    const Verifier& verifier, const SweepOptions& options) {
+  std::vector<ResultRow> rows;
+  ESP_RETURN_IF_ERROR(RunSweep(
+      engine, set_name, [&](const UseProblems& use) { return use(problems); },
+      static_cast<int64_t>(problems.size()), task, verifier, options, rows));
   return rows;
 }
 
@@ -241,6 +350,10 @@ std::string SweepTable(const std::vector<ResultRow>& rows) {
 nlohmann::json SweepJson(const std::vector<ResultRow>& rows) {
   nlohmann::json results = nlohmann::json::array();
   for (const ResultRow& row : rows) {
+    nlohmann::json stages = nlohmann::json::array();
+    for (const AnswerStage stage : row.stages) {
+      stages.push_back(AnswerStageName(stage));
+    }
     const Interval ci = WilsonInterval(
         row.successes(), static_cast<int64_t>(row.correct.size()));
     results.push_back({{"set", row.set},
@@ -266,7 +379,7 @@ nlohmann::json SweepJson(const std::vector<ResultRow>& rows) {
                        {"undecided", row.undecided},
                        {"answers", row.answers},
                        {"answered", row.answered()},
-                       {"stages", row.stages},
+                       {"stages", std::move(stages)},
                        {"errors", row.errors}});
   }
   return {{"results", results}};

@@ -32,8 +32,6 @@ enum class RewardSource {
   kOracle,    // exact labels from the reference: an upper bound, marked
 };
 
-struct ResultRow;
-
 struct SweepOptions {
   std::vector<std::string> methods;
   std::vector<int64_t> budgets;  // tokens sampled per problem
@@ -46,9 +44,13 @@ struct SweepOptions {
   const std::atomic<bool>* stop = nullptr;  // ends the sweep early
   // Called after each problem with problems done and all, over the sweep.
   std::function<void(int64_t done, int64_t all)> progress;
-  // Called with each row that is done, also where a later one fails.
-  std::function<void(const ResultRow& row)> on_row;
 };
+
+// Hands a set's problems to `use`, some at a time, in their order; all of them
+// at each call. Ends with the first error of `use`.
+using UseProblems =
+    std::function<absl::Status(absl::Span<const GradedProblem>)>;
+using ProblemBlocks = std::function<absl::Status(const UseProblems& use)>;
 
 // One method at one budget with one seed.
 struct ResultRow {
@@ -66,7 +68,7 @@ struct ResultRow {
   std::vector<int> correct;  // 0 or 1, by position in ids
   int64_t undecided = 0;     // answers that nobody can judge, counted as 0
   std::vector<std::string> answers;
-  std::vector<std::string> stages;  // where the answers came from
+  std::vector<AnswerStage> stages;  // where the answers came from
   double tokens_per_problem = 0;
   double prompt_tokens = 0;  // the means of what SearchResult counts
   double reward_tokens = 0;
@@ -79,10 +81,22 @@ struct ResultRow {
   double answered() const;  // share of problems with an answer
 };
 
+// The first n problems, or all where there are fewer.
+absl::StatusOr<std::vector<Problem>> FirstProblems(
+    const ProblemBlocks& problems, size_t n);
+
 absl::StatusOr<std::vector<ResultRow>> RunSweep(
     Engine& engine, const std::string& set_name,
     absl::Span<const GradedProblem> problems, const Task& task,
     const Verifier& verifier, const SweepOptions& options);
+
+// The same over `count` problems of which a block at a time is in memory. Rows
+// that were done before an error are in `rows`.
+absl::Status RunSweep(Engine& engine, const std::string& set_name,
+                      const ProblemBlocks& problems, int64_t count,
+                      const Task& task, const Verifier& verifier,
+                      const SweepOptions& options,
+                      std::vector<ResultRow>& rows);
 
 // Rows of the same method and budget, their seeds put together: a text table
 // with accuracy, 95 % interval, tokens and seconds; below it rows that were cut

@@ -91,6 +91,13 @@ TEST(ResponseLengthTest, AsksOfTheFirstProblemsWhereThereIsSomethingToLearn) {
   EXPECT_EQ(Measured(silent, Questions({9, 10})).response_tokens, 0);
 }
 
+std::string ShortBudgetNote(const std::vector<Problem>& problems,
+                            const SearchOptions& search) {
+  ShortBudget budget(search);
+  for (const Problem& problem : problems) budget.Add(problem);
+  return budget.Note();
+}
+
 TEST(ResponseLengthTest, ABudgetBelowOneResponseIsTold) {
   const std::vector<Problem> problems = Questions({100, 200, 300});
   SearchOptions search{.max_tokens = 200,

@@ -152,19 +152,52 @@ class FailingEngine : public Engine {
   int runs_ = 0;
 };
 
-TEST(SweepTest, RowsThatAreDoneAreToldWhateverComesThen) {
+TEST(SweepTest, RowsThatAreDoneAreKeptWhateverComesThen) {
   const std::vector<GradedProblem> problems = {
       {{"0", "script", "q"}, {"1", {}}}};
   FailingEngine engine;
-  std::vector<std::string> told;
-  const auto rows = RunSweep(
-      engine, "script", problems, ScriptTask(), ScriptVerifier(),
+  std::vector<ResultRow> rows;
+  const absl::Status status = RunSweep(
+      engine, "script", [&](const UseProblems& use) { return use(problems); },
+      1, ScriptTask(), ScriptVerifier(),
       {.methods = {"sample", "majority", "beam"},
        .budgets = {99},
-       .search = {.response_tokens = 10},
-       .on_row = [&](const ResultRow& row) { told.push_back(row.method); }});
-  EXPECT_EQ(rows.status().message(), "no memory");
-  EXPECT_EQ(told, (std::vector<std::string>{"sample", "majority"}));
+       .search = {.response_tokens = 10}},
+      rows);
+  EXPECT_EQ(status.message(), "no memory");
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].method, "sample");
+  EXPECT_EQ(rows[1].method, "majority");
+}
+
+// In blocks of any size the rows are those of all problems at once.
+TEST(SweepTest, BlocksOfProblemsChangeNothing) {
+  const SweepOptions options{.methods = {"greedy", "majority", "beam", "puct"},
+                             .budgets = {60, 150}};
+  const std::vector<GradedProblem> problems = Problems();
+  ScriptEngine engine;
+  const auto whole = RunSweep(engine, "script", problems, ScriptTask(),
+                              ScriptVerifier(), options);
+  ASSERT_TRUE(whole.ok()) << whole.status();
+  for (const size_t size : {1u, 7u, 25u, 39u}) {
+    const ProblemBlocks blocks = [&](const UseProblems& use) -> absl::Status {
+      for (size_t i = 0; i < problems.size(); i += size) {
+        const absl::Status status =
+            use(absl::MakeConstSpan(problems).subspan(i, size));
+        if (!status.ok()) return status;
+      }
+      return absl::OkStatus();
+    };
+    std::vector<ResultRow> rows;
+    ASSERT_TRUE(RunSweep(engine, "script", blocks, 40, ScriptTask(),
+                         ScriptVerifier(), options, rows)
+                    .ok());
+    nlohmann::json expected = SweepJson(*whole), found = SweepJson(rows);
+    for (auto* json : {&expected, &found}) {
+      for (auto& row : (*json)["results"]) row.erase("seconds");
+    }
+    EXPECT_EQ(found, expected) << size;
+  }
 }
 
 TEST(SweepTest, SearchesCutShortAreNoPartOfARow) {

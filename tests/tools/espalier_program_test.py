@@ -581,6 +581,60 @@ class EvalTest(ProgramTest):
             self.assertLessEqual(row["tokens_per_problem"],
                                  row["budget_tokens"])
 
+    def peak_kib(self, *arguments):
+        """The most memory that the program had, and its result."""
+        command = ("import resource, subprocess, sys; "
+                   "subprocess.run(sys.argv[1:], check=True, "
+                   "stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL); "
+                   "print(resource.getrusage("
+                   "resource.RUSAGE_CHILDREN).ru_maxrss)")
+        out = subprocess.run(
+            ["python3", "-c", command, PROGRAM, *arguments], check=True,
+            capture_output=True, text=True, timeout=300,
+            env=dict(os.environ, ESPALIER_ZOO=ZOO)).stdout
+        return int(out)
+
+    @unittest.skipIf(SLOW, "a sanitizer's memory says nothing")
+    def test_memory_does_not_grow_with_the_set(self):
+        # Per problem less than its text takes: verdicts and answers are kept.
+        few, many = [
+            self.peak_kib("eval", "--set", "stories:easy", "--limit", limit,
+                          "--methods", "greedy", "--budget-tokens", "2",
+                          "--threads", "2") for limit in ("200", "4200")]
+        self.assertLess((many - few) / 4000, 0.5)
+
+    def test_a_set_that_changes_while_it_is_read_is_an_error(self):
+        path = self.path("q.jsonl", "".join(
+            json.dumps({"question": STORY, "answer": "54"}) + "\n"
+            for _ in range(300)))
+        with subprocess.Popen(
+                [PROGRAM, "eval", "--set", path, "--task", "stories",
+                 "--methods", "greedy,majority,beam", "--budget-tokens",
+                 "400"],
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                env=dict(os.environ, ESPALIER_ZOO=ZOO)) as process:
+            first = process.stderr.readline()  # progress: it is under way
+            self.assertIn("eval ", first)
+            with open(path, "a", encoding="utf-8") as handle:
+                handle.write('{"question": "One more?", "answer": "1"}\n')
+            out, err = process.communicate(timeout=300)
+        self.assertEqual(process.returncode, 1, err)
+        self.assertIn("has changed since it was first read", err)
+        self.assertIn("greedy", out)  # the row that was done is kept
+
+    def test_a_set_from_a_pipe_is_read_once(self):
+        lines = "".join(json.dumps({"question": STORY, "answer": "54",
+                                    "id": str(i)}) + "\n" for i in range(3))
+        command = (f"{PROGRAM} eval --set <(cat {self.path('q', lines)}) "
+                   "--task stories --methods greedy,majority "
+                   "--budget-tokens 100 --json")
+        result = subprocess.run(["bash", "-c", command], capture_output=True,
+                                text=True, timeout=300, check=False,
+                                env=dict(os.environ, ESPALIER_ZOO=ZOO))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for row in json.loads(result.stdout)["results"]:
+            self.assertEqual(row["n"], 3)
+
     def test_comparisons_are_paired(self):
         path = self.path("r.json")
         result = run("eval", "--set", "stories:middle", "--limit", "30",

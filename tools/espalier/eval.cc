@@ -19,6 +19,7 @@
 #include "tools/espalier/command.h"
 #include "tools/espalier/output_file.h"
 #include "tools/espalier/response_tokens.h"
+#include "tools/espalier/set_blocks.h"
 #include "tools/espalier/set_flags.h"
 
 namespace espalier {
@@ -170,65 +171,89 @@ absl::Status ReportPassAt(const EvalFlags& flags, const EngineOptions& models,
   std::fprintf(flags.json.report(), "%s, %zu problems, model %s\n%s",
                report.set.c_str(), report.ids.size(), models.policy.c_str(),
                PassTable(report).c_str());
-  ESP_RETURN_IF_ERROR(WriteResults(flags, models, PassJson(report)));
+  if (flags.json.wanted()) {
+    ESP_RETURN_IF_ERROR(WriteResults(flags, models, PassJson(report)));
+  }
   PrintErrors(report.method, report.errors);
   return absl::OkStatus();
 }
 
 absl::Status ReportSweep(const EvalFlags& flags, const EngineOptions& models,
-                         const ProblemSet& set,
+                         const SetBlocks& set,
                          const std::vector<ResultRow>& rows) {
   std::FILE* const report = flags.json.report();
-  std::fprintf(report, "%s, %zu problems, model %s\n%s", set.name.c_str(),
-               set.problems.size(), models.policy.c_str(),
+  std::fprintf(report, "%s, %lld problems, model %s\n%s", set.name().c_str(),
+               static_cast<long long>(set.count()), models.policy.c_str(),
                SweepTable(rows).c_str());
-  nlohmann::json json = SweepJson(rows);
+  std::vector<Comparison> comparisons;
   if (!flags.compare.empty()) {
-    const auto comparisons = CompareWith(flags.compare, rows);
+    comparisons = CompareWith(flags.compare, rows);
     std::fprintf(report, "%s", ComparisonTable(comparisons).c_str());
-    json["comparisons"] = ComparisonJson(comparisons);
   }
-  ESP_RETURN_IF_ERROR(WriteResults(flags, models, std::move(json)));
+  if (flags.json.wanted()) {
+    nlohmann::json json = SweepJson(rows);
+    if (!flags.compare.empty()) {
+      json["comparisons"] = ComparisonJson(comparisons);
+    }
+    ESP_RETURN_IF_ERROR(WriteResults(flags, models, std::move(json)));
+  }
   for (const ResultRow& row : rows) PrintErrors(row.method, row.errors);
+  return absl::OkStatus();
+}
+
+// What a response takes, and the budget where none is given.
+absl::Status SetBudgets(EvalFlags& flags, const SetBlocks& set, Engine& engine,
+                        const Task& task) {
+  ESP_ASSIGN_OR_RETURN(const std::vector<Problem> first,
+                       set.First(kMeasuredProblems));
+  SearchOptions& search = flags.sweep.search;
+  ESP_RETURN_IF_ERROR(
+      MeasureResponseTokens(engine, first, task, &StopRequested(), search));
+  if (flags.sweep.budgets.empty() && !first.empty()) {
+    ESP_ASSIGN_OR_RETURN(const int64_t budget,
+                         DefaultBudget("eval", engine, first.front(), task));
+    flags.sweep.budgets = {budget};
+  }
+  std::vector<ShortBudget> budgets;
+  for (const int64_t tokens : flags.sweep.budgets) {
+    SearchOptions one = search;
+    one.max_tokens = tokens;
+    budgets.emplace_back(one);
+  }
+  ESP_RETURN_IF_ERROR(set.Read([&](absl::Span<const GradedProblem> block) {
+    for (const GradedProblem& graded : block) {
+      for (ShortBudget& budget : budgets) budget.Add(graded.problem);
+    }
+    return absl::OkStatus();
+  }));
+  for (const ShortBudget& budget : budgets) PrintNote("eval", budget);
   return absl::OkStatus();
 }
 
 absl::Status RunEval(EvalFlags& flags) {
   ESP_RETURN_IF_ERROR(CheckFlags(flags));
-  ESP_ASSIGN_OR_RETURN(ProblemSet set, LoadSet(flags.set));
-  if (!flags.task.empty()) set.task = flags.task;
+  ESP_ASSIGN_OR_RETURN(SetBlocks set, SetBlocks::Open(flags.set));
+  const std::string task = flags.task.empty() ? set.task() : flags.task;
   ESP_ASSIGN_OR_RETURN(const EngineOptions models,
-                       ResolveModels(flags.models, set.task));
+                       ResolveModels(flags.models, task));
   ESP_ASSIGN_OR_RETURN(flags.prompt_text,
                        ResolvePromptText(flags.prompt, models.policy));
   ESP_ASSIGN_OR_RETURN(const PromptedTask put,
-                       PutTaskBy(set.task, flags.prompt_text));
+                       PutTaskBy(task, flags.prompt_text));
   ErrorList errors;
   for (const std::string& method : flags.sweep.methods) {
     errors.Add(CheckVerifier(method, *put.verifier));
   }
   ESP_RETURN_IF_ERROR(errors.Status());
-  ESP_RETURN_IF_ERROR(LeaveOutUnjudged(*put.verifier, set));
+  ESP_RETURN_IF_ERROR(set.KeepJudged(*put.verifier));
   ESP_ASSIGN_OR_RETURN(const auto engine, Engine::Create(models));
   flags.sweep.stop = &StopRequested();
-  const std::vector<Problem> problems = ProblemsOf(set.problems);
-  ESP_RETURN_IF_ERROR(
-      MeasureSet(*engine, flags.set, problems, *put.task, flags.sweep.search));
-  if (flags.sweep.budgets.empty() && !problems.empty()) {
-    ESP_ASSIGN_OR_RETURN(
-        const int64_t budget,
-        DefaultBudget("eval", *engine, flags.set, problems, *put.task));
-    flags.sweep.budgets = {budget};
-  }
-  for (const int64_t budget : flags.sweep.budgets) {
-    SearchOptions search = flags.sweep.search;
-    search.max_tokens = budget;
-    PrintShortBudget("eval", problems, search);
-  }
-  const auto all = static_cast<int64_t>(
-      set.problems.size() * flags.sweep.methods.size() *
-      flags.sweep.budgets.size() * static_cast<size_t>(flags.sweep.seeds));
-  Progress progress("eval " + set.name, all,
+  ESP_RETURN_IF_ERROR(SetBudgets(flags, set, *engine, *put.task));
+  const int64_t all = set.count() *
+                      static_cast<int64_t>(flags.sweep.methods.size() *
+                                           flags.sweep.budgets.size()) *
+                      flags.sweep.seeds;
+  Progress progress("eval " + set.name(), all,
                     flags.pass_at.empty() ? "problems" : "responses");
   int64_t shown = 0;
   flags.sweep.progress = [&](int64_t done, int64_t) {
@@ -236,10 +261,10 @@ absl::Status RunEval(EvalFlags& flags) {
     shown = done;
   };
   std::vector<ResultRow> rows;
-  flags.sweep.on_row = [&](const ResultRow& row) { rows.push_back(row); };
-  const absl::Status swept = RunSweep(*engine, set.name, set.problems,
-                                      *put.task, *put.verifier, flags.sweep)
-                                 .status();
+  const absl::Status swept = RunSweep(
+      *engine, set.name(),
+      [&](const UseProblems& use) { return set.Read(use); }, set.count(),
+      *put.task, *put.verifier, flags.sweep, rows);
   progress.Finish();
   // What was done is kept, whatever came then.
   if (!rows.empty()) {

@@ -177,13 +177,15 @@ absl::Status SetResponseTokens(GenerateFlags& flags, Engine& engine,
       if (run.config_hash == ConfigHash(info)) return absl::OkStatus();
     }
   }
-  const std::vector<Problem> problems = ProblemsOf(set.problems);
-  if (!flags.budget && !problems.empty()) {
+  ESP_ASSIGN_OR_RETURN(const std::vector<Problem> first,
+                       FirstOfAllShards(flags.set, ProblemsOf(set.problems)));
+  if (!flags.budget && !first.empty()) {
     ESP_ASSIGN_OR_RETURN(
         search.max_tokens,
-        DefaultBudget("generate", engine, flags.set, problems, *put.task));
+        DefaultBudget("generate", engine, first.front(), *put.task));
   }
-  return MeasureSet(engine, flags.set, problems, *put.task, search);
+  return MeasureResponseTokens(engine, first, *put.task, &StopRequested(),
+                               search);
 }
 
 // Searches that nothing can judge are a choice, and no accident.
@@ -222,7 +224,9 @@ absl::Status RunGenerate(GenerateFlags& flags) {
   std::unique_ptr<RunDb> db;
   int64_t run_id = 0;
   ESP_RETURN_IF_ERROR(SetResponseTokens(flags, *engine, set, put, models));
-  PrintShortBudget("generate", ProblemsOf(set.problems), flags.generate.search);
+  ShortBudget budget(flags.generate.search);
+  for (const GradedProblem& graded : set.problems) budget.Add(graded.problem);
+  PrintNote("generate", budget);
   if (!flags.dry_run) {
     ESP_ASSIGN_OR_RETURN(
         const RunInfo info,

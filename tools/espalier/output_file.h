@@ -25,6 +25,7 @@ struct JsonOutput {
   std::string where;   // a file; "-": standard output; "": nowhere
   bool force = false;  // overwrite that file
 
+  bool wanted() const { return !where.empty(); }
   absl::Status Check() const;
   // Where the report for people goes: standard output belongs to the JSON if
   // that goes there.

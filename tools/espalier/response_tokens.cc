@@ -10,19 +10,19 @@
 
 namespace espalier {
 
-absl::Status MeasureSet(Engine& engine, const SetFlags& flags,
-                        absl::Span<const Problem> problems, const Task& task,
-                        SearchOptions& search) {
-  std::vector<Problem> all;
+absl::StatusOr<std::vector<Problem>> FirstOfAllShards(
+    const SetFlags& flags, absl::Span<const Problem> problems) {
+  std::vector<Problem> first;
   if (flags.options.shards > 1) {
     SetFlags whole = flags;
     whole.shard = "0/1";
     ESP_ASSIGN_OR_RETURN(const ProblemSet set, LoadSet(whole));
-    all = ProblemsOf(set.problems);
-    problems = all;
+    first = ProblemsOf(set.problems);
+  } else {
+    first.assign(problems.begin(), problems.end());
   }
-  return MeasureResponseTokens(engine, problems, task, &StopRequested(),
-                               search);
+  if (first.size() > kMeasuredProblems) first.resize(kMeasuredProblems);
+  return first;
 }
 
 absl::StatusOr<int64_t> DefaultBudget(const char* command, Engine& engine,
@@ -45,23 +45,8 @@ absl::StatusOr<int64_t> DefaultBudget(const char* command, Engine& engine,
   return kTimes * tokens;
 }
 
-absl::StatusOr<int64_t> DefaultBudget(const char* command, Engine& engine,
-                                      const SetFlags& flags,
-                                      absl::Span<const Problem> problems,
-                                      const Task& task) {
-  if (flags.options.shards > 1) {
-    SetFlags whole = flags;
-    whole.shard = "0/1";
-    ESP_ASSIGN_OR_RETURN(const ProblemSet set, LoadSet(whole));
-    const std::vector<Problem> all = ProblemsOf(set.problems);
-    return DefaultBudget(command, engine, all.front(), task);
-  }
-  return DefaultBudget(command, engine, problems.front(), task);
-}
-
-void PrintShortBudget(const char* command, absl::Span<const Problem> problems,
-                      const SearchOptions& search) {
-  const std::string note = ShortBudgetNote(problems, search);
+void PrintNote(const char* command, const ShortBudget& budget) {
+  const std::string note = budget.Note();
   if (!note.empty()) {
     std::fprintf(stderr, "%s: note: %s\n", command, note.c_str());
   }

@@ -315,6 +315,13 @@ absl::Status RunSolve(SolveFlags& flags) {
         flags.search.max_tokens,
         DefaultBudget("solve", *engine, problems.front(), *put.task));
   }
+  if (problems.size() > 1) {
+    ESP_RETURN_IF_ERROR(MeasureResponseTokens(
+        *engine, problems, *put.task, &StopRequested(), flags.search));
+    ShortBudget budget(flags.search);
+    for (const Problem& problem : problems) budget.Add(problem);
+    PrintNote("solve", budget);
+  }
   flags.search.keep_tree = flags.show_tree;
   RunHooks hooks{.verifier = put.verifier->ForSearch(),
                  .stop = &StopRequested(),
