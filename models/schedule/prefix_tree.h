@@ -66,7 +66,7 @@ struct Sequence {
   int stored_children = 0;  // that store or are covered
   SeqId group = kEmptySeq;  // EvictionOrder
   int64_t last_use = 0;     // tick of the last use
-  float priority = std::numeric_limits<float>::infinity();
+  float priority = kNoPriority;
   float below = kDropped;  // highest of its children that lost their pages
   bool listed = false;     // may lose its pages, in the order of `entry`
   EvictionOrder::Entry entry = {};

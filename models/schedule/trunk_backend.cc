@@ -88,6 +88,8 @@ void TrunkBackend::StartReady() {
     if (job.started || job.parked || !job.failure.ok()) continue;
     bool ready = true;
     for (const SeqId id : job.sequences) {
+      // What is dropped would be gone again as soon as it is computed.
+      if (tree_.at(id).priority == kDropped) tree_.Keep(id, kNoPriority);
       // All are asked, so that they are computed in the same batches.
       ready = fills_.Ensure(id, job.kind != JobKind::kScore) && ready;
     }

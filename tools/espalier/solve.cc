@@ -316,8 +316,8 @@ absl::Status RunSolve(SolveFlags& flags) {
         DefaultBudget("solve", *engine, problems.front(), *put.task));
   }
   if (problems.size() > 1) {
-    ESP_RETURN_IF_ERROR(MeasureResponseTokens(
-        *engine, problems, *put.task, &StopRequested(), flags.search));
+    ESP_RETURN_IF_ERROR(MeasureResponseTokens(*engine, problems, *put.task,
+                                              &StopRequested(), flags.search));
     ShortBudget budget(flags.search);
     for (const Problem& problem : problems) budget.Add(problem);
     PrintNote("solve", budget);

@@ -304,6 +304,26 @@ TEST(TrunkBackendTest, CancelInThePrefillOfAnAncestorFreesEverything) {
 }
 
 // A text may be let go of while its request runs.
+// A search may expand what it had given up, or give up what it has asked for.
+TEST(TrunkBackendTest, WhatWasDroppedCanStillBeAskedFor) {
+  RandomStream rng(StreamKey(21, 0, 0, Purpose::kTest));
+  const Tokens path = RandomTokens(rng, 300);
+  for (const int drop_at : {-1, 0, 1, 2, 3}) {
+    Fixture f;
+    const SeqId seq = f.backend->Extend(kEmptySeq, path);
+    if (drop_at < 0) f.backend->Keep(seq, kDropped);
+    const GenerateRequest g{.from = seq, .n = 3};
+    f.backend->Submit({1, g});
+    std::vector<Completion> done;
+    for (int step = 0; done.empty() && step < 100; ++step) {
+      if (step == drop_at) f.backend->Keep(seq, kDropped);
+      f.backend->Step(done);
+    }
+    ASSERT_EQ(done.size(), 1u) << drop_at;
+    ExpectPlain(path, g, done[0]);
+  }
+}
+
 TEST(TrunkBackendTest, ReleaseWhileARequestRunsIsSafe) {
   Fixture f;
   RandomStream rng(StreamKey(10, 0, 0, Purpose::kTest));
