@@ -75,7 +75,7 @@ void BranchingOptions::Visit(OptionVisitor& v) {
               "how finished responses make the answer");
 }
 
-void ArmChooser::Observed(NodeId, NodeId, double) {}
+void ArmChooser::Observed(NodeId, NodeId, int, double) {}
 
 Co<> RunAdaptiveBranching(SearchContext& ctx, const BranchingOptions& options,
                           ArmTree& arms, ArmChooser& chooser) {
@@ -107,7 +107,7 @@ Co<> RunAdaptiveBranching(SearchContext& ctx, const BranchingOptions& options,
       const float score = ctx.tree().step(s.end).path_score;
       arms.Observe(s.from, s.end, score);
       models.Add(s.model, score);
-      chooser.Observed(s.from, s.end, score);
+      chooser.Observed(s.from, s.end, s.model, score);
       if (!ctx.tree()[s.end].terminal()) continue;
       votes.Add(ctx, s.end, score);
       votes.Offer(ctx);

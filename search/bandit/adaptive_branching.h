@@ -64,8 +64,9 @@ class ArmChooser {
   // its GEN must be open for.
   virtual NodeId ChooseChild(NodeId node, RandomStream& random) = 0;
   virtual int ChooseModel(const ModelArms& models, RandomStream& random) = 0;
-  // After the arms have counted a draw at `from` that ended in `end`.
-  virtual void Observed(NodeId from, NodeId end, double score);
+  // After the arms have counted a draw at `from` that ended in `end`, by
+  // `model`.
+  virtual void Observed(NodeId from, NodeId end, int model, double score);
 };
 
 // `arms` and `chooser` outlive the search.

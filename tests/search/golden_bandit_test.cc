@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -27,9 +26,14 @@ bool IsDistribution(const GoldenRun& run) {
   return run.trace.contains("distributions");
 }
 
-bool HasChild(const GoldenRun& run, int node, size_t generated) {
+// Whether one of the first `generated` nodes is a child of `node`; by `model`
+// if that is not -1.
+bool HasChild(const GoldenRun& run, int node, size_t generated,
+              int model = -1) {
+  const nlohmann::json& nodes = run.trace.at("world").at("nodes");
   for (size_t i = 1; i <= generated; ++i) {
-    if (run.world.nodes[i].parent == node) return true;
+    if (run.world.nodes[i].parent != node) continue;
+    if (model < 0 || nodes[i].at("model") == model) return true;
   }
   return false;
 }
@@ -66,7 +70,13 @@ Draws DrawsOfA(const GoldenRun& run) {
       }
       const size_t children = at.value("children", std::vector<int>{}).size();
       auto next = drawn.begin() + 2;
-      if (HasChild(run, at.at("at"), generated)) {
+      // stack: of the models first.
+      const int model = at.value("model", -1);
+      if (model >= 0) {
+        const std::vector<double> of_models = at.at("t_models");
+        draws.all.insert(draws.all.end(), of_models.begin(), of_models.end());
+      }
+      if (HasChild(run, at.at("at"), generated, model)) {
         draws.all.insert(draws.all.end(), drawn.begin(), next);
       }
       const auto models = next + static_cast<std::ptrdiff_t>(children);
@@ -150,12 +160,9 @@ void ExpectSameModels(const GoldenRun& run, const Draws& draws, int models,
 }
 
 TEST(GoldenBanditTest, AbMctsAGrowsTheSameTreeByTheSameDraws) {
-  // A way to run it that its papers do not report on: each model has arms of
-  // its own at every node.
-  const std::set<std::string> not_ours = {"two models, stack"};
   int compared = 0;
   for (const GoldenRun& run : ReadGolden("treequest_a").runs) {
-    if (IsDistribution(run) || not_ours.contains(run.name)) continue;
+    if (IsDistribution(run)) continue;
     const Draws draws = DrawsOfA(run);
     ExpectSameTreeAndBest(run, draws);
     ++compared;
@@ -166,7 +173,7 @@ TEST(GoldenBanditTest, AbMctsAGrowsTheSameTreeByTheSameDraws) {
       ExpectSameModels(run, draws, 3, ModelChoice::kUcb, {});
     }
   }
-  EXPECT_EQ(compared, 9);
+  EXPECT_EQ(compared, 11);
 }
 
 TEST(GoldenBanditTest, AbMctsMGrowsTheSameTreeByTheSameWorths) {
