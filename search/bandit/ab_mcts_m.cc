@@ -21,6 +21,7 @@
 // for names among numbers (model_choice=random does the same).
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include "search/algorithm.h"
@@ -50,6 +51,12 @@ struct AbMctsMOptions {
            "of its scores that are the same to a hundredth");
   }
   int Models() const { return branching.models; }
+  std::vector<std::string> Check() const {
+    if (branching.model_choice != ModelChoice::kStack) return {};
+    return {
+        "model_choice=stack; expected thompson, ucb or random: a mixed "
+        "model has no arms of one model alone"};
+  }
 };
 
 class MixedModelChooser : public ArmChooser {
@@ -98,7 +105,7 @@ class MixedModelChooser : public ArmChooser {
     return models.Choose([&](const RewardStats&) { return worths_[next++]; });
   }
 
-  void Observed(NodeId, NodeId end, double score) override {
+  void Observed(NodeId, NodeId end, int, double score) override {
     if (!options_.prune) return;
     for (NodeId id = end; id != kRoot; id = tree_[id].parent) {
       pruning_.Add(id, score);

@@ -1,9 +1,18 @@
 #include "search/bandit/adaptive_branching.h"
 
+#include <algorithm>
+#include <vector>
+
 #include "search/parts/rollout.h"
 
 namespace espalier {
 namespace {
+
+struct Simulation {
+  NodeId from;
+  int model;
+  NodeId end = kNoNode;  // scored; kNoNode: nothing came
+};
 
 // Stages 2 and 3: a scored node below `from`, or kNoNode.
 Co<NodeId> Generate(SearchContext& ctx, const BranchingOptions& options,
@@ -24,11 +33,34 @@ Co<NodeId> Generate(SearchContext& ctx, const BranchingOptions& options,
   co_return end;
 }
 
+Co<> Run(SearchContext& ctx, const BranchingOptions& options, Simulation& s) {
+  s.end = co_await Generate(ctx, options, s.from,
+                            kModelRoles[static_cast<size_t>(s.model)]);
+}
+
+// Stage 1, and which model writes.
+Simulation Choose(const BranchingOptions& options, const ModelArms& models,
+                  ArmChooser& chooser, RandomStream& random) {
+  NodeId from = kRoot;
+  for (NodeId next = kRoot; next != kNoNode;) {
+    from = next;
+    next = chooser.ChooseChild(from, random);
+  }
+  const bool any =
+      options.model_choice == ModelChoice::kRandom && options.models > 1;
+  return {
+      .from = from,
+      .model = any ? static_cast<int>(random.UniformDouble() * options.models)
+                   : chooser.ChooseModel(models, random)};
+}
+
 }  // namespace
 
 void BranchingOptions::Visit(OptionVisitor& v) {
   v.Int("simulations", &simulations, 0, 1 << 30,
         "0: until the budget is spent");
+  v.Int("batch", &batch, 1, 4096,
+        "simulations that choose before any of them is generated");
   VisitChoice(v, "unit", &unit, kGenerationUnitNames,
               "what is generated and scored at once");
   v.Real("temperature", &temperature, 0, 10, "of sampling");
@@ -43,41 +75,43 @@ void BranchingOptions::Visit(OptionVisitor& v) {
               "how finished responses make the answer");
 }
 
-void ArmChooser::Observed(NodeId, NodeId, double) {}
+void ArmChooser::Observed(NodeId, NodeId, int, double) {}
 
 Co<> RunAdaptiveBranching(SearchContext& ctx, const BranchingOptions& options,
                           ArmTree& arms, ArmChooser& chooser) {
   Votes votes(options.choice, {.simulations = options.simulations});
   ModelArms models(options.models, options.model_choice);
-  for (int64_t i = 0; (options.simulations == 0 || i < options.simulations) &&
-                      !arms[kRoot].closed && !ctx.ShouldStop();
-       ++i) {
-    RandomStream random =
-        ctx.Stream(kRoot, Purpose::kSelect, static_cast<uint64_t>(i));
-    NodeId from = kRoot;
-    for (NodeId next = kRoot; next != kNoNode;) {
-      from = next;
-      next = chooser.ChooseChild(from, random);
-    }
-    const int model =
-        options.model_choice == ModelChoice::kRandom && options.models > 1
-            ? static_cast<int>(random.UniformDouble() * options.models)
-            : chooser.ChooseModel(models, random);
+  std::vector<Simulation> batch;
+  int64_t chosen = 0;
+  while ((options.simulations == 0 || chosen < options.simulations) &&
+         !arms[kRoot].closed && !ctx.ShouldStop()) {
+    batch.clear();
+    do {
+      RandomStream random =
+          ctx.Stream(kRoot, Purpose::kSelect, static_cast<uint64_t>(chosen++));
+      batch.push_back(Choose(options, models, chooser, random));  // 1
+    } while (static_cast<int>(batch.size()) < options.batch &&
+             chosen != options.simulations);
     const int64_t before = ctx.usage().tokens;
-    const NodeId end = co_await Generate(
-        ctx, options, from, kModelRoles[static_cast<size_t>(model)]);
-    ctx.CountSimulation();
-    if (end == kNoNode) {
-      arms.ObserveNothing(from, ctx.usage().tokens == before);
-      continue;
+    std::vector<Co<>> running;
+    for (Simulation& s : batch) running.push_back(Run(ctx, options, s));
+    WhenAll all(running);
+    co_await all;  // 2, 3
+    const bool nothing = ctx.usage().tokens == before;
+    for (const Simulation& s : batch) {  // 4
+      ctx.CountSimulation();
+      if (s.end == kNoNode) {
+        arms.ObserveNothing(s.from, nothing);
+        continue;
+      }
+      const float score = ctx.tree().step(s.end).path_score;
+      arms.Observe(s.from, s.end, score);
+      models.Add(s.model, score);
+      chooser.Observed(s.from, s.end, s.model, score);
+      if (!ctx.tree()[s.end].terminal()) continue;
+      votes.Add(ctx, s.end, score);
+      votes.Offer(ctx);
     }
-    const float score = ctx.tree().step(end).path_score;
-    arms.Observe(from, end, score);
-    models.Add(model, score);
-    chooser.Observed(from, end, score);
-    if (!ctx.tree()[end].terminal()) continue;
-    votes.Add(ctx, end, score);
-    votes.Offer(ctx);
   }
 }
 

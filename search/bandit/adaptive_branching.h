@@ -12,6 +12,9 @@
 //   4. backup    the score into the arms (arm_tree.h); an end of a response
 //                votes for its answer.
 //
+// With `batch` so many simulations choose before any of them is generated, and
+// are generated together; their scores are told in the order of choice.
+//
 // unit=response has an answer after one simulation. unit=step may end without
 // one if the budget is smaller than the way to a first end. A response cut by
 // a length limit has no score and no vote, and counts as a draw that brought
@@ -43,6 +46,7 @@ inline constexpr std::array<std::string_view, 2> kGenerationUnitNames = {
 
 struct BranchingOptions {
   int simulations = 0;
+  int batch = 1;
   GenerationUnit unit = GenerationUnit::kResponse;
   float temperature = 1;
   int patience = 16;  // then the chance of a new child is about 1 / 18
@@ -60,8 +64,9 @@ class ArmChooser {
   // its GEN must be open for.
   virtual NodeId ChooseChild(NodeId node, RandomStream& random) = 0;
   virtual int ChooseModel(const ModelArms& models, RandomStream& random) = 0;
-  // After the arms have counted a draw at `from` that ended in `end`.
-  virtual void Observed(NodeId from, NodeId end, double score);
+  // After the arms have counted a draw at `from` that ended in `end`, by
+  // `model`.
+  virtual void Observed(NodeId from, NodeId end, int model, double score);
 };
 
 // `arms` and `chooser` outlive the search.

@@ -5,6 +5,8 @@
 //   thompson   the highest draw of the caller's posterior
 //   random     any, with the same chance; the caller's draw
 //   ucb        mean + sqrt(2 ln N / n), N of all models; unasked ones first
+//   stack      none of these: at every node, by the arms that each model has
+//              there (ab_mcts_a.cc alone)
 //
 // Model k is asked in the k-th role of: policy, second, planner, prover.
 //
@@ -22,9 +24,9 @@
 
 namespace espalier {
 
-enum class ModelChoice : uint8_t { kThompson, kUcb, kRandom };
-inline constexpr std::array<std::string_view, 3> kModelChoiceNames = {
-    "thompson", "ucb", "random"};
+enum class ModelChoice : uint8_t { kThompson, kUcb, kRandom, kStack };
+inline constexpr std::array<std::string_view, 4> kModelChoiceNames = {
+    "thompson", "ucb", "random", "stack"};
 
 inline constexpr std::array<Role, 4> kModelRoles = {
     Role::kPolicy, Role::kSecond, Role::kPlanner, Role::kProver};

@@ -2,7 +2,8 @@
 // al. 2025, arXiv:2509.25454).
 //
 //   1. choose    of all nodes below the root that are not full (fewer than
-//                `width` children) the one with the highest
+//                `width` children; less `width_decay` for each max_steps /
+//                width levels down) the one with the highest
 //                  F(s) = l1 tanh(q(parent)) + l2 H(s) + l3 sqrt(d / d_max)
 //                         + l4 tanh(q(s)),
 //                l1 = l2 = .4, l3 = .01, l4 = 0; H is the mean surprisal of the
@@ -32,8 +33,9 @@
 // Differs: first_visit=score is not in the program, which knows no reward model
 // (preset deepsearch has 0 there); equal samples are one child; with several
 // descents in flight those of the others count as visits. The program also
-// knows a width that falls with depth and a descent from the root by UCT alone,
-// both off in its scripts.
+// knows a descent from the root by UCT alone, off in its scripts: each time
+// that it passes a full node it counts one more visit of value 0 for every open
+// child and judges an end that waits there.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -58,7 +60,7 @@ constexpr std::array<std::string_view, 2> kFirstVisitNames = {"zero", "score"};
 
 struct FrontierOptions {
   int simulations = 0;
-  int width = 4;
+  FrontierWidth width;
   int in_flight = 1;
   float temperature = 1;
   FrontierWeights weights;
@@ -72,7 +74,10 @@ struct FrontierOptions {
   void Visit(OptionVisitor& v) {
     v.Int("simulations", &simulations, 0, 1 << 30,
           "ends backed up; 0: until the budget is spent");
-    v.Int("width", &width, 1, 4096, "samples of a node");
+    v.Int("width", &width.width, 1, 4096, "samples of a node");
+    v.Int("width_decay", &width.decay, 0, 4096,
+          "how many fewer for every max_steps / width steps of its depth");
+    v.Int("least_width", &width.least, 1, 4096, "of them at least");
     v.Int("in_flight", &in_flight, 1, 4096, "descents under way at once");
     v.Real("temperature", &temperature, 0, 10, "of sampling");
     v.Real("parent_weight", &weights.parent, 0, 1000, "l1: the parent's q");
@@ -110,11 +115,11 @@ struct FrontierOptions {
 struct FrontierSearch {
   FrontierSearch(SearchContext& ctx, const FrontierOptions& given)
       : options(given),
-        queue(ctx.tree(), given.weights, ctx.format().max_steps,
+        queue(ctx.tree(), given.weights, given.width, ctx.format().max_steps,
               [&ctx](NodeId node, float key) { ctx.Keep(node, key); }),
         votes(given.choice, {.simulations = given.simulations,
                              .in_flight = given.in_flight,
-                             .votes = given.width}) {}
+                             .votes = given.width.width}) {}
   const FrontierOptions& options;
   FrontierQueue queue;
   Votes votes;
@@ -154,7 +159,7 @@ Co<> VisitNew(SearchContext& ctx, FrontierSearch& s,
     if (score && tree[c].scored()) tree[c].q = 2 * tree.step(c).path_score - 1;
     tree.step(c).own_visit = true;
     ++tree[c].visits;
-    s.queue.Enter(c, s.options.width);
+    s.queue.Enter(c);
   }
 }
 
@@ -270,8 +275,10 @@ Co<> Descend(SearchContext& ctx, FrontierSearch& s, PathVisit& visit) {
   while (true) {
     const NodeId at = visit.last();
     s.queue.Remove(at);
+    const int width =
+        s.options.width.At(ctx.tree().step(at).depth, ctx.format().max_steps);
     const Expansion expansion = co_await ctx.Expand(
-        at, {.n = s.options.width, .temperature = s.options.temperature});
+        at, {.n = width, .temperature = s.options.temperature});
     if (expansion.samples.empty()) {
       if (!ctx.ShouldStop()) tree[at].flags |= kTruncated;
       co_return;
@@ -319,14 +326,14 @@ Co<> FrontierWorker(SearchContext& ctx, FrontierSearch& s) {
     co_await Descend(ctx, s, visit);
     const std::vector<NodeId> path = visit.path();
     visit.Abandon();  // of a descent without an end
-    for (const NodeId id : path) s.queue.Changed(id, s.options.width);
+    for (const NodeId id : path) s.queue.Changed(id);
     --s.descending;
   }
 }
 
 Co<> RunFrontier(SearchContext& ctx, const FrontierOptions& options) {
   FrontierSearch search(ctx, options);
-  search.queue.Enter(kRoot, options.width);
+  search.queue.Enter(kRoot);
   std::vector<Co<>> workers;
   for (int i = 0; i < options.in_flight; ++i) {
     workers.push_back(FrontierWorker(ctx, search));

@@ -56,11 +56,12 @@ bool EarlierDepthFirst(const Tree& tree, NodeId a, NodeId b) {
   return a < b;
 }
 
-void FrontierQueue::Enter(NodeId node, int width) {
+void FrontierQueue::Enter(NodeId node) {
   const Node& n = tree_[node];
   const Step& step = tree_.step(node);
-  const bool may = (n.flags & (kTerminal | kTruncated | kClosed)) == 0 &&
-                   tree_.samples_drawn(node) < width;
+  const bool may =
+      (n.flags & (kTerminal | kTruncated | kClosed)) == 0 &&
+      tree_.samples_drawn(node) < width_.At(step.depth, max_depth_);
   if (stamp_.size() <= node) {
     stamp_.resize(tree_.size());
     waiting_.resize(tree_.size());
@@ -78,9 +79,9 @@ void FrontierQueue::Enter(NodeId node, int width) {
   if (listener_) listener_(node, priority);
 }
 
-void FrontierQueue::Changed(NodeId node, int width) {
+void FrontierQueue::Changed(NodeId node) {
   const auto again = [&](NodeId id) {
-    if (id < waiting_.size() && waiting_[id]) Enter(id, width);
+    if (id < waiting_.size() && waiting_[id]) Enter(id);
   };
   again(node);
   for (const NodeId c : Children(tree_, node)) again(c);

@@ -5,6 +5,7 @@
 #ifndef ESPALIER_SEARCH_MCTS_FRONTIER_QUEUE_H_
 #define ESPALIER_SEARCH_MCTS_FRONTIER_QUEUE_H_
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -48,25 +49,38 @@ float ConstrainedValue(float q, int visits, float value, int depth, int length,
 // order of creation.
 bool EarlierDepthFirst(const Tree& tree, NodeId a, NodeId b);
 
+// How many children a node at some depth may have.
+struct FrontierWidth {
+  int width = 4;
+  int decay = 0;  // taken off for every max_depth / width levels
+  int least = 1;  // what is left of it
+  int At(int depth, int max_depth) const {
+    const int levels = std::max(1, max_depth / width);
+    return decay == 0 ? width : std::max(least, width - depth / levels * decay);
+  }
+};
+
 class FrontierQueue {
  public:
   // Told of each node whose priority it is now, -infinity when it may not be
   // expanded.
   using Listener = std::function<void(NodeId, float)>;
-  FrontierQueue(const Tree& tree, const FrontierWeights& weights, int max_depth,
+  FrontierQueue(const Tree& tree, const FrontierWeights& weights,
+                const FrontierWidth& width, int max_depth,
                 Listener listener = {})
       : tree_(tree),
         weights_(weights),
+        width_(width),
         max_depth_(max_depth),
         listener_(std::move(listener)),
         heap_(Later{&tree}) {}
 
   // A node that may be expanded; ignored if it may not (a response ended, or
-  // its `width` samples were drawn).
-  void Enter(NodeId node, int width);
+  // as many samples as it may have were drawn).
+  void Enter(NodeId node);
   // The q of `node` changed: so did the priorities of its children and, with
   // a weight of its own, itself.
-  void Changed(NodeId node, int width);
+  void Changed(NodeId node);
   // Removes the node of highest priority, of equals the first in depth-first
   // order; kNoNode if there is none.
   NodeId Take();
@@ -91,6 +105,7 @@ class FrontierQueue {
   };
   const Tree& tree_;
   const FrontierWeights weights_;
+  const FrontierWidth width_;
   const int max_depth_;
   const Listener listener_;
   std::priority_queue<Entry, std::vector<Entry>, Later> heap_;

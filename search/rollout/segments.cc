@@ -19,11 +19,15 @@
 //                path, its mean per token, or that of its last segment; entropy
 //                takes minus the mean entropy of its last segment's tokens
 //                (local uncertainty);
-//   6. fall back when no path is active and responses are missing: those that
-//                ended by themselves, shuffled, are each cut where one of their
-//                segments starts and go on from there in d copies, all
-//                together, until enough are under way; if there are none, the
-//                root. random: any segment, of the last `window` (0: of all);
+//   6. fall back when no path is active and responses are missing: responses
+//                are each cut where one of their segments starts and go on from
+//                there in d copies, all together, until enough are under way;
+//                if there are none, the root. fallback_from=ended takes those
+//                that ended by themselves, shuffled; finished_first all that
+//                stopped, in the order of ln w + a Gumbel draw, w = 7 with an
+//                answer, 5 ended without, 4 cut by a limit, 2 that repeated
+//                itself; in_order all of them, those of the least w first.
+//                random: any segment, of the last `window` (0: of all);
 //                start: the first one, of one response only; lowest: the one
 //                of lowest mean token log-prob; softmax and inverse: one with
 //                the chance exp(-+ mean log-prob / fallback_temperature).
@@ -45,6 +49,7 @@
 #include <cmath>
 #include <map>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -68,6 +73,10 @@ enum class Fallback : uint8_t {
 constexpr std::array<std::string_view, 6> kFallbackNames = {
     "none", "random", "start", "lowest", "softmax", "inverse"};
 
+enum class FallbackFrom : uint8_t { kEnded, kFinishedFirst, kInOrder };
+constexpr std::array<std::string_view, 3> kFallbackFromNames = {
+    "ended", "finished_first", "in_order"};
+
 enum class Share : uint8_t { kEven, kSum, kMean, kLast, kEntropy };
 constexpr std::array<std::string_view, 5> kShareNames = {"even", "sum", "mean",
                                                          "last", "entropy"};
@@ -88,6 +97,7 @@ struct SegmentsOptions {
   float share_temperature = 1;
   int repeats = 8;
   Fallback fallback = Fallback::kRandom;
+  FallbackFrom fallback_from = FallbackFrom::kEnded;
   int window = 0;
   float fallback_temperature = 1;
   int rounds = 0;
@@ -113,6 +123,9 @@ struct SegmentsOptions {
           "may say the same 32 characters");
     VisitChoice(v, "fallback", &fallback, kFallbackNames,
                 "where further paths start when all have stopped early");
+    VisitChoice(v, "fallback_from", &fallback_from, kFallbackFromNames,
+                "the responses that are cut: those that ended by themselves; "
+                "all, finished ones rather first; all, least finished first");
     v.Int("window", &window, 0, 4096,
           "last segments that fallback=random may cut; 0: all");
     v.Real("fallback_temperature", &fallback_temperature, 1e-3f, 1000,
@@ -142,6 +155,13 @@ struct SegmentsOptions {
   }
 };
 
+// A response that stopped, and how far it got: w of stage 6.
+struct Stopped {
+  NodeId node;
+  int finished;
+};
+constexpr int kAnswered = 7, kEndedOnly = 5, kCut = 4, kRepeated = 2;
+
 // One tree under way. Paths are named by their last nodes.
 struct SegmentTree {
   SegmentTree(SearchContext& context, const SegmentsOptions& given,
@@ -151,9 +171,9 @@ struct SegmentTree {
   const SegmentsOptions& options;
   RandomStream& draws;
   std::vector<NodeId> active;
-  std::vector<NodeId> ended = {};  // responses that ended by themselves
-  int stopped = 0;                 // responses in all
-  int stopped_now = 0;             // since the last fork
+  std::vector<Stopped> whole = {};  // responses, without those that failed
+  int stopped = 0;                  // responses in all
+  int stopped_now = 0;              // since the last fork
   int left() const { return std::max(0, options.paths - stopped); }
 };
 
@@ -207,15 +227,19 @@ std::vector<NodeId> Stop(SegmentTree& s, const std::vector<NodeId>& grown) {
   for (const NodeId node : grown) {
     if (node != kNoNode && tree[node].terminal()) {
       ends.push_back(node);
-    } else if (node != kNoNode && tree.step(node).depth < deepest &&
-               !Repeats(tree, node, s.options.repeats)) {
-      s.active.push_back(node);
-      continue;
+      s.whole.push_back(
+          {node, s.ctx.AnswerOf(node) >= 0 ? kAnswered : kEndedOnly});
+    } else if (node != kNoNode) {
+      const bool deep = tree.step(node).depth >= deepest;
+      if (!deep && !Repeats(tree, node, s.options.repeats)) {
+        s.active.push_back(node);
+        continue;
+      }
+      s.whole.push_back({node, deep ? kCut : kRepeated});
     }
     ++s.stopped_now;
   }
   s.stopped += s.stopped_now;
-  s.ended.insert(s.ended.end(), ends.begin(), ends.end());
   return ends;
 }
 
@@ -310,14 +334,44 @@ NodeId Cut(const SegmentTree& s, NodeId end) {
                               s.draws.UniformDouble())];
 }
 
+// Stage 6: responses in the order in which they are cut.
+std::vector<NodeId> InOrder(SegmentTree& s) {
+  std::vector<Stopped> among = s.whole;
+  std::vector<std::pair<double, size_t>> keys;
+  switch (s.options.fallback_from) {
+    case FallbackFrom::kEnded:
+      std::erase_if(among, [](const Stopped& r) {
+        return r.finished != kAnswered && r.finished != kEndedOnly;
+      });
+      for (size_t i = among.size(); i-- > 1;) {
+        const auto j = static_cast<size_t>(s.draws.UniformDouble() *
+                                           static_cast<double>(i + 1));
+        std::swap(among[i], among[j]);
+      }
+      break;
+    case FallbackFrom::kFinishedFirst:
+      for (size_t i = 0; i < among.size(); ++i) {
+        const double gumbel = -std::log(-std::log(s.draws.UniformDouble()));
+        keys.emplace_back(-std::log(among[i].finished) - gumbel, i);
+      }
+      break;
+    case FallbackFrom::kInOrder:
+      for (size_t i = 0; i < among.size(); ++i) {
+        keys.emplace_back(among[i].finished, i);
+      }
+      break;
+  }
+  std::sort(keys.begin(), keys.end());
+  std::vector<NodeId> order;
+  for (size_t i = 0; i < among.size(); ++i) {
+    order.push_back(among[keys.empty() ? i : keys[i].second].node);
+  }
+  return order;
+}
+
 // Stage 6: copies of what goes on.
 std::vector<NodeId> FallBack(SegmentTree& s) {
-  std::vector<NodeId> order = s.ended;
-  for (size_t i = order.size(); i-- > 1;) {
-    const auto j = static_cast<size_t>(s.draws.UniformDouble() *
-                                       static_cast<double>(i + 1));
-    std::swap(order[i], order[j]);
-  }
+  const std::vector<NodeId> order = InOrder(s);
   std::vector<NodeId> copies;
   const auto add = [&](NodeId node) {
     const int missing = s.left() - static_cast<int>(copies.size());

@@ -6,6 +6,13 @@
 #include "search/parts/resample.h"
 
 namespace espalier {
+namespace {
+
+// Where steps have two values, each equally often, the limit at one standard
+// deviation is the lower value itself: rounding must not keep it.
+constexpr double kRounding = 1e-6;
+
+}  // namespace
 
 std::vector<size_t> AboveWidth(const std::vector<double>& mean_logprobs,
                                double sigmas) {
@@ -17,7 +24,7 @@ std::vector<size_t> AboveWidth(const std::vector<double>& mean_logprobs,
   const double limit = mean - sigmas * std::sqrt(squares / n);
   std::vector<size_t> kept;
   for (size_t i = 0; i < mean_logprobs.size(); ++i) {
-    if (mean_logprobs[i] > limit) kept.push_back(i);
+    if (mean_logprobs[i] > limit + kRounding) kept.push_back(i);
   }
   return kept;
 }

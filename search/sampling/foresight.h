@@ -10,7 +10,7 @@
 namespace espalier {
 
 // Indices of the steps whose mean log p is above mean - sigmas * standard
-// deviation of all, in order.
+// deviation of all by more than rounding, in order.
 std::vector<size_t> AboveWidth(const std::vector<double>& mean_logprobs,
                                double sigmas);
 

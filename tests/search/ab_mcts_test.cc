@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "search/bandit/draws.h"
 #include "tests/search/tree_world.h"
@@ -402,13 +403,20 @@ std::vector<Role> Asked(const std::string& method, const TreeWorld& world,
   return asked;
 }
 
+// How a method may choose among models.
+std::vector<std::string> ChoicesOf(const std::string& method) {
+  std::vector<std::string> choices = {"thompson", "ucb"};
+  if (absl::StartsWith(method, "ab_mcts_a")) choices.push_back("stack");
+  return choices;
+}
+
 TEST(AbMctsTest, OneModelIsThePolicyAndFourAreTheFourRoles) {
   const TreeWorld world({.branching = 6, .depth = 5});
   for (const std::string method : kMethods) {
     for (const Role role : Asked(method, world)) {
       EXPECT_EQ(role, Role::kPolicy);
     }
-    for (const char* how : {"thompson", "ucb"}) {
+    for (const std::string& how : ChoicesOf(method)) {
       const auto asked =
           Asked(absl::StrCat(method, ":models=4:model_choice=", how), world);
       EXPECT_EQ(std::set<Role>(asked.begin(), asked.end()),
@@ -422,12 +430,51 @@ TEST(AbMctsTest, OneModelIsThePolicyAndFourAreTheFourRoles) {
 TEST(AbMctsTest, TheBetterModelIsAskedMore) {
   const TreeWorld world({.branching = 6, .depth = 5, .scores = Scores::kEqual});
   for (const std::string method : kMethods) {
-    for (const char* how : {"thompson", "ucb"}) {
+    for (const std::string& how : ChoicesOf(method)) {
       const auto asked = Asked(
           absl::StrCat(method, ":models=2:model_choice=", how), world, 0.4);
       const auto policy = std::count(asked.begin(), asked.end(), Role::kPolicy);
       EXPECT_LT(2 * policy, static_cast<std::ptrdiff_t>(asked.size()))
           << method << " " << how;
+    }
+  }
+}
+
+TEST(AbMctsTest, AMixedModelHasNoArmsOfOneModelAlone) {
+  const auto method =
+      MakeAlgorithm("ab_mcts_m", {{"model_choice", "stack"}, {"models", "2"}});
+  EXPECT_TRUE(absl::IsInvalidArgument(method.status())) << method.status();
+}
+
+TEST(AbMctsTest, ABatchIsAskedForTogetherAndCountsOneByOne) {
+  const TreeWorld world({.branching = 6, .depth = 5});
+  for (const std::string method : kMethods) {
+    int together = 0, most = 0;
+    RunLimits limits{.simulations = 0, .seed = 3};
+    limits.reply = [&](const Tree& tree, const SearchRequest& request) {
+      if (request.kind == RequestKind::kExpand)
+        most = std::max(most, ++together);
+      if (request.kind == RequestKind::kEvaluate) together = 0;
+      return world.Reply(tree, request);
+    };
+    const SearchRun run =
+        RunSearch(method + ":batch=4:simulations=10", world, limits);
+    ASSERT_TRUE(run.status.ok()) << run.status;
+    EXPECT_EQ(run.usage.simulations, 10) << method;
+    EXPECT_EQ(run.tree()[kRoot].visits, 10u) << method;
+    EXPECT_GE(most, 4) << method;
+  }
+}
+
+TEST(AbMctsTest, BatchesFindTheWholeTreeToo) {
+  for (uint64_t seed = 1; seed <= 5; ++seed) {
+    const TreeWorld world(
+        {.seed = seed, .branching = 3, .depth = 2, .scores = Scores::kNoisy});
+    for (const std::string method : kMethods) {
+      const SearchRun run =
+          RunSearch(Patient(method) + ":batch=5", world, {.seed = seed});
+      ASSERT_TRUE(run.status.ok()) << run.status;
+      EXPECT_EQ(static_cast<int>(run.tree().size()), world.size()) << method;
     }
   }
 }

@@ -1,6 +1,7 @@
 // Global frontier selection (T12, T13) on known trees.
 #include <gtest/gtest.h>
 
+#include "search/mcts/frontier_queue.h"
 #include "tests/search/tree_world.h"
 
 namespace espalier {
@@ -54,6 +55,33 @@ TEST(FrontierTest, ANewStepIsWorthItsScoreOrNothing) {
     }
     EXPECT_GT(seen, 20);
   }
+}
+
+TEST(FrontierTest, TheWidthFallsWithTheDepth) {
+  const FrontierWidth width{.width = 4, .decay = 1, .least = 2};
+  // A level narrower for each 10 / 4 = 2 steps.
+  EXPECT_EQ(width.At(0, 10), 4);
+  EXPECT_EQ(width.At(1, 10), 4);
+  EXPECT_EQ(width.At(2, 10), 3);
+  EXPECT_EQ(width.At(9, 10), 2);
+  // Where the width exceeds the depth each step narrows it.
+  EXPECT_EQ(width.At(1, 3), 3);
+  // 64 steps at most: from the third on two samples a node.
+  const FrontierWidth steep{.width = 32, .decay = 30, .least = 2};
+  int narrow = 0;
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    const TreeWorld world({.seed = seed, .branching = 4, .depth = 6});
+    const SearchRun run =
+        RunSearch("frontier:width=32:width_decay=30:least_width=2", world,
+                  {.tokens = 300, .seed = seed, .check = kSigned});
+    ASSERT_TRUE(run.status.ok()) << run.status;
+    for (NodeId id = 0; id < run.tree().size(); ++id) {
+      const int depth = run.tree().step(id).depth;
+      EXPECT_LE(run.tree().samples_drawn(id), steep.At(depth, 64));
+      narrow += depth > 1 && run.tree().samples_drawn(id) == 2;
+    }
+  }
+  EXPECT_GT(narrow, 20);
 }
 
 TEST(FrontierTest, RegretFallsWithTheBudget) {

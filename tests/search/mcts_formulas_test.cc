@@ -140,7 +140,7 @@ TEST(FrontierFormulasTest, ConstrainedBackupKeepsWhatIsKnownToBeGood) {
 TEST(FrontierQueueTest, TakesTheHighestPriorityThatHoldsNow) {
   Tree tree;
   RandomStream random(StreamKey(3, 0, 0, Purpose::kTest));
-  FrontierQueue queue(tree, {}, 64);
+  FrontierQueue queue(tree, {}, {.width = 1}, 64);
   std::set<NodeId> waiting;
   const auto priority = [&](NodeId id) {
     const Node& n = tree[id];
@@ -148,7 +148,7 @@ TEST(FrontierQueueTest, TakesTheHighestPriorityThatHoldsNow) {
     const float q = n.parent == kNoNode ? 0 : tree[n.parent].q;
     return FrontierPriority({}, q, n.q, -step.logprob, step.depth, 64);
   };
-  queue.Enter(kRoot, 1);
+  queue.Enter(kRoot);
   waiting.insert(kRoot);
   for (int i = 0; i < 3000; ++i) {
     const NodeId taken = queue.Take();
@@ -161,13 +161,13 @@ TEST(FrontierQueueTest, TakesTheHighestPriorityThatHoldsNow) {
     for (int32_t move = 0; move < 2; ++move) {
       const NodeId c = tree.Add(taken, {.tokens = absl::MakeConstSpan(&move, 1),
                                         .logprob = -2 * random.Uniform()});
-      queue.Enter(c, 1);
+      queue.Enter(c);
       waiting.insert(c);
     }
     for (int k = 0; k < 3; ++k) {
       const NodeId changed = random.Below(tree.size());
       tree[changed].q = 2 * random.Uniform() - 1;
-      queue.Changed(changed, 1);
+      queue.Changed(changed);
     }
   }
 }

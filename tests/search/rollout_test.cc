@@ -330,7 +330,9 @@ TEST(SegmentsTest, UnsurePathsGetMoreCopiesByTheirEntropy) {
 
 TEST(SegmentsTest, ATreeHasAsManyResponsesAsPlacesWhateverItFallsBackTo) {
   for (const char* fallback :
-       {"random", "start", "lowest", "softmax", "inverse", "random:window=1"}) {
+       {"random", "start", "lowest", "softmax", "inverse", "random:window=1",
+        "random:fallback_from=finished_first",
+        "random:fallback_from=in_order"}) {
     for (const char* share : {"even", "sum", "mean", "last", "entropy"}) {
       for (uint64_t seed = 1; seed <= 12; ++seed) {
         const TreeWorld world(World(seed));
