@@ -12,7 +12,9 @@
 #include <system_error>
 #include <vector>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "src/base/interrupt.h"
 #include "src/base/random.h"
 #include "src/base/text.h"
 
@@ -70,9 +72,27 @@ bool FlushFolder(const std::string& folder) {
   return ::fsync(handle.fd()) == 0 || errno == EINVAL;
 }
 
+// A pipe that nobody reads yet is waited for, until the program is asked to
+// end. -1 and errno where it cannot be opened.
+int OpenToWrite(const std::string& path) {
+  const std::atomic<bool>& stop = StopRequested();
+  while (true) {
+    const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0 && errno == ENXIO && !stop.load()) {
+      ::usleep(20'000);
+      continue;
+    }
+    if (fd >= 0) ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+    return fd;
+  }
+}
+
 // A device or a pipe: written, and not replaced by a file.
 absl::Status WriteInPlace(const std::string& path, std::string_view data) {
-  Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  Descriptor file(OpenToWrite(path));
+  if (file.fd() < 0 && errno == ENXIO) {
+    return absl::UnavailableError(path + ": nobody reads this pipe");
+  }
   if (file.fd() < 0) return FileError("open", path, errno);
   if (!WriteAll(file.fd(), data) || !file.Close()) {
     return FileError("write", path, errno);
@@ -160,7 +180,27 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
   return data;
 }
 
+int DescriptorOf(std::string_view path) {
+  if (path == "/dev/stdin") return 0;
+  if (path == "/dev/stdout") return 1;
+  if (path == "/dev/stderr") return 2;
+  for (const std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
+    int fd = -1;
+    if (path.starts_with(folder) &&
+        absl::SimpleAtoi(AbslView(path.substr(folder.size())), &fd) &&
+        fd >= 0 && ::fcntl(fd, F_GETFD) >= 0) {
+      return fd;
+    }
+  }
+  return -1;
+}
+
 absl::Status WriteFileAtomic(const std::string& path, std::string_view data) {
+  if (const int fd = DescriptorOf(path); fd >= 0) {
+    // Where the descriptor stands, after what was written to it already.
+    return WriteAll(fd, data) ? absl::OkStatus()
+                              : FileError("write", path, errno);
+  }
   struct stat old = {};
   const bool replaces = ::stat(path.c_str(), &old) == 0;
   if (replaces && !S_ISREG(old.st_mode) && !S_ISDIR(old.st_mode)) {

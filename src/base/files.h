@@ -25,8 +25,13 @@ absl::StatusOr<std::string> ReadFile(const std::string& path);
 // the old file or the new one and never a part: writes a file beside it,
 // flushes that to disk and renames it. Keeps the mode of a file that it
 // replaces; a symbolic link at `path` keeps pointing where it did. Devices,
-// pipes and descriptors (/dev/fd/N) are written as they are.
+// pipes and descriptors (DescriptorOf) are written as they are; a pipe
+// is waited for until somebody reads it or the program is asked to end.
 absl::Status WriteFileAtomic(const std::string& path, std::string_view data);
+
+// The open descriptor that `path` names, as /dev/stdout, /dev/fd/3 or
+// /proc/self/fd/3; -1 for any other path.
+int DescriptorOf(std::string_view path);
 
 // What a file is that stands where another was expected, and what to do: the
 // pointer that Git LFS leaves in place of a file, a Parquet file. "" for any

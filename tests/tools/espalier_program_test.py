@@ -9,6 +9,7 @@ import pty
 import re
 import shutil
 import signal
+import socket
 import stat
 import struct
 import subprocess
@@ -319,6 +320,128 @@ class OutputTest(ProgramTest):
         self.assertEqual(result.returncode, 0, result.stderr)
         with open(there, encoding="utf-8") as handle:
             self.assertIn("results", json.load(handle))
+
+    def test_an_output_is_no_input_and_no_other_output(self):
+        db = self.path("run.db")
+        made = run("generate", "--set", "stories:easy", "--limit", "2",
+                   "--out", db)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        questions = self.path("q.jsonl", json.dumps(
+            {"question": STORY, "answer": "54"}) + "\n")
+        link = self.path("link")
+        os.symlink(db, link)
+        for arguments in (
+                ("generate", "--set", "stories:easy", "--out",
+                 self.path("a.db"), "--json", self.path("a.db")),
+                ("export", db, "--kind", "sft", "--out", db, "--force"),
+                ("export", db, "--kind", "sft", "--out", link, "--force"),
+                ("export", db, "--kind", "sft", "--out", self.path("x"),
+                 "--json", self.path("x")),
+                ("export", db, "--kind", "sft", "--out", self.path("x"),
+                 "--json", db, "--force"),
+                ("eval", "--set", questions, "--json", questions, "--force"),
+                ("problems", "--set", questions, "--json", questions,
+                 "--force"),
+                ("grade", "--set", "humaneval", "--data", questions,
+                 "--samples", questions, "--out", questions, "--force")):
+            with self.subTest(arguments=arguments):
+                self.refused(run(*arguments), "name another")
+        self.assertEqual(run("db", "info", db).returncode, 0)
+        with open(questions, encoding="utf-8") as handle:
+            self.assertIn("shells", handle.read())
+
+    def test_descriptors_are_written_where_they_stand(self):
+        path = self.path("f")
+        with open(path, "w", encoding="utf-8") as handle:
+            handle.write("before\n")
+            handle.flush()
+            result = run("eval", "--set", "stories:easy", "--limit", "2",
+                         "--methods", "greedy", "--budget-tokens", "100",
+                         "--json", f"/dev/fd/{handle.fileno()}",
+                         pass_fds=[handle.fileno()])
+            self.assertEqual(result.returncode, 0, result.stderr)
+            handle.seek(0, os.SEEK_END)
+            handle.write("after\n")
+        with open(path, encoding="utf-8") as handle:
+            text = handle.read()
+        self.assertTrue(text.startswith("before\n{"), text)
+        self.assertTrue(text.endswith("}\nafter\n"), text)
+
+    def test_json_is_one_thing_in_every_command(self):
+        for arguments in (
+                ("solve", STORY), ("problems", "--limit", "1"), ("methods",),
+                ("score", "--model", STORIES, "--text", "a b"),
+                ("complete", "--text", "a", "--model", STORIES, "-n", "1"),
+                ("eval", "--set", "stories:easy", "--limit", "1", "--methods",
+                 "greedy", "--budget-tokens", "60")):
+            with self.subTest(command=arguments[0]):
+                path = self.path(arguments[0] + ".json")
+                for named in ([], ["-"]):
+                    shown = run(*arguments, "--json", *named)
+                    self.assertEqual(shown.returncode, 0, shown.stderr)
+                    json.loads(shown.stdout)
+                written = run(*arguments, f"--json={path}")
+                self.assertEqual(written.returncode, 0, written.stderr)
+                with open(path, encoding="utf-8") as handle:
+                    json.load(handle)
+                self.refused(run(*arguments, f"--json={path}"),
+                             "--force overwrites it")
+                again = run(*arguments, f"--json={path}", "--force")
+                self.assertEqual(again.returncode, 0, again.stderr)
+        asked = run("solve", "--json", STORY)  # and no file of that name
+        self.assertEqual(json.loads(asked.stdout)["question"], STORY)
+
+    def test_what_was_stopped_says_so(self):
+        for arguments, word in (
+                (("solve", "--set", "stories:hard", "--limit", "200",
+                  "--budget-tokens", "4000"), "of 200 questions"),
+                (("steps", "--set", "stories:hard", "--limit", "2000"),
+                 "of 2000 problems")):
+            with self.subTest(command=arguments[0]), subprocess.Popen(
+                    [PROGRAM, *arguments], stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE, text=True,
+                    env=dict(os.environ, ESPALIER_ZOO=ZOO)) as process:
+                time.sleep(8 if SLOW else 2)
+                process.send_signal(signal.SIGTERM)
+                _, err = process.communicate(timeout=300)
+                self.assertEqual(process.returncode, 130, err)
+                self.assertIn(word, err)
+
+    def test_what_cannot_be_written_is_refused_before_the_work(self):
+        asked = ("eval", "--set", "stories:easy", "--methods", "greedy",
+                 "--budget-tokens", "100", "--json")
+        sock = self.path("socket")
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(sock)
+            self.refused(run(*asked, sock), "is a socket")
+        folder = self.path("closed")
+        os.mkdir(folder, mode=0o500)
+        path = os.path.join(folder, "r.json")
+        if not os.access(folder, os.W_OK):
+            self.refused(run(*asked, path), path, "Permission denied")
+        pipe = self.path("pipe")
+        os.mkfifo(pipe)
+        with subprocess.Popen(
+                [PROGRAM, *asked, pipe], stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE, text=True,
+                env=dict(os.environ, ESPALIER_ZOO=ZOO)) as process:
+            time.sleep(20 if SLOW else 5)
+            process.send_signal(signal.SIGTERM)
+            _, err = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 1, err)
+            self.assertIn("nobody reads this pipe", err)
+
+    def test_force_overwrites_a_run_database(self):
+        db = self.path("run.db")
+        made = ("generate", "--set", "stories:easy", "--limit", "2", "--out",
+                db)
+        self.assertEqual(run(*made).returncode, 0)
+        self.refused(run(*made), "--force overwrites it")
+        again = run("generate", "--set", "stories:easy", "--limit", "3",
+                    "--out", db, "--force")
+        self.assertEqual(again.returncode, 0, again.stderr)
+        self.assertIn("3 of 3", again.stdout)
+        self.refused(run(*made[:-1], self.folder, "--force"), "is no file")
 
     def test_control_bytes_of_others_are_not_printed(self):
         evil = "Ann has 3 shells.\x1b[2J\x1b]0;title\x07 How many\x7f\u009b1A?"

@@ -1,11 +1,14 @@
 #include "tools/espalier/commands.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <exception>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "CLI/CLI.hpp"
@@ -60,6 +63,31 @@ void CheckWholeNumbers(CLI::App& app) {
   }
   for (CLI::App* below : app.get_subcommands(nullptr))
     CheckWholeNumbers(*below);
+}
+
+// Of commands with arguments that have no name, --json takes a file as
+// --json=FILE alone: what follows it is the question. CLI11 would take that.
+void KeepQuestions(std::vector<std::string>& arguments) {
+  static constexpr std::array<std::string_view, 6> kCommands = {
+      "solve", "complete", "report", "methods", "db", "grade"};
+  if (arguments.empty() || std::find(kCommands.begin(), kCommands.end(),
+                                     arguments[0]) == kCommands.end()) {
+    return;
+  }
+  const auto end = std::find(arguments.begin(), arguments.end(), "--");
+  std::vector<std::string> kept, json;  // --json last: nothing is its file
+  for (auto it = arguments.begin(); it != end; ++it) {
+    const bool named = it->rfind("--json=", 0) == 0;
+    if (*it != "--json" && !named) {
+      kept.push_back(*it);
+      continue;
+    }
+    json.push_back(named ? *it : "--json=-");
+    if (!named && it + 1 != end && *(it + 1) == "-") ++it;
+  }
+  kept.insert(kept.end(), json.begin(), json.end());
+  kept.insert(kept.end(), end, arguments.end());
+  arguments = std::move(kept);
 }
 
 // Says so if some of what was printed is lost.
@@ -129,7 +157,10 @@ int RunCommands(int argc, char** argv) {
     }
   }
   try {
-    app.parse(argc, argv);
+    std::vector<std::string> arguments(argv + 1, argv + argc);
+    KeepQuestions(arguments);
+    std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
+    app.parse(std::move(arguments));
   } catch (const CLI::ParseError& error) {
     // Help and the version are no errors; wrong usage is 2, as elsewhere.
     const bool wrong = app.exit(error) != 0;

@@ -15,6 +15,7 @@
 #include "src/base/status_macros.h"
 #include "src/engine/load_model.h"
 #include "tools/espalier/command.h"
+#include "tools/espalier/output_file.h"
 #include "tools/espalier/printable.h"
 #include "tools/espalier/text_input.h"
 
@@ -35,7 +36,7 @@ struct CompleteFlags : MachineFlags {
   SamplingOptions sampling;
   StopRule stop{.delimiter = "", .max_tokens = 256};
   uint64_t seed = 0;
-  bool json = false;
+  JsonOutput json;
 };
 
 // One continuation, as far as it has come.
@@ -95,7 +96,7 @@ class Run {
   Run(const CompleteFlags& flags, LoadedModel& model)
       : flags_(flags),
         model_(model),
-        streams_(!flags.json && flags.n == 1),
+        streams_(!flags.json.wanted() && flags.n == 1),
         stream_(flags.stop.stop_strings),
         written_(static_cast<size_t>(flags.n)) {}
 
@@ -227,6 +228,7 @@ absl::Status RunComplete(const CompleteFlags& flags) {
                                  executor));
   ESP_ASSIGN_OR_RETURN(const std::vector<int32_t> prompt,
                        ReadPromptTokens(flags, *model.tokenizer));
+  ESP_RETURN_IF_ERROR(flags.json.TakeStdout());
   StopRequested();  // from now on Ctrl-C keeps what was done
   const double start = Clock::Real().Seconds();
   Run run(flags, model);
@@ -234,7 +236,7 @@ absl::Status RunComplete(const CompleteFlags& flags) {
   const double seconds = Clock::Real().Seconds() - start;
   if (run.streams()) {
     std::printf("%s\n", ForOutput(run.RestOfStream()).c_str());
-  } else if (flags.json) {
+  } else if (flags.json.wanted()) {
     PrintJson(run.written(), prompt.size());
   } else {
     PrintTexts(run.written());
@@ -327,14 +329,13 @@ void AddComplete(CLI::App& app, RunFunction& run) {
   app.add_flag("--no-think", flags->no_think,
                "With --chat: tell a model that can be told not to think first");
   AddSamplingFlags(app, *flags);
-  CLI::Option* json =
-      app.add_flag("--json", flags->json, "One JSON object a continuation");
+  AddJsonOutput(app, flags->json, "one object a continuation");
   app.add_option("--alternatives", flags->alternatives,
                  "With --json: at each token the likeliest so many, as [id, "
                  "ln p]")
       ->capture_default_str()
       ->check(CLI::Range(0, 1024))
-      ->needs(json);
+      ->needs("--json");
   AddMachineFlags(app, *flags);
   run = [flags] { return RunComplete(*flags); };
 }

@@ -10,6 +10,7 @@
 #include "src/trace/schema.h"
 #include "src/trace/tree_nodes.h"
 #include "tools/espalier/command.h"
+#include "tools/espalier/output_file.h"
 #include "tools/espalier/printable.h"
 
 namespace espalier {
@@ -18,7 +19,7 @@ namespace {
 struct DbFlags {
   std::string database;
   std::string query;
-  bool json = false;
+  JsonOutput json;
   bool logs = false;
   int64_t run = 0;
 };
@@ -67,11 +68,14 @@ absl::Status PrintRows(Statement& s, bool json) {
 }
 
 absl::Status RunSql(const DbFlags& flags) {
+  ESP_RETURN_IF_ERROR(
+      CheckDistinct({{"--json", flags.json.where}}, {{"db", flags.database}}));
   ESP_ASSIGN_OR_RETURN(const auto db,
                        RunDb::Open(flags.database, Sqlite::kRead));
   ESP_RETURN_IF_ERROR(AddTreeNodes(*db));
   ESP_ASSIGN_OR_RETURN(Statement s, db->sqlite().Prepare(flags.query));
-  return PrintRows(s, flags.json);
+  ESP_RETURN_IF_ERROR(flags.json.TakeStdout());
+  return PrintRows(s, flags.json.wanted());
 }
 
 absl::Status RunInfoCommand(const DbFlags& flags) {
@@ -172,7 +176,7 @@ void AddDb(CLI::App& app, RunFunction& run) {
                       "tree's nodes");
   sql->add_option("query", flags->query, "One SQL statement that reads")
       ->required();
-  sql->add_flag("--json", flags->json, "One JSON object a row");
+  AddJsonOutput(*sql, flags->json, "one object a row");
   CLI::App* prune = add("prune", "Drop what is not needed any more");
   prune->add_flag("--logs", flags->logs,
                   "Drop response logs: trees stay, replay is lost");

@@ -132,6 +132,8 @@ absl::Status CheckFlags(EvalFlags& flags) {
   }
   if (!flags.pass_at.empty()) errors.Add(CheckPassAt(flags));
   errors.Add(flags.json.Check());
+  errors.Add(CheckDistinct({{"--json", flags.json.where}},
+                           {{"--set", flags.set.set}}));
   ESP_RETURN_IF_ERROR(errors.Status());
   flags.sweep.reward = flags.oracle            ? RewardSource::kOracle
                        : flags.constant        ? RewardSource::kConstant

@@ -8,7 +8,6 @@
 #include "absl/strings/strip.h"
 #include "nlohmann/json.hpp"
 #include "src/base/error_list.h"
-#include "src/base/files.h"
 #include "src/base/status_macros.h"
 #include "src/engine/prompted_task.h"
 #include "src/trace/labels/contamination.h"
@@ -55,6 +54,15 @@ absl::Status CheckFlags(ExportFlags& flags) {
   ErrorList errors;
   errors.Add(CheckOutputFile(flags.out, flags.json.force));
   errors.Add(flags.json.Check());
+  std::vector<NamedFile> inputs;
+  for (const std::string& database : flags.databases) {
+    inputs.push_back({"export", database});
+  }
+  errors.Add(CheckDistinct({{"--out", flags.out}, {"--json", flags.json.where}},
+                           inputs));
+  if (flags.out == "-" && flags.json.where == "-") {
+    errors.Add("--out - and --json: both are standard output");
+  }
   return errors.Status();
 }
 
@@ -116,9 +124,10 @@ absl::Status RunExport(ExportFlags& flags) {
     return absl::FailedPreconditionError(absl::StrCat(
         "nothing is left to export. What the filters did:\n", log.Text()));
   }
-  ESP_RETURN_IF_ERROR(WriteFileAtomic(flags.out, lines));
-  std::fprintf(flags.json.report(), "%s: %zu examples\n%s", flags.out.c_str(),
-               count, log.Text().c_str());
+  ESP_RETURN_IF_ERROR(WriteOutput(flags.out, lines));
+  std::fprintf(flags.out == "-" ? stderr : flags.json.report(),
+               "%s: %zu examples\n%s", flags.out.c_str(), count,
+               log.Text().c_str());
   nlohmann::json filters = nlohmann::json::array();
   for (const FilterCount& c : log.counts()) {
     filters.push_back({{"name", c.name}, {"in", c.in}, {"out", c.out}});
@@ -138,7 +147,8 @@ void AddExport(CLI::App& app, RunFunction& run) {
                  "steps: steps with labels")
       ->required()
       ->check(CLI::IsMember({"sft", "pairs", "steps"}));
-  app.add_option("--out", flags->out, "JSON lines to write")->required();
+  app.add_option("--out", flags->out, "JSON lines to write; -: standard output")
+      ->required();
   app.add_option("--format", flags->format,
                  "plain: TRL's standard columns; messages: conversations; "
                  "openrlhf: for its train_prm (steps)")

@@ -62,16 +62,29 @@ absl::Status CheckFlags(GenerateFlags& flags) {
     errors.Add("--out FILE is missing: where should the searches be recorded?");
   }
   if (!flags.resume) errors.Add(flags.json.Check());
+  errors.Add(CheckDistinct({{"--out", flags.out}, {"--json", flags.json.where}},
+                           {{"--set", flags.set.set}}));
   ESP_RETURN_IF_ERROR(errors.Status());
   std::error_code error;
-  if (!flags.dry_run && !flags.resume && !flags.append &&
-      fs::exists(flags.out, error)) {
-    return absl::AlreadyExistsError(absl::StrCat(
-        flags.out,
-        ": there is such a file already; --resume goes on with the "
-        "run in it, --append adds a run to it"));
+  const fs::file_status there = fs::status(flags.out, error);
+  if (flags.dry_run || !fs::exists(there)) return absl::OkStatus();
+  if (!fs::is_regular_file(there)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("--out ", flags.out, ": is no file; name one, as run.db"));
   }
-  return absl::OkStatus();
+  if (flags.resume || flags.append || flags.json.force) return absl::OkStatus();
+  return absl::AlreadyExistsError(absl::StrCat(
+      flags.out,
+      ": there is such a file already; --resume goes on with the run in it, "
+      "--append adds a run to it, --force overwrites it"));
+}
+
+// The database and what SQLite keeps beside it.
+void RemoveDatabase(const std::string& path) {
+  std::error_code error;
+  for (const char* suffix : {"", "-wal", "-shm", "-journal"}) {
+    fs::remove(path + suffix, error);
+  }
 }
 
 std::string TotalsText(const GenerateTotals& totals) {
@@ -131,14 +144,19 @@ absl::Status DryRun(GenerateFlags& flags, Engine& engine,
   if (!totals.ok()) return totals.status();
   if (totals->done == 0) return absl::CancelledError("stopped");
   const double times = all / static_cast<double>(totals->done);
-  std::printf(
-      "%.0f searches of %s by %s, estimated from %d of them:\n"
-      "  tokens  %.3g\n  time    %s\n  file    %.3g MB\n",
-      all, set.name.c_str(), flags.generate.search.method.c_str(),
-      static_cast<int>(totals->done),
-      times * static_cast<double>(totals->tokens),
-      HumanSeconds(times * seconds).c_str(), times * bytes / 1e6);
-  return absl::OkStatus();
+  std::fprintf(flags.json.report(),
+               "%.0f searches of %s by %s, estimated from %d of them:\n"
+               "  tokens  %.3g\n  time    %s\n  file    %.3g MB\n",
+               all, set.name.c_str(), flags.generate.search.method.c_str(),
+               static_cast<int>(totals->done),
+               times * static_cast<double>(totals->tokens),
+               HumanSeconds(times * seconds).c_str(), times * bytes / 1e6);
+  return flags.json.Write(
+      {{"searches", all},
+       {"estimated_from", totals->done},
+       {"tokens", times * static_cast<double>(totals->tokens)},
+       {"seconds", times * seconds},
+       {"file_bytes", times * bytes}});
 }
 
 absl::Status WriteJson(const GenerateFlags& flags, const GenerateTotals& totals,
@@ -232,6 +250,9 @@ absl::Status RunGenerate(GenerateFlags& flags) {
         const RunInfo info,
         DescribeRun(flags.generate, set, flags.set.options, models));
     std::error_code error;
+    if (flags.json.force && !flags.resume && !flags.append) {
+      RemoveDatabase(flags.out);
+    }
     const bool there = fs::exists(flags.out, error);
     ESP_ASSIGN_OR_RETURN(
         db, RunDb::Open(flags.out, there ? Sqlite::kWrite : Sqlite::kCreate));

@@ -18,6 +18,7 @@
 #include "datasets/code/find_code.h"
 #include "datasets/sandbox/sandbox.h"
 #include "nlohmann/json.hpp"
+#include "src/base/error_list.h"
 #include "src/base/executor.h"
 #include "src/base/files.h"
 #include "src/base/interrupt.h"
@@ -361,7 +362,7 @@ void AddSampleFlags(CLI::App& app, SampleFlags& flags) {
   app.add_flag("--responses", flags.responses,
                "Completions are models' whole responses: take the program out "
                "of them");
-  app.add_flag("--json", flags.json, "pass@k as a JSON object");
+  AddJsonOutput(app, flags.json, "pass@k");
   app.add_option("--threads", flags.threads, "Programs at a time; 0: cores")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
@@ -382,6 +383,15 @@ void AddSampleFlags(CLI::App& app, SampleFlags& flags) {
 }
 
 absl::Status GradeSamples(const SampleFlags& flags) {
+  ErrorList wrong;
+  if (!flags.out.empty()) {
+    wrong.Add(CheckOutputFile(flags.out, flags.json.force));
+  }
+  wrong.Add(flags.json.Check());
+  wrong.Add(
+      CheckDistinct({{"--out", flags.out}, {"--json", flags.json.where}},
+                    {{"--samples", flags.samples}, {"--data", flags.data}}));
+  ESP_RETURN_IF_ERROR(wrong.Status());
   ReadReport read;
   ESP_ASSIGN_OR_RETURN(const std::vector<CodeProblem> problems,
                        ReadProblems(flags, read));
@@ -392,7 +402,7 @@ absl::Status GradeSamples(const SampleFlags& flags) {
   ESP_ASSIGN_OR_RETURN(const std::unique_ptr<Sandbox> sandbox,
                        MakeSandbox(flags, executor.threads()));
   FILE* file = stdout;
-  if (!flags.out.empty()) {
+  if (!flags.out.empty() && flags.out != "-") {
     file = std::fopen(flags.out.c_str(), "we");
     if (file == nullptr) return FileError("open", flags.out, errno);
   }
@@ -404,15 +414,18 @@ absl::Status GradeSamples(const SampleFlags& flags) {
   if (!written && error.ok()) {
     error = absl::UnavailableError(
         "verdicts could not be written to " +
-        (flags.out.empty() ? "standard output" : flags.out));
+        (file == stdout ? "standard output" : flags.out));
   }
   nlohmann::json summary = Summary(flags, problems, samples);
   if (read.skipped > 0) summary["problems_skipped"] = read.skipped;
-  const std::string report =
-      flags.json ? JsonText(summary) + "\n" : SummaryText(flags, summary);
-  // Among lines of JSON on standard output a table would be none.
-  const bool lines_of_json = flags.out.empty() && !flags.json;
-  std::fputs(report.c_str(), lines_of_json ? stderr : stdout);
+  if (flags.json.where == "-") {
+    std::printf("%s\n", JsonText(summary).c_str());
+  } else {
+    // Among lines of JSON on standard output a table would be none.
+    std::fputs(SummaryText(flags, summary).c_str(),
+               file == stdout ? stderr : stdout);
+    ESP_RETURN_IF_ERROR(flags.json.Write(summary));
+  }
   std::fflush(stdout);
   for (const std::string& note : read.Notes()) {
     std::fprintf(stderr, "%s\n", note.c_str());

@@ -8,6 +8,7 @@
 
 #include "CLI/CLI.hpp"
 #include "absl/status/status.h"
+#include "tools/espalier/output_file.h"
 
 namespace espalier {
 
@@ -20,7 +21,7 @@ struct SampleFlags {
   std::vector<int> ks = {1, 10, 100};
   bool responses = false;
   bool strict = false;
-  bool json = false;
+  JsonOutput json;
   int threads = 0;
   double timeout = 10;
   int memory_mib = 1024;

@@ -11,13 +11,14 @@
 #include "src/eval/method_costs.h"
 #include "src/eval/methods_page.h"
 #include "tools/espalier/command.h"
+#include "tools/espalier/output_file.h"
 
 namespace espalier {
 namespace {
 
 struct MethodsFlags {
   std::vector<std::string> names;
-  bool json = false;
+  JsonOutput json;
   bool markdown = false;
   std::string costs = "docs/results/search-core.json";
 };
@@ -110,7 +111,10 @@ absl::Status PrintNamed(const std::string& name) {
 }
 
 absl::Status RunMethods(const MethodsFlags& flags) {
-  if (flags.json) return PrintJson();
+  if (flags.json.wanted()) {
+    ESP_RETURN_IF_ERROR(flags.json.TakeStdout());
+    return PrintJson();
+  }
   if (flags.markdown) {
     ESP_ASSIGN_OR_RETURN(const MethodCosts costs, ReadMethodCosts(flags.costs));
     ESP_ASSIGN_OR_RETURN(const std::string page, MethodsPage(costs));
@@ -130,7 +134,8 @@ void AddMethods(CLI::App& app, RunFunction& run) {
   auto flags = std::make_shared<MethodsFlags>();
   CLI::Option* names = app.add_option(
       "name", flags->names, "Methods or presets to show with their options");
-  CLI::Option* json = app.add_flag("--json", flags->json, "Print JSON");
+  AddJsonOutput(app, flags->json, "methods, presets and their options");
+  CLI::Option* json = app.get_option("--json");
   CLI::Option* markdown = app.add_flag("--markdown", flags->markdown,
                                        "Print docs/methods.md: all of them");
   json->excludes(names)->excludes(markdown);

@@ -1,15 +1,21 @@
-// What a command writes beside its report for people: a file that it does not
-// overwrite unasked, and --json.
+// Where a command's results go: files that are named, and the JSON of --json.
 //
-//   AddJsonOutput(app, flags->json, "the results");
-//   ESP_RETURN_IF_ERROR(flags.json.Check());   // before any work
-//   std::fprintf(flags.json.report(), ...);
-//   ESP_RETURN_IF_ERROR(flags.json.Write(json));
+//   JsonOutput json;
+//   AddJsonOutput(app, json, "the totals");
+//   ESP_RETURN_IF_ERROR(json.Check());           // before any work
+//   std::fprintf(json.report(), "%s\n", text);   // for people
+//   ESP_RETURN_IF_ERROR(json.Write(object));
+//
+// A command whose standard output is JSON line by line sends it there:
+//
+//   ESP_RETURN_IF_ERROR(json.TakeStdout());
 #ifndef ESPALIER_TOOLS_ESPALIER_OUTPUT_FILE_H_
 #define ESPALIER_TOOLS_ESPALIER_OUTPUT_FILE_H_
 
 #include <cstdio>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "CLI/CLI.hpp"
 #include "absl/status/status.h"
@@ -17,9 +23,22 @@
 
 namespace espalier {
 
-// AlreadyExists for a regular file, unless `force`; NotFound where its folder
-// is not there. Devices and pipes are fine.
+// Whether a command may write to `path`: an error names a folder that is not
+// there or may not be written in, a path that is a folder or a socket, a file
+// that is there and not to be overwritten.
 absl::Status CheckOutputFile(const std::string& path, bool force);
+
+// A file by the option that names it.
+struct NamedFile {
+  std::string option;  // "--json"; of an input also "database"
+  std::string path;    // "" and "-" name no file
+};
+// InvalidArgument if two outputs are one file, or one of them is an input.
+absl::Status CheckDistinct(const std::vector<NamedFile>& outputs,
+                           const std::vector<NamedFile>& inputs);
+
+// `text` to a file, or to standard output for "-".
+absl::Status WriteOutput(const std::string& path, std::string_view text);
 
 struct JsonOutput {
   std::string where;   // a file; "-": standard output; "": nowhere
@@ -31,10 +50,14 @@ struct JsonOutput {
   // that goes there.
   std::FILE* report() const { return where == "-" ? stderr : stdout; }
   absl::Status Write(const nlohmann::json& json) const;
+  // Check, and then all that is printed to standard output goes to the file.
+  absl::Status TakeStdout() const;
 };
 
 // --json [FILE] and --force.
 void AddJsonOutput(CLI::App& app, JsonOutput& out, const std::string& what);
+// --json [FILE] alone, where --force has another meaning as well.
+void AddJsonFile(CLI::App& app, JsonOutput& out, const std::string& what);
 
 }  // namespace espalier
 

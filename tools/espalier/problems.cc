@@ -5,6 +5,7 @@
 #include "src/base/json_text.h"
 #include "src/base/status_macros.h"
 #include "tools/espalier/command.h"
+#include "tools/espalier/output_file.h"
 #include "tools/espalier/printable.h"
 #include "tools/espalier/set_flags.h"
 
@@ -14,13 +15,16 @@ namespace {
 struct ProblemsFlags {
   SetFlags set{.set = "stories:middle", .options = {.limit = 3}};
   bool answers = false;
-  bool json = false;
+  JsonOutput json;
 };
 
 absl::Status RunProblems(ProblemsFlags& flags) {
+  ESP_RETURN_IF_ERROR(CheckDistinct({{"--json", flags.json.where}},
+                                    {{"--set", flags.set.set}}));
   ESP_ASSIGN_OR_RETURN(const ProblemSet set, LoadSet(flags.set));
+  ESP_RETURN_IF_ERROR(flags.json.TakeStdout());
   for (const GradedProblem& graded : set.problems) {
-    if (flags.json) {
+    if (flags.json.wanted()) {
       nlohmann::json row = {{"id", graded.problem.id},
                             {"question", graded.problem.question},
                             {"answer", graded.reference.answer},
@@ -53,7 +57,7 @@ void AddProblems(CLI::App& app, RunFunction& run) {
   auto flags = std::make_shared<ProblemsFlags>();
   AddSetFlags(app, flags->set);
   app.add_flag("--answers", flags->answers, "Print reference solutions too");
-  app.add_flag("--json", flags->json, "One JSON object a line");
+  AddJsonOutput(app, flags->json, "one object a problem");
   run = [flags] { return RunProblems(*flags); };
 }
 

@@ -14,6 +14,7 @@
 #include "src/eval/training_page.h"
 #include "src/eval/training_report.h"
 #include "tools/espalier/command.h"
+#include "tools/espalier/output_file.h"
 
 namespace espalier {
 namespace {
@@ -22,7 +23,7 @@ struct ReportFlags {
   std::vector<std::string> paths;
   std::vector<std::string> metrics;
   std::string html_file;
-  bool json = false;
+  JsonOutput json;
 };
 
 // Columns of the terminal, at most 100; 80 where there is none.
@@ -35,6 +36,11 @@ int PlotWidth() {
 }
 
 absl::Status RunReport(const ReportFlags& flags) {
+  std::vector<NamedFile> inputs;
+  for (const std::string& path : flags.paths)
+    inputs.push_back({"report", path});
+  ESP_RETURN_IF_ERROR(CheckDistinct(
+      {{"--html", flags.html_file}, {"--json", flags.json.where}}, inputs));
   std::vector<TrainingReport> reports;
   for (const std::string& path : flags.paths) {
     std::error_code error;
@@ -53,7 +59,8 @@ absl::Status RunReport(const ReportFlags& flags) {
     ESP_RETURN_IF_ERROR(
         WriteFileAtomic(flags.html_file, TrainingPage(reports)));
   }
-  if (flags.json) {
+  if (flags.json.wanted()) {
+    ESP_RETURN_IF_ERROR(flags.json.TakeStdout());
     nlohmann::json json = nlohmann::json::array();
     for (const TrainingReport& report : reports) {
       json.push_back(TrainingReportJson(report));
@@ -89,7 +96,7 @@ void AddReport(CLI::App& app, RunFunction& run) {
   app.add_option("--html", flags->html_file,
                  "Write one page instead, the curves of all paths over each "
                  "other");
-  app.add_flag("--json", flags->json, "Print series and rounds as JSON");
+  AddJsonOutput(app, flags->json, "series and rounds");
   run = [flags] { return RunReport(*flags); };
 }
 

@@ -14,6 +14,7 @@
 #include "src/engine/load_model.h"
 #include "src/engine/score_text.h"
 #include "tools/espalier/command.h"
+#include "tools/espalier/output_file.h"
 #include "tools/espalier/text_input.h"
 
 namespace espalier {
@@ -25,7 +26,7 @@ struct ScoreFlags : MachineFlags {
   std::string file;
   bool control_tokens = false;
   ScoreTextOptions windows;
-  bool json = false;
+  JsonOutput json;
 };
 
 nlohmann::json TokenJson(const ScoredToken& one, const Tokenizer& tokenizer) {
@@ -40,7 +41,7 @@ void Print(const ScoreFlags& flags, const Tokenizer& tokenizer,
            const ScoredText& scored, double seconds) {
   const double rate =
       static_cast<double>(scored.computed) / std::max(seconds, 1e-9);
-  if (!flags.json) {
+  if (!flags.json.wanted()) {
     std::printf(
         "perplexity %.4f (%lld of %zu tokens scored, ln p %.3f, %.4f bits a "
         "byte)\n(%.2f s, %.0f tokens/s)\n",
@@ -65,6 +66,9 @@ void Print(const ScoreFlags& flags, const Tokenizer& tokenizer,
 }
 
 absl::Status RunScore(const ScoreFlags& flags) {
+  ESP_RETURN_IF_ERROR(
+      CheckDistinct({{"--json", flags.json.where}}, {{"--file", flags.file}}));
+  ESP_RETURN_IF_ERROR(flags.json.TakeStdout());
   Executor executor(flags.threads);
   ESP_ASSIGN_OR_RETURN(LoadedModel model,
                        LoadModel(flags.model,
@@ -131,7 +135,7 @@ void AddScore(CLI::App& app, RunFunction& run) {
                  "context")
       ->capture_default_str()
       ->check(CLI::Range(0, 1 << 24));
-  app.add_flag("--json", flags->json, "One JSON object with every token");
+  AddJsonOutput(app, flags->json, "one object with every token");
   AddMachineFlags(app, *flags);
   run = [flags] { return RunScore(*flags); };
 }

@@ -26,6 +26,7 @@
 #include "src/engine/verifier_reward.h"
 #include "tools/espalier/command.h"
 #include "tools/espalier/live_view.h"
+#include "tools/espalier/output_file.h"
 #include "tools/espalier/printable.h"
 #include "tools/espalier/response_tokens.h"
 #include "tools/espalier/set_flags.h"
@@ -49,8 +50,7 @@ struct SolveFlags {
   bool show_prompt = false;
   bool show_tree = false;
   bool watch = false;
-  bool json = false;
-  bool force = false;
+  JsonOutput json;  // its force also lets shipped models answer
   bool lines = false;
 };
 
@@ -223,7 +223,7 @@ absl::Status ShowPrompts(const SolveFlags& flags, const std::string& folder,
     ESP_ASSIGN_OR_RETURN(const std::string text, task.Render(problem));
     ESP_ASSIGN_OR_RETURN(const std::vector<int32_t> ids,
                          EncodePrompt(*tokenizer, text, format.control_tokens));
-    if (flags.json) {
+    if (flags.json.wanted()) {
       std::printf("%s\n", JsonText({{"id", problem.id},
                                     {"prompt", text},
                                     {"tokens", ids},
@@ -253,7 +253,7 @@ size_t DropForeign(const SolveFlags& flags, const std::string& task,
     const std::string reason =
         absl::StrCat("the shipped model of task ", task,
                      " was trained on other questions: ", known.message());
-    if (flags.json) {
+    if (flags.json.wanted()) {
       std::printf("%s\n", JsonText({{"id", one.problem.id},
                                     {"question", question},
                                     {"answer", ""},
@@ -287,7 +287,11 @@ absl::Status RunSolve(SolveFlags& flags) {
                        ReadMethodFile(flags.search.method));
   ESP_RETURN_IF_ERROR(
       CheckSearch(flags.search, /*graded=*/false, WritingModels(flags.models)));
+  ESP_RETURN_IF_ERROR(
+      CheckDistinct({{"--json", flags.json.where}},
+                    {{"--file", flags.file}, {"--set", flags.set.set}}));
   ESP_ASSIGN_OR_RETURN(std::vector<GradedProblem> graded, ReadProblems(flags));
+  ESP_RETURN_IF_ERROR(flags.json.TakeStdout());
   const std::string task_name = GuessTask(flags, graded);
   ESP_ASSIGN_OR_RETURN(const EngineOptions models,
                        ResolveModels(flags.models, task_name));
@@ -296,7 +300,7 @@ absl::Status RunSolve(SolveFlags& flags) {
   ESP_ASSIGN_OR_RETURN(const PromptedTask put, PutTaskBy(task_name, prompt));
   const size_t all = graded.size();
   size_t foreign = 0;
-  if (flags.models.model.empty() && !flags.force && !flags.show_prompt) {
+  if (flags.models.model.empty() && !flags.json.force && !flags.show_prompt) {
     foreign = DropForeign(flags, task_name, graded);
     if (graded.empty()) return ForeignError(foreign, all);
   }
@@ -339,11 +343,12 @@ absl::Status RunSolve(SolveFlags& flags) {
   }
   // Printed in the order of the questions, each as soon as its turn is done.
   std::vector<std::optional<SearchResult>> results(problems.size());
-  size_t next = 0;
+  size_t next = 0, whole = 0;
   absl::Status first_error;
-  const auto print_ready = [&] {
-    for (; next < results.size() && results[next]; ++next) {
-      if (flags.json) {
+  const auto print_ready = [&](bool missing_too) {
+    for (; next < results.size() && (results[next] || missing_too); ++next) {
+      if (!results[next]) continue;
+      if (flags.json.wanted()) {
         std::printf("%s\n",
                     JsonText(ResultJson(graded[next], *results[next])).c_str());
       } else {
@@ -356,11 +361,19 @@ absl::Status RunSolve(SolveFlags& flags) {
   };
   ESP_RETURN_IF_ERROR(engine->SolveAll(problems, *put.task, flags.search, hooks,
                                        [&](size_t i, SearchResult result) {
+                                         whole += result.stop_reason !=
+                                                  kStoppedFromOutside;
                                          results[i] = std::move(result);
                                          view.Clear();
                                          view.Done(i);
-                                         print_ready();
+                                         print_ready(false);
                                        }));
+  print_ready(true);  // those after one that a stop left out
+  if (StopRequested().load()) {
+    return absl::CancelledError(
+        absl::StrCat("stopped: ", whole, " of ", problems.size(),
+                     " questions were searched to the end"));
+  }
   if (first_error.ok() && foreign > 0) return ForeignError(foreign, all);
   return first_error;
 }
@@ -400,10 +413,11 @@ void AddSolve(CLI::App& app, RunFunction& run) {
   app.add_flag("--show-tree", flags->show_tree, "Print the search tree");
   app.add_flag("--watch", flags->watch,
                "Show the search while it runs, on stderr");
-  app.add_flag("--json", flags->json, "One JSON object a question");
-  app.add_flag("--force", flags->force,
+  AddJsonFile(app, flags->json, "one object a question");
+  app.add_flag("--force", flags->json.force,
                "Let the shipped models answer questions of a kind that they "
-               "were not trained on; else those are refused, exit status 3");
+               "were not trained on; else those are refused, exit status 3. "
+               "Also overwrites the file of --json");
   AddPromptFlags(app, flags->prompt);
   AddModelFlags(app, flags->models);
   AddVerifierReward(app, flags->verifier_reward);

@@ -6,7 +6,7 @@
 #include "datasets/readers/labelled_steps.h"
 #include "datasets/readers/problem_set.h"
 #include "datasets/tasks/task_registry.h"
-#include "src/base/files.h"
+#include "src/base/error_list.h"
 #include "src/base/progress.h"
 #include "src/base/status_macros.h"
 #include "src/eval/step_report.h"
@@ -34,9 +34,6 @@ absl::Status RunLabelled(const StepsFlags& flags) {
       StepSetReader::Open(flags.set.set, {.limit = flags.set.options.limit,
                                           .strict = flags.set.options.strict}));
   ESP_ASSIGN_OR_RETURN(const Task* task, FindTask("qa"));
-  if (!flags.out.empty()) {
-    ESP_RETURN_IF_ERROR(CheckOutputFile(flags.out, flags.json.force));
-  }
   std::string lines;
   ESP_ASSIGN_OR_RETURN(
       const LabelledReport report,
@@ -46,13 +43,20 @@ absl::Status RunLabelled(const StepsFlags& flags) {
     std::fprintf(stderr, "%s\n", note.c_str());
   }
   if (!flags.out.empty()) {
-    ESP_RETURN_IF_ERROR(WriteFileAtomic(flags.out, lines));
+    ESP_RETURN_IF_ERROR(WriteOutput(flags.out, lines));
   }
   return flags.json.Write(LabelledJson(report));
 }
 
 absl::Status RunSteps(StepsFlags& flags) {
-  ESP_RETURN_IF_ERROR(flags.json.Check());
+  ErrorList errors;
+  errors.Add(flags.json.Check());
+  if (!flags.out.empty()) {
+    errors.Add(CheckOutputFile(flags.out, flags.json.force));
+  }
+  errors.Add(CheckDistinct({{"--out", flags.out}, {"--json", flags.json.where}},
+                           {{"--set", flags.set.set}}));
+  ESP_RETURN_IF_ERROR(errors.Status());
   if (HoldsLabelledSteps(flags.set.set)) return RunLabelled(flags);
   if (!flags.out.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -79,7 +83,15 @@ absl::Status RunSteps(StepsFlags& flags) {
   for (const std::string& example : report.examples) {
     std::fprintf(out, "  wrong: %s\n", Printable(example).c_str());
   }
-  return flags.json.Write(StepReportJson(report));
+  nlohmann::json json = StepReportJson(report);
+  json["complete"] = !StopRequested().load();
+  ESP_RETURN_IF_ERROR(flags.json.Write(json));
+  if (StopRequested().load()) {
+    return absl::CancelledError(
+        absl::StrCat("stopped; the figures above are of ", report.problems,
+                     " of ", set.problems.size(), " problems"));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace

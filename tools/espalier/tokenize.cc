@@ -16,6 +16,7 @@
 #include "src/base/json_text.h"
 #include "src/base/status_macros.h"
 #include "tools/espalier/command.h"
+#include "tools/espalier/output_file.h"
 
 namespace espalier {
 namespace {
@@ -26,7 +27,7 @@ struct TokenizeFlags {
   bool special = false;
   bool bos = false;
   bool continues = false;
-  bool json = false;
+  JsonOutput json;
 };
 
 // The ids in `text`, separated by white space or commas.
@@ -81,19 +82,21 @@ absl::StatusOr<std::vector<int32_t>> EncodeInput(const Tokenizer& tokenizer,
 }
 
 absl::Status RunTokenize(const TokenizeFlags& flags) {
+  ESP_RETURN_IF_ERROR(flags.json.TakeStdout());
   ESP_ASSIGN_OR_RETURN(const auto tokenizer, Tokenizer::Load(flags.model));
   std::string input{std::istreambuf_iterator<char>(std::cin), {}};
   std::string output;
   if (flags.decode) {
     ESP_ASSIGN_OR_RETURN(const std::vector<int32_t> ids,
                          ParseIds(input, tokenizer->vocab_size()));
-    output = flags.json        ? JsonOf(*tokenizer, ids) + "\n"
-             : flags.continues ? tokenizer->Decode(ids)
-                               : tokenizer->DecodeText(ids);
+    output = flags.json.wanted() ? JsonOf(*tokenizer, ids) + "\n"
+             : flags.continues   ? tokenizer->Decode(ids)
+                                 : tokenizer->DecodeText(ids);
   } else {
     ESP_ASSIGN_OR_RETURN(const std::vector<int32_t> ids,
                          EncodeInput(*tokenizer, flags, input));
-    output = flags.json ? JsonOf(*tokenizer, ids) : absl::StrJoin(ids, " ");
+    output =
+        flags.json.wanted() ? JsonOf(*tokenizer, ids) : absl::StrJoin(ids, " ");
     output += "\n";
   }
   if (std::fwrite(output.data(), 1, output.size(), stdout) != output.size() ||
@@ -130,8 +133,8 @@ void AddTokenize(CLI::App& app, RunFunction& run) {
       "--continue", flags->continues,
       "The text goes on after other tokens: no space is put before its first "
       "word, nor taken away by --decode");
-  app.add_flag("--json", flags->json,
-               "One JSON object: ids, and pieces, the text of each token");
+  AddJsonOutput(app, flags->json,
+                "one object, ids and pieces, the text of each token,");
   special->excludes(decode)->excludes(continues);
   bos->excludes(decode)->excludes(continues);
   run = [flags] { return RunTokenize(*flags); };

@@ -5,12 +5,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "nlohmann/json.hpp"
-#include "src/base/files.h"
 #include "src/base/interrupt.h"
-#include "src/base/json_text.h"
 #include "src/base/progress.h"
 #include "src/base/status_macros.h"
 #include "src/learn/train_run.h"
+#include "tools/espalier/output_file.h"
 
 namespace espalier {
 namespace {
@@ -18,7 +17,7 @@ namespace {
 struct TrainFlags {
   TrainRunOptions run;
   std::string value = "outcomes";
-  std::string json_file;
+  JsonOutput json;
 };
 
 // "sft: imitate responses; dpo: ..."
@@ -138,7 +137,7 @@ void AddFlags(CLI::App& app, TrainFlags& flags, bool reward) {
       ->delimiter(',');
   app.add_flag("--no-contamination-check", contamination.off,
                "Train on whatever the evaluation holds");
-  app.add_option("--json", flags.json_file, "Write the report to this file");
+  AddJsonOutput(app, flags.json, "the report");
 }
 
 absl::Status RunTrain(TrainFlags& flags, bool reward) {
@@ -149,27 +148,25 @@ absl::Status RunTrain(TrainFlags& flags, bool reward) {
         reward ? "policy" : "reward", "; here: ", ObjectiveHelp(reward)));
   }
   flags.run.train_data.steps.quality = flags.value == "quality";
+  ESP_RETURN_IF_ERROR(flags.json.Check());
   FilterLog log;
   const auto report = TrainModel(flags.run, &StopRequested(), log);
   if (!report.ok()) return report.status();
-  std::printf("%s", log.Text().c_str());
-  std::printf(
+  std::fprintf(flags.json.report(), "%s", log.Text().c_str());
+  std::fprintf(
+      flags.json.report(),
       "%s: %d sequences, %d steps, %d tokens in %s; loss %.4f at first, %.4f "
       "at last\n",
       flags.run.out.c_str(), static_cast<int>(report->sequences),
       static_cast<int>(report->steps), static_cast<int>(report->tokens),
       HumanSeconds(report->seconds).c_str(), report->first_loss,
       report->last_loss);
-  if (flags.json_file.empty()) return absl::OkStatus();
-  return WriteFileAtomic(flags.json_file,
-                         JsonText({{"sequences", report->sequences},
-                                   {"steps", report->steps},
-                                   {"tokens", report->tokens},
-                                   {"first_loss", report->first_loss},
-                                   {"last_loss", report->last_loss},
-                                   {"seconds", report->seconds}},
-                                  1) +
-                             "\n");
+  return flags.json.Write({{"sequences", report->sequences},
+                           {"steps", report->steps},
+                           {"tokens", report->tokens},
+                           {"first_loss", report->first_loss},
+                           {"last_loss", report->last_loss},
+                           {"seconds", report->seconds}});
 }
 
 }  // namespace
