@@ -91,6 +91,70 @@ TEST(BudgetTest, NoMethodEverExceedsItsBudget) {
   EXPECT_GT(several, 100);
 }
 
+constexpr size_t kHiddenWidth = 1024;
+
+Co<> GrowWithHidden(SearchContext& ctx) {
+  NodeId at = kRoot;
+  while (!ctx.ShouldStop()) {
+    const Expansion expansion =
+        co_await ctx.Expand(at, {.n = 2, .hidden = true});
+    if (expansion.samples.empty()) co_return;
+    const NodeId next = expansion.samples[0];
+    at = ctx.tree()[next].terminal() ? kRoot : next;
+  }
+}
+
+Co<> GrowManyWithHidden(SearchContext& ctx) {
+  std::vector<Co<>> workers;
+  for (int i = 0; i < 8; ++i) workers.push_back(GrowWithHidden(ctx));
+  WhenAll all(workers);
+  co_await all;
+}
+
+// Of several requests in flight each tells states of 4 kB a sample.
+TEST(BudgetTest, HiddenStatesCountAgainstTheBytes) {
+  constexpr int64_t kReply = 2 * (160 + 64 * kStepTokens + 4 * kHiddenWidth);
+  const TreeWorld world = UnevenWorld(3);
+  for (const int64_t budget : {20'000, 100'000, 400'000}) {
+    for (const uint64_t shuffle : {0u, 1u, 2u}) {
+      SearchOptions options;
+      options.max_tokens = 0;
+      options.max_bytes = budget;
+      Stoppers stoppers = MakeStoppers(options);
+      const Problem problem{"0", "world", "q"};
+      SearchContext context(problem, world.task(), stoppers,
+                            BudgetOf(options, problem), 1);
+      SearchDriver driver(context);
+      RandomStream order(StreamKey(shuffle, 0, 0, Purpose::kTest));
+      std::vector<SearchRequest> open;
+      size_t most_open = 0;
+      Co<> search = GrowManyWithHidden(context);
+      search.Start();
+      while (true) {
+        driver.Pump();
+        for (SearchRequest& request : driver.TakeRequests()) {
+          open.push_back(std::move(request));
+        }
+        if (search.done()) break;
+        ASSERT_FALSE(open.empty());
+        most_open = std::max(most_open, open.size());
+        const size_t next =
+            shuffle == 0 ? 0 : order.Below(static_cast<uint32_t>(open.size()));
+        SearchCompletion reply = world.Reply(context.tree(), open[next]);
+        for (SampledStep& sample : reply.samples) {
+          sample.hidden.assign(kHiddenWidth, 0.5f);
+        }
+        open.erase(open.begin() + static_cast<std::ptrdiff_t>(next));
+        driver.Put(std::move(reply));
+      }
+      EXPECT_TRUE(driver.failure().ok()) << driver.failure();
+      EXPECT_LE(context.usage().bytes, budget + kReply) << budget;
+      EXPECT_GE(context.usage().bytes, budget - 2 * kReply) << budget;
+      EXPECT_GT(most_open, budget > 20'000 ? 3u : 0u) << budget;
+    }
+  }
+}
+
 TEST(BudgetTest, TheOrderOfRepliesChangesNothing) {
   const TreeWorld world = UnevenWorld(6);
   for (const std::string& method : AllMethods()) {
