@@ -330,9 +330,10 @@ void Reader::AddNumbers(Readings& out) {
     Parse(out.text, parts, out.doubtful);
     LexOptions groups;
     groups.thousands_in_brackets = true;
-    // "(3,500)" is a pair.
+    // "(3,500)" is a pair, "\\{3,500\\}" a set of two.
     if (Parse(out.text, groups, out.doubtful) &&
-        out.doubtful.back().kind == Kind::kValue) {
+        (out.doubtful.back().kind == Kind::kValue ||
+         out.doubtful.back().items.size() == 1)) {
       out.doubtful.pop_back();
     }
   }
