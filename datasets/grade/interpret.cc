@@ -358,6 +358,22 @@ class Interpreter {
     return Other();
   }
 
+  // "6 = 7", "x = 1 = 7": numbers that are said to be equal and are not.
+  bool Contradicts(const ExprNode& e) {
+    const auto number = [](const ExprNode& side) {
+      return IsScalar(side) && !HasSymbol(side) &&
+             !Contains(side, Op::kApply) && !Contains(side, Op::kPlusMinus);
+    };
+    for (size_t i = 0; i < e.relations.size(); ++i) {
+      if (e.relations[i] == "=" && number(*e.args[i]) &&
+          number(*e.args[i + 1]) &&
+          comparer_.Contradict(e.args[i], e.args[i + 1])) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   Answer ReadRelation(const ExprNode& whole) {
     ExprNode e = whole;
     // What stands behind the last "=>" is the conclusion.
@@ -379,6 +395,7 @@ class Interpreter {
         !IsName(*e.args[0])) {
       return Read(e.args[0]);
     }
+    if (Contradicts(e)) return Other();
     for (std::string& relation : e.relations) {
       if (relation == "~" || relation == "->" || relation == "==") {
         relation = "=";

@@ -220,8 +220,7 @@ Expr Parser::ReadPostfix(Expr e) {
       } else {
         e = Power(e, exponent);
       }
-    } else if (IsSign("!") && IsSign("!", 1) && !IsSign("!", 2) &&
-               e->op == Op::kNumber) {
+    } else if (IsSign("!") && IsSign("!", 1) && !IsSign("!", 2)) {
       at_ += 2;
       e = Function("double_factorial", {e});
     } else if (SkipSign("!") || SkipCommand("factorial")) {
