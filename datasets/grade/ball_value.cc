@@ -40,7 +40,8 @@ void BallEvaluator::NoteBranch(const Ball& x) {
 bool BallEvaluator::Elementary(const std::string& name, Ball& x) {
   acb_struct* const z = x.get();
   const slong p = precision_;
-  if (!Spend(name == "factorial" ? kGammaCost : kFunctionCost)) return false;
+  const bool costly = name == "factorial" || name == "zeta";
+  if (!Spend(costly ? kGammaCost : kFunctionCost)) return false;
   // Beside 1 these hide e^-2|z|.
   const bool hyperbolic = name.find('h') != std::string::npos;
   const bool round = name == "sin" || name == "cos" || name == "tan" ||
@@ -101,7 +102,9 @@ bool BallEvaluator::Elementary(const std::string& name, Ball& x) {
   else if (name == "ln") {
     NoteBranch(x);
     acb_log(z, z, p);
-  } else if (name == "re")
+  } else if (name == "zeta")
+    acb_zeta(z, z, p);
+  else if (name == "re")
     arb_zero(acb_imagref(z));
   else if (name == "im") {
     arb_swap(acb_realref(z), acb_imagref(z));

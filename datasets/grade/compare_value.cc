@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "datasets/grade/ball_value.h"
 #include "datasets/grade/clean_text.h"
+#include "datasets/grade/closed_form.h"
 #include "datasets/grade/exact_value.h"
 #include "datasets/grade/modular_value.h"
 #include "datasets/grade/points.h"
@@ -344,6 +345,12 @@ Sameness ValueComparer::ProveEqual(const Expr& a, const Expr& b,
                                    double distance) {
   if (const auto agree = RemaindersAgree(*a, *b, factors_)) {
     return *agree ? Sameness::kEqual : Sameness::kDifferent;
+  }
+  const Expr x = ClosedForm(a, forms_), y = ClosedForm(b, forms_);
+  if (x != nullptr || y != nullptr) {
+    const Sameness closed =
+        forms_.Compare(x != nullptr ? *x : *a, y != nullptr ? *y : *b);
+    if (closed == Sameness::kEqual) return closed;
   }
   const auto bound = ZeroBoundBits(*Add(a, Negate(b)));
   if (bound && distance < -*bound) return Sameness::kEqual;

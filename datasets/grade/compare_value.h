@@ -4,8 +4,9 @@
 //   2. normal forms over polynomials and roots of primes (rational_form.h)
 //   3. a decimal against the number that it rounds
 //   4. balls at several points: apart means different (ball_value.h)
-//   5. for numbers a proof: remainders (modular_value.h), a separation bound
-//      (zero_bound.h), Calcium (exact_value.h); else it is not known
+//   5. for numbers a proof: remainders (modular_value.h), closed forms
+//      (closed_form.h), a separation bound (zero_bound.h), Calcium
+//      (exact_value.h); else it is not known
 //   6. for functions remainders at random points, or agreement at points to
 //      more digits than their numbers can hide a difference in (points.h)
 //

@@ -1,5 +1,6 @@
 #include "datasets/grade/lexer.h"
 
+#include <algorithm>
 #include <cctype>
 #include <unordered_map>
 
@@ -359,11 +360,30 @@ class Lexer {
             std::string_view::npos) {
       return Push(TokenKind::kText, trimmed);
     }
-    // "\\mathrm{km/h}" is one unit.
-    if (trimmed.find('/') != std::string_view::npos && AfterNumber() &&
-        ReadUnit(trimmed).known) {
-      return Push(TokenKind::kText, trimmed);
+    // "\\mathrm{km/h}" is one unit, MHz no mHz.
+    if (AfterNumber()) {
+      const std::string lower = Lower(trimmed);
+      const Unit unit = ReadUnit(trimmed);
+      const bool capitals =
+          lower != trimmed && ReadUnit(lower).dimension != unit.dimension;
+      const bool scaled =
+          lower != trimmed && !(ReadUnit(lower).factor == unit.factor);
+      if (unit.known &&
+          (trimmed.find('/') != std::string_view::npos || capitals || scaled)) {
+        return Push(TokenKind::kText, trimmed);
+      }
     }
+    // "\\text{AF3}_{16}"
+    const bool digits =
+        Peek() == '_' && trimmed.size() <= 12 &&
+        trimmed.find_first_of("0123456789") != std::string_view::npos &&
+        std::all_of(trimmed.begin(), trimmed.end(),
+                    [](unsigned char c) { return std::isxdigit(c) != 0; });
+    for (size_t i = 0; digits && i < trimmed.size(); ++i) {
+      Push(Digit(trimmed[i]) ? TokenKind::kNumber : TokenKind::kLetter,
+           trimmed.substr(i, 1));
+    }
+    if (digits) return;
     bool words = false;
     size_t run = 0;
     for (size_t i = 0; i <= trimmed.size(); ++i) {

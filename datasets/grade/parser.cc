@@ -241,7 +241,7 @@ Expr Parser::ReadItem() {
   }
   if (RelationOf(Peek()) == "~" || RelationOf(Peek()) == "=") ++at_;
   Expr first;
-  if (Peek().kind == TokenKind::kText) {
+  if (Peek().kind == TokenKind::kText && !IsSign("_", 1)) {
     first = ReadWords();
     // "the number of ways = 5"
     if (!IsSign("=")) return first;
