@@ -358,20 +358,35 @@ class Interpreter {
     return Other();
   }
 
-  // "6 = 7", "x = 1 = 7": numbers that are said to be equal and are not.
+  // "6 = 7", "x = 1 = 7": numbers that are said to be equal and are not. A
+  // slip on the way from a name to its value, as in "x = 5 + 5 + 1 = 7 = 11",
+  // is none where the last is what was calculated.
   bool Contradicts(const ExprNode& e) {
     const auto number = [](const ExprNode& side) {
+      static constexpr Op kOthers[] = {Op::kApply, Op::kPlusMinus,
+                                       Op::kText,  Op::kMatrix,
+                                       Op::kTuple, Op::kInfinity};
       return IsScalar(side) && !HasSymbol(side) &&
-             !Contains(side, Op::kApply) && !Contains(side, Op::kPlusMinus);
+             std::none_of(std::begin(kOthers), std::end(kOthers),
+                          [&side](Op op) { return Contains(side, op); });
     };
-    for (size_t i = 0; i < e.relations.size(); ++i) {
-      if (e.relations[i] == "=" && number(*e.args[i]) &&
-          number(*e.args[i + 1]) &&
-          comparer_.Contradict(e.args[i], e.args[i + 1])) {
-        return true;
-      }
+    const bool named = IsName(*e.args[0]) && e.args[0]->op != Op::kText;
+    std::vector<Expr> sides;
+    for (size_t i = 0; i < e.args.size() && sides.size() < 20; ++i) {
+      const bool follows = i == 0 || e.relations[i - 1] == "=";
+      if (follows && number(*e.args[i])) sides.push_back(e.args[i]);
     }
-    return false;
+    bool contradicts = false;
+    for (size_t i = 0; i + 1 < sides.size(); ++i) {
+      const Expr &a = sides[i], &b = sides[i + 1];
+      const bool plain = RationalValue(*a) && RationalValue(*b);
+      const bool units = (a->op == Op::kQuantity) != (b->op == Op::kQuantity);
+      contradicts |= (plain || !named) && !units && comparer_.Contradict(a, b);
+    }
+    if (!contradicts || !named) return contradicts;
+    return std::none_of(sides.begin(), sides.end() - 1, [&](const Expr& side) {
+      return comparer_.Equal(side, sides.back());
+    });
   }
 
   Answer ReadRelation(const ExprNode& whole) {

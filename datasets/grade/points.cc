@@ -10,7 +10,8 @@ constexpr int kSignedPoints = 4;
 // Where floors and signs jump.
 constexpr int kWholeNumberPoints = 4;
 constexpr slong kPointPrecision = 160;
-constexpr double kHighestPrecision = 12000;
+constexpr slong kMiddlePrecision = 640;
+constexpr double kHighestPrecision = 70000;
 
 // Deterministic sample values: positive numbers, or of either sign.
 BigRational SampleValue(const std::string& name, int point, bool signs) {
@@ -84,6 +85,11 @@ PointComparison CompareSurely(const ExprNode& a, const ExprNode& b,
   };
   if (sure()) return at;
   const double precision = kPointPrecision + 3 * at.weight;
+  if (precision > 2 * kMiddlePrecision) {
+    // Most differences show before.
+    at = CompareAt(a, b, kMiddlePrecision, sample, budget);
+    if (at.state == AtPoint::kApart) return at;
+  }
   if (at.weight == 0 || precision > kHighestPrecision) {
     at.state = AtPoint::kOpen;
     return at;
@@ -181,6 +187,10 @@ PointsVerdict CompareAtPoints(const Expr& a, const Expr& b,
       ++out.agreed;
     }
     poles += at.state == AtPoint::kPole && !signs ? 1 : 0;
+    if (at.state == AtPoint::kPole &&
+        point >= kPositivePoints + kSignedPoints) {
+      return {};
+    }
   }
   if (poles == kPositivePoints) {
     out.same = Sameness::kDifferent;

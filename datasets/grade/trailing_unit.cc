@@ -82,6 +82,12 @@ size_t NumberEnd(std::string_view text) {
     const size_t power = SkipPowerOfTen("*" + std::string(text.substr(at)), 0);
     return power > 0 ? at + power - 1 : 0;
   }
+  // "1.6e-19"
+  if (end + 1 < text.size() && (text[end] == 'e' || text[end] == 'E')) {
+    const size_t sign = text[end + 1] == '-' || text[end + 1] == '+' ? 1 : 0;
+    const size_t digits = SkipDigits(text, end + 1 + sign);
+    if (digits > end + 1 + sign) return digits;
+  }
   if (end < text.size() && text[end] == '/' && end + 1 < text.size() &&
       Digit(text[end + 1])) {
     end = SkipDigits(text, end + 1);
@@ -116,9 +122,13 @@ std::string PlainUnit(std::string_view text) {
         out += ' ';
       } else if (name == "frac" || name == "dfrac") {
         // "\\frac{J}{mol}"
-        const size_t close = text.find('}', at);
-        if (close == std::string_view::npos || at >= text.size() ||
-            text[at] != '{' || close + 1 >= text.size() ||
+        int depth = 0;
+        size_t close = at;
+        for (; close < text.size(); ++close) {
+          if (text[close] == '{') ++depth;
+          if (text[close] == '}' && --depth == 0) break;
+        }
+        if (at >= text.size() || text[at] != '{' || close + 1 >= text.size() ||
             text[close + 1] != '{') {
           return {};
         }

@@ -202,8 +202,7 @@ std::optional<Meaning> FindSymbol(std::string_view word) {
     const std::string_view before =
         word.substr(0, word.size() - symbol.sign.size());
     const BigRational factor(symbol.entry.num, symbol.entry.den);
-    // A farad alone may be a degree of Fahrenheit.
-    if (before.empty() && symbol.sign != "F") {
+    if (before.empty()) {
       return Meaning{symbol.entry.base, factor};
     }
     for (const auto& prefix : kPrefixes) {
