@@ -371,22 +371,19 @@ class Interpreter {
                           [&side](Op op) { return Contains(side, op); });
     };
     const bool named = IsName(*e.args[0]) && e.args[0]->op != Op::kText;
-    std::vector<Expr> sides;
-    for (size_t i = 0; i < e.args.size() && sides.size() < 20; ++i) {
-      const bool follows = i == 0 || e.relations[i - 1] == "=";
-      if (follows && number(*e.args[i])) sides.push_back(e.args[i]);
-    }
     bool contradicts = false;
-    for (size_t i = 0; i + 1 < sides.size(); ++i) {
-      const Expr &a = sides[i], &b = sides[i + 1];
+    for (size_t i = 0; i < e.relations.size() && i < 20; ++i) {
+      const Expr &a = e.args[i], &b = e.args[i + 1];
+      if (e.relations[i] != "=" || !number(*a) || !number(*b)) continue;
       const bool plain = RationalValue(*a) && RationalValue(*b);
       const bool units = (a->op == Op::kQuantity) != (b->op == Op::kQuantity);
       contradicts |= (plain || !named) && !units && comparer_.Contradict(a, b);
     }
     if (!contradicts || !named) return contradicts;
-    return std::none_of(sides.begin(), sides.end() - 1, [&](const Expr& side) {
-      return comparer_.Equal(side, sides.back());
-    });
+    return std::none_of(
+        e.args.begin(), e.args.end() - 1, [&](const Expr& side) {
+          return number(*side) && comparer_.Equal(side, e.args.back());
+        });
   }
 
   Answer ReadRelation(const ExprNode& whole) {

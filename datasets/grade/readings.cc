@@ -283,7 +283,9 @@ bool Reader::ReadNames(Readings& out) {
 // Words of a length that is no formula's: what they end with counts.
 void Reader::ReadLongWords(bool cut, Readings& out) {
   const size_t start = out.text.size() - kLongestSentence;
-  const std::string end = out.text.substr(out.text.find(' ', start) + 1);
+  const size_t blank = out.text.find(' ', start);
+  const std::string end =
+      out.text.substr(blank == std::string::npos ? start : blank + 1);
   out.error = "expected a formula, found a long text";
   out.words = true;
   out.answers.push_back(TextAnswer(out.text));

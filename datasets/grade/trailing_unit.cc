@@ -118,7 +118,8 @@ std::string PlainUnit(std::string_view text) {
         out += "μ";
       } else if (name == "Omega") {
         out += "Ω";
-      } else if (name == "cdot" || name == "times") {
+      } else if (name == "cdot" || name == "times" || name == "left" ||
+                 name == "right") {
         out += ' ';
       } else if (name == "frac" || name == "dfrac") {
         // "\\frac{J}{mol}"
