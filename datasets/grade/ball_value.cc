@@ -389,6 +389,15 @@ bool BallEvaluator::EvaluateNode(const ExprNode& e, Ball& out) {
         acb_sqrt(z, z, p);
         return Finite(z);
       }
+      if (e.args[1]->op == Op::kInfinity) {
+        arb_t size;
+        arb_init(size);
+        acb_abs(size, z, p);
+        arb_sub_ui(size, size, 1, p);
+        met_pole_ |= arb_is_positive(size) != 0;
+        arb_clear(size);
+        return false;
+      }
       if (!Evaluate(*e.args[1], exponent) || !Spend(kFunctionCost)) {
         return false;
       }

@@ -355,7 +355,8 @@ Sameness ValueComparer::ProveEqual(const Expr& a, const Expr& b,
   const auto bound = ZeroBoundBits(*Add(a, Negate(b)));
   if (bound && distance < -*bound) return Sameness::kEqual;
   // Lists make many pairs; Calcium's proofs cost the most.
-  return proofs_++ < kMostProofs ? ExactlyEqual(*a, *b) : Sameness::kUnknown;
+  if (proofs_++ >= kMostProofs) return Sameness::kUnknown;
+  return ExactlyEqual(x != nullptr ? *x : *a, y != nullptr ? *y : *b);
 }
 
 // Digits tell numbers apart, but prove none equal: tanh(1000) is 1 to 800
@@ -401,6 +402,17 @@ ValueVerdict ValueComparer::CompareBalls(const Expr& a, const Expr& b) {
   const PointsVerdict points = CompareAtPoints(a, b, symbols, &budget_);
   if (points.same == Sameness::kDifferent) {
     return {Sameness::kDifferent, Apart(a, b)};
+  }
+  // "det(A)", "the integral of f": what is left open is no number.
+  if (points.same == Sameness::kUnknown && points.agreed == 0 && budget_ > 0 &&
+      HasSymbol(*a) != HasSymbol(*b)) {
+    Ball number;
+    const Sample none;
+    const ExprNode& closed = HasSymbol(*a) ? *b : *a;
+    if (BallEvaluator(128, none, &budget_).Evaluate(closed, number)) {
+      return {Sameness::kDifferent,
+              Apart(a, b) + ": one is a number, the other left open"};
+    }
   }
   if (points.same == Sameness::kUnknown) {
     return {Sameness::kUnknown, Apart(a, b) + ": their values cannot be told"};

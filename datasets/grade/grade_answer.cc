@@ -106,19 +106,19 @@ bool MayBeTwo(std::string_view text) {
   return comma != std::string_view::npos && comma + 2 == text.size();
 }
 
-// "\\text{Al}_2\\text{O}_3" and "Al_2O_3": elements and their numbers.
+// "\\text{Al}_2\\text{O}_3" and "Al_2O_3": elements with their numbers, but for
+// the letters' form.
 bool SameFormula(std::string_view a, std::string_view b) {
-  if (a.size() > 80 || b.size() > 80 || a.empty() || b.empty()) return false;
+  if (a.size() > 80 || b.size() > 80) return false;
   const std::string x = WithoutUpright(AsciiMath(a));
-  int capitals = 0;
-  for (const char c : x) {
-    capitals += std::isupper(static_cast<unsigned char>(c)) != 0 ? 1 : 0;
-    if (std::isalnum(static_cast<unsigned char>(c)) == 0 &&
-        std::string_view("_^+-()").find(c) == std::string_view::npos) {
-      return false;
-    }
-  }
-  return capitals >= 2 && x.find('_') != std::string::npos &&
+  const bool element = std::any_of(
+      x.begin(), x.end(), [](unsigned char c) { return std::isupper(c) != 0; });
+  const bool plain = std::all_of(x.begin(), x.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 ||
+           std::string_view("_^+-(){}").find(static_cast<char>(c)) !=
+               std::string_view::npos;
+  });
+  return element && plain && x.find_first_of("_^") != std::string::npos &&
          x == WithoutUpright(AsciiMath(b));
 }
 

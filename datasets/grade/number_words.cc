@@ -121,6 +121,10 @@ std::string NumberInWords(std::string_view folded) {
     // "negative 5"
     if (words.size() == 1 && Decimal(words[0])) return sign + words[0];
   }
+  if (words.size() > 1 && words[0] == "positive" && sign.empty()) {
+    words.erase(words.begin());
+    if (words.size() == 1 && Decimal(words[0])) return words[0];
+  }
   if (const auto whole = Whole(words)) return absl::StrCat(sign, *whole);
   // "2.5 million"
   if (words.size() == 2 && Decimal(words[0])) {

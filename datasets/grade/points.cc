@@ -57,6 +57,14 @@ void FindWholes(const ExprNode& e, Names& names, Names& factors) {
     Note(*e.args[3], names);
   }
   if (e.op == Op::kFunction && e.name == "double_factorial") Note(e, names);
+  // In floor(n/2) n counts; x need not.
+  if (e.op == Op::kFunction && (e.name == "floor" || e.name == "ceil")) {
+    for (std::string& name : FreeSymbols(e)) {
+      if (name == "n" || name == "m" || name == "k" || name == "N") {
+        names.push_back(std::move(name));
+      }
+    }
+  }
   if (e.op == Op::kFunction && (e.name == "gcd" || e.name == "lcm")) {
     Note(e, factors);
   }
@@ -97,6 +105,25 @@ PointComparison CompareSurely(const ExprNode& a, const ExprNode& b,
   at = CompareAt(a, b, static_cast<slong>(precision), sample, budget);
   if (at.state == AtPoint::kTogether && !sure()) at.state = AtPoint::kOpen;
   return at;
+}
+
+// Whether floor(x) and the like agree so near to whole numbers that no number
+// in them comes between.
+bool AgreeBesideWholes(const ExprNode& a, const ExprNode& b,
+                       const Names& symbols, double weight, int64_t* budget) {
+  const auto digits = static_cast<int64_t>(std::min(weight, 3000.0) * 0.31) + 3;
+  for (const int64_t side : {-1, 1}) {
+    Sample sample;
+    int64_t whole = 2;
+    for (const std::string& name : symbols) {
+      sample[name] = BigRational(whole) +
+                     BigRational(side) * BigRational::PowerOfTen(-digits);
+      whole += 3;
+    }
+    const PointComparison at = CompareSurely(a, b, sample, budget);
+    if (at.state == AtPoint::kApart && at.real) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -150,8 +177,10 @@ PointsVerdict CompareAtPoints(const Expr& a, const Expr& b,
   Names wholes, factors;
   FindWholes(*a, wholes, factors);
   FindWholes(*b, wholes, factors);
-  const int points = kPositivePoints + kSignedPoints +
-                     (Jumps(*a) || Jumps(*b) ? kWholeNumberPoints : 0);
+  const bool jumps = Jumps(*a) || Jumps(*b);
+  const int points =
+      kPositivePoints + kSignedPoints + (jumps ? kWholeNumberPoints : 0);
+  double weight = 0;
   PointsVerdict out;
   int poles = 0;
   for (int point = 0; point < points; ++point) {
@@ -176,6 +205,7 @@ PointsVerdict CompareAtPoints(const Expr& a, const Expr& b,
       y = Substitute(y, name, Number(whole));
     }
     const PointComparison at = CompareSurely(*x, *y, sample, budget);
+    weight = std::max(weight, at.weight);
     // With roots of negative numbers, identities that hold for positive
     // symbols break: sqrt(xy) = sqrt(x) sqrt(y).
     const bool counts = !signs || (!at.branch && at.real);
@@ -191,6 +221,10 @@ PointsVerdict CompareAtPoints(const Expr& a, const Expr& b,
         point >= kPositivePoints + kSignedPoints) {
       return {};
     }
+  }
+  if (jumps && out.agreed >= 2 && wholes.empty() &&
+      !AgreeBesideWholes(*a, *b, symbols, weight, budget)) {
+    return {};
   }
   if (poles == kPositivePoints) {
     out.same = Sameness::kDifferent;

@@ -367,7 +367,9 @@ void Reader::AddNumbers(Readings& out) {
       Interpret(Make(Op::kQuantity, {*number}, found->unit), comparer_);
   // What is no product, or could not be read at all.
   const bool unread = out.answers.empty() || HasWords(out.answers[0]);
-  if (found->sure || (unread && ReadUnit(found->unit).known)) {
+  const bool letters = !unread && out.answers[0].expr != nullptr &&
+                       HasSymbol(*out.answers[0].expr);
+  if ((found->sure && letters) || (unread && ReadUnit(found->unit).known)) {
     out.answers.insert(out.answers.begin(), unit);
   }
   out.beside.push_back(std::move(unit));

@@ -191,6 +191,8 @@ std::optional<TrailingUnit> FindTrailingUnit(std::string_view raw) {
     return std::nullopt;
   }
   const bool known = ReadUnit(unit).known;
+  const bool upright = text.find("\\mathrm{", end) != std::string::npos ||
+                       text.find("\\text{", end) != std::string::npos;
   // "12 men" counts something; "12 ab" need not.
   const bool word =
       unit[0] == ' ' && letters.size() >= 3 && letters.size() <= kLongestWord &&
@@ -198,7 +200,7 @@ std::optional<TrailingUnit> FindTrailingUnit(std::string_view raw) {
                   [](unsigned char c) { return std::islower(c) != 0; });
   if (!known && !word) return std::nullopt;
   return TrailingUnit{text.substr(0, end), " " + std::string(letters),
-                      known && Sure(letters)};
+                      known && (upright || Sure(letters))};
 }
 
 }  // namespace espalier
