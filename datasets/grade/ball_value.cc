@@ -13,6 +13,7 @@ constexpr int kMostSteps = 40000;
 // In operations of arithmetic.
 constexpr int64_t kFunctionCost = 12;
 constexpr int64_t kGammaCost = 80;
+constexpr int64_t kZetaCost = 400;
 
 // The fraction that an exact number of a tree is; null for others.
 const BigRational* Literal(const ExprNode& e) {
@@ -40,8 +41,11 @@ void BallEvaluator::NoteBranch(const Ball& x) {
 bool BallEvaluator::Elementary(const std::string& name, Ball& x) {
   acb_struct* const z = x.get();
   const slong p = precision_;
-  const bool costly = name == "factorial" || name == "zeta";
-  if (!Spend(costly ? kGammaCost : kFunctionCost)) return false;
+  if (!Spend(name == "zeta"        ? kZetaCost
+             : name == "factorial" ? kGammaCost
+                                   : kFunctionCost)) {
+    return false;
+  }
   // Beside 1 these hide e^-2|z|.
   const bool hyperbolic = name.find('h') != std::string::npos;
   const bool round = name == "sin" || name == "cos" || name == "tan" ||
@@ -102,9 +106,14 @@ bool BallEvaluator::Elementary(const std::string& name, Ball& x) {
   else if (name == "ln") {
     NoteBranch(x);
     acb_log(z, z, p);
-  } else if (name == "zeta")
+  } else if (name == "zeta") {
+    // Far from 0 it takes seconds.
+    if (arb_is_zero(acb_imagref(z)) == 0 ||
+        arf_cmpabs_2exp_si(arb_midref(acb_realref(z)), 7) > 0) {
+      return false;
+    }
     acb_zeta(z, z, p);
-  else if (name == "re")
+  } else if (name == "re")
     arb_zero(acb_imagref(z));
   else if (name == "im") {
     arb_swap(acb_realref(z), acb_imagref(z));

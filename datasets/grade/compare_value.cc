@@ -89,6 +89,7 @@ std::optional<Decimal> AsDecimal(const ExprNode& e) {
 }
 
 constexpr int kMostProofs = 3;
+constexpr int kMostClosedForms = 12;
 constexpr slong kPointPrecision = 160;
 constexpr slong kPrecisions[] = {96, 320, 1200};
 
@@ -346,7 +347,9 @@ Sameness ValueComparer::ProveEqual(const Expr& a, const Expr& b,
   if (const auto agree = RemaindersAgree(*a, *b, factors_)) {
     return *agree ? Sameness::kEqual : Sameness::kDifferent;
   }
-  const Expr x = ClosedForm(a, forms_), y = ClosedForm(b, forms_);
+  const bool closes = closed_forms_++ < kMostClosedForms;
+  const Expr x = closes ? ClosedForm(a, forms_) : nullptr;
+  const Expr y = closes ? ClosedForm(b, forms_) : nullptr;
   if (x != nullptr || y != nullptr) {
     const Sameness closed =
         forms_.Compare(x != nullptr ? *x : *a, y != nullptr ? *y : *b);

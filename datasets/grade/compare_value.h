@@ -61,9 +61,11 @@ class ValueComparer {
 
   const GradePolicy& policy_;
   RationalForms forms_;
-  // What balls may still cost (ball_value.h), and proofs by Calcium so far.
+  // What balls may still cost (ball_value.h); proofs by Calcium and by closed
+  // forms so far.
   int64_t budget_ = 200000;
   int proofs_ = 0;
+  int closed_forms_ = 0;
   // Factors that remainders may still multiply (modular_value.h).
   int64_t factors_ = 1500000;
 };
