@@ -24,7 +24,8 @@ const BigRational* Literal(const ExprNode& e) {
 
 bool BallEvaluator::Spend(int64_t cost) {
   int64_t digits = 1 + precision_ / 160;
-  if (precision_ > 1200) digits += digits * precision_ / 4000;
+  if (precision_ > 1200 && cost >= kFunctionCost)
+    digits += digits * precision_ / 1500;
   // Gamma's cost grows with the square of the digits and more.
   cost *= cost >= kGammaCost ? digits * digits : digits;
   steps_ += static_cast<int>(cost);
