@@ -24,8 +24,9 @@ const BigRational* Literal(const ExprNode& e) {
 
 bool BallEvaluator::Spend(int64_t cost) {
   int64_t digits = 1 + precision_ / 160;
-  if (precision_ > 1200 && cost >= kFunctionCost)
+  if (precision_ > 1200 && cost >= kFunctionCost) {
     digits += digits * precision_ / 1500;
+  }
   // Gamma's cost grows with the square of the digits and more.
   cost *= cost >= kGammaCost ? digits * digits : digits;
   steps_ += static_cast<int>(cost);
@@ -42,6 +43,14 @@ void BallEvaluator::NoteBranch(const Ball& x) {
 bool BallEvaluator::Elementary(const std::string& name, Ball& x) {
   acb_struct* const z = x.get();
   const slong p = precision_;
+  if (name == "factorial" && acb_is_int(z) != 0 &&
+      arb_is_nonnegative(acb_realref(z)) != 0 &&
+      arf_cmpabs_2exp_si(arb_midref(acb_realref(z)), 12) < 0) {
+    const double n = arf_get_d(arb_midref(acb_realref(z)), ARF_RND_NEAR);
+    if (!Spend(1 + static_cast<int64_t>(n) / 100)) return false;
+    arb_fac_ui(acb_realref(z), static_cast<ulong>(n), p);
+    return Finite(z);
+  }
   if (!Spend(name == "zeta"        ? kZetaCost
              : name == "factorial" ? kGammaCost
                                    : kFunctionCost)) {
@@ -128,12 +137,6 @@ bool BallEvaluator::Elementary(const std::string& name, Ball& x) {
   } else if (name == "sgn")
     acb_sgn(z, z, p);
   else if (name == "factorial") {
-    if (acb_is_int(z) != 0 && arb_is_nonnegative(acb_realref(z)) != 0 &&
-        arf_cmpabs_2exp_si(arb_midref(acb_realref(z)), 12) < 0) {
-      const double n = arf_get_d(arb_midref(acb_realref(z)), ARF_RND_NEAR);
-      arb_fac_ui(acb_realref(z), static_cast<ulong>(n), p);
-      return Finite(z);
-    }
     acb_add_ui(z, z, 1, p);
     acb_gamma(z, z, p);
   } else if (name == "double_factorial") {
