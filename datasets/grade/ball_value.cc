@@ -12,6 +12,7 @@ namespace {
 constexpr int kMostSteps = 40000;
 // In operations of arithmetic.
 constexpr int64_t kFunctionCost = 12;
+constexpr int64_t kWholePowerCost = 6;
 constexpr int64_t kGammaCost = 80;
 constexpr int64_t kZetaCost = 400;
 
@@ -47,7 +48,7 @@ bool BallEvaluator::Elementary(const std::string& name, Ball& x) {
       arb_is_nonnegative(acb_realref(z)) != 0 &&
       arf_cmpabs_2exp_si(arb_midref(acb_realref(z)), 12) < 0) {
     const double n = arf_get_d(arb_midref(acb_realref(z)), ARF_RND_NEAR);
-    if (!Spend(1 + static_cast<int64_t>(n) / 100)) return false;
+    if (!Spend(1 + static_cast<int64_t>(n) / 500)) return false;
     arb_fac_ui(acb_realref(z), static_cast<ulong>(n), p);
     return Finite(z);
   }
@@ -411,7 +412,10 @@ bool BallEvaluator::EvaluateNode(const ExprNode& e, Ball& out) {
         arb_clear(size);
         return false;
       }
-      if (!Evaluate(*e.args[1], exponent) || !Spend(kFunctionCost)) {
+      // A few products for a whole power.
+      const bool whole = power != nullptr && power->small();
+      if (!Evaluate(*e.args[1], exponent) ||
+          !Spend(whole ? kWholePowerCost : kFunctionCost)) {
         return false;
       }
       if (!sample_.empty() && RealRoot(*e.args[1], out)) {
