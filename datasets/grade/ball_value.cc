@@ -1,6 +1,7 @@
 #include "datasets/grade/ball_value.h"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 
 #include "datasets/grade/finite_sum.h"
@@ -11,7 +12,9 @@ namespace {
 constexpr int kMostSteps = 40000;
 // In operations of arithmetic.
 constexpr int64_t kFunctionCost = 12;
+constexpr int64_t kWholePowerCost = 6;
 constexpr int64_t kGammaCost = 80;
+constexpr int64_t kZetaCost = 400;
 
 // The fraction that an exact number of a tree is; null for others.
 const BigRational* Literal(const ExprNode& e) {
@@ -21,7 +24,10 @@ const BigRational* Literal(const ExprNode& e) {
 }  // namespace
 
 bool BallEvaluator::Spend(int64_t cost) {
-  const int64_t digits = 1 + precision_ / 160;
+  int64_t digits = 1 + precision_ / 160;
+  if (precision_ > 1200 && cost >= kFunctionCost) {
+    digits += digits * precision_ / 1500;
+  }
   // Gamma's cost grows with the square of the digits and more.
   cost *= cost >= kGammaCost ? digits * digits : digits;
   steps_ += static_cast<int>(cost);
@@ -38,10 +44,33 @@ void BallEvaluator::NoteBranch(const Ball& x) {
 bool BallEvaluator::Elementary(const std::string& name, Ball& x) {
   acb_struct* const z = x.get();
   const slong p = precision_;
-  if (!Spend(name == "factorial" ? kGammaCost : kFunctionCost)) return false;
+  if (name == "factorial" && acb_is_int(z) != 0 &&
+      arb_is_nonnegative(acb_realref(z)) != 0 &&
+      arf_cmpabs_2exp_si(arb_midref(acb_realref(z)), 12) < 0) {
+    const double n = arf_get_d(arb_midref(acb_realref(z)), ARF_RND_NEAR);
+    if (!Spend(1 + static_cast<int64_t>(n) / 500)) return false;
+    arb_fac_ui(acb_realref(z), static_cast<ulong>(n), p);
+    return Finite(z);
+  }
+  if (!Spend(name == "zeta"        ? kZetaCost
+             : name == "factorial" ? kGammaCost
+                                   : kFunctionCost)) {
+    return false;
+  }
+  // Beside 1 these hide e^-2|z|.
+  const bool hyperbolic = name.find('h') != std::string::npos;
+  const bool round = name == "sin" || name == "cos" || name == "tan" ||
+                     name == "cot" || name == "sec" || name == "csc";
+  if (hyperbolic || round) {
+    mag_t size;
+    mag_init(size);
+    arb_get_mag(size, hyperbolic ? acb_realref(z) : acb_imagref(z));
+    weight_ += 3 * std::min(mag_get_d(size), 1e9);
+    mag_clear(size);
+  }
   const auto inverted = [&] {
     acb_inv(z, z, p);
-    return acb_is_finite(z) != 0;
+    return Finite(z);
   };
   if (name == "sin")
     acb_sin(z, z, p);
@@ -88,6 +117,13 @@ bool BallEvaluator::Elementary(const std::string& name, Ball& x) {
   else if (name == "ln") {
     NoteBranch(x);
     acb_log(z, z, p);
+  } else if (name == "zeta") {
+    // Far from 0 it takes seconds.
+    if (arb_is_zero(acb_imagref(z)) == 0 ||
+        arf_cmpabs_2exp_si(arb_midref(acb_realref(z)), 7) > 0) {
+      return false;
+    }
+    acb_zeta(z, z, p);
   } else if (name == "re")
     arb_zero(acb_imagref(z));
   else if (name == "im") {
@@ -113,7 +149,7 @@ bool BallEvaluator::Elementary(const std::string& name, Ball& x) {
   } else {
     return false;
   }
-  return acb_is_finite(z) != 0;
+  return Finite(z);
 }
 
 bool BallEvaluator::Counting(const std::string& name,
@@ -150,7 +186,7 @@ bool BallEvaluator::Counting(const std::string& name,
     acb_rgamma(rest.get(), rest.get(), p);
     acb_mul(out.get(), n.get(), k.get(), p);
     acb_mul(out.get(), out.get(), rest.get(), p);
-    return acb_is_finite(out.get()) != 0;
+    return Finite(out.get());
   }
   if (name == "gcd" || name == "lcm") {
     fmpz_t total, next;
@@ -195,7 +231,7 @@ bool BallEvaluator::Function(const ExprNode& e, Ball& out) {
     acb_log(values[0]->get(), x[0], precision_);
     acb_log(values[1]->get(), x[1], precision_);
     acb_div(out.get(), x[0], x[1], precision_);
-    return acb_is_finite(out.get()) != 0;
+    return Finite(out.get());
   }
   if (e.name == "root") {
     const BigRational* const n = Literal(*e.args[1]);
@@ -204,7 +240,7 @@ bool BallEvaluator::Function(const ExprNode& e, Ball& out) {
       // A symbolic order: the principal root.
       acb_inv(values[1]->get(), x[1], precision_);
       acb_pow(out.get(), x[0], x[1], precision_);
-      return acb_is_finite(out.get()) != 0;
+      return Finite(out.get());
     }
     const ulong order = static_cast<ulong>(n->small_value());
     const bool negative = arb_is_zero(acb_imagref(x[0])) != 0 &&
@@ -217,7 +253,7 @@ bool BallEvaluator::Function(const ExprNode& e, Ball& out) {
       NoteBranch(*values[0]);
       acb_root_ui(out.get(), x[0], order, precision_);
     }
-    return acb_is_finite(out.get()) != 0;
+    return Finite(out.get());
   }
   return Counting(e.name, std::move(x), out);
 }
@@ -295,7 +331,32 @@ bool BallEvaluator::RealRoot(const ExprNode& power, Ball& x) {
   return true;
 }
 
+bool BallEvaluator::Finite(const acb_struct* z) {
+  const bool finite = acb_is_finite(z) != 0;
+  met_pole_ |= !finite;
+  return finite;
+}
+
+void BallEvaluator::AddWeight(const ExprNode& e, const Ball& x) {
+  // Sums and products are no larger or smaller than what they consist of.
+  if (e.op == Op::kAdd || e.op == Op::kMultiply ||
+      acb_contains_zero(x.get()) != 0) {
+    return;
+  }
+  mag_t size;
+  mag_init(size);
+  acb_get_mag(size, x.get());
+  weight_ += std::abs(mag_get_d_log2_approx(size));
+  mag_clear(size);
+}
+
 bool BallEvaluator::Evaluate(const ExprNode& e, Ball& out) {
+  if (!EvaluateNode(e, out)) return false;
+  AddWeight(e, out);
+  return true;
+}
+
+bool BallEvaluator::EvaluateNode(const ExprNode& e, Ball& out) {
   if (!Spend(1)) return false;
   acb_struct* const z = out.get();
   const slong p = precision_;
@@ -322,13 +383,16 @@ bool BallEvaluator::Evaluate(const ExprNode& e, Ball& out) {
       return true;
     case Op::kAdd:
     case Op::kMultiply: {
+      met_pole_ |=
+          std::any_of(e.args.begin(), e.args.end(),
+                      [](const Expr& arg) { return arg->op == Op::kInfinity; });
       if (!Evaluate(*e.args[0], out)) return false;
       for (size_t i = 1; i < e.args.size(); ++i) {
         Ball next;
         if (!Evaluate(*e.args[i], next)) return false;
         (e.op == Op::kAdd ? acb_add : acb_mul)(z, z, next.get(), p);
       }
-      return acb_is_finite(z) != 0;
+      return Finite(z);
     }
     case Op::kPower: {
       Ball exponent;
@@ -337,13 +401,25 @@ bool BallEvaluator::Evaluate(const ExprNode& e, Ball& out) {
       if (power != nullptr && *power == BigRational(1, 2)) {
         NoteBranch(out);
         acb_sqrt(z, z, p);
-        return acb_is_finite(z) != 0;
+        return Finite(z);
       }
-      if (!Evaluate(*e.args[1], exponent) || !Spend(kFunctionCost)) {
+      if (e.args[1]->op == Op::kInfinity) {
+        arb_t size;
+        arb_init(size);
+        acb_abs(size, z, p);
+        arb_sub_ui(size, size, 1, p);
+        met_pole_ |= arb_is_positive(size) != 0;
+        arb_clear(size);
+        return false;
+      }
+      // A few products for a whole power.
+      const bool whole = power != nullptr && power->small();
+      if (!Evaluate(*e.args[1], exponent) ||
+          !Spend(whole ? kWholePowerCost : kFunctionCost)) {
         return false;
       }
       if (!sample_.empty() && RealRoot(*e.args[1], out)) {
-        return acb_is_finite(z) != 0;
+        return Finite(z);
       }
       if (acb_is_int(exponent.get()) == 0) NoteBranch(out);
       if (acb_is_zero(z) != 0 && acb_is_zero(exponent.get()) == 0 &&
@@ -351,7 +427,7 @@ bool BallEvaluator::Evaluate(const ExprNode& e, Ball& out) {
         return true;
       }
       acb_pow(z, z, exponent.get(), p);
-      return acb_is_finite(z) != 0;
+      return Finite(z);
     }
     case Op::kFunction:
       return Function(e, out);

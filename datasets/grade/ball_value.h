@@ -48,8 +48,17 @@ class BallEvaluator {
   // Whether a root or logarithm met a negative or complex number on the way:
   // the value then depends on the branch.
   bool met_branch() const { return met_branch_; }
+  // Whether there is no value because of a division by 0 or the like.
+  bool met_pole() const { return met_pole_; }
+  // Bits in which values that were met may hide a difference: the logarithms
+  // of numbers, powers and functions, and of the powers of e in tanh(1000).
+  double weight() const { return weight_; }
 
  private:
+  bool EvaluateNode(const ExprNode& e, Ball& out);
+  void AddWeight(const ExprNode& e, const Ball& x);
+  // Whether the value is finite; notes where it is not.
+  bool Finite(const acb_struct* z);
   bool Function(const ExprNode& e, Ball& out);
   bool Elementary(const std::string& name, Ball& x);
   bool Counting(const std::string& name, std::vector<const acb_struct*> x,
@@ -66,6 +75,8 @@ class BallEvaluator {
   int64_t* const budget_;
   int steps_ = 0;
   bool met_branch_ = false;
+  bool met_pole_ = false;
+  double weight_ = 0;
 };
 
 }  // namespace espalier

@@ -64,12 +64,8 @@ class Comparison {
   AnswerVerdict Compare(const Answer& a, const Answer& b) {
     if (++calls_ > kMostCalls) return No("too many parts to compare");
     // A list of one is its item.
-    if (a.kind == Kind::kList && a.items.size() == 1 && b.kind != Kind::kList) {
-      return Compare(Inherit(a), b);
-    }
-    if (b.kind == Kind::kList && b.items.size() == 1 && a.kind != Kind::kList) {
-      return Compare(a, Inherit(b));
-    }
+    if (IsItsItem(a, b)) return Compare(Inherit(a), b);
+    if (IsItsItem(b, a)) return Compare(a, Inherit(b));
     // "1/2 or 0.5" says one thing twice.
     if (a.kind == Kind::kValue && SaysOnce(b)) return Compare(a, Inherit(b));
     if (b.kind == Kind::kValue && SaysOnce(a)) return Compare(Inherit(a), b);
@@ -100,6 +96,18 @@ class Comparison {
           return item.kind == Kind::kValue && item.name == nullptr &&
                  comparer_.Equal(list.items[0].expr, item.expr);
         });
+  }
+
+  // In other items and in other braces {1} is no 1.
+  bool IsItsItem(const Answer& list, const Answer& other) const {
+    if (list.kind != Kind::kList || list.items.size() != 1 ||
+        other.kind == Kind::kList) {
+      return false;
+    }
+    const bool nested =
+        list.items[0].kind == Kind::kList && list.items[0].braces;
+    return !list.braces ||
+           (inside_ == 0 && !nested && other.kind != Kind::kRegion);
   }
 
   static Answer Inherit(const Answer& list) {
@@ -218,6 +226,11 @@ class Comparison {
     }
     if (const auto verdict = CompareMixed(a, b)) return *verdict;
     if (const auto verdict = CompareMixed(b, a)) {
+      // A gold [2, 2] is 2; whether [2, 2] answers 2 is another question.
+      if (verdict->equal && a.kind == Kind::kValue && b.kind == Kind::kRegion &&
+          b.from != nullptr && b.from->op == Op::kInterval) {
+        return Unknown("the answer is an interval of one number");
+      }
       return verdict->equal || verdict->unknown ? *verdict : KindsDiffer(a, b);
     }
     return KindsDiffer(a, b);
@@ -330,7 +343,7 @@ class Comparison {
     }
     std::string open;
     for (size_t i = 0; i < a.items.size(); ++i) {
-      const AnswerVerdict part = Compare(a.items[i], b.items[i]);
+      const AnswerVerdict part = CompareItems(a.items[i], b.items[i]);
       if (part.equal) continue;
       std::string reason = absl::StrCat("part ", i + 1, ": ", part.reason);
       if (!part.unknown) return No(std::move(reason));
@@ -338,6 +351,13 @@ class Comparison {
     }
     if (!open.empty()) return Unknown(std::move(open));
     return Yes("both are " + Describe(a));
+  }
+
+  AnswerVerdict CompareItems(const Answer& a, const Answer& b) {
+    ++inside_;
+    AnswerVerdict out = Compare(a, b);
+    --inside_;
+    return out;
   }
 
   // Whether `item` is among the list's: as kEqual says, or perhaps, kUnknown.
@@ -348,8 +368,9 @@ class Comparison {
     for (const bool again : {false, true}) {
       for (size_t i = 0; i < list.items.size(); ++i) {
         if (met[i] != again) continue;
-        const AnswerVerdict same = gold_first ? Compare(item, list.items[i])
-                                              : Compare(list.items[i], item);
+        const AnswerVerdict same = gold_first
+                                       ? CompareItems(item, list.items[i])
+                                       : CompareItems(list.items[i], item);
         if (same.unknown) found = Sameness::kUnknown;
         if (!same.equal) continue;
         met[i] = true;
@@ -576,6 +597,7 @@ class Comparison {
   ValueComparer& comparer_;
   const GradePolicy& policy_;
   int calls_ = 0;
+  int inside_ = 0;  // lists and tuples around what is compared
 };
 
 }  // namespace

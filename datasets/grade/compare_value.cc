@@ -5,8 +5,10 @@
 #include "absl/strings/str_cat.h"
 #include "datasets/grade/ball_value.h"
 #include "datasets/grade/clean_text.h"
+#include "datasets/grade/closed_form.h"
 #include "datasets/grade/exact_value.h"
 #include "datasets/grade/modular_value.h"
+#include "datasets/grade/points.h"
 #include "datasets/grade/units.h"
 #include "datasets/grade/zero_bound.h"
 
@@ -86,85 +88,37 @@ std::optional<Decimal> AsDecimal(const ExprNode& e) {
   return first;
 }
 
-// Deterministic sample values: positive numbers, or of either sign.
-BigRational SampleValue(const std::string& name, int point, bool signs) {
-  uint64_t h = 1469598103934665603ULL + static_cast<uint64_t>(point) * 7919;
-  for (const char c : name)
-    h = (h ^ static_cast<uint8_t>(c)) * 1099511628211ULL;
-  h ^= h >> 31;
-  h *= 0x9e3779b97f4a7c15ULL;
-  h ^= h >> 29;
-  const int64_t thousandths = 500 + static_cast<int64_t>(h % 2503);
-  const bool negative = signs && ((h >> 40) & 3) != 0;
-  // Near and far: |x - 2| is no 2 - x.
-  static constexpr struct {
-    int64_t num, den;
-  } kScales[] = {{1, 1}, {1, 7}, {23, 1}, {611, 1}};
-  const auto& scale = kScales[point % 4];
-  return BigRational(negative ? -thousandths : thousandths, 1009) *
-         BigRational(scale.num, scale.den);
-}
-
 constexpr int kMostProofs = 3;
-constexpr int kPositivePoints = 4;
-constexpr int kSignedPoints = 4;
+constexpr int kMostClosedForms = 12;
 constexpr slong kPointPrecision = 160;
 constexpr slong kPrecisions[] = {96, 320, 1200};
 
-// Values at one point: apart, the same (both are known exactly), together
-// (their difference is within 2^-bits of their size), or neither.
-enum class AtPoint { kApart, kSame, kTogether, kOpen };
-
-// `distance`: the logarithm to base 2 of what they differ by at most.
-AtPoint CompareAt(const ExprNode& a, const ExprNode& b, slong precision,
-                  const Sample& sample, int64_t* budget, bool* branch,
-                  bool* real, double* distance) {
-  BallEvaluator evaluator(precision, sample, budget);
-  Ball x, y, difference;
-  if (!evaluator.Evaluate(a, x) || !evaluator.Evaluate(b, y)) {
-    return AtPoint::kOpen;
+// Made of whole numbers in ways that stay among them: 2^100, 100!.
+bool IsWholeNumber(const ExprNode& e) {
+  switch (e.op) {
+    case Op::kNumber:
+    case Op::kBased:
+      return e.value.integer() && e.decimals < 0;
+    case Op::kFunction:
+      if (e.name != "factorial" && e.name != "binomial" &&
+          e.name != "double_factorial" && e.name != "gcd" && e.name != "lcm") {
+        return false;
+      }
+      break;
+    case Op::kPower:
+      if (e.args[1]->op == Op::kNumber && e.args[1]->value.sign() < 0) {
+        return false;
+      }
+      break;
+    case Op::kAdd:
+    case Op::kMultiply:
+      break;
+    default:
+      return false;
   }
-  *branch = evaluator.met_branch();
-  *real = arb_contains_zero(acb_imagref(x.get())) != 0 &&
-          arb_contains_zero(acb_imagref(y.get())) != 0;
-  acb_sub(difference.get(), x.get(), y.get(), precision);
-  if (acb_contains_zero(difference.get()) == 0) return AtPoint::kApart;
-  if (acb_is_zero(difference.get()) != 0) return AtPoint::kSame;
-  mag_t size, error;
-  mag_init(size);
-  mag_init(error);
-  acb_get_mag(size, x.get());
-  acb_get_mag(error, difference.get());
-  *distance = mag_get_d_log2_approx(error);
-  mag_mul_2exp_si(error, error, precision / 2);
-  // A value of 0 itself must be small on its own.
-  const bool together =
-      mag_cmp(error, size) < 0 || mag_cmp_2exp_si(error, 0) < 0;
-  mag_clear(size);
-  mag_clear(error);
-  return together ? AtPoint::kTogether : AtPoint::kOpen;
+  return std::all_of(e.args.begin(), e.args.end(),
+                     [](const Expr& arg) { return IsWholeNumber(*arg); });
 }
-
-// Symbols that stand for whole numbers, as the exponents of negative ones and
-// the bounds of sums do: n in (-1)^n.
-void FindWholes(const ExprNode& e, std::vector<std::string>& names) {
-  const auto note = [&names](const ExprNode& whole) {
-    for (std::string& name : FreeSymbols(whole)) {
-      names.push_back(std::move(name));
-    }
-  };
-  if (e.op == Op::kPower && e.args[0]->op == Op::kNumber &&
-      e.args[0]->value.sign() < 0) {
-    note(*e.args[1]);
-  }
-  if (e.op == Op::kSum || e.op == Op::kProduct) {
-    note(*e.args[2]);
-    note(*e.args[3]);
-  }
-  for (const Expr& arg : e.args) FindWholes(*arg, names);
-}
-
-constexpr int kWholePoints[] = {2, 3, 8, 5, 17, 12, 29, 30};
 
 // Unknown functions as symbols, which balls can sample: f(x) by how it is
 // written, the initial value I(0) as I_0.
@@ -306,16 +260,16 @@ bool ValueComparer::Rounds(const Expr& decimal, const Expr& exact) {
       shown->significant < policy_.rounding_digits) {
     return false;
   }
-  // A whole number is not rounded to decimals; of two decimals the one with
-  // fewer must still have some that money has not.
-  if (exact->op == Op::kNumber && exact->decimals < 0 &&
-      exact->value.integer()) {
-    return false;
-  }
+  // A whole number is not rounded to decimals, however it is written; of two
+  // decimals the one with fewer must still have some that money has not.
   if (const auto other = AsDecimal(*exact)) {
     if (shown->decimals < 3 || other->decimals <= shown->decimals) {
       return false;
     }
+  } else if (IsWholeNumber(*exact)) {
+    return false;
+  } else if (const auto value = forms_.AsRational(*exact)) {
+    if (value->integer()) return false;
   }
   const Sample none;
   Ball x;
@@ -393,30 +347,41 @@ Sameness ValueComparer::ProveEqual(const Expr& a, const Expr& b,
   if (const auto agree = RemaindersAgree(*a, *b, factors_)) {
     return *agree ? Sameness::kEqual : Sameness::kDifferent;
   }
+  const bool closes = closed_forms_++ < kMostClosedForms;
+  const Expr x = closes ? ClosedForm(a, forms_) : nullptr;
+  const Expr y = closes ? ClosedForm(b, forms_) : nullptr;
+  if (x != nullptr || y != nullptr) {
+    const Sameness closed =
+        forms_.Compare(x != nullptr ? *x : *a, y != nullptr ? *y : *b);
+    if (closed == Sameness::kEqual) return closed;
+  }
   const auto bound = ZeroBoundBits(*Add(a, Negate(b)));
   if (bound && distance < -*bound) return Sameness::kEqual;
   // Lists make many pairs; Calcium's proofs cost the most.
-  return proofs_++ < kMostProofs ? ExactlyEqual(*a, *b) : Sameness::kUnknown;
+  if (proofs_++ >= kMostProofs) return Sameness::kUnknown;
+  return ExactlyEqual(x != nullptr ? *x : *a, y != nullptr ? *y : *b);
 }
 
 // Digits tell numbers apart, but prove none equal: tanh(1000) is 1 to 800
 // digits.
 ValueVerdict ValueComparer::CompareNumbers(const Expr& a, const Expr& b) {
-  bool branch = false, real = false, tried = false;
-  double distance = 0;
+  bool tried = false;
   AtPoint state = AtPoint::kOpen;
   for (const slong precision : kPrecisions) {
-    state =
-        CompareAt(*a, *b, precision, {}, &budget_, &branch, &real, &distance);
+    const PointComparison at = CompareAt(*a, *b, precision, {}, &budget_);
+    state = at.state;
     if (state == AtPoint::kApart) return {Sameness::kDifferent, Apart(a, b)};
     if (state == AtPoint::kSame) return {Sameness::kEqual, Both(a)};
     if (state != AtPoint::kTogether) continue;
     const bool last = precision == kPrecisions[std::size(kPrecisions) - 1];
     if (tried && !last) continue;
     tried = true;
-    const Sameness proof = ProveEqual(a, b, distance);
+    const Sameness proof = ProveEqual(a, b, at.distance);
     if (proof == Sameness::kEqual) return {proof, Both(a)};
     if (proof == Sameness::kDifferent) return {proof, Apart(a, b)};
+  }
+  if (state == AtPoint::kPole) {
+    return {Sameness::kDifferent, Apart(a, b) + ": one has no value"};
   }
   return {Sameness::kUnknown,
           absl::StrCat(Describe(*a), " and ", Describe(*b),
@@ -430,55 +395,41 @@ ValueVerdict ValueComparer::CompareBalls(const Expr& a, const Expr& b) {
   for (std::string& name : FreeSymbols(*b)) symbols.push_back(std::move(name));
   std::sort(symbols.begin(), symbols.end());
   symbols.erase(std::unique(symbols.begin(), symbols.end()), symbols.end());
-  bool branch = false, real = false;
-  double distance = 0;
   if (symbols.empty()) return CompareNumbers(a, b);
   if (symbols.size() > 24) return {Sameness::kUnknown, "too many symbols"};
-  std::vector<std::string> wholes;
-  FindWholes(*a, wholes);
-  FindWholes(*b, wholes);
-  int agreed = 0;
-  for (int point = 0; point < kPositivePoints + kSignedPoints; ++point) {
-    const bool signs = point >= kPositivePoints;
-    Sample sample;
-    Expr x = a, y = b;
-    for (const std::string& name : symbols) {
-      const BigRational whole(kWholePoints[point]);
-      if (std::find(wholes.begin(), wholes.end(), name) == wholes.end()) {
-        sample[name] = SampleValue(name, point, signs);
-        continue;
-      }
-      sample[name] = whole;
-      // Sums are written out once their bounds are numbers.
-      x = Substitute(x, name, Number(whole));
-      y = Substitute(y, name, Number(whole));
-    }
-    const AtPoint state = CompareAt(*x, *y, kPointPrecision, sample, &budget_,
-                                    &branch, &real, &distance);
-    // With roots of negative numbers, identities that hold for positive
-    // symbols break: sqrt(xy) = sqrt(x) sqrt(y).
-    const bool counts = !signs || (!branch && real);
-    if (state == AtPoint::kApart && counts) {
-      return {Sameness::kDifferent, Apart(a, b)};
-    }
-    agreed += state == AtPoint::kTogether || state == AtPoint::kSame ? 1 : 0;
+  // Quotients of polynomials that are too large to write out.
+  if (const auto agree = RemaindersAgree(*a, *b, factors_)) {
+    return *agree ? ValueVerdict{Sameness::kEqual, Both(a)}
+                  : ValueVerdict{Sameness::kDifferent, Apart(a, b)};
   }
-  if (agreed < 2) {
+  const PointsVerdict points = CompareAtPoints(a, b, symbols, &budget_);
+  if (points.same == Sameness::kDifferent) {
+    return {Sameness::kDifferent, Apart(a, b)};
+  }
+  // "det(A)", "the integral of f": what is left open is no number.
+  if (points.same == Sameness::kUnknown && points.agreed == 0 && budget_ > 0 &&
+      HasSymbol(*a) != HasSymbol(*b)) {
+    Ball number;
+    const Sample none;
+    const ExprNode& closed = HasSymbol(*a) ? *b : *a;
+    if (BallEvaluator(128, none, &budget_).Evaluate(closed, number)) {
+      return {Sameness::kDifferent,
+              Apart(a, b) + ": one is a number, the other left open"};
+    }
+  }
+  if (points.same == Sameness::kUnknown) {
     return {Sameness::kUnknown, Apart(a, b) + ": their values cannot be told"};
   }
   return {Sameness::kEqual, absl::StrCat("both are ", Describe(*a), " at ",
-                                         agreed, " random points")};
+                                         points.agreed, " random points")};
 }
 
 std::optional<int> ValueComparer::RatioSign(const Expr& a, const Expr& b) {
   if (const auto ratio = forms_.ConstantRatio(*a, *b)) return ratio->sign();
   // A real factor such as sqrt(2): the quotient at one point, then equality.
-  Sample sample;
-  for (const Expr* e : {&a, &b}) {
-    for (const std::string& name : FreeSymbols(**e)) {
-      sample[name] = SampleValue(name, 0, false);
-    }
-  }
+  std::vector<std::string> names = FreeSymbols(*a);
+  for (std::string& name : FreeSymbols(*b)) names.push_back(std::move(name));
+  const Sample sample = PositiveSample(names);
   Ball x, y;
   BallEvaluator evaluator(kPointPrecision, sample, &budget_);
   if (!evaluator.Evaluate(*a, x) || !evaluator.Evaluate(*b, y) ||
@@ -501,6 +452,37 @@ std::optional<int> ValueComparer::RatioSign(const Expr& a, const Expr& b) {
     return std::nullopt;
   }
   return arb_is_positive(acb_realref(x.get())) != 0 ? 1 : -1;
+}
+
+bool ValueComparer::Contradict(const Expr& a, const Expr& b) {
+  if (Compare(a, b).same != Sameness::kDifferent) return false;
+  const auto first = AsDecimal(*a), second = AsDecimal(*b);
+  if (!first && !second) return true;
+  // "1/3 = 0.33", "2/3 = 0.7"
+  const Sample none;
+  Ball x, y;
+  if (!BallEvaluator(128, none, &budget_).Evaluate(*a, x) ||
+      !BallEvaluator(128, none, &budget_).Evaluate(*b, y)) {
+    return false;
+  }
+  BigRational place;
+  for (const auto& decimal : {first, second}) {
+    if (decimal && place < decimal->last_place) place = decimal->last_place;
+  }
+  Ball bound;
+  acb_sub(y.get(), y.get(), x.get(), 128);
+  acb_set_fmpq(bound.get(), place.get(), 128);
+  arb_t distance, size;
+  arb_init(distance);
+  arb_init(size);
+  acb_abs(distance, y.get(), 128);
+  acb_abs(size, x.get(), 128);
+  arb_div_ui(size, size, 50, 128);
+  const bool near = arb_le(distance, size) != 0 ||
+                    arb_le(distance, acb_realref(bound.get())) != 0;
+  arb_clear(distance);
+  arb_clear(size);
+  return !near;
 }
 
 std::optional<int> ValueComparer::Order(const Expr& a, const Expr& b) {

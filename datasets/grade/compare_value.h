@@ -4,9 +4,11 @@
 //   2. normal forms over polynomials and roots of primes (rational_form.h)
 //   3. a decimal against the number that it rounds
 //   4. balls at several points: apart means different (ball_value.h)
-//   5. for numbers a proof: remainders (modular_value.h), a separation bound
-//      (zero_bound.h), Calcium (exact_value.h); else it is not known
-//   6. for functions agreement at every point
+//   5. for numbers a proof: remainders (modular_value.h), closed forms
+//      (closed_form.h), a separation bound (zero_bound.h), Calcium
+//      (exact_value.h); else it is not known
+//   6. for functions remainders at random points, or agreement at points to
+//      more digits than their numbers can hide a difference in (points.h)
 //
 //   ValueComparer comparer(policy);
 //   comparer.Compare(gold, answer).how   // "both are 3/4"
@@ -43,6 +45,8 @@ class ValueComparer {
   bool SameEquation(const Expr& a, const Expr& b) {
     return forms_.SameNumerators(*a, *b);
   }
+  // Whether a = b is said in error, by numbers that are not even about equal.
+  bool Contradict(const Expr& a, const Expr& b);
   // -1, 0, 1 for a < b, a = b, a > b; nothing where they are not two real
   // numbers that can be told apart.
   std::optional<int> Order(const Expr& a, const Expr& b);
@@ -57,9 +61,11 @@ class ValueComparer {
 
   const GradePolicy& policy_;
   RationalForms forms_;
-  // What balls may still cost (ball_value.h), and proofs by Calcium so far.
+  // What balls may still cost (ball_value.h); proofs by Calcium and by closed
+  // forms so far.
   int64_t budget_ = 200000;
   int proofs_ = 0;
+  int closed_forms_ = 0;
   // Factors that remainders may still multiply (modular_value.h).
   int64_t factors_ = 1500000;
 };

@@ -13,6 +13,7 @@
 #include "datasets/grade/parser.h"
 #include "datasets/grade/readings.h"
 #include "datasets/grade/sentence.h"
+#include "datasets/grade/unicode_math.h"
 
 namespace espalier {
 namespace {
@@ -105,6 +106,22 @@ bool MayBeTwo(std::string_view text) {
   return comma != std::string_view::npos && comma + 2 == text.size();
 }
 
+// "\\text{Al}_2\\text{O}_3" and "Al_2O_3": elements with their numbers, but for
+// the letters' form.
+bool SameFormula(std::string_view a, std::string_view b) {
+  if (a.size() > 80 || b.size() > 80) return false;
+  const std::string x = WithoutUpright(AsciiMath(a));
+  const bool element = std::any_of(
+      x.begin(), x.end(), [](unsigned char c) { return std::isupper(c) != 0; });
+  const bool plain = std::all_of(x.begin(), x.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 ||
+           std::string_view("_^+-(){}").find(static_cast<char>(c)) !=
+               std::string_view::npos;
+  });
+  return element && plain && x.find_first_of("_^") != std::string::npos &&
+         x == WithoutUpright(AsciiMath(b));
+}
+
 // Whether a unit is written that letters can be compared with.
 bool WritesUnit(const Readings& side) {
   const Expr& e = side.answers[0].expr;
@@ -138,6 +155,9 @@ class Grader {
         SameDecimal(gold.number, answer.text)) {
       return MayBeTwo(gold.text) ? Undecided("gold may be two numbers")
                                  : Equal("both are the same decimal");
+    }
+    if (SameFormula(gold.text, answer.text)) {
+      return Equal("both are the same formula of chemistry");
     }
     return CompareReadings(gold, answer);
   }
@@ -186,8 +206,10 @@ class Grader {
   GradeVerdict CompareReadings(const Readings& gold, const Readings& answer) {
     std::vector<Answer> from = GoldReadings(gold), to = answer.answers;
     // Letters are a unit beside a unit.
-    if (WritesUnit(answer)) Append(gold.with_unit, from);
-    if (WritesUnit(gold)) Append(answer.with_unit, to);
+    const bool units = WritesUnit(gold) || WritesUnit(answer) ||
+                       (!gold.beside.empty() && !answer.beside.empty());
+    if (units) Append(gold.beside, from);
+    if (units) Append(answer.beside, to);
     std::string first, open;
     for (const Answer& a : from) {
       for (const Answer& b : to) {
@@ -236,7 +258,7 @@ class Grader {
   static std::vector<Answer> AllReadings(const Readings& side) {
     std::vector<Answer> out = side.answers;
     Append(side.doubtful, out);
-    Append(side.with_unit, out);
+    Append(side.beside, out);
     return out;
   }
 

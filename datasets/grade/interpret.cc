@@ -358,6 +358,34 @@ class Interpreter {
     return Other();
   }
 
+  // "6 = 7", "x = 1 = 7": numbers that are said to be equal and are not. A
+  // slip on the way from a name to its value, as in "x = 5 + 5 + 1 = 7 = 11",
+  // is none where the last is what was calculated.
+  bool Contradicts(const ExprNode& e) {
+    const auto number = [](const ExprNode& side) {
+      static constexpr Op kOthers[] = {Op::kApply, Op::kPlusMinus,
+                                       Op::kText,  Op::kMatrix,
+                                       Op::kTuple, Op::kInfinity};
+      return IsScalar(side) && !HasSymbol(side) &&
+             std::none_of(std::begin(kOthers), std::end(kOthers),
+                          [&side](Op op) { return Contains(side, op); });
+    };
+    const bool named = IsName(*e.args[0]) && e.args[0]->op != Op::kText;
+    bool contradicts = false;
+    for (size_t i = 0; i < e.relations.size() && i < 20; ++i) {
+      const Expr &a = e.args[i], &b = e.args[i + 1];
+      if (e.relations[i] != "=" || !number(*a) || !number(*b)) continue;
+      const bool plain = RationalValue(*a) && RationalValue(*b);
+      const bool units = (a->op == Op::kQuantity) != (b->op == Op::kQuantity);
+      contradicts |= (plain || !named) && !units && comparer_.Contradict(a, b);
+    }
+    if (!contradicts || !named) return contradicts;
+    return std::none_of(
+        e.args.begin(), e.args.end() - 1, [&](const Expr& side) {
+          return number(*side) && comparer_.Equal(side, e.args.back());
+        });
+  }
+
   Answer ReadRelation(const ExprNode& whole) {
     ExprNode e = whole;
     // What stands behind the last "=>" is the conclusion.
@@ -379,6 +407,7 @@ class Interpreter {
         !IsName(*e.args[0])) {
       return Read(e.args[0]);
     }
+    if (Contradicts(e)) return Other();
     for (std::string& relation : e.relations) {
       if (relation == "~" || relation == "->" || relation == "==") {
         relation = "=";

@@ -1,5 +1,6 @@
 #include "datasets/grade/lexer.h"
 
+#include <algorithm>
 #include <cctype>
 #include <unordered_map>
 
@@ -359,11 +360,30 @@ class Lexer {
             std::string_view::npos) {
       return Push(TokenKind::kText, trimmed);
     }
-    // "\\mathrm{km/h}" is one unit.
-    if (trimmed.find('/') != std::string_view::npos && AfterNumber() &&
-        ReadUnit(trimmed).known) {
-      return Push(TokenKind::kText, trimmed);
+    // "\\mathrm{km/h}" is one unit, MHz no mHz.
+    if (AfterNumber()) {
+      const std::string lower = Lower(trimmed);
+      const Unit unit = ReadUnit(trimmed);
+      const bool capitals =
+          lower != trimmed && ReadUnit(lower).dimension != unit.dimension;
+      const bool scaled =
+          lower != trimmed && !(ReadUnit(lower).factor == unit.factor);
+      if (unit.known &&
+          (trimmed.find('/') != std::string_view::npos || capitals || scaled)) {
+        return Push(TokenKind::kText, trimmed);
+      }
     }
+    // "\\text{AF3}_{16}"
+    const bool digits =
+        Peek() == '_' && trimmed.size() <= 12 &&
+        trimmed.find_first_of("0123456789") != std::string_view::npos &&
+        std::all_of(trimmed.begin(), trimmed.end(),
+                    [](unsigned char c) { return std::isxdigit(c) != 0; });
+    for (size_t i = 0; digits && i < trimmed.size(); ++i) {
+      Push(Digit(trimmed[i]) ? TokenKind::kNumber : TokenKind::kLetter,
+           trimmed.substr(i, 1));
+    }
+    if (digits) return;
     bool words = false;
     size_t run = 0;
     for (size_t i = 0; i <= trimmed.size(); ++i) {
@@ -447,6 +467,8 @@ class Lexer {
       Push(TokenKind::kSign, "...");
       return;
     }
+    if (name == "lbrace" || name == "langle") ++depth_;
+    if ((name == "rbrace" || name == "rangle") && depth_ > 0) --depth_;
     Push(TokenKind::kCommand, name);
   }
 
@@ -504,8 +526,11 @@ class Lexer {
       Push(kind, text);
     };
     if (word.size() >= 2) {
-      if (const auto found = PlainCommands().find(word);
-          found != PlainCommands().end()) {
+      const auto found = PlainCommands().find(word);
+      // "foo" does not end in infinity.
+      const bool rest = at_ > 0 && Letter(text_[at_ - 1]);
+      if (found != PlainCommands().end() &&
+          !(rest && found->second == "infty")) {
         return push_word(TokenKind::kCommand, found->second);
       }
       // "in" between a symbol and a set.
@@ -545,6 +570,21 @@ class Lexer {
     Push(TokenKind::kLetter, text_.substr(at_++, 1));
   }
 
+  // Whether braces that open here are a set's, not those of a command's
+  // argument, an index or a power.
+  bool BracesHoldItems() const {
+    if (out_.empty()) return true;
+    const Token& last = out_.back();
+    if (last.kind == TokenKind::kSign) {
+      return last.text != "^" && last.text != "_" && last.text != "}" &&
+             last.text != "]";
+    }
+    return last.kind == TokenKind::kText ||
+           (last.kind == TokenKind::kCommand &&
+            (last.text == "in" || last.text == "cup" || last.text == "cap" ||
+             last.text == "and" || last.text == "or"));
+  }
+
   void ReadSign() {
     for (const std::string_view sign : {"...", "<=>", "==>", "<=", ">=", "!=",
                                         "==", "=>", "->", "**", "+/-"}) {
@@ -559,15 +599,19 @@ class Lexer {
       return Push(TokenKind::kSign, sign);
     }
     const char c = Peek();
-    if (c == '(' || c == '[') ++depth_;
-    if ((c == ')' || c == ']') && depth_ > 0) --depth_;
+    if (c == '{') groups_.push_back(BracesHoldItems());
+    const bool items = c == '}' && !groups_.empty() && groups_.back();
+    if (c == '}' && !groups_.empty()) groups_.pop_back();
+    if (c == '(' || c == '[' || (c == '{' && groups_.back())) ++depth_;
+    if ((c == ')' || c == ']' || items) && depth_ > 0) --depth_;
     Push(TokenKind::kSign, text_.substr(at_++, 1));
   }
 
   std::string_view text_;
   const LexOptions& options_;
   size_t at_ = 0;
-  int depth_ = 0;
+  int depth_ = 0;             // open brackets, and braces of sets
+  std::vector<bool> groups_;  // open braces: whether they hold items
   int nested_ = 0;
   bool space_ = false;
   std::vector<Token> out_;

@@ -25,7 +25,8 @@ struct Token {
 };
 
 struct LexOptions {
-  // Inside brackets "(1,234)" is a pair unless this is set; outside of them
+  // Inside brackets and the braces of sets "(1,234)" is a pair unless this is
+  // set; outside of them
   // "1,234" is one number unless `commas_part_items`.
   bool thousands_in_brackets = false;
   bool commas_part_items = false;

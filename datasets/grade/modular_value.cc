@@ -24,6 +24,14 @@ class Residues {
       case Op::kNumber:
       case Op::kBased:
         return Rational(e.value);
+      case Op::kSymbol:
+        return OfSymbol(e.name);
+      case Op::kPercent: {
+        const auto value = Of(*e.args[0]);
+        const auto hundredth = Inverse(100);
+        if (!value || !hundredth) return std::nullopt;
+        return nmod_mul(*value, *hundredth, mod_);
+      }
       case Op::kAdd:
       case Op::kMultiply:
         return OfAll(e);
@@ -41,6 +49,17 @@ class Residues {
     ulong inverse = 0;
     if (n_gcdinv(&inverse, value, modulus_) != 1) return std::nullopt;
     return inverse;
+  }
+
+  // A point of the symbols, another for each prime.
+  ulong OfSymbol(const std::string& name) const {
+    uint64_t h = modulus_;
+    for (const char c : name) {
+      h = (h ^ static_cast<uint8_t>(c)) * 1099511628211ULL;
+      h ^= h >> 32;
+    }
+    h *= 0x9e3779b97f4a7c15ULL;
+    return (h ^ (h >> 29)) % modulus_;
   }
 
   std::optional<ulong> Rational(const BigRational& value) const {

@@ -5,7 +5,8 @@
 //
 // Remainders modulo four primes of about 60 bits: one that differs proves the
 // numbers different; that all four agree by chance has odds below 10^-60 for
-// numbers not made for it. Stateless: thread-safe.
+// numbers not made for it. Symbols have random remainders: quotients of
+// polynomials that differ agree with odds no better. Stateless: thread-safe.
 #ifndef ESPALIER_DATASETS_GRADE_MODULAR_VALUE_H_
 #define ESPALIER_DATASETS_GRADE_MODULAR_VALUE_H_
 

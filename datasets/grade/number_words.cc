@@ -118,6 +118,12 @@ std::string NumberInWords(std::string_view folded) {
   if (words.size() > 1 && (words[0] == "minus" || words[0] == "negative")) {
     sign = "-";
     words.erase(words.begin());
+    // "negative 5"
+    if (words.size() == 1 && Decimal(words[0])) return sign + words[0];
+  }
+  if (words.size() > 1 && words[0] == "positive" && sign.empty()) {
+    words.erase(words.begin());
+    if (words.size() == 1 && Decimal(words[0])) return words[0];
   }
   if (const auto whole = Whole(words)) return absl::StrCat(sign, *whole);
   // "2.5 million"
@@ -161,6 +167,24 @@ std::string NumberInWords(std::string_view folded) {
   const auto top = Whole(words);
   if (!top || *top == 0) return {};
   return absl::StrCat(sign, *top, "/", *part);
+}
+
+std::string PlaceInWords(std::string_view folded) {
+  if (folded.size() > 12) return {};
+  const size_t end = folded.find_first_not_of("0123456789");
+  if (end != 0 && end != std::string_view::npos) {
+    const std::string_view ending = folded.substr(end);
+    if (ending != "st" && ending != "nd" && ending != "rd" && ending != "th") {
+      return {};
+    }
+    return "place " + std::string(folded.substr(0, end));
+  }
+  if (folded == "first") return "place 1";
+  if (folded == "second") return "place 2";
+  const auto part = folded.ends_with("s") || folded == "quarter"
+                        ? std::nullopt
+                        : Denominator(folded);
+  return part && *part > 2 ? absl::StrCat("place ", *part) : std::string();
 }
 
 std::string NumberWordIn(std::string_view folded) {

@@ -17,6 +17,9 @@ namespace espalier {
 // empty where the words are no number below 10^15, or anything beside one.
 std::string NumberInWords(std::string_view folded);
 
+// "third" and "3rd" as "place 3"; empty for other texts.
+std::string PlaceInWords(std::string_view folded);
+
 // The only number word of a sentence, in digits: "there are seven such sets".
 // "one" counts nothing for sure.
 std::string NumberWordIn(std::string_view folded);

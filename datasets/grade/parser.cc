@@ -4,6 +4,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "datasets/grade/characters.h"
 #include "datasets/grade/clean_text.h"
 #include "datasets/grade/ellipsis.h"
 #include "datasets/grade/parser_state.h"
@@ -66,6 +67,32 @@ std::string_view RelationOf(const Token& token) {
     if (entry.spelling == token.text) return entry.relation;
   }
   return {};
+}
+
+// "5{,}000" and "12,\\!345" as "5_000": these commas part no items. "1{:}4" as
+// "1:4".
+std::string WithoutSpacedCommas(std::string_view text) {
+  std::string out;
+  const auto digit = [text](size_t at) {
+    return at < text.size() && Digit(text[at]);
+  };
+  for (size_t at = 0; at < text.size(); ++at) {
+    const std::string_view rest = text.substr(at);
+    const size_t length =
+        rest.starts_with("{,}") || rest.starts_with(",\\!") ? 3 : 0;
+    const size_t next = at + length;
+    if (length > 0 && at > 0 && digit(at - 1) && digit(next) &&
+        digit(next + 1) && digit(next + 2) && !digit(next + 3)) {
+      out += '_';
+      at = next - 1;
+    } else if (rest.starts_with("{:}")) {
+      out += ':';
+      at += 2;
+    } else {
+      out += text[at];
+    }
+  }
+  return out;
 }
 
 bool IsShape(const ExprNode& e) {
@@ -214,7 +241,7 @@ Expr Parser::ReadItem() {
   }
   if (RelationOf(Peek()) == "~" || RelationOf(Peek()) == "=") ++at_;
   Expr first;
-  if (Peek().kind == TokenKind::kText) {
+  if (Peek().kind == TokenKind::kText && !IsSign("_", 1)) {
     first = ReadWords();
     // "the number of ways = 5"
     if (!IsSign("=")) return first;
@@ -284,9 +311,9 @@ Expr Parser::ReadSetExpr() {
   const Deeper deeper(*this);
   if (depth_ > kDeepest) return Fail("less nesting");
   Expr left = ReadSum();
-  if (left != nullptr && !no_colon_ && IsSign(":")) {
+  if (left != nullptr && !no_colon_ && (IsSign(":") || IsCommand("colon"))) {
     std::vector<Expr> parts{left};
-    while (SkipSign(":")) {
+    while (SkipSign(":") || SkipCommand("colon")) {
       Expr part = ReadSum();
       if (part == nullptr) return nullptr;
       parts.push_back(std::move(part));
@@ -558,7 +585,7 @@ absl::StatusOr<Expr> ParseMath(std::string_view text,
     return absl::InvalidArgumentError(absl::StrCat(
         "expected at most ", kLongestMath, " bytes, found ", text.size()));
   }
-  const std::string clean = CleanMath(text);
+  const std::string clean = CleanMath(WithoutSpacedCommas(text));
   std::vector<Token> tokens = Lex(clean, options);
   if (tokens.empty()) {
     const bool blank = TrimBlanks(clean).empty();

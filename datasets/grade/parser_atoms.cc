@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <cctype>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "datasets/grade/number_words.h"
 #include "datasets/grade/parser.h"
 #include "datasets/grade/parser_state.h"
 
@@ -147,27 +149,97 @@ Expr Parser::ReadExponent(bool& degrees) {
   return e;
 }
 
-// "1011_2": digits in another base.
-Expr Parser::ReadBased(const Expr& digits) {
-  const std::string name = ReadSubscript();
-  if (name.empty()) return Fail("a base");
-  const std::string base_text = name == "ten"   ? "10"
-                                : name == "two" ? "2"
-                                                : name;
-  if (!IsDigits(base_text) || base_text.size() > 2 || !IsWhole(*digits)) {
-    return Fail("a base from 2 to 36");
-  }
-  const int base = std::stoi(base_text);
-  if (base < 2 || base > 36) return Fail("a base from 2 to 36");
+// The base that "5", "five", "base 5" name; 0 for none from 2 to 36.
+int Parser::BaseNamed(std::string_view name) {
+  if (name.starts_with("base")) name.remove_prefix(4);
+  while (name.starts_with(" ")) name.remove_prefix(1);
+  const std::string words = IsDigits(name) ? "" : NumberInWords(name);
+  const std::string digits = words.empty() ? std::string(name) : words;
+  if (!IsDigits(digits) || digits.size() > 2) return 0;
+  const int base = std::stoi(digits);
+  return base >= 2 && base <= 36 ? base : 0;
+}
+
+// Digits in another base; `shown` is how they are written.
+Expr Parser::Based(std::string_view digits, int base, Expr shown) {
   auto node = std::make_shared<ExprNode>();
   node->op = Op::kBased;
-  node->args.push_back(digits);
-  node->name = base_text;
-  for (const char c : digits->value.ToString()) {
-    if (c - '0' >= base) return Fail("digits of this base");
-    node->value = node->value * BigRational(base) + BigRational(c - '0');
+  node->args.push_back(std::move(shown));
+  node->name = std::to_string(base);
+  for (const char c : digits) {
+    const int digit =
+        c <= '9' ? c - '0'
+                 : std::tolower(static_cast<unsigned char>(c)) - 'a' + 10;
+    if (digit >= base) return Fail("digits of this base");
+    node->value = node->value * BigRational(base) + BigRational(digit);
   }
   return node;
+}
+
+// "1011_2", "342 base 5", "342 (base 5)".
+Expr Parser::ReadBased(const Expr& digits) {
+  int base = 0;
+  if (IsSign("_")) {
+    base = BaseNamed(ReadSubscript());
+  } else {
+    const bool bracket = SkipSign("(");
+    const std::string word = Take().text;
+    base = BaseNamed(word == "base" || word == "in base" ? Take().text : word);
+    if (bracket && !Expect(")")) return nullptr;
+  }
+  if (base == 0 || !IsWhole(*digits)) return Fail("a base from 2 to 36");
+  return Based(digits->value.ToString(), base, digits);
+}
+
+// "base 5" behind a number.
+bool Parser::BeginsBase() const {
+  const size_t at = IsSign("(") ? 1 : 0;
+  const Token& word = Peek(at);
+  if (word.kind != TokenKind::kText) return false;
+  if (word.text == "base" || word.text == "in base") {
+    return Peek(at + 1).kind == TokenKind::kNumber;
+  }
+  return word.text.starts_with("base ") && BaseNamed(word.text) != 0;
+}
+
+// "AF3_{16}": the number of tokens that are digits; 0 for none.
+size_t Parser::BasedLetters() const {
+  size_t at = 0;
+  bool letters = false;
+  for (; at < 12; ++at) {
+    const Token& token = Peek(at);
+    const bool letter = token.kind == TokenKind::kLetter;
+    if ((!letter && token.kind != TokenKind::kNumber) ||
+        (at > 0 && token.space_before)) {
+      break;
+    }
+    letters |= letter || !IsDigits(token.text);
+  }
+  if (at == 0 || !letters || !IsSign("_", at)) return 0;
+  const size_t brace = IsSign("{", at + 1) ? 1 : 0;
+  const std::string& base = Peek(at + 1 + brace).text;
+  const bool hexadecimal = base == "16" || base == "12" || base == "11";
+  if (!hexadecimal || (brace == 1 && !IsSign("}", at + 3))) return 0;
+  for (size_t i = 0; i < at; ++i) {
+    for (const char c : Peek(i).text) {
+      const int small = std::tolower(static_cast<unsigned char>(c));
+      const bool digit = c >= '0' && c <= '9';
+      const int last = base == "16" ? 'f' : base == "12" ? 'b' : 'a';
+      if (!digit && (small < 'a' || small > last)) return 0;
+    }
+  }
+  return at;
+}
+
+Expr Parser::ReadBasedLetters(size_t tokens) {
+  std::string digits;
+  for (size_t i = 0; i < tokens; ++i) digits += Take().text;
+  const int base = BaseNamed(ReadSubscript());
+  for (char& c : digits) {
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  }
+  Expr shown = Make(Op::kText, {}, digits);
+  return Based(digits, base, std::move(shown));
 }
 
 // "C", "F" or their names behind a degree sign, at the end.
@@ -192,6 +264,10 @@ Expr Parser::ReadPostfix(Expr e) {
     if (++count > 40) return Fail("fewer signs behind a factor");
     const bool sign = Peek().kind == TokenKind::kSign;
     const bool command = Peek().kind == TokenKind::kCommand;
+    if (IsWhole(*e) && BeginsBase()) {
+      e = ReadBased(e);
+      continue;
+    }
     if (!sign && !command) break;
     if (IsSign("^") && e->op == Op::kNumberSet) {
       ++at_;
@@ -220,8 +296,7 @@ Expr Parser::ReadPostfix(Expr e) {
       } else {
         e = Power(e, exponent);
       }
-    } else if (IsSign("!") && IsSign("!", 1) && !IsSign("!", 2) &&
-               e->op == Op::kNumber) {
+    } else if (IsSign("!") && IsSign("!", 1) && !IsSign("!", 2)) {
       at_ += 2;
       e = Function("double_factorial", {e});
     } else if (SkipSign("!") || SkipCommand("factorial")) {
@@ -492,9 +567,13 @@ Expr Parser::ReadAtom() {
   const Deeper deeper(*this);
   if (depth_ > kDeepest) return Fail("less nesting");
   const Token& token = Peek();
+  if (const size_t digits = BasedLetters()) return ReadBasedLetters(digits);
   switch (token.kind) {
-    case TokenKind::kEnd:
     case TokenKind::kText:
+      // "\\text{area}_1"
+      if (IsSign("_", 1)) return ReadSymbol(Take().text);
+      [[fallthrough]];
+    case TokenKind::kEnd:
       return Fail("a number or a symbol");
     case TokenKind::kNumber:
       return ReadNumber();

@@ -463,6 +463,12 @@ Expr Parser::ReadCommandAtom() {
   }
   if (AnyCount(name) && IsSign("=")) return Symbol(name);
   if (!FunctionName(name).empty()) return ReadFunction(name);
+  if ((name == "Gamma" || name == "zeta") && IsSign("(")) {
+    std::vector<Expr> args = ReadArguments();
+    if (args.size() != 1 || !IsScalar(*args[0])) return Fail("one argument");
+    if (name == "zeta") return Function("zeta", std::move(args));
+    return Function("factorial", {Add(args[0], Number(-1))});
+  }
   static constexpr std::string_view kSymbols[] = {
       "alpha",  "beta",  "gamma",    "delta", "epsilon", "varepsilon", "zeta",
       "eta",    "theta", "vartheta", "iota",  "kappa",   "lambda",     "mu",

@@ -44,7 +44,12 @@ class Parser {
   std::string TemperatureOr(std::string_view unit);
   Expr ReadExponent(bool& degrees);
   Expr ReadMixed(const Expr& whole);
+  static int BaseNamed(std::string_view name);
+  Expr Based(std::string_view digits, int base, Expr shown);
   Expr ReadBased(const Expr& digits);
+  bool BeginsBase() const;
+  size_t BasedLetters() const;
+  Expr ReadBasedLetters(size_t tokens);
   bool BeginsDefinition() const;
   bool BesideProgramSigns() const;
   Expr ReadDenominator();

@@ -21,6 +21,8 @@ constexpr int64_t kHighestRoot = 12;
 // Products of terms times bits of one multiplication.
 constexpr int64_t kMostWork = 400000;
 constexpr int kMostSteps = 4000;
+// Writing a form's name down.
+constexpr int kKeySteps = 10;
 // Of all comparisons by one object.
 constexpr int kMostStepsInAll = 20000;
 
@@ -184,6 +186,7 @@ struct RationalForms::State {
   }
 
   std::string Key(Form& f) {
+    if (const auto value = Constant(f)) return value->ToString();
     char* num = fmpz_mpoly_get_str_pretty(f.num(), nullptr, ctx);
     char* den = fmpz_mpoly_get_str_pretty(f.den(), nullptr, ctx);
     std::string out = absl::StrCat(num, "/", den);
@@ -266,6 +269,7 @@ struct RationalForms::State {
   bool Dependent(const std::string& name, const std::vector<Form*>& args,
                  Form& out) {
     std::string key = name;
+    steps += kKeySteps;
     for (Form* arg : args) absl::StrAppend(&key, "|", Key(*arg));
     if (key.size() > 2000) return false;
     return SetAtom(out, {std::move(key), true});

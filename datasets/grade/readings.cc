@@ -14,6 +14,8 @@
 #include "datasets/grade/phrases.h"
 #include "datasets/grade/sentence.h"
 #include "datasets/grade/stated_number.h"
+#include "datasets/grade/times_dates.h"
+#include "datasets/grade/trailing_unit.h"
 #include "datasets/grade/units.h"
 
 namespace espalier {
@@ -51,20 +53,6 @@ bool NamesNoNumber(std::string_view folded) {
          folded.starts_with("all reals except");
 }
 
-// "12:00", "3:30 pm": a time of day. Other "a:b" are ratios.
-bool IsTime(std::string_view text) {
-  text = TrimBlanks(text);
-  const size_t colon = text.find(':');
-  if (colon == 0 || colon > 2 || text.size() < colon + 3) return false;
-  for (size_t i = 0; i < colon; ++i) {
-    if (!Digit(text[i])) return false;
-  }
-  if (!Digit(text[colon + 1]) || !Digit(text[colon + 2])) return false;
-  const std::string half = FoldWords(text.substr(colon + 3));
-  return half == "am" || half == "pm" ||
-         (half.empty() && text[colon + 1] == '0');
-}
-
 // "7 R 3", "7 remainder 3": "7 remainder 3"; empty for other texts.
 std::string WithRemainder(std::string_view text) {
   // "5*r**5" is a product.
@@ -75,7 +63,7 @@ std::string WithRemainder(std::string_view text) {
   const size_t first = folded.find_first_not_of("0123456789");
   if (first == 0 || first == std::string::npos) return {};
   const std::string_view rest = std::string_view(folded).substr(first);
-  for (const std::string_view word : {" r ", " remainder ", "r"}) {
+  for (const std::string_view word : {" r ", " remainder ", " r", "r"}) {
     if (!rest.starts_with(word)) continue;
     const std::string_view left = rest.substr(word.size());
     if (left.empty() ||
@@ -102,33 +90,28 @@ bool IsRoman(std::string_view text) {
          text.find_first_not_of("IVX") == std::string_view::npos;
 }
 
-// "5000 m", "3mg", "3 \\times 10^8 m/s" in plain letters: where the unit begins
-// that letters behind a number may be; 0 for none.
-size_t PlainUnit(std::string_view text) {
-  size_t at = text.size();
-  while (at > 0 && text.size() - at <= 20 && !Digit(text[at - 1]) &&
-         text[at - 1] != '}' && text[at - 1] != ')') {
-    --at;
+// "5\"" as "5 inches", "6'" as "6 feet", "5'6\"" as both; empty for others.
+std::string WithoutPrimes(std::string_view text) {
+  text = TrimBlanks(text);
+  if (text.size() > 20 || text.empty() || !Digit(text[0])) return {};
+  std::string out;
+  for (size_t at = 0; at < text.size();) {
+    const size_t start = at;
+    while (at < text.size() && (Digit(text[at]) || text[at] == '.')) ++at;
+    if (at == start) return {};
+    absl::StrAppend(&out, out.empty() ? "" : " ",
+                    std::string(text.substr(start, at - start)));
+    const std::string_view sign = text.substr(at);
+    const bool inches = sign.starts_with("\"") || sign.starts_with("''");
+    if (inches) {
+      const size_t length = sign[0] == '"' ? 1 : 2;
+      return sign.size() == length ? out + " inches" : std::string();
+    }
+    if (!sign.starts_with("'") || start > 0) return {};
+    out += " feet";
+    for (++at; at < text.size() && text[at] == ' ';) ++at;
   }
-  // A power belongs to the unit: "m/s^2".
-  if (at == text.size() && at > 2 && text[at - 2] == '^') {
-    const size_t behind = at - 2;
-    at = behind;
-    while (at > 0 && behind - at <= 20 && !Digit(text[at - 1])) --at;
-  }
-  if (at == 0 || text.size() - at > 20) return 0;
-  const std::string_view unit = text.substr(at);
-  const std::string_view letters = TrimBlanks(unit);
-  if (letters.empty() ||
-      std::isalpha(static_cast<unsigned char>(letters[0])) == 0 ||
-      unit.find('\\') != std::string_view::npos) {
-    return 0;
-  }
-  // "12 men" counts something; "12 ab" need not.
-  const bool word = unit[0] == ' ' && letters.size() >= 3 &&
-                    std::all_of(letters.begin(), letters.end(),
-                                [](char c) { return std::islower(c); });
-  return word || ReadUnit(unit).known ? at : 0;
+  return out;
 }
 
 bool GroupsThousands(std::string_view text) {
@@ -215,6 +198,31 @@ std::string WithoutSpacing(std::string_view text) {
   return out;
 }
 
+std::string WithoutUpright(std::string_view text) {
+  std::string out;
+  int open = 0;
+  for (size_t at = 0; at < text.size(); ++at) {
+    const std::string_view rest = text.substr(at);
+    size_t length = 0;
+    for (const std::string_view command : {"\\text{", "\\mathrm{", "\\ce{"}) {
+      if (rest.starts_with(command)) length = command.size();
+    }
+    if (length > 0) {
+      ++open;
+      at += length - 1;
+    } else if (rest[0] == '}' && open > 0) {
+      --open;
+    } else if (rest.size() > 3 && (rest[0] == '_' || rest[0] == '^') &&
+               rest[1] == '{' && rest[3] == '}') {
+      out += {rest[0], rest[2]};
+      at += 3;
+    } else if (!Blank(rest[0])) {
+      out += rest[0];
+    }
+  }
+  return out;
+}
+
 bool Reader::Parse(std::string_view text, const LexOptions& options,
                    std::vector<Answer>& to, std::string* error) {
   const auto tree = ParseMath(text, options);
@@ -233,12 +241,13 @@ std::string Reader::FindText(std::string_view raw, Readings& out, bool& cut) {
   if (!policy_.extract) return StripDelimiters(raw);
   Extracted found = ExtractAnswer(raw);
   // "\\text{5 units}"
-  constexpr std::string_view kText = "\\text{";
-  const size_t digit = found.text.find_first_of("0123456789");
-  if (digit != std::string::npos && found.text.starts_with(kText) &&
-      found.text.find('}') == found.text.size() - 1) {
-    found.text =
-        found.text.substr(kText.size(), found.text.size() - kText.size() - 1);
+  for (const std::string_view text : {"\\text{", "\\mbox{", "\\textrm{"}) {
+    if (found.text.find_first_of("0123456789") != std::string::npos &&
+        found.text.starts_with(text) &&
+        found.text.find('}') == found.text.size() - 1) {
+      found.text =
+          found.text.substr(text.size(), found.text.size() - text.size() - 1);
+    }
   }
   cut = found.cut;
   out.cut_off = found.open;
@@ -260,7 +269,13 @@ bool Reader::ReadNames(Readings& out) {
     out.answers.push_back(TextAnswer(std::move(division)));
     return true;
   }
-  if (!IsTime(out.text) && !IsRoman(out.text)) return false;
+  std::string time = TimeOfDay(out.text);
+  if (time.empty()) time = DateOf(out.text);
+  if (!time.empty()) {
+    out.answers.push_back(TextAnswer(std::move(time)));
+    return true;
+  }
+  if (!IsRoman(out.text)) return false;
   out.answers.push_back(TextAnswer(FoldWords(out.text)));
   return true;
 }
@@ -268,7 +283,9 @@ bool Reader::ReadNames(Readings& out) {
 // Words of a length that is no formula's: what they end with counts.
 void Reader::ReadLongWords(bool cut, Readings& out) {
   const size_t start = out.text.size() - kLongestSentence;
-  const std::string end = out.text.substr(out.text.find(' ', start) + 1);
+  const size_t blank = out.text.find(' ', start);
+  const std::string end =
+      out.text.substr(blank == std::string::npos ? start : blank + 1);
   out.error = "expected a formula, found a long text";
   out.words = true;
   out.answers.push_back(TextAnswer(out.text));
@@ -292,7 +309,8 @@ Readings Reader::Read(std::string_view raw) {
   if (ReadNames(out)) return out;
   const std::string folded = FoldWords(out.text);
   if (!AddWordsAlone(folded, out)) {
-    Parse(out.text, {}, out.answers, &out.error);
+    const std::string lengths = WithoutPrimes(out.text);
+    Parse(lengths.empty() ? out.text : lengths, {}, out.answers, &out.error);
     if (out.choice != 0 && !content.empty()) Parse(content, {}, out.answers);
     AddNumbers(out);
     AddCalculation(raw, cut, out);
@@ -330,19 +348,31 @@ void Reader::AddNumbers(Readings& out) {
     Parse(out.text, parts, out.doubtful);
     LexOptions groups;
     groups.thousands_in_brackets = true;
-    // "(3,500)" is a pair.
+    // "(3,500)" is a pair, "\\{3,500\\}" a set of two.
     if (Parse(out.text, groups, out.doubtful) &&
-        out.doubtful.back().kind == Kind::kValue) {
+        (out.doubtful.back().kind == Kind::kValue ||
+         out.doubtful.back().items.size() == 1)) {
       out.doubtful.pop_back();
     }
   }
-  if (const size_t unit = PlainUnit(out.text)) {
-    const auto number = ParseMath(std::string_view(out.text).substr(0, unit));
-    if (number.ok() && IsScalar(**number) && !HasSymbol(**number)) {
-      out.with_unit.push_back(Interpret(
-          Make(Op::kQuantity, {*number}, out.text.substr(unit)), comparer_));
-    }
+  // "third" and "3rd" say one thing, "3" need not.
+  if (std::string place = PlaceInWords(FoldWords(out.text)); !place.empty()) {
+    out.beside.push_back(TextAnswer(std::move(place)));
   }
+  const auto found = FindTrailingUnit(out.text);
+  if (!found) return;
+  const auto number = ParseMath(found->number);
+  if (!number.ok() || !IsScalar(**number) || HasSymbol(**number)) return;
+  Answer unit =
+      Interpret(Make(Op::kQuantity, {*number}, found->unit), comparer_);
+  // What is no product, or could not be read at all.
+  const bool unread = out.answers.empty() || HasWords(out.answers[0]);
+  const bool letters = !unread && out.answers[0].expr != nullptr &&
+                       HasSymbol(*out.answers[0].expr);
+  if ((found->sure && letters) || (unread && ReadUnit(found->unit).known)) {
+    out.answers.insert(out.answers.begin(), unit);
+  }
+  out.beside.push_back(std::move(unit));
 }
 
 // A text that is a number or a range in words, or one word that the table of

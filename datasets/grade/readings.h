@@ -34,8 +34,9 @@ struct Readings {
   std::string number;
   std::vector<Answer> answers;
   std::vector<Answer> doubtful;
-  // The letters behind a number as a unit: "4 m". None, or one.
-  std::vector<Answer> with_unit;
+  // What it may be beside the like on the other side: the letters behind a
+  // number as a unit ("4 m"), a place in a row ("3rd"). None, or one.
+  std::vector<Answer> beside;
 };
 
 class Reader {
@@ -67,6 +68,9 @@ bool HasWords(const Answer& answer);
 
 // Without blanks, but for those that part two numbers: "1 2", "3, 500".
 std::string Squeeze(std::string_view text);
+
+// Without blanks, upright letters and needless braces: \text{Al}_{2} as Al_2.
+std::string WithoutUpright(std::string_view text);
 
 // Without \left, \right and thin spaces.
 std::string WithoutSpacing(std::string_view text);

@@ -1,7 +1,9 @@
 // Units that answers carry: metres, hours, dollars, degrees.
 //
-//   CanonicalUnit("square feet")   // "foot^2"
-//   CanonicalUnit("km/h")          // "metre^1 second^-1", factor 5/18
+//   ReadUnit("square feet")   // "metre^2"
+//   ReadUnit("km/h")          // "metre^1 second^-1", factor 5/18
+//   ReadUnit("J/(mol K)")     // in grams, metres and seconds
+//   ReadUnit("m/s north")     // a direction is part of what it measures
 //
 // Stateless functions: thread-safe.
 #ifndef ESPALIER_DATASETS_GRADE_UNITS_H_

@@ -23,9 +23,16 @@ TEST(ModularValue, TellsLargeNumbersApart) {
   EXPECT_EQ(Agree("2^{10^{20}}", "4^{5 \\cdot 10^{19}} + 1"), false);
 }
 
+TEST(ModularValue, TellsPolynomialsApart) {
+  EXPECT_EQ(Agree("2023!x", "x \\cdot 2023!"), true);
+  EXPECT_EQ(Agree("2023!x", "2023!x + 1"), false);
+  EXPECT_EQ(Agree("(x + y)^{99}", "(y + x)^{99} + 10^{-100}"), false);
+  EXPECT_EQ(Agree("\\frac{x^2 - 1}{x - 1}", "x + 1"), true);
+}
+
 TEST(ModularValue, RefusesWhatIsNotWhole) {
   EXPECT_EQ(Agree("\\sqrt{2}", "1"), std::nullopt);
-  EXPECT_EQ(Agree("x", "x"), std::nullopt);
+  EXPECT_EQ(Agree("2^x", "2^x"), std::nullopt);
   EXPECT_EQ(Agree("99999999!", "1"), std::nullopt);
 }
 

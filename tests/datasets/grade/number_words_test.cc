@@ -29,6 +29,13 @@ TEST(NumberWords, OtherWordsAreNoNumbers) {
   EXPECT_EQ(NumberInWords("and"), "");
 }
 
+TEST(NumberWords, PlacesInARow) {
+  EXPECT_EQ(PlaceInWords("third"), "place 3");
+  EXPECT_EQ(PlaceInWords("3rd"), "place 3");
+  EXPECT_EQ(PlaceInWords("3"), "");
+  EXPECT_EQ(PlaceInWords("thirds"), "");
+}
+
 TEST(NumberWords, OneNumberInASentence) {
   EXPECT_EQ(NumberWordIn("there are seven such sets"), "7");
   EXPECT_EQ(NumberWordIn("there are twenty one of them"), "21");
