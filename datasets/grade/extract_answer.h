@@ -35,6 +35,11 @@ struct Extracted {
   bool open = false;
   // Whether it is one formula of several, none of which is called the answer.
   bool picked = false;
+  // Whether the words around it leave open that it is the answer.
+  bool unsure = false;
+  // Whether the words around its last number or formula deny it, or do not
+  // claim it: only words are left.
+  bool denied = false;
   // A short text that begins with a formula, as a whole: "$k\\pi$ for any
   // integer $k$" without its dollar signs. Empty for others.
   std::string line;
@@ -42,9 +47,13 @@ struct Extracted {
 
 Extracted ExtractAnswer(std::string_view response);
 
-// What stands in the last \boxed{...} whose braces close; \{ and \} are no
-// braces.
-std::optional<std::string> LastBoxed(std::string_view text);
+// What stands in the last \boxed{...}, \fbox{...} or \framebox{...} that
+// closes, with those that "and" or a comma joins to it: "1 , 2".
+std::optional<std::string> BoxedAnswer(std::string_view text);
+
+// What is marked as the answer of a worked solution: in a box, else behind
+// "####" up to the end of the line. Nothing for other texts.
+std::optional<std::string> MarkedAnswer(std::string_view text);
 
 // A number in a text: its digits with a percent sign or "million" behind them,
 // and where the digits stand.

@@ -80,30 +80,31 @@ TEST(StripDelimiters, SeveralLayers) {
 
 using Found = std::optional<std::string>;
 
-TEST(LastBoxed, BoxesWithBracesInThem) {
-  EXPECT_EQ(LastBoxed("\\boxed{42}"), Found("42"));
-  EXPECT_EQ(LastBoxed("a \\boxed{1} b \\boxed{\\frac{1}{\\sqrt{2}}}."),
+TEST(BoxedAnswer, BoxesWithBracesInThem) {
+  EXPECT_EQ(BoxedAnswer("\\boxed{42}"), Found("42"));
+  EXPECT_EQ(BoxedAnswer("a \\boxed{1}, then b. \\boxed{\\frac{1}{\\sqrt{2}}}."),
             Found("\\frac{1}{\\sqrt{2}}"));
-  EXPECT_EQ(LastBoxed("\\boxed {7}"), Found("7"));
-  EXPECT_EQ(LastBoxed("\\boxed{\\{1, 2\\}}"), Found("\\{1, 2\\}"));
-  EXPECT_EQ(LastBoxed("\\boxed{\\left\\{ x \\right.}"),
+  EXPECT_EQ(BoxedAnswer("\\boxed{1} or $x=\\boxed{2}"), Found("1 , 2"));
+  EXPECT_EQ(BoxedAnswer("\\boxed {7}"), Found("7"));
+  EXPECT_EQ(BoxedAnswer("\\boxed{\\{1, 2\\}}"), Found("\\{1, 2\\}"));
+  EXPECT_EQ(BoxedAnswer("\\boxed{\\left\\{ x \\right.}"),
             Found("\\left\\{ x \\right."));
-  EXPECT_EQ(LastBoxed("\\boxed{}"), Found(""));
+  EXPECT_EQ(BoxedAnswer("\\boxed{}"), Found(""));
 }
 
-TEST(LastBoxed, ABoxThatNeverClosesIsNone) {
-  EXPECT_EQ(LastBoxed("\\boxed{3"), std::nullopt);
-  EXPECT_EQ(LastBoxed("\\boxed{3} or \\boxed{\\frac{1}{2"), Found("3"));
-  EXPECT_EQ(LastBoxed("\\boxed"), std::nullopt);
-  EXPECT_EQ(LastBoxed("\\boxed 5"), std::nullopt);
-  EXPECT_EQ(LastBoxed("\\boxed{a\\"), std::nullopt);
-  EXPECT_EQ(LastBoxed(""), std::nullopt);
+TEST(BoxedAnswer, ABoxThatNeverClosesIsNone) {
+  EXPECT_EQ(BoxedAnswer("\\boxed{3"), std::nullopt);
+  EXPECT_EQ(BoxedAnswer("\\boxed{3} or \\boxed{\\frac{1}{2"), Found("3"));
+  EXPECT_EQ(BoxedAnswer("\\boxed"), std::nullopt);
+  EXPECT_EQ(BoxedAnswer("\\boxed 5"), Found("5"));
+  EXPECT_EQ(BoxedAnswer("\\boxed{a\\"), std::nullopt);
+  EXPECT_EQ(BoxedAnswer(""), std::nullopt);
 }
 
-TEST(LastBoxed, GreatTextsTakeNoTime) {
+TEST(BoxedAnswer, GreatTextsTakeNoTime) {
   std::string text;
   for (int i = 0; i < 100000; ++i) text += "\\boxed{1,1/";
-  EXPECT_EQ(LastBoxed(text), std::nullopt);
+  EXPECT_EQ(BoxedAnswer(text), std::nullopt);
 }
 
 // Ordinary responses: the task's answer, and the verdict of eval, generate and
