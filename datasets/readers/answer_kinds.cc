@@ -88,7 +88,13 @@ std::string ReadGolds(SetRecord& record) {
       return "\"golds\" holds something that is neither text nor a number";
     }
   }
-  if (!golds->empty()) {
+  // One of its own beside the list stands for all.
+  for (const char* column : {"gold", "answer"}) {
+    if (record.answer.empty()) {
+      record.answer = Trimmed(ColumnText(record.fields, column));
+    }
+  }
+  if (record.answer.empty() && !golds->empty()) {
     const Json& first = golds->front();
     record.answer =
         Trimmed(first.is_string() ? first.get<std::string>() : first.dump());
