@@ -4,9 +4,12 @@
 #include <cctype>
 #include <vector>
 
+#include "datasets/grade/answer_spans.h"
 #include "datasets/grade/characters.h"
 #include "datasets/grade/clean_text.h"
 #include "datasets/grade/phrases.h"
+#include "datasets/grade/plain_value.h"
+#include "datasets/grade/readings.h"
 #include "datasets/grade/stance.h"
 #include "datasets/grade/stated_number.h"
 #include "datasets/grade/thoughts.h"
@@ -21,187 +24,6 @@ constexpr std::string_view kMark = "####";
 constexpr size_t kLongestLine = 200;
 // Behind "the answer is".
 constexpr size_t kLongestAnswer = 20000;
-
-// A part of a text: [start, end), and where the whole of it ends, delimiters
-// included.
-struct Span {
-  size_t start = 0, end = 0;
-  size_t outer_start = 0, outer_end = 0;
-  bool open = false;  // never closed
-};
-
-// Contents of all \boxed{...} in order. One that never closes reaches to the
-// end of its line.
-std::vector<Span> Boxes(std::string_view text) {
-  std::vector<Span> out;
-  // Boxes that never close would each be looked for up to the end.
-  size_t budget = 4 * text.size() + 1000;
-  for (const std::string_view mark :
-       {"\\boxed", "\\fbox", "\\framebox", "\\bbox"}) {
-    size_t at = 0;
-    while ((at = text.find(mark, at)) != kNone) {
-      size_t open = at + mark.size();
-      while (open < text.size() && text[open] == ' ') ++open;
-      // "\\framebox[2cm]{6}"
-      if (open < text.size() && text[open] == '[') {
-        const size_t end = text.substr(open, 60).find("]{");
-        if (end != kNone) open += end + 1;
-      }
-      if (open >= text.size() || text[open] != '{') {
-        // "\\boxed 17"
-        size_t end = open;
-        while (end < text.size() && (Digit(text[end]) || text[end] == '.')) {
-          ++end;
-        }
-        if (end > open) out.push_back({open, end, at, end});
-        at = std::max(end, at + 1);
-        continue;
-      }
-      int depth = 0;
-      size_t close = open;
-      for (; close < text.size() && budget > 0; ++close, --budget) {
-        if (text[close] == '\\' && close + 1 < text.size() &&
-            (text[close + 1] == '{' || text[close + 1] == '}')) {
-          ++close;
-          continue;
-        }
-        if (text[close] == '{') ++depth;
-        if (text[close] == '}' && --depth == 0) break;
-      }
-      const bool never = close >= text.size() || depth > 0;
-      if (never) close = std::min(text.find('\n', open), text.size());
-      out.push_back({open + 1, std::max(close, open + 1), at,
-                     std::min(close + 1, text.size()), never});
-      at = close;
-    }
-  }
-  std::sort(out.begin(), out.end(), [](const Span& a, const Span& b) {
-    return a.outer_start < b.outer_start;
-  });
-  return out;
-}
-
-// Whether what stands between two dollar signs is a sentence: "$5 an hour
-// for three hours, or $".
-bool IsProse(std::string_view between) {
-  int words = 0, depth = 0;
-  size_t run = 0;
-  bool command = false;
-  for (size_t i = 0; i <= between.size(); ++i) {
-    const char c = i < between.size() ? between[i] : ' ';
-    if (Letter(c)) {
-      if (run == 0) command = i > 0 && between[i - 1] == '\\';
-      ++run;
-      continue;
-    }
-    words += run >= 3 && !command && depth == 0 ? 1 : 0;
-    run = 0;
-    if (c == '{') ++depth;
-    if (c == '}') --depth;
-  }
-  if (words >= 2) return true;
-  // "$40 - $25 = $15"
-  between = TrimBlanks(between);
-  while (between.ends_with("\\,") || between.ends_with("\\;")) {
-    between = TrimBlanks(between.substr(0, between.size() - 2));
-  }
-  return !between.empty() &&
-         (std::string_view("+-*/=").find(between.back()) != kNone ||
-          between.ends_with("\u2212") || between.ends_with("\u2013") ||
-          between.ends_with("\u00d7"));
-}
-
-// Formulas between $ $, $$ $$, \( \), \[ \], in order.
-std::vector<Span> Formulas(std::string_view text) {
-  std::vector<Span> out;
-  // Closing signs of which none is left.
-  std::vector<std::string_view> gone;
-  for (size_t at = 0; at < text.size(); ++at) {
-    std::string_view close;
-    size_t open = 0;
-    if (text[at] == '\\' && at + 1 < text.size()) {
-      if (text[at + 1] == '(') close = "\\)";
-      if (text[at + 1] == '[') close = "\\]";
-      if (close.empty() || (at > 0 && text[at - 1] == '\\')) {
-        ++at;
-        continue;
-      }
-      open = 2;
-    } else if (text[at] == '$') {
-      const bool display = at + 1 < text.size() && text[at + 1] == '$';
-      close = display ? "$$" : "$";
-      open = display ? 2 : 1;
-    } else {
-      continue;
-    }
-    if (std::find(gone.begin(), gone.end(), close) != gone.end()) continue;
-    size_t end = at + open;
-    while ((end = text.find(close, end)) != kNone && text[end - 1] == '\\' &&
-           close[0] == '$') {
-      ++end;
-    }
-    if (end == kNone) {
-      gone.push_back(close);
-      continue;
-    }
-    if (open == 1 && close == "$" && at + 1 < text.size() &&
-        Digit(text[at + 1]) && IsProse(text.substr(at + 1, end - at - 1))) {
-      continue;
-    }
-    const size_t after = end + close.size();
-    if (!TrimBlanks(text.substr(at + open, end - at - open)).empty()) {
-      out.push_back({at + open, end, at, after});
-    }
-    at = after - 1;
-  }
-  return out;
-}
-
-// Whether words between two answers only join them.
-bool Joins(std::string_view between, size_t longest) {
-  if (between.size() > longest) return false;
-  const std::string words = FoldWords(between);
-  const bool listed = words.find("and") != std::string::npos ||
-                      words.starts_with("or ") || between.find(',') != kNone;
-  return between.find("\n\n") == kNone && between.find(". ") == kNone &&
-         between.find(".\n") == kNone &&
-         (listed || between.find('=') == kNone) &&
-         std::count(words.begin(), words.end(), ' ') < 3;
-}
-
-bool JoinsBoxes(std::string_view between) { return Joins(between, 40); }
-
-bool JoinsFormulas(std::string_view between) {
-  const std::string words = FoldWords(between);
-  return words.empty() ? between.size() <= 3 && between.find('.') == kNone
-                       : words == "and" || words == "or";
-}
-
-// Where the last spans begin that are joined.
-template <typename JoinRule>
-size_t LastGroupStart(std::string_view text, const std::vector<Span>& spans,
-                      JoinRule joins) {
-  size_t first = spans.size() - 1;
-  while (first > 0 && joins(text.substr(spans[first - 1].outer_end,
-                                        spans[first].outer_start -
-                                            spans[first - 1].outer_end))) {
-    --first;
-  }
-  return first;
-}
-
-// The last spans that are joined, separated by commas.
-template <typename JoinRule>
-std::string LastGroup(std::string_view text, const std::vector<Span>& spans,
-                      JoinRule joins) {
-  std::string out;
-  const size_t first = LastGroupStart(text, spans, joins);
-  for (size_t i = first; i < spans.size(); ++i) {
-    if (i > first) out += " , ";
-    out += text.substr(spans[i].start, spans[i].end - spans[i].start);
-  }
-  return out;
-}
 
 // Behind a formula: "%", "pct" or a word for a unit, up to the full stop.
 std::string UnitBehind(std::string_view text) {
@@ -259,32 +81,6 @@ size_t WithoutExplanation(std::string_view text,
     if (!OnlyName(formula)) left = i;
   }
   return left;
-}
-
-// What a plain sentence says of a formula in it: "The value of $x$ is | 6.",
-// `tail` being what stands behind the formula. Empty where it says nothing.
-std::string SaidBehind(std::string_view tail) {
-  tail = tail.substr(0, SentenceLength(tail));
-  const std::string lower = PlainLower(tail);
-  size_t at = kNone, behind = 0;
-  for (const std::string_view verb : Phrases(Reading::kSays)) {
-    const size_t found = lower.rfind(verb);
-    if (found == kNone) continue;
-    if (at != kNone && found + verb.size() <= behind) continue;
-    at = found;
-    behind = found + verb.size();
-  }
-  if (at == kNone) return {};
-  const std::string said = StripDelimiters(tail.substr(behind));
-  if (said.empty()) return {};
-  const bool bracket = said[0] == '(' || said[0] == '[' || said[0] == '{' ||
-                       said.starts_with("\\left");
-  const bool digits = std::any_of(said.begin(), said.end(), Digit);
-  const bool words = std::any_of(said.begin(), said.end(), Letter);
-  if (!digits) return {};
-  if (bracket || !words) return said;
-  return FindStatedNumber(said, true).trust == Trust::kStated ? said
-                                                              : std::string();
 }
 
 // A mark such as \\blacksquare, which ends a proof.
@@ -353,6 +149,21 @@ bool IsVerdict(std::string_view next) {
   return false;
 }
 
+// "the cube of the | answer is": what is said is not said of the answer.
+bool PartOfMore(std::string_view lead) {
+  std::string words =
+      PlainLower(lead.substr(lead.size() - std::min<size_t>(lead.size(), 80)));
+  for (const std::string_view word : {"final", "correct", "the", "our", "my"}) {
+    const std::string_view trimmed = WithoutMarks(words);
+    words.resize(trimmed.size());
+    if (words.ends_with(word)) words.resize(words.size() - word.size());
+  }
+  const std::string_view rest = WithoutMarks(words);
+  const size_t states = EndsIn(rest, Reading::kStates);
+  return EndsIn(rest, Reading::kModifies) > states ||
+         (states == 0 && rest.ends_with(" of"));
+}
+
 // Where a phrase says what the answer is.
 struct Introduced {
   size_t at = kNone, behind = 0;
@@ -388,7 +199,8 @@ Introduced LastClaimed(std::string_view text, std::string_view lower,
                       (!Letter(lower[behind]) && lower[behind] != '\'');
     if (!word || (!ends && !lower.substr(behind).starts_with("n't"))) continue;
     const std::string next = PlainLower(WithoutBlanks(text.substr(behind, 20)));
-    const bool claims = ends && StanceAt(text, at, behind) != Stance::kDenies &&
+    const bool claims = ends && !PartOfMore(text.substr(0, at)) &&
+                        StanceAt(text, at, behind) != Stance::kDenies &&
                         BeginsIn(next, Reading::kDenies) == 0;
     if (claims) {
       out.at = at;
@@ -700,30 +512,15 @@ Extracted InBoxes(std::string_view text, const std::vector<Span>& boxes) {
   return out;
 }
 
-// A last line of its own that is an answer: "**15 minutes**", "30".
-std::optional<std::string> LastLine(std::string_view text) {
-  text = TrimBlanks(text);
-  const size_t line = text.rfind('\n');
-  if (line == kNone) return std::nullopt;
-  std::string_view last = TrimBlanks(text.substr(line + 1));
-  const bool bold = last.size() > 4 && last.starts_with("**") &&
-                    last.ends_with("**") &&
-                    last.substr(2, last.size() - 4).find("**") == kNone;
-  if (bold) last = last.substr(2, last.size() - 4);
-  if (last.size() > 60 || last.find_first_of("$\\:") != kNone) {
-    return std::nullopt;
+// "5!=120" as "5! =120": in a formula of LaTeX "!=" is no sign.
+std::string WithFactorials(std::string formula) {
+  for (size_t at = 1; (at = formula.find("!=", at)) != std::string::npos;
+       ++at) {
+    if (Digit(formula[at - 1]) || formula[at - 1] == ')') {
+      formula.insert(at + 1, " ");
+    }
   }
-  const auto place = LastNumberPlace(last);
-  const std::string_view before = TrimBlanks(text.substr(0, line));
-  const std::string_view above = before.substr(before.rfind('\n') + 1);
-  const bool prose = std::any_of(above.begin(), above.end(), Letter);
-  if (!place || place->start > 1 || (!bold && !prose)) return std::nullopt;
-  const auto words = std::count(last.begin(), last.end(), ' ');
-  if (words > (bold ? 3 : 1)) return std::nullopt;
-  if (FindStatedNumber(last, true).trust != Trust::kStated) {
-    return std::nullopt;
-  }
-  return std::string(last);
+  return formula;
 }
 
 // Stage 3: in the last formula.
@@ -772,7 +569,8 @@ Extracted InFormulas(std::string_view text, std::vector<Span> formulas,
   if (first == formulas.size() - 1) {
     std::string_view only = text.substr(last.start, last.end - last.start);
     if (value) only.remove_prefix(only.find('=') + 1);
-    out = Part(StripDelimiters(only) + UnitBehind(text.substr(last.outer_end)));
+    out = Part(WithFactorials(StripDelimiters(only)) +
+               UnitBehind(text.substr(last.outer_end)));
   } else {
     out = Part(StripDelimiters(FormulaGroup(text, formulas)));
   }
@@ -824,6 +622,7 @@ Extracted ExtractAnswer(std::string_view response) {
   }
   if (phrase.at != kNone && !after.empty()) {
     Extracted out = Part(std::move(after));
+    out.denied = MakesAnother(out.text);
     out.unsure = phrase.unsure ||
                  StanceAt(text, phrase.at, phrase.behind) == Stance::kOpen;
     return out;
@@ -840,6 +639,9 @@ Extracted ExtractAnswer(std::string_view response) {
   if (const auto fence = LastFence(text)) {
     return Part(StripDelimiters(*fence));
   }
+  if (auto value =
+          PlainValue(WithoutSpacing(front.substr(0, kLongestLine + 1))))
+    return Part(std::move(*value));
   Extracted out;
   out.text = StripDelimiters(front);
   const auto number = LastNumberPlace(out.text);

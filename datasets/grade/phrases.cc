@@ -187,6 +187,12 @@ constexpr Phrase kPhrases[] = {
     {"read", Reading::kStates},
     {"reads", Reading::kStates},
     {"scored", Reading::kStates},
+    {"measures", Reading::kStates},
+    {"increased by", Reading::kStates},
+    {"decreased by", Reading::kStates},
+    {"rose by", Reading::kStates},
+    {"fell by", Reading::kStates},
+    {"dropped by", Reading::kStates},
 
     {"at most", Reading::kBounds},
     {"at least", Reading::kBounds},
@@ -261,6 +267,7 @@ constexpr Phrase kPhrases[] = {
     {"until", Reading::kBounds},
     {"is between", Reading::kBounds},
     {"are between", Reading::kBounds},
+    {"answer has", Reading::kBounds},
 
     {"square root of", Reading::kModifies},
     {"root of", Reading::kModifies},
@@ -417,6 +424,7 @@ constexpr Phrase kPhrases[] = {
     {"was wrong", Reading::kBoundBehind},
     {"is never", Reading::kBoundBehind},
     {"would be wrong", Reading::kBoundBehind},
+    {"o'clock", Reading::kBoundBehind},
 
     {"the", Reading::kFunction},
     {"all", Reading::kFunction},
@@ -541,6 +549,7 @@ constexpr Phrase kPhrases[] = {
     {" is therefore ", Reading::kSays},
     {" is thus ", Reading::kSays},
     {" is then ", Reading::kSays},
+    {" measures ", Reading::kSays},
 
     {" is ", Reading::kVerb},
     {" are ", Reading::kVerb},
@@ -676,6 +685,11 @@ constexpr Phrase kPhrases[] = {
     {"unsolvable", Reading::kDenies},
     {"untrue", Reading::kDenies},
     {"invalid", Reading::kDenies},
+    {"used to", Reading::kDenies},
+    {"ruled out", Reading::kDenies},
+    {"rule out", Reading::kDenies},
+    {"discard", Reading::kDenies},
+    {"dismiss", Reading::kDenies},
 
     {"not only", Reading::kHarmless},
     {"no doubt", Reading::kHarmless},
@@ -700,6 +714,8 @@ constexpr Phrase kPhrases[] = {
     {"unless", Reading::kSupposes},
     {"say", Reading::kSupposes},
     {"guess", Reading::kSupposes},
+    {"had", Reading::kSupposes},
+    {"were", Reading::kSupposes},
 
     {"doubt", Reading::kDoubts},
     {"contradiction that", Reading::kDoubts},
@@ -745,6 +761,15 @@ constexpr Phrase kPhrases[] = {
     {"not correct", Reading::kWrong},
     {"not right", Reading::kWrong},
     {"untrue", Reading::kWrong},
+    {"ruled out", Reading::kWrong},
+    {"rule out", Reading::kWrong},
+    {"discarded", Reading::kWrong},
+    {"dismissed", Reading::kWrong},
+    {"excluded", Reading::kWrong},
+    {"undefined", Reading::kWrong},
+    {"does not work", Reading::kWrong},
+    {"doesn't work", Reading::kWrong},
+    {"do not work", Reading::kWrong},
 
     {"if", Reading::kSubordinate},
     {"when", Reading::kSubordinate},

@@ -174,6 +174,12 @@ Stance StanceAt(std::string_view text, size_t start, size_t end) {
       Mentions(clause, Reading::kDoubts)) {
     return Stance::kDenies;
   }
+  // "The answer plus one is 5"
+  if (const size_t at = lead.rfind("answer ");
+      at != std::string::npos &&
+      BeginsIn(lead.substr(at + 7), Reading::kBoundBehind) > 0) {
+    return Stance::kDenies;
+  }
   if (Mentions(tail, Reading::kWrong)) return Stance::kDenies;
   if (Mentions(FirstWords(tail, 3), Reading::kDenies)) return Stance::kDenies;
   const bool before = clause.size() < lead.size() &&

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdint>
+#include <optional>
 
 #include "datasets/grade/characters.h"
 #include "datasets/grade/clean_text.h"
@@ -26,6 +27,13 @@ bool InFormula(std::string_view text, const NumberPlace& place) {
   const auto digit = [text](size_t at) {
     return at < text.size() && Digit(text[at]);
   };
+  // "the 8th prime", "an 8-digit number"
+  for (const std::string_view end : {"th", "st", "nd", "rd"}) {
+    if (behind.starts_with(end) && (behind.size() < 3 || !Letter(behind[2]))) {
+      return true;
+    }
+  }
+  if (next == '-' && behind.size() > 1 && Letter(behind[1])) return true;
   // "5:30", "3-5", "3\u20135"
   if (next == ':' && digit(place.end + 1)) return true;
   if (place.start >= 2 && digit(place.start - 2) &&
@@ -139,6 +147,23 @@ size_t NegativeWords(std::string_view lead, bool introduced) {
   return 0;
 }
 
+// The number in front of one behind "for", "in" or the like, if a verb states
+// it: that of "pays $64 for the".
+std::optional<StatedNumber> StatedBefore(std::string_view lead) {
+  const auto place = LastNumberPlace(lead);
+  if (!place) return std::nullopt;
+  const std::string between = PlainLower(TrimBlanks(lead.substr(place->end)));
+  if (!Mentions(between, Reading::kExplains) ||
+      Mentions(between, Reading::kBeside) ||
+      between.find(',') != std::string::npos) {
+    return std::nullopt;
+  }
+  const StatedNumber first =
+      FindStatedNumber(lead.substr(0, place->end), false);
+  if (first.trust != Trust::kStated || !first.by_verb) return std::nullopt;
+  return first;
+}
+
 }  // namespace
 
 StatedNumber FindStatedNumber(std::string_view text, bool introduced) {
@@ -181,7 +206,8 @@ StatedNumber FindStatedNumber(std::string_view text, bool introduced) {
   const std::string_view clause = all.substr(ClauseStart(PlainLower(all)));
   const Earlier earlier = EarlierNumber(clause);
   if (states > 0) {
-    const bool sure = !open && earlier != Earlier::kBeside;
+    const bool by = lower.ends_with(" by") && earlier != Earlier::kNone;
+    const bool sure = !open && earlier != Earlier::kBeside && !by;
     return {number, sure ? Trust::kStated : Trust::kDoubtful, true};
   }
   const int before = CountWords(lower), after = CountWords(tail);
@@ -189,6 +215,12 @@ StatedNumber FindStatedNumber(std::string_view text, bool introduced) {
   const bool full = before + after >= kFewestWords || (before > 1 && after > 0);
   const bool remark = !full && !(introduced && before == 0);
   const bool several = earlier != Earlier::kNone;
+  // "pays $64 for the 16 glasses"
+  if (several && full && !open) {
+    if (auto first = StatedBefore(text.substr(0, start + place->start))) {
+      return *first;
+    }
+  }
   // "The 2 of 5"
   if ((before + after == 0 && !introduced) || (remark && several)) return {};
   const bool sure = !remark && !several && !open;
