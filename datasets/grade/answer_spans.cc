@@ -29,6 +29,8 @@ bool IsProse(std::string_view between) {
     if (c == '}') --depth;
   }
   if (words >= 2) return true;
+  // "$250\nHe earns $10"
+  if (words == 1 && Blank(between.back())) return true;
   // "$40 - $25 = $15"
   between = TrimBlanks(between);
   while (between.ends_with("\\,") || between.ends_with("\\;")) {

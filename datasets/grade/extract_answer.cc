@@ -51,6 +51,23 @@ bool IsStated(std::string_view lead, std::string_view formula) {
          words.empty() || words.ends_with(":");
 }
 
+// "\\frac{240}{60} = 4", "d = 3 + 4 = 7": numbers alone give the last one.
+bool IsWorkedOut(std::string_view formula) {
+  const size_t equal = formula.rfind('=');
+  if (equal == kNone) return false;
+  const size_t before = formula.substr(0, equal).rfind('=');
+  const size_t start = before == kNone ? 0 : before + 1;
+  const std::string_view left = formula.substr(start, equal - start);
+  bool digits = false, sign = false, command = false;
+  for (const char c : left) {
+    if (Letter(c) && !command) return false;
+    command = c == '\\' || (command && Letter(c));
+    digits |= Digit(c);
+    sign |= std::string_view("+-*/^\\!(").find(c) != kNone;
+  }
+  return digits && sign;
+}
+
 // "is $7$, attained at $x = 2$": how many of the formulas are left when those
 // that only explain the answer go.
 size_t WithoutExplanation(std::string_view text,
@@ -74,7 +91,11 @@ size_t WithoutExplanation(std::string_view text,
     const bool explains =
         !stated &&
         (ends > 0 || BeginsIn(words.substr(word), Reading::kExplains) > 0);
-    if (!explains) break;
+    if (!explains ||
+        IsWorkedOut(text.substr(formulas[i].start,
+                                formulas[i].end - formulas[i].start))) {
+      break;
+    }
     const Span& before = formulas[i - 1];
     const std::string_view formula =
         text.substr(before.start, before.end - before.start);
@@ -553,9 +574,18 @@ Extracted InFormulas(std::string_view text, std::vector<Span> formulas,
   if (value) first = formulas.size() - 1;
   const std::string_view lead = text.substr(0, formulas[first].outer_start);
   const Span& last = formulas.back();
-  const Stance beside = StanceBeside(lead, text.substr(last.outer_end));
+  const bool result =
+      IsWorkedOut(text.substr(last.start, last.end - last.start));
+  Stance beside = result ? Stance::kStates
+                         : StanceBeside(lead, text.substr(last.outer_end));
+  // "non-negative, or $x \\ge 0$": the same in signs, or another one.
+  const std::string_view words = WithoutMarks(lead);
+  if (beside == Stance::kDenies && words.ends_with(" or")) {
+    beside = Stance::kOpen;
+  }
+  const size_t from = formulas[first].outer_start, to = last.outer_end;
   const Stance stance =
-      StanceAt(text, formulas[first].outer_start, last.outer_end);
+      result ? StanceOfResult(text, from, to) : StanceAt(text, from, to);
   if (stance == Stance::kDenies || beside == Stance::kDenies) {
     Extracted out;
     out.text = StripDelimiters(text);

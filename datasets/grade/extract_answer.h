@@ -15,8 +15,9 @@
 //   ExtractAnswer("\\boxed{1} and \\boxed{2}").text          // "1 , 2"
 //
 // What a model thought (thoughts.h) is never looked at, what a sentence denies,
-// asks or supposes (stance.h) is no answer, and of more than kLongestResponse bytes only as many: the last ones, or those from the last
-// box on. Stateless, linear in the text: thread-safe.
+// asks or supposes (stance.h) is no answer, and of more than kLongestResponse
+// bytes only as many count: the last ones, or those from the last box on.
+// Stateless, linear in the text: thread-safe.
 #ifndef ESPALIER_DATASETS_GRADE_EXTRACT_ANSWER_H_
 #define ESPALIER_DATASETS_GRADE_EXTRACT_ANSWER_H_
 

@@ -193,6 +193,9 @@ constexpr Phrase kPhrases[] = {
     {"rose by", Reading::kStates},
     {"fell by", Reading::kStates},
     {"dropped by", Reading::kStates},
+    {"remainder of", Reading::kStates},
+    {"spend", Reading::kStates},
+    {"gives a total of", Reading::kStates},
 
     {"at most", Reading::kBounds},
     {"at least", Reading::kBounds},
@@ -333,13 +336,13 @@ constexpr Phrase kPhrases[] = {
     {"number after", Reading::kModifies},
 
     {"of", Reading::kRelates},
-    {"by", Reading::kRelates},
     {"to", Reading::kRelates},
     {"from", Reading::kRelates},
     {"per", Reading::kRelates},
     {"as", Reading::kRelates},
     {"or", Reading::kRelates},
     {"and", Reading::kRelates},
+    {"to the", Reading::kRelates},
 
     {"step", Reading::kLabels},
     {"problem", Reading::kLabels},
@@ -407,7 +410,6 @@ constexpr Phrase kPhrases[] = {
     {"factorial", Reading::kBoundBehind},
     {"plus", Reading::kBoundBehind},
     {"minus", Reading::kBoundBehind},
-    {"to the", Reading::kBoundBehind},
     {"over", Reading::kBoundBehind},
     {"out of", Reading::kBoundBehind},
     {"divided by", Reading::kBoundBehind},
@@ -425,6 +427,7 @@ constexpr Phrase kPhrases[] = {
     {"is never", Reading::kBoundBehind},
     {"would be wrong", Reading::kBoundBehind},
     {"o'clock", Reading::kBoundBehind},
+    {"to the power", Reading::kBoundBehind},
 
     {"the", Reading::kFunction},
     {"all", Reading::kFunction},

@@ -70,6 +70,44 @@ std::string WithoutHarmless(std::string text) {
   return text;
 }
 
+// Without the "not" of "those who have not voted": it says which ones are
+// meant. What it denies itself, "that is not |", stays.
+std::string WithoutRelative(std::string text) {
+  for (const std::string_view pronoun : {" that ", " who ", " which "}) {
+    size_t at = 0;
+    while ((at = text.find(pronoun, at)) != std::string::npos) {
+      at += pronoun.size();
+      const std::string_view near = std::string_view(text).substr(at, 16);
+      size_t deny = near.find("not ");
+      size_t length = 4;
+      if (const size_t n = near.find("n't "); n < deny) deny = n;
+      if (deny == kNone || deny > 6) continue;
+      const std::string_view rest =
+          std::string_view(text).substr(at + deny + length);
+      const size_t states = EndsIn(TrimBlanks(rest), Reading::kStates);
+      const std::string_view between = TrimBlanks(
+          rest.substr(0, rest.size() - std::min(rest.size(), states + 1)));
+      const bool other =
+          (states > 0 || rest.find(':') != kNone || rest.ends_with("our ")) &&
+          between.size() > 2;
+      if (other) text.replace(at + deny, length, " ");
+    }
+  }
+  return text;
+}
+
+// What the sentence goes on with behind `end`; nothing where a full stop ends
+// it inside of a formula.
+std::string_view SentenceBehind(std::string_view text, size_t end) {
+  size_t last = end;
+  while (last > 0 && (std::string_view("$\\)]").find(text[last - 1]) != kNone ||
+                      Blank(text[last - 1]))) {
+    --last;
+  }
+  if (last > 0 && last < end && text[last - 1] == '.') return {};
+  return text.substr(end, SentenceLength(text.substr(end)));
+}
+
 std::string_view FirstWords(std::string_view text, int words) {
   size_t at = 0;
   while (at < text.size() && Blank(text[at])) ++at;
@@ -78,6 +116,17 @@ std::string_view FirstWords(std::string_view text, int words) {
     if (text[at] == ',' || text[at] == ';') break;
   }
   return text.substr(0, at);
+}
+
+// "a radius of", "an area of"
+bool IsMeasure(std::string_view words) {
+  if (!words.ends_with(" of")) return false;
+  words.remove_suffix(3);
+  const size_t noun = words.rfind(' ');
+  if (noun == kNone) return false;
+  const std::string_view before = words.substr(0, noun);
+  return before == "a" || before == "an" || before.ends_with(" a") ||
+         before.ends_with(" an");
 }
 
 }  // namespace
@@ -158,12 +207,26 @@ size_t ClauseStart(std::string_view lower) {
   return start;
 }
 
+Stance StanceOfResult(std::string_view text, size_t start, size_t end) {
+  const size_t begin = SentenceStart(text.substr(0, start));
+  const std::string lead = PlainLower(text.substr(begin, start - begin));
+  const std::string tail = PlainLower(SentenceBehind(text, end));
+  const std::string_view clause =
+      std::string_view(lead).substr(ClauseStart(lead));
+  const bool asked = TrimBlanks(WithoutMarks(tail)).ends_with("?");
+  if (asked || Mentions(clause, Reading::kWrong) ||
+      Mentions(tail, Reading::kWrong) ||
+      BeginsIn(TrimBlanks(clause), Reading::kSupposes) > 0) {
+    return Stance::kDenies;
+  }
+  return Mentions(clause, Reading::kMaybe) ? Stance::kOpen : Stance::kStates;
+}
+
 Stance StanceAt(std::string_view text, size_t start, size_t end) {
   const size_t begin = SentenceStart(text.substr(0, start));
-  const std::string_view rest =
-      text.substr(end, SentenceLength(text.substr(end)));
-  const std::string lead =
-      WithoutHarmless(PlainLower(text.substr(begin, start - begin)));
+  const std::string_view rest = SentenceBehind(text, end);
+  const std::string lead = WithoutRelative(
+      WithoutHarmless(PlainLower(text.substr(begin, start - begin))));
   const std::string tail = WithoutHarmless(PlainLower(rest));
   const std::string_view asked = TrimBlanks(WithoutMarks(tail));
   if (asked.ends_with("?")) return Stance::kDenies;
@@ -202,7 +265,8 @@ Stance StanceBeside(std::string_view lead, std::string_view behind) {
   std::string after = PlainLower(behind.substr(0, kNearest));
   const size_t word = after.find_first_not_of("*_$)\"'`\\~ ");
   after = word == std::string::npos ? std::string() : after.substr(word);
-  const size_t states = EndsIn(words, Reading::kStates);
+  size_t states = EndsIn(words, Reading::kStates);
+  if (states == 0 && IsMeasure(words)) states = 1;
   if (EndsIn(words, Reading::kBounds) > states ||
       EndsIn(words, Reading::kModifies) > states ||
       EndsIn(words, Reading::kLabels) > states) {
@@ -215,6 +279,7 @@ Stance StanceBeside(std::string_view lead, std::string_view behind) {
   if (BeginsIn(after, Reading::kBoundBehind) > 0 || after.starts_with("'s ")) {
     return Stance::kDenies;
   }
+  if (IsMeasure(words)) return Stance::kStates;
   return EndsIn(words, Reading::kRelates) > states ? Stance::kOpen
                                                    : Stance::kStates;
 }

@@ -25,6 +25,10 @@ inline constexpr size_t kLongestLook = 400;
 // Of what stands at [start, end).
 Stance StanceAt(std::string_view text, size_t start, size_t end);
 
+// Of the result of a calculation: a "not" in front of "3000 - 2000 = 1000"
+// belongs to what is counted; only words such as "wrong" take it back.
+Stance StanceOfResult(std::string_view text, size_t start, size_t end);
+
 // Whether the last clause of a text claims what it says.
 bool Affirms(std::string_view text);
 

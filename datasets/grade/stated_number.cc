@@ -115,6 +115,17 @@ StatedNumber DeniedNumber(std::string_view lead) {
   return {place->text, Trust::kDoubtful, false};
 }
 
+// Whether a number behind this is worked out: "84 - 63 =".
+bool IsResult(std::string_view lead) {
+  constexpr size_t kNearby = 25;
+  lead = WithoutMarks(lead);
+  if (!lead.ends_with("=")) return false;
+  lead.remove_suffix(1);
+  const auto place = LastNumberPlace(
+      lead.substr(lead.size() - std::min(lead.size(), kNearby)));
+  return place.has_value();
+}
+
 // How the number in front of this one stands to it in the same clause.
 enum class Earlier { kNone, kLeadsOn, kBeside };
 
@@ -173,7 +184,9 @@ StatedNumber FindStatedNumber(std::string_view text, bool introduced) {
   // 1. The sentence, and of it what does not only say when or why.
   const std::string_view whole = text.substr(
       start, place->end - start + SentenceLength(text.substr(place->end)));
-  const std::string_view main = whole.substr(0, MainPart(PlainLower(whole)));
+  const bool result = IsResult(text.substr(start, place->start - start));
+  const std::string_view main =
+      result ? whole : whole.substr(0, MainPart(PlainLower(whole)));
   place = LastNumberPlace(main);
   if (!place || InFormula(main, *place)) return {};
   // 2. What the words around the number say.
@@ -187,10 +200,11 @@ StatedNumber FindStatedNumber(std::string_view text, bool introduced) {
     lead = WithoutMarks(lead.substr(0, lead.size() - sign));
     introduced |= lead.empty();
   }
+  const size_t from = start + place->start, to = start + place->end;
   const Stance stance =
-      StanceAt(text, start + place->start, start + place->end);
+      result ? StanceOfResult(text, from, to) : StanceAt(text, from, to);
   if (stance == Stance::kDenies) return DeniedNumber(lead);
-  const Stance beside = StanceBeside(lead, behind);
+  const Stance beside = result ? Stance::kStates : StanceBeside(lead, behind);
   if (beside == Stance::kDenies) return DeniedNumber(lead);
   // 3. Whether it is stated.
   const std::string lower = PlainLower(lead);
