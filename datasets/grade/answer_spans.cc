@@ -14,6 +14,7 @@ constexpr size_t kNone = std::string_view::npos;
 // for three hours, or $".
 bool IsProse(std::string_view between) {
   int words = 0, depth = 0;
+  bool letters = false;
   size_t run = 0;
   bool command = false;
   for (size_t i = 0; i <= between.size(); ++i) {
@@ -24,13 +25,14 @@ bool IsProse(std::string_view between) {
       continue;
     }
     words += run >= 3 && !command && depth == 0 ? 1 : 0;
+    letters |= run >= 2 && !command && depth == 0;
     run = 0;
     if (c == '{') ++depth;
     if (c == '}') --depth;
   }
   if (words >= 2) return true;
   // "$250\nHe earns $10"
-  if (words == 1 && Blank(between.back())) return true;
+  if (letters && Blank(between.back())) return true;
   // "$40 - $25 = $15"
   between = TrimBlanks(between);
   while (between.ends_with("\\,") || between.ends_with("\\;")) {

@@ -22,6 +22,9 @@ enum class Reading {
   kStates,        // the number behind these words is the answer
   kBounds,        // the number behind these is not: it is a bound, or denied
   kBoundBehind,   // nor is the number in front of these
+  kCompared,      // nor is it there, behind one of kCopula
+  kCopula,        // says what something is, not what it has
+  kAuxiliary,     // a verb that "not" may follow
   kModifies,      // behind these it is a part of another number
   kRelates,       // behind these it may be anything
   kLabels,        // the number behind these only names something

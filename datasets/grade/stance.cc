@@ -219,7 +219,7 @@ Stance StanceOfResult(std::string_view text, size_t start, size_t end) {
       BeginsIn(TrimBlanks(clause), Reading::kSupposes) > 0) {
     return Stance::kDenies;
   }
-  return Mentions(clause, Reading::kMaybe) ? Stance::kOpen : Stance::kStates;
+  return Stance::kStates;
 }
 
 Stance StanceAt(std::string_view text, size_t start, size_t end) {
@@ -244,7 +244,10 @@ Stance StanceAt(std::string_view text, size_t start, size_t end) {
     return Stance::kDenies;
   }
   if (Mentions(tail, Reading::kWrong)) return Stance::kDenies;
-  if (Mentions(FirstWords(tail, 3), Reading::kDenies)) return Stance::kDenies;
+  const size_t verb = BeginsIn(TrimBlanks(tail), Reading::kAuxiliary);
+  if (Mentions(FirstWords(tail, verb > 0 ? 3 : 1), Reading::kDenies)) {
+    return Stance::kDenies;
+  }
   const bool before = clause.size() < lead.size() &&
                       lead.find(" but ") != std::string::npos &&
                       Mentions(lead, Reading::kDenies);
@@ -270,6 +273,11 @@ Stance StanceBeside(std::string_view lead, std::string_view behind) {
   if (EndsIn(words, Reading::kBounds) > states ||
       EndsIn(words, Reading::kModifies) > states ||
       EndsIn(words, Reading::kLabels) > states) {
+    return Stance::kDenies;
+  }
+  // "is 5 more than x"; "costs 5 more than that" costs 5 more.
+  if (BeginsIn(after, Reading::kCompared) > 0 &&
+      (words.empty() || EndsIn(words, Reading::kCopula) > 0)) {
     return Stance::kDenies;
   }
   // "between 4 and"
