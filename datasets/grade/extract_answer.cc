@@ -111,7 +111,8 @@ bool EndsProof(std::string_view formula) {
         "\\text{QED}", "\\Diamond", "\\bigstar", "QED"}) {
     if (TrimBlanks(formula) == mark) return true;
   }
-  return false;
+  // The power of a unit, "cm$^2$", is no formula of its own either.
+  return formula.starts_with("^");
 }
 
 // "$\\frac mn = \\frac1{32}$ and $m+n = 33$": the last equation says what is
@@ -180,6 +181,9 @@ bool PartOfMore(std::string_view lead) {
     if (words.ends_with(word)) words.resize(words.size() - word.size());
   }
   const std::string_view rest = WithoutMarks(words);
+  if (rest.ends_with("probability that") || rest.ends_with("chance that")) {
+    return true;
+  }
   const size_t states = EndsIn(rest, Reading::kStates);
   return EndsIn(rest, Reading::kModifies) > states ||
          (states == 0 && rest.ends_with(" of"));
@@ -219,7 +223,10 @@ Introduced LastClaimed(std::string_view text, std::string_view lower,
     const bool ends = !Letter(lower[behind - 1]) || behind >= lower.size() ||
                       (!Letter(lower[behind]) && lower[behind] != '\'');
     if (!word || (!ends && !lower.substr(behind).starts_with("n't"))) continue;
-    const std::string next = PlainLower(WithoutBlanks(text.substr(behind, 20)));
+    std::string next = PlainLower(WithoutBlanks(text.substr(behind, 40)));
+    while (const size_t lead = BeginsIn(next, Reading::kLeadsOn)) {
+      next = std::string(WithoutBlanks(std::string_view(next).substr(lead)));
+    }
     const bool claims = ends && !PartOfMore(text.substr(0, at)) &&
                         StanceAt(text, at, behind) != Stance::kDenies &&
                         BeginsIn(next, Reading::kDenies) == 0;
@@ -674,6 +681,7 @@ Extracted ExtractAnswer(std::string_view response) {
     return Part(std::move(*value));
   Extracted out;
   out.text = StripDelimiters(front);
+  out.cut = front.size() < text.size();
   const auto number = LastNumberPlace(out.text);
   // "no solution when x = 5"
   out.unsure = phrase.unsure;

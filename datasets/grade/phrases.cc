@@ -420,6 +420,9 @@ constexpr Phrase kPhrases[] = {
     {"would be wrong", Reading::kBoundBehind},
     {"o'clock", Reading::kBoundBehind},
     {"to the power", Reading::kBoundBehind},
+    {"is too", Reading::kBoundBehind},
+    {"would be too", Reading::kBoundBehind},
+    {"was too", Reading::kBoundBehind},
 
     {"more than", Reading::kCompared},
     {"less than", Reading::kCompared},
@@ -766,6 +769,8 @@ constexpr Phrase kPhrases[] = {
     {"i only got", Reading::kDoubts},
     {"i have tried", Reading::kDoubts},
     {"i wonder", Reading::kDoubts},
+    {"claims", Reading::kDoubts},
+    {"claimed", Reading::kDoubts},
 
     {"maybe", Reading::kMaybe},
     {"perhaps", Reading::kMaybe},
@@ -780,6 +785,7 @@ constexpr Phrase kPhrases[] = {
     {"for example", Reading::kMaybe},
     {"for instance", Reading::kMaybe},
     {"probably", Reading::kMaybe},
+    {"guess", Reading::kMaybe},
 
     {"incorrectly", Reading::kWrong},
     {"rejected", Reading::kWrong},
@@ -814,6 +820,8 @@ constexpr Phrase kPhrases[] = {
     {"was false", Reading::kWrong},
     {"common mistake", Reading::kWrong},
     {"wrongly", Reading::kWrong},
+    {"that fails", Reading::kWrong},
+    {"which fails", Reading::kWrong},
 
     {"if", Reading::kSubordinate},
     {"when", Reading::kSubordinate},

@@ -230,8 +230,12 @@ Stance StanceAt(std::string_view text, size_t start, size_t end) {
   const std::string tail = WithoutHarmless(PlainLower(rest));
   const std::string_view asked = TrimBlanks(WithoutMarks(tail));
   if (asked.ends_with("?")) return Stance::kDenies;
-  const std::string_view clause =
-      std::string_view(lead).substr(ClauseStart(lead));
+  std::string_view clause = std::string_view(lead).substr(ClauseStart(lead));
+  // "If I had to guess, |"
+  if (TrimBlanks(WithoutMarks(clause)).empty() &&
+      Mentions(lead, Reading::kMaybe)) {
+    clause = lead;
+  }
   if (Mentions(clause, Reading::kDenies)) return Stance::kDenies;
   if (BeginsIn(TrimBlanks(clause), Reading::kSupposes) > 0 ||
       Mentions(clause, Reading::kDoubts)) {

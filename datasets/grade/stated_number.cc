@@ -117,13 +117,18 @@ StatedNumber DeniedNumber(std::string_view lead) {
 
 // Whether a number behind this is worked out: "84 - 63 =".
 bool IsResult(std::string_view lead) {
-  constexpr size_t kNearby = 25;
+  constexpr size_t kNearby = 40;
   lead = WithoutMarks(lead);
   if (!lead.ends_with("=")) return false;
   lead.remove_suffix(1);
-  const auto place = LastNumberPlace(
-      lead.substr(lead.size() - std::min(lead.size(), kNearby)));
-  return place.has_value();
+  lead = lead.substr(lead.size() - std::min(lead.size(), kNearby));
+  const auto place = LastNumberPlace(lead);
+  if (!place) return false;
+  const std::string_view before = lead.substr(0, place->start);
+  const std::string_view both = lead.substr(0, place->end);
+  return both.find_first_of("+-*/%") != kNone || before.find(" x ") != kNone ||
+         before.find("\u00d7") != kNone || before.find("\u00f7") != kNone ||
+         before.find("\u2013") != kNone || before.find("\u2212") != kNone;
 }
 
 // How the number in front of this one stands to it in the same clause.
@@ -221,7 +226,9 @@ StatedNumber FindStatedNumber(std::string_view text, bool introduced) {
   const Earlier earlier = EarlierNumber(clause);
   if (states > 0) {
     const bool by = lower.ends_with(" by") && earlier != Earlier::kNone;
-    const bool sure = !open && earlier != Earlier::kBeside && !by;
+    // "The chance that it is 5 is small."
+    const bool goes_on = BeginsIn(tail, Reading::kAuxiliary) > 0;
+    const bool sure = !open && earlier != Earlier::kBeside && !by && !goes_on;
     return {number, sure ? Trust::kStated : Trust::kDoubtful, true};
   }
   const int before = CountWords(lower), after = CountWords(tail);

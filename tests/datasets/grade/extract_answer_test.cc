@@ -52,6 +52,45 @@ TEST(ExtractAnswer, ThoughtsDoNotCount) {
   EXPECT_EQ(ExtractAnswer("<think>\\boxed{1} then").text, "");
 }
 
+TEST(ExtractAnswer, ThoughtsHaveManyNames) {
+  for (const char* text :
+       {"Okay.\n<think>\nmaybe \\boxed{4}", "<THINK>\\boxed{4}",
+        "<think>a</think> hm <think> \\boxed{4}", "[THINK]\\boxed{4}[/THINK]",
+        "<thinking>\\boxed{4}</thinking> I do not know.",
+        "<|begin_of_thought|>\\boxed{4}<|end_of_thought|>"}) {
+    EXPECT_EQ(ExtractAnswer(text).text.find('4'), std::string::npos) << text;
+  }
+  EXPECT_EQ(ExtractAnswer("[Reasoning] 2+2 [Answer] 4").text, "4");
+}
+
+// Votes read as grade does: the last number of words is not the answer.
+TEST(FindFinalAnswer, VotesForNoNumberThatIsNotStated) {
+  EXPECT_NE(FindFinalAnswer("10 11 12"), std::optional<std::string>("12"));
+  EXPECT_NE(FindFinalAnswer("5, not 7"), std::optional<std::string>("7"));
+  EXPECT_NE(FindFinalAnswer("anything but 12"),
+            std::optional<std::string>("12"));
+  EXPECT_EQ(FindFinalAnswer("She has 8 apples left after giving 4 away."),
+            std::optional<std::string>("8"));
+}
+
+TEST(CanonicalAnswer, PercentAndTheCaseOfNamesCount) {
+  EXPECT_EQ(CanonicalAnswer("28%"), "28%");
+  EXPECT_FALSE(SameAnswerText("2AB", "2ab"));
+  EXPECT_TRUE(SameAnswerText("North", "north"));
+  EXPECT_TRUE(SameAnswerText("YES", "yes"));
+  EXPECT_TRUE(SameAnswerText("28%", "0.28"));
+}
+
+// The gold answer of a worked solution, by the finder's own rules.
+TEST(MarkedAnswer, ABoxThenTheMark) {
+  using Found = std::optional<std::string>;
+  EXPECT_EQ(MarkedAnswer("x=\\boxed{1}$ or $x=\\boxed{2}"), Found("1 , 2"));
+  EXPECT_EQ(MarkedAnswer("\\fbox{3}"), Found("3"));
+  EXPECT_EQ(MarkedAnswer("####3"), Found("3"));
+  EXPECT_EQ(MarkedAnswer("\\boxed{8}\n#### 9"), Found("8"));
+  EXPECT_EQ(MarkedAnswer("so it is 9"), std::nullopt);
+}
+
 TEST(ExtractAnswer, LastFencedLine) {
   EXPECT_EQ(ExtractAnswer("It prints\n```\n12\n```\n").text, "12");
 }
