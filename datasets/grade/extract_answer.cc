@@ -4,191 +4,26 @@
 #include <cctype>
 #include <vector>
 
+#include "datasets/grade/answer_spans.h"
 #include "datasets/grade/characters.h"
 #include "datasets/grade/clean_text.h"
 #include "datasets/grade/phrases.h"
+#include "datasets/grade/plain_value.h"
+#include "datasets/grade/readings.h"
+#include "datasets/grade/stance.h"
+#include "datasets/grade/stated_number.h"
+#include "datasets/grade/thoughts.h"
 
 namespace espalier {
 namespace {
 
 constexpr size_t kNone = std::string_view::npos;
+// In front of an answer, as GSM8K writes it.
+constexpr std::string_view kMark = "####";
 // An answer of formulas and words that is no response.
 constexpr size_t kLongestLine = 200;
 // Behind "the answer is".
 constexpr size_t kLongestAnswer = 20000;
-
-// A part of a text: [start, end), and where the whole of it ends, delimiters
-// included.
-struct Span {
-  size_t start = 0, end = 0;
-  size_t outer_start = 0, outer_end = 0;
-  bool open = false;  // never closed
-};
-
-// Contents of all \boxed{...} in order. One that never closes reaches to the
-// end of its line.
-std::vector<Span> Boxes(std::string_view text) {
-  std::vector<Span> out;
-  // Boxes that never close would each be looked for up to the end.
-  size_t budget = 4 * text.size() + 1000;
-  for (const std::string_view mark : {"\\boxed", "\\fbox"}) {
-    size_t at = 0;
-    while ((at = text.find(mark, at)) != kNone) {
-      size_t open = at + mark.size();
-      while (open < text.size() && text[open] == ' ') ++open;
-      if (open >= text.size() || text[open] != '{') {
-        // "\\boxed 17"
-        size_t end = open;
-        while (end < text.size() && (Digit(text[end]) || text[end] == '.')) {
-          ++end;
-        }
-        if (end > open) out.push_back({open, end, at, end});
-        at = std::max(end, at + 1);
-        continue;
-      }
-      int depth = 0;
-      size_t close = open;
-      for (; close < text.size() && budget > 0; ++close, --budget) {
-        if (text[close] == '\\' && close + 1 < text.size() &&
-            (text[close + 1] == '{' || text[close + 1] == '}')) {
-          ++close;
-          continue;
-        }
-        if (text[close] == '{') ++depth;
-        if (text[close] == '}' && --depth == 0) break;
-      }
-      const bool never = close >= text.size() || depth > 0;
-      if (never) close = std::min(text.find('\n', open), text.size());
-      out.push_back({open + 1, std::max(close, open + 1), at,
-                     std::min(close + 1, text.size()), never});
-      at = close;
-    }
-  }
-  std::sort(out.begin(), out.end(), [](const Span& a, const Span& b) {
-    return a.outer_start < b.outer_start;
-  });
-  return out;
-}
-
-// Whether what stands between two dollar signs is a sentence: "$5 an hour
-// for three hours, or $".
-bool IsProse(std::string_view between) {
-  int words = 0, depth = 0;
-  size_t run = 0;
-  bool command = false;
-  for (size_t i = 0; i <= between.size(); ++i) {
-    const char c = i < between.size() ? between[i] : ' ';
-    if (Letter(c)) {
-      if (run == 0) command = i > 0 && between[i - 1] == '\\';
-      ++run;
-      continue;
-    }
-    words += run >= 3 && !command && depth == 0 ? 1 : 0;
-    run = 0;
-    if (c == '{') ++depth;
-    if (c == '}') --depth;
-  }
-  if (words >= 2) return true;
-  // "$40 - $25 = $15"
-  between = TrimBlanks(between);
-  while (between.ends_with("\\,") || between.ends_with("\\;")) {
-    between = TrimBlanks(between.substr(0, between.size() - 2));
-  }
-  return !between.empty() &&
-         (std::string_view("+-*/=").find(between.back()) != kNone ||
-          between.ends_with("\u2212") || between.ends_with("\u2013") ||
-          between.ends_with("\u00d7"));
-}
-
-// Formulas between $ $, $$ $$, \( \), \[ \], in order.
-std::vector<Span> Formulas(std::string_view text) {
-  std::vector<Span> out;
-  // Closing signs of which none is left.
-  std::vector<std::string_view> gone;
-  for (size_t at = 0; at < text.size(); ++at) {
-    std::string_view close;
-    size_t open = 0;
-    if (text[at] == '\\' && at + 1 < text.size()) {
-      if (text[at + 1] == '(') close = "\\)";
-      if (text[at + 1] == '[') close = "\\]";
-      if (close.empty() || (at > 0 && text[at - 1] == '\\')) {
-        ++at;
-        continue;
-      }
-      open = 2;
-    } else if (text[at] == '$') {
-      const bool display = at + 1 < text.size() && text[at + 1] == '$';
-      close = display ? "$$" : "$";
-      open = display ? 2 : 1;
-    } else {
-      continue;
-    }
-    if (std::find(gone.begin(), gone.end(), close) != gone.end()) continue;
-    size_t end = at + open;
-    while ((end = text.find(close, end)) != kNone && text[end - 1] == '\\' &&
-           close[0] == '$') {
-      ++end;
-    }
-    if (end == kNone) {
-      gone.push_back(close);
-      continue;
-    }
-    if (open == 1 && close == "$" && at + 1 < text.size() &&
-        Digit(text[at + 1]) && IsProse(text.substr(at + 1, end - at - 1))) {
-      continue;
-    }
-    const size_t after = end + close.size();
-    if (!TrimBlanks(text.substr(at + open, end - at - open)).empty()) {
-      out.push_back({at + open, end, at, after});
-    }
-    at = after - 1;
-  }
-  return out;
-}
-
-// Whether words between two answers only join them.
-bool Joins(std::string_view between, size_t longest) {
-  if (between.size() > longest) return false;
-  const std::string words = FoldWords(between);
-  const bool listed =
-      words.find("and") != std::string::npos || between.find(',') != kNone;
-  return between.find("\n\n") == kNone && between.find(". ") == kNone &&
-         between.find(".\n") == kNone &&
-         (listed || between.find('=') == kNone) &&
-         std::count(words.begin(), words.end(), ' ') < 3;
-}
-
-bool JoinsFormulas(std::string_view between) {
-  const std::string words = FoldWords(between);
-  return words.empty() ? between.size() <= 3 && between.find('.') == kNone
-                       : words == "and" || words == "or";
-}
-
-// Where the last spans begin that are joined.
-template <typename JoinRule>
-size_t LastGroupStart(std::string_view text, const std::vector<Span>& spans,
-                      JoinRule joins) {
-  size_t first = spans.size() - 1;
-  while (first > 0 && joins(text.substr(spans[first - 1].outer_end,
-                                        spans[first].outer_start -
-                                            spans[first - 1].outer_end))) {
-    --first;
-  }
-  return first;
-}
-
-// The last spans that are joined, separated by commas.
-template <typename JoinRule>
-std::string LastGroup(std::string_view text, const std::vector<Span>& spans,
-                      JoinRule joins) {
-  std::string out;
-  const size_t first = LastGroupStart(text, spans, joins);
-  for (size_t i = first; i < spans.size(); ++i) {
-    if (i > first) out += " , ";
-    out += text.substr(spans[i].start, spans[i].end - spans[i].start);
-  }
-  return out;
-}
 
 // Behind a formula: "%", "pct" or a word for a unit, up to the full stop.
 std::string UnitBehind(std::string_view text) {
@@ -202,31 +37,101 @@ std::string UnitBehind(std::string_view text) {
   return {};
 }
 
-// "is $7$, attained at $x = 2$": how many of the formulas are left when what
-// only explains the answer goes.
+// "x", "f", "\\triangle ABC": names things and says nothing of them.
+bool OnlyName(std::string_view formula) {
+  formula = TrimBlanks(formula);
+  const bool sign = formula.find_first_of("=<>+*/(0123456789") != kNone;
+  return !sign && formula.size() < 20;
+}
+
+// Whether a verb or its own "=" says that a formula is the answer.
+bool IsStated(std::string_view lead, std::string_view formula) {
+  const std::string words = PlainLower(WithoutMarks(lead));
+  return EndsIn(words, Reading::kStates) > 0 || formula.find('=') != kNone ||
+         words.empty() || words.ends_with(":");
+}
+
+// "\\frac{240}{60} = 4", "d = 3 + 4 = 7": numbers alone give the last one.
+bool IsWorkedOut(std::string_view formula) {
+  const size_t equal = formula.rfind('=');
+  if (equal == kNone) return false;
+  const size_t before = formula.substr(0, equal).rfind('=');
+  const size_t start = before == kNone ? 0 : before + 1;
+  const std::string_view left = formula.substr(start, equal - start);
+  bool digits = false, sign = false, command = false;
+  for (const char c : left) {
+    if (Letter(c) && !command) return false;
+    command = c == '\\' || (command && Letter(c));
+    digits |= Digit(c);
+    sign |= std::string_view("+-*/^\\!(").find(c) != kNone;
+  }
+  return digits && sign;
+}
+
+// "is $7$, attained at $x = 2$": how many of the formulas are left when those
+// that only explain the answer go.
 size_t WithoutExplanation(std::string_view text,
                           const std::vector<Span>& formulas) {
-  for (size_t i = formulas.size() - 1; i > 0; --i) {
+  size_t left = formulas.size();
+  for (size_t i = left - 1; i > 0; --i) {
+    const size_t from = formulas[i - 1].outer_end;
     const std::string between =
-        Lower(text.substr(formulas[i - 1].outer_end,
-                          formulas[i].outer_start - formulas[i - 1].outer_end));
-    if (between.size() > 80 || between.find('.') != kNone ||
-        between.find('\n') != kNone) {
+        PlainLower(text.substr(from, formulas[i].outer_start - from));
+    if (between.size() > 80 || SentenceLength(between) < between.size()) break;
+    const std::string_view words = TrimBlanks(WithoutMarks(between));
+    const size_t word = words.find_first_not_of(",;( ");
+    if (word == kNone) {
+      if (left < formulas.size()) break;
+      continue;
+    }
+    const size_t ends = EndsIn(words, Reading::kExplains);
+    const bool stated = EndsIn(words, Reading::kStates) > ends ||
+                        EndsIn(TrimBlanks(words.substr(0, words.size() - ends)),
+                               Reading::kStates) > 0;
+    const bool explains =
+        !stated &&
+        (ends > 0 || BeginsIn(words.substr(word), Reading::kExplains) > 0);
+    if (!explains ||
+        IsWorkedOut(text.substr(formulas[i].start,
+                                formulas[i].end - formulas[i].start))) {
       break;
     }
-    bool explains = false;
-    for (const std::string_view word : Phrases(Reading::kExplains)) {
-      explains |= between.find(word) != kNone;
-    }
-    const std::string before = Lower(text.substr(
-        i > 1 ? formulas[i - 2].outer_end : 0,
-        formulas[i - 1].outer_start - (i > 1 ? formulas[i - 2].outer_end : 0)));
-    const std::string_view lead = TrimBlanks(before);
-    const bool stated = lead.ends_with(" is") || lead.ends_with(" are") ||
-                        lead.ends_with(" equals") || lead == "is";
-    if (explains && stated) return i;
+    const Span& before = formulas[i - 1];
+    const std::string_view formula =
+        text.substr(before.start, before.end - before.start);
+    if (!OnlyName(formula)) left = i;
   }
-  return formulas.size();
+  return left;
+}
+
+// A mark such as \\blacksquare, which ends a proof.
+bool EndsProof(std::string_view formula) {
+  for (const std::string_view mark :
+       {"\\blacksquare", "\\square", "\\Box", "\\qed", "\\checkmark",
+        "\\text{QED}", "\\Diamond", "\\bigstar", "QED"}) {
+    if (TrimBlanks(formula) == mark) return true;
+  }
+  // The power of a unit, "cm$^2$", is no formula of its own either.
+  return formula.starts_with("^");
+}
+
+// "$\\frac mn = \\frac1{32}$ and $m+n = 33$": the last equation says what is
+// asked where it is the value of a sum or a product of names.
+bool LastEquationAlone(std::string_view text,
+                       const std::vector<Span>& formulas) {
+  const Span& last = formulas.back();
+  const std::string_view formula =
+      TrimBlanks(text.substr(last.start, last.end - last.start));
+  const size_t equal = formula.find('=');
+  if (formulas.size() < 2 || equal == kNone) return false;
+  const std::string_view name = formula.substr(0, equal);
+  const std::string_view value = formula.substr(equal + 1);
+  return name.find_first_of("+*/-^") != kNone &&
+         std::any_of(name.begin(), name.end(), Letter) &&
+         std::none_of(value.begin(), value.end(), Letter) &&
+         BeginsIn(PlainLower(TrimBlanks(text.substr(
+                      SentenceStart(text.substr(0, last.outer_start))))),
+                  Reading::kTherefore) > 0;
 }
 
 // Whether the last group is one of several, and no verb says that it is the
@@ -245,39 +150,119 @@ std::string FormulaGroup(std::string_view text,
          UnitBehind(text.substr(formulas.back().outer_end));
 }
 
-// The last place of any of the marks, at the start of a word.
-size_t LastOf(std::string_view lower,
-              const std::vector<std::string_view>& marks, size_t* length) {
-  size_t best = kNone;
-  for (const std::string_view mark : marks) {
-    size_t at = lower.rfind(mark);
-    if (at != kNone && at > 0 && Letter(mark[0]) && Letter(lower[at - 1])) {
-      at = kNone;
-    }
-    if (at == kNone || (best != kNone && at <= best)) continue;
-    best = at;
-    *length = mark.size();
+std::string_view WithoutBlanks(std::string_view text) {
+  while (!text.empty() &&
+         (Blank(text[0]) || text[0] == ':' || text[0] == '*')) {
+    text.remove_prefix(1);
   }
-  return best;
+  return text;
+}
+
+// "no.", "none", "false": an answer, though the word may deny one.
+bool IsVerdict(std::string_view next) {
+  for (const std::string_view word : Phrases(Reading::kMeans)) {
+    if (next.starts_with(word) &&
+        (next.size() == word.size() || !Letter(next[word.size()]))) {
+      const std::string_view rest = TrimBlanks(next.substr(word.size()));
+      if (rest.empty() || !Letter(rest[0])) return true;
+      if (word.find(' ') != kNone) return true;
+    }
+  }
+  return false;
+}
+
+// "the cube of the | answer is": what is said is not said of the answer.
+bool PartOfMore(std::string_view lead) {
+  std::string words =
+      PlainLower(lead.substr(lead.size() - std::min<size_t>(lead.size(), 80)));
+  for (const std::string_view word : {"final", "correct", "the", "our", "my"}) {
+    const std::string_view trimmed = WithoutMarks(words);
+    words.resize(trimmed.size());
+    if (words.ends_with(word)) words.resize(words.size() - word.size());
+  }
+  const std::string_view rest = WithoutMarks(words);
+  if (rest.ends_with("probability that") || rest.ends_with("chance that")) {
+    return true;
+  }
+  const size_t states = EndsIn(rest, Reading::kStates);
+  return EndsIn(rest, Reading::kModifies) > states ||
+         (states == 0 && rest.ends_with(" of"));
+}
+
+// Where a phrase says what the answer is.
+struct Introduced {
+  size_t at = kNone, behind = 0;
+  // Whether another one behind it, or what follows, takes the answer back.
+  bool unsure = false;
+};
+
+// The last of the marks that begins a word, does not end in the middle of one
+// ("the answer isn't") and stands in a sentence that claims what it says.
+Introduced LastClaimed(std::string_view text, std::string_view lower,
+                       const std::vector<std::string_view>& marks) {
+  // Behind so many that claim nothing, none is looked for.
+  constexpr int kMost = 12;
+  Introduced out;
+  size_t before = kNone;
+  for (int tries = 0; tries < kMost; ++tries) {
+    size_t at = kNone, length = 0;
+    for (const std::string_view mark : marks) {
+      const size_t found = before == kNone ? lower.rfind(mark)
+                           : before == 0   ? kNone
+                                           : lower.rfind(mark, before - 1);
+      if (found == kNone) continue;
+      if (at == kNone || found > at || (found == at && mark.size() > length)) {
+        at = found;
+        length = mark.size();
+      }
+    }
+    if (at == kNone) return out;
+    before = at;
+    const size_t behind = at + length;
+    const bool word = !Letter(lower[at]) || at == 0 || !Letter(lower[at - 1]);
+    const bool ends = !Letter(lower[behind - 1]) || behind >= lower.size() ||
+                      (!Letter(lower[behind]) && lower[behind] != '\'');
+    if (!word || (!ends && !lower.substr(behind).starts_with("n't"))) continue;
+    std::string next = PlainLower(WithoutBlanks(text.substr(behind, 40)));
+    while (const size_t lead = BeginsIn(next, Reading::kLeadsOn)) {
+      next = std::string(WithoutBlanks(std::string_view(next).substr(lead)));
+    }
+    const bool claims = ends && !PartOfMore(text.substr(0, at)) &&
+                        StanceAt(text, at, behind) != Stance::kDenies &&
+                        BeginsIn(next, Reading::kDenies) == 0;
+    if (claims) {
+      out.at = at;
+      out.behind = behind;
+      return out;
+    }
+    // "The answer is no" is one.
+    if (ends && IsVerdict(next)) {
+      out.at = at;
+      out.behind = behind;
+      return out;
+    }
+    out.unsure = true;
+  }
+  return out;
 }
 
 // What a phrase such as "final answer is" introduces.
 std::string AfterPhrase(std::string_view text) {
+  // The end of "\text{The answer is }" as well.
   const auto skip = [&text] {
-    while (!text.empty() &&
-           (Blank(text[0]) || text[0] == ':' || text[0] == '*' ||
-            text[0] == '#' || text[0] == '=')) {
+    while (!text.empty() && (Blank(text[0]) || std::string_view(":*#=}").find(
+                                                   text[0]) != kNone)) {
       text.remove_prefix(1);
     }
     // A full-width colon.
     if (text.starts_with("\uff1a")) text.remove_prefix(3);
   };
   skip();
-  for (const std::string_view word : Phrases(Reading::kLeadsOn)) {
-    if (text.starts_with(word)) {
-      text.remove_prefix(word.size() - 1);
-      skip();
-    }
+  while (const size_t word =
+             BeginsIn(Lower(text.substr(0, 20)), Reading::kLeadsOn)) {
+    text.remove_prefix(word);
+    if (text.starts_with(",")) text.remove_prefix(1);
+    skip();
   }
   // "is", "becomes" in Chinese.
   for (const std::string_view word : Phrases(Reading::kIsInChinese)) {
@@ -297,7 +282,9 @@ std::string AfterPhrase(std::string_view text) {
     const bool stop = text[at] == '.' && at + 2 < text.size() &&
                       Blank(text[at + 1]) &&
                       (std::isupper(text[at + 2]) != 0 || text[at + 2] == '<');
-    if (text[at] == '\n' || stop || text.substr(at).starts_with("<|") ||
+    const std::string_view rest = text.substr(at, 3);
+    if (text[at] == '\n' || stop || rest.starts_with("<|") ||
+        rest.starts_with("</") || rest.starts_with("[/") ||
         text.substr(at).starts_with("\u3002")) {
       end = at;
       break;
@@ -317,9 +304,11 @@ std::string AfterPhrase(std::string_view text) {
   }
   // "The volume of $ABC$ is 120": what stands behind the verb.
   const std::string_view tail = text.substr(inside.back().outer_end);
-  for (const std::string_view verb : Phrases(Reading::kSays)) {
-    if (!tail.starts_with(verb)) continue;
-    if (LastNumberOf(tail)) return std::string(tail.substr(verb.size()));
+  if (std::string said = SaidBehind(tail); !said.empty()) return said;
+  // "at most $5$", "the square of $5$": not the formula itself.
+  if (StanceBeside(text.substr(0, inside[0].outer_start), tail) ==
+      Stance::kDenies) {
+    return StripDelimiters(text);
   }
   // The first group of formulas is the answer, what follows explains it.
   size_t last = 0;
@@ -369,21 +358,6 @@ std::optional<std::string> LastFence(std::string_view text) {
   return std::string(content);
 }
 
-// The text between the brace at `open` and the one that closes it.
-std::optional<std::string> InBraces(std::string_view text, size_t open) {
-  int depth = 0;
-  for (size_t i = open; i < text.size(); ++i) {
-    if (text[i] == '\\') {
-      ++i;  // whatever it is, it is no brace
-    } else if (text[i] == '{') {
-      ++depth;
-    } else if (text[i] == '}' && --depth == 0) {
-      return std::string(text.substr(open + 1, i - open - 1));
-    }
-  }
-  return std::nullopt;
-}
-
 // "$x^2 = 4$, so $x = 2$": formulas of which the last one is the answer.
 bool Concludes(std::string_view lower) {
   for (const std::string_view word : Phrases(Reading::kConcludes)) {
@@ -411,28 +385,22 @@ std::string_view Window(std::string_view text) {
   return text.substr(box, kLongestResponse);
 }
 
-// What follows the thoughts.
-std::string_view WithoutThoughts(std::string_view text) {
-  constexpr std::string_view kOpen = "<think>", kClose = "</think>";
-  const size_t close = text.rfind(kClose);
-  if (close != kNone) return text.substr(close + kClose.size());
-  return TrimBlanks(text).starts_with(kOpen) ? std::string_view() : text;
-}
-
 }  // namespace
 
-std::optional<std::string> LastBoxed(std::string_view text) {
-  constexpr std::string_view kMark = "\\boxed";
-  size_t at = text.rfind(kMark);
-  while (at != kNone) {
-    const size_t open = text.find_first_not_of(' ', at + kMark.size());
-    if (open != kNone && text[open] == '{') {
-      if (auto found = InBraces(text, open)) return found;
-    }
-    text = text.substr(0, at);  // so that all of it is looked at only once
-    at = text.rfind(kMark);
-  }
-  return std::nullopt;
+std::optional<std::string> BoxedAnswer(std::string_view text) {
+  std::vector<Span> boxes = Boxes(text);
+  std::erase_if(boxes, [](const Span& box) { return box.open; });
+  if (boxes.empty()) return std::nullopt;
+  return LastGroup(text, boxes, JoinsBoxes);
+}
+
+std::optional<std::string> MarkedAnswer(std::string_view text) {
+  text = WithoutThoughts(text);
+  if (auto boxed = BoxedAnswer(text)) return boxed;
+  const size_t mark = text.rfind(kMark);
+  if (mark == kNone) return std::nullopt;
+  std::string_view rest = TrimBlanks(text.substr(mark + kMark.size()));
+  return std::string(TrimBlanks(rest.substr(0, rest.find('\n'))));
 }
 
 std::string StripDelimiters(std::string_view text) {
@@ -449,6 +417,13 @@ std::string StripDelimiters(std::string_view text) {
     if (text.ends_with(".") && !text.ends_with("..")) text.remove_suffix(1);
     while (text.ends_with(",") || text.ends_with(";") || text.ends_with(":")) {
       text.remove_suffix(1);
+    }
+    for (const std::string_view arrow :
+         {"\\Rightarrow", "\\implies", "\\therefore", "\\Longrightarrow",
+          "\\rightarrow", "\u21d2", "\u2234", "\u2192", "=>", "->"}) {
+      if (text.starts_with(arrow) && text.size() > arrow.size()) {
+        text.remove_prefix(arrow.size());
+      }
     }
     strip("$$", "$$");
     if (std::count(text.begin(), text.end(), '$') == 2) strip("$", "$");
@@ -540,6 +515,120 @@ std::optional<NumberPlace> LastNumberPlace(std::string_view text) {
   return std::nullopt;
 }
 
+namespace {
+
+// Stage 1: in a box.
+Extracted InBoxes(std::string_view text, const std::vector<Span>& boxes) {
+  const std::string joined = LastGroup(text, boxes, JoinsBoxes);
+  // "\boxed{28}$ pct"
+  std::string_view behind = text.substr(boxes.back().outer_end);
+  while (!behind.empty() &&
+         (Blank(behind[0]) || behind[0] == '$' || behind.starts_with("\\)"))) {
+    behind.remove_prefix(behind[0] == '\\' ? 2 : 1);
+  }
+  std::string said = StripDelimiters(joined);
+  // "\boxed{\text{Answer: } 6}"
+  const std::string lower = Lower(said);
+  const Introduced phrase = LastClaimed(said, lower, Phrases(Reading::kAnswer));
+  if (phrase.at != kNone) {
+    std::string inside = StripDelimiters(
+        AfterPhrase(std::string_view(said).substr(phrase.behind)));
+    if (!inside.empty()) said = std::move(inside);
+  }
+  Extracted out = Part(said + UnitBehind(behind));
+  out.open = boxes.back().open;
+  return out;
+}
+
+// "5!=120" as "5! =120": in a formula of LaTeX "!=" is no sign.
+std::string WithFactorials(std::string formula) {
+  for (size_t at = 1; (at = formula.find("!=", at)) != std::string::npos;
+       ++at) {
+    if (Digit(formula[at - 1]) || formula[at - 1] == ')') {
+      formula.insert(at + 1, " ");
+    }
+  }
+  return formula;
+}
+
+// Stage 3: in the last formula.
+Extracted InFormulas(std::string_view text, std::vector<Span> formulas,
+                     bool unsure) {
+  std::string_view tail = text.substr(formulas.back().outer_end);
+  // "The value of $x$ is 6."
+  if (std::string said = SaidBehind(tail); !said.empty()) {
+    Extracted out = Part(std::move(said));
+    out.unsure =
+        unsure || StanceAt(text, formulas.back().outer_start,
+                           formulas.back().outer_end) != Stance::kStates;
+    return out;
+  }
+  // A last sentence with a number of its own, after the formulas, concludes.
+  if (const size_t stop = SentenceLength(tail); stop < 40) {
+    tail = tail.substr(stop);
+  }
+  const StatedNumber number = FindStatedNumber(tail, false);
+  if (number.trust == Trust::kStated && number.by_verb) {
+    Extracted out = Part(std::string(TrimBlanks(tail)));
+    out.unsure = unsure;
+    return out;
+  }
+  const size_t all = formulas.size();
+  formulas.resize(WithoutExplanation(text, formulas));
+  const bool explained = formulas.size() < all;
+  size_t first = LastGroupStart(text, formulas, JoinsFormulas);
+  const bool value = LastEquationAlone(text, formulas);
+  if (value) first = formulas.size() - 1;
+  const std::string_view lead = text.substr(0, formulas[first].outer_start);
+  const Span& last = formulas.back();
+  const bool result =
+      IsWorkedOut(text.substr(last.start, last.end - last.start));
+  Stance beside = result ? Stance::kStates
+                         : StanceBeside(lead, text.substr(last.outer_end));
+  // "non-negative, or $x \\ge 0$": the same in signs, or another one.
+  const std::string_view words = WithoutMarks(lead);
+  if (beside == Stance::kDenies && words.ends_with(" or")) {
+    beside = Stance::kOpen;
+  }
+  const size_t from = formulas[first].outer_start, to = last.outer_end;
+  const Stance stance =
+      result ? StanceOfResult(text, from, to) : StanceAt(text, from, to);
+  if (stance == Stance::kDenies || beside == Stance::kDenies) {
+    Extracted out;
+    out.text = StripDelimiters(text);
+    out.denied = true;
+    return out;
+  }
+  const bool whole =
+      all == 1 && formulas[0].outer_end - formulas[0].outer_start + 1 >=
+                      TrimBlanks(text).size();
+  Extracted out;
+  if (first == formulas.size() - 1) {
+    std::string_view only = text.substr(last.start, last.end - last.start);
+    if (value) only.remove_prefix(only.find('=') + 1);
+    out = Part(WithFactorials(StripDelimiters(only)) +
+               UnitBehind(text.substr(last.outer_end)));
+  } else {
+    out = Part(StripDelimiters(FormulaGroup(text, formulas)));
+  }
+  out.cut = !whole;
+  out.picked = PicksOne(text, formulas);
+  const std::string_view formula =
+      text.substr(formulas[first].start, last.end - formulas[first].start);
+  out.unsure = unsure || stance == Stance::kOpen ||
+               (beside == Stance::kOpen && !value) ||
+               (explained && !IsStated(lead, formula));
+  const std::string lower = Lower(text);
+  if (!whole && text.size() <= kLongestLine && !Concludes(lower) &&
+      formulas[0].outer_start ==
+          static_cast<size_t>(TrimBlanks(text).data() - text.data())) {
+    out.line = WithoutDelimiters(TrimBlanks(text), Formulas(text), text);
+  }
+  return out;
+}
+
+}  // namespace
+
 Extracted ExtractAnswer(std::string_view response) {
   const std::string_view said = WithoutThoughts(response);
   std::string_view text = Window(said);
@@ -547,75 +636,57 @@ Extracted ExtractAnswer(std::string_view response) {
     text = text.substr(0, end);
   }
   const std::string lower = Lower(text);
-  size_t length = 0;
   const std::vector<Span> boxes = Boxes(text);
-  size_t phrase = boxes.empty()
-                      ? LastOf(lower, {"final answer", "####"}, &length)
-                      : LastOf(lower, {"final answer"}, &length);
-  // "the final answer is $5$. I hope" cut off by its limit says nothing.
-  if (phrase != kNone &&
-      StripDelimiters(AfterPhrase(text.substr(phrase + length))).empty()) {
-    phrase = kNone;
+  Introduced phrase = LastClaimed(
+      text, lower,
+      boxes.empty() ? std::vector<std::string_view>{"final answer", kMark}
+                    : std::vector<std::string_view>{"final answer"});
+  std::string after;
+  if (phrase.at != kNone) {
+    after = StripDelimiters(AfterPhrase(text.substr(phrase.behind)));
+    // "the final answer is $5$. I hope" cut off by its limit says nothing.
+    if (after.empty()) phrase.at = kNone;
   }
-  if (!boxes.empty() && (phrase == kNone || boxes.back().start > phrase)) {
-    const std::string joined =
-        LastGroup(text, boxes,
-                  [](std::string_view between) { return Joins(between, 40); });
-    // "\boxed{28}$ pct"
-    std::string_view behind = text.substr(boxes.back().outer_end);
-    while (!behind.empty() && (Blank(behind[0]) || behind[0] == '$' ||
-                               behind.starts_with("\\)"))) {
-      behind.remove_prefix(behind[0] == '\\' ? 2 : 1);
+  if (!boxes.empty() &&
+      (phrase.at == kNone || boxes.back().start > phrase.at)) {
+    return InBoxes(text, boxes);
+  }
+  if (phrase.at == kNone) {
+    phrase = LastClaimed(text, lower, Phrases(Reading::kAnswer));
+    if (phrase.at != kNone) {
+      after = StripDelimiters(AfterPhrase(text.substr(phrase.behind)));
     }
-    Extracted out = Part(StripDelimiters(joined) + UnitBehind(behind));
-    out.open = boxes.back().open;
+  }
+  if (phrase.at != kNone && !after.empty()) {
+    Extracted out = Part(std::move(after));
+    out.denied = MakesAnother(out.text);
+    out.unsure = phrase.unsure ||
+                 StanceAt(text, phrase.at, phrase.behind) == Stance::kOpen;
     return out;
   }
-  if (phrase != kNone) {
-    return Part(StripDelimiters(AfterPhrase(text.substr(phrase + length))));
-  }
-  phrase = LastOf(lower, Phrases(Reading::kAnswer), &length);
-  if (phrase != kNone) {
-    const std::string found =
-        StripDelimiters(AfterPhrase(text.substr(phrase + length)));
-    if (!found.empty()) return Part(found);
-  }
-  std::vector<Span> formulas = Formulas(text);
-  // A last sentence with a number of its own, after the formulas, concludes.
+  const std::string_view front = WithoutChecks(text);
+  std::vector<Span> formulas = Formulas(front);
+  std::erase_if(formulas, [front](const Span& f) {
+    return EndsProof(front.substr(f.start, f.end - f.start));
+  });
+  if (auto last = LastLine(front)) return Part(std::move(*last));
   if (!formulas.empty()) {
-    std::string_view tail = text.substr(formulas.back().outer_end);
-    if (const size_t stop = tail.find(". "); stop != kNone && stop < 40) {
-      tail = tail.substr(stop + 2);
-    }
-    const std::string words = FoldWords(tail.substr(0, 400));
-    if (std::count(words.begin(), words.end(), ' ') >= 4 &&
-        LastNumberOf(tail)) {
-      return Part(std::string(TrimBlanks(tail)));
-    }
-    const size_t stated = WithoutExplanation(text, formulas);
-    if (stated < formulas.size()) {
-      formulas.resize(stated);
-      return Part(StripDelimiters(FormulaGroup(text, formulas)));
-    }
-    const std::string joined = FormulaGroup(text, formulas);
-    const bool whole = formulas.size() == 1 &&
-                       formulas[0].outer_end - formulas[0].outer_start + 1 >=
-                           TrimBlanks(text).size();
-    Extracted out = Part(StripDelimiters(joined));
-    out.cut = !whole;
-    out.picked = PicksOne(text, formulas);
-    if (!whole && text.size() <= kLongestLine && !Concludes(lower) &&
-        formulas[0].outer_start ==
-            static_cast<size_t>(TrimBlanks(text).data() - text.data())) {
-      out.line = WithoutDelimiters(TrimBlanks(text), formulas, text);
-    }
-    return out;
+    return InFormulas(front, std::move(formulas), phrase.unsure);
   }
   if (const auto fence = LastFence(text)) {
     return Part(StripDelimiters(*fence));
   }
+  if (auto value =
+          PlainValue(WithoutSpacing(front.substr(0, kLongestLine + 1))))
+    return Part(std::move(*value));
   Extracted out;
-  out.text = StripDelimiters(text);
+  out.text = StripDelimiters(front);
+  out.cut = front.size() < text.size();
+  const auto number = LastNumberPlace(out.text);
+  // "no solution when x = 5"
+  out.unsure = phrase.unsure;
+  out.denied = number && StanceAt(out.text, number->start, number->end) ==
+                             Stance::kDenies;
   out.open = said.size() > kLongestResponse;
   return out;
 }

@@ -1,5 +1,6 @@
 #include "datasets/grade/grade.h"
 
+#include <algorithm>
 #include <cctype>
 #include <limits>
 #include <numeric>
@@ -8,6 +9,7 @@
 #include "datasets/grade/characters.h"
 #include "datasets/grade/clean_text.h"
 #include "datasets/grade/grade_answer.h"
+#include "datasets/grade/phrases.h"
 
 namespace espalier {
 namespace {
@@ -50,6 +52,16 @@ std::optional<Rational> ParseDecimal(std::string_view text) {
   return Rational{(negative ? -num : num) / common, den / common};
 }
 
+// Whether a word of more than a few letters stands in it, in small letters.
+bool HasWord(std::string_view text) {
+  size_t run = 0;
+  for (const char c : text) {
+    run = c >= 'a' && c <= 'z' ? run + 1 : 0;
+    if (run >= 3) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::optional<Rational> ParseNumber(std::string_view text) {
@@ -75,26 +87,32 @@ std::optional<Rational> ParseNumber(std::string_view text) {
 }
 
 std::string CanonicalAnswer(std::string_view text) {
+  text = TrimBlanks(text);
+  const bool percent = text.ends_with("%") || text.ends_with("%.");
   if (const auto number = ParseNumber(text)) {
-    if (number->den == 1) return absl::StrCat(number->num);
-    return absl::StrCat(number->num, "/", number->den);
+    const std::string sign = percent ? "%" : "";
+    if (number->den == 1) return absl::StrCat(number->num, sign);
+    return absl::StrCat(number->num, "/", number->den, sign);
   }
-  // In formulas and for single letters case counts: \Delta, choice C.
-  bool words = text.find_first_of("\\^_") == std::string_view::npos;
-  bool run = false;
-  for (size_t i = 1; i < text.size(); ++i) {
-    run |= std::isalpha(static_cast<unsigned char>(text[i])) != 0 &&
-           std::isalpha(static_cast<unsigned char>(text[i - 1])) != 0;
-  }
-  words &= run;
+  // In formulas, names and choices case counts: \Delta, 2AB, C. Words are
+  // letters with a small one among them, or one that the grader knows.
+  const bool letters =
+      std::all_of(text.begin(), text.end(), [](unsigned char c) {
+        return std::isalpha(c) != 0 || std::isspace(c) != 0 ||
+               std::string_view(",.'!-").find(static_cast<char>(c)) !=
+                   std::string_view::npos;
+      });
+  const std::string lower = Lower(text);
+  const bool known = !ReadAs(lower).empty();
+  const bool capital_first =
+      text.size() > 3 && Lower(text.substr(1)) == text.substr(1);
+  const bool words = letters && (known || capital_first || HasWord(text));
   std::string folded;
-  for (const char c : TrimBlanks(text)) {
+  for (const char c : words ? std::string_view(lower) : text) {
     if (std::isspace(static_cast<unsigned char>(c)) != 0) {
       if (!folded.empty() && folded.back() != ' ') folded += ' ';
     } else {
-      folded +=
-          words ? static_cast<char>(std::tolower(static_cast<unsigned char>(c)))
-                : c;
+      folded += c;
     }
   }
   return folded;

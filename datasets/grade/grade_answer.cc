@@ -267,6 +267,17 @@ class Grader {
   Reader reader_;
 };
 
+GradeVerdict CompareRead(Grader& grader, const Readings& a, const Readings& b) {
+  const bool sure = !a.cut_off && !b.cut_off && !a.picked;
+  if (!sure) return grader.Compare(a, b);
+  if (a.text == b.text ||
+      (a.text.size() < 2 * kLongestMath && b.text.size() < 2 * kLongestMath &&
+       Squeeze(a.text) == Squeeze(b.text))) {
+    return Equal(absl::StrCat("both are written ", a.text.substr(0, 60)));
+  }
+  return grader.Compare(a, b);
+}
+
 }  // namespace
 
 GradeVerdict GradeAnswer(std::string_view gold, std::string_view answer,
@@ -279,14 +290,15 @@ GradeVerdict GradeAnswer(std::string_view gold, std::string_view answer,
   Grader grader(policy);
   const Readings a = grader.Read(gold);
   const Readings b = grader.Read(answer);
-  const bool sure = !a.cut_off && !b.cut_off && !a.picked;
-  if (!sure) return grader.Compare(a, b);
-  if (a.text == b.text ||
-      (a.text.size() < 2 * kLongestMath && b.text.size() < 2 * kLongestMath &&
-       Squeeze(a.text) == Squeeze(b.text))) {
-    return Equal(absl::StrCat("both are written ", a.text.substr(0, 60)));
+  if (TrimBlanks(a.text).empty()) return Different("gold holds no answer");
+  if (TrimBlanks(b.text).empty()) return Different("the answer is none");
+  GradeVerdict verdict = CompareRead(grader, a, b);
+  if (verdict.equal && (a.unsure || b.unsure)) {
+    return Undecided(absl::StrCat(a.unsure ? "gold" : "the answer",
+                                  " is not stated for certain; read as if, ",
+                                  verdict.reason));
   }
-  return grader.Compare(a, b);
+  return verdict;
 }
 
 GradeVerdict GradeAgainstAny(const std::vector<std::string>& golds,
@@ -313,7 +325,9 @@ std::optional<std::string> FindFinalAnswer(std::string_view response) {
   const std::string_view text = TrimBlanks(found.text);
   if (text.empty()) return std::nullopt;
   if (found.choice != 0 || !found.words) return std::string(text);
-  if (auto number = LastNumberOf(text)) return number;
+  if (!found.number.empty()) return found.number;
+  const std::vector<std::string> said = SaidInWords(text);
+  if (!said.empty()) return said.front();
   if (text.size() > kLongestWords ||
       text.find('\n') != std::string_view::npos) {
     return std::nullopt;

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "datasets/grade/phrases.h"
+#include "datasets/grade/stance.h"
 
 namespace espalier {
 namespace {
@@ -205,10 +206,12 @@ std::string NumberWordIn(std::string_view folded) {
   for (const std::string& word : words) {
     if (Small(word) || Tens(word) || Scale(word) || word == "hundred") {
       // "at most seven"
-      if (EndsIn(lead, Reading::kBounds) > 0) return {};
+      if (run.empty() && StanceBeside(lead, {}) != Stance::kStates) return {};
       run.push_back(word);
-    } else if (!end_run()) {
-      return {};
+    } else {
+      // "seven squared"
+      if (!run.empty() && StanceBeside({}, word) != Stance::kStates) return {};
+      if (!end_run()) return {};
     }
     absl::StrAppend(&lead, lead.empty() ? "" : " ", word);
   }

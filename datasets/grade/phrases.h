@@ -22,6 +22,12 @@ enum class Reading {
   kStates,        // the number behind these words is the answer
   kBounds,        // the number behind these is not: it is a bound, or denied
   kBoundBehind,   // nor is the number in front of these
+  kCompared,      // nor is it there, behind one of kCopula
+  kCopula,        // says what something is, not what it has
+  kAuxiliary,     // a verb that "not" may follow
+  kModifies,      // behind these it is a part of another number
+  kRelates,       // behind these it may be anything
+  kLabels,        // the number behind these only names something
   kFunction,      // a word of grammar: never a product of letters
   kRelation,      // in front of the bound of a range
   kSign,          // a kind of number: the range of x
@@ -38,7 +44,17 @@ enum class Reading {
   kTherefore,     // begins a sentence that concludes
   kClause,        // a clause of its own begins behind
   kVerdict,       // begins a sentence that it sums up
-  kDenies,        // a sentence with one of these says nothing positive
+  kDenies,        // a clause with one of these says nothing positive
+  kHarmless,      // holds a word that denies, and denies nothing
+  kSupposes,      // begins a clause that only asks or assumes
+  kDoubts,        // a clause with one of these claims nothing
+  kMaybe,         // nor is a clause with one of these sure
+  kWrong,         // what stands in front of these is taken back
+  kWhenOrWhy,     // ends what a sentence says of its number
+  kBeside,        // joins two statements of two numbers
+  kSubordinate,   // begins a clause that ends at its comma
+  kAbbreviation,  // ends in a full stop that ends no sentence
+  kChecks,        // begins a part that adds nothing to the answer
   kDeniesBehind,  // a number in front of these is no answer
   kJudges,        // ends a sentence about a statement
   kChoice,        // the letter of a choice follows

@@ -13,6 +13,7 @@
 #include "datasets/grade/parser.h"
 #include "datasets/grade/phrases.h"
 #include "datasets/grade/sentence.h"
+#include "datasets/grade/stance.h"
 #include "datasets/grade/stated_number.h"
 #include "datasets/grade/times_dates.h"
 #include "datasets/grade/trailing_unit.h"
@@ -252,6 +253,8 @@ std::string Reader::FindText(std::string_view raw, Readings& out, bool& cut) {
   cut = found.cut;
   out.cut_off = found.open;
   out.picked = found.picked;
+  out.unsure = found.unsure;
+  out.denied = found.denied;
   if (!found.line.empty()) {
     std::string line = StripDelimiters(found.line);
     const auto tree = ParseMath(line);
@@ -308,11 +311,12 @@ Readings Reader::Read(std::string_view raw) {
   out.choice_only = out.choice != 0 && content.empty();
   if (ReadNames(out)) return out;
   const std::string folded = FoldWords(out.text);
-  if (!AddWordsAlone(folded, out)) {
+  if (!AddWordsAlone(folded, out) && !out.denied) {
     const std::string lengths = WithoutPrimes(out.text);
     Parse(lengths.empty() ? out.text : lengths, {}, out.answers, &out.error);
     if (out.choice != 0 && !content.empty()) Parse(content, {}, out.answers);
     AddNumbers(out);
+    AddIdentity(out);
     AddCalculation(raw, cut, out);
   }
   const bool words = out.answers.empty() || HasWords(out.answers[0]);
@@ -402,6 +406,32 @@ bool Reader::AddWordsAlone(const std::string& folded, Readings& out) {
          Parse("x \\ne " + folded.substr(kExcept.size()), {}, out.answers);
 }
 
+// An equation that holds whatever its letters are says what both sides are.
+void Reader::AddIdentity(Readings& out) {
+  constexpr size_t kLongestIdentity = 400;
+  const std::string_view text = out.text;
+  const size_t equal = text.rfind('=');
+  if (equal == std::string_view::npos || equal == 0 ||
+      text.size() > kLongestIdentity ||
+      std::string_view("<>!:=").find(text[equal - 1]) !=
+          std::string_view::npos) {
+    return;
+  }
+  const std::string_view left = text.substr(0, text.find('='));
+  const auto a = ParseMath(left), b = ParseMath(text.substr(equal + 1));
+  if (!b.ok() || !IsScalar(**b)) return;
+  // "1+2+\\cdots+n = n(n+1)/2": what is written out has no other value.
+  const bool dots = left.find("dots") != std::string_view::npos ||
+                    left.find("...") != std::string_view::npos;
+  const bool sum = !a.ok() && dots && left.find('+') < left.size();
+  if (!sum) {
+    if (!a.ok() || !IsScalar(**a)) return;
+    // "x = 5" names something.
+    if ((*a)->op == Op::kSymbol || !comparer_.Equal(*a, *b)) return;
+  }
+  out.answers.push_back(Interpret(*b, comparer_));
+}
+
 // What a calculation in prose ends with.
 void Reader::AddCalculation(std::string_view raw, bool cut, Readings& out) {
   if (!cut || out.answers.empty()) return;
@@ -446,8 +476,10 @@ void Reader::AddSentence(const std::string& sentence, const std::string& folded,
     return;
   }
   if (LastNumberOf(sentence)) return;
-  if (const std::string counted = NumberWordIn(folded); !counted.empty()) {
+  const std::string counted = NumberWordIn(folded);
+  if (!counted.empty() && Affirms(sentence)) {
     Parse(counted, {}, out.answers);
+    out.number = counted;
   }
 }
 
@@ -457,7 +489,7 @@ bool Reader::AddSaid(std::string_view sentence, Readings& out) {
   bool several = false;
   for (const std::string& said : SaidInWords(sentence)) {
     const auto tree = ParseMath(said);
-    if (!tree.ok()) {
+    if (!tree.ok() || out.denied) {
       out.answers.push_back(TextAnswer(FoldWords(said)));
       continue;
     }

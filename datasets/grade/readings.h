@@ -30,7 +30,10 @@ struct Readings {
   bool cut_off = false;
   // One formula of several in a text that does not say which is the answer.
   bool picked = false;
-  // The last number of a sentence, as it is written.
+  // The words around the answer leave open whether it is one.
+  bool unsure = false;
+  bool denied = false;  // no mathematics, but words that deny some
+  // The number that a sentence states, as it is written.
   std::string number;
   std::vector<Answer> answers;
   std::vector<Answer> doubtful;
@@ -52,6 +55,7 @@ class Reader {
   void ReadLongWords(bool cut, Readings& out);
   void AddNumbers(Readings& out);
   bool AddWordsAlone(const std::string& folded, Readings& out);
+  void AddIdentity(Readings& out);
   void AddCalculation(std::string_view raw, bool cut, Readings& out);
   void AddSentence(const std::string& sentence, const std::string& folded,
                    bool cut, Readings& out);

@@ -6,6 +6,7 @@
 #include "datasets/grade/characters.h"
 #include "datasets/grade/clean_text.h"
 #include "datasets/grade/phrases.h"
+#include "datasets/grade/stance.h"
 
 namespace espalier {
 namespace {
@@ -29,13 +30,6 @@ std::string_view LastSentence(std::string_view text) {
     }
   }
   return TrimBlanks(text);
-}
-
-bool Denies(std::string_view lower) {
-  for (const std::string_view word : Phrases(Reading::kDenies)) {
-    if (lower.find(word) != kNone) return true;
-  }
-  return false;
 }
 
 // Without marks of emphasis and the full stop.
@@ -89,7 +83,8 @@ std::vector<std::string> SaidInWords(std::string_view text) {
     const size_t end = at + verb.size();
     if (behind == kNone || end > behind) behind = end;
   }
-  if (behind != kNone && !Denies(" " + lower.substr(0, behind))) {
+  if (behind != kNone && !lower.ends_with("?") &&
+      StanceAt(sentence, behind, sentence.size()) == Stance::kStates) {
     std::string said = Plain(sentence.substr(behind));
     const std::string folded = Lower(said);
     // "Statement 1 is true, statement 2 is false" says two things.
@@ -112,7 +107,7 @@ std::vector<std::string> SaidInWords(std::string_view text) {
   if (std::count(sentence.begin(), sentence.end(), ' ') < 6 &&
       (lower.starts_with("the ") || lower.starts_with("it ") ||
        lower.starts_with("this ")) &&
-      !Denies(" " + lower)) {
+      !Mentions(lower, Reading::kDenies)) {
     std::string word = Plain(sentence.substr(sentence.rfind(' ') + 1));
     if (word.size() > 2 && std::all_of(word.begin(), word.end(), Letter)) {
       out.push_back(std::move(word));

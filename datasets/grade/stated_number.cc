@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdint>
+#include <optional>
 
 #include "datasets/grade/characters.h"
 #include "datasets/grade/clean_text.h"
 #include "datasets/grade/extract_answer.h"
 #include "datasets/grade/phrases.h"
+#include "datasets/grade/stance.h"
 #include "datasets/grade/units.h"
 
 namespace espalier {
@@ -17,41 +19,31 @@ constexpr size_t kNone = std::string_view::npos;
 // Of a sentence without a verb that is known: fewer are a remark.
 constexpr int kFewestWords = 4;
 
-// Where the sentence begins that ends at the end of `text`.
-size_t SentenceStart(std::string_view text) {
-  for (size_t at = text.size(); at-- > 1;) {
-    const char stop = text[at - 1];
-    if (text[at] == '\n' ||
-        ((stop == '.' || stop == '!' || stop == '?') && Blank(text[at]))) {
-      return at + 1;
-    }
-  }
-  return 0;
-}
-
-// Without what may stand between a verb and its number: emphasis, quotes,
-// brackets, signs of currency.
-std::string_view WithoutMarks(std::string_view lead) {
-  while (!lead.empty()) {
-    const char c = lead.back();
-    if (Blank(c) || std::string_view("*_$(\"'`\\~").find(c) != kNone) {
-      lead.remove_suffix(1);
-    } else if (lead.ends_with("\u20ac") || lead.ends_with("\u2248")) {
-      lead.remove_suffix(3);
-    } else if (lead.ends_with("\u00a3")) {
-      lead.remove_suffix(2);
-    } else {
-      break;
-    }
-  }
-  return lead;
-}
-
 // Whether the signs around a number make it a part of a formula, which no
 // number is read out of: "10^{2}", "5!", "2\u221a3", "x + 5".
 bool InFormula(std::string_view text, const NumberPlace& place) {
   const std::string_view behind = text.substr(place.end);
   const char next = behind.empty() ? ' ' : behind[0];
+  const auto digit = [text](size_t at) {
+    return at < text.size() && Digit(text[at]);
+  };
+  // "the 8th prime", "an 8-digit number"
+  for (const std::string_view end : {"th", "st", "nd", "rd"}) {
+    if (behind.starts_with(end) && (behind.size() < 3 || !Letter(behind[2]))) {
+      return true;
+    }
+  }
+  if (next == '-' && behind.size() > 1 && Letter(behind[1])) return true;
+  // "5:30", "3-5", "3\u20135"
+  if (next == ':' && digit(place.end + 1)) return true;
+  if (place.start >= 2 && digit(place.start - 2) &&
+      (text[place.start - 1] == ':' || text[place.start - 1] == '-')) {
+    return true;
+  }
+  if (place.start >= 4 && digit(place.start - 4) &&
+      text.substr(0, place.start).ends_with("\u2013")) {
+    return true;
+  }
   if (next == '^' || next == '(' || next == '*') return true;
   if (next == '!' && behind.size() > 2 && behind[1] == ' ' &&
       std::islower(static_cast<unsigned char>(behind[2])) != 0) {
@@ -86,19 +78,6 @@ bool InFormula(std::string_view text, const NumberPlace& place) {
   return !lead.ends_with("**") && !lead.ends_with("__");
 }
 
-// Whether another number stands in the clause that ends with `lead`, without
-// a sign that it only leads to the next one.
-bool OtherNumber(std::string_view lead) {
-  const size_t equal = lead.rfind('=');
-  if (equal != kNone) return false;
-  for (const std::string_view joint : Phrases(Reading::kClause)) {
-    if (const size_t at = lead.rfind(joint); at != kNone) {
-      lead = lead.substr(at + joint.size());
-    }
-  }
-  return std::any_of(lead.begin(), lead.end(), Digit);
-}
-
 int CountWords(std::string_view text) {
   int words = 0;
   bool inside = false;
@@ -110,38 +89,163 @@ int CountWords(std::string_view text) {
   return words;
 }
 
+// Where the sentence goes on with a clause that only says when or why, behind
+// a number: "She has 8 left | after giving 4 away"; its size for none.
+size_t MainPart(std::string_view lower) {
+  size_t end = lower.size();
+  for (const std::string_view word : Phrases(Reading::kWhenOrWhy)) {
+    for (size_t at = lower.find(word); at != kNone;
+         at = lower.find(word, at + 1)) {
+      if (at >= end) break;
+      const bool whole = at > 0 && lower[at - 1] == ' ' &&
+                         at + word.size() < lower.size() &&
+                         lower[at + word.size()] == ' ';
+      if (whole && LastNumberPlace(lower.substr(0, at))) end = at;
+    }
+  }
+  return end;
+}
+
+// "5, not 7": what stands in front of the denial may be the answer.
+StatedNumber DeniedNumber(std::string_view lead) {
+  if (!Lower(lead).ends_with("not")) return {};
+  const std::string_view before = lead.substr(0, lead.size() - 3);
+  const auto place = LastNumberPlace(before);
+  if (!place || CountWords(before) > 0) return {};
+  return {place->text, Trust::kDoubtful, false};
+}
+
+// Whether a number behind this is worked out: "84 - 63 =".
+bool IsResult(std::string_view lead) {
+  constexpr size_t kNearby = 40;
+  lead = WithoutMarks(lead);
+  if (!lead.ends_with("=")) return false;
+  lead.remove_suffix(1);
+  lead = lead.substr(lead.size() - std::min(lead.size(), kNearby));
+  const auto place = LastNumberPlace(lead);
+  if (!place) return false;
+  const std::string_view before = lead.substr(0, place->start);
+  const std::string_view both = lead.substr(0, place->end);
+  return both.find_first_of("+-*/%") != kNone || before.find(" x ") != kNone ||
+         before.find("\u00d7") != kNone || before.find("\u00f7") != kNone ||
+         before.find("\u2013") != kNone || before.find("\u2212") != kNone;
+}
+
+// How the number in front of this one stands to it in the same clause.
+enum class Earlier { kNone, kLeadsOn, kBeside };
+
+// "Twenty minus 5 is", "Bob has 4 and Alice has"
+Earlier EarlierNumber(std::string_view lead) {
+  const auto place = LastNumberPlace(lead);
+  if (!place) return Earlier::kNone;
+  const std::string between = " " + PlainLower(lead.substr(place->end)) + " ";
+  const std::string before = PlainLower(lead.substr(0, place->start));
+  const bool stated = EndsIn(WithoutMarks(before), Reading::kStates) > 0 ||
+                      WithoutMarks(before).ends_with("=");
+  const bool joined = Mentions(between, Reading::kBeside) ||
+                      between.find(", ") != std::string::npos;
+  return stated && joined ? Earlier::kBeside : Earlier::kLeadsOn;
+}
+
+// "negative 5", "is minus 5": the words in front of a number that make it
+// negative, in bytes; 0 for none, and for "10 minus 5".
+size_t NegativeWords(std::string_view lead, bool introduced) {
+  for (const std::string_view sign : {"negative", "minus"}) {
+    if (!lead.ends_with(sign)) continue;
+    const std::string_view before =
+        WithoutMarks(lead.substr(0, lead.size() - sign.size()));
+    const bool free = before.empty()
+                          ? introduced || sign == "minus"
+                          : EndsIn(before, Reading::kStates) > 0 ||
+                                before.ends_with("=") || before.ends_with(":");
+    if (free) return sign.size();
+  }
+  return 0;
+}
+
+// The number in front of one behind "for", "in" or the like, if a verb states
+// it: that of "pays $64 for the".
+std::optional<StatedNumber> StatedBefore(std::string_view lead) {
+  const auto place = LastNumberPlace(lead);
+  if (!place) return std::nullopt;
+  const std::string between = PlainLower(TrimBlanks(lead.substr(place->end)));
+  if (!Mentions(between, Reading::kExplains) ||
+      Mentions(between, Reading::kBeside) ||
+      between.find(',') != std::string::npos) {
+    return std::nullopt;
+  }
+  const StatedNumber first =
+      FindStatedNumber(lead.substr(0, place->end), false);
+  if (first.trust != Trust::kStated || !first.by_verb) return std::nullopt;
+  return first;
+}
+
 }  // namespace
 
 StatedNumber FindStatedNumber(std::string_view text, bool introduced) {
-  const auto place = LastNumberPlace(text);
+  auto place = LastNumberPlace(text);
   if (!place || InFormula(text, *place)) return {};
   const size_t start = SentenceStart(text.substr(0, place->start));
-  const std::string_view whole = text.substr(start, place->start - start);
-  const std::string lead = Lower(WithoutMarks(whole));
-  const std::string tail(TrimBlanks(Lower(text.substr(place->end, 200))));
-  const size_t states = EndsIn(lead, Reading::kStates);
-  if (EndsIn(lead, Reading::kBounds) > states) {
-    if (!lead.ends_with("not")) return {};
-    // "5, not 7"
-    const auto before =
-        LastNumberPlace(text.substr(0, start + lead.size() - 3));
-    return before ? StatedNumber{before->text, Trust::kDoubtful}
-                  : StatedNumber{};
+  // 1. The sentence, and of it what does not only say when or why.
+  const std::string_view whole = text.substr(
+      start, place->end - start + SentenceLength(text.substr(place->end)));
+  const bool result = IsResult(text.substr(start, place->start - start));
+  const std::string_view main =
+      result ? whole : whole.substr(0, MainPart(PlainLower(whole)));
+  place = LastNumberPlace(main);
+  if (!place || InFormula(main, *place)) return {};
+  // 2. What the words around the number say.
+  std::string_view lead = WithoutMarks(main.substr(0, place->start));
+  const std::string_view behind = main.substr(place->end);
+  std::string number = place->text;
+  const std::string plain = PlainLower(lead);
+  if (const size_t sign = NegativeWords(plain, introduced)) {
+    if (number.starts_with("-")) return {};
+    number = "-" + number;
+    lead = WithoutMarks(lead.substr(0, lead.size() - sign));
+    introduced |= lead.empty();
   }
-  if (BeginsIn(tail, Reading::kBoundBehind) > 0) return {};
-  const bool tagged = lead.ends_with(">") && tail.starts_with("<");
-  if (lead.ends_with("=") || lead.ends_with(":") || tagged || states > 0) {
-    return {place->text, Trust::kStated};
+  const size_t from = start + place->start, to = start + place->end;
+  const Stance stance =
+      result ? StanceOfResult(text, from, to) : StanceAt(text, from, to);
+  if (stance == Stance::kDenies) return DeniedNumber(lead);
+  const Stance beside = result ? Stance::kStates : StanceBeside(lead, behind);
+  if (beside == Stance::kDenies) return DeniedNumber(lead);
+  // 3. Whether it is stated.
+  const std::string lower = PlainLower(lead);
+  const std::string tail(TrimBlanks(PlainLower(behind)));
+  const size_t states = EndsIn(lower, Reading::kStates);
+  const bool tagged = lower.ends_with(">") && tail.starts_with("<");
+  const bool sign = lower.ends_with("=") || lower.ends_with(":") || tagged;
+  const bool open = stance == Stance::kOpen || beside == Stance::kOpen;
+  if (sign) {
+    return {number, open ? Trust::kDoubtful : Trust::kStated, true};
   }
-  const int words = CountWords(lead) + CountWords(tail);
+  const std::string_view all = main.substr(0, place->start);
+  const std::string_view clause = all.substr(ClauseStart(PlainLower(all)));
+  const Earlier earlier = EarlierNumber(clause);
+  if (states > 0) {
+    const bool by = lower.ends_with(" by") && earlier != Earlier::kNone;
+    // "The chance that it is 5 is small."
+    const bool goes_on = BeginsIn(tail, Reading::kAuxiliary) > 0;
+    const bool sure = !open && earlier != Earlier::kBeside && !by && !goes_on;
+    return {number, sure ? Trust::kStated : Trust::kDoubtful, true};
+  }
+  const int before = CountWords(lower), after = CountWords(tail);
   // "Tom ran 17 miles."
-  const bool clause =
-      words >= kFewestWords || (CountWords(lead) > 1 && CountWords(tail) > 0);
-  const bool remark = !introduced && !clause;
-  const bool several = OtherNumber(lead);
+  const bool full = before + after >= kFewestWords || (before > 1 && after > 0);
+  const bool remark = !full && !(introduced && before == 0);
+  const bool several = earlier != Earlier::kNone;
+  // "pays $64 for the 16 glasses"
+  if (several && full && !open) {
+    if (auto first = StatedBefore(text.substr(0, start + place->start))) {
+      return *first;
+    }
+  }
   // "The 2 of 5"
-  if (words == 0 || (remark && several)) return {};
-  return {place->text, remark || several ? Trust::kDoubtful : Trust::kStated};
+  if ((before + after == 0 && !introduced) || (remark && several)) return {};
+  const bool sure = !remark && !several && !open;
+  return {number, sure ? Trust::kStated : Trust::kDoubtful, false};
 }
 
 }  // namespace espalier

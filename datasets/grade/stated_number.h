@@ -21,6 +21,8 @@ enum class Trust { kNone, kDoubtful, kStated };
 struct StatedNumber {
   std::string text;
   Trust trust = Trust::kNone;
+  // Whether a verb or a sign that is known stands in front of it.
+  bool by_verb = false;
 };
 
 // `introduced`: whether words such as "the answer:" stood in front.

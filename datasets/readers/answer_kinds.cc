@@ -23,39 +23,21 @@ bool Blank(std::string_view text) {
   return absl::StripAsciiWhitespace(AbslView(text)).empty();
 }
 
-// The answer at the end of a worked solution: after GSM8K's mark, else in the
-// last box as MATH writes it.
-std::optional<std::string> FinalAnswer(std::string_view solution) {
-  const size_t mark = solution.rfind("#### ");
-  if (mark != std::string_view::npos) {
-    return Trimmed(solution.substr(mark + 5));
-  }
-  std::optional<std::string> boxed = LastBoxed(solution);
-  if (boxed) return Trimmed(*boxed);
-  // "\boxed 5", as a few solutions of MATH have it.
-  constexpr std::string_view kBare = "\\boxed ";
-  const size_t bare = solution.rfind(kBare);
-  if (bare == std::string_view::npos) return std::nullopt;
-  const std::string_view rest = solution.substr(bare + kBare.size());
-  return Trimmed(rest.substr(0, rest.find_first_of("$ \n.")));
-}
-
 }  // namespace
 
 std::string ReadGsm8k(SetRecord& record) {
   record.question = ColumnText(record.fields, "question");
   record.solution = ColumnText(record.fields, "answer");
-  if (record.solution.rfind("#### ") == std::string::npos) {
-    return "no \"#### \" before the final answer in \"answer\"";
-  }
-  record.answer = *FinalAnswer(record.solution);
+  const std::optional<std::string> answer = MarkedAnswer(record.solution);
+  if (!answer) return "no \"#### \" before the final answer in \"answer\"";
+  record.answer = *answer;
   return "";
 }
 
 std::string ReadMath(SetRecord& record) {
   record.question = ColumnText(record.fields, "problem");
   record.solution = ColumnText(record.fields, "solution");
-  const std::optional<std::string> answer = FinalAnswer(record.solution);
+  const std::optional<std::string> answer = MarkedAnswer(record.solution);
   if (!answer) return "no \\boxed{} answer in \"solution\"";
   record.answer = *answer;
   return "";
@@ -106,7 +88,13 @@ std::string ReadGolds(SetRecord& record) {
       return "\"golds\" holds something that is neither text nor a number";
     }
   }
-  if (!golds->empty()) {
+  // One of its own beside the list stands for all.
+  for (const char* column : {"gold", "answer"}) {
+    if (record.answer.empty()) {
+      record.answer = Trimmed(ColumnText(record.fields, column));
+    }
+  }
+  if (record.answer.empty() && !golds->empty()) {
     const Json& first = golds->front();
     record.answer =
         Trimmed(first.is_string() ? first.get<std::string>() : first.dump());
@@ -141,7 +129,7 @@ std::string ReadPlain(SetRecord& record) {
     return "\"answer\" is neither text nor a number";
   }
   const std::string text = ColumnText(record.fields, "answer");
-  const std::optional<std::string> final_answer = FinalAnswer(text);
+  const std::optional<std::string> final_answer = MarkedAnswer(text);
   if (final_answer && record.solution.empty()) record.solution = text;
   record.answer = final_answer.value_or(Trimmed(text));
   return "";

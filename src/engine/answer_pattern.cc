@@ -6,6 +6,8 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "datasets/grade/extract_answer.h"
+#include "datasets/grade/grade_answer.h"
+#include "datasets/grade/thoughts.h"
 #include "models/tokenizer/utf8.h"
 
 namespace espalier {
@@ -33,7 +35,7 @@ absl::StatusOr<AnswerPattern> AnswerPattern::Create(
   AnswerPattern made;
   if (pattern == "boxed") return made;
   if (pattern == "last_number") {
-    made.kind_ = Kind::kLastNumber;
+    made.kind_ = Kind::kFound;
     return made;
   }
   made.kind_ = Kind::kRegex;
@@ -55,8 +57,9 @@ absl::StatusOr<AnswerPattern> AnswerPattern::Create(
 
 std::optional<std::string> AnswerPattern::FindRaw(
     std::string_view response) const {
-  if (kind_ == Kind::kBoxed) return LastBoxed(response);
-  if (kind_ == Kind::kLastNumber) return LastNumberOf(response);
+  response = WithoutThoughts(response);
+  if (kind_ == Kind::kBoxed) return BoxedAnswer(response);
+  if (kind_ == Kind::kFound) return FindFinalAnswer(response);
   const std::string text = ValidText(response);
   std::vector<TextRange> groups;
   if (!regex_->FindAllGroups(text, groups).ok() || groups.empty()) {

@@ -4,9 +4,10 @@
 //                        AnswerPattern::Create("[Aa]nswer is:? *(.+?)\\.?$"));
 //   pattern.Find("2+3=5\nThe answer is 5.");  // 5
 //
-// A pattern is "boxed" (the last \boxed{...}), "last_number", or a regular
-// expression (PCRE2; ^ and $ also match at line ends) with one group, which in
-// the last match is the answer.
+// A pattern is "boxed" (the last \boxed{...}), or a regular expression (PCRE2;
+// ^ and $ also match at line ends) with one group, which in the last match is
+// the answer. "last_number", of older prompts, is what the grader finds
+// (FindFinalAnswer), and guesses at no number. Thoughts are not searched.
 //
 // Immutable; thread-safe.
 #ifndef ESPALIER_SRC_ENGINE_ANSWER_PATTERN_H_
@@ -30,7 +31,7 @@ class AnswerPattern {
   std::optional<std::string> Find(std::string_view response) const;
 
  private:
-  enum class Kind { kBoxed, kLastNumber, kRegex };
+  enum class Kind { kBoxed, kFound, kRegex };
   std::optional<std::string> FindRaw(std::string_view response) const;
 
   Kind kind_ = Kind::kBoxed;

@@ -30,11 +30,12 @@ std::string Around(const Prompt& prompt, const std::string& question) {
 class TaskByPrompt : public Task {
  public:
   TaskByPrompt(const Task& task, const Prompt& prompt, ChatTemplate chat,
-               std::vector<AnswerPattern> answers)
+               std::vector<AnswerPattern> answers, bool by_answer)
       : task_(task),
         prompt_(prompt),
         chat_(std::move(chat)),
         answers_(std::move(answers)),
+        by_answer_(by_answer),
         format_(prompt.format) {
     format_.control_tokens = chat_.has_control_tokens();
     if (answers_.empty() && format_.final_prefixes.empty()) {
@@ -70,11 +71,25 @@ class TaskByPrompt : public Task {
 
   std::optional<std::string> FindAnswer(
       std::string_view response) const override {
-    if (answers_.empty()) return task_.FindAnswer(response);
+    const std::optional<std::string> found = PlaceOfAnswer(response);
+    if (!found) return std::nullopt;
+    return CanonicalAnswer(*found);
+  }
+
+  // As the response spells it: where the prompt says; else as the task writes
+  // answers, else as the grader finds them.
+  std::optional<std::string> PlaceOfAnswer(std::string_view response) const {
     for (const AnswerPattern& pattern : answers_) {
-      if (auto found = pattern.Find(response)) return CanonicalAnswer(*found);
+      if (auto found = pattern.Find(response)) return found;
     }
-    return std::nullopt;
+    if (!answers_.empty()) return std::nullopt;
+    if (auto found = task_.FindAnswer(response)) return found;
+    return by_answer_ ? FindFinalAnswer(response) : std::nullopt;
+  }
+
+  // Whether the task's own lines hold the answer.
+  bool TaskFinds(std::string_view response) const {
+    return answers_.empty() && task_.FindAnswer(response).has_value();
   }
 
   bool SameAnswer(std::string_view answer,
@@ -87,43 +102,58 @@ class TaskByPrompt : public Task {
   const Prompt prompt_;
   const ChatTemplate chat_;
   const std::vector<AnswerPattern> answers_;
+  // Whether the answer alone is judged: no lines, no programs.
+  const bool by_answer_;
   StepFormat format_;
 };
 
-// Judges the answer that the prompt's patterns find.
+// Judges the answer that stands where the prompt says it does, as the grader
+// compares answers; a response that the task itself can read is left to the
+// task's verifier.
 class AnswerVerifier : public Verifier {
  public:
-  explicit AnswerVerifier(std::shared_ptr<const Task> task)
-      : task_(std::move(task)) {}
+  AnswerVerifier(std::shared_ptr<const TaskByPrompt> task,
+                 const Verifier& verifier, bool placed)
+      : task_(std::move(task)), verifier_(verifier), placed_(placed) {}
   std::string_view name() const override { return task_->name(); }
   bool intrinsic() const override { return false; }
+  bool CanCheck(const Reference& reference) const override {
+    return verifier_.CanCheck(reference);
+  }
 
-  Verdict Check(const Problem&, const Reference& reference,
+  Verdict Check(const Problem& problem, const Reference& reference,
                 std::string_view response) const override {
-    const std::optional<std::string> answer = task_->FindAnswer(response);
+    if (task_->TaskFinds(response)) {
+      return verifier_.Check(problem, reference, response);
+    }
+    const std::optional<std::string> answer = task_->PlaceOfAnswer(response);
     if (!answer) return {false, "no answer in the response"};
     const std::vector<std::string> options = ChoiceOptions(reference);
     if (!options.empty()) {
       return CheckChoice(options, reference.answer, *answer);
     }
     const std::vector<std::string> golds = GoldAnswers(reference);
-    for (const std::string& gold : golds) {
-      if (task_->SameAnswer(*answer, gold)) return {true, "equal"};
-    }
+    GradeVerdict verdict = GradeAgainstAny(golds, *answer);
+    if (verdict.equal) return {true, std::move(verdict.reason)};
     return {false,
-            absl::StrCat("expected ", GoldText(golds), ", found ", *answer),
-            GradeAgainstAny(golds, *answer).undecided};
+            absl::StrCat("expected ", GoldText(golds), ", found ", *answer,
+                         ": ", verdict.reason),
+            verdict.undecided};
   }
 
   absl::StatusOr<std::vector<StepVerdict>> CheckSteps(
-      const Problem&, const Reference&, std::string_view) const override {
+      const Problem& problem, const Reference& reference,
+      std::string_view response) const override {
+    if (!placed_) return verifier_.CheckSteps(problem, reference, response);
     return absl::UnimplementedError(
         "steps of a response to a prompt of one's own cannot be judged "
         "exactly; leave out --prompt, and take stories or countdown");
   }
 
  private:
-  const std::shared_ptr<const Task> task_;
+  const std::shared_ptr<const TaskByPrompt> task_;
+  const Verifier& verifier_;
+  const bool placed_;
 };
 
 // What the registry has lives as long as the program.
@@ -150,13 +180,16 @@ absl::StatusOr<PromptedTask> PutTask(const std::string& name,
   for (const std::string& answer : prompt.answers) {
     ESP_ASSIGN_OR_RETURN(answers.emplace_back(), AnswerPattern::Create(answer));
   }
-  PromptedTask put;
-  put.task = std::make_shared<TaskByPrompt>(*task, prompt, std::move(chat),
-                                            std::move(answers));
-  put.verifier = Unowned(verifier);
   // Programs are judged by running them, whatever their answers look like.
-  if (!prompt.answers.empty() && !verifier->slow()) {
-    put.verifier = std::make_shared<AnswerVerifier>(put.task);
+  const bool by_answer = !verifier->intrinsic() && !verifier->slow();
+  const auto task_by_prompt = std::make_shared<TaskByPrompt>(
+      *task, prompt, std::move(chat), std::move(answers), by_answer);
+  PromptedTask put;
+  put.task = task_by_prompt;
+  put.verifier = Unowned(verifier);
+  if (by_answer) {
+    put.verifier = std::make_shared<AnswerVerifier>(task_by_prompt, *verifier,
+                                                    !prompt.answers.empty());
   }
   return put;
 }

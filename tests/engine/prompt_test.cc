@@ -129,6 +129,54 @@ TEST(PromptTest, EveryShippedPromptPutsAQuestionAndFindsItsAnswer) {
   }
 }
 
+// Shipped prompts guess at nothing: the verdict is the grader's.
+TEST(PromptTest, EveryShippedPromptJudgesAsTheGraderDoes) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"Hence it is $\\frac{3}{4}$.", "\\frac{3}{4}"},
+      {"The answer is $2\\sqrt{3}$", "2\\sqrt{3}"},
+      {"The Answer is 72. To check, 48/2 = 24.", "72"},
+      {"\\boxed{1} and \\boxed{2}", "1, 2"},
+      {"So it is \\boxed{28\\%}.", "0.28"}};
+  for (const PresetFile& file : PromptFiles()) {
+    Prompt prompt = ReadPrompt(std::string(file.name)).value();
+    if (prompt.template_name == "auto") prompt.template_name = "qwen3";
+    EXPECT_TRUE(prompt.answers.empty()) << file.name;
+    const PromptedTask put = PutTask("qa", prompt).value();
+    for (const auto& [response, gold] : cases) {
+      EXPECT_TRUE(put.verifier->Check({}, {.answer = gold}, response).correct)
+          << file.name << ": " << response;
+      EXPECT_FALSE(put.verifier->Check({}, {.answer = "97"}, response).correct);
+    }
+    for (const char* none : {"<think>\\boxed{4}", "anything but 4"}) {
+      EXPECT_FALSE(put.verifier->Check({}, {.answer = "4"}, none).correct)
+          << file.name << ": " << none;
+      EXPECT_NE(put.task->FindAnswer(none), std::optional<std::string>("4"));
+    }
+  }
+}
+
+// A set whose task reads lines of its own takes answers of any form from a
+// model that was asked in other words.
+TEST(PromptTest, AnswersOfStoriesNeedNoLineOfTheirOwn) {
+  Prompt prompt = ReadPrompt("instruct").value();
+  prompt.template_name = "chatml";
+  const PromptedTask put = PutTask("stories", prompt).value();
+  for (const char* response : {"= 71", "So it is \\boxed{71}."}) {
+    EXPECT_EQ(put.task->FindAnswer(response), std::optional<std::string>("71"));
+    EXPECT_TRUE(put.verifier->Check({}, {.answer = "71"}, response).correct);
+    EXPECT_FALSE(put.verifier->Check({}, {.answer = "7"}, response).correct);
+  }
+}
+
+// What a pattern of a user's own finds is compared as the grader compares.
+TEST(PromptTest, APatternsPercentIsOne) {
+  const Prompt prompt =
+      ParsePrompt("template: \"plain\" answer: \"boxed\"", "p").value();
+  const PromptedTask put = PutTask("qa", prompt).value();
+  EXPECT_TRUE(
+      put.verifier->Check({}, {.answer = "0.28"}, "\\boxed{28%}").correct);
+}
+
 TEST(PromptTest, AnAnswerThatAPatternFindsMayBeTheTextOfAnOption) {
   Prompt prompt = ReadPrompt("instruct").value();
   prompt.template_name = "chatml";
@@ -207,7 +255,12 @@ TEST(AnswerPatternTest, TheLastMatchesGroupIsTheAnswer) {
   EXPECT_EQ(find("a( *)b", "a  b"), "none");
   EXPECT_EQ(find("(\\d+)", "\xff 12 \xc3"), "12");
   EXPECT_EQ(find("boxed", "\\boxed{ 1 }"), "1");
-  EXPECT_EQ(find("last_number", "1 or 2"), "2");
+  EXPECT_EQ(find("boxed", "\\boxed{1} and \\boxed{2}"), "1 , 2");
+  EXPECT_EQ(find("boxed", "<think>\\boxed{4}"), "none");
+  EXPECT_EQ(find(kIs, "<think>The answer is 4."), "none");
+  // No guess stands behind the name that older prompts have.
+  EXPECT_EQ(find("last_number", "She has 12 apples left."), "12");
+  EXPECT_NE(find("last_number", "1 or 2"), "2");
 }
 
 // A pattern that backtracks without end stops at its limit.

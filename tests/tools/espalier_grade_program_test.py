@@ -51,6 +51,16 @@ class GradeTest(unittest.TestCase):
         self.assertEqual(len(out), 1)
         self.assertIn("standard input:2", err)
 
+    def test_one_gold_and_others_beside_it(self):
+        lines = [{"gold": "1", "golds": ["2", "3"], "answer": answer}
+                 for answer in ("1", "2", "4")]
+        lines.append({"golds": ["2"], "answer": "2"})
+        code, out, _ = grade("".join(
+            json.dumps(line) + "\n" for line in lines).encode())
+        self.assertEqual(code, 0)
+        self.assertEqual([line["equal"] for line in out],
+                         [True, True, False, True])
+
     def test_policies(self):
         text = pair("28%", "28")
         self.assertTrue(grade(text)[1][0]["equal"])

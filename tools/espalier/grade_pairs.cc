@@ -63,13 +63,18 @@ absl::StatusOr<GradeVerdict> GradeLine(const std::string& line,
         "expected a JSON object {\"gold\": ..., \"answer\": ...} on one line");
   }
   ESP_ASSIGN_OR_RETURN(const std::string answer, Field(json, "answer"));
-  if (const auto golds = json.find("golds"); golds != json.end()) {
-    ESP_ASSIGN_OR_RETURN(const std::vector<std::string> accepted,
-                         Accepted(*golds));
-    return GradeAgainstAny(accepted, answer, policy);
+  // One under "gold" and those of "golds", or either.
+  std::vector<std::string> accepted;
+  const auto golds = json.find("golds");
+  const auto gold = json.find("gold");
+  if (golds == json.end() || (gold != json.end() && !gold->is_null())) {
+    ESP_ASSIGN_OR_RETURN(accepted.emplace_back(), Field(json, "gold"));
   }
-  ESP_ASSIGN_OR_RETURN(const std::string gold, Field(json, "gold"));
-  return GradeAnswer(gold, answer, policy);
+  if (golds != json.end()) {
+    ESP_ASSIGN_OR_RETURN(std::vector<std::string> more, Accepted(*golds));
+    accepted.insert(accepted.end(), more.begin(), more.end());
+  }
+  return GradeAgainstAny(accepted, answer, policy);
 }
 
 absl::Status GradeStream(std::istream& in, const std::string& name,

@@ -52,6 +52,45 @@ TEST(ExtractAnswer, ThoughtsDoNotCount) {
   EXPECT_EQ(ExtractAnswer("<think>\\boxed{1} then").text, "");
 }
 
+TEST(ExtractAnswer, ThoughtsHaveManyNames) {
+  for (const char* text :
+       {"Okay.\n<think>\nmaybe \\boxed{4}", "<THINK>\\boxed{4}",
+        "<think>a</think> hm <think> \\boxed{4}", "[THINK]\\boxed{4}[/THINK]",
+        "<thinking>\\boxed{4}</thinking> I do not know.",
+        "<|begin_of_thought|>\\boxed{4}<|end_of_thought|>"}) {
+    EXPECT_EQ(ExtractAnswer(text).text.find('4'), std::string::npos) << text;
+  }
+  EXPECT_EQ(ExtractAnswer("[Reasoning] 2+2 [Answer] 4").text, "4");
+}
+
+// Votes read as grade does: the last number of words is not the answer.
+TEST(FindFinalAnswer, VotesForNoNumberThatIsNotStated) {
+  EXPECT_NE(FindFinalAnswer("10 11 12"), std::optional<std::string>("12"));
+  EXPECT_NE(FindFinalAnswer("5, not 7"), std::optional<std::string>("7"));
+  EXPECT_NE(FindFinalAnswer("anything but 12"),
+            std::optional<std::string>("12"));
+  EXPECT_EQ(FindFinalAnswer("She has 8 apples left after giving 4 away."),
+            std::optional<std::string>("8"));
+}
+
+TEST(CanonicalAnswer, PercentAndTheCaseOfNamesCount) {
+  EXPECT_EQ(CanonicalAnswer("28%"), "28%");
+  EXPECT_FALSE(SameAnswerText("2AB", "2ab"));
+  EXPECT_TRUE(SameAnswerText("North", "north"));
+  EXPECT_TRUE(SameAnswerText("YES", "yes"));
+  EXPECT_TRUE(SameAnswerText("28%", "0.28"));
+}
+
+// The gold answer of a worked solution, by the finder's own rules.
+TEST(MarkedAnswer, ABoxThenTheMark) {
+  using Found = std::optional<std::string>;
+  EXPECT_EQ(MarkedAnswer("x=\\boxed{1}$ or $x=\\boxed{2}"), Found("1 , 2"));
+  EXPECT_EQ(MarkedAnswer("\\fbox{3}"), Found("3"));
+  EXPECT_EQ(MarkedAnswer("####3"), Found("3"));
+  EXPECT_EQ(MarkedAnswer("\\boxed{8}\n#### 9"), Found("8"));
+  EXPECT_EQ(MarkedAnswer("so it is 9"), std::nullopt);
+}
+
 TEST(ExtractAnswer, LastFencedLine) {
   EXPECT_EQ(ExtractAnswer("It prints\n```\n12\n```\n").text, "12");
 }
@@ -80,30 +119,31 @@ TEST(StripDelimiters, SeveralLayers) {
 
 using Found = std::optional<std::string>;
 
-TEST(LastBoxed, BoxesWithBracesInThem) {
-  EXPECT_EQ(LastBoxed("\\boxed{42}"), Found("42"));
-  EXPECT_EQ(LastBoxed("a \\boxed{1} b \\boxed{\\frac{1}{\\sqrt{2}}}."),
+TEST(BoxedAnswer, BoxesWithBracesInThem) {
+  EXPECT_EQ(BoxedAnswer("\\boxed{42}"), Found("42"));
+  EXPECT_EQ(BoxedAnswer("a \\boxed{1}, then b. \\boxed{\\frac{1}{\\sqrt{2}}}."),
             Found("\\frac{1}{\\sqrt{2}}"));
-  EXPECT_EQ(LastBoxed("\\boxed {7}"), Found("7"));
-  EXPECT_EQ(LastBoxed("\\boxed{\\{1, 2\\}}"), Found("\\{1, 2\\}"));
-  EXPECT_EQ(LastBoxed("\\boxed{\\left\\{ x \\right.}"),
+  EXPECT_EQ(BoxedAnswer("\\boxed{1} or $x=\\boxed{2}"), Found("1 , 2"));
+  EXPECT_EQ(BoxedAnswer("\\boxed {7}"), Found("7"));
+  EXPECT_EQ(BoxedAnswer("\\boxed{\\{1, 2\\}}"), Found("\\{1, 2\\}"));
+  EXPECT_EQ(BoxedAnswer("\\boxed{\\left\\{ x \\right.}"),
             Found("\\left\\{ x \\right."));
-  EXPECT_EQ(LastBoxed("\\boxed{}"), Found(""));
+  EXPECT_EQ(BoxedAnswer("\\boxed{}"), Found(""));
 }
 
-TEST(LastBoxed, ABoxThatNeverClosesIsNone) {
-  EXPECT_EQ(LastBoxed("\\boxed{3"), std::nullopt);
-  EXPECT_EQ(LastBoxed("\\boxed{3} or \\boxed{\\frac{1}{2"), Found("3"));
-  EXPECT_EQ(LastBoxed("\\boxed"), std::nullopt);
-  EXPECT_EQ(LastBoxed("\\boxed 5"), std::nullopt);
-  EXPECT_EQ(LastBoxed("\\boxed{a\\"), std::nullopt);
-  EXPECT_EQ(LastBoxed(""), std::nullopt);
+TEST(BoxedAnswer, ABoxThatNeverClosesIsNone) {
+  EXPECT_EQ(BoxedAnswer("\\boxed{3"), std::nullopt);
+  EXPECT_EQ(BoxedAnswer("\\boxed{3} or \\boxed{\\frac{1}{2"), Found("3"));
+  EXPECT_EQ(BoxedAnswer("\\boxed"), std::nullopt);
+  EXPECT_EQ(BoxedAnswer("\\boxed 5"), Found("5"));
+  EXPECT_EQ(BoxedAnswer("\\boxed{a\\"), std::nullopt);
+  EXPECT_EQ(BoxedAnswer(""), std::nullopt);
 }
 
-TEST(LastBoxed, GreatTextsTakeNoTime) {
+TEST(BoxedAnswer, GreatTextsTakeNoTime) {
   std::string text;
   for (int i = 0; i < 100000; ++i) text += "\\boxed{1,1/";
-  EXPECT_EQ(LastBoxed(text), std::nullopt);
+  EXPECT_EQ(BoxedAnswer(text), std::nullopt);
 }
 
 // Ordinary responses: the task's answer, and the verdict of eval, generate and

@@ -236,9 +236,26 @@ TEST(GradeAnswer, HugeTextsTakeNoTime) {
 #else
   constexpr double kLimit = 0.2;
 #endif
-  for (const std::string piece :
-       {"\\text{", "\\boxed{", "$", "12,000,", "at most 5 ", "\u221a", "{",
-        "((", "1 ", "answer is ", "\\frac{"}) {
+  for (const std::string piece : {"\\text{",
+                                  "\\boxed{",
+                                  "$",
+                                  "12,000,",
+                                  "at most 5 ",
+                                  "\u221a",
+                                  "{",
+                                  "((",
+                                  "1 ",
+                                  "answer is ",
+                                  "\\frac{",
+                                  "answer is not 5. ",
+                                  "<think>",
+                                  "who do not ",
+                                  "if it is 5 then ",
+                                  "$5$ for ",
+                                  "\n4 = ",
+                                  "[/",
+                                  "is 4 and is 5 for ",
+                                  "5 after "}) {
     std::string text;
     while (text.size() < 600000) text += piece;
     double best = 10 * kLimit;
