@@ -82,6 +82,72 @@ def write_fields(fd, fields):
         len(field).to_bytes(8, "little") + field for field in fields))
 
 
+# --- Errors of the standard library --------------------------------------
+
+# Classes that errors have in the tests' process as well, besides the builtin
+# ones. None that unittest takes for anything but an error.
+ERRORS = frozenset(
+    "array.error binascii.Error binascii.Incomplete calendar.IllegalMonthError "
+    "calendar.IllegalWeekdayError concurrent.futures._base.CancelledError "
+    "configparser.Error configparser.NoSectionError "
+    "configparser.DuplicateSectionError configparser.DuplicateOptionError "
+    "configparser.NoOptionError configparser.InterpolationError "
+    "configparser.InterpolationDepthError "
+    "configparser.InterpolationMissingOptionError "
+    "configparser.InterpolationSyntaxError configparser.ParsingError "
+    "configparser.MissingSectionHeaderError copy.Error _csv.Error "
+    "dataclasses.FrozenInstanceError decimal.DecimalException "
+    "decimal.DivisionByZero decimal.InvalidOperation decimal.ConversionSyntax "
+    "decimal.FloatOperation decimal.Inexact decimal.Overflow decimal.Rounded "
+    "decimal.Subnormal decimal.Underflow email.errors.MessageError "
+    "email.errors.MessageParseError email.errors.HeaderParseError "
+    "getopt.GetoptError argparse.ArgumentTypeError graphlib.CycleError "
+    "gzip.BadGzipFile http.cookies.CookieError ipaddress.AddressValueError "
+    "ipaddress.NetmaskValueError json.decoder.JSONDecodeError locale.Error "
+    "_lzma.LZMAError numpy.AxisError numpy.linalg.LinAlgError "
+    "pickle.PickleError pickle.PicklingError pickle.UnpicklingError "
+    "_pickle.PickleError _pickle.PicklingError _pickle.UnpicklingError "
+    "plistlib.InvalidFileException pyexpat.ExpatError "
+    "xml.parsers.expat.ExpatError queue.Empty _queue.Empty queue.Full "
+    "re.error shutil.Error shutil.SameFileError shutil.ReadError "
+    "shutil.SpecialFileError sqlite3.Error sqlite3.Warning "
+    "sqlite3.DataError sqlite3.DatabaseError sqlite3.IntegrityError "
+    "sqlite3.InterfaceError sqlite3.InternalError sqlite3.NotSupportedError "
+    "sqlite3.OperationalError sqlite3.ProgrammingError "
+    "statistics.StatisticsError struct.error tarfile.TarError "
+    "tarfile.CompressionError tarfile.ExtractError tarfile.HeaderError "
+    "tarfile.ReadError tarfile.StreamError tokenize.TokenError "
+    "tomllib.TOMLDecodeError urllib.error.URLError "
+    "xml.etree.ElementTree.ParseError zipfile.BadZipFile "
+    "zipfile.LargeZipFile zlib.error zoneinfo.ZoneInfoNotFoundError".split())
+
+# Those whose args are not what they are made of.
+MADE_OF = {
+    "OSError": ("errno", "strerror", "filename"),
+    "json.decoder.JSONDecodeError": ("msg", "doc", "pos"),
+    "re.error": ("msg", "pattern", "pos"),
+}
+
+
+def error_name(kind):
+    """Of a class of ERRORS with its module, else without."""
+    name = "%s.%s" % (kind.__module__, kind.__qualname__)
+    return name if name in ERRORS else kind.__name__
+
+
+def error_class(name):
+    """The class that error_name gave this name; None if it is of neither. The
+    tests can catch a class of a module only if they have imported it."""
+    if name not in ERRORS:
+        kind = getattr(builtins, name, None)
+    else:
+        module, _, name = name.rpartition(".")
+        kind = getattr(sys.modules.get(module), name, None)
+    if isinstance(kind, type) and issubclass(kind, BaseException):
+        return kind
+    return None
+
+
 # --- The solution's process ----------------------------------------------
 
 class Held:
@@ -119,14 +185,32 @@ def solution_line(error):
     return line
 
 
+def args_of(error, names):
+    """What its class made the error of, which it does not always keep."""
+    for name in names:
+        if name in MADE_OF:
+            args = [getattr(error, part) for part in MADE_OF[name]]
+            while args and args[-1] is None:
+                args.pop()
+            if args:
+                return tuple(args)
+    return tuple(error.args)
+
+
 def raised(error):
     try:
         # Of a text of a class of its own, too, this makes a plain one.
         text = str.__getitem__(str(error), slice(LONGEST_MESSAGE))
     except Exception:
         text = ""
-    names = [kind.__name__ for kind in type(error).__mro__]
-    return held.write(("raise", names, text, solution_line(error)))
+    kinds = type(error).__mro__
+    names = [error_name(kind) for kind in kinds]
+    line = solution_line(error)
+    try:
+        args = args_of(error, names)
+        return held.write(("raise", names, text, line, args))
+    except Exception:
+        return held.write(("raise", names, text, line, (text,)))
 
 
 def carry_out(order, module):
@@ -290,28 +374,37 @@ def read_reply(data):
             if (type(after) is tuple and len(after) == 2
                     and type(after[0]) is tuple and type(after[1]) is dict):
                 return reply[0], reply[1], after
-    if type(reply) is tuple and len(reply) == 4 and reply[0] == "raise":
-        _, names, text, line = reply
+    if type(reply) is tuple and len(reply) == 5 and reply[0] == "raise":
+        _, names, text, line, args = reply
         if (type(names) is list and names and type(text) is str
-                and type(line) is int
+                and type(line) is int and type(args) is tuple
                 and all(type(name) is str for name in names)):
-            return error_of(names, text, line)
+            return error_of(names, text, line, args)
     raise ValueError("what is no reply")
 
 
-def error_of(names, text, line):
+def error_of(names, text, line, args):
+    kind = Exception
     for name in names:
-        kind = getattr(builtins, name, None)
-        if isinstance(kind, type) and issubclass(kind, BaseException):
+        found = error_class(name)
+        if found is not None:
+            kind = found
             break
-    else:
-        kind = Exception
+    own = names[0].rpartition(".")[2]
+    if own != kind.__name__ and own.isidentifier() and len(own) <= 100:
+        # A class of the program: a name, and the text that it has there.
+        kind = type(own, (kind,), {"__str__": lambda self: text,
+                                   "__module__": "solution"})
     try:
-        error = kind(text)
-    except TypeError:
+        if issubclass(kind, UnicodeError) and len(args) == 5:
+            if not 0 <= args[2] < args[3] <= len(args[1]):
+                raise ValueError("no place in the text")
+        error = kind(*args)
+    except Exception:
         error = kind.__new__(kind)
+        error.args = (text,)
     where = " (line %d of the solution)" % line if line else ""
-    error.said = "%s: %s%s" % (names[0], text, where)
+    error.said = "%s: %s%s" % (own, text, where)
     return error
 
 
