@@ -150,6 +150,28 @@ def error_class(name):
 
 # --- The solution's process ----------------------------------------------
 
+# The builtin value in one of a derived class, whatever that class overrides.
+BASES = {
+    int: int.__int__,
+    float: float.__float__,
+    str: lambda x: str.__getitem__(x, slice(None)),
+    bytes: lambda x: bytes.__getitem__(x, slice(None)),
+    tuple: lambda x: tuple.__getitem__(x, slice(None)),
+    list: lambda x: list.__getitem__(x, slice(None)),
+    set: lambda x: set(set.__iter__(x)),
+    frozenset: lambda x: frozenset(frozenset.__iter__(x)),
+    dict: lambda x: dict(dict.items(x)),
+}
+NOTHING_OF_ITS_OWN = {
+    "__module__", "__doc__", "__dict__", "__weakref__", "__slots__", "__hash__",
+    "__annotations__", "__orig_bases__", "__parameters__", "__qualname__"}
+
+# What the tests may do to objects of the program, by its name.
+OPERATIONS = {"reversed": reversed, "contains": lambda x, y: y in x,
+              "instance": lambda x, y: isinstance(y, x),
+              "subclass": lambda x, y: issubclass(y, x)}
+
+
 class Held:
     """Objects that stay here, by the numbers of their handles."""
 
@@ -163,8 +185,31 @@ class Held:
             self.objects.append(x)
         return number
 
+    def place(self, x):
+        """What is written for an object that is no plain value itself."""
+        for base in BASES:
+            if base in type(x).__mro__:
+                return self.derived(x, type(x), base)
+        return self.number(x)
+
+    def derived(self, x, kind, base):
+        """Of a value that compares as its builtin base does, that value."""
+        if kind.__eq__ is not base.__eq__ or kind.__ne__ is not base.__ne__:
+            return self.number(x)
+        if base in KEPT:
+            hides = kind.__mro__[:kind.__mro__.index(base)]
+            if any(name in vars(known) for known in hides
+                   for name in dir(base) if not name.startswith("__")):
+                return self.number(x)  # a field called count
+            return Kept(BASES[base](x), self.number(x))
+        # What can change stays where it is if it has anything of its own.
+        own = set().union(*map(vars, kind.__mro__[:kind.__mro__.index(base)]))
+        if own - NOTHING_OF_ITS_OWN or getattr(x, "__dict__", None):
+            return self.number(x)
+        return BASES[base](x)
+
     def write(self, x):
-        return write_value(x, self.number)
+        return write_value(x, self.place)
 
     def read(self, data):
         return read_value(data, self.objects.__getitem__)
@@ -231,6 +276,12 @@ def carry_out(order, module):
         result = bool(target)
     elif what == "same":
         result = bool(target == args[0])
+    elif what == "kind":
+        result = "%s.%s" % (type(target).__module__, type(target).__qualname__)
+    elif what == "operate":
+        import operator
+        result = (OPERATIONS.get(name) or getattr(operator, name))(
+            target, *args)
     else:
         if what == "method" and not hasattr(type(target), name):
             raise TypeError("a %s has no %s" % (type(target).__name__, name))
@@ -343,6 +394,8 @@ PLAIN = (bool, int, float, complex, str, bytes, bytearray, list, tuple, dict,
 
 
 def number_of(x):
+    if type(x) in KEPT_CLASSES:
+        x = x.__dict__["_object"]
     if type(x) is Remote:
         return object.__getattribute__(x, "_number")
     # The tests' own named tuples, enumerations and the like.
@@ -352,6 +405,8 @@ def number_of(x):
     raise TypeError("the tests hand the solution a %s, which cannot leave "
                     "their process" % type(x).__name__)
 
+
+KEPT_CLASSES = frozenset(KEPT.values())
 
 remotes = {}  # by their numbers: an object has one Remote
 
@@ -535,7 +590,7 @@ class Solution:
             self.calls += 1
             self.last_call = None
         _, result, after = self.order(what, number, name, blob)
-        if result is None and after is not None:
+        if what == "call" and result is None and after is not None:
             changed, named = after
             for mine, new in zip(args, changed):
                 copy_back(mine, new)
@@ -574,11 +629,65 @@ def short(x):
 the_solution = None
 
 
+# What an object may say that it is an instance of. None of these is compared,
+# computed with or judged as a plain value.
+KINDS = frozenset(
+    "builtins.generator builtins.coroutine builtins.async_generator "
+    "builtins.function builtins.builtin_function_or_method builtins.method "
+    "builtins.map builtins.filter builtins.zip builtins.enumerate "
+    "builtins.reversed builtins.list_iterator builtins.dict_keyiterator "
+    "builtins.mappingproxy builtins.module re.Pattern re.Match "
+    "argparse.Namespace configparser.ConfigParser csv.DictReader "
+    "csv.DictWriter email.message.Message email.message.EmailMessage "
+    "email.mime.multipart.MIMEMultipart email.mime.text.MIMEText "
+    "functools.partial hashlib.HASH http.cookies.SimpleCookie io.BytesIO "
+    "_io.BytesIO io.StringIO _io.StringIO _io.TextIOWrapper _io.BufferedReader "
+    "_io.BufferedWriter ipaddress.IPv4Address ipaddress.IPv4Network "
+    "ipaddress.IPv6Address ipaddress.IPv6Network itertools.chain "
+    "itertools.count itertools.cycle itertools.groupby itertools.islice "
+    "itertools.permutations itertools.product itertools.combinations "
+    "logging.Logger logging.FileHandler logging.StreamHandler queue.Queue "
+    "queue.LifoQueue queue.PriorityQueue random.Random sqlite3.Connection "
+    "sqlite3.Cursor string.Template threading.Thread types.SimpleNamespace "
+    "uuid.UUID xml.etree.ElementTree.Element "
+    "xml.etree.ElementTree.ElementTree zipfile.ZipFile".split())
+
+
+def known_class(name):
+    """The class of KINDS that has this name; Remote if there is none."""
+    if type(name) is str and name in KINDS:
+        module, _, name = name.rpartition(".")
+        import types
+        found = {"generator": types.GeneratorType,
+                 "coroutine": types.CoroutineType,
+                 "async_generator": types.AsyncGeneratorType,
+                 "function": types.FunctionType,
+                 "builtin_function_or_method": types.BuiltinFunctionType,
+                 "method": types.MethodType,
+                 "mappingproxy": types.MappingProxyType,
+                 "module": types.ModuleType,
+                 "list_iterator": type(iter([])),
+                 "dict_keyiterator": type(iter({})),
+                 }.get(name) or getattr(sys.modules.get(module), name, None)
+        if isinstance(found, type):
+            return found
+    return Remote
+
+
+classes = {}  # of objects by their numbers, once somebody has asked
+
+
+def operate(x, name, *others):
+    return the_solution.call("operate", hash(x), name, others, {})
+
+
 class Remote:
     """An object of the solution's process.
 
     It is equal to no plain value: the solution's own idea of == must not
-    decide a test. Nor are expected values sent over; `in` walks through it.
+    decide a test. Nor are expected values sent over: `in` walks through it, and
+    an operator is the program's only between two of its objects, for
+    `f(x) - 4` would tell it what is expected.
     """
 
     __slots__ = ("_number",)
@@ -596,15 +705,25 @@ class Remote:
         return the_solution.call("call", self._number, None, args, keywords)
 
     def __getattr__(self, name):
-        if name.startswith("__"):
+        if name.startswith("__") and name not in ("__name__", "__qualname__",
+                                                  "__wrapped__"):
             raise AttributeError(name)
         return the_solution.call("get", self._number, name, (), {})
 
     def __setattr__(self, name, new):
         the_solution.call("set", self._number, name, (new,), {})
 
+    @property
+    def __class__(self):
+        number = object.__getattribute__(self, "_number")
+        found = classes.get(number)
+        if found is None:
+            name = the_solution.call("kind", number, None, (), {})
+            found = classes[number] = known_class(name)
+        return found
+
     def __eq__(self, other):
-        if not isinstance(other, Remote):
+        if type(other) is not Remote:
             return False
         return the_solution.call("same", self._number, None, (other,), {})
 
@@ -614,12 +733,47 @@ class Remote:
     def __bool__(self):
         return the_solution.call("bool", self._number, None, (), {})
 
+    def __contains__(self, x):
+        if type(x) is Remote:
+            return bool(operate(self, "contains", x))
+        return any(x is item or x == item for item in self)
 
-for method in ("__len__", "__getitem__", "__setitem__", "__iter__",
-               "__next__", "__str__", "__repr__"):
+    def __instancecheck__(self, x):
+        if type(x) in KEPT_CLASSES:
+            x = x.__dict__["_object"]
+        return type(x) is Remote and bool(operate(self, "instance", x))
+
+    def __subclasscheck__(self, x):
+        return type(x) is Remote and bool(operate(self, "subclass", x))
+
+    def __exit__(self, *error):
+        # It does not see what the tests raised, and cannot make them go on.
+        the_solution.call("method", self._number, "__exit__",
+                          (None, None, None), {})
+        return False
+
+
+for method in ("__len__", "__getitem__", "__setitem__", "__delitem__",
+               "__iter__", "__next__", "__str__", "__repr__", "__enter__"):
     def forward(self, *args, method=method):
         return the_solution.call("method", self._number, method, args, {})
     setattr(Remote, method, forward)
+
+# No conversion to a number: an object may give another one each time, and
+# pass for a root of a polynomial.
+for method in ("neg", "pos", "invert", "reversed"):
+    def forward(self, method=method):
+        return operate(self, method)
+    setattr(Remote, "__%s__" % method, forward)
+
+for method in ("lt", "le", "gt", "ge", "add", "sub", "mul", "matmul",
+               "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "and_",
+               "or_", "xor"):
+    def forward(self, other, method=method):
+        if type(other) is not Remote:
+            return NotImplemented
+        return operate(self, method, other)
+    setattr(Remote, "__%s__" % method.rstrip("_"), forward)
 
 
 def failing_line(error, text):
