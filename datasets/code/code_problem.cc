@@ -297,10 +297,11 @@ absl::StatusOr<CodeProblem> ReadInput(const json& fields) {
   return problem;
 }
 
-// Lines without blanks at their ends, without empty lines at the text's end.
+// Lines without blanks at their ends, of the text without blanks at its own.
 std::vector<std::string> Lines(std::string_view text) {
   std::vector<std::string> lines;
-  for (const absl::string_view line : absl::StrSplit(AbslView(text), '\n')) {
+  for (const absl::string_view line :
+       absl::StrSplit(absl::StripAsciiWhitespace(AbslView(text)), '\n')) {
     lines.emplace_back(absl::StripTrailingAsciiWhitespace(line));
   }
   while (!lines.empty() && lines.back().empty()) lines.pop_back();

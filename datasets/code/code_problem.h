@@ -75,7 +75,7 @@ struct CodeProblem {
 absl::StatusOr<CodeProblem> ReadCodeProblem(const nlohmann::json& fields);
 
 // Whether two outputs are equal line by line, without blanks at the ends of
-// lines and empty lines at the end.
+// lines and at both ends of the whole, as the published judges compare them.
 bool SameOutput(std::string_view expected, std::string_view found);
 
 // The published solution as a whole program.
