@@ -109,8 +109,12 @@ std::vector<Case> Cases() {
        {"[5, 7]", " [5, 7]\n", "`[5, 7]`",
         "[ANSWER]\nassert f([1, 5, 7], 4) == [5, 7]\n[/ANSWER]",
         "It keeps 5 and 7.\n\nassert f([1, 5, 7], 4) == [5, 7]",
-        "```python\n[5, 7]\n```", "The filter keeps two.\n[5,7]"},
-       {"[5]", "f([1, 5, 7], 4)", "(5, 7)", "[7, 5]", "",
+        "```python\n[5, 7]\n```", "The filter keeps two.\n[5,7]",
+        "[5, 7]  # what is above 4"},
+       {"[5]", "f([1, 5, 7], 4)", "[5] + [7]", "sorted({5, 7})",
+        "[g := {}, exec(\"def f(xs, n):\\n    return [x for x in xs if x > "
+        "n]\", g), g['f']([1, 5, 7], 4)][-1]",
+        "(5, 7)", "[7, 5]", "",
         "[ANSWER]assert f([1, 5, 7], 4) == [1][/ANSWER]",
         "type('X', (), {'__eq__': lambda *a: True})()"}},
       {"CRUXEval's inputs",
@@ -119,7 +123,8 @@ std::vector<Case> Cases() {
        R"j({"code": "def f(text):\n    return text + '=='", "input": "'a '", "output": "'a =='", "id": "sample_908"})j",
        {"f('a ')", "'a '", "[ANSWER]\nassert f('a ') == 'a =='\n[/ANSWER]",
         "assert 'a ==' == f('a ')", "f(text='a ')", "```python\nf('a ')\n```"},
-       {"f('a')", "f()", "f('b') or True", "",
+       {"f('a')", "f()", "f('a' + ' ')", "f(next(iter(['a '])))",
+        "f('b') or True", "",
         "f(type('T', (str,), {'__add__': lambda s, o: 'a =='})('x'))"}},
   };
 }
