@@ -116,7 +116,8 @@ class ValuesTest(unittest.TestCase):
         self.assertTrue(math.isnan(back[1]))
 
     def test_a_zone_is_a_name(self):
-        for key in ("../../etc/localtime", "/etc/localtime", "", "a//b", "a.b", "Nowhere"):
+        for key in ("../../etc/localtime", "/etc/localtime", "", "a//b", "a.b",
+                    "Nowhere"):
             data = b"Z" + values.write_value(key, None)
             with self.assertRaises(ValueError):
                 values.read_value(data, handle)
