@@ -324,7 +324,6 @@ std::vector<std::string> Lines(std::string_view text) {
        absl::StrSplit(absl::StripAsciiWhitespace(AbslView(text)), '\n')) {
     lines.emplace_back(absl::StripTrailingAsciiWhitespace(line));
   }
-  while (!lines.empty() && lines.back().empty()) lines.pop_back();
   return lines;
 }
 
@@ -411,6 +410,7 @@ absl::StatusOr<ProgramVerdict> GradeProgram(Sandbox& sandbox,
   }
   return sandbox.Run({.code = std::string(program),
                       .names = problem.names,
+                      .given = problem.given_code,
                       .before = problem.before,
                       .after = problem.after,
                       .tests = problem.tests});

@@ -63,6 +63,7 @@ struct CodeProblem {
   // The published program, "" if none; kOutput and kArguments: what answers.
   std::string solution;
   std::vector<std::string> names;  // what tests call
+  std::string given_code;          // PythonProgram's `given`
   std::string before, after;       // as in PythonProgram
   std::vector<std::string> tests;  // as in PythonProgram
   std::vector<InputCase> cases;    // of style kInput: public ones, then others

@@ -261,6 +261,7 @@ def raised(error):
 def carry_out(order, module):
     what, number, name, blob = order
     if what == "load":
+        exec(name, module.__dict__)
         exec(compile(blob, SOLUTION, "exec"), module.__dict__)
         return held.write(("value", None, None))
     if what == "names":
@@ -821,13 +822,13 @@ def compare_plain_sets():
     case.assertSetEqual = check
 
 
-def run_tests(solution, code, names, before, after, tests):
+def run_tests(solution, code, names, given, before, after, tests):
     """The verdict as (kind, number of the test, message)."""
     number = 0
     text = ""
     space = {"__name__": "tests"}
     try:
-        solution.order("load", blob=code)
+        solution.order("load", name=given, blob=code)
         # Tests that draw numbers draw the same ones each time.
         if any("random" in test for test in tests):
             import random
@@ -982,10 +983,10 @@ def main():
     if style == b"stdio":
         verdict, output = run_stdio(the_solution, code, rest[0], files)
     else:
-        names, before, after, *tests = [field.decode("utf-8", "replace")
-                                        for field in rest]
-        verdict = run_tests(the_solution, code, names.split(), before, after,
-                            tests)
+        names, given, before, after, *tests = [
+            field.decode("utf-8", "replace") for field in rest]
+        verdict = run_tests(the_solution, code, names.split(), given, before,
+                            after, tests)
     if the_solution.status is None and not options.weak:
         # Its end tells the time that it took.
         os.kill(pid, _signal.SIGKILL)

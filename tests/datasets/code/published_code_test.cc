@@ -118,6 +118,17 @@ std::vector<Case> Cases() {
         "```python\ndef task_func(xs):\n    if not xs:\n        raise "
         "ValueError('none')\n    return sum(xs) / len(xs)\n```"},
        {"    return sum(xs) / len(xs)\n", "    return 1.5\n"}},
+      {"BigCodeBench with files, errors and classes of the library",
+       "",
+       "bigcodebench",
+       R"j({"task_id": "BigCodeBench/910", "complete_prompt": "import json\ndef task_func(name):\n    \"\"\" The paths in a file. \"\"\"\n", "instruct_prompt": "x", "canonical_solution": "    from pathlib import Path\n    with open(name) as file:\n        paths = json.load(file)\n    return map(Path, paths)\n", "code_prompt": "import json\ndef task_func(name):\n", "test": "import json\nimport unittest\nclass TestCases(unittest.TestCase):\n    def setUp(self):\n        with open('test.json', 'w') as file:\n            file.write('[\"a/b\"]')\n    def test_one(self):\n        paths = task_func('test.json')\n        self.assertIsInstance(paths, map)\n        self.assertEqual([path.name for path in paths], ['b'])\n    def test_two(self):\n        with open('test.json', 'w') as file:\n            file.write('[')\n        with self.assertRaises(json.JSONDecodeError) as caught:\n            task_func('test.json')\n        self.assertEqual(caught.exception.doc, '[')\n", "entry_point": "task_func", "libs": "['json', 'pathlib']"})j",
+       {"    from pathlib import PosixPath\n"
+        "    assert os.path.exists(name) and sys.argv and environ\n"
+        "    return map(PosixPath, json.loads(open(name).read()))\n"},
+       {"    from pathlib import Path\n"
+        "    return list(map(Path, json.load(open(name))))\n",
+        "    return map(str, json.load(open(name)))\n",
+        "    import unittest\n    raise unittest.SkipTest('not today')\n"}},
       {"BigCodeBench by its instruction",
        "bigcodebench-instruct",
        "bigcodebench-instruct",
@@ -221,8 +232,10 @@ TEST(PublishedCode, QuestionsOfCruxEvalShowNoTest) {
 TEST(PublishedCode, WhatCannotBeRunIsRefusedByName) {
   const std::string big =
       R"j({"task_id": "BigCodeBench/1", "complete_prompt": "def task_func():\n", "code_prompt": "def task_func():\n", "canonical_solution": "    pass\n", "entry_point": "task_func", "libs": "['LIB']", "test": "TEST\nclass TestCases(unittest.TestCase):\n    pass\n"})j";
-  const auto with = [&](const char* lib, const char* test) {
+  const auto with = [&](const char* lib, const char* test,
+                        const char* body = "pass") {
     std::string text = big;
+    text.replace(text.find("    pass") + 4, 4, body);
     text.replace(text.find("LIB"), 3, lib);
     text.replace(text.find("TEST"), 4, test);
     return text;
@@ -235,6 +248,15 @@ TEST(PublishedCode, WhatCannotBeRunIsRefusedByName) {
        "the tests patch names of the program"},
       {with("re", "import unittest, sys\\nsys.stdout = None"),
        "the tests catch what the program prints"},
+      {with("re', 'subprocess", "import unittest"), "needs subprocess, and"},
+      {with("re", "import unittest, socket"), "needs socket, and"},
+      {with("re", "import unittest", "return os.system('ls')"),
+       "no network and start no processes"},
+      {with("random", "import unittest, random\\nrandom.seed(1)",
+            "return random.random()"),
+       "the tests seed the program's random numbers"},
+      {with("re", "import unittest, sys\\nassert 'a' in sys.path"),
+       "the tests look at sys.path"},
       {R"j({"task_id": "CPP/0", "prompt": "int f(){", "declaration": "int f(){", "canonical_solution": "}", "test": "int main(){}", "example_test": ""})j",
        "expected a problem of Python, found \"CPP/0\""},
       {R"j({"task_id": "JavaScript/0", "prompt": "const f = () => {", "declaration": "\nconst f", "test": "t", "entry_point": "f"})j",
