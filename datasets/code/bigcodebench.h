@@ -6,8 +6,9 @@
 // `prompt` is complete_prompt, which begins the program, or instruct_prompt,
 // which says what is asked. A problem counts as one test, passed where none of
 // its class fails. Refused by name are problems that need a library beyond the
-// standard one and numpy, and tests that patch names of the program or catch
-// what it prints: program and tests are two processes.
+// standard one and numpy, a network or other processes, and tests that patch
+// names of the program, catch what it prints, seed its random numbers, look at
+// its sys.path or hand it functions: program and tests are two processes.
 //
 // Stateless functions: thread-safe.
 #ifndef ESPALIER_DATASETS_CODE_BIGCODEBENCH_H_

@@ -63,6 +63,7 @@ struct CodeProblem {
   // The published program, "" if none; kOutput and kArguments: what answers.
   std::string solution;
   std::vector<std::string> names;  // what tests call
+  std::string given_code;          // PythonProgram's `given`
   std::string before, after;       // as in PythonProgram
   std::vector<std::string> tests;  // as in PythonProgram
   std::vector<InputCase> cases;    // of style kInput: public ones, then others
@@ -75,7 +76,7 @@ struct CodeProblem {
 absl::StatusOr<CodeProblem> ReadCodeProblem(const nlohmann::json& fields);
 
 // Whether two outputs are equal line by line, without blanks at the ends of
-// lines and empty lines at the end.
+// lines and at both ends of the whole, as the published judges compare them.
 bool SameOutput(std::string_view expected, std::string_view found);
 
 // The published solution as a whole program.

@@ -7,6 +7,7 @@
 #include "absl/strings/str_split.h"
 #include "datasets/code/code_columns.h"
 #include "datasets/code/find_code.h"
+#include "src/base/json_text.h"
 #include "src/base/status_macros.h"
 #include "src/base/text.h"
 
@@ -70,6 +71,37 @@ std::string ValueIn(std::string text, std::string_view call) {
   return std::string(Trimmed(rest.substr(at + kBetween.size())));
 }
 
+// How tests read an answer, as a text: nothing in it is run, for an expression
+// that is no literal may run the function that is asked about. Some published
+// arguments are no literals; those are what they are in the set.
+constexpr char kReadAnswer[] = R"py(
+import ast
+
+def parsed_answer(text):
+    assert type(text) is str and text.strip(), "there is no answer"
+    return ast.parse("(\n" + text + "\n)", mode="eval").body
+
+def read_literal(node, calls={"dict": dict, "range": range}):
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        if node.func.id in calls:
+            return calls[node.func.id](
+                *map(read_literal, node.args),
+                **{x.arg: read_literal(x.value) for x in node.keywords})
+    try:
+        return ast.literal_eval(node)
+    except (TypeError, ValueError):
+        raise AssertionError("the answer is no literal: "
+                             + ast.unparse(node)[:200])
+
+def read_arguments(call, published):
+    if ast.dump(call) == ast.dump(parsed_answer(published)):
+        return eval("(lambda *a, **b: (a, b))" + published[1:])
+    assert (isinstance(call, ast.Call) and isinstance(call.func, ast.Name)
+            and call.func.id == "f"), "the answer is no call of f"
+    return ([read_literal(x) for x in call.args],
+            {x.arg: read_literal(x.value) for x in call.keywords})
+)py";
+
 // The call of f that `text` gives for `output`.
 std::string CallIn(std::string text, std::string_view output) {
   TakeAssert(text);
@@ -109,13 +141,15 @@ absl::StatusOr<CodeProblem> ReadCruxEval(const json& fields) {
   const std::string call = absl::StrCat("f(", input, ")");
   problem.style = ask_output ? CodeStyle::kOutput : CodeStyle::kArguments;
   problem.names = {"answer"};
+  problem.after = kReadAnswer;
   problem.given = ask_output ? call : output;
   if (ask_output) {
     problem.prompt = absl::StrCat(code, "\n\nWhat does ", call,
                                   " return? Answer with the value alone, as a "
                                   "literal of Python.\n");
     problem.solution = output;
-    problem.tests = {absl::StrCat("assert answer() == (\n", output, "\n)\n")};
+    problem.tests = {absl::StrCat(
+        "assert read_literal(parsed_answer(answer)) == (\n", output, "\n)\n")};
     return problem;
   }
   problem.prompt =
@@ -123,11 +157,9 @@ absl::StatusOr<CodeProblem> ReadCruxEval(const json& fields) {
                    "? Answer with one call of it, as f(1, 'a').\n");
   problem.solution = call;
   problem.before = code;
-  // As literals: no object of the response answers for itself.
-  problem.tests = {
-      absl::StrCat("import ast\n"
-                   "given, named = ast.literal_eval(repr(answer()))\n",
-                   "assert f(*given, **named) == (\n", output, "\n)\n")};
+  problem.tests = {absl::StrCat(
+      "given, named = read_arguments(parsed_answer(answer), ", JsonText(call),
+      ")\nassert f(*given, **named) == (\n", output, "\n)\n")};
   return problem;
 }
 
@@ -136,14 +168,8 @@ std::string CruxProgram(const CodeProblem& problem, std::string_view response) {
   const bool output = problem.style == CodeStyle::kOutput;
   const std::string value =
       output ? ValueIn(text, problem.given) : CallIn(text, problem.given);
-  // Arguments may name what stands beside f.
-  const std::string taking = output
-                                 ? ""
-                                 : absl::StrCat(problem.before,
-                                                "\n\ndef f(*given, **named):\n"
-                                                "    return given, named\n\n");
-  return absl::StrCat(taking, "def answer():\n    return (\n", value,
-                      "\n    )\n");
+  // A JSON text is one in Python, too.
+  return absl::StrCat("answer = ", JsonText(value), "\n");
 }
 
 }  // namespace espalier

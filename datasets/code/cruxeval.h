@@ -5,10 +5,10 @@
 //             asked for
 //
 // A response names a value, a call of f or a whole assertion, in [ANSWER] tags,
-// in a fenced block or in its last line. It becomes a program whose function
-// `answer` gives the value, or the arguments; f itself runs beside the tests,
-// so no response can put another function in its place, nor have the output
-// computed by it.
+// in a fenced block or in its last line. The value, and each argument, must be
+// a literal, as the question asks: the tests read its text, and nothing of a
+// response is run, or it could run the function that it was asked about. f runs
+// beside the tests.
 //
 // Stateless functions: thread-safe.
 #ifndef ESPALIER_DATASETS_CODE_CRUXEVAL_H_
@@ -27,7 +27,8 @@ namespace espalier {
 // value, or call. InvalidArgument says which column is missing or wrong.
 absl::StatusOr<CodeProblem> ReadCruxEval(const nlohmann::json& fields);
 
-// The program that a response to such a problem stands for.
+// The program that a response to such a problem stands for: one that binds
+// `answer` to a text.
 std::string CruxProgram(const CodeProblem& problem, std::string_view response);
 
 }  // namespace espalier

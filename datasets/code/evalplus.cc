@@ -55,10 +55,11 @@ def arguments(task, given):
 // Problems with several right answers, by what is called.
 constexpr char kOwnRules[] = R"py(
 def polynomial_root(out, right, given, atol):
-    return abs(sum(c * out ** i for i, c in enumerate(given[0]))) <= atol
+    return (type(out) in (int, float) and
+            abs(sum(c * out ** i for i, c in enumerate(given[0]))) <= atol)
 
 def members(out, right, given, atol):
-    return set(out) == set(right)
+    return set(out) == set(right) or close(out, right, atol)
 
 def found(out, right, given, atol):
     if not isinstance(right, bool):
@@ -106,15 +107,16 @@ def near(out, right, atol):
             near(x, y, atol) for x, y in zip(out, right))
     return out == right or abs(out - right) <= atol + 1e-7 * abs(right)
 
+def close(out, right, atol):
+    if atol == 0 and floats(right):
+        atol = 1e-6
+    return atol != 0 and type(out) == type(right) and near(out, right, atol)
+
 def same(out, right, given, atol):
     rule = OWN_RULES.get(TASK.rpartition("/")[0], {}).get(ENTRY)
     if rule is not None:
         return rule(out, right, given, atol)
-    if out == right:
-        return True
-    if atol == 0 and floats(right):
-        atol = 1e-6
-    return atol != 0 and type(out) == type(right) and near(out, right, atol)
+    return out == right or close(out, right, atol)
 
 def check(program):
     import copy

@@ -34,10 +34,10 @@
 // it reads the tests. Functions of the program are called through the pipe,
 // and what they return crosses as plain values (numbers, texts, lists,
 // arrays, ...), as data that names no class and no function; any other object
-// stays behind a proxy that equals no plain value. So a program cannot forge
-// a verdict by ending its process, printing, changing builtins, overriding
-// __eq__, tracing, or writing into descriptors: what it can do is to answer
-// calls with values.
+// stays behind a proxy that equals no plain value. Both are in one folder. So
+// a program cannot forge a verdict by ending its process, printing, changing
+// builtins, overriding __eq__, tracing, or writing into descriptors: what it
+// can do is to answer calls with values.
 //
 // Not promised: that answers come from the code one sees (a program may know
 // answers by heart); that a test weaker than its problem catches a wrong
@@ -67,7 +67,9 @@ enum class SandboxMode {
 };
 
 struct SandboxLimits {
-  double cpu_seconds = 10;  // of the program; whole seconds, rounded up
+  // Of the program, in whole seconds, rounded up; and of the tests for its
+  // calls.
+  double cpu_seconds = 10;
   // Of the program and its tests together. Generous: a machine that does much
   // else gives a program a small share of its time.
   double wall_seconds = 120;
@@ -108,6 +110,7 @@ std::string_view VerdictName(VerdictKind kind);
 struct PythonProgram {
   std::string code;                // untrusted
   std::vector<std::string> names;  // of functions, classes, constants
+  std::string given;               // code that runs before the program's
   std::string before;              // what the tests know without the program
   std::string after;               // what they prepare with it
   std::vector<std::string> tests;  // pieces of code that must raise nothing

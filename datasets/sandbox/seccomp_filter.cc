@@ -309,6 +309,13 @@ constexpr uint32_t kNewNamespaces = CLONE_NEWNS | CLONE_NEWCGROUP |
                                     CLONE_NEWUTS | CLONE_NEWIPC |
                                     CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
 
+// Attributes of files beyond those of stat: a file system may have none, and
+// who copies files expects that, and not a kernel without the call.
+constexpr int kAttributes[] = {
+    SYS_getxattr,   SYS_lgetxattr,   SYS_fgetxattr,    SYS_setxattr,
+    SYS_lsetxattr,  SYS_fsetxattr,   SYS_listxattr,    SYS_llistxattr,
+    SYS_flistxattr, SYS_removexattr, SYS_lremovexattr, SYS_fremovexattr};
+
 // Builds a filter call by call; each rule is its test, then its outcome.
 class FilterCode {
  public:
@@ -426,6 +433,9 @@ absl::StatusOr<std::string> SeccompFilter(const SeccompOptions& options) {
   }
   for (const int call : kNewProcess) {
     filter.ReturnIfEqual(call, options.fork ? kAllow : kKill);
+  }
+  for (const int call : kAttributes) {
+    filter.ReturnIfEqual(call, Fail(ENOTSUP));
   }
   AddChecked(filter, options);
   filter.Return(Fail(ENOSYS));

@@ -6,8 +6,10 @@
 // Calls are of three kinds. What programs need is allowed. What only an attack
 // or a program that is out of place here asks for (network, new processes,
 // tracing, mounting, loading kernel code) ends the process by SIGSYS, so that
-// the verdict can say so. Any other call fails with ENOSYS, as on a kernel
-// that does not have it, and so does every call that is newer than this list.
+// the verdict can say so. Calls for extended attributes of files fail as on a
+// file system that has none (ENOTSUP). Any other call fails with ENOSYS, as on
+// a kernel that does not have it, and so does every call that is newer than
+// this list.
 //
 // Stateless: thread-safe.
 #ifndef ESPALIER_DATASETS_SANDBOX_SECCOMP_FILTER_H_

@@ -3,8 +3,10 @@
 A value is written as a tag and what it consists of. Reading builds it again by
 the constructors below and nothing else: no name of a class, a function or an
 attribute is ever read, so whatever arrives, the reader's classes, modules and
-builtins stay as they are. Types are exact; a subclass of one of them, and any
-other object, is a handle: a number that the side where the object lives knows.
+builtins stay as they are. Types are exact; any other object is a handle: a
+number that the side where the object lives knows. A subclass of a builtin that
+compares as the builtin does is the builtin's value, with a handle for what else
+it has (S): what it is equal to is decided here, by the value.
 
   tag  value                        what follows it
   N    None
@@ -16,16 +18,27 @@ other object, is a handle: a number that the side where the object lives knows.
   b    bytes                        size, the bytes
   L T  list, tuple                  count, form, the items
   m k  dict, collections.Counter    count, keys and values in turns
-  o z  OrderedDict, defaultdict     likewise; the default is left out
+  o    OrderedDict                  likewise
+  z    defaultdict                  a value (a type or None), likewise
   e g  set, frozenset               count, the items
   y    bytearray                    size, the bytes
   q    deque                        a value (maxlen), count, the items
   F    fractions.Fraction           two values
   D    decimal.Decimal              a value: its text
   d t w n h  date, time, datetime, timezone, timedelta: a tuple of fields
+  Z    zoneinfo.ZoneInfo            a value: its key
   r l  range, slice                 three values
   a    numpy.ndarray                three values: type, shape, bytes
+  O    numpy.ndarray of objects     two values: shape, a list
+  A    array.array                  two values: type, bytes
+  M    memoryview of bytes          a value: the bytes
+  P U  PosixPath, PurePosixPath     a value: its text
+  K V  the keys, values of a dict   a value: a list of them
+  I    the items of a dict          a value: the dict
+  Q    math.nan, numpy.nan          one byte: 0, 1. A list that holds one is
+                                    equal to another that holds the same one.
   p    a type of TYPES              its place there
+  S    a value of a subclass        a value of KEPT, the number of its handle
   R    a list, tuple, ... again     its place among those read so far
   H    a handle                     its number
 
@@ -51,9 +64,17 @@ TYPES = (bool, int, float, complex, str, bytes, bytearray, list, tuple, dict,
          set, frozenset, range, slice)
 
 
+TIME_UNITS = ("Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs",
+              "as")
+
+
 def array_type(text):
-    """The dtype of numbers or texts: no objects, no records."""
+    """The dtype of numbers, texts or times: no objects, no records."""
     order, kind, size = text[:1], text[1:2], text[2:]
+    if kind in ("M", "m") and size[:2] == "8[" and size[-1:] == "]":
+        if order in ("<", ">") and size[2:-1] in TIME_UNITS:
+            import numpy
+            return numpy.dtype(text)
     if (order not in ("<", ">", "=", "|") or kind not in ("b", "i", "u", "f",
                                                           "c", "U", "S")
             or not size.isdecimal() or len(size) > 9 or int(size) == 0):
@@ -62,11 +83,61 @@ def array_type(text):
     return numpy.dtype(text)
 
 
+def is_zone(key):
+    """Whether it names a time zone of the system. For any other name ZoneInfo
+    would look for modules."""
+    import os
+    if type(key) is not str or len(key) > 100 or not key.isascii():
+        return False
+    signs = str.maketrans("_-+", "aaa")
+    return (all(part.translate(signs).isalnum() for part in key.split("/"))
+            and any(os.path.isfile(os.path.join(folder, key))
+                    for folder in module_type("zoneinfo", "TZPATH")))
+
+
+# --- Values that know their object ---------------------------------------
+
+def kept_class(base):
+    """A class whose values are those of `base` in all that is compared or
+    computed, and whose other attributes are the object's."""
+    class Known(base):
+        def __getattr__(self, name):
+            if name.startswith("__"):
+                raise AttributeError(name)
+            return getattr(self.__dict__["_object"], name)
+
+        def __copy__(self):
+            return self
+
+        def __deepcopy__(self, memo):
+            return self
+
+        def __str__(self):
+            return str(self.__dict__["_object"])
+
+        def __repr__(self):
+            return repr(self.__dict__["_object"])
+
+    Known.__name__ = Known.__qualname__ = base.__name__
+    return Known
+
+
+KEPT = {base: kept_class(base) for base in (int, float, str, bytes, tuple)}
+
+
+class Kept:
+    """What is written for an object that has a value, too."""
+
+    def __init__(self, value, number):
+        self.value = value
+        self.number = number
+
+
 # --- Writing -------------------------------------------------------------
 
 class Writer:
-    """handle(x) gives the number of an object that is no plain value, or the
-    plain value that is written in its place."""
+    """handle(x) gives the number of an object that is no plain value, the
+    plain value that is written in its place, or both as a Kept."""
 
     def __init__(self, handle):
         self.handle = handle
@@ -110,6 +181,11 @@ class Writer:
         found = self.handle(x)
         if type(found) is int:
             self.parts.append(b"H" + size(found))
+        elif type(found) is Kept:
+            self.parts.append(b"S")
+            self.write(found.value)
+            self.parts.append(size(found.number))
+            self.keep(x)
         else:
             self.write(found)
 
@@ -132,6 +208,8 @@ class Writer:
         kinds = set(map(type, x)) if count > 3 else ()
         if len(kinds) == 1:
             form, code = FORMS.get(kinds.pop(), (0, ""))
+            if form == 2 and not_a_number(sum(x)):
+                form = 0  # it may hold math.nan itself
             if form:
                 try:
                     packed = _struct.pack("<%d%s" % (count, code), *x)
@@ -163,6 +241,8 @@ class Writer:
             self.write(field)
 
     def array(self, x):
+        if x.dtype.char == "O":
+            return self.fields(b"O", tuple(x.shape), x.ravel().tolist())
         try:
             array_type(x.dtype.str)
         except ValueError:
@@ -176,6 +256,20 @@ def size(n):
 
 def sized(tag, data):
     return tag + size(len(data)) + data
+
+
+def not_a_number(x):
+    return x != x
+
+
+def put_float(writer, x):
+    if not_a_number(x):
+        numpy = sys.modules.get("numpy")
+        if numpy is not None and x is getattr(numpy, "nan", None):
+            return writer.parts.append(b"Q\1")
+        if x is module_type("math", "nan"):
+            return writer.parts.append(b"Q\0")
+    writer.parts.append(b"f" + _struct.pack("<d", x))
 
 
 def put_int(writer, x):
@@ -219,11 +313,54 @@ def put_time_zone(writer, x):
     writer.fields(b"n", x.utcoffset(None), x.tzname(None))
 
 
+def put_zone(writer, x):
+    if not is_zone(x.key):
+        return writer.held(x)
+    writer.fields(b"Z", x.key)
+
+
+def in_zone(tag, *names):
+    """Of a time zone of a class of its own there is no value."""
+    def put(writer, x):
+        if type(x.tzinfo) in zones():
+            return writer.fields(tag, tuple(getattr(x, n) for n in names))
+        writer.held(x)
+    return put
+
+
+def put_default_dict(writer, x):
+    default = x.default_factory
+    known = type(default) is type and default in TYPES
+    # Its place is taken before what it consists of is written.
+    writer.keep(x)
+    writer.fields(b"z", default if known else None)
+    writer.parts.append(size(len(x)))
+    for key, item in x.items():
+        writer.write(key)
+        writer.write(item)
+
+
+ARRAY_CODES = "bBhHiIlLqQfd"
+
+
+def put_array(writer, x):
+    if x.typecode not in ARRAY_CODES:
+        return writer.held(x)
+    writer.keep(x)
+    writer.fields(b"A", x.typecode, x.tobytes())
+
+
+def put_memory(writer, x):
+    if x.format != "B" or x.ndim != 1:
+        return writer.held(x)
+    writer.fields(b"M", bytes(x))
+
+
 PUT = {
     type(None): lambda w, x: w.parts.append(b"N"),
     bool: lambda w, x: w.parts.append(b"B\1" if x else b"B\0"),
     int: put_int,
-    float: lambda w, x: w.parts.append(b"f" + _struct.pack("<d", x)),
+    float: put_float,
     complex: lambda w, x: w.parts.append(
         b"c" + _struct.pack("<dd", x.real, x.imag)),
     str: lambda w, x: w.parts.append(
@@ -239,23 +376,31 @@ CONTAINER = {
     frozenset: put_frozenset,
     bytearray: put_bytearray,
     slice: lambda w, x: w.fields(b"l", x.start, x.stop, x.step),
+    memoryview: put_memory,
+    type({}.keys()): lambda w, x: w.fields(b"K", list(x)),
+    type({}.values()): lambda w, x: w.fields(b"V", list(x)),
+    type({}.items()): lambda w, x: w.fields(b"I", dict(x)),
 }
 FROM_MODULES = {
     ("collections", "Counter"): lambda w, x: w.pairs(b"k", x),
     ("collections", "OrderedDict"): lambda w, x: w.pairs(b"o", x),
-    ("collections", "defaultdict"): lambda w, x: w.pairs(b"z", x),
+    ("collections", "defaultdict"): put_default_dict,
     ("collections", "deque"): put_deque,
     ("fractions", "Fraction"): lambda w, x: w.fields(
         b"F", x.numerator, x.denominator),
     ("decimal", "Decimal"): lambda w, x: w.fields(b"D", str(x)),
     ("datetime", "date"): lambda w, x: w.fields(b"d", (x.year, x.month,
                                                        x.day)),
-    ("datetime", "time"): lambda w, x: w.fields(
-        b"t", (x.hour, x.minute, x.second, x.microsecond, x.tzinfo, x.fold)),
-    ("datetime", "datetime"): lambda w, x: w.fields(
-        b"w", (x.year, x.month, x.day, x.hour, x.minute, x.second,
-               x.microsecond, x.tzinfo, x.fold)),
+    ("datetime", "time"): in_zone(
+        b"t", "hour", "minute", "second", "microsecond", "tzinfo", "fold"),
+    ("datetime", "datetime"): in_zone(
+        b"w", "year", "month", "day", "hour", "minute", "second",
+        "microsecond", "tzinfo", "fold"),
     ("datetime", "timezone"): put_time_zone,
+    ("zoneinfo", "ZoneInfo"): put_zone,
+    ("array", "array"): put_array,
+    ("pathlib", "PosixPath"): lambda w, x: w.fields(b"P", str(x)),
+    ("pathlib", "PurePosixPath"): lambda w, x: w.fields(b"U", str(x)),
     ("datetime", "timedelta"): lambda w, x: w.fields(
         b"h", (x.days, x.seconds, x.microseconds)),
 }
@@ -417,11 +562,30 @@ def get_fraction(reader):
     return module_type("fractions", "Fraction")(top, reader.typed(int))
 
 
+def get_default_dict(reader):
+    x = reader.share(module_type("collections", "defaultdict")())
+    default = reader.typed(type, type(None))
+    for _ in range(reader.count(2)):
+        key = reader.read()
+        dict.__setitem__(x, key, reader.read())
+    x.default_factory = default
+    return x
+
+
 INT = (int,)
 
 
 def zones():
-    return type(None), module_type("datetime", "timezone")
+    known = (type(None), module_type("datetime", "timezone"))
+    zoneinfo = sys.modules.get("zoneinfo")
+    return known if zoneinfo is None else known + (zoneinfo.ZoneInfo,)
+
+
+def get_zone(reader):
+    key = reader.typed(str)
+    if not is_zone(key):
+        raise ValueError("a time zone that is not known")
+    return module_type("zoneinfo", "ZoneInfo")(key)
 
 
 def get_time(reader):
@@ -449,6 +613,45 @@ def get_array(reader):
         raise ValueError("an array without a shape")
     import numpy
     return numpy.ndarray(shape, kind, reader.typed(bytes)).copy()
+
+
+def get_objects(reader):
+    shape = reader.typed(tuple)
+    items = reader.typed(list)
+    if not all(type(n) is int and n >= 0 for n in shape):
+        raise ValueError("an array without a shape")
+    count = 1
+    for n in shape:
+        count *= n
+    if count != len(items) or len(shape) > 32:
+        raise ValueError("an array of another shape")
+    import numpy
+    flat = numpy.empty(count, dtype=object)
+    for i, item in enumerate(items):
+        flat[i] = item
+    return flat.reshape(shape)
+
+
+def get_numbers(reader):
+    place = len(reader.shared)
+    reader.share(None)
+    code = reader.typed(str)
+    if len(code) != 1 or code not in ARRAY_CODES:
+        raise ValueError("an array of " + code[:20])
+    x = module_type("array", "array")(code)
+    x.frombytes(reader.typed(bytes))
+    reader.shared[place] = x
+    return x
+
+
+def get_kept(reader):
+    value = reader.typed(*KEPT)
+    number = reader.size()
+    if number >= MOST_HANDLES:
+        raise ValueError("a handle that is too high")
+    x = KEPT[type(value)](value)
+    x.__dict__["_object"] = reader.handle(number)
+    return reader.share(x)
 
 
 def get_slice(reader):
@@ -490,7 +693,7 @@ GET = {
     b"T": lambda r: r.share(tuple(r.items())),
     b"m": lambda r: get_pairs(r, {}),
     b"k": lambda r: get_pairs(r, module_type("collections", "Counter")()),
-    b"z": lambda r: get_pairs(r, module_type("collections", "defaultdict")()),
+    b"z": get_default_dict,
     b"o": get_ordered,
     b"e": get_set,
     b"g": lambda r: r.share(
@@ -508,6 +711,18 @@ GET = {
     b"r": get_range,
     b"l": get_slice,
     b"a": get_array,
+    b"O": get_objects,
+    b"A": get_numbers,
+    b"M": lambda r: memoryview(r.typed(bytes)),
+    b"P": lambda r: module_type("pathlib", "PosixPath")(r.typed(str)),
+    b"U": lambda r: module_type("pathlib", "PurePosixPath")(r.typed(str)),
+    b"K": lambda r: dict.fromkeys(r.typed(list)).keys(),
+    b"V": lambda r: dict(enumerate(r.typed(list))).values(),
+    b"I": lambda r: r.typed(dict).items(),
+    b"Q": lambda r: module_type("numpy" if r.take(1) == b"\1" else "math",
+                                "nan"),
+    b"Z": get_zone,
+    b"S": get_kept,
     b"p": lambda r: get_place(r, TYPES),
     b"R": lambda r: r.again(),
     b"H": get_handle,

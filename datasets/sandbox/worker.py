@@ -27,6 +27,7 @@ TESTS = "<tests>"
 LONGEST_VALUE = 64 << 20  # bytes of one call's values
 LONGEST_MESSAGE = 1000    # characters of a verdict's message
 MOST_FILES = 20000        # in /tmp: an empty one costs the kernel 1 KB
+STREAMS = "/tmp/.streams"  # as in worker_command.cc
 
 
 # --- Frames --------------------------------------------------------------
@@ -81,7 +82,95 @@ def write_fields(fd, fields):
         len(field).to_bytes(8, "little") + field for field in fields))
 
 
+# --- Errors of the standard library --------------------------------------
+
+# Classes that errors have in the tests' process as well, besides the builtin
+# ones. None that unittest takes for anything but an error.
+ERRORS = frozenset(
+    "array.error binascii.Error binascii.Incomplete calendar.IllegalMonthError "
+    "calendar.IllegalWeekdayError concurrent.futures._base.CancelledError "
+    "configparser.Error configparser.NoSectionError "
+    "configparser.DuplicateSectionError configparser.DuplicateOptionError "
+    "configparser.NoOptionError configparser.InterpolationError "
+    "configparser.InterpolationDepthError "
+    "configparser.InterpolationMissingOptionError "
+    "configparser.InterpolationSyntaxError configparser.ParsingError "
+    "configparser.MissingSectionHeaderError copy.Error _csv.Error "
+    "dataclasses.FrozenInstanceError decimal.DecimalException "
+    "decimal.DivisionByZero decimal.InvalidOperation decimal.ConversionSyntax "
+    "decimal.FloatOperation decimal.Inexact decimal.Overflow decimal.Rounded "
+    "decimal.Subnormal decimal.Underflow email.errors.MessageError "
+    "email.errors.MessageParseError email.errors.HeaderParseError "
+    "getopt.GetoptError argparse.ArgumentTypeError graphlib.CycleError "
+    "gzip.BadGzipFile http.cookies.CookieError ipaddress.AddressValueError "
+    "ipaddress.NetmaskValueError json.decoder.JSONDecodeError locale.Error "
+    "_lzma.LZMAError numpy.AxisError numpy.linalg.LinAlgError "
+    "pickle.PickleError pickle.PicklingError pickle.UnpicklingError "
+    "_pickle.PickleError _pickle.PicklingError _pickle.UnpicklingError "
+    "plistlib.InvalidFileException pyexpat.ExpatError "
+    "xml.parsers.expat.ExpatError queue.Empty _queue.Empty queue.Full "
+    "re.error shutil.Error shutil.SameFileError shutil.ReadError "
+    "shutil.SpecialFileError sqlite3.Error sqlite3.Warning "
+    "sqlite3.DataError sqlite3.DatabaseError sqlite3.IntegrityError "
+    "sqlite3.InterfaceError sqlite3.InternalError sqlite3.NotSupportedError "
+    "sqlite3.OperationalError sqlite3.ProgrammingError "
+    "statistics.StatisticsError struct.error tarfile.TarError "
+    "tarfile.CompressionError tarfile.ExtractError tarfile.HeaderError "
+    "tarfile.ReadError tarfile.StreamError tokenize.TokenError "
+    "tomllib.TOMLDecodeError urllib.error.URLError "
+    "xml.etree.ElementTree.ParseError zipfile.BadZipFile "
+    "zipfile.LargeZipFile zlib.error zoneinfo.ZoneInfoNotFoundError".split())
+
+# Those whose args are not what they are made of.
+MADE_OF = {
+    "OSError": ("errno", "strerror", "filename"),
+    "json.decoder.JSONDecodeError": ("msg", "doc", "pos"),
+    "re.error": ("msg", "pattern", "pos"),
+}
+
+
+def error_name(kind):
+    """Of a class of ERRORS with its module, else without."""
+    name = "%s.%s" % (kind.__module__, kind.__qualname__)
+    return name if name in ERRORS else kind.__name__
+
+
+def error_class(name):
+    """The class that error_name gave this name; None if it is of neither. The
+    tests can catch a class of a module only if they have imported it."""
+    if name not in ERRORS:
+        kind = getattr(builtins, name, None)
+    else:
+        module, _, name = name.rpartition(".")
+        kind = getattr(sys.modules.get(module), name, None)
+    if isinstance(kind, type) and issubclass(kind, BaseException):
+        return kind
+    return None
+
+
 # --- The solution's process ----------------------------------------------
+
+# The builtin value in one of a derived class, whatever that class overrides.
+BASES = {
+    int: int.__int__,
+    float: float.__float__,
+    str: lambda x: str.__getitem__(x, slice(None)),
+    bytes: lambda x: bytes.__getitem__(x, slice(None)),
+    tuple: lambda x: tuple.__getitem__(x, slice(None)),
+    list: lambda x: list.__getitem__(x, slice(None)),
+    set: lambda x: set(set.__iter__(x)),
+    frozenset: lambda x: frozenset(frozenset.__iter__(x)),
+    dict: lambda x: dict(dict.items(x)),
+}
+NOTHING_OF_ITS_OWN = {
+    "__module__", "__doc__", "__dict__", "__weakref__", "__slots__", "__hash__",
+    "__annotations__", "__orig_bases__", "__parameters__", "__qualname__"}
+
+# What the tests may do to objects of the program, by its name.
+OPERATIONS = {"reversed": reversed, "contains": lambda x, y: y in x,
+              "instance": lambda x, y: isinstance(y, x),
+              "subclass": lambda x, y: issubclass(y, x)}
+
 
 class Held:
     """Objects that stay here, by the numbers of their handles."""
@@ -96,8 +185,31 @@ class Held:
             self.objects.append(x)
         return number
 
+    def place(self, x):
+        """What is written for an object that is no plain value itself."""
+        for base in BASES:
+            if base in type(x).__mro__:
+                return self.derived(x, type(x), base)
+        return self.number(x)
+
+    def derived(self, x, kind, base):
+        """Of a value that compares as its builtin base does, that value."""
+        if kind.__eq__ is not base.__eq__ or kind.__ne__ is not base.__ne__:
+            return self.number(x)
+        if base in KEPT:
+            hides = kind.__mro__[:kind.__mro__.index(base)]
+            if any(name in vars(known) for known in hides
+                   for name in dir(base) if not name.startswith("__")):
+                return self.number(x)  # a field called count
+            return Kept(BASES[base](x), self.number(x))
+        # What can change stays where it is if it has anything of its own.
+        own = set().union(*map(vars, kind.__mro__[:kind.__mro__.index(base)]))
+        if own - NOTHING_OF_ITS_OWN or getattr(x, "__dict__", None):
+            return self.number(x)
+        return BASES[base](x)
+
     def write(self, x):
-        return write_value(x, self.number)
+        return write_value(x, self.place)
 
     def read(self, data):
         return read_value(data, self.objects.__getitem__)
@@ -118,19 +230,38 @@ def solution_line(error):
     return line
 
 
+def args_of(error, names):
+    """What its class made the error of, which it does not always keep."""
+    for name in names:
+        if name in MADE_OF:
+            args = [getattr(error, part) for part in MADE_OF[name]]
+            while args and args[-1] is None:
+                args.pop()
+            if args:
+                return tuple(args)
+    return tuple(error.args)
+
+
 def raised(error):
     try:
         # Of a text of a class of its own, too, this makes a plain one.
         text = str.__getitem__(str(error), slice(LONGEST_MESSAGE))
     except Exception:
         text = ""
-    names = [kind.__name__ for kind in type(error).__mro__]
-    return held.write(("raise", names, text, solution_line(error)))
+    kinds = type(error).__mro__
+    names = [error_name(kind) for kind in kinds]
+    line = solution_line(error)
+    try:
+        args = args_of(error, names)
+        return held.write(("raise", names, text, line, args))
+    except Exception:
+        return held.write(("raise", names, text, line, (text,)))
 
 
 def carry_out(order, module):
     what, number, name, blob = order
     if what == "load":
+        exec(name, module.__dict__)
         exec(compile(blob, SOLUTION, "exec"), module.__dict__)
         return held.write(("value", None, None))
     if what == "names":
@@ -146,6 +277,12 @@ def carry_out(order, module):
         result = bool(target)
     elif what == "same":
         result = bool(target == args[0])
+    elif what == "kind":
+        result = "%s.%s" % (type(target).__module__, type(target).__qualname__)
+    elif what == "operate":
+        import operator
+        result = (OPERATIONS.get(name) or getattr(operator, name))(
+            target, *args)
     else:
         if what == "method" and not hasattr(type(target), name):
             raise TypeError("a %s has no %s" % (type(target).__name__, name))
@@ -228,11 +365,18 @@ def die_with_parent():
         raise OSError("PR_SET_PDEATHSIG")
 
 
-def unnamed_file(folder):
-    name = "%s/%s" % (folder, os.urandom(8).hex())
-    fd = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-    os.unlink(name)
-    return fd
+def open_files():
+    """What the program has as standard input, output and errors. /dev/stdin and
+    the like lead to STREAMS, for there is no /proc."""
+    named = os.path.isdir(STREAMS)
+    files = []
+    for stream in ("stdin", "stdout", "stderr"):
+        name = ("%s/%s" % (STREAMS, stream) if named
+                else "/tmp/%s" % os.urandom(8).hex())
+        files.append(os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+        if not named:
+            os.unlink(name)
+    return files
 
 
 # --- The tests' process --------------------------------------------------
@@ -251,6 +395,8 @@ PLAIN = (bool, int, float, complex, str, bytes, bytearray, list, tuple, dict,
 
 
 def number_of(x):
+    if type(x) in KEPT_CLASSES:
+        x = x.__dict__["_object"]
     if type(x) is Remote:
         return object.__getattribute__(x, "_number")
     # The tests' own named tuples, enumerations and the like.
@@ -260,6 +406,8 @@ def number_of(x):
     raise TypeError("the tests hand the solution a %s, which cannot leave "
                     "their process" % type(x).__name__)
 
+
+KEPT_CLASSES = frozenset(KEPT.values())
 
 remotes = {}  # by their numbers: an object has one Remote
 
@@ -282,28 +430,37 @@ def read_reply(data):
             if (type(after) is tuple and len(after) == 2
                     and type(after[0]) is tuple and type(after[1]) is dict):
                 return reply[0], reply[1], after
-    if type(reply) is tuple and len(reply) == 4 and reply[0] == "raise":
-        _, names, text, line = reply
+    if type(reply) is tuple and len(reply) == 5 and reply[0] == "raise":
+        _, names, text, line, args = reply
         if (type(names) is list and names and type(text) is str
-                and type(line) is int
+                and type(line) is int and type(args) is tuple
                 and all(type(name) is str for name in names)):
-            return error_of(names, text, line)
+            return error_of(names, text, line, args)
     raise ValueError("what is no reply")
 
 
-def error_of(names, text, line):
+def error_of(names, text, line, args):
+    kind = Exception
     for name in names:
-        kind = getattr(builtins, name, None)
-        if isinstance(kind, type) and issubclass(kind, BaseException):
+        found = error_class(name)
+        if found is not None:
+            kind = found
             break
-    else:
-        kind = Exception
+    own = names[0].rpartition(".")[2]
+    if own != kind.__name__ and own.isidentifier() and len(own) <= 100:
+        # A class of the program: a name, and the text that it has there.
+        kind = type(own, (kind,), {"__str__": lambda self: text,
+                                   "__module__": "solution"})
     try:
-        error = kind(text)
-    except TypeError:
+        if issubclass(kind, UnicodeError) and len(args) == 5:
+            if not 0 <= args[2] < args[3] <= len(args[1]):
+                raise ValueError("no place in the text")
+        error = kind(*args)
+    except Exception:
         error = kind.__new__(kind)
+        error.args = (text,)
     where = " (line %d of the solution)" % line if line else ""
-    error.said = "%s: %s%s" % (names[0], text, where)
+    error.said = "%s: %s%s" % (own, text, where)
     return error
 
 
@@ -317,6 +474,7 @@ class Solution:
         self.options = options
         self.ended = None       # Ended, once it was raised
         self.seconds = 0.0      # of CPU
+        self.waits = 0.0        # CPU time of the tests' process on calls
         self.calls = 0
         self.last_call = None   # what it gave, in a list
         self.deadline = 0.0
@@ -388,6 +546,17 @@ class Solution:
     def order(self, what, number=0, name=None, blob=b""):
         if self.ended is not None:
             raise self.ended
+        # An object without an end takes the tests' time and hardly its own.
+        if self.waits > self.options.cpu:
+            raise self.end(Ended("timed out", "over %g s of CPU time for calls "
+                                 "of the program" % self.options.cpu))
+        began = time.process_time()
+        try:
+            return self.exchange(what, number, name, blob)
+        finally:
+            self.waits += time.process_time() - began
+
+    def exchange(self, what, number, name, blob):
         try:
             write_frame(self.orders, write_value((what, number, name, blob),
                                                  number_of))
@@ -422,7 +591,7 @@ class Solution:
             self.calls += 1
             self.last_call = None
         _, result, after = self.order(what, number, name, blob)
-        if result is None and after is not None:
+        if what == "call" and result is None and after is not None:
             changed, named = after
             for mine, new in zip(args, changed):
                 copy_back(mine, new)
@@ -461,11 +630,65 @@ def short(x):
 the_solution = None
 
 
+# What an object may say that it is an instance of. None of these is compared,
+# computed with or judged as a plain value.
+KINDS = frozenset(
+    "builtins.generator builtins.coroutine builtins.async_generator "
+    "builtins.function builtins.builtin_function_or_method builtins.method "
+    "builtins.map builtins.filter builtins.zip builtins.enumerate "
+    "builtins.reversed builtins.list_iterator builtins.dict_keyiterator "
+    "builtins.mappingproxy builtins.module re.Pattern re.Match "
+    "argparse.Namespace configparser.ConfigParser csv.DictReader "
+    "csv.DictWriter email.message.Message email.message.EmailMessage "
+    "email.mime.multipart.MIMEMultipart email.mime.text.MIMEText "
+    "functools.partial hashlib.HASH http.cookies.SimpleCookie io.BytesIO "
+    "_io.BytesIO io.StringIO _io.StringIO _io.TextIOWrapper _io.BufferedReader "
+    "_io.BufferedWriter ipaddress.IPv4Address ipaddress.IPv4Network "
+    "ipaddress.IPv6Address ipaddress.IPv6Network itertools.chain "
+    "itertools.count itertools.cycle itertools.groupby itertools.islice "
+    "itertools.permutations itertools.product itertools.combinations "
+    "logging.Logger logging.FileHandler logging.StreamHandler queue.Queue "
+    "queue.LifoQueue queue.PriorityQueue random.Random sqlite3.Connection "
+    "sqlite3.Cursor string.Template threading.Thread types.SimpleNamespace "
+    "uuid.UUID xml.etree.ElementTree.Element "
+    "xml.etree.ElementTree.ElementTree zipfile.ZipFile".split())
+
+
+def known_class(name):
+    """The class of KINDS that has this name; Remote if there is none."""
+    if type(name) is str and name in KINDS:
+        module, _, name = name.rpartition(".")
+        import types
+        found = {"generator": types.GeneratorType,
+                 "coroutine": types.CoroutineType,
+                 "async_generator": types.AsyncGeneratorType,
+                 "function": types.FunctionType,
+                 "builtin_function_or_method": types.BuiltinFunctionType,
+                 "method": types.MethodType,
+                 "mappingproxy": types.MappingProxyType,
+                 "module": types.ModuleType,
+                 "list_iterator": type(iter([])),
+                 "dict_keyiterator": type(iter({})),
+                 }.get(name) or getattr(sys.modules.get(module), name, None)
+        if isinstance(found, type):
+            return found
+    return Remote
+
+
+classes = {}  # of objects by their numbers, once somebody has asked
+
+
+def operate(x, name, *others):
+    return the_solution.call("operate", hash(x), name, others, {})
+
+
 class Remote:
     """An object of the solution's process.
 
     It is equal to no plain value: the solution's own idea of == must not
-    decide a test. Nor are expected values sent over; `in` walks through it.
+    decide a test. Nor are expected values sent over: `in` walks through it, and
+    an operator is the program's only between two of its objects, for
+    `f(x) - 4` would tell it what is expected.
     """
 
     __slots__ = ("_number",)
@@ -483,15 +706,25 @@ class Remote:
         return the_solution.call("call", self._number, None, args, keywords)
 
     def __getattr__(self, name):
-        if name.startswith("__"):
+        if name.startswith("__") and name not in ("__name__", "__qualname__",
+                                                  "__wrapped__"):
             raise AttributeError(name)
         return the_solution.call("get", self._number, name, (), {})
 
     def __setattr__(self, name, new):
         the_solution.call("set", self._number, name, (new,), {})
 
+    @property
+    def __class__(self):
+        number = object.__getattribute__(self, "_number")
+        found = classes.get(number)
+        if found is None:
+            name = the_solution.call("kind", number, None, (), {})
+            found = classes[number] = known_class(name)
+        return found
+
     def __eq__(self, other):
-        if not isinstance(other, Remote):
+        if type(other) is not Remote:
             return False
         return the_solution.call("same", self._number, None, (other,), {})
 
@@ -501,12 +734,47 @@ class Remote:
     def __bool__(self):
         return the_solution.call("bool", self._number, None, (), {})
 
+    def __contains__(self, x):
+        if type(x) is Remote:
+            return bool(operate(self, "contains", x))
+        return any(x is item or x == item for item in self)
 
-for method in ("__len__", "__getitem__", "__setitem__", "__iter__",
-               "__next__", "__str__", "__repr__"):
+    def __instancecheck__(self, x):
+        if type(x) in KEPT_CLASSES:
+            x = x.__dict__["_object"]
+        return type(x) is Remote and bool(operate(self, "instance", x))
+
+    def __subclasscheck__(self, x):
+        return type(x) is Remote and bool(operate(self, "subclass", x))
+
+    def __exit__(self, *error):
+        # It does not see what the tests raised, and cannot make them go on.
+        the_solution.call("method", self._number, "__exit__",
+                          (None, None, None), {})
+        return False
+
+
+for method in ("__len__", "__getitem__", "__setitem__", "__delitem__",
+               "__iter__", "__next__", "__str__", "__repr__", "__enter__"):
     def forward(self, *args, method=method):
         return the_solution.call("method", self._number, method, args, {})
     setattr(Remote, method, forward)
+
+# No conversion to a number: an object may give another one each time, and
+# pass for a root of a polynomial.
+for method in ("neg", "pos", "invert", "reversed"):
+    def forward(self, method=method):
+        return operate(self, method)
+    setattr(Remote, "__%s__" % method, forward)
+
+for method in ("lt", "le", "gt", "ge", "add", "sub", "mul", "matmul",
+               "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "and_",
+               "or_", "xor"):
+    def forward(self, other, method=method):
+        if type(other) is not Remote:
+            return NotImplemented
+        return operate(self, method, other)
+    setattr(Remote, "__%s__" % method.rstrip("_"), forward)
 
 
 def failing_line(error, text):
@@ -554,13 +822,13 @@ def compare_plain_sets():
     case.assertSetEqual = check
 
 
-def run_tests(solution, code, names, before, after, tests):
+def run_tests(solution, code, names, given, before, after, tests):
     """The verdict as (kind, number of the test, message)."""
     number = 0
     text = ""
     space = {"__name__": "tests"}
     try:
-        solution.order("load", blob=code)
+        solution.order("load", name=given, blob=code)
         # Tests that draw numbers draw the same ones each time.
         if any("random" in test for test in tests):
             import random
@@ -663,7 +931,6 @@ def become_solution(options, files):
     for fd, file in enumerate(files):
         os.dup2(file, fd)
         os.close(file)
-    os.chdir("/tmp")
     if not options.weak:
         # In the weak mode all of the user's processes would count.
         limit(resource.RLIMIT_NPROC, options.threads)
@@ -685,7 +952,10 @@ def main():
         die_with_parent()
     orders, to_solution = os.pipe()
     from_solution, replies = os.pipe()
-    files = [unnamed_file("/tmp") for _ in range(3)]
+    files = open_files()
+    # Tests and program find each other's files by short names.
+    if options.weak:
+        os.chdir("/tmp")
     pid = os.fork()
     if pid == 0:
         if options.weak:
@@ -713,10 +983,10 @@ def main():
     if style == b"stdio":
         verdict, output = run_stdio(the_solution, code, rest[0], files)
     else:
-        names, before, after, *tests = [field.decode("utf-8", "replace")
-                                        for field in rest]
-        verdict = run_tests(the_solution, code, names.split(), before, after,
-                            tests)
+        names, given, before, after, *tests = [
+            field.decode("utf-8", "replace") for field in rest]
+        verdict = run_tests(the_solution, code, names.split(), given, before,
+                            after, tests)
     if the_solution.status is None and not options.weak:
         # Its end tells the time that it took.
         os.kill(pid, _signal.SIGKILL)

@@ -111,7 +111,11 @@ absl::Status AppendNamespaces(Words& words, const SandboxOptions& options) {
   Append(words,
          {"--dev-bind", "/dev/null", "/dev/null", "--dev-bind", "/dev/urandom",
           "/dev/urandom", "--size", absl::StrCat(options.limits.tmp), "--tmpfs",
-          "/tmp", "--remount-ro", "/", "--chdir", "/"});
+          "/tmp", "--dir", "/tmp/work", "--dir", "/tmp/.streams"});
+  for (const std::string name : {"stdin", "stdout", "stderr"}) {
+    Append(words, {"--symlink", "/tmp/.streams/" + name, "/dev/" + name});
+  }
+  Append(words, {"--remount-ro", "/", "--chdir", "/tmp/work"});
   return absl::OkStatus();
 }
 

@@ -2,6 +2,7 @@
 of value comes back as it was, and whatever bytes arrive, the reader's classes,
 modules and builtins stay as they are."""
 
+import array
 import builtins
 import collections
 import datetime
@@ -10,10 +11,12 @@ import fractions
 import importlib.util
 import math
 import os
+import pathlib
 import random
 import sys
 import time
 import unittest
+import zoneinfo
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
@@ -67,7 +70,12 @@ PLAIN = [
     datetime.date(2024, 2, 29), datetime.time(1, 2, 3, 4, ZONE, fold=1),
     datetime.datetime(2024, 2, 29, 23, 59, 59, 999999),
     datetime.datetime(2024, 2, 29, tzinfo=ZONE), ZONE, datetime.timezone.utc,
-    datetime.timedelta(-1, 5, 6),
+    datetime.timedelta(-1, 5, 6), {1: 2, "a": 3}.keys(), {1: [2]}.values(),
+    {1: [2]}.items(), array.array("d", [1, 2.5]), array.array("i"),
+    pathlib.Path("/a/b"), pathlib.PurePosixPath("c"),
+    zoneinfo.ZoneInfo("Etc/GMT+5"),
+    datetime.datetime(2024, 2, 29, tzinfo=zoneinfo.ZoneInfo("UTC")),
+    collections.defaultdict(list, {1: [2]}), collections.defaultdict(None),
 ]
 
 
@@ -83,11 +91,61 @@ class ValuesTest(unittest.TestCase):
         moved.move_to_end("a")
         self.assertEqual(list(there_and_back(moved)), ["b", "c", "a"])
 
-    def test_a_default_is_left_out(self):
-        x = collections.defaultdict(list, {1: [2]})
-        back = there_and_back(x)
+    def test_a_default_is_a_type_or_left_out(self):
+        back = there_and_back(collections.defaultdict(list, {1: [2]}))
+        self.assertEqual((back[1], back[3]), ([2], []))
+        back = there_and_back(collections.defaultdict(lambda: 7, {1: [2]}))
         self.assertEqual(back, {1: [2]})
         self.assertIsNone(back.default_factory)
+        for default in (7, b"", object()):
+            data = (b"z" + values.write_value(default, Held().number)
+                    + values.size(0))
+            with self.assertRaises(ValueError):
+                values.read_value(data, handle)
+
+    def test_memory_is_bytes(self):
+        back = there_and_back(memoryview(b"ab"))
+        self.assertIs(type(back), memoryview)
+        self.assertEqual(back, b"ab")
+
+    def test_a_nan_is_the_one_it_was(self):
+        for x in (math.nan, [math.nan], [1.5, math.nan, 2.5, 3.5, 4.5]):
+            self.assertEqual([there_and_back(x)], [x])
+        back = there_and_back([1.5, float("nan"), 2.5, 3.5, math.inf])
+        self.assertNotEqual(back, back[:1] + [math.nan] + back[2:])
+        self.assertTrue(math.isnan(back[1]))
+
+    def test_a_zone_is_a_name(self):
+        for key in ("../../etc/localtime", "/etc/localtime", "", "a//b", "a.b",
+                    "Nowhere"):
+            data = b"Z" + values.write_value(key, None)
+            with self.assertRaises(ValueError):
+                values.read_value(data, handle)
+
+    def test_a_time_in_a_zone_of_its_own_class_is_a_handle(self):
+        class Zone(datetime.tzinfo):
+            pass
+        self.assertIs(type(there_and_back(datetime.time(1, tzinfo=Zone()))),
+                      Handle)
+
+    # What has a handle, too, compares and computes as the value.
+    def test_a_value_that_knows_its_object(self):
+        for value in (7, 2.5, "ab", b"ab", (1, [2])):
+            back = values.read_value(
+                values.write_value(object(),
+                                   lambda x: values.Kept(value, 3)), handle)
+            self.assertIs(type(back), values.KEPT[type(value)])
+            self.assertTrue(back == value and value == back)
+            self.assertFalse(back != value)
+            self.assertFalse(back == type(value)())
+            self.assertIs(back.number, handle(3).number)
+            if type(value) is not tuple:
+                self.assertEqual(hash(back), hash(value))
+        for value in ([1], {1: 2}, None, True, values.KEPT):
+            data = (b"S" + values.write_value(value, Held().number)
+                    + values.size(3))
+            with self.assertRaises(ValueError):
+                values.read_value(data, handle)
 
     def test_what_is_shared_stays_shared(self):
         row = [0]
@@ -129,7 +187,7 @@ class ValuesTest(unittest.TestCase):
         nested = (b"L" + values.size(1) + b"\0") * 100000 + b"N"
         with self.assertRaisesRegex(ValueError, "deep"):
             values.read_value(nested, handle)
-        for tag in b"iseLTmkozgybq":
+        for tag in b"iseLTmkozgybqAOPUKVIMSZ":
             with self.assertRaises(ValueError):
                 values.read_value(bytes([tag]) + b"\xff" * 8, handle)
 
@@ -144,9 +202,23 @@ class ValuesTest(unittest.TestCase):
             back = there_and_back(x)
             self.assertEqual((back.dtype, back.shape), (x.dtype, x.shape))
             self.assertTrue((back == x).all())
-        self.assertEqual(there_and_back(numpy.array([1, None])), [1, None])
+        back = there_and_back([math.nan, numpy.nan, 1.5, 2.5])
+        self.assertTrue(back[0] is math.nan and back[1] is numpy.nan)
+        x = numpy.array([[1, None], ["a", [2]]], dtype=object)
+        back = there_and_back(x)
+        self.assertEqual((back.dtype, back.shape), (x.dtype, x.shape))
+        self.assertEqual(back.tolist(), x.tolist())
+        days = numpy.array(["2021-01-01"], dtype="datetime64[us]")
+        self.assertEqual(there_and_back(days).dtype, days.dtype)
+        for shape in ((2,), (1, 1, 1), (-1,), (1 << 70,), (0, 1 << 70), ("a",)):
+            data = (b"O" + values.write_value(shape, None)
+                    + values.write_value([1], None))
+            if shape != (1, 1, 1):
+                with self.assertRaises((ValueError, OverflowError)):
+                    values.read_value(data, handle)
         self.assertIs(type(there_and_back(numpy.float64(2.5))), float)
-        for kind in ("|O", "|V8", "<i4,<i4", "|O8", "<M8[s]", "i", "<f999999999"):
+        for kind in ("|O", "|V8", "<i4,<i4", "|O8", "<M8[x]", "|M8[s]", "<M8",
+                     "i", "<f999999999"):
             data = (b"a" + values.write_value(kind, None)
                     + values.write_value((1,), None)
                     + values.write_value(b"\0" * 8, None))
@@ -202,9 +274,22 @@ class FuzzTest(unittest.TestCase):
     def test_no_bytes_change_the_reader(self):
         for x in PLAIN:  # what is imported when it is first needed
             there_and_back(x)
+        arrays = []
+        try:
+            import numpy
+            there_and_back(numpy.nan)
+            arrays = [numpy.arange(6).reshape(2, 3), numpy.array([None, 1]),
+                      numpy.array(["2021-01-01"], dtype="datetime64[D]"),
+                      [numpy.nan]]
+        except ImportError:
+            pass
         seeds = [values.write_value(x, Held().number) for x in PLAIN]
         seeds += [values.write_value(("value", x, None), Held().number)
-                  for x in (PLAIN, object())]
+                  for x in (PLAIN, object(), memoryview(b"ab"), [math.nan])]
+        seeds += [values.write_value([object()],
+                                     lambda x: values.Kept(value, 3))
+                  for value in (7, 2.5, "ab", b"ab", (1, [2]))]
+        seeds += [values.write_value(x, None) for x in arrays]
         rng = random.Random(7)
         before = world()
         until = time.monotonic() + SECONDS
@@ -224,12 +309,15 @@ class FuzzTest(unittest.TestCase):
                     pool.append(data)
                     if len(pool) > 3000:
                         pool[rng.randrange(len(seeds), 3000)] = pool.pop()
-            self.assertEqual(world(), before)
+            after = world()
+            self.assertEqual([key for key in {**before, **after}
+                              if before.get(key) != after.get(key)], [])
         print(f"{read + refused} inputs, {read} of them values", flush=True)
         self.assertGreater(read, 100)
         self.assertGreater(refused, 100)
 
-    KNOWN = {type(x) for x in PLAIN} | {Handle, collections.defaultdict}
+    KNOWN = ({type(x) for x in PLAIN} | {Handle, memoryview}
+             | set(values.KEPT.values()))
 
     def only_known(self, x, depth=0, seen=None):
         """Every part is of a type of the list."""
@@ -237,6 +325,9 @@ class FuzzTest(unittest.TestCase):
         if id(x) in seen or depth > 150:
             return
         seen.add(id(x))
+        if type(x).__module__ == "numpy" and type(x).__name__ == "ndarray":
+            self.assertIn(x.dtype.kind, "biufcUSMmO")
+            x = x.tolist() if x.dtype.kind == "O" else []
         self.assertIn(type(x), self.KNOWN)
         if isinstance(x, dict):
             x = [*x.keys(), *x.values()]

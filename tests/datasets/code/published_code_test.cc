@@ -48,8 +48,24 @@ std::vector<Case> Cases() {
        "",
        "evalplus",
        R"j({"task_id": "HumanEval/32", "prompt": "def find_zero(xs):\n", "canonical_solution": "    return 1.0\n", "entry_point": "find_zero", "base_input": [[[2, -3, 1, 0]]], "plus_input": [], "atol": 0.0001})j",
-       {"    return 1.0\n", "    return 2.0\n"},
-       {"    return 1.5\n"}},
+       {"    return 1.0\n", "    return 2.0\n", "    return 2\n"},
+       {"    return 1.5\n", "    return 1 + 0j\n",
+        "    class Root:\n        def __float__(self): return 1.0\n"
+        "        def __rmul__(self, x): return 0\n"
+        "        __pow__ = __rmul__\n"
+        "    return Root()\n"}},
+      {"HumanEval+ in the original format",
+       "",
+       "humaneval",
+       R"j({"task_id": "HumanEval/909", "prompt": "def halves(xs):\n", "entry_point": "halves", "canonical_solution": "    return [x / 2 for x in xs]\n", "test": "import numpy as np\n\ndef is_floats(x) -> bool:\n    return isinstance(x, list) and all(isinstance(i, float) for i in x)\n\n\ndef assertion(out, exp, atol):\n    exact_match = out == exp\n\n    if atol == 0 and is_floats(exp):\n        atol = 1e-6\n    if not exact_match and atol != 0:\n        assert np.allclose(out, exp, rtol=1e-07, atol=atol)\n    else:\n        assert exact_match\n\n\ndef check(candidate):\n    inputs = [[[1, 2]], [[3]]]\n    results = [[0.5, 1.0], [1.5]]\n    for i, (inp, exp) in enumerate(zip(inputs, results)):\n        assertion(candidate(*inp), exp, 0)\n"})j",
+       {"    return [x / 2 for x in xs]\n",
+        "    return [x / 2 + 1e-9 for x in xs]\n",
+        "    return [x // 2 if x == 2 else x / 2 for x in xs]\n"},
+       {"    return []\n",
+        "    return [[]] if xs == [3] else [x / 2 for x in xs]\n",
+        "    return 0.5 if len(xs) > 1 else 1.5\n",
+        "    import numpy\n    return numpy.zeros((0, 1))\n", "    return xs\n",
+        "    return (0.5, 1.0 + 1e-9)\n"}},
       {"MBPP+ of EvalPlus",
        "",
        "evalplus",
@@ -68,6 +84,14 @@ std::vector<Case> Cases() {
        {"def similar_elements(a, b):\n    return [x for x in a + b if x in a "
         "and x in b]\n"},
        {"def similar_elements(a, b):\n    return list(a)\n"}},
+      {"MBPP+ where order is free, and numbers are near",
+       "",
+       "evalplus",
+       R"j({"task_id": "Mbpp/2", "prompt": "\"\"\"\nShared.\n\"\"\"\n", "entry_point": "similar_elements", "canonical_solution": "def similar_elements(a, b):\n    return (0.3, 1.5)\n", "base_input": [[[1], [2]]], "plus_input": [], "atol": 0})j",
+       {"def similar_elements(a, b):\n    return (1.5, 0.3)\n",
+        "def similar_elements(a, b):\n    return (0.1 + 0.2, 1.5)\n"},
+       {"def similar_elements(a, b):\n    return (0.31, 1.5)\n",
+        "def similar_elements(a, b):\n    return [0.1 + 0.2, 1.5]\n"}},
       {"MBPP+ with complex numbers",
        "",
        "evalplus",
@@ -94,6 +118,17 @@ std::vector<Case> Cases() {
         "```python\ndef task_func(xs):\n    if not xs:\n        raise "
         "ValueError('none')\n    return sum(xs) / len(xs)\n```"},
        {"    return sum(xs) / len(xs)\n", "    return 1.5\n"}},
+      {"BigCodeBench with files, errors and classes of the library",
+       "",
+       "bigcodebench",
+       R"j({"task_id": "BigCodeBench/910", "complete_prompt": "import json\ndef task_func(name):\n    \"\"\" The paths in a file. \"\"\"\n", "instruct_prompt": "x", "canonical_solution": "    from pathlib import Path\n    with open(name) as file:\n        paths = json.load(file)\n    return map(Path, paths)\n", "code_prompt": "import json\ndef task_func(name):\n", "test": "import json\nimport unittest\nclass TestCases(unittest.TestCase):\n    def setUp(self):\n        with open('test.json', 'w') as file:\n            file.write('[\"a/b\"]')\n    def test_one(self):\n        paths = task_func('test.json')\n        self.assertIsInstance(paths, map)\n        self.assertEqual([path.name for path in paths], ['b'])\n    def test_two(self):\n        with open('test.json', 'w') as file:\n            file.write('[')\n        with self.assertRaises(json.JSONDecodeError) as caught:\n            task_func('test.json')\n        self.assertEqual(caught.exception.doc, '[')\n", "entry_point": "task_func", "libs": "['json', 'pathlib']"})j",
+       {"    from pathlib import PosixPath\n"
+        "    assert os.path.exists(name) and sys.argv and environ\n"
+        "    return map(PosixPath, json.loads(open(name).read()))\n"},
+       {"    from pathlib import Path\n"
+        "    return list(map(Path, json.load(open(name))))\n",
+        "    return map(str, json.load(open(name)))\n",
+        "    import unittest\n    raise unittest.SkipTest('not today')\n"}},
       {"BigCodeBench by its instruction",
        "bigcodebench-instruct",
        "bigcodebench-instruct",
@@ -109,8 +144,12 @@ std::vector<Case> Cases() {
        {"[5, 7]", " [5, 7]\n", "`[5, 7]`",
         "[ANSWER]\nassert f([1, 5, 7], 4) == [5, 7]\n[/ANSWER]",
         "It keeps 5 and 7.\n\nassert f([1, 5, 7], 4) == [5, 7]",
-        "```python\n[5, 7]\n```", "The filter keeps two.\n[5,7]"},
-       {"[5]", "f([1, 5, 7], 4)", "(5, 7)", "[7, 5]", "",
+        "```python\n[5, 7]\n```", "The filter keeps two.\n[5,7]",
+        "[5, 7]  # what is above 4"},
+       {"[5]", "f([1, 5, 7], 4)", "[5] + [7]", "sorted({5, 7})",
+        "[g := {}, exec(\"def f(xs, n):\\n    return [x for x in xs if x > "
+        "n]\", g), g['f']([1, 5, 7], 4)][-1]",
+        "(5, 7)", "[7, 5]", "",
         "[ANSWER]assert f([1, 5, 7], 4) == [1][/ANSWER]",
         "type('X', (), {'__eq__': lambda *a: True})()"}},
       {"CRUXEval's inputs",
@@ -119,7 +158,8 @@ std::vector<Case> Cases() {
        R"j({"code": "def f(text):\n    return text + '=='", "input": "'a '", "output": "'a =='", "id": "sample_908"})j",
        {"f('a ')", "'a '", "[ANSWER]\nassert f('a ') == 'a =='\n[/ANSWER]",
         "assert 'a ==' == f('a ')", "f(text='a ')", "```python\nf('a ')\n```"},
-       {"f('a')", "f()", "f('b') or True", "",
+       {"f('a')", "f()", "f('a' + ' ')", "f(next(iter(['a '])))",
+        "f('b') or True", "",
         "f(type('T', (str,), {'__add__': lambda s, o: 'a =='})('x'))"}},
   };
 }
@@ -192,8 +232,10 @@ TEST(PublishedCode, QuestionsOfCruxEvalShowNoTest) {
 TEST(PublishedCode, WhatCannotBeRunIsRefusedByName) {
   const std::string big =
       R"j({"task_id": "BigCodeBench/1", "complete_prompt": "def task_func():\n", "code_prompt": "def task_func():\n", "canonical_solution": "    pass\n", "entry_point": "task_func", "libs": "['LIB']", "test": "TEST\nclass TestCases(unittest.TestCase):\n    pass\n"})j";
-  const auto with = [&](const char* lib, const char* test) {
+  const auto with = [&](const char* lib, const char* test,
+                        const char* body = "pass") {
     std::string text = big;
+    text.replace(text.find("    pass") + 4, 4, body);
     text.replace(text.find("LIB"), 3, lib);
     text.replace(text.find("TEST"), 4, test);
     return text;
@@ -206,6 +248,15 @@ TEST(PublishedCode, WhatCannotBeRunIsRefusedByName) {
        "the tests patch names of the program"},
       {with("re", "import unittest, sys\\nsys.stdout = None"),
        "the tests catch what the program prints"},
+      {with("re', 'subprocess", "import unittest"), "needs subprocess, and"},
+      {with("re", "import unittest, socket"), "needs socket, and"},
+      {with("re", "import unittest", "return os.system('ls')"),
+       "no network and start no processes"},
+      {with("random", "import unittest, random\\nrandom.seed(1)",
+            "return random.random()"),
+       "the tests seed the program's random numbers"},
+      {with("re", "import unittest, sys\\nassert 'a' in sys.path"),
+       "the tests look at sys.path"},
       {R"j({"task_id": "CPP/0", "prompt": "int f(){", "declaration": "int f(){", "canonical_solution": "}", "test": "int main(){}", "example_test": ""})j",
        "expected a problem of Python, found \"CPP/0\""},
       {R"j({"task_id": "JavaScript/0", "prompt": "const f = () => {", "declaration": "\nconst f", "test": "t", "entry_point": "f"})j",

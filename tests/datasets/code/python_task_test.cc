@@ -197,6 +197,14 @@ TEST(PythonTask, ProgramsOfInputAndOutput) {
               HasSubstr("expected \"4\", found \"5\""));
 }
 
+TEST(SameOutput, BlanksAtTheEndsDoNotCount) {
+  EXPECT_TRUE(SameOutput("1\n2\n", "\n \n1 \n2"));
+  EXPECT_TRUE(SameOutput("1", " 1\r\n\n"));
+  EXPECT_FALSE(SameOutput("1\n2", "1\n 2"));
+  EXPECT_FALSE(SameOutput("1\n2", "1\n\n2"));
+  EXPECT_FALSE(SameOutput("1", ""));
+}
+
 TEST(GradeProgram, InputsAreComparedLineByLine) {
   ESPALIER_NEED_SANDBOX(sandbox);
   const auto problem = ReadCodeProblem(

@@ -148,25 +148,56 @@ TEST(Sandbox, ValuesCrossAsTheyAre) {
       << verdict->test << ": " << verdict->message;
 }
 
-// Of a class of its own derived from a plain one the program's objects stay
-// behind, with their methods; the tests' own go over as what they derive from.
-TEST(Sandbox, DerivedValuesAreNoPlainOnes) {
+// What compares as its builtin base does is the value; what has methods of its
+// own and can change stays behind. The tests' own go over as what they derive
+// from.
+TEST(Sandbox, DerivedValues) {
   ESPALIER_NEED_SANDBOX(sandbox);
   const auto verdict = sandbox->Run(
-      {.code = "class Stack(list):\n"
+      {.code = "import collections, enum\n"
+               "class Stack(list):\n"
                "    def push(self, x):\n"
                "        self.append(x)\n"
+               "class Plain(list):\n"
+               "    pass\n"
+               "class Other(str):\n"
+               "    def __eq__(self, other):\n"
+               "        return True\n"
+               "    __hash__ = str.__hash__\n"
+               "class Level(enum.IntEnum):\n"
+               "    LOW = 1\n"
+               "class Word(str):\n"
+               "    def shout(self):\n"
+               "        return self.upper() + '!'\n"
+               "Point = collections.namedtuple('Point', 'x y')\n"
+               "Item = collections.namedtuple('Item', 'name count')\n"
+               "def give(i):\n"
+               "    return [Point(1, [2]), Item('a', 3), Level.LOW,\n"
+               "            Word('ab'), Plain([1]), Other('ab')][i]\n"
                "def kind(x):\n"
                "    return type(x).__name__, x\n",
-       .names = {"Stack", "kind"},
-       .tests = {"s = Stack([1])\ns.push(2)\n"
-                 "assert list(s) == [1, 2] and len(s) == 2 and s[1] == 2",
-                 "assert s == s and s != [1, 2] and not s == [1, 2]",
-                 "import collections\n"
-                 "p = collections.namedtuple('P', 'x y')(1, 2)\n"
-                 "assert kind(p) == ('tuple', (1, 2))",
-                 "assert kind(collections.Counter('ab'))[0] == 'Counter'",
-                 "assert kind(s)[0] == 'Stack'"}});
+       .names = {"Stack", "kind", "give"},
+       .tests = {
+           "s = Stack([1])\ns.push(2)\n"
+           "assert list(s) == [1, 2] and len(s) == 2 and s[1] == 2",
+           "assert s == s and s != [1, 2] and not s == [1, 2]",
+           "import collections\n"
+           "p = collections.namedtuple('P', 'x y')(1, 2)\n"
+           "assert kind(p) == ('tuple', (1, 2))",
+           "assert kind(collections.Counter('ab'))[0] == 'Counter'",
+           "assert kind(s)[0] == 'Stack'",
+           "p = give(0)\n"
+           "assert p == (1, [2]) and (1, [2]) == p and [p] == [(1, [2])]\n"
+           "assert p.x == 1 and p.y == [2] and p[0] == 1\n"
+           "x, y = p\nassert (x, y) == p and p != (1, 2)\n"
+           "assert repr(p) == 'Point(x=1, y=[2])'",
+           "assert kind(p)[0] == 'Point'", "assert give(1).count == 3",
+           "assert give(2) == 1 and give(2).name == 'LOW'\n"
+           "assert give(2) + 1 == 2 and {1: 'a'}[give(2)] == 'a'",
+           "assert give(3) == 'ab' and give(3).shout() == 'AB!'\n"
+           "assert isinstance(give(3), str)",
+           "assert give(4) == [1]",
+           "assert give(5) != 'ab' and not give(5) == 'ab'"}});
   ASSERT_TRUE(verdict.ok()) << verdict.status();
   EXPECT_EQ(verdict->kind, VerdictKind::kPassed)
       << verdict->test << ": " << verdict->message;
@@ -278,6 +309,159 @@ TEST(Sandbox, ExceptionsReachTheTests) {
       << verdict->test << ": " << verdict->message;
 }
 
+// As the library's own classes, with what they were made of. Errors that a test
+// runner takes for something else are not among them.
+TEST(Sandbox, ErrorsOfTheLibraryReachTheTests) {
+  ESPALIER_NEED_SANDBOX(sandbox);
+  const auto verdict = sandbox->Run(
+      {.code = "import json, os, sqlite3, sys, binascii, unittest\n"
+               "class Mine(ValueError):\n"
+               "    pass\n"
+               "def f(x):\n"
+               "    if x == 0: json.loads('{')\n"
+               "    if x == 1: {}['k']\n"
+               "    if x == 2: sys.exit(3)\n"
+               "    if x == 3: os.listdir('/nowhere')\n"
+               "    if x == 4: sqlite3.connect(':memory:').execute('select')\n"
+               "    if x == 5: raise Mine('why', 7)\n"
+               "    if x == 6: raise binascii.Error('b')\n"
+               "    if x == 7: raise unittest.SkipTest('s')\n"
+               "    if x == 8: b'\\xff'.decode()\n"
+               "    if x == 9: raise OSError('text')\n",
+       .names = {"f"},
+       .tests = {"import binascii, json, sqlite3, unittest\n"
+                 "def error(x, kind):\n"
+                 "    try:\n"
+                 "        f(x)\n"
+                 "    except kind as e:\n"
+                 "        return e\n"
+                 "    assert False, x\n"
+                 "e = error(0, json.JSONDecodeError)\n"
+                 "assert (e.doc, e.pos) == ('{', 1), e",
+                 "e = error(1, KeyError)\n"
+                 "assert e.args == ('k',) and str(e) == \"'k'\"",
+                 "assert error(2, SystemExit).code == 3",
+                 "e = error(3, FileNotFoundError)\n"
+                 "assert e.errno == 2 and e.filename == '/nowhere'",
+                 "error(4, sqlite3.OperationalError)",
+                 "e = error(5, ValueError)\n"
+                 "assert type(e).__name__ == 'Mine' and e.args == ('why', 7)",
+                 "error(6, binascii.Error)",
+                 "assert not isinstance(error(7, Exception), "
+                 "unittest.SkipTest)",
+                 "assert error(8, UnicodeDecodeError).start == 0",
+                 "assert str(error(9, OSError)) == 'text'"}});
+  ASSERT_TRUE(verdict.ok()) << verdict.status();
+  EXPECT_EQ(verdict->kind, VerdictKind::kPassed)
+      << verdict->test << ": " << verdict->message;
+}
+
+TEST(Sandbox, OperatorsAreTheProgramsBetweenItsOwnObjectsOnly) {
+  ESPALIER_NEED_SANDBOX(sandbox);
+  const auto verdict = sandbox->Run(
+      {.code = "class V:\n"
+               "    seen = []\n"
+               "    def __init__(self, x):\n"
+               "        self.x = x\n"
+               "    def __add__(self, other):\n"
+               "        self.seen.append(other)\n"
+               "        return V(self.x + getattr(other, 'x', 0))\n"
+               "    __sub__ = __rsub__ = __radd__ = __add__\n"
+               "    def __lt__(self, other):\n"
+               "        self.seen.append(other)\n"
+               "        return self.x < getattr(other, 'x', 0)\n"
+               "    def __neg__(self):\n"
+               "        return V(-self.x)\n"
+               "    def __delitem__(self, i):\n"
+               "        self.x = i\n"
+               "    def __enter__(self):\n"
+               "        return self.x\n"
+               "    def __exit__(self, *error):\n"
+               "        self.seen.append(error[1])\n"
+               "        return True\n"
+               "    def __float__(self):\n"
+               "        return 1.0\n"
+               "    def count(self):\n"
+               "        return len([x for x in self.seen\n"
+               "                    if x is not None and type(x) is not V])\n"
+               "class W(V):\n"
+               "    pass\n"
+               "def numbers():\n"
+               "    yield 1\n",
+       .names = {"V", "W", "numbers"},
+       .tests = {"a, b = V(1), V(2)\n"
+                 "assert (a + b).x == 3 and a < b and (-a).x == -1",
+                 "assert [v.x for v in sorted([b, a])] == [1, 2]",
+                 "assert isinstance(W(1), V) and not isinstance(a, W)\n"
+                 "assert issubclass(W, V) and not isinstance(3, V)\n"
+                 "assert V.__name__ == 'V'",
+                 "for work in (lambda: a + 7, lambda: 7 - a, lambda: a < 7,\n"
+                 "             lambda: float(a), lambda: 7 in a):\n"
+                 "    try:\n"
+                 "        work()\n"
+                 "    except TypeError:\n"
+                 "        continue\n"
+                 "    assert False",
+                 "try:\n"
+                 "    with a as x:\n"
+                 "        assert x == 1\n"
+                 "        raise ValueError(7)\n"
+                 "    assert False\n"
+                 "except ValueError:\n"
+                 "    pass",
+                 "assert a.count() == 0", "del a[5]\nassert a.x == 5",
+                 "import types\n"
+                 "assert isinstance(numbers(), types.GeneratorType)\n"
+                 "assert not isinstance(a, (int, float, list, str))"}});
+  ASSERT_TRUE(verdict.ok()) << verdict.status();
+  EXPECT_EQ(verdict->kind, VerdictKind::kPassed)
+      << verdict->test << ": " << verdict->message;
+}
+
+// Each finds the other's files, and copies of them can be made where a file
+// system has no extended attributes.
+TEST(Sandbox, TestsAndProgramShareAFolder) {
+  ESPALIER_NEED_SANDBOX(sandbox);
+  const auto verdict = sandbox->Run(
+      {.code = "import os, shutil\n"
+               "def put(name, text):\n"
+               "    os.makedirs('d/e', exist_ok=True)\n"
+               "    with open(name, 'w') as file:\n"
+               "        file.write(text)\n"
+               "    shutil.copy2(name, 'copy')\n"
+               "    shutil.copytree('d', 'g')\n"
+               "    return os.listdir('g')\n"
+               "def get(name):\n"
+               "    with open(name) as file:\n"
+               "        return file.read()\n",
+       .names = {"put", "get"},
+       .tests = {"import os\nassert os.listdir() == []",
+                 "assert put('a.txt', 'hm') == ['e']\n"
+                 "assert open('a.txt').read() == open('copy').read() == 'hm'",
+                 "with open('b.txt', 'w') as file:\n"
+                 "    file.write('mine')\n"
+                 "assert get('b.txt') == 'mine'"}});
+  ASSERT_TRUE(verdict.ok()) << verdict.status();
+  EXPECT_EQ(verdict->kind, VerdictKind::kPassed)
+      << verdict->test << ": " << verdict->message;
+}
+
+// What tests walk through takes their time, and hardly the program's.
+TEST(Sandbox, EndlessResultsAreBoundedByProcessorTime) {
+  SandboxOptions options;
+  options.limits.cpu_seconds = 1;
+  options.limits.wall_seconds = 300;
+  ESPALIER_NEED_SANDBOX_WITH(sandbox, options);
+  const auto verdict =
+      sandbox->Run({.code = "import itertools\n"
+                            "def f():\n    return itertools.count()\n",
+                    .names = {"f"},
+                    .tests = {"for x in f():\n    pass"}});
+  ASSERT_TRUE(verdict.ok()) << verdict.status();
+  EXPECT_EQ(verdict->kind, VerdictKind::kTimedOut);
+  EXPECT_THAT(verdict->message, HasSubstr("CPU time"));
+}
+
 TEST(Sandbox, ArgumentsChangeInPlaceOnlyForFunctionsThatGiveNone) {
   ESPALIER_NEED_SANDBOX(sandbox);
   const auto verdict = sandbox->Run(
@@ -304,6 +488,12 @@ TEST(Sandbox, InputAndOutput) {
   ASSERT_TRUE(run.ok()) << run.status();
   EXPECT_EQ(run->kind, VerdictKind::kPassed) << run->message;
   EXPECT_EQ(run->output, "7 2\n");
+  run = sandbox->RunInput(
+      "with open('/dev/stdin') as given, open('/dev/stdout', 'w') as out:\n"
+      "    out.write(given.read() * 2)\n",
+      "a\n");
+  ASSERT_TRUE(run.ok()) << run.status();
+  EXPECT_EQ(run->output, "a\na\n") << run->message;
   run = sandbox->RunInput("print('a', end='')\nprint(1 / 0)", "");
   ASSERT_TRUE(run.ok()) << run.status();
   EXPECT_EQ(run->kind, VerdictKind::kFailed);
