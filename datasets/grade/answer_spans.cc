@@ -4,6 +4,7 @@
 
 #include "datasets/grade/characters.h"
 #include "datasets/grade/clean_text.h"
+#include "datasets/grade/phrases.h"
 
 namespace espalier {
 namespace {
@@ -48,6 +49,10 @@ bool IsProse(std::string_view between) {
 bool Joins(std::string_view between, size_t longest) {
   if (between.size() > longest) return false;
   const std::string words = FoldWords(between);
+  // "First \\boxed{1}, then \\boxed{2}": the later one is the answer.
+  if (words.starts_with("then") || BeginsIn(words, Reading::kTherefore) > 0) {
+    return false;
+  }
   const bool listed = words.find("and") != std::string::npos ||
                       words.starts_with("or ") || between.find(',') != kNone;
   return between.find("\n\n") == kNone && between.find(". ") == kNone &&
