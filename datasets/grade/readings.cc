@@ -429,6 +429,14 @@ void Reader::AddIdentity(Readings& out) {
     // "x = 5" names something.
     if ((*a)->op == Op::kSymbol || !comparer_.Equal(*a, *b)) return;
   }
+  // "14/2 = 6 = 7"
+  for (size_t at = left.size(); at < equal;) {
+    const size_t end = text.find('=', at + 1);
+    const auto between = ParseMath(text.substr(at + 1, end - at - 1));
+    if (between.ok() && comparer_.Contradict(*between, *b)) return;
+    at = end;
+    if (end == equal) break;
+  }
   out.answers.push_back(Interpret(*b, comparer_));
 }
 
