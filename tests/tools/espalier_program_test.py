@@ -416,6 +416,29 @@ class SolveTest(ProgramTest):
         self.assertIn("stories", rows["Who wrote Hamlet?"]["error"])
         self.assertIn("1 of 2", result.stderr)
 
+    def test_each_question_of_a_file_has_the_task_of_its_kind(self):
+        puzzles = [f"Use 3, 7 and {n} to reach {n + 21}." for n in (25, 50)]
+        foreign = "Who wrote Hamlet?"
+        alone = {}
+        for question in [STORY] + puzzles:
+            alone[question] = json.loads(
+                run("solve", question, "--method", "greedy", "--budget-tokens",
+                    "200", "--json").stdout)["answer"]
+        for asked in ([STORY, puzzles[0], foreign, STORY, puzzles[1]],
+                      [puzzles[0], STORY, puzzles[1], foreign]):
+            path = self.path("mixed.txt", "\n".join(asked) + "\n")
+            result = run("solve", "--file", path, "--method", "greedy",
+                         "--budget-tokens", "200", "--json")
+            self.assertEqual(result.returncode, 3, result.stderr)
+            rows = [json.loads(line) for line in result.stdout.splitlines()]
+            self.assertEqual([row["question"] for row in rows], asked)
+            for row in rows:
+                self.assertEqual(row["answer"],
+                                 alone.get(row["question"], ""))
+            self.assertIn(f"1 of {len(asked)}", result.stderr)
+        prompts = run("solve", "--file", path, "--show-prompt", "--json")
+        self.assertEqual(len(prompts.stdout.splitlines()), 4)
+
     def test_the_default_budget_is_eight_greedy_responses(self):
         greedy = json.loads(run("solve", STORY, "--search", "greedy",
                                 "--json").stdout)
