@@ -1,10 +1,11 @@
 // Whether a question is of the kind that a shipped model was trained on.
 //
 // The shipped models know one family of questions each and answer any other
-// text with a number all the same. A story is known if, sentence by sentence,
-// it is near enough to the sentences that stories are written from
-// (story_sentences.h): names and objects are free, other words cost. A
-// countdown puzzle is known by its words and numbers.
+// text with a number all the same. A story is known if each of its sentences,
+// the question too, has a form of stories or of their light paraphrases
+// (story_forms.h): one person's things, counted from 1 to 199
+// (story_reading.h). A countdown puzzle is known if it names its numbers and
+// one target, and no word of it asks for anything else.
 //
 //   CheckKnownQuestion("stories", "Ann has 3 figs. She finds 2 more. How many
 //       figs does Ann have now?")                                  -> ok

@@ -1,5 +1,5 @@
-// The sentences of stories: the one table that the generator writes from and by
-// which known_questions.h tells a story that a model was trained on.
+// The sentences of stories: the one table that the generator writes from. Each
+// has a form in story_forms.h, by which a story is told from other questions.
 #ifndef ESPALIER_DATASETS_GENERATORS_STORY_SENTENCES_H_
 #define ESPALIER_DATASETS_GENERATORS_STORY_SENTENCES_H_
 

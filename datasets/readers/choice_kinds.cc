@@ -129,54 +129,81 @@ std::string CheckOptions(const std::vector<std::string>& options) {
   return "";
 }
 
-// The option that one value of a gold column tells, from 0 on; "" in `wrong`
-// where it tells one.
-std::optional<size_t> OptionTold(const Json& gold,
-                                 const std::vector<std::string>& options,
-                                 std::string& wrong) {
-  const auto told = [&](int64_t i) -> std::optional<size_t> {
-    if (i >= 0 && i < static_cast<int64_t>(options.size())) {
-      return static_cast<size_t>(i);
-    }
-    wrong = absl::StrCat("the right option ", gold.dump(), " is none of the ",
-                         options.size(), " options");
-    return std::nullopt;
-  };
-  if (gold.is_number_integer()) return told(gold.get<int64_t>());
+// How whole numbers tell options.
+struct Counting {
+  int64_t from = 0;
+  bool given = false;  // by the user
+  bool only = false;   // they are no texts of options
+};
+
+// What a gold value tells: the option, from 0 on, or what is wrong.
+struct Told {
+  std::optional<size_t> option;
+  std::string wrong;
+  bool wrong_set = false;  // as in SetRecord
+};
+
+Told ToldByIndex(int64_t number, size_t options, Counting counting) {
+  const int64_t index = number - counting.from;
+  const auto size = static_cast<int64_t>(options);
+  if (index >= 0 && index < size) {
+    return {.option = static_cast<size_t>(index)};
+  }
+  Told told{.wrong = absl::StrCat("the right option ", number,
+                                  " is none of the ", options,
+                                  " options, counted from ", counting.from)};
+  // One too far: all that fit may be off by one.
+  if (!counting.given && index == size) {
+    told.wrong_set = true;
+    absl::StrAppend(&told.wrong,
+                    "; if the set counts them from 1, say --kind "
+                    "choice-from-1, and if only this record is wrong --kind "
+                    "choice-from-0");
+  } else if (counting.given && counting.from == 1 && index == -1) {
+    told.wrong_set = true;
+    absl::StrAppend(&told.wrong, "; say --kind choice-from-0");
+  }
+  return told;
+}
+
+// The option that one value of a gold column tells.
+Told OptionTold(const Json& gold, const std::vector<std::string>& options,
+                Counting counting) {
   const std::string text =
       gold.is_string() ? Trimmed(gold.get<std::string>()) : gold.dump();
   // "B", "(B)" or "B. twelve".
   for (size_t i = 0; i < options.size(); ++i) {
     if (text == std::string(1, Letter(i)) ||
         text == std::string(1, absl::ascii_tolower(Letter(i)))) {
-      return i;
+      return {.option = i};
     }
     const size_t mark = MarkAt(text, i);
     if (mark == 0) continue;
     if (mark == text.size() || text.substr(mark) == Trimmed(options[i])) {
-      return i;
+      return {.option = i};
     }
   }
   std::optional<size_t> by_text;
   for (size_t i = 0; i < options.size() && !by_text; ++i) {
     if (text == Trimmed(options[i])) by_text = i;
   }
-  int64_t index = 0;
-  const bool number = absl::SimpleAtoi(text, &index);
-  if (!number && by_text) return by_text;
-  if (number && by_text &&
-      (static_cast<int64_t>(*by_text) == index || index < 0 ||
-       index >= static_cast<int64_t>(options.size()))) {
-    return by_text;
+  int64_t number = 0;
+  if (!absl::SimpleAtoi(text, &number)) {
+    if (by_text) return {.option = by_text};
+    return {.wrong = absl::StrCat("the right option \"", text,
+                                  "\" is no letter and no text of the ",
+                                  options.size(), " options")};
   }
-  if (number && !by_text) return told(index);
-  wrong = number ? absl::StrCat("the right option \"", text,
-                                "\" is one by its text and another one as an "
-                                "index from 0; write its letter")
-                 : absl::StrCat("the right option \"", text,
-                                "\" is no letter and no text of the ",
-                                options.size(), " options");
-  return std::nullopt;
+  const Told by_index = ToldByIndex(number, options.size(), counting);
+  if (!by_text || counting.only || by_text == by_index.option) return by_index;
+  // A text is the option of that text, if it cannot be an index.
+  if (!by_index.option && gold.is_string()) return {.option = by_text};
+  if (!by_index.option) return by_index;
+  return {.wrong = absl::StrCat(
+              "the right option ", gold.dump(),
+              " is one by its text and another one as an index from 0; write "
+              "its letter, or say --kind choice-from-0 or choice-from-1 if it "
+              "is an index")};
 }
 
 bool Unknown(const Json* gold) {
@@ -202,17 +229,24 @@ std::vector<Json> LettersListed(std::string_view text, size_t count) {
   return letters;
 }
 
-// The letters of the right options; "" where no column tells them.
-std::string GoldLetters(const Json& fields,
-                        const std::vector<std::string>& options,
-                        std::string& wrong) {
+// The letters of the right options into record.answer, "" where no column tells
+// them; returns what is wrong.
+std::string ReadGold(const std::vector<std::string>& options, Counting counting,
+                     SetRecord& record) {
   const Json* gold = nullptr;
-  for (const char* column : {"correct", "label", "answer", "answer_index",
-                             "gold", "expected_answer", "answerKey"}) {
-    gold = FindColumn(fields, column);
+  std::string_view column;
+  for (const char* name : {"correct", "label", "answer", "answer_index", "gold",
+                           "expected_answer", "answerKey"}) {
+    column = name;
+    gold = FindColumn(record.fields, column);
     if (!Unknown(gold)) break;
   }
   if (Unknown(gold)) return "";
+  // MMLU at Hugging Face has numbers for options and an index for the answer.
+  const bool mmlu = gold->is_number_integer() &&
+                    FindColumn(record.fields, "subject") != nullptr &&
+                    FindColumn(record.fields, "choices") != nullptr;
+  counting.only = counting.given || mmlu || column == "answer_index";
   std::vector<Json> each = {*gold};
   if (gold->is_array()) each.assign(gold->begin(), gold->end());
   if (gold->is_string() &&
@@ -224,21 +258,22 @@ std::string GoldLetters(const Json& fields,
   }
   std::string letters;
   for (const Json& one : each) {
-    const std::optional<size_t> option = OptionTold(one, options, wrong);
-    if (!option) return "";
-    letters += Letter(*option);
+    const Told told = OptionTold(one, options, counting);
+    if (!told.option) {
+      record.wrong_set = told.wrong_set;
+      return told.wrong;
+    }
+    letters += Letter(*told.option);
   }
   std::sort(letters.begin(), letters.end());
-  return letters;
+  record.answer = letters;
+  return "";
 }
 
 // Question and options as they are asked.
 void Ask(const std::string& question, const std::vector<std::string>& options,
          SetRecord& record) {
-  const std::string passage = ColumnText(record.fields, "passage");
-  record.question =
-      absl::StrCat(Trimmed(passage), Trimmed(passage).empty() ? "" : "\n",
-                   Trimmed(question));
+  record.question = Trimmed(question);
   std::vector<std::string> bare;
   for (size_t i = 0; i < options.size(); ++i) {
     bare.push_back(Trimmed(options[i]));
@@ -248,13 +283,14 @@ void Ask(const std::string& question, const std::vector<std::string>& options,
   record.fields["options"] = bare;
 }
 
-std::string Finish(const std::vector<std::string>& options, SetRecord& record) {
+std::string Finish(const std::vector<std::string>& options, Counting counting,
+                   SetRecord& record) {
   std::string wrong = CheckOptions(options);
   if (!wrong.empty()) return wrong;
   std::string question = ColumnText(record.fields, "question");
   if (question.empty()) question = ColumnText(record.fields, "problem");
   if (Trimmed(question).empty()) return "the question is empty or not text";
-  record.answer = GoldLetters(record.fields, options, wrong);
+  wrong = ReadGold(options, counting, record);
   if (!wrong.empty()) return wrong;
   for (const char* column : {"rationale", "solution", "cot_content"}) {
     if (!record.solution.empty()) break;
@@ -264,9 +300,7 @@ std::string Finish(const std::vector<std::string>& options, SetRecord& record) {
   return "";
 }
 
-}  // namespace
-
-std::string ReadChoiceList(SetRecord& record) {
+std::string ReadList(Counting counting, SetRecord& record) {
   const Json* value = nullptr;
   for (const char* column : {"options", "choices", "possible answers"}) {
     value = FindColumn(record.fields, column);
@@ -279,10 +313,10 @@ std::string ReadChoiceList(SetRecord& record) {
   }
   std::string wrong;
   const std::vector<std::string> options = OptionsOf(*value, wrong);
-  return wrong.empty() ? Finish(options, record) : wrong;
+  return wrong.empty() ? Finish(options, counting, record) : wrong;
 }
 
-std::string ReadChoiceColumns(SetRecord& record) {
+std::string ReadColumns(Counting counting, SetRecord& record) {
   std::vector<std::string> options;
   for (size_t i = 0; i < kMostOptions; ++i) {
     const std::string column(1, Letter(i));
@@ -293,7 +327,30 @@ std::string ReadChoiceColumns(SetRecord& record) {
   while (options.size() > 2 && Trimmed(options.back()).empty()) {
     options.pop_back();
   }
-  return Finish(options, record);
+  return Finish(options, counting, record);
+}
+
+std::string ReadCounted(int64_t from, SetRecord& record) {
+  const Counting counting{.from = from, .given = true, .only = true};
+  return FindColumn(record.fields, "B") != nullptr
+             ? ReadColumns(counting, record)
+             : ReadList(counting, record);
+}
+
+}  // namespace
+
+std::string ReadChoiceList(SetRecord& record) { return ReadList({}, record); }
+
+std::string ReadChoiceColumns(SetRecord& record) {
+  return ReadColumns({}, record);
+}
+
+std::string ReadChoiceFrom0(SetRecord& record) {
+  return ReadCounted(0, record);
+}
+
+std::string ReadChoiceFrom1(SetRecord& record) {
+  return ReadCounted(1, record);
 }
 
 std::string ReadGpqa(SetRecord& record) {

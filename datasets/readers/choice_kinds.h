@@ -1,8 +1,7 @@
 // Readers of multiple-choice questions: each fills a record (set_kind.h) and
 // returns what is wrong with it, "" if nothing.
 //
-//   record.question           the passage, the question, and a line "A. ..." an
-//                             option
+//   record.question           the question, and a line "A. ..." an option
 //   record.answer             the letter of the right option, "AD" where
 //                             several are right, "" where none is told
 //   record.fields["options"]  the options' texts without letters, in the order
@@ -13,7 +12,9 @@
 // The right one is told by its letter, by its index from 0 or by its text,
 // under correct, label, answer, answer_index, gold, expected_answer or
 // answerKey; an answer that is another option by its text than by its index is
-// refused.
+// refused, except under answer_index and in MMLU's rows. An index one beyond
+// the last option tells of a set that counts from 1 and refuses all of it: the
+// kinds choice-from-0 and choice-from-1 say how a set counts.
 //
 // Stateless functions: thread-safe.
 #ifndef ESPALIER_DATASETS_READERS_CHOICE_KINDS_H_
@@ -32,6 +33,10 @@ std::string ReadChoiceList(SetRecord& record);
 
 // A column for each letter: MMLU's own files, C-Eval, CMMLU.
 std::string ReadChoiceColumns(SetRecord& record);
+
+// Either of both, where the user says from where whole numbers count.
+std::string ReadChoiceFrom0(SetRecord& record);
+std::string ReadChoiceFrom1(SetRecord& record);
 
 // GPQA: "Correct Answer" and three "Incorrect Answer N". Options stand in an
 // order that the question's text alone decides.

@@ -97,9 +97,9 @@ std::string ReadNemo(SetRecord& record) {
       record.question = ColumnText(record.fields, column);
     }
   }
-  const Json* input =
-      FindColumn(record.fields, "responses_create_params.input");
-  if (record.question.empty() && input != nullptr) {
+  for (const char* column : {"responses_create_params.input", "input"}) {
+    const Json* input = FindColumn(record.fields, column);
+    if (!record.question.empty() || input == nullptr) continue;
     record.question = AskedIn(*input, wrong);
     if (!wrong.empty()) return wrong;
   }

@@ -19,7 +19,8 @@ namespace espalier {
 std::string ReadVerl(SetRecord& record);
 
 // NeMo-Skills, NeMo Gym and OpenMathInstruct: "expected_answer" beside
-// "problem", "question" or messages under "responses_create_params.input".
+// "problem", "question" or messages under "responses_create_params.input" or
+// "input".
 std::string ReadNemo(SetRecord& record);
 
 // MAWPS and MultiArith as first published ("sQuestion", "lSolutions"), and as

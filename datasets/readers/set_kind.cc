@@ -74,6 +74,48 @@ const Json* FindMember(const Json& object, std::string_view name) {
   return nullptr;
 }
 
+// The text of a column: a text, or a list of texts one below the other. What is
+// wrong with it goes to `wrong`.
+std::string TextBlock(const Json& value, std::string& wrong) {
+  if (value.is_null()) return "";
+  if (value.is_string()) return value.get<std::string>();
+  std::vector<std::string> parts;
+  for (const Json& part : value.is_array() ? value : Json::array({value})) {
+    if (!part.is_string()) {
+      wrong = "is neither a text nor a list of texts";
+      return "";
+    }
+    parts.push_back(part.get<std::string>());
+  }
+  return absl::StrJoin(parts, "\n");
+}
+
+// Puts what the question is about before it, where the record has that under a
+// column of its own and the kind's reader left it out. Returns what is wrong.
+std::string AddContext(SetRecord& record) {
+  std::string all;
+  for (const char* column : {"context", "passage", "article", "paragraph"}) {
+    const Json* value = FindColumn(record.fields, column);
+    if (value == nullptr) continue;
+    std::string wrong;
+    const std::string text = TextBlock(*value, wrong);
+    if (!wrong.empty()) {
+      return absl::StrCat("\"", column, "\" ", wrong,
+                          ", and the question may be about it; name the text "
+                          "(--columns ",
+                          column, "=", column, ".NAME)");
+    }
+    const absl::string_view trimmed =
+        absl::StripAsciiWhitespace(AbslView(text));
+    if (trimmed.empty() || absl::StrContains(record.question, trimmed)) {
+      continue;
+    }
+    absl::StrAppend(&all, trimmed, "\n");
+  }
+  record.question.insert(0, all);
+  return "";
+}
+
 // As choice_kinds.h looks for it.
 constexpr std::string_view kChoiceGold =
     "\"answer\", \"correct\", \"label\", \"answer_index\", \"gold\", "
@@ -122,6 +164,18 @@ const std::vector<SetKind>& SetKinds() {
        {"question|problem", "A", "B"},
        ReadChoiceColumns,
        kChoiceGold},
+      {"choice-from-0",
+       "qa",
+       {"question|problem", "options|choices|possible answers|B"},
+       ReadChoiceFrom0,
+       kChoiceGold,
+       /*by_name=*/true},
+      {"choice-from-1",
+       "qa",
+       {"question|problem", "options|choices|possible answers|B"},
+       ReadChoiceFrom1,
+       kChoiceGold,
+       /*by_name=*/true},
       {"verl",
        "qa",
        {"prompt", "reward_model"},
@@ -129,7 +183,7 @@ const std::vector<SetKind>& SetKinds() {
        "\"reward_model.ground_truth\""},
       {"nemo",
        "qa",
-       {"problem|question|responses_create_params", "expected_answer"},
+       {"problem|question|responses_create_params|input", "expected_answer"},
        ReadNemo,
        "\"expected_answer\""},
       {"mawps",
@@ -182,7 +236,7 @@ absl::StatusOr<const SetKind*> FindKind(std::string_view name) {
 
 absl::StatusOr<const SetKind*> RecogniseKind(const Json& fields) {
   for (const SetKind& kind : SetKinds()) {
-    if (!HasAll(fields, kind)) continue;
+    if (kind.by_name || !HasAll(fields, kind)) continue;
     // Both are a question and an answer; the mark tells them apart.
     if (kind.name == "gsm8k" &&
         ColumnText(fields, "answer").rfind("#### ") == std::string::npos) {
@@ -210,9 +264,16 @@ absl::StatusOr<SetRecord> ReadAs(const SetKind& kind, Record record) {
       return error(absl::StrCat("no column \"", AbslView(column), "\""));
     }
   }
-  const std::string problem = kind.read(out);
-  if (!problem.empty()) return error(problem);
-  if (Blank(out.question)) return error("the question is empty or not text");
+  std::string problem = kind.read(out);
+  if (problem.empty() && Blank(out.question)) {
+    problem = "the question is empty or not text";
+  }
+  if (problem.empty() && kind.task == "qa") problem = AddContext(out);
+  if (!problem.empty()) {
+    const absl::Status wrong = error(problem);
+    return out.wrong_set ? absl::FailedPreconditionError(wrong.message())
+                         : wrong;
+  }
   for (const char* column : {"task_id", "unique_id", "id", "problem_id",
                              "question_id", "Record ID"}) {
     const Json* id = FindColumn(out.fields, column);

@@ -33,9 +33,13 @@
 //                  choices or Possible Answers       AGIEval, SAT, MathQA
 //                                                    (choice_kinds.h)
 //   mmlu           question or problem, A, B         MMLU's files, C-Eval
+//   choice-from-0, choice-from-1                     either of both, by
+//                                                    --kind only: whole
+//                                                    numbers are indexes from
+//                                                    0 or 1
 //   verl           prompt, reward_model              rows for verl
 //   nemo           problem, question or messages;    NeMo-Skills, NeMo Gym,
-//                  expected_answer                   OpenMathInstruct
+//                  under input; expected_answer      OpenMathInstruct
 //   mawps          sQuestion, lSolutions;            MAWPS, MultiArith;
 //                  original_text, ans                MWPToolkit
 //   numbers        Question, Numbers, Answer         MAWPS beside SVAMP
@@ -43,6 +47,9 @@
 //   mgsm           question, answer_number           MGSM
 //   target         input, target                     PAL, ToRA, GSM-Hard
 //   plain          question; answer where known      anything else
+//
+// What a question is about, under "context", "passage", "article" or
+// "paragraph", is put before it by all kinds but those of programs and puzzles.
 //
 // Columns are found whatever the case of their names. Stateless functions:
 // thread-safe.
@@ -70,6 +77,9 @@ struct SetRecord {
   // All columns under their published names: "test", "entry_point",
   // "test_list", "level", ...
   nlohmann::json fields;
+  // Set by a reader where what is wrong with this record says that all others
+  // are misread.
+  bool wrong_set = false;
 };
 
 struct SetKind {
@@ -84,6 +94,7 @@ struct SetKind {
   // Where the gold answer is looked for, as messages name it; "" where a record
   // without it cannot be read.
   std::string_view gold = "";
+  bool by_name = false;  // not told by columns, only by its name
 };
 
 const std::vector<SetKind>& SetKinds();
@@ -96,7 +107,8 @@ absl::StatusOr<const SetKind*> FindKind(std::string_view name);
 absl::StatusOr<const SetKind*> RecogniseKind(const nlohmann::json& fields);
 
 // Reads a record of a set of that kind. InvalidArgument names the place and
-// what is missing or of a wrong type.
+// what is missing or of a wrong type; FailedPrecondition if the kind misreads
+// the whole set.
 absl::StatusOr<SetRecord> ReadAs(const SetKind& kind, Record record);
 
 // The value of `column` as text: text as it is, numbers as they are written, a

@@ -184,6 +184,7 @@ absl::StatusOr<std::optional<SetRecord>> SetReader::NextGood() {
     }
     absl::StatusOr<SetRecord> read = Interpret(**std::move(record));
     if (!read.ok()) {
+      if (absl::IsFailedPrecondition(read.status())) return read.status();
       ESP_RETURN_IF_ERROR(Skip(read.status()));
       continue;
     }

@@ -92,7 +92,10 @@ bool EndsInAGoal(std::string_view text) {
   };
   std::string word = last_word();
   if (word == "is" || word == "of" || word == "number") {
-    word = last_word();
+    // "the target number is"
+    do {
+      word = last_word();
+    } while (word == "number");
     return word == "target";
   }
   return std::find(std::begin(kGoals), std::end(kGoals), word) !=

@@ -10,17 +10,39 @@
 
 namespace espalier {
 
-Interval WilsonInterval(int64_t successes, int64_t n) {
-  if (n == 0) return {0, 1};
+namespace {
+
+// Wilson's interval of a share `p` of `count`.
+Interval WilsonOfShare(double p, double count) {
   constexpr double z = 1.959963984540054;  // 97.5 % point of the normal
-  const double p = static_cast<double>(successes) / static_cast<double>(n);
-  const double count = static_cast<double>(n);
   const double centre = p + z * z / (2 * count);
   const double spread =
       z * std::sqrt(p * (1 - p) / count + z * z / (4 * count * count));
   const double scale = 1 + z * z / count;
   return {std::max(0.0, (centre - spread) / scale),
           std::min(1.0, (centre + spread) / scale)};
+}
+
+}  // namespace
+
+Interval WilsonInterval(int64_t successes, int64_t n) {
+  if (n == 0) return {0, 1};
+  return WilsonOfShare(static_cast<double>(successes) / static_cast<double>(n),
+                       static_cast<double>(n));
+}
+
+Interval ShareInterval(absl::Span<const double> shares) {
+  if (shares.empty()) return {0, 1};
+  bool whole = true, equal = true;
+  double sum = 0;
+  for (const double share : shares) {
+    whole = whole && (share == 0 || share == 1);
+    equal = equal && share == shares[0];
+    sum += share;
+  }
+  const auto n = static_cast<double>(shares.size());
+  if (whole || equal) return WilsonOfShare(sum / n, n);
+  return BootstrapMean(shares, 0).interval;
 }
 
 MeanWithInterval BootstrapMean(absl::Span<const double> values, uint64_t seed,

@@ -29,6 +29,12 @@ struct MeanWithInterval {
 MeanWithInterval BootstrapMean(absl::Span<const double> values, uint64_t seed,
                                int resamples = 10000);
 
+// 95 % interval of the mean share of right answers over problems, a value a
+// problem: the mean of its seeds, which are no further problems. With one seed,
+// or where all values are equal, Wilson's for as many problems; else the
+// bootstrap's. [0, 1] for none.
+Interval ShareInterval(absl::Span<const double> shares);
+
 // Of a[i] - b[i].
 using PairedDifference = MeanWithInterval;
 

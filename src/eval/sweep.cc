@@ -133,14 +133,15 @@ absl::Status RunBlock(const SweepInput& in, const SearchOptions& search,
   const double start = Clock::Real().Seconds();
   ESP_RETURN_IF_ERROR(in.engine.SolveAll(
       problems, in.task, search, hooks, [&](size_t i, SearchResult result) {
-        if (result.stop_reason != kStoppedFromOutside) {
+        const bool whole = result.stop_reason != kStoppedFromOutside;
+        if (whole) {
           row.tokens_per_problem += static_cast<double>(result.tokens);
           row.prompt_tokens += static_cast<double>(result.prompt_tokens);
           row.reward_tokens += static_cast<double>(result.reward_tokens);
           row.model_calls += static_cast<double>(result.model_calls);
         }
         judge.Add(i, std::move(result));
-        searched();
+        if (whole) searched();
       }));
   row.seconds += Clock::Real().Seconds() - start - judge.seconds();
   const std::vector<Outcome>& outcomes = judge.Finish();
@@ -202,6 +203,31 @@ absl::Status CheckMethods(const SweepInput& in) {
 
 }  // namespace
 
+absl::Status CheckRepeats(const SweepOptions& options) {
+  ErrorList repeats;
+  std::map<std::string, std::string> methods;  // by configuration
+  for (const std::string& method : options.methods) {
+    // What is no method is said elsewhere.
+    const auto algorithm = MakeAlgorithm(method);
+    const std::string configuration =
+        algorithm.ok() ? CanonicalMethod(**algorithm) : method;
+    const auto [first, fresh] = methods.try_emplace(configuration, method);
+    if (fresh) continue;
+    repeats.Add(absl::InvalidArgumentError(
+        first->second == method
+            ? absl::StrCat("method ", method, " is given twice")
+            : absl::StrCat("methods ", first->second, " and ", method,
+                           " are the same, ", configuration)));
+  }
+  for (size_t i = 0; i < options.budgets.size(); ++i) {
+    const auto* const begin = options.budgets.data();
+    if (std::find(begin, begin + i, options.budgets[i]) == begin + i) continue;
+    repeats.Add(absl::InvalidArgumentError(
+        absl::StrCat("budget ", options.budgets[i], " tokens is given twice")));
+  }
+  return repeats.Status();
+}
+
 int64_t ResultRow::successes() const {
   return std::count(correct.begin(), correct.end(), 1);
 }
@@ -241,6 +267,7 @@ absl::Status RunSweep(Engine& engine, const std::string& set_name,
                       const Task& task, const Verifier& verifier,
                       const SweepOptions& options,
                       std::vector<ResultRow>& rows) {
+  ESP_RETURN_IF_ERROR(CheckRepeats(options));
   ESP_RETURN_IF_ERROR(verifier.Ready());
   ConstantReward constant;
   RunHooks hooks{.verifier = verifier.ForSearch(),
@@ -293,6 +320,40 @@ absl::StatusOr<std::vector<ResultRow>> RunSweep(
   return rows;
 }
 
+namespace {
+
+// Each problem's share of right answers over the seeds; rows that were cut
+// short are of the problems that were quick.
+std::map<std::string, double> MeanByProblem(const std::vector<ResultRow>& rows,
+                                            const std::string& method,
+                                            int64_t budget,
+                                            bool complete_only) {
+  std::map<std::string, std::pair<double, double>> sums;
+  for (const ResultRow& row : rows) {
+    if (row.method != method || row.budget_tokens != budget) continue;
+    if (complete_only && !row.complete) continue;
+    for (size_t i = 0; i < row.ids.size(); ++i) {
+      sums[row.ids[i]].first += row.correct[i];
+      sums[row.ids[i]].second += 1;
+    }
+  }
+  std::map<std::string, double> means;
+  for (const auto& [id, sum] : sums) means[id] = sum.first / sum.second;
+  return means;
+}
+
+std::vector<double> SharesByProblem(const std::vector<ResultRow>& rows,
+                                    const std::string& method, int64_t budget) {
+  std::vector<double> shares;
+  for (const auto& [id, share] :
+       MeanByProblem(rows, method, budget, /*complete_only=*/false)) {
+    shares.push_back(share);
+  }
+  return shares;
+}
+
+}  // namespace
+
 std::string SweepTable(const std::vector<ResultRow>& rows) {
   struct Sum {
     int64_t successes = 0, n = 0, undecided = 0;
@@ -321,17 +382,23 @@ std::string SweepTable(const std::vector<ResultRow>& rows) {
       "budget", "correct", "95 % interval", "tokens", "calls", "seconds");
   for (const auto& key : order) {
     const Sum& sum = sums[key];
-    const Interval ci = WilsonInterval(sum.successes, sum.n);
-    const double n = std::max<double>(1, static_cast<double>(sum.n));
+    const std::string name = key.first + (sum.oracle ? " (oracle)" : "");
+    if (sum.n == 0) {
+      absl::StrAppendFormat(&table, "%-*s %8d  no problem finished\n",
+                            static_cast<int>(width), name, key.second);
+      continue;
+    }
+    const Interval ci =
+        ShareInterval(SharesByProblem(rows, key.first, key.second));
+    const auto n = static_cast<double>(sum.n);
     absl::StrAppendFormat(
         &table, "%-*s %8d %7.1f%% %6.1f%% - %5.1f%% %10.1f %9.1f %8.1f\n",
-        static_cast<int>(width), key.first + (sum.oracle ? " (oracle)" : ""),
-        key.second, 100.0 * static_cast<double>(sum.successes) / n,
-        100 * ci.low, 100 * ci.high, sum.tokens / n, sum.calls / n,
-        sum.seconds);
+        static_cast<int>(width), name, key.second,
+        100.0 * static_cast<double>(sum.successes) / n, 100 * ci.low,
+        100 * ci.high, sum.tokens / n, sum.calls / n, sum.seconds);
   }
   for (const ResultRow& row : rows) {
-    if (row.complete) continue;
+    if (row.complete || row.ids.empty()) continue;
     absl::StrAppendFormat(&table,
                           "%s, %d tokens: cut short after %d problems, those "
                           "that were done first; not compared\n",
@@ -350,6 +417,7 @@ std::string SweepTable(const std::vector<ResultRow>& rows) {
 nlohmann::json SweepJson(const std::vector<ResultRow>& rows) {
   nlohmann::json results = nlohmann::json::array();
   for (const ResultRow& row : rows) {
+    if (row.ids.empty()) continue;  // it says nothing of its method
     nlohmann::json stages = nlohmann::json::array();
     for (const AnswerStage stage : row.stages) {
       stages.push_back(AnswerStageName(stage));
@@ -385,28 +453,6 @@ nlohmann::json SweepJson(const std::vector<ResultRow>& rows) {
   return {{"results", results}};
 }
 
-namespace {
-
-// Each problem's share of right answers over the seeds.
-std::map<std::string, double> MeanByProblem(const std::vector<ResultRow>& rows,
-                                            const std::string& method,
-                                            int64_t budget) {
-  std::map<std::string, std::pair<double, double>> sums;
-  for (const ResultRow& row : rows) {
-    if (row.method != method || row.budget_tokens != budget) continue;
-    if (!row.complete) continue;  // of the problems that were quick
-    for (size_t i = 0; i < row.ids.size(); ++i) {
-      sums[row.ids[i]].first += row.correct[i];
-      sums[row.ids[i]].second += 1;
-    }
-  }
-  std::map<std::string, double> means;
-  for (const auto& [id, sum] : sums) means[id] = sum.first / sum.second;
-  return means;
-}
-
-}  // namespace
-
 std::vector<Comparison> CompareWith(const std::string& method,
                                     const std::vector<ResultRow>& rows) {
   std::vector<Comparison> out;
@@ -415,10 +461,11 @@ std::vector<Comparison> CompareWith(const std::string& method,
       return c.other == row.method && c.budget_tokens == row.budget_tokens;
     });
     if (row.method == method || seen) continue;
-    const auto others = MeanByProblem(rows, row.method, row.budget_tokens);
+    const auto others = MeanByProblem(rows, row.method, row.budget_tokens,
+                                      /*complete_only=*/true);
     std::vector<double> a, b;
-    for (const auto& [id, mean] :
-         MeanByProblem(rows, method, row.budget_tokens)) {
+    for (const auto& [id, mean] : MeanByProblem(rows, method, row.budget_tokens,
+                                                /*complete_only=*/true)) {
       const auto other = others.find(id);
       if (other == others.end()) continue;
       a.push_back(mean);

@@ -42,7 +42,8 @@ struct SweepOptions {
   SearchOptions search = {};
   RewardSource reward = RewardSource::kModel;
   const std::atomic<bool>* stop = nullptr;  // ends the sweep early
-  // Called after each problem with problems done and all, over the sweep.
+  // Called after each problem that is done, not cut short, with problems done
+  // and all, over the sweep.
   std::function<void(int64_t done, int64_t all)> progress;
 };
 
@@ -81,6 +82,10 @@ struct ResultRow {
   double answered() const;  // share of problems with an answer
 };
 
+// InvalidArgument names methods that are the same in all their options, and
+// budgets that are the same: their rows would be told as further problems.
+absl::Status CheckRepeats(const SweepOptions& options);
+
 // The first n problems, or all where there are fewer.
 absl::StatusOr<std::vector<Problem>> FirstProblems(
     const ProblemBlocks& problems, size_t n);
@@ -99,8 +104,10 @@ absl::Status RunSweep(Engine& engine, const std::string& set_name,
                       std::vector<ResultRow>& rows);
 
 // Rows of the same method and budget, their seeds put together: a text table
-// with accuracy, 95 % interval, tokens and seconds; below it rows that were cut
-// short, and undecided answers.
+// with accuracy, its 95 % interval over problems (a problem's seeds are
+// averaged first), tokens and seconds; below it rows that were cut short, and
+// undecided answers. A row without a finished problem says so, and is not in
+// the JSON.
 std::string SweepTable(const std::vector<ResultRow>& rows);
 nlohmann::json SweepJson(const std::vector<ResultRow>& rows);
 

@@ -2,6 +2,7 @@
 // generator and public sets give the questions; paraphrases are made by rules.
 #include "datasets/generators/known_questions.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -10,8 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "datasets/generators/countdown.h"
 #include "datasets/generators/stories.h"
+#include "datasets/generators/story_reading.h"
 #include "datasets/readers/problem_set.h"
 #include "datasets/tasks/countdown_rules.h"
 #include "src/base/random.h"
@@ -30,6 +33,18 @@ TEST(KnownQuestions, EveryShippedProblemIsKnown) {
   for (int numbers = 3; numbers <= 5; ++numbers) {
     const std::string question = MakeCountdown(numbers, 1, 7).problem.question;
     EXPECT_TRUE(CheckKnownQuestion("countdown", question).ok()) << question;
+  }
+}
+
+TEST(KnownQuestions, ShippedStoriesAreReadRight) {
+  for (const StoryBand& band : StoryBands()) {
+    for (uint64_t i = 0; i < 300; ++i) {
+      const GradedProblem story = MakeStory(band, 4, i);
+      const auto read = ReadStory(story.problem.question);
+      ASSERT_TRUE(read.ok()) << read.status() << "\n" << story.problem.question;
+      EXPECT_EQ(absl::StrCat(*read), story.reference.answer)
+          << story.problem.question;
+    }
   }
 }
 
@@ -92,14 +107,78 @@ TEST(KnownQuestions, LightParaphrasesAreKnown) {
   EXPECT_LE(refused, all / 100);
 }
 
+// Written apart from the rules above: clauses in another order, the passive,
+// numbers in words, polite words before the story.
+TEST(KnownQuestions, WrittenParaphrasesAreKnownAndReadRight) {
+  std::ifstream file("tests/datasets/story_paraphrases.tsv");
+  ASSERT_TRUE(file.is_open());
+  int all = 0, refused = 0;
+  for (std::string line; std::getline(file, line); ++all) {
+    const size_t tab = line.find('\t');
+    ASSERT_NE(tab, line.npos) << line;
+    const auto read = ReadStory(line.substr(tab + 1));
+    if (!read.ok()) {
+      ++refused;
+      std::printf("refused: %s\n", line.c_str());
+      continue;
+    }
+    EXPECT_EQ(absl::StrCat(*read), line.substr(0, tab)) << line;
+  }
+  EXPECT_GE(all, 300);
+  EXPECT_LE(refused, all / 100);
+}
+
+TEST(KnownQuestions, WhatIsForeignIsSaid) {
+  const auto says = [](const std::string& question) {
+    return std::string(CheckKnownQuestion("stories", question).message());
+  };
+  const std::string ann = "Ann has 23 shells. She finds 48 more. ";
+  const std::string asked = " How many shells does Ann have now?";
+  EXPECT_THAT(says(ann + "How many shells does Tom have now?"),
+              testing::HasSubstr("not \"How many shells does Tom have now?\""));
+  EXPECT_THAT(says(ann + "She owes Tom 7 shells." + asked),
+              testing::HasSubstr("\"She owes Tom 7 shells.\""));
+  EXPECT_THAT(says("Ann has 23 dollars. She wins 4 more." + asked),
+              testing::HasSubstr("stories count things, not dollars"));
+  EXPECT_THAT(says("Ann has 3 shells. She loses 8 shells." + asked),
+              testing::HasSubstr("makes it -5"));
+  EXPECT_THAT(says("Ann has 23 shells. He finds 48 more." + asked),
+              testing::HasSubstr("\"he\""));
+  EXPECT_THAT(std::string(CheckKnownQuestion("countdown",
+                                             "Use 5, 8 and 25 to make the "
+                                             "largest number.")
+                              .message()),
+              testing::HasSubstr("found \"largest\""));
+}
+
 TEST(KnownQuestions, PuzzlesInOtherWordsAreKnownAndReadRight) {
   for (const char* question :
-       {"Using the numbers 3, 7 and 25, make 46.", "Make 46 from 3, 7 and 25.",
+       {"Using the numbers 3, 7 and 25, make 46.",
+        "Make 46 from 3, 7 and 25.",
         "Get 46 by using 3, 7 and 25 once each.",
         "The target is 46. Your numbers are 3, 7, 25.",
         "Numbers: 3, 7, 25. Target: 46.",
         "Can you reach 46 using 3, 7, and 25?",
-        "With 3, 7 and 25, arrive at 46.", "3 7 25 > 46",
+        "With 3, 7 and 25, arrive at 46.",
+        "3 7 25 > 46",
+        "Please use the numbers 3, 7 and 25 to get to 46.",
+        "Could you reach 46 with 3, 7 and 25?",
+        "Combine 3, 7, and 25 so that the result is 46.",
+        "Using only 3, 7 and 25, produce 46.",
+        "The numbers are 3, 7 and 25 and the target is 46.",
+        "Given 3, 7 and 25, make 46.",
+        "Form 46 out of 3, 7 and 25, using each number exactly once.",
+        "Use 3, 7 and 25 to make a total of 46.",
+        "Use addition, subtraction, multiplication and division on 3, 7 and 25 "
+        "to reach 46.",
+        "Your target number is 46. You have the numbers 3, 7 and 25.",
+        "I have the numbers 3, 7, 25. Help me reach the target of 46.",
+        "Hit the target 46 with 3, 7 and 25.",
+        "From 3, 7 and 25, build the number 46.",
+        "Solve this countdown puzzle: numbers 3, 7, 25; target 46.",
+        "Find a way to combine 3, 7 and 25 to obtain 46.",
+        "What expression of 3, 7 and 25 equals 46?",
+        "Take 3, 7 and 25 and make 46 with the four basic operations.",
         "How can 3, 7, and 25 be combined to make 46?"}) {
     EXPECT_TRUE(CheckKnownQuestion("countdown", question).ok()) << question;
     EXPECT_EQ(FormatCountdown(ParseCountdown(question).value()), "3 7 25 > 46")
@@ -120,7 +199,7 @@ TEST(KnownQuestions, ForeignQuestionsAreNotKnown) {
   for (std::string line; std::getline(file, line); ++all) {
     EXPECT_FALSE(Known(line)) << line;
   }
-  EXPECT_GE(all, 60);
+  EXPECT_GE(all, 200);
 }
 
 TEST(KnownQuestions, PublishedQuestionsAreForeign) {

@@ -19,6 +19,29 @@ TEST(WilsonIntervalTest, MatchesPublishedValues) {
   EXPECT_EQ(WilsonInterval(0, 0).high, 1);
 }
 
+TEST(ShareIntervalTest, SeedsOfAProblemAreNoFurtherProblems) {
+  // One seed, or seeds that agree: Wilson's over the problems.
+  const std::vector<double> whole = {1, 1, 1, 1, 1, 1, 1, 1, 0, 0};
+  EXPECT_NEAR(ShareInterval(whole).low, 0.4901625, 1e-6);
+  EXPECT_NEAR(ShareInterval(whole).high, 0.9433178, 1e-6);
+  // Half right on each of few problems is no certainty.
+  EXPECT_LT(ShareInterval({0.5, 0.5, 0.5}).low, 0.2);
+  EXPECT_GT(ShareInterval({0.5, 0.5, 0.5}).high, 0.8);
+  std::vector<double> thirds;
+  for (int i = 0; i < 300; ++i)
+    thirds.push_back(i % 2 == 0 ? 1. / 3 : i % 4 / 3.);
+  double mean = 0, square = 0;
+  for (const double share : thirds) {
+    mean += share / 300;
+    square += share * share / 300;
+  }
+  const double spread = 1.96 * std::sqrt((square - mean * mean) / 300);
+  EXPECT_NEAR(ShareInterval(thirds).low, mean - spread, 0.005);
+  EXPECT_NEAR(ShareInterval(thirds).high, mean + spread, 0.005);
+  EXPECT_EQ(ShareInterval({}).low, 0);
+  EXPECT_EQ(ShareInterval({}).high, 1);
+}
+
 TEST(ComparePairedTest, IntervalCoversTheNormalApproximation) {
   std::vector<double> a, b;
   for (int i = 0; i < 1000; ++i) {

@@ -226,6 +226,74 @@ TEST(SweepTest, SearchesCutShortAreNoPartOfARow) {
   EXPECT_EQ(row.tokens_per_problem, 10);
 }
 
+TEST(SweepTest, ProgressCountsWhatIsDone) {
+  std::vector<GradedProblem> problems;
+  for (int i = 0; i < 40; ++i) {
+    problems.push_back({{absl::StrCat(i), "script", "q"}, {"1", {}}});
+  }
+  StoppedEngine engine;  // 20 are answered, 10 cut short
+  int64_t last = 0;
+  const auto rows =
+      RunSweep(engine, "script", problems, ScriptTask(), ScriptVerifier(),
+               {.methods = {"sample"},
+                .budgets = {99},
+                .progress = [&](int64_t done, int64_t) { last = done; }});
+  ASSERT_TRUE(rows.ok()) << rows.status();
+  EXPECT_EQ(last, 20);
+}
+
+TEST(SweepTest, RowsWithoutAFinishedProblemSaySo) {
+  ResultRow none;
+  none.method = "greedy";
+  none.budget_tokens = 700;
+  none.complete = false;
+  const std::string table = SweepTable({none});
+  EXPECT_NE(table.find("700  no problem finished"), std::string::npos) << table;
+  EXPECT_EQ(table.find("0.0%"), std::string::npos) << table;
+  EXPECT_EQ(table.find("cut short"), std::string::npos) << table;
+  EXPECT_TRUE(SweepJson({none})["results"].empty());
+}
+
+TEST(SweepTest, TheSameConfigurationTwiceIsRefused) {
+  EXPECT_TRUE(
+      CheckRepeats({.methods = {"greedy", "sample"}, .budgets = {100, 200}})
+          .ok());
+  const auto message = [](const SweepOptions& options) {
+    ScriptEngine engine;
+    const auto rows = RunSweep(engine, "script", Problems(), ScriptTask(),
+                               ScriptVerifier(), options);
+    return std::string(rows.status().message());
+  };
+  EXPECT_EQ(message({.methods = {"greedy", "greedy"}, .budgets = {60}}),
+            "method greedy is given twice");
+  EXPECT_EQ(message({.methods = {"greedy"}, .budgets = {60, 90, 60}}),
+            "budget 60 tokens is given twice");
+  EXPECT_NE(
+      message({.methods = {"sample", "sample:temperature=1"}, .budgets = {60}})
+          .find("methods sample and sample:temperature=1 are the same"),
+      std::string::npos);
+}
+
+TEST(SweepTest, IntervalsAreOverProblemsNotTheirSeeds) {
+  std::vector<ResultRow> rows(1);
+  rows[0].method = "greedy";
+  rows[0].budget_tokens = 60;
+  for (int i = 0; i < 10; ++i) {
+    rows[0].ids.push_back(absl::StrCat(i));
+    rows[0].correct.push_back(i < 8 ? 1 : 0);
+  }
+  // Wilson's of 8 in 10, with one seed and with three that agree.
+  const std::string interval = "80.0%   49.0% -  94.3%";
+  EXPECT_NE(SweepTable(rows).find(interval), std::string::npos)
+      << SweepTable(rows);
+  for (uint64_t seed = 1; seed < 3; ++seed) {
+    rows.push_back(rows[0]);
+    rows.back().seed = seed;
+  }
+  EXPECT_NE(SweepTable(rows).find(interval), std::string::npos)
+      << SweepTable(rows);
+}
+
 // Means worked out by hand; the interval's rule is statistics_test's.
 TEST(SweepTest, ComparisonsPairProblemsAndAverageSeeds) {
   const auto row = [](std::string method, int64_t budget,

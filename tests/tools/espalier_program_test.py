@@ -514,31 +514,6 @@ class SolveTest(ProgramTest):
         self.assertEqual(answers[1], answers[0])
         self.assertEqual(answers[2], answers[0] * 2)
 
-    def test_foreign_questions_are_not_answered(self):
-        result = run("solve", "What is 2+3?")
-        self.assertEqual(result.returncode, 3)
-        self.assertIn("not answered", result.stdout)
-        self.assertNotIn("answer:", result.stdout)
-        self.assertIn("--model", result.stderr)
-        self.assertIn("--force", result.stderr)
-        forced = run("solve", "What is 2+3?", "--force")
-        self.assertEqual(forced.returncode, 0, forced.stderr)
-        # A model of one's own, be it the same folder, is asked anything.
-        own = run("solve", "What is 2+3?", "--model", STORIES)
-        self.assertEqual(own.returncode, 0, own.stderr)
-
-    def test_known_questions_beside_foreign_ones_are_answered(self):
-        path = self.path("questions.txt", f"{STORY}\nWho wrote Hamlet?\n")
-        result = run("solve", "--file", path, "--json")
-        self.assertEqual(result.returncode, 3)
-        rows = {row["question"]: row
-                for row in map(json.loads, result.stdout.splitlines())}
-        self.assertEqual(rows[STORY]["error"], "")
-        self.assertNotEqual(rows[STORY]["answer"], "")
-        self.assertEqual(rows["Who wrote Hamlet?"]["answer"], "")
-        self.assertIn("stories", rows["Who wrote Hamlet?"]["error"])
-        self.assertIn("1 of 2", result.stderr)
-
     def test_the_default_budget_is_eight_greedy_responses(self):
         greedy = json.loads(run("solve", STORY, "--search", "greedy",
                                 "--json").stdout)

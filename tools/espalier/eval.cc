@@ -130,6 +130,7 @@ absl::Status CheckFlags(EvalFlags& flags) {
     errors.Add(
         "--oracle, --constant-reward and --verifier-reward exclude each other");
   }
+  errors.Add(CheckRepeats(flags.sweep));
   if (!flags.pass_at.empty()) errors.Add(CheckPassAt(flags));
   errors.Add(flags.json.Check());
   errors.Add(CheckDistinct({{"--json", flags.json.where}},

@@ -1,11 +1,14 @@
 // espalier solve: answers questions by search.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <iostream>
 #include <iterator>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
@@ -119,15 +122,15 @@ absl::StatusOr<std::vector<GradedProblem>> ReadProblems(SolveFlags& flags) {
 
 // A question that is a number puzzle is one; with the shipped models anything
 // else is read as a story, with others as a plain question.
-std::string GuessTask(const SolveFlags& flags,
-                      const std::vector<GradedProblem>& problems) {
+std::string GuessTask(const SolveFlags& flags, const std::string& question) {
   if (flags.task != "auto") return flags.task;
-  const std::string& first = problems.front().problem.question;
-  const bool puzzle = CheckKnownQuestion("countdown", first).ok();
+  const bool puzzle = CheckKnownQuestion("countdown", question).ok();
   const bool general =
       !flags.models.model.empty() || !flags.prompt.prompt.empty();
   // To others a puzzle is a puzzle in the words of its generator alone.
-  if (general) return puzzle && first.starts_with("Use ") ? "countdown" : "qa";
+  if (general) {
+    return puzzle && question.starts_with("Use ") ? "countdown" : "qa";
+  }
   return puzzle ? "countdown" : "stories";
 }
 
@@ -241,32 +244,27 @@ absl::Status ShowPrompts(const SolveFlags& flags, const std::string& folder,
   return absl::OkStatus();
 }
 
-// Takes the questions that the shipped model of `task` cannot know out of
-// `graded` and says why of each; returns how many there were.
-size_t DropForeign(const SolveFlags& flags, const std::string& task,
-                   std::vector<GradedProblem>& graded) {
-  const size_t all = graded.size();
-  std::erase_if(graded, [&](const GradedProblem& one) {
-    const std::string& question = one.problem.question;
-    const absl::Status known = CheckKnownQuestion(task, question);
-    if (known.ok()) return false;
-    const std::string reason =
-        absl::StrCat("the shipped model of task ", task,
-                     " was trained on other questions: ", known.message());
-    if (flags.json.wanted()) {
-      std::printf("%s\n", JsonText({{"id", one.problem.id},
-                                    {"question", question},
-                                    {"answer", ""},
-                                    {"error", reason}})
-                              .c_str());
-    } else {
-      std::printf("%s\nnot answered: %s\n\n",
-                  Printable(question.substr(0, 500)).c_str(),
-                  Printable(reason).c_str());
-    }
-    return true;
-  });
-  return all - graded.size();
+// Why the shipped model of `task` cannot know the question; "" if it can.
+std::string WhyForeign(const std::string& task, const std::string& question) {
+  const absl::Status known = CheckKnownQuestion(task, question);
+  if (known.ok()) return "";
+  return absl::StrCat("the shipped model of task ", task,
+                      " was trained on other questions: ", known.message());
+}
+
+void PrintForeign(const SolveFlags& flags, const Problem& problem,
+                  const std::string& reason) {
+  if (flags.json.wanted()) {
+    std::printf("%s\n", JsonText({{"id", problem.id},
+                                  {"question", problem.question},
+                                  {"answer", ""},
+                                  {"error", reason}})
+                            .c_str());
+  } else {
+    std::printf("%s\nnot answered: %s\n\n",
+                Printable(problem.question.substr(0, 500)).c_str(),
+                Printable(reason).c_str());
+  }
 }
 
 absl::Status ForeignError(size_t foreign, size_t all) {
@@ -274,11 +272,178 @@ absl::Status ForeignError(size_t foreign, size_t all) {
       absl::UnimplementedError(absl::StrCat(
           foreign, " of ", all, all == 1 ? " question" : " questions",
           " not answered: the shipped models know stories about one quantity "
-          "and countdown puzzles alone.\n  remedy: a language model in a "
+          "and countdown puzzles only.\n  remedy: a language model in a "
           "folder or a GGUF file, as --model ~/models/Qwen2.5-1.5B-Instruct "
           "--prompt instruct (docs/guide/models.md); --force has the shipped "
           "model answer all the same")),
       kForeignExitCode);
+}
+
+// What becomes of each question, printed in the order of the questions, each as
+// soon as its turn is done.
+class Answers {
+ public:
+  Answers(const SolveFlags& flags, absl::Span<const GradedProblem> graded)
+      : flags_(flags), graded_(graded), outcomes_(graded.size()) {}
+
+  void Refuse(size_t i, std::string reason) {
+    outcomes_[i].foreign = std::move(reason);
+    outcomes_[i].done = true;
+    ++foreign_;
+  }
+
+  void Add(size_t i, SearchResult result) {
+    whole_ += result.stop_reason != kStoppedFromOutside ? 1 : 0;
+    outcomes_[i].result = std::move(result);
+    outcomes_[i].done = true;
+    PrintReady();
+  }
+
+  // Up to the first one that is still searched.
+  void PrintReady() {
+    while (next_ < outcomes_.size() && outcomes_[next_].done) PrintNext();
+  }
+  // After a stop: all that there are.
+  void PrintRest() {
+    while (next_ < outcomes_.size()) PrintNext();
+  }
+
+  bool refused(size_t i) const { return !outcomes_[i].foreign.empty(); }
+  size_t foreign() const { return foreign_; }
+  size_t whole() const { return whole_; }  // searched to the end
+  const absl::Status& first_error() const { return first_error_; }
+
+ private:
+  struct Outcome {
+    bool done = false;
+    std::string foreign;  // why it is, "" if it is not
+    SearchResult result;
+  };
+
+  void PrintNext() {
+    Outcome& outcome = outcomes_[next_++];
+    if (!outcome.done) return;
+    const GradedProblem& graded = graded_[next_ - 1];
+    if (!outcome.foreign.empty()) {
+      PrintForeign(flags_, graded.problem, outcome.foreign);
+    } else if (flags_.json.wanted()) {
+      std::printf("%s\n", JsonText(ResultJson(graded, outcome.result)).c_str());
+    } else {
+      PrintResult(flags_, graded, outcome.result);
+    }
+    std::fflush(stdout);
+    if (first_error_.ok()) first_error_ = outcome.result.status;
+    outcome.result = {};
+  }
+
+  const SolveFlags& flags_;
+  const absl::Span<const GradedProblem> graded_;
+  std::vector<Outcome> outcomes_;
+  size_t next_ = 0, foreign_ = 0, whole_ = 0;
+  absl::Status first_error_;
+};
+
+// The questions of one task, and how they are put.
+struct TaskGroup {
+  std::string name;
+  EngineOptions models;
+  PromptedTask put;
+  std::vector<size_t> of;  // of the questions, in their order
+};
+
+// The groups in the order of their first questions.
+absl::StatusOr<std::vector<TaskGroup>> GroupByTask(
+    const SolveFlags& flags, absl::Span<const GradedProblem> graded) {
+  std::vector<TaskGroup> groups;
+  for (size_t i = 0; i < graded.size(); ++i) {
+    const Problem& problem = graded[i].problem;
+    const std::string name = GuessTask(flags, problem.question);
+    auto group =
+        std::find_if(groups.begin(), groups.end(),
+                     [&](const TaskGroup& one) { return one.name == name; });
+    if (group == groups.end()) {
+      TaskGroup added{.name = name};
+      ESP_ASSIGN_OR_RETURN(added.models, ResolveModels(flags.models, name));
+      ESP_ASSIGN_OR_RETURN(
+          const std::string prompt,
+          ResolvePromptText(flags.prompt, added.models.policy));
+      ESP_ASSIGN_OR_RETURN(added.put, PutTaskBy(name, prompt));
+      groups.push_back(std::move(added));
+      group = groups.end() - 1;
+    }
+    group->of.push_back(i);
+  }
+  return groups;
+}
+
+absl::Status ShowAllPrompts(const SolveFlags& flags,
+                            absl::Span<const GradedProblem> graded,
+                            const std::vector<TaskGroup>& groups) {
+  // In the order of the questions: stretches of one task.
+  for (size_t i = 0; i < graded.size();) {
+    for (const TaskGroup& group : groups) {
+      std::vector<Problem> stretch;
+      for (auto at = std::find(group.of.begin(), group.of.end(), i);
+           at != group.of.end() && *at == i; ++at, ++i) {
+        stretch.push_back(graded[i].problem);
+      }
+      if (stretch.empty()) continue;
+      ESP_RETURN_IF_ERROR(
+          ShowPrompts(flags, group.models.policy, *group.put.task, stretch));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Searches the questions of one task that are not refused.
+absl::Status SolveGroup(const SolveFlags& flags, const TaskGroup& group,
+                        absl::Span<const GradedProblem> graded,
+                        Answers& answers) {
+  std::vector<Problem> problems;
+  std::vector<size_t> places;
+  for (const size_t i : group.of) {
+    if (answers.refused(i)) continue;
+    problems.push_back(graded[i].problem);
+    places.push_back(i);
+  }
+  if (problems.empty()) return absl::OkStatus();
+  ESP_ASSIGN_OR_RETURN(const auto engine, Engine::Create(group.models));
+  SearchOptions search = flags.search;
+  const Task& task = *group.put.task;
+  if (!flags.budget) {
+    ESP_ASSIGN_OR_RETURN(
+        search.max_tokens,
+        DefaultBudget("solve", *engine, problems.front(), task));
+  }
+  if (problems.size() > 1) {
+    ESP_RETURN_IF_ERROR(MeasureResponseTokens(*engine, problems, task,
+                                              &StopRequested(), search));
+    ShortBudget budget(search);
+    for (const Problem& problem : problems) budget.Add(problem);
+    PrintNote("solve", budget);
+  }
+  search.keep_tree = flags.show_tree;
+  const Verifier& verifier = *group.put.verifier;
+  RunHooks hooks{.verifier = verifier.ForSearch(),
+                 .stop = &StopRequested(),
+                 .slow_checks = verifier.slow()};
+  std::optional<VerifierReward> reward;
+  if (flags.verifier_reward) {
+    ESP_ASSIGN_OR_RETURN(reward, VerifierReward::Create(verifier));
+    hooks.reward = &*reward;
+  }
+  LiveView view(problems.size());
+  if (flags.watch) {
+    hooks.on_progress = [&](size_t i, const SearchSnapshot& shot) {
+      view.Show(i, shot);
+    };
+  }
+  return engine->SolveAll(problems, task, search, hooks,
+                          [&](size_t i, SearchResult result) {
+                            view.Clear();
+                            view.Done(i);
+                            answers.Add(places[i], std::move(result));
+                          });
 }
 
 absl::Status RunSolve(SolveFlags& flags) {
@@ -290,92 +455,42 @@ absl::Status RunSolve(SolveFlags& flags) {
   ESP_RETURN_IF_ERROR(
       CheckDistinct({{"--json", flags.json.where}},
                     {{"--file", flags.file}, {"--set", flags.set.set}}));
-  ESP_ASSIGN_OR_RETURN(std::vector<GradedProblem> graded, ReadProblems(flags));
+  ESP_ASSIGN_OR_RETURN(const std::vector<GradedProblem> graded,
+                       ReadProblems(flags));
   ESP_RETURN_IF_ERROR(flags.json.TakeStdout());
-  const std::string task_name = GuessTask(flags, graded);
-  ESP_ASSIGN_OR_RETURN(const EngineOptions models,
-                       ResolveModels(flags.models, task_name));
-  ESP_ASSIGN_OR_RETURN(const std::string prompt,
-                       ResolvePromptText(flags.prompt, models.policy));
-  ESP_ASSIGN_OR_RETURN(const PromptedTask put, PutTaskBy(task_name, prompt));
-  const size_t all = graded.size();
-  size_t foreign = 0;
-  if (flags.models.model.empty() && !flags.json.force && !flags.show_prompt) {
-    foreign = DropForeign(flags, task_name, graded);
-    if (graded.empty()) return ForeignError(foreign, all);
-  }
-  std::vector<Problem> problems;
-  for (const GradedProblem& one : graded) {
-    const auto rendered = put.task->Render(one.problem);
-    if (!rendered.ok()) return rendered.status();
-    problems.push_back(one.problem);
-  }
-  if (flags.show_prompt) {
-    return ShowPrompts(flags, models.policy, *put.task, problems);
-  }
-  ESP_ASSIGN_OR_RETURN(const auto engine, Engine::Create(models));
-  if (!flags.budget) {
-    ESP_ASSIGN_OR_RETURN(
-        flags.search.max_tokens,
-        DefaultBudget("solve", *engine, problems.front(), *put.task));
-  }
-  if (problems.size() > 1) {
-    ESP_RETURN_IF_ERROR(MeasureResponseTokens(*engine, problems, *put.task,
-                                              &StopRequested(), flags.search));
-    ShortBudget budget(flags.search);
-    for (const Problem& problem : problems) budget.Add(problem);
-    PrintNote("solve", budget);
-  }
-  flags.search.keep_tree = flags.show_tree;
-  RunHooks hooks{.verifier = put.verifier->ForSearch(),
-                 .stop = &StopRequested(),
-                 .slow_checks = put.verifier->slow()};
-  std::optional<VerifierReward> reward;
-  if (flags.verifier_reward) {
-    ESP_ASSIGN_OR_RETURN(reward, VerifierReward::Create(*put.verifier));
-    hooks.reward = &*reward;
-  }
-  LiveView view(problems.size());
-  if (flags.watch) {
-    hooks.on_progress = [&](size_t i, const SearchSnapshot& shot) {
-      view.Show(i, shot);
-    };
-  }
-  // Printed in the order of the questions, each as soon as its turn is done.
-  std::vector<std::optional<SearchResult>> results(problems.size());
-  size_t next = 0, whole = 0;
-  absl::Status first_error;
-  const auto print_ready = [&](bool missing_too) {
-    for (; next < results.size() && (results[next] || missing_too); ++next) {
-      if (!results[next]) continue;
-      if (flags.json.wanted()) {
-        std::printf("%s\n",
-                    JsonText(ResultJson(graded[next], *results[next])).c_str());
-      } else {
-        PrintResult(flags, graded[next], *results[next]);
+  ESP_ASSIGN_OR_RETURN(const std::vector<TaskGroup> groups,
+                       GroupByTask(flags, graded));
+  const bool shipped = flags.models.model.empty();
+  Answers answers(flags, graded);
+  for (const TaskGroup& group : groups) {
+    for (const size_t i : group.of) {
+      const Problem& problem = graded[i].problem;
+      if (shipped && !flags.json.force && !flags.show_prompt) {
+        std::string why = WhyForeign(group.name, problem.question);
+        if (!why.empty()) {
+          answers.Refuse(i, std::move(why));
+          continue;
+        }
       }
-      std::fflush(stdout);
-      if (first_error.ok()) first_error = results[next]->status;
-      results[next].emplace();
+      const auto rendered = group.put.task->Render(problem);
+      if (!rendered.ok()) return rendered.status();
     }
-  };
-  ESP_RETURN_IF_ERROR(engine->SolveAll(problems, *put.task, flags.search, hooks,
-                                       [&](size_t i, SearchResult result) {
-                                         whole += result.stop_reason !=
-                                                  kStoppedFromOutside;
-                                         results[i] = std::move(result);
-                                         view.Clear();
-                                         view.Done(i);
-                                         print_ready(false);
-                                       }));
-  print_ready(true);  // those after one that a stop left out
-  if (StopRequested().load()) {
-    return absl::CancelledError(
-        absl::StrCat("stopped: ", whole, " of ", problems.size(),
-                     " questions were searched to the end"));
   }
-  if (first_error.ok() && foreign > 0) return ForeignError(foreign, all);
-  return first_error;
+  if (flags.show_prompt) return ShowAllPrompts(flags, graded, groups);
+  answers.PrintReady();
+  for (const TaskGroup& group : groups) {
+    ESP_RETURN_IF_ERROR(SolveGroup(flags, group, graded, answers));
+  }
+  answers.PrintRest();
+  if (StopRequested().load()) {
+    return absl::CancelledError(absl::StrCat(
+        "stopped: ", answers.whole(), " of ", graded.size() - answers.foreign(),
+        " questions were searched to the end"));
+  }
+  if (answers.first_error().ok() && answers.foreign() > 0) {
+    return ForeignError(answers.foreign(), graded.size());
+  }
+  return answers.first_error();
 }
 
 }  // namespace

@@ -205,6 +205,59 @@ TEST(ChoiceSets, ColumnsOfOptionsCanBeNamed) {
   EXPECT_TRUE(Right(set->problems[0], "Answer: 4"));
 }
 
+TEST(ChoiceSets, IndexesCountFromWhereTheKindSays) {
+  const std::string from_1 = WriteTestFile(
+      "from_1.jsonl",
+      R"j({"question": "1st?", "subject": "s", "choices": ["a", "b", "c", "d"], "answer": 1}
+{"question": "4th?", "subject": "s", "choices": ["a", "b", "c", "d"], "answer": 4}
+{"question": "2nd?", "subject": "s", "choices": ["a", "b", "c", "d"], "answer": 2})j");
+  // Not one record skipped and the others read off by one.
+  const auto guessed = LoadSet(from_1, {});
+  ASSERT_FALSE(guessed.ok());
+  EXPECT_TRUE(absl::StrContains(guessed.status().message(),
+                                "from_1.jsonl:2: the right option 4 is none"))
+      << guessed.status();
+  EXPECT_TRUE(
+      absl::StrContains(guessed.status().message(), "--kind choice-from-1"))
+      << guessed.status();
+  const auto set = LoadSet(from_1, {.kind = "choice-from-1", .strict = true});
+  ASSERT_TRUE(set.ok()) << set.status();
+  EXPECT_EQ(set->problems[0].reference.answer, "A");
+  EXPECT_EQ(set->problems[1].reference.answer, "D");
+  EXPECT_EQ(set->problems[2].reference.answer, "B");
+  // Of columns as of lists; and the other way round.
+  const std::string columns =
+      WriteTestFile("columns.csv", "question,A,B,answer\nQ?,a,b,0\nR?,a,b,1\n");
+  EXPECT_EQ(LoadSet(columns, {.kind = "choice-from-0", .strict = true})
+                ->problems[1]
+                .reference.answer,
+            "B");
+  EXPECT_FALSE(LoadSet(columns, {.kind = "choice-from-1"}).ok());
+  // An index that is certain to be one.
+  const auto mmlu = LoadSet(
+      WriteTestFile(
+          "numbers.jsonl",
+          R"j({"question": "Q?", "subject": "s", "choices": ["1", "2", "3", "4"], "answer": 3})j"),
+      {.strict = true});
+  ASSERT_TRUE(mmlu.ok()) << mmlu.status();
+  EXPECT_EQ(mmlu->problems[0].reference.answer, "D");
+}
+
+TEST(ChoiceSets, WhatTheQuestionIsAboutIsReadBeforeIt) {
+  for (const char* column : {"context", "passage", "article"}) {
+    const auto set = LoadSet(
+        WriteTestFile(
+            "about.jsonl",
+            absl::StrCat(
+                R"j({"question": "Who ran?", "options": ["Mo", "Jo"], "answer": "A", ")j",
+                column, R"j(": " Mo ran.\n"})j")),
+        {.strict = true});
+    ASSERT_TRUE(set.ok()) << set.status();
+    EXPECT_EQ(set->problems[0].problem.question,
+              "Mo ran.\nWho ran?\nA. Mo\nB. Jo");
+  }
+}
+
 struct Bad {
   const char* text;
   const char* says;
@@ -213,6 +266,8 @@ struct Bad {
 TEST(ChoiceSets, WhatCannotBeToldIsRefused) {
   const Bad bad[] = {
       {R"j({"question": "Q", "options": ["1", "2", "3"], "answer": "2"})j",
+       "is one by its text and another one as an index"},
+      {R"j({"question": "Q", "options": [1, 2, 3, 4], "answer": 3})j",
        "is one by its text and another one as an index"},
       {R"j({"question": "Q", "options": ["1", "2"], "answer": "C"})j",
        "no letter and no text of the 2 options"},

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "absl/strings/match.h"
 #include "datasets/grade/grade.h"
 #include "datasets/readers/labelled_steps.h"
 #include "datasets/readers/problem_set.h"
@@ -240,6 +241,45 @@ TEST(PublishedSets, ColumnsCanBeNamed) {
       {.kind = "math"});
   ASSERT_TRUE(math.ok()) << math.status();
   EXPECT_EQ(math->problems[0].reference.answer, "4");
+}
+
+TEST(PublishedSets, WhatTheQuestionIsAboutIsReadBeforeIt) {
+  const auto question = [](const std::string& record) {
+    const auto set =
+        LoadSet(WriteTestFile("about.jsonl", record), {.strict = true});
+    return set.ok() ? set->problems[0].problem.question
+                    : std::string(set.status().message());
+  };
+  EXPECT_EQ(question(R"j({"question": "Who?", "context": "Mo ran.", )j"
+                     R"j("answers": {"text": ["Mo"]}})j"),
+            "Mo ran.\nWho?");
+  EXPECT_EQ(question(R"j({"question": "Who?", "passage": "Mo ran.", )j"
+                     R"j("answer": "Mo"})j"),
+            "Mo ran.\nWho?");
+  EXPECT_EQ(
+      question(R"j({"question": "Who?", "context": ["Mo ran.", "Jo."]})j"),
+      "Mo ran.\nJo.\nWho?");
+  // Not twice, and not where there is none.
+  EXPECT_EQ(question(R"j({"question": "Mo ran. Who?", "context": "Mo ran."})j"),
+            "Mo ran. Who?");
+  EXPECT_EQ(question(R"j({"question": "Who?", "context": null})j"), "Who?");
+  const std::string refused =
+      question(R"j({"question": "Who?", "context": {"text": "Mo ran."}})j");
+  EXPECT_TRUE(absl::StrContains(refused, "\"context\" is neither a text"))
+      << refused;
+  EXPECT_TRUE(absl::StrContains(refused, "--columns context=context.NAME"))
+      << refused;
+}
+
+TEST(PublishedSets, MessagesUnderInputAreNemosQuestion) {
+  const auto set = LoadSet(
+      WriteTestFile("input.jsonl",
+                    R"j({"input": [{"role": "user", "content": "2+3?"}], )j"
+                    R"j("expected_answer": "5"})j"),
+      {.strict = true});
+  ASSERT_TRUE(set.ok()) << set.status();
+  EXPECT_EQ(set->problems[0].problem.question, "2+3?");
+  EXPECT_EQ(set->problems[0].reference.answer, "5");
 }
 
 TEST(PublishedSets, FurtherColumnsReachTheGrader) {

@@ -1,0 +1,91 @@
+"""Runs `espalier solve` on questions of kinds known and foreign.
+
+The program is named by ESPALIER_PROGRAM (ctest sets it)."""
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
+    os.path.abspath(__file__))))
+PROGRAM = os.environ.get("ESPALIER_PROGRAM",
+                         os.path.join(ROOT, "build", "espalier"))
+ZOO = os.path.join(ROOT, "models", "zoo")
+STORIES = os.path.join(ZOO, "stories")
+STORY = ("Ann has 23 shells. She finds 48 more. She gives 17 to Tom. "
+         "How many shells does Ann have now?")
+
+
+def run(*arguments):
+    return subprocess.run([PROGRAM, *arguments], capture_output=True,
+                          text=True, timeout=300, check=False,
+                          env=dict(os.environ, ESPALIER_ZOO=ZOO),
+                          stdin=subprocess.DEVNULL)
+
+
+class QuestionsTest(unittest.TestCase):
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def path(self, name, text):
+        path = os.path.join(self.folder, name)
+        with open(path, "w", encoding="utf-8") as handle:
+            handle.write(text)
+        return path
+
+    def test_foreign_questions_are_not_answered(self):
+        result = run("solve", "What is 2+3?")
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("not answered", result.stdout)
+        self.assertNotIn("answer:", result.stdout)
+        self.assertIn("--model", result.stderr)
+        self.assertIn("--force", result.stderr)
+        forced = run("solve", "What is 2+3?", "--force")
+        self.assertEqual(forced.returncode, 0, forced.stderr)
+        # A model of one's own, be it the same folder, is asked anything.
+        own = run("solve", "What is 2+3?", "--model", STORIES)
+        self.assertEqual(own.returncode, 0, own.stderr)
+
+    def test_known_questions_beside_foreign_ones_are_answered(self):
+        path = self.path("questions.txt", f"{STORY}\nWho wrote Hamlet?\n")
+        result = run("solve", "--file", path, "--json")
+        self.assertEqual(result.returncode, 3)
+        rows = {row["question"]: row
+                for row in map(json.loads, result.stdout.splitlines())}
+        self.assertEqual(rows[STORY]["error"], "")
+        self.assertNotEqual(rows[STORY]["answer"], "")
+        self.assertEqual(rows["Who wrote Hamlet?"]["answer"], "")
+        self.assertIn("stories", rows["Who wrote Hamlet?"]["error"])
+        self.assertIn("1 of 2", result.stderr)
+
+    def test_each_question_of_a_file_has_the_task_of_its_kind(self):
+        puzzles = [f"Use 3, 7 and {n} to reach {n + 21}." for n in (25, 50)]
+        foreign = "Who wrote Hamlet?"
+        alone = {}
+        for question in [STORY] + puzzles:
+            alone[question] = json.loads(
+                run("solve", question, "--method", "greedy", "--budget-tokens",
+                    "200", "--json").stdout)["answer"]
+        for asked in ([STORY, puzzles[0], foreign, STORY, puzzles[1]],
+                      [puzzles[0], STORY, puzzles[1], foreign]):
+            path = self.path("mixed.txt", "\n".join(asked) + "\n")
+            result = run("solve", "--file", path, "--method", "greedy",
+                         "--budget-tokens", "200", "--json")
+            self.assertEqual(result.returncode, 3, result.stderr)
+            rows = [json.loads(line) for line in result.stdout.splitlines()]
+            self.assertEqual([row["question"] for row in rows], asked)
+            for row in rows:
+                self.assertEqual(row["answer"],
+                                 alone.get(row["question"], ""))
+            self.assertIn(f"1 of {len(asked)}", result.stderr)
+        prompts = run("solve", "--file", path, "--show-prompt", "--json")
+        self.assertEqual(len(prompts.stdout.splitlines()), 4)
+
+
+if __name__ == "__main__":
+    unittest.main()
