@@ -117,14 +117,15 @@ void AddPromptFlags(CLI::App& app, PromptFlags& flags) {
 }
 
 absl::Status CheckPromptFlags(const PromptFlags& flags) {
-  // Names of files that are missing or broken are told where they are read.
-  if (!flags.prompt.empty() && !flags.prompt.ends_with(".textproto")) {
-    ESP_RETURN_IF_ERROR(ReadPrompt(flags.prompt).status());
+  if (!flags.prompt.empty()) {
+    const absl::Status read = ReadPrompt(flags.prompt).status();
+    const bool file = flags.prompt.ends_with(".textproto");
+    if (!read.ok()) return file ? read : UsageError(read);
   }
   if (flags.chat_template.empty() || flags.chat_template == "auto") {
     return absl::OkStatus();
   }
-  return ChatTemplate::Named(flags.chat_template).status();
+  return UsageError(ChatTemplate::Named(flags.chat_template).status());
 }
 
 absl::Status CheckTaskFlag(const std::string& task) {

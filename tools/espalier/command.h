@@ -94,7 +94,8 @@ struct PromptFlags {
   std::string chat_template;  // in place of the prompt's; "": the prompt's
 };
 void AddPromptFlags(CLI::App& app, PromptFlags& flags);
-// Whether there are such a prompt and template; a file's text is not checked.
+// Whether there are such a prompt and template; a UsageError but for a file
+// that is missing or broken.
 absl::Status CheckPromptFlags(const PromptFlags& flags);
 // Whether there is such a task; "" is the set's own.
 absl::Status CheckTaskFlag(const std::string& task);

@@ -132,7 +132,7 @@ absl::Status CheckFlags(EvalFlags& flags) {
   }
   if (!flags.pass_at.empty()) errors.Add(CheckPassAt(flags));
   errors.Add(CheckTaskFlag(flags.task));
-  errors.Add(CheckPromptFlags(flags.prompt));
+  errors.AddAsIs(CheckPromptFlags(flags.prompt));
   errors.AddAsIs(flags.json.Check());
   ESP_RETURN_IF_ERROR(errors.Status());
   flags.sweep.reward = flags.oracle            ? RewardSource::kOracle

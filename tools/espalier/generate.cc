@@ -63,7 +63,7 @@ absl::Status CheckFlags(GenerateFlags& flags) {
     errors.Add("--out FILE is missing: where should the searches be recorded?");
   }
   errors.Add(CheckTaskFlag(flags.task));
-  errors.Add(CheckPromptFlags(flags.prompt));
+  errors.AddAsIs(CheckPromptFlags(flags.prompt));
   if (!flags.resume) errors.AddAsIs(flags.json.Check());
   ESP_RETURN_IF_ERROR(errors.Status());
   std::error_code error;

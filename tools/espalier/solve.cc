@@ -304,7 +304,7 @@ absl::Status CheckFlags(SolveFlags& flags) {
                            WritingModels(flags.models)));
   }
   if (flags.task != "auto") errors.Add(CheckTaskFlag(flags.task));
-  errors.Add(CheckPromptFlags(flags.prompt));
+  errors.AddAsIs(CheckPromptFlags(flags.prompt));
   return errors.Status();
 }
 
