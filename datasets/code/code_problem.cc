@@ -193,6 +193,7 @@ absl::StatusOr<CodeProblem> ReadMbpp(const json& fields) {
   ESP_ASSIGN_OR_RETURN(const std::string more,
                        TextColumn(fields, "test", false));
   if (!more.empty()) problem.tests = {more};
+  problem.plus = !more.empty();
   problem.before = absl::StrCat(absl::StrJoin(imports, "\n"), "\n",
                                 OutermostImports(problem.solution));
   problem.names = NamesOfTests(

@@ -70,6 +70,8 @@ struct CodeProblem {
   std::vector<InputCase> public_cases;  // those that may be shown
   // kOutput: the call whose value is asked for. kArguments: the value.
   std::string given;
+  bool plus =
+      false;  // its tests are more than the first publisher's (EvalPlus)
 };
 
 // InvalidArgument says which column is missing or of a wrong type.

@@ -205,7 +205,9 @@ absl::StatusOr<CodeProblem> ReadEvalPlus(const json& fields) {
   ESP_ASSIGN_OR_RETURN(const double atol, Tolerance(fields));
   json inputs = json::array();
   ESP_RETURN_IF_ERROR(AddInputs(fields, "base_input", true, inputs));
+  const size_t base = inputs.size();
   ESP_RETURN_IF_ERROR(AddInputs(fields, "plus_input", false, inputs));
+  problem.plus = inputs.size() > base;
   const bool begins = problem.prompt.find(absl::StrCat("def ", entry, "(")) !=
                       std::string::npos;
   problem.style = begins ? CodeStyle::kHumanEval : CodeStyle::kMbpp;

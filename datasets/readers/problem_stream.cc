@@ -7,6 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "datasets/generators/generated_sets.h"
 #include "datasets/readers/problem_set.h"
+#include "src/base/files.h"
+#include "src/base/foreign.h"
 #include "src/base/status_macros.h"
 #include "src/base/text.h"
 
@@ -109,14 +111,16 @@ absl::StatusOr<std::unique_ptr<ProblemStream>> ProblemStream::Open(
     return std::make_unique<GeneratedStream>(set, options);
   }
   std::error_code error;
-  if (std::filesystem::exists(spec, error)) {
+  const bool there = std::filesystem::exists(spec, error);
+  if (error) return FileError("open", spec, error.value());
+  if (there) {
     ESP_ASSIGN_OR_RETURN(auto reader, SetReader::Open(spec, options));
     return std::make_unique<FileStream>(spec, std::move(reader));
   }
   if (spec.find_first_of("/.") != std::string::npos) {
     return absl::NotFoundError(
         absl::StrCat(spec, ": no such file or folder, nor a generated set as ",
-                     SetNames().front()));
+                     SetNames().front(), ForeignName(spec, Wanted::kData)));
   }
   return absl::NotFoundError(
       absl::StrCat(UnknownName("set", spec, SetNames()),

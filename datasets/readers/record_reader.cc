@@ -9,6 +9,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "src/base/files.h"
 #include "src/base/status_macros.h"
 #include "src/base/text.h"
 
@@ -74,8 +75,7 @@ absl::StatusOr<std::unique_ptr<RecordReader>> OpenFolder(
     if (!EndingOf(file).empty()) files.push_back(std::move(file));
   }
   if (error) {
-    return absl::UnavailableError(
-        absl::StrCat("cannot read the folder ", path, ": ", error.message()));
+    return FileError("read the folder", path, error.value());
   }
   if (files.empty()) {
     return absl::NotFoundError(absl::StrCat(

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "src/base/foreign.h"
 
 namespace espalier {
 namespace {
@@ -34,6 +35,10 @@ absl::StatusOr<json> ParseJsonObject(std::string_view text,
   };
   json parsed = json::parse(text.begin(), text.end(), watch, false);
   if (parsed.is_discarded() || too_deep || !parsed.is_object()) {
+    if (const std::string note = ForeignBytes(text, Wanted::kModel);
+        !note.empty()) {
+      return absl::InvalidArgumentError(absl::StrCat(file, ": ", note));
+    }
     return absl::InvalidArgumentError(
         absl::StrCat(file, ": expected a JSON object, found ",
                      too_deep ? "deeper nesting than any model has"

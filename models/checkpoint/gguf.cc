@@ -8,6 +8,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "src/base/files.h"
 #include "src/base/status_macros.h"
 #include "src/base/text.h"
 
@@ -193,7 +194,9 @@ class GgufParser {
 absl::Status GgufParser::ParsePreamble(uint64_t& tensors, uint64_t& keys) {
   if (left_.size() < kMagic.size() ||
       std::memcmp(left_.data(), kMagic.data(), kMagic.size()) != 0) {
-    return Bad("expected a GGUF file, found other first bytes");
+    const std::string note = ForeignFileNote(file_.path(), Wanted::kModel);
+    return Bad("expected a GGUF file, found other first bytes",
+               note.empty() ? "" : ": ", note);
   }
   left_ = left_.subspan(kMagic.size());
   uint32_t version = 0;

@@ -189,7 +189,8 @@ SafetensorsFile::~SafetensorsFile() {
 }
 
 absl::StatusOr<SafetensorsFile> SafetensorsFile::Open(const std::string& path) {
-  if (const std::string other = ForeignFileNote(path); !other.empty()) {
+  if (const std::string other = ForeignFileNote(path, Wanted::kModel);
+      !other.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(path, ": ", other));
   }
   // Not blocking, so that a pipe without a writer is refused and not awaited.

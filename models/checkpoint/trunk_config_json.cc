@@ -344,37 +344,28 @@ absl::Status AddEndTokens(std::string_view text, const std::string& file,
 
 namespace {
 
-// Where `name` is an address or a repository of a hub: how to get a folder.
-std::string DownloadNote(std::string_view name) {
-  constexpr std::string_view kHub = "huggingface.co/";
-  std::string_view repository = name;
-  const bool address = name.find("://") != name.npos;
-  if (const size_t at = name.find(kHub); at != name.npos) {
-    repository = name.substr(at + kHub.size());
-  } else if (name.starts_with("hf://")) {
-    repository = name.substr(5);
-  } else if (address) {
-    return "; an address is not read: download the model's files to a folder "
-           "and name that";
+// What a folder without config.json holds, as messages say it.
+std::string FolderText(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::vector<std::string> names;
+  bool data = false;
+  std::string gguf;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename();
+    const std::string ending = entry.path().extension();
+    names.push_back(name);
+    data |= ending == ".parquet" || ending == ".jsonl" || ending == ".csv";
+    if (ending == ".gguf" && (gguf.empty() || name < gguf)) gguf = name;
   }
-  const auto slashes = std::count(repository.begin(), repository.end(), '/');
-  if (slashes != 1 || repository.front() == '/' || repository.front() == '.' ||
-      repository.front() == '~' || repository.back() == '/') {
-    return address ? "; an address is not read: download the model's files to "
-                     "a folder and name that"
-                   : "";
+  if (names.empty()) return "an empty folder";
+  if (!gguf.empty()) {
+    return absl::StrCat(
+        "a folder without config.json; for the GGUF file in "
+        "it name ",
+        (folder / gguf).string());
   }
-  const std::string_view last = repository.substr(repository.find('/') + 1);
-  return absl::StrCat(
-      "; if this is a repository of the Hugging Face hub, get its folder "
-      "first:\n  hf download ",
-      AbslView(repository), " --local-dir ", AbslView(last),
-      "\n  and then --model ", AbslView(last));
-}
-
-std::string WhatElse(const std::string& path) {
-  const std::string note = ForeignFileNote(path);
-  return note.empty() ? "" : ": " + note;
+  return absl::StrCat("a folder without config.json",
+                      data ? ", whose files are a data set and no model" : "");
 }
 
 }  // namespace
@@ -382,16 +373,25 @@ std::string WhatElse(const std::string& path) {
 absl::StatusOr<TrunkConfig> ReadTrunkConfig(const std::string& folder) {
   const std::filesystem::path base(folder);
   std::error_code error;
-  if (!std::filesystem::is_directory(base, error)) {
-    const bool there = std::filesystem::exists(base, error);
+  const auto found = [&](const std::string& what) {
     return absl::NotFoundError(
         absl::StrCat(folder,
                      ": expected a model folder with config.json and "
                      "model.safetensors, or a GGUF file, found ",
-                     there ? "another file" : "nothing",
-                     there ? WhatElse(folder) : DownloadNote(folder)));
+                     what));
+  };
+  const bool there = std::filesystem::exists(base, error);
+  if (error) return FileError("open", folder, error.value());
+  if (!there) return found("nothing" + ForeignName(folder, Wanted::kModel));
+  if (!std::filesystem::is_directory(base, error)) {
+    const std::string note = ForeignFileNote(folder, Wanted::kModel);
+    return found("another file" + (note.empty() ? "" : ": " + note));
   }
   const std::string path = base / "config.json";
+  if (!std::filesystem::exists(path, error)) {
+    if (error) return FileError("open", path, error.value());
+    return found(FolderText(base));
+  }
   ESP_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
   ESP_ASSIGN_OR_RETURN(TrunkConfig config, ParseTrunkConfig(text, path));
   const std::string generation = base / "generation_config.json";

@@ -1,6 +1,7 @@
 #include "models/tokenizer/json_fields.h"
 
 #include "absl/strings/str_cat.h"
+#include "src/base/foreign.h"
 
 namespace espalier {
 
@@ -41,6 +42,9 @@ absl::StatusOr<json> ParseJson(std::string_view text) {
   try {
     return json::parse(text.begin(), text.end());
   } catch (const json::exception& e) {
+    if (std::string note = ForeignBytes(text, Wanted::kModel); !note.empty()) {
+      return absl::InvalidArgumentError(note);
+    }
     return absl::InvalidArgumentError(
         absl::StrCat("malformed JSON: ", e.what()));
   }

@@ -158,6 +158,10 @@ absl::StatusOr<std::unique_ptr<Tokenizer>> Tokenizer::Load(
         ": expected tokenizer.json, tokenizer.model, or vocab.json and "
         "merges.txt; copy the tokenizer's files beside the checkpoint"));
   }
+  if (const std::string note = ForeignFileNote(file, Wanted::kModel);
+      !note.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(file, ": ", note));
+  }
   std::unique_ptr<Tokenizer> result;
   if (absl::EndsWith(file, "vocab.json") ||
       absl::EndsWith(file, "encoder.json")) {

@@ -132,7 +132,7 @@ absl::Status FileError(std::string_view doing, const std::string& path,
   return absl::Status(code, message);
 }
 
-std::string ForeignFileNote(const std::string& path) {
+std::string ForeignFileNote(const std::string& path, Wanted wanted) {
   // A pipe without a writer is not waited for.
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat info;
@@ -143,17 +143,7 @@ std::string ForeignFileNote(const std::string& path) {
   char bytes[64] = {};
   const ssize_t n = ::read(file.fd(), bytes, sizeof bytes);
   const std::string_view head(bytes, n > 0 ? static_cast<size_t>(n) : 0);
-  if (head.starts_with("version https://git-lfs.github.com/spec/")) {
-    return "this is the pointer that Git LFS leaves in place of the file: run "
-           "\"git lfs pull\" in its repository, or download the file itself";
-  }
-  if (head.starts_with("PAR1")) {
-    return "this is a Parquet file: write it as JSON lines first, as by "
-           "python3 -c \"import pandas; "
-           "pandas.read_parquet('IN.parquet').to_json('OUT.jsonl', "
-           "orient='records', lines=True)\"";
-  }
-  return "";
+  return ForeignBytes(head, wanted);
 }
 
 absl::StatusOr<std::string> ReadFile(const std::string& path) {

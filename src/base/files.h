@@ -13,6 +13,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "src/base/foreign.h"
 
 namespace espalier {
 
@@ -36,7 +37,8 @@ int DescriptorOf(std::string_view path);
 // What a file is that stands where another was expected, and what to do: the
 // pointer that Git LFS leaves in place of a file, a Parquet file. "" for any
 // other, and where nothing can be read.
-std::string ForeignFileNote(const std::string& path);
+std::string ForeignFileNote(const std::string& path,
+                            Wanted wanted = Wanted::kData);
 
 // A hash of the file's bytes that is stable across runs and machines; not for
 // use against an adversary. Reads a gigabyte in about a third of a second.

@@ -157,12 +157,20 @@ class LocalEngine : public Engine {
 absl::Status CheckSearch(const SearchOptions& options, bool graded,
                          int models) {
   ErrorList errors;
-  if (options.max_tokens < 0 || options.max_model_calls < 0 ||
-      options.max_simulations < 0 || options.max_nodes < 0 ||
-      options.max_bytes < 0 || options.response_tokens < 0 ||
-      !(options.response_tokens_per_byte >= 0) || !(options.max_seconds >= 0)) {
-    errors.Add(
-        "a budget is negative; expected a positive number, or 0 for none");
+  const std::pair<const char*, double> budgets[] = {
+      {"max_tokens", static_cast<double>(options.max_tokens)},
+      {"max_model_calls", static_cast<double>(options.max_model_calls)},
+      {"max_simulations", static_cast<double>(options.max_simulations)},
+      {"max_nodes", static_cast<double>(options.max_nodes)},
+      {"max_bytes", static_cast<double>(options.max_bytes)},
+      {"max_seconds", options.max_seconds},
+      {"response_tokens", static_cast<double>(options.response_tokens)},
+      {"response_tokens_per_byte", options.response_tokens_per_byte},
+  };
+  for (const auto& [name, value] : budgets) {
+    if (value >= 0) continue;  // NaN is not
+    errors.Add(absl::StrCat("the budget ", name, " is ", value,
+                            "; expected a positive number, or 0 for none"));
   }
   if (options.max_tokens == 0 && options.max_model_calls == 0 &&
       options.max_simulations == 0 && options.max_nodes == 0 &&
@@ -178,11 +186,17 @@ absl::Status CheckSearch(const SearchOptions& options, bool graded,
         "a stop is out of range; expected a confidence from 0 to 1, a "
         "divergence of 0 or more, and 1 or more responses and simulations");
   }
-  if (options.top_k < 0 || !(options.top_p > 0 && options.top_p <= 1) ||
-      !(options.min_p >= 0 && options.min_p <= 1)) {
-    errors.Add(
-        "a filter of samples is out of range; expected top_k of 0 or more, "
-        "top_p above 0 up to 1, min_p from 0 to 1");
+  if (options.top_k < 0) {
+    errors.Add(absl::StrCat("top_k is ", options.top_k,
+                            "; expected 0 (all tokens) or more"));
+  }
+  if (!(options.top_p > 0 && options.top_p <= 1)) {
+    errors.Add(absl::StrCat("top_p is ", options.top_p,
+                            "; expected above 0 up to 1 (all tokens)"));
+  }
+  if (!(options.min_p >= 0 && options.min_p <= 1)) {
+    errors.Add(absl::StrCat("min_p is ", options.min_p,
+                            "; expected 0 (all tokens) to 1"));
   }
   if (options.method == "auto") return errors.Status();
   const auto algorithm = MakeAlgorithm(options.method);

@@ -379,6 +379,23 @@ absl::Status CheckTrainRun(const TrainRunOptions& options) {
   if (!(options.warmup >= 0 && options.warmup <= 1)) {
     return wrong("--warmup", options.warmup, "a share of the steps, 0 to 1");
   }
+  if (!(options.final_rate >= 0 && options.final_rate <= 1)) {
+    return wrong("--final-rate", options.final_rate,
+                 "a share of the learning rate, 0 to 1");
+  }
+  if (!(options.weight_decay >= 0 && std::isfinite(options.weight_decay))) {
+    return wrong("--weight-decay", options.weight_decay, "0 or more");
+  }
+  if (!(options.clip_norm >= 0 && std::isfinite(options.clip_norm))) {
+    return wrong("--clip-norm", options.clip_norm, "0 (not clipped) or more");
+  }
+  const PathOptions& paths = options.train_data.paths;
+  if (!(paths.min_perplexity >= 0) || !(paths.max_perplexity >= 0)) {
+    const bool least = !(paths.min_perplexity >= 0);
+    return wrong(least ? "--min-perplexity" : "--max-perplexity",
+                 least ? paths.min_perplexity : paths.max_perplexity,
+                 "0 or more");
+  }
   if (options.save_every < 1) {
     return wrong("--save-every", static_cast<double>(options.save_every),
                  "1 or more");

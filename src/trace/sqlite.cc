@@ -1,6 +1,8 @@
 #include "src/trace/sqlite.h"
 
+#include <fcntl.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -8,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "src/base/files.h"
 #include "src/base/text.h"
 
 namespace espalier {
@@ -148,7 +151,20 @@ std::string Statement::Text(int column) const {
                      static_cast<size_t>(size));
 }
 
-void Sqlite::Close::operator()(sqlite3* db) const { sqlite3_close_v2(db); }
+Sqlite::Close::Close() : file(-1) {}
+
+void Sqlite::Close::operator()(sqlite3* db) const {
+  sqlite3_close_v2(db);
+  if (file < 0) return;
+  // SQLite leaves the log and its index of a file that is not at its name any
+  // more. They are of use if it was renamed, and rubbish if it was removed.
+  struct stat info;
+  const bool removed = ::fstat(file, &info) == 0 && info.st_nlink == 0;
+  ::close(file);
+  std::error_code error;
+  if (!removed || fs::exists(path, error) || error) return;
+  for (const char* ending : {"-wal", "-shm"}) fs::remove(path + ending, error);
+}
 
 namespace {
 
@@ -166,6 +182,7 @@ std::string EscapedForUri(const std::string& path) {
 absl::StatusOr<Sqlite> Sqlite::Open(const std::string& path, Mode mode) {
   std::error_code error;
   const bool there = fs::exists(path, error);
+  if (error) return FileError("open", path, error.value());
   if (mode == kCreate && there) {
     return absl::AlreadyExistsError(
         absl::StrCat(path, ": there is such a file already"));
@@ -212,6 +229,12 @@ absl::StatusOr<Sqlite> Sqlite::Open(const std::string& path, Mode mode) {
   sqlite3_busy_timeout(db, 2000);
   if (mode == kWrite && sqlite3_db_readonly(db, "main") == 1) {
     return SqliteError(path, nullptr, SQLITE_READONLY);
+  }
+  if (mode != kRead) {
+    Close& close = out.db_.get_deleter();
+    close.path = sqlite3_db_filename(db, "main");
+    // By O_PATH: closing another descriptor would give up SQLite's locks.
+    close.file = ::open(close.path.c_str(), O_PATH | O_CLOEXEC);
   }
   return out;
 }

@@ -91,6 +91,11 @@ class Sqlite {
  private:
   struct Close {
     void operator()(sqlite3* db) const;
+    // Of a database that is written: a descriptor that names its file even
+    // after a removal, and where its log stands. -1: of one that is read.
+    int file;
+    std::string path;
+    Close();
   };
   Sqlite() = default;
 

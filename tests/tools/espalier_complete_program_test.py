@@ -142,7 +142,7 @@ class CompleteTest(ProgramTest):
     def test_wrong_input(self):
         self.refused(complete(text=""), "at least one token")
         self.refused(complete("--temperature", "-1"), "temperature")
-        self.refused(complete("--top-p", "0"), "top_p")
+        self.refused(complete("--top-p", "0"), "--top-p")
         self.refused(complete("-n", "0"), "-n")
         self.refused(complete("--max-tokens", "0"), "--max-tokens")
         self.refused(complete("--stop", ""), "--stop")

@@ -81,9 +81,9 @@ class GradeSamplesTest(unittest.TestCase):
         return grade("--set", "humaneval", "--data", self.data, "--samples",
                      samples, "--sandbox", self.sandbox, *arguments)
 
-    def refused(self, result, *words):
+    def refused(self, result, *words, code=1):
         """One line that says all of it."""
-        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertEqual(result.returncode, code, result.stderr)
         self.assertEqual(result.stdout, "")
         self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
         for word in words:
@@ -219,18 +219,39 @@ class GradeSamplesTest(unittest.TestCase):
         self.assertIn("samples.jsonl:1:", result.stderr)
         self.assertEqual(result.stdout, "")
 
+    def test_generations_are_completions_and_what_is_skipped_is_told(self):
+        samples = self.write("samples.jsonl", [
+            {"task_id": "Own/1", "generation": "    return x\n"},
+            {"task_id": "Own/2", "text": "    return x\n"}])
+        result = self.grade(samples, "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        summary = json.loads(result.stdout.splitlines()[-1])
+        self.assertEqual(summary["pass@1"], 1)
+        self.assertEqual(summary["samples_skipped"], 1)
+        self.assertIn("skipped: " + samples + ":2: ", result.stderr)
+
+    def test_the_tests_that_are_run_name_the_set(self):
+        self.data = self.write("plus.jsonl", [
+            dict(problem, base_input=[[1]], plus_input=[[5]])
+            for problem in PROBLEMS])
+        result = self.grade(self.samples(("Own/1", "    return x\n")), "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        summary = json.loads(result.stdout.splitlines()[-1])
+        self.assertEqual(summary["set"], "humaneval+")
+        self.assertIn("plus.jsonl holds humaneval+", result.stderr)
+
     def test_wrong_use(self):
         samples = self.samples(("Own/1", ""))
-        result = grade("--set", "humaneval", "--samples", samples)
-        self.assertEqual(result.returncode, 1)
-        self.assertIn("--data", result.stderr)
+        self.refused(grade("--set", "humaneval", "--samples", samples),
+                     "--data", code=2)
         result = grade("--set", "mbpp", "--samples", samples, "--data",
                        self.data)
         self.refused(result, "problems.jsonl:1", 'no column "test_list"',
                      "kind mbpp", "--data")
-        self.refused(self.grade(""), "--samples: expected")
+        self.refused(self.grade(""), "--samples: expected", code=2)
         self.refused(grade("--set", self.data, "--samples", samples),
-                     "unknown set of code problems", "humaneval", "--data")
+                     "unknown set of code problems", "humaneval", "--data",
+                     code=2)
         self.refused(self.grade(self.samples(("Other/7", ""))),
                      'samples.jsonl:1: task_id "Other/7"',
                      'problems.jsonl, whose ids are as "Own/0"')

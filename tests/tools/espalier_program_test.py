@@ -140,7 +140,8 @@ class WrongInputTest(ProgramTest):
         self.refused(run("solve", STORY, "--budget-tokens", "0"), "budget")
         self.refused(run("eval", "--set", "stories:easy", "--budget-tokens",
                          "0"), "budget-tokens 0")
-        self.refused(run("solve", STORY, "--budget-tokens", "-5"), "negative")
+        self.refused(run("solve", STORY, "--budget-tokens", "-5"),
+                     "--budget-tokens", "0 or more")
 
     def test_unknown_method_names_the_nearest(self):
         self.refused(run("solve", STORY, "--search", "bem"), '"beam"')
@@ -231,7 +232,8 @@ class WrongInputTest(ProgramTest):
                     "--search", "sample:temperature=3", "--seed", str(seed),
                     *only))
         self.assertNotEqual(greedy, steps("--search", "sample:temperature=3"))
-        self.refused(run("solve", STORY, "--top-p", "7"), "top_p above 0")
+        self.refused(run("solve", STORY, "--top-p", "7"), "--top-p",
+                     "above 0 up to 1")
 
     def test_several_models_need_several_checkpoints(self):
         several = "ab_mcts_a:models=2"

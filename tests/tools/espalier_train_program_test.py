@@ -177,6 +177,53 @@ class TrainTest(LearnTest):
         self.assertFalse(os.path.exists(self.path("out.work")))
 
 
+class TrainUsageTest(LearnTest):
+
+    def train(self, *more):
+        return run("train", "policy", "--model", "/no/such/model", "--data",
+                   "x.db", "--out", self.path("new"), *more)
+
+    def test_wrong_usage_ends_with_two(self):
+        # Before the model is looked for.
+        for name, values in (
+                ("--final-rate", ("-1", "2", "nan")),
+                ("--weight-decay", ("-1", "nan")), ("--clip-norm", ("-1", "nan")),
+                ("--min-perplexity", ("-1", "nan")), ("--epochs", ("0", "nan")),
+                ("--seed", ("-1", "1e6", "18446744073709551616")),
+                ("--save-every", ("0", "18446744073709551616")),
+                ("--run", ("-1", "18446744073709551616")),
+                ("--min-problems", ("-1", "x")), ("--threads", ("0",)),
+                ("--lora-rank", ("-1", "4294967296")),
+                ("--objective", ("bce", "spo", "dpo:beta=-1"))):
+            for value in values:
+                result = self.train(name, value)
+                self.assertEqual(result.returncode, 2, (name, value, result))
+                self.assertEqual(result.stdout, "")
+                self.assertNotIn("/no/such/model", result.stderr)
+                self.assertIn(name.lstrip("-") if name == "--objective"
+                              else name, result.stderr)
+                self.assertLess(len(result.stderr), 700)
+        for arguments in (("train",), ("train", "policy"), ("self-train",),
+                          ("train", "plicy"), ("self-train", "--no-such"),
+                          ("train", "policy", "--fo\x1b[31m")):
+            result = run(*arguments)
+            self.assertEqual(result.returncode, 2, arguments)
+            self.assertNotIn("\x1b", result.stderr)
+        self.assertEqual(self.train().returncode, 1)
+
+    def test_the_help_without_this_program_is_its_own(self):
+        """tools/espalier/training_help.txt is what this prints: write it anew
+        from the message of this test."""
+        text = ""
+        for command in (("train",), ("train", "policy"), ("train", "reward"),
+                        ("self-train",)):
+            text += "== " + " ".join(command) + "\n"
+            text += run(*command, "--help").stdout
+        with open(os.path.join(ROOT, "tools", "espalier", "training_help.txt"),
+                  encoding="utf-8") as handle:
+            self.assertEqual(text, handle.read())
+
+
 class ZooDataTest(LearnTest):
 
     def zoo_data(self, out, *more):

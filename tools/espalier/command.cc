@@ -1,24 +1,29 @@
 #include "tools/espalier/command.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/cord.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "datasets/tasks/task_registry.h"
 #include "models/cpu/load_trunk.h"
 #include "models/prompt/chat_template.h"
 #include "search/parts/stop.h"
 #include "src/base/status_macros.h"
 #include "src/base/text.h"
 #include "src/engine/prompt.h"
+#include "tools/espalier/option_checks.h"
 
 namespace espalier {
 namespace {
 
 constexpr char kExitCode[] = "espalier/exit-code";
+constexpr int kUsageExitCode = 2;
 
 void AddDeviceFlag(CLI::App& app, std::string& device) {
   app.add_option("--device", device,
@@ -111,6 +116,22 @@ void AddPromptFlags(CLI::App& app, PromptFlags& flags) {
       ->needs(prompt);
 }
 
+absl::Status CheckPromptFlags(const PromptFlags& flags) {
+  if (!flags.prompt.empty()) {
+    const absl::Status read = ReadPrompt(flags.prompt).status();
+    const bool file = flags.prompt.ends_with(".textproto");
+    if (!read.ok()) return file ? read : UsageError(read);
+  }
+  if (flags.chat_template.empty() || flags.chat_template == "auto") {
+    return absl::OkStatus();
+  }
+  return UsageError(ChatTemplate::Named(flags.chat_template).status());
+}
+
+absl::Status CheckTaskFlag(const std::string& task) {
+  return task.empty() ? absl::OkStatus() : FindTask(task).status();
+}
+
 absl::StatusOr<std::string> ResolvePromptText(const PromptFlags& flags,
                                               const std::string& checkpoint) {
   if (flags.prompt.empty()) return std::string();
@@ -125,32 +146,40 @@ absl::StatusOr<std::string> ResolvePromptText(const PromptFlags& flags,
 void AddBudgetFlags(CLI::App& app, SearchOptions& search) {
   app.add_option("--budget-model-calls", search.max_model_calls,
                  "Requests sent to models; 0: no limit")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(WholeFrom(0));
   app.add_option("--budget-simulations", search.max_simulations,
                  "Simulations or samples; 0: no limit")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(WholeFrom(0));
   app.add_option("--budget-nodes", search.max_nodes, "Tree nodes; 0: no limit")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(WholeFrom(0));
   app.add_option("--budget-bytes", search.max_bytes,
                  "Bytes of the tree, as 64k, 10M or 1G; 0: no limit")
       ->capture_default_str()
-      ->transform(CLI::AsSizeValue(false));
+      ->transform(CLI::AsSizeValue(false))
+      ->check(WholeFrom(0));
   app.add_option("--response-tokens", search.response_tokens,
                  "Tokens that one response takes, about: what a search without "
                  "an answer holds back to finish one. 0: as the first problems "
                  "of the set take (eval, generate), else half of the budget")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(WholeFrom(0));
   app.add_option("--top-k", search.top_k,
                  "Sample from the likeliest so many tokens; 0: from all")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(WholeFrom(0, kMostInt));
   app.add_option("--top-p", search.top_p,
                  "Sample from the likeliest tokens that make up so much of the "
                  "probability; 1: from all")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(RealAbove(0, 1));
   app.add_option("--min-p", search.min_p,
                  "Sample from tokens at least so likely, relative to the "
                  "likeliest; 0: from all")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(RealFrom(0, 1));
   app.add_option_function<std::string>(
       "--stop-when",
       [&search](const std::string& text) {
@@ -202,6 +231,28 @@ absl::StatusOr<std::string> ZooFolder() {
 absl::Status WithExitCode(absl::Status error, int code) {
   error.SetPayload(kExitCode, absl::Cord(absl::StrCat(code)));
   return error;
+}
+
+absl::Status UsageError(absl::Status error) {
+  return error.ok() ? error : WithExitCode(std::move(error), kUsageExitCode);
+}
+
+void FlagErrors::Add(const absl::Status& wrong_flag) {
+  AddAsIs(UsageError(wrong_flag));
+}
+
+void FlagErrors::Add(std::string wrong_flag) {
+  Add(absl::InvalidArgumentError(wrong_flag));
+}
+
+void FlagErrors::AddAsIs(const absl::Status& error) {
+  errors_.Add(error);
+  code_ = std::max(code_, ExitCodeOf(error));
+}
+
+absl::Status FlagErrors::Status() const {
+  absl::Status all = errors_.Status();
+  return all.ok() ? all : WithExitCode(std::move(all), code_);
 }
 
 int ExitCodeOf(const absl::Status& status) {

@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "espalier/engine.h"
+#include "src/base/error_list.h"
 #include "src/base/interrupt.h"
 
 namespace espalier {
@@ -23,6 +24,23 @@ using RunFunction = std::function<absl::Status()>;
 // without, 130 for a cancelled run.
 absl::Status WithExitCode(absl::Status error, int code);
 int ExitCodeOf(const absl::Status& status);
+// `error`, of flags that are wrong, with exit code 2. OK stays OK.
+absl::Status UsageError(absl::Status error);
+
+// What is wrong with a command's flags, told at once: with exit code 2 where a
+// flag itself is wrong, 1 where only a file that one names is.
+class FlagErrors {
+ public:
+  void Add(const absl::Status& wrong_flag);
+  void Add(std::string wrong_flag);
+  // Keeps the exit code that the error has.
+  void AddAsIs(const absl::Status& error);
+  absl::Status Status() const;
+
+ private:
+  ErrorList errors_;
+  int code_ = 0;
+};
 
 using AddCommand = void (*)(CLI::App& app, RunFunction& run);
 
@@ -76,6 +94,11 @@ struct PromptFlags {
   std::string chat_template;  // in place of the prompt's; "": the prompt's
 };
 void AddPromptFlags(CLI::App& app, PromptFlags& flags);
+// Whether there are such a prompt and template; a UsageError but for a file
+// that is missing or broken.
+absl::Status CheckPromptFlags(const PromptFlags& flags);
+// Whether there is such a task; "" is the set's own.
+absl::Status CheckTaskFlag(const std::string& task);
 // The flags' prompt for a checkpoint, as PromptText; "" where none is named.
 absl::StatusOr<std::string> ResolvePromptText(const PromptFlags& flags,
                                               const std::string& checkpoint);

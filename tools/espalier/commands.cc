@@ -12,11 +12,10 @@
 #include <vector>
 
 #include "CLI/CLI.hpp"
-#include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
 #include "src/base/text.h"
 #include "src/base/version.h"
 #include "tools/espalier/command.h"
+#include "tools/espalier/option_checks.h"
 #include "tools/espalier/printable.h"
 
 namespace espalier {
@@ -29,41 +28,6 @@ struct Command {
   CLI::App* app = nullptr;
   RunFunction run = {};
 };
-
-// "" for a whole number that fits, else what is wrong: CLI11 takes the nearest
-// one that fits, and a negative seed for a great one.
-std::string CheckWhole(const std::string& text, bool may_be_negative) {
-  const bool negative = !text.empty() && text[0] == '-';
-  const size_t first = !text.empty() && (negative || text[0] == '+') ? 1 : 0;
-  const bool digits =
-      first < text.size() &&
-      text.find_first_not_of("0123456789", first) == std::string::npos;
-  int64_t whole = 0;
-  uint64_t natural = 0;
-  const bool fits =
-      digits &&
-      (may_be_negative
-           ? absl::SimpleAtoi(text.substr(text[0] == '+'), &whole)
-           : !negative && absl::SimpleAtoi(text.substr(first), &natural));
-  if (fits) return "";
-  return absl::StrCat(text, ": expected a whole number from ",
-                      may_be_negative ? "-2^63 to 2^63 - 1" : "0 to 2^64 - 1");
-}
-
-void CheckWholeNumbers(CLI::App& app) {
-  for (CLI::Option* option : app.get_options()) {
-    const std::string kind = option->get_type_name().substr(0, 4);
-    const bool natural = kind == "UINT";
-    if (!natural && kind.substr(0, 3) != "INT") continue;
-    option->check(CLI::Validator(
-        [natural](const std::string& text) {
-          return CheckWhole(text, !natural);
-        },
-        ""));
-  }
-  for (CLI::App* below : app.get_subcommands(nullptr))
-    CheckWholeNumbers(*below);
-}
 
 // Of commands with arguments that have no name, --json takes a file as
 // --json=FILE alone: what follows it is the question. CLI11 would take that.
@@ -110,7 +74,6 @@ int RunCommands(int argc, char** argv) {
       "--budget-tokens 300,600\n");
   app.set_version_flag("--version", VersionText());
   app.require_subcommand(1);
-  app.failure_message(CLI::FailureMessage::simple);
   Command commands[] = {
       {"solve", "Answer a question by search", &AddSolve},
       {"eval", "Compare methods at equal token budgets on a problem set",
@@ -145,14 +108,14 @@ int RunCommands(int argc, char** argv) {
   for (Command& command : commands) {
     command.app = app.add_subcommand(command.name, command.summary);
     command.add(*command.app, command.run);
-    CheckWholeNumbers(*command.app);
+    CheckNumbers(*command.app);
   }
   if (argc > 1 && argv[1][0] != '-') {
     std::vector<std::string> names;
     for (const Command& command : commands) names.push_back(command.name);
     if (std::find(names.begin(), names.end(), argv[1]) == names.end()) {
       std::fprintf(stderr, "espalier: %s\n",
-                   UnknownName("command", argv[1], names).c_str());
+                   Printable(UnknownName("command", argv[1], names)).c_str());
       return 2;
     }
   }
@@ -163,8 +126,9 @@ int RunCommands(int argc, char** argv) {
     app.parse(std::move(arguments));
   } catch (const CLI::ParseError& error) {
     // Help and the version are no errors; wrong usage is 2, as elsewhere.
-    const bool wrong = app.exit(error) != 0;
-    return wrong ? 2 : PrintedAll("--help") ? 0 : 1;
+    if (const int code = EndParse(app, error); code != 0) return code;
+    const bool version = error.get_name() == "CallForVersion";
+    return PrintedAll(version ? "--version" : "--help") ? 0 : 1;
   }
   for (const Command& command : commands) {
     if (!command.app->parsed()) continue;

@@ -15,6 +15,7 @@
 #include "src/base/status_macros.h"
 #include "src/engine/load_model.h"
 #include "tools/espalier/command.h"
+#include "tools/espalier/option_checks.h"
 #include "tools/espalier/output_file.h"
 #include "tools/espalier/printable.h"
 #include "tools/espalier/text_input.h"
@@ -80,6 +81,9 @@ absl::Status CheckFlags(const CompleteFlags& flags) {
   if (!flags.chat && (flags.system || flags.no_think)) {
     return absl::InvalidArgumentError(
         "--system and --no-think are parts of a conversation; add --chat");
+  }
+  if (flags.chat_template != "auto") {
+    ESP_RETURN_IF_ERROR(ChatTemplate::Named(flags.chat_template).status());
   }
   for (const std::string& stop : flags.stop.stop_strings) {
     if (stop.empty()) {
@@ -218,7 +222,7 @@ void PrintTexts(const std::vector<Written>& written) {
 }
 
 absl::Status RunComplete(const CompleteFlags& flags) {
-  ESP_RETURN_IF_ERROR(CheckFlags(flags));
+  ESP_RETURN_IF_ERROR(UsageError(CheckFlags(flags)));
   Executor executor(flags.threads);
   ESP_ASSIGN_OR_RETURN(LoadedModel model,
                        LoadModel(flags.model,
@@ -267,21 +271,26 @@ void AddSamplingFlags(CLI::App& app, CompleteFlags& flags) {
       ->check(CLI::Range(1, 1 << 24));
   app.add_option("--temperature", sampling.temperature,
                  "0: always the likeliest token")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(RealFrom(0, 1e6));
   app.add_option("--top-k", sampling.top_k,
                  "Sample from the likeliest so many tokens; 0: from all")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(WholeFrom(0, kMostInt));
   app.add_option("--top-p", sampling.top_p,
                  "Sample from the likeliest tokens that make up so much of the "
                  "probability; 1: from all")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(RealAbove(0, 1));
   app.add_option("--min-p", sampling.min_p,
                  "Sample from tokens at least so likely, relative to the "
                  "likeliest; 0: from all")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(RealFrom(0, 1));
   app.add_option("--repetition-penalty", sampling.repetition_penalty,
                  "Make tokens that the text already has less likely; 1: no")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(RealAbove(0, 1e6));
   app.add_option("--stop", flags.stop.stop_strings,
                  "Text that ends a continuation and is not part of it; may be "
                  "given several times")

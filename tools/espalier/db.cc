@@ -37,7 +37,7 @@ absl::Status PrintRows(Statement& s, bool json) {
     ESP_ASSIGN_OR_RETURN(const bool more, s.Step());
     if (first && !json) {
       for (int c = 0; c < s.columns(); ++c) {
-        std::printf("%s%s", c > 0 ? "\t" : "", s.ColumnName(c).c_str());
+        std::printf("%s%s", c > 0 ? "\t" : "", Cell(s.ColumnName(c)).c_str());
       }
       if (s.columns() > 0) std::printf("\n");
     }
@@ -68,8 +68,8 @@ absl::Status PrintRows(Statement& s, bool json) {
 }
 
 absl::Status RunSql(const DbFlags& flags) {
-  ESP_RETURN_IF_ERROR(
-      CheckDistinct({{"--json", flags.json.where}}, {{"db", flags.database}}));
+  ESP_RETURN_IF_ERROR(UsageError(
+      CheckDistinct({{"--json", flags.json.where}}, {{"db", flags.database}})));
   ESP_ASSIGN_OR_RETURN(const auto db,
                        RunDb::Open(flags.database, Sqlite::kRead));
   ESP_RETURN_IF_ERROR(AddTreeNodes(*db));
@@ -103,10 +103,10 @@ absl::Status RunInfoCommand(const DbFlags& flags) {
       "%s: run database, tables of version %d\n"
       "%d problems, %d solutions, %d nodes, %d tokens; trees %.2f MB, logs "
       "%.2f MB\n",
-      flags.database.c_str(), SchemaVersion(), static_cast<int>(problems),
-      static_cast<int>(solutions), static_cast<int>(nodes),
-      static_cast<int>(tokens), static_cast<double>(trees) / 1e6,
-      static_cast<double>(logs) / 1e6);
+      Printable(flags.database).c_str(), SchemaVersion(),
+      static_cast<int>(problems), static_cast<int>(solutions),
+      static_cast<int>(nodes), static_cast<int>(tokens),
+      static_cast<double>(trees) / 1e6, static_cast<double>(logs) / 1e6);
   for (const RunRow& run : runs) {
     const auto of_run = [&](const char* state) {
       return count(absl::StrCat("SELECT count(*) FROM searches WHERE run_id=",
@@ -118,23 +118,24 @@ absl::Status RunInfoCommand(const DbFlags& flags) {
     std::printf(
         "\nrun %d: %s, begun %s, %s\n  method %s\n  model %s (%s)\n  "
         "%d searches done, %d failed, %d under way\n  %s\n",
-        static_cast<int>(run.run_id), run.info.kind.c_str(),
-        run.started_at.c_str(),
-        run.finished_at.empty() ? "not finished"
-                                : ("finished " + run.finished_at).c_str(),
-        run.info.method.c_str(), run.info.model.c_str(),
-        run.info.model_hash.c_str(), static_cast<int>(done),
+        static_cast<int>(run.run_id), Printable(run.info.kind).c_str(),
+        Printable(run.started_at).c_str(),
+        run.finished_at.empty()
+            ? "not finished"
+            : Printable("finished " + run.finished_at).c_str(),
+        Printable(run.info.method).c_str(), Printable(run.info.model).c_str(),
+        Printable(run.info.model_hash).c_str(), static_cast<int>(done),
         static_cast<int>(failed), static_cast<int>(running),
-        run.info.config.c_str());
+        Printable(run.info.config).c_str());
   }
   return absl::OkStatus();
 }
 
 absl::Status RunPrune(const DbFlags& flags) {
   if (!flags.logs && flags.run == 0) {
-    return absl::InvalidArgumentError(
+    return UsageError(absl::InvalidArgumentError(
         "nothing to prune: give --logs, or --run N, or both for the logs of "
-        "one run");
+        "one run"));
   }
   ESP_ASSIGN_OR_RETURN(const auto db,
                        RunDb::Open(flags.database, Sqlite::kWrite));

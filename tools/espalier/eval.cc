@@ -9,7 +9,6 @@
 #include "datasets/readers/problem_set.h"
 #include "search/algorithm.h"
 #include "search/presets.h"
-#include "src/base/error_list.h"
 #include "src/base/progress.h"
 #include "src/base/status_macros.h"
 #include "src/base/version.h"
@@ -18,6 +17,7 @@
 #include "src/eval/sweep.h"
 #include "tools/espalier/command.h"
 #include "tools/espalier/output_file.h"
+#include "tools/espalier/printable.h"
 #include "tools/espalier/response_tokens.h"
 #include "tools/espalier/set_blocks.h"
 #include "tools/espalier/set_flags.h"
@@ -91,7 +91,7 @@ absl::Status CheckPassAt(EvalFlags& flags) {
 
 // Everything that can be refused is, before a model is loaded, all at once.
 absl::Status CheckFlags(EvalFlags& flags) {
-  ErrorList errors;
+  FlagErrors errors;
   if (flags.sweep.methods.empty()) {
     flags.sweep.methods = flags.pass_at.empty() ? kCompared : kSampled;
   }
@@ -106,7 +106,7 @@ absl::Status CheckFlags(EvalFlags& flags) {
       errors.Add("eval compares methods by name; auto stands for one of them");
     }
     absl::StatusOr<std::string> read = ReadMethodFile(method);
-    errors.Add(read.status());
+    errors.AddAsIs(read.status());
     if (!read.ok()) continue;
     // The rows, and --compare, name a file's method by what it says.
     if (flags.compare == method) flags.compare = *read;
@@ -132,7 +132,9 @@ absl::Status CheckFlags(EvalFlags& flags) {
   }
   errors.Add(CheckRepeats(flags.sweep));
   if (!flags.pass_at.empty()) errors.Add(CheckPassAt(flags));
-  errors.Add(flags.json.Check());
+  errors.Add(CheckTaskFlag(flags.task));
+  errors.AddAsIs(CheckPromptFlags(flags.prompt));
+  errors.AddAsIs(flags.json.Check());
   errors.Add(CheckDistinct({{"--json", flags.json.where}},
                            {{"--set", flags.set.set}}));
   ESP_RETURN_IF_ERROR(errors.Status());
@@ -147,11 +149,12 @@ void PrintErrors(const std::string& method,
                  const std::vector<std::string>& errors) {
   constexpr size_t kShown = 3;
   for (size_t i = 0; i < errors.size() && i < kShown; ++i) {
-    std::fprintf(stderr, "%s: %s\n", method.c_str(), errors[i].c_str());
+    std::fprintf(stderr, "%s: %s\n", Printable(method).c_str(),
+                 Printable(errors[i]).c_str());
   }
   if (errors.size() > kShown) {
-    std::fprintf(stderr, "%s: ... and %zu problems more\n", method.c_str(),
-                 errors.size() - kShown);
+    std::fprintf(stderr, "%s: ... and %zu problems more\n",
+                 Printable(method).c_str(), errors.size() - kShown);
   }
 }
 
@@ -172,8 +175,9 @@ absl::Status ReportPassAt(const EvalFlags& flags, const EngineOptions& models,
   ESP_ASSIGN_OR_RETURN(const PassReport report,
                        MakePassReport(rows, flags.pass_at));
   std::fprintf(flags.json.report(), "%s, %zu problems, model %s\n%s",
-               report.set.c_str(), report.ids.size(), models.policy.c_str(),
-               PassTable(report).c_str());
+               Printable(report.set).c_str(), report.ids.size(),
+               Printable(models.policy).c_str(),
+               Printable(PassTable(report)).c_str());
   if (flags.json.wanted()) {
     ESP_RETURN_IF_ERROR(WriteResults(flags, models, PassJson(report)));
   }
@@ -185,13 +189,14 @@ absl::Status ReportSweep(const EvalFlags& flags, const EngineOptions& models,
                          const SetBlocks& set,
                          const std::vector<ResultRow>& rows) {
   std::FILE* const report = flags.json.report();
-  std::fprintf(report, "%s, %lld problems, model %s\n%s", set.name().c_str(),
-               static_cast<long long>(set.count()), models.policy.c_str(),
-               SweepTable(rows).c_str());
+  std::fprintf(
+      report, "%s, %lld problems, model %s\n%s", Printable(set.name()).c_str(),
+      static_cast<long long>(set.count()), Printable(models.policy).c_str(),
+      Printable(SweepTable(rows)).c_str());
   std::vector<Comparison> comparisons;
   if (!flags.compare.empty()) {
     comparisons = CompareWith(flags.compare, rows);
-    std::fprintf(report, "%s", ComparisonTable(comparisons).c_str());
+    std::fprintf(report, "%s", Printable(ComparisonTable(comparisons)).c_str());
   }
   if (flags.json.wanted()) {
     nlohmann::json json = SweepJson(rows);
@@ -243,7 +248,7 @@ absl::Status RunEval(EvalFlags& flags) {
                        ResolvePromptText(flags.prompt, models.policy));
   ESP_ASSIGN_OR_RETURN(const PromptedTask put,
                        PutTaskBy(task, flags.prompt_text));
-  ErrorList errors;
+  FlagErrors errors;
   for (const std::string& method : flags.sweep.methods) {
     errors.Add(CheckVerifier(method, *put.verifier));
   }
@@ -256,7 +261,7 @@ absl::Status RunEval(EvalFlags& flags) {
                       static_cast<int64_t>(flags.sweep.methods.size() *
                                            flags.sweep.budgets.size()) *
                       flags.sweep.seeds;
-  Progress progress("eval " + set.name(), all,
+  Progress progress("eval " + Printable(set.name()), all,
                     flags.pass_at.empty() ? "problems" : "responses");
   int64_t shown = 0;
   flags.sweep.progress = [&](int64_t done, int64_t) {

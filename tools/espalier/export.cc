@@ -7,13 +7,14 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "nlohmann/json.hpp"
-#include "src/base/error_list.h"
 #include "src/base/status_macros.h"
 #include "src/engine/prompted_task.h"
 #include "src/trace/labels/contamination.h"
 #include "src/trace/run_db.h"
 #include "tools/espalier/command.h"
+#include "tools/espalier/option_checks.h"
 #include "tools/espalier/output_file.h"
+#include "tools/espalier/printable.h"
 
 namespace espalier {
 namespace {
@@ -39,21 +40,21 @@ absl::Status CheckFlags(ExportFlags& flags) {
   const bool openrlhf = flags.format == "openrlhf";
   if ((messages && flags.kind == "steps") ||
       (openrlhf && flags.kind != "steps")) {
-    return absl::InvalidArgumentError(absl::StrCat(
+    return UsageError(absl::InvalidArgumentError(absl::StrCat(
         "--format ", flags.format, " is for ",
-        messages ? "sft and pairs" : "steps", "; plain is for all"));
+        messages ? "sft and pairs" : "steps", "; plain is for all")));
   }
   const bool q = flags.value == "q", quality = flags.value == "quality";
   if ((q && flags.kind != "pairs") || (quality && flags.kind != "steps")) {
-    return absl::InvalidArgumentError(
+    return UsageError(absl::InvalidArgumentError(
         absl::StrCat("--value ", flags.value, " is for ", q ? "pairs" : "steps",
-                     "; outcomes is for both"));
+                     "; outcomes is for both")));
   }
   flags.pairs.by_q = q;
   flags.steps.quality = quality;
-  ErrorList errors;
-  errors.Add(CheckOutputFile(flags.out, flags.json.force));
-  errors.Add(flags.json.Check());
+  FlagErrors errors;
+  errors.AddAsIs(CheckOutputFile(flags.out, flags.json.force));
+  errors.AddAsIs(flags.json.Check());
   std::vector<NamedFile> inputs;
   for (const std::string& database : flags.databases) {
     inputs.push_back({"export", database});
@@ -126,8 +127,8 @@ absl::Status RunExport(ExportFlags& flags) {
   }
   ESP_RETURN_IF_ERROR(WriteOutput(flags.out, lines));
   std::fprintf(flags.out == "-" ? stderr : flags.json.report(),
-               "%s: %zu examples\n%s", flags.out.c_str(), count,
-               log.Text().c_str());
+               "%s: %zu examples\n%s", Printable(flags.out).c_str(), count,
+               Printable(log.Text()).c_str());
   nlohmann::json filters = nlohmann::json::array();
   for (const FilterCount& c : log.counts()) {
     filters.push_back({{"name", c.name}, {"in", c.in}, {"out", c.out}});
@@ -154,29 +155,34 @@ void AddExport(CLI::App& app, RunFunction& run) {
                  "openrlhf: for its train_prm (steps)")
       ->capture_default_str()
       ->check(CLI::IsMember({"plain", "messages", "openrlhf"}));
-  app.add_option("--run", flags->run, "Of this run. Default: all");
+  app.add_option("--run", flags->run, "Of this run. Default: all")
+      ->check(WholeFrom(0));
   app.add_option("--per-problem", flags->paths.per_problem,
                  "sft: distinct responses a problem; 0: all")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->check(WholeFrom(0, kMostInt));
   app.add_flag("--by-value", flags->paths.by_value,
                "sft: those of highest mean q first, not the likeliest");
   app.add_option("--min-perplexity", flags->paths.min_perplexity,
                  "sft: imitate no step below")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(RealFrom(0));
   app.add_option("--max-perplexity", flags->paths.max_perplexity,
-                 "sft: imitate no step above. Default: no limit");
+                 "sft: imitate no step above. Default: no limit")
+      ->check(RealFrom(0, kUnbounded));
   app.add_option("--top", flags->pairs.top,
                  "pairs: so many of the best steps against as many of the "
                  "worst")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(WholeFrom(1, kMostInt));
   app.add_option("--margin", flags->pairs.margin,
                  "pairs: least difference of the values")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(RealFrom(0));
   app.add_option("--min-edit-distance", flags->pairs.min_edit_distance,
                  "pairs: least edit distance of the texts (rStar-Math: 20)")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(WholeFrom(0, kMostInt));
   app.add_option("--value", flags->value,
                  "What a step is worth. outcomes: the share of correct ends "
                  "below it; q: the search's own (pairs); quality: "
@@ -185,7 +191,8 @@ void AddExport(CLI::App& app, RunFunction& run) {
       ->check(CLI::IsMember({"outcomes", "q", "quality"}));
   app.add_option("--min-outcomes", flags->steps.min_outcomes,
                  "steps: label no step with fewer ends below it")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(WholeFrom(0, kMostInt));
   app.add_option("--threshold", flags->threshold,
                  "steps: a label is true if the value is above")
       ->capture_default_str();
@@ -195,7 +202,8 @@ void AddExport(CLI::App& app, RunFunction& run) {
       ->delimiter(',');
   app.add_option("--eval-limit", flags->contamination.eval_limit,
                  "Problems of each generated evaluation set")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(WholeFrom(0));
   app.add_option("--ngram", flags->contamination.ngram,
                  "Questions of a file overlap if they share so many words in "
                  "a row; those of generated sets if they are equal")

@@ -12,13 +12,14 @@
 #include "nlohmann/json.hpp"
 #include "search/presets.h"
 #include "src/base/clock.h"
-#include "src/base/error_list.h"
 #include "src/base/progress.h"
 #include "src/base/status_macros.h"
 #include "src/engine/prompted_task.h"
 #include "src/engine/verifier_reward.h"
 #include "tools/espalier/command.h"
+#include "tools/espalier/option_checks.h"
 #include "tools/espalier/output_file.h"
+#include "tools/espalier/printable.h"
 #include "tools/espalier/response_tokens.h"
 #include "tools/espalier/set_flags.h"
 
@@ -46,13 +47,13 @@ struct GenerateFlags {
 // Everything that can be refused is, before a model is loaded.
 absl::Status CheckFlags(GenerateFlags& flags) {
   SearchOptions& search = flags.generate.search;
-  ErrorList errors;
-  errors.Add(ReadSetFlags(flags.set));
+  FlagErrors errors;
+  errors.AddAsIs(ReadSetFlags(flags.set));
   if (search.method == "auto") {
     errors.Add("generate records methods by name; auto stands for one of them");
   }
   absl::StatusOr<std::string> read = ReadMethodFile(search.method);
-  errors.Add(read.status());
+  errors.AddAsIs(read.status());
   if (read.ok()) {
     search.method = *std::move(read);
     errors.Add(
@@ -61,7 +62,9 @@ absl::Status CheckFlags(GenerateFlags& flags) {
   if (flags.out.empty() && !flags.dry_run) {
     errors.Add("--out FILE is missing: where should the searches be recorded?");
   }
-  if (!flags.resume) errors.Add(flags.json.Check());
+  errors.Add(CheckTaskFlag(flags.task));
+  errors.AddAsIs(CheckPromptFlags(flags.prompt));
+  if (!flags.resume) errors.AddAsIs(flags.json.Check());
   errors.Add(CheckDistinct({{"--out", flags.out}, {"--json", flags.json.where}},
                            {{"--set", flags.set.set}}));
   ESP_RETURN_IF_ERROR(errors.Status());
@@ -147,7 +150,8 @@ absl::Status DryRun(GenerateFlags& flags, Engine& engine,
   std::fprintf(flags.json.report(),
                "%.0f searches of %s by %s, estimated from %d of them:\n"
                "  tokens  %.3g\n  time    %s\n  file    %.3g MB\n",
-               all, set.name.c_str(), flags.generate.search.method.c_str(),
+               all, Printable(set.name).c_str(),
+               Printable(flags.generate.search.method).c_str(),
                static_cast<int>(totals->done),
                times * static_cast<double>(totals->tokens),
                HumanSeconds(times * seconds).c_str(), times * bytes / 1e6);
@@ -230,7 +234,7 @@ absl::Status RunGenerate(GenerateFlags& flags) {
   // Before there is a file that a second try would have to go on with.
   ESP_RETURN_IF_ERROR(put.verifier->Ready());
   ESP_RETURN_IF_ERROR(
-      CheckVerifier(flags.generate.search.method, *put.verifier));
+      UsageError(CheckVerifier(flags.generate.search.method, *put.verifier)));
   if (!flags.ungraded) {
     ESP_RETURN_IF_ERROR(CheckGold(*put.verifier, set));
   }
@@ -262,7 +266,7 @@ absl::Status RunGenerate(GenerateFlags& flags) {
 
   const double start = Clock::Real().Seconds();
   Progress progress(
-      "generate " + set.name,
+      "generate " + Printable(set.name),
       static_cast<int64_t>(set.problems.size()) * flags.generate.searches,
       "searches");
   const auto show = [&](const GenerateTotals& totals) {
@@ -284,7 +288,7 @@ absl::Status RunGenerate(GenerateFlags& flags) {
   progress.Finish();
   ESP_RETURN_IF_ERROR(
       WriteJson(flags, totals, Clock::Real().Seconds() - start));
-  std::fprintf(flags.json.report(), "%s: %s\n", flags.out.c_str(),
+  std::fprintf(flags.json.report(), "%s: %s\n", Printable(flags.out).c_str(),
                TotalsText(totals).c_str());
   if (totals.stopped) {
     return absl::CancelledError(
@@ -306,11 +310,13 @@ void AddGenerate(CLI::App& app, RunFunction& run) {
   app.add_option("--budget-tokens", flags->budget,
                  absl::StrCat("Tokens sampled a search, kept or dropped; 0: no "
                               "limit. ",
-                              kDefaultBudgetHelp));
+                              kDefaultBudgetHelp))
+      ->check(WholeFrom(0));
   AddBudgetFlags(app, search);
   app.add_option("--max-seconds", search.max_seconds,
                  "Seconds a search; a limit reached is recorded. 0: none")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(RealFrom(0));
   app.add_option("--searches", flags->generate.searches,
                  "Searches a problem, with seeds --seed, --seed + 1, ...")
       ->capture_default_str()

@@ -1,4 +1,7 @@
 // espalier grade: verdicts on answers.
+#include <algorithm>
+#include <vector>
+
 #include "absl/status/status.h"
 #include "tools/espalier/command.h"
 #include "tools/espalier/grade_pairs.h"
@@ -28,16 +31,25 @@ void AddGrade(CLI::App& app, RunFunction& run) {
       "With --set runs the programs of the samples in a sandbox against the "
       "set's tests and writes a\nverdict a sample, then pass@k.");
   AddPairFlags(app, flags->pairs);
+  const std::vector<CLI::Option*> of_pairs = app.get_options();
   AddSampleFlags(app, flags->samples);
+  // What belongs to one of the two ways to grade is refused with the other.
+  CLI::Option* const pairs = app.get_option("--pairs");
+  CLI::Option* const set = app.get_option("--set");
+  for (CLI::Option* option : app.get_options()) {
+    const bool by_pairs =
+        std::find(of_pairs.begin(), of_pairs.end(), option) != of_pairs.end();
+    if (option == app.get_help_ptr()) continue;
+    option->excludes(by_pairs ? set : pairs);
+  }
   app.add_flag("--strict", flags->strict, "Stop at the first bad line");
-  app.get_option("--pairs")->excludes(app.get_option("--set"));
   run = [flags]() -> absl::Status {
     flags->pairs.strict = flags->samples.strict = flags->strict;
     if (!flags->pairs.pairs.empty()) return GradePairs(flags->pairs);
     if (!flags->samples.set.empty()) return GradeSamples(flags->samples);
-    return absl::InvalidArgumentError(
+    return UsageError(absl::InvalidArgumentError(
         "expected --pairs F.jsonl (answers and gold answers) or --set NAME "
-        "with --samples F.jsonl (programs); see espalier grade --help");
+        "with --samples F.jsonl (programs); see espalier grade --help"));
   };
 }
 

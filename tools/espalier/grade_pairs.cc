@@ -1,6 +1,9 @@
 #include "tools/espalier/grade_pairs.h"
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <istream>
@@ -16,6 +19,8 @@
 #include "src/base/json_text.h"
 #include "src/base/progress.h"
 #include "src/base/status_macros.h"
+#include "tools/espalier/option_checks.h"
+#include "tools/espalier/printable.h"
 
 namespace espalier {
 namespace {
@@ -79,7 +84,7 @@ absl::StatusOr<GradeVerdict> GradeLine(const std::string& line,
 
 absl::Status GradeStream(std::istream& in, const std::string& name,
                          const PairFlags& flags) {
-  Progress progress("grade " + name, 0, "pairs");
+  Progress progress("grade " + Printable(name), 0, "pairs");
   const Clock& clock = Clock::Real();
   std::string line;
   int64_t number = 0, graded = 0, equal = 0, bad = 0;
@@ -102,7 +107,7 @@ absl::Status GradeStream(std::istream& in, const std::string& name,
       const std::string error = absl::StrCat(
           name, ":", number, ": ", std::string(verdict.status().message()));
       if (flags.strict) return absl::InvalidArgumentError(error);
-      std::fprintf(stderr, "%s\n", error.c_str());
+      std::fprintf(stderr, "%s\n", Printable(error).c_str());
       out["equal"] = false;
       out["reason"] = error;
       ++bad;
@@ -120,15 +125,16 @@ absl::Status GradeStream(std::istream& in, const std::string& name,
   if (std::fflush(stdout) != 0) {
     return absl::UnavailableError("standard output cannot be written");
   }
+  if (graded + bad == 0 && !StopRequested()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        name, ": no pairs in it, ", number == 0 ? "it is empty" : "only blanks",
+        "; expected lines {\"gold\": \"1/2\", \"answer\": \"0.5\"}"));
+  }
   std::fprintf(
-      stderr, "%s: %lld of %lld pairs equal%s\n", name.c_str(),
+      stderr, "%s: %lld of %lld pairs equal%s\n", Printable(name).c_str(),
       static_cast<long long>(equal), static_cast<long long>(graded),
       bad == 0 ? "" : absl::StrCat(", ", bad, " bad lines skipped").c_str());
   if (StopRequested()) return absl::CancelledError("stopped by a signal");
-  if (number == 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(name, ": expected JSON lines, found nothing"));
-  }
   if (graded == 0 && bad > 0) {
     return absl::InvalidArgumentError(
         absl::StrCat(name, ": none of its ", bad,
@@ -142,11 +148,18 @@ absl::Status ReadPairs(const PairFlags& flags) {
   if (flags.pairs == "-") {
     return GradeStream(std::cin, "standard input", flags);
   }
+  std::error_code error;
+  if (std::filesystem::is_directory(flags.pairs, error)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("--pairs ", flags.pairs,
+                     ": is a folder; name a file of JSON lines "
+                     "{\"gold\": ..., \"answer\": ...} in it"));
+  }
   std::ifstream in(flags.pairs, std::ios::binary);
   if (!in) {
     return absl::NotFoundError(absl::StrCat(
-        "--pairs ", flags.pairs,
-        ": cannot be opened; expected a file of JSON "
+        "--pairs ", flags.pairs, ": cannot be opened (", std::strerror(errno),
+        "); expected a file of JSON "
         "lines {\"gold\": ..., \"answer\": ...}, or - for standard input"));
   }
   return GradeStream(in, flags.pairs, flags);
@@ -175,7 +188,7 @@ void AddPolicyFlags(CLI::App& app, PairFlags& flags) {
       ->capture_default_str();
   app.add_option("--tolerance", flags.policy.tolerance,
                  "Relative distance within which numbers are the same")
-      ->check(CLI::Range(0.0, 1.0))
+      ->check(RealFrom(0, 1))
       ->capture_default_str();
   app.add_flag("--any-symbols", flags.any_symbols,
                "x = 1 is y = 1, f(x) is f(y)");

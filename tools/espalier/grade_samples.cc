@@ -18,7 +18,6 @@
 #include "datasets/code/find_code.h"
 #include "datasets/sandbox/sandbox.h"
 #include "nlohmann/json.hpp"
-#include "src/base/error_list.h"
 #include "src/base/executor.h"
 #include "src/base/files.h"
 #include "src/base/interrupt.h"
@@ -28,6 +27,9 @@
 #include "src/base/status_macros.h"
 #include "src/base/text.h"
 #include "src/eval/pass_at_k.h"
+#include "tools/espalier/command.h"
+#include "tools/espalier/option_checks.h"
+#include "tools/espalier/printable.h"
 #include "tools/espalier/set_flags.h"
 
 namespace espalier {
@@ -90,19 +92,21 @@ absl::StatusOr<const NamedSet*> FindSet(const SampleFlags& flags) {
     names.emplace_back(set.name);
     if (flags.set != set.name) continue;
     if (!flags.data.empty()) return &set;
-    return absl::InvalidArgumentError(
+    return UsageError(absl::InvalidArgumentError(
         absl::StrCat("--data: expected a file with the problems of ", flags.set,
-                     " as published: ", set.published));
+                     " as published: ", set.published)));
   }
-  return absl::InvalidArgumentError(absl::StrCat(
+  return UsageError(absl::InvalidArgumentError(absl::StrCat(
       "--set: ", UnknownName("set of code problems", flags.set, names),
-      "; the file of the problems goes to --data"));
+      "; the file of the problems goes to --data")));
 }
 
 absl::StatusOr<std::vector<CodeProblem>> ReadProblems(const SampleFlags& flags,
                                                       ReadReport& report) {
   SetOptions options{.strict = flags.strict};
-  ESP_ASSIGN_OR_RETURN(options.columns, ParseColumns(flags.columns));
+  auto columns = ParseColumns(flags.columns);
+  ESP_RETURN_IF_ERROR(UsageError(columns.status()));
+  options.columns = *std::move(columns);
   ESP_ASSIGN_OR_RETURN(const NamedSet* set, FindSet(flags));
   const std::vector<std::string> kinds = absl::StrSplit(set->kinds, '|');
   if (kinds.size() == 1) options.kind = kinds[0];
@@ -121,13 +125,23 @@ absl::StatusOr<std::vector<CodeProblem>> ReadProblems(const SampleFlags& flags,
       absl::StrCat(error.message(), "; check --set and --data"));
 }
 
+// The set that the problems are of: files of both have the columns of one, and
+// EvalPlus' tests are others.
+std::string SetOf(const std::string& set,
+                  const std::vector<CodeProblem>& problems) {
+  const bool plus = std::any_of(problems.begin(), problems.end(),
+                                [](const auto& one) { return one.plus; });
+  if (plus && (set == "humaneval" || set == "mbpp")) return set + "+";
+  return !plus && set == "mbpp+" ? "mbpp" : set;
+}
+
 absl::StatusOr<std::vector<ProgramSample>> ReadSamples(
     const SampleFlags& flags, const std::vector<CodeProblem>& problems,
     std::vector<std::string>& errors) {
   if (flags.samples.empty()) {
-    return absl::InvalidArgumentError(
+    return UsageError(absl::InvalidArgumentError(
         "--samples: expected a file with {\"task_id\", \"completion\"} or "
-        "{\"task_id\", \"solution\"} a line");
+        "{\"task_id\", \"solution\"} a line"));
   }
   std::map<std::string, size_t> by_id;
   for (size_t i = 0; i < problems.size(); ++i) {
@@ -140,8 +154,14 @@ absl::StatusOr<std::vector<ProgramSample>> ReadSamples(
   for (const Record& line : lines) {
     const std::string id = TextOf(line.fields, "task_id");
     // As EvalPlus has them: a continuation of the prompt, or a whole program.
+    // HumanEval-X calls a continuation a generation.
     const bool whole = line.fields.contains("solution");
-    const auto text = line.fields.find(whole ? "solution" : "completion");
+    const char* const column =
+        whole                                ? "solution"
+        : line.fields.contains("completion") ? "completion"
+        : line.fields.contains("generation") ? "generation"
+                                             : "completion";
+    const auto text = line.fields.find(column);
     auto problem = by_id.find(id);
     if (problem == by_id.end()) problem = by_id.find(ShortId(id));
     if (text == line.fields.end() || !text->is_string()) {
@@ -149,7 +169,7 @@ absl::StatusOr<std::vector<ProgramSample>> ReadSamples(
           line.place,
           ": expected {\"task_id\", \"completion\"} or {\"task_id\", "
           "\"solution\"}, found no text \"",
-          whole ? "solution" : "completion", "\""));
+          column, "\""));
     } else if (problem == by_id.end()) {
       errors.push_back(absl::StrCat(
           line.place, ": task_id \"", id, "\" is no problem of ", flags.data,
@@ -313,6 +333,11 @@ std::string SummaryText(const SampleFlags& flags,
     absl::StrAppendFormat(&text, "  %-14s %7d\n", verdict,
                           count.get<int64_t>());
   }
+  if (const auto skipped = summary.find("samples_skipped");
+      skipped != summary.end()) {
+    absl::StrAppendFormat(&text, "  %-14s %7d\n", "skipped",
+                          skipped->get<int64_t>());
+  }
   for (const int k : flags.ks) {
     const auto share = summary.find(absl::StrCat("pass@", k));
     if (share == summary.end()) continue;
@@ -344,7 +369,8 @@ void AddSampleFlags(CLI::App& app, SampleFlags& flags) {
                      " (programs that read standard input)");
   app.add_option("--samples", flags.samples,
                  "Samples, {\"task_id\", \"completion\"} a line, or "
-                 "\"solution\" for whole programs, plain or gzipped");
+                 "\"solution\" for whole programs, plain or gzipped; a "
+                 "\"generation\" is a completion");
   app.add_option("--data", flags.data,
                  "The set's problems as published, plain or gzipped");
   app.add_option("--columns", flags.columns,
@@ -369,7 +395,7 @@ void AddSampleFlags(CLI::App& app, SampleFlags& flags) {
   app.add_option(
          "--timeout", flags.timeout,
          "CPU seconds that a program may take; twelve times that in all")
-      ->check(CLI::Range(0.1, 3600.0))
+      ->check(RealFrom(0.1, 3600))
       ->capture_default_str();
   app.add_option("--memory", flags.memory_mib, "MiB that a program may take")
       ->check(CLI::Range(64, 1 << 20))
@@ -382,12 +408,13 @@ void AddSampleFlags(CLI::App& app, SampleFlags& flags) {
       ->capture_default_str();
 }
 
-absl::Status GradeSamples(const SampleFlags& flags) {
-  ErrorList wrong;
+absl::Status GradeSamples(const SampleFlags& named) {
+  SampleFlags flags = named;
+  FlagErrors wrong;
   if (!flags.out.empty()) {
-    wrong.Add(CheckOutputFile(flags.out, flags.json.force));
+    wrong.AddAsIs(CheckOutputFile(flags.out, flags.json.force));
   }
-  wrong.Add(flags.json.Check());
+  wrong.AddAsIs(flags.json.Check());
   wrong.Add(
       CheckDistinct({{"--out", flags.out}, {"--json", flags.json.where}},
                     {{"--samples", flags.samples}, {"--data", flags.data}}));
@@ -395,6 +422,14 @@ absl::Status GradeSamples(const SampleFlags& flags) {
   ReadReport read;
   ESP_ASSIGN_OR_RETURN(const std::vector<CodeProblem> problems,
                        ReadProblems(flags, read));
+  flags.set = SetOf(flags.set, problems);
+  if (flags.set != named.set) {
+    std::fprintf(stderr,
+                 "espalier grade: %s holds %s, not %s: it is graded as "
+                 "that\n",
+                 Printable(flags.data).c_str(), flags.set.c_str(),
+                 named.set.c_str());
+  }
   std::vector<std::string> errors;
   ESP_ASSIGN_OR_RETURN(std::vector<ProgramSample> samples,
                        ReadSamples(flags, problems, errors));
@@ -418,6 +453,7 @@ absl::Status GradeSamples(const SampleFlags& flags) {
   }
   nlohmann::json summary = Summary(flags, problems, samples);
   if (read.skipped > 0) summary["problems_skipped"] = read.skipped;
+  if (!errors.empty()) summary["samples_skipped"] = errors.size();
   if (flags.json.where == "-") {
     std::printf("%s\n", JsonText(summary).c_str());
   } else {
@@ -428,11 +464,11 @@ absl::Status GradeSamples(const SampleFlags& flags) {
   }
   std::fflush(stdout);
   for (const std::string& note : read.Notes()) {
-    std::fprintf(stderr, "%s\n", note.c_str());
+    std::fprintf(stderr, "%s\n", Printable(note).c_str());
   }
   constexpr size_t kShown = 5;
   for (size_t i = 0; i < std::min(errors.size(), kShown); ++i) {
-    std::fprintf(stderr, "skipped: %s\n", errors[i].c_str());
+    std::fprintf(stderr, "skipped: %s\n", Printable(errors[i]).c_str());
   }
   if (errors.size() > kShown) {
     std::fprintf(stderr, "skipped: %zu lines in all\n", errors.size());

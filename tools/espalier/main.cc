@@ -14,6 +14,7 @@
 #include "models/cpu/load_trunk.h"
 #include "src/base/interrupt.h"
 #include "tools/espalier/commands.h"
+#include "tools/espalier/training_help.h"
 
 namespace {
 
@@ -31,21 +32,37 @@ std::string NamedDevice(int argc, char** argv) {
   return "";
 }
 
-bool NeedsLibTorch(int argc, char** argv) {
-  if (argc < 2) return false;
-  const std::string_view command = argv[1];
-  if (command == "train" || command == "self-train") return true;
-  // A name that is no device is refused by the subcommand.
-  const auto device = espalier::ParseDevice(NamedDevice(argc, argv));
-  return device.ok() && device->kind != "cpu";
-}
-
 bool AsksForHelp(char** argv) {
   for (; *argv != nullptr; ++argv) {
     const std::string_view argument = *argv;
     if (argument == "--help" || argument == "-h") return true;
   }
   return false;
+}
+
+bool NeedsLibTorch(int argc, char** argv) {
+  if (argc < 2) return false;
+  const std::string_view command = argv[1];
+  if (command == "train" || command == "self-train") return true;
+  // Of other commands this program has the help.
+  if (AsksForHelp(argv)) return false;
+  // A name that is no device is refused by the subcommand.
+  const auto device = espalier::ParseDevice(NamedDevice(argc, argv));
+  return device.ok() && device->kind != "cpu";
+}
+
+// The help of `train`, `train policy`, ... as espalier-learn prints it; "" for
+// a command whose help this program has.
+std::string_view HelpOf(char** argv) {
+  std::string command = argv[1];
+  const std::string_view kind = argv[2] == nullptr ? "" : argv[2];
+  if (kind == "policy" || kind == "reward") command.append(" ").append(kind);
+  const std::string heading = "== " + command + "\n";
+  std::string_view text = espalier::TrainingHelp();
+  const size_t at = text.find(heading);
+  if (at == text.npos) return "";
+  text.remove_prefix(at + heading.size());
+  return text.substr(0, text.find("== "));
 }
 
 int StartLearn(char** argv) {
@@ -60,11 +77,11 @@ int StartLearn(char** argv) {
   const int reason = errno;
   constexpr char kRemedy[] = "tools/dev build espalier-learn";
   if (reason == ENOENT && AsksForHelp(argv)) {
+    const std::string_view help = HelpOf(argv);
     std::printf(
-        "%s: done by the program espalier-learn, which needs LibTorch and is "
-        "not built here. This builds it, and then --help lists the options:\n"
-        "  %s\n",
-        argv[1], kRemedy);
+        "%.*sThe program espalier-learn does this; it needs LibTorch and is "
+        "not built here. This builds it:\n  %s\n",
+        static_cast<int>(help.size()), help.data(), kRemedy);
     return 0;
   }
   std::fprintf(stderr,

@@ -107,7 +107,8 @@ absl::Status PrintNamed(const std::string& name) {
     }
     known.push_back(preset.name);
   }
-  return absl::NotFoundError(UnknownName("method or preset", name, known));
+  return UsageError(
+      absl::NotFoundError(UnknownName("method or preset", name, known)));
 }
 
 absl::Status RunMethods(const MethodsFlags& flags) {

@@ -2,26 +2,65 @@
 
 #include <unistd.h>
 
+#include <cstdint>
+
 #include "absl/strings/str_format.h"
+#include "src/base/utf8.h"
 
 namespace espalier {
+namespace {
+
+struct Character {
+  uint32_t code;
+  size_t bytes;
+};
+
+// The first character of `text`, which begins with a whole one.
+Character Decode(std::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
+  const uint8_t first = byte(0);
+  if (first < 0x80) return {first, 1};
+  const size_t bytes = first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
+  uint32_t code = first & (0xFFu >> (bytes + 1));
+  for (size_t i = 1; i < bytes; ++i) code = code << 6 | (byte(i) & 0x3Fu);
+  return {code, bytes};
+}
+
+bool IsControl(uint32_t code) {
+  return (code < 0x20 && code != '\n' && code != '\t') ||
+         (code >= 0x7F && code < 0xA0);
+}
+
+// Characters without a shape that turn the direction of text or break lines.
+bool MovesText(uint32_t code) {
+  return code == 0x061C || code == 0x200E || code == 0x200F ||
+         (code >= 0x2028 && code <= 0x202E) ||
+         (code >= 0x2066 && code <= 0x2069) || code == 0xFEFF;
+}
+
+}  // namespace
 
 std::string Printable(std::string_view text) {
   std::string out;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const auto c = static_cast<unsigned char>(text[i]);
-    const bool control = (c < 0x20 && c != '\n' && c != '\t') || c == 0x7f;
-    const auto next = i + 1 < text.size()
-                          ? static_cast<unsigned char>(text[i + 1])
-                          : static_cast<unsigned char>(0);
-    if (c == 0xC2 && next >= 0x80 && next < 0xA0) {
-      absl::StrAppendFormat(&out, "\\x%02x", next);
+  out.reserve(text.size());
+  // Text up to `valid` is UTF-8.
+  size_t valid = FirstInvalidUtf8(text).value_or(text.size());
+  for (size_t i = 0; i < text.size();) {
+    if (i == valid) {
+      absl::StrAppendFormat(&out, "\\x%02x", static_cast<uint8_t>(text[i]));
       ++i;
-    } else if (control) {
-      absl::StrAppendFormat(&out, "\\x%02x", c);
-    } else {
-      out += text[i];
+      valid = i + FirstInvalidUtf8(text.substr(i)).value_or(text.size() - i);
+      continue;
     }
+    const Character c = Decode(text.substr(i));
+    if (IsControl(c.code)) {
+      absl::StrAppendFormat(&out, "\\x%02x", c.code);
+    } else if (MovesText(c.code)) {
+      absl::StrAppendFormat(&out, "\\u%04x", c.code);
+    } else {
+      out += text.substr(i, c.bytes);
+    }
+    i += c.bytes;
   }
   return out;
 }

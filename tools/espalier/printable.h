@@ -12,8 +12,10 @@
 
 namespace espalier {
 
-// Control characters as "\x1b", those that UTF-8 spells in two bytes (U+0080 to
-// U+009F) included; line ends and tabs stay.
+// Control characters as "\x1b", those from U+0080 to U+009F included, and bytes
+// that are no UTF-8 ("\x9b" begins a command in a terminal of 8 bits).
+// Characters that turn the direction of text or end lines as "\u202e". Line
+// feeds and tabs stay.
 std::string Printable(std::string_view text);
 
 // Printable where standard output is a terminal; as it is for a file or a pipe.

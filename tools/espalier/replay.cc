@@ -6,6 +6,7 @@
 #include "src/engine/generate.h"
 #include "src/trace/run_db.h"
 #include "tools/espalier/command.h"
+#include "tools/espalier/printable.h"
 #include "tools/espalier/show_tree.h"
 
 namespace espalier {
@@ -41,10 +42,11 @@ absl::Status RunReplay(const ReplayFlags& flags) {
       ++(difference.empty() ? same : other);
       nodes += static_cast<int64_t>(tree.nodes.size());
       if (!difference.empty() || !flags.problem.empty()) {
-        std::printf("run %lld, %s, seed %llu: %s\n",
-                    static_cast<long long>(run.run_id), search.problem.c_str(),
-                    static_cast<unsigned long long>(search.seed),
-                    difference.empty() ? "identical" : difference.c_str());
+        std::printf(
+            "run %lld, %s, seed %llu: %s\n", static_cast<long long>(run.run_id),
+            Printable(search.problem).c_str(),
+            static_cast<unsigned long long>(search.seed),
+            difference.empty() ? "identical" : Printable(difference).c_str());
       }
       if (flags.show_tree) std::printf("%s", TreeText(Describe(tree)).c_str());
     }

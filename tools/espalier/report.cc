@@ -15,6 +15,7 @@
 #include "src/eval/training_report.h"
 #include "tools/espalier/command.h"
 #include "tools/espalier/output_file.h"
+#include "tools/espalier/printable.h"
 
 namespace espalier {
 namespace {
@@ -39,12 +40,14 @@ absl::Status RunReport(const ReportFlags& flags) {
   std::vector<NamedFile> inputs;
   for (const std::string& path : flags.paths)
     inputs.push_back({"report", path});
-  ESP_RETURN_IF_ERROR(CheckDistinct(
-      {{"--html", flags.html_file}, {"--json", flags.json.where}}, inputs));
+  ESP_RETURN_IF_ERROR(UsageError(CheckDistinct(
+      {{"--html", flags.html_file}, {"--json", flags.json.where}}, inputs)));
   std::vector<TrainingReport> reports;
   for (const std::string& path : flags.paths) {
     std::error_code error;
-    if (!std::filesystem::exists(path, error)) {
+    const bool there = std::filesystem::exists(path, error);
+    if (error) return FileError("open", path, error.value());
+    if (!there) {
       return absl::NotFoundError(absl::StrCat(
           path,
           ": no such folder or file; expected the work folder of a "
@@ -67,13 +70,14 @@ absl::Status RunReport(const ReportFlags& flags) {
     }
     std::printf("%s\n", JsonText({{"reports", json}}).c_str());
   } else if (!flags.html_file.empty()) {
-    std::printf("%s: written\n", flags.html_file.c_str());
+    std::printf("%s: written\n", Printable(flags.html_file).c_str());
   } else {
     const int width = PlotWidth();
     for (const TrainingReport& report : reports) {
       const bool losses_only = report.self_training && flags.metrics.empty();
-      std::printf("%s%s", &report == reports.data() ? "" : "\n",
-                  TrainingReportText(report, width, losses_only).c_str());
+      std::printf(
+          "%s%s", &report == reports.data() ? "" : "\n",
+          Printable(TrainingReportText(report, width, losses_only)).c_str());
     }
   }
   return absl::OkStatus();

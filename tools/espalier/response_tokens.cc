@@ -7,6 +7,7 @@
 #include "src/base/status_macros.h"
 #include "src/engine/response_length.h"
 #include "tools/espalier/command.h"
+#include "tools/espalier/printable.h"
 
 namespace espalier {
 
@@ -48,7 +49,7 @@ absl::StatusOr<int64_t> DefaultBudget(const char* command, Engine& engine,
 void PrintNote(const char* command, const ShortBudget& budget) {
   const std::string note = budget.Note();
   if (!note.empty()) {
-    std::fprintf(stderr, "%s: note: %s\n", command, note.c_str());
+    std::fprintf(stderr, "%s: note: %s\n", command, Printable(note).c_str());
   }
 }
 

@@ -8,6 +8,7 @@
 #include "datasets/readers/problem_set.h"
 #include "src/base/random.h"
 #include "src/base/status_macros.h"
+#include "tools/espalier/printable.h"
 
 namespace espalier {
 namespace {
@@ -37,6 +38,9 @@ absl::StatusOr<SetBlocks> SetBlocks::Open(SetFlags& flags) {
                     !std::filesystem::is_directory(status);
   if (once) {
     ESP_ASSIGN_OR_RETURN(ProblemSet all, LoadSet(flags.set, flags.options));
+    if (all.problems.empty()) {
+      ESP_RETURN_IF_ERROR(CheckFirst(flags.set, flags.options));
+    }
     set.name_ = all.name;
     set.task_ = all.task;
     set.gold_ = all.gold;
@@ -44,11 +48,12 @@ absl::StatusOr<SetBlocks> SetBlocks::Open(SetFlags& flags) {
     set.kept_ = std::move(all.problems);
     return set;
   }
-  ESP_ASSIGN_OR_RETURN(const auto stream,
-                       ProblemStream::Open(flags.set, flags.options));
-  ESP_RETURN_IF_ERROR(stream->Next().status());
-  set.name_ = stream->name();
-  set.task_ = stream->task();
+  const auto stream = ProblemStream::Open(flags.set, flags.options);
+  const auto first = stream.ok() ? (*stream)->Next() : stream.status();
+  if (!first.ok()) return SetError(flags.set, flags.options, first.status());
+  if (!*first) ESP_RETURN_IF_ERROR(CheckFirst(flags.set, flags.options));
+  set.name_ = (*stream)->name();
+  set.task_ = (*stream)->task();
   return set;
 }
 
@@ -74,20 +79,20 @@ absl::Status SetBlocks::KeepJudged(const Verifier& verifier) {
     ESP_ASSIGN_OR_RETURN(const auto stream,
                          ProblemStream::Open(spec_, options_));
     while (true) {
-      ESP_ASSIGN_OR_RETURN(const std::optional<GradedProblem> graded,
-                           stream->Next());
-      if (!graded) break;
-      add(*graded);
+      const auto graded = stream->Next();
+      if (!graded.ok()) return SetError(spec_, options_, graded.status());
+      if (!*graded) break;
+      add(**graded);
     }
     gold = stream->gold();
     notes = stream->Notes();
   }
   for (const std::string& note : notes) {
-    std::fprintf(stderr, "%s\n", note.c_str());
+    std::fprintf(stderr, "%s\n", Printable(note).c_str());
   }
   ESP_ASSIGN_OR_RETURN(const std::string note,
                        UnjudgedNote(name_, gold, all, count_, first));
-  if (!note.empty()) std::fprintf(stderr, "%s\n", note.c_str());
+  if (!note.empty()) std::fprintf(stderr, "%s\n", Printable(note).c_str());
   return absl::OkStatus();
 }
 

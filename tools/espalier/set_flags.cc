@@ -1,19 +1,25 @@
 #include "tools/espalier/set_flags.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <map>
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "src/base/error_list.h"
+#include "datasets/readers/problem_stream.h"
+#include "datasets/readers/set_kind.h"
 #include "src/base/files.h"
 #include "src/base/status_macros.h"
 #include "src/base/text.h"
+#include "tools/espalier/command.h"
+#include "tools/espalier/option_checks.h"
+#include "tools/espalier/printable.h"
 
 namespace espalier {
 namespace {
@@ -59,7 +65,8 @@ absl::Status ReadIds(SetFlags& flags) {
   std::string text = flags.ids;
   char between = ',';
   std::error_code error;
-  if (std::filesystem::is_regular_file(flags.ids, error)) {
+  const bool file = std::filesystem::is_regular_file(flags.ids, error);
+  if (file) {
     ESP_ASSIGN_OR_RETURN(text, ReadFile(flags.ids));
     between = '\n';
   }
@@ -69,8 +76,71 @@ absl::Status ReadIds(SetFlags& flags) {
     if (!id.empty()) flags.options.ids.emplace_back(id);
   }
   if (!flags.options.ids.empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError(
+  const absl::Status none = absl::InvalidArgumentError(
       absl::StrCat("--ids ", flags.ids, ": no ids in it; expected one a line"));
+  return file ? none : UsageError(none);
+}
+
+// What --columns may name: the columns that kinds of sets are told by, and
+// those that they read beside.
+std::vector<std::string> ColumnRoles() {
+  // First those that are named in practice: messages begin with them.
+  std::vector<std::string> roles = {"question",
+                                    "answer",
+                                    "id",
+                                    "golds",
+                                    "options",
+                                    "solution",
+                                    "tests",
+                                    "public_tests",
+                                    "prompt",
+                                    "test",
+                                    "solutions",
+                                    "context",
+                                    "passage",
+                                    "correct",
+                                    "label",
+                                    "answer_index",
+                                    "gold",
+                                    "answerKey",
+                                    "code",
+                                    "test_imports",
+                                    "task_id",
+                                    "test_setup_code",
+                                    "plus_input",
+                                    "libs",
+                                    "code_prompt",
+                                    "canonical_solution",
+                                    "atol",
+                                    "Equation",
+                                    "Explanation",
+                                    "Incorrect Answer 2",
+                                    "Incorrect Answer 3"};
+  for (const SetKind& kind : SetKinds()) {
+    for (const std::string_view needs : kind.needs) {
+      for (const absl::string_view name :
+           absl::StrSplit(AbslView(needs), '|')) {
+        roles.emplace_back(name);
+      }
+    }
+  }
+  return roles;
+}
+
+absl::Status CheckRole(const std::string& role, const std::string& text) {
+  constexpr size_t kTold = 8;
+  std::vector<std::string> roles = ColumnRoles();
+  for (const std::string& known : roles) {
+    if (absl::EqualsIgnoreCase(known, role)) return absl::OkStatus();
+  }
+  const std::string nearest = NearestName(role, roles);
+  roles.resize(kTold);
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--columns ", text, ": no kind of set has a column \"", role, "\"",
+      nearest.empty() ? "" : absl::StrCat(": did you mean \"", nearest, "\"?"),
+      nearest.empty() ? "; " : " ", "known: ", absl::StrJoin(roles, ", "),
+      ", and those by which a --kind is told; the file's own column follows "
+      "the ="));
 }
 
 }  // namespace
@@ -86,10 +156,10 @@ CLI::Option* AddSetFlags(CLI::App& app, SetFlags& flags) {
   app.add_option("--limit", options.limit,
                  "Problems at most; 0: 200 of a generated set, all of a file")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->check(WholeFrom(0));
   app.add_option("--first,--index", options.first, "Index of the first problem")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->check(WholeFrom(0));
   app.add_option("--set-seed", options.seed,
                  "Seed of generated sets: below 1000 to train, from 2000 on "
                  "for reported figures")
@@ -126,34 +196,76 @@ absl::StatusOr<std::map<std::string, std::string>> ParseColumns(
           absl::StrCat("--columns ", text, ": expected ROLE=COLUMN, as ",
                        "question=problem,answer=solution"));
     }
+    ESP_RETURN_IF_ERROR(CheckRole(text.substr(0, equal), text));
     columns[text.substr(0, equal)] = text.substr(equal + 1);
   }
   return columns;
 }
 
 absl::Status ReadSetFlags(SetFlags& flags) {
-  ErrorList errors;
+  FlagErrors errors;
   errors.Add(ReadShard(flags));
-  errors.Add(ReadIds(flags));
+  errors.AddAsIs(ReadIds(flags));
   auto columns = ParseColumns(flags.columns);
   errors.Add(columns.status());
   ESP_RETURN_IF_ERROR(errors.Status());
   flags.options.columns = *std::move(columns);
-  return CheckSetOptions(flags.options);
+  return UsageError(CheckSetOptions(flags.options));
+}
+
+absl::Status SetError(const std::string& set, const SetOptions& options,
+                      absl::Status error) {
+  const std::vector<std::string> names = SetNames();
+  const bool generated =
+      std::find(names.begin(), names.end(), set) != names.end();
+  std::error_code ignored;
+  const bool file = std::filesystem::exists(set, ignored);
+  const bool path = file || set.find_first_of("/.") != std::string::npos;
+  const bool ids = absl::IsNotFound(error) && file && !options.ids.empty();
+  return generated || !path || ids ? UsageError(std::move(error)) : error;
+}
+
+absl::Status CheckFirst(const std::string& set, const SetOptions& options) {
+  if (options.first == 0) return absl::OkStatus();
+  std::error_code ignored;
+  const bool again = std::filesystem::is_regular_file(set, ignored) ||
+                     std::filesystem::is_directory(set, ignored);
+  int64_t count = 0;
+  if (again) {
+    SetOptions all = options;
+    all.first = all.limit = all.shard = 0;
+    all.shards = 1;
+    ESP_ASSIGN_OR_RETURN(const auto stream, ProblemStream::Open(set, all));
+    while (true) {
+      ESP_ASSIGN_OR_RETURN(const auto problem, stream->Next());
+      if (!problem) break;
+      ++count;
+    }
+    if (count > options.first) return absl::OkStatus();
+  }
+  return UsageError(absl::OutOfRangeError(absl::StrCat(
+      "--first ", options.first, ": ", set, " has ",
+      again ? absl::StrCat(count, count == 1 ? " problem" : " problems")
+            : "fewer problems",
+      options.ids.empty() ? "" : " of --ids", "; they count from 0")));
 }
 
 absl::StatusOr<ProblemSet> LoadSet(SetFlags& flags) {
   ESP_RETURN_IF_ERROR(ReadSetFlags(flags));
-  ESP_ASSIGN_OR_RETURN(ProblemSet set, LoadSet(flags.set, flags.options));
-  for (const std::string& note : set.notes) {
-    std::fprintf(stderr, "%s\n", note.c_str());
+  absl::StatusOr<ProblemSet> set = LoadSet(flags.set, flags.options);
+  if (!set.ok()) return SetError(flags.set, flags.options, set.status());
+  for (const std::string& note : set->notes) {
+    std::fprintf(stderr, "%s\n", Printable(note).c_str());
+  }
+  if (set->problems.empty()) {
+    ESP_RETURN_IF_ERROR(CheckFirst(flags.set, flags.options));
   }
   return set;
 }
 
 absl::Status LeaveOutUnjudged(const Verifier& verifier, ProblemSet& set) {
   ESP_ASSIGN_OR_RETURN(const std::string note, KeepJudged(verifier, set));
-  if (!note.empty()) std::fprintf(stderr, "%s\n", note.c_str());
+  if (!note.empty()) std::fprintf(stderr, "%s\n", Printable(note).c_str());
   return absl::OkStatus();
 }
 

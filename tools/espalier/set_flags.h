@@ -30,12 +30,23 @@ struct SetFlags {
 // --set is not required by itself, so that a command may have other sources.
 CLI::Option* AddSetFlags(CLI::App& app, SetFlags& flags);
 
-// {role: column} of texts ROLE=COLUMN; InvalidArgument for another text.
+// {role: column} of texts ROLE=COLUMN; InvalidArgument for another text, and
+// for a role that no kind of set has.
 absl::StatusOr<std::map<std::string, std::string>> ParseColumns(
     const std::vector<std::string>& texts);
 
-// Checks the texts of the options and puts them into flags.options.
+// Checks the texts of the options and puts them into flags.options. A wrong one
+// is a UsageError.
 absl::Status ReadSetFlags(SetFlags& flags);
+
+// `error`, met while the set was read, as a UsageError where the options are at
+// fault and no file: an unknown set, ids that are not there.
+absl::Status SetError(const std::string& set, const SetOptions& options,
+                      absl::Status error);
+
+// Why `options` choose no problem of the set: a UsageError where they begin
+// behind the last one, OK where only the shard is empty.
+absl::Status CheckFirst(const std::string& set, const SetOptions& options);
 
 // ReadSetFlags and then the set. What a user should know of the reading goes to
 // stderr.

@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "datasets/generators/known_questions.h"
 #include "datasets/readers/problem_set.h"
 #include "datasets/tasks/task_registry.h"
@@ -29,6 +30,7 @@
 #include "src/engine/verifier_reward.h"
 #include "tools/espalier/command.h"
 #include "tools/espalier/live_view.h"
+#include "tools/espalier/option_checks.h"
 #include "tools/espalier/output_file.h"
 #include "tools/espalier/printable.h"
 #include "tools/espalier/response_tokens.h"
@@ -60,7 +62,11 @@ struct SolveFlags {
 // Questions of a text: a JSON object a line, or a plain question a line or,
 // `whole`, one plain question of several lines.
 absl::StatusOr<std::vector<GradedProblem>> ParseQuestions(
-    const std::string& text, const std::string& name, bool whole) {
+    std::string text, const std::string& name, bool whole) {
+  // A byte order mark and CRLF, as editors elsewhere write them, are no part of
+  // a question.
+  if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
+  absl::StrReplaceAll({{"\r\n", "\n"}}, &text);
   const size_t first = text.find_first_not_of(" \t\r\n");
   if (first != std::string::npos && text[first] == '{') {
     return ParseQuestionLines(text, name);
@@ -104,16 +110,16 @@ absl::StatusOr<std::vector<GradedProblem>> ReadProblems(SolveFlags& flags) {
   }
   if (flags.question) {
     if (flags.question->find_first_not_of(" \t\r\n") == std::string::npos) {
-      return absl::InvalidArgumentError(
+      return UsageError(absl::InvalidArgumentError(
           "the question is empty; expected text, as in: espalier solve \"Ann "
-          "has 3 shells. ...\"");
+          "has 3 shells. ...\""));
     }
     return std::vector<GradedProblem>{
         {{.id = "question", .question = *flags.question}, {}}};
   }
   if (isatty(STDIN_FILENO) != 0) {
-    return absl::InvalidArgumentError(
-        "no question; give one in quotes, or --file F, or on standard input");
+    return UsageError(absl::InvalidArgumentError(
+        "no question; give one in quotes, or --file F, or on standard input"));
   }
   const std::string text((std::istreambuf_iterator<char>(std::cin)),
                          std::istreambuf_iterator<char>());
@@ -244,6 +250,13 @@ absl::Status ShowPrompts(const SolveFlags& flags, const std::string& folder,
   return absl::OkStatus();
 }
 
+// At most 500 bytes, in whole characters.
+std::string Beginning(const std::string& text) {
+  size_t end = std::min<size_t>(text.size(), 500);
+  while (end < text.size() && end > 0 && (text[end] & 0xC0) == 0x80) --end;
+  return text.substr(0, end);
+}
+
 // Why the shipped model of `task` cannot know the question; "" if it can.
 std::string WhyForeign(const std::string& task, const std::string& question) {
   const absl::Status known = CheckKnownQuestion(task, question);
@@ -262,7 +275,7 @@ void PrintForeign(const SolveFlags& flags, const Problem& problem,
                             .c_str());
   } else {
     std::printf("%s\nnot answered: %s\n\n",
-                Printable(problem.question.substr(0, 500)).c_str(),
+                Printable(Beginning(problem.question)).c_str(),
                 Printable(reason).c_str());
   }
 }
@@ -277,6 +290,22 @@ absl::Status ForeignError(size_t foreign, size_t all) {
           "--prompt instruct (docs/guide/models.md); --force has the shipped "
           "model answer all the same")),
       kForeignExitCode);
+}
+
+absl::Status CheckFlags(SolveFlags& flags) {
+  FlagErrors errors;
+  auto method = ReadMethodFile(flags.search.method);
+  errors.AddAsIs(method.status());
+  if (method.ok()) {
+    flags.search.method = *std::move(method);
+    errors.Add(CheckSearch(flags.search, /*graded=*/false,
+                           WritingModels(flags.models)));
+  }
+  if (flags.task != "auto") errors.Add(CheckTaskFlag(flags.task));
+  errors.AddAsIs(CheckPromptFlags(flags.prompt));
+  errors.Add(CheckDistinct({{"--json", flags.json.where}},
+                           {{"--file", flags.file}, {"--set", flags.set.set}}));
+  return errors.Status();
 }
 
 // What becomes of each question, printed in the order of the questions, each as
@@ -448,13 +477,7 @@ absl::Status SolveGroup(const SolveFlags& flags, const TaskGroup& group,
 
 absl::Status RunSolve(SolveFlags& flags) {
   if (flags.budget) flags.search.max_tokens = *flags.budget;
-  ESP_ASSIGN_OR_RETURN(flags.search.method,
-                       ReadMethodFile(flags.search.method));
-  ESP_RETURN_IF_ERROR(
-      CheckSearch(flags.search, /*graded=*/false, WritingModels(flags.models)));
-  ESP_RETURN_IF_ERROR(
-      CheckDistinct({{"--json", flags.json.where}},
-                    {{"--file", flags.file}, {"--set", flags.set.set}}));
+  ESP_RETURN_IF_ERROR(CheckFlags(flags));
   ESP_ASSIGN_OR_RETURN(const std::vector<GradedProblem> graded,
                        ReadProblems(flags));
   ESP_RETURN_IF_ERROR(flags.json.TakeStdout());
@@ -497,13 +520,16 @@ absl::Status RunSolve(SolveFlags& flags) {
 
 void AddSolve(CLI::App& app, RunFunction& run) {
   auto flags = std::make_shared<SolveFlags>();
-  app.add_option("question", flags->question, "The question, in quotes");
-  app.add_option("--file", flags->file,
-                 "Questions from a file: one a line, or JSON objects");
+  CLI::Option* question =
+      app.add_option("question", flags->question, "The question, in quotes");
+  CLI::Option* file =
+      app.add_option("--file", flags->file,
+                     "Questions from a file: one a line, or JSON objects")
+          ->excludes(question);
   app.add_flag("--lines", flags->lines,
                "Standard input holds a question a line; else all its text is "
                "one question");
-  AddSetFlags(app, flags->set);
+  AddSetFlags(app, flags->set)->excludes(question)->excludes(file);
   app.add_option(
          "--task", flags->task,
          "How the question is put: auto, " + absl::StrJoin(TaskNames(), ", "))
@@ -515,11 +541,13 @@ void AddSolve(CLI::App& app, RunFunction& run) {
   app.add_option("--budget-tokens", flags->budget,
                  absl::StrCat("Tokens sampled a question, kept or dropped; 0: "
                               "no limit. ",
-                              kDefaultBudgetHelp));
+                              kDefaultBudgetHelp))
+      ->check(WholeFrom(0));
   AddBudgetFlags(app, flags->search);
   app.add_option("--seconds", flags->search.max_seconds,
                  "End a search after so long; 0: no limit")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(RealFrom(0));
   app.add_option("--seed", flags->search.seed, "Seed of all draws")
       ->capture_default_str();
   app.add_flag("--show-prompt", flags->show_prompt,

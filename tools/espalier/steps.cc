@@ -6,12 +6,12 @@
 #include "datasets/readers/labelled_steps.h"
 #include "datasets/readers/problem_set.h"
 #include "datasets/tasks/task_registry.h"
-#include "src/base/error_list.h"
 #include "src/base/progress.h"
 #include "src/base/status_macros.h"
 #include "src/eval/step_report.h"
 #include "tools/espalier/command.h"
 #include "tools/espalier/labelled_report.h"
+#include "tools/espalier/option_checks.h"
 #include "tools/espalier/output_file.h"
 #include "tools/espalier/printable.h"
 #include "tools/espalier/set_flags.h"
@@ -38,9 +38,10 @@ absl::Status RunLabelled(const StepsFlags& flags) {
   ESP_ASSIGN_OR_RETURN(
       const LabelledReport report,
       ReadLabelled(*reader, *task, flags.out.empty() ? nullptr : &lines));
-  std::fprintf(flags.json.report(), "%s", LabelledText(report).c_str());
+  std::fprintf(flags.json.report(), "%s",
+               Printable(LabelledText(report)).c_str());
   for (const std::string& note : reader->report().Notes()) {
-    std::fprintf(stderr, "%s\n", note.c_str());
+    std::fprintf(stderr, "%s\n", Printable(note).c_str());
   }
   if (!flags.out.empty()) {
     ESP_RETURN_IF_ERROR(WriteOutput(flags.out, lines));
@@ -49,19 +50,19 @@ absl::Status RunLabelled(const StepsFlags& flags) {
 }
 
 absl::Status RunSteps(StepsFlags& flags) {
-  ErrorList errors;
-  errors.Add(flags.json.Check());
+  FlagErrors errors;
+  errors.AddAsIs(flags.json.Check());
   if (!flags.out.empty()) {
-    errors.Add(CheckOutputFile(flags.out, flags.json.force));
+    errors.AddAsIs(CheckOutputFile(flags.out, flags.json.force));
   }
   errors.Add(CheckDistinct({{"--out", flags.out}, {"--json", flags.json.where}},
                            {{"--set", flags.set.set}}));
   ESP_RETURN_IF_ERROR(errors.Status());
   if (HoldsLabelledSteps(flags.set.set)) return RunLabelled(flags);
   if (!flags.out.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat(
+    return UsageError(absl::InvalidArgumentError(absl::StrCat(
         "--out ", flags.out, ": is for solutions with labelled steps, and ",
-        flags.set.set, " holds none"));
+        flags.set.set, " holds none")));
   }
   ESP_ASSIGN_OR_RETURN(const ProblemSet set, LoadSet(flags.set));
   ESP_ASSIGN_OR_RETURN(const Task* task, FindTask(set.task));
@@ -69,7 +70,7 @@ absl::Status RunSteps(StepsFlags& flags) {
   ESP_ASSIGN_OR_RETURN(const EngineOptions models,
                        ResolveModels(flags.models, set.task));
   ESP_ASSIGN_OR_RETURN(const auto engine, Engine::Create(models));
-  Progress progress("steps " + set.name,
+  Progress progress("steps " + Printable(set.name),
                     static_cast<int64_t>(set.problems.size()), "problems");
   flags.report.stop = &StopRequested();
   flags.report.progress = [&](int64_t) { progress.Add(1); };
@@ -78,7 +79,8 @@ absl::Status RunSteps(StepsFlags& flags) {
       MakeStepReport(*engine, set.problems, *task, *verifier, flags.report));
   progress.Finish();
   std::FILE* const out = flags.json.report();
-  std::fprintf(out, "%s, model %s\n%s", set.name.c_str(), models.policy.c_str(),
+  std::fprintf(out, "%s, model %s\n%s", Printable(set.name).c_str(),
+               Printable(models.policy).c_str(),
                StepReportText(report, flags.report.branch).c_str());
   for (const std::string& example : report.examples) {
     std::fprintf(out, "  wrong: %s\n", Printable(example).c_str());
@@ -111,11 +113,12 @@ void AddSteps(CLI::App& app, RunFunction& run) {
       ->check(CLI::Range(1, 1024));
   app.add_option("--temperature", flags->report.temperature, "Of sampling")
       ->capture_default_str()
-      ->check(CLI::Range(0.0, 10.0));
+      ->check(RealFrom(0, 10));
   app.add_option("--seed", flags->report.seed, "Search seed")
       ->capture_default_str();
   app.add_option("--examples", flags->report.examples, "Wrong steps to print")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(WholeFrom(0, kMostInt));
   AddJsonOutput(app, flags->json, "the report");
   AddModelFlags(app, flags->models);
   run = [flags] { return RunSteps(*flags); };

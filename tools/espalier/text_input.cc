@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "src/base/files.h"
+#include "tools/espalier/command.h"
 
 namespace espalier {
 
@@ -14,8 +15,8 @@ absl::StatusOr<std::string> ReadTextInput(
   if (text) return *text;
   if (!file.empty() && file != "-") return ReadFile(file);
   if (file.empty() && isatty(STDIN_FILENO) != 0) {
-    return absl::InvalidArgumentError(
-        "no text; give it by --text, --file F, or on standard input");
+    return UsageError(absl::InvalidArgumentError(
+        "no text; give it by --text, --file F, or on standard input"));
   }
   return std::string((std::istreambuf_iterator<char>(std::cin)),
                      std::istreambuf_iterator<char>());

@@ -16,7 +16,10 @@
 #include "src/base/status_macros.h"
 #include "src/learn/trainer.h"
 #include "src/learn/zoo.h"
+#include "tools/espalier/command.h"
 #include "tools/espalier/commands.h"
+#include "tools/espalier/option_checks.h"
+#include "tools/espalier/printable.h"
 #include "tools/learn/model_card.h"
 #include "tools/learn/self_train.h"
 #include "tools/learn/train.h"
@@ -141,8 +144,8 @@ absl::Status TrainAll(const ZooCommand& command) {
 int Exit(const char* command, const absl::Status& status) {
   if (status.ok()) return 0;
   std::fprintf(stderr, "%s: %s\n", command,
-               std::string(status.message()).c_str());
-  return absl::IsCancelled(status) ? 130 : 1;
+               Printable(std::string(status.message())).c_str());
+  return ExitCodeOf(status);
 }
 
 int Main(int argc, char** argv) {
@@ -214,7 +217,12 @@ int Main(int argc, char** argv) {
       app.add_subcommand("self-train", "Rounds of search, training and a gate");
   const std::function<absl::Status()> run_self_train =
       AddSelfTrain(*self_train_command);
-  CLI11_PARSE(app, argc, argv);
+  CheckNumbers(app);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return EndParse(app, error);
+  }
   if (command->parsed()) return Bench(bench);
   if (zoo_data_command->parsed())
     return Exit("espalier-learn zoo-data", run_zoo_data());
@@ -225,10 +233,7 @@ int Main(int argc, char** argv) {
   const absl::Status status = zoo.family == kAllFamilies
                                   ? TrainAll(zoo_command)
                                   : TrainOne(zoo_command);
-  if (status.ok()) return 0;
-  std::fprintf(stderr, "espalier-learn zoo: %s\n",
-               std::string(status.message()).c_str());
-  return 1;
+  return Exit("espalier-learn zoo", status);
 }
 
 }  // namespace

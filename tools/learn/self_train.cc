@@ -10,6 +10,7 @@
 #include "src/base/progress.h"
 #include "src/base/status_macros.h"
 #include "src/learn/self_train.h"
+#include "tools/espalier/command.h"
 
 namespace espalier {
 namespace {
@@ -37,8 +38,8 @@ absl::Status ReadOptions(SelfTrainFlags& flags) {
   for (const std::string& change : flags.changes) {
     const size_t equals = change.find('=');
     if (equals == std::string::npos) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "--option ", change, ": expected NAME=VALUE, as rounds=2"));
+      return UsageError(absl::InvalidArgumentError(absl::StrCat(
+          "--option ", change, ": expected NAME=VALUE, as rounds=2")));
     }
     config.options[change.substr(0, equals)] = change.substr(equals + 1);
   }
@@ -73,8 +74,8 @@ absl::Status RunSelfTrain(SelfTrainFlags& flags) {
   }
   if (flags.config.empty() || flags.options.model.empty() ||
       flags.options.out.empty()) {
-    return absl::InvalidArgumentError(
-        "--config, --model and --out are needed; see --help");
+    return UsageError(absl::InvalidArgumentError(
+        "--config, --model and --out are needed; see --help"));
   }
   ESP_RETURN_IF_ERROR(ReadOptions(flags));
   ESP_ASSIGN_OR_RETURN(const std::vector<RoundSummary> rounds,

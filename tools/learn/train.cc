@@ -9,6 +9,8 @@
 #include "src/base/progress.h"
 #include "src/base/status_macros.h"
 #include "src/learn/train_run.h"
+#include "tools/espalier/command.h"
+#include "tools/espalier/option_checks.h"
 #include "tools/espalier/output_file.h"
 
 namespace espalier {
@@ -51,30 +53,39 @@ void AddFlags(CLI::App& app, TrainFlags& flags, bool reward) {
                  "Folder for the state; the same command goes on from it. "
                  "Default: OUT.work");
   app.add_option("--epochs", run.epochs, "Times over the data")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(RealAbove(0, 1e6));
   app.add_option("--batch-tokens", run.batch_tokens,
                  "Tokens of an optimiser step")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(WholeFrom(1, kMostInt));
   app.add_option("--learning-rate", run.learning_rate,
                  "Highest rate; it warms up and then falls by a cosine")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(RealAbove(0));
   app.add_option("--final-rate", run.final_rate, "Share of it at the end")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(RealFrom(0, 1));
   app.add_option("--warmup", run.warmup, "Share of the steps")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(RealFrom(0, 1));
   app.add_option("--weight-decay", run.weight_decay, "On matrices alone")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(RealFrom(0));
   app.add_option("--clip-norm", run.clip_norm,
                  "Longest gradient; 0: not clipped")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(RealFrom(0));
   app.add_option("--lora-rank", run.lora.rank,
                  "Train an adapter of this rank over the frozen model" +
                      std::string(reward ? ", and the reward head" : "") +
                      "; 0: train all weights")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(WholeFrom(0, kMostInt));
   app.add_option("--lora-alpha", run.lora.alpha,
                  "The adapter counts alpha / rank times. Default: twice the "
-                 "rank");
+                 "rank")
+      ->check(RealAbove(0));
   app.add_option("--lora-targets", run.lora.targets,
                  "Layers it changes, of q,k,v,o,gate,up,down. Default: all")
       ->delimiter(',');
@@ -89,36 +100,43 @@ void AddFlags(CLI::App& app, TrainFlags& flags, bool reward) {
       ->capture_default_str()
       ->check(CLI::Range(1, 1024));
   app.add_option("--save-every", run.save_every, "Steps between states")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(WholeFrom(1));
   run.min_problems = 20;
   app.add_option("--min-problems", run.min_problems,
                  "Refuse data with something to learn from fewer problems")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
-  app.add_option("--run", data.run, "Run of the database. Default: all");
+      ->check(WholeFrom(0));
+  app.add_option("--run", data.run, "Run of the database. Default: all")
+      ->check(WholeFrom(0));
   run.objective = reward ? "bce" : "sft";
   app.add_option("--objective", run.objective,
                  "With options, as dpo:beta=0.1. " + ObjectiveHelp(reward))
       ->capture_default_str();
   app.add_option("--margin", data.pairs.margin,
                  "Pairs: least difference of the values")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(RealFrom(0));
   app.add_option("--min-edit-distance", data.pairs.min_edit_distance,
                  "Pairs: least edit distance of the texts")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(WholeFrom(0, kMostInt));
   if (!reward) {
     app.add_option("--min-std", data.min_std,
                    "Groups: least standard deviation of the rewards")
-        ->capture_default_str();
+        ->capture_default_str()
+        ->check(RealFrom(0));
     app.add_option("--per-problem", data.paths.per_problem,
                    "Distinct responses a problem; 0: all")
         ->capture_default_str()
-        ->check(CLI::NonNegativeNumber);
+        ->check(WholeFrom(0, kMostInt));
     app.add_option("--min-perplexity", data.paths.min_perplexity,
                    "Imitate no step below")
-        ->capture_default_str();
+        ->capture_default_str()
+        ->check(RealFrom(0));
     app.add_option("--max-perplexity", data.paths.max_perplexity,
-                   "Imitate no step above. Default: no limit");
+                   "Imitate no step above. Default: no limit")
+        ->check(RealFrom(0, kUnbounded));
   } else {
     app.add_option("--value", flags.value,
                    "What a step is worth. outcomes: the share of correct ends "
@@ -127,7 +145,8 @@ void AddFlags(CLI::App& app, TrainFlags& flags, bool reward) {
         ->check(CLI::IsMember({"outcomes", "quality"}));
     app.add_option("--min-outcomes", data.steps.min_outcomes,
                    "Label no step with fewer ends below it")
-        ->capture_default_str();
+        ->capture_default_str()
+        ->check(WholeFrom(0, kMostInt));
   }
   ContaminationOptions& contamination = data.contamination;
   app.add_option("--eval-set", contamination.eval_sets,
@@ -140,12 +159,20 @@ void AddFlags(CLI::App& app, TrainFlags& flags, bool reward) {
   AddJsonOutput(app, flags.json, "the report");
 }
 
-absl::Status RunTrain(TrainFlags& flags, bool reward) {
+// Wrong usage, told before anything is loaded.
+absl::Status CheckObjective(const TrainFlags& flags, bool reward) {
   ESP_ASSIGN_OR_RETURN(const ExampleKind kind, ExamplesOf(flags.run.objective));
-  if (TrainsReward(kind) != reward) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--objective ", flags.run.objective, " is for train ",
-        reward ? "policy" : "reward", "; here: ", ObjectiveHelp(reward)));
+  ESP_RETURN_IF_ERROR(MakeObjective(flags.run.objective).status());
+  if (TrainsReward(kind) == reward) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--objective ", flags.run.objective, " is for train ",
+      reward ? "policy" : "reward", "; here: ", ObjectiveHelp(reward)));
+}
+
+absl::Status RunTrain(TrainFlags& flags, bool reward) {
+  ESP_RETURN_IF_ERROR(UsageError(CheckObjective(flags, reward)));
+  if (const absl::Status wrong = CheckTrainRun(flags.run); !wrong.ok()) {
+    return absl::IsInvalidArgument(wrong) ? UsageError(wrong) : wrong;
   }
   flags.run.train_data.steps.quality = flags.value == "quality";
   ESP_RETURN_IF_ERROR(flags.json.Check());

@@ -1,0 +1,121 @@
+#include "tools/espalier/option_checks.h"
+
+#include <cmath>
+#include <string>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "tools/espalier/printable.h"
+
+namespace espalier {
+namespace {
+
+constexpr int64_t kMostWhole = std::numeric_limits<int64_t>::max();
+constexpr double kMostReal = std::numeric_limits<double>::max();
+
+std::string Refusal(const std::string& text, const std::string& expected) {
+  return absl::StrCat(text.empty() ? "\"\"" : text, ": expected ", expected);
+}
+
+// "" for a whole number that fits, else what is wrong: CLI11 takes the nearest
+// one that fits, and a negative seed for a great one.
+std::string CheckWhole(const std::string& text, bool may_be_negative) {
+  const bool negative = !text.empty() && text[0] == '-';
+  const size_t first = !text.empty() && (negative || text[0] == '+') ? 1 : 0;
+  const bool digits =
+      first < text.size() &&
+      text.find_first_not_of("0123456789", first) == std::string::npos;
+  int64_t whole = 0;
+  uint64_t natural = 0;
+  const bool fits =
+      digits &&
+      (may_be_negative
+           ? absl::SimpleAtoi(text.substr(text[0] == '+'), &whole)
+           : !negative && absl::SimpleAtoi(text.substr(first), &natural));
+  if (fits) return "";
+  return Refusal(text, absl::StrCat("a whole number from ",
+                                    may_be_negative ? "-2^63 to 2^63 - 1"
+                                                    : "0 to 2^64 - 1"));
+}
+
+std::string CheckReal(const std::string& text) {
+  double value = 0;
+  if (absl::SimpleAtod(text, &value) && !std::isnan(value)) return "";
+  return Refusal(text, "a number");
+}
+
+std::string Bound(double bound) { return absl::StrCat(bound); }
+
+// `above`: the least number itself is none.
+CLI::Validator Real(double least, double most, bool above) {
+  const std::string expected = absl::StrCat(
+      "a number ",
+      above ? absl::StrCat("above ", Bound(least),
+                           most < kMostReal ? " up to " + Bound(most) : "")
+      : most < kMostReal
+          ? absl::StrCat("from ", Bound(least), " to ", Bound(most))
+          : absl::StrCat("of ", Bound(least), " or more"));
+  return CLI::Validator(
+      [=](const std::string& text) {
+        double value = 0;
+        const bool fits = absl::SimpleAtod(text, &value) &&
+                          (above ? value > least : value >= least) &&
+                          value <= most;
+        return fits ? std::string() : Refusal(text, expected);
+      },
+      above || most >= kMostReal
+          ? std::string()
+          : absl::StrCat("in [", Bound(least), " - ", Bound(most), "]"));
+}
+
+}  // namespace
+
+CLI::Validator WholeFrom(int64_t least, int64_t most) {
+  const std::string expected =
+      most == kMostWhole
+          ? absl::StrCat("a whole number of ", least, " or more, below 2^63")
+          : absl::StrCat("a whole number from ", least, " to ", most);
+  return CLI::Validator(
+      [=](const std::string& text) {
+        int64_t value = 0;
+        const bool fits = CheckWhole(text, true).empty() &&
+                          absl::SimpleAtoi(text, &value) && value >= least &&
+                          value <= most;
+        return fits ? std::string() : Refusal(text, expected);
+      },
+      "");
+}
+
+CLI::Validator RealFrom(double least, double most) {
+  return Real(least, most, false);
+}
+
+CLI::Validator RealAbove(double least, double most) {
+  return Real(least, most, true);
+}
+
+void CheckNumbers(CLI::App& app) {
+  for (CLI::Option* option : app.get_options()) {
+    const std::string kind = option->get_type_name();
+    const bool natural = kind.starts_with("UINT");
+    if (natural || kind.starts_with("INT")) {
+      option->check(CLI::Validator(
+          [natural](const std::string& text) {
+            return CheckWhole(text, !natural);
+          },
+          ""));
+    } else if (kind.starts_with("FLOAT")) {
+      option->check(CLI::Validator(&CheckReal, ""));
+    }
+  }
+  for (CLI::App* below : app.get_subcommands(nullptr)) CheckNumbers(*below);
+}
+
+int EndParse(const CLI::App& app, const CLI::ParseError& error) {
+  if (error.get_exit_code() == 0) return app.exit(error);
+  std::fputs(Printable(CLI::FailureMessage::simple(&app, error)).c_str(),
+             stderr);
+  return 2;
+}
+
+}  // namespace espalier
