@@ -31,8 +31,8 @@ class ProgramsTest(ProgramTest):
                 handle.write(json.dumps(record) + "\n")
         return path
 
-    def refused(self, result, *words):
-        self.assertEqual(result.returncode, 1, result.stderr)
+    def refused(self, result, *words, code=1):
+        self.assertEqual(result.returncode, code, result.stderr)
         self.assertEqual(result.stdout, "")
         self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
         for word in words:
@@ -106,7 +106,7 @@ class ProgramsTest(ProgramTest):
         self.refused(run("solve", "--set", path, "--kind", "humaneval", *ASKS),
                      "echo.jsonl:1", 'no column "prompt"', "humaneval")
         self.refused(run("solve", "--set", path, "--ids", "own/7", *ASKS),
-                     "own/7")
+                     "own/7", code=2)
         self.refused(run("solve", "--set", "stories:easy", "--search",
                          "best_of_n", *ASKS[2:], "--verifier-reward"),
                      "task stories has none", "--verifier-reward")
