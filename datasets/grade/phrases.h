@@ -1,5 +1,5 @@
 // The English phrases that answers are read by, in one table of (pattern,
-// reading): to read one more, add a row to phrases.cc. Numerals and units have
+// reading): to read one more, add a row to phrases.txt. Numerals and units have
 // tables of their own (number_words.h, units.h).
 //
 //   EndsIn("so there are at most", Reading::kBounds)   // 7

@@ -6,8 +6,9 @@
 
 namespace espalier {
 
-// values.py, and worker.py, which needs it before itself.
+// values.py and remote.py, and worker.py, which needs them before itself.
 std::string_view ValuesSource();
+std::string_view RemoteSource();
 std::string_view WorkerSource();
 
 }  // namespace espalier

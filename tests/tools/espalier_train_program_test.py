@@ -142,7 +142,7 @@ class TrainTest(LearnTest):
         self.refused(run(*self.train("out", "--objective", "dpo:beta=-1")),
                      "beta")
         self.refused(run(*self.train("out", "--lora-rank", "-1")),
-                     "--lora-rank -1")
+                     "--lora-rank: -1")
         self.refused(run(*self.train("out", "--lora-rank", "x")),
                      "--lora-rank")
         self.refused(run(*self.train("out", "--lora-rank", "1000")),

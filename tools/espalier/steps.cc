@@ -50,20 +50,20 @@ absl::Status RunLabelled(const StepsFlags& flags) {
 }
 
 absl::Status RunSteps(StepsFlags& flags) {
+  const bool labelled = HoldsLabelledSteps(flags.set.set);
   FlagErrors errors;
   errors.AddAsIs(flags.json.Check());
-  if (!flags.out.empty()) {
+  if (!flags.out.empty() && !labelled) {
+    errors.Add(absl::StrCat("--out ", flags.out,
+                            ": is for solutions with labelled steps, and ",
+                            flags.set.set, " holds none"));
+  } else if (!flags.out.empty()) {
     errors.AddAsIs(CheckOutputFile(flags.out, flags.json.force));
   }
   errors.Add(CheckDistinct({{"--out", flags.out}, {"--json", flags.json.where}},
                            {{"--set", flags.set.set}}));
   ESP_RETURN_IF_ERROR(errors.Status());
-  if (HoldsLabelledSteps(flags.set.set)) return RunLabelled(flags);
-  if (!flags.out.empty()) {
-    return UsageError(absl::InvalidArgumentError(absl::StrCat(
-        "--out ", flags.out, ": is for solutions with labelled steps, and ",
-        flags.set.set, " holds none")));
-  }
+  if (labelled) return RunLabelled(flags);
   ESP_ASSIGN_OR_RETURN(const ProblemSet set, LoadSet(flags.set));
   ESP_ASSIGN_OR_RETURN(const Task* task, FindTask(set.task));
   ESP_ASSIGN_OR_RETURN(const Verifier* verifier, FindVerifier(set.task));

@@ -1,0 +1,400 @@
+"""The solution's process as the tests see it: orders and replies, and a Remote
+in place of every object that is no plain value.
+
+Its text stands between those of values.py and worker.py, whose frames it uses.
+"""
+
+class Ended(BaseException):
+    """The solution's process is gone or late: no test can go on."""
+
+    def __init__(self, kind, message):
+        super().__init__(kind, message)
+        self.kind = kind
+        self.message = message
+
+
+PLAIN = (bool, int, float, complex, str, bytes, bytearray, list, tuple, dict,
+         set, frozenset)
+
+
+def number_of(x):
+    if type(x) in KEPT_CLASSES:
+        x = x.__dict__["_object"]
+    if type(x) is Remote:
+        return object.__getattribute__(x, "_number")
+    # The tests' own named tuples, enumerations and the like.
+    for base in PLAIN:
+        if isinstance(x, base):
+            return base(x)
+    raise TypeError("the tests hand the solution a %s, which cannot leave "
+                    "their process" % type(x).__name__)
+
+
+KEPT_CLASSES = frozenset(KEPT.values())
+
+remotes = {}  # by their numbers: an object has one Remote
+
+
+def remote_of(number):
+    found = remotes.get(number)
+    if found is None:
+        found = remotes[number] = Remote(number)
+    return found
+
+
+def read_reply(data):
+    """("value", result, args afterwards or None), or an error to raise."""
+    reply = read_value(data, remote_of)
+    if type(reply) is tuple and len(reply) == 3 and reply[0] == "value":
+        if reply[2] is None:
+            return reply
+        if type(reply[2]) is bytes:
+            after = read_value(reply[2], remote_of)
+            if (type(after) is tuple and len(after) == 2
+                    and type(after[0]) is tuple and type(after[1]) is dict):
+                return reply[0], reply[1], after
+    if type(reply) is tuple and len(reply) == 5 and reply[0] == "raise":
+        _, names, text, line, args = reply
+        if (type(names) is list and names and type(text) is str
+                and type(line) is int and type(args) is tuple
+                and all(type(name) is str for name in names)):
+            return error_of(names, text, line, args)
+    raise ValueError("what is no reply")
+
+
+def error_of(names, text, line, args):
+    kind = Exception
+    for name in names:
+        found = error_class(name)
+        if found is not None:
+            kind = found
+            break
+    own = names[0].rpartition(".")[2]
+    if own != kind.__name__ and own.isidentifier() and len(own) <= 100:
+        # A class of the program: a name, and the text that it has there.
+        kind = type(own, (kind,), {"__str__": lambda self: text,
+                                   "__module__": "solution"})
+    try:
+        if issubclass(kind, UnicodeError) and len(args) == 5:
+            if not 0 <= args[2] < args[3] <= len(args[1]):
+                raise ValueError("no place in the text")
+        error = kind(*args)
+    except Exception:
+        error = kind.__new__(kind)
+        error.args = (text,)
+    where = " (line %d of the solution)" % line if line else ""
+    error.said = "%s: %s%s" % (own, text, where)
+    return error
+
+
+class Solution:
+    """The way to the solution's process."""
+
+    def __init__(self, pid, orders, replies, options):
+        self.pid = pid
+        self.orders = orders
+        self.replies = replies
+        self.options = options
+        self.ended = None       # Ended, once it was raised
+        self.seconds = 0.0      # of CPU
+        self.waits = 0.0        # CPU time of the tests' process on calls
+        self.calls = 0
+        self.last_call = None   # what it gave, in a list
+        self.deadline = 0.0
+        self.status = None
+
+    def wait_status(self, seconds):
+        """True once the process has ended."""
+        until = time.monotonic() + seconds
+        while self.status is None:
+            pid, status, usage = os.wait4(self.pid, os.WNOHANG)
+            if pid != 0:
+                self.status = status
+                self.seconds = usage.ru_utime + usage.ru_stime
+            elif time.monotonic() >= until:
+                return False
+            else:
+                time.sleep(0.001)
+        return True
+
+    def ended_by(self):
+        """What the end of the process means."""
+        if self.status is None:
+            return Ended("crashed", "the program closed its way to the tests")
+        if os.WIFSIGNALED(self.status):
+            signal = os.WTERMSIG(self.status)
+            if signal == _signal.SIGSYS:
+                return Ended("forbidden", "a system call that programs here "
+                             "may not make (network, new processes, tracing, "
+                             "mounting, ...)")
+            if signal == _signal.SIGXCPU or (
+                    signal == _signal.SIGKILL
+                    and self.seconds >= self.options.cpu):
+                return Ended("timed out", "over %g s of CPU time"
+                             % self.options.cpu)
+            return Ended("crashed", "the program's process was ended by signal "
+                         "%d (%s)" % (signal, _signal.strsignal(signal)))
+        return Ended("crashed", "the program ended its process with exit code "
+                     "%d before the tests had ended"
+                     % os.WEXITSTATUS(self.status))
+
+    def wait_readable(self, fd):
+        while True:
+            left = self.deadline - time.monotonic()
+            if left <= 0:
+                raise self.end(Ended("timed out",
+                                     "over %g s" % self.options.wall))
+            poll = select.poll()
+            poll.register(fd, select.POLLIN)
+            if poll.poll(min(50, left * 1000 + 1)):
+                return
+            if self.wait_status(0):
+                return
+            self.check_files()
+
+    def check_files(self):
+        """tmpfs bounds the bytes of files, and nothing their number."""
+        if self.options.weak:
+            return
+        disk = os.statvfs("/tmp")
+        if disk.f_files - disk.f_ffree > MOST_FILES:
+            raise self.end(Ended("failed", "the program made over %d files"
+                                 % MOST_FILES))
+
+    def end(self, ended):
+        if self.ended is None:
+            self.ended = ended
+        return self.ended
+
+    def order(self, what, number=0, name=None, blob=b""):
+        if self.ended is not None:
+            raise self.ended
+        # An object without an end takes the tests' time and hardly its own.
+        if self.waits > self.options.cpu:
+            raise self.end(Ended("timed out", "over %g s of CPU time for calls "
+                                 "of the program" % self.options.cpu))
+        began = time.process_time()
+        try:
+            return self.exchange(what, number, name, blob)
+        finally:
+            self.waits += time.process_time() - began
+
+    def exchange(self, what, number, name, blob):
+        try:
+            write_frame(self.orders, write_value((what, number, name, blob),
+                                                 number_of))
+            reply = read_frame(self.replies, self.wait_readable, LONGEST_VALUE)
+        except BrokenPipeError:
+            reply = None
+        except ValueError as error:
+            raise self.end(Ended("failed", "the solution gave %s" % error))
+        if reply is None:
+            self.wait_status(1.0)
+            raise self.end(self.ended_by())
+        try:
+            reply = read_reply(reply)
+        except MemoryError:
+            raise
+        except Exception as error:
+            raise self.end(Ended("failed", "the solution gave what is no plain "
+                                 "value: %s" % error))
+        if type(reply) is tuple:
+            return reply
+        # What ends an iteration may not end one of the tests' own.
+        if isinstance(reply, (StopIteration, StopAsyncIteration,
+                              GeneratorExit)) and name != "__next__":
+            said = reply.said
+            reply = RuntimeError("the solution raised " + type(reply).__name__)
+            reply.said = said
+        raise reply
+
+    def call(self, what, number, name, args, keywords):
+        blob = write_value((args, keywords), number_of)
+        if what == "call":
+            self.calls += 1
+            self.last_call = None
+        _, result, after = self.order(what, number, name, blob)
+        if what == "call" and result is None and after is not None:
+            changed, named = after
+            for mine, new in zip(args, changed):
+                copy_back(mine, new)
+            for key in keywords:
+                copy_back(keywords[key], named.get(key))
+        if what == "call":
+            self.last_call = [result]
+        return result
+
+
+def copy_back(mine, new):
+    if type(mine) is not type(new):
+        return
+    if isinstance(mine, (list, bytearray)):
+        mine[:] = new
+    elif isinstance(mine, (dict, set)):
+        mine.clear()
+        mine.update(new)
+
+
+def short(x):
+    """A repr that is bounded in time: shared parts may be written many times."""
+    import reprlib
+    write = reprlib.Repr()
+    write.maxlist = write.maxtuple = write.maxdict = 40
+    write.maxset = write.maxfrozenset = write.maxdeque = write.maxarray = 40
+    write.maxlevel = 4
+    write.maxstring = write.maxlong = write.maxother = 200
+    try:
+        text = write.repr(x)
+    except (Exception, Ended):
+        text = "a " + type(x).__name__
+    return text if len(text) <= 200 else text[:200] + "..."
+
+
+the_solution = None
+
+
+# What an object may say that it is an instance of. None of these is compared,
+# computed with or judged as a plain value.
+KINDS = frozenset(
+    "builtins.generator builtins.coroutine builtins.async_generator "
+    "builtins.function builtins.builtin_function_or_method builtins.method "
+    "builtins.map builtins.filter builtins.zip builtins.enumerate "
+    "builtins.reversed builtins.list_iterator builtins.dict_keyiterator "
+    "builtins.mappingproxy builtins.module re.Pattern re.Match "
+    "argparse.Namespace configparser.ConfigParser csv.DictReader "
+    "csv.DictWriter email.message.Message email.message.EmailMessage "
+    "email.mime.multipart.MIMEMultipart email.mime.text.MIMEText "
+    "functools.partial hashlib.HASH http.cookies.SimpleCookie io.BytesIO "
+    "_io.BytesIO io.StringIO _io.StringIO _io.TextIOWrapper _io.BufferedReader "
+    "_io.BufferedWriter ipaddress.IPv4Address ipaddress.IPv4Network "
+    "ipaddress.IPv6Address ipaddress.IPv6Network itertools.chain "
+    "itertools.count itertools.cycle itertools.groupby itertools.islice "
+    "itertools.permutations itertools.product itertools.combinations "
+    "logging.Logger logging.FileHandler logging.StreamHandler queue.Queue "
+    "queue.LifoQueue queue.PriorityQueue random.Random sqlite3.Connection "
+    "sqlite3.Cursor string.Template threading.Thread types.SimpleNamespace "
+    "uuid.UUID xml.etree.ElementTree.Element "
+    "xml.etree.ElementTree.ElementTree zipfile.ZipFile".split())
+
+
+def known_class(name):
+    """The class of KINDS that has this name; Remote if there is none."""
+    if type(name) is str and name in KINDS:
+        module, _, name = name.rpartition(".")
+        import types
+        found = {"generator": types.GeneratorType,
+                 "coroutine": types.CoroutineType,
+                 "async_generator": types.AsyncGeneratorType,
+                 "function": types.FunctionType,
+                 "builtin_function_or_method": types.BuiltinFunctionType,
+                 "method": types.MethodType,
+                 "mappingproxy": types.MappingProxyType,
+                 "module": types.ModuleType,
+                 "list_iterator": type(iter([])),
+                 "dict_keyiterator": type(iter({})),
+                 }.get(name) or getattr(sys.modules.get(module), name, None)
+        if isinstance(found, type):
+            return found
+    return Remote
+
+
+classes = {}  # of objects by their numbers, once somebody has asked
+
+
+def operate(x, name, *others):
+    return the_solution.call("operate", hash(x), name, others, {})
+
+
+class Remote:
+    """An object of the solution's process.
+
+    It is equal to no plain value: the solution's own idea of == must not
+    decide a test. Nor are expected values sent over: `in` walks through it, and
+    an operator is the program's only between two of its objects, for
+    `f(x) - 4` would tell it what is expected.
+    """
+
+    __slots__ = ("_number",)
+
+    def __init__(self, number):
+        object.__setattr__(self, "_number", int(number))
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __call__(self, *args, **keywords):
+        return the_solution.call("call", self._number, None, args, keywords)
+
+    def __getattr__(self, name):
+        if name.startswith("__") and name not in ("__name__", "__qualname__",
+                                                  "__wrapped__"):
+            raise AttributeError(name)
+        return the_solution.call("get", self._number, name, (), {})
+
+    def __setattr__(self, name, new):
+        the_solution.call("set", self._number, name, (new,), {})
+
+    @property
+    def __class__(self):
+        number = object.__getattribute__(self, "_number")
+        found = classes.get(number)
+        if found is None:
+            name = the_solution.call("kind", number, None, (), {})
+            found = classes[number] = known_class(name)
+        return found
+
+    def __eq__(self, other):
+        if type(other) is not Remote:
+            return False
+        return the_solution.call("same", self._number, None, (other,), {})
+
+    def __hash__(self):
+        return self._number
+
+    def __bool__(self):
+        return the_solution.call("bool", self._number, None, (), {})
+
+    def __contains__(self, x):
+        if type(x) is Remote:
+            return bool(operate(self, "contains", x))
+        return any(x is item or x == item for item in self)
+
+    def __instancecheck__(self, x):
+        if type(x) in KEPT_CLASSES:
+            x = x.__dict__["_object"]
+        return type(x) is Remote and bool(operate(self, "instance", x))
+
+    def __subclasscheck__(self, x):
+        return type(x) is Remote and bool(operate(self, "subclass", x))
+
+    def __exit__(self, *error):
+        # It does not see what the tests raised, and cannot make them go on.
+        the_solution.call("method", self._number, "__exit__",
+                          (None, None, None), {})
+        return False
+
+
+for method in ("__len__", "__getitem__", "__setitem__", "__delitem__",
+               "__iter__", "__next__", "__str__", "__repr__", "__enter__"):
+    def forward(self, *args, method=method):
+        return the_solution.call("method", self._number, method, args, {})
+    setattr(Remote, method, forward)
+
+# No conversion to a number: an object may give another one each time, and
+# pass for a root of a polynomial.
+for method in ("neg", "pos", "invert", "reversed"):
+    def forward(self, method=method):
+        return operate(self, method)
+    setattr(Remote, "__%s__" % method, forward)
+
+for method in ("lt", "le", "gt", "ge", "add", "sub", "mul", "matmul",
+               "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "and_",
+               "or_", "xor"):
+    def forward(self, other, method=method):
+        if type(other) is not Remote:
+            return NotImplemented
+        return operate(self, method, other)
+    setattr(Remote, "__%s__" % method.rstrip("_"), forward)

@@ -1,0 +1,224 @@
+"""Where the espalier program's output goes: files, pipes, descriptors, and what
+is told when it is lost or cut short.
+
+The program is named by ESPALIER_PROGRAM (ctest sets it)."""
+
+import json
+import os
+import re
+import signal
+import socket
+import stat
+import subprocess
+import time
+import unittest
+
+from espalier_program_test import (
+    PROGRAM, ZOO, STORIES, SLOW, STORY, run, ProgramTest)
+
+EVAL = ("eval", "--set", "stories:easy", "--limit", "2", "--methods", "greedy",
+        "--budget-tokens", "200")
+
+
+class OutputTest(ProgramTest):
+
+    def test_devices_and_pipes_are_written_and_never_replaced(self):
+        self.refused_late(run(*EVAL, "--json", "/dev/full"), "/dev/full",
+                          "No space left")
+        self.assertTrue(stat.S_ISCHR(os.stat("/dev/full").st_mode))
+        line = " ".join([PROGRAM, *EVAL, "--json", ">(cat >&2)"])
+        piped = subprocess.run(["bash", "-c", line], check=False, text=True,
+                               env=dict(os.environ, ESPALIER_ZOO=ZOO),
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual(piped.returncode, 0, piped.stderr)
+        self.assertIn('"results"', piped.stderr)
+
+    def refused_late(self, result, *words):
+        self.assertEqual(result.returncode, 1, result.stderr)
+        for word in words:
+            self.assertIn(word, result.stderr)
+
+    def test_output_that_is_lost_is_an_error(self):
+        for arguments in (EVAL, ("problems", "--set", "stories:easy"),
+                          ("methods",), ("doctor",), ("eval", "--help"),
+                          ("methods", "--json")):
+            with open("/dev/full", "w", encoding="utf-8") as full:
+                result = subprocess.run(
+                    [PROGRAM, *arguments], check=False, text=True, stdout=full,
+                    env=dict(os.environ, ESPALIER_ZOO=ZOO),
+                    stderr=subprocess.PIPE)
+            self.refused_late(result, "standard output")
+
+    def test_json_goes_to_standard_output_or_a_file_of_its_own(self):
+        for where in (("--json", "-"), ("--json",)):
+            result = run(*EVAL, *where)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertEqual(json.loads(result.stdout)["results"][0]["n"], 2)
+            self.assertIn("greedy", result.stderr)
+        there = self.path("there.json", "mine")
+        self.refused(run(*EVAL, "--json", there), there, "--force")
+        with open(there, encoding="utf-8") as handle:
+            self.assertEqual(handle.read(), "mine")
+        result = run(*EVAL, "--json", there, "--force")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        with open(there, encoding="utf-8") as handle:
+            self.assertIn("results", json.load(handle))
+
+    def test_an_output_is_no_input_and_no_other_output(self):
+        db = self.path("run.db")
+        made = run("generate", "--set", "stories:easy", "--limit", "2",
+                   "--out", db)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        questions = self.path("q.jsonl", json.dumps(
+            {"question": STORY, "answer": "54"}) + "\n")
+        link = self.path("link")
+        os.symlink(db, link)
+        for arguments in (
+                ("generate", "--set", "stories:easy", "--out",
+                 self.path("a.db"), "--json", self.path("a.db")),
+                ("export", db, "--kind", "sft", "--out", db, "--force"),
+                ("export", db, "--kind", "sft", "--out", link, "--force"),
+                ("export", db, "--kind", "sft", "--out", self.path("x"),
+                 "--json", self.path("x")),
+                ("export", db, "--kind", "sft", "--out", self.path("x"),
+                 "--json", db, "--force"),
+                ("eval", "--set", questions, "--json", questions, "--force"),
+                ("problems", "--set", questions, "--json", questions,
+                 "--force"),
+                ("grade", "--set", "humaneval", "--data", questions,
+                 "--samples", questions, "--out", questions, "--force")):
+            with self.subTest(arguments=arguments):
+                self.refused(run(*arguments), "name another")
+        self.assertEqual(run("db", "info", db).returncode, 0)
+        with open(questions, encoding="utf-8") as handle:
+            self.assertIn("shells", handle.read())
+
+    def test_descriptors_are_written_where_they_stand(self):
+        path = self.path("f")
+        with open(path, "w", encoding="utf-8") as handle:
+            handle.write("before\n")
+            handle.flush()
+            result = run("eval", "--set", "stories:easy", "--limit", "2",
+                         "--methods", "greedy", "--budget-tokens", "100",
+                         "--json", f"/dev/fd/{handle.fileno()}",
+                         pass_fds=[handle.fileno()])
+            self.assertEqual(result.returncode, 0, result.stderr)
+            handle.seek(0, os.SEEK_END)
+            handle.write("after\n")
+        with open(path, encoding="utf-8") as handle:
+            text = handle.read()
+        self.assertTrue(text.startswith("before\n{"), text)
+        self.assertTrue(text.endswith("}\nafter\n"), text)
+
+    def test_json_is_one_thing_in_every_command(self):
+        for arguments in (
+                ("solve", STORY), ("problems", "--limit", "1"), ("methods",),
+                ("score", "--model", STORIES, "--text", "a b"),
+                ("complete", "--text", "a", "--model", STORIES, "-n", "1"),
+                ("eval", "--set", "stories:easy", "--limit", "1", "--methods",
+                 "greedy", "--budget-tokens", "60")):
+            with self.subTest(command=arguments[0]):
+                path = self.path(arguments[0] + ".json")
+                for named in ([], ["-"]):
+                    shown = run(*arguments, "--json", *named)
+                    self.assertEqual(shown.returncode, 0, shown.stderr)
+                    json.loads(shown.stdout)
+                written = run(*arguments, f"--json={path}")
+                self.assertEqual(written.returncode, 0, written.stderr)
+                with open(path, encoding="utf-8") as handle:
+                    json.load(handle)
+                self.refused(run(*arguments, f"--json={path}"),
+                             "--force overwrites it")
+                again = run(*arguments, f"--json={path}", "--force")
+                self.assertEqual(again.returncode, 0, again.stderr)
+        asked = run("solve", "--json", STORY)  # and no file of that name
+        self.assertEqual(json.loads(asked.stdout)["question"], STORY)
+
+    def test_what_was_stopped_says_so(self):
+        for arguments, word in (
+                (("solve", "--set", "stories:hard", "--limit", "200",
+                  "--budget-tokens", "4000"), "of 200 questions"),
+                (("steps", "--set", "stories:hard", "--limit", "2000"),
+                 "of 2000 problems")):
+            with self.subTest(command=arguments[0]), subprocess.Popen(
+                    [PROGRAM, *arguments], stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE, text=True,
+                    env=dict(os.environ, ESPALIER_ZOO=ZOO)) as process:
+                time.sleep(8 if SLOW else 2)
+                process.send_signal(signal.SIGTERM)
+                _, err = process.communicate(timeout=300)
+                self.assertEqual(process.returncode, 130, err)
+                self.assertIn(word, err)
+
+    def test_what_cannot_be_written_is_refused_before_the_work(self):
+        asked = ("eval", "--set", "stories:easy", "--methods", "greedy",
+                 "--budget-tokens", "100", "--json")
+        sock = self.path("socket")
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(sock)
+            self.refused(run(*asked, sock), "is a socket")
+        folder = self.path("closed")
+        os.mkdir(folder, mode=0o500)
+        path = os.path.join(folder, "r.json")
+        if not os.access(folder, os.W_OK):
+            self.refused(run(*asked, path), path, "Permission denied")
+        pipe = self.path("pipe")
+        os.mkfifo(pipe)
+        with subprocess.Popen(
+                [PROGRAM, *asked, pipe], stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE, text=True,
+                env=dict(os.environ, ESPALIER_ZOO=ZOO)) as process:
+            time.sleep(20 if SLOW else 5)
+            process.send_signal(signal.SIGTERM)
+            _, err = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 1, err)
+            self.assertIn("nobody reads this pipe", err)
+
+    def test_force_overwrites_a_run_database(self):
+        db = self.path("run.db")
+        made = ("generate", "--set", "stories:easy", "--limit", "2", "--out",
+                db)
+        self.assertEqual(run(*made).returncode, 0)
+        self.refused(run(*made), "--force overwrites it")
+        again = run("generate", "--set", "stories:easy", "--limit", "3",
+                    "--out", db, "--force")
+        self.assertEqual(again.returncode, 0, again.stderr)
+        self.assertIn("3 of 3", again.stdout)
+        self.refused(run(*made[:-1], self.folder, "--force"), "is no file")
+
+    def test_control_bytes_of_others_are_not_printed(self):
+        evil = "Ann has 3 shells.\x1b[2J\x1b]0;title\x07 How many\x7f\u009b1A?"
+        asked = self.path("asked.jsonl", json.dumps(
+            {"id": "\x1b[1m", "question": evil, "answer": "\x1b[31m3"}))
+        for arguments in (("solve", evil), ("solve", evil, "--force"),
+                          ("solve", "--file", asked),
+                          ("solve", "--file", asked, "--force"),
+                          ("problems", "--set", asked, "--answers"),
+                          ("solve", "--search", "\x1b[2J", "q")):
+            result = run(*arguments)
+            for text in (result.stdout, result.stderr):
+                self.assertNotRegex(text, "[\x00-\x08\x0b-\x1f\x7f\x80-\x9f]",
+                                    arguments)
+
+    def test_numbers_that_do_not_fit_are_refused(self):
+        for name, value in (("--budget-tokens", "18446744073709551616"),
+                            ("--budget-tokens", "9223372036854775808"),
+                            ("--seed", "-1"), ("--seed", "1e6"),
+                            ("--seed", "18446744073709551616"),
+                            ("--limit", "100000000000000000000"),
+                            ("--budget-bytes", "100000000000000000000")):
+            result = run(*EVAL[:3], "--methods", "greedy", name, value)
+            self.assertEqual(result.returncode, 2, (name, value))
+            self.assertIn(value, result.stderr)
+        self.assertEqual(
+            run(*EVAL, "--seed", "18446744073709551615").returncode, 0)
+
+    def test_wrong_usage_ends_with_two(self):
+        for arguments in (("eval", "--no-such-flag"), ("eval",),
+                          ("solve", "--threads", "many", "q"), ("nonsense",),
+                          ()):
+            self.assertEqual(run(*arguments).returncode, 2, arguments)
+
+
+if __name__ == "__main__":
+    unittest.main()
