@@ -150,7 +150,7 @@ class TrainTest(LearnTest):
         self.refused(run(*self.train("out", "--lora-rank", "8",
                                      "--lora-targets", "q,gte")), '"gate"')
         self.refused(run(*self.train("out", "--lora-rank", "8",
-                                     "--lora-alpha", "0")), "--lora-alpha 0")
+                                     "--lora-alpha", "0")), "--lora-alpha: 0")
         self.refused(run(*self.train("out", "--lora-targets", "q")),
                      "give --lora-rank")
         self.refused(run("train", "policy", "--model", self.folder, "--data",
@@ -187,7 +187,8 @@ class TrainUsageTest(LearnTest):
         # Before the model is looked for.
         for name, values in (
                 ("--final-rate", ("-1", "2", "nan")),
-                ("--weight-decay", ("-1", "nan")), ("--clip-norm", ("-1", "nan")),
+                ("--weight-decay", ("-1", "nan")),
+                ("--clip-norm", ("-1", "nan")),
                 ("--min-perplexity", ("-1", "nan")), ("--epochs", ("0", "nan")),
                 ("--seed", ("-1", "1e6", "18446744073709551616")),
                 ("--save-every", ("0", "18446744073709551616")),
