@@ -110,6 +110,12 @@ class OutputTest(ProgramTest):
         self.assertTrue(text.startswith("before\n{"), text)
         self.assertTrue(text.endswith("}\nafter\n"), text)
 
+    def test_a_file_that_takes_not_all_is_named(self):
+        for arguments in (("problems", "--limit", "1"), ("methods",)):
+            result = run(*arguments, "--json=/dev/full")
+            self.assertEqual(result.returncode, 1)
+            self.assertIn("to /dev/full: No space left", result.stderr)
+
     def test_json_is_one_thing_in_every_command(self):
         for arguments in (
                 ("solve", STORY), ("problems", "--limit", "1"), ("methods",),

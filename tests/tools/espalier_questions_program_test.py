@@ -3,40 +3,12 @@
 The program is named by ESPALIER_PROGRAM (ctest sets it)."""
 
 import json
-import os
-import shutil
-import subprocess
-import tempfile
 import unittest
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
-    os.path.abspath(__file__))))
-PROGRAM = os.environ.get("ESPALIER_PROGRAM",
-                         os.path.join(ROOT, "build", "espalier"))
-ZOO = os.path.join(ROOT, "models", "zoo")
-STORIES = os.path.join(ZOO, "stories")
-STORY = ("Ann has 23 shells. She finds 48 more. She gives 17 to Tom. "
-         "How many shells does Ann have now?")
+from espalier_program_test import ProgramTest, STORIES, STORY, run
 
 
-def run(*arguments):
-    return subprocess.run([PROGRAM, *arguments], capture_output=True,
-                          text=True, timeout=300, check=False,
-                          env=dict(os.environ, ESPALIER_ZOO=ZOO),
-                          stdin=subprocess.DEVNULL)
-
-
-class QuestionsTest(unittest.TestCase):
-
-    def setUp(self):
-        self.folder = tempfile.mkdtemp()
-        self.addCleanup(shutil.rmtree, self.folder)
-
-    def path(self, name, text):
-        path = os.path.join(self.folder, name)
-        with open(path, "w", encoding="utf-8") as handle:
-            handle.write(text)
-        return path
+class QuestionsTest(ProgramTest):
 
     def test_foreign_questions_are_not_answered(self):
         result = run("solve", "What is 2+3?")

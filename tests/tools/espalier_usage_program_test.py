@@ -6,18 +6,11 @@ import os
 import pty
 import shutil
 import subprocess
-import tempfile
 import time
 import unittest
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
-    os.path.abspath(__file__))))
-PROGRAM = os.environ.get("ESPALIER_PROGRAM",
-                         os.path.join(ROOT, "build", "espalier"))
-ZOO = os.path.join(ROOT, "models", "zoo")
-STORIES = os.path.join(ZOO, "stories")
-STORY = ("Ann has 23 shells. She finds 48 more. She gives 17 to Tom. "
-         "How many shells does Ann have now?")
+from espalier_program_test import PROGRAM, ProgramTest, STORIES, STORY, ZOO
+
 ENVIRONMENT = dict(os.environ, ESPALIER_ZOO=ZOO)
 POINTER = ("version https://git-lfs.github.com/spec/v1\n"
            "oid sha256:00\nsize 12345\n")
@@ -51,11 +44,7 @@ def on_a_terminal(*arguments):
     return said
 
 
-class UsageTest(unittest.TestCase):
-
-    def setUp(self):
-        self.folder = tempfile.mkdtemp()
-        self.addCleanup(shutil.rmtree, self.folder)
+class UsageTest(ProgramTest):
 
     def path(self, name, text=None):
         path = os.path.join(self.folder, name)

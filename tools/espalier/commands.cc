@@ -16,6 +16,7 @@
 #include "src/base/version.h"
 #include "tools/espalier/command.h"
 #include "tools/espalier/option_checks.h"
+#include "tools/espalier/output_file.h"
 #include "tools/espalier/printable.h"
 
 namespace espalier {
@@ -57,9 +58,10 @@ void KeepQuestions(std::vector<std::string>& arguments) {
 // Says so if some of what was printed is lost.
 bool PrintedAll(const char* command) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return true;
-  std::fprintf(
-      stderr, "espalier %s: cannot write all of it to standard output%s%s\n",
-      command, errno != 0 ? ": " : "", errno != 0 ? std::strerror(errno) : "");
+  const int error = errno;
+  std::fprintf(stderr, "espalier %s: cannot write all of it to %s%s%s\n",
+               command, Printable(StdoutName()).c_str(), error != 0 ? ": " : "",
+               error != 0 ? std::strerror(error) : "");
   return false;
 }
 

@@ -27,6 +27,11 @@ bool SameFile(const std::string& a, const std::string& b) {
   return !error && one == fs::weakly_canonical(fs::absolute(b, error), error);
 }
 
+std::string& MutableStdoutName() {
+  static std::string* const kName = new std::string("standard output");
+  return *kName;
+}
+
 bool IsFile(const NamedFile& file) {
   return !file.path.empty() && file.path != "-";
 }
@@ -109,8 +114,11 @@ absl::Status JsonOutput::TakeStdout() const {
   if (fd < 0) return FileError("open", where, errno);
   std::fflush(stdout);
   if (::dup2(fd, STDOUT_FILENO) < 0) return FileError("open", where, errno);
+  MutableStdoutName() = where;
   return absl::OkStatus();
 }
+
+const std::string& StdoutName() { return MutableStdoutName(); }
 
 void AddJsonFile(CLI::App& app, JsonOutput& out, const std::string& what) {
   app.add_option_function<std::vector<std::string>>(

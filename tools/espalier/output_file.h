@@ -54,6 +54,10 @@ struct JsonOutput {
   absl::Status TakeStdout() const;
 };
 
+// Where what is printed goes: "standard output", or the file that TakeStdout
+// has put in its place.
+const std::string& StdoutName();
+
 // --json [FILE] and --force.
 void AddJsonOutput(CLI::App& app, JsonOutput& out, const std::string& what);
 // --json [FILE] alone, where --force has another meaning as well.
