@@ -40,6 +40,11 @@ Tag ReadTag(std::string_view text, size_t at) {
                                  : text[at] == '[' ? std::string_view("]")
                                                    : std::string_view(">");
   const size_t begin = at + (wide ? kLeft.size() : 1);
+  // At once, for texts that are all brackets.
+  if (begin >= text.size() || (!Letter(text[begin]) && !Blank(text[begin]) &&
+                               text[begin] != '|' && text[begin] != '/')) {
+    return {};
+  }
   const std::string_view rest = text.substr(begin, kLongestTag);
   const size_t length = rest.find(close);
   if (length == std::string_view::npos) return {};

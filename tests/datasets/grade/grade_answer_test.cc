@@ -254,6 +254,9 @@ TEST(GradeAnswer, HugeTextsTakeNoTime) {
                                   "$5$ for ",
                                   "\n4 = ",
                                   "[/",
+                                  "\u25c1",
+                                  "<|",
+                                  "\\{1,000",
                                   "is 4 and is 5 for ",
                                   "5 after "}) {
     std::string text;
