@@ -203,13 +203,19 @@ Introduced LastClaimed(std::string_view text, std::string_view lower,
   // Behind so many that claim nothing, none is looked for.
   constexpr int kMost = 12;
   Introduced out;
+  // Each mark's last place before the one looked at; the text is gone through
+  // once a mark, and again only for marks that stand in it.
+  std::vector<size_t> last;
+  for (const std::string_view mark : marks) last.push_back(lower.rfind(mark));
   size_t before = kNone;
   for (int tries = 0; tries < kMost; ++tries) {
     size_t at = kNone, length = 0;
-    for (const std::string_view mark : marks) {
-      const size_t found = before == kNone ? lower.rfind(mark)
-                           : before == 0   ? kNone
-                                           : lower.rfind(mark, before - 1);
+    for (size_t i = 0; i < marks.size(); ++i) {
+      const std::string_view mark = marks[i];
+      size_t& found = last[i];
+      if (found != kNone && found >= before) {
+        found = before == 0 ? kNone : lower.rfind(mark, before - 1);
+      }
       if (found == kNone) continue;
       if (at == kNone || found > at || (found == at && mark.size() > length)) {
         at = found;
