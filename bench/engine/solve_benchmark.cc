@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/smoke.h"
 #include "benchmark/benchmark.h"
 #include "datasets/generators/stories.h"
 #include "datasets/tasks/task_registry.h"
@@ -24,7 +25,7 @@ void Solve(benchmark::State& state, const std::string& method) {
       Engine::Create({.policy = ModelFolder(), .threads = 2, .live = 64});
   ESP_CHECK_OK(engine.status());
   std::vector<Problem> problems;
-  for (uint64_t i = 0; i < 64; ++i) {
+  for (uint64_t i = 0; i < SmokeOr(4u, 64u); ++i) {
     problems.push_back(
         MakeStory(*FindStoryBand("hard"), kFirstChoosingSeed, i).problem);
   }

@@ -12,6 +12,7 @@
 #include <memory>
 #include <string>
 
+#include "bench/smoke.h"
 #include "benchmark/benchmark.h"
 #include "models/torch/torch_api.h"
 #include "models/torch/torch_network.h"
@@ -39,7 +40,7 @@ void SetRate(benchmark::State& state, int tokens) {
 void Decode(benchmark::State& state, int millions, at::Device device) {
   const auto trunk = Load(millions, device);
   const int rows = static_cast<int>(state.range(0));
-  const int position = static_cast<int>(state.range(1));
+  const int position = SmokeOr(16, static_cast<int>(state.range(1)));
   Executor executor(1);
   Paths paths(*trunk, rows, position, 0, position + 1, executor);
   for (auto _ : state) paths.Step(position);
@@ -50,12 +51,14 @@ void Decode(benchmark::State& state, int millions, at::Device device) {
 void Branches(benchmark::State& state, int millions, at::Device device) {
   const auto trunk = Load(millions, device);
   const bool share = state.range(0) != 0;
+  const int prompt = SmokeOr(64, 512), steps = SmokeOr(4, 64);
   Executor executor(1);
   for (auto _ : state) {
-    Paths paths(*trunk, 32, 512, share ? 512 : 0, 576, executor);
-    for (int i = 0; i < 64; ++i) paths.Step(512 + i);
+    Paths paths(*trunk, 32, prompt, share ? prompt : 0, prompt + steps,
+                executor);
+    for (int i = 0; i < steps; ++i) paths.Step(prompt + i);
   }
-  SetRate(state, 32 * 64);
+  SetRate(state, 32 * steps);
 }
 
 void Register(int millions, const DeviceName& name) {

@@ -9,6 +9,7 @@
 
 #include <limits>
 
+#include "bench/smoke.h"
 #include "models/net/llama_net.h"
 #include "src/base/random.h"
 #include "src/learn/objective.h"
@@ -17,7 +18,7 @@
 namespace espalier {
 namespace {
 
-constexpr int kStepTokens = 8192;
+const int kStepTokens = SmokeOr(512, 8192);
 
 // Shape of the models in models/zoo.
 TrunkConfig ShippedConfig() {
@@ -63,7 +64,7 @@ std::vector<SequenceGroup> Trees(int prompt, int depth, int branches,
   RandomStream rng(StreamKey(2, 0, 0, Purpose::kTrain));
   std::vector<SequenceGroup> groups;
   size_t tokens = 0;
-  while (tokens < kStepTokens) {
+  while (tokens < static_cast<size_t>(kStepTokens)) {
     std::vector<GroupSequence> paths(1);
     Extend(paths[0], rng, prompt);
     for (int level = 0; level < depth; ++level) {

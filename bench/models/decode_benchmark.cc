@@ -13,15 +13,15 @@
 //                    bandwidth measured here would take
 //
 // With ESPALIER_PEER_BENCH also rows against another engine: peer_rows.h.
-// With ESPALIER_BENCH_SMOKE the small model stands in for the large one: what
-// runs is the same, the figures mean nothing.
+// In a smoke run the small model stands in for the large one, with fewer
+// tokens.
 #include <algorithm>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "bench/models/peer_rows.h"
+#include "bench/smoke.h"
 #include "benchmark/benchmark.h"
 #include "models/cpu/cpu_trunk.h"
 #include "models/kernels/amx_path.h"
@@ -45,7 +45,7 @@ struct Model {
 };
 
 Model& Get(int millions, WeightKind kind) {
-  if (std::getenv("ESPALIER_BENCH_SMOKE") != nullptr) millions = 5;
+  if (Smoke()) millions = 5;
   static std::unique_ptr<Model> held;
   static int held_millions = 0;
   static WeightKind held_kind;
@@ -63,7 +63,7 @@ Model& Get(int millions, WeightKind kind) {
 // the best of a few passes.
 double ReadBandwidth() {
   static const double best = [] {
-    const HugeMemory huge(size_t{256} << 20);
+    const HugeMemory huge(SmokeOr<size_t>(16, 256) << 20);
     uint64_t* const memory = reinterpret_cast<uint64_t*>(huge.data());
     const size_t count = huge.bytes() / 8;
     std::fill_n(memory, count, 1);
@@ -92,7 +92,7 @@ double ProductOperations(const TrunkConfig& c) {
 
 void Decode(benchmark::State& state, int millions, WeightKind kind) {
   const int rows = static_cast<int>(state.range(0));
-  const int position = static_cast<int>(state.range(1));
+  const int position = SmokeOr(16, static_cast<int>(state.range(1)));
   Executor executor(static_cast<int>(state.range(2)));
   CpuTrunk& trunk = Get(millions, kind).trunk;
   const TrunkConfig& c = trunk.config();
@@ -122,20 +122,22 @@ void Decode(benchmark::State& state, int millions, WeightKind kind) {
 void Branches(benchmark::State& state, WeightKind kind, bool share) {
   Executor executor(1);
   CpuTrunk& trunk = Get(100, kind).trunk;
+  const int prompt = SmokeOr(64, 512), steps = SmokeOr(4, 64);
   int64_t read = 0;
   for (auto _ : state) {
-    Paths paths(trunk, 32, 512, share ? 512 : 0, 576, executor);
+    Paths paths(trunk, 32, prompt, share ? prompt : 0, prompt + steps,
+                executor);
     const int64_t before = trunk.kv_bytes_read(paths.memory());
-    for (int i = 0; i < 64; ++i) paths.Step(512 + i);
+    for (int i = 0; i < steps; ++i) paths.Step(prompt + i);
     read = trunk.kv_bytes_read(paths.memory()) - before;
   }
-  state.counters["kv_MB_a_step"] = static_cast<double>(read) / 64e6;
+  state.counters["kv_MB_a_step"] = static_cast<double>(read) / steps / 1e6;
   state.counters["tokens_per_s"] = benchmark::Counter(
-      32 * 64, benchmark::Counter::kIsIterationInvariantRate);
+      32 * steps, benchmark::Counter::kIsIterationInvariantRate);
 }
 
 void Prefill(benchmark::State& state, WeightKind kind) {
-  const int tokens = static_cast<int>(state.range(0));
+  const int tokens = SmokeOr(128, static_cast<int>(state.range(0)));
   Executor executor(static_cast<int>(state.range(1)));
   CpuTrunk& trunk = Get(100, kind).trunk;
   for (auto _ : state) Paths(trunk, 1, tokens, 0, tokens, executor);

@@ -11,6 +11,7 @@
 #include <memory>
 #include <vector>
 
+#include "bench/smoke.h"
 #include "benchmark/benchmark.h"
 #include "models/kernels/amx_path.h"
 #include "models/kernels/kernel_path.h"
@@ -24,7 +25,7 @@ struct Shape {
 };
 // Queries, keys and values; output; gate and up; down.
 constexpr Shape kLayer[] = {{1280, 768}, {768, 768}, {4096, 768}, {768, 2048}};
-constexpr int kLayers = 12;
+const int kLayers = SmokeOr(1, 12);
 
 void Count(benchmark::State& state, int rows, double weight_bytes) {
   double operations = 0;

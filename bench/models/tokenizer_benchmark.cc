@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "bench/smoke.h"
 #include "benchmark/benchmark.h"
 #include "datasets/generators/stories.h"
 #include "models/tokenizer/byte_bpe.h"
@@ -31,15 +32,16 @@ std::string ShippedFolder() {
 // About a megabyte: questions and answers of GSM8K, else stories.
 const std::string& Text() {
   static const std::string text = [] {
+    const size_t most = SmokeOr<size_t>(1 << 14, 1 << 20);
     std::string all;
     std::ifstream file(Data() + "/math/gsm8k_train.jsonl");
-    for (std::string line; std::getline(file, line) && all.size() < 1 << 20;) {
+    for (std::string line; std::getline(file, line) && all.size() < most;) {
       const auto row = nlohmann::json::parse(line);
       all += row["question"].get<std::string>() + "\n";
       all += row["answer"].get<std::string>() + "\n\n";
     }
     const StoryBand* band = FindStoryBand("hard");
-    for (uint64_t i = 0; all.size() < 1 << 20; ++i) {
+    for (uint64_t i = 0; all.size() < most; ++i) {
       all += MakeStory(*band, 1, i).problem.question + "\n";
     }
     return all;

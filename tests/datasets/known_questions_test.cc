@@ -18,12 +18,14 @@
 #include "datasets/readers/problem_set.h"
 #include "datasets/tasks/countdown_rules.h"
 #include "src/base/random.h"
+#include "tests/base/one_thread.h"
 #include "tests/datasets/data_files.h"
 
 namespace espalier {
 namespace {
 
 TEST(KnownQuestions, EveryShippedProblemIsKnown) {
+  ESP_ONE_THREAD();
   for (const StoryBand& band : StoryBands()) {
     for (uint64_t i = 0; i < 500; ++i) {
       const std::string question = MakeStory(band, 1, i).problem.question;
@@ -37,6 +39,7 @@ TEST(KnownQuestions, EveryShippedProblemIsKnown) {
 }
 
 TEST(KnownQuestions, ShippedStoriesAreReadRight) {
+  ESP_ONE_THREAD();
   for (const StoryBand& band : StoryBands()) {
     for (uint64_t i = 0; i < 300; ++i) {
       const GradedProblem story = MakeStory(band, 4, i);
@@ -92,6 +95,7 @@ std::string Paraphrase(std::string text, RandomStream& rng) {
 }
 
 TEST(KnownQuestions, LightParaphrasesAreKnown) {
+  ESP_ONE_THREAD();
   RandomStream rng(StreamKey(3, 0, 0, Purpose::kTest));
   int all = 0, refused = 0;
   for (const StoryBand& band : StoryBands()) {

@@ -7,6 +7,7 @@
 
 #include "datasets/grade/grade.h"
 #include "datasets/tasks/task_registry.h"
+#include "tests/base/one_thread.h"
 #include "tests/datasets/data_files.h"
 
 namespace espalier {
@@ -48,6 +49,7 @@ TEST(ProblemSetTest, MalformedLinesAreNamedByNumber) {
 }
 
 TEST(ProblemSetTest, GeneratedSetsAreSeededAndSolvedByTheirReferences) {
+  ESP_ONE_THREAD();
   for (const std::string& name : SetNames()) {
     const auto set = LoadSet(name, {.limit = 20});
     ASSERT_TRUE(set.ok()) << set.status();

@@ -11,6 +11,7 @@
 #include "datasets/generators/python_operations.h"
 #include "datasets/tasks/python_task.h"
 #include "src/base/random.h"
+#include "tests/base/one_thread.h"
 #include "tests/datasets/data_files.h"
 #include "tests/datasets/sandbox/test_sandbox.h"
 
@@ -32,6 +33,7 @@ std::pair<std::string, int> RunPython(const std::string& program) {
 // Python itself is the judge of what C++ computed: the reference solutions pass
 // the tests and the examples in the questions are doctests that hold.
 TEST(PythonPrograms, ReferenceSolutionsPassTheirTestsInPython) {
+  ESP_ONE_THREAD();
   std::string program = "import doctest\nn = 0\n";
   std::set<std::string> questions;
   int count = 0;

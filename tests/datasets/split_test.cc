@@ -11,6 +11,7 @@
 
 #include "datasets/generators/generated_sets.h"
 #include "src/base/random.h"
+#include "tests/base/one_thread.h"
 
 namespace espalier {
 namespace {
@@ -79,6 +80,7 @@ void ExpectDisjoint(const GeneratedSet& set, uint64_t count) {
 }
 
 TEST(Split, NoTestProblemIsEverTrainedOn) {
+  ESP_ONE_THREAD();
   for (const GeneratedSet& set : GeneratedSets()) {
     ExpectDisjoint(set, set.name == "sudoku:9-hard" ? 60 : 400);
   }

@@ -9,6 +9,7 @@
 #include "datasets/tasks/story_lines.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/base/one_thread.h"
 
 namespace espalier {
 namespace {
@@ -101,6 +102,7 @@ class Reader {
 };
 
 TEST(Stories, AnIndependentReadingFindsTheSameLines) {
+  ESP_ONE_THREAD();
   for (const StoryBand& band : StoryBands()) {
     for (uint64_t i = 0; i < 400; ++i) {
       const GradedProblem story = MakeStory(band, 1, i);
@@ -118,6 +120,7 @@ TEST(Stories, AnIndependentReadingFindsTheSameLines) {
 }
 
 TEST(Stories, SameSeedSameStoryAndOtherSeedsOtherStories) {
+  ESP_ONE_THREAD();
   const StoryBand& hard = *FindStoryBand("hard");
   std::set<std::string> questions;
   for (const uint64_t seed : {7, 1007, 2007}) {

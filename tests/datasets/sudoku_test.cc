@@ -6,6 +6,7 @@
 #include <set>
 
 #include "datasets/tasks/sudoku_task.h"
+#include "tests/base/one_thread.h"
 
 namespace espalier {
 namespace {
@@ -184,6 +185,7 @@ TEST(SudokuGenerator, PuzzlesHaveOneSolutionAndTheirBand) {
 }
 
 TEST(SudokuGenerator, AllSmallGridsAreDrawn) {
+  ESP_ONE_THREAD();
   std::set<std::string> seen;
   for (uint64_t i = 0; i < 20000; ++i) {
     RandomStream rng(StreamKey(9, 0, i, Purpose::kTest));

@@ -9,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "search/bandit/draws.h"
+#include "tests/base/one_thread.h"
 #include "tests/search/tree_world.h"
 
 namespace espalier {
@@ -36,6 +37,7 @@ float BestScore(const TreeWorld& world) {
 }
 
 TEST(AbMctsTest, TheBestLeafIsFoundOnceTheBudgetExceedsTheTree) {
+  ESP_ONE_THREAD();
   for (const Scores scores : {Scores::kMean, Scores::kNoisy, Scores::kLeaf}) {
     for (uint64_t seed = 1; seed <= 20; ++seed) {
       const TreeWorld world({.seed = seed,
@@ -57,6 +59,7 @@ TEST(AbMctsTest, TheBestLeafIsFoundOnceTheBudgetExceedsTheTree) {
 }
 
 TEST(AbMctsTest, RegretFallsWithTheBudget) {
+  ESP_ONE_THREAD();
   for (const std::string method : kMethods) {
     const auto regret =
         RegretCurve(method + ":finish=false", {12, 40, 120, 1000});
@@ -67,6 +70,7 @@ TEST(AbMctsTest, RegretFallsWithTheBudget) {
 }
 
 TEST(AbMctsTest, SampledTreesAreFoundWholeByAPatientSearch) {
+  ESP_ONE_THREAD();
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     const TreeWorld world(
         {.seed = seed, .branching = 3, .depth = 2, .scores = Scores::kNoisy});

@@ -16,6 +16,7 @@
 #include "search/bandit/pruning.h"
 #include "search/bandit/thompson.h"
 #include "src/base/files.h"
+#include "tests/base/one_thread.h"
 #include "tests/search/golden_world.h"
 #include "tests/search/tree_world.h"
 
@@ -244,6 +245,7 @@ double WorstArm(const nlohmann::json& row, const MixedSweeps& sweeps,
 // Each arm is drawn by itself; drawn from one state of the sampler they would
 // be chosen at other rates, which the same bound sees.
 TEST(GoldenBanditTest, EachArmOfTheMixedModelWinsAsOften) {
+  ESP_ONE_THREAD();
   double joint = 0;
   uint64_t seed = 0;
   for (const auto& row : TableOfM("predictive")) {
@@ -385,6 +387,7 @@ std::map<std::string, double> Divergences(const GoldenRun& run,
 constexpr double kFar = 4;
 
 TEST(GoldenBanditTest, AbMctsABranchesByTheSameLaw) {
+  ESP_ONE_THREAD();
   for (const GoldenRun& run : ReadGolden("treequest_a").runs) {
     if (!IsDistribution(run)) continue;
     for (const auto& [what, far] : Divergences(run, run.method, 5000)) {
@@ -399,6 +402,7 @@ TEST(GoldenBanditTest, AbMctsABranchesByTheSameLaw) {
 }
 
 TEST(GoldenBanditTest, AbMctsMBranchesByTheSameLaw) {
+  ESP_ONE_THREAD();
   for (const GoldenRun& run : ReadGolden("treequest_m").runs) {
     if (!IsDistribution(run)) continue;
     for (const auto& [what, far] : Divergences(run, run.method, 2000)) {

@@ -7,6 +7,8 @@
 #include <numbers>
 #include <vector>
 
+#include "tests/base/one_thread.h"
+
 namespace espalier {
 namespace {
 
@@ -230,6 +232,7 @@ TEST(MixedModelTest, DensityIsThatOfTheModelUpToAConstant) {
 }
 
 TEST(MixedModelTest, DecisionsAgreeWithBruteForceIntegration) {
+  ESP_ONE_THREAD();
   for (size_t c = 0; c < Cases().size(); ++c) {
     SCOPED_TRACE(c);
     const Rewards& rewards = Cases()[c];
@@ -240,6 +243,7 @@ TEST(MixedModelTest, DecisionsAgreeWithBruteForceIntegration) {
 }
 
 TEST(MixedModelTest, DecisionsAgreeWithAChainOfTwentyThousandSweeps) {
+  ESP_ONE_THREAD();
   for (size_t c = 0; c < Cases().size(); ++c) {
     SCOPED_TRACE(c);
     const Rewards& rewards = Cases()[c];

@@ -8,6 +8,7 @@
 #include "search/parts/logprob.h"
 #include "search/rollout/prefix.h"
 #include "search/rollout/share.h"
+#include "tests/base/one_thread.h"
 #include "tests/search/world_draws.h"
 
 namespace espalier {
@@ -264,6 +265,7 @@ TEST(SegmentsTest, ASegmentOfManyStepsIsAWholeResponse) {
 
 // The limit of segments is one of tokens: lines may be many more.
 TEST(SegmentsTest, ManyLinesAreNoManySegments) {
+  ESP_ONE_THREAD();
   const TreeWorld deep({.seed = 7, .branching = 2, .depth = 20});
   const SearchRun run =
       RunSearch("segments:paths=4:rounds=1:max_depth=2", deep);

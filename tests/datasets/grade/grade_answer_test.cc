@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/base/one_thread.h"
 #include "tests/datasets/grade/pair_file.h"
 
 namespace espalier {
@@ -23,6 +24,7 @@ std::string Show(const Pair& pair) {
 }
 
 TEST(GradeAnswer, PairsJudgedByHand) {
+  ESP_ONE_THREAD();
   const std::vector<Pair> pairs = OwnPairs();
   ASSERT_GT(pairs.size(), 300u);
   for (const Pair& pair : pairs) {
@@ -80,6 +82,7 @@ std::vector<Pair> AllPairs() {
 }
 
 TEST(GradeAnswer, ExchangingSidesMakesNoEqualDifferent) {
+  ESP_ONE_THREAD();
   for (const Pair& pair : AllPairs()) {
     const GradeVerdict there = GradeAnswer(pair.gold, pair.answer);
     const GradeVerdict back = GradeAnswer(pair.answer, pair.gold);
@@ -98,6 +101,7 @@ TEST(GradeAnswer, ExchangingSidesMakesNoEqualDifferent) {
 }
 
 TEST(GradeAnswer, FewPairsAreUndecided) {
+  ESP_ONE_THREAD();
   int pairs = 0, undecided = 0;
   for (const Pair& pair : AllPairs()) {
     if (pair.disputed) continue;
@@ -145,6 +149,7 @@ std::string WithNoise(const std::string& text, unsigned seed) {
 }
 
 TEST(GradeAnswer, NoiseChangesNoVerdict) {
+  ESP_ONE_THREAD();
   for (const Pair& pair : OwnPairs()) {
     // Responses are prose: there \( opens a formula.
     if (pair.answer.find("\\(") != std::string::npos ||
@@ -247,6 +252,7 @@ double SecondsFor(const std::string& piece, size_t bytes) {
 // Four times the text costs four times as much, or next to nothing: cost that
 // grows with the square, 16 times, fails on any machine, under any sanitizer.
 TEST(GradeAnswer, HugeTextsTakeNoTime) {
+  ESP_ONE_THREAD();
   for (const std::string piece : {"\\text{",
                                   "\\boxed{",
                                   "$",

@@ -11,6 +11,7 @@
 #include "datasets/readers/problem_set.h"
 #include "src/base/random.h"
 #include "src/base/utf8.h"
+#include "tests/base/one_thread.h"
 #include "tests/base/resident_memory.h"
 #include "tests/datasets/data_files.h"
 
@@ -157,6 +158,7 @@ std::vector<BadFile> BadFiles() {
 }
 
 TEST(BadInput, IsNamedByFileAndLine) {
+  ESP_ONE_THREAD();
   for (const BadFile& bad : BadFiles()) {
     SCOPED_TRACE(bad.what);
     const std::string path = WriteTestFile(bad.name, bad.text);
@@ -217,6 +219,7 @@ TEST(BadInput, WindowsFilesAreReadAsOthers) {
 }
 
 TEST(BadInput, LinesAreReadUpToTheCap) {
+  ESP_ONE_THREAD();
   const std::string ten(10 << 20, 'x');
   std::string text = Row(1) + "{\"question\": \"" + ten + "\"}\n" + Row(3);
   for (const char* name : {"ten.jsonl", "ten.json"}) {
@@ -285,6 +288,7 @@ TEST(BadInput, MemoryIsThatOfARecord) {
 
 // Time must grow with the file's size alone.
 TEST(BadInput, ManyObjectsInOneLineTakeNoTime) {
+  ESP_ONE_THREAD();
   std::string text;
   for (int i = 0; i < 300000; ++i) text += "{\"question\": \"Q\"}";
   const auto set = LoadSet(WriteTestFile("one_line.json", text), {});

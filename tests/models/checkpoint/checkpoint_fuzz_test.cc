@@ -16,6 +16,7 @@
 #include "models/checkpoint/trunk_config_json.h"
 #include "src/base/files.h"
 #include "src/base/random.h"
+#include "tests/base/one_thread.h"
 #include "tests/models/testing/hf_layout.h"
 #include "tests/models/testing/random_checkpoint.h"
 
@@ -179,7 +180,10 @@ void FuzzIndexes(int runs, uint64_t seed) {
   EXPECT_GT(refused, runs / 4);
 }
 
-TEST(CheckpointFuzzTest, DamagedHeadersAreRefused) { FuzzHeaders(3000, 1); }
+TEST(CheckpointFuzzTest, DamagedHeadersAreRefused) {
+  ESP_ONE_THREAD();
+  FuzzHeaders(3000, 1);
+}
 TEST(CheckpointFuzzTest, DamagedConfigsAreRefused) { FuzzConfigs(5000, 2); }
 TEST(CheckpointFuzzTest, DamagedIndexesAreRefused) { FuzzIndexes(2000, 3); }
 

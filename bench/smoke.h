@@ -1,0 +1,20 @@
+// Whether a benchmark only has to show that it runs: its tests set
+// ESPALIER_BENCH_SMOKE. Sizes shrink then, and figures mean nothing.
+#ifndef ESPALIER_BENCH_SMOKE_H_
+#define ESPALIER_BENCH_SMOKE_H_
+
+#include <cstdlib>
+
+namespace espalier {
+
+inline bool Smoke() { return std::getenv("ESPALIER_BENCH_SMOKE") != nullptr; }
+
+// `whole`, or `smoke` where a run is to be short.
+template <class T>
+T SmokeOr(T smoke, T whole) {
+  return Smoke() ? smoke : whole;
+}
+
+}  // namespace espalier
+
+#endif  // ESPALIER_BENCH_SMOKE_H_
