@@ -8,6 +8,7 @@
 
 #include "search/presets.h"
 #include "src/base/files.h"
+#include "tests/base/one_thread.h"
 
 namespace espalier {
 namespace {
@@ -53,6 +54,7 @@ TEST(BenchWorldTest, AResponseTakesAsManyTokensAsSaid) {
 
 // Change it by `espalier bench --ranking > docs/results/bench-ranking.txt`.
 TEST(BenchWorldTest, TheOrderOfMethodsIsTheCommittedOne) {
+  ESP_ONE_THREAD();
   const auto ranking = BenchRanking();
   ASSERT_TRUE(ranking.ok()) << ranking.status();
   const auto wanted = ReadFile("docs/results/bench-ranking.txt");

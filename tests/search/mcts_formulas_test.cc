@@ -10,6 +10,7 @@
 #include "search/parts/close.h"
 #include "search/parts/path_visit.h"
 #include "search/parts/prior.h"
+#include "tests/base/one_thread.h"
 
 namespace espalier {
 namespace {
@@ -138,6 +139,7 @@ TEST(FrontierFormulasTest, ConstrainedBackupKeepsWhatIsKnownToBeGood) {
 
 // Entries in an order that changes: the queue against a scan of all.
 TEST(FrontierQueueTest, TakesTheHighestPriorityThatHoldsNow) {
+  ESP_ONE_THREAD();
   Tree tree;
   RandomStream random(StreamKey(3, 0, 0, Purpose::kTest));
   FrontierQueue queue(tree, {}, {.width = 1}, 64);

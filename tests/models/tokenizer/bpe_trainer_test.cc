@@ -6,6 +6,7 @@
 #include "gtest/gtest.h"
 #include "models/tokenizer/byte_bpe.h"
 #include "src/base/random.h"
+#include "tests/base/one_thread.h"
 
 namespace espalier {
 namespace {
@@ -89,6 +90,7 @@ TEST(BpeTrainerTest, TheResultRoundTripsAnyBytes) {
 }
 
 TEST(BpeTrainerTest, TwoMegabytesTakeSecondsAndGiveTheSameFileTwice) {
+  ESP_ONE_THREAD();
   const auto corpus = Corpus(2 << 20);
   const auto start = std::chrono::steady_clock::now();
   const auto once = TrainByteBpe(corpus, {});

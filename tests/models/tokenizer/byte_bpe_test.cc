@@ -13,6 +13,7 @@
 #include "src/base/check.h"
 #include "src/base/files.h"
 #include "src/base/random.h"
+#include "tests/base/one_thread.h"
 #include "tests/models/tokenizer/tokenizer_data.h"
 
 namespace espalier {
@@ -137,6 +138,7 @@ TEST(ByteBpeTest, ShortAndLongPiecesMergeByTheDefinition) {
 }
 
 TEST(ByteBpeTest, AMegabyteWithoutASpaceIsNoTrap) {
+  ESP_ONE_THREAD();
   const auto t = Make(SmallTokenizerJson({{"a", "a"}, {"aa", "aa"}}));
   const std::string text(1 << 20, 'a');
   EXPECT_EQ(t->Encode(text)->size(), text.size() / 4);
@@ -144,6 +146,7 @@ TEST(ByteBpeTest, AMegabyteWithoutASpaceIsNoTrap) {
 
 // Published patterns stay within the limits that stop hostile ones.
 TEST(ByteBpeTest, MegabytesOfOneKindPassThePublishedPatterns) {
+  ESP_ONE_THREAD();
   for (const char* pattern : {kGpt2Pattern, kLlama3Pattern, kQwen2Pattern}) {
     json value = SmallTokenizerJson();
     value["pre_tokenizer"] = {{"type", "Sequence"},

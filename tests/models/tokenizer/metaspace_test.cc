@@ -10,6 +10,7 @@
 #include "src/base/check.h"
 #include "src/base/files.h"
 #include "src/base/random.h"
+#include "tests/base/one_thread.h"
 #include "tests/models/tokenizer/tokenizer_data.h"
 
 namespace espalier {
@@ -198,6 +199,7 @@ std::vector<std::string> MergeByDefinition(
 // With and without merges across the beginning of words: the text is cut at
 // marks in the one case, merged as a whole in the other.
 TEST(MetaspaceTest, TextsMergeByTheDefinition) {
+  ESP_ONE_THREAD();
   for (const bool across : {false, true}) {
     RandomStream rng(StreamKey(7, across, 0, Purpose::kTest));
     std::vector<std::string> tokens = {"▁", "a", "b"}, lines;
@@ -235,6 +237,7 @@ TEST(MetaspaceTest, TextsMergeByTheDefinition) {
 }
 
 TEST(MetaspaceTest, AMegabyteOfOneLetterOrOfSpacesIsNoTrap) {
+  ESP_ONE_THREAD();
   const auto t =
       Make(Llama2Like({"▁", "a", "aa", "▁▁", "a▁"}, {"a a", "▁ ▁", "a ▁"}));
   EXPECT_EQ(t->Encode(std::string(1 << 20, 'a'))->size(), (1u << 19) + 1);
@@ -266,6 +269,7 @@ TEST(MetaspaceTest, UnsupportedFilesAreRefusedByName) {
 
 // Truncated and damaged files give a tokenizer or an error.
 TEST(MetaspaceTest, DamagedFilesNeverCrash) {
+  ESP_ONE_THREAD();
   json value = Llama2Like({"▁", "a", "b", "▁a", "ab"}, {"▁ a", "a b"});
   for (int b = 0; b < 250; ++b) {  // a few bytes are enough, and faster
     char name[8];

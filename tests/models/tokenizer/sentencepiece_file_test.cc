@@ -13,6 +13,7 @@
 #include "src/base/check.h"
 #include "src/base/files.h"
 #include "src/base/random.h"
+#include "tests/base/one_thread.h"
 #include "tests/models/tokenizer/tokenizer_data.h"
 
 namespace espalier {
@@ -215,6 +216,7 @@ TEST(SentencePieceFileTest, WhatIsNotSupportedOrWrongIsNamed) {
 
 // Truncated and damaged models give a tokenizer or an error.
 TEST(SentencePieceFileTest, DamagedFilesNeverCrash) {
+  ESP_ONE_THREAD();
   std::vector<std::string> files;
   for (const auto type : {spm::TrainerSpec::BPE, spm::TrainerSpec::UNIGRAM}) {
     SmallModel model(type);
