@@ -399,8 +399,14 @@ function(espalier_tool_tests)
   foreach(script ${scripts})
     get_filename_component(name ${script} NAME_WE)
     if(name MATCHES "_program_test$")
-      # The sanitizers meet hostile input here.
-      if(TARGET espalier)
+      # AddressSanitizer meets hostile input here, ThreadSanitizer the programs
+      # that search, write and are stopped at the same time.
+      set(skip FALSE)
+      if(ESPALIER_SANITIZE STREQUAL "thread" AND NOT name MATCHES
+          "^espalier_(complete|generate|grade_samples|output|signals)_|^espalier_program_test$")
+        set(skip TRUE)
+      endif()
+      if(TARGET espalier AND NOT skip)
         set(slow)
         if(ESPALIER_SANITIZE)
           set(slow ESPALIER_SLOW=1)
