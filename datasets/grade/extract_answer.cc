@@ -6,6 +6,7 @@
 
 #include "datasets/grade/answer_spans.h"
 #include "datasets/grade/characters.h"
+#include "datasets/grade/claimed_boxes.h"
 #include "datasets/grade/clean_text.h"
 #include "datasets/grade/phrases.h"
 #include "datasets/grade/plain_value.h"
@@ -192,8 +193,13 @@ bool PartOfMore(std::string_view lead) {
 // Where a phrase says what the answer is.
 struct Introduced {
   size_t at = kNone, behind = 0;
-  // Whether another one behind it, or what follows, takes the answer back.
+  // Whether another one behind it, or what follows, takes the answer back, and
+  // where the sentence ends that does so.
   bool unsure = false;
+  size_t denied_up_to = 0;
+
+  // Whether what a text says behind `from` is in doubt for it.
+  bool Doubts(size_t from) const { return unsure && from < denied_up_to; }
 };
 
 // The last of the marks that begins a word, does not end in the middle of one
@@ -246,6 +252,9 @@ Introduced LastClaimed(std::string_view text, std::string_view lower,
       out.at = at;
       out.behind = behind;
       return out;
+    }
+    if (!out.unsure) {
+      out.denied_up_to = behind + SentenceLength(text.substr(behind));
     }
     out.unsure = true;
   }
@@ -532,7 +541,7 @@ Extracted InBoxes(std::string_view text, const std::vector<Span>& boxes) {
          (Blank(behind[0]) || behind[0] == '$' || behind.starts_with("\\)"))) {
     behind.remove_prefix(behind[0] == '\\' ? 2 : 1);
   }
-  std::string said = StripDelimiters(joined);
+  std::string said = StripDelimiters(WithoutLeadIn(joined));
   // "\boxed{\text{Answer: } 6}"
   const std::string lower = Lower(said);
   const Introduced phrase = LastClaimed(said, lower, Phrases(Reading::kAnswer));
@@ -543,6 +552,7 @@ Extracted InBoxes(std::string_view text, const std::vector<Span>& boxes) {
   }
   Extracted out = Part(said + UnitBehind(behind));
   out.open = boxes.back().open;
+  out.unsure = Retracted(text.substr(boxes.back().outer_end));
   return out;
 }
 
@@ -557,16 +567,32 @@ std::string WithFactorials(std::string formula) {
   return formula;
 }
 
+// "The square of $x$ is 8": of more than the formula.
+bool OfUnknown(std::string_view text, const Span& formula) {
+  if (!OnlyName(text.substr(formula.start, formula.end - formula.start))) {
+    return false;
+  }
+  std::string_view lead = text.substr(0, formula.outer_start);
+  lead = TrimBlanks(lead.substr(SentenceStart(lead)));
+  std::string words = PlainLower(lead);
+  words.erase(0, ClauseStart(words));
+  if (words.starts_with("the ")) words.erase(0, 4);
+  const size_t part = EndsIn(words, Reading::kModifies);
+  return part > 0 && part == words.size();
+}
+
 // Stage 3: in the last formula.
 Extracted InFormulas(std::string_view text, std::vector<Span> formulas,
-                     bool unsure) {
+                     const Introduced& phrase) {
+  const bool unsure = phrase.unsure;
   std::string_view tail = text.substr(formulas.back().outer_end);
   // "The value of $x$ is 6."
   if (std::string said = SaidBehind(tail); !said.empty()) {
     Extracted out = Part(std::move(said));
+    const Span& name = formulas.back();
     out.unsure =
-        unsure || StanceAt(text, formulas.back().outer_start,
-                           formulas.back().outer_end) != Stance::kStates;
+        unsure || OfUnknown(text, name) ||
+        StanceAt(text, name.outer_start, name.outer_end) != Stance::kStates;
     return out;
   }
   // A last sentence with a number of its own, after the formulas, concludes.
@@ -621,7 +647,10 @@ Extracted InFormulas(std::string_view text, std::vector<Span> formulas,
   out.picked = PicksOne(text, formulas);
   const std::string_view formula =
       text.substr(formulas[first].start, last.end - formulas[first].start);
-  out.unsure = unsure || stance == Stance::kOpen ||
+  const bool doubted =
+      phrase.Doubts(formulas[first].outer_start) ||
+      (unsure && EndsIn(PlainLower(words), Reading::kStates) == 0);
+  out.unsure = doubted || stance == Stance::kOpen ||
                (beside == Stance::kOpen && !value) ||
                (explained && !IsStated(lead, formula));
   const std::string lower = Lower(text);
@@ -642,7 +671,7 @@ Extracted ExtractAnswer(std::string_view response) {
     text = text.substr(0, end);
   }
   const std::string lower = Lower(text);
-  const std::vector<Span> boxes = Boxes(text);
+  const std::vector<Span> boxes = ClaimedBoxes(text);
   Introduced phrase = LastClaimed(
       text, lower,
       boxes.empty() ? std::vector<std::string_view>{"final answer", kMark}
@@ -677,7 +706,9 @@ Extracted ExtractAnswer(std::string_view response) {
   });
   if (auto last = LastLine(front)) return Part(std::move(*last));
   if (!formulas.empty()) {
-    return InFormulas(front, std::move(formulas), phrase.unsure);
+    Extracted out = InFormulas(front, std::move(formulas), phrase);
+    out.around = front;
+    return out;
   }
   if (const auto fence = LastFence(text)) {
     return Part(StripDelimiters(*fence));
@@ -691,6 +722,13 @@ Extracted ExtractAnswer(std::string_view response) {
   const auto number = LastNumberPlace(out.text);
   // "no solution when x = 5"
   out.unsure = phrase.unsure;
+  if (number && phrase.unsure && !out.cut) {
+    const size_t sentence =
+        SentenceStart(std::string_view(out.text).substr(0, number->start));
+    const StatedNumber stated = FindStatedNumber(out.text, false);
+    out.unsure = phrase.Doubts(sentence) || stated.trust != Trust::kStated ||
+                 !stated.by_verb;
+  }
   out.denied = number && StanceAt(out.text, number->start, number->end) ==
                              Stance::kDenies;
   out.open = said.size() > kLongestResponse;

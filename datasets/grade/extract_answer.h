@@ -40,6 +40,9 @@ struct Extracted {
   bool picked = false;
   // Whether the words around it leave open that it is the answer.
   bool unsure = false;
+  // Of a formula that no phrase introduced, the text it stands in, which may
+  // say its answer in words. Empty for others.
+  std::string_view around;
   // Whether the words around its last number or formula deny it, or do not
   // claim it: only words are left.
   bool denied = false;

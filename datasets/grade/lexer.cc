@@ -498,6 +498,25 @@ class Lexer {
     return (before == 0 || text_[before - 1] != '\\') && WordFrom(before);
   }
 
+  // "e^{-at}", "v_0 + at": two letters between signs, which are a product
+  // though they spell a word.
+  bool BetweenSigns(size_t end) const {
+    const std::string_view word = text_.substr(at_, end - at_);
+    if (word.size() != 2 || at_ == 0 || word == "am" || word == "pm" ||
+        word == "no" || word == "so") {
+      return false;
+    }
+    const bool argument = !groups_.empty() && !groups_.back();
+    const std::string_view before = argument ? "{(+-*/^" : "+-*/";
+    const std::string_view behind = argument ? "})+-*/^" : "+-*/^)";
+    size_t lead = at_;
+    while (!argument && lead > 1 && text_[lead - 1] == ' ') --lead;
+    if (lead < at_ && text_[lead - 1] != '+') return false;
+    return before.find(text_[lead - 1]) != std::string_view::npos &&
+           (end >= text_.size() ||
+            behind.find(text_[end]) != std::string_view::npos);
+  }
+
   // Two letters or more that are no command and touch no sign behind them.
   bool WordFrom(size_t at) const {
     size_t end = at;
@@ -550,7 +569,7 @@ class Lexer {
       const bool long_word =
           (cased && word.size() >= 4) || (upper && word.size() >= 6);
       // "24abcd" is a product.
-      if (begins && (GrammarWord(word) ||
+      if (begins && ((GrammarWord(word) && !BetweenSigns(end)) ||
                      (long_word && !(attached && !joint)) || AmongWords(end))) {
         const std::string folded = FoldWords(word);
         at_ = end;

@@ -52,7 +52,8 @@ bool Parser::BeginsDenial() const {
     }
     words += (i > 0 ? " " : "") + text;
   }
-  return BeginsIn(words, Reading::kBoundBehind) > 0;
+  return BeginsIn(words, Reading::kBoundBehind) > 0 ||
+         BeginsIn(words, Reading::kCompared) > 0;
 }
 
 // "\text{ cm}^2", "\text{miles}/\text{hour}" behind what was read.

@@ -61,6 +61,10 @@ enum class Reading {
   kChoiceTaken,   // the choice in front is the answer
   kChoiceDenied,  // the choice in front is not
   kMonth,         // the number behind is a day
+  kNotThis,       // the box directly behind is not meant
+  kTakenBack,     // nor is the one directly in front
+  kRetracts,      // what was said before was a mistake
+  kWrongKind,     // in front of "answer": one that is wrong
 };
 
 struct Phrase {

@@ -40,8 +40,15 @@ std::string SaidBehind(std::string_view tail) {
   const bool words = std::any_of(said.begin(), said.end(), Letter);
   if (!digits) return {};
   if (bracket || !words) return said;
-  return FindStatedNumber(said, true).trust == Trust::kStated ? said
-                                                              : std::string();
+  const StatedNumber number = FindStatedNumber(said, true);
+  if (number.trust != Trust::kStated) return {};
+  // "10 when x = 3" is 10.
+  const std::string plain = PlainLower(said);
+  for (const std::string_view word : Phrases(Reading::kWhenOrWhy)) {
+    const size_t where = plain.find(" " + std::string(word) + " ");
+    if (where != kNone && where > 0) return number.text + number.unit;
+  }
+  return said;
 }
 
 // "the 8th prime", "5 squared": words and one number that is not what they say.

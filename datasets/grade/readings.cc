@@ -142,6 +142,19 @@ bool EndsInside(std::string_view text) {
          (begin != text.npos && text.find("\\end{", begin) == text.npos);
 }
 
+// The minus sign of mathematics as that of ASCII.
+std::string WithPlainMinus(std::string_view text) {
+  constexpr std::string_view kMinus = "\u2212";
+  std::string out;
+  while (true) {
+    const size_t at = text.find(kMinus);
+    out += text.substr(0, at);
+    if (at == std::string_view::npos) return out;
+    out += '-';
+    text.remove_prefix(at + kMinus.size());
+  }
+}
+
 // Words for comparing: signs count where the text looks like mathematics.
 std::string Words(std::string_view text) {
   const bool formula =
@@ -251,6 +264,7 @@ std::string Reader::FindText(std::string_view raw, Readings& out, bool& cut) {
     }
   }
   cut = found.cut;
+  around_ = found.around;
   out.cut_off = found.open;
   out.picked = found.picked;
   out.unsure = found.unsure;
@@ -297,8 +311,11 @@ void Reader::ReadLongWords(bool cut, Readings& out) {
   }
 }
 
-Readings Reader::Read(std::string_view raw) {
+Readings Reader::Read(std::string_view written) {
   Readings out;
+  const std::string plain = WithPlainMinus(written);
+  std::string_view raw = plain;
+  around_ = {};
   bool cut = false;
   out.text = FindText(raw, out, cut);
   if (out.text.size() > kLongestMath) {
@@ -341,6 +358,7 @@ Readings Reader::Read(std::string_view raw) {
   } else {
     out.error.clear();
   }
+  AddWordsAround(out);
   return out;
 }
 
@@ -479,7 +497,7 @@ void Reader::AddSentence(const std::string& sentence, const std::string& folded,
   if (number.trust != Trust::kNone) {
     std::vector<Answer>& to =
         number.trust == Trust::kStated ? out.answers : out.doubtful;
-    Parse(number.text, {}, to);
+    Parse(number.text + number.unit, {}, to);
     if (number.trust == Trust::kStated) out.number = number.text;
     return;
   }
@@ -491,12 +509,31 @@ void Reader::AddSentence(const std::string& sentence, const std::string& folded,
   }
 }
 
+// "Since $f(-x) = f(x)$, the function is even": a last sentence that says a few
+// words answers with them as well as with its formula.
+void Reader::AddWordsAround(Readings& out) {
+  constexpr size_t kLongestSaid = 40;
+  if (around_.empty() || out.denied) return;
+  const std::string_view end = around_.substr(
+      around_.size() - std::min(around_.size(), kLongestSentence));
+  for (const std::string& said : SaidInWords(end)) {
+    const bool plain =
+        said.size() <= kLongestSaid &&
+        std::all_of(said.begin(), said.end(), [](unsigned char c) {
+          return std::isalpha(c) != 0 || c == ' ' || c == '-';
+        });
+    const std::string folded = FoldWords(said);
+    if (plain && folded.size() > 1) out.answers.push_back(TextAnswer(folded));
+  }
+}
+
 // What the sentence says as readings of its own; whether one of them holds
 // several values or nothing: no number alone is the answer then.
 bool Reader::AddSaid(std::string_view sentence, Readings& out) {
   bool several = false;
   for (const std::string& said : SaidInWords(sentence)) {
-    const auto tree = ParseMath(said);
+    const std::string number = NumberInWords(FoldWords(said));
+    const auto tree = ParseMath(number.empty() ? said : number);
     if (!tree.ok() || out.denied) {
       out.answers.push_back(TextAnswer(FoldWords(said)));
       continue;

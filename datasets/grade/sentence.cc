@@ -23,7 +23,10 @@ std::string_view LastSentence(std::string_view text) {
   for (size_t at = text.size(); at-- > 1;) {
     const bool stop =
         text[at - 1] == '.' || text[at - 1] == '!' || text[at - 1] == '?';
-    if (stop && Blank(text[at]) && at + 1 < text.size() &&
+    const size_t back = std::min<size_t>(at, 8);
+    const bool shortened =
+        EndsIn(Lower(text.substr(at - back, back)), Reading::kAbbreviation) > 0;
+    if (stop && !shortened && Blank(text[at]) && at + 1 < text.size() &&
         std::isdigit(static_cast<unsigned char>(text[at + 1])) == 0) {
       text = text.substr(at + 1);
       break;

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "datasets/grade/characters.h"
 #include "datasets/grade/clean_text.h"
@@ -112,7 +113,7 @@ StatedNumber DeniedNumber(std::string_view lead) {
   const std::string_view before = lead.substr(0, lead.size() - 3);
   const auto place = LastNumberPlace(before);
   if (!place || CountWords(before) > 0) return {};
-  return {place->text, Trust::kDoubtful, false};
+  return {place->text, Trust::kDoubtful, false, {}};
 }
 
 // Whether a number behind this is worked out: "84 - 63 =".
@@ -163,20 +164,97 @@ size_t NegativeWords(std::string_view lead, bool introduced) {
   return 0;
 }
 
+// The unit in words behind a number: " minutes", " miles per hour". Empty
+// where none is sure: "pounds" and "degrees" are two things each, and of
+// "dollars a day" only a part would be read.
+std::string UnitInWords(std::string_view behind) {
+  constexpr size_t kLongestUnit = 40;
+  behind = behind.substr(0, kLongestUnit);
+  if (!behind.starts_with(" ")) return {};
+  std::vector<std::string_view> words;
+  size_t end = 0;
+  while (end < behind.size() && behind[end] == ' ' && words.size() < 4) {
+    const size_t start = end + 1;
+    end = start;
+    while (end < behind.size() && Letter(behind[end])) ++end;
+    words.push_back(behind.substr(start, end - start));
+    if (end == start) break;
+  }
+  const auto sure = [](std::string_view word) {
+    const std::string lower = Lower(word);
+    return (word.size() >= 4 || lower == "km" || lower == "cm" ||
+            lower == "mm" || lower == "kg" || lower == "mph") &&
+           !lower.starts_with("pound") && !lower.starts_with("degree") &&
+           lower != "second" && ReadUnit(" " + lower).known;
+  };
+  const bool power =
+      !words.empty() && (words[0] == "square" || words[0] == "cubic");
+  const size_t first = power ? 1 : 0;
+  if (words.size() <= first || !sure(words[first])) return {};
+  const std::string_view next =
+      words.size() > first + 1 ? words[first + 1] : std::string_view();
+  const char* begin = behind.data();
+  const std::string_view whole =
+      behind.substr(0, static_cast<size_t>(words[first].data() - begin) +
+                           words[first].size());
+  const std::string_view rest = behind.substr(whole.size());
+  if (rest.starts_with("/") || rest.starts_with("^") || rest.starts_with("-") ||
+      rest.starts_with("\u00b2") || rest.starts_with("\u00b3")) {
+    return {};
+  }
+  if (next == "per" && words.size() > first + 2 &&
+      sure(words[first + 2] == "second" ? std::string_view("seconds")
+                                        : words[first + 2]) &&
+      !Lower(words[first]).starts_with("dollar")) {
+    const std::string_view last = words[first + 2];
+    return std::string(behind.substr(
+        0, static_cast<size_t>(last.data() - begin) + last.size()));
+  }
+  for (const std::string_view part :
+       {"per", "a", "an", "each", "every", "and", "squared", "cubed"}) {
+    if (next == part) return {};
+  }
+  return std::string(whole);
+}
+
+// Whether a clause up to its verb tells of what an unknown makes, not of the
+// unknown: "the square of x", "twice the number".
+bool OfUnknown(std::string_view lower) {
+  if (const size_t verb = EndsIn(lower, Reading::kStates)) {
+    lower.remove_suffix(verb);
+  }
+  lower = TrimBlanks(lower);
+  if (lower.starts_with("the ")) lower.remove_prefix(4);
+  const size_t part = BeginsIn(lower, Reading::kModifies);
+  if (part == 0) return false;
+  lower = TrimBlanks(lower.substr(part));
+  for (const std::string_view word :
+       {"of ", "the ", "this ", "that ", "our "}) {
+    if (lower.starts_with(word)) lower = TrimBlanks(lower.substr(word.size()));
+  }
+  return (lower.size() == 1 && Letter(lower[0])) || lower == "it" ||
+         lower == "number" || lower == "answer" || lower == "unknown" ||
+         lower == "integer" || lower == "value";
+}
+
 // The number in front of one behind "for", "in" or the like, if a verb states
 // it: that of "pays $64 for the".
 std::optional<StatedNumber> StatedBefore(std::string_view lead) {
   const auto place = LastNumberPlace(lead);
   if (!place) return std::nullopt;
   const std::string between = PlainLower(TrimBlanks(lead.substr(place->end)));
-  if (!Mentions(between, Reading::kExplains) ||
+  // "takes 3 h to cover the 150 km"
+  const size_t to = between.find(" to ");
+  const bool purpose =
+      to != kNone && to + 4 < between.size() && Letter(between[to + 4]);
+  if ((!purpose && !Mentions(between, Reading::kExplains)) ||
       Mentions(between, Reading::kBeside) ||
       between.find(',') != std::string::npos) {
     return std::nullopt;
   }
-  const StatedNumber first =
-      FindStatedNumber(lead.substr(0, place->end), false);
+  StatedNumber first = FindStatedNumber(lead.substr(0, place->end), false);
   if (first.trust != Trust::kStated || !first.by_verb) return std::nullopt;
+  first.unit = UnitInWords(lead.substr(place->end));
   return first;
 }
 
@@ -218,8 +296,11 @@ StatedNumber FindStatedNumber(std::string_view text, bool introduced) {
   const bool tagged = lower.ends_with(">") && tail.starts_with("<");
   const bool sign = lower.ends_with("=") || lower.ends_with(":") || tagged;
   const bool open = stance == Stance::kOpen || beside == Stance::kOpen;
+  const std::string unit = main.substr(0, place->start).ends_with("$")
+                               ? std::string()
+                               : UnitInWords(behind);
   if (sign) {
-    return {number, open ? Trust::kDoubtful : Trust::kStated, true};
+    return {number, open ? Trust::kDoubtful : Trust::kStated, true, unit};
   }
   const std::string_view all = main.substr(0, place->start);
   const std::string_view clause = all.substr(ClauseStart(PlainLower(all)));
@@ -228,8 +309,9 @@ StatedNumber FindStatedNumber(std::string_view text, bool introduced) {
     const bool by = lower.ends_with(" by") && earlier != Earlier::kNone;
     // "The chance that it is 5 is small."
     const bool goes_on = BeginsIn(tail, Reading::kAuxiliary) > 0;
-    const bool sure = !open && earlier != Earlier::kBeside && !by && !goes_on;
-    return {number, sure ? Trust::kStated : Trust::kDoubtful, true};
+    const bool sure = !open && earlier != Earlier::kBeside && !by && !goes_on &&
+                      !OfUnknown(PlainLower(WithoutMarks(clause)));
+    return {number, sure ? Trust::kStated : Trust::kDoubtful, true, unit};
   }
   const int before = CountWords(lower), after = CountWords(tail);
   // "Tom ran 17 miles."
@@ -245,7 +327,7 @@ StatedNumber FindStatedNumber(std::string_view text, bool introduced) {
   // "The 2 of 5"
   if ((before + after == 0 && !introduced) || (remark && several)) return {};
   const bool sure = !remark && !several && !open;
-  return {number, sure ? Trust::kStated : Trust::kDoubtful, false};
+  return {number, sure ? Trust::kStated : Trust::kDoubtful, false, unit};
 }
 
 }  // namespace espalier

@@ -23,6 +23,8 @@ struct StatedNumber {
   Trust trust = Trust::kNone;
   // Whether a verb or a sign that is known stands in front of it.
   bool by_verb = false;
+  // Its unit in words, a blank in front: " minutes". Empty for none.
+  std::string unit = {};
 };
 
 // `introduced`: whether words such as "the answer:" stood in front.
