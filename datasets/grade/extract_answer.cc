@@ -254,7 +254,13 @@ Introduced LastClaimed(std::string_view text, std::string_view lower,
       return out;
     }
     if (!out.unsure) {
-      out.denied_up_to = behind + SentenceLength(text.substr(behind));
+      const std::string rest =
+          PlainLower(text.substr(behind, SentenceLength(text.substr(behind))));
+      size_t end = rest.size();
+      for (const std::string_view joint : {"; ", " but ", ", it "}) {
+        end = std::min(end, rest.find(joint));
+      }
+      out.denied_up_to = behind + end;
     }
     out.unsure = true;
   }
@@ -419,6 +425,7 @@ std::optional<std::string> MarkedAnswer(std::string_view text) {
 }
 
 std::string StripDelimiters(std::string_view text) {
+  std::string unbold;
   for (int i = 0; i < 8; ++i) {
     const size_t before = text.size();
     text = TrimBlanks(text);
@@ -453,6 +460,15 @@ std::string StripDelimiters(std::string_view text) {
     while (text.ends_with("**") && !text.starts_with("**")) {
       text.remove_suffix(2);
     }
+    // "**27** cubes"
+    if (const size_t bold = text.find("**", 3);
+        text.starts_with("**") && bold != kNone && bold + 2 < text.size() &&
+        Blank(text[bold + 2]) && text.find("**", bold + 2) == kNone) {
+      unbold = std::string(text.substr(2, bold - 2)) +
+               std::string(text.substr(bold + 2));
+      text = unbold;
+    }
+    if (std::count(text.begin(), text.end(), '*') == 2) strip("*", "*");
     strip("`", "`");
     strip("\\\"", "\\\"");
     strip("\"", "\"");
@@ -568,7 +584,7 @@ std::string WithFactorials(std::string formula) {
 }
 
 // "The square of $x$ is 8": of more than the formula.
-bool OfUnknown(std::string_view text, const Span& formula) {
+bool OfUnknownFormula(std::string_view text, const Span& formula) {
   if (!OnlyName(text.substr(formula.start, formula.end - formula.start))) {
     return false;
   }
@@ -591,7 +607,7 @@ Extracted InFormulas(std::string_view text, std::vector<Span> formulas,
     Extracted out = Part(std::move(said));
     const Span& name = formulas.back();
     out.unsure =
-        unsure || OfUnknown(text, name) ||
+        unsure || OfUnknownFormula(text, name) ||
         StanceAt(text, name.outer_start, name.outer_end) != Stance::kStates;
     return out;
   }
@@ -638,17 +654,27 @@ Extracted InFormulas(std::string_view text, std::vector<Span> formulas,
   if (first == formulas.size() - 1) {
     std::string_view only = text.substr(last.start, last.end - last.start);
     if (value) only.remove_prefix(only.find('=') + 1);
-    out = Part(WithFactorials(StripDelimiters(only)) +
+    out = Part(WithFactorials(StripDelimiters(LastRow(only))) +
                UnitBehind(text.substr(last.outer_end)));
   } else {
     out = Part(StripDelimiters(FormulaGroup(text, formulas)));
   }
   out.cut = !whole;
+  if (TrimBlanks(lead).ends_with(":")) {
+    const StatedNumber counted = FindStatedNumber(
+        lead.substr(lead.size() - std::min<size_t>(lead.size(), 200)), false);
+    if (counted.trust == Trust::kStated) out.count = counted.text;
+  }
   out.picked = PicksOne(text, formulas);
   const std::string_view formula =
       text.substr(formulas[first].start, last.end - formulas[first].start);
+  // "The square of $x$ is $8$"
+  const bool another = first > 0 &&
+                       EndsIn(PlainLower(words), Reading::kCopula) > 0 &&
+                       SentenceStart(lead) <= formulas[first - 1].outer_start &&
+                       OfUnknownFormula(text, formulas[first - 1]);
   const bool doubted =
-      phrase.Doubts(formulas[first].outer_start) ||
+      another || phrase.Doubts(formulas[first].outer_start) ||
       (unsure && EndsIn(PlainLower(words), Reading::kStates) == 0);
   out.unsure = doubted || stance == Stance::kOpen ||
                (beside == Stance::kOpen && !value) ||
@@ -713,8 +739,9 @@ Extracted ExtractAnswer(std::string_view response) {
   if (const auto fence = LastFence(text)) {
     return Part(StripDelimiters(*fence));
   }
-  if (auto value =
-          PlainValue(WithoutSpacing(front.substr(0, kLongestLine + 1))))
+  const std::string_view end =
+      front.substr(front.size() - std::min(front.size(), 4 * kLongestLine));
+  if (auto value = PlainValue(WithoutSpacing(end)))
     return Part(std::move(*value));
   Extracted out;
   out.text = StripDelimiters(front);
@@ -723,11 +750,9 @@ Extracted ExtractAnswer(std::string_view response) {
   // "no solution when x = 5"
   out.unsure = phrase.unsure;
   if (number && phrase.unsure && !out.cut) {
-    const size_t sentence =
-        SentenceStart(std::string_view(out.text).substr(0, number->start));
     const StatedNumber stated = FindStatedNumber(out.text, false);
-    out.unsure = phrase.Doubts(sentence) || stated.trust != Trust::kStated ||
-                 !stated.by_verb;
+    out.unsure = phrase.Doubts(number->start) ||
+                 stated.trust != Trust::kStated || !stated.by_verb;
   }
   out.denied = number && StanceAt(out.text, number->start, number->end) ==
                              Stance::kDenies;

@@ -43,6 +43,9 @@ struct Extracted {
   // Of a formula that no phrase introduced, the text it stands in, which may
   // say its answer in words. Empty for others.
   std::string_view around;
+  // How many formulas a list holds where the words in front of it say so:
+  // "There are 4: $1, 2, 4, 8$". Empty for others.
+  std::string count;
   // Whether the words around its last number or formula deny it, or do not
   // claim it: only words are left.
   bool denied = false;

@@ -498,6 +498,14 @@ class Lexer {
     return (before == 0 || text_[before - 1] != '\\') && WordFrom(before);
   }
 
+  // "the angle is", no "angle ABC".
+  bool NamesShape(std::string_view word, size_t end) const {
+    if (word != "angle" && word != "triangle") return false;
+    while (end < text_.size() && text_[end] == ' ') ++end;
+    return end + 1 < text_.size() && text_[end] >= 'a' && text_[end] <= 'z' &&
+           text_[end + 1] >= 'a' && text_[end + 1] <= 'z';
+  }
+
   // "e^{-at}", "v_0 + at": two letters between signs, which are a product
   // though they spell a word.
   bool BetweenSigns(size_t end) const {
@@ -548,7 +556,7 @@ class Lexer {
       const auto found = PlainCommands().find(word);
       // "foo" does not end in infinity.
       const bool rest = at_ > 0 && Letter(text_[at_ - 1]);
-      if (found != PlainCommands().end() &&
+      if (found != PlainCommands().end() && !NamesShape(word, end) &&
           !(rest && found->second == "infty")) {
         return push_word(TokenKind::kCommand, found->second);
       }

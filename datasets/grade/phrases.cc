@@ -24,7 +24,8 @@ constexpr std::string_view kReadingNames[] = {
     "supposes",    "doubts",       "maybe",       "wrong",
     "whenOrWhy",   "beside",       "subordinate", "abbreviation",
     "checks",      "deniesBehind", "judges",      "choice",
-    "choiceTaken", "choiceDenied", "month",       "notThis",
+    "choiceTaken", "choiceDenied", "month",       "gives",
+    "receiver",    "restates",     "describes",   "notThis",
     "takenBack",   "retracts",     "wrongKind"};
 
 struct Table {

@@ -205,6 +205,8 @@ std::string WithoutSpacing(std::string_view text) {
     } else if (rest.starts_with("\\,") || rest.starts_with("\\;")) {
       out += ' ';
       ++at;
+    } else if (rest.starts_with("\\$") || rest.starts_with("\\%")) {
+      out += text[++at];
     } else {
       out += text[at];
     }
@@ -265,6 +267,7 @@ std::string Reader::FindText(std::string_view raw, Readings& out, bool& cut) {
   }
   cut = found.cut;
   around_ = found.around;
+  count_ = std::move(found.count);
   out.cut_off = found.open;
   out.picked = found.picked;
   out.unsure = found.unsure;
@@ -316,6 +319,7 @@ Readings Reader::Read(std::string_view written) {
   const std::string plain = WithPlainMinus(written);
   std::string_view raw = plain;
   around_ = {};
+  count_.clear();
   bool cut = false;
   out.text = FindText(raw, out, cut);
   if (out.text.size() > kLongestMath) {
@@ -359,6 +363,10 @@ Readings Reader::Read(std::string_view written) {
     out.error.clear();
   }
   AddWordsAround(out);
+  if (!count_.empty() && !out.answers[0].items.empty() &&
+      std::to_string(out.answers[0].items.size()) == count_) {
+    Parse(count_, {}, out.answers);
+  }
   return out;
 }
 
@@ -513,7 +521,7 @@ void Reader::AddSentence(const std::string& sentence, const std::string& folded,
 // words answers with them as well as with its formula.
 void Reader::AddWordsAround(Readings& out) {
   constexpr size_t kLongestSaid = 40;
-  if (around_.empty() || out.denied) return;
+  if (around_.empty()) return;
   const std::string_view end = around_.substr(
       around_.size() - std::min(around_.size(), kLongestSentence));
   for (const std::string& said : SaidInWords(end)) {
@@ -523,7 +531,10 @@ void Reader::AddWordsAround(Readings& out) {
           return std::isalpha(c) != 0 || c == ' ' || c == '-';
         });
     const std::string folded = FoldWords(said);
-    if (plain && folded.size() > 1) out.answers.push_back(TextAnswer(folded));
+    // "No. For example, $f(0) \\ne 0$."
+    const bool said_so = !out.denied || IsPhrase(folded, Reading::kVerdict);
+    if (plain && said_so && folded.size() > 1)
+      out.answers.push_back(TextAnswer(folded));
   }
 }
 
@@ -532,7 +543,14 @@ void Reader::AddWordsAround(Readings& out) {
 bool Reader::AddSaid(std::string_view sentence, Readings& out) {
   bool several = false;
   for (const std::string& said : SaidInWords(sentence)) {
-    const std::string number = NumberInWords(FoldWords(said));
+    std::string named = DateOf(said);
+    if (named.empty()) named = TimeOfDay(said);
+    if (!named.empty()) {
+      out.answers.push_back(TextAnswer(std::move(named)));
+      continue;
+    }
+    std::string number = NumberInWords(FoldWords(said));
+    if (number.empty()) number = RangeInWords(FoldWords(said));
     const auto tree = ParseMath(number.empty() ? said : number);
     if (!tree.ok() || out.denied) {
       out.answers.push_back(TextAnswer(FoldWords(said)));

@@ -68,6 +68,8 @@ class Reader {
   ValueComparer& comparer_;
   // Of the text at hand, what stands around its last formula.
   std::string_view around_;
+  // How many items its list has, as its words say.
+  std::string count_;
 };
 
 // Words of the language among what was read.

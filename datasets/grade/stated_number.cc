@@ -9,6 +9,7 @@
 #include "datasets/grade/characters.h"
 #include "datasets/grade/clean_text.h"
 #include "datasets/grade/extract_answer.h"
+#include "datasets/grade/number_words.h"
 #include "datasets/grade/phrases.h"
 #include "datasets/grade/stance.h"
 #include "datasets/grade/units.h"
@@ -107,6 +108,100 @@ size_t MainPart(std::string_view lower) {
   return end;
 }
 
+// Where a clause begins that says more of what was counted: "has 9 more than
+// Tim, | who has 8", "144 tiles, | which cost $2"; the size for none.
+size_t WithoutRelative(std::string_view lower) {
+  for (const std::string_view pronoun :
+       {", which ", ", who ", ", whose ", ", each of which ", ", where ",
+        ", of which ", ", of whom ", ", including "}) {
+    const size_t at = lower.find(pronoun);
+    if (at == kNone || !LastNumberPlace(lower.substr(0, at))) continue;
+    const std::string_view rest = lower.substr(at + pronoun.size());
+    if (pronoun == ", which " && BeginsIn(rest, Reading::kDescribes) == 0) {
+      continue;
+    }
+    return at;
+  }
+  return lower.size();
+}
+
+// "0.5 (or 50%)": without what is said again in brackets, of which the number
+// at `start` is a part; its size for others.
+size_t WithoutBrackets(std::string_view text, size_t start) {
+  const std::string_view lead = text.substr(0, start);
+  const size_t open = lead.rfind('(');
+  if (open == kNone || open == 0 || lead.find(')', open) != kNone ||
+      !Blank(text[open - 1])) {
+    return text.size();
+  }
+  const auto place = LastNumberPlace(lead.substr(0, open));
+  if (!place) return text.size();
+  const std::string_view between =
+      TrimBlanks(lead.substr(place->end, open - place->end));
+  const bool unit = std::all_of(between.begin(), between.end(), [](char c) {
+    return Letter(c) || c == '%' || c == '*' || c == '$' || c == ' ';
+  });
+  return unit && std::count(between.begin(), between.end(), ' ') < 2
+             ? open
+             : text.size();
+}
+
+// Nothing but a unit and the marks that end a bracket and a sentence.
+bool OnlyMarks(std::string_view text) {
+  const size_t close = text.find(')');
+  if (close == kNone) return false;
+  const std::string_view inside = text.substr(0, close);
+  const std::string_view rest = text.substr(close + 1);
+  return std::none_of(inside.begin(), inside.end(), Digit) &&
+         rest.find_first_not_of(" .!*_\n") == kNone;
+}
+
+// "thirty six (36": where the words begin that say the same number; the size
+// for none.
+size_t SameInWords(std::string_view lead, std::string_view number) {
+  if (!lead.ends_with("(")) return lead.size();
+  const std::string_view words = TrimBlanks(lead.substr(0, lead.size() - 1));
+  size_t start = words.size();
+  for (int count = 0; count < 6 && start > 0; ++count) {
+    const size_t blank = words.rfind(' ', start - 1);
+    start = blank == kNone ? 0 : blank;
+    if (NumberInWords(FoldWords(words.substr(start))) == number) return start;
+  }
+  return lead.size();
+}
+
+// "will cost Maria", "leaves her": the words without the name or pronoun
+// behind a verb that gives.
+std::string WithoutReceiver(std::string_view lead) {
+  const size_t blank = lead.rfind(' ');
+  if (blank == kNone || blank + 1 >= lead.size()) return std::string(lead);
+  const std::string_view word = lead.substr(blank + 1);
+  const bool name = word[0] >= 'A' && word[0] <= 'Z' &&
+                    std::all_of(word.begin(), word.end(), Letter);
+  const std::string front = PlainLower(TrimBlanks(lead.substr(0, blank)));
+  const bool receiver = name || IsPhrase(Lower(word), Reading::kReceiver);
+  return receiver && EndsIn(front, Reading::kGives) > 0 ? front
+                                                        : std::string(lead);
+}
+
+// Numerals in words as digits, but for "one": "takes five days".
+std::string WithDigits(std::string_view text) {
+  std::string out;
+  for (size_t at = 0; at < text.size();) {
+    size_t end = at;
+    while (end < text.size() && (Letter(text[end]) || text[end] == '-')) ++end;
+    const std::string_view word = text.substr(at, end - at);
+    const std::string number =
+        word.size() > 2 ? NumberInWords(FoldWords(word)) : std::string();
+    const bool digits = !number.empty() && number != "1" &&
+                        std::all_of(number.begin(), number.end(), Digit);
+    out += digits ? number : std::string(word);
+    at = end;
+    if (at < text.size()) out += text[at++];
+  }
+  return out;
+}
+
 // "5, not 7": what stands in front of the denial may be the answer.
 StatedNumber DeniedNumber(std::string_view lead) {
   if (!Lower(lead).ends_with("not")) return {};
@@ -143,6 +238,13 @@ Earlier EarlierNumber(std::string_view lead) {
   const std::string before = PlainLower(lead.substr(0, place->start));
   const bool stated = EndsIn(WithoutMarks(before), Reading::kStates) > 0 ||
                       WithoutMarks(before).ends_with("=");
+  // "is 2/5, i.e., 0.4"
+  for (const std::string_view again : Phrases(Reading::kRestates)) {
+    if (TrimBlanks(between).ends_with(TrimBlanks(again)) &&
+        TrimBlanks(between).size() <= again.size()) {
+      return Earlier::kLeadsOn;
+    }
+  }
   const bool joined = Mentions(between, Reading::kBeside) ||
                       between.find(", ") != std::string::npos;
   return stated && joined ? Earlier::kBeside : Earlier::kLeadsOn;
@@ -217,26 +319,6 @@ std::string UnitInWords(std::string_view behind) {
   return std::string(whole);
 }
 
-// Whether a clause up to its verb tells of what an unknown makes, not of the
-// unknown: "the square of x", "twice the number".
-bool OfUnknown(std::string_view lower) {
-  if (const size_t verb = EndsIn(lower, Reading::kStates)) {
-    lower.remove_suffix(verb);
-  }
-  lower = TrimBlanks(lower);
-  if (lower.starts_with("the ")) lower.remove_prefix(4);
-  const size_t part = BeginsIn(lower, Reading::kModifies);
-  if (part == 0) return false;
-  lower = TrimBlanks(lower.substr(part));
-  for (const std::string_view word :
-       {"of ", "the ", "this ", "that ", "our "}) {
-    if (lower.starts_with(word)) lower = TrimBlanks(lower.substr(word.size()));
-  }
-  return (lower.size() == 1 && Letter(lower[0])) || lower == "it" ||
-         lower == "number" || lower == "answer" || lower == "unknown" ||
-         lower == "integer" || lower == "value";
-}
-
 // The number in front of one behind "for", "in" or the like, if a verb states
 // it: that of "pays $64 for the".
 std::optional<StatedNumber> StatedBefore(std::string_view lead) {
@@ -244,9 +326,10 @@ std::optional<StatedNumber> StatedBefore(std::string_view lead) {
   if (!place) return std::nullopt;
   const std::string between = PlainLower(TrimBlanks(lead.substr(place->end)));
   // "takes 3 h to cover the 150 km"
-  const size_t to = between.find(" to ");
+  const size_t to = (" " + between).find(" to ");
   const bool purpose =
-      to != kNone && to + 4 < between.size() && Letter(between[to + 4]);
+      to != kNone && to + 3 < between.size() && Letter(between[to + 3]) &&
+      !std::string_view(between).substr(to + 3).starts_with("the ");
   if ((!purpose && !Mentions(between, Reading::kExplains)) ||
       Mentions(between, Reading::kBeside) ||
       between.find(',') != std::string::npos) {
@@ -262,20 +345,37 @@ std::optional<StatedNumber> StatedBefore(std::string_view lead) {
 
 StatedNumber FindStatedNumber(std::string_view text, bool introduced) {
   auto place = LastNumberPlace(text);
-  if (!place || InFormula(text, *place)) return {};
+  if (!place) return {};
+  // "cost $36 (4 \u00d7 $9)"
+  if (const size_t front = WithoutBrackets(text, place->start);
+      front < text.size() && OnlyMarks(text.substr(place->end))) {
+    return FindStatedNumber(text.substr(0, front), introduced);
+  }
+  if (InFormula(text, *place)) return {};
   const size_t start = SentenceStart(text.substr(0, place->start));
   // 1. The sentence, and of it what does not only say when or why.
   const std::string_view whole = text.substr(
       start, place->end - start + SentenceLength(text.substr(place->end)));
   const bool result = IsResult(text.substr(start, place->start - start));
-  const std::string_view main =
-      result ? whole : whole.substr(0, MainPart(PlainLower(whole)));
+  std::string_view main = whole;
+  if (!result) {
+    main = main.substr(0, MainPart(PlainLower(main)));
+    main = main.substr(0, WithoutRelative(PlainLower(main)));
+    if (const auto last = LastNumberPlace(main)) {
+      main = main.substr(0, WithoutBrackets(main, last->start));
+    }
+  }
   place = LastNumberPlace(main);
   if (!place || InFormula(main, *place)) return {};
   // 2. What the words around the number say.
   std::string_view lead = WithoutMarks(main.substr(0, place->start));
   const std::string_view behind = main.substr(place->end);
   std::string number = place->text;
+  const std::string_view in_full = TrimBlanks(main.substr(0, place->start));
+  if (const size_t same = SameInWords(in_full, number);
+      same < in_full.size() && behind.starts_with(")")) {
+    lead = WithoutMarks(in_full.substr(0, same));
+  }
   const std::string plain = PlainLower(lead);
   if (const size_t sign = NegativeWords(plain, introduced)) {
     if (number.starts_with("-")) return {};
@@ -290,7 +390,7 @@ StatedNumber FindStatedNumber(std::string_view text, bool introduced) {
   const Stance beside = result ? Stance::kStates : StanceBeside(lead, behind);
   if (beside == Stance::kDenies) return DeniedNumber(lead);
   // 3. Whether it is stated.
-  const std::string lower = PlainLower(lead);
+  const std::string lower = PlainLower(WithoutReceiver(lead));
   const std::string tail(TrimBlanks(PlainLower(behind)));
   const size_t states = EndsIn(lower, Reading::kStates);
   const bool tagged = lower.ends_with(">") && tail.starts_with("<");
@@ -317,6 +417,13 @@ StatedNumber FindStatedNumber(std::string_view text, bool introduced) {
   // "Tom ran 17 miles."
   const bool full = before + after >= kFewestWords || (before > 1 && after > 0);
   const bool remark = !full && !(introduced && before == 0);
+  // "takes five days to cover 20 km"
+  const std::string front =
+      earlier == Earlier::kNone ? WithDigits(clause) : std::string();
+  const bool in_words = LastNumberPlace(front).has_value();
+  if (in_words && full && !open) {
+    if (auto first = StatedBefore(front)) return *first;
+  }
   const bool several = earlier != Earlier::kNone;
   // "pays $64 for the 16 glasses"
   if (several && full && !open) {
@@ -326,7 +433,7 @@ StatedNumber FindStatedNumber(std::string_view text, bool introduced) {
   }
   // "The 2 of 5"
   if ((before + after == 0 && !introduced) || (remark && several)) return {};
-  const bool sure = !remark && !several && !open;
+  const bool sure = !remark && !several && !in_words && !open;
   return {number, sure ? Trust::kStated : Trust::kDoubtful, false, unit};
 }
 
