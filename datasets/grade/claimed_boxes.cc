@@ -1,6 +1,7 @@
 #include "datasets/grade/claimed_boxes.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "datasets/grade/characters.h"
 #include "datasets/grade/clean_text.h"
@@ -16,15 +17,9 @@ constexpr size_t kBeside = 80;
 // Boxes nearest to the end that are judged; those before decide nothing.
 constexpr size_t kMostJudged = 64;
 
-// "<!-- ... -->" and lines that begin with a percent sign.
-std::vector<Span> Comments(std::string_view text) {
+// Where lines that begin with a percent sign lie, in order.
+std::vector<Span> CommentLines(std::string_view text) {
   std::vector<Span> out;
-  for (size_t at = 0; (at = text.find("<!--", at)) != kNone;) {
-    const size_t close = text.find("-->", at);
-    const size_t end = close == kNone ? text.size() : close + 3;
-    out.push_back({at, end, at, end});
-    at = end;
-  }
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size());
     const size_t first = text.find_first_not_of(" \t", at);
@@ -32,6 +27,26 @@ std::vector<Span> Comments(std::string_view text) {
     at = end + 1;
   }
   return out;
+}
+
+// "<!-- ... -->", in order.
+std::vector<Span> HiddenParts(std::string_view text) {
+  std::vector<Span> out;
+  for (size_t at = 0; (at = text.find("<!--", at)) != kNone;) {
+    const size_t close = text.find("-->", at);
+    const size_t end = close == kNone ? text.size() : close + 3;
+    out.push_back({at, end, at, end});
+    at = end;
+  }
+  return out;
+}
+
+// Whether `at` lies in one of the parts, which do not meet.
+bool Inside(const std::vector<Span>& parts, size_t at) {
+  const auto next = std::upper_bound(
+      parts.begin(), parts.end(), at,
+      [](size_t place, const Span& part) { return place < part.start; });
+  return next != parts.begin() && at < std::prev(next)->end;
 }
 
 // "An incorrect answer would be"
@@ -76,16 +91,11 @@ bool Denied(std::string_view text, const Span& box) {
 std::vector<Span> ClaimedBoxes(std::string_view text) {
   std::vector<Span> boxes = Boxes(text);
   if (boxes.empty()) return boxes;
-  const std::vector<Span> comments = Comments(text);
-  if (!comments.empty() && comments.size() <= kMostJudged) {
-    std::erase_if(boxes, [&comments](const Span& box) {
-      return std::any_of(comments.begin(), comments.end(),
-                         [&box](const Span& comment) {
-                           return comment.start <= box.outer_start &&
-                                  box.outer_start < comment.end;
-                         });
-    });
-  }
+  const std::vector<Span> lines = CommentLines(text),
+                          hidden = HiddenParts(text);
+  std::erase_if(boxes, [&](const Span& box) {
+    return Inside(lines, box.outer_start) || Inside(hidden, box.outer_start);
+  });
   const size_t first =
       boxes.size() > kMostJudged ? boxes.size() - kMostJudged : 0;
   const auto judged = boxes.begin() + static_cast<std::ptrdiff_t>(first);
@@ -112,7 +122,7 @@ std::string WithoutLeadIn(std::string_view said) {
     const bool leads = EndsIn(words, Reading::kCopula) > 0 ||
                        words.ends_with(":") || words.ends_with("=");
     const std::string_view rest = TrimBlanks(said.substr(close + 1));
-    if (leads && !rest.empty() && Affirms(inner) &&
+    if (leads && !rest.empty() && Affirms(inner) && !OfUnknown(words) &&
         StanceBeside(inner, {}) == Stance::kStates) {
       return std::string(rest);
     }

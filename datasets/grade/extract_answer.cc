@@ -248,7 +248,8 @@ Introduced LastClaimed(std::string_view text, std::string_view lower,
       return out;
     }
     // "The answer is no" is one.
-    if (ends && IsVerdict(next)) {
+    if (ends && IsVerdict(next) &&
+        StanceAt(text.substr(0, behind), at, behind) != Stance::kDenies) {
       out.at = at;
       out.behind = behind;
       return out;

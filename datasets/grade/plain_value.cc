@@ -115,7 +115,6 @@ bool MakesAnother(std::string_view text) {
 std::optional<std::string> PlainFormula(std::string_view text) {
   constexpr std::string_view kFunctions[] = {"sqrt", "sin", "cos", "tan",
                                              "log",  "ln",  "exp", "pi"};
-  if (text.find_first_of("\\$=,:;~") != kNone) return std::nullopt;
   size_t start = 0;
   for (size_t at = 0; at < text.size();) {
     size_t end = at;
@@ -134,7 +133,8 @@ std::optional<std::string> PlainFormula(std::string_view text) {
       said.find("\u221a") != kNone || said.find("\u00b2") != kNone ||
       said.find("\u00b3") != kNone || said.find("\u2264") != kNone ||
       said.find("\u2265") != kNone;
-  if (!sign || lead.empty() || said.size() < 3 ||
+  if (!sign || said.find_first_of("\\$=,:;~") != kNone || lead.empty() ||
+      said.size() < 3 ||
       EndsIn(PlainLower(WithoutMarks(lead)), Reading::kStates) == 0 ||
       OfUnknown(PlainLower(
           WithoutMarks(lead.substr(ClauseStart(PlainLower(lead)))))) ||

@@ -166,7 +166,10 @@ char ChoiceNamed(std::string_view text) {
     const std::string_view lead = std::string_view(lower).substr(0, open);
     const std::string_view rest = std::string_view(lower).substr(at + 1);
     const std::string_view verdict = TrimBlanks(rest.substr(0, 40));
-    if (BeginsIn(verdict, Reading::kChoiceDenied) > 0) continue;
+    if (BeginsIn(verdict, Reading::kChoiceDenied) > 0 ||
+        EndsIn(TrimBlanks(lead), Reading::kNotThis) > 0) {
+      continue;
+    }
     const bool named = BeginsIn(verdict, Reading::kChoiceTaken) > 0 ||
                        EndsIn(lead, Reading::kChoice) > 0;
     if ((named || (before == '(' && after == ')')) && !note(text[at])) {

@@ -281,7 +281,10 @@ Stance StanceAt(std::string_view text, size_t start, size_t end) {
   const bool before = clause.size() < lead.size() &&
                       lead.find(" but ") != std::string::npos &&
                       Mentions(lead, Reading::kDenies);
-  if (before || Mentions(clause, Reading::kMaybe)) return Stance::kOpen;
+  if (before || Mentions(clause, Reading::kMaybe) ||
+      Mentions(tail, Reading::kVague)) {
+    return Stance::kOpen;
+  }
   return Stance::kStates;
 }
 

@@ -349,7 +349,9 @@ StatedNumber FindStatedNumber(std::string_view text, bool introduced) {
   // "cost $36 (4 \u00d7 $9)"
   if (const size_t front = WithoutBrackets(text, place->start);
       front < text.size() && OnlyMarks(text.substr(place->end))) {
-    return FindStatedNumber(text.substr(0, front), introduced);
+    text = text.substr(0, front);
+    place = LastNumberPlace(text);
+    if (!place) return {};
   }
   if (InFormula(text, *place)) return {};
   const size_t start = SentenceStart(text.substr(0, place->start));
