@@ -85,6 +85,17 @@ size_t WithoutExplanation(std::string_view text,
       if (left < formulas.size()) break;
       continue;
     }
+    // "are $6$ possible values of $x$"
+    if (OnlyName(text.substr(formulas[i].start,
+                             formulas[i].end - formulas[i].start)) &&
+        words.ends_with(" of") && words.find(',') == kNone &&
+        EndsIn(words, Reading::kModifies) == 0 &&
+        !OnlyName(text.substr(formulas[i - 1].start,
+                              formulas[i - 1].end - formulas[i - 1].start)) &&
+        !Mentions(words, Reading::kCopula)) {
+      left = i;
+      continue;
+    }
     const size_t ends = EndsIn(words, Reading::kExplains);
     const bool stated = EndsIn(words, Reading::kStates) > ends ||
                         EndsIn(TrimBlanks(words.substr(0, words.size() - ends)),
@@ -127,12 +138,19 @@ bool LastEquationAlone(std::string_view text,
   if (formulas.size() < 2 || equal == kNone) return false;
   const std::string_view name = formula.substr(0, equal);
   const std::string_view value = formula.substr(equal + 1);
+  // Directly behind lines of formulas as well.
+  const Span& before = formulas[formulas.size() - 2];
+  const std::string_view between =
+      text.substr(before.outer_end, last.outer_start - before.outer_end);
+  const bool concludes =
+      before.start == before.outer_start &&
+      BeginsIn(PlainLower(TrimBlanks(between)), Reading::kTherefore) > 0;
   return name.find_first_of("+*/-^") != kNone &&
          std::any_of(name.begin(), name.end(), Letter) &&
          std::none_of(value.begin(), value.end(), Letter) &&
-         BeginsIn(PlainLower(TrimBlanks(text.substr(
-                      SentenceStart(text.substr(0, last.outer_start))))),
-                  Reading::kTherefore) > 0;
+         (concludes || BeginsIn(PlainLower(TrimBlanks(text.substr(SentenceStart(
+                                    text.substr(0, last.outer_start))))),
+                                Reading::kTherefore) > 0);
 }
 
 // Whether the last group is one of several, and no verb says that it is the
@@ -626,6 +644,17 @@ Extracted InFormulas(std::string_view text, std::vector<Span> formulas,
   formulas.resize(WithoutExplanation(text, formulas));
   const bool explained = formulas.size() < all;
   size_t first = LastGroupStart(text, formulas, JoinsFormulas);
+  // "Since $a = b,$ $c = d$" states the last one.
+  const std::string opening =
+      PlainLower(WithoutMarks(text.substr(0, formulas[first].outer_start)));
+  for (const std::string_view word : {"since", "because", "at", "if", "when"}) {
+    const bool whole = opening.size() == word.size() ||
+                       (opening.size() > word.size() &&
+                        !Letter(opening[opening.size() - word.size() - 1]));
+    if (opening.ends_with(word) && whole && first + 1 < formulas.size()) {
+      first = formulas.size() - 1;
+    }
+  }
   const bool value = LastEquationAlone(text, formulas);
   if (value) first = formulas.size() - 1;
   const std::string_view lead = text.substr(0, formulas[first].outer_start);

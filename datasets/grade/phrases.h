@@ -61,6 +61,7 @@ enum class Reading {
   kChoiceTaken,   // the choice in front is the answer
   kChoiceDenied,  // the choice in front is not
   kMonth,         // the number behind is a day
+  kGoesOn,        // behind a result: another statement follows
   kVague,         // behind a number: it is not meant to be exact, or not always
   kGives,         // whom it gives may stand in front of the number
   kReceiver,      // a pronoun for that

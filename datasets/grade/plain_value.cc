@@ -1,6 +1,7 @@
 #include "datasets/grade/plain_value.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "datasets/grade/characters.h"
 #include "datasets/grade/clean_text.h"
@@ -51,6 +52,29 @@ std::string SaidBehind(std::string_view tail) {
   return said;
 }
 
+namespace {
+
+// The rows of aligned lines; those of a matrix inside belong to their row.
+std::vector<std::string> Rows(std::string_view body) {
+  std::vector<std::string> out(1);
+  int depth = 0;
+  for (size_t at = 0; at < body.size(); ++at) {
+    const std::string_view rest = body.substr(at);
+    if (rest.starts_with("\\begin{")) ++depth;
+    if (rest.starts_with("\\end{")) --depth;
+    if (rest.starts_with("\\\\") && depth == 0) {
+      out.emplace_back();
+      ++at;
+    } else if (rest[0] != '&' || depth > 0) {
+      out.back() += rest[0];
+    }
+  }
+  while (out.size() > 1 && TrimBlanks(out.back()).empty()) out.pop_back();
+  return out;
+}
+
+}  // namespace
+
 std::string LastRow(std::string_view formula) {
   const std::string_view text = TrimBlanks(formula);
   const std::string whole(formula);
@@ -67,37 +91,34 @@ std::string LastRow(std::string_view formula) {
       !name.starts_with("gather") && !name.starts_with("eqnarray")) {
     return whole;
   }
-  std::string_view body = text.substr(open + 1, end - open - 1);
-  if (body.find(kBegin) != kNone) return whole;
-  while (TrimBlanks(body).ends_with("\\\\")) {
-    body = TrimBlanks(body);
-    body.remove_suffix(2);
+  const std::vector<std::string> rows =
+      Rows(text.substr(open + 1, end - open - 1));
+  if (rows.size() < 2) return whole;
+  std::string_view said = TrimBlanks(rows.back());
+  while (said.starts_with("\\quad") || said.starts_with("\\qquad")) {
+    said = TrimBlanks(said.substr(said.find_first_of("d") + 1));
   }
-  const size_t row = body.rfind("\\\\");
-  if (row == kNone) return whole;
-  std::string last(body.substr(row + 2));
-  std::erase(last, '&');
-  std::string_view said = TrimBlanks(last);
   while (said.ends_with(".") || said.ends_with(",")) said.remove_suffix(1);
+  constexpr std::string_view kCongruent = "\\equiv";
+  if (said.starts_with(kCongruent)) {
+    said.remove_prefix(kCongruent.size());
+    return std::string(TrimBlanks(said.substr(0, said.find("\\pmod"))));
+  }
   const size_t equal = said.rfind('=');
   if (equal == kNone || equal + 1 >= said.size()) return whole;
   if (said.starts_with("=")) {
     return std::string(TrimBlanks(said.substr(equal + 1)));
   }
   // "x + 3 &= 7 \\\\ x &= 4"; "x &= 1 \\\\ y &= 2" says two things.
-  const std::string_view above = body.substr(0, row);
-  bool worked = false;
-  for (size_t at = 0; at < above.size();) {
-    const size_t stop = std::min(above.find("\\\\", at), above.size());
-    std::string line(above.substr(at, stop - at));
-    std::erase(line, '&');
-    std::erase(line, ' ');
-    worked |= line.find('=') > 1 && line.find('=') != std::string::npos;
-    at = stop + 2;
-  }
+  bool worked = false, named = false;
   const std::string_view unknown = TrimBlanks(said.substr(0, equal));
-  const bool solved =
-      unknown.size() == 1 && Letter(unknown[0]) && above.find(unknown) != kNone;
+  for (size_t i = 0; i + 1 < rows.size(); ++i) {
+    const std::string_view row = TrimBlanks(rows[i]);
+    const size_t sign = row.find('=');
+    worked |= sign != kNone && TrimBlanks(row.substr(0, sign)).size() > 1;
+    named |= row.find(unknown) != kNone;
+  }
+  const bool solved = unknown.size() == 1 && Letter(unknown[0]) && named;
   return worked && solved ? std::string(said) : whole;
 }
 

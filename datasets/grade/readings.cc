@@ -155,6 +155,20 @@ std::string WithPlainMinus(std::string_view text) {
   }
 }
 
+// Whether a text without commands is prose, whatever of it can be read.
+bool ManyWords(std::string_view text) {
+  constexpr int kFew = 5;
+  if (text.find('\\') != std::string_view::npos) return false;
+  int words = 0;
+  size_t run = 0;
+  for (const char c : text) {
+    run = Letter(c) ? run + 1 : 0;
+    words += run == 3 ? 1 : 0;
+    if (words >= kFew) return true;
+  }
+  return false;
+}
+
 // Words for comparing: signs count where the text looks like mathematics.
 std::string Words(std::string_view text) {
   const bool formula =
@@ -340,7 +354,8 @@ Readings Reader::Read(std::string_view written) {
     AddIdentity(out);
     AddCalculation(raw, cut, out);
   }
-  const bool words = out.answers.empty() || HasWords(out.answers[0]);
+  const bool words = out.answers.empty() || HasWords(out.answers[0]) ||
+                     (!cut && ManyWords(raw));
   const bool prose = folded.find(' ') != std::string::npos || cut;
   if (words && prose && policy_.extract) {
     if (raw.size() > kLongestSentence) {
@@ -471,6 +486,16 @@ void Reader::AddCalculation(std::string_view raw, bool cut, Readings& out) {
   if (!cut || out.answers.empty()) return;
   // "so the sum is $3x = 15$"
   const Answer& first = out.answers[0];
+  // "P = (3 + 5, 7 - 1) = (8, 6)", "A v = w": what the last side says, where
+  // it is a value in brackets.
+  if (first.from != nullptr && first.from->op == Op::kRelation &&
+      first.from->relations.back() == "=") {
+    const Expr last = first.from->args.back();
+    if ((last->op == Op::kTuple || last->op == Op::kMatrix) &&
+        !HasSymbol(*last)) {
+      out.answers.push_back(Interpret(last, comparer_));
+    }
+  }
   if (first.kind == Kind::kEquation && first.from != nullptr &&
       first.from->op == Op::kRelation && first.from->relations.back() == "=") {
     const Expr last = first.from->args.back();
@@ -480,7 +505,11 @@ void Reader::AddCalculation(std::string_view raw, bool cut, Readings& out) {
       while (!lead.empty() && (lead.back() == '$' || lead.back() == ' ')) {
         lead.remove_suffix(1);
       }
-      const bool stated = EndsIn(lead, Reading::kStates) > 0;
+      // "p(3)/p(4) = -10A/-11A = 10/11": worked out by several steps.
+      const bool steps = first.from->relations.size() > 1 &&
+                         first.from->args[0]->op != Op::kNumber &&
+                         HasSymbol(*first.from->args[0]);
+      const bool stated = steps || EndsIn(lead, Reading::kStates) > 0;
       (stated ? out.answers : out.doubtful)
           .push_back(Interpret(last, comparer_));
     }
@@ -500,12 +529,21 @@ void Reader::AddCalculation(std::string_view raw, bool cut, Readings& out) {
 // states.
 void Reader::AddSentence(const std::string& sentence, const std::string& folded,
                          bool cut, Readings& out) {
-  if (AddSaid(sentence, out) || NamesNoNumber(folded)) return;
-  const StatedNumber number = FindStatedNumber(sentence, cut);
+  std::string_view last = TrimBlanks(sentence);
+  while (last.ends_with(".")) last.remove_suffix(1);
+  last = last.substr(SentenceStart(last));
+  if (AddSaid(sentence, out) || NamesNoNumber(FoldWords(last))) return;
+  StatedNumber number = StatedInWords(sentence);
+  if (number.trust == Trust::kNone) number = FindStatedNumber(sentence, cut);
   if (number.trust != Trust::kNone) {
     std::vector<Answer>& to =
         number.trust == Trust::kStated ? out.answers : out.doubtful;
     Parse(number.text + number.unit, {}, to);
+    // "7 dozen" may answer how many dozens.
+    constexpr std::string_view kDozen = " dozen";
+    if (number.text.ends_with(kDozen)) {
+      Parse(number.text.substr(0, number.text.size() - kDozen.size()), {}, to);
+    }
     if (number.trust == Trust::kStated) out.number = number.text;
     return;
   }
@@ -552,7 +590,7 @@ bool Reader::AddSaid(std::string_view sentence, Readings& out) {
     std::string number = NumberInWords(FoldWords(said));
     if (number.empty()) number = RangeInWords(FoldWords(said));
     const auto tree = ParseMath(number.empty() ? said : number);
-    if (!tree.ok() || out.denied) {
+    if (!tree.ok() || out.denied || ManyWords(said)) {
       out.answers.push_back(TextAnswer(FoldWords(said)));
       continue;
     }

@@ -344,6 +344,20 @@ Stance StanceBeside(std::string_view lead, std::string_view behind) {
 }
 
 std::string_view WithoutChecks(std::string_view text) {
+  // "(We might also have noted that ...)" at the end.
+  if (const std::string_view end = TrimBlanks(text);
+      end.ends_with(".)") && end.size() > 2) {
+    const size_t open = end.rfind('(');
+    const std::string_view front =
+        TrimBlanks(end.substr(0, open == kNone ? 0 : open));
+    const bool sentence =
+        !front.empty() && open + 1 < end.size() &&
+        std::isupper(static_cast<unsigned char>(end[open + 1])) != 0 &&
+        std::string_view(".!]$}*").find(front.back()) != kNone;
+    if (sentence && std::any_of(front.begin(), front.end(), Digit)) {
+      text = front;
+    }
+  }
   const size_t first =
       text.size() > kLongestCheck ? text.size() - kLongestCheck : 0;
   for (size_t at = first; at + 1 < text.size(); ++at) {

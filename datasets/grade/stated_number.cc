@@ -227,6 +227,33 @@ bool IsResult(std::string_view lead) {
          before.find("\u2013") != kNone || before.find("\u2212") != kNone;
 }
 
+// "will cost 3 x $5 = $15 | for 3 books": the last number that a sentence works
+// out, where those behind it only explain. None where it is the last number.
+std::optional<NumberPlace> WorkedOut(std::string_view sentence) {
+  constexpr int kMostBehind = 6;
+  auto place = LastNumberPlace(sentence);
+  for (int behind = 0; place && behind < kMostBehind; ++behind) {
+    const std::string_view lead = sentence.substr(0, place->start);
+    if (IsResult(lead)) {
+      const std::string after = PlainLower(sentence.substr(place->end)) + " ";
+      const bool goes_on = after.find('=') != kNone ||
+                           after.find(';') != kNone ||
+                           Mentions(after, Reading::kGoesOn);
+      if (behind == 0 || goes_on || InFormula(sentence, *place)) {
+        return std::nullopt;
+      }
+      return place;
+    }
+    const std::string words = PlainLower(WithoutMarks(lead));
+    const size_t verb = EndsIn(words, Reading::kStates);
+    const std::string_view front =
+        TrimBlanks(std::string_view(words).substr(0, words.size() - verb));
+    if (verb > 0 && !front.ends_with(" to")) return std::nullopt;
+    place = LastNumberPlace(lead);
+  }
+  return std::nullopt;
+}
+
 // How the number in front of this one stands to it in the same clause.
 enum class Earlier { kNone, kLeadsOn, kBeside };
 
@@ -353,13 +380,25 @@ StatedNumber FindStatedNumber(std::string_view text, bool introduced) {
     place = LastNumberPlace(text);
     if (!place) return {};
   }
-  if (InFormula(text, *place)) return {};
   const size_t start = SentenceStart(text.substr(0, place->start));
+  if (const auto worked = WorkedOut(text.substr(start, place->end - start))) {
+    const size_t from = start + worked->start, to = start + worked->end;
+    if (StanceOfResult(text, from, to) == Stance::kStates) {
+      return {worked->text, Trust::kStated, true, UnitInWords(text.substr(to))};
+    }
+  }
+  if (InFormula(text, *place)) return {};
   // 1. The sentence, and of it what does not only say when or why.
   const std::string_view whole = text.substr(
       start, place->end - start + SentenceLength(text.substr(place->end)));
-  const bool result = IsResult(text.substr(start, place->start - start));
+  bool result = IsResult(text.substr(start, place->start - start));
   std::string_view main = whole;
+  // "can skip 4 because 10 - 4 = 6"
+  if (const size_t reason = PlainLower(main).find(" because ");
+      result && reason != kNone && LastNumberPlace(main.substr(0, reason))) {
+    main = main.substr(0, reason);
+    result = false;
+  }
   if (!result) {
     main = main.substr(0, MainPart(PlainLower(main)));
     main = main.substr(0, WithoutRelative(PlainLower(main)));
@@ -437,6 +476,16 @@ StatedNumber FindStatedNumber(std::string_view text, bool introduced) {
   if ((before + after == 0 && !introduced) || (remark && several)) return {};
   const bool sure = !remark && !several && !in_words && !open;
   return {number, sure ? Trust::kStated : Trust::kDoubtful, false, unit};
+}
+
+StatedNumber StatedInWords(std::string_view text) {
+  text = TrimBlanks(text);
+  while (text.ends_with(".") || text.ends_with("!")) text.remove_suffix(1);
+  const std::string_view last = text.substr(SentenceStart(text));
+  if (last.size() == text.size() || LastNumberPlace(last)) return {};
+  const StatedNumber number = FindStatedNumber(WithDigits(last), false);
+  return number.trust == Trust::kStated && number.by_verb ? number
+                                                          : StatedNumber();
 }
 
 }  // namespace espalier

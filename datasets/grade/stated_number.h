@@ -30,6 +30,10 @@ struct StatedNumber {
 // `introduced`: whether words such as "the answer:" stood in front.
 StatedNumber FindStatedNumber(std::string_view text, bool introduced);
 
+// The number that the last sentence of several states in words, "so it took
+// three days"; none where it holds digits.
+StatedNumber StatedInWords(std::string_view text);
+
 }  // namespace espalier
 
 #endif  // ESPALIER_DATASETS_GRADE_STATED_NUMBER_H_
