@@ -354,6 +354,13 @@ Readings Reader::Read(std::string_view written) {
     AddIdentity(out);
     AddCalculation(raw, cut, out);
   }
+  // What could be read out of several sentences is none of their formulas.
+  const bool sentences = raw.find('\n') != std::string_view::npos ||
+                         raw.find(". ") != std::string_view::npos;
+  if (!cut && sentences && !out.answers.empty() && !HasWords(out.answers[0]) &&
+      ManyWords(raw)) {
+    out.answers = {TextAnswer(folded)};
+  }
   const bool words = out.answers.empty() || HasWords(out.answers[0]) ||
                      (!cut && ManyWords(raw));
   const bool prose = folded.find(' ') != std::string::npos || cut;

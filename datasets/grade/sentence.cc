@@ -89,7 +89,10 @@ std::vector<std::string> SaidInWords(std::string_view text) {
       WithoutMarks(sentence.substr(0, behind == kNone ? 0 : behind)));
   const bool unknown =
       OfUnknown(std::string_view(lead).substr(ClauseStart(lead)));
-  if (behind != kNone && !unknown && !lower.ends_with("?") &&
+  // "will take 12 days for its height to be 600"
+  const bool purpose =
+      lead.ends_with(" to be") && std::any_of(lead.begin(), lead.end(), Digit);
+  if (behind != kNone && !unknown && !purpose && !lower.ends_with("?") &&
       StanceAt(sentence, behind, sentence.size()) == Stance::kStates) {
     std::string said = Plain(sentence.substr(behind));
     const std::string folded = Lower(said);

@@ -395,9 +395,12 @@ StatedNumber FindStatedNumber(std::string_view text, bool introduced) {
   std::string_view main = whole;
   // "can skip 4 because 10 - 4 = 6"
   if (const size_t reason = PlainLower(main).find(" because ");
-      result && reason != kNone && LastNumberPlace(main.substr(0, reason))) {
-    main = main.substr(0, reason);
-    result = false;
+      result && reason != kNone) {
+    const auto before = LastNumberPlace(main.substr(0, reason));
+    if (before && before->text != place->text) {
+      main = main.substr(0, reason);
+      result = false;
+    }
   }
   if (!result) {
     main = main.substr(0, MainPart(PlainLower(main)));
@@ -433,7 +436,7 @@ StatedNumber FindStatedNumber(std::string_view text, bool introduced) {
   // 3. Whether it is stated.
   const std::string lower = PlainLower(WithoutReceiver(lead));
   const std::string tail(TrimBlanks(PlainLower(behind)));
-  const size_t states = EndsIn(lower, Reading::kStates);
+  size_t states = EndsIn(lower, Reading::kStates);
   const bool tagged = lower.ends_with(">") && tail.starts_with("<");
   const bool sign = lower.ends_with("=") || lower.ends_with(":") || tagged;
   const bool open = stance == Stance::kOpen || beside == Stance::kOpen;
@@ -446,6 +449,12 @@ StatedNumber FindStatedNumber(std::string_view text, bool introduced) {
   const std::string_view all = main.substr(0, place->start);
   const std::string_view clause = all.substr(ClauseStart(PlainLower(all)));
   const Earlier earlier = EarlierNumber(clause);
+  // "needs $36 to buy 4 books"; "has to pay 36" states it.
+  if (states > 0 && earlier != Earlier::kNone &&
+      TrimBlanks(std::string_view(lower).substr(0, lower.size() - states))
+          .ends_with(" to")) {
+    states = 0;
+  }
   if (states > 0) {
     const bool by = lower.ends_with(" by") && earlier != Earlier::kNone;
     // "The chance that it is 5 is small."
