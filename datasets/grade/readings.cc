@@ -597,7 +597,7 @@ bool Reader::AddSaid(std::string_view sentence, Readings& out) {
     std::string number = NumberInWords(FoldWords(said));
     if (number.empty()) number = RangeInWords(FoldWords(said));
     const auto tree = ParseMath(number.empty() ? said : number);
-    if (!tree.ok() || out.denied || ManyWords(said)) {
+    if (!tree.ok() || out.denied || (number.empty() && ManyWords(said))) {
       out.answers.push_back(TextAnswer(FoldWords(said)));
       continue;
     }

@@ -20,6 +20,11 @@ namespace {
 constexpr size_t kNone = std::string_view::npos;
 // Of a sentence without a verb that is known: fewer are a remark.
 constexpr int kFewestWords = 4;
+// "seventy-seven"; and how often a number in front is looked at instead.
+constexpr size_t kLongestNumeral = 16;
+constexpr int kMostBefore = 3;
+
+StatedNumber Find(std::string_view text, bool introduced, int before);
 
 // Whether the signs around a number make it a part of a formula, which no
 // number is read out of: "10^{2}", "5!", "2\u221a3", "x + 5".
@@ -184,6 +189,13 @@ std::string WithoutReceiver(std::string_view lead) {
                                                         : std::string(lead);
 }
 
+// "Twenty-five" as "twenty five".
+std::string WithBlanks(std::string_view word) {
+  std::string out = Lower(word);
+  std::replace(out.begin(), out.end(), '-', ' ');
+  return out;
+}
+
 // Numerals in words as digits, but for "one": "takes five days".
 std::string WithDigits(std::string_view text) {
   std::string out;
@@ -191,8 +203,9 @@ std::string WithDigits(std::string_view text) {
     size_t end = at;
     while (end < text.size() && (Letter(text[end]) || text[end] == '-')) ++end;
     const std::string_view word = text.substr(at, end - at);
-    const std::string number =
-        word.size() > 2 ? NumberInWords(FoldWords(word)) : std::string();
+    const std::string number = word.size() > 2 && word.size() <= kLongestNumeral
+                                   ? NumberInWords(WithBlanks(word))
+                                   : std::string();
     const bool digits = !number.empty() && number != "1" &&
                         std::all_of(number.begin(), number.end(), Digit);
     out += digits ? number : std::string(word);
@@ -348,7 +361,8 @@ std::string UnitInWords(std::string_view behind) {
 
 // The number in front of one behind "for", "in" or the like, if a verb states
 // it: that of "pays $64 for the".
-std::optional<StatedNumber> StatedBefore(std::string_view lead) {
+std::optional<StatedNumber> StatedBefore(std::string_view lead, int before) {
+  if (before >= kMostBefore) return std::nullopt;
   const auto place = LastNumberPlace(lead);
   if (!place) return std::nullopt;
   const std::string between = PlainLower(TrimBlanks(lead.substr(place->end)));
@@ -362,15 +376,13 @@ std::optional<StatedNumber> StatedBefore(std::string_view lead) {
       between.find(',') != std::string::npos) {
     return std::nullopt;
   }
-  StatedNumber first = FindStatedNumber(lead.substr(0, place->end), false);
+  StatedNumber first = Find(lead.substr(0, place->end), false, before + 1);
   if (first.trust != Trust::kStated || !first.by_verb) return std::nullopt;
   first.unit = UnitInWords(lead.substr(place->end));
   return first;
 }
 
-}  // namespace
-
-StatedNumber FindStatedNumber(std::string_view text, bool introduced) {
+StatedNumber Find(std::string_view text, bool introduced, int before_it) {
   auto place = LastNumberPlace(text);
   if (!place) return {};
   // "cost $36 (4 \u00d7 $9)"
@@ -472,12 +484,13 @@ StatedNumber FindStatedNumber(std::string_view text, bool introduced) {
       earlier == Earlier::kNone ? WithDigits(clause) : std::string();
   const bool in_words = LastNumberPlace(front).has_value();
   if (in_words && full && !open) {
-    if (auto first = StatedBefore(front)) return *first;
+    if (auto first = StatedBefore(front, before_it)) return *first;
   }
   const bool several = earlier != Earlier::kNone;
   // "pays $64 for the 16 glasses"
   if (several && full && !open) {
-    if (auto first = StatedBefore(text.substr(0, start + place->start))) {
+    if (auto first =
+            StatedBefore(text.substr(0, start + place->start), before_it)) {
       return *first;
     }
   }
@@ -485,6 +498,12 @@ StatedNumber FindStatedNumber(std::string_view text, bool introduced) {
   if ((before + after == 0 && !introduced) || (remark && several)) return {};
   const bool sure = !remark && !several && !in_words && !open;
   return {number, sure ? Trust::kStated : Trust::kDoubtful, false, unit};
+}
+
+}  // namespace
+
+StatedNumber FindStatedNumber(std::string_view text, bool introduced) {
+  return Find(text, introduced, 0);
 }
 
 StatedNumber StatedInWords(std::string_view text) {
