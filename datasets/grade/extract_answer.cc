@@ -6,6 +6,7 @@
 
 #include "datasets/grade/answer_spans.h"
 #include "datasets/grade/characters.h"
+#include "datasets/grade/choice.h"
 #include "datasets/grade/claimed_boxes.h"
 #include "datasets/grade/clean_text.h"
 #include "datasets/grade/phrases.h"
@@ -342,6 +343,10 @@ std::string AfterPhrase(std::string_view text) {
     }
     return std::string(text);
   }
+  // "option **D**: $x = 4$"
+  if (const char letter = LetterAlone(text.substr(0, inside[0].outer_start))) {
+    return std::string(1, letter);
+  }
   // "The volume of $ABC$ is 120": what stands behind the verb.
   const std::string_view tail = text.substr(inside.back().outer_end);
   if (std::string said = SaidBehind(tail); !said.empty()) return said;
@@ -380,22 +385,6 @@ std::string WithoutDelimiters(std::string_view line,
   }
   if (at < end) out += text.substr(at, end - at);
   return out;
-}
-
-// The content of a last fenced block, if it is one line.
-std::optional<std::string> LastFence(std::string_view text) {
-  const size_t close = text.rfind("```");
-  if (close == kNone || close == 0) return std::nullopt;
-  if (!TrimBlanks(text.substr(close + 3)).empty()) return std::nullopt;
-  const size_t open = text.rfind("```", close - 1);
-  if (open == kNone) return std::nullopt;
-  std::string_view content = text.substr(open + 3, close - open - 3);
-  // A language's name stands on the first line.
-  const size_t line = content.find('\n');
-  if (line == kNone) return std::nullopt;
-  content = TrimBlanks(content.substr(line));
-  if (content.empty() || content.find('\n') != kNone) return std::nullopt;
-  return std::string(content);
 }
 
 // "$x^2 = 4$, so $x = 2$": formulas of which the last one is the answer.
@@ -549,6 +538,13 @@ std::optional<NumberPlace> LastNumberPlace(std::string_view text) {
         (sign < 2 || Blank(text[sign - 2]) || text[sign - 2] == '(' ||
          text[sign - 2] == '=' || text[sign - 2] == '$')) {
       start = sign - 1;
+    }
+    // "1 1/2"
+    if (start >= 2 && text[start - 1] == ' ' && Digit(text[start - 2]) &&
+        text.substr(start, end - start).find('/') != kNone) {
+      size_t whole = start - 1;
+      while (whole > 0 && Digit(text[whole - 1])) --whole;
+      if (whole == 0 || Blank(text[whole - 1])) start = whole;
     }
     std::string out(text.substr(start, end - start));
     const std::string_view rest = text.substr(end);

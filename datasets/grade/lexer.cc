@@ -193,7 +193,10 @@ class Lexer {
       }
       return Three(1);
     }
-    return (c == ' ' || c == '\'' || c == '_') && Three(1) &&
+    // "\\log_2 256"
+    const bool index =
+        !out_.empty() && (out_.back().text == "_" || out_.back().text == "^");
+    return !index && (c == ' ' || c == '\'' || c == '_') && Three(1) &&
            !(Peek(4) == '/' && Digit(Peek(5)));
   }
 

@@ -256,4 +256,19 @@ std::optional<std::string> LastLine(std::string_view text) {
   return std::string(last);
 }
 
+std::optional<std::string> LastFence(std::string_view text) {
+  const size_t close = text.rfind("```");
+  if (close == kNone || close == 0) return std::nullopt;
+  if (!TrimBlanks(text.substr(close + 3)).empty()) return std::nullopt;
+  const size_t open = text.rfind("```", close - 1);
+  if (open == kNone) return std::nullopt;
+  std::string_view content = text.substr(open + 3, close - open - 3);
+  // A language's name stands on the first line.
+  const size_t line = content.find('\n');
+  if (line == kNone) return std::nullopt;
+  content = TrimBlanks(content.substr(line));
+  if (content.empty() || content.find('\n') != kNone) return std::nullopt;
+  return std::string(content);
+}
+
 }  // namespace espalier

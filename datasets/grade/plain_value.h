@@ -33,6 +33,9 @@ std::optional<std::string> PlainValue(std::string_view text);
 // A last line of its own that is an answer.
 std::optional<std::string> LastLine(std::string_view text);
 
+// The content of a last fenced block, if it is one line.
+std::optional<std::string> LastFence(std::string_view text);
+
 }  // namespace espalier
 
 #endif  // ESPALIER_DATASETS_GRADE_PLAIN_VALUE_H_

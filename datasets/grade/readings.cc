@@ -349,6 +349,16 @@ Readings Reader::Read(std::string_view written) {
   if (!AddWordsAlone(folded, out) && !out.denied) {
     const std::string lengths = WithoutPrimes(out.text);
     Parse(lengths.empty() ? out.text : lengths, {}, out.answers, &out.error);
+    // "20\\text{ m} \\times 20\\text{ m} = 400\\text{ m}^2": the last side.
+    if (const size_t equal = out.text.rfind('=');
+        out.answers.empty() && cut && equal != std::string::npos &&
+        out.text.find('\\') != std::string::npos) {
+      std::vector<Answer> last;
+      if (Parse(std::string_view(out.text).substr(equal + 1), {}, last) &&
+          last[0].expr != nullptr && !HasSymbol(*last[0].expr)) {
+        out.answers = std::move(last);
+      }
+    }
     if (out.choice != 0 && !content.empty()) Parse(content, {}, out.answers);
     AddNumbers(out);
     AddIdentity(out);

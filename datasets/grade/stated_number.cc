@@ -267,6 +267,37 @@ std::optional<NumberPlace> WorkedOut(std::string_view sentence) {
   return std::nullopt;
 }
 
+// "There are 4 primes: 2, 3, 5 and 7": how many items are listed behind the
+// colon, where the words in front of it say so; empty for others.
+std::string CountOfList(std::string_view sentence) {
+  const size_t colon = sentence.rfind(": ");
+  if (colon == kNone) return {};
+  size_t items = 0;
+  for (std::string_view rest = sentence.substr(colon + 1); !rest.empty();) {
+    const size_t end = std::min(rest.find(','), rest.size());
+    std::string_view item = TrimBlanks(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    const size_t joint = item.find(" and ");
+    if (item.starts_with("and ")) item.remove_prefix(4);
+    if (joint != kNone && joint > 0) ++items;
+    while (item.ends_with(".") || item.ends_with("!")) item.remove_suffix(1);
+    if (item.empty() || !(Digit(item[0]) || item[0] == '-')) return {};
+    ++items;
+  }
+  const std::string lead = WithDigits(sentence.substr(0, colon));
+  const std::string count = std::to_string(items);
+  for (size_t at = 0; items > 1 && (at = lead.find(count, at)) != kNone;
+       at += count.size()) {
+    const std::string front = PlainLower(TrimBlanks(lead.substr(0, at)));
+    const size_t end = at + count.size();
+    if (EndsIn(front, Reading::kStates) > 0 && end < lead.size() &&
+        lead[end] == ' ') {
+      return count;
+    }
+  }
+  return {};
+}
+
 // How the number in front of this one stands to it in the same clause.
 enum class Earlier { kNone, kLeadsOn, kBeside };
 
@@ -359,6 +390,24 @@ std::string UnitInWords(std::string_view behind) {
   return std::string(whole);
 }
 
+// "takes 2 hours and | 30 minutes": where the larger part begins of a quantity
+// in two units; npos for none.
+size_t LargerPart(std::string_view text, size_t start, std::string_view unit) {
+  const std::string_view lead = text.substr(0, start);
+  const auto place = LastNumberPlace(lead);
+  if (!place || unit.empty()) return kNone;
+  std::string_view words = TrimBlanks(lead.substr(place->end));
+  if (words.ends_with(" and")) words.remove_suffix(4);
+  const std::string larger = UnitInWords(" " + std::string(words));
+  std::string_view joint = TrimBlanks(lead.substr(place->end));
+  if (larger.empty() || larger == unit) return kNone;
+  joint = TrimBlanks(joint.substr(std::min(joint.size(), larger.size() - 1)));
+  const bool joined =
+      joint.empty() || joint == "and" || joint == "," || joint == ", and";
+  const bool same = ReadUnit(larger).dimension == ReadUnit(unit).dimension;
+  return joined && same ? place->start : kNone;
+}
+
 // The number in front of one behind "for", "in" or the like, if a verb states
 // it: that of "pays $64 for the".
 std::optional<StatedNumber> StatedBefore(std::string_view lead, int before) {
@@ -400,6 +449,10 @@ StatedNumber Find(std::string_view text, bool introduced, int before_it) {
     }
   }
   if (InFormula(text, *place)) return {};
+  if (std::string count = CountOfList(text.substr(start, place->end - start));
+      !count.empty()) {
+    return {std::move(count), Trust::kStated, true, {}};
+  }
   // 1. The sentence, and of it what does not only say when or why.
   const std::string_view whole = text.substr(
       start, place->end - start + SentenceLength(text.substr(place->end)));
@@ -427,6 +480,13 @@ StatedNumber Find(std::string_view text, bool introduced, int before_it) {
   std::string_view lead = WithoutMarks(main.substr(0, place->start));
   const std::string_view behind = main.substr(place->end);
   std::string number = place->text;
+  if (const size_t larger = LargerPart(main, place->start, UnitInWords(behind));
+      larger != kNone) {
+    number = std::string(main.substr(larger, place->end - larger));
+    std::erase(number, ',');
+    place->start = larger;
+    lead = WithoutMarks(main.substr(0, larger));
+  }
   const std::string_view in_full = TrimBlanks(main.substr(0, place->start));
   if (const size_t same = SameInWords(in_full, number);
       same < in_full.size() && behind.starts_with(")")) {
