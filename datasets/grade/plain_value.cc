@@ -7,6 +7,7 @@
 #include "datasets/grade/clean_text.h"
 #include "datasets/grade/extract_answer.h"
 #include "datasets/grade/phrases.h"
+#include "datasets/grade/readings.h"
 #include "datasets/grade/stance.h"
 #include "datasets/grade/stated_number.h"
 
@@ -92,7 +93,7 @@ std::string LastRow(std::string_view formula) {
     return whole;
   }
   const std::vector<std::string> rows =
-      Rows(text.substr(open + 1, end - open - 1));
+      Rows(WithoutSpacing(text.substr(open + 1, end - open - 1)));
   if (rows.size() < 2) return whole;
   std::string_view said = TrimBlanks(rows.back());
   while (said.starts_with("\\quad") || said.starts_with("\\qquad")) {

@@ -346,7 +346,9 @@ Readings Reader::Read(std::string_view written) {
   out.choice_only = out.choice != 0 && content.empty();
   if (ReadNames(out)) return out;
   const std::string folded = FoldWords(out.text);
-  if (!AddWordsAlone(folded, out) && !out.denied) {
+  if (ConditionStart(out.text) < out.text.size()) {
+    out.answers.push_back(TextAnswer(folded));
+  } else if (!AddWordsAlone(folded, out) && !out.denied) {
     const std::string lengths = WithoutPrimes(out.text);
     Parse(lengths.empty() ? out.text : lengths, {}, out.answers, &out.error);
     // "20\\text{ m} \\times 20\\text{ m} = 400\\text{ m}^2": the last side.

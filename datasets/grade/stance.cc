@@ -364,7 +364,8 @@ std::string_view WithoutChecks(std::string_view text) {
     const bool line = text[at] == '\n';
     if (!line && !(StopAt(text, at) && Blank(text[at + 1]))) continue;
     const std::string_view rest = text.substr(at + 1, 40);
-    const size_t word = rest.find_first_not_of(" \t\r\n*_#(");
+    size_t word = rest.find_first_not_of(" \t\r\n*_#(");
+    if (word != kNone && rest.substr(word).starts_with("\\left(")) word += 6;
     if (word == kNone) continue;
     const std::string lower = Lower(rest.substr(word));
     if (BeginsIn(lower, Reading::kChecks) == 0) continue;

@@ -442,6 +442,11 @@ StatedNumber Find(std::string_view text, bool introduced, int before_it) {
     if (!place) return {};
   }
   const size_t start = SentenceStart(text.substr(0, place->start));
+  const std::string_view until = text.substr(start, place->end - start);
+  if (const size_t condition = ConditionStart(until);
+      condition < until.size()) {
+    return Find(text.substr(0, start + condition), introduced, before_it);
+  }
   if (const auto worked = WorkedOut(text.substr(start, place->end - start))) {
     const size_t from = start + worked->start, to = start + worked->end;
     if (StanceOfResult(text, from, to) == Stance::kStates) {
@@ -564,6 +569,23 @@ StatedNumber Find(std::string_view text, bool introduced, int before_it) {
 
 StatedNumber FindStatedNumber(std::string_view text, bool introduced) {
   return Find(text, introduced, 0);
+}
+
+size_t ConditionStart(std::string_view sentence) {
+  const size_t equal = sentence.find('=');
+  if (sentence.size() > kLongestLook || equal == kNone) return sentence.size();
+  const std::string lower = PlainLower(sentence.substr(0, equal));
+  for (const std::string_view word : {" when ", " if ", " for ", " at "}) {
+    const size_t at = lower.rfind(word);
+    if (at == kNone) continue;
+    // One letter is what a condition names.
+    const std::string_view name = TrimBlanks(
+        WithoutMarks(std::string_view(lower).substr(at + word.size())));
+    if (name.size() != 1 || !Letter(name[0])) continue;
+    const StatedNumber number = FindStatedNumber(sentence.substr(0, at), false);
+    if (number.trust == Trust::kStated && number.by_verb) return at;
+  }
+  return sentence.size();
 }
 
 StatedNumber StatedInWords(std::string_view text) {
