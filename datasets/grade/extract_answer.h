@@ -1,6 +1,7 @@
 // Where a response says its answer:
 //   1. the last of \boxed{...} and "final answer is ..."; without a box the
-//      last "#### ..."
+//      last "#### ..."; boxes in comments and those that the words beside them
+//      take back (claimed_boxes.h) are none
 //   2. the last "answer is ...", "answer: ..." or "option is ..." that claims
 //      what it says, in Chinese as well
 //   3. a last line that is a value; the plain value behind the last formula

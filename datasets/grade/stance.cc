@@ -374,7 +374,9 @@ std::string_view WithoutChecks(std::string_view text) {
     const bool last =
         text.size() - at < kLongestCheck &&
         !Mentions(PlainLower(text.substr(at + 1 + word)), Reading::kTherefore);
-    if (last && std::any_of(front.begin(), front.end(), Digit)) return front;
+    if (last && std::any_of(front.begin(), front.end(), Digit)) {
+      return front.substr(0, front.find_last_not_of(" \n\r\t-_=") + 1);
+    }
   }
   return text;
 }

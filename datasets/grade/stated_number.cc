@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <optional>
 #include <vector>
 
@@ -51,7 +53,13 @@ bool InFormula(std::string_view text, const NumberPlace& place) {
       text.substr(0, place.start).ends_with("\u2013")) {
     return true;
   }
-  if (next == '^' || next == '(' || next == '*') return true;
+  // "**48**" is emphasised, "5**2" and "5*x" are formulas.
+  const size_t stars = std::min(behind.find_first_not_of('*'), behind.size());
+  const bool emphasis =
+      stars > 0 && (stars == behind.size() || Blank(behind[stars]) ||
+                    std::string_view(".,!;:)").find(behind[stars]) != kNone);
+  const bool product = next == '*' && !emphasis;
+  if (next == '^' || next == '(' || product) return true;
   if (next == '!' && behind.size() > 2 && behind[1] == ' ' &&
       std::islower(static_cast<unsigned char>(behind[2])) != 0) {
     return true;
@@ -298,6 +306,37 @@ std::string CountOfList(std::string_view sentence) {
   return {};
 }
 
+// The value of "7/20", "1,234.5" and "35%"; NaN for other numbers.
+double ValueOf(std::string_view number) {
+  std::string digits(number);
+  std::erase(digits, ',');
+  const bool percent = digits.ends_with("%");
+  char* end = nullptr;
+  double value = std::strtod(digits.c_str(), &end);
+  if (*end == '/') value /= std::strtod(end + 1, &end);
+  if (percent && *end == '%') return value / 100;
+  return *end == '\0' ? value : std::nan("");
+}
+
+// "7/20, or 0.35 as a decimal": whether `number` behind "or" is the one in
+// front of it, rounded to its own places.
+bool SaysAgain(std::string_view lead, std::string_view number) {
+  lead = TrimBlanks(lead);
+  if (!lead.ends_with(" or")) return false;
+  lead.remove_suffix(3);
+  const auto place = LastNumberPlace(lead);
+  if (!place || !TrimBlanks(lead.substr(place->end)).starts_with(",") ||
+      TrimBlanks(lead.substr(place->end)).size() > 1) {
+    return false;
+  }
+  const size_t point = number.find('.');
+  const size_t places = point == kNone ? 0 : number.size() - point - 1;
+  if (point == kNone || places > 15) return false;
+  const double unit = std::pow(10.0, -static_cast<double>(places));
+  const double far = std::abs(ValueOf(place->text) - ValueOf(number));
+  return far <= 0.5000001 * unit;
+}
+
 // How the number in front of this one stands to it in the same clause.
 enum class Earlier { kNone, kLeadsOn, kBeside };
 
@@ -508,6 +547,10 @@ StatedNumber Find(std::string_view text, bool introduced, int before_it) {
   const Stance stance =
       result ? StanceOfResult(text, from, to) : StanceAt(text, from, to);
   if (stance == Stance::kDenies) return DeniedNumber(lead);
+  // The number in front, which this one says again, is looked at instead.
+  if (SaysAgain(lead, number)) {
+    return Find(lead.substr(0, lead.size() - 2), introduced, before_it);
+  }
   const Stance beside = result ? Stance::kStates : StanceBeside(lead, behind);
   if (beside == Stance::kDenies) return DeniedNumber(lead);
   // 3. Whether it is stated.
