@@ -1,6 +1,7 @@
 #include "datasets/grade/answer_spans.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "datasets/grade/characters.h"
 #include "datasets/grade/clean_text.h"
@@ -112,6 +113,29 @@ std::vector<Span> Boxes(std::string_view text) {
   return out;
 }
 
+namespace {
+
+// Whether lines of formulas begin here; what ends them.
+bool Environment(std::string_view text, std::string_view& close) {
+  static constexpr std::pair<std::string_view, std::string_view> kNames[] = {
+      {"\\begin{align}", "\\end{align}"},
+      {"\\begin{align*}", "\\end{align*}"},
+      {"\\begin{aligned}", "\\end{aligned}"},
+      {"\\begin{gather}", "\\end{gather}"},
+      {"\\begin{gather*}", "\\end{gather*}"},
+      {"\\begin{eqnarray}", "\\end{eqnarray}"},
+      {"\\begin{eqnarray*}", "\\end{eqnarray*}"}};
+  if (!text.starts_with("\\begin{")) return false;
+  for (const auto& [begin, end] : kNames) {
+    if (!text.starts_with(begin)) continue;
+    close = end;
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 std::vector<Span> Formulas(std::string_view text) {
   std::vector<Span> out;
   // Closing signs of which none is left.
@@ -119,6 +143,20 @@ std::vector<Span> Formulas(std::string_view text) {
   for (size_t at = 0; at < text.size(); ++at) {
     std::string_view close;
     size_t open = 0;
+    const bool lines = Environment(text.substr(at, 20), close);
+    if (lines && std::find(gone.begin(), gone.end(), close) == gone.end()) {
+      const size_t end = text.find(close, at);
+      if (end == kNone) {
+        gone.push_back(close);
+        ++at;
+        continue;
+      }
+      const size_t after = end + close.size();
+      out.push_back({at, after, at, after});
+      at = after - 1;
+      continue;
+    }
+    close = {};
     if (text[at] == '\\' && at + 1 < text.size()) {
       if (text[at + 1] == '(') close = "\\)";
       if (text[at + 1] == '[') close = "\\]";

@@ -114,4 +114,19 @@ std::string ManyChoices(std::string_view text) {
   return out.size() >= 2 ? out : std::string();
 }
 
+char LetterAlone(std::string_view text) {
+  if (text.size() > 40 || text.find_first_of(":.)") == text.npos) return 0;
+  std::string plain;
+  for (const char c : text) {
+    if (std::string_view(" *:.()_").find(c) == std::string_view::npos) {
+      plain += c;
+    }
+  }
+  std::string_view rest = plain;
+  for (const std::string_view word : {"option", "choice", "Option", "Choice"}) {
+    if (rest.starts_with(word)) rest.remove_prefix(word.size());
+  }
+  return rest.size() == 1 && rest[0] >= 'A' && rest[0] <= 'J' ? rest[0] : '\0';
+}
+
 }  // namespace espalier

@@ -20,6 +20,10 @@ char ReadChoice(std::string_view text, std::string* content);
 // texts.
 std::string ManyChoices(std::string_view text);
 
+// The letter that a text holds alone but for its marks and "option": 'D' of
+// "option **(D)**: "; 0 for other texts.
+char LetterAlone(std::string_view text);
+
 }  // namespace espalier
 
 #endif  // ESPALIER_DATASETS_GRADE_CHOICE_H_

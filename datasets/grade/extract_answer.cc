@@ -6,6 +6,8 @@
 
 #include "datasets/grade/answer_spans.h"
 #include "datasets/grade/characters.h"
+#include "datasets/grade/choice.h"
+#include "datasets/grade/claimed_boxes.h"
 #include "datasets/grade/clean_text.h"
 #include "datasets/grade/phrases.h"
 #include "datasets/grade/plain_value.h"
@@ -84,6 +86,17 @@ size_t WithoutExplanation(std::string_view text,
       if (left < formulas.size()) break;
       continue;
     }
+    // "are $6$ possible values of $x$"
+    if (OnlyName(text.substr(formulas[i].start,
+                             formulas[i].end - formulas[i].start)) &&
+        words.ends_with(" of") && words.find(',') == kNone &&
+        EndsIn(words, Reading::kModifies) == 0 &&
+        !OnlyName(text.substr(formulas[i - 1].start,
+                              formulas[i - 1].end - formulas[i - 1].start)) &&
+        !Mentions(words, Reading::kCopula)) {
+      left = i;
+      continue;
+    }
     const size_t ends = EndsIn(words, Reading::kExplains);
     const bool stated = EndsIn(words, Reading::kStates) > ends ||
                         EndsIn(TrimBlanks(words.substr(0, words.size() - ends)),
@@ -126,12 +139,19 @@ bool LastEquationAlone(std::string_view text,
   if (formulas.size() < 2 || equal == kNone) return false;
   const std::string_view name = formula.substr(0, equal);
   const std::string_view value = formula.substr(equal + 1);
+  // Directly behind lines of formulas as well.
+  const Span& before = formulas[formulas.size() - 2];
+  const std::string_view between =
+      text.substr(before.outer_end, last.outer_start - before.outer_end);
+  const bool concludes =
+      before.start == before.outer_start &&
+      BeginsIn(PlainLower(TrimBlanks(between)), Reading::kTherefore) > 0;
   return name.find_first_of("+*/-^") != kNone &&
          std::any_of(name.begin(), name.end(), Letter) &&
          std::none_of(value.begin(), value.end(), Letter) &&
-         BeginsIn(PlainLower(TrimBlanks(text.substr(
-                      SentenceStart(text.substr(0, last.outer_start))))),
-                  Reading::kTherefore) > 0;
+         (concludes || BeginsIn(PlainLower(TrimBlanks(text.substr(SentenceStart(
+                                    text.substr(0, last.outer_start))))),
+                                Reading::kTherefore) > 0);
 }
 
 // Whether the last group is one of several, and no verb says that it is the
@@ -192,8 +212,13 @@ bool PartOfMore(std::string_view lead) {
 // Where a phrase says what the answer is.
 struct Introduced {
   size_t at = kNone, behind = 0;
-  // Whether another one behind it, or what follows, takes the answer back.
+  // Whether another one behind it, or what follows, takes the answer back, and
+  // where the sentence ends that does so.
   bool unsure = false;
+  size_t denied_up_to = 0;
+
+  // Whether what a text says behind `from` is in doubt for it.
+  bool Doubts(size_t from) const { return unsure && from < denied_up_to; }
 };
 
 // The last of the marks that begins a word, does not end in the middle of one
@@ -242,10 +267,20 @@ Introduced LastClaimed(std::string_view text, std::string_view lower,
       return out;
     }
     // "The answer is no" is one.
-    if (ends && IsVerdict(next)) {
+    if (ends && IsVerdict(next) &&
+        StanceAt(text.substr(0, behind), at, behind) != Stance::kDenies) {
       out.at = at;
       out.behind = behind;
       return out;
+    }
+    if (!out.unsure) {
+      const std::string rest =
+          PlainLower(text.substr(behind, SentenceLength(text.substr(behind))));
+      size_t end = rest.size();
+      for (const std::string_view joint : {"; ", " but ", ", it "}) {
+        end = std::min(end, rest.find(joint));
+      }
+      out.denied_up_to = behind + end;
     }
     out.unsure = true;
   }
@@ -308,6 +343,10 @@ std::string AfterPhrase(std::string_view text) {
     }
     return std::string(text);
   }
+  // "option **D**: $x = 4$"
+  if (const char letter = LetterAlone(text.substr(0, inside[0].outer_start))) {
+    return std::string(1, letter);
+  }
   // "The volume of $ABC$ is 120": what stands behind the verb.
   const std::string_view tail = text.substr(inside.back().outer_end);
   if (std::string said = SaidBehind(tail); !said.empty()) return said;
@@ -346,22 +385,6 @@ std::string WithoutDelimiters(std::string_view line,
   }
   if (at < end) out += text.substr(at, end - at);
   return out;
-}
-
-// The content of a last fenced block, if it is one line.
-std::optional<std::string> LastFence(std::string_view text) {
-  const size_t close = text.rfind("```");
-  if (close == kNone || close == 0) return std::nullopt;
-  if (!TrimBlanks(text.substr(close + 3)).empty()) return std::nullopt;
-  const size_t open = text.rfind("```", close - 1);
-  if (open == kNone) return std::nullopt;
-  std::string_view content = text.substr(open + 3, close - open - 3);
-  // A language's name stands on the first line.
-  const size_t line = content.find('\n');
-  if (line == kNone) return std::nullopt;
-  content = TrimBlanks(content.substr(line));
-  if (content.empty() || content.find('\n') != kNone) return std::nullopt;
-  return std::string(content);
 }
 
 // "$x^2 = 4$, so $x = 2$": formulas of which the last one is the answer.
@@ -410,6 +433,7 @@ std::optional<std::string> MarkedAnswer(std::string_view text) {
 }
 
 std::string StripDelimiters(std::string_view text) {
+  std::string unbold;
   for (int i = 0; i < 8; ++i) {
     const size_t before = text.size();
     text = TrimBlanks(text);
@@ -444,6 +468,15 @@ std::string StripDelimiters(std::string_view text) {
     while (text.ends_with("**") && !text.starts_with("**")) {
       text.remove_suffix(2);
     }
+    // "**27** cubes"
+    if (const size_t bold = text.find("**", 3);
+        text.starts_with("**") && bold != kNone && bold + 2 < text.size() &&
+        Blank(text[bold + 2]) && text.find("**", bold + 2) == kNone) {
+      unbold = std::string(text.substr(2, bold - 2)) +
+               std::string(text.substr(bold + 2));
+      text = unbold;
+    }
+    if (std::count(text.begin(), text.end(), '*') == 2) strip("*", "*");
     strip("`", "`");
     strip("\\\"", "\\\"");
     strip("\"", "\"");
@@ -506,6 +539,13 @@ std::optional<NumberPlace> LastNumberPlace(std::string_view text) {
          text[sign - 2] == '=' || text[sign - 2] == '$')) {
       start = sign - 1;
     }
+    // "1 1/2"
+    if (start >= 2 && text[start - 1] == ' ' && Digit(text[start - 2]) &&
+        text.substr(start, end - start).find('/') != kNone) {
+      size_t whole = start - 1;
+      while (whole > 0 && Digit(text[whole - 1])) --whole;
+      if (whole == 0 || Blank(text[whole - 1])) start = whole;
+    }
     std::string out(text.substr(start, end - start));
     const std::string_view rest = text.substr(end);
     if (rest.starts_with("%") || rest.starts_with("\\%") ||
@@ -532,7 +572,7 @@ Extracted InBoxes(std::string_view text, const std::vector<Span>& boxes) {
          (Blank(behind[0]) || behind[0] == '$' || behind.starts_with("\\)"))) {
     behind.remove_prefix(behind[0] == '\\' ? 2 : 1);
   }
-  std::string said = StripDelimiters(joined);
+  std::string said = StripDelimiters(WithoutLeadIn(joined));
   // "\boxed{\text{Answer: } 6}"
   const std::string lower = Lower(said);
   const Introduced phrase = LastClaimed(said, lower, Phrases(Reading::kAnswer));
@@ -543,6 +583,7 @@ Extracted InBoxes(std::string_view text, const std::vector<Span>& boxes) {
   }
   Extracted out = Part(said + UnitBehind(behind));
   out.open = boxes.back().open;
+  out.unsure = Retracted(text.substr(boxes.back().outer_end));
   return out;
 }
 
@@ -557,16 +598,32 @@ std::string WithFactorials(std::string formula) {
   return formula;
 }
 
+// "The square of $x$ is 8": of more than the formula.
+bool OfUnknownFormula(std::string_view text, const Span& formula) {
+  if (!OnlyName(text.substr(formula.start, formula.end - formula.start))) {
+    return false;
+  }
+  std::string_view lead = text.substr(0, formula.outer_start);
+  lead = TrimBlanks(lead.substr(SentenceStart(lead)));
+  std::string words = PlainLower(lead);
+  words.erase(0, ClauseStart(words));
+  if (words.starts_with("the ")) words.erase(0, 4);
+  const size_t part = EndsIn(words, Reading::kModifies);
+  return part > 0 && part == words.size();
+}
+
 // Stage 3: in the last formula.
 Extracted InFormulas(std::string_view text, std::vector<Span> formulas,
-                     bool unsure) {
+                     const Introduced& phrase) {
+  const bool unsure = phrase.unsure;
   std::string_view tail = text.substr(formulas.back().outer_end);
   // "The value of $x$ is 6."
   if (std::string said = SaidBehind(tail); !said.empty()) {
     Extracted out = Part(std::move(said));
+    const Span& name = formulas.back();
     out.unsure =
-        unsure || StanceAt(text, formulas.back().outer_start,
-                           formulas.back().outer_end) != Stance::kStates;
+        unsure || OfUnknownFormula(text, name) ||
+        StanceAt(text, name.outer_start, name.outer_end) != Stance::kStates;
     return out;
   }
   // A last sentence with a number of its own, after the formulas, concludes.
@@ -583,6 +640,17 @@ Extracted InFormulas(std::string_view text, std::vector<Span> formulas,
   formulas.resize(WithoutExplanation(text, formulas));
   const bool explained = formulas.size() < all;
   size_t first = LastGroupStart(text, formulas, JoinsFormulas);
+  // "Since $a = b,$ $c = d$" states the last one.
+  const std::string opening =
+      PlainLower(WithoutMarks(text.substr(0, formulas[first].outer_start)));
+  for (const std::string_view word : {"since", "because", "at", "if", "when"}) {
+    const bool whole = opening.size() == word.size() ||
+                       (opening.size() > word.size() &&
+                        !Letter(opening[opening.size() - word.size() - 1]));
+    if (opening.ends_with(word) && whole && first + 1 < formulas.size()) {
+      first = formulas.size() - 1;
+    }
+  }
   const bool value = LastEquationAlone(text, formulas);
   if (value) first = formulas.size() - 1;
   const std::string_view lead = text.substr(0, formulas[first].outer_start);
@@ -612,16 +680,29 @@ Extracted InFormulas(std::string_view text, std::vector<Span> formulas,
   if (first == formulas.size() - 1) {
     std::string_view only = text.substr(last.start, last.end - last.start);
     if (value) only.remove_prefix(only.find('=') + 1);
-    out = Part(WithFactorials(StripDelimiters(only)) +
+    out = Part(WithFactorials(StripDelimiters(LastRow(only))) +
                UnitBehind(text.substr(last.outer_end)));
   } else {
     out = Part(StripDelimiters(FormulaGroup(text, formulas)));
   }
   out.cut = !whole;
+  if (TrimBlanks(lead).ends_with(":")) {
+    const StatedNumber counted = FindStatedNumber(
+        lead.substr(lead.size() - std::min<size_t>(lead.size(), 200)), false);
+    if (counted.trust == Trust::kStated) out.count = counted.text;
+  }
   out.picked = PicksOne(text, formulas);
   const std::string_view formula =
       text.substr(formulas[first].start, last.end - formulas[first].start);
-  out.unsure = unsure || stance == Stance::kOpen ||
+  // "The square of $x$ is $8$"
+  const bool another = first > 0 &&
+                       EndsIn(PlainLower(words), Reading::kCopula) > 0 &&
+                       SentenceStart(lead) <= formulas[first - 1].outer_start &&
+                       OfUnknownFormula(text, formulas[first - 1]);
+  const bool doubted =
+      another || phrase.Doubts(formulas[first].outer_start) ||
+      (unsure && EndsIn(PlainLower(words), Reading::kStates) == 0);
+  out.unsure = doubted || stance == Stance::kOpen ||
                (beside == Stance::kOpen && !value) ||
                (explained && !IsStated(lead, formula));
   const std::string lower = Lower(text);
@@ -642,7 +723,7 @@ Extracted ExtractAnswer(std::string_view response) {
     text = text.substr(0, end);
   }
   const std::string lower = Lower(text);
-  const std::vector<Span> boxes = Boxes(text);
+  const std::vector<Span> boxes = ClaimedBoxes(text);
   Introduced phrase = LastClaimed(
       text, lower,
       boxes.empty() ? std::vector<std::string_view>{"final answer", kMark}
@@ -677,13 +758,16 @@ Extracted ExtractAnswer(std::string_view response) {
   });
   if (auto last = LastLine(front)) return Part(std::move(*last));
   if (!formulas.empty()) {
-    return InFormulas(front, std::move(formulas), phrase.unsure);
+    Extracted out = InFormulas(front, std::move(formulas), phrase);
+    out.around = front;
+    return out;
   }
   if (const auto fence = LastFence(text)) {
     return Part(StripDelimiters(*fence));
   }
-  if (auto value =
-          PlainValue(WithoutSpacing(front.substr(0, kLongestLine + 1))))
+  const std::string_view end =
+      front.substr(front.size() - std::min(front.size(), 4 * kLongestLine));
+  if (auto value = PlainValue(WithoutSpacing(end)))
     return Part(std::move(*value));
   Extracted out;
   out.text = StripDelimiters(front);
@@ -691,6 +775,11 @@ Extracted ExtractAnswer(std::string_view response) {
   const auto number = LastNumberPlace(out.text);
   // "no solution when x = 5"
   out.unsure = phrase.unsure;
+  if (number && phrase.unsure && !out.cut) {
+    const StatedNumber stated = FindStatedNumber(out.text, false);
+    out.unsure = phrase.Doubts(number->start) ||
+                 stated.trust != Trust::kStated || !stated.by_verb;
+  }
   out.denied = number && StanceAt(out.text, number->start, number->end) ==
                              Stance::kDenies;
   out.open = said.size() > kLongestResponse;

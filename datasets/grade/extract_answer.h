@@ -1,6 +1,7 @@
 // Where a response says its answer:
 //   1. the last of \boxed{...} and "final answer is ..."; without a box the
-//      last "#### ..."
+//      last "#### ..."; boxes in comments and those that the words beside them
+//      take back (claimed_boxes.h) are none
 //   2. the last "answer is ...", "answer: ..." or "option is ..." that claims
 //      what it says, in Chinese as well
 //   3. a last line that is a value; the plain value behind the last formula
@@ -40,6 +41,12 @@ struct Extracted {
   bool picked = false;
   // Whether the words around it leave open that it is the answer.
   bool unsure = false;
+  // Of a formula that no phrase introduced, the text it stands in, which may
+  // say its answer in words. Empty for others.
+  std::string_view around;
+  // How many formulas a list holds where the words in front of it say so:
+  // "There are 4: $1, 2, 4, 8$". Empty for others.
+  std::string count;
   // Whether the words around its last number or formula deny it, or do not
   // claim it: only words are left.
   bool denied = false;

@@ -390,7 +390,13 @@ class Interpreter {
     ExprNode e = whole;
     // What stands behind the last "=>" is the conclusion.
     for (size_t i = e.relations.size(); i > 0; --i) {
-      if (e.relations[i - 1] != "=>" && e.relations[i - 1] != "<=>") continue;
+      // "2x = 8 \u2192 x = 4" concludes, "x \u2192 0" does not.
+      const auto arrow = e.relations.begin() + static_cast<long>(i) - 1;
+      const bool between =
+          *arrow == "->" &&
+          std::find(e.relations.begin(), arrow, "=") != arrow &&
+          std::find(arrow, e.relations.end(), "=") != e.relations.end();
+      if (!between && *arrow != "=>" && *arrow != "<=>") continue;
       e.args.erase(e.args.begin(), e.args.begin() + static_cast<long>(i));
       e.relations.erase(e.relations.begin(),
                         e.relations.begin() + static_cast<long>(i));

@@ -193,7 +193,10 @@ class Lexer {
       }
       return Three(1);
     }
-    return (c == ' ' || c == '\'' || c == '_') && Three(1) &&
+    // "\\log_2 256"
+    const bool index =
+        !out_.empty() && (out_.back().text == "_" || out_.back().text == "^");
+    return !index && (c == ' ' || c == '\'' || c == '_') && Three(1) &&
            !(Peek(4) == '/' && Digit(Peek(5)));
   }
 
@@ -498,6 +501,33 @@ class Lexer {
     return (before == 0 || text_[before - 1] != '\\') && WordFrom(before);
   }
 
+  // "the angle is", no "angle ABC".
+  bool NamesShape(std::string_view word, size_t end) const {
+    if (word != "angle" && word != "triangle") return false;
+    while (end < text_.size() && text_[end] == ' ') ++end;
+    return end + 1 < text_.size() && text_[end] >= 'a' && text_[end] <= 'z' &&
+           text_[end + 1] >= 'a' && text_[end + 1] <= 'z';
+  }
+
+  // "e^{-at}", "v_0 + at": two letters between signs, which are a product
+  // though they spell a word.
+  bool BetweenSigns(size_t end) const {
+    const std::string_view word = text_.substr(at_, end - at_);
+    if (word.size() != 2 || at_ == 0 || word == "am" || word == "pm" ||
+        word == "no" || word == "so") {
+      return false;
+    }
+    const bool argument = !groups_.empty() && !groups_.back();
+    const std::string_view before = argument ? "{(+-*/^" : "+-*/";
+    const std::string_view behind = argument ? "})+-*/^" : "+-*/^)";
+    size_t lead = at_;
+    while (!argument && lead > 1 && text_[lead - 1] == ' ') --lead;
+    if (lead < at_ && text_[lead - 1] != '+') return false;
+    return before.find(text_[lead - 1]) != std::string_view::npos &&
+           (end >= text_.size() ||
+            behind.find(text_[end]) != std::string_view::npos);
+  }
+
   // Two letters or more that are no command and touch no sign behind them.
   bool WordFrom(size_t at) const {
     size_t end = at;
@@ -529,7 +559,7 @@ class Lexer {
       const auto found = PlainCommands().find(word);
       // "foo" does not end in infinity.
       const bool rest = at_ > 0 && Letter(text_[at_ - 1]);
-      if (found != PlainCommands().end() &&
+      if (found != PlainCommands().end() && !NamesShape(word, end) &&
           !(rest && found->second == "infty")) {
         return push_word(TokenKind::kCommand, found->second);
       }
@@ -550,7 +580,7 @@ class Lexer {
       const bool long_word =
           (cased && word.size() >= 4) || (upper && word.size() >= 6);
       // "24abcd" is a product.
-      if (begins && (GrammarWord(word) ||
+      if (begins && ((GrammarWord(word) && !BetweenSigns(end)) ||
                      (long_word && !(attached && !joint)) || AmongWords(end))) {
         const std::string folded = FoldWords(word);
         at_ = end;

@@ -44,6 +44,13 @@ bool Parser::BeginsUnitFraction() const {
 
 // "2 is extraneous", "5 at most"
 bool Parser::BeginsDenial() const {
+  // "45 days after Saturday is Tuesday"
+  for (size_t i = 0; i < 8 && Peek(i).kind == TokenKind::kText; ++i) {
+    const std::string padded = (i > 0 ? " " : "") + Peek(i).text + " ";
+    for (const std::string_view verb : {" is ", " are ", " was ", " were "}) {
+      if (padded.find(verb) != std::string::npos) return true;
+    }
+  }
   std::string words;
   for (size_t i = 0; i < 3 && Peek(i).kind == TokenKind::kText; ++i) {
     const std::string& text = Peek(i).text;
@@ -52,7 +59,8 @@ bool Parser::BeginsDenial() const {
     }
     words += (i > 0 ? " " : "") + text;
   }
-  return BeginsIn(words, Reading::kBoundBehind) > 0;
+  return BeginsIn(words, Reading::kBoundBehind) > 0 ||
+         BeginsIn(words, Reading::kCompared) > 0;
 }
 
 // "\text{ cm}^2", "\text{miles}/\text{hour}" behind what was read.

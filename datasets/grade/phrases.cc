@@ -24,7 +24,10 @@ constexpr std::string_view kReadingNames[] = {
     "supposes",    "doubts",       "maybe",       "wrong",
     "whenOrWhy",   "beside",       "subordinate", "abbreviation",
     "checks",      "deniesBehind", "judges",      "choice",
-    "choiceTaken", "choiceDenied", "month"};
+    "choiceTaken", "choiceDenied", "month",       "goesOn",
+    "vague",       "gives",        "receiver",    "restates",
+    "describes",   "notThis",      "takenBack",   "retracts",
+    "wrongKind"};
 
 struct Table {
   std::deque<std::string> patterns;  // what phrases' patterns point into

@@ -61,6 +61,16 @@ enum class Reading {
   kChoiceTaken,   // the choice in front is the answer
   kChoiceDenied,  // the choice in front is not
   kMonth,         // the number behind is a day
+  kGoesOn,        // behind a result: another statement follows
+  kVague,         // behind a number: it is not meant to be exact, or not always
+  kGives,         // whom it gives may stand in front of the number
+  kReceiver,      // a pronoun for that
+  kRestates,      // what follows says the same again
+  kDescribes,     // behind "which": says more of what was counted
+  kNotThis,       // the box directly behind is not meant
+  kTakenBack,     // nor is the one directly in front
+  kRetracts,      // what was said before was a mistake
+  kWrongKind,     // in front of "answer": one that is wrong
 };
 
 struct Phrase {

@@ -18,6 +18,11 @@ namespace espalier {
 // behind the formula. Empty where it says nothing.
 std::string SaidBehind(std::string_view tail);
 
+// Of aligned lines that work a value out, what the last one says:
+// "\\begin{aligned} S &= 1 + 2 \\\\ &= 3 \\end{aligned}" as "3". Other
+// formulas as they are.
+std::string LastRow(std::string_view formula);
+
 // "the 8th prime", "5 squared": words and one number that is not what they say.
 bool MakesAnother(std::string_view text);
 
@@ -27,6 +32,9 @@ std::optional<std::string> PlainValue(std::string_view text);
 
 // A last line of its own that is an answer.
 std::optional<std::string> LastLine(std::string_view text);
+
+// The content of a last fenced block, if it is one line.
+std::optional<std::string> LastFence(std::string_view text);
 
 }  // namespace espalier
 

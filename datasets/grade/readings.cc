@@ -142,6 +142,33 @@ bool EndsInside(std::string_view text) {
          (begin != text.npos && text.find("\\end{", begin) == text.npos);
 }
 
+// The minus sign of mathematics as that of ASCII.
+std::string WithPlainMinus(std::string_view text) {
+  constexpr std::string_view kMinus = "\u2212";
+  std::string out;
+  while (true) {
+    const size_t at = text.find(kMinus);
+    out += text.substr(0, at);
+    if (at == std::string_view::npos) return out;
+    out += '-';
+    text.remove_prefix(at + kMinus.size());
+  }
+}
+
+// Whether a text without commands is prose, whatever of it can be read.
+bool ManyWords(std::string_view text) {
+  constexpr int kFew = 5;
+  if (text.find('\\') != std::string_view::npos) return false;
+  int words = 0;
+  size_t run = 0;
+  for (const char c : text) {
+    run = Letter(c) ? run + 1 : 0;
+    words += run == 3 ? 1 : 0;
+    if (words >= kFew) return true;
+  }
+  return false;
+}
+
 // Words for comparing: signs count where the text looks like mathematics.
 std::string Words(std::string_view text) {
   const bool formula =
@@ -192,6 +219,8 @@ std::string WithoutSpacing(std::string_view text) {
     } else if (rest.starts_with("\\,") || rest.starts_with("\\;")) {
       out += ' ';
       ++at;
+    } else if (rest.starts_with("\\$") || rest.starts_with("\\%")) {
+      out += text[++at];
     } else {
       out += text[at];
     }
@@ -251,6 +280,8 @@ std::string Reader::FindText(std::string_view raw, Readings& out, bool& cut) {
     }
   }
   cut = found.cut;
+  around_ = found.around;
+  count_ = std::move(found.count);
   out.cut_off = found.open;
   out.picked = found.picked;
   out.unsure = found.unsure;
@@ -297,8 +328,12 @@ void Reader::ReadLongWords(bool cut, Readings& out) {
   }
 }
 
-Readings Reader::Read(std::string_view raw) {
+Readings Reader::Read(std::string_view written) {
   Readings out;
+  const std::string plain = WithPlainMinus(written);
+  std::string_view raw = plain;
+  around_ = {};
+  count_.clear();
   bool cut = false;
   out.text = FindText(raw, out, cut);
   if (out.text.size() > kLongestMath) {
@@ -311,15 +346,35 @@ Readings Reader::Read(std::string_view raw) {
   out.choice_only = out.choice != 0 && content.empty();
   if (ReadNames(out)) return out;
   const std::string folded = FoldWords(out.text);
-  if (!AddWordsAlone(folded, out) && !out.denied) {
+  if (ConditionStart(out.text) < out.text.size()) {
+    out.answers.push_back(TextAnswer(folded));
+  } else if (!AddWordsAlone(folded, out) && !out.denied) {
     const std::string lengths = WithoutPrimes(out.text);
     Parse(lengths.empty() ? out.text : lengths, {}, out.answers, &out.error);
+    // "20\\text{ m} \\times 20\\text{ m} = 400\\text{ m}^2": the last side.
+    if (const size_t equal = out.text.rfind('=');
+        out.answers.empty() && cut && equal != std::string::npos &&
+        out.text.find('\\') != std::string::npos) {
+      std::vector<Answer> last;
+      if (Parse(std::string_view(out.text).substr(equal + 1), {}, last) &&
+          last[0].expr != nullptr && !HasSymbol(*last[0].expr)) {
+        out.answers = std::move(last);
+      }
+    }
     if (out.choice != 0 && !content.empty()) Parse(content, {}, out.answers);
     AddNumbers(out);
     AddIdentity(out);
     AddCalculation(raw, cut, out);
   }
-  const bool words = out.answers.empty() || HasWords(out.answers[0]);
+  // What could be read out of several sentences is none of their formulas.
+  const bool sentences = raw.find('\n') != std::string_view::npos ||
+                         raw.find(". ") != std::string_view::npos;
+  if (!cut && sentences && !out.answers.empty() && !HasWords(out.answers[0]) &&
+      ManyWords(raw)) {
+    out.answers = {TextAnswer(folded)};
+  }
+  const bool words = out.answers.empty() || HasWords(out.answers[0]) ||
+                     (!cut && ManyWords(raw));
   const bool prose = folded.find(' ') != std::string::npos || cut;
   if (words && prose && policy_.extract) {
     if (raw.size() > kLongestSentence) {
@@ -340,6 +395,11 @@ Readings Reader::Read(std::string_view raw) {
     out.answers.push_back(TextAnswer(Words(out.text)));
   } else {
     out.error.clear();
+  }
+  AddWordsAround(out);
+  if (!count_.empty() && !out.answers[0].items.empty() &&
+      std::to_string(out.answers[0].items.size()) == count_) {
+    Parse(count_, {}, out.answers);
   }
   return out;
 }
@@ -445,6 +505,16 @@ void Reader::AddCalculation(std::string_view raw, bool cut, Readings& out) {
   if (!cut || out.answers.empty()) return;
   // "so the sum is $3x = 15$"
   const Answer& first = out.answers[0];
+  // "P = (3 + 5, 7 - 1) = (8, 6)", "A v = w": what the last side says, where
+  // it is a value in brackets.
+  if (first.from != nullptr && first.from->op == Op::kRelation &&
+      first.from->relations.back() == "=") {
+    const Expr last = first.from->args.back();
+    if ((last->op == Op::kTuple || last->op == Op::kMatrix) &&
+        !HasSymbol(*last)) {
+      out.answers.push_back(Interpret(last, comparer_));
+    }
+  }
   if (first.kind == Kind::kEquation && first.from != nullptr &&
       first.from->op == Op::kRelation && first.from->relations.back() == "=") {
     const Expr last = first.from->args.back();
@@ -454,7 +524,11 @@ void Reader::AddCalculation(std::string_view raw, bool cut, Readings& out) {
       while (!lead.empty() && (lead.back() == '$' || lead.back() == ' ')) {
         lead.remove_suffix(1);
       }
-      const bool stated = EndsIn(lead, Reading::kStates) > 0;
+      // "p(3)/p(4) = -10A/-11A = 10/11": worked out by several steps.
+      const bool steps = first.from->relations.size() > 1 &&
+                         first.from->args[0]->op != Op::kNumber &&
+                         HasSymbol(*first.from->args[0]);
+      const bool stated = steps || EndsIn(lead, Reading::kStates) > 0;
       (stated ? out.answers : out.doubtful)
           .push_back(Interpret(last, comparer_));
     }
@@ -474,12 +548,21 @@ void Reader::AddCalculation(std::string_view raw, bool cut, Readings& out) {
 // states.
 void Reader::AddSentence(const std::string& sentence, const std::string& folded,
                          bool cut, Readings& out) {
-  if (AddSaid(sentence, out) || NamesNoNumber(folded)) return;
-  const StatedNumber number = FindStatedNumber(sentence, cut);
+  std::string_view last = TrimBlanks(sentence);
+  while (last.ends_with(".")) last.remove_suffix(1);
+  last = last.substr(SentenceStart(last));
+  if (AddSaid(sentence, out) || NamesNoNumber(FoldWords(last))) return;
+  StatedNumber number = StatedInWords(sentence);
+  if (number.trust == Trust::kNone) number = FindStatedNumber(sentence, cut);
   if (number.trust != Trust::kNone) {
     std::vector<Answer>& to =
         number.trust == Trust::kStated ? out.answers : out.doubtful;
-    Parse(number.text, {}, to);
+    Parse(number.text + number.unit, {}, to);
+    // "7 dozen" may answer how many dozens.
+    constexpr std::string_view kDozen = " dozen";
+    if (number.text.ends_with(kDozen)) {
+      Parse(number.text.substr(0, number.text.size() - kDozen.size()), {}, to);
+    }
     if (number.trust == Trust::kStated) out.number = number.text;
     return;
   }
@@ -491,13 +574,42 @@ void Reader::AddSentence(const std::string& sentence, const std::string& folded,
   }
 }
 
+// "Since $f(-x) = f(x)$, the function is even": a last sentence that says a few
+// words answers with them as well as with its formula.
+void Reader::AddWordsAround(Readings& out) {
+  constexpr size_t kLongestSaid = 40;
+  if (around_.empty()) return;
+  const std::string_view end = around_.substr(
+      around_.size() - std::min(around_.size(), kLongestSentence));
+  for (const std::string& said : SaidInWords(end)) {
+    const bool plain =
+        said.size() <= kLongestSaid &&
+        std::all_of(said.begin(), said.end(), [](unsigned char c) {
+          return std::isalpha(c) != 0 || c == ' ' || c == '-';
+        });
+    const std::string folded = FoldWords(said);
+    // "No. For example, $f(0) \\ne 0$."
+    const bool said_so = !out.denied || IsPhrase(folded, Reading::kVerdict);
+    if (plain && said_so && folded.size() > 1)
+      out.answers.push_back(TextAnswer(folded));
+  }
+}
+
 // What the sentence says as readings of its own; whether one of them holds
 // several values or nothing: no number alone is the answer then.
 bool Reader::AddSaid(std::string_view sentence, Readings& out) {
   bool several = false;
   for (const std::string& said : SaidInWords(sentence)) {
-    const auto tree = ParseMath(said);
-    if (!tree.ok() || out.denied) {
+    std::string named = DateOf(said);
+    if (named.empty()) named = TimeOfDay(said);
+    if (!named.empty()) {
+      out.answers.push_back(TextAnswer(std::move(named)));
+      continue;
+    }
+    std::string number = NumberInWords(FoldWords(said));
+    if (number.empty()) number = RangeInWords(FoldWords(said));
+    const auto tree = ParseMath(number.empty() ? said : number);
+    if (!tree.ok() || out.denied || (number.empty() && ManyWords(said))) {
       out.answers.push_back(TextAnswer(FoldWords(said)));
       continue;
     }

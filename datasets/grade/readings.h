@@ -59,12 +59,17 @@ class Reader {
   void AddCalculation(std::string_view raw, bool cut, Readings& out);
   void AddSentence(const std::string& sentence, const std::string& folded,
                    bool cut, Readings& out);
+  void AddWordsAround(Readings& out);
   bool AddSaid(std::string_view sentence, Readings& out);
   bool Parse(std::string_view text, const LexOptions& options,
              std::vector<Answer>& to, std::string* error = nullptr);
 
   const GradePolicy& policy_;
   ValueComparer& comparer_;
+  // Of the text at hand, what stands around its last formula.
+  std::string_view around_;
+  // How many items its list has, as its words say.
+  std::string count_;
 };
 
 // Words of the language among what was read.

@@ -23,7 +23,8 @@ std::string_view LastSentence(std::string_view text) {
   for (size_t at = text.size(); at-- > 1;) {
     const bool stop =
         text[at - 1] == '.' || text[at - 1] == '!' || text[at - 1] == '?';
-    if (stop && Blank(text[at]) && at + 1 < text.size() &&
+    if (stop && !Abbreviated(text, at) && Blank(text[at]) &&
+        at + 1 < text.size() &&
         std::isdigit(static_cast<unsigned char>(text[at + 1])) == 0) {
       text = text.substr(at + 1);
       break;
@@ -50,7 +51,8 @@ std::string Plain(std::string_view text) {
 std::vector<std::string> SaidInWords(std::string_view text) {
   std::vector<std::string> out;
   // "No, it is not."
-  const std::string first = Lower(TrimBlanks(text).substr(0, 6));
+  std::string first = Lower(TrimBlanks(text).substr(0, 10));
+  std::erase(first, '*');
   for (const std::string_view word : Phrases(Reading::kVerdict)) {
     if (first.size() > word.size() && first.starts_with(word) &&
         (first[word.size()] == ',' || first[word.size()] == '.')) {
@@ -83,10 +85,23 @@ std::vector<std::string> SaidInWords(std::string_view text) {
     const size_t end = at + verb.size();
     if (behind == kNone || end > behind) behind = end;
   }
-  if (behind != kNone && !lower.ends_with("?") &&
+  const std::string lead = PlainLower(
+      WithoutMarks(sentence.substr(0, behind == kNone ? 0 : behind)));
+  const bool unknown =
+      OfUnknown(std::string_view(lead).substr(ClauseStart(lead)));
+  // "will take 12 days for its height to be 600"
+  const bool purpose =
+      lead.ends_with(" to be") && std::any_of(lead.begin(), lead.end(), Digit);
+  if (behind != kNone && !unknown && !purpose && !lower.ends_with("?") &&
       StanceAt(sentence, behind, sentence.size()) == Stance::kStates) {
     std::string said = Plain(sentence.substr(behind));
     const std::string folded = Lower(said);
+    // "is on Saturday"
+    for (const std::string_view place : {"on ", "at ", "in "}) {
+      if (!said.starts_with(place)) continue;
+      const std::string rest = Plain(std::string_view(said).substr(3));
+      if (std::all_of(rest.begin(), rest.end(), Letter)) out.push_back(rest);
+    }
     // "Statement 1 is true, statement 2 is false" says two things.
     const bool second =
         (folded == "true" || folded == "false") && lower.find("true") < behind;
@@ -102,6 +117,20 @@ std::vector<std::string> SaidInWords(std::string_view text) {
       rest.remove_prefix(1);
     }
     out.push_back(Plain(rest));
+  }
+  // "The system has no solution."
+  const std::string plain = Lower(Plain(sentence));
+  for (const std::string_view words : Phrases(Reading::kMeans)) {
+    if (words.find(' ') == kNone ||
+        !plain.ends_with(" " + std::string(words))) {
+      continue;
+    }
+    const size_t at = plain.size() - words.size();
+    if (!Mentions(std::string_view(plain).substr(0, at), Reading::kDenies) &&
+        StanceAt(plain, 0, 0) != Stance::kOpen &&
+        Affirms(std::string_view(plain).substr(0, at))) {
+      out.emplace_back(words);
+    }
   }
   // "The series converges."
   if (std::count(sentence.begin(), sentence.end(), ' ') < 6 &&
@@ -140,7 +169,10 @@ char ChoiceNamed(std::string_view text) {
     const std::string_view lead = std::string_view(lower).substr(0, open);
     const std::string_view rest = std::string_view(lower).substr(at + 1);
     const std::string_view verdict = TrimBlanks(rest.substr(0, 40));
-    if (BeginsIn(verdict, Reading::kChoiceDenied) > 0) continue;
+    if (BeginsIn(verdict, Reading::kChoiceDenied) > 0 ||
+        EndsIn(TrimBlanks(lead), Reading::kNotThis) > 0) {
+      continue;
+    }
     const bool named = BeginsIn(verdict, Reading::kChoiceTaken) > 0 ||
                        EndsIn(lead, Reading::kChoice) > 0;
     if ((named || (before == '(' && after == ')')) && !note(text[at])) {

@@ -16,14 +16,6 @@ constexpr size_t kLongestCheck = 800;
 // The longest phrases beside a thing fit in.
 constexpr size_t kNearest = 60;
 
-// Whether the full stop before `at` ends an abbreviation: "i.e. 3".
-bool Abbreviated(std::string_view text, size_t at) {
-  if (text[at - 1] != '.') return false;
-  const size_t back = std::min<size_t>(at, 8);
-  return EndsIn(Lower(text.substr(at - back, back)), Reading::kAbbreviation) >
-         0;
-}
-
 bool StopAt(std::string_view text, size_t at) {
   if (text[at] == '\n') return at + 1 < text.size() && text[at + 1] == '\n';
   const char stop = text[at];
@@ -129,7 +121,38 @@ bool IsMeasure(std::string_view words) {
          before.ends_with(" an");
 }
 
+// "There are no such sets, i.e. 0": where the clause begins that says again
+// what the lead says of none; npos for others.
+size_t RestatedNone(std::string_view lower) {
+  size_t start = kNone;
+  for (const std::string_view joint : Phrases(Reading::kRestates)) {
+    const size_t at = lower.rfind(joint);
+    if (at == kNone) continue;
+    const std::string_view front = lower.substr(0, at);
+    bool other = false;
+    for (const std::string_view deny :
+         {"not ", "n't ", "never", "cannot", "false", "wrong", "incorrect"}) {
+      other |= front.find(deny) != kNone;
+    }
+    if (!other && (start == kNone || at + joint.size() > start)) {
+      start = at + joint.size();
+    }
+  }
+  return start;
+}
+
 }  // namespace
+
+bool Abbreviated(std::string_view text, size_t at) {
+  if (text[at - 1] != '.') return false;
+  const size_t back = std::min<size_t>(at, 8);
+  const std::string words = Lower(text.substr(at - back, back));
+  // "No. 5", and "No. The other one is."
+  const size_t next = text.find_first_not_of(' ', at);
+  const bool number = next != kNone && Digit(text[next]);
+  return EndsIn(words, Reading::kAbbreviation) > 0 &&
+         (number || !words.ends_with("no."));
+}
 
 std::string PlainLower(std::string_view text) {
   std::string out = Lower(text);
@@ -236,6 +259,9 @@ Stance StanceAt(std::string_view text, size_t start, size_t end) {
       Mentions(lead, Reading::kMaybe)) {
     clause = lead;
   }
+  if (const size_t again = RestatedNone(clause); again != kNone) {
+    clause.remove_prefix(again);
+  }
   if (Mentions(clause, Reading::kDenies)) return Stance::kDenies;
   if (BeginsIn(TrimBlanks(clause), Reading::kSupposes) > 0 ||
       Mentions(clause, Reading::kDoubts)) {
@@ -243,7 +269,7 @@ Stance StanceAt(std::string_view text, size_t start, size_t end) {
   }
   // "The answer plus one is 5"
   if (const size_t at = lead.rfind("answer ");
-      at != std::string::npos &&
+      at != std::string::npos && at >= lead.size() - clause.size() &&
       BeginsIn(lead.substr(at + 7), Reading::kBoundBehind) > 0) {
     return Stance::kDenies;
   }
@@ -255,8 +281,29 @@ Stance StanceAt(std::string_view text, size_t start, size_t end) {
   const bool before = clause.size() < lead.size() &&
                       lead.find(" but ") != std::string::npos &&
                       Mentions(lead, Reading::kDenies);
-  if (before || Mentions(clause, Reading::kMaybe)) return Stance::kOpen;
+  if (before || Mentions(clause, Reading::kMaybe) ||
+      Mentions(tail, Reading::kVague)) {
+    return Stance::kOpen;
+  }
   return Stance::kStates;
+}
+
+bool OfUnknown(std::string_view lower) {
+  if (const size_t verb = EndsIn(lower, Reading::kStates)) {
+    lower.remove_suffix(verb);
+  }
+  lower = TrimBlanks(lower);
+  if (lower.starts_with("the ")) lower.remove_prefix(4);
+  const size_t part = BeginsIn(lower, Reading::kModifies);
+  if (part == 0) return false;
+  lower = TrimBlanks(lower.substr(part));
+  for (const std::string_view word :
+       {"of ", "the ", "this ", "that ", "our "}) {
+    if (lower.starts_with(word)) lower = TrimBlanks(lower.substr(word.size()));
+  }
+  return (lower.size() == 1 && Letter(lower[0])) || lower == "it" ||
+         lower == "number" || lower == "answer" || lower == "unknown" ||
+         lower == "integer" || lower == "value";
 }
 
 bool Affirms(std::string_view text) {
@@ -297,13 +344,28 @@ Stance StanceBeside(std::string_view lead, std::string_view behind) {
 }
 
 std::string_view WithoutChecks(std::string_view text) {
+  // "(We might also have noted that ...)" at the end.
+  if (const std::string_view end = TrimBlanks(text);
+      end.ends_with(".)") && end.size() > 2) {
+    const size_t open = end.rfind('(');
+    const std::string_view front =
+        TrimBlanks(end.substr(0, open == kNone ? 0 : open));
+    const bool sentence =
+        !front.empty() && open + 1 < end.size() &&
+        std::isupper(static_cast<unsigned char>(end[open + 1])) != 0 &&
+        std::string_view(".!]$}*").find(front.back()) != kNone;
+    if (sentence && std::any_of(front.begin(), front.end(), Digit)) {
+      text = front;
+    }
+  }
   const size_t first =
       text.size() > kLongestCheck ? text.size() - kLongestCheck : 0;
   for (size_t at = first; at + 1 < text.size(); ++at) {
     const bool line = text[at] == '\n';
     if (!line && !(StopAt(text, at) && Blank(text[at + 1]))) continue;
     const std::string_view rest = text.substr(at + 1, 40);
-    const size_t word = rest.find_first_not_of(" \t\r\n*_#");
+    size_t word = rest.find_first_not_of(" \t\r\n*_#(");
+    if (word != kNone && rest.substr(word).starts_with("\\left(")) word += 6;
     if (word == kNone) continue;
     const std::string lower = Lower(rest.substr(word));
     if (BeginsIn(lower, Reading::kChecks) == 0) continue;
@@ -312,7 +374,9 @@ std::string_view WithoutChecks(std::string_view text) {
     const bool last =
         text.size() - at < kLongestCheck &&
         !Mentions(PlainLower(text.substr(at + 1 + word)), Reading::kTherefore);
-    if (last && std::any_of(front.begin(), front.end(), Digit)) return front;
+    if (last && std::any_of(front.begin(), front.end(), Digit)) {
+      return front.substr(0, front.find_last_not_of(" \n\r\t-_=") + 1);
+    }
   }
   return text;
 }

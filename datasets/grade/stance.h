@@ -36,6 +36,13 @@ bool Affirms(std::string_view text);
 // more" make another one of it.
 Stance StanceBeside(std::string_view lead, std::string_view behind);
 
+// Whether a clause up to its verb tells of what an unknown makes, not of the
+// unknown: "the square of x is", "twice the number is".
+bool OfUnknown(std::string_view lower);
+
+// Whether the full stop before `at` ends an abbreviation: "i.e. 3".
+bool Abbreviated(std::string_view text, size_t at);
+
 // Where the sentence begins that ends at the end of `text`, and how much of
 // `text` belongs to the sentence that goes on at its begin.
 size_t SentenceStart(std::string_view text);

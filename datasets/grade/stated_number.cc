@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <optional>
+#include <vector>
 
 #include "datasets/grade/characters.h"
 #include "datasets/grade/clean_text.h"
 #include "datasets/grade/extract_answer.h"
+#include "datasets/grade/number_words.h"
 #include "datasets/grade/phrases.h"
 #include "datasets/grade/stance.h"
 #include "datasets/grade/units.h"
@@ -18,6 +22,11 @@ namespace {
 constexpr size_t kNone = std::string_view::npos;
 // Of a sentence without a verb that is known: fewer are a remark.
 constexpr int kFewestWords = 4;
+// "seventy-seven"; and how often a number in front is looked at instead.
+constexpr size_t kLongestNumeral = 16;
+constexpr int kMostBefore = 3;
+
+StatedNumber Find(std::string_view text, bool introduced, int before);
 
 // Whether the signs around a number make it a part of a formula, which no
 // number is read out of: "10^{2}", "5!", "2\u221a3", "x + 5".
@@ -44,7 +53,13 @@ bool InFormula(std::string_view text, const NumberPlace& place) {
       text.substr(0, place.start).ends_with("\u2013")) {
     return true;
   }
-  if (next == '^' || next == '(' || next == '*') return true;
+  // "**48**" is emphasised, "5**2" and "5*x" are formulas.
+  const size_t stars = std::min(behind.find_first_not_of('*'), behind.size());
+  const bool emphasis =
+      stars > 0 && (stars == behind.size() || Blank(behind[stars]) ||
+                    std::string_view(".,!;:)").find(behind[stars]) != kNone);
+  const bool product = next == '*' && !emphasis;
+  if (next == '^' || next == '(' || product) return true;
   if (next == '!' && behind.size() > 2 && behind[1] == ' ' &&
       std::islower(static_cast<unsigned char>(behind[2])) != 0) {
     return true;
@@ -106,13 +121,115 @@ size_t MainPart(std::string_view lower) {
   return end;
 }
 
+// Where a clause begins that says more of what was counted: "has 9 more than
+// Tim, | who has 8", "144 tiles, | which cost $2"; the size for none.
+size_t WithoutRelative(std::string_view lower) {
+  for (const std::string_view pronoun :
+       {", which ", ", who ", ", whose ", ", each of which ", ", where ",
+        ", of which ", ", of whom ", ", including "}) {
+    const size_t at = lower.find(pronoun);
+    if (at == kNone || !LastNumberPlace(lower.substr(0, at))) continue;
+    const std::string_view rest = lower.substr(at + pronoun.size());
+    if (pronoun == ", which " && BeginsIn(rest, Reading::kDescribes) == 0) {
+      continue;
+    }
+    return at;
+  }
+  return lower.size();
+}
+
+// "0.5 (or 50%)": without what is said again in brackets, of which the number
+// at `start` is a part; its size for others.
+size_t WithoutBrackets(std::string_view text, size_t start) {
+  const std::string_view lead = text.substr(0, start);
+  const size_t open = lead.rfind('(');
+  if (open == kNone || open == 0 || lead.find(')', open) != kNone ||
+      !Blank(text[open - 1])) {
+    return text.size();
+  }
+  const auto place = LastNumberPlace(lead.substr(0, open));
+  if (!place) return text.size();
+  const std::string_view between =
+      TrimBlanks(lead.substr(place->end, open - place->end));
+  const bool unit = std::all_of(between.begin(), between.end(), [](char c) {
+    return Letter(c) || c == '%' || c == '*' || c == '$' || c == ' ';
+  });
+  return unit && std::count(between.begin(), between.end(), ' ') < 2
+             ? open
+             : text.size();
+}
+
+// Nothing but a unit and the marks that end a bracket and a sentence.
+bool OnlyMarks(std::string_view text) {
+  const size_t close = text.find(')');
+  if (close == kNone) return false;
+  const std::string_view inside = text.substr(0, close);
+  const std::string_view rest = text.substr(close + 1);
+  return std::none_of(inside.begin(), inside.end(), Digit) &&
+         rest.find_first_not_of(" .!*_\n") == kNone;
+}
+
+// "thirty six (36": where the words begin that say the same number; the size
+// for none.
+size_t SameInWords(std::string_view lead, std::string_view number) {
+  if (!lead.ends_with("(")) return lead.size();
+  const std::string_view words = TrimBlanks(lead.substr(0, lead.size() - 1));
+  size_t start = words.size();
+  for (int count = 0; count < 6 && start > 0; ++count) {
+    const size_t blank = words.rfind(' ', start - 1);
+    start = blank == kNone ? 0 : blank;
+    if (NumberInWords(FoldWords(words.substr(start))) == number) return start;
+  }
+  return lead.size();
+}
+
+// "will cost Maria", "leaves her": the words without the name or pronoun
+// behind a verb that gives.
+std::string WithoutReceiver(std::string_view lead) {
+  const size_t blank = lead.rfind(' ');
+  if (blank == kNone || blank + 1 >= lead.size()) return std::string(lead);
+  const std::string_view word = lead.substr(blank + 1);
+  const bool name = word[0] >= 'A' && word[0] <= 'Z' &&
+                    std::all_of(word.begin(), word.end(), Letter);
+  const std::string front = PlainLower(TrimBlanks(lead.substr(0, blank)));
+  const bool receiver = name || IsPhrase(Lower(word), Reading::kReceiver);
+  return receiver && EndsIn(front, Reading::kGives) > 0 ? front
+                                                        : std::string(lead);
+}
+
+// "Twenty-five" as "twenty five".
+std::string WithBlanks(std::string_view word) {
+  std::string out = Lower(word);
+  std::replace(out.begin(), out.end(), '-', ' ');
+  return out;
+}
+
+// Numerals in words as digits, but for "one": "takes five days".
+std::string WithDigits(std::string_view text) {
+  std::string out;
+  for (size_t at = 0; at < text.size();) {
+    size_t end = at;
+    while (end < text.size() && (Letter(text[end]) || text[end] == '-')) ++end;
+    const std::string_view word = text.substr(at, end - at);
+    const std::string number = word.size() > 2 && word.size() <= kLongestNumeral
+                                   ? NumberInWords(WithBlanks(word))
+                                   : std::string();
+    const bool digits = !number.empty() && number != "1" &&
+                        std::all_of(number.begin(), number.end(), Digit);
+    out += digits ? number : std::string(word);
+    at = end;
+    if (at < text.size()) out += text[at++];
+  }
+  return out;
+}
+
 // "5, not 7": what stands in front of the denial may be the answer.
 StatedNumber DeniedNumber(std::string_view lead) {
   if (!Lower(lead).ends_with("not")) return {};
   const std::string_view before = lead.substr(0, lead.size() - 3);
   const auto place = LastNumberPlace(before);
   if (!place || CountWords(before) > 0) return {};
-  return {place->text, Trust::kDoubtful, false};
+  return {place->text, Trust::kDoubtful, false, {}};
 }
 
 // Whether a number behind this is worked out: "84 - 63 =".
@@ -131,6 +248,95 @@ bool IsResult(std::string_view lead) {
          before.find("\u2013") != kNone || before.find("\u2212") != kNone;
 }
 
+// "will cost 3 x $5 = $15 | for 3 books": the last number that a sentence works
+// out, where those behind it only explain. None where it is the last number.
+std::optional<NumberPlace> WorkedOut(std::string_view sentence) {
+  constexpr int kMostBehind = 6;
+  auto place = LastNumberPlace(sentence);
+  for (int behind = 0; place && behind < kMostBehind; ++behind) {
+    const std::string_view lead = sentence.substr(0, place->start);
+    if (IsResult(lead)) {
+      const std::string after = PlainLower(sentence.substr(place->end)) + " ";
+      const bool goes_on = after.find('=') != kNone ||
+                           after.find(';') != kNone ||
+                           Mentions(after, Reading::kGoesOn);
+      if (behind == 0 || goes_on || InFormula(sentence, *place)) {
+        return std::nullopt;
+      }
+      return place;
+    }
+    const std::string words = PlainLower(WithoutMarks(lead));
+    const size_t verb = EndsIn(words, Reading::kStates);
+    const std::string_view front =
+        TrimBlanks(std::string_view(words).substr(0, words.size() - verb));
+    if (verb > 0 && !front.ends_with(" to")) return std::nullopt;
+    place = LastNumberPlace(lead);
+  }
+  return std::nullopt;
+}
+
+// "There are 4 primes: 2, 3, 5 and 7": how many items are listed behind the
+// colon, where the words in front of it say so; empty for others.
+std::string CountOfList(std::string_view sentence) {
+  const size_t colon = sentence.rfind(": ");
+  if (colon == kNone) return {};
+  size_t items = 0;
+  for (std::string_view rest = sentence.substr(colon + 1); !rest.empty();) {
+    const size_t end = std::min(rest.find(','), rest.size());
+    std::string_view item = TrimBlanks(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    const size_t joint = item.find(" and ");
+    if (item.starts_with("and ")) item.remove_prefix(4);
+    if (joint != kNone && joint > 0) ++items;
+    while (item.ends_with(".") || item.ends_with("!")) item.remove_suffix(1);
+    if (item.empty() || !(Digit(item[0]) || item[0] == '-')) return {};
+    ++items;
+  }
+  const std::string lead = WithDigits(sentence.substr(0, colon));
+  const std::string count = std::to_string(items);
+  for (size_t at = 0; items > 1 && (at = lead.find(count, at)) != kNone;
+       at += count.size()) {
+    const std::string front = PlainLower(TrimBlanks(lead.substr(0, at)));
+    const size_t end = at + count.size();
+    if (EndsIn(front, Reading::kStates) > 0 && end < lead.size() &&
+        lead[end] == ' ') {
+      return count;
+    }
+  }
+  return {};
+}
+
+// The value of "7/20", "1,234.5" and "35%"; NaN for other numbers.
+double ValueOf(std::string_view number) {
+  std::string digits(number);
+  std::erase(digits, ',');
+  const bool percent = digits.ends_with("%");
+  char* end = nullptr;
+  double value = std::strtod(digits.c_str(), &end);
+  if (*end == '/') value /= std::strtod(end + 1, &end);
+  if (percent && *end == '%') return value / 100;
+  return *end == '\0' ? value : std::nan("");
+}
+
+// "7/20, or 0.35 as a decimal": whether `number` behind "or" is the one in
+// front of it, rounded to its own places.
+bool SaysAgain(std::string_view lead, std::string_view number) {
+  lead = TrimBlanks(lead);
+  if (!lead.ends_with(" or")) return false;
+  lead.remove_suffix(3);
+  const auto place = LastNumberPlace(lead);
+  if (!place || !TrimBlanks(lead.substr(place->end)).starts_with(",") ||
+      TrimBlanks(lead.substr(place->end)).size() > 1) {
+    return false;
+  }
+  const size_t point = number.find('.');
+  const size_t places = point == kNone ? 0 : number.size() - point - 1;
+  if (point == kNone || places > 15) return false;
+  const double unit = std::pow(10.0, -static_cast<double>(places));
+  const double far = std::abs(ValueOf(place->text) - ValueOf(number));
+  return far <= 0.5000001 * unit;
+}
+
 // How the number in front of this one stands to it in the same clause.
 enum class Earlier { kNone, kLeadsOn, kBeside };
 
@@ -142,6 +348,13 @@ Earlier EarlierNumber(std::string_view lead) {
   const std::string before = PlainLower(lead.substr(0, place->start));
   const bool stated = EndsIn(WithoutMarks(before), Reading::kStates) > 0 ||
                       WithoutMarks(before).ends_with("=");
+  // "is 2/5, i.e., 0.4"
+  for (const std::string_view again : Phrases(Reading::kRestates)) {
+    if (TrimBlanks(between).ends_with(TrimBlanks(again)) &&
+        TrimBlanks(between).size() <= again.size()) {
+      return Earlier::kLeadsOn;
+    }
+  }
   const bool joined = Mentions(between, Reading::kBeside) ||
                       between.find(", ") != std::string::npos;
   return stated && joined ? Earlier::kBeside : Earlier::kLeadsOn;
@@ -163,41 +376,166 @@ size_t NegativeWords(std::string_view lead, bool introduced) {
   return 0;
 }
 
+// The unit in words behind a number: " minutes", " miles per hour". Empty
+// where none is sure: "pounds" and "degrees" are two things each, and of
+// "dollars a day" only a part would be read.
+std::string UnitInWords(std::string_view behind) {
+  constexpr size_t kLongestUnit = 40;
+  behind = behind.substr(0, kLongestUnit);
+  if (!behind.starts_with(" ")) return {};
+  std::vector<std::string_view> words;
+  size_t end = 0;
+  while (end < behind.size() && behind[end] == ' ' && words.size() < 4) {
+    const size_t start = end + 1;
+    end = start;
+    while (end < behind.size() && Letter(behind[end])) ++end;
+    words.push_back(behind.substr(start, end - start));
+    if (end == start) break;
+  }
+  const auto sure = [](std::string_view word) {
+    const std::string lower = Lower(word);
+    return (word.size() >= 4 || lower == "km" || lower == "cm" ||
+            lower == "mm" || lower == "kg" || lower == "mph") &&
+           !lower.starts_with("pound") && !lower.starts_with("degree") &&
+           lower != "second" && ReadUnit(" " + lower).known;
+  };
+  const bool power =
+      !words.empty() && (words[0] == "square" || words[0] == "cubic");
+  const size_t first = power ? 1 : 0;
+  if (words.size() <= first || !sure(words[first])) return {};
+  const std::string_view next =
+      words.size() > first + 1 ? words[first + 1] : std::string_view();
+  const char* begin = behind.data();
+  const std::string_view whole =
+      behind.substr(0, static_cast<size_t>(words[first].data() - begin) +
+                           words[first].size());
+  const std::string_view rest = behind.substr(whole.size());
+  if (rest.starts_with("/") || rest.starts_with("^") || rest.starts_with("-") ||
+      rest.starts_with("\u00b2") || rest.starts_with("\u00b3")) {
+    return {};
+  }
+  if (next == "per" && words.size() > first + 2 &&
+      sure(words[first + 2] == "second" ? std::string_view("seconds")
+                                        : words[first + 2]) &&
+      !Lower(words[first]).starts_with("dollar")) {
+    const std::string_view last = words[first + 2];
+    return std::string(behind.substr(
+        0, static_cast<size_t>(last.data() - begin) + last.size()));
+  }
+  for (const std::string_view part :
+       {"per", "a", "an", "each", "every", "and", "squared", "cubed"}) {
+    if (next == part) return {};
+  }
+  return std::string(whole);
+}
+
+// "takes 2 hours and | 30 minutes": where the larger part begins of a quantity
+// in two units; npos for none.
+size_t LargerPart(std::string_view text, size_t start, std::string_view unit) {
+  const std::string_view lead = text.substr(0, start);
+  const auto place = LastNumberPlace(lead);
+  if (!place || unit.empty()) return kNone;
+  std::string_view words = TrimBlanks(lead.substr(place->end));
+  if (words.ends_with(" and")) words.remove_suffix(4);
+  const std::string larger = UnitInWords(" " + std::string(words));
+  std::string_view joint = TrimBlanks(lead.substr(place->end));
+  if (larger.empty() || larger == unit) return kNone;
+  joint = TrimBlanks(joint.substr(std::min(joint.size(), larger.size() - 1)));
+  const bool joined =
+      joint.empty() || joint == "and" || joint == "," || joint == ", and";
+  const bool same = ReadUnit(larger).dimension == ReadUnit(unit).dimension;
+  return joined && same ? place->start : kNone;
+}
+
 // The number in front of one behind "for", "in" or the like, if a verb states
 // it: that of "pays $64 for the".
-std::optional<StatedNumber> StatedBefore(std::string_view lead) {
+std::optional<StatedNumber> StatedBefore(std::string_view lead, int before) {
+  if (before >= kMostBefore) return std::nullopt;
   const auto place = LastNumberPlace(lead);
   if (!place) return std::nullopt;
   const std::string between = PlainLower(TrimBlanks(lead.substr(place->end)));
-  if (!Mentions(between, Reading::kExplains) ||
+  // "takes 3 h to cover the 150 km"
+  const size_t to = (" " + between).find(" to ");
+  const bool purpose =
+      to != kNone && to + 3 < between.size() && Letter(between[to + 3]) &&
+      !std::string_view(between).substr(to + 3).starts_with("the ");
+  if ((!purpose && !Mentions(between, Reading::kExplains)) ||
       Mentions(between, Reading::kBeside) ||
       between.find(',') != std::string::npos) {
     return std::nullopt;
   }
-  const StatedNumber first =
-      FindStatedNumber(lead.substr(0, place->end), false);
+  StatedNumber first = Find(lead.substr(0, place->end), false, before + 1);
   if (first.trust != Trust::kStated || !first.by_verb) return std::nullopt;
+  first.unit = UnitInWords(lead.substr(place->end));
   return first;
 }
 
-}  // namespace
-
-StatedNumber FindStatedNumber(std::string_view text, bool introduced) {
+StatedNumber Find(std::string_view text, bool introduced, int before_it) {
   auto place = LastNumberPlace(text);
-  if (!place || InFormula(text, *place)) return {};
+  if (!place) return {};
+  // "cost $36 (4 \u00d7 $9)"
+  if (const size_t front = WithoutBrackets(text, place->start);
+      front < text.size() && OnlyMarks(text.substr(place->end))) {
+    text = text.substr(0, front);
+    place = LastNumberPlace(text);
+    if (!place) return {};
+  }
   const size_t start = SentenceStart(text.substr(0, place->start));
+  const std::string_view until = text.substr(start, place->end - start);
+  if (const size_t condition = ConditionStart(until);
+      condition < until.size()) {
+    return Find(text.substr(0, start + condition), introduced, before_it);
+  }
+  if (const auto worked = WorkedOut(text.substr(start, place->end - start))) {
+    const size_t from = start + worked->start, to = start + worked->end;
+    if (StanceOfResult(text, from, to) == Stance::kStates) {
+      return {worked->text, Trust::kStated, true, UnitInWords(text.substr(to))};
+    }
+  }
+  if (InFormula(text, *place)) return {};
+  if (std::string count = CountOfList(text.substr(start, place->end - start));
+      !count.empty()) {
+    return {std::move(count), Trust::kStated, true, {}};
+  }
   // 1. The sentence, and of it what does not only say when or why.
   const std::string_view whole = text.substr(
       start, place->end - start + SentenceLength(text.substr(place->end)));
-  const bool result = IsResult(text.substr(start, place->start - start));
-  const std::string_view main =
-      result ? whole : whole.substr(0, MainPart(PlainLower(whole)));
+  bool result = IsResult(text.substr(start, place->start - start));
+  std::string_view main = whole;
+  // "can skip 4 because 10 - 4 = 6"
+  if (const size_t reason = PlainLower(main).find(" because ");
+      result && reason != kNone) {
+    const auto before = LastNumberPlace(main.substr(0, reason));
+    if (before && before->text != place->text) {
+      main = main.substr(0, reason);
+      result = false;
+    }
+  }
+  if (!result) {
+    main = main.substr(0, MainPart(PlainLower(main)));
+    main = main.substr(0, WithoutRelative(PlainLower(main)));
+    if (const auto last = LastNumberPlace(main)) {
+      main = main.substr(0, WithoutBrackets(main, last->start));
+    }
+  }
   place = LastNumberPlace(main);
   if (!place || InFormula(main, *place)) return {};
   // 2. What the words around the number say.
   std::string_view lead = WithoutMarks(main.substr(0, place->start));
   const std::string_view behind = main.substr(place->end);
   std::string number = place->text;
+  if (const size_t larger = LargerPart(main, place->start, UnitInWords(behind));
+      larger != kNone) {
+    number = std::string(main.substr(larger, place->end - larger));
+    std::erase(number, ',');
+    place->start = larger;
+    lead = WithoutMarks(main.substr(0, larger));
+  }
+  const std::string_view in_full = TrimBlanks(main.substr(0, place->start));
+  if (const size_t same = SameInWords(in_full, number);
+      same < in_full.size() && behind.starts_with(")")) {
+    lead = WithoutMarks(in_full.substr(0, same));
+  }
   const std::string plain = PlainLower(lead);
   if (const size_t sign = NegativeWords(plain, introduced)) {
     if (number.starts_with("-")) return {};
@@ -209,43 +547,98 @@ StatedNumber FindStatedNumber(std::string_view text, bool introduced) {
   const Stance stance =
       result ? StanceOfResult(text, from, to) : StanceAt(text, from, to);
   if (stance == Stance::kDenies) return DeniedNumber(lead);
+  // The number in front, which this one says again, is looked at instead.
+  if (SaysAgain(lead, number)) {
+    return Find(lead.substr(0, lead.size() - 2), introduced, before_it);
+  }
   const Stance beside = result ? Stance::kStates : StanceBeside(lead, behind);
   if (beside == Stance::kDenies) return DeniedNumber(lead);
   // 3. Whether it is stated.
-  const std::string lower = PlainLower(lead);
+  const std::string lower = PlainLower(WithoutReceiver(lead));
   const std::string tail(TrimBlanks(PlainLower(behind)));
-  const size_t states = EndsIn(lower, Reading::kStates);
+  size_t states = EndsIn(lower, Reading::kStates);
   const bool tagged = lower.ends_with(">") && tail.starts_with("<");
   const bool sign = lower.ends_with("=") || lower.ends_with(":") || tagged;
   const bool open = stance == Stance::kOpen || beside == Stance::kOpen;
+  const std::string unit = main.substr(0, place->start).ends_with("$")
+                               ? std::string()
+                               : UnitInWords(behind);
   if (sign) {
-    return {number, open ? Trust::kDoubtful : Trust::kStated, true};
+    return {number, open ? Trust::kDoubtful : Trust::kStated, true, unit};
   }
   const std::string_view all = main.substr(0, place->start);
   const std::string_view clause = all.substr(ClauseStart(PlainLower(all)));
   const Earlier earlier = EarlierNumber(clause);
+  // "needs $36 to buy 4 books"; "has to pay 36" states it.
+  if (states > 0 && earlier != Earlier::kNone &&
+      TrimBlanks(std::string_view(lower).substr(0, lower.size() - states))
+          .ends_with(" to")) {
+    states = 0;
+  }
   if (states > 0) {
     const bool by = lower.ends_with(" by") && earlier != Earlier::kNone;
     // "The chance that it is 5 is small."
     const bool goes_on = BeginsIn(tail, Reading::kAuxiliary) > 0;
-    const bool sure = !open && earlier != Earlier::kBeside && !by && !goes_on;
-    return {number, sure ? Trust::kStated : Trust::kDoubtful, true};
+    const bool sure = !open && earlier != Earlier::kBeside && !by && !goes_on &&
+                      !OfUnknown(PlainLower(WithoutMarks(clause)));
+    return {number, sure ? Trust::kStated : Trust::kDoubtful, true, unit};
   }
   const int before = CountWords(lower), after = CountWords(tail);
   // "Tom ran 17 miles."
   const bool full = before + after >= kFewestWords || (before > 1 && after > 0);
   const bool remark = !full && !(introduced && before == 0);
+  // "takes five days to cover 20 km"
+  const std::string front =
+      earlier == Earlier::kNone ? WithDigits(clause) : std::string();
+  const bool in_words = LastNumberPlace(front).has_value();
+  if (in_words && full && !open) {
+    if (auto first = StatedBefore(front, before_it)) return *first;
+  }
   const bool several = earlier != Earlier::kNone;
   // "pays $64 for the 16 glasses"
   if (several && full && !open) {
-    if (auto first = StatedBefore(text.substr(0, start + place->start))) {
+    if (auto first =
+            StatedBefore(text.substr(0, start + place->start), before_it)) {
       return *first;
     }
   }
   // "The 2 of 5"
   if ((before + after == 0 && !introduced) || (remark && several)) return {};
-  const bool sure = !remark && !several && !open;
-  return {number, sure ? Trust::kStated : Trust::kDoubtful, false};
+  const bool sure = !remark && !several && !in_words && !open;
+  return {number, sure ? Trust::kStated : Trust::kDoubtful, false, unit};
+}
+
+}  // namespace
+
+StatedNumber FindStatedNumber(std::string_view text, bool introduced) {
+  return Find(text, introduced, 0);
+}
+
+size_t ConditionStart(std::string_view sentence) {
+  const size_t equal = sentence.find('=');
+  if (sentence.size() > kLongestLook || equal == kNone) return sentence.size();
+  const std::string lower = PlainLower(sentence.substr(0, equal));
+  for (const std::string_view word : {" when ", " if ", " for ", " at "}) {
+    const size_t at = lower.rfind(word);
+    if (at == kNone) continue;
+    // One letter is what a condition names.
+    const std::string_view name = TrimBlanks(
+        WithoutMarks(std::string_view(lower).substr(at + word.size())));
+    if (name.size() != 1 || !Letter(name[0])) continue;
+    const StatedNumber number = FindStatedNumber(sentence.substr(0, at), false);
+    if (number.trust == Trust::kStated && number.by_verb) return at;
+  }
+  return sentence.size();
+}
+
+StatedNumber StatedInWords(std::string_view text) {
+  text = TrimBlanks(text);
+  while (text.ends_with(".") || text.ends_with("!")) text.remove_suffix(1);
+  const std::string_view last = text.substr(SentenceStart(text));
+  if (last.size() == text.size() || LastNumberPlace(last)) return {};
+  const StatedNumber number = FindStatedNumber(WithDigits(last), false);
+  return number.trust == Trust::kStated && number.by_verb ? number
+                                                          : StatedNumber();
 }
 
 }  // namespace espalier

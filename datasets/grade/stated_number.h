@@ -23,10 +23,20 @@ struct StatedNumber {
   Trust trust = Trust::kNone;
   // Whether a verb or a sign that is known stands in front of it.
   bool by_verb = false;
+  // Its unit in words, a blank in front: " minutes". Empty for none.
+  std::string unit = {};
 };
 
 // `introduced`: whether words such as "the answer:" stood in front.
 StatedNumber FindStatedNumber(std::string_view text, bool introduced);
+
+// Where the condition begins under which a sentence states its number,
+// "evaluates to 10 | when x = 3": no answer of its own. The size for none.
+size_t ConditionStart(std::string_view sentence);
+
+// The number that the last sentence of several states in words, "so it took
+// three days"; none where it holds digits.
+StatedNumber StatedInWords(std::string_view text);
 
 }  // namespace espalier
 

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <ctime>
+#include <fstream>
 #include <iostream>
 #include <string>
 #include <vector>
 
+#include "nlohmann/json.hpp"
 #include "tests/base/one_thread.h"
 #include "tests/datasets/grade/pair_file.h"
 
@@ -275,12 +277,43 @@ TEST(GradeAnswer, HugeTextsTakeNoTime) {
                                   "<|",
                                   "\\{1,000",
                                   "is 4 and is 5 for ",
-                                  "5 after "}) {
+                                  "5 after ",
+                                  "% \\boxed{5}\n",
+                                  "<!-- ",
+                                  "takes five days to cover 20 km ",
+                                  "\\begin{align}x&=1\\\\",
+                                  "evaluates to 10 when x = 3 "}) {
     const double whole = SecondsFor(piece, 600000);
     if (whole < 0.1) continue;
     EXPECT_LT(whole, 8 * SecondsFor(piece, 150000)) << piece;
     EXPECT_LT(whole, 20) << piece;
   }
+}
+
+// A worked solution of GSM8K without the calculator's notes and its last line.
+std::string Prose(std::string text) {
+  text.resize(text.find("\n####"));
+  for (size_t at = 0; (at = text.find("<<", at)) != std::string::npos;) {
+    text.erase(at, text.find(">>", at) + 2 - at);
+  }
+  return text;
+}
+
+TEST(GradeAnswer, WorkedSolutionsInPlainSentences) {
+  const char* data = std::getenv("ESPALIER_DATA");
+  if (data == nullptr) GTEST_SKIP() << "ESPALIER_DATA is not set";
+  std::ifstream in(std::string(data) + "/math/gsm8k_test.jsonl");
+  int right = 0, all = 0;
+  for (std::string line; std::getline(in, line);) {
+    const std::string text = nlohmann::json::parse(line).at("answer");
+    const std::string gold = text.substr(text.rfind("#### ") + 5);
+    right += GradeAnswer(gold, Prose(text)).equal ? 1 : 0;
+    ++all;
+  }
+  std::cout << "figure: " << right << " of " << all
+            << " worked solutions read as their answer\n";
+  ASSERT_GT(all, 1000);
+  EXPECT_GE(right, 0.985 * all);
 }
 
 // Values that differ far behind the point, and equal ones that digits alone

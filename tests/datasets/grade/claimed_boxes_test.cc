@@ -1,0 +1,57 @@
+#include "datasets/grade/claimed_boxes.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace espalier {
+namespace {
+
+std::vector<std::string> Claimed(std::string_view text) {
+  std::vector<std::string> out;
+  for (const Span& box : ClaimedBoxes(text)) {
+    out.emplace_back(text.substr(box.start, box.end - box.start));
+  }
+  return out;
+}
+
+using Boxed = std::vector<std::string>;
+
+TEST(ClaimedBoxes, WordsDirectlyBesideABoxTakeItBack) {
+  EXPECT_EQ(Claimed("It is \\boxed{6}, not \\boxed{5}."), Boxed{"6"});
+  EXPECT_EQ(Claimed("The answer is not $\\boxed{5}$."), Boxed{});
+  EXPECT_EQ(Claimed("Is it \\boxed{5}?"), Boxed{});
+  EXPECT_EQ(Claimed("An incorrect answer would be \\boxed{5}."), Boxed{});
+  EXPECT_EQ(Claimed("He wrote \"\\boxed{5}\", which is wrong."), Boxed{});
+}
+
+TEST(ClaimedBoxes, OtherDenialsInTheSentenceDoNot) {
+  EXPECT_EQ(Claimed("It cannot be less, so it is \\boxed{6}."), Boxed{"6"});
+  EXPECT_EQ(Claimed("$\\boxed{6}$, which is not a prime."), Boxed{"6"});
+  EXPECT_EQ(Claimed("Not 5 but \\boxed{6}."), Boxed{"6"});
+}
+
+TEST(ClaimedBoxes, CommentsHoldNone) {
+  EXPECT_EQ(Claimed("% \\boxed{5}\n\\boxed{6}"), Boxed{"6"});
+  EXPECT_EQ(Claimed("<!-- \\boxed{5} --> \\boxed{6}"), Boxed{"6"});
+  EXPECT_EQ(Claimed("\\boxed{6} <!-- \\boxed{5}"), Boxed{"6"});
+  EXPECT_EQ(Claimed("That is 50 % of it: \\boxed{6}"), Boxed{"6"});
+}
+
+TEST(ClaimedBoxes, WordsThatOnlyLeadOnGo) {
+  EXPECT_EQ(WithoutLeadIn("\\text{The value is } 12"), "12");
+  EXPECT_EQ(WithoutLeadIn("\\text{The value is not } 12"),
+            "\\text{The value is not } 12");
+  EXPECT_EQ(WithoutLeadIn("\\text{Twice the number is } 12"),
+            "\\text{Twice the number is } 12");
+}
+
+TEST(ClaimedBoxes, AMistakeThatIsOwnedUpToRetractsThem) {
+  EXPECT_TRUE(Retracted(". Wait, that's wrong. It is 6."));
+  EXPECT_FALSE(Retracted(". It is wrong to think that it is 5."));
+}
+
+}  // namespace
+}  // namespace espalier
