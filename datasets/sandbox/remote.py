@@ -300,6 +300,14 @@ def known_class(name):
 
 classes = {}  # of objects by their numbers, once somebody has asked
 
+# Questions of yes or no that texts, sets, numbers, paths and arrays answer. An
+# object that says yes to all of them would be any text that a test looks for.
+PREDICATES = frozenset(
+    "startswith endswith isalnum isalpha isascii isdecimal isdigit "
+    "isidentifier islower isnumeric isprintable isspace istitle isupper "
+    "issubset issuperset isdisjoint is_integer exists is_file is_dir "
+    "is_absolute is_relative_to samefile match all any equals".split())
+
 
 def operate(x, name, *others):
     return the_solution.call("operate", hash(x), name, others, {})
@@ -332,6 +340,9 @@ class Remote:
         if name.startswith("__") and name not in ("__name__", "__qualname__",
                                                   "__wrapped__"):
             raise AttributeError(name)
+        if name in PREDICATES and self.__class__ is Remote:
+            raise AttributeError("an object of the program answers no %s: "
+                                 "only plain values do" % name)
         return the_solution.call("get", self._number, name, (), {})
 
     def __setattr__(self, name, new):
