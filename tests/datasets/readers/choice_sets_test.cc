@@ -230,6 +230,24 @@ TEST(ChoiceSets, GpqaIsShuffledByItsQuestions) {
             set->problems[7].problem.question);
 }
 
+TEST(ChoiceSets, SciqIsShuffledByItsQuestions) {
+  const auto set = LoadSet(
+      WriteTestFile(
+          "sciq.jsonl",
+          R"j({"question": "What is H2O?", "distractor1": "gold", "distractor2": "air", "distractor3": "salt", "correct_answer": "water", "support": "s"})j"),
+      {.strict = true});
+  ASSERT_TRUE(set.ok()) << set.status();
+  const GradedProblem& one = set->problems[0];
+  for (const char* option : {"gold", "air", "salt", "water"}) {
+    EXPECT_TRUE(
+        absl::StrContains(one.problem.question, absl::StrCat(". ", option)));
+  }
+  EXPECT_TRUE(absl::StrContains(one.problem.question,
+                                absl::StrCat(one.reference.answer, ". water")));
+  EXPECT_TRUE(Right(one, "water"));
+  EXPECT_FALSE(Right(one, "gold"));
+}
+
 TEST(ChoiceSets, ColumnsOfOptionsCanBeNamed) {
   const auto set = LoadSet(
       WriteTestFile(
