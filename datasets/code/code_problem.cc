@@ -145,9 +145,11 @@ std::string OfOneKind(const std::string& test) {
 // HumanEval/32 of HumanEval+ in the original format unpacks the root that a
 // program gives and takes it for the coefficients: it fails every right program
 // and passes one that gives a list of no coefficients. Nor is a polynomial far
-// below 0 at its root. EvalPlus has since mended both.
+// below 0 at its root. EvalPlus has since mended both. The program gets a copy,
+// for it could take all coefficients out of the polynomial.
 constexpr char kRootTest[] = "_poly(*candidate(*inp), inp) <= ";
-constexpr char kMendedRootTest[] = "abs(_poly(*inp, candidate(*inp))) <= ";
+constexpr char kMendedRootTest[] =
+    "abs(_poly(*inp, candidate(*map(list, inp)))) <= ";
 
 absl::StatusOr<CodeProblem> ReadHumanEval(const json& fields) {
   CodeProblem problem;

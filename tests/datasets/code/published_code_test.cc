@@ -128,7 +128,7 @@ std::vector<Case> Cases() {
        R"j({"task_id": "HumanEval/32", "prompt": "def find_zero(xs):\n", "entry_point": "find_zero", "canonical_solution": "    return -xs[0] / xs[1]\n", "test": "import math\n\ndef _poly(xs: list, x: float):\n    return sum([coeff * math.pow(x, i) for i, coeff in enumerate(xs)])\n\ndef check(candidate):\n    inputs = [[[-10, -2]], [[8, 3]]]\n    results = [-5.0, -2.67]\n    for i, (inp, exp) in enumerate(zip(inputs, results)):\n        assert _poly(*candidate(*inp), inp) <= 0.0001\n"})j",
        {"    a, b = xs\n    return 1e-9 - a / b\n"},
        {"    return [[]]\n", "    return -1e9\n", "    return 1e9\n",
-        "    return 0\n"}},
+        "    return 0\n", "    xs.clear()\n"}},
       {"HumanEval-X",
        "",
        "humaneval-x",
