@@ -1,12 +1,15 @@
 #include "datasets/readers/choice_kinds.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -92,29 +95,119 @@ std::vector<std::string> SplitOptions(std::string_view text) {
   return options;
 }
 
+// What may be picked, and what the set itself calls it: "B", "2"; no labels
+// where it has none.
+struct Options {
+  std::vector<std::string> texts;
+  std::vector<std::string> labels;
+};
+
+bool IsOneLetter(std::string_view text) {
+  return text.size() == 1 && absl::ascii_isalpha(text[0]);
+}
+
+bool IsWholeNumber(std::string_view text) {
+  int64_t number = 0;
+  return absl::SimpleAtoi(AbslView(text), &number);
+}
+
+// Adds an option; false where its text or its label is none.
+bool AddOption(const Json& text, const Json* label, Options& options) {
+  if (!text.is_string() && !text.is_number()) return false;
+  options.texts.push_back(text.is_string() ? text.get<std::string>()
+                                           : text.dump());
+  if (label == nullptr) return true;
+  std::string name =
+      label->is_string() ? Trimmed(label->get<std::string>()) : label->dump();
+  if (!IsOneLetter(name) && !IsWholeNumber(name)) return false;
+  options.labels.push_back(std::move(name));
+  return true;
+}
+
+const Json* FirstMember(const Json& object,
+                        std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    const Json* member = FindColumn(object, name);
+    if (member != nullptr) return member;
+  }
+  return nullptr;
+}
+
+// {"A": "ice", "B": "fire"} in the order of its labels.
+bool AddMembers(const Json& object, Options& options) {
+  std::vector<std::pair<Json, const Json*>> members;
+  for (const auto& [name, text] : object.items()) {
+    if (!text.is_null()) members.emplace_back(name, &text);
+  }
+  const auto place = [](const Json& label) {
+    const std::string text = label.get<std::string>();
+    int64_t number = 0;
+    return std::pair(absl::SimpleAtoi(text, &number) ? number : 0, text);
+  };
+  std::sort(members.begin(), members.end(), [&](const auto& a, const auto& b) {
+    return place(a.first) < place(b.first);
+  });
+  return std::all_of(members.begin(), members.end(), [&](const auto& member) {
+    return AddOption(*member.second, &member.first, options);
+  });
+}
+
+// One of a list: a text, {"label": "A", "text": "ice"} or {"A": "ice"}.
+bool AddElement(const Json& one, Options& options) {
+  if (!one.is_object()) return AddOption(one, nullptr, options);
+  const Json* text = FirstMember(one, {"text", "value", "content", "option"});
+  const Json* label = FirstMember(one, {"label", "key", "letter", "id"});
+  if (text != nullptr && label != nullptr) {
+    return AddOption(*text, label, options);
+  }
+  return one.size() == 1 && AddMembers(one, options);
+}
+
 // What a value of options holds; "" in `wrong` where that is right.
-std::vector<std::string> OptionsOf(const Json& value, std::string& wrong) {
-  std::vector<std::string> options;
+Options OptionsOf(const Json& value, std::string& wrong) {
+  Options options;
   if (value.is_string()) {
-    options = SplitOptions(value.get<std::string>());
-    if (options.empty()) {
+    const std::string text = Trimmed(value.get<std::string>());
+    if (text.starts_with("[") || text.starts_with("{")) {
+      const Json inner = Json::parse(text, nullptr, false);
+      if (inner.is_structured()) return OptionsOf(inner, wrong);
+    }
+    options.texts = SplitOptions(text);
+    if (options.texts.empty()) {
       wrong = "the options are one text without \"A)\", \"B)\" and so on";
     }
     // MathQA has "a ) a ) 12 , b ) b ) 15" as well.
-    return WithoutMarks(std::move(options));
+    options.texts = WithoutMarks(std::move(options.texts));
+    return options;
   }
-  if (!value.is_array()) {
+  bool good = true;
+  if (value.is_object()) {
+    const Json* texts = FindColumn(value, "text");
+    const Json* labels = FindColumn(value, "label");
+    if (texts != nullptr && labels != nullptr && texts->is_array() &&
+        labels->is_array() && texts->size() == labels->size()) {
+      for (size_t i = 0; good && i < texts->size(); ++i) {
+        good = AddOption((*texts)[i], &(*labels)[i], options);
+      }
+    } else {
+      good = AddMembers(value, options);
+    }
+  } else if (value.is_array()) {
+    for (const Json& one : value) good = good && AddElement(one, options);
+  } else {
     wrong = "the options are neither a list nor a text";
     return options;
   }
-  for (const Json& one : value) {
-    if (!one.is_string() && !one.is_number()) {
-      wrong = "an option is neither text nor a number";
-      return options;
-    }
-    options.push_back(one.is_string() ? one.get<std::string>() : one.dump());
+  const std::set<std::string> labels(options.labels.begin(),
+                                     options.labels.end());
+  if (!good) {
+    wrong =
+        "the options are no texts or numbers, nor texts under their letters";
+  } else if (!options.labels.empty() && labels.size() != options.texts.size()) {
+    wrong = "the options' labels are not one an option";
   }
-  return WithoutMarks(std::move(options));
+  options.texts = WithoutMarks(std::move(options.texts));
+  return options;
 }
 
 std::string CheckOptions(const std::vector<std::string>& options) {
@@ -140,14 +233,17 @@ struct Counting {
 struct Told {
   std::optional<size_t> option;
   std::string wrong;
-  bool wrong_set = false;  // as in SetRecord
+  bool wrong_set = false;                         // as in SetRecord
+  std::optional<int64_t> counted = std::nullopt;  // likewise
 };
 
 Told ToldByIndex(int64_t number, size_t options, Counting counting) {
   const int64_t index = number - counting.from;
   const auto size = static_cast<int64_t>(options);
   if (index >= 0 && index < size) {
-    return {.option = static_cast<size_t>(index)};
+    Told told{.option = static_cast<size_t>(index)};
+    if (!counting.given) told.counted = number;
+    return told;
   }
   Told told{.wrong = absl::StrCat("the right option ", number,
                                   " is none of the ", options,
@@ -166,11 +262,39 @@ Told ToldByIndex(int64_t number, size_t options, Counting counting) {
   return told;
 }
 
-// The option that one value of a gold column tells.
-Told OptionTold(const Json& gold, const std::vector<std::string>& options,
-                Counting counting) {
-  const std::string text =
+// A whole number without the ".0" that a table's column with gaps gives it.
+std::string GoldText(const Json& gold) {
+  std::string text =
       gold.is_string() ? Trimmed(gold.get<std::string>()) : gold.dump();
+  if (text.ends_with(".0") && IsWholeNumber(text.substr(0, text.size() - 2))) {
+    text.resize(text.size() - 2);
+  }
+  return text;
+}
+
+// The option that the set itself calls `text`; none in `wrong` where it calls
+// its options so, and none of them this.
+std::optional<size_t> Labelled(const Options& all, const std::string& text,
+                               std::string& wrong) {
+  for (size_t i = 0; i < all.labels.size(); ++i) {
+    if (absl::EqualsIgnoreCase(text, all.labels[i])) return i;
+  }
+  if (all.labels.empty()) return std::nullopt;
+  const bool numbers = IsWholeNumber(all.labels[0]);
+  if (IsOneLetter(text) || (numbers && IsWholeNumber(text))) {
+    wrong = absl::StrCat("the right option \"", text, "\" is none of ",
+                         absl::StrJoin(all.labels, ", "));
+  }
+  return std::nullopt;
+}
+
+// The option that one value of a gold column tells.
+Told OptionTold(const Json& gold, const Options& all, Counting counting) {
+  const std::vector<std::string>& options = all.texts;
+  const std::string text = GoldText(gold);
+  Told told;
+  told.option = Labelled(all, text, told.wrong);
+  if (told.option || !told.wrong.empty()) return told;
   // "B", "(B)" or "B. twelve".
   for (size_t i = 0; i < options.size(); ++i) {
     if (text == std::string(1, Letter(i)) ||
@@ -206,6 +330,30 @@ Told OptionTold(const Json& gold, const std::vector<std::string>& options,
               "is an index")};
 }
 
+// Where the right option is told, as kChoiceGold in set_kind.cc says. An index
+// stands before a text, which may be written in another way.
+struct GoldColumn {
+  const char* name;
+  bool index = false;  // a whole number under it is an index
+};
+constexpr GoldColumn kGoldColumns[] = {
+    {"correct"},
+    {"label"},
+    {"answer_index", true},
+    {"answer_idx", true},
+    {"correct_index", true},
+    {"correct_idx", true},
+    {"gold_index", true},
+    {"cop", true},
+    {"correct_option"},
+    {"answer"},
+    {"gold"},
+    {"expected_answer"},
+    {"answerKey"},
+    {"correct_answer"},
+    {"target"},
+};
+
 bool Unknown(const Json* gold) {
   return gold == nullptr || gold->is_null() ||
          (gold->is_array() && gold->empty()) ||
@@ -229,16 +377,38 @@ std::vector<Json> LettersListed(std::string_view text, size_t count) {
   return letters;
 }
 
+// Compares record.answer with what other columns tell by a letter, a text or an
+// index; returns what is wrong. A number may be the value that is asked for.
+std::string Contradiction(const Options& options, Counting counting,
+                          const GoldColumn& taken, SetRecord& record) {
+  for (const GoldColumn& other : kGoldColumns) {
+    const Json* gold = FindColumn(record.fields, other.name);
+    if (other.name == taken.name || Unknown(gold) || gold->is_structured() ||
+        (IsWholeNumber(GoldText(*gold)) && !other.index)) {
+      continue;
+    }
+    counting.only = true;
+    const Told told = OptionTold(*gold, options, counting);
+    if (!told.option) continue;
+    const std::string letter(1, Letter(*told.option));
+    if (letter != record.answer) {
+      return absl::StrCat("\"", taken.name, "\" tells option ", record.answer,
+                          " and \"", other.name, "\" option ", letter);
+    }
+    record.counted.reset();
+  }
+  return "";
+}
+
 // The letters of the right options into record.answer, "" where no column tells
 // them; returns what is wrong.
-std::string ReadGold(const std::vector<std::string>& options, Counting counting,
-                     SetRecord& record) {
+std::string ReadGold(const Options& all, Counting counting, SetRecord& record) {
+  const std::vector<std::string>& options = all.texts;
   const Json* gold = nullptr;
-  std::string_view column;
-  for (const char* name : {"correct", "label", "answer", "answer_index", "gold",
-                           "expected_answer", "answerKey"}) {
-    column = name;
-    gold = FindColumn(record.fields, column);
+  const GoldColumn* column = nullptr;
+  for (const GoldColumn& one : kGoldColumns) {
+    column = &one;
+    gold = FindColumn(record.fields, one.name);
     if (!Unknown(gold)) break;
   }
   if (Unknown(gold)) return "";
@@ -246,7 +416,7 @@ std::string ReadGold(const std::vector<std::string>& options, Counting counting,
   const bool mmlu = gold->is_number_integer() &&
                     FindColumn(record.fields, "subject") != nullptr &&
                     FindColumn(record.fields, "choices") != nullptr;
-  counting.only = counting.given || mmlu || column == "answer_index";
+  counting.only = counting.given || mmlu || column->index;
   std::vector<Json> each = {*gold};
   if (gold->is_array()) each.assign(gold->begin(), gold->end());
   if (gold->is_string() &&
@@ -258,16 +428,17 @@ std::string ReadGold(const std::vector<std::string>& options, Counting counting,
   }
   std::string letters;
   for (const Json& one : each) {
-    const Told told = OptionTold(one, options, counting);
+    const Told told = OptionTold(one, all, counting);
     if (!told.option) {
       record.wrong_set = told.wrong_set;
       return told.wrong;
     }
     letters += Letter(*told.option);
+    if (told.counted) record.counted = told.counted;
   }
   std::sort(letters.begin(), letters.end());
   record.answer = letters;
-  return "";
+  return each.size() > 1 ? "" : Contradiction(all, counting, *column, record);
 }
 
 // Question and options as they are asked.
@@ -283,12 +454,16 @@ void Ask(const std::string& question, const std::vector<std::string>& options,
   record.fields["options"] = bare;
 }
 
-std::string Finish(const std::vector<std::string>& options, Counting counting,
+std::string Finish(const Options& options, Counting counting,
                    SetRecord& record) {
-  std::string wrong = CheckOptions(options);
+  std::string wrong = CheckOptions(options.texts);
   if (!wrong.empty()) return wrong;
-  std::string question = ColumnText(record.fields, "question");
-  if (question.empty()) question = ColumnText(record.fields, "problem");
+  std::string question;
+  for (const char* column : {"question", "problem", "question_stem", "query",
+                             "input", "ctx", "goal", "sentence"}) {
+    if (!question.empty()) break;
+    question = ColumnText(record.fields, column);
+  }
   if (Trimmed(question).empty()) return "the question is empty or not text";
   wrong = ReadGold(options, counting, record);
   if (!wrong.empty()) return wrong;
@@ -296,45 +471,82 @@ std::string Finish(const std::vector<std::string>& options, Counting counting,
     if (!record.solution.empty()) break;
     record.solution = ColumnText(record.fields, column);
   }
-  Ask(question, options, record);
+  Ask(question, options.texts, record);
   return "";
+}
+
+// A record that asks for an answer in words, whose options are null or none.
+std::string ReadWithoutOptions(SetRecord& record) {
+  const bool question = FindColumn(record.fields, "question") != nullptr;
+  std::string wrong = question ? ReadPlain(record) : ReadCompetition(record);
+  const bool shown = record.question.find("B)") != std::string::npos ||
+                     record.question.find("B.") != std::string::npos ||
+                     record.question.find("B:") != std::string::npos;
+  if (wrong.empty() && IsOneLetter(record.answer) && !shown &&
+      absl::ascii_toupper(record.answer[0]) <= 'J') {
+    wrong = absl::StrCat("there are no options, and the answer \"",
+                         record.answer, "\" is the letter of one");
+  }
+  return wrong;
 }
 
 std::string ReadList(Counting counting, SetRecord& record) {
   const Json* value = nullptr;
-  for (const char* column : {"options", "choices", "possible answers"}) {
+  for (const char* column :
+       {"options", "choices", "possible answers", "endings"}) {
     value = FindColumn(record.fields, column);
     if (value != nullptr && !value->is_null()) break;
   }
   if (value == nullptr || value->is_null() ||
       (value->is_array() && value->empty())) {
-    const bool question = FindColumn(record.fields, "question") != nullptr;
-    return question ? ReadPlain(record) : ReadCompetition(record);
+    return ReadWithoutOptions(record);
   }
   std::string wrong;
-  const std::vector<std::string> options = OptionsOf(*value, wrong);
+  const Options options = OptionsOf(*value, wrong);
   return wrong.empty() ? Finish(options, counting, record) : wrong;
 }
 
+// How columns of options are named: this, and a letter or a number that counts
+// on from `first`. The number is no label: PIQA's sol2 is the label 1.
+struct OptionColumns {
+  const char* stem;
+  char first;
+};
+constexpr OptionColumns kOptionColumns[] = {
+    {"", 'A'},       {"op", 'a'},      {"option", 'A'}, {"option_", 'a'},
+    {"option", '1'}, {"option_", '1'}, {"choice", '1'}, {"choice_", 'a'},
+    {"answer", 'A'}, {"answer", '0'},  {"sol", '1'},    {"ending", '0'},
+    {"ans", '0'},
+};
+
 std::string ReadColumns(Counting counting, SetRecord& record) {
-  std::vector<std::string> options;
-  for (size_t i = 0; i < kMostOptions; ++i) {
-    const std::string column(1, Letter(i));
-    if (FindColumn(record.fields, column) == nullptr) break;
-    options.push_back(ColumnText(record.fields, column));
+  Options options;
+  for (const OptionColumns& columns : kOptionColumns) {
+    for (size_t i = 0; i < (columns.first < 'A' ? 9 : kMostOptions); ++i) {
+      const std::string column = absl::StrCat(
+          columns.stem, std::string(1, static_cast<char>(columns.first + i)));
+      if (FindColumn(record.fields, column) == nullptr) break;
+      options.texts.push_back(ColumnText(record.fields, column));
+    }
+    if (options.texts.size() > 1) break;
+    options.texts.clear();
   }
   // A row of fewer options than the file has columns.
-  while (options.size() > 2 && Trimmed(options.back()).empty()) {
-    options.pop_back();
+  while (options.texts.size() > 2 && Trimmed(options.texts.back()).empty()) {
+    options.texts.pop_back();
   }
   return Finish(options, counting, record);
 }
 
 std::string ReadCounted(int64_t from, SetRecord& record) {
   const Counting counting{.from = from, .given = true, .only = true};
-  return FindColumn(record.fields, "B") != nullptr
-             ? ReadColumns(counting, record)
-             : ReadList(counting, record);
+  for (const char* column :
+       {"options", "choices", "possible answers", "endings"}) {
+    if (FindColumn(record.fields, column) != nullptr) {
+      return ReadList(counting, record);
+    }
+  }
+  return ReadColumns(counting, record);
 }
 
 }  // namespace
@@ -356,10 +568,12 @@ std::string ReadChoiceFrom1(SetRecord& record) {
 std::string ReadGpqa(SetRecord& record) {
   const std::string question = ColumnText(record.fields, "Question");
   if (Trimmed(question).empty()) return "no text under \"Question\"";
+  const bool sciq = FindColumn(record.fields, "Correct Answer") == nullptr;
   std::vector<std::string> options = {
-      ColumnText(record.fields, "Correct Answer")};
+      ColumnText(record.fields, sciq ? "correct_answer" : "Correct Answer")};
   for (int i = 1; i <= 3; ++i) {
-    const std::string column = absl::StrCat("Incorrect Answer ", i);
+    const std::string column =
+        absl::StrCat(sciq ? "distractor" : "Incorrect Answer ", i);
     if (FindColumn(record.fields, column) == nullptr) break;
     options.push_back(ColumnText(record.fields, column));
   }

@@ -116,10 +116,12 @@ std::string AddContext(SetRecord& record) {
   return "";
 }
 
-// As choice_kinds.h looks for it.
+// As choice_kinds.cc looks for it.
 constexpr std::string_view kChoiceGold =
-    "\"answer\", \"correct\", \"label\", \"answer_index\", \"gold\", "
-    "\"expected_answer\" or \"answerKey\"";
+    "\"answer\", \"correct\", \"label\", \"answer_index\", \"answer_idx\", "
+    "\"correct_index\", \"correct_idx\", \"gold_index\", \"cop\", "
+    "\"correct_option\", \"correct_answer\", \"gold\", \"expected_answer\", "
+    "\"answerKey\" or \"target\"";
 
 }  // namespace
 
@@ -152,27 +154,37 @@ const std::vector<SetKind>& SetKinds() {
       {"game24", "game24", {"Puzzles"}, ReadGame24},
       {"gpqa",
        "qa",
-       {"Question", "Correct Answer", "Incorrect Answer 1"},
+       {"Question", "Correct Answer|correct_answer",
+        "Incorrect Answer 1|distractor1"},
        ReadGpqa},
       {"choice",
        "qa",
-       {"question|problem", "options|choices|possible answers"},
+       {"question|problem|question_stem|query|input|ctx",
+        "options|choices|possible answers|endings"},
        ReadChoiceList,
        kChoiceGold},
       {"mmlu",
        "qa",
-       {"question|problem", "A", "B"},
+       {"question|problem|goal|sentence",
+        "A|opa|optionA|option_a|option1|option_1|choice1|choice_a|answerA|"
+        "answer0|sol1|ending0|ans0",
+        "B|opb|optionB|option_b|option2|option_2|choice2|choice_b|answerB|"
+        "answer1|sol2|ending1|ans1"},
        ReadChoiceColumns,
        kChoiceGold},
       {"choice-from-0",
        "qa",
-       {"question|problem", "options|choices|possible answers|B"},
+       {"question|problem|question_stem|query|input|ctx|goal|sentence",
+        "options|choices|possible answers|endings|B|opb|optionB|option_b|"
+        "option2|option_2|choice2|choice_b|answerB|answer1|sol2|ending1|ans1"},
        ReadChoiceFrom0,
        kChoiceGold,
        /*by_name=*/true},
       {"choice-from-1",
        "qa",
-       {"question|problem", "options|choices|possible answers|B"},
+       {"question|problem|question_stem|query|input|ctx|goal|sentence",
+        "options|choices|possible answers|endings|B|opb|optionB|option_b|"
+        "option2|option_2|choice2|choice_b|answerB|answer1|sol2|ending1|ans1"},
        ReadChoiceFrom1,
        kChoiceGold,
        /*by_name=*/true},
@@ -264,7 +276,15 @@ absl::StatusOr<SetRecord> ReadAs(const SetKind& kind, Record record) {
       return error(absl::StrCat("no column \"", AbslView(column), "\""));
     }
   }
-  std::string problem = kind.read(out);
+  std::string problem;
+  for (const char* column : {"question", "problem"}) {
+    const Json* question = FindColumn(out.fields, column);
+    if (question == nullptr || !question->is_array()) continue;
+    problem = absl::StrCat("\"", column,
+                           "\" is a list; expected one question a record, so "
+                           "write a file of columns as records first");
+  }
+  if (problem.empty()) problem = kind.read(out);
   if (problem.empty() && Blank(out.question)) {
     problem = "the question is empty or not text";
   }

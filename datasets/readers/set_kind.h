@@ -56,6 +56,8 @@
 #ifndef ESPALIER_DATASETS_READERS_SET_KIND_H_
 #define ESPALIER_DATASETS_READERS_SET_KIND_H_
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -80,6 +82,9 @@ struct SetRecord {
   // Set by a reader where what is wrong with this record says that all others
   // are misread.
   bool wrong_set = false;
+  // The index that told the right option of a multiple choice, where nothing
+  // says from where the set counts. 0 does.
+  std::optional<int64_t> counted = std::nullopt;
 };
 
 struct SetKind {

@@ -14,6 +14,8 @@ namespace espalier {
 namespace {
 
 constexpr size_t kErrorsTold = 5;
+// Of 1000 questions with four options hardly none has the last one right.
+constexpr size_t kMostAhead = 1000;
 
 // Puts under each role what its column holds.
 absl::Status MapColumns(const std::map<std::string, std::string>& columns,
@@ -168,19 +170,21 @@ absl::StatusOr<SetRecord> SetReader::Interpret(Record record) {
                    at->second, " already; expected ids that differ"));
 }
 
-// The next record that can be read.
-absl::StatusOr<std::optional<SetRecord>> SetReader::NextGood() {
-  while (true) {
+// The next record of the file that can be read.
+absl::StatusOr<std::optional<SetRecord>> SetReader::NextRead() {
+  while (!at_end_) {
     absl::StatusOr<std::optional<Record>> record = records_->Next();
     if (!record.ok()) {
       ESP_RETURN_IF_ERROR(Skip(record.status()));
       if (CanReadOn(record.status())) continue;
       if (good_ == 0) return record.status();
-      return std::optional<SetRecord>();
+      at_end_ = true;
+      break;
     }
     if (!*record) {
-      read_all_ = true;
-      return std::optional<SetRecord>();
+      at_end_ = true;
+      file_ended_ = true;
+      break;
     }
     absl::StatusOr<SetRecord> read = Interpret(**std::move(record));
     if (!read.ok()) {
@@ -191,6 +195,37 @@ absl::StatusOr<std::optional<SetRecord>> SetReader::NextGood() {
     ++good_;
     return *std::move(read);
   }
+  return std::optional<SetRecord>();
+}
+
+// Reads on until a record tells from where the set counts options.
+absl::Status SetReader::LookAhead() {
+  while (!counting_known_ && ahead_.back().counted != 0 &&
+         ahead_.size() < kMostAhead) {
+    absl::StatusOr<std::optional<SetRecord>> record = NextRead();
+    if (absl::IsFailedPrecondition(record.status())) return record.status();
+    if (!record.ok()) ahead_error_ = record.status();
+    if (!record.ok() || !*record) break;
+    ahead_.push_back(**std::move(record));
+  }
+  counting_known_ = true;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::optional<SetRecord>> SetReader::NextGood() {
+  if (ahead_.empty()) {
+    ESP_RETURN_IF_ERROR(ahead_error_);
+    ESP_ASSIGN_OR_RETURN(std::optional<SetRecord> record, NextRead());
+    if (!record) {
+      read_all_ = file_ended_;
+      return record;
+    }
+    ahead_.push_back(*std::move(record));
+    if (ahead_.back().counted) ESP_RETURN_IF_ERROR(LookAhead());
+  }
+  std::optional<SetRecord> record = std::move(ahead_.front());
+  ahead_.pop_front();
+  return record;
 }
 
 // The next one of the ids asked for.

@@ -17,6 +17,10 @@
 // Choosing happens in this order: ids, shuffle, first and limit, shard. So the
 // shards of one choice are disjoint and together all of it.
 //
+// Records of a multiple choice whose right options are told by whole numbers
+// are read ahead up to the first 0, for a number one too far refuses the whole
+// set, also where it stands beyond the limit.
+//
 // Memory: one record, and 24 bytes an id already met. A shuffle holds `first` +
 // `limit` records, those of the smallest keys met so far, and without a limit
 // all of the file's. The order depends on the seed and the problems' places in
@@ -27,6 +31,7 @@
 #define ESPALIER_DATASETS_READERS_SET_READER_H_
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -105,6 +110,8 @@ class SetReader {
   SetReader(std::unique_ptr<RecordReader> records, std::string name,
             SetOptions options, const SetKind* kind);
 
+  absl::StatusOr<std::optional<SetRecord>> NextRead();
+  absl::Status LookAhead();
   absl::StatusOr<std::optional<SetRecord>> NextGood();
   absl::StatusOr<SetRecord> Interpret(Record record);
   absl::StatusOr<std::optional<SetRecord>> NextChosen();
@@ -119,7 +126,12 @@ class SetReader {
   absl::flat_hash_map<uint64_t, int64_t> lines_;   // of ids met, by hash
   absl::flat_hash_map<std::string, bool> wanted_;  // ids, and whether met
   int64_t good_ = 0;                               // records that could be read
-  int64_t chosen_ = 0;  // of those, before first and limit
+  std::deque<SetRecord> ahead_;                    // read, and not yet given
+  absl::Status ahead_error_;                       // what comes after them
+  bool at_end_ = false;                            // nothing does
+  bool file_ended_ = false;                        // and no damage is why
+  bool counting_known_ = false;  // from where the set counts options
+  int64_t chosen_ = 0;           // of those, before first and limit
   std::optional<std::vector<SetRecord>> shuffled_;  // last first
   bool read_all_ = false;  // the file's end was reached
   bool ended_ = false;

@@ -43,15 +43,17 @@ def remote_of(number):
 
 
 def read_reply(data):
-    """("value", result, args afterwards or None), or an error to raise."""
+    """("value", result, arguments afterwards or None), or an error to raise.
+    Afterwards: what has a place in them (values.py), args and keywords."""
     reply = read_value(data, remote_of)
     if type(reply) is tuple and len(reply) == 3 and reply[0] == "value":
         if reply[2] is None:
             return reply
         if type(reply[2]) is bytes:
             after = read_value(reply[2], remote_of)
-            if (type(after) is tuple and len(after) == 2
-                    and type(after[0]) is tuple and type(after[1]) is dict):
+            if (type(after) is tuple and len(after) == 3
+                    and type(after[0]) is type(after[1]) is tuple
+                    and type(after[2]) is dict):
                 return reply[0], reply[1], after
     if type(reply) is tuple and len(reply) == 5 and reply[0] == "raise":
         _, names, text, line, args = reply
@@ -209,30 +211,73 @@ class Solution:
         raise reply
 
     def call(self, what, number, name, args, keywords):
-        blob = write_value((args, keywords), number_of)
+        kept = []
+        blob = write_value((args, keywords), number_of, kept)
         if what == "call":
             self.calls += 1
             self.last_call = None
         _, result, after = self.order(what, number, name, blob)
         if what == "call" and result is None and after is not None:
-            changed, named = after
-            for mine, new in zip(args, changed):
-                copy_back(mine, new)
+            for mine, new in zip(args, after[1]):
+                copy_array(mine, new)
             for key in keywords:
-                copy_back(keywords[key], named.get(key))
+                copy_array(keywords[key], after[2].get(key))
+            copy_back(kept, after[0])
         if what == "call":
             self.last_call = [result]
         return result
 
 
-def copy_back(mine, new):
-    if type(mine) is not type(new):
-        return
-    if isinstance(mine, (list, bytearray)):
-        mine[:] = new
-    elif isinstance(mine, (dict, set)):
+def fill(mine, new, mapped):
+    """Makes the contents of `mine` those of `new`, each as mapped() has it."""
+    kind = type(mine)
+    if kind in (list, bytearray) or kind.__name__ == "array":
+        mine[:] = list(map(mapped, new)) if kind is list else new
+    elif kind is set:
+        items = list(new)
         mine.clear()
-        mine.update(new)
+        mine.update(items)
+    elif isinstance(mine, dict):
+        items = [(key, mapped(item)) for key, item in new.items()]
+        mine.clear()
+        for key, item in items:
+            mine[key] = item
+    elif kind.__name__ == "deque":
+        items = list(map(mapped, new))
+        mine.clear()
+        mine.extend(items)
+
+
+def copy_back(kept, changed):
+    """Gives what the tests handed over the contents that it has now, wherever
+    it stands in it: `kept` are the tests' objects, `changed` the same ones as
+    they came back."""
+    if (len(kept) != len(changed)
+            or any(type(x) is not type(y) for x, y in zip(kept, changed))):
+        return
+    mine = {id(new): old for old, new in zip(kept, changed)}
+    seen = {}  # what came back new, and what stands for it, by the id
+
+    def mapped(x):
+        if id(x) in mine:
+            return mine[id(x)]
+        if id(x) not in seen:
+            seen[id(x)] = x, x
+            if type(x) is tuple:
+                seen[id(x)] = x, tuple(map(mapped, x))
+            else:
+                fill(x, x, mapped)
+        return seen[id(x)][1]
+
+    for old, new in zip(kept, changed):
+        fill(old, new, mapped)
+
+
+def copy_array(mine, new):
+    numpy = sys.modules.get("numpy")
+    if (numpy is not None and type(mine) is type(new) is numpy.ndarray
+            and mine.shape == new.shape and mine.dtype == new.dtype):
+        mine[...] = new
 
 
 def short(x):
@@ -300,6 +345,19 @@ def known_class(name):
 
 classes = {}  # of objects by their numbers, once somebody has asked
 
+CONTAINERS = (list, dict, set, frozenset)
+asked = set()  # numbers of objects of which the tests wanted other attributes
+
+# Questions of yes or no that texts, sets, numbers, paths and arrays answer. An
+# object that says yes to all of them would be any text that a test looks for.
+# One that the tests have used otherwise, as a tree of words that they filled,
+# may have methods of these names.
+PREDICATES = frozenset(
+    "startswith endswith isalnum isalpha isascii isdecimal isdigit "
+    "isidentifier islower isnumeric isprintable isspace istitle isupper "
+    "issubset issuperset isdisjoint is_integer exists is_file is_dir "
+    "is_absolute is_relative_to samefile match all any equals".split())
+
 
 def operate(x, name, *others):
     return the_solution.call("operate", hash(x), name, others, {})
@@ -308,8 +366,8 @@ def operate(x, name, *others):
 class Remote:
     """An object of the solution's process.
 
-    It is equal to no plain value: the solution's own idea of == must not
-    decide a test. Nor are expected values sent over: `in` walks through it, and
+    It is equal to no plain value but that of a builtin container that it
+    derives from: the solution's own idea of == must not decide a test. Nor are expected values sent over: `in` walks through it, and
     an operator is the program's only between two of its objects, for
     `f(x) - 4` would tell it what is expected.
     """
@@ -332,7 +390,16 @@ class Remote:
         if name.startswith("__") and name not in ("__name__", "__qualname__",
                                                   "__wrapped__"):
             raise AttributeError(name)
-        return the_solution.call("get", self._number, name, (), {})
+        number = self._number
+        if name not in PREDICATES or number in asked:
+            asked.add(number)
+        elif self.__class__ is Remote:
+            plain = the_solution.call("plain", number, None, (), {})
+            if type(plain) in CONTAINERS and hasattr(plain, name):
+                return getattr(plain, name)
+            raise AttributeError("an object of the program answers no %s: "
+                                 "only plain values do" % name)
+        return the_solution.call("get", number, name, (), {})
 
     def __setattr__(self, name, new):
         the_solution.call("set", self._number, name, (new,), {})
@@ -347,9 +414,14 @@ class Remote:
         return found
 
     def __eq__(self, other):
-        if type(other) is not Remote:
+        if type(other) is Remote:
+            return the_solution.call("same", self._number, None, (other,), {})
+        if type(other) not in CONTAINERS:
             return False
-        return the_solution.call("same", self._number, None, (other,), {})
+        # Of a container that compares as its builtin base does, the value it
+        # has now is what the tests compare, as if the program had given that.
+        plain = the_solution.call("plain", self._number, None, (), {})
+        return type(plain) in CONTAINERS and plain == other
 
     def __hash__(self):
         return self._number

@@ -417,9 +417,12 @@ def put_type(writer, x):
 CONTAINER[type] = put_type
 
 
-def write_value(x, handle):
+def write_value(x, handle, kept=None):
+    """What has a place (R) goes into `kept`, in the order of the places."""
     writer = Writer(handle)
     writer.write(x)
+    if kept is not None:
+        kept.extend(writer.kept)
     return b"".join(writer.parts)
 
 
@@ -729,10 +732,13 @@ GET = {
 }
 
 
-def read_value(data, handle):
-    """ValueError, or what a constructor raises, for what is no value."""
+def read_value(data, handle, kept=None):
+    """ValueError, or what a constructor raises, for what is no value. `kept` as
+    for write_value: the n-th is what was written as the n-th."""
     reader = Reader(data, handle)
     x = reader.read()
     if reader.at != len(data):
         raise ValueError("more than one value")
+    if kept is not None:
+        kept.extend(reader.shared)
     return x

@@ -211,8 +211,18 @@ class Held:
     def write(self, x):
         return write_value(x, self.place)
 
-    def read(self, data):
-        return read_value(data, self.objects.__getitem__)
+    def read(self, data, kept=None):
+        return read_value(data, self.objects.__getitem__, kept)
+
+    def plain(self, x):
+        """The builtin value that a container of a derived class is equal to;
+        None where it has an == of its own."""
+        kind = type(x)
+        for base in (list, dict, set, frozenset):
+            if (base in kind.__mro__ and kind.__eq__ is base.__eq__
+                    and kind.__ne__ is base.__ne__):
+                return BASES[base](x)
+        return None
 
 
 held = Held()
@@ -267,7 +277,8 @@ def carry_out(order, module):
     if what == "names":
         found = {n: module.__dict__[n] for n in name if n in module.__dict__}
         return held.write(("value", found, None))
-    args, keywords = held.read(blob)
+    kept = []
+    args, keywords = held.read(blob, kept)
     target = held.objects[number]
     if what == "get":
         result = getattr(target, name)
@@ -277,6 +288,8 @@ def carry_out(order, module):
         result = bool(target)
     elif what == "same":
         result = bool(target == args[0])
+    elif what == "plain":
+        result = held.plain(target)
     elif what == "kind":
         result = "%s.%s" % (type(target).__module__, type(target).__qualname__)
     elif what == "operate":
@@ -293,9 +306,10 @@ def carry_out(order, module):
     # handed over. Else arguments stay as they were, for the tests may ask a
     # reference for the right answer to them after this call.
     after = None
-    if what == "call" and result is None:
-        after = held.write((args, keywords))
-    return held.write(("value", result, None if after == blob else after))
+    if (what == "call" and result is None
+            and held.write((args, keywords)) != blob):
+        after = held.write((tuple(kept), args, keywords))
+    return held.write(("value", result, after))
 
 
 def serve(orders, replies):
@@ -426,6 +440,50 @@ def compare_plain_sets():
     case.assertSetEqual = check
 
 
+def arrays_of_nothing(parts):
+    """An array without elements is no answer where some are expected.
+
+    numpy below 2.2 warns of its truth value and takes it for False, so that
+    `if f(x) != 9: raise` lets it pass; newer ones raise an error, as here.
+    And what compares by broadcasting finds nothing in it that differs.
+    """
+    import warnings
+    warnings.filterwarnings("error", "The truth value of an empty array")
+    if not any("numpy" in part for part in parts):
+        return
+    import numpy
+
+    def of_nothing(x, y):
+        try:
+            return (numpy.size(x) == 0) != (numpy.size(y) == 0)
+        except Exception:
+            return False  # let the function itself say what is wrong
+
+    def judged(function):
+        def compare(x, y, *args, **keywords):
+            if of_nothing(x, y):
+                return numpy.False_
+            return function(x, y, *args, **keywords)
+        return compare
+
+    def asserted(function):
+        def compare(x, y, *args, **keywords):
+            if of_nothing(x, y):
+                raise AssertionError("one of two arrays has no elements")
+            return function(x, y, *args, **keywords)
+        return compare
+
+    for name in ("allclose", "isclose", "array_equiv"):
+        setattr(numpy, name, judged(getattr(numpy, name)))
+    if not any("testing" in part for part in parts):
+        return
+    import numpy.testing
+    for name in ("assert_allclose", "assert_almost_equal",
+                 "assert_approx_equal", "assert_array_almost_equal",
+                 "assert_array_equal", "assert_equal"):
+        setattr(numpy.testing, name, asserted(getattr(numpy.testing, name)))
+
+
 def run_tests(solution, code, names, given, before, after, tests):
     """The verdict as (kind, number of the test, message)."""
     number = 0
@@ -437,8 +495,10 @@ def run_tests(solution, code, names, given, before, after, tests):
         if any("random" in test for test in tests):
             import random
             random.seed(0)
-        if any("unittest" in part for part in (before, after, *tests)):
+        parts = (before, after, *tests)
+        if any("unittest" in part for part in parts):
             compare_plain_sets()
+        arrays_of_nothing(parts)
         text = before
         exec(compile(text, TESTS, "exec"), space)
         found = solution.order("names", name=names)[1]

@@ -25,6 +25,12 @@ SPEC = importlib.util.spec_from_file_location(
 values = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(values)
 
+# As the worker has them: the texts one behind the other.
+REMOTE = dict(vars(values))
+with open(os.path.join(ROOT, "datasets", "sandbox", "remote.py"),
+          encoding="utf-8") as REMOTE_FILE:
+    exec(compile(REMOTE_FILE.read(), "remote.py", "exec"), REMOTE)
+
 SECONDS = 600 if os.environ.get("ESPALIER_LONG") else 10
 
 
@@ -335,6 +341,86 @@ class FuzzTest(unittest.TestCase):
             for part in x:
                 self.only_known(part, depth + 1, seen)
 
+
+class CopiedBackTest(unittest.TestCase):
+    """What a function changes in what it was handed is changed alike in what
+    the tests hold, as if both had been one object."""
+
+    KINDS = ("list", "list", "dict", "tuple", "deque", "Counter",
+             "OrderedDict", "defaultdict", "bytearray")
+
+    def made(self, draw, pool, depth=0):
+        if pool and draw.random() < 0.25:
+            return draw.choice(pool)
+        if depth > 4 or draw.random() < 0.3:
+            return draw.choice([0, 1, 2, "a", None, 2.5])
+        kind = draw.choice(self.KINDS)
+        if kind == "tuple":
+            return tuple(self.made(draw, pool, depth + 1)
+                         for _ in range(draw.randrange(3)))
+        made = getattr(builtins, kind, None) or getattr(collections, kind)
+        x = made(list) if kind == "defaultdict" else made()
+        pool.append(x)
+        for i in range(draw.randrange(4)):
+            if kind in ("list", "deque"):
+                x.append(self.made(draw, pool, depth + 1))
+            elif kind == "bytearray":
+                x.append(i)
+            else:
+                x[i] = (i if kind == "Counter"
+                        else self.made(draw, pool, depth + 1))
+        return x
+
+    @staticmethod
+    def change(draw, kept):
+        # A tuple in itself is written twice, and stays out.
+        movable = [x for x in kept if type(x) is not tuple]
+        for _ in range(draw.randrange(1, 6)):
+            x, other = draw.choice(movable), draw.choice(movable)
+            new = draw.choice([7, [8], (9,), other, [other], (other,)])
+            if isinstance(x, (list, collections.deque)):
+                draw.choice([lambda: x.append(new), x.reverse, x.clear])()
+            elif isinstance(x, collections.Counter):
+                x["k"] += 1
+            elif isinstance(x, dict):
+                draw.choice([lambda: x.update({draw.randrange(5): new}),
+                             x.clear])()
+            else:
+                x.extend(b"z")
+
+    def test_changes_are_those_of_a_plain_run(self):
+        def no_handle(x):
+            raise ValueError("a handle")
+
+        def written(x):
+            return values.write_value(x, no_handle)
+        changed = 0
+        for seed in range(3000):
+            draw = random.Random(seed)
+            pool = []
+            args = ([self.made(draw, pool) for _ in range(2)],)
+            mine, theirs, plain = [], [], []
+            blob = values.write_value(args, no_handle, mine)
+            handed = values.read_value(blob, no_handle, theirs)
+            alone = values.read_value(blob, no_handle, plain)
+            self.assertEqual(list(map(type, mine)), list(map(type, theirs)))
+            self.change(random.Random(seed), theirs)
+            self.change(random.Random(seed), plain)
+            try:
+                back, _ = values.read_value(
+                    written((tuple(theirs), handed)), no_handle)
+            except ValueError:  # nested too deep by now
+                continue
+            REMOTE["copy_back"](mine, back)
+            self.assertEqual(written(args), written(alone), seed)
+            changed += written(alone) != blob
+        self.assertGreater(changed, 1000)
+
+    def test_what_was_not_handed_over_changes_nothing(self):
+        mine = [[1], {"a": 2}]
+        for back in ([], [[3]], [[3], [4]], [{}, [3]], [[3], {}, []]):
+            REMOTE["copy_back"](mine, back)
+            self.assertEqual(mine, [[1], {"a": 2}])
 
 if __name__ == "__main__":
     unittest.main()

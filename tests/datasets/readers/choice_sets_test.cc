@@ -71,6 +71,45 @@ const Form kForms[] = {
     {"NeMo's", "nemo.jsonl",
      R"j({"problem": "Largest?", "options": "A. 1\nB. 2\nC. 3\nD. 4", "expected_answer": "D"})j",
      "choice", "Largest?\nA. 1\nB. 2\nC. 3\nD. 4", "D", "4", "3"},
+    {"ARC", "arc.jsonl",
+     R"j({"id": "M1", "question": "Which is hot?", "choices": {"text": ["ice", "fire", "snow"], "label": ["A", "B", "C"]}, "answerKey": "B"}
+{"id": "M2", "question": "Which is cold?", "choices": {"text": ["ice", "fire"], "label": ["1", "2"]}, "answerKey": "1"})j",
+     "choice", "Which is hot?\nA. ice\nB. fire\nC. snow", "B", "fire", "snow"},
+    {"ARC with numbers for letters", "arc.jsonl",
+     R"j({"id": "M2", "question": "Cold?", "choices": {"text": ["ice", "fire", "sun"], "label": ["1", "2", "3"]}, "answerKey": "1"})j",
+     "choice", "Cold?\nA. ice\nB. fire\nC. sun", "A", "ice", "sun"},
+    {"OpenBookQA", "obqa.jsonl",
+     R"j({"id": "7", "question_stem": "The sun is", "choices": {"text": ["cold", "hot"], "label": ["A", "B"]}, "answerKey": "B"})j",
+     "choice", "The sun is\nA. cold\nB. hot", "B", "hot", "cold"},
+    {"MedQA", "medqa.jsonl",
+     R"j({"question": "Best?", "answer": "Rest", "options": {"B": "Rest", "A": "Run", "C": "Sing"}, "meta_info": "step1", "answer_idx": "B"})j",
+     "choice", "Best?\nA. Run\nB. Rest\nC. Sing", "B", "Rest", "Sing"},
+    {"MedQA with a list of pairs", "medqa.jsonl",
+     R"j({"question": "Best?", "answer": "Rest", "options": [{"key": "A", "value": "Run"}, {"key": "B", "value": "Rest"}], "answer_idx": "B"})j",
+     "choice", "Best?\nA. Run\nB. Rest", "B", "Rest", "Run"},
+    {"options as JSON in a cell", "cell.csv",
+     "question,options,answer\n"
+     "2+2?,\"[\"\"3\"\", \"\"4\"\"]\",B\n",
+     "choice", "2+2?\nA. 3\nB. 4", "B", "4", "3"},
+    {"MedMCQA", "medmcqa.jsonl",
+     R"j({"id": "e", "question": "Best?", "opa": "Run", "opb": "Rest", "opc": "Sing", "opd": "Jump", "cop": 1, "choice_type": "single", "exp": "x"})j",
+     "mmlu", "Best?\nA. Run\nB. Rest\nC. Sing\nD. Jump", "B", "Rest", "Jump"},
+    {"PIQA", "piqa.jsonl",
+     R"j({"goal": "Open a jar", "sol1": "twist it", "sol2": "hit it", "label": 1})j",
+     "mmlu", "Open a jar\nA. twist it\nB. hit it", "B", "hit it", "twist it"},
+    {"HellaSwag", "hellaswag.jsonl",
+     R"j({"ind": 1, "ctx": "A man sits. He", "endings": ["stands", "flies", "eats"], "label": "2"})j",
+     "choice", "A man sits. He\nA. stands\nB. flies\nC. eats", "C", "eats",
+     "flies"},
+    {"LogiQA", "logiqa.jsonl",
+     R"j({"context": "All x are y.", "query": "Then?", "options": ["p", "q", "r"], "correct_option": 2})j",
+     "choice", "All x are y.\nThen?\nA. p\nB. q\nC. r", "C", "r", "q"},
+    {"BIG-bench", "bigbench.jsonl",
+     R"j({"input": "Then?", "choices": ["p", "q"], "target": "q"})j", "choice",
+     "Then?\nA. p\nB. q", "B", "q", "p"},
+    {"an index that a table made a fraction", "pandas.jsonl",
+     R"j({"question": "Then?", "choices": ["p", "q", "r"], "answer": 2.0})j",
+     "choice", "Then?\nA. p\nB. q\nC. r", "C", "r", "q"},
     {"gold by its text", "text.jsonl",
      R"j({"question": "Capital?", "choices": ["Bern", "Basel"], "answer": "Basel"})j",
      "choice", "Capital?\nA. Bern\nB. Basel", "B", "Basel", "Bern"},
@@ -191,6 +230,24 @@ TEST(ChoiceSets, GpqaIsShuffledByItsQuestions) {
             set->problems[7].problem.question);
 }
 
+TEST(ChoiceSets, SciqIsShuffledByItsQuestions) {
+  const auto set = LoadSet(
+      WriteTestFile(
+          "sciq.jsonl",
+          R"j({"question": "What is H2O?", "distractor1": "gold", "distractor2": "air", "distractor3": "salt", "correct_answer": "water", "support": "s"})j"),
+      {.strict = true});
+  ASSERT_TRUE(set.ok()) << set.status();
+  const GradedProblem& one = set->problems[0];
+  for (const char* option : {"gold", "air", "salt", "water"}) {
+    EXPECT_TRUE(
+        absl::StrContains(one.problem.question, absl::StrCat(". ", option)));
+  }
+  EXPECT_TRUE(absl::StrContains(one.problem.question,
+                                absl::StrCat(one.reference.answer, ". water")));
+  EXPECT_TRUE(Right(one, "water"));
+  EXPECT_FALSE(Right(one, "gold"));
+}
+
 TEST(ChoiceSets, ColumnsOfOptionsCanBeNamed) {
   const auto set = LoadSet(
       WriteTestFile(
@@ -243,6 +300,49 @@ TEST(ChoiceSets, IndexesCountFromWhereTheKindSays) {
   EXPECT_EQ(mmlu->problems[0].reference.answer, "D");
 }
 
+// Also where the record that tells it stands beyond those asked for.
+TEST(ChoiceSets, ASetThatCountsFromOneIsRefusedBeyondTheLimit) {
+  const auto record = [](int id, int answer) {
+    return absl::StrCat("{\"id\": ", id,
+                        ", \"question\": \"Q\", \"choices\": [\"a\", \"b\", "
+                        "\"c\"], \"answer\": ",
+                        answer, "}\n");
+  };
+  std::string from_1;
+  for (int i = 0; i < 20; ++i) from_1 += record(i, 1 + i % 2);
+  from_1 += record(20, 3);
+  for (const SetOptions& options :
+       {SetOptions{.limit = 1}, SetOptions{.limit = 2, .first = 3},
+        SetOptions{.ids = {"4"}}}) {
+    const auto set = LoadSet(WriteTestFile("late.jsonl", from_1), options);
+    ASSERT_FALSE(set.ok());
+    EXPECT_TRUE(absl::StrContains(set.status().message(),
+                                  "late.jsonl:21: the right option 3 is none"))
+        << set.status();
+  }
+  EXPECT_EQ(LoadSet(WriteTestFile("late.jsonl", from_1),
+                    {.limit = 1, .kind = "choice-from-1"})
+                ->problems[0]
+                .reference.answer,
+            "A");
+  // Nothing beyond a 0 matters, nor what is no record.
+  const auto from_0 = LoadSet(
+      WriteTestFile("from_0.jsonl", absl::StrCat(record(0, 1), record(1, 2),
+                                                 record(2, 0), "not")),
+      {.limit = 1, .strict = true});
+  ASSERT_TRUE(from_0.ok()) << from_0.status();
+  EXPECT_EQ(from_0->problems[0].reference.answer, "B");
+  const auto broken = WriteTestFile(
+      "broken.jsonl", absl::StrCat(record(0, 1), "not\n", record(2, 2)));
+  const auto first = LoadSet(broken, {.limit = 1, .strict = true});
+  ASSERT_TRUE(first.ok()) << first.status();
+  EXPECT_EQ(first->problems.size(), 1u);
+  EXPECT_FALSE(LoadSet(broken, {.limit = 2, .strict = true}).ok());
+  const auto all = LoadSet(broken, {});
+  ASSERT_TRUE(all.ok()) << all.status();
+  EXPECT_EQ(all->problems.size(), 2u);
+}
+
 TEST(ChoiceSets, WhatTheQuestionIsAboutIsReadBeforeIt) {
   for (const char* column : {"context", "passage", "article"}) {
     const auto set = LoadSet(
@@ -280,7 +380,21 @@ TEST(ChoiceSets, WhatCannotBeToldIsRefused) {
       {R"j({"question": "Q", "options": "one or two", "correct": "A"})j",
        "one text without \"A)\""},
       {R"j({"question": "Q", "choices": {"text": ["a"]}, "answerKey": "A"})j",
-       "neither a list nor a text"},
+       "no texts or numbers, nor texts under their letters"},
+      {R"j({"question": "Q", "choices": {"text": ["a", "b"], "label": ["1", "2"]}, "answerKey": "3"})j",
+       "the right option \"3\" is none of 1, 2"},
+      {R"j({"question": "Q", "choices": {"text": ["a", "b"], "label": ["A", "A"]}, "answerKey": "A"})j",
+       "labels are not one an option"},
+      {R"j({"question": "Q", "options": {"A": "x", "why": "y"}, "answer": "A"})j",
+       "no texts or numbers, nor texts under their letters"},
+      {R"j({"question": "Q", "options": ["x", "y", "z"], "answer": "B", "answer_index": 2})j",
+       "\"answer_index\" tells option C and \"answer\" option B"},
+      {R"j({"question": "Q", "options": ["x", "y", "z"], "answer": "z", "answer_idx": "B"})j",
+       "\"answer_idx\" tells option B and \"answer\" option C"},
+      {R"j({"question": "Q", "options": [], "answer": "B"})j",
+       "no options, and the answer \"B\" is the letter of one"},
+      {R"j({"question": ["1+2?", "2+2?"], "answer": ["3", "4"]})j",
+       "\"question\" is a list"},
       {R"j({"question": "", "choices": ["a", "b"], "answer": 0})j",
        "question is empty"},
   };

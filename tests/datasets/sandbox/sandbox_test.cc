@@ -180,7 +180,7 @@ TEST(Sandbox, DerivedValues) {
        .tests = {
            "s = Stack([1])\ns.push(2)\n"
            "assert list(s) == [1, 2] and len(s) == 2 and s[1] == 2",
-           "assert s == s and s != [1, 2] and not s == [1, 2]",
+           "assert s == s and s == [1, 2] and not s != [1, 2]",
            "import collections\n"
            "p = collections.namedtuple('P', 'x y')(1, 2)\n"
            "assert kind(p) == ('tuple', (1, 2))",
