@@ -9,7 +9,8 @@
 //   3. keep      the best `width` of all, of equals the first of the best
 //                parent. Those that end the response vote and leave the beam,
 //                with their place (OpenR) or, with `refill`, without it (LLM
-//                Reasoners).
+//                Reasoners); so does a path that nothing follows, without a
+//                vote.
 //
 // A pass ends when nothing is kept. Passes repeat with fresh samples until
 // `rounds` are done or the budget is spent, or one sampled nothing.
@@ -75,6 +76,7 @@ Co<> RunPass(SearchContext& ctx, const BeamOptions& options, Votes& votes) {
     const Tree& tree = ctx.tree();
     std::vector<Candidate> candidates;
     for (const std::vector<NodeId>& steps : found) {
+      if (steps.empty() && !options.refill) --places;
       for (const NodeId id : steps) {
         const float worth =
             PathWorth(tree, id, options.level, options.aggregate);

@@ -10,15 +10,16 @@
 //                subtree has ended.
 // The last of `iterations` steps goes on to the end of each response, without
 // looking ahead. When a subtree has ended, or the pass has, every sample of the
-// subtree's last step that ends a response votes, as often as it was sampled.
-// Passes repeat with fresh samples until `rounds` are done or the budget is
-// spent.
+// subtree's last step that ends a response votes, as often as it was sampled;
+// of equals that of the first subtree comes first. Passes repeat with fresh
+// samples until `rounds` are done or the budget is spent.
 //
 // Differs: in search-and-learn the unfinished samples of the last step vote,
 // too, by the last number in their text; here unfinished ones are never an
 // answer. A step that a limit cut is no sample here.
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -64,6 +65,7 @@ struct DvtsOptions {
 };
 
 struct Subtree {
+  int64_t place = 0;  // of its first vote
   NodeId node = kRoot;
   bool open = true;
   std::vector<NodeId> ends;  // finished samples of the last step
@@ -81,8 +83,9 @@ struct State {
 };
 
 void Vote(SearchContext& ctx, const Subtree& subtree, State& state) {
+  int64_t place = subtree.place;
   for (const NodeId node : subtree.ends) {
-    state.votes.Add(ctx, node, state.scores.Of(node));
+    state.votes.AddAt(ctx, node, state.scores.Of(node), place++);
     state.votes.Offer(ctx);
   }
 }
@@ -166,6 +169,10 @@ Co<> RunDvts(SearchContext& ctx, const DvtsOptions& options) {
     const int64_t before = ctx.usage().tokens;
     std::vector<Subtree> subtrees(
         static_cast<size_t>(options.n / options.width));
+    int64_t place = int64_t{round} * options.n;
+    for (Subtree& subtree : subtrees) {
+      subtree.place = std::exchange(place, place + options.width);
+    }
     for (int step = 1;; ++step) {
       const bool last = step == options.iterations;
       if (!co_await TakeStep(ctx, subtrees, last, options, state)) break;

@@ -17,8 +17,9 @@
 //                `duplicates`.
 // The last of `iterations` steps goes on to the end of each response. A pass
 // ends when nothing is kept or after n finished responses, the first n of which
-// vote; passes repeat until `rounds` are done or the budget is spent. Greedy
-// steps are never an answer unless they are sampled too.
+// vote; with `sort` it goes on to its end, and the n best vote. Passes repeat
+// until `rounds` are done or the budget is spent. Greedy steps are never an
+// answer unless they are sampled too.
 //
 // Differs: search-and-learn's beam goes on when n have finished, whose votes
 // then are cast; a step that a limit cut is no response here; its beam writes
@@ -42,6 +43,7 @@ struct LookaheadOptions {
   int iterations = 0;
   int rounds = 0;
   bool duplicates = false;
+  bool sort = false;
   float temperature = 1;
   Level level = Level::kPath;
   Aggregate aggregate = Aggregate::kLast;
@@ -58,6 +60,8 @@ struct LookaheadOptions {
           "passes from the root; 0: until the budget is spent");
     v.Flag("duplicates", &duplicates,
            "equal samples of a step take a place each");
+    v.Flag("sort", &sort,
+           "a pass goes on when n responses have finished; its n best vote");
     v.Real("temperature", &temperature, 0, 10, "of sampling");
     VisitChoice(v, "level", &level, kLevelNames, "reward head");
     VisitChoice(v, "aggregate", &aggregate, kAggregateNames,
@@ -179,8 +183,14 @@ std::vector<NodeId> Keep(const Tree& tree,
 Co<> RunPass(SearchContext& ctx, const LookaheadOptions& options,
              State& state) {
   std::vector<NodeId> kept = {kRoot};
-  int finished = 0;
-  for (int step = 1; !kept.empty() && finished < options.n; ++step) {
+  std::vector<Candidate> finished;
+  const auto most = static_cast<size_t>(options.n);
+  const auto vote = [&](const Candidate& end) {
+    state.votes.Add(ctx, end.node, end.score);
+    state.votes.Offer(ctx);
+  };
+  for (int step = 1; !kept.empty() && (options.sort || finished.size() < most);
+       ++step) {
     std::vector<NodeId> samples;
     if (step == options.iterations) {
       samples = co_await Finish(ctx, kept, options);
@@ -190,14 +200,19 @@ Co<> RunPass(SearchContext& ctx, const LookaheadOptions& options,
     const std::vector<Candidate> candidates =
         co_await Evaluate(ctx, samples, options, state);
     for (const Candidate& candidate : candidates) {
-      const NodeId node = candidate.node;
-      if (!ctx.tree()[node].terminal() || finished == options.n) continue;
-      ++finished;
-      state.votes.Add(ctx, node, candidate.score);
-      state.votes.Offer(ctx);
+      if (!ctx.tree()[candidate.node].terminal()) continue;
+      if (!options.sort && finished.size() == most) break;
+      finished.push_back(candidate);
+      if (!options.sort) vote(candidate);
     }
     kept = Keep(ctx.tree(), candidates, options);
   }
+  if (!options.sort) co_return;
+  std::stable_sort(
+      finished.begin(), finished.end(),
+      [](const Candidate& a, const Candidate& b) { return a.score > b.score; });
+  if (finished.size() > most) finished.resize(most);
+  for (const Candidate& end : finished) vote(end);
 }
 
 Co<> RunLookahead(SearchContext& ctx, const LookaheadOptions& options) {

@@ -204,8 +204,12 @@ Co<> Simulate(SearchContext& ctx, Mcts<Rule>& s, PathVisit& visit) {
         leaf, {.n = n, .temperature = s.options.temperature});  // 2
     if (!rolls) tree[leaf].flags &= static_cast<uint8_t>(~kOpening);
     if (ctx.usage().tokens > tokens) s.idle = 0;
-    const bool cut = tree.step(leaf).depth >= ctx.format().max_steps;
-    if (expansion.samples.empty() && cut && s.options.cut != Cut::kDrop) break;
+    const bool limit = tree.step(leaf).depth >= ctx.format().max_steps;
+    const bool dead = leaf != kRoot && !ctx.ShouldStop();
+    const bool counts = s.options.cut == Cut::kVisit  ? limit || dead
+                        : s.options.cut == Cut::kZero ? limit
+                                                      : false;
+    if (expansion.samples.empty() && counts) break;
     if (expansion.samples.empty()) {
       // Nothing can follow, and not for want of budget: never again.
       if (!ctx.ShouldStop()) tree[leaf].flags |= kTruncated;

@@ -27,7 +27,8 @@ inline constexpr std::array<std::string_view, 3> kDescendNames = {
 enum class Cut : uint8_t {
   kDrop,   // no visit at all, and never gone to again
   kZero,   // a visit of value 0
-  kVisit,  // a visit like any other, worth what its last step is
+  kVisit,  // a visit like any other, worth what its last step is; so is a path
+           // that nothing follows
 };
 inline constexpr std::array<std::string_view, 3> kCutNames = {"drop", "zero",
                                                               "visit"};

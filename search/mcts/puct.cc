@@ -91,8 +91,20 @@ class PuctRule {
     if (options_.in_flight > 1) SetFirstValues(tree, parent);
   }
   void Scored(Tree& tree, NodeId parent) const { SetFirstValues(tree, parent); }
-  void Backup(Tree& tree, PathVisit& visit, float value) const {
-    MeanBackup(tree, visit, value);
+  void Backup(Tree& tree, PathVisit& visit, float value) {
+    // What a verifier settles is taken out of the means again.
+    if (options_.verify) {
+      MeanBackup(tree, visit, value);
+      return;
+    }
+    // Means of sums: children of the same values are equal in whatever order
+    // these came.
+    if (sums_.size() < tree.size()) sums_.resize(tree.size());
+    visit.Finish();
+    for (const NodeId id : visit.path()) {
+      sums_[id] += value;
+      tree[id].q = static_cast<float>(sums_[id] / tree[id].visits);
+    }
   }
 
  private:
@@ -161,6 +173,7 @@ class PuctRule {
   static constexpr uint32_t kKnown = 1 << 16;
   const PuctOptions& options_;
   std::vector<float> known_;
+  std::vector<double> sums_;  // of the values of a node's visits
 };
 
 Co<> RunPuct(SearchContext& ctx, const PuctOptions& options) {

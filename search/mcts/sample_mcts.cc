@@ -40,8 +40,12 @@ struct SampleMctsOptions {
   }
 };
 
+// Sums of the scores of all visits, by node: children with the same scores are
+// equal in whatever order these came.
+using Sums = std::vector<double>;
+
 // Stage 1, one level. kNoNode if no child is open.
-NodeId Pick(const Tree& tree, NodeId parent, float c) {
+NodeId Pick(const Tree& tree, const Sums& sums, NodeId parent, float c) {
   double mass = 0;
   for (const NodeId child : Children(tree, parent)) {
     if (tree[child].visits == 0) continue;
@@ -55,13 +59,20 @@ NodeId Pick(const Tree& tree, NodeId parent, float c) {
     if (node.visits == 0 || node.closed()) continue;
     const double prior =
         std::exp(static_cast<double>(tree.step(child).path_score)) / mass;
-    const double score = node.q + c * prior * std::sqrt(log_n / node.visits);
+    const double score =
+        sums[child] / node.visits + c * prior * std::sqrt(log_n / node.visits);
     if (score > highest) {
       highest = score;
       best = child;
     }
   }
   return best;
+}
+
+void Visit(Tree& tree, Sums& sums, NodeId id, float score) {
+  if (sums.size() < tree.size()) sums.resize(tree.size());
+  sums[id] += score;
+  AddVisit(tree[id], score);
 }
 
 // Closes nodes of `path`, the last one first, all of whose children are closed.
@@ -77,6 +88,7 @@ void CloseUp(Tree& tree, const std::vector<NodeId>& path) {
 Co<> RunSampleMcts(SearchContext& ctx, const SampleMctsOptions& options) {
   Tree& tree = ctx.tree();
   Votes votes(options.choice);
+  Sums sums(1);
   NodeId best = kNoNode;  // of those that have not ended
   const auto goes_on = [&] {
     return !ctx.ShouldStop() && (options.simulations == 0 ||
@@ -85,7 +97,7 @@ Co<> RunSampleMcts(SearchContext& ctx, const SampleMctsOptions& options) {
   while (goes_on() && !tree[kRoot].closed()) {
     std::vector<NodeId> path = {kRoot};  // 1
     for (NodeId next = kRoot; next != kNoNode;) {
-      next = Pick(tree, path.back(), options.c);
+      next = Pick(tree, sums, path.back(), options.c);
       if (next != kNoNode) path.push_back(next);
     }
     const Expansion sampled = co_await ctx.Expand(
@@ -100,8 +112,8 @@ Co<> RunSampleMcts(SearchContext& ctx, const SampleMctsOptions& options) {
     for (const NodeId c : samples) {  // 3
       if (!tree[c].scored()) break;
       const float score = tree.step(c).path_score;
-      AddVisit(tree[c], score);
-      for (const NodeId id : path) AddVisit(tree[id], score);
+      Visit(tree, sums, c, score);
+      for (const NodeId id : path) Visit(tree, sums, id, score);
       ctx.CountSimulation();
       if (tree[c].terminal()) {
         tree[c].flags |= kClosed;

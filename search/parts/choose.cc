@@ -68,14 +68,17 @@ double Votes::Weight(const Group& group) const {
   return 0;
 }
 
-void Votes::Add(SearchContext& ctx, NodeId node, float score) {
+void Votes::AddAt(SearchContext& ctx, NodeId node, float score, int64_t place) {
   Group& group = GroupOf(ctx.AnswerOf(node));
-  if (group.best == kNoNode || score > group.best_score) {
+  if (group.best == kNoNode || score > group.best_score ||
+      (score == group.best_score && place < group.best_at)) {
     group.best = node;
     group.best_score = score;
-    group.best_at = added_;
+    group.best_at = place;
   }
   if (group.first == kNoNode) group.first = node;
+  if (group.count == 0 || place < group.first_at) group.first_at = place;
+  gaps_ |= place != added_;
   ++added_;
   group.count += 1;
   group.sum += score;
@@ -108,7 +111,8 @@ void Votes::Rank(size_t changed) {
     const double x = Weight(groups_[a]), y = Weight(groups_[b]);
     if (x != y) return x > y;
     // Of equal scores the one that was there first.
-    return ByBest() ? groups_[a].best_at < groups_[b].best_at : a < b;
+    return ByBest() ? groups_[a].best_at < groups_[b].best_at
+                    : groups_[a].first_at < groups_[b].first_at;
   };
   if (changed == winner_) return;
   if (ahead(changed, winner_)) {
@@ -154,7 +158,8 @@ Standing Votes::StandingOf(const Group& winner) const {
     standing.runner_up = std::max(0.0, Weight(groups_[second_]));
   }
   // An answer that nobody has given yet comes last.
-  standing.wins_ties = ByBest() || winner_ <= second_;
+  standing.wins_ties =
+      !gaps_ && (ByBest() || winner.first_at <= groups_[second_].first_at);
   switch (choice_) {
     case AnswerChoice::kMajority:
     case AnswerChoice::kWeighted:
@@ -172,7 +177,7 @@ Standing Votes::StandingOf(const Group& winner) const {
     case AnswerChoice::kBest:
       standing.confidence = winner.best_score;
       // No score is higher, and the first of equals is held.
-      if (standing.leader >= 1) standing.most_added = 0;
+      if (standing.leader >= 1 && !gaps_) standing.most_added = 0;
       break;
     case AnswerChoice::kLowerBound:
       standing.confidence = standing.leader - 1;

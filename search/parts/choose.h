@@ -49,7 +49,12 @@ class Votes {
       : choice_(choice), bound_(bound) {}
 
   // A finished response with its score; the same node may vote often.
-  void Add(SearchContext& ctx, NodeId node, float score);
+  void Add(SearchContext& ctx, NodeId node, float score) {
+    AddAt(ctx, node, score, added_);
+  }
+  // For responses that end in another order than they vote in: of equals the
+  // one with the lowest `place` comes first.
+  void AddAt(SearchContext& ctx, NodeId node, float score, int64_t place);
   bool empty() const { return groups_.empty(); }
   // For kMajorityOfTree: counts the responses that ended in the tree since the
   // last Add, which does it by itself.
@@ -66,7 +71,8 @@ class Votes {
     NodeId best = kNoNode;
     float best_score = 0;
     NodeId first = kNoNode;  // depth-first, of those in the tree
-    int64_t best_at = 0;     // index among all responses of the one that has it
+    int64_t best_at = 0;     // place among all responses of the one that has it
+    int64_t first_at = 0;    // of the first one
     double count = 0;
     double sum = 0;
     double mean = 0;
@@ -89,6 +95,7 @@ class Votes {
   size_t winner_ = 0;
   size_t second_ = 0;  // winner_: there is none
   int64_t added_ = 0;
+  bool gaps_ = false;      // lower places may yet be taken
   int64_t responses_ = 0;  // with an answer
   double total_ = 0;       // of their scores, 1 each for majorities
   NodeId counted_ = 0;     // nodes that CountTree has looked at

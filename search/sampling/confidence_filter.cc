@@ -7,6 +7,12 @@
 #include "src/base/check.h"
 
 namespace espalier {
+namespace {
+
+// As the authors' library rounds to three decimals.
+double Thousandths(double x) { return std::nearbyint(x * 1000) / 1000; }
+
+}  // namespace
 
 void TokenGroups::Add(absl::Span<const float> confidences) {
   for (const float confidence : confidences) {
@@ -16,7 +22,42 @@ void TokenGroups::Add(absl::Span<const float> confidences) {
     if (tokens_.size() > window_) sum_ -= tokens_[tokens_.size() - 1 - window_];
     if (tokens_.size() == window_) lowest_ = sum_;
     if (tokens_.size() > window_) lowest_ = std::min(lowest_, sum_);
+    AddUnrounded(confidence);
   }
+}
+
+void TokenGroups::AddUnrounded(float confidence) {
+  unrounded_.push_back(confidence);
+  unrounded_sum_ += confidence;
+  const size_t n = unrounded_.size();
+  if (n > window_) unrounded_sum_ -= unrounded_[n - 1 - window_];
+  if (n == window_ || (n > window_ && unrounded_sum_ < lowest_unrounded_)) {
+    lowest_unrounded_ = unrounded_sum_;
+  }
+}
+
+double TokenGroups::LowestUnrounded() const {
+  if (tokens_.size() < window_) return std::numeric_limits<double>::infinity();
+  return lowest_unrounded_ / static_cast<double>(window_);
+}
+
+double TokenGroups::OnlineConfidence() const {
+  if (tokens_.size() < window_) return Mean(tokens_.size());
+  // Halfway between two thousandths it is the error of the program's sum that
+  // decides: summed as it does, over each group that is lowest.
+  double lowest = std::numeric_limits<double>::infinity();
+  const auto size = static_cast<int64_t>(window_);
+  const bool halfway = 2 * (lowest_ % size) == size;
+  int64_t sum = 0;
+  for (size_t i = 0; halfway && i < tokens_.size(); ++i) {
+    sum += tokens_[i];
+    if (i >= window_) sum -= tokens_[i - window_];
+    if (i + 1 < window_ || sum != lowest_) continue;
+    double mean = 0;
+    for (size_t t = i + 1 - window_; t <= i; ++t) mean += tokens_[t] / 1000.0;
+    lowest = std::min(lowest, Thousandths(mean / static_cast<double>(size)));
+  }
+  return halfway ? lowest : Thousandths(LowestGroup());
 }
 
 double TokenGroups::LowestGroup() const {

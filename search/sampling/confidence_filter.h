@@ -30,6 +30,13 @@ class TokenGroups {
   void Add(absl::Span<const float> confidences);
   // Mean of the lowest whole group so far; infinity before there is one.
   double LowestGroup() const;
+  // The same of confidences that were not rounded: what a response that is
+  // still written is judged by.
+  double LowestUnrounded() const;
+  // What an online response is filtered and weighed by: LowestGroup, in
+  // thousandths again as the authors' program has the means of groups; the mean
+  // of all where there is no group.
+  double OnlineConfidence() const;
   // kMean: mean of all tokens; kTail: of the last `tail`; kLowest: of the
   // lowest group; kBottom: mean of the lowest tenth of the groups' means, at
   // least one. The mean of all where there are fewer tokens than a group, or
@@ -38,11 +45,15 @@ class TokenGroups {
 
  private:
   double Mean(size_t last) const;
+  void AddUnrounded(float confidence);
 
   size_t window_;
   std::vector<int32_t> tokens_;  // thousandths
   int64_t sum_ = 0;              // of the last `window`
   int64_t lowest_ = 0;           // sum of the lowest group
+  std::vector<float> unrounded_;
+  double unrounded_sum_ = 0;  // of the last `window`
+  double lowest_unrounded_ = 0;
 };
 
 // The value that the surest `eta` percent of N >= 1 confidences reach: at

@@ -11,15 +11,16 @@
 //              responses; majority: the one that most of them have; of equals
 //              the answer that was kept first.
 //
-// online: C is the lowest group's. The first `warmup` responses, whether they
-// have an answer or not, set s once and for all. From then on a response is
-// given up when a whole group is below s, and drawing ends when one answer has
-// `consensus` of the kept weight.
+// online: C is the lowest group's, in thousandths. The first `warmup`
+// responses, whether they have an answer or not, set s once and for all. From
+// then on a response is given up when a whole group is below s, and drawing
+// ends when one answer has `consensus` of the kept weight.
 //
 // Differs: a response is given up at the end of the step in which its group
-// falls below s, not at the token; where the sampled token is not among the k
-// likeliest, the authors' server gives it beside them and their mean is over
-// k + 1.
+// falls below s, not at the token; an answer of the warm-up stays where none
+// that is sure enough follows, and the program has none; where the sampled
+// token is not among the k likeliest, the authors' server gives it beside them
+// and their mean is over k + 1.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -78,6 +79,10 @@ struct DeepConfOptions {
   }
 };
 
+// Confidences are of single precision: a group at the threshold is not below
+// it.
+constexpr double kSlack = 1e-6;
+
 // A finished response.
 struct Response {
   NodeId end = kNoNode;
@@ -114,14 +119,16 @@ Co<std::vector<Response>> Draw(SearchContext& ctx, int count, double floor,
         co_return {};
       }
       groups[who[j]].Add(confidences);
-      if (groups[who[j]].LowestGroup() < floor) node = kNoNode;
+      if (groups[who[j]].LowestUnrounded() < floor - kSlack) node = kNoNode;
     }
   }
-  const ConfidenceOf of = options.online ? ConfidenceOf::kLowest : options.of;
   std::vector<Response> responses;
   for (size_t i = 0; i < at.size(); ++i) {
     if (at[i] == kNoNode) continue;
-    responses.push_back({at[i], groups[i].Confidence(of, options.tail)});
+    responses.push_back(
+        {at[i], options.online
+                    ? groups[i].OnlineConfidence()
+                    : groups[i].Confidence(options.of, options.tail)});
   }
   co_return responses;
 }

@@ -42,6 +42,52 @@ std::string Chosen(AnswerChoice choice,
              : ctx.tree().answer_text(driver.best_answer());
 }
 
+// What a stop would be told.
+class Watcher : public Stopper {
+ public:
+  bool Stops(const SearchView& view, std::string&) override {
+    standing = view.standing;
+    return false;
+  }
+  Standing standing;
+};
+
+// Two responses that end in the other order than they vote in, of equal scores.
+Standing OfTwoPlaces(AnswerChoice choice, std::string& answer) {
+  const Problem problem{.id = "p", .question = "?"};
+  const TreeWorldTask task;
+  Watcher watcher;
+  SearchContext ctx(problem, task, watcher, SearchBudget{.tokens = 1000}, 1);
+  Votes votes(choice);
+  int32_t token = 0;
+  for (const char* text : {"= late\n", "= early\n"}) {
+    const NodeId node =
+        ctx.AddSample(kRoot, {.text = text,
+                              .tokens = absl::MakeConstSpan(&token, 1),
+                              .terminal = true});
+    votes.AddAt(ctx, node, 1, 1 - token);
+    votes.Offer(ctx);
+    ++token;
+  }
+  const SearchDriver driver(ctx);
+  answer = ctx.tree().answer_text(driver.best_answer());
+  EXPECT_FALSE(ctx.ShouldStop());
+  return watcher.standing;
+}
+
+TEST(ChooseTest, OfEqualsTheLowestPlaceComesFirstWheneverItEnds) {
+  for (const AnswerChoice choice :
+       {AnswerChoice::kBest, AnswerChoice::kWeighted,
+        AnswerChoice::kMajority}) {
+    std::string answer;
+    const Standing standing = OfTwoPlaces(choice, answer);
+    EXPECT_EQ(answer, "early");
+    // Nothing is certain while lower places may be taken.
+    EXPECT_FALSE(standing.wins_ties);
+    EXPECT_NE(standing.most_added, 0);
+  }
+}
+
 const std::vector<Response> kFive = {
     {"a", 0.5f}, {"b", 0.9f}, {"a", 0.3f, 7}, {"c", 0.7f, 3}, {"c", 0.6f}};
 

@@ -102,6 +102,19 @@ TEST(ConfidenceTest, GroupsAreWindowsOfTokens) {
   EXPECT_EQ(groups.Confidence(ConfidenceOf::kMean, 1), 3);
   EXPECT_EQ(groups.Confidence(ConfidenceOf::kTail, 2), 4);
   EXPECT_EQ(groups.Confidence(ConfidenceOf::kTail, 9), 3);
+  EXPECT_EQ(groups.LowestUnrounded(), 2);
+  EXPECT_EQ(groups.OnlineConfidence(), 2);
+  // Means of groups are in thousandths online, halfway the even one: 1.0015 and
+  // 1.0024; a response that is still written is judged by what was not rounded.
+  TokenGroups fine(2);
+  fine.Add(std::vector<float>{1.001f, 1.002f, 1.0028f});
+  EXPECT_NEAR(fine.LowestGroup(), 1.0015, 1e-12);
+  EXPECT_EQ(fine.OnlineConfidence(), 1.002);
+  EXPECT_NEAR(fine.LowestUnrounded(), 1.0015, 1e-6);
+  TokenGroups low(1);
+  low.Add(std::vector<float>{1.0004f});
+  EXPECT_EQ(low.OnlineConfidence(), 1);
+  EXPECT_NEAR(low.LowestUnrounded(), 1.0004, 1e-6);
   // The lowest two of 20.
   TokenGroups single(1);
   for (int i = 20; i > 0; --i) {
@@ -118,42 +131,48 @@ struct Response {
   std::vector<double> tokens;  // confidences: one a step
   // Of the lowest pair of tokens.
   double lowest = 0;
+  double online = 0;  // the same in thousandths
 };
 
-// What the world tells of a token drawn at `place`, in thousandths.
+double InThousandths(double x) { return std::nearbyint(x * 1000) / 1000; }
+
+// What the world tells of a token drawn at `place`.
 double Told(const TreeWorld& world, int place) {
   double sum = 0;
   for (const float l : world[place].logprobs) sum -= static_cast<double>(l);
-  const auto mean = static_cast<float>(
-      sum / static_cast<double>(world[place].logprobs.size()));
-  return std::round(static_cast<double>(mean) * 1000) / 1000;
+  return static_cast<double>(static_cast<float>(
+      sum / static_cast<double>(world[place].logprobs.size())));
 }
 
-// Stops at the first pair of tokens less sure than `floor`; nothing then.
+// Stops at the first pair of tokens less sure than `floor`, before they are
+// rounded; nothing then.
 std::optional<Response> Write(const TreeWorld& world, ReferenceWorld& plain,
                               double floor = 0) {
   Response r;
-  double sum = 0;
+  double last = 0;
   while (!plain.Leaf(r.leaf)) {
-    r.tokens.push_back(Told(world, r.leaf));
-    sum += r.tokens.back();
+    const double before = std::exchange(last, Told(world, r.leaf));
+    r.tokens.push_back(InThousandths(last));
     r.leaf = plain.Next(r.leaf, 1);
     r.log_p += plain.LogProb(r.leaf);
     ++r.steps;
     const size_t n = r.tokens.size();
     if (n < 2) continue;
+    if ((before + last) / 2 < floor - 1e-6) return std::nullopt;
     const double pair = (r.tokens[n - 2] + r.tokens[n - 1]) / 2;
-    if (pair < floor - 1e-9) return std::nullopt;
     r.lowest = n == 2 ? pair : std::min(r.lowest, pair);
+    const double online = InThousandths(pair);
+    r.online = n == 2 ? online : std::min(r.online, online);
   }
-  if (r.steps == 1) r.lowest = sum;
+  if (r.steps == 1) r.lowest = r.online = r.tokens[0];
   return r;
 }
 
 // Percentile 100 - eta of their lowest pairs.
-double Percentile(const std::vector<Response>& all, double eta) {
+double Percentile(const std::vector<Response>& all, double eta,
+                  double Response::*lowest) {
   std::vector<double> sorted;
-  for (const Response& r : all) sorted.push_back(r.lowest);
+  for (const Response& r : all) sorted.push_back(r.*lowest);
   std::sort(sorted.begin(), sorted.end());
   const double place =
       (100 - eta) / 100 * static_cast<double>(sorted.size() - 1);
@@ -215,7 +234,7 @@ TEST(DeepConfTest, FiltersAsAPlainLoopDoes) {
     ReferenceWorld plain(world, run);
     std::vector<Response> all;
     for (int i = 0; i < 15; ++i) all.push_back(*Write(world, plain));
-    const double threshold = Percentile(all, 40);
+    const double threshold = Percentile(all, 40, &Response::lowest);
     std::vector<std::pair<int, float>> votes;
     for (const Response& r : all) {
       if (r.lowest < threshold - 1e-9) continue;
@@ -239,15 +258,15 @@ TEST(DeepConfTest, OnlineGivesUpAsAPlainLoopDoes) {
     std::vector<Response> all;
     int64_t drawn = 0;
     for (; drawn < 8; ++drawn) all.push_back(*Write(world, plain));
-    const double floor = Percentile(all, 50);
+    const double floor = Percentile(all, 50, &Response::online);
     std::vector<std::pair<int, float>> votes;
     std::map<int, double> sums;
     double total = 0, top = 0;
     const auto vote = [&](const Response& r) {
-      if (r.lowest < floor - 1e-9) return;
-      votes.push_back({r.leaf, static_cast<float>(r.lowest)});
-      total += r.lowest;
-      top = std::max(top, sums[r.leaf] += r.lowest);
+      if (r.online < floor - 1e-9) return;
+      votes.push_back({r.leaf, static_cast<float>(r.online)});
+      total += r.online;
+      top = std::max(top, sums[r.leaf] += r.online);
     };
     for (const Response& r : all) vote(r);
     for (; drawn < 40 && top / total < 0.6; ++drawn) {

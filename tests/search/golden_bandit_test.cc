@@ -167,14 +167,22 @@ TEST(GoldenBanditTest, AbMctsAGrowsTheSameTreeByTheSameDraws) {
     const Draws draws = DrawsOfA(run);
     ExpectSameTreeAndBest(run, draws);
     ++compared;
-    const ThompsonPrior prior;
-    if (run.name == "two models by Thompson") {
-      ExpectSameModels(run, draws, 2, ModelChoice::kThompson, prior);
-    } else if (run.name == "three models by UCB") {
-      ExpectSameModels(run, draws, 3, ModelChoice::kUcb, {});
-    }
+    const nlohmann::json& settings = run.trace.at("settings");
+    ThompsonPrior prior;
+    prior.m = settings.value("m", prior.m);
+    prior.kappa = settings.value("kappa", prior.kappa);
+    prior.nu = settings.value("nu", prior.nu);
+    prior.tau2 = settings.value("tau_square", prior.tau2);
+    // With stack it is a matter of each node.
+    const bool stack = absl::StrContains(run.method, "model_choice=stack");
+    const size_t at = run.method.find(":models=");
+    if (at == std::string::npos || stack) continue;
+    const int models = run.method[at + 8] - '0';
+    const bool ucb = absl::StrContains(run.method, "model_choice=ucb");
+    ExpectSameModels(run, draws, models,
+                     ucb ? ModelChoice::kUcb : ModelChoice::kThompson, prior);
   }
-  EXPECT_EQ(compared, 11);
+  EXPECT_EQ(compared, 19);
 }
 
 TEST(GoldenBanditTest, AbMctsMGrowsTheSameTreeByTheSameWorths) {

@@ -112,22 +112,25 @@ TEST(GoldenDeepConf, OnlineItGivesUpTheSameResponses) {
   for (const GoldenRun& run : ReadGolden("deepconf_online").runs) {
     SCOPED_TRACE(run.name);
     const GoldenSearch ours = RunGolden(run);
-    ExpectSameTrace(run, ours);
-    EXPECT_EQ(RunWith(run, ":vote=weighted").answer,
-              run.trace.at("weighted_answer"));
+    // It may have no answer at all.
+    const bool answers = !run.trace.at("answer").is_null();
+    ExpectSameTrace(run, ours, {.answer = answers});
+    if (answers) {
+      EXPECT_EQ(RunWith(run, ":vote=weighted").answer,
+                run.trace.at("weighted_answer"));
+    }
     const int window = run.trace.at("settings").at("window_size");
     const double eta = run.trace.at("settings").at("confidence_percentile");
     std::vector<double> warm;
     for (const Json& response : run.trace.at("responses")) {
       given_up += !response.at("stopped_at_token").is_null();
       if (response.at("phase") != "warmup") continue;
-      warm.push_back(GroupsOf(ours, response.at("node"), window)
-                         .Confidence(ConfidenceOf::kLowest, 1));
-      // The program rounds a group's mean to thousandths.
-      EXPECT_NEAR(warm.back(), response.at("min_conf"), 0.00051);
+      warm.push_back(
+          GroupsOf(ours, response.at("node"), window).OnlineConfidence());
+      EXPECT_NEAR(warm.back(), response.at("min_conf"), 1e-9);
     }
     const double threshold = ConfidenceThreshold(warm, eta);
-    EXPECT_NEAR(threshold, run.trace.at("threshold"), 0.00051);
+    EXPECT_NEAR(threshold, run.trace.at("threshold"), 1e-9);
     for (const double confidence : warm) below += confidence < threshold;
   }
   EXPECT_GT(given_up, 10);

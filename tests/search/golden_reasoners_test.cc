@@ -43,6 +43,13 @@ TEST(GoldenReasonersTest, RapsBestPathIsTheirs) {
   for (GoldenRun run : ReadGolden("rap").runs) {
     run.method += ":output=max_reward";
     const GoldenSearch ours = RunGolden(run);
+    if (run.trace.at("answer_node").is_null()) {
+      EXPECT_EQ(ours.answer_node, -1) << run.name;
+      continue;
+    }
+    // Its best path may end without an answer, ours never does.
+    const auto& theirs = run.trace.at("answers").at("max_reward");
+    if (theirs.is_null() || theirs == "") continue;
     EXPECT_EQ(ours.answer_node, run.trace.at("answer_node")) << run.name;
     EXPECT_EQ(ours.answer, run.trace.at("answers").at("max_reward"))
         << run.name;
@@ -52,8 +59,9 @@ TEST(GoldenReasonersTest, RapsBestPathIsTheirs) {
   }
 }
 
-// What the limit of steps cuts may be the answer of theirs and never is ours:
-// the best of its ends that are responses, the first of equals.
+// What the limit of steps cuts, or has no answer, may be the answer of theirs
+// and never is ours: the best of its ends that are responses with an answer,
+// the first of equals.
 void ExpectBestResponse(const GoldenRun& run, const GoldenSearch& ours) {
   const std::vector<int> ends = run.trace.at("ends");
   const std::vector<double> rewards = run.trace.at("end_rewards");
@@ -62,14 +70,19 @@ void ExpectBestResponse(const GoldenRun& run, const GoldenSearch& ours) {
   size_t responses = 0;
   double highest = 0;
   for (size_t i = 0; i < ends.size(); ++i) {
-    if (!run.world.nodes[static_cast<size_t>(ends[i])].terminal) continue;
-    ++responses;
+    const GoldenNode& end = run.world.nodes[static_cast<size_t>(ends[i])];
+    responses += end.terminal ? 1 : 0;
+    if (end.answer.empty()) continue;
     if (best >= 0 && rewards[i] <= highest) continue;
     best = ends[i];
     highest = rewards[i];
   }
   const SearchDriver driver(*ours.context);
   EXPECT_EQ(driver.anytime().size(), responses) << run.name;
+  if (best < 0) {
+    EXPECT_EQ(ours.answer, "") << run.name;
+    return;
+  }
   EXPECT_EQ(ours.answer_node, best) << run.name;
   EXPECT_NEAR(driver.best_score(), highest, 1e-5) << run.name;
   const GoldenNode& end = run.world.nodes[static_cast<size_t>(best)];
