@@ -201,10 +201,14 @@ int64_t SearchContext::HeldBack() const {
   return TokensToFinish(BestOpen());
 }
 
+int64_t SearchContext::tokens_unspent() const {
+  if (budget_.tokens == kNoLimit) return kNoLimit;
+  return budget_.tokens - usage_.tokens - reserved_tokens_;
+}
+
 int64_t SearchContext::tokens_left() const {
   if (budget_.tokens == kNoLimit) return kNoLimit;
-  return std::max<int64_t>(
-      0, budget_.tokens - usage_.tokens - reserved_tokens_ - HeldBack());
+  return std::max<int64_t>(0, tokens_unspent() - HeldBack());
 }
 
 bool SearchContext::CutToRest(NodeId node, int* n, int64_t* limit) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -222,6 +223,28 @@ TEST(BudgetTest, FourTimesWhatAResponseTakesBuysAnAnswer) {
     EXPECT_GE(answered, 39) << method;
   }
   EXPECT_GT(finished, 20);
+}
+
+// Responses of many steps, in which a method that is over and goes on with a
+// response of its own choice may have too little left for that one.
+TEST(BudgetTest, FourTimesWhatALongResponseTakesBuysAnAnswer) {
+  constexpr int kDepth = 10, kProblems = 40;
+  constexpr int64_t kResponse = kDepth * (1 + kStepTokens) / 2;
+  std::map<std::string, int> answered;
+  for (uint64_t seed = 1; seed <= kProblems; ++seed) {
+    const TreeWorld world({.seed = seed,
+                           .branching = 2,
+                           .depth = kDepth,
+                           .step_tokens = kStepTokens});
+    for (const std::string& method : AllMethods()) {
+      const std::string finishing = absl::StrCat(method, ":finish=true");
+      if (Labels(method) || absl::StrContains(method, "bfs_prover")) continue;
+      RunLimits limits{.tokens = 4 * kResponse, .seed = seed};
+      limits.more.response_tokens = kResponse;
+      answered[method] += !RunAny(finishing, world, limits).answer.empty();
+    }
+  }
+  for (const auto& [method, count] : answered) EXPECT_GE(count, 37) << method;
 }
 
 // What is held back is no more than the best response still needs, so that a
