@@ -498,7 +498,15 @@ void SearchContext::OfferAnswer(NodeId node, int32_t answer, float score,
   best_stage_ = answer >= 0 ? stage_
                 : ended     ? AnswerStage::kUnanswered
                             : AnswerStage::kNone;
-  anytime_.push_back({usage_.tokens, node, answer});
+  // Where the bytes are spent, of several answers after so many tokens the last
+  // one is kept: votes that come without a reply between them have no end.
+  const AnytimeAnswer held{usage_.tokens, node, answer};
+  if (usage_.bytes >= budget_.bytes && !anytime_.empty() &&
+      anytime_.back().tokens == held.tokens) {
+    anytime_.back() = held;
+    return;
+  }
+  anytime_.push_back(held);
   usage_.bytes += static_cast<int64_t>(sizeof(AnytimeAnswer));
 }
 

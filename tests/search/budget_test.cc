@@ -92,6 +92,29 @@ TEST(BudgetTest, NoMethodEverExceedsItsBudget) {
   EXPECT_GT(several, 100);
 }
 
+// Thousands of votes may come between two replies, and each is a point of the
+// anytime list.
+TEST(BudgetTest, VotesThatCostNoReplyStayWithinTheBytes) {
+  const TreeWorld world = UnevenWorld(5);
+  int answered = 0;
+  for (const char* method : {"ab_mcts_a:batch=4096", "ab_mcts_m:batch=64",
+                             "confidence:parallel=4096", "dvts:n=65536",
+                             "tot_bfs:rounds=64:select=sample:n_select=4096"}) {
+    for (const int64_t bytes : {200, 2600, 6000, 10'000}) {
+      RunLimits limits{.simulations = 200};
+      limits.more.max_bytes = bytes;
+      const SearchRun run = RunAny(method, world, limits);
+      ASSERT_TRUE(run.status.ok()) << method << run.status;
+      EXPECT_LE(run.usage.bytes, bytes + run.largest_reply_bytes)
+          << method << " " << bytes;
+      if (run.anytime.empty()) continue;  // no response within so little
+      ++answered;
+      EXPECT_EQ(run.anytime.back().node, run.node) << method;
+    }
+  }
+  EXPECT_GT(answered, 8);
+}
+
 constexpr size_t kHiddenWidth = 1024;
 
 Co<> GrowWithHidden(SearchContext& ctx) {
