@@ -30,6 +30,7 @@ absl::Status MeasureResponseTokens(Engine& engine,
         if (result.answer.empty() || result.tokens == 0) return;
         lengths.emplace_back(first[i].question.size(), result.tokens);
       }));
+  if (stop != nullptr && stop->load()) return absl::OkStatus();
   if (lengths.empty()) return absl::OkStatus();
   // They come in order of completion, and sums are to be the same.
   std::sort(lengths.begin(), lengths.end());

@@ -19,7 +19,9 @@ namespace espalier {
 // line through the lengths by the questions' bytes (never a falling one), moved
 // up until none of them lies above it. Leaves both where they are known, where
 // there is no budget of tokens, where no response ends, or if `stop` came
-// first. The same for the same problems, and no part of any search's budget.
+// first: some of the lengths would be another line, and searches that a later
+// run goes on with would be others. The same for the same problems, and no part
+// of any search's budget.
 absl::Status MeasureResponseTokens(Engine& engine,
                                    absl::Span<const Problem> problems,
                                    const Task& task,

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <functional>
 #include <string>
 #include <vector>
@@ -89,6 +90,22 @@ TEST(ResponseLengthTest, AsksOfTheFirstProblemsWhereThereIsSomethingToLearn) {
   EXPECT_EQ(engine.asked(), 24u);
   LengthEngine silent([](const std::string&) { return 0; });
   EXPECT_EQ(Measured(silent, Questions({9, 10})).response_tokens, 0);
+}
+
+// A line through some of the lengths would be another one, and what went on
+// later would search otherwise.
+TEST(ResponseLengthTest, AStopLeavesItUnknown) {
+  std::atomic<bool> stop = false;
+  LengthEngine engine([&](const std::string&) {
+    stop = true;
+    return 70;
+  });
+  SearchOptions search;
+  EXPECT_TRUE(MeasureResponseTokens(engine, Questions({9, 10, 11}),
+                                    ScriptTask(), &stop, search)
+                  .ok());
+  EXPECT_EQ(search.response_tokens, 0);
+  EXPECT_EQ(search.response_tokens_per_byte, 0);
 }
 
 std::string ShortBudgetNote(const std::vector<Problem>& problems,

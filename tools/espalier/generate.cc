@@ -175,6 +175,14 @@ absl::Status WriteJson(const GenerateFlags& flags, const GenerateTotals& totals,
   return flags.json.Write(json);
 }
 
+// The runs of a database; none of one whose program was killed as it began it.
+absl::StatusOr<std::vector<RunRow>> RunsOf(const std::string& path) {
+  const auto db = RunDb::Open(path, Sqlite::kRead);
+  if (absl::IsNotFound(db.status())) return std::vector<RunRow>();
+  ESP_RETURN_IF_ERROR(db.status());
+  return (*db)->Runs();
+}
+
 // What searches hold back for an answer: what the run that is resumed did, else
 // by a look at the set.
 absl::Status SetResponseTokens(GenerateFlags& flags, Engine& engine,
@@ -185,8 +193,7 @@ absl::Status SetResponseTokens(GenerateFlags& flags, Engine& engine,
   if (measured && flags.budget) return absl::OkStatus();
   std::error_code error;
   if (flags.resume && fs::exists(flags.out, error)) {
-    ESP_ASSIGN_OR_RETURN(const auto db, RunDb::Open(flags.out, Sqlite::kRead));
-    ESP_ASSIGN_OR_RETURN(const std::vector<RunRow> runs, db->Runs());
+    ESP_ASSIGN_OR_RETURN(const std::vector<RunRow> runs, RunsOf(flags.out));
     for (const RunRow& run : runs) {
       const auto before = OptionsOfRun(run.info);
       if (!before.ok()) continue;
@@ -206,8 +213,14 @@ absl::Status SetResponseTokens(GenerateFlags& flags, Engine& engine,
         search.max_tokens,
         DefaultBudget("generate", engine, first.front(), *put.task));
   }
-  return MeasureResponseTokens(engine, first, *put.task, &StopRequested(),
-                               search);
+  ESP_RETURN_IF_ERROR(MeasureResponseTokens(engine, first, *put.task,
+                                            &StopRequested(), search));
+  // A run that began without what it was to measure would go on without it.
+  if (StopRequested().load()) {
+    return absl::CancelledError(
+        "stopped before a search began; nothing was recorded");
+  }
+  return absl::OkStatus();
 }
 
 // Searches that nothing can judge are a choice, and no accident.
