@@ -1,6 +1,7 @@
 // espalier generate: searches a problem set and records every search.
 #include "src/engine/generate.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -278,6 +279,8 @@ absl::Status RunGenerate(GenerateFlags& flags) {
   if (flags.dry_run) return DryRun(flags, *engine, set);
 
   const double start = Clock::Real().Seconds();
+  // What was measured before is no part of the run.
+  const int64_t before = engine->stats().tokens_generated;
   Progress progress(
       "generate " + Printable(set.name),
       static_cast<int64_t>(set.problems.size()) * flags.generate.searches,
@@ -285,8 +288,10 @@ absl::Status RunGenerate(GenerateFlags& flags) {
   const auto show = [&](const GenerateTotals& totals) {
     progress.Set(totals.done, totals.done - totals.searched);
     const double seconds = Clock::Real().Seconds() - start;
-    const auto tokens = static_cast<double>(engine->stats().tokens_generated);
-    std::string note = absl::StrFormat("%.0f tokens/s", tokens / seconds);
+    const auto tokens =
+        static_cast<double>(engine->stats().tokens_generated - before);
+    std::string note =
+        absl::StrFormat("%.0f tokens/s", tokens / std::max(seconds, 1e-3));
     if (totals.graded > 0) {
       absl::StrAppendFormat(&note, " solved %.0f %%",
                             100.0 * static_cast<double>(totals.solved) /
