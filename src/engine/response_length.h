@@ -31,17 +31,21 @@ absl::Status MeasureResponseTokens(Engine& engine,
 // How many of the first problems that asks.
 inline constexpr size_t kMeasuredProblems = 24;
 
-// Finds problems that have fewer tokens than one response takes, as far as is
-// known.
+// Finds problems that have fewer tokens than an answer of `search.method`
+// takes, as far as is known: those of one response, or of several where the
+// method writes several side by side and nothing finishes one of them
+// (SearchAlgorithm::responses_for_an_answer).
 class ShortBudget {
  public:
-  explicit ShortBudget(const SearchOptions& search) : search_(search) {}
+  explicit ShortBudget(const SearchOptions& search);
   void Add(const Problem& problem);
+  int64_t responses() const { return responses_; }
   // One line for the user; "" where there are none.
   std::string Note() const;
 
  private:
   const SearchOptions search_;
+  int64_t responses_ = 1;  // for an answer
   int64_t problems_ = 0, most_ = 0, without_ = 0;
 };
 

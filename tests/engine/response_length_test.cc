@@ -130,5 +130,33 @@ TEST(ResponseLengthTest, ABudgetBelowOneResponseIsTold) {
   EXPECT_EQ(ShortBudgetNote(problems, search), "");
 }
 
+// Of eight responses side by side none ends before all are nearly written.
+TEST(ResponseLengthTest, ABudgetBelowAllResponsesSideBySideIsTold) {
+  const std::vector<Problem> problems = Questions({100, 200, 300});
+  SearchOptions search{.method = "preset=its_hub_particle",
+                       .max_tokens = 1360,
+                       .response_tokens = 20,
+                       .response_tokens_per_byte = 0.5};
+  EXPECT_EQ(ShortBudgetNote(problems, search), "");
+  search.max_tokens = 1359;
+  EXPECT_EQ(ShortBudgetNote(problems, search),
+            "preset=its_hub_particle writes 8 responses side by side before it "
+            "has an answer, and a budget of 1359 tokens is less than they take "
+            "for 1 of 3 problems, which may get none; about 1360 are enough "
+            "for an answer to each");
+  for (const char* method :
+       {"preset=search_and_learn_beam", "preset=search_and_learn_dvts"}) {
+    search.method = method;
+    EXPECT_NE(ShortBudgetNote(problems, search).find("16 responses"),
+              std::string::npos);
+  }
+  // The stage of finishing makes an answer of one of them.
+  for (const char* method : {"particle", "lookahead", "preset=openr_beam",
+                             "preset=its_hub_particle:finish=true"}) {
+    search.method = method;
+    EXPECT_EQ(ShortBudgetNote(problems, search), "") << method;
+  }
+}
+
 }  // namespace
 }  // namespace espalier
