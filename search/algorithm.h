@@ -18,7 +18,9 @@
 //
 // Options with a member `std::vector<RequestKind> Needs() const` say by
 // themselves what the method asks for.
-// Options with `int Models() const` say how many models write.
+// Options with `int Models() const` say how many models write, and with
+// `int64_t AtOnce() const` how many responses' worth of samples a search writes
+// side by side.
 // Options with `bool NeverFinished() const` say whether nothing but the
 // method's own choice is an answer, as where a verifier has to accept it
 // (finish.h). Options with `std::vector<std::string> Check() const` refuse
@@ -53,6 +55,9 @@ class SearchAlgorithm {
   virtual const std::vector<RequestKind>& needs() const = 0;
   // Models that write: 1, or more where a method chooses among several.
   virtual int models() const = 0;
+  // Responses' worth of tokens that a search takes before it has an answer: 1
+  // where the stage of finishing (finish.h) makes one of what there is.
+  virtual int64_t responses_for_an_answer() const = 0;
   virtual std::vector<OptionInfo> options() const = 0;
   // The search. `ctx` and the algorithm outlive it.
   virtual Co<> Run(SearchContext& ctx) const = 0;
@@ -162,6 +167,12 @@ class RegisterAlgorithm {
     const std::vector<RequestKind>& needs() const override { return needs_; }
     int models() const override {
       if constexpr (requires { options_.Models(); }) return options_.Models();
+      return 1;
+    }
+    int64_t responses_for_an_answer() const override {
+      if constexpr (requires { options_.AtOnce(); }) {
+        if (!finish_.finish) return options_.AtOnce();
+      }
       return 1;
     }
     std::vector<OptionInfo> options() const override {

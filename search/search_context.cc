@@ -201,10 +201,14 @@ int64_t SearchContext::HeldBack() const {
   return TokensToFinish(BestOpen());
 }
 
+int64_t SearchContext::tokens_unspent() const {
+  if (budget_.tokens == kNoLimit) return kNoLimit;
+  return budget_.tokens - usage_.tokens - reserved_tokens_;
+}
+
 int64_t SearchContext::tokens_left() const {
   if (budget_.tokens == kNoLimit) return kNoLimit;
-  return std::max<int64_t>(
-      0, budget_.tokens - usage_.tokens - reserved_tokens_ - HeldBack());
+  return std::max<int64_t>(0, tokens_unspent() - HeldBack());
 }
 
 bool SearchContext::CutToRest(NodeId node, int* n, int64_t* limit) {
@@ -494,7 +498,15 @@ void SearchContext::OfferAnswer(NodeId node, int32_t answer, float score,
   best_stage_ = answer >= 0 ? stage_
                 : ended     ? AnswerStage::kUnanswered
                             : AnswerStage::kNone;
-  anytime_.push_back({usage_.tokens, node, answer});
+  // Where the bytes are spent, of several answers after so many tokens the last
+  // one is kept: votes that come without a reply between them have no end.
+  const AnytimeAnswer held{usage_.tokens, node, answer};
+  if (usage_.bytes >= budget_.bytes && !anytime_.empty() &&
+      anytime_.back().tokens == held.tokens) {
+    anytime_.back() = held;
+    return;
+  }
+  anytime_.push_back(held);
   usage_.bytes += static_cast<int64_t>(sizeof(AnytimeAnswer));
 }
 

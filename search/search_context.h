@@ -265,6 +265,9 @@ class SearchContext {
   // What requests to come may still cost, those under way and what is held back
   // for finishing a response taken off; kNoLimit without a budget.
   int64_t tokens_left() const;
+  // The same with what is held back: what a method may spend that is over and
+  // finishes a response of its own choice (BeginFinish).
+  int64_t tokens_unspent() const;
 
   bool has_token_budget() const { return budget_.tokens != kNoLimit; }
 

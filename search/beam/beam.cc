@@ -35,6 +35,7 @@ struct BeamOptions {
   Level level = Level::kPath;
   Worth aggregate = Worth::kLast;
   AnswerChoice choice = AnswerChoice::kWeighted;
+  int64_t AtOnce() const { return int64_t{width} * branch; }
   void Visit(OptionVisitor& v) {
     v.Int("width", &width, 1, 4096, "paths kept after each step");
     v.Int("branch", &branch, 1, 4096, "samples of the next step from each");

@@ -41,6 +41,7 @@ struct DvtsOptions {
   Level level = Level::kPath;
   Aggregate aggregate = Aggregate::kLast;
   AnswerChoice choice = AnswerChoice::kWeighted;
+  int64_t AtOnce() const { return n; }
   void Visit(OptionVisitor& v) {
     v.Int("n", &n, 1, 1 << 16, "samples of each step, over all subtrees");
     v.Int("width", &width, 1, 4096, "samples of each step in a subtree");

@@ -48,6 +48,7 @@ struct LookaheadOptions {
   Level level = Level::kPath;
   Aggregate aggregate = Aggregate::kLast;
   AnswerChoice choice = AnswerChoice::kWeighted;
+  int64_t AtOnce() const { return n; }
   void Visit(OptionVisitor& v) {
     v.Int("n", &n, 1, 1 << 16, "samples of each step, over all paths");
     v.Int("width", &width, 1, 4096,

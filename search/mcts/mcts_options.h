@@ -51,6 +51,8 @@ struct MctsOptions {
   AnswerChoice choice = AnswerChoice::kWeighted;
 
   void Visit(OptionVisitor& v);
+  // A simulation that is followed to an answer writes every step so often.
+  int64_t AtOnce() const { return descend == Descend::kAll ? branch : 1; }
   // What a method with these options asks for.
   std::vector<RequestKind> Needs() const;
   // Values that do not go together (search/options.h).

@@ -50,6 +50,7 @@ struct ParticleOptions {
   Level level = Level::kPath;
   Aggregate aggregate = Aggregate::kLast;
   AnswerChoice choice = AnswerChoice::kWeighted;
+  int64_t AtOnce() const { return particles; }
   void Visit(OptionVisitor& v) {
     v.Int("particles", &particles, 1, 4096, "responses written side by side");
     v.Int("iterations", &iterations, 1, 1 << 20,

@@ -56,6 +56,7 @@ struct ParticleGibbsOptions {
   Select select = Select::kBest;
   Level level = Level::kPath;
   Aggregate aggregate = Aggregate::kLast;
+  int64_t AtOnce() const { return particles; }
   void Visit(OptionVisitor& v) {
     v.Int("particles", &particles, 1, 4096, "responses written side by side");
     v.Int("iterations", &iterations, 1, 1 << 20, "sweeps");

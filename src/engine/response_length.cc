@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "search/algorithm.h"
 #include "search/parts/stop.h"
 #include "src/base/status_macros.h"
 
@@ -30,6 +31,7 @@ absl::Status MeasureResponseTokens(Engine& engine,
         if (result.answer.empty() || result.tokens == 0) return;
         lengths.emplace_back(first[i].question.size(), result.tokens);
       }));
+  if (stop != nullptr && stop->load()) return absl::OkStatus();
   if (lengths.empty()) return absl::OkStatus();
   // They come in order of completion, and sums are to be the same.
   std::sort(lengths.begin(), lengths.end());
@@ -55,9 +57,14 @@ absl::Status MeasureResponseTokens(Engine& engine,
   return absl::OkStatus();
 }
 
+ShortBudget::ShortBudget(const SearchOptions& search) : search_(search) {
+  const auto algorithm = MakeAlgorithm(search.method);
+  if (algorithm.ok()) responses_ = (*algorithm)->responses_for_an_answer();
+}
+
 void ShortBudget::Add(const Problem& problem) {
   if (search_.max_tokens == 0) return;
-  const int64_t takes = BudgetOf(search_, problem).response_tokens;
+  const int64_t takes = responses_ * BudgetOf(search_, problem).response_tokens;
   ++problems_;
   without_ += takes > search_.max_tokens ? 1 : 0;
   most_ = std::max(most_, takes);
@@ -65,6 +72,14 @@ void ShortBudget::Add(const Problem& problem) {
 
 std::string ShortBudget::Note() const {
   if (without_ == 0) return "";
+  if (responses_ > 1) {
+    return absl::StrCat(
+        search_.method, " writes ", responses_,
+        " responses side by side before it has an answer, and a budget of ",
+        search_.max_tokens, " tokens is less than they take for ", without_,
+        " of ", problems_, " problems, which may get none; about ", most_,
+        " are enough for an answer to each");
+  }
   return absl::StrCat("a budget of ", search_.max_tokens,
                       " tokens is less than one response takes for ", without_,
                       " of ", problems_, " problems, which may get no answer; ",

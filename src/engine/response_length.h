@@ -19,7 +19,9 @@ namespace espalier {
 // line through the lengths by the questions' bytes (never a falling one), moved
 // up until none of them lies above it. Leaves both where they are known, where
 // there is no budget of tokens, where no response ends, or if `stop` came
-// first. The same for the same problems, and no part of any search's budget.
+// first: some of the lengths would be another line, and searches that a later
+// run goes on with would be others. The same for the same problems, and no part
+// of any search's budget.
 absl::Status MeasureResponseTokens(Engine& engine,
                                    absl::Span<const Problem> problems,
                                    const Task& task,
@@ -29,17 +31,21 @@ absl::Status MeasureResponseTokens(Engine& engine,
 // How many of the first problems that asks.
 inline constexpr size_t kMeasuredProblems = 24;
 
-// Finds problems that have fewer tokens than one response takes, as far as is
-// known.
+// Finds problems that have fewer tokens than an answer of `search.method`
+// takes, as far as is known: those of one response, or of several where the
+// method writes several side by side and nothing finishes one of them
+// (SearchAlgorithm::responses_for_an_answer).
 class ShortBudget {
  public:
-  explicit ShortBudget(const SearchOptions& search) : search_(search) {}
+  explicit ShortBudget(const SearchOptions& search);
   void Add(const Problem& problem);
+  int64_t responses() const { return responses_; }
   // One line for the user; "" where there are none.
   std::string Note() const;
 
  private:
   const SearchOptions search_;
+  int64_t responses_ = 1;  // for an answer
   int64_t problems_ = 0, most_ = 0, without_ = 0;
 };
 

@@ -107,11 +107,19 @@ absl::StatusOr<bool> IsEmpty(Sqlite& db) {
   return row && s.Int(0) == 0;
 }
 
+absl::Status NothingWritten(const Sqlite& db) {
+  return absl::NotFoundError(
+      absl::StrCat(db.path(),
+                   ": an empty run database: the program that "
+                   "began it ended before it wrote anything"));
+}
+
 absl::Status CheckKind(Sqlite& db, Sqlite::Mode mode) {
   ESP_ASSIGN_OR_RETURN(const int64_t id, Pragma(db, "application_id"));
   if (id == kApplicationId) return absl::OkStatus();
   ESP_ASSIGN_OR_RETURN(const bool empty, IsEmpty(db));
-  if (mode != Sqlite::kRead && id == 0 && empty) {
+  if (id == 0 && empty) {
+    if (mode == Sqlite::kRead) return NothingWritten(db);
     return db.Execute(absl::StrCat("PRAGMA application_id=", kApplicationId));
   }
   return absl::InvalidArgumentError(
@@ -147,12 +155,7 @@ absl::Status CheckRunDatabase(Sqlite& db, Sqlite::Mode mode) {
   ESP_RETURN_IF_ERROR(CheckKind(db, mode));
   if (mode == Sqlite::kRead) {
     ESP_ASSIGN_OR_RETURN(const int64_t version, Pragma(db, "user_version"));
-    if (version == 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(db.path(),
-                       ": an empty run database: the program that "
-                       "began it ended before it wrote anything"));
-    }
+    if (version == 0) return NothingWritten(db);
     if (version < SchemaVersion()) {
       return absl::FailedPreconditionError(absl::StrCat(
           db.path(), ": written by an older Espalier (tables of version ",

@@ -15,6 +15,7 @@ class OneCoroutine : public SearchAlgorithm {
   std::string_view name() const override { return "one_coroutine"; }
   const std::vector<RequestKind>& needs() const override { return needs_; }
   int models() const override { return 1; }
+  int64_t responses_for_an_answer() const override { return 1; }
   std::vector<OptionInfo> options() const override { return {}; }
   Co<> Run(SearchContext& ctx) const override { return run_(ctx); }
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <functional>
 #include <string>
 #include <vector>
@@ -91,6 +92,22 @@ TEST(ResponseLengthTest, AsksOfTheFirstProblemsWhereThereIsSomethingToLearn) {
   EXPECT_EQ(Measured(silent, Questions({9, 10})).response_tokens, 0);
 }
 
+// A line through some of the lengths would be another one, and what went on
+// later would search otherwise.
+TEST(ResponseLengthTest, AStopLeavesItUnknown) {
+  std::atomic<bool> stop = false;
+  LengthEngine engine([&](const std::string&) {
+    stop = true;
+    return 70;
+  });
+  SearchOptions search;
+  EXPECT_TRUE(MeasureResponseTokens(engine, Questions({9, 10, 11}),
+                                    ScriptTask(), &stop, search)
+                  .ok());
+  EXPECT_EQ(search.response_tokens, 0);
+  EXPECT_EQ(search.response_tokens_per_byte, 0);
+}
+
 std::string ShortBudgetNote(const std::vector<Problem>& problems,
                             const SearchOptions& search) {
   ShortBudget budget(search);
@@ -111,6 +128,34 @@ TEST(ResponseLengthTest, ABudgetBelowOneResponseIsTold) {
             "response to each");
   search.max_tokens = 0;
   EXPECT_EQ(ShortBudgetNote(problems, search), "");
+}
+
+// Of eight responses side by side none ends before all are nearly written.
+TEST(ResponseLengthTest, ABudgetBelowAllResponsesSideBySideIsTold) {
+  const std::vector<Problem> problems = Questions({100, 200, 300});
+  SearchOptions search{.method = "preset=its_hub_particle",
+                       .max_tokens = 1360,
+                       .response_tokens = 20,
+                       .response_tokens_per_byte = 0.5};
+  EXPECT_EQ(ShortBudgetNote(problems, search), "");
+  search.max_tokens = 1359;
+  EXPECT_EQ(ShortBudgetNote(problems, search),
+            "preset=its_hub_particle writes 8 responses side by side before it "
+            "has an answer, and a budget of 1359 tokens is less than they take "
+            "for 1 of 3 problems, which may get none; about 1360 are enough "
+            "for an answer to each");
+  for (const char* method :
+       {"preset=search_and_learn_beam", "preset=search_and_learn_dvts"}) {
+    search.method = method;
+    EXPECT_NE(ShortBudgetNote(problems, search).find("16 responses"),
+              std::string::npos);
+  }
+  // The stage of finishing makes an answer of one of them.
+  for (const char* method : {"particle", "lookahead", "preset=openr_beam",
+                             "preset=its_hub_particle:finish=true"}) {
+    search.method = method;
+    EXPECT_EQ(ShortBudgetNote(problems, search), "") << method;
+  }
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ TEST(BenchSignatureTest, AnOptionThatChangesDecisionsChangesTheHash) {
   EXPECT_NE(hash("puct"), hash("puct:c1=2"));
   EXPECT_NE(hash("puct:in_flight=4"), hash("puct:in_flight=4:virtual_loss=1"));
   EXPECT_NE(hash("guided"), hash("guided:frequency=0"));
-  EXPECT_NE(hash("guided"), hash("guided:draft=false"));
+  EXPECT_NE(hash("guided"), hash("guided:draft=true"));
   EXPECT_NE(hash("guided"), hash("guided:accept=0"));
 }
 

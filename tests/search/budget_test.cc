@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -89,6 +90,29 @@ TEST(BudgetTest, NoMethodEverExceedsItsBudget) {
     }
   }
   EXPECT_GT(several, 100);
+}
+
+// Thousands of votes may come between two replies, and each is a point of the
+// anytime list.
+TEST(BudgetTest, VotesThatCostNoReplyStayWithinTheBytes) {
+  const TreeWorld world = UnevenWorld(5);
+  int answered = 0;
+  for (const char* method : {"ab_mcts_a:batch=4096", "ab_mcts_m:batch=64",
+                             "confidence:parallel=4096", "dvts:n=65536",
+                             "tot_bfs:rounds=64:select=sample:n_select=4096"}) {
+    for (const int64_t bytes : {200, 2600, 6000, 10'000}) {
+      RunLimits limits{.simulations = 200};
+      limits.more.max_bytes = bytes;
+      const SearchRun run = RunAny(method, world, limits);
+      ASSERT_TRUE(run.status.ok()) << method << run.status;
+      EXPECT_LE(run.usage.bytes, bytes + run.largest_reply_bytes)
+          << method << " " << bytes;
+      if (run.anytime.empty()) continue;  // no response within so little
+      ++answered;
+      EXPECT_EQ(run.anytime.back().node, run.node) << method;
+    }
+  }
+  EXPECT_GT(answered, 8);
 }
 
 constexpr size_t kHiddenWidth = 1024;
@@ -222,6 +246,28 @@ TEST(BudgetTest, FourTimesWhatAResponseTakesBuysAnAnswer) {
     EXPECT_GE(answered, 39) << method;
   }
   EXPECT_GT(finished, 20);
+}
+
+// Responses of many steps, in which a method that is over and goes on with a
+// response of its own choice may have too little left for that one.
+TEST(BudgetTest, FourTimesWhatALongResponseTakesBuysAnAnswer) {
+  constexpr int kDepth = 10, kProblems = 40;
+  constexpr int64_t kResponse = kDepth * (1 + kStepTokens) / 2;
+  std::map<std::string, int> answered;
+  for (uint64_t seed = 1; seed <= kProblems; ++seed) {
+    const TreeWorld world({.seed = seed,
+                           .branching = 2,
+                           .depth = kDepth,
+                           .step_tokens = kStepTokens});
+    for (const std::string& method : AllMethods()) {
+      const std::string finishing = absl::StrCat(method, ":finish=true");
+      if (Labels(method) || absl::StrContains(method, "bfs_prover")) continue;
+      RunLimits limits{.tokens = 4 * kResponse, .seed = seed};
+      limits.more.response_tokens = kResponse;
+      answered[method] += !RunAny(finishing, world, limits).answer.empty();
+    }
+  }
+  for (const auto& [method, count] : answered) EXPECT_GE(count, 37) << method;
 }
 
 // What is held back is no more than the best response still needs, so that a

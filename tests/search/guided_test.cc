@@ -272,7 +272,7 @@ TEST(GuidedTest, TheDraftIsAnAnswerAndACandidate) {
   // A budget for no more than the draft buys greedy's answer.
   for (uint64_t seed = 1; seed <= kWorlds; ++seed) {
     const TreeWorld world = World(seed, 0);
-    EXPECT_EQ(RunSearch("guided", world, {.tokens = 4}).answer,
+    EXPECT_EQ(RunSearch("guided:draft=true", world, {.tokens = 4}).answer,
               RunSearch("greedy", world).answer);
   }
 }

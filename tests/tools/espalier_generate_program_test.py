@@ -112,6 +112,48 @@ class GenerateTest(KillTest):
         self.assertEqual(len(kept["searches"]), 400)
         self.assertFalse(kept["finished"][0][2])
 
+    def test_a_run_killed_before_it_wrote_anything_is_begun_anew(self):
+        whole, broken = self.path("whole.db"), self.path("broken.db")
+        self.assertEqual(generate(whole, problems="3").returncode, 0)
+        with open(broken, "wb"):
+            pass
+        again = generate(broken, "--resume", problems="3")
+        self.assertEqual(again.returncode, 0, again.stderr)
+        self.assertEqual(content(whole), content(broken))
+
+    def test_a_stop_while_lengths_are_measured_changes_nothing(self):
+        """What a response takes is measured before anything is recorded."""
+        random.seed(3)
+        settings = ("--live", "1", "--threads", "1")
+        whole = self.path("whole.db")
+        start = time.monotonic()
+        self.assertEqual(
+            generate(whole, *settings, problems="24").returncode, 0)
+        seconds = time.monotonic() - start
+        expected = content(whole)
+        broken = self.path("broken.db")
+        stopped = 0
+        for _ in range(8):
+            process = subprocess.Popen(
+                [PROGRAM, "generate", "--out", broken, "--set",
+                 "stories:middle", "--limit", "24", "--search", "beam",
+                 "--budget-tokens", "300", *settings],
+                env=dict(os.environ, ESPALIER_ZOO=ZOO),
+                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            time.sleep(random.uniform(0.05, 0.4) * seconds)
+            process.send_signal(signal.SIGTERM)
+            errors = process.communicate(timeout=300)[1]
+            stopped += process.returncode == 130
+            if process.returncode != 0 and not os.path.exists(broken):
+                continue
+            again = generate(broken, "--resume", *settings, problems="24")
+            self.assertEqual(again.returncode, 0, errors + again.stderr)
+            self.assertEqual(content(broken), expected)
+            for end in ("", "-wal", "-shm"):
+                if os.path.exists(broken + end):
+                    os.remove(broken + end)
+        self.assertGreater(stopped, 0)
+
     def test_a_database_removed_while_it_is_written_is_an_error(self):
         out = self.path("run.db")
         process = subprocess.Popen(

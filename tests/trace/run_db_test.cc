@@ -193,7 +193,10 @@ TEST_F(RunDbTest, AMigrationThatFailsLeavesTheOldVersion) {
 
 TEST_F(RunDbTest, AnEmptyFileIsWhatAKilledProgramLeaves) {
   std::ofstream(Path("run.db")).flush();
-  EXPECT_FALSE(RunDb::Open(Path("run.db"), Sqlite::kRead).ok());
+  // No other program's: who goes on with it begins it.
+  const absl::Status none = RunDb::Open(Path("run.db"), Sqlite::kRead).status();
+  EXPECT_EQ(none.code(), absl::StatusCode::kNotFound) << none;
+  EXPECT_NE(none.message().find("an empty run database"), std::string::npos);
   const auto db = RunDb::Open(Path("run.db"), Sqlite::kWrite);
   ASSERT_TRUE(db.ok()) << db.status();
   Fill(**db);

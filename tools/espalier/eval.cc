@@ -226,7 +226,12 @@ absl::Status SetBudgets(EvalFlags& flags, const SetBlocks& set, Engine& engine,
   for (const int64_t tokens : flags.sweep.budgets) {
     SearchOptions one = search;
     one.max_tokens = tokens;
-    budgets.emplace_back(one);
+    one.method = "auto";
+    budgets.emplace_back(one);  // of what holds for every method
+    for (const std::string& method : flags.sweep.methods) {
+      one.method = method;
+      if (ShortBudget(one).responses() > 1) budgets.emplace_back(one);
+    }
   }
   ESP_RETURN_IF_ERROR(set.Read([&](absl::Span<const GradedProblem> block) {
     for (const GradedProblem& graded : block) {

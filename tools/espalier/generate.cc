@@ -1,6 +1,7 @@
 // espalier generate: searches a problem set and records every search.
 #include "src/engine/generate.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -175,6 +176,14 @@ absl::Status WriteJson(const GenerateFlags& flags, const GenerateTotals& totals,
   return flags.json.Write(json);
 }
 
+// The runs of a database; none of one whose program was killed as it began it.
+absl::StatusOr<std::vector<RunRow>> RunsOf(const std::string& path) {
+  const auto db = RunDb::Open(path, Sqlite::kRead);
+  if (absl::IsNotFound(db.status())) return std::vector<RunRow>();
+  ESP_RETURN_IF_ERROR(db.status());
+  return (*db)->Runs();
+}
+
 // What searches hold back for an answer: what the run that is resumed did, else
 // by a look at the set.
 absl::Status SetResponseTokens(GenerateFlags& flags, Engine& engine,
@@ -185,8 +194,7 @@ absl::Status SetResponseTokens(GenerateFlags& flags, Engine& engine,
   if (measured && flags.budget) return absl::OkStatus();
   std::error_code error;
   if (flags.resume && fs::exists(flags.out, error)) {
-    ESP_ASSIGN_OR_RETURN(const auto db, RunDb::Open(flags.out, Sqlite::kRead));
-    ESP_ASSIGN_OR_RETURN(const std::vector<RunRow> runs, db->Runs());
+    ESP_ASSIGN_OR_RETURN(const std::vector<RunRow> runs, RunsOf(flags.out));
     for (const RunRow& run : runs) {
       const auto before = OptionsOfRun(run.info);
       if (!before.ok()) continue;
@@ -206,8 +214,14 @@ absl::Status SetResponseTokens(GenerateFlags& flags, Engine& engine,
         search.max_tokens,
         DefaultBudget("generate", engine, first.front(), *put.task));
   }
-  return MeasureResponseTokens(engine, first, *put.task, &StopRequested(),
-                               search);
+  ESP_RETURN_IF_ERROR(MeasureResponseTokens(engine, first, *put.task,
+                                            &StopRequested(), search));
+  // A run that began without what it was to measure would go on without it.
+  if (StopRequested().load()) {
+    return absl::CancelledError(
+        "stopped before a search began; nothing was recorded");
+  }
+  return absl::OkStatus();
 }
 
 // Searches that nothing can judge are a choice, and no accident.
@@ -265,6 +279,8 @@ absl::Status RunGenerate(GenerateFlags& flags) {
   if (flags.dry_run) return DryRun(flags, *engine, set);
 
   const double start = Clock::Real().Seconds();
+  // What was measured before is no part of the run.
+  const int64_t before = engine->stats().tokens_generated;
   Progress progress(
       "generate " + Printable(set.name),
       static_cast<int64_t>(set.problems.size()) * flags.generate.searches,
@@ -272,8 +288,10 @@ absl::Status RunGenerate(GenerateFlags& flags) {
   const auto show = [&](const GenerateTotals& totals) {
     progress.Set(totals.done, totals.done - totals.searched);
     const double seconds = Clock::Real().Seconds() - start;
-    const auto tokens = static_cast<double>(engine->stats().tokens_generated);
-    std::string note = absl::StrFormat("%.0f tokens/s", tokens / seconds);
+    const auto tokens =
+        static_cast<double>(engine->stats().tokens_generated - before);
+    std::string note =
+        absl::StrFormat("%.0f tokens/s", tokens / std::max(seconds, 1e-3));
     if (totals.graded > 0) {
       absl::StrAppendFormat(&note, " solved %.0f %%",
                             100.0 * static_cast<double>(totals.solved) /

@@ -36,6 +36,9 @@ absl::StatusOr<int64_t> DefaultBudget(const char* command, Engine& engine,
       absl::MakeConstSpan(&first, 1), task,
       {.method = "greedy", .max_tokens = kLongest}, {.stop = &StopRequested()},
       [&](size_t, const SearchResult& result) { tokens = result.tokens; }));
+  if (StopRequested().load()) {
+    return absl::CancelledError("stopped before a search began");
+  }
   // One that failed: the search itself says why.
   if (tokens == 0) return SearchOptions().max_tokens;
   std::fprintf(stderr,

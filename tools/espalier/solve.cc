@@ -444,7 +444,7 @@ absl::Status SolveGroup(const SolveFlags& flags, const TaskGroup& group,
         search.max_tokens,
         DefaultBudget("solve", *engine, problems.front(), task));
   }
-  if (problems.size() > 1) {
+  if (problems.size() > 1 || ShortBudget(search).responses() > 1) {
     ESP_RETURN_IF_ERROR(MeasureResponseTokens(*engine, problems, task,
                                               &StopRequested(), search));
     ShortBudget budget(search);
