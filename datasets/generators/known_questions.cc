@@ -107,6 +107,11 @@ absl::Status CheckPuzzleWords(const PlainWords& words) {
         (words.texts[i + 1] == "operations" ||
          (i + 2 < words.texts.size() && words.texts[i + 2] == "operations"));
     if (four_operations) continue;
+    // "each at most once" is the rule of every puzzle.
+    if (word == "most" && i > 0 && words.texts[i - 1] == "at" &&
+        i + 1 < words.texts.size() && words.texts[i + 1] == "once") {
+      continue;
+    }
     if (const auto operation = OperationOf(word)) {
       named[*operation] = true;
     } else if (word != ">" && word != "&" && !IsOneOf(word, kPuzzleWords) &&

@@ -77,7 +77,8 @@ inline constexpr NamedPattern kStoryWords[] = {
      "(can|could|would|will) you [please|kindly] (say|find|find out|calculate|"
      "compute|determine|work out|figure out|count|give me)|"
      "(i|we) (want|need|would like|wish) to know|"
-     "(i|we) (wonder|am wondering)|do you know|so|and|the question is)"},
+     "(i|we) (wonder|am wondering)|do you know|so|and|the question is|"
+     "exactly|precisely|just)"},
     // Things and amounts.
     {"things",
      "($o|items|things|pieces|of them|of these|of those|of @whose $o|"
@@ -194,6 +195,9 @@ inline constexpr StoryFormPattern kStoryForms[] = {
      "(here is|here 's|this is|i have|i 've got|now) (a|my|the|another|one) "
      "[little|short|small|simple|quick|following|next] (story|question|problem|"
      "puzzle|task|exercise|riddle) [for you] [to solve|to answer]"},
+    {StoryForm::kLead,
+     "(question|problem|story|task|exercise|riddle|q) [number] [$x]"},
+    {StoryForm::kLead, "(please|kindly)"},
     {StoryForm::kLead,
      "[many] (thank you|thanks) [very much|a lot|in advance]"},
     {StoryForm::kLead,

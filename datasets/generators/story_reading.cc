@@ -431,6 +431,8 @@ absl::Status CheckPronouns(const std::vector<Sentence>& sentences,
                                       " may be another"));
         }
       }
+      // After ", Ann" as after "Ann" in a sentence of its own.
+      if (words.after_comma[i] && word == quantity.hero.front()) named = 0;
       const bool name = i > 0 && !words.names[i].empty() && word != "i";
       const bool first = i == 0 && PronounOf(word) != '?';
       if ((name || first) &&

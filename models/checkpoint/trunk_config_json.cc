@@ -368,6 +368,16 @@ std::string FolderText(const std::filesystem::path& folder) {
                       data ? ", whose files are a data set and no model" : "");
 }
 
+// What to do about a name that is no folder here.
+std::string MissingNote(const std::string& name) {
+  const std::string note = ForeignName(name, Wanted::kModel);
+  if (!note.empty() || name.find('/') != name.npos) return note;
+  return absl::StrCat(
+      "; a model of the Hugging Face hub is fetched first, by the name with "
+      "its owner's:\n  hf download OWNER/",
+      name, " --local-dir ", name);
+}
+
 }  // namespace
 
 absl::StatusOr<TrunkConfig> ReadTrunkConfig(const std::string& folder) {
@@ -382,9 +392,15 @@ absl::StatusOr<TrunkConfig> ReadTrunkConfig(const std::string& folder) {
   };
   const bool there = std::filesystem::exists(base, error);
   if (error) return FileError("open", folder, error.value());
-  if (!there) return found("nothing" + ForeignName(folder, Wanted::kModel));
+  if (!there) return found("nothing" + MissingNote(folder));
   if (!std::filesystem::is_directory(base, error)) {
-    const std::string note = ForeignFileNote(folder, Wanted::kModel);
+    std::string note = ForeignFileNote(folder, Wanted::kModel);
+    const std::filesystem::path around = base.parent_path();
+    if (note.empty() && std::filesystem::is_regular_file(base, error) &&
+        std::filesystem::exists(around / "config.json", error)) {
+      note = "a part of the model in the folder " +
+             (around.empty() ? "." : around.string()) + ", which name";
+    }
     return found("another file" + (note.empty() ? "" : ": " + note));
   }
   const std::string path = base / "config.json";
@@ -392,10 +408,14 @@ absl::StatusOr<TrunkConfig> ReadTrunkConfig(const std::string& folder) {
     if (error) return FileError("open", path, error.value());
     return found(FolderText(base));
   }
+  // Nobody may ever write to a pipe.
+  if (!std::filesystem::is_regular_file(path, error)) {
+    return found("a config.json that is no file");
+  }
   ESP_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
   ESP_ASSIGN_OR_RETURN(TrunkConfig config, ParseTrunkConfig(text, path));
   const std::string generation = base / "generation_config.json";
-  if (std::filesystem::exists(generation, error)) {
+  if (std::filesystem::is_regular_file(generation, error)) {
     ESP_ASSIGN_OR_RETURN(const std::string more, ReadFile(generation));
     ESP_RETURN_IF_ERROR(AddEndTokens(more, generation, config));
   }

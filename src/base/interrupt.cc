@@ -61,6 +61,9 @@ void TakeSignals() {
     if (signal != SIGHUP || !IsIgnored(signal)) sigaddset(&signals, signal);
   }
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  // A file that may not grow further (ulimit -f) is then a write that fails,
+  // and told as one.
+  std::signal(SIGXFSZ, SIG_IGN);
   std::thread([signals] { WaitForSignals(signals); }).detach();
 }
 

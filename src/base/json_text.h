@@ -9,11 +9,10 @@
 namespace espalier {
 
 // `json` on one line, or indented by `indent` >= 0. Models write bytes that
-// are not UTF-8; each becomes U+FFFD. (dump() alone would throw.) Thread-safe.
-inline std::string JsonText(const nlohmann::json& json, int indent = -1) {
-  return json.dump(indent, ' ', false,
-                   nlohmann::json::error_handler_t::replace);
-}
+// are not UTF-8; each becomes U+FFFD. (dump() alone would throw.) Characters
+// that would move a terminal's cursor or turn its text are escaped, as JSON
+// escapes those below U+0020. Thread-safe.
+std::string JsonText(const nlohmann::json& json, int indent = -1);
 
 }  // namespace espalier
 

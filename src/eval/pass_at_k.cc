@@ -25,6 +25,17 @@ std::vector<double> Estimates(const PassReport& report, int k) {
   return out;
 }
 
+// How many responses each problem had: one number, or "least to most".
+std::string ResponsesText(const PassReport& report) {
+  if (report.complete || report.responses.empty()) {
+    return absl::StrCat(report.samples);
+  }
+  const auto [least, most] =
+      std::minmax_element(report.responses.begin(), report.responses.end());
+  return *least == *most ? absl::StrCat(*least)
+                         : absl::StrCat(*least, " to ", *most);
+}
+
 }  // namespace
 
 double PassAtK(int64_t responses, int64_t right, int64_t k) {
@@ -39,8 +50,8 @@ double PassAtK(int64_t responses, int64_t right, int64_t k) {
   return 1 - none;
 }
 
-absl::StatusOr<PassReport> MakePassReport(const std::vector<ResultRow>& rows,
-                                          const std::vector<int>& ks) {
+PassReport MakePassReport(const std::vector<ResultRow>& rows,
+                          const std::vector<int>& ks) {
   ESP_CHECK(!rows.empty() && !ks.empty());
   const ResultRow& first = rows.front();
   PassReport report{.set = first.set,
@@ -81,12 +92,13 @@ absl::StatusOr<PassReport> MakePassReport(const std::vector<ResultRow>& rows,
     report.responses.push_back(counts.responses);
     report.right.push_back(counts.right);
   }
+  report.tokens_per_response = tokens / std::max(responses, 1.0);
+  report.tokens_per_problem =
+      tokens / std::max(static_cast<double>(order.size()), 1.0);
   if (report.ids.empty()) {
-    return absl::CancelledError(
-        absl::StrCat("stopped before any problem had ", largest, " responses"));
+    report.complete = false;
+    return report;
   }
-  report.tokens_per_response = tokens / responses;
-  report.tokens_per_problem = tokens / static_cast<double>(order.size());
   for (const int k : ks) {
     const std::vector<double> estimates = Estimates(report, k);
     const MeanWithInterval mean = BootstrapMean(estimates, 0);
@@ -96,10 +108,15 @@ absl::StatusOr<PassReport> MakePassReport(const std::vector<ResultRow>& rows,
 }
 
 std::string PassTable(const PassReport& report) {
-  std::string table =
-      absl::StrFormat("%s%s, %d responses a problem\n%8s %8s %16s\n",
-                      report.method, report.oracle ? " (oracle)" : "",
-                      report.samples, "pass@", "correct", "95 % interval");
+  std::string table = absl::StrFormat(
+      "%s%s, %s responses a problem%s\n%8s %8s %16s\n", report.method,
+      report.oracle ? " (oracle)" : "", ResponsesText(report),
+      report.complete
+          ? ""
+          : absl::StrFormat("; cut short, of the %d problems that had enough",
+                            report.ids.size()),
+      "pass@", "correct", "95 % interval");
+  if (report.ids.empty()) table += "     no problem had enough responses\n";
   for (const PassAt& at : report.at) {
     absl::StrAppendFormat(&table, "%8d %7.1f%% %6.1f%% - %5.1f%%\n", at.k,
                           100 * at.share, 100 * at.interval.low,

@@ -47,7 +47,7 @@ struct PassReport {
   int64_t budget_tokens = 0;  // of a response
   nlohmann::json limits;      // further budgets and stops, those that are set
   uint64_t seed = 0;          // of the first response
-  int samples = 0;            // responses a problem that were asked for
+  int samples = 0;            // responses a problem that were begun
   bool oracle = false;
   bool complete = true;  // false: stopped before all responses were there
   std::vector<PassAt> at;
@@ -63,9 +63,10 @@ struct PassReport {
 
 // From the rows of one method at one budget, a seed each. A problem that
 // failed counts as a wrong response, as it does in a sweep, and is among the
-// errors. Cancelled if no problem has the largest k of responses.
-absl::StatusOr<PassReport> MakePassReport(const std::vector<ResultRow>& rows,
-                                          const std::vector<int>& ks);
+// errors. Where no problem has the largest k of responses, `ids` and `at` are
+// empty and `complete` is false.
+PassReport MakePassReport(const std::vector<ResultRow>& rows,
+                          const std::vector<int>& ks);
 
 std::string PassTable(const PassReport& report);
 nlohmann::json PassJson(const PassReport& report);

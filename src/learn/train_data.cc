@@ -504,10 +504,8 @@ absl::StatusOr<EvaluationQuestions> EvaluationOfLines(
 absl::Status FromLines(const std::string& path, const std::string& text,
                        const TrainDataOptions& options, FilterLog& log,
                        Collector& collector) {
+  // Read behind the first line: a file of another kind is refused at once.
   std::optional<EvaluationQuestions> evaluation;
-  if (!options.contamination.off) {
-    ESP_ASSIGN_OR_RETURN(evaluation, EvaluationOfLines(options.contamination));
-  }
   LineReader reader(options.kind, collector);
   int64_t number = 0, lines = 0;
   for (const absl::string_view raw : absl::StrSplit(text, '\n')) {
@@ -526,7 +524,11 @@ absl::Status FromLines(const std::string& path, const std::string& text,
       return absl::InvalidArgumentError(
           absl::StrCat(place, ": ", status.message()));
     }
-    if (evaluation) {
+    if (!options.contamination.off) {
+      if (!evaluation) {
+        ESP_ASSIGN_OR_RETURN(evaluation,
+                             EvaluationOfLines(options.contamination));
+      }
       const bool held =
           evaluation->HoldPrompt(line["prompt"].get<std::string>());
       log.Count(evaluation->FilterName("lines"), 1, !held);

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
@@ -153,17 +154,40 @@ std::string Statement::Text(int column) const {
 
 Sqlite::Close::Close() : file(-1) {}
 
-void Sqlite::Close::operator()(sqlite3* db) const {
-  sqlite3_close_v2(db);
-  if (file < 0) return;
-  // SQLite leaves the log and its index of a file that is not at its name any
-  // more. They are of use if it was renamed, and rubbish if it was removed.
-  struct stat info;
-  const bool removed = ::fstat(file, &info) == 0 && info.st_nlink == 0;
-  ::close(file);
+namespace {
+
+// Whether this process has the file open that `path` names.
+bool HasOpen(const std::string& path) {
+  struct stat named, open;
   std::error_code error;
-  if (!removed || fs::exists(path, error) || error) return;
-  for (const char* ending : {"-wal", "-shm"}) fs::remove(path + ending, error);
+  if (::stat(path.c_str(), &named) != 0) return false;
+  for (const auto& entry : fs::directory_iterator("/proc/self/fd", error)) {
+    if (::stat(entry.path().c_str(), &open) == 0 &&
+        open.st_dev == named.st_dev && open.st_ino == named.st_ino) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+void Sqlite::Close::operator()(sqlite3* db) const {
+  // SQLite leaves the log and its index of a file that is not at its name any
+  // more. They are of use if it was renamed, and rubbish if it was removed;
+  // worse where another database has its name now, which would be read with
+  // the log of this one.
+  struct stat info;
+  const bool removed =
+      file >= 0 && ::fstat(file, &info) == 0 && info.st_nlink == 0;
+  std::vector<std::string> left;
+  for (const char* ending : {"-wal", "-shm"}) {
+    if (removed && HasOpen(path + ending)) left.push_back(path + ending);
+  }
+  sqlite3_close_v2(db);
+  if (file >= 0) ::close(file);
+  std::error_code error;
+  for (const std::string& name : left) fs::remove(name, error);
 }
 
 namespace {

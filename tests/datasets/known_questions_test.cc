@@ -155,11 +155,32 @@ TEST(KnownQuestions, WhatIsForeignIsSaid) {
               testing::HasSubstr("found \"largest\""));
 }
 
+TEST(KnownQuestions, WordsAroundAStoryDoNotMakeItForeign) {
+  const std::string story = "Ann has 23 shells. She finds 48 more. ";
+  for (const std::string& question :
+       {"Question: " + story + "How many shells does Ann have now?",
+        "Problem. " + story + "How many shells does Ann have now?",
+        story + "How many shells does Ann have now? Please.",
+        story + "Exactly how many shells does Ann have now?",
+        story + "So exactly how many shells are left for Ann?",
+        std::string("Ann has 23 shells; Ann gets 48 from Mia, Ann breaks 6. "
+                    "She finds 2 more. How many shells does Ann have?")}) {
+    EXPECT_TRUE(CheckKnownQuestion("stories", question).ok()) << question;
+  }
+  // Whose shells break is unclear.
+  EXPECT_FALSE(
+      CheckKnownQuestion("stories",
+                         "Ann has 23 shells. Ann gets 48 from Mia. "
+                         "She breaks 6. How many shells does Ann have?")
+          .ok());
+}
+
 TEST(KnownQuestions, PuzzlesInOtherWordsAreKnownAndReadRight) {
   for (const char* question :
        {"Using the numbers 3, 7 and 25, make 46.",
         "Make 46 from 3, 7 and 25.",
         "Get 46 by using 3, 7 and 25 once each.",
+        "Use 3, 7 and 25 to reach 46, each at most once.",
         "The target is 46. Your numbers are 3, 7, 25.",
         "Numbers: 3, 7, 25. Target: 46.",
         "Can you reach 46 using 3, 7, and 25?",

@@ -1,11 +1,15 @@
 #include "src/eval/pass_at_k.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <bit>
 
 namespace espalier {
 namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 // The share of all subsets of size k that hold one of the first c responses.
 double ByEnumeration(int n, int c, int k) {
@@ -62,24 +66,23 @@ TEST(PassReportTest, MeansOverProblems) {
                                  Row(7, {"a", "b", "c"}, {0, 0, 1}, 30),
                                  Row(8, {"a", "b", "c"}, {0, 0, 0}, 40)};
   rows[0].errors = rows[1].errors = {"b: it is too long"};
-  const auto report = MakePassReport(rows, {1, 2, 4});
-  ASSERT_TRUE(report.ok());
-  EXPECT_EQ(report->ids, (std::vector<std::string>{"a", "b", "c"}));
-  EXPECT_EQ(report->right, (std::vector<int64_t>{2, 0, 1}));
-  EXPECT_EQ(report->responses, (std::vector<int64_t>{4, 4, 4}));
-  ASSERT_EQ(report->at.size(), 3u);
-  EXPECT_NEAR(report->at[0].share, (0.5 + 0 + 0.25) / 3, 1e-12);
-  EXPECT_NEAR(report->at[1].share, (5.0 / 6 + 0 + 0.5) / 3, 1e-12);
-  EXPECT_NEAR(report->at[2].share, 2.0 / 3, 1e-12);
-  for (const PassAt& at : report->at) {
+  const PassReport report = MakePassReport(rows, {1, 2, 4});
+  EXPECT_EQ(report.ids, (std::vector<std::string>{"a", "b", "c"}));
+  EXPECT_EQ(report.right, (std::vector<int64_t>{2, 0, 1}));
+  EXPECT_EQ(report.responses, (std::vector<int64_t>{4, 4, 4}));
+  ASSERT_EQ(report.at.size(), 3u);
+  EXPECT_NEAR(report.at[0].share, (0.5 + 0 + 0.25) / 3, 1e-12);
+  EXPECT_NEAR(report.at[1].share, (5.0 / 6 + 0 + 0.5) / 3, 1e-12);
+  EXPECT_NEAR(report.at[2].share, 2.0 / 3, 1e-12);
+  for (const PassAt& at : report.at) {
     EXPECT_LE(at.interval.low, at.share);
     EXPECT_GE(at.interval.high, at.share);
   }
-  EXPECT_DOUBLE_EQ(report->tokens_per_problem, 100);
-  EXPECT_DOUBLE_EQ(report->tokens_per_response, 25);
-  EXPECT_EQ(report->errors, (std::vector<std::string>{"b: it is too long"}));
-  EXPECT_EQ(report->seed, 5u);
-  EXPECT_EQ(report->samples, 4);
+  EXPECT_DOUBLE_EQ(report.tokens_per_problem, 100);
+  EXPECT_DOUBLE_EQ(report.tokens_per_response, 25);
+  EXPECT_EQ(report.errors, (std::vector<std::string>{"b: it is too long"}));
+  EXPECT_EQ(report.seed, 5u);
+  EXPECT_EQ(report.samples, 4);
 }
 
 TEST(PassReportTest, AStopLeavesProblemsWithEnoughResponses) {
@@ -87,14 +90,25 @@ TEST(PassReportTest, AStopLeavesProblemsWithEnoughResponses) {
                                  Row(1, {"b", "a"}, {1, 0}, 10),
                                  Row(2, {"b"}, {0}, 10)};
   rows[2].complete = false;
-  auto report = MakePassReport(rows, {1, 3});
-  ASSERT_TRUE(report.ok());
-  EXPECT_FALSE(report->complete);
-  EXPECT_EQ(report->ids, (std::vector<std::string>{"b"}));
-  EXPECT_NEAR(report->at[0].share, 1.0 / 3, 1e-12);
-  EXPECT_DOUBLE_EQ(report->tokens_per_problem, 25);  // 50 tokens, two problems
-  report = MakePassReport(rows, {4});
-  EXPECT_TRUE(absl::IsCancelled(report.status()));
+  const PassReport report = MakePassReport(rows, {1, 3});
+  EXPECT_FALSE(report.complete);
+  EXPECT_EQ(report.ids, (std::vector<std::string>{"b"}));
+  EXPECT_NEAR(report.at[0].share, 1.0 / 3, 1e-12);
+  EXPECT_DOUBLE_EQ(report.tokens_per_problem, 25);  // 50 tokens, two problems
+  EXPECT_THAT(PassTable(report),
+              HasSubstr("3 responses a problem; cut short, of the 1 problems"));
+}
+
+TEST(PassReportTest, AStopBeforeAnyProblemHadEnoughIsToldAsThat) {
+  const std::vector<ResultRow> rows = {Row(0, {"a", "b"}, {1, 0}, 10),
+                                       Row(1, {}, {}, 0)};
+  const PassReport report = MakePassReport(rows, {1, 4});
+  EXPECT_FALSE(report.complete);
+  EXPECT_THAT(report.at, IsEmpty());
+  EXPECT_DOUBLE_EQ(report.tokens_per_response, 10);
+  EXPECT_THAT(PassTable(report), HasSubstr("no problem had enough responses"));
+  EXPECT_EQ(PassJson(report)["n"], 0);
+  EXPECT_EQ(PassJson(report)["complete"], false);
 }
 
 }  // namespace

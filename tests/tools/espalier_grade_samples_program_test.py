@@ -248,7 +248,7 @@ class GradeSamplesTest(unittest.TestCase):
                        self.data)
         self.refused(result, "problems.jsonl:1", 'no column "test_list"',
                      "kind mbpp", "--data")
-        self.refused(self.grade(""), "--samples: expected", code=2)
+        self.refused(self.grade(""), "--samples \"\": is empty", code=2)
         self.refused(grade("--set", self.data, "--samples", samples),
                      "unknown set of code problems", "humaneval", "--data",
                      code=2)

@@ -6,6 +6,8 @@ The program is named by ESPALIER_PROGRAM (ctest sets it)."""
 import json
 import os
 import re
+import resource
+import shutil
 import signal
 import socket
 import stat
@@ -92,6 +94,116 @@ class OutputTest(ProgramTest):
         self.assertEqual(run("db", "info", db).returncode, 0)
         with open(questions, encoding="utf-8") as handle:
             self.assertIn("shells", handle.read())
+
+    def made_database(self):
+        db = self.path("run.db")
+        made = run("generate", "--set", "stories:easy", "--limit", "2",
+                   "--budget-tokens", "100", "--search", "greedy", "--out", db)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        return db
+
+    def test_an_input_is_not_written_under_another_name(self):
+        db = self.made_database()
+        with open(db, "rb") as handle:
+            before = handle.read()
+        os.link(db, self.path("hard"))
+        model = self.path("model")
+        shutil.copytree(STORIES, model)
+        method = self.path("beam.textproto", 'algorithm: "beam"\n')
+        sets = self.path("sets")
+        os.mkdir(sets)
+        asked = self.path("sets/a.jsonl", json.dumps(
+            {"question": STORY, "answer": "54"}) + "\n")
+        export = ("export", db, "--kind", "sft", "--force", "--out")
+        for arguments in (
+                (*export, self.path("hard")), (*export, db + "-wal"),
+                (*export, db + "-shm"), (*export, db + "-journal"),
+                (*EVAL, "--model", model, "--force", "--json",
+                 model + "/config.json"),
+                (*EVAL[:-4], "--methods", "greedy," + method, "--force",
+                 "--json", method),
+                ("problems", "--set", sets, "--force", "--json", asked)):
+            with self.subTest(arguments=arguments):
+                self.refused(run(*arguments), "name another")
+        with open(db, "r+b") as handle:
+            number = handle.fileno()
+            for name in (f"/dev/fd/{number}", f"/proc/self/fd/{number}"):
+                self.refused(run(*export, name, pass_fds=[number]),
+                             "name another")
+            printed = subprocess.run(
+                [PROGRAM, "db", "info", db], check=False, stdout=handle,
+                stderr=subprocess.PIPE, text=True)
+            self.assertEqual(printed.returncode, 2, printed.stderr)
+            self.assertIn("standard output", printed.stderr)
+        with open(db, "rb") as handle:
+            self.assertEqual(handle.read(), before)
+        # A device may be written twice, and a folder may hold results.
+        for arguments in ((*export, "/dev/null", "--json", "/dev/null"),
+                          (*EVAL, "--model", model, "--json",
+                           model + "/mine.json")):
+            result = run(*arguments)
+            self.assertEqual(result.returncode, 0, result.stderr)
+
+    def test_a_page_is_overwritten_by_force_only(self):
+        work = self.path("a.work")
+        os.mkdir(work)
+        self.path("a.work/metrics.jsonl", "".join(
+            json.dumps({"step": i, "loss": 1 / i}) + "\n"
+            for i in range(1, 5)))
+        page = self.path("page.html", "mine")
+        self.refused(run("report", work, "--html", page), page, "--force")
+        with open(page, encoding="utf-8") as handle:
+            self.assertEqual(handle.read(), "mine")
+        self.assertEqual(
+            run("report", work, "--html", page, "--force").returncode, 0)
+        shown = run("report", work, "--html", "-")
+        self.assertTrue(shown.stdout.startswith("<!DOCTYPE html>"))
+        self.assertTrue(shown.stdout.rstrip().endswith("</html>"))
+
+    def test_a_file_that_may_not_grow_is_an_error(self):
+        def limited():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+        db = self.made_database()
+        path = self.path("r.json")
+        for arguments in (("problems", "--limit", "200", "--json=" + path),
+                          ("methods", "--json=" + self.path("m.json")),
+                          ("generate", "--set", "stories:easy", "--limit", "9",
+                           "--budget-tokens", "100", "--out",
+                           self.path("small.db")),
+                          ("db", "prune", db, "--logs")):
+            with self.subTest(command=arguments[0]):
+                result = subprocess.run(
+                    [PROGRAM, *arguments], check=False, text=True,
+                    env=dict(os.environ, ESPALIER_ZOO=ZOO),
+                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE, preexec_fn=limited)
+                self.assertEqual(result.returncode, 1, result.stderr)
+                self.assertTrue(result.stderr.startswith("espalier ") or
+                                "\nespalier " in result.stderr)
+        self.assertEqual(run("db", "info", db).returncode, 0)
+
+    def test_a_database_put_in_place_of_one_that_is_written_stays_whole(self):
+        other = self.made_database()
+        with open(other, "rb") as handle:
+            before = handle.read()
+        out = self.path("out.db")
+        with subprocess.Popen(
+                [PROGRAM, "generate", "--set", "stories:hard", "--limit",
+                 "2000", "--budget-tokens", "300", "--out", out],
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                env=dict(os.environ, ESPALIER_ZOO=ZOO)) as process:
+            for _ in range(600):
+                time.sleep(0.1)
+                if os.path.exists(out + "-wal"):
+                    break
+            os.rename(other, out)
+            _, err = process.communicate(timeout=300)
+            self.assertEqual(process.returncode, 1, err)
+            self.assertIn("removed or replaced", err)
+        self.assertFalse(os.path.exists(out + "-wal"))
+        with open(out, "rb") as handle:
+            self.assertEqual(handle.read(), before)
+        self.assertIn("2 problems", run("db", "info", out).stdout)
 
     def test_descriptors_are_written_where_they_stand(self):
         path = self.path("f")
@@ -205,6 +317,17 @@ class OutputTest(ProgramTest):
             for text in (result.stdout, result.stderr):
                 self.assertNotRegex(text, "[\x00-\x08\x0b-\x1f\x7f\x80-\x9f]",
                                     arguments)
+
+    def test_json_moves_no_terminal(self):
+        said = "Ann\u009b1A \u202e \u2066 \u200f \x7f \u00e9\u4e2d\u0660"
+        asked = self.path("q.jsonl", json.dumps(
+            {"question": said, "answer": "3"}) + "\n")
+        result = run("problems", "--set", asked, "--json")
+        self.assertEqual(json.loads(result.stdout)["question"], said)
+        for one in "\u009b\u202e\u2066\u200f\x7f":
+            self.assertNotIn(one, result.stdout)
+        for one in "\u00e9\u4e2d\u0660":
+            self.assertIn(one, result.stdout)
 
     def test_numbers_that_do_not_fit_are_refused(self):
         for name, value in (("--budget-tokens", "18446744073709551616"),

@@ -189,8 +189,8 @@ class WrongInputTest(ProgramTest):
     def test_pass_at_what_cannot_be(self):
         def eval_easy(*extra):
             return run("eval", "--set", "stories:easy", *extra)
-        self.refused(eval_easy("--pass-at", "0"), "--pass-at 0")
-        self.refused(eval_easy("--pass-at", "1,-2"), "--pass-at -2")
+        self.refused(eval_easy("--pass-at", "0"), "--pass-at: 0")
+        self.refused(eval_easy("--pass-at", "1,-2"), "--pass-at: -2")
         self.refused(eval_easy("--pass-at", "1,8", "--samples", "4"),
                      "--samples 4", "at least 8")
         self.refused(eval_easy("--pass-at", "2", "--methods", "sample,beam"),

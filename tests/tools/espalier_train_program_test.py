@@ -161,6 +161,12 @@ class TrainTest(LearnTest):
         self.refused(run("train", "policy", "--model", BASE, "--data", bad,
                          "--out", self.path("out")), "bad.jsonl:2")
         self.assertFalse(os.path.exists(self.path("out")))
+        with open(self.data, "rb") as handle:
+            before = handle.read()
+        self.refused(run(*self.train("out", "--json", self.data, "--force")),
+                     "name another")
+        with open(self.data, "rb") as handle:
+            self.assertEqual(handle.read(), before)
         empty = self.path("empty.jsonl", "\n")
         self.refused(run("train", "policy", "--model", BASE, "--data", empty,
                          "--out", self.path("out")), "empty.jsonl: is empty")

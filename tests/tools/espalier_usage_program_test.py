@@ -114,7 +114,59 @@ class NumberTest(UsageTest):
                              name, "-1"), name, "-1: expected a whole number")
 
 
+    def test_figures_are_decimal(self):
+        for value, count in (("010", 10), ("+3", 3), ("0008", 8)):
+            result = run("problems", "--limit", value, "--json")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertEqual(len(result.stdout.splitlines()), count, value)
+        for value in ("0x10", " 5", "5 ", "1e3x", "0b11"):
+            self.refused(2, ("solve", STORY, "--seconds", value), "--seconds",
+                         "expected a number")
+        for name in ("--limit", "--seed"):
+            self.refused(2, ("solve", STORY, name, "0x10"), name,
+                         "0x10: expected a whole number")
+        self.refused(2, ("eval", "--set", "stories:easy", "--pass-at", "nan"),
+                     "--pass-at", "from 1 to 1000000")
+        for command in (("export", "x.db", "--kind", "sft", "--out", "o"),
+                        ("replay", "x.db"), ("db", "prune", "x.db")):
+            for value in ("0", "-1"):
+                self.refused(2, (*command, "--run", value), "--run",
+                             value + ": expected a whole number of 1 or more")
+
+    def test_no_two_searches_have_one_seed(self):
+        last = "18446744073709551615"
+        self.refused(2, ("eval", "--set", "stories:easy", "--methods",
+                         "majority", "--seed", last, "--seeds", "2"), last,
+                     "2^64 - 1")
+        self.refused(2, ("generate", "--set", "stories:easy", "--out",
+                         self.path("x.db"), "--seed", last, "--searches", "2"),
+                     last, "2^64 - 1")
+
+    def test_an_estimate_of_any_number_of_problems_comes_at_once(self):
+        result = run("generate", "--set", "stories:easy", "--limit",
+                     "1000000000000", "--search", "greedy",
+                     "--budget-tokens", "100", "--dry-run")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertTrue(result.stdout.startswith(b"1000000000000 "),
+                        result.stdout)
+
+
 class FlagTest(UsageTest):
+
+    def test_an_option_without_its_value_takes_no_other(self):
+        database = self.path("x.db", "")
+        for arguments, name in (
+                (("export", database, "--kind", "sft", "--out=", "--force"),
+                 "--out"),
+                (("solve", "--model=", STORY), "--model"),
+                (("solve", "--model", "", STORY), "--model"),
+                (("eval", "--set", ""), "--set"),
+                (("generate", "--set", "stories:easy", "--out", ""), "--out"),
+                (("grade", "--pairs", ""), "--pairs"),
+                (("solve", STORY, "--search="), "--search")):
+            self.refused(2, arguments, name, "is empty")
+        self.refused(2, ("problems", "--limit=", "2"), "--limit")
+        self.assertFalse(os.path.exists("--force"))
 
     def test_wrong_names_are_usage(self):
         easy = ("eval", "--set", "stories:easy")
@@ -206,6 +258,25 @@ class FileTest(UsageTest):
         self.path("none/b.gguf", POINTER)
         self.refused(1, ("solve", STORY, "--model", self.path("none")),
                      "b.gguf")
+
+    def test_models_that_are_names_of_a_hub(self):
+        for name in ("Qwen/Qwen2.5-1.5B", "gpt2"):
+            self.refused(1, ("solve", STORY, "--model", name), "hf download",
+                         "--local-dir " + name.split("/")[-1])
+        self.refused(1, ("tokenize", "--model", "Qwen/Qwen2.5-1.5B"),
+                     "hf download Qwen/Qwen2.5-1.5B")
+        weights = os.path.join(STORIES, "model.safetensors")
+        self.refused(1, ("solve", STORY, "--model", weights),
+                     "a part of the model in the folder " + STORIES)
+
+    def test_nobody_is_waited_for_at_a_pipe_in_a_model(self):
+        for name in ("config.json", "model.safetensors", "tokenizer.json"):
+            model = self.copy_of_model()
+            os.remove(os.path.join(model, name))
+            os.mkfifo(os.path.join(model, name))
+            result = run("solve", STORY, "--model", model)  # has a time limit
+            self.assertEqual(result.returncode, 1, result.stderr)
+            shutil.rmtree(model)
 
     def test_sets_that_are_names_of_a_hub(self):
         for name in ("openai/gsm8k",

@@ -1,22 +1,18 @@
 #include "tools/espalier/commands.h"
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <exception>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include "CLI/CLI.hpp"
+#include "absl/strings/str_cat.h"
 #include "src/base/text.h"
 #include "src/base/version.h"
 #include "tools/espalier/command.h"
+#include "tools/espalier/command_line.h"
 #include "tools/espalier/option_checks.h"
-#include "tools/espalier/output_file.h"
 #include "tools/espalier/printable.h"
 
 namespace espalier {
@@ -29,41 +25,6 @@ struct Command {
   CLI::App* app = nullptr;
   RunFunction run = {};
 };
-
-// Of commands with arguments that have no name, --json takes a file as
-// --json=FILE alone: what follows it is the question. CLI11 would take that.
-void KeepQuestions(std::vector<std::string>& arguments) {
-  static constexpr std::array<std::string_view, 6> kCommands = {
-      "solve", "complete", "report", "methods", "db", "grade"};
-  if (arguments.empty() || std::find(kCommands.begin(), kCommands.end(),
-                                     arguments[0]) == kCommands.end()) {
-    return;
-  }
-  const auto end = std::find(arguments.begin(), arguments.end(), "--");
-  std::vector<std::string> kept, json;  // --json last: nothing is its file
-  for (auto it = arguments.begin(); it != end; ++it) {
-    const bool named = it->rfind("--json=", 0) == 0;
-    if (*it != "--json" && !named) {
-      kept.push_back(*it);
-      continue;
-    }
-    json.push_back(named ? *it : "--json=-");
-    if (!named && it + 1 != end && *(it + 1) == "-") ++it;
-  }
-  kept.insert(kept.end(), json.begin(), json.end());
-  kept.insert(kept.end(), end, arguments.end());
-  arguments = std::move(kept);
-}
-
-// Says so if some of what was printed is lost.
-bool PrintedAll(const char* command) {
-  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return true;
-  const int error = errno;
-  std::fprintf(stderr, "espalier %s: cannot write all of it to %s%s%s\n",
-               command, Printable(StdoutName()).c_str(), error != 0 ? ": " : "",
-               error != 0 ? std::strerror(error) : "");
-  return false;
-}
 
 }  // namespace
 
@@ -122,29 +83,22 @@ int RunCommands(int argc, char** argv) {
     }
   }
   try {
-    std::vector<std::string> arguments(argv + 1, argv + argc);
-    KeepQuestions(arguments);
-    std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
-    app.parse(std::move(arguments));
+    app.parse(Arguments(argc, argv));
   } catch (const CLI::ParseError& error) {
     // Help and the version are no errors; wrong usage is 2, as elsewhere.
     if (const int code = EndParse(app, error); code != 0) return code;
     const bool version = error.get_name() == "CallForVersion";
-    return PrintedAll(version ? "--version" : "--help") ? 0 : 1;
+    return EndCommand(version ? "espalier --version" : "espalier --help", {});
   }
   for (const Command& command : commands) {
     if (!command.app->parsed()) continue;
-    absl::Status status;
+    absl::Status status = CheckCommandLine(*command.app);
     try {
-      status = command.run();
+      if (status.ok()) status = command.run();
     } catch (const std::exception& e) {
       status = absl::InternalError(e.what());
     }
-    const bool printed = PrintedAll(command.name);
-    if (status.ok()) return printed ? 0 : 1;
-    std::fprintf(stderr, "espalier %s: %s\n", command.name,
-                 Printable(std::string(status.message())).c_str());
-    return ExitCodeOf(status);
+    return EndCommand(absl::StrCat("espalier ", command.name), status);
   }
   return 0;
 }

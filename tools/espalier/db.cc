@@ -10,6 +10,7 @@
 #include "src/trace/schema.h"
 #include "src/trace/tree_nodes.h"
 #include "tools/espalier/command.h"
+#include "tools/espalier/option_checks.h"
 #include "tools/espalier/output_file.h"
 #include "tools/espalier/printable.h"
 
@@ -68,8 +69,6 @@ absl::Status PrintRows(Statement& s, bool json) {
 }
 
 absl::Status RunSql(const DbFlags& flags) {
-  ESP_RETURN_IF_ERROR(UsageError(
-      CheckDistinct({{"--json", flags.json.where}}, {{"db", flags.database}})));
   ESP_ASSIGN_OR_RETURN(const auto db,
                        RunDb::Open(flags.database, Sqlite::kRead));
   ESP_RETURN_IF_ERROR(AddTreeNodes(*db));
@@ -101,11 +100,12 @@ absl::Status RunInfoCommand(const DbFlags& flags) {
                        count("SELECT sum(length(log)) FROM trees"));
   std::printf(
       "%s: run database, tables of version %d\n"
-      "%d problems, %d solutions, %d nodes, %d tokens; trees %.2f MB, logs "
+      "%lld problems, %lld solutions, %lld nodes, %lld tokens; trees %.2f MB, "
+      "logs "
       "%.2f MB\n",
       Printable(flags.database).c_str(), SchemaVersion(),
-      static_cast<int>(problems), static_cast<int>(solutions),
-      static_cast<int>(nodes), static_cast<int>(tokens),
+      static_cast<long long>(problems), static_cast<long long>(solutions),
+      static_cast<long long>(nodes), static_cast<long long>(tokens),
       static_cast<double>(trees) / 1e6, static_cast<double>(logs) / 1e6);
   for (const RunRow& run : runs) {
     const auto of_run = [&](const char* state) {
@@ -117,15 +117,15 @@ absl::Status RunInfoCommand(const DbFlags& flags) {
     ESP_ASSIGN_OR_RETURN(const int64_t running, of_run("='running'"));
     std::printf(
         "\nrun %d: %s, begun %s, %s\n  method %s\n  model %s (%s)\n  "
-        "%d searches done, %d failed, %d under way\n  %s\n",
+        "%lld searches done, %lld failed, %lld under way\n  %s\n",
         static_cast<int>(run.run_id), Printable(run.info.kind).c_str(),
         Printable(run.started_at).c_str(),
         run.finished_at.empty()
             ? "not finished"
             : Printable("finished " + run.finished_at).c_str(),
         Printable(run.info.method).c_str(), Printable(run.info.model).c_str(),
-        Printable(run.info.model_hash).c_str(), static_cast<int>(done),
-        static_cast<int>(failed), static_cast<int>(running),
+        Printable(run.info.model_hash).c_str(), static_cast<long long>(done),
+        static_cast<long long>(failed), static_cast<long long>(running),
         Printable(run.info.config).c_str());
   }
   return absl::OkStatus();
@@ -181,7 +181,8 @@ void AddDb(CLI::App& app, RunFunction& run) {
   CLI::App* prune = add("prune", "Drop what is not needed any more");
   prune->add_flag("--logs", flags->logs,
                   "Drop response logs: trees stay, replay is lost");
-  prune->add_option("--run", flags->run, "Of this run; alone: the whole run");
+  prune->add_option("--run", flags->run, "Of this run; alone: the whole run")
+      ->check(WholeFrom(1));
   const CLI::App* upgrade =
       add("upgrade", "Bring an older database up to date");
   run = [=] {

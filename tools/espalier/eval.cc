@@ -16,6 +16,7 @@
 #include "src/eval/pass_at_k.h"
 #include "src/eval/sweep.h"
 #include "tools/espalier/command.h"
+#include "tools/espalier/option_checks.h"
 #include "tools/espalier/output_file.h"
 #include "tools/espalier/printable.h"
 #include "tools/espalier/response_tokens.h"
@@ -61,11 +62,6 @@ bool AlwaysGreedy(const std::string& method) {
 absl::Status CheckPassAt(EvalFlags& flags) {
   std::vector<int>& ks = flags.pass_at;
   const std::vector<std::string>& methods = flags.sweep.methods;
-  for (const int k : ks) {
-    if (k >= 1) continue;
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--pass-at ", k, ": expected 1 or more responses, as 1,4,16"));
-  }
   std::sort(ks.begin(), ks.end());
   ks.erase(std::unique(ks.begin(), ks.end()), ks.end());
   if (flags.samples == 0) flags.samples = ks.back();
@@ -132,11 +128,10 @@ absl::Status CheckFlags(EvalFlags& flags) {
   }
   errors.Add(CheckRepeats(flags.sweep));
   if (!flags.pass_at.empty()) errors.Add(CheckPassAt(flags));
+  errors.Add(CheckSeeds(flags.sweep.seed, flags.sweep.seeds));
   errors.Add(CheckTaskFlag(flags.task));
   errors.AddAsIs(CheckPromptFlags(flags.prompt));
   errors.AddAsIs(flags.json.Check());
-  errors.Add(CheckDistinct({{"--json", flags.json.where}},
-                           {{"--set", flags.set.set}}));
   ESP_RETURN_IF_ERROR(errors.Status());
   flags.sweep.reward = flags.oracle            ? RewardSource::kOracle
                        : flags.constant        ? RewardSource::kConstant
@@ -172,8 +167,7 @@ absl::Status WriteResults(const EvalFlags& flags, const EngineOptions& models,
 
 absl::Status ReportPassAt(const EvalFlags& flags, const EngineOptions& models,
                           const std::vector<ResultRow>& rows) {
-  ESP_ASSIGN_OR_RETURN(const PassReport report,
-                       MakePassReport(rows, flags.pass_at));
+  const PassReport report = MakePassReport(rows, flags.pass_at);
   std::fprintf(flags.json.report(), "%s, %zu problems, model %s\n%s",
                Printable(report.set).c_str(), report.ids.size(),
                Printable(models.policy).c_str(),
@@ -340,6 +334,7 @@ void AddEval(CLI::App& app, RunFunction& run) {
                      "responses is right, estimated without bias from "
                      "--samples of them")
           ->delimiter(',')
+          ->check(WholeFrom(1, 1000000))
           ->excludes(seeds)
           ->excludes(compare);
   app.add_option("--samples", flags->samples,

@@ -55,12 +55,6 @@ absl::Status CheckFlags(ExportFlags& flags) {
   FlagErrors errors;
   errors.AddAsIs(CheckOutputFile(flags.out, flags.json.force));
   errors.AddAsIs(flags.json.Check());
-  std::vector<NamedFile> inputs;
-  for (const std::string& database : flags.databases) {
-    inputs.push_back({"export", database});
-  }
-  errors.Add(CheckDistinct({{"--out", flags.out}, {"--json", flags.json.where}},
-                           inputs));
   if (flags.out == "-" && flags.json.where == "-") {
     errors.Add("--out - and --json: both are standard output");
   }
@@ -156,7 +150,7 @@ void AddExport(CLI::App& app, RunFunction& run) {
       ->capture_default_str()
       ->check(CLI::IsMember({"plain", "messages", "openrlhf"}));
   app.add_option("--run", flags->run, "Of this run. Default: all")
-      ->check(WholeFrom(0));
+      ->check(WholeFrom(1));
   app.add_option("--per-problem", flags->paths.per_problem,
                  "sft: distinct responses a problem; 0: all")
       ->capture_default_str()

@@ -43,6 +43,7 @@ struct GenerateFlags {
   bool append = false;
   bool ungraded = false;
   bool dry_run = false;
+  double unlisted = 1;  // of a dry run: problems for each that is listed
 };
 
 // Everything that can be refused is, before a model is loaded.
@@ -65,9 +66,15 @@ absl::Status CheckFlags(GenerateFlags& flags) {
   }
   errors.Add(CheckTaskFlag(flags.task));
   errors.AddAsIs(CheckPromptFlags(flags.prompt));
-  if (!flags.resume) errors.AddAsIs(flags.json.Check());
-  errors.Add(CheckDistinct({{"--out", flags.out}, {"--json", flags.json.where}},
-                           {{"--set", flags.set.set}}));
+  // A resumed run writes its totals once more.
+  if (flags.json.wanted()) {
+    errors.AddAsIs(
+        CheckOutputFile(flags.json.where, flags.json.force || flags.resume));
+  }
+  errors.Add(CheckSeeds(flags.generate.search.seed, flags.generate.searches));
+  if (flags.out == "-") {
+    errors.Add("--out -: a database is a file; name one, as run.db");
+  }
   ESP_RETURN_IF_ERROR(errors.Status());
   std::error_code error;
   const fs::file_status there = fs::status(flags.out, error);
@@ -81,6 +88,19 @@ absl::Status CheckFlags(GenerateFlags& flags) {
       flags.out,
       ": there is such a file already; --resume goes on with the run in it, "
       "--append adds a run to it, --force overwrites it"));
+}
+
+// An estimate needs no list of all problems of a generated set.
+void ShortenForDryRun(GenerateFlags& flags) {
+  constexpr int64_t kListed = 1000;
+  SetOptions& options = flags.set.options;
+  std::error_code error;
+  if (!flags.dry_run || !flags.set.ids.empty() || options.limit <= kListed ||
+      fs::exists(flags.set.set, error)) {
+    return;
+  }
+  flags.unlisted = static_cast<double>(options.limit) / kListed;
+  options.limit = kListed;
 }
 
 // The database and what SQLite keeps beside it.
@@ -113,8 +133,8 @@ std::string TotalsText(const GenerateTotals& totals) {
 absl::Status DryRun(GenerateFlags& flags, Engine& engine,
                     const ProblemSet& set) {
   constexpr size_t kPilot = 16;
-  const auto all =
-      static_cast<double>(set.problems.size()) * flags.generate.searches;
+  const auto all = static_cast<double>(set.problems.size()) *
+                   flags.generate.searches * flags.unlisted;
   ProblemSet pilot = set;
   if (pilot.problems.size() > kPilot) pilot.problems.resize(kPilot);
   std::error_code error;
@@ -237,6 +257,7 @@ absl::Status CheckGold(const Verifier& verifier, ProblemSet& set) {
 absl::Status RunGenerate(GenerateFlags& flags) {
   if (flags.budget) flags.generate.search.max_tokens = *flags.budget;
   ESP_RETURN_IF_ERROR(CheckFlags(flags));
+  ShortenForDryRun(flags);
   ESP_ASSIGN_OR_RETURN(ProblemSet set, LoadSet(flags.set));
   if (!flags.task.empty()) set.task = flags.task;
   ESP_ASSIGN_OR_RETURN(const EngineOptions models,

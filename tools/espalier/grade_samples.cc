@@ -1,5 +1,7 @@
 #include "tools/espalier/grade_samples.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -415,9 +417,6 @@ absl::Status GradeSamples(const SampleFlags& named) {
     wrong.AddAsIs(CheckOutputFile(flags.out, flags.json.force));
   }
   wrong.AddAsIs(flags.json.Check());
-  wrong.Add(
-      CheckDistinct({{"--out", flags.out}, {"--json", flags.json.where}},
-                    {{"--samples", flags.samples}, {"--data", flags.data}}));
   ESP_RETURN_IF_ERROR(wrong.Status());
   ReadReport read;
   ESP_ASSIGN_OR_RETURN(const std::vector<CodeProblem> problems,
@@ -438,7 +437,9 @@ absl::Status GradeSamples(const SampleFlags& named) {
                        MakeSandbox(flags, executor.threads()));
   FILE* file = stdout;
   if (!flags.out.empty() && flags.out != "-") {
-    file = std::fopen(flags.out.c_str(), "we");
+    const int open = DescriptorOf(flags.out);
+    file = open >= 0 ? ::fdopen(::dup(open), "w")
+                     : std::fopen(flags.out.c_str(), "we");
     if (file == nullptr) return FileError("open", flags.out, errno);
   }
   VerdictWriter writer(file, problems, samples);

@@ -38,10 +38,25 @@ std::string CheckWhole(const std::string& text, bool may_be_negative) {
                                                     : "0 to 2^64 - 1"));
 }
 
+// A number in decimal figures, as methods' options take it: no blanks, no 0x10.
+bool ReadReal(const std::string& text, double* value) {
+  if (text.find_first_of(" \t\r\n\v\fxXpP") != text.npos) return false;
+  return absl::SimpleAtod(text, value) && !std::isnan(*value);
+}
+
 std::string CheckReal(const std::string& text) {
   double value = 0;
-  if (absl::SimpleAtod(text, &value) && !std::isnan(value)) return "";
-  return Refusal(text, "a number");
+  return ReadReal(text, &value) ? "" : Refusal(text, "a number");
+}
+
+// "010" is ten; CLI11 would read it as eight.
+std::string WithoutZeros(std::string& text) {
+  const size_t sign = !text.empty() && (text[0] == '-' || text[0] == '+');
+  if (text.find_first_not_of("0123456789", sign) != text.npos) return "";
+  size_t first = text.find_first_not_of('0', sign);
+  if (first == text.npos && text.size() > sign) first = text.size() - 1;
+  if (first != text.npos) text.erase(sign, first - sign);
+  return "";
 }
 
 std::string Bound(double bound) { return absl::StrCat(bound); }
@@ -58,7 +73,7 @@ CLI::Validator Real(double least, double most, bool above) {
   return CLI::Validator(
       [=](const std::string& text) {
         double value = 0;
-        const bool fits = absl::SimpleAtod(text, &value) &&
+        const bool fits = ReadReal(text, &value) &&
                           (above ? value > least : value >= least) &&
                           value <= most;
         return fits ? std::string() : Refusal(text, expected);
@@ -104,11 +119,22 @@ void CheckNumbers(CLI::App& app) {
             return CheckWhole(text, !natural);
           },
           ""));
+      option->transform(CLI::Validator(&WithoutZeros, ""));
     } else if (kind.starts_with("FLOAT")) {
       option->check(CLI::Validator(&CheckReal, ""));
     }
   }
   for (CLI::App* below : app.get_subcommands(nullptr)) CheckNumbers(*below);
+}
+
+absl::Status CheckSeeds(uint64_t first, int64_t count) {
+  constexpr uint64_t kLast = std::numeric_limits<uint64_t>::max();
+  if (count < 1 || first <= kLast - static_cast<uint64_t>(count - 1)) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("--seed ", first, ": the last of ", count,
+                   " seeds is beyond 2^64 - 1; begin with a smaller one"));
 }
 
 int EndParse(const CLI::App& app, const CLI::ParseError& error) {

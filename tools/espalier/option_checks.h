@@ -13,6 +13,7 @@
 #include <limits>
 
 #include "CLI/CLI.hpp"
+#include "absl/status/status.h"
 
 namespace espalier {
 
@@ -35,6 +36,10 @@ CLI::Validator RealAbove(double least,
 // Has every option of `app` and its subcommands that takes a number refuse what
 // is none, NaN, and whole numbers that fit in no variable.
 void CheckNumbers(CLI::App& app);
+
+// Whether `count` seeds from `first` on are below 2^64, so that none comes
+// twice.
+absl::Status CheckSeeds(uint64_t first, int64_t count);
 
 // Prints help or a version to standard output and a refusal to the error
 // output, there without bytes that would move a terminal's cursor. 0, or 2 for

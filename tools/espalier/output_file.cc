@@ -3,12 +3,15 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <iterator>
 #include <system_error>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "nlohmann/json.hpp"
 #include "src/base/files.h"
 #include "src/base/json_text.h"
@@ -19,21 +22,107 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Whether both name one file, also one that is not there yet.
+// A file by the option that names it.
+struct NamedFile {
+  std::string option;  // "--json"; of what has no name also "database"
+  std::string path;
+};
+
+// Whether both name one file, also one that is not there yet. A device or a
+// pipe may well be both, as a terminal is.
 bool SameFile(const std::string& a, const std::string& b) {
   std::error_code error;
+  const fs::file_status status = fs::status(a, error);
+  if (fs::exists(status) && !fs::is_regular_file(status) &&
+      !fs::is_directory(status)) {
+    return false;
+  }
   if (fs::equivalent(a, b, error)) return true;
   const fs::path one = fs::weakly_canonical(fs::absolute(a, error), error);
   return !error && one == fs::weakly_canonical(fs::absolute(b, error), error);
 }
+
+// What SQLite keeps beside the database `in`.
+bool BelongsToDatabase(const std::string& out, const std::string& in) {
+  for (const std::string_view ending : {"-wal", "-shm", "-journal"}) {
+    if (!out.ends_with(ending)) continue;
+    const std::string database = out.substr(0, out.size() - ending.size());
+    std::error_code error;
+    if (fs::equivalent(database, in, error)) return true;
+  }
+  return false;
+}
+
+// A file that is there and that is read from the folder that `in` names: of a
+// model's folder not every file is.
+bool BelongsToFolder(const std::string& out, const NamedFile& in) {
+  std::error_code error;
+  if (!fs::is_directory(in.path, error) || !fs::exists(out, error)) {
+    return false;
+  }
+  const fs::path path = fs::canonical(out, error);
+  if (error || !fs::equivalent(path.parent_path(), in.path, error)) {
+    return false;
+  }
+  const std::string name = path.filename().string();
+  return in.option == "--set" || in.option == "path" ||
+         name.ends_with(".safetensors") || name.ends_with(".gguf") ||
+         name.find("config.json") != name.npos ||
+         name.find("index.json") != name.npos ||
+         name.find("token") != name.npos || name.starts_with("vocab") ||
+         name.starts_with("merges") || name.starts_with("chat_template");
+}
+
+bool WouldOverwrite(const std::string& out, const NamedFile& in) {
+  return SameFile(out, in.path) || BelongsToDatabase(out, in.path) ||
+         BelongsToFolder(out, in);
+}
+
+bool IsFile(const std::string& path) { return !path.empty() && path != "-"; }
 
 std::string& MutableStdoutName() {
   static std::string* const kName = new std::string("standard output");
   return *kName;
 }
 
-bool IsFile(const NamedFile& file) {
-  return !file.path.empty() && file.path != "-";
+// The text of an option that was given: what it says, and what its parts
+// between commas say.
+void AddInputs(const CLI::Option& option, std::vector<NamedFile>& inputs) {
+  const std::string name = option.get_name();
+  for (const std::string& text : option.results()) {
+    const std::vector<std::string> parts = absl::StrSplit(text, ',');
+    for (const std::string& part : parts) {
+      if (IsFile(part)) inputs.push_back({name, part});
+    }
+    if (parts.size() > 1) inputs.push_back({name, text});
+  }
+}
+
+// The files that `command` writes and those that it may read.
+void CollectFiles(const CLI::App& command, std::vector<NamedFile>& outputs,
+                  std::vector<NamedFile>& inputs) {
+  static constexpr std::string_view kOutputs[] = {"--out", "--json", "--html"};
+  static constexpr std::string_view kTexts[] = {"question", "query", "--text",
+                                                "--system", "--stop"};
+  const auto among = [](const auto& names, const std::string& name) {
+    return std::find(std::begin(names), std::end(names), name) !=
+           std::end(names);
+  };
+  for (const CLI::Option* option : command.get_options()) {
+    const std::string name = option->get_name();
+    if (option->count() == 0 || option->get_items_expected_max() == 0 ||
+        among(kTexts, name)) {
+      continue;
+    }
+    if (!among(kOutputs, name)) {
+      AddInputs(*option, inputs);
+    } else if (IsFile(option->results().back())) {
+      outputs.push_back({name, option->results().back()});
+    }
+  }
+  for (const CLI::App* below : command.get_subcommands()) {
+    CollectFiles(*below, outputs, inputs);
+  }
 }
 
 }  // namespace
@@ -68,19 +157,22 @@ absl::Status CheckOutputFile(const std::string& path, bool force) {
   return FileError("write in the folder of", path, errno);
 }
 
-absl::Status CheckDistinct(const std::vector<NamedFile>& outputs,
-                           const std::vector<NamedFile>& inputs) {
+absl::Status CheckOutputs(const CLI::App& command) {
+  std::vector<NamedFile> outputs, inputs;
+  CollectFiles(command, outputs, inputs);
   for (size_t i = 0; i < outputs.size(); ++i) {
     const NamedFile& out = outputs[i];
-    if (!IsFile(out) || DescriptorOf(out.path) >= 0) continue;
-    for (size_t j = 0; j < i; ++j) {
-      if (!IsFile(outputs[j]) || !SameFile(out.path, outputs[j].path)) continue;
+    for (size_t j = 0; j < i && DescriptorOf(out.path) < 0; ++j) {
+      if (!SameFile(out.path, outputs[j].path)) continue;
       return absl::InvalidArgumentError(
           absl::StrCat(out.option, " ", out.path, ": is the file of ",
                        outputs[j].option, " too; name another"));
     }
+  }
+  outputs.push_back({"standard output", "/dev/fd/1"});
+  for (const NamedFile& out : outputs) {
     for (const NamedFile& in : inputs) {
-      if (!IsFile(in) || !SameFile(out.path, in.path)) continue;
+      if (!WouldOverwrite(out.path, in)) continue;
       return absl::InvalidArgumentError(
           absl::StrCat(out.option, " ", out.path, ": would overwrite what ",
                        in.option, " reads; name another file"));

@@ -15,7 +15,6 @@
 #include <cstdio>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "CLI/CLI.hpp"
 #include "absl/status/status.h"
@@ -28,14 +27,11 @@ namespace espalier {
 // that is there and not to be overwritten.
 absl::Status CheckOutputFile(const std::string& path, bool force);
 
-// A file by the option that names it.
-struct NamedFile {
-  std::string option;  // "--json"; of an input also "database"
-  std::string path;    // "" and "-" name no file
-};
-// InvalidArgument if two outputs are one file, or one of them is an input.
-absl::Status CheckDistinct(const std::vector<NamedFile>& outputs,
-                           const std::vector<NamedFile>& inputs);
+// InvalidArgument if of the files that `command` was told to write (--out,
+// --json, --html, and what standard output goes to) two are one, or if one of
+// them is what another option names: by whatever name, link or descriptor, a
+// file that SQLite keeps beside a database, a file of a model's folder.
+absl::Status CheckOutputs(const CLI::App& command);
 
 // `text` to a file, or to standard output for "-".
 absl::Status WriteOutput(const std::string& path, std::string_view text);

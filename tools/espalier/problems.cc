@@ -19,8 +19,6 @@ struct ProblemsFlags {
 };
 
 absl::Status RunProblems(ProblemsFlags& flags) {
-  ESP_RETURN_IF_ERROR(UsageError(CheckDistinct({{"--json", flags.json.where}},
-                                               {{"--set", flags.set.set}})));
   ESP_ASSIGN_OR_RETURN(const ProblemSet set, LoadSet(flags.set));
   ESP_RETURN_IF_ERROR(flags.json.TakeStdout());
   for (const GradedProblem& graded : set.problems) {

@@ -6,6 +6,7 @@
 #include "src/engine/generate.h"
 #include "src/trace/run_db.h"
 #include "tools/espalier/command.h"
+#include "tools/espalier/option_checks.h"
 #include "tools/espalier/printable.h"
 #include "tools/espalier/show_tree.h"
 
@@ -53,8 +54,12 @@ absl::Status RunReplay(const ReplayFlags& flags) {
   }
   if (same + other == 0) {
     return absl::NotFoundError(absl::StrCat(
-        flags.database, ": no finished search of problem \"", flags.problem,
-        "\"", nearby.empty() ? "" : absl::StrCat("; it holds ", nearby, " ..."),
+        flags.database, ": no finished search",
+        flags.problem.empty()
+            ? ""
+            : absl::StrCat(" of problem \"", flags.problem, "\""),
+        flags.run == 0 ? "" : absl::StrCat(" in run ", flags.run),
+        nearby.empty() ? "" : absl::StrCat("; it holds ", nearby, " ..."),
         unfinished > 0 ? "; those under way or answered from a solution have "
                          "no tree yet"
                        : ""));
@@ -76,7 +81,8 @@ void AddReplay(CLI::App& app, RunFunction& run) {
   app.add_option("database", flags->database, "Run database")->required();
   app.add_option("--problem", flags->problem,
                  "Name of a problem, as stories:hard/1/12. Default: all");
-  app.add_option("--run", flags->run, "Number of a run. Default: all");
+  app.add_option("--run", flags->run, "Number of a run. Default: all")
+      ->check(WholeFrom(1));
   app.add_flag("--show-tree", flags->show_tree, "Print the trees");
   run = [flags] { return RunReplay(*flags); };
 }

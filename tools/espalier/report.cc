@@ -37,11 +37,13 @@ int PlotWidth() {
 }
 
 absl::Status RunReport(const ReportFlags& flags) {
-  std::vector<NamedFile> inputs;
-  for (const std::string& path : flags.paths)
-    inputs.push_back({"report", path});
-  ESP_RETURN_IF_ERROR(UsageError(CheckDistinct(
-      {{"--html", flags.html_file}, {"--json", flags.json.where}}, inputs)));
+  if (!flags.html_file.empty()) {
+    ESP_RETURN_IF_ERROR(CheckOutputFile(flags.html_file, flags.json.force));
+  }
+  if (flags.html_file == "-" && flags.json.where == "-") {
+    return UsageError(absl::InvalidArgumentError(
+        "--html - and --json: both are standard output"));
+  }
   std::vector<TrainingReport> reports;
   for (const std::string& path : flags.paths) {
     std::error_code error;
@@ -59,8 +61,7 @@ absl::Status RunReport(const ReportFlags& flags) {
   }
   ESP_RETURN_IF_ERROR(ChooseMetrics(flags.metrics, reports));
   if (!flags.html_file.empty()) {
-    ESP_RETURN_IF_ERROR(
-        WriteFileAtomic(flags.html_file, TrainingPage(reports)));
+    ESP_RETURN_IF_ERROR(WriteOutput(flags.html_file, TrainingPage(reports)));
   }
   if (flags.json.wanted()) {
     ESP_RETURN_IF_ERROR(flags.json.TakeStdout());
@@ -69,6 +70,8 @@ absl::Status RunReport(const ReportFlags& flags) {
       json.push_back(TrainingReportJson(report));
     }
     std::printf("%s\n", JsonText({{"reports", json}}).c_str());
+  } else if (flags.html_file == "-") {
+    return absl::OkStatus();
   } else if (!flags.html_file.empty()) {
     std::printf("%s: written\n", Printable(flags.html_file).c_str());
   } else {

@@ -66,8 +66,6 @@ void Print(const ScoreFlags& flags, const Tokenizer& tokenizer,
 }
 
 absl::Status RunScore(const ScoreFlags& flags) {
-  ESP_RETURN_IF_ERROR(UsageError(
-      CheckDistinct({{"--json", flags.json.where}}, {{"--file", flags.file}})));
   ESP_RETURN_IF_ERROR(flags.json.TakeStdout());
   Executor executor(flags.threads);
   ESP_ASSIGN_OR_RETURN(LoadedModel model,

@@ -303,8 +303,6 @@ absl::Status CheckFlags(SolveFlags& flags) {
   }
   if (flags.task != "auto") errors.Add(CheckTaskFlag(flags.task));
   errors.AddAsIs(CheckPromptFlags(flags.prompt));
-  errors.Add(CheckDistinct({{"--json", flags.json.where}},
-                           {{"--file", flags.file}, {"--set", flags.set.set}}));
   return errors.Status();
 }
 

@@ -60,8 +60,6 @@ absl::Status RunSteps(StepsFlags& flags) {
   } else if (!flags.out.empty()) {
     errors.AddAsIs(CheckOutputFile(flags.out, flags.json.force));
   }
-  errors.Add(CheckDistinct({{"--out", flags.out}, {"--json", flags.json.where}},
-                           {{"--set", flags.set.set}}));
   ESP_RETURN_IF_ERROR(errors.Status());
   if (labelled) return RunLabelled(flags);
   ESP_ASSIGN_OR_RETURN(const ProblemSet set, LoadSet(flags.set));

@@ -16,10 +16,9 @@
 #include "src/base/status_macros.h"
 #include "src/learn/trainer.h"
 #include "src/learn/zoo.h"
-#include "tools/espalier/command.h"
+#include "tools/espalier/command_line.h"
 #include "tools/espalier/commands.h"
 #include "tools/espalier/option_checks.h"
-#include "tools/espalier/printable.h"
 #include "tools/learn/model_card.h"
 #include "tools/learn/self_train.h"
 #include "tools/learn/train.h"
@@ -140,29 +139,26 @@ absl::Status TrainAll(const ZooCommand& command) {
   return absl::OkStatus();
 }
 
-// `command` as its users type it.
-int Exit(const char* command, const absl::Status& status) {
-  if (status.ok()) return 0;
-  std::fprintf(stderr, "%s: %s\n", command,
-               Printable(std::string(status.message())).c_str());
-  return ExitCodeOf(status);
-}
-
 int Main(int argc, char** argv) {
   CLI::App app("Trains Espalier's models", "espalier-learn");
   app.require_subcommand(1);
   BenchOptions bench;
   CLI::App* command =
       app.add_subcommand("bench", "Training speed on random tokens");
-  command->add_option("--hidden", bench.config.hidden_size);
-  command->add_option("--intermediate", bench.config.intermediate_size);
-  command->add_option("--layers", bench.config.layers);
-  command->add_option("--heads", bench.config.heads);
-  command->add_option("--kv-heads", bench.config.kv_heads);
-  command->add_option("--tokens", bench.tokens, "tokens of a step");
-  command->add_option("--length", bench.length, "mean tokens of a sequence");
-  command->add_option("--micro-batch", bench.micro_batch, "tokens");
-  command->add_option("--steps", bench.steps);
+  const CLI::Validator count = WholeFrom(1, kMostInt);
+  const auto add_count = [&](const char* name, auto& value,
+                             const char* help = "") {
+    command->add_option(name, value, help)->check(count);
+  };
+  add_count("--hidden", bench.config.hidden_size);
+  add_count("--intermediate", bench.config.intermediate_size);
+  add_count("--layers", bench.config.layers);
+  add_count("--heads", bench.config.heads);
+  add_count("--kv-heads", bench.config.kv_heads);
+  add_count("--tokens", bench.tokens, "tokens of a step");
+  add_count("--length", bench.length, "mean tokens of a sequence");
+  add_count("--micro-batch", bench.micro_batch, "tokens");
+  add_count("--steps", bench.steps);
   command->add_flag("--fp32", bench.fp32, "fp32 products");
   ZooCommand zoo_command;
   ZooOptions& zoo = zoo_command.zoo;
@@ -178,13 +174,16 @@ int Main(int argc, char** argv) {
   train->add_option("--work", zoo.work,
                     "Folder for the stages' state; a second run continues "
                     "from it. Default: OUT.work");
-  train->add_option("--seed", zoo.seed)->capture_default_str();
-  train->add_option("--threads", zoo.threads)->capture_default_str();
+  train->add_option("--seed", zoo.seed, "Of all draws")->capture_default_str();
+  train->add_option("--threads", zoo.threads, "They do not change the result")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1024));
   train
       ->add_option("--card-problems", zoo_command.card_problems,
                    "Problems a set that the model card's figures are from; 0 "
                    "writes no card")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(WholeFrom(0, kMostInt));
   const std::string own = "; default by family";
   train->add_option("--grow-steps", zoo.grow_steps,
                     "Steps on generated responses" + own);
@@ -219,21 +218,27 @@ int Main(int argc, char** argv) {
       AddSelfTrain(*self_train_command);
   CheckNumbers(app);
   try {
-    app.parse(argc, argv);
+    app.parse(Arguments(argc, argv));
   } catch (const CLI::ParseError& error) {
-    return EndParse(app, error);
+    if (const int code = EndParse(app, error); code != 0) return code;
+    return EndCommand("espalier-learn --help", {});
   }
-  if (command->parsed()) return Bench(bench);
+  const absl::Status flags = CheckCommandLine(app);
+  if (!flags.ok()) return EndCommand("espalier-learn", flags);
+  if (command->parsed()) {
+    const int code = Bench(bench);
+    return code != 0 ? code : EndCommand("espalier-learn bench", {});
+  }
   if (zoo_data_command->parsed())
-    return Exit("espalier-learn zoo-data", run_zoo_data());
-  if (train_command->parsed()) return Exit("espalier train", run_train());
+    return EndCommand("espalier-learn zoo-data", run_zoo_data());
+  if (train_command->parsed()) return EndCommand("espalier train", run_train());
   if (self_train_command->parsed()) {
-    return Exit("espalier self-train", run_self_train());
+    return EndCommand("espalier self-train", run_self_train());
   }
   const absl::Status status = zoo.family == kAllFamilies
                                   ? TrainAll(zoo_command)
                                   : TrainOne(zoo_command);
-  return Exit("espalier-learn zoo", status);
+  return EndCommand("espalier-learn zoo", status);
 }
 
 }  // namespace

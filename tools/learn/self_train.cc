@@ -11,6 +11,7 @@
 #include "src/base/status_macros.h"
 #include "src/learn/self_train.h"
 #include "tools/espalier/command.h"
+#include "tools/espalier/printable.h"
 
 namespace espalier {
 namespace {
@@ -50,20 +51,22 @@ absl::Status ReadOptions(SelfTrainFlags& flags) {
 
 void PrintRound(const RoundSummary& s) {
   std::printf(
-      "round %d: %d searches, %d solved (%.1f %%), %d tokens in %s; %d "
+      "round %d: %lld searches, %lld solved (%.1f %%), %lld tokens in %s; %d "
       "responses imitated in %s\n",
-      s.round, static_cast<int>(s.searches), static_cast<int>(s.solved),
+      s.round, static_cast<long long>(s.searches),
+      static_cast<long long>(s.solved),
       s.searches > 0 ? 100.0 * static_cast<double>(s.solved) /
                            static_cast<double>(s.searches)
                      : 0.0,
-      static_cast<int>(s.tokens), HumanSeconds(s.generate_seconds).c_str(),
-      static_cast<int>(s.examples), HumanSeconds(s.policy_seconds).c_str());
+      static_cast<long long>(s.tokens),
+      HumanSeconds(s.generate_seconds).c_str(), static_cast<int>(s.examples),
+      HumanSeconds(s.policy_seconds).c_str());
   if (s.reward_examples > 0) {
     std::printf("  reward model: %d paths judged in %s\n",
                 static_cast<int>(s.reward_examples),
                 HumanSeconds(s.reward_seconds).c_str());
   }
-  std::printf("  %s\n", s.gate.reason.c_str());
+  std::printf("  %s\n", Printable(s.gate.reason).c_str());
   std::fflush(stdout);
 }
 
@@ -83,7 +86,7 @@ absl::Status RunSelfTrain(SelfTrainFlags& flags) {
                                                  .round_done = PrintRound}));
   int promoted = 0;
   for (const RoundSummary& s : rounds) promoted += s.gate.promote;
-  std::printf("%s: the model of %s\n", flags.options.out.c_str(),
+  std::printf("%s: the model of %s\n", Printable(flags.options.out).c_str(),
               promoted == 0 ? "the beginning: no round was better"
                             : absl::StrCat(promoted, " promoted round",
                                            promoted > 1 ? "s" : "")

@@ -12,6 +12,7 @@
 #include "tools/espalier/command.h"
 #include "tools/espalier/option_checks.h"
 #include "tools/espalier/output_file.h"
+#include "tools/espalier/printable.h"
 
 namespace espalier {
 namespace {
@@ -108,7 +109,7 @@ void AddFlags(CLI::App& app, TrainFlags& flags, bool reward) {
       ->capture_default_str()
       ->check(WholeFrom(0));
   app.add_option("--run", data.run, "Run of the database. Default: all")
-      ->check(WholeFrom(0));
+      ->check(WholeFrom(1));
   run.objective = reward ? "bce" : "sft";
   app.add_option("--objective", run.objective,
                  "With options, as dpo:beta=0.1. " + ObjectiveHelp(reward))
@@ -179,15 +180,17 @@ absl::Status RunTrain(TrainFlags& flags, bool reward) {
   FilterLog log;
   const auto report = TrainModel(flags.run, &StopRequested(), log);
   if (!report.ok()) return report.status();
-  std::fprintf(flags.json.report(), "%s", log.Text().c_str());
-  std::fprintf(
-      flags.json.report(),
-      "%s: %d sequences, %d steps, %d tokens in %s; loss %.4f at first, %.4f "
-      "at last\n",
-      flags.run.out.c_str(), static_cast<int>(report->sequences),
-      static_cast<int>(report->steps), static_cast<int>(report->tokens),
-      HumanSeconds(report->seconds).c_str(), report->first_loss,
-      report->last_loss);
+  std::fprintf(flags.json.report(), "%s", Printable(log.Text()).c_str());
+  std::fprintf(flags.json.report(),
+               "%s: %lld sequences, %lld steps, %lld tokens in %s; loss %.4f "
+               "at first, %.4f "
+               "at last\n",
+               Printable(flags.run.out).c_str(),
+               static_cast<long long>(report->sequences),
+               static_cast<long long>(report->steps),
+               static_cast<long long>(report->tokens),
+               HumanSeconds(report->seconds).c_str(), report->first_loss,
+               report->last_loss);
   return flags.json.Write({{"sequences", report->sequences},
                            {"steps", report->steps},
                            {"tokens", report->tokens},

@@ -6,10 +6,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "src/base/files.h"
 #include "src/base/status_macros.h"
 #include "src/learn/zoo_data.h"
 #include "src/learn/zoo_family.h"
+#include "tools/espalier/output_file.h"
+#include "tools/espalier/printable.h"
 
 namespace espalier {
 namespace {
@@ -17,14 +18,17 @@ namespace {
 struct ZooDataFlags {
   ZooDataOptions data;
   std::string out;
+  bool force = false;
 };
 
 absl::Status RunZooData(const ZooDataFlags& flags) {
+  ESP_RETURN_IF_ERROR(CheckOutputFile(flags.out, flags.force));
   ESP_ASSIGN_OR_RETURN(const std::string lines, ZooDataLines(flags.data));
-  ESP_RETURN_IF_ERROR(WriteFileAtomic(flags.out, lines));
-  std::printf("%s: %d examples of %s\n", flags.out.c_str(),
-              static_cast<int>(std::count(lines.begin(), lines.end(), '\n')),
-              flags.data.family.c_str());
+  ESP_RETURN_IF_ERROR(WriteOutput(flags.out, lines));
+  std::fprintf(flags.out == "-" ? stderr : stdout, "%s: %d examples of %s\n",
+               Printable(flags.out).c_str(),
+               static_cast<int>(std::count(lines.begin(), lines.end(), '\n')),
+               flags.data.family.c_str());
   return absl::OkStatus();
 }
 
@@ -36,8 +40,10 @@ std::function<absl::Status()> AddZooData(CLI::App& app) {
                  absl::StrCat("One of ", absl::StrJoin(ZooFamilyNames(), ", ")))
       ->capture_default_str();
   app.add_option("--out", flags->out,
-                 "JSON lines to write, for espalier train policy --data")
+                 "JSON lines to write, for espalier train policy --data; -: "
+                 "standard output")
       ->required();
+  app.add_flag("--force", flags->force, "Overwrite a file that is there");
   app.add_option("--limit", flags->data.limit,
                  "Lines at most. Default: all of a family that has an end");
   app.add_flag("--solutions", flags->data.solutions,

@@ -1,0 +1,115 @@
+#include "tools/espalier/command_line.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "src/base/status_macros.h"
+#include "tools/espalier/command.h"
+#include "tools/espalier/output_file.h"
+#include "tools/espalier/printable.h"
+
+namespace espalier {
+namespace {
+
+// Of commands with arguments that have no name, --json takes a file as
+// --json=FILE alone: what follows it is the question. CLI11 would take that.
+void KeepQuestions(std::vector<std::string>& arguments) {
+  static constexpr std::array<std::string_view, 6> kCommands = {
+      "solve", "complete", "report", "methods", "db", "grade"};
+  if (arguments.empty() || std::find(kCommands.begin(), kCommands.end(),
+                                     arguments[0]) == kCommands.end()) {
+    return;
+  }
+  const auto end = std::find(arguments.begin(), arguments.end(), "--");
+  std::vector<std::string> kept, json;  // --json last: nothing is its file
+  for (auto it = arguments.begin(); it != end; ++it) {
+    const bool named = it->rfind("--json=", 0) == 0;
+    if (*it != "--json" && !named) {
+      kept.push_back(*it);
+      continue;
+    }
+    json.push_back(named ? *it : "--json=-");
+    if (!named && it + 1 != end && *(it + 1) == "-") ++it;
+  }
+  kept.insert(kept.end(), json.begin(), json.end());
+  kept.insert(kept.end(), end, arguments.end());
+  arguments = std::move(kept);
+}
+
+void SplitEmptyValues(std::vector<std::string>& arguments) {
+  std::vector<std::string> out;
+  bool options = true;  // "--" ends them
+  for (std::string& argument : arguments) {
+    options = options && argument != "--";
+    const bool named = options && argument.size() > 3 &&
+                       argument.starts_with("--") &&
+                       argument.find('=') == argument.size() - 1;
+    if (named) argument.pop_back();
+    // Without a name --json goes to standard output.
+    if (named && argument == "--json") argument = "--json=-";
+    const bool empty = named && argument != "--json=-";
+    out.push_back(std::move(argument));
+    if (empty) out.emplace_back();
+  }
+  arguments = std::move(out);
+}
+
+absl::Status CheckTexts(const CLI::App& app) {
+  static constexpr std::string_view kMayBeEmpty[] = {
+      "question", "--json", "--text", "--system", "--stop"};
+  for (const CLI::Option* option : app.get_options()) {
+    const std::string name = option->get_name();
+    const auto& given = option->results();
+    if (option->get_type_name() != "TEXT" ||
+        std::find(given.begin(), given.end(), "") == given.end() ||
+        std::find(std::begin(kMayBeEmpty), std::end(kMayBeEmpty), name) !=
+            std::end(kMayBeEmpty)) {
+      continue;
+    }
+    return absl::InvalidArgumentError(
+        absl::StrCat(name, " \"\": is empty; give it a value or leave it out"));
+  }
+  for (const CLI::App* below : app.get_subcommands()) {
+    ESP_RETURN_IF_ERROR(CheckTexts(*below));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+std::vector<std::string> Arguments(int argc, char** argv) {
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  SplitEmptyValues(arguments);
+  KeepQuestions(arguments);
+  std::reverse(arguments.begin(), arguments.end());
+  return arguments;
+}
+
+absl::Status CheckCommandLine(const CLI::App& app) {
+  ESP_RETURN_IF_ERROR(UsageError(CheckTexts(app)));
+  return UsageError(CheckOutputs(app));
+}
+
+int EndCommand(const std::string& command, const absl::Status& status) {
+  const bool printed = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  if (!printed) {
+    const int error = errno;
+    std::fprintf(stderr, "%s: cannot write all of it to %s%s%s\n",
+                 command.c_str(), Printable(StdoutName()).c_str(),
+                 error != 0 ? ": " : "",
+                 error != 0 ? std::strerror(error) : "");
+  }
+  if (status.ok()) return printed ? 0 : 1;
+  std::fprintf(stderr, "%s: %s\n", command.c_str(),
+               Printable(std::string(status.message())).c_str());
+  return ExitCodeOf(status);
+}
+
+}  // namespace espalier
