@@ -5,7 +5,8 @@
 //   1. pop       the `in_flight` open nodes of highest rank
 //                  priority = sum over steps of (mean token log-prob) / d^alpha
 //                for score = logprob, log(path_score) for reward, their sum for
-//                sum; of equals the oldest;
+//                sum; of equals (`ties`) the oldest, or as a heap yields those
+//                of the highest sum of mean log-probs (BFS-Prover-V2);
 //   2. propose   `branch` next steps of each;
 //   3. evaluate  them (unless score = logprob);
 //   4. merge     each into the state that it equals (proof_graph.h), which is
@@ -51,6 +52,7 @@ struct BestFirstOptions {
   Merge merge = Merge::kNone;
   bool verify = false;
   int in_flight = 1;
+  Ties ties = Ties::kOldest;
   AnswerChoice choice = AnswerChoice::kWeighted;
   void Visit(OptionVisitor& v) {
     v.Int("branch", &branch, 1, 4096, "samples of a node's next step");
@@ -66,6 +68,9 @@ struct BestFirstOptions {
            "ask the verifier (a puzzle's rules, the tests that a question "
            "shows) of every end and stop at the first right one");
     v.Int("in_flight", &in_flight, 1, 4096, "nodes expanded at once");
+    VisitChoice(v, "ties", &ties, kTiesNames,
+                "of open nodes of equal rank: the oldest, or as a heap has "
+                "them");
     VisitChoice(v, "choice", &choice, kAnswerChoiceNames,
                 "how finished responses make the answer");
   }
@@ -87,7 +92,7 @@ struct End {
 
 struct BestFirst {
   explicit BestFirst(const BestFirstOptions& o)
-      : options(o), states(o.merge), votes(o.choice) {}
+      : options(o), frontier(o.ties), states(o.merge), votes(o.choice) {}
   const BestFirstOptions& options;
   Frontier frontier;
   ProofGraph states;
@@ -119,7 +124,7 @@ void Insert(SearchContext& ctx, BestFirst& search, NodeId id) {
                              : static_cast<float>(std::exp(rank));
     search.ends.push_back({id, weight, added.state, added.is_new});
   } else if (added.is_new) {
-    search.frontier.Push(id, rank);
+    search.frontier.Push(id, rank, sum);
     ctx.Keep(id, rank);
     return;
   }

@@ -115,12 +115,15 @@ struct FrontierOptions {
 struct FrontierSearch {
   FrontierSearch(SearchContext& ctx, const FrontierOptions& given)
       : options(given),
-        queue(ctx.tree(), given.weights, given.width, ctx.format().max_steps,
-              [&ctx](NodeId node, float key) { ctx.Keep(node, key); }),
+        values(ctx.tree()),
+        queue(ctx.tree(), values, given.weights, given.width,
+              ctx.format().max_steps,
+              [&ctx](NodeId node, double key) { ctx.Keep(node, key); }),
         votes(given.choice, {.simulations = given.simulations,
                              .in_flight = given.in_flight,
                              .votes = given.width.width}) {}
   const FrontierOptions& options;
+  FrontierValues values;
   FrontierQueue queue;
   Votes votes;
   int ended = 0;       // simulations
@@ -156,7 +159,10 @@ Co<> VisitNew(SearchContext& ctx, FrontierSearch& s,
   const bool score = s.options.first_visit == FirstVisit::kScore;
   if (score && !fresh.empty()) co_await ctx.Evaluate(fresh);
   for (const NodeId c : fresh) {
-    if (score && tree[c].scored()) tree[c].q = 2 * tree.step(c).path_score - 1;
+    if (score && tree[c].scored()) {
+      const double value = 2 * tree.step(c).path_score - 1;
+      s.values.Set(c, value, tree[c].visits + 1);
+    }
     tree.step(c).own_visit = true;
     ++tree[c].visits;
     s.queue.Enter(c);
@@ -164,21 +170,24 @@ Co<> VisitNew(SearchContext& ctx, FrontierSearch& s,
 }
 
 // Stage 2, one level: an open child without an expansion under way. Descents
-// of others count as visits; that of the caller does not.
-NodeId Pick(const Tree& tree, NodeId parent, float c) {
+// of others count as visits; that of the caller does not. Scores are rounded as
+// the program's are, whose ties it then has.
+NodeId Pick(const Tree& tree, const FrontierValues& values, NodeId parent,
+            double c) {
   const Node& node = tree[parent];
-  const auto above = static_cast<float>(node.visits + node.in_flight - 1);
+  const double above = static_cast<double>(node.visits) + node.in_flight - 1;
   NodeId best = kNoNode;
   float best_score = -INFINITY;
   for (const NodeId child : Children(tree, parent)) {
     const Node& ch = tree[child];
     if ((ch.flags & (kTerminal | kTruncated | kClosed)) != 0) continue;
     if (ch.expanded() && ch.num_children == 0) continue;
-    const auto n = static_cast<float>(ch.visits + ch.in_flight);
-    const float bonus =
+    const double n = static_cast<double>(ch.visits) + ch.in_flight;
+    const double bonus =
         above == 0 || n == 0 ? 0 : c * std::sqrt(std::log(above) / n);
-    if (ch.q + bonus > best_score) {
-      best_score = ch.q + bonus;
+    const auto score = static_cast<float>(values.q(child) + bonus);
+    if (score > best_score) {
+      best_score = score;
       best = child;
     }
   }
@@ -240,17 +249,18 @@ End Chosen(const Tree& tree, const FrontierOptions& options,
   return best;
 }
 
-void BackUp(Tree& tree, PathVisit& visit, float value,
-            const FrontierOptions& options) {
+void BackUp(const Tree& tree, FrontierSearch& s, PathVisit& visit,
+            double value) {
   const std::vector<NodeId>& path = visit.path();
   const int length = static_cast<int>(path.size()) - 1;
   for (size_t d = 0; d < path.size(); ++d) {
-    Node& node = tree[path[d]];
-    node.q =
-        options.constrained
-            ? ConstrainedValue(node.q, static_cast<int>(node.visits), value,
-                               static_cast<int>(d), length, options.threshold)
-            : node.q + (value - node.q) / static_cast<float>(node.visits + 1);
+    const double total = s.values.total(path[d]);
+    s.values.Set(path[d],
+                 s.options.constrained
+                     ? ConstrainedValue(total, value, static_cast<int>(d),
+                                        length, s.options.threshold)
+                     : total + value,
+                 tree[path[d]].visits + 1);
   }
   visit.Finish();
 }
@@ -297,12 +307,12 @@ Co<> Descend(SearchContext& ctx, FrontierSearch& s, PathVisit& visit) {
       const End chosen = Chosen(tree, s.options, ends);
       if (chosen.node == kNoNode) co_return;
       visit.Enter(chosen.node);
-      BackUp(tree, visit, chosen.value, s.options);
+      BackUp(tree, s, visit, chosen.value);
       ++s.ended;
       ctx.CountSimulation();
       co_return;
     }
-    const NodeId next = Pick(tree, at, s.options.c);
+    const NodeId next = Pick(tree, s.values, at, s.options.c);
     if (next == kNoNode || ctx.ShouldStop()) co_return;
     visit.Enter(next);
   }

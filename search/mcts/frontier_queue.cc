@@ -8,11 +8,11 @@
 namespace espalier {
 namespace {
 
-float BonusOfDepth(DepthBonus bonus, int depth, int max_depth) {
-  const auto d = static_cast<float>(depth);
+double BonusOfDepth(DepthBonus bonus, int depth, int max_depth) {
+  const double d = depth;
   switch (bonus) {
     case DepthBonus::kSqrt:
-      return std::sqrt(d / static_cast<float>(std::max(1, max_depth)));
+      return std::sqrt(d / std::max(1, max_depth));
     case DepthBonus::kLog:
       return std::log(d + 1);
     case DepthBonus::kConstant:
@@ -23,25 +23,18 @@ float BonusOfDepth(DepthBonus bonus, int depth, int max_depth) {
 
 }  // namespace
 
-float FrontierPriority(const FrontierWeights& weights, float parent_q, float q,
-                       float surprisal, int depth, int max_depth) {
-  return weights.parent * std::tanh(parent_q) + weights.entropy * surprisal +
-         weights.depth * BonusOfDepth(weights.bonus, depth, max_depth) +
-         weights.value * std::tanh(q);
+double FrontierPriority(const FrontierWeights& weights, double parent_q,
+                        double q, double surprisal, int depth, int max_depth) {
+  return weights.parent * std::tanh(parent_q) + weights.value * std::tanh(q) +
+         weights.entropy * surprisal +
+         weights.depth * BonusOfDepth(weights.bonus, depth, max_depth);
 }
 
-float ConstrainedValue(float q, int visits, float value, int depth, int length,
-                       float threshold) {
-  const float gamma =
-      std::max(static_cast<float>(depth + 1) / static_cast<float>(length + 1),
-               threshold);
-  float total = q * static_cast<float>(visits);
-  if (total * value >= 0) {
-    total += gamma * value;
-  } else if (value > 0) {
-    total = gamma * value;
-  }
-  return total / static_cast<float>(visits + 1);
+double ConstrainedValue(double total, double value, int depth, int length,
+                        double threshold) {
+  const double gamma = std::max((depth + 1.0) / (length + 1.0), threshold);
+  if (total * value >= 0) return total + gamma * value;
+  return value > 0 ? gamma * value : total;
 }
 
 bool EarlierDepthFirst(const Tree& tree, NodeId a, NodeId b) {
@@ -68,12 +61,11 @@ void FrontierQueue::Enter(NodeId node) {
   }
   ++stamp_[node];
   waiting_[node] = may;
-  float priority = -INFINITY;
+  double priority = -INFINITY;
   if (may) {
-    const float parent_q = n.parent == kNoNode ? 0 : tree_[n.parent].q;
-    priority = FrontierPriority(weights_, parent_q, n.q,
-                                static_cast<float>(-StepLogprob(step)),
-                                step.depth, max_depth_);
+    const double parent_q = n.parent == kNoNode ? 0 : values_.q(n.parent);
+    priority = FrontierPriority(weights_, parent_q, values_.q(node),
+                                -StepLogprob(step), step.depth, max_depth_);
     heap_.push({priority, node, stamp_[node]});
   }
   if (listener_) listener_(node, priority);

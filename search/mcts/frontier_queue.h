@@ -36,14 +36,38 @@ struct FrontierWeights {
 };
 
 // F of a node. `surprisal`: mean -ln p of the tokens of its step.
-float FrontierPriority(const FrontierWeights& weights, float parent_q, float q,
-                       float surprisal, int depth, int max_depth);
+double FrontierPriority(const FrontierWeights& weights, double parent_q,
+                        double q, double surprisal, int depth, int max_depth);
 
-// q after the constrained backup of `value`, +-1 at the end of a path of
-// `length` steps, into a node at `depth` that had q over `visits` visits.
-// gamma is `threshold` at least.
-float ConstrainedValue(float q, int visits, float value, int depth, int length,
-                       float threshold = 0.1f);
+// V after the constrained backup of `value`, +-1 at the end of a path of
+// `length` steps, into a node at `depth` that had V. gamma is `threshold` at
+// least.
+double ConstrainedValue(double total, double value, int depth, int length,
+                        double threshold = 0.1);
+
+// V of each node, the sum that its q is made of: a sum, since ties are those of
+// equal sums, which means brought back to a sum would break.
+class FrontierValues {
+ public:
+  explicit FrontierValues(Tree& tree) : tree_(tree) {}
+  double total(NodeId node) const {
+    return node < totals_.size() ? totals_[node] : 0;
+  }
+  double q(NodeId node) const {
+    const uint32_t visits = tree_[node].visits;
+    return visits == 0 ? 0 : total(node) / visits;
+  }
+  // V of a node that has `visits` visits now.
+  void Set(NodeId node, double total, uint32_t visits) {
+    if (totals_.size() <= node) totals_.resize(tree_.size());
+    totals_[node] = total;
+    tree_[node].q = static_cast<float>(total / visits);
+  }
+
+ private:
+  Tree& tree_;
+  std::vector<double> totals_;
+};
 
 // Whether `a` comes before `b` when the tree is walked depth first, children in
 // order of creation.
@@ -64,11 +88,12 @@ class FrontierQueue {
  public:
   // Told of each node whose priority it is now, -infinity when it may not be
   // expanded.
-  using Listener = std::function<void(NodeId, float)>;
-  FrontierQueue(const Tree& tree, const FrontierWeights& weights,
-                const FrontierWidth& width, int max_depth,
-                Listener listener = {})
+  using Listener = std::function<void(NodeId, double)>;
+  FrontierQueue(const Tree& tree, const FrontierValues& values,
+                const FrontierWeights& weights, const FrontierWidth& width,
+                int max_depth, Listener listener = {})
       : tree_(tree),
+        values_(values),
         weights_(weights),
         width_(width),
         max_depth_(max_depth),
@@ -91,7 +116,7 @@ class FrontierQueue {
 
  private:
   struct Entry {
-    float priority;
+    double priority;
     NodeId node;
     uint32_t stamp;
   };
@@ -104,6 +129,7 @@ class FrontierQueue {
     }
   };
   const Tree& tree_;
+  const FrontierValues& values_;
   const FrontierWeights weights_;
   const FrontierWidth width_;
   const int max_depth_;

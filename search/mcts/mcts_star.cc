@@ -68,7 +68,8 @@ struct StarOptions {
         "gate", &gate, 0, 2,
         "value at which a node ends the search, or is an end; above 1: none");
     v.Int("forward", &forward, 0, 64,
-          "steps beyond a new leaf's best child, for its value");
+          "steps beyond a new leaf's best child, for its value; without any "
+          "they count as 0");
     v.Int("forward_branch", &forward_branch, 1, 64,
           "samples of each of them; the best one goes on");
     v.Real("forward_weight", &forward_weight, 0, 1,
@@ -93,9 +94,7 @@ struct Star {
       : options(given), tree(ctx.tree()), places(1) {}
 
   Place& operator[](NodeId id) { return places[id]; }
-  bool AtGate(NodeId id) {
-    return id != kRoot && places[id].value >= options.gate;
-  }
+  bool AtGate(NodeId id) { return places[id].value >= options.gate; }
   // Nothing is sampled there.
   bool Ended(NodeId id) {
     return places[id].ended || (whole_tree() && AtGate(id));
@@ -183,7 +182,7 @@ Co<> Open(SearchContext& ctx, Star& s, NodeId leaf) {
 
 // Stage 4.
 Co<> RollOut(SearchContext& ctx, Star& s, NodeId child) {
-  if (s.options.forward == 0 || s[child].ended) co_return;
+  if (s[child].ended) co_return;
   const float temperature =
       s.options.forward_greedy ? 0 : s.options.temperature;
   double best = 0;

@@ -27,7 +27,8 @@
 //
 // Differs: by default an end leaves its siblings (published: end_alone), which
 // found better answers in the scripted worlds and budgets tried. Steps are
-// lines of text, not programs, and are rejected for nothing else.
+// lines of text, not programs, and are rejected for nothing else. A node that
+// nothing follows is asked once, by the program again at each move.
 #include <algorithm>
 #include <array>
 #include <cmath>

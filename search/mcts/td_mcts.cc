@@ -7,12 +7,13 @@
 //                  Q01(c) + sqrt(N(s) - 1) / (1 + N(c))
 //                           * (c1 + ln((N(s) + c2) / c2)),
 //                the first of equals, no prior; Q01 is Q rescaled from
-//                [lowest, 1] to [0, 1];
+//                [lowest, 1] to [0, 1]. Of a node that was not visited yet
+//                (N(s) - 1 < 0) the first child;
 //   2. expand    `branch` samples;
 //   3. evaluate  Q(c) by the reward model or, of a finished response with
 //                `verify`, by its verdict. With `rollouts` k Q(c) becomes
 //                (1 - a) Q(c) + a mean of what k whole completions of it are
-//                worth. N(c) = 1: that was its first visit;
+//                worth, none if a = 0. N(c) = 1: that was its first visit;
 //   4. backup    from the expanded node up, over all children,
 //                  Q(s) <- (1 - lr) Q(s) + lr gamma sum_c N(c) Q(c) / sum N(c),
 //                  N(s) += 1.
@@ -117,12 +118,14 @@ struct Td {
 // the program, whose ties it then has.
 NodeId Pick(Td& s, NodeId parent) {
   const TdOptions& o = s.options;
-  const float n = std::max(0.0f, static_cast<float>(s.tree[parent].visits) - 1);
+  const bool visited = s.tree[parent].visits > 0;
+  const float n = visited ? static_cast<float>(s.tree[parent].visits) - 1 : 0;
   const float growth = o.c1 + std::log((n + o.c2 + 1) / o.c2);
   NodeId best = kNoNode;
   float highest = -INFINITY;
   for (const NodeId child : s[parent].children) {
     if (s.tree[child].closed()) continue;
+    if (!visited) return child;
     const float visits = static_cast<float>(s.tree[child].visits);
     const float q = static_cast<float>(s[child].q);
     const float score =
@@ -168,6 +171,7 @@ Co<float> Worth(SearchContext& ctx, Td& s, NodeId end) {
 Co<float> Value(SearchContext& ctx, Td& s, NodeId child) {
   if (s.tree[child].terminal()) co_return co_await Worth(ctx, s, child);
   const float score = s.tree.step(child).path_score;
+  if (s.options.rollouts == 0 || s.options.rollout_weight == 0) co_return score;
   float sum = 0;
   for (int k = 0; k < s.options.rollouts; ++k) {
     const NodeId end = co_await Rollout(ctx, child, s.options.temperature);
@@ -181,7 +185,6 @@ Co<float> Value(SearchContext& ctx, Td& s, NodeId child) {
     if (std::isnan(worth)) co_return score;
     sum += worth;
   }
-  if (s.options.rollouts == 0) co_return score;
   const float a = s.options.rollout_weight;
   co_return (1 - a) * score + a* sum / static_cast<float>(s.options.rollouts);
 }

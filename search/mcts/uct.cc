@@ -11,12 +11,15 @@
 //   zero      Q = 0 and N(c) = 1
 //   random    before all visited ones, each as likely as the other (rStar)
 //   infinity  before all visited ones, in order of creation
+// Of equal children the first. Means are kept in full for that: rounded, they
+// depend on the order of their visits.
 // With c_end >= 0 c falls to it over the simulations t = 0 .. T - 1:
 //   linear       c + (c_end - c) t/T
 //   exponential  c (c_end/c)^(t/T)
 // rStar's c is 2 throughout; its two schedules end at .2.
 #include <array>
 #include <cmath>
+#include <vector>
 
 #include "search/algorithm.h"
 #include "search/mcts/mcts.h"
@@ -73,15 +76,15 @@ class UctRule {
       const NodeId unvisited = DrawUnvisited(ctx, parent);
       if (unvisited != kNoNode) return unvisited;
     }
-    const float log_n = std::log(static_cast<float>(
-        std::max(1u, StateVisits(tree, parent, options_.share))));
-    const float c = Exploration(ctx.usage().simulations);
+    const double log_n =
+        std::log(std::max(1u, StateVisits(tree, parent, options_.share)));
+    const double c = Exploration(ctx.usage().simulations);
     return PickHighest(
-        tree, parent, [&](NodeId, const Node& edge, const Node& state) {
+        tree, parent, [&](NodeId child, const Node& edge, const Node& state) {
           const uint32_t n = edge.visits + edge.in_flight;
           const uint32_t met = std::max(1u, edge.visits) + edge.in_flight;
-          const float bonus = c * std::sqrt(log_n / static_cast<float>(met));
-          return bonus + (n == 0 ? First(edge) : Value(edge, state));
+          const double bonus = c * std::sqrt(log_n / met);
+          return (n == 0 ? First(edge) : Value(child, edge, state)) + bonus;
         });
   }
 
@@ -90,8 +93,17 @@ class UctRule {
   void Scored(Tree& tree, NodeId parent) const {
     if (options_.first_value != FirstValue::kZero) StartAtScores(tree, parent);
   }
-  void Backup(Tree& tree, PathVisit& visit, float value) const {
-    MeanBackup(tree, visit, value);
+  void Backup(Tree& tree, PathVisit& visit, float value) {
+    if (sums_.size() < tree.size()) sums_.resize(tree.size());
+    for (const NodeId id : visit.path()) {
+      const Node& node = tree[id];
+      sums_[id] =
+          node.visits == 0 ? value : Mean(id, node) * node.visits + value;
+    }
+    visit.Finish();
+    for (const NodeId id : visit.path()) {
+      tree[id].q = static_cast<float>(sums_[id] / tree[id].visits);
+    }
   }
 
  private:
@@ -124,6 +136,13 @@ class UctRule {
     }
     return kNoNode;
   }
+  // Of the values of `id`'s visits: of what the rule itself backed up in full,
+  // of what somebody set since then (mcts.h) as it stands.
+  double Mean(NodeId id, const Node& node) const {
+    if (id >= sums_.size() || node.visits == 0) return node.q;
+    const double mean = sums_[id] / node.visits;
+    return static_cast<float>(mean) == node.q ? mean : node.q;
+  }
   float First(const Node& edge) const {
     // Beyond every value and bonus that a visited child can have.
     constexpr float kFirst = 1e6f;
@@ -138,12 +157,16 @@ class UctRule {
     return 0;
   }
   // A child that is visited for the first time just now has no mean yet.
-  float Value(const Node& edge, const Node& state) const {
+  double Value(NodeId child, const Node& edge, const Node& state) const {
     if (edge.visits == 0) return edge.q;
+    if (!edge.alias && (options_.virtual_loss == 0 || edge.in_flight == 0)) {
+      return Mean(child, edge);
+    }
     return WithVirtualLoss(edge, state, options_.virtual_loss);
   }
 
   const UctOptions& options_;
+  std::vector<double> sums_;  // by node: of the values of its visits
 };
 
 Co<> RunUct(SearchContext& ctx, const UctOptions& options) {

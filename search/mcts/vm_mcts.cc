@@ -2,7 +2,7 @@
 // completions (ReST-RL, Zhoubian et al. 2025, arXiv:2508.19576).
 //
 //   1. select    from the root, the kept child with the highest
-//                  V(c) + C sqrt((1 + ln N(s)) / (.1 + N(c))),
+//                  V(c) + C sqrt((1 + ln N(s)) / (eps + N(c))),
 //                of equals one at random, to a node that was not completed yet
 //                or ends a response;
 //   2. complete  `samples` whole completions of it, whose distinct first steps
@@ -19,7 +19,7 @@
 //
 // A completion is worth its score or, with `verify`, its verdict. The best of
 // all is the answer, the first of equals from the root down. C = .1 to decode
-// and .2 to collect training data, 5 samples.
+// and .2 to collect training data, eps = .1, 5 samples.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -43,6 +43,7 @@ struct VmOptions {
   int samples = 5;
   int keep = 5;
   float c = 0.1f;
+  float eps = 0.1f;
   float temperature = 1;
   ValueOf value = ValueOf::kFirstSteps;
   bool verify = false;
@@ -54,6 +55,7 @@ struct VmOptions {
     v.Int("samples", &samples, 1, 4096, "completions of a node");
     v.Int("keep", &keep, 1, 4096, "children kept, by value");
     v.Real("c", &c, 0, 1000, "exploration constant C");
+    v.Real("eps", &eps, 1e-6f, 1000, "visits that each child has beforehand");
     v.Real("temperature", &temperature, 0, 10, "of sampling");
     VisitChoice(v, "value", &value, kValueOfNames,
                 "what is backed up: scores of completions' first steps, or "
@@ -110,7 +112,8 @@ NodeId Pick(SearchContext& ctx, Vm& s, NodeId parent) {
     if (s.tree[child].closed()) continue;
     const double score =
         s.Value(child) +
-        s.options.c * std::sqrt((1 + log_n) / (0.1 + s.tree[child].visits));
+        s.options.c *
+            std::sqrt((1 + log_n) / (s.options.eps + s.tree[child].visits));
     if (score < highest && !best.empty()) continue;
     if (score > highest) best.clear();
     best.push_back(child);

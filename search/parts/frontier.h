@@ -5,45 +5,79 @@
 //   NodeId next = frontier.Pop();  // highest rank, of equals the oldest node
 //
 // The order of Pop does not depend on the order of Push: nodes are numbered in
-// order of creation, and that breaks ties. Externally synchronised.
+// order of creation, and that breaks ties. With Ties::kHeap nothing does but
+// `second`, higher first: equal nodes come as the heap yields them, which is
+// the heap of Python's heapq, step by step. Externally synchronised.
 #ifndef ESPALIER_SEARCH_PARTS_FRONTIER_H_
 #define ESPALIER_SEARCH_PARTS_FRONTIER_H_
 
-#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "search/tree/tree.h"
 
 namespace espalier {
 
+// What comes first of nodes of equal rank.
+enum class Ties : uint8_t { kOldest, kHeap };
+inline constexpr std::array<std::string_view, 2> kTiesNames = {"oldest",
+                                                               "heap"};
+
 class Frontier {
  public:
+  Frontier() = default;
+  explicit Frontier(Ties ties) : ties_(ties) {}
   bool empty() const { return heap_.empty(); }
   size_t size() const { return heap_.size(); }
-  void Push(NodeId node, double rank) {
-    heap_.push_back({rank, node});
-    std::push_heap(heap_.begin(), heap_.end(), After());
+  void Push(NodeId node, double rank, double second = 0) {
+    heap_.emplace_back();
+    Place(heap_.size() - 1, {rank, second, node});
   }
   // Of a frontier that is not empty, as Pop.
   NodeId top() const { return heap_.front().node; }
   double top_rank() const { return heap_.front().rank; }
   NodeId Pop() {
-    std::pop_heap(heap_.begin(), heap_.end(), After());
-    const NodeId node = heap_.back().node;
+    const NodeId node = heap_.front().node;
+    const Entry last = heap_.back();
     heap_.pop_back();
+    if (heap_.empty()) return node;
+    // The hole goes down to a leaf, and the last entry up from there.
+    size_t hole = 0;
+    for (size_t child = 1; child < heap_.size(); child = 2 * hole + 1) {
+      const size_t right = child + 1;
+      if (right < heap_.size() && !Before(heap_[child], heap_[right])) {
+        child = right;
+      }
+      heap_[hole] = heap_[child];
+      hole = child;
+    }
+    Place(hole, last);
     return node;
   }
 
  private:
   struct Entry {
-    double rank;
-    NodeId node;
+    double rank = 0;
+    double second = 0;
+    NodeId node = kNoNode;
   };
-  struct After {
-    bool operator()(const Entry& a, const Entry& b) const {
-      return a.rank != b.rank ? a.rank < b.rank : a.node > b.node;
+  bool Before(const Entry& a, const Entry& b) const {
+    if (a.rank != b.rank) return a.rank > b.rank;
+    return ties_ == Ties::kOldest ? a.node < b.node : a.second > b.second;
+  }
+  // Puts `entry` where it belongs between `hole` and the top.
+  void Place(size_t hole, const Entry& entry) {
+    for (; hole > 0; hole = (hole - 1) / 2) {
+      const Entry& parent = heap_[(hole - 1) / 2];
+      if (!Before(entry, parent)) break;
+      heap_[hole] = parent;
     }
-  };
+    heap_[hole] = entry;
+  }
+
+  Ties ties_ = Ties::kOldest;
   std::vector<Entry> heap_;
 };
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <type_traits>
 
 #include "search/parts/states.h"
 #include "search/tree/tree.h"
@@ -31,13 +33,14 @@ inline bool Open(const Tree& tree, NodeId child) {
 // Where that child leads to is fetched already.
 template <class Score>
 NodeId PickHighest(const Tree& tree, NodeId parent, const Score& score) {
+  using Value = std::invoke_result_t<Score, NodeId, const Node&, const Node&>;
   NodeId best = kNoNode;
-  float highest = -INFINITY;
+  Value highest = -std::numeric_limits<Value>::infinity();
   ForEachChild(tree, parent, [&](NodeId child) {
     const Node& edge = tree[child];
     const Node& state = edge.alias ? tree[tree.Twin(child)] : edge;
     if (!Open(edge, state)) return;
-    const float value = score(child, edge, state);
+    const Value value = score(child, edge, state);
     // Without a branch: which child it is cannot be foretold.
     best = value > highest ? child : best;
     highest = std::max(value, highest);

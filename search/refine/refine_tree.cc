@@ -67,7 +67,7 @@ void RefineTree::Refresh(int answer) {
   const bool over_a_leaf =
       std::any_of(a.sons.begin(), a.sons.end(),
                   [&](int son) { return at(son).sons.empty(); });
-  if (a.sons.empty() || a.children.empty()) {
+  if (a.sons.empty() || (over_a_leaf && a.children.empty())) {
     a.ucb = Ucb(answer, a.q);
   } else if (over_a_leaf) {
     a.ucb = Ucb(answer, (a.q + BestChild(answer)) / 2);

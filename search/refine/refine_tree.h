@@ -9,8 +9,9 @@
 //   UCB(a)   Q + C sqrt(ln(N(father) + 1) / (N(a) + 1e-5)), C = 1.4; N(father)
 //            is 0 for an answer that rewrites none. Q is Q(a) of an answer
 //            that nobody rewrote, and (Q(a) + max over rewrites Q) / 2 of one
-//            that has a rewrite which nobody rewrote. Any other keeps the UCB
-//            that it had
+//            that has a rewrite which nobody rewrote (Q(a) where its own
+//            rewrites were forgotten, at which the program fails). Any other
+//            keeps the UCB that it had
 //   open     a has fewer than `children` rewrites, or all are worse than it
 //
 // Nothing is backed up further: Q is always of an answer's own rewards.

@@ -2,7 +2,8 @@
 //
 // One tree of `paths` responses. A segment is `segment` steps:
 //   1. begin     the root in a number of copies drawn from [first_low,
-//                first_high];
+//                first_high], `paths` at most, unless `all_first`: then only
+//                what is beyond the divergence is bounded so (TreePO);
 //   2. grow      all paths by a segment, together;
 //   3. stop      paths that ended, were cut, have `max_depth` segments or
 //                repeat themselves; each was one of the tree's responses;
@@ -91,6 +92,7 @@ struct SegmentsOptions {
   int max_depth = 14;
   int first_low = 2;
   int first_high = 2;
+  bool all_first = false;
   int divergence = 2;
   int divergence_high = 0;
   Share share = Share::kEven;
@@ -111,6 +113,8 @@ struct SegmentsOptions {
     v.Int("first_low", &first_low, 1, 4096, "least copies of the root");
     v.Int("first_high", &first_high, 1, 4096,
           "most copies of the root, at least first_low");
+    v.Flag("all_first", &all_first,
+           "all copies that were drawn are written, be they more than paths");
     v.Int("divergence", &divergence, 1, 4096, "copies of a path that goes on");
     v.Int("divergence_high", &divergence_high, 0, 4096,
           "most copies, drawn anew at each step; 0: always divergence");
@@ -386,12 +390,24 @@ std::vector<NodeId> FallBack(SegmentTree& s) {
   return copies;
 }
 
+// Stage 1.
+int FirstCopies(const SegmentsOptions& options, RandomStream& draws) {
+  if (!options.all_first) {
+    return std::min(options.paths,
+                    Drawn(draws, options.first_low, options.first_high));
+  }
+  const int wide = std::max(options.divergence, options.divergence_high);
+  int most = options.first_high;
+  if (most > wide)
+    most = std::max(options.first_low, std::min(most, options.paths));
+  return Drawn(draws, options.first_low, most);
+}
+
 Co<> RunTree(SearchContext& ctx, const SegmentsOptions& options,
              RandomStream& draws, Votes& votes) {
   SegmentTree s(ctx, options, draws);
-  const int first = Drawn(draws, options.first_low, options.first_high);  // 1
-  std::vector<NodeId> paths(static_cast<size_t>(std::min(first, options.paths)),
-                            kRoot);
+  const int first = FirstCopies(options, draws);  // 1
+  std::vector<NodeId> paths(static_cast<size_t>(first), kRoot);
   while (!paths.empty() && !ctx.ShouldStop()) {
     co_await Grow(ctx, options.segment, options.temperature, paths);  // 2
     const std::vector<NodeId> ends = Stop(s, paths);                  // 3

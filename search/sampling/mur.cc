@@ -2,7 +2,9 @@
 // arXiv:2507.14958).
 //
 // Responses are written one after another. Per step:
-//   1. sample  one step; its uncertainty is m = -mean log p;
+//   1. sample  one step; its uncertainty is m = -mean log p (of n tokens the
+//              sum over n + 1e-8, as the program has it: of steps that are
+//              equally likely a token the longer one is the less sure);
 //   2. test    it against the momentum of the steps before it
 //              (search/sampling/momentum.h);
 //   3. scale   an uncertain one: `candidates` - 1 further samples, or `fresh`:
@@ -87,6 +89,11 @@ Co<bool> Prepare(SearchContext& ctx, const std::vector<NodeId>& nodes,
 }
 
 // Stages 1 to 3. The step taken below `parent`, or kNoNode.
+// m of a step.
+double Uncertainty(const Tree& tree, NodeId step) {
+  return -tree.step(step).logprob / (tree.step(step).num_tokens + 1e-8);
+}
+
 Co<NodeId> TakeStep(SearchContext& ctx, NodeId parent, const Momentum& momentum,
                     const MurOptions& options) {
   std::vector<Draws> asked = {{.parent = parent}};
@@ -94,7 +101,7 @@ Co<NodeId> TakeStep(SearchContext& ctx, NodeId parent, const Momentum& momentum,
   if (first[0].empty()) co_return kNoNode;
   std::vector<NodeId> candidates = first[0];
   const NodeId only = candidates.front();
-  const double m = -MeanLogprob(ctx.tree(), parent, only);
+  const double m = Uncertainty(ctx.tree(), only);
   asked[0].n = options.fresh ? options.candidates : options.candidates - 1;
   if (asked[0].n == 0 || !momentum.Exceeded(m)) co_return only;
   const auto more = co_await ExpandEach(ctx, asked, options.temperature);
@@ -120,7 +127,7 @@ Co<NodeId> Write(SearchContext& ctx, const MurOptions& options) {
     }
     const NodeId next = co_await TakeStep(ctx, node, momentum, options);
     if (next == kNoNode) co_return kNoNode;
-    momentum.Add(-MeanLogprob(ctx.tree(), node, next));
+    momentum.Add(Uncertainty(ctx.tree(), next));
     node = next;
   }
   co_return node;

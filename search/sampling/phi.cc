@@ -13,8 +13,9 @@
 //   5. draw     `beams` different samples, by half of softmax(A / tau) and
 //               half of softmax(C), go on, each with its F as value;
 //   6. stop     after more than `least` steps, when all that was foreseen is
-//               the same or a cluster has the share `stop`: the paths are then
-//               those of before stage 5.
+//               the same or a cluster has the share `stop` (where texts cannot
+//               be clustered: when all samples are the same): the paths are
+//               then those of before stage 5.
 // At the end each path is written to its end; two clusters; from the larger, of
 // equals the later, one response is drawn by softmax(A / tau): the answer.
 //
@@ -98,6 +99,7 @@ struct Samples {
   std::vector<NodeId> nodes;
   std::vector<double> before;  // values of the paths that they continue
   std::vector<double> logprobs;
+  std::vector<std::string> texts;
 };
 
 // What was written after nodes of the tree.
@@ -136,6 +138,7 @@ Co<Samples> Propose(SearchContext& ctx, const std::vector<Path>& paths,
     for (const NodeId step : steps) {
       samples.nodes.push_back(step);
       samples.before.push_back(path.value);
+      samples.texts.push_back(ended ? "" : std::string(ctx.tree().text(step)));
       samples.logprobs.push_back(
           ended ? static_cast<double>(options.end_logprob)
                 : MeanLogprob(ctx.tree(), path.node, step));
@@ -239,10 +242,13 @@ Co<bool> TakeStep(SearchContext& ctx, int step, const PhiOptions& options,
         {.node = from[seen.of[i]],
          .value = clusters.empty() ? samples.logprobs[i] : seen.f[i]});
   }
+  const auto most = std::max_element(shares.begin(), shares.end());
   const bool agreed =
-      AllEqual(ctx.tree(), from, seen) ||
-      (!shares.empty() && *std::max_element(shares.begin(), shares.end()) >=
-                              static_cast<double>(options.stop));
+      clusters.empty() ? std::count(samples.texts.begin(), samples.texts.end(),
+                                    samples.texts[0]) ==
+                             static_cast<std::ptrdiff_t>(samples.texts.size())
+                       : AllEqual(ctx.tree(), from, seen) ||
+                             *most >= static_cast<double>(options.stop);
   if (step > options.least && agreed) co_return false;  // 6
   paths = next;
   co_return true;

@@ -37,7 +37,7 @@ TEST(GoldenBudgetForcingTest, S1ThinksOnAtTheSameNodes) {
     EXPECT_EQ(said, run.trace.at("thinking").get<std::string>() +
                         run.trace.at("answered").get<std::string>());
   }
-  EXPECT_EQ(compared, 10);
+  EXPECT_EQ(compared, 16);
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ TEST(GoldenFrontierTest, DeepSearchGrowsTheSameTree) {
     ExpectSameTrace(run, ours, {.answer = false});
     ++compared;
   }
-  EXPECT_EQ(compared, 13);
+  EXPECT_EQ(compared, 19);
 }
 
 }  // namespace

@@ -73,7 +73,7 @@ TEST(GoldenRolloutTest, TreePoForksStopsAndFallsBackAtTheSameNodes) {
       EXPECT_EQ(ours.tree().samples_drawn(id), times) << node;
     }
   }
-  EXPECT_EQ(compared, 26);
+  EXPECT_EQ(compared, 34);
 }
 
 }  // namespace

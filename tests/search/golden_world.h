@@ -57,7 +57,8 @@ struct GoldenFile {
   std::vector<GoldenRun> runs;
 };
 
-// Of tests/search/golden/NAME.json; a gtest failure if it cannot be read.
+// Of tests/search/golden/NAME.json, or of the folder that ESPALIER_GOLDEN names
+// (worlds that are not kept); a gtest failure if it cannot be read.
 GoldenFile ReadGolden(const std::string& name);
 
 // One request for samples: of which node, and what it got.

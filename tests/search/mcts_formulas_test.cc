@@ -124,17 +124,17 @@ TEST(FrontierFormulasTest, PriorityIsThePublishedSum) {
 
 // A path of 3 steps: gamma = (d+1)/4.
 TEST(FrontierFormulasTest, ConstrainedBackupKeepsWhatIsKnownToBeGood) {
-  // First visits: q = gamma v.
-  EXPECT_FLOAT_EQ(ConstrainedValue(0, 0, 1, 0, 3), 0.25f);
-  EXPECT_FLOAT_EQ(ConstrainedValue(0, 0, -1, 3, 3), -1);
-  // Same sign adds: V = .25 + .25 over two visits.
-  EXPECT_FLOAT_EQ(ConstrainedValue(0.25f, 1, 1, 0, 3), 0.25f);
-  // A wrong end does not take a good node's value: V stays .5, N = 2.
-  EXPECT_FLOAT_EQ(ConstrainedValue(0.5f, 1, -1, 1, 3), 0.25f);
-  // A right end replaces a bad node's: V = gamma.
-  EXPECT_FLOAT_EQ(ConstrainedValue(-0.5f, 1, 1, 1, 3), 0.25f);
+  // First visits: V = gamma v.
+  EXPECT_DOUBLE_EQ(ConstrainedValue(0, 1, 0, 3), 0.25);
+  EXPECT_DOUBLE_EQ(ConstrainedValue(0, -1, 3, 3), -1);
+  // Same sign adds.
+  EXPECT_DOUBLE_EQ(ConstrainedValue(0.25, 1, 0, 3), 0.5);
+  // A wrong end does not take a good node's value.
+  EXPECT_DOUBLE_EQ(ConstrainedValue(0.5, -1, 1, 3), 0.5);
+  // A right end replaces a bad node's.
+  EXPECT_DOUBLE_EQ(ConstrainedValue(-0.5, 1, 1, 3), 0.5);
   // gamma is at least .1.
-  EXPECT_FLOAT_EQ(ConstrainedValue(0, 0, 1, 0, 99), 0.1f);
+  EXPECT_DOUBLE_EQ(ConstrainedValue(0, 1, 0, 99), 0.1);
 }
 
 // Entries in an order that changes: the queue against a scan of all.
@@ -142,13 +142,14 @@ TEST(FrontierQueueTest, TakesTheHighestPriorityThatHoldsNow) {
   ESP_ONE_THREAD();
   Tree tree;
   RandomStream random(StreamKey(3, 0, 0, Purpose::kTest));
-  FrontierQueue queue(tree, {}, {.width = 1}, 64);
+  FrontierValues values(tree);
+  FrontierQueue queue(tree, values, {}, {.width = 1}, 64);
   std::set<NodeId> waiting;
   const auto priority = [&](NodeId id) {
     const Node& n = tree[id];
     const Step& step = tree.step(id);
-    const float q = n.parent == kNoNode ? 0 : tree[n.parent].q;
-    return FrontierPriority({}, q, n.q, -step.logprob, step.depth, 64);
+    const double q = n.parent == kNoNode ? 0 : values.q(n.parent);
+    return FrontierPriority({}, q, values.q(id), -step.logprob, step.depth, 64);
   };
   queue.Enter(kRoot);
   waiting.insert(kRoot);
@@ -168,7 +169,8 @@ TEST(FrontierQueueTest, TakesTheHighestPriorityThatHoldsNow) {
     }
     for (int k = 0; k < 3; ++k) {
       const NodeId changed = random.Below(tree.size());
-      tree[changed].q = 2 * random.Uniform() - 1;
+      tree[changed].visits = 1;
+      values.Set(changed, 2 * random.Uniform() - 1, 1);
       queue.Changed(changed);
     }
   }

@@ -78,10 +78,9 @@ TEST(RefineTreeTest, SelectsTheHighestBoundThatHoldsNow) {
           over_a_leaf |=
               tree[son].parent == i && leaf[static_cast<size_t>(son)];
         }
-        if (tree[i].children.empty()) {
-          bound(i, tree[i].q);
-        } else if (over_a_leaf) {
-          bound(i, (tree[i].q + highest) / 2);
+        if (over_a_leaf) {
+          const bool forgot = tree[i].children.empty();
+          bound(i, forgot ? tree[i].q : (tree[i].q + highest) / 2);
         }
         ASSERT_EQ(tree[i].ucb, ucb[static_cast<size_t>(i)]) << round << step;
         const bool open = tree[i].children.size() < 2 || highest < tree[i].q;
