@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/smoke.h"
+#include "bench/base/smoke.h"
 #include "benchmark/benchmark.h"
 #include "datasets/generators/stories.h"
 #include "datasets/tasks/task_registry.h"

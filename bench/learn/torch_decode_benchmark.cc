@@ -12,7 +12,7 @@
 #include <memory>
 #include <string>
 
-#include "bench/smoke.h"
+#include "bench/base/smoke.h"
 #include "benchmark/benchmark.h"
 #include "models/torch/torch_api.h"
 #include "models/torch/torch_network.h"

@@ -9,7 +9,7 @@
 
 #include <limits>
 
-#include "bench/smoke.h"
+#include "bench/base/smoke.h"
 #include "models/net/llama_net.h"
 #include "src/base/random.h"
 #include "src/learn/objective.h"

@@ -20,8 +20,8 @@
 #include <string>
 #include <vector>
 
+#include "bench/base/smoke.h"
 #include "bench/models/peer_rows.h"
-#include "bench/smoke.h"
 #include "benchmark/benchmark.h"
 #include "models/cpu/cpu_trunk.h"
 #include "models/kernels/amx_path.h"

@@ -11,7 +11,7 @@
 #include <memory>
 #include <vector>
 
-#include "bench/smoke.h"
+#include "bench/base/smoke.h"
 #include "benchmark/benchmark.h"
 #include "models/kernels/amx_path.h"
 #include "models/kernels/kernel_path.h"

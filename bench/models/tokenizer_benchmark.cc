@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "bench/smoke.h"
+#include "bench/base/smoke.h"
 #include "benchmark/benchmark.h"
 #include "datasets/generators/stories.h"
 #include "models/tokenizer/byte_bpe.h"

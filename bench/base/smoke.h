@@ -1,7 +1,7 @@
 // Whether a benchmark only has to show that it runs: its tests set
 // ESPALIER_BENCH_SMOKE. Sizes shrink then, and figures mean nothing.
-#ifndef ESPALIER_BENCH_SMOKE_H_
-#define ESPALIER_BENCH_SMOKE_H_
+#ifndef ESPALIER_BENCH_BASE_SMOKE_H_
+#define ESPALIER_BENCH_BASE_SMOKE_H_
 
 #include <cstdlib>
 
@@ -17,4 +17,4 @@ T SmokeOr(T smoke, T whole) {
 
 }  // namespace espalier
 
-#endif  // ESPALIER_BENCH_SMOKE_H_
+#endif  // ESPALIER_BENCH_BASE_SMOKE_H_
