@@ -503,8 +503,8 @@ void Reader::AddIdentity(Readings& out) {
 // What a calculation in prose ends with.
 void Reader::AddCalculation(std::string_view raw, bool cut, Readings& out) {
   if (!cut || out.answers.empty()) return;
-  // "so the sum is $3x = 15$"
-  const Answer& first = out.answers[0];
+  // "so the sum is $3x = 15$". A copy: readings that join may move the rest.
+  const Answer first = out.answers[0];
   // "P = (3 + 5, 7 - 1) = (8, 6)", "A v = w": what the last side says, where
   // it is a value in brackets.
   if (first.from != nullptr && first.from->op == Op::kRelation &&
