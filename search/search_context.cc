@@ -159,6 +159,10 @@ constexpr int64_t kTokenBytes = 4 + 4 + 56;
 int64_t SearchContext::ReplyBytes(const ExpandOptions& options,
                                   int64_t tokens_each) const {
   int64_t sample = kSampleBytes + kTokenBytes * tokens_each;
+  if (options.alternatives > 0) {
+    sample += static_cast<int64_t>(sizeof(TopToken)) * options.alternatives *
+              tokens_each;
+  }
   if (options.hidden) {
     const size_t width = tree_.hidden_width();
     if (width == 0) return budget_.bytes;
@@ -594,6 +598,7 @@ void SearchContext::DeliverExpansion(Slot& slot) {
                                    .truncated = sample.truncated,
                                    .mean_entropy = sample.mean_entropy,
                                    .confidences = sample.confidences,
+                                   .alternatives = sample.alternatives,
                                    .hidden = sample.hidden},
                                   &is_new);
     slot.expansion.samples.push_back(node);

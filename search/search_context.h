@@ -90,6 +90,9 @@ struct ExpandOptions {
   // from the k likeliest tokens at its place. A model that cannot fails the
   // search.
   int top_logprobs = 0;
+  // k > 0: the k likeliest tokens at the place of each token and their ln p are
+  // told (Tree::alternatives). A model that cannot fails the search.
+  int alternatives = 0;
   // The model's hidden state at the end of each sample is told (Tree::hidden).
   // A model that has none fails the search.
   bool hidden = false;
@@ -143,10 +146,11 @@ struct SampledStep {
   // Where it asks, one a token: minus the mean ln p of the likeliest so many,
   // the higher the surer (DeepConf, arXiv:2508.15260).
   std::vector<float> confidences;
-  std::vector<float> hidden;  // where ExpandOptions::hidden asks
-  bool ended = false;         // the model ended the response
-  bool truncated = false;     // cut by a length limit
-  int64_t handle = -1;        // the engine's own, handed back with the node
+  std::vector<TopToken> alternatives;  // where ExpandOptions asks: k a token
+  std::vector<float> hidden;           // where ExpandOptions::hidden asks
+  bool ended = false;                  // the model ended the response
+  bool truncated = false;              // cut by a length limit
+  int64_t handle = -1;  // the engine's own, handed back with the node
 };
 // A sample's handle once the sample has become a node. Not `is_new`: the node
 // was there already and the handle is not needed.

@@ -305,6 +305,13 @@ absl::StatusOr<Continuation> ScriptedBackend::Continue(
     c.logprobs.push_back(s.logprob);
     c.sampler_logprobs.push_back(s.sampler_logprob);
     entropy += s.entropy;
+    if (request.top_alternatives > 0) {
+      auto& place =
+          c.alternatives.emplace_back(d.Alternatives(request.top_alternatives));
+      for (TokenLogprob& top : place) {
+        top.token = tokens[static_cast<size_t>(top.token)];
+      }
+    }
     if (request.top_logprobs > 0) {
       c.entropies.push_back(s.entropy);
       c.confidences.push_back(d.Confidence(request.top_logprobs));

@@ -160,7 +160,7 @@ struct Capabilities {
   bool reward = false;        // ScoreRequest
   int context_length = 0;     // tokens, prompt included
   bool score_text = false;    // TextScoreRequest
-  bool top_logprobs = false;  // GenerateRequest::top_logprobs
+  bool top_logprobs = false;  // GenerateRequest: both of top_*
   int hidden_size = 0;        // of Continuation::hidden; 0: it is not told
 };
 

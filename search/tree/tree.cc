@@ -50,6 +50,12 @@ void Tree::Tell(NodeId id, const StepDraft& draft) {
     hidden_width_ = std::max(hidden_width_, draft.hidden.size());
     hidden_floats_ += draft.hidden.size();
   }
+  if (!draft.alternatives.empty() &&
+      alternatives_
+          .try_emplace(id, draft.alternatives.begin(), draft.alternatives.end())
+          .second) {
+    num_alternatives_ += draft.alternatives.size();
+  }
   const size_t n = draft.confidences.size();
   if (n == 0 || told.confidence_begin != kNotTold) return;
   ESP_CHECK(n == tokens(id).size());
@@ -90,19 +96,24 @@ int32_t Tree::InternAnswer(std::string_view answer) {
 
 // What the table has of a node beside its numbers.
 constexpr size_t kHiddenBytes = sizeof(NodeId) + sizeof(std::vector<float>);
+constexpr size_t kAlternativesBytes =
+    sizeof(NodeId) + sizeof(std::vector<TopToken>);
 
 int64_t Tree::used_bytes() const {
   return static_cast<int64_t>(
       uint64_t{size()} * (sizeof(Node) + sizeof(StoredStep)) + texts_.size() +
       tokens_.size() * sizeof(int32_t) + told_.size() * sizeof(Told) +
       (confidences_.size() + hidden_floats_) * sizeof(float) +
-      hidden_.size() * kHiddenBytes);
+      num_alternatives_ * sizeof(TopToken) + hidden_.size() * kHiddenBytes +
+      alternatives_.size() * kAlternativesBytes);
 }
 
 int64_t Tree::bytes() const {
   return nodes_.bytes() + steps_.bytes() + texts_.bytes() + tokens_.bytes() +
          told_.bytes() + confidences_.bytes() +
          static_cast<int64_t>(hidden_floats_ * sizeof(float) +
+                              num_alternatives_ * sizeof(TopToken) +
+                              alternatives_.size() * kAlternativesBytes +
                               hidden_.size() * kHiddenBytes);
 }
 

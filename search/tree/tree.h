@@ -106,6 +106,14 @@ struct Step {
   bool own_visit = false;
 };
 
+// One of the likeliest tokens at a place.
+struct TopToken {
+  int32_t token = 0;
+  float logprob = 0;  // ln p at temperature 1, no filter
+
+  bool operator==(const TopToken&) const = default;
+};
+
 // What a node says, as handed to Tree::Add.
 struct StepDraft {
   NodeKind kind = NodeKind::kStep;
@@ -116,7 +124,8 @@ struct StepDraft {
   bool truncated = false;
   // What the model told of its distributions: NaN and empty where it did not.
   float mean_entropy = std::numeric_limits<float>::quiet_NaN();
-  absl::Span<const float> confidences = {};  // one a token
+  absl::Span<const float> confidences = {};      // one a token
+  absl::Span<const TopToken> alternatives = {};  // as many for every token
   absl::Span<const float> hidden = {};
 };
 
@@ -174,6 +183,15 @@ class Tree {
     if (id >= told_.size() || told_[id].confidence_begin == kNotTold) return {};
     return {confidences_.data() + told_[id].confidence_begin,
             tokens(id).size()};
+  }
+  // The likeliest tokens at the place of each token, the likeliest first, of
+  // equals the lowest id: those of the step's first token, then those of its
+  // second, and so on, as many for each (k, or the vocabulary where that is
+  // smaller). Empty where the search did not ask (ExpandOptions::alternatives).
+  absl::Span<const TopToken> alternatives(NodeId id) const {
+    const auto found = alternatives_.find(id);
+    return found == alternatives_.end() ? absl::Span<const TopToken>()
+                                        : found->second;
   }
   // The model's output from which the step's last token was drawn, after its
   // last norm: as many numbers as it is wide. Empty where the search did not
@@ -251,6 +269,8 @@ class Tree {
   GrowableArray<int32_t> tokens_;
   GrowableArray<Told> told_;  // up to the last node of which something is told
   GrowableArray<float> confidences_;
+  absl::flat_hash_map<NodeId, std::vector<TopToken>> alternatives_;
+  size_t num_alternatives_ = 0;
   absl::flat_hash_map<NodeId, std::vector<float>> hidden_;
   size_t hidden_width_ = 0, hidden_floats_ = 0;
   std::vector<std::string> answers_;
@@ -327,7 +347,8 @@ inline NodeId Tree::Add(NodeId parent, const StepDraft& draft, bool* is_new) {
                            : FindChild(parent, draft, hash);
   if (is_new != nullptr) *is_new = known == kNoNode;
   const bool tells = draft.mean_entropy == draft.mean_entropy ||
-                     !draft.confidences.empty() || !draft.hidden.empty();
+                     !draft.confidences.empty() ||
+                     !draft.alternatives.empty() || !draft.hidden.empty();
   if (known != kNoNode) {
     if (tells) Tell(known, draft);
     if (steps_[known].draws < 0xFFFF) ++steps_[known].draws;

@@ -49,6 +49,11 @@ SampledStep ToStep(Continuation c, const Tokenizer& tokenizer, int policy) {
   step.mean_entropy = c.entropy;
   step.entropies = std::move(c.entropies);
   step.confidences = std::move(c.confidences);
+  for (const auto& place : c.alternatives) {
+    for (const TokenLogprob& top : place) {
+      step.alternatives.push_back({top.token, top.logprob});
+    }
+  }
   step.hidden = std::move(c.hidden);
   step.ended = c.finish == Finish::kEnd || c.finish == Finish::kStop;
   step.truncated = c.finish == Finish::kLength;
@@ -266,7 +271,8 @@ absl::Status Runner::Send(LiveSearch& live, SearchRequest request) {
       if (!request.expand.forced.empty()) {
         return Force(live, request, static_cast<int>(policy));
       }
-      if (request.expand.top_logprobs > 0 &&
+      if ((request.expand.top_logprobs > 0 ||
+           request.expand.alternatives > 0) &&
           !policies_[policy]->capabilities().top_logprobs) {
         return Deliver(
             live, request,
@@ -305,6 +311,7 @@ absl::Status Runner::Send(LiveSearch& live, SearchRequest request) {
                    .stop_strings = std::move(stops)},
           .stream = request.stream,
           .first_sample = request.first_sample,
+          .top_alternatives = request.expand.alternatives,
           .top_logprobs = request.expand.top_logprobs,
           .hidden = request.expand.hidden};
       Submit(live, *policies_[policy], std::move(request),

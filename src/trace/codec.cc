@@ -79,6 +79,10 @@ trace::LogEntry ToProto(const LogEntry& entry) {
     sample->mutable_entropy()->Add(s.entropies.begin(), s.entropies.end());
     sample->mutable_confidence()->Add(s.confidences.begin(),
                                       s.confidences.end());
+    for (const TopToken& top : s.alternatives) {
+      sample->add_alternative(static_cast<uint32_t>(top.token));
+      sample->add_alternative_logprob(top.logprob);
+    }
     sample->mutable_hidden()->Add(s.hidden.begin(), s.hidden.end());
   }
   for (const NodeScores& s : entry.completion.scores) {
@@ -117,6 +121,16 @@ absl::StatusOr<LogEntry> FromProto(const trace::LogEntry& in) {
     step.entropies.assign(s.entropy().begin(), s.entropy().end());
     step.confidences.assign(s.confidence().begin(), s.confidence().end());
     step.hidden.assign(s.hidden().begin(), s.hidden().end());
+    if (s.alternative_size() != s.alternative_logprob_size() ||
+        (step.tokens.empty() ? s.alternative_size() > 0
+                             : s.alternative_size() % s.token_size() != 0)) {
+      return Damaged("a sample with other alternatives than log-probs of them");
+    }
+    step.alternatives.reserve(static_cast<size_t>(s.alternative_size()));
+    for (int i = 0; i < s.alternative_size(); ++i) {
+      step.alternatives.push_back(
+          {static_cast<int32_t>(s.alternative(i)), s.alternative_logprob(i)});
+    }
     for (const auto* column : {&step.entropies, &step.confidences}) {
       if (!column->empty() && column->size() != step.tokens.size()) {
         return Damaged("a sample with more tokens than figures of them");

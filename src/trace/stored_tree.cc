@@ -53,6 +53,10 @@ uint64_t Fingerprint(const SearchRequest& request) {
   if (request.expand.top_logprobs > 0) {
     hash = MixHash(hash, static_cast<uint64_t>(request.expand.top_logprobs));
   }
+  if (request.expand.alternatives > 0) {
+    hash = MixHash(hash, StableHash("alternatives"));
+    hash = MixHash(hash, static_cast<uint64_t>(request.expand.alternatives));
+  }
   if (request.expand.hidden) hash = MixHash(hash, StableHash("hidden"));
   if (request.expand.filter) {
     const SampleFilter& filter = *request.expand.filter;

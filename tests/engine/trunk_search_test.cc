@@ -3,7 +3,9 @@
 // twice.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 
 #include "absl/strings/str_cat.h"
@@ -181,49 +183,122 @@ Co<> AskForHidden(SearchContext& ctx) {
   }
 }
 
-double LogProb(Trunk& trunk, absl::Span<const float> hidden, int32_t token,
-               Executor& executor) {
+// ln p of every token.
+std::vector<double> LogProbs(Trunk& trunk, absl::Span<const float> hidden,
+                             Executor& executor) {
   std::vector<float> logits(16);
   trunk.Logits(hidden.data(), 1, logits.data(), executor);
   double sum = 0;
   for (const float one : logits) sum += std::exp(static_cast<double>(one));
-  return logits[static_cast<size_t>(token)] - std::log(sum);
+  std::vector<double> out;
+  for (const float one : logits) out.push_back(one - std::log(sum));
+  return out;
 }
 
-TEST_F(RandomTrunk, HiddenStatesAreThoseThatTheTokensWereDrawnFrom) {
+// Hands `look` the tree that `coroutine` grows with `trunk`.
+void GrowTree(Trunk& trunk, Co<> (*coroutine)(SearchContext&),
+              const std::function<void(const Tree&, Executor&)>& look) {
   Executor executor(1);
   const SmallTokenizer tokenizer;
-  TrunkBackend backend(*trunk_, tokenizer, executor);
+  TrunkBackend backend(trunk, tokenizer, executor);
   Runner runner({&backend, &tokenizer, &backend, &tokenizer}, executor, 1);
   const std::vector<Problem> problems = {{"p", "lines", "1+2"}};
   const RunHooks hooks;
   const SearchOptions options;
   const LineTask task;
-  const OneCoroutine algorithm(&AskForHidden);
+  const OneCoroutine algorithm(coroutine);
+  ASSERT_TRUE(
+      runner
+          .Run({.problems = problems,
+                .task = &task,
+                .algorithm = &algorithm,
+                .options = &options,
+                .hooks = &hooks,
+                .on_done =
+                    [](size_t, SearchResult r) {
+                      EXPECT_TRUE(r.status.ok()) << r.status;
+                    },
+                .on_tree = [&](size_t,
+                               const Tree& tree) { look(tree, executor); }})
+          .ok());
+}
+
+TEST_F(RandomTrunk, HiddenStatesAreThoseThatTheTokensWereDrawnFrom) {
   int told = 0, silent = 0;
-  const auto look = [&](size_t, const Tree& tree) {
+  GrowTree(*trunk_, &AskForHidden, [&](const Tree& tree, Executor& executor) {
     for (NodeId id = 1; id < tree.size(); ++id) {
       const auto hidden = tree.hidden(id);
       ++(hidden.empty() ? silent : told);
       if (hidden.empty()) continue;
       ASSERT_EQ(static_cast<int>(hidden.size()), trunk_->config().hidden_size);
+      const auto token = static_cast<size_t>(tree.tokens(id)[0]);
       EXPECT_NEAR(tree.step(id).logprob,
-                  LogProb(*trunk_, hidden, tree.tokens(id)[0], executor), 1e-5);
+                  LogProbs(*trunk_, hidden, executor)[token], 1e-5);
     }
-  };
-  ASSERT_TRUE(runner
-                  .Run({.problems = problems,
-                        .task = &task,
-                        .algorithm = &algorithm,
-                        .options = &options,
-                        .hooks = &hooks,
-                        .on_done =
-                            [](size_t, SearchResult r) {
-                              EXPECT_TRUE(r.status.ok()) << r.status;
-                            },
-                        .on_tree = look})
-                  .ok());
+  });
   EXPECT_GT(told, 1);
+  EXPECT_GT(silent, 0);  // those that the search did not ask about
+}
+
+// Steps of several tokens, then single ones with the state they came from.
+Co<> AskForAlternatives(SearchContext& ctx) {
+  const Expansion first = co_await ctx.Expand(
+      kRoot, {.n = 8, .temperature = 20, .max_tokens = 5, .alternatives = 3});
+  for (const NodeId node : first.samples) {
+    co_await ctx.Expand(node, {.n = 2,
+                               .temperature = 20,
+                               .max_tokens = 1,
+                               .alternatives = 40,
+                               .hidden = true});
+    co_await ctx.Expand(node, {.temperature = 0, .max_tokens = 1});
+  }
+}
+
+TEST_F(RandomTrunk, AlternativesAreTheLikeliestTokensOfEachPlace) {
+  int several = 0, all = 0, silent = 0;
+  GrowTree(
+      *trunk_, &AskForAlternatives, [&](const Tree& tree, Executor& executor) {
+        for (NodeId id = 1; id < tree.size(); ++id) {
+          const auto top = tree.alternatives(id);
+          const auto tokens = tree.tokens(id);
+          if (top.empty()) {
+            ++silent;
+          } else if (tree[id].parent == kRoot) {
+            several += tokens.size() > 1 ? 1 : 0;
+            ASSERT_EQ(top.size(), 3 * tokens.size());
+            // ln p of a drawn token where it is among them.
+            double sum = 0;
+            bool every = true;
+            for (size_t i = 0; i < tokens.size(); ++i) {
+              const auto place = top.subspan(3 * i, 3);
+              EXPECT_GE(place[0].logprob, place[1].logprob);
+              EXPECT_GE(place[1].logprob, place[2].logprob);
+              const auto drawn = std::find_if(
+                  place.begin(), place.end(),
+                  [&](TopToken t) { return t.token == tokens[i]; });
+              every &= drawn != place.end();
+              if (drawn != place.end()) sum += drawn->logprob;
+            }
+            if (every) {
+              EXPECT_NEAR(sum, tree.step(id).logprob, 1e-5);
+            }
+          } else {
+            // More than there are tokens: all 16, the likeliest first.
+            ++all;
+            ASSERT_EQ(top.size(), 16u);
+            const auto logprobs = LogProbs(*trunk_, tree.hidden(id), executor);
+            for (size_t i = 0; i < top.size(); ++i) {
+              EXPECT_NEAR(top[i].logprob,
+                          logprobs[static_cast<size_t>(top[i].token)], 1e-5);
+              if (i > 0) {
+                EXPECT_GE(top[i - 1].logprob, top[i].logprob);
+              }
+            }
+          }
+        }
+      });
+  EXPECT_GT(several, 0);
+  EXPECT_GT(all, 1);
   EXPECT_GT(silent, 0);  // those that the search did not ask about
 }
 

@@ -115,44 +115,42 @@ TEST(BudgetTest, VotesThatCostNoReplyStayWithinTheBytes) {
   EXPECT_GT(answered, 8);
 }
 
-constexpr size_t kHiddenWidth = 1024;
-
-Co<> GrowWithHidden(SearchContext& ctx) {
+Co<> GrowWith(SearchContext& ctx, ExpandOptions options) {
   NodeId at = kRoot;
   while (!ctx.ShouldStop()) {
-    const Expansion expansion =
-        co_await ctx.Expand(at, {.n = 2, .hidden = true});
+    const Expansion expansion = co_await ctx.Expand(at, options);
     if (expansion.samples.empty()) co_return;
     const NodeId next = expansion.samples[0];
     at = ctx.tree()[next].terminal() ? kRoot : next;
   }
 }
 
-Co<> GrowManyWithHidden(SearchContext& ctx) {
+Co<> GrowManyWith(SearchContext& ctx, ExpandOptions options) {
   std::vector<Co<>> workers;
-  for (int i = 0; i < 8; ++i) workers.push_back(GrowWithHidden(ctx));
+  for (int i = 0; i < 8; ++i) workers.push_back(GrowWith(ctx, options));
   WhenAll all(workers);
   co_await all;
 }
 
-// Of several requests in flight each tells states of 4 kB a sample.
-TEST(BudgetTest, HiddenStatesCountAgainstTheBytes) {
-  constexpr int64_t kReply = 2 * (160 + 64 * kStepTokens + 4 * kHiddenWidth);
+// Of several requests in flight each tells much of its samples, which `tell`
+// writes; a reply takes at most `reply` bytes.
+void ExpectBytesHold(const ExpandOptions& options, int64_t reply_bytes,
+                     void (*tell)(SampledStep&)) {
   const TreeWorld world = UnevenWorld(3);
   for (const int64_t budget : {20'000, 100'000, 400'000}) {
     for (const uint64_t shuffle : {0u, 1u, 2u}) {
-      SearchOptions options;
-      options.max_tokens = 0;
-      options.max_bytes = budget;
-      Stoppers stoppers = MakeStoppers(options);
+      SearchOptions limits;
+      limits.max_tokens = 0;
+      limits.max_bytes = budget;
+      Stoppers stoppers = MakeStoppers(limits);
       const Problem problem{"0", "world", "q"};
       SearchContext context(problem, world.task(), stoppers,
-                            BudgetOf(options, problem), 1);
+                            BudgetOf(limits, problem), 1);
       SearchDriver driver(context);
       RandomStream order(StreamKey(shuffle, 0, 0, Purpose::kTest));
       std::vector<SearchRequest> open;
       size_t most_open = 0;
-      Co<> search = GrowManyWithHidden(context);
+      Co<> search = GrowManyWith(context, options);
       search.Start();
       while (true) {
         driver.Pump();
@@ -165,18 +163,32 @@ TEST(BudgetTest, HiddenStatesCountAgainstTheBytes) {
         const size_t next =
             shuffle == 0 ? 0 : order.Below(static_cast<uint32_t>(open.size()));
         SearchCompletion reply = world.Reply(context.tree(), open[next]);
-        for (SampledStep& sample : reply.samples) {
-          sample.hidden.assign(kHiddenWidth, 0.5f);
-        }
+        for (SampledStep& sample : reply.samples) tell(sample);
         open.erase(open.begin() + static_cast<std::ptrdiff_t>(next));
         driver.Put(std::move(reply));
       }
       EXPECT_TRUE(driver.failure().ok()) << driver.failure();
-      EXPECT_LE(context.usage().bytes, budget + kReply) << budget;
-      EXPECT_GE(context.usage().bytes, budget - 2 * kReply) << budget;
+      EXPECT_LE(context.usage().bytes, budget + reply_bytes) << budget;
+      EXPECT_GE(context.usage().bytes, budget - 2 * reply_bytes) << budget;
       EXPECT_GT(most_open, budget > 20'000 ? 3u : 0u) << budget;
     }
   }
+}
+
+TEST(BudgetTest, HiddenStatesCountAgainstTheBytes) {
+  static constexpr size_t kWidth = 1024;
+  ExpectBytesHold(
+      {.n = 2, .hidden = true}, 2 * (160 + 64 * kStepTokens + 4 * kWidth),
+      [](SampledStep& sample) { sample.hidden.assign(kWidth, 0.5f); });
+}
+
+TEST(BudgetTest, AlternativesCountAgainstTheBytes) {
+  static constexpr int kEach = 100;
+  ExpectBytesHold({.n = 2, .alternatives = kEach},
+                  2 * (160 + 64 * kStepTokens + 8 * kEach * kStepTokens),
+                  [](SampledStep& sample) {
+                    sample.alternatives.resize(kEach * sample.tokens.size());
+                  });
 }
 
 TEST(BudgetTest, TheOrderOfRepliesChangesNothing) {

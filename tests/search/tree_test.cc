@@ -68,6 +68,16 @@ TEST(TreeTest, WhatModelsToldOfTokensIsKeptWithTheStep) {
   EXPECT_EQ(tree.hidden_width(), 3u);
   EXPECT_GE(tree.used_bytes(),
             without + static_cast<int64_t>(sizeof(state) + sizeof(Node)));
+  EXPECT_TRUE(tree.alternatives(hidden).empty());
+  const TopToken likeliest[] = {{7, -.5f}, {9, -1.f}, {8, -.25f}, {9, -2.f}};
+  const int64_t before_likeliest = tree.used_bytes();
+  const NodeId ranked =
+      tree.Add(mean, {.text = "e", .tokens = two, .alternatives = likeliest});
+  EXPECT_EQ(tree.alternatives(ranked), absl::MakeConstSpan(likeliest));
+  EXPECT_TRUE(tree.alternatives(mean).empty());
+  EXPECT_GE(tree.used_bytes(),
+            before_likeliest +
+                static_cast<int64_t>(sizeof(likeliest) + sizeof(Node)));
   // A later draw tells what the first did not, and changes nothing else.
   tree.Add(kRoot, {.text = "a", .tokens = one, .confidences = of_one});
   tree.Add(silent, {.text = "b",

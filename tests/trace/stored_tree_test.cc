@@ -55,6 +55,10 @@ std::vector<LogEntry> LogOf(const Tree& tree, RandomStream& rng) {
       if (id % 2 == 0) step.confidences.push_back(9 * rng.Uniform());
     }
     if (id % 3 > 0) step.mean_entropy = rng.Uniform();
+    for (size_t t = 0; id % 3 == 0 && t < 2 * step.tokens.size(); ++t) {
+      step.alternatives.push_back(
+          {static_cast<int32_t>(rng.Below(1000)), -rng.Uniform()});
+    }
     if (id % 5 == 0) step.hidden = {rng.Uniform(), -rng.Uniform(), 0};
     step.text = std::string(tree.text(id));
     LogEntry entry{.seq = id, .fingerprint = rng.Next64()};
@@ -155,6 +159,8 @@ TEST(StoredTreeTest, LogEntriesComeBack) {
                 b.completion.samples[k].entropies);
       EXPECT_EQ(a.completion.samples[k].confidences,
                 b.completion.samples[k].confidences);
+      EXPECT_EQ(a.completion.samples[k].alternatives,
+                b.completion.samples[k].alternatives);
       EXPECT_EQ(a.completion.samples[k].hidden, b.completion.samples[k].hidden);
     }
     ASSERT_EQ(a.completion.scores.size(), b.completion.scores.size());
