@@ -21,17 +21,6 @@ namespace fs = std::filesystem;
 constexpr std::array<std::string_view, 4> kEndings = {".jsonl", ".json", ".csv",
                                                       ".tsv"};
 
-// The ending of `path` among kEndings, without ".gz"; "" for another.
-std::string_view EndingOf(std::string_view path) {
-  const std::string lower = absl::AsciiStrToLower(AbslView(path));
-  std::string_view name = lower;
-  if (name.ends_with(".gz")) name.remove_suffix(3);
-  for (const std::string_view ending : kEndings) {
-    if (name.ends_with(ending)) return ending;
-  }
-  return "";
-}
-
 class FolderReader : public RecordReader {
  public:
   explicit FolderReader(std::vector<std::string> files)
@@ -72,7 +61,7 @@ absl::StatusOr<std::unique_ptr<RecordReader>> OpenFolder(
        !error && it != end; it.increment(error)) {
     if (!it->is_regular_file(error)) continue;
     std::string file = it->path().string();
-    if (!EndingOf(file).empty()) files.push_back(std::move(file));
+    if (!RecordEnding(file).empty()) files.push_back(std::move(file));
   }
   if (error) {
     return FileError("read the folder", path, error.value());
@@ -87,6 +76,16 @@ absl::StatusOr<std::unique_ptr<RecordReader>> OpenFolder(
 
 }  // namespace
 
+std::string_view RecordEnding(std::string_view path) {
+  const std::string lower = absl::AsciiStrToLower(AbslView(path));
+  std::string_view name = lower;
+  if (name.ends_with(".gz")) name.remove_suffix(3);
+  for (const std::string_view ending : kEndings) {
+    if (name.ends_with(ending)) return ending;
+  }
+  return "";
+}
+
 absl::StatusOr<std::unique_ptr<RecordReader>> RecordReader::Open(
     const std::string& path) {
   std::error_code error;
@@ -97,7 +96,7 @@ absl::StatusOr<std::unique_ptr<RecordReader>> RecordReader::Open(
 
 absl::StatusOr<std::unique_ptr<RecordReader>> RecordReader::Open(
     std::unique_ptr<ByteSource> source) {
-  const std::string_view ending = EndingOf(source->name());
+  const std::string_view ending = RecordEnding(source->name());
   if (ending == ".csv") return MakeCsvReader(std::move(source), ',');
   if (ending == ".tsv") return MakeCsvReader(std::move(source), '\t');
   source->SkipSpace();

@@ -26,6 +26,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -44,6 +45,10 @@ struct Record {
 inline bool CanReadOn(const absl::Status& status) {
   return absl::IsInvalidArgument(status);
 }
+
+// The ending by which a file of this name is read as records, ".jsonl",
+// ".json", ".csv" or ".tsv", also before ".gz"; "" for another name.
+std::string_view RecordEnding(std::string_view path);
 
 class RecordReader {
  public:

@@ -4,16 +4,14 @@
 #include <string_view>
 
 #include "absl/strings/str_format.h"
+#include "src/base/utf8.h"
 
 namespace espalier {
 namespace {
 
-// What no terminal should be sent: DEL, the controls of Latin-1, the marks and
-// embeddings that turn the direction of text, its separators of lines.
-bool MovesText(uint32_t code) {
-  return (code >= 0x7F && code < 0xA0) || code == 0x061C || code == 0x200E ||
-         code == 0x200F || (code >= 0x2028 && code <= 0x202E) ||
-         (code >= 0x2066 && code <= 0x2069) || code == 0xFEFF;
+// What no terminal should be sent, of what JSON leaves as it is.
+bool IsUnsafe(uint32_t code) {
+  return (code >= 0x7F && code < 0xA0) || MovesText(code);
 }
 
 // The characters above have at most three bytes. 0 for all others.
@@ -48,7 +46,7 @@ std::string JsonText(const nlohmann::json& json, int indent) {
   while (at < text.size()) {
     size_t bytes = 1;
     const uint32_t code = CodeOf(std::string_view(text).substr(at), &bytes);
-    if (MovesText(code)) {
+    if (IsUnsafe(code)) {
       absl::StrAppendFormat(&out, "\\u%04x", code);
     } else {
       out.append(text, at, bytes);

@@ -7,6 +7,7 @@
 #define ESPALIER_SRC_BASE_UTF8_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
@@ -16,6 +17,14 @@ namespace espalier {
 // character (RFC 3629: no surrogates, nothing above U+10FFFF); nothing where
 // all of `text` is UTF-8.
 std::optional<size_t> FirstInvalidUtf8(std::string_view text);
+
+// Whether the character has no shape and turns the direction of text or breaks
+// its lines: what is shown would not be what is there.
+inline bool MovesText(uint32_t code) {
+  return code == 0x061C || code == 0x200E || code == 0x200F ||
+         (code >= 0x2028 && code <= 0x202E) ||
+         (code >= 0x2066 && code <= 0x2069) || code == 0xFEFF;
+}
 
 }  // namespace espalier
 

@@ -111,7 +111,7 @@ std::string PassTable(const PassReport& report) {
   std::string table = absl::StrFormat(
       "%s%s, %s responses a problem%s\n%8s %8s %16s\n", report.method,
       report.oracle ? " (oracle)" : "", ResponsesText(report),
-      report.complete
+      report.complete || report.ids.empty()
           ? ""
           : absl::StrFormat("; cut short, of the %d problems that had enough",
                             report.ids.size()),

@@ -3,6 +3,7 @@ is told when it is lost or cut short.
 
 The program is named by ESPALIER_PROGRAM (ctest sets it)."""
 
+import contextlib
 import json
 import os
 import re
@@ -10,6 +11,7 @@ import resource
 import shutil
 import signal
 import socket
+import sqlite3
 import stat
 import subprocess
 import time
@@ -291,6 +293,58 @@ class OutputTest(ProgramTest):
             _, err = process.communicate(timeout=60)
             self.assertEqual(process.returncode, 1, err)
             self.assertIn("nobody reads this pipe", err)
+
+    def test_a_link_to_what_sqlite_keeps_is_no_output(self):
+        db = self.path("run.db")
+        self.assertEqual(run("generate", "--set", "stories:easy", "--limit",
+                             "2", "--out", db).returncode, 0)
+        log = db + "-wal"
+        with contextlib.closing(sqlite3.connect(db)) as rows:
+            rows.execute("PRAGMA journal_mode=WAL")
+            rows.execute("UPDATE runs SET started_at = started_at")
+            rows.commit()
+            self.assertTrue(os.path.exists(log))
+            with open(log, "rb") as handle:
+                kept = handle.read()
+            symbolic, hard = self.path("symbolic"), self.path("hard")
+            os.symlink(log, symbolic)
+            os.link(log, hard)
+            for out in (symbolic, hard, log):
+                self.refused(run("export", db, "--kind", "sft", "--out", out,
+                                 "--force"), "would overwrite")
+            with open(log, "rb") as handle:
+                self.assertEqual(handle.read()[:len(kept)], kept)
+
+    def test_files_that_no_command_reads_are_outputs(self):
+        # Words of other options are no files.
+        asked = ("eval", "--set", "stories:easy", "--limit", "1",
+                 "--budget-tokens", "60", "--methods", "greedy", "--json")
+        result = run(*asked, "greedy", cwd=self.path(""))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        # Files of a folder that is read from, which are none of its own.
+        folder = self.path("work")
+        os.mkdir(folder)
+        with open(os.path.join(folder, "metrics.jsonl"), "w",
+                  encoding="utf-8") as handle:
+            handle.write('{"step": 1, "loss": 2.5}\n{"step": 2, "loss": 2}\n')
+        page = os.path.join(folder, "report.html")
+        for force in ([], ["--force"]):
+            result = run("report", folder, "--html", page, *force)
+            self.assertEqual(result.returncode, 0, result.stderr)
+        self.refused(run("report", folder, "--html",
+                         os.path.join(folder, "metrics.jsonl"), "--force"),
+                     "would overwrite")
+        problems = self.path("set")
+        os.makedirs(os.path.join(problems, "deep"))
+        inner = os.path.join(problems, "deep", "a.jsonl")
+        with open(inner, "w", encoding="utf-8") as handle:
+            handle.write('{"question": "What is 1 + 2?", "answer": "3"}\n')
+        asked = ("problems", "--set", problems, "--json")
+        other = os.path.join(problems, "listed.txt")
+        for force in ([], ["--force"]):
+            result = run(*asked, other, *force)
+            self.assertEqual(result.returncode, 0, result.stderr)
+        self.refused(run(*asked, inner, "--force"), "would overwrite")
 
     def test_force_overwrites_a_run_database(self):
         db = self.path("run.db")

@@ -113,7 +113,7 @@ class ReadmeTest(ProgramTest):
         said = result.stdout.replace(question + "\n", "").strip()
         seconds = re.compile(r"[\d.]+ s\)")
         # Other processors round otherwise: the texts are the same, and scores
-        # within a hundredth.
+        # nearly.
         numbers = re.compile(r"\d\.\d\d")
         said, wanted = (seconds.sub("s)", part) for part in (said, wanted))
         self.assertEqual(numbers.sub("#", said), numbers.sub("#", wanted))

@@ -12,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "datasets/readers/record_reader.h"
 #include "nlohmann/json.hpp"
 #include "src/base/files.h"
 #include "src/base/json_text.h"
@@ -42,35 +43,58 @@ bool SameFile(const std::string& a, const std::string& b) {
   return !error && one == fs::weakly_canonical(fs::absolute(b, error), error);
 }
 
-// What SQLite keeps beside the database `in`.
+// What SQLite keeps beside the database `in`, also by a link to it.
 bool BelongsToDatabase(const std::string& out, const std::string& in) {
-  for (const std::string_view ending : {"-wal", "-shm", "-journal"}) {
-    if (!out.ends_with(ending)) continue;
-    const std::string database = out.substr(0, out.size() - ending.size());
-    std::error_code error;
-    if (fs::equivalent(database, in, error)) return true;
+  for (const char* ending : {"-wal", "-shm", "-journal"}) {
+    if (SameFile(out, in + ending)) return true;
   }
   return false;
 }
 
+// Whether a command that is told the folder `option` reads its file `name`.
+bool IsRead(std::string_view option, std::string_view name) {
+  static constexpr std::string_view kModelFiles[] = {
+      "config.json",
+      "generation_config.json",
+      "model.safetensors.index.json",
+      "tokenizer.json",
+      "tokenizer.model",
+      "tokenizer_config.json",
+      "special_tokens_map.json",
+      "added_tokens.json",
+      "vocab.json",
+      "encoder.json",
+      "merges.txt",
+      "vocab.bpe",
+      "chat_template.jinja",
+      "chat_template.json",
+  };
+  if (option == "--set") return !RecordEnding(name).empty();
+  if (option == "path") {
+    return name == "metrics.jsonl" ||
+           (name.starts_with("round") && name.ends_with(".json"));
+  }
+  return name.ends_with(".safetensors") || name.ends_with(".gguf") ||
+         std::find(std::begin(kModelFiles), std::end(kModelFiles), name) !=
+             std::end(kModelFiles);
+}
+
 // A file that is there and that is read from the folder that `in` names: of a
-// model's folder not every file is.
+// set also from the folders in it.
 bool BelongsToFolder(const std::string& out, const NamedFile& in) {
   std::error_code error;
   if (!fs::is_directory(in.path, error) || !fs::exists(out, error)) {
     return false;
   }
   const fs::path path = fs::canonical(out, error);
-  if (error || !fs::equivalent(path.parent_path(), in.path, error)) {
-    return false;
+  if (error || !IsRead(in.option, path.filename().string())) return false;
+  fs::path folder = path.parent_path();
+  const bool deep = in.option == "--set";
+  while (deep && folder.has_relative_path() &&
+         !fs::equivalent(folder, in.path, error)) {
+    folder = folder.parent_path();
   }
-  const std::string name = path.filename().string();
-  return in.option == "--set" || in.option == "path" ||
-         name.ends_with(".safetensors") || name.ends_with(".gguf") ||
-         name.find("config.json") != name.npos ||
-         name.find("index.json") != name.npos ||
-         name.find("token") != name.npos || name.starts_with("vocab") ||
-         name.starts_with("merges") || name.starts_with("chat_template");
+  return fs::equivalent(folder, in.path, error);
 }
 
 bool WouldOverwrite(const std::string& out, const NamedFile& in) {
@@ -85,16 +109,18 @@ std::string& MutableStdoutName() {
   return *kName;
 }
 
-// The text of an option that was given: what it says, and what its parts
-// between commas say.
+// The files that the text of an option names, or its parts between commas: of
+// what is no file's name, such as a method's, none is there.
 void AddInputs(const CLI::Option& option, std::vector<NamedFile>& inputs) {
   const std::string name = option.get_name();
+  const auto add = [&](const std::string& text) {
+    std::error_code error;
+    if (IsFile(text) && fs::exists(text, error)) inputs.push_back({name, text});
+  };
   for (const std::string& text : option.results()) {
     const std::vector<std::string> parts = absl::StrSplit(text, ',');
-    for (const std::string& part : parts) {
-      if (IsFile(part)) inputs.push_back({name, part});
-    }
-    if (parts.size() > 1) inputs.push_back({name, text});
+    for (const std::string& part : parts) add(part);
+    if (parts.size() > 1) add(text);
   }
 }
 

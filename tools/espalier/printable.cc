@@ -31,13 +31,6 @@ bool IsControl(uint32_t code) {
          (code >= 0x7F && code < 0xA0);
 }
 
-// Characters without a shape that turn the direction of text or break lines.
-bool MovesText(uint32_t code) {
-  return code == 0x061C || code == 0x200E || code == 0x200F ||
-         (code >= 0x2028 && code <= 0x202E) ||
-         (code >= 0x2066 && code <= 0x2069) || code == 0xFEFF;
-}
-
 }  // namespace
 
 std::string Printable(std::string_view text) {

@@ -224,7 +224,12 @@ int Main(int argc, char** argv) {
     return EndCommand("espalier-learn --help", {});
   }
   const absl::Status flags = CheckCommandLine(app);
-  if (!flags.ok()) return EndCommand("espalier-learn", flags);
+  if (!flags.ok()) {
+    return EndCommand(train_command->parsed()        ? "espalier train"
+                      : self_train_command->parsed() ? "espalier self-train"
+                                                     : "espalier-learn",
+                      flags);
+  }
   if (command->parsed()) {
     const int code = Bench(bench);
     return code != 0 ? code : EndCommand("espalier-learn bench", {});
