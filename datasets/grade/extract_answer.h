@@ -65,18 +65,6 @@ std::optional<std::string> BoxedAnswer(std::string_view text);
 // "####" up to the end of the line. Nothing for other texts.
 std::optional<std::string> MarkedAnswer(std::string_view text);
 
-// A number in a text: its digits with a percent sign or "million" behind them,
-// and where the digits stand.
-struct NumberPlace {
-  std::string text;
-  size_t start = 0, end = 0;
-};
-
-// The last number of a sentence with its percent or currency sign: "-1,234.5",
-// "1/2", "28%". A digit inside a word is no number.
-std::optional<NumberPlace> LastNumberPlace(std::string_view text);
-std::optional<std::string> LastNumberOf(std::string_view text);
-
 // Without delimiters of formulas, emphasis, quotes and a full stop around.
 std::string StripDelimiters(std::string_view text);
 

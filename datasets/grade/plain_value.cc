@@ -6,6 +6,7 @@
 #include "datasets/grade/characters.h"
 #include "datasets/grade/clean_text.h"
 #include "datasets/grade/extract_answer.h"
+#include "datasets/grade/number_place.h"
 #include "datasets/grade/phrases.h"
 #include "datasets/grade/readings.h"
 #include "datasets/grade/stance.h"

@@ -9,6 +9,7 @@
 #include "datasets/grade/choice.h"
 #include "datasets/grade/clean_text.h"
 #include "datasets/grade/extract_answer.h"
+#include "datasets/grade/number_place.h"
 #include "datasets/grade/number_words.h"
 #include "datasets/grade/parser.h"
 #include "datasets/grade/phrases.h"

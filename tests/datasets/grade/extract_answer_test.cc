@@ -101,15 +101,6 @@ TEST(ExtractAnswer, PlainTextStaysAsItIs) {
   EXPECT_FALSE(whole.cut);
 }
 
-TEST(LastNumberOf, ANumberIsNoPartOfAWord) {
-  EXPECT_EQ(LastNumberOf("AZYUK2A"), std::nullopt);
-  EXPECT_EQ(LastNumberOf("3 plums cost $1,234.50 now"), "1,234.50");
-  EXPECT_EQ(LastNumberOf("a gain of 28% in all"), "28%");
-  EXPECT_EQ(LastNumberOf("it falls to -5 at night"), "-5");
-  EXPECT_EQ(LastNumberOf("between 3-5"), "5");
-  EXPECT_EQ(LastNumberOf("no number"), std::nullopt);
-}
-
 TEST(StripDelimiters, SeveralLayers) {
   EXPECT_EQ(StripDelimiters(" $$ \\(x\\) $$. "), "x");
   EXPECT_EQ(StripDelimiters("**5**"), "5");
