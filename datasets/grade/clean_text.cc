@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdint>
+#include <iterator>
 #include <unordered_set>
+#include <utility>
 
 #include "datasets/grade/characters.h"
 #include "datasets/grade/unicode_math.h"
@@ -148,6 +150,22 @@ std::string_view TrimBlanks(std::string_view text) {
   while (!text.empty() && Blank(text.front())) text.remove_prefix(1);
   while (!text.empty() && Blank(text.back())) text.remove_suffix(1);
   return text;
+}
+
+std::string WithPlainSigns(std::string_view text) {
+  constexpr std::pair<std::string_view, char> kSigns[] = {
+      {"\u2212", '-'}, {"\u2018", '\''}, {"\u2019", '\''}, {"\u02bc", '\''}};
+  std::string out;
+  out.reserve(text.size());
+  for (size_t at = 0; at < text.size();) {
+    const std::string_view rest = text.substr(at);
+    const auto* const sign = std::find_if(
+        std::begin(kSigns), std::end(kSigns),
+        [rest](const auto& known) { return rest.starts_with(known.first); });
+    out += sign == std::end(kSigns) ? text[at] : sign->second;
+    at += sign == std::end(kSigns) ? 1 : sign->first.size();
+  }
+  return out;
 }
 
 bool IsKnownCommand(std::string_view name) { return Commands().contains(name); }

@@ -18,6 +18,7 @@
 // What a model thought (thoughts.h) is never looked at, what a sentence denies,
 // asks or supposes (stance.h) is no answer, and of more than kLongestResponse
 // bytes only as many count: the last ones, or those from the last box on.
+// Signs are taken as WithPlainSigns (clean_text.h) leaves them.
 // Stateless, linear in the text: thread-safe.
 #ifndef ESPALIER_DATASETS_GRADE_EXTRACT_ANSWER_H_
 #define ESPALIER_DATASETS_GRADE_EXTRACT_ANSWER_H_

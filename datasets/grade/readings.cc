@@ -143,19 +143,6 @@ bool EndsInside(std::string_view text) {
          (begin != text.npos && text.find("\\end{", begin) == text.npos);
 }
 
-// The minus sign of mathematics as that of ASCII.
-std::string WithPlainMinus(std::string_view text) {
-  constexpr std::string_view kMinus = "\u2212";
-  std::string out;
-  while (true) {
-    const size_t at = text.find(kMinus);
-    out += text.substr(0, at);
-    if (at == std::string_view::npos) return out;
-    out += '-';
-    text.remove_prefix(at + kMinus.size());
-  }
-}
-
 // Whether a text without commands is prose, whatever of it can be read.
 bool ManyWords(std::string_view text) {
   constexpr int kFew = 5;
@@ -331,7 +318,7 @@ void Reader::ReadLongWords(bool cut, Readings& out) {
 
 Readings Reader::Read(std::string_view written) {
   Readings out;
-  const std::string plain = WithPlainMinus(written);
+  const std::string plain = WithPlainSigns(written);
   std::string_view raw = plain;
   around_ = {};
   count_.clear();

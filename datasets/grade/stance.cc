@@ -156,9 +156,6 @@ bool Abbreviated(std::string_view text, size_t at) {
 
 std::string PlainLower(std::string_view text) {
   std::string out = Lower(text);
-  for (size_t at = 0; (at = out.find("\u2019", at)) != std::string::npos;) {
-    out.replace(at, 3, "'");
-  }
   std::replace(out.begin(), out.end(), '\n', ' ');
   // Thin spaces.
   for (size_t at = 0; (at = out.find('\\', at)) != std::string::npos; ++at) {
