@@ -179,20 +179,6 @@ std::string_view KnownCommandPrefix(std::string_view name) {
 
 namespace {
 
-// The length of "[4pt]" behind the end of a row; 0 for what is no length.
-size_t LineSkip(std::string_view text) {
-  if (!text.starts_with("[")) return 0;
-  size_t at = text.find_first_not_of("0123456789.-", 1);
-  if (at == std::string_view::npos || at == 1) return 0;
-  while (at < text.size() && Blank(text[at])) ++at;
-  for (const std::string_view unit : {"pt", "em", "ex", "mm", "cm", "in"}) {
-    if (text.substr(at).starts_with(unit) && text.substr(at + 2, 1) == "]") {
-      return at + 3;
-    }
-  }
-  return 0;
-}
-
 // The length of "{,}" at `at`, blanks inside and behind it included.
 size_t BracedComma(std::string_view text, size_t at) {
   size_t end = at + 1;
@@ -210,6 +196,22 @@ size_t BracedComma(std::string_view text, size_t at) {
 }
 
 }  // namespace
+
+size_t LineSkip(std::string_view text) {
+  const size_t star = text.starts_with("*") ? 1 : 0;
+  const size_t open = std::min(text.find_first_not_of(' ', star), text.size());
+  if (!text.substr(open).starts_with("[")) return 0;
+  size_t at = text.find_first_not_of("0123456789.-", open + 1);
+  if (at == std::string_view::npos || at == open + 1) return 0;
+  while (at < text.size() && Blank(text[at])) ++at;
+  for (const std::string_view unit :
+       {"pt", "em", "ex", "mm", "cm", "in", "pc", "bp"}) {
+    if (text.substr(at).starts_with(unit) && text.substr(at + 2, 1) == "]") {
+      return at + 3;
+    }
+  }
+  return 0;
+}
 
 std::string CleanMath(std::string_view raw) {
   const std::string text = AsciiMath(raw);

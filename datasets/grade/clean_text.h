@@ -21,6 +21,10 @@ std::string CleanMath(std::string_view text);
 // punctuation, one blank between words.
 std::string FoldWords(std::string_view text);
 
+// The length of "[4pt]" or "*[4pt]" behind the "\\\\" that ends a row of
+// LaTeX, blanks in front included; 0 for what is no length.
+size_t LineSkip(std::string_view text);
+
 // Blanks at both ends gone.
 std::string_view TrimBlanks(std::string_view text);
 

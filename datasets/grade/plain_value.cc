@@ -66,7 +66,7 @@ std::vector<std::string> Rows(std::string_view body) {
     if (rest.starts_with("\\end{")) --depth;
     if (rest.starts_with("\\\\") && depth == 0) {
       out.emplace_back();
-      ++at;
+      at += 1 + LineSkip(rest.substr(2));
     } else if (rest[0] != '&' || depth > 0) {
       out.back() += rest[0];
     }
