@@ -15,6 +15,7 @@
 #include "datasets/grade/stance.h"
 #include "datasets/grade/stated_number.h"
 #include "datasets/grade/thoughts.h"
+#include "datasets/grade/units.h"
 
 namespace espalier {
 namespace {
@@ -287,6 +288,42 @@ Introduced LastClaimed(std::string_view text, std::string_view lower,
   return out;
 }
 
+// "A. $25$": the letter of a choice and the formulas behind it, "(A) 25", where
+// nothing is said of them but a unit; else the letter.
+std::string ChoiceAndValue(char letter, std::string_view text,
+                           std::vector<Span> formulas) {
+  const std::string alone(1, letter);
+  size_t count = 1;
+  while (count < formulas.size() &&
+         JoinsFormulas(text.substr(
+             formulas[count - 1].outer_end,
+             formulas[count].outer_start - formulas[count - 1].outer_end))) {
+    ++count;
+  }
+  formulas.resize(count);
+  const std::string_view tail = text.substr(formulas.back().outer_end);
+  const std::string unit = UnitBehind(tail);
+  std::string_view words = tail.substr(0, tail.find_first_of(".,;\n"));
+  while (!words.empty() &&
+         (Blank(words[0]) || std::string_view("*_)").find(words[0]) != kNone)) {
+    words.remove_prefix(1);
+  }
+  words = WithoutMarks(words);
+  const bool percent = !unit.empty() && words.size() < 10;
+  const bool known = words.empty() || percent || IsUnitWord(words);
+  std::string value = LastGroup(text, formulas, JoinsFormulas);
+  // "(A) $\\text{(C)}$" is no value.
+  std::string content;
+  const bool another = ReadChoice(value, &content) != 0 && content.empty();
+  if (!known || another ||
+      StanceAt(text, formulas[0].outer_start, formulas.back().outer_end) ==
+          Stance::kDenies) {
+    return alone;
+  }
+  value += words.empty() || percent ? unit : " " + std::string(words);
+  return "(" + alone + ") " + value;
+}
+
 // What a phrase such as "final answer is" introduces.
 std::string AfterPhrase(std::string_view text) {
   // The end of "\text{The answer is }" as well.
@@ -345,7 +382,7 @@ std::string AfterPhrase(std::string_view text) {
   }
   // "option **D**: $x = 4$"
   if (const char letter = LetterAlone(text.substr(0, inside[0].outer_start))) {
-    return std::string(1, letter);
+    return ChoiceAndValue(letter, text, std::move(inside));
   }
   // "The volume of $ABC$ is 120": what stands behind the verb.
   const std::string_view tail = text.substr(inside.back().outer_end);

@@ -45,6 +45,15 @@ TEST(ExtractAnswer, AnswerIsAndFormulas) {
   EXPECT_EQ(ExtractAnswer("So \\[ x = 4 \\]").text, "x = 4");
 }
 
+TEST(ExtractAnswer, AChoiceWithWhatItSays) {
+  EXPECT_EQ(ExtractAnswer("The answer is **(E)** $\\sqrt{8}$.").text,
+            "(E) \\sqrt{8}");
+  EXPECT_EQ(ExtractAnswer("Answer: B. $3$ and $4$").text, "(B) 3 , 4");
+  EXPECT_EQ(ExtractAnswer("The answer is (D), $7$ kg.").text, "(D) 7 kg");
+  EXPECT_EQ(ExtractAnswer("The answer is (D). $7$ divides it.").text, "D");
+  EXPECT_EQ(ExtractAnswer("The answer is (D). $7$ is wrong.").text, "D");
+}
+
 TEST(ExtractAnswer, ThoughtsDoNotCount) {
   EXPECT_EQ(ExtractAnswer("<think>\\boxed{1}</think>It is \\boxed{2}").text,
             "2");
