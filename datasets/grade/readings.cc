@@ -334,9 +334,11 @@ Readings Reader::Read(std::string_view written) {
   out.choice_only = out.choice != 0 && content.empty();
   if (ReadNames(out)) return out;
   const std::string folded = FoldWords(out.text);
-  if (ConditionStart(out.text) < out.text.size()) {
-    out.answers.push_back(TextAnswer(folded));
-  } else if (!AddWordsAlone(folded, out) && !out.denied) {
+  const bool condition = ConditionStart(out.text) < out.text.size();
+  if (condition) out.answers.push_back(TextAnswer(folded));
+  const bool worded = condition || AddWordsAlone(folded, out);
+  const bool counted = !worded && AddCountedList(out);
+  if (!worded && !counted && !out.denied) {
     const std::string lengths = WithoutPrimes(out.text);
     Parse(lengths.empty() ? out.text : lengths, {}, out.answers, &out.error);
     // "20\\text{ m} \\times 20\\text{ m} = 400\\text{ m}^2": the last side.
@@ -357,8 +359,8 @@ Readings Reader::Read(std::string_view written) {
   // What could be read out of several sentences is none of their formulas.
   const bool sentences = raw.find('\n') != std::string_view::npos ||
                          raw.find(". ") != std::string_view::npos;
-  if (!cut && sentences && !out.answers.empty() && !HasWords(out.answers[0]) &&
-      ManyWords(raw)) {
+  if (!cut && sentences && !counted && !out.answers.empty() &&
+      !HasWords(out.answers[0]) && ManyWords(raw)) {
     out.answers = {TextAnswer(folded)};
   }
   const bool words = out.answers.empty() || HasWords(out.answers[0]) ||
@@ -452,6 +454,14 @@ bool Reader::AddWordsAlone(const std::string& folded, Readings& out) {
   }
   return folded.starts_with(kExcept) &&
          Parse("x \\ne " + folded.substr(kExcept.size()), {}, out.answers);
+}
+
+// "There are 4 primes: 2, 3, 5 and 7" says which they are, and how many.
+bool Reader::AddCountedList(Readings& out) {
+  const CountedList list = FindCountedList(out.text);
+  return !out.denied && !list.count.empty() &&
+         Parse(list.items, {}, out.answers) &&
+         Parse(list.count, {}, out.answers);
 }
 
 // An equation that holds whatever its letters are says what both sides are.

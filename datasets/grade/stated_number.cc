@@ -275,32 +275,45 @@ std::optional<NumberPlace> WorkedOut(std::string_view sentence) {
   return std::nullopt;
 }
 
-// "There are 4 primes: 2, 3, 5 and 7": how many items are listed behind the
-// colon, where the words in front of it say so; empty for others.
-std::string CountOfList(std::string_view sentence) {
+// The numbers that a list holds, "2, 3, 5 and 7"; none for other texts.
+std::vector<std::string_view> ItemsOf(std::string_view list) {
+  std::vector<std::string_view> out;
+  while (!list.empty()) {
+    const size_t comma = std::min(list.find(','), list.size());
+    std::string_view part = TrimBlanks(list.substr(0, comma));
+    list.remove_prefix(std::min(comma + 1, list.size()));
+    if (part.starts_with("and ")) part.remove_prefix(4);
+    while (!part.empty()) {
+      const size_t joint = std::min(part.find(" and "), part.size());
+      std::string_view item = TrimBlanks(part.substr(0, joint));
+      part.remove_prefix(std::min(joint + 5, part.size()));
+      while (item.ends_with(".") || item.ends_with("!")) item.remove_suffix(1);
+      if (item.empty() || !(Digit(item[0]) || item[0] == '-')) return {};
+      out.push_back(item);
+    }
+  }
+  return out;
+}
+
+// Of a sentence. The list is counted where the words in front of its colon say
+// of how many: "There are 4 primes: 2, 3, 5 and 7".
+CountedList CountOfList(std::string_view sentence) {
   const size_t colon = sentence.rfind(": ");
   if (colon == kNone) return {};
-  size_t items = 0;
-  for (std::string_view rest = sentence.substr(colon + 1); !rest.empty();) {
-    const size_t end = std::min(rest.find(','), rest.size());
-    std::string_view item = TrimBlanks(rest.substr(0, end));
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    const size_t joint = item.find(" and ");
-    if (item.starts_with("and ")) item.remove_prefix(4);
-    if (joint != kNone && joint > 0) ++items;
-    while (item.ends_with(".") || item.ends_with("!")) item.remove_suffix(1);
-    if (item.empty() || !(Digit(item[0]) || item[0] == '-')) return {};
-    ++items;
-  }
+  const auto items = ItemsOf(sentence.substr(colon + 1));
+  if (items.size() < 2) return {};
   const std::string lead = WithDigits(sentence.substr(0, colon));
-  const std::string count = std::to_string(items);
-  for (size_t at = 0; items > 1 && (at = lead.find(count, at)) != kNone;
-       at += count.size()) {
+  CountedList out{.count = std::to_string(items.size()), .items = {}};
+  for (const std::string_view item : items) {
+    out.items += (out.items.empty() ? "" : ", ") + std::string(item);
+  }
+  for (size_t at = 0; (at = lead.find(out.count, at)) != kNone;
+       at += out.count.size()) {
     const std::string front = PlainLower(TrimBlanks(lead.substr(0, at)));
-    const size_t end = at + count.size();
+    const size_t end = at + out.count.size();
     if (EndsIn(front, Reading::kStates) > 0 && end < lead.size() &&
-        lead[end] == ' ') {
-      return count;
+        lead[end] == ' ' && StanceAt(lead, at, end) == Stance::kStates) {
+      return out;
     }
   }
   return {};
@@ -635,8 +648,8 @@ StatedNumber Find(std::string_view text, bool introduced, int before_it) {
     }
   }
   if (InFormula(text, *place)) return {};
-  if (std::string count = CountOfList(until); !count.empty()) {
-    return {std::move(count), Trust::kStated, true, {}};
+  if (CountedList list = CountOfList(until); !list.count.empty()) {
+    return {std::move(list.count), Trust::kStated, true, {}};
   }
   InSentence of{.text = text,
                 .start = start,
@@ -661,6 +674,15 @@ StatedNumber Find(std::string_view text, bool introduced, int before_it) {
 
 StatedNumber FindStatedNumber(std::string_view text, bool introduced) {
   return Find(text, introduced, 0);
+}
+
+CountedList FindCountedList(std::string_view text) {
+  const auto place = LastNumberPlace(text);
+  if (!place || text.substr(place->end).find_first_not_of(" .!*_\n") != kNone) {
+    return {};
+  }
+  const size_t start = SentenceStart(text.substr(0, place->start));
+  return CountOfList(text.substr(start, place->end - start));
 }
 
 size_t ConditionStart(std::string_view sentence) {
