@@ -1,7 +1,9 @@
 #include "datasets/grade/claimed_boxes.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <iterator>
+#include <string>
 
 #include "datasets/grade/characters.h"
 #include "datasets/grade/clean_text.h"
@@ -49,17 +51,46 @@ bool Inside(const std::vector<Span>& parts, size_t at) {
   return next != parts.begin() && at < std::prev(next)->end;
 }
 
-// "An incorrect answer would be"
-bool CalledWrong(std::string_view words) {
-  for (const std::string_view verb :
-       {"would be", "could be", "might be", "may be", "is", "was", ":"}) {
-    if (!words.ends_with(verb)) continue;
-    words = TrimBlanks(words.substr(0, words.size() - verb.size()));
-    break;
+// Of a clause up to what it names: without one of the words that it ends in,
+// and the blanks in front of that.
+bool DropLast(std::string_view& words,
+              std::initializer_list<std::string_view> endings) {
+  for (const std::string_view ending : endings) {
+    if (!words.ends_with(ending)) continue;
+    const std::string_view front =
+        words.substr(0, words.size() - ending.size());
+    if (!front.empty() && Letter(front.back()) && Letter(ending.front())) {
+      continue;
+    }
+    words = TrimBlanks(front);
+    return true;
   }
-  const size_t noun = words.rfind(' ');
-  return noun != kNone &&
-         EndsIn(TrimBlanks(words.substr(0, noun)), Reading::kWrongKind) > 0;
+  return false;
+}
+
+// "An incorrect answer would be", "leads to the wrong result". What such an
+// answer costs, how many there are and which value is the wrong one are
+// answers themselves: "The number of bad answers is", "The wrong value is".
+bool CalledWrong(std::string_view words) {
+  std::string_view clause = words.substr(ClauseStart(words));
+  const bool supposed =
+      DropLast(clause, {"would be", "could be", "might be", "may be"});
+  const bool stated = !supposed && DropLast(clause, {"is", "was", ":"});
+  const bool said = DropLast(clause, {"answer", "guess"});
+  if (supposed && !said) {
+    clause = TrimBlanks(clause.substr(0, clause.rfind(' ') + 1));
+  } else if (!said && !DropLast(clause, {"result", "value", "solution"})) {
+    return false;
+  }
+  const size_t wrong = EndsIn(clause, Reading::kWrongKind);
+  if (wrong == 0) return false;
+  clause = TrimBlanks(clause.substr(0, clause.size() - wrong));
+  DropLast(clause, {"common", "typical", "tempting", "possible", "popular"});
+  const bool asked_for = stated && !said && DropLast(clause, {"the"});
+  if (asked_for) return false;
+  DropLast(clause, {"a", "an", "the", "one", "another"});
+  return clause.empty() ||
+         (!supposed && !stated && EndsIn(clause, Reading::kStates) > 0);
 }
 
 bool Denied(std::string_view text, const Span& box) {

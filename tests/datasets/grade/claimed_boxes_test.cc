@@ -33,6 +33,15 @@ TEST(ClaimedBoxes, OtherDenialsInTheSentenceDoNot) {
   EXPECT_EQ(Claimed("Not 5 but \\boxed{6}."), Boxed{"6"});
 }
 
+TEST(ClaimedBoxes, WhatAWrongAnswerCostsIsClaimed) {
+  EXPECT_EQ(Claimed("The penalty for a wrong guess is \\boxed{3}."),
+            Boxed{"3"});
+  EXPECT_EQ(Claimed("Count of false values: \\boxed{11}"), Boxed{"11"});
+  EXPECT_EQ(Claimed("So the wrong value is \\boxed{40}."), Boxed{"40"});
+  EXPECT_EQ(Claimed("One wrong solution is \\boxed{3}."), Boxed{});
+  EXPECT_EQ(Claimed("So he gets the wrong result \\boxed{3}."), Boxed{});
+}
+
 TEST(ClaimedBoxes, CommentsHoldNone) {
   EXPECT_EQ(Claimed("% \\boxed{5}\n\\boxed{6}"), Boxed{"6"});
   EXPECT_EQ(Claimed("<!-- \\boxed{5} --> \\boxed{6}"), Boxed{"6"});
