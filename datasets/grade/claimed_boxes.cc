@@ -16,8 +16,6 @@ namespace {
 constexpr size_t kNone = std::string_view::npos;
 // The words beside a box that are looked at fit in.
 constexpr size_t kBeside = 80;
-// Boxes nearest to the end that are judged; those before decide nothing.
-constexpr size_t kMostJudged = 64;
 
 // Where lines that begin with a percent sign lie, in order.
 std::vector<Span> CommentLines(std::string_view text) {
@@ -120,20 +118,13 @@ bool Denied(std::string_view text, const Span& box) {
 }  // namespace
 
 std::vector<Span> ClaimedBoxes(std::string_view text) {
-  std::vector<Span> boxes = Boxes(text);
-  if (boxes.empty()) return boxes;
   const std::vector<Span> lines = CommentLines(text),
                           hidden = HiddenParts(text);
+  std::vector<Span> boxes = Boxes(text);
   std::erase_if(boxes, [&](const Span& box) {
-    return Inside(lines, box.outer_start) || Inside(hidden, box.outer_start);
+    return Inside(lines, box.outer_start) || Inside(hidden, box.outer_start) ||
+           Denied(text, box);
   });
-  const size_t first =
-      boxes.size() > kMostJudged ? boxes.size() - kMostJudged : 0;
-  const auto judged = boxes.begin() + static_cast<std::ptrdiff_t>(first);
-  boxes.erase(
-      std::remove_if(judged, boxes.end(),
-                     [text](const Span& box) { return Denied(text, box); }),
-      boxes.end());
   return boxes;
 }
 

@@ -42,6 +42,12 @@ TEST(ClaimedBoxes, WhatAWrongAnswerCostsIsClaimed) {
   EXPECT_EQ(Claimed("So he gets the wrong result \\boxed{3}."), Boxed{});
 }
 
+TEST(ClaimedBoxes, AllAreJudgedHoweverMany) {
+  std::string text = "\\boxed{1} ";
+  for (int i = 0; i < 200; ++i) text += "and not \\boxed{2} ";
+  EXPECT_EQ(Claimed(text), Boxed{"1"});
+}
+
 TEST(ClaimedBoxes, CommentsHoldNone) {
   EXPECT_EQ(Claimed("% \\boxed{5}\n\\boxed{6}"), Boxed{"6"});
   EXPECT_EQ(Claimed("<!-- \\boxed{5} --> \\boxed{6}"), Boxed{"6"});
