@@ -6,7 +6,9 @@
 #include <string>
 
 #include "datasets/grade/characters.h"
+#include "datasets/grade/choice.h"
 #include "datasets/grade/clean_text.h"
+#include "datasets/grade/extract_answer.h"
 #include "datasets/grade/phrases.h"
 #include "datasets/grade/stance.h"
 
@@ -91,7 +93,40 @@ bool CalledWrong(std::string_view words) {
          (!supposed && !stated && EndsIn(clause, Reading::kStates) > 0);
 }
 
-bool Denied(std::string_view text, const Span& box) {
+// Whether a clause ends at `at`, or goes on with where, why or when it holds.
+bool ClauseEnds(std::string_view text, size_t at) {
+  const size_t next = std::min(text.find_first_not_of(" \t", at), text.size());
+  if (next == text.size() || text[next] == '\n') return true;
+  if (std::string_view(".,;:!?)}]*_\"(").find(text[next]) != kNone) return true;
+  if (next == at) return false;
+  const std::string words = PlainLower(text.substr(next, kBeside));
+  return BeginsIn(words, Reading::kEndsClause) > 0 || words.starts_with("- ") ||
+         words.starts_with("--") || words.starts_with("\u2013") ||
+         words.starts_with("\u2014");
+}
+
+// Whether a box names one of several things, which what the sentence says of
+// it makes the answer: "Option \\boxed{C} is incorrect", "Step \\boxed{4}".
+bool NamesOne(std::string_view words, std::string_view inside) {
+  const std::string name = StripDelimiters(inside);
+  std::string content;
+  if (ReadChoice(name, &content) != 0) return content.empty();
+  const bool number =
+      name.size() <= 3 && (std::all_of(name.begin(), name.end(), Digit) ||
+                           name.find_first_not_of("IVX") == kNone);
+  return number && (EndsIn(words, Reading::kLabels) > 0 ||
+                    DropLast(words, {"option", "choice", "claim", "proposition",
+                                     "assertion", "conclusion", "sentence"}));
+}
+
+enum class Claim {
+  kMeant,
+  kDenied,
+  // It is said to be wrong, which is what was asked if no other box is meant.
+  kWrongOne,
+};
+
+Claim ClaimOf(std::string_view text, const Span& box) {
   const size_t start = box.outer_start - std::min(box.outer_start, kBeside);
   std::string_view lead = text.substr(start, box.outer_start - start);
   lead = WithoutMarks(lead.substr(SentenceStart(lead)));
@@ -100,19 +135,28 @@ bool Denied(std::string_view text, const Span& box) {
     lead = WithoutMarks(lead);
   }
   const std::string words = PlainLower(lead);
-  if (EndsIn(words, Reading::kNotThis) > 0 || CalledWrong(words)) return true;
-  std::string behind = PlainLower(text.substr(box.outer_end, kBeside));
+  if (EndsIn(words, Reading::kNotThis) > 0 || CalledWrong(words)) {
+    return Claim::kDenied;
+  }
+  const std::string_view tail = text.substr(box.outer_end, kBeside);
+  const std::string behind = PlainLower(tail);
   const size_t word = behind.find_first_not_of("*_$)\"'`\\~ ]},");
-  if (word == kNone) return false;
+  if (word == kNone) return Claim::kMeant;
   std::string_view rest = std::string_view(behind).substr(word);
-  if (rest.starts_with("?")) return true;
+  if (rest.starts_with("?")) return Claim::kDenied;
   for (const std::string_view name :
        {"which ", "this ", "that ", "but this ", "but that ", "but it "}) {
     if (!rest.starts_with(name)) continue;
     rest.remove_prefix(name.size());
     break;
   }
-  return BeginsIn(rest, Reading::kTakenBack) > 0;
+  const size_t taken = BeginsIn(rest, Reading::kTakenBack);
+  if (taken == 0 || !ClauseEnds(tail, tail.size() - rest.size() + taken)) {
+    return Claim::kMeant;
+  }
+  return NamesOne(words, text.substr(box.start, box.end - box.start))
+             ? Claim::kWrongOne
+             : Claim::kDenied;
 }
 
 }  // namespace
@@ -120,12 +164,16 @@ bool Denied(std::string_view text, const Span& box) {
 std::vector<Span> ClaimedBoxes(std::string_view text) {
   const std::vector<Span> lines = CommentLines(text),
                           hidden = HiddenParts(text);
-  std::vector<Span> boxes = Boxes(text);
-  std::erase_if(boxes, [&](const Span& box) {
-    return Inside(lines, box.outer_start) || Inside(hidden, box.outer_start) ||
-           Denied(text, box);
-  });
-  return boxes;
+  std::vector<Span> meant, wrong;
+  for (const Span& box : Boxes(text)) {
+    if (Inside(lines, box.outer_start) || Inside(hidden, box.outer_start)) {
+      continue;
+    }
+    const Claim claim = ClaimOf(text, box);
+    if (claim == Claim::kMeant) meant.push_back(box);
+    if (claim == Claim::kWrongOne) wrong.push_back(box);
+  }
+  return meant.empty() ? wrong : meant;
 }
 
 bool Retracted(std::string_view behind) {

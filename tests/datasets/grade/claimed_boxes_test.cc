@@ -42,6 +42,24 @@ TEST(ClaimedBoxes, WhatAWrongAnswerCostsIsClaimed) {
   EXPECT_EQ(Claimed("So he gets the wrong result \\boxed{3}."), Boxed{});
 }
 
+TEST(ClaimedBoxes, OneOfSeveralThingsMayBeTheWrongOne) {
+  EXPECT_EQ(Claimed("Proposition \\boxed{II} is false."), Boxed{"II"});
+  EXPECT_EQ(Claimed("Hence \\boxed{\\textbf{(B)}} is incorrect."),
+            Boxed{"\\textbf{(B)}"});
+  EXPECT_EQ(Claimed("Choice \\boxed{A} is wrong; it must be \\boxed{B}."),
+            Boxed{"B"});
+  EXPECT_EQ(Claimed("The result \\boxed{9} is incorrect."), Boxed{});
+}
+
+TEST(ClaimedBoxes, WordsThatGoOnTakeNothingBack) {
+  EXPECT_EQ(Claimed("\\boxed{2}, which is impossible to undercut."),
+            Boxed{"2"});
+  EXPECT_EQ(Claimed("\\boxed{2}, which is not the answer many give."),
+            Boxed{"2"});
+  EXPECT_EQ(Claimed("\\boxed{2} is impossible \u2014 it is odd."), Boxed{});
+  EXPECT_EQ(Claimed("\\boxed{2} is invalid here."), Boxed{});
+}
+
 TEST(ClaimedBoxes, AllAreJudgedHoweverMany) {
   std::string text = "\\boxed{1} ";
   for (int i = 0; i < 200; ++i) text += "and not \\boxed{2} ";
