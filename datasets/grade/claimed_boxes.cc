@@ -159,6 +159,33 @@ Claim ClaimOf(std::string_view text, const Span& box) {
              : Claim::kDenied;
 }
 
+// "but this is right": whether what stands behind a mistake that is owned up
+// to adds nothing, or calls the answer right.
+bool Settles(std::string_view lower) {
+  const size_t word = lower.find_first_not_of(" ,;:.!)*\n");
+  if (word == kNone) return true;
+  return Mentions(lower, Reading::kAffirms) &&
+         !Mentions(lower, Reading::kDenies) &&
+         !Mentions(lower, Reading::kRetracts) &&
+         std::none_of(lower.begin(), lower.end(), Digit);
+}
+
+// "I was wrong earlier in saying 4, but this is right." is said of an earlier
+// answer. `at` is where a phrase that retracts begins.
+bool OfEarlier(std::string_view lower, size_t at, size_t behind) {
+  if (!lower.substr(at).starts_with("i")) return false;
+  const size_t start = SentenceStart(lower.substr(0, at));
+  const size_t end = behind + SentenceLength(lower.substr(behind));
+  if (!Mentions(lower.substr(start, end - start), Reading::kEarlier)) {
+    return false;
+  }
+  const size_t joint = std::min(lower.find_first_of(",;:", behind), end);
+  const std::string_view said = lower.substr(behind, joint - behind);
+  return !Mentions(said, Reading::kCopula) &&
+         Settles(lower.substr(joint, end - joint)) &&
+         Settles(lower.substr(end));
+}
+
 }  // namespace
 
 std::vector<Span> ClaimedBoxes(std::string_view text) {
@@ -178,7 +205,14 @@ std::vector<Span> ClaimedBoxes(std::string_view text) {
 
 bool Retracted(std::string_view behind) {
   constexpr size_t kLongest = 4000;
-  return Mentions(PlainLower(behind.substr(0, kLongest)), Reading::kRetracts);
+  const std::string lower = PlainLower(behind.substr(0, kLongest));
+  if (!Mentions(lower, Reading::kRetracts)) return false;
+  for (const std::string_view phrase : Phrases(Reading::kRetracts)) {
+    for (size_t at = 0; (at = lower.find(phrase, at)) != kNone; ++at) {
+      if (!OfEarlier(lower, at, at + phrase.size())) return true;
+    }
+  }
+  return false;
 }
 
 std::string WithoutLeadIn(std::string_view said) {

@@ -84,6 +84,12 @@ TEST(ClaimedBoxes, WordsThatOnlyLeadOnGo) {
 TEST(ClaimedBoxes, AMistakeThatIsOwnedUpToRetractsThem) {
   EXPECT_TRUE(Retracted(". Wait, that's wrong. It is 6."));
   EXPECT_FALSE(Retracted(". It is wrong to think that it is 5."));
+  EXPECT_FALSE(Retracted(". Before, I was wrong; now it is correct."));
+  EXPECT_FALSE(Retracted(" (I made a mistake in my first try.)"));
+  EXPECT_TRUE(Retracted(". I made a mistake earlier, it is half of it."));
+  EXPECT_TRUE(Retracted(". I was wrong before. Now 7 is right."));
+  EXPECT_TRUE(Retracted(". I was wrong earlier, but this is not right."));
+  EXPECT_TRUE(Retracted(". I was wrong at first. I was wrong again."));
 }
 
 }  // namespace
