@@ -4,24 +4,52 @@
 #include <cctype>
 #include <vector>
 
+#include "datasets/grade/characters.h"
 #include "datasets/grade/clean_text.h"
 
 namespace espalier {
 namespace {
 
-// Without the marks of upright and bold letters and their braces.
-std::string Unmarked(std::string_view text) {
-  std::string plain = CleanMath(text);
-  for (const std::string_view mark :
-       {"\\textbf", "\\text", "\\mathrm", "\\mathbf", "\\rm"}) {
-    size_t at = 0;
-    while ((at = plain.find(mark, at)) != std::string::npos) {
-      plain.erase(at, mark.size());
+// A text without the marks of upright and bold letters and their braces.
+struct Unmarked {
+  std::string clean;  // with them
+  std::string plain;
+  std::vector<size_t> from;  // where each byte of `plain` stands in `clean`
+
+  // The rest of `plain` from `first` on as it is written in `clean`, without
+  // braces that close what was opened in front of it.
+  std::string WrittenFrom(size_t first) const {
+    if (first >= from.size()) return {};
+    std::string out;
+    int depth = 0;
+    for (size_t at = from[first]; at < clean.size(); ++at) {
+      if (clean[at] == '{') ++depth;
+      if (clean[at] == '}' && --depth < 0) {
+        depth = 0;
+        continue;
+      }
+      out += clean[at];
     }
+    return std::string(TrimBlanks(out));
   }
-  std::replace(plain.begin(), plain.end(), '{', ' ');
-  std::replace(plain.begin(), plain.end(), '}', ' ');
-  return plain;
+};
+
+Unmarked WithoutFonts(std::string_view text) {
+  Unmarked out{.clean = CleanMath(text), .plain = {}, .from = {}};
+  for (size_t at = 0; at < out.clean.size();) {
+    const std::string_view rest = std::string_view(out.clean).substr(at);
+    size_t mark = 0;
+    for (const std::string_view font :
+         {"\\textbf", "\\text", "\\mathrm", "\\mathbf", "\\rm"}) {
+      if (mark == 0 && rest.starts_with(font)) mark = font.size();
+    }
+    if (mark == 0) {
+      out.plain += rest[0] == '{' || rest[0] == '}' ? ' ' : rest[0];
+      out.from.push_back(at);
+    }
+    at += std::max<size_t>(mark, 1);
+  }
+  return out;
 }
 
 // The runs of letters; none where other signs than commas and brackets stand
@@ -42,12 +70,20 @@ std::vector<std::string> Pieces(std::string_view text) {
 }
 
 // What the text behind a letter says that is no choice but a sentence, a
-// product or one of several.
-bool GoesOn(std::string_view rest) {
+// product or one of several. `apart`: a bracket or a stop and a blank stand
+// between, so that a sign begins a value: "(C) -7", "(B) (2, -3)".
+bool GoesOn(std::string_view rest, bool apart) {
   // "(A) and (C)" is two.
   if (rest.starts_with("and ") || rest.starts_with("or ") ||
       rest.starts_with("&") || rest.starts_with(",")) {
     return true;
+  }
+  if (apart && rest.size() > 1) {
+    const std::string_view inside = rest.substr(0, rest.find(')'));
+    const bool sign = (rest[0] == '-' || rest[0] == '+') && rest[1] != ' ';
+    const bool point =
+        rest[0] == '(' && std::any_of(inside.begin(), inside.end(), Digit);
+    if (sign || point) return false;
   }
   // "(a)(b)" is a product.
   return !rest.empty() &&
@@ -59,7 +95,8 @@ bool GoesOn(std::string_view rest) {
 char ReadChoice(std::string_view text, std::string* content) {
   // Erasing marks walks over the text many times; choices are short.
   if (text.size() > 4000) return 0;
-  const std::string plain = Unmarked(text);
+  const Unmarked unmarked = WithoutFonts(text);
+  const std::string& plain = unmarked.plain;
   std::string_view rest = TrimBlanks(plain);
   for (const std::string_view word :
        {"option ", "choice ", "Option ", "Choice "}) {
@@ -91,8 +128,10 @@ char ReadChoice(std::string_view text, std::string* content) {
   }
   // "Option B is wrong" is a sentence.
   if (!rest.empty() && !closed) return 0;
-  if (GoesOn(rest)) return 0;
-  *content = std::string(rest);
+  const auto begin = static_cast<size_t>(rest.data() - plain.data());
+  const bool apart = upper && closed && begin > 0 && plain[begin - 1] == ' ';
+  if (GoesOn(rest, apart)) return 0;
+  *content = unmarked.WrittenFrom(begin);
   return static_cast<char>(std::toupper(letter));
 }
 
@@ -117,8 +156,8 @@ std::string ManyChoices(std::string_view text) {
 char LetterAlone(std::string_view text) {
   if (text.size() > 40 || text.find_first_of(":.)") == text.npos) return 0;
   std::string plain;
-  for (const char c : text) {
-    if (std::string_view(" *:.()_").find(c) == std::string_view::npos) {
+  for (const char c : WithoutFonts(text).plain) {
+    if (std::string_view(" *:.,()_").find(c) == std::string_view::npos) {
       plain += c;
     }
   }

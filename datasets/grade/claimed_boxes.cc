@@ -1,10 +1,14 @@
 #include "datasets/grade/claimed_boxes.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <iterator>
+#include <string>
 
 #include "datasets/grade/characters.h"
+#include "datasets/grade/choice.h"
 #include "datasets/grade/clean_text.h"
+#include "datasets/grade/extract_answer.h"
 #include "datasets/grade/phrases.h"
 #include "datasets/grade/stance.h"
 
@@ -14,8 +18,6 @@ namespace {
 constexpr size_t kNone = std::string_view::npos;
 // The words beside a box that are looked at fit in.
 constexpr size_t kBeside = 80;
-// Boxes nearest to the end that are judged; those before decide nothing.
-constexpr size_t kMostJudged = 64;
 
 // Where lines that begin with a percent sign lie, in order.
 std::vector<Span> CommentLines(std::string_view text) {
@@ -49,20 +51,82 @@ bool Inside(const std::vector<Span>& parts, size_t at) {
   return next != parts.begin() && at < std::prev(next)->end;
 }
 
-// "An incorrect answer would be"
-bool CalledWrong(std::string_view words) {
-  for (const std::string_view verb :
-       {"would be", "could be", "might be", "may be", "is", "was", ":"}) {
-    if (!words.ends_with(verb)) continue;
-    words = TrimBlanks(words.substr(0, words.size() - verb.size()));
-    break;
+// Of a clause up to what it names: without one of the words that it ends in,
+// and the blanks in front of that.
+bool DropLast(std::string_view& words,
+              std::initializer_list<std::string_view> endings) {
+  for (const std::string_view ending : endings) {
+    if (!words.ends_with(ending)) continue;
+    const std::string_view front =
+        words.substr(0, words.size() - ending.size());
+    if (!front.empty() && Letter(front.back()) && Letter(ending.front())) {
+      continue;
+    }
+    words = TrimBlanks(front);
+    return true;
   }
-  const size_t noun = words.rfind(' ');
-  return noun != kNone &&
-         EndsIn(TrimBlanks(words.substr(0, noun)), Reading::kWrongKind) > 0;
+  return false;
 }
 
-bool Denied(std::string_view text, const Span& box) {
+// "An incorrect answer would be", "leads to the wrong result". What such an
+// answer costs, how many there are and which value is the wrong one are
+// answers themselves: "The number of bad answers is", "The wrong value is".
+bool CalledWrong(std::string_view words) {
+  std::string_view clause = words.substr(ClauseStart(words));
+  const bool supposed =
+      DropLast(clause, {"would be", "could be", "might be", "may be"});
+  const bool stated = !supposed && DropLast(clause, {"is", "was", ":"});
+  const bool said = DropLast(clause, {"answer", "guess"});
+  if (supposed && !said) {
+    clause = TrimBlanks(clause.substr(0, clause.rfind(' ') + 1));
+  } else if (!said && !DropLast(clause, {"result", "value", "solution"})) {
+    return false;
+  }
+  const size_t wrong = EndsIn(clause, Reading::kWrongKind);
+  if (wrong == 0) return false;
+  clause = TrimBlanks(clause.substr(0, clause.size() - wrong));
+  DropLast(clause, {"common", "typical", "tempting", "possible", "popular"});
+  const bool asked_for = stated && !said && DropLast(clause, {"the"});
+  if (asked_for) return false;
+  DropLast(clause, {"a", "an", "the", "one", "another"});
+  return clause.empty() ||
+         (!supposed && !stated && EndsIn(clause, Reading::kStates) > 0);
+}
+
+// Whether a clause ends at `at`, or goes on with where, why or when it holds.
+bool ClauseEnds(std::string_view text, size_t at) {
+  const size_t next = std::min(text.find_first_not_of(" \t", at), text.size());
+  if (next == text.size() || text[next] == '\n') return true;
+  if (std::string_view(".,;:!?)}]*_\"(").find(text[next]) != kNone) return true;
+  if (next == at) return false;
+  const std::string words = PlainLower(text.substr(next, kBeside));
+  return BeginsIn(words, Reading::kEndsClause) > 0 || words.starts_with("- ") ||
+         words.starts_with("--") || words.starts_with("\u2013") ||
+         words.starts_with("\u2014");
+}
+
+// Whether a box names one of several things, which what the sentence says of
+// it makes the answer: "Option \\boxed{C} is incorrect", "Step \\boxed{4}".
+bool NamesOne(std::string_view words, std::string_view inside) {
+  const std::string name = StripDelimiters(inside);
+  std::string content;
+  if (ReadChoice(name, &content) != 0) return content.empty();
+  const bool number =
+      name.size() <= 3 && (std::all_of(name.begin(), name.end(), Digit) ||
+                           name.find_first_not_of("IVX") == kNone);
+  return number && (EndsIn(words, Reading::kLabels) > 0 ||
+                    DropLast(words, {"option", "choice", "claim", "proposition",
+                                     "assertion", "conclusion", "sentence"}));
+}
+
+enum class Claim {
+  kMeant,
+  kDenied,
+  // It is said to be wrong, which is what was asked if no other box is meant.
+  kWrongOne,
+};
+
+Claim ClaimOf(std::string_view text, const Span& box) {
   const size_t start = box.outer_start - std::min(box.outer_start, kBeside);
   std::string_view lead = text.substr(start, box.outer_start - start);
   lead = WithoutMarks(lead.substr(SentenceStart(lead)));
@@ -71,44 +135,84 @@ bool Denied(std::string_view text, const Span& box) {
     lead = WithoutMarks(lead);
   }
   const std::string words = PlainLower(lead);
-  if (EndsIn(words, Reading::kNotThis) > 0 || CalledWrong(words)) return true;
-  std::string behind = PlainLower(text.substr(box.outer_end, kBeside));
+  if (EndsIn(words, Reading::kNotThis) > 0 || CalledWrong(words)) {
+    return Claim::kDenied;
+  }
+  const std::string_view tail = text.substr(box.outer_end, kBeside);
+  const std::string behind = PlainLower(tail);
   const size_t word = behind.find_first_not_of("*_$)\"'`\\~ ]},");
-  if (word == kNone) return false;
+  if (word == kNone) return Claim::kMeant;
   std::string_view rest = std::string_view(behind).substr(word);
-  if (rest.starts_with("?")) return true;
+  if (rest.starts_with("?")) return Claim::kDenied;
   for (const std::string_view name :
        {"which ", "this ", "that ", "but this ", "but that ", "but it "}) {
     if (!rest.starts_with(name)) continue;
     rest.remove_prefix(name.size());
     break;
   }
-  return BeginsIn(rest, Reading::kTakenBack) > 0;
+  const size_t taken = BeginsIn(rest, Reading::kTakenBack);
+  if (taken == 0 || !ClauseEnds(tail, tail.size() - rest.size() + taken)) {
+    return Claim::kMeant;
+  }
+  return NamesOne(words, text.substr(box.start, box.end - box.start))
+             ? Claim::kWrongOne
+             : Claim::kDenied;
+}
+
+// "but this is right": whether what stands behind a mistake that is owned up
+// to adds nothing, or calls the answer right.
+bool Settles(std::string_view lower) {
+  const size_t word = lower.find_first_not_of(" ,;:.!)*\n");
+  if (word == kNone) return true;
+  return Mentions(lower, Reading::kAffirms) &&
+         !Mentions(lower, Reading::kDenies) &&
+         !Mentions(lower, Reading::kRetracts) &&
+         std::none_of(lower.begin(), lower.end(), Digit);
+}
+
+// "I was wrong earlier in saying 4, but this is right." is said of an earlier
+// answer. `at` is where a phrase that retracts begins.
+bool OfEarlier(std::string_view lower, size_t at, size_t behind) {
+  if (!lower.substr(at).starts_with("i")) return false;
+  const size_t start = SentenceStart(lower.substr(0, at));
+  const size_t end = behind + SentenceLength(lower.substr(behind));
+  if (!Mentions(lower.substr(start, end - start), Reading::kEarlier)) {
+    return false;
+  }
+  const size_t joint = std::min(lower.find_first_of(",;:", behind), end);
+  const std::string_view said = lower.substr(behind, joint - behind);
+  return !Mentions(said, Reading::kCopula) &&
+         Settles(lower.substr(joint, end - joint)) &&
+         Settles(lower.substr(end));
 }
 
 }  // namespace
 
 std::vector<Span> ClaimedBoxes(std::string_view text) {
-  std::vector<Span> boxes = Boxes(text);
-  if (boxes.empty()) return boxes;
   const std::vector<Span> lines = CommentLines(text),
                           hidden = HiddenParts(text);
-  std::erase_if(boxes, [&](const Span& box) {
-    return Inside(lines, box.outer_start) || Inside(hidden, box.outer_start);
-  });
-  const size_t first =
-      boxes.size() > kMostJudged ? boxes.size() - kMostJudged : 0;
-  const auto judged = boxes.begin() + static_cast<std::ptrdiff_t>(first);
-  boxes.erase(
-      std::remove_if(judged, boxes.end(),
-                     [text](const Span& box) { return Denied(text, box); }),
-      boxes.end());
-  return boxes;
+  std::vector<Span> meant, wrong;
+  for (const Span& box : Boxes(text)) {
+    if (Inside(lines, box.outer_start) || Inside(hidden, box.outer_start)) {
+      continue;
+    }
+    const Claim claim = ClaimOf(text, box);
+    if (claim == Claim::kMeant) meant.push_back(box);
+    if (claim == Claim::kWrongOne) wrong.push_back(box);
+  }
+  return meant.empty() ? wrong : meant;
 }
 
 bool Retracted(std::string_view behind) {
   constexpr size_t kLongest = 4000;
-  return Mentions(PlainLower(behind.substr(0, kLongest)), Reading::kRetracts);
+  const std::string lower = PlainLower(behind.substr(0, kLongest));
+  if (!Mentions(lower, Reading::kRetracts)) return false;
+  for (const std::string_view phrase : Phrases(Reading::kRetracts)) {
+    for (size_t at = 0; (at = lower.find(phrase, at)) != kNone; ++at) {
+      if (!OfEarlier(lower, at, at + phrase.size())) return true;
+    }
+  }
+  return false;
 }
 
 std::string WithoutLeadIn(std::string_view said) {

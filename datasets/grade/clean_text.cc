@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdint>
+#include <iterator>
 #include <unordered_set>
+#include <utility>
 
 #include "datasets/grade/characters.h"
 #include "datasets/grade/unicode_math.h"
@@ -150,6 +152,22 @@ std::string_view TrimBlanks(std::string_view text) {
   return text;
 }
 
+std::string WithPlainSigns(std::string_view text) {
+  constexpr std::pair<std::string_view, char> kSigns[] = {
+      {"\u2212", '-'}, {"\u2018", '\''}, {"\u2019", '\''}, {"\u02bc", '\''}};
+  std::string out;
+  out.reserve(text.size());
+  for (size_t at = 0; at < text.size();) {
+    const std::string_view rest = text.substr(at);
+    const auto* const sign = std::find_if(
+        std::begin(kSigns), std::end(kSigns),
+        [rest](const auto& known) { return rest.starts_with(known.first); });
+    out += sign == std::end(kSigns) ? text[at] : sign->second;
+    at += sign == std::end(kSigns) ? 1 : sign->first.size();
+  }
+  return out;
+}
+
 bool IsKnownCommand(std::string_view name) { return Commands().contains(name); }
 
 std::string_view KnownCommandPrefix(std::string_view name) {
@@ -160,20 +178,6 @@ std::string_view KnownCommandPrefix(std::string_view name) {
 }
 
 namespace {
-
-// The length of "[4pt]" behind the end of a row; 0 for what is no length.
-size_t LineSkip(std::string_view text) {
-  if (!text.starts_with("[")) return 0;
-  size_t at = text.find_first_not_of("0123456789.-", 1);
-  if (at == std::string_view::npos || at == 1) return 0;
-  while (at < text.size() && Blank(text[at])) ++at;
-  for (const std::string_view unit : {"pt", "em", "ex", "mm", "cm", "in"}) {
-    if (text.substr(at).starts_with(unit) && text.substr(at + 2, 1) == "]") {
-      return at + 3;
-    }
-  }
-  return 0;
-}
 
 // The length of "{,}" at `at`, blanks inside and behind it included.
 size_t BracedComma(std::string_view text, size_t at) {
@@ -192,6 +196,22 @@ size_t BracedComma(std::string_view text, size_t at) {
 }
 
 }  // namespace
+
+size_t LineSkip(std::string_view text) {
+  const size_t star = text.starts_with("*") ? 1 : 0;
+  const size_t open = std::min(text.find_first_not_of(' ', star), text.size());
+  if (!text.substr(open).starts_with("[")) return 0;
+  size_t at = text.find_first_not_of("0123456789.-", open + 1);
+  if (at == std::string_view::npos || at == open + 1) return 0;
+  while (at < text.size() && Blank(text[at])) ++at;
+  for (const std::string_view unit :
+       {"pt", "em", "ex", "mm", "cm", "in", "pc", "bp"}) {
+    if (text.substr(at).starts_with(unit) && text.substr(at + 2, 1) == "]") {
+      return at + 3;
+    }
+  }
+  return 0;
+}
 
 std::string CleanMath(std::string_view raw) {
   const std::string text = AsciiMath(raw);

@@ -21,8 +21,17 @@ std::string CleanMath(std::string_view text);
 // punctuation, one blank between words.
 std::string FoldWords(std::string_view text);
 
+// The length of "[4pt]" or "*[4pt]" behind the "\\\\" that ends a row of
+// LaTeX, blanks in front included; 0 for what is no length.
+size_t LineSkip(std::string_view text);
+
 // Blanks at both ends gone.
 std::string_view TrimBlanks(std::string_view text);
+
+// The minus sign of mathematics and typographic apostrophes as those of ASCII.
+// A response is written so before anything is looked for in it: phrases are
+// found in a copy in lower case, whose places must be those of the text.
+std::string WithPlainSigns(std::string_view text);
 
 // Whether `name` is a command that the parser knows, without its backslash.
 bool IsKnownCommand(std::string_view name);

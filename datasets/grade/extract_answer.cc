@@ -1,7 +1,6 @@
 #include "datasets/grade/extract_answer.h"
 
 #include <algorithm>
-#include <cctype>
 #include <vector>
 
 #include "datasets/grade/answer_spans.h"
@@ -9,12 +8,14 @@
 #include "datasets/grade/choice.h"
 #include "datasets/grade/claimed_boxes.h"
 #include "datasets/grade/clean_text.h"
+#include "datasets/grade/number_place.h"
 #include "datasets/grade/phrases.h"
 #include "datasets/grade/plain_value.h"
 #include "datasets/grade/readings.h"
 #include "datasets/grade/stance.h"
 #include "datasets/grade/stated_number.h"
 #include "datasets/grade/thoughts.h"
+#include "datasets/grade/units.h"
 
 namespace espalier {
 namespace {
@@ -287,6 +288,42 @@ Introduced LastClaimed(std::string_view text, std::string_view lower,
   return out;
 }
 
+// "A. $25$": the letter of a choice and the formulas behind it, "(A) 25", where
+// nothing is said of them but a unit; else the letter.
+std::string ChoiceAndValue(char letter, std::string_view text,
+                           std::vector<Span> formulas) {
+  const std::string alone(1, letter);
+  size_t count = 1;
+  while (count < formulas.size() &&
+         JoinsFormulas(text.substr(
+             formulas[count - 1].outer_end,
+             formulas[count].outer_start - formulas[count - 1].outer_end))) {
+    ++count;
+  }
+  formulas.resize(count);
+  const std::string_view tail = text.substr(formulas.back().outer_end);
+  const std::string unit = UnitBehind(tail);
+  std::string_view words = tail.substr(0, tail.find_first_of(".,;\n"));
+  while (!words.empty() &&
+         (Blank(words[0]) || std::string_view("*_)").find(words[0]) != kNone)) {
+    words.remove_prefix(1);
+  }
+  words = WithoutMarks(words);
+  const bool percent = !unit.empty() && words.size() < 10;
+  const bool known = words.empty() || percent || IsUnitWord(words);
+  std::string value = LastGroup(text, formulas, JoinsFormulas);
+  // "(A) $\\text{(C)}$" is no value.
+  std::string content;
+  const bool another = ReadChoice(value, &content) != 0 && content.empty();
+  if (!known || another ||
+      StanceAt(text, formulas[0].outer_start, formulas.back().outer_end) ==
+          Stance::kDenies) {
+    return alone;
+  }
+  value += words.empty() || percent ? unit : " " + std::string(words);
+  return "(" + alone + ") " + value;
+}
+
 // What a phrase such as "final answer is" introduces.
 std::string AfterPhrase(std::string_view text) {
   // The end of "\text{The answer is }" as well.
@@ -320,9 +357,9 @@ std::string AfterPhrase(std::string_view text) {
       at = formulas[next++].outer_end - 1;
       continue;
     }
-    const bool stop = text[at] == '.' && at + 2 < text.size() &&
-                      Blank(text[at + 1]) &&
-                      (std::isupper(text[at + 2]) != 0 || text[at + 2] == '<');
+    const bool stop =
+        text[at] == '.' && at + 2 < text.size() && Blank(text[at + 1]) &&
+        ((text[at + 2] >= 'A' && text[at + 2] <= 'Z') || text[at + 2] == '<');
     const std::string_view rest = text.substr(at, 3);
     if (text[at] == '\n' || stop || rest.starts_with("<|") ||
         rest.starts_with("</") || rest.starts_with("[/") ||
@@ -345,7 +382,7 @@ std::string AfterPhrase(std::string_view text) {
   }
   // "option **D**: $x = 4$"
   if (const char letter = LetterAlone(text.substr(0, inside[0].outer_start))) {
-    return std::string(1, letter);
+    return ChoiceAndValue(letter, text, std::move(inside));
   }
   // "The volume of $ABC$ is 120": what stands behind the verb.
   const std::string_view tail = text.substr(inside.back().outer_end);
@@ -505,62 +542,6 @@ std::string StripDelimiters(std::string_view text) {
   return out;
 }
 
-std::optional<std::string> LastNumberOf(std::string_view text) {
-  auto place = LastNumberPlace(text);
-  if (!place) return std::nullopt;
-  return std::move(place->text);
-}
-
-std::optional<NumberPlace> LastNumberPlace(std::string_view text) {
-  for (size_t end = text.size(); end > 0; --end) {
-    if (!Digit(text[end - 1])) continue;
-    const bool word_after =
-        end < text.size() && Letter(text[end]) &&
-        (end + 1 < text.size() && std::isupper(text[end]) != 0);
-    size_t start = end;
-    while (start > 0) {
-      const char c = text[start - 1];
-      const bool joint = (c == '.' || c == ',' || c == '/') && start >= 2 &&
-                         Digit(text[start - 2]) && start < text.size() &&
-                         Digit(text[start]);
-      if (!Digit(c) && !joint) break;
-      --start;
-    }
-    const char before = start > 0 ? text[start - 1] : ' ';
-    if (Letter(before) || before == '_' || before == '^' || word_after) {
-      end = start + 1;
-      continue;
-    }
-    if (before == '.' && (start < 2 || !Digit(text[start - 2]))) --start;
-    size_t sign = start;
-    if (sign > 0 && text[sign - 1] == '$') --sign;
-    if (sign > 0 && text[sign - 1] == '-' &&
-        (sign < 2 || Blank(text[sign - 2]) || text[sign - 2] == '(' ||
-         text[sign - 2] == '=' || text[sign - 2] == '$')) {
-      start = sign - 1;
-    }
-    // "1 1/2"
-    if (start >= 2 && text[start - 1] == ' ' && Digit(text[start - 2]) &&
-        text.substr(start, end - start).find('/') != kNone) {
-      size_t whole = start - 1;
-      while (whole > 0 && Digit(text[whole - 1])) --whole;
-      if (whole == 0 || Blank(text[whole - 1])) start = whole;
-    }
-    std::string out(text.substr(start, end - start));
-    const std::string_view rest = text.substr(end);
-    if (rest.starts_with("%") || rest.starts_with("\\%") ||
-        rest.starts_with(" percent")) {
-      out += "%";
-    }
-    for (const std::string_view scale :
-         {" thousand", " million", " billion", " trillion", " dozen"}) {
-      if (rest.starts_with(scale)) out += scale;
-    }
-    return NumberPlace{std::move(out), start, end};
-  }
-  return std::nullopt;
-}
-
 namespace {
 
 // Stage 1: in a box.
@@ -612,15 +593,13 @@ bool OfUnknownFormula(std::string_view text, const Span& formula) {
   return part > 0 && part == words.size();
 }
 
-// Stage 3: in the last formula.
-Extracted InFormulas(std::string_view text, std::vector<Span> formulas,
-                     const Introduced& phrase) {
-  const bool unsure = phrase.unsure;
-  std::string_view tail = text.substr(formulas.back().outer_end);
+// Behind the last formula: what a sentence says of it, or of its own.
+std::optional<Extracted> BehindFormulas(std::string_view text, const Span& name,
+                                        bool unsure) {
+  std::string_view tail = text.substr(name.outer_end);
   // "The value of $x$ is 6."
   if (std::string said = SaidBehind(tail); !said.empty()) {
     Extracted out = Part(std::move(said));
-    const Span& name = formulas.back();
     out.unsure =
         unsure || OfUnknownFormula(text, name) ||
         StanceAt(text, name.outer_start, name.outer_end) != Stance::kStates;
@@ -631,14 +610,14 @@ Extracted InFormulas(std::string_view text, std::vector<Span> formulas,
     tail = tail.substr(stop);
   }
   const StatedNumber number = FindStatedNumber(tail, false);
-  if (number.trust == Trust::kStated && number.by_verb) {
-    Extracted out = Part(std::string(TrimBlanks(tail)));
-    out.unsure = unsure;
-    return out;
-  }
-  const size_t all = formulas.size();
-  formulas.resize(WithoutExplanation(text, formulas));
-  const bool explained = formulas.size() < all;
+  if (number.trust != Trust::kStated || !number.by_verb) return std::nullopt;
+  Extracted out = Part(std::string(TrimBlanks(tail)));
+  out.unsure = unsure;
+  return out;
+}
+
+// The first of the last group of formulas that a sentence states.
+size_t FirstStated(std::string_view text, const std::vector<Span>& formulas) {
   size_t first = LastGroupStart(text, formulas, JoinsFormulas);
   // "Since $a = b,$ $c = d$" states the last one.
   const std::string opening =
@@ -651,6 +630,19 @@ Extracted InFormulas(std::string_view text, std::vector<Span> formulas,
       first = formulas.size() - 1;
     }
   }
+  return first;
+}
+
+// Stage 3: in the last formula.
+Extracted InFormulas(std::string_view text, std::vector<Span> formulas,
+                     const Introduced& phrase) {
+  if (auto behind = BehindFormulas(text, formulas.back(), phrase.unsure)) {
+    return *std::move(behind);
+  }
+  const size_t all = formulas.size();
+  formulas.resize(WithoutExplanation(text, formulas));
+  const bool explained = formulas.size() < all;
+  size_t first = FirstStated(text, formulas);
   const bool value = LastEquationAlone(text, formulas);
   if (value) first = formulas.size() - 1;
   const std::string_view lead = text.substr(0, formulas[first].outer_start);
@@ -701,7 +693,7 @@ Extracted InFormulas(std::string_view text, std::vector<Span> formulas,
                        OfUnknownFormula(text, formulas[first - 1]);
   const bool doubted =
       another || phrase.Doubts(formulas[first].outer_start) ||
-      (unsure && EndsIn(PlainLower(words), Reading::kStates) == 0);
+      (phrase.unsure && EndsIn(PlainLower(words), Reading::kStates) == 0);
   out.unsure = doubted || stance == Stance::kOpen ||
                (beside == Stance::kOpen && !value) ||
                (explained && !IsStated(lead, formula));

@@ -18,6 +18,7 @@
 // What a model thought (thoughts.h) is never looked at, what a sentence denies,
 // asks or supposes (stance.h) is no answer, and of more than kLongestResponse
 // bytes only as many count: the last ones, or those from the last box on.
+// Signs are taken as WithPlainSigns (clean_text.h) leaves them.
 // Stateless, linear in the text: thread-safe.
 #ifndef ESPALIER_DATASETS_GRADE_EXTRACT_ANSWER_H_
 #define ESPALIER_DATASETS_GRADE_EXTRACT_ANSWER_H_
@@ -64,18 +65,6 @@ std::optional<std::string> BoxedAnswer(std::string_view text);
 // What is marked as the answer of a worked solution: in a box, else behind
 // "####" up to the end of the line. Nothing for other texts.
 std::optional<std::string> MarkedAnswer(std::string_view text);
-
-// A number in a text: its digits with a percent sign or "million" behind them,
-// and where the digits stand.
-struct NumberPlace {
-  std::string text;
-  size_t start = 0, end = 0;
-};
-
-// The last number of a sentence with its percent or currency sign: "-1,234.5",
-// "1/2", "28%". A digit inside a word is no number.
-std::optional<NumberPlace> LastNumberPlace(std::string_view text);
-std::optional<std::string> LastNumberOf(std::string_view text);
 
 // Without delimiters of formulas, emphasis, quotes and a full stop around.
 std::string StripDelimiters(std::string_view text);

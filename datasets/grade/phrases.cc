@@ -27,7 +27,7 @@ constexpr std::string_view kReadingNames[] = {
     "choiceTaken", "choiceDenied", "month",       "goesOn",
     "vague",       "gives",        "receiver",    "restates",
     "describes",   "notThis",      "takenBack",   "retracts",
-    "wrongKind"};
+    "wrongKind",   "endsClause",   "affirms",     "earlier"};
 
 struct Table {
   std::deque<std::string> patterns;  // what phrases' patterns point into

@@ -71,6 +71,9 @@ enum class Reading {
   kTakenBack,     // nor is the one directly in front
   kRetracts,      // what was said before was a mistake
   kWrongKind,     // in front of "answer": one that is wrong
+  kEndsClause,    // behind a whole clause: where, why or when it holds
+  kAffirms,       // says that the answer is right
+  kEarlier,       // of a mistake: not in the answer but before it
 };
 
 struct Phrase {

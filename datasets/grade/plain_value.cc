@@ -1,11 +1,14 @@
 #include "datasets/grade/plain_value.h"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 #include <vector>
 
 #include "datasets/grade/characters.h"
 #include "datasets/grade/clean_text.h"
 #include "datasets/grade/extract_answer.h"
+#include "datasets/grade/number_place.h"
 #include "datasets/grade/phrases.h"
 #include "datasets/grade/readings.h"
 #include "datasets/grade/stance.h"
@@ -65,13 +68,83 @@ std::vector<std::string> Rows(std::string_view body) {
     if (rest.starts_with("\\end{")) --depth;
     if (rest.starts_with("\\\\") && depth == 0) {
       out.emplace_back();
-      ++at;
+      at += 1 + LineSkip(rest.substr(2));
     } else if (rest[0] != '&' || depth > 0) {
       out.back() += rest[0];
     }
   }
   while (out.size() > 1 && TrimBlanks(out.back()).empty()) out.pop_back();
   return out;
+}
+
+using Names = std::set<std::string_view>;
+
+// What may stand for an unknown: letters but for e and i, and those of Greek
+// but for pi; none of a word.
+Names NamesIn(std::string_view formula) {
+  constexpr std::string_view kGreek[] = {
+      "alpha", "beta", "gamma",  "delta", "theta", "lambda", "mu",  "nu",
+      "rho",   "tau",  "varphi", "phi",   "psi",   "sigma",  "eta", "omega"};
+  Names out;
+  for (size_t at = 0; at < formula.size();) {
+    const bool command = formula[at] == '\\';
+    const size_t start = at;
+    if (command || Letter(formula[at])) ++at;
+    while (command && at < formula.size() && Letter(formula[at])) ++at;
+    const std::string_view name = formula.substr(start, at - start);
+    if (name.empty()) {
+      ++at;
+    } else if (command) {
+      const std::string_view word = name.substr(1);
+      const bool words = word.starts_with("text") || word == "mathrm" ||
+                         word == "mbox" || word == "operatorname";
+      if (words) at = std::min(formula.find('}', at), formula.size());
+      if (std::find(std::begin(kGreek), std::end(kGreek), word) !=
+          std::end(kGreek)) {
+        out.insert(name);
+      }
+    } else if (name != "e" && name != "i") {
+      out.insert(name);
+    }
+  }
+  return out;
+}
+
+// The unknown of which a row gives the value, "b = 8"; empty for others.
+std::string_view SolvedFor(std::string_view row) {
+  const size_t equal = row.find('=');
+  if (equal == kNone) return {};
+  const std::string_view left = TrimBlanks(row.substr(0, equal));
+  const Names names = NamesIn(left);
+  const std::string_view right = row.substr(equal + 1);
+  const bool value =
+      std::any_of(right.begin(), right.end(), Digit) && NamesIn(right).empty();
+  const bool one = names.size() == 1 && *names.begin() == left;
+  return one && value ? left : std::string_view();
+}
+
+// Whether the rows in front of the last one leave it with a single unknown:
+// others are given at once, "b = 6", or gone from a row that is still to be
+// solved. "a + b = 10, b = 8, a = 2" answers with two.
+bool SingleUnknown(const std::vector<std::string>& rows,
+                   std::string_view unknown) {
+  Names seen, open;
+  bool alone = false;
+  for (size_t i = 0; i + 1 < rows.size(); ++i) {
+    const std::string_view solved = SolvedFor(rows[i]);
+    if (!solved.empty() && solved != unknown) {
+      if (seen.contains(solved)) return false;
+      seen.insert(solved);
+      continue;
+    }
+    const Names names = NamesIn(rows[i]);
+    alone |= names.size() == 1 && names.contains(unknown);
+    for (const std::string_view name : names) {
+      if (!seen.contains(name) && name != unknown) open.insert(name);
+      seen.insert(name);
+    }
+  }
+  return alone || open.empty();
 }
 
 }  // namespace
@@ -117,9 +190,11 @@ std::string LastRow(std::string_view formula) {
     const std::string_view row = TrimBlanks(rows[i]);
     const size_t sign = row.find('=');
     worked |= sign != kNone && TrimBlanks(row.substr(0, sign)).size() > 1;
-    named |= row.find(unknown) != kNone;
+    named |= NamesIn(row).contains(unknown);
   }
-  const bool solved = unknown.size() == 1 && Letter(unknown[0]) && named;
+  const Names names = NamesIn(unknown);
+  const bool solved = names.size() == 1 && *names.begin() == unknown && named &&
+                      SingleUnknown(rows, unknown);
   return worked && solved ? std::string(said) : whole;
 }
 

@@ -9,6 +9,7 @@
 #include "datasets/grade/choice.h"
 #include "datasets/grade/clean_text.h"
 #include "datasets/grade/extract_answer.h"
+#include "datasets/grade/number_place.h"
 #include "datasets/grade/number_words.h"
 #include "datasets/grade/parser.h"
 #include "datasets/grade/phrases.h"
@@ -140,19 +141,6 @@ bool EndsInside(std::string_view text) {
   const size_t begin = text.rfind("\\begin{");
   return open > 0 ||
          (begin != text.npos && text.find("\\end{", begin) == text.npos);
-}
-
-// The minus sign of mathematics as that of ASCII.
-std::string WithPlainMinus(std::string_view text) {
-  constexpr std::string_view kMinus = "\u2212";
-  std::string out;
-  while (true) {
-    const size_t at = text.find(kMinus);
-    out += text.substr(0, at);
-    if (at == std::string_view::npos) return out;
-    out += '-';
-    text.remove_prefix(at + kMinus.size());
-  }
 }
 
 // Whether a text without commands is prose, whatever of it can be read.
@@ -330,7 +318,7 @@ void Reader::ReadLongWords(bool cut, Readings& out) {
 
 Readings Reader::Read(std::string_view written) {
   Readings out;
-  const std::string plain = WithPlainMinus(written);
+  const std::string plain = WithPlainSigns(written);
   std::string_view raw = plain;
   around_ = {};
   count_.clear();
@@ -346,9 +334,11 @@ Readings Reader::Read(std::string_view written) {
   out.choice_only = out.choice != 0 && content.empty();
   if (ReadNames(out)) return out;
   const std::string folded = FoldWords(out.text);
-  if (ConditionStart(out.text) < out.text.size()) {
-    out.answers.push_back(TextAnswer(folded));
-  } else if (!AddWordsAlone(folded, out) && !out.denied) {
+  const bool condition = ConditionStart(out.text) < out.text.size();
+  if (condition) out.answers.push_back(TextAnswer(folded));
+  const bool worded = condition || AddWordsAlone(folded, out);
+  const bool counted = !worded && AddCountedList(out);
+  if (!worded && !counted && !out.denied) {
     const std::string lengths = WithoutPrimes(out.text);
     Parse(lengths.empty() ? out.text : lengths, {}, out.answers, &out.error);
     // "20\\text{ m} \\times 20\\text{ m} = 400\\text{ m}^2": the last side.
@@ -369,8 +359,8 @@ Readings Reader::Read(std::string_view written) {
   // What could be read out of several sentences is none of their formulas.
   const bool sentences = raw.find('\n') != std::string_view::npos ||
                          raw.find(". ") != std::string_view::npos;
-  if (!cut && sentences && !out.answers.empty() && !HasWords(out.answers[0]) &&
-      ManyWords(raw)) {
+  if (!cut && sentences && !counted && !out.answers.empty() &&
+      !HasWords(out.answers[0]) && ManyWords(raw)) {
     out.answers = {TextAnswer(folded)};
   }
   const bool words = out.answers.empty() || HasWords(out.answers[0]) ||
@@ -464,6 +454,14 @@ bool Reader::AddWordsAlone(const std::string& folded, Readings& out) {
   }
   return folded.starts_with(kExcept) &&
          Parse("x \\ne " + folded.substr(kExcept.size()), {}, out.answers);
+}
+
+// "There are 4 primes: 2, 3, 5 and 7" says which they are, and how many.
+bool Reader::AddCountedList(Readings& out) {
+  const CountedList list = FindCountedList(out.text);
+  return !out.denied && !list.count.empty() &&
+         Parse(list.items, {}, out.answers) &&
+         Parse(list.count, {}, out.answers);
 }
 
 // An equation that holds whatever its letters are says what both sides are.

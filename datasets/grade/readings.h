@@ -55,6 +55,7 @@ class Reader {
   void ReadLongWords(bool cut, Readings& out);
   void AddNumbers(Readings& out);
   bool AddWordsAlone(const std::string& folded, Readings& out);
+  bool AddCountedList(Readings& out);
   void AddIdentity(Readings& out);
   void AddCalculation(std::string_view raw, bool cut, Readings& out);
   void AddSentence(const std::string& sentence, const std::string& folded,

@@ -64,7 +64,7 @@ std::string WithoutHarmless(std::string text) {
 
 // Without the "not" of "those who have not voted": it says which ones are
 // meant. What it denies itself, "that is not |", stays.
-std::string WithoutRelative(std::string text) {
+std::string WithoutRelativeNot(std::string text) {
   for (const std::string_view pronoun : {" that ", " who ", " which "}) {
     size_t at = 0;
     while ((at = text.find(pronoun, at)) != std::string::npos) {
@@ -156,9 +156,6 @@ bool Abbreviated(std::string_view text, size_t at) {
 
 std::string PlainLower(std::string_view text) {
   std::string out = Lower(text);
-  for (size_t at = 0; (at = out.find("\u2019", at)) != std::string::npos;) {
-    out.replace(at, 3, "'");
-  }
   std::replace(out.begin(), out.end(), '\n', ' ');
   // Thin spaces.
   for (size_t at = 0; (at = out.find('\\', at)) != std::string::npos; ++at) {
@@ -248,7 +245,7 @@ Stance StanceOfResult(std::string_view text, size_t start, size_t end) {
 Stance StanceAt(std::string_view text, size_t start, size_t end) {
   const size_t begin = SentenceStart(text.substr(0, start));
   const std::string_view rest = SentenceBehind(text, end);
-  const std::string lead = WithoutRelative(
+  const std::string lead = WithoutRelativeNot(
       WithoutHarmless(PlainLower(text.substr(begin, start - begin))));
   const std::string tail = WithoutHarmless(PlainLower(rest));
   const std::string_view asked = TrimBlanks(WithoutMarks(tail));

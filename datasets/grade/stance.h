@@ -51,7 +51,8 @@ size_t SentenceLength(std::string_view text);
 // The last clause of a sentence, where it begins.
 size_t ClauseStart(std::string_view lower);
 
-// In lower case, with plain apostrophes and blanks.
+// In lower case, with plain blanks: byte for byte, so that what is found in it
+// is found at the same place of the text.
 std::string PlainLower(std::string_view text);
 
 // Whether one of the phrases stands in the text, as whole words.

@@ -10,7 +10,7 @@
 
 #include "datasets/grade/characters.h"
 #include "datasets/grade/clean_text.h"
-#include "datasets/grade/extract_answer.h"
+#include "datasets/grade/number_place.h"
 #include "datasets/grade/number_words.h"
 #include "datasets/grade/phrases.h"
 #include "datasets/grade/stance.h"
@@ -123,7 +123,7 @@ size_t MainPart(std::string_view lower) {
 
 // Where a clause begins that says more of what was counted: "has 9 more than
 // Tim, | who has 8", "144 tiles, | which cost $2"; the size for none.
-size_t WithoutRelative(std::string_view lower) {
+size_t RelativeStart(std::string_view lower) {
   for (const std::string_view pronoun :
        {", which ", ", who ", ", whose ", ", each of which ", ", where ",
         ", of which ", ", of whom ", ", including "}) {
@@ -275,32 +275,45 @@ std::optional<NumberPlace> WorkedOut(std::string_view sentence) {
   return std::nullopt;
 }
 
-// "There are 4 primes: 2, 3, 5 and 7": how many items are listed behind the
-// colon, where the words in front of it say so; empty for others.
-std::string CountOfList(std::string_view sentence) {
+// The numbers that a list holds, "2, 3, 5 and 7"; none for other texts.
+std::vector<std::string_view> ItemsOf(std::string_view list) {
+  std::vector<std::string_view> out;
+  while (!list.empty()) {
+    const size_t comma = std::min(list.find(','), list.size());
+    std::string_view part = TrimBlanks(list.substr(0, comma));
+    list.remove_prefix(std::min(comma + 1, list.size()));
+    if (part.starts_with("and ")) part.remove_prefix(4);
+    while (!part.empty()) {
+      const size_t joint = std::min(part.find(" and "), part.size());
+      std::string_view item = TrimBlanks(part.substr(0, joint));
+      part.remove_prefix(std::min(joint + 5, part.size()));
+      while (item.ends_with(".") || item.ends_with("!")) item.remove_suffix(1);
+      if (item.empty() || !(Digit(item[0]) || item[0] == '-')) return {};
+      out.push_back(item);
+    }
+  }
+  return out;
+}
+
+// Of a sentence. The list is counted where the words in front of its colon say
+// of how many: "There are 4 primes: 2, 3, 5 and 7".
+CountedList CountOfList(std::string_view sentence) {
   const size_t colon = sentence.rfind(": ");
   if (colon == kNone) return {};
-  size_t items = 0;
-  for (std::string_view rest = sentence.substr(colon + 1); !rest.empty();) {
-    const size_t end = std::min(rest.find(','), rest.size());
-    std::string_view item = TrimBlanks(rest.substr(0, end));
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    const size_t joint = item.find(" and ");
-    if (item.starts_with("and ")) item.remove_prefix(4);
-    if (joint != kNone && joint > 0) ++items;
-    while (item.ends_with(".") || item.ends_with("!")) item.remove_suffix(1);
-    if (item.empty() || !(Digit(item[0]) || item[0] == '-')) return {};
-    ++items;
-  }
+  const auto items = ItemsOf(sentence.substr(colon + 1));
+  if (items.size() < 2) return {};
   const std::string lead = WithDigits(sentence.substr(0, colon));
-  const std::string count = std::to_string(items);
-  for (size_t at = 0; items > 1 && (at = lead.find(count, at)) != kNone;
-       at += count.size()) {
+  CountedList out{.count = std::to_string(items.size()), .items = {}};
+  for (const std::string_view item : items) {
+    out.items += (out.items.empty() ? "" : ", ") + std::string(item);
+  }
+  for (size_t at = 0; (at = lead.find(out.count, at)) != kNone;
+       at += out.count.size()) {
     const std::string front = PlainLower(TrimBlanks(lead.substr(0, at)));
-    const size_t end = at + count.size();
+    const size_t end = at + out.count.size();
     if (EndsIn(front, Reading::kStates) > 0 && end < lead.size() &&
-        lead[end] == ' ') {
-      return count;
+        lead[end] == ' ' && StanceAt(lead, at, end) == Stance::kStates) {
+      return out;
     }
   }
   return {};
@@ -470,6 +483,148 @@ std::optional<StatedNumber> StatedBefore(std::string_view lead, int before) {
   return first;
 }
 
+// A number in its sentence, and the words around it.
+struct InSentence {
+  std::string_view text;
+  size_t start;       // where the sentence begins in `text`
+  NumberPlace place;  // in `main`
+  bool introduced, result = false;
+  // Of the sentence, what does not only say when or why.
+  std::string_view main = {};
+  std::string number = {};
+  std::string_view lead = {}, behind = {};
+  Stance stance = Stance::kStates, beside = Stance::kStates;
+
+  bool Open() const {
+    return stance == Stance::kOpen || beside == Stance::kOpen;
+  }
+};
+
+// 1. Of the sentence, what does not only say when or why. False where no
+// number is left that could be read.
+bool ReadMain(InSentence& of) {
+  const NumberPlace& last = of.place;
+  const std::string_view whole = of.text.substr(
+      of.start, last.end - of.start + SentenceLength(of.text.substr(last.end)));
+  of.result = IsResult(of.text.substr(of.start, last.start - of.start));
+  of.main = whole;
+  // "can skip 4 because 10 - 4 = 6"
+  if (const size_t reason = PlainLower(whole).find(" because ");
+      of.result && reason != kNone) {
+    const auto before = LastNumberPlace(whole.substr(0, reason));
+    if (before && before->text != last.text) {
+      of.main = whole.substr(0, reason);
+      of.result = false;
+    }
+  }
+  if (!of.result) {
+    of.main = of.main.substr(0, MainPart(PlainLower(of.main)));
+    of.main = of.main.substr(0, RelativeStart(PlainLower(of.main)));
+    if (const auto number = LastNumberPlace(of.main)) {
+      of.main = of.main.substr(0, WithoutBrackets(of.main, number->start));
+    }
+  }
+  auto place = LastNumberPlace(of.main);
+  if (!place || InFormula(of.main, *place)) return false;
+  of.place = *std::move(place);
+  return true;
+}
+
+// 2. What the words around the number say. False for a sign said twice.
+bool ReadAround(InSentence& of) {
+  const std::string_view main = of.main;
+  NumberPlace& place = of.place;
+  of.lead = WithoutMarks(main.substr(0, place.start));
+  of.behind = main.substr(place.end);
+  of.number = place.text;
+  if (const size_t larger =
+          LargerPart(main, place.start, UnitInWords(of.behind));
+      larger != kNone) {
+    of.number = std::string(main.substr(larger, place.end - larger));
+    std::erase(of.number, ',');
+    place.start = larger;
+    of.lead = WithoutMarks(main.substr(0, larger));
+  }
+  const std::string_view in_full = TrimBlanks(main.substr(0, place.start));
+  if (const size_t same = SameInWords(in_full, of.number);
+      same < in_full.size() && of.behind.starts_with(")")) {
+    of.lead = WithoutMarks(in_full.substr(0, same));
+  }
+  if (const size_t sign = NegativeWords(PlainLower(of.lead), of.introduced)) {
+    if (of.number.starts_with("-")) return false;
+    of.number = "-" + of.number;
+    of.lead = WithoutMarks(of.lead.substr(0, of.lead.size() - sign));
+    of.introduced |= of.lead.empty();
+  }
+  const size_t from = of.start + place.start, to = of.start + place.end;
+  of.stance = of.result ? StanceOfResult(of.text, from, to)
+                        : StanceAt(of.text, from, to);
+  of.beside = of.result ? Stance::kStates : StanceBeside(of.lead, of.behind);
+  return true;
+}
+
+// 3. Whether it is stated: behind a verb or a sign, ...
+std::optional<StatedNumber> BehindVerb(const InSentence& of,
+                                       std::string_view clause,
+                                       Earlier earlier) {
+  const std::string lower = PlainLower(WithoutReceiver(of.lead));
+  const std::string tail(TrimBlanks(PlainLower(of.behind)));
+  const bool tagged = lower.ends_with(">") && tail.starts_with("<");
+  const std::string unit = of.main.substr(0, of.place.start).ends_with("$")
+                               ? std::string()
+                               : UnitInWords(of.behind);
+  if (lower.ends_with("=") || lower.ends_with(":") || tagged) {
+    return StatedNumber{
+        of.number, of.Open() ? Trust::kDoubtful : Trust::kStated, true, unit};
+  }
+  const size_t states = EndsIn(lower, Reading::kStates);
+  const std::string_view front =
+      std::string_view(lower).substr(0, lower.size() - states);
+  // "needs $36 to buy 4 books"; "has to pay 36" states it.
+  if (states == 0 ||
+      (earlier != Earlier::kNone && TrimBlanks(front).ends_with(" to"))) {
+    return std::nullopt;
+  }
+  const bool by = lower.ends_with(" by") && earlier != Earlier::kNone;
+  // "The chance that it is 5 is small."
+  const bool goes_on = BeginsIn(tail, Reading::kAuxiliary) > 0;
+  const bool sure = !of.Open() && earlier != Earlier::kBeside && !by &&
+                    !goes_on && !OfUnknown(PlainLower(WithoutMarks(clause)));
+  return StatedNumber{of.number, sure ? Trust::kStated : Trust::kDoubtful, true,
+                      unit};
+}
+
+// ... or in a whole sentence of which it is the only one.
+StatedNumber OfWholeSentence(const InSentence& of, std::string_view clause,
+                             Earlier earlier, int before_it) {
+  const int before = CountWords(PlainLower(WithoutReceiver(of.lead)));
+  const int after = CountWords(of.behind);
+  // "Tom ran 17 miles."
+  const bool full = before + after >= kFewestWords || (before > 1 && after > 0);
+  const bool remark = !full && !(of.introduced && before == 0);
+  // "takes five days to cover 20 km"
+  const std::string front =
+      earlier == Earlier::kNone ? WithDigits(clause) : std::string();
+  const bool in_words = LastNumberPlace(front).has_value();
+  const bool several = earlier != Earlier::kNone;
+  if (full && !of.Open()) {
+    // "pays $64 for the 16 glasses"
+    const std::string_view lead =
+        in_words ? std::string_view(front)
+                 : of.text.substr(0, of.start + of.place.start);
+    if (in_words || several) {
+      if (auto first = StatedBefore(lead, before_it)) return *first;
+    }
+  }
+  // "The 2 of 5"
+  if ((before + after == 0 && !of.introduced) || (remark && several)) return {};
+  const bool sure = !remark && !several && !in_words && !of.Open();
+  const std::string unit = of.main.substr(0, of.place.start).ends_with("$")
+                               ? std::string()
+                               : UnitInWords(of.behind);
+  return {of.number, sure ? Trust::kStated : Trust::kDoubtful, false, unit};
+}
+
 StatedNumber Find(std::string_view text, bool introduced, int before_it) {
   auto place = LastNumberPlace(text);
   if (!place) return {};
@@ -486,132 +641,48 @@ StatedNumber Find(std::string_view text, bool introduced, int before_it) {
       condition < until.size()) {
     return Find(text.substr(0, start + condition), introduced, before_it);
   }
-  if (const auto worked = WorkedOut(text.substr(start, place->end - start))) {
+  if (const auto worked = WorkedOut(until)) {
     const size_t from = start + worked->start, to = start + worked->end;
     if (StanceOfResult(text, from, to) == Stance::kStates) {
       return {worked->text, Trust::kStated, true, UnitInWords(text.substr(to))};
     }
   }
   if (InFormula(text, *place)) return {};
-  if (std::string count = CountOfList(text.substr(start, place->end - start));
-      !count.empty()) {
-    return {std::move(count), Trust::kStated, true, {}};
+  if (CountedList list = CountOfList(until); !list.count.empty()) {
+    return {std::move(list.count), Trust::kStated, true, {}};
   }
-  // 1. The sentence, and of it what does not only say when or why.
-  const std::string_view whole = text.substr(
-      start, place->end - start + SentenceLength(text.substr(place->end)));
-  bool result = IsResult(text.substr(start, place->start - start));
-  std::string_view main = whole;
-  // "can skip 4 because 10 - 4 = 6"
-  if (const size_t reason = PlainLower(main).find(" because ");
-      result && reason != kNone) {
-    const auto before = LastNumberPlace(main.substr(0, reason));
-    if (before && before->text != place->text) {
-      main = main.substr(0, reason);
-      result = false;
-    }
-  }
-  if (!result) {
-    main = main.substr(0, MainPart(PlainLower(main)));
-    main = main.substr(0, WithoutRelative(PlainLower(main)));
-    if (const auto last = LastNumberPlace(main)) {
-      main = main.substr(0, WithoutBrackets(main, last->start));
-    }
-  }
-  place = LastNumberPlace(main);
-  if (!place || InFormula(main, *place)) return {};
-  // 2. What the words around the number say.
-  std::string_view lead = WithoutMarks(main.substr(0, place->start));
-  const std::string_view behind = main.substr(place->end);
-  std::string number = place->text;
-  if (const size_t larger = LargerPart(main, place->start, UnitInWords(behind));
-      larger != kNone) {
-    number = std::string(main.substr(larger, place->end - larger));
-    std::erase(number, ',');
-    place->start = larger;
-    lead = WithoutMarks(main.substr(0, larger));
-  }
-  const std::string_view in_full = TrimBlanks(main.substr(0, place->start));
-  if (const size_t same = SameInWords(in_full, number);
-      same < in_full.size() && behind.starts_with(")")) {
-    lead = WithoutMarks(in_full.substr(0, same));
-  }
-  const std::string plain = PlainLower(lead);
-  if (const size_t sign = NegativeWords(plain, introduced)) {
-    if (number.starts_with("-")) return {};
-    number = "-" + number;
-    lead = WithoutMarks(lead.substr(0, lead.size() - sign));
-    introduced |= lead.empty();
-  }
-  const size_t from = start + place->start, to = start + place->end;
-  const Stance stance =
-      result ? StanceOfResult(text, from, to) : StanceAt(text, from, to);
-  if (stance == Stance::kDenies) return DeniedNumber(lead);
+  InSentence of{.text = text,
+                .start = start,
+                .place = *std::move(place),
+                .introduced = introduced};
+  if (!ReadMain(of) || !ReadAround(of)) return {};
+  if (of.stance == Stance::kDenies) return DeniedNumber(of.lead);
   // The number in front, which this one says again, is looked at instead.
-  if (SaysAgain(lead, number)) {
-    return Find(lead.substr(0, lead.size() - 2), introduced, before_it);
+  if (SaysAgain(of.lead, of.number)) {
+    return Find(of.lead.substr(0, of.lead.size() - 2), of.introduced,
+                before_it);
   }
-  const Stance beside = result ? Stance::kStates : StanceBeside(lead, behind);
-  if (beside == Stance::kDenies) return DeniedNumber(lead);
-  // 3. Whether it is stated.
-  const std::string lower = PlainLower(WithoutReceiver(lead));
-  const std::string tail(TrimBlanks(PlainLower(behind)));
-  size_t states = EndsIn(lower, Reading::kStates);
-  const bool tagged = lower.ends_with(">") && tail.starts_with("<");
-  const bool sign = lower.ends_with("=") || lower.ends_with(":") || tagged;
-  const bool open = stance == Stance::kOpen || beside == Stance::kOpen;
-  const std::string unit = main.substr(0, place->start).ends_with("$")
-                               ? std::string()
-                               : UnitInWords(behind);
-  if (sign) {
-    return {number, open ? Trust::kDoubtful : Trust::kStated, true, unit};
-  }
-  const std::string_view all = main.substr(0, place->start);
+  if (of.beside == Stance::kDenies) return DeniedNumber(of.lead);
+  const std::string_view all = of.main.substr(0, of.place.start);
   const std::string_view clause = all.substr(ClauseStart(PlainLower(all)));
   const Earlier earlier = EarlierNumber(clause);
-  // "needs $36 to buy 4 books"; "has to pay 36" states it.
-  if (states > 0 && earlier != Earlier::kNone &&
-      TrimBlanks(std::string_view(lower).substr(0, lower.size() - states))
-          .ends_with(" to")) {
-    states = 0;
-  }
-  if (states > 0) {
-    const bool by = lower.ends_with(" by") && earlier != Earlier::kNone;
-    // "The chance that it is 5 is small."
-    const bool goes_on = BeginsIn(tail, Reading::kAuxiliary) > 0;
-    const bool sure = !open && earlier != Earlier::kBeside && !by && !goes_on &&
-                      !OfUnknown(PlainLower(WithoutMarks(clause)));
-    return {number, sure ? Trust::kStated : Trust::kDoubtful, true, unit};
-  }
-  const int before = CountWords(lower), after = CountWords(tail);
-  // "Tom ran 17 miles."
-  const bool full = before + after >= kFewestWords || (before > 1 && after > 0);
-  const bool remark = !full && !(introduced && before == 0);
-  // "takes five days to cover 20 km"
-  const std::string front =
-      earlier == Earlier::kNone ? WithDigits(clause) : std::string();
-  const bool in_words = LastNumberPlace(front).has_value();
-  if (in_words && full && !open) {
-    if (auto first = StatedBefore(front, before_it)) return *first;
-  }
-  const bool several = earlier != Earlier::kNone;
-  // "pays $64 for the 16 glasses"
-  if (several && full && !open) {
-    if (auto first =
-            StatedBefore(text.substr(0, start + place->start), before_it)) {
-      return *first;
-    }
-  }
-  // "The 2 of 5"
-  if ((before + after == 0 && !introduced) || (remark && several)) return {};
-  const bool sure = !remark && !several && !in_words && !open;
-  return {number, sure ? Trust::kStated : Trust::kDoubtful, false, unit};
+  if (auto stated = BehindVerb(of, clause, earlier)) return *stated;
+  return OfWholeSentence(of, clause, earlier, before_it);
 }
 
 }  // namespace
 
 StatedNumber FindStatedNumber(std::string_view text, bool introduced) {
   return Find(text, introduced, 0);
+}
+
+CountedList FindCountedList(std::string_view text) {
+  const auto place = LastNumberPlace(text);
+  if (!place || text.substr(place->end).find_first_not_of(" .!*_\n") != kNone) {
+    return {};
+  }
+  const size_t start = SentenceStart(text.substr(0, place->start));
+  return CountOfList(text.substr(start, place->end - start));
 }
 
 size_t ConditionStart(std::string_view sentence) {

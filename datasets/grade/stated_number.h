@@ -30,6 +30,15 @@ struct StatedNumber {
 // `introduced`: whether words such as "the answer:" stood in front.
 StatedNumber FindStatedNumber(std::string_view text, bool introduced);
 
+// A list and how many it holds where the words in front of it say so; both
+// empty for other texts.
+//
+//   FindCountedList("There are 3 primes: 2, 3 and 5.")   // {"3", "2, 3, 5"}
+struct CountedList {
+  std::string count, items;
+};
+CountedList FindCountedList(std::string_view text);
+
 // Where the condition begins under which a sentence states its number,
 // "evaluates to 10 | when x = 3": no answer of its own. The size for none.
 size_t ConditionStart(std::string_view sentence);

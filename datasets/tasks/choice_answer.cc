@@ -30,8 +30,9 @@ std::vector<size_t> Where(size_t count, const Picks& picks) {
 
 // What the response says word for word, as words are compared.
 std::vector<std::string> WordsOf(std::string_view response) {
-  std::vector<std::string> words = {FoldWords(response),
-                                    FoldWords(ExtractAnswer(response).text)};
+  const std::string plain = WithPlainSigns(response);
+  std::vector<std::string> words = {FoldWords(plain),
+                                    FoldWords(ExtractAnswer(plain).text)};
   if (const auto found = FindFinalAnswer(response)) {
     words.push_back(FoldWords(*found));
   }

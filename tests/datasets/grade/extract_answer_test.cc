@@ -45,6 +45,15 @@ TEST(ExtractAnswer, AnswerIsAndFormulas) {
   EXPECT_EQ(ExtractAnswer("So \\[ x = 4 \\]").text, "x = 4");
 }
 
+TEST(ExtractAnswer, AChoiceWithWhatItSays) {
+  EXPECT_EQ(ExtractAnswer("The answer is **(E)** $\\sqrt{8}$.").text,
+            "(E) \\sqrt{8}");
+  EXPECT_EQ(ExtractAnswer("Answer: B. $3$ and $4$").text, "(B) 3 , 4");
+  EXPECT_EQ(ExtractAnswer("The answer is (D), $7$ kg.").text, "(D) 7 kg");
+  EXPECT_EQ(ExtractAnswer("The answer is (D). $7$ divides it.").text, "D");
+  EXPECT_EQ(ExtractAnswer("The answer is (D). $7$ is wrong.").text, "D");
+}
+
 TEST(ExtractAnswer, ThoughtsDoNotCount) {
   EXPECT_EQ(ExtractAnswer("<think>\\boxed{1}</think>It is \\boxed{2}").text,
             "2");
@@ -99,15 +108,6 @@ TEST(ExtractAnswer, PlainTextStaysAsItIs) {
   const Extracted whole = ExtractAnswer(" \\frac{1}{2} ");
   EXPECT_EQ(whole.text, "\\frac{1}{2}");
   EXPECT_FALSE(whole.cut);
-}
-
-TEST(LastNumberOf, ANumberIsNoPartOfAWord) {
-  EXPECT_EQ(LastNumberOf("AZYUK2A"), std::nullopt);
-  EXPECT_EQ(LastNumberOf("3 plums cost $1,234.50 now"), "1,234.50");
-  EXPECT_EQ(LastNumberOf("a gain of 28% in all"), "28%");
-  EXPECT_EQ(LastNumberOf("it falls to -5 at night"), "-5");
-  EXPECT_EQ(LastNumberOf("between 3-5"), "5");
-  EXPECT_EQ(LastNumberOf("no number"), std::nullopt);
 }
 
 TEST(StripDelimiters, SeveralLayers) {

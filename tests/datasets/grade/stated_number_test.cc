@@ -39,6 +39,19 @@ TEST(StatedNumber, PartsOfFormulasAreNone) {
   }
 }
 
+TEST(StatedNumber, ListsAreCountedWhereTheirNumberIsClaimed) {
+  const CountedList list =
+      FindCountedList("So there are three cubes: 1, 8 and 27.");
+  EXPECT_EQ(list.count, "3");
+  EXPECT_EQ(list.items, "1, 8, 27");
+  for (const std::string_view text :
+       {"There are 3 cubes: 1 and 8", "There are not 2 cubes: 1 and 8",
+        "It is false that there are 2 cubes: 1 and 8", "The cubes: 1 and 8",
+        "There are 2 cubes: 1 and 8 are found."}) {
+    EXPECT_EQ(FindCountedList(text).count, "") << text;
+  }
+}
+
 TEST(StatedNumber, RemarksAreDoubtful) {
   EXPECT_EQ(FindStatedNumber("roughly 12", false).trust, Trust::kDoubtful);
   EXPECT_EQ(FindStatedNumber("5, not 7", false).trust, Trust::kDoubtful);
