@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "datasets/readers/answer_kinds.h"
+#include "datasets/readers/parse_json.h"
 #include "src/base/random.h"
 #include "src/base/text.h"
 
@@ -169,8 +170,15 @@ Options OptionsOf(const Json& value, std::string& wrong) {
   if (value.is_string()) {
     const std::string text = Trimmed(value.get<std::string>());
     if (text.starts_with("[") || text.starts_with("{")) {
-      const Json inner = Json::parse(text, nullptr, false);
-      if (inner.is_structured()) return OptionsOf(inner, wrong);
+      const absl::StatusOr<Json> inner = ParseJson(text, "the options' text");
+      if (inner.ok() && inner->is_structured()) {
+        return OptionsOf(*inner, wrong);
+      }
+      // What no parser takes is a text that begins so.
+      if (Json::accept(text)) {
+        wrong = std::string(inner.status().message());
+        return options;
+      }
     }
     options.texts = SplitOptions(text);
     if (options.texts.empty()) {
