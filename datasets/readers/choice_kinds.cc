@@ -520,6 +520,7 @@ struct OptionColumns {
   const char* stem;
   char first;
 };
+
 constexpr OptionColumns kOptionColumns[] = {
     {"", 'A'},       {"op", 'a'},      {"option", 'A'}, {"option_", 'a'},
     {"option", '1'}, {"option_", '1'}, {"choice", '1'}, {"choice_", 'a'},
@@ -527,9 +528,16 @@ constexpr OptionColumns kOptionColumns[] = {
     {"ans", '0'},
 };
 
+// PIQA's labels count from 0, whatever its columns do.
+bool CountFrom1(const OptionColumns& columns) {
+  return columns.first == '1' && std::string_view(columns.stem) != "sol";
+}
+
 std::string ReadColumns(Counting counting, SetRecord& record) {
   Options options;
+  bool from_1 = false;
   for (const OptionColumns& columns : kOptionColumns) {
+    from_1 = CountFrom1(columns);
     for (size_t i = 0; i < (columns.first < 'A' ? 9 : kMostOptions); ++i) {
       const std::string column = absl::StrCat(
           columns.stem, std::string(1, static_cast<char>(columns.first + i)));
@@ -543,7 +551,9 @@ std::string ReadColumns(Counting counting, SetRecord& record) {
   while (options.texts.size() > 2 && Trimmed(options.texts.back()).empty()) {
     options.texts.pop_back();
   }
-  return Finish(options, counting, record);
+  std::string wrong = Finish(options, counting, record);
+  record.columns_from_1 = from_1;
+  return wrong;
 }
 
 std::string ReadCounted(int64_t from, SetRecord& record) {

@@ -16,7 +16,8 @@
 // text than by its index is refused, except under answer_index and the like and
 // in MMLU's rows, and so is a record whose columns tell two options. An index
 // one beyond the last option tells of a set that counts from 1 and refuses all
-// of it: the kinds choice-from-0 and choice-from-1 say how a set counts.
+// of it: the kinds choice-from-0 and choice-from-1 say how a set counts. So
+// does a set of columns option1, option2 (choice1, ...) in which no index is 0.
 //
 // Stateless functions: thread-safe.
 #ifndef ESPALIER_DATASETS_READERS_CHOICE_KINDS_H_
