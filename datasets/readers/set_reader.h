@@ -23,10 +23,9 @@
 // among those are told once what follows them is given.
 //
 // Memory: one record, or those read ahead, and 24 bytes an id already met. A
-// shuffle holds `first` +
-// `limit` records, those of the smallest keys met so far, and without a limit
-// all of the file's. The order depends on the seed and the problems' places in
-// the file alone.
+// shuffle holds `first` + `limit` records, those of the smallest keys met so
+// far, and without a limit all of the file's. The order depends on the seed and
+// the problems' places in the file only.
 //
 // Thread-compatible.
 #ifndef ESPALIER_DATASETS_READERS_SET_READER_H_
