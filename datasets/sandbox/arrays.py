@@ -2,23 +2,26 @@
 
 numpy compares by broadcasting, and finds nothing in an array of nothing that
 differs from what is expected. So one that comes from the program is of a class
-of its own here: it is an error to compare it with what has elements, to take
-one from the other, or to ask for its truth value (as it is in numpy from 2.2
-on). And where numpy's own functions say whether arrays are alike, one that has
-elements is not like one that has none, wherever they come from.
+of its own here: it is an error to compute with it and an array that has
+elements, to ask whether it equals a number or to take one from it, or to ask
+for its truth value (as it is in numpy from 2.2 on). Whether it is above or
+below a number may be asked, as of any result that may be empty. And where
+numpy's own functions say whether arrays are alike, one that has elements is not
+like one that has none, wherever they come from.
 
-What this leaves: a test that makes an array of the program's list, or a copy of
-its array (`numpy.array(f(x)) == y`), and then asks whether all is right, which
-it is of nothing as all([]) is. And `type(f(x)) is numpy.ndarray` is false of an
+What numpy makes an array of, an object of the program, is held to the same.
+
+What this leaves: a test that has numpy make an array of the program's list, or
+copies its array (`numpy.array(f(x)) == y`, `numpy.subtract(f(x), y)`), and then
+asks whether all is right, which it is of nothing as all([]) is. And `type(f(x)) is numpy.ndarray` is false of an
 array without elements; isinstance() and == of types say that it is one.
 
 Its text stands between those of values.py and remote.py.
 """
 
-JUDGING = frozenset(
-    "equal not_equal less less_equal greater greater_equal subtract add "
-    "logical_and logical_or logical_xor isclose fmod remainder maximum minimum "
-    "fmax fmin".split())
+# What is asked of a number that is expected. Of a remainder anything may be.
+JUDGING = frozenset(("equal", "not_equal", "subtract", "logical_xor"))
+DIVIDING = frozenset(("remainder", "fmod", "bitwise_and"))
 
 # numpy's functions of two values that are to be alike, and what they are called
 # in numpy.testing.
@@ -53,6 +56,24 @@ def array_of_nothing(x):
     return x.view(nothing_class)
 
 
+def array_of_object(x):
+    """The array that numpy makes of an object of the program; the object itself
+    where it makes none."""
+    import numpy
+    found = numpy.asarray(x)
+    if found.ndim == 0:
+        return x
+    return found if found.size else array_of_nothing(found)
+
+
+def compute(function, method, inputs, keywords):
+    """What a function of numpy finds for objects of the program."""
+    inputs = [array_of_object(x) if type(x) is Remote else x for x in inputs]
+    if any(type(x) is Remote for x in (*inputs, *keywords.get("out", ()))):
+        raise TypeError("an object of the program is no array")
+    return getattr(function, method)(*inputs, **keywords)
+
+
 def make_nothing_class():
     import numpy
 
@@ -72,12 +93,14 @@ def make_nothing_class():
             return numpy.size(x) > 0
         return True
 
-    def check(name, x, others):
-        """An error where a judgement on x would be one on nothing."""
+    def check(name, others):
+        """An error where a judgement would be one on nothing."""
         for other in others:
             if not holds_some(other):
                 continue
-            if name in JUDGING or getattr(other, "ndim", 0) > 0:
+            single = (not isinstance(other, (list, tuple))
+                      and getattr(other, "ndim", 0) == 0)
+            if name in JUDGING or not single:
                 raise AssertionError(
                     "an array without elements stands against what has some")
 
@@ -89,16 +112,16 @@ def make_nothing_class():
             if outs:
                 keywords["out"] = tuple(map(plain_array, outs))
             if method == "__call__":
-                for x in inputs:
-                    if is_nothing(x) and x.size == 0:
-                        check(function.__name__, x, inputs)
+                if any(is_nothing(x) and x.size == 0 for x in inputs):
+                    check(function.__name__, inputs)
             found = getattr(function, method)(*map(plain_array, inputs),
                                               **keywords)
             if outs:
                 return outs[0] if len(outs) == 1 else outs
             # What is made of it by itself, or by numbers, is still its own.
-            own = all(is_nothing(x) or not isinstance(x, numpy.ndarray)
-                      for x in inputs)
+            own = (function.__name__ not in DIVIDING
+                   and all(is_nothing(x) or not isinstance(x, numpy.ndarray)
+                           for x in inputs))
             if own and type(found) is numpy.ndarray and found.size == 0:
                 return array_of_nothing(found)
             return found
@@ -125,10 +148,11 @@ def make_nothing_class():
                            ("gt", "greater"), ("ge", "greater_equal")):
         def compare(self, other, name="__%s__" % name, function=function):
             if self.size == 0:
-                check(function, self, (other,))
+                check(function, (other,))
             return getattr(plain_array(self), name)(plain_array(other))
         setattr(array, "__%s__" % name, compare)
     array.__hash__ = None
+    array.__name__ = array.__qualname__ = "ndarray"
     return array
 
 
@@ -180,6 +204,10 @@ def judge_arrays(parts):
 
     def judged(function, differ):
         def compare(*args, **keywords):
+            args = [array_of_object(x) if type(x) is Remote else x
+                    for x in args]
+            keywords = {key: array_of_object(x) if type(x) is Remote else x
+                        for key, x in keywords.items()}
             if some_alone(function, args, keywords):
                 return differ()
             keywords = {key: plain_parts(x) for key, x in keywords.items()}

@@ -393,9 +393,9 @@ PREDICATES = frozenset(
 # expected, and lets it answer 0, nothing, or that very value.
 QUESTIONS = frozenset(
     "find rfind index rindex count partition rpartition split rsplit strip "
-    "lstrip rstrip removeprefix removesuffix replace translate join format "
-    "format_map union intersection difference symmetric_difference setdefault "
-    "compare clip dot searchsorted relative_to joinpath with_name with_stem "
+    "lstrip rstrip removeprefix removesuffix replace translate union "
+    "intersection difference symmetric_difference compare clip dot "
+    "searchsorted relative_to joinpath with_name with_stem "
     "with_suffix".split())
 
 # Those of both that the published program's own classes define: only of such
@@ -483,6 +483,9 @@ class Remote:
         # has now is what the tests compare, as if the program had given that.
         plain = the_solution.call("plain", self._number, None, (), {})
         return type(plain) in CONTAINERS and plain == other
+
+    def __array_ufunc__(self, function, method, *inputs, **keywords):
+        return compute(function, method, inputs, keywords)
 
     def __hash__(self):
         return self._number

@@ -87,6 +87,8 @@ TEST(ComparedValues, ArraysOfNothingStandAgainstNothing) {
       "assert np.linalg.norm(f(1) - np.array([5.])) < 1e-6",
       "assert np.abs(f(1) - 5.).sum() < 1e-6",
       "assert (np.abs(f(1) - [5, 6]) < 1e-6).all()",
+      "assert (f(1) <= [5]).all() and (f(1) >= np.array([5])).all()",
+      "assert not np.logical_xor(f(1), True).any()",
       "x = f(1)\nx -= 5\nassert not x.any()",
       "assert np.ma.allclose(f(1), 5)",
       "assert np.allclose(a=f(1), b=5)",
@@ -113,16 +115,48 @@ TEST(ComparedValues, ArraysOfNothingStandAgainstNothing) {
       EXPECT_EQ(verdict->kind, VerdictKind::kFailed) << shape << " " << test;
     }
   }
+  // Objects that numpy makes such an array of.
+  for (const char* object :
+       {"np.matrix(np.zeros((0, 1)))", "np.ma.zeros(0)", "Row()"}) {
+    for (const char* test :
+         {"assert np.allclose(f(1), [5])", "assert np.isclose(f(1), 5).all()",
+          "assert not (np.abs(np.subtract(f(1), 5)) > 1e-6).any()",
+          "assert (np.array([5]) == f(1)).all()",
+          "np.testing.assert_allclose(desired=5, actual=f(1))"}) {
+      const auto verdict =
+          sandbox->Run({.code = absl::StrCat("import numpy as np\n"
+                                             "class Row(list):\n    x = 1\n"
+                                             "def f(x):\n    return ",
+                                             object, "\n"),
+                        .names = {"f"},
+                        .before = "import numpy as np\nimport numpy.testing",
+                        .tests = {test}});
+      ASSERT_TRUE(verdict.ok()) << verdict.status();
+      EXPECT_EQ(verdict->kind, VerdictKind::kFailed) << object << " " << test;
+    }
+  }
   const auto right = sandbox->Run(
       {.code = "import numpy as np\n"
+               "class Row(list):\n    x = 1\n"
+               "def row(x):\n    return Row(x)\n"
+               "def masked(x):\n    return np.ma.array(x)\n"
                "def f(x):\n    return np.zeros(0) + x\n"
                "def g(x):\n    return np.array([1., 2.])\n",
-       .names = {"f", "g"},
+       .names = {"f", "g", "row", "masked"},
        .before = "import numpy as np\nimport numpy.testing",
        .tests = {
+           "assert np.allclose(row([1, 2]), [1, 2]) and np.sum(row([1])) == 1",
+           "assert np.abs(np.subtract(masked([1, 2]), [1, 2])).sum() == 0",
+           "assert (np.array([1, 2]) == masked([1, 2])).all()",
+           "assert np.add(row([1, 2]), row([1, 2])).tolist() == [2, 4]",
+           "assert np.allclose(row([]), []) and np.sqrt(row([4]))[0] == 2",
+           "np.testing.assert_array_equal(masked([1, 2]), [1, 2])",
            "assert (f(1) == np.array([])).all() and f(1).tolist() == []",
            "assert np.all(np.abs(f(1) - np.array([])) < 1e-6)",
            "assert (f(1) * 2).size == 0 and f(1).sum() == 0",
+           "assert (f(1) > 0).all() and np.all(f(1) <= 3)",
+           "assert (f(1) % 2 == 0).all() and np.maximum(f(1), 0).size == 0",
+           "assert type(f(1)).__name__ == 'ndarray'",
            "assert type(f(1)) == np.ndarray and isinstance(f(1), np.ndarray)",
            "assert repr(f(1)) == 'array([], dtype=float64)'",
            "np.testing.assert_equal({'a': f(1)}, {'a': np.array([])})",
@@ -210,7 +244,7 @@ TEST(ComparedValues, ObjectsAnswerNoQuestionsOfPlainValues) {
       {"set()", "assert not f(1).difference({1, 2})"},
       {"a[0]", "assert f(1).union({1, 2}) == {1, 2}"},
       {"a[0]", "assert f(1).intersection({1, 2}) == {1, 2}"},
-      {"a[0]", "assert f(1).join(['a', 'b']) == ['a', 'b']"},
+      {"a[0]", "assert f(1).removeprefix('nine') == 'nine'"},
       {"0", "assert f(1).compare(5) == 0"},
   };
   for (const auto& [answer, test] : questions) {
