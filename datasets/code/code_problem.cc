@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
@@ -93,6 +94,32 @@ std::vector<std::string> NamesOfTests(const std::string& solution,
       names.insert(name);
     }
   });
+  return {names.begin(), names.end()};
+}
+
+// The methods that the classes in Python code define.
+std::vector<std::string> MethodsOf(std::string_view code) {
+  std::set<std::string> names;
+  bool inside = false;
+  size_t depth = 0;  // how far the class around is indented
+  for (absl::string_view line : absl::StrSplit(AbslView(code), '\n')) {
+    const absl::string_view text = absl::StripLeadingAsciiWhitespace(line);
+    if (text.empty() || text[0] == '#') continue;
+    const size_t indent = line.size() - text.size();
+    if (inside && indent <= depth) inside = false;
+    if (!inside && absl::StartsWith(text, "class ")) {
+      inside = true;
+      depth = indent;
+    }
+    if (!inside) continue;
+    for (absl::string_view word : {"async def ", "def "}) {
+      if (!absl::StartsWith(text, word)) continue;
+      word = absl::StripLeadingAsciiWhitespace(text.substr(word.size()));
+      size_t end = 0;
+      while (end < word.size() && IsWordByte(word[end])) ++end;
+      names.emplace(word.substr(0, end));
+    }
+  }
   return {names.begin(), names.end()};
 }
 
@@ -430,6 +457,8 @@ absl::StatusOr<ProgramVerdict> GradeProgram(Sandbox& sandbox,
   }
   return sandbox.Run({.code = std::string(program),
                       .names = problem.names,
+                      .methods = MethodsOf(
+                          absl::StrCat(problem.prompt, "\n", problem.solution)),
                       .given = problem.given_code,
                       .before = problem.before,
                       .after = problem.after,

@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "datasets/readers/answer_kinds.h"
+#include "datasets/readers/parse_json.h"
 #include "src/base/random.h"
 #include "src/base/text.h"
 
@@ -169,8 +170,15 @@ Options OptionsOf(const Json& value, std::string& wrong) {
   if (value.is_string()) {
     const std::string text = Trimmed(value.get<std::string>());
     if (text.starts_with("[") || text.starts_with("{")) {
-      const Json inner = Json::parse(text, nullptr, false);
-      if (inner.is_structured()) return OptionsOf(inner, wrong);
+      const absl::StatusOr<Json> inner = ParseJson(text, "the options' text");
+      if (inner.ok() && inner->is_structured()) {
+        return OptionsOf(*inner, wrong);
+      }
+      // What no parser takes is a text that begins so.
+      if (Json::accept(text)) {
+        wrong = std::string(inner.status().message());
+        return options;
+      }
     }
     options.texts = SplitOptions(text);
     if (options.texts.empty()) {
@@ -330,8 +338,8 @@ Told OptionTold(const Json& gold, const Options& all, Counting counting) {
               "is an index")};
 }
 
-// Where the right option is told, as kChoiceGold in set_kind.cc says. An index
-// stands before a text, which may be written in another way.
+// Where the right option is told. An index stands before a text, which may be
+// written in another way.
 struct GoldColumn {
   const char* name;
   bool index = false;  // a whole number under it is an index
@@ -490,10 +498,13 @@ std::string ReadWithoutOptions(SetRecord& record) {
   return wrong;
 }
 
+// Where a list of options stands.
+constexpr const char* kListColumns[] = {"options", "choices",
+                                        "possible answers", "endings"};
+
 std::string ReadList(Counting counting, SetRecord& record) {
   const Json* value = nullptr;
-  for (const char* column :
-       {"options", "choices", "possible answers", "endings"}) {
+  for (const char* column : kListColumns) {
     value = FindColumn(record.fields, column);
     if (value != nullptr && !value->is_null()) break;
   }
@@ -512,6 +523,7 @@ struct OptionColumns {
   const char* stem;
   char first;
 };
+
 constexpr OptionColumns kOptionColumns[] = {
     {"", 'A'},       {"op", 'a'},      {"option", 'A'}, {"option_", 'a'},
     {"option", '1'}, {"option_", '1'}, {"choice", '1'}, {"choice_", 'a'},
@@ -519,12 +531,23 @@ constexpr OptionColumns kOptionColumns[] = {
     {"ans", '0'},
 };
 
+std::string ColumnOfOption(const OptionColumns& columns, size_t i) {
+  return absl::StrCat(columns.stem,
+                      std::string(1, static_cast<char>(columns.first + i)));
+}
+
+// PIQA's labels count from 0, whatever its columns do.
+bool CountFrom1(const OptionColumns& columns) {
+  return columns.first == '1' && std::string_view(columns.stem) != "sol";
+}
+
 std::string ReadColumns(Counting counting, SetRecord& record) {
   Options options;
+  bool from_1 = false;
   for (const OptionColumns& columns : kOptionColumns) {
+    from_1 = CountFrom1(columns);
     for (size_t i = 0; i < (columns.first < 'A' ? 9 : kMostOptions); ++i) {
-      const std::string column = absl::StrCat(
-          columns.stem, std::string(1, static_cast<char>(columns.first + i)));
+      const std::string column = ColumnOfOption(columns, i);
       if (FindColumn(record.fields, column) == nullptr) break;
       options.texts.push_back(ColumnText(record.fields, column));
     }
@@ -535,13 +558,14 @@ std::string ReadColumns(Counting counting, SetRecord& record) {
   while (options.texts.size() > 2 && Trimmed(options.texts.back()).empty()) {
     options.texts.pop_back();
   }
-  return Finish(options, counting, record);
+  std::string wrong = Finish(options, counting, record);
+  record.columns_from_1 = from_1;
+  return wrong;
 }
 
 std::string ReadCounted(int64_t from, SetRecord& record) {
   const Counting counting{.from = from, .given = true, .only = true};
-  for (const char* column :
-       {"options", "choices", "possible answers", "endings"}) {
+  for (const char* column : kListColumns) {
     if (FindColumn(record.fields, column) != nullptr) {
       return ReadList(counting, record);
     }
@@ -550,6 +574,45 @@ std::string ReadCounted(int64_t from, SetRecord& record) {
 }
 
 }  // namespace
+
+const std::string& ChoiceGoldColumns() {
+  static const std::string columns = [] {
+    std::vector<std::string> names;
+    for (const GoldColumn& column : kGoldColumns) {
+      names.push_back(absl::StrCat("\"", column.name, "\""));
+    }
+    const std::string last = names.back();
+    names.pop_back();
+    return absl::StrCat(absl::StrJoin(names, ", "), " or ", last);
+  }();
+  return columns;
+}
+
+const std::string& ChoiceListColumns() {
+  static const std::string columns = absl::StrJoin(kListColumns, "|");
+  return columns;
+}
+
+const std::string& ChoiceOptionColumns(size_t option) {
+  static const std::vector<std::string> all = [] {
+    std::vector<std::string> columns;
+    for (size_t i = 0; i < 2; ++i) {
+      std::vector<std::string> names;
+      for (const OptionColumns& one : kOptionColumns) {
+        names.push_back(ColumnOfOption(one, i));
+      }
+      columns.push_back(absl::StrJoin(names, "|"));
+    }
+    return columns;
+  }();
+  return all.at(option);
+}
+
+const std::string& ChoiceColumns() {
+  static const std::string columns =
+      absl::StrCat(ChoiceListColumns(), "|", ChoiceOptionColumns(1));
+  return columns;
+}
 
 std::string ReadChoiceList(SetRecord& record) { return ReadList({}, record); }
 

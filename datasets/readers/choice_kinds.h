@@ -12,21 +12,31 @@
 // with labels: {"A": "12", "B": "15"}, {"text": [...], "label": [...]}, a list
 // of {"key": "A", "value": "12"}, and any of these as JSON in a text. The right
 // one is told by its label, its letter, its index from 0 or its text, under the
-// columns of kChoiceGold (set_kind.cc); an answer that is another option by its
+// columns of ChoiceGoldColumns(); an answer that is another option by its
 // text than by its index is refused, except under answer_index and the like and
 // in MMLU's rows, and so is a record whose columns tell two options. An index
 // one beyond the last option tells of a set that counts from 1 and refuses all
-// of it: the kinds choice-from-0 and choice-from-1 say how a set counts.
+// of it: the kinds choice-from-0 and choice-from-1 say how a set counts. So
+// does a set of columns option1, option2 (choice1, ...) in which no index is 0.
 //
 // Stateless functions: thread-safe.
 #ifndef ESPALIER_DATASETS_READERS_CHOICE_KINDS_H_
 #define ESPALIER_DATASETS_READERS_CHOICE_KINDS_H_
 
+#include <cstddef>
 #include <string>
 
 #include "datasets/readers/set_kind.h"
 
 namespace espalier {
+
+// Columns as SetKind names them: where the right option is told; where a list
+// of options stands; where the first (0) or the second (1) option has a column
+// of its own; and either of the last two.
+const std::string& ChoiceGoldColumns();
+const std::string& ChoiceListColumns();
+const std::string& ChoiceOptionColumns(size_t option);
+const std::string& ChoiceColumns();
 
 // options, choices, endings or "Possible Answers": AQuA, MMLU and MMLU-Pro as
 // Hugging Face has them, AGIEval with its SAT sets, SAT Math 2023, MathQA, ARC,

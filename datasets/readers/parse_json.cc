@@ -36,7 +36,7 @@ class Builder : public nlohmann::json_sax<Json> {
   bool end_object() override { return Close(); }
   bool end_array() override { return Close(); }
   bool key(std::string& name) override {
-    if (open_.size() == 1 && open_[0]->contains(name)) {
+    if (open_.back()->contains(name)) {
       problem_ = absl::StrCat("gives \"", name, "\" twice");
       return false;
     }
@@ -90,8 +90,7 @@ class Builder : public nlohmann::json_sax<Json> {
 
 }  // namespace
 
-absl::StatusOr<Json> ParseJsonObject(std::string_view text,
-                                     std::string_view place) {
+absl::StatusOr<Json> ParseJson(std::string_view text, std::string_view place) {
   const auto error = [&](std::string_view what) {
     return absl::InvalidArgumentError(
         absl::StrCat(AbslView(place), ": ", AbslView(what)));
@@ -106,11 +105,18 @@ absl::StatusOr<Json> ParseJsonObject(std::string_view text,
   if (!Json::sax_parse(text.begin(), text.end(), &builder)) {
     return error(absl::StrCat("the record ", builder.problem()));
   }
-  if (!builder.value().is_object()) {
-    return error(absl::StrCat("expected a JSON object, found a value of type ",
-                              builder.value().type_name()));
-  }
   return std::move(builder.value());
+}
+
+absl::StatusOr<Json> ParseJsonObject(std::string_view text,
+                                     std::string_view place) {
+  absl::StatusOr<Json> value = ParseJson(text, place);
+  if (value.ok() && !value->is_object()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        AbslView(place), ": expected a JSON object, found a value of type ",
+        value->type_name()));
+  }
+  return value;
 }
 
 }  // namespace espalier

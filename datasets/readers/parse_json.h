@@ -4,9 +4,9 @@
 //                        ParseJsonObject(line, "test.jsonl:12"));
 //
 // Beside what the grammar forbids, texts that are not UTF-8, nest deeper than
-// 128 or give one key of the outermost object twice are refused. A whole
-// number that 64 bits do not hold is kept as text, so that none of its digits
-// are lost. Stateless: thread-safe.
+// 128 or give one key of an object twice are refused: one of the two values
+// would be lost. A whole number that 64 bits do not hold is kept as text, so
+// that none of its digits are. Stateless: thread-safe.
 #ifndef ESPALIER_DATASETS_READERS_PARSE_JSON_H_
 #define ESPALIER_DATASETS_READERS_PARSE_JSON_H_
 
@@ -18,6 +18,9 @@
 namespace espalier {
 
 // InvalidArgument begins with `place` and names the column.
+absl::StatusOr<nlohmann::json> ParseJson(std::string_view text,
+                                         std::string_view place);
+// The same for a text that must be an object.
 absl::StatusOr<nlohmann::json> ParseJsonObject(std::string_view text,
                                                std::string_view place);
 

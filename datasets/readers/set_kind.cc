@@ -116,13 +116,6 @@ std::string AddContext(SetRecord& record) {
   return "";
 }
 
-// As choice_kinds.cc looks for it.
-constexpr std::string_view kChoiceGold =
-    "\"answer\", \"correct\", \"label\", \"answer_index\", \"answer_idx\", "
-    "\"correct_index\", \"correct_idx\", \"gold_index\", \"cop\", "
-    "\"correct_option\", \"correct_answer\", \"gold\", \"expected_answer\", "
-    "\"answerKey\" or \"target\"";
-
 }  // namespace
 
 const std::vector<SetKind>& SetKinds() {
@@ -159,34 +152,28 @@ const std::vector<SetKind>& SetKinds() {
        ReadGpqa},
       {"choice",
        "qa",
-       {"question|problem|question_stem|query|input|ctx",
-        "options|choices|possible answers|endings"},
+       {"question|problem|question_stem|query|input|ctx", ChoiceListColumns()},
        ReadChoiceList,
-       kChoiceGold},
+       ChoiceGoldColumns()},
       {"mmlu",
        "qa",
-       {"question|problem|goal|sentence",
-        "A|opa|optionA|option_a|option1|option_1|choice1|choice_a|answerA|"
-        "answer0|sol1|ending0|ans0",
-        "B|opb|optionB|option_b|option2|option_2|choice2|choice_b|answerB|"
-        "answer1|sol2|ending1|ans1"},
+       {"question|problem|goal|sentence", ChoiceOptionColumns(0),
+        ChoiceOptionColumns(1)},
        ReadChoiceColumns,
-       kChoiceGold},
+       ChoiceGoldColumns()},
       {"choice-from-0",
        "qa",
        {"question|problem|question_stem|query|input|ctx|goal|sentence",
-        "options|choices|possible answers|endings|B|opb|optionB|option_b|"
-        "option2|option_2|choice2|choice_b|answerB|answer1|sol2|ending1|ans1"},
+        ChoiceColumns()},
        ReadChoiceFrom0,
-       kChoiceGold,
+       ChoiceGoldColumns(),
        /*by_name=*/true},
       {"choice-from-1",
        "qa",
        {"question|problem|question_stem|query|input|ctx|goal|sentence",
-        "options|choices|possible answers|endings|B|opb|optionB|option_b|"
-        "option2|option_2|choice2|choice_b|answerB|answer1|sol2|ending1|ans1"},
+        ChoiceColumns()},
        ReadChoiceFrom1,
-       kChoiceGold,
+       ChoiceGoldColumns(),
        /*by_name=*/true},
       {"verl",
        "qa",

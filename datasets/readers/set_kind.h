@@ -85,6 +85,8 @@ struct SetRecord {
   // The index that told the right option of a multiple choice, where nothing
   // says from where the set counts. 0 does.
   std::optional<int64_t> counted = std::nullopt;
+  // The columns of its options count from 1, and so may `counted`.
+  bool columns_from_1 = false;
 };
 
 struct SetKind {

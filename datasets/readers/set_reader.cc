@@ -71,9 +71,22 @@ nlohmann::json ChoiceJson(const SetOptions& options) {
   return json;
 }
 
-void ReadReport::AddSkipped(const absl::Status& error) {
-  ++skipped;
+void Skips::Add(const absl::Status& error) {
+  ++count;
   if (errors.size() < kErrorsTold) errors.emplace_back(error.message());
+}
+
+void ReadReport::AddSkipped(const Skips& more) {
+  skipped += more.count;
+  for (const std::string& error : more.errors) {
+    if (errors.size() < kErrorsTold) errors.push_back(error);
+  }
+}
+
+void ReadReport::AddSkipped(const absl::Status& error) {
+  Skips one;
+  one.Add(error);
+  AddSkipped(one);
 }
 
 absl::Status ReadReport::NothingRead(std::string_view things) const {
@@ -141,7 +154,7 @@ absl::StatusOr<std::unique_ptr<SetReader>> SetReader::Create(
 
 absl::Status SetReader::Skip(const absl::Status& error) {
   if (options_.strict) return error;
-  report_.AddSkipped(error);
+  skipped_.Add(error);
   return absl::OkStatus();
 }
 
@@ -200,15 +213,24 @@ absl::StatusOr<std::optional<SetRecord>> SetReader::NextRead() {
 
 // Reads on until a record tells from where the set counts options.
 absl::Status SetReader::LookAhead() {
-  while (!counting_known_ && ahead_.back().counted != 0 &&
-         ahead_.size() < kMostAhead) {
+  if (counting_known_) return absl::OkStatus();
+  counting_known_ = true;
+  while (ahead_.back().record.counted != 0 && ahead_.size() < kMostAhead) {
     absl::StatusOr<std::optional<SetRecord>> record = NextRead();
     if (absl::IsFailedPrecondition(record.status())) return record.status();
     if (!record.ok()) ahead_error_ = record.status();
     if (!record.ok() || !*record) break;
-    ahead_.push_back(**std::move(record));
+    ahead_.push_back({**std::move(record), std::exchange(skipped_, {})});
   }
-  counting_known_ = true;
+  if (ahead_.back().record.counted == 0) return absl::OkStatus();
+  for (const Ahead& one : ahead_) {
+    if (!one.record.counted || !one.record.columns_from_1) continue;
+    return absl::FailedPreconditionError(absl::StrCat(
+        one.record.place, ": the right option is ", *one.record.counted,
+        ", the columns of options count from 1, and no record read ahead has "
+        "the right option 0; say --kind choice-from-1 if the right options "
+        "count as the columns do, else --kind choice-from-0"));
+  }
   return absl::OkStatus();
 }
 
@@ -217,13 +239,15 @@ absl::StatusOr<std::optional<SetRecord>> SetReader::NextGood() {
     ESP_RETURN_IF_ERROR(ahead_error_);
     ESP_ASSIGN_OR_RETURN(std::optional<SetRecord> record, NextRead());
     if (!record) {
+      report_.AddSkipped(std::exchange(skipped_, {}));
       read_all_ = file_ended_;
       return record;
     }
-    ahead_.push_back(*std::move(record));
-    if (ahead_.back().counted) ESP_RETURN_IF_ERROR(LookAhead());
+    ahead_.push_back({*std::move(record), std::exchange(skipped_, {})});
+    if (ahead_.back().record.counted) ESP_RETURN_IF_ERROR(LookAhead());
   }
-  std::optional<SetRecord> record = std::move(ahead_.front());
+  std::optional<SetRecord> record = std::move(ahead_.front().record);
+  report_.AddSkipped(ahead_.front().skipped);
   ahead_.pop_front();
   return record;
 }
@@ -291,7 +315,7 @@ absl::StatusOr<std::optional<SetRecord>> SetReader::Next() {
   while (!ended_) {
     if (options_.shuffle && !shuffled_) ESP_RETURN_IF_ERROR(Shuffle());
     std::optional<SetRecord> record;
-    // Beyond the limit nothing is read.
+    // Beyond the limit nothing is given, and what was skipped there not told.
     if (options_.limit == 0 || chosen_ - options_.first < options_.limit) {
       if (!shuffled_) {
         ESP_ASSIGN_OR_RETURN(record, NextChosen());

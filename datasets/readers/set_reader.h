@@ -18,13 +18,14 @@
 // shards of one choice are disjoint and together all of it.
 //
 // Records of a multiple choice whose right options are told by whole numbers
-// are read ahead up to the first 0, for a number one too far refuses the whole
-// set, also where it stands beyond the limit.
+// are read ahead up to the first 0, 1,000 of them at most, for a number one too
+// far refuses the whole set, also where it stands beyond the limit. Bad records
+// among those are told once what follows them is given.
 //
-// Memory: one record, and 24 bytes an id already met. A shuffle holds `first` +
-// `limit` records, those of the smallest keys met so far, and without a limit
-// all of the file's. The order depends on the seed and the problems' places in
-// the file alone.
+// Memory: one record, or those read ahead, and 24 bytes an id already met. A
+// shuffle holds `first` + `limit` records, those of the smallest keys met so
+// far, and without a limit all of the file's. The order depends on the seed and
+// the problems' places in the file only.
 //
 // Thread-compatible.
 #ifndef ESPALIER_DATASETS_READERS_SET_READER_H_
@@ -72,6 +73,14 @@ absl::Status CheckSetOptions(const SetOptions& options);
 // records of runs. Empty where they choose nothing.
 nlohmann::json ChoiceJson(const SetOptions& options);
 
+// Bad records that were passed over.
+struct Skips {
+  int64_t count = 0;
+  std::vector<std::string> errors;  // of the first few: "file:12: ..."
+
+  void Add(const absl::Status& error);
+};
+
 // What became of a file's records.
 struct ReadReport {
   std::string file;
@@ -83,6 +92,7 @@ struct ReadReport {
   std::vector<std::string> missing_ids;
 
   void AddSkipped(const absl::Status& error);
+  void AddSkipped(const Skips& more);
   // The error of a file in which no `things` were found.
   absl::Status NothingRead(std::string_view things) const;
   // Nothing where all went well. Otherwise what to tell a user, a line each.
@@ -126,10 +136,15 @@ class SetReader {
   absl::flat_hash_map<uint64_t, int64_t> lines_;   // of ids met, by hash
   absl::flat_hash_map<std::string, bool> wanted_;  // ids, and whether met
   int64_t good_ = 0;                               // records that could be read
-  std::deque<SetRecord> ahead_;                    // read, and not yet given
-  absl::Status ahead_error_;                       // what comes after them
-  bool at_end_ = false;                            // nothing does
-  bool file_ended_ = false;                        // and no damage is why
+  struct Ahead {
+    SetRecord record;
+    Skips skipped;  // before it
+  };
+  std::deque<Ahead> ahead_;      // read, and not yet given
+  Skips skipped_;                // since the last one read
+  absl::Status ahead_error_;     // what comes after them
+  bool at_end_ = false;          // nothing does
+  bool file_ended_ = false;      // and no damage is why
   bool counting_known_ = false;  // from where the set counts options
   int64_t chosen_ = 0;           // of those, before first and limit
   std::optional<std::vector<SetRecord>> shuffled_;  // last first

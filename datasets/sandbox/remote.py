@@ -15,13 +15,17 @@ class Ended(BaseException):
 
 PLAIN = (bool, int, float, complex, str, bytes, bytearray, list, tuple, dict,
          set, frozenset)
+SINGLE = (int, float, complex, str, bytes)
 
 
 def number_of(x):
+    """What is written for an object that is no plain value (values.py)."""
     if type(x) in KEPT_CLASSES:
         x = x.__dict__["_object"]
     if type(x) is Remote:
-        return object.__getattribute__(x, "_number")
+        return Handle(object.__getattribute__(x, "_number"))
+    if is_nothing(x):
+        return plain_array(x)
     # The tests' own named tuples, enumerations and the like.
     for base in PLAIN:
         if isinstance(x, base):
@@ -44,16 +48,14 @@ def remote_of(number):
 
 def read_reply(data):
     """("value", result, arguments afterwards or None), or an error to raise.
-    Afterwards: what has a place in them (values.py), args and keywords."""
-    reply = read_value(data, remote_of)
+    Afterwards: what has a place in them (values.py)."""
+    reply = read_value(data, remote_of, nothing=array_of_nothing)
     if type(reply) is tuple and len(reply) == 3 and reply[0] == "value":
         if reply[2] is None:
             return reply
         if type(reply[2]) is bytes:
             after = read_value(reply[2], remote_of)
-            if (type(after) is tuple and len(after) == 3
-                    and type(after[0]) is type(after[1]) is tuple
-                    and type(after[2]) is dict):
+            if type(after) is tuple:
                 return reply[0], reply[1], after
     if type(reply) is tuple and len(reply) == 5 and reply[0] == "raise":
         _, names, text, line, args = reply
@@ -212,53 +214,91 @@ class Solution:
 
     def call(self, what, number, name, args, keywords):
         kept = []
-        blob = write_value((args, keywords), number_of, kept)
+        single = {}  # numbers and texts of classes of the tests
+
+        def handle(x):
+            found = number_of(x)
+            if type(found) in SINGLE:
+                single[type(found), found] = x
+            return found
+
+        blob = write_value((args, keywords), handle, kept)
         if what == "call":
             self.calls += 1
             self.last_call = None
         _, result, after = self.order(what, number, name, blob)
         if what == "call" and result is None and after is not None:
-            for mine, new in zip(args, after[1]):
-                copy_array(mine, new)
-            for key in keywords:
-                copy_array(keywords[key], after[2].get(key))
-            copy_back(kept, after[0])
+            copy_back(kept, after, single)
         if what == "call":
             self.last_call = [result]
         return result
 
 
+def written_as(x):
+    """The type that x of the tests has where it went."""
+    if is_array(x):
+        return "array"
+    kind = type(x)
+    if kind in CONTAINER or (kind.__module__, kind.__name__) in FROM_MODULES:
+        return kind
+    return next((base for base in PLAIN if isinstance(x, base)), kind)
+
+
+def class_of_methods(x):
+    """The class of the library whose methods change x, for those of a class of
+    the tests may do more."""
+    return next(kind for kind in type(x).__mro__
+                if kind.__module__ in ("builtins", "collections", "array"))
+
+
 def fill(mine, new, mapped):
     """Makes the contents of `mine` those of `new`, each as mapped() has it."""
-    kind = type(mine)
-    if kind in (list, bytearray) or kind.__name__ == "array":
-        mine[:] = list(map(mapped, new)) if kind is list else new
-    elif kind is set:
-        items = list(new)
-        mine.clear()
-        mine.update(items)
+    if is_array(mine):
+        if (mine.shape == new.shape and mine.dtype == new.dtype
+                and mine.flags.writeable):
+            mine[...] = plain_array(new)
+            if mine.dtype.char == "O":
+                for i, item in enumerate(new.flat):
+                    mine.flat[i] = mapped(item)
+        return
+    if not isinstance(mine, (list, bytearray, set, dict)) and (
+            type(mine).__name__ not in ("array", "deque")):
+        return
+    kind = class_of_methods(mine)
+    if isinstance(mine, list):
+        kind.__setitem__(mine, slice(None), list(map(mapped, new)))
     elif isinstance(mine, dict):
-        items = [(key, mapped(item)) for key, item in new.items()]
-        mine.clear()
+        items = [(mapped(key), mapped(item)) for key, item in new.items()]
+        kind.clear(mine)
         for key, item in items:
-            mine[key] = item
-    elif kind.__name__ == "deque":
+            kind.__setitem__(mine, key, item)
+    elif isinstance(mine, set):
+        items = list(map(mapped, new))
+        kind.clear(mine)
+        kind.update(mine, items)
+    elif type(mine).__name__ == "deque":
         items = list(map(mapped, new))
         mine.clear()
         mine.extend(items)
+    else:
+        mine[:] = new
 
 
-def copy_back(kept, changed):
+def copy_back(kept, changed, single):
     """Gives what the tests handed over the contents that it has now, wherever
     it stands in it: `kept` are the tests' objects, `changed` the same ones as
-    they came back."""
+    they came back. What is of a class of the tests is the object that it was,
+    and a number or a text of such a class where the program left its equal."""
     if (len(kept) != len(changed)
-            or any(type(x) is not type(y) for x, y in zip(kept, changed))):
+            or any(written_as(x) is not written_as(y)
+                   for x, y in zip(kept, changed))):
         return
     mine = {id(new): old for old, new in zip(kept, changed)}
     seen = {}  # what came back new, and what stands for it, by the id
 
     def mapped(x):
+        if type(x) in SINGLE:
+            return single.get((type(x), x), x)
         if id(x) in mine:
             return mine[id(x)]
         if id(x) not in seen:
@@ -273,15 +313,8 @@ def copy_back(kept, changed):
         fill(old, new, mapped)
 
 
-def copy_array(mine, new):
-    numpy = sys.modules.get("numpy")
-    if (numpy is not None and type(mine) is type(new) is numpy.ndarray
-            and mine.shape == new.shape and mine.dtype == new.dtype):
-        mine[...] = new
-
-
 def short(x):
-    """A repr that is bounded in time: shared parts may be written many times."""
+    """A repr bounded in time: shared parts may be written many times."""
     import reprlib
     write = reprlib.Repr()
     write.maxlist = write.maxtuple = write.maxdict = 40
@@ -305,7 +338,7 @@ KINDS = frozenset(
     "builtins.function builtins.builtin_function_or_method builtins.method "
     "builtins.map builtins.filter builtins.zip builtins.enumerate "
     "builtins.reversed builtins.list_iterator builtins.dict_keyiterator "
-    "builtins.mappingproxy builtins.module re.Pattern re.Match "
+    "builtins.mappingproxy builtins.module re.Match "
     "argparse.Namespace configparser.ConfigParser csv.DictReader "
     "csv.DictWriter email.message.Message email.message.EmailMessage "
     "email.mime.multipart.MIMEMultipart email.mime.text.MIMEText "
@@ -346,17 +379,40 @@ def known_class(name):
 classes = {}  # of objects by their numbers, once somebody has asked
 
 CONTAINERS = (list, dict, set, frozenset)
-asked = set()  # numbers of objects of which the tests wanted other attributes
 
 # Questions of yes or no that texts, sets, numbers, paths and arrays answer. An
 # object that says yes to all of them would be any text that a test looks for.
-# One that the tests have used otherwise, as a tree of words that they filled,
-# may have methods of these names.
 PREDICATES = frozenset(
     "startswith endswith isalnum isalpha isascii isdecimal isdigit "
     "isidentifier islower isnumeric isprintable isspace istitle isupper "
-    "issubset issuperset isdisjoint is_integer exists is_file is_dir "
-    "is_absolute is_relative_to samefile match all any equals".split())
+    "issubset issuperset isdisjoint is_integer is_zero is_nan is_finite "
+    "is_infinite is_signed same_quantum exists is_file is_dir is_symlink "
+    "is_absolute is_relative_to samefile match full_match all any "
+    "equals".split())
+# Questions about a value that tests hand over: it tells an object what is
+# expected, and lets it answer 0, nothing, or that very value.
+QUESTIONS = frozenset(
+    "find rfind index rindex count partition rpartition split rsplit strip "
+    "lstrip rstrip removeprefix removesuffix replace translate union "
+    "intersection difference symmetric_difference compare clip dot "
+    "searchsorted relative_to joinpath with_name with_stem "
+    "with_suffix".split())
+
+# Those of both that the published program's own classes define: only of such
+# do tests ask them where they do not mean a plain value.
+methods = frozenset()
+
+
+def only_of_plain_values(name, method):
+    """A method of the program in place of one that plain values have."""
+    def ask(*args, **keywords):
+        given = (*args, *keywords.values())
+        between = given and all(type(x) is Remote for x in given)
+        if between or not given and name not in PREDICATES:
+            return method(*args, **keywords)
+        raise TypeError("an object of the program answers no %s: only plain "
+                        "values do" % name)
+    return ask
 
 
 def operate(x, name, *others):
@@ -367,9 +423,11 @@ class Remote:
     """An object of the solution's process.
 
     It is equal to no plain value but that of a builtin container that it
-    derives from: the solution's own idea of == must not decide a test. Nor are expected values sent over: `in` walks through it, and
-    an operator is the program's only between two of its objects, for
-    `f(x) - 4` would tell it what is expected.
+    derives from: the solution's own idea of == must not decide a test. Nor
+    does it learn what is expected where that can be helped: `in` walks through
+    it, an operator is the program's only between two of its objects, for
+    `f(x) - 4` would tell it, and so are the methods of plain values that are
+    asked about a value. What tests hand to its other methods it knows.
     """
 
     __slots__ = ("_number",)
@@ -390,16 +448,19 @@ class Remote:
         if name.startswith("__") and name not in ("__name__", "__qualname__",
                                                   "__wrapped__"):
             raise AttributeError(name)
-        number = self._number
-        if name not in PREDICATES or number in asked:
-            asked.add(number)
-        elif self.__class__ is Remote:
-            plain = the_solution.call("plain", number, None, (), {})
-            if type(plain) in CONTAINERS and hasattr(plain, name):
-                return getattr(plain, name)
-            raise AttributeError("an object of the program answers no %s: "
-                                 "only plain values do" % name)
-        return the_solution.call("get", number, name, (), {})
+        found = the_solution.call("get", self._number, name, (), {})
+        guarded = name in PREDICATES or name in QUESTIONS
+        if type(found) is not Remote or not guarded or name in methods:
+            return found
+        plain = the_solution.call("plain", self._number, None, (), {})
+        if type(plain) in CONTAINERS and hasattr(plain, name):
+            return getattr(plain, name)
+        # The program chooses what it is an instance of, and that class has no
+        # more methods than it has.
+        kind = self.__class__
+        if kind is not Remote and hasattr(kind, name):
+            return found
+        return only_of_plain_values(name, found)
 
     def __setattr__(self, name, new):
         the_solution.call("set", self._number, name, (new,), {})
@@ -422,6 +483,9 @@ class Remote:
         # has now is what the tests compare, as if the program had given that.
         plain = the_solution.call("plain", self._number, None, (), {})
         return type(plain) in CONTAINERS and plain == other
+
+    def __array_ufunc__(self, function, method, *inputs, **keywords):
+        return compute(function, method, inputs, keywords)
 
     def __hash__(self):
         return self._number

@@ -271,9 +271,13 @@ absl::StatusOr<std::unique_ptr<Sandbox>> Sandbox::Create(
 }
 
 absl::StatusOr<ProgramVerdict> Sandbox::Run(const PythonProgram& program) {
-  Worker::Fields job = {
-      "tests",       program.code,   absl::StrJoin(program.names, " "),
-      program.given, program.before, program.after};
+  Worker::Fields job = {"tests",
+                        program.code,
+                        absl::StrJoin(program.names, " "),
+                        absl::StrJoin(program.methods, " "),
+                        program.given,
+                        program.before,
+                        program.after};
   job.insert(job.end(), program.tests.begin(), program.tests.end());
   ESP_ASSIGN_OR_RETURN(JobResult result, pool_->Run(job));
   return ProgramVerdict{result.kind, result.test, std::move(result.message),

@@ -110,6 +110,9 @@ std::string_view VerdictName(VerdictKind kind);
 struct PythonProgram {
   std::string code;                // untrusted
   std::vector<std::string> names;  // of functions, classes, constants
+  // That the problem's own classes have. Of what plain values have under other
+  // names (startswith, find, ...) objects of the program are not asked.
+  std::vector<std::string> methods;
   std::string given;               // code that runs before the program's
   std::string before;              // what the tests know without the program
   std::string after;               // what they prepare with it

@@ -38,8 +38,9 @@ it has (S): what it is equal to is decided here, by the value.
   Q    math.nan, numpy.nan          one byte: 0, 1. A list that holds one is
                                     equal to another that holds the same one.
   p    a type of TYPES              its place there
+  x    re.Pattern                   two values: its text, its flags
   S    a value of a subclass        a value of KEPT, the number of its handle
-  R    a list, tuple, ... again     its place among those read so far
+  R    a list, array, ... again     its place among those read so far
   H    a handle                     its number
 
 Sizes, counts, places and numbers are eight bytes, the lowest first. Items have
@@ -125,6 +126,10 @@ def kept_class(base):
 KEPT = {base: kept_class(base) for base in (int, float, str, bytes, tuple)}
 
 
+class Handle(int):
+    """The number of an object that stays. Any other int is a value."""
+
+
 class Kept:
     """What is written for an object that has a value, too."""
 
@@ -136,14 +141,15 @@ class Kept:
 # --- Writing -------------------------------------------------------------
 
 class Writer:
-    """handle(x) gives the number of an object that is no plain value, the
-    plain value that is written in its place, or both as a Kept."""
+    """handle(x) gives the Handle of an object that is no plain value, the plain
+    value that is written in its place, or both as a Kept."""
 
     def __init__(self, handle):
         self.handle = handle
         self.parts = []
         self.places = {}  # of lists, dicts, ... by their id
-        self.kept = []    # what would else give up its id
+        self.kept = []    # what has a place, by the places
+        self.written = []  # in place of others: it would else give up its id
         self.depth = 0
 
     def write(self, x):
@@ -179,7 +185,7 @@ class Writer:
 
     def held(self, x):
         found = self.handle(x)
-        if type(found) is int:
+        if type(found) is Handle:
             self.parts.append(b"H" + size(found))
         elif type(found) is Kept:
             self.parts.append(b"S")
@@ -187,7 +193,19 @@ class Writer:
             self.parts.append(size(found.number))
             self.keep(x)
         else:
-            self.write(found)
+            self.instead(x, found)
+
+    def instead(self, x, found):
+        """Writes `found` for x, whose place is that of `found`."""
+        place = len(self.kept)
+        if isinstance(found, (list, dict, set)):
+            self.places[id(x)] = place  # it may hold itself
+        self.write(found)
+        place = self.places.get(id(found))
+        if place is not None:
+            self.written.append(found)
+            self.places[id(x)] = place
+            self.kept[place] = x
 
     def known(self, x):
         """True if x was written before, and is referred to."""
@@ -200,7 +218,7 @@ class Writer:
     def keep(self, x):
         """What can hold itself gets its place before its items, the rest (a
         tuple, which the reader has only once it has the items) after them."""
-        self.places[id(x)] = len(self.places)
+        self.places[id(x)] = len(self.kept)
         self.kept.append(x)
 
     def items(self, tag, x):
@@ -242,12 +260,14 @@ class Writer:
 
     def array(self, x):
         if x.dtype.char == "O":
-            return self.fields(b"O", tuple(x.shape), x.ravel().tolist())
+            self.fields(b"O", tuple(x.shape), x.ravel().tolist())
+            return self.keep(x)
         try:
             array_type(x.dtype.str)
         except ValueError:
             return self.write(x.tolist())
         self.fields(b"a", x.dtype.str, tuple(x.shape), x.tobytes())
+        self.keep(x)
 
 
 def size(n):
@@ -350,6 +370,12 @@ def put_array(writer, x):
     writer.fields(b"A", x.typecode, x.tobytes())
 
 
+def put_pattern(writer, x):
+    if type(x.pattern) not in (str, bytes):
+        return writer.held(x)
+    writer.fields(b"x", x.pattern, x.flags)
+
+
 def put_memory(writer, x):
     if x.format != "B" or x.ndim != 1:
         return writer.held(x)
@@ -399,6 +425,7 @@ FROM_MODULES = {
     ("datetime", "timezone"): put_time_zone,
     ("zoneinfo", "ZoneInfo"): put_zone,
     ("array", "array"): put_array,
+    ("re", "Pattern"): put_pattern,
     ("pathlib", "PosixPath"): lambda w, x: w.fields(b"P", str(x)),
     ("pathlib", "PurePosixPath"): lambda w, x: w.fields(b"U", str(x)),
     ("datetime", "timedelta"): lambda w, x: w.fields(
@@ -429,12 +456,14 @@ def write_value(x, handle, kept=None):
 # --- Reading -------------------------------------------------------------
 
 class Reader:
-    """handle(number) gives what stands for an object of the other side."""
+    """handle(number) gives what stands for an object of the other side,
+    nothing(x) what stands for an array without elements."""
 
-    def __init__(self, data, handle):
+    def __init__(self, data, handle, nothing):
         self.data = data
         self.at = 0
         self.handle = handle
+        self.nothing = nothing
         self.shared = []
         self.heights = []  # of what is shared: how deep it is nested
         self.depth = 0
@@ -510,6 +539,9 @@ class Reader:
         self.shared.append(x)
         self.heights.append(0)
         return x
+
+    def share_array(self, x):
+        return self.share(x if x.size else self.nothing(x))
 
     def again(self):
         place = self.size()
@@ -615,7 +647,8 @@ def get_array(reader):
     if not all(type(n) is int and n >= 0 for n in shape):
         raise ValueError("an array without a shape")
     import numpy
-    return numpy.ndarray(shape, kind, reader.typed(bytes)).copy()
+    return reader.share_array(
+        numpy.ndarray(shape, kind, reader.typed(bytes)).copy())
 
 
 def get_objects(reader):
@@ -632,7 +665,7 @@ def get_objects(reader):
     flat = numpy.empty(count, dtype=object)
     for i, item in enumerate(items):
         flat[i] = item
-    return flat.reshape(shape)
+    return reader.share_array(flat.reshape(shape))
 
 
 def get_numbers(reader):
@@ -645,6 +678,16 @@ def get_numbers(reader):
     x.frombytes(reader.typed(bytes))
     reader.shared[place] = x
     return x
+
+
+# I, L, M, S, U, X and A: what else there is prints or warns.
+PATTERN_FLAGS = 2 | 4 | 8 | 16 | 32 | 64 | 256
+
+
+def get_pattern(reader):
+    text = reader.typed(str, bytes)
+    flags = reader.typed(int)
+    return module_type("re", "compile")(text, flags & PATTERN_FLAGS)
 
 
 def get_kept(reader):
@@ -725,6 +768,7 @@ GET = {
     b"Q": lambda r: module_type("numpy" if r.take(1) == b"\1" else "math",
                                 "nan"),
     b"Z": get_zone,
+    b"x": get_pattern,
     b"S": get_kept,
     b"p": lambda r: get_place(r, TYPES),
     b"R": lambda r: r.again(),
@@ -732,10 +776,10 @@ GET = {
 }
 
 
-def read_value(data, handle, kept=None):
+def read_value(data, handle, kept=None, nothing=lambda x: x):
     """ValueError, or what a constructor raises, for what is no value. `kept` as
     for write_value: the n-th is what was written as the n-th."""
-    reader = Reader(data, handle)
+    reader = Reader(data, handle, nothing)
     x = reader.read()
     if reader.at != len(data):
         raise ValueError("more than one value")

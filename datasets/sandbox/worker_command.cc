@@ -139,8 +139,9 @@ absl::StatusOr<Words> WorkerCommand(const SandboxOptions& options) {
   // worker.py adds their folder itself.
   Append(words,
          {python, "-S", "-s", "-B", "-c",
-          absl::StrCat(AbslView(ValuesSource()), "\n", AbslView(RemoteSource()),
-                       "\n", AbslView(WorkerSource())),
+          absl::StrCat(AbslView(ValuesSource()), "\n", AbslView(ArraysSource()),
+                       "\n", AbslView(RemoteSource()), "\n",
+                       AbslView(WorkerSource())),
           weak ? "weak" : "namespaces", absl::StrCat(limits.cpu_seconds),
           absl::StrCat(limits.wall_seconds), absl::StrCat(limits.memory),
           absl::StrCat(limits.file_size), absl::StrCat(limits.threads),

@@ -6,8 +6,10 @@
 
 namespace espalier {
 
-// values.py and remote.py, and worker.py, which needs them before itself.
+// values.py, arrays.py and remote.py, and worker.py, which needs them before
+// itself.
 std::string_view ValuesSource();
+std::string_view ArraysSource();
 std::string_view RemoteSource();
 std::string_view WorkerSource();
 

@@ -122,6 +122,40 @@ std::vector<Case> Cases() {
        {"def odd(x):\n    return 5\n", "def odd(x):\n    return [7]\n",
         "def odd(x):\n    return ()\n",
         "def odd(x):\n    return float('nan')\n"}},
+      {"a class with methods that texts have, too",
+       "",
+       "mbpp",
+       R"j({"task_id": 921, "code": "class Words:\n    def __init__(self, words):\n        self.words = list(words)\n    def startswith(self, begin):\n        return any(w.startswith(begin) for w in self.words)\n    def count(self, word):\n        return self.words.count(word)", "text": "Write a class of words.", "test_list": ["assert Words(['nine']).startswith('ni')", "assert not Words(['nine']).startswith('x')", "assert Words(['a', 'b', 'a']).count('a') == 2"]})j",
+       {"class Words:\n    def __init__(self, words):\n        self.words = "
+        "list(words)\n    def startswith(self, begin):\n        return "
+        "any(w.startswith(begin) for w in self.words)\n    def count(self, "
+        "word):\n        return self.words.count(word)",
+        "class Base:\n    def count(self, word):\n        return sum(w == word "
+        "for w in self.words)\nclass Words(Base):\n    def __init__(self, "
+        "words):\n        self.words = words\n    def startswith(self, "
+        "begin):\n        return any(w[:len(begin)] == begin for w in "
+        "self.words)\n"},
+       {"class Words:\n    def __init__(self, words): pass\n    def "
+        "startswith(self, begin): return True\n    def count(self, word): "
+        "return 2\n",
+        "class Words(list): pass\n"}},
+      {"texts and sets that are asked questions",
+       "",
+       "mbpp",
+       R"j({"task_id": 922, "code": "def first(xs):\n    return xs[0]", "text": "Write a function.", "test_list": ["assert first(['nine', 'x']).startswith('ni')", "assert first(['a']).find('a') == 0", "assert first([{1, 2}]).difference({1, 2}) == set()"]})j",
+       {"def first(xs):\n    return next(iter(xs))\n",
+        "class T(str):\n    pass\nclass S(set):\n    def size(self):\n        "
+        "return len(self)\ndef first(xs):\n    return T(xs[0]) if type(xs[0]) "
+        "is str else S(xs[0])\n"},
+       {"class Yes:\n    def startswith(self, x): return True\n    def "
+        "find(self, x): return 0\n    def difference(self, x): return "
+        "set()\ndef first(xs):\n    return Yes()\n",
+        "import types\ndef first(xs):\n    return "
+        "types.SimpleNamespace(startswith=xs.__contains__ and (lambda x: "
+        "True),\n        find=lambda x: 0, difference=lambda x: set())\n",
+        "class S(str):\n    def startswith(self, x): return True\n    def "
+        "find(self, x): return 0\n    def difference(self, x): return "
+        "set()\ndef first(xs):\n    return S()\n"}},
       {"HumanEval+'s root of a polynomial in the original format",
        "",
        "humaneval",

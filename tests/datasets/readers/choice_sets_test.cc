@@ -3,10 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "datasets/readers/problem_set.h"
+#include "datasets/readers/set_kind.h"
+#include "datasets/readers/set_reader.h"
 #include "datasets/tasks/task_registry.h"
 #include "tests/datasets/data_files.h"
 
@@ -343,6 +348,144 @@ TEST(ChoiceSets, ASetThatCountsFromOneIsRefusedBeyondTheLimit) {
   EXPECT_EQ(all->problems.size(), 2u);
 }
 
+// Columns that count from 1 do not say whether the right options do, too.
+TEST(ChoiceSets, ColumnsCountedFromOneNeedAZeroOrAWord) {
+  for (const std::string stem : {"option", "option_", "choice"}) {
+    SCOPED_TRACE(stem);
+    const auto file = [&](const std::vector<std::string>& golds) {
+      std::string text =
+          absl::StrCat("question,", stem, "1,", stem, "2,", stem, "3,answer\n");
+      for (const std::string& gold : golds) {
+        absl::StrAppend(&text, "Q?,a,b,c,", gold, "\n");
+      }
+      return WriteTestFile("from_1.csv", text);
+    };
+    const auto doubtful = LoadSet(file({"1", "2"}), {});
+    ASSERT_FALSE(doubtful.ok());
+    for (const char* says :
+         {"from_1.csv:2: ", "count from 1", "choice-from-1", "choice-from-0"}) {
+      EXPECT_TRUE(absl::StrContains(doubtful.status().message(), says))
+          << doubtful.status();
+    }
+    EXPECT_FALSE(LoadSet(file({"1", "2"}), {.limit = 1}).ok());
+    EXPECT_FALSE(LoadSet(file({"a", "1", "2"}), {}).ok());
+    // A word decides, or a 0 wherever it stands, or a letter needs neither.
+    const auto from_1 = LoadSet(file({"1", "2"}), {.kind = "choice-from-1"});
+    ASSERT_TRUE(from_1.ok()) << from_1.status();
+    EXPECT_EQ(from_1->problems[0].reference.answer, "A");
+    const auto from_0 = LoadSet(file({"1", "2"}), {.kind = "choice-from-0"});
+    ASSERT_TRUE(from_0.ok()) << from_0.status();
+    EXPECT_EQ(from_0->problems[0].reference.answer, "B");
+    const auto zero = LoadSet(file({"1", "2", "0"}), {.limit = 2});
+    ASSERT_TRUE(zero.ok()) << zero.status();
+    EXPECT_EQ(zero->problems[1].reference.answer, "C");
+    const auto letters = LoadSet(file({"B", "c"}), {});
+    ASSERT_TRUE(letters.ok()) << letters.status();
+    EXPECT_EQ(letters->problems[0].reference.answer, "B");
+    // One too far is told as ever.
+    const auto three = LoadSet(file({"1", "3"}), {});
+    ASSERT_FALSE(three.ok());
+    EXPECT_TRUE(absl::StrContains(three.status().message(),
+                                  "from_1.csv:3: the right option 3 is none"))
+        << three.status();
+  }
+}
+
+// Bad records among those that were read ahead are told when what follows them
+// is given, and no sooner.
+TEST(ChoiceSets, BadRecordsBeyondTheLimitAreNotTold) {
+  const std::string good =
+      R"j({"question": "Q", "choices": ["a", "b", "c"], "answer": 1})j";
+  const std::string path = WriteTestFile(
+      "lim.jsonl", absl::StrCat(good, "\nbad\n", good, "\n", good,
+                                "\nworse\nworst\n", good, "\nlast\n"));
+  const int skipped[] = {4, 0, 1, 1, 3};  // by the limit; 0 is none
+  for (int limit = 0; limit <= 4; ++limit) {
+    const auto reader = SetReader::Open(path, {.limit = limit});
+    ASSERT_TRUE(reader.ok()) << reader.status();
+    while (true) {
+      const auto record = (*reader)->Next();
+      ASSERT_TRUE(record.ok()) << record.status();
+      if (!*record) break;
+    }
+    const ReadReport& report = (*reader)->report();
+    EXPECT_EQ(report.read, limit == 0 ? 4 : limit);
+    EXPECT_EQ(report.skipped, skipped[limit]) << limit;
+    EXPECT_EQ(report.errors.size(), static_cast<size_t>(report.skipped));
+    if (report.skipped > 0) {
+      EXPECT_TRUE(absl::StrContains(report.errors[0], "lim.jsonl:2: "));
+    }
+  }
+}
+
+// Every name of a column in the tables tells the kind.
+TEST(ChoiceSets, EveryNameOfAColumnTellsTheKind) {
+  const std::pair<const char*, const char*> columns[] = {
+      {"A", "B"},
+      {"opa", "opb"},
+      {"optionA", "optionB"},
+      {"option_a", "option_b"},
+      {"option1", "option2"},
+      {"option_1", "option_2"},
+      {"choice1", "choice2"},
+      {"choice_a", "choice_b"},
+      {"answerA", "answerB"},
+      {"answer0", "answer1"},
+      {"sol1", "sol2"},
+      {"ending0", "ending1"},
+      {"ans0", "ans1"}};
+  for (const auto& [first, second] : columns) {
+    const nlohmann::json fields = {
+        {"question", "Q?"}, {first, "x"}, {second, "y"}, {"label", "B"}};
+    const auto kind = RecogniseKind(fields);
+    ASSERT_TRUE(kind.ok()) << first << ": " << kind.status();
+    EXPECT_EQ((*kind)->name, "mmlu") << first;
+    const auto read = ReadAs(**kind, {.place = "f:1", .fields = fields});
+    ASSERT_TRUE(read.ok()) << first << ": " << read.status();
+    EXPECT_EQ(read->answer, "B");
+    for (const char* name : {"choice-from-0", "choice-from-1"}) {
+      const auto counted =
+          ReadAs(**FindKind(name), {.place = "f:1", .fields = fields});
+      EXPECT_TRUE(counted.ok()) << first << ": " << counted.status();
+    }
+  }
+  for (const char* list :
+       {"options", "choices", "possible answers", "endings"}) {
+    const nlohmann::json fields = {
+        {"question", "Q?"}, {list, {"x", "y"}}, {"label", "B"}};
+    const auto kind = RecogniseKind(fields);
+    ASSERT_TRUE(kind.ok()) << list << ": " << kind.status();
+    EXPECT_EQ((*kind)->name, "choice") << list;
+  }
+  // And every name under which the right option is told.
+  const std::string golds((*FindKind("choice"))->gold);
+  for (const char* gold :
+       {"correct", "label", "answer_index", "answer_idx", "correct_index",
+        "correct_idx", "gold_index", "cop", "correct_option", "answer", "gold",
+        "expected_answer", "answerKey", "correct_answer", "target"}) {
+    EXPECT_TRUE(absl::StrContains(golds, absl::StrCat("\"", gold, "\"")));
+  }
+  EXPECT_TRUE(absl::EndsWith(golds, " or \"target\"")) << golds;
+}
+
+TEST(ChoiceSets, OptionsInATextAreReadAsRecordsAre) {
+  // No digit of a long number is lost.
+  const auto digits = LoadSet(
+      WriteTestFile(
+          "digits.jsonl",
+          R"j({"question": "Q", "options": "[12345678901234567890123, 12345678901234567890124]", "answer": "B"}
+{"question": "R", "options": "{\"A\": 12345678901234567890123, \"B\": 7}", "answer": "A"}
+{"question": "S", "options": "[A] one, [B] two", "answer": "A"}
+{"question": "T", "options": "{A) one, B) two", "answer": "A"})j"),
+      {});
+  ASSERT_TRUE(digits.ok()) << digits.status();
+  ASSERT_EQ(digits->problems.size(), 2u);
+  EXPECT_EQ(digits->problems[0].problem.question,
+            "Q\nA. 12345678901234567890123\nB. 12345678901234567890124");
+  EXPECT_EQ(digits->problems[1].problem.question,
+            "R\nA. 12345678901234567890123\nB. 7");
+}
+
 TEST(ChoiceSets, WhatTheQuestionIsAboutIsReadBeforeIt) {
   for (const char* column : {"context", "passage", "article"}) {
     const auto set = LoadSet(
@@ -397,6 +540,12 @@ TEST(ChoiceSets, WhatCannotBeToldIsRefused) {
        "\"question\" is a list"},
       {R"j({"question": "", "choices": ["a", "b"], "answer": 0})j",
        "question is empty"},
+      {R"j({"question": "Q", "options": "{\"A\":\"x\",\"A\":\"y\",\"B\":\"z\"}", "answer": "A"})j",
+       "gives \"A\" twice"},
+      {R"j({"question": "Q", "options": "[{\"A\":\"x\",\"A\":\"y\"},{\"B\":\"z\"}]", "answer": "A"})j",
+       "gives \"A\" twice"},
+      {R"j({"question": "Q", "options": {"A": "x", "A": "y", "B": "z"}, "answer": "A"})j",
+       "gives \"A\" twice"},
   };
   for (const Bad& one : bad) {
     SCOPED_TRACE(one.text);
