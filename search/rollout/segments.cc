@@ -105,6 +105,7 @@ struct SegmentsOptions {
   int rounds = 0;
   float temperature = 1;
   AnswerChoice choice = AnswerChoice::kWeighted;
+  int64_t AtOnce() const { return paths; }
   void Visit(OptionVisitor& v) {
     v.Int("paths", &paths, 1, 4096, "responses of a tree");
     v.Int("segment", &segment, 1, 4096, "steps of a segment");
