@@ -20,7 +20,7 @@
 // themselves what the method asks for.
 // Options with `int Models() const` say how many models write, and with
 // `int64_t AtOnce() const` how many responses' worth of samples a search writes
-// side by side.
+// side by side before its first answer, as each step so often: no fewer.
 // Options with `bool NeverFinished() const` say whether nothing but the
 // method's own choice is an answer, as where a verifier has to accept it
 // (finish.h). Options with `std::vector<std::string> Check() const` refuse

@@ -191,11 +191,17 @@ int64_t SearchContext::StepNeed() const {
 
 int64_t SearchContext::TokensToFinish(NodeId node) const {
   int64_t whole = std::max(budget_.response_tokens, longest_response_);
-  if (whole == 0) whole = budget_.tokens / 2;
+  // Nobody knows: budgets are mostly some times a response, and what is held
+  // back in vain is taken from the search.
+  if (whole == 0) whole = budget_.tokens / 4;
   const int64_t rest =
       std::max<int64_t>(0, whole - tree_.step(node).path_tokens);
   // Responses differ in length: a tenth of a whole one more, and a step.
   return std::min(budget_.tokens, rest + whole / 10 + longest_step_);
+}
+
+bool SearchContext::BetterLeftToFinish(NodeId node) const {
+  return holds_back_ && tokens_unspent() < TokensToFinish(node);
 }
 
 int64_t SearchContext::HeldBack() const {

@@ -303,6 +303,9 @@ class SearchContext {
   // Tokens that finishing the response at `node` will take, by the lengths seen
   // so far.
   int64_t TokensToFinish(NodeId node) const;
+  // Whether what is left should be too little to finish the response at `node`,
+  // while the stage of finishing follows and may make an answer of another.
+  bool BetterLeftToFinish(NodeId node) const;
 
   // For an InlineModel: one more sample of `parent`'s next step. It ends the
   // response if it says so itself or begins with a final prefix of the format.

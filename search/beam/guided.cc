@@ -49,6 +49,10 @@ struct GuidedOptions {
   Level level = Level::kPath;
   Aggregate aggregate = Aggregate::kLast;
   AnswerChoice choice = AnswerChoice::kWeighted;
+  // The draft is an answer; with `accept` one sample of a step may do.
+  int64_t AtOnce() const {
+    return draft ? 1 : int64_t{width} * (accept > 0 ? 1 : branch);
+  }
   void Visit(OptionVisitor& v) {
     v.Int("width", &width, 1, 4096, "paths kept after each step");
     v.Int("branch", &branch, 1, 4096, "samples of the next step from each");

@@ -35,6 +35,7 @@ struct AStarOptions {
   float weight = 1;
   int steps_left = 0;
   int in_flight = 1;
+  int64_t AtOnce() const { return int64_t{branch} * in_flight; }
   void Visit(OptionVisitor& v) {
     v.Int("branch", &branch, 1, 4096, "samples of a node's next step");
     v.Real("temperature", &temperature, 0, 10, "of sampling");

@@ -54,6 +54,7 @@ struct BestFirstOptions {
   int in_flight = 1;
   Ties ties = Ties::kOldest;
   AnswerChoice choice = AnswerChoice::kWeighted;
+  int64_t AtOnce() const { return int64_t{branch} * in_flight; }
   void Visit(OptionVisitor& v) {
     v.Int("branch", &branch, 1, 4096, "samples of a node's next step");
     v.Real("temperature", &temperature, 0, 10, "of sampling");

@@ -71,6 +71,7 @@ struct FrontierOptions {
   FirstVisit first_visit = FirstVisit::kScore;
   JudgedBy judge = JudgedBy::kReward;
   AnswerChoice choice = AnswerChoice::kWeighted;
+  int64_t AtOnce() const { return int64_t{width.width} * in_flight; }
   void Visit(OptionVisitor& v) {
     v.Int("simulations", &simulations, 0, 1 << 30,
           "ends backed up; 0: until the budget is spent");

@@ -19,7 +19,8 @@ void MctsOptions::Visit(OptionVisitor& v) {
   VisitChoice(
       v, "cut", &cut, kCutNames,
       "a path that the limit of steps cut: no visit, one of value 0, or "
-      "one worth what its last step is");
+      "one worth what its last step is; visit: so is a path that nothing "
+      "follows");
   v.Int("forward", &forward, 0, 64,
         "greedy steps beyond a new leaf's best child, for its value");
   v.Real("forward_weight", &forward_weight, 0, 1,

@@ -51,8 +51,11 @@ struct MctsOptions {
   AnswerChoice choice = AnswerChoice::kWeighted;
 
   void Visit(OptionVisitor& v);
-  // A simulation that is followed to an answer writes every step so often.
-  int64_t AtOnce() const { return descend == Descend::kAll ? branch : 1; }
+  // The way to an answer writes every step so often, but where a simulation is
+  // followed to one by single samples.
+  int64_t AtOnce() const {
+    return int64_t{in_flight} * (descend == Descend::kOne ? 1 : branch);
+  }
   // What a method with these options asks for.
   std::vector<RequestKind> Needs() const;
   // Values that do not go together (search/options.h).

@@ -57,6 +57,11 @@ struct StarOptions {
   bool forward_greedy = false;
   bool close = true;
   StarAnswer answer = StarAnswer::kResponse;
+  // A chosen node is carried on, but for a response that has to be there.
+  int64_t AtOnce() const {
+    if (answer != StarAnswer::kResponse) return 1;
+    return branch + int64_t{forward} * forward_branch;
+  }
   void Visit(OptionVisitor& v) {
     v.Int("simulations", &simulations, 0, 1 << 30,
           "0: until the budget is spent");

@@ -56,6 +56,7 @@ struct RstarMathOptions {
   bool end_alone = false;
   Judge judge = Judge::kReward;
   AnswerChoice choice = AnswerChoice::kBest;
+  int64_t AtOnce() const { return branch; }
   void Visit(OptionVisitor& v) {
     v.Int("simulations", &simulations, 0, 1 << 30,
           "rollouts; 0: until the budget is spent");

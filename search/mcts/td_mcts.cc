@@ -60,6 +60,7 @@ struct TdOptions {
   bool path = false;
   AnswerChoice choice = AnswerChoice::kWeighted;
 
+  int64_t AtOnce() const { return rollouts > 0 ? 1 : branch; }
   void Visit(OptionVisitor& v) {
     v.Int("simulations", &simulations, 0, 1 << 30,
           "0: until the budget is spent");

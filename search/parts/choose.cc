@@ -99,14 +99,6 @@ void Votes::AddAt(SearchContext& ctx, NodeId node, float score, int64_t place) {
 }
 
 void Votes::Rank(size_t changed) {
-  if (choice_ == AnswerChoice::kLowerBound) {
-    // The only weight that may fall.
-    winner_ = 0;
-    for (size_t i = 1; i < groups_.size(); ++i) {
-      if (Weight(groups_[i]) > Weight(groups_[winner_])) winner_ = i;
-    }
-    return;
-  }
   const auto ahead = [&](size_t a, size_t b) {
     const double x = Weight(groups_[a]), y = Weight(groups_[b]);
     if (x != y) return x > y;
@@ -114,6 +106,14 @@ void Votes::Rank(size_t changed) {
     return ByBest() ? groups_[a].best_at < groups_[b].best_at
                     : groups_[a].first_at < groups_[b].first_at;
   };
+  if (choice_ == AnswerChoice::kLowerBound) {
+    // The only weight that may fall.
+    winner_ = 0;
+    for (size_t i = 1; i < groups_.size(); ++i) {
+      if (ahead(i, winner_)) winner_ = i;
+    }
+    return;
+  }
   if (changed == winner_) return;
   if (ahead(changed, winner_)) {
     second_ = winner_;
@@ -172,7 +172,7 @@ Standing Votes::StandingOf(const Group& winner) const {
       break;
     case AnswerChoice::kFirst:
       standing.leader = 1;
-      standing.most_added = 0;
+      if (!gaps_) standing.most_added = 0;
       break;
     case AnswerChoice::kBest:
       standing.confidence = winner.best_score;

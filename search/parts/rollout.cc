@@ -19,8 +19,7 @@ Co<NodeId> CarryOn(SearchContext& ctx, NodeId node) {
   if (!ctx.tree()[node].terminal()) {
     // What is held back for it are tokens, of no other budget.
     if (ctx.ShouldStop() && !ctx.has_token_budget()) co_return kNoNode;
-    // Too few for it still finish another response, and are left for that.
-    if (ctx.tokens_unspent() < ctx.TokensToFinish(node)) co_return kNoNode;
+    if (ctx.BetterLeftToFinish(node)) co_return kNoNode;
     if (!ctx.BeginFinish()) co_return kNoNode;
     node = co_await Rollout(ctx, node, 0);
   }

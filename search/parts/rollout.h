@@ -14,8 +14,8 @@ Co<NodeId> Rollout(SearchContext& ctx, NodeId from, float temperature,
 // The end of the response at `node`, written greedily where it has not ended:
 // for a method that is over and has chosen `node`. What is held back for the
 // stage of finishing may be spent on it (SearchContext::BeginFinish). kNoNode
-// where what is left does not do, or a budget other than of tokens is spent:
-// the stage of finishing then does with it what it can.
+// where what is left should not do and that stage follows, which then does with
+// it what it can, and where a budget other than of tokens is spent.
 Co<NodeId> CarryOn(SearchContext& ctx, NodeId node);
 
 }  // namespace espalier

@@ -105,6 +105,7 @@ struct SegmentsOptions {
   int rounds = 0;
   float temperature = 1;
   AnswerChoice choice = AnswerChoice::kWeighted;
+  int64_t AtOnce() const { return paths; }
   void Visit(OptionVisitor& v) {
     v.Int("paths", &paths, 1, 4096, "responses of a tree");
     v.Int("segment", &segment, 1, 4096, "steps of a segment");
@@ -114,7 +115,9 @@ struct SegmentsOptions {
     v.Int("first_high", &first_high, 1, 4096,
           "most copies of the root, at least first_low");
     v.Flag("all_first", &all_first,
-           "all copies that were drawn are written, be they more than paths");
+           "all copies that were drawn are written, be they more than paths; "
+           "where first_high is above the divergence, no more than paths or "
+           "first_low are drawn");
     v.Int("divergence", &divergence, 1, 4096, "copies of a path that goes on");
     v.Int("divergence_high", &divergence_high, 0, 4096,
           "most copies, drawn anew at each step; 0: always divergence");
@@ -398,8 +401,9 @@ int FirstCopies(const SegmentsOptions& options, RandomStream& draws) {
   }
   const int wide = std::max(options.divergence, options.divergence_high);
   int most = options.first_high;
-  if (most > wide)
+  if (most > wide) {
     most = std::max(options.first_low, std::min(most, options.paths));
+  }
   return Drawn(draws, options.first_low, most);
 }
 

@@ -44,6 +44,7 @@ struct ConfidenceOptions {
   Level level = Level::kPath;
   Aggregate aggregate = Aggregate::kLast;
   ConfidenceOf of = ConfidenceOf::kMean;
+  int64_t AtOnce() const { return parallel; }
   void Visit(OptionVisitor& v) {
     VisitChoice(v, "by", &by, kByNames, "what is taken for confidence");
     v.Int("n", &n, 0, 1 << 20, "responses; 0: until the budget is spent");

@@ -12,6 +12,10 @@ namespace {
 // As the authors' library rounds to three decimals.
 double Thousandths(double x) { return std::nearbyint(x * 1000) / 1000; }
 
+// Of groups of one sum so many tell how it is rounded: two already are rare
+// where a response does not repeat itself.
+constexpr int kHalfwayGroups = 64;
+
 }  // namespace
 
 void TokenGroups::Add(absl::Span<const float> confidences) {
@@ -43,21 +47,25 @@ double TokenGroups::LowestUnrounded() const {
 
 double TokenGroups::OnlineConfidence() const {
   if (tokens_.size() < window_) return Mean(tokens_.size());
-  // Halfway between two thousandths it is the error of the program's sum that
-  // decides: summed as it does, over each group that is lowest.
-  double lowest = std::numeric_limits<double>::infinity();
   const auto size = static_cast<int64_t>(window_);
-  const bool halfway = 2 * (lowest_ % size) == size;
+  if (2 * (lowest_ % size) != size) return Thousandths(LowestGroup());
+  // Halfway between two thousandths it is the error of the program's sum that
+  // decides: summed as it does, over each group that is lowest, until one is
+  // rounded down. A response that repeats itself may have thousands of them.
+  double lowest = std::numeric_limits<double>::infinity();
   int64_t sum = 0;
-  for (size_t i = 0; halfway && i < tokens_.size(); ++i) {
+  int looked_at = 0;
+  for (size_t i = 0; i < tokens_.size() && looked_at < kHalfwayGroups; ++i) {
     sum += tokens_[i];
     if (i >= window_) sum -= tokens_[i - window_];
     if (i + 1 < window_ || sum != lowest_) continue;
+    ++looked_at;
     double mean = 0;
     for (size_t t = i + 1 - window_; t <= i; ++t) mean += tokens_[t] / 1000.0;
     lowest = std::min(lowest, Thousandths(mean / static_cast<double>(size)));
+    if (lowest < LowestGroup()) break;
   }
-  return halfway ? lowest : Thousandths(LowestGroup());
+  return lowest;
 }
 
 double TokenGroups::LowestGroup() const {

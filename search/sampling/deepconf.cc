@@ -54,6 +54,7 @@ struct DeepConfOptions {
   bool online = false;
   int warmup = 16;
   float consensus = 0.95f;
+  int64_t AtOnce() const { return parallel; }
   void Visit(OptionVisitor& v) {
     v.Int("n", &n, 0, 1 << 20, "responses; 0: until the budget is spent");
     v.Int("parallel", &parallel, 1, 4096, "responses drawn at once");

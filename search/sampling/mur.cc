@@ -88,12 +88,12 @@ Co<bool> Prepare(SearchContext& ctx, const std::vector<NodeId>& nodes,
   co_return co_await ScoreEach(ctx, nodes);
 }
 
-// Stages 1 to 3. The step taken below `parent`, or kNoNode.
 // m of a step.
 double Uncertainty(const Tree& tree, NodeId step) {
   return -tree.step(step).logprob / (tree.step(step).num_tokens + 1e-8);
 }
 
+// Stages 1 to 3. The step taken below `parent`, or kNoNode.
 Co<NodeId> TakeStep(SearchContext& ctx, NodeId parent, const Momentum& momentum,
                     const MurOptions& options) {
   std::vector<Draws> asked = {{.parent = parent}};

@@ -64,6 +64,10 @@ struct PhiOptions {
   float stop = 0.69f;
   float end_logprob = -0.01f;
   AnswerChoice choice = AnswerChoice::kMajority;
+  // What is foreseen, or else the paths themselves.
+  int64_t AtOnce() const {
+    return int64_t{beams} * (foresight > 0 ? rollouts : 1);
+  }
   void Visit(OptionVisitor& v) {
     v.Int("beams", &beams, 1, 4096, "paths written side by side");
     v.Int("rollouts", &rollouts, 1, 4096, "samples of the next step from each");

@@ -44,6 +44,7 @@ struct TotBfsOptions {
   Selection select = Selection::kGreedy;
   bool merge = true;
   AnswerChoice choice = AnswerChoice::kWeighted;
+  int64_t AtOnce() const { return int64_t{n_select} * branch; }
   void Visit(OptionVisitor& v) {
     v.Int("n_select", &n_select, 1, 4096, "steps kept at each depth");
     v.Int("branch", &branch, 1, 4096, "samples of each kept path's next step");

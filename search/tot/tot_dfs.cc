@@ -40,6 +40,7 @@ struct TotDfsOptions {
   Worth aggregate = Worth::kLast;
   float temperature = 0.7f;
   AnswerChoice choice = AnswerChoice::kWeighted;
+  int64_t AtOnce() const { return branch; }
   void Visit(OptionVisitor& v) {
     v.Int("branch", &branch, 1, 4096, "samples of a node's next step");
     v.Real("threshold", &threshold, 0, 1, "steps of lower value are pruned");

@@ -74,11 +74,11 @@ std::string ShortBudget::Note() const {
   if (without_ == 0) return "";
   if (responses_ > 1) {
     return absl::StrCat(
-        search_.method, " writes ", responses_,
-        " responses side by side before it has an answer, and a budget of ",
-        search_.max_tokens, " tokens is less than they take for ", without_,
-        " of ", problems_, " problems, which may get none; about ", most_,
-        " are enough for an answer to each");
+        search_.method, " samples as much as ", responses_,
+        " responses take before it has an answer, and a budget of ",
+        search_.max_tokens, " tokens is less than that for ", without_, " of ",
+        problems_, " problems, which may get none; an answer to each takes ",
+        most_, " or more");
   }
   return absl::StrCat("a budget of ", search_.max_tokens,
                       " tokens is less than one response takes for ", without_,

@@ -33,7 +33,7 @@ inline constexpr size_t kMeasuredProblems = 24;
 
 // Finds problems that have fewer tokens than an answer of `search.method`
 // takes, as far as is known: those of one response, or of several where the
-// method writes several side by side and nothing finishes one of them
+// method samples several before it has one and nothing finishes one of them
 // (SearchAlgorithm::responses_for_an_answer).
 class ShortBudget {
  public:

@@ -101,7 +101,6 @@ absl::StatusOr<std::string> MethodsPage(const MethodCosts& costs) {
              CostText(costs, info->name), Cell(info->notes.when_to_use)});
     sections += MethodSection(*info, *algorithm);
   }
-  while (sections.size() > 1 && sections.ends_with("\n\n")) sections.pop_back();
   return absl::StrCat(
       "<!-- Written by `espalier methods --markdown`; tools/dev docs writes it "
       "anew. -->\n# Search methods\n\n"

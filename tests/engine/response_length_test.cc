@@ -140,16 +140,54 @@ TEST(ResponseLengthTest, ABudgetBelowAllResponsesSideBySideIsTold) {
   EXPECT_EQ(ShortBudgetNote(problems, search), "");
   search.max_tokens = 1359;
   EXPECT_EQ(ShortBudgetNote(problems, search),
-            "preset=its_hub_particle writes 8 responses side by side before it "
-            "has an answer, and a budget of 1359 tokens is less than they take "
-            "for 1 of 3 problems, which may get none; about 1360 are enough "
-            "for an answer to each");
+            "preset=its_hub_particle samples as much as 8 responses take "
+            "before it has an answer, and a budget of 1359 tokens is less than "
+            "that for 1 of 3 problems, which may get none; an answer to each "
+            "takes 1360 or more");
   for (const char* method :
        {"preset=search_and_learn_beam", "preset=search_and_learn_dvts"}) {
     search.method = method;
     EXPECT_NE(ShortBudgetNote(problems, search).find("16 responses"),
               std::string::npos);
   }
+  // The most that the options let it write, where it may make do with less.
+  search.max_tokens = 1;
+  for (const auto& [method, responses] :
+       std::vector<std::pair<std::string, std::string>>{
+           {"guided:finish=false:width=4:accept=0", "16 responses"},
+           {"tot_bfs:finish=false", "25 responses"},
+           {"preset=tree_of_thoughts:finish=false", "40 responses"},
+           {"phi:finish=false", "16 responses"},
+           {"guided:finish=false:width=4", "4 responses"},
+           {"confidence:finish=false:parallel=8", "8 responses"},
+           {"preset=deepconf_online:finish=false:parallel=8", "8 responses"},
+           {"astar:finish=false", "8 responses"},
+           {"best_first:finish=false:in_flight=8", "32 responses"},
+           {"frontier:finish=false:in_flight=8", "32 responses"},
+           {"mcts_star:finish=false", "5 responses"},
+           {"td_mcts:finish=false", "4 responses"},
+           {"tot_dfs:finish=false", "5 responses"},
+           {"preset=alphazero:finish=false", "4 responses"},
+           {"preset=tree_po:finish=false", "16 responses"},
+           {"preset=gumbel_muzero:finish=false", "4 responses"},
+           {"preset=x1:finish=false", "2 responses"},
+           {"preset=rstar_math:finish=false", "32 responses"}}) {
+    search.method = method;
+    EXPECT_NE(ShortBudgetNote(problems, search).find(responses),
+              std::string::npos)
+        << method;
+  }
+  search.max_tokens = 1359;
+  // What they have chosen is carried on, or one response is the first answer.
+  search.max_tokens = 170;
+  for (const char* method :
+       {"guided:finish=false", "preset=rest_mcts_star:finish=false",
+        "puct:descend=true:finish=false",
+        "guided:finish=false:width=4:draft=true"}) {
+    search.method = method;
+    EXPECT_EQ(ShortBudgetNote(problems, search), "") << method;
+  }
+  search.max_tokens = 1359;
   // The stage of finishing makes an answer of one of them.
   for (const char* method : {"particle", "lookahead", "preset=openr_beam",
                              "preset=its_hub_particle:finish=true"}) {

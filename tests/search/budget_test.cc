@@ -282,6 +282,47 @@ TEST(BudgetTest, FourTimesWhatALongResponseTakesBuysAnAnswer) {
   for (const auto& [method, count] : answered) EXPECT_GE(count, 37) << method;
 }
 
+// Without a stage of finishing nothing is saved for it: what a method has
+// chosen is carried on as far as the tokens go.
+TEST(BudgetTest, WhatAMethodHasChosenIsCarriedOnWhereNothingFollows) {
+  constexpr int64_t kResponse = 10 * (1 + kStepTokens) / 2;
+  int spent = 0, answered = 0;
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    const TreeWorld world({.seed = seed,
+                           .branching = 2,
+                           .depth = 10,
+                           .step_tokens = kStepTokens});
+    // Any score at all ends the search, near the root, with a little less left
+    // than finishing is thought to take.
+    RunLimits limits{.tokens = 2 * kResponse, .seed = seed};
+    limits.more.response_tokens = 2 * kResponse;
+    const SearchRun run =
+        RunAny("preset=rest_mcts_star:gate=0.01:finish=false", world, limits);
+    spent += run.usage.tokens > kResponse / 2;
+    answered += !run.answer.empty();
+  }
+  EXPECT_EQ(spent, 40);
+  EXPECT_GE(answered, 30);
+}
+
+// Where nobody knows how long responses are, most of four times what one takes
+// is the method's.
+TEST(BudgetTest, AGuessOfTheLengthLeavesMostToTheMethod) {
+  constexpr int64_t kResponse = 10 * (1 + kStepTokens) / 2;
+  int searched = 0;
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    const TreeWorld world({.seed = seed,
+                           .branching = 2,
+                           .depth = 10,
+                           .step_tokens = kStepTokens});
+    const SearchRun run = RunAny("preset=gumbel_muzero:finish=true", world,
+                                 {.tokens = 4 * kResponse, .seed = seed});
+    EXPECT_FALSE(run.answer.empty()) << seed;
+    searched += run.usage.tokens > 3 * kResponse;
+  }
+  EXPECT_GE(searched, 30);
+}
+
 // What is held back is no more than the best response still needs, so that a
 // method that writes responses one after the other notices nothing.
 TEST(BudgetTest, NothingIsHeldBackFromTheResponseUnderWay) {

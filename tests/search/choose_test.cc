@@ -77,14 +77,15 @@ Standing OfTwoPlaces(AnswerChoice choice, std::string& answer) {
 
 TEST(ChooseTest, OfEqualsTheLowestPlaceComesFirstWheneverItEnds) {
   for (const AnswerChoice choice :
-       {AnswerChoice::kBest, AnswerChoice::kWeighted,
-        AnswerChoice::kMajority}) {
+       {AnswerChoice::kBest, AnswerChoice::kWeighted, AnswerChoice::kMajority,
+        AnswerChoice::kFirst, AnswerChoice::kLowerBound}) {
+    const auto name = kAnswerChoiceNames[static_cast<size_t>(choice)];
     std::string answer;
     const Standing standing = OfTwoPlaces(choice, answer);
-    EXPECT_EQ(answer, "early");
+    EXPECT_EQ(answer, "early") << name;
     // Nothing is certain while lower places may be taken.
-    EXPECT_FALSE(standing.wins_ties);
-    EXPECT_NE(standing.most_added, 0);
+    EXPECT_FALSE(standing.wins_ties) << name;
+    EXPECT_NE(standing.most_added, 0) << name;
   }
 }
 

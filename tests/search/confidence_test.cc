@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -121,6 +122,30 @@ TEST(ConfidenceTest, GroupsAreWindowsOfTokens) {
     single.Add(std::vector<float>{static_cast<float>(i) / 20});
   }
   EXPECT_NEAR(single.Confidence(ConfidenceOf::kBottom, 1), 0.075, 1e-12);
+}
+
+// All groups of such a response have one sum, halfway between two thousandths.
+TEST(ConfidenceTest, ManyGroupsThatAreLowestCostLittleMore) {
+  const auto took = [](float other, double* confidence) {
+    TokenGroups groups(2048);
+    std::vector<float> tokens;
+    for (int i = 0; i < 1'000'000; ++i) {
+      tokens.push_back(i % 2 == 0 ? 1.001f : other);
+    }
+    groups.Add(tokens);
+    const auto start = std::chrono::steady_clock::now();
+    *confidence = groups.OnlineConfidence();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() -
+                                         start)
+        .count();
+  };
+  double halfway = 0, exact = 0;
+  const double once = took(1.002f, &halfway);
+  took(1.003f, &exact);
+  EXPECT_EQ(exact, 1.002);
+  EXPECT_TRUE(halfway == 1.001 || halfway == 1.002) << halfway;
+  // 2048 additions for each of a million groups take seconds.
+  EXPECT_LT(once, 0.5);
 }
 
 // One response, with what its policy thought of it.

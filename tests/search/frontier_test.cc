@@ -57,6 +57,45 @@ TEST(FrontierTest, ANewStepIsWorthItsScoreOrNothing) {
   }
 }
 
+// Whatever is under way at once: what a step is worth is its own score once and
+// each end behind it.
+TEST(FrontierTest, ANewStepCountsItsScoreOnceAndEveryEndBehindIt) {
+  int several = 0;
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    const TreeWorld world({.seed = seed,
+                           .branching = 2,
+                           .depth = 6,
+                           .early_leaf = 0.2,
+                           .scores = Scores::kNoisy});
+    const SearchRun run = RunSearch(
+        "frontier:width=8:in_flight=32:constrained=false", world,
+        {.tokens = 600, .seed = seed, .shuffle = seed, .check = kSigned});
+    ASSERT_TRUE(run.status.ok()) << run.status;
+    const Tree& tree = run.tree();
+    std::vector<double> sums(tree.size(), 0);  // of ends at and below a node
+    std::vector<uint32_t> visits(tree.size(), 0);  // that came to them
+    // Children come after their parents.
+    for (NodeId id = tree.size(); id-- > 1;) {
+      const double worth =
+          2 * static_cast<double>(tree.step(id).path_score) - 1;
+      if (tree[id].terminal()) {
+        visits[id] = tree[id].visits;
+        sums[id] = worth * tree[id].visits;
+      }
+      visits[tree[id].parent] += visits[id];
+      sums[tree[id].parent] += sums[id];
+      const bool own = tree.step(id).own_visit;
+      const uint32_t all = visits[id] + (own ? 1 : 0);
+      EXPECT_EQ(tree[id].visits, all) << seed << " " << id;
+      if (all == 0) continue;
+      EXPECT_NEAR(tree[id].q, (sums[id] + (own ? worth : 0)) / all, 1e-5)
+          << seed << " " << id;
+      several += own && all > 2;
+    }
+  }
+  EXPECT_GT(several, 500);
+}
+
 TEST(FrontierTest, TheWidthFallsWithTheDepth) {
   const FrontierWidth width{.width = 4, .decay = 1, .least = 2};
   // A level narrower for each 10 / 4 = 2 steps.

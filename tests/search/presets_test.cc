@@ -8,6 +8,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "search/algorithm.h"
 #include "tests/search/tree_world.h"
 
@@ -52,6 +53,14 @@ TEST(PresetsTest, EachSaysWhatItIsAndItsMethodTakesItsOptions) {
     EXPECT_TRUE(absl::StartsWith(preset.text, "# ")) << preset.name;
     EXPECT_TRUE(absl::StrContains(preset.text, "\n# Differs: "))
         << preset.name << " does not say what differs from its paper";
+  }
+}
+
+TEST(PresetsTest, TheirLinesFitAScreen) {
+  for (const Preset& preset : ListPresets()) {
+    for (const auto line : absl::StrSplit(preset.text, '\n')) {
+      EXPECT_LE(line.size(), 80u) << preset.name << ": " << line;
+    }
   }
 }
 

@@ -59,6 +59,8 @@ class ListTest(MethodsTest):
         table = subprocess.run(
             [os.path.join(ROOT, "tools", "method_table"), "--markdown"],
             check=True, capture_output=True, text=True).stdout
+        # A heading right below a table would be a row of it.
+        self.assertIn("\n\n## What they achieve", result.stdout + table)
         with open(os.path.join(ROOT, "docs", "methods.md"),
                   encoding="utf-8") as handle:
             self.assertEqual(handle.read().rstrip("\n"),
