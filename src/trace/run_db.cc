@@ -129,10 +129,7 @@ absl::Status RunDb::CheckStillThere() const {
       named.st_ino == locked.st_ino) {
     return absl::OkStatus();
   }
-  return absl::DataLossError(absl::StrCat(
-      db_.path(),
-      ": the file was removed or replaced while searches were recorded to it; "
-      "what was recorded is lost. Begin the run again"));
+  return MovedError(db_.path());
 }
 
 absl::StatusOr<Statement*> RunDb::Prepared(const char* sql) {

@@ -19,10 +19,26 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Whether the file that `db` has open is not at its name any more: the system's
+// answers are then as many as there are moments at which it can go.
+bool HasMoved(sqlite3* db) {
+  int moved = 0;
+  return db != nullptr &&
+         sqlite3_file_control(db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) ==
+             SQLITE_OK &&
+         moved != 0;
+}
+
 absl::Status SqliteError(const std::string& path, sqlite3* db, int code) {
   const std::string said =
       db != nullptr ? sqlite3_errmsg(db) : sqlite3_errstr(code);
-  switch (code & 0xff) {
+  const int kind = code & 0xff;
+  if ((kind == SQLITE_IOERR || kind == SQLITE_READONLY ||
+       kind == SQLITE_CANTOPEN || kind == SQLITE_CORRUPT) &&
+      HasMoved(db)) {
+    return MovedError(path);
+  }
+  switch (kind) {
     case SQLITE_FULL:
       return absl::ResourceExhaustedError(absl::StrCat(
           path,
@@ -61,6 +77,13 @@ absl::Status SqliteError(const std::string& path, sqlite3* db, int code) {
 }
 
 }  // namespace
+
+absl::Status MovedError(const std::string& path) {
+  return absl::DataLossError(absl::StrCat(
+      path,
+      ": the file was removed or replaced while searches were recorded to it; "
+      "what was recorded is lost. Begin the run again"));
+}
 
 void Statement::Finalise::operator()(sqlite3_stmt* s) const {
   sqlite3_finalize(s);

@@ -28,6 +28,10 @@ struct sqlite3_stmt;
 
 namespace espalier {
 
+// Of a database that is not at its name any more: what is written to it goes
+// nowhere.
+absl::Status MovedError(const std::string& path);
+
 class Statement {
  public:
   // Parameters count from 1, columns from 0. Text and blobs are copied in.

@@ -126,7 +126,7 @@ class SetsTest(unittest.TestCase):
     def test_a_set_without_gold_is_read_and_never_judged(self):
         path = self.without_gold()
         self.assertEqual(len(self.rows("--set", path)), 3)
-        says = ("no record has a gold answer", '"answer", "correct"',
+        says = ("no record has a gold answer", '"answer",', '"correct",',
                 "--columns")
         self.refused(run("eval", "--set", path, "--model", STORIES), *says)
         database = os.path.join(self.folder, "run.db")
