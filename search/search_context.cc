@@ -33,6 +33,22 @@ std::string_view RequestKindName(RequestKind kind) {
   return "?";
 }
 
+std::string_view AnswerStageName(AnswerStage stage) {
+  switch (stage) {
+    case AnswerStage::kNone:
+      return "none";
+    case AnswerStage::kMethod:
+      return "method";
+    case AnswerStage::kTree:
+      return "tree";
+    case AnswerStage::kFinish:
+      return "finish";
+    case AnswerStage::kUnanswered:
+      return "unanswered";
+  }
+  return "?";
+}
+
 SearchContext::SearchContext(const Problem& problem, const Task& task,
                              Stopper& stopper, const SearchBudget& budget,
                              uint64_t seed, InlineModel* model)

@@ -18,22 +18,6 @@
 
 namespace espalier {
 
-std::string_view AnswerStageName(AnswerStage stage) {
-  switch (stage) {
-    case AnswerStage::kNone:
-      return "none";
-    case AnswerStage::kMethod:
-      return "method";
-    case AnswerStage::kTree:
-      return "tree";
-    case AnswerStage::kFinish:
-      return "finish";
-    case AnswerStage::kUnanswered:
-      return "unanswered";
-  }
-  return "?";
-}
-
 namespace {
 
 class LocalEngine : public Engine {

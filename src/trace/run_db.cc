@@ -336,7 +336,7 @@ absl::Status RunDb::FinishSearch(int64_t search_id, const SearchResult& result,
       Prepared("UPDATE searches SET state=?, answer=?, correct=?, score=?, "
                "stop_reason=?, error=?, tokens=?, prompt_tokens=?, "
                "reward_tokens=?, model_calls=?, simulations=?, nodes=?, "
-               "seconds=? WHERE search_id=?"));
+               "seconds=?, stage=? WHERE search_id=?"));
   const bool ok = result.status.ok();
   s->BindText(1, StateName(ok ? SearchState::kDone : SearchState::kFailed));
   if (result.answer.empty()) {
@@ -359,7 +359,8 @@ absl::Status RunDb::FinishSearch(int64_t search_id, const SearchResult& result,
   s->BindInt(11, result.simulations);
   s->BindInt(12, result.nodes);
   s->BindReal(13, result.seconds);
-  s->BindInt(14, search_id);
+  s->BindText(14, std::string(AnswerStageName(result.stage)));
+  s->BindInt(15, search_id);
   ESP_RETURN_IF_ERROR(s->Run());
   ESP_ASSIGN_OR_RETURN(const std::string tree_bytes,
                        Compress(EncodeTree(tree)));

@@ -91,7 +91,17 @@ CREATE VIEW accuracy AS
   GROUP BY r.run_id;
 )sql";
 
-constexpr const char* kSteps[] = {kFirstTables, kViews};
+// Version 3: where an answer came from.
+constexpr char kStage[] = R"sql(
+ALTER TABLE searches ADD COLUMN stage TEXT;  -- method, tree, finish ...; NULL:
+                                             -- not recorded by older versions
+)sql";
+
+constexpr const char* kSteps[] = {kFirstTables, kViews, kStage};
+
+// The oldest version that holds all that is read here. A database in a folder
+// that is read-only can't be brought up to date.
+constexpr int64_t kOldestRead = 2;
 
 absl::StatusOr<int64_t> Pragma(Sqlite& db, const std::string& name) {
   ESP_ASSIGN_OR_RETURN(Statement s, db.Prepare(absl::StrCat("PRAGMA ", name)));
@@ -156,11 +166,12 @@ absl::Status CheckRunDatabase(Sqlite& db, Sqlite::Mode mode) {
   if (mode == Sqlite::kRead) {
     ESP_ASSIGN_OR_RETURN(const int64_t version, Pragma(db, "user_version"));
     if (version == 0) return NothingWritten(db);
-    if (version < SchemaVersion()) {
+    if (version < kOldestRead) {
       return absl::FailedPreconditionError(absl::StrCat(
           db.path(), ": written by an older Espalier (tables of version ",
           version, "); bring it up to date by espalier db upgrade"));
     }
+    if (version < SchemaVersion()) return absl::OkStatus();
     return Migrate(db, SchemaSteps());
   }
   // NORMAL: a killed process loses nothing that was committed; a power cut may

@@ -63,7 +63,8 @@ int64_t Fill(RunDb& db) {
       tree,
       {{NodeVerdict::kNotAsked, NodeVerdict::kNotAsked, NodeVerdict::kCorrect}},
       {});
-  SearchResult result{.answer = "42", .tokens = 3, .nodes = 3};
+  SearchResult result{
+      .answer = "42", .stage = AnswerStage::kTree, .tokens = 3, .nodes = 3};
   EXPECT_TRUE(db.FinishSearch(search.search_id, result, true, stored, {}).ok());
   EXPECT_TRUE(db.AddSolution(problem, run, {"6*7=42\n= 42", -0.5, 3}).ok());
   EXPECT_TRUE(db.Commit().ok());
@@ -84,6 +85,7 @@ TEST_F(RunDbTest, WhatIsWrittenIsReadByAnotherConnection) {
   EXPECT_EQ(searches[0].state, SearchState::kDone);
   EXPECT_EQ(searches[0].seed, 7u);
   EXPECT_EQ(searches[0].correct, true);
+  EXPECT_EQ(Count(**reader, "searches WHERE stage = 'tree'"), 1);
   const StoredTree tree = (*reader)->LoadTree(search).value();
   EXPECT_EQ(tree.Response(2), "6*7=42\n= 42");
   EXPECT_EQ(tree.nodes[2].verdict, NodeVerdict::kCorrect);
@@ -177,6 +179,26 @@ TEST_F(RunDbTest, AnOlderDatabaseIsUpgradedWithItsContent) {
   ASSERT_TRUE(now.ok()) << now.status();
   EXPECT_EQ(Count(**now, "problems"), 1);
   EXPECT_EQ(Count(**now, "accuracy"), 0);
+}
+
+// The second version lacks nothing that is read: a file of it is read as it is,
+// as in a folder that is read-only, and gets the new column when written.
+TEST_F(RunDbTest, ADatabaseOfTheSecondVersionIsReadAsItIs) {
+  {
+    auto db = Sqlite::Open(Path("old.db"), Sqlite::kCreate);
+    ASSERT_TRUE(db->Execute("PRAGMA application_id=0x45737061").ok());
+    ASSERT_TRUE(Migrate(*db, SchemaSteps().subspan(0, 2)).ok());
+  }
+  const std::string stage =
+      "pragma_table_info('searches') WHERE name = 'stage'";
+  {
+    const auto old = RunDb::Open(Path("old.db"), Sqlite::kRead);
+    ASSERT_TRUE(old.ok()) << old.status();
+    EXPECT_EQ(Count(**old, stage), 0);
+  }
+  const auto now = RunDb::Open(Path("old.db"), Sqlite::kWrite);
+  ASSERT_TRUE(now.ok()) << now.status();
+  EXPECT_EQ(Count(**now, stage), 1);
 }
 
 TEST_F(RunDbTest, AMigrationThatFailsLeavesTheOldVersion) {
