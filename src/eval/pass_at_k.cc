@@ -75,8 +75,9 @@ PassReport MakePassReport(const std::vector<ResultRow>& rows,
     tokens += row.tokens_per_problem * n;
     responses += n;
     for (size_t i = 0; i < row.ids.size(); ++i) {
-      Counts& counts = by_id[row.ids[i]];
-      if (counts.responses == 0) order.push_back(row.ids[i]);
+      const std::string id(row.ids[i]);
+      Counts& counts = by_id[id];
+      if (counts.responses == 0) order.push_back(id);
       ++counts.responses;
       counts.right += row.correct[i];
     }

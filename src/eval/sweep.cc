@@ -233,10 +233,11 @@ int64_t ResultRow::successes() const {
 }
 
 double ResultRow::answered() const {
-  const auto none = std::count(answers.begin(), answers.end(), "");
-  return answers.empty() ? 0
-                         : 1 - static_cast<double>(none) /
-                                   static_cast<double>(answers.size());
+  size_t given = 0;
+  for (size_t i = 0; i < answers.size(); ++i) given += !answers[i].empty();
+  return answers.empty()
+             ? 0
+             : static_cast<double>(given) / static_cast<double>(answers.size());
 }
 
 double ResultRow::accuracy() const {
@@ -322,32 +323,45 @@ absl::StatusOr<std::vector<ResultRow>> RunSweep(
 
 namespace {
 
-// Each problem's share of right answers over the seeds; rows that were cut
-// short are of the problems that were quick.
-std::map<std::string, double> MeanByProblem(const std::vector<ResultRow>& rows,
-                                            const std::string& method,
-                                            int64_t budget,
-                                            bool complete_only) {
-  std::map<std::string, std::pair<double, double>> sums;
+struct ProblemMean {
+  std::string_view id;  // the row's, which outlives this
+  double mean = 0;
+};
+
+// Each problem's share of right answers over the seeds, by id; rows that were
+// cut short are of the problems that were quick.
+std::vector<ProblemMean> MeanByProblem(const std::vector<ResultRow>& rows,
+                                       const std::string& method,
+                                       int64_t budget, bool complete_only) {
+  std::vector<ProblemMean> all;
   for (const ResultRow& row : rows) {
     if (row.method != method || row.budget_tokens != budget) continue;
     if (complete_only && !row.complete) continue;
     for (size_t i = 0; i < row.ids.size(); ++i) {
-      sums[row.ids[i]].first += row.correct[i];
-      sums[row.ids[i]].second += 1;
+      all.push_back({row.ids[i], static_cast<double>(row.correct[i])});
     }
   }
-  std::map<std::string, double> means;
-  for (const auto& [id, sum] : sums) means[id] = sum.first / sum.second;
-  return means;
+  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
+    return a.id < b.id;  // sums of 0 and 1 are exact in any order
+  });
+  size_t problems = 0;
+  for (size_t i = 0; i < all.size();) {
+    const std::string_view id = all[i].id;
+    double sum = 0;
+    const size_t begin = i;
+    for (; i < all.size() && all[i].id == id; ++i) sum += all[i].mean;
+    all[problems++] = {id, sum / static_cast<double>(i - begin)};
+  }
+  all.resize(problems);
+  return all;
 }
 
 std::vector<double> SharesByProblem(const std::vector<ResultRow>& rows,
                                     const std::string& method, int64_t budget) {
   std::vector<double> shares;
-  for (const auto& [id, share] :
+  for (const ProblemMean& problem :
        MeanByProblem(rows, method, budget, /*complete_only=*/false)) {
-    shares.push_back(share);
+    shares.push_back(problem.mean);
   }
   return shares;
 }
@@ -461,15 +475,18 @@ std::vector<Comparison> CompareWith(const std::string& method,
       return c.other == row.method && c.budget_tokens == row.budget_tokens;
     });
     if (row.method == method || seen) continue;
-    const auto others = MeanByProblem(rows, row.method, row.budget_tokens,
-                                      /*complete_only=*/true);
+    const std::vector<ProblemMean> ours =
+        MeanByProblem(rows, method, row.budget_tokens, /*complete_only=*/true);
+    const std::vector<ProblemMean> theirs = MeanByProblem(
+        rows, row.method, row.budget_tokens, /*complete_only=*/true);
     std::vector<double> a, b;
-    for (const auto& [id, mean] : MeanByProblem(rows, method, row.budget_tokens,
-                                                /*complete_only=*/true)) {
-      const auto other = others.find(id);
-      if (other == others.end()) continue;
-      a.push_back(mean);
-      b.push_back(other->second);
+    size_t other = 0;
+    for (const ProblemMean& problem : ours) {
+      while (other < theirs.size() && theirs[other].id < problem.id) ++other;
+      if (other == theirs.size()) break;
+      if (theirs[other].id != problem.id) continue;
+      a.push_back(problem.mean);
+      b.push_back(theirs[other].mean);
     }
     if (a.empty()) continue;
     out.push_back({method, row.method, row.budget_tokens,

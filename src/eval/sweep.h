@@ -21,6 +21,7 @@
 #include "espalier/engine.h"
 #include "nlohmann/json.hpp"
 #include "src/eval/statistics.h"
+#include "src/eval/text_list.h"
 
 namespace espalier {
 
@@ -65,10 +66,10 @@ struct ResultRow {
   // False: stopped before all problems were done. Those whose searches were cut
   // short are not in it.
   bool complete = true;
-  std::vector<std::string> ids;
-  std::vector<int> correct;  // 0 or 1, by position in ids
-  int64_t undecided = 0;     // answers that nobody can judge, counted as 0
-  std::vector<std::string> answers;
+  TextList ids;
+  std::vector<int8_t> correct;  // 0 or 1, by position in ids
+  int64_t undecided = 0;        // answers that nobody can judge, counted as 0
+  TextList answers;
   std::vector<AnswerStage> stages;  // where the answers came from
   double tokens_per_problem = 0;
   double prompt_tokens = 0;  // the means of what SearchResult counts

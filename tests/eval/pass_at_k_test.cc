@@ -46,8 +46,8 @@ TEST(PassAtKTest, ValuesWorkedOutByHand) {
   EXPECT_EQ(PassAtK(4, 0, 4), 0);
 }
 
-ResultRow Row(uint64_t seed, std::vector<std::string> ids,
-              std::vector<int> correct, double tokens) {
+ResultRow Row(uint64_t seed, TextList ids, std::vector<int8_t> correct,
+              double tokens) {
   ResultRow row;
   row.set = "set";
   row.method = "sample";

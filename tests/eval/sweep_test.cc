@@ -296,8 +296,8 @@ TEST(SweepTest, IntervalsAreOverProblemsNotTheirSeeds) {
 
 // Means worked out by hand; the interval's rule is statistics_test's.
 TEST(SweepTest, ComparisonsPairProblemsAndAverageSeeds) {
-  const auto row = [](std::string method, int64_t budget,
-                      std::vector<std::string> ids, std::vector<int> correct) {
+  const auto row = [](std::string method, int64_t budget, TextList ids,
+                      std::vector<int8_t> correct) {
     ResultRow row;
     row.method = std::move(method);
     row.budget_tokens = budget;
