@@ -24,6 +24,10 @@ class PagePool {
   PageId Allocate();
   void AddRef(PageId page);
   void Release(PageId page);  // frees at zero references
+  // True if others than one hold `page`.
+  bool shared(PageId page) const {
+    return refs_[static_cast<size_t>(page)] > 1;
+  }
   // Copies slots [0, filled) of all layers from `from` to `to`.
   void CopyPrefix(PageId from, PageId to, int filled) {
     memory_.CopyPrefix(from, to, filled);

@@ -396,13 +396,20 @@ bool PrefixTree::Fork(const PageTable& from, int length, PageTable& table) {
     const PageId source = from.pages[static_cast<size_t>(full)];
     pool_.AddRef(source);
     const PageId copy = AllocateEvicting();
-    if (copy >= 0) pool_.CopyPrefix(source, copy, filled);
-    pool_.Release(source);
-    if (copy < 0) {
+    if (copy < 0 && pool_.shared(source)) {
+      pool_.Release(source);
       Drop(table);
       return false;
     }
-    table.pages.push_back(copy);
+    if (copy < 0) {
+      // Its owner was evicted in vain, as the page is held here: it is the
+      // copy. Else what was lost would be computed and evicted for ever.
+      table.pages.push_back(source);
+    } else {
+      pool_.CopyPrefix(source, copy, filled);
+      pool_.Release(source);
+      table.pages.push_back(copy);
+    }
   }
   table.resident = length;
   return true;

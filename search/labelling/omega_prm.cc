@@ -23,6 +23,7 @@
 // the responses from the prompt, as majority's is: no verdict chooses it.
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "search/algorithm.h"
@@ -76,11 +77,13 @@ void Backup(Tree& tree, NodeId end, bool right) {
   }
 }
 
-// Whether the response that ends in `end` is right; asked once an end.
-Co<bool> IsRight(SearchContext& ctx, Omega& omega, NodeId end) {
+// Whether the response that ends in `end` is right; asked once an end. Nothing
+// where the search was stopped before it was answered.
+Co<std::optional<bool>> IsRight(SearchContext& ctx, Omega& omega, NodeId end) {
   const auto known = omega.graded.find(end);
   if (known != omega.graded.end()) co_return known->second;
   const Verification verdict = co_await ctx.Grade(end);
+  if (!verdict.done) co_return std::nullopt;
   omega.graded[end] = verdict.correct;
   co_return verdict.correct;
 }
@@ -93,11 +96,12 @@ Co<bool> Estimate(SearchContext& ctx, Omega& omega, NodeId state) {
     if (ctx.ShouldStop()) co_return false;
     const NodeId end = co_await Rollout(ctx, state, omega.options.temperature);
     if (end == kNoNode) continue;
-    const bool is_right = co_await IsRight(ctx, omega, end);
-    Backup(ctx.tree(), end, is_right);
+    const std::optional<bool> is_right = co_await IsRight(ctx, omega, end);
+    if (!is_right) co_return false;
+    Backup(ctx.tree(), end, *is_right);
     ++finished;
-    right += is_right;
-    if (!is_right) wrong.push_back(end);
+    right += *is_right ? 1 : 0;
+    if (!*is_right) wrong.push_back(end);
     if (state == kRoot) {
       omega.votes.Add(ctx, end, 1);
       omega.votes.Offer(ctx);

@@ -182,10 +182,13 @@ Co<> Simulate(SearchContext& ctx, Mcts<Rule>& s, PathVisit& visit) {
     const bool first = (tree[leaf].flags & kOpened) == 0;
     if ((tree[leaf].flags & kOpening) != 0 ||
         (leaf != kRoot && !tree[leaf].scored())) {
-      // Another simulation's request for it is under way.
+      // Another simulation's request for it is under way. To wait for it is
+      // not to find nothing new.
       visit.Abandon();
       --s.started;
-      co_await ctx.Yield();
+      const auto answer = ctx.Yield();
+      if (!answer.await_ready()) s.idle = std::max(0, s.idle - 1);
+      co_await answer;
       co_return;
     }
     if (tree[leaf].terminal()) break;

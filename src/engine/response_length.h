@@ -32,9 +32,9 @@ absl::Status MeasureResponseTokens(Engine& engine,
 inline constexpr size_t kMeasuredProblems = 24;
 
 // Finds problems that have fewer tokens than an answer of `search.method`
-// takes, as far as is known: those of one response, or of several where the
-// method samples several before it has one and nothing finishes one of them
-// (SearchAlgorithm::responses_for_an_answer).
+// takes, as far as is known: those of one response and a half, or of several
+// responses where the method samples several before it has one and nothing
+// finishes one of them (SearchAlgorithm::responses_for_an_answer).
 class ShortBudget {
  public:
   explicit ShortBudget(const SearchOptions& search);

@@ -117,14 +117,15 @@ std::string ShortBudgetNote(const std::vector<Problem>& problems,
 
 TEST(ResponseLengthTest, ABudgetBelowOneResponseIsTold) {
   const std::vector<Problem> problems = Questions({100, 200, 300});
-  SearchOptions search{.max_tokens = 200,
+  // Responses take 70, 120 and 170 tokens, and a half more is room for one.
+  SearchOptions search{.max_tokens = 255,
                        .response_tokens = 20,
                        .response_tokens_per_byte = 0.5};
   EXPECT_EQ(ShortBudgetNote(problems, search), "");
-  search.max_tokens = 119;
+  search.max_tokens = 179;
   EXPECT_EQ(ShortBudgetNote(problems, search),
-            "a budget of 119 tokens is less than one response takes for 2 of 3 "
-            "problems, which may get no answer; 170 are enough for one "
+            "a budget of 179 tokens is less than one response and a half for 2 "
+            "of 3 problems, which may get no answer; 255 are enough for one "
             "response to each");
   search.max_tokens = 0;
   EXPECT_EQ(ShortBudgetNote(problems, search), "");
@@ -179,7 +180,7 @@ TEST(ResponseLengthTest, ABudgetBelowAllResponsesSideBySideIsTold) {
   }
   search.max_tokens = 1359;
   // What they have chosen is carried on, or one response is the first answer.
-  search.max_tokens = 170;
+  search.max_tokens = 255;
   for (const char* method :
        {"guided:finish=false", "preset=rest_mcts_star:finish=false",
         "puct:descend=true:finish=false",

@@ -285,6 +285,21 @@ TEST(MctsInFlightTest, SoManyRequestsAreOutAtOnce) {
   }
 }
 
+// A worker that waits for another's request has not searched in vain: of very
+// many as many are at work as of many.
+TEST(MctsInFlightTest, ThoseThatWaitGoOnWhateverTheirNumber) {
+  const TreeWorld world({.branching = 12, .depth = 4, .enumerate = true});
+  for (const char* method : {"puct", "uct"}) {
+    const auto most = [&](int in_flight) {
+      return RunSearch(absl::StrCat(method, ":branch=24:in_flight=", in_flight),
+                       world, {.tokens = 4000, .check = {.min_value = -1}})
+          .most_open;
+    };
+    EXPECT_GT(most(200), 10u) << method;
+    EXPECT_EQ(most(1500), most(200)) << method;
+  }
+}
+
 // Virtual visits: with nothing to tell four children apart, four simulations
 // go to one each before any of them has an answer.
 TEST(MctsInFlightTest, SimulationsUnderWaySpreadOut) {

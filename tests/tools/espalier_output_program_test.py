@@ -68,6 +68,22 @@ class OutputTest(ProgramTest):
         with open(there, encoding="utf-8") as handle:
             self.assertIn("results", json.load(handle))
 
+    # Also where the command has arguments that have no name.
+    def test_what_is_called_json_is_the_file_and_not_the_question(self):
+        question = ("Ann has 23 shells. She finds 48 more. "
+                    "How many shells does Ann have?")
+        for i, arguments in enumerate((("methods", "--json", "{}"),
+                                       ("solve", question, "--json", "{}"),
+                                       ("solve", "--json", "{}", question))):
+            where = self.path(f"{i}.json")
+            result = run(*(a.format(where) for a in arguments))
+            self.assertEqual(result.returncode, 0, result.stderr)
+            with open(where, encoding="utf-8") as handle:
+                self.assertIn("methods" if i == 0 else "answer",
+                              json.load(handle))
+        result = run("solve", "--json", question)
+        self.assertEqual(json.loads(result.stdout)["question"], question)
+
     def test_an_output_is_no_input_and_no_other_output(self):
         db = self.path("run.db")
         made = run("generate", "--set", "stories:easy", "--limit", "2",

@@ -19,7 +19,13 @@ namespace espalier {
 namespace {
 
 // Of commands with arguments that have no name, --json takes a file as
-// --json=FILE alone: what follows it is the question. CLI11 would take that.
+// --json=FILE: what follows it is the question, which CLI11 would take. Only
+// one that is called .json is no question, but for report, which reads such.
+bool IsJsonFile(const std::string& command, const std::string& argument) {
+  return command != "report" && argument.size() > 5 &&
+         argument.ends_with(".json") && argument[0] != '-';
+}
+
 void KeepQuestions(std::vector<std::string>& arguments) {
   static constexpr std::array<std::string_view, 6> kCommands = {
       "solve", "complete", "report", "methods", "db", "grade"};
@@ -35,8 +41,12 @@ void KeepQuestions(std::vector<std::string>& arguments) {
       kept.push_back(*it);
       continue;
     }
-    json.push_back(named ? *it : "--json=-");
-    if (!named && it + 1 != end && *(it + 1) == "-") ++it;
+    const bool file =
+        !named && it + 1 != end && IsJsonFile(arguments[0], *(it + 1));
+    json.push_back(named  ? *it
+                   : file ? absl::StrCat("--json=", *(it + 1))
+                          : "--json=-");
+    if (file || (!named && it + 1 != end && *(it + 1) == "-")) ++it;
   }
   kept.insert(kept.end(), json.begin(), json.end());
   kept.insert(kept.end(), end, arguments.end());

@@ -168,6 +168,25 @@ TEST(PrefixTreeTest, WhatAStepBelowHoldsTooGoesAtNoCost) {
   w.ExpectContent(prompt, w.tree.at(p).table);
 }
 
+// Where a fork evicts what it copies from and nothing comes free by it, the
+// page is moved. Lost and computed again, two such steps took turns for ever.
+TEST(PrefixTreeTest, AForkTakesThePageThatItEvictedInVain) {
+  World w(2);
+  const Tokens prompt = Numbers(0, 70), path = Join(prompt, Numbers(100, 10));
+  const SeqId p = w.tree.Extend(kEmptySeq, prompt);
+  ASSERT_TRUE(w.Compute(p, prompt));
+  const SeqId step = w.tree.Extend(p, Numbers(100, 10));
+  w.computed = 0;
+  ASSERT_TRUE(w.Compute(step, path));
+  EXPECT_EQ(w.computed, 10);
+  w.ExpectContent(path, w.tree.at(step).table);
+  ASSERT_TRUE(w.Compute(p, prompt));
+  EXPECT_EQ(w.computed, 10);
+  EXPECT_TRUE(w.tree.at(p).resident());
+  w.ExpectContent(prompt, w.tree.at(p).table);
+  EXPECT_EQ(w.pool.used(), 2);
+}
+
 TEST(PrefixTreeTest, WhatIsDroppedIsFreeAtOnce) {
   World w(20);
   const Tokens prompt = Numbers(0, 64);
