@@ -78,19 +78,52 @@ std::string OutermostImports(std::string_view code) {
   return imports;
 }
 
+// What tests mean by themselves where they call it: a program's own must not
+// stand in their place.
+bool IsWordOfPython(const std::string& name) {
+  static const std::set<std::string> known = {
+      "abs",        "aiter",        "all",         "and",       "anext",
+      "any",        "as",           "ascii",       "assert",    "await",
+      "bin",        "bool",         "breakpoint",  "bytearray", "bytes",
+      "callable",   "chr",          "classmethod", "compile",   "complex",
+      "delattr",    "dict",         "dir",         "divmod",    "elif",
+      "enumerate",  "eval",         "except",      "exec",      "filter",
+      "float",      "for",          "format",      "frozenset", "getattr",
+      "globals",    "hasattr",      "hash",        "help",      "hex",
+      "id",         "if",           "in",          "input",     "int",
+      "is",         "isinstance",   "issubclass",  "iter",      "lambda",
+      "len",        "list",         "locals",      "map",       "max",
+      "memoryview", "min",          "next",        "not",       "object",
+      "oct",        "open",         "or",          "ord",       "pow",
+      "print",      "property",     "range",       "repr",      "return",
+      "reversed",   "round",        "set",         "setattr",   "slice",
+      "sorted",     "staticmethod", "str",         "sum",       "super",
+      "tuple",      "type",         "vars",        "while",     "with",
+      "yield",      "zip",          "__import__"};
+  return known.contains(name);
+}
+
 // What MBPP's tests take from the program: the names that the published one
-// defines, of those that they use. Without it, what they call first.
+// defines, of those that they use. Without it, what they call and neither
+// Python nor they themselves define, but for errors.
 std::vector<std::string> NamesOfTests(const std::string& solution,
-                                      const std::string& tests) {
-  const std::set<std::string> defined = DefinedNames(solution);
-  std::set<std::string> names;
-  std::string_view before;
+                                      const std::string& tests,
+                                      const std::string& own) {
+  const std::set<std::string> defined =
+      DefinedNames(solution.empty() ? own : solution);
+  std::set<std::string> imported, names;
+  ForEachName(OutermostImports(own),
+              [&](std::string_view word, std::string_view) {
+                imported.insert(std::string(word));
+              });
   ForEachName(tests, [&](std::string_view word, std::string_view rest) {
     const std::string name(word);
-    const bool first = before == "assert" || before == "not";
-    before = word;
-    if (solution.empty() ? first && !rest.empty() && rest[0] == '('
-                         : defined.contains(name)) {
+    const bool called = rest.starts_with("(");
+    if (!solution.empty()) {
+      if (defined.contains(name)) names.insert(name);
+    } else if (called && !IsWordOfPython(name) && !defined.contains(name) &&
+               !imported.contains(name) && !name.ends_with("Error") &&
+               name != "Exception") {
       names.insert(name);
     }
   });
@@ -161,12 +194,19 @@ def assertion(out, exp, atol):
         published_assertion(out, exp, atol)
 )py";
 
+// Where they have no results, they ask the published function for them after
+// the program, which could have emptied the arguments: it gets a copy.
+constexpr char kAskAfter[] = "(*inp), ref_func(*inp)";
+constexpr char kAskOfCopy[] =
+    "(*__import__('copy').deepcopy(inp)), ref_func(*inp)";
+
 // The published tests, held to values of one kind where they compare so.
 std::string OfOneKind(const std::string& test) {
   if (test.find(kAssertion) == std::string::npos) return test;
   return absl::StrCat(
       kOfOneKind, "\n",
-      absl::StrReplaceAll(test, {{kAssertion, kPublishedAssertion}}));
+      absl::StrReplaceAll(
+          test, {{kAssertion, kPublishedAssertion}, {kAskAfter, kAskOfCopy}}));
 }
 
 // HumanEval/32 of HumanEval+ in the original format unpacks the root that a
@@ -242,9 +282,10 @@ absl::StatusOr<CodeProblem> ReadMbpp(const json& fields) {
   problem.plus = !more.empty();
   problem.before = absl::StrCat(absl::StrJoin(imports, "\n"), "\n",
                                 OutermostImports(problem.solution));
-  problem.names = NamesOfTests(
-      problem.solution,
-      absl::StrCat(problem.after, "\n", absl::StrJoin(problem.tests, "\n")));
+  const std::string tests = absl::StrJoin(problem.tests, "\n");
+  problem.names =
+      NamesOfTests(problem.solution, absl::StrCat(problem.after, "\n", tests),
+                   absl::StrCat(problem.before, problem.after, "\n", tests));
   return problem;
 }
 

@@ -78,11 +78,29 @@ def digit_distance(out, right, given, atol):
     pairs = zip(a.zfill(width), b.zfill(width))
     return out == right or out == sum(abs(int(x) - int(y)) for x, y in pairs)
 
+def divisors(number):
+    small = [i for i in range(1, int(max(number, 0) ** 0.5) + 1)
+             if number % i == 0]
+    return set(small) | {number // i for i in small}
+
+# EvalPlus takes whatever is given. The sums may count the numbers themselves or
+# not, and the published ones count a root of a square twice.
+def equal_sums(out, right, given, atol):
+    a, b = map(divisors, given)
+    whole = sum(a) == sum(b)
+    proper = sum(a - {given[0]}) == sum(b - {given[1]})
+    return any(out == x for x in (right, whole, proper))
+
+# EvalPlus takes 0 for every number. 1 has no divisor but itself, and 0 none
+# that all agree on; the published sums of both are 1.
+def proper_sum(out, right, given, atol):
+    return out == right or given[0] <= 1 and out == 0
+
 OWN_RULES = {
     "HumanEval": {"find_zero": polynomial_root},
     "Mbpp": {
-        "are_equivalent": lambda *unused: True,
-        "sum_div": lambda out, right, *unused: out == right or out == 0,
+        "are_equivalent": equal_sums,
+        "sum_div": proper_sum,
         "surface_Area": pyramid,
         "digit_distance_nums": digit_distance,
         **dict.fromkeys(["check_str", "text_match_three", "text_starta_endb"],

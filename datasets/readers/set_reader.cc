@@ -159,6 +159,8 @@ absl::Status SetReader::Skip(const absl::Status& error) {
 }
 
 absl::StatusOr<SetRecord> SetReader::Interpret(Record record) {
+  in_line_ = record.place == last_place_ ? in_line_ + 1 : 1;
+  last_place_ = record.place;
   ESP_RETURN_IF_ERROR(MapColumns(options_.columns, record));
   if (kind_ == nullptr) {
     const auto kind = RecogniseKind(record.fields);
@@ -173,6 +175,7 @@ absl::StatusOr<SetRecord> SetReader::Interpret(Record record) {
   if (options_.columns.count("id") > 0) out.id = ColumnText(out.fields, "id");
   if (out.id.empty()) {
     out.id = out.place;
+    if (in_line_ > 1) absl::StrAppend(&out.id, "#", in_line_);
     return out;
   }
   const auto [at, fresh] =

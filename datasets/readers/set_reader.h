@@ -133,7 +133,9 @@ class SetReader {
   const SetOptions options_;
   const SetKind* kind_;
   ReadReport report_;
-  absl::flat_hash_map<uint64_t, int64_t> lines_;   // of ids met, by hash
+  absl::flat_hash_map<uint64_t, int64_t> lines_;  // of ids met, by hash
+  std::string last_place_;                        // of the record before
+  int64_t in_line_ = 0;  // which of its line's records a record is
   absl::flat_hash_map<std::string, bool> wanted_;  // ids, and whether met
   int64_t good_ = 0;                               // records that could be read
   struct Ahead {

@@ -22,6 +22,8 @@ def number_of(x):
     """What is written for an object that is no plain value (values.py)."""
     if type(x) in KEPT_CLASSES:
         x = x.__dict__["_object"]
+    if type(x) is Walk and x.place == len(x.view.items):
+        x = x.view.source
     if type(x) is Remote:
         return Handle(object.__getattribute__(x, "_number"))
     if is_nothing(x):
@@ -103,6 +105,7 @@ class Solution:
         self.seconds = 0.0      # of CPU
         self.waits = 0.0        # CPU time of the tests' process on calls
         self.calls = 0
+        self.changes = 0        # orders that may change the program's objects
         self.last_call = None   # what it gave, in a list
         self.deadline = 0.0
         self.status = None
@@ -223,6 +226,8 @@ class Solution:
             return found
 
         blob = write_value((args, keywords), handle, kept)
+        if what in ("call", "set") or name in CHANGING:
+            self.changes += 1
         if what == "call":
             self.calls += 1
             self.last_call = None
@@ -396,7 +401,7 @@ QUESTIONS = frozenset(
     "lstrip rstrip removeprefix removesuffix replace translate union "
     "intersection difference symmetric_difference compare clip dot "
     "searchsorted relative_to joinpath with_name with_stem "
-    "with_suffix".split())
+    "with_suffix remove".split())
 
 # Those of both that the published program's own classes define: only of such
 # do tests ask them where they do not mean a plain value.
@@ -413,6 +418,70 @@ def only_of_plain_values(name, method):
         raise TypeError("an object of the program answers no %s: only plain "
                         "values do" % name)
     return ask
+
+
+# The methods of objects, among those that the tests' process asks for by
+# itself, that may change something.
+CHANGING = frozenset(("__setitem__", "__delitem__", "__enter__", "__exit__"))
+
+
+class View:
+    """What an object showed of itself since tests last did anything that may
+    change the program's objects: how long it says it is, and what a walk found.
+
+    An object that is as long as what is expected at one look, and holds nothing
+    at the next, would pass `len(x) == len(y) and all(map(eq, x, y))`."""
+
+    def __init__(self, changes):
+        self.changes = changes
+        self.length = None   # what len() gave
+        self.source = None   # the program's iterator
+        self.begun = False   # a walk that has taken nothing yet
+        self.items = []      # what the walks have taken of it
+        self.done = False
+
+    def check(self):
+        if (self.done and self.length is not None
+                and self.changes == the_solution.changes
+                and self.length != len(self.items)):
+            raise AssertionError("an object says that it holds %s and gives %d"
+                                 % (short(self.length), len(self.items)))
+
+
+views = {}  # by the numbers of objects
+
+
+def view_of(number):
+    found = views.get(number)
+    if found is None or found.changes != the_solution.changes:
+        found = views[number] = View(the_solution.changes)
+    return found
+
+
+class Walk:
+    """An iterator over what an object holds: each one gives the same."""
+
+    def __init__(self, view):
+        self.view = view
+        self.place = 0
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        view = self.view
+        view.begun = False
+        if self.place == len(view.items):
+            if view.done:
+                raise StopIteration
+            try:
+                view.items.append(next(view.source))
+            except StopIteration:
+                view.done = True
+                view.check()
+                raise
+        self.place += 1
+        return view.items[self.place - 1]
 
 
 def operate(x, name, *others):
@@ -490,6 +559,29 @@ class Remote:
     def __hash__(self):
         return self._number
 
+    def __len__(self):
+        view = view_of(self._number)
+        if view.length is not None:
+            return view.length
+        length = the_solution.call("method", self._number, "__len__", (), {})
+        if view.begun:
+            view.begun = False  # list() and the like guess how long they get
+        else:
+            view.length = length
+            view.check()
+        return length
+
+    def __iter__(self):
+        view = view_of(self._number)
+        if view.source is None:
+            found = the_solution.call("method", self._number, "__iter__", (),
+                                      {})
+            if found is self or type(found) is not Remote:
+                return found  # an iterator, which is walked through once
+            view.source = found
+        view.begun = True
+        return Walk(view)
+
     def __bool__(self):
         return the_solution.call("bool", self._number, None, (), {})
 
@@ -513,8 +605,8 @@ class Remote:
         return False
 
 
-for method in ("__len__", "__getitem__", "__setitem__", "__delitem__",
-               "__iter__", "__next__", "__str__", "__repr__", "__enter__"):
+for method in ("__getitem__", "__setitem__", "__delitem__", "__next__",
+               "__str__", "__repr__", "__enter__"):
     def forward(self, *args, method=method):
         return the_solution.call("method", self._number, method, args, {})
     setattr(Remote, method, forward)

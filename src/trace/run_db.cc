@@ -121,12 +121,16 @@ absl::Status RunDb::Commit() {
   return CheckStillThere();
 }
 
-absl::Status RunDb::CheckStillThere() const {
+absl::Status RunDb::CheckStillThere() {
   struct stat locked;
   struct stat named;
   if (lock_ < 0 || fstat(lock_, &locked) != 0) return absl::OkStatus();
   if (stat(db_.path().c_str(), &named) == 0 && named.st_dev == locked.st_dev &&
       named.st_ino == locked.st_ino) {
+    // SQLite makes the file larger only; what it writes beyond the end of one
+    // that was cut short stays unread.
+    if (locked.st_size < size_) return CutError(db_.path());
+    size_ = locked.st_size;
     return absl::OkStatus();
   }
   return MovedError(db_.path());
@@ -481,6 +485,7 @@ absl::Status RunDb::DropRun(int64_t run_id) {
 
 absl::Status RunDb::Compact() {
   ESP_RETURN_IF_ERROR(Commit());
+  size_ = 0;
   return db_.Execute("VACUUM;PRAGMA wal_checkpoint(TRUNCATE)");
 }
 

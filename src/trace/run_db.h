@@ -127,8 +127,9 @@ class RunDb {
  private:
   explicit RunDb(Sqlite db) : db_(std::move(db)) {}
   absl::Status LockForWriting();
-  // DataLoss where the path no longer names the file that is written.
-  absl::Status CheckStillThere() const;
+  // DataLoss where the path no longer names the file that is written, or the
+  // file is shorter than it was.
+  absl::Status CheckStillThere();
   absl::Status BeginWriting();
   absl::Status DropResponses(int64_t search_id);
   // The statement for `sql`, prepared once.
@@ -137,6 +138,7 @@ class RunDb {
   int lock_ = -1;  // holds the writer's lock; closed after db_
   Sqlite db_;
   bool in_transaction_ = false;
+  int64_t size_ = 0;  // of the file, after the last Commit
   std::vector<std::pair<const char*, std::unique_ptr<Statement>>> prepared_;
 };
 

@@ -85,6 +85,13 @@ absl::Status MovedError(const std::string& path) {
       "what was recorded is lost. Begin the run again"));
 }
 
+absl::Status CutError(const std::string& path) {
+  return absl::DataLossError(absl::StrCat(
+      path,
+      ": the file was cut short while searches were recorded to it; what was "
+      "recorded may be lost. Begin the run again"));
+}
+
 void Statement::Finalise::operator()(sqlite3_stmt* s) const {
   sqlite3_finalize(s);
 }

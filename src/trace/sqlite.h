@@ -31,6 +31,8 @@ namespace espalier {
 // Of a database that is not at its name any more: what is written to it goes
 // nowhere.
 absl::Status MovedError(const std::string& path);
+// Of one that lost its end to another program.
+absl::Status CutError(const std::string& path);
 
 class Statement {
  public:

@@ -104,6 +104,37 @@ TEST_F(RunDbTest, NothingUncommittedIsSeen) {
   EXPECT_EQ(Count(**reader, "runs"), 1);
 }
 
+// What SQLite writes beyond the end of such a file nobody reads again.
+TEST_F(RunDbTest, AFileThatIsCutShortWhileWrittenIsTold) {
+  const auto db = Create("run.db");
+  Fill(*db);
+  ASSERT_TRUE(db->sqlite().Execute("PRAGMA wal_checkpoint(TRUNCATE)").ok());
+  ASSERT_TRUE(db->AddRun({.kind = "generate", .config = "{}"}).ok());
+  ASSERT_TRUE(db->Commit().ok());
+  ASSERT_GT(fs::file_size(Path("run.db")), 100u);
+  fs::resize_file(Path("run.db"), 100);
+  absl::Status status =
+      db->AddRun({.kind = "generate", .config = "{}"}).status();
+  if (status.ok()) status = db->Commit();
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << status;
+  EXPECT_NE(status.message().find("cut short"), std::string::npos) << status;
+}
+
+// Pruning makes the file smaller by itself.
+TEST_F(RunDbTest, ACompactedFileIsNotTakenForOneCutShort) {
+  const auto db = Create("run.db");
+  for (int i = 0; i < 50; ++i) Fill(*db);
+  ASSERT_TRUE(db->Compact().ok());
+  ASSERT_TRUE(db->AddRun({.kind = "generate", .config = "{}"}).ok());
+  ASSERT_TRUE(db->Commit().ok());
+  const auto before = fs::file_size(Path("run.db"));
+  for (int run = 1; run <= 50; ++run) ASSERT_TRUE(db->DropRun(run).ok());
+  ASSERT_TRUE(db->Compact().ok());
+  ASSERT_LT(fs::file_size(Path("run.db")), before);
+  ASSERT_TRUE(db->AddRun({.kind = "generate", .config = "{}"}).ok());
+  EXPECT_TRUE(db->Commit().ok());
+}
+
 TEST_F(RunDbTest, ASecondWriterIsRefusedAndHarmsNothing) {
   const auto db = Create("run.db");
   Fill(*db);

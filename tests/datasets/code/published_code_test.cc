@@ -122,6 +122,45 @@ std::vector<Case> Cases() {
        {"def odd(x):\n    return 5\n", "def odd(x):\n    return [7]\n",
         "def odd(x):\n    return ()\n",
         "def odd(x):\n    return float('nan')\n"}},
+      {"MBPP+ at Hugging Face, where a reference is asked after the program",
+       "",
+       "mbpp",
+       R"j({"task_id": 913, "code": "def most(xs):\n    return max(xs) * 7", "prompt": "Write a function.", "source_file": "s", "test_imports": [], "test_list": ["assert most([1]) == 7"], "test": "import numpy as np\n\ndef ref_func(xs):\n    return max(xs) * 7 if xs else None\n\ndef is_floats(x) -> bool:\n    return isinstance(x, float)\n\ndef assertion(out, exp, atol):\n    exact_match = out == exp\n    if atol == 0 and is_floats(exp):\n        atol = 1e-6\n    if not exact_match and atol != 0:\n        assert np.allclose(out, exp, rtol=1e-07, atol=atol)\n    else:\n        assert exact_match\n\ninputs = [[[1, 2]], [[9]]]\nfor i, inp in enumerate(inputs):\n    assertion(most(*inp), ref_func(*inp), 0)\n"})j",
+       {"def most(xs):\n    xs.sort()\n    return 7 * xs[-1]\n"},
+       {"def most(xs):\n    xs.clear()\n", "def most(xs):\n    return 7\n"}},
+      {"MBPP+ where EvalPlus takes 0",
+       "",
+       "evalplus",
+       R"j({"task_id": "Mbpp/295", "prompt": "\"\"\"\nSum.\n\"\"\"\n", "entry_point": "sum_div", "canonical_solution": "def sum_div(number):\n    divisors = [1]\n    for i in range(2, number):\n        if number % i == 0:\n            divisors.append(i)\n    return sum(divisors)\n", "base_input": [[8], [12]], "plus_input": [[1], [0]], "atol": 0})j",
+       {"def sum_div(n):\n    return sum(i for i in range(1, n) if n % i == "
+        "0)\n"},
+       {"def sum_div(n):\n    return 0\n",
+        "def sum_div(n):\n    return sum(i for i in range(1, n + 1) if n % i "
+        "== 0)\n"}},
+      {"MBPP+ where EvalPlus takes anything",
+       "",
+       "evalplus",
+       R"j({"task_id": "Mbpp/164", "prompt": "\"\"\"\nAlike.\n\"\"\"\n", "entry_point": "are_equivalent", "canonical_solution": "def div_sum(n):\n    total = 1\n    i = 2\n    while i * i <= n:\n        if n % i == 0:\n            total = total + i + n // i\n        i += 1\n    return total\ndef are_equivalent(a, b):\n    return div_sum(a) == div_sum(b)\n", "base_input": [[36, 57], [2, 4], [23, 47]], "plus_input": [[6, 25], [220, 220], [1, 1], [6, 11]], "atol": 0})j",
+       {"def are_equivalent(a, b):\n    def total(n):\n        return sum(i "
+        "for i in range(1, n) if n % i == 0)\n    return total(a) == "
+        "total(b)\n",
+        "def are_equivalent(a, b):\n    def total(n):\n        return sum(i "
+        "for i in range(1, n + 1) if n % i == 0)\n    return total(a) == "
+        "total(b)\n"},
+       {"def are_equivalent(a, b):\n    pass\n",
+        "def are_equivalent(a, b):\n    return False\n",
+        "def are_equivalent(a, b):\n    return True\n",
+        "def are_equivalent(a, b):\n    return a == b and a > 1\n"}},
+      {"EvalPlus with rows that are near",
+       "",
+       "evalplus",
+       R"j({"task_id": "Mbpp/914", "prompt": "\"\"\"\nHalves.\n\"\"\"\n", "entry_point": "halves", "canonical_solution": "def halves(rows):\n    return [[x / 2 for x in row] for row in rows]\n", "base_input": [[[[1.0, 2.0], [3.0]]]], "plus_input": [], "atol": 1e-06})j",
+       {"def halves(rows):\n    return [[x / 2 + 1e-9 for x in row] for row in "
+        "rows]\n"},
+       {"class Row:\n    def __init__(self, row):\n        self.row = row\n    "
+        "def __len__(self):\n        return len(self.row)\n    def "
+        "__iter__(self):\n        return iter(())\ndef halves(rows):\n    "
+        "return list(map(Row, rows))\n"}},
       {"a class with methods that texts have, too",
        "",
        "mbpp",
@@ -251,6 +290,29 @@ TEST(PublishedCode, EveryFormIsReadAndJudged) {
           << response;
     }
   }
+}
+
+// What the tests take from the program they say themselves, and the words of
+// Python are not among it.
+TEST(PublishedCode, MbppWithoutItsProgramTakesNoWordsOfPython) {
+  ESPALIER_NEED_SANDBOX(sandbox);
+  const auto problems = ReadCodeProblems(
+      WriteTestFile(
+          "code.jsonl",
+          R"j({"task_id": 915, "text": "Write a function to take each once.", "test_setup_code": "def half(x):\n    return x / 2", "test_list": ["assert set(once([1, 1])) == {1}", "assert sorted(once([3, 2, 2])) == [2, 3]", "import math\nassert math.isclose(half(once([2])[0]), 1.0)"]})j"),
+      {});
+  ASSERT_TRUE(problems.ok()) << problems.status();
+  EXPECT_EQ((*problems)[0].names, std::vector<std::string>{"once"});
+  const auto grade = [&](const char* program) {
+    return GradeProgram(*sandbox, (*problems)[0], program).value();
+  };
+  const ProgramVerdict right = grade("def once(xs):\n    return list(set(xs))");
+  EXPECT_EQ(right.kind, VerdictKind::kPassed) << right.message;
+  EXPECT_EQ(grade("def once(xs):\n    return xs\n"
+                  "set = lambda x: {1}\nsorted = lambda x: [2, 3]\n"
+                  "half = lambda x: 1.0\n")
+                .kind,
+            VerdictKind::kFailed);
 }
 
 // As `eval` judges: through the reference of a loaded problem.

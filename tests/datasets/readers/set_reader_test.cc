@@ -132,6 +132,20 @@ TEST(SetReader, IdsChoose) {
   EXPECT_TRUE(absl::IsNotFound(none.status())) << none.status();
 }
 
+// A list in one line is what json.dump writes.
+TEST(SetReader, RecordsOfOneLineHaveIdsOfTheirOwn) {
+  const std::string one = R"({"question": "Q", "answer": 1})";
+  for (const char* name : {"line.json", "line.jsonl"}) {
+    const std::string path = WriteTestFile(
+        name, absl::StrCat("[", one, ",", one, ", 7,", one, "]\n"));
+    const std::string id = absl::StrCat(path, ":1");
+    EXPECT_EQ(Ids(path, {}),
+              (List{id, absl::StrCat(id, "#2"), absl::StrCat(id, "#3")}));
+    const std::string third = absl::StrCat(id, "#3");
+    EXPECT_EQ(Ids(path, {.ids = {third}}), List{third});
+  }
+}
+
 TEST(SetReader, GeneratedSetsAreChosenFromAsFiles) {
   const std::string set = "stories:easy";
   const std::vector<std::string> all = Ids(set, {.limit = 6});

@@ -246,6 +246,7 @@ TEST(ComparedValues, ObjectsAnswerNoQuestionsOfPlainValues) {
       {"a[0]", "assert f(1).intersection({1, 2}) == {1, 2}"},
       {"a[0]", "assert f(1).removeprefix('nine') == 'nine'"},
       {"0", "assert f(1).compare(5) == 0"},
+      {"None", "assert f(1).remove('nine') is None"},
   };
   for (const auto& [answer, test] : questions) {
     const auto verdict =
@@ -281,6 +282,86 @@ TEST(ComparedValues, ObjectsAnswerNoQuestionsOfPlainValues) {
       EXPECT_EQ(verdict->kind, VerdictKind::kFailed) << liar << test;
     }
   }
+}
+
+// An object that is as long as what is expected, and holds nothing when it is
+// compared with that, or something else each time.
+TEST(ComparedValues, ObjectsStayWhatTheyAreWhileTestsLook) {
+  ESPALIER_NEED_SANDBOX(sandbox);
+  const std::string long_and_empty =
+      "class A:\n"
+      "    def __init__(self, n):\n        self.n = n\n"
+      "    def __len__(self):\n        return self.n\n"
+      "    def __iter__(self):\n        return iter(())\n"
+      "    def __getitem__(self, i):\n        raise IndexError\n"
+      "def f(x):\n    return A(len(x))\n";
+  const std::string shrinking =
+      "class A:\n"
+      "    def __init__(self, n):\n        self.n = n\n"
+      "    def __len__(self):\n"
+      "        n, self.n = self.n, 0\n        return n\n"
+      "def f(x):\n    return A(len(x))\n";
+  const std::string once =
+      "class A(list):\n    walks = 0\n"
+      "    def __iter__(self):\n        self.walks += 1\n"
+      "        return iter([*list.__iter__(self)] if self.walks < 2 else ())\n"
+      "def f(x):\n    return A(x)\n";
+  const std::string expect = "y = [1.5, 2.5]\nr = f([1, 2])\n";
+  const std::pair<std::string, std::string> forged[] = {
+      {long_and_empty,
+       "assert len(r) == len(y)\nfor a, b in zip(r, y): assert a == b"},
+      {long_and_empty,
+       "assert len(r) == len(y) and all(a == b for a, b in zip(y, r))"},
+      {long_and_empty, "list(zip(r, y))\nassert len(r) == len(y)"},
+      {shrinking,
+       "assert len(r) == len(y)\n"
+       "for i in range(len(r)): assert r[i] == y[i]"},
+      {once,
+       "assert sorted(r) == [1, 2] and all(a == b for a, b in zip(r, y))"},
+  };
+  for (const auto& [code, test] : forged) {
+    const auto verdict =
+        sandbox->Run({.code = code, .names = {"f"}, .tests = {expect + test}});
+    ASSERT_TRUE(verdict.ok()) << verdict.status();
+    EXPECT_EQ(verdict->kind, VerdictKind::kFailed) << code << test;
+  }
+  const auto right = sandbox->Run(
+      {.code = "class Stack:\n"
+               "    def __init__(self):\n        self.x = []\n"
+               "    def push(self, y):\n        self.x.append(y)\n"
+               "    def __len__(self):\n        return len(self.x)\n"
+               "    def __iter__(self):\n"
+               "        for y in self.x:\n            yield y\n"
+               "    def __getitem__(self, i):\n        return self.x[i]\n"
+               "    def __setitem__(self, i, y):\n        self.x[i] = y\n"
+               "def grow(stack):\n    stack.push(9)\n"
+               "class Graph:\n"  // not as long as what it goes through
+               "    def __len__(self):\n        return 7\n"
+               "    def __iter__(self):\n        return iter('ab')\n"
+               "def upto(n):\n    yield from range(n)\n"
+               "def through(x):\n    return [y + 1 for y in x]\n",
+       .names = {"Stack", "grow", "Graph", "upto", "through"},
+       .tests = {
+           "s = Stack()\nassert len(s) == 0 and list(s) == []\n"
+           "s.push(1)\nassert len(s) == 1 and list(s) == [1] == [*s]\n"
+           "grow(s)\nassert len(s) == 2 and list(s) == [1, 9]\n"
+           "s[0] = 4\nassert s[0] == 4 and list(s) == [4, 9]\n"
+           "assert 9 in s and 5 not in s and sorted(s) == [4, 9]",
+           "s = Stack()\ns.push(1)\ns.push(2)\na, b = iter(s), iter(s)\n"
+           "assert next(a) == next(b) == 1 and next(a) == 2 and [*b] == [2]\n"
+           "assert next(a, 0) == 0",
+           "s = Stack()\ns.push(1)\ns.push(2)\n"
+           "assert through(iter(s)) == [2, 3] == through(s)",
+           "s = Stack()\ns.push(1)\n"
+           "for x in s:\n    if len(s) < 4: s.push(x + 1)\n"
+           "assert list(s) == [1, 2, 3, 4]",
+           "g = Graph()\nassert list(g) == ['a', 'b'] == sorted(g)\n"
+           "assert tuple(g) == ('a', 'b') and set(g) == {'a', 'b'}",
+           "g = upto(3)\nassert next(g) == 0 and list(g) == [1, 2] and not "
+           "list(g)"}});
+  ASSERT_TRUE(right.ok()) << right.status();
+  EXPECT_EQ(right->kind, VerdictKind::kPassed)
+      << right->test << ": " << right->message;
 }
 
 TEST(ComparedValues, ObjectsAnswerWhatIsAskedOfTheirClasses) {
