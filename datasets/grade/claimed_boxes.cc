@@ -276,6 +276,8 @@ std::string WithoutLeadIn(std::string_view said) {
     const std::string_view inner =
         said.substr(mark.size(), close - mark.size());
     const std::string words(TrimBlanks(PlainLower(inner)));
+    // "\\text{A: }x = 3" names a choice.
+    if (LetterAlone(inner) != 0) break;
     const bool leads = EndsIn(words, Reading::kCopula) > 0 ||
                        words.ends_with(":") || words.ends_with("=");
     const std::string_view rest = TrimBlanks(said.substr(close + 1));

@@ -559,7 +559,8 @@ Extracted InBoxes(std::string_view text, const std::vector<Span>& boxes) {
   Extracted out = Part(said + UnitBehind(behind));
   out.open = boxes.back().open;
   out.unsure = Retracted(text.substr(boxes.back().outer_end)) ||
-               PartOfFormula(text, boxes.back());
+               PartOfFormula(text, boxes.back()) ||
+               Hedged(text.substr(boxes.back().outer_end));
   return out;
 }
 
@@ -739,7 +740,8 @@ Extracted ExtractAnswer(std::string_view response) {
     out.denied = MakesAnother(out.text);
     out.unsure = phrase.unsure ||
                  StanceAt(text, phrase.at, phrase.behind) == Stance::kOpen ||
-                 Retracted(text.substr(phrase.behind));
+                 Retracted(text.substr(phrase.behind)) ||
+                 Hedged(text.substr(phrase.behind));
     return out;
   }
   if (GivesUp(text)) {

@@ -66,6 +66,37 @@ bool PartOfMore(std::string_view lead, std::string_view mark) {
          (states == 0 && rest.ends_with(" of"));
 }
 
+bool Hedged(std::string_view behind) {
+  const std::string lower = PlainLower(behind.substr(0, kNear));
+  for (const std::string_view mark : {"or maybe ",
+                                      "or perhaps ",
+                                      "or possibly ",
+                                      "or probably ",
+                                      "or it could be ",
+                                      "or it might be ",
+                                      "but maybe ",
+                                      "but perhaps ",
+                                      "but possibly ",
+                                      "but it could be ",
+                                      "but it might be ",
+                                      "but could be ",
+                                      "but might be ",
+                                      "could also be ",
+                                      "might also be ",
+                                      "if not then ",
+                                      "if not, then ",
+                                      "if not, ",
+                                      ". or ",
+                                      "alternatively ",
+                                      "alternatively, "}) {
+    for (size_t at = 0; (at = lower.find(mark, at)) != kNone; ++at) {
+      if (at > 0 && Letter(lower[at - 1])) continue;
+      if (BeginsNumber(behind.substr(at + mark.size()))) return true;
+    }
+  }
+  return false;
+}
+
 bool GivesUp(std::string_view text) {
   text = TrimBlanks(text);
   while (text.ends_with(".") || text.ends_with("!")) text.remove_suffix(1);

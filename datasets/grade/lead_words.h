@@ -22,6 +22,10 @@ std::string_view WithoutContrast(std::string_view text);
 // is not said of the answer. A heading begins anew.
 bool PartOfMore(std::string_view lead, std::string_view mark);
 
+// Whether what stands behind an answer names another number that it may be:
+// "or maybe 13".
+bool Hedged(std::string_view behind);
+
 // Whether the last sentence says that no answer was found.
 bool GivesUp(std::string_view text);
 

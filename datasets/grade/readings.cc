@@ -456,7 +456,13 @@ void Reader::AddNumbers(Readings& out) {
   if (std::string place = PlaceInWords(FoldWords(out.text)); !place.empty()) {
     out.beside.push_back(TextAnswer(std::move(place)));
   }
-  const auto found = FindTrailingUnit(out.text);
+  // "a = 3.2 m/s^2"
+  const size_t equal = out.text.find('=');
+  const bool named = equal != std::string::npos && equal < 12 &&
+                     LastNumberOf(out.text.substr(0, equal)) == std::nullopt;
+  const auto found = FindTrailingUnit(
+      named ? TrimBlanks(std::string_view(out.text).substr(equal + 1))
+            : std::string_view(out.text));
   if (!found) return;
   const auto number = ParseMath(found->number);
   if (!number.ok() || !IsScalar(**number) || HasSymbol(**number)) return;

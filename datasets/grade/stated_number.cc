@@ -43,6 +43,13 @@ bool InFormula(std::string_view text, const NumberPlace& place) {
     }
   }
   if (next == '-' && behind.size() > 1 && Letter(behind[1])) return true;
+  // "(0,1]": the ends of an interval.
+  const size_t comma = place.text.find(',');
+  if (comma != kNone && place.start > 0 &&
+      std::string_view("([{").find(text[place.start - 1]) != kNone &&
+      comma + 4 != place.text.size()) {
+    return true;
+  }
   // "5:30", "3-5", "3\u20135"
   if (next == ':' && digit(place.end + 1)) return true;
   if (place.start >= 2 && digit(place.start - 2) &&
@@ -486,6 +493,11 @@ std::optional<StatedNumber> StatedBefore(std::string_view lead, int before) {
   const auto place = LastNumberPlace(lead);
   if (!place) return std::nullopt;
   const std::string between = PlainLower(TrimBlanks(lead.substr(place->end)));
+  // "The chance is 5 in 12."
+  const std::string front = PlainLower(lead.substr(0, place->start));
+  const bool chance = front.find("chance") != std::string::npos ||
+                      front.find("probability") != std::string::npos;
+  if (chance && between == "in") return std::nullopt;
   // "takes 3 h to cover the 150 km"
   const size_t to = (" " + between).find(" to ");
   const bool purpose =

@@ -21,6 +21,14 @@ TEST(LeadWords, AHeadingIsNoPartOfTheLineAbove) {
   EXPECT_FALSE(PartOfMore("It barks 400 times\n\n**", "Answer: 400**"));
 }
 
+TEST(LeadWords, AnotherNumberBehindAnAnswerHedgesIt) {
+  EXPECT_TRUE(Hedged("10 but maybe 12"));
+  EXPECT_TRUE(Hedged("$10$. Or $12$."));
+  EXPECT_TRUE(Hedged(" (or perhaps 13)"));
+  EXPECT_FALSE(Hedged("10. Alternatively, we count pairs."));
+  EXPECT_FALSE(Hedged("10"));
+}
+
 TEST(LeadWords, TheLastSentenceGivesUp) {
   EXPECT_TRUE(GivesUp("The sum is 12. I cannot solve it."));
   EXPECT_FALSE(GivesUp("I do not know its name. The sum is 12."));
