@@ -6,6 +6,7 @@
 #include "datasets/grade/characters.h"
 #include "datasets/grade/clean_text.h"
 #include "datasets/grade/phrases.h"
+#include "datasets/grade/stance.h"
 
 namespace espalier {
 namespace {
@@ -51,6 +52,7 @@ bool Joins(std::string_view between, size_t longest) {
   if (between.size() > longest) return false;
   const std::string words = FoldWords(between);
   // "First \\boxed{1}, then \\boxed{2}": the later one is the answer.
+  if (words.size() > 3 && Mentions(words, Reading::kRetracts)) return false;
   if (words.starts_with("then") || BeginsIn(words, Reading::kTherefore) > 0) {
     return false;
   }
@@ -182,6 +184,11 @@ std::vector<Span> Formulas(std::string_view text) {
       gone.push_back(close);
       continue;
     }
+    // "$70,000.\n\n**$": a blank line ends a formula.
+    if (open == 1 && close == "$" &&
+        text.substr(at, end - at).find("\n\n") != kNone) {
+      continue;
+    }
     if (open == 1 && close == "$" && at + 1 < text.size() &&
         Digit(text[at + 1]) && IsProse(text.substr(at + 1, end - at - 1))) {
       continue;
@@ -200,7 +207,31 @@ bool JoinsBoxes(std::string_view between) { return Joins(between, 40); }
 bool JoinsFormulas(std::string_view between) {
   const std::string words = FoldWords(between);
   return words.empty() ? between.size() <= 3 && between.find('.') == kNone
-                       : words == "and" || words == "or";
+                       : words == "and" || words == "or" ||
+                             // "$12$ (or maybe $13$)"
+                             (words.starts_with("or ") &&
+                              IsPhrase(std::string_view(words).substr(3),
+                                       Reading::kMaybe));
+}
+
+bool SolvesOthers(std::string_view text, const std::vector<Span>& formulas,
+                  size_t first) {
+  const auto inside = [text](const Span& f) {
+    return TrimBlanks(text.substr(f.start, f.end - f.start));
+  };
+  const std::string_view last = inside(formulas.back());
+  const size_t equal = last.find('=');
+  const std::string_view name = WithoutMarks(last.substr(0, equal));
+  if (equal == kNone || name.size() != 1 || !Letter(name[0])) return false;
+  for (size_t i = first; i + 1 < formulas.size(); ++i) {
+    const std::string_view other = inside(formulas[i]);
+    const std::string_view left = other.substr(0, other.find('='));
+    if (left.size() == other.size() || left.find(name[0]) == kNone ||
+        left.find_first_of("+-*/^0123456789") == kNone) {
+      return false;
+    }
+  }
+  return first + 1 < formulas.size();
 }
 
 size_t LastGroupStart(std::string_view text, const std::vector<Span>& spans,

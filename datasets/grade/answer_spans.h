@@ -38,6 +38,11 @@ size_t LastGroupStart(std::string_view text, const std::vector<Span>& spans,
 std::string LastGroup(std::string_view text, const std::vector<Span>& spans,
                       bool (*joins)(std::string_view));
 
+// "$2r + s = 10$, $2r = 6$, and $r = 3$": the last one says of its letter what
+// the others, which are no values of letters, only lead to.
+bool SolvesOthers(std::string_view text, const std::vector<Span>& formulas,
+                  size_t first);
+
 }  // namespace espalier
 
 #endif  // ESPALIER_DATASETS_GRADE_ANSWER_SPANS_H_

@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <iterator>
 #include <string>
+#include <utility>
 
 #include "datasets/grade/characters.h"
 #include "datasets/grade/choice.h"
@@ -192,7 +193,13 @@ std::vector<Span> ClaimedBoxes(std::string_view text) {
   const std::vector<Span> lines = CommentLines(text),
                           hidden = HiddenParts(text);
   std::vector<Span> meant, wrong;
-  for (const Span& box : Boxes(text)) {
+  // No answer has more; so many are looked at as say that it has too many.
+  constexpr std::ptrdiff_t kMost = 450;
+  std::vector<Span> boxes = Boxes(text);
+  const auto size = static_cast<std::ptrdiff_t>(boxes.size());
+  boxes.erase(boxes.begin(),
+              boxes.begin() + std::max<std::ptrdiff_t>(0, size - kMost));
+  for (const Span& box : boxes) {
     if (Inside(lines, box.outer_start) || Inside(hidden, box.outer_start)) {
       continue;
     }
@@ -215,6 +222,52 @@ bool Retracted(std::string_view behind) {
   return false;
 }
 
+bool PartOfFormula(std::string_view text, const Span& box) {
+  constexpr size_t kLongest = 200;
+  std::string_view lead = text.substr(0, box.outer_start);
+  lead = lead.substr(lead.size() - std::min(lead.size(), kLongest));
+  if (lead.size() > 1 && lead.back() == '-' && Blank(lead[lead.size() - 2])) {
+    return true;
+  }
+  // Inside of signs of a formula only: in a text "-" is a dash.
+  size_t open = kNone;
+  std::string_view close;
+  for (const auto& [begin, end] :
+       {std::pair<std::string_view, std::string_view>{"\\[", "\\]"},
+        {"\\(", "\\)"},
+        {"$", "$"}}) {
+    const size_t at = lead.rfind(begin);
+    if (at == kNone || (open != kNone && at < open)) continue;
+    open = at + begin.size();
+    close = end;
+  }
+  if (open == kNone) return false;
+  lead = lead.substr(open);
+  const bool left = close != "$" && lead.find(close) != kNone;
+  if (left || lead.find('\n') != kNone) return false;
+  std::string_view behind = text.substr(box.outer_end, kLongest);
+  const size_t end = behind.find(close);
+  if (end == kNone) return false;
+  behind = TrimBlanks(behind.substr(0, end));
+  // "5 + \\boxed{7} = 12" asks for a part.
+  if (behind.find('=') != kNone) return false;
+  lead = TrimBlanks(lead);
+  for (const std::string_view sign :
+       {"-", "^", "^{", "\\sqrt{", "\\cdot", "\\times", "\\frac{", "/", ">",
+        "<", "\\le", "\\leq", "\\ge", "\\geq", "\\log", "\\ln"}) {
+    if (lead.ends_with(sign)) return true;
+  }
+  if (!lead.empty() && Digit(lead.back())) return true;
+  for (const std::string_view sign : {"^", "!", "\\cdot", "\\times", "\\pi",
+                                      "\\sqrt", "+", "-", "/", "*", "\\pm"}) {
+    if (behind.starts_with(sign) && !behind.starts_with("^\\circ") &&
+        !behind.starts_with("^{\\circ") && !behind.starts_with("\\pmod")) {
+      return true;
+    }
+  }
+  return !behind.empty() && Digit(behind[0]);
+}
+
 std::string WithoutLeadIn(std::string_view said) {
   for (const std::string_view mark : {"\\text{", "\\textbf{", "\\mathrm{"}) {
     if (!said.starts_with(mark)) continue;
@@ -223,6 +276,8 @@ std::string WithoutLeadIn(std::string_view said) {
     const std::string_view inner =
         said.substr(mark.size(), close - mark.size());
     const std::string words(TrimBlanks(PlainLower(inner)));
+    // "\\text{A: }x = 3" names a choice.
+    if (LetterAlone(inner) != 0) break;
     const bool leads = EndsIn(words, Reading::kCopula) > 0 ||
                        words.ends_with(":") || words.ends_with("=");
     const std::string_view rest = TrimBlanks(said.substr(close + 1));

@@ -23,6 +23,10 @@ std::vector<Span> ClaimedBoxes(std::string_view text);
 // Whether what follows the last box says that a mistake was made.
 bool Retracted(std::string_view behind);
 
+// Whether a formula goes on from its box, so that what it says is another
+// value: "$-\\boxed{12}$", "$\\boxed{12}^2$".
+bool PartOfFormula(std::string_view text, const Span& box);
+
 // What a box holds without words in front that only lead on:
 // "\\text{The value is } 12" as "12".
 std::string WithoutLeadIn(std::string_view said);

@@ -363,7 +363,8 @@ class Comparison {
   // Whether `item` is among the list's: as kEqual says, or perhaps, kUnknown.
   // The first that is marks its place in `met`; places met before come last.
   Sameness FindAmong(const Answer& item, const Answer& list,
-                     std::vector<bool>& met, bool gold_first) {
+                     std::vector<bool>& met, bool gold_first,
+                     bool* repeats = nullptr) {
     Sameness found = Sameness::kDifferent;
     for (const bool again : {false, true}) {
       for (size_t i = 0; i < list.items.size(); ++i) {
@@ -374,18 +375,26 @@ class Comparison {
         if (same.unknown) found = Sameness::kUnknown;
         if (!same.equal) continue;
         met[i] = true;
+        if (again && repeats != nullptr) *repeats = true;
         return Sameness::kEqual;
       }
     }
     return found;
   }
 
-  // Each item of one with one of the other; repeated items count once.
+  // Each item of one with one of the other; repeated items count once, but of
+  // two lists as long as each other both repeat the same: "1, 1, 2" is not
+  // "1, 2, 2".
   AnswerVerdict CompareUnordered(const Answer& a, const Answer& b) {
     std::vector<bool> met(b.items.size()), of_gold(a.items.size());
     std::string open;
     for (const Answer& item : a.items) {
-      const Sameness found = FindAmong(item, b, met, true);
+      bool repeats = false;
+      const Sameness found = FindAmong(item, b, met, true, &repeats);
+      if (found == Sameness::kEqual && repeats && !a.braces && !b.braces &&
+          a.items.size() == b.items.size()) {
+        return No("the answer repeats other items than gold");
+      }
       if (found == Sameness::kEqual) continue;
       std::string reason = "the answer lacks " + Describe(item) + " of gold";
       if (found == Sameness::kDifferent) return No(std::move(reason));

@@ -8,6 +8,7 @@
 #include "datasets/grade/choice.h"
 #include "datasets/grade/claimed_boxes.h"
 #include "datasets/grade/clean_text.h"
+#include "datasets/grade/lead_words.h"
 #include "datasets/grade/number_place.h"
 #include "datasets/grade/phrases.h"
 #include "datasets/grade/plain_value.h"
@@ -192,24 +193,6 @@ bool IsVerdict(std::string_view next) {
   return false;
 }
 
-// "the cube of the | answer is": what is said is not said of the answer.
-bool PartOfMore(std::string_view lead) {
-  std::string words =
-      PlainLower(lead.substr(lead.size() - std::min<size_t>(lead.size(), 80)));
-  for (const std::string_view word : {"final", "correct", "the", "our", "my"}) {
-    const std::string_view trimmed = WithoutMarks(words);
-    words.resize(trimmed.size());
-    if (words.ends_with(word)) words.resize(words.size() - word.size());
-  }
-  const std::string_view rest = WithoutMarks(words);
-  if (rest.ends_with("probability that") || rest.ends_with("chance that")) {
-    return true;
-  }
-  const size_t states = EndsIn(rest, Reading::kStates);
-  return EndsIn(rest, Reading::kModifies) > states ||
-         (states == 0 && rest.ends_with(" of"));
-}
-
 // Where a phrase says what the answer is.
 struct Introduced {
   size_t at = kNone, behind = 0;
@@ -259,12 +242,22 @@ Introduced LastClaimed(std::string_view text, std::string_view lower,
     while (const size_t lead = BeginsIn(next, Reading::kLeadsOn)) {
       next = std::string(WithoutBlanks(std::string_view(next).substr(lead)));
     }
-    const bool claims = ends && !PartOfMore(text.substr(0, at)) &&
+    const bool claims = ends &&
+                        !PartOfMore(text.substr(0, at), text.substr(at)) &&
                         StanceAt(text, at, behind) != Stance::kDenies &&
                         BeginsIn(next, Reading::kDenies) == 0;
     if (claims) {
       out.at = at;
       out.behind = behind;
+      return out;
+    }
+    // "The answer is not 12 but 13."
+    if (const size_t but = text.substr(behind, 48).find(" but ");
+        ends && next.starts_with("not ") && but != kNone &&
+        BeginsNumber(text.substr(behind + but + 5)) &&
+        StanceAt(text.substr(0, behind), at, behind) != Stance::kDenies) {
+      out.at = at;
+      out.behind = behind + but + 5;
       return out;
     }
     // "The answer is no" is one.
@@ -378,7 +371,7 @@ std::string AfterPhrase(std::string_view text) {
     for (const std::string_view reason : Phrases(Reading::kReason)) {
       text = text.substr(0, std::min(words.find(reason), text.size()));
     }
-    return std::string(text);
+    return std::string(WithoutContrast(text));
   }
   // "option **D**: $x = 4$"
   if (const char letter = LetterAlone(text.substr(0, inside[0].outer_start))) {
@@ -515,6 +508,7 @@ std::string StripDelimiters(std::string_view text) {
     }
     if (std::count(text.begin(), text.end(), '*') == 2) strip("*", "*");
     strip("`", "`");
+    if (std::count(text.begin(), text.end(), '\'') == 2) strip("'", "'");
     strip("\\\"", "\\\"");
     strip("\"", "\"");
     if (text.size() == before) break;
@@ -564,7 +558,9 @@ Extracted InBoxes(std::string_view text, const std::vector<Span>& boxes) {
   }
   Extracted out = Part(said + UnitBehind(behind));
   out.open = boxes.back().open;
-  out.unsure = Retracted(text.substr(boxes.back().outer_end));
+  out.unsure = Retracted(text.substr(boxes.back().outer_end)) ||
+               PartOfFormula(text, boxes.back()) ||
+               Hedged(text.substr(boxes.back().outer_end));
   return out;
 }
 
@@ -630,7 +626,7 @@ size_t FirstStated(std::string_view text, const std::vector<Span>& formulas) {
       first = formulas.size() - 1;
     }
   }
-  return first;
+  return SolvesOthers(text, formulas, first) ? formulas.size() - 1 : first;
 }
 
 // Stage 3: in the last formula.
@@ -653,9 +649,12 @@ Extracted InFormulas(std::string_view text, std::vector<Span> formulas,
                          : StanceBeside(lead, text.substr(last.outer_end));
   // "non-negative, or $x \\ge 0$": the same in signs, or another one.
   const std::string_view words = WithoutMarks(lead);
+  const bool solves = SolvesOthers(
+      text, formulas, LastGroupStart(text, formulas, JoinsFormulas));
   if (beside == Stance::kDenies && words.ends_with(" or")) {
     beside = Stance::kOpen;
   }
+  if (beside == Stance::kOpen && solves) beside = Stance::kStates;
   const size_t from = formulas[first].outer_start, to = last.outer_end;
   const Stance stance =
       result ? StanceOfResult(text, from, to) : StanceAt(text, from, to);
@@ -740,7 +739,15 @@ Extracted ExtractAnswer(std::string_view response) {
     Extracted out = Part(std::move(after));
     out.denied = MakesAnother(out.text);
     out.unsure = phrase.unsure ||
-                 StanceAt(text, phrase.at, phrase.behind) == Stance::kOpen;
+                 StanceAt(text, phrase.at, phrase.behind) == Stance::kOpen ||
+                 Retracted(text.substr(phrase.behind)) ||
+                 Hedged(text.substr(phrase.behind));
+    return out;
+  }
+  if (GivesUp(text)) {
+    Extracted out;
+    out.text = StripDelimiters(text);
+    out.denied = out.unsure = true;
     return out;
   }
   const std::string_view front = WithoutChecks(text);
@@ -749,6 +756,11 @@ Extracted ExtractAnswer(std::string_view response) {
     return EndsProof(front.substr(f.start, f.end - f.start));
   });
   if (auto last = LastLine(front)) return Part(std::move(*last));
+  if (!formulas.empty() && front.size() <= kLongestLine) {
+    // "option **D**: $x = 5$"
+    const char letter = LetterAlone(front.substr(0, formulas[0].outer_start));
+    if (letter != 0) return Part(ChoiceAndValue(letter, front, formulas));
+  }
   if (!formulas.empty()) {
     Extracted out = InFormulas(front, std::move(formulas), phrase);
     out.around = front;

@@ -14,6 +14,8 @@
 #include "datasets/grade/readings.h"
 #include "datasets/grade/sentence.h"
 #include "datasets/grade/unicode_math.h"
+#include "datasets/grade/unit_beside.h"
+#include "datasets/grade/units.h"
 
 namespace espalier {
 namespace {
@@ -128,12 +130,42 @@ bool WritesUnit(const Readings& side) {
   return e != nullptr && e->op == Op::kQuantity;
 }
 
+// The unit that a side names, if it is a known one.
+std::string UnitOf(const Readings& side) {
+  const Expr& e = WritesUnit(side) || side.beside.empty() ? side.answers[0].expr
+                                                          : side.beside[0].expr;
+  const bool unit = e != nullptr && e->op == Op::kQuantity;
+  return unit && ReadUnit(e->name).known ? e->name : std::string();
+}
+
 class Grader {
  public:
   explicit Grader(const GradePolicy& policy)
       : policy_(policy), comparer_(policy), reader_(policy, comparer_) {}
 
   Readings Read(std::string_view raw) { return reader_.Read(raw); }
+
+  // With the unit that stands in `raw` behind the number of `side`, where the
+  // other side names one as well; nothing for others.
+  std::optional<Readings> WithUnitBeside(const Readings& side,
+                                         std::string_view raw,
+                                         const Readings& other) {
+    const std::string named = UnitOf(other);
+    if (!policy_.extract || policy_.units == GradePolicy::Units::kDrop ||
+        named.empty()) {
+      return std::nullopt;
+    }
+    const std::string_view number =
+        side.number.empty() ? std::string_view(side.text) : side.number;
+    const std::string unit = UnitBeside(raw, number);
+    if (unit.empty()) return std::nullopt;
+    // "$5" may be 5 dollars an hour.
+    if (unit == " dollars" &&
+        ReadUnit(unit).dimension != ReadUnit(named).dimension) {
+      return std::nullopt;
+    }
+    return Read(std::string(number) + unit);
+  }
 
   GradeVerdict Compare(const Readings& gold, const Readings& answer) {
     if (auto verdict = CompareChoices(gold, answer)) return *verdict;
@@ -293,6 +325,12 @@ GradeVerdict GradeAnswer(std::string_view gold, std::string_view answer,
   if (TrimBlanks(a.text).empty()) return Different("gold holds no answer");
   if (TrimBlanks(b.text).empty()) return Different("the answer is none");
   GradeVerdict verdict = CompareRead(grader, a, b);
+  // "20 km/h" and "so it is \\boxed{20} m/s"
+  if (const auto with = grader.WithUnitBeside(b, answer, a)) {
+    verdict = CompareRead(grader, a, *with);
+  } else if (const auto gold_with = grader.WithUnitBeside(a, gold, b)) {
+    verdict = CompareRead(grader, *gold_with, b);
+  }
   if (verdict.equal && (a.unsure || b.unsure)) {
     return Undecided(absl::StrCat(a.unsure ? "gold" : "the answer",
                                   " is not stated for certain; read as if, ",

@@ -386,6 +386,14 @@ class Interpreter {
         });
   }
 
+  // "12 ~ 13": no rounding takes one into the other.
+  static bool FarApart(const ExprNode& a, const ExprNode& b) {
+    const auto x = RationalValue(a), y = RationalValue(b);
+    if (!x || !y || !x->integer() || !y->integer()) return false;
+    const BigRational apart = (*x - *y).Absolute() * BigRational(20);
+    return x->Absolute() < apart && y->Absolute() < apart;
+  }
+
   Answer ReadRelation(const ExprNode& whole) {
     ExprNode e = whole;
     // What stands behind the last "=>" is the conclusion.
@@ -404,8 +412,10 @@ class Interpreter {
     }
     if (e.relations.empty()) return Read(e.args[0]);
     // "x = 1/3 ~ 0.33": the value is exact, the rest a remark.
-    for (size_t i = 1; i < e.relations.size(); ++i) {
+    for (size_t i = 0; i < e.relations.size(); ++i) {
       if (e.relations[i] != "~") continue;
+      if (FarApart(*e.args[i], *e.args[i + 1])) return Other();
+      if (i == 0) continue;
       e.args.resize(i + 1);
       e.relations.resize(i);
     }
@@ -413,9 +423,12 @@ class Interpreter {
         !IsName(*e.args[0])) {
       return Read(e.args[0]);
     }
+    for (std::string& relation : e.relations) {
+      if (relation == "->") relation = "=";
+    }
     if (Contradicts(e)) return Other();
     for (std::string& relation : e.relations) {
-      if (relation == "~" || relation == "->" || relation == "==") {
+      if (relation == "~" || relation == "==") {
         relation = "=";
       }
     }

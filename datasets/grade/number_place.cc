@@ -16,6 +16,11 @@ std::optional<std::string> LastNumberOf(std::string_view text) {
 std::optional<NumberPlace> LastNumberPlace(std::string_view text) {
   for (size_t end = text.size(); end > 0; --end) {
     if (!Digit(text[end - 1])) continue;
+    // "$70k", where it is money
+    const bool kilo = end < text.size() &&
+                      (text[end] == 'k' || text[end] == 'K') &&
+                      (end + 1 >= text.size() ||
+                       !(Letter(text[end + 1]) || Digit(text[end + 1])));
     const bool word_after =
         end < text.size() && Letter(text[end]) &&
         (end + 1 < text.size() && std::isupper(text[end]) != 0);
@@ -29,6 +34,11 @@ std::optional<NumberPlace> LastNumberPlace(std::string_view text) {
       --start;
     }
     const char before = start > 0 ? text[start - 1] : ' ';
+    if (kilo && before == '$') {
+      return NumberPlace{
+          std::string(text.substr(start, end - start)) + " thousand", start,
+          end + 1};
+    }
     if (Letter(before) || before == '_' || before == '^' || word_after) {
       end = start + 1;
       continue;

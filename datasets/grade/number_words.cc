@@ -1,11 +1,13 @@
 #include "datasets/grade/number_words.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "datasets/grade/phrases.h"
 #include "datasets/grade/stance.h"
@@ -203,14 +205,22 @@ std::string NumberWordIn(std::string_view folded) {
     return true;
   };
   std::string lead;
-  for (const std::string& word : words) {
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
     if (Small(word) || Tens(word) || Scale(word) || word == "hundred") {
       // "at most seven"
       if (run.empty() && StanceBeside(lead, {}) != Stance::kStates) return {};
       run.push_back(word);
     } else {
-      // "seven squared"
-      if (!run.empty() && StanceBeside({}, word) != Stance::kStates) return {};
+      // "seven squared", "three and a half"
+      const std::vector<std::string> next(
+          words.begin() + static_cast<std::ptrdiff_t>(i),
+          words.begin() +
+              static_cast<std::ptrdiff_t>(std::min(i + 4, words.size())));
+      if (!run.empty() &&
+          StanceBeside({}, absl::StrJoin(next, " ")) != Stance::kStates) {
+        return {};
+      }
       if (!end_run()) return {};
     }
     absl::StrAppend(&lead, lead.empty() ? "" : " ", word);

@@ -27,7 +27,8 @@ constexpr std::string_view kReadingNames[] = {
     "choiceTaken", "choiceDenied", "month",       "goesOn",
     "vague",       "gives",        "receiver",    "restates",
     "describes",   "notThis",      "takenBack",   "retracts",
-    "wrongKind",   "endsClause",   "affirms",     "earlier"};
+    "wrongKind",   "endsClause",   "affirms",     "earlier",
+    "givesUp"};
 
 struct Table {
   std::deque<std::string> patterns;  // what phrases' patterns point into

@@ -74,6 +74,7 @@ enum class Reading {
   kEndsClause,    // behind a whole clause: where, why or when it holds
   kAffirms,       // says that the answer is right
   kEarlier,       // of a mistake: not in the answer but before it
+  kGivesUp,       // a last sentence with one of these leaves no answer
 };
 
 struct Phrase {

@@ -316,7 +316,8 @@ std::optional<std::string> LastLine(std::string_view text) {
                     last.ends_with("**") &&
                     last.substr(2, last.size() - 4).find("**") == kNone;
   if (bold) last = last.substr(2, last.size() - 4);
-  if (last.size() > 60 || last.find_first_of("$\\:") != kNone) {
+  if (last.size() > 60 || last.find_first_of("$\\:", 1) != kNone ||
+      last.find_first_of("\\:") == 0) {
     return std::nullopt;
   }
   const auto place = LastNumberPlace(last);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <initializer_list>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -114,6 +115,44 @@ std::string WithoutPrimes(std::string_view text) {
     for (++at; at < text.size() && text[at] == ' ';) ++at;
   }
   return out;
+}
+
+// "2 h 15 min" as "2 hours 15 minutes"; empty for others.
+std::string HoursAndMinutes(std::string_view text) {
+  if (text.size() > 30) return {};
+  const std::string lower = Lower(TrimBlanks(text));
+  std::vector<std::string> parts;
+  for (size_t at = 0; at < lower.size();) {
+    size_t end = at;
+    const bool digits = Digit(lower[at]);
+    while (end < lower.size() && lower[end] != ' ' &&
+           Digit(lower[end]) == digits) {
+      ++end;
+    }
+    if (end > at) parts.push_back(lower.substr(at, end - at));
+    at = std::max(end, at + 1);
+    if (end < lower.size() && lower[end] != ' ') at = end;
+  }
+  const auto among = [&parts](size_t i,
+                              std::initializer_list<std::string_view> words) {
+    return std::find(words.begin(), words.end(), parts[i]) != words.end();
+  };
+  if (parts.size() != 4 || !Digit(parts[0][0]) || !Digit(parts[2][0]) ||
+      !among(1, {"h", "hr", "hrs"}) || !among(3, {"m", "min", "mins"})) {
+    return {};
+  }
+  return absl::StrCat(parts[0], " hours ", parts[2], " minutes");
+}
+
+// "$80k" as "80 thousand dollars"; empty for others.
+std::string Thousands(std::string_view text) {
+  text = TrimBlanks(text);
+  while (text.starts_with("\\") || text.starts_with("$")) text.remove_prefix(1);
+  const std::string_view digits =
+      text.substr(0, text.find_first_not_of("0123456789.,"));
+  const std::string_view rest = text.substr(digits.size());
+  if (digits.empty() || (rest != "k" && rest != "K")) return {};
+  return absl::StrCat(std::string(digits), " thousand dollars");
 }
 
 bool GroupsThousands(std::string_view text) {
@@ -339,7 +378,11 @@ Readings Reader::Read(std::string_view written) {
   const bool worded = condition || AddWordsAlone(folded, out);
   const bool counted = !worded && AddCountedList(out);
   if (!worded && !counted && !out.denied) {
-    const std::string lengths = WithoutPrimes(out.text);
+    std::string lengths = WithoutPrimes(out.text);
+    if (lengths.empty()) lengths = HoursAndMinutes(out.text);
+    if (lengths.empty() && out.text.find('$') < 2) {
+      lengths = Thousands(out.text);
+    }
     Parse(lengths.empty() ? out.text : lengths, {}, out.answers, &out.error);
     // "20\\text{ m} \\times 20\\text{ m} = 400\\text{ m}^2": the last side.
     if (const size_t equal = out.text.rfind('=');
@@ -413,7 +456,13 @@ void Reader::AddNumbers(Readings& out) {
   if (std::string place = PlaceInWords(FoldWords(out.text)); !place.empty()) {
     out.beside.push_back(TextAnswer(std::move(place)));
   }
-  const auto found = FindTrailingUnit(out.text);
+  // "a = 3.2 m/s^2"
+  const size_t equal = out.text.find('=');
+  const bool named = equal != std::string::npos && equal < 12 &&
+                     LastNumberOf(out.text.substr(0, equal)) == std::nullopt;
+  const auto found = FindTrailingUnit(
+      named ? TrimBlanks(std::string_view(out.text).substr(equal + 1))
+            : std::string_view(out.text));
   if (!found) return;
   const auto number = ParseMath(found->number);
   if (!number.ok() || !IsScalar(**number) || HasSymbol(**number)) return;

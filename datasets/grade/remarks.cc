@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "datasets/grade/characters.h"
 #include "datasets/grade/phrases.h"
 
 namespace espalier {
@@ -98,6 +99,22 @@ void DropComment(std::vector<Token>& tokens) {
   }
   if (open == 0 || !words || !tokens[open].space_before ||
       tokens[open + 1].kind == TokenKind::kNumber) {
+    return;
+  }
+  // "12 (or maybe 13)", "12 (or 13)"; "0.5 (or 50%)" says the same again.
+  const auto whole = [&tokens](size_t at) {
+    return at < tokens.size() && tokens[at].kind == TokenKind::kNumber &&
+           std::all_of(tokens[at].text.begin(), tokens[at].text.end(), Digit);
+  };
+  const std::string& first = tokens[open + 1].text;
+  const bool another = first == "or" && whole(open - 1) && whole(open + 2) &&
+                       tokens[open + 3].text == ")" &&
+                       tokens[open - 1].text != tokens[open + 2].text;
+  const std::string_view behind =
+      first.starts_with("or ") ? std::string_view(first).substr(3)
+      : first == "or"          ? std::string_view(tokens[open + 2].text)
+                               : std::string_view(first);
+  if (another || BeginsIn(behind, Reading::kMaybe) > 0) {
     return;
   }
   // "P (heads)"

@@ -7,6 +7,7 @@
 #include "datasets/grade/clean_text.h"
 #include "datasets/grade/phrases.h"
 #include "datasets/grade/stance.h"
+#include "datasets/grade/times_dates.h"
 
 namespace espalier {
 namespace {
@@ -100,7 +101,10 @@ std::vector<std::string> SaidInWords(std::string_view text) {
     for (const std::string_view place : {"on ", "at ", "in "}) {
       if (!said.starts_with(place)) continue;
       const std::string rest = Plain(std::string_view(said).substr(3));
-      if (std::all_of(rest.begin(), rest.end(), Letter)) out.push_back(rest);
+      const bool day = place == "on " && !DateOf(rest).empty();
+      if (day || std::all_of(rest.begin(), rest.end(), Letter)) {
+        out.push_back(rest);
+      }
     }
     // "Statement 1 is true, statement 2 is false" says two things.
     const bool second =

@@ -43,6 +43,13 @@ bool InFormula(std::string_view text, const NumberPlace& place) {
     }
   }
   if (next == '-' && behind.size() > 1 && Letter(behind[1])) return true;
+  // "(0,1]": the ends of an interval.
+  const size_t comma = place.text.find(',');
+  if (comma != kNone && place.start > 0 &&
+      std::string_view("([{").find(text[place.start - 1]) != kNone &&
+      comma + 4 != place.text.size()) {
+    return true;
+  }
   // "5:30", "3-5", "3\u20135"
   if (next == ':' && digit(place.end + 1)) return true;
   if (place.start >= 2 && digit(place.start - 2) &&
@@ -60,6 +67,16 @@ bool InFormula(std::string_view text, const NumberPlace& place) {
                     std::string_view(".,!;:)").find(behind[stars]) != kNone);
   const bool product = next == '*' && !emphasis;
   if (next == '^' || next == '(' || product) return true;
+  // "12+", "12=", "12...", "12_x"
+  const bool joint = next == '+' || next == '=' ||
+                     (next == '-' && (behind.size() < 2 || Blank(behind[1]))) ||
+                     (next == '_' && behind.size() > 1 &&
+                      (Letter(behind[1]) || Digit(behind[1])));
+  if (joint || behind.starts_with("...") || behind.starts_with("\u2026")) {
+    return true;
+  }
+  // A sign written over the digit.
+  if (behind.starts_with("\xcc") || behind.starts_with("\xcd")) return true;
   if (next == '!' && behind.size() > 2 && behind[1] == ' ' &&
       std::islower(static_cast<unsigned char>(behind[2])) != 0) {
     return true;
@@ -82,8 +99,9 @@ bool InFormula(std::string_view text, const NumberPlace& place) {
   while (!lead.empty() && (lead.back() == ' ' || lead.back() == '$')) {
     lead.remove_suffix(1);
   }
-  for (const std::string_view sign : {"\u00d7", "\u221a", "\u00b1", "\u2260",
-                                      "\u2264", "\u2265", "<", "!="}) {
+  for (const std::string_view sign :
+       {"\u00d7", "\u221a", "\u00b1", "\u2260", "\u2264", "\u2265", "<",
+        "!=", ">=", "<="}) {
     if (lead.ends_with(sign)) return true;
   }
   if (lead.ends_with(">") && !behind.starts_with("<")) return true;
@@ -138,6 +156,18 @@ size_t RelativeStart(std::string_view lower) {
   return lower.size();
 }
 
+// The value of "7/20", "1,234.5" and "35%"; NaN for other numbers.
+double ValueOf(std::string_view number) {
+  std::string digits(number);
+  std::erase(digits, ',');
+  const bool percent = digits.ends_with("%");
+  char* end = nullptr;
+  double value = std::strtod(digits.c_str(), &end);
+  if (*end == '/') value /= std::strtod(end + 1, &end);
+  if (percent && *end == '%') return value / 100;
+  return *end == '\0' ? value : std::nan("");
+}
+
 // "0.5 (or 50%)": without what is said again in brackets, of which the number
 // at `start` is a part; its size for others.
 size_t WithoutBrackets(std::string_view text, size_t start) {
@@ -154,7 +184,15 @@ size_t WithoutBrackets(std::string_view text, size_t start) {
   const bool unit = std::all_of(between.begin(), between.end(), [](char c) {
     return Letter(c) || c == '%' || c == '*' || c == '$' || c == ' ';
   });
-  return unit && std::count(between.begin(), between.end(), ' ') < 2
+  // "12 (or 13)", "12 (or maybe 13)" say another one.
+  const std::string words = PlainLower(lead.substr(open + 1));
+  const auto inside = LastNumberPlace(text.substr(0, text.find(')', open)));
+  const bool another =
+      Mentions(words, Reading::kMaybe) ||
+      (words.starts_with("or ") && inside && inside->start >= open &&
+       !(std::abs(ValueOf(place->text) - ValueOf(inside->text)) <=
+         0.01 * std::abs(ValueOf(place->text))));
+  return unit && !another && std::count(between.begin(), between.end(), ' ') < 2
              ? open
              : text.size();
 }
@@ -319,18 +357,6 @@ CountedList CountOfList(std::string_view sentence) {
   return {};
 }
 
-// The value of "7/20", "1,234.5" and "35%"; NaN for other numbers.
-double ValueOf(std::string_view number) {
-  std::string digits(number);
-  std::erase(digits, ',');
-  const bool percent = digits.ends_with("%");
-  char* end = nullptr;
-  double value = std::strtod(digits.c_str(), &end);
-  if (*end == '/') value /= std::strtod(end + 1, &end);
-  if (percent && *end == '%') return value / 100;
-  return *end == '\0' ? value : std::nan("");
-}
-
 // "7/20, or 0.35 as a decimal": whether `number` behind "or" is the one in
 // front of it, rounded to its own places.
 bool SaysAgain(std::string_view lead, std::string_view number) {
@@ -467,6 +493,11 @@ std::optional<StatedNumber> StatedBefore(std::string_view lead, int before) {
   const auto place = LastNumberPlace(lead);
   if (!place) return std::nullopt;
   const std::string between = PlainLower(TrimBlanks(lead.substr(place->end)));
+  // "The chance is 5 in 12."
+  const std::string front = PlainLower(lead.substr(0, place->start));
+  const bool chance = front.find("chance") != std::string::npos ||
+                      front.find("probability") != std::string::npos;
+  if (chance && between == "in") return std::nullopt;
   // "takes 3 h to cover the 150 km"
   const size_t to = (" " + between).find(" to ");
   const bool purpose =

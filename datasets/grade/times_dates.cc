@@ -126,7 +126,9 @@ std::string DateOf(std::string_view text) {
   if (words.size() == 1) {
     const std::vector<std::string> parts = absl::StrSplit(words[0], '-');
     if (parts.size() != 3 || parts[0].size() != 4 || parts[1].size() != 2 ||
-        parts[2].size() != 2) {
+        parts[2].size() != 2 ||
+        // "6r^2-4r-24"
+        words[0].find_first_not_of("0123456789-") != std::string::npos) {
       return {};
     }
     std::string_view year_text = parts[0], month_text = parts[1];

@@ -199,8 +199,11 @@ std::optional<TrailingUnit> FindTrailingUnit(std::string_view raw) {
       std::all_of(letters.begin(), letters.end(),
                   [](unsigned char c) { return std::islower(c) != 0; });
   if (!known && !word) return std::nullopt;
+  // "20 m/s", written as no formula.
+  const bool plain = unit[0] == ' ' && letters.find('/') != text.npos &&
+                     text.find('\\') == std::string::npos;
   return TrailingUnit{text.substr(0, end), " " + std::string(letters),
-                      known && (upright || Sure(letters))};
+                      known && (upright || plain || Sure(letters))};
 }
 
 }  // namespace espalier

@@ -58,5 +58,12 @@ TEST(StatedNumber, RemarksAreDoubtful) {
   EXPECT_EQ(FindStatedNumber("5, not 7", false).text, "5");
 }
 
+TEST(StatedNumber, SignsBesideItMakeItAnother) {
+  for (const char* text : {">= 12", "<= 12", "12+", "12=", "12...", "12_x"}) {
+    EXPECT_EQ(FindStatedNumber(text, true).trust, Trust::kNone) << text;
+  }
+  EXPECT_EQ(FindStatedNumber("12", true).trust, Trust::kStated);
+}
+
 }  // namespace
 }  // namespace espalier
