@@ -11,12 +11,14 @@
 // with first_value=loss 0. rescale=siblings (MuZero as in mctx): Q is rescaled
 // from the range of Q(s) and the visited children's Q to [0, 1], and an
 // unvisited child is worth its lower end.
+#include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "search/algorithm.h"
 #include "search/mcts/mcts.h"
 #include "search/parts/prior.h"
+#include "src/base/growable_array.h"
 
 namespace espalier {
 namespace {
@@ -58,6 +60,8 @@ class PuctRule {
 
   NodeId Pick(SearchContext& ctx, NodeId parent) {
     const Tree& tree = ctx.tree();
+    // The visit's end needs it; at millions of nodes it is far away.
+    if (parent < sums_.size()) __builtin_prefetch(&sums_[parent]);
     const uint32_t n = StateVisits(tree, parent, options_.share);
     const float explore = Explore(n);
     const auto bonus = [explore](const Node& edge) {
@@ -99,12 +103,14 @@ class PuctRule {
     }
     // Means of sums: children of the same values are equal in whatever order
     // these came.
-    if (sums_.size() < tree.size()) sums_.resize(tree.size());
-    visit.Finish();
-    for (const NodeId id : visit.path()) {
-      sums_[id] += value;
-      tree[id].q = static_cast<float>(sums_[id] / tree[id].visits);
+    if (sums_.size() < tree.size()) {
+      const size_t more = tree.size() - sums_.size();
+      std::fill_n(sums_.Extend(more), more, 0);
     }
+    visit.Finish([&](NodeId id, Node& node) {
+      sums_[id] += value;
+      node.q = static_cast<float>(sums_[id] / node.visits);
+    });
   }
 
  private:
@@ -173,7 +179,7 @@ class PuctRule {
   static constexpr uint32_t kKnown = 1 << 16;
   const PuctOptions& options_;
   std::vector<float> known_;
-  std::vector<double> sums_;  // of the values of a node's visits
+  GrowableArray<double> sums_;  // by node: of the values of its visits
 };
 
 Co<> RunPuct(SearchContext& ctx, const PuctOptions& options) {

@@ -18,7 +18,7 @@
 namespace espalier {
 
 inline void MeanBackup(Tree&, PathVisit& visit, float value) {
-  visit.Finish([value](Node& node) {
+  visit.Finish([value](NodeId, Node& node) {
     node.q += (value - node.q) / static_cast<float>(node.visits);
   });
 }

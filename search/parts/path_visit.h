@@ -39,7 +39,7 @@ class PathVisit {
   }
   // Counts the visits as finished. The path can be read until the next Begin.
   void Finish() {
-    Finish([](Node&) {});
+    Finish([](NodeId, Node&) {});
   }
   // And does `each` to every node of the path, whose visit counts then.
   template <class Each>
@@ -50,7 +50,7 @@ class PathVisit {
       Node& node = tree_[id];
       --node.in_flight;
       ++node.visits;
-      each(node);
+      each(id, node);
     }
   }
   // Takes them back, if the visit is not finished.
