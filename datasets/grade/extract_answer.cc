@@ -622,7 +622,14 @@ size_t FirstStated(std::string_view text, const std::vector<Span>& formulas) {
     const bool whole = opening.size() == word.size() ||
                        (opening.size() > word.size() &&
                         !Letter(opening[opening.size() - word.size() - 1]));
-    if (opening.ends_with(word) && whole && first + 1 < formulas.size()) {
+    // "when $x < -2$ or $x > 2$" states both.
+    const bool either =
+        first + 1 < formulas.size() &&
+        FoldWords(text.substr(formulas[first].outer_end,
+                              formulas[first + 1].outer_start -
+                                  formulas[first].outer_end)) == "or";
+    if (opening.ends_with(word) && whole && !either &&
+        first + 1 < formulas.size()) {
       first = formulas.size() - 1;
     }
   }
@@ -697,12 +704,61 @@ Extracted InFormulas(std::string_view text, std::vector<Span> formulas,
                (beside == Stance::kOpen && !value) ||
                (explained && !IsStated(lead, formula));
   const std::string lower = Lower(text);
-  if (!whole && text.size() <= kLongestLine && !Concludes(lower) &&
+  bool joined = true;
+  for (size_t i = 1; i < formulas.size(); ++i) {
+    joined &= text.substr(formulas[i - 1].outer_end,
+                          formulas[i].outer_start - formulas[i - 1].outer_end)
+                  .find_first_of("abcdefghijklmnopqrstuvwxyz") == kNone ||
+              JoinsFormulas(text.substr(
+                  formulas[i - 1].outer_end,
+                  formulas[i].outer_start - formulas[i - 1].outer_end));
+  }
+  const bool remarked = explained || (formulas.size() > 1 && !joined);
+  if (!whole && text.size() <= kLongestLine && !Concludes(lower) && !remarked &&
       formulas[0].outer_start ==
           static_cast<size_t>(TrimBlanks(text).data() - text.data())) {
     out.line = WithoutDelimiters(TrimBlanks(text), Formulas(text), text);
   }
   return out;
+}
+
+// "| 24. Wait, I forgot the driver. Actually it's 25.": what is said instead,
+// where that is sure.
+std::optional<Extracted> SaidLater(std::string_view behind) {
+  constexpr size_t kLongest = 1000;
+  if (behind.size() > kLongest || !Retracted(behind) || !Formulas(behind).empty())
+    return std::nullopt;
+  const std::string_view tail = TrimBlanks(behind);
+  const size_t start = SentenceStart(
+      tail.substr(0, tail.size() - std::min<size_t>(tail.size(), 1)));
+  const std::string_view last = tail.substr(start);
+  // "that is for part (a); part (b) gives 15"
+  const bool parts = last.find("part ") != kNone;
+  if (start == 0 || parts || !LastNumberPlace(last)) return std::nullopt;
+  const StatedNumber number = FindStatedNumber(last, false);
+  if (number.trust != Trust::kStated || !number.by_verb) return std::nullopt;
+  return Part(number.text + number.unit);
+}
+
+// "| 1/2. To conclude, it is 1/3.": whether the last sentence concludes with
+// another number than the answer's.
+bool ConcludesOther(std::string_view behind, std::string_view answer) {
+  constexpr size_t kLongest = 4000;
+  std::string_view tail = TrimBlanks(behind);
+  if (tail.size() > kLongest) return false;
+  while (tail.ends_with(".") || tail.ends_with("!")) tail.remove_suffix(1);
+  const size_t start = SentenceStart(tail);
+  const std::string_view last = tail.substr(start);
+  if (start == 0 || last.find_first_of("$\\") != kNone) return false;
+  const std::string lower = PlainLower(last);
+  if (BeginsIn(lower, Reading::kTherefore) == 0 &&
+      !lower.starts_with("to conclude") && !lower.starts_with("in conclusion")) {
+    return false;
+  }
+  const StatedNumber number = FindStatedNumber(last, false);
+  const auto given = LastNumberPlace(answer);
+  return number.trust == Trust::kStated && number.by_verb && given &&
+         answer.find_first_of("\\=(") == kNone && given->text != number.text;
 }
 
 }  // namespace
@@ -736,12 +792,14 @@ Extracted ExtractAnswer(std::string_view response) {
     }
   }
   if (phrase.at != kNone && !after.empty()) {
+    const std::string_view rest = text.substr(phrase.behind);
+    if (auto later = SaidLater(rest)) return *std::move(later);
     Extracted out = Part(std::move(after));
     out.denied = MakesAnother(out.text);
     out.unsure = phrase.unsure ||
                  StanceAt(text, phrase.at, phrase.behind) == Stance::kOpen ||
-                 Retracted(text.substr(phrase.behind)) ||
-                 Hedged(text.substr(phrase.behind));
+                 Retracted(rest) || Hedged(rest) ||
+                 ConcludesOther(rest, out.text);
     return out;
   }
   if (GivesUp(text)) {

@@ -30,8 +30,21 @@ std::string_view WithoutContrast(std::string_view text) {
        {", not ", " (not ", ", and not ", ", rather than ", " rather than ",
         ", instead of ", " instead of "}) {
     const size_t at = lower.find(joint);
-    if (at != kNone && BeginsNumber(text.substr(at + joint.size()))) {
-      text = text.substr(0, at);
+    if (at == kNone) continue;
+    std::string_view other = text.substr(at + joint.size());
+    if (other.starts_with("the ")) other.remove_prefix(4);
+    if (BeginsNumber(other)) text = text.substr(0, at);
+  }
+  // "42, and at 6 pages a day she is done in a week"
+  const size_t digits = text.find_first_not_of("0123456789.$");
+  for (const std::string_view joint :
+       {", and ", ", with ", ", which ", ", since ", ", as ", ", enough ",
+        ", leaving ", ", so "}) {
+    if (digits == kNone || !text.substr(digits).starts_with(joint)) continue;
+    const std::string_view more = text.substr(digits + joint.size());
+    if (!more.empty() && Letter(more[0]) && more.find(' ') != kNone &&
+        text.find('=') == kNone) {
+      return text.substr(0, digits);
     }
   }
   return text;

@@ -1,5 +1,6 @@
 #include "datasets/grade/number_words.h"
 
+#include <array>
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -228,7 +229,67 @@ std::string NumberWordIn(std::string_view folded) {
   return end_run() ? found : std::string();
 }
 
+namespace {
+
+// "strictly between 2 and 5" as "2 < x < 5"; empty where the words leave open
+// whether the ends belong to it.
+std::string BetweenInWords(std::string_view folded) {
+  const bool strict = folded.starts_with("strictly ");
+  if (strict) folded.remove_prefix(9);
+  constexpr std::string_view kBetween = "between ", kInclusive = " inclusive";
+  const bool inclusive = folded.ends_with(kInclusive);
+  if (!folded.starts_with(kBetween) || strict == inclusive) return {};
+  folded.remove_prefix(kBetween.size());
+  if (inclusive) folded.remove_suffix(kInclusive.size());
+  const size_t joint = folded.find(" and ");
+  if (joint == std::string_view::npos) return {};
+  const std::string_view from = folded.substr(0, joint),
+                         to = folded.substr(joint + 5);
+  for (const std::string_view end : {from, to}) {
+    if (end.empty() ||
+        end.find_first_not_of("-0123456789./") != std::string_view::npos) {
+      return {};
+    }
+  }
+  const std::string sign = inclusive ? " \\le " : " < ";
+  return absl::StrCat(std::string(from), sign, "x", sign, std::string(to));
+}
+
+// "closed interval from -1 to 1" as "[-1, 1]"; empty for others.
+std::string IntervalInWords(std::string_view folded) {
+  for (const auto& [words, open, close] :
+       {std::array<std::string_view, 3>{"closed interval from ", "[", "]"},
+        {"open interval from ", "(", ")"},
+        {"closed interval between ", "[", "]"},
+        {"open interval between ", "(", ")"}}) {
+    if (!folded.starts_with(words)) continue;
+    folded.remove_prefix(words.size());
+    size_t joint = folded.find(" to "), length = 4;
+    if (joint == std::string_view::npos) {
+      joint = folded.find(" and ");
+      length = 5;
+    }
+    if (joint == std::string_view::npos) return {};
+    const std::string_view from = folded.substr(0, joint),
+                           to = folded.substr(joint + length);
+    for (const std::string_view end : {from, to}) {
+      if (end.empty() ||
+          end.find_first_not_of("-0123456789./") != std::string_view::npos) {
+        return {};
+      }
+    }
+    return absl::StrCat(std::string(open), std::string(from), ", ",
+                        std::string(to), std::string(close));
+  }
+  return {};
+}
+
+}  // namespace
+
 std::string RangeInWords(std::string_view folded) {
+  if (std::string interval = IntervalInWords(folded); !interval.empty()) {
+    return interval;
+  }
   if (folded.size() > 200) return {};
   const auto skip = [&folded](std::string_view word) {
     if (!folded.starts_with(word)) return false;
@@ -254,6 +315,9 @@ std::string RangeInWords(std::string_view folded) {
   if (!skip("that are") && !skip("which are")) {
     if (skip("such that") && !skip("x")) return {};
     skip("is");
+  }
+  if (const std::string between = BetweenInWords(folded); !between.empty()) {
+    return between;
   }
   for (const Phrase& relation : AllPhrases()) {
     if (relation.reading != Reading::kRelation || !skip(relation.pattern)) {

@@ -312,9 +312,11 @@ std::optional<std::string> LastLine(std::string_view text) {
   const size_t line = text.rfind('\n');
   if (line == kNone) return std::nullopt;
   std::string_view last = TrimBlanks(text.substr(line + 1));
-  const bool bold = last.size() > 4 && last.starts_with("**") &&
-                    last.ends_with("**") &&
-                    last.substr(2, last.size() - 4).find("**") == kNone;
+  bool bold = false;
+  for (const std::string_view mark : {"**", "__"}) {
+    bold |= last.size() > 4 && last.starts_with(mark) && last.ends_with(mark) &&
+            last.substr(2, last.size() - 4).find(mark) == kNone;
+  }
   if (bold) last = last.substr(2, last.size() - 4);
   if (last.size() > 60 || last.find_first_of("$\\:", 1) != kNone ||
       last.find_first_of("\\:") == 0) {

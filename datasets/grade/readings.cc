@@ -8,12 +8,14 @@
 #include "absl/strings/str_cat.h"
 #include "datasets/grade/characters.h"
 #include "datasets/grade/choice.h"
+#include "datasets/grade/claimed_boxes.h"
 #include "datasets/grade/clean_text.h"
 #include "datasets/grade/extract_answer.h"
 #include "datasets/grade/number_place.h"
 #include "datasets/grade/number_words.h"
 #include "datasets/grade/parser.h"
 #include "datasets/grade/phrases.h"
+#include "datasets/grade/plain_formulas.h"
 #include "datasets/grade/sentence.h"
 #include "datasets/grade/stance.h"
 #include "datasets/grade/stated_number.h"
@@ -356,9 +358,26 @@ void Reader::ReadLongWords(bool cut, Readings& out) {
 }
 
 Readings Reader::Read(std::string_view written) {
-  Readings out;
   const std::string plain = WithPlainSigns(written);
-  std::string_view raw = plain;
+  Readings out = ReadPlain(plain);
+  if (!policy_.extract || out.choice != 0 || out.unsure) return out;
+  const std::string marked = MarkFormulas(plain);
+  if (marked.empty()) return out;
+  // A formula in plain signs, of which the words gave a part or nothing.
+  Readings formula = ReadPlain(marked);
+  const bool found = !formula.words && !formula.denied && !formula.picked &&
+                     !HasWords(formula.answers[0]);
+  // "The maximum is 10 at x = 3." states the number.
+  const std::string& stated = out.number.empty() ? out.text : out.number;
+  const bool none = out.words && out.number.empty();
+  const bool part = formula.text.size() > stated.size() &&
+                    formula.text.find(stated) != std::string::npos;
+  const bool number = none && !formula.number.empty();
+  return (found && (none || part)) || number ? formula : out;
+}
+
+Readings Reader::ReadPlain(std::string_view raw) {
+  Readings out;
   around_ = {};
   count_.clear();
   bool cut = false;
@@ -371,6 +390,8 @@ Readings Reader::Read(std::string_view written) {
   std::string content;
   out.choice = ReadChoice(out.text, &content);
   out.choice_only = out.choice != 0 && content.empty();
+  // "(E)... let me reconsider."
+  if (out.choice != 0 && Retracted(out.text)) out.unsure = true;
   if (ReadNames(out)) return out;
   const std::string folded = FoldWords(out.text);
   const bool condition = ConditionStart(out.text) < out.text.size();
@@ -549,7 +570,7 @@ void Reader::AddIdentity(Readings& out) {
 
 // What a calculation in prose ends with.
 void Reader::AddCalculation(std::string_view raw, bool cut, Readings& out) {
-  if (!cut || out.answers.empty()) return;
+  if (out.answers.empty()) return;
   // "so the sum is $3x = 15$". A copy: readings that join may move the rest.
   const Answer first = out.answers[0];
   // "P = (3 + 5, 7 - 1) = (8, 6)", "A v = w": what the last side says, where
@@ -562,20 +583,28 @@ void Reader::AddCalculation(std::string_view raw, bool cut, Readings& out) {
       out.answers.push_back(Interpret(last, comparer_));
     }
   }
+  if (!cut) return;
   if (first.kind == Kind::kEquation && first.from != nullptr &&
       first.from->op == Op::kRelation && first.from->relations.back() == "=") {
     const Expr last = first.from->args.back();
     if (IsScalar(*last) && !HasSymbol(*last)) {
       const size_t at = raw.rfind(out.text);
       std::string_view lead = raw.substr(0, at == raw.npos ? 0 : at);
-      while (!lead.empty() && (lead.back() == '$' || lead.back() == ' ')) {
-        lead.remove_suffix(1);
-      }
+      lead = WithoutMarks(lead);
       // "p(3)/p(4) = -10A/-11A = 10/11": worked out by several steps.
       const bool steps = first.from->relations.size() > 1 &&
                          first.from->args[0]->op != Op::kNumber &&
                          HasSymbol(*first.from->args[0]);
-      const bool stated = steps || EndsIn(lead, Reading::kStates) > 0;
+      // "Hence all is even. $m + n = 371$": of names, nothing is left to solve.
+      const Expr& left = first.from->args[0];
+      const bool begins = TrimBlanks(lead.substr(SentenceStart(lead))).empty();
+      const bool names = begins && left->args.size() > 1 &&
+                         std::all_of(left->args.begin(), left->args.end(),
+                                     [](const Expr& part) {
+                                       return part->op == Op::kSymbol;
+                                     });
+      const bool stated =
+          steps || names || EndsIn(lead, Reading::kStates) > 0;
       (stated ? out.answers : out.doubtful)
           .push_back(Interpret(last, comparer_));
     }

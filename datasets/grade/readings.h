@@ -50,6 +50,8 @@ class Reader {
   Readings Read(std::string_view raw);
 
  private:
+  // With the signs that WithPlainSigns leaves.
+  Readings ReadPlain(std::string_view raw);
   std::string FindText(std::string_view raw, Readings& out, bool& cut);
   bool ReadNames(Readings& out);
   void ReadLongWords(bool cut, Readings& out);

@@ -47,6 +47,99 @@ std::string Plain(std::string_view text) {
   return std::string(TrimBlanks(text));
 }
 
+// "| or C": whether the letter of another choice may be meant as well.
+bool OrAnother(std::string_view behind) {
+  behind = behind.substr(0, behind.find_first_not_of(")*}"));
+  for (const std::string_view joint : {" or ", " and ", ", or ", "/", ", "}) {
+    if (!behind.starts_with(joint)) continue;
+    std::string_view next = behind.substr(joint.size());
+    while (next.starts_with("(") || next.starts_with("*")) {
+      next.remove_prefix(1);
+    }
+    if (!next.empty() && next[0] >= 'A' && next[0] <= 'J' &&
+        (next.size() == 1 || !Letter(next[1])) &&
+        !next.substr(1).starts_with(" ")) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// "Yes. No.": whether a sentence of the text begins with another verdict.
+bool OtherVerdict(std::string_view lower, std::string_view verdict) {
+  for (const std::string_view word : Phrases(Reading::kVerdict)) {
+    if (word == verdict) continue;
+    for (const std::string_view stop : {". ", "! ", ", ", "\n"}) {
+      const std::string begin = std::string(stop) + std::string(word);
+      for (const char end : {'.', '!', ','}) {
+        if (lower.find(begin + end) != kNone) return true;
+      }
+    }
+  }
+  return false;
+}
+
+// What a verb says, without the words that only lead to it, and without what
+// goes on behind a verdict: "either 2 or 5", "false: take $x = 0$".
+std::string_view WithoutLead(std::string_view said) {
+  for (const std::string_view word :
+       {"either ", "both ", "namely ", "simply ", "just ", "exactly "}) {
+    if (said.starts_with(word)) said.remove_prefix(word.size());
+  }
+  for (const std::string_view word : Phrases(Reading::kVerdict)) {
+    if (said.starts_with(word) &&
+        (said.substr(word.size()).starts_with(": ") ||
+         said.substr(word.size()).starts_with(" - ") ||
+         said.substr(word.size()).starts_with("; ") ||
+         said.substr(word.size()).starts_with(" \u2014 "))) {
+      return said.substr(0, word.size());
+    }
+  }
+  return said;
+}
+
+// Whom or what a sentence names as the one with the most of something, or as
+// the one who did it: "Evelyn has the greatest speed", "it is Maria who".
+std::string SubjectNamed(std::string_view sentence) {
+  const size_t comma = sentence.rfind(", ");
+  std::string_view clause =
+      comma == kNone ? sentence : sentence.substr(comma + 2);
+  const auto name_at = [](std::string_view text) {
+    size_t end = 0;
+    while (end < text.size() && Letter(text[end])) ++end;
+    const bool name = end > 1 && text[0] >= 'A' && text[0] <= 'Z';
+    return name ? text.substr(0, end) : std::string_view();
+  };
+  for (const std::string_view cleft : {"it is ", "It is ", "it's ", "it was "}) {
+    const size_t at = sentence.rfind(cleft);
+    if (at == kNone) continue;
+    const std::string_view name = name_at(sentence.substr(at + cleft.size()));
+    const std::string_view rest =
+        sentence.substr(std::min(sentence.size(), at + cleft.size() +
+                                                      name.size()));
+    if (!name.empty() && (rest.starts_with(" who ") ||
+                          rest.starts_with(" that ") ||
+                          rest.starts_with(" which "))) {
+      return std::string(name);
+    }
+  }
+  const std::string_view name = name_at(clause);
+  if (name.empty() || comma == kNone) return {};
+  std::string rest = Lower(clause.substr(name.size()));
+  while (rest.ends_with(".") || rest.ends_with("!")) rest.pop_back();
+  // One of its words compares with all others.
+  for (size_t at = 0; at < rest.size();) {
+    const size_t end = std::min(rest.find(' ', at), rest.size());
+    const std::string_view word = std::string_view(rest).substr(at, end - at);
+    at = end + 1;
+    const bool most = (word.size() > 4 && word.ends_with("est")) ||
+                      word == "most" || word == "least" || word == "first" ||
+                      word == "last";
+    if (most) return std::string(name);
+  }
+  return {};
+}
+
 }  // namespace
 
 std::vector<std::string> SaidInWords(std::string_view text) {
@@ -57,6 +150,7 @@ std::vector<std::string> SaidInWords(std::string_view text) {
   for (const std::string_view word : Phrases(Reading::kVerdict)) {
     if (first.size() > word.size() && first.starts_with(word) &&
         (first[word.size()] == ',' || first[word.size()] == '.')) {
+      if (OtherVerdict(Lower(text), word)) return out;
       return {std::string(word)};
     }
   }
@@ -95,7 +189,7 @@ std::vector<std::string> SaidInWords(std::string_view text) {
       lead.ends_with(" to be") && std::any_of(lead.begin(), lead.end(), Digit);
   if (behind != kNone && !unknown && !purpose && !lower.ends_with("?") &&
       StanceAt(sentence, behind, sentence.size()) == Stance::kStates) {
-    std::string said = Plain(sentence.substr(behind));
+    std::string said = Plain(WithoutLead(sentence.substr(behind)));
     const std::string folded = Lower(said);
     // "is on Saturday"
     for (const std::string_view place : {"on ", "at ", "in "}) {
@@ -109,6 +203,10 @@ std::vector<std::string> SaidInWords(std::string_view text) {
     // "Statement 1 is true, statement 2 is false" says two things.
     const bool second =
         (folded == "true" || folded == "false") && lower.find("true") < behind;
+    // "is blue, with 7 marbles"
+    if (const size_t with = said.find(", with "); with != std::string::npos) {
+      out.push_back(said.substr(0, with));
+    }
     if (!second) out.push_back(std::move(said));
   }
   for (const std::string_view word : Phrases(Reading::kTherefore)) {
@@ -121,6 +219,20 @@ std::vector<std::string> SaidInWords(std::string_view text) {
       rest.remove_prefix(1);
     }
     out.push_back(Plain(rest));
+  }
+  if (std::string name = SubjectNamed(sentence);
+      !name.empty() && Affirms(sentence)) {
+    out.push_back(std::move(name));
+  }
+  // "It was adopted on July 4, 1776.", "reaches it at 14:20"
+  for (const std::string_view place : {" on ", " at "}) {
+    const size_t at = lower.rfind(place);
+    if (at == kNone || !Affirms(sentence)) continue;
+    const std::string when = Plain(sentence.substr(at + place.size()));
+    std::string front = when.substr(0, when.find(", "));
+    if (front.ends_with(" sharp")) front.resize(front.size() - 6);
+    if (!DateOf(when).empty()) out.push_back(when);
+    else if (!TimeOfDay(front).empty()) out.push_back(front);
   }
   // "The system has no solution."
   const std::string plain = Lower(Plain(sentence));
@@ -182,6 +294,8 @@ char ChoiceNamed(std::string_view text) {
     if ((named || (before == '(' && after == ')')) && !note(text[at])) {
       return 0;
     }
+    // "I'd go with A or C."
+    if (named && OrAnother(text.substr(at + 1))) return 0;
   }
   return found;
 }

@@ -340,7 +340,35 @@ Stance StanceBeside(std::string_view lead, std::string_view behind) {
                                                    : Stance::kStates;
 }
 
+namespace {
+
+// Without a last sentence that only rejects a candidate, if a number or a
+// formula stands in front of it.
+std::string_view WithoutRejection(std::string_view text) {
+  const std::string_view whole = TrimBlanks(text);
+  std::string_view body = whole;
+  while (body.ends_with(".") || body.ends_with("!")) body.remove_suffix(1);
+  const size_t start = SentenceStart(body);
+  const std::string lower = PlainLower(body.substr(start));
+  const std::string_view front = TrimBlanks(whole.substr(0, start));
+  const bool rejects =
+      lower.starts_with("the ") &&
+      (lower.find("extraneous") != kNone || lower.find("rejected") != kNone ||
+       lower.find("discarded") != kNone) &&
+      !Mentions(lower, Reading::kTherefore) && lower.find(" so ") == kNone;
+  const bool left =
+      !front.empty() && std::any_of(front.begin(), front.end(), Digit);
+  // "Had she not lost any she would have 50."
+  const bool unreal = (lower.starts_with("had ") || lower.starts_with("were ") ||
+                       lower.starts_with("otherwise")) &&
+                      lower.find(" would ") != kNone;
+  return (rejects || unreal) && left ? front : text;
+}
+
+}  // namespace
+
 std::string_view WithoutChecks(std::string_view text) {
+  text = WithoutRejection(text);
   // "(We might also have noted that ...)" at the end.
   if (const std::string_view end = TrimBlanks(text);
       end.ends_with(".)") && end.size() > 2) {

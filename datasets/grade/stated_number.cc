@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <optional>
 #include <vector>
@@ -242,10 +243,59 @@ std::string WithBlanks(std::string_view word) {
   return out;
 }
 
+// "(5+1/2)" as "11/2"; other numbers as they are.
+std::string OneFraction(const std::string& number) {
+  long long whole = 0, top = 0, part = 0;
+  if (std::sscanf(number.c_str(), "(%lld+%lld/%lld)", &whole, &top, &part) !=
+          3 ||
+      whole > 1000000 || part > 1000000) {
+    return number;
+  }
+  return std::to_string(whole * part + top) + "/" + std::to_string(part);
+}
+
+// The longest numeral of several words that `text` begins with, "two thirds"
+// of "two thirds of it": its length, and its digits.
+size_t LongNumeral(std::string_view text, std::string* digits) {
+  constexpr int kMostWords = 6;
+  size_t best = 0, end = 0;
+  for (int words = 1; words <= kMostWords && end < text.size(); ++words) {
+    const size_t start = end;
+    while (end < text.size() && (Letter(text[end]) || text[end] == '-')) ++end;
+    if (end == start || end - start > kLongestNumeral) break;
+    if (words > 1) {
+      const std::string number =
+          OneFraction(NumberInWords(FoldWords(WithBlanks(text.substr(0, end)))));
+      if (!number.empty() &&
+          number.find_first_not_of("0123456789/") == std::string::npos) {
+        best = end;
+        *digits = number;
+      }
+    }
+    if (end >= text.size() || text[end] != ' ') break;
+    ++end;
+  }
+  return best;
+}
+
 // Numerals in words as digits, but for "one": "takes five days".
 std::string WithDigits(std::string_view text) {
   std::string out;
   for (size_t at = 0; at < text.size();) {
+    std::string several;
+    const bool begins = at == 0 || !Letter(text[at - 1]);
+    // "a third of it", but neither "a hundred" nor "a half".
+    const std::string_view rest = text.substr(at);
+    const bool article = rest.starts_with("a ") || rest.starts_with("A ");
+    if (const size_t length =
+            begins && Letter(text[at]) ? LongNumeral(rest, &several) : 0;
+        length > 0 &&
+        (!article || (rest.substr(length).starts_with(" of ") &&
+                      several.find('/') != std::string::npos))) {
+      out += several;
+      at += length;
+      continue;
+    }
     size_t end = at;
     while (end < text.size() && (Letter(text[end]) || text[end] == '-')) ++end;
     const std::string_view word = text.substr(at, end - at);
@@ -737,8 +787,19 @@ StatedNumber StatedInWords(std::string_view text) {
   text = TrimBlanks(text);
   while (text.ends_with(".") || text.ends_with("!")) text.remove_suffix(1);
   const std::string_view last = text.substr(SentenceStart(text));
-  if (last.size() == text.size() || LastNumberPlace(last)) return {};
-  const StatedNumber number = FindStatedNumber(WithDigits(last), false);
+  if (LastNumberPlace(last)) return {};
+  const std::string digits = WithDigits(last);
+  const bool alone = last.size() == text.size();
+  const StatedNumber number = FindStatedNumber(digits, false);
+  // A single sentence with several is left to what looks for the only one.
+  if (alone) {
+    const auto place = LastNumberPlace(digits);
+    if (!place || LastNumberPlace(std::string_view(digits).substr(
+                      0, place->start))) {
+      return {};
+    }
+    return number.trust == Trust::kStated ? number : StatedNumber();
+  }
   return number.trust == Trust::kStated && number.by_verb ? number
                                                           : StatedNumber();
 }
