@@ -206,14 +206,38 @@ bool JoinsBoxes(std::string_view between) { return Joins(between, 40); }
 
 bool JoinsFormulas(std::string_view between) {
   const std::string words = FoldWords(between);
-  return words.empty() ? between.size() <= 3 && between.find('.') == kNone
-                       : words == "and" || words == "or" || words == "or else" ||
-                             words == "as well as" || words == "and also" ||
-                             words == "and at" || words == "and also at" ||
-                             // "$12$ (or maybe $13$)"
-                             (words.starts_with("or ") &&
-                              IsPhrase(std::string_view(words).substr(3),
-                                       Reading::kMaybe));
+  return words.empty()
+             ? between.size() <= 3 && between.find('.') == kNone
+             : words == "and" || words == "or" || words == "or else" ||
+                   words == "as well as" || words == "and also" ||
+                   words == "and at" || words == "and also at" ||
+                   // "$12$ (or maybe $13$)"
+                   (words.starts_with("or ") &&
+                    IsPhrase(std::string_view(words).substr(3),
+                             Reading::kMaybe));
+}
+
+bool EndsProof(std::string_view formula) {
+  for (const std::string_view mark :
+       {"\\blacksquare", "\\square", "\\Box", "\\qed", "\\checkmark",
+        "\\text{QED}", "\\Diamond", "\\bigstar", "QED"}) {
+    if (TrimBlanks(formula) == mark) return true;
+  }
+  // The power of a unit, "cm$^2$", is no formula of its own either.
+  return formula.starts_with("^");
+}
+
+bool JoinedByWords(std::string_view text, const std::vector<Span>& spans) {
+  for (size_t i = 1; i < spans.size(); ++i) {
+    const size_t from = spans[i - 1].outer_end;
+    const std::string_view between =
+        text.substr(from, spans[i].outer_start - from);
+    if (std::any_of(between.begin(), between.end(), Letter) &&
+        !JoinsFormulas(between)) {
+      return false;
+    }
+  }
+  return true;
 }
 
 bool SolvesOthers(std::string_view text, const std::vector<Span>& formulas,

@@ -32,6 +32,12 @@ std::vector<Span> Formulas(std::string_view text);
 bool JoinsBoxes(std::string_view between);
 bool JoinsFormulas(std::string_view between);
 
+// A mark such as \\blacksquare, which ends a proof, or the power of a unit.
+bool EndsProof(std::string_view formula);
+
+// Whether nothing but words that join stands between all spans.
+bool JoinedByWords(std::string_view text, const std::vector<Span>& spans);
+
 // Where the last spans begin that are joined; these, separated by commas.
 size_t LastGroupStart(std::string_view text, const std::vector<Span>& spans,
                       bool (*joins)(std::string_view));

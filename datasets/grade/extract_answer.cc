@@ -8,6 +8,7 @@
 #include "datasets/grade/choice.h"
 #include "datasets/grade/claimed_boxes.h"
 #include "datasets/grade/clean_text.h"
+#include "datasets/grade/later_answer.h"
 #include "datasets/grade/lead_words.h"
 #include "datasets/grade/number_place.h"
 #include "datasets/grade/phrases.h"
@@ -117,17 +118,6 @@ size_t WithoutExplanation(std::string_view text,
     if (!OnlyName(formula)) left = i;
   }
   return left;
-}
-
-// A mark such as \\blacksquare, which ends a proof.
-bool EndsProof(std::string_view formula) {
-  for (const std::string_view mark :
-       {"\\blacksquare", "\\square", "\\Box", "\\qed", "\\checkmark",
-        "\\text{QED}", "\\Diamond", "\\bigstar", "QED"}) {
-    if (TrimBlanks(formula) == mark) return true;
-  }
-  // The power of a unit, "cm$^2$", is no formula of its own either.
-  return formula.starts_with("^");
 }
 
 // "$\\frac mn = \\frac1{32}$ and $m+n = 33$": the last equation says what is
@@ -704,61 +694,13 @@ Extracted InFormulas(std::string_view text, std::vector<Span> formulas,
                (beside == Stance::kOpen && !value) ||
                (explained && !IsStated(lead, formula));
   const std::string lower = Lower(text);
-  bool joined = true;
-  for (size_t i = 1; i < formulas.size(); ++i) {
-    joined &= text.substr(formulas[i - 1].outer_end,
-                          formulas[i].outer_start - formulas[i - 1].outer_end)
-                  .find_first_of("abcdefghijklmnopqrstuvwxyz") == kNone ||
-              JoinsFormulas(text.substr(
-                  formulas[i - 1].outer_end,
-                  formulas[i].outer_start - formulas[i - 1].outer_end));
-  }
-  const bool remarked = explained || (formulas.size() > 1 && !joined);
+  const bool remarked = explained || !JoinedByWords(text, formulas);
   if (!whole && text.size() <= kLongestLine && !Concludes(lower) && !remarked &&
       formulas[0].outer_start ==
           static_cast<size_t>(TrimBlanks(text).data() - text.data())) {
     out.line = WithoutDelimiters(TrimBlanks(text), Formulas(text), text);
   }
   return out;
-}
-
-// "| 24. Wait, I forgot the driver. Actually it's 25.": what is said instead,
-// where that is sure.
-std::optional<Extracted> SaidLater(std::string_view behind) {
-  constexpr size_t kLongest = 1000;
-  if (behind.size() > kLongest || !Retracted(behind) || !Formulas(behind).empty())
-    return std::nullopt;
-  const std::string_view tail = TrimBlanks(behind);
-  const size_t start = SentenceStart(
-      tail.substr(0, tail.size() - std::min<size_t>(tail.size(), 1)));
-  const std::string_view last = tail.substr(start);
-  // "that is for part (a); part (b) gives 15"
-  const bool parts = last.find("part ") != kNone;
-  if (start == 0 || parts || !LastNumberPlace(last)) return std::nullopt;
-  const StatedNumber number = FindStatedNumber(last, false);
-  if (number.trust != Trust::kStated || !number.by_verb) return std::nullopt;
-  return Part(number.text + number.unit);
-}
-
-// "| 1/2. To conclude, it is 1/3.": whether the last sentence concludes with
-// another number than the answer's.
-bool ConcludesOther(std::string_view behind, std::string_view answer) {
-  constexpr size_t kLongest = 4000;
-  std::string_view tail = TrimBlanks(behind);
-  if (tail.size() > kLongest) return false;
-  while (tail.ends_with(".") || tail.ends_with("!")) tail.remove_suffix(1);
-  const size_t start = SentenceStart(tail);
-  const std::string_view last = tail.substr(start);
-  if (start == 0 || last.find_first_of("$\\") != kNone) return false;
-  const std::string lower = PlainLower(last);
-  if (BeginsIn(lower, Reading::kTherefore) == 0 &&
-      !lower.starts_with("to conclude") && !lower.starts_with("in conclusion")) {
-    return false;
-  }
-  const StatedNumber number = FindStatedNumber(last, false);
-  const auto given = LastNumberPlace(answer);
-  return number.trust == Trust::kStated && number.by_verb && given &&
-         answer.find_first_of("\\=(") == kNone && given->text != number.text;
 }
 
 }  // namespace
@@ -793,7 +735,7 @@ Extracted ExtractAnswer(std::string_view response) {
   }
   if (phrase.at != kNone && !after.empty()) {
     const std::string_view rest = text.substr(phrase.behind);
-    if (auto later = SaidLater(rest)) return *std::move(later);
+    if (auto later = SaidLater(rest)) return Part(*std::move(later));
     Extracted out = Part(std::move(after));
     out.denied = MakesAnother(out.text);
     out.unsure = phrase.unsure ||

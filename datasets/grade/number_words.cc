@@ -1,15 +1,17 @@
 #include "datasets/grade/number_words.h"
 
-#include <array>
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstdio>
 #include <optional>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "datasets/grade/characters.h"
+#include "datasets/grade/clean_text.h"
 #include "datasets/grade/phrases.h"
 #include "datasets/grade/stance.h"
 
@@ -331,6 +333,86 @@ std::string RangeInWords(std::string_view folded) {
                         std::string(folded));
   }
   return {};
+}
+
+namespace {
+
+// "seventy-seven"
+constexpr size_t kLongestNumeral = 16;
+
+// "Twenty-five" as "twenty five".
+std::string WithBlanks(std::string_view word) {
+  std::string out = Lower(word);
+  std::replace(out.begin(), out.end(), '-', ' ');
+  return out;
+}
+
+// "(5+1/2)" as "11/2"; other numbers as they are.
+std::string OneFraction(const std::string& number) {
+  long long whole = 0, top = 0, part = 0;
+  if (std::sscanf(number.c_str(), "(%lld+%lld/%lld)", &whole, &top, &part) !=
+          3 ||
+      whole > 1000000 || part > 1000000) {
+    return number;
+  }
+  return std::to_string(whole * part + top) + "/" + std::to_string(part);
+}
+
+// The longest numeral of several words that `text` begins with, "two thirds"
+// of "two thirds of it": its length, and its digits.
+size_t LongNumeral(std::string_view text, std::string* digits) {
+  constexpr int kMostWords = 6;
+  size_t best = 0, end = 0;
+  for (int words = 1; words <= kMostWords && end < text.size(); ++words) {
+    const size_t start = end;
+    while (end < text.size() && (Letter(text[end]) || text[end] == '-')) ++end;
+    if (end == start || end - start > kLongestNumeral) break;
+    if (words > 1) {
+      const std::string number = OneFraction(
+          NumberInWords(FoldWords(WithBlanks(text.substr(0, end)))));
+      if (!number.empty() &&
+          number.find_first_not_of("0123456789/") == std::string::npos) {
+        best = end;
+        *digits = number;
+      }
+    }
+    if (end >= text.size() || text[end] != ' ') break;
+    ++end;
+  }
+  return best;
+}
+
+}  // namespace
+
+std::string WithDigits(std::string_view text) {
+  std::string out;
+  for (size_t at = 0; at < text.size();) {
+    std::string several;
+    const bool begins = at == 0 || !Letter(text[at - 1]);
+    // "a third of it", but neither "a hundred" nor "a half".
+    const std::string_view rest = text.substr(at);
+    const bool article = rest.starts_with("a ") || rest.starts_with("A ");
+    if (const size_t length =
+            begins && Letter(text[at]) ? LongNumeral(rest, &several) : 0;
+        length > 0 && (!article || (rest.substr(length).starts_with(" of ") &&
+                                    several.find('/') != std::string::npos))) {
+      out += several;
+      at += length;
+      continue;
+    }
+    size_t end = at;
+    while (end < text.size() && (Letter(text[end]) || text[end] == '-')) ++end;
+    const std::string_view word = text.substr(at, end - at);
+    const std::string number = word.size() > 2 && word.size() <= kLongestNumeral
+                                   ? NumberInWords(WithBlanks(word))
+                                   : std::string();
+    const bool digits = !number.empty() && number != "1" &&
+                        std::all_of(number.begin(), number.end(), Digit);
+    out += digits ? number : std::string(word);
+    at = end;
+    if (at < text.size()) out += text[at++];
+  }
+  return out;
 }
 
 }  // namespace espalier

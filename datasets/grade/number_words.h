@@ -24,6 +24,10 @@ std::string PlaceInWords(std::string_view folded);
 // "one" counts nothing for sure.
 std::string NumberWordIn(std::string_view folded);
 
+// Numerals in words as digits, but for "one" alone: "takes 5 days", "2/3 of
+// it".
+std::string WithDigits(std::string_view text);
+
 // "all real numbers greater than or equal to 2" as "x \\ge 2"; empty for
 // other texts.
 std::string RangeInWords(std::string_view folded);

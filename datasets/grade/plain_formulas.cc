@@ -27,13 +27,13 @@ constexpr std::string_view kLows[] = {"\u2080", "\u2081", "\u2082", "\u2083",
                                       "\u2084", "\u2085", "\u2086", "\u2087",
                                       "\u2088", "\u2089"};
 constexpr std::string_view kConstants[] = {
-    "\u03c0", "\u221e", "\u2205", "\u03b8", "\u03b1", "\u03b2", "\u03bb",
-    "\u00bd", "\u00bc", "\u00be", "\u2153", "\u2154", "\u2155", "\u215b",
-    "\u215c", "\u215d", "\u215e"};
+    "\u03c0", "\u221e", "\u2205", "\u03b8", "\u03b1", "\u03b2",
+    "\u03bb", "\u00bd", "\u00bc", "\u00be", "\u2153", "\u2154",
+    "\u2155", "\u215b", "\u215c", "\u215d", "\u215e"};
 constexpr std::string_view kFunctions[] = {
-    "sqrt",   "cbrt",   "sin",    "cos",    "tan", "cot", "sec", "csc", "log",
-    "arcsin", "arccos", "arctan", "ln",     "exp", "pi",  "gcd", "lcm", "inf",
-    "abs",    "det",    "infinity"};
+    "sqrt", "cbrt", "sin",    "cos",    "tan",    "cot", "sec",
+    "csc",  "log",  "arcsin", "arccos", "arctan", "ln",  "exp",
+    "pi",   "gcd",  "lcm",    "inf",    "abs",    "det", "infinity"};
 
 class Scanner {
  public:
@@ -118,8 +118,8 @@ class Scanner {
     }
     // "**" marks bold text, "--" and "->" none.
     if (length == 1 && (At(at + 1) == text_[at] || text_.substr(at, 2) == "->"))
-      length = text_.substr(at, 2) == "**" && !spaced && At(at + 2) != ' ' ? 2
-                                                                           : 0;
+      length =
+          text_.substr(at, 2) == "**" && !spaced && At(at + 2) != ' ' ? 2 : 0;
     return length;
   }
 
@@ -254,8 +254,9 @@ class Scanner {
       ++end;
     }
     const char close = At(end);
-    const bool closes = opens > 0 ? text_.substr(end).starts_with("\u27e9")
-                                  : close == ')' || close == ']' || close == '}';
+    const bool closes = opens > 0
+                            ? text_.substr(end).starts_with("\u27e9")
+                            : close == ')' || close == ']' || close == '}';
     if (items == 0 || !closes) {
       strong_ = was;
       return at;
@@ -294,8 +295,8 @@ bool EndsWord(std::string_view text, size_t at) {
          text.substr(at).starts_with("\u2026");
 }
 
-// Whether a sign joins what stands in front of `at`, or behind it, to a formula:
-// "7 puppies / | 20 puppies".
+// Whether a sign joins what stands in front of `at`, or behind it, to a
+// formula: "7 puppies / | 20 puppies".
 bool SignBefore(std::string_view text, size_t at) {
   while (at > 0 && text[at - 1] == ' ') --at;
   const std::string_view lead = text.substr(0, at);
@@ -322,9 +323,9 @@ bool IsProse(std::string_view text) {
     size_t end = at;
     while (end < text.size() && Letter(text[end])) ++end;
     const std::string_view word = text.substr(at, end - at);
-    const bool function = std::find(std::begin(kFunctions),
-                                    std::end(kFunctions),
-                                    word) != std::end(kFunctions);
+    const bool function =
+        std::find(std::begin(kFunctions), std::end(kFunctions), word) !=
+        std::end(kFunctions);
     words += word.size() >= 2 && !function && !IsUnitWord(word) ? 1 : 0;
     at = std::max(end, at + 1);
   }
@@ -347,10 +348,9 @@ std::string MarkFormulas(std::string_view text) {
     // "9.8 m/s\u00b2"
     const bool unit = at > 1 && text[at - 1] == ' ' && Digit(text[at - 2]) &&
                       Letter(text[at]);
-    const size_t end =
-        BeginsWord(text, at) && !unit && !SignBefore(text, at)
-            ? scanner.FormulaAt(at)
-            : at;
+    const size_t end = BeginsWord(text, at) && !unit && !SignBefore(text, at)
+                           ? scanner.FormulaAt(at)
+                           : at;
     // A word goes on: "x-axis", "2x4s".
     if (end == at || !EndsWord(text, end) || SignBehind(text, end)) {
       out += text[at++];

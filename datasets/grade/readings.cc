@@ -358,10 +358,13 @@ void Reader::ReadLongWords(bool cut, Readings& out) {
 }
 
 Readings Reader::Read(std::string_view written) {
-  const std::string plain = WithPlainSigns(written);
+  const std::string plain = WithPlainSigns(TrimBlanks(written));
   Readings out = ReadPlain(plain);
   if (!policy_.extract || out.choice != 0 || out.unsure) return out;
-  const std::string marked = MarkFormulas(plain);
+  // "in [0, 10], for instance 5"
+  if (Mentions(PlainLower(plain), Reading::kMaybe)) return out;
+  const std::string spaced = WithoutSpacing(plain);
+  const std::string marked = MarkFormulas(spaced);
   if (marked.empty()) return out;
   // A formula in plain signs, of which the words gave a part or nothing.
   Readings formula = ReadPlain(marked);
@@ -369,9 +372,15 @@ Readings Reader::Read(std::string_view written) {
                      !HasWords(formula.answers[0]);
   // "The maximum is 10 at x = 3." states the number.
   const std::string& stated = out.number.empty() ? out.text : out.number;
-  const bool none = out.words && out.number.empty();
+  const bool none = (out.words || HasWords(out.answers[0]) ||
+                     (WithoutSpacing(out.text).size() + 2 >= spaced.size() &&
+                      Mentions(PlainLower(plain), Reading::kTherefore))) &&
+                    out.number.empty();
+  const size_t at = spaced.rfind(formula.text), within = spaced.rfind(stated);
   const bool part = formula.text.size() > stated.size() &&
-                    formula.text.find(stated) != std::string::npos;
+                    at != std::string::npos && within != std::string::npos &&
+                    within >= at &&
+                    within + stated.size() <= at + formula.text.size();
   const bool number = none && !formula.number.empty();
   return (found && (none || part)) || number ? formula : out;
 }
@@ -578,8 +587,9 @@ void Reader::AddCalculation(std::string_view raw, bool cut, Readings& out) {
   if (first.from != nullptr && first.from->op == Op::kRelation &&
       first.from->relations.back() == "=") {
     const Expr last = first.from->args.back();
-    if ((last->op == Op::kTuple || last->op == Op::kMatrix) &&
-        !HasSymbol(*last)) {
+    const bool brackets = last->op == Op::kTuple || last->op == Op::kMatrix ||
+                          last->op == Op::kSet;
+    if (brackets && !HasSymbol(*last)) {
       out.answers.push_back(Interpret(last, comparer_));
     }
   }
@@ -598,13 +608,11 @@ void Reader::AddCalculation(std::string_view raw, bool cut, Readings& out) {
       // "Hence all is even. $m + n = 371$": of names, nothing is left to solve.
       const Expr& left = first.from->args[0];
       const bool begins = TrimBlanks(lead.substr(SentenceStart(lead))).empty();
-      const bool names = begins && left->args.size() > 1 &&
-                         std::all_of(left->args.begin(), left->args.end(),
-                                     [](const Expr& part) {
-                                       return part->op == Op::kSymbol;
-                                     });
-      const bool stated =
-          steps || names || EndsIn(lead, Reading::kStates) > 0;
+      const bool names =
+          begins && left->args.size() > 1 &&
+          std::all_of(left->args.begin(), left->args.end(),
+                      [](const Expr& part) { return part->op == Op::kSymbol; });
+      const bool stated = steps || names || EndsIn(lead, Reading::kStates) > 0;
       (stated ? out.answers : out.doubtful)
           .push_back(Interpret(last, comparer_));
     }

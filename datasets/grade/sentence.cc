@@ -49,7 +49,8 @@ std::string Plain(std::string_view text) {
 
 // "| or C": whether the letter of another choice may be meant as well.
 bool OrAnother(std::string_view behind) {
-  behind = behind.substr(0, behind.find_first_not_of(")*}"));
+  behind.remove_prefix(
+      std::min(behind.find_first_not_of(")*}"), behind.size()));
   for (const std::string_view joint : {" or ", " and ", ", or ", "/", ", "}) {
     if (!behind.starts_with(joint)) continue;
     std::string_view next = behind.substr(joint.size());
@@ -104,27 +105,30 @@ std::string SubjectNamed(std::string_view sentence) {
   const size_t comma = sentence.rfind(", ");
   std::string_view clause =
       comma == kNone ? sentence : sentence.substr(comma + 2);
+  for (const std::string_view word : {"so ", "Thus ", "Hence ", "So "}) {
+    if (clause.starts_with(word)) clause.remove_prefix(word.size());
+  }
   const auto name_at = [](std::string_view text) {
     size_t end = 0;
     while (end < text.size() && Letter(text[end])) ++end;
     const bool name = end > 1 && text[0] >= 'A' && text[0] <= 'Z';
     return name ? text.substr(0, end) : std::string_view();
   };
-  for (const std::string_view cleft : {"it is ", "It is ", "it's ", "it was "}) {
+  for (const std::string_view cleft :
+       {"it is ", "It is ", "it's ", "it was "}) {
     const size_t at = sentence.rfind(cleft);
     if (at == kNone) continue;
     const std::string_view name = name_at(sentence.substr(at + cleft.size()));
-    const std::string_view rest =
-        sentence.substr(std::min(sentence.size(), at + cleft.size() +
-                                                      name.size()));
-    if (!name.empty() && (rest.starts_with(" who ") ||
-                          rest.starts_with(" that ") ||
-                          rest.starts_with(" which "))) {
+    const std::string_view rest = sentence.substr(
+        std::min(sentence.size(), at + cleft.size() + name.size()));
+    if (!name.empty() &&
+        (rest.starts_with(" who ") || rest.starts_with(" that ") ||
+         rest.starts_with(" which "))) {
       return std::string(name);
     }
   }
   const std::string_view name = name_at(clause);
-  if (name.empty() || comma == kNone) return {};
+  if (name.empty()) return {};
   std::string rest = Lower(clause.substr(name.size()));
   while (rest.ends_with(".") || rest.ends_with("!")) rest.pop_back();
   // One of its words compares with all others.
@@ -157,6 +161,21 @@ std::vector<std::string> SaidInWords(std::string_view text) {
   std::string_view sentence = LastSentence(text);
   if (sentence.size() > kLongest) return out;
   std::string lower = Lower(sentence);
+  // "Since 3 + 4 = 7, yes, it is."
+  for (const std::string_view word : {"yes", "no"}) {
+    for (const std::string_view joint : {", ", "; "}) {
+      const std::string said = std::string(joint) + std::string(word);
+      if (lower.find(said + ",") != kNone || lower.ends_with(said + ".")) {
+        out.emplace_back(word);
+      }
+    }
+  }
+  // "Since it is odd, ..., so there is none": what a reason leads to.
+  if (const size_t so = lower.rfind(", so ");
+      so != kNone && Mentions(lower.substr(0, so), Reading::kReason)) {
+    sentence = sentence.substr(so + 5);
+    lower.erase(0, so + 5);
+  }
   // What only gives the reason comes after the answer.
   for (const std::string_view reason : Phrases(Reading::kReason)) {
     if (const size_t at = lower.find(reason); at != kNone && at > 0) {
@@ -207,6 +226,11 @@ std::vector<std::string> SaidInWords(std::string_view text) {
     if (const size_t with = said.find(", with "); with != std::string::npos) {
       out.push_back(said.substr(0, with));
     }
+    // "is two days after Monday: Wednesday"
+    if (const size_t colon = said.rfind(": "); colon != std::string::npos) {
+      const std::string word = said.substr(colon + 2);
+      if (std::all_of(word.begin(), word.end(), Letter)) out.push_back(word);
+    }
     if (!second) out.push_back(std::move(said));
   }
   for (const std::string_view word : Phrases(Reading::kTherefore)) {
@@ -231,8 +255,10 @@ std::vector<std::string> SaidInWords(std::string_view text) {
     const std::string when = Plain(sentence.substr(at + place.size()));
     std::string front = when.substr(0, when.find(", "));
     if (front.ends_with(" sharp")) front.resize(front.size() - 6);
-    if (!DateOf(when).empty()) out.push_back(when);
-    else if (!TimeOfDay(front).empty()) out.push_back(front);
+    if (!DateOf(when).empty())
+      out.push_back(when);
+    else if (!TimeOfDay(front).empty())
+      out.push_back(front);
   }
   // "The system has no solution."
   const std::string plain = Lower(Plain(sentence));

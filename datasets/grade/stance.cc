@@ -359,9 +359,10 @@ std::string_view WithoutRejection(std::string_view text) {
   const bool left =
       !front.empty() && std::any_of(front.begin(), front.end(), Digit);
   // "Had she not lost any she would have 50."
-  const bool unreal = (lower.starts_with("had ") || lower.starts_with("were ") ||
-                       lower.starts_with("otherwise")) &&
-                      lower.find(" would ") != kNone;
+  const bool unreal =
+      (lower.starts_with("had ") || lower.starts_with("were ") ||
+       lower.starts_with("otherwise")) &&
+      lower.find(" would ") != kNone;
   return (rejects || unreal) && left ? front : text;
 }
 

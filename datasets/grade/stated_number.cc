@@ -4,7 +4,6 @@
 #include <cctype>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <optional>
 #include <vector>
@@ -23,8 +22,7 @@ namespace {
 constexpr size_t kNone = std::string_view::npos;
 // Of a sentence without a verb that is known: fewer are a remark.
 constexpr int kFewestWords = 4;
-// "seventy-seven"; and how often a number in front is looked at instead.
-constexpr size_t kLongestNumeral = 16;
+// How often a number in front is looked at instead.
 constexpr int kMostBefore = 3;
 
 StatedNumber Find(std::string_view text, bool introduced, int before);
@@ -234,81 +232,6 @@ std::string WithoutReceiver(std::string_view lead) {
   const bool receiver = name || IsPhrase(Lower(word), Reading::kReceiver);
   return receiver && EndsIn(front, Reading::kGives) > 0 ? front
                                                         : std::string(lead);
-}
-
-// "Twenty-five" as "twenty five".
-std::string WithBlanks(std::string_view word) {
-  std::string out = Lower(word);
-  std::replace(out.begin(), out.end(), '-', ' ');
-  return out;
-}
-
-// "(5+1/2)" as "11/2"; other numbers as they are.
-std::string OneFraction(const std::string& number) {
-  long long whole = 0, top = 0, part = 0;
-  if (std::sscanf(number.c_str(), "(%lld+%lld/%lld)", &whole, &top, &part) !=
-          3 ||
-      whole > 1000000 || part > 1000000) {
-    return number;
-  }
-  return std::to_string(whole * part + top) + "/" + std::to_string(part);
-}
-
-// The longest numeral of several words that `text` begins with, "two thirds"
-// of "two thirds of it": its length, and its digits.
-size_t LongNumeral(std::string_view text, std::string* digits) {
-  constexpr int kMostWords = 6;
-  size_t best = 0, end = 0;
-  for (int words = 1; words <= kMostWords && end < text.size(); ++words) {
-    const size_t start = end;
-    while (end < text.size() && (Letter(text[end]) || text[end] == '-')) ++end;
-    if (end == start || end - start > kLongestNumeral) break;
-    if (words > 1) {
-      const std::string number =
-          OneFraction(NumberInWords(FoldWords(WithBlanks(text.substr(0, end)))));
-      if (!number.empty() &&
-          number.find_first_not_of("0123456789/") == std::string::npos) {
-        best = end;
-        *digits = number;
-      }
-    }
-    if (end >= text.size() || text[end] != ' ') break;
-    ++end;
-  }
-  return best;
-}
-
-// Numerals in words as digits, but for "one": "takes five days".
-std::string WithDigits(std::string_view text) {
-  std::string out;
-  for (size_t at = 0; at < text.size();) {
-    std::string several;
-    const bool begins = at == 0 || !Letter(text[at - 1]);
-    // "a third of it", but neither "a hundred" nor "a half".
-    const std::string_view rest = text.substr(at);
-    const bool article = rest.starts_with("a ") || rest.starts_with("A ");
-    if (const size_t length =
-            begins && Letter(text[at]) ? LongNumeral(rest, &several) : 0;
-        length > 0 &&
-        (!article || (rest.substr(length).starts_with(" of ") &&
-                      several.find('/') != std::string::npos))) {
-      out += several;
-      at += length;
-      continue;
-    }
-    size_t end = at;
-    while (end < text.size() && (Letter(text[end]) || text[end] == '-')) ++end;
-    const std::string_view word = text.substr(at, end - at);
-    const std::string number = word.size() > 2 && word.size() <= kLongestNumeral
-                                   ? NumberInWords(WithBlanks(word))
-                                   : std::string();
-    const bool digits = !number.empty() && number != "1" &&
-                        std::all_of(number.begin(), number.end(), Digit);
-    out += digits ? number : std::string(word);
-    at = end;
-    if (at < text.size()) out += text[at++];
-  }
-  return out;
 }
 
 // "5, not 7": what stands in front of the denial may be the answer.
@@ -787,17 +710,26 @@ StatedNumber StatedInWords(std::string_view text) {
   text = TrimBlanks(text);
   while (text.ends_with(".") || text.ends_with("!")) text.remove_suffix(1);
   const std::string_view last = text.substr(SentenceStart(text));
-  if (LastNumberPlace(last)) return {};
   const std::string digits = WithDigits(last);
+  // "Spread over 10 shelves, each has nine": a numeral behind the digits.
+  if (const auto place = LastNumberPlace(last)) {
+    const size_t behind = last.size() - place->end;
+    const auto later = LastNumberPlace(digits);
+    if (!later || digits.size() - later->end >= behind) return {};
+    const StatedNumber number = FindStatedNumber(digits, false);
+    const bool stated = number.trust == Trust::kStated && number.by_verb &&
+                        number.text == later->text;
+    return stated ? number : StatedNumber();
+  }
   const bool alone = last.size() == text.size();
   const StatedNumber number = FindStatedNumber(digits, false);
   // A single sentence with several is left to what looks for the only one.
   if (alone) {
     const auto place = LastNumberPlace(digits);
-    if (!place || LastNumberPlace(std::string_view(digits).substr(
-                      0, place->start))) {
-      return {};
-    }
+    const bool several =
+        place &&
+        LastNumberPlace(std::string_view(digits).substr(0, place->start));
+    if (!place || (several && !number.by_verb)) return {};
     return number.trust == Trust::kStated ? number : StatedNumber();
   }
   return number.trust == Trust::kStated && number.by_verb ? number

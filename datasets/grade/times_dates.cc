@@ -108,8 +108,10 @@ std::string TimeOfDay(std::string_view text) {
   }
   skip_blanks();
   while (!rest.empty() && rest.back() == ' ') rest.remove_suffix(1);
-  const bool morning = rest == "am" || rest == "a m";
-  if (morning || rest == "pm" || rest == "p m") {
+  const bool morning =
+      rest == "am" || rest == "a m" || rest == "in the morning";
+  if (morning || rest == "pm" || rest == "p m" || rest == "in the afternoon" ||
+      rest == "in the evening") {
     if (hour < 1 || hour > 12) return {};
     return absl::StrFormat("%d:%02d", hour % 12 + (morning ? 0 : 12), minute);
   }
