@@ -368,9 +368,12 @@ size_t LongNumeral(std::string_view text, std::string* digits) {
     while (end < text.size() && (Letter(text[end]) || text[end] == '-')) ++end;
     if (end == start || end - start > kLongestNumeral) break;
     if (words > 1) {
-      const std::string number = OneFraction(
-          NumberInWords(FoldWords(WithBlanks(text.substr(0, end)))));
-      if (!number.empty() &&
+      const std::string folded = FoldWords(WithBlanks(text.substr(0, end)));
+      const std::string number = OneFraction(NumberInWords(folded));
+      // "half the circumference" is one word and an article.
+      const bool several = folded.find(' ') != std::string::npos ||
+                           text.starts_with("a ") || text.starts_with("A ");
+      if (several && !number.empty() &&
           number.find_first_not_of("0123456789/") == std::string::npos) {
         best = end;
         *digits = number;

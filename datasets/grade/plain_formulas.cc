@@ -303,7 +303,8 @@ bool SignBefore(std::string_view text, size_t at) {
   for (const std::string_view sign : kSigns) {
     if (lead.ends_with(sign)) return !lead.ends_with("**");
   }
-  return lead.ends_with("\u2013") || lead.ends_with("$");
+  return lead.ends_with("\u2013") || lead.ends_with("$") ||
+         lead.ends_with(" x");
 }
 
 bool SignBehind(std::string_view text, size_t at) {
