@@ -364,7 +364,7 @@ class SolveTest(ProgramTest):
                     struct.pack("HHHH", 12, 60, 0, 0))
         process = subprocess.Popen(
             [PROGRAM, "solve", STORY, "--search", "puct", "--watch",
-             "--budget-tokens", "3000"],
+             "--budget-tokens", "20000"],
             stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs,
             env=dict(os.environ, ESPALIER_ZOO=ZOO, TERM="xterm"))
         os.close(theirs)
@@ -385,7 +385,7 @@ class SolveTest(ProgramTest):
             self.assertLessEqual(len(re.sub(r"\x1b\[[0-9]*[A-Z]", "", line)),
                                  60)
         plain = run("solve", STORY, "--search", "puct", "--budget-tokens",
-                    "3000").stdout
+                    "20000").stdout
         times = r"\d+\.\d\d s\)"
         self.assertEqual(re.sub(times, "", end.replace("\r\n", "\n")),
                          re.sub(times, "", plain))
