@@ -222,8 +222,38 @@ bool Retracted(std::string_view behind) {
   return false;
 }
 
+namespace {
+
+// "2\\boxed{12}", "\\boxed{12}^2", "\\boxed{12} million": what touches a box,
+// or scales it.
+bool Glued(std::string_view text, const Span& box) {
+  const std::string_view lead = text.substr(0, box.outer_start);
+  const std::string_view behind = text.substr(box.outer_end);
+  const char next = behind.empty() ? ' ' : behind[0];
+  if (!lead.empty() && (Digit(lead.back()) || lead.back() == '-')) {
+    return true;
+  }
+  if (lead.ends_with("\\sqrt{") || lead.ends_with("}{")) return true;
+  if (Digit(next) || next == '^' || next == '!' || next == '/' ||
+      behind.starts_with("\\pi")) {
+    return !behind.starts_with("^\\circ") && !behind.starts_with("^{\\circ") &&
+           !(next == '!' && (behind.size() == 1 || Blank(behind[1])));
+  }
+  const size_t word = behind.find_first_not_of(" $\\)");
+  if (word == kNone || word > 4) return false;
+  const std::string lower = PlainLower(behind.substr(word, 10));
+  for (const std::string_view scale :
+       {"million", "billion", "thousand", "hundred", "dozen"}) {
+    if (lower.starts_with(scale)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 bool PartOfFormula(std::string_view text, const Span& box) {
   constexpr size_t kLongest = 200;
+  if (Glued(text, box)) return true;
   std::string_view lead = text.substr(0, box.outer_start);
   lead = lead.substr(lead.size() - std::min(lead.size(), kLongest));
   if (lead.size() > 1 && lead.back() == '-' && Blank(lead[lead.size() - 2])) {

@@ -549,6 +549,7 @@ Extracted InBoxes(std::string_view text, const std::vector<Span>& boxes) {
   Extracted out = Part(said + UnitBehind(behind));
   out.open = boxes.back().open;
   out.unsure = Retracted(text.substr(boxes.back().outer_end)) ||
+               TakenBackLater(text.substr(boxes.back().outer_end), said) ||
                PartOfFormula(text, boxes.back()) ||
                Hedged(text.substr(boxes.back().outer_end));
   return out;
@@ -691,6 +692,7 @@ Extracted InFormulas(std::string_view text, std::vector<Span> formulas,
       another || phrase.Doubts(formulas[first].outer_start) ||
       (phrase.unsure && EndsIn(PlainLower(words), Reading::kStates) == 0);
   out.unsure = doubted || stance == Stance::kOpen ||
+               TakenBackLater(text.substr(last.outer_end), formula) ||
                (beside == Stance::kOpen && !value) ||
                (explained && !IsStated(lead, formula));
   const std::string lower = Lower(text);
@@ -741,7 +743,9 @@ Extracted ExtractAnswer(std::string_view response) {
     out.unsure = phrase.unsure ||
                  StanceAt(text, phrase.at, phrase.behind) == Stance::kOpen ||
                  Retracted(rest) || Hedged(rest) ||
-                 ConcludesOther(rest, out.text);
+                 TakenBackLater(rest, out.text) ||
+                 ConcludesOther(rest, out.text) || CutOff(out.text) ||
+                 NumberAltered(out.text);
     return out;
   }
   if (GivesUp(text)) {
@@ -784,6 +788,8 @@ Extracted ExtractAnswer(std::string_view response) {
     out.unsure = phrase.Doubts(number->start) ||
                  stated.trust != Trust::kStated || !stated.by_verb;
   }
+  out.unsure |=
+      number && TakenBackLater(out.text.substr(number->end), number->text);
   out.denied = number && StanceAt(out.text, number->start, number->end) ==
                              Stance::kDenies;
   out.open = said.size() > kLongestResponse;

@@ -15,7 +15,145 @@ namespace {
 
 constexpr size_t kNone = std::string_view::npos;
 
+// Openings of a sentence that corrects the one in front.
+constexpr std::string_view kCorrects[] = {"no",
+                                          "wait",
+                                          "hmm",
+                                          "sorry",
+                                          "actually",
+                                          "correction",
+                                          "edit",
+                                          "update",
+                                          "or rather",
+                                          "i mean",
+                                          "make it",
+                                          "rather",
+                                          "let me redo",
+                                          "let me change",
+                                          "recounting",
+                                          "after recounting",
+                                          "on reflection",
+                                          "my mistake",
+                                          "alternatively",
+                                          "another solution",
+                                          "or is it",
+                                          "if not",
+                                          "otherwise",
+                                          "i now get",
+                                          "unfortunately",
+                                          "double-checking",
+                                          "double checking",
+                                          "we forgot",
+                                          "but we forgot",
+                                          "also"};
+
+// Words that take an answer back, whatever stands beside them.
+constexpr std::string_view kDenials[] = {"off by one",
+                                         "that should be",
+                                         "this should be",
+                                         "it should be",
+                                         "the correct value",
+                                         "the correct answer is",
+                                         "the true value",
+                                         "i doubt it",
+                                         "just guessing",
+                                         "not sure",
+                                         "can't be right",
+                                         "cannot be right",
+                                         "must be doubled",
+                                         "then double it",
+                                         "the question asks for",
+                                         "fails the check",
+                                         "verification fails",
+                                         "does not work out",
+                                         "there is no solution",
+                                         "reject it",
+                                         "discard this",
+                                         "key says otherwise",
+                                         "that should read",
+                                         "we forgot"};
+
+bool Denies(std::string_view sentence) {
+  for (const std::string_view word : {"but ", "hmm, ", "however, ", "no, "}) {
+    if (sentence.starts_with(word)) sentence.remove_prefix(word.size());
+  }
+  for (const std::string_view name :
+       {"that ", "this ", "it ", "the answer ", "this answer ",
+        "this solution ", "the candidate ", "this value "}) {
+    if (!sentence.starts_with(name)) continue;
+    for (const std::string_view verb : {"is ", "was ", "must be "}) {
+      if (!sentence.substr(name.size()).starts_with(verb)) continue;
+      const std::string_view rest = sentence.substr(name.size() + verb.size());
+      for (const std::string_view word :
+           {"wrong", "incorrect", "not right", "not correct", "a mistake",
+            "mistaken", "false", "extraneous", "invalid", "rejected",
+            "discarded"}) {
+        if (rest.starts_with(word)) return true;
+      }
+    }
+  }
+  for (const std::string_view word : kDenials) {
+    if (sentence.find(word) != kNone) return true;
+  }
+  return false;
+}
+
+bool OpensCorrection(std::string_view sentence) {
+  for (const std::string_view word : kCorrects) {
+    if (!sentence.starts_with(word)) continue;
+    if (sentence.size() == word.size()) return true;
+    const char next = sentence[word.size()];
+    if (!(next >= 'a' && next <= 'z') && next != '\'') return true;
+  }
+  return false;
+}
+
 }  // namespace
+
+bool CutOff(std::string_view answer) {
+  const std::string_view text = TrimBlanks(answer);
+  if (text.empty() || text.find_first_of("0123456789") == kNone) return false;
+  for (const std::string_view end : {" +", " -", "/", " *", " =", " and", " or",
+                                     " times", " to the", " plus", " minus"}) {
+    if (text.ends_with(end)) return true;
+  }
+  return false;
+}
+
+bool TakenBackLater(std::string_view behind, std::string_view answer) {
+  constexpr int kNext = 3;
+  const auto given = LastNumberPlace(answer);
+  // What is left of the answer's own sentence.
+  behind.remove_prefix(std::min(SentenceLength(behind), behind.size()));
+  for (int i = 0; i < kNext; ++i) {
+    behind = TrimBlanks(behind);
+    if (behind.empty()) return false;
+    const size_t length = SentenceLength(behind);
+    std::string sentence = PlainLower(TrimBlanks(behind.substr(0, length)));
+    behind.remove_prefix(std::min(std::max<size_t>(length, 1), behind.size()));
+    while (!sentence.empty() &&
+           (sentence.back() == '.' || sentence.back() == '!')) {
+      sentence.pop_back();
+    }
+    if (Denies(sentence)) return true;
+    // "The root 25 is rejected."
+    const bool named = given && sentence.find(given->text) != std::string::npos;
+    for (const std::string_view word :
+         {"rejected", "extraneous", "spurious", "not valid", "inadmissible",
+          "too large", "too small", "discard"}) {
+      if (named && sentence.find(word) != std::string::npos) return true;
+    }
+    if (!OpensCorrection(sentence)) continue;
+    const auto other = LastNumberPlace(sentence);
+    if (!other) {
+      if (std::count(sentence.begin(), sentence.end(), ' ') < 4) return true;
+      continue;
+    }
+    const bool same = given && sentence.find(given->text) != std::string::npos;
+    if (given && !same) return true;
+  }
+  return false;
+}
 
 // "| 24. Wait, I forgot the driver. Actually it's 25.": what is said instead,
 // where that is sure.

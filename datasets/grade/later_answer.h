@@ -18,6 +18,13 @@ namespace espalier {
 // where none is sure.
 std::optional<std::string> SaidLater(std::string_view behind);
 
+// Whether one of the next sentences denies the answer, or corrects it to
+// another number: "That is wrong.", "No, 25."
+bool TakenBackLater(std::string_view behind, std::string_view answer);
+
+// "12 +", "12 and": whether an answer ends in the middle.
+bool CutOff(std::string_view answer);
+
 // Whether the last sentence concludes with another number than `answer`.
 bool ConcludesOther(std::string_view behind, std::string_view answer);
 

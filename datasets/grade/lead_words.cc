@@ -16,7 +16,50 @@ constexpr size_t kNone = std::string_view::npos;
 // What an answer is told apart from stands near.
 constexpr size_t kNear = 200;
 
+// "| with a remainder of 3", "| and then we double it": whether words behind a
+// number may make another one of it.
+bool Alters(std::string_view behind) {
+  const std::string lower = " " + PlainLower(behind.substr(0, kNear)) + " ";
+  for (const std::string_view word :
+       {" remainder",    " minus ",     " sign ",         " error ",
+        " doubl",        " twice",      " half",          " add ",
+        " added ",       " subtract",   " exponent",      " multiplicity",
+        " probability ", " confidence", " zero",          " decimal ",
+        " digits ",      " factor ",    " tax ",          " also ",
+        " other",        " possibly ",  " negative ",     " conjugate",
+        " multiple of",  " opposite",   " not ",          " false ",
+        " wrong",        " lying",      " so is ",        " so on",
+        " if ",          " fifth",      " off by ",       " in fact ",
+        " third",        " again ",     " change ",       " some ",
+        " above ",       " under ",     " bit ",          " yet ",
+        " by symmetry",  " larger",     " attached",      " omitted",
+        " left over",    " to spare",   " must be ",      " need ",
+        " plus ",        " less ",      " squared",       " halved",
+        " negated",      " divided ",   " times ",        " unless ",
+        " ignoring ",    " excluding ", " not counting ", " before ",
+        " lie ",         " they say",   " allegedly",     " supposedly",
+        " initially",    " at first",   " overcount",     " lazy ",
+        " first case",   " in base ",   " in binary",     "(wrong",
+        "(not",          "~~",          " point five",    " every ",
+        " counting ",    " or more",    " or fewer",      " perhaps ",
+        " maybe"}) {
+    if (lower.find(word) != std::string::npos) return true;
+  }
+  return false;
+}
+
 }  // namespace
+
+bool NumberAltered(std::string_view answer) {
+  if (!BeginsNumber(answer)) return false;
+  const size_t end =
+      answer.find_first_of(" ,~(", answer.find_first_of("0123456789"));
+  if (end == kNone) return false;
+  const std::string_view tail = answer.substr(end);
+  return std::any_of(tail.begin(), tail.end(), Letter) &&
+         std::none_of(tail.begin(), tail.end(), Digit) &&
+         tail.find_first_of("\\$=^*") == kNone && Alters(tail);
+}
 
 bool BeginsNumber(std::string_view text) {
   const size_t at = text.find_first_not_of("*_ -$\\(");
@@ -30,7 +73,7 @@ std::string_view WithoutContrast(std::string_view text) {
        {", not ", " (not ", ", and not ", ", rather than ", " rather than ",
         ", instead of ", " instead of "}) {
     const size_t at = lower.find(joint);
-    if (at == kNone) continue;
+    if (at == kNone || at + joint.size() >= text.size()) continue;
     std::string_view other = text.substr(at + joint.size());
     if (other.starts_with("the ")) other.remove_prefix(4);
     if (BeginsNumber(other)) text = text.substr(0, at);
@@ -43,7 +86,7 @@ std::string_view WithoutContrast(std::string_view text) {
     if (digits == kNone || !text.substr(digits).starts_with(joint)) continue;
     const std::string_view more = text.substr(digits + joint.size());
     if (!more.empty() && Letter(more[0]) && more.find(' ') != kNone &&
-        text.find('=') == kNone) {
+        text.find('=') == kNone && !Alters(more)) {
       return text.substr(0, digits);
     }
   }

@@ -15,6 +15,10 @@ namespace espalier {
 // Whether a number stands here, behind signs of formulas and emphasis.
 bool BeginsNumber(std::string_view text);
 
+// "25, with a minus sign": whether words behind a number that an answer begins
+// with may make another one of it.
+bool NumberAltered(std::string_view answer);
+
 // Without what an answer is told apart from.
 std::string_view WithoutContrast(std::string_view text);
 

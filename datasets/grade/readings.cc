@@ -608,11 +608,16 @@ void Reader::AddCalculation(std::string_view raw, bool cut, Readings& out) {
       // "Hence all is even. $m + n = 371$": of names, nothing is left to solve.
       const Expr& left = first.from->args[0];
       const bool begins = TrimBlanks(lead.substr(SentenceStart(lead))).empty();
-      const bool names =
-          begins && left->args.size() > 1 &&
+      const bool sum =
+          left->args.size() > 1 &&
           std::all_of(left->args.begin(), left->args.end(),
                       [](const Expr& part) { return part->op == Op::kSymbol; });
-      const bool stated = steps || names || EndsIn(lead, Reading::kStates) > 0;
+      const bool names = begins && sum;
+      // "so 2x = 5" is still to be solved.
+      const bool open = EndsIn(lead, Reading::kTherefore) > 0 && !sum &&
+                        left->op != Op::kSymbol && HasSymbol(*left);
+      const bool stated =
+          steps || names || (!open && EndsIn(lead, Reading::kStates) > 0);
       (stated ? out.answers : out.doubtful)
           .push_back(Interpret(last, comparer_));
     }

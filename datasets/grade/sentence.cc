@@ -131,15 +131,26 @@ std::string SubjectNamed(std::string_view sentence) {
   if (name.empty()) return {};
   std::string rest = Lower(clause.substr(name.size()));
   while (rest.ends_with(".") || rest.ends_with("!")) rest.pop_back();
-  // One of its words compares with all others.
-  for (size_t at = 0; at < rest.size();) {
-    const size_t end = std::min(rest.find(' ', at), rest.size());
-    const std::string_view word = std::string_view(rest).substr(at, end - at);
-    at = end + 1;
-    const bool most = (word.size() > 4 && word.ends_with("est")) ||
-                      word == "most" || word == "least" || word == "first" ||
-                      word == "last";
-    if (most) return std::string(name);
+  // "has the greatest speed", "orbits closest to it", and nothing beside.
+  for (const std::string_view word :
+       {" second",     " third",   " next ",   " almost ",   " nearly ",
+        " half ",      " one of ", " far ",    " except",    " after",
+        " other than", " besides", " but ",    " excluding", " or ",
+        " as does",    " until",   " unless",  " when ",     " bar ",
+        " save ",      " may ",    " would ",  " could ",    " might ",
+        " believes ",  " seems ",  " thinks ", " thought ",  " lacks ",
+        " only ",      " losers",  " round",   " first ",    "?"}) {
+    if (rest.find(word) != kNone) return {};
+  }
+  if (!rest.starts_with(" ")) return {};
+  const size_t verb = rest.find(' ', 1);
+  if (verb == kNone) return {};
+  std::string_view what = std::string_view(rest).substr(verb + 1);
+  if (what.starts_with("the ")) what.remove_prefix(4);
+  const std::string_view word = what.substr(0, what.find(' '));
+  if ((word.size() > 4 && word.ends_with("est")) || word == "most" ||
+      word == "least") {
+    return std::string(name);
   }
   return {};
 }
@@ -252,6 +263,18 @@ std::vector<std::string> SaidInWords(std::string_view text) {
   for (const std::string_view place : {" on ", " at "}) {
     const size_t at = lower.rfind(place);
     if (at == kNone || !Affirms(sentence)) continue;
+    std::string_view before = std::string_view(lower).substr(0, at);
+    if (const size_t comma = before.rfind(", "); comma != kNone) {
+      before.remove_prefix(comma + 2);
+    }
+    bool another = std::any_of(before.begin(), before.end(), Digit);
+    for (const std::string_view word :
+         {"believe", "supposedly", "myth", " was to", "later", "year after",
+          "day after", "missed", "was due", "scheduled", "instead", "would",
+          "although"}) {
+      another |= before.find(word) != kNone;
+    }
+    if (another) continue;
     const std::string when = Plain(sentence.substr(at + place.size()));
     std::string front = when.substr(0, when.find(", "));
     if (front.ends_with(" sharp")) front.resize(front.size() - 6);

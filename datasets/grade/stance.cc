@@ -363,7 +363,19 @@ std::string_view WithoutRejection(std::string_view text) {
       (lower.starts_with("had ") || lower.starts_with("were ") ||
        lower.starts_with("otherwise")) &&
       lower.find(" would ") != kNone;
-  return (rejects || unreal) && left ? front : text;
+  // Of what is named in front, "x = -1. The candidate x = -1 is extraneous.",
+  // it is no remark.
+  const size_t digit = lower.find_first_of("0123456789");
+  const size_t end = lower.find_first_not_of("0123456789", digit);
+  const bool named =
+      digit == std::string::npos ||
+      front.find(std::string_view(lower).substr(
+          digit, end == std::string::npos ? end : end - digit)) != kNone;
+  const bool other =
+      digit != std::string::npos && (!named || lower[digit - 1] == '-') &&
+      (lower[digit - 1] != '-' ||
+       front.find("-" + lower.substr(digit, end - digit)) == kNone);
+  return ((rejects && other) || unreal) && left ? front : text;
 }
 
 }  // namespace
