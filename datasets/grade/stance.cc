@@ -365,16 +365,13 @@ std::string_view WithoutRejection(std::string_view text) {
       lower.find(" would ") != kNone;
   // Of what is named in front, "x = -1. The candidate x = -1 is extraneous.",
   // it is no remark.
-  const size_t digit = lower.find_first_of("0123456789");
-  const size_t end = lower.find_first_not_of("0123456789", digit);
-  const bool named =
-      digit == std::string::npos ||
-      front.find(std::string_view(lower).substr(
-          digit, end == std::string::npos ? end : end - digit)) != kNone;
+  size_t digit = lower.find_first_of("0123456789");
+  const size_t end = std::min(
+      lower.find_first_not_of("0123456789", std::min(digit, lower.size())),
+      lower.size());
+  if (digit != kNone && digit > 0 && lower[digit - 1] == '-') --digit;
   const bool other =
-      digit != std::string::npos && (!named || lower[digit - 1] == '-') &&
-      (lower[digit - 1] != '-' ||
-       front.find("-" + lower.substr(digit, end - digit)) == kNone);
+      digit != kNone && front.find(lower.substr(digit, end - digit)) == kNone;
   return ((rejects && other) || unreal) && left ? front : text;
 }
 
