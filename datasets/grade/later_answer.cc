@@ -15,64 +15,6 @@ namespace {
 
 constexpr size_t kNone = std::string_view::npos;
 
-// Openings of a sentence that corrects the one in front.
-constexpr std::string_view kCorrects[] = {"no",
-                                          "wait",
-                                          "hmm",
-                                          "sorry",
-                                          "actually",
-                                          "correction",
-                                          "edit",
-                                          "update",
-                                          "or rather",
-                                          "i mean",
-                                          "make it",
-                                          "rather",
-                                          "let me redo",
-                                          "let me change",
-                                          "recounting",
-                                          "after recounting",
-                                          "on reflection",
-                                          "my mistake",
-                                          "alternatively",
-                                          "another solution",
-                                          "or is it",
-                                          "if not",
-                                          "otherwise",
-                                          "i now get",
-                                          "unfortunately",
-                                          "double-checking",
-                                          "double checking",
-                                          "we forgot",
-                                          "but we forgot",
-                                          "also"};
-
-// Words that take an answer back, whatever stands beside them.
-constexpr std::string_view kDenials[] = {"off by one",
-                                         "that should be",
-                                         "this should be",
-                                         "it should be",
-                                         "the correct value",
-                                         "the correct answer is",
-                                         "the true value",
-                                         "i doubt it",
-                                         "just guessing",
-                                         "not sure",
-                                         "can't be right",
-                                         "cannot be right",
-                                         "must be doubled",
-                                         "then double it",
-                                         "the question asks for",
-                                         "fails the check",
-                                         "verification fails",
-                                         "does not work out",
-                                         "there is no solution",
-                                         "reject it",
-                                         "discard this",
-                                         "key says otherwise",
-                                         "that should read",
-                                         "we forgot"};
-
 bool Denies(std::string_view sentence) {
   for (const std::string_view word : {"but ", "hmm, ", "however, ", "no, "}) {
     if (sentence.starts_with(word)) sentence.remove_prefix(word.size());
@@ -92,20 +34,7 @@ bool Denies(std::string_view sentence) {
       }
     }
   }
-  for (const std::string_view word : kDenials) {
-    if (sentence.find(word) != kNone) return true;
-  }
-  return false;
-}
-
-bool OpensCorrection(std::string_view sentence) {
-  for (const std::string_view word : kCorrects) {
-    if (!sentence.starts_with(word)) continue;
-    if (sentence.size() == word.size()) return true;
-    const char next = sentence[word.size()];
-    if (!(next >= 'a' && next <= 'z') && next != '\'') return true;
-  }
-  return false;
+  return Mentions(sentence, Reading::kDisowns);
 }
 
 }  // namespace
@@ -136,21 +65,13 @@ bool TakenBackLater(std::string_view behind, std::string_view answer) {
       sentence.pop_back();
     }
     if (Denies(sentence)) return true;
-    // "The root 25 is rejected."
     const bool named = given && sentence.find(given->text) != std::string::npos;
-    for (const std::string_view word :
-         {"rejected", "extraneous", "spurious", "not valid", "inadmissible",
-          "too large", "too small", "discard"}) {
-      if (named && sentence.find(word) != std::string::npos) return true;
-    }
-    if (!OpensCorrection(sentence)) continue;
-    const auto other = LastNumberPlace(sentence);
-    if (!other) {
-      if (std::count(sentence.begin(), sentence.end(), ' ') < 4) return true;
-      continue;
-    }
-    const bool same = given && sentence.find(given->text) != std::string::npos;
-    if (given && !same) return true;
+    // "The root 25 is rejected."
+    if (named && Mentions(sentence, Reading::kRejects)) return true;
+    if (BeginsIn(sentence, Reading::kCorrects) == 0) continue;
+    const auto blanks = std::count(sentence.begin(), sentence.end(), ' ');
+    const bool other = LastNumberPlace(sentence).has_value();
+    if (other ? given && !named : blanks < 4) return true;
   }
   return false;
 }

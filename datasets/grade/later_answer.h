@@ -1,12 +1,11 @@
-#ifndef ESPALIER_DATASETS_GRADE_LATER_ANSWER_H_
-#define ESPALIER_DATASETS_GRADE_LATER_ANSWER_H_
-
 // What a response says behind its answer that is another one.
 //
 //   SaidLater(" Wait, I forgot one. Actually it is 25.")      // "25"
 //   ConcludesOther("\nTo conclude, the chance is 1/3.", "1/2")   // true
 //
 // Stateless: thread-safe.
+#ifndef ESPALIER_DATASETS_GRADE_LATER_ANSWER_H_
+#define ESPALIER_DATASETS_GRADE_LATER_ANSWER_H_
 
 #include <optional>
 #include <string>

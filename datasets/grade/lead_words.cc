@@ -19,33 +19,7 @@ constexpr size_t kNear = 200;
 // "| with a remainder of 3", "| and then we double it": whether words behind a
 // number may make another one of it.
 bool Alters(std::string_view behind) {
-  const std::string lower = " " + PlainLower(behind.substr(0, kNear)) + " ";
-  for (const std::string_view word :
-       {" remainder",    " minus ",     " sign ",         " error ",
-        " doubl",        " twice",      " half",          " add ",
-        " added ",       " subtract",   " exponent",      " multiplicity",
-        " probability ", " confidence", " zero",          " decimal ",
-        " digits ",      " factor ",    " tax ",          " also ",
-        " other",        " possibly ",  " negative ",     " conjugate",
-        " multiple of",  " opposite",   " not ",          " false ",
-        " wrong",        " lying",      " so is ",        " so on",
-        " if ",          " fifth",      " off by ",       " in fact ",
-        " third",        " again ",     " change ",       " some ",
-        " above ",       " under ",     " bit ",          " yet ",
-        " by symmetry",  " larger",     " attached",      " omitted",
-        " left over",    " to spare",   " must be ",      " need ",
-        " plus ",        " less ",      " squared",       " halved",
-        " negated",      " divided ",   " times ",        " unless ",
-        " ignoring ",    " excluding ", " not counting ", " before ",
-        " lie ",         " they say",   " allegedly",     " supposedly",
-        " initially",    " at first",   " overcount",     " lazy ",
-        " first case",   " in base ",   " in binary",     "(wrong",
-        "(not",          "~~",          " point five",    " every ",
-        " counting ",    " or more",    " or fewer",      " perhaps ",
-        " maybe"}) {
-    if (lower.find(word) != std::string::npos) return true;
-  }
-  return false;
+  return Mentions(PlainLower(behind.substr(0, kNear)), Reading::kAlters);
 }
 
 }  // namespace

@@ -28,7 +28,8 @@ constexpr std::string_view kReadingNames[] = {
     "vague",       "gives",        "receiver",    "restates",
     "describes",   "notThis",      "takenBack",   "retracts",
     "wrongKind",   "endsClause",   "affirms",     "earlier",
-    "givesUp"};
+    "givesUp",     "corrects",     "disowns",     "rejects",
+    "alters",      "notMost",      "otherTime"};
 
 struct Table {
   std::deque<std::string> patterns;  // what phrases' patterns point into

@@ -75,6 +75,12 @@ enum class Reading {
   kAffirms,       // says that the answer is right
   kEarlier,       // of a mistake: not in the answer but before it
   kGivesUp,       // a last sentence with one of these leaves no answer
+  kCorrects,      // begins a sentence that corrects the one in front
+  kDisowns,       // a sentence with one of these takes back what was said
+  kRejects,       // of a number or a candidate: it is none
+  kAlters,        // behind a number: it may make another one of it
+  kNotMost,       // nor is what a sentence with one of these compares the most
+  kOtherTime,     // in front of a date or time: another one may be meant
 };
 
 struct Phrase {

@@ -1,11 +1,10 @@
-#ifndef ESPALIER_DATASETS_GRADE_PLAIN_FORMULAS_H_
-#define ESPALIER_DATASETS_GRADE_PLAIN_FORMULAS_H_
-
 // Formulas that prose holds in plain signs, without the marks of LaTeX.
 //
 //   MarkFormulas("Hence f(x) = 3x^2 - 2.")   // "Hence \\(f(x) = 3x^2 - 2\\)."
 //
 // Stateless, linear in the text: thread-safe.
+#ifndef ESPALIER_DATASETS_GRADE_PLAIN_FORMULAS_H_
+#define ESPALIER_DATASETS_GRADE_PLAIN_FORMULAS_H_
 
 #include <string>
 #include <string_view>

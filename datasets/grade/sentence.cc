@@ -132,16 +132,7 @@ std::string SubjectNamed(std::string_view sentence) {
   std::string rest = Lower(clause.substr(name.size()));
   while (rest.ends_with(".") || rest.ends_with("!")) rest.pop_back();
   // "has the greatest speed", "orbits closest to it", and nothing beside.
-  for (const std::string_view word :
-       {" second",     " third",   " next ",   " almost ",   " nearly ",
-        " half ",      " one of ", " far ",    " except",    " after",
-        " other than", " besides", " but ",    " excluding", " or ",
-        " as does",    " until",   " unless",  " when ",     " bar ",
-        " save ",      " may ",    " would ",  " could ",    " might ",
-        " believes ",  " seems ",  " thinks ", " thought ",  " lacks ",
-        " only ",      " losers",  " round",   " first ",    "?"}) {
-    if (rest.find(word) != kNone) return {};
-  }
+  if (rest.ends_with("?") || Mentions(rest, Reading::kNotMost)) return {};
   if (!rest.starts_with(" ")) return {};
   const size_t verb = rest.find(' ', 1);
   if (verb == kNone) return {};
@@ -267,13 +258,8 @@ std::vector<std::string> SaidInWords(std::string_view text) {
     if (const size_t comma = before.rfind(", "); comma != kNone) {
       before.remove_prefix(comma + 2);
     }
-    bool another = std::any_of(before.begin(), before.end(), Digit);
-    for (const std::string_view word :
-         {"believe", "supposedly", "myth", " was to", "later", "year after",
-          "day after", "missed", "was due", "scheduled", "instead", "would",
-          "although"}) {
-      another |= before.find(word) != kNone;
-    }
+    const bool another = std::any_of(before.begin(), before.end(), Digit) ||
+                         Mentions(before, Reading::kOtherTime);
     if (another) continue;
     const std::string when = Plain(sentence.substr(at + place.size()));
     std::string front = when.substr(0, when.find(", "));

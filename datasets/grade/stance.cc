@@ -352,9 +352,7 @@ std::string_view WithoutRejection(std::string_view text) {
   const std::string lower = PlainLower(body.substr(start));
   const std::string_view front = TrimBlanks(whole.substr(0, start));
   const bool rejects =
-      lower.starts_with("the ") &&
-      (lower.find("extraneous") != kNone || lower.find("rejected") != kNone ||
-       lower.find("discarded") != kNone) &&
+      lower.starts_with("the ") && Mentions(lower, Reading::kRejects) &&
       !Mentions(lower, Reading::kTherefore) && lower.find(" so ") == kNone;
   const bool left =
       !front.empty() && std::any_of(front.begin(), front.end(), Digit);
