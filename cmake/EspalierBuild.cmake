@@ -90,7 +90,7 @@ if(ESPALIER_SANITIZE)
   add_link_options(${sanitize})
 endif()
 
-set(ESPALIER_LAYER_ORDER base search datasets trace models engine net learn eval all)
+set(ESPALIER_LAYER_ORDER base search datasets trace models engine torch learn eval zoo all)
 list(FIND ESPALIER_LAYER_ORDER "${ESPALIER_LAYERS}" ESPALIER_LAYER_LIMIT)
 if(ESPALIER_LAYER_LIMIT LESS 0)
   message(FATAL_ERROR "ESPALIER_LAYERS=${ESPALIER_LAYERS}: expected one of "
@@ -190,7 +190,7 @@ function(espalier_layer name)
   # that Highway compiles once for each include themselves.
   set(alone ${units})
   list(FILTER alone INCLUDE REGEX
-    "/models/(kernels|cpu)/|/(to_float|softmax|top_sum)\\.cc$")
+    "/models/(kernels|kernel_executor)/|/(to_float|softmax|top_sum)\\.cc$")
   set_source_files_properties(${alone} PROPERTIES
     SKIP_UNITY_BUILD_INCLUSION ON)
   # What a layer asks of the compiler beyond the rest.

@@ -5,10 +5,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "base/check.h"
+#include "base/random.h"
+#include "base/text.h"
 #include "search/presets.h"
-#include "src/base/check.h"
-#include "src/base/random.h"
-#include "src/base/text.h"
 
 namespace espalier {
 namespace {

@@ -38,11 +38,11 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/status_macros.h"
 #include "search/coroutine.h"
 #include "search/finish.h"
 #include "search/options.h"
 #include "search/search_context.h"
-#include "src/base/status_macros.h"
 
 namespace espalier {
 

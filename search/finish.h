@@ -19,7 +19,7 @@
 #ifndef ESPALIER_SEARCH_FINISH_H_
 #define ESPALIER_SEARCH_FINISH_H_
 
-#include "search/parts/choose.h"
+#include "search/choose.h"
 #include "search/search_context.h"
 
 namespace espalier {

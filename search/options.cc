@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "src/base/text.h"
+#include "base/text.h"
 
 namespace espalier {
 namespace {

@@ -1,11 +1,11 @@
 #include "search/presets.h"
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
+#include "base/config_file.h"
+#include "base/status_macros.h"
+#include "base/text.h"
 #include "search/algorithm.h"
-#include "src/base/check.h"
-#include "src/base/config_file.h"
-#include "src/base/status_macros.h"
-#include "src/base/text.h"
 
 namespace espalier {
 namespace {

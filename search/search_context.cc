@@ -6,8 +6,8 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
-#include "src/base/check.h"
-#include "src/base/text.h"
+#include "base/check.h"
+#include "base/text.h"
 
 namespace espalier {
 
@@ -397,7 +397,7 @@ void SearchContext::FailScores(NodeId id, float step, float path) {
                    ", path ", path, "; expected numbers in [0, 1]")));
 }
 
-inline bool SearchContext::ApplyScores(NodeId id, const NodeScores& scores) {
+inline bool SearchContext::ApplyScores(NodeId id, const StepScores& scores) {
   // A model may have one head only; what it lacks is taken from the other.
   const float path = std::isnan(scores.path) ? scores.step : scores.path;
   const float step = std::isnan(scores.step) ? path : scores.step;

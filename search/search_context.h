@@ -38,13 +38,14 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "base/random.h"
 #include "espalier/problem.h"
+#include "espalier/scores.h"
 #include "espalier/task.h"
 #include "espalier/verifier.h"
 #include "search/coroutine.h"
-#include "search/parts/stop.h"
+#include "search/stop.h"
 #include "search/tree/tree.h"
-#include "src/base/random.h"
 
 namespace espalier {
 
@@ -159,16 +160,12 @@ struct Handover {
   int64_t handle = -1;
   bool is_new = false;
 };
-struct NodeScores {
-  float step = std::numeric_limits<float>::quiet_NaN();
-  float path = std::numeric_limits<float>::quiet_NaN();
-};
 
 struct SearchCompletion {
   uint64_t seq = 0;
   absl::Status status;
   std::vector<SampledStep> samples;  // Expand
-  std::vector<NodeScores> scores;    // Evaluate, one a node
+  std::vector<StepScores> scores;    // Evaluate, one a node
   bool correct = false;              // Verify, Grade
 };
 
@@ -193,7 +190,7 @@ class InlineModel {
   virtual void Expand(SearchContext& ctx, NodeId node,
                       const ExpandOptions& options, int first_sample,
                       Expansion& out) = 0;
-  virtual NodeScores Evaluate(const Tree& tree, NodeId node) = 0;
+  virtual StepScores Evaluate(const Tree& tree, NodeId node) = 0;
   // Of a finished response; answers Grade, too.
   virtual bool Verify(const Tree& tree, NodeId node) = 0;
 };
@@ -401,7 +398,7 @@ class SearchContext {
   void Deliver(Slot& slot);
   void DeliverExpansion(Slot& slot);
   void DeliverEvaluation(Slot& slot);
-  bool ApplyScores(NodeId id, const NodeScores& scores);
+  bool ApplyScores(NodeId id, const StepScores& scores);
   void FailScores(NodeId id, float step, float path);
   Awaiting<Evaluation> EvaluateInline(absl::Span<const NodeId> nodes);
   // The verifier's verdict on `node` is there.

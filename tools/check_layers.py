@@ -4,10 +4,11 @@
   tools/check_layers.py [ROOT]      checks the files that git tracks in ROOT
 
 Layers: a file includes its own layer and layers named earlier in LAYERS;
-tests/X and bench/X follow the layer they mirror. LibTorch is included by the
+tests/X and bench/X follow the layer they mirror. Folders do not include each
+other in a circle, within a layer either. LibTorch is included by the
 folders of TORCH_FOLDERS alone, and so is what they declare. include/espalier
 includes itself, Abseil and the standard library; search/ knows neither
-threads nor time; time is read in src/base/clock.cc alone.
+threads nor time; time is read in base/clock.cc alone.
 
 House: header guards are named after the path, no two headers declare a type of
 one name, no file is longer than 800
@@ -24,19 +25,19 @@ import sys
 
 # Lowest first. A folder belongs to the longest entry that begins its path.
 LAYERS = [
-    "include/espalier", "src/base", "search", "datasets", "src/trace",
+    "include/espalier", "base", "search", "datasets", "src/trace",
     "models", "src/engine", "src/learn", "src/eval", "tools",
 ]
 # Where tests/X and bench/X sit; each may include whatever X may.
 MIRRORS = {
-    "api": "include/espalier", "base": "src/base", "search": "search",
+    "api": "include/espalier", "base": "base", "search": "search",
     "datasets": "datasets", "trace": "src/trace", "models": "models",
-    "net": "src/learn", "engine": "src/engine", "learn": "src/learn",
+    "torch": "src/learn", "zoo": "tools", "engine": "src/engine", "learn": "src/learn",
     "eval": "src/eval", "tools": "tools",
 }
 TORCH_FOLDERS = [
-    "models/net", "models/torch", "src/learn", "tests/net", "tests/learn",
-    "tools/learn",
+    "models/differentiable", "models/torch_executor", "src/learn",
+    "tests/torch", "tests/learn", "tests/zoo", "tools/learn", "tools/zoo",
     "bench/learn",
 ]
 TORCH_HEADER = re.compile(r"^(torch|ATen|c10|caffe2)/")
@@ -47,13 +48,13 @@ THREAD_OR_TIME = {
     "sys/time.h", "thread", "time.h",
 }
 THREAD_OR_TIME_OWN = {
-    "src/base/clock.h", "src/base/executor.h", "src/base/mutex.h",
-    "src/base/progress.h",
+    "base/clock.h", "base/executor.h", "base/mutex.h",
+    "base/progress.h",
 }
 READS_TIME = re.compile(
     r"_clock::now\s*\(|\bclock_gettime\s*\(|\bgettimeofday\s*\("
     r"|\btime\s*\(\s*(nullptr|NULL|0)\s*\)")
-MAY_READ_TIME = ("src/base/clock.cc", "tests/", "bench/")
+MAY_READ_TIME = ("base/clock.cc", "tests/", "bench/")
 LONGEST_FILE = 800
 # Text that belongs to one person's machine or to unfinished work. The
 # patterns are written so that this file does not match itself.
@@ -135,10 +136,10 @@ def check_include(path, bracket, included, tracked):
                    "the standard library alone")
     if target is None:
         if bracket == '"' and included.split("/")[0] in (
-                "src", "search", "datasets", "models", "tools", "espalier",
+                "base", "src", "search", "datasets", "models", "tools", "espalier",
                 "tests", "bench") or (bracket == '"' and "/" not in included):
             yield (f'includes "{included}", which is not a file of the '
-                   "repository: name it from the root (src/base/check.h) or "
+                   "repository: name it from the root (base/check.h) or "
                    "add it to git")
         return
     if target.startswith("include/espalier/") and not included.startswith(
@@ -181,7 +182,7 @@ def check_file(path, text, tracked):
             for message in check_include(path, *match.groups(), tracked):
                 yield number, message
         if READS_TIME.search(line) and not path.startswith(MAY_READ_TIME):
-            yield number, "reads the time: take a Clock (src/base/clock.h)"
+            yield number, "reads the time: take a Clock (base/clock.h)"
     # foo-inl.h is compiled once a vector target, under Highway's own toggle.
     if path.endswith(".h") and not path.endswith("-inl.h"):
         guard = guard_of(path)
@@ -213,6 +214,37 @@ class Types:
                                "choose another name")
 
 
+class Folders:
+    """Includes between folders of one layer, to find circles among them."""
+
+    def __init__(self):
+        self.edges = {}  # (from, to): (path, line, target) that makes it
+
+    def add(self, path, number, target):
+        source, other = os.path.dirname(path), os.path.dirname(target)
+        if source != other and layer_of(path) == layer_of(target) and (
+                not path.startswith(("tests/", "bench/"))):
+            self.edges.setdefault((source, other), (path, number, target))
+
+    def reaches(self, start, goal):
+        seen, todo = {start}, [start]
+        while todo:
+            here = todo.pop()
+            for source, other in self.edges:
+                if source == here and other not in seen:
+                    seen.add(other)
+                    todo.append(other)
+        return goal in seen
+
+    def circles(self):
+        """Yields (path, line, message), one an arrow of a circle."""
+        for (source, other), (path, number, target) in self.edges.items():
+            if self.reaches(other, source):
+                yield path, number, (
+                    f"includes {target}, whose folder includes {source} in "
+                    "turn: move what both need to a folder of its own")
+
+
 def tracked_files(root):
     out = subprocess.run(
         ["git", "-c", "safe.directory=*", "ls-files", "-z"], cwd=root,
@@ -227,6 +259,7 @@ def check_tree(root):
     tracked = set(files)
     found = []
     types = Types()
+    folders = Folders()
     for path in files:
         with open(os.path.join(root, path), "rb") as handle:
             data = handle.read()
@@ -238,6 +271,13 @@ def check_tree(root):
         if path.endswith(".h"):
             for number, message in types.check_header(path, text):
                 found.append((path, number, message))
+        if path.endswith((".h", ".cc")):
+            for number, line in enumerate(text.split("\n"), 1):
+                match = INCLUDE.match(line)
+                target = match and resolve(match.group(2), tracked)
+                if target:
+                    folders.add(path, number, target)
+    found.extend(folders.circles())
     return [f"{p}:{n}: {m}" for p, n, m in sorted(found)]
 
 

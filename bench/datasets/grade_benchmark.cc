@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "datasets/grade/grade_answer.h"
+#include "base/clock.h"
+#include "datasets/answers/grade_answer.h"
 #include "nlohmann/json.hpp"
-#include "src/base/clock.h"
 
 namespace espalier {
 namespace {
@@ -71,7 +71,7 @@ BENCHMARK(BM_PublicPairs)->Unit(benchmark::kMillisecond);
 
 void BM_OwnPairs(benchmark::State& state) {
   Pairs pairs;
-  AddPairs("tests/datasets/grade/pairs.jsonl", pairs);
+  AddPairs("tests/datasets/answers/pairs.jsonl", pairs);
   TimePairs(state, pairs);
 }
 BENCHMARK(BM_OwnPairs)->Unit(benchmark::kMillisecond);

@@ -12,9 +12,9 @@
 #include <memory>
 #include <string>
 
+#include "base/executor.h"
 #include "benchmark/benchmark.h"
-#include "datasets/sandbox/sandbox.h"
-#include "src/base/executor.h"
+#include "datasets/programs/sandbox.h"
 
 namespace espalier {
 namespace {

@@ -2,10 +2,10 @@
 // tokens a plain row should take at most 15 us.
 #include <vector>
 
+#include "base/check.h"
+#include "base/random.h"
 #include "benchmark/benchmark.h"
 #include "models/sampling/sampler.h"
-#include "src/base/check.h"
-#include "src/base/random.h"
 
 namespace espalier {
 namespace {

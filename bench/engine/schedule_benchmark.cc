@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
+#include "base/executor.h"
 #include "benchmark/benchmark.h"
-#include "models/cpu/trunk.h"
 #include "models/schedule/trunk_backend.h"
+#include "models/trunk/trunk.h"
 #include "search/algorithm.h"
-#include "src/base/check.h"
-#include "src/base/executor.h"
 #include "src/engine/runner.h"
 
 namespace espalier {
@@ -45,8 +45,8 @@ class NullTrunk : public Trunk {
   void Head(const float*, int n, float* out) override {
     std::fill(out, out + n, 0.0f);
   }
-  void Rewards(const float*, int n, LevelScores* scores) override {
-    std::fill(scores, scores + n, LevelScores{0.5f, 0.5f});
+  void Rewards(const float*, int n, StepScores* scores) override {
+    std::fill(scores, scores + n, StepScores{0.5f, 0.5f});
   }
 
  private:

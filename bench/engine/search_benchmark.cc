@@ -4,14 +4,14 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
+#include "base/executor.h"
 #include "benchmark/benchmark.h"
 #include "models/fake/byte_tokenizer.h"
 #include "models/fake/script_task.h"
 #include "models/fake/scripted_backend.h"
 #include "search/algorithm.h"
 #include "search/tree/tree.h"
-#include "src/base/check.h"
-#include "src/base/executor.h"
 #include "src/engine/runner.h"
 
 namespace espalier {

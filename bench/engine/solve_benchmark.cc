@@ -3,12 +3,14 @@
 #include <string>
 #include <vector>
 
+#include "base/check.h"
 #include "bench/base/smoke.h"
 #include "benchmark/benchmark.h"
-#include "datasets/generators/stories.h"
+#include "datasets/tasks/stories.h"
 #include "datasets/tasks/task_registry.h"
 #include "espalier/engine.h"
-#include "src/base/check.h"
+#include "espalier/engine_options.h"
+#include "espalier/search_result.h"
 
 namespace espalier {
 namespace {

@@ -14,9 +14,9 @@
 
 #include "bench/base/smoke.h"
 #include "benchmark/benchmark.h"
-#include "models/torch/torch_api.h"
-#include "models/torch/torch_network.h"
-#include "models/torch/torch_trunk.h"
+#include "models/torch_executor/torch_api.h"
+#include "models/torch_executor/torch_network.h"
+#include "models/torch_executor/torch_trunk.h"
 #include "tests/models/testing/paths.h"
 #include "tests/models/testing/random_source.h"
 

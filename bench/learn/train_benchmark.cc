@@ -9,9 +9,9 @@
 
 #include <limits>
 
+#include "base/random.h"
 #include "bench/base/smoke.h"
-#include "models/net/llama_net.h"
-#include "src/base/random.h"
+#include "models/differentiable/llama_net.h"
 #include "src/learn/objective.h"
 #include "src/learn/trainer.h"
 

@@ -20,13 +20,13 @@
 #include <string>
 #include <vector>
 
+#include "base/executor.h"
+#include "base/huge_memory.h"
 #include "bench/base/smoke.h"
 #include "bench/models/peer_rows.h"
 #include "benchmark/benchmark.h"
-#include "models/cpu/cpu_trunk.h"
+#include "models/kernel_executor/kernel_trunk.h"
 #include "models/kernels/amx_path.h"
-#include "src/base/executor.h"
-#include "src/base/huge_memory.h"
 #include "tests/models/testing/paths.h"
 #include "tests/models/testing/random_source.h"
 
@@ -41,7 +41,7 @@ struct Model {
     const KernelPath* amx = AmxPath();
     return amx != nullptr ? *amx : PlainPath();
   }
-  CpuTrunk trunk;
+  KernelTrunk trunk;
 };
 
 Model& Get(int millions, WeightKind kind) {
@@ -94,7 +94,7 @@ void Decode(benchmark::State& state, int millions, WeightKind kind) {
   const int rows = static_cast<int>(state.range(0));
   const int position = SmokeOr(16, static_cast<int>(state.range(1)));
   Executor executor(static_cast<int>(state.range(2)));
-  CpuTrunk& trunk = Get(millions, kind).trunk;
+  KernelTrunk& trunk = Get(millions, kind).trunk;
   const TrunkConfig& c = trunk.config();
   Paths paths(trunk, rows, position, 0, position + 1, executor);
   for (auto _ : state) paths.Step(position);
@@ -121,7 +121,7 @@ void Decode(benchmark::State& state, int millions, WeightKind kind) {
 // 64 tokens of each of 32 branches on one prompt of 512, prefill included.
 void Branches(benchmark::State& state, WeightKind kind, bool share) {
   Executor executor(1);
-  CpuTrunk& trunk = Get(100, kind).trunk;
+  KernelTrunk& trunk = Get(100, kind).trunk;
   const int prompt = SmokeOr(64, 512), steps = SmokeOr(4, 64);
   int64_t read = 0;
   for (auto _ : state) {
@@ -139,7 +139,7 @@ void Branches(benchmark::State& state, WeightKind kind, bool share) {
 void Prefill(benchmark::State& state, WeightKind kind) {
   const int tokens = SmokeOr(128, static_cast<int>(state.range(0)));
   Executor executor(static_cast<int>(state.range(1)));
-  CpuTrunk& trunk = Get(100, kind).trunk;
+  KernelTrunk& trunk = Get(100, kind).trunk;
   for (auto _ : state) Paths(trunk, 1, tokens, 0, tokens, executor);
   state.counters["tokens_per_s"] =
       benchmark::Counter(tokens, benchmark::Counter::kIsIterationInvariantRate);

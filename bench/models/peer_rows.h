@@ -37,10 +37,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "base/executor.h"
+#include "base/status_macros.h"
 #include "benchmark/benchmark.h"
-#include "models/cpu/trunk.h"
-#include "src/base/executor.h"
-#include "src/base/status_macros.h"
+#include "models/trunk/trunk.h"
 #include "tests/models/testing/paths.h"
 
 namespace espalier {

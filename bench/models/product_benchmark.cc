@@ -11,11 +11,11 @@
 #include <memory>
 #include <vector>
 
+#include "base/random.h"
 #include "bench/base/smoke.h"
 #include "benchmark/benchmark.h"
 #include "models/kernels/amx_path.h"
 #include "models/kernels/kernel_path.h"
-#include "src/base/random.h"
 
 namespace espalier {
 namespace {

@@ -6,14 +6,14 @@
 #include <memory>
 #include <string>
 
+#include "base/check.h"
+#include "base/files.h"
 #include "bench/base/smoke.h"
 #include "benchmark/benchmark.h"
-#include "datasets/generators/stories.h"
+#include "datasets/tasks/stories.h"
 #include "models/tokenizer/byte_bpe.h"
 #include "models/tokenizer/tokenizer.h"
 #include "nlohmann/json.hpp"
-#include "src/base/check.h"
-#include "src/base/files.h"
 
 namespace espalier {
 namespace {

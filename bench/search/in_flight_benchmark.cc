@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
+#include "base/random.h"
 #include "benchmark/benchmark.h"
 #include "search/algorithm.h"
 #include "search/search_context.h"
-#include "src/base/check.h"
-#include "src/base/random.h"
 
 namespace espalier {
 namespace {

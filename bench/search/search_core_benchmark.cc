@@ -14,11 +14,11 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
+#include "base/random.h"
 #include "benchmark/benchmark.h"
 #include "search/algorithm.h"
 #include "search/search_context.h"
-#include "src/base/check.h"
-#include "src/base/random.h"
 
 namespace espalier {
 namespace {
@@ -67,7 +67,7 @@ class HashPolicy : public InlineModel {
                      &sure, options.top_logprobs > 0 ? 1u : 0u)}));
     }
   }
-  NodeScores Evaluate(const Tree& tree, NodeId node) override {
+  StepScores Evaluate(const Tree& tree, NodeId node) override {
     const float score =
         static_cast<float>(MixHash(tree.path_hash(node), 7) >> 40) * 0x1p-24f;
     return {score, score};

@@ -5,11 +5,11 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "datasets/grade/clean_text.h"
-#include "datasets/grade/extract_answer.h"
-#include "datasets/grade/grade_answer.h"
+#include "base/text.h"
+#include "datasets/answers/clean_text.h"
+#include "datasets/answers/extract_answer.h"
+#include "datasets/answers/grade_answer.h"
 #include "nlohmann/json.hpp"
-#include "src/base/text.h"
 
 namespace espalier {
 namespace {

@@ -1,10 +1,10 @@
 #include "datasets/tasks/countdown_task.h"
 
+#include "base/status_macros.h"
 #include "datasets/tasks/countdown_rules.h"
 #include "datasets/tasks/line_verdicts.h"
 #include "datasets/tasks/response_lines.h"
 #include "datasets/tasks/task_registry.h"
-#include "src/base/status_macros.h"
 
 namespace espalier {
 namespace {

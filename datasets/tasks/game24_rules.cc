@@ -10,9 +10,9 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/check.h"
+#include "base/text.h"
 #include "datasets/tasks/countdown_rules.h"
-#include "src/base/check.h"
-#include "src/base/text.h"
 
 namespace espalier {
 namespace {

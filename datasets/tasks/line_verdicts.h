@@ -12,10 +12,10 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "base/text.h"
 #include "datasets/tasks/response_lines.h"
 #include "espalier/verifier.h"
-#include "src/base/status_macros.h"
-#include "src/base/text.h"
 
 namespace espalier {
 

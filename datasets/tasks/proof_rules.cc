@@ -9,7 +9,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "src/base/text.h"
+#include "base/text.h"
 
 namespace espalier {
 namespace {

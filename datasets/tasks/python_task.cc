@@ -8,15 +8,15 @@
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "datasets/code/code_problem.h"
-#include "datasets/code/find_code.h"
-#include "datasets/code/public_tests.h"
-#include "datasets/sandbox/sandbox.h"
+#include "base/mutex.h"
+#include "base/status_macros.h"
+#include "base/text.h"
+#include "datasets/programs/code_problem.h"
+#include "datasets/programs/find_code.h"
+#include "datasets/programs/public_tests.h"
+#include "datasets/programs/sandbox.h"
 #include "datasets/tasks/task_registry.h"
 #include "nlohmann/json.hpp"
-#include "src/base/mutex.h"
-#include "src/base/status_macros.h"
-#include "src/base/text.h"
 
 namespace espalier {
 namespace {

@@ -9,7 +9,7 @@
 // questions show all their tests, as its authors asked: there a search that
 // asks them knows what it is judged by.
 //
-// Both run programs in one sandbox (datasets/sandbox), made at the first
+// Both run programs in one sandbox (datasets/programs), made at the first
 // question; where this machine lets none be made Ready says why, and every
 // verdict is "not correct" with that as its reason. Thread-safe.
 #ifndef ESPALIER_DATASETS_TASKS_PYTHON_TASK_H_

@@ -4,16 +4,16 @@
 //   Question: <question>
 //   Answer:
 //
-// Answers are found in responses, and compared, by datasets/grade; the question
-// of a multiple choice is answered by the letter or the text of an option
-// (choice_answer.h).
+// Answers are found in responses, and compared, by datasets/answers; the
+// question of a multiple choice is answered by the letter or the text of an
+// option (choice_answer.h).
 #include <cctype>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "datasets/grade/grade.h"
-#include "datasets/grade/grade_answer.h"
+#include "datasets/answers/grade.h"
+#include "datasets/answers/grade_answer.h"
 #include "datasets/tasks/choice_answer.h"
 #include "datasets/tasks/gold_answers.h"
 #include "datasets/tasks/task_registry.h"

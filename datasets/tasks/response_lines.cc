@@ -1,7 +1,7 @@
 #include "datasets/tasks/response_lines.h"
 
 #include "absl/strings/ascii.h"
-#include "src/base/text.h"
+#include "base/text.h"
 
 namespace espalier {
 namespace {

@@ -2,11 +2,11 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
 #include "datasets/tasks/response_lines.h"
 #include "datasets/tasks/sentences.h"
 #include "datasets/tasks/story_lines.h"
 #include "datasets/tasks/task_registry.h"
-#include "src/base/status_macros.h"
 
 namespace espalier {
 namespace {

@@ -6,8 +6,8 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "base/text.h"
 #include "datasets/tasks/sentences.h"
-#include "src/base/text.h"
 
 namespace espalier {
 namespace {

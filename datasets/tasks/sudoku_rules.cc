@@ -7,7 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "src/base/text.h"
+#include "base/text.h"
 
 namespace espalier {
 namespace {

@@ -4,9 +4,9 @@
 #include <map>
 
 #include "absl/status/status.h"
-#include "src/base/check.h"
-#include "src/base/status_macros.h"
-#include "src/base/text.h"
+#include "base/check.h"
+#include "base/status_macros.h"
+#include "base/text.h"
 
 namespace espalier {
 namespace {

@@ -12,14 +12,9 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "espalier/problem.h"
+#include "espalier/scores.h"
 
 namespace espalier {
-
-// Probabilities in [0, 1]; NaN for a level that the model does not judge.
-struct StepScores {
-  float step = 0;  // the last step is right
-  float path = 0;  // all steps so far are right
-};
 
 class RewardModel {
  public:

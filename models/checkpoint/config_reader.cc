@@ -4,7 +4,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "src/base/foreign.h"
+#include "base/foreign.h"
+#include "nlohmann/json.hpp"
 
 namespace espalier {
 namespace {

@@ -8,9 +8,9 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "src/base/files.h"
-#include "src/base/status_macros.h"
-#include "src/base/text.h"
+#include "base/files.h"
+#include "base/status_macros.h"
+#include "base/text.h"
 
 namespace espalier {
 

@@ -5,8 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/bfloat16.h"
 #include "models/checkpoint/to_float.h"
-#include "src/base/bfloat16.h"
 
 namespace espalier {
 namespace {

@@ -8,10 +8,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/check.h"
+#include "base/status_macros.h"
 #include "models/checkpoint/gguf.h"
 #include "models/checkpoint/gguf_config.h"
-#include "src/base/check.h"
-#include "src/base/status_macros.h"
 
 namespace espalier {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "src/base/check.h"
+#include "base/check.h"
 
 namespace espalier {
 namespace {

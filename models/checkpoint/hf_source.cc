@@ -10,13 +10,13 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
+#include "base/status_macros.h"
+#include "base/text.h"
 #include "models/checkpoint/hf_names.h"
 #include "models/checkpoint/shard_set.h"
 #include "models/checkpoint/to_float.h"
 #include "models/checkpoint/trunk_config_json.h"
-#include "src/base/check.h"
-#include "src/base/status_macros.h"
-#include "src/base/text.h"
 
 namespace espalier {
 namespace {

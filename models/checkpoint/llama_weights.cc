@@ -7,8 +7,8 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
 #include "models/checkpoint/safetensors.h"
-#include "src/base/status_macros.h"
 
 namespace espalier {
 namespace {

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "src/base/files.h"
+#include "base/files.h"
 
 namespace espalier {
 

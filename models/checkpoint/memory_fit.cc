@@ -11,7 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "src/base/files.h"
+#include "base/files.h"
 
 namespace espalier {
 namespace {

@@ -17,12 +17,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/check.h"
+#include "base/files.h"
+#include "base/status_macros.h"
+#include "base/text.h"
 #include "models/checkpoint/to_float.h"
 #include "nlohmann/json.hpp"
-#include "src/base/check.h"
-#include "src/base/files.h"
-#include "src/base/status_macros.h"
-#include "src/base/text.h"
 
 namespace espalier {
 namespace {

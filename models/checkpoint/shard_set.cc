@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/files.h"
+#include "base/status_macros.h"
 #include "models/checkpoint/config_reader.h"
 #include "nlohmann/json.hpp"
-#include "src/base/files.h"
-#include "src/base/status_macros.h"
 
 namespace espalier {
 namespace {

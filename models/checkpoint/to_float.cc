@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "src/base/bfloat16.h"
-#include "src/base/check.h"
+#include "base/bfloat16.h"
+#include "base/check.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "models/checkpoint/to_float.cc"

@@ -7,11 +7,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/files.h"
+#include "base/status_macros.h"
+#include "base/text.h"
 #include "models/checkpoint/config_reader.h"
 #include "models/checkpoint/rope_config.h"
-#include "src/base/files.h"
-#include "src/base/status_macros.h"
-#include "src/base/text.h"
+#include "nlohmann/json.hpp"
 
 namespace espalier {
 namespace {

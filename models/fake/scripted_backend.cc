@@ -4,10 +4,10 @@
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
+#include "base/status_macros.h"
 #include "models/sampling/sampler.h"
 #include "models/schedule/stop_matcher.h"
-#include "src/base/check.h"
-#include "src/base/status_macros.h"
 
 namespace espalier {
 namespace {
@@ -342,7 +342,7 @@ absl::StatusOr<Continuation> ScriptedBackend::Continue(
   return c;
 }
 
-LevelScores ScriptedBackend::Score(const State& state) const {
+StepScores ScriptedBackend::Score(const State& state) const {
   const auto score = [&](bool good, uint64_t level) {
     const double noise = Noise(MixHash(state.path, kScoreTag), level) - 0.5;
     return static_cast<float>(std::clamp(

@@ -26,8 +26,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "models/backend/backend.h"
 #include "models/fake/byte_tokenizer.h"
-#include "models/schedule/backend.h"
 
 namespace espalier {
 
@@ -109,7 +109,7 @@ class ScriptedBackend : public Backend {
                   std::vector<float>& logits) const;
   absl::StatusOr<Continuation> Continue(const GenerateRequest& request, int i);
   Completion Run(const Request& request);
-  LevelScores Score(const State& state) const;
+  StepScores Score(const State& state) const;
   absl::Status Check(const GenerateRequest& request) const;
   void Free(SeqId seq);
 

@@ -6,11 +6,11 @@
 #include <cstring>
 #include <vector>
 
+#include "base/bfloat16.h"
+#include "base/check.h"
 #include "models/kernels/amx_path.h"
 #include "models/kernels/tile_instructions.h"
 #include "models/pages/page_blocks.h"
-#include "src/base/bfloat16.h"
-#include "src/base/check.h"
 
 #pragma GCC target("arch=x86-64-v4,avx512bf16")
 // g++ 12 warns about its own AVX-512 headers (GCC bug 105593).

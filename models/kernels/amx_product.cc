@@ -6,12 +6,12 @@
 #include <cstring>
 #include <vector>
 
+#include "base/bfloat16.h"
+#include "base/check.h"
+#include "base/huge_memory.h"
 #include "models/kernels/amx_path.h"
 #include "models/kernels/int4.h"
 #include "models/kernels/tile_instructions.h"
-#include "src/base/bfloat16.h"
-#include "src/base/check.h"
-#include "src/base/huge_memory.h"
 
 #pragma GCC target("arch=x86-64-v4,avx512bf16,avx512vnni")
 // g++ 12 warns about its own AVX-512 headers (GCC bug 105593).

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/bfloat16.h"
+#include "base/check.h"
 #include "models/kernels/int4.h"
-#include "src/base/bfloat16.h"
-#include "src/base/check.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "models/kernels/kernels.cc"

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/check.h"
+#include "base/huge_memory.h"
 #include "models/pages/page_memory.h"
-#include "src/base/check.h"
-#include "src/base/huge_memory.h"
 
 namespace espalier {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "src/base/check.h"
+#include "base/check.h"
 
 namespace espalier {
 namespace {

@@ -5,10 +5,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/files.h"
+#include "base/status_macros.h"
 #include "models/checkpoint/gguf.h"
 #include "nlohmann/json.hpp"
-#include "src/base/files.h"
-#include "src/base/status_macros.h"
 
 namespace espalier {
 namespace {

@@ -6,10 +6,10 @@
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
 #include "models/sampling/likeliest.h"
 #include "models/sampling/softmax.h"
 #include "models/sampling/top_sum.h"
-#include "src/base/status_macros.h"
 
 namespace espalier {
 

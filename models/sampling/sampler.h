@@ -28,7 +28,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "models/schedule/backend.h"
+#include "models/backend/backend.h"
 
 namespace espalier {
 

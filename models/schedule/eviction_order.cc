@@ -1,6 +1,6 @@
 #include "models/schedule/eviction_order.h"
 
-#include "src/base/check.h"
+#include "base/check.h"
 
 namespace espalier {
 namespace {

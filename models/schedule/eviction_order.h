@@ -20,7 +20,7 @@
 
 #include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
-#include "models/schedule/backend.h"
+#include "models/backend/backend.h"
 
 namespace espalier {
 

@@ -17,9 +17,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/cpu/trunk.h"
-#include "models/schedule/backend.h"
+#include "models/backend/backend.h"
 #include "models/schedule/prefix_tree.h"
+#include "models/trunk/trunk.h"
 
 namespace espalier {
 

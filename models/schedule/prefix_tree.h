@@ -32,8 +32,8 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "models/backend/backend.h"
 #include "models/pages/page_pool.h"
-#include "models/schedule/backend.h"
 #include "models/schedule/eviction_order.h"
 
 namespace espalier {

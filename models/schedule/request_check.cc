@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
 #include "models/sampling/sampler.h"
-#include "src/base/status_macros.h"
 
 namespace espalier {
 namespace {

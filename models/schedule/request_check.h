@@ -3,7 +3,7 @@
 #define ESPALIER_MODELS_SCHEDULE_REQUEST_CHECK_H_
 
 #include "absl/status/status.h"
-#include "models/schedule/backend.h"
+#include "models/backend/backend.h"
 #include "models/schedule/prefix_tree.h"
 
 namespace espalier {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "models/schedule/backend.h"
+#include "models/backend/backend.h"
 #include "models/schedule/prefix_tree.h"
 #include "models/schedule/stop_matcher.h"
 

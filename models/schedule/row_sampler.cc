@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "src/base/check.h"
+#include "base/check.h"
 
 namespace espalier {
 namespace {

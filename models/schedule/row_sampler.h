@@ -10,10 +10,10 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "models/cpu/trunk.h"
+#include "base/executor.h"
 #include "models/sampling/sampler.h"
 #include "models/schedule/row.h"
-#include "src/base/executor.h"
+#include "models/trunk/trunk.h"
 
 namespace espalier {
 

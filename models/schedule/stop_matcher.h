@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-#include "models/schedule/backend.h"
+#include "models/backend/backend.h"
 
 namespace espalier {
 

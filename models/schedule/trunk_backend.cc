@@ -5,8 +5,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "models/schedule/request_check.h"
-#include "src/base/check.h"
 
 namespace espalier {
 namespace {

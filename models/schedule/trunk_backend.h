@@ -26,15 +26,15 @@
 #include <string>
 #include <vector>
 
-#include "models/cpu/trunk.h"
+#include "base/executor.h"
+#include "models/backend/backend.h"
 #include "models/pages/page_pool.h"
-#include "models/schedule/backend.h"
 #include "models/schedule/fill_queue.h"
 #include "models/schedule/prefix_tree.h"
 #include "models/schedule/row.h"
 #include "models/schedule/row_sampler.h"
 #include "models/tokenizer/tokenizer.h"
-#include "src/base/executor.h"
+#include "models/trunk/trunk.h"
 
 namespace espalier {
 

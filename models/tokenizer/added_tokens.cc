@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "base/text.h"
 #include "models/tokenizer/utf8.h"
-#include "src/base/text.h"
 
 namespace espalier {
 namespace {

@@ -7,12 +7,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "base/text.h"
 #include "models/tokenizer/byte_alphabet.h"
 #include "models/tokenizer/pre_tokenizer.h"
 #include "models/tokenizer/utf8.h"
 #include "nlohmann/json.hpp"
-#include "src/base/status_macros.h"
-#include "src/base/text.h"
 
 namespace espalier {
 namespace {

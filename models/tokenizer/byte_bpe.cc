@@ -4,12 +4,12 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "base/text.h"
 #include "models/tokenizer/byte_alphabet.h"
 #include "models/tokenizer/normal_form.h"
 #include "models/tokenizer/utf8.h"
 #include "models/tokenizer/vocabulary.h"
-#include "src/base/status_macros.h"
-#include "src/base/text.h"
 
 namespace espalier {
 namespace {

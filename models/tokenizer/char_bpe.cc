@@ -1,7 +1,7 @@
 #include "models/tokenizer/char_bpe.h"
 
+#include "base/text.h"
 #include "models/tokenizer/utf8.h"
-#include "src/base/text.h"
 
 namespace espalier {
 namespace {

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "base/text.h"
 #include "models/checkpoint/gguf.h"
 #include "models/tokenizer/byte_bpe.h"
 #include "models/tokenizer/json_fields.h"
@@ -14,8 +16,6 @@
 #include "models/tokenizer/tokenizer_config.h"
 #include "models/tokenizer/tokenizer_json.h"
 #include "nlohmann/json.hpp"
-#include "src/base/status_macros.h"
-#include "src/base/text.h"
 
 namespace espalier {
 namespace {

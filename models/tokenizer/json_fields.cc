@@ -1,7 +1,8 @@
 #include "models/tokenizer/json_fields.h"
 
 #include "absl/strings/str_cat.h"
-#include "src/base/foreign.h"
+#include "base/foreign.h"
+#include "nlohmann/json.hpp"
 
 namespace espalier {
 

@@ -5,6 +5,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "base/files.h"
+#include "base/status_macros.h"
+#include "base/text.h"
 #include "models/tokenizer/byte_bpe.h"
 #include "models/tokenizer/gguf_tokenizer.h"
 #include "models/tokenizer/json_fields.h"
@@ -13,9 +16,6 @@
 #include "models/tokenizer/tokenizer_config.h"
 #include "models/tokenizer/tokenizer_json.h"
 #include "nlohmann/json.hpp"
-#include "src/base/files.h"
-#include "src/base/status_macros.h"
-#include "src/base/text.h"
 
 namespace espalier {
 namespace {

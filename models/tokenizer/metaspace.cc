@@ -5,12 +5,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "base/status_macros.h"
+#include "base/text.h"
 #include "models/tokenizer/char_bpe.h"
 #include "models/tokenizer/unigram.h"
 #include "models/tokenizer/utf8.h"
 #include "models/tokenizer/vocabulary.h"
-#include "src/base/status_macros.h"
-#include "src/base/text.h"
 
 namespace espalier {
 namespace {

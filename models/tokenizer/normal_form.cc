@@ -6,8 +6,8 @@
 #include <cstdlib>
 
 #include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
 #include "models/tokenizer/utf8.h"
-#include "src/base/status_macros.h"
 
 namespace espalier {
 namespace {

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
 #include "models/tokenizer/byte_alphabet.h"
 #include "nlohmann/json.hpp"
-#include "src/base/status_macros.h"
 
 namespace espalier {
 

@@ -6,9 +6,9 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
+#include "base/text.h"
 #include "models/tokenizer/utf8.h"
-#include "src/base/check.h"
-#include "src/base/text.h"
 
 namespace espalier {
 namespace {

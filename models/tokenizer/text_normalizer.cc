@@ -5,10 +5,11 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "base/status_macros.h"
+#include "base/text.h"
 #include "models/tokenizer/json_fields.h"
 #include "models/tokenizer/piece_model.h"
-#include "src/base/status_macros.h"
-#include "src/base/text.h"
+#include "nlohmann/json.hpp"
 
 namespace espalier {
 namespace {

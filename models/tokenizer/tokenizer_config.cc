@@ -5,9 +5,10 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "base/files.h"
+#include "base/status_macros.h"
 #include "models/tokenizer/json_fields.h"
-#include "src/base/files.h"
-#include "src/base/status_macros.h"
+#include "nlohmann/json.hpp"
 
 namespace espalier {
 namespace {

@@ -4,13 +4,13 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "base/text.h"
 #include "models/tokenizer/byte_bpe.h"
 #include "models/tokenizer/json_fields.h"
 #include "models/tokenizer/metaspace.h"
 #include "models/tokenizer/text_marks.h"
 #include "nlohmann/json.hpp"
-#include "src/base/status_macros.h"
-#include "src/base/text.h"
 
 namespace espalier {
 namespace {

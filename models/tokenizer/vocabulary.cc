@@ -1,6 +1,6 @@
 #include "models/tokenizer/vocabulary.h"
 
-#include "src/base/text.h"
+#include "base/text.h"
 
 namespace espalier {
 namespace {

@@ -10,8 +10,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
 #include "models/tokenizer/added_tokens.h"
-#include "src/base/status_macros.h"
 
 namespace espalier {
 

@@ -35,7 +35,7 @@
 
 #include "search/bandit/arm_tree.h"
 #include "search/bandit/model_arms.h"
-#include "search/parts/choose.h"
+#include "search/choose.h"
 #include "search/search_context.h"
 
 namespace espalier {

@@ -15,7 +15,7 @@
 #ifndef ESPALIER_SEARCH_BANDIT_DRAWS_H_
 #define ESPALIER_SEARCH_BANDIT_DRAWS_H_
 
-#include "src/base/random.h"
+#include "base/random.h"
 
 namespace espalier {
 

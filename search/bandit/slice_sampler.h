@@ -14,7 +14,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "src/base/random.h"
+#include "base/random.h"
 
 namespace espalier {
 

@@ -22,8 +22,8 @@
 #include <array>
 #include <string_view>
 
+#include "base/random.h"
 #include "search/options.h"
-#include "src/base/random.h"
 
 namespace espalier {
 

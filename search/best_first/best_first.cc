@@ -32,7 +32,7 @@
 #include "search/algorithm.h"
 #include "search/best_first/priority.h"
 #include "search/best_first/proof_graph.h"
-#include "search/parts/choose.h"
+#include "search/choose.h"
 #include "search/parts/frontier.h"
 #include "search/parts/logprob.h"
 #include "search/parts/propose.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
-#include "src/base/check.h"
-#include "src/base/random.h"
+#include "base/check.h"
+#include "base/random.h"
 
 namespace espalier {
 namespace {

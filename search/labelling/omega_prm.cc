@@ -27,8 +27,8 @@
 #include <vector>
 
 #include "search/algorithm.h"
+#include "search/choose.h"
 #include "search/labelling/rollout_pool.h"
-#include "search/parts/choose.h"
 #include "search/parts/rollout.h"
 
 namespace espalier {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstddef>
 
-#include "src/base/check.h"
+#include "base/check.h"
 
 namespace espalier {
 

@@ -43,8 +43,8 @@
 #include <vector>
 
 #include "search/algorithm.h"
+#include "search/choose.h"
 #include "search/mcts/frontier_queue.h"
-#include "search/parts/choose.h"
 #include "search/parts/logprob.h"
 #include "search/parts/path_visit.h"
 

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "src/base/random.h"
+#include "base/random.h"
 
 namespace espalier {
 

@@ -39,10 +39,10 @@
 #include <vector>
 
 #include "search/algorithm.h"
+#include "search/choose.h"
 #include "search/mcts/forward.h"
 #include "search/mcts/mcts_options.h"
 #include "search/parts/backup.h"
-#include "search/parts/choose.h"
 #include "search/parts/close.h"
 #include "search/parts/path_visit.h"
 #include "search/parts/states.h"

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "search/choose.h"
 #include "search/options.h"
-#include "search/parts/choose.h"
 #include "search/parts/states.h"
 #include "search/search_context.h"
 

@@ -15,10 +15,10 @@
 #include <array>
 #include <cmath>
 
+#include "base/growable_array.h"
 #include "search/algorithm.h"
 #include "search/mcts/mcts.h"
 #include "search/parts/prior.h"
-#include "src/base/growable_array.h"
 
 namespace espalier {
 namespace {

@@ -34,8 +34,8 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "search/algorithm.h"
+#include "search/choose.h"
 #include "search/mcts/mcts.h"
-#include "search/parts/choose.h"
 #include "search/parts/path_visit.h"
 
 namespace espalier {

@@ -36,7 +36,7 @@
 #include <vector>
 
 #include "search/algorithm.h"
-#include "search/parts/choose.h"
+#include "search/choose.h"
 
 namespace espalier {
 namespace {

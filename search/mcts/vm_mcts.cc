@@ -27,8 +27,8 @@
 
 #include "absl/container/inlined_vector.h"
 #include "search/algorithm.h"
+#include "search/choose.h"
 #include "search/mcts/mcts.h"
-#include "search/parts/choose.h"
 #include "search/parts/rollout.h"
 
 namespace espalier {

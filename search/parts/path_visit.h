@@ -14,8 +14,8 @@
 
 #include <vector>
 
+#include "base/check.h"
 #include "search/tree/tree.h"
-#include "src/base/check.h"
 
 namespace espalier {
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "src/base/random.h"
+#include "base/random.h"
 
 namespace espalier {
 

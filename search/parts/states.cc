@@ -1,6 +1,6 @@
 #include "search/parts/states.h"
 
-#include "src/base/random.h"
+#include "base/random.h"
 
 namespace espalier {
 

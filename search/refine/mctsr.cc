@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "search/algorithm.h"
-#include "search/parts/choose.h"
+#include "search/choose.h"
 #include "search/parts/rollout.h"
 #include "search/refine/refine_tree.h"
 

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "search/algorithm.h"
-#include "search/parts/choose.h"
+#include "search/choose.h"
 #include "search/parts/grow.h"
 #include "search/rollout/prefix.h"
 

@@ -55,7 +55,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "search/algorithm.h"
-#include "search/parts/choose.h"
+#include "search/choose.h"
 #include "search/parts/grow.h"
 #include "search/parts/logprob.h"
 #include "search/rollout/share.h"

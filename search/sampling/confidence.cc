@@ -23,8 +23,8 @@
 #include <vector>
 
 #include "search/algorithm.h"
+#include "search/choose.h"
 #include "search/parts/aggregate.h"
-#include "search/parts/choose.h"
 #include "search/parts/lockstep.h"
 
 namespace espalier {

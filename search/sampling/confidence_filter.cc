@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "src/base/check.h"
+#include "base/check.h"
 
 namespace espalier {
 namespace {

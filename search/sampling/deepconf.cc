@@ -31,7 +31,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "search/algorithm.h"
-#include "search/parts/choose.h"
+#include "search/choose.h"
 #include "search/parts/lockstep.h"
 #include "search/sampling/confidence_filter.h"
 

@@ -21,8 +21,8 @@
 #include <vector>
 
 #include "search/algorithm.h"
+#include "search/choose.h"
 #include "search/parts/aggregate.h"
-#include "search/parts/choose.h"
 #include "search/parts/confidence.h"
 #include "search/parts/lockstep.h"
 #include "search/parts/logprob.h"

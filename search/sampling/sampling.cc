@@ -13,8 +13,8 @@
 #include <cstdint>
 
 #include "search/algorithm.h"
+#include "search/choose.h"
 #include "search/parts/aggregate.h"
-#include "search/parts/choose.h"
 #include "search/parts/rollout.h"
 
 namespace espalier {

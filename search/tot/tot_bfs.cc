@@ -26,7 +26,7 @@
 #include <vector>
 
 #include "search/algorithm.h"
-#include "search/parts/choose.h"
+#include "search/choose.h"
 #include "search/parts/propose.h"
 
 namespace espalier {

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "search/algorithm.h"
-#include "search/parts/choose.h"
+#include "search/choose.h"
 #include "search/parts/path_worth.h"
 #include "search/parts/propose.h"
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "src/base/text.h"
+#include "base/text.h"
 
 namespace espalier {
 namespace {

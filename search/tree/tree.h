@@ -23,9 +23,9 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
-#include "src/base/check.h"
-#include "src/base/growable_array.h"
-#include "src/base/random.h"
+#include "base/check.h"
+#include "base/growable_array.h"
+#include "base/random.h"
 
 namespace espalier {
 

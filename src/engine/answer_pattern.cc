@@ -5,9 +5,9 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "datasets/grade/extract_answer.h"
-#include "datasets/grade/grade_answer.h"
-#include "datasets/grade/thoughts.h"
+#include "datasets/answers/extract_answer.h"
+#include "datasets/answers/grade_answer.h"
+#include "datasets/answers/thoughts.h"
 #include "models/tokenizer/utf8.h"
 
 namespace espalier {

@@ -18,11 +18,14 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "datasets/readers/problem_set.h"
-#include "espalier/engine.h"
+#include "datasets/sets/problem_set.h"
+#include "espalier/search_options.h"
 #include "src/trace/run_db.h"
 
 namespace espalier {
+
+class Engine;
+struct EngineOptions;
 
 struct GenerateOptions {
   SearchOptions search;          // `method` by name; seed of the first search

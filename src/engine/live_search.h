@@ -9,8 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "espalier/engine.h"
-#include "models/schedule/backend.h"
+#include "espalier/search_options.h"
+#include "espalier/search_result.h"
+#include "models/backend/backend.h"
 #include "search/algorithm.h"
 #include "search/search_context.h"
 

@@ -1,7 +1,7 @@
 #include "src/engine/load_model.h"
 
 #include "absl/strings/str_cat.h"
-#include "src/base/status_macros.h"
+#include "base/status_macros.h"
 
 namespace espalier {
 

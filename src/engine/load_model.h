@@ -12,10 +12,10 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "models/cpu/trunk.h"
+#include "base/executor.h"
 #include "models/schedule/trunk_backend.h"
 #include "models/tokenizer/tokenizer.h"
-#include "src/base/executor.h"
+#include "models/trunk/trunk.h"
 
 namespace espalier {
 
@@ -27,7 +27,7 @@ struct LoadedModel {
 };
 
 struct LoadOptions {
-  // "cpu", "cuda", "cuda:1" or "torch-cpu" (models/cpu/load_trunk.h).
+  // "cpu", "cuda", "cuda:1" or "torch-cpu" (models/trunk/load_trunk.h).
   std::string device = "cpu";
   int64_t kv_bytes = int64_t{2} << 30;
   // "auto", "fp32", "bf16", "int8" or "int4" (TrunkOptions::weights).

@@ -8,10 +8,10 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "base/files.h"
+#include "base/status_macros.h"
+#include "base/text.h"
 #include "models/prompt/find_template.h"
-#include "src/base/files.h"
-#include "src/base/status_macros.h"
-#include "src/base/text.h"
 #include "src/engine/answer_pattern.h"
 #include "src/engine/prompt.pb.h"
 

@@ -6,15 +6,15 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "datasets/grade/grade.h"
-#include "datasets/grade/grade_answer.h"
+#include "base/status_macros.h"
+#include "base/text.h"
+#include "datasets/answers/grade.h"
+#include "datasets/answers/grade_answer.h"
 #include "datasets/tasks/choice_answer.h"
 #include "datasets/tasks/gold_answers.h"
 #include "datasets/tasks/task_registry.h"
 #include "models/prompt/chat_template.h"
 #include "search/algorithm.h"
-#include "src/base/status_macros.h"
-#include "src/base/text.h"
 #include "src/engine/answer_pattern.h"
 
 namespace espalier {

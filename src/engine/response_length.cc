@@ -6,9 +6,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "espalier/engine.h"
 #include "search/algorithm.h"
-#include "search/parts/stop.h"
-#include "src/base/status_macros.h"
+#include "search/stop.h"
 
 namespace espalier {
 

@@ -10,9 +10,11 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "espalier/engine.h"
+#include "espalier/search_options.h"
 
 namespace espalier {
+
+class Engine;
 
 // Writes a greedy response to each of the first problems and sets
 // response_tokens and response_tokens_per_byte of `search`: the least squares

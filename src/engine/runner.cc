@@ -4,11 +4,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/status_macros.h"
+#include "base/text.h"
 #include "models/prompt/encode_prompt.h"
-#include "src/base/check.h"
-#include "src/base/clock.h"
-#include "src/base/status_macros.h"
-#include "src/base/text.h"
 #include "src/engine/prompted_task.h"
 #include "src/trace/search_recorder.h"
 
@@ -470,7 +470,7 @@ absl::Status Runner::StepBackend(Backend* backend, int policy, bool& stepped) {
           ToStep(std::move(c), *models_.policy_tokenizer, policy));
       if (step.truncated && IsSegment(ticket, step)) step.truncated = false;
     }
-    for (const LevelScores& s : completion.scores) {
+    for (const StepScores& s : completion.scores) {
       out.scores.push_back({s.step, s.path});
     }
     ticket.live->in_flight.erase(completion.id);

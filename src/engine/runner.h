@@ -17,11 +17,13 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
-#include "espalier/engine.h"
-#include "models/schedule/backend.h"
+#include "base/executor.h"
+#include "espalier/run_hooks.h"
+#include "espalier/search_options.h"
+#include "espalier/search_result.h"
+#include "models/backend/backend.h"
 #include "models/tokenizer/tokenizer.h"
 #include "search/algorithm.h"
-#include "src/base/executor.h"
 #include "src/engine/live_search.h"
 #include "src/engine/slow_checks.h"
 

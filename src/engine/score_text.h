@@ -23,7 +23,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "models/schedule/backend.h"
+#include "models/backend/backend.h"
 #include "models/tokenizer/tokenizer.h"
 
 namespace espalier {

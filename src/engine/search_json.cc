@@ -1,5 +1,7 @@
 #include "src/engine/search_json.h"
 
+#include "nlohmann/json.hpp"
+
 namespace espalier {
 namespace {
 

@@ -6,8 +6,8 @@
 #ifndef ESPALIER_SRC_ENGINE_SEARCH_JSON_H_
 #define ESPALIER_SRC_ENGINE_SEARCH_JSON_H_
 
-#include "espalier/engine.h"
-#include "nlohmann/json.hpp"
+#include "espalier/search_options.h"
+#include "nlohmann/json_fwd.hpp"
 
 namespace espalier {
 

@@ -16,9 +16,9 @@
 #include <utility>
 #include <vector>
 
-#include "models/schedule/backend.h"
+#include "base/mutex.h"
+#include "models/backend/backend.h"
 #include "search/search_context.h"
-#include "src/base/mutex.h"
 
 namespace espalier {
 

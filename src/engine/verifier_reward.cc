@@ -2,8 +2,8 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "src/base/status_macros.h"
-#include "src/base/text.h"
+#include "base/status_macros.h"
+#include "base/text.h"
 
 namespace espalier {
 

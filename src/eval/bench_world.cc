@@ -10,10 +10,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "search/parts/stop.h"
+#include "base/random.h"
+#include "base/status_macros.h"
 #include "search/presets.h"
-#include "src/base/random.h"
-#include "src/base/status_macros.h"
+#include "search/stop.h"
 
 namespace espalier {
 namespace {

@@ -23,7 +23,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "espalier/engine.h"
+#include "espalier/search_result.h"
 #include "espalier/task.h"
 #include "search/algorithm.h"
 #include "search/search_context.h"

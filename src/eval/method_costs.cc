@@ -4,9 +4,9 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "base/files.h"
+#include "base/status_macros.h"
 #include "nlohmann/json.hpp"
-#include "src/base/files.h"
-#include "src/base/status_macros.h"
 
 namespace espalier {
 namespace {

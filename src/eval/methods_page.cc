@@ -6,9 +6,9 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "base/status_macros.h"
 #include "search/algorithm.h"
 #include "search/presets.h"
-#include "src/base/status_macros.h"
 
 namespace espalier {
 namespace {

@@ -6,8 +6,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "base/check.h"
+#include "nlohmann/json.hpp"
 #include "search/algorithm.h"
-#include "src/base/check.h"
 
 namespace espalier {
 namespace {

@@ -8,8 +8,9 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "src/base/files.h"
-#include "src/base/status_macros.h"
+#include "base/files.h"
+#include "base/status_macros.h"
+#include "nlohmann/json.hpp"
 
 namespace espalier {
 namespace {

@@ -5,8 +5,8 @@
 #include <limits>
 #include <utility>
 
-#include "src/base/check.h"
-#include "src/base/random.h"
+#include "base/check.h"
+#include "base/random.h"
 
 namespace espalier {
 

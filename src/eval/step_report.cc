@@ -4,7 +4,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "src/base/status_macros.h"
+#include "base/status_macros.h"
+#include "espalier/engine.h"
+#include "nlohmann/json.hpp"
 #include "src/eval/statistics.h"
 
 namespace espalier {

@@ -15,10 +15,11 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "espalier/engine.h"
-#include "nlohmann/json.hpp"
+#include "nlohmann/json_fwd.hpp"
 
 namespace espalier {
+
+class Engine;
 
 struct StepReportOptions {
   int branch = 4;

@@ -7,7 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
-#include "src/base/json_text.h"
+#include "base/json_text.h"
+#include "nlohmann/json.hpp"
 
 namespace espalier {
 namespace {

@@ -18,12 +18,15 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "espalier/engine.h"
+#include "espalier/search_options.h"
+#include "espalier/search_result.h"
 #include "nlohmann/json.hpp"
 #include "src/eval/statistics.h"
 #include "src/eval/text_list.h"
 
 namespace espalier {
+
+class Engine;
 
 // What scores steps in a sweep.
 enum class RewardSource {

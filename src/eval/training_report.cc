@@ -6,8 +6,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "src/base/status_macros.h"
-#include "src/base/text.h"
+#include "base/status_macros.h"
+#include "base/text.h"
+#include "nlohmann/json.hpp"
 #include "src/eval/metrics_file.h"
 #include "src/eval/text_plot.h"
 

@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/bfloat16.h"
+#include "base/files.h"
+#include "base/json_text.h"
+#include "base/status_macros.h"
 #include "models/checkpoint/llama_config.h"
 #include "models/checkpoint/safetensors.h"
 #include "nlohmann/json.hpp"
-#include "src/base/bfloat16.h"
-#include "src/base/files.h"
-#include "src/base/json_text.h"
-#include "src/base/status_macros.h"
 
 namespace espalier {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "models/net/llama_net.h"
+#include "models/differentiable/llama_net.h"
 #include "src/learn/lora.h"
 
 namespace espalier {

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "absl/strings/str_format.h"
-#include "src/base/check.h"
+#include "base/check.h"
 
 namespace espalier {
 namespace {

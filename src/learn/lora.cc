@@ -10,8 +10,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "src/base/random.h"
-#include "src/base/text.h"
+#include "base/random.h"
+#include "base/text.h"
 
 namespace espalier {
 namespace {

@@ -43,7 +43,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "models/net/llama_net.h"
+#include "models/differentiable/llama_net.h"
 #include "src/learn/trainable.h"
 
 namespace espalier {

@@ -3,9 +3,9 @@
 #include <cmath>
 #include <map>
 
+#include "base/check.h"
+#include "base/text.h"
 #include "search/algorithm.h"
-#include "src/base/check.h"
-#include "src/base/text.h"
 
 namespace espalier {
 namespace {

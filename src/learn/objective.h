@@ -28,8 +28,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "base/status_macros.h"
 #include "search/options.h"
-#include "src/base/status_macros.h"
 #include "src/learn/packer.h"
 
 namespace espalier {

@@ -12,9 +12,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "src/base/check.h"
-#include "src/base/clock.h"
-#include "src/base/status_macros.h"
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/status_macros.h"
 #include "src/learn/trainer.h"
 #include "src/learn/tree_packer.h"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "models/net/llama_net.h"
+#include "models/differentiable/llama_net.h"
 
 namespace espalier {
 

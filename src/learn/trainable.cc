@@ -1,7 +1,7 @@
 #include "src/learn/trainable.h"
 
 #include "absl/strings/str_cat.h"
-#include "src/base/random.h"
+#include "base/random.h"
 
 namespace espalier {
 

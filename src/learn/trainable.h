@@ -20,8 +20,8 @@
 #include <string>
 
 #include "absl/types/span.h"
-#include "models/net/llama_net.h"
-#include "src/base/executor.h"
+#include "base/executor.h"
+#include "models/differentiable/llama_net.h"
 
 namespace espalier {
 

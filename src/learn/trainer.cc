@@ -10,11 +10,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "src/base/check.h"
-#include "src/base/clock.h"
-#include "src/base/files.h"
-#include "src/base/random.h"
-#include "src/base/status_macros.h"
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/files.h"
+#include "base/random.h"
+#include "base/status_macros.h"
 
 namespace espalier {
 namespace {

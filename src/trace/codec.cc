@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
-#include "src/base/status_macros.h"
+#include "base/status_macros.h"
 #include "src/trace/stored_tree.h"
 #include "src/trace/trace.pb.h"
 
@@ -85,7 +85,7 @@ trace::LogEntry ToProto(const LogEntry& entry) {
     }
     sample->mutable_hidden()->Add(s.hidden.begin(), s.hidden.end());
   }
-  for (const NodeScores& s : entry.completion.scores) {
+  for (const StepScores& s : entry.completion.scores) {
     out.add_step_score(s.step);
     out.add_path_score(s.path);
   }

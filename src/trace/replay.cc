@@ -4,8 +4,8 @@
 #include <map>
 
 #include "absl/strings/str_cat.h"
-#include "search/parts/stop.h"
-#include "src/base/text.h"
+#include "base/text.h"
+#include "search/stop.h"
 
 namespace espalier {
 

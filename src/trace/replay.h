@@ -11,8 +11,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "espalier/engine.h"
 #include "espalier/problem.h"
+#include "espalier/search_options.h"
 #include "espalier/task.h"
 #include "search/algorithm.h"
 #include "src/trace/stored_tree.h"

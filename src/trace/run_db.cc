@@ -9,11 +9,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "src/base/clock.h"
-#include "src/base/files.h"
-#include "src/base/random.h"
-#include "src/base/status_macros.h"
-#include "src/base/version.h"
+#include "base/clock.h"
+#include "base/files.h"
+#include "base/random.h"
+#include "base/status_macros.h"
+#include "base/version.h"
 #include "src/trace/schema.h"
 
 namespace espalier {

@@ -18,8 +18,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "espalier/engine.h"
 #include "espalier/problem.h"
+#include "espalier/search_result.h"
 #include "src/trace/sqlite.h"
 #include "src/trace/stored_tree.h"
 

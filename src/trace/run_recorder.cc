@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "src/base/status_macros.h"
-#include "src/base/text.h"
+#include "base/status_macros.h"
+#include "base/text.h"
 
 namespace espalier {
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "src/base/status_macros.h"
+#include "base/status_macros.h"
 
 namespace espalier {
 namespace {

@@ -16,7 +16,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "espalier/engine.h"
+#include "espalier/run_hooks.h"
+#include "espalier/search_result.h"
 #include "search/search_context.h"
 #include "search/tree/tree.h"
 

@@ -11,8 +11,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "src/base/files.h"
-#include "src/base/text.h"
+#include "base/files.h"
+#include "base/text.h"
 
 namespace espalier {
 namespace {

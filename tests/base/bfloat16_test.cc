@@ -1,4 +1,4 @@
-#include "src/base/bfloat16.h"
+#include "base/bfloat16.h"
 
 #include <gtest/gtest.h>
 

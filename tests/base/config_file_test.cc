@@ -1,4 +1,4 @@
-#include "src/base/config_file.h"
+#include "base/config_file.h"
 
 #include <gtest/gtest.h>
 

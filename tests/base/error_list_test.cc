@@ -1,4 +1,4 @@
-#include "src/base/error_list.h"
+#include "base/error_list.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "src/base/executor.h"
+#include "base/executor.h"
 
 #include <atomic>
 #include <chrono>
@@ -9,9 +9,9 @@
 #include <thread>
 #include <vector>
 
+#include "base/mutex.h"
+#include "base/random.h"
 #include "gtest/gtest.h"
-#include "src/base/mutex.h"
-#include "src/base/random.h"
 
 namespace espalier {
 namespace {

@@ -1,4 +1,4 @@
-#include "src/base/files.h"
+#include "base/files.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "src/base/growable_array.h"
+#include "base/growable_array.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "src/base/mutex.h"
+#include "base/mutex.h"
 
 #include <deque>
 #include <thread>

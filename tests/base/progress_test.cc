@@ -1,11 +1,11 @@
-#include "src/base/progress.h"
+#include "base/progress.h"
 
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "src/base/clock.h"
 
 namespace espalier {
 namespace {

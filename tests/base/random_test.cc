@@ -1,4 +1,4 @@
-#include "src/base/random.h"
+#include "base/random.h"
 
 #include <array>
 #include <cmath>

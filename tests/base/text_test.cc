@@ -1,4 +1,4 @@
-#include "src/base/text.h"
+#include "base/text.h"
 
 #include <string>
 #include <string_view>

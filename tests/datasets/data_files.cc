@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "src/base/check.h"
+#include "base/check.h"
 
 namespace espalier {
 

@@ -12,10 +12,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/random.h"
 #include "espalier/task.h"
-#include "models/cpu/trunk.h"
 #include "models/tokenizer/tokenizer.h"
-#include "src/base/random.h"
+#include "models/trunk/trunk.h"
 
 namespace espalier {
 
@@ -112,7 +112,7 @@ class LineTrunk : public Trunk {
     }
   }
   void Head(const float*, int, float*) override {}
-  void Rewards(const float* hidden, int n, LevelScores* scores) override {
+  void Rewards(const float* hidden, int n, StepScores* scores) override {
     for (int i = 0; i < n; ++i) {
       const uint64_t hash = Read(hidden + 5 * i).hash;
       scores[i] = {.step = static_cast<float>(hash % 1000) / 1000,

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "espalier/engine.h"
 #include "models/fake/byte_tokenizer.h"
 #include "models/fake/script_task.h"
 #include "models/fake/scripted_backend.h"

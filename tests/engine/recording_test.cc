@@ -7,10 +7,10 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "base/random.h"
 #include "models/fake/byte_tokenizer.h"
 #include "models/fake/script_task.h"
 #include "models/fake/scripted_backend.h"
-#include "src/base/random.h"
 #include "src/engine/runner.h"
 #include "src/trace/replay.h"
 #include "src/trace/run_recorder.h"

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "espalier/engine.h"
 #include "models/fake/script_task.h"
 
 namespace espalier {

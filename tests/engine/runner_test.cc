@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "espalier/engine.h"
 #include "models/fake/byte_tokenizer.h"
 #include "models/fake/script_task.h"
 #include "models/fake/scripted_backend.h"

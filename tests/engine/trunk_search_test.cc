@@ -9,8 +9,8 @@
 #include <map>
 
 #include "absl/strings/str_cat.h"
-#include "models/cpu/trunk.h"
 #include "models/schedule/trunk_backend.h"
+#include "models/trunk/trunk.h"
 #include "search/tree/check_tree.h"
 #include "src/engine/runner.h"
 #include "tests/engine/one_coroutine.h"

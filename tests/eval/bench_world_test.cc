@@ -6,8 +6,8 @@
 #include <map>
 #include <string>
 
+#include "base/files.h"
 #include "search/presets.h"
-#include "src/base/files.h"
 #include "tests/base/one_thread.h"
 
 namespace espalier {

@@ -5,6 +5,8 @@
 
 #include <bit>
 
+#include "nlohmann/json.hpp"
+
 namespace espalier {
 namespace {
 

@@ -7,9 +7,10 @@
 #include <map>
 
 #include "absl/strings/str_cat.h"
-#include "datasets/readers/problem_set.h"
+#include "datasets/sets/problem_set.h"
 #include "datasets/tasks/python_task.h"
 #include "datasets/tasks/task_registry.h"
+#include "espalier/engine.h"
 #include "models/fake/byte_tokenizer.h"
 #include "nlohmann/json.hpp"
 #include "src/engine/generate.h"
@@ -17,7 +18,7 @@
 #include "src/engine/verifier_reward.h"
 #include "src/eval/sweep.h"
 #include "src/trace/labels/examples.h"
-#include "tests/datasets/sandbox/test_sandbox.h"
+#include "tests/datasets/programs/test_sandbox.h"
 
 namespace espalier {
 namespace {

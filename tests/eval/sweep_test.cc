@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
+#include "espalier/engine.h"
 #include "models/fake/byte_tokenizer.h"
 #include "models/fake/script_task.h"
 #include "models/fake/scripted_backend.h"
+#include "nlohmann/json.hpp"
 #include "src/engine/runner.h"
 
 namespace espalier {

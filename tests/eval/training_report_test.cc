@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "absl/strings/str_cat.h"
+#include "nlohmann/json.hpp"
 #include "src/eval/metrics_file.h"
 #include "src/eval/training_page.h"
 

@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "base/executor.h"
+#include "base/random.h"
 #include "gtest/gtest.h"
 #include "models/checkpoint/safetensors.h"
-#include "models/cpu/trunk.h"
-#include "models/net/load_net.h"
+#include "models/differentiable/load_net.h"
 #include "models/pages/page_pool.h"
-#include "src/base/executor.h"
-#include "src/base/random.h"
+#include "models/trunk/trunk.h"
 
 namespace espalier {
 namespace {
@@ -128,7 +128,7 @@ TEST_F(Export, TrunkComputesWhatTheTrainerComputes) {
     for (int v = 0; v < 32; ++v) {
       EXPECT_NEAR(got[v], logits[n - 1][v].item<float>(), 1e-4) << n;
     }
-    LevelScores scores;
+    StepScores scores;
     (*trunk)->Rewards(last.data(), 1, &scores);
     EXPECT_NEAR(scores.step, rewards[n - 1][0].item<float>(), 1e-5);
     EXPECT_NEAR(scores.path, rewards[n - 1][1].item<float>(), 1e-5);

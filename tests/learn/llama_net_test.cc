@@ -1,4 +1,4 @@
-#include "models/net/llama_net.h"
+#include "models/differentiable/llama_net.h"
 
 #include <torch/torch.h>
 
@@ -6,8 +6,8 @@
 #include <ctime>
 #include <limits>
 
+#include "base/random.h"
 #include "gtest/gtest.h"
-#include "src/base/random.h"
 #include "src/learn/packer.h"
 #include "tests/learn/reference_net.h"
 

@@ -8,12 +8,12 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
+#include "base/files.h"
+#include "base/random.h"
 #include "gtest/gtest.h"
 #include "models/checkpoint/safetensors.h"
-#include "models/net/load_net.h"
+#include "models/differentiable/load_net.h"
 #include "nlohmann/json.hpp"
-#include "src/base/files.h"
-#include "src/base/random.h"
 #include "src/learn/export.h"
 #include "src/learn/trainer.h"
 #include "tests/learn/reference_net.h"

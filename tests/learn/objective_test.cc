@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "src/base/random.h"
+#include "base/random.h"
 #include "src/learn/trainer.h"
 #include "tests/learn/tiny_net.h"
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "models/net/llama_net.h"
+#include "models/differentiable/llama_net.h"
 #include "src/learn/packer.h"
 
 namespace espalier {

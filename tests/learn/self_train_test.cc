@@ -8,9 +8,9 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "base/config_file.h"
+#include "base/files.h"
 #include "datasets/tasks/task_registry.h"
-#include "src/base/config_file.h"
-#include "src/base/files.h"
 
 namespace espalier {
 namespace {

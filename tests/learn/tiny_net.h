@@ -7,8 +7,8 @@
 #include <memory>
 #include <vector>
 
-#include "models/net/llama_net.h"
-#include "src/base/random.h"
+#include "base/random.h"
+#include "models/differentiable/llama_net.h"
 #include "src/learn/packer.h"
 #include "src/learn/trainer.h"
 

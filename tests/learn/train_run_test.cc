@@ -10,11 +10,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "datasets/generators/countdown.h"
+#include "base/files.h"
+#include "datasets/tasks/countdown.h"
 #include "datasets/tasks/task_registry.h"
 #include "models/checkpoint/safetensors.h"
 #include "nlohmann/json.hpp"
-#include "src/base/files.h"
 #include "src/trace/run_db.h"
 #include "tests/trace/labels/small_tree.h"
 

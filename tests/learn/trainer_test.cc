@@ -8,8 +8,8 @@
 #include <fstream>
 #include <limits>
 
+#include "base/random.h"
 #include "gtest/gtest.h"
-#include "src/base/random.h"
 #include "tests/learn/tiny_net.h"
 
 namespace espalier {

@@ -6,7 +6,7 @@
 
 #include <limits>
 
-#include "src/base/random.h"
+#include "base/random.h"
 #include "src/learn/trainer.h"
 #include "tests/learn/reference_net.h"
 

@@ -204,7 +204,7 @@ TEST(AbMctsTest, AScoreThatIsNoNumberFailsTheSearch) {
   RunLimits limits;
   limits.reply = [&](const Tree& tree, const SearchRequest& request) {
     SearchCompletion completion = world.Reply(tree, request);
-    for (NodeScores& s : completion.scores) s = {};
+    for (StepScores& s : completion.scores) s = {};
     return completion;
   };
   for (const std::string method : kMethods) {
@@ -397,7 +397,7 @@ std::vector<Role> Asked(const std::string& method, const TreeWorld& world,
       asked.push_back(last = request.by);
     }
     // What the first model writes is worth `bad` less.
-    for (NodeScores& s : completion.scores) {
+    for (StepScores& s : completion.scores) {
       const float loss = last == Role::kPolicy ? static_cast<float>(bad) : 0.0f;
       s.path = s.step = std::max(0.0f, s.path - loss);
     }

@@ -89,7 +89,7 @@ double Seconds(const std::string& method, int steps) {
                                  .terminal = last}));
       }
     }
-    NodeScores Evaluate(const Tree& tree, NodeId node) override {
+    StepScores Evaluate(const Tree& tree, NodeId node) override {
       const float score = 0.5f + 0.3f * static_cast<float>(node % 7) / 7;
       return {score, tree[node].terminal() ? 0.9f : score};
     }

@@ -1,4 +1,4 @@
-#include "search/parts/choose.h"
+#include "search/choose.h"
 
 #include <gtest/gtest.h>
 

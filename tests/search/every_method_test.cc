@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/match.h"
+#include "base/files.h"
 #include "search/algorithm.h"
-#include "src/base/files.h"
 #include "tests/search/tree_world.h"
 
 namespace espalier {

@@ -44,7 +44,7 @@ class WrittenModel : public InlineModel {
                                .terminal = step.last}));
     }
   }
-  NodeScores Evaluate(const Tree& tree, NodeId node) override {
+  StepScores Evaluate(const Tree& tree, NodeId node) override {
     const float score = tree.Response(node).rfind("good", 0) == 0 ? 0.9f : 0.1f;
     return {score, score};
   }

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "nlohmann/json.hpp"
 #include "search/sampling/confidence_filter.h"
 #include "tests/search/golden_world.h"
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "nlohmann/json.hpp"
 #include "tests/search/golden_world.h"
 
 namespace espalier {

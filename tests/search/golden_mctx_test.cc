@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "nlohmann/json.hpp"
 #include "search/mcts/gumbel_formulas.h"
 #include "search/tree/check_tree.h"
 #include "tests/search/golden_world.h"

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "nlohmann/json.hpp"
 #include "search/refine/refine_tree.h"
 #include "tests/search/golden_world.h"
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "nlohmann/json.hpp"
 #include "search/tree/check_tree.h"
 #include "tests/search/golden_world.h"
 

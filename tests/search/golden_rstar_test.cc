@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "nlohmann/json.hpp"
 #include "tests/search/golden_world.h"
 
 namespace espalier {

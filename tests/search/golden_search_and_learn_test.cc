@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "nlohmann/json.hpp"
 #include "tests/search/golden_world.h"
 
 namespace espalier {

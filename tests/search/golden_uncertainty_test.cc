@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_join.h"
+#include "nlohmann/json.hpp"
 #include "tests/search/golden_world.h"
 
 namespace espalier {

@@ -9,8 +9,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "search/parts/stop.h"
-#include "src/base/files.h"
+#include "base/files.h"
+#include "nlohmann/json.hpp"
+#include "search/stop.h"
 
 namespace espalier {
 namespace {
@@ -157,7 +158,7 @@ class GoldenModel : public InlineModel {
     // Greedy steps draw nothing.
     if (greedy) greedy_[place] += options.n;
   }
-  NodeScores Evaluate(const Tree& tree, NodeId node) override {
+  StepScores Evaluate(const Tree& tree, NodeId node) override {
     const GoldenNode& at =
         world_.nodes[static_cast<size_t>(PlaceOf(tree, node))];
     return {.step = at.step_score, .path = at.score};

@@ -158,7 +158,7 @@ TEST_P(MctsTest, RewardsThatAreNoNumbersFailTheSearch) {
   RunLimits limits{.tokens = 100};
   limits.reply = [&](const Tree& tree, const SearchRequest& request) {
     SearchCompletion reply = world.Reply(tree, request);
-    for (NodeScores& scores : reply.scores) scores.path = scores.step = NAN;
+    for (StepScores& scores : reply.scores) scores.path = scores.step = NAN;
     return reply;
   };
   const SearchRun run = RunSearch(Spec(3), world, limits);

@@ -139,7 +139,7 @@ TEST(ParticleTest, ScoresOfZeroAndOneAreFinite) {
   const TreeWorld world({.seed = 2});
   const auto extreme = [&](const Tree& tree, const SearchRequest& request) {
     SearchCompletion c = world.Reply(tree, request);
-    for (NodeScores& s : c.scores) s.step = s.path = s.path < 0.5f ? 0 : 1;
+    for (StepScores& s : c.scores) s.step = s.path = s.path < 0.5f ? 0 : 1;
     return c;
   };
   const SearchRun run =

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string>
 
-#include "src/base/random.h"
+#include "base/random.h"
 
 namespace espalier {
 namespace {

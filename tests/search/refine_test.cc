@@ -2,8 +2,8 @@
 
 #include <cmath>
 
+#include "base/random.h"
 #include "search/refine/refine_tree.h"
-#include "src/base/random.h"
 #include "tests/search/tree_world.h"
 
 namespace espalier {

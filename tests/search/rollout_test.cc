@@ -295,7 +295,7 @@ class SureOrNot : public InlineModel {
                                .mean_entropy = sure ? 0.1f : 3.0f}));
     }
   }
-  NodeScores Evaluate(const Tree&, NodeId) override { return {1, 1}; }
+  StepScores Evaluate(const Tree&, NodeId) override { return {1, 1}; }
   bool Verify(const Tree&, NodeId) override { return false; }
 
  private:

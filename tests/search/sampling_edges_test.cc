@@ -173,7 +173,7 @@ TEST_P(EdgesTest, AScoreThatIsNoNumberIsAnError) {
   const TreeWorld world({.depth = 2});
   const SearchRun run =
       RunSearch(GetParam().spec, world, Changed(world, [](SearchCompletion& c) {
-                  for (NodeScores& s : c.scores) {
+                  for (StepScores& s : c.scores) {
                     s.step = s.path = std::numeric_limits<float>::quiet_NaN();
                   }
                 }));

@@ -1,4 +1,4 @@
-#include "search/parts/stop.h"
+#include "search/stop.h"
 
 #include <gtest/gtest.h>
 

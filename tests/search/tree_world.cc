@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "src/base/check.h"
+#include "base/check.h"
 
 namespace espalier {
 namespace {

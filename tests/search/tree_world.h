@@ -25,7 +25,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "espalier/engine.h"
+#include "espalier/search_options.h"
+#include "espalier/search_result.h"
 #include "search/algorithm.h"
 #include "search/search_context.h"
 #include "search/tree/check_tree.h"

@@ -20,19 +20,19 @@ CLEAN = {
     "include/espalier/problem.h": header(
         "ESPALIER_PROBLEM_H_",
         '#include <string>\n#include "absl/status/status.h"'),
-    "src/base/text.h": header("ESPALIER_SRC_BASE_TEXT_H_",
+    "base/text.h": header("ESPALIER_BASE_TEXT_H_",
                               '#include "espalier/problem.h"'),
-    "src/base/clock.h": header("ESPALIER_SRC_BASE_CLOCK_H_"),
-    "src/base/clock.cc": "auto t = std::chrono::steady_clock::now();\n",
+    "base/clock.h": header("ESPALIER_BASE_CLOCK_H_"),
+    "base/clock.cc": "auto t = std::chrono::steady_clock::now();\n",
     "search/tree/tree.h": header("ESPALIER_SEARCH_TREE_TREE_H_",
-                                 '#include "src/base/text.h"'),
-    "models/net/net.h": header("ESPALIER_MODELS_NET_NET_H_",
+                                 '#include "base/text.h"'),
+    "models/differentiable/net.h": header("ESPALIER_MODELS_DIFFERENTIABLE_NET_H_",
                                "#include <torch/torch.h>"),
-    "models/cpu/cpu.cc": '#include "hwy/highway.h"\n'
+    "models/kernel_executor/cpu.cc": '#include "hwy/highway.h"\n'
                          '#include "search/tree/tree.h"\n',
-    "src/engine/engine.cc": '#include "models/cpu/cpu.h"\n',
-    "models/cpu/cpu.h": header("ESPALIER_MODELS_CPU_CPU_H_"),
-    "src/learn/train.cc": '#include "models/net/net.h"\n',
+    "src/engine/engine.cc": '#include "models/kernel_executor/cpu.h"\n',
+    "models/kernel_executor/cpu.h": header("ESPALIER_MODELS_KERNEL_EXECUTOR_CPU_H_"),
+    "src/learn/train.cc": '#include "models/differentiable/net.h"\n',
     "tests/search/tree_test.cc": '#include "search/tree/tree.h"\n'
                                  "std::chrono::steady_clock::now();\n",
 }
@@ -65,28 +65,48 @@ class CheckLayersTest(unittest.TestCase):
         self.assertEqual(check_layers.check_tree(ROOT), [])
 
     def test_later_layer_is_found_with_its_line(self):
-        self.assert_one("src/base/a.cc",
+        self.assert_one("base/a.cc",
                         '#include <map>\n#include "search/tree/tree.h"\n',
-                        "src/base/a.cc:2", "later layer")
-        self.assert_one("search/a.cc", '#include "models/cpu/cpu.h"\n',
+                        "base/a.cc:2", "later layer")
+        self.assert_one("search/a.cc", '#include "models/kernel_executor/cpu.h"\n',
                         "later layer")
         self.assert_one("include/espalier/a.h",
                         header("ESPALIER_A_H_",
-                               '#include "src/base/text.h"'), "later layer")
+                               '#include "base/text.h"'), "later layer")
 
     def test_angle_brackets_do_not_hide_a_layer(self):
-        self.assert_one("src/base/a.cc", "#include <search/tree/tree.h>\n",
+        self.assert_one("base/a.cc", "#include <search/tree/tree.h>\n",
                         "later layer")
 
     def test_spaces_do_not_hide_an_include(self):
-        self.assert_one("src/base/a.cc",
+        self.assert_one("base/a.cc",
                         '  #  include   "search/tree/tree.h"\n', "later layer")
 
     def test_tests_follow_the_layer_that_they_mirror(self):
         self.assert_one("tests/search/b_test.cc",
-                        '#include "models/cpu/cpu.h"\n', "later layer")
+                        '#include "models/kernel_executor/cpu.h"\n', "later layer")
         self.assertEqual(self.violations(
-            {"tests/models/b_test.cc": '#include "models/cpu/cpu.h"\n'}), [])
+            {"tests/models/b_test.cc": '#include "models/kernel_executor/cpu.h"\n'}), [])
+
+    def test_folders_of_one_layer_do_not_include_each_other(self):
+        found = self.violations({
+            "models/pages/a.h": header("ESPALIER_MODELS_PAGES_A_H_"),
+            "models/trunk/b.h": header("ESPALIER_MODELS_TRUNK_B_H_",
+                                       '#include "models/pages/a.h"'),
+            "models/trunk/c.h": header("ESPALIER_MODELS_TRUNK_C_H_"),
+            "models/pages/d.cc": '#include "models/trunk/c.h"\n'})
+        self.assertEqual(len(found), 2, found)
+        self.assertTrue(found[0].startswith("models/pages/d.cc:1:"), found)
+        self.assertIn("in turn", found[0])
+        # Through a third folder.
+        found = self.violations({
+            "models/pages/a.h": header("ESPALIER_MODELS_PAGES_A_H_"),
+            "models/trunk/b.h": header("ESPALIER_MODELS_TRUNK_B_H_",
+                                       '#include "models/pages/a.h"'),
+            "models/fake/c.h": header("ESPALIER_MODELS_FAKE_C_H_",
+                                      '#include "models/trunk/b.h"'),
+            "models/pages/d.cc": '#include "models/fake/c.h"\n'})
+        self.assertEqual(len(found), 3, found)
 
     def test_code_does_not_include_tests(self):
         self.assert_one("tools/espalier/a.cc",
@@ -102,21 +122,21 @@ class CheckLayersTest(unittest.TestCase):
             return header(guard, "namespace espalier {\n" + line +
                           "\n}  // namespace espalier")
         found = self.violations({
-            "src/base/a.h": declares("ESPALIER_SRC_BASE_A_H_",
+            "base/a.h": declares("ESPALIER_BASE_A_H_",
                                      "struct Piece {\n  int a;\n};"),
-            "src/base/b.h": declares("ESPALIER_SRC_BASE_B_H_",
+            "base/b.h": declares("ESPALIER_BASE_B_H_",
                                      "class Piece final : Other {\n};"),
-            "src/base/c.h": declares("ESPALIER_SRC_BASE_C_H_",
+            "base/c.h": declares("ESPALIER_BASE_C_H_",
                                      "struct Piece;")})
         self.assertEqual(len(found), 1, found)
-        self.assertTrue(found[0].startswith("src/base/b.h:"), found)
-        self.assertIn("declares Piece, as src/base/a.h does", found[0])
+        self.assertTrue(found[0].startswith("base/b.h:"), found)
+        self.assertIn("declares Piece, as base/a.h does", found[0])
 
     def test_libtorch_stays_in_its_folders(self):
         for name in ("torch/torch.h", "ATen/ATen.h", "c10/util/Half.h"):
-            self.assert_one("models/cpu/a.cc", f"#include <{name}>\n",
+            self.assert_one("models/kernel_executor/a.cc", f"#include <{name}>\n",
                             "LibTorch")
-        self.assert_one("src/engine/a.cc", '#include "models/net/net.h"\n',
+        self.assert_one("src/engine/a.cc", '#include "models/differentiable/net.h"\n',
                         "without LibTorch")
 
     def test_api_stands_on_abseil_and_the_standard_library(self):
@@ -127,7 +147,7 @@ class CheckLayersTest(unittest.TestCase):
                             "the API")
 
     def test_search_knows_neither_threads_nor_time(self):
-        for name in ("<thread>", "<mutex>", "<chrono>", '"src/base/clock.h"'):
+        for name in ("<thread>", "<mutex>", "<chrono>", '"base/clock.h"'):
             self.assert_one("search/a.cc", f"#include {name}\n", "threads")
 
     def test_time_is_read_in_one_place(self):
@@ -136,35 +156,35 @@ class CheckLayersTest(unittest.TestCase):
             self.assert_one("src/engine/a.cc", f"auto t = {code};\n", "time")
 
     def test_unknown_file_and_bare_name_are_found(self):
-        self.assert_one("src/base/a.cc", '#include "src/base/nowhere.h"\n',
+        self.assert_one("base/a.cc", '#include "base/nowhere.h"\n',
                         "not a file")
-        self.assert_one("src/base/a.cc", '#include "text.h"\n', "not a file")
+        self.assert_one("base/a.cc", '#include "text.h"\n', "not a file")
 
     def test_folder_outside_all_layers_is_found(self):
-        self.assert_one("src/extra/a.cc", '#include "src/base/text.h"\n',
+        self.assert_one("src/extra/a.cc", '#include "base/text.h"\n',
                         "no layer")
 
     def test_api_is_included_as_users_do(self):
-        self.assert_one("src/base/a.cc",
+        self.assert_one("base/a.cc",
                         '#include "include/espalier/problem.h"\n',
                         "as users do")
 
     def test_header_guard_is_named_after_the_path(self):
-        self.assert_one("src/base/a.h", header("ESPALIER_BASE_A_H_"),
-                        "ESPALIER_SRC_BASE_A_H_")
-        self.assert_one("src/base/a.h", "int a;\n", "header guard")
+        self.assert_one("base/a.h", header("ESPALIER_SRC_BASE_A_H_"),
+                        "ESPALIER_BASE_A_H_")
+        self.assert_one("base/a.h", "int a;\n", "header guard")
 
     def test_file_compiled_once_a_vector_target_needs_no_guard(self):
         self.assertEqual(self.violations(
             {"models/kernels/a-inl.h": "int a;\n"}), [])
 
     def test_long_file_is_found(self):
-        self.assertEqual(self.violations({"src/base/a.cc": "\n" * 800}), [])
-        self.assert_one("src/base/a.cc", "\n" * 801, "801 lines")
+        self.assertEqual(self.violations({"base/a.cc": "\n" * 800}), [])
+        self.assert_one("base/a.cc", "\n" * 801, "801 lines")
 
     def test_unfinished_and_private_text_is_found(self):
         self.assert_one("docs/a.md", "TO" + "DO: write\n", "unfinished")
-        self.assert_one("src/base/a.cc", "#if 0\n#endif\n", "switched off")
+        self.assert_one("base/a.cc", "#if 0\n#endif\n", "switched off")
         self.assert_one("docs/a.md", "see /ho" + "me/ann/x\n", "machine")
         self.assert_one("docs/a.md", "<" * 7 + " HEAD\n", "merge mark")
         self.assert_one("tests/base/a.cc",

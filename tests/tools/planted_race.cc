@@ -4,7 +4,7 @@
 #include <atomic>
 #include <cstdio>
 
-#include "src/base/executor.h"
+#include "base/executor.h"
 
 namespace {
 

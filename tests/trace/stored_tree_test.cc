@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "src/base/random.h"
+#include "base/random.h"
 
 namespace espalier {
 namespace {

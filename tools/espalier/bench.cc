@@ -3,8 +3,8 @@
 #include <memory>
 #include <string>
 
-#include "src/base/files.h"
-#include "src/base/status_macros.h"
+#include "base/files.h"
+#include "base/status_macros.h"
 #include "src/eval/bench_world.h"
 #include "tools/espalier/command.h"
 

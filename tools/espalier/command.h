@@ -10,11 +10,13 @@
 #include "CLI/CLI.hpp"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "espalier/engine.h"
-#include "src/base/error_list.h"
-#include "src/base/interrupt.h"
+#include "base/error_list.h"
+#include "base/interrupt.h"
+#include "espalier/search_options.h"
 
 namespace espalier {
+
+struct EngineOptions;
 
 // A subcommand declares its options on `app` and sets `run`, which main calls
 // if the subcommand was chosen; its status decides the exit code.

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "src/base/status_macros.h"
+#include "base/status_macros.h"
 #include "tools/espalier/command.h"
 #include "tools/espalier/output_file.h"
 #include "tools/espalier/printable.h"

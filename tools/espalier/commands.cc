@@ -8,8 +8,8 @@
 
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_cat.h"
-#include "src/base/text.h"
-#include "src/base/version.h"
+#include "base/text.h"
+#include "base/version.h"
 #include "tools/espalier/command.h"
 #include "tools/espalier/command_line.h"
 #include "tools/espalier/option_checks.h"

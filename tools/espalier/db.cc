@@ -3,9 +3,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "base/json_text.h"
+#include "base/status_macros.h"
 #include "nlohmann/json.hpp"
-#include "src/base/json_text.h"
-#include "src/base/status_macros.h"
 #include "src/trace/run_db.h"
 #include "src/trace/schema.h"
 #include "src/trace/tree_nodes.h"

@@ -12,9 +12,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "base/clock.h"
+#include "base/version.h"
 #include "models/kernels/kernel_path.h"
-#include "src/base/clock.h"
-#include "src/base/version.h"
 #include "tools/espalier/command.h"
 
 namespace espalier {

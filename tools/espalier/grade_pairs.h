@@ -6,7 +6,7 @@
 
 #include "CLI/CLI.hpp"
 #include "absl/status/status.h"
-#include "datasets/grade/grade_answer.h"
+#include "datasets/answers/grade_answer.h"
 
 namespace espalier {
 

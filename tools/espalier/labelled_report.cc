@@ -5,8 +5,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "src/base/json_text.h"
-#include "src/base/status_macros.h"
+#include "base/json_text.h"
+#include "base/status_macros.h"
+#include "nlohmann/json.hpp"
 
 namespace espalier {
 namespace {

@@ -14,9 +14,9 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "datasets/readers/labelled_steps.h"
+#include "datasets/sets/labelled_steps.h"
 #include "espalier/task.h"
-#include "nlohmann/json.hpp"
+#include "nlohmann/json_fwd.hpp"
 
 namespace espalier {
 

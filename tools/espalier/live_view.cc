@@ -9,7 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "src/base/clock.h"
+#include "base/clock.h"
 #include "tools/espalier/show_tree.h"
 
 namespace espalier {

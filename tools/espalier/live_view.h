@@ -26,7 +26,7 @@
 #include <string>
 #include <vector>
 
-#include "espalier/engine.h"
+#include "espalier/search_result.h"
 
 namespace espalier {
 

@@ -11,8 +11,8 @@
 #include <string>
 #include <string_view>
 
-#include "models/cpu/load_trunk.h"
-#include "src/base/interrupt.h"
+#include "base/interrupt.h"
+#include "models/trunk/load_trunk.h"
 #include "tools/espalier/commands.h"
 #include "tools/espalier/training_help.h"
 

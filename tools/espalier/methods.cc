@@ -3,11 +3,11 @@
 #include <string>
 #include <vector>
 
+#include "base/status_macros.h"
+#include "base/text.h"
 #include "nlohmann/json.hpp"
 #include "search/algorithm.h"
 #include "search/presets.h"
-#include "src/base/status_macros.h"
-#include "src/base/text.h"
 #include "src/eval/method_costs.h"
 #include "src/eval/methods_page.h"
 #include "tools/espalier/command.h"

@@ -12,11 +12,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "datasets/readers/record_reader.h"
+#include "base/files.h"
+#include "base/json_text.h"
+#include "base/status_macros.h"
+#include "datasets/sets/record_reader.h"
 #include "nlohmann/json.hpp"
-#include "src/base/files.h"
-#include "src/base/json_text.h"
-#include "src/base/status_macros.h"
 
 namespace espalier {
 namespace {

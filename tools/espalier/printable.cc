@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "absl/strings/str_format.h"
-#include "src/base/utf8.h"
+#include "base/utf8.h"
 
 namespace espalier {
 namespace {

@@ -1,9 +1,10 @@
 // espalier problems: prints problems of a set.
 #include <cstdio>
 
-#include "datasets/readers/problem_set.h"
-#include "src/base/json_text.h"
-#include "src/base/status_macros.h"
+#include "base/json_text.h"
+#include "base/status_macros.h"
+#include "datasets/sets/problem_set.h"
+#include "nlohmann/json.hpp"
 #include "tools/espalier/command.h"
 #include "tools/espalier/output_file.h"
 #include "tools/espalier/printable.h"

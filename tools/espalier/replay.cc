@@ -2,7 +2,7 @@
 #include <cstdio>
 
 #include "absl/strings/str_cat.h"
-#include "src/base/status_macros.h"
+#include "base/status_macros.h"
 #include "src/engine/generate.h"
 #include "src/trace/run_db.h"
 #include "tools/espalier/command.h"

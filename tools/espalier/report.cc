@@ -8,9 +8,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "src/base/files.h"
-#include "src/base/json_text.h"
-#include "src/base/status_macros.h"
+#include "base/files.h"
+#include "base/json_text.h"
+#include "base/status_macros.h"
+#include "nlohmann/json.hpp"
 #include "src/eval/training_page.h"
 #include "src/eval/training_report.h"
 #include "tools/espalier/command.h"

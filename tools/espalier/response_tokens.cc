@@ -4,7 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "src/base/status_macros.h"
+#include "base/status_macros.h"
+#include "espalier/engine.h"
 #include "src/engine/response_length.h"
 #include "tools/espalier/command.h"
 #include "tools/espalier/printable.h"

@@ -8,11 +8,12 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "espalier/engine.h"
 #include "src/engine/response_length.h"
 #include "tools/espalier/set_flags.h"
 
 namespace espalier {
+
+class Engine;
 
 // The first of `problems`, which are the set of `flags`, as many as
 // MeasureResponseTokens takes; where they are a shard, the first of the whole

@@ -5,12 +5,12 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "base/clock.h"
+#include "base/json_text.h"
+#include "base/progress.h"
+#include "base/status_macros.h"
 #include "models/prompt/encode_prompt.h"
 #include "nlohmann/json.hpp"
-#include "src/base/clock.h"
-#include "src/base/json_text.h"
-#include "src/base/progress.h"
-#include "src/base/status_macros.h"
 #include "src/engine/load_model.h"
 #include "src/engine/score_text.h"
 #include "tools/espalier/command.h"

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "datasets/readers/problem_set.h"
-#include "src/base/random.h"
-#include "src/base/status_macros.h"
+#include "base/random.h"
+#include "base/status_macros.h"
+#include "datasets/sets/problem_set.h"
 #include "tools/espalier/printable.h"
 
 namespace espalier {

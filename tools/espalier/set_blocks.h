@@ -18,7 +18,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "datasets/readers/problem_stream.h"
+#include "datasets/sets/problem_stream.h"
 #include "espalier/verifier.h"
 #include "tools/espalier/set_flags.h"
 

@@ -13,7 +13,7 @@
 #include "CLI/CLI.hpp"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "datasets/readers/problem_set.h"
+#include "datasets/sets/problem_set.h"
 
 namespace espalier {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "espalier/engine.h"
+#include "espalier/search_result.h"
 #include "src/trace/stored_tree.h"
 
 namespace espalier {

@@ -3,11 +3,14 @@
 #include <cstdio>
 
 #include "absl/strings/str_cat.h"
-#include "datasets/readers/labelled_steps.h"
-#include "datasets/readers/problem_set.h"
+#include "base/progress.h"
+#include "base/status_macros.h"
+#include "datasets/sets/labelled_steps.h"
+#include "datasets/sets/problem_set.h"
 #include "datasets/tasks/task_registry.h"
-#include "src/base/progress.h"
-#include "src/base/status_macros.h"
+#include "espalier/engine.h"
+#include "espalier/engine_options.h"
+#include "nlohmann/json.hpp"
 #include "src/eval/step_report.h"
 #include "tools/espalier/command.h"
 #include "tools/espalier/labelled_report.h"

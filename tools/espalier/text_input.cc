@@ -5,7 +5,7 @@
 #include <iostream>
 #include <iterator>
 
-#include "src/base/files.h"
+#include "base/files.h"
 #include "tools/espalier/command.h"
 
 namespace espalier {

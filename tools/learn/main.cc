@@ -11,18 +11,18 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "src/base/interrupt.h"
-#include "src/base/random.h"
-#include "src/base/status_macros.h"
+#include "base/interrupt.h"
+#include "base/random.h"
+#include "base/status_macros.h"
 #include "src/learn/trainer.h"
-#include "src/learn/zoo.h"
 #include "tools/espalier/command_line.h"
 #include "tools/espalier/commands.h"
 #include "tools/espalier/option_checks.h"
-#include "tools/learn/model_card.h"
 #include "tools/learn/self_train.h"
 #include "tools/learn/train.h"
-#include "tools/learn/zoo_data.h"
+#include "tools/zoo/model_card.h"
+#include "tools/zoo/train_zoo.h"
+#include "tools/zoo/zoo_data_command.h"
 
 namespace espalier {
 namespace {

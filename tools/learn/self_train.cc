@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "src/base/config_file.h"
-#include "src/base/interrupt.h"
-#include "src/base/progress.h"
-#include "src/base/status_macros.h"
+#include "base/config_file.h"
+#include "base/interrupt.h"
+#include "base/progress.h"
+#include "base/status_macros.h"
 #include "src/learn/self_train.h"
 #include "tools/espalier/command.h"
 #include "tools/espalier/printable.h"

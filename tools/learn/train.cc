@@ -4,10 +4,10 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "base/interrupt.h"
+#include "base/progress.h"
+#include "base/status_macros.h"
 #include "nlohmann/json.hpp"
-#include "src/base/interrupt.h"
-#include "src/base/progress.h"
-#include "src/base/status_macros.h"
 #include "src/learn/train_run.h"
 #include "tools/espalier/command.h"
 #include "tools/espalier/option_checks.h"

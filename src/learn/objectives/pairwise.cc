@@ -7,7 +7,7 @@
 // the chosen one's advantage, which holds the pair's weight 1 / (n+ n-).
 #include <cmath>
 
-#include "src/base/check.h"
+#include "base/check.h"
 #include "src/learn/objective.h"
 
 namespace espalier {

@@ -5,11 +5,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "datasets/readers/problem_set.h"
+#include "base/random.h"
+#include "base/status_macros.h"
+#include "base/text.h"
+#include "datasets/sets/problem_set.h"
 #include "datasets/tasks/task_registry.h"
-#include "src/base/random.h"
-#include "src/base/status_macros.h"
-#include "src/base/text.h"
 
 namespace espalier {
 namespace {

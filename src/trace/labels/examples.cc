@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "base/text.h"
 #include "nlohmann/json.hpp"
-#include "src/base/status_macros.h"
-#include "src/base/text.h"
 #include "src/trace/labels/tree_labels.h"
 
 namespace espalier {

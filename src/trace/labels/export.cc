@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/json_text.h"
+#include "base/status_macros.h"
 #include "nlohmann/json.hpp"
-#include "src/base/json_text.h"
-#include "src/base/status_macros.h"
 
 namespace espalier {
 namespace {

@@ -11,11 +11,12 @@
 #include <string>
 #include <vector>
 
+#include "base/files.h"
+#include "base/random.h"
 #include "models/checkpoint/shard_set.h"
 #include "models/checkpoint/tensor_source.h"
 #include "models/checkpoint/trunk_config_json.h"
-#include "src/base/files.h"
-#include "src/base/random.h"
+#include "nlohmann/json.hpp"
 #include "tests/base/one_thread.h"
 #include "tests/models/testing/hf_layout.h"
 #include "tests/models/testing/random_checkpoint.h"

@@ -11,13 +11,13 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/bfloat16.h"
+#include "base/files.h"
+#include "base/random.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "models/checkpoint/safetensors.h"
 #include "nlohmann/json.hpp"
-#include "src/base/bfloat16.h"
-#include "src/base/files.h"
-#include "src/base/random.h"
 #include "tests/models/testing/gguf_builder.h"
 #include "tests/models/testing/random_checkpoint.h"
 

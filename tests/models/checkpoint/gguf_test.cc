@@ -5,10 +5,10 @@
 #include <limits>
 #include <string>
 
+#include "base/bfloat16.h"
+#include "base/random.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "src/base/bfloat16.h"
-#include "src/base/random.h"
 #include "tests/models/testing/gguf_builder.h"
 #include "tests/models/testing/random_checkpoint.h"
 

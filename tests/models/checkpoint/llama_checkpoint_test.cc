@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "base/files.h"
 #include "models/checkpoint/llama_config.h"
 #include "models/checkpoint/llama_weights.h"
 #include "models/checkpoint/safetensors.h"
 #include "nlohmann/json.hpp"
-#include "src/base/files.h"
 #include "tests/models/testing/random_checkpoint.h"
 
 namespace espalier {

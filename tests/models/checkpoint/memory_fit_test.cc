@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "src/base/files.h"
+#include "base/files.h"
 #include "tests/models/testing/random_checkpoint.h"
 
 namespace espalier {

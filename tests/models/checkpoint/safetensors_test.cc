@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "src/base/random.h"
+#include "base/random.h"
 #include "tests/models/testing/random_checkpoint.h"
 
 namespace espalier {

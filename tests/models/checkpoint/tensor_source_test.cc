@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/files.h"
 #include "nlohmann/json.hpp"
-#include "src/base/files.h"
 #include "tests/models/testing/hf_layout.h"
 #include "tests/models/testing/random_checkpoint.h"
 

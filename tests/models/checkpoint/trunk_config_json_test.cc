@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/files.h"
 #include "nlohmann/json.hpp"
-#include "src/base/files.h"
 #include "tests/models/testing/hf_layout.h"
 #include "tests/models/testing/random_checkpoint.h"
 

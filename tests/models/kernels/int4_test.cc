@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "src/base/random.h"
+#include "base/random.h"
 
 namespace espalier {
 namespace {

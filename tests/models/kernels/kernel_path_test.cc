@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "src/base/bfloat16.h"
-#include "src/base/random.h"
+#include "base/bfloat16.h"
+#include "base/random.h"
 
 namespace espalier {
 namespace {

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <vector>
 
+#include "base/bfloat16.h"
+#include "base/random.h"
 #include "hwy/targets.h"
-#include "src/base/bfloat16.h"
-#include "src/base/random.h"
 
 namespace espalier {
 namespace {

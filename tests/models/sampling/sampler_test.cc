@@ -5,9 +5,9 @@
 #include <limits>
 #include <numeric>
 
+#include "base/random.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "src/base/random.h"
 
 namespace espalier {
 namespace {

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <vector>
 
+#include "base/random.h"
 #include "hwy/targets.h"
-#include "src/base/random.h"
 
 namespace espalier {
 namespace {

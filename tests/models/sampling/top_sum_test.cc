@@ -7,9 +7,9 @@
 #include <numeric>
 #include <vector>
 
+#include "base/random.h"
 #include "hwy/targets.h"
 #include "models/sampling/sampler.h"
-#include "src/base/random.h"
 #include "tests/models/schedule/backend_fixture.h"
 
 namespace espalier {

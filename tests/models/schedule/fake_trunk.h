@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "models/cpu/trunk.h"
+#include "base/random.h"
 #include "models/pages/plain_pages.h"
 #include "models/tokenizer/tokenizer.h"
-#include "src/base/random.h"
+#include "models/trunk/trunk.h"
 
 namespace espalier {
 
@@ -80,7 +80,7 @@ class FakeTrunk : public Trunk {
                               4000) /
            1000;
   }
-  static LevelScores Reward(uint64_t hash) {
+  static StepScores Reward(uint64_t hash) {
     return {.step = static_cast<float>(hash % 1000) / 1000,
             .path = static_cast<float>(hash / 1000 % 1000) / 1000};
   }
@@ -115,7 +115,7 @@ class FakeTrunk : public Trunk {
   }
 
   void Head(const float*, int, float*) override {}
-  void Rewards(const float* hidden, int n, LevelScores* scores) override {
+  void Rewards(const float* hidden, int n, StepScores* scores) override {
     for (int i = 0; i < n; ++i) scores[i] = Reward(Join(hidden + 4 * i, 1));
   }
 

@@ -6,8 +6,8 @@
 #include <array>
 #include <set>
 
+#include "base/random.h"
 #include "models/schedule/eviction_order.h"
-#include "src/base/random.h"
 
 namespace espalier {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "src/base/random.h"
+#include "base/random.h"
 
 namespace espalier {
 namespace {

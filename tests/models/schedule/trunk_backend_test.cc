@@ -162,7 +162,7 @@ TEST(TrunkBackendTest, ScoresAreThoseOfThePathAndDoNotDependOnTheBatch) {
   f.backend->Submit({7, request});
   const Completion done = f.RunAll()[7];
   for (int i = 0; i < 20; ++i) {
-    const LevelScores expected = FakeTrunk::Reward(FakeTrunk::Hash(paths[i]));
+    const StepScores expected = FakeTrunk::Reward(FakeTrunk::Hash(paths[i]));
     EXPECT_EQ(done.scores[i].step, expected.step);
     EXPECT_EQ(done.scores[i].path, expected.path);
   }

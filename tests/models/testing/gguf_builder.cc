@@ -4,7 +4,7 @@
 #include <fstream>
 #include <system_error>
 
-#include "src/base/check.h"
+#include "base/check.h"
 
 namespace espalier {
 

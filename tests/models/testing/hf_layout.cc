@@ -3,7 +3,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "src/base/check.h"
+#include "base/check.h"
+#include "nlohmann/json.hpp"
 #include "tests/models/testing/random_checkpoint.h"
 
 namespace espalier {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "models/checkpoint/trunk_config.h"
-#include "nlohmann/json.hpp"
+#include "nlohmann/json_fwd.hpp"
 
 namespace espalier {
 

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "models/cpu/trunk.h"
+#include "base/executor.h"
 #include "models/pages/page_pool.h"
-#include "src/base/executor.h"
+#include "models/trunk/trunk.h"
 
 namespace espalier {
 

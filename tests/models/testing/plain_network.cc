@@ -9,7 +9,8 @@
 #include <numbers>
 #include <utility>
 
-#include "src/base/check.h"
+#include "base/check.h"
+#include "nlohmann/json.hpp"
 
 namespace espalier {
 namespace {

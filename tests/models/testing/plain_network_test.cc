@@ -12,8 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "models/cpu/trunk.h"
 #include "models/pages/page_pool.h"
+#include "models/trunk/trunk.h"
+#include "nlohmann/json.hpp"
 #include "tests/models/testing/hf_layout.h"
 #include "tests/models/testing/random_checkpoint.h"
 

@@ -11,11 +11,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "base/bfloat16.h"
+#include "base/files.h"
+#include "base/random.h"
+#include "base/status_macros.h"
 #include "nlohmann/json.hpp"
-#include "src/base/bfloat16.h"
-#include "src/base/files.h"
-#include "src/base/random.h"
-#include "src/base/status_macros.h"
 #include "tests/models/testing/hf_layout.h"
 
 namespace espalier {

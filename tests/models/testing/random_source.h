@@ -5,9 +5,9 @@
 
 #include <cstdint>
 
+#include "base/bfloat16.h"
+#include "base/random.h"
 #include "models/checkpoint/tensor_source.h"
-#include "src/base/bfloat16.h"
-#include "src/base/random.h"
 
 namespace espalier {
 

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
-#include "src/base/random.h"
+#include "base/random.h"
 #include "tests/models/testing/random_checkpoint.h"
 
 namespace espalier {

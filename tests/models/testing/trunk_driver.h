@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "models/cpu/trunk.h"
 #include "models/pages/page_pool.h"
+#include "models/trunk/trunk.h"
 #include "tests/models/testing/plain_network.h"
 
 namespace espalier {

@@ -2,10 +2,10 @@
 
 #include <chrono>
 
+#include "base/random.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "models/tokenizer/byte_bpe.h"
-#include "src/base/random.h"
 #include "tests/base/one_thread.h"
 
 namespace espalier {

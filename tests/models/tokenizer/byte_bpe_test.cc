@@ -6,13 +6,13 @@
 #include <map>
 #include <sstream>
 
+#include "base/check.h"
+#include "base/files.h"
+#include "base/random.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "models/tokenizer/byte_alphabet.h"
 #include "nlohmann/json.hpp"
-#include "src/base/check.h"
-#include "src/base/files.h"
-#include "src/base/random.h"
 #include "tests/base/one_thread.h"
 #include "tests/models/tokenizer/tokenizer_data.h"
 

@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/files.h"
+#include "base/random.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "models/tokenizer/byte_alphabet.h"
 #include "models/tokenizer/sentencepiece.pb.h"
 #include "nlohmann/json.hpp"
-#include "src/base/files.h"
-#include "src/base/random.h"
 #include "tests/models/testing/gguf_builder.h"
 #include "tests/models/testing/random_checkpoint.h"
 #include "tests/models/tokenizer/tokenizer_data.h"

@@ -2,11 +2,12 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/check.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "models/tokenizer/sentencepiece.pb.h"
 #include "models/tokenizer/tokenizer.h"
-#include "src/base/check.h"
+#include "nlohmann/json.hpp"
 #include "tests/models/tokenizer/tokenizer_data.h"
 
 namespace espalier {

@@ -4,12 +4,13 @@
 #include <fstream>
 #include <map>
 
+#include "base/check.h"
+#include "base/files.h"
+#include "base/random.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "models/tokenizer/tokenizer_json.h"
-#include "src/base/check.h"
-#include "src/base/files.h"
-#include "src/base/random.h"
+#include "nlohmann/json.hpp"
 #include "tests/base/one_thread.h"
 #include "tests/models/tokenizer/tokenizer_data.h"
 

@@ -5,14 +5,14 @@
 #include <fstream>
 #include <sstream>
 
-#include "datasets/generators/stories.h"
+#include "base/check.h"
+#include "base/files.h"
+#include "base/random.h"
+#include "datasets/tasks/stories.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "models/tokenizer/sentencepiece.pb.h"
 #include "models/tokenizer/stream_decoder.h"
-#include "src/base/check.h"
-#include "src/base/files.h"
-#include "src/base/random.h"
 #include "tests/base/one_thread.h"
 #include "tests/models/tokenizer/tokenizer_data.h"
 

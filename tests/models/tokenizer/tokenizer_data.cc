@@ -3,10 +3,11 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "base/files.h"
 #include "gtest/gtest.h"
 #include "models/tokenizer/byte_alphabet.h"
 #include "models/tokenizer/utf8.h"
-#include "src/base/files.h"
+#include "nlohmann/json.hpp"
 
 namespace espalier {
 

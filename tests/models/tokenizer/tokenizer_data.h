@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/random.h"
 #include "models/tokenizer/tokenizer.h"
-#include "nlohmann/json.hpp"
-#include "src/base/random.h"
+#include "nlohmann/json_fwd.hpp"
 
 namespace espalier {
 

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "datasets/readers/problem_set.h"
+#include "datasets/sets/problem_set.h"
 #include "datasets/tasks/task_registry.h"
 #include "nlohmann/json.hpp"
 #include "src/trace/labels/contamination.h"

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <functional>
 
-#include "src/base/random.h"
+#include "base/random.h"
 #include "tests/trace/labels/small_tree.h"
 
 namespace espalier {

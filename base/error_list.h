@@ -1,0 +1,36 @@
+// Several errors told as one, so that a user mends all of them at once.
+//
+//   ErrorList errors;
+//   if (budget < 0) errors.Add("--budget-tokens -5: expected ...");
+//   errors.Add(CheckMethod(method));     // an OK status adds nothing
+//   ESP_RETURN_IF_ERROR(errors.Status());
+//
+// Thread-compatible.
+#ifndef ESPALIER_BASE_ERROR_LIST_H_
+#define ESPALIER_BASE_ERROR_LIST_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+
+namespace espalier {
+
+class ErrorList {
+ public:
+  // InvalidArgument.
+  void Add(std::string message);
+  // A message that is there already is not repeated.
+  void Add(const absl::Status& status);
+  // OK, the one error, or all messages in their order under the first one's
+  // code.
+  absl::Status Status() const;
+
+ private:
+  absl::StatusCode code_ = absl::StatusCode::kOk;
+  std::vector<std::string> messages_;
+};
+
+}  // namespace espalier
+
+#endif  // ESPALIER_BASE_ERROR_LIST_H_

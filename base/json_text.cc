@@ -1,0 +1,60 @@
+#include "base/json_text.h"
+
+#include <cstdint>
+#include <string_view>
+
+#include "absl/strings/str_format.h"
+#include "base/utf8.h"
+#include "nlohmann/json.hpp"
+
+namespace espalier {
+namespace {
+
+// What no terminal should be sent, of what JSON leaves as it is.
+bool IsUnsafe(uint32_t code) {
+  return (code >= 0x7F && code < 0xA0) || MovesText(code);
+}
+
+// The characters above have at most three bytes. 0 for all others.
+uint32_t CodeOf(std::string_view text, size_t* bytes) {
+  const auto low = [&](size_t i) {
+    return static_cast<uint32_t>(static_cast<uint8_t>(text[i]) & 0x3F);
+  };
+  const auto first = static_cast<uint8_t>(text[0]);
+  *bytes = 1;
+  if (first == 0x7F) return first;
+  if ((first == 0xC2 || first == 0xD8) && text.size() > 1) {
+    *bytes = 2;
+    return (first & 0x1Fu) << 6 | low(1);
+  }
+  if ((first == 0xE2 || first == 0xEF) && text.size() > 2) {
+    *bytes = 3;
+    return (first & 0x0Fu) << 12 | low(1) << 6 | low(2);
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::string JsonText(const nlohmann::json& json, int indent) {
+  const std::string text =
+      json.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace);
+  constexpr std::string_view kFirstBytes = "\x7F\xC2\xD8\xE2\xEF";
+  size_t at = text.find_first_of(kFirstBytes);
+  if (at == text.npos) return text;
+  // Outside its strings JSON is ASCII without these.
+  std::string out = text.substr(0, at);
+  while (at < text.size()) {
+    size_t bytes = 1;
+    const uint32_t code = CodeOf(std::string_view(text).substr(at), &bytes);
+    if (IsUnsafe(code)) {
+      absl::StrAppendFormat(&out, "\\u%04x", code);
+    } else {
+      out.append(text, at, bytes);
+    }
+    at += bytes;
+  }
+  return out;
+}
+
+}  // namespace espalier

@@ -1,0 +1,31 @@
+// Whether bytes are UTF-8, and if not, where they stop being so.
+//
+//   if (const auto at = FirstInvalidUtf8(line)) { ... byte *at is wrong ... }
+//
+// Stateless: thread-safe.
+#ifndef ESPALIER_BASE_UTF8_H_
+#define ESPALIER_BASE_UTF8_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace espalier {
+
+// The index of the first byte that begins no whole, shortest, allowed UTF-8
+// character (RFC 3629: no surrogates, nothing above U+10FFFF); nothing where
+// all of `text` is UTF-8.
+std::optional<size_t> FirstInvalidUtf8(std::string_view text);
+
+// Whether the character has no shape and turns the direction of text or breaks
+// its lines: what is shown would not be what is there.
+inline bool MovesText(uint32_t code) {
+  return code == 0x061C || code == 0x200E || code == 0x200F ||
+         (code >= 0x2028 && code <= 0x202E) ||
+         (code >= 0x2066 && code <= 0x2069) || code == 0xFEFF;
+}
+
+}  // namespace espalier
+
+#endif  // ESPALIER_BASE_UTF8_H_

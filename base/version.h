@@ -1,0 +1,16 @@
+// The program's version.
+#ifndef ESPALIER_BASE_VERSION_H_
+#define ESPALIER_BASE_VERSION_H_
+
+#include <string>
+
+namespace espalier {
+
+// "0.1.0", set by CMake.
+const char* Version();
+// Version, compiler and build type in one line.
+std::string VersionText();
+
+}  // namespace espalier
+
+#endif  // ESPALIER_BASE_VERSION_H_

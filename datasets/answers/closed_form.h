@@ -1,0 +1,23 @@
+// Logarithms, exponentials, hyperbolic functions, Gamma and zeta of numbers,
+// as far as they come down to logarithms of primes, powers and pi.
+//
+//   ClosedForm(ln(2 e), forms)         // ln(2) + 1
+//   ClosedForm(2^(log_2 5), forms)     // 5
+//   ClosedForm(sinh(ln 2), forms)      // (2 - 2^-1)/2
+//
+// Stateless: thread-safe, `forms` is used while it runs.
+#ifndef ESPALIER_DATASETS_ANSWERS_CLOSED_FORM_H_
+#define ESPALIER_DATASETS_ANSWERS_CLOSED_FORM_H_
+
+#include "datasets/answers/expression.h"
+#include "datasets/answers/rational_form.h"
+
+namespace espalier {
+
+// The same value. Null where nothing of the kind is met, for symbols, and for
+// large trees.
+Expr ClosedForm(const Expr& e, RationalForms& forms);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_DATASETS_ANSWERS_CLOSED_FORM_H_

@@ -1,0 +1,78 @@
+// Whether two expressions have one value. Stages, each only where the one
+// before leaves it open:
+//   1. infinities; units; percent signs; digits in another base
+//   2. normal forms over polynomials and roots of primes (rational_form.h)
+//   3. a decimal against the number that it rounds
+//   4. balls at several points: apart means different (ball_value.h)
+//   5. for numbers a proof: remainders (modular_value.h), closed forms
+//      (closed_form.h), a separation bound (zero_bound.h), Calcium
+//      (exact_value.h); else it is not known
+//   6. for functions remainders at random points, or agreement at points to
+//      more digits than their numbers can hide a difference in (points.h)
+//
+//   ValueComparer comparer(policy);
+//   comparer.Compare(gold, answer).how   // "both are 3/4"
+//
+// Not thread-safe: one a comparison.
+#ifndef ESPALIER_DATASETS_ANSWERS_COMPARE_VALUE_H_
+#define ESPALIER_DATASETS_ANSWERS_COMPARE_VALUE_H_
+
+#include <optional>
+#include <string>
+
+#include "datasets/answers/expression.h"
+#include "datasets/answers/policy.h"
+#include "datasets/answers/rational_form.h"
+
+namespace espalier {
+
+struct ValueVerdict {
+  Sameness same = Sameness::kUnknown;
+  std::string how;  // why, for people
+};
+
+class ValueComparer {
+ public:
+  explicit ValueComparer(const GradePolicy& policy) : policy_(policy) {}
+
+  ValueVerdict Compare(const Expr& gold, const Expr& answer);
+  bool Equal(const Expr& a, const Expr& b) {
+    return Compare(a, b).same == Sameness::kEqual;
+  }
+  // c where a = c b, c other than 0 and rational; or real, then its sign.
+  std::optional<int> RatioSign(const Expr& a, const Expr& b);
+  // Whether a = 0 and b = 0 are one equation but for denominators.
+  bool SameEquation(const Expr& a, const Expr& b) {
+    return forms_.SameNumerators(*a, *b);
+  }
+  // Whether a = b is said in error, by numbers that are not even about equal.
+  bool Contradict(const Expr& a, const Expr& b);
+  // -1, 0, 1 for a < b, a = b, a > b; nothing where they are not two real
+  // numbers that can be told apart.
+  std::optional<int> Order(const Expr& a, const Expr& b);
+
+ private:
+  ValueVerdict CompareCores(const Expr& a, const Expr& b);
+  ValueVerdict CompareBalls(const Expr& a, const Expr& b);
+  ValueVerdict CompareNumbers(const Expr& a, const Expr& b);
+  Sameness ProveEqual(const Expr& a, const Expr& b, double distance);
+  bool Rounds(const Expr& decimal, const Expr& exact);
+  bool WithinTolerance(const Expr& a, const Expr& b);
+
+  const GradePolicy& policy_;
+  RationalForms forms_;
+  // What balls may still cost (ball_value.h); proofs by Calcium and by closed
+  // forms so far.
+  int64_t budget_ = 200000;
+  int proofs_ = 0;
+  int closed_forms_ = 0;
+  // Factors that remainders may still multiply (modular_value.h).
+  int64_t factors_ = 1500000;
+};
+
+// 1 for oo, -1 for -oo, 0 for neither.
+int InfinitySign(const ExprNode& e);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_DATASETS_ANSWERS_COMPARE_VALUE_H_

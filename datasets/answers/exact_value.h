@@ -1,0 +1,22 @@
+// Exact equality of algebraic and elementary numbers by Calcium.
+//
+//   ExactlyEqual(*a, *b)   // kEqual: proven; kUnknown: not within the bounds
+//
+// Calcium's own limits (precision, degree of algebraic numbers, size of
+// ideals) are set low, and only expressions of few roots and functions over
+// small numbers are given to it; docs/adr/0013-bounded-calcium.md says what
+// that bounds. Thread-safe: a context of its own each call.
+#ifndef ESPALIER_DATASETS_ANSWERS_EXACT_VALUE_H_
+#define ESPALIER_DATASETS_ANSWERS_EXACT_VALUE_H_
+
+#include "datasets/answers/expression.h"
+#include "datasets/answers/rational_form.h"
+
+namespace espalier {
+
+// Both without symbols.
+Sameness ExactlyEqual(const ExprNode& a, const ExprNode& b);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_DATASETS_ANSWERS_EXACT_VALUE_H_

@@ -1,0 +1,799 @@
+#include "datasets/answers/extract_answer.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "datasets/answers/answer_spans.h"
+#include "datasets/answers/characters.h"
+#include "datasets/answers/choice.h"
+#include "datasets/answers/claimed_boxes.h"
+#include "datasets/answers/clean_text.h"
+#include "datasets/answers/later_answer.h"
+#include "datasets/answers/lead_words.h"
+#include "datasets/answers/number_place.h"
+#include "datasets/answers/phrases.h"
+#include "datasets/answers/plain_value.h"
+#include "datasets/answers/readings.h"
+#include "datasets/answers/stance.h"
+#include "datasets/answers/stated_number.h"
+#include "datasets/answers/thoughts.h"
+#include "datasets/answers/units.h"
+
+namespace espalier {
+namespace {
+
+constexpr size_t kNone = std::string_view::npos;
+// In front of an answer, as GSM8K writes it.
+constexpr std::string_view kMark = "####";
+// An answer of formulas and words that is no response.
+constexpr size_t kLongestLine = 200;
+// Behind "the answer is".
+constexpr size_t kLongestAnswer = 20000;
+
+// Behind a formula: "%", "pct" or a word for a unit, up to the full stop.
+std::string UnitBehind(std::string_view text) {
+  const size_t end = std::min(text.find_first_of(".,;\n$\\"), text.size());
+  const std::string_view words = TrimBlanks(text.substr(0, end));
+  const std::string lower = Lower(words);
+  if (words.starts_with("%")) return "%";
+  for (const std::string_view sign : {"pct", "percent"}) {
+    if (lower.starts_with(sign)) return " percent";
+  }
+  return {};
+}
+
+// "x", "f", "\\triangle ABC": names things and says nothing of them.
+bool OnlyName(std::string_view formula) {
+  formula = TrimBlanks(formula);
+  const bool sign = formula.find_first_of("=<>+*/(0123456789") != kNone;
+  return !sign && formula.size() < 20;
+}
+
+// Whether a verb or its own "=" says that a formula is the answer.
+bool IsStated(std::string_view lead, std::string_view formula) {
+  const std::string words = PlainLower(WithoutMarks(lead));
+  return EndsIn(words, Reading::kStates) > 0 || formula.find('=') != kNone ||
+         words.empty() || words.ends_with(":");
+}
+
+// "\\frac{240}{60} = 4", "d = 3 + 4 = 7": numbers alone give the last one.
+bool IsWorkedOut(std::string_view formula) {
+  const size_t equal = formula.rfind('=');
+  if (equal == kNone) return false;
+  const size_t before = formula.substr(0, equal).rfind('=');
+  const size_t start = before == kNone ? 0 : before + 1;
+  const std::string_view left = formula.substr(start, equal - start);
+  bool digits = false, sign = false, command = false;
+  for (const char c : left) {
+    if (Letter(c) && !command) return false;
+    command = c == '\\' || (command && Letter(c));
+    digits |= Digit(c);
+    sign |= std::string_view("+-*/^\\!(").find(c) != kNone;
+  }
+  return digits && sign;
+}
+
+// "is $7$, attained at $x = 2$": how many of the formulas are left when those
+// that only explain the answer go.
+size_t WithoutExplanation(std::string_view text,
+                          const std::vector<Span>& formulas) {
+  size_t left = formulas.size();
+  for (size_t i = left - 1; i > 0; --i) {
+    const size_t from = formulas[i - 1].outer_end;
+    const std::string between =
+        PlainLower(text.substr(from, formulas[i].outer_start - from));
+    if (between.size() > 80 || SentenceLength(between) < between.size()) break;
+    const std::string_view words = TrimBlanks(WithoutMarks(between));
+    const size_t word = words.find_first_not_of(",;( ");
+    if (word == kNone) {
+      if (left < formulas.size()) break;
+      continue;
+    }
+    // "are $6$ possible values of $x$"
+    if (OnlyName(text.substr(formulas[i].start,
+                             formulas[i].end - formulas[i].start)) &&
+        words.ends_with(" of") && words.find(',') == kNone &&
+        EndsIn(words, Reading::kModifies) == 0 &&
+        !OnlyName(text.substr(formulas[i - 1].start,
+                              formulas[i - 1].end - formulas[i - 1].start)) &&
+        !Mentions(words, Reading::kCopula)) {
+      left = i;
+      continue;
+    }
+    const size_t ends = EndsIn(words, Reading::kExplains);
+    const bool stated = EndsIn(words, Reading::kStates) > ends ||
+                        EndsIn(TrimBlanks(words.substr(0, words.size() - ends)),
+                               Reading::kStates) > 0;
+    const bool explains =
+        !stated &&
+        (ends > 0 || BeginsIn(words.substr(word), Reading::kExplains) > 0);
+    if (!explains ||
+        IsWorkedOut(text.substr(formulas[i].start,
+                                formulas[i].end - formulas[i].start))) {
+      break;
+    }
+    const Span& before = formulas[i - 1];
+    const std::string_view formula =
+        text.substr(before.start, before.end - before.start);
+    if (!OnlyName(formula)) left = i;
+  }
+  return left;
+}
+
+// "$\\frac mn = \\frac1{32}$ and $m+n = 33$": the last equation says what is
+// asked where it is the value of a sum or a product of names.
+bool LastEquationAlone(std::string_view text,
+                       const std::vector<Span>& formulas) {
+  const Span& last = formulas.back();
+  const std::string_view formula =
+      TrimBlanks(text.substr(last.start, last.end - last.start));
+  const size_t equal = formula.find('=');
+  if (formulas.size() < 2 || equal == kNone) return false;
+  const std::string_view name = formula.substr(0, equal);
+  const std::string_view value = formula.substr(equal + 1);
+  // Directly behind lines of formulas as well.
+  const Span& before = formulas[formulas.size() - 2];
+  const std::string_view between =
+      text.substr(before.outer_end, last.outer_start - before.outer_end);
+  const bool concludes =
+      before.start == before.outer_start &&
+      BeginsIn(PlainLower(TrimBlanks(between)), Reading::kTherefore) > 0;
+  return name.find_first_of("+*/-^") != kNone &&
+         std::any_of(name.begin(), name.end(), Letter) &&
+         std::none_of(value.begin(), value.end(), Letter) &&
+         (concludes || BeginsIn(PlainLower(TrimBlanks(text.substr(SentenceStart(
+                                    text.substr(0, last.outer_start))))),
+                                Reading::kTherefore) > 0);
+}
+
+// Whether the last group is one of several, and no verb says that it is the
+// answer: "$2$ for even $n$, $3$ for odd $n$".
+bool PicksOne(std::string_view text, const std::vector<Span>& formulas) {
+  const size_t first = LastGroupStart(text, formulas, JoinsFormulas);
+  if (first == 0) return false;
+  const std::string_view lead =
+      TrimBlanks(text.substr(0, formulas[first].outer_start));
+  return EndsIn(lead, Reading::kStates) == 0;
+}
+
+std::string FormulaGroup(std::string_view text,
+                         const std::vector<Span>& formulas) {
+  return LastGroup(text, formulas, JoinsFormulas) +
+         UnitBehind(text.substr(formulas.back().outer_end));
+}
+
+std::string_view WithoutBlanks(std::string_view text) {
+  while (!text.empty() &&
+         (Blank(text[0]) || text[0] == ':' || text[0] == '*')) {
+    text.remove_prefix(1);
+  }
+  return text;
+}
+
+// "no.", "none", "false": an answer, though the word may deny one.
+bool IsVerdict(std::string_view next) {
+  for (const std::string_view word : Phrases(Reading::kMeans)) {
+    if (next.starts_with(word) &&
+        (next.size() == word.size() || !Letter(next[word.size()]))) {
+      const std::string_view rest = TrimBlanks(next.substr(word.size()));
+      if (rest.empty() || !Letter(rest[0])) return true;
+      if (word.find(' ') != kNone) return true;
+    }
+  }
+  return false;
+}
+
+// Where a phrase says what the answer is.
+struct Introduced {
+  size_t at = kNone, behind = 0;
+  // Whether another one behind it, or what follows, takes the answer back, and
+  // where the sentence ends that does so.
+  bool unsure = false;
+  size_t denied_up_to = 0;
+
+  // Whether what a text says behind `from` is in doubt for it.
+  bool Doubts(size_t from) const { return unsure && from < denied_up_to; }
+};
+
+// The last of the marks that begins a word, does not end in the middle of one
+// ("the answer isn't") and stands in a sentence that claims what it says.
+Introduced LastClaimed(std::string_view text, std::string_view lower,
+                       const std::vector<std::string_view>& marks) {
+  // Behind so many that claim nothing, none is looked for.
+  constexpr int kMost = 12;
+  Introduced out;
+  // Each mark's last place before the one looked at; the text is gone through
+  // once a mark, and again only for marks that stand in it.
+  std::vector<size_t> last;
+  for (const std::string_view mark : marks) last.push_back(lower.rfind(mark));
+  size_t before = kNone;
+  for (int tries = 0; tries < kMost; ++tries) {
+    size_t at = kNone, length = 0;
+    for (size_t i = 0; i < marks.size(); ++i) {
+      const std::string_view mark = marks[i];
+      size_t& found = last[i];
+      if (found != kNone && found >= before) {
+        found = before == 0 ? kNone : lower.rfind(mark, before - 1);
+      }
+      if (found == kNone) continue;
+      if (at == kNone || found > at || (found == at && mark.size() > length)) {
+        at = found;
+        length = mark.size();
+      }
+    }
+    if (at == kNone) return out;
+    before = at;
+    const size_t behind = at + length;
+    const bool word = !Letter(lower[at]) || at == 0 || !Letter(lower[at - 1]);
+    const bool ends = !Letter(lower[behind - 1]) || behind >= lower.size() ||
+                      (!Letter(lower[behind]) && lower[behind] != '\'');
+    if (!word || (!ends && !lower.substr(behind).starts_with("n't"))) continue;
+    std::string next = PlainLower(WithoutBlanks(text.substr(behind, 40)));
+    while (const size_t lead = BeginsIn(next, Reading::kLeadsOn)) {
+      next = std::string(WithoutBlanks(std::string_view(next).substr(lead)));
+    }
+    const bool claims = ends &&
+                        !PartOfMore(text.substr(0, at), text.substr(at)) &&
+                        StanceAt(text, at, behind) != Stance::kDenies &&
+                        BeginsIn(next, Reading::kDenies) == 0;
+    if (claims) {
+      out.at = at;
+      out.behind = behind;
+      return out;
+    }
+    // "The answer is not 12 but 13."
+    if (const size_t but = text.substr(behind, 48).find(" but ");
+        ends && next.starts_with("not ") && but != kNone &&
+        BeginsNumber(text.substr(behind + but + 5)) &&
+        StanceAt(text.substr(0, behind), at, behind) != Stance::kDenies) {
+      out.at = at;
+      out.behind = behind + but + 5;
+      return out;
+    }
+    // "The answer is no" is one.
+    if (ends && IsVerdict(next) &&
+        StanceAt(text.substr(0, behind), at, behind) != Stance::kDenies) {
+      out.at = at;
+      out.behind = behind;
+      return out;
+    }
+    if (!out.unsure) {
+      const std::string rest =
+          PlainLower(text.substr(behind, SentenceLength(text.substr(behind))));
+      size_t end = rest.size();
+      for (const std::string_view joint : {"; ", " but ", ", it "}) {
+        end = std::min(end, rest.find(joint));
+      }
+      out.denied_up_to = behind + end;
+    }
+    out.unsure = true;
+  }
+  return out;
+}
+
+// "A. $25$": the letter of a choice and the formulas behind it, "(A) 25", where
+// nothing is said of them but a unit; else the letter.
+std::string ChoiceAndValue(char letter, std::string_view text,
+                           std::vector<Span> formulas) {
+  const std::string alone(1, letter);
+  size_t count = 1;
+  while (count < formulas.size() &&
+         JoinsFormulas(text.substr(
+             formulas[count - 1].outer_end,
+             formulas[count].outer_start - formulas[count - 1].outer_end))) {
+    ++count;
+  }
+  formulas.resize(count);
+  const std::string_view tail = text.substr(formulas.back().outer_end);
+  const std::string unit = UnitBehind(tail);
+  std::string_view words = tail.substr(0, tail.find_first_of(".,;\n"));
+  while (!words.empty() &&
+         (Blank(words[0]) || std::string_view("*_)").find(words[0]) != kNone)) {
+    words.remove_prefix(1);
+  }
+  words = WithoutMarks(words);
+  const bool percent = !unit.empty() && words.size() < 10;
+  const bool known = words.empty() || percent || IsUnitWord(words);
+  std::string value = LastGroup(text, formulas, JoinsFormulas);
+  // "(A) $\\text{(C)}$" is no value.
+  std::string content;
+  const bool another = ReadChoice(value, &content) != 0 && content.empty();
+  if (!known || another ||
+      StanceAt(text, formulas[0].outer_start, formulas.back().outer_end) ==
+          Stance::kDenies) {
+    return alone;
+  }
+  value += words.empty() || percent ? unit : " " + std::string(words);
+  return "(" + alone + ") " + value;
+}
+
+// What a phrase such as "final answer is" introduces.
+std::string AfterPhrase(std::string_view text) {
+  // The end of "\text{The answer is }" as well.
+  const auto skip = [&text] {
+    while (!text.empty() && (Blank(text[0]) || std::string_view(":*#=}").find(
+                                                   text[0]) != kNone)) {
+      text.remove_prefix(1);
+    }
+    // A full-width colon.
+    if (text.starts_with("\uff1a")) text.remove_prefix(3);
+  };
+  skip();
+  while (const size_t word =
+             BeginsIn(Lower(text.substr(0, 20)), Reading::kLeadsOn)) {
+    text.remove_prefix(word);
+    if (text.starts_with(",")) text.remove_prefix(1);
+    skip();
+  }
+  // "is", "becomes" in Chinese.
+  for (const std::string_view word : Phrases(Reading::kIsInChinese)) {
+    if (!text.starts_with(word)) continue;
+    text.remove_prefix(word.size());
+    skip();
+  }
+  // To the end of the line or sentence; formulas are not cut.
+  text = text.substr(0, kLongestAnswer);
+  const std::vector<Span> formulas = Formulas(text);
+  size_t end = text.size(), next = 0;
+  for (size_t at = 0; at < text.size(); ++at) {
+    if (next < formulas.size() && formulas[next].outer_start <= at) {
+      at = formulas[next++].outer_end - 1;
+      continue;
+    }
+    const bool stop =
+        text[at] == '.' && at + 2 < text.size() && Blank(text[at + 1]) &&
+        ((text[at + 2] >= 'A' && text[at + 2] <= 'Z') || text[at + 2] == '<');
+    const std::string_view rest = text.substr(at, 3);
+    if (text[at] == '\n' || stop || rest.starts_with("<|") ||
+        rest.starts_with("</") || rest.starts_with("[/") ||
+        text.substr(at).starts_with("\u3002")) {
+      end = at;
+      break;
+    }
+  }
+  text = text.substr(0, end);
+  std::vector<Span> inside;
+  for (const Span& f : formulas) {
+    if (f.outer_end <= text.size()) inside.push_back(f);
+  }
+  if (inside.empty()) {
+    const std::string words = Lower(text);
+    for (const std::string_view reason : Phrases(Reading::kReason)) {
+      text = text.substr(0, std::min(words.find(reason), text.size()));
+    }
+    return std::string(WithoutContrast(text));
+  }
+  // "option **D**: $x = 4$"
+  if (const char letter = LetterAlone(text.substr(0, inside[0].outer_start))) {
+    return ChoiceAndValue(letter, text, std::move(inside));
+  }
+  // "The volume of $ABC$ is 120": what stands behind the verb.
+  const std::string_view tail = text.substr(inside.back().outer_end);
+  if (std::string said = SaidBehind(tail); !said.empty()) return said;
+  // "at most $5$", "the square of $5$": not the formula itself.
+  if (StanceBeside(text.substr(0, inside[0].outer_start), tail) ==
+      Stance::kDenies) {
+    return StripDelimiters(text);
+  }
+  // The first group of formulas is the answer, what follows explains it.
+  size_t last = 0;
+  while (last + 1 < inside.size() &&
+         JoinsFormulas(text.substr(
+             inside[last].outer_end,
+             inside[last + 1].outer_start - inside[last].outer_end))) {
+    ++last;
+  }
+  const std::string before = FoldWords(text.substr(0, inside[0].outer_start));
+  if (before.find(' ') != kNone && inside[0].outer_start > 60) {
+    return std::string(text);
+  }
+  inside.resize(last + 1);
+  return FormulaGroup(text, inside);
+}
+
+// A line with the signs around its formulas gone.
+std::string WithoutDelimiters(std::string_view line,
+                              const std::vector<Span>& formulas,
+                              std::string_view text) {
+  std::string out;
+  size_t at = static_cast<size_t>(line.data() - text.data());
+  const size_t end = at + line.size();
+  for (const Span& f : formulas) {
+    out += text.substr(at, f.outer_start - at);
+    out += text.substr(f.start, f.end - f.start);
+    at = f.outer_end;
+  }
+  if (at < end) out += text.substr(at, end - at);
+  return out;
+}
+
+// "$x^2 = 4$, so $x = 2$": formulas of which the last one is the answer.
+bool Concludes(std::string_view lower) {
+  for (const std::string_view word : Phrases(Reading::kConcludes)) {
+    if (lower.find(word) != kNone) return true;
+  }
+  return false;
+}
+
+// A part of something longer.
+Extracted Part(std::string text) {
+  Extracted out;
+  out.text = std::move(text);
+  out.cut = true;
+  return out;
+}
+
+// The part of a long response that may hold its answer.
+std::string_view Window(std::string_view text) {
+  if (text.size() <= kLongestResponse) return text;
+  std::string_view end = text.substr(text.size() - kLongestResponse);
+  // No half of a UTF-8 character at the cut.
+  while (!end.empty() && (end[0] & 0xc0) == 0x80) end.remove_prefix(1);
+  const size_t box = text.rfind("\\boxed");
+  if (box == kNone || box >= text.size() - kLongestResponse) return end;
+  return text.substr(box, kLongestResponse);
+}
+
+}  // namespace
+
+std::optional<std::string> BoxedAnswer(std::string_view text) {
+  std::vector<Span> boxes = Boxes(text);
+  std::erase_if(boxes, [](const Span& box) { return box.open; });
+  if (boxes.empty()) return std::nullopt;
+  return LastGroup(text, boxes, JoinsBoxes);
+}
+
+std::optional<std::string> MarkedAnswer(std::string_view text) {
+  text = WithoutThoughts(text);
+  if (auto boxed = BoxedAnswer(text)) return boxed;
+  const size_t mark = text.rfind(kMark);
+  if (mark == kNone) return std::nullopt;
+  std::string_view rest = TrimBlanks(text.substr(mark + kMark.size()));
+  return std::string(TrimBlanks(rest.substr(0, rest.find('\n'))));
+}
+
+std::string StripDelimiters(std::string_view text) {
+  std::string unbold;
+  for (int i = 0; i < 8; ++i) {
+    const size_t before = text.size();
+    text = TrimBlanks(text);
+    const auto strip = [&text](std::string_view open, std::string_view close) {
+      if (text.size() >= open.size() + close.size() + 1 &&
+          text.starts_with(open) && text.ends_with(close)) {
+        text =
+            text.substr(open.size(), text.size() - open.size() - close.size());
+      }
+    };
+    if (text.ends_with(".") && !text.ends_with("..")) text.remove_suffix(1);
+    while (text.ends_with(",") || text.ends_with(";") || text.ends_with(":")) {
+      text.remove_suffix(1);
+    }
+    for (const std::string_view arrow :
+         {"\\Rightarrow", "\\implies", "\\therefore", "\\Longrightarrow",
+          "\\rightarrow", "\u21d2", "\u2234", "\u2192", "=>", "->"}) {
+      if (text.starts_with(arrow) && text.size() > arrow.size()) {
+        text.remove_prefix(arrow.size());
+      }
+    }
+    strip("$$", "$$");
+    if (std::count(text.begin(), text.end(), '$') == 2) strip("$", "$");
+    strip("\\[", "\\]");
+    strip("\\(", "\\)");
+    strip("**", "**");
+    strip("__", "__");
+    // A heading.
+    while (text.starts_with("# ") || text.starts_with("##")) {
+      text.remove_prefix(1);
+    }
+    while (text.ends_with("**") && !text.starts_with("**")) {
+      text.remove_suffix(2);
+    }
+    // "**27** cubes"
+    if (const size_t bold = text.find("**", 3);
+        text.starts_with("**") && bold != kNone && bold + 2 < text.size() &&
+        Blank(text[bold + 2]) && text.find("**", bold + 2) == kNone) {
+      unbold = std::string(text.substr(2, bold - 2)) +
+               std::string(text.substr(bold + 2));
+      text = unbold;
+    }
+    if (std::count(text.begin(), text.end(), '*') == 2) strip("*", "*");
+    strip("`", "`");
+    if (std::count(text.begin(), text.end(), '\'') == 2) strip("'", "'");
+    strip("\\\"", "\\\"");
+    strip("\"", "\"");
+    if (text.size() == before) break;
+  }
+  std::string out(text);
+  // "$12$ and $13$" inside a box: formulas in text.
+  const auto dollars = std::count(out.begin(), out.end(), '$') - [&out] {
+    size_t n = 0;
+    for (size_t i = 1; i < out.size(); ++i) {
+      n += out[i] == '$' && out[i - 1] == '\\';
+    }
+    return static_cast<std::ptrdiff_t>(n);
+  }();
+  if (dollars >= 2) {
+    std::string plain;
+    for (size_t i = 0; i < out.size(); ++i) {
+      if (out[i] != '$' || (i > 0 && out[i - 1] == '\\')) plain += out[i];
+    }
+    out = std::move(plain);
+  } else if (dollars == 1 && out.find('$') != 0 &&
+             (out.find('\\') != kNone || out.back() != '$')) {
+    // A formula that was never closed or opened.
+    out.erase(out.find('$'), 1);
+  }
+  return out;
+}
+
+namespace {
+
+// Stage 1: in a box.
+Extracted InBoxes(std::string_view text, const std::vector<Span>& boxes) {
+  const std::string joined = LastGroup(text, boxes, JoinsBoxes);
+  // "\boxed{28}$ pct"
+  std::string_view behind = text.substr(boxes.back().outer_end);
+  while (!behind.empty() &&
+         (Blank(behind[0]) || behind[0] == '$' || behind.starts_with("\\)"))) {
+    behind.remove_prefix(behind[0] == '\\' ? 2 : 1);
+  }
+  std::string said = StripDelimiters(WithoutLeadIn(joined));
+  // "\boxed{\text{Answer: } 6}"
+  const std::string lower = Lower(said);
+  const Introduced phrase = LastClaimed(said, lower, Phrases(Reading::kAnswer));
+  if (phrase.at != kNone) {
+    std::string inside = StripDelimiters(
+        AfterPhrase(std::string_view(said).substr(phrase.behind)));
+    if (!inside.empty()) said = std::move(inside);
+  }
+  Extracted out = Part(said + UnitBehind(behind));
+  out.open = boxes.back().open;
+  out.unsure = Retracted(text.substr(boxes.back().outer_end)) ||
+               TakenBackLater(text.substr(boxes.back().outer_end), said) ||
+               PartOfFormula(text, boxes.back()) ||
+               Hedged(text.substr(boxes.back().outer_end));
+  return out;
+}
+
+// "5!=120" as "5! =120": in a formula of LaTeX "!=" is no sign.
+std::string WithFactorials(std::string formula) {
+  for (size_t at = 1; (at = formula.find("!=", at)) != std::string::npos;
+       ++at) {
+    if (Digit(formula[at - 1]) || formula[at - 1] == ')') {
+      formula.insert(at + 1, " ");
+    }
+  }
+  return formula;
+}
+
+// "The square of $x$ is 8": of more than the formula.
+bool OfUnknownFormula(std::string_view text, const Span& formula) {
+  if (!OnlyName(text.substr(formula.start, formula.end - formula.start))) {
+    return false;
+  }
+  std::string_view lead = text.substr(0, formula.outer_start);
+  lead = TrimBlanks(lead.substr(SentenceStart(lead)));
+  std::string words = PlainLower(lead);
+  words.erase(0, ClauseStart(words));
+  if (words.starts_with("the ")) words.erase(0, 4);
+  const size_t part = EndsIn(words, Reading::kModifies);
+  return part > 0 && part == words.size();
+}
+
+// Behind the last formula: what a sentence says of it, or of its own.
+std::optional<Extracted> BehindFormulas(std::string_view text, const Span& name,
+                                        bool unsure) {
+  std::string_view tail = text.substr(name.outer_end);
+  // "The value of $x$ is 6."
+  if (std::string said = SaidBehind(tail); !said.empty()) {
+    Extracted out = Part(std::move(said));
+    out.unsure =
+        unsure || OfUnknownFormula(text, name) ||
+        StanceAt(text, name.outer_start, name.outer_end) != Stance::kStates;
+    return out;
+  }
+  // A last sentence with a number of its own, after the formulas, concludes.
+  if (const size_t stop = SentenceLength(tail); stop < 40) {
+    tail = tail.substr(stop);
+  }
+  const StatedNumber number = FindStatedNumber(tail, false);
+  if (number.trust != Trust::kStated || !number.by_verb) return std::nullopt;
+  Extracted out = Part(std::string(TrimBlanks(tail)));
+  out.unsure = unsure;
+  return out;
+}
+
+// The first of the last group of formulas that a sentence states.
+size_t FirstStated(std::string_view text, const std::vector<Span>& formulas) {
+  size_t first = LastGroupStart(text, formulas, JoinsFormulas);
+  // "Since $a = b,$ $c = d$" states the last one.
+  const std::string opening =
+      PlainLower(WithoutMarks(text.substr(0, formulas[first].outer_start)));
+  for (const std::string_view word : {"since", "because", "at", "if", "when"}) {
+    const bool whole = opening.size() == word.size() ||
+                       (opening.size() > word.size() &&
+                        !Letter(opening[opening.size() - word.size() - 1]));
+    // "when $x < -2$ or $x > 2$" states both.
+    const bool either =
+        first + 1 < formulas.size() &&
+        FoldWords(text.substr(formulas[first].outer_end,
+                              formulas[first + 1].outer_start -
+                                  formulas[first].outer_end)) == "or";
+    if (opening.ends_with(word) && whole && !either &&
+        first + 1 < formulas.size()) {
+      first = formulas.size() - 1;
+    }
+  }
+  return SolvesOthers(text, formulas, first) ? formulas.size() - 1 : first;
+}
+
+// Stage 3: in the last formula.
+Extracted InFormulas(std::string_view text, std::vector<Span> formulas,
+                     const Introduced& phrase) {
+  if (auto behind = BehindFormulas(text, formulas.back(), phrase.unsure)) {
+    return *std::move(behind);
+  }
+  const size_t all = formulas.size();
+  formulas.resize(WithoutExplanation(text, formulas));
+  const bool explained = formulas.size() < all;
+  size_t first = FirstStated(text, formulas);
+  const bool value = LastEquationAlone(text, formulas);
+  if (value) first = formulas.size() - 1;
+  const std::string_view lead = text.substr(0, formulas[first].outer_start);
+  const Span& last = formulas.back();
+  const bool result =
+      IsWorkedOut(text.substr(last.start, last.end - last.start));
+  Stance beside = result ? Stance::kStates
+                         : StanceBeside(lead, text.substr(last.outer_end));
+  // "non-negative, or $x \\ge 0$": the same in signs, or another one.
+  const std::string_view words = WithoutMarks(lead);
+  const bool solves = SolvesOthers(
+      text, formulas, LastGroupStart(text, formulas, JoinsFormulas));
+  if (beside == Stance::kDenies && words.ends_with(" or")) {
+    beside = Stance::kOpen;
+  }
+  if (beside == Stance::kOpen && solves) beside = Stance::kStates;
+  const size_t from = formulas[first].outer_start, to = last.outer_end;
+  const Stance stance =
+      result ? StanceOfResult(text, from, to) : StanceAt(text, from, to);
+  if (stance == Stance::kDenies || beside == Stance::kDenies) {
+    Extracted out;
+    out.text = StripDelimiters(text);
+    out.denied = true;
+    return out;
+  }
+  const bool whole =
+      all == 1 && formulas[0].outer_end - formulas[0].outer_start + 1 >=
+                      TrimBlanks(text).size();
+  Extracted out;
+  if (first == formulas.size() - 1) {
+    std::string_view only = text.substr(last.start, last.end - last.start);
+    if (value) only.remove_prefix(only.find('=') + 1);
+    out = Part(WithFactorials(StripDelimiters(LastRow(only))) +
+               UnitBehind(text.substr(last.outer_end)));
+  } else {
+    out = Part(StripDelimiters(FormulaGroup(text, formulas)));
+  }
+  out.cut = !whole;
+  if (TrimBlanks(lead).ends_with(":")) {
+    const StatedNumber counted = FindStatedNumber(
+        lead.substr(lead.size() - std::min<size_t>(lead.size(), 200)), false);
+    if (counted.trust == Trust::kStated) out.count = counted.text;
+  }
+  out.picked = PicksOne(text, formulas);
+  const std::string_view formula =
+      text.substr(formulas[first].start, last.end - formulas[first].start);
+  // "The square of $x$ is $8$"
+  const bool another = first > 0 &&
+                       EndsIn(PlainLower(words), Reading::kCopula) > 0 &&
+                       SentenceStart(lead) <= formulas[first - 1].outer_start &&
+                       OfUnknownFormula(text, formulas[first - 1]);
+  const bool doubted =
+      another || phrase.Doubts(formulas[first].outer_start) ||
+      (phrase.unsure && EndsIn(PlainLower(words), Reading::kStates) == 0);
+  out.unsure = doubted || stance == Stance::kOpen ||
+               TakenBackLater(text.substr(last.outer_end), formula) ||
+               (beside == Stance::kOpen && !value) ||
+               (explained && !IsStated(lead, formula));
+  const std::string lower = Lower(text);
+  const bool remarked = explained || !JoinedByWords(text, formulas);
+  if (!whole && text.size() <= kLongestLine && !Concludes(lower) && !remarked &&
+      formulas[0].outer_start ==
+          static_cast<size_t>(TrimBlanks(text).data() - text.data())) {
+    out.line = WithoutDelimiters(TrimBlanks(text), Formulas(text), text);
+  }
+  return out;
+}
+
+}  // namespace
+
+Extracted ExtractAnswer(std::string_view response) {
+  const std::string_view said = WithoutThoughts(response);
+  std::string_view text = Window(said);
+  if (const size_t end = text.find("<|im_"); end != kNone && end > 0) {
+    text = text.substr(0, end);
+  }
+  const std::string lower = Lower(text);
+  const std::vector<Span> boxes = ClaimedBoxes(text);
+  Introduced phrase = LastClaimed(
+      text, lower,
+      boxes.empty() ? std::vector<std::string_view>{"final answer", kMark}
+                    : std::vector<std::string_view>{"final answer"});
+  std::string after;
+  if (phrase.at != kNone) {
+    after = StripDelimiters(AfterPhrase(text.substr(phrase.behind)));
+    // "the final answer is $5$. I hope" cut off by its limit says nothing.
+    if (after.empty()) phrase.at = kNone;
+  }
+  if (!boxes.empty() &&
+      (phrase.at == kNone || boxes.back().start > phrase.at)) {
+    return InBoxes(text, boxes);
+  }
+  if (phrase.at == kNone) {
+    phrase = LastClaimed(text, lower, Phrases(Reading::kAnswer));
+    if (phrase.at != kNone) {
+      after = StripDelimiters(AfterPhrase(text.substr(phrase.behind)));
+    }
+  }
+  if (phrase.at != kNone && !after.empty()) {
+    const std::string_view rest = text.substr(phrase.behind);
+    if (auto later = SaidLater(rest)) return Part(*std::move(later));
+    Extracted out = Part(std::move(after));
+    out.denied = MakesAnother(out.text);
+    out.unsure = phrase.unsure ||
+                 StanceAt(text, phrase.at, phrase.behind) == Stance::kOpen ||
+                 Retracted(rest) || Hedged(rest) ||
+                 TakenBackLater(rest, out.text) ||
+                 ConcludesOther(rest, out.text) || CutOff(out.text) ||
+                 NumberAltered(out.text);
+    return out;
+  }
+  if (GivesUp(text)) {
+    Extracted out;
+    out.text = StripDelimiters(text);
+    out.denied = out.unsure = true;
+    return out;
+  }
+  const std::string_view front = WithoutChecks(text);
+  std::vector<Span> formulas = Formulas(front);
+  std::erase_if(formulas, [front](const Span& f) {
+    return EndsProof(front.substr(f.start, f.end - f.start));
+  });
+  if (auto last = LastLine(front)) return Part(std::move(*last));
+  if (!formulas.empty() && front.size() <= kLongestLine) {
+    // "option **D**: $x = 5$"
+    const char letter = LetterAlone(front.substr(0, formulas[0].outer_start));
+    if (letter != 0) return Part(ChoiceAndValue(letter, front, formulas));
+  }
+  if (!formulas.empty()) {
+    Extracted out = InFormulas(front, std::move(formulas), phrase);
+    out.around = front;
+    return out;
+  }
+  if (const auto fence = LastFence(text)) {
+    return Part(StripDelimiters(*fence));
+  }
+  const std::string_view end =
+      front.substr(front.size() - std::min(front.size(), 4 * kLongestLine));
+  if (auto value = PlainValue(WithoutSpacing(end)))
+    return Part(std::move(*value));
+  Extracted out;
+  out.text = StripDelimiters(front);
+  out.cut = front.size() < text.size();
+  const auto number = LastNumberPlace(out.text);
+  // "no solution when x = 5"
+  out.unsure = phrase.unsure;
+  if (number && phrase.unsure && !out.cut) {
+    const StatedNumber stated = FindStatedNumber(out.text, false);
+    out.unsure = phrase.Doubts(number->start) ||
+                 stated.trust != Trust::kStated || !stated.by_verb;
+  }
+  out.unsure |=
+      number && TakenBackLater(out.text.substr(number->end), number->text);
+  out.denied = number && StanceAt(out.text, number->start, number->end) ==
+                             Stance::kDenies;
+  out.open = said.size() > kLongestResponse;
+  return out;
+}
+
+}  // namespace espalier

@@ -1,0 +1,376 @@
+#include "datasets/answers/grade_answer.h"
+
+#include <algorithm>
+#include <cctype>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "datasets/answers/answer.h"
+#include "datasets/answers/characters.h"
+#include "datasets/answers/choice.h"
+#include "datasets/answers/clean_text.h"
+#include "datasets/answers/extract_answer.h"
+#include "datasets/answers/parser.h"
+#include "datasets/answers/readings.h"
+#include "datasets/answers/sentence.h"
+#include "datasets/answers/unicode_math.h"
+#include "datasets/answers/unit_beside.h"
+#include "datasets/answers/units.h"
+
+namespace espalier {
+namespace {
+
+using Kind = Answer::Kind;
+
+GradeVerdict Equal(std::string reason) {
+  return {.equal = true, .reason = std::move(reason)};
+}
+GradeVerdict Different(std::string reason) {
+  return {.reason = std::move(reason)};
+}
+GradeVerdict Undecided(std::string reason) {
+  return {.reason = "undecided: " + std::move(reason), .undecided = true};
+}
+
+// Whether the text is words and numbers: nothing is lost by folding it.
+bool OnlyWords(std::string_view text) {
+  bool run = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const bool letter = std::isalpha(static_cast<unsigned char>(c)) != 0;
+    run |= letter && i > 0 &&
+           std::isalpha(static_cast<unsigned char>(text[i - 1])) != 0;
+    if (std::string_view("^_+*/=<>()[]|").find(c) != std::string_view::npos) {
+      return false;
+    }
+    const std::string_view rest = text.substr(i);
+    if (c == '\\' && !rest.starts_with("\\text") &&
+        !rest.starts_with("\\mathrm") && !rest.starts_with("\\mbox")) {
+      return false;
+    }
+  }
+  return run;
+}
+
+// "1,22" as in much of Europe: a comma before decimals, and nothing else.
+std::string EuropeanDecimal(std::string_view text) {
+  text = TrimBlanks(text);
+  for (const std::string_view sign :
+       {"$", "\\$", "\u20ac", "\u00a3", "\\euro", "\\pounds"}) {
+    if (text.starts_with(sign)) text = TrimBlanks(text.substr(sign.size()));
+    if (text.ends_with(sign)) {
+      text = TrimBlanks(text.substr(0, text.size() - sign.size()));
+    }
+  }
+  const size_t comma = text.find(',');
+  if (comma == std::string_view::npos || comma == 0) return {};
+  const std::string_view behind = text.substr(comma + 1);
+  std::string_view before = text.substr(0, comma);
+  if (before.starts_with("-")) before.remove_prefix(1);
+  const auto digits = [](std::string_view part) {
+    return !part.empty() && std::all_of(part.begin(), part.end(), Digit);
+  };
+  if (!digits(before) || !digits(behind) ||
+      (behind.size() == 3 && before[0] != '0')) {
+    return {};
+  }
+  std::string out(text);
+  out[comma] = '.';
+  return out;
+}
+
+// "1,000.99" and "$1.50" without signs that part thousands or name money.
+std::string PlainDecimal(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (Digit(c) || c == '.' || c == '-')
+      out += c;
+    else if (std::string_view("$, \\").find(c) == std::string_view::npos) {
+      return {};
+    }
+  }
+  return out;
+}
+
+// "2,5" beside "2.5", digit by digit. A comma between digits parts two numbers
+// where the other side has no such decimal.
+bool SameDecimal(std::string_view a, std::string_view b) {
+  if (a.empty() || b.empty() || a.size() > 60 || b.size() > 60) return false;
+  const std::string x = EuropeanDecimal(a), y = EuropeanDecimal(b);
+  if (x.empty() == y.empty()) return false;
+  const std::string decimal = PlainDecimal(x.empty() ? y : x);
+  return !decimal.empty() && decimal == PlainDecimal(x.empty() ? a : b);
+}
+
+// "1,2": one digit behind the comma, which as often are two numbers.
+bool MayBeTwo(std::string_view text) {
+  const size_t comma = text.find(',');
+  return comma != std::string_view::npos && comma + 2 == text.size();
+}
+
+// "\\text{Al}_2\\text{O}_3" and "Al_2O_3": elements with their numbers, but for
+// the letters' form.
+bool SameFormula(std::string_view a, std::string_view b) {
+  if (a.size() > 80 || b.size() > 80) return false;
+  const std::string x = WithoutUpright(AsciiMath(a));
+  const bool element = std::any_of(
+      x.begin(), x.end(), [](unsigned char c) { return std::isupper(c) != 0; });
+  const bool plain = std::all_of(x.begin(), x.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 ||
+           std::string_view("_^+-(){}").find(static_cast<char>(c)) !=
+               std::string_view::npos;
+  });
+  return element && plain && x.find_first_of("_^") != std::string::npos &&
+         x == WithoutUpright(AsciiMath(b));
+}
+
+// Whether a unit is written that letters can be compared with.
+bool WritesUnit(const Readings& side) {
+  const Expr& e = side.answers[0].expr;
+  return e != nullptr && e->op == Op::kQuantity;
+}
+
+// The unit that a side names, if it is a known one.
+std::string UnitOf(const Readings& side) {
+  const Expr& e = WritesUnit(side) || side.beside.empty() ? side.answers[0].expr
+                                                          : side.beside[0].expr;
+  const bool unit = e != nullptr && e->op == Op::kQuantity;
+  return unit && ReadUnit(e->name).known ? e->name : std::string();
+}
+
+class Grader {
+ public:
+  explicit Grader(const GradePolicy& policy)
+      : policy_(policy), comparer_(policy), reader_(policy, comparer_) {}
+
+  Readings Read(std::string_view raw) { return reader_.Read(raw); }
+
+  // With the unit that stands in `raw` behind the number of `side`, where the
+  // other side names one as well; nothing for others.
+  std::optional<Readings> WithUnitBeside(const Readings& side,
+                                         std::string_view raw,
+                                         const Readings& other) {
+    const std::string named = UnitOf(other);
+    if (!policy_.extract || policy_.units == GradePolicy::Units::kDrop ||
+        named.empty()) {
+      return std::nullopt;
+    }
+    const std::string_view number =
+        side.number.empty() ? std::string_view(side.text) : side.number;
+    const std::string unit = UnitBeside(raw, number);
+    if (unit.empty()) return std::nullopt;
+    // "$5" may be 5 dollars an hour.
+    if (unit == " dollars" &&
+        ReadUnit(unit).dimension != ReadUnit(named).dimension) {
+      return std::nullopt;
+    }
+    return Read(std::string(number) + unit);
+  }
+
+  GradeVerdict Compare(const Readings& gold, const Readings& answer) {
+    if (auto verdict = CompareChoices(gold, answer)) return *verdict;
+    if (gold.cut_off) return Undecided("gold is cut off in the middle");
+    if (gold.picked) {
+      const std::string why = MightBeEqual(gold, answer);
+      return why.empty() ? Different("gold is none of these formulas alone")
+                         : Undecided("gold may be another formula; " + why);
+    }
+    const bool words = HasWords(gold.answers[0]) || HasWords(answer.answers[0]);
+    if (words && gold.text.size() < kLongestMath &&
+        answer.text.size() < kLongestMath && OnlyWords(gold.text) &&
+        OnlyWords(answer.text) &&
+        FoldWords(gold.text) == FoldWords(answer.text)) {
+      return Equal(absl::StrCat("both say \"", FoldWords(gold.text), "\""));
+    }
+    if (SameDecimal(gold.text, answer.text) ||
+        SameDecimal(gold.text, answer.number) ||
+        SameDecimal(gold.number, answer.text)) {
+      return MayBeTwo(gold.text) ? Undecided("gold may be two numbers")
+                                 : Equal("both are the same decimal");
+    }
+    if (SameFormula(gold.text, answer.text)) {
+      return Equal("both are the same formula of chemistry");
+    }
+    return CompareReadings(gold, answer);
+  }
+
+ private:
+  // Nothing where letters of choices decide nothing.
+  static std::optional<GradeVerdict> CompareChoices(const Readings& gold,
+                                                    const Readings& answer) {
+    if (gold.choice != 0 && answer.choice != 0) {
+      if (gold.choice != answer.choice) {
+        return Different(
+            absl::StrCat("gold is choice ", std::string(1, gold.choice),
+                         ", the answer ", std::string(1, answer.choice)));
+      }
+      if (gold.choice_only || answer.choice_only) {
+        return Equal(
+            absl::StrCat("both are choice ", std::string(1, gold.choice)));
+      }
+    }
+    if (gold.choice_only != answer.choice_only) {
+      std::string_view text = gold.choice_only ? answer.text : gold.text;
+      text.remove_prefix(text.size() - std::min<size_t>(text.size(), 4000));
+      const char named = ChoiceNamed(WithoutSpacing(text));
+      if (named != 0 && named == (gold.choice_only ? gold : answer).choice) {
+        return Equal(absl::StrCat("both are choice ", std::string(1, named)));
+      }
+    }
+    const std::string many = ManyChoices(gold.text);
+    if (!many.empty() && many == ManyChoices(answer.text)) {
+      return Equal(absl::StrCat("both are choices ", many));
+    }
+    return std::nullopt;
+  }
+
+  // The readings of a gold answer that an answer may meet: what it says as it
+  // stands; for words around a value that value, for a choice what it is of.
+  static std::vector<Answer> GoldReadings(const Readings& gold) {
+    if (gold.choice != 0) return gold.answers;
+    std::vector<Answer> out{gold.answers.front()};
+    if (gold.words && gold.answers.size() > 1) {
+      out.push_back(gold.answers.back());
+    }
+    return out;
+  }
+
+  GradeVerdict CompareReadings(const Readings& gold, const Readings& answer) {
+    std::vector<Answer> from = GoldReadings(gold), to = answer.answers;
+    // Letters are a unit beside a unit.
+    const bool units = WritesUnit(gold) || WritesUnit(answer) ||
+                       (!gold.beside.empty() && !answer.beside.empty());
+    if (units) Append(gold.beside, from);
+    if (units) Append(answer.beside, to);
+    std::string first, open;
+    for (const Answer& a : from) {
+      for (const Answer& b : to) {
+        AnswerVerdict verdict = CompareAnswers(a, b, comparer_, policy_);
+        if (verdict.equal && answer.cut_off) {
+          return Undecided("the answer is cut off in the middle");
+        }
+        if (verdict.equal) return Equal(std::move(verdict.reason));
+        if (verdict.unknown && open.empty()) open = verdict.reason;
+        if (first.empty()) first = std::move(verdict.reason);
+      }
+    }
+    if (open.empty()) open = MightBeEqual(gold, answer);
+    if (!open.empty()) return Undecided(std::move(open));
+    if (!answer.error.empty()) {
+      absl::StrAppend(&first, " (could not read the answer: ", answer.error,
+                      ")");
+    }
+    if (!gold.error.empty()) {
+      absl::StrAppend(&first, " (could not read gold: ", gold.error, ")");
+    }
+    return Different(std::move(first));
+  }
+
+  // Why some readings, of which none is sure, agree; empty where none do.
+  std::string MightBeEqual(const Readings& gold, const Readings& answer) {
+    const std::vector<Answer> from = AllReadings(gold),
+                              to = AllReadings(answer);
+    for (const Answer& a : from) {
+      for (const Answer& b : to) {
+        const AnswerVerdict verdict = CompareAnswers(a, b, comparer_, policy_);
+        if (verdict.equal) {
+          return absl::StrCat("read in one way, ", verdict.reason);
+        }
+        if (verdict.unknown) return verdict.reason;
+      }
+    }
+    return {};
+  }
+
+  static void Append(const std::vector<Answer>& more,
+                     std::vector<Answer>& out) {
+    out.insert(out.end(), more.begin(), more.end());
+  }
+
+  static std::vector<Answer> AllReadings(const Readings& side) {
+    std::vector<Answer> out = side.answers;
+    Append(side.doubtful, out);
+    Append(side.beside, out);
+    return out;
+  }
+
+  const GradePolicy& policy_;
+  ValueComparer comparer_;
+  Reader reader_;
+};
+
+GradeVerdict CompareRead(Grader& grader, const Readings& a, const Readings& b) {
+  const bool sure = !a.cut_off && !b.cut_off && !a.picked;
+  if (!sure) return grader.Compare(a, b);
+  if (a.text == b.text ||
+      (a.text.size() < 2 * kLongestMath && b.text.size() < 2 * kLongestMath &&
+       Squeeze(a.text) == Squeeze(b.text))) {
+    return Equal(absl::StrCat("both are written ", a.text.substr(0, 60)));
+  }
+  return grader.Compare(a, b);
+}
+
+}  // namespace
+
+GradeVerdict GradeAnswer(std::string_view gold, std::string_view answer,
+                         const GradePolicy& policy) {
+  if (TrimBlanks(gold).empty()) return Different("gold is blank");
+  if (TrimBlanks(answer).empty()) return Different("the answer is blank");
+  if (TrimBlanks(gold) == TrimBlanks(answer)) {
+    return Equal("both are written the same way");
+  }
+  Grader grader(policy);
+  const Readings a = grader.Read(gold);
+  const Readings b = grader.Read(answer);
+  if (TrimBlanks(a.text).empty()) return Different("gold holds no answer");
+  if (TrimBlanks(b.text).empty()) return Different("the answer is none");
+  GradeVerdict verdict = CompareRead(grader, a, b);
+  // "20 km/h" and "so it is \\boxed{20} m/s"
+  if (const auto with = grader.WithUnitBeside(b, answer, a)) {
+    verdict = CompareRead(grader, a, *with);
+  } else if (const auto gold_with = grader.WithUnitBeside(a, gold, b)) {
+    verdict = CompareRead(grader, *gold_with, b);
+  }
+  if (verdict.equal && (a.unsure || b.unsure)) {
+    return Undecided(absl::StrCat(a.unsure ? "gold" : "the answer",
+                                  " is not stated for certain; read as if, ",
+                                  verdict.reason));
+  }
+  return verdict;
+}
+
+GradeVerdict GradeAgainstAny(const std::vector<std::string>& golds,
+                             std::string_view answer,
+                             const GradePolicy& policy) {
+  if (golds.empty()) return Different("gold is blank");
+  GradeVerdict out;
+  for (const std::string& gold : golds) {
+    GradeVerdict verdict = GradeAnswer(gold, answer, policy);
+    if (verdict.equal) return verdict;
+    if (out.reason.empty() || (verdict.undecided && !out.undecided)) {
+      out = std::move(verdict);
+    }
+  }
+  return out;
+}
+
+std::optional<std::string> FindFinalAnswer(std::string_view response) {
+  // A short text, or a line, that is no mathematics is an answer in words.
+  constexpr size_t kLongestWords = 200;
+  const GradePolicy policy;
+  Grader grader(policy);
+  const Readings found = grader.Read(response);
+  const std::string_view text = TrimBlanks(found.text);
+  if (text.empty()) return std::nullopt;
+  if (found.choice != 0 || !found.words) return std::string(text);
+  if (!found.number.empty()) return found.number;
+  const std::vector<std::string> said = SaidInWords(text);
+  if (!said.empty()) return said.front();
+  if (text.size() > kLongestWords ||
+      text.find('\n') != std::string_view::npos) {
+    return std::nullopt;
+  }
+  return std::string(text);
+}
+
+}  // namespace espalier

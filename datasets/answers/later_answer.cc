@@ -1,0 +1,120 @@
+#include "datasets/answers/later_answer.h"
+
+#include <algorithm>
+
+#include "datasets/answers/answer_spans.h"
+#include "datasets/answers/claimed_boxes.h"
+#include "datasets/answers/clean_text.h"
+#include "datasets/answers/number_place.h"
+#include "datasets/answers/phrases.h"
+#include "datasets/answers/stance.h"
+#include "datasets/answers/stated_number.h"
+
+namespace espalier {
+namespace {
+
+constexpr size_t kNone = std::string_view::npos;
+
+bool Denies(std::string_view sentence) {
+  for (const std::string_view word : {"but ", "hmm, ", "however, ", "no, "}) {
+    if (sentence.starts_with(word)) sentence.remove_prefix(word.size());
+  }
+  for (const std::string_view name :
+       {"that ", "this ", "it ", "the answer ", "this answer ",
+        "this solution ", "the candidate ", "this value "}) {
+    if (!sentence.starts_with(name)) continue;
+    for (const std::string_view verb : {"is ", "was ", "must be "}) {
+      if (!sentence.substr(name.size()).starts_with(verb)) continue;
+      const std::string_view rest = sentence.substr(name.size() + verb.size());
+      for (const std::string_view word :
+           {"wrong", "incorrect", "not right", "not correct", "a mistake",
+            "mistaken", "false", "extraneous", "invalid", "rejected",
+            "discarded"}) {
+        if (rest.starts_with(word)) return true;
+      }
+    }
+  }
+  return Mentions(sentence, Reading::kDisowns);
+}
+
+}  // namespace
+
+bool CutOff(std::string_view answer) {
+  const std::string_view text = TrimBlanks(answer);
+  if (text.empty() || text.find_first_of("0123456789") == kNone) return false;
+  for (const std::string_view end : {" +", " -", "/", " *", " =", " and", " or",
+                                     " times", " to the", " plus", " minus"}) {
+    if (text.ends_with(end)) return true;
+  }
+  return false;
+}
+
+bool TakenBackLater(std::string_view behind, std::string_view answer) {
+  constexpr int kNext = 3;
+  const auto given = LastNumberPlace(answer);
+  // What is left of the answer's own sentence.
+  behind.remove_prefix(std::min(SentenceLength(behind), behind.size()));
+  for (int i = 0; i < kNext; ++i) {
+    behind = TrimBlanks(behind);
+    if (behind.empty()) return false;
+    const size_t length = SentenceLength(behind);
+    std::string sentence = PlainLower(TrimBlanks(behind.substr(0, length)));
+    behind.remove_prefix(std::min(std::max<size_t>(length, 1), behind.size()));
+    while (!sentence.empty() &&
+           (sentence.back() == '.' || sentence.back() == '!')) {
+      sentence.pop_back();
+    }
+    if (Denies(sentence)) return true;
+    const bool named = given && sentence.find(given->text) != std::string::npos;
+    // "The root 25 is rejected."
+    if (named && Mentions(sentence, Reading::kRejects)) return true;
+    if (BeginsIn(sentence, Reading::kCorrects) == 0) continue;
+    const auto blanks = std::count(sentence.begin(), sentence.end(), ' ');
+    const bool other = LastNumberPlace(sentence).has_value();
+    if (other ? given && !named : blanks < 4) return true;
+  }
+  return false;
+}
+
+// "| 24. Wait, I forgot the driver. Actually it's 25.": what is said instead,
+// where that is sure.
+std::optional<std::string> SaidLater(std::string_view behind) {
+  constexpr size_t kLongest = 1000;
+  if (behind.size() > kLongest || !Retracted(behind) ||
+      !Formulas(behind).empty())
+    return std::nullopt;
+  const std::string_view tail = TrimBlanks(behind);
+  const size_t start = SentenceStart(
+      tail.substr(0, tail.size() - std::min<size_t>(tail.size(), 1)));
+  const std::string_view last = tail.substr(start);
+  // "that is for part (a); part (b) gives 15"
+  const bool parts = last.find("part ") != kNone;
+  if (start == 0 || parts || !LastNumberPlace(last)) return std::nullopt;
+  const StatedNumber number = FindStatedNumber(last, false);
+  if (number.trust != Trust::kStated || !number.by_verb) return std::nullopt;
+  return number.text + number.unit;
+}
+
+// "| 1/2. To conclude, it is 1/3.": whether the last sentence concludes with
+// another number than the answer's.
+bool ConcludesOther(std::string_view behind, std::string_view answer) {
+  constexpr size_t kLongest = 4000;
+  std::string_view tail = TrimBlanks(behind);
+  if (tail.size() > kLongest) return false;
+  while (tail.ends_with(".") || tail.ends_with("!")) tail.remove_suffix(1);
+  const size_t start = SentenceStart(tail);
+  const std::string_view last = tail.substr(start);
+  if (start == 0 || last.find_first_of("$\\") != kNone) return false;
+  const std::string lower = PlainLower(last);
+  if (BeginsIn(lower, Reading::kTherefore) == 0 &&
+      !lower.starts_with("to conclude") &&
+      !lower.starts_with("in conclusion")) {
+    return false;
+  }
+  const StatedNumber number = FindStatedNumber(last, false);
+  const auto given = LastNumberPlace(answer);
+  return number.trust == Trust::kStated && number.by_verb && given &&
+         answer.find_first_of("\\=(") == kNone && given->text != number.text;
+}
+
+}  // namespace espalier

@@ -1,0 +1,137 @@
+#include "datasets/answers/lead_words.h"
+
+#include <algorithm>
+#include <cctype>
+#include <string>
+
+#include "datasets/answers/characters.h"
+#include "datasets/answers/clean_text.h"
+#include "datasets/answers/phrases.h"
+#include "datasets/answers/stance.h"
+
+namespace espalier {
+namespace {
+
+constexpr size_t kNone = std::string_view::npos;
+// What an answer is told apart from stands near.
+constexpr size_t kNear = 200;
+
+// "| with a remainder of 3", "| and then we double it": whether words behind a
+// number may make another one of it.
+bool Alters(std::string_view behind) {
+  return Mentions(PlainLower(behind.substr(0, kNear)), Reading::kAlters);
+}
+
+}  // namespace
+
+bool NumberAltered(std::string_view answer) {
+  if (!BeginsNumber(answer)) return false;
+  const size_t end =
+      answer.find_first_of(" ,~(", answer.find_first_of("0123456789"));
+  if (end == kNone) return false;
+  const std::string_view tail = answer.substr(end);
+  return std::any_of(tail.begin(), tail.end(), Letter) &&
+         std::none_of(tail.begin(), tail.end(), Digit) &&
+         tail.find_first_of("\\$=^*") == kNone && Alters(tail);
+}
+
+bool BeginsNumber(std::string_view text) {
+  const size_t at = text.find_first_not_of("*_ -$\\(");
+  return at != kNone && Digit(text[at]);
+}
+
+std::string_view WithoutContrast(std::string_view text) {
+  if (!BeginsNumber(text)) return text;
+  const std::string lower = PlainLower(text.substr(0, kNear));
+  for (const std::string_view joint :
+       {", not ", " (not ", ", and not ", ", rather than ", " rather than ",
+        ", instead of ", " instead of "}) {
+    const size_t at = lower.find(joint);
+    if (at == kNone || at + joint.size() >= text.size()) continue;
+    std::string_view other = text.substr(at + joint.size());
+    if (other.starts_with("the ")) other.remove_prefix(4);
+    if (BeginsNumber(other)) text = text.substr(0, at);
+  }
+  // "42, and at 6 pages a day she is done in a week"
+  const size_t digits = text.find_first_not_of("0123456789.$");
+  for (const std::string_view joint :
+       {", and ", ", with ", ", which ", ", since ", ", as ", ", enough ",
+        ", leaving ", ", so "}) {
+    if (digits == kNone || !text.substr(digits).starts_with(joint)) continue;
+    const std::string_view more = text.substr(digits + joint.size());
+    if (!more.empty() && Letter(more[0]) && more.find(' ') != kNone &&
+        text.find('=') == kNone && !Alters(more)) {
+      return text.substr(0, digits);
+    }
+  }
+  return text;
+}
+
+bool PartOfMore(std::string_view lead, std::string_view mark) {
+  // "... 400 times\n\n**Answer:": a heading begins anew.
+  if (const size_t line = lead.rfind('\n'); line != kNone) {
+    const std::string_view front = TrimBlanks(lead.substr(line + 1));
+    const size_t word = front.find_first_not_of("*#_ ");
+    const char first = word != kNone   ? front[word]
+                       : front.empty() ? mark[0]
+                                       : '*';
+    if (std::islower(static_cast<unsigned char>(first)) == 0 ||
+        (line > 0 && lead[line - 1] == '\n')) {
+      lead.remove_prefix(line + 1);
+    }
+  }
+  std::string words =
+      PlainLower(lead.substr(lead.size() - std::min<size_t>(lead.size(), 80)));
+  for (const std::string_view word : {"final", "correct", "the", "our", "my"}) {
+    const std::string_view trimmed = WithoutMarks(words);
+    words.resize(trimmed.size());
+    if (words.ends_with(word)) words.resize(words.size() - word.size());
+  }
+  const std::string_view rest = WithoutMarks(words);
+  if (rest.ends_with("probability that") || rest.ends_with("chance that")) {
+    return true;
+  }
+  const size_t states = EndsIn(rest, Reading::kStates);
+  return EndsIn(rest, Reading::kModifies) > states ||
+         (states == 0 && rest.ends_with(" of"));
+}
+
+bool Hedged(std::string_view behind) {
+  const std::string lower = PlainLower(behind.substr(0, kNear));
+  for (const std::string_view mark : {"or maybe ",
+                                      "or perhaps ",
+                                      "or possibly ",
+                                      "or probably ",
+                                      "or it could be ",
+                                      "or it might be ",
+                                      "but maybe ",
+                                      "but perhaps ",
+                                      "but possibly ",
+                                      "but it could be ",
+                                      "but it might be ",
+                                      "but could be ",
+                                      "but might be ",
+                                      "could also be ",
+                                      "might also be ",
+                                      "if not then ",
+                                      "if not, then ",
+                                      "if not, ",
+                                      ". or ",
+                                      "alternatively ",
+                                      "alternatively, "}) {
+    for (size_t at = 0; (at = lower.find(mark, at)) != kNone; ++at) {
+      if (at > 0 && Letter(lower[at - 1])) continue;
+      if (BeginsNumber(behind.substr(at + mark.size()))) return true;
+    }
+  }
+  return false;
+}
+
+bool GivesUp(std::string_view text) {
+  text = TrimBlanks(text);
+  while (text.ends_with(".") || text.ends_with("!")) text.remove_suffix(1);
+  return Mentions(PlainLower(text.substr(SentenceStart(text))),
+                  Reading::kGivesUp);
+}
+
+}  // namespace espalier

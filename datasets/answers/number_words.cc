@@ -1,0 +1,421 @@
+#include "datasets/answers/number_words.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <optional>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "datasets/answers/characters.h"
+#include "datasets/answers/clean_text.h"
+#include "datasets/answers/phrases.h"
+#include "datasets/answers/stance.h"
+
+namespace espalier {
+namespace {
+
+constexpr int64_t kHighest = 1000000000000000;
+// "nine hundred ninety nine million ..." has no more words.
+constexpr size_t kMostWords = 24;
+
+using Words = std::vector<std::string>;
+
+std::optional<int64_t> Small(std::string_view word) {
+  static constexpr std::array<std::string_view, 20> kUnits = {
+      "zero",    "one",     "two",       "three",    "four",
+      "five",    "six",     "seven",     "eight",    "nine",
+      "ten",     "eleven",  "twelve",    "thirteen", "fourteen",
+      "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"};
+  for (size_t i = 0; i < kUnits.size(); ++i) {
+    if (kUnits[i] == word) return static_cast<int64_t>(i);
+  }
+  return std::nullopt;
+}
+
+std::optional<int64_t> Tens(std::string_view word) {
+  static constexpr std::array<std::string_view, 8> kTens = {
+      "twenty", "thirty",  "forty",  "fifty",
+      "sixty",  "seventy", "eighty", "ninety"};
+  for (size_t i = 0; i < kTens.size(); ++i) {
+    if (kTens[i] == word) return static_cast<int64_t>(10 * (i + 2));
+  }
+  return std::nullopt;
+}
+
+std::optional<int64_t> Scale(std::string_view word) {
+  if (word == "dozen") return 12;
+  if (word == "thousand") return 1000;
+  if (word == "million") return 1000000;
+  if (word == "billion") return 1000000000;
+  if (word == "trillion") return 1000000000000;
+  return std::nullopt;
+}
+
+// "three hundred and twenty one thousand five"
+std::optional<int64_t> Whole(const Words& words) {
+  if (words.empty()) return std::nullopt;
+  int64_t total = 0, group = 0;
+  // What may still follow within a group is smaller than this.
+  int64_t below = 1000, scale_below = kHighest;
+  bool any = false;
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    if (word == "and" && any && i + 1 < words.size()) continue;
+    if (const auto unit = Small(word)) {
+      if (below <= *unit || (below == 10 && *unit == 0)) return std::nullopt;
+      group += *unit;
+      below = 0;
+    } else if (const auto tens = Tens(word)) {
+      if (below <= 20) return std::nullopt;
+      group += *tens;
+      below = 10;
+    } else if (word == "hundred") {
+      if (group > 19 || (any && group == 0)) return std::nullopt;
+      group = 100 * (group == 0 ? 1 : group);
+      below = 100;
+    } else if (const auto scale = Scale(word)) {
+      if (*scale >= scale_below || (any && group == 0)) return std::nullopt;
+      total += *scale * (group == 0 ? 1 : group);
+      group = 0;
+      below = 1000;
+      scale_below = *scale;
+    } else {
+      return std::nullopt;
+    }
+    any = true;
+  }
+  return total + group;
+}
+
+// "half", "thirds", "quarters": the denominator.
+std::optional<int64_t> Denominator(std::string_view word) {
+  if (word == "half" || word == "halves") return 2;
+  if (word == "quarter" || word == "quarters") return 4;
+  static constexpr std::array<std::string_view, 10> kParts = {
+      "third",  "fourth", "fifth", "sixth",    "seventh",
+      "eighth", "ninth",  "tenth", "eleventh", "twelfth"};
+  if (word.ends_with("s")) word.remove_suffix(1);
+  for (size_t i = 0; i < kParts.size(); ++i) {
+    if (kParts[i] == word) return static_cast<int64_t>(i + 3);
+  }
+  if (word == "hundredth") return 100;
+  if (word == "thousandth") return 1000;
+  return std::nullopt;
+}
+
+bool Decimal(std::string_view word) {
+  return !word.empty() && word.size() <= 20 &&
+         word.find_first_not_of("0123456789.") == std::string_view::npos &&
+         word.front() != '.' && word.back() != '.';
+}
+
+}  // namespace
+
+std::string NumberInWords(std::string_view folded) {
+  if (folded.empty() || folded.size() > 300) return {};
+  Words words = absl::StrSplit(absl::string_view(folded.data(), folded.size()),
+                               ' ', absl::SkipEmpty());
+  if (words.empty() || words.size() > kMostWords) return {};
+  std::string sign;
+  if (words.size() > 1 && (words[0] == "minus" || words[0] == "negative")) {
+    sign = "-";
+    words.erase(words.begin());
+    // "negative 5"
+    if (words.size() == 1 && Decimal(words[0])) return sign + words[0];
+  }
+  if (words.size() > 1 && words[0] == "positive" && sign.empty()) {
+    words.erase(words.begin());
+    if (words.size() == 1 && Decimal(words[0])) return words[0];
+  }
+  if (const auto whole = Whole(words)) return absl::StrCat(sign, *whole);
+  // "2.5 million"
+  if (words.size() == 2 && Decimal(words[0])) {
+    if (const auto scale = Scale(words[1])) {
+      return absl::StrCat(sign, words[0], "*", *scale);
+    }
+  }
+  // "1 in 4", "1 out of 4"
+  if (words.size() == 3 && words[1] == "in" && Decimal(words[0]) &&
+      Decimal(words[2])) {
+    return absl::StrCat(words[0], "/", words[2]);
+  }
+  if (words.size() == 4 && words[1] == "out" && words[2] == "of" &&
+      Decimal(words[0]) && Decimal(words[3])) {
+    return absl::StrCat(words[0], "/", words[3]);
+  }
+  const auto part = Denominator(words.back());
+  if (!part) return {};
+  words.pop_back();
+  if (words.empty()) {
+    return *part == 2 ? absl::StrCat(sign, "1/2") : std::string();
+  }
+  // "two and one half", "two and half", "three quarters"
+  for (size_t i = words.size(); i-- > 1;) {
+    if (words[i] != "and") continue;
+    const Words before(words.begin(),
+                       words.begin() + static_cast<std::ptrdiff_t>(i));
+    const Words behind(words.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                       words.end());
+    auto whole = Whole(before);
+    // "4 and a half"
+    if (!whole && before.size() == 1 && before[0].size() < 10 &&
+        before[0].find_first_not_of("0123456789") == std::string::npos) {
+      whole = std::stoll(before[0]);
+    }
+    const auto top = behind.empty() ? std::optional<int64_t>(1) : Whole(behind);
+    if (!whole || !top || *top >= *part) return {};
+    return absl::StrCat(sign, "(", *whole, "+", *top, "/", *part, ")");
+  }
+  const auto top = Whole(words);
+  if (!top || *top == 0) return {};
+  return absl::StrCat(sign, *top, "/", *part);
+}
+
+std::string PlaceInWords(std::string_view folded) {
+  if (folded.size() > 12) return {};
+  const size_t end = folded.find_first_not_of("0123456789");
+  if (end != 0 && end != std::string_view::npos) {
+    const std::string_view ending = folded.substr(end);
+    if (ending != "st" && ending != "nd" && ending != "rd" && ending != "th") {
+      return {};
+    }
+    return "place " + std::string(folded.substr(0, end));
+  }
+  if (folded == "first") return "place 1";
+  if (folded == "second") return "place 2";
+  const auto part = folded.ends_with("s") || folded == "quarter"
+                        ? std::nullopt
+                        : Denominator(folded);
+  return part && *part > 2 ? absl::StrCat("place ", *part) : std::string();
+}
+
+std::string NumberWordIn(std::string_view folded) {
+  if (folded.size() > 500) return {};
+  const Words words = absl::StrSplit(
+      absl::string_view(folded.data(), folded.size()), ' ', absl::SkipEmpty());
+  Words run;
+  std::string found;
+  const auto end_run = [&run, &found] {
+    if (run.empty()) return true;
+    const auto value = Whole(run);
+    run.clear();
+    if (!value || !found.empty() || *value == 1) return false;
+    found = absl::StrCat(*value);
+    return true;
+  };
+  std::string lead;
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    if (Small(word) || Tens(word) || Scale(word) || word == "hundred") {
+      // "at most seven"
+      if (run.empty() && StanceBeside(lead, {}) != Stance::kStates) return {};
+      run.push_back(word);
+    } else {
+      // "seven squared", "three and a half"
+      const std::vector<std::string> next(
+          words.begin() + static_cast<std::ptrdiff_t>(i),
+          words.begin() +
+              static_cast<std::ptrdiff_t>(std::min(i + 4, words.size())));
+      if (!run.empty() &&
+          StanceBeside({}, absl::StrJoin(next, " ")) != Stance::kStates) {
+        return {};
+      }
+      if (!end_run()) return {};
+    }
+    absl::StrAppend(&lead, lead.empty() ? "" : " ", word);
+  }
+  return end_run() ? found : std::string();
+}
+
+namespace {
+
+// "strictly between 2 and 5" as "2 < x < 5"; empty where the words leave open
+// whether the ends belong to it.
+std::string BetweenInWords(std::string_view folded) {
+  const bool strict = folded.starts_with("strictly ");
+  if (strict) folded.remove_prefix(9);
+  constexpr std::string_view kBetween = "between ", kInclusive = " inclusive";
+  const bool inclusive = folded.ends_with(kInclusive);
+  if (!folded.starts_with(kBetween) || strict == inclusive) return {};
+  folded.remove_prefix(kBetween.size());
+  if (inclusive) folded.remove_suffix(kInclusive.size());
+  const size_t joint = folded.find(" and ");
+  if (joint == std::string_view::npos) return {};
+  const std::string_view from = folded.substr(0, joint),
+                         to = folded.substr(joint + 5);
+  for (const std::string_view end : {from, to}) {
+    if (end.empty() ||
+        end.find_first_not_of("-0123456789./") != std::string_view::npos) {
+      return {};
+    }
+  }
+  const std::string sign = inclusive ? " \\le " : " < ";
+  return absl::StrCat(std::string(from), sign, "x", sign, std::string(to));
+}
+
+// "closed interval from -1 to 1" as "[-1, 1]"; empty for others.
+std::string IntervalInWords(std::string_view folded) {
+  for (const auto& [words, open, close] :
+       {std::array<std::string_view, 3>{"closed interval from ", "[", "]"},
+        {"open interval from ", "(", ")"},
+        {"closed interval between ", "[", "]"},
+        {"open interval between ", "(", ")"}}) {
+    if (!folded.starts_with(words)) continue;
+    folded.remove_prefix(words.size());
+    size_t joint = folded.find(" to "), length = 4;
+    if (joint == std::string_view::npos) {
+      joint = folded.find(" and ");
+      length = 5;
+    }
+    if (joint == std::string_view::npos) return {};
+    const std::string_view from = folded.substr(0, joint),
+                           to = folded.substr(joint + length);
+    for (const std::string_view end : {from, to}) {
+      if (end.empty() ||
+          end.find_first_not_of("-0123456789./") != std::string_view::npos) {
+        return {};
+      }
+    }
+    return absl::StrCat(std::string(open), std::string(from), ", ",
+                        std::string(to), std::string(close));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string RangeInWords(std::string_view folded) {
+  if (std::string interval = IntervalInWords(folded); !interval.empty()) {
+    return interval;
+  }
+  if (folded.size() > 200) return {};
+  const auto skip = [&folded](std::string_view word) {
+    if (!folded.starts_with(word)) return false;
+    const std::string_view rest = folded.substr(word.size());
+    if (!rest.empty() && rest[0] != ' ') return false;
+    folded = rest.substr(rest.empty() ? 0 : 1);
+    return true;
+  };
+  skip("set of");
+  const bool all = skip("all");
+  std::string sign;
+  for (const Phrase& kind : AllPhrases()) {
+    if (kind.reading != Reading::kSign || !skip(kind.pattern)) continue;
+    sign = kind.meaning;
+    break;
+  }
+  const bool numbers = skip("real numbers") || skip("reals") ||
+                       skip("real number") || (all && skip("numbers"));
+  if (numbers && folded.empty()) return sign;
+  if (!sign.empty()) return {};
+  const bool named = skip("x");
+  if (!numbers && !named) return {};
+  if (!skip("that are") && !skip("which are")) {
+    if (skip("such that") && !skip("x")) return {};
+    skip("is");
+  }
+  if (const std::string between = BetweenInWords(folded); !between.empty()) {
+    return between;
+  }
+  for (const Phrase& relation : AllPhrases()) {
+    if (relation.reading != Reading::kRelation || !skip(relation.pattern)) {
+      continue;
+    }
+    if (folded.find_first_of("0123456789") == std::string_view::npos ||
+        folded.find(' ') != std::string_view::npos) {
+      return {};
+    }
+    return absl::StrCat("x ", std::string(relation.meaning), " ",
+                        std::string(folded));
+  }
+  return {};
+}
+
+namespace {
+
+// "seventy-seven"
+constexpr size_t kLongestNumeral = 16;
+
+// "Twenty-five" as "twenty five".
+std::string WithBlanks(std::string_view word) {
+  std::string out = Lower(word);
+  std::replace(out.begin(), out.end(), '-', ' ');
+  return out;
+}
+
+// "(5+1/2)" as "11/2"; other numbers as they are.
+std::string OneFraction(const std::string& number) {
+  long long whole = 0, top = 0, part = 0;
+  if (std::sscanf(number.c_str(), "(%lld+%lld/%lld)", &whole, &top, &part) !=
+          3 ||
+      whole > 1000000 || part > 1000000) {
+    return number;
+  }
+  return std::to_string(whole * part + top) + "/" + std::to_string(part);
+}
+
+// The longest numeral of several words that `text` begins with, "two thirds"
+// of "two thirds of it": its length, and its digits.
+size_t LongNumeral(std::string_view text, std::string* digits) {
+  constexpr int kMostWords = 6;
+  size_t best = 0, end = 0;
+  for (int words = 1; words <= kMostWords && end < text.size(); ++words) {
+    const size_t start = end;
+    while (end < text.size() && (Letter(text[end]) || text[end] == '-')) ++end;
+    if (end == start || end - start > kLongestNumeral) break;
+    if (words > 1) {
+      const std::string folded = FoldWords(WithBlanks(text.substr(0, end)));
+      const std::string number = OneFraction(NumberInWords(folded));
+      // "half the circumference" is one word and an article.
+      const bool several = folded.find(' ') != std::string::npos ||
+                           text.starts_with("a ") || text.starts_with("A ");
+      if (several && !number.empty() &&
+          number.find_first_not_of("0123456789/") == std::string::npos) {
+        best = end;
+        *digits = number;
+      }
+    }
+    if (end >= text.size() || text[end] != ' ') break;
+    ++end;
+  }
+  return best;
+}
+
+}  // namespace
+
+std::string WithDigits(std::string_view text) {
+  std::string out;
+  for (size_t at = 0; at < text.size();) {
+    std::string several;
+    const bool begins = at == 0 || !Letter(text[at - 1]);
+    // "a third of it", but neither "a hundred" nor "a half".
+    const std::string_view rest = text.substr(at);
+    const bool article = rest.starts_with("a ") || rest.starts_with("A ");
+    if (const size_t length =
+            begins && Letter(text[at]) ? LongNumeral(rest, &several) : 0;
+        length > 0 && (!article || (rest.substr(length).starts_with(" of ") &&
+                                    several.find('/') != std::string::npos))) {
+      out += several;
+      at += length;
+      continue;
+    }
+    size_t end = at;
+    while (end < text.size() && (Letter(text[end]) || text[end] == '-')) ++end;
+    const std::string_view word = text.substr(at, end - at);
+    const std::string number = word.size() > 2 && word.size() <= kLongestNumeral
+                                   ? NumberInWords(WithBlanks(word))
+                                   : std::string();
+    const bool digits = !number.empty() && number != "1" &&
+                        std::all_of(number.begin(), number.end(), Digit);
+    out += digits ? number : std::string(word);
+    at = end;
+    if (at < text.size()) out += text[at++];
+  }
+  return out;
+}
+
+}  // namespace espalier

@@ -1,0 +1,37 @@
+// Numbers and ranges written in English words.
+//
+//   NumberInWords("twenty one")       // "21"
+//   NumberInWords("three quarters")   // "3/4"
+//   NumberInWords("2.5 million")      // "2.5*1000000"
+//
+// Stateless: thread-safe.
+#ifndef ESPALIER_DATASETS_ANSWERS_NUMBER_WORDS_H_
+#define ESPALIER_DATASETS_ANSWERS_NUMBER_WORDS_H_
+
+#include <string>
+#include <string_view>
+
+namespace espalier {
+
+// `folded` comes from FoldWords. The number in digits, as ParseMath reads it;
+// empty where the words are no number below 10^15, or anything beside one.
+std::string NumberInWords(std::string_view folded);
+
+// "third" and "3rd" as "place 3"; empty for other texts.
+std::string PlaceInWords(std::string_view folded);
+
+// The only number word of a sentence, in digits: "there are seven such sets".
+// "one" counts nothing for sure.
+std::string NumberWordIn(std::string_view folded);
+
+// Numerals in words as digits, but for "one" alone: "takes 5 days", "2/3 of
+// it".
+std::string WithDigits(std::string_view text);
+
+// "all real numbers greater than or equal to 2" as "x \\ge 2"; empty for
+// other texts.
+std::string RangeInWords(std::string_view folded);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_DATASETS_ANSWERS_NUMBER_WORDS_H_

@@ -1,0 +1,146 @@
+#include "datasets/answers/phrases.h"
+
+#include <algorithm>
+#include <deque>
+#include <iterator>
+#include <string>
+
+#include "base/check.h"
+#include "datasets/answers/characters.h"
+#include "datasets/answers/phrases_source.h"
+
+namespace espalier {
+namespace {
+
+// In the order of Reading.
+constexpr std::string_view kReadingNames[] = {
+    "means",       "states",       "bounds",      "boundBehind",
+    "compared",    "copula",       "auxiliary",   "modifies",
+    "relates",     "labels",       "function",    "relation",
+    "sign",        "nearly",       "shape",       "answer",
+    "isInChinese", "leadsOn",      "says",        "verb",
+    "reason",      "explains",     "concludes",   "therefore",
+    "clause",      "verdict",      "denies",      "harmless",
+    "supposes",    "doubts",       "maybe",       "wrong",
+    "whenOrWhy",   "beside",       "subordinate", "abbreviation",
+    "checks",      "deniesBehind", "judges",      "choice",
+    "choiceTaken", "choiceDenied", "month",       "goesOn",
+    "vague",       "gives",        "receiver",    "restates",
+    "describes",   "notThis",      "takenBack",   "retracts",
+    "wrongKind",   "endsClause",   "affirms",     "earlier",
+    "givesUp",     "corrects",     "disowns",     "rejects",
+    "alters",      "notMost",      "otherTime"};
+
+struct Table {
+  std::deque<std::string> patterns;  // what phrases' patterns point into
+  std::vector<Phrase> phrases;
+  std::vector<std::vector<Phrase>> by_reading;
+};
+
+Reading ReadingOf(std::string_view name) {
+  const auto at =
+      std::find(std::begin(kReadingNames), std::end(kReadingNames), name);
+  ESP_CHECK(at != std::end(kReadingNames));
+  return static_cast<Reading>(at - std::begin(kReadingNames));
+}
+
+// Of a row: "a phrase" and what it stands for.
+void AddRow(std::string_view row, Reading reading, Table& table) {
+  const size_t end = row.find('"', 1);
+  ESP_CHECK(row[0] == '"' && end != std::string_view::npos);
+  std::string& pattern = table.patterns.emplace_back();
+  for (size_t i = 1; i < end; ++i) {
+    const bool line_end = row.substr(i, 2) == "\\n";
+    pattern += line_end ? '\n' : row[i];
+    i += line_end ? 1 : 0;
+  }
+  const std::string_view meaning =
+      end + 1 < row.size() ? row.substr(end + 2) : std::string_view();
+  const Phrase phrase{pattern, reading, meaning};
+  table.phrases.push_back(phrase);
+  table.by_reading[static_cast<size_t>(reading)].push_back(phrase);
+}
+
+Table* ReadTable(std::string_view text) {
+  auto* table = new Table;
+  table->by_reading.resize(std::size(kReadingNames));
+  Reading reading{};
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    if (line.empty() || line[0] == '#') continue;
+    if (line[0] == '[') {
+      reading = ReadingOf(line.substr(1, line.size() - 2));
+    } else {
+      AddRow(line, reading, *table);
+    }
+  }
+  return table;
+}
+
+const Table& TheTable() {
+  static const Table* const kTable = ReadTable(PhrasesSource());
+  return *kTable;
+}
+
+const std::vector<Phrase>& PhrasesOf(Reading reading) {
+  return TheTable().by_reading[static_cast<size_t>(reading)];
+}
+
+template <typename Matches>
+size_t Longest(Reading reading, Matches matches) {
+  size_t longest = 0;
+  for (const Phrase& phrase : PhrasesOf(reading)) {
+    if (phrase.pattern.size() > longest && matches(phrase.pattern)) {
+      longest = phrase.pattern.size();
+    }
+  }
+  return longest;
+}
+
+}  // namespace
+
+std::string_view ReadAs(std::string_view folded) {
+  for (const Phrase& phrase : PhrasesOf(Reading::kMeans)) {
+    if (phrase.pattern == folded) return phrase.meaning;
+  }
+  return {};
+}
+
+size_t EndsIn(std::string_view text, Reading reading) {
+  return Longest(reading, [text](std::string_view pattern) {
+    return text.ends_with(pattern) &&
+           (text.size() == pattern.size() ||
+            !Letter(text[text.size() - pattern.size() - 1]));
+  });
+}
+
+size_t BeginsIn(std::string_view text, Reading reading) {
+  return Longest(reading, [text](std::string_view pattern) {
+    return text.starts_with(pattern) &&
+           (text.size() == pattern.size() || !Letter(text[pattern.size()]));
+  });
+}
+
+std::span<const Phrase> AllPhrases() { return TheTable().phrases; }
+
+const std::vector<std::string_view>& Phrases(Reading reading) {
+  using Lists = std::vector<std::vector<std::string_view>>;
+  static const Lists* const kLists = [] {
+    auto* lists = new Lists(std::size(kReadingNames));
+    for (const Phrase& phrase : TheTable().phrases) {
+      (*lists)[static_cast<size_t>(phrase.reading)].push_back(phrase.pattern);
+    }
+    return lists;
+  }();
+  return (*kLists)[static_cast<size_t>(reading)];
+}
+
+bool IsPhrase(std::string_view text, Reading reading) {
+  const std::vector<Phrase>& phrases = PhrasesOf(reading);
+  return std::any_of(phrases.begin(), phrases.end(), [&](const Phrase& phrase) {
+    return phrase.pattern == text;
+  });
+}
+
+}  // namespace espalier

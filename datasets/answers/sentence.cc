@@ -1,0 +1,338 @@
+#include "datasets/answers/sentence.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "datasets/answers/characters.h"
+#include "datasets/answers/clean_text.h"
+#include "datasets/answers/phrases.h"
+#include "datasets/answers/stance.h"
+#include "datasets/answers/times_dates.h"
+
+namespace espalier {
+namespace {
+
+constexpr size_t kNone = std::string_view::npos;
+// Longer ones are no sentence.
+constexpr size_t kLongest = 1000;
+
+std::string_view LastSentence(std::string_view text) {
+  text = TrimBlanks(text);
+  if (const size_t line = text.rfind('\n'); line != kNone) {
+    text = text.substr(line + 1);
+  }
+  for (size_t at = text.size(); at-- > 1;) {
+    const bool stop =
+        text[at - 1] == '.' || text[at - 1] == '!' || text[at - 1] == '?';
+    if (stop && !Abbreviated(text, at) && Blank(text[at]) &&
+        at + 1 < text.size() &&
+        std::isdigit(static_cast<unsigned char>(text[at + 1])) == 0) {
+      text = text.substr(at + 1);
+      break;
+    }
+  }
+  return TrimBlanks(text);
+}
+
+// Without marks of emphasis and the full stop.
+std::string Plain(std::string_view text) {
+  text = TrimBlanks(text);
+  while (!text.empty() && (text.back() == '.' || text.back() == '*' ||
+                           text.back() == '!' || text.back() == ',')) {
+    text.remove_suffix(1);
+  }
+  while (!text.empty() && (text.front() == '*' || text.front() == ':')) {
+    text.remove_prefix(1);
+  }
+  return std::string(TrimBlanks(text));
+}
+
+// "| or C": whether the letter of another choice may be meant as well.
+bool OrAnother(std::string_view behind) {
+  behind.remove_prefix(
+      std::min(behind.find_first_not_of(")*}"), behind.size()));
+  for (const std::string_view joint : {" or ", " and ", ", or ", "/", ", "}) {
+    if (!behind.starts_with(joint)) continue;
+    std::string_view next = behind.substr(joint.size());
+    while (next.starts_with("(") || next.starts_with("*")) {
+      next.remove_prefix(1);
+    }
+    if (!next.empty() && next[0] >= 'A' && next[0] <= 'J' &&
+        (next.size() == 1 || !Letter(next[1])) &&
+        !next.substr(1).starts_with(" ")) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// "Yes. No.": whether a sentence of the text begins with another verdict.
+bool OtherVerdict(std::string_view lower, std::string_view verdict) {
+  for (const std::string_view word : Phrases(Reading::kVerdict)) {
+    if (word == verdict) continue;
+    for (const std::string_view stop : {". ", "! ", ", ", "\n"}) {
+      const std::string begin = std::string(stop) + std::string(word);
+      for (const char end : {'.', '!', ','}) {
+        if (lower.find(begin + end) != kNone) return true;
+      }
+    }
+  }
+  return false;
+}
+
+// What a verb says, without the words that only lead to it, and without what
+// goes on behind a verdict: "either 2 or 5", "false: take $x = 0$".
+std::string_view WithoutLead(std::string_view said) {
+  for (const std::string_view word :
+       {"either ", "both ", "namely ", "simply ", "just ", "exactly "}) {
+    if (said.starts_with(word)) said.remove_prefix(word.size());
+  }
+  for (const std::string_view word : Phrases(Reading::kVerdict)) {
+    if (said.starts_with(word) &&
+        (said.substr(word.size()).starts_with(": ") ||
+         said.substr(word.size()).starts_with(" - ") ||
+         said.substr(word.size()).starts_with("; ") ||
+         said.substr(word.size()).starts_with(" \u2014 "))) {
+      return said.substr(0, word.size());
+    }
+  }
+  return said;
+}
+
+// Whom or what a sentence names as the one with the most of something, or as
+// the one who did it: "Evelyn has the greatest speed", "it is Maria who".
+std::string SubjectNamed(std::string_view sentence) {
+  const size_t comma = sentence.rfind(", ");
+  std::string_view clause =
+      comma == kNone ? sentence : sentence.substr(comma + 2);
+  for (const std::string_view word : {"so ", "Thus ", "Hence ", "So "}) {
+    if (clause.starts_with(word)) clause.remove_prefix(word.size());
+  }
+  const auto name_at = [](std::string_view text) {
+    size_t end = 0;
+    while (end < text.size() && Letter(text[end])) ++end;
+    const bool name = end > 1 && text[0] >= 'A' && text[0] <= 'Z';
+    return name ? text.substr(0, end) : std::string_view();
+  };
+  for (const std::string_view cleft :
+       {"it is ", "It is ", "it's ", "it was "}) {
+    const size_t at = sentence.rfind(cleft);
+    if (at == kNone) continue;
+    const std::string_view name = name_at(sentence.substr(at + cleft.size()));
+    const std::string_view rest = sentence.substr(
+        std::min(sentence.size(), at + cleft.size() + name.size()));
+    if (!name.empty() &&
+        (rest.starts_with(" who ") || rest.starts_with(" that ") ||
+         rest.starts_with(" which "))) {
+      return std::string(name);
+    }
+  }
+  const std::string_view name = name_at(clause);
+  if (name.empty()) return {};
+  std::string rest = Lower(clause.substr(name.size()));
+  while (rest.ends_with(".") || rest.ends_with("!")) rest.pop_back();
+  // "has the greatest speed", "orbits closest to it", and nothing beside.
+  if (rest.ends_with("?") || Mentions(rest, Reading::kNotMost)) return {};
+  if (!rest.starts_with(" ")) return {};
+  const size_t verb = rest.find(' ', 1);
+  if (verb == kNone) return {};
+  std::string_view what = std::string_view(rest).substr(verb + 1);
+  if (what.starts_with("the ")) what.remove_prefix(4);
+  const std::string_view word = what.substr(0, what.find(' '));
+  if ((word.size() > 4 && word.ends_with("est")) || word == "most" ||
+      word == "least") {
+    return std::string(name);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::string> SaidInWords(std::string_view text) {
+  std::vector<std::string> out;
+  // "No, it is not."
+  std::string first = Lower(TrimBlanks(text).substr(0, 10));
+  std::erase(first, '*');
+  for (const std::string_view word : Phrases(Reading::kVerdict)) {
+    if (first.size() > word.size() && first.starts_with(word) &&
+        (first[word.size()] == ',' || first[word.size()] == '.')) {
+      if (OtherVerdict(Lower(text), word)) return out;
+      return {std::string(word)};
+    }
+  }
+  std::string_view sentence = LastSentence(text);
+  if (sentence.size() > kLongest) return out;
+  std::string lower = Lower(sentence);
+  // "Since 3 + 4 = 7, yes, it is."
+  for (const std::string_view word : {"yes", "no"}) {
+    for (const std::string_view joint : {", ", "; "}) {
+      const std::string said = std::string(joint) + std::string(word);
+      if (lower.find(said + ",") != kNone || lower.ends_with(said + ".")) {
+        out.emplace_back(word);
+      }
+    }
+  }
+  // "Since it is odd, ..., so there is none": what a reason leads to.
+  if (const size_t so = lower.rfind(", so ");
+      so != kNone && Mentions(lower.substr(0, so), Reading::kReason)) {
+    sentence = sentence.substr(so + 5);
+    lower.erase(0, so + 5);
+  }
+  // What only gives the reason comes after the answer.
+  for (const std::string_view reason : Phrases(Reading::kReason)) {
+    if (const size_t at = lower.find(reason); at != kNone && at > 0) {
+      sentence = sentence.substr(0, at);
+      lower.resize(at);
+    }
+  }
+  if (const size_t close = sentence.rfind("**"); close != kNone && close > 2) {
+    const size_t open = sentence.rfind("**", close - 1);
+    if (open != kNone && open + 2 < close && open > 0) {
+      const std::string_view bold = sentence.substr(open + 2, close - open - 2);
+      if (!Blank(bold.front()) && !Blank(bold.back()) && bold.back() != ':') {
+        out.push_back(Plain(bold));
+      }
+    }
+  }
+  size_t behind = kNone;
+  for (const std::string_view verb : Phrases(Reading::kVerb)) {
+    const size_t at = lower.rfind(verb);
+    if (at == kNone) continue;
+    const size_t end = at + verb.size();
+    if (behind == kNone || end > behind) behind = end;
+  }
+  const std::string lead = PlainLower(
+      WithoutMarks(sentence.substr(0, behind == kNone ? 0 : behind)));
+  const bool unknown =
+      OfUnknown(std::string_view(lead).substr(ClauseStart(lead)));
+  // "will take 12 days for its height to be 600"
+  const bool purpose =
+      lead.ends_with(" to be") && std::any_of(lead.begin(), lead.end(), Digit);
+  if (behind != kNone && !unknown && !purpose && !lower.ends_with("?") &&
+      StanceAt(sentence, behind, sentence.size()) == Stance::kStates) {
+    std::string said = Plain(WithoutLead(sentence.substr(behind)));
+    const std::string folded = Lower(said);
+    // "is on Saturday"
+    for (const std::string_view place : {"on ", "at ", "in "}) {
+      if (!said.starts_with(place)) continue;
+      const std::string rest = Plain(std::string_view(said).substr(3));
+      const bool day = place == "on " && !DateOf(rest).empty();
+      if (day || std::all_of(rest.begin(), rest.end(), Letter)) {
+        out.push_back(rest);
+      }
+    }
+    // "Statement 1 is true, statement 2 is false" says two things.
+    const bool second =
+        (folded == "true" || folded == "false") && lower.find("true") < behind;
+    // "is blue, with 7 marbles"
+    if (const size_t with = said.find(", with "); with != std::string::npos) {
+      out.push_back(said.substr(0, with));
+    }
+    // "is two days after Monday: Wednesday"
+    if (const size_t colon = said.rfind(": "); colon != std::string::npos) {
+      const std::string word = said.substr(colon + 2);
+      if (std::all_of(word.begin(), word.end(), Letter)) out.push_back(word);
+    }
+    if (!second) out.push_back(std::move(said));
+  }
+  for (const std::string_view word : Phrases(Reading::kTherefore)) {
+    if (!lower.starts_with(word) || lower.size() <= word.size() ||
+        Letter(lower[word.size()])) {
+      continue;
+    }
+    std::string_view rest = sentence.substr(word.size());
+    while (!rest.empty() && (rest[0] == ',' || rest[0] == ' ')) {
+      rest.remove_prefix(1);
+    }
+    out.push_back(Plain(rest));
+  }
+  if (std::string name = SubjectNamed(sentence);
+      !name.empty() && Affirms(sentence)) {
+    out.push_back(std::move(name));
+  }
+  // "It was adopted on July 4, 1776.", "reaches it at 14:20"
+  for (const std::string_view place : {" on ", " at "}) {
+    const size_t at = lower.rfind(place);
+    if (at == kNone || !Affirms(sentence)) continue;
+    std::string_view before = std::string_view(lower).substr(0, at);
+    if (const size_t comma = before.rfind(", "); comma != kNone) {
+      before.remove_prefix(comma + 2);
+    }
+    const bool another = std::any_of(before.begin(), before.end(), Digit) ||
+                         Mentions(before, Reading::kOtherTime);
+    if (another) continue;
+    const std::string when = Plain(sentence.substr(at + place.size()));
+    std::string front = when.substr(0, when.find(", "));
+    if (front.ends_with(" sharp")) front.resize(front.size() - 6);
+    if (!DateOf(when).empty())
+      out.push_back(when);
+    else if (!TimeOfDay(front).empty())
+      out.push_back(front);
+  }
+  // "The system has no solution."
+  const std::string plain = Lower(Plain(sentence));
+  for (const std::string_view words : Phrases(Reading::kMeans)) {
+    if (words.find(' ') == kNone ||
+        !plain.ends_with(" " + std::string(words))) {
+      continue;
+    }
+    const size_t at = plain.size() - words.size();
+    if (!Mentions(std::string_view(plain).substr(0, at), Reading::kDenies) &&
+        StanceAt(plain, 0, 0) != Stance::kOpen &&
+        Affirms(std::string_view(plain).substr(0, at))) {
+      out.emplace_back(words);
+    }
+  }
+  // "The series converges."
+  if (std::count(sentence.begin(), sentence.end(), ' ') < 6 &&
+      (lower.starts_with("the ") || lower.starts_with("it ") ||
+       lower.starts_with("this ")) &&
+      !Mentions(lower, Reading::kDenies)) {
+    std::string word = Plain(sentence.substr(sentence.rfind(' ') + 1));
+    if (word.size() > 2 && std::all_of(word.begin(), word.end(), Letter)) {
+      out.push_back(std::move(word));
+    }
+  }
+  std::erase(out, "");
+  return out;
+}
+
+char ChoiceNamed(std::string_view text) {
+  if (text.size() > 4000) text = text.substr(text.size() - 4000);
+  const std::string lower = Lower(text);
+  char found = 0;
+  const auto note = [&found](char letter) {
+    if (found != 0 && found != letter) return false;
+    found = letter;
+    return true;
+  };
+  const auto choice = [](char c) { return c >= 'A' && c <= 'J'; };
+  for (size_t at = 0; at < text.size(); ++at) {
+    if (!choice(text[at])) continue;
+    const char before = at > 0 ? text[at - 1] : ' ';
+    const char after = at + 1 < text.size() ? text[at + 1] : ' ';
+    if (Letter(before) || Letter(after)) continue;
+    size_t open = at;
+    while (open > 0 && (text[open - 1] == '(' || text[open - 1] == '*' ||
+                        text[open - 1] == '{' || text[open - 1] == ' ')) {
+      --open;
+    }
+    const std::string_view lead = std::string_view(lower).substr(0, open);
+    const std::string_view rest = std::string_view(lower).substr(at + 1);
+    const std::string_view verdict = TrimBlanks(rest.substr(0, 40));
+    if (BeginsIn(verdict, Reading::kChoiceDenied) > 0 ||
+        EndsIn(TrimBlanks(lead), Reading::kNotThis) > 0) {
+      continue;
+    }
+    const bool named = BeginsIn(verdict, Reading::kChoiceTaken) > 0 ||
+                       EndsIn(lead, Reading::kChoice) > 0;
+    if ((named || (before == '(' && after == ')')) && !note(text[at])) {
+      return 0;
+    }
+    // "I'd go with A or C."
+    if (named && OrAnother(text.substr(at + 1))) return 0;
+  }
+  return found;
+}
+
+}  // namespace espalier

@@ -1,0 +1,99 @@
+#include "datasets/answers/thoughts.h"
+
+#include <algorithm>
+#include <string>
+
+#include "datasets/answers/characters.h"
+
+namespace espalier {
+namespace {
+
+// Names of the tags around thoughts, in lower case.
+constexpr std::string_view kNames[] = {
+    "think",      "thinking",   "thought",  "thoughts",        "reasoning",
+    "reflection", "scratchpad", "analysis", "inner_monologue",
+};
+// Longer ones are no tag.
+constexpr size_t kLongestTag = 60;
+
+struct Tag {
+  bool begins = false, ends = false;
+  size_t end = 0;  // behind it
+};
+
+bool Named(std::string_view name) {
+  return std::find(std::begin(kNames), std::end(kNames), name) !=
+         std::end(kNames);
+}
+
+// The tag that opens at `at`: "<think>", "</think>", "[THINK]",
+// "<|begin_of_thought|>", "\u25c1think\u25b7".
+Tag ReadTag(std::string_view text, size_t at) {
+  constexpr std::string_view kLeft = "\u25c1", kRight = "\u25b7";
+  // "[Reasoning]" is a heading.
+  if (text[at] == '[' && !Lower(text.substr(at, 8)).starts_with("[think") &&
+      !Lower(text.substr(at, 8)).starts_with("[/think")) {
+    return {};
+  }
+  const bool wide = text.substr(at).starts_with(kLeft);
+  const std::string_view close = wide              ? kRight
+                                 : text[at] == '[' ? std::string_view("]")
+                                                   : std::string_view(">");
+  const size_t begin = at + (wide ? kLeft.size() : 1);
+  // At once, for texts that are all brackets.
+  if (begin >= text.size() || (!Letter(text[begin]) && !Blank(text[begin]) &&
+                               text[begin] != '|' && text[begin] != '/')) {
+    return {};
+  }
+  const std::string_view rest = text.substr(begin, kLongestTag);
+  const size_t length = rest.find(close);
+  if (length == std::string_view::npos) return {};
+  std::string inner = Lower(rest.substr(0, length));
+  Tag tag{.end = begin + length + close.size()};
+  std::erase_if(inner, [](char c) { return c == '|' || Blank(c); });
+  std::string_view name = inner;
+  if (name.starts_with("/")) {
+    name.remove_prefix(1);
+    tag.ends = Named(name);
+    return tag;
+  }
+  for (const std::string_view mark : {"begin_of_", "start_of_"}) {
+    if (!name.starts_with(mark)) continue;
+    tag.begins = Named(name.substr(mark.size()));
+    return tag;
+  }
+  if (name.starts_with("end_of_")) {
+    tag.ends = Named(name.substr(7));
+    return tag;
+  }
+  // "<think id=1>"
+  const std::string plain = Lower(rest.substr(0, length));
+  const size_t blank = plain.find(' ');
+  const bool attributes =
+      blank != std::string::npos && plain.find('=') != std::string::npos;
+  tag.begins = Named(name) ||
+               (attributes && Named(std::string_view(plain).substr(0, blank)));
+  return tag;
+}
+
+}  // namespace
+
+std::string_view WithoutThoughts(std::string_view text) {
+  constexpr size_t kNone = std::string_view::npos;
+  size_t said = 0, begun = kNone;
+  for (size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c != '<' && c != '[' && c != '\xe2') continue;
+    if (c == '\xe2' && !text.substr(at).starts_with("\u25c1")) continue;
+    const Tag tag = ReadTag(text, at);
+    if (tag.begins && begun == kNone) begun = at;
+    if (tag.ends) {
+      said = tag.end;
+      begun = kNone;
+    }
+    if (tag.begins || tag.ends) at = tag.end - 1;
+  }
+  return text.substr(said, begun == kNone ? kNone : begun - said);
+}
+
+}  // namespace espalier

@@ -1,0 +1,158 @@
+#include "datasets/answers/times_dates.h"
+
+#include <cctype>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
+#include "base/text.h"
+#include "datasets/answers/characters.h"
+#include "datasets/answers/phrases.h"
+
+namespace espalier {
+namespace {
+
+constexpr size_t kLongest = 60;
+
+// In small letters without markup, points and commas.
+std::string Plain(std::string_view text) {
+  std::string out;
+  for (size_t at = 0; at < text.size(); ++at) {
+    const std::string_view rest = text.substr(at);
+    bool markup = false;
+    for (const std::string_view command :
+         {"\\text", "\\mathrm", "\\mbox", "\\textrm"}) {
+      if (!markup && rest.starts_with(command) &&
+          rest.substr(command.size()).starts_with("{")) {
+        at += command.size();
+        markup = true;
+      }
+    }
+    if (markup || rest[0] == '}' || rest[0] == '.') continue;
+    const bool space =
+        rest[0] == '\\' || rest[0] == ',' || rest[0] == '~' || Blank(rest[0]);
+    if (rest.starts_with("\\,") || rest.starts_with("\\;")) ++at;
+    out += space ? ' '
+                 : static_cast<char>(
+                       std::tolower(static_cast<unsigned char>(rest[0])));
+  }
+  return out;
+}
+
+// The digits that `text` begins with, taken off it; -1 for none or too many.
+int TakeNumber(std::string_view& text, size_t most) {
+  size_t end = 0;
+  int value = 0;
+  while (end < text.size() && Digit(text[end])) {
+    if (end == most) return -1;
+    value = 10 * value + (text[end++] - '0');
+  }
+  if (end == 0) return -1;
+  text.remove_prefix(end);
+  return value;
+}
+
+// 1 for "january", "jan"; 0 for other words.
+int MonthOf(std::string_view word) {
+  int month = 0;
+  for (const std::string_view name : Phrases(Reading::kMonth)) {
+    ++month;
+    if (word == name || word == name.substr(0, 3) ||
+        (name == "september" && word == "sept")) {
+      return month;
+    }
+  }
+  return 0;
+}
+
+// "25", "25th"
+int DayOf(std::string_view word) {
+  const int day = TakeNumber(word, 2);
+  const bool ending = word.empty() || word == "st" || word == "nd" ||
+                      word == "rd" || word == "th";
+  return ending && day >= 1 && day <= 31 ? day : 0;
+}
+
+std::string Written(int month, int day, int year) {
+  int at = 0;
+  for (const std::string_view name : Phrases(Reading::kMonth)) {
+    if (++at != month) continue;
+    std::string out = absl::StrCat(AbslView(name), " ", day);
+    if (year > 0) absl::StrAppend(&out, " ", year);
+    return out;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string TimeOfDay(std::string_view text) {
+  if (text.size() > kLongest) return {};
+  const std::string plain = Plain(text);
+  std::string_view rest = plain;
+  const auto skip_blanks = [&rest] {
+    while (!rest.empty() && rest[0] == ' ') rest.remove_prefix(1);
+  };
+  skip_blanks();
+  int hour = TakeNumber(rest, 2), minute = 0;
+  if (hour < 0 || hour > 23) return {};
+  const bool colon = rest.starts_with(":");
+  bool full = false;
+  if (colon) {
+    rest.remove_prefix(1);
+    if (rest.size() < 2 || !Digit(rest[1])) return {};
+    full = rest[0] == '0';
+    minute = TakeNumber(rest, 2);
+    if (minute < 0 || minute > 59) return {};
+  }
+  skip_blanks();
+  while (!rest.empty() && rest.back() == ' ') rest.remove_suffix(1);
+  const bool morning =
+      rest == "am" || rest == "a m" || rest == "in the morning";
+  if (morning || rest == "pm" || rest == "p m" || rest == "in the afternoon" ||
+      rest == "in the evening") {
+    if (hour < 1 || hour > 12) return {};
+    return absl::StrFormat("%d:%02d", hour % 12 + (morning ? 0 : 12), minute);
+  }
+  if (!colon || !full || !rest.empty()) return {};
+  if (hour == 0 || hour > 12) return absl::StrFormat("%d:%02d", hour, minute);
+  return absl::StrFormat("%d:%02d o'clock", hour, minute);
+}
+
+std::string DateOf(std::string_view text) {
+  if (text.size() > kLongest) return {};
+  const std::string plain = Plain(text);
+  std::vector<std::string> words =
+      absl::StrSplit(plain, ' ', absl::SkipEmpty());
+  if (words.size() == 1) {
+    const std::vector<std::string> parts = absl::StrSplit(words[0], '-');
+    if (parts.size() != 3 || parts[0].size() != 4 || parts[1].size() != 2 ||
+        parts[2].size() != 2 ||
+        // "6r^2-4r-24"
+        words[0].find_first_not_of("0123456789-") != std::string::npos) {
+      return {};
+    }
+    std::string_view year_text = parts[0], month_text = parts[1];
+    const int year = TakeNumber(year_text, 4);
+    const int month = TakeNumber(month_text, 2), day = DayOf(parts[2]);
+    const bool date = year > 0 && month >= 1 && month <= 12 && day > 0;
+    return date ? Written(month, day, year) : std::string();
+  }
+  if (words.size() > 1 && words[1] == "of") words.erase(words.begin() + 1);
+  if (words.size() < 2 || words.size() > 3) return {};
+  int month = MonthOf(words[0]), day = DayOf(words[1]);
+  if (month == 0) {
+    month = MonthOf(words[1]);
+    day = DayOf(words[0]);
+  }
+  int year = 0;
+  if (words.size() == 3) {
+    std::string_view rest = words[2];
+    year = words[2].size() == 4 ? TakeNumber(rest, 4) : -1;
+    if (year <= 0 || !rest.empty()) return {};
+  }
+  return month > 0 && day > 0 ? Written(month, day, year) : std::string();
+}
+
+}  // namespace espalier

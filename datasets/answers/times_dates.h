@@ -1,0 +1,23 @@
+// Times of day and dates, each in one spelling.
+//
+//   TimeOfDay("4 p.m.")      // "16:00", as "4:00 PM" and "16:00"
+//   DateOf("Dec. 25, 2020")  // "december 25 2020", as "2020-12-25"
+//
+// Stateless: thread-safe.
+#ifndef ESPALIER_DATASETS_ANSWERS_TIMES_DATES_H_
+#define ESPALIER_DATASETS_ANSWERS_TIMES_DATES_H_
+
+#include <string>
+#include <string_view>
+
+namespace espalier {
+
+// Empty where the text is anything else. "4:00", which may be of the morning,
+// is "4:00 o'clock"; other "a:b" are ratios.
+std::string TimeOfDay(std::string_view text);
+// A month and a day, perhaps a year.
+std::string DateOf(std::string_view text);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_DATASETS_ANSWERS_TIMES_DATES_H_

@@ -1,0 +1,127 @@
+#include "datasets/answers/unit_beside.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+
+#include "datasets/answers/characters.h"
+#include "datasets/answers/clean_text.h"
+#include "datasets/answers/units.h"
+
+namespace espalier {
+namespace {
+
+constexpr size_t kNone = std::string_view::npos;
+constexpr size_t kLongestNumber = 40;
+constexpr size_t kLongestUnit = 60;
+
+// The last place of the number that is not a part of a longer one.
+size_t LastPlace(std::string_view text, std::string_view number) {
+  for (size_t at = text.rfind(number); at != kNone;
+       at = at == 0 ? kNone : text.rfind(number, at - 1)) {
+    const std::string_view behind = text.substr(at + number.size());
+    const bool front = at > 0 && (Digit(text[at - 1]) || text[at - 1] == '.' ||
+                                  Letter(text[at - 1]));
+    const bool back =
+        !behind.empty() &&
+        (Digit(behind[0]) || (behind.size() > 1 && Digit(behind[1]) &&
+                              (behind[0] == '.' || behind[0] == ',')));
+    if (!front && !back) return at;
+  }
+  return kNone;
+}
+
+// "$5", where the sign opens no formula.
+bool IsMoney(std::string_view text, size_t at, size_t end) {
+  if (at == 0 || text[at - 1] != '$') return false;
+  if (at > 1 && text[at - 2] == '\\') return true;
+  const size_t line = text.substr(0, at).rfind('\n') + 1;
+  const auto signs =
+      std::count(text.begin() + static_cast<std::ptrdiff_t>(line),
+                 text.begin() + static_cast<std::ptrdiff_t>(at), '$');
+  const std::string_view rest = text.substr(end);
+  return signs % 2 == 1 && rest.substr(0, rest.find('\n')).find('$') == kNone;
+}
+
+std::string_view WithoutSigns(std::string_view text) {
+  while (!text.empty()) {
+    if (Blank(text[0]) || std::string_view("$}*_)~").find(text[0]) != kNone) {
+      text.remove_prefix(1);
+    } else if (text.size() > 1 && text[0] == '\\' &&
+               std::string_view(")],;: ").find(text[1]) != kNone) {
+      text.remove_prefix(2);
+    } else {
+      break;
+    }
+  }
+  return text;
+}
+
+// A word, or signs such as "m/s^2".
+std::string_view FirstToken(std::string_view text) {
+  size_t end = 0;
+  while (end < text.size() &&
+         (Letter(text[end]) || static_cast<uint8_t>(text[end]) >= 0x80 ||
+          (end > 0 && (Digit(text[end]) ||
+                       std::string_view("/^-").find(text[end]) != kNone)))) {
+    ++end;
+  }
+  while (end > 0 && std::string_view("/^-").find(text[end - 1]) != kNone) --end;
+  return text.substr(0, end);
+}
+
+}  // namespace
+
+std::string UnitBeside(std::string_view response, std::string_view number) {
+  // Words of grammar that are written as a unit.
+  static constexpr std::string_view kWords[] = {
+      "in", "a", "as", "at", "to", "an", "am", "pm", "us", "per", "or", "is"};
+  // Behind these the unit is only a part of what is measured.
+  static constexpr std::string_view kGoOn[] = {
+      "a", "an", "each", "every", "and", "squared", "cubed", "per", "plus"};
+  number = TrimBlanks(number);
+  if (number.empty() || number.size() > kLongestNumber) return {};
+  const size_t at = LastPlace(response, number);
+  if (at == kNone) return {};
+  const size_t end = at + number.size();
+  const std::string_view rest =
+      WithoutSigns(response.substr(end, kLongestUnit));
+  const std::string_view first = FirstToken(rest);
+  const bool money = IsMoney(response, at, end);
+  const auto among = [](std::string_view word, const auto& words) {
+    return std::find(std::begin(words), std::end(words), Lower(word)) !=
+           std::end(words);
+  };
+  if (money) {
+    const bool more = among(first, kGoOn) || rest.starts_with("/") ||
+                      first == "million" || first == "billion" ||
+                      first == "thousand";
+    return more ? std::string() : " dollars";
+  }
+  if (first.empty() || among(first, kWords)) return {};
+  size_t length = first.size();
+  const auto next = [&rest, &length] {
+    const size_t blank = length < rest.size() && rest[length] == ' ' ? 1 : 0;
+    return blank == 0 ? std::string_view()
+                      : FirstToken(rest.substr(length + 1));
+  };
+  if (first == "square" || first == "cubic") length += next().size() + 1;
+  if (next() == "per") {
+    length += 4;
+    length += next().size() + 1;
+  }
+  if (length > rest.size() || among(next(), kGoOn)) return {};
+  std::string unit = " " + std::string(rest.substr(0, length));
+  // "cm$^2$", "cm\u00b2"
+  for (const char power : {'2', '3'}) {
+    const std::string sign = {'^', power};
+    const std::string braces = {'^', '{', power, '}'};
+    if (rest.substr(length).starts_with("$" + sign + "$") ||
+        rest.substr(length).starts_with("$" + braces + "$")) {
+      unit += sign;
+    }
+  }
+  return ReadUnit(unit).known ? unit : std::string();
+}
+
+}  // namespace espalier

@@ -1,0 +1,23 @@
+// The unit that a response writes behind the number it answers with, where the
+// number is read without it: behind a box, a formula, or in a sentence.
+//
+//   UnitBeside("It is \\boxed{20} km/h.", "20")        // " km/h"
+//   UnitBeside("It costs $5.", "5")                    // " dollars"
+//   UnitBeside("She earns 5 dollars an hour.", "5")    // "": of more than that
+//
+// Stateless: thread-safe.
+#ifndef ESPALIER_DATASETS_ANSWERS_UNIT_BESIDE_H_
+#define ESPALIER_DATASETS_ANSWERS_UNIT_BESIDE_H_
+
+#include <string>
+#include <string_view>
+
+namespace espalier {
+
+// Behind the last place of `number` in `response`; empty where no known unit
+// stands there.
+std::string UnitBeside(std::string_view response, std::string_view number);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_DATASETS_ANSWERS_UNIT_BESIDE_H_

@@ -1,0 +1,18 @@
+// What a worker runs, as texts that are compiled into the program.
+#ifndef ESPALIER_DATASETS_PROGRAMS_WORKER_SOURCE_H_
+#define ESPALIER_DATASETS_PROGRAMS_WORKER_SOURCE_H_
+
+#include <string_view>
+
+namespace espalier {
+
+// values.py, arrays.py and remote.py, and worker.py, which needs them before
+// itself.
+std::string_view ValuesSource();
+std::string_view ArraysSource();
+std::string_view RemoteSource();
+std::string_view WorkerSource();
+
+}  // namespace espalier
+
+#endif  // ESPALIER_DATASETS_PROGRAMS_WORKER_SOURCE_H_

@@ -1,0 +1,139 @@
+#include "datasets/sets/answer_kinds.h"
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "base/text.h"
+#include "datasets/answers/extract_answer.h"
+#include "nlohmann/json.hpp"
+
+namespace espalier {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string Trimmed(std::string_view text) {
+  return std::string(absl::StripAsciiWhitespace(AbslView(text)));
+}
+
+bool Blank(std::string_view text) {
+  return absl::StripAsciiWhitespace(AbslView(text)).empty();
+}
+
+}  // namespace
+
+std::string ReadGsm8k(SetRecord& record) {
+  record.question = ColumnText(record.fields, "question");
+  record.solution = ColumnText(record.fields, "answer");
+  const std::optional<std::string> answer = MarkedAnswer(record.solution);
+  if (!answer) return "no \"#### \" before the final answer in \"answer\"";
+  record.answer = *answer;
+  return "";
+}
+
+std::string ReadMath(SetRecord& record) {
+  record.question = ColumnText(record.fields, "problem");
+  record.solution = ColumnText(record.fields, "solution");
+  const std::optional<std::string> answer = MarkedAnswer(record.solution);
+  if (!answer) return "no \\boxed{} answer in \"solution\"";
+  record.answer = *answer;
+  return "";
+}
+
+std::string ReadCompetition(SetRecord& record) {
+  record.question = ColumnText(record.fields, "problem");
+  record.solution = ColumnText(record.fields, "solution");
+  record.answer = Trimmed(ColumnText(record.fields, "answer"));
+  return "";
+}
+
+std::string ReadSvamp(SetRecord& record) {
+  std::string body = Trimmed(ColumnText(record.fields, "Body"));
+  if (!body.empty() && absl::ascii_isalnum(body.back())) body += '.';
+  const std::string question = ColumnText(record.fields, "Question");
+  if (Blank(question)) return "no text under \"Question\"";
+  record.question = absl::StrCat(body, body.empty() ? "" : " ", question);
+  record.answer = ColumnText(record.fields, "Answer");
+  record.solution = ColumnText(record.fields, "Equation");
+  return "";
+}
+
+std::string ReadOlympiadBench(SetRecord& record) {
+  const std::string context = ColumnText(record.fields, "context");
+  const std::string question = ColumnText(record.fields, "question");
+  if (Blank(question)) return "no text under \"question\"";
+  record.question =
+      absl::StrCat(context, context.empty() ? "" : "\n", question);
+  record.solution = ColumnText(record.fields, "solution");
+  record.answer = ColumnText(record.fields, "final_answer");
+  return Blank(record.answer) ? "\"final_answer\" is empty: a proof has none, "
+                                "and nothing to grade it by"
+                              : "";
+}
+
+std::string ReadGolds(SetRecord& record) {
+  for (const char* column : {"question", "problem"}) {
+    if (record.question.empty()) {
+      record.question = ColumnText(record.fields, column);
+    }
+  }
+  record.solution = ColumnText(record.fields, "solution");
+  const Json* golds = FindColumn(record.fields, "golds");
+  if (!golds->is_array()) return "\"golds\" is no list of answers";
+  for (const Json& gold : *golds) {
+    if (!gold.is_string() && !gold.is_number()) {
+      return "\"golds\" holds something that is neither text nor a number";
+    }
+  }
+  // One of its own beside the list stands for all.
+  for (const char* column : {"gold", "answer"}) {
+    if (record.answer.empty()) {
+      record.answer = Trimmed(ColumnText(record.fields, column));
+    }
+  }
+  if (record.answer.empty() && !golds->empty()) {
+    const Json& first = golds->front();
+    record.answer =
+        Trimmed(first.is_string() ? first.get<std::string>() : first.dump());
+  }
+  return "";
+}
+
+std::string ReadGame24(SetRecord& record) {
+  const std::string numbers = ColumnText(record.fields, "Puzzles");
+  const std::vector<std::string> parts =
+      absl::StrSplit(numbers, ' ', absl::SkipEmpty());
+  bool ok = parts.size() == 4;
+  for (const std::string& part : parts) {
+    for (const char c : part) ok = ok && absl::ascii_isdigit(c);
+  }
+  if (!ok) {
+    return absl::StrCat("expected four numbers under \"Puzzles\", found \"",
+                        numbers, "\"");
+  }
+  record.question = absl::StrCat("Make 24 from ", parts[0], ", ", parts[1],
+                                 ", ", parts[2], " and ", parts[3], ".");
+  record.answer = "24";
+  return "";
+}
+
+std::string ReadPlain(SetRecord& record) {
+  record.question = ColumnText(record.fields, "question");
+  record.solution = ColumnText(record.fields, "solution");
+  const Json* answer = FindColumn(record.fields, "answer");
+  if (answer == nullptr || answer->is_null()) return "";
+  if (answer->is_object() || answer->is_boolean()) {
+    return "\"answer\" is neither text nor a number";
+  }
+  const std::string text = ColumnText(record.fields, "answer");
+  const std::optional<std::string> final_answer = MarkedAnswer(text);
+  if (final_answer && record.solution.empty()) record.solution = text;
+  record.answer = final_answer.value_or(Trimmed(text));
+  return "";
+}
+
+}  // namespace espalier

@@ -1,0 +1,662 @@
+#include "datasets/sets/choice_kinds.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/random.h"
+#include "base/text.h"
+#include "datasets/sets/answer_kinds.h"
+#include "datasets/sets/parse_json.h"
+#include "nlohmann/json.hpp"
+
+namespace espalier {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr size_t kMostOptions = 26;  // a letter each
+
+std::string Trimmed(std::string_view text) {
+  return std::string(absl::StripAsciiWhitespace(AbslView(text)));
+}
+
+char Letter(size_t option) { return static_cast<char>('A' + option); }
+
+// How many bytes of `text` are the mark of option `i` and the blanks after it:
+// "(B)", "B)", "B.", "B:", also in lower case and with blanks inside. 0 where
+// it does not begin with one.
+size_t MarkAt(std::string_view text, size_t i) {
+  size_t at = 0;
+  const auto skip = [&] {
+    while (at < text.size() && absl::ascii_isspace(text[at])) ++at;
+  };
+  const bool open = text.starts_with("(");
+  if (open) ++at;
+  skip();
+  if (at == text.size() || absl::ascii_toupper(text[at]) != Letter(i)) return 0;
+  ++at;
+  skip();
+  if (at == text.size()) return 0;
+  const std::string_view ends = open ? ")" : ").:";
+  if (ends.find(text[at]) == std::string_view::npos) return 0;
+  ++at;
+  skip();
+  return at;
+}
+
+// Without the letters that all of the options bear; as they are where one lacks
+// its own.
+std::vector<std::string> WithoutMarks(std::vector<std::string> options) {
+  std::vector<std::string> bare;
+  for (size_t i = 0; i < options.size(); ++i) {
+    const std::string text = Trimmed(options[i]);
+    const size_t mark = MarkAt(text, i);
+    if (mark == 0) return options;
+    bare.push_back(text.substr(mark));
+  }
+  return bare;
+}
+
+// The options that one text holds; none where it has no two marks.
+std::vector<std::string> SplitOptions(std::string_view text) {
+  // Where each mark begins and ends.
+  std::vector<std::pair<size_t, size_t>> marks;
+  for (size_t at = 0; at < text.size() && marks.size() < kMostOptions; ++at) {
+    const bool begins = at == 0 || absl::ascii_isspace(text[at - 1]) ||
+                        text[at - 1] == ',' || text[at - 1] == ';';
+    if (!begins) continue;
+    const size_t mark = MarkAt(text.substr(at), marks.size());
+    if (mark == 0) continue;
+    marks.emplace_back(at, at + mark);
+    at += mark - 1;
+  }
+  std::vector<std::string> options;
+  if (marks.size() < 2 || !Trimmed(text.substr(0, marks[0].first)).empty()) {
+    return options;
+  }
+  for (size_t i = 0; i < marks.size(); ++i) {
+    const size_t end = i + 1 < marks.size() ? marks[i + 1].first : text.size();
+    std::string option =
+        Trimmed(text.substr(marks[i].second, end - marks[i].second));
+    if (i + 1 < marks.size() &&
+        (option.ends_with(",") || option.ends_with(";"))) {
+      option = Trimmed(std::string_view(option).substr(0, option.size() - 1));
+    }
+    options.push_back(std::move(option));
+  }
+  return options;
+}
+
+// What may be picked, and what the set itself calls it: "B", "2"; no labels
+// where it has none.
+struct Options {
+  std::vector<std::string> texts;
+  std::vector<std::string> labels;
+};
+
+bool IsOneLetter(std::string_view text) {
+  return text.size() == 1 && absl::ascii_isalpha(text[0]);
+}
+
+bool IsWholeNumber(std::string_view text) {
+  int64_t number = 0;
+  return absl::SimpleAtoi(AbslView(text), &number);
+}
+
+// Adds an option; false where its text or its label is none.
+bool AddOption(const Json& text, const Json* label, Options& options) {
+  if (!text.is_string() && !text.is_number()) return false;
+  options.texts.push_back(text.is_string() ? text.get<std::string>()
+                                           : text.dump());
+  if (label == nullptr) return true;
+  std::string name =
+      label->is_string() ? Trimmed(label->get<std::string>()) : label->dump();
+  if (!IsOneLetter(name) && !IsWholeNumber(name)) return false;
+  options.labels.push_back(std::move(name));
+  return true;
+}
+
+const Json* FirstMember(const Json& object,
+                        std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    const Json* member = FindColumn(object, name);
+    if (member != nullptr) return member;
+  }
+  return nullptr;
+}
+
+// {"A": "ice", "B": "fire"} in the order of its labels.
+bool AddMembers(const Json& object, Options& options) {
+  std::vector<std::pair<Json, const Json*>> members;
+  for (const auto& [name, text] : object.items()) {
+    if (!text.is_null()) members.emplace_back(name, &text);
+  }
+  const auto place = [](const Json& label) {
+    const std::string text = label.get<std::string>();
+    int64_t number = 0;
+    return std::pair(absl::SimpleAtoi(text, &number) ? number : 0, text);
+  };
+  std::sort(members.begin(), members.end(), [&](const auto& a, const auto& b) {
+    return place(a.first) < place(b.first);
+  });
+  return std::all_of(members.begin(), members.end(), [&](const auto& member) {
+    return AddOption(*member.second, &member.first, options);
+  });
+}
+
+// One of a list: a text, {"label": "A", "text": "ice"} or {"A": "ice"}.
+bool AddElement(const Json& one, Options& options) {
+  if (!one.is_object()) return AddOption(one, nullptr, options);
+  const Json* text = FirstMember(one, {"text", "value", "content", "option"});
+  const Json* label = FirstMember(one, {"label", "key", "letter", "id"});
+  if (text != nullptr && label != nullptr) {
+    return AddOption(*text, label, options);
+  }
+  return one.size() == 1 && AddMembers(one, options);
+}
+
+// What a value of options holds; "" in `wrong` where that is right.
+Options OptionsOf(const Json& value, std::string& wrong) {
+  Options options;
+  if (value.is_string()) {
+    const std::string text = Trimmed(value.get<std::string>());
+    if (text.starts_with("[") || text.starts_with("{")) {
+      const absl::StatusOr<Json> inner = ParseJson(text, "the options' text");
+      if (inner.ok() && inner->is_structured()) {
+        return OptionsOf(*inner, wrong);
+      }
+      // What no parser takes is a text that begins so.
+      if (Json::accept(text)) {
+        wrong = std::string(inner.status().message());
+        return options;
+      }
+    }
+    options.texts = SplitOptions(text);
+    if (options.texts.empty()) {
+      wrong = "the options are one text without \"A)\", \"B)\" and so on";
+    }
+    // MathQA has "a ) a ) 12 , b ) b ) 15" as well.
+    options.texts = WithoutMarks(std::move(options.texts));
+    return options;
+  }
+  bool good = true;
+  if (value.is_object()) {
+    const Json* texts = FindColumn(value, "text");
+    const Json* labels = FindColumn(value, "label");
+    if (texts != nullptr && labels != nullptr && texts->is_array() &&
+        labels->is_array() && texts->size() == labels->size()) {
+      for (size_t i = 0; good && i < texts->size(); ++i) {
+        good = AddOption((*texts)[i], &(*labels)[i], options);
+      }
+    } else {
+      good = AddMembers(value, options);
+    }
+  } else if (value.is_array()) {
+    for (const Json& one : value) good = good && AddElement(one, options);
+  } else {
+    wrong = "the options are neither a list nor a text";
+    return options;
+  }
+  const std::set<std::string> labels(options.labels.begin(),
+                                     options.labels.end());
+  if (!good) {
+    wrong =
+        "the options are no texts or numbers, nor texts under their letters";
+  } else if (!options.labels.empty() && labels.size() != options.texts.size()) {
+    wrong = "the options' labels are not one an option";
+  }
+  options.texts = WithoutMarks(std::move(options.texts));
+  return options;
+}
+
+std::string CheckOptions(const std::vector<std::string>& options) {
+  if (options.size() < 2 || options.size() > kMostOptions) {
+    return absl::StrCat("expected 2 to ", kMostOptions, " options, found ",
+                        options.size());
+  }
+  for (size_t i = 0; i < options.size(); ++i) {
+    if (!Trimmed(options[i]).empty()) continue;
+    return absl::StrCat("option ", std::string(1, Letter(i)), " is empty");
+  }
+  return "";
+}
+
+// How whole numbers tell options.
+struct Counting {
+  int64_t from = 0;
+  bool given = false;  // by the user
+  bool only = false;   // they are no texts of options
+};
+
+// What a gold value tells: the option, from 0 on, or what is wrong.
+struct Told {
+  std::optional<size_t> option;
+  std::string wrong;
+  bool wrong_set = false;                         // as in SetRecord
+  std::optional<int64_t> counted = std::nullopt;  // likewise
+};
+
+Told ToldByIndex(int64_t number, size_t options, Counting counting) {
+  const int64_t index = number - counting.from;
+  const auto size = static_cast<int64_t>(options);
+  if (index >= 0 && index < size) {
+    Told told{.option = static_cast<size_t>(index)};
+    if (!counting.given) told.counted = number;
+    return told;
+  }
+  Told told{.wrong = absl::StrCat("the right option ", number,
+                                  " is none of the ", options,
+                                  " options, counted from ", counting.from)};
+  // One too far: all that fit may be off by one.
+  if (!counting.given && index == size) {
+    told.wrong_set = true;
+    absl::StrAppend(&told.wrong,
+                    "; if the set counts them from 1, say --kind "
+                    "choice-from-1, and if only this record is wrong --kind "
+                    "choice-from-0");
+  } else if (counting.given && counting.from == 1 && index == -1) {
+    told.wrong_set = true;
+    absl::StrAppend(&told.wrong, "; say --kind choice-from-0");
+  }
+  return told;
+}
+
+// A whole number without the ".0" that a table's column with gaps gives it.
+std::string GoldText(const Json& gold) {
+  std::string text =
+      gold.is_string() ? Trimmed(gold.get<std::string>()) : gold.dump();
+  if (text.ends_with(".0") && IsWholeNumber(text.substr(0, text.size() - 2))) {
+    text.resize(text.size() - 2);
+  }
+  return text;
+}
+
+// The option that the set itself calls `text`; none in `wrong` where it calls
+// its options so, and none of them this.
+std::optional<size_t> Labelled(const Options& all, const std::string& text,
+                               std::string& wrong) {
+  for (size_t i = 0; i < all.labels.size(); ++i) {
+    if (absl::EqualsIgnoreCase(text, all.labels[i])) return i;
+  }
+  if (all.labels.empty()) return std::nullopt;
+  const bool numbers = IsWholeNumber(all.labels[0]);
+  if (IsOneLetter(text) || (numbers && IsWholeNumber(text))) {
+    wrong = absl::StrCat("the right option \"", text, "\" is none of ",
+                         absl::StrJoin(all.labels, ", "));
+  }
+  return std::nullopt;
+}
+
+// The option that one value of a gold column tells.
+Told OptionTold(const Json& gold, const Options& all, Counting counting) {
+  const std::vector<std::string>& options = all.texts;
+  const std::string text = GoldText(gold);
+  Told told;
+  told.option = Labelled(all, text, told.wrong);
+  if (told.option || !told.wrong.empty()) return told;
+  // "B", "(B)" or "B. twelve".
+  for (size_t i = 0; i < options.size(); ++i) {
+    if (text == std::string(1, Letter(i)) ||
+        text == std::string(1, absl::ascii_tolower(Letter(i)))) {
+      return {.option = i};
+    }
+    const size_t mark = MarkAt(text, i);
+    if (mark == 0) continue;
+    if (mark == text.size() || text.substr(mark) == Trimmed(options[i])) {
+      return {.option = i};
+    }
+  }
+  std::optional<size_t> by_text;
+  for (size_t i = 0; i < options.size() && !by_text; ++i) {
+    if (text == Trimmed(options[i])) by_text = i;
+  }
+  int64_t number = 0;
+  if (!absl::SimpleAtoi(text, &number)) {
+    if (by_text) return {.option = by_text};
+    return {.wrong = absl::StrCat("the right option \"", text,
+                                  "\" is no letter and no text of the ",
+                                  options.size(), " options")};
+  }
+  const Told by_index = ToldByIndex(number, options.size(), counting);
+  if (!by_text || counting.only || by_text == by_index.option) return by_index;
+  // A text is the option of that text, if it cannot be an index.
+  if (!by_index.option && gold.is_string()) return {.option = by_text};
+  if (!by_index.option) return by_index;
+  return {.wrong = absl::StrCat(
+              "the right option ", gold.dump(),
+              " is one by its text and another one as an index from 0; write "
+              "its letter, or say --kind choice-from-0 or choice-from-1 if it "
+              "is an index")};
+}
+
+// Where the right option is told. An index stands before a text, which may be
+// written in another way.
+struct GoldColumn {
+  const char* name;
+  bool index = false;  // a whole number under it is an index
+};
+constexpr GoldColumn kGoldColumns[] = {
+    {"correct"},
+    {"label"},
+    {"answer_index", true},
+    {"answer_idx", true},
+    {"correct_index", true},
+    {"correct_idx", true},
+    {"gold_index", true},
+    {"cop", true},
+    {"correct_option"},
+    {"answer"},
+    {"gold"},
+    {"expected_answer"},
+    {"answerKey"},
+    {"correct_answer"},
+    {"target"},
+};
+
+bool Unknown(const Json* gold) {
+  return gold == nullptr || gold->is_null() ||
+         (gold->is_array() && gold->empty()) ||
+         (gold->is_string() && Trimmed(gold->get<std::string>()).empty());
+}
+
+// The letters that a text lists, "AD" or "B, C, D", apart; none where it is no
+// such list of letters of `count` options.
+std::vector<Json> LettersListed(std::string_view text, size_t count) {
+  std::vector<Json> letters;
+  for (const char c : text) {
+    if (c == ' ' || c == ',' || c == ';') continue;
+    const std::string letter(1, c);
+    const bool known = c >= 'A' && static_cast<size_t>(c - 'A') < count;
+    if (!known ||
+        std::find(letters.begin(), letters.end(), letter) != letters.end()) {
+      return {};
+    }
+    letters.emplace_back(letter);
+  }
+  return letters;
+}
+
+// Compares record.answer with what other columns tell by a letter, a text or an
+// index; returns what is wrong. A number may be the value that is asked for.
+std::string Contradiction(const Options& options, Counting counting,
+                          const GoldColumn& taken, SetRecord& record) {
+  for (const GoldColumn& other : kGoldColumns) {
+    const Json* gold = FindColumn(record.fields, other.name);
+    if (other.name == taken.name || Unknown(gold) || gold->is_structured() ||
+        (IsWholeNumber(GoldText(*gold)) && !other.index)) {
+      continue;
+    }
+    counting.only = true;
+    const Told told = OptionTold(*gold, options, counting);
+    if (!told.option) continue;
+    const std::string letter(1, Letter(*told.option));
+    if (letter != record.answer) {
+      return absl::StrCat("\"", taken.name, "\" tells option ", record.answer,
+                          " and \"", other.name, "\" option ", letter);
+    }
+    record.counted.reset();
+  }
+  return "";
+}
+
+// The letters of the right options into record.answer, "" where no column tells
+// them; returns what is wrong.
+std::string ReadGold(const Options& all, Counting counting, SetRecord& record) {
+  const std::vector<std::string>& options = all.texts;
+  const Json* gold = nullptr;
+  const GoldColumn* column = nullptr;
+  for (const GoldColumn& one : kGoldColumns) {
+    column = &one;
+    gold = FindColumn(record.fields, one.name);
+    if (!Unknown(gold)) break;
+  }
+  if (Unknown(gold)) return "";
+  // MMLU at Hugging Face has numbers for options and an index for the answer.
+  const bool mmlu = gold->is_number_integer() &&
+                    FindColumn(record.fields, "subject") != nullptr &&
+                    FindColumn(record.fields, "choices") != nullptr;
+  counting.only = counting.given || mmlu || column->index;
+  std::vector<Json> each = {*gold};
+  if (gold->is_array()) each.assign(gold->begin(), gold->end());
+  if (gold->is_string() &&
+      std::find(options.begin(), options.end(), gold->get<std::string>()) ==
+          options.end()) {
+    const std::vector<Json> listed =
+        LettersListed(gold->get<std::string>(), options.size());
+    if (listed.size() > 1) each = listed;
+  }
+  std::string letters;
+  for (const Json& one : each) {
+    const Told told = OptionTold(one, all, counting);
+    if (!told.option) {
+      record.wrong_set = told.wrong_set;
+      return told.wrong;
+    }
+    letters += Letter(*told.option);
+    if (told.counted) record.counted = told.counted;
+  }
+  std::sort(letters.begin(), letters.end());
+  record.answer = letters;
+  return each.size() > 1 ? "" : Contradiction(all, counting, *column, record);
+}
+
+// Question and options as they are asked.
+void Ask(const std::string& question, const std::vector<std::string>& options,
+         SetRecord& record) {
+  record.question = Trimmed(question);
+  std::vector<std::string> bare;
+  for (size_t i = 0; i < options.size(); ++i) {
+    bare.push_back(Trimmed(options[i]));
+    absl::StrAppend(&record.question, "\n", std::string(1, Letter(i)), ". ",
+                    bare.back());
+  }
+  record.fields["options"] = bare;
+}
+
+std::string Finish(const Options& options, Counting counting,
+                   SetRecord& record) {
+  std::string wrong = CheckOptions(options.texts);
+  if (!wrong.empty()) return wrong;
+  std::string question;
+  for (const char* column : {"question", "problem", "question_stem", "query",
+                             "input", "ctx", "goal", "sentence"}) {
+    if (!question.empty()) break;
+    question = ColumnText(record.fields, column);
+  }
+  if (Trimmed(question).empty()) return "the question is empty or not text";
+  wrong = ReadGold(options, counting, record);
+  if (!wrong.empty()) return wrong;
+  for (const char* column : {"rationale", "solution", "cot_content"}) {
+    if (!record.solution.empty()) break;
+    record.solution = ColumnText(record.fields, column);
+  }
+  Ask(question, options.texts, record);
+  return "";
+}
+
+// A record that asks for an answer in words, whose options are null or none.
+std::string ReadWithoutOptions(SetRecord& record) {
+  const bool question = FindColumn(record.fields, "question") != nullptr;
+  std::string wrong = question ? ReadPlain(record) : ReadCompetition(record);
+  const bool shown = record.question.find("B)") != std::string::npos ||
+                     record.question.find("B.") != std::string::npos ||
+                     record.question.find("B:") != std::string::npos;
+  if (wrong.empty() && IsOneLetter(record.answer) && !shown &&
+      absl::ascii_toupper(record.answer[0]) <= 'J') {
+    wrong = absl::StrCat("there are no options, and the answer \"",
+                         record.answer, "\" is the letter of one");
+  }
+  return wrong;
+}
+
+// Where a list of options stands.
+constexpr const char* kListColumns[] = {"options", "choices",
+                                        "possible answers", "endings"};
+
+std::string ReadList(Counting counting, SetRecord& record) {
+  const Json* value = nullptr;
+  for (const char* column : kListColumns) {
+    value = FindColumn(record.fields, column);
+    if (value != nullptr && !value->is_null()) break;
+  }
+  if (value == nullptr || value->is_null() ||
+      (value->is_array() && value->empty())) {
+    return ReadWithoutOptions(record);
+  }
+  std::string wrong;
+  const Options options = OptionsOf(*value, wrong);
+  return wrong.empty() ? Finish(options, counting, record) : wrong;
+}
+
+// How columns of options are named: this, and a letter or a number that counts
+// on from `first`. The number is no label: PIQA's sol2 is the label 1.
+struct OptionColumns {
+  const char* stem;
+  char first;
+};
+
+constexpr OptionColumns kOptionColumns[] = {
+    {"", 'A'},       {"op", 'a'},      {"option", 'A'}, {"option_", 'a'},
+    {"option", '1'}, {"option_", '1'}, {"choice", '1'}, {"choice_", 'a'},
+    {"answer", 'A'}, {"answer", '0'},  {"sol", '1'},    {"ending", '0'},
+    {"ans", '0'},
+};
+
+std::string ColumnOfOption(const OptionColumns& columns, size_t i) {
+  return absl::StrCat(columns.stem,
+                      std::string(1, static_cast<char>(columns.first + i)));
+}
+
+// PIQA's labels count from 0, whatever its columns do.
+bool CountFrom1(const OptionColumns& columns) {
+  return columns.first == '1' && std::string_view(columns.stem) != "sol";
+}
+
+std::string ReadColumns(Counting counting, SetRecord& record) {
+  Options options;
+  bool from_1 = false;
+  for (const OptionColumns& columns : kOptionColumns) {
+    from_1 = CountFrom1(columns);
+    for (size_t i = 0; i < (columns.first < 'A' ? 9 : kMostOptions); ++i) {
+      const std::string column = ColumnOfOption(columns, i);
+      if (FindColumn(record.fields, column) == nullptr) break;
+      options.texts.push_back(ColumnText(record.fields, column));
+    }
+    if (options.texts.size() > 1) break;
+    options.texts.clear();
+  }
+  // A row of fewer options than the file has columns.
+  while (options.texts.size() > 2 && Trimmed(options.texts.back()).empty()) {
+    options.texts.pop_back();
+  }
+  std::string wrong = Finish(options, counting, record);
+  record.columns_from_1 = from_1;
+  return wrong;
+}
+
+std::string ReadCounted(int64_t from, SetRecord& record) {
+  const Counting counting{.from = from, .given = true, .only = true};
+  for (const char* column : kListColumns) {
+    if (FindColumn(record.fields, column) != nullptr) {
+      return ReadList(counting, record);
+    }
+  }
+  return ReadColumns(counting, record);
+}
+
+}  // namespace
+
+const std::string& ChoiceGoldColumns() {
+  static const std::string columns = [] {
+    std::vector<std::string> names;
+    for (const GoldColumn& column : kGoldColumns) {
+      names.push_back(absl::StrCat("\"", column.name, "\""));
+    }
+    const std::string last = names.back();
+    names.pop_back();
+    return absl::StrCat(absl::StrJoin(names, ", "), " or ", last);
+  }();
+  return columns;
+}
+
+const std::string& ChoiceListColumns() {
+  static const std::string columns = absl::StrJoin(kListColumns, "|");
+  return columns;
+}
+
+const std::string& ChoiceOptionColumns(size_t option) {
+  static const std::vector<std::string> all = [] {
+    std::vector<std::string> columns;
+    for (size_t i = 0; i < 2; ++i) {
+      std::vector<std::string> names;
+      for (const OptionColumns& one : kOptionColumns) {
+        names.push_back(ColumnOfOption(one, i));
+      }
+      columns.push_back(absl::StrJoin(names, "|"));
+    }
+    return columns;
+  }();
+  return all.at(option);
+}
+
+const std::string& ChoiceColumns() {
+  static const std::string columns =
+      absl::StrCat(ChoiceListColumns(), "|", ChoiceOptionColumns(1));
+  return columns;
+}
+
+std::string ReadChoiceList(SetRecord& record) { return ReadList({}, record); }
+
+std::string ReadChoiceColumns(SetRecord& record) {
+  return ReadColumns({}, record);
+}
+
+std::string ReadChoiceFrom0(SetRecord& record) {
+  return ReadCounted(0, record);
+}
+
+std::string ReadChoiceFrom1(SetRecord& record) {
+  return ReadCounted(1, record);
+}
+
+std::string ReadGpqa(SetRecord& record) {
+  const std::string question = ColumnText(record.fields, "Question");
+  if (Trimmed(question).empty()) return "no text under \"Question\"";
+  const bool sciq = FindColumn(record.fields, "Correct Answer") == nullptr;
+  std::vector<std::string> options = {
+      ColumnText(record.fields, sciq ? "correct_answer" : "Correct Answer")};
+  for (int i = 1; i <= 3; ++i) {
+    const std::string column =
+        absl::StrCat(sciq ? "distractor" : "Incorrect Answer ", i);
+    if (FindColumn(record.fields, column) == nullptr) break;
+    options.push_back(ColumnText(record.fields, column));
+  }
+  const std::string wrong = CheckOptions(options);
+  if (!wrong.empty()) return wrong;
+  // The same order for the same question, whatever the file and its order.
+  std::vector<std::pair<uint64_t, size_t>> order;
+  for (size_t i = 0; i < options.size(); ++i) {
+    order.emplace_back(MixHash(StableHash(Trimmed(question)), i), i);
+  }
+  std::sort(order.begin(), order.end());
+  std::vector<std::string> shown;
+  for (const auto& [key, i] : order) {
+    if (i == 0) record.answer = std::string(1, Letter(shown.size()));
+    shown.push_back(options[i]);
+  }
+  record.solution = ColumnText(record.fields, "Explanation");
+  Ask(question, shown, record);
+  return "";
+}
+
+}  // namespace espalier

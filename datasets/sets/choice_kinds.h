@@ -1,0 +1,62 @@
+// Readers of multiple-choice questions: each fills a record (set_kind.h) and
+// returns what is wrong with it, "" if nothing.
+//
+//   record.question           the question, and a line "A. ..." an option
+//   record.answer             the letter of the right option, "AD" where
+//                             several are right, "" where none is told
+//   record.fields["options"]  the options' texts without letters, in the order
+//                             of the lines (datasets/tasks/choice_answer.h)
+//
+// Options stand in a list, with or without letters of their own ("A)12",
+// "(A)12"), in one text that has them ("(A) 12, (B) 15", "a ) 12 , b ) 15"), or
+// with labels: {"A": "12", "B": "15"}, {"text": [...], "label": [...]}, a list
+// of {"key": "A", "value": "12"}, and any of these as JSON in a text. The right
+// one is told by its label, its letter, its index from 0 or its text, under the
+// columns of ChoiceGoldColumns(); an answer that is another option by its
+// text than by its index is refused, except under answer_index and the like and
+// in MMLU's rows, and so is a record whose columns tell two options. An index
+// one beyond the last option tells of a set that counts from 1 and refuses all
+// of it: the kinds choice-from-0 and choice-from-1 say how a set counts. So
+// does a set of columns option1, option2 (choice1, ...) in which no index is 0.
+//
+// Stateless functions: thread-safe.
+#ifndef ESPALIER_DATASETS_SETS_CHOICE_KINDS_H_
+#define ESPALIER_DATASETS_SETS_CHOICE_KINDS_H_
+
+#include <cstddef>
+#include <string>
+
+#include "datasets/sets/set_kind.h"
+
+namespace espalier {
+
+// Columns as SetKind names them: where the right option is told; where a list
+// of options stands; where the first (0) or the second (1) option has a column
+// of its own; and either of the last two.
+const std::string& ChoiceGoldColumns();
+const std::string& ChoiceListColumns();
+const std::string& ChoiceOptionColumns(size_t option);
+const std::string& ChoiceColumns();
+
+// options, choices, endings or "Possible Answers": AQuA, MMLU and MMLU-Pro as
+// Hugging Face has them, AGIEval with its SAT sets, SAT Math 2023, MathQA, ARC,
+// CommonsenseQA, MedQA, HellaSwag. A record whose options are null asks for an
+// answer in words.
+std::string ReadChoiceList(SetRecord& record);
+
+// A column for each option: MMLU's own files, C-Eval, CMMLU (A, B), MedMCQA
+// (opa, opb), PIQA (sol1, sol2), WinoGrande (option1, option2).
+std::string ReadChoiceColumns(SetRecord& record);
+
+// Either of both, where the user says from where whole numbers count.
+std::string ReadChoiceFrom0(SetRecord& record);
+std::string ReadChoiceFrom1(SetRecord& record);
+
+// GPQA: "Correct Answer" and three "Incorrect Answer N"; SciQ: correct_answer
+// and three distractorN. Options stand in an order that the question's text
+// alone decides.
+std::string ReadGpqa(SetRecord& record);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_DATASETS_SETS_CHOICE_KINDS_H_

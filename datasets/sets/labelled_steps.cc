@@ -1,0 +1,258 @@
+#include "datasets/sets/labelled_steps.h"
+
+#include <filesystem>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "base/status_macros.h"
+#include "base/text.h"
+#include "datasets/sets/set_kind.h"
+#include "nlohmann/json.hpp"
+
+namespace espalier {
+namespace {
+
+using Json = nlohmann::json;
+
+// Each fills `out` and returns what is wrong with the record, "" if nothing.
+
+std::string ReadProcessBench(const Json& fields, LabelledSolution& out) {
+  out.problem = ColumnText(fields, "problem");
+  for (const Json& step : fields["steps"]) {
+    if (!step.is_string()) return "a step is not text";
+    out.steps.push_back(step.get<std::string>());
+  }
+  const Json& label = fields["label"];
+  const auto count = static_cast<int64_t>(out.steps.size());
+  if (!label.is_number_integer() || label.get<int64_t>() < -1 ||
+      label.get<int64_t>() >= count) {
+    return absl::StrCat("\"label\" is no index of the ", count,
+                        " steps, and not -1 for none");
+  }
+  out.first_error = label.get<int>();
+  for (int i = 0; i < count; ++i) {
+    const bool before = out.first_error < 0 || i < out.first_error;
+    out.labels.push_back(before                 ? StepLabel::kRight
+                         : i == out.first_error ? StepLabel::kWrong
+                                                : StepLabel::kUnknown);
+  }
+  const Json* correct = FindColumn(fields, "final_answer_correct");
+  if (correct != nullptr && correct->is_boolean()) {
+    out.final_correct = correct->get<bool>();
+  }
+  return "";
+}
+
+// The completion of a PRM800K step that counts, as its text and rating; false
+// where the step has none.
+bool ChosenCompletion(const Json& step, std::string* text, Json* rating) {
+  const Json* human = FindColumn(step, "human_completion");
+  const Json* chosen = FindColumn(step, "chosen_completion");
+  const Json* completions = FindColumn(step, "completions");
+  if (chosen != nullptr && chosen->is_null() && human != nullptr &&
+      human->is_object()) {
+    *text = ColumnText(*human, "text");
+    *rating = 1;
+    return !text->empty();
+  }
+  if (completions == nullptr || !completions->is_array()) return false;
+  const size_t index = chosen != nullptr && chosen->is_number_unsigned()
+                           ? chosen->get<size_t>()
+                           : 0;
+  if (index >= completions->size()) return false;
+  *text = ColumnText((*completions)[index], "text");
+  const Json* value = FindColumn((*completions)[index], "rating");
+  *rating = value == nullptr ? Json() : *value;
+  return !text->empty();
+}
+
+std::string ReadPrm800k(const Json& fields, LabelledSolution& out) {
+  out.problem = ColumnText(fields, "question.problem");
+  out.answer = ColumnText(fields, "question.ground_truth_answer");
+  const Json* steps = FindColumn(fields, "label.steps");
+  if (steps == nullptr || !steps->is_array()) return "no list \"label.steps\"";
+  for (const Json& step : *steps) {
+    std::string text;
+    Json rating;
+    // Labellers gave up here; what was judged before stays.
+    if (!ChosenCompletion(step, &text, &rating)) break;
+    StepLabel label = StepLabel::kUnknown;
+    if (rating.is_number_integer()) {
+      const auto value = rating.get<int64_t>();
+      if (value < -1 || value > 1) {
+        return absl::StrCat("a rating is ", value, ", not -1, 0 or 1");
+      }
+      label = static_cast<StepLabel>(value);
+    } else if (!rating.is_null()) {
+      return "a rating is not a number";
+    }
+    if (label == StepLabel::kWrong && out.first_error < 0) {
+      out.first_error = static_cast<int>(out.steps.size());
+    }
+    out.steps.push_back(std::move(text));
+    out.labels.push_back(label);
+  }
+  // "solution": a labeller saw it reach the reference answer.
+  const std::string reason = ColumnText(fields, "label.finish_reason");
+  if (reason == "solution") out.final_correct = out.first_error < 0;
+  if (reason == "found_error") out.final_correct = false;
+  return "";
+}
+
+// "Step 1: ... ки\nStep 2: ... ки": `input` has a mark after each step where
+// `label` has + or -.
+std::string ReadMathShepherd(const Json& fields, LabelledSolution& out) {
+  const std::string input = ColumnText(fields, "input");
+  const std::string label = ColumnText(fields, "label");
+  constexpr std::string_view kMark = "ки";
+  const size_t begin = input.find("Step 1:");
+  if (begin == std::string::npos) return "no \"Step 1:\" in \"input\"";
+  out.problem =
+      std::string(absl::StripAsciiWhitespace(AbslView(input).substr(0, begin)));
+  size_t at = 0;  // in label, which is the input but for the marks
+  std::string_view rest = input;
+  while (true) {
+    const size_t mark = rest.find(kMark);
+    at += std::min(mark, rest.size());
+    if (mark == std::string_view::npos) break;
+    if (at >= label.size() || (label[at] != '+' && label[at] != '-')) {
+      return absl::StrCat("step ", out.steps.size() + 1,
+                          " has no + or - in \"label\" where \"input\" has its "
+                          "mark");
+    }
+    std::string_view text = rest.substr(0, mark);
+    if (out.steps.empty()) text.remove_prefix(begin);
+    const bool right = label[at] == '+';
+    if (!right && out.first_error < 0) {
+      out.first_error = static_cast<int>(out.steps.size());
+    }
+    out.steps.emplace_back(absl::StripAsciiWhitespace(AbslView(text)));
+    out.labels.push_back(right ? StepLabel::kRight : StepLabel::kWrong);
+    rest.remove_prefix(mark + kMark.size());
+    ++at;
+  }
+  if (out.steps.empty()) return "no mark \"ки\" after a step in \"input\"";
+  out.final_correct = out.labels.back() == StepLabel::kRight;
+  return "";
+}
+
+struct StepKind {
+  std::string_view name;
+  std::string (*read)(const Json& fields, LabelledSolution& out);
+};
+
+// The kind whose columns `fields` has; null for none.
+const StepKind* KindOf(const Json& fields) {
+  static constexpr StepKind kProcessBench = {"processbench", ReadProcessBench};
+  static constexpr StepKind kPrm800k = {"prm800k", ReadPrm800k};
+  static constexpr StepKind kMathShepherd = {"math-shepherd", ReadMathShepherd};
+  const auto type = [&](const char* column) {
+    const auto it = fields.find(column);
+    return it == fields.end() ? Json::value_t::null : it->type();
+  };
+  using Type = Json::value_t;
+  if (type("problem") == Type::string && type("steps") == Type::array &&
+      fields.contains("label")) {
+    return &kProcessBench;
+  }
+  if (type("question") == Type::object && type("label") == Type::object) {
+    return &kPrm800k;
+  }
+  if (type("input") == Type::string && type("label") == Type::string) {
+    return &kMathShepherd;
+  }
+  return nullptr;
+}
+
+absl::StatusOr<LabelledSolution> Interpret(const Record& record,
+                                           std::string* kind_name) {
+  const StepKind* kind = KindOf(record.fields);
+  const auto error = [&](std::string_view what) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(record.place, ": ", AbslView(what)));
+  };
+  if (kind == nullptr) {
+    return error(
+        "expected a solution with labelled steps: ProcessBench's problem, "
+        "steps and label, PRM800K's question and label, or Math-Shepherd's "
+        "input and label");
+  }
+  LabelledSolution out{.place = record.place};
+  const std::string problem = kind->read(record.fields, out);
+  if (!problem.empty()) return error(problem);
+  if (out.problem.find_first_not_of(" \t\r\n") == std::string::npos) {
+    return error("the problem is empty or not text");
+  }
+  if (out.steps.empty()) return error("the solution has no steps");
+  out.id = ColumnText(record.fields, "id");
+  if (out.id.empty()) out.id = out.place;
+  *kind_name = std::string(kind->name);
+  return out;
+}
+
+}  // namespace
+
+bool HoldsLabelledSteps(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) return false;
+  const auto reader = RecordReader::Open(path);
+  while (reader.ok()) {
+    const auto record = (*reader)->Next();
+    if (!record.ok() && CanReadOn(record.status())) continue;
+    return record.ok() && *record && KindOf((*record)->fields) != nullptr;
+  }
+  return false;
+}
+
+StepSetReader::StepSetReader(std::unique_ptr<RecordReader> records,
+                             std::string name, StepSetOptions options)
+    : records_(std::move(records)), options_(options) {
+  report_.file = std::move(name);
+}
+
+absl::StatusOr<std::unique_ptr<StepSetReader>> StepSetReader::Open(
+    const std::string& path, StepSetOptions options) {
+  ESP_ASSIGN_OR_RETURN(auto records, RecordReader::Open(path));
+  return Create(std::move(records), path, options);
+}
+
+std::unique_ptr<StepSetReader> StepSetReader::Create(
+    std::unique_ptr<RecordReader> records, std::string name,
+    StepSetOptions options) {
+  return std::unique_ptr<StepSetReader>(
+      new StepSetReader(std::move(records), std::move(name), options));
+}
+
+absl::Status StepSetReader::Skip(const absl::Status& error) {
+  if (options_.strict) return error;
+  report_.AddSkipped(error);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::optional<LabelledSolution>> StepSetReader::Next() {
+  while (options_.limit == 0 || report_.read < options_.limit) {
+    absl::StatusOr<std::optional<Record>> record = records_->Next();
+    if (!record.ok()) {
+      ESP_RETURN_IF_ERROR(Skip(record.status()));
+      if (CanReadOn(record.status())) continue;
+      if (report_.read == 0) return record.status();
+      break;
+    }
+    if (!*record) {
+      if (report_.read > 0) break;
+      return report_.NothingRead("solutions with labelled steps");
+    }
+    absl::StatusOr<LabelledSolution> read = Interpret(**record, &report_.kind);
+    if (!read.ok()) {
+      ESP_RETURN_IF_ERROR(Skip(read.status()));
+      continue;
+    }
+    ++report_.read;
+    return *std::move(read);
+  }
+  return std::optional<LabelledSolution>();
+}
+
+}  // namespace espalier

@@ -1,0 +1,87 @@
+// Solutions whose steps people or rollouts have judged: ProcessBench, PRM800K,
+// Math-Shepherd.
+//
+//   ESP_ASSIGN_OR_RETURN(auto reader, StepSetReader::Open("gsm8k.json", {}));
+//   while (true) {
+//     ESP_ASSIGN_OR_RETURN(std::optional<LabelledSolution> s, reader->Next());
+//     if (!s) break;
+//     Use(s->problem, s->steps, s->first_error);
+//   }
+//
+//   kind            columns                              a label
+//   processbench    problem, steps, label,               right before the first
+//                   final_answer_correct                 error, unknown after
+//                   it
+//   prm800k         question, label.steps                1, 0 or -1 by people
+//   math-shepherd   input, label                         + or - by rollouts
+//
+// Of PRM800K's completions of a step the one that was gone on with is read, a
+// text that a labeller wrote instead counts as right; where none was chosen,
+// which ends the solution, the first completion. Files, bad records, limit and
+// strict are as for problems (set_reader.h). Thread-compatible.
+#ifndef ESPALIER_DATASETS_SETS_LABELLED_STEPS_H_
+#define ESPALIER_DATASETS_SETS_LABELLED_STEPS_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "datasets/sets/record_reader.h"
+#include "datasets/sets/set_reader.h"
+
+namespace espalier {
+
+enum class StepLabel { kWrong = -1, kNeutral = 0, kRight = 1, kUnknown = 2 };
+
+struct LabelledSolution {
+  std::string id;     // the publisher's, or "file:line"
+  std::string place;  // "file:line"
+  std::string problem;
+  std::vector<std::string> steps;
+  std::vector<StepLabel> labels;  // one a step
+  // Index of the first wrong step, -1 where none is wrong.
+  int first_error = -1;
+  // Whether the solution ends in the right answer; nothing where unknown. Of
+  // Math-Shepherd it is the last step's label.
+  std::optional<bool> final_correct;
+  std::string answer;  // the reference answer, "" where the set has none
+};
+
+struct StepSetOptions {
+  int64_t limit = 0;    // solutions at most; 0: all
+  bool strict = false;  // the first bad record is an error
+};
+
+// Whether the first record that can be read of a file or folder is a solution
+// with labelled steps. False where there is no such file.
+bool HoldsLabelledSteps(const std::string& path);
+
+class StepSetReader {
+ public:
+  static absl::StatusOr<std::unique_ptr<StepSetReader>> Open(
+      const std::string& path, StepSetOptions options);
+  static std::unique_ptr<StepSetReader> Create(
+      std::unique_ptr<RecordReader> records, std::string name,
+      StepSetOptions options);
+
+  // The next solution; nothing at the end. Fails where none could be read.
+  absl::StatusOr<std::optional<LabelledSolution>> Next();
+
+  const ReadReport& report() const { return report_; }
+
+ private:
+  StepSetReader(std::unique_ptr<RecordReader> records, std::string name,
+                StepSetOptions options);
+  absl::Status Skip(const absl::Status& error);
+
+  std::unique_ptr<RecordReader> records_;
+  const StepSetOptions options_;
+  ReadReport report_;
+};
+
+}  // namespace espalier
+
+#endif  // ESPALIER_DATASETS_SETS_LABELLED_STEPS_H_

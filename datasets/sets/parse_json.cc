@@ -1,0 +1,123 @@
+#include "datasets/sets/parse_json.h"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/text.h"
+#include "base/utf8.h"
+#include "nlohmann/json.hpp"
+
+namespace espalier {
+namespace {
+
+using Json = nlohmann::json;
+
+// Deeper than any published record, and far from what a stack can hold where
+// values are written out again.
+constexpr size_t kMaxDepth = 128;
+
+// Builds a value from the parser's events, none of which recurses.
+class Builder : public nlohmann::json_sax<Json> {
+ public:
+  bool null() override { return Add(nullptr); }
+  bool boolean(bool value) override { return Add(value); }
+  bool number_integer(int64_t value) override { return Add(value); }
+  bool number_unsigned(uint64_t value) override { return Add(value); }
+  bool number_float(double value, const std::string& text) override {
+    const bool whole = text.find_first_of(".eE") == std::string::npos;
+    return whole ? Add(text) : Add(value);
+  }
+  bool string(std::string& text) override { return Add(std::move(text)); }
+  bool binary(Json::binary_t&) override { return false; }
+  bool start_object(size_t) override { return Open(Json::object()); }
+  bool start_array(size_t) override { return Open(Json::array()); }
+  bool end_object() override { return Close(); }
+  bool end_array() override { return Close(); }
+  bool key(std::string& name) override {
+    if (open_.back()->contains(name)) {
+      problem_ = absl::StrCat("gives \"", name, "\" twice");
+      return false;
+    }
+    key_ = std::move(name);
+    return true;
+  }
+  bool parse_error(size_t position, const std::string&,
+                   const nlohmann::detail::exception& error) override {
+    // "[json.exception.parse_error.101] parse error at line 1, column 3: ..."
+    std::string what = error.what();
+    const size_t colon = what.find(": ");
+    if (colon != std::string::npos) what.erase(0, colon + 2);
+    problem_ =
+        absl::StrCat("is not JSON at column ", position, " (", what, ")");
+    return false;
+  }
+
+  const std::string& problem() const { return problem_; }
+  Json& value() { return root_; }
+
+ private:
+  Json* Put(Json value) {
+    if (open_.empty()) return &(root_ = std::move(value));
+    Json& into = *open_.back();
+    if (into.is_object()) return &(into[key_] = std::move(value));
+    into.push_back(std::move(value));
+    return &into.back();
+  }
+  bool Add(Json value) {
+    Put(std::move(value));
+    return true;
+  }
+  bool Open(Json value) {
+    if (open_.size() == kMaxDepth) {
+      problem_ = absl::StrCat("nests deeper than ", kMaxDepth);
+      return false;
+    }
+    open_.push_back(Put(std::move(value)));
+    return true;
+  }
+  bool Close() {
+    open_.pop_back();
+    return true;
+  }
+
+  Json root_;
+  std::vector<Json*> open_;  // containers under way, outermost first
+  std::string key_;          // under which the next value goes
+  std::string problem_;
+};
+
+}  // namespace
+
+absl::StatusOr<Json> ParseJson(std::string_view text, std::string_view place) {
+  const auto error = [&](std::string_view what) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(AbslView(place), ": ", AbslView(what)));
+  };
+  if (const auto at = FirstInvalidUtf8(text)) {
+    return error(absl::StrCat(
+        "byte ", *at + 1, " is not UTF-8 (0x",
+        absl::Hex(static_cast<unsigned char>(text[*at]), absl::kZeroPad2),
+        "); save the file as UTF-8"));
+  }
+  Builder builder;
+  if (!Json::sax_parse(text.begin(), text.end(), &builder)) {
+    return error(absl::StrCat("the record ", builder.problem()));
+  }
+  return std::move(builder.value());
+}
+
+absl::StatusOr<Json> ParseJsonObject(std::string_view text,
+                                     std::string_view place) {
+  absl::StatusOr<Json> value = ParseJson(text, place);
+  if (value.ok() && !value->is_object()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        AbslView(place), ": expected a JSON object, found a value of type ",
+        value->type_name()));
+  }
+  return value;
+}
+
+}  // namespace espalier

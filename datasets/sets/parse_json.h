@@ -1,0 +1,29 @@
+// JSON text from outside to a value, whatever the text holds.
+//
+//   ESP_ASSIGN_OR_RETURN(nlohmann::json object,
+//                        ParseJsonObject(line, "test.jsonl:12"));
+//
+// Beside what the grammar forbids, texts that are not UTF-8, nest deeper than
+// 128 or give one key of an object twice are refused: one of the two values
+// would be lost. A whole number that 64 bits do not hold is kept as text, so
+// that none of its digits are. Stateless: thread-safe.
+#ifndef ESPALIER_DATASETS_SETS_PARSE_JSON_H_
+#define ESPALIER_DATASETS_SETS_PARSE_JSON_H_
+
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "nlohmann/json_fwd.hpp"
+
+namespace espalier {
+
+// InvalidArgument begins with `place` and names the column.
+absl::StatusOr<nlohmann::json> ParseJson(std::string_view text,
+                                         std::string_view place);
+// The same for a text that must be an object.
+absl::StatusOr<nlohmann::json> ParseJsonObject(std::string_view text,
+                                               std::string_view place);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_DATASETS_SETS_PARSE_JSON_H_

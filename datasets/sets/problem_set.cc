@@ -1,0 +1,113 @@
+#include "datasets/sets/problem_set.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/json_text.h"
+#include "base/status_macros.h"
+#include "datasets/answers/grade.h"
+#include "datasets/sets/problem_stream.h"
+#include "datasets/tasks/generated_sets.h"
+#include "nlohmann/json.hpp"
+
+namespace espalier {
+std::vector<std::string> SetNames() {
+  std::vector<std::string> names;
+  for (const GeneratedSet& set : GeneratedSets()) names.push_back(set.name);
+  return names;
+}
+
+GradedProblem ToProblem(SetRecord record, const std::string& set) {
+  GradedProblem out;
+  out.problem = {std::move(record.id), set, std::move(record.question)};
+  // "1,005" is 1005; a decimal stays as its publisher wrote it.
+  const auto number = ParseNumber(record.answer);
+  out.reference.answer = number && number->den == 1
+                             ? CanonicalAnswer(record.answer)
+                             : std::move(record.answer);
+  // What a grader may need, not the texts that stand elsewhere.
+  constexpr std::array<std::string_view, 4> kElsewhere = {"question", "problem",
+                                                          "answer", "solution"};
+  for (const auto& [name, value] : record.fields.items()) {
+    if (std::find(kElsewhere.begin(), kElsewhere.end(), name) !=
+            kElsewhere.end() ||
+        value.is_null()) {
+      continue;
+    }
+    out.reference.fields[name] =
+        value.is_string() ? value.get<std::string>() : JsonText(value);
+  }
+  return out;
+}
+
+absl::StatusOr<std::string> UnjudgedNote(const std::string& set,
+                                         const std::string& gold, int64_t all,
+                                         int64_t left,
+                                         const std::string& first) {
+  if (left == all) return std::string();
+  const std::string where = gold.empty() ? "" : absl::StrCat(" under ", gold);
+  if (left == 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        set, ": no record has a gold answer", where,
+        ", so no response to them can be right or wrong; name the column that "
+        "has it (--columns question=NAME,answer=NAME)"));
+  }
+  return absl::StrCat(set, ": ", all - left, " of ", all,
+                      " records have no gold answer", where,
+                      " and are left out; the first is ", first);
+}
+
+absl::StatusOr<std::string> KeepJudged(const Verifier& verifier,
+                                       ProblemSet& set) {
+  const auto all = static_cast<int64_t>(set.problems.size());
+  std::string first;
+  std::erase_if(set.problems, [&](const GradedProblem& graded) {
+    if (verifier.CanCheck(graded.reference)) return false;
+    if (first.empty()) first = graded.problem.id;
+    return true;
+  });
+  return UnjudgedNote(set.name, set.gold, all,
+                      static_cast<int64_t>(set.problems.size()), first);
+}
+
+absl::StatusOr<std::vector<GradedProblem>> ParseQuestionLines(
+    std::string_view text, const std::string& file) {
+  ESP_ASSIGN_OR_RETURN(
+      const auto reader,
+      SetReader::Create(
+          MakeJsonLinesReader(ByteSource::FromText(std::string(text), file)),
+          file, {.strict = true}));
+  std::vector<GradedProblem> problems;
+  while (true) {
+    ESP_ASSIGN_OR_RETURN(std::optional<SetRecord> record, reader->Next());
+    if (!record) return problems;
+    problems.push_back(ToProblem(*std::move(record), file));
+  }
+}
+
+std::vector<Problem> ProblemsOf(absl::Span<const GradedProblem> graded) {
+  std::vector<Problem> problems;
+  problems.reserve(graded.size());
+  for (const GradedProblem& one : graded) problems.push_back(one.problem);
+  return problems;
+}
+
+absl::StatusOr<ProblemSet> LoadSet(const std::string& spec,
+                                   const SetOptions& options) {
+  ESP_ASSIGN_OR_RETURN(const auto stream, ProblemStream::Open(spec, options));
+  ProblemSet set{.name = stream->name()};
+  while (true) {
+    ESP_ASSIGN_OR_RETURN(std::optional<GradedProblem> problem, stream->Next());
+    if (!problem) break;
+    set.problems.push_back(*std::move(problem));
+  }
+  set.task = stream->task();
+  set.gold = stream->gold();
+  set.notes = stream->Notes();
+  return set;
+}
+
+}  // namespace espalier

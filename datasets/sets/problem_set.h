@@ -1,0 +1,70 @@
+// Problem sets by name or file.
+//
+//   LoadSet("stories:hard", {.limit = 100})
+//   LoadSet("gsm8k_test.jsonl", {.shuffle = 7, .limit = 100})
+//
+// Names: those of generated sets (datasets/tasks/generated_sets.h), as
+// stories:hard or countdown:4. Files: as their publishers ship them
+// (set_reader.h), or a folder of them.
+#ifndef ESPALIER_DATASETS_SETS_PROBLEM_SET_H_
+#define ESPALIER_DATASETS_SETS_PROBLEM_SET_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "datasets/sets/set_reader.h"
+#include "espalier/problem.h"
+#include "espalier/verifier.h"
+
+namespace espalier {
+
+struct ProblemSet {
+  std::string name;
+  std::string task;  // registered task that renders and grades it
+  std::vector<GradedProblem> problems;
+  std::string gold;  // where gold answers were looked for, "\"answer\""
+  // What a user should know of the reading: records passed over, ids that are
+  // not there. Empty where all went well.
+  std::vector<std::string> notes;
+};
+
+// The problems without their references: what a search may see.
+std::vector<Problem> ProblemsOf(absl::Span<const GradedProblem> graded);
+
+// NotFound names the nearest set; InvalidArgument names file, line and what was
+// expected there.
+absl::StatusOr<ProblemSet> LoadSet(const std::string& spec,
+                                   const SetOptions& options);
+
+// Leaves out the problems that `verifier` cannot judge, since their records
+// tell no gold answer; what to tell a user of that, "" where none is left out.
+// InvalidArgument, with where the answers were looked for, if it can judge
+// none.
+absl::StatusOr<std::string> KeepJudged(const Verifier& verifier,
+                                       ProblemSet& set);
+
+// What KeepJudged says of `left` problems that it kept of `all`; `first` is the
+// id of the first one left out.
+absl::StatusOr<std::string> UnjudgedNote(const std::string& set,
+                                         const std::string& gold, int64_t all,
+                                         int64_t left,
+                                         const std::string& first);
+
+// Parses lines of a question file; `file` is named in errors. Strict.
+absl::StatusOr<std::vector<GradedProblem>> ParseQuestionLines(
+    std::string_view text, const std::string& file);
+
+// `record` as a problem: an answer that is a number in canonical form, another
+// as it stands; its further columns under Reference::fields.
+GradedProblem ToProblem(SetRecord record, const std::string& set);
+
+// Names of the generated sets.
+std::vector<std::string> SetNames();
+
+}  // namespace espalier
+
+#endif  // ESPALIER_DATASETS_SETS_PROBLEM_SET_H_

@@ -1,0 +1,183 @@
+#include "datasets/sets/row_kinds.h"
+
+#include <string_view>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "base/text.h"
+#include "nlohmann/json.hpp"
+
+namespace espalier {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string Trimmed(std::string_view text) {
+  return std::string(absl::StripAsciiWhitespace(AbslView(text)));
+}
+
+// What system and user say in `messages`, which may also be one text; what is
+// wrong with them goes to `wrong`.
+std::string AskedIn(const Json& messages, std::string& wrong) {
+  if (messages.is_string()) return messages.get<std::string>();
+  wrong =
+      "the messages are neither a text nor a list of {\"role\", "
+      "\"content\"}";
+  if (!messages.is_array()) return "";
+  std::string asked;
+  for (const Json& message : messages) {
+    const Json* content = FindColumn(message, "content");
+    if (content == nullptr || !content->is_string()) return "";
+    const std::string role = ColumnText(message, "role");
+    if (role != "user" && role != "system" && role != "developer") {
+      wrong = absl::StrCat("a message of role \"", role,
+                           "\" is no part of one question; expected system "
+                           "and user only");
+      return "";
+    }
+    absl::StrAppend(&asked, asked.empty() ? "" : "\n\n",
+                    Trimmed(content->get<std::string>()));
+  }
+  wrong.clear();
+  return asked;
+}
+
+// The gold answer that a ground truth is, "" where there is none; what is wrong
+// with it goes to `wrong`.
+std::string GroundTruth(const Json* truth, std::string& wrong) {
+  if (truth == nullptr || truth->is_null()) return "";
+  const Json* value = truth;
+  Json unpacked;
+  if (truth->is_string()) {
+    const std::string text = Trimmed(truth->get<std::string>());
+    // Some rows have JSON in a text.
+    unpacked = text.starts_with("{") || text.starts_with("[\"")
+                   ? Json::parse(text, nullptr, false)
+                   : Json();
+    if (!unpacked.is_object() && !unpacked.is_array()) return text;
+    value = &unpacked;
+  }
+  if (value->is_number()) return value->dump();
+  if (value->is_array() && value->size() == 1) {
+    return GroundTruth(&(*value)[0], wrong);
+  }
+  const bool tests = FindColumn(*value, "inputs") != nullptr ||
+                     FindColumn(*value, "fn_name") != nullptr;
+  wrong = tests ? "the ground truth holds tests of a program; rows of programs "
+                  "are not read in this form"
+                : "the ground truth is neither a text nor a number";
+  return "";
+}
+
+// "56.0" as "56": what a person would write.
+std::string_view WrittenNumber(std::string_view number) {
+  if (number.ends_with(".0")) number.remove_suffix(2);
+  return number;
+}
+
+}  // namespace
+
+std::string ReadVerl(SetRecord& record) {
+  std::string wrong;
+  const Json* prompt = FindColumn(record.fields, "prompt");
+  record.question = AskedIn(*prompt, wrong);
+  if (!wrong.empty()) return wrong;
+  record.answer = GroundTruth(
+      FindColumn(record.fields, "reward_model.ground_truth"), wrong);
+  return wrong;
+}
+
+std::string ReadNemo(SetRecord& record) {
+  std::string wrong;
+  for (const char* column : {"problem", "question"}) {
+    if (record.question.empty()) {
+      record.question = ColumnText(record.fields, column);
+    }
+  }
+  for (const char* column : {"responses_create_params.input", "input"}) {
+    const Json* input = FindColumn(record.fields, column);
+    if (!record.question.empty() || input == nullptr) continue;
+    record.question = AskedIn(*input, wrong);
+    if (!wrong.empty()) return wrong;
+  }
+  for (const char* column :
+       {"generated_solution", "reference_solution", "solution"}) {
+    if (record.solution.empty()) {
+      record.solution = ColumnText(record.fields, column);
+    }
+  }
+  record.answer =
+      GroundTruth(FindColumn(record.fields, "expected_answer"), wrong);
+  return wrong;
+}
+
+std::string ReadMawps(SetRecord& record) {
+  const bool first = FindColumn(record.fields, "sQuestion") != nullptr;
+  record.question =
+      Trimmed(ColumnText(record.fields, first ? "sQuestion" : "original_text"));
+  record.answer =
+      Trimmed(ColumnText(record.fields, first ? "lSolutions" : "ans"));
+  record.solution =
+      ColumnText(record.fields, first ? "lEquations" : "equation");
+  return "";
+}
+
+std::string ReadMaskedNumbers(SetRecord& record) {
+  const std::string masked = ColumnText(record.fields, "Question");
+  const std::vector<std::string> numbers = absl::StrSplit(
+      ColumnText(record.fields, "Numbers"), ' ', absl::SkipEmpty());
+  constexpr std::string_view kMark = "number";
+  std::string_view rest = masked;
+  while (!rest.empty()) {
+    const size_t at = rest.find(kMark);
+    absl::StrAppend(&record.question, AbslView(rest.substr(0, at)));
+    if (at == std::string_view::npos) break;
+    rest.remove_prefix(at + kMark.size());
+    size_t digits = 0;
+    while (digits < rest.size() && absl::ascii_isdigit(rest[digits])) ++digits;
+    size_t which = 0;
+    if (!absl::SimpleAtoi(AbslView(rest.substr(0, digits)), &which)) {
+      absl::StrAppend(&record.question, AbslView(kMark));
+      continue;
+    }
+    if (which >= numbers.size()) {
+      return absl::StrCat("\"Question\" has number", which,
+                          ", and \"Numbers\" holds ", numbers.size());
+    }
+    absl::StrAppend(&record.question, AbslView(WrittenNumber(numbers[which])));
+    rest.remove_prefix(digits);
+  }
+  if (absl::StrContains(record.question, "N_0")) {
+    return "\"Question\" has marks N_00, N_01, ... in place of its numbers; "
+           "expected number0, number1, ...";
+  }
+  record.answer = ColumnText(record.fields, "Answer");
+  record.solution = ColumnText(record.fields, "Equation");
+  return "";
+}
+
+std::string ReadMultiArith(SetRecord& record) {
+  record.question = Trimmed(ColumnText(record.fields, "question"));
+  record.answer = Trimmed(ColumnText(record.fields, "final_ans"));
+  return "";
+}
+
+std::string ReadMgsm(SetRecord& record) {
+  record.question = ColumnText(record.fields, "question");
+  record.answer = Trimmed(ColumnText(record.fields, "answer_number"));
+  record.solution = ColumnText(record.fields, "answer");
+  return "";
+}
+
+std::string ReadInputTarget(SetRecord& record) {
+  record.question = ColumnText(record.fields, "input");
+  record.answer = Trimmed(ColumnText(record.fields, "target"));
+  record.solution = ColumnText(record.fields, "code");
+  return "";
+}
+
+}  // namespace espalier

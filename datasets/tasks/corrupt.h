@@ -1,0 +1,64 @@
+// Solutions with planted errors: examples of wrong steps with exact labels.
+//
+// A reward model that has seen right lines only cannot tell wrong ones. Here a
+// story's solution is written anew; each line is, with a given probability,
+// replaced by a wrong one of the kinds that models make, and what follows
+// continues consistently from the value that the wrong line states:
+//
+//   a 23          right
+//   b 23+48=61    planted: the sum is off
+//   d 61-17=44    right given the line above, not on a right path
+//   = 44
+//
+// The verdicts come from the verifier's own rule (story_lines.h).
+#ifndef ESPALIER_DATASETS_TASKS_CORRUPT_H_
+#define ESPALIER_DATASETS_TASKS_CORRUPT_H_
+
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "espalier/problem.h"
+#include "espalier/verifier.h"
+
+namespace espalier {
+
+struct CorruptedLine {
+  std::string text;  // without newline
+  StepVerdict verdict;
+  bool planted = false;  // wrong on purpose; then verdict.step_ok is false
+};
+
+// A solution of `story` in which each line is wrong with probability `p_line`.
+// Kinds: result off by 1 or 10, a digit changed or swapped, an operand from
+// another sentence, a factor or divisor that fits as well, another operation, a
+// sentence skipped, done twice or named wrongly, a line for a sentence that
+// changes nothing, a left operand miscopied, an answer that repeats another
+// value. Every value is in [0, 10000). Where the story cannot be continued from
+// a wrong value (a division is not exact, a result negative or too large), the
+// solution stops or continues with a planted line, each in half of the cases;
+// otherwise it ends with an answer, unless repeated sentences made it longer
+// than twice the expected lines.
+//
+// `story` must have expected lines as MakeStory writes them.
+std::vector<CorruptedLine> CorruptStory(const GradedProblem& story,
+                                        double p_line, RandomStream& rng);
+
+// Probability of doing without it where a step needs it.
+struct SlipOptions {
+  double carry = 0;   // 48+23=61
+  double borrow = 0;  // 52-18=46: the smaller digit from the larger
+};
+
+// A solution of `story` as people write them, with slips of the commonest kinds
+// in column arithmetic (Brown and Burton, "Diagnostic models for procedural
+// bugs in basic mathematical skills", 1978). What follows a slip continues from
+// the value stated. Slipped lines are `planted`. Stops where it cannot be
+// continued; otherwise ends with an answer. `story` as above.
+std::vector<CorruptedLine> SlipStory(const GradedProblem& story,
+                                     const SlipOptions& options,
+                                     RandomStream& rng);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_DATASETS_TASKS_CORRUPT_H_

@@ -1,0 +1,174 @@
+#include "datasets/tasks/known_questions.h"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "datasets/tasks/countdown_rules.h"
+#include "datasets/tasks/plain_words.h"
+#include "datasets/tasks/story_reading.h"
+
+namespace espalier {
+namespace {
+
+constexpr size_t kMaxPuzzleBytes = 1000;
+
+// What puzzles are put in. Any other word may change what is asked: "or",
+// "largest", "without", "ways".
+constexpr std::string_view kPuzzleWords[] = {
+    "use",       "using",      "numbers",     "number",     "the",
+    "and",       "to",         "make",        "makes",      "making",
+    "reach",     "reaches",    "reaching",    "get",        "getting",
+    "obtain",    "form",       "forms",       "from",       "with",
+    "target",    "once",       "exactly",     "precisely",  "combine",
+    "all",       "of",         "these",       "those",      "take",
+    "taking",    "by",         "given",       "a",          "an",
+    "find",      "on",         "produce",     "way",        "that",
+    "which",     "equals",     "equal",       "arrive",     "at",
+    "hit",       "can",        "could",       "would",      "will",
+    "you",       "each",       "every",       "only",       "just",
+    "build",     "into",       "them",        "create",     "is",
+    "are",       "as",         "out",         "in",         "total",
+    "result",    "end",        "up",          "for",        "so",
+    "value",     "come",       "yield",       "yields",     "give",
+    "gives",     "your",       "my",          "our",        "how",
+    "be",        "being",      "combined",    "combining",  "used",
+    "it",        "please",     "hello",       "hi",         "hey",
+    "me",        "i",          "we",          "us",         "want",
+    "need",      "like",       "tell",        "show",       "help",
+    "this",      "puzzle",     "countdown",   "game",       "solve",
+    "try",       "following",  "here",        "'s",         "let",
+    "goal",      "aim",        "must",        "should",     "have",
+    "has",       "together",   "put",         "do",         "does",
+    "what",      "possible",   "combination", "arithmetic", "operations",
+    "operation", "expression", "write",       "having",     "available",
+    "whole",     "work",       "produces",    "reached",    "made",
+    "obtained",  "formed",     "thanks",      "thank",      "kindly",
+    "when",      "there",      "basic",       "usual",      "standard"};
+
+// Of each operation what names it. A puzzle that names some of them only is
+// another one.
+constexpr std::string_view kOperationWords[4][5] = {
+    {"+", "addition", "adding", "add", "plus"},
+    {"-", "subtraction", "subtracting", "subtract", "minus"},
+    {"*", "multiplication", "multiplying", "multiply", "x"},
+    {"/", "division", "dividing", "divide", ":"},
+};
+
+template <size_t kSize>
+bool IsOneOf(const std::string& word, const std::string_view (&words)[kSize]) {
+  return std::find(std::begin(words), std::end(words), word) != std::end(words);
+}
+
+std::optional<size_t> OperationOf(const std::string& word) {
+  for (size_t i = 0; i < std::size(kOperationWords); ++i) {
+    if (IsOneOf(word, kOperationWords[i])) return i;
+  }
+  return std::nullopt;
+}
+
+// True if the words before the number at `at` say that it is to be reached:
+// "make", "the target is", "arrive at the number".
+bool IsGoal(const PlainWords& words, size_t at) {
+  static constexpr std::string_view kBetween[] = {
+      "the",     "a",         "number", "value", "total", "result",
+      "exactly", "of",        "is",     "at",    "up",    "with",
+      "to",      "precisely", "be",     "as",    "in",    "out"};
+  static constexpr std::string_view kGoals[] = {
+      "make",     "makes",   "making", "reach",  "reaches", "reaching",
+      "get",      "getting", "obtain", "form",   "forms",   "hit",
+      "build",    "produce", "create", "target", "equals",  "equal",
+      "produces", "yield",   "yields", "give",   "gives",   "arrive",
+      "goal",     "aim",     "come",   "end",    ">",       "result"};
+  while (at > 0) {
+    const std::string& word = words.texts[--at];
+    if (IsOneOf(word, kGoals)) return true;
+    if (words.numbers[at] || !IsOneOf(word, kBetween)) return false;
+  }
+  return false;
+}
+
+absl::Status Foreign(std::string_view what) {
+  return absl::NotFoundError(absl::StrCat(
+      "a countdown puzzle names its numbers and one target, as \"Use 3, 7 and "
+      "25 to reach 46.\", and nothing else; ",
+      std::string(what)));
+}
+
+absl::Status CheckPuzzleWords(const PlainWords& words) {
+  bool named[4] = {};
+  for (size_t i = 0; i < words.texts.size(); ++i) {
+    const std::string& word = words.texts[i];
+    const bool four_operations =
+        word == "four" && i + 1 < words.texts.size() &&
+        (words.texts[i + 1] == "operations" ||
+         (i + 2 < words.texts.size() && words.texts[i + 2] == "operations"));
+    if (four_operations) continue;
+    // "each at most once" is the rule of every puzzle.
+    if (word == "most" && i > 0 && words.texts[i - 1] == "at" &&
+        i + 1 < words.texts.size() && words.texts[i + 1] == "once") {
+      continue;
+    }
+    if (const auto operation = OperationOf(word)) {
+      named[*operation] = true;
+    } else if (word != ">" && word != "&" && !IsOneOf(word, kPuzzleWords) &&
+               !(words.numbers[i] && word[0] >= '0' && word[0] <= '9')) {
+      return Foreign(absl::StrCat("found \"", word.substr(0, 40), "\""));
+    }
+  }
+  const auto operations = std::count(std::begin(named), std::end(named), true);
+  if (operations == 0 || operations == 4) return absl::OkStatus();
+  return Foreign("it has all four operations, not some");
+}
+
+absl::Status CheckCountdown(std::string_view question) {
+  if (question.size() > kMaxPuzzleBytes) {
+    return Foreign("this is longer");
+  }
+  const PlainWords words = CutWords(question);
+  const absl::Status known = CheckPuzzleWords(words);
+  if (!known.ok()) return known;
+  // One target, and the other numbers one after the other.
+  std::optional<int64_t> target;
+  std::optional<size_t> last;
+  bool ended = false;
+  for (size_t i = 0; i < words.texts.size(); ++i) {
+    const bool digits = words.texts[i][0] >= '0' && words.texts[i][0] <= '9';
+    if (!digits) {
+      const bool joins = words.texts[i] == "and" || words.texts[i] == "&";
+      ended = ended || (last && !joins);
+      continue;
+    }
+    if (IsGoal(words, i)) {
+      if (target) return Foreign("this has two targets");
+      target = words.numbers[i];
+      ended = last.has_value();
+      continue;
+    }
+    if (ended) return Foreign("this has further numbers");
+    const bool follows_target = target && !last && i > 0 &&
+                                words.numbers[i - 1] && !words.after_comma[i];
+    if (follows_target) return Foreign("this has further numbers");
+    last = i;
+  }
+  if (!target) return Foreign("this has no target");
+  const auto puzzle = ParseCountdown(question);
+  if (!puzzle.ok()) return absl::NotFoundError(puzzle.status().message());
+  if (puzzle->target != *target)
+    return Foreign("the target of this is unclear");
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status CheckKnownQuestion(std::string_view task,
+                                std::string_view question) {
+  if (task == "stories") return ReadStory(question).status();
+  if (task == "countdown") return CheckCountdown(question);
+  return absl::OkStatus();
+}
+
+}  // namespace espalier

@@ -1,0 +1,33 @@
+// A sentence cut into words, numbers read wherever they are written in words.
+//
+//   "Ann's box holds twenty-three shells, now."
+//     -> ann 's box holds twenty-three shells now
+//
+// Stateless and thread-safe.
+#ifndef ESPALIER_DATASETS_TASKS_PLAIN_WORDS_H_
+#define ESPALIER_DATASETS_TASKS_PLAIN_WORDS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace espalier {
+
+// Parallel lists, an entry a word.
+struct PlainWords {
+  std::vector<std::string> texts;  // in lower case
+  std::vector<std::string> names;  // as written where capital, else ""
+  std::vector<bool> after_comma;   // a comma, colon or semicolon before it
+  // Of digits without point or of words, "twenty-three".
+  std::vector<std::optional<int64_t>> numbers;
+};
+
+// Points, quotes, brackets and hyphens between letters are left out; any other
+// character that is neither letter nor digit is a word.
+PlainWords CutWords(std::string_view sentence);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_DATASETS_TASKS_PLAIN_WORDS_H_

@@ -1,0 +1,505 @@
+#include "datasets/tasks/story_reading.h"
+
+#include <algorithm>
+#include <bit>
+#include <iterator>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/text.h"
+#include "datasets/tasks/plain_words.h"
+#include "datasets/tasks/sentences.h"
+#include "datasets/tasks/story_forms.h"
+
+namespace espalier {
+namespace {
+
+// The largest quantity and the most changes of the stories that models are
+// trained on (stories.cc).
+constexpr int64_t kMaxQuantity = 199;
+constexpr int kMaxChanges = 16;
+constexpr size_t kMaxQuestionBytes = 20000;
+constexpr size_t kMaxThingWords = 3;
+
+template <size_t kSize>
+bool IsOneOf(const std::string& word, const std::string_view (&words)[kSize]) {
+  return std::find(std::begin(words), std::end(words), word) != std::end(words);
+}
+
+// Words that are no person, thing or place.
+constexpr std::string_view kGrammar[] = {
+    "a",       "an",    "the",     "and",        "or",       "but",     "if",
+    "then",    "than",  "as",      "of",         "for",      "to",      "with",
+    "without", "not",   "no",      "never",      "none",     "each",    "every",
+    "per",     "half",  "both",    "all",        "more",     "less",    "fewer",
+    "most",    "least", "many",    "much",       "several",  "some",    "any",
+    "only",    "other", "another", "rest",       "it",       "its",     "he",
+    "she",     "they",  "them",    "his",        "her",      "their",   "him",
+    "i",       "you",   "we",      "my",         "your",     "our",     "is",
+    "are",     "was",   "were",    "be",         "been",     "do",      "does",
+    "did",     "has",   "have",    "had",        "how",      "what",    "which",
+    "who",     "when",  "where",   "why",        "that",     "this",    "these",
+    "those",   "there", "in",      "on",         "at",       "by",      "from",
+    "into",    "out",   "up",      "now",        "left",     "because", "so",
+    "until",   "while", "unless",  "except",     "after",    "before",  "times",
+    "twice",   "equal", "total",   "altogether", "together", "also",    "next",
+    "'s",      "'",     "'d",      "'ve",        "'ll",      "please",  "find",
+    "suppose"};
+
+// A story counts things, and no amounts of money, time or measure.
+constexpr std::string_view kUnits[] = {
+    "dollar",  "cent",      "euro",      "pound",   "penny",  "pennie",
+    "pence",   "yen",       "rupee",     "buck",    "peso",   "franc",
+    "yuan",    "dime",      "nickel",    "quarter", "second", "minute",
+    "hour",    "day",       "week",      "month",   "year",   "metre",
+    "meter",   "kilometre", "kilometer", "km",      "cm",     "mm",
+    "m",       "mile",      "inch",      "inche",   "foot",   "feet",
+    "yard",    "gram",      "kilogram",  "kg",      "kilo",   "ton",
+    "tonne",   "ounce",     "litre",     "liter",   "ml",     "gallon",
+    "cup",     "pint",      "degree",    "percent", "point",  "page",
+    "calorie", "watt",      "volt",      "time",    "dozen",  "pair",
+    "hundred", "thousand",  "million"};
+
+// Its singular, as far as a rule tells: both of "box" and "boxes" are "box".
+std::string Singular(std::string word) {
+  if (word.ends_with("ies") && word.size() > 4) {
+    return word.substr(0, word.size() - 3) + "y";
+  }
+  for (const std::string_view end : {"xes", "ches", "shes", "sses"}) {
+    if (word.ends_with(end)) return word.substr(0, word.size() - 2);
+  }
+  if (word.ends_with("s") && !word.ends_with("ss")) word.pop_back();
+  return word;
+}
+
+struct Sentence {
+  std::string text;
+  PlainWords words;
+  bool asked = false;  // it ends with a question mark
+};
+
+struct Clause {
+  StoryForm form = StoryForm::kLead;
+  size_t begin = 0, end = 0;  // words of the sentence
+};
+
+// Whose and what: told by the opening, the same in all sentences.
+struct Quantity {
+  std::vector<std::string> hero;  // words in lower case, as all here
+  std::vector<std::string> thing;
+};
+
+struct Forms {
+  struct One {
+    StoryForm form;
+    WordPattern pattern;
+  };
+  std::vector<One> all;
+  Forms() {
+    for (const StoryFormPattern& one : kStoryForms) {
+      all.push_back({one.form, WordPattern(one.pattern, kStoryWords)});
+    }
+  }
+};
+
+const Forms& AllForms() {
+  static const Forms& forms = *new Forms;
+  return forms;
+}
+
+bool IsSubjectPronoun(const std::string& word) {
+  return word == "she" || word == "he" || word == "they";
+}
+
+// Reads the slots of one sentence.
+class SlotReading {
+ public:
+  SlotReading(const PlainWords& words, const Quantity& quantity)
+      : words_(words), quantity_(quantity) {}
+
+  // `elided`: the clause may leave its subject out.
+  WordPlaces Read(char slot, size_t at, bool elided) const {
+    switch (slot) {
+      case 'S':
+        return Hero(at) | (elided ? WordPlaces{1} << at : 0);
+      case 'F':
+        return Other(at);
+      case 'o':
+        return Thing(at);
+      case 'x':
+        return Place(at < size() && words_.numbers[at] ? 1 : 0, at);
+      case 'w':
+        return Place(at < size() && Meaningless(at) ? 1 : 0, at);
+    }
+    return 0;
+  }
+
+  bool Plain(size_t at) const {
+    return at < size() && !words_.numbers[at] &&
+           !IsOneOf(words_.texts[at], kGrammar);
+  }
+
+ private:
+  size_t size() const { return words_.texts.size(); }
+
+  static WordPlaces Place(size_t words, size_t at) {
+    return words == 0 ? 0 : WordPlaces{1} << (at + words);
+  }
+
+  bool StandsAt(const std::vector<std::string>& words, size_t at) const {
+    if (words.empty() || at + words.size() > size()) return false;
+    return std::equal(words.begin(), words.end(),
+                      words_.texts.begin() + static_cast<std::ptrdiff_t>(at));
+  }
+
+  WordPlaces Hero(size_t at) const {
+    WordPlaces ends = 0;
+    if (at < size() && IsSubjectPronoun(words_.texts[at])) ends |= Place(1, at);
+    if (StandsAt(quantity_.hero, at) && !words_.names[at].empty()) {
+      ends |= Place(quantity_.hero.size(), at);
+    }
+    return ends;
+  }
+
+  // A name, maybe the hero's: "Ann is 9 years old."
+  WordPlaces Other(size_t at) const {
+    WordPlaces ends = 0;
+    for (size_t n = 1; n <= 2 && at + n <= size(); ++n) {
+      if (!Plain(at + n - 1) || words_.names[at + n - 1].empty()) break;
+      ends |= Place(n, at);
+    }
+    return ends;
+  }
+
+  bool Same(const std::string& word, const std::string& noun) const {
+    return Singular(word) == Singular(noun);
+  }
+
+  // The thing, or its noun alone.
+  WordPlaces Thing(size_t at) const {
+    const std::vector<std::string>& thing = quantity_.thing;
+    WordPlaces ends = 0;
+    for (size_t skip = 0; skip < thing.size(); ++skip) {
+      const size_t n = thing.size() - skip;
+      if (at + n > size()) continue;
+      bool same = true;
+      for (size_t i = 0; i < n; ++i) {
+        const std::string& word = words_.texts[at + i];
+        const std::string& want = thing[skip + i];
+        same = same && (i + 1 == n ? Same(word, want) : word == want);
+      }
+      if (same) ends |= Place(n, at);
+    }
+    return ends;
+  }
+
+  bool Meaningless(size_t at) const {
+    return Plain(at) && words_.names[at].empty() && Thing(at) == 0;
+  }
+
+  const PlainWords& words_;
+  const Quantity& quantity_;
+};
+
+class SentenceReading {
+ public:
+  SentenceReading(const Sentence& sentence, const Quantity& quantity)
+      : sentence_(sentence), slots_(sentence.words, quantity) {}
+
+  // The clauses of the whole sentence, from word `begin` on; nothing if some
+  // words have no form.
+  std::optional<std::vector<Clause>> Clauses(size_t begin = 0) {
+    const size_t size = sentence_.words.texts.size();
+    for (const Forms::One& one : AllForms().all) {
+      WordPlaces ends =
+          one.pattern.Ends(sentence_.words.texts, WordPlaces{1} << begin,
+                           [&](char slot, size_t at) {
+                             return slots_.Read(slot, at, /*elided=*/begin > 0);
+                           });
+      for (; ends != 0; ends &= ends - 1) {
+        const auto end = static_cast<size_t>(std::countr_zero(ends));
+        if (end == begin) continue;
+        std::vector<Clause> clauses = {{one.form, begin, end}};
+        if (end == size) return clauses;
+        for (const size_t next : NextClauses(end)) {
+          if (dead_.contains(next)) continue;
+          const auto rest = Clauses(next);
+          if (!rest) {
+            dead_.insert(next);
+            continue;
+          }
+          clauses.insert(clauses.end(), rest->begin(), rest->end());
+          return clauses;
+        }
+      }
+    }
+    return std::nullopt;
+  }
+
+ private:
+  // Where the clause after one that ends at `end` can begin.
+  std::vector<size_t> NextClauses(size_t end) const {
+    const PlainWords& words = sentence_.words;
+    std::vector<size_t> next;
+    if (words.after_comma[end]) next.push_back(end);
+    static constexpr std::string_view kJoins[] = {"and", "but", "then"};
+    for (size_t at = end; at + 1 < words.texts.size(); ++at) {
+      if (!IsOneOf(words.texts[at], kJoins)) break;
+      next.push_back(at + 1);
+    }
+    return next;
+  }
+
+  const Sentence& sentence_;
+  const SlotReading slots_;
+  std::set<size_t> dead_;  // places from which no clauses were found
+};
+
+std::vector<Sentence> SentencesOf(std::string_view question) {
+  std::vector<Sentence> sentences;
+  for (std::string& text : SplitSentences(question)) {
+    Sentence sentence{.text = std::move(text)};
+    sentence.words = CutWords(sentence.text);
+    sentence.asked = sentence.text.find('?') != std::string::npos;
+    if (!sentence.words.texts.empty()) sentences.push_back(std::move(sentence));
+  }
+  return sentences;
+}
+
+// The hero and things under which `sentence` is an opening.
+std::optional<Quantity> ReadOpening(const Sentence& sentence) {
+  const PlainWords& words = sentence.words;
+  const Quantity none;
+  const SlotReading slots(words, none);
+  const auto opens = [&](const Quantity& quantity) {
+    const auto clauses = SentenceReading(sentence, quantity).Clauses();
+    return clauses && std::any_of(clauses->begin(), clauses->end(),
+                                  [](const Clause& clause) {
+                                    return clause.form == StoryForm::kOpening;
+                                  });
+  };
+  const size_t size = words.texts.size();
+  for (size_t x = 0; x < size; ++x) {
+    if (!words.numbers[x]) continue;
+    // One name first: "Initially Ann" is none.
+    for (size_t n = 1; n <= 2; ++n) {
+      for (size_t h = 0; h + n <= size; ++h) {
+        Quantity quantity;
+        for (size_t i = h; i < h + n; ++i) {
+          if (!slots.Plain(i) || words.names[i].empty()) break;
+          quantity.hero.push_back(words.texts[i]);
+        }
+        if (quantity.hero.size() < n) continue;
+        for (size_t t = x + 1; t < size && t <= x + kMaxThingWords; ++t) {
+          if (!slots.Plain(t)) break;
+          quantity.thing.push_back(words.texts[t]);
+          if (opens(quantity)) return quantity;
+        }
+      }
+    }
+    break;  // its first number is the quantity
+  }
+  return std::nullopt;
+}
+
+absl::Status Foreign(std::string_view why) {
+  return absl::NotFoundError(AbslView(why));
+}
+
+std::string Quoted(const std::string& text) {
+  constexpr size_t kShown = 80;
+  return text.size() <= kShown
+             ? absl::StrCat("\"", text, "\"")
+             : absl::StrCat("\"", text.substr(0, kShown), "...\"");
+}
+
+// The number that a clause changes the quantity by.
+int64_t Amount(const PlainWords& words, const Clause& clause) {
+  int64_t amount = 0;
+  for (size_t i = clause.begin; i < clause.end; ++i) {
+    const std::string& word = words.texts[i];
+    if (words.numbers[i]) amount = std::max(amount, *words.numbers[i]);
+    if (word == "twice" || word == "double" || word == "halves") {
+      amount = std::max<int64_t>(amount, 2);
+    }
+    if (word == "thrice" || word == "triple") {
+      amount = std::max<int64_t>(amount, 3);
+    }
+  }
+  return amount;
+}
+
+// Follows the quantity clause by clause.
+class Telling {
+ public:
+  absl::Status Tell(const Sentence& sentence, const Clause& clause) {
+    const int64_t amount = Amount(sentence.words, clause);
+    switch (clause.form) {
+      case StoryForm::kLead:
+      case StoryForm::kOther:
+        return absl::OkStatus();
+      case StoryForm::kOpening:
+        if (opened_) return Foreign("a story is about one quantity");
+        if (changes_ > 0) return Foreign("a story opens with its quantity");
+        opened_ = true;
+        value_ = amount;
+        break;
+      case StoryForm::kQuestion:
+        asked_ = true;
+        return absl::OkStatus();
+      case StoryForm::kAdd:
+        value_ += amount;
+        break;
+      case StoryForm::kSubtract:
+        value_ -= amount;
+        break;
+      case StoryForm::kMultiply:
+        value_ *= amount;
+        break;
+      case StoryForm::kDivide:
+        if (amount == 0 || value_ % amount != 0) {
+          return Foreign(absl::StrCat("the piles of stories are equal, and ",
+                                      value_, " things make no ", amount,
+                                      " equal ones"));
+        }
+        value_ /= amount;
+        break;
+    }
+    if (!opened_ || asked_) {
+      return Foreign(
+          "a story opens with its quantity and ends with the question");
+    }
+    changes_ += clause.form != StoryForm::kOpening ? 1 : 0;
+    if (changes_ > kMaxChanges) {
+      return Foreign(absl::StrCat("stories have at most ", kMaxChanges,
+                                  " changes of their quantity"));
+    }
+    if (value_ >= 1 && value_ <= kMaxQuantity) return absl::OkStatus();
+    return Foreign(absl::StrCat("the quantities of stories are from 1 to ",
+                                kMaxQuantity, ", and ", Quoted(sentence.text),
+                                " makes it ", value_));
+  }
+
+  absl::StatusOr<int64_t> End() const {
+    if (changes_ == 0) return Foreign("nothing in it changes the quantity");
+    if (!asked_)
+      return Foreign("a story ends by asking how many there are now");
+    return value_;
+  }
+
+ private:
+  int64_t value_ = 0;
+  int changes_ = 0;
+  bool opened_ = false;
+  bool asked_ = false;
+};
+
+// Whom a pronoun can stand for, by the generator's names.
+char PronounOf(const std::string& name) {
+  static constexpr std::string_view kShe[] = {"ann", "mia", "eva", "lucy"};
+  static constexpr std::string_view kHe[] = {"tom", "ben"};
+  return IsOneOf(name, kShe) ? 's' : IsOneOf(name, kHe) ? 'h' : '?';
+}
+
+// Refuses pronouns that may stand for somebody else than the hero.
+absl::Status CheckPronouns(const std::vector<Sentence>& sentences,
+                           const Quantity& quantity) {
+  static constexpr std::string_view kShe[] = {"she", "hers", "herself"};
+  static constexpr std::string_view kHe[] = {"he", "him", "his", "himself"};
+  char hero = PronounOf(quantity.hero.front());
+  char other = 0;  // of whom the sentence before named, 0: nobody
+  for (const Sentence& sentence : sentences) {
+    const PlainWords& words = sentence.words;
+    char named = 0;
+    for (size_t i = 0; i < words.texts.size(); ++i) {
+      const std::string& word = words.texts[i];
+      const char pronoun = IsOneOf(word, kShe)  ? 's'
+                           : IsOneOf(word, kHe) ? 'h'
+                           : word == "they"     ? 't'
+                                                : 0;
+      if (pronoun != 0) {
+        if (hero == '?') hero = pronoun;
+        if (hero != pronoun || other == pronoun) {
+          return Foreign(absl::StrCat("a story has one person's things, and \"",
+                                      word, "\" in ", Quoted(sentence.text),
+                                      " may be another"));
+        }
+      }
+      // After ", Ann" as after "Ann" in a sentence of its own.
+      if (words.after_comma[i] && word == quantity.hero.front()) named = 0;
+      const bool name = i > 0 && !words.names[i].empty() && word != "i";
+      const bool first = i == 0 && PronounOf(word) != '?';
+      if ((name || first) &&
+          std::find(quantity.hero.begin(), quantity.hero.end(), word) ==
+              quantity.hero.end()) {
+        named = PronounOf(word);
+      }
+    }
+    other = named;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<int64_t> ReadStory(std::string_view question) {
+  if (question.size() > kMaxQuestionBytes) {
+    return Foreign("it is longer than any story");
+  }
+  const std::vector<Sentence> sentences = SentencesOf(question);
+  std::optional<Quantity> quantity;
+  Telling telling;
+  for (const Sentence& sentence : sentences) {
+    if (sentence.words.texts.size() > kMaxPatternWords) {
+      return Foreign("a sentence is longer than those of stories");
+    }
+    auto clauses =
+        SentenceReading(sentence, quantity.value_or(Quantity())).Clauses();
+    if (!quantity && !clauses) {
+      quantity = ReadOpening(sentence);
+      if (!quantity) {
+        return Foreign(absl::StrCat(
+            "a story begins with what somebody has, as \"Ann has 23 "
+            "shells.\", not with ",
+            Quoted(sentence.text)));
+      }
+      if (IsOneOf(Singular(quantity->thing.back()), kUnits)) {
+        return Foreign(
+            absl::StrCat("stories count things, not ", quantity->thing.back()));
+      }
+      clauses = SentenceReading(sentence, *quantity).Clauses();
+    }
+    if (!clauses) {
+      return Foreign(absl::StrCat(
+          sentence.asked ? "a story ends by asking how many of the things "
+                           "there are now, as \"How many shells does Ann have "
+                           "now?\", not "
+                         : "no sentence of a story is like ",
+          Quoted(sentence.text)));
+    }
+    const bool question_here =
+        std::any_of(clauses->begin(), clauses->end(), [](const Clause& clause) {
+          return clause.form == StoryForm::kQuestion;
+        });
+    if (question_here && clauses->size() > 1) {
+      return Foreign("a story asks one thing, in a sentence of its own");
+    }
+    for (const Clause& clause : *clauses) {
+      const absl::Status told = telling.Tell(sentence, clause);
+      if (!told.ok()) return told;
+    }
+  }
+  const absl::StatusOr<int64_t> value = telling.End();
+  if (!value.ok()) return value;
+  const absl::Status pronouns = CheckPronouns(sentences, *quantity);
+  if (!pronouns.ok()) return pronouns;
+  return value;
+}
+
+}  // namespace espalier

@@ -1,0 +1,198 @@
+// Forward and backward passes of a Llama block on raw buffers: the kernels
+// behind the autograd functions of llama_net.
+//
+// A kernel works on a packed stream: `rows` tokens of several sequences one
+// after the other, padded at the end to a multiple of 32 with rows of zeros.
+// Every width (hidden, intermediate, vocabulary, head_dim) is a multiple of
+// 32, so that no kernel has a tail.
+//
+// Two families, one interface. In kernels<float> all values are fp32 and the
+// products go through sgemm. In the bf16 family what is kept for the backward
+// pass is bf16 and the products run on AMX tiles with fp32 sums; the residual
+// stream, the norms' and the softmax's insides and the weights' gradients are
+// fp32 in both. GetKernels picks what the machine can run.
+//
+// Gradients are added into KernelContext::grads in an order that depends on
+// the stream alone. Thread-safe as long as each thread has its own scratch
+// and gradients.
+#ifndef ESPALIER_MODELS_DIFFERENTIABLE_KERNELS_H_
+#define ESPALIER_MODELS_DIFFERENTIABLE_KERNELS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "models/differentiable/arena.h"
+
+namespace espalier::net {
+
+enum class Precision { kFp32, kBf16 };
+
+struct Shape {
+  int vocab = 0;
+  int hidden = 0;
+  int intermediate = 0;
+  int layers = 0;
+  int heads = 0;
+  int kv_heads = 0;
+  int head_dim = 0;
+  float eps = 1e-6f;
+
+  int qkv_width() const { return (heads + 2 * kv_heads) * head_dim; }
+  int attn_width() const { return heads * head_dim; }
+};
+
+// A weight [n, k], row-major, y = x W^T. Offsets into the flat buffers.
+struct Matrix {
+  int n = 0;
+  int k = 0;
+  size_t offset = 0;       // into weights and grads
+  size_t pack_offset = 0;  // into packs: n*k for y, then n*k for dx
+};
+
+struct LayerWeights {
+  size_t norm1 = 0;  // [hidden]
+  Matrix qkv;        // q, k, v rows one after the other
+  Matrix out;
+  size_t norm2 = 0;  // [hidden]
+  Matrix gate_up;    // gate rows, then up rows
+  Matrix down;
+};
+
+struct HeadWeights {
+  size_t embedding = 0;    // [vocab, hidden]
+  size_t norm = 0;         // [hidden]
+  Matrix lm;               // the embedding itself if tied
+  size_t reward = 0;       // [2, hidden]
+  size_t reward_bias = 0;  // [2]
+};
+
+// What every kernel reads.
+struct KernelContext {
+  Shape shape;
+  const float* weights = nullptr;
+  const uint16_t* packs = nullptr;  // bf16 tiles; null in the fp32 family
+  float* grads = nullptr;
+  const float* rope_cos = nullptr;  // [positions, head_dim / 2]
+  const float* rope_sin = nullptr;
+  Arena* scratch = nullptr;  // reset by each kernel
+};
+
+struct StreamView {
+  int rows = 0;                        // padded
+  int tokens = 0;                      // without padding
+  const int32_t* token_ids = nullptr;  // [tokens]
+  const int32_t* positions = nullptr;  // [tokens]
+  const int32_t* ends = nullptr;       // [tokens]; seen by the rows before it
+  const int32_t* starts = nullptr;     // [sequences + 1]
+  int sequences = 0;
+};
+
+// Kept from forward for backward; what a pass over the kept brings back
+// cheaply (norms, the gated activation) is not. `void*` is fp32 or bf16 by
+// family.
+struct AttentionSaved {
+  const float* x = nullptr;  // [rows, hidden]
+  float* rstd = nullptr;     // [rows]
+  void* qkv = nullptr;       // [rows, qkv_width], before RoPE
+  void* attn = nullptr;      // [rows, attn_width]
+  float* lse = nullptr;      // [heads, rows] log-sum-exp, in the family's unit
+};
+
+struct MlpSaved {
+  const float* x = nullptr;
+  float* rstd = nullptr;
+  void* gate_up = nullptr;  // [rows, 2 * intermediate]
+};
+
+// Targets of the fused loss. Row i's logits predict `next[i]`; or, given
+// `rows`, row rows[i]'s do, as in a tree where a token has several successors.
+struct LossTargets {
+  const int32_t* rows = nullptr;  // [tokens], or null
+  const int32_t* next = nullptr;  // [tokens]
+  const float* weight = nullptr;  // [tokens], 0 = no loss
+  const float* step = nullptr;    // [tokens], NaN = no label
+  const float* path = nullptr;    // [tokens]
+  float lm_scale = 0;             // loss = lm_scale * sum w CE
+  float step_scale = 0;           //      + step_scale * sum BCE(step)
+  float path_scale = 0;           //      + path_scale * sum BCE(path)
+};
+
+// Plain sums over the stream.
+struct LossSums {
+  double lm = 0;  // sum of weight * CE
+  double step = 0;
+  double path = 0;
+};
+
+struct HeadSaved {
+  const float* x = nullptr;
+  float* rstd = nullptr;
+  void* normed = nullptr;  // [rows, hidden]
+  // [lm rows, vocab], gathered rows: probabilities, then derivatives.
+  void* dlogits = nullptr;
+  int32_t* lm_rows = nullptr;     // rows with weight, [lm rows]
+  int32_t* lm_targets = nullptr;  // which target that is
+  float* logprobs = nullptr;      // [lm rows], ln p of the target
+  float* entropies = nullptr;     // [lm rows], nats
+  int lm_count = 0;
+  int32_t* reward_rows = nullptr;  // rows with a label
+  float* dreward = nullptr;        // [reward rows, 2]
+  int reward_count = 0;
+};
+
+struct Kernels {
+  Precision precision;
+  const char* name;     // "amx-bf16", "avx512-fp32", ...
+  size_t element_size;  // of saved activations
+
+  // Refreshes the packed forms of a matrix after its weights changed.
+  void (*pack)(const Matrix&, const float* weights, uint16_t* packs);
+  // out = x + Attention(RmsNorm(x)).
+  void (*attention_forward)(const KernelContext&, const LayerWeights&,
+                            const StreamView&, const AttentionSaved&,
+                            float* out);
+  // dx = dout + (gradient through the block); dx may be dout.
+  void (*attention_backward)(const KernelContext&, const LayerWeights&,
+                             const StreamView&, const AttentionSaved&,
+                             const float* dout, float* dx);
+  void (*mlp_forward)(const KernelContext&, const LayerWeights&, int rows,
+                      const MlpSaved&, float* out);
+  void (*mlp_backward)(const KernelContext&, const LayerWeights&, int rows,
+                       const MlpSaved&, const float* dout, float* dx);
+  // Final norm and the policy's view of the targets that have a weight: fills
+  // saved's rows, log-probs, entropies and probabilities.
+  void (*policy_forward)(const KernelContext&, const HeadWeights&,
+                         const StreamView&, const LossTargets&, HeadSaved&);
+  // After policy_forward: losses and their gradients. The weights may be
+  // others than there; targets without a weight then stay without.
+  LossSums (*loss_forward)(const KernelContext&, const HeadWeights&,
+                           const StreamView&, const LossTargets&, HeadSaved&);
+  // `scale` multiplies the gradients of loss_forward.
+  void (*loss_backward)(const KernelContext&, const HeadWeights&, int rows,
+                        const HeadSaved&, float scale, float* dx);
+  // Final norm and heads without a loss. logits [rows, vocab] or null,
+  // rewards [rows, 2] (before the sigmoid) or null.
+  void (*heads_forward)(const KernelContext&, const HeadWeights&, int rows,
+                        const float* x, float* logits, float* rewards);
+  // One AdamW step over `n` values. `grads` sums `replicas` buffers that lie
+  // `stride` apart, in order, then clips by `clip`.
+  void (*adamw)(size_t n, const float* grads, int replicas, size_t stride,
+                float clip, float rate, float beta1, float beta2, float eps,
+                float decay, float correct1, float correct2, float* weights,
+                float* moment1, float* moment2);
+  // Sum of squares of the summed gradients.
+  double (*grad_squares)(size_t n, const float* grads, int replicas,
+                         size_t stride);
+};
+
+// The fastest kernels of this machine. For kBf16 without AMX that is the fp32
+// family: check `precision` of what came back.
+const Kernels& GetKernels(Precision precision);
+
+// Whether the processor has AMX bf16 tiles and the kernel lets us use them.
+bool HaveAmx();
+
+}  // namespace espalier::net
+
+#endif  // ESPALIER_MODELS_DIFFERENTIABLE_KERNELS_H_

@@ -1,0 +1,208 @@
+#include "models/kernel_executor/network.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace espalier {
+namespace {
+
+class Packer {
+ public:
+  Packer(const TensorSource& source, const KernelPath& path, WeightKind kind)
+      : source_(source),
+        path_(path),
+        c_(source.config()),
+        kind_(kind),
+        outer_kind_(kind == WeightKind::kInt4 ? WeightKind::kInt8 : kind) {}
+
+  // Matrices outside the layers and whole layers, each by one thread.
+  Network Run(Executor* executor) {
+    Network net;
+    net.config = c_;
+    net.layers.resize(static_cast<size_t>(c_.layers));
+    const auto pack = [&](int begin, int end) {
+      for (int i = begin; i < end; ++i) {
+        if (i >= 2) {
+          net.layers[static_cast<size_t>(i - 2)] = Layer(i - 2);
+        } else if (i == 0) {
+          net.embedding = Matrix({Part::kEmbedding}, 0, outer_kind_);
+        } else if (c_.lm_head && !c_.tied_embeddings) {
+          net.lm_head = Matrix({Part::kLmHead}, 0, outer_kind_);
+        }
+      }
+    };
+    if (executor != nullptr) {
+      executor->ParallelFor(c_.layers + 2, 1, pack);
+    } else {
+      pack(0, c_.layers + 2);
+    }
+    net.positions = Vector(Part::kPositions, 0);
+    net.final_norm = Vector(Part::kFinalNorm, 0);
+    net.final_norm_bias = Vector(Part::kFinalNormBias, 0);
+    net.head = ReadLabelHead(source_);
+    net.bytes = Bytes(net);
+    return net;
+  }
+
+ private:
+  static int64_t Bytes(const Network& net) {
+    int64_t bytes = net.embedding->bytes();
+    if (net.lm_head) bytes += net.lm_head->bytes();
+    for (const NetworkLayer& layer : net.layers) {
+      bytes += layer.qkv->bytes() + layer.output->bytes() + layer.up->bytes() +
+               layer.down->bytes();
+    }
+    return bytes;
+  }
+
+  NetworkLayer Layer(int i) const {
+    NetworkLayer out;
+    out.input_norm = Vector(Part::kInputNorm, i);
+    out.input_norm_bias = Vector(Part::kInputNormBias, i);
+    out.query_norm = Vector(Part::kQueryNorm, i);
+    out.key_norm = Vector(Part::kKeyNorm, i);
+    out.qkv = Matrix({Part::kQuery, Part::kKey, Part::kValue}, i);
+    out.qkv_bias =
+        Joined({Part::kQueryBias, Part::kKeyBias, Part::kValueBias}, i);
+    out.output = Output(i);
+    out.output_bias = Vector(Part::kOutputBias, i);
+    out.post_norm = Vector(Part::kPostNorm, i);
+    out.post_norm_bias = Vector(Part::kPostNormBias, i);
+    if (c_.gated) {
+      out.up = GateUp(i);
+      out.up_bias = GateUpBias(i);
+    } else {
+      out.up = Matrix({Part::kUp}, i);
+      out.up_bias = Vector(Part::kUpBias, i);
+    }
+    out.down = Matrix({Part::kDown}, i);
+    out.down_bias = Vector(Part::kDownBias, i);
+    return out;
+  }
+
+  // Empty where the network has no such part.
+  std::vector<float> Vector(Part part, int layer) const {
+    const PartShape shape = ShapeOf(c_, part);
+    std::vector<float> out(static_cast<size_t>(shape.rows * shape.columns));
+    if (!out.empty()) source_.Read(part, layer, 0, shape.rows, out.data());
+    return out;
+  }
+
+  std::vector<float> Joined(absl::Span<const Part> parts, int layer) const {
+    std::vector<float> out;
+    for (const Part part : parts) {
+      const std::vector<float> one = Vector(part, layer);
+      out.insert(out.end(), one.begin(), one.end());
+    }
+    return out;
+  }
+
+  // The rows of `parts` below one another.
+  std::unique_ptr<Weights> Matrix(std::vector<Part> parts, int layer) const {
+    return Matrix(std::move(parts), layer, kind_);
+  }
+  std::unique_ptr<Weights> Matrix(std::vector<Part> parts, int layer,
+                                  WeightKind kind) const {
+    int n = 0;
+    const int k = static_cast<int>(ShapeOf(c_, parts[0]).columns);
+    std::vector<int> starts;
+    for (const Part part : parts) {
+      starts.push_back(n);
+      n += static_cast<int>(ShapeOf(c_, part).rows);
+    }
+    starts.push_back(n);
+    auto out = path_.Pack(n, k, kind, [&](int begin, int count, float* to) {
+      for (size_t p = 0; p < parts.size(); ++p) {
+        const int from = std::max(begin, starts[p]);
+        const int end = std::min(begin + count, starts[p + 1]);
+        if (from >= end) continue;
+        source_.Read(parts[p], layer, from - starts[p], end - starts[p],
+                     to + static_cast<ptrdiff_t>(from - begin) * k);
+      }
+    });
+    for (const Part part : parts) source_.Release(part, layer);
+    return out;
+  }
+
+  // A head's columns moved to where its padded outputs stand.
+  std::unique_ptr<Weights> Output(int layer) const {
+    const int h = c_.head_dim, padded = path_.PadHead(h);
+    if (h == padded) return Matrix({Part::kOutput}, layer);
+    const ptrdiff_t k = c_.heads * padded, columns = c_.heads * h;
+    std::vector<float> rows;
+    auto out = path_.Pack(c_.hidden_size, static_cast<int>(k), kind_,
+                          [&](int begin, int count, float* to) {
+                            rows.resize(static_cast<size_t>(count * columns));
+                            source_.Read(Part::kOutput, layer, begin,
+                                         begin + count, rows.data());
+                            std::fill(to, to + count * k, 0.0f);
+                            for (int r = 0; r < count * c_.heads; ++r) {
+                              std::copy_n(rows.data() + ptrdiff_t{r} * h, h,
+                                          to + ptrdiff_t{r} * padded);
+                            }
+                          });
+    source_.Release(Part::kOutput, layer);
+    return out;
+  }
+
+  int Half() const { return path_.column_block() / 2; }
+  int GateUpRows() const {
+    return (c_.intermediate_size + Half() - 1) / Half() * Half() * 2;
+  }
+  // What row `row` of the joined matrix is: a part and its row, which may lie
+  // beyond the last one.
+  std::pair<Part, int> GateUpRow(int row) const {
+    const int block = row / (2 * Half()), in = row % (2 * Half());
+    return {in < Half() ? Part::kGate : Part::kUp,
+            block * Half() + in % Half()};
+  }
+
+  std::unique_ptr<Weights> GateUp(int layer) const {
+    const ptrdiff_t k = c_.hidden_size;
+    auto out = path_.Pack(GateUpRows(), c_.hidden_size, kind_,
+                          [&](int begin, int count, float* to) {
+                            for (int r = 0; r < count; ++r, to += k) {
+                              const auto [part, row] = GateUpRow(begin + r);
+                              if (row < c_.intermediate_size) {
+                                source_.Read(part, layer, row, row + 1, to);
+                              } else {
+                                std::fill(to, to + k, 0.0f);
+                              }
+                            }
+                          });
+    source_.Release(Part::kGate, layer);
+    source_.Release(Part::kUp, layer);
+    return out;
+  }
+
+  std::vector<float> GateUpBias(int layer) const {
+    const std::vector<float> gate = Vector(Part::kGateBias, layer);
+    const std::vector<float> up = Vector(Part::kUpBias, layer);
+    std::vector<float> out;
+    if (up.empty()) return out;
+    for (int r = 0; r < GateUpRows(); ++r) {
+      const auto [part, row] = GateUpRow(r);
+      const size_t at = static_cast<size_t>(row);
+      out.push_back(row >= c_.intermediate_size ? 0
+                    : part == Part::kGate       ? gate[at]
+                                                : up[at]);
+    }
+    return out;
+  }
+
+  const TensorSource& source_;
+  const KernelPath& path_;
+  const TrunkConfig& c_;
+  const WeightKind kind_;
+  // Of the embedding and the output, which bear four bits badly.
+  const WeightKind outer_kind_;
+};
+
+}  // namespace
+
+Network Network::Pack(const TensorSource& source, const KernelPath& path,
+                      WeightKind kind, Executor* executor) {
+  return Packer(source, path, kind).Run(executor);
+}
+
+}  // namespace espalier

@@ -1,0 +1,85 @@
+// A trunk over LibTorch's operations: the same engine on CUDA, and for tests
+// on the processor.
+//
+// All rows of all segments go through the products as one matrix; keys and
+// values stand in pages on the device, and what rows share of their paths is
+// read once for all of them (attention_plan.h). Products take weights, keys
+// and values as they are stored, fp32 or bf16; norms, rotations, softmax, sums
+// of results and the residual are fp32.
+//
+//   Trunk::Load(folder, {.device = "cuda:1"});
+//
+// Results equal those of the device "cpu" within rounding. Bits are not the
+// same: a library's product may sum in another order when a batch has another
+// size, so a row's bits depend on its company, and a draw near a tie can fall
+// otherwise. Who needs runs that repeat to the bit takes the device "cpu".
+//
+// Thread-compatible, as Trunk. Where the device fails (its memory has run
+// out), calls throw std::runtime_error, which programs report as their error.
+#ifndef ESPALIER_MODELS_TORCH_EXECUTOR_TORCH_TRUNK_H_
+#define ESPALIER_MODELS_TORCH_EXECUTOR_TORCH_TRUNK_H_
+
+#include <ATen/ATen.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "models/torch_executor/index_upload.h"
+#include "models/torch_executor/torch_attention.h"
+#include "models/torch_executor/torch_network.h"
+#include "models/trunk/rope.h"
+#include "models/trunk/trunk.h"
+
+namespace espalier {
+
+class TorchTrunk : public Trunk {
+ public:
+  // Pages will take memory for `reserve_bytes` at once.
+  TorchTrunk(TorchNetwork network, int64_t reserve_bytes);
+
+  const TrunkConfig& config() const override { return net_.config; }
+  std::unique_ptr<PageMemory> NewPages() const override;
+  void Forward(absl::Span<const Segment> segments, PageMemory& pages,
+               Executor& executor) override;
+  void Logits(const float* hidden, int n, float* logits,
+              Executor& executor) override;
+  void Head(const float* hidden, int n, float* out) override;
+  void Rewards(const float* hidden, int n, StepScores* scores) override;
+
+ private:
+  // What a pass needs of its rows on the device.
+  struct Rows {
+    at::Tensor positions;  // [rows]
+    at::Tensor slots;      // [rows kv_heads], of a layer's keys
+    at::Tensor cos, sin;   // [rows, 1, head_dim / 2]
+  };
+  void RunTrunk(absl::Span<const Segment> segments, TorchPages& pages);
+  at::Tensor Embed(const at::Tensor& tokens, const Rows& rows) const;
+  // x += Output(Attention(Norm(x))), and so on; x [rows, d], fp32.
+  void Attend(int layer, const Rows& rows, TorchPages& pages,
+              TorchAttention& attention, at::Tensor& x) const;
+  void FeedForward(const TorchLayer& layer, at::Tensor& x) const;
+  void WriteHidden(absl::Span<const Segment> segments,
+                   const at::Tensor& hidden) const;
+
+  at::Tensor Norm(const at::Tensor& x, const at::Tensor& weight,
+                  const at::Tensor& bias) const;
+  // fp32, of fp32 or of what products take.
+  at::Tensor Product(const at::Tensor& x, const at::Tensor& weight,
+                     const at::Tensor& bias) const;
+  at::Tensor Activate(const at::Tensor& x) const;
+  // Makes angles of positions below `length` known to the device.
+  void Reach(int length);
+
+  const TorchNetwork net_;
+  const at::Device device_;
+  const at::ScalarType dtype_;
+  const int64_t reserve_bytes_;
+  Rope rope_;
+  at::Tensor cos_, sin_;  // [positions known, head_dim / 2], fp32
+};
+
+}  // namespace espalier
+
+#endif  // ESPALIER_MODELS_TORCH_EXECUTOR_TORCH_TRUNK_H_

@@ -1,0 +1,50 @@
+#include "models/trunk/label_head.h"
+
+#include <cmath>
+#include <cstddef>
+
+#include "base/check.h"
+
+namespace espalier {
+
+void LabelHead::Apply(const float* hidden, int n, float* out) const {
+  ESP_CHECK(labels > 0);
+  const size_t count = static_cast<size_t>(labels);
+  const size_t d = weight.size() / count;
+  for (size_t r = 0; r < static_cast<size_t>(n); ++r) {
+    for (size_t label = 0; label < count; ++label) {
+      double sum = bias.empty() ? 0 : bias[label];
+      for (size_t i = 0; i < d; ++i) {
+        sum += static_cast<double>(hidden[r * d + i]) * weight[label * d + i];
+      }
+      out[r * count + label] = static_cast<float>(sum);
+    }
+  }
+}
+
+void LabelHead::Rewards(const float* hidden, int n, StepScores* scores) const {
+  ESP_CHECK(labels == 2);
+  std::vector<float> out(static_cast<size_t>(n) * 2);
+  Apply(hidden, n, out.data());
+  const auto logistic = [](float x) { return 1 / (1 + std::exp(-x)); };
+  for (size_t r = 0; r < static_cast<size_t>(n); ++r) {
+    scores[r] = {.step = logistic(out[2 * r]),
+                 .path = logistic(out[2 * r + 1])};
+  }
+}
+
+LabelHead ReadLabelHead(const TensorSource& source) {
+  const auto read = [&](Part part) {
+    const PartShape shape = ShapeOf(source.config(), part);
+    std::vector<float> out(static_cast<size_t>(shape.rows * shape.columns));
+    if (!out.empty()) source.Read(part, 0, 0, shape.rows, out.data());
+    return out;
+  };
+  LabelHead head;
+  head.labels = static_cast<int>(ShapeOf(source.config(), Part::kHead).rows);
+  head.weight = read(Part::kHead);
+  head.bias = read(Part::kHeadBias);
+  return head;
+}
+
+}  // namespace espalier

@@ -1,0 +1,91 @@
+// A transformer trunk with heads: token segments in, hidden rows out.
+//
+// Rows are computed by kernels whose additions have one order that depends on
+// the row alone, so a row's bits do not depend on the batch, the number of
+// threads, on which pages are shared, or on whether its tokens came one by one
+// (decode) or in a chunk (prefill). That is said of the device "cpu"; what
+// LibTorch computes (models/torch_executor) is equal within rounding.
+//
+// Thread-compatible: one Forward at a time; it spreads its work over the
+// executor's threads itself.
+#ifndef ESPALIER_MODELS_TRUNK_TRUNK_H_
+#define ESPALIER_MODELS_TRUNK_TRUNK_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "base/executor.h"
+#include "espalier/scores.h"
+#include "models/checkpoint/trunk_config.h"
+#include "models/pages/page_memory.h"
+
+namespace espalier {
+
+// Tokens at positions start .. start+tokens.size()-1 of one path. `pages[i]`
+// is the path's page for positions 64*i ..; every page that the new tokens
+// fall into is owned by this segment alone. Segments that share pages are
+// served fastest side by side.
+struct Segment {
+  absl::Span<const PageId> pages;
+  int start = 0;
+  absl::Span<const int32_t> tokens;
+  // fp32 output of the final norm: [hidden_size] at the last token, or
+  // [tokens, hidden_size] at all of them. Null: not wanted.
+  float* last_hidden = nullptr;
+  float* all_hidden = nullptr;
+};
+
+enum class WeightChoice : uint8_t {
+  kAuto,  // as stored: fp32 stays, everything else becomes bf16
+  kFp32,
+  kBf16,
+  kInt8,
+  kInt4,  // in groups of 64; embedding and output int8
+};
+
+struct TrunkOptions {
+  // "cpu", "cuda", "cuda:1" or "torch-cpu" (load_trunk.h).
+  std::string device = "cpu";
+  WeightChoice weights = WeightChoice::kAuto;
+  // Portable kernels with fp32 activations even where the machine has better.
+  bool plain_kernels = false;
+  // Of keys and values that will be kept beside the weights, for the check
+  // that all of it fits into memory.
+  int64_t kv_bytes = 0;
+  // Whose threads pack the weights; null: the caller's alone.
+  Executor* executor = nullptr;
+};
+
+class Trunk {
+ public:
+  // Loads a Hugging Face folder or a GGUF file. InvalidArgument for a device
+  // that there is not, FailedPrecondition for one that this program or machine
+  // lacks.
+  static absl::StatusOr<std::unique_ptr<Trunk>> Load(
+      const std::string& path, const TrunkOptions& options = {});
+  virtual ~Trunk() = default;
+
+  virtual const TrunkConfig& config() const = 0;
+  // Empty memory for pages of this trunk.
+  virtual std::unique_ptr<PageMemory> NewPages() const = 0;
+
+  // Writes keys and values of all tokens into `pages`, which this trunk made,
+  // and the hidden rows asked for.
+  virtual void Forward(absl::Span<const Segment> segments, PageMemory& pages,
+                       Executor& executor) = 0;
+  // logits[i*vocab_size ..] for hidden rows [n, hidden_size], both fp32.
+  virtual void Logits(const float* hidden, int n, float* logits,
+                      Executor& executor) = 0;
+  // Outputs of config().head, [n, head_labels], of hidden rows [n,
+  // hidden_size]; needs a head. Espalier's reward head has step and path.
+  virtual void Head(const float* hidden, int n, float* out) = 0;
+  // Reward head of hidden rows [n, hidden_size]; needs config().reward_head.
+  virtual void Rewards(const float* hidden, int n, StepScores* scores) = 0;
+};
+
+}  // namespace espalier
+
+#endif  // ESPALIER_MODELS_TRUNK_TRUNK_H_

@@ -1,0 +1,106 @@
+// The choice of an answer among finished responses (S2, S3).
+//
+//   Votes votes(AnswerChoice::kWeighted);
+//   votes.Add(ctx, node, score);
+//   votes.Offer(ctx);
+//
+// Responses without an answer count only where no response has one. A vote
+// costs the same however many came before it.
+//
+// Offer also says how firmly the choice stands (Standing in stop.h). A method
+// whose simulations cast one vote at most, with a score in [0, 1], says so by
+// a VoteBound and may then be stopped once the rest cannot change the answer:
+//
+//   Votes votes(AnswerChoice::kMajority, {.simulations = options.n});
+#ifndef ESPALIER_SEARCH_CHOOSE_H_
+#define ESPALIER_SEARCH_CHOOSE_H_
+
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "search/search_context.h"
+
+namespace espalier {
+
+enum class AnswerChoice : uint8_t {
+  kFirst,       // the first response
+  kMajority,    // most responses; ties: the answer that came first
+  kBest,        // highest score; ties: the first response
+  kWeighted,    // highest sum of scores over responses with the same answer
+  kVisits,      // the end of the most visited path; where that has none: kBest
+  kLowerBound,  // highest mean score - standard error of its responses' scores,
+                // one response alone counting as .5 off (LCB)
+  // Most responses, where each that ended in the tree counts once more, voted
+  // or not (rStar); ties: the answer that comes first depth-first.
+  kMajorityOfTree,
+};
+inline constexpr std::array<std::string_view, 7> kAnswerChoiceNames = {
+    "first",       "majority",        "best", "weighted", "visits",
+    "lower_bound", "majority_of_tree"};
+
+// Whether `a` comes before `b` depth-first, children in order of creation.
+// Neither is above the other.
+bool ComesFirst(const Tree& tree, NodeId a, NodeId b);
+
+class Votes {
+ public:
+  explicit Votes(AnswerChoice choice, const VoteBound& bound = {.in_flight = 0})
+      : choice_(choice), bound_(bound) {}
+
+  // A finished response with its score; the same node may vote often.
+  void Add(SearchContext& ctx, NodeId node, float score) {
+    AddAt(ctx, node, score, added_);
+  }
+  // For responses that end in another order than they vote in: of equals the
+  // one with the lowest `place` comes first.
+  void AddAt(SearchContext& ctx, NodeId node, float score, int64_t place);
+  bool empty() const { return groups_.empty(); }
+  // For kMajorityOfTree: counts the responses that ended in the tree since the
+  // last Add, which does it by itself.
+  void CountTree(SearchContext& ctx);
+  // Offers the choice to the search: the response with the highest score (the
+  // first of equals) among those with the chosen answer; for kMajorityOfTree
+  // the first of them in the tree, depth-first.
+  void Offer(SearchContext& ctx) const;
+
+ private:
+  // Responses with one answer, in order of its first appearance.
+  struct Group {
+    int32_t answer = -1;
+    NodeId best = kNoNode;
+    float best_score = 0;
+    NodeId first = kNoNode;  // depth-first, of those in the tree
+    int64_t best_at = 0;     // place among all responses of the one that has it
+    int64_t first_at = 0;    // of the first one
+    double count = 0;
+    double sum = 0;
+    double mean = 0;
+    double squares = 0;  // sum of squared differences from the mean
+  };
+  Group& GroupOf(int32_t answer);
+  bool ByBest() const {
+    return choice_ == AnswerChoice::kBest || choice_ == AnswerChoice::kVisits;
+  }
+  // What the groups are compared by; -1 for responses without an answer.
+  double Weight(const Group& group) const;
+  // Keeps the first and the second up, after a vote for group `changed`.
+  void Rank(size_t changed);
+  Standing StandingOf(const Group& winner) const;
+
+  AnswerChoice choice_;
+  VoteBound bound_;
+  std::vector<Group> groups_;
+  std::vector<int32_t> group_of_;  // by answer + 1; -1: none yet
+  size_t winner_ = 0;
+  size_t second_ = 0;  // winner_: there is none
+  int64_t added_ = 0;
+  bool gaps_ = false;      // lower places may yet be taken
+  int64_t responses_ = 0;  // with an answer
+  double total_ = 0;       // of their scores, 1 each for majorities
+  NodeId counted_ = 0;     // nodes that CountTree has looked at
+};
+
+}  // namespace espalier
+
+#endif  // ESPALIER_SEARCH_CHOOSE_H_

@@ -1,0 +1,196 @@
+// When a search ends before its method does: budgets, and stoppers that look
+// at the answer, each small and all composable.
+//
+//   Stoppers stop = MakeStoppers({.max_tokens = 600, .stop_confidence = .9});
+//   std::string reason;
+//   if (stop.Stops({usage, standing, tree}, reason)) ...
+//
+// A stopper about the answer never stops a search that has none. Wall time is
+// not among them: no clock steers a search. The engine ends a search whose
+// time is over from outside and records that it did.
+//
+// Stoppers may hold state: a set belongs to one search. Externally
+// synchronised.
+#ifndef ESPALIER_SEARCH_STOP_H_
+#define ESPALIER_SEARCH_STOP_H_
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "espalier/search_options.h"
+#include "search/tree/tree.h"
+
+namespace espalier {
+
+// What a search has used so far.
+struct Usage {
+  int64_t tokens = 0;         // sampled from the policy, kept or dropped
+  int64_t reward_tokens = 0;  // tokens of the steps that were scored
+  int64_t model_calls = 0;    // requests sent to models
+  int64_t simulations = 0;    // counted by the method
+  int64_t nodes = 0;
+  // What the tree says and knows (Tree::used_bytes), and the anytime list.
+  int64_t bytes = 0;
+};
+
+// What a method promises of its votes: a simulation casts `votes` at most, with
+// scores in [0, 1], and counts itself before the next begins in its place.
+struct VoteBound {
+  int64_t simulations = 0;  // that the method begins at most; 0: no limit
+  int64_t in_flight = 1;    // simulations under way at once; 0: no promise
+  int64_t votes = 1;        // that one casts at most
+};
+
+// How firmly the answer is held (Votes::Offer says it).
+struct Standing {
+  bool answered = false;  // an answer is held
+  bool accepted = false;  // a verifier accepted the response behind it
+  // The method's own confidence in it, in [0, 1]: its share of the votes, or
+  // what the reward model thinks of it.
+  double confidence = 0;
+  int64_t responses = 0;  // votes for some answer
+  double leader = 0;      // weight of the answer
+  double runner_up = 0;   // of the second answer, 0 if there is none
+  bool wins_ties = false;
+  // What a vote can add to a weight at most; infinite where nobody knows.
+  double most_added = std::numeric_limits<double>::infinity();
+  VoteBound bound = {.in_flight = 0};
+};
+
+// All that may decide whether a search goes on.
+struct SearchView {
+  const Usage& usage;
+  const Standing& standing;
+  const Tree& tree;
+};
+
+class Stopper {
+ public:
+  virtual ~Stopper() = default;
+  // True if the search should stop; `reason` then says why. Asked several times
+  // a simulation.
+  virtual bool Stops(const SearchView& state, std::string& reason) = 0;
+};
+
+// Stops when a counter of Usage reaches a limit.
+class LimitStopper : public Stopper {
+ public:
+  LimitStopper(std::string name, int64_t Usage::*counter, int64_t limit)
+      : name_(std::move(name)), counter_(counter), limit_(limit) {}
+  bool Stops(const SearchView& state, std::string& reason) override {
+    if (state.usage.*counter_ < limit_) return false;
+    reason = absl::StrCat("budget of ", limit_, " ", name_, " is spent");
+    return true;
+  }
+
+ private:
+  std::string name_;
+  int64_t Usage::*counter_;
+  int64_t limit_;
+};
+
+// Stops once the method's confidence in its answer is `confidence` or more and
+// `responses` have voted: the first vote alone has a share of 1. An answer
+// that a verifier accepted needs no company.
+class ConfidenceStopper : public Stopper {
+ public:
+  ConfidenceStopper(float confidence, int64_t responses)
+      : confidence_(confidence), responses_(responses) {}
+  bool Stops(const SearchView& state, std::string& reason) override;
+
+ private:
+  const float confidence_;  // 3 of 5 votes are a share of 0.6f
+  const int64_t responses_;
+};
+
+// Stops when no votes that are still to come can make another answer the
+// first: when runner-up + left * most_added is below the leader. `left` is the
+// lower of
+//   simulations  exact: what `max_simulations` or the method's own limit
+//                leaves, and those in flight beyond it;
+//   tokens       an estimate: what `max_tokens` leaves, divided by the tokens
+//                of the cheapest response so far. It is exact where responses
+//                are equally long; a shorter one to come may prove it wrong.
+// Never stops a method that promises nothing of its votes.
+class DecidedStopper : public Stopper {
+ public:
+  // 0: no limit.
+  DecidedStopper(int64_t max_simulations, int64_t max_tokens)
+      : max_simulations_(max_simulations), max_tokens_(max_tokens) {}
+  bool Stops(const SearchView& state, std::string& reason) override;
+
+ private:
+  const int64_t max_simulations_;
+  const int64_t max_tokens_;
+  int64_t responses_ = 0;  // at the last look
+  int64_t tokens_ = 0;
+  double cheapest_ = std::numeric_limits<double>::infinity();
+};
+
+// Stops when the visits of the root's children stopped moving: with p the
+// distribution `interval` simulations ago and q the one now, when
+//
+//   sum_i p_i ln(p_i / q_i) / simulations between  <  gain.
+//
+// As lc0's smart pruning does. Never stops a method that counts no visits.
+class KlStopper : public Stopper {
+ public:
+  KlStopper(double gain, int64_t interval) : gain_(gain), interval_(interval) {}
+  bool Stops(const SearchView& state, std::string& reason) override;
+
+ private:
+  const double gain_;
+  const int64_t interval_;
+  int64_t simulations_ = 0;       // at the last look
+  std::vector<uint32_t> visits_;  // then, in the children's order
+};
+
+// Stops as soon as one of its stoppers does.
+class Stoppers : public Stopper {
+ public:
+  void Add(std::unique_ptr<Stopper> stopper) {
+    all_.push_back(std::move(stopper));
+  }
+  bool Stops(const SearchView& state, std::string& reason) override {
+    for (const auto& stopper : all_) {
+      if (stopper->Stops(state, reason)) return true;
+    }
+    return false;
+  }
+
+ private:
+  std::vector<std::unique_ptr<Stopper>> all_;
+};
+
+// The budgets of `options` but for seconds, and its stops.
+Stoppers MakeStoppers(const SearchOptions& options);
+
+inline constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
+
+// What a search may spend at most; kNoLimit: whatever it likes. SearchContext
+// holds it to these: what a request may cost is reserved when it is sent.
+struct SearchBudget {
+  int64_t tokens = kNoLimit;
+  int64_t model_calls = kNoLimit;
+  int64_t simulations = kNoLimit;
+  int64_t nodes = kNoLimit;
+  // Of Usage::bytes; exceeded by at most one reply.
+  int64_t bytes = kNoLimit;
+  // Tokens that a response takes, as far as is known before the search.
+  int64_t response_tokens = 0;  // 0: nothing is
+};
+SearchBudget BudgetOf(const SearchOptions& options, const Problem& problem);
+
+// Sets the stops of `options` from "confidence=0.9,decided,kl=1e-5".
+// InvalidArgument lists all that is wrong, unknown names with the nearest.
+absl::Status ParseStopWhen(std::string_view text, SearchOptions* options);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_SEARCH_STOP_H_

@@ -1,0 +1,26 @@
+#include "datasets/answers/clean_text.h"
+
+#include <gtest/gtest.h>
+
+namespace espalier {
+namespace {
+
+TEST(WithPlainSigns, OneByteEach) {
+  EXPECT_EQ(WithPlainSigns("Ann\u2019s \u22125"), "Ann's -5");
+  EXPECT_EQ(WithPlainSigns("\u2018it\u02bcs\u2019"), "'it's'");
+  EXPECT_EQ(WithPlainSigns("\u2026\xe2\x80"), "\u2026\xe2\x80");
+}
+
+TEST(LineSkip, LengthsBehindARow) {
+  EXPECT_EQ(LineSkip("[4pt] &= 3"), 5u);
+  EXPECT_EQ(LineSkip(" [0.5em]x"), 8u);
+  EXPECT_EQ(LineSkip("*[2 mm]"), 7u);
+  EXPECT_EQ(LineSkip("[-1.5ex]"), 8u);
+  for (const std::string_view text :
+       {"", "*", "[", "[4", "[4pt", "[a,b]", "[4]", "[pt]", "x[4pt]"}) {
+    EXPECT_EQ(LineSkip(text), 0u) << text;
+  }
+}
+
+}  // namespace
+}  // namespace espalier

@@ -1,0 +1,29 @@
+// Files of {gold, answer, equal} lines for tests of graders.
+#ifndef ESPALIER_TESTS_DATASETS_ANSWERS_PAIR_FILE_H_
+#define ESPALIER_TESTS_DATASETS_ANSWERS_PAIR_FILE_H_
+
+#include <string>
+#include <vector>
+
+#include "datasets/answers/policy.h"
+
+namespace espalier {
+
+struct Pair {
+  int line = 0;
+  std::string gold, answer;
+  bool equal = false;
+  bool disputed = false;
+  GradePolicy policy;  // what the pair's own source asks for
+};
+
+// Fails the test where the file cannot be read.
+std::vector<Pair> ReadPairs(const std::string& path);
+// The pairs judged by hand, which are part of these tests.
+std::vector<Pair> OwnPairs();
+// Texts that fuzzing starts from.
+std::vector<std::string> Corpus();
+
+}  // namespace espalier
+
+#endif  // ESPALIER_TESTS_DATASETS_ANSWERS_PAIR_FILE_H_

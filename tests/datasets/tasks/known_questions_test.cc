@@ -1,0 +1,261 @@
+// What shipped models were trained on is told from what they were not. The
+// generator and public sets give the questions; paraphrases are made by rules.
+#include "datasets/tasks/known_questions.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <regex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/random.h"
+#include "datasets/sets/problem_set.h"
+#include "datasets/tasks/countdown.h"
+#include "datasets/tasks/countdown_rules.h"
+#include "datasets/tasks/stories.h"
+#include "datasets/tasks/story_reading.h"
+#include "tests/base/one_thread.h"
+#include "tests/datasets/data_files.h"
+
+namespace espalier {
+namespace {
+
+TEST(KnownQuestions, EveryShippedProblemIsKnown) {
+  ESP_ONE_THREAD();
+  for (const StoryBand& band : StoryBands()) {
+    for (uint64_t i = 0; i < 500; ++i) {
+      const std::string question = MakeStory(band, 1, i).problem.question;
+      EXPECT_TRUE(CheckKnownQuestion("stories", question).ok()) << question;
+    }
+  }
+  for (int numbers = 3; numbers <= 5; ++numbers) {
+    const std::string question = MakeCountdown(numbers, 1, 7).problem.question;
+    EXPECT_TRUE(CheckKnownQuestion("countdown", question).ok()) << question;
+  }
+}
+
+TEST(KnownQuestions, ShippedStoriesAreReadRight) {
+  ESP_ONE_THREAD();
+  for (const StoryBand& band : StoryBands()) {
+    for (uint64_t i = 0; i < 300; ++i) {
+      const GradedProblem story = MakeStory(band, 4, i);
+      const auto read = ReadStory(story.problem.question);
+      ASSERT_TRUE(read.ok()) << read.status() << "\n" << story.problem.question;
+      EXPECT_EQ(absl::StrCat(*read), story.reference.answer)
+          << story.problem.question;
+    }
+  }
+}
+
+// Each rule is used with probability one half.
+std::string Paraphrase(std::string text, RandomStream& rng) {
+  static const std::vector<std::pair<std::regex, std::vector<std::string>>>&
+      rules = *new std::vector<std::pair<std::regex, std::vector<std::string>>>{
+          {std::regex("\\b(Ann|Mia|Eva|Lucy)\\b"),
+           {"Maria", "Priya", "Olivia", "Fatima"}},
+          {std::regex("\\b(Tom|Ben|Sam|Max)\\b"),
+           {"Carlos", "Wei", "Noah", "Peter"}},
+          {std::regex("\\b(shells|marbles|stamps|cards|coins|beads|pens|books|"
+                      "apples|plums|nuts|buttons|stones|stickers)\\b"),
+           {"toys", "cookies", "badges", "pebbles"}},
+          {std::regex("\\bfinds\\b"), {"discovers", "found", "comes across"}},
+          {std::regex("\\bbuys\\b"), {"purchases", "bought"}},
+          {std::regex("\\bpicks up\\b"), {"collects", "gathers"}},
+          {std::regex("\\bwins\\b"), {"earns", "won"}},
+          {std::regex("\\bgets\\b"), {"receives", "got", "is given"}},
+          {std::regex("\\bloses\\b"), {"misplaces", "lost"}},
+          {std::regex("\\bsells\\b"), {"sold", "trades away"}},
+          {std::regex("\\bthrows away\\b"), {"discards", "tosses out"}},
+          {std::regex("\\bdrops\\b"), {"dropped", "spills"}},
+          {std::regex("\\bbreaks\\b"), {"damages", "broke"}},
+          {std::regex("\\bgives\\b"), {"hands", "gave", "passes"}},
+          {std::regex("\\bstarts with\\b"), {"begins with", "initially has"}},
+          {std::regex("\\bowns\\b"), {"possesses", "holds"}},
+          {std::regex("\\bAt first\\b"), {"Initially", "To begin with,"}},
+          {std::regex("\\bNow\\b"), {"After that", "Next,"}},
+          {std::regex("\\bmore\\b"), {"additional", "extra"}},
+          {std::regex("\\bpiles\\b"), {"heaps", "stacks"}},
+          {std::regex("\\bbags\\b"), {"sacks", "boxes"}},
+          {std::regex("\\bkeeps one\\b"), {"keeps only one of them"}},
+          {std::regex("How many (\\w+) does (\\w+) have now\\?"),
+           {"What number of $1 does $2 have now?",
+            "How many $1 does $2 have in the end?", "How many $1 are left?"}},
+          {std::regex("How many (\\w+) are left for (\\w+)\\?"),
+           {"How many $1 does $2 have left?", "How many $1 remain?"}},
+      };
+  for (const auto& [pattern, others] : rules) {
+    if (rng.Below(2) == 0) continue;
+    text = std::regex_replace(text, pattern, others[rng.Below(others.size())]);
+  }
+  return text;
+}
+
+TEST(KnownQuestions, LightParaphrasesAreKnown) {
+  ESP_ONE_THREAD();
+  RandomStream rng(StreamKey(3, 0, 0, Purpose::kTest));
+  int all = 0, refused = 0;
+  for (const StoryBand& band : StoryBands()) {
+    for (uint64_t i = 0; i < 350; ++i, ++all) {
+      const std::string question =
+          Paraphrase(MakeStory(band, 2, i).problem.question, rng);
+      if (CheckKnownQuestion("stories", question).ok()) continue;
+      ++refused;
+      std::printf("refused: %s\n", question.c_str());
+    }
+  }
+  EXPECT_GE(all, 1000);
+  EXPECT_LE(refused, all / 100);
+}
+
+// Written apart from the rules above: clauses in another order, the passive,
+// numbers in words, polite words before the story.
+TEST(KnownQuestions, WrittenParaphrasesAreKnownAndReadRight) {
+  std::ifstream file("tests/datasets/tasks/story_paraphrases.tsv");
+  ASSERT_TRUE(file.is_open());
+  int all = 0, refused = 0;
+  for (std::string line; std::getline(file, line); ++all) {
+    const size_t tab = line.find('\t');
+    ASSERT_NE(tab, line.npos) << line;
+    const auto read = ReadStory(line.substr(tab + 1));
+    if (!read.ok()) {
+      ++refused;
+      std::printf("refused: %s\n", line.c_str());
+      continue;
+    }
+    EXPECT_EQ(absl::StrCat(*read), line.substr(0, tab)) << line;
+  }
+  EXPECT_GE(all, 300);
+  EXPECT_LE(refused, all / 100);
+}
+
+TEST(KnownQuestions, WhatIsForeignIsSaid) {
+  const auto says = [](const std::string& question) {
+    return std::string(CheckKnownQuestion("stories", question).message());
+  };
+  const std::string ann = "Ann has 23 shells. She finds 48 more. ";
+  const std::string asked = " How many shells does Ann have now?";
+  EXPECT_THAT(says(ann + "How many shells does Tom have now?"),
+              testing::HasSubstr("not \"How many shells does Tom have now?\""));
+  EXPECT_THAT(says(ann + "She owes Tom 7 shells." + asked),
+              testing::HasSubstr("\"She owes Tom 7 shells.\""));
+  EXPECT_THAT(says("Ann has 23 dollars. She wins 4 more." + asked),
+              testing::HasSubstr("stories count things, not dollars"));
+  EXPECT_THAT(says("Ann has 3 shells. She loses 8 shells." + asked),
+              testing::HasSubstr("makes it -5"));
+  EXPECT_THAT(says("Ann has 23 shells. He finds 48 more." + asked),
+              testing::HasSubstr("\"he\""));
+  EXPECT_THAT(std::string(CheckKnownQuestion("countdown",
+                                             "Use 5, 8 and 25 to make the "
+                                             "largest number.")
+                              .message()),
+              testing::HasSubstr("found \"largest\""));
+}
+
+TEST(KnownQuestions, WordsAroundAStoryDoNotMakeItForeign) {
+  const std::string story = "Ann has 23 shells. She finds 48 more. ";
+  for (const std::string& question :
+       {"Question: " + story + "How many shells does Ann have now?",
+        "Problem. " + story + "How many shells does Ann have now?",
+        story + "How many shells does Ann have now? Please.",
+        story + "Exactly how many shells does Ann have now?",
+        story + "So exactly how many shells are left for Ann?",
+        std::string("Ann has 23 shells; Ann gets 48 from Mia, Ann breaks 6. "
+                    "She finds 2 more. How many shells does Ann have?")}) {
+    EXPECT_TRUE(CheckKnownQuestion("stories", question).ok()) << question;
+  }
+  // Whose shells break is unclear.
+  EXPECT_FALSE(
+      CheckKnownQuestion("stories",
+                         "Ann has 23 shells. Ann gets 48 from Mia. "
+                         "She breaks 6. How many shells does Ann have?")
+          .ok());
+}
+
+TEST(KnownQuestions, PuzzlesInOtherWordsAreKnownAndReadRight) {
+  for (const char* question :
+       {"Using the numbers 3, 7 and 25, make 46.",
+        "Make 46 from 3, 7 and 25.",
+        "Get 46 by using 3, 7 and 25 once each.",
+        "Use 3, 7 and 25 to reach 46, each at most once.",
+        "The target is 46. Your numbers are 3, 7, 25.",
+        "Numbers: 3, 7, 25. Target: 46.",
+        "Can you reach 46 using 3, 7, and 25?",
+        "With 3, 7 and 25, arrive at 46.",
+        "3 7 25 > 46",
+        "Please use the numbers 3, 7 and 25 to get to 46.",
+        "Could you reach 46 with 3, 7 and 25?",
+        "Combine 3, 7, and 25 so that the result is 46.",
+        "Using only 3, 7 and 25, produce 46.",
+        "The numbers are 3, 7 and 25 and the target is 46.",
+        "Given 3, 7 and 25, make 46.",
+        "Form 46 out of 3, 7 and 25, using each number exactly once.",
+        "Use 3, 7 and 25 to make a total of 46.",
+        "Use addition, subtraction, multiplication and division on 3, 7 and 25 "
+        "to reach 46.",
+        "Your target number is 46. You have the numbers 3, 7 and 25.",
+        "I have the numbers 3, 7, 25. Help me reach the target of 46.",
+        "Hit the target 46 with 3, 7 and 25.",
+        "From 3, 7 and 25, build the number 46.",
+        "Solve this countdown puzzle: numbers 3, 7, 25; target 46.",
+        "Find a way to combine 3, 7 and 25 to obtain 46.",
+        "What expression of 3, 7 and 25 equals 46?",
+        "Take 3, 7 and 25 and make 46 with the four basic operations.",
+        "How can 3, 7, and 25 be combined to make 46?"}) {
+    EXPECT_TRUE(CheckKnownQuestion("countdown", question).ok()) << question;
+    EXPECT_EQ(FormatCountdown(ParseCountdown(question).value()), "3 7 25 > 46")
+        << question;
+  }
+}
+
+// Asked as `solve` asks: of the puzzles first, then of the stories.
+bool Known(const std::string& question) {
+  return CheckKnownQuestion("countdown", question).ok() ||
+         CheckKnownQuestion("stories", question).ok();
+}
+
+TEST(KnownQuestions, ForeignQuestionsAreNotKnown) {
+  std::ifstream file("tests/datasets/tasks/foreign_questions.txt");
+  ASSERT_TRUE(file.is_open());
+  int all = 0;
+  for (std::string line; std::getline(file, line); ++all) {
+    EXPECT_FALSE(Known(line)) << line;
+  }
+  EXPECT_GE(all, 200);
+}
+
+TEST(KnownQuestions, PublishedQuestionsAreForeign) {
+  for (const char* path : {"math/gsm8k_test.jsonl", "math/math500.jsonl",
+                           "math/aime24.jsonl", "code/mbpp.jsonl"}) {
+    SKIP_WITHOUT_PUBLIC_DATA();
+    const auto set = LoadSet(PublicData() + "/" + path, {});
+    ASSERT_TRUE(set.ok()) << set.status();
+    size_t known = 0;
+    for (const GradedProblem& one : set->problems) {
+      known += Known(one.problem.question) ? 1 : 0;
+    }
+    std::printf("%s: %zu of %zu known\n", path, known, set->problems.size());
+    // 12 of GSM8K's 1,319 are stories about one quantity, nearly.
+    EXPECT_LE(known * 100, 2 * set->problems.size()) << path;
+  }
+}
+
+TEST(KnownQuestions, AnyTextEndsInTime) {
+  for (const std::string& piece :
+       {std::string("\xff"), std::string("Ann has 3 shells. "),
+        std::string("a"), std::string("1"), std::string("; "),
+        std::string("and then "), std::string("'")}) {
+    std::string text;
+    while (text.size() < 300000) text += piece;
+    EXPECT_FALSE(Known(text));
+  }
+  EXPECT_FALSE(Known(""));
+  EXPECT_FALSE(Known(" \n"));
+  EXPECT_TRUE(CheckKnownQuestion("qa", "What is 2+3?").ok());
+}
+
+}  // namespace
+}  // namespace espalier

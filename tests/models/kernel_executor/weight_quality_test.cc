@@ -1,0 +1,123 @@
+// What weights of eight and four bits cost in perplexity on the shipped models,
+// on solutions of problems that they were trained for.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_join.h"
+#include "datasets/tasks/stories.h"
+#include "datasets/tasks/task_registry.h"
+#include "models/kernels/amx_path.h"
+#include "models/pages/page_pool.h"
+#include "models/tokenizer/tokenizer.h"
+#include "models/trunk/trunk.h"
+
+namespace espalier {
+namespace {
+
+struct Text {
+  std::vector<int32_t> tokens;
+  size_t prompt = 0;  // of these
+};
+
+std::vector<Text> StoryTexts(const Tokenizer& tokenizer, int count) {
+  const Task* task = *FindTask("stories");
+  std::vector<Text> out;
+  for (uint64_t i = 0; i < static_cast<uint64_t>(count); ++i) {
+    const GradedProblem story =
+        MakeStory(*FindStoryBand("hard"), kFirstTestSeed, i);
+    Text text{.tokens = *tokenizer.Encode(*task->Render(story.problem), true)};
+    text.prompt = text.tokens.size();
+    const auto rest =
+        *tokenizer.Encode(absl::StrJoin(story.reference.steps, "\n") + "\n");
+    text.tokens.insert(text.tokens.end(), rest.begin(), rest.end());
+    out.push_back(std::move(text));
+  }
+  return out;
+}
+
+// Of the solutions' tokens, prompts given.
+double Perplexity(const std::string& folder, const TrunkOptions& options,
+                  const std::vector<Text>& texts) {
+  const auto trunk = Trunk::Load(folder, options).value();
+  const size_t d = static_cast<size_t>(trunk->config().hidden_size);
+  const size_t v = static_cast<size_t>(trunk->config().vocab_size);
+  Executor executor(1);
+  double sum = 0, count = 0;
+  for (const Text& text : texts) {
+    const auto memory = trunk->NewPages();
+    PagePool pool(*memory, 64 << 20);
+    std::vector<PageId> pages;
+    for (size_t i = 0; i * kPageSlots < text.tokens.size(); ++i) {
+      pages.push_back(pool.Allocate());
+    }
+    const size_t asked = text.tokens.size() - text.prompt;
+    std::vector<float> hidden(text.tokens.size() * d), logits(asked * v);
+    const Segment segment{
+        .pages = pages, .tokens = text.tokens, .all_hidden = hidden.data()};
+    trunk->Forward(absl::MakeConstSpan(&segment, 1), *memory, executor);
+    trunk->Logits(hidden.data() + (text.prompt - 1) * d,
+                  static_cast<int>(asked), logits.data(), executor);
+    for (size_t i = 0; i < asked; ++i) {
+      const float* const row = logits.data() + i * v;
+      double total = 0;
+      for (size_t j = 0; j < v; ++j) total += std::exp(double{row[j]});
+      sum += std::log(total) - row[text.tokens[text.prompt + i]];
+      ++count;
+    }
+  }
+  return std::exp(sum / count);
+}
+
+// A sanitizer makes every operation of the plain path ten to five hundred times
+// dearer, and the figure does not depend on it.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr int kTexts = 1;
+#else
+constexpr int kTexts = 24;
+#endif
+
+struct Case {
+  const char* name;
+  bool plain;  // the path that every machine has, else AMX
+  WeightChoice weights;
+
+  friend void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+};
+
+class WeightQualityTest : public testing::TestWithParam<Case> {};
+
+TEST_P(WeightQualityTest, PerplexityOfStoriesChangesByHalfAPercentAtMost) {
+  const auto& [name, plain, weights] = GetParam();
+  if (!plain && AmxPath() == nullptr) {
+    GTEST_SKIP() << "this machine has no AMX";
+  }
+  const std::string folder = "models/zoo/stories";
+  const auto tokenizer = Tokenizer::Load(folder).value();
+  const auto texts = StoryTexts(*tokenizer, kTexts);
+  const double exact = Perplexity(
+      folder, {.weights = WeightChoice::kFp32, .plain_kernels = true}, texts);
+  const double rounded =
+      Perplexity(folder, {.weights = weights, .plain_kernels = plain}, texts);
+  std::printf("%s: %.5f, fp32 %.5f, %+.3f %%\n", name, rounded, exact,
+              100 * (rounded / exact - 1));
+  EXPECT_LT(std::fabs(rounded / exact - 1), 0.005);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, WeightQualityTest,
+    testing::Values(Case{"PlainBf16", true, WeightChoice::kBf16},
+                    Case{"PlainInt8", true, WeightChoice::kInt8},
+                    Case{"PlainInt4", true, WeightChoice::kInt4},
+                    Case{"AmxBf16", false, WeightChoice::kBf16},
+                    Case{"AmxInt8", false, WeightChoice::kInt8},
+                    Case{"AmxInt4", false, WeightChoice::kInt4}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace espalier

@@ -1,0 +1,17 @@
+// espalier-learn zoo-data: what a shipped model has imitated, as JSON lines.
+#ifndef ESPALIER_TOOLS_ZOO_ZOO_DATA_COMMAND_H_
+#define ESPALIER_TOOLS_ZOO_ZOO_DATA_COMMAND_H_
+
+#include <functional>
+
+#include "CLI/CLI.hpp"
+#include "absl/status/status.h"
+
+namespace espalier {
+
+// Declares the options on `app`; the function does what was parsed.
+std::function<absl::Status()> AddZooData(CLI::App& app);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_TOOLS_ZOO_ZOO_DATA_COMMAND_H_
