@@ -151,43 +151,43 @@ void Votes::CountTree(SearchContext& ctx) {
   }
 }
 
-Standing Votes::StandingOf(const Group& winner) const {
-  Standing standing{.responses = responses_, .bound = bound_};
-  standing.leader = Weight(winner);
+AnswerSupport Votes::SupportOf(const Group& winner) const {
+  AnswerSupport support{.responses = responses_, .bound = bound_};
+  support.leader = Weight(winner);
   if (second_ != winner_) {
-    standing.runner_up = std::max(0.0, Weight(groups_[second_]));
+    support.runner_up = std::max(0.0, Weight(groups_[second_]));
   }
   // An answer that nobody has given yet comes last.
-  standing.wins_ties =
+  support.wins_ties =
       !gaps_ && (ByBest() || winner.first_at <= groups_[second_].first_at);
   switch (choice_) {
     case AnswerChoice::kMajority:
     case AnswerChoice::kWeighted:
-      standing.confidence = total_ > 0 ? standing.leader / total_ : 0;
-      standing.most_added = 1;
+      support.confidence = total_ > 0 ? support.leader / total_ : 0;
+      support.most_added = 1;
       break;
     case AnswerChoice::kMajorityOfTree:
       // A simulation may bring any number of responses.
-      standing.confidence = total_ > 0 ? standing.leader / total_ : 0;
+      support.confidence = total_ > 0 ? support.leader / total_ : 0;
       break;
     case AnswerChoice::kFirst:
-      standing.leader = 1;
-      if (!gaps_) standing.most_added = 0;
+      support.leader = 1;
+      if (!gaps_) support.most_added = 0;
       break;
     case AnswerChoice::kBest:
-      standing.confidence = winner.best_score;
+      support.confidence = winner.best_score;
       // No score is higher, and the first of equals is held.
-      if (standing.leader >= 1 && !gaps_) standing.most_added = 0;
+      if (support.leader >= 1 && !gaps_) support.most_added = 0;
       break;
     case AnswerChoice::kLowerBound:
-      standing.confidence = standing.leader - 1;
+      support.confidence = support.leader - 1;
       break;
     case AnswerChoice::kVisits:
-      standing.confidence = winner.best_score;
+      support.confidence = winner.best_score;
       break;
   }
-  standing.confidence = std::clamp(standing.confidence, 0.0, 1.0);
-  return standing;
+  support.confidence = std::clamp(support.confidence, 0.0, 1.0);
+  return support;
 }
 
 void Votes::Offer(SearchContext& ctx) const {
@@ -196,16 +196,16 @@ void Votes::Offer(SearchContext& ctx) const {
     const NodeId end = MostVisitedEnd(ctx.tree());
     if (end != kNoNode && ctx.AnswerOf(end) >= 0) {
       const float q = ctx.tree()[end].q;
-      Standing standing{.responses = responses_, .bound = bound_};
-      standing.confidence = std::clamp(q, 0.0f, 1.0f);
-      ctx.OfferAnswer(end, ctx.AnswerOf(end), q, standing);
+      AnswerSupport support{.responses = responses_, .bound = bound_};
+      support.confidence = std::clamp(q, 0.0f, 1.0f);
+      ctx.OfferAnswer(end, ctx.AnswerOf(end), q, support);
       return;
     }
   }
   const Group& winner = groups_[winner_];
   const bool first = choice_ == AnswerChoice::kMajorityOfTree;
   ctx.OfferAnswer(first ? winner.first : winner.best, winner.answer,
-                  static_cast<float>(Weight(winner)), StandingOf(winner));
+                  static_cast<float>(Weight(winner)), SupportOf(winner));
 }
 
 }  // namespace espalier

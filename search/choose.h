@@ -7,9 +7,10 @@
 // Responses without an answer count only where no response has one. A vote
 // costs the same however many came before it.
 //
-// Offer also says how firmly the choice stands (Standing in stop.h). A method
-// whose simulations cast one vote at most, with a score in [0, 1], says so by
-// a VoteBound and may then be stopped once the rest cannot change the answer:
+// Offer also says how firmly the choice stands (AnswerSupport in stop.h). A
+// method whose simulations cast one vote at most, with a score in [0, 1], says
+// so by a VoteBound and may then be stopped once the rest cannot change the
+// answer:
 //
 //   Votes votes(AnswerChoice::kMajority, {.simulations = options.n});
 #ifndef ESPALIER_SEARCH_CHOOSE_H_
@@ -86,7 +87,7 @@ class Votes {
   double Weight(const Group& group) const;
   // Keeps the first and the second up, after a vote for group `changed`.
   void Rank(size_t changed);
-  Standing StandingOf(const Group& winner) const;
+  AnswerSupport SupportOf(const Group& winner) const;
 
   AnswerChoice choice_;
   VoteBound bound_;

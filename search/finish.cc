@@ -82,7 +82,7 @@ std::vector<NodeId> Unscored(const Tree& tree) {
 // loses its keys and values whenever they are computed.
 void KeepPath(SearchContext& ctx, NodeId node) {
   for (; node != kNoNode; node = ctx.tree()[node].parent) {
-    ctx.Keep(node, std::numeric_limits<float>::max());
+    ctx.SetRetention(node, std::numeric_limits<float>::max());
   }
 }
 
@@ -100,9 +100,9 @@ Co<> FinishBest(SearchContext& ctx, const FinishPlan& plan) {
       const Expansion step = co_await ctx.Expand(node, {.temperature = 0});
       if (step.samples.empty()) break;
       const NodeId next = step.samples[0];
-      node = ctx.tree().Twin(next);
+      node = ctx.tree().Original(next);
       if (node == next) {
-        ctx.Keep(node, std::numeric_limits<float>::max());
+        ctx.SetRetention(node, std::numeric_limits<float>::max());
       } else {
         KeepPath(ctx, node);
       }

@@ -473,7 +473,7 @@ RandomStream SearchContext::Stream(NodeId node, Purpose purpose,
 bool SearchContext::LookWhetherToStop() {
   unchanged_ = true;
   if (stop_reason_.empty()) {
-    stopper_.Stops({usage_, standing_, tree_}, stop_reason_);
+    stopper_.Stops({usage_, support_, tree_}, stop_reason_);
     if (tree_.full()) stop_reason_ = "the tree can hold no more";
     spent_ = usage_.tokens >= budget_.tokens || usage_.nodes >= budget_.nodes ||
              usage_.bytes >= budget_.bytes ||
@@ -512,11 +512,11 @@ void SearchContext::Offer(NodeId node, float score) {
 }
 
 void SearchContext::OfferAnswer(NodeId node, int32_t answer, float score,
-                                const Standing& standing) {
+                                const AnswerSupport& support) {
   unchanged_ = false;
-  standing_ = standing;
-  standing_.answered = answer >= 0;
-  standing_.accepted = tree_[node].terminal() && tree_[node].proved();
+  support_ = support;
+  support_.answered = answer >= 0;
+  support_.accepted = tree_[node].terminal() && tree_[node].proved();
   best_node_ = node;
   best_answer_ = answer;
   best_score_ = score;
@@ -625,7 +625,7 @@ void SearchContext::DeliverExpansion(Slot& slot) {
                                   &is_new);
     slot.expansion.samples.push_back(node);
     if (sample.handle >= 0) {
-      handovers_.push_back({node, sample.handle, is_new});
+      adopted_.push_back({node, sample.handle, is_new});
     }
   }
   CountTree();
@@ -659,12 +659,12 @@ std::vector<SearchRequest> SearchDriver::TakeRequests() {
   return std::exchange(ctx_.outbox_, {});
 }
 
-std::vector<Handover> SearchDriver::TakeHandovers() {
-  return std::exchange(ctx_.handovers_, {});
+std::vector<AdoptedSample> SearchDriver::TakeAdopted() {
+  return std::exchange(ctx_.adopted_, {});
 }
 
-std::vector<std::pair<NodeId, float>> SearchDriver::TakeKeeps() {
-  return std::exchange(ctx_.keeps_, {});
+std::vector<std::pair<NodeId, float>> SearchDriver::TakeRetentions() {
+  return std::exchange(ctx_.retentions_, {});
 }
 
 std::vector<int64_t> SearchDriver::UndeliveredHandles() const {
@@ -686,7 +686,7 @@ void SearchDriver::Put(SearchCompletion completion) {
   slot.arrived = true;
 }
 
-void SearchDriver::Pump() {
+void SearchDriver::Advance() {
   ctx_.Admit();
   while (ctx_.failure_.ok() && ctx_.next_delivery_ < ctx_.next_seq_ &&
          ctx_.slot(ctx_.next_delivery_).arrived) {

@@ -155,7 +155,7 @@ struct SampledStep {
 };
 // A sample's handle once the sample has become a node. Not `is_new`: the node
 // was there already and the handle is not needed.
-struct Handover {
+struct AdoptedSample {
   NodeId node = kNoNode;
   int64_t handle = -1;
   bool is_new = false;
@@ -281,7 +281,7 @@ class SearchContext {
   // As Offer, for an answer that several nodes share (votes). `standing` says
   // how firmly it is held, for the stoppers; Votes fills it.
   void OfferAnswer(NodeId node, int32_t answer, float score,
-                   const Standing& standing = {});
+                   const AnswerSupport& support = {});
 
   // The stage of finishing (search/finish.h), after the method has ended:
   // requests are sent although the method was told to stop, where that was for
@@ -313,12 +313,13 @@ class SearchContext {
   // which it will expand it. Where memory is short the nodes of the lowest keys
   // are let go of, and computed again should they be expanded after all. Unless
   // told, the last use decides. Changes no result.
-  void Keep(NodeId node, double key) {
-    if (inline_ == nullptr) keeps_.emplace_back(node, static_cast<float>(key));
+  void SetRetention(NodeId node, double key) {
+    if (inline_ == nullptr)
+      retentions_.emplace_back(node, static_cast<float>(key));
   }
   // `node` itself will not be expanded again: it is worth what is below it.
-  void Drop(NodeId node) {
-    Keep(node, -std::numeric_limits<double>::infinity());
+  void Evict(NodeId node) {
+    SetRetention(node, -std::numeric_limits<double>::infinity());
   }
 
   // Choices are made by `draws`, in order, in place of Stream's own: for tests
@@ -455,14 +456,14 @@ class SearchContext {
   std::vector<std::coroutine_handle<>> yielding_;
   std::deque<SearchRequest> waiting_;  // for the budget, in order of issue
   std::vector<SearchRequest> outbox_;
-  std::vector<Handover> handovers_;
-  std::vector<std::pair<NodeId, float>> keeps_;
+  std::vector<AdoptedSample> adopted_;
+  std::vector<std::pair<NodeId, float>> retentions_;
   std::vector<bool> answer_known_;  // per node: Step::answer is set
   std::vector<AnytimeAnswer> anytime_;
   NodeId best_node_ = kNoNode;
   int32_t best_answer_ = -1;
   float best_score_ = 0;
-  Standing standing_;
+  AnswerSupport support_;
 };
 
 // Awaits request `seq`. Trivially destructible, as g++ 12 wants of temporaries
@@ -500,9 +501,9 @@ class SearchDriver {
   // Requests made since the last call, in order of issue.
   std::vector<SearchRequest> TakeRequests();
   // Samples that became nodes since the last call.
-  std::vector<Handover> TakeHandovers();
+  std::vector<AdoptedSample> TakeAdopted();
   // What Keep was told since the last call, in that order.
-  std::vector<std::pair<NodeId, float>> TakeKeeps();
+  std::vector<std::pair<NodeId, float>> TakeRetentions();
   // Handles of samples that arrived and never became nodes, because the search
   // ended before. For the engine's cleaning up.
   std::vector<int64_t> UndeliveredHandles() const;
@@ -510,7 +511,7 @@ class SearchDriver {
   void Put(SearchCompletion completion);
   // Applies what can be applied and resumes the search as it goes. After it,
   // requests() may have more, or the search is over.
-  void Pump();
+  void Advance();
   // Asks the search to end: requests in flight complete as cancelled, and none
   // is sent any more.
   void Stop(std::string reason);

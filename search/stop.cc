@@ -35,7 +35,7 @@ struct StopOptions {
 }  // namespace
 
 bool ConfidenceStopper::Stops(const SearchView& state, std::string& reason) {
-  const Standing& now = state.standing;
+  const AnswerSupport& now = state.support;
   if (!now.answered) return false;
   if (now.accepted) {
     reason = kAccepted;
@@ -51,7 +51,7 @@ bool ConfidenceStopper::Stops(const SearchView& state, std::string& reason) {
 }
 
 bool DecidedStopper::Stops(const SearchView& state, std::string& reason) {
-  const Standing& now = state.standing;
+  const AnswerSupport& now = state.support;
   if (!now.answered) return false;
   if (now.accepted) {
     reason = kAccepted;
@@ -110,7 +110,7 @@ bool KlStopper::Stops(const SearchView& state, std::string& reason) {
   visits_ = std::move(visits);
   simulations_ = state.usage.simulations;
   const double gain = divergence / static_cast<double>(passed);
-  if (!compared || !state.standing.answered || !(gain < gain_)) {
+  if (!compared || !state.support.answered || !(gain < gain_)) {
     return false;
   }
   reason = absl::StrFormat("the root's visits moved by %.3g nats a simulation",

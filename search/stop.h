@@ -3,7 +3,7 @@
 //
 //   Stoppers stop = MakeStoppers({.max_tokens = 600, .stop_confidence = .9});
 //   std::string reason;
-//   if (stop.Stops({usage, standing, tree}, reason)) ...
+//   if (stop.Stops({usage, support, tree}, reason)) ...
 //
 // A stopper about the answer never stops a search that has none. Wall time is
 // not among them: no clock steers a search. The engine ends a search whose
@@ -48,7 +48,7 @@ struct VoteBound {
 };
 
 // How firmly the answer is held (Votes::Offer says it).
-struct Standing {
+struct AnswerSupport {
   bool answered = false;  // an answer is held
   bool accepted = false;  // a verifier accepted the response behind it
   // The method's own confidence in it, in [0, 1]: its share of the votes, or
@@ -66,7 +66,7 @@ struct Standing {
 // All that may decide whether a search goes on.
 struct SearchView {
   const Usage& usage;
-  const Standing& standing;
+  const AnswerSupport& support;
   const Tree& tree;
 };
 

@@ -61,8 +61,8 @@ void Ours(benchmark::State& state, WeightKind kind) {
         std::copy_n(numbers.data() + begin * s.k, count * s.k, to);
       })};
       p.operand.resize(path.OperandBytes(*p.weights, rows) + 64);
-      path.PutRows(*p.weights, numbers.data(), static_cast<size_t>(s.k), 0,
-                   rows, p.operand.data());
+      path.PackRows(*p.weights, numbers.data(), static_cast<size_t>(s.k), 0,
+                    rows, p.operand.data());
       bytes += static_cast<double>(p.weights->bytes());
       products.push_back(std::move(p));
     }

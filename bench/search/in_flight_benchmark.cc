@@ -88,7 +88,7 @@ Found Search(const SearchAlgorithm& algorithm, uint64_t world) {
   SearchDriver driver(ctx);
   Co<> search = algorithm.Run(ctx);
   search.Start();
-  driver.Pump();
+  driver.Advance();
   Found found;
   while (!search.done()) {
     const auto requests = driver.TakeRequests();
@@ -97,7 +97,7 @@ Found Search(const SearchAlgorithm& algorithm, uint64_t world) {
     for (const SearchRequest& request : requests) {
       driver.Put(Reply(ctx.tree(), request, world));
     }
-    driver.Pump();
+    driver.Advance();
   }
   if (driver.best_node() != kNoNode) found.score = driver.best_score();
   return found;

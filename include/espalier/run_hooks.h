@@ -42,7 +42,7 @@ struct RunHooks {
   // The verifier, `reward` and `grade` may take long: they are asked from
   // threads beside the calling one, several at once, while models compute. What
   // searches return is the same.
-  bool slow_checks = false;
+  bool background_checks = false;
 };
 
 }  // namespace espalier

@@ -8,7 +8,7 @@
 // question shows.
 //
 //   RunHooks hooks{.verifier = verifier.ForSearch(),
-//                  .slow_checks = verifier.slow()};
+//                  .background_checks = verifier.slow()};
 #ifndef ESPALIER_VERIFIER_H_
 #define ESPALIER_VERIFIER_H_
 

@@ -160,8 +160,8 @@ struct Capabilities {
 };
 
 // A sequence that nobody will ask for again: its pages are free at once.
-inline constexpr float kDropped = -std::numeric_limits<float>::infinity();
-inline constexpr float kNoPriority = std::numeric_limits<float>::infinity();
+inline constexpr float kEvictNow = -std::numeric_limits<float>::infinity();
+inline constexpr float kNoRetention = std::numeric_limits<float>::infinity();
 
 // Work done since construction. With nothing shared or evicted each needed
 // token is computed once:
@@ -193,9 +193,9 @@ class Backend {
   virtual void Release(SeqId seq) = 0;
   // How much a search wants the keys and values of `seq` kept: when memory runs
   // short, its sequences of lowest priority lose theirs. Unless set, the last
-  // use decides, after all those that have a priority. kDropped: at once, until
-  // a request asks for it after all.
-  virtual void Keep(SeqId /*seq*/, float /*priority*/) {}
+  // use decides, after all those that have a priority. kEvictNow: at once,
+  // until a request asks for it after all.
+  virtual void SetRetention(SeqId /*seq*/, float /*priority*/) {}
 
   virtual void Submit(Request request) = 0;
   // Runs one batch over all requests in flight and appends what finished.

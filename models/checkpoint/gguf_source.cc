@@ -18,66 +18,67 @@ namespace {
 
 // What a part is called in a file: after "blk.N." if it is a layer's, and
 // with a name of the three in one where `fused`.
-std::string TensorName(Part part, int layer, bool fused) {
+std::string GgufTensorName(TensorRole part, int layer, bool fused) {
   const auto name = [&]() -> const char* {
     switch (part) {
-      case Part::kEmbedding:
+      case TensorRole::kEmbedding:
         return "token_embd.weight";
-      case Part::kPositions:
+      case TensorRole::kPositions:
         return "position_embd.weight";
-      case Part::kInputNorm:
+      case TensorRole::kInputNorm:
         return "attn_norm.weight";
-      case Part::kInputNormBias:
+      case TensorRole::kInputNormBias:
         return "attn_norm.bias";
-      case Part::kQuery:
+      case TensorRole::kQuery:
         return fused ? "attn_qkv.weight" : "attn_q.weight";
-      case Part::kQueryBias:
+      case TensorRole::kQueryBias:
         return fused ? "attn_qkv.bias" : "attn_q.bias";
-      case Part::kKey:
+      case TensorRole::kKey:
         return fused ? "attn_qkv.weight" : "attn_k.weight";
-      case Part::kKeyBias:
+      case TensorRole::kKeyBias:
         return fused ? "attn_qkv.bias" : "attn_k.bias";
-      case Part::kValue:
+      case TensorRole::kValue:
         return fused ? "attn_qkv.weight" : "attn_v.weight";
-      case Part::kValueBias:
+      case TensorRole::kValueBias:
         return fused ? "attn_qkv.bias" : "attn_v.bias";
-      case Part::kQueryNorm:
+      case TensorRole::kQueryNorm:
         return "attn_q_norm.weight";
-      case Part::kKeyNorm:
+      case TensorRole::kKeyNorm:
         return "attn_k_norm.weight";
-      case Part::kOutput:
+      case TensorRole::kOutput:
         return "attn_output.weight";
-      case Part::kOutputBias:
+      case TensorRole::kOutputBias:
         return "attn_output.bias";
-      case Part::kPostNorm:
+      case TensorRole::kPostNorm:
         return "ffn_norm.weight";
-      case Part::kPostNormBias:
+      case TensorRole::kPostNormBias:
         return "ffn_norm.bias";
-      case Part::kGate:
+      case TensorRole::kGate:
         return "ffn_gate.weight";
-      case Part::kGateBias:
+      case TensorRole::kGateBias:
         return "ffn_gate.bias";
-      case Part::kUp:
+      case TensorRole::kUp:
         return "ffn_up.weight";
-      case Part::kUpBias:
+      case TensorRole::kUpBias:
         return "ffn_up.bias";
-      case Part::kDown:
+      case TensorRole::kDown:
         return "ffn_down.weight";
-      case Part::kDownBias:
+      case TensorRole::kDownBias:
         return "ffn_down.bias";
-      case Part::kFinalNorm:
+      case TensorRole::kFinalNorm:
         return "output_norm.weight";
-      case Part::kFinalNormBias:
+      case TensorRole::kFinalNormBias:
         return "output_norm.bias";
-      case Part::kLmHead:
+      case TensorRole::kLmHead:
         return "output.weight";
-      case Part::kHead:
-      case Part::kHeadBias:
+      case TensorRole::kHead:
+      case TensorRole::kHeadBias:
         return "";  // no configuration of a GGUF file has one
     }
     return "";
   };
-  return IsLayerPart(part) ? absl::StrCat("blk.", layer, ".", name()) : name();
+  return IsLayerTensor(part) ? absl::StrCat("blk.", layer, ".", name())
+                             : name();
 }
 
 Storage StorageOf(GgufTensorType type) {
@@ -93,17 +94,18 @@ Storage StorageOf(GgufTensorType type) {
   }
 }
 
-bool IsQueryOrKey(Part part) {
-  return part == Part::kQuery || part == Part::kQueryBias ||
-         part == Part::kKey || part == Part::kKeyBias;
+bool IsQueryOrKey(TensorRole part) {
+  return part == TensorRole::kQuery || part == TensorRole::kQueryBias ||
+         part == TensorRole::kKey || part == TensorRole::kKeyBias;
 }
 
 // Rows of the parts that a fused tensor holds before `part`.
-int64_t RowsBefore(const TrunkConfig& config, Part part) {
-  const int64_t queries = ShapeOf(config, Part::kQuery).rows;
-  const int64_t keys = ShapeOf(config, Part::kKey).rows;
-  if (part == Part::kKey || part == Part::kKeyBias) return queries;
-  if (part == Part::kValue || part == Part::kValueBias) return queries + keys;
+int64_t RowsBefore(const TrunkConfig& config, TensorRole part) {
+  const int64_t queries = ShapeOf(config, TensorRole::kQuery).rows;
+  const int64_t keys = ShapeOf(config, TensorRole::kKey).rows;
+  if (part == TensorRole::kKey || part == TensorRole::kKeyBias) return queries;
+  if (part == TensorRole::kValue || part == TensorRole::kValueBias)
+    return queries + keys;
   return 0;
 }
 
@@ -116,12 +118,12 @@ class GgufSource : public TensorSource {
   absl::Status Index();
 
   const TrunkConfig& config() const override { return config_; }
-  Storage storage(Part part, int layer) const override {
+  Storage storage(TensorRole part, int layer) const override {
     return StorageOf(At(part, layer).type);
   }
-  void Read(Part part, int layer, int64_t begin, int64_t end,
+  void Read(TensorRole part, int layer, int64_t begin, int64_t end,
             float* out) const override;
-  void Release(Part part, int layer) const override {
+  void Release(TensorRole part, int layer) const override {
     const Slot& slot = At(part, layer);
     file_.file().Release(
         slot.rows.first(static_cast<size_t>(slot.count) * slot.row_bytes));
@@ -140,15 +142,16 @@ class GgufSource : public TensorSource {
     // Of a head of this size row t h/2 + i stands at 2 i + t; 0: in order.
     int64_t interleaved = 0;
   };
-  const Slot& At(Part part, int layer) const {
+  const Slot& At(TensorRole part, int layer) const {
     const Slot& slot = slots_[SlotIndex(part, layer)];
     ESP_CHECK(slot.columns > 0);
     return slot;
   }
-  static size_t SlotIndex(Part part, int layer) {
-    return static_cast<size_t>(layer) * kParts + static_cast<size_t>(part);
+  static size_t SlotIndex(TensorRole part, int layer) {
+    return static_cast<size_t>(layer) * kTensorRoles +
+           static_cast<size_t>(part);
   }
-  absl::Status Place(Part part, int layer, std::set<std::string>& used);
+  absl::Status Place(TensorRole part, int layer, std::set<std::string>& used);
   absl::Status CheckNothingElse(const std::set<std::string>& used) const;
   bool OutputIsEmbedding() const;
 
@@ -179,10 +182,10 @@ absl::Status GgufSource::Index() {
     config_.tied_embeddings = true;
     used.insert("output.weight");
   }
-  slots_.resize(SlotIndex(static_cast<Part>(0), config_.layers));
-  for (int part = 0; part < kParts; ++part) {
-    const Part p = static_cast<Part>(part);
-    const int layers = IsLayerPart(p) ? config_.layers : 1;
+  slots_.resize(SlotIndex(static_cast<TensorRole>(0), config_.layers));
+  for (int part = 0; part < kTensorRoles; ++part) {
+    const TensorRole p = static_cast<TensorRole>(part);
+    const int layers = IsLayerTensor(p) ? config_.layers : 1;
     for (int layer = 0; layer < layers; ++layer) {
       ESP_RETURN_IF_ERROR(Place(p, layer, used));
     }
@@ -190,17 +193,17 @@ absl::Status GgufSource::Index() {
   return CheckNothingElse(used);
 }
 
-absl::Status GgufSource::Place(Part part, int layer,
+absl::Status GgufSource::Place(TensorRole part, int layer,
                                std::set<std::string>& used) {
-  const PartShape shape = ShapeOf(config_, part);
+  const TensorShape shape = ShapeOf(config_, part);
   if (shape.rows == 0) return absl::OkStatus();
   const bool fused = config_.architecture == Architecture::kGpt2;
-  const std::string name = TensorName(part, layer, fused);
+  const std::string name = GgufTensorName(part, layer, fused);
   const GgufTensor* tensor = file_.FindTensor(name);
   const bool matrix = IsMatrix(part);
   const bool in_fused = fused && name.find("attn_qkv") != std::string::npos;
-  const int64_t rows = in_fused ? RowsBefore(config_, Part::kValue) +
-                                      ShapeOf(config_, Part::kValue).rows
+  const int64_t rows = in_fused ? RowsBefore(config_, TensorRole::kValue) +
+                                      ShapeOf(config_, TensorRole::kValue).rows
                                 : shape.rows;
   std::vector<int64_t> expected = {rows};
   if (matrix) expected.insert(expected.begin(), shape.columns);
@@ -245,7 +248,7 @@ absl::Status GgufSource::CheckNothingElse(
   return absl::OkStatus();
 }
 
-void GgufSource::Read(Part part, int layer, int64_t begin, int64_t end,
+void GgufSource::Read(TensorRole part, int layer, int64_t begin, int64_t end,
                       float* out) const {
   const Slot& slot = At(part, layer);
   ESP_CHECK(0 <= begin && begin <= end && end <= slot.count);

@@ -14,8 +14,9 @@ struct Names {
   const char* gpt2;
 };
 
-// In the order of Part; names of a layer's parts stand behind the layer's.
-constexpr std::array<Names, kParts> kNames = {{
+// In the order of TensorRole; names of a layer's parts stand behind the
+// layer's.
+constexpr std::array<Names, kTensorRoles> kNames = {{
     {"model.embed_tokens.weight", "wte.weight"},
     {nullptr, "wpe.weight"},
     {"input_layernorm.weight", "ln_1.weight"},
@@ -45,36 +46,36 @@ constexpr std::array<Names, kParts> kNames = {{
     {"score.bias", nullptr},
 }};
 
-std::string NameOf(const TrunkConfig& config, Part part, int layer) {
+std::string NameOf(const TrunkConfig& config, TensorRole part, int layer) {
   if (config.head == HeadKind::kReward) {
-    if (part == Part::kHead) return "reward_head.weight";
-    if (part == Part::kHeadBias) return "reward_head.bias";
+    if (part == TensorRole::kHead) return "reward_head.weight";
+    if (part == TensorRole::kHeadBias) return "reward_head.bias";
   }
   const bool gpt2 = config.architecture == Architecture::kGpt2;
   const Names& names = kNames[static_cast<size_t>(part)];
   const char* name = gpt2 ? names.gpt2 : names.rotary;
   ESP_CHECK(name != nullptr);
-  if (!IsLayerPart(part)) return name;
+  if (!IsLayerTensor(part)) return name;
   return absl::StrCat(gpt2 ? "h." : "model.layers.", layer, ".", name);
 }
 
-bool IsTurned(const TrunkConfig& config, Part part) {
-  return config.architecture == Architecture::kGpt2 && IsLayerPart(part) &&
+bool IsTurned(const TrunkConfig& config, TensorRole part) {
+  return config.architecture == Architecture::kGpt2 && IsLayerTensor(part) &&
          IsMatrix(part);
 }
 
 }  // namespace
 
-HfPlace PlaceOf(const TrunkConfig& config, Part part, int layer) {
-  const PartShape shape = ShapeOf(config, part);
+HfPlace PlaceOf(const TrunkConfig& config, TensorRole part, int layer) {
+  const TensorShape shape = ShapeOf(config, part);
   HfPlace out{.name = NameOf(config, part, layer),
               .shape = {},
               .turned = IsTurned(config, part),
               .outputs = shape.rows};
-  if (config.architecture == Architecture::kGpt2 && Part::kQuery <= part &&
-      part <= Part::kValueBias) {
+  if (config.architecture == Architecture::kGpt2 &&
+      TensorRole::kQuery <= part && part <= TensorRole::kValueBias) {
     const int third =
-        (static_cast<int>(part) - static_cast<int>(Part::kQuery)) / 2;
+        (static_cast<int>(part) - static_cast<int>(TensorRole::kQuery)) / 2;
     out.outputs = 3 * shape.rows;
     out.first = third * shape.rows;
   }

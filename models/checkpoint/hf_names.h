@@ -1,6 +1,6 @@
 // Where Hugging Face's classes keep each part of a network.
 //
-//   const HfPlace place = PlaceOf(config, Part::kKey, 3);
+//   const HfPlace place = PlaceOf(config, TensorRole::kKey, 3);
 //   // "h.3.attn.c_attn.weight", [d, 3 d], turned, outputs from d on: GPT-2
 //   // "model.layers.3.self_attn.k_proj.weight", [kv_heads h, d]: the others
 //
@@ -26,7 +26,7 @@ struct HfPlace {
 };
 
 // `part` is one that the network has.
-HfPlace PlaceOf(const TrunkConfig& config, Part part, int layer);
+HfPlace PlaceOf(const TrunkConfig& config, TensorRole part, int layer);
 
 // True for tensors that exporters add and that hold nothing of their own:
 // rotary frequencies, GPT-2's causal masks.

@@ -41,26 +41,26 @@ class HfSource : public TensorSource {
   absl::Status Check();
 
   const TrunkConfig& config() const override { return config_; }
-  Storage storage(Part part, int layer) const override;
-  void Read(Part part, int layer, int64_t begin, int64_t end,
+  Storage storage(TensorRole part, int layer) const override;
+  void Read(TensorRole part, int layer, int64_t begin, int64_t end,
             float* out) const override;
-  void Release(Part part, int layer) const override;
+  void Release(TensorRole part, int layer) const override;
   int64_t bytes() const override { return shards_.bytes(); }
 
  private:
-  const Stored& At(Part part, int layer) const;
-  absl::Status Find(Part part, int layer);
+  const Stored& At(TensorRole part, int layer) const;
+  absl::Status Find(TensorRole part, int layer);
   absl::Status CheckExtra(const std::string& name) const;
 
   TrunkConfig config_;
   ShardSet shards_;
   std::string prefix_;  // "transformer." where the names have it
-  // [layers][kParts]; parts that are not a layer's stand in layer 0.
-  std::vector<std::array<Stored, kParts>> parts_;
+  // [layers][kTensorRoles]; parts that are not a layer's stand in layer 0.
+  std::vector<std::array<Stored, kTensorRoles>> parts_;
   std::set<std::string> used_;
 };
 
-absl::Status HfSource::Find(Part part, int layer) {
+absl::Status HfSource::Find(TensorRole part, int layer) {
   HfPlace place = PlaceOf(config_, part, layer);
   const std::string name = prefix_ + place.name;
   const ShardSet::Place* found = shards_.Find(name);
@@ -68,7 +68,7 @@ absl::Status HfSource::Find(Part part, int layer) {
     return absl::InvalidArgumentError(absl::StrCat(
         shards_.path(), ": expected tensor ", name, " ", ShapeText(place.shape),
         ", found no such tensor",
-        part == Part::kLmHead ? " (tie_word_embeddings is false)" : ""));
+        part == TensorRole::kLmHead ? " (tie_word_embeddings is false)" : ""));
   }
   const auto bad = [&](const auto&... words) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -99,7 +99,7 @@ absl::Status HfSource::CheckExtra(const std::string& name) const {
   const ShardSet::Place& extra = *shards_.Find(name);
   if (IsBuffer(config_, name)) return absl::OkStatus();
   if (name == "lm_head.weight" && config_.lm_head && config_.tied_embeddings) {
-    const Stored& embedding = At(Part::kEmbedding, 0);
+    const Stored& embedding = At(TensorRole::kEmbedding, 0);
     const auto a = extra.file->data(name);
     const auto b = embedding.file->data(embedding.name);
     const bool equal = std::equal(a.begin(), a.end(), b.begin(), b.end());
@@ -132,10 +132,10 @@ absl::Status HfSource::Check() {
     prefix_ = "transformer.";
   }
   parts_.resize(static_cast<size_t>(config_.layers));
-  for (int i = 0; i < kParts; ++i) {
-    const Part part = static_cast<Part>(i);
+  for (int i = 0; i < kTensorRoles; ++i) {
+    const TensorRole part = static_cast<TensorRole>(i);
     if (ShapeOf(config_, part).rows == 0) continue;
-    const int layers = IsLayerPart(part) ? config_.layers : 1;
+    const int layers = IsLayerTensor(part) ? config_.layers : 1;
     for (int layer = 0; layer < layers; ++layer) {
       ESP_RETURN_IF_ERROR(Find(part, layer));
     }
@@ -147,21 +147,21 @@ absl::Status HfSource::Check() {
   return absl::OkStatus();
 }
 
-const Stored& HfSource::At(Part part, int layer) const {
+const Stored& HfSource::At(TensorRole part, int layer) const {
   const Stored& stored =
       parts_[static_cast<size_t>(layer)][static_cast<size_t>(part)];
   ESP_CHECK(stored.file != nullptr);
   return stored;
 }
 
-Storage HfSource::storage(Part part, int layer) const {
+Storage HfSource::storage(TensorRole part, int layer) const {
   const DType dtype = At(part, layer).dtype;
   return dtype == DType::kF32    ? Storage::kFp32
          : dtype == DType::kBF16 ? Storage::kBf16
                                  : Storage::kFp16;
 }
 
-void HfSource::Read(Part part, int layer, int64_t begin, int64_t end,
+void HfSource::Read(TensorRole part, int layer, int64_t begin, int64_t end,
                     float* out) const {
   const Stored& at = At(part, layer);
   ESP_CHECK(0 <= begin && begin <= end && end <= ShapeOf(config_, part).rows);
@@ -186,7 +186,7 @@ void HfSource::Read(Part part, int layer, int64_t begin, int64_t end,
   }
 }
 
-void HfSource::Release(Part part, int layer) const {
+void HfSource::Release(TensorRole part, int layer) const {
   const Stored& at = At(part, layer);
   at.file->Release(at.name);
 }

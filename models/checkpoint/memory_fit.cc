@@ -22,7 +22,7 @@ constexpr int64_t kRows = 512;
 constexpr int64_t kLogitRows = 64;
 // Program, tokenizer and what else does not grow with the model.
 constexpr int64_t kProgramBytes = int64_t{64} << 20;
-int64_t MatrixBytes(Packing packing, PartShape shape) {
+int64_t MatrixBytes(Packing packing, TensorShape shape) {
   const int64_t count = shape.rows * shape.columns;
   switch (packing) {
     case Packing::kFp32:
@@ -117,12 +117,12 @@ MemoryPlan PlanMemory(const TensorSource& source, Packing packing,
                       int64_t kv_bytes) {
   const TrunkConfig& config = source.config();
   MemoryPlan plan;
-  for (int i = 0; i < kParts; ++i) {
-    const Part part = static_cast<Part>(i);
-    const PartShape shape = ShapeOf(config, part);
+  for (int i = 0; i < kTensorRoles; ++i) {
+    const TensorRole part = static_cast<TensorRole>(i);
+    const TensorShape shape = ShapeOf(config, part);
     if (shape.rows == 0) continue;
-    const int layers = IsLayerPart(part) ? config.layers : 1;
-    const Packing kept = packing == Packing::kInt4 && !IsLayerPart(part)
+    const int layers = IsLayerTensor(part) ? config.layers : 1;
+    const Packing kept = packing == Packing::kInt4 && !IsLayerTensor(part)
                              ? Packing::kInt8
                              : packing;
     plan.weights +=

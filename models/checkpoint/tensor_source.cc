@@ -6,86 +6,86 @@
 
 namespace espalier {
 
-PartShape ShapeOf(const TrunkConfig& c, Part part) {
+TensorShape ShapeOf(const TrunkConfig& c, TensorRole part) {
   const int64_t d = c.hidden_size, f = c.intermediate_size;
   const int64_t q = int64_t{c.heads} * c.head_dim;
   const int64_t kv = int64_t{c.kv_heads} * c.head_dim;
   const bool layer_norm = c.norm == NormKind::kLayer;
   const auto vector = [](bool there, int64_t n) {
-    return PartShape{there ? n : 0};
+    return TensorShape{there ? n : 0};
   };
   const auto matrix = [](bool there, int64_t rows, int64_t columns) {
-    return PartShape{there ? rows : 0, columns};
+    return TensorShape{there ? rows : 0, columns};
   };
   switch (part) {
-    case Part::kEmbedding:
+    case TensorRole::kEmbedding:
       return matrix(true, c.vocab_size, d);
-    case Part::kPositions:
+    case TensorRole::kPositions:
       return matrix(c.learned_positions, c.context_length, d);
-    case Part::kInputNorm:
-    case Part::kPostNorm:
-    case Part::kFinalNorm:
+    case TensorRole::kInputNorm:
+    case TensorRole::kPostNorm:
+    case TensorRole::kFinalNorm:
       return vector(true, d);
-    case Part::kInputNormBias:
-    case Part::kPostNormBias:
-    case Part::kFinalNormBias:
+    case TensorRole::kInputNormBias:
+    case TensorRole::kPostNormBias:
+    case TensorRole::kFinalNormBias:
       return vector(layer_norm, d);
-    case Part::kQuery:
+    case TensorRole::kQuery:
       return matrix(true, q, d);
-    case Part::kQueryBias:
+    case TensorRole::kQueryBias:
       return vector(c.qkv_bias, q);
-    case Part::kKey:
-    case Part::kValue:
+    case TensorRole::kKey:
+    case TensorRole::kValue:
       return matrix(true, kv, d);
-    case Part::kKeyBias:
-    case Part::kValueBias:
+    case TensorRole::kKeyBias:
+    case TensorRole::kValueBias:
       return vector(c.qkv_bias, kv);
-    case Part::kQueryNorm:
-    case Part::kKeyNorm:
+    case TensorRole::kQueryNorm:
+    case TensorRole::kKeyNorm:
       return vector(c.qk_norm, c.head_dim);
-    case Part::kOutput:
+    case TensorRole::kOutput:
       return matrix(true, d, q);
-    case Part::kOutputBias:
+    case TensorRole::kOutputBias:
       return vector(c.output_bias, d);
-    case Part::kGate:
+    case TensorRole::kGate:
       return matrix(c.gated, f, d);
-    case Part::kGateBias:
+    case TensorRole::kGateBias:
       return vector(c.gated && c.mlp_bias, f);
-    case Part::kUp:
+    case TensorRole::kUp:
       return matrix(true, f, d);
-    case Part::kUpBias:
+    case TensorRole::kUpBias:
       return vector(c.mlp_bias, f);
-    case Part::kDown:
+    case TensorRole::kDown:
       return matrix(true, d, f);
-    case Part::kDownBias:
+    case TensorRole::kDownBias:
       return vector(c.mlp_bias, d);
-    case Part::kLmHead:
+    case TensorRole::kLmHead:
       return matrix(c.lm_head && !c.tied_embeddings, c.vocab_size, d);
-    case Part::kHead:
+    case TensorRole::kHead:
       return matrix(c.head != HeadKind::kNone, c.head_labels, d);
-    case Part::kHeadBias:
+    case TensorRole::kHeadBias:
       return vector(c.head_bias, c.head_labels);
   }
   return {};
 }
 
-bool IsLayerPart(Part part) {
-  return Part::kInputNorm <= part && part <= Part::kDownBias;
+bool IsLayerTensor(TensorRole part) {
+  return TensorRole::kInputNorm <= part && part <= TensorRole::kDownBias;
 }
 
-bool IsMatrix(Part part) {
+bool IsMatrix(TensorRole part) {
   switch (part) {
-    case Part::kEmbedding:
-    case Part::kPositions:
-    case Part::kQuery:
-    case Part::kKey:
-    case Part::kValue:
-    case Part::kOutput:
-    case Part::kGate:
-    case Part::kUp:
-    case Part::kDown:
-    case Part::kLmHead:
-    case Part::kHead:
+    case TensorRole::kEmbedding:
+    case TensorRole::kPositions:
+    case TensorRole::kQuery:
+    case TensorRole::kKey:
+    case TensorRole::kValue:
+    case TensorRole::kOutput:
+    case TensorRole::kGate:
+    case TensorRole::kUp:
+    case TensorRole::kDown:
+    case TensorRole::kLmHead:
+    case TensorRole::kHead:
       return true;
     default:
       return false;

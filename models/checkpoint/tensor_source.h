@@ -2,10 +2,10 @@
 // a Hugging Face folder (one safetensors file or several) or a GGUF file.
 //
 //   ESP_ASSIGN_OR_RETURN(auto source, TensorSource::Open(path));
-//   const PartShape shape = ShapeOf(source->config(), Part::kQuery);
+//   const TensorShape shape = ShapeOf(source->config(), TensorRole::kQuery);
 //   std::vector<float> rows(shape.columns * 16);
-//   source->Read(Part::kQuery, 3, 0, 16, rows.data());
-//   source->Release(Part::kQuery, 3);
+//   source->Read(TensorRole::kQuery, 3, 0, 16, rows.data());
+//   source->Release(TensorRole::kQuery, 3);
 //
 // Open checks everything before it returns: each part that the configuration
 // asks for is there with its shape and a known type, and nothing else is. The
@@ -29,7 +29,7 @@
 namespace espalier {
 
 // d hidden_size, f intermediate_size, h head_dim, v vocab_size.
-enum class Part : uint8_t {
+enum class TensorRole : uint8_t {
   kEmbedding,  // [v, d]
   kPositions,  // [context, d], if learned
   // Of each layer.
@@ -60,21 +60,21 @@ enum class Part : uint8_t {
   kHead,    // [labels, d]
   kHeadBias,
 };
-inline constexpr int kParts = static_cast<int>(Part::kHeadBias) + 1;
+inline constexpr int kTensorRoles = static_cast<int>(TensorRole::kHeadBias) + 1;
 
 // Vectors are one column.
-struct PartShape {
+struct TensorShape {
   int64_t rows = 0;
   int64_t columns = 1;
 };
 
 // What `part` measures in a network of this configuration, 0 rows where it
 // has no such part.
-PartShape ShapeOf(const TrunkConfig& config, Part part);
+TensorShape ShapeOf(const TrunkConfig& config, TensorRole part);
 // Parts from kInputNorm to kDownBias exist once a layer.
-bool IsLayerPart(Part part);
+bool IsLayerTensor(TensorRole part);
 // The others are vectors.
-bool IsMatrix(Part part);
+bool IsMatrix(TensorRole part);
 
 // How a part is stored.
 enum class Storage : uint8_t { kFp32, kFp16, kBf16, kQuantised };
@@ -87,13 +87,13 @@ class TensorSource {
   virtual ~TensorSource() = default;
 
   virtual const TrunkConfig& config() const = 0;
-  virtual Storage storage(Part part, int layer) const = 0;
+  virtual Storage storage(TensorRole part, int layer) const = 0;
   // Rows [begin, end) as fp32, out[(end - begin) * columns]. Exact for every
   // storage. `layer` is 0 for parts that are not a layer's.
-  virtual void Read(Part part, int layer, int64_t begin, int64_t end,
+  virtual void Read(TensorRole part, int layer, int64_t begin, int64_t end,
                     float* out) const = 0;
   // Tells the system that the part's memory is not needed any more.
-  virtual void Release(Part part, int layer) const = 0;
+  virtual void Release(TensorRole part, int layer) const = 0;
   // Bytes of all files.
   virtual int64_t bytes() const = 0;
 };

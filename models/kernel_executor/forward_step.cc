@@ -28,7 +28,7 @@ void ForwardStep::Begin(const Network& net, const KernelPath& path,
   rope_ = &rope;
   pages_ = &pages;
   segments_ = segments;
-  by_rows_ = !path.PutsBlocks(*net.layers[0].output);
+  by_rows_ = !path.PacksBlocks(*net.layers[0].output);
   GatherRows(segments);
   MakeItems();
   PlanPhases(threads);
@@ -154,7 +154,7 @@ void ForwardStep::RunStage(const NetworkLayer& layer, int index, Stage stage,
     case Stage::kAttend:
       return AttendItem(layer, index, chunk);
     case Stage::kPutAttended:
-      return PutRows(*layer.output, attended_rows_, chunk, attended_);
+      return PackRows(*layer.output, attended_rows_, chunk, attended_);
     case Stage::kOutput:
       return AddProduct(*layer.output, attended_, output_plan_,
                         layer.output_bias, chunk);
@@ -163,7 +163,7 @@ void ForwardStep::RunStage(const NetworkLayer& layer, int index, Stage stage,
     case Stage::kUp:
       return Up(layer, chunk);
     case Stage::kPutHidden:
-      return PutRows(*layer.down, hidden_rows_, chunk, hidden_);
+      return PackRows(*layer.down, hidden_rows_, chunk, hidden_);
     case Stage::kDown:
       return AddProduct(*layer.down, hidden_, down_plan_, layer.down_bias,
                         chunk);
@@ -213,7 +213,7 @@ void ForwardStep::Norm(const std::vector<float>& weight,
       LayerNorm(x, weight.data(), bias.data(), n, config().rms_norm_eps, to);
     }
   }
-  path_->PutRows(next, y.data(), d(), row, count, normed_.data());
+  path_->PackRows(next, y.data(), d(), row, count, normed_.data());
 }
 
 void ForwardStep::Heads(const NetworkLayer& layer, int index, int chunk) {
@@ -253,9 +253,9 @@ void ForwardStep::PlaceHead(const NetworkLayer& layer, int index, int row,
     Rotate(x, rope_->cos(position), rope_->sin(position), c.head_dim / 2);
   }
   if (key >= 0) return path_->StoreKey(*pages_, page, index, key, slot, x);
-  path_->PutQuery(x, c.head_dim,
-                  1.0f / std::sqrt(static_cast<float>(c.head_dim)),
-                  Query(row, head));
+  path_->PackQuery(x, c.head_dim,
+                   1.0f / std::sqrt(static_cast<float>(c.head_dim)),
+                   Query(row, head));
 }
 
 void ForwardStep::AttendItem(const NetworkLayer& layer, int index, int chunk) {
@@ -279,9 +279,9 @@ void ForwardStep::AttendItem(const NetworkLayer& layer, int index, int chunk) {
   const int read = path_->Attend(*pages_, task, out.data());
   pages_read_.fetch_add(read, std::memory_order_relaxed);
   if (!by_rows_) {
-    path_->PutBlock(*layer.output, out.data(), static_cast<size_t>(width),
-                    item.row, item.rows, kv_head * width, width,
-                    attended_.data());
+    path_->PackBlock(*layer.output, out.data(), static_cast<size_t>(width),
+                     item.row, item.rows, kv_head * width, width,
+                     attended_.data());
     return;
   }
   const size_t k = static_cast<size_t>(layer.output->k());
@@ -292,12 +292,12 @@ void ForwardStep::AttendItem(const NetworkLayer& layer, int index, int chunk) {
   }
 }
 
-void ForwardStep::PutRows(const Weights& w, const std::vector<float>& x,
-                          int chunk, std::vector<std::byte>& operand) {
+void ForwardStep::PackRows(const Weights& w, const std::vector<float>& x,
+                           int chunk, std::vector<std::byte>& operand) {
   const size_t k = static_cast<size_t>(w.k());
   const int row = chunk * kRowChunk;
-  path_->PutRows(w, x.data() + static_cast<size_t>(row) * k, k, row,
-                 std::min(kRowChunk, rows() - row), operand.data());
+  path_->PackRows(w, x.data() + static_cast<size_t>(row) * k, k, row,
+                  std::min(kRowChunk, rows() - row), operand.data());
 }
 
 void ForwardStep::AddProduct(const Weights& w,
@@ -328,8 +328,8 @@ void ForwardStep::Up(const NetworkLayer& layer, int chunk) {
   const int columns = std::min(config().gated ? at.columns / 2 : at.columns,
                                config().intermediate_size - column);
   if (!by_rows_) {
-    path_->PutBlock(*layer.down, y, at.stride(), at.row, at.rows, column,
-                    columns, hidden_.data());
+    path_->PackBlock(*layer.down, y, at.stride(), at.row, at.rows, column,
+                     columns, hidden_.data());
     return;
   }
   const size_t k = static_cast<size_t>(layer.down->k());

@@ -72,8 +72,8 @@ class ForwardStep {
   void PlaceHead(const NetworkLayer& layer, int index, int row, int head,
                  float* x);
   void AttendItem(const NetworkLayer& layer, int index, int chunk);
-  void PutRows(const Weights& w, const std::vector<float>& x, int chunk,
-               std::vector<std::byte>& operand);
+  void PackRows(const Weights& w, const std::vector<float>& x, int chunk,
+                std::vector<std::byte>& operand);
   void AddProduct(const Weights& w, const std::vector<std::byte>& operand,
                   const ProductPlan& plan, const std::vector<float>& bias,
                   int chunk);

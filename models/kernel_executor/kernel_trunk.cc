@@ -59,7 +59,7 @@ void KernelTrunk::Logits(const float* hidden, int n, float* logits,
   const int chunks[] = {1, plan.chunks()};
   executor.RunPhases(chunks, [&](int phase, int chunk) {
     if (phase == 0) {
-      path_.PutRows(head, hidden, d, 0, n, operand_.data());
+      path_.PackRows(head, hidden, d, 0, n, operand_.data());
       return;
     }
     const ProductPlan::Chunk at = plan.chunk(chunk);

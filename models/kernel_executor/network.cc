@@ -25,9 +25,9 @@ class Packer {
         if (i >= 2) {
           net.layers[static_cast<size_t>(i - 2)] = Layer(i - 2);
         } else if (i == 0) {
-          net.embedding = Matrix({Part::kEmbedding}, 0, outer_kind_);
+          net.embedding = Matrix({TensorRole::kEmbedding}, 0, outer_kind_);
         } else if (c_.lm_head && !c_.tied_embeddings) {
-          net.lm_head = Matrix({Part::kLmHead}, 0, outer_kind_);
+          net.lm_head = Matrix({TensorRole::kLmHead}, 0, outer_kind_);
         }
       }
     };
@@ -36,9 +36,9 @@ class Packer {
     } else {
       pack(0, c_.layers + 2);
     }
-    net.positions = Vector(Part::kPositions, 0);
-    net.final_norm = Vector(Part::kFinalNorm, 0);
-    net.final_norm_bias = Vector(Part::kFinalNormBias, 0);
+    net.positions = Vector(TensorRole::kPositions, 0);
+    net.final_norm = Vector(TensorRole::kFinalNorm, 0);
+    net.final_norm_bias = Vector(TensorRole::kFinalNormBias, 0);
     net.head = ReadLabelHead(source_);
     net.bytes = Bytes(net);
     return net;
@@ -57,40 +57,43 @@ class Packer {
 
   NetworkLayer Layer(int i) const {
     NetworkLayer out;
-    out.input_norm = Vector(Part::kInputNorm, i);
-    out.input_norm_bias = Vector(Part::kInputNormBias, i);
-    out.query_norm = Vector(Part::kQueryNorm, i);
-    out.key_norm = Vector(Part::kKeyNorm, i);
-    out.qkv = Matrix({Part::kQuery, Part::kKey, Part::kValue}, i);
-    out.qkv_bias =
-        Joined({Part::kQueryBias, Part::kKeyBias, Part::kValueBias}, i);
+    out.input_norm = Vector(TensorRole::kInputNorm, i);
+    out.input_norm_bias = Vector(TensorRole::kInputNormBias, i);
+    out.query_norm = Vector(TensorRole::kQueryNorm, i);
+    out.key_norm = Vector(TensorRole::kKeyNorm, i);
+    out.qkv =
+        Matrix({TensorRole::kQuery, TensorRole::kKey, TensorRole::kValue}, i);
+    out.qkv_bias = Joined(
+        {TensorRole::kQueryBias, TensorRole::kKeyBias, TensorRole::kValueBias},
+        i);
     out.output = Output(i);
-    out.output_bias = Vector(Part::kOutputBias, i);
-    out.post_norm = Vector(Part::kPostNorm, i);
-    out.post_norm_bias = Vector(Part::kPostNormBias, i);
+    out.output_bias = Vector(TensorRole::kOutputBias, i);
+    out.post_norm = Vector(TensorRole::kPostNorm, i);
+    out.post_norm_bias = Vector(TensorRole::kPostNormBias, i);
     if (c_.gated) {
       out.up = GateUp(i);
       out.up_bias = GateUpBias(i);
     } else {
-      out.up = Matrix({Part::kUp}, i);
-      out.up_bias = Vector(Part::kUpBias, i);
+      out.up = Matrix({TensorRole::kUp}, i);
+      out.up_bias = Vector(TensorRole::kUpBias, i);
     }
-    out.down = Matrix({Part::kDown}, i);
-    out.down_bias = Vector(Part::kDownBias, i);
+    out.down = Matrix({TensorRole::kDown}, i);
+    out.down_bias = Vector(TensorRole::kDownBias, i);
     return out;
   }
 
   // Empty where the network has no such part.
-  std::vector<float> Vector(Part part, int layer) const {
-    const PartShape shape = ShapeOf(c_, part);
+  std::vector<float> Vector(TensorRole part, int layer) const {
+    const TensorShape shape = ShapeOf(c_, part);
     std::vector<float> out(static_cast<size_t>(shape.rows * shape.columns));
     if (!out.empty()) source_.Read(part, layer, 0, shape.rows, out.data());
     return out;
   }
 
-  std::vector<float> Joined(absl::Span<const Part> parts, int layer) const {
+  std::vector<float> Joined(absl::Span<const TensorRole> parts,
+                            int layer) const {
     std::vector<float> out;
-    for (const Part part : parts) {
+    for (const TensorRole part : parts) {
       const std::vector<float> one = Vector(part, layer);
       out.insert(out.end(), one.begin(), one.end());
     }
@@ -98,15 +101,16 @@ class Packer {
   }
 
   // The rows of `parts` below one another.
-  std::unique_ptr<Weights> Matrix(std::vector<Part> parts, int layer) const {
+  std::unique_ptr<Weights> Matrix(std::vector<TensorRole> parts,
+                                  int layer) const {
     return Matrix(std::move(parts), layer, kind_);
   }
-  std::unique_ptr<Weights> Matrix(std::vector<Part> parts, int layer,
+  std::unique_ptr<Weights> Matrix(std::vector<TensorRole> parts, int layer,
                                   WeightKind kind) const {
     int n = 0;
     const int k = static_cast<int>(ShapeOf(c_, parts[0]).columns);
     std::vector<int> starts;
-    for (const Part part : parts) {
+    for (const TensorRole part : parts) {
       starts.push_back(n);
       n += static_cast<int>(ShapeOf(c_, part).rows);
     }
@@ -120,20 +124,20 @@ class Packer {
                      to + static_cast<ptrdiff_t>(from - begin) * k);
       }
     });
-    for (const Part part : parts) source_.Release(part, layer);
+    for (const TensorRole part : parts) source_.Release(part, layer);
     return out;
   }
 
   // A head's columns moved to where its padded outputs stand.
   std::unique_ptr<Weights> Output(int layer) const {
     const int h = c_.head_dim, padded = path_.PadHead(h);
-    if (h == padded) return Matrix({Part::kOutput}, layer);
+    if (h == padded) return Matrix({TensorRole::kOutput}, layer);
     const ptrdiff_t k = c_.heads * padded, columns = c_.heads * h;
     std::vector<float> rows;
     auto out = path_.Pack(c_.hidden_size, static_cast<int>(k), kind_,
                           [&](int begin, int count, float* to) {
                             rows.resize(static_cast<size_t>(count * columns));
-                            source_.Read(Part::kOutput, layer, begin,
+                            source_.Read(TensorRole::kOutput, layer, begin,
                                          begin + count, rows.data());
                             std::fill(to, to + count * k, 0.0f);
                             for (int r = 0; r < count * c_.heads; ++r) {
@@ -141,7 +145,7 @@ class Packer {
                                           to + ptrdiff_t{r} * padded);
                             }
                           });
-    source_.Release(Part::kOutput, layer);
+    source_.Release(TensorRole::kOutput, layer);
     return out;
   }
 
@@ -151,9 +155,9 @@ class Packer {
   }
   // What row `row` of the joined matrix is: a part and its row, which may lie
   // beyond the last one.
-  std::pair<Part, int> GateUpRow(int row) const {
+  std::pair<TensorRole, int> GateUpRow(int row) const {
     const int block = row / (2 * Half()), in = row % (2 * Half());
-    return {in < Half() ? Part::kGate : Part::kUp,
+    return {in < Half() ? TensorRole::kGate : TensorRole::kUp,
             block * Half() + in % Half()};
   }
 
@@ -170,21 +174,21 @@ class Packer {
                               }
                             }
                           });
-    source_.Release(Part::kGate, layer);
-    source_.Release(Part::kUp, layer);
+    source_.Release(TensorRole::kGate, layer);
+    source_.Release(TensorRole::kUp, layer);
     return out;
   }
 
   std::vector<float> GateUpBias(int layer) const {
-    const std::vector<float> gate = Vector(Part::kGateBias, layer);
-    const std::vector<float> up = Vector(Part::kUpBias, layer);
+    const std::vector<float> gate = Vector(TensorRole::kGateBias, layer);
+    const std::vector<float> up = Vector(TensorRole::kUpBias, layer);
     std::vector<float> out;
     if (up.empty()) return out;
     for (int r = 0; r < GateUpRows(); ++r) {
       const auto [part, row] = GateUpRow(r);
       const size_t at = static_cast<size_t>(row);
       out.push_back(row >= c_.intermediate_size ? 0
-                    : part == Part::kGate       ? gate[at]
+                    : part == TensorRole::kGate ? gate[at]
                                                 : up[at]);
     }
     return out;

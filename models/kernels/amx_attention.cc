@@ -356,8 +356,8 @@ void StoreTileValue(PageMemory& memory, PageId page, int layer, int kv_head,
   }
 }
 
-void PutTileQuery(const float* query, int head_dim, float scale,
-                  std::byte* to) {
+void PackTileQuery(const float* query, int head_dim, float scale,
+                   std::byte* to) {
   const __m512 factor = _mm512_set1_ps(scale * 1.44269504f);
   uint16_t* out = reinterpret_cast<uint16_t*>(to);
   for (int d = 0; d < PadDims(head_dim); d += 16) {

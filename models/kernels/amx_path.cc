@@ -22,16 +22,17 @@ class TilePath : public KernelPath {
   size_t OperandBytes(const Weights& w, int rows) const override {
     return TileOperandBytes(w, rows);
   }
-  bool PutsBlocks(const Weights& w) const override {
+  bool PacksBlocks(const Weights& w) const override {
     return w.kind() == WeightKind::kBf16;
   }
-  void PutRows(const Weights& w, const float* x, size_t ldx, int row, int rows,
-               std::byte* operand) const override {
-    PutTileRows(w, x, ldx, row, rows, operand);
+  void PackRows(const Weights& w, const float* x, size_t ldx, int row, int rows,
+                std::byte* operand) const override {
+    PackTileRows(w, x, ldx, row, rows, operand);
   }
-  void PutBlock(const Weights& w, const float* x, size_t ldx, int row, int rows,
-                int column, int columns, std::byte* operand) const override {
-    PutTileBlock(w, x, ldx, row, rows, column, columns, operand);
+  void PackBlock(const Weights& w, const float* x, size_t ldx, int row,
+                 int rows, int column, int columns,
+                 std::byte* operand) const override {
+    PackTileBlock(w, x, ldx, row, rows, column, columns, operand);
   }
   void Product(const Weights& w, const std::byte* operand, int row, int rows,
                int column, int columns, float* y, size_t ldy) const override {
@@ -56,9 +57,9 @@ class TilePath : public KernelPath {
   size_t QueryBytes(int head_dim) const override {
     return static_cast<size_t>(PadHead(head_dim)) * 2;
   }
-  void PutQuery(const float* query, int head_dim, float scale,
-                std::byte* to) const override {
-    PutTileQuery(query, head_dim, scale, to);
+  void PackQuery(const float* query, int head_dim, float scale,
+                 std::byte* to) const override {
+    PackTileQuery(query, head_dim, scale, to);
   }
   int Attend(PageMemory& pages, const AttendRows& rows,
              float* out) const override {

@@ -27,10 +27,10 @@ inline constexpr int kTilePanel = 32;
 std::unique_ptr<Weights> PackTiles(int n, int k, WeightKind kind,
                                    ReadRows read);
 size_t TileOperandBytes(const Weights& w, int rows);
-void PutTileRows(const Weights& w, const float* x, size_t ldx, int row,
-                 int rows, std::byte* operand);
-void PutTileBlock(const Weights& w, const float* x, size_t ldx, int row,
-                  int rows, int column, int columns, std::byte* operand);
+void PackTileRows(const Weights& w, const float* x, size_t ldx, int row,
+                  int rows, std::byte* operand);
+void PackTileBlock(const Weights& w, const float* x, size_t ldx, int row,
+                   int rows, int column, int columns, std::byte* operand);
 void TileProduct(const Weights& w, const std::byte* operand, int row, int rows,
                  int column, int columns, float* y, size_t ldy);
 
@@ -49,7 +49,8 @@ void StoreTileKey(PageMemory& pages, PageId page, int layer, int kv_head,
 void StoreTileValue(PageMemory& pages, PageId page, int layer, int kv_head,
                     int slot, const float* value);
 // bf16, padded to 32; scaled by `scale` log2(e), for weights are powers of 2.
-void PutTileQuery(const float* query, int head_dim, float scale, std::byte* to);
+void PackTileQuery(const float* query, int head_dim, float scale,
+                   std::byte* to);
 int AttendTiles(PageMemory& pages, const AttendRows& rows, float* out);
 
 }  // namespace espalier

@@ -432,8 +432,8 @@ size_t TileOperandBytes(const Weights& weights, int rows) {
   return blocks * (HasScales(w.kind()) ? tiles + 64 : tiles);
 }
 
-void PutTileRows(const Weights& weights, const float* x, size_t ldx, int row,
-                 int rows, std::byte* operand) {
+void PackTileRows(const Weights& weights, const float* x, size_t ldx, int row,
+                  int rows, std::byte* operand) {
   const TileWeights& w = Tiles(weights);
   for (int r = 0; r < rows; ++r) {
     const float* from = x + static_cast<size_t>(r) * ldx;
@@ -445,8 +445,8 @@ void PutTileRows(const Weights& weights, const float* x, size_t ldx, int row,
   }
 }
 
-void PutTileBlock(const Weights& weights, const float* x, size_t ldx, int row,
-                  int rows, int column, int columns, std::byte* operand) {
+void PackTileBlock(const Weights& weights, const float* x, size_t ldx, int row,
+                   int rows, int column, int columns, std::byte* operand) {
   const OperandView to(Tiles(weights), operand);
   for (int r = 0; r < rows; ++r) {
     const float* from = x + static_cast<size_t>(r) * ldx;

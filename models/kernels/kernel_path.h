@@ -4,7 +4,7 @@
 //   const KernelPath& path = AmxPath();
 //   auto w = path.Pack(n, k, WeightKind::kBf16, read_rows);
 //   std::vector<std::byte> operand(path.OperandBytes(*w, rows));
-//   path.PutRows(*w, x, k, 0, rows, operand.data());
+//   path.PackRows(*w, x, k, 0, rows, operand.data());
 //   path.Product(*w, operand.data(), 0, rows, 0, n, y, n);
 //
 // Every output element is summed in one order that depends on its own row
@@ -53,7 +53,7 @@ struct AttendRows {
   const int* positions = nullptr;
   const PageId* const* pages = nullptr;
   int window = 0;
-  // PutQuery's, of rows x group heads, with room for 15 more behind them.
+  // PackQuery's, of rows x group heads, with room for 15 more behind them.
   const std::byte* queries = nullptr;
 };
 
@@ -76,16 +76,16 @@ class KernelPath {
 
   // Activations as products with `w` take them.
   virtual size_t OperandBytes(const Weights& w, int rows) const = 0;
-  // Whether PutBlock may be used: not where a row needs a scale.
-  virtual bool PutsBlocks(const Weights& w) const = 0;
+  // Whether PackBlock may be used: not where a row needs a scale.
+  virtual bool PacksBlocks(const Weights& w) const = 0;
   // x[r * ldx + 0 .. k) becomes row `row` + r.
-  virtual void PutRows(const Weights& w, const float* x, size_t ldx, int row,
-                       int rows, std::byte* operand) const = 0;
+  virtual void PackRows(const Weights& w, const float* x, size_t ldx, int row,
+                        int rows, std::byte* operand) const = 0;
   // x[r * ldx + c] becomes element (row + r, column + c), columns a multiple
   // of 16 (or up to the end), `column` of 16.
-  virtual void PutBlock(const Weights& w, const float* x, size_t ldx, int row,
-                        int rows, int column, int columns,
-                        std::byte* operand) const = 0;
+  virtual void PackBlock(const Weights& w, const float* x, size_t ldx, int row,
+                         int rows, int column, int columns,
+                         std::byte* operand) const = 0;
   // y[r * ldy + c] = rows `row` + r of the operand times column `column` + c.
   // `row` is a multiple of row_block(), `column` and `columns` of
   // column_block() (or up to the end); y has room for rows padded to 16 and
@@ -105,8 +105,8 @@ class KernelPath {
                           int kv_head, int slot, const float* value) const = 0;
   // Bytes of one head's query.
   virtual size_t QueryBytes(int head_dim) const = 0;
-  virtual void PutQuery(const float* query, int head_dim, float scale,
-                        std::byte* to) const = 0;
+  virtual void PackQuery(const float* query, int head_dim, float scale,
+                         std::byte* to) const = 0;
   // out[(r * group + h) * PadHead(head_dim) ..]: softmax-weighted values.
   // Returns how many pages were read, one that rows share counted once.
   virtual int Attend(PageMemory& pages, const AttendRows& rows,

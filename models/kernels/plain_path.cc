@@ -38,13 +38,14 @@ class FloatPath : public KernelPath {
   size_t OperandBytes(const Weights& w, int rows) const override {
     return static_cast<size_t>(rows) * static_cast<size_t>(w.k()) * 4;
   }
-  bool PutsBlocks(const Weights&) const override { return true; }
-  void PutRows(const Weights& w, const float* x, size_t ldx, int row, int rows,
-               std::byte* operand) const override {
-    PutBlock(w, x, ldx, row, rows, 0, w.k(), operand);
+  bool PacksBlocks(const Weights&) const override { return true; }
+  void PackRows(const Weights& w, const float* x, size_t ldx, int row, int rows,
+                std::byte* operand) const override {
+    PackBlock(w, x, ldx, row, rows, 0, w.k(), operand);
   }
-  void PutBlock(const Weights& w, const float* x, size_t ldx, int row, int rows,
-                int column, int columns, std::byte* operand) const override {
+  void PackBlock(const Weights& w, const float* x, size_t ldx, int row,
+                 int rows, int column, int columns,
+                 std::byte* operand) const override {
     const size_t k = static_cast<size_t>(w.k());
     float* to = reinterpret_cast<float*>(operand) +
                 static_cast<size_t>(row) * k + static_cast<size_t>(column);
@@ -82,8 +83,8 @@ class FloatPath : public KernelPath {
   size_t QueryBytes(int head_dim) const override {
     return static_cast<size_t>(head_dim) * 4;
   }
-  void PutQuery(const float* query, int head_dim, float scale,
-                std::byte* to) const override {
+  void PackQuery(const float* query, int head_dim, float scale,
+                 std::byte* to) const override {
     float* out = reinterpret_cast<float*>(to);
     for (int i = 0; i < head_dim; ++i) out[i] = query[i] * scale;
   }

@@ -30,7 +30,7 @@ PrefixTree::PrefixTree(PagePool& pool) : pool_(pool) {
 }
 
 PrefixTree::~PrefixTree() {
-  for (Sequence& sequence : sequences_) Drop(sequence.table);
+  for (Sequence& sequence : sequences_) ReleasePages(sequence.table);
 }
 
 // ---------------------------------------------------------------------------
@@ -78,7 +78,7 @@ SeqId PrefixTree::Split(SeqId id, int length) {
   Sequence& top = at(upper);
   Sequence& rest = at(id);
   top.split = true;
-  top.priority = kDropped;  // worth what is below it
+  top.priority = kEvictNow;  // worth what is below it
   top.ever_resident = std::min(rest.ever_resident, top.end());
   top.children = {id};
   rest.parent = upper;
@@ -141,10 +141,10 @@ SeqId PrefixTree::Adopt(SeqId parent, absl::Span<const int32_t> tokens,
   sequence.last_use = ++tick_;
   if (sequence.filler >= 0 || sequence.locks > 0 ||
       std::max(sequence.table.resident, sequence.start) >= table.resident) {
-    Drop(table);
+    ReleasePages(table);
     Relist(id);
   } else {
-    Drop(sequence.table);
+    ReleasePages(sequence.table);
     sequence.table = std::move(table);
     sequence.ever_resident =
         std::max(sequence.ever_resident, sequence.table.resident);
@@ -180,7 +180,7 @@ void PrefixTree::FreeIfUnused(SeqId id) {
   while (id > kEmptySeq && at(id).refs == 0 && at(id).locks == 0 &&
          at(id).children.empty()) {
     Sequence& gone = at(id);
-    gone.priority = gone.below = kDropped;  // nobody misses it
+    gone.priority = gone.below = kEvictNow;  // nobody misses it
     // What its table has of those above may be theirs alone to keep.
     gone.table.resident = std::min(gone.table.resident, gone.start);
     Settle(id);
@@ -214,8 +214,8 @@ void PrefixTree::Relist(SeqId id) {
   // The full pages of one that is covered are also those of the one below.
   if (redundant && sequence.table.resident % kPageSlots == 0) return;
   const float worth = Worth(sequence);
-  if (!redundant && worth == kDropped) {
-    Drop(sequence.table);
+  if (!redundant && worth == kEvictNow) {
+    ReleasePages(sequence.table);
     SetStores(id, false);
     return;
   }
@@ -267,7 +267,7 @@ void PrefixTree::RecountAbove(SeqId id) {
   for (SeqId above = at(id).parent; above > kEmptySeq;
        above = at(above).parent) {
     Sequence& sequence = at(above);
-    float below = kDropped;
+    float below = kEvictNow;
     for (const SeqId child : sequence.children) {
       if (at(child).stores || at(child).covered()) continue;
       below = std::max(below, Worth(at(child)));
@@ -280,7 +280,7 @@ void PrefixTree::RecountAbove(SeqId id) {
   }
 }
 
-void PrefixTree::Keep(SeqId id, float priority) {
+void PrefixTree::SetRetention(SeqId id, float priority) {
   Sequence& sequence = at(id);
   if (sequence.priority == priority) return;
   const bool less = priority < sequence.priority;
@@ -324,10 +324,10 @@ void PrefixTree::Settle(SeqId id) {
   }
   if (owner <= kEmptySeq || at(owner).covered() || at(owner).locks > 0 ||
       at(owner).table.resident >= rest.resident) {
-    Drop(rest);
+    ReleasePages(rest);
     return;
   }
-  Drop(at(owner).table);
+  ReleasePages(at(owner).table);
   at(owner).table = std::move(rest);
   SetStores(owner, true);
   Relist(owner);
@@ -337,7 +337,7 @@ void PrefixTree::Evict(SeqId id) {
   PageTable& table = at(id).table;
   ++evicted_pages_;
   if (at(id).covered()) {
-    Drop(table);
+    ReleasePages(table);
     SetStores(id, false);
     return;
   }
@@ -398,7 +398,7 @@ bool PrefixTree::Fork(const PageTable& from, int length, PageTable& table) {
     const PageId copy = AllocateEvicting();
     if (copy < 0 && pool_.shared(source)) {
       pool_.Release(source);
-      Drop(table);
+      ReleasePages(table);
       return false;
     }
     if (copy < 0) {
@@ -425,7 +425,7 @@ bool PrefixTree::Grow(PageTable& table, int length) {
   return true;
 }
 
-void PrefixTree::Drop(PageTable& table) {
+void PrefixTree::ReleasePages(PageTable& table) {
   for (const PageId page : table.pages) pool_.Release(page);
   table.pages.clear();
   table.resident = 0;

@@ -17,7 +17,7 @@
 //  * else it loses its last page, and what is lost is computed again when
 //    needed. A table left without tokens of its sequence's own passes to the
 //    sequence above, if that knows less;
-//  * what nobody can need (Keep(id, kDropped)) goes at once.
+//  * what nobody can need (SetRetention(id, kEvictNow)) goes at once.
 // Locked sequences lose nothing.
 //
 // Texts whose first page or more is equal share it: Extend splits the sequence
@@ -66,9 +66,9 @@ struct Sequence {
   int stored_children = 0;  // that store or are covered
   SeqId group = kEmptySeq;  // EvictionOrder
   int64_t last_use = 0;     // tick of the last use
-  float priority = kNoPriority;
-  float below = kDropped;  // highest of its children that lost their pages
-  bool listed = false;     // may lose its pages, in the order of `entry`
+  float priority = kNoRetention;
+  float below = kEvictNow;  // highest of its children that lost their pages
+  bool listed = false;      // may lose its pages, in the order of `entry`
   EvictionOrder::Entry entry = {};
 
   int end() const { return start + static_cast<int>(tokens.size()); }
@@ -99,7 +99,7 @@ class PrefixTree {
   void Lock(SeqId id);
   void Unlock(SeqId id);
   void Touch(SeqId id);
-  void Keep(SeqId id, float priority);
+  void SetRetention(SeqId id, float priority);
 
   // A sequence whose table has the longest stored beginning of the path of
   // `id`, and `*length`, how much of it: 0 if none.
@@ -110,7 +110,7 @@ class PrefixTree {
   bool Fork(const PageTable& from, int length, PageTable& table);
   // Adds pages until positions up to `length` have one; evicts as needed.
   bool Grow(PageTable& table, int length);
-  void Drop(PageTable& table);
+  void ReleasePages(PageTable& table);
   // Says that table.resident of `id` has changed.
   void TableChanged(SeqId id);
 

@@ -27,7 +27,7 @@ struct Job {
   bool started = false;          // its rows exist
   bool locked = false;           // `from` is whole and locked
   // Gave up its pages to older requests; goes on when one of them has ended.
-  bool parked = false;
+  bool preempted = false;
   int unfinished = 0;  // continuations or texts
   int rows = 0;        // under way
   absl::Status failure;
@@ -61,7 +61,7 @@ struct Row {
                               // with a repetition penalty alone
   double entropy = 0;         // of its tokens, summed
   int ever_resident = 0;      // highest table.resident so far
-  std::vector<std::unique_ptr<Row>> parted;  // from it, in this step
+  std::vector<std::unique_ptr<Row>> forks;  // from it, in this step
   bool finished = false;
   Finish finish = Finish::kLength;
 

@@ -36,14 +36,14 @@ TrunkBackend::TrunkBackend(Trunk& trunk, const Tokenizer& tokenizer,
       memory_(trunk.NewPages()),
       pool_(*memory_, options.kv_bytes),
       tree_(pool_),
-      fills_(tree_, stats_),
+      prefills_(tree_, stats_),
       sampler_(trunk, executor) {
   ESP_CHECK(options.chunk_tokens > 0 && options.prefill_tokens > 0 &&
             options.max_rows > 0);
 }
 
 TrunkBackend::~TrunkBackend() {
-  for (const auto& row : rows_) tree_.Drop(row->table);
+  for (const auto& row : rows_) tree_.ReleasePages(row->table);
 }
 
 SeqId TrunkBackend::Extend(SeqId parent, absl::Span<const int32_t> tokens) {
@@ -54,8 +54,8 @@ void TrunkBackend::Release(SeqId seq) {
   if (seq != kEmptySeq) tree_.Release(seq);
 }
 
-void TrunkBackend::Keep(SeqId seq, float priority) {
-  if (seq != kEmptySeq) tree_.Keep(seq, priority);
+void TrunkBackend::SetRetention(SeqId seq, float priority) {
+  if (seq != kEmptySeq) tree_.SetRetention(seq, priority);
 }
 
 void TrunkBackend::Submit(Request request) {
@@ -85,13 +85,14 @@ void TrunkBackend::Submit(Request request) {
 
 void TrunkBackend::StartReady() {
   for (Job& job : jobs_) {
-    if (job.started || job.parked || !job.failure.ok()) continue;
+    if (job.started || job.preempted || !job.failure.ok()) continue;
     bool ready = true;
     for (const SeqId id : job.sequences) {
       // What is dropped would be gone again as soon as it is computed.
-      if (tree_.at(id).priority == kDropped) tree_.Keep(id, kNoPriority);
+      if (tree_.at(id).priority == kEvictNow)
+        tree_.SetRetention(id, kNoRetention);
       // All are asked, so that they are computed in the same batches.
-      ready = fills_.Ensure(id, job.kind != JobKind::kScore) && ready;
+      ready = prefills_.Ensure(id, job.kind != JobKind::kScore) && ready;
     }
     if (!ready || job.kind == JobKind::kScore) continue;
     job.started = job.locked = true;
@@ -154,8 +155,8 @@ void TrunkBackend::StartTexts(Job& job) {
 bool TrunkBackend::HasTable(Row& row) {
   if (!row.table.pages.empty()) return true;
   Job& job = *row.job;
-  if (!job.locked) {  // was parked
-    if (!fills_.Ensure(job.from(), true)) return false;
+  if (!job.locked) {  // was preempted
+    if (!prefills_.Ensure(job.from(), true)) return false;
     tree_.Lock(job.from());
     job.locked = true;
   }
@@ -175,7 +176,7 @@ void TrunkBackend::PlanRows() {
       });
   for (const auto& owned : rows_) {
     Row& row = *owned;
-    if (row.job->parked || row.finished || !row.job->failure.ok()) continue;
+    if (row.job->preempted || row.finished || !row.job->failure.ok()) continue;
     if (row.tokens.empty()) {
       batch_.starting.push_back(&row);
       continue;
@@ -211,7 +212,7 @@ void TrunkBackend::PlanHidden() {
   const size_t d = static_cast<size_t>(trunk_.config().hidden_size);
   batch_.drawing.clear();
   batch_.given.clear();
-  size_t texts = 0, others = static_cast<size_t>(fills_.planned());
+  size_t texts = 0, others = static_cast<size_t>(prefills_.planned());
   const auto draws = [&](const Batch::Planned& planned) {
     const Row& row = *planned.row;
     return tree_.at(row.job->from()).end() + row.forwarded() ==
@@ -293,7 +294,7 @@ void TrunkBackend::RunTrunk() {
   for (const Batch::Planned& planned : batch_.rows) {
     Advance(*planned.row, planned.count);
   }
-  fills_.Advance(trunk_.config().hidden_size, [&](size_t i) {
+  prefills_.Advance(trunk_.config().hidden_size, [&](size_t i) {
     return batch_.segments[batch_.rows.size() + i].last_hidden;
   });
 }
@@ -352,14 +353,14 @@ void TrunkBackend::Accept(Row& row, const RowSampler::Output& output) {
     groups[it->second].members.push_back(row.members[i]);
   }
   for (size_t g = 1; g < groups.size(); ++g) {
-    row.parted.push_back(Part(row, std::move(groups[g].members)));
-    Push(*row.parted.back(), groups[g].drawn, output);
+    row.forks.push_back(Fork(row, std::move(groups[g].members)));
+    Push(*row.forks.back(), groups[g].drawn, output);
   }
   row.members = std::move(groups[0].members);
   Push(row, groups[0].drawn, output);
 }
 
-std::unique_ptr<Row> TrunkBackend::Part(const Row& row,
+std::unique_ptr<Row> TrunkBackend::Fork(const Row& row,
                                         std::vector<Member> members) {
   auto part = std::make_unique<Row>();
   part->job = row.job;
@@ -441,7 +442,7 @@ void TrunkBackend::Push(Row& row, const Sampled& drawn,
 
 void TrunkBackend::FinishRows() {
   const bool any = std::any_of(rows_.begin(), rows_.end(), [](const auto& row) {
-    return row->finished || !row->parted.empty();
+    return row->finished || !row->forks.empty();
   });
   if (!any) return;
   Rows left;
@@ -454,10 +455,10 @@ void TrunkBackend::FinishRows() {
     }
   };
   for (auto& row : rows_) {
-    Rows parted = std::move(row->parted);
-    row->parted.clear();
+    Rows forks = std::move(row->forks);
+    row->forks.clear();
     keep(std::move(row));
-    for (auto& part : parted) keep(std::move(part));
+    for (auto& part : forks) keep(std::move(part));
   }
   rows_ = std::move(left);
 }
@@ -467,7 +468,7 @@ void TrunkBackend::FinishRow(Row& row) {
   --job.rows;
   job.unfinished -= static_cast<int>(row.members.size());
   if (job.kind == JobKind::kTextScore) {
-    tree_.Drop(row.table);
+    tree_.ReleasePages(row.table);
     job.completion.texts[static_cast<size_t>(row.members[0].index)] = {
         std::move(row.logprobs), std::move(row.greedy)};
     return;
@@ -548,20 +549,20 @@ void TrunkBackend::DropJob(std::list<Job>::iterator job) {
   if (job->rows > 0) {
     std::erase_if(rows_, [&](const std::unique_ptr<Row>& row) {
       if (row->job != &*job) return false;
-      tree_.Drop(row->table);
+      tree_.ReleasePages(row->table);
       return true;
     });
   }
   Unlock(*job);
   const std::vector<SeqId> held = std::move(job->sequences);
-  if (job->parked) --parked_;
+  if (job->preempted) --preempted_;
   jobs_.erase(job);
   for (const SeqId id : held) tree_.Release(id);
   Unpark();
   // The next step drops what only this job waited for; if none comes, now.
   if (jobs_.empty()) {
-    fills_.BeginStep();
-    fills_.DropUnwanted();
+    prefills_.BeginStep();
+    prefills_.DropUnwanted();
   }
 }
 
@@ -581,38 +582,38 @@ void TrunkBackend::Cancel(RequestId id) {
 
 void TrunkBackend::Unpark() {
   scarce_ = false;
-  fills_.set_scarce(false);
-  if (parked_ == 0) return;
-  const auto parked = std::find_if(jobs_.begin(), jobs_.end(),
-                                   [](const Job& job) { return job.parked; });
-  ESP_CHECK(parked != jobs_.end());
-  parked->parked = false;
-  --parked_;
+  prefills_.set_scarce(false);
+  if (preempted_ == 0) return;
+  const auto preempted = std::find_if(
+      jobs_.begin(), jobs_.end(), [](const Job& job) { return job.preempted; });
+  ESP_CHECK(preempted != jobs_.end());
+  preempted->preempted = false;
+  --preempted_;
 }
 
 void TrunkBackend::MakeRoom() {
   std::vector<Job*> active;
   for (Job& job : jobs_) {
-    if (!job.parked) active.push_back(&job);
+    if (!job.preempted) active.push_back(&job);
   }
   if (active.size() > 1) {
     Job& youngest = *active.back();
-    youngest.parked = true;
-    ++parked_;
+    youngest.preempted = true;
+    ++preempted_;
     for (const auto& row : rows_) {
-      if (row->job == &youngest) tree_.Drop(row->table);
+      if (row->job == &youngest) tree_.ReleasePages(row->table);
     }
     Unlock(youngest);
     return;
   }
   scarce_ = true;
-  fills_.set_scarce(true);
-  if (fills_.GiveUpYoungest()) return;
+  prefills_.set_scarce(true);
+  if (prefills_.GiveUpYoungest()) return;
   const auto with_pages = [](const std::unique_ptr<Row>& row) {
     return !row->table.pages.empty();
   };
   if (std::count_if(rows_.begin(), rows_.end(), with_pages) > 1) {
-    tree_.Drop(
+    tree_.ReleasePages(
         (*std::find_if(rows_.rbegin(), rows_.rend(), with_pages))->table);
     return;
   }
@@ -630,13 +631,13 @@ bool TrunkBackend::Step(std::vector<Completion>& done) {
   if (jobs_.empty()) return false;
   const size_t before = done.size();
   const int64_t evicted = tree_.evicted_pages();
-  fills_.BeginStep();
+  prefills_.BeginStep();
   StartReady();
   batch_.room = options_.prefill_tokens;
   PlanRows();
-  const bool dropped = fills_.DropUnwanted();
+  const bool dropped = prefills_.DropUnwanted();
   batch_.segments.assign(batch_.rows.size(), Segment());
-  fills_.Plan(options_.chunk_tokens, batch_.room, batch_.segments);
+  prefills_.Plan(options_.chunk_tokens, batch_.room, batch_.segments);
   PlanHidden();
   RunTrunk();
   DrawTokens();

@@ -29,7 +29,7 @@
 #include "base/executor.h"
 #include "models/backend/backend.h"
 #include "models/pages/page_pool.h"
-#include "models/schedule/fill_queue.h"
+#include "models/schedule/prefill_queue.h"
 #include "models/schedule/prefix_tree.h"
 #include "models/schedule/row.h"
 #include "models/schedule/row_sampler.h"
@@ -60,7 +60,7 @@ class TrunkBackend : public Backend {
   const BackendStats& stats() const override { return stats_; }
   SeqId Extend(SeqId parent, absl::Span<const int32_t> tokens) override;
   void Release(SeqId seq) override;
-  void Keep(SeqId seq, float priority) override;
+  void SetRetention(SeqId seq, float priority) override;
   void Submit(Request request) override;
   bool Step(std::vector<Completion>& done) override;
   void Cancel(RequestId id) override;
@@ -112,7 +112,7 @@ class TrunkBackend : public Backend {
   void Accept(Row& row, const RowSampler::Output& output);
   // `drawn` is one of the output's.
   void Push(Row& row, const Sampled& drawn, const RowSampler::Output& output);
-  std::unique_ptr<Row> Part(const Row& row, std::vector<Member> members);
+  std::unique_ptr<Row> Fork(const Row& row, std::vector<Member> members);
   void FinishRow(Row& row);
   bool FinishScore(Job& job);
   void Unlock(Job& job);
@@ -129,12 +129,12 @@ class TrunkBackend : public Backend {
   std::unique_ptr<PageMemory> memory_;
   PagePool pool_;
   PrefixTree tree_;
-  FillQueue fills_;
+  PrefillQueue prefills_;
   RowSampler sampler_;
   std::list<Job> jobs_;  // in order of submission
-  Rows rows_;            // in order of start; those that parted side by side
+  Rows rows_;            // in order of start; those that forks side by side
   Batch batch_;
-  int parked_ = 0;       // of jobs_
+  int preempted_ = 0;    // of jobs_
   bool scarce_ = false;  // rows without pages wait for those that have some
 };
 

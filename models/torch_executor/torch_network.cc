@@ -16,40 +16,44 @@ class Loader {
   TorchNetwork Run() {
     TorchNetwork net;
     net.config = c_;
-    net.embedding = Matrix({Part::kEmbedding}, 0);
-    net.lm_head = c_.lm_head && !c_.tied_embeddings ? Matrix({Part::kLmHead}, 0)
-                                                    : net.embedding;
-    net.positions = Joined({Part::kPositions}, 0, at::kFloat, c_.hidden_size);
+    net.embedding = Matrix({TensorRole::kEmbedding}, 0);
+    net.lm_head = c_.lm_head && !c_.tied_embeddings
+                      ? Matrix({TensorRole::kLmHead}, 0)
+                      : net.embedding;
+    net.positions =
+        Joined({TensorRole::kPositions}, 0, at::kFloat, c_.hidden_size);
     for (int i = 0; i < c_.layers; ++i) net.layers.push_back(Layer(i));
-    net.final_norm = Vector({Part::kFinalNorm}, 0);
-    net.final_norm_bias = Vector({Part::kFinalNormBias}, 0);
+    net.final_norm = Vector({TensorRole::kFinalNorm}, 0);
+    net.final_norm_bias = Vector({TensorRole::kFinalNormBias}, 0);
     net.head = ReadLabelHead(source_);
     return net;
   }
 
  private:
-  using Parts = std::vector<Part>;
+  using Parts = std::vector<TensorRole>;
 
   TorchLayer Layer(int i) {
-    const auto gate = [&](Part gate, Part up) {
+    const auto gate = [&](TensorRole gate, TensorRole up) {
       return c_.gated ? Parts{gate, up} : Parts{up};
     };
     TorchLayer out;
-    out.input_norm = Vector({Part::kInputNorm}, i);
-    out.input_norm_bias = Vector({Part::kInputNormBias}, i);
-    out.query_norm = Vector({Part::kQueryNorm}, i);
-    out.key_norm = Vector({Part::kKeyNorm}, i);
-    out.qkv = Matrix({Part::kQuery, Part::kKey, Part::kValue}, i);
-    out.qkv_bias =
-        Vector({Part::kQueryBias, Part::kKeyBias, Part::kValueBias}, i);
-    out.output = Matrix({Part::kOutput}, i);
-    out.output_bias = Vector({Part::kOutputBias}, i);
-    out.post_norm = Vector({Part::kPostNorm}, i);
-    out.post_norm_bias = Vector({Part::kPostNormBias}, i);
-    out.up = Matrix(gate(Part::kGate, Part::kUp), i);
-    out.up_bias = Vector(gate(Part::kGateBias, Part::kUpBias), i);
-    out.down = Matrix({Part::kDown}, i);
-    out.down_bias = Vector({Part::kDownBias}, i);
+    out.input_norm = Vector({TensorRole::kInputNorm}, i);
+    out.input_norm_bias = Vector({TensorRole::kInputNormBias}, i);
+    out.query_norm = Vector({TensorRole::kQueryNorm}, i);
+    out.key_norm = Vector({TensorRole::kKeyNorm}, i);
+    out.qkv =
+        Matrix({TensorRole::kQuery, TensorRole::kKey, TensorRole::kValue}, i);
+    out.qkv_bias = Vector(
+        {TensorRole::kQueryBias, TensorRole::kKeyBias, TensorRole::kValueBias},
+        i);
+    out.output = Matrix({TensorRole::kOutput}, i);
+    out.output_bias = Vector({TensorRole::kOutputBias}, i);
+    out.post_norm = Vector({TensorRole::kPostNorm}, i);
+    out.post_norm_bias = Vector({TensorRole::kPostNormBias}, i);
+    out.up = Matrix(gate(TensorRole::kGate, TensorRole::kUp), i);
+    out.up_bias = Vector(gate(TensorRole::kGateBias, TensorRole::kUpBias), i);
+    out.down = Matrix({TensorRole::kDown}, i);
+    out.down_bias = Vector({TensorRole::kDownBias}, i);
     return out;
   }
 
@@ -65,12 +69,12 @@ class Loader {
   at::Tensor Joined(const Parts& parts, int layer, at::ScalarType dtype,
                     int64_t columns) {
     int64_t rows = 0;
-    for (const Part part : parts) rows += ShapeOf(c_, part).rows;
+    for (const TensorRole part : parts) rows += ShapeOf(c_, part).rows;
     if (rows == 0) return {};
     at::Tensor out = at::empty(
         {rows, columns}, at::TensorOptions().dtype(dtype).device(device_));
     int64_t to = 0;
-    for (const Part part : parts) {
+    for (const TensorRole part : parts) {
       const int64_t count = ShapeOf(c_, part).rows;
       const int64_t strip = std::max<int64_t>(1, kStripFloats / columns);
       for (int64_t row = 0; row < count; row += strip) {

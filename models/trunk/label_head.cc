@@ -34,16 +34,17 @@ void LabelHead::Rewards(const float* hidden, int n, StepScores* scores) const {
 }
 
 LabelHead ReadLabelHead(const TensorSource& source) {
-  const auto read = [&](Part part) {
-    const PartShape shape = ShapeOf(source.config(), part);
+  const auto read = [&](TensorRole part) {
+    const TensorShape shape = ShapeOf(source.config(), part);
     std::vector<float> out(static_cast<size_t>(shape.rows * shape.columns));
     if (!out.empty()) source.Read(part, 0, 0, shape.rows, out.data());
     return out;
   };
   LabelHead head;
-  head.labels = static_cast<int>(ShapeOf(source.config(), Part::kHead).rows);
-  head.weight = read(Part::kHead);
-  head.bias = read(Part::kHeadBias);
+  head.labels =
+      static_cast<int>(ShapeOf(source.config(), TensorRole::kHead).rows);
+  head.weight = read(TensorRole::kHead);
+  head.bias = read(TensorRole::kHeadBias);
   return head;
 }
 

@@ -60,8 +60,9 @@ Packing ChoosePacking(const TensorSource& source, WeightChoice choice) {
     case WeightChoice::kAuto:
       break;
   }
-  return source.storage(Part::kQuery, 0) == Storage::kFp32 ? Packing::kFp32
-                                                           : Packing::kBf16;
+  return source.storage(TensorRole::kQuery, 0) == Storage::kFp32
+             ? Packing::kFp32
+             : Packing::kBf16;
 }
 
 absl::StatusOr<std::unique_ptr<Trunk>> Trunk::Load(

@@ -57,7 +57,7 @@ struct AStar {
 void Insert(SearchContext& ctx, AStar& search, NodeId id) {
   const Step& step = ctx.tree().step(id);
   const bool ends = ctx.tree()[id].terminal();
-  if (ends) ctx.Drop(id);
+  if (ends) ctx.Evict(id);
   if (ends && ctx.AnswerOf(id) < 0) return;
   if (search.costs.size() <= id) search.costs.resize(ctx.tree().size());
   const double g =
@@ -67,11 +67,11 @@ void Insert(SearchContext& ctx, AStar& search, NodeId id) {
       g + CostToGo(step.path_score, step.depth, ends, search.options.weight,
                    search.options.steps_left);
   if (f > search.best) {
-    ctx.Drop(id);
+    ctx.Evict(id);
     return;
   }
   search.frontier.Push(id, -f);
-  if (!ends) ctx.Keep(id, -f);
+  if (!ends) ctx.SetRetention(id, -f);
   if (!ends || f == search.best) return;
   search.best = f;
   ctx.Offer(id, static_cast<float>(-f));
@@ -98,7 +98,7 @@ Co<> RunAStar(SearchContext& ctx, const AStarOptions& options) {
     co_await Propose(ctx, popped, ask, true, found);
     for (size_t i = 0; i < popped.size(); ++i) {
       for (const NodeId step : found[i]) Insert(ctx, search, step);
-      ctx.Drop(popped[i]);
+      ctx.Evict(popped[i]);
       ctx.CountSimulation();
     }
   }

@@ -126,10 +126,10 @@ void Insert(SearchContext& ctx, BestFirst& search, NodeId id) {
     search.ends.push_back({id, weight, added.state, added.is_new});
   } else if (added.is_new) {
     search.frontier.Push(id, rank, sum);
-    ctx.Keep(id, rank);
+    ctx.SetRetention(id, rank);
     return;
   }
-  ctx.Drop(id);
+  ctx.Evict(id);
 }
 
 // Stage 5. True if an end is proved.
@@ -180,7 +180,7 @@ Co<> RunBestFirst(SearchContext& ctx, const BestFirstOptions& options) {
     const bool whole = !ctx.ShouldStop();  // a budget cut none of them
     for (size_t i = 0; i < popped.size(); ++i) {
       for (const NodeId step : found[i]) Insert(ctx, search, step);
-      ctx.Drop(popped[i]);
+      ctx.Evict(popped[i]);
       if (whole) search.states.Close(search.states.state(popped[i]));
       ctx.CountSimulation();
     }

@@ -1,4 +1,5 @@
-// States of a search, their proofs, and nodes that are the same state.
+// TranspositionTable of a search, their proofs, and nodes that are the same
+// state.
 //
 //        A            A's children are B and C; C said what B said before, so
 //       / \           both nodes are state B, which is expanded once and has

@@ -119,7 +119,7 @@ struct FrontierSearch {
         values(ctx.tree()),
         queue(ctx.tree(), values, given.weights, given.width,
               ctx.format().max_steps,
-              [&ctx](NodeId node, double key) { ctx.Keep(node, key); }),
+              [&ctx](NodeId node, double key) { ctx.SetRetention(node, key); }),
         votes(given.choice, {.simulations = given.simulations,
                              .in_flight = given.in_flight,
                              .votes = given.width.width}) {}
@@ -296,11 +296,11 @@ Co<> Descend(SearchContext& ctx, FrontierSearch& s, PathVisit& visit) {
     }
     co_await VisitNew(ctx, s, expansion);
     std::vector<End> ends = EndsAmong(ctx, expansion);
-    ctx.Drop(at);
+    ctx.Evict(at);
     if (!ends.empty()) {
       co_await Judge(ctx, s.options, ends);
       for (const End& end : ends) {
-        ctx.Drop(end.node);
+        ctx.Evict(end.node);
         if (end.cut || !end.judged) continue;
         s.votes.Add(ctx, end.node, (end.value + 1) / 2);
         s.votes.Offer(ctx);

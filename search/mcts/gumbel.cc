@@ -169,10 +169,10 @@ class GumbelRule {
     }
   }
   float FirstValue(const Tree& tree, NodeId parent, NodeId child) const {
-    const Node& state = tree[tree.Twin(child)];
+    const Node& state = tree[tree.Original(child)];
     switch (options_.unvisited) {
       case Unvisited::kScore:
-        return state.scored() ? OwnValue(tree, tree.Twin(child)) : NAN;
+        return state.scored() ? OwnValue(tree, tree.Original(child)) : NAN;
       case Unvisited::kMixed:
         return NAN;
       case Unvisited::kValue:

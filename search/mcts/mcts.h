@@ -45,7 +45,7 @@
 #include "search/parts/backup.h"
 #include "search/parts/close.h"
 #include "search/parts/path_visit.h"
-#include "search/parts/states.h"
+#include "search/parts/transpositions.h"
 
 namespace espalier {
 
@@ -75,7 +75,7 @@ struct Mcts {
   const MctsOptions& options;
   Rule rule;
   Votes votes;
-  States states;
+  TranspositionTable states;
   int started = 0;
   // Simulations in a row that asked for nothing: a search without a limit of
   // simulations must not go on for ever.
@@ -126,7 +126,7 @@ bool Select(SearchContext& ctx, Mcts<Rule>& s, PathVisit& visit, bool widen) {
     widen = true;
     if (!s.states.on()) continue;
     for (size_t i = 0; i + 1 < visit.path().size(); ++i) {
-      if (tree.Twin(visit.path()[i]) == visit.state()) return false;
+      if (tree.Original(visit.path()[i]) == visit.state()) return false;
     }
   }
 }

@@ -9,7 +9,7 @@
 
 #include "search/choose.h"
 #include "search/options.h"
-#include "search/parts/states.h"
+#include "search/parts/transpositions.h"
 #include "search/search_context.h"
 
 namespace espalier {

@@ -168,11 +168,11 @@ void Offer(SearchContext& ctx, const Rap& s) {
   }
   if (winner == s.answers.size()) return;
   const double of = weight(s.answers[winner]);
-  Standing standing{.responses = s.ends, .leader = of};
-  standing.confidence = edge && total > 0 ? of / total : of;
-  standing.confidence = std::clamp(standing.confidence, 0.0, 1.0);
+  AnswerSupport support{.responses = s.ends, .leader = of};
+  support.confidence = edge && total > 0 ? of / total : of;
+  support.confidence = std::clamp(support.confidence, 0.0, 1.0);
   ctx.OfferAnswer(s.answers[winner].best, static_cast<int32_t>(winner),
-                  static_cast<float>(of), standing);
+                  static_cast<float>(of), support);
 }
 
 void CountEnd(SearchContext& ctx, Rap& s, NodeId end) {

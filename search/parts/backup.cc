@@ -25,15 +25,15 @@ float OwnValue(const Tree& tree, NodeId id) {
 void GraphBackup(Tree& tree, PathVisit& visit, float value) {
   const std::vector<NodeId>& path = visit.path();
   visit.Finish();
-  const NodeId leaf = tree.Twin(path.back());
+  const NodeId leaf = tree.Original(path.back());
   if (tree[leaf].num_children == 0) tree[leaf].q = value;
   for (size_t i = path.size(); i-- > 0;) {
-    Node& node = tree[tree.Twin(path[i])];
-    float visits = 1, sum = OwnValue(tree, tree.Twin(path[i]));
-    for (const NodeId c : Children(tree, tree.Twin(path[i]))) {
+    Node& node = tree[tree.Original(path[i])];
+    float visits = 1, sum = OwnValue(tree, tree.Original(path[i]));
+    for (const NodeId c : Children(tree, tree.Original(path[i]))) {
       const float n = static_cast<float>(tree[c].visits);
       visits += n;
-      sum += n * tree[tree.Twin(c)].q;
+      sum += n * tree[tree.Original(c)].q;
     }
     node.q = node.num_children == 0 ? node.q : sum / visits;
     // What the trace shows of an alias is its state's value.

@@ -3,9 +3,9 @@
 namespace espalier {
 
 bool AllChildrenClosed(const Tree& tree, NodeId node) {
-  for (const NodeId c : Children(tree, tree.Twin(node))) {
+  for (const NodeId c : Children(tree, tree.Original(node))) {
     if (tree[c].truncated()) continue;
-    if (!tree[tree.Twin(c)].closed()) return false;
+    if (!tree[tree.Original(c)].closed()) return false;
   }
   return true;
 }
@@ -13,7 +13,7 @@ bool AllChildrenClosed(const Tree& tree, NodeId node) {
 void MarkProved(Tree& tree, absl::Span<const NodeId> path) {
   for (const NodeId id : path) {
     tree[id].flags |= kProved;
-    tree[tree.Twin(id)].flags |= kProved;
+    tree[tree.Original(id)].flags |= kProved;
   }
 }
 

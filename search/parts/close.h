@@ -26,7 +26,7 @@ size_t CloseUpwards(Tree& tree, absl::Span<const NodeId> path,
                     const Full& full) {
   size_t highest = path.size();
   while (highest > 0) {
-    const NodeId node = path[highest - 1], state = tree.Twin(node);
+    const NodeId node = path[highest - 1], state = tree.Original(node);
     if (highest < path.size() &&
         !(full(state) && AllChildrenClosed(tree, state))) {
       break;

@@ -62,7 +62,7 @@ class PathVisit {
 
   const std::vector<NodeId>& path() const { return path_; }
   NodeId last() const { return path_.back(); }
-  NodeId state() const { return tree_.Twin(path_.back()); }
+  NodeId state() const { return tree_.Original(path_.back()); }
 
  private:
   Tree& tree_;

@@ -7,7 +7,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "search/parts/states.h"
+#include "search/parts/transpositions.h"
 #include "search/tree/tree.h"
 
 namespace espalier {
@@ -24,7 +24,7 @@ inline bool Open(const Node& child, const Node& state) {
   return ((child.flags | state.flags) & (kTruncated | kClosed)) == 0;
 }
 inline bool Open(const Tree& tree, NodeId child) {
-  return Open(tree[child], tree[tree.Twin(child)]);
+  return Open(tree[child], tree[tree.Original(child)]);
 }
 
 // The open child of `parent` with the highest `score(child, edge, state)`, the
@@ -38,14 +38,14 @@ NodeId PickHighest(const Tree& tree, NodeId parent, const Score& score) {
   Value highest = -std::numeric_limits<Value>::infinity();
   ForEachChild(tree, parent, [&](NodeId child) {
     const Node& edge = tree[child];
-    const Node& state = edge.alias ? tree[tree.Twin(child)] : edge;
+    const Node& state = edge.alias ? tree[tree.Original(child)] : edge;
     if (!Open(edge, state)) return;
     const Value value = score(child, edge, state);
     // Without a branch: which child it is cannot be foretold.
     best = value > highest ? child : best;
     highest = std::max(value, highest);
   });
-  if (best != kNoNode) tree.PrefetchChildren(tree.Twin(best));
+  if (best != kNoNode) tree.PrefetchChildren(tree.Original(best));
   return best;
 }
 
@@ -72,7 +72,7 @@ inline float WithVirtualLoss(const Node& edge, const Node& state, float loss) {
   return state.q * n / (n + loss * static_cast<float>(edge.in_flight));
 }
 inline float WithVirtualLoss(const Tree& tree, NodeId child, float loss) {
-  return WithVirtualLoss(tree[child], tree[tree.Twin(child)], loss);
+  return WithVirtualLoss(tree[child], tree[tree.Original(child)], loss);
 }
 
 }  // namespace espalier

@@ -24,7 +24,7 @@ Co<> Propose(SearchContext& ctx, absl::Span<const NodeId> parents,
     }
     std::erase_if(steps, [&](NodeId id) {
       if (!ctx.tree()[id].truncated()) return false;
-      ctx.Drop(id);
+      ctx.Evict(id);
       return true;
     });
     if (evaluate && !steps.empty()) scored.push_back(ctx.Evaluate(steps));

@@ -50,15 +50,15 @@ absl::Status CheckStatistics(const Tree& tree, NodeId id,
                              uint64_t through_aliases,
                              const CheckTreeOptions& options) {
   const Node& node = tree[id];
-  if (node.alias != (tree.step(id).twin != kNoNode)) {
-    return Broken(id, "alias flag and twin disagree");
+  if (node.alias != (tree.step(id).original != kNoNode)) {
+    return Broken(id, "alias flag and original disagree");
   }
   if (node.alias) {
-    const NodeId twin = tree.Twin(id);
-    if (twin >= tree.size() || twin == id) {
+    const NodeId original = tree.Original(id);
+    if (original >= tree.size() || original == id) {
       return Broken(id, "an alias of nothing");
     }
-    if (tree[twin].alias) return Broken(id, "alias of an alias");
+    if (tree[original].alias) return Broken(id, "alias of an alias");
     if (node.num_children > 0) return Broken(id, "an alias with children");
   }
   if (node.in_flight != 0) {
@@ -90,8 +90,8 @@ absl::Status CheckTree(const Tree& tree, const CheckTreeOptions& options) {
   uint32_t reached = 1;
   std::vector<uint64_t> through_aliases(tree.size());
   for (NodeId id = 0; id < tree.size(); ++id) {
-    const NodeId twin = tree.step(id).twin;
-    if (twin < tree.size()) through_aliases[twin] += tree[id].visits;
+    const NodeId original = tree.step(id).original;
+    if (original < tree.size()) through_aliases[original] += tree[id].visits;
   }
   for (NodeId id = 0; id < tree.size(); ++id) {
     absl::Status status = CheckChildren(tree, id);

@@ -36,9 +36,9 @@ Tree::Tree() {
   steps_.Add().kind = NodeKind::kPrompt;
 }
 
-void Tree::Tell(NodeId id, const StepDraft& draft) {
-  while (told_.size() <= id) told_.Add();
-  Told& told = told_[id];
+void Tree::Report(NodeId id, const StepDraft& draft) {
+  while (reported_.size() <= id) reported_.Add();
+  Reported& told = reported_[id];
   if (told.mean_entropy != told.mean_entropy) {
     told.mean_entropy = draft.mean_entropy;
   }
@@ -57,7 +57,7 @@ void Tree::Tell(NodeId id, const StepDraft& draft) {
     num_alternatives_ += draft.alternatives.size();
   }
   const size_t n = draft.confidences.size();
-  if (n == 0 || told.confidence_begin != kNotTold) return;
+  if (n == 0 || told.confidence_begin != kNotReported) return;
   ESP_CHECK(n == tokens(id).size());
   told.confidence_begin = static_cast<uint32_t>(confidences_.size());
   float* const to = confidences_.Extend(n);
@@ -102,7 +102,7 @@ constexpr size_t kAlternativesBytes =
 int64_t Tree::used_bytes() const {
   return static_cast<int64_t>(
       uint64_t{size()} * (sizeof(Node) + sizeof(StoredStep)) + texts_.size() +
-      tokens_.size() * sizeof(int32_t) + told_.size() * sizeof(Told) +
+      tokens_.size() * sizeof(int32_t) + reported_.size() * sizeof(Reported) +
       (confidences_.size() + hidden_floats_) * sizeof(float) +
       num_alternatives_ * sizeof(TopToken) + hidden_.size() * kHiddenBytes +
       alternatives_.size() * kAlternativesBytes);
@@ -110,7 +110,7 @@ int64_t Tree::used_bytes() const {
 
 int64_t Tree::bytes() const {
   return nodes_.bytes() + steps_.bytes() + texts_.bytes() + tokens_.bytes() +
-         told_.bytes() + confidences_.bytes() +
+         reported_.bytes() + confidences_.bytes() +
          static_cast<int64_t>(hidden_floats_ * sizeof(float) +
                               num_alternatives_ * sizeof(TopToken) +
                               alternatives_.size() * kAlternativesBytes +

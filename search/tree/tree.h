@@ -73,7 +73,7 @@ struct Node {
   uint16_t in_flight = 0;      // selections not backed up yet
   uint8_t flags = 0;           // NodeFlag
   bool scattered : 1 = false;  // its children do not lie side by side
-  bool alias : 1 = false;      // it stands for another node, Tree::Twin
+  bool alias : 1 = false;      // it stands for another node, Tree::Original
 
   bool terminal() const { return (flags & kTerminal) != 0; }
   bool truncated() const { return (flags & kTruncated) != 0; }
@@ -86,7 +86,7 @@ static_assert(sizeof(Node) == 32, "two hot nodes to a cache line");
 
 // What a node is, and what models say of it.
 struct Step {
-  NodeId twin = kNoNode;  // of an alias: the node that is the same state
+  NodeId original = kNoNode;  // of an alias: the node that is the same state
   NodeId last_child = kNoNode;
   float logprob = 0;  // ln p of the step's tokens, summed, T = 1
   // Scores of the reward model in [0, 1], NaN until kScored: this step is
@@ -173,15 +173,17 @@ class Tree {
   // Mean entropy over the step's tokens of the model's distribution, in nats at
   // temperature 1. NaN where no model told it.
   float mean_entropy(NodeId id) const {
-    return id < told_.size() ? told_[id].mean_entropy
-                             : std::numeric_limits<float>::quiet_NaN();
+    return id < reported_.size() ? reported_[id].mean_entropy
+                                 : std::numeric_limits<float>::quiet_NaN();
   }
   // How sure the model was of each token: minus the mean ln p of the likeliest
   // k at its place, k as the search asked (ExpandOptions::top_logprobs). Empty
   // where it did not ask.
   absl::Span<const float> confidences(NodeId id) const {
-    if (id >= told_.size() || told_[id].confidence_begin == kNotTold) return {};
-    return {confidences_.data() + told_[id].confidence_begin,
+    if (id >= reported_.size() ||
+        reported_[id].confidence_begin == kNotReported)
+      return {};
+    return {confidences_.data() + reported_[id].confidence_begin,
             tokens(id).size()};
   }
   // The likeliest tokens at the place of each token, the likeliest first, of
@@ -207,13 +209,13 @@ class Tree {
   // Text of the response up to and including `id`; "" for the root.
   std::string Response(NodeId id) const;
   // What `id` stands for: itself, or the node it is an alias of.
-  NodeId Twin(NodeId id) const {
-    return (*this)[id].alias ? steps_[id].twin : id;
+  NodeId Original(NodeId id) const {
+    return (*this)[id].alias ? steps_[id].original : id;
   }
-  // Makes `id`, which has no children, an alias of `twin`, which is none.
-  void MakeAlias(NodeId id, NodeId twin) {
+  // Makes `id`, which has no children, an alias of `original`, which is none.
+  void MakeAlias(NodeId id, NodeId original) {
     (*this)[id].alias = true;
-    steps_[id].twin = twin;
+    steps_[id].original = original;
   }
   // Hash of the tokens from the root to `id`: what keys its random streams, so
   // that the same state draws the same samples under every method.
@@ -249,13 +251,13 @@ class Tree {
     uint32_t text_begin = 0, text_size = 0, token_begin = 0, samples_drawn = 0;
     uint64_t path_hash = 0;
   };
-  static constexpr uint32_t kNotTold = 0xFFFFFFFFu;
-  struct Told {
+  static constexpr uint32_t kNotReported = 0xFFFFFFFFu;
+  struct Reported {
     float mean_entropy = std::numeric_limits<float>::quiet_NaN();
-    uint32_t confidence_begin = kNotTold;
+    uint32_t confidence_begin = kNotReported;
   };
   // Keeps what `draft` tells of `id` and was not known.
-  void Tell(NodeId id, const StepDraft& draft);
+  void Report(NodeId id, const StepDraft& draft);
   // The child of `parent` that says the same, whose path's hash is `hash`.
   NodeId FindChild(NodeId parent, const StepDraft& draft, uint64_t hash) const;
 
@@ -267,7 +269,8 @@ class Tree {
   GrowableArray<StoredStep> steps_;
   GrowableArray<char> texts_;
   GrowableArray<int32_t> tokens_;
-  GrowableArray<Told> told_;  // up to the last node of which something is told
+  GrowableArray<Reported>
+      reported_;  // up to the last node of which something is told
   GrowableArray<float> confidences_;
   absl::flat_hash_map<NodeId, std::vector<TopToken>> alternatives_;
   size_t num_alternatives_ = 0;
@@ -350,7 +353,7 @@ inline NodeId Tree::Add(NodeId parent, const StepDraft& draft, bool* is_new) {
                      !draft.confidences.empty() ||
                      !draft.alternatives.empty() || !draft.hidden.empty();
   if (known != kNoNode) {
-    if (tells) Tell(known, draft);
+    if (tells) Report(known, draft);
     if (steps_[known].draws < 0xFFFF) ++steps_[known].draws;
     return known;
   }
@@ -385,7 +388,7 @@ inline NodeId Tree::Add(NodeId parent, const StepDraft& draft, bool* is_new) {
   }
   up_step.last_child = id;
   ++up.num_children;
-  if (tells) Tell(id, draft);
+  if (tells) Report(id, draft);
   return id;
 }
 

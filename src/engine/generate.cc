@@ -151,7 +151,7 @@ class Round {
           if (!verdict) return std::nullopt;
           return verdict->correct;
         },
-        .slow_checks = verifier_.slow()};
+        .background_checks = verifier_.slow()};
     return engine_.SolveAll(
         problems, task_, search, run_hooks,
         [&](size_t i, const SearchResult& result) { Done(i, result); });

@@ -125,7 +125,7 @@ absl::Status Runner::Run(const RunnerJob& job) {
   }
   live_.clear();
   checks_.Clear();
-  ESP_CHECK(tickets_.empty());
+  ESP_CHECK(pending_.empty());
   return status;
 }
 
@@ -166,8 +166,8 @@ absl::Status Runner::AdmitMore() {
   while (static_cast<int>(live_.size()) < live_limit_ && !stop_asked() &&
          next_problem_ < job_->problems.size()) {
     const size_t index = next_problem_++;
-    auto live = std::make_unique<LiveSearch>(index, job_->problems[index],
-                                             *job_->task, *job_->options);
+    auto live = std::make_unique<SearchSession>(index, job_->problems[index],
+                                                *job_->task, *job_->options);
     live->started = Clock::Real().Seconds();
     const absl::Status status = OpenSequences(*live);
     if (status.ok()) {
@@ -184,7 +184,7 @@ absl::Status Runner::AdmitMore() {
   return absl::OkStatus();
 }
 
-absl::Status Runner::OpenSequences(LiveSearch& live) {
+absl::Status Runner::OpenSequences(SearchSession& live) {
   const Problem& problem = job_->problems[live.index()];
   ESP_ASSIGN_OR_RETURN(const std::string prompt, job_->task->Render(problem));
   const bool control_tokens = job_->task->format().control_tokens;
@@ -216,7 +216,7 @@ absl::Status Runner::OpenSequences(LiveSearch& live) {
 }
 
 void Runner::ResumeAll() {
-  std::vector<LiveSearch*> ready;
+  std::vector<SearchSession*> ready;
   for (auto& live : live_) {
     if (live->has_news) ready.push_back(live.get());
   }
@@ -228,18 +228,20 @@ void Runner::ResumeAll() {
       });
 }
 
-absl::Status Runner::Dispatch(LiveSearch& live) {
-  for (const Handover& handover : live.driver().TakeHandovers()) {
-    if (handover.is_new) {
-      live.policies[PolicyOf(handover.handle)]->Adopt(handover.node,
-                                                      SeqOf(handover.handle));
+absl::Status Runner::Dispatch(SearchSession& live) {
+  for (const AdoptedSample& adopted : live.driver().TakeAdopted()) {
+    if (adopted.is_new) {
+      live.policies[PolicyOf(adopted.handle)]->Adopt(adopted.node,
+                                                     SeqOf(adopted.handle));
     } else {
-      ReleaseHandle(handover.handle);
+      ReleaseHandle(adopted.handle);
     }
   }
-  for (const auto& [node, priority] : live.driver().TakeKeeps()) {
-    for (const auto& policy : live.policies) policy->Keep(node, priority);
-    if (live.critic != live.policies[0]) live.critic->Keep(node, priority);
+  for (const auto& [node, priority] : live.driver().TakeRetentions()) {
+    for (const auto& policy : live.policies)
+      policy->SetRetention(node, priority);
+    if (live.critic != live.policies[0])
+      live.critic->SetRetention(node, priority);
   }
   SearchRecorder* recorder = job_->hooks->recorder;
   for (SearchRequest& request : live.driver().TakeRequests()) {
@@ -257,7 +259,7 @@ absl::Status Runner::Dispatch(LiveSearch& live) {
   return absl::OkStatus();
 }
 
-absl::Status Runner::Send(LiveSearch& live, SearchRequest request) {
+absl::Status Runner::Send(SearchSession& live, SearchRequest request) {
   const Tree& tree = live.context().tree();
   switch (request.kind) {
     case RequestKind::kExpand: {
@@ -342,7 +344,7 @@ absl::Status Runner::Send(LiveSearch& live, SearchRequest request) {
   }
 }
 
-absl::Status Runner::Force(LiveSearch& live, const SearchRequest& request,
+absl::Status Runner::Force(SearchSession& live, const SearchRequest& request,
                            int policy) {
   SearchCompletion completion{.seq = request.seq};
   SampledStep step{.text = std::string(request.expand.forced)};
@@ -366,21 +368,21 @@ absl::Status Runner::Force(LiveSearch& live, const SearchRequest& request,
   return Deliver(live, request, std::move(completion));
 }
 
-void Runner::Submit(LiveSearch& live, Backend& backend, SearchRequest request,
-                    Request body) {
+void Runner::Submit(SearchSession& live, Backend& backend,
+                    SearchRequest request, Request body) {
   body.id = Await(live, std::move(request));
   backend.Submit(std::move(body));
 }
 
-RequestId Runner::Await(LiveSearch& live, SearchRequest request) {
+RequestId Runner::Await(SearchSession& live, SearchRequest request) {
   const RequestId id = next_request_++;
-  tickets_[id] = {&live, std::move(request)};
+  pending_[id] = {&live, std::move(request)};
   live.in_flight.insert(id);
   return id;
 }
 
-SlowChecks::Check Runner::MakeCheck(LiveSearch& live,
-                                    const SearchRequest& request) const {
+BackgroundChecks::Check Runner::MakeCheck(SearchSession& live,
+                                          const SearchRequest& request) const {
   const RunHooks& hooks = *job_->hooks;
   const size_t index = live.index();
   const Problem& problem = job_->problems[index];
@@ -421,9 +423,9 @@ SlowChecks::Check Runner::MakeCheck(LiveSearch& live,
   };
 }
 
-absl::Status Runner::RunCheck(LiveSearch& live, SearchRequest request) {
-  SlowChecks::Check check = MakeCheck(live, request);
-  if (!job_->hooks->slow_checks) return Deliver(live, request, check());
+absl::Status Runner::RunCheck(SearchSession& live, SearchRequest request) {
+  BackgroundChecks::Check check = MakeCheck(live, request);
+  if (!job_->hooks->background_checks) return Deliver(live, request, check());
   checks_.Ask(Await(live, std::move(request)), std::move(check));
   return absl::OkStatus();
 }
@@ -431,17 +433,18 @@ absl::Status Runner::RunCheck(LiveSearch& live, SearchRequest request) {
 absl::Status Runner::TakeChecks(bool wait) {
   absl::Status status;
   for (auto& [id, completion] : checks_.Take(wait)) {
-    const auto it = tickets_.find(id);
-    if (it == tickets_.end()) continue;  // cancelled while it was under way
-    const Ticket ticket = std::move(it->second);
-    tickets_.erase(it);
-    ticket.live->in_flight.erase(id);
-    status.Update(Deliver(*ticket.live, ticket.request, std::move(completion)));
+    const auto it = pending_.find(id);
+    if (it == pending_.end()) continue;  // cancelled while it was under way
+    const PendingRequest pending = std::move(it->second);
+    pending_.erase(it);
+    pending.live->in_flight.erase(id);
+    status.Update(
+        Deliver(*pending.live, pending.request, std::move(completion)));
   }
   return status;
 }
 
-absl::Status Runner::Deliver(LiveSearch& live, const SearchRequest& request,
+absl::Status Runner::Deliver(SearchSession& live, const SearchRequest& request,
                              SearchCompletion completion) {
   absl::Status status;
   if (job_->hooks->recorder != nullptr) {
@@ -458,47 +461,48 @@ absl::Status Runner::StepBackend(Backend* backend, int policy, bool& stepped) {
   stepped |= backend->Step(done);
   absl::Status status;
   for (Completion& completion : done) {
-    const auto it = tickets_.find(completion.id);
-    ESP_CHECK(it != tickets_.end());
-    const Ticket ticket = std::move(it->second);
-    tickets_.erase(it);
-    SearchCompletion out{.seq = ticket.request.seq,
+    const auto it = pending_.find(completion.id);
+    ESP_CHECK(it != pending_.end());
+    const PendingRequest pending = std::move(it->second);
+    pending_.erase(it);
+    SearchCompletion out{.seq = pending.request.seq,
                          .status = completion.status};
     for (Continuation& c : completion.continuations) {
       ESP_CHECK(policy >= 0);
       SampledStep& step = out.samples.emplace_back(
           ToStep(std::move(c), *models_.policy_tokenizer, policy));
-      if (step.truncated && IsSegment(ticket, step)) step.truncated = false;
+      if (step.truncated && IsSegment(pending, step)) step.truncated = false;
     }
     for (const StepScores& s : completion.scores) {
       out.scores.push_back({s.step, s.path});
     }
-    ticket.live->in_flight.erase(completion.id);
-    status.Update(Deliver(*ticket.live, ticket.request, std::move(out)));
+    pending.live->in_flight.erase(completion.id);
+    status.Update(Deliver(*pending.live, pending.request, std::move(out)));
   }
   return status;
 }
 
-bool Runner::IsSegment(const Ticket& ticket, const SampledStep& step) const {
+bool Runner::IsSegment(const PendingRequest& pending,
+                       const SampledStep& step) const {
   const StepFormat& format = job_->task->format();
   const auto full = static_cast<size_t>(format.max_step_tokens);
   if (!format.segments || step.tokens.size() < full) return false;
   // At the end of the context nothing can follow: the response is cut.
-  const Tree& tree = ticket.live->context().tree();
+  const Tree& tree = pending.live->context().tree();
   int64_t length =
-      ticket.live->prompt_tokens + static_cast<int64_t>(step.tokens.size());
-  for (const NodeId id : tree.Path(ticket.request.nodes[0])) {
+      pending.live->prompt_tokens + static_cast<int64_t>(step.tokens.size());
+  for (const NodeId id : tree.Path(pending.request.nodes[0])) {
     length += static_cast<int64_t>(tree.tokens(id).size());
   }
   return length < models_.policy->capabilities().context_length;
 }
 
-void Runner::CancelRequests(LiveSearch& live) {
+void Runner::CancelRequests(SearchSession& live) {
   for (const RequestId id : live.in_flight) {
     for (Backend* policy : policies_) policy->Cancel(id);
     if (models_.critic != nullptr) models_.critic->Cancel(id);
     checks_.Cancel(id);
-    tickets_.erase(id);
+    pending_.erase(id);
   }
   live.in_flight.clear();
 }
@@ -507,10 +511,10 @@ void Runner::ReleaseHandle(int64_t handle) {
   policies_[PolicyOf(handle)]->Release(SeqOf(handle));
 }
 
-void Runner::ReleaseRest(LiveSearch& live) {
+void Runner::ReleaseRest(SearchSession& live) {
   // Samples that became nodes since the last Dispatch.
-  for (const Handover& handover : live.driver().TakeHandovers()) {
-    ReleaseHandle(handover.handle);
+  for (const AdoptedSample& adopted : live.driver().TakeAdopted()) {
+    ReleaseHandle(adopted.handle);
   }
   for (const int64_t handle : live.driver().UndeliveredHandles()) {
     ReleaseHandle(handle);
@@ -536,7 +540,7 @@ void Runner::EndStopped() {
     // What was asked and not answered completes as cancelled.
     std::vector<uint64_t> unanswered;
     for (const RequestId id : live->in_flight) {
-      unanswered.push_back(tickets_.at(id).request.seq);
+      unanswered.push_back(pending_.at(id).request.seq);
     }
     CancelRequests(*live);
     for (const uint64_t seq : unanswered) {
@@ -564,7 +568,7 @@ void Runner::ReportProgress() {
 
 absl::Status Runner::FinishDone() {
   absl::Status status;
-  const auto finish = [&](std::unique_ptr<LiveSearch>& live) {
+  const auto finish = [&](std::unique_ptr<SearchSession>& live) {
     if (!live->over() || !status.ok()) return false;
     CancelRequests(*live);
     ReleaseRest(*live);

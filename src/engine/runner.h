@@ -24,8 +24,8 @@
 #include "models/backend/backend.h"
 #include "models/tokenizer/tokenizer.h"
 #include "search/algorithm.h"
-#include "src/engine/live_search.h"
-#include "src/engine/slow_checks.h"
+#include "src/engine/background_checks.h"
+#include "src/engine/search_session.h"
 
 namespace espalier {
 
@@ -61,44 +61,44 @@ class Runner {
   absl::Status Run(const RunnerJob& job);
 
  private:
-  struct Ticket {  // where a completion belongs
-    LiveSearch* live;
+  struct PendingRequest {  // where a completion belongs
+    SearchSession* live;
     SearchRequest request;
   };
 
   absl::Status CheckJob() const;
   absl::Status RunAll();
   absl::Status AdmitMore();
-  absl::Status OpenSequences(LiveSearch& live);
+  absl::Status OpenSequences(SearchSession& live);
   void ResumeAll();
-  absl::Status Dispatch(LiveSearch& live);
-  absl::Status Send(LiveSearch& live, SearchRequest request);
+  absl::Status Dispatch(SearchSession& live);
+  absl::Status Send(SearchSession& live, SearchRequest request);
   // Answers an Expand with its forced text.
-  absl::Status Force(LiveSearch& live, const SearchRequest& request,
+  absl::Status Force(SearchSession& live, const SearchRequest& request,
                      int policy);
-  void Submit(LiveSearch& live, Backend& backend, SearchRequest request,
+  void Submit(SearchSession& live, Backend& backend, SearchRequest request,
               Request body);
   // Registers a request whose completion comes later.
-  RequestId Await(LiveSearch& live, SearchRequest request);
+  RequestId Await(SearchSession& live, SearchRequest request);
   // Asks the hooks, when it is called, about a request's responses.
-  SlowChecks::Check MakeCheck(LiveSearch& live,
-                              const SearchRequest& request) const;
+  BackgroundChecks::Check MakeCheck(SearchSession& live,
+                                    const SearchRequest& request) const;
   // Has the hooks answer: at once, or where they are slow, later.
-  absl::Status RunCheck(LiveSearch& live, SearchRequest request);
+  absl::Status RunCheck(SearchSession& live, SearchRequest request);
   // Hands a completion to its search, and to the recorder.
-  absl::Status Deliver(LiveSearch& live, const SearchRequest& request,
+  absl::Status Deliver(SearchSession& live, const SearchRequest& request,
                        SearchCompletion completion);
   // `policy`: which one it is; -1: none. Sets `stepped` if there was work.
   absl::Status StepBackend(Backend* backend, int policy, bool& stepped);
   // Hands over what slow checks say, once there is something if `wait`.
   absl::Status TakeChecks(bool wait);
   // Whether a step that a length limit ended is a whole segment.
-  bool IsSegment(const Ticket& ticket, const SampledStep& step) const;
+  bool IsSegment(const PendingRequest& pending, const SampledStep& step) const;
   // Gives back a sample's sequence by its handle.
   void ReleaseHandle(int64_t handle);
-  void CancelRequests(LiveSearch& live);
+  void CancelRequests(SearchSession& live);
   // Gives back what a search holds in the backends beside its nodes.
-  void ReleaseRest(LiveSearch& live);
+  void ReleaseRest(SearchSession& live);
   void EndStopped();
   absl::Status FinishDone();
   void ReportProgress();
@@ -111,10 +111,10 @@ class Runner {
 
   const RunnerJob* job_ = nullptr;  // of the current Run
   size_t next_problem_ = 0;
-  std::vector<std::unique_ptr<LiveSearch>> live_;
+  std::vector<std::unique_ptr<SearchSession>> live_;
   RequestId next_request_ = 1;
-  absl::flat_hash_map<RequestId, Ticket> tickets_;
-  SlowChecks checks_;
+  absl::flat_hash_map<RequestId, PendingRequest> pending_;
+  BackgroundChecks checks_;
 };
 
 }  // namespace espalier

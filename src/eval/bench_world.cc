@@ -189,7 +189,7 @@ BenchRun BenchWorld::Run(const SearchAlgorithm& algorithm, uint64_t problem,
     Co<> search = algorithm.Run(ctx);
     search.Start();
     while (true) {
-      driver.Pump();
+      driver.Advance();
       for (SearchRequest& request : driver.TakeRequests()) {
         open.push_back(std::move(request));
       }

@@ -275,7 +275,7 @@ absl::Status RunSweep(Engine& engine, const std::string& set_name,
   ConstantReward constant;
   RunHooks hooks{.verifier = verifier.ForSearch(),
                  .stop = options.stop,
-                 .slow_checks = verifier.slow()};
+                 .background_checks = verifier.slow()};
   if (options.reward == RewardSource::kConstant) hooks.reward = &constant;
   std::optional<VerifierReward> verdicts;
   if (options.reward == RewardSource::kVerifier) {

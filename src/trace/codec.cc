@@ -170,9 +170,9 @@ std::string EncodeTree(const StoredTree& tree) {
     c.add_verdict(static_cast<uint32_t>(n.verdict));
     c.add_num_tokens(n.num_tokens);
     c.add_text_bytes(n.text_bytes);
-    if (n.twin < 0) continue;
+    if (n.original < 0) continue;
     c.add_alias(static_cast<uint32_t>(i));
-    c.add_alias_of(static_cast<uint32_t>(n.twin));
+    c.add_alias_of(static_cast<uint32_t>(n.original));
   }
   c.set_text(tree.text);
   for (const std::string& answer : tree.answers) c.add_answers(answer);
@@ -231,7 +231,7 @@ absl::StatusOr<StoredTree> DecodeTree(std::string_view bytes) {
         state == alias) {
       return Damaged(absl::StrCat("node ", alias, " as an alias of ", state));
     }
-    tree.nodes[alias].twin = static_cast<int32_t>(state);
+    tree.nodes[alias].original = static_cast<int32_t>(state);
   }
   if (tokens != static_cast<uint64_t>(c.token_size()) ||
       text != tree.text.size()) {

@@ -57,7 +57,7 @@ class LogFeeder {
     }
     open_.erase(next);
     driver_.Put(std::move(completion));
-    driver_.Pump();
+    driver_.Advance();
     return true;
   }
 
@@ -81,7 +81,7 @@ absl::StatusOr<StoredTree> Replay(const Problem& problem, const Task& task,
   SearchDriver driver(context);
   Co<> search = algorithm.Run(context);
   search.Start();
-  driver.Pump();
+  driver.Advance();
   LogFeeder feeder(driver, log);
   while (driver.failure().ok() && !search.done()) {
     const absl::StatusOr<bool> fed = feeder.Feed();

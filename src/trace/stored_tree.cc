@@ -116,7 +116,9 @@ StoredTree ToStored(const Tree& tree, absl::Span<const NodeVerdict> verdicts,
          .visits = n.visits,
          .draws = step.draws,
          .answer = step.answer,
-         .twin = step.twin == kNoNode ? -1 : static_cast<int32_t>(step.twin),
+         .original = step.original == kNoNode
+                         ? -1
+                         : static_cast<int32_t>(step.original),
          .prior = n.prior,
          .q = n.q,
          .step_score = step.step_score,
@@ -171,7 +173,8 @@ std::string FirstDifference(const StoredTree& a, const StoredTree& b) {
     }
     if (x.visits != y.visits) return differs("visits", x.visits, y.visits);
     if (x.draws != y.draws) return differs("draws", x.draws, y.draws);
-    if (x.twin != y.twin) return differs("twin", x.twin, y.twin);
+    if (x.original != y.original)
+      return differs("original", x.original, y.original);
     if (x.answer != y.answer) return differs("answer", x.answer, y.answer);
     if (!SameBits(x.prior, y.prior)) {
       return differs("prior", x.prior, y.prior);

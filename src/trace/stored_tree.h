@@ -29,9 +29,9 @@ struct StoredNode {
   NodeVerdict verdict = NodeVerdict::kNotAsked;
   uint32_t visits = 0;
   uint32_t draws = 0;
-  int32_t answer = -1;  // index in StoredTree::answers
-  int32_t twin = -1;    // of an alias: the node that is the same state
-  float prior = 0;      // the fields of Node and Step
+  int32_t answer = -1;    // index in StoredTree::answers
+  int32_t original = -1;  // of an alias: the node that is the same state
+  float prior = 0;        // the fields of Node and Step
   float q = 0;
   float step_score = 0;
   float path_score = 0;

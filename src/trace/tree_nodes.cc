@@ -17,7 +17,7 @@ constexpr char kDeclaration[] =
     "text TEXT, tokens INTEGER, visits INTEGER, draws INTEGER, prior REAL, "
     "q REAL, logprob REAL, step_score REAL, path_score REAL, answer TEXT, "
     "verdict TEXT, terminal INTEGER, truncated INTEGER, proved INTEGER, "
-    "twin INTEGER, "
+    "original INTEGER, "
     "search_id INTEGER HIDDEN)";
 enum Column {
   kNode,
@@ -212,7 +212,7 @@ int ColumnValue(sqlite3_vtab_cursor* base, sqlite3_context* out, int column) {
     case kProved:
       return integer(node.proved());
     case kTwin:
-      if (node.twin >= 0) integer(node.twin);
+      if (node.original >= 0) integer(node.original);
       return SQLITE_OK;
     case kSearchId:
       return integer(cursor.search_id);

@@ -100,7 +100,7 @@ class LinesEngine : public Engine {
       const std::function<void(size_t, SearchResult)>& on_done) override {
     handed = hooks.verifier;
     graded = static_cast<bool>(hooks.grade);
-    slow = hooks.slow_checks;
+    slow = hooks.background_checks;
     LinesBackend backend(lines_);
     const ByteTokenizer tokenizer;
     Executor executor(1);

@@ -108,7 +108,7 @@ double Seconds(const std::string& method, int steps) {
   const std::clock_t begin = std::clock();
   Co<> search = (*algorithm)->Run(ctx);
   search.Start();
-  driver.Pump();
+  driver.Advance();
   EXPECT_TRUE(search.done());
   EXPECT_NE(driver.best_node(), kNoNode) << method;
   EXPECT_GE(ctx.usage().tokens, 2 * steps) << method;

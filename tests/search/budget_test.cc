@@ -153,7 +153,7 @@ void ExpectBytesHold(const ExpandOptions& options, int64_t reply_bytes,
       Co<> search = GrowManyWith(context, options);
       search.Start();
       while (true) {
-        driver.Pump();
+        driver.Advance();
         for (SearchRequest& request : driver.TakeRequests()) {
           open.push_back(std::move(request));
         }

@@ -46,14 +46,14 @@ std::string Chosen(AnswerChoice choice,
 class Watcher : public Stopper {
  public:
   bool Stops(const SearchView& view, std::string&) override {
-    standing = view.standing;
+    support = view.support;
     return false;
   }
-  Standing standing;
+  AnswerSupport support;
 };
 
 // Two responses that end in the other order than they vote in, of equal scores.
-Standing OfTwoPlaces(AnswerChoice choice, std::string& answer) {
+AnswerSupport OfTwoPlaces(AnswerChoice choice, std::string& answer) {
   const Problem problem{.id = "p", .question = "?"};
   const TreeWorldTask task;
   Watcher watcher;
@@ -72,7 +72,7 @@ Standing OfTwoPlaces(AnswerChoice choice, std::string& answer) {
   const SearchDriver driver(ctx);
   answer = ctx.tree().answer_text(driver.best_answer());
   EXPECT_FALSE(ctx.ShouldStop());
-  return watcher.standing;
+  return watcher.support;
 }
 
 TEST(ChooseTest, OfEqualsTheLowestPlaceComesFirstWheneverItEnds) {
@@ -81,11 +81,11 @@ TEST(ChooseTest, OfEqualsTheLowestPlaceComesFirstWheneverItEnds) {
         AnswerChoice::kFirst, AnswerChoice::kLowerBound}) {
     const auto name = kAnswerChoiceNames[static_cast<size_t>(choice)];
     std::string answer;
-    const Standing standing = OfTwoPlaces(choice, answer);
+    const AnswerSupport support = OfTwoPlaces(choice, answer);
     EXPECT_EQ(answer, "early") << name;
     // Nothing is certain while lower places may be taken.
-    EXPECT_FALSE(standing.wins_ties) << name;
-    EXPECT_NE(standing.most_added, 0) << name;
+    EXPECT_FALSE(support.wins_ties) << name;
+    EXPECT_NE(support.most_added, 0) << name;
   }
 }
 

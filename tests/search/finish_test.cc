@@ -76,7 +76,7 @@ Ended Finish(const std::function<Co<>(SearchContext&)>& method,
   SearchDriver driver(ctx);
   Co<> search = RunAndFinish(ctx, method(ctx), plan);
   search.Start();
-  driver.Pump();
+  driver.Advance();
   EXPECT_TRUE(search.done());
   Ended ended{.stage = driver.best_stage(), .tokens = ctx.usage().tokens};
   if (driver.best_node() != kNoNode) {

@@ -271,7 +271,7 @@ GoldenSearch RunGolden(const GoldenRun& run, const GoldenOptions& options) {
   {
     Co<> coroutine = (*algorithm)->Run(ctx);
     coroutine.Start();
-    driver.Pump();
+    driver.Advance();
     EXPECT_TRUE(coroutine.done() || !driver.failure().ok()) << run.name;
   }
   search.status = driver.failure();

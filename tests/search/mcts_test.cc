@@ -497,7 +497,7 @@ TEST(MctsShareTest, WithoutEqualStatesTheGraphIsTheTree) {
     for (NodeId id = 0; id < tree.tree().size(); ++id) {
       EXPECT_EQ(tree.tree()[id].visits, graph.tree()[id].visits);
       EXPECT_NEAR(tree.tree()[id].q, graph.tree()[id].q, 1e-5);
-      EXPECT_EQ(graph.tree().step(id).twin, kNoNode);
+      EXPECT_EQ(graph.tree().step(id).original, kNoNode);
     }
   }
 }

@@ -318,7 +318,7 @@ std::pair<int, int> Followed(const std::string& share) {
       share);
   Co<> search = (*algorithm)->Run(ctx);
   search.Start();
-  driver.Pump();
+  driver.Advance();
   EXPECT_TRUE(search.done());
   return {ctx.tree().samples_drawn(1), ctx.tree().samples_drawn(2)};
 }

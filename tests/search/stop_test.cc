@@ -43,11 +43,11 @@ SearchRun RunAny(const std::string& method, const TreeWorld& world,
 
 struct Look {
   Usage usage = {};
-  Standing standing = {};
+  AnswerSupport support = {};
   Tree tree = {};
   std::optional<std::string> Ask(Stopper& stopper) const {
     std::string reason;
-    if (!stopper.Stops({usage, standing, tree}, reason)) return std::nullopt;
+    if (!stopper.Stops({usage, support, tree}, reason)) return std::nullopt;
     return reason;
   }
 };
@@ -143,17 +143,17 @@ TEST(StopTest, DestroyedMidwayASearchLeavesAConsistentTreeAndItsBestAnswer) {
 TEST(ConfidenceStopperTest, WaitsForTheShareAndTheResponses) {
   ConfidenceStopper stopper(0.75, 4);
   Look look;
-  look.standing = {.answered = true, .confidence = 1, .responses = 3};
+  look.support = {.answered = true, .confidence = 1, .responses = 3};
   EXPECT_FALSE(look.Ask(stopper));
-  look.standing.responses = 4;
-  look.standing.confidence = 0.74;
+  look.support.responses = 4;
+  look.support.confidence = 0.74;
   EXPECT_FALSE(look.Ask(stopper));
-  look.standing.confidence = 0.75;
+  look.support.confidence = 0.75;
   EXPECT_TRUE(look.Ask(stopper));
-  look.standing.answered = false;
+  look.support.answered = false;
   EXPECT_FALSE(look.Ask(stopper));
   // A verifier's word is enough.
-  look.standing = {.answered = true, .accepted = true};
+  look.support = {.answered = true, .accepted = true};
   EXPECT_TRUE(look.Ask(stopper));
 }
 
@@ -204,13 +204,13 @@ TEST(DecidedStopperTest, CountsTheVotesThatAreLeft) {
     DecidedStopper stopper(100, 0);
     Look look;
     look.usage = {.tokens = 5, .simulations = 100 - left};
-    look.standing = {.answered = true,
-                     .responses = 100 - left,
-                     .leader = leader,
-                     .runner_up = second,
-                     .wins_ties = ties,
-                     .most_added = 1,
-                     .bound = {.in_flight = in_flight, .votes = votes}};
+    look.support = {.answered = true,
+                    .responses = 100 - left,
+                    .leader = leader,
+                    .runner_up = second,
+                    .wins_ties = ties,
+                    .most_added = 1,
+                    .bound = {.in_flight = in_flight, .votes = votes}};
     return look.Ask(stopper).has_value();
   };
   EXPECT_TRUE(decided(50, 29, false, 20));
@@ -231,15 +231,15 @@ TEST(DecidedStopperTest, CountsTheVotesThatAreLeft) {
 TEST(DecidedStopperTest, EstimatesWhatTokensLeave) {
   DecidedStopper stopper(0, 100);
   Look look;
-  look.standing = {.answered = true,
-                   .leader = 1,
-                   .most_added = 1,
-                   .bound = {.simulations = 0, .in_flight = 1}};
+  look.support = {.answered = true,
+                  .leader = 1,
+                  .most_added = 1,
+                  .bound = {.simulations = 0, .in_flight = 1}};
   int64_t responses = 0;
   // Responses of 20, 10 and 20 tokens: 50 are left, for 5 of the cheapest.
   for (const auto& [tokens, leader] : {std::pair(20, 1), {30, 2}, {50, 3}}) {
-    look.standing.responses = ++responses;
-    look.standing.leader = leader;
+    look.support.responses = ++responses;
+    look.support.leader = leader;
     look.usage.tokens = tokens;
     EXPECT_FALSE(look.Ask(stopper));
   }
@@ -247,12 +247,12 @@ TEST(DecidedStopperTest, EstimatesWhatTokensLeave) {
   look.usage.tokens = 95;
   EXPECT_FALSE(look.Ask(stopper));
   look.usage.tokens = 80;
-  look.standing.responses = 4;  // 2 are left
-  look.standing.leader = 4;
-  look.standing.runner_up = 2;
+  look.support.responses = 4;  // 2 are left
+  look.support.leader = 4;
+  look.support.runner_up = 2;
   EXPECT_FALSE(look.Ask(stopper));
-  look.standing.responses = 5;
-  look.standing.leader = 5;
+  look.support.responses = 5;
+  look.support.leader = 5;
   EXPECT_FALSE(look.Ask(stopper)) << "a response that cost nothing";
 }
 
@@ -343,7 +343,7 @@ TEST(KlStopperTest, IsTheDivergenceWorkedOutByHand) {
   for (const double factor : {0.999, 1.001}) {
     KlStopper stopper(first * factor, 4);
     Look look;
-    look.standing.answered = true;
+    look.support.answered = true;
     for (int i = 0; i < 3; ++i) {
       const std::vector<int32_t> token = {i};
       look.tree.Add(kRoot, {.text = "x", .tokens = token});
@@ -364,7 +364,7 @@ TEST(KlStopperTest, IsTheDivergenceWorkedOutByHand) {
     EXPECT_EQ(look.Ask(stopper).has_value(), factor > 1);
     set(10, 4, 2);  // the same distribution
     EXPECT_TRUE(look.Ask(stopper));
-    look.standing.answered = false;
+    look.support.answered = false;
     set(20, 8, 4);
     EXPECT_FALSE(look.Ask(stopper)) << "there is no answer yet";
   }

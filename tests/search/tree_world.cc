@@ -243,7 +243,7 @@ SearchRun RunSearch(const std::string& method, const TreeWorld& world,
     Co<> search = (*algorithm)->Run(*run.context);
     search.Start();
     while (!search.done() && driver.failure().ok()) {
-      driver.Pump();
+      driver.Advance();
       for (SearchRequest& request : driver.TakeRequests()) {
         open.push_back(std::move(request));
       }

@@ -87,7 +87,8 @@ TEST(StoredTreeTest, WhatIsStoredComesBack) {
     EXPECT_EQ(FirstDifference(stored, *back), "");
     for (NodeId id = 0; id < tree.size(); ++id) {
       EXPECT_EQ(back->nodes[id].verdict, verdicts[id]);
-      EXPECT_EQ(static_cast<NodeId>(back->nodes[id].twin), tree.step(id).twin);
+      EXPECT_EQ(static_cast<NodeId>(back->nodes[id].original),
+                tree.step(id).original);
       EXPECT_EQ(back->Response(id), tree.Response(id));
     }
     // Every token has the log-prob of the sample that brought it.

@@ -455,7 +455,7 @@ absl::Status SolveGroup(const SolveFlags& flags, const TaskGroup& group,
   const Verifier& verifier = *group.put.verifier;
   RunHooks hooks{.verifier = verifier.ForSearch(),
                  .stop = &StopRequested(),
-                 .slow_checks = verifier.slow()};
+                 .background_checks = verifier.slow()};
   std::optional<VerifierReward> reward;
   if (flags.verifier_reward) {
     ESP_ASSIGN_OR_RETURN(reward, VerifierReward::Create(verifier));

@@ -148,8 +148,8 @@ void FuzzConfigs(int runs, uint64_t seed) {
       continue;
     }
     ++parsed;
-    for (int part = 0; part < kParts; ++part) {
-      const PartShape shape = ShapeOf(*config, static_cast<Part>(part));
+    for (int part = 0; part < kTensorRoles; ++part) {
+      const TensorShape shape = ShapeOf(*config, static_cast<TensorRole>(part));
       EXPECT_GE(shape.rows, 0);
       EXPECT_GE(shape.columns, 1);
     }

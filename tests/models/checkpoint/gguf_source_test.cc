@@ -138,31 +138,32 @@ std::unique_ptr<TensorSource> Open(const std::string& path) {
   return source.ok() ? *std::move(source) : nullptr;
 }
 
-std::vector<float> ReadAll(const TensorSource& source, Part part, int layer) {
-  const PartShape shape = ShapeOf(source.config(), part);
+std::vector<float> ReadAll(const TensorSource& source, TensorRole part,
+                           int layer) {
+  const TensorShape shape = ShapeOf(source.config(), part);
   std::vector<float> values(static_cast<size_t>(shape.rows * shape.columns));
   source.Read(part, layer, 0, shape.rows, values.data());
   return values;
 }
 
-constexpr std::pair<Part, const char*> kLlamaParts[] = {
-    {Part::kEmbedding, "model.embed_tokens.weight"},
-    {Part::kInputNorm, "input_layernorm.weight"},
-    {Part::kQuery, "self_attn.q_proj.weight"},
-    {Part::kQueryBias, "self_attn.q_proj.bias"},
-    {Part::kKey, "self_attn.k_proj.weight"},
-    {Part::kKeyBias, "self_attn.k_proj.bias"},
-    {Part::kValue, "self_attn.v_proj.weight"},
-    {Part::kValueBias, "self_attn.v_proj.bias"},
-    {Part::kQueryNorm, "self_attn.q_norm.weight"},
-    {Part::kKeyNorm, "self_attn.k_norm.weight"},
-    {Part::kOutput, "self_attn.o_proj.weight"},
-    {Part::kPostNorm, "post_attention_layernorm.weight"},
-    {Part::kGate, "mlp.gate_proj.weight"},
-    {Part::kUp, "mlp.up_proj.weight"},
-    {Part::kDown, "mlp.down_proj.weight"},
-    {Part::kFinalNorm, "model.norm.weight"},
-    {Part::kLmHead, "lm_head.weight"}};
+constexpr std::pair<TensorRole, const char*> kLlamaParts[] = {
+    {TensorRole::kEmbedding, "model.embed_tokens.weight"},
+    {TensorRole::kInputNorm, "input_layernorm.weight"},
+    {TensorRole::kQuery, "self_attn.q_proj.weight"},
+    {TensorRole::kQueryBias, "self_attn.q_proj.bias"},
+    {TensorRole::kKey, "self_attn.k_proj.weight"},
+    {TensorRole::kKeyBias, "self_attn.k_proj.bias"},
+    {TensorRole::kValue, "self_attn.v_proj.weight"},
+    {TensorRole::kValueBias, "self_attn.v_proj.bias"},
+    {TensorRole::kQueryNorm, "self_attn.q_norm.weight"},
+    {TensorRole::kKeyNorm, "self_attn.k_norm.weight"},
+    {TensorRole::kOutput, "self_attn.o_proj.weight"},
+    {TensorRole::kPostNorm, "post_attention_layernorm.weight"},
+    {TensorRole::kGate, "mlp.gate_proj.weight"},
+    {TensorRole::kUp, "mlp.up_proj.weight"},
+    {TensorRole::kDown, "mlp.down_proj.weight"},
+    {TensorRole::kFinalNorm, "model.norm.weight"},
+    {TensorRole::kLmHead, "lm_head.weight"}};
 
 using Compare = std::function<void(
     const std::string&, const std::vector<float>&, const std::vector<float>&)>;
@@ -174,10 +175,10 @@ void ForEachTensor(const TensorSource& source, const Folder& folder,
   size_t seen = 0;
   for (const auto& [part, stem] : kLlamaParts) {
     if (ShapeOf(source.config(), part).rows == 0) continue;
-    for (int layer = 0; layer < (IsLayerPart(part) ? kLayers : 1); ++layer) {
+    for (int layer = 0; layer < (IsLayerTensor(part) ? kLayers : 1); ++layer) {
       const std::string name =
-          IsLayerPart(part) ? absl::StrCat("model.layers.", layer, ".", stem)
-                            : stem;
+          IsLayerTensor(part) ? absl::StrCat("model.layers.", layer, ".", stem)
+                              : stem;
       ASSERT_TRUE(folder.contains(name)) << name;
       compare(name, folder.at(name).second, ReadAll(source, part, layer));
       source.Release(part, layer);
@@ -208,8 +209,8 @@ TEST(GgufSourceTest, RowsEqualTheFolderTheFileWasMadeFrom) {
       EXPECT_EQ(source->config().qkv_bias, c.biases);
       EXPECT_EQ(source->config().qk_norm, c.head_norms);
       EXPECT_EQ(source->config().tied_embeddings, c.tied);
-      EXPECT_EQ(source->storage(Part::kInputNorm, 1), Storage::kFp32);
-      EXPECT_EQ(source->storage(Part::kUp, 1),
+      EXPECT_EQ(source->storage(TensorRole::kInputNorm, 1), Storage::kFp32);
+      EXPECT_EQ(source->storage(TensorRole::kUp, 1),
                 dtype == DType::kF32   ? Storage::kFp32
                 : dtype == DType::kF16 ? Storage::kFp16
                                        : Storage::kBf16);
@@ -227,9 +228,10 @@ TEST(GgufSourceTest, AnyRangeOfRowsIsThatOfTheWhole) {
   const auto source = Open(Convert(LlamaJson("LlamaForCausalLM", true), folder,
                                    DType::kBF16, "q8_0"));
   ASSERT_NE(source, nullptr);
-  for (const Part part : {Part::kQuery, Part::kUp, Part::kEmbedding}) {
+  for (const TensorRole part :
+       {TensorRole::kQuery, TensorRole::kUp, TensorRole::kEmbedding}) {
     const std::vector<float> whole = ReadAll(*source, part, 0);
-    const PartShape shape = ShapeOf(source->config(), part);
+    const TensorShape shape = ShapeOf(source->config(), part);
     for (int64_t begin = 0; begin < shape.rows; begin += 3) {
       const int64_t end = std::min(begin + 5, shape.rows);
       std::vector<float> rows(
@@ -251,7 +253,7 @@ TEST(GgufSourceTest, QuantisedRowsAreWithinHalfAStepOfTheFolders) {
     const auto source = Open(Convert(LlamaJson("LlamaForCausalLM", false),
                                      folder, DType::kBF16, type));
     ASSERT_NE(source, nullptr);
-    EXPECT_EQ(source->storage(Part::kKey, 0), Storage::kQuantised);
+    EXPECT_EQ(source->storage(TensorRole::kKey, 0), Storage::kQuantised);
     ForEachTensor(
         *source, folder,
         [&](const std::string& name, const std::vector<float>& exact,
@@ -323,13 +325,13 @@ TEST(GgufSourceTest, Gpt2IsTakenApartAndTurned) {
     return result;
   };
   for (const auto& [part, name, from] :
-       {std::tuple(Part::kQuery, "h.0.attn.c_attn.weight", 0),
-        std::tuple(Part::kKey, "h.0.attn.c_attn.weight", d),
-        std::tuple(Part::kValue, "h.0.attn.c_attn.weight", 2 * d),
-        std::tuple(Part::kOutput, "h.0.attn.c_proj.weight", 0),
-        std::tuple(Part::kUp, "h.0.mlp.c_fc.weight", 0),
-        std::tuple(Part::kDown, "h.0.mlp.c_proj.weight", 0)}) {
-    const PartShape shape = ShapeOf(c, part);
+       {std::tuple(TensorRole::kQuery, "h.0.attn.c_attn.weight", 0),
+        std::tuple(TensorRole::kKey, "h.0.attn.c_attn.weight", d),
+        std::tuple(TensorRole::kValue, "h.0.attn.c_attn.weight", 2 * d),
+        std::tuple(TensorRole::kOutput, "h.0.attn.c_proj.weight", 0),
+        std::tuple(TensorRole::kUp, "h.0.mlp.c_fc.weight", 0),
+        std::tuple(TensorRole::kDown, "h.0.mlp.c_proj.weight", 0)}) {
+    const TensorShape shape = ShapeOf(c, part);
     for (int64_t r = 0; r < shape.rows; ++r) {
       std::vector<float> row(static_cast<size_t>(shape.columns));
       source->Read(part, 0, r, r + 1, row.data());
@@ -337,11 +339,11 @@ TEST(GgufSourceTest, Gpt2IsTakenApartAndTurned) {
     }
   }
   const std::vector<float>& fused = folder.at("h.0.attn.c_attn.bias").second;
-  EXPECT_EQ(ReadAll(*source, Part::kKeyBias, 0),
+  EXPECT_EQ(ReadAll(*source, TensorRole::kKeyBias, 0),
             std::vector<float>(fused.begin() + d, fused.begin() + 2 * d));
-  EXPECT_EQ(ReadAll(*source, Part::kPositions, 0),
+  EXPECT_EQ(ReadAll(*source, TensorRole::kPositions, 0),
             folder.at("wpe.weight").second);
-  EXPECT_EQ(ReadAll(*source, Part::kFinalNormBias, 0),
+  EXPECT_EQ(ReadAll(*source, TensorRole::kFinalNormBias, 0),
             folder.at("ln_f.bias").second);
 }
 
@@ -584,8 +586,8 @@ TEST(GgufSourceTest, DamagedBytesNeverDoMoreThanFail) {
     const auto source = OpenGguf(path);
     if (!source.ok()) continue;
     ++opened;
-    for (int part = 0; part < kParts; ++part) {
-      const Part p = static_cast<Part>(part);
+    for (int part = 0; part < kTensorRoles; ++part) {
+      const TensorRole p = static_cast<TensorRole>(part);
       if (ShapeOf((*source)->config(), p).rows == 0) continue;
       for (const float value : ReadAll(**source, p, 0)) {
         EXPECT_EQ(value, value);  // every byte is there to be read

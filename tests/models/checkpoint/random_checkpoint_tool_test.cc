@@ -25,10 +25,10 @@ TEST(RandomCheckpointToolTest, WritesFoldersThatOpen) {
               shards == 1);
     const auto source = TensorSource::Open(folder);
     ASSERT_TRUE(source.ok()) << source.status();
-    const PartShape shape = ShapeOf((*source)->config(), Part::kDown);
+    const TensorShape shape = ShapeOf((*source)->config(), TensorRole::kDown);
     const int layer = (*source)->config().layers - 1;
     std::vector<float> down(static_cast<size_t>(shape.rows * shape.columns));
-    (*source)->Read(Part::kDown, layer, 0, shape.rows, down.data());
+    (*source)->Read(TensorRole::kDown, layer, 0, shape.rows, down.data());
     double square = 0;
     for (const float v : down) square += v * v;
     EXPECT_NEAR(std::sqrt(square / static_cast<double>(down.size())), 0.02,

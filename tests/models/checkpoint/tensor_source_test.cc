@@ -28,8 +28,8 @@ using testing::HasSubstr;
 
 using Values = std::vector<float>;
 
-Values ReadAll(const TensorSource& source, Part part, int layer) {
-  const PartShape shape = ShapeOf(source.config(), part);
+Values ReadAll(const TensorSource& source, TensorRole part, int layer) {
+  const TensorShape shape = ShapeOf(source.config(), part);
   Values out(static_cast<size_t>(shape.rows * shape.columns));
   source.Read(part, layer, 0, shape.rows, out.data());
   return out;
@@ -65,31 +65,31 @@ class Written {
 void ExpectRotaryLayer(const TensorSource& source, const Written& written,
                        int i) {
   const TrunkConfig& c = source.config();
-  const auto expect = [&](bool there, Part part, const char* name) {
+  const auto expect = [&](bool there, TensorRole part, const char* name) {
     EXPECT_EQ(ShapeOf(c, part).rows > 0, there) << name;
     if (!there) return;
     EXPECT_EQ(ReadAll(source, part, i),
               written[absl::StrCat("model.layers.", i, ".", name)])
         << name;
   };
-  expect(true, Part::kInputNorm, "input_layernorm.weight");
-  expect(true, Part::kQuery, "self_attn.q_proj.weight");
-  expect(c.qkv_bias, Part::kQueryBias, "self_attn.q_proj.bias");
-  expect(true, Part::kKey, "self_attn.k_proj.weight");
-  expect(c.qkv_bias, Part::kKeyBias, "self_attn.k_proj.bias");
-  expect(true, Part::kValue, "self_attn.v_proj.weight");
-  expect(c.qkv_bias, Part::kValueBias, "self_attn.v_proj.bias");
-  expect(c.qk_norm, Part::kQueryNorm, "self_attn.q_norm.weight");
-  expect(c.qk_norm, Part::kKeyNorm, "self_attn.k_norm.weight");
-  expect(true, Part::kOutput, "self_attn.o_proj.weight");
-  expect(c.output_bias, Part::kOutputBias, "self_attn.o_proj.bias");
-  expect(true, Part::kPostNorm, "post_attention_layernorm.weight");
-  expect(true, Part::kGate, "mlp.gate_proj.weight");
-  expect(c.mlp_bias, Part::kGateBias, "mlp.gate_proj.bias");
-  expect(true, Part::kUp, "mlp.up_proj.weight");
-  expect(c.mlp_bias, Part::kUpBias, "mlp.up_proj.bias");
-  expect(true, Part::kDown, "mlp.down_proj.weight");
-  expect(c.mlp_bias, Part::kDownBias, "mlp.down_proj.bias");
+  expect(true, TensorRole::kInputNorm, "input_layernorm.weight");
+  expect(true, TensorRole::kQuery, "self_attn.q_proj.weight");
+  expect(c.qkv_bias, TensorRole::kQueryBias, "self_attn.q_proj.bias");
+  expect(true, TensorRole::kKey, "self_attn.k_proj.weight");
+  expect(c.qkv_bias, TensorRole::kKeyBias, "self_attn.k_proj.bias");
+  expect(true, TensorRole::kValue, "self_attn.v_proj.weight");
+  expect(c.qkv_bias, TensorRole::kValueBias, "self_attn.v_proj.bias");
+  expect(c.qk_norm, TensorRole::kQueryNorm, "self_attn.q_norm.weight");
+  expect(c.qk_norm, TensorRole::kKeyNorm, "self_attn.k_norm.weight");
+  expect(true, TensorRole::kOutput, "self_attn.o_proj.weight");
+  expect(c.output_bias, TensorRole::kOutputBias, "self_attn.o_proj.bias");
+  expect(true, TensorRole::kPostNorm, "post_attention_layernorm.weight");
+  expect(true, TensorRole::kGate, "mlp.gate_proj.weight");
+  expect(c.mlp_bias, TensorRole::kGateBias, "mlp.gate_proj.bias");
+  expect(true, TensorRole::kUp, "mlp.up_proj.weight");
+  expect(c.mlp_bias, TensorRole::kUpBias, "mlp.up_proj.bias");
+  expect(true, TensorRole::kDown, "mlp.down_proj.weight");
+  expect(c.mlp_bias, TensorRole::kDownBias, "mlp.down_proj.bias");
 }
 
 void ExpectGpt2Layer(const TensorSource& source, const Written& written,
@@ -97,59 +97,64 @@ void ExpectGpt2Layer(const TensorSource& source, const Written& written,
   const int64_t d = source.config().hidden_size;
   const int64_t f = source.config().intermediate_size;
   const std::string h = absl::StrCat("transformer.h.", i, ".");
-  const auto read = [&](Part part) { return ReadAll(source, part, i); };
+  const auto read = [&](TensorRole part) { return ReadAll(source, part, i); };
   const auto third = [&](size_t n) {
     const Values& all = written[h + "attn.c_attn.bias"];
     const auto at = all.begin() + static_cast<std::ptrdiff_t>(n) * d;
     return Values(at, at + d);
   };
-  EXPECT_EQ(read(Part::kInputNorm), written[h + "ln_1.weight"]);
-  EXPECT_EQ(read(Part::kInputNormBias), written[h + "ln_1.bias"]);
-  EXPECT_EQ(read(Part::kQuery), written.Turned(h + "attn.c_attn.weight", 0, d));
-  EXPECT_EQ(read(Part::kKey), written.Turned(h + "attn.c_attn.weight", d, d));
-  EXPECT_EQ(read(Part::kValue),
+  EXPECT_EQ(read(TensorRole::kInputNorm), written[h + "ln_1.weight"]);
+  EXPECT_EQ(read(TensorRole::kInputNormBias), written[h + "ln_1.bias"]);
+  EXPECT_EQ(read(TensorRole::kQuery),
+            written.Turned(h + "attn.c_attn.weight", 0, d));
+  EXPECT_EQ(read(TensorRole::kKey),
+            written.Turned(h + "attn.c_attn.weight", d, d));
+  EXPECT_EQ(read(TensorRole::kValue),
             written.Turned(h + "attn.c_attn.weight", 2 * d, d));
-  EXPECT_EQ(read(Part::kQueryBias), third(0));
-  EXPECT_EQ(read(Part::kKeyBias), third(1));
-  EXPECT_EQ(read(Part::kValueBias), third(2));
-  EXPECT_EQ(read(Part::kOutput),
+  EXPECT_EQ(read(TensorRole::kQueryBias), third(0));
+  EXPECT_EQ(read(TensorRole::kKeyBias), third(1));
+  EXPECT_EQ(read(TensorRole::kValueBias), third(2));
+  EXPECT_EQ(read(TensorRole::kOutput),
             written.Turned(h + "attn.c_proj.weight", 0, d));
-  EXPECT_EQ(read(Part::kOutputBias), written[h + "attn.c_proj.bias"]);
-  EXPECT_EQ(read(Part::kPostNorm), written[h + "ln_2.weight"]);
-  EXPECT_EQ(read(Part::kPostNormBias), written[h + "ln_2.bias"]);
-  EXPECT_EQ(read(Part::kUp), written.Turned(h + "mlp.c_fc.weight", 0, f));
-  EXPECT_EQ(read(Part::kUpBias), written[h + "mlp.c_fc.bias"]);
-  EXPECT_EQ(read(Part::kDown), written.Turned(h + "mlp.c_proj.weight", 0, d));
-  EXPECT_EQ(read(Part::kDownBias), written[h + "mlp.c_proj.bias"]);
-  EXPECT_EQ(ShapeOf(source.config(), Part::kGate).rows, 0);
+  EXPECT_EQ(read(TensorRole::kOutputBias), written[h + "attn.c_proj.bias"]);
+  EXPECT_EQ(read(TensorRole::kPostNorm), written[h + "ln_2.weight"]);
+  EXPECT_EQ(read(TensorRole::kPostNormBias), written[h + "ln_2.bias"]);
+  EXPECT_EQ(read(TensorRole::kUp), written.Turned(h + "mlp.c_fc.weight", 0, f));
+  EXPECT_EQ(read(TensorRole::kUpBias), written[h + "mlp.c_fc.bias"]);
+  EXPECT_EQ(read(TensorRole::kDown),
+            written.Turned(h + "mlp.c_proj.weight", 0, d));
+  EXPECT_EQ(read(TensorRole::kDownBias), written[h + "mlp.c_proj.bias"]);
+  EXPECT_EQ(ShapeOf(source.config(), TensorRole::kGate).rows, 0);
 }
 
 void ExpectAll(const TensorSource& source, const Written& written) {
   const TrunkConfig& c = source.config();
   const bool gpt2 = c.architecture == Architecture::kGpt2;
   const std::string model = gpt2 ? "transformer." : "model.";
-  EXPECT_EQ(ReadAll(source, Part::kEmbedding, 0),
+  EXPECT_EQ(ReadAll(source, TensorRole::kEmbedding, 0),
             written[model + (gpt2 ? "wte.weight" : "embed_tokens.weight")]);
   for (int i = 0; i < c.layers; ++i) {
     gpt2 ? ExpectGpt2Layer(source, written, i)
          : ExpectRotaryLayer(source, written, i);
   }
-  EXPECT_EQ(ReadAll(source, Part::kFinalNorm, 0),
+  EXPECT_EQ(ReadAll(source, TensorRole::kFinalNorm, 0),
             written[model + (gpt2 ? "ln_f.weight" : "norm.weight")]);
   if (gpt2) {
-    EXPECT_EQ(ReadAll(source, Part::kPositions, 0),
+    EXPECT_EQ(ReadAll(source, TensorRole::kPositions, 0),
               written["transformer.wpe.weight"]);
-    EXPECT_EQ(ReadAll(source, Part::kFinalNormBias, 0),
+    EXPECT_EQ(ReadAll(source, TensorRole::kFinalNormBias, 0),
               written["transformer.ln_f.bias"]);
   }
-  if (ShapeOf(c, Part::kLmHead).rows > 0) {
-    EXPECT_EQ(ReadAll(source, Part::kLmHead, 0), written["lm_head.weight"]);
+  if (ShapeOf(c, TensorRole::kLmHead).rows > 0) {
+    EXPECT_EQ(ReadAll(source, TensorRole::kLmHead, 0),
+              written["lm_head.weight"]);
   }
   if (c.head != HeadKind::kNone) {
     const std::string head = c.reward_head ? "reward_head" : "score";
-    EXPECT_EQ(ReadAll(source, Part::kHead, 0), written[head + ".weight"]);
+    EXPECT_EQ(ReadAll(source, TensorRole::kHead, 0), written[head + ".weight"]);
     if (c.head_bias) {
-      EXPECT_EQ(ReadAll(source, Part::kHeadBias, 0), written[head + ".bias"]);
+      EXPECT_EQ(ReadAll(source, TensorRole::kHeadBias, 0),
+                written[head + ".bias"]);
     }
   }
 }
@@ -168,7 +173,7 @@ TEST_P(EverySourceTest, GivesWhatWasWritten) {
       ASSERT_TRUE(WriteTensors(folder, config, tensors, dtype, shards).ok());
       const auto source = TensorSource::Open(folder);
       ASSERT_TRUE(source.ok()) << source.status();
-      EXPECT_EQ((*source)->storage(Part::kUp, 1), storage);
+      EXPECT_EQ((*source)->storage(TensorRole::kUp, 1), storage);
       ExpectAll(**source, Written(tensors));
       int64_t bytes = 0;
       for (const auto& file : std::filesystem::directory_iterator(folder)) {
@@ -186,11 +191,11 @@ TEST_P(EverySourceTest, AnyRowsAreThoseOfTheWhole) {
   ASSERT_TRUE(WriteRandomCheckpoint(folder, GetParam().config, 3).ok());
   const auto source = TensorSource::Open(folder);
   ASSERT_TRUE(source.ok()) << source.status();
-  for (int i = 0; i < kParts; ++i) {
-    const Part part = static_cast<Part>(i);
-    const PartShape shape = ShapeOf((*source)->config(), part);
+  for (int i = 0; i < kTensorRoles; ++i) {
+    const TensorRole part = static_cast<TensorRole>(i);
+    const TensorShape shape = ShapeOf((*source)->config(), part);
     if (shape.rows == 0) continue;
-    const int layer = IsLayerPart(part) ? 1 : 0;
+    const int layer = IsLayerTensor(part) ? 1 : 0;
     const Values all = ReadAll(**source, part, layer);
     (*source)->Release(part, layer);
     for (int64_t begin = 0; begin < shape.rows; begin += 7) {
@@ -446,13 +451,13 @@ TEST(TensorSourceTest, ReleaseGivesMemoryBack) {
   const auto source = TensorSource::Open(folder);
   ASSERT_TRUE(source.ok()) << source.status();
   const int64_t before = MappedResident();
-  const Values values = ReadAll(**source, Part::kEmbedding, 0);
+  const Values values = ReadAll(**source, TensorRole::kEmbedding, 0);
   const int64_t read = MappedResident();
-  (*source)->Release(Part::kEmbedding, 0);
+  (*source)->Release(TensorRole::kEmbedding, 0);
   const int64_t released = MappedResident();
   EXPECT_GT(read - before, 4'000'000);  // the kernel counts late
   EXPECT_LT(released - before, 1'000'000);
-  EXPECT_EQ(ReadAll(**source, Part::kEmbedding, 0), values);
+  EXPECT_EQ(ReadAll(**source, TensorRole::kEmbedding, 0), values);
 }
 
 TEST(TensorSourceTest, PublishedFoldersAreOpened) {
@@ -462,13 +467,13 @@ TEST(TensorSourceTest, PublishedFoldersAreOpened) {
   const auto llama = TensorSource::Open(models + "tiny-llama");
   ASSERT_TRUE(llama.ok()) << llama.status();
   EXPECT_EQ((*llama)->config().layers, 4);
-  EXPECT_EQ((*llama)->storage(Part::kLmHead, 0), Storage::kBf16);
-  EXPECT_EQ(ReadAll(**llama, Part::kLmHead, 0).size(), 16u * 128u);
+  EXPECT_EQ((*llama)->storage(TensorRole::kLmHead, 0), Storage::kBf16);
+  EXPECT_EQ(ReadAll(**llama, TensorRole::kLmHead, 0).size(), 16u * 128u);
   const auto gpt2 = TensorSource::Open(models + "tiny-random-gpt2");
   ASSERT_TRUE(gpt2.ok()) << gpt2.status();
   EXPECT_EQ((*gpt2)->config().layers, 5);
-  EXPECT_EQ((*gpt2)->storage(Part::kDown, 4), Storage::kFp32);
-  EXPECT_EQ(ReadAll(**gpt2, Part::kDown, 4).size(), 32u * 128u);
+  EXPECT_EQ((*gpt2)->storage(TensorRole::kDown, 4), Storage::kFp32);
+  EXPECT_EQ(ReadAll(**gpt2, TensorRole::kDown, 4).size(), 32u * 128u);
 }
 
 }  // namespace

@@ -51,8 +51,8 @@ class KernelPathTest : public testing::TestWithParam<std::string> {
   std::vector<float> Product(const Weights& w, const std::vector<float>& x,
                              int rows, int columns) const {
     std::vector<std::byte> operand(path_->OperandBytes(w, rows));
-    path_->PutRows(w, x.data(), static_cast<size_t>(w.k()), 0, rows,
-                   operand.data());
+    path_->PackRows(w, x.data(), static_cast<size_t>(w.k()), 0, rows,
+                    operand.data());
     return Products(w, operand, rows, columns);
   }
   std::vector<float> Products(const Weights& w,
@@ -194,14 +194,14 @@ TEST_P(KernelPathTest, OperandsPutByBlocksEqualThosePutByRows) {
   const auto x = Draw(rows * k, 7);
   for (const WeightKind kind : Kinds()) {
     const auto w = Pack(Draw(n * k, 8), n, k, kind);
-    if (!path_->PutsBlocks(*w)) continue;
+    if (!path_->PacksBlocks(*w)) continue;
     std::vector<std::byte> operand(path_->OperandBytes(*w, rows));
     for (int row = 0; row < rows; row += 6) {
       for (const auto& [column, columns] :
            {std::pair{48, 40}, {0, 16}, {16, 32}}) {
-        path_->PutBlock(*w, x.data() + row * k + column, k, row,
-                        std::min(6, rows - row), column, columns,
-                        operand.data());
+        path_->PackBlock(*w, x.data() + row * k + column, k, row,
+                         std::min(6, rows - row), column, columns,
+                         operand.data());
       }
     }
     EXPECT_EQ(Products(*w, operand, rows, 64), Product(*w, x, rows, 64));
@@ -258,7 +258,7 @@ class Paths {
       tables.push_back(tables_[i].data());
       for (int h = 0; h < group; ++h, to += bytes) {
         const auto q = Query(i, position, h);
-        path_.PutQuery(q.data(), shape_.head_dim, 0.3f, to);
+        path_.PackQuery(q.data(), shape_.head_dim, 0.3f, to);
       }
     }
     std::vector<float> out(rows.size() * group *

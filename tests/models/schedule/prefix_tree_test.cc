@@ -56,7 +56,7 @@ struct World {
       PageTable old = std::exchange(sequence.table, PageTable());
       whole = length == 0 ||
               tree.Fork(tree.at(source).table, length, sequence.table);
-      tree.Drop(old);
+      tree.ReleasePages(old);
     }
     computed += static_cast<int>(path.size()) - sequence.table.resident;
     whole = whole && Fill(path, sequence.table);
@@ -118,7 +118,7 @@ TEST(PrefixTreeTest, TheLowestPriorityGoesFirstAndFromItsEnd) {
     ASSERT_TRUE(w.Compute(leaves[i], paths[i]));
   }
   const float priorities[] = {3, 1, 5, 2, 4};
-  for (int i = 0; i < 5; ++i) w.tree.Keep(leaves[i], priorities[i]);
+  for (int i = 0; i < 5; ++i) w.tree.SetRetention(leaves[i], priorities[i]);
   EXPECT_EQ(w.pool.used(), 11);
   const Tokens more = Numbers(9000, 64 * 4);
   const SeqId other = w.tree.Extend(kEmptySeq, more);
@@ -197,12 +197,12 @@ TEST(PrefixTreeTest, WhatIsDroppedIsFreeAtOnce) {
   ASSERT_TRUE(w.Compute(a, Join(prompt, Numbers(100, 70))));
   ASSERT_TRUE(w.Compute(b, Join(prompt, Numbers(300, 70))));
   EXPECT_EQ(w.pool.used(), 5);
-  w.tree.Keep(a, kDropped);
+  w.tree.SetRetention(a, kEvictNow);
   EXPECT_EQ(w.pool.used(), 3);
   // The prompt stays for what stands on it, and goes with the last of it.
-  w.tree.Keep(p, kDropped);
+  w.tree.SetRetention(p, kEvictNow);
   EXPECT_EQ(w.pool.used(), 3);
-  w.tree.Keep(b, kDropped);
+  w.tree.SetRetention(b, kEvictNow);
   EXPECT_EQ(w.pool.used(), 0);
 }
 
@@ -218,14 +218,14 @@ TEST(PrefixTreeTest, AnExpandedSequenceIsWorthItsBestLeaf) {
     node[i] = w.tree.Extend(r, own);
     ASSERT_TRUE(w.Compute(node[i], Join(root, own)));
     leaf[i] = w.tree.Extend(node[i], Numbers(50, 64));
-    w.tree.Keep(leaf[i], i == 0 ? 7.0f : 2.0f);
-    w.tree.Keep(node[i], kDropped);
+    w.tree.SetRetention(leaf[i], i == 0 ? 7.0f : 2.0f);
+    w.tree.SetRetention(node[i], kEvictNow);
   }
   std::vector<Tokens> fillers;
   for (int i = 0; w.tree.at(node[1]).stores; ++i) {
     fillers.push_back(Numbers(10000 + 100 * i, 64));
     const SeqId f = w.tree.Extend(kEmptySeq, fillers.back());
-    w.tree.Keep(f, 100);
+    w.tree.SetRetention(f, 100);
     ASSERT_TRUE(w.Compute(f, fillers.back()));
     ASSERT_LT(i, 100);
   }
@@ -314,7 +314,7 @@ TEST(PrefixTreeTest, AHundredThousandRandomStepsLeakNothing) {
         const int length = static_cast<int>(h.path.size());
         if (!w.tree.Fork(w.tree.at(h.id).table, length, table) ||
             !w.Fill(path, table)) {
-          w.tree.Drop(table);
+          w.tree.ReleasePages(table);
           forks.pop_back();
         }
         break;
@@ -327,7 +327,7 @@ TEST(PrefixTreeTest, AHundredThousandRandomStepsLeakNothing) {
             path.size() > h.path.size() &&
             std::equal(h.path.begin(), h.path.end(), path.begin());
         if (!begins) {
-          w.tree.Drop(table);
+          w.tree.ReleasePages(table);
           break;
         }
         const Tokens own(path.begin() + static_cast<int>(h.path.size()),
@@ -338,9 +338,9 @@ TEST(PrefixTreeTest, AHundredThousandRandomStepsLeakNothing) {
       }
       case 7:
         if (h.id == kEmptySeq) break;
-        w.tree.Keep(h.id, rng.Below(4) == 0
-                              ? kDropped
-                              : static_cast<float>(rng.Below(10)));
+        w.tree.SetRetention(h.id, rng.Below(4) == 0
+                                      ? kEvictNow
+                                      : static_cast<float>(rng.Below(10)));
         break;
       case 8:
         if (h.id == kEmptySeq) break;
@@ -380,7 +380,7 @@ TEST(PrefixTreeTest, AHundredThousandRandomStepsLeakNothing) {
   }
   EXPECT_GT(whole, 10000);
   EXPECT_GT(w.tree.evicted_pages(), 10000);
-  for (auto& [table, path] : forks) w.tree.Drop(table);
+  for (auto& [table, path] : forks) w.tree.ReleasePages(table);
   for (const Handle& each : held) {
     if (each.locked) w.tree.Unlock(each.id);
     if (each.id != kEmptySeq) w.tree.Release(each.id);

@@ -311,12 +311,12 @@ TEST(TrunkBackendTest, WhatWasDroppedCanStillBeAskedFor) {
   for (const int drop_at : {-1, 0, 1, 2, 3}) {
     Fixture f;
     const SeqId seq = f.backend->Extend(kEmptySeq, path);
-    if (drop_at < 0) f.backend->Keep(seq, kDropped);
+    if (drop_at < 0) f.backend->SetRetention(seq, kEvictNow);
     const GenerateRequest g{.from = seq, .n = 3};
     f.backend->Submit({1, g});
     std::vector<Completion> done;
     for (int step = 0; done.empty() && step < 100; ++step) {
-      if (step == drop_at) f.backend->Keep(seq, kDropped);
+      if (step == drop_at) f.backend->SetRetention(seq, kEvictNow);
       f.backend->Step(done);
     }
     ASSERT_EQ(done.size(), 1u) << drop_at;

@@ -16,10 +16,10 @@ class RandomSource : public TensorSource {
   explicit RandomSource(const TrunkConfig& config) : config_(config) {}
 
   const TrunkConfig& config() const override { return config_; }
-  Storage storage(Part, int) const override { return Storage::kBf16; }
-  void Read(Part part, int layer, int64_t begin, int64_t end,
+  Storage storage(TensorRole, int) const override { return Storage::kBf16; }
+  void Read(TensorRole part, int layer, int64_t begin, int64_t end,
             float* out) const override {
-    const PartShape shape = ShapeOf(config_, part);
+    const TensorShape shape = ShapeOf(config_, part);
     const uint64_t key =
         MixHash(static_cast<uint64_t>(part), static_cast<uint64_t>(layer));
     for (int64_t i = begin * shape.columns; i < end * shape.columns; ++i) {
@@ -32,7 +32,7 @@ class RandomSource : public TensorSource {
       *out++ = Bf16ToFloat(FloatToBf16(value));
     }
   }
-  void Release(Part, int) const override {}
+  void Release(TensorRole, int) const override {}
   int64_t bytes() const override { return 0; }
 
  private:

@@ -2,13 +2,13 @@
 // threads of their own, so that the models compute meanwhile and several
 // programs run at a time.
 //
-//   SlowChecks checks(executor.threads());
+//   BackgroundChecks checks(executor.threads());
 //   checks.Ask(id, [&] { return Verify(response); });
 //   for (auto& [id, completion] : checks.Take(/*wait=*/false)) ...
 //
 // Its functions are for one thread; what is asked is called on any.
-#ifndef ESPALIER_SRC_ENGINE_SLOW_CHECKS_H_
-#define ESPALIER_SRC_ENGINE_SLOW_CHECKS_H_
+#ifndef ESPALIER_SRC_ENGINE_BACKGROUND_CHECKS_H_
+#define ESPALIER_SRC_ENGINE_BACKGROUND_CHECKS_H_
 
 #include <deque>
 #include <functional>
@@ -22,17 +22,17 @@
 
 namespace espalier {
 
-class SlowChecks {
+class BackgroundChecks {
  public:
   using Check = std::function<SearchCompletion()>;
   using Answer = std::pair<RequestId, SearchCompletion>;
 
   // At most `threads` checks at a time; threads start as they are needed.
-  explicit SlowChecks(int threads) : most_(threads) {}
+  explicit BackgroundChecks(int threads) : most_(threads) {}
   // As Clear.
-  ~SlowChecks();
-  SlowChecks(const SlowChecks&) = delete;
-  SlowChecks& operator=(const SlowChecks&) = delete;
+  ~BackgroundChecks();
+  BackgroundChecks(const BackgroundChecks&) = delete;
+  BackgroundChecks& operator=(const BackgroundChecks&) = delete;
 
   // Calls `check` on another thread. It must not throw.
   void Ask(RequestId id, Check check);
@@ -59,4 +59,4 @@ class SlowChecks {
 
 }  // namespace espalier
 
-#endif  // ESPALIER_SRC_ENGINE_SLOW_CHECKS_H_
+#endif  // ESPALIER_SRC_ENGINE_BACKGROUND_CHECKS_H_

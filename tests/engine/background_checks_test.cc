@@ -1,4 +1,4 @@
-#include "src/engine/slow_checks.h"
+#include "src/engine/background_checks.h"
 
 #include <gtest/gtest.h>
 
@@ -47,9 +47,9 @@ class Meeting {
   bool missed_ = false;
 };
 
-TEST(SlowChecksTest, SeveralRunAtATimeAndAreTakenOnce) {
+TEST(BackgroundChecksTest, SeveralRunAtATimeAndAreTakenOnce) {
   Meeting meeting;
-  SlowChecks checks(2);
+  BackgroundChecks checks(2);
   EXPECT_TRUE(checks.Take(/*wait=*/false).empty());
   EXPECT_TRUE(checks.Take(/*wait=*/true).empty());  // nothing is asked
   constexpr RequestId kCount = 10;
@@ -72,9 +72,9 @@ TEST(SlowChecksTest, SeveralRunAtATimeAndAreTakenOnce) {
   EXPECT_TRUE(checks.Take(/*wait=*/true).empty());
 }
 
-TEST(SlowChecksTest, WhatIsCancelledBeforeItBeginsIsNeverAsked) {
+TEST(BackgroundChecksTest, WhatIsCancelledBeforeItBeginsIsNeverAsked) {
   Meeting meeting;
-  SlowChecks checks(1);
+  BackgroundChecks checks(1);
   std::set<RequestId> asked;  // on the one thread
   for (RequestId id = 0; id < 6; ++id) {
     checks.Ask(id, [&, id] {
@@ -99,10 +99,10 @@ TEST(SlowChecksTest, WhatIsCancelledBeforeItBeginsIsNeverAsked) {
   EXPECT_EQ(asked, expected);
 }
 
-TEST(SlowChecksTest, ClearForgetsWhatIsAskedAndWaitsForTheRest) {
+TEST(BackgroundChecksTest, ClearForgetsWhatIsAskedAndWaitsForTheRest) {
   std::atomic<int> ended{0};
   std::atomic<bool> begun{false};
-  SlowChecks checks(1);
+  BackgroundChecks checks(1);
   for (RequestId id = 0; id < 50; ++id) {
     checks.Ask(id, [&] {
       begun = true;
@@ -173,7 +173,7 @@ std::vector<SearchResult> Solve(const WaitingVerifier& verifier, int live,
                                 .seed = 5,
                                 .keep_tree = true};
     const RunHooks hooks{
-        .verifier = &verifier, .stop = stop, .slow_checks = slow};
+        .verifier = &verifier, .stop = stop, .background_checks = slow};
     const ScriptTask task;
     const auto algorithm = MakeAlgorithm(options.method).value();
     const absl::Status status = runner.Run(
@@ -190,7 +190,7 @@ std::vector<SearchResult> Solve(const WaitingVerifier& verifier, int live,
   return results;
 }
 
-TEST(SlowChecksTest, SearchesAreTheSameAndAskSideBySide) {
+TEST(BackgroundChecksTest, SearchesAreTheSameAndAskSideBySide) {
   const WaitingVerifier quick([] {});
   const auto base = Solve(quick, 1, /*slow=*/false);
   ASSERT_GT(quick.calls, 12);
@@ -217,7 +217,7 @@ TEST(SlowChecksTest, SearchesAreTheSameAndAskSideBySide) {
   EXPECT_FALSE(meeting.missed()) << "the search waited for one check";
 }
 
-TEST(SlowChecksTest, AStopWaitsForChecksUnderWayAndLeavesNothing) {
+TEST(BackgroundChecksTest, AStopWaitsForChecksUnderWayAndLeavesNothing) {
   std::atomic<bool> stop{false};
   const WaitingVerifier verifier([&] {
     stop = true;

@@ -1,7 +1,7 @@
 // One search under way: its context, its coroutine and the sequences that its
 // nodes have in the models.
-#ifndef ESPALIER_SRC_ENGINE_LIVE_SEARCH_H_
-#define ESPALIER_SRC_ENGINE_LIVE_SEARCH_H_
+#ifndef ESPALIER_SRC_ENGINE_SEARCH_SESSION_H_
+#define ESPALIER_SRC_ENGINE_SEARCH_SESSION_H_
 
 #include <memory>
 #include <optional>
@@ -31,7 +31,7 @@ class NodeSequences {
   // Takes over the reference to a continuation that became `node`.
   void Adopt(NodeId node, SeqId seq);
   // Passes on how much the search wants `node` kept, if it has a sequence.
-  void Keep(NodeId node, float priority);
+  void SetRetention(NodeId node, float priority);
   Backend* backend() const { return backend_; }
 
  private:
@@ -40,10 +40,10 @@ class NodeSequences {
 };
 
 // Thread-compatible: Resume of different searches may run at the same time.
-class LiveSearch {
+class SearchSession {
  public:
-  LiveSearch(size_t index, const Problem& problem, const Task& task,
-             const SearchOptions& options);
+  SearchSession(size_t index, const Problem& problem, const Task& task,
+                const SearchOptions& options);
 
   // Starts the coroutine (first call) or applies completions and resumes it.
   void Resume(const SearchAlgorithm& algorithm);
@@ -82,4 +82,4 @@ class LiveSearch {
 
 }  // namespace espalier
 
-#endif  // ESPALIER_SRC_ENGINE_LIVE_SEARCH_H_
+#endif  // ESPALIER_SRC_ENGINE_SEARCH_SESSION_H_

@@ -11,8 +11,8 @@
 //                                        then fills 100 .. 120
 //
 // Externally synchronised.
-#ifndef ESPALIER_MODELS_SCHEDULE_FILL_QUEUE_H_
-#define ESPALIER_MODELS_SCHEDULE_FILL_QUEUE_H_
+#ifndef ESPALIER_MODELS_SCHEDULE_PREFILL_QUEUE_H_
+#define ESPALIER_MODELS_SCHEDULE_PREFILL_QUEUE_H_
 
 #include <cstdint>
 #include <vector>
@@ -23,9 +23,9 @@
 
 namespace espalier {
 
-class FillQueue {
+class PrefillQueue {
  public:
-  FillQueue(PrefixTree& tree, BackendStats& stats)
+  PrefillQueue(PrefixTree& tree, BackendStats& stats)
       : tree_(tree), stats_(stats) {}
 
   // True if `id`'s hidden row is there (and its pages, all in a table of its
@@ -61,7 +61,7 @@ class FillQueue {
   bool GiveUpYoungest();
 
  private:
-  struct Fill {
+  struct Prefill {
     SeqId target = kEmptySeq;
     int begin = 0;                // position of tokens[0]
     std::vector<int32_t> tokens;  // up to the target's end
@@ -76,11 +76,11 @@ class FillQueue {
   void Mark(SeqId id, int from, SeqId filler);
   void AdvanceOne(const Chunk& chunk, absl::Span<const float> hidden);
   void Finish();
-  void Stop(const Fill& fill);
+  void Stop(const Prefill& fill);
 
   PrefixTree& tree_;
   BackendStats& stats_;
-  std::vector<Fill> fills_;  // in order of start; targets are locked
+  std::vector<Prefill> prefills_;  // in order of start; targets are locked
   std::vector<Chunk> planned_;
   int64_t step_ = 0;
   bool scarce_ = false;
@@ -88,4 +88,4 @@ class FillQueue {
 
 }  // namespace espalier
 
-#endif  // ESPALIER_MODELS_SCHEDULE_FILL_QUEUE_H_
+#endif  // ESPALIER_MODELS_SCHEDULE_PREFILL_QUEUE_H_

@@ -1,4 +1,4 @@
-#include "models/schedule/fill_queue.h"
+#include "models/schedule/prefill_queue.h"
 
 #include <algorithm>
 #include <utility>
@@ -8,14 +8,14 @@
 namespace espalier {
 
 // Sets the filler of `id` and those above it down to position `from`.
-void FillQueue::Mark(SeqId id, int from, SeqId filler) {
+void PrefillQueue::Mark(SeqId id, int from, SeqId filler) {
   for (; id > kEmptySeq && tree_.at(id).end() > from;
        id = tree_.at(id).parent) {
     tree_.at(id).filler = filler;
   }
 }
 
-bool FillQueue::Ensure(SeqId id, bool pages) {
+bool PrefillQueue::Ensure(SeqId id, bool pages) {
   if (id == kEmptySeq) return true;
   Sequence& sequence = tree_.at(id);
   const bool known = !sequence.hidden.empty();
@@ -31,7 +31,7 @@ bool FillQueue::Ensure(SeqId id, bool pages) {
 }
 
 // True if the table is whole now, because it was stored elsewhere.
-bool FillQueue::Begin(SeqId id) {
+bool PrefillQueue::Begin(SeqId id) {
   Sequence& sequence = tree_.at(id);
   int length = 0;
   const SeqId source = tree_.FindStored(id, &length);
@@ -43,7 +43,7 @@ bool FillQueue::Begin(SeqId id) {
     return false;
   }
   const bool whole = length == sequence.end() && !sequence.hidden.empty();
-  if (scarce_ && !whole && !fills_.empty()) return false;
+  if (scarce_ && !whole && !prefills_.empty()) return false;
   tree_.Touch(id);
   tree_.Lock(id);
   if (source != id || length == sequence.end()) {
@@ -57,14 +57,14 @@ bool FillQueue::Begin(SeqId id) {
       tree_.Unlock(id);
       return false;  // tried again when pages are free
     }
-    tree_.Drop(old);
+    tree_.ReleasePages(old);
   }
   tree_.TableChanged(id);
   if (whole) {
     tree_.Unlock(id);
     return true;
   }
-  Fill& fill = fills_.emplace_back();
+  Prefill& fill = prefills_.emplace_back();
   fill.target = id;
   fill.begin = length;
   sequence.wanted = step_;
@@ -80,7 +80,7 @@ bool FillQueue::Begin(SeqId id) {
   return false;
 }
 
-void FillQueue::Stop(const Fill& fill) {
+void PrefillQueue::Stop(const Prefill& fill) {
   for (SeqId id = fill.target;
        id > kEmptySeq && tree_.at(id).filler == fill.target;
        id = tree_.at(id).parent) {
@@ -89,27 +89,27 @@ void FillQueue::Stop(const Fill& fill) {
   tree_.Unlock(fill.target);
 }
 
-bool FillQueue::DropUnwanted() {
+bool PrefillQueue::DropUnwanted() {
   // Unlocking may free a sequence, so the list is put in order first.
   const auto unwanted = std::stable_partition(
-      fills_.begin(), fills_.end(),
-      [&](const Fill& f) { return tree_.at(f.target).wanted == step_; });
-  std::vector<Fill> dropped(std::make_move_iterator(unwanted),
-                            std::make_move_iterator(fills_.end()));
-  fills_.erase(unwanted, fills_.end());
-  for (const Fill& fill : dropped) Stop(fill);
+      prefills_.begin(), prefills_.end(),
+      [&](const Prefill& f) { return tree_.at(f.target).wanted == step_; });
+  std::vector<Prefill> dropped(std::make_move_iterator(unwanted),
+                               std::make_move_iterator(prefills_.end()));
+  prefills_.erase(unwanted, prefills_.end());
+  for (const Prefill& fill : dropped) Stop(fill);
   return !dropped.empty();
 }
 
-bool FillQueue::GiveUpYoungest() {
-  if (fills_.size() < 2) return false;
-  const Fill last = std::move(fills_.back());
-  fills_.pop_back();
+bool PrefillQueue::GiveUpYoungest() {
+  if (prefills_.size() < 2) return false;
+  const Prefill last = std::move(prefills_.back());
+  prefills_.pop_back();
   Stop(last);
   return true;
 }
 
-int FillQueue::Boundary(SeqId target, int have) const {
+int PrefillQueue::Boundary(SeqId target, int have) const {
   int end = tree_.at(target).end();
   for (SeqId id = tree_.at(target).parent;
        id > kEmptySeq && tree_.at(id).end() > have; id = tree_.at(id).parent) {
@@ -121,10 +121,10 @@ int FillQueue::Boundary(SeqId target, int have) const {
   return end;
 }
 
-void FillQueue::Plan(int chunk, int room, std::vector<Segment>& segments) {
+void PrefillQueue::Plan(int chunk, int room, std::vector<Segment>& segments) {
   planned_.clear();
-  for (size_t i = 0; i < fills_.size() && room > 0; ++i) {
-    const Fill& fill = fills_[i];
+  for (size_t i = 0; i < prefills_.size() && room > 0; ++i) {
+    const Prefill& fill = prefills_[i];
     Sequence& sequence = tree_.at(fill.target);
     const int have = sequence.table.resident;
     const int count =
@@ -141,8 +141,9 @@ void FillQueue::Plan(int chunk, int room, std::vector<Segment>& segments) {
   }
 }
 
-void FillQueue::AdvanceOne(const Chunk& chunk, absl::Span<const float> hidden) {
-  const SeqId target = fills_[chunk.fill].target;
+void PrefillQueue::AdvanceOne(const Chunk& chunk,
+                              absl::Span<const float> hidden) {
+  const SeqId target = prefills_[chunk.fill].target;
   PageTable& table = tree_.at(target).table;
   const int have = table.resident;
   const int now = have + chunk.count;
@@ -171,14 +172,14 @@ void FillQueue::AdvanceOne(const Chunk& chunk, absl::Span<const float> hidden) {
   }
 }
 
-void FillQueue::Finish() {
+void PrefillQueue::Finish() {
   const auto done = std::stable_partition(
-      fills_.begin(), fills_.end(),
-      [&](const Fill& f) { return !tree_.at(f.target).resident(); });
-  std::vector<Fill> finished(std::make_move_iterator(done),
-                             std::make_move_iterator(fills_.end()));
-  fills_.erase(done, fills_.end());
-  for (const Fill& fill : finished) Stop(fill);
+      prefills_.begin(), prefills_.end(),
+      [&](const Prefill& f) { return !tree_.at(f.target).resident(); });
+  std::vector<Prefill> finished(std::make_move_iterator(done),
+                                std::make_move_iterator(prefills_.end()));
+  prefills_.erase(done, prefills_.end());
+  for (const Prefill& fill : finished) Stop(fill);
 }
 
 }  // namespace espalier

@@ -1,8 +1,8 @@
-#include "src/engine/slow_checks.h"
+#include "src/engine/background_checks.h"
 
 namespace espalier {
 
-SlowChecks::~SlowChecks() {
+BackgroundChecks::~BackgroundChecks() {
   Clear();
   {
     MutexLock lock(mutex_);
@@ -12,7 +12,7 @@ SlowChecks::~SlowChecks() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-void SlowChecks::Ask(RequestId id, Check check) {
+void BackgroundChecks::Ask(RequestId id, Check check) {
   size_t busy;
   {
     MutexLock lock(mutex_);
@@ -25,7 +25,7 @@ void SlowChecks::Ask(RequestId id, Check check) {
   asked_.NotifyOne();
 }
 
-std::vector<SlowChecks::Answer> SlowChecks::Take(bool wait) {
+std::vector<BackgroundChecks::Answer> BackgroundChecks::Take(bool wait) {
   MutexLock lock(mutex_);
   while (wait && answers_.empty() && (under_way_ > 0 || !queue_.empty())) {
     answered_.Wait(mutex_);
@@ -33,19 +33,19 @@ std::vector<SlowChecks::Answer> SlowChecks::Take(bool wait) {
   return std::exchange(answers_, {});
 }
 
-void SlowChecks::Cancel(RequestId id) {
+void BackgroundChecks::Cancel(RequestId id) {
   MutexLock lock(mutex_);
   std::erase_if(queue_, [id](const auto& asked) { return asked.first == id; });
 }
 
-void SlowChecks::Clear() {
+void BackgroundChecks::Clear() {
   MutexLock lock(mutex_);
   queue_.clear();
   while (under_way_ > 0) answered_.Wait(mutex_);
   answers_.clear();
 }
 
-void SlowChecks::Work() {
+void BackgroundChecks::Work() {
   for (;;) {
     Answer answer;
     Check check;

@@ -1,4 +1,4 @@
-#include "src/engine/live_search.h"
+#include "src/engine/search_session.h"
 
 #include <algorithm>
 #include <limits>
@@ -63,33 +63,33 @@ void NodeSequences::Adopt(NodeId node, SeqId seq) {
   seqs_[node] = seq;
 }
 
-void NodeSequences::Keep(NodeId node, float priority) {
+void NodeSequences::SetRetention(NodeId node, float priority) {
   if (node >= seqs_.size() || seqs_[node] < 0) return;
-  backend_->Keep(seqs_[node], priority);
+  backend_->SetRetention(seqs_[node], priority);
 }
 
-LiveSearch::LiveSearch(size_t index, const Problem& problem, const Task& task,
-                       const SearchOptions& options)
+SearchSession::SearchSession(size_t index, const Problem& problem,
+                             const Task& task, const SearchOptions& options)
     : index_(index),
       stoppers_(MakeStoppers(options)),
       context_(problem, task, stoppers_, BudgetOf(options, problem),
                options.seed),
       driver_(context_) {}
 
-void LiveSearch::Resume(const SearchAlgorithm& algorithm) {
+void SearchSession::Resume(const SearchAlgorithm& algorithm) {
   has_news = false;
   if (!search_) {
     search_.emplace(algorithm.Run(context_));
     search_->Start();
   }
-  driver_.Pump();
+  driver_.Advance();
 }
 
-bool LiveSearch::over() const {
+bool SearchSession::over() const {
   return !driver_.failure().ok() || (search_ && search_->done());
 }
 
-std::vector<TreeNode> LiveSearch::TreeAsText() const {
+std::vector<TreeNode> SearchSession::TreeAsText() const {
   std::vector<TreeNode> nodes;
   for (NodeId id = 0; id < context_.tree().size(); ++id) {
     nodes.push_back(Describe(context_.tree(), id));
@@ -97,7 +97,7 @@ std::vector<TreeNode> LiveSearch::TreeAsText() const {
   return nodes;
 }
 
-SearchSnapshot LiveSearch::Snapshot() const {
+SearchSnapshot SearchSession::Snapshot() const {
   const Tree& tree = context_.tree();
   const Usage& usage = context_.usage();
   SearchSnapshot shot{.tokens = usage.tokens,
@@ -125,7 +125,7 @@ SearchSnapshot LiveSearch::Snapshot() const {
   return shot;
 }
 
-SearchResult LiveSearch::Result() const {
+SearchResult SearchSession::Result() const {
   const Tree& tree = context_.tree();
   const Usage& usage = context_.usage();
   SearchResult result{.status = driver_.failure(),

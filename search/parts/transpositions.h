@@ -7,14 +7,14 @@
 //   last_step   the last step's text: it says all that matters (Markov)
 //   step_set    the steps' texts in any order: steps commute
 // The first node of a state stands for it; later ones are its aliases
-// (Tree::Twin), keep their own text, tokens and visits, and never have
+// (Tree::Original), keep their own text, tokens and visits, and never have
 // children. A node that would stand for one of its own ancestors stays a node
 // of its own; longer cycles are for the search to cut (a state it is already
 // in).
 //
 // Externally synchronised.
-#ifndef ESPALIER_SEARCH_PARTS_STATES_H_
-#define ESPALIER_SEARCH_PARTS_STATES_H_
+#ifndef ESPALIER_SEARCH_PARTS_TRANSPOSITIONS_H_
+#define ESPALIER_SEARCH_PARTS_TRANSPOSITIONS_H_
 
 #include <array>
 #include <cstdint>
@@ -30,9 +30,9 @@ enum class Share : uint8_t { kNone, kLastStep, kStepSet };
 inline constexpr std::array<std::string_view, 3> kShareNames = {
     "none", "last_step", "step_set"};
 
-class States {
+class TranspositionTable {
  public:
-  explicit States(Share share) : share_(share) {}
+  explicit TranspositionTable(Share share) : share_(share) {}
 
   bool on() const { return share_ != Share::kNone; }
   // A new node: makes it an alias if its state is known.
@@ -49,4 +49,4 @@ class States {
 
 }  // namespace espalier
 
-#endif  // ESPALIER_SEARCH_PARTS_STATES_H_
+#endif  // ESPALIER_SEARCH_PARTS_TRANSPOSITIONS_H_
