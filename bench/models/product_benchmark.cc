@@ -86,6 +86,10 @@ void OneDnn(benchmark::State& state, WeightKind kind) {
   using Tag = memory::format_tag;
   const int rows = static_cast<int>(state.range(0));
   const bool int8 = kind == WeightKind::kInt8;
+  if (!int8 && !__builtin_cpu_supports("avx512bw")) {
+    state.SkipWithError("oneDNN has no bf16 product on this processor");
+    return;
+  }
   const Type type = int8 ? Type::s8 : Type::bf16;
   omp_set_num_threads(1);  // its threads are OpenMP's
   const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
