@@ -41,6 +41,7 @@
 #include "base/random.h"
 #include "espalier/problem.h"
 #include "espalier/scores.h"
+#include "espalier/search_result.h"
 #include "espalier/task.h"
 #include "espalier/verifier.h"
 #include "search/coroutine.h"

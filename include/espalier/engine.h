@@ -9,8 +9,8 @@
 // The same seed gives the same trees and answers whatever `threads` and `live`
 // are (on the device "cpu"; on others sums may be rounded otherwise). An engine
 // is externally synchronised: one Solve or SolveAll at a time.
-#ifndef ESPALIER_ENGINE_H_
-#define ESPALIER_ENGINE_H_
+#ifndef ESPALIER_API_ENGINE_H_
+#define ESPALIER_API_ENGINE_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -70,4 +70,4 @@ class Engine {
 
 }  // namespace espalier
 
-#endif  // ESPALIER_ENGINE_H_
+#endif  // ESPALIER_API_ENGINE_H_

@@ -1,8 +1,8 @@
 // Which models an engine loads, and what they run on.
 //
 //   EngineOptions options{.policy = "models/zoo/stories", .threads = 2};
-#ifndef ESPALIER_ENGINE_OPTIONS_H_
-#define ESPALIER_ENGINE_OPTIONS_H_
+#ifndef ESPALIER_API_ENGINE_OPTIONS_H_
+#define ESPALIER_API_ENGINE_OPTIONS_H_
 
 #include <cstdint>
 #include <string>
@@ -29,4 +29,4 @@ struct EngineOptions {
 
 }  // namespace espalier
 
-#endif  // ESPALIER_ENGINE_OPTIONS_H_
+#endif  // ESPALIER_API_ENGINE_OPTIONS_H_

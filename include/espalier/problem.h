@@ -3,8 +3,8 @@
 // `Problem` holds what the model is asked. `Reference` holds what a grader
 // needs afterwards. They are separate types so that a search, which is handed
 // only the former, cannot reach the gold answer at test time.
-#ifndef ESPALIER_PROBLEM_H_
-#define ESPALIER_PROBLEM_H_
+#ifndef ESPALIER_API_PROBLEM_H_
+#define ESPALIER_API_PROBLEM_H_
 
 #include <map>
 #include <string>
@@ -35,4 +35,4 @@ struct GradedProblem {
 
 }  // namespace espalier
 
-#endif  // ESPALIER_PROBLEM_H_
+#endif  // ESPALIER_API_PROBLEM_H_

@@ -2,8 +2,8 @@
 //
 // The engine's own reward models are heads of in-process trunks and need no
 // such object; this is for rules, remote judges, ablations and bounds.
-#ifndef ESPALIER_REWARD_MODEL_H_
-#define ESPALIER_REWARD_MODEL_H_
+#ifndef ESPALIER_API_REWARD_MODEL_H_
+#define ESPALIER_API_REWARD_MODEL_H_
 
 #include <string>
 #include <string_view>
@@ -31,4 +31,4 @@ class RewardModel {
 
 }  // namespace espalier
 
-#endif  // ESPALIER_REWARD_MODEL_H_
+#endif  // ESPALIER_API_REWARD_MODEL_H_

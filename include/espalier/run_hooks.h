@@ -1,7 +1,7 @@
 // What a run may use beside the engine's models: a verifier, a reward model of
 // your own, a recorder, a stop flag, a look at searches as they run.
-#ifndef ESPALIER_RUN_HOOKS_H_
-#define ESPALIER_RUN_HOOKS_H_
+#ifndef ESPALIER_API_RUN_HOOKS_H_
+#define ESPALIER_API_RUN_HOOKS_H_
 
 #include <atomic>
 #include <cstddef>
@@ -47,4 +47,4 @@ struct RunHooks {
 
 }  // namespace espalier
 
-#endif  // ESPALIER_RUN_HOOKS_H_
+#endif  // ESPALIER_API_RUN_HOOKS_H_

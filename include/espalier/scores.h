@@ -1,6 +1,6 @@
 // What a reward model says of a step, by level.
-#ifndef ESPALIER_SCORES_H_
-#define ESPALIER_SCORES_H_
+#ifndef ESPALIER_API_SCORES_H_
+#define ESPALIER_API_SCORES_H_
 
 #include <limits>
 
@@ -16,4 +16,4 @@ struct StepScores {
 
 }  // namespace espalier
 
-#endif  // ESPALIER_SCORES_H_
+#endif  // ESPALIER_API_SCORES_H_

@@ -2,8 +2,8 @@
 // what may be sampled.
 //
 //   SearchOptions options{.method = "puct:branch=4", .max_tokens = 600};
-#ifndef ESPALIER_SEARCH_OPTIONS_H_
-#define ESPALIER_SEARCH_OPTIONS_H_
+#ifndef ESPALIER_API_SEARCH_OPTIONS_H_
+#define ESPALIER_API_SEARCH_OPTIONS_H_
 
 #include <cstdint>
 #include <string>
@@ -44,4 +44,4 @@ struct SearchOptions {
 
 }  // namespace espalier
 
-#endif  // ESPALIER_SEARCH_OPTIONS_H_
+#endif  // ESPALIER_API_SEARCH_OPTIONS_H_

@@ -1,6 +1,6 @@
 // What a search returns, and what can be seen of it while it runs.
-#ifndef ESPALIER_SEARCH_RESULT_H_
-#define ESPALIER_SEARCH_RESULT_H_
+#ifndef ESPALIER_API_SEARCH_RESULT_H_
+#define ESPALIER_API_SEARCH_RESULT_H_
 
 #include <cstdint>
 #include <string>
@@ -82,4 +82,4 @@ struct SearchSnapshot {
 
 }  // namespace espalier
 
-#endif  // ESPALIER_SEARCH_RESULT_H_
+#endif  // ESPALIER_API_SEARCH_RESULT_H_

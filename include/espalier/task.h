@@ -9,8 +9,8 @@
 //
 // Tasks are immutable and thread-safe. They register by name (task_registry.h
 // in datasets/tasks).
-#ifndef ESPALIER_TASK_H_
-#define ESPALIER_TASK_H_
+#ifndef ESPALIER_API_TASK_H_
+#define ESPALIER_API_TASK_H_
 
 #include <optional>
 #include <string>
@@ -63,4 +63,4 @@ class Task {
 
 }  // namespace espalier
 
-#endif  // ESPALIER_TASK_H_
+#endif  // ESPALIER_API_TASK_H_

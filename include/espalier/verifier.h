@@ -9,8 +9,8 @@
 //
 //   RunHooks hooks{.verifier = verifier.ForSearch(),
 //                  .background_checks = verifier.slow()};
-#ifndef ESPALIER_VERIFIER_H_
-#define ESPALIER_VERIFIER_H_
+#ifndef ESPALIER_API_VERIFIER_H_
+#define ESPALIER_API_VERIFIER_H_
 
 #include <string>
 #include <string_view>
@@ -80,4 +80,4 @@ class Verifier {
 
 }  // namespace espalier
 
-#endif  // ESPALIER_VERIFIER_H_
+#endif  // ESPALIER_API_VERIFIER_H_

@@ -18,7 +18,7 @@ def header(guard, body=""):
 
 CLEAN = {
     "include/espalier/problem.h": header(
-        "ESPALIER_PROBLEM_H_",
+        "ESPALIER_API_PROBLEM_H_",
         '#include <string>\n#include "absl/status/status.h"'),
     "base/text.h": header("ESPALIER_BASE_TEXT_H_",
                               '#include "espalier/problem.h"'),
@@ -71,7 +71,7 @@ class CheckLayersTest(unittest.TestCase):
         self.assert_one("search/a.cc", '#include "models/kernel_executor/cpu.h"\n',
                         "later layer")
         self.assert_one("include/espalier/a.h",
-                        header("ESPALIER_A_H_",
+                        header("ESPALIER_API_A_H_",
                                '#include "base/text.h"'), "later layer")
 
     def test_angle_brackets_do_not_hide_a_layer(self):
@@ -143,7 +143,7 @@ class CheckLayersTest(unittest.TestCase):
         for name in ("google/protobuf/message.h", "nlohmann/json.hpp",
                      "unistd.h"):
             self.assert_one("include/espalier/a.h",
-                            header("ESPALIER_A_H_", f"#include <{name}>"),
+                            header("ESPALIER_API_A_H_", f"#include <{name}>"),
                             "the API")
 
     def test_search_knows_neither_threads_nor_time(self):
