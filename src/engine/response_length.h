@@ -10,7 +10,9 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "espalier/problem.h"
 #include "espalier/search_options.h"
+#include "espalier/task.h"
 
 namespace espalier {
 

@@ -8,6 +8,7 @@
 #ifndef ESPALIER_SRC_EVAL_STEP_REPORT_H_
 #define ESPALIER_SRC_EVAL_STEP_REPORT_H_
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -15,6 +16,9 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "espalier/problem.h"
+#include "espalier/task.h"
+#include "espalier/verifier.h"
 #include "nlohmann/json_fwd.hpp"
 
 namespace espalier {

@@ -18,8 +18,11 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "espalier/problem.h"
 #include "espalier/search_options.h"
 #include "espalier/search_result.h"
+#include "espalier/task.h"
+#include "espalier/verifier.h"
 #include "nlohmann/json.hpp"
 #include "src/eval/statistics.h"
 #include "src/eval/text_list.h"
