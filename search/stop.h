@@ -23,6 +23,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "espalier/problem.h"
 #include "espalier/search_options.h"
 #include "search/tree/tree.h"
 
