@@ -39,9 +39,9 @@
 
 #include "absl/status/statusor.h"
 #include "base/status_macros.h"
-#include "search/coroutine.h"
+#include "espalier/coroutine.h"
+#include "espalier/method_options.h"
 #include "search/finish.h"
-#include "search/options.h"
 #include "search/search_context.h"
 
 namespace espalier {

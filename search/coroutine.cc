@@ -1,4 +1,4 @@
-#include "search/coroutine.h"
+#include "espalier/coroutine.h"
 
 #include <exception>
 #include <new>

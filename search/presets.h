@@ -21,7 +21,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "search/options.h"
+#include "espalier/method_options.h"
 
 namespace espalier {
 

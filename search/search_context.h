@@ -39,12 +39,12 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "base/random.h"
+#include "espalier/coroutine.h"
 #include "espalier/problem.h"
 #include "espalier/scores.h"
 #include "espalier/search_result.h"
 #include "espalier/task.h"
 #include "espalier/verifier.h"
-#include "search/coroutine.h"
 #include "search/stop.h"
 #include "search/tree/tree.h"
 

@@ -7,7 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "base/text.h"
-#include "search/options.h"
+#include "espalier/method_options.h"
 
 namespace espalier {
 namespace {

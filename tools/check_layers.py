@@ -97,7 +97,7 @@ def in_folders(path, folders):
 
 
 def guard_of(path):
-    # include/espalier/search_options.h and search/options.h differ.
+    # include/espalier/search_options.h and include/espalier/method_options.h differ.
     stem = "api/" + path[len("include/espalier/"):] if path.startswith(
         "include/espalier/") else path
     return "ESPALIER_" + re.sub(r"[^A-Za-z0-9]", "_", stem).upper() + "_"

@@ -23,7 +23,7 @@
 #include <string_view>
 
 #include "base/random.h"
-#include "search/options.h"
+#include "espalier/method_options.h"
 
 namespace espalier {
 

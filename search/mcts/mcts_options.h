@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "espalier/method_options.h"
 #include "search/choose.h"
-#include "search/options.h"
 #include "search/parts/transpositions.h"
 #include "search/search_context.h"
 
@@ -58,7 +58,7 @@ struct MctsOptions {
   }
   // What a method with these options asks for.
   std::vector<RequestKind> Needs() const;
-  // Values that do not go together (search/options.h).
+  // Values that do not go together (include/espalier/method_options.h).
   std::vector<std::string> Check() const;
 };
 

@@ -29,7 +29,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "base/status_macros.h"
-#include "search/options.h"
+#include "espalier/method_options.h"
 #include "src/learn/packer.h"
 
 namespace espalier {

@@ -21,8 +21,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "espalier/method_options.h"
 #include "espalier/verifier.h"
-#include "search/options.h"
 #include "src/learn/gate.h"
 
 namespace espalier {

@@ -1,10 +1,9 @@
-#include "search/options.h"
-
 #include <gtest/gtest.h>
 
 #include <array>
 
 #include "absl/strings/match.h"
+#include "espalier/method_options.h"
 #include "search/algorithm.h"
 
 namespace espalier {

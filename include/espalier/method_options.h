@@ -15,8 +15,8 @@
 // an optional member, one sentence a problem:
 //
 //     std::vector<std::string> Check() const;
-#ifndef ESPALIER_SEARCH_OPTIONS_H_
-#define ESPALIER_SEARCH_OPTIONS_H_
+#ifndef ESPALIER_API_METHOD_OPTIONS_H_
+#define ESPALIER_API_METHOD_OPTIONS_H_
 
 #include <map>
 #include <string>
@@ -115,4 +115,4 @@ class OptionLister : public OptionVisitor {
 
 }  // namespace espalier
 
-#endif  // ESPALIER_SEARCH_OPTIONS_H_
+#endif  // ESPALIER_API_METHOD_OPTIONS_H_

@@ -1,4 +1,4 @@
-#include "search/options.h"
+#include "espalier/method_options.h"
 
 #include <charconv>
 #include <cmath>

@@ -1,19 +1,22 @@
 // Searches as coroutines: Co<T>, the type of a search and of its parts.
 //
-//   Co<float> Rollout(SearchContext& ctx, NodeId node);
-//   Co<> RunSearch(SearchContext& ctx) { float v = co_await Rollout(ctx, 0); }
+//   Co<float> Rollout(MethodContext& search, uint32_t node);
+//   Co<> Search(MethodContext& search) { float v = co_await Rollout(search, 0); }
 //
 // A Co starts when awaited (or by Start), runs on the thread that resumes the
-// search and hands its result to whoever awaits it. The first parameter of
-// every coroutine is the SearchContext, from whose arena frames come. An
-// exception that leaves a coroutine fails the search with a Status; nobody
-// above it is resumed. See docs/adr/0001-searches-as-coroutines.md.
-#ifndef ESPALIER_SEARCH_COROUTINE_H_
-#define ESPALIER_SEARCH_COROUTINE_H_
+// search and returns its result to the coroutine that awaits it. Coroutines are
+// free functions; the first parameter is the MethodContext (method.h) or, for
+// methods inside the project, the SearchContext (search/search_context.h): its
+// arena holds their frames. An exception that leaves a coroutine fails the
+// search with a Status, and no coroutine above it is resumed. See
+// docs/adr/0001-searches-as-coroutines.md.
+#ifndef ESPALIER_API_COROUTINE_H_
+#define ESPALIER_API_COROUTINE_H_
 
 #include <array>
 #include <coroutine>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -21,6 +24,7 @@
 
 namespace espalier {
 
+class MethodContext;
 class SearchContext;
 
 // Memory of coroutine frames: bump allocation with a free list per size class,
@@ -52,8 +56,11 @@ class FrameArena {
 
 namespace co_internal {
 
-// What all promises share. Defined in coroutine.cc: the context is incomplete
-// here.
+inline SearchContext& ContextOf(SearchContext& ctx) { return ctx; }
+SearchContext& ContextOf(MethodContext& ctx);
+
+// What all promises share. Defined in search/coroutine.cc: the context is
+// incomplete here.
 struct PromiseBase {
   explicit PromiseBase(SearchContext& ctx) : context(&ctx) {}
 
@@ -138,11 +145,11 @@ namespace co_internal {
 
 template <class T>
 struct Promise : PromiseBase {
-  template <class... Args>
-  explicit Promise(SearchContext& ctx, Args&&...) : PromiseBase(ctx) {}
-  template <class... Args>
-  static void* operator new(size_t size, SearchContext& ctx, Args&&...) {
-    return Allocate(size, ctx);
+  template <class Context, class... Args>
+  explicit Promise(Context& ctx, Args&&...) : PromiseBase(ContextOf(ctx)) {}
+  template <class Context, class... Args>
+  static void* operator new(size_t size, Context& ctx, Args&&...) {
+    return Allocate(size, ContextOf(ctx));
   }
   static void operator delete(void* frame) { FrameArena::Free(frame); }
 
@@ -156,11 +163,11 @@ struct Promise : PromiseBase {
 
 template <>
 struct Promise<void> : PromiseBase {
-  template <class... Args>
-  explicit Promise(SearchContext& ctx, Args&&...) : PromiseBase(ctx) {}
-  template <class... Args>
-  static void* operator new(size_t size, SearchContext& ctx, Args&&...) {
-    return Allocate(size, ctx);
+  template <class Context, class... Args>
+  explicit Promise(Context& ctx, Args&&...) : PromiseBase(ContextOf(ctx)) {}
+  template <class Context, class... Args>
+  static void* operator new(size_t size, Context& ctx, Args&&...) {
+    return Allocate(size, ContextOf(ctx));
   }
   static void operator delete(void* frame) { FrameArena::Free(frame); }
 
@@ -205,4 +212,4 @@ class WhenAll {
 
 }  // namespace espalier
 
-#endif  // ESPALIER_SEARCH_COROUTINE_H_
+#endif  // ESPALIER_API_COROUTINE_H_
