@@ -20,6 +20,14 @@ std::vector<std::string> SetNames() {
   return names;
 }
 
+absl::StatusOr<LoadedProblems> LoadProblems(const std::string& spec,
+                                            const ProblemChoice& choice) {
+  ESP_ASSIGN_OR_RETURN(ProblemSet set, LoadSet(spec, {.limit = choice.limit,
+                                                      .seed = choice.seed,
+                                                      .first = choice.first}));
+  return LoadedProblems{std::move(set.task), std::move(set.problems)};
+}
+
 GradedProblem ToProblem(SetRecord record, const std::string& set) {
   GradedProblem out;
   out.problem = {std::move(record.id), set, std::move(record.question)};

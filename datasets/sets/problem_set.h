@@ -18,6 +18,7 @@
 #include "absl/types/span.h"
 #include "datasets/sets/set_reader.h"
 #include "espalier/problem.h"
+#include "espalier/registry.h"
 #include "espalier/verifier.h"
 
 namespace espalier {
@@ -61,9 +62,6 @@ absl::StatusOr<std::vector<GradedProblem>> ParseQuestionLines(
 // `record` as a problem: an answer that is a number in canonical form, another
 // as it stands; its further columns under Reference::fields.
 GradedProblem ToProblem(SetRecord record, const std::string& set);
-
-// Names of the generated sets.
-std::vector<std::string> SetNames();
 
 }  // namespace espalier
 

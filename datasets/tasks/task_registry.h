@@ -1,7 +1,4 @@
-// The tasks by name, each with the verifier that judges its responses.
-//
-//   ESP_ASSIGN_OR_RETURN(const Task* task, FindTask("stories"));
-//   ESP_ASSIGN_OR_RETURN(const Verifier* verifier, FindVerifier("stories"));
+// How tasks register, each with the verifier that judges its responses.
 //
 // A task's file registers it by one static object, and nothing else names it:
 //
@@ -11,11 +8,7 @@
 #ifndef ESPALIER_DATASETS_TASKS_TASK_REGISTRY_H_
 #define ESPALIER_DATASETS_TASKS_TASK_REGISTRY_H_
 
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "absl/status/statusor.h"
+#include "espalier/registry.h"
 #include "espalier/task.h"
 #include "espalier/verifier.h"
 
@@ -26,14 +19,6 @@ class TaskRegistration {
   // Both must outlive the program; `task.name()` must be new.
   TaskRegistration(const Task& task, const Verifier& verifier);
 };
-
-// NotFound with the nearest name for an unknown one.
-absl::StatusOr<const Task*> FindTask(std::string_view name);
-// The verifier of the task of this name.
-absl::StatusOr<const Verifier*> FindVerifier(std::string_view task);
-
-// Sorted.
-std::vector<std::string> TaskNames();
 
 }  // namespace espalier
 

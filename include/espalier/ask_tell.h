@@ -1,0 +1,98 @@
+// A search that asks and is told, for programs that keep their own loop: no
+// model of the engine's is loaded, no thread is started.
+//
+//   auto search = AskTell::Create(problem, task, {.method = "ab_mcts_a",
+//                                                 .max_tokens = 4000}).value();
+//   while (!search->done()) {
+//     for (const SearchQuestion& question : search->Ask()) {
+//       status = search->Tell(question.id, MyAnswer(question));
+//     }
+//   }
+//   SearchResult result = search->Result();
+//
+// Questions may be answered in any order and much later: the tree depends on
+// the answers only. Several are open at a time where a method has requests in
+// flight; answer them together.
+//
+// Externally synchronised.
+#ifndef ESPALIER_API_ASK_TELL_H_
+#define ESPALIER_API_ASK_TELL_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "espalier/problem.h"
+#include "espalier/scores.h"
+#include "espalier/search_options.h"
+#include "espalier/search_result.h"
+#include "espalier/task.h"
+
+namespace espalier {
+
+enum class QuestionKind : uint8_t {
+  kSample,  // continue a response by one step, `n` times
+  kScore,   // judge the last step of each response
+  kVerify,  // is this finished response right, by the question alone?
+};
+
+struct SearchQuestion {
+  uint64_t id = 0;
+  QuestionKind kind = QuestionKind::kSample;
+  // Texts after the prompt. kSample and kVerify: one.
+  std::vector<std::string> responses;
+  // Of kSample.
+  int n = 0;
+  float temperature = 1;  // 0: greedy
+  int max_tokens = 0;     // per sample; never exceed it
+  // One per sample: equal searches ask with equal seeds, and two samples of one
+  // response have different ones.
+  std::vector<uint64_t> seeds;
+};
+
+// One step that continues a response: up to and including the delimiter of
+// Task::format(), or to the end of the response.
+struct SampledText {
+  std::string text;
+  // The step's tokens. Empty: every word, with the white space before it,
+  // counts as one token.
+  std::vector<int32_t> tokens = {};
+  // ln p of each token at temperature 1; empty: unknown, taken as 0.
+  std::vector<float> logprobs = {};
+  bool ended = false;      // the response ends here
+  bool truncated = false;  // cut by max_tokens inside the step
+};
+
+struct SearchAnswer {
+  absl::Status status;                    // not OK: the search fails with it
+  std::vector<SampledText> samples = {};  // kSample: 1 to n
+  std::vector<StepScores> scores = {};    // kScore: one per response
+  bool correct = false;                   // kVerify
+};
+
+class AskTell {
+ public:
+  // `task` outlives the search. "auto" is taken as where there is a reward
+  // model. InvalidArgument lists all that is wrong with the options.
+  static absl::StatusOr<std::unique_ptr<AskTell>> Create(
+      const Problem& problem, const Task& task, const SearchOptions& options);
+  virtual ~AskTell() = default;
+
+  // The questions that came up since the last call, in order of issue.
+  virtual std::vector<SearchQuestion> Ask() = 0;
+  // InvalidArgument for an answer that does not fit its question, NotFound for
+  // an id that is not open; both leave the search as it was.
+  virtual absl::Status Tell(uint64_t id, SearchAnswer answer) = 0;
+  // Ends the search with the best answer so far; open questions are dropped.
+  virtual void Stop(const std::string& reason) = 0;
+  virtual bool done() const = 0;
+  // May be read at any time.
+  virtual SearchResult Result() const = 0;
+};
+
+}  // namespace espalier
+
+#endif  // ESPALIER_API_ASK_TELL_H_

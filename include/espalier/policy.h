@@ -1,0 +1,58 @@
+// A text generator of your own that a search may use: a server, another
+// library, a program.
+//
+//   class MyPolicy : public Policy { ... };
+//   MyPolicy policy;
+//   SearchResult result = SolveWith(policy, nullptr, nullptr, problem, task,
+//                                   {.method = "majority", .max_tokens =
+//                                   2000});
+#ifndef ESPALIER_API_POLICY_H_
+#define ESPALIER_API_POLICY_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "espalier/ask_tell.h"
+#include "espalier/problem.h"
+#include "espalier/reward_model.h"
+#include "espalier/search_options.h"
+#include "espalier/search_result.h"
+#include "espalier/task.h"
+#include "espalier/verifier.h"
+
+namespace espalier {
+
+struct PolicyRequest {
+  std::string prompt;                  // as the task renders the problem
+  std::string response;                // what was written after it so far
+  const StepFormat* format = nullptr;  // where a step ends
+  int n = 1;
+  float temperature = 1;        // 0: greedy
+  int max_tokens = 0;           // per sample; never exceed it
+  std::vector<uint64_t> seeds;  // one per sample
+};
+
+class Policy {
+ public:
+  virtual ~Policy() = default;
+  // 1 to n samples for each request, in order. All requests that a search can
+  // make at this point come in one call, so that they can be computed together.
+  virtual absl::StatusOr<std::vector<std::vector<SampledText>>> Sample(
+      absl::Span<const PolicyRequest> requests) = 0;
+};
+
+// One search with the policy, and where they are not null a reward model and an
+// intrinsic verifier. Errors are in SearchResult::status: those of the policy
+// and the reward model, and FailedPrecondition where the method needs what is
+// null.
+SearchResult SolveWith(Policy& policy, RewardModel* reward,
+                       const Verifier* verifier, const Problem& problem,
+                       const Task& task, const SearchOptions& options);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_API_POLICY_H_

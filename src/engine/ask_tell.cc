@@ -1,0 +1,274 @@
+#include "espalier/ask_tell.h"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/random.h"
+#include "base/status_macros.h"
+#include "base/text.h"
+#include "espalier/engine.h"
+#include "models/backend/backend.h"
+#include "search/algorithm.h"
+#include "src/engine/auto_method.h"
+#include "src/engine/search_session.h"
+
+namespace espalier {
+namespace {
+
+// Ids of the words of `text`, each with the white space before it.
+std::vector<int32_t> WordTokens(std::string_view text) {
+  const auto blank = [&](size_t i) {
+    return std::isspace(static_cast<unsigned char>(text[i])) != 0;
+  };
+  std::vector<int32_t> tokens;
+  size_t begin = 0;
+  while (begin < text.size()) {
+    size_t end = begin;
+    while (end < text.size() && blank(end)) ++end;
+    while (end < text.size() && !blank(end)) ++end;
+    tokens.push_back(static_cast<int32_t>(
+        StableHash(text.substr(begin, end - begin)) & 0x3FFFFFFF));
+    begin = end;
+  }
+  // An end without a text is still one token.
+  if (tokens.empty()) tokens.push_back(0);
+  return tokens;
+}
+
+// How a sample that does not fit `limit` tokens is described; "" if it fits.
+std::string WhatIsWrong(const SampledText& sample, int limit) {
+  if (sample.text.empty() && !sample.ended) {
+    return "is empty and does not end the response";
+  }
+  if (static_cast<int>(sample.tokens.size()) > limit) {
+    return absl::StrCat("has ", sample.tokens.size(), " tokens, more than the ",
+                        limit, " allowed");
+  }
+  if (!sample.logprobs.empty() &&
+      sample.logprobs.size() != sample.tokens.size()) {
+    return absl::StrCat("has ", sample.tokens.size(), " tokens and ",
+                        sample.logprobs.size(),
+                        " log-probs; expected one per token, or none");
+  }
+  for (const float logprob : sample.logprobs) {
+    if (!(logprob <= 0)) {
+      return absl::StrCat("has the log-prob ", logprob, "; expected 0 or less");
+    }
+  }
+  return "";
+}
+
+class LocalAskTell : public AskTell {
+ public:
+  LocalAskTell(const Problem& problem, const Task& task,
+               const SearchOptions& options,
+               std::unique_ptr<SearchAlgorithm> algorithm)
+      : problem_(problem),
+        algorithm_(std::move(algorithm)),
+        keep_tree_(options.keep_tree),
+        session_(0, problem_, task, options) {
+    session_.Resume(*algorithm_);
+    Collect();
+  }
+
+  std::vector<SearchQuestion> Ask() override {
+    return std::exchange(questions_, {});
+  }
+
+  absl::Status Tell(uint64_t id, SearchAnswer answer) override {
+    const auto it = open_.find(id);
+    if (it == open_.end()) {
+      return absl::NotFoundError(
+          absl::StrCat("question ", id,
+                       " is not open: it was answered, or "
+                       "never asked"));
+    }
+    SearchCompletion completion{.seq = id, .status = answer.status};
+    if (answer.status.ok()) {
+      ESP_RETURN_IF_ERROR(Convert(it->second, answer, completion));
+    }
+    open_.erase(it);
+    session_.driver().Put(std::move(completion));
+    Advance();
+    return absl::OkStatus();
+  }
+
+  void Stop(const std::string& reason) override {
+    if (done()) return;
+    session_.driver().Stop(reason);
+    questions_.clear();
+    for (const auto& [id, request] : std::exchange(open_, {})) {
+      session_.driver().Put(
+          {.seq = id, .status = absl::CancelledError("search stopped")});
+    }
+    Advance();
+  }
+
+  bool done() const override { return session_.over(); }
+
+  SearchResult Result() const override {
+    SearchResult result = session_.Result();
+    result.configuration = CanonicalMethod(*algorithm_);
+    if (keep_tree_) result.tree = session_.TreeAsText();
+    return result;
+  }
+
+ private:
+  // Resumes the search with what is there, until it waits for an answer.
+  void Advance() {
+    do {
+      session_.Resume(*algorithm_);
+    } while (Collect() && !done());
+  }
+
+  // Turns new requests into questions; true if it answered some itself.
+  bool Collect() {
+    bool answered = false;
+    for (SearchRequest& request : session_.driver().TakeRequests()) {
+      SearchCompletion completion{.seq = request.seq};
+      if (request.kind == RequestKind::kExpand) {
+        const std::string lacks = Lacks(request);
+        if (!lacks.empty()) {
+          completion.status = absl::FailedPreconditionError(
+              absl::StrCat("method ", AbslView(algorithm_->name()), " ", lacks,
+                           ", which an outside generator does not give"));
+        } else if (!request.expand.forced.empty()) {
+          AddForced(request, completion);
+        } else {
+          AskFor(request);
+          continue;
+        }
+      } else {
+        AskFor(request);
+        continue;
+      }
+      session_.driver().Put(std::move(completion));
+      answered = true;
+    }
+    // Nobody holds sequences or pages.
+    session_.driver().TakeAdopted();
+    session_.driver().TakeRetentions();
+    return answered;
+  }
+
+  // What the request needs beyond sampled text; "" if nothing.
+  static std::string Lacks(const SearchRequest& request) {
+    if (request.by != Role::kPolicy) return "writes with a second model";
+    if (request.expand.hidden) return "reads hidden states";
+    if (request.expand.top_logprobs > 0 || request.expand.alternatives > 0) {
+      return "reads log-probs of the most likely tokens";
+    }
+    return "";
+  }
+
+  static void AddForced(const SearchRequest& request,
+                        SearchCompletion& completion) {
+    SampledStep step{.text = std::string(request.expand.forced)};
+    step.tokens = WordTokens(step.text);
+    // No sample where it does not fit into the budget.
+    if (static_cast<int>(step.tokens.size()) > request.max_tokens) return;
+    step.logprobs.assign(step.tokens.size(), 0);
+    step.sampler_logprobs = step.logprobs;
+    completion.samples.push_back(std::move(step));
+  }
+
+  void AskFor(const SearchRequest& request) {
+    const Tree& tree = session_.context().tree();
+    SearchQuestion question{.id = request.seq};
+    for (const NodeId node : request.nodes) {
+      question.responses.push_back(tree.Response(node));
+    }
+    if (request.kind == RequestKind::kExpand) {
+      question.kind = QuestionKind::kSample;
+      question.n = request.expand.n;
+      question.temperature = request.expand.temperature;
+      question.max_tokens = request.max_tokens;
+      for (int i = 0; i < question.n; ++i) {
+        const StreamKey key =
+            SampleKey(request.stream, request.first_sample + i);
+        question.seeds.push_back(MixHash(key.hi, key.lo));
+      }
+    } else {
+      question.kind = request.kind == RequestKind::kEvaluate
+                          ? QuestionKind::kScore
+                          : QuestionKind::kVerify;
+    }
+    open_[question.id] = request;
+    questions_.push_back(std::move(question));
+  }
+
+  static absl::Status Convert(const SearchRequest& request,
+                              SearchAnswer& answer, SearchCompletion& out) {
+    if (request.kind == RequestKind::kEvaluate) {
+      if (answer.scores.size() != request.nodes.size()) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("question ", request.seq, ": ", answer.scores.size(),
+                         " scores for ", request.nodes.size(), " responses"));
+      }
+      out.scores = std::move(answer.scores);
+      return absl::OkStatus();
+    }
+    if (request.kind != RequestKind::kExpand) {
+      out.correct = answer.correct;
+      return absl::OkStatus();
+    }
+    const size_t n = static_cast<size_t>(request.expand.n);
+    if (answer.samples.empty() || answer.samples.size() > n) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("question ", request.seq, ": ", answer.samples.size(),
+                       " samples; expected 1 to ", n));
+    }
+    for (SampledText& sample : answer.samples) {
+      const bool words = sample.tokens.empty();
+      if (words) sample.tokens = WordTokens(sample.text);
+      if (words && !sample.logprobs.empty()) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("question ", request.seq,
+                         ": a sample has log-probs without the "
+                         "tokens that they belong to"));
+      }
+      const std::string wrong = WhatIsWrong(sample, request.max_tokens);
+      if (!wrong.empty()) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("question ", request.seq, ": a sample ", wrong));
+      }
+      SampledStep step{.tokens = std::move(sample.tokens),
+                       .text = std::move(sample.text),
+                       .logprobs = std::move(sample.logprobs)};
+      if (step.logprobs.empty()) step.logprobs.assign(step.tokens.size(), 0);
+      for (const float logprob : step.logprobs) step.logprob += logprob;
+      step.sampler_logprobs = step.logprobs;
+      step.ended = sample.ended;
+      step.truncated = sample.truncated;
+      out.samples.push_back(std::move(step));
+    }
+    return absl::OkStatus();
+  }
+
+  const Problem problem_;
+  std::unique_ptr<SearchAlgorithm> algorithm_;
+  const bool keep_tree_;
+  SearchSession session_;
+  std::vector<SearchQuestion> questions_;
+  std::map<uint64_t, SearchRequest> open_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<AskTell>> AskTell::Create(
+    const Problem& problem, const Task& task, const SearchOptions& options) {
+  ESP_RETURN_IF_ERROR(CheckSearch(options));
+  SearchOptions resolved = options;
+  if (resolved.method == "auto") {
+    resolved.method = AutoMethod(options.max_tokens, /*has_reward=*/true);
+  }
+  ESP_ASSIGN_OR_RETURN(auto algorithm, MakeAlgorithm(resolved.method));
+  return std::make_unique<LocalAskTell>(problem, task, resolved,
+                                        std::move(algorithm));
+}
+
+}  // namespace espalier
