@@ -1,4 +1,4 @@
-// Whether a benchmark only has to show that it runs: its tests set
+// Smoke runs, in which a benchmark only shows that it works: tests set
 // ESPALIER_BENCH_SMOKE. Sizes shrink then, and figures mean nothing.
 #ifndef ESPALIER_BENCH_BASE_SMOKE_H_
 #define ESPALIER_BENCH_BASE_SMOKE_H_
@@ -9,7 +9,7 @@ namespace espalier {
 
 inline bool Smoke() { return std::getenv("ESPALIER_BENCH_SMOKE") != nullptr; }
 
-// `whole`, or `smoke` where a run is to be short.
+// `whole`, or `smoke` in a smoke run.
 template <class T>
 T SmokeOr(T smoke, T whole) {
   return Smoke() ? smoke : whole;

@@ -1,6 +1,6 @@
-// Time of one verdict over the public pairs of Math-Verify and hendrycks, and
-// over the LaTeX cases of latex2sympy2_extended, each against itself plus 0.
-// Counters in microseconds a pair. Needs the folder ESPALIER_DATA; the pairs
+// Time per verdict over the public pairs of Math-Verify and hendrycks, and over
+// the LaTeX cases of latex2sympy2_extended, each against itself plus 0.
+// Counters in microseconds per pair. Needs the folder ESPALIER_DATA; the pairs
 // under tests/ are timed without it.
 #include <benchmark/benchmark.h>
 
@@ -40,8 +40,7 @@ void TimePairs(benchmark::State& state, const Pairs& pairs) {
     return;
   }
   const Clock& clock = Clock::Real();
-  // Each pair's best of all rounds: what the machine does beside is not the
-  // grader's.
+  // Best of all rounds per pair, to exclude the machine's other load.
   std::vector<double> best(pairs.size(), 1e9);
   for (const auto& [gold, answer] : pairs) GradeAnswer(gold, answer);
   for (auto _ : state) {

@@ -1,13 +1,12 @@
-// Small programs through the sandbox, each in a worker of its own.
+// Small programs through the sandbox, each in its own worker.
 //
 //   programs_per_s   with as many callers as the machine has cores
-//   latency          one caller: from the call to the verdict, the worker's end
-//                    included; its start is hidden by the pool where cores are
-//                    free
+//   latency          one caller: from the call to the verdict, including the
+//                    worker's end; the pool hides its start if cores are free
 //
 // A program is a function of a few lines with three tests, as in MBPP; numpy is
-// one whose tests import numpy, as HumanEval+'s do; input reads a line and
-// writes one.
+// one whose tests import numpy, as in HumanEval+; input reads a line and writes
+// one.
 #include <atomic>
 #include <memory>
 #include <string>
@@ -19,7 +18,7 @@
 namespace espalier {
 namespace {
 
-constexpr int kPrograms = 16;  // an iteration
+constexpr int kPrograms = 16;  // per iteration
 
 PythonProgram Small(bool numpy) {
   return {.code = "def square(x):\n    return x * x\n",

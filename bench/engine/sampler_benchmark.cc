@@ -1,5 +1,5 @@
-// What drawing one token costs: a row of logits, filters, a draw. At 16,384
-// tokens a plain row should take at most 15 us.
+// The cost of drawing one token: a row of logits, filters, a draw. Target: at
+// most 15 us for a plain row of 16,384 tokens.
 #include <vector>
 
 #include "base/check.h"
@@ -53,8 +53,8 @@ void Alternatives(benchmark::State& state) {
 }
 BENCHMARK(Alternatives)->Unit(benchmark::kMicrosecond);
 
-// How sure the model was, from its 20 likeliest tokens: what a method that asks
-// for it pays beside the draw.
+// The model's confidence from its 20 most likely tokens: the extra cost for a
+// method that requests it.
 void Confidence(benchmark::State& state) {
   RandomStream rng(StreamKey(2, 0, 0, Purpose::kTest));
   std::vector<float> logits(static_cast<size_t>(state.range(0)));

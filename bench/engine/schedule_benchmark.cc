@@ -1,5 +1,6 @@
-// What the engine costs above the model's own time: a trunk that computes
-// nothing, over a vocabulary of 16. At most 5 us a request of eight tokens.
+// The engine's overhead on top of the model's time: a trunk that computes
+// nothing, over a vocabulary of 16. Target: at most 5 us per request of eight
+// tokens.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -66,7 +67,7 @@ class Letters : public Tokenizer {
   int vocab_size() const override { return 16; }
 };
 
-// Requests that come and go, 128 at a time, each below a prompt of its own.
+// A stream of requests, 128 at a time, each below its own prompt.
 void Requests(benchmark::State& state) {
   NullTrunk trunk;
   const Letters letters;
@@ -122,14 +123,14 @@ class EightTokens : public Task {
   }
 
  private:
-  // Steps end with one of the sixteen letters or after eight tokens.
+  // Steps end at one of the sixteen letters or after eight tokens.
   const StepFormat format_{.delimiter = "p",
                            .max_step_tokens = 8,
                            .max_steps = 1000,
                            .segments = true};
 };
 
-// The same with everything around it: 16 searches of eight requests each.
+// Same with the whole engine: 16 searches of eight requests each.
 void Searches(benchmark::State& state, const std::string& method) {
   NullTrunk trunk;
   const Letters letters;

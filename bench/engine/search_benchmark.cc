@@ -1,5 +1,5 @@
-// What the search core costs by itself: whole searches over a backend that
-// answers at once, so that everything but the model is timed.
+// The search core's own cost: whole searches over a backend that answers at
+// once, so that everything except the model is timed.
 #include <string>
 #include <vector>
 
@@ -17,7 +17,7 @@
 namespace espalier {
 namespace {
 
-// Nodes a second of whole searches, 32 at a time.
+// Nodes per second of whole searches, 32 at a time.
 void Search(benchmark::State& state, const std::string& method) {
   ScriptedBackend backend({.depth = 12});
   const ByteTokenizer tokenizer;

@@ -1,4 +1,4 @@
-// Tokens a second of whole searches with the shipped story model.
+// Tokens per second of whole searches with the shipped story model.
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -15,13 +15,13 @@
 namespace espalier {
 namespace {
 
-// From the project's root, or wherever ESPALIER_ZOO says.
+// Relative to the project's root, or ESPALIER_ZOO if set.
 std::string ModelFolder() {
   const char* const zoo = std::getenv("ESPALIER_ZOO");
   return std::string(zoo != nullptr ? zoo : "models/zoo") + "/stories";
 }
 
-// Whole searches on hard stories; tokens sampled a second.
+// Whole searches on hard stories; tokens sampled per second.
 void Solve(benchmark::State& state, const std::string& method) {
   const auto engine =
       Engine::Create({.policy = ModelFolder(), .threads = 2, .live = 64});

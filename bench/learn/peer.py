@@ -4,13 +4,13 @@
   apt install python3-torch libopenblas0-pthread
   bench/learn/peer.py build/release/train_benchmark [--json FILE]
 
-Both train the shape of the shipped models on sequences of 96 to 255 tokens,
-8192 a step in micro-batches of about 1024, cross entropy of every token, AdamW
-and a clipped gradient norm, on one core, five times in turns; medians count.
-PyTorch gets AVX-512 kernels, products in bf16 by autocast or in fp32, and one
-of three ways to lay out a micro-batch (a packed row with a block-diagonal mask,
-a packed row with attention sequence by sequence, a padded batch): whichever is
-fastest.
+Both train a model of the shipped shape on sequences of 96 to 255 tokens, 8192
+tokens per step in micro-batches of about 1024, with cross entropy of every
+token, AdamW and a clipped gradient norm, on one core, alternating five times;
+medians are reported. PyTorch gets AVX-512 kernels, products in bf16 by autocast
+or in fp32, and the fastest of three layouts of a micro-batch (a packed row with
+a block-diagonal mask, a packed row with attention sequence by sequence, a
+padded batch).
 """
 
 import argparse

@@ -1,11 +1,11 @@
-// Tokens a second of the trunk over LibTorch's operations, on Llamas of 5 M
-// and, on a GPU, 100 M parameters with random bf16 weights:
+// Tokens per second of the LibTorch trunk on Llamas of 5 M and, on a GPU, 100 M
+// parameters with random bf16 weights:
 //
 //   torch_decode_benchmark --benchmark_filter=Decode     # rows, keys each
 //   torch_decode_benchmark --benchmark_filter=Branches   # 32 on one prompt
 //
-// A GPU's rows are there where LibTorch finds one. decode_benchmark has the
-// same of the device "cpu".
+// GPU rows exist if LibTorch finds a GPU. decode_benchmark has the same for the
+// device "cpu".
 #include <ATen/ATen.h>
 #include <c10/core/InferenceMode.h>
 
@@ -36,7 +36,7 @@ void SetRate(benchmark::State& state, int tokens) {
       benchmark::Counter(tokens, benchmark::Counter::kIsIterationInvariantRate);
 }
 
-// A token of each of `rows` paths with as many keys each.
+// One token of each of `rows` paths with `keys` keys each.
 void Decode(benchmark::State& state, int millions, at::Device device) {
   const auto trunk = Load(millions, device);
   const int rows = static_cast<int>(state.range(0));
@@ -47,7 +47,7 @@ void Decode(benchmark::State& state, int millions, at::Device device) {
   SetRate(state, rows);
 }
 
-// 64 tokens of each of 32 branches on one prompt of 512, prefill included.
+// 64 tokens of each of 32 branches on one prompt of 512, including prefill.
 void Branches(benchmark::State& state, int millions, at::Device device) {
   const auto trunk = Load(millions, device);
   const bool share = state.range(0) != 0;

@@ -44,7 +44,7 @@ void Extend(GroupSequence& g, RandomStream& rng, int n) {
   }
 }
 
-// Sequences of 96 to 255 tokens, 8192 of them at least.
+// Sequences of 96 to 255 tokens, at least 8192 tokens in total.
 std::vector<SequenceGroup> Sequences() {
   RandomStream rng(StreamKey(1, 0, 0, Purpose::kTrain));
   std::vector<SequenceGroup> groups;
@@ -57,8 +57,8 @@ std::vector<SequenceGroup> Sequences() {
   return groups;
 }
 
-// The paths of search trees: a prompt of `prompt` tokens, then `depth` steps
-// of `step` tokens with `branches` to choose from at each.
+// The paths of search trees: a prompt of `prompt` tokens, then `depth` steps of
+// `step` tokens with `branches` choices each.
 std::vector<SequenceGroup> Trees(int prompt, int depth, int branches,
                                  int step) {
   RandomStream rng(StreamKey(2, 0, 0, Purpose::kTrain));
@@ -105,7 +105,7 @@ void Run(benchmark::State& state, const std::vector<SequenceGroup>& groups,
 void Sft(benchmark::State& state) { Run(state, Sequences(), false); }
 BENCHMARK(Sft)->Unit(benchmark::kMillisecond);
 
-// Half of what the paths hold is computed elsewhere, too: computed = 0.5.
+// Half of the paths' tokens are computed elsewhere, too: computed = 0.5.
 void TreeOfSteps(benchmark::State& state) {
   Run(state, Trees(32, 3, 2, 48), state.range(0) != 0);
 }
@@ -115,7 +115,7 @@ BENCHMARK(TreeOfSteps)
     ->Arg(1)
     ->Unit(benchmark::kMillisecond);
 
-// Half of the tree's own tokens, the prompt, belong to all responses.
+// Half of the tree's own tokens, the prompt, are shared by all responses.
 void ResponsesToOnePrompt(benchmark::State& state) {
   const auto responses = static_cast<int>(state.range(0));
   Run(state, Trees(64 * responses, 1, responses, 64), state.range(1) != 0);

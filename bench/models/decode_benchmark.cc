@@ -1,20 +1,19 @@
-// Tokens a second of the model path on Llamas of 5 M and 100 M parameters with
-// random weights: decoding in batches, branches on one prompt, prefill.
+// Tokens per second of the model path on Llamas of 5 M and 100 M parameters
+// with random weights: decoding in batches, branches on one prompt, prefill.
 //
 // Counters:
-//   tokens_per_s     what a user sees
+//   tokens_per_s     as seen by a user
 //   gemm_share       of the time: the same pass with hardly any keys to attend
-//                    to, so everything but attention
+//                    to, so everything except attention
 //   attention_share  the rest
-//   weight_GB/s      bytes of packed weights, read once a step
+//   weight_GB/s      bytes of packed weights, read once per step
 //   kv_GB/s          bytes of keys and values, each row's path read once
 //   Gop/s            multiplications and additions of the products
 //   floor_share      of the time: what reading weights and keys once at the
 //                    bandwidth measured here would take
 //
-// With ESPALIER_PEER_BENCH also rows against another engine: peer_rows.h.
-// In a smoke run the small model stands in for the large one, with fewer
-// tokens.
+// With ESPALIER_PEER_BENCH also rows against another engine: peer_rows.h. In a
+// smoke run the small model replaces the large one, with fewer tokens.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -33,7 +32,7 @@
 namespace espalier {
 namespace {
 
-// What a benchmark runs on: kept from one to the next, for packing takes long.
+// The model under test, kept between benchmarks because packing takes long.
 struct Model {
   Model(const TrunkConfig& config, WeightKind kind)
       : trunk(Network::Pack(RandomSource(config), Path(), kind), Path()) {}
@@ -59,8 +58,8 @@ Model& Get(int millions, WeightKind kind) {
   return *held;
 }
 
-// Bytes a second that one thread reads of memory far larger than its caches,
-// the best of a few passes.
+// Bytes per second at which one thread reads memory far larger than its caches,
+// best of a few passes.
 double ReadBandwidth() {
   static const double best = [] {
     const HugeMemory huge(SmokeOr<size_t>(16, 256) << 20);
@@ -118,7 +117,7 @@ void Decode(benchmark::State& state, int millions, WeightKind kind) {
   state.counters["read_GB/s"] = ReadBandwidth() * 1e-9;
 }
 
-// 64 tokens of each of 32 branches on one prompt of 512, prefill included.
+// 64 tokens of each of 32 branches on one prompt of 512, including prefill.
 void Branches(benchmark::State& state, WeightKind kind, bool share) {
   Executor executor(1);
   KernelTrunk& trunk = Get(100, kind).trunk;

@@ -1,19 +1,20 @@
-// Rows that time decoding in turns with another engine on the same weights.
+// Rows that time decoding in alternation with another engine on the same
+// weights.
 //
 //   ESPALIER_PEER_BENCH=/path/to/llama-batched-bench decode_benchmark
 //       --benchmark_filter=AgainstPeer          (from the project's root)
 //
-// names a llama-batched-bench that the reader built. The weights are the
-// random 100 M Llama of tools/random_checkpoint.py, for the peer written as
-// GGUF files by tools/write_gguf.py; they stay in the temporary folder for the
-// next time. Every row runs both kRounds times in turns, on one thread, and
-// counts each engine's best round. Of the peer's runs the best counts over
-// flash attention on and off, over its file types, and over decoding the
-// sequences all at once, in groups of eight or one after the other. Both
-// decode the same positions.
+// names a llama-batched-bench built by the user. The weights are the random
+// 100 M Llama of tools/random_checkpoint.py, for the peer written as GGUF files
+// by tools/write_gguf.py; they stay in the temporary folder for the next run.
+// Every row runs both engines kRounds times in alternation, on one thread, and
+// counts each engine's best round. The peer's best is taken over flash
+// attention on and off, over its file types, and over decoding the sequences
+// all at once, in groups of eight or one after the other. Both decode the same
+// positions.
 //
 // Counters:
-//   tokens_per_s       ours: tokens decoded a second; Prefill: tokens read;
+//   tokens_per_s       ours: tokens decoded per second; Prefill: tokens read;
 //                      Branches: tokens decoded over the time of the whole job
 //   peer_tokens_per_s  the peer's best
 //   times              ours / peer's
@@ -52,7 +53,7 @@ struct PeerJob {
   Kind kind = kDecode;
   int sequences = 1;
   int prompt = 256;
-  int tokens = 32;  // decoded of each sequence
+  int tokens = 32;  // decoded per sequence
 };
 
 // A line of the peer's table.
@@ -63,7 +64,7 @@ struct PeerLine {
   double seconds = 0;  // of the whole job
 };
 
-// What `command` prints on standard output and, if `errors`, standard error.
+// What `command` prints to standard output and, if `errors`, to standard error.
 inline absl::StatusOr<std::string> OutputOf(const std::string& command,
                                             bool errors = false) {
   std::fflush(nullptr);
@@ -94,7 +95,7 @@ class Peer {
     return program == nullptr ? nullptr : &peer;
   }
 
-  // As it says of itself.
+  // As the peer reports it.
   std::string Version() const {
     const auto text = OutputOf(absl::StrCat(program_, " --version"), true);
     if (!text.ok()) return "of unknown version";
@@ -109,8 +110,8 @@ class Peer {
         .string();
   }
 
-  // The checkpoint as a Hugging Face folder and, if `type` is not empty, as a
-  // GGUF file of that type.
+  // Writes the checkpoint as a Hugging Face folder and, if `type` is not empty,
+  // as a GGUF file of that type.
   static absl::Status Write(const std::string& type) {
     const std::string folder = Folder();
     if (!std::filesystem::exists(folder + "/config.json")) {
@@ -174,7 +175,7 @@ class Peer {
 
  private:
   explicit Peer(std::string program) : program_(std::move(program)) {
-    // A switch once, a choice later.
+    // A switch in older versions, a choice in newer ones.
     const auto help = OutputOf(absl::StrCat(program_, " --help"), true);
     flash_takes_choice_ =
         help.ok() && absl::StrContains(*help, "--flash-attn [");
@@ -192,11 +193,11 @@ class Peer {
   bool flash_takes_choice_ = false;
 };
 
-// Tokens a second of one round of ours.
+// Our tokens per second in one round.
 inline double OurRate(const PeerJob& job, Trunk& trunk, Executor& executor) {
   const int room = job.prompt + job.tokens;
   const bool shared = job.kind == PeerJob::kBranches;
-  // Sixteen tokens first, as the peer does before it looks at the clock.
+  // Warm up with sixteen tokens, as the peer does before timing.
   Paths(trunk, 1, 16, 0, 16, executor);
   const double start = Seconds();
   Paths paths(trunk, job.sequences, job.prompt, shared ? job.prompt : 0, room,
@@ -259,7 +260,7 @@ inline void AgainstPeer(benchmark::State& state, const PeerJob& job,
   state.SetLabel(absl::StrCat("peer: ", best));
 }
 
-// Registers the rows where there is a peer.
+// Registers the rows if there is a peer.
 inline bool RegisterPeerRows() {
   if (Peer::Get() == nullptr) return false;
   benchmark::AddCustomContext("peer", Peer::Get()->Version());

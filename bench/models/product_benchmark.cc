@@ -1,7 +1,7 @@
-// Products of activations with packed weights as a layer of the 100 M Llama
-// has them, beside oneDNN on the same machine with weights in the order that
-// it likes best. Twelve layers take turns, so that weights come from memory as
-// they do in decoding. One thread; rounding of activations is left out of both.
+// Products of activations with packed weights, shaped as in a layer of the
+// 100 M Llama, compared with oneDNN on the same machine with weights in its
+// preferred layout. Twelve layers take turns, so that weights come from memory
+// as in decoding. One thread; both exclude the rounding of activations.
 //
 // Counters: Gop/s, multiplications and additions; weight_GB/s.
 #include <omp.h>
@@ -91,7 +91,7 @@ void OneDnn(benchmark::State& state, WeightKind kind) {
     return;
   }
   const Type type = int8 ? Type::s8 : Type::bf16;
-  omp_set_num_threads(1);  // its threads are OpenMP's
+  omp_set_num_threads(1);  // oneDNN's threads are OpenMP's
   const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
   dnnl::stream stream(engine);
   struct Product {
@@ -111,7 +111,7 @@ void OneDnn(benchmark::State& state, WeightKind kind) {
       Product p{dnnl::matmul(plan), memory(plan.src_desc(), engine),
                 memory(plan.weights_desc(), engine),
                 memory(plan.dst_desc(), engine)};
-      // Small numbers of every kind: zeros alone could be a fast path.
+      // Varied small numbers: all zeros could take a fast path.
       for (const memory* m : {&p.source, &p.weights}) {
         std::fill_n(static_cast<uint8_t*>(m->get_data_handle()),
                     m->get_desc().get_size(), uint8_t{61});

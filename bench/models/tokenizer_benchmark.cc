@@ -1,6 +1,6 @@
-// Megabytes of text a second that a tokenizer encodes and decodes, one thread.
-// Public tokenizers and texts are read from $ESPALIER_DATA; without it the
-// shipped model's tokenizer encodes generated stories.
+// Megabytes of text per second that a tokenizer encodes and decodes, one
+// thread. Public tokenizers and texts are read from $ESPALIER_DATA; without it
+// the shipped model's tokenizer encodes generated stories.
 #include <cstdlib>
 #include <fstream>
 #include <memory>
@@ -23,7 +23,7 @@ std::string Data() {
   return root == nullptr ? "" : std::string(root);
 }
 
-// From the project's root, or wherever ESPALIER_ZOO says.
+// Relative to the project's root, or ESPALIER_ZOO if set.
 std::string ShippedFolder() {
   const char* const zoo = std::getenv("ESPALIER_ZOO");
   return std::string(zoo != nullptr ? zoo : "models/zoo") + "/stories";
@@ -64,7 +64,7 @@ std::unique_ptr<Tokenizer> LoadNamed(const std::string& name) {
     return Checked(
         ByteBpe::LoadVocabAndMerges(folder + "llama3", {kLlama3Pattern, true}));
   }
-  // Qwen2's pattern and normal form over Llama 3's vocabulary, near in size.
+  // Qwen2's pattern and normal form over Llama 3's vocabulary, similar in size.
   if (name == "qwen2_like") {
     return Checked(ByteBpe::LoadVocabAndMerges(
         folder + "llama3", {.pattern = kQwen2Pattern, .nfc = true}));
@@ -75,7 +75,7 @@ std::unique_ptr<Tokenizer> LoadNamed(const std::string& name) {
   return Checked(Tokenizer::Load(folder + "llama2/tokenizer.model"));
 }
 
-// Pieces of `size` bytes of the text, one after the other; 0: all of it.
+// Consecutive pieces of `size` bytes of the text; 0: all of it.
 void Encode(benchmark::State& state, const std::string& name, size_t size) {
   const auto tokenizer = LoadNamed(name);
   if (tokenizer == nullptr) {
@@ -102,7 +102,7 @@ void Encode(benchmark::State& state, const std::string& name, size_t size) {
 void AllAtOnce(benchmark::State& state, const std::string& name) {
   Encode(state, name, 0);
 }
-// As prompts come: a few hundred bytes a call.
+// Prompt-sized: a few hundred bytes per call.
 void Prompts(benchmark::State& state, const std::string& name) {
   Encode(state, name, 512);
 }

@@ -1,12 +1,12 @@
-// What simulations under way at once cost in quality: PUCT with 96
-// simulations over a made-up world, C of them in flight, against C = 1.
+// The quality cost of concurrent simulations: PUCT with 96 simulations over a
+// made-up world, C of them in flight, against C = 1.
 //
 //   answer_score  of the response found, mean over worlds; higher is better
 //   loss          by how much that is below C = 1, in the same worlds
-//   waits         times the search waited for a model: what C is for
+//   waits         times the search waited for a model: what C reduces
 //
-// In the world a step's score is its parent's plus a seeded amount between
-// -.22 and .08, cut to [0, 1]: what is good now tends to stay good.
+// In the world a step's score is its parent's plus a seeded amount between -.22
+// and .08, clamped to [0, 1]: what is good now tends to stay good.
 #include <algorithm>
 #include <limits>
 #include <string>
@@ -77,8 +77,8 @@ struct Found {
   int waits = 0;
 };
 
-// All that is asked between two waits is answered together, as an engine with
-// a large batch does.
+// All requests between two waits are answered together, as by an engine with a
+// large batch.
 Found Search(const SearchAlgorithm& algorithm, uint64_t world) {
   static const StepTask task;
   const Problem problem{.id = "p", .question = absl::StrCat(world)};

@@ -1,13 +1,12 @@
-// What the search core costs by itself: the real coroutines over a policy
-// that answers inline, so that everything but the model is timed.
+// The search core's own cost: the real coroutines over a policy that answers
+// inline, so that everything except the model is timed.
 //
-//   sims_per_s      simulations a second, whole searches with their tree
-//   steps_per_s     steps sampled a second (BM_EveryMethod): docs/methods.md
-//   has
-//                   what one of them costs
-//   nodes_per_s     nodes made a second
-//   bytes_per_node  of the tree with text, tokens and frames, and the half more
-//                   that a growing array may hold unused
+//   sims_per_s      simulations per second, whole searches with their tree
+//   steps_per_s     steps sampled per second (BM_EveryMethod): docs/methods.md
+//                   has the cost of each
+//   nodes_per_s     nodes created per second
+//   bytes_per_node  of the tree with text, tokens and frames, including the up
+//                   to half more that a growing array may hold unused
 #include <limits>
 #include <string>
 #include <thread>
@@ -72,7 +71,7 @@ class HashPolicy : public InlineModel {
         static_cast<float>(MixHash(tree.path_hash(node), 7) >> 40) * 0x1p-24f;
     return {score, score};
   }
-  // One response in 64 is right.
+  // One response in 64 is correct.
   bool Verify(const Tree& tree, NodeId node) override {
     return MixHash(tree.path_hash(node), 9) % 64 == 0;
   }
@@ -113,8 +112,8 @@ void Report(benchmark::State& state, const Totals& totals) {
       static_cast<double>(totals.bytes) / static_cast<double>(totals.nodes);
 }
 
-// `threads` searches side by side, each of `sims` simulations. `method` ends
-// where the branching goes.
+// `threads` concurrent searches of `sims` simulations each. The branching is
+// appended to `method`.
 void Run(benchmark::State& state, const std::string& method, int threads) {
   const int64_t simulations = state.range(0);
   const int branching = static_cast<int>(state.range(1));
@@ -170,7 +169,7 @@ void BM_BestFirst(benchmark::State& state) {
   Run(state, "best_first:branch=", 1);
 }
 void BM_AStar(benchmark::State& state) { Run(state, "astar:branch=", 1); }
-// A generated child is one step: `branching` is the policy's alone.
+// Each generated child is one step: only the policy uses `branching`.
 void BM_AbMctsA(benchmark::State& state) {
   Run(state, "ab_mcts_a:unit=step:patience=", 1);
 }
@@ -211,8 +210,7 @@ void Sizes(benchmark::internal::Benchmark* b) {
   Shape(b);
   for (const int branching : {4, 7, 30}) b->Args({8000, branching});
 }
-// The same at a size eight times as large: what it costs more than eight times
-// is more than linear.
+// Same at eight times the size: any cost beyond eight times is superlinear.
 void Growth(benchmark::internal::Benchmark* b) {
   Sizes(b);
   b->Args({64000, 4});
@@ -237,7 +235,7 @@ BENCHMARK(BM_AbMctsM)
 
 }  // namespace
 
-// The registry is whole only now.
+// The registry is complete only now.
 int Main(int argc, char** argv) {
   RegisterEveryMethod();
   benchmark::Initialize(&argc, argv);

@@ -1,20 +1,21 @@
 // One model as the engine sees it: a prefix tree of token sequences, requests
-// that grow and judge it, and a step loop that serves all of them at once.
+// that extend and score them, and a step loop that serves all requests at once.
 //
 //   SeqId prompt = backend.Extend(kEmptySeq, prompt_tokens);
 //   backend.Submit({.id = 1, .body = GenerateRequest{.from = prompt, .n = 4}});
 //   std::vector<Completion> done;
 //   while (done.empty()) backend.Step(done);
 //
-// Guarantees every backend gives:
-//  * what a request returns depends on the request and the sequence alone, not
+// Every backend guarantees:
+//  * the result of a request depends only on the request and its sequence, not
 //    on what else is in flight or on the number of threads;
 //  * sample i of a request draws token t with RandomStream::UniformAt(
-//    SampleKey(stream, i), t), so asking for n samples at once or one by one
+//    SampleKey(stream, i), t), so requesting n samples at once or one by one
 //    gives the same texts;
-//  * Extend(s, t) twice gives the same SeqId while the first is unreleased,
-//    so equal prompts are stored once;
-//  * a wrong request fails by itself, with a status that names the value.
+//  * Extend(s, t) twice returns the same SeqId until the first is released, so
+//    equal prompts are stored once;
+//  * an invalid request fails without affecting others, with a status that
+//    names the bad value.
 //
 // Externally synchronised: one thread at a time calls a backend.
 #ifndef ESPALIER_MODELS_BACKEND_BACKEND_H_
@@ -37,8 +38,8 @@
 namespace espalier {
 
 // A sequence held by a backend: a node of its prefix tree. Reference counted:
-// Extend and every Continuation hand out one reference, Release gives it back.
-// A released sequence whose descendants live on stays stored.
+// Extend and every Continuation return one reference, Release gives it back. A
+// released sequence stays stored while it has live descendants.
 using SeqId = int32_t;
 inline constexpr SeqId kEmptySeq = 0;
 using RequestId = uint64_t;
@@ -47,16 +48,17 @@ struct SamplingOptions {
   float temperature = 1;  // 0: greedy, the lowest id wins ties
   int top_k = 0;          // 0: off
   float top_p = 1;        // 1: off
-  float min_p = 0;        // 0: off; relative to the likeliest token
-  // Logits of tokens that the prompt or the output has are divided by it if
-  // positive, else multiplied (CTRL, Keskar et al. 2019, as Hugging Face does).
+  float min_p = 0;        // 0: off; relative to the most likely token
+  // The logit of a token that occurs in the prompt or the output is divided by
+  // this if positive, else multiplied (CTRL, Keskar et al. 2019, as in Hugging
+  // Face).
   float repetition_penalty = 1;  // 1: off
 };
 
 // A continuation ends after the token whose bytes complete `delimiter` (empty:
 // never) or a stop string, after the end-of-text token, or at max_tokens,
-// whichever is first. A stop string and a delimiter may begin in one token and
-// end in another. Bytes before the continuation do not count.
+// whichever is first. A stop string or delimiter may span several tokens. Bytes
+// before the continuation do not count.
 struct StopRule {
   std::string delimiter = "\n";
   int max_tokens = 256;
@@ -70,9 +72,9 @@ enum class Finish : uint8_t {
   kStop,       // a stop string is complete; see Continuation::text_bytes
 };
 
-// A token of a continuation under way.
+// A token of a continuation in progress.
 struct DrawnToken {
-  int sample = 0;  // place among the request's continuations
+  int sample = 0;  // index among the request's continuations
   int32_t token = 0;
   float logprob = 0;  // ln p at temperature 1, no filter
 };
@@ -85,16 +87,17 @@ struct GenerateRequest {
   StopRule stop;
   StreamKey stream;
   int first_sample = 0;  // sample i of this request draws as first_sample + i
-  int top_alternatives = 0;  // the likeliest so many at each token are told
-  // k > 0: Continuation::entropies and ::confidences are told, the latter from
-  // the k likeliest at each token.
+  int top_alternatives = 0;  // report the k most likely per token
+  // k > 0: fills Continuation::entropies and ::confidences, the latter from the
+  // k most likely tokens at each position.
   int top_logprobs = 0;
-  bool hidden = false;  // Continuation::hidden is told
-  // Sees each token as it is drawn, on the thread that steps. May be empty.
+  bool hidden = false;  // fill Continuation::hidden
+  // Called with each token as it is drawn, on the stepping thread. May be
+  // empty.
   std::function<void(const DrawnToken&)> on_token = {};
 };
 
-// Scores of the hierarchical reward at the last token of each sequence.
+// Scores sequences: the hierarchical reward at the last token of each.
 struct ScoreRequest {
   std::vector<SeqId> sequences;
 };
@@ -119,35 +122,36 @@ struct Continuation {
   SeqId seq = kEmptySeq;        // the extended sequence; caller releases
   std::vector<int32_t> tokens;  // new tokens only, at least one
   std::vector<float> logprobs;  // ln p of each at temperature 1, no filter
-  std::vector<float> sampler_logprobs;  // ln of the chance it was drawn with
+  std::vector<float> sampler_logprobs;  // ln of its sampling probability
   float entropy = 0;                    // mean over tokens, nats, temperature 1
-  // One a token where top_logprobs asks: the entropy; minus the mean ln p of
-  // the likeliest so many, or of all there are (temperature 1, no filter).
+  // With top_logprobs, one per token: the entropy; minus the mean ln p of the
+  // top_logprobs most likely tokens, or of the whole vocabulary if that is
+  // smaller (temperature 1, no filter).
   std::vector<float> entropies = {};
   std::vector<float> confidences = {};
-  // Where asked for, [hidden_size]: the trunk's output, after its last norm,
-  // from which the last token was drawn.
+  // If requested, [hidden_size]: the trunk's output after its final norm, from
+  // which the last token was drawn.
   std::vector<float> hidden = {};
   Finish finish = Finish::kDelimiter;
-  // Bytes of the tokens that belong to the text: all, but for kStop, where the
-  // text ends before the stop string.
+  // Bytes of the tokens that belong to the text: all, except for kStop, where
+  // the text ends before the stop string.
   size_t text_bytes = 0;
-  // One a token if asked for, the likeliest first, of equals the lowest id.
+  // If requested, one list per token, most likely first, ties by lowest id.
   std::vector<std::vector<TokenLogprob>> alternatives = {};
 };
 
-// One given continuation.
+// Scores of one given text.
 struct TextScore {
   std::vector<float> logprobs;  // ln p of each token at temperature 1
-  std::vector<bool> greedy;     // no token was likelier, none of equals lower
+  std::vector<bool> greedy;  // is the greedy choice: highest, ties by lowest id
 };
 
 struct Completion {
   RequestId id = 0;
-  absl::Status status;                      // per request; others go on
+  absl::Status status;                      // per request; others continue
   std::vector<Continuation> continuations;  // GenerateRequest: n, in order
-  std::vector<StepScores> scores;           // ScoreRequest: one a sequence
-  std::vector<TextScore> texts = {};        // TextScoreRequest: one a text
+  std::vector<StepScores> scores;           // ScoreRequest: one per sequence
+  std::vector<TextScore> texts = {};        // TextScoreRequest: one per text
 };
 
 struct Capabilities {
@@ -155,11 +159,11 @@ struct Capabilities {
   bool reward = false;        // ScoreRequest
   int context_length = 0;     // tokens, prompt included
   bool score_text = false;    // TextScoreRequest
-  bool top_logprobs = false;  // GenerateRequest: both of top_*
-  int hidden_size = 0;        // of Continuation::hidden; 0: it is not told
+  bool top_logprobs = false;  // GenerateRequest: both top_* fields
+  int hidden_size = 0;        // of Continuation::hidden; 0: not available
 };
 
-// A sequence that nobody will ask for again: its pages are free at once.
+// Priority of a sequence that is no longer needed: its pages are freed at once.
 inline constexpr float kEvictNow = -std::numeric_limits<float>::infinity();
 inline constexpr float kNoRetention = std::numeric_limits<float>::infinity();
 
@@ -169,9 +173,9 @@ inline constexpr float kNoRetention = std::numeric_limits<float>::infinity();
 struct BackendStats {
   int64_t tokens_computed = 0;    // token positions run through the trunk
   int64_t tokens_needed = 0;      // each prompt's once, each sample's once
-  int64_t tokens_shared = 0;      // of needed: by samples that agree so far
+  int64_t tokens_shared = 0;      // of needed: samples still identical
   int64_t tokens_generated = 0;   // tokens sampled, kept or dropped
-  int64_t tokens_recomputed = 0;  // of computed: had been evicted before
+  int64_t tokens_recomputed = 0;  // of computed: evicted before
   int64_t steps = 0;              // batches run
   int64_t rows = 0;               // decode rows and prefill chunks, summed
 };
@@ -191,10 +195,10 @@ class Backend {
   // The sequence `parent` followed by `tokens`. Computes nothing yet.
   virtual SeqId Extend(SeqId parent, absl::Span<const int32_t> tokens) = 0;
   virtual void Release(SeqId seq) = 0;
-  // How much a search wants the keys and values of `seq` kept: when memory runs
-  // short, its sequences of lowest priority lose theirs. Unless set, the last
-  // use decides, after all those that have a priority. kEvictNow: at once,
-  // until a request asks for it after all.
+  // Retention priority of `seq`: when memory runs short, the sequences of
+  // lowest priority lose their keys and values first. Sequences without a
+  // priority are evicted after all that have one, least recently used first.
+  // kEvictNow: evicted at once, until a request needs it again.
   virtual void SetRetention(SeqId /*seq*/, float /*priority*/) {}
 
   virtual void Submit(Request request) = 0;

@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-// Real files nest three deep; the bound keeps hostile ones off the stack.
+// Real files nest three deep; the limit protects the stack from hostile ones.
 constexpr int kMaxDepth = 16;
 
 }  // namespace
@@ -21,7 +21,7 @@ absl::StatusOr<json> ParseJsonObject(std::string_view text,
                                      const std::string& file,
                                      std::string* twice) {
   bool too_deep = false;
-  // Keys so far of the object that is open at each depth.
+  // Keys seen so far of the open object at each depth.
   std::vector<std::set<std::string>> keys(kMaxDepth + 2);
   const auto watch = [&](int depth, json::parse_event_t event, json& parsed) {
     too_deep |= depth > kMaxDepth;
@@ -93,7 +93,7 @@ int ConfigReader::ExtentOrNull(const char* key, int fallback) {
 double ConfigReader::Positive(const char* key, double fallback) {
   const json* value = Find(key);
   if (value == nullptr) return fallback;
-  // Not (x > 0) so that whatever does not compare is refused as well.
+  // Not (x > 0), so that NaN is rejected too.
   if (!value->is_number() || !(value->get<double>() > 0) ||
       !(value->get<double>() < 1e30)) {
     Refuse(key, *value, "numbers above 0");

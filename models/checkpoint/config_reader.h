@@ -7,8 +7,8 @@
 //   if (in.Flag("mlp_bias", false)) in.Refuse("mlp_bias", true, "false");
 //   if (!in.status().ok()) return in.status();
 //
-// Errors name file, key, what was found and what is supported. A key that is
-// missing takes the fallback; null does too where that is said.
+// Errors name the file, the key, what was found and what is supported. A
+// missing key takes the fallback; null does too where stated.
 //
 // Thread-compatible.
 #ifndef ESPALIER_MODELS_CHECKPOINT_CONFIG_READER_H_
@@ -24,21 +24,22 @@
 
 namespace espalier {
 
-// Larger extents are damage, not models; products of two still fit 64 bits.
+// Larger extents are corrupt files, not models; products of two still fit 64
+// bits.
 inline constexpr int64_t kMaxExtent = int64_t{1} << 24;
 
-// `file` names the origin in errors. Hostile depth is refused. The first key
-// that some object has twice goes to `twice`, if given.
+// `file` names the origin in errors. Rejects excessive nesting. The first key
+// that occurs twice in one object goes to `twice`, if given.
 absl::StatusOr<nlohmann::json> ParseJsonObject(std::string_view text,
                                                const std::string& file,
                                                std::string* twice = nullptr);
 
-// A short, printable form of a value found where another was expected.
+// A short, printable form of an unexpected value.
 std::string FoundText(const nlohmann::json& value);
 
 class ConfigReader {
  public:
-  // Both outlive the reader.
+  // `config` and `file` must outlive the reader.
   ConfigReader(const nlohmann::json& config, const std::string& file)
       : config_(config), file_(file) {}
 

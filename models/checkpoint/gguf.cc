@@ -21,10 +21,10 @@ namespace {
 
 constexpr std::string_view kMagic = "GGUF";
 constexpr size_t kDefaultAlignment = 32;
-// Sane files have 32 or 64; a bound keeps padding within one page.
+// Valid files have 32 or 64; the limit keeps padding within one page.
 constexpr int64_t kMaxAlignment = 4096;
 constexpr uint32_t kMaxExtents = 4;
-// Longest name of a key or tensor; the specification allows 64 KiB of a key.
+// Longest name of a key or tensor; the specification allows 64 KiB for a key.
 constexpr uint64_t kMaxName = 65535;
 
 // Bytes of a value of fixed size; 0 for texts, arrays and unknown types.
@@ -124,7 +124,7 @@ int64_t GgufTensor::rows() const {
   return product;
 }
 
-// Reads the header from the front; `left_` is what has not been read.
+// Reads the header from the front; `left_` is the unread rest.
 class GgufParser {
  public:
   explicit GgufParser(GgufFile& file)
@@ -235,7 +235,7 @@ absl::Status GgufParser::ParseValue(const std::string& what, GgufValue& value) {
     value.type_ = static_cast<GgufType>(type);
   }
   const bool text = value.type_ == GgufType::kText;
-  // A text takes at least its length.
+  // A text takes at least the bytes of its length.
   const size_t each = text ? sizeof(uint64_t) : BytesOf(value.type_);
   if (each == 0) {
     return Bad(what, ": expected a number, a text or an array of these, found ",
@@ -321,7 +321,7 @@ absl::Status GgufParser::MeasureTensor(uint32_t type, GgufTensor& tensor) {
   for (size_t i = 1; i < tensor.extents.size(); ++i) {
     fits = fits && multiply(tensor.extents[i]);
   }
-  // Whatever is larger than the file is found out where data are placed.
+  // Anything larger than the file is detected by PlaceData.
   if (!fits || bytes >> 62 != 0) {
     return Bad(what, ": expected extents above 0, the first a multiple of ",
                block.elements, " as ", GgufTensorTypeName(type),

@@ -8,13 +8,13 @@
 //   text:    u64 n | n bytes            all numbers little endian
 //   array:   u32 type of elements | u64 n | elements
 //
-// Extents come innermost first: a matrix [rows, columns] has {columns, rows}.
+// Extents are listed innermost first: a matrix [rows, columns] has {columns,
+// rows}.
 //
-// Open maps the file and checks all of its header before anything is handed
-// out: every count against the bytes that are left, every tensor's place and
-// size, and that no two overlap. Whatever the bytes, the outcome is a file or
-// an error that names the file, the key or tensor, what was expected and what
-// was found.
+// Open maps the file and checks its whole header before returning: every count
+// against the bytes left, every tensor's position and size, and that no two
+// overlap. Whatever the bytes, the result is a file or an error that names the
+// file, the key or tensor, what was expected and what was found.
 //
 //   ESP_ASSIGN_OR_RETURN(const GgufFile file, GgufFile::Open(path));
 //   if (const GgufValue* name = file.Find("general.name")) Use(name->Text());
@@ -40,7 +40,7 @@
 
 namespace espalier {
 
-// Numbered as in the files.
+// Numbered as in the file format.
 enum class GgufType : uint32_t {
   kUint8 = 0,
   kInt8 = 1,
@@ -63,9 +63,9 @@ class GgufValue {
   bool is_array() const { return array_; }
   size_t size() const { return size_; }  // 1 if not an array
 
-  // Element i; nothing where i is no element, or of another kind.
+  // Element i; nothing if there is no such element or it has another type.
   std::optional<int64_t> Whole(size_t i = 0) const;  // of any integer type
-  std::optional<double> Number(size_t i = 0) const;  // whole or floating
+  std::optional<double> Number(size_t i = 0) const;  // integer or floating
   std::optional<bool> Flag(size_t i = 0) const;
   std::optional<std::string_view> Text(size_t i = 0) const;
 
@@ -74,7 +74,7 @@ class GgufValue {
 
  private:
   friend class GgufParser;
-  GgufType type_ = GgufType::kUint8;  // of the elements, if an array
+  GgufType type_ = GgufType::kUint8;  // of the elements if an array
   bool array_ = false;
   size_t size_ = 1;
   std::span<const std::byte> packed_;    // numbers and flags, in the file
@@ -89,7 +89,7 @@ struct GgufTensor {
   size_t bytes = 0;
 
   int64_t columns() const { return extents[0]; }
-  // Of all that is not the innermost extent.
+  // Product of all extents except the innermost.
   int64_t rows() const;
 };
 
@@ -99,10 +99,10 @@ class GgufFile {
 
   const std::string& path() const { return file_.path(); }
   const MappedFile& file() const { return file_; }
-  // Null if there is no such key.
+  // Null if the key is missing.
   const GgufValue* Find(const std::string& key) const;
   const std::map<std::string, GgufTensor>& tensors() const { return tensors_; }
-  // Null if there is no such tensor.
+  // Null if the tensor is missing.
   const GgufTensor* FindTensor(const std::string& name) const;
   // Bytes of a tensor of this file; not aligned for its type.
   std::span<const std::byte> data(const GgufTensor& tensor) const {

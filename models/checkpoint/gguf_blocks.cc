@@ -16,7 +16,7 @@ struct TypeRow {
   const char* name;
   GgufBlock block;
 };
-// Types without a block are known by name alone, so that an error can say it.
+// Types without a block are listed only for their names in errors.
 constexpr TypeRow kTypes[] = {
     {0, "F32", {1, 4}},       {1, "F16", {1, 2}},
     {2, "Q4_0", {32, 18}},    {3, "Q4_1", {32, 20}},
@@ -55,7 +55,7 @@ void ReadQ8_0(const std::byte* block, float* out) {
   }
 }
 
-// Nibbles of 16 bytes, from 0, and above them the bits of `fifth`.
+// 16 bytes of nibbles, numbered from 0, with the bits of `fifth` as fifth bits.
 void Numbers(const std::byte* pairs, uint32_t fifth, int* out) {
   for (int i = 0; i < 16; ++i) {
     const int pair = static_cast<int>(pairs[i]);
@@ -119,7 +119,7 @@ void ReadScaled(const std::byte* block, float* out) {
   }
 }
 
-// Halves of 128; of each the element 32 k + l, k = 0..3, has its low bits in
+// Two halves of 128; in each, element 32 k + l, k = 0..3, has its low bits in
 // byte 32 (k % 2) + l, upper nibble if k >= 2, and its high bits at bit 2 k of
 // byte l.
 void ReadQ6_K(const std::byte* block, float* out) {

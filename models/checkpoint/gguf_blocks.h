@@ -38,7 +38,7 @@
 
 namespace espalier {
 
-// Numbered as in the files.
+// Numbered as in the file format.
 enum class GgufTensorType : uint32_t {
   kF32 = 0,
   kF16 = 1,
@@ -53,18 +53,18 @@ enum class GgufTensorType : uint32_t {
   kBF16 = 30,
 };
 
-// "Q8_0"; for a number without a name here "type 99".
+// E.g. "Q8_0"; "type 99" for an unknown number.
 std::string GgufTensorTypeName(uint32_t type);
 
 struct GgufBlock {
-  int elements = 0;  // 0: a type that is not read here
+  int elements = 0;  // 0: unsupported type
   int bytes = 0;
 };
 GgufBlock BlockOf(uint32_t type);
-// "F32, F16, ...": those that are read.
+// "F32, F16, ...": the supported types.
 std::string ReadableGgufTypes();
 
-// `count` elements, a multiple of the block's, from `data` as fp32.
+// Reads `count` elements, a multiple of the block's, from `data` as fp32.
 void ReadGgufBlocks(GgufTensorType type, const std::byte* data, int64_t count,
                     float* out);
 

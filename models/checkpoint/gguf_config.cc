@@ -13,14 +13,14 @@
 namespace espalier {
 namespace {
 
-// Larger extents are damage, not models; products of two still fit 64 bits.
+// Larger extents are corrupt files, not models; products of two still fit 64
+// bits.
 constexpr int64_t kMaxExtent = int64_t{1} << 24;
-// The context of Llama 3, whose scaling the files of its descendants keep.
+// Llama 3's context; files of its descendants keep the scaling for it.
 constexpr int kLlama3Context = 8192;
 
-// Reads typed keys of one file and keeps the first error. Names that begin
-// with a dot belong to the architecture: ".block_count" is
-// "llama.block_count".
+// Reads typed keys of one file and keeps the first error. Names that begin with
+// a dot get the architecture's prefix: ".block_count" is "llama.block_count".
 class Reader {
  public:
   Reader(const GgufFile& file, std::string_view architecture)
@@ -46,8 +46,8 @@ class Reader {
                      ", supported: ", supported));
   }
 
-  // Some keys may list a value for each layer: all the same, or refused.
-  // `fallback` < 0: the key is required.
+  // Some keys may list a value per layer: all must be equal. `fallback` < 0:
+  // the key is required.
   int Extent(std::string_view name, int fallback) {
     const GgufValue* value = Find(name);
     if (value == nullptr) {
@@ -72,7 +72,7 @@ class Reader {
     const GgufValue* value = Find(name);
     if (value == nullptr) return fallback;
     const double found = value->is_array() ? 0 : value->Number().value_or(0);
-    // Not (x > 0) so that whatever does not compare is refused as well.
+    // Not (x > 0), so that NaN is rejected too.
     if (!(found > 0) || !(found < 1e30)) {
       Refuse(name, value->Describe(), "numbers above 0");
       return fallback;
@@ -80,7 +80,7 @@ class Reader {
     return found;
   }
 
-  // A key whose feature is not built: absent or zero.
+  // A key of an unsupported feature: must be absent or zero.
   void Neutral(std::string_view name) {
     const GgufValue* value = Find(name);
     if (value != nullptr && (value->is_array() || value->Number() != 0)) {
@@ -147,8 +147,8 @@ void ReadSizes(Reader& in, const GgufFile& file, TrunkConfig& config) {
   }
 }
 
-// The divisor of each frequency that Llama 3's formula gives (Meta's
-// reference code; transformers calls the kind "llama3").
+// The divisor of each frequency by Llama 3's formula (Meta's reference code;
+// transformers calls the kind "llama3").
 std::vector<double> Llama3Divisors(const TrunkConfig& config,
                                    const RopeScaling& rope) {
   std::vector<double> divisors;
@@ -164,7 +164,7 @@ std::vector<double> Llama3Divisors(const TrunkConfig& config,
   return divisors;
 }
 
-// rope_freqs.weight, where there is one.
+// Reads rope_freqs.weight, if it exists.
 absl::Status ReadDivisors(const GgufFile& file, TrunkConfig& config) {
   const GgufTensor* tensor = file.FindTensor("rope_freqs.weight");
   if (tensor == nullptr) return absl::OkStatus();
@@ -199,7 +199,7 @@ absl::Status ReadDivisors(const GgufFile& file, TrunkConfig& config) {
   }
   const std::vector<double> expected = Llama3Divisors(config, rope);
   for (size_t i = 0; i < found.size(); ++i) {
-    // Writers compute in fp32, some with a cosine's worth of steps.
+    // Writers compute in fp32, some with the rounding of a cosine.
     if (!(std::abs(found[i] - expected[i]) <= 1e-4 * expected[i])) {
       return bad(absl::StrCat("divisor ", found[i], " at ", i,
                               " where that formula gives ", expected[i]));
@@ -222,7 +222,7 @@ void ReadRope(Reader& in, TrunkConfig& config) {
   double factor = in.Positive(".rope.scale_linear", 1.0);
   factor = in.Positive(".rope.scaling.factor", factor);
   const GgufValue* type = in.Find(".rope.scaling.type");
-  // Files older than the key mean linear scaling.
+  // In files older than this key a factor means linear scaling.
   const std::string_view kind =
       type == nullptr ? "linear" : type->Text().value_or("");
   config.rope.factor = factor;

@@ -1,15 +1,16 @@
-// What a GGUF file's keys say about its network.
+// The network's configuration from a GGUF file's keys.
 //
 //   ESP_ASSIGN_OR_RETURN(const TrunkConfig config, ReadGgufConfig(file));
 //
-// Known architectures ("general.architecture"): llama (Mistral's files too),
-// qwen2, qwen3, gpt2. Whether products have biases, and whether the output is
-// tied to the embedding, keys do not say: the tensors that are there do.
+// Supported architectures ("general.architecture"): llama (Mistral's files
+// too), qwen2, qwen3, gpt2. Whether products have biases, and whether the
+// output is tied to the embedding, follows from which tensors exist, not from
+// keys.
 //
-// Files of Llama 3 give their rope scaling as a tensor, rope_freqs.weight, of
-// one divisor a frequency. It is checked against the published formula
+// Files of Llama 3 give their rope scaling as a tensor, rope_freqs.weight, with
+// one divisor per frequency. It is checked against the published formula
 // (RopeKind::kLlama3 with low_freq_factor 1, high_freq_factor 4); any other
-// list is refused.
+// list is rejected.
 //
 // An unknown or contradictory setting is an error naming the file, the key,
 // what was found and what is supported. Stateless: thread-safe.

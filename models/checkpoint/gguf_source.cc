@@ -16,8 +16,8 @@
 namespace espalier {
 namespace {
 
-// What a part is called in a file: after "blk.N." if it is a layer's, and
-// with a name of the three in one where `fused`.
+// A part's name in a file: after "blk.N." for layer parts, and the name of the
+// three-in-one tensor if `fused`.
 std::string GgufTensorName(TensorRole part, int layer, bool fused) {
   const auto name = [&]() -> const char* {
     switch (part) {
@@ -73,7 +73,7 @@ std::string GgufTensorName(TensorRole part, int layer, bool fused) {
         return "output.weight";
       case TensorRole::kHead:
       case TensorRole::kHeadBias:
-        return "";  // no configuration of a GGUF file has one
+        return "";  // never occurs in a GGUF configuration
     }
     return "";
   };
@@ -99,7 +99,7 @@ bool IsQueryOrKey(TensorRole part) {
          part == TensorRole::kKey || part == TensorRole::kKeyBias;
 }
 
-// Rows of the parts that a fused tensor holds before `part`.
+// Rows of the parts that precede `part` in a fused tensor.
 int64_t RowsBefore(const TrunkConfig& config, TensorRole part) {
   const int64_t queries = ShapeOf(config, TensorRole::kQuery).rows;
   const int64_t keys = ShapeOf(config, TensorRole::kKey).rows;
@@ -114,7 +114,7 @@ class GgufSource : public TensorSource {
   GgufSource(GgufFile file, TrunkConfig config)
       : file_(std::move(file)), config_(std::move(config)) {}
 
-  // Finds every part; nothing else is used before.
+  // Finds every part; must be called first.
   absl::Status Index();
 
   const TrunkConfig& config() const override { return config_; }
@@ -138,8 +138,9 @@ class GgufSource : public TensorSource {
     std::span<const std::byte> rows;
     size_t row_bytes = 0;
     int64_t count = 0;    // rows
-    int64_t columns = 0;  // 0: there is no such part
-    // Of a head of this size row t h/2 + i stands at 2 i + t; 0: in order.
+    int64_t columns = 0;  // 0: no such part
+    // For heads of this size h, row t h/2 + i is stored at 2 i + t; 0: in
+    // order.
     int64_t interleaved = 0;
   };
   const Slot& At(TensorRole part, int layer) const {
@@ -171,7 +172,7 @@ bool GgufSource::OutputIsEmbedding() const {
 }
 
 absl::Status GgufSource::Index() {
-  // A number of layers that the file cannot hold is not made room for.
+  // Do not allocate for more layers than the file can hold.
   if (static_cast<size_t>(config_.layers) > file_.tensors().size()) {
     return absl::InvalidArgumentError(
         absl::StrCat(file_.path(), ": expected ", config_.layers,

@@ -2,10 +2,10 @@
 //
 //   ESP_ASSIGN_OR_RETURN(auto source, OpenGguf("model.gguf"));
 //
-// Rows come as Hugging Face's Llama has them: the query and key rows of
+// Rows are in the order of Hugging Face's Llama: the query and key rows of
 // llama files, stored with the two halves of each head interleaved (their
-// rotary pairs are neighbours), are put back in order, and the fused query,
-// key and value of GPT-2 is taken apart.
+// rotary pairs are adjacent), are reordered, and GPT-2's fused query, key and
+// value is split.
 #ifndef ESPALIER_MODELS_CHECKPOINT_GGUF_SOURCE_H_
 #define ESPALIER_MODELS_CHECKPOINT_GGUF_SOURCE_H_
 

@@ -14,8 +14,7 @@ struct Names {
   const char* gpt2;
 };
 
-// In the order of TensorRole; names of a layer's parts stand behind the
-// layer's.
+// In the order of TensorRole; names of layer parts follow the layer's prefix.
 constexpr std::array<Names, kTensorRoles> kNames = {{
     {"model.embed_tokens.weight", "wte.weight"},
     {nullptr, "wpe.weight"},

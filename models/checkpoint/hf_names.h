@@ -1,4 +1,4 @@
-// Where Hugging Face's classes keep each part of a network.
+// The tensor names of Hugging Face's classes for each part of a network.
 //
 //   const HfPlace place = PlaceOf(config, TensorRole::kKey, 3);
 //   // "h.3.attn.c_attn.weight", [d, 3 d], turned, outputs from d on: GPT-2
@@ -18,18 +18,18 @@
 namespace espalier {
 
 struct HfPlace {
-  std::string name;  // of GPT-2 without "transformer.", which some files have
+  std::string name;  // for GPT-2 without "transformer.", which some files have
   std::vector<int64_t> shape;
-  bool turned = false;  // [inputs, outputs], GPT-2's Conv1D
+  bool turned = false;  // transposed: [inputs, outputs], GPT-2's Conv1D
   int64_t outputs = 0;  // of the whole tensor
   int64_t first = 0;    // the part's first output in it
 };
 
-// `part` is one that the network has.
+// The network must have `part`.
 HfPlace PlaceOf(const TrunkConfig& config, TensorRole part, int layer);
 
-// True for tensors that exporters add and that hold nothing of their own:
-// rotary frequencies, GPT-2's causal masks.
+// True for redundant tensors that exporters add: rotary frequencies, GPT-2's
+// causal masks.
 bool IsBuffer(const TrunkConfig& config, const std::string& name);
 
 }  // namespace espalier

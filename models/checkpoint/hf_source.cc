@@ -54,8 +54,8 @@ class HfSource : public TensorSource {
 
   TrunkConfig config_;
   ShardSet shards_;
-  std::string prefix_;  // "transformer." where the names have it
-  // [layers][kTensorRoles]; parts that are not a layer's stand in layer 0.
+  std::string prefix_;  // "transformer." if names have it
+  // [layers][kTensorRoles]; parts outside the layers are in layer 0.
   std::vector<std::array<Stored, kTensorRoles>> parts_;
   std::set<std::string> used_;
 };
@@ -120,7 +120,7 @@ absl::Status HfSource::CheckExtra(const std::string& name) const {
 }
 
 absl::Status HfSource::Check() {
-  // Bounds the work that a config with absurd extents could cause.
+  // Bounds the work for a config with absurd extents.
   if (static_cast<size_t>(config_.layers) > shards_.tensors().size()) {
     return absl::InvalidArgumentError(
         absl::StrCat(shards_.path(), ": expected the tensors of ",
@@ -171,8 +171,8 @@ void HfSource::Read(TensorRole part, int layer, int64_t begin, int64_t end,
                     at.data + (at.first + begin) * at.columns * element,
                     static_cast<size_t>((end - begin) * at.columns), out);
   }
-  // Strips of an input's elements, few enough that the rows they go to stay
-  // in the nearest cache.
+  // Elements per strip of an input, few enough that the target rows stay in the
+  // L1 cache.
   constexpr int64_t kStrip = 64;
   float strip[kStrip];
   for (int64_t row = begin; row < end; row += kStrip) {

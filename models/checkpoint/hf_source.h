@@ -2,10 +2,10 @@
 //
 //   ESP_ASSIGN_OR_RETURN(auto source, OpenHuggingFace(folder));
 //
-// config.json says what the tensors must be; missing, extra, misshapen and
+// config.json determines the expected tensors; missing, extra, misshapen and
 // unreadable ones are errors that name file, tensor, expected and found.
-// Tensors that hold nothing of their own are passed over: rotary frequencies,
-// causal masks, an output matrix that repeats the tied embedding.
+// Redundant tensors are ignored: rotary frequencies, causal masks, an output
+// matrix that repeats the tied embedding.
 //
 // Stateless functions: thread-safe.
 #ifndef ESPALIER_MODELS_CHECKPOINT_HF_SOURCE_H_

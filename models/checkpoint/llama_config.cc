@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-// Training's network is the plain Llama; `where` is the file or folder.
+// Training supports only the plain Llama; `where` is the file or folder.
 absl::Status CheckTrainable(const TrunkConfig& config,
                             const std::string& where) {
   const auto refuse = [&](std::string_view key, std::string_view found,

@@ -3,10 +3,10 @@
 //
 //   ESP_ASSIGN_OR_RETURN(TrunkConfig config, ReadLlamaConfig(folder));
 //
-// Training knows the plain LlamaForCausalLM, with Espalier's reward head or
-// without. Read as trunk_config_json.h does, then refuse what is more than that
-// (another architecture, scaled rotation, biases) with an error that names
-// file, key, what was found and what is supported.
+// Training supports the plain LlamaForCausalLM, with or without Espalier's
+// reward head. Parsing follows trunk_config_json.h, then rejects anything else
+// (another architecture, scaled rotation, biases) with an error that names the
+// file, the key, what was found and what is supported.
 //
 // Stateless functions: thread-safe.
 #ifndef ESPALIER_MODELS_CHECKPOINT_LLAMA_CONFIG_H_
@@ -27,7 +27,7 @@ absl::StatusOr<TrunkConfig> ReadLlamaConfig(const std::string& folder);
 absl::StatusOr<TrunkConfig> ParseLlamaConfig(std::string_view text,
                                              const std::string& file);
 
-// The config.json from which ParseLlamaConfig reads `config` back.
+// The config.json that ParseLlamaConfig parses back into `config`.
 std::string LlamaConfigJson(const TrunkConfig& config);
 
 }  // namespace espalier

@@ -16,8 +16,8 @@ namespace {
 constexpr char kEmbedding[] = "model.embed_tokens.weight";
 constexpr char kLmHead[] = "lm_head.weight";
 
-// Tensors that some exporters add and that hold nothing of their own: rotary
-// frequencies, and the output matrix where it is the embedding once more.
+// Redundant tensors that some exporters add: rotary frequencies, and the output
+// matrix if it repeats the embedding.
 bool IsRedundant(const SafetensorsFile& file, const std::string& name,
                  const TrunkConfig& config) {
   if (absl::EndsWith(name, ".rotary_emb.inv_freq")) return true;
@@ -77,8 +77,7 @@ absl::StatusOr<LlamaWeights> LoadLlamaWeights(const std::string& folder,
                      "several; merge them into one file"));
   }
   ESP_ASSIGN_OR_RETURN(const SafetensorsFile file, SafetensorsFile::Open(path));
-  // The tensor that is missing first bounds the work that a config with
-  // absurd extents could cause.
+  // The first missing tensor stops the work for a config with absurd extents.
   LlamaWeights weights;
   if (static_cast<size_t>(config.layers) > file.tensors().size()) {
     return absl::InvalidArgumentError(

@@ -41,15 +41,15 @@ struct LlamaWeights {
   std::vector<float> reward_bias;    // [2]
 };
 
-// One tensor of a checkpoint and the place that it has in LlamaWeights.
+// One tensor of a checkpoint and its place in LlamaWeights.
 struct LlamaTensor {
   std::string name;  // "model.layers.0.mlp.up_proj.weight"
   std::vector<int64_t> shape;
   std::vector<float>* values = nullptr;
 };
 
-// The tensors that a checkpoint of `config` consists of, in the order of the
-// network; `values` point into `weights`, whose layers are resized to fit.
+// The tensors of a checkpoint of `config`, in the order of the network;
+// `values` point into `weights`, whose layers are resized to fit.
 std::vector<LlamaTensor> LlamaTensors(const TrunkConfig& config,
                                       LlamaWeights& weights);
 

@@ -30,7 +30,8 @@ MappedFile::~MappedFile() {
 }
 
 absl::StatusOr<MappedFile> MappedFile::Open(const std::string& path) {
-  // Not blocking, so that a pipe without a writer is refused and not awaited.
+  // Non-blocking, so that a pipe without a writer is rejected instead of
+  // awaited.
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return FileError("open", path, errno);
   struct stat info;
@@ -67,7 +68,7 @@ void MappedFile::Release(std::span<const std::byte> part) const {
   const uintptr_t begin = (address + page - 1) / page * page;
   const uintptr_t end = (address + part.size()) / page * page;
   if (begin >= end) return;
-  // Advice: where the system does not take it, the memory stays.
+  // A hint: if the system ignores it, the memory stays in use.
   ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
 }
 

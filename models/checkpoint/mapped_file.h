@@ -1,11 +1,11 @@
-// A whole file mapped for reading: bytes come from disk when they are looked
-// at and can be given back.
+// A whole file mapped for reading: bytes are read from disk on access and can
+// be released again.
 //
 //   ESP_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::Open(path));
 //   Use(file.bytes());
 //   file.Release(file.bytes().first(1 << 20));
 //
-// A file that another process shortens while it is mapped ends this process
+// If another process truncates the file while it is mapped, this process dies
 // (SIGBUS).
 //
 // Immutable after Open: thread-safe.
@@ -22,7 +22,7 @@ namespace espalier {
 
 class MappedFile {
  public:
-  // A regular file; folders, pipes and what cannot be read are errors that
+  // Opens a regular file; folders, pipes and unreadable files are errors that
   // name the path.
   static absl::StatusOr<MappedFile> Open(const std::string& path);
   MappedFile(MappedFile&& other) noexcept;
@@ -33,8 +33,8 @@ class MappedFile {
   std::span<const std::byte> bytes() const {
     return {static_cast<const std::byte*>(map_), size_};
   }
-  // The pages that lie wholly in `part`, a range of bytes(), leave this
-  // process; looked at again they come back from disk.
+  // Drops the pages that lie wholly in `part`, a range of bytes(), from memory;
+  // the next access reads them from disk again.
   void Release(std::span<const std::byte> part) const;
 
  private:

@@ -16,11 +16,11 @@
 namespace espalier {
 namespace {
 
-// Rows that one step computes at most, prefill's chunk and decode's batch.
+// Most rows per step, of a prefill chunk or a decode batch.
 constexpr int64_t kRows = 512;
 // Rows of logits at a time.
 constexpr int64_t kLogitRows = 64;
-// Program, tokenizer and what else does not grow with the model.
+// Program, tokenizer and everything else that does not grow with the model.
 constexpr int64_t kProgramBytes = int64_t{64} << 20;
 int64_t MatrixBytes(Packing packing, TensorShape shape) {
   const int64_t count = shape.rows * shape.columns;
@@ -50,7 +50,7 @@ std::string Text(const std::string& path) {
   return text.ok() ? *text : "";
 }
 
-// The number behind `key` in lines of "key number ...".
+// The number after `key` in lines of "key number ...".
 std::optional<int64_t> Value(const std::string& text, const char* key) {
   for (const auto line : absl::StrSplit(text, '\n')) {
     const std::vector<std::string> words =
@@ -64,7 +64,7 @@ std::optional<int64_t> Value(const std::string& text, const char* key) {
   return std::nullopt;
 }
 
-// Names of the files of one version of control groups.
+// File names of one version of control groups.
 struct GroupFiles {
   const char* limit;
   const char* used;
@@ -76,7 +76,7 @@ constexpr GroupFiles kVersion1 = {"memory.limit_in_bytes",
                                   "memory.usage_in_bytes",
                                   {"total_inactive_file", "total_active_file"}};
 
-// What one control group leaves; nothing where it sets no limit.
+// What one control group leaves; nothing if it sets no limit.
 std::optional<int64_t> GroupLeaves(const std::string& folder,
                                    const GroupFiles& files) {
   int64_t limit = 0, used = 0;
@@ -93,7 +93,7 @@ std::optional<int64_t> GroupLeaves(const std::string& folder,
   return std::max<int64_t>(0, limit - std::max<int64_t>(0, used));
 }
 
-// The folder of this process's group and those above it, up to `mount`.
+// Applies the limits of this process's group and its ancestors, up to `mount`.
 void Narrow(const std::string& mount, std::string group,
             const GroupFiles& files, AvailableMemory& out) {
   while (true) {
@@ -128,7 +128,7 @@ MemoryPlan PlanMemory(const TensorSource& source, Packing packing,
     plan.weights +=
         layers * (IsMatrix(part) ? MatrixBytes(kept, shape) : 4 * shape.rows);
   }
-  // Limits beyond any machine still add up.
+  // Saturates: absurdly large limits must not overflow the sum.
   plan.keys_and_values =
       std::clamp<int64_t>(kv_bytes, 0, std::numeric_limits<int64_t>::max() / 4);
   plan.working = WorkingBytes(config);

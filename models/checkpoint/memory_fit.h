@@ -1,4 +1,4 @@
-// Whether a model fits into memory, asked before anything of it is read.
+// Checks whether a model fits into memory before any of it is read.
 //
 //   MemoryPlan plan = PlanMemory(*source, Packing::kBf16, kv_bytes);
 //   ESP_RETURN_IF_ERROR(CheckFits(path, plan, ReadAvailableMemory()));
@@ -18,16 +18,16 @@
 
 namespace espalier {
 
-// How matrices are kept once they are packed, whatever the file has; vectors
-// are fp32 always.
+// The packed format of matrices, whatever the file's; vectors are always fp32.
 enum class Packing : uint8_t {
   kFp32,
   kBf16,
-  kInt8,  // a byte a weight, an fp32 scale a row
-  kInt4,  // in layers half a byte and 1/32 for its group; others as int8
+  kInt8,  // a byte per weight, an fp32 scale per row
+  kInt4,  // layers: half a byte per weight and 1/32 for its group; others as
+          // int8
 };
 
-// Bytes that a loaded model takes.
+// Memory of a loaded model, in bytes.
 struct MemoryPlan {
   int64_t weights = 0;
   int64_t keys_and_values = 0;
@@ -35,22 +35,22 @@ struct MemoryPlan {
   int64_t total() const { return weights + keys_and_values + working; }
 };
 
-// `kv_bytes` is the limit under which pages of keys and values are kept.
+// `kv_bytes` is the size limit of the KV cache.
 MemoryPlan PlanMemory(const TensorSource& source, Packing packing,
                       int64_t kv_bytes);
 
 struct AvailableMemory {
   int64_t bytes = 0;
-  std::string limit;  // what sets it: "MemAvailable of /proc/meminfo"
+  std::string limit;  // its source: "MemAvailable of /proc/meminfo"
 };
 
-// The least of what the machine has and what this process's control groups
-// (version 2 or 1) allow, counting file caches as free. `root` stands before
-// /proc and /sys. A machine that says nothing has no limit.
+// The minimum of what the machine has and what this process's control groups
+// (version 2 or 1) allow, counting file caches as free. `root` is a prefix of
+// /proc and /sys. Without information there is no limit.
 AvailableMemory ReadAvailableMemory(const std::string& root = "");
 
-// ResourceExhausted, with the sum and what to do about it, where the plan's
-// total is more than is available. `path` names the model.
+// ResourceExhausted, with the sum and what to do about it, if the plan's total
+// exceeds what is available. `path` names the model.
 absl::Status CheckFits(const std::string& path, const MemoryPlan& plan,
                        const AvailableMemory& available);
 

@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-// The object that speaks of rotation, with the name of its key.
+// The object that describes the rotation, with the name of its key.
 struct RopeObject {
   const char* key = nullptr;
   const json* value = nullptr;
@@ -26,8 +26,8 @@ RopeObject FindRope(ConfigReader& in) {
   return {};
 }
 
-// A number above 0, nothing where it is missing or null. Whatever is wrong
-// refuses the whole object.
+// A number above 0, nothing if it is missing or null. An invalid value rejects
+// the whole object.
 std::optional<double> Number(ConfigReader& in, const RopeObject& rope,
                              const char* name) {
   const auto found = rope.value->find(name);
@@ -50,7 +50,7 @@ double Required(ConfigReader& in, const RopeObject& rope, const char* name) {
   return found.value_or(1);
 }
 
-// A length in tokens; `fallback` where it is missing.
+// A length in tokens; `fallback` if it is missing.
 int Length(ConfigReader& in, const RopeObject& rope, int fallback) {
   constexpr char kName[] = "original_max_position_embeddings";
   const double found = fallback > 0 ? Number(in, rope, kName).value_or(fallback)
@@ -65,8 +65,8 @@ int Length(ConfigReader& in, const RopeObject& rope, int fallback) {
   return static_cast<int>(found);
 }
 
-// What yarn multiplies queries and keys with: given, or by the paper's formula
-// with DeepSeek's two scales where those are given.
+// yarn's factor on queries and keys: given, or by the paper's formula with
+// DeepSeek's two scales if those are given.
 double AttentionFactor(ConfigReader& in, const RopeObject& rope,
                        double factor) {
   if (const auto given = Number(in, rope, "attention_factor")) return *given;
@@ -115,7 +115,7 @@ std::string TypeOf(const RopeObject& rope) {
       return found->is_string() ? found->get<std::string>() : "";
     }
   }
-  // Nested objects: one rotation for each kind of layer.
+  // Nested objects: one rotation per kind of layer.
   for (const json& value : *rope.value) {
     if (value.is_object()) return "";
   }
@@ -132,7 +132,7 @@ void ReadScaling(ConfigReader& in, const RopeObject& rope,
     return ReadLlama3(in, rope, out);
   }
   if (type == "linear") {
-    // max_position_embeddings is the length that was trained for, scaled.
+    // max_position_embeddings is the trained length; it is scaled.
     out.kind = RopeKind::kLinear;
     out.factor = Required(in, rope, "factor");
     out.original_context =

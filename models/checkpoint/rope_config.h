@@ -1,9 +1,9 @@
-// How config.json says what rotates queries and keys.
+// Reads the rotation of queries and keys from config.json.
 //
-// Two forms are in use: "rope_theta" beside "rope_scaling" {"type" or
-// "rope_type": ..., ...}, and since transformers 5 one "rope_parameters"
+// Two forms are in use: "rope_theta" with "rope_scaling" {"type" or
+// "rope_type": ..., ...}, and since transformers 5 a single "rope_parameters"
 // {"rope_type", "rope_theta", ...}. Types: default, linear, dynamic, llama3,
-// yarn; whatever else would turn by other angles is refused.
+// yarn; anything else that would change the angles is rejected.
 //
 // Stateless functions: thread-safe.
 #ifndef ESPALIER_MODELS_CHECKPOINT_ROPE_CONFIG_H_
@@ -14,10 +14,10 @@
 
 namespace espalier {
 
-// Sets rope and rope_theta of `config`. Its context_length holds
-// max_position_embeddings before and the positions that can be used after:
-// linear, dynamic and yarn scaling reach `factor` times as far as the network
-// was trained, llama3's max_position_embeddings already says how far.
+// Sets rope and rope_theta of `config`. On entry its context_length is
+// max_position_embeddings, on return the number of usable positions: linear,
+// dynamic and yarn scaling reach `factor` times as far as the network was
+// trained; llama3's max_position_embeddings already includes the scaling.
 void ReadRope(ConfigReader& in, TrunkConfig& config);
 
 }  // namespace espalier

@@ -33,7 +33,7 @@ static_assert(std::endian::native == std::endian::little,
 using nlohmann::json;
 
 constexpr char kMetadata[] = "__metadata__";
-// Bound of the format's own reader; a larger header is a damaged length.
+// Limit of the format's reference reader; a larger header is a corrupt length.
 constexpr uint64_t kMaxHeaderBytes = 100'000'000;
 // Deepest nesting of a valid header: file, tensor, list.
 constexpr int kMaxHeaderDepth = 3;
@@ -65,7 +65,7 @@ std::optional<DType> ParseDType(std::string_view name) {
   return std::nullopt;
 }
 
-// Bytes of a tensor, or nothing if the product does not fit.
+// Bytes of a tensor, or nothing on overflow.
 std::optional<size_t> TensorBytes(DType dtype, std::span<const int64_t> shape) {
   uint64_t bytes = static_cast<uint64_t>(DTypeBytes(dtype));
   for (const int64_t extent : shape) {
@@ -77,7 +77,7 @@ std::optional<size_t> TensorBytes(DType dtype, std::span<const int64_t> shape) {
   return bytes;
 }
 
-// A short, printable form of a value found where another was expected.
+// A short, printable form of an unexpected value.
 std::string Found(const json& value) {
   std::string text = value.dump(-1, ' ', true, json::error_handler_t::replace);
   if (text.size() > 60) text = text.substr(0, 57) + "...";
@@ -137,8 +137,8 @@ absl::StatusOr<TensorInfo> ParseTensor(const json& entry) {
   return info;
 }
 
-// Parses JSON of bounded depth without exceptions. A key given twice in the
-// outer object is reported in `twice`.
+// Parses JSON of bounded depth without exceptions. A key that occurs twice in
+// the outer object is reported in `twice`.
 json ParseBounded(std::string_view text, bool* too_deep, std::string* twice) {
   std::set<std::string> names;
   const auto watch = [&](int depth, json::parse_event_t event, json& parsed) {
@@ -193,7 +193,8 @@ absl::StatusOr<SafetensorsFile> SafetensorsFile::Open(const std::string& path) {
       !other.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(path, ": ", other));
   }
-  // Not blocking, so that a pipe without a writer is refused and not awaited.
+  // Non-blocking, so that a pipe without a writer is rejected instead of
+  // awaited.
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return FileError("open", path, errno);
   struct stat info;
@@ -322,7 +323,7 @@ void SafetensorsFile::Release(const std::string& name) const {
   const uintptr_t first = (begin + page - 1) / page * page;
   const uintptr_t last = (begin + bytes.size()) / page * page;
   if (first >= last) return;
-  // A hint: that it was not taken changes nothing but memory in use.
+  // A hint: if ignored, only memory use differs.
   static_cast<void>(
       ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED));
 }
@@ -373,7 +374,7 @@ absl::Status WriteSafetensors(
   }
   std::string text =
       header.dump(-1, ' ', false, json::error_handler_t::replace);
-  text.resize((text.size() + 7) / 8 * 8, ' ');  // data starts on 8 bytes
+  text.resize((text.size() + 7) / 8 * 8, ' ');  // data is 8-byte aligned
   const uint64_t header_bytes = text.size();
   std::string file(sizeof(header_bytes), '\0');
   std::memcpy(file.data(), &header_bytes, sizeof(header_bytes));

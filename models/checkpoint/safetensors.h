@@ -5,16 +5,16 @@
 //                    "data_offsets": [begin, end]}, ...,
 //           "__metadata__": {"key": "text", ...}}
 //
-// Open maps the file and checks all of its header before any tensor is handed
-// out: sizes agree with shapes, and the tensors tile the data without overlap
-// or gap. Whatever the bytes, the outcome is a file or an error that names the
-// file, the tensor, what was expected and what was found.
+// Open maps the file and checks its whole header before returning: sizes agree
+// with shapes, and the tensors tile the data without overlap or gap. Whatever
+// the bytes, the result is a file or an error that names the file, the tensor,
+// what was expected and what was found.
 //
 //   ESP_ASSIGN_OR_RETURN(auto file, SafetensorsFile::Open(path));
 //   for (const auto& [name, info] : file.tensors()) Use(file.data(name));
 //
-// A file that another process shortens while it is mapped ends this process
-// (SIGBUS); WriteSafetensors replaces files whole and never does that.
+// If another process truncates the file while it is mapped, this process dies
+// (SIGBUS); WriteSafetensors replaces files whole and never causes that.
 //
 // SafetensorsFile is immutable after Open: thread-safe.
 #ifndef ESPALIER_MODELS_CHECKPOINT_SAFETENSORS_H_
@@ -49,11 +49,11 @@ enum class DType : uint8_t {
   kF64,
 };
 
-// "BF16" and so on, as in the header.
+// E.g. "BF16", as in the header.
 std::string_view DTypeName(DType dtype);
 int DTypeBytes(DType dtype);
 
-// "[2, 3]".
+// E.g. "[2, 3]".
 std::string ShapeText(std::span<const int64_t> shape);
 
 struct TensorInfo {
@@ -76,11 +76,11 @@ class SafetensorsFile {
   const std::map<std::string, std::string>& metadata() const {
     return metadata_;
   }
-  // The tensor's bytes, row-major; not aligned for its type. `name` is one of
+  // The tensor's bytes, row-major; not aligned for its type. `name` must be in
   // tensors().
   std::span<const std::byte> data(const std::string& name) const;
-  // Gives the memory of the tensor's bytes back to the system, whole pages of
-  // the file alone; they are read from the file again when touched again.
+  // Drops the tensor's bytes from memory, whole file pages only; the next
+  // access reads them from the file again.
   void Release(const std::string& name) const;
   // The tensor's elements as fp32; dtype F32, BF16 or F16, else an error.
   absl::StatusOr<std::vector<float>> Floats(const std::string& name) const;
@@ -106,8 +106,8 @@ struct NamedTensor {
 };
 
 // Writes `tensors` in the order of their names. A reader sees the old file or
-// the new one, also after a crash. Data of the wrong size, a name given twice
-// or a tensor called "__metadata__" is an error.
+// the new one, even after a crash. Data of the wrong size, a duplicate name or
+// a tensor called "__metadata__" is an error.
 absl::Status WriteSafetensors(
     const std::string& path, std::span<const NamedTensor> tensors,
     const std::map<std::string, std::string>& metadata = {});

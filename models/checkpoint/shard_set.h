@@ -1,17 +1,17 @@
-// The tensors of a Hugging Face folder, in one safetensors file or in several.
+// The tensors of a Hugging Face folder, in one or several safetensors files.
 //
 //   ESP_ASSIGN_OR_RETURN(const ShardSet set, ShardSet::Open(folder));
 //   for (const auto& [name, at] : set.tensors()) Use(at.file->data(name));
 //
-// FOLDER/model.safetensors counts where it is there; otherwise
+// FOLDER/model.safetensors is used if it exists; otherwise
 // FOLDER/model.safetensors.index.json names the files:
 //
 //   {"weight_map": {"model.norm.weight": "model-00002-of-00002.safetensors",
 //                   ...}, "metadata": {...}}
 //
-// Index and files agree after Open: each file is there, no tensor is in two,
-// and each is where the index says. Names that lead out of the folder are
-// refused.
+// Open checks that index and files agree: each file exists, no tensor is in
+// two, and each is in the file that the index names. Names that lead out of the
+// folder are rejected.
 //
 // Immutable after Open: thread-safe.
 #ifndef ESPALIER_MODELS_CHECKPOINT_SHARD_SET_H_
@@ -38,12 +38,12 @@ class ShardSet {
 
   static absl::StatusOr<ShardSet> Open(const std::string& folder);
 
-  // The one file, or the index: what errors about all tensors name.
+  // The single file, or the index: named by errors about all tensors.
   const std::string& path() const { return path_; }
   const std::map<std::string, Place>& tensors() const { return tensors_; }
-  // Null where there is no such tensor.
+  // Null if the tensor is missing.
   const Place* Find(const std::string& name) const;
-  // Of all files of tensors.
+  // Total size of the tensor files.
   int64_t bytes() const { return bytes_; }
 
  private:

@@ -1,5 +1,5 @@
-// The tensors of a checkpoint under one set of names, whatever its format:
-// a Hugging Face folder (one safetensors file or several) or a GGUF file.
+// The tensors of a checkpoint under one set of names, whatever its format: a
+// Hugging Face folder (one safetensors file or several) or a GGUF file.
 //
 //   ESP_ASSIGN_OR_RETURN(auto source, TensorSource::Open(path));
 //   const TensorShape shape = ShapeOf(source->config(), TensorRole::kQuery);
@@ -8,12 +8,12 @@
 //   source->Release(TensorRole::kQuery, 3);
 //
 // Open checks everything before it returns: each part that the configuration
-// asks for is there with its shape and a known type, and nothing else is. The
-// data are mapped, not read: Read converts what is asked for, Release gives
-// the memory of what has been packed back to the system.
+// requires is present with its shape and a known type, and nothing else is. The
+// data are mapped, not read: Read converts the requested rows, Release returns
+// the memory of parts already packed to the system.
 //
 // Matrices are [outputs, inputs], row-major, rotary pairs (i, i + head_dim/2),
-// as Hugging Face's Llama has them; formats that differ are turned on reading.
+// as in Hugging Face's Llama; other formats are converted on reading.
 //
 // Thread-safe after Open.
 #ifndef ESPALIER_MODELS_CHECKPOINT_TENSOR_SOURCE_H_
@@ -32,7 +32,7 @@ namespace espalier {
 enum class TensorRole : uint8_t {
   kEmbedding,  // [v, d]
   kPositions,  // [context, d], if learned
-  // Of each layer.
+  // Per layer.
   kInputNorm,      // [d]
   kInputNormBias,  // [d], layer norm
   kQuery,          // [heads h, d]
@@ -53,7 +53,7 @@ enum class TensorRole : uint8_t {
   kUpBias,
   kDown,  // [d, f]
   kDownBias,
-  // Once again.
+  // Once per network.
   kFinalNorm,  // [d]
   kFinalNormBias,
   kLmHead,  // [v, d], if not tied
@@ -62,18 +62,18 @@ enum class TensorRole : uint8_t {
 };
 inline constexpr int kTensorRoles = static_cast<int>(TensorRole::kHeadBias) + 1;
 
-// Vectors are one column.
+// Vectors have one column.
 struct TensorShape {
   int64_t rows = 0;
   int64_t columns = 1;
 };
 
-// What `part` measures in a network of this configuration, 0 rows where it
-// has no such part.
+// The shape of `part` in a network of this configuration, 0 rows if it has no
+// such part.
 TensorShape ShapeOf(const TrunkConfig& config, TensorRole part);
-// Parts from kInputNorm to kDownBias exist once a layer.
+// Parts from kInputNorm to kDownBias exist once per layer.
 bool IsLayerTensor(TensorRole part);
-// The others are vectors.
+// All other parts are vectors.
 bool IsMatrix(TensorRole part);
 
 // How a part is stored.
@@ -81,20 +81,20 @@ enum class Storage : uint8_t { kFp32, kFp16, kBf16, kQuantised };
 
 class TensorSource {
  public:
-  // A folder with config.json, or a file that ends in .gguf.
+  // Opens a folder with config.json, or a file that ends in .gguf.
   static absl::StatusOr<std::unique_ptr<TensorSource>> Open(
       const std::string& path);
   virtual ~TensorSource() = default;
 
   virtual const TrunkConfig& config() const = 0;
   virtual Storage storage(TensorRole part, int layer) const = 0;
-  // Rows [begin, end) as fp32, out[(end - begin) * columns]. Exact for every
-  // storage. `layer` is 0 for parts that are not a layer's.
+  // Reads rows [begin, end) as fp32, out[(end - begin) * columns]. Exact for
+  // every storage. `layer` is 0 for parts outside the layers.
   virtual void Read(TensorRole part, int layer, int64_t begin, int64_t end,
                     float* out) const = 0;
-  // Tells the system that the part's memory is not needed any more.
+  // Tells the system that the part's memory is no longer needed.
   virtual void Release(TensorRole part, int layer) const = 0;
-  // Bytes of all files.
+  // Total size of the files.
   virtual int64_t bytes() const = 0;
 };
 

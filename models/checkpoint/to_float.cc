@@ -25,14 +25,14 @@ HWY_INLINE hn::Vec<D> WidenBf16(hn::Vec<D32> bits) {
   return hn::BitCast(D(), hn::ShiftLeft<16>(bits));
 }
 
-// As Fp16ToFloat, all three cases computed and one chosen.
+// Like Fp16ToFloat: computes all three cases and selects one.
 HWY_INLINE hn::Vec<D> WidenFp16(hn::Vec<D32> bits) {
   const D df;
   const D32 d32;
   const hn::Rebind<int32_t, D> di;
   const auto sign = hn::ShiftLeft<16>(hn::And(bits, hn::Set(d32, 0x8000u)));
   const auto magnitude = hn::And(bits, hn::Set(d32, 0x7FFFu));
-  const auto rebase = hn::Set(d32, 0x38000000u);  // 112 more of exponent
+  const auto rebase = hn::Set(d32, 0x38000000u);  // adds 112 to the exponent
   const auto normal = hn::Add(hn::ShiftLeft<13>(magnitude), rebase);
   const auto special = hn::Add(normal, rebase);  // infinity and NaN
   const auto small =
@@ -48,13 +48,13 @@ HWY_INLINE hn::Vec<D> WidenFp16(hn::Vec<D32> bits) {
                      hn::Or(sign, hn::IfThenElse(is_special, special, finite)));
 }
 
-// Whole vectors; returns how many elements that was.
+// Converts whole vectors; returns the number of elements.
 template <bool kBf16>
 HWY_INLINE size_t Widen(const std::byte* in, size_t n, float* out) {
   const size_t lanes = hn::Lanes(D());
   size_t i = 0;
   for (; i + lanes <= n; i += lanes) {
-    // Through an array: checkpoints promise no alignment.
+    // Via an array: checkpoint data may be unaligned.
     HWY_ALIGN uint16_t halves[hn::MaxLanes(D16())];
     std::memcpy(halves, in + 2 * i, 2 * lanes);
     const auto bits = hn::PromoteTo(D32(), hn::Load(D16(), halves));

@@ -1,4 +1,4 @@
-// fp32 from the bytes of a checkpoint, fast.
+// Fast conversion of a checkpoint's bytes to fp32.
 //
 //   std::vector<float> row(columns);
 //   ToFloats(DType::kBF16, bytes, row.size(), row.data());
@@ -19,7 +19,7 @@ namespace espalier {
 // True for BF16, F16 and F32.
 bool IsFloat(DType dtype);
 
-// `dtype` is one for which IsFloat holds; `in` has n elements.
+// Requires IsFloat(dtype); `in` has n elements.
 void ToFloats(DType dtype, const std::byte* in, size_t n, float* out);
 
 }  // namespace espalier

@@ -1,8 +1,8 @@
-// What a decoder-only transformer is made of, whatever file said so.
+// The configuration of a decoder-only transformer, whatever file it came from.
 //
 // The networks of LlamaForCausalLM, MistralForCausalLM, Qwen2ForCausalLM,
-// Qwen3ForCausalLM and GPT2LMHeadModel, with or without heads beside the
-// language model's, are settings of one network:
+// Qwen3ForCausalLM and GPT2LMHeadModel, optionally with further heads, are
+// settings of one network:
 //
 //   x = embedding[token] (+ position[p], if positions are learned)
 //   each layer:  x += Output(Attention(Norm(x)))
@@ -33,28 +33,28 @@ enum class Activation : uint8_t {
 enum class RopeKind : uint8_t {
   kDefault,
   kLinear,   // positions divided by factor (Chen et al. 2023)
-  kDynamic,  // base raised with the length beyond original_context (NTK)
-  kLlama3,   // low frequencies divided by factor, smooth between
+  kDynamic,  // base grows with the length beyond original_context (NTK)
+  kLlama3,   // low frequencies divided by factor, smooth transition
   kYarn,     // interpolated by wavelength, attention scaled (Peng et al. 2023)
 };
 
-// The numbers of "rope_scaling" under their names there.
+// The fields of "rope_scaling" under the same names.
 struct RopeScaling {
   RopeKind kind = RopeKind::kDefault;
   double factor = 1;
   int original_context = 0;  // original_max_position_embeddings
   double low_freq_factor = 1, high_freq_factor = 4;  // llama3
   double beta_fast = 32, beta_slow = 1;              // yarn
-  // yarn: multiplies queries and keys both; 0: 0.1 ln(factor) + 1.
+  // yarn: multiplies both queries and keys; 0: 0.1 ln(factor) + 1.
   double attention_factor = 0;
 };
 
-// What stands beside, or in place of, the language model's head.
+// A head in addition to, or instead of, the language model's.
 enum class HeadKind : uint8_t {
   kNone,
-  kReward,                  // Espalier's: step and path, of the last token
-  kSequenceClassification,  // one row of labels, of the last token
-  kTokenClassification,     // a row of labels of each token
+  kReward,                  // Espalier's: step and path, at the last token
+  kSequenceClassification,  // one row of labels, at the last token
+  kTokenClassification,     // a row of labels per token
 };
 
 struct TrunkConfig {
@@ -66,7 +66,7 @@ struct TrunkConfig {
   int kv_heads = 0;
   int head_dim = 0;
   int context_length = 0;
-  float rms_norm_eps = 1e-6f;  // of whichever norm
+  float rms_norm_eps = 1e-6f;  // of either norm
   float rope_theta = 10000.0f;
   bool tied_embeddings = true;
   bool reward_head = false;  // tensors reward_head.weight [2, d], .bias [2]
@@ -76,18 +76,18 @@ struct TrunkConfig {
   Architecture architecture = Architecture::kLlama;
   NormKind norm = NormKind::kRms;
   Activation activation = Activation::kSilu;
-  bool gated = true;               // an up product beside the gate's
+  bool gated = true;               // has a gate product in addition to up
   bool learned_positions = false;  // GPT-2: no rotation
   bool qkv_bias = false;
   bool output_bias = false;  // of the attention's output product
-  bool mlp_bias = false;     // of all products of the feed-forward part
+  bool mlp_bias = false;     // of all feed-forward products
   bool qk_norm = false;      // RMS norm of each head's query and key
-  // Keys at distances of this and more are not attended to; 0: all are.
+  // Keys at distances of this and more are not attended to; 0: no window.
   int sliding_window = 0;
   RopeScaling rope;
 
-  bool lm_head = true;  // false: a classifier, which proposes nothing
-  HeadKind head = HeadKind::kNone;  // kReward where reward_head
+  bool lm_head = true;  // false: a classifier, which cannot generate
+  HeadKind head = HeadKind::kNone;  // kReward if reward_head
   int head_labels = 0;
   bool head_bias = false;
 

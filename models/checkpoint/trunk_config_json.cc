@@ -40,8 +40,8 @@ constexpr ClassRow kClasses[] = {
      HeadKind::kTokenClassification},
 };
 
-// What a class of configuration takes for keys that are missing. 0 KV heads:
-// as many as heads; 0 head_dim: hidden_size / heads; -1: no end token.
+// A class's defaults for missing keys. 0 KV heads: as many as heads; 0
+// head_dim: hidden_size / heads; -1: no end token.
 struct Defaults {
   int vocab_size, hidden_size, intermediate_size, layers, heads;
   int kv_heads, head_dim, context_length, end_token;
@@ -63,7 +63,7 @@ Defaults DefaultsOf(Architecture architecture) {
   return {};
 }
 
-// The class that the configuration names; refuses others.
+// The class that the configuration names; rejects others.
 ClassRow FindClass(ConfigReader& in) {
   std::string names;
   for (const ClassRow& row : kClasses) {
@@ -85,7 +85,7 @@ ClassRow FindClass(ConfigReader& in) {
   return kClasses[0];
 }
 
-// Ids under `key`, which lie below the size of the vocabulary.
+// Token ids under `key`; they must be below the vocabulary size.
 std::vector<int32_t> TokenIds(ConfigReader& in, const char* key,
                               int vocab_size) {
   const json* value = in.Find(key);
@@ -154,7 +154,7 @@ void ReadHead(ConfigReader& in, HeadKind head, TrunkConfig& config) {
 }
 
 // Layers i >= max_window_layers of a Qwen have a window; newer configurations
-// say it layer by layer. One window for all layers, or none, is supported.
+// list it per layer. One window for all layers, or none, is supported.
 int QwenWindow(ConfigReader& in, int layers) {
   const int window =
       in.Flag("use_sliding_window", false)
@@ -345,7 +345,7 @@ absl::Status AddEndTokens(std::string_view text, const std::string& file,
 
 namespace {
 
-// What a folder without config.json holds, as messages say it.
+// The content of a folder without config.json, for messages.
 std::string FolderText(const std::filesystem::path& folder) {
   std::error_code error;
   std::vector<std::string> names;
@@ -369,7 +369,7 @@ std::string FolderText(const std::filesystem::path& folder) {
                       data ? ", whose files are a data set and no model" : "");
 }
 
-// What to do about a name that is no folder here.
+// A hint for a name that is not a folder here.
 std::string MissingNote(const std::string& name) {
   const std::string note = ForeignName(name, Wanted::kModel);
   if (!note.empty() || name.find('/') != name.npos) return note;
@@ -409,7 +409,7 @@ absl::StatusOr<TrunkConfig> ReadTrunkConfig(const std::string& folder) {
     if (error) return FileError("open", path, error.value());
     return found(FolderText(base));
   }
-  // Nobody may ever write to a pipe.
+  // A pipe might block forever.
   if (!std::filesystem::is_regular_file(path, error)) {
     return found("a config.json that is no file");
   }

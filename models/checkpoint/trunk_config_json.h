@@ -5,13 +5,13 @@
 // Classes: LlamaForCausalLM, MistralForCausalLM, Qwen2ForCausalLM,
 // Qwen3ForCausalLM, GPT2LMHeadModel, and Llama's and Qwen2's
 // ...ForSequenceClassification and ...ForTokenClassification. Missing keys take
-// the defaults of that class's configuration in transformers. Whatever would
-// make the network compute something else (another activation, layers with
-// different windows, quantised weights) is refused with an error that names
-// file, key, what was found and what is supported; keys without influence on
-// inference are ignored.
+// the defaults of that class's configuration in transformers. Anything that
+// would change what the network computes (another activation, layers with
+// different windows, quantised weights) is rejected with an error that names
+// the file, the key, what was found and what is supported; keys without
+// influence on inference are ignored.
 //
-// One key is Espalier's own and tells of heads beside the language model's:
+// One key is specific to Espalier and describes additional heads:
 //   "espalier_heads": {"reward": ["step", "path"]}
 //
 // Stateless functions: thread-safe.
@@ -27,20 +27,19 @@
 
 namespace espalier {
 
-// Reads FOLDER/config.json and the end tokens of FOLDER/generation_config.json
-// where there is one.
+// Reads FOLDER/config.json and, if it exists, the end tokens of
+// FOLDER/generation_config.json.
 absl::StatusOr<TrunkConfig> ReadTrunkConfig(const std::string& folder);
 
 // `file` names the origin in errors.
 absl::StatusOr<TrunkConfig> ParseTrunkConfig(std::string_view text,
                                              const std::string& file);
 
-// Adds the end tokens that a generation_config.json names and `config` does
-// not have yet.
+// Adds the end tokens named by a generation_config.json that `config` lacks.
 absl::Status AddEndTokens(std::string_view text, const std::string& file,
                           TrunkConfig& config);
 
-// "LlamaForCausalLM" and so on.
+// E.g. "LlamaForCausalLM".
 std::string ClassName(const TrunkConfig& config);
 
 }  // namespace espalier

@@ -1,11 +1,11 @@
 // The bf16 family's products on AMX tiles. Included by kernels_amx.cc.
 //
-// A tile is 16 rows of 64 bytes. TDPBF16PS adds A [16, 32] times B to C
-// [16, 16] fp32, where A has 32 bf16 a row and B has rows of pairs: row p
-// holds (b[2p][j], b[2p+1][j]) for j = 0..15. Operands that are not stored so
-// are packed into such tiles of 512 values, 1 KB.
+// A tile is 16 rows of 64 bytes. TDPBF16PS adds A [16, 32] times B to C [16,
+// 16] fp32, where A has 32 bf16 per row and B has rows of pairs: row p holds
+// (b[2p][j], b[2p+1][j]) for j = 0..15. Operands stored in another layout are
+// packed into such tiles of 512 values, 1 KB.
 
-constexpr size_t kTile = 512;  // bf16 values of a tile
+constexpr size_t kTile = 512;  // bf16 values per tile
 
 inline void ConfigureTiles() {
   struct alignas(64) {
@@ -51,7 +51,7 @@ ESP_INLINE void Transpose16(__m512i r[16]) {
   }
 }
 
-// (a[j], b[j]) pairs of 16 bf16 each.
+// Interleaves 16 bf16 each into (a[j], b[j]) pairs.
 ESP_INLINE __m512i Pair(const Bf16* a, const Bf16* b) {
   const __m512i lo = _mm512_cvtepu16_epi32(
       _mm256_loadu_si256(reinterpret_cast<const __m256i*>(a)));
@@ -60,7 +60,7 @@ ESP_INLINE __m512i Pair(const Bf16* a, const Bf16* b) {
   return _mm512_or_si512(lo, _mm512_slli_epi32(hi, 16));
 }
 
-// 32 rows x 16 columns at `from` as a B tile (rows are the depth).
+// Packs 32 rows x 16 columns at `from` as a B tile (rows are the depth).
 ESP_INLINE void PackPairs(const Bf16* from, size_t stride, Bf16* tile) {
   for (int p = 0; p < 16; ++p) {
     const Bf16* row = from + 2 * p * stride;
@@ -68,7 +68,8 @@ ESP_INLINE void PackPairs(const Bf16* from, size_t stride, Bf16* tile) {
   }
 }
 
-// 32 rows x 16 columns at `from` as an A tile of the transpose: 16 rows of 32.
+// Packs 32 rows x 16 columns at `from` as an A tile of the transpose: 16 rows
+// of 32.
 ESP_INLINE void PackTransposed(const Bf16* from, size_t stride, Bf16* tile) {
   __m512i r[16];
   for (int p = 0; p < 16; ++p) {
@@ -79,8 +80,8 @@ ESP_INLINE void PackTransposed(const Bf16* from, size_t stride, Bf16* tile) {
   for (int p = 0; p < 16; ++p) _mm512_storeu_si512(tile + 32 * p, r[p]);
 }
 
-// 16 rows x 32 columns at `from` as a B tile of the transpose (columns are
-// the depth).
+// Packs 16 rows x 32 columns at `from` as a B tile of the transpose (columns
+// are the depth).
 ESP_INLINE void PackColumns(const Bf16* from, size_t stride, Bf16* tile) {
   __m512i r[16];
   for (int p = 0; p < 16; ++p) r[p] = _mm512_loadu_si512(from + p * stride);
@@ -97,9 +98,9 @@ ESP_INLINE void Store2(float* p, VF a, VF b) {
   Store(p + 16, b);
 }
 
-// y[rows, n] = a[rows, k] b, with b as tiles [n / 16][k / 32]. `done` gets
-// (row, column, 16 values, 16 values) for each row and 32 columns. While the
-// tiles of a block are busy, `done` works on the block before it.
+// y[rows, n] = a[rows, k] b, with b as tiles [n / 16][k / 32]. Calls
+// `done`(row, column, 16 values, 16 values) for each row and 32 columns. While
+// the tiles compute one block, `done` processes the previous one.
 template <class Done>
 ESP_INLINE void TileProduct(const Bf16* a, int rows, int n, int k,
                             const Bf16* b, Done&& done) {
@@ -213,7 +214,7 @@ struct AmxProducts {
 
   static void BackwardWeight(const KernelContext& ctx, const Matrix& w,
                              const Bf16* dy, const Bf16* x, int rows) {
-    // At most kChunk rows, so that these stay in the second-level cache.
+    // At most kChunk rows, so that they stay in the L2 cache.
     thread_local Arena packed;
     packed.Reset();
     const int depth = rows / 32;

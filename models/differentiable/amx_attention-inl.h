@@ -9,17 +9,17 @@
 //    (rows) |                   |      dP' = V dO'    dS' = P' (dP' - delta)
 //           +-------------------+      dK += dS' Q    dQ' += K' dS'
 //
-// so that the softmax runs down the rows with a query a lane, and P', dS' are
-// at once the A operands of the last products. Queries carry the factor
-// log2(e) / sqrt(head_dim): probabilities are powers of 2, and `lse` is in
-// bits. The backward pass recomputes P' from it.
+// so that the softmax runs down the rows with one query per lane, and P', dS'
+// can directly be the A operands of the last products. Queries include the
+// factor log2(e) / sqrt(head_dim): probabilities are powers of 2, and `lse` is
+// in bits. The backward pass recomputes P' from it.
 
 struct AmxAttention {
-  static constexpr int kBlock = 32;  // queries and keys of a block
+  static constexpr int kBlock = 32;  // queries and keys per block
   static constexpr float kLog2E = 1.44269504f;
   static constexpr float kLn2 = 0.693147181f;
 
-  // Where one head's values stand in a row of qkv.
+  // Offsets of one head's values in a row of qkv.
   struct Head {
     size_t q, k, v, out;
     Head(const Shape& s, int head) {
@@ -60,7 +60,7 @@ struct AmxAttention {
                 static_cast<size_t>(padded - n) * hd * sizeof(Bf16));
   }
 
-  // Gradient rows [n, head_dim] fp32 rotated back into bf16 rows.
+  // Rotates gradient rows [n, head_dim], fp32, back into bf16 rows.
   static void UnropeRows(const KernelContext& ctx, const int32_t* positions,
                          const float* from, int n, float scale, Bf16* to,
                          size_t stride) {
@@ -81,7 +81,7 @@ struct AmxAttention {
     }
   }
 
-  // [hd, 32] fp32, a query a column -> [32, hd].
+  // [hd, 32] fp32, one query per column -> [32, hd].
   static void TransposeOut(const float* from, int hd, float* to) {
     for (int d = 0; d < hd; d += 16) {
       for (int c = 0; c < 32; c += 16) {
@@ -152,13 +152,13 @@ struct AmxAttention {
     ESP_TILE_STORE(3, c + 16 * c_row + 16, c_row * 4);
   }
 
-  // 0, 1, .. 15 plus `from`, to compare lanes with a key's place.
+  // `from` plus 0, 1, .. 15, to compare lanes with a key's position.
   ESP_INLINE static VI Lanes(int from) {
     const VI lanes = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
     return lanes + from;
   }
 
-  // Two rows of 32 bf16 -> the same as rows of pairs in two B tiles.
+  // Interleaves two rows of 32 bf16 as pairs into two B tiles.
   ESP_INLINE static void StorePairs(__m512i row0, __m512i row1, Bf16* tile0,
                                     Bf16* tile1) {
     const __m512i low = _mm512_set_epi16(47, 15, 46, 14, 45, 13, 44, 12, 43, 11,
@@ -173,13 +173,13 @@ struct AmxAttention {
     return (__m512i)_mm512_cvtne2ps_pbh((__m512)b, (__m512)a);
   }
 
-  // Which keys of a sequence or tree a block of its queries sees. Places count
-  // from the sequence's start.
+  // Which keys of a sequence or tree a block of its queries sees. Positions
+  // count from the sequence's start.
   struct Sight {
     int n = 0;
     int start = 0;
-    const int32_t* ends = nullptr;  // [n], counted from the stream's start
-    int32_t* first_end = nullptr;   // [blocks], of a block's keys
+    const int32_t* ends = nullptr;  // [n], relative to the stream's start
+    int32_t* first_end = nullptr;   // [blocks], over a block's keys
     int32_t* last_end = nullptr;
 
     Sight(const StreamView& stream, int sequence, Arena& arena)
@@ -202,11 +202,12 @@ struct AmxAttention {
     bool All(int b, int q) const {
       return first_end[b] >= std::min(n, q + kBlock);
     }
-    // The first place that sees key k no more, from the block at `q` on.
+    // The first position that no longer sees key k, relative to the block at
+    // `q`.
     int Limit(int k, int q) const { return k < n ? ends[k] - start - q : 0; }
   };
 
-  // Scores of a block of 32 keys that queries do not see become low.
+  // Gives a low score to keys of a block of 32 that queries do not see.
   static void Hide(const Sight& sight, int b, int q, float* scores) {
     const VF low = Splat(-1e30f);
     const bool diagonal = b * kBlock == q;
@@ -222,7 +223,7 @@ struct AmxAttention {
     }
   }
 
-  // 2^(S' - max) of `keys` rows into pairs; returns sums and maxima.
+  // Stores 2^(S' - max) of `keys` rows as pairs; returns sums and maxima.
   static void Softmax(float* scores, int keys, Bf16* tiles, float* sums,
                       float* tops) {
     VF top0 = Load(scores), top1 = Load(scores + 16);
@@ -289,7 +290,8 @@ struct AmxAttention {
     }
   }
 
-  // Rows [padded, hd] as A tiles of the transpose: [padded / 32][hd / 16].
+  // Packs rows [padded, hd] as A tiles of the transpose: [padded / 32][hd /
+  // 16].
   static void PackKeysTransposed(const Bf16* rows, int padded, int hd,
                                  Bf16* tiles) {
     for (int b = 0; b < padded / 32; ++b) {
@@ -318,7 +320,7 @@ struct AmxAttention {
       CopyRows(ctx, stream.positions + start + q, qkv + (start + q) * e + at.q,
                e, rows, kBlock, true, scale, buf.q);
       PackQueries(buf.q, hd, buf.q_tiles);
-      int blocks = 0;  // that these queries see
+      int blocks = 0;  // seen by these queries
       for (int b = 0; b <= q / kBlock; ++b) {
         if (!sight.Any(b, q)) continue;
         float* scores = buf.scores + static_cast<size_t>(blocks) * 1024;
@@ -367,7 +369,7 @@ struct AmxAttention {
     }
   }
 
-  // What a head's blocks need; one a thread, grown as needed.
+  // Buffers for a head's blocks; one per thread, grown as needed.
   struct Buffers {
     std::vector<char> memory;
     Bf16 *q, *q_tiles, *q_pairs, *dout, *dout_tiles, *dout_pairs;
@@ -480,7 +482,7 @@ struct AmxAttention {
           BackwardHead(ctx, stream, qkv, attn, lse, dattn, sight, h, keys,
                        keys_t, values, dk, dv, dqkv);
         }
-        // Queries carried log2(e).
+        // Queries include the factor log2(e).
         UnropeRows(ctx, positions, dk, n, kLn2, dbase + at.k, e);
         for (int t = 0; t < n; ++t) {
           Convert(dv + t * hd, hd, dbase + t * e + at.v);
@@ -536,8 +538,8 @@ struct AmxAttention {
       for (int b = 0; b <= q / kBlock; ++b) {
         if (sight.Any(b, q)) buf.seen[blocks++] = b;
       }
-      // The scores of a block are computed while the one before it is in the
-      // vector units.
+      // Computes a block's scores while the previous block is in the vector
+      // units.
       const size_t step = static_cast<size_t>(kBlock) * hd;
       float* s_next = buf.scores;
       float* dp_next = buf.dp;

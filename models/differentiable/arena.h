@@ -1,6 +1,5 @@
-// A bump allocator for activations: memory is mapped once and reused from
-// micro-batch to micro-batch, so training never waits for the kernel to map
-// and clear pages.
+// A bump allocator for activations: memory is mapped once and reused for every
+// micro-batch, so training never waits for the kernel to map and clear pages.
 //
 //   Arena arena;
 //   float* x = arena.Get<float>(rows * hidden);  // 64-byte aligned
@@ -27,7 +26,8 @@ class Arena {
     return static_cast<T*>(Allocate(count * sizeof(T)));
   }
   void* Allocate(size_t bytes);
-  // Forgets all allocations. Blocks that did not suffice become one larger.
+  // Forgets all allocations. If several blocks were needed, they become one
+  // larger block.
   void Reset();
 
  private:

@@ -1,5 +1,5 @@
 // The blocks of a Llama over a family of products and attention. Included by
-// each kernels_*.cc after simd-inl.h; see kernels.h for what they compute.
+// each kernels_*.cc after simd-inl.h; kernels.h says what they compute.
 //
 // A Family names its activation type A and has
 //   Forward(ctx, matrix, x, rows, epilogue-free output)   y = x W^T
@@ -8,8 +8,8 @@
 //   BackwardWeight(...)                                   dW += dy^T x
 //   AttentionForward / AttentionBackward over a whole stream.
 
-// Rows that pass through a block's products together: what they need stays in
-// the second-level cache.
+// Rows that pass through a block's products together: their data stay in the L2
+// cache.
 constexpr int kChunk = 256;
 
 template <class A>
@@ -31,7 +31,7 @@ void RmsNorm(const float* x, int rows, int d, const float* w, float eps,
   }
 }
 
-// The norm again, from the scale that the forward pass found.
+// Recomputes the norm from the scale saved by the forward pass.
 template <class A>
 void RmsNormAgain(const float* x, const float* rstd, int rows, int d,
                   const float* w, A* normed) {
@@ -80,7 +80,7 @@ void SwiGlu(const A* gate_up, int rows, int f, A* act) {
   }
 }
 
-// Also computes the activation itself again.
+// Also recomputes the activation.
 template <class A>
 void SwiGluBackward(const A* gate_up, const A* dact, int rows, int f,
                     A* dgate_up, A* act) {

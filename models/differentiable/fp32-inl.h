@@ -1,11 +1,11 @@
-// The fp32 family: products by sgemm, attention by whole score matrices.
-// Plain and exact rather than quick: what the bf16 family is tested against,
-// and what machines without AMX train with. Included after simd-inl.h.
+// The fp32 family: products by sgemm, attention by whole score matrices. Simple
+// and exact rather than fast: the reference for tests of the bf16 family, and
+// for training on machines without AMX. Included after simd-inl.h.
 
 struct Fp32Family {
   using A = float;
 
-  static constexpr float kUnseen = -1e30f;  // a score that becomes 0
+  static constexpr float kUnseen = -1e30f;  // a score whose weight is 0
 
   static void Begin() {}
   static void End() {}
@@ -166,7 +166,7 @@ struct Fp32Family {
           }
           for (int c = r + 1; c < n; ++c) row[c] = drow[c] = 0;
         }
-        // The key and value of a group gather from each of its heads.
+        // Gradients of a group's key and value sum over its heads.
         Sgemm(true, false, n, hd, n, p, n, dout, ww, 1, dbase + at.v, ew);
         Sgemm(false, false, n, hd, n, ds, n, k, hd, 0, dq, hd);
         Sgemm(true, false, n, hd, n, ds, n, q, hd, 0, dk, hd);

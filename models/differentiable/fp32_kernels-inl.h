@@ -1,4 +1,4 @@
-// The fp32 family as a table. The file that includes this defines
+// The fp32 family as a kernel table. The including file defines
 // ESP_NET_NAMESPACE and ESP_NET_NAME after the system headers and its target.
 
 namespace espalier::net {

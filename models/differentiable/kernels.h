@@ -3,18 +3,17 @@
 //
 // A kernel works on a packed stream: `rows` tokens of several sequences one
 // after the other, padded at the end to a multiple of 32 with rows of zeros.
-// Every width (hidden, intermediate, vocabulary, head_dim) is a multiple of
-// 32, so that no kernel has a tail.
+// Every width (hidden, intermediate, vocabulary, head_dim) is a multiple of 32,
+// so that no kernel needs tail code.
 //
-// Two families, one interface. In kernels<float> all values are fp32 and the
-// products go through sgemm. In the bf16 family what is kept for the backward
-// pass is bf16 and the products run on AMX tiles with fp32 sums; the residual
-// stream, the norms' and the softmax's insides and the weights' gradients are
-// fp32 in both. GetKernels picks what the machine can run.
+// There are two families with one interface. In kernels<float> all values are
+// fp32 and the products use sgemm. In the bf16 family, values kept for the
+// backward pass are bf16 and the products run on AMX tiles with fp32 sums; the
+// residual stream, the internals of norms and softmax, and the weights'
+// gradients are fp32 in both. GetKernels picks what the machine can run.
 //
-// Gradients are added into KernelContext::grads in an order that depends on
-// the stream alone. Thread-safe as long as each thread has its own scratch
-// and gradients.
+// Gradients are added into KernelContext::grads in an order that depends only
+// on the stream. Thread-safe if each thread has its own scratch and gradients.
 #ifndef ESPALIER_MODELS_DIFFERENTIABLE_KERNELS_H_
 #define ESPALIER_MODELS_DIFFERENTIABLE_KERNELS_H_
 
@@ -42,7 +41,7 @@ struct Shape {
   int attn_width() const { return heads * head_dim; }
 };
 
-// A weight [n, k], row-major, y = x W^T. Offsets into the flat buffers.
+// A weight [n, k], row-major, y = x W^T, as offsets into the flat buffers.
 struct Matrix {
   int n = 0;
   int k = 0;
@@ -52,7 +51,7 @@ struct Matrix {
 
 struct LayerWeights {
   size_t norm1 = 0;  // [hidden]
-  Matrix qkv;        // q, k, v rows one after the other
+  Matrix qkv;        // q, k, v rows, concatenated
   Matrix out;
   size_t norm2 = 0;  // [hidden]
   Matrix gate_up;    // gate rows, then up rows
@@ -62,12 +61,12 @@ struct LayerWeights {
 struct HeadWeights {
   size_t embedding = 0;    // [vocab, hidden]
   size_t norm = 0;         // [hidden]
-  Matrix lm;               // the embedding itself if tied
+  Matrix lm;               // the embedding if tied
   size_t reward = 0;       // [2, hidden]
   size_t reward_bias = 0;  // [2]
 };
 
-// What every kernel reads.
+// Input of every kernel.
 struct KernelContext {
   Shape shape;
   const float* weights = nullptr;
@@ -83,14 +82,14 @@ struct StreamView {
   int tokens = 0;                      // without padding
   const int32_t* token_ids = nullptr;  // [tokens]
   const int32_t* positions = nullptr;  // [tokens]
-  const int32_t* ends = nullptr;       // [tokens]; seen by the rows before it
+  const int32_t* ends = nullptr;       // [tokens]; each sees the rows before it
   const int32_t* starts = nullptr;     // [sequences + 1]
   int sequences = 0;
 };
 
-// Kept from forward for backward; what a pass over the kept brings back
-// cheaply (norms, the gated activation) is not. `void*` is fp32 or bf16 by
-// family.
+// Values kept from forward for backward, except those that are cheap to
+// recompute (norms, the gated activation). `void*` is fp32 or bf16, depending
+// on the family.
 struct AttentionSaved {
   const float* x = nullptr;  // [rows, hidden]
   float* rstd = nullptr;     // [rows]
@@ -105,8 +104,8 @@ struct MlpSaved {
   void* gate_up = nullptr;  // [rows, 2 * intermediate]
 };
 
-// Targets of the fused loss. Row i's logits predict `next[i]`; or, given
-// `rows`, row rows[i]'s do, as in a tree where a token has several successors.
+// Targets of the fused loss. Row i's logits predict `next[i]`; with `rows`, row
+// rows[i]'s do, as in a tree where a token has several successors.
 struct LossTargets {
   const int32_t* rows = nullptr;  // [tokens], or null
   const int32_t* next = nullptr;  // [tokens]
@@ -118,7 +117,7 @@ struct LossTargets {
   float path_scale = 0;           //      + path_scale * sum BCE(path)
 };
 
-// Plain sums over the stream.
+// Unscaled sums over the stream.
 struct LossSums {
   double lm = 0;  // sum of weight * CE
   double step = 0;
@@ -129,10 +128,10 @@ struct HeadSaved {
   const float* x = nullptr;
   float* rstd = nullptr;
   void* normed = nullptr;  // [rows, hidden]
-  // [lm rows, vocab], gathered rows: probabilities, then derivatives.
+  // [lm rows, vocab], gathered rows: first probabilities, then derivatives.
   void* dlogits = nullptr;
   int32_t* lm_rows = nullptr;     // rows with weight, [lm rows]
-  int32_t* lm_targets = nullptr;  // which target that is
+  int32_t* lm_targets = nullptr;  // their target indices
   float* logprobs = nullptr;      // [lm rows], ln p of the target
   float* entropies = nullptr;     // [lm rows], nats
   int lm_count = 0;
@@ -146,7 +145,7 @@ struct Kernels {
   const char* name;     // "amx-bf16", "avx512-fp32", ...
   size_t element_size;  // of saved activations
 
-  // Refreshes the packed forms of a matrix after its weights changed.
+  // Updates the packed forms of a matrix after its weights changed.
   void (*pack)(const Matrix&, const float* weights, uint16_t* packs);
   // out = x + Attention(RmsNorm(x)).
   void (*attention_forward)(const KernelContext&, const LayerWeights&,
@@ -160,22 +159,22 @@ struct Kernels {
                       const MlpSaved&, float* out);
   void (*mlp_backward)(const KernelContext&, const LayerWeights&, int rows,
                        const MlpSaved&, const float* dout, float* dx);
-  // Final norm and the policy's view of the targets that have a weight: fills
-  // saved's rows, log-probs, entropies and probabilities.
+  // Final norm and the policy's output for the targets with nonzero weight:
+  // fills saved's rows, log-probs, entropies and probabilities.
   void (*policy_forward)(const KernelContext&, const HeadWeights&,
                          const StreamView&, const LossTargets&, HeadSaved&);
-  // After policy_forward: losses and their gradients. The weights may be
-  // others than there; targets without a weight then stay without.
+  // After policy_forward: losses and their gradients. Weights may differ from
+  // those given there; targets that had weight 0 still do not count.
   LossSums (*loss_forward)(const KernelContext&, const HeadWeights&,
                            const StreamView&, const LossTargets&, HeadSaved&);
-  // `scale` multiplies the gradients of loss_forward.
+  // Scales the gradients of loss_forward by `scale`.
   void (*loss_backward)(const KernelContext&, const HeadWeights&, int rows,
                         const HeadSaved&, float scale, float* dx);
-  // Final norm and heads without a loss. logits [rows, vocab] or null,
-  // rewards [rows, 2] (before the sigmoid) or null.
+  // Final norm and heads without a loss. logits [rows, vocab] or null, rewards
+  // [rows, 2] (before the sigmoid) or null.
   void (*heads_forward)(const KernelContext&, const HeadWeights&, int rows,
                         const float* x, float* logits, float* rewards);
-  // One AdamW step over `n` values. `grads` sums `replicas` buffers that lie
+  // One AdamW step over `n` values. Sums `replicas` buffers at `grads`,
   // `stride` apart, in order, then clips by `clip`.
   void (*adamw)(size_t n, const float* grads, int replicas, size_t stride,
                 float clip, float rate, float beta1, float beta2, float eps,
@@ -187,10 +186,11 @@ struct Kernels {
 };
 
 // The fastest kernels of this machine. For kBf16 without AMX that is the fp32
-// family: check `precision` of what came back.
+// family: check `precision` of the result.
 const Kernels& GetKernels(Precision precision);
 
-// Whether the processor has AMX bf16 tiles and the kernel lets us use them.
+// Whether the processor has AMX bf16 tiles and the operating system permits
+// them.
 bool HaveAmx();
 
 }  // namespace espalier::net

@@ -100,8 +100,8 @@ void LlamaNet::Lay() {
   const int f = c.intermediate_size;
   const int attn = shape_.attn_width();
   const int kv = c.kv_heads * c.head_dim;
-  // Unit variance in, unit variance out; what is added to the residual stream
-  // shrinks with depth so that the sum over layers does not grow.
+  // Unit variance in, unit variance out; outputs added to the residual stream
+  // shrink with depth so that the sum over layers does not grow.
   const auto fan_in = [](int n) { return 1.0f / std::sqrt(n); };
   const float depth = 1.0f / std::sqrt(2.0f * c.layers);
   const Matrix embedding =

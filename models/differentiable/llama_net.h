@@ -2,15 +2,15 @@
 // embedding or not) and a reward head (step, path) on the final norm.
 //
 // The maths is Hugging Face's LlamaForCausalLM (RMSNorm, RoPE by rotated
-// halves, SwiGLU, grouped keys and values, no biases) and the parameters have
-// its names, so a trained net is an ordinary checkpoint. Weights are fp32 in
-// one flat tensor; each parameter is a view of it. Products are bf16 with fp32
-// sums where the machine has AMX and the precision asks for it.
+// halves, SwiGLU, grouped keys and values, no biases) and parameters have its
+// names, so a trained net is an ordinary checkpoint. Weights are fp32 in one
+// flat tensor; each parameter is a view of it. Products are bf16 with fp32 sums
+// if the machine has AMX and the precision allows it.
 //
 // A forward pass belongs to a Replica, which owns activations, scratch space
-// and the gradients' buffer; replicas of one net run on different threads at
-// the same time. Blocks are autograd functions with hand-written backward
-// passes that add weight gradients straight into the replica's flat buffer:
+// and the gradient buffer; replicas of one net run concurrently on different
+// threads. Blocks are autograd functions with hand-written backward passes that
+// add weight gradients directly into the replica's flat buffer:
 //
 //   ESP_ASSIGN_OR_RETURN(auto net, LlamaNet::Create(config, seed));
 //   at::Tensor grads = at::zeros({net->flat_size()});
@@ -43,14 +43,14 @@
 
 namespace espalier::net {
 
-// Sequences, or trees of sequences that begin alike, one after the other,
-// without padding. A tree's tokens stand in depth-first order, so that the
-// tokens below one are a range behind it: token j is seen by the tokens i with
-// j <= i < ends[j], and by no others. Those of a sequence are seen to its end.
+// Sequences, or trees of sequences with shared prefixes, concatenated without
+// padding. A tree's tokens are in depth-first order, so that a token's
+// descendants are the range after it: token j is seen by the tokens i with j <=
+// i < ends[j], and by no others. A sequence's tokens are seen up to its end.
 struct PackedStream {
   std::vector<int32_t> tokens;
-  std::vector<int32_t> positions;     // within its sequence: the depth
-  std::vector<int32_t> ends;          // [size]
+  std::vector<int32_t> positions;  // within its sequence: the depth in the tree
+  std::vector<int32_t> ends;       // [size]
   std::vector<int32_t> starts = {0};  // [sequences or trees + 1]
 
   void Add(absl::Span<const int32_t> sequence);
@@ -64,15 +64,15 @@ struct NetParameter {
   std::vector<int64_t> shape;
   size_t offset = 0;  // into the flat weights; a multiple of 16
   size_t size = 0;
-  bool decay = false;  // weight decay applies: matrices, not norms and biases
+  bool decay = false;  // apply weight decay: matrices, not norms and biases
   float init_std = 0;  // 0: starts at `init_value`
   float init_value = 0;
 };
 
 class LlamaNet {
  public:
-  // Weights drawn from `seed`. InvalidArgument where a width does not suit the
-  // kernels: all must be multiples of 32.
+  // Weights drawn from `seed`. InvalidArgument if a width is not a multiple of
+  // 32, as the kernels require.
   static absl::StatusOr<std::unique_ptr<LlamaNet>> Create(
       const TrunkConfig& config, uint64_t seed,
       Precision precision = Precision::kBf16);
@@ -80,7 +80,7 @@ class LlamaNet {
   const TrunkConfig& config() const { return config_; }
   const Kernels& kernels() const { return kernels_; }
   absl::Span<const NetParameter> parameters() const { return parameters_; }
-  // Weights without padding.
+  // Number of weights, without padding.
   size_t parameter_count() const;
 
   // All weights, [flat_size], fp32. Gaps between parameters stay 0. Call
@@ -90,7 +90,7 @@ class LlamaNet {
   // A view of one parameter in its shape; NotFound names the nearest.
   absl::StatusOr<at::Tensor> Parameter(std::string_view name) const;
 
-  // Brings the packed forms up to date with the weights: all of them, or the
+  // Updates the packed forms after a change of weights: all of them, or the
   // i-th of matrices() (independent of each other).
   void Refresh();
   int matrices() const { return static_cast<int>(matrices_.size()); }
@@ -125,15 +125,15 @@ class LlamaNet {
 // Valid until the replica's next pass.
 struct PolicyView {
   int count = 0;
-  const int32_t* targets = nullptr;  // [count], their indices
+  const int32_t* targets = nullptr;  // [count], indices of the targets
   const float* logprobs = nullptr;   // [count], ln p of each
   const float* entropies = nullptr;  // [count], nats, of the row that predicts
 };
 
 class Replica {
  public:
-  // `grads` [net.flat_size()] gets the gradients of backward passes added; it
-  // and `net` must outlive the replica. Null: forward passes only.
+  // Backward passes add gradients to `grads` [net.flat_size()]; it and `net`
+  // must outlive the replica. Null: forward passes only.
   Replica(const LlamaNet& net, float* grads);
   ~Replica();
   // From now on gradients are added to `grads`.
@@ -146,13 +146,14 @@ class Replica {
   // replica become invalid; `stream` must live until the backward pass ends.
   at::Tensor Hidden(const PackedStream& stream);
 
-  // What the policy says of the targets that have a weight. Once a pass.
+  // The policy's output for the targets with nonzero weight. Call once per
+  // pass.
   PolicyView Policy(const at::Tensor& hidden, const LossTargets& targets);
 
-  // The fused loss: a scalar, and the plain sums of its parts. The targets'
-  // arrays are read during the call alone. After Policy, weights may be others
-  // than there, for instance derivatives by its log-probs; targets that had
-  // none then count for nothing.
+  // The fused loss: a scalar, and the unscaled sums of its parts. The targets'
+  // arrays are read only during the call. After Policy, weights may differ from
+  // those given there, for instance derivatives by its log-probs; targets that
+  // had weight 0 do not count.
   at::Tensor Loss(const at::Tensor& hidden, const LossTargets& targets,
                   LossSums* sums);
 
@@ -161,7 +162,7 @@ class Replica {
   at::Tensor Logits(const at::Tensor& hidden);
   at::Tensor Rewards(const at::Tensor& hidden);
 
-  // One step of a pass, kept from forward to backward.
+  // One op of a pass, kept from forward to backward.
   struct Op;
 
  private:
@@ -171,9 +172,9 @@ class Replica {
   Arena scratch_;
   StreamView stream_;
   std::deque<Op> ops_;
-  // [rows, hidden], by turns the gradient of one op's input.
+  // [rows, hidden], alternately the gradient of an op's input.
   float* gradient_rows_[2] = {nullptr, nullptr};
-  bool policy_done_ = false;  // for the last op, the loss
+  bool policy_done_ = false;  // set for the last op, the loss
   at::Tensor anchor_;         // the leaf that makes a pass require gradients
 };
 

@@ -1,5 +1,5 @@
-// Nets from Hugging Face folders (config.json and model.safetensors), to train
-// on from there. The way back is ExportCheckpoint in src/learn.
+// Loads nets from Hugging Face folders (config.json and model.safetensors), to
+// continue training. The reverse is ExportCheckpoint in src/learn.
 //
 //   ESP_ASSIGN_OR_RETURN(auto net, LoadNet("models/zoo/stories", {}));
 //

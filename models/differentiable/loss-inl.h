@@ -1,8 +1,8 @@
 // Final norm, logits and the fused losses. Included by each kernels_*.cc
 // after blocks-inl.h.
 
-// The probabilities of one row of logits, and their entropy in nats. Returns
-// ln p(target).
+// Computes the probabilities of one row of logits and their entropy in nats.
+// Returns ln p(target).
 template <class A>
 float SoftmaxRow(const float* logits, int vocab, int target, float* exps,
                  A* probabilities, float* entropy) {
@@ -26,9 +26,9 @@ float SoftmaxRow(const float* logits, int vocab, int target, float* exps,
   return logits[target] - peak - std::log(sum);
 }
 
-// Probabilities become the derivatives of weight * cross entropy by the
-// logits: weight * (p - onehot). At the target p - 1 comes from ln p, which
-// was not rounded.
+// Turns probabilities into the derivatives of weight * cross entropy by the
+// logits: weight * (p - onehot). At the target, p - 1 is computed from ln p,
+// which was not rounded.
 template <class A>
 void CrossEntropyRow(A* row, int vocab, int target, float logprob,
                      float weight) {
@@ -60,7 +60,7 @@ template <class F>
 struct Heads {
   using A = typename F::A;
 
-  // Copies rows `index[0..n)` next to each other, zeros up to `padded`.
+  // Gathers rows `index[0..n)`, zeros up to `padded`.
   static void Gather(const A* from, const int32_t* index, int n, int padded,
                      int d, A* to) {
     for (int i = 0; i < n; ++i) {

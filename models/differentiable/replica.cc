@@ -30,8 +30,8 @@ struct Replica::Op {
     const int64_t d = context->shape.hidden;
     return torch::from_blob(saved->Get<float>(rows * d), {rows, d}, at::kFloat);
   }
-  // Where this op's backward pass puts its result. The next op of the backward
-  // pass reads it and writes to the other buffer.
+  // Where this op's backward pass writes its result. The next op of the
+  // backward pass reads it and writes to the other buffer.
   at::Tensor GradientRows() const {
     float*& rows = gradient_rows[index % 2];
     const int64_t n = stream->rows;

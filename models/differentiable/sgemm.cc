@@ -22,7 +22,7 @@ extern "C" void sgemm_(const char* ta, const char* tb, const int* m,
                        const float* a, const int* lda, const float* b,
                        const int* ldb, const float* beta, float* c,
                        const int* ldc) {
-  // oneDNN knows N and T; for real numbers C is T.
+  // oneDNN accepts N and T; for real numbers C equals T.
   const auto kind = [](char x) { return x == 'n' || x == 'N' ? 'N' : 'T'; };
   const dnnl_status_t status =
       dnnl_sgemm(kind(*tb), kind(*ta), *n, *m, *k, *alpha, b, *ldb, a, *lda,

@@ -1,8 +1,8 @@
-// Vectors of 16 floats and the few functions the training kernels need.
+// Vectors of 16 floats and the few functions that the training kernels need.
 //
 // Included once by each kernels_*.cc inside its own namespace and target, so
-// the same source becomes AVX-512, AVX2 and plain code without a clash of
-// inline functions. No include guard for that reason.
+// that the same source becomes AVX-512, AVX2 and plain code without clashes of
+// inline functions. Hence no include guard.
 
 typedef float VF __attribute__((vector_size(64)));
 typedef int32_t VI __attribute__((vector_size(64)));
@@ -58,7 +58,7 @@ ESP_INLINE VF Max(VF a, VF b) {
 #endif
 }
 
-// Adds in the same tree on every target: lanes 8 apart, then 4, 2, 1.
+// Sums in the same tree on every target: lanes 8 apart, then 4, 2, 1.
 ESP_INLINE float Sum(VF v) {
 #ifdef __AVX512F__
   return _mm512_reduce_add_ps((__m512)v);
@@ -129,7 +129,7 @@ ESP_INLINE VF Exp2(VF x) {
   return (VF)_mm512_scalef_ps((__m512)p, (__m512)x);
 }
 
-// To 1e-4 relative.
+// Accurate to 1e-4 relative.
 ESP_INLINE VF Sigmoid(VF x) {
   return (VF)_mm512_rcp14_ps((__m512)(1.0f + Exp2(x * -1.44269504f)));
 }

@@ -1,5 +1,5 @@
-// Bytes as tokens: ids 0-255 are the bytes, 256 ends a text ("<|end|>").
-// What tests use where the vocabulary does not matter.
+// Bytes as tokens: ids 0-255 are the bytes, 256 ends a text ("<|end|>"). For
+// tests where the vocabulary does not matter.
 //
 // Immutable; thread-safe.
 #ifndef ESPALIER_MODELS_FAKE_BYTE_TOKENIZER_H_

@@ -1,4 +1,4 @@
-// The task that the scripted backend speaks: lines, the last one "= 47".
+// The task of the scripted backend's texts: lines, the last one "= 47".
 // Stateless: thread-safe.
 #ifndef ESPALIER_MODELS_FAKE_SCRIPT_TASK_H_
 #define ESPALIER_MODELS_FAKE_SCRIPT_TASK_H_
@@ -19,7 +19,8 @@ class ScriptTask : public Task {
     return problem.question + "\n";
   }
   const StepFormat& format() const override { return format_; }
-  // What stands between "= " and the end of its line; none while it is open.
+  // The text between "= " and the end of its line; none while the line is
+  // incomplete.
   std::optional<std::string> FindAnswer(
       std::string_view response) const override {
     const size_t at = response.rfind("= ");

@@ -12,13 +12,13 @@
 namespace espalier {
 namespace {
 
-// Streams of the hash, so that one does not answer for another.
+// Tags that separate the hash's uses.
 constexpr uint64_t kGoodTag = 0x600D, kLogitTag = 0x1061, kScoreTag = 0x5C0E,
                    kAnswerTag = 0xA25, kDelayTag = 0xDE1A;
 
 bool IsDigit(int32_t token) { return token >= '0' && token <= '9'; }
 
-// The sequences that must live until `request` has ended.
+// The sequences that must stay alive until `request` has ended.
 std::vector<SeqId> SequencesOf(const Request& request) {
   if (const auto* g = std::get_if<GenerateRequest>(&request.body)) {
     return {g->from};
@@ -64,7 +64,7 @@ int ScriptedBackend::Answer(const State& state) const {
   return wrong != gold ? wrong : (wrong == 99 ? 10 : wrong + 1);
 }
 
-// `state` after a line that is not of the script: what follows is a new tree.
+// `state` after a line that is not part of the script: a new tree follows.
 ScriptedBackend::State ScriptedBackend::Leave(State state) const {
   state.prompt = state.path;
   state.depth = 0;

@@ -1,19 +1,19 @@
-// A backend without a model: it continues every text along a made-up tree,
-// so that searches and the engine are tested in microseconds and exactly.
+// A backend without a model: it continues every text along a made-up tree, so
+// that tests of searches and of the engine are exact and take microseconds.
 //
 //   prompt\n s2\n s0\n s3\n = 47\n <end>
 //            '------------'   depth lines, then the answer, then the end
 //            s<k>, k < branching
 //
-// Tokens are those of ByteTokenizer. Each step s<k> at a given path is good or
-// bad by a seeded hash, more likely proposed if good (`skill`), and scored
-// high or low with noise. The answer is Gold(prompt) if all steps are good and
-// another number otherwise. A prompt that does not end in a newline is ended
-// by one first.
+// Tokens are those of ByteTokenizer. Each step s<k> on a given path is good or
+// bad by a seeded hash; good ones are more likely to be proposed (`skill`) and,
+// with noise, score higher. The answer is Gold(prompt) if all steps are good
+// and another number otherwise. A prompt that does not end in a newline gets
+// one first.
 //
-// Everything is a function of (seed, sequence, stream). With max_delay, a
-// completion is held back for a pseudo-random number of steps, which shakes
-// the order of arrival and nothing else.
+// Everything is a function of (seed, sequence, stream). With max_delay,
+// completions are delayed by a pseudo-random number of steps, which changes the
+// order of arrival and nothing else.
 //
 // Externally synchronised.
 #ifndef ESPALIER_MODELS_FAKE_SCRIPTED_BACKEND_H_
@@ -40,7 +40,7 @@ struct ScriptedOptions {
   float reward_noise = 0.4f;  // width of the uniform noise on scores
   bool reward = true;         // answers ScoreRequests
   int context_length = 4096;
-  int max_delay = 0;  // Step() calls a completion may be held back
+  int max_delay = 0;  // most Step() calls that a completion is delayed
 };
 
 class ScriptedBackend : public Backend {
@@ -55,19 +55,19 @@ class ScriptedBackend : public Backend {
   bool Step(std::vector<Completion>& done) override;
   void Cancel(RequestId id) override;
 
-  // The truth about a sequence: all its steps are good.
+  // Ground truth of a sequence: all its steps are good.
   bool Good(SeqId seq) const;
-  // The number that good steps after `prompt` lead to.
+  // The number reached by good steps after `prompt`.
   int Gold(SeqId prompt) const;
-  // Sequences stored, the empty one not counted.
+  // Stored sequences, except the empty one.
   int live_sequences() const { return live_; }
   int references(SeqId seq) const { return nodes_[seq].refs; }
 
  private:
-  // Where a text stands in the script.
+  // Position of a text in the script.
   enum class Line : uint8_t {
     kFresh,     // at the beginning of a line
-    kOther,     // within a line that is not of the script
+    kOther,     // within a line that is not part of the script
     kStep,      // s
     kDigit,     // s2
     kEquals,    // =
@@ -78,7 +78,7 @@ class ScriptedBackend : public Backend {
     kEnded,
   };
   struct State {
-    uint64_t prompt = 0;  // hash of what stands before the first step
+    uint64_t prompt = 0;  // hash of the text before the first step
     uint64_t path = 0;    // hash of all tokens
     uint64_t line_start = 0;
     int length = 0;

@@ -10,9 +10,9 @@
 namespace espalier {
 namespace {
 
-// Rows of a chunk that only moves numbers.
+// Rows per chunk of phases that only move numbers.
 constexpr int kRowChunk = 16;
-// Rows that attend together: at most so many, and about 50 us of work.
+// At most this many rows attend together, with about 50 us of work.
 constexpr int kItemRows = 32;
 constexpr int kItemWork = 64 * 16;
 
@@ -50,12 +50,12 @@ void ForwardStep::GatherRows(absl::Span<const Segment> segments) {
   }
 }
 
-// Rows with the same first page go together, for they read at least that page
-// once; others only while what they read is little.
+// Rows with the same first page are grouped, since they share at least that
+// read; others only while they read little.
 void ForwardStep::MakeItems() {
   items_.clear();
   const int group = config().heads / config().kv_heads;
-  int work = 0;  // of the last item, in sixteenths of a tile's pass over a page
+  int work = 0;  // of the last item, in 1/16 of a tile's pass over a page
   for (int r = 0; r < rows(); ++r) {
     const size_t at = static_cast<size_t>(r);
     const int pages = positions_[at] / kPageSlots + 1;
@@ -81,7 +81,7 @@ void ForwardStep::PlanPhases(int threads) {
   const auto plan = [&](const Weights& w, int unit) {
     return ProductPlan(*path_, w, rows(), unit, threads);
   };
-  // Whole heads, and whole column blocks.
+  // Multiples of whole heads and of whole column blocks.
   heads_plan_ = plan(*layer.qkv, std::lcm(c.head_dim, block));
   output_plan_ = plan(*layer.output, block);
   up_plan_ = plan(*layer.up, block);
@@ -231,7 +231,7 @@ void ForwardStep::Heads(const NetworkLayer& layer, int index, int chunk) {
   }
 }
 
-// Heads are the queries', then the keys', then the values'.
+// Heads are in the order queries, keys, values.
 void ForwardStep::PlaceHead(const NetworkLayer& layer, int index, int row,
                             int head, float* x) {
   const TrunkConfig& c = config();
@@ -340,7 +340,7 @@ void ForwardStep::Up(const NetworkLayer& layer, int chunk) {
   }
 }
 
-// Leaves what goes on in the first columns of each row.
+// Leaves its result in the first columns of each row.
 void ForwardStep::ActivateChunk(const ProductPlan::Chunk& at, float* y) const {
   const Activation act = config().activation;
   const int half = path_->column_block() / 2;

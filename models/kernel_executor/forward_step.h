@@ -1,11 +1,11 @@
-// One pass of a batch of segments through a network, phase by phase.
+// One forward pass of a batch of segments, phase by phase.
 //
 //   step.Begin(net, path, rope, segments, pages, executor.threads());
 //   executor.RunPhases(step.chunks(), [&](int phase, int chunk) {
 //     step.Run(phase, chunk);
 //   });
 //
-// Thread-compatible between passes; chunks of a phase may run at once.
+// Thread-compatible between passes; chunks of a phase may run concurrently.
 #ifndef ESPALIER_MODELS_KERNEL_EXECUTOR_FORWARD_STEP_H_
 #define ESPALIER_MODELS_KERNEL_EXECUTOR_FORWARD_STEP_H_
 
@@ -30,8 +30,8 @@ class ForwardStep {
              int threads);
   absl::Span<const int> chunks() const { return chunks_; }
   void Run(int phase, int chunk);
-  // Pages of one layer and KV head that attention has read since this object
-  // was made; a page that rows share counts once.
+  // Pages (of one layer and KV head) that attention has read since
+  // construction; a page that rows share counts once.
   int64_t pages_read() const {
     return pages_read_.load(std::memory_order_relaxed);
   }
@@ -48,7 +48,7 @@ class ForwardStep {
     kPutHidden,
     kDown
   };
-  // Neighbouring rows that one chunk of attention takes.
+  // Adjacent rows that one chunk of attention processes.
   struct Item {
     int row = 0;
     int rows = 0;
@@ -87,23 +87,23 @@ class ForwardStep {
   PageMemory* pages_ = nullptr;
   absl::Span<const Segment> segments_;
 
-  std::vector<int> first_row_;  // of each segment
-  // Of each row.
+  std::vector<int> first_row_;  // one per segment
+  // One per row.
   std::vector<int> positions_;
   std::vector<int32_t> tokens_;
   std::vector<const PageId*> page_tables_;
-  std::vector<float> x_;  // [rows, d], the residual
+  std::vector<float> x_;  // [rows, d], the residual stream
 
   std::vector<std::byte> normed_, queries_, attended_, hidden_;  // operands
-  size_t query_rows_ = 0;  // room of one KV head, in queries
-  // In place of operands whose rows need a scale.
+  size_t query_rows_ = 0;  // room per KV head, in queries
+  // Used instead of operands if rows need a scale.
   std::vector<float> attended_rows_, hidden_rows_;
   bool by_rows_ = false;
 
   std::vector<Item> items_;
   ProductPlan heads_plan_, output_plan_, up_plan_, down_plan_;
-  std::vector<Stage> stages_;  // of each layer
-  std::vector<int> chunks_;    // of each phase
+  std::vector<Stage> stages_;  // per layer
+  std::vector<int> chunks_;    // per phase
   std::atomic<int64_t> pages_read_{0};
 };
 

@@ -1,18 +1,18 @@
 // Trunk over the kernels of models/kernels.
 //
-// A Forward is a sequence of phases, each cut into chunks of a few
-// microseconds that threads take as they come:
+// A Forward is a sequence of phases, each divided into chunks of a few
+// microseconds that threads claim dynamically:
 //
-//   embed     rows of the embedding; pages are told which slots begin
+//   embed     embedding rows; opens the pages' new slots
 //   of each layer:
 //     norm    the residual's norm, as an operand
 //     heads   products of queries, keys and values; rotation; into the pages
-//     attend  a KV head's queries of neighbouring rows over their pages
-//     output  product, bias, onto the residual
+//     attend  a KV head's queries of adjacent rows over their pages
+//     output  product, bias, added to the residual
 //     norm    again
 //     up      products of gate and up, activation
-//     down    product, bias, onto the residual
-//   final     norm of the rows that are asked for
+//     down    product, bias, added to the residual
+//   final     norm of the requested rows
 //
 // A chunk of a product is some columns of some rows, so that each weight is
 // read once for all rows and by one thread.

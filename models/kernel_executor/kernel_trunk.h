@@ -1,7 +1,7 @@
-// A trunk on this machine's processor: a packed network, and what a pass over
-// it needs at hand.
+// A trunk on this machine's CPU: a packed network and the buffers of a forward
+// pass.
 //
-// Thread-compatible, as Trunk.
+// Thread-compatible, like Trunk.
 #ifndef ESPALIER_MODELS_KERNEL_EXECUTOR_KERNEL_TRUNK_H_
 #define ESPALIER_MODELS_KERNEL_EXECUTOR_KERNEL_TRUNK_H_
 
@@ -18,7 +18,7 @@ namespace espalier {
 
 class KernelTrunk : public Trunk {
  public:
-  // `path` is the one that `network` was packed for.
+  // `network` must have been packed for `path`.
   KernelTrunk(Network network, const KernelPath& path);
 
   const TrunkConfig& config() const override { return net_.config; }

@@ -1,4 +1,4 @@
-// The device "cpu": checkpoints packed for the kernels that this machine runs.
+// The device "cpu": packs checkpoints for this machine's kernels.
 #include <memory>
 #include <string>
 
@@ -41,7 +41,7 @@ absl::StatusOr<std::unique_ptr<Trunk>> LoadKernelTrunk(
     const std::string& path, const TrunkOptions& options) {
   ESP_ASSIGN_OR_RETURN(const auto source, TensorSource::Open(path));
   const Packing packing = ChoosePacking(*source, options.weights);
-  // Portable kernels keep four bits as eight.
+  // Portable kernels store 4-bit weights as 8-bit.
   const bool wider = packing == Packing::kInt4 && AmxPath() == nullptr;
   const MemoryPlan plan =
       PlanMemory(*source, wider ? Packing::kInt8 : packing, options.kv_bytes);

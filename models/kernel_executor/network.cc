@@ -15,7 +15,8 @@ class Packer {
         kind_(kind),
         outer_kind_(kind == WeightKind::kInt4 ? WeightKind::kInt8 : kind) {}
 
-  // Matrices outside the layers and whole layers, each by one thread.
+  // Each matrix outside the layers and each whole layer is packed by one
+  // thread.
   Network Run(Executor* executor) {
     Network net;
     net.config = c_;
@@ -82,7 +83,7 @@ class Packer {
     return out;
   }
 
-  // Empty where the network has no such part.
+  // Empty if the network has no such part.
   std::vector<float> Vector(TensorRole part, int layer) const {
     const TensorShape shape = ShapeOf(c_, part);
     std::vector<float> out(static_cast<size_t>(shape.rows * shape.columns));
@@ -100,7 +101,7 @@ class Packer {
     return out;
   }
 
-  // The rows of `parts` below one another.
+  // The rows of all `parts`, concatenated.
   std::unique_ptr<Weights> Matrix(std::vector<TensorRole> parts,
                                   int layer) const {
     return Matrix(std::move(parts), layer, kind_);
@@ -128,7 +129,7 @@ class Packer {
     return out;
   }
 
-  // A head's columns moved to where its padded outputs stand.
+  // Moves a head's columns to the place of its padded outputs.
   std::unique_ptr<Weights> Output(int layer) const {
     const int h = c_.head_dim, padded = path_.PadHead(h);
     if (h == padded) return Matrix({TensorRole::kOutput}, layer);
@@ -153,8 +154,8 @@ class Packer {
   int GateUpRows() const {
     return (c_.intermediate_size + Half() - 1) / Half() * Half() * 2;
   }
-  // What row `row` of the joined matrix is: a part and its row, which may lie
-  // beyond the last one.
+  // The part and row that row `row` of the joined matrix comes from; the row
+  // may lie beyond the part's last.
   std::pair<TensorRole, int> GateUpRow(int row) const {
     const int block = row / (2 * Half()), in = row % (2 * Half());
     return {in < Half() ? TensorRole::kGate : TensorRole::kUp,
@@ -198,7 +199,7 @@ class Packer {
   const KernelPath& path_;
   const TrunkConfig& c_;
   const WeightKind kind_;
-  // Of the embedding and the output, which bear four bits badly.
+  // For the embedding and the output, which tolerate 4 bits badly.
   const WeightKind outer_kind_;
 };
 

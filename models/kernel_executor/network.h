@@ -15,34 +15,36 @@
 
 namespace espalier {
 
-// d hidden_size, h head_dim, f intermediate_size. Vectors that the
-// architecture does not have are empty.
+// d hidden_size, h head_dim, f intermediate_size. Vectors that the architecture
+// lacks are empty.
 struct NetworkLayer {
   std::vector<float> input_norm, input_norm_bias;  // [d]
   std::vector<float> query_norm, key_norm;         // [h]
   std::unique_ptr<Weights> qkv;  // [(heads + 2 kv_heads) h, d]
   std::vector<float> qkv_bias;
-  // [d, heads PadHead(h)]: a head's columns as attention leaves them.
+  // [d, heads PadHead(h)]: a head's columns in the layout of attention's
+  // output.
   std::unique_ptr<Weights> output;
   std::vector<float> output_bias;                // [d]
   std::vector<float> post_norm, post_norm_bias;  // [d]
-  // Gated: [2 PadToHalf(f), d], half a column block of gates, then the same
-  // outputs of up, and so on. Otherwise [f, d].
+  // Gated: [2 PadToHalf(f), d], alternating half a column block of gates and
+  // the same outputs of up. Otherwise [f, d].
   std::unique_ptr<Weights> up;
-  std::vector<float> up_bias;     // as the rows of `up`
+  std::vector<float> up_bias;     // ordered like the rows of `up`
   std::unique_ptr<Weights> down;  // [d, f]
   std::vector<float> down_bias;   // [d]
 };
 
 struct Network {
-  // On the executor's threads; null: on the caller's alone. The source is read
-  // by several threads.
+  // Packs on the executor's threads; null: only on the caller's. Several
+  // threads read the source.
   static Network Pack(const TensorSource& source, const KernelPath& path,
                       WeightKind kind, Executor* executor = nullptr);
 
   TrunkConfig config;
   std::unique_ptr<Weights> embedding;  // [v, d]
-  std::unique_ptr<Weights> lm_head;    // null: the embedding, or none
+  std::unique_ptr<Weights> lm_head;    // null: uses the embedding, or there is
+                                       // none
   std::vector<float> positions;        // [context, d]
   std::vector<NetworkLayer> layers;
   std::vector<float> final_norm, final_norm_bias;  // [d]

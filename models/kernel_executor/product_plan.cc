@@ -6,10 +6,10 @@
 namespace espalier {
 namespace {
 
-// A core reads about so much of memory in a microsecond.
+// Bytes of memory that a core reads per microsecond, roughly.
 constexpr double kBytesPerUs = 14e3;
-// Long enough to hide the hand-over, short beside 50 us even with a chunk that
-// takes twice what is estimated.
+// Long enough to hide scheduling, short compared with 50 us even if a chunk
+// takes twice its estimate.
 constexpr double kChunkUs = 16;
 
 int Ceil(int a, int b) { return (a + b - 1) / b; }
@@ -26,7 +26,7 @@ ProductPlan::ProductPlan(const KernelPath& path, const Weights& w, int rows,
   const int units = Ceil(n_, unit);
   int each =
       std::clamp(static_cast<int>(kChunkUs / (us_a_column * unit)), 1, units);
-  // One thread has nobody to share with; several want chunks alike.
+  // A single thread needs no balance; several need chunks of similar size.
   if (threads == 1) {
     each = std::min(units, std::max(each, 256 / unit));
   } else {

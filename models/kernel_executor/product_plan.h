@@ -1,5 +1,5 @@
-// How a product is cut into chunks for threads: columns that take some ten
-// microseconds to read or to compute, of as many rows as the caches like.
+// Divides a product into chunks for threads: columns that take about ten
+// microseconds to read or to compute, for as many rows as suit the caches.
 #ifndef ESPALIER_MODELS_KERNEL_EXECUTOR_PRODUCT_PLAN_H_
 #define ESPALIER_MODELS_KERNEL_EXECUTOR_PRODUCT_PLAN_H_
 
@@ -18,14 +18,14 @@ class ProductPlan {
 
   struct Chunk {
     int row = 0, rows = 0;
-    int column = 0, columns = 0;  // columns below n, padding not counted
-    // Floats from one row of the result to the next.
+    int column = 0, columns = 0;  // columns below n, without padding
+    // Row stride of the result, in floats.
     size_t stride() const {
       return static_cast<size_t>(columns + 63) / 64 * 64;
     }
   };
   int chunks() const { return column_chunks_ * row_chunks_; }
-  // Neighbours share rows.
+  // Neighbouring chunks share rows.
   Chunk chunk(int i) const;
 
  private:
@@ -34,8 +34,8 @@ class ProductPlan {
   int column_chunks_ = 0, row_chunks_ = 0;
 };
 
-// The chunk of the product, in memory of the calling thread that its next call
-// takes again.
+// Computes the chunk into memory of the calling thread, reused by its next
+// call.
 float* RunProduct(const KernelPath& path, const Weights& w,
                   const std::byte* operand, const ProductPlan::Chunk& chunk);
 

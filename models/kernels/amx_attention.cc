@@ -39,7 +39,7 @@ class TilePages : public PageMemory {
 
   const PageShape& shape() const { return shape_; }
   int dims() const { return dims_; }
-  size_t half() const { return half_; }  // bytes of a head's keys
+  size_t half() const { return half_; }  // bytes of one head's keys
   std::byte* keys(PageId page, int layer, int kv_head) {
     return blocks_.page(page) +
            static_cast<size_t>(layer * shape_.kv_heads + kv_head) * 2 * half_;
@@ -57,8 +57,8 @@ class TilePages : public PageMemory {
 
 TilePages& Tiles(PageMemory& pages) { return static_cast<TilePages&>(pages); }
 
-// Whole tiles of 16 keys and 32 values: what they hold beyond `filled` is
-// never attended to, but values must be numbers.
+// Copies whole tiles of 16 keys and 32 values: slots beyond `filled` are never
+// attended to, but values must not be NaN.
 void TilePages::CopyPrefix(PageId from, PageId to, int filled) {
   ESP_CHECK(filled >= 0 && filled <= kPageSlots);
   const size_t key_bytes = half_ / 4 * static_cast<size_t>((filled + 15) / 16);
@@ -73,28 +73,28 @@ void TilePages::CopyPrefix(PageId from, PageId to, int filled) {
   }
 }
 
-// 16 rows of queries (some may belong to nobody) against one page.
+// 16 query rows (some may be padding) against one page.
 struct Tile {
   const uint16_t* queries = nullptr;  // [16, dims]
   float* sums = nullptr;              // [16, dims], running
-  float* highest = nullptr;           // [16]
+  float* highest = nullptr;           // [16], running maxima
   float* total = nullptr;             // [16]
 };
 
-// Which keys of the page each row of a tile attends to: [first, last).
+// Keys of the page that each row of a tile attends to: [first, last).
 struct Range {
   int first[16];
   int last[16];
 };
 
-// Rows [from, to) hold the same page at `block`.
+// Rows [from, to) have the same page at `block`.
 struct Run {
   int block = 0;
   int from = 0;
   int to = 0;
 };
 
-// What Attend needs at hand, a thread.
+// Per-thread buffers of Attend.
 struct Scratch {
   std::vector<Run> runs;
   std::vector<float> sums, highest, total;
@@ -132,7 +132,7 @@ void Scores(const uint16_t* queries, const std::byte* keys, int steps,
   ESP_TILE_STORE(3, scores + 48, 256);
 }
 
-// Lanes of 16 keys from `key` on that lie within [first, last).
+// Mask of the 16 keys from `key` on that lie within [first, last).
 [[gnu::always_inline]] inline __mmask16 Lanes(int key, int first, int last) {
   const int from = std::clamp(first - key, 0, 16);
   const int to = std::clamp(last - key, 0, 16);
@@ -155,7 +155,7 @@ void Scores(const uint16_t* queries, const std::byte* keys, int steps,
                                                   _mm512_max_ps(s[2], s[3]))));
   const __m512 m = _mm512_set1_ps(now);
   for (int i = 0; i < 4; ++i) s[i] = Exp2(_mm512_sub_ps(s[i], m));
-  // What the product will see, so that the weights it uses sum to the total.
+  // Round first, so that the total is the sum of the weights actually used.
   StoreBf16(weights, s[0], s[1]);
   StoreBf16(weights + 32, s[2], s[3]);
   for (int i = 0; i < 4; ++i) s[i] = LoadBf16(weights + 16 * i);
@@ -250,7 +250,7 @@ void AttendRun(TilePages& pages, const AttendRows& task, const Run& run,
   }
 }
 
-// Whether any key of the block counts for the row.
+// Whether the row attends to any key of the block.
 bool Sees(const AttendRows& task, int row, int block) {
   const int position = task.positions[row];
   if (position < block * kPageSlots) return false;
@@ -258,7 +258,7 @@ bool Sees(const AttendRows& task, int row, int block) {
          (block + 1) * kPageSlots > position + 1 - task.window;
 }
 
-// Page by page in order, so that rows that share one read it once.
+// Page by page in order, so that rows that share a page read it once.
 void FindRuns(const AttendRows& task, std::vector<Run>& runs) {
   int blocks = 0;
   for (int r = 0; r < task.rows; ++r) {
@@ -281,7 +281,7 @@ void FindRuns(const AttendRows& task, std::vector<Run>& runs) {
   }
 }
 
-// Asks for what the run will read, while another one is computed.
+// Prefetches what the run will read while another one is computed.
 void AskFor(TilePages& pages, const AttendRows& task, const Run& run) {
   const int last = task.positions[run.to - 1] - run.block * kPageSlots;
   const char* keys = reinterpret_cast<const char*>(
@@ -306,8 +306,8 @@ std::unique_ptr<PageMemory> NewTilePages(PageShape shape) {
   return std::make_unique<TilePages>(shape);
 }
 
-// Weights of slots that do not count are 0, and 0 times what memory happens to
-// hold may be NaN: values of 32 slots begin as 0.
+// Slots that do not count have weight 0, but 0 times uninitialised memory may
+// be NaN: each group of 32 value slots is zeroed first.
 void OpenTileSlots(PageMemory& memory, PageId page, int begin, int end) {
   TilePages& pages = Tiles(memory);
   for (int slot = 0; slot < kPageSlots; slot += 32) {

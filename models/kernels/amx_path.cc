@@ -10,7 +10,7 @@ class TilePath : public KernelPath {
  public:
   const char* name() const override { return "amx"; }
   int column_block() const override { return kTilePanel; }
-  // Operands of so many rows stay in the second cache while panels pass.
+  // Operands of this many rows stay in the L2 cache while panels pass.
   int row_block() const override { return 256; }
   double operations_per_us() const override { return 8e5; }
   int PadHead(int head_dim) const override { return (head_dim + 31) / 32 * 32; }
@@ -73,7 +73,7 @@ bool HaveAmx() {
   static const bool have = [] {
     unsigned a = 7, b = 0, c = 0, d = 0;
     __asm__("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
-    // Tiles, and their products of bf16 and of int8.
+    // AMX tiles, with bf16 and int8 products.
     const bool tiles =
         (d >> 24 & 1) != 0 && (d >> 22 & 1) != 0 && (d >> 25 & 1) != 0;
     if (!tiles || !__builtin_cpu_supports("avx512bf16") ||
@@ -83,7 +83,7 @@ bool HaveAmx() {
         !__builtin_cpu_supports("avx512dq")) {
       return false;
     }
-    // Tile data is 8 KB of state: Linux wants to be asked (5.16 and later).
+    // Tile data is 8 KB of state: Linux requires permission (5.16 and later).
     constexpr int kRequestPermission = 0x1023;  // ARCH_REQ_XCOMP_PERM
     constexpr int kTileData = 18;
     return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;

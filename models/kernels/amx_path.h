@@ -1,5 +1,5 @@
-// The parts of the AMX path (kernel_path.h), one a file. The functions here
-// may be called only where HaveAmx().
+// The parts of the AMX path (kernel_path.h), one per file. Call these functions
+// only if HaveAmx().
 #ifndef ESPALIER_MODELS_KERNELS_AMX_PATH_H_
 #define ESPALIER_MODELS_KERNELS_AMX_PATH_H_
 
@@ -11,14 +11,14 @@
 
 namespace espalier {
 
-// Whether the processor has AMX and the system lets this process use it.
+// Whether the processor has AMX and the operating system permits it.
 bool HaveAmx();
 
-// Columns of a panel of packed weights: two tiles.
+// Columns per panel of packed weights: two tiles.
 inline constexpr int kTilePanel = 32;
 
-// Packed panels of two tiles a step of depth, so that a product reads memory
-// from end to end:
+// Packed panels of two tiles per step of depth, so that a product reads memory
+// sequentially:
 //
 //   bf16: [n / 32][k / 32][2] tiles;  int8: [n / 32][k / 64][2] tiles
 //   int4: [n / 32][k / 64] steps of nibbles-inl.h
@@ -34,7 +34,7 @@ void PackTileBlock(const Weights& w, const float* x, size_t ldx, int row,
 void TileProduct(const Weights& w, const std::byte* operand, int row, int rows,
                  int column, int columns, float* y, size_t ldy);
 
-// Larger heads are left to the plain path.
+// Larger heads use the plain path.
 inline constexpr int kMostTileDims = 256;
 
 // bf16 pages whose keys and values are B tiles:
@@ -48,7 +48,7 @@ void StoreTileKey(PageMemory& pages, PageId page, int layer, int kv_head,
                   int slot, const float* key);
 void StoreTileValue(PageMemory& pages, PageId page, int layer, int kv_head,
                     int slot, const float* value);
-// bf16, padded to 32; scaled by `scale` log2(e), for weights are powers of 2.
+// bf16, padded to 32; scaled by `scale` log2(e), since weights are powers of 2.
 void PackTileQuery(const float* query, int head_dim, float scale,
                    std::byte* to);
 int AttendTiles(PageMemory& pages, const AttendRows& rows, float* out);

@@ -26,17 +26,17 @@ namespace {
 
 constexpr int Ceil(int a, int b) { return (a + b - 1) / b; }
 
-// Numbers of the depth that one tile takes.
+// Inputs per tile along the depth.
 constexpr int Depth(WeightKind kind) {
   return kind == WeightKind::kBf16 ? 32 : 64;
 }
 
-// Bytes of a step of a panel.
+// Bytes of one step of a panel.
 constexpr size_t StepBytes(WeightKind kind) {
   return kind == WeightKind::kInt4 ? kNibbleStep : 2 * kTileBytes;
 }
 
-// Whether weights and rows of activations are whole numbers with scales.
+// Whether weights and activation rows are integers with scales.
 constexpr bool HasScales(WeightKind kind) { return kind != WeightKind::kBf16; }
 
 class TileWeights : public Weights {
@@ -67,12 +67,12 @@ class TileWeights : public Weights {
   const float* scales() const { return scales_.data(); }
 
  private:
-  int steps_;  // tiles of the depth
+  int steps_;  // tiles along the depth
   HugeMemory tiles_;
   std::vector<float> scales_;
 };
 
-// Rows of A tiles, and for int8 a scale a row behind them.
+// Rows of A tiles.
 struct OperandView {
   OperandView(const TileWeights& w, std::byte* operand)
       : steps(w.steps()), tiles(operand) {}
@@ -88,8 +88,8 @@ struct OperandView {
   std::byte* tiles;
 };
 
-// Scales of an int8 operand stand in front of its tiles, 16 to a block of
-// rows, so that their place does not depend on how many rows there are.
+// Scales of an int8 operand precede its tiles, 16 per block of rows, so that
+// their place does not depend on the number of rows.
 struct Int8Operand {
   explicit Int8Operand(const TileWeights& w, std::byte* operand)
       : block_bytes(64 + static_cast<size_t>(w.steps()) * kTileBytes),
@@ -106,8 +106,8 @@ struct Int8Operand {
   std::byte* base;
 };
 
-// Columns [0, count) of 16 rows of x, row-major [16][k], as one bf16 B tile
-// whose columns are these rows.
+// Packs columns [0, count) of 16 rows of x, row-major [16][k], as one bf16 B
+// tile whose columns are these rows.
 void PackBf16Tile(const float* x, size_t k, size_t from, std::byte* tile) {
   uint16_t* out = reinterpret_cast<uint16_t*>(tile);
   for (size_t pair = 0; pair < 16; ++pair) {
@@ -121,7 +121,7 @@ void PackBf16Tile(const float* x, size_t k, size_t from, std::byte* tile) {
   }
 }
 
-// The same where all 32 numbers exist: rows are rounded and transposed in
+// The same if all 32 numbers exist: rows are rounded and transposed in
 // registers.
 void PackBf16TileFast(const float* x, size_t k, size_t from, std::byte* tile) {
   alignas(64) uint32_t rows[16][16];
@@ -252,7 +252,7 @@ void PutInt8Row(const TileWeights& w, const float* x, int row,
   }
 }
 
-// How far ahead of its use a weight is asked for.
+// Prefetch distance of weights.
 constexpr size_t kAhead = kTileBytes;
 
 [[gnu::always_inline]] inline void AskFor(const std::byte* tiles) {
@@ -262,7 +262,7 @@ constexpr size_t kAhead = kTileBytes;
 }
 
 // One panel times 16 or 32 rows. `kInt`: int8 tiles and int32 sums. `kAsk`:
-// asks for weights ahead; once a panel is enough.
+// prefetch weights; once per panel is enough.
 template <bool kInt, bool kTwo, bool kAsk>
 void PanelProduct(const std::byte* a0, const std::byte* a1, const std::byte* b,
                   int steps, float* y, size_t ldy) {
@@ -307,7 +307,7 @@ void PanelProduct(const std::byte* a0, const std::byte* a1, const std::byte* b,
   }
 }
 
-// int32 sums to floats in place.
+// Converts int32 sums to floats in place.
 void Rescale(const TileWeights& w, const Int8Operand& a, int row, int rows,
              int column, int columns, float* y, size_t ldy) {
   for (int r = 0; r < rows; ++r) {
@@ -322,7 +322,7 @@ void Rescale(const TileWeights& w, const Int8Operand& a, int row, int rows,
   }
 }
 
-// One panel times all rows. `kAsk` as above, of the first block of rows.
+// One panel times all rows. `kAsk`: prefetch during the first block of rows.
 template <bool kInt, bool kAsk>
 void PanelRows(const std::byte* a, size_t block_bytes, const std::byte* b,
                int steps, int rows, float* y, size_t ldy) {
@@ -354,8 +354,8 @@ void Products(const TileWeights& w, const std::byte* a, size_t block_bytes,
   }
 }
 
-// So few rows are multiplied with the numbers as they are stored: to unpack
-// them for the tiles costs more.
+// Up to this many rows are multiplied with packed numbers directly: unpacking
+// them for the tiles would cost more.
 constexpr int kFewRows = 8;
 
 // int4 weights times rows [row, row + rows) of an int8 operand, int32 sums.

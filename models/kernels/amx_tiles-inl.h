@@ -1,15 +1,13 @@
-// Tile instructions and vectors of 16 floats. Included by the files that are
-// compiled for AMX, inside their own anonymous namespace; no include guard for
-// that reason.
+// Tile instructions and vectors of 16 floats. Included by the files compiled
+// for AMX, inside their own anonymous namespace; hence no include guard.
 //
-// A tile is 16 rows of 64 bytes. TDPBF16PS adds A [16, 32] times B to C
-// [16, 16] fp32; B has rows of pairs: row p holds (b[2p][j], b[2p+1][j]) for
-// j = 0 .. 15. TDPBSSD is the same for int8: A [16, 64], B in rows of fours, C
-// int32.
+// A tile is 16 rows of 64 bytes. TDPBF16PS adds A [16, 32] times B to C [16,
+// 16] fp32; B has rows of pairs: row p holds (b[2p][j], b[2p+1][j]) for j = 0
+// .. 15. TDPBSSD is the same for int8: A [16, 64], B in rows of fours, C int32.
 
 constexpr size_t kTileBytes = 1024;
 
-// The calling thread's tiles while it lives: eight of 16 rows.
+// Configures the calling thread's tiles during its lifetime: eight of 16 rows.
 class TileScope {
  public:
   TileScope() {
@@ -44,13 +42,13 @@ class TileScope {
   std::memcpy(p, &h, sizeof h);
 }
 
-// 32 numbers.
+// Stores 32 numbers.
 [[gnu::always_inline]] inline void StoreBf16(uint16_t* p, __m512 a, __m512 b) {
   const __m512bh h = _mm512_cvtne2ps_pbh(b, a);
   std::memcpy(p, &h, sizeof h);
 }
 
-// The first `count` lanes, 0 beyond.
+// Loads the first `count` lanes, 0 beyond.
 [[gnu::always_inline]] inline __m512 LoadPart(const float* p, int count) {
   if (count >= 16) return _mm512_loadu_ps(p);
   if (count <= 0) return _mm512_setzero_ps();

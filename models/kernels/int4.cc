@@ -14,7 +14,7 @@ float HighestMagnitude(const float* x, size_t n) {
   return highest;
 }
 
-// Rounds to nearest as a conversion does, without a call.
+// Rounds to nearest like a conversion, without a call.
 float Nearest(float v, float inverse) {
   constexpr float kRound = 12582912;  // 1.5 * 2^23
   return std::clamp(v * inverse + kRound - kRound, -8.0f, 7.0f);
@@ -43,8 +43,8 @@ void QuantizeInt4(const float* row, int k, Int4Row& out) {
     const size_t n = std::min<size_t>(kInt4Group, count - g * kInt4Group);
     const float highest = HighestMagnitude(x, n);
     if (highest == 0) continue;
-    // A grid that just holds the largest number, or a finer one that cuts it
-    // by a third at most.
+    // Candidates range from the grid that just holds the largest number to a
+    // finer one that clips it by up to a third.
     const float full = std::ceil(highest / (7 * out.scale));
     float best_error = 0, best = 0;
     for (float m = std::floor(full * 2 / 3); m <= full; ++m) {

@@ -1,5 +1,6 @@
-// What a transformer needs of the machine: products with packed weights and
-// attention over pages of keys and values, by one family of kernels.
+// The operations a transformer needs from the machine: products with packed
+// weights and attention over pages of keys and values, as one family of
+// kernels.
 //
 //   const KernelPath& path = AmxPath();
 //   auto w = path.Pack(n, k, WeightKind::kBf16, read_rows);
@@ -7,9 +8,9 @@
 //   path.PackRows(*w, x, k, 0, rows, operand.data());
 //   path.Product(*w, operand.data(), 0, rows, 0, n, y, n);
 //
-// Every output element is summed in one order that depends on its own row
-// alone, whatever other rows, columns or pages are computed with it. A row's
-// bits do depend on the path.
+// The summation order of an output element depends only on its own row, not on
+// the other rows, columns or pages computed with it. A row's bits do depend on
+// the path.
 //
 // Thread-safe: paths have no state, and calls whose outputs do not overlap may
 // run at the same time.
@@ -34,7 +35,7 @@ class Weights {
   int k() const { return k_; }
   WeightKind kind() const { return kind_; }
   virtual int64_t bytes() const = 0;
-  // Row i as products use it, out[k].
+  // Row i as used by products, out[k].
   virtual void Row(int i, float* out) const = 0;
 
  private:
@@ -42,18 +43,18 @@ class Weights {
   WeightKind kind_;
 };
 
-// Rows of queries of one KV head that attend together. Row r stands at
-// positions[r] of the path whose page for positions 64*i .. is pages[r][i].
-// Keys at distances of `window` and more are left out; 0: none are.
+// Query rows of one KV head that attend together. Row r is at positions[r] of
+// the path whose page for positions 64*i .. is pages[r][i]. Keys at distances
+// of `window` and more are ignored; 0: no window.
 struct AttendRows {
   int layer = 0;
   int kv_head = 0;
   int rows = 0;
-  int group = 1;  // query heads of this KV head
+  int group = 1;  // query heads per KV head
   const int* positions = nullptr;
   const PageId* const* pages = nullptr;
   int window = 0;
-  // PackQuery's, of rows x group heads, with room for 15 more behind them.
+  // From PackQuery, rows x group heads, followed by room for 15 more.
   const std::byte* queries = nullptr;
 };
 
@@ -62,26 +63,26 @@ class KernelPath {
   virtual ~KernelPath() = default;
   virtual const char* name() const = 0;
 
-  // Columns of products come in multiples of this.
+  // Products compute columns in multiples of this.
   virtual int column_block() const = 0;
-  // Rows of one call of Product that make good use of the caches.
+  // Rows per call of Product that use the caches well.
   virtual int row_block() const = 0;
-  // Of products, to cut them into chunks of useful length.
+  // Speed of products, to size chunks of work.
   virtual double operations_per_us() const = 0;
-  // What a head's dimensions are padded to in queries and in Attend's output.
+  // The padded head dimension of queries and of Attend's output.
   virtual int PadHead(int head_dim) const = 0;
 
   virtual std::unique_ptr<Weights> Pack(int n, int k, WeightKind kind,
                                         ReadRows read) const = 0;
 
-  // Activations as products with `w` take them.
+  // Bytes of activations packed for products with `w`.
   virtual size_t OperandBytes(const Weights& w, int rows) const = 0;
-  // Whether PackBlock may be used: not where a row needs a scale.
+  // Whether PackBlock may be used: not if rows need a scale.
   virtual bool PacksBlocks(const Weights& w) const = 0;
-  // x[r * ldx + 0 .. k) becomes row `row` + r.
+  // Packs x[r * ldx + 0 .. k) as row `row` + r.
   virtual void PackRows(const Weights& w, const float* x, size_t ldx, int row,
                         int rows, std::byte* operand) const = 0;
-  // x[r * ldx + c] becomes element (row + r, column + c), columns a multiple
+  // Packs x[r * ldx + c] as element (row + r, column + c); columns a multiple
   // of 16 (or up to the end), `column` of 16.
   virtual void PackBlock(const Weights& w, const float* x, size_t ldx, int row,
                          int rows, int column, int columns,
@@ -95,28 +96,29 @@ class KernelPath {
                        size_t ldy) const = 0;
 
   virtual std::unique_ptr<PageMemory> NewPages(PageShape shape) const = 0;
-  // Called before slots [begin, end) of a page get their first values.
+  // To be called before slots [begin, end) of a page get their first values.
   virtual void OpenSlots(PageMemory& pages, PageId page, int begin,
                          int end) const = 0;
-  // head_dim numbers each, rotated already.
+  // head_dim numbers each, already rotated.
   virtual void StoreKey(PageMemory& pages, PageId page, int layer, int kv_head,
                         int slot, const float* key) const = 0;
   virtual void StoreValue(PageMemory& pages, PageId page, int layer,
                           int kv_head, int slot, const float* value) const = 0;
-  // Bytes of one head's query.
+  // Bytes of one head's packed query.
   virtual size_t QueryBytes(int head_dim) const = 0;
   virtual void PackQuery(const float* query, int head_dim, float scale,
                          std::byte* to) const = 0;
-  // out[(r * group + h) * PadHead(head_dim) ..]: softmax-weighted values.
-  // Returns how many pages were read, one that rows share counted once.
+  // Writes out[(r * group + h) * PadHead(head_dim) ..]: softmax-weighted
+  // values. Returns the number of pages read, a page shared by rows counted
+  // once.
   virtual int Attend(PageMemory& pages, const AttendRows& rows,
                      float* out) const = 0;
 };
 
-// Plain C++ and AVX2 or AVX-512 as the machine has it; fp32 activations, keys
-// and values.
+// Plain C++ with AVX2 or AVX-512 if available; fp32 activations, keys and
+// values.
 const KernelPath& PlainPath();
-// Null where the machine or its kernel has no AMX; bf16 activations, keys and
+// Null if the machine or its kernel has no AMX; bf16 activations, keys and
 // values, fp32 sums.
 const KernelPath* AmxPath();
 

@@ -39,7 +39,7 @@ HWY_INLINE V LoadWeights(const int8_t* p) {
   return hn::ConvertTo(D(), hn::PromoteTo(d32, hn::LoadU(d8, p)));
 }
 
-// R rows by one panel.
+// R rows times one panel.
 template <int R, class T>
 HWY_INLINE void RowsByPanel(const float* HWY_RESTRICT x, size_t ldx,
                             const T* HWY_RESTRICT panel, int k_count,
@@ -129,8 +129,8 @@ void MatMulInt8(const float* x, size_t ldx, int rows, const int8_t* packed,
   }
 }
 
-// Sums run in as many lanes as a vector has; the last elements come one by
-// one behind them.
+// Sums use one accumulator per lane; the remaining elements are added one by
+// one at the end.
 template <class Map>
 HWY_INLINE float SumOver(int n, const Map& map) {
   const D d;
@@ -297,8 +297,8 @@ HWY_INLINE float BlockHighest(const float* HWY_RESTRICT scores) {
 }
 
 // out[0 .. N*lanes) = out * keep + sum over j < count of weights[j] * row j of
-// `values`, whose rows are `stride` floats apart. The rows are dealt to
-// interleaved sums, because one sum would wait for each of its additions.
+// `values`, whose rows are `stride` floats apart. Rows go to interleaved sums
+// in turn, because a single sum would wait for each addition.
 template <int N>
 HWY_INLINE void AddValues(const float* HWY_RESTRICT weights,
                           const float* HWY_RESTRICT values, int count,
@@ -346,7 +346,7 @@ struct Running {
   float total = 0;
 };
 
-// Takes the block's keys and values [first, count) into `run` and `out`.
+// Adds the block's keys and values [first, count) to `run` and `out`.
 void AttendBlock(const float* HWY_RESTRICT query,
                  const float* HWY_RESTRICT keys,
                  const float* HWY_RESTRICT values, int first, int count,
@@ -355,7 +355,7 @@ void AttendBlock(const float* HWY_RESTRICT query,
   const size_t dims = static_cast<size_t>(head_dim);
   alignas(64) float scores[kPanel];
   BlockScores(query, keys, head_dim, scores);
-  // exp of it is 0; -inf would do as well, but not in every Exp.
+  // Its exp is 0; -inf is not safe in every Exp.
   std::fill(scores, scores + first, -1e30f);
   std::fill(scores + count, scores + kPanel, -1e30f);
   const float now = std::max(run.highest, BlockHighest(scores));
@@ -381,7 +381,7 @@ void AttendBlock(const float* HWY_RESTRICT query,
   }
 }
 
-// Block by block, so that the heads share what is in the nearest cache.
+// Block by block, so that the heads share what is in the L1 cache.
 void AttendImpl(const float* query, int heads, const float* const* keys,
                 const float* const* values, int first, int position,
                 int head_dim, float* HWY_RESTRICT out) {
@@ -427,7 +427,7 @@ HWY_EXPORT(TargetName);
 
 namespace {
 
-// Where element (row, i) of a packed matrix stands.
+// Index of element (row, i) in a packed matrix.
 size_t PackedAt(int row, int i, int k) {
   return (static_cast<size_t>(row / kPanel) * static_cast<size_t>(k) +
           static_cast<size_t>(i)) *

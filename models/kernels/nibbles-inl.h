@@ -1,12 +1,12 @@
-// Panels of four-bit weights (int4.h) in AVX-512. Included by amx_product.cc
-// inside its anonymous namespace; no include guard for that reason.
+// Panels of 4-bit weights (int4.h) in AVX-512. Included by amx_product.cc
+// inside its anonymous namespace; hence no include guard.
 //
-// A step of a panel, 64 inputs of 32 outputs:
+// One step of a panel, 64 inputs of 32 outputs:
 //
 //   [2][8][64]  numbers + 8: byte b of row r of half h holds, in its lower four
 //               bits, byte b of row r of the int8 tile, in its upper four that
 //               of row r + 8
-//   [2][16]     multipliers of the outputs, and 32 bytes of nothing
+//   [2][16]     multipliers of the outputs, and 32 unused bytes
 //
 // where the tile's byte 4 j + i of row p is input 4 p + i of output j.
 
@@ -20,7 +20,7 @@ constexpr size_t kNibbleStep = 2 * kNibbleTile + 64;
       reinterpret_cast<const __m128i*>(step + 2 * kNibbleTile + 16 * half)));
 }
 
-// 16 rows of x as half a panel; `scales` gets theirs.
+// Packs 16 rows of x as half a panel and writes their `scales`.
 void PackNibbles(const float* x, int k, std::byte* panel, size_t half,
                  float* scales) {
   Int4Row row;
@@ -41,8 +41,8 @@ void PackNibbles(const float* x, int k, std::byte* panel, size_t half,
   }
 }
 
-// Multiplier times number of input `in` of the step and output `column` of
-// the panel.
+// Multiplier times number of input `in` of the step and output `column` of the
+// panel.
 int NibbleProduct(const std::byte* step, int in, int column) {
   const size_t half = static_cast<size_t>(column / 16);
   const size_t j = static_cast<size_t>(column % 16);
@@ -53,8 +53,8 @@ int NibbleProduct(const std::byte* step, int in, int column) {
   return number * static_cast<int>(step[2 * kNibbleTile + 16 * half + j]);
 }
 
-// The step's two int8 tiles. Two products of a multiplier and a number below
-// 16 fit into 16 bits side by side, so one multiplication makes both.
+// Unpacks the step's two int8 tiles. Two products of a multiplier and a number
+// below 16 fit into 16 bits side by side, so one multiplication gives both.
 void UnpackStep(const std::byte* step, std::byte* tiles) {
   const __m512i low = _mm512_set1_epi8(15);
   for (size_t half = 0; half < 2; ++half) {
@@ -75,9 +75,9 @@ void UnpackStep(const std::byte* step, std::byte* tiles) {
   }
 }
 
-// One panel times R rows of int8, as int32 sums. a[r] is row r's 64 bytes of
-// the first step, the next step's are kTileBytes behind; eights[r][s] is 8
-// times the sum of row r's 64 numbers, for numbers are stored plus 8.
+// One panel times R rows of int8, as int32 sums. a[r] points to row r's 64
+// bytes of the first step; the next step follows after kTileBytes. eights[r][s]
+// is 8 times the sum of row r's 64 numbers, since numbers are stored plus 8.
 template <int R>
 void NibblePanel(const std::byte* const* a, const int32_t* const* eights,
                  const std::byte* panel, int steps, float* y, size_t ldy) {

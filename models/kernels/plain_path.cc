@@ -34,7 +34,7 @@ class FloatPath : public KernelPath {
     return std::make_unique<PlainWeights>(n, k, kind, read);
   }
 
-  // fp32 rows, one after the other.
+  // Consecutive fp32 rows.
   size_t OperandBytes(const Weights& w, int rows) const override {
     return static_cast<size_t>(rows) * static_cast<size_t>(w.k()) * 4;
   }

@@ -1,10 +1,10 @@
-// AMX instructions by number of tile, as macros: a tile's name is part of the
+// AMX instructions by tile number, as macros: the tile is part of the
 // instruction.
 #ifndef ESPALIER_MODELS_KERNELS_TILE_INSTRUCTIONS_H_
 #define ESPALIER_MODELS_KERNELS_TILE_INSTRUCTIONS_H_
 
-// The compiler does not see what tiles read: the memory clobber keeps stores
-// to operands before the loads.
+// The compiler does not see what tiles read: the memory clobber keeps stores to
+// operands before the loads.
 #define ESP_TILE_LOAD(tile, base, stride)                    \
   __asm__ volatile("tileloadd (%0,%1,1), %%tmm" #tile ::"r"( \
                        static_cast<const void*>(base)),      \

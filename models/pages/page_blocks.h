@@ -1,4 +1,4 @@
-// Equal blocks of memory by number, which never move: what pages stand in.
+// Numbered memory blocks of equal size that never move: storage for pages.
 #ifndef ESPALIER_MODELS_PAGES_PAGE_BLOCKS_H_
 #define ESPALIER_MODELS_PAGES_PAGE_BLOCKS_H_
 
@@ -19,8 +19,8 @@ class PageBlocks {
   }
 
   int64_t page_bytes() const { return page_bytes_; }
-  // Pages 0 .. pages-1 exist from now on. In builds with checks new ones hold
-  // NaN, so that whoever reads a slot before it is written is found out.
+  // Makes pages 0 .. pages-1 exist. In checked builds new pages hold NaN, so
+  // that a read of an unwritten slot shows.
   void Grow(int pages);
   // Aligned to 64 bytes.
   std::byte* page(PageId page) {

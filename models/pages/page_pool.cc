@@ -8,8 +8,8 @@
 namespace espalier {
 namespace {
 
-// Memory grows by this much: large enough that few allocations are made,
-// small enough that a short run stays small.
+// Memory grows in these steps: large enough for few allocations, small enough
+// for short runs to stay small.
 constexpr int64_t kChunkBytes = int64_t{8} << 20;
 
 }  // namespace
@@ -26,7 +26,7 @@ PageId PagePool::Allocate() {
         std::clamp<int64_t>(kChunkBytes / page_bytes(), 1, capacity_ - total_));
     memory_.Grow(total_ + grow);
     refs_.resize(static_cast<size_t>(total_ + grow), 0);
-    // The lowest id is handed out first.
+    // Lowest id first.
     for (int i = grow; i-- > 0;) free_list_.push_back(total_ + i);
     total_ += grow;
   }

@@ -1,8 +1,8 @@
-// Which pages of a trunk's key/value memory are in use.
+// Tracks which pages of a trunk's key/value memory are in use.
 //
-// Pages are reference counted: forks share full pages and copy the filled
-// part of the page they fork in (CopyPrefix, by name, never implicitly).
-// Externally synchronised.
+// Pages are reference counted: forks share full pages and copy the filled part
+// of the page they fork in (explicitly, by CopyPrefix). Externally
+// synchronised.
 #ifndef ESPALIER_MODELS_PAGES_PAGE_POOL_H_
 #define ESPALIER_MODELS_PAGES_PAGE_POOL_H_
 
@@ -15,16 +15,16 @@ namespace espalier {
 
 class PagePool {
  public:
-  // `max_bytes` bounds what is ever allocated; memory grows in chunks.
-  // `memory` outlives the pool and is the pool's alone.
+  // `max_bytes` bounds the total allocation; memory grows in chunks. `memory`
+  // outlives the pool and is used only by the pool.
   PagePool(PageMemory& memory, int64_t max_bytes);
 
-  // A page with one reference and undefined content, or -1 when the limit is
-  // reached (the caller evicts and asks again).
+  // A page with one reference and undefined content, or -1 at the limit (the
+  // caller evicts and retries).
   PageId Allocate();
   void AddRef(PageId page);
   void Release(PageId page);  // frees at zero references
-  // True if others than one hold `page`.
+  // True if `page` has more than one reference.
   bool shared(PageId page) const {
     return refs_[static_cast<size_t>(page)] > 1;
   }
@@ -38,7 +38,7 @@ class PagePool {
   int used() const { return used_; }           // pages with references
   int free() const { return total_ - used_; }  // allocated but unused pages
   int total() const { return total_; }         // used + free
-  int capacity() const { return capacity_; }   // most pages the limit allows
+  int capacity() const { return capacity_; }   // page limit
 
  private:
   PageMemory& memory_;

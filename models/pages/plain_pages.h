@@ -1,5 +1,5 @@
-// Pages of fp32 keys and values. Keys are stored transposed so that the
-// scores of 64 keys are one run of vector lanes:
+// Pages of fp32 keys and values. Keys are stored transposed so that the scores
+// of 64 keys are consecutive SIMD lanes:
 //
 //   page:  layer 0: head 0: K^T [head_dim][64] | V [64][head_dim]
 //                   head 1: K^T ...            | V ...

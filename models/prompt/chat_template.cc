@@ -14,8 +14,8 @@ namespace {
 constexpr const char* kThinkNames[] = {"chatml", "qwen3", "qwq", "qwen3.5"};
 constexpr std::string_view kNoThought = "<think>\n\n</think>\n\n";
 
-// Llama 3.1's template writes this date where none is given. Today's would
-// make a run depend on the day.
+// Llama 3.1's template uses this date if none is given. Today's date would make
+// runs depend on the day.
 constexpr const char* kLlamaDates =
     "Cutting Knowledge Date: December 2023\nToday Date: 26 Jul 2024\n\n";
 
@@ -40,7 +40,7 @@ std::string_view Trim(std::string_view text) {
   return text;
 }
 
-// Earlier answers are repeated without what the model thought.
+// Earlier answers are repeated without their thinking.
 std::string_view AfterThought(std::string_view text) {
   constexpr std::string_view kEnd = "</think>";
   const size_t at = text.rfind(kEnd);
@@ -84,13 +84,13 @@ std::string_view MistralToken(std::string_view text) {
 struct ChatTemplate::MistralStyle {
   const char* name;
   const char* open;   // before a question
-  const char* close;  // behind it
+  const char* close;  // after it
   const char* reply;  // before an answer
-  const char* end;    // behind it
+  const char* end;    // after it
   // Where the system message goes: 'f' into the first question, 'l' into the
-  // last, 'o' between marks of its own.
+  // last, 'o' between its own marks.
   char system;
-  bool trims;  // answers lose the white space around them
+  bool trims;  // strips white space around answers
 };
 
 // As the chat_template of the model cards: Mistral-7B-Instruct-v0.1 and v0.2

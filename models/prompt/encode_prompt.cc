@@ -10,7 +10,7 @@
 namespace espalier {
 namespace {
 
-// A text that spells a control token first must be read so.
+// A control token at the start of the text must be parsed as one.
 absl::Status CheckControl(std::string_view text) {
   if (!text.starts_with("<|") && !text.starts_with("<s>")) {
     return absl::OkStatus();

@@ -16,10 +16,10 @@
 
 namespace espalier {
 
-// `control_tokens`: `text` may spell control tokens, as chat templates do;
-// InvalidArgument where it begins with one that the tokenizer does not know.
-// Else what looks like one is text. Where the model was trained so, the token
-// that begins a text comes first, unless `text` spells a first token itself.
+// `control_tokens`: `text` may contain control tokens, as chat templates do;
+// InvalidArgument if it begins with one that the tokenizer does not know.
+// Without it they are plain text. If the model was trained with a begin token,
+// it comes first, unless `text` contains a first token itself.
 absl::StatusOr<std::vector<int32_t>> EncodePrompt(const Tokenizer& tokenizer,
                                                   std::string_view text,
                                                   bool control_tokens);

@@ -19,13 +19,13 @@ bool Has(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-// `part` as a whole literal, in either of Jinja's quotes.
+// Whether `part` is a whole literal, in either of Jinja's quotes.
 bool HasLiteral(std::string_view text, std::string_view part) {
   return Has(text, absl::StrCat("'", std::string(part), "'")) ||
          Has(text, absl::StrCat("\"", std::string(part), "\""));
 }
 
-// `text` with the escape \n of its literals as a line's end.
+// `text` with the escape \n of its literals replaced by newlines.
 std::string Unescape(std::string_view text) {
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -39,8 +39,8 @@ std::string Unescape(std::string_view text) {
   return out;
 }
 
-// What a ChatML template says as system where a conversation has no such
-// message: the one literal that holds a whole system message.
+// The default system message of a ChatML template: the one literal that holds a
+// whole system message.
 std::string DefaultSystem(const std::string& text) {
   constexpr std::string_view kOpen = "<|im_start|>system\n";
   for (size_t at = text.find(kOpen); at != std::string::npos;
@@ -67,7 +67,7 @@ ThinkStyle StyleOf(const std::string& text) {
   return opens ? ThinkStyle::kOpen : ThinkStyle::kNone;
 }
 
-// The name of a Mistral spacing; "" for none of the known ones.
+// The name of a Mistral spacing; "" if unknown.
 std::string MistralName(std::string_view text) {
   const bool wide_close = HasLiteral(text, " [/INST]");
   if (HasLiteral(text, " [INST] ")) return wide_close ? "mistral-v1" : "";

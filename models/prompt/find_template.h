@@ -1,14 +1,14 @@
-// Which chat template a checkpoint was trained with.
+// Finds the chat template that a checkpoint was trained with.
 //
 //   ESP_ASSIGN_OR_RETURN(const ChatTemplate chat, FindTemplate(folder,
 //   "auto"));
 //
-// A checkpoint brings its template as a Jinja program, in tokenizer_config.json
+// A checkpoint has its template as a Jinja program, in tokenizer_config.json
 // ("chat_template", one text or a list of named ones) or chat_template.jinja,
 // or in the key tokenizer.chat_template of a GGUF file. It is not run: its
 // literals (<|im_start|>, <|start_header_id|>, [INST], the spaces around them,
-// the default system message, <think>) tell which of the known templates
-// (chat_template.h) it is.
+// the default system message, <think>) identify one of the known templates
+// (chat_template.h).
 //
 // Stateless functions: thread-safe.
 #ifndef ESPALIER_MODELS_PROMPT_FIND_TEMPLATE_H_
@@ -22,13 +22,13 @@
 
 namespace espalier {
 
-// The template that the Jinja program `text` is. Unimplemented for one that is
-// none of the known ones; `where` names the file in messages.
+// The known template that the Jinja program `text` is; Unimplemented if none.
+// `where` names the file in messages.
 absl::StatusOr<ChatTemplate> RecogniseTemplate(std::string_view text,
                                                const std::string& where);
 
-// The template of this name; "auto": the checkpoint's own, NotFound where it
-// has none.
+// The template of this name; "auto": the checkpoint's own, NotFound if it has
+// none.
 absl::StatusOr<ChatTemplate> FindTemplate(const std::string& folder,
                                           const std::string& name);
 

@@ -5,7 +5,7 @@
 namespace espalier {
 namespace {
 
-// Bytes at the end of `text` with which `stop` begins.
+// Length of the longest suffix of `text` that is a prefix of `stop`.
 size_t BegunBytes(std::string_view text, std::string_view stop) {
   for (size_t n = std::min(text.size(), stop.size()); n > 0; --n) {
     if (text.ends_with(stop.substr(0, n))) return n;

@@ -8,7 +8,8 @@
 namespace espalier {
 namespace {
 
-// Sign, exponent and the first three bits of the fraction: 1 and below.
+// Keeps sign, exponent and the first three bits of the fraction, for weights up
+// to 1.
 constexpr int kBucketShift = 20;
 constexpr size_t kBuckets = (0x3F800000u >> kBucketShift) + 1;
 size_t BucketOf(float weight) {
@@ -25,13 +26,13 @@ struct Weighted {
   float weight;
   int32_t id;
 };
-// Orders a heap so that the largest weight, then the lowest id, is on top.
+// Heap order: the largest weight, then the lowest id, is on top.
 bool Below(const Weighted& a, const Weighted& b) {
   return a.weight != b.weight ? a.weight < b.weight : a.id > b.id;
 }
 
-// Goes through the weights, the largest first, until `count` are passed or
-// their sum reaches `mass`. Returns the last one passed and the sum.
+// Visits the weights, largest first, until `count` are visited or their sum
+// reaches `mass`. Returns the last one visited and the sum.
 WeightCut Descend(absl::Span<const float> weights, const Buckets& buckets,
                   int64_t count, double mass, double* sum) {
   *sum = 0;
@@ -57,7 +58,7 @@ WeightCut Descend(absl::Span<const float> weights, const Buckets& buckets,
       *sum += static_cast<double>(cut.weight);
       if (--count <= 0 || *sum >= mass) return cut;
     }
-    // Rounding: the bucket's sum reached the mass, one by one they did not.
+    // Rounding: the bucket's sum reached the mass, but added singly it did not.
   }
   return {};
 }

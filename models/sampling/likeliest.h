@@ -1,6 +1,6 @@
-// The likeliest tokens of a distribution, without sorting all of it: weights
-// are counted by their leading bits, and only the group in which a limit falls
-// is put in order.
+// The most likely tokens of a distribution, without a full sort: weights are
+// bucketed by their leading bits, and only the bucket that contains a limit is
+// sorted.
 #ifndef ESPALIER_MODELS_SAMPLING_LIKELIEST_H_
 #define ESPALIER_MODELS_SAMPLING_LIKELIEST_H_
 
@@ -11,7 +11,7 @@
 
 namespace espalier {
 
-// Keeps what is heavier than `weight`, and of equals ids up to `id`.
+// Keeps weights above `weight` and, among equal ones, ids up to `id`.
 struct WeightCut {
   float weight = 0;
   int32_t id = std::numeric_limits<int32_t>::max();
@@ -20,9 +20,9 @@ struct WeightCut {
   }
 };
 
-// Where to cut so that the `top_k` largest stay (0: all), and of these the
-// fewest largest whose sum reaches `top_p` of theirs. Of equals the lower id
-// counts as larger. Weights are in [0, 1], one of them is 1.
+// The cut that keeps the `top_k` largest weights (0: all), and of these the
+// fewest largest whose sum reaches `top_p` of theirs. Among equal weights the
+// lower id counts as larger. Weights are in [0, 1], one of them is 1.
 WeightCut CutToLikeliest(absl::Span<const float> weights, int top_k,
                          double top_p);
 

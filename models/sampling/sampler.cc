@@ -79,7 +79,7 @@ absl::Status TokenDistribution::Assign(absl::Span<const float> logits,
       float& l = penalized_[static_cast<size_t>(token)];
       l = l > 0 ? l / options.repetition_penalty
                 : l * options.repetition_penalty;
-      // A huge factor must not make what cannot be compared.
+      // Avoid infinities from a huge penalty.
       l = std::clamp(l, std::numeric_limits<float>::lowest(),
                      std::numeric_limits<float>::max());
     }
@@ -138,7 +138,7 @@ Sampled TokenDistribution::Draw(float uniform) const {
     const double target = static_cast<double>(uniform) * cumulative_.back();
     const auto it =
         std::upper_bound(cumulative_.begin(), cumulative_.end(), target);
-    // Rounding cannot put the target at the end unless uniform is 1.
+    // Guards against rounding; the target is at the end only if uniform is 1.
     const size_t at = std::min(static_cast<size_t>(it - cumulative_.begin()),
                                cumulative_.size() - 1);
     return Found(ids_[at], cumulative_[at] - (at > 0 ? cumulative_[at - 1] : 0),
@@ -151,7 +151,9 @@ Sampled TokenDistribution::Draw(float uniform) const {
   while (block + 1 < block_sums_.size() && left >= block_sums_[block]) {
     left -= block_sums_[block++];
   }
-  while (block_sums_[block] == 0) --block;  // the likeliest has its own
+  while (block_sums_[block] == 0)
+    --block;  // the most likely token's block is
+              // not 0
   const size_t begin = block * kWeightBlock;
   const size_t end = std::min(logits_.size(), begin + kWeightBlock);
   size_t token = begin, heaviest = begin;
@@ -160,7 +162,7 @@ Sampled TokenDistribution::Draw(float uniform) const {
     if (left < 0) break;
     if (weights_[token] > weights_[heaviest]) heaviest = token;
   }
-  // Should rounding pass all of the block by, its heaviest was meant.
+  // If rounding skips the whole block, take its heaviest token.
   if (token == end) token = heaviest;
   return Found(static_cast<int32_t>(token),
                static_cast<double>(weights_[token]), total);

@@ -1,22 +1,23 @@
-// From logits to a token: filters, a draw, and what the trace records of it.
+// From logits to a token: filters, a draw, and the values recorded with it.
 //
 //   TokenDistribution d;  // used again for the next row: keeps its memory
 //   ESP_RETURN_IF_ERROR(d.Assign(logits, options));
 //   Sampled s = d.Draw(RandomStream::UniformAt(key, t));
 //
-// The sampler's distribution is made in this order, each stage on what the
-// one before has kept:
+// The sampler's distribution is computed in stages, each applied to what the
+// previous one kept:
 //   0 repetition penalty: l_i / penalty if l_i > 0, else l_i * penalty, for
-//             tokens that the text has (Keskar et al. 2019, arXiv:1909.05858)
+//             tokens that occur in the text (Keskar et al. 2019,
+//             arXiv:1909.05858)
 //   1 temperature: w_i = exp((l_i - max l) / temperature)
-//   2 top-k:  the k largest w; of equals the lower id stays
+//   2 top-k:  the k largest w; ties by lower id
 //   3 top-p:  the fewest of the largest w whose sum reaches top_p of the sum
 //             of what stage 2 kept (Holtzman et al. 2020)
 //   4 min-p:  w_i >= min_p * max w (Nguyen et al. 2024)
-// A draw inverts the cumulative sum in id order. Weights are single precision,
-// sums in one order whatever the instruction set (softmax.h), so a draw is a
-// function of logits, options and the uniform number alone. Temperature 0 takes
-// the largest logit, of equals the lowest id. The likeliest token always stays.
+// A draw inverts the cumulative sum in id order. Weights are single precision
+// and summed in the same order on every instruction set (softmax.h), so a draw
+// depends only on logits, options and the uniform number. Temperature 0 takes
+// the largest logit, ties by lowest id. The most likely token is always kept.
 //
 // Thread-compatible; Draw and the other const methods are thread-safe.
 #ifndef ESPALIER_MODELS_SAMPLING_SAMPLER_H_
@@ -32,22 +33,22 @@
 
 namespace espalier {
 
-// log-prob and entropy are those of the model: temperature 1, no filter.
+// log-prob and entropy are the model's: temperature 1, no filter.
 struct Sampled {
   int32_t token = 0;
   float logprob = 0;          // ln p(token)
-  float sampler_logprob = 0;  // ln of the chance with which it was drawn
+  float sampler_logprob = 0;  // ln of its sampling probability
   float entropy = 0;          // of the whole distribution, nats
 };
 
-// InvalidArgument naming the option whose value makes no sense.
+// InvalidArgument naming the invalid option.
 absl::Status CheckSamplingOptions(const SamplingOptions& options);
 
 class TokenDistribution {
  public:
   // Fails on options as above, and on logits that are empty or not finite.
-  // `logits` must outlive the use. `seen`: distinct tokens that the repetition
-  // penalty is for.
+  // `logits` must outlive the use. `seen`: the distinct tokens to apply the
+  // repetition penalty to.
   absl::Status Assign(absl::Span<const float> logits,
                       const SamplingOptions& options,
                       absl::Span<const int32_t> seen = {});
@@ -59,9 +60,10 @@ class TokenDistribution {
     return static_cast<float>(logits_[static_cast<size_t>(token)] - max_ -
                               log_sum_);
   }
-  // Minus the mean ln p of the `k` likeliest, or of all there are; k >= 1.
+  // Minus the mean ln p of the `k` most likely tokens, or of all if fewer; k >=
+  // 1.
   float Confidence(int k) const;
-  // The `n` likeliest, or all there are; of equals the lowest id first.
+  // The `n` most likely tokens, or all if fewer; ties by lowest id.
   std::vector<TokenLogprob> Alternatives(int n) const;
 
  private:
@@ -75,7 +77,7 @@ class TokenDistribution {
   double log_sum_ = 0;  // ln sum exp(l_i - max_)
   float entropy_ = 0;
   Kind kind_ = Kind::kAll;
-  bool plain_ = false;              // drawn from the model's own distribution
+  bool plain_ = false;              // draws from the model's own distribution
   int32_t likeliest_ = 0;           // under the sampler
   std::vector<float> penalized_;    // logits after stage 0
   std::vector<float> weights_;      // of all tokens, after stage 1
@@ -84,7 +86,6 @@ class TokenDistribution {
   std::vector<double> cumulative_;  // and running sums of their weights
 };
 
-// One draw.
 absl::StatusOr<Sampled> Sample(absl::Span<const float> logits,
                                const SamplingOptions& options, float uniform);
 

@@ -20,7 +20,7 @@ using V = hn::Vec<D>;
 
 constexpr size_t kVectors = kWeightLanes / hn::MaxLanes(D());
 
-// exp of x <= 0, of what is below -87: 0. Writes what it took x for.
+// exp of x <= 0; 0 below -87. Sets `x` to the clamped argument.
 HWY_INLINE V Exp(V given, V& x) {
   const D d;
   const hn::RebindToSigned<D> di;
@@ -30,7 +30,7 @@ HWY_INLINE V Exp(V given, V& x) {
   const V magic = hn::Set(d, 12582912.0f);
   const V shifted = hn::Add(hn::Mul(x, hn::Set(d, 1.44269504f)), magic);
   const V n = hn::Sub(shifted, magic);
-  // 355/512 times n is exact; the other part is ln 2 - 355/512.
+  // 355/512 times n is exact; the remaining part is ln 2 - 355/512.
   V r = hn::Sub(x, hn::Mul(n, hn::Set(d, 0.693359375f)));
   r = hn::Sub(r, hn::Mul(n, hn::Set(d, -2.12194440e-4f)));
   const auto next = [&](V p, float c) HWY_ATTR {
@@ -48,7 +48,7 @@ HWY_INLINE V Exp(V given, V& x) {
   return hn::IfThenElseZero(hn::Gt(given, lowest), hn::BitCast(d, bits));
 }
 
-// The sum of 16 lanes, in one order and few steps.
+// Sums 16 lanes in a fixed order and few steps.
 HWY_INLINE double SumLanes(const V* lanes) {
   const D d;
   HWY_ALIGN float l[kWeightLanes];
@@ -157,7 +157,7 @@ float HighestImpl(const float* HWY_RESTRICT logits, size_t n) {
   return bad == 0 ? top : bad;
 }
 
-// The first of n logits that equals `value`, which is there.
+// Index of the first of n logits that equals `value`, which must exist.
 size_t FindImpl(const float* HWY_RESTRICT logits, size_t n, float value) {
   const D d;
   const size_t lanes = hn::Lanes(d);

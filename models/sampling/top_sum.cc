@@ -16,11 +16,11 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Logits that are looked at together.
+// Logits per block.
 constexpr size_t kBlock = 64;
 
-// The first block from `i` on with a logit above `limit`; where there is none,
-// the place after the last whole block.
+// The first block from `i` on with a logit above `limit`; if there is none, the
+// end of the last whole block.
 size_t NextAboveImpl(const float* HWY_RESTRICT logits, size_t i, size_t n,
                      float limit) {
   const hn::CappedTag<float, 16> d;
@@ -46,7 +46,7 @@ namespace espalier {
 HWY_EXPORT(NextAboveImpl);
 
 double SumHighest(const float* logits, size_t n, size_t k) {
-  // A heap whose top is the lowest.
+  // Min-heap.
   const std::greater<float> above;
   std::vector<float> highest(logits, logits + k);
   std::make_heap(highest.begin(), highest.end(), above);

@@ -1,5 +1,5 @@
-// The sum of the highest logits of a row, by vector instructions: what does not
-// reach the lowest of the highest so far is passed over in blocks.
+// The sum of the highest logits of a row, vectorised: blocks with nothing above
+// the lowest of the highest so far are skipped.
 //
 // Bits do not depend on the instruction set. Stateless function: thread-safe.
 #ifndef ESPALIER_MODELS_SAMPLING_TOP_SUM_H_
@@ -9,8 +9,7 @@
 
 namespace espalier {
 
-// Of the `k` highest of n >= 1 finite logits, 1 <= k <= n; of equals as many as
-// there is room for.
+// Sum of the `k` highest of n >= 1 finite logits, 1 <= k <= n.
 double SumHighest(const float* logits, size_t n, size_t k);
 
 }  // namespace espalier

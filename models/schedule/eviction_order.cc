@@ -5,7 +5,8 @@
 namespace espalier {
 namespace {
 
-// So many groups may wait for their new rank, for the memory of empty ones.
+// Ranks are refreshed once this many groups changed: bounds the empty groups
+// kept in memory.
 constexpr size_t kMostChanged = 256;
 
 }  // namespace

@@ -1,14 +1,13 @@
-// Which of the sequences that may lose their keys and values goes first.
+// The order in which evictable sequences lose their keys and values:
 //
-//   1 redundant ones, whose tokens are stored elsewhere too: nothing is lost
-//   2 of the group (a search's sequences) with the most entries, the one with
-//     the lowest priority, of equals the one unused for longest, of equals the
-//     lowest id
+//   1 redundant ones, whose tokens are also stored elsewhere: nothing is lost
+//   2 from the group (the sequences of one search) with the most entries, the
+//     one with the lowest priority, ties by least recent use, then lowest id
 //
-// Priorities of different searches are not comparable, so groups come first:
-// no search can take all memory, however high its keys. Of groups of one size
-// the one whose first entry is the longest unused goes first. Insert, Erase and
-// Lowest cost O(log n).
+// Priorities of different searches are not comparable, so groups come first: no
+// search can take all memory by setting high priorities. Between groups of
+// equal size, the one whose first entry is least recently used goes first.
+// Insert, Erase and Lowest cost O(log n).
 //
 // Externally synchronised.
 #ifndef ESPALIER_MODELS_SCHEDULE_EVICTION_ORDER_H_
@@ -41,8 +40,8 @@ class EvictionOrder {
   };
 
   void Insert(const Entry& entry);
-  void Erase(const Entry& entry);  // one that was inserted
-  // The sequence to go first; -1: none may.
+  void Erase(const Entry& entry);  // must have been inserted
+  // The next sequence to evict; -1: none.
   SeqId Lowest();
 
  private:
@@ -57,8 +56,8 @@ class EvictionOrder {
   };
   struct Group {
     absl::btree_set<Entry> entries;
-    Rank rank;             // as it stands in ranks_, if size > 0
-    bool changed = false;  // and in changed_
+    Rank rank;             // its entry in ranks_ if size > 0
+    bool changed = false;  // listed in changed_
   };
   void Changed(SeqId id, Group& group);
   void Refresh();

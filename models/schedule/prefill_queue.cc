@@ -7,7 +7,7 @@
 
 namespace espalier {
 
-// Sets the filler of `id` and those above it down to position `from`.
+// Sets the filler of `id` and of its ancestors down to position `from`.
 void PrefillQueue::Mark(SeqId id, int from, SeqId filler) {
   for (; id > kEmptySeq && tree_.at(id).end() > from;
        id = tree_.at(id).parent) {
@@ -23,14 +23,14 @@ bool PrefillQueue::Ensure(SeqId id, bool pages) {
     tree_.Touch(id);
     return true;
   }
-  if (sequence.filler >= 0) {  // on its way
+  if (sequence.filler >= 0) {  // in progress
     tree_.at(sequence.filler).wanted = step_;
     return false;
   }
   return Begin(id) && known;
 }
 
-// True if the table is whole now, because it was stored elsewhere.
+// True if the table is complete now, because it was stored elsewhere.
 bool PrefillQueue::Begin(SeqId id) {
   Sequence& sequence = tree_.at(id);
   int length = 0;
@@ -47,9 +47,9 @@ bool PrefillQueue::Begin(SeqId id) {
   tree_.Touch(id);
   tree_.Lock(id);
   if (source != id || length == sequence.end()) {
-    // The row of the last token comes with computing it.
+    // Leave the last token to compute: that gives its hidden row.
     if (!whole) length = std::min(length, sequence.end() - 1);
-    // A table of its own that falls short is of no more use.
+    // Its own table falls short and is replaced.
     PageTable old = std::exchange(sequence.table, PageTable());
     const PageTable& from = source == id ? old : tree_.at(source).table;
     if (length > 0 && !tree_.Fork(from, length, sequence.table)) {
@@ -90,7 +90,7 @@ void PrefillQueue::Stop(const Prefill& fill) {
 }
 
 bool PrefillQueue::DropUnwanted() {
-  // Unlocking may free a sequence, so the list is put in order first.
+  // Unlocking may free a sequence, so partition the list first.
   const auto unwanted = std::stable_partition(
       prefills_.begin(), prefills_.end(),
       [&](const Prefill& f) { return tree_.at(f.target).wanted == step_; });
@@ -114,7 +114,7 @@ int PrefillQueue::Boundary(SeqId target, int have) const {
   for (SeqId id = tree_.at(target).parent;
        id > kEmptySeq && tree_.at(id).end() > have; id = tree_.at(id).parent) {
     const Sequence& sequence = tree_.at(id);
-    // Somebody may ask for what is not merely where texts part.
+    // Requests may need any sequence except an unreferenced split point.
     const bool named = sequence.refs > 0 || !sequence.split;
     if (sequence.hidden.empty() && named) end = sequence.end();
   }
@@ -163,7 +163,7 @@ void PrefillQueue::AdvanceOne(const Chunk& chunk,
   }
   table.resident = now;
   tree_.TableChanged(target);
-  // Those above are covered by it, once it has tokens of its own.
+  // Its ancestors are covered once it has tokens of its own.
   if (now <= tree_.at(target).start) return;
   for (SeqId id = tree_.at(target).parent;
        id > kEmptySeq && tree_.at(id).filler == target;

@@ -1,14 +1,14 @@
-// Sequences whose keys and values are being computed from their tokens.
+// Prefill: sequences whose keys and values are being computed from tokens.
 //
-// A fill takes what is missing of a whole path in one go, from the longest
-// beginning that is stored: an evicted suffix is one chunk, whatever the number
-// of sequences that it spans. Chunks end where a sequence ends whose last
-// hidden row is not known yet. What lies on the path of one fill is not filled
-// by another, so nothing is computed twice:
+// A prefill computes everything that a path misses, starting from its longest
+// stored prefix: an evicted suffix is one chunk, however many sequences it
+// spans. Chunks end where a sequence ends whose last hidden row is not yet
+// known. Two prefills never cover the same part of a path, so nothing is
+// computed twice:
 //
-//   prompt [0, 100) --+-- a [100, 130)   fills 0 .. 130
+//   prompt [0, 100) --+-- a [100, 130)   prefills 0 .. 130
 //                     `-- b [100, 120)   waits until a's table covers 100,
-//                                        then fills 100 .. 120
+//                                        then prefills 100 .. 120
 //
 // Externally synchronised.
 #ifndef ESPALIER_MODELS_SCHEDULE_PREFILL_QUEUE_H_
@@ -28,23 +28,23 @@ class PrefillQueue {
   PrefillQueue(PrefixTree& tree, BackendStats& stats)
       : tree_(tree), stats_(stats) {}
 
-  // True if `id`'s hidden row is there (and its pages, all in a table of its
-  // own, if `pages`); else sees to it that what is missing is being computed.
-  // To be called in every step in which somebody still wants it.
+  // True if `id`'s hidden row is known (and, with `pages`, all its pages are in
+  // its own table); else makes sure that what is missing is being computed.
+  // Call it in every step for as long as the result is needed.
   bool Ensure(SeqId id, bool pages);
 
-  // Begins a step: from now on Ensure tells what is wanted.
+  // Begins a step: Ensure calls from now on mark what this step needs.
   void BeginStep() { ++step_; }
-  // Stops computing what nobody has asked for in this step: its requests were
-  // cancelled, failed or put off. What is computed stays, open to eviction.
-  // True if there was any.
+  // Stops prefills that no Ensure call of this step needed: their requests were
+  // cancelled, failed or preempted. What is computed stays, open to eviction.
+  // True if there were any.
   bool DropUnwanted();
 
-  // Adds segments of at most `chunk` tokens each and `room` together, the
-  // oldest fill first. They stay valid until Advance.
+  // Adds segments of at most `chunk` tokens each and `room` in total, oldest
+  // prefill first. They stay valid until Advance.
   void Plan(int chunk, int room, std::vector<Segment>& segments);
-  // Segment i of the last Plan has run: `hidden(i)` is its last row. Of `d`
-  // floats each.
+  // The segments of the last Plan have run: `hidden(i)` is the last row of
+  // segment i, `d` floats.
   template <class HiddenRow>
   void Advance(int d, const HiddenRow& hidden) {
     for (size_t i = 0; i < planned_.size(); ++i) {
@@ -55,9 +55,9 @@ class PrefillQueue {
   }
   int planned() const { return static_cast<int>(planned_.size()); }
 
-  // Memory is short: one fill at a time.
+  // Memory is short: one prefill at a time.
   void set_scarce(bool scarce) { scarce_ = scarce; }
-  // Gives up the youngest fill but one. False: there is at most one.
+  // Drops the youngest prefill, unless it is the only one. True if it did.
   bool GiveUpYoungest();
 
  private:
@@ -71,7 +71,7 @@ class PrefillQueue {
     int count = 0;
   };
   bool Begin(SeqId id);
-  // Where the chunk that begins at `have` has to end.
+  // Where the chunk that starts at position `have` has to end.
   int Boundary(SeqId target, int have) const;
   void Mark(SeqId id, int from, SeqId filler);
   void AdvanceOne(const Chunk& chunk, absl::Span<const float> hidden);

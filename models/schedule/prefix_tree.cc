@@ -58,7 +58,7 @@ SeqId PrefixTree::Make(SeqId parent, absl::Span<const int32_t> tokens) {
   made.start = made.ever_resident = at(parent).end();
   made.tokens.assign(tokens.begin(), tokens.end());
   made.live = true;
-  // A search's own sequences begin below its prompt.
+  // A search's prompt, below the root or a split point, starts a group.
   made.group = parent == kEmptySeq || at(parent).split ? id : at(parent).group;
   at(parent).children.push_back(id);
   ++live_;
@@ -71,14 +71,14 @@ SeqId PrefixTree::Split(SeqId id, int length) {
   const SeqId parent = at(id).parent;
   const SeqId upper =
       Make(parent, tokens.subspan(0, static_cast<size_t>(length)));
-  // The upper half stands where the whole stood.
+  // The upper half takes the place of the original.
   auto& siblings = at(parent).children;
   siblings.pop_back();
   *std::find(siblings.begin(), siblings.end(), id) = upper;
   Sequence& top = at(upper);
   Sequence& rest = at(id);
   top.split = true;
-  top.priority = kEvictNow;  // worth what is below it
+  top.priority = kEvictNow;  // worth as much as its descendants
   top.ever_resident = std::min(rest.ever_resident, top.end());
   top.children = {id};
   rest.parent = upper;
@@ -87,7 +87,7 @@ SeqId PrefixTree::Split(SeqId id, int length) {
   rest.tokens.assign(all.begin() + length, all.end());
   top.below = Worth(rest);
   if (rest.stores && rest.table.resident <= rest.start) {
-    // What is left of its table is the upper half's.
+    // The rest of its table belongs to the upper half.
     Unlist(rest);
     rest.stores = false;
     top.stores = true;
@@ -106,9 +106,9 @@ SeqId PrefixTree::SplitShared(SeqId parent, absl::Span<const int32_t> tokens) {
     if (common < kPageSlots) continue;
     if (common == sequence.tokens.size()) {
       if (sequence.split) return child;
-      continue;  // a sequence of its own, as its continuation would be
+      continue;  // not a split point: the new sequence stays separate
     }
-    // A table that others are filling or forking from stays where it is.
+    // A table in use by prefills or forks stays where it is.
     const int end = sequence.start + static_cast<int>(common);
     const bool moves = sequence.stores && sequence.table.resident <= end;
     if (sequence.filler >= 0 || (moves && sequence.locks > 0)) continue;
@@ -180,8 +180,8 @@ void PrefixTree::FreeIfUnused(SeqId id) {
   while (id > kEmptySeq && at(id).refs == 0 && at(id).locks == 0 &&
          at(id).children.empty()) {
     Sequence& gone = at(id);
-    gone.priority = gone.below = kEvictNow;  // nobody misses it
-    // What its table has of those above may be theirs alone to keep.
+    gone.priority = gone.below = kEvictNow;  // unreachable
+    // Its table may hold the only copy of its ancestors' pages.
     gone.table.resident = std::min(gone.table.resident, gone.start);
     Settle(id);
     gone.live = false;
@@ -194,7 +194,7 @@ void PrefixTree::FreeIfUnused(SeqId id) {
 }
 
 // ---------------------------------------------------------------------------
-// What is stored, and what may go
+// What is stored, and what may be evicted
 
 float PrefixTree::Worth(const Sequence& sequence) const {
   return std::max(sequence.priority, sequence.below);
@@ -211,7 +211,7 @@ void PrefixTree::Relist(SeqId id) {
   Unlist(sequence);
   if (!sequence.stores || sequence.locks > 0) return;
   const bool redundant = sequence.covered();
-  // The full pages of one that is covered are also those of the one below.
+  // Full pages of a covered sequence are also those of its descendant.
   if (redundant && sequence.table.resident % kPageSlots == 0) return;
   const float worth = Worth(sequence);
   if (!redundant && worth == kEvictNow) {
@@ -238,7 +238,7 @@ void PrefixTree::SetStores(SeqId id, bool stores) {
   if (at(id).stores == stores) return;
   Unlist(at(id));
   at(id).stores = stores;
-  if (at(id).covered()) return;  // nothing changes for those above
+  if (at(id).covered()) return;  // no change for its ancestors
   if (!stores) RaiseAbove(id);
   SeqId above = at(id).parent;
   while (above >= 0) {
@@ -387,7 +387,7 @@ bool PrefixTree::Fork(const PageTable& from, int length, PageTable& table) {
   ESP_CHECK(table.pages.empty() && length <= from.resident);
   const int full = length / kPageSlots;
   const int filled = length % kPageSlots;
-  // References keep the pages should their owner be evicted below.
+  // These references keep the pages alive if their owner is evicted below.
   for (int i = 0; i < full; ++i) {
     table.pages.push_back(from.pages[static_cast<size_t>(i)]);
     pool_.AddRef(table.pages.back());
@@ -402,8 +402,9 @@ bool PrefixTree::Fork(const PageTable& from, int length, PageTable& table) {
       return false;
     }
     if (copy < 0) {
-      // Its owner was evicted in vain, as the page is held here: it is the
-      // copy. Else what was lost would be computed and evicted for ever.
+      // Its owner was evicted without freeing this page, which is held here:
+      // use it as the copy. Otherwise it would be recomputed and evicted
+      // forever.
       table.pages.push_back(source);
     } else {
       pool_.CopyPrefix(source, copy, filled);

@@ -10,7 +10,7 @@
 namespace espalier {
 namespace {
 
-// More would be a mistake, and its answer would not fit into memory.
+// More would be a mistake, and the result would not fit into memory.
 constexpr int kMostSamples = 1 << 20;
 
 absl::Status CheckTokens(absl::Span<const int32_t> tokens, int vocab_size) {
@@ -36,7 +36,7 @@ absl::Status CheckSequence(SeqId id, const PrefixTree& tree, int context,
         context, "; shorten it or take a model with a longer context"));
   }
   for (SeqId s = id; s != kEmptySeq; s = tree.at(s).parent) {
-    // What was computed has been looked at.
+    // Computed tokens were checked before.
     if (!tree.at(s).hidden.empty()) break;
     ESP_RETURN_IF_ERROR(CheckTokens(tree.at(s).tokens, vocab_size));
   }

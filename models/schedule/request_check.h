@@ -1,4 +1,4 @@
-// Whether a backend can serve a request: errors that concern it alone.
+// Checks of a request before it is served: errors that affect only it.
 #ifndef ESPALIER_MODELS_SCHEDULE_REQUEST_CHECK_H_
 #define ESPALIER_MODELS_SCHEDULE_REQUEST_CHECK_H_
 
@@ -8,8 +8,8 @@
 
 namespace espalier {
 
-// InvalidArgument naming the value that is wrong and its range;
-// FailedPrecondition if the model lacks what the request needs.
+// InvalidArgument naming the invalid value and its range; FailedPrecondition if
+// the model lacks what the request needs.
 absl::Status CheckRequest(const Request& request, const PrefixTree& tree,
                           const Capabilities& capabilities, int vocab_size);
 

@@ -1,5 +1,4 @@
-// What is under way in a backend: requests, and the rows that they have in its
-// batches.
+// What is in flight in a backend: requests, and their rows in its batches.
 #ifndef ESPALIER_MODELS_SCHEDULE_ROW_H_
 #define ESPALIER_MODELS_SCHEDULE_ROW_H_
 
@@ -16,20 +15,20 @@ namespace espalier {
 
 enum class JobKind : uint8_t { kGenerate, kScore, kTextScore };
 
-// A request under way.
+// A request in flight.
 struct Job {
   RequestId id = 0;
   JobKind kind = JobKind::kGenerate;
   GenerateRequest generation;               // kGenerate
-  std::vector<std::vector<int32_t>> texts;  // kTextScore: of each row
-  std::vector<SeqId> sequences;  // whose last hidden row is needed; held. Of
-                                 // other kinds than kScore one: `from`
+  std::vector<std::vector<int32_t>> texts;  // kTextScore: one per row
+  std::vector<SeqId> sequences;  // held; their last hidden rows are needed. One
+                                 // (`from`), except for kScore
   bool started = false;          // its rows exist
-  bool locked = false;           // `from` is whole and locked
-  // Gave up its pages to older requests; goes on when one of them has ended.
+  bool locked = false;           // `from` is complete and locked
+  // Lost its pages to older requests; resumes when one of them ends.
   bool preempted = false;
   int unfinished = 0;  // continuations or texts
-  int rows = 0;        // under way
+  int rows = 0;        // in flight
   absl::Status failure;
   Completion completion;
 
@@ -42,30 +41,30 @@ struct Member {
   StreamKey key;
 };
 
-// Samples of one request that agree so far, or one given text: one row of the
-// forward pass until they differ.
+// Samples of one request that have been identical so far, or one given text:
+// one row of the forward pass until they differ.
 struct Row {
   Job* job = nullptr;
-  std::vector<Member> members;  // of a given text one
-  PageTable table;              // empty: its fork of `from` is still to come
-  std::vector<int32_t> tokens;  // of a given text all
+  std::vector<Member> members;  // one for a given text
+  PageTable table;              // empty: not yet forked from `from`
+  std::vector<int32_t> tokens;  // of a given text: all of them
   std::vector<float> logprobs;
   std::vector<float> sampler_logprobs;
   std::vector<std::vector<TokenLogprob>> alternatives;
   std::vector<float> entropies;    // with top_logprobs
-  std::vector<float> confidences;  // likewise
-  std::vector<float> hidden;       // of the last token, if asked for
-  std::vector<bool> greedy;        // of a given text
+  std::vector<float> confidences;  // with top_logprobs
+  std::vector<float> hidden;       // of the last token, if requested
+  std::vector<bool> greedy;        // given texts only
   StopMatcher stop;
   std::vector<int32_t> seen;  // distinct tokens of path and output, sorted;
-                              // with a repetition penalty alone
-  double entropy = 0;         // of its tokens, summed
+                              // only with a repetition penalty
+  double entropy = 0;         // summed over its tokens
   int ever_resident = 0;      // highest table.resident so far
-  std::vector<std::unique_ptr<Row>> forks;  // from it, in this step
+  std::vector<std::unique_ptr<Row>> forks;  // split off in this step
   bool finished = false;
   Finish finish = Finish::kLength;
 
-  // Tokens whose keys and values its next output needs.
+  // Tokens whose keys and values its next output depends on.
   int forwarded() const {
     return static_cast<int>(tokens.size()) -
            (job->kind == JobKind::kTextScore ? 1 : 0);

@@ -7,12 +7,12 @@
 namespace espalier {
 namespace {
 
-// Rows whose logits are in memory at once: 64 x 151,936 floats are 39 MB.
+// Rows whose logits are held at once: 64 x 151,936 floats are 39 MB.
 constexpr int kLogitsRows = 64;
-// Logits of one chunk of work, some 15 us.
+// Logits per chunk of work, about 15 us.
 constexpr int kChunkLogits = 16384;
 
-// Memory that draws use again and again.
+// Memory reused by all draws of a thread.
 TokenDistribution& Scratch() {
   thread_local TokenDistribution distribution;
   return distribution;

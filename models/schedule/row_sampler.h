@@ -1,5 +1,5 @@
-// From hidden rows to draws: logits in bounded memory, then every row's
-// distribution and its samples' draws, spread over the executor.
+// From hidden rows to drawn tokens: logits in bounded memory, then each row's
+// distribution and its samples' draws, in parallel on the executor.
 //
 // Externally synchronised.
 #ifndef ESPALIER_MODELS_SCHEDULE_ROW_SAMPLER_H_
@@ -21,28 +21,28 @@ class RowSampler {
  public:
   struct Output {
     absl::Status status;
-    std::vector<Sampled> drawn;  // one a member
+    std::vector<Sampled> drawn;  // one per member
     std::vector<TokenLogprob> alternatives;
     float confidence = 0;            // with top_logprobs
-    absl::Span<const float> hidden;  // the row itself
+    absl::Span<const float> hidden;  // the input row
   };
 
   RowSampler(Trunk& trunk, Executor& executor)
       : trunk_(trunk), executor_(executor) {}
 
-  // Draws the next token of all members of rows[i] after hidden row i; outputs
+  // Draws the next token of all members of rows[i] from hidden row i; outputs
   // are valid until the next call. hidden: [rows, d], fp32.
   std::vector<Output>& Draw(const float* hidden, absl::Span<Row* const> rows);
 
   struct TokenScore {
-    absl::Status status;  // logits that are no numbers
+    absl::Status status;  // error if logits are NaN
     float logprob = 0;    // at temperature 1
     bool greedy = false;
   };
-  // Of tokens[i] after hidden row i; valid until the next call.
+  // Scores tokens[i] after hidden row i; valid until the next call.
   absl::Span<const TokenScore> Score(const float* hidden,
                                      absl::Span<const int32_t> tokens);
-  // Of all `tokens` after one hidden row.
+  // Scores all `tokens` after one hidden row.
   absl::Span<const TokenScore> ScoreNext(const float* hidden,
                                          absl::Span<const int32_t> tokens);
 

@@ -32,7 +32,7 @@ StopMatcher::Found StopMatcher::Add(const StopRule& rule,
     }
   }
   if (found == Found::kStop) text_bytes_ = before + cut;
-  // What a match may still begin in.
+  // Keep what a match may still begin in.
   if (longest > 0 && tail_.size() > longest - 1) {
     tail_.erase(0, tail_.size() - (longest - 1));
   } else if (longest == 0) {

@@ -1,11 +1,11 @@
-// Where a text that grows token by token has to stop: at a delimiter or a stop
-// string, found across tokens. Each byte is looked at a bounded number of
+// Finds where a text that grows token by token has to stop: at a delimiter or a
+// stop string, which may span tokens. Each byte is examined a bounded number of
 // times, however long the text.
 //
 //   StopMatcher matcher;
 //   matcher.Add(rule, "He"); matcher.Add(rule, "llo\nthere");  // kDelimiter
 //
-// Externally synchronised; a copy goes on from the same text.
+// Externally synchronised; a copy continues from the same text.
 #ifndef ESPALIER_MODELS_SCHEDULE_STOP_MATCHER_H_
 #define ESPALIER_MODELS_SCHEDULE_STOP_MATCHER_H_
 
@@ -21,14 +21,15 @@ class StopMatcher {
  public:
   enum class Found : uint8_t { kNothing, kDelimiter, kStop };
 
-  // Takes a token's bytes. Of several that they complete, the one complete
-  // first counts; of those that end together, a stop string, the longest.
+  // Takes a token's bytes. If they complete several matches, the first to be
+  // complete counts; of those that end together, a stop string, the longest.
   Found Add(const StopRule& rule, std::string_view bytes);
-  // Bytes of the text: all, but after kStop those before the stop string.
+  // Bytes of the text: all, except after kStop, where those before the stop
+  // string count.
   size_t text_bytes() const { return text_bytes_; }
 
  private:
-  std::string tail_;  // the last bytes, as many as a match may begin in
+  std::string tail_;  // last bytes, enough for any match to begin in
   size_t text_bytes_ = 0;
 };
 

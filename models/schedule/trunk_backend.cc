@@ -11,7 +11,7 @@
 namespace espalier {
 namespace {
 
-// The first two pages in one number, for a quick order by pages.
+// The first two pages in one number, as a cheap sort key.
 uint64_t FirstPages(const PageTable& table) {
   const auto page = [&](size_t i) {
     return i < table.pages.size() ? static_cast<uint32_t>(table.pages[i]) : 0;
@@ -64,7 +64,7 @@ void TrunkBackend::Submit(Request request) {
   job.completion.id = request.id;
   job.failure =
       CheckRequest(request, tree_, capabilities_, trunk_.config().vocab_size);
-  if (!job.failure.ok()) return;  // answered by the next step
+  if (!job.failure.ok()) return;  // reported by the next step
   if (auto* generation = std::get_if<GenerateRequest>(&request.body)) {
     job.kind = JobKind::kGenerate;
     job.generation = std::move(*generation);
@@ -88,10 +88,10 @@ void TrunkBackend::StartReady() {
     if (job.started || job.preempted || !job.failure.ok()) continue;
     bool ready = true;
     for (const SeqId id : job.sequences) {
-      // What is dropped would be gone again as soon as it is computed.
+      // A sequence marked kEvictNow would be evicted as soon as it is computed.
       if (tree_.at(id).priority == kEvictNow)
         tree_.SetRetention(id, kNoRetention);
-      // All are asked, so that they are computed in the same batches.
+      // Request all, so that they are computed in the same batches.
       ready = prefills_.Ensure(id, job.kind != JobKind::kScore) && ready;
     }
     if (!ready || job.kind == JobKind::kScore) continue;
@@ -165,8 +165,8 @@ bool TrunkBackend::HasTable(Row& row) {
 }
 
 // One token of every row that has one, more of rows that catch up and of given
-// texts; rows without a page wait for the next step. So do those beyond
-// max_rows, the youngest.
+// texts; rows without a page wait for the next step, as do the youngest rows
+// beyond max_rows.
 void TrunkBackend::PlanRows() {
   batch_.rows.clear();
   batch_.starting.clear();
@@ -195,8 +195,8 @@ void TrunkBackend::PlanRows() {
     if (!tree_.Grow(row.table, have + count)) continue;
     batch_.rows.push_back({&row, count, FirstPages(row.table)});
   }
-  // Side by side with those that share pages. No two rows have all the same:
-  // each has a last page of its own.
+  // Next to the rows they share pages with. No two rows have equal pages: each
+  // owns its last page.
   std::sort(batch_.rows.begin(), batch_.rows.end(),
             [](const Batch::Planned& a, const Batch::Planned& b) {
               if (a.first_pages != b.first_pages) {
@@ -206,8 +206,8 @@ void TrunkBackend::PlanRows() {
             });
 }
 
-// Adds the rows' segments before the fills' and gives each its place in
-// `hidden`.
+// Fills in the rows' segments, which come before the prefills', and gives each
+// segment its place in `hidden`.
 void TrunkBackend::PlanHidden() {
   const size_t d = static_cast<size_t>(trunk_.config().hidden_size);
   batch_.drawing.clear();
@@ -330,7 +330,7 @@ void TrunkBackend::ScoreTexts() {
   }
 }
 
-// Samples that drew different tokens part.
+// Splits samples that drew different tokens.
 void TrunkBackend::Accept(Row& row, const RowSampler::Output& output) {
   const std::vector<Sampled>& drawn = output.drawn;
   const bool agree =
@@ -376,7 +376,7 @@ std::unique_ptr<Row> TrunkBackend::Fork(const Row& row,
   part->entropy = row.entropy;
   part->ever_resident = row.ever_resident;
   ++row.job->rows;
-  // Without memory for the copy its tokens are computed again.
+  // Without memory for the copy, its tokens are recomputed.
   if (!row.table.pages.empty()) {
     tree_.Fork(row.table, row.table.resident, part->table);
   }
@@ -559,7 +559,8 @@ void TrunkBackend::DropJob(std::list<Job>::iterator job) {
   jobs_.erase(job);
   for (const SeqId id : held) tree_.Release(id);
   Unpark();
-  // The next step drops what only this job waited for; if none comes, now.
+  // The next step drops prefills that only this job needed. Without jobs no
+  // step follows, so drop them now.
   if (jobs_.empty()) {
     prefills_.BeginStep();
     prefills_.DropUnwanted();
@@ -578,7 +579,7 @@ void TrunkBackend::Cancel(RequestId id) {
 }
 
 // ---------------------------------------------------------------------------
-// Short memory
+// Memory shortage
 
 void TrunkBackend::Unpark() {
   scarce_ = false;

@@ -1,23 +1,23 @@
-// A backend over one trunk in this process: continuous batching over a prefix
-// tree in pages.
+// A backend over one trunk in this process: continuous batching over a paged
+// prefix tree.
 //
 //   auto trunk = Trunk::Load(folder).value();
 //   auto tokenizer = Tokenizer::Load(folder).value();
 //   TrunkBackend backend(*trunk, *tokenizer, executor, {.kv_bytes = 1 << 30});
 //
-// Each Step gathers one token of every continuation under way and chunks of
-// sequences still to be computed, runs them through the trunk at once, samples
-// and returns what finished. Requests join and leave at every step.
+// Each Step batches one token of every running continuation and chunks of the
+// pending prefills, runs the trunk once, samples and returns what finished.
+// Requests join and leave at every step.
 //
-// Every token is computed once: a continuation's last token waits until
-// somebody scores or continues it, and then both use the same pass. Samples of
-// one request that agree so far are one row and part where their draws differ.
-// Under memory pressure sequences lose their pages (prefix_tree.h) and are
-// computed again when needed, with the same bits. When that does not suffice,
-// the youngest requests give up their pages until an older one has ended: a
-// request fails only if it could not run alone.
+// Every token is computed once: a continuation's last token waits until a
+// request scores or continues it, and both use the same pass. Samples of one
+// request that are identical so far share one row, which splits where their
+// draws differ. Under memory pressure sequences lose their pages
+// (prefix_tree.h) and are recomputed when needed, with the same bits. If that
+// is not enough, the youngest requests are preempted until an older one has
+// ended: a request fails only if it could not run alone.
 //
-// Externally synchronised; it spreads work over the executor itself.
+// Externally synchronised; it uses the executor's threads itself.
 #ifndef ESPALIER_MODELS_SCHEDULE_TRUNK_BACKEND_H_
 #define ESPALIER_MODELS_SCHEDULE_TRUNK_BACKEND_H_
 
@@ -40,13 +40,13 @@ namespace espalier {
 
 struct TrunkBackendOptions {
   int64_t kv_bytes = int64_t{1} << 30;
-  int chunk_tokens = 256;  // of one sequence in one step: bounds the time that
-                           // a long prompt keeps the others waiting
-  int prefill_tokens = 512;  // of all sequences in one step, likewise
-  // Rows that decode in one step; the others wait, in order of arrival, which
-  // keeps the batch full when requests come in waves.
+  int chunk_tokens = 256;    // per sequence and step: bounds how long a long
+                             // prompt keeps others waiting
+  int prefill_tokens = 512;  // per step, over all sequences
+  // Rows that decode in one step; others wait in order of arrival, which keeps
+  // the batch full when requests come in waves.
   int max_rows = 1024;
-  bool share_rows = true;  // false: a row for every sample, for comparison
+  bool share_rows = true;  // false: one row per sample, for comparison
 };
 
 class TrunkBackend : public Backend {
@@ -70,8 +70,8 @@ class TrunkBackend : public Backend {
 
  private:
   using Rows = std::vector<std::unique_ptr<Row>>;
-  // What one step runs. Segments point into the rows' and sequences' tables,
-  // which do not change while it runs.
+  // The work of one step. Segments point into the tables of rows and sequences,
+  // which do not change during the step.
   struct Batch {
     struct Planned {
       Row* row = nullptr;
@@ -79,17 +79,17 @@ class TrunkBackend : public Backend {
       uint64_t first_pages = 0;
     };
     std::vector<Planned> rows;
-    std::vector<Row*> starting;     // that take their first token
-    std::vector<Row*> drawing;      // that draw a token after this step
-    std::vector<Segment> segments;  // the rows', then the fills'
-    // [drawing, then fills and rows that catch up, then given texts; d]
+    std::vector<Row*> starting;     // rows about to draw their first token
+    std::vector<Row*> drawing;      // rows that draw a token in this step
+    std::vector<Segment> segments;  // of rows, then of prefills
+    // [drawing, then prefills and rows that catch up, then given texts; d]
     std::vector<float> hidden;
-    std::vector<int32_t> given;  // tokens scored after the rows of given texts
-    size_t first_given = 0;      // the first of those in `hidden`
-    int room = 0;                // tokens that may still be filled
+    std::vector<int32_t> given;  // tokens to score in rows of given texts
+    size_t first_given = 0;      // where their rows begin in `hidden`
+    int room = 0;                // prefill tokens left in this step
   };
 
-  // What a step does, in this order.
+  // The phases of a step, in order.
   void StartReady();
   void PlanRows();
   void PlanHidden();
@@ -98,26 +98,26 @@ class TrunkBackend : public Backend {
   void ScoreTexts();
   void FinishRows();
   void FinishJobs(std::vector<Completion>& done);
-  // Nothing moved because of memory: takes pages from the youngest, or fails
-  // the only one that is left.
+  // No progress for lack of memory: preempts the youngest request, or fails the
+  // only one left.
   void MakeRoom();
 
   void StartRows(Job& job);
   void StartTexts(Job& job);
   Row& AddRow(Job& job);
-  // True if `row` has a table, made if there is memory for it.
+  // True if `row` has a table; makes one if memory allows.
   bool HasTable(Row& row);
-  // Counts `count` more tokens of `row` as computed.
+  // Records that `count` more tokens of `row` are computed.
   void Advance(Row& row, int count);
   void Accept(Row& row, const RowSampler::Output& output);
-  // `drawn` is one of the output's.
+  // `drawn` is one of output.drawn.
   void Push(Row& row, const Sampled& drawn, const RowSampler::Output& output);
   std::unique_ptr<Row> Fork(const Row& row, std::vector<Member> members);
   void FinishRow(Row& row);
   bool FinishScore(Job& job);
   void Unlock(Job& job);
   void DropJob(std::list<Job>::iterator job);
-  // A request has ended: others may go on.
+  // A request has ended: a preempted one may resume.
   void Unpark();
 
   Trunk& trunk_;
@@ -132,10 +132,10 @@ class TrunkBackend : public Backend {
   PrefillQueue prefills_;
   RowSampler sampler_;
   std::list<Job> jobs_;  // in order of submission
-  Rows rows_;            // in order of start; those that forks side by side
+  Rows rows_;            // in order of start; forks next to their row
   Batch batch_;
-  int preempted_ = 0;    // of jobs_
-  bool scarce_ = false;  // rows without pages wait for those that have some
+  int preempted_ = 0;    // preempted requests in jobs_
+  bool scarce_ = false;  // rows without pages wait for those with pages
 };
 
 }  // namespace espalier

@@ -11,8 +11,8 @@
 namespace espalier {
 namespace {
 
-// Published ones have at most some hundred bytes; every place in a text may
-// have to be compared with so many.
+// Published ones have at most some hundred bytes; every position in a text may
+// have to be compared with this many.
 constexpr size_t kLongest = 1024;
 
 uint64_t Edge(size_t node, char byte) {
@@ -37,7 +37,7 @@ bool IsWordCharacter(uint32_t code) {
   }
 }
 
-// Unicode's property White_Space.
+// Whether it has Unicode's property White_Space.
 bool IsSpace(const Utf8Char& c) {
   if (!c.valid) return false;
   switch (c.code) {
@@ -57,7 +57,7 @@ bool IsSpace(const Utf8Char& c) {
   }
 }
 
-// The character that ends right before `at`.
+// The character that ends just before `at`.
 Utf8Char CharacterBefore(std::string_view text, size_t at) {
   for (size_t size = 1; size <= std::min<size_t>(4, at); ++size) {
     const Utf8Char c = NextUtf8(text.substr(at - size, size));
@@ -78,7 +78,7 @@ bool StandsAlone(std::string_view text, size_t begin, size_t end) {
   return true;
 }
 
-// Where the white space that ends at `end` begins, not before `limit`.
+// Start of the white space that ends at `end`, not before `limit`.
 size_t SpaceBegin(std::string_view text, size_t limit, size_t end) {
   while (end > limit) {
     const Utf8Char c = CharacterBefore(text.substr(limit), end - limit);
@@ -88,7 +88,7 @@ size_t SpaceBegin(std::string_view text, size_t limit, size_t end) {
   return end;
 }
 
-// Where the white space that begins at `begin` ends.
+// End of the white space that begins at `begin`.
 size_t SpaceEnd(std::string_view text, size_t begin) {
   while (begin < text.size()) {
     const Utf8Char c = NextUtf8(text.substr(begin));

@@ -1,11 +1,11 @@
-// Tokens that are found in a text as they stand, before it is cut into pieces:
-// special tokens as "<|im_end|>", and words that a vocabulary was given later.
+// Tokens that are matched literally, before a text is cut into pieces: special
+// tokens such as "<|im_end|>", and words added to a vocabulary later.
 //
 //   AddedTokens added;
 //   ESP_RETURN_IF_ERROR(added.Add({.id = 7, .content = "<end>"}));
 //   added.Cut("a<end>b", true, false, sections);   // "a", token 7, "b"
 //
-// At one place the longest token wins; places are tried from left to right.
+// Leftmost match first; at one position the longest token wins.
 //
 // Immutable once filled; thread-safe.
 #ifndef ESPALIER_MODELS_TOKENIZER_ADDED_TOKENS_H_
@@ -26,14 +26,14 @@ namespace espalier {
 struct AddedToken {
   int32_t id = 0;
   std::string content;
-  bool special = false;      // found only if the caller asks for it
+  bool special = false;      // matched only if the caller requests it
   bool single_word = false;  // not next to a letter, digit or underscore
-  bool lstrip = false;       // takes the white space on its left with it
+  bool lstrip = false;       // absorbs the white space on its left
   bool rstrip = false;       // ... on its right
-  bool normalized = false;   // looked for in the normalised text
+  bool normalized = false;   // matched in the normalised text
 };
 
-// A stretch of text without added tokens (`token` is null), or a token.
+// A span of text without added tokens (`token` is null), or a token.
 struct TextSection {
   std::string_view text;
   const AddedToken* token = nullptr;
@@ -41,11 +41,11 @@ struct TextSection {
 
 class AddedTokens {
  public:
-  // `form` is the text that is looked for, "" for the content itself.
+  // `form` is the text to match, "" for the content itself.
   absl::Status Add(const AddedToken& token, std::string form = "");
 
-  // Cuts `text` at the tokens with the given flag `normalized`; special ones
-  // count only if `parse_special`. No section of text is empty.
+  // Cuts `text` at the tokens whose `normalized` flag is as given; special ones
+  // count only if `parse_special`. Text sections are not empty.
   void Cut(std::string_view text, bool parse_special, bool normalized,
            std::vector<TextSection>& sections) const;
 
@@ -57,7 +57,7 @@ class AddedTokens {
     AddedToken token;
     std::string form;
   };
-  // The forms of all entries with one flag `normalized`, byte by byte.
+  // The forms of all entries with the same `normalized` flag, byte by byte.
   struct Trie {
     std::array<bool, 256> begins = {};  // some form begins with this byte
     absl::flat_hash_map<uint64_t, uint32_t> child;  // (node << 8 | byte)

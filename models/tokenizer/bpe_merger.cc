@@ -54,7 +54,7 @@ void BpeMerger::MergeShort(absl::Span<const int32_t> ids,
     if (rule[best].rank == kNoRank) break;
     id[best] = rule[best].merged;
     std::copy(id + best + 2, id + n, id + best + 1);
-    // The pair (best + 1, best + 2) is gone; those after it move down.
+    // The pair (best + 1, best + 2) is gone; later ones move down.
     for (size_t i = best + 1; i + 2 < n; ++i) rule[i] = rule[i + 1];
     --n;
     if (best + 1 < n) look_up(best);
@@ -65,9 +65,10 @@ void BpeMerger::MergeShort(absl::Span<const int32_t> ids,
 
 void BpeMerger::MergeLong(absl::Span<const int32_t> ids,
                           std::vector<int32_t>& out) const {
-  // A doubly linked list of what is left, and candidates that may be stale.
+  // A doubly linked list of the remaining symbols, and candidates that may be
+  // stale.
   struct Symbol {
-    int32_t id;  // -1: merged into the one on its left
+    int32_t id;  // -1: merged into its left neighbour
     int32_t previous;
     int32_t next;
   };

@@ -1,5 +1,5 @@
-// The merging of byte-pair encoding: of all adjacent pairs of a piece the one
-// of lowest rank merges, leftmost first, until none can (Sennrich et al. 2016,
+// Byte-pair encoding merges: of all adjacent pairs of a piece, the one of
+// lowest rank merges, leftmost first, until none can (Sennrich et al. 2016,
 // "Neural Machine Translation of Rare Words with Subword Units").
 //
 //   piece  h e l l o      ranks: (l,l) 0, (h,e) 1, (he,ll) 2
@@ -8,7 +8,7 @@
 //          hell o
 //
 // Short pieces scan for the lowest rank; long ones keep candidates in a heap,
-// O(n log n), so that a megabyte without a space is no trap.
+// O(n log n), so that a megabyte without a space stays fast.
 //
 // Immutable once filled; thread-safe.
 #ifndef ESPALIER_MODELS_TOKENIZER_BPE_MERGER_H_
@@ -24,13 +24,14 @@ namespace espalier {
 
 class BpeMerger {
  public:
-  // The pair (left, right) becomes `merged`; earlier calls have lower ranks.
-  // A pair that is known keeps its first rank.
+  // The pair (left, right) becomes `merged`; earlier calls have lower ranks. A
+  // known pair keeps its first rank.
   void Add(int32_t left, int32_t right, int32_t merged);
-  // ... with a rank of its own; of equal ranks the leftmost pair merges first.
+  // Same with an explicit rank; among equal ranks the leftmost pair merges
+  // first.
   void Add(int32_t left, int32_t right, int32_t merged, int32_t rank);
 
-  // Merges `ids`, one a byte at first, and appends what remains to `out`.
+  // Merges `ids`, initially one per byte, and appends the result to `out`.
   void Merge(absl::Span<const int32_t> ids, std::vector<int32_t>& out) const;
 
   size_t size() const { return merges_.size(); }

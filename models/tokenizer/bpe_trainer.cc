@@ -23,7 +23,7 @@ using Pair = std::pair<int32_t, int32_t>;
 // One digit, one newline, one mark, or a word with the space before it.
 constexpr char kWordPattern[] = R"([0-9]|\n| ?[A-Za-z]+|[^0-9A-Za-z\n])";
 
-// A merge must be seen this often to be worth a token.
+// Minimum count of a pair to be worth a token.
 constexpr int64_t kMinCount = 2;
 
 struct Word {
@@ -31,7 +31,7 @@ struct Word {
   int64_t count;
 };
 
-// The different pieces of the corpus with their counts, in byte order.
+// The distinct pieces of the corpus with their counts, in byte order.
 absl::StatusOr<std::vector<Word>> CountWords(
     absl::Span<const std::string> corpus) {
   ESP_ASSIGN_OR_RETURN(const PreTokenizer cut,
@@ -73,7 +73,7 @@ class PairTable {
     for (size_t w = 0; w < words.size(); ++w) Count(w, 1);
   }
 
-  // The most frequent pair, the lowest of equals; false if none is left.
+  // The most frequent pair, ties by lowest; false if none is left.
   bool Best(Pair& best) const {
     int64_t most = kMinCount - 1;
     for (const auto& [pair, entry] : table_) {
@@ -122,7 +122,7 @@ class PairTable {
   }
 
   std::vector<Word>& words_;
-  std::map<Pair, Entry> table_;  // in pair order, so that ties are settled
+  std::map<Pair, Entry> table_;  // in pair order, to break ties
 };
 
 json Rendered(const std::vector<std::string>& tokens,
@@ -205,7 +205,7 @@ absl::StatusOr<std::string> TrainByteBpe(absl::Span<const std::string> corpus,
     if (known.insert(text).second) {
       tokens.push_back(text);
     } else {
-      // Another pair spells the same text: one token, two merges.
+      // Another pair gave the same text: one token, two merges.
       id = static_cast<int32_t>(std::find(tokens.begin(), tokens.end(), text) -
                                 tokens.begin());
     }

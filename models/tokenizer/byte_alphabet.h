@@ -1,8 +1,9 @@
-// The 256 printable characters by which byte-level vocabularies spell bytes.
+// The 256 printable characters with which byte-level vocabularies spell bytes.
 //
 // GPT-2 and its descendants write a token's bytes as Unicode text: a byte that
-// prints in Latin-1 stands for itself, the others are U+0100, U+0101, ... in
-// byte order, so that a space is "Ġ" (U+0120) and a newline "Ċ" (U+010A).
+// is printable in Latin-1 is written as itself, the others are U+0100, U+0101,
+// ... in byte order, so that a space is "Ġ" (U+0120) and a newline "Ċ"
+// (U+010A).
 #ifndef ESPALIER_MODELS_TOKENIZER_BYTE_ALPHABET_H_
 #define ESPALIER_MODELS_TOKENIZER_BYTE_ALPHABET_H_
 
@@ -19,8 +20,8 @@ std::string_view SpellByte(uint8_t byte);
 // The spelling of all bytes of `bytes`.
 std::string SpellBytes(std::string_view bytes);
 
-// The bytes that `spelled` (UTF-8) stands for; nothing if a character is not
-// one of the 256.
+// The bytes that `spelled` (UTF-8) spells; nothing if a character is not one of
+// the 256.
 std::optional<std::string> UnspellBytes(std::string_view spelled);
 
 }  // namespace espalier

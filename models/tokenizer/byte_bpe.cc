@@ -14,8 +14,8 @@
 namespace espalier {
 namespace {
 
-// What a token of the vocabulary stands for. As in Hugging Face's decoder, a
-// token with a character outside the byte alphabet stands for its own text.
+// The bytes of a vocabulary token. As in Hugging Face's decoder, a token with a
+// character outside the byte alphabet is its own text.
 std::string BytesOf(const std::string& spelled) {
   std::optional<std::string> bytes = UnspellBytes(spelled);
   return bytes.has_value() ? *std::move(bytes) : spelled;
@@ -42,7 +42,7 @@ absl::Status ByteBpe::IndexVocab(const ByteBpeSpec& spec) {
   byte_id_.fill(-1);
   for (const auto& [spelled, id] : spec.vocab) {
     bytes_[id] = BytesOf(spelled);
-    // The spelled form wins over one that stands for its own text.
+    // A spelled token takes precedence over one that is its own text.
     const bool exact = UnspellBytes(spelled).has_value();
     const auto [it, fresh] = id_of_.try_emplace(bytes_[id], id);
     if (!fresh && exact) it->second = id;

@@ -1,9 +1,9 @@
 // Byte-level BPE: the tokenizer of GPT-2, Llama 3, Qwen, Phi and of the models
 // that Espalier ships.
 //
-// Made from Hugging Face's tokenizer.json, or from the older pair of vocab.json
-// (encoder.json) and merges.txt (vocab.bpe). Every byte string can be encoded:
-// stretches that are not UTF-8 become one token a byte.
+// Loaded from Hugging Face's tokenizer.json, or from the older pair of
+// vocab.json (encoder.json) and merges.txt (vocab.bpe). Every byte string can
+// be encoded: invalid UTF-8 becomes one token per byte.
 //
 //   auto gpt2 = ByteBpe::LoadVocabAndMerges(folder, {kGpt2Pattern});
 //   gpt2.value()->Encode("Hello world").value();          // {15496, 995}
@@ -30,7 +30,7 @@
 
 namespace espalier {
 
-// What a file says, before it is checked and indexed.
+// A file's content, before it is checked and indexed.
 struct ByteBpeSpec {
   struct Token {
     std::string text;  // as spelled
@@ -41,11 +41,11 @@ struct ByteBpeSpec {
   std::vector<AddedToken> added;
   PreTokenizer pre_tokenizer;
   bool nfc = false;            // normalise to NFC first
-  bool ignore_merges = false;  // a piece in the vocabulary is one token
+  bool ignore_merges = false;  // a piece that is in the vocabulary is one token
   TextMarks marks;
 };
 
-// How text is cut where a vocabulary and its merges do not say it.
+// How to cut text, for a vocabulary and merges that do not say.
 struct CutRule {
   std::string_view pattern;
   bool ignore_merges = false;
@@ -55,11 +55,11 @@ struct CutRule {
 class ByteBpe : public Tokenizer {
  public:
   static absl::StatusOr<std::unique_ptr<ByteBpe>> Create(ByteBpeSpec spec);
-  // The text of a tokenizer.json.
+  // `text` is the content of a tokenizer.json.
   static absl::StatusOr<std::unique_ptr<ByteBpe>> FromJson(
       std::string_view text);
-  // FOLDER/{vocab,encoder}.json with FOLDER/{merges.txt,vocab.bpe}, which do
-  // not say how text is cut: `cut` does.
+  // FOLDER/{vocab,encoder}.json with FOLDER/{merges.txt,vocab.bpe}. These do
+  // not say how to cut text: `cut` does.
   static absl::StatusOr<std::unique_ptr<ByteBpe>> LoadVocabAndMerges(
       const std::string& folder, const CutRule& cut);
 
@@ -72,7 +72,7 @@ class ByteBpe : public Tokenizer {
   int vocab_size() const override { return static_cast<int>(bytes_.size()); }
 
  private:
-  // What one call to Encode works with, allocated once.
+  // Buffers of one call to Encode, allocated once.
   struct Work {
     bool parse_special = false;
     std::vector<int32_t> ids;  // the result
@@ -86,7 +86,7 @@ class ByteBpe : public Tokenizer {
   absl::Status IndexMerges(const ByteBpeSpec& spec);
   absl::Status IndexAdded(const ByteBpeSpec& spec);
 
-  // `begins`: the text begins a section, so that a space may go before it.
+  // `begins`: the text begins a section, so a space may be put before it.
   absl::StatusOr<std::vector<int32_t>> EncodeAll(std::string_view text,
                                                  bool parse_special,
                                                  bool begins) const;

@@ -6,7 +6,7 @@
 namespace espalier {
 namespace {
 
-// Where the first run of marks after something else begins; text.size() if
+// Start of the first run of marks that follows something else; text.size() if
 // there is none.
 size_t EndOfRun(std::string_view text) {
   size_t at = 0;

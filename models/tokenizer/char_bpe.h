@@ -1,13 +1,13 @@
-// Byte-pair encoding over characters, as of SentencePiece and Llama 2.
+// Byte-pair encoding over characters, as in SentencePiece and Llama 2.
 //
 //   CharBpe bpe;
 //   bpe.AddCharacter('a', 5);
 //   bpe.AddMerge("▁", "a", 7, 0);       // "▁" + "a" is piece 7, of rank 0
 //
-// A text has no spaces to cut it at, only marks for them. Where no merge puts
-// a mark behind something else, merges never cross the beginning of a run of
-// marks: the text is then cut there, and short pieces merge fast. Other
-// vocabularies merge over the whole text, O(n log n).
+// Text has no spaces to cut it at, only marks for them. If no merge puts a mark
+// after something else, merges never cross the beginning of a run of marks: the
+// text is then cut there, and short pieces merge fast. Other vocabularies merge
+// over the whole text, O(n log n).
 //
 // Immutable once filled; thread-safe.
 #ifndef ESPALIER_MODELS_TOKENIZER_CHAR_BPE_H_
@@ -29,12 +29,12 @@ class CharBpe : public PieceModel {
  public:
   CharBpe();
 
-  // The character `code` is piece `id` by itself.
+  // The single character `code` is piece `id`.
   void AddCharacter(uint32_t code, int32_t id);
   // Symbols `left` and `right` merge to piece `merged`, whose text is `text`.
   void AddMerge(int32_t left, int32_t right, int32_t merged,
                 std::string_view text, int32_t rank);
-  // A text that is a piece as a whole is that piece, whatever the merges say.
+  // A text that is a piece as a whole becomes that piece, regardless of merges.
   void SetIgnoreMerges(absl::flat_hash_map<std::string, int32_t> pieces) {
     whole_ = std::move(pieces);
   }
@@ -43,7 +43,7 @@ class CharBpe : public PieceModel {
               std::vector<int32_t>& symbols) const override;
 
  private:
-  static constexpr uint32_t kPlain = 0x3000;  // codes with a table entry
+  static constexpr uint32_t kPlain = 0x3000;  // codes below have a table entry
   int32_t SymbolOf(uint32_t code) const;
   void EncodeRun(std::string_view run, std::vector<int32_t>& characters,
                  std::vector<int32_t>& symbols) const;

@@ -1,11 +1,11 @@
-// The table by which SentencePiece normalises characters ("precompiled
+// The table with which SentencePiece normalises characters ("precompiled
 // charsmap"): the longest entry that begins the text is replaced by its text.
 //
 //   4 bytes   size of the trie in bytes, little-endian
 //   trie      a double array of 32-bit units (Darts-clone's layout)
-//   texts     the replacements, each closed by a zero byte
+//   texts     the replacements, each ending in a zero byte
 //
-// The table comes from a stranger: every step through it is checked.
+// The table is untrusted: every step through it is checked.
 //
 // Immutable; thread-safe.
 #ifndef ESPALIER_MODELS_TOKENIZER_CHAR_MAP_H_
@@ -24,7 +24,7 @@ class CharMap {
  public:
   static absl::StatusOr<CharMap> Parse(std::string_view blob);
 
-  // `text` with every entry replaced; the rest stays, byte by byte.
+  // `text` with every entry replaced; the rest is kept, byte by byte.
   std::string Apply(std::string_view text) const;
 
  private:

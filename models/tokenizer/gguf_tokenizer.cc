@@ -22,19 +22,18 @@ namespace {
 
 using nlohmann::json;
 
-// Kinds of tokens ("tokenizer.ggml.token_type"), numbered as SentencePiece
-// does.
+// Token types ("tokenizer.ggml.token_type"), numbered as in SentencePiece.
 constexpr int64_t kNormal = 1, kUnknown = 2, kControl = 3, kUserDefined = 4,
                   kUnused = 5, kByte = 6;
 
-// The patterns of the tokenizers by the names that GGUF gives them, each as
-// in the tokenizer.json that its model was published with.
+// The patterns of the tokenizers by their names in GGUF, each as in the
+// tokenizer.json published with the model.
 struct CutStyle {
   std::string_view name;
   std::string_view pattern;
   bool ignore_merges = false;
   bool nfc = false;
-  bool single_digits = false;  // cut off before the pattern is applied
+  bool single_digits = false;  // cut before the pattern is applied
 };
 constexpr std::string_view kTekken =
     R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*)"
@@ -57,7 +56,7 @@ const CutStyle kStyles[] = {
     {"starcoder", kGpt2Pattern, false, false, true},
 };
 
-// Looks up keys and words errors.
+// Looks up keys and formats errors.
 class Keys {
  public:
   explicit Keys(const GgufFile& file) : file_(file) {}
@@ -69,7 +68,7 @@ class Keys {
     return absl::InvalidArgumentError(
         absl::StrCat(file_.path(), ": key ", key, ": ", what));
   }
-  // A key with a text; `fallback` where it is absent.
+  // A text key; `fallback` if it is missing.
   absl::StatusOr<std::string_view> Text(const std::string& key,
                                         std::string_view fallback) const {
     const GgufValue* value = Find(key);
@@ -86,8 +85,8 @@ class Keys {
     return Bad(
         key, absl::StrCat("expected true or false, found ", value->Describe()));
   }
-  // An array of which `has` holds for each element (an empty one's type does
-  // not matter), of `size` elements unless that is 0.
+  // An array for whose elements `has` holds (the type of an empty one does not
+  // matter), of `size` elements unless that is 0.
   template <class Has>
   absl::StatusOr<const GgufValue*> Array(const std::string& key, size_t size,
                                          const char* of, Has has) const {
@@ -142,7 +141,7 @@ absl::StatusOr<PreTokenizer> PreTokenizerOf(const CutStyle& style) {
                       {"use_regex", true}}})}});
 }
 
-// Texts and kinds of the tokens, by id.
+// Texts and types of the tokens, by id.
 struct TokenList {
   const GgufValue* texts = nullptr;
   const GgufValue* kinds = nullptr;  // null: all are normal
@@ -164,7 +163,7 @@ absl::StatusOr<TokenList> ReadTokens(const Keys& keys) {
   return list;
 }
 
-// The tokens around a text; `add_bos` holds where the file does not say it.
+// The tokens around a text; `add_bos` is the default if the file does not say.
 absl::StatusOr<TextMarks> ReadMarks(const Keys& keys, const TokenList& tokens,
                                     bool add_bos) {
   TextMarks marks;
@@ -176,7 +175,7 @@ absl::StatusOr<TextMarks> ReadMarks(const Keys& keys, const TokenList& tokens,
     if (value == nullptr) continue;
     const int64_t found = value->is_array() ? -1 : value->Whole().value_or(-1);
     if (found < 0 || static_cast<size_t>(found) >= tokens.size()) {
-      // Some models name a token for padding that they do not have.
+      // Some models name a padding token that they do not have.
       if (id == &marks.pad) continue;
       return keys.Bad(key, absl::StrCat("expected an id below ", tokens.size(),
                                         ", found ", value->Describe()));
@@ -192,7 +191,7 @@ absl::StatusOr<TextMarks> ReadMarks(const Keys& keys, const TokenList& tokens,
   return marks;
 }
 
-// The marks as the files beside a tokenizer.json would say them.
+// The marks in the form of the files next to a tokenizer.json.
 TokenizerConfig ConfigOf(const TextMarks& marks, const TokenList& tokens) {
   const auto name = [&](int32_t id) {
     return id < 0 ? "" : tokens.text(static_cast<size_t>(id));
@@ -250,21 +249,21 @@ absl::StatusOr<std::unique_ptr<Tokenizer>> ByteLevel(const Keys& keys) {
   return ByteBpe::Create(std::move(spec));
 }
 
-// The vocabulary as the SentencePiece model that it was: kinds have the same
-// numbers there.
+// Restores the vocabulary's SentencePiece model: types have the same numbers
+// there.
 absl::Status AddPieces(const Keys& keys, const TokenList& tokens,
                        spm::Model& model) {
   const std::string key = "tokenizer.ggml.scores";
   ESP_ASSIGN_OR_RETURN(const GgufValue* scores,
                        keys.Numbers(key, tokens.size()));
-  // Placeholders that fill up the vocabulary stand for no text.
+  // Trailing placeholders of the vocabulary have no text.
   size_t used = tokens.size();
   while (used > 0 && tokens.kind(used - 1) == kUnused) --used;
   for (size_t i = 0; i < used; ++i) {
     spm::Piece& piece = *model.add_pieces();
     int64_t kind = tokens.kind(i);
     if (kind < kNormal || kind > kByte) kind = kNormal;
-    // A BPE model has none of these: one that is never found by accident.
+    // A BPE model has no unused type: use one that never matches by accident.
     if (kind == kUnused) kind = kControl;
     piece.set_piece(tokens.text(i));
     piece.set_score(static_cast<float>(*scores->Number(i)));
@@ -308,7 +307,7 @@ absl::StatusOr<std::unique_ptr<Tokenizer>> FromKeys(const Keys& keys) {
                            ReadMarks(keys, tokens, false));
       config = ConfigOf(marks, tokens);
       if (keys.Find("tokenizer.ggml.add_bos_token") == nullptr) {
-        config.add_bos.reset();  // the json says it
+        config.add_bos.reset();  // set in the json
       }
       if (keys.Find("tokenizer.ggml.add_eos_token") == nullptr) {
         config.add_eos.reset();

@@ -1,11 +1,11 @@
-// The tokenizer that a GGUF file carries.
+// The tokenizer in a GGUF file.
 //
 //   auto tokenizer = LoadGgufTokenizer("model.gguf").value();
 //
-// Of "tokenizer.ggml.model" known are "gpt2", byte-level BPE whose way of
-// cutting text "tokenizer.ggml.pre" names, and "llama", SentencePiece's BPE.
-// Where the file holds the tokenizer.json that it was made from
-// ("tokenizer.huggingface.json"), that decides.
+// Supported values of "tokenizer.ggml.model" are "gpt2", byte-level BPE whose
+// way of cutting text is named by "tokenizer.ggml.pre", and "llama",
+// SentencePiece's BPE. If the file contains the tokenizer.json that it was made
+// from ("tokenizer.huggingface.json"), that takes precedence.
 //
 // Stateless: thread-safe.
 #ifndef ESPALIER_MODELS_TOKENIZER_GGUF_TOKENIZER_H_

@@ -11,8 +11,8 @@ using nlohmann::json;
 namespace {
 
 // Whether brackets outside strings nest deeper than `limit`. Tokenizer files
-// nest a handful of levels; what is deeper is hostile, and printing it would
-// exhaust the stack.
+// nest a few levels; deeper ones are hostile, and printing them would exhaust
+// the stack.
 bool NestsDeeperThan(int limit, std::string_view text) {
   int depth = 0;
   bool in_string = false;

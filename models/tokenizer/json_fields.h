@@ -1,5 +1,5 @@
-// Reading fields of tokenizer files, which come from strangers: each helper
-// gives a plain value or a fallback, never an exception.
+// Reads fields of untrusted tokenizer files: each helper returns a plain value
+// or a fallback, never throws.
 #ifndef ESPALIER_MODELS_TOKENIZER_JSON_FIELDS_H_
 #define ESPALIER_MODELS_TOKENIZER_JSON_FIELDS_H_
 
@@ -16,15 +16,15 @@ namespace espalier {
 
 absl::StatusOr<nlohmann::json> ParseJson(std::string_view text);
 
-// `object[key]` if `object` is an object that has it with the type asked for,
-// else the fallback.
+// `object[key]` if `object` is an object that has the key with the requested
+// type, else the fallback.
 bool BoolField(const nlohmann::json& object, const char* key, bool fallback);
 std::string TextField(const nlohmann::json& object, const char* key,
                       const char* fallback = "");
-// ... null if it has no such key.
+// Same; null if there is no such key.
 const nlohmann::json& JsonField(const nlohmann::json& object, const char* key);
 
-// An id as a number that fits; -1 otherwise, which vocabularies refuse.
+// An id if the number fits; -1 otherwise, which vocabularies reject.
 int32_t IdOf(const nlohmann::json& value);
 
 // `value` as text for an error message, at most 80 bytes.

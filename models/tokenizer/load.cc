@@ -1,4 +1,4 @@
-// Tokenizer::Load: which of a folder's files hold its tokenizer.
+// Tokenizer::Load: finds the tokenizer among a folder's files.
 #include <filesystem>
 #include <initializer_list>
 
@@ -69,7 +69,7 @@ absl::Status ReadMergesFile(const std::string& path, ByteBpeSpec& spec) {
   return absl::OkStatus();
 }
 
-// GPT-2's own mark is named by no file in its folder.
+// GPT-2's end-of-text mark is named by no file in its folder.
 void AddEndOfText(const TokenizerConfig& config, ByteBpeSpec& spec) {
   constexpr char kEndOfText[] = "<|endoftext|>";
   for (const auto& token : spec.vocab) {

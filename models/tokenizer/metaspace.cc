@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 
-// The byte that a piece as "<0x0A>" stands for; -1 if it is none.
+// The byte that a piece such as "<0x0A>" names; -1 if none.
 int ByteOf(std::string_view piece) {
   if (piece.size() != 6 || piece.substr(0, 3) != "<0x" || piece[5] != '>') {
     return -1;
@@ -31,7 +31,7 @@ int ByteOf(std::string_view piece) {
   return byte;
 }
 
-// `text` with every byte that belongs to no character as U+FFFD.
+// `text` with every byte that belongs to no character replaced by U+FFFD.
 std::string WithoutInvalid(std::string_view text) {
   std::string valid;
   while (!text.empty()) {
@@ -249,7 +249,7 @@ absl::Status Metaspace::EncodePlain(std::string_view text,
       text.remove_prefix(valid);
       continue;
     }
-    // Without tokens for all bytes, no text comes here with invalid ones.
+    // Invalid bytes get here only if all bytes have tokens.
     AppendBytes(text.substr(0, 1), ids);
     text.remove_prefix(1);
   }

@@ -1,11 +1,11 @@
-// Vocabularies over characters that write "▁" for a space: those of
-// SentencePiece, and so of Llama 2, Mistral and others.
+// Vocabularies over characters that write "▁" for a space: SentencePiece's, and
+// so those of Llama 2, Mistral and others.
 //
 //   text "a b" -> normalised "▁a▁b" -> pieces "▁a" "▁b"
 //
-// A character that no piece covers becomes its bytes' tokens, "<0xE2>", where
-// the vocabulary has them, else the unknown token. So do bytes that are not
-// UTF-8 (unless all bytes have tokens, they count as U+FFFD).
+// A character that no piece covers becomes the tokens of its bytes, "<0xE2>",
+// if the vocabulary has them, else the unknown token. The same goes for invalid
+// UTF-8 (unless all bytes have tokens, it counts as U+FFFD).
 //
 // Immutable after loading; thread-safe.
 #ifndef ESPALIER_MODELS_TOKENIZER_METASPACE_H_
@@ -37,26 +37,26 @@ struct Piece {
   PieceType type = PieceType::kNormal;
 };
 
-// Whether `text` names a byte, as "<0x0A>".
+// Whether `text` names a byte, like "<0x0A>".
 bool IsByteName(std::string_view text);
 
 struct PieceMerge {
   std::string left, right;  // pieces, or single characters
-  int32_t rank = 0;         // of equal ranks the leftmost merges first
+  int32_t rank = 0;         // among equal ranks the leftmost merges first
 };
 
-// What a file says, before it is checked and indexed.
+// A file's content, before it is checked and indexed.
 struct MetaspaceSpec {
   std::vector<Piece> pieces;
-  bool unigram = false;            // by scores and not by merges
-  std::vector<PieceMerge> merges;  // of BPE
+  bool unigram = false;            // by scores instead of merges
+  std::vector<PieceMerge> merges;  // for BPE
   bool ignore_merges = false;      // a text that is a piece is one token
   bool byte_fallback = false;
-  bool fuse_unknown = true;  // unknown characters in a row are one token
+  bool fuse_unknown = true;  // consecutive unknown characters are one token
   std::string unknown_text;  // what the unknown token decodes to
   std::vector<AddedToken> added;
-  TextNormalizer normalizer;     // before normalised added tokens are found
-  TextNormalizer pre_tokenizer;  // ... after
+  TextNormalizer normalizer;     // before matching normalised added tokens
+  TextNormalizer pre_tokenizer;  // after matching them
   bool cut_at_marks = false;     // pieces begin at every mark
   bool strip_space = false;      // decoding drops a space at the start
   TextMarks marks;

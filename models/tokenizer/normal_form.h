@@ -1,5 +1,5 @@
-// Unicode normal forms of a text that need not be UTF-8 throughout: bytes that
-// are not part of a character stay as they are.
+// Unicode normal forms of a text that may contain invalid UTF-8: bytes that are
+// not part of a character are kept.
 //
 // Stateless: thread-safe.
 #ifndef ESPALIER_MODELS_TOKENIZER_NORMAL_FORM_H_

@@ -1,5 +1,5 @@
 // How a normalised text becomes pieces of a vocabulary over characters: by
-// byte-pair merges (char_bpe.h) or by the likeliest split (unigram.h).
+// byte-pair merges (char_bpe.h) or by the most likely split (unigram.h).
 #ifndef ESPALIER_MODELS_TOKENIZER_PIECE_MODEL_H_
 #define ESPALIER_MODELS_TOKENIZER_PIECE_MODEL_H_
 
@@ -9,11 +9,11 @@
 
 namespace espalier {
 
-// Symbols are ids of pieces, or, from here on, characters that no piece
-// covers: kCharacterBase plus the code point. No vocabulary is this large.
+// Symbols are ids of pieces or, from here on, characters that no piece covers:
+// kCharacterBase plus the code point. No vocabulary is this large.
 constexpr int32_t kCharacterBase = 1 << 30;
 
-// The mark that such vocabularies write for a space, U+2581.
+// The mark for a space in such vocabularies, U+2581.
 constexpr std::string_view kSpaceMark = "\xE2\x96\x81";
 
 class PieceModel {

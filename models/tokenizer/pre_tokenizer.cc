@@ -25,7 +25,7 @@ const char kQwen2Pattern[] =
 
 namespace {
 
-// ASCII punctuation that Unicode files under symbols, and class P.
+// Class P, and the ASCII punctuation that Unicode classifies as symbols.
 constexpr char kPunctuation[] = R"([\p{P}$+<=>^`|~])";
 
 bool BoolOr(const json& object, const char* key, bool fallback) {
@@ -40,7 +40,7 @@ std::string StringOr(const json& object, const char* key,
                                                : fallback;
 }
 
-// `text` as a pattern that matches exactly it.
+// A pattern that matches exactly `text`.
 std::string Literal(std::string_view text) {
   std::string pattern;
   for (const char c : text) {
@@ -87,7 +87,7 @@ absl::Status PreTokenizer::AddStage(const json& value) {
           "pre_tokenizer: a Sequence without the array \"pretokenizers\"");
     }
     for (const json& item : *list) {
-      // One level is all that exists; deeper nesting could exhaust the stack.
+      // Only one level occurs; deeper nesting could exhaust the stack.
       if (item.is_object() && StringOr(item, "type", "") == "Sequence") {
         return absl::UnimplementedError(
             "pre_tokenizer: a Sequence within a Sequence");
@@ -211,7 +211,7 @@ absl::Status PreTokenizer::Cut(const Stage& stage, Pieces& pieces) {
     if (!stage.spelled) {
       ESP_RETURN_IF_ERROR(stage.pattern[0].FindAll(piece, matches));
     } else {
-      // Match on the spelled text, then count characters back into bytes.
+      // Match on the spelled text, then map characters back to bytes.
       const std::string spelled = SpellBytes(piece);
       ESP_RETURN_IF_ERROR(stage.pattern[0].FindAll(spelled, matches));
       std::vector<uint32_t> byte_at(spelled.size() + 1, 0);

@@ -1,13 +1,13 @@
-// Cuts a text into the pieces within which byte pairs may merge, as the
-// "pre_tokenizer" of a Hugging Face tokenizer.json says.
+// Cuts a text into the pieces within which byte pairs may merge, following the
+// "pre_tokenizer" of a Hugging Face tokenizer.json.
 //
 //   ESP_ASSIGN_OR_RETURN(PreTokenizer cut, PreTokenizer::FromJson(json));
 //   Pieces pieces;
 //   ESP_RETURN_IF_ERROR(cut.Split("I have 23.", true, pieces));
 //
-// Known: ByteLevel, Split (Regex or String pattern; Isolated, Removed,
-// Contiguous, MergedWithPrevious, MergedWithNext; invert), Digits,
-// Punctuation, and Sequences of these. Others are refused by name.
+// Supported: ByteLevel, Split (Regex or String pattern; Isolated, Removed,
+// Contiguous, MergedWithPrevious, MergedWithNext; invert), Digits, Punctuation,
+// and Sequences of these. Others are rejected by name.
 //
 // Immutable; thread-safe.
 #ifndef ESPALIER_MODELS_TOKENIZER_PRE_TOKENIZER_H_
@@ -24,12 +24,12 @@
 
 namespace espalier {
 
-// The pattern of GPT-2, used by ByteLevel with use_regex; of Llama 3; of Qwen2.
+// The patterns of GPT-2 (used by ByteLevel with use_regex), Llama 3 and Qwen2.
 extern const char kGpt2Pattern[];
 extern const char kLlama3Pattern[];
 extern const char kQwen2Pattern[];
 
-// Pieces of a text, in order: `text` and ranges in it that are not empty.
+// Pieces of a text, in order: `text` and non-empty ranges in it.
 struct Pieces {
   std::string text;
   std::vector<TextRange> ranges;
@@ -43,14 +43,14 @@ class PreTokenizer {
  public:
   // `json` is the value of "pre_tokenizer", possibly null (one piece).
   static absl::StatusOr<PreTokenizer> FromJson(const nlohmann::json& json);
-  // Split by `pattern` (Isolated), then bytes as they are.
+  // Splits by `pattern` (Isolated), then uses bytes unchanged.
   static absl::StatusOr<PreTokenizer> FromPattern(std::string_view pattern);
 
   // `text` must be valid UTF-8. `first`: the text begins a section, so that
   // add_prefix_space applies to it.
   absl::Status Split(std::string_view text, bool first, Pieces& pieces) const;
 
-  // A ByteLevel stage was named, so the vocabulary spells bytes.
+  // True if there is a ByteLevel stage: the vocabulary spells bytes.
   bool byte_level() const { return byte_level_; }
 
  private:
@@ -63,7 +63,7 @@ class PreTokenizer {
   };
   struct Stage {
     bool prefix_space = false;
-    // Empty: this stage cuts nothing.
+    // Empty: this stage does not cut.
     std::vector<Regex> pattern;
     Behavior behavior = Behavior::kIsolated;
     bool invert = false;

@@ -15,9 +15,9 @@ namespace {
 
 // Published tokenizer patterns have at most 2 kB.
 constexpr size_t kMaxPattern = 1 << 16;
-// Backtracking steps from one starting point that are free: published patterns
-// take a few. A long run of spaces takes one a space, once; so more steps are
-// tried in fours, and paid from a budget that grows with the text.
+// Free backtracking steps per starting point: published patterns take a few. A
+// long run of spaces takes one per space, once; so the limit is raised fourfold
+// per retry, paid from a budget that grows with the text.
 constexpr uint32_t kFreeSteps = 1024;
 constexpr uint64_t kStepsPerByte = 16;
 constexpr uint64_t kSpareSteps = 1 << 22;
@@ -31,7 +31,7 @@ std::string ErrorText(int code) {
                      static_cast<size_t>(size));
 }
 
-// What PCRE2 and Oniguruma read differently.
+// Rejects what PCRE2 and Oniguruma read differently.
 absl::Status CheckDialect(std::string_view pattern) {
   bool in_class = false;
   for (size_t i = 0; i < pattern.size(); ++i) {
@@ -59,7 +59,7 @@ absl::Status CheckDialect(std::string_view pattern) {
   return absl::OkStatus();
 }
 
-// Matching of one pattern over one text.
+// Matches one pattern over one text.
 class Matcher {
  public:
   Matcher(const pcre2_code* code, std::string_view text)
@@ -77,7 +77,7 @@ class Matcher {
   Matcher(const Matcher&) = delete;
   Matcher& operator=(const Matcher&) = delete;
 
-  // What pcre2_match gives for the first match from `at` on.
+  // The result of pcre2_match for the first match from `at` on.
   int Match(size_t at) {
     for (uint64_t steps = kFreeSteps;; steps *= 4) {
       pcre2_set_match_limit(context_, static_cast<uint32_t>(std::min<uint64_t>(
@@ -100,7 +100,7 @@ class Matcher {
 
   const pcre2_code* code_;
   std::string_view text_;
-  uint64_t budget_;  // steps beyond the free ones that are left
+  uint64_t budget_;  // steps left beyond the free ones
   pcre2_match_data* data_;
   pcre2_match_context* context_;
 };
@@ -133,7 +133,7 @@ absl::StatusOr<Regex> Regex::Compile(std::string_view pattern) {
   regex.groups_ = static_cast<int>(groups);
   regex.code_ = std::shared_ptr<void>(
       code, [](void* p) { pcre2_code_free(static_cast<pcre2_code*>(p)); });
-  // Without the JIT matching works too, only slower.
+  // Matching also works without the JIT, only slower.
   pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);
   return regex;
 }

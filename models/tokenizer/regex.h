@@ -1,15 +1,15 @@
 // A regular expression that cuts text, from an untrusted tokenizer file.
 //
-// PCRE2 with UTF, Unicode properties and the JIT, under limits on pattern
+// PCRE2 with UTF, Unicode properties and the JIT, with limits on pattern
 // length, backtracking and memory: a hostile pattern gives an error, never a
 // crash or an endless search.
 //
 //   ESP_ASSIGN_OR_RETURN(const Regex digits, Regex::Compile("[0-9]+"));
 //   ESP_RETURN_IF_ERROR(digits.FindAll("a12b3", matches));  // {1,3} {4,5}
 //
-// Patterns of tokenizer files are written for Oniguruma. The two dialects
-// agree on what such patterns use; constructs that both know but read
-// differently ("&&" in a class, \h) are refused.
+// Patterns of tokenizer files are written for Oniguruma. The two dialects agree
+// on what such patterns use; constructs that both accept with different
+// meanings ("&&" in a class, \h) are rejected.
 //
 // Immutable after Compile; thread-safe.
 #ifndef ESPALIER_MODELS_TOKENIZER_REGEX_H_
@@ -38,15 +38,16 @@ class Regex {
   static absl::StatusOr<Regex> Compile(std::string_view pattern);
 
   // All matches from left to right, not overlapping. `text` must be valid
-  // UTF-8. An empty match moves the search on by one character.
+  // UTF-8. An empty match advances the search by one character.
   absl::Status FindAll(std::string_view text,
                        std::vector<TextRange>& matches) const;
-  // The same of the pattern's first group in place of whole matches; a match
-  // in which it takes no part is left out. The pattern must have one.
+  // Same for the pattern's first group instead of whole matches; matches in
+  // which the group does not take part are skipped. The pattern must have a
+  // group.
   absl::Status FindAllGroups(std::string_view text,
                              std::vector<TextRange>& groups) const;
 
-  // How many groups (...) the pattern has.
+  // Number of groups (...) in the pattern.
   int groups() const { return groups_; }
   const std::string& pattern() const { return pattern_; }
 

@@ -83,8 +83,8 @@ absl::Status ReadPieces(const spm::Model& model, MetaspaceSpec& spec) {
   return absl::OkStatus();
 }
 
-// A pair merges if together it spells a piece; the piece of the best score
-// first. So every way to cut a piece in two is a merge of its score's rank.
+// A pair merges if together it is a piece, best score first. So every split of
+// a piece in two is a merge of its score's rank.
 void ListMerges(MetaspaceSpec& spec) {
   std::vector<const Piece*> by_score;
   absl::flat_hash_map<std::string_view, int32_t> known;
@@ -141,7 +141,7 @@ absl::Status ReadNormalizer(const spm::NormalizerSpec& from,
   return absl::OkStatus();
 }
 
-// The id of a mark: that of the token named in `config`, else the model's own.
+// The id of a mark: of the token named in `config`, else the model's own.
 int32_t MarkId(const MetaspaceSpec& spec, const std::string& named, int own) {
   if (!named.empty()) {
     for (const AddedToken& token : spec.added) {

@@ -1,7 +1,7 @@
 // Reads SentencePiece's tokenizer.model: BPE and unigram models.
 //
-// The library itself is not linked: Debian's brings a copy of protobuf whose
-// symbols clash with the protobuf that traces are written with (see
+// The library is not linked: Debian's version includes a copy of protobuf whose
+// symbols clash with the protobuf used for traces (see
 // docs/adr/0010-sentencepiece-read-here.md). Ids are those of the library.
 #ifndef ESPALIER_MODELS_TOKENIZER_SENTENCEPIECE_FILE_H_
 #define ESPALIER_MODELS_TOKENIZER_SENTENCEPIECE_FILE_H_
@@ -15,8 +15,8 @@
 
 namespace espalier {
 
-// `bytes` are those of a tokenizer.model. A text is put after <s> by default
-// where the model has that token, unless `config` says otherwise.
+// `bytes` are the content of a tokenizer.model. If the model has the token <s>,
+// texts begin with it by default, unless `config` says otherwise.
 absl::StatusOr<std::unique_ptr<Tokenizer>> SentencePieceFromBytes(
     std::string_view bytes, const TokenizerConfig& config);
 

@@ -8,9 +8,9 @@ namespace {
 
 constexpr std::string_view kReplacementCharacter = "\xEF\xBF\xBD";  // U+FFFD
 
-// What the first byte of a character promises: its size (0: begins none) and
-// the range of the second byte, which excludes overlong forms, surrogates and
-// codes above U+10FFFF.
+// What the first byte of a character implies: its size (0: begins none) and the
+// range of the second byte, which excludes overlong forms, surrogates and codes
+// above U+10FFFF.
 struct Promise {
   size_t size;
   uint8_t low = 0x80;

@@ -1,14 +1,14 @@
 // Text from tokens as they arrive: a character whose bytes are spread over
-// several tokens is held back until it is whole.
+// several tokens is held back until it is complete.
 //
 //   StreamDecoder decoder;
 //   for (int32_t id : ids) Show(decoder.Push(tokenizer.TokenBytes(id)));
 //   Show(decoder.Finish());
 //
-// All that is shown is valid UTF-8, and the same however the bytes were
-// divided: each longest stretch of bytes that begins a character but does not
-// finish it, and each byte that begins none, becomes one U+FFFD (the practice
-// that the Unicode standard recommends, section 3.9).
+// Output is valid UTF-8, and the same however the bytes were divided: each
+// longest run of bytes that begins a character but does not finish it, and each
+// byte that begins none, becomes one U+FFFD (the practice recommended by the
+// Unicode standard, section 3.9).
 //
 // Thread-compatible.
 #ifndef ESPALIER_MODELS_TOKENIZER_STREAM_DECODER_H_
@@ -21,9 +21,9 @@ namespace espalier {
 
 class StreamDecoder {
  public:
-  // The characters that are whole now.
+  // Adds `bytes`; returns the characters that are complete now.
   std::string Push(std::string_view bytes);
-  // What was held back, as U+FFFD; the decoder is as new.
+  // Returns what was held back, as U+FFFD, and resets the decoder.
   std::string Finish();
 
  private:

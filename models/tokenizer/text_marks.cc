@@ -29,7 +29,7 @@ const json& Template(const json& value) {
   return null;
 }
 
-// The token that `item` of a template puts there; -1 if it is the text.
+// The token that `item` of a template inserts; -1 if it is the text.
 int32_t TemplateToken(const json& item, const std::vector<AddedToken>& added) {
   return Find(added, TextField(JsonField(item, "SpecialToken"), "id"));
 }

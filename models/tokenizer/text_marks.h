@@ -12,9 +12,9 @@
 
 namespace espalier {
 
-// `post_processor` is the value in tokenizer.json, possibly null: a template
-// that begins or ends a text with special tokens says so, unless `config`
-// does. Tokens are looked up among `added`.
+// `post_processor` is the value in tokenizer.json, possibly null: its template
+// says whether texts begin or end with special tokens, unless `config` does.
+// Tokens are looked up among `added`.
 TextMarks MarksOf(const nlohmann::json& post_processor,
                   const TokenizerConfig& config,
                   const std::vector<AddedToken>& added);

@@ -21,7 +21,7 @@ std::string Collapse(std::string_view text) {
   for (const char c : text) {
     if (c != ' ' || (!out.empty() && out.back() != ' ')) out += c;
   }
-  // At the end, marks that stand in the text itself go with the spaces.
+  // At the end, literal marks in the text are removed along with the spaces.
   while (true) {
     if (absl::EndsWith(out, " ")) {
       out.pop_back();

@@ -1,6 +1,6 @@
-// What happens to a text before a vocabulary over characters sees it: the
-// "normalizer" of a tokenizer.json, or that of a tokenizer.model, as steps in
-// order.
+// Normalisation of a text before a vocabulary over characters sees it: the
+// "normalizer" of a tokenizer.json, or that of a tokenizer.model, as a list of
+// steps.
 //
 //   normalizer.Add({.kind = NormalizerStep::kPrepend, .to = "▁"});
 //   normalizer.Add({.kind = NormalizerStep::kReplace, .from = " ", .to = "▁"});
@@ -23,22 +23,22 @@
 
 namespace espalier {
 
-// Where in a text a section stands: at its start, behind an added token, or
-// at the start of a text that goes on after other tokens.
+// Position of a section in a text: at its start, after an added token, or at
+// the start of a text that continues after other tokens.
 enum class TextPlace { kStart, kLater, kContinued };
 
 struct NormalizerStep {
   enum Kind {
     kForm,      // a Unicode normal form
     kCharMap,   // SentencePiece's table of characters
-    kCollapse,  // runs of spaces to one, none at the ends
+    kCollapse,  // collapses runs of spaces; none at the ends
     kPrepend,   // `to` before a section that is not empty
     kReplace,   // every `from` by `to`
   };
   Kind kind;
   std::string from = {};
   std::string to = {};
-  bool first_only = false;    // kPrepend: at the start of a text alone
+  bool first_only = false;    // kPrepend: only at the start of a text
   bool unless_there = false;  // kPrepend: not if the section begins with it
   NormalForm form = NormalForm::kNfc;
   std::shared_ptr<const CharMap> map = nullptr;
@@ -46,14 +46,14 @@ struct NormalizerStep {
 
 class TextNormalizer {
  public:
-  // `value` is the value of "normalizer", possibly null. Known: NFC, NFD,
+  // `value` is the value of "normalizer", possibly null. Supported: NFC, NFD,
   // NFKC, NFKD, Prepend, Replace with a String pattern, Sequences of these.
   static absl::StatusOr<TextNormalizer> FromJson(const nlohmann::json& value);
 
   void Add(NormalizerStep step) { steps_.push_back(std::move(step)); }
   absl::StatusOr<std::string> Apply(std::string_view text,
                                     TextPlace place) const;
-  // Some step puts something before the start of a text.
+  // Whether some step puts something before the start of a text.
   bool prepends() const;
 
  private:

@@ -30,7 +30,7 @@ absl::StatusOr<json> ReadObject(const std::string& folder, const char* name) {
   return value;
 }
 
-// A token is named by its text or by an object with it.
+// A token is given as its text or as an object with it.
 std::string TokenText(const json& config, const char* key) {
   const json& value = JsonField(config, key);
   return value.is_object() ? TextField(value, "content")

@@ -1,5 +1,5 @@
-// What the files beside a vocabulary say about it: tokenizer_config.json (and
-// config.json for the model's type), as Hugging Face's folders have them.
+// What the files next to a vocabulary say about it: tokenizer_config.json (and
+// config.json for the model's type), as in Hugging Face's folders.
 //
 // A plain value.
 #ifndef ESPALIER_MODELS_TOKENIZER_TOKENIZER_CONFIG_H_
@@ -16,18 +16,18 @@ namespace espalier {
 
 struct TokenizerConfig {
   std::vector<AddedToken> added;  // of added_tokens_decoder
-  std::string bos, eos, pad;      // texts of tokens; "" where not named
+  std::string bos, eos, pad;      // texts of tokens; "" if not named
   std::optional<bool> add_bos;
   std::optional<bool> add_eos;
-  std::string tokenizer_class;  // as "Qwen2Tokenizer"
-  std::string model_type;       // of config.json, as "qwen2"
+  std::string tokenizer_class;  // e.g. "Qwen2Tokenizer"
+  std::string model_type;       // of config.json, e.g. "qwen2"
 };
 
-// Reads FOLDER/tokenizer_config.json and FOLDER/config.json; files that are
-// not there say nothing.
+// Reads FOLDER/tokenizer_config.json and FOLDER/config.json; missing files
+// leave fields empty.
 absl::StatusOr<TokenizerConfig> ReadTokenizerConfig(const std::string& folder);
 
-// `tokens` with those of `more` whose ids are not among them.
+// `tokens` plus those of `more` with other ids.
 std::vector<AddedToken> JoinAdded(std::vector<AddedToken> tokens,
                                   const std::vector<AddedToken>& more);
 

@@ -17,8 +17,8 @@ namespace {
 
 using nlohmann::json;
 
-// Vocabularies over characters may have tokens that hold spaces, so that the
-// space between the two tokens of a merge is one of several.
+// Vocabularies over characters may have tokens with spaces, so that the
+// separator between the two tokens of a merge is one of several spaces.
 class SpacedTokens {
  public:
   explicit SpacedTokens(const ByteBpeSpec& spec) {
@@ -29,8 +29,8 @@ class SpacedTokens {
     for (const auto& token : spec.vocab) known_.insert(token.text);
   }
 
-  // Adds the merge in `line` if one of its spaces has a token on both sides
-  // that together are one.
+  // Adds the merge in `line` if one of its spaces separates two tokens that
+  // together are a token.
   bool Add(std::string_view line, ByteBpeSpec& spec) const {
     if (!any_) return false;
     for (size_t at = line.find(' '); at != line.npos;
@@ -126,7 +126,7 @@ absl::Status ReadAdded(const json& value, std::vector<AddedToken>& added) {
   return absl::OkStatus();
 }
 
-// The only normal form that byte-level files use.
+// Reads the only normal form that byte-level files use.
 absl::Status ReadByteNormalizer(const json& value, ByteBpeSpec& spec) {
   const bool sequence = TextField(value, "type") == "Sequence";
   const json& list = JsonField(value, "normalizers");
@@ -154,7 +154,7 @@ absl::Status CheckByteDecoder(const json& value) {
       "decoder \"", type, "\" is not supported; expected ByteLevel"));
 }
 
-// What both kinds of vocabulary have: tokens, merges, added tokens, marks.
+// What both types of vocabulary have: tokens, merges, added tokens, marks.
 absl::StatusOr<ByteBpeSpec> ReadCommon(const json& root,
                                        const TokenizerConfig& config) {
   if (!root.is_object()) return WrongType("tokenizer", "an object", root);
@@ -184,7 +184,7 @@ absl::StatusOr<std::unique_ptr<ByteBpe>> ReadByteLevel(const json& root,
   return ByteBpe::Create(std::move(spec));
 }
 
-// "pre_tokenizer" of a vocabulary over characters: null or Metaspace.
+// Reads "pre_tokenizer" of a vocabulary over characters: null or Metaspace.
 absl::Status ReadMetaspace(const json& value, MetaspaceSpec& spec) {
   if (value.is_null()) return absl::OkStatus();
   if (TextField(value, "type") != "Metaspace" ||
@@ -211,8 +211,8 @@ absl::Status ReadMetaspace(const json& value, MetaspaceSpec& spec) {
   return absl::OkStatus();
 }
 
-// One stage of "decoder": pieces give back spaces and bytes in any case; what
-// is left to learn is whether a space at the start goes.
+// Reads one stage of "decoder": pieces always decode to spaces and bytes; what
+// remains is whether a leading space is dropped.
 absl::Status ReadDecoder(const json& value, MetaspaceSpec& spec) {
   if (value.is_null()) return absl::OkStatus();
   const std::string type = TextField(value, "type");

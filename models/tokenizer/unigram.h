@@ -1,12 +1,12 @@
-// The likeliest split of a text into pieces with given log-probabilities, as
-// of SentencePiece's unigram models (Kudo 2018, arXiv:1804.10959):
+// The most likely split of a text into pieces with given log-probabilities, as
+// in SentencePiece's unigram models (Kudo 2018, arXiv:1804.10959):
 //
 //   best(end) = max over pieces p that end there of best(end - |p|) + score(p)
 //
 // found by Viterbi over a trie of the pieces. A character that no piece covers
 // scores 10 below the worst piece. Sums are rounded to single precision, and
-// of equal splits the first one found stays, as in SentencePiece, so that the
-// same split wins.
+// among equal splits the first one found is kept, as in SentencePiece, so that
+// the same split wins.
 //
 // Immutable once filled; thread-safe.
 #ifndef ESPALIER_MODELS_TOKENIZER_UNIGRAM_H_
@@ -40,7 +40,7 @@ class Unigram : public PieceModel {
     int32_t start = -1;  // -1: not reached
     int32_t symbol = 0;
   };
-  // Offers every piece that begins at `start`.
+  // Tries every piece that begins at `start`.
   void Offer(std::string_view text, size_t start,
              std::vector<Best>& best) const;
 

@@ -1,5 +1,5 @@
-// The little of UTF-8 that tokenizers need: reading and writing one character,
-// and telling valid stretches of a text from invalid ones.
+// The UTF-8 functions that tokenizers need: reading and writing one character,
+// and separating valid from invalid runs.
 #ifndef ESPALIER_MODELS_TOKENIZER_UTF8_H_
 #define ESPALIER_MODELS_TOKENIZER_UTF8_H_
 
@@ -12,11 +12,11 @@ namespace espalier {
 
 struct Utf8Char {
   uint32_t code = 0;
-  size_t size = 1;     // bytes taken; 1 if invalid
+  size_t size = 1;     // bytes consumed; 1 if invalid
   bool valid = false;  // no overlong form, surrogate or code above U+10FFFF
 };
 
-// The first character of `text`, which is not empty.
+// The first character of `text`, which must not be empty.
 Utf8Char NextUtf8(std::string_view text);
 
 // Appends `code`, a Unicode scalar value.

@@ -1,4 +1,4 @@
-// Limits that every vocabulary and every text to encode is held to.
+// Limits for every vocabulary and every text to encode.
 #ifndef ESPALIER_MODELS_TOKENIZER_VOCABULARY_H_
 #define ESPALIER_MODELS_TOKENIZER_VOCABULARY_H_
 
@@ -15,18 +15,18 @@
 
 namespace espalier {
 
-// Ids are below this, far above every published vocabulary; it keeps a wrong
-// id from asking for gigabytes.
+// Upper bound of ids, far above every published vocabulary; it keeps a wrong id
+// from allocating gigabytes.
 constexpr int32_t kMaxVocab = 1 << 23;
 
-// Ranges in a text are 32-bit, and normalising may lengthen it.
+// Fails for long texts: ranges are 32-bit, and normalising may lengthen a text.
 absl::Status CheckTextSize(std::string_view text);
 
-// That `id` of the token `content` is from 0 to kMaxVocab.
+// Checks that `id` of the token `content` is in [0, kMaxVocab).
 absl::Status CheckTokenId(std::string_view content, int32_t id);
 
-// That ids of `tokens` are given once; one more than the largest of them and
-// of `added`, which may repeat an id. Tokens have an id and a text.
+// Checks that the ids of `tokens` are unique; returns one more than the largest
+// of them and of `added`, which may repeat an id. Tokens have an id and a text.
 template <typename Token>
 absl::StatusOr<int32_t> VocabularySize(const std::vector<Token>& tokens,
                                        const std::vector<AddedToken>& added) {

@@ -5,11 +5,11 @@
 namespace espalier {
 namespace {
 
-// A batch may compute so many times what each of its units needs.
+// Most that a batch may compute, relative to what its units need.
 constexpr int kMostPadding = 2;
 
 struct Unit {
-  int row = 0, rows = 0;  // of the pass, neighbours
+  int row = 0, rows = 0;  // adjacent rows of the pass
   const PageId* table = nullptr;
   int page = 0, pages = 0;  // table[page .. page + pages)
   int64_t area() const { return int64_t{rows} * pages; }
@@ -30,7 +30,8 @@ class Planner {
 
   AttentionPlan Run() {
     if (!positions_.empty()) Group(0, segments_.size(), 0);
-    // The largest first, like beside like; what is equal stays in order.
+    // Largest first, similar ones next to each other; equal ones keep their
+    // order.
     std::stable_sort(
         units_.begin(), units_.end(), [](const Unit& a, const Unit& b) {
           return a.rows != b.rows ? a.rows > b.rows : a.pages > b.pages;
@@ -56,8 +57,8 @@ class Planner {
     return (end + kPageSlots - 1) / kPageSlots;
   }
 
-  // Plans pages from `page` on for segments [begin, end), which are alike
-  // before it.
+  // Plans pages from `page` on for segments [begin, end), whose earlier pages
+  // are equal.
   void Group(size_t begin, size_t end, int page) {
     if (end - begin == 1) return Add(begin, end, page, Pages(begin));
     int common = page;
@@ -86,8 +87,8 @@ class Planner {
     return true;
   }
 
-  // Pages [page, end_page) for the rows of segments [begin, end), cut to what
-  // fits into scratch memory.
+  // Adds pages [page, end_page) for the rows of segments [begin, end), cut to
+  // fit into scratch memory.
   void Add(size_t begin, size_t end, int page, int end_page) {
     Unit unit{.row = first_row_[begin],
               .rows = first_row_[end] - first_row_[begin],
@@ -116,7 +117,7 @@ class Planner {
            (rows * limits_.row_key_bytes + limits_.key_bytes);
   }
 
-  // The batch of units_[begin] ends before the unit that is returned.
+  // End of the batch that begins with units_[begin].
   size_t BatchEnd(size_t begin) const {
     const int rows = units_[begin].rows;
     int pages = 0;
@@ -162,7 +163,7 @@ class Planner {
     return batch;
   }
 
-  // Whether some row of the unit must not see one of its keys.
+  // Whether some row of the unit does not see all its keys.
   bool HidesKeys(const Unit& unit) const {
     const auto first = positions_.begin() + unit.row;
     const auto [low, high] = std::minmax_element(first, first + unit.rows);

@@ -1,4 +1,4 @@
-// Many short lists of integers, brought to a device in one copy.
+// Uploads many short lists of integers to a device in one copy.
 //
 //   IndexUpload upload;
 //   const auto rows = upload.Add(row_numbers);
@@ -28,7 +28,7 @@ class IndexUpload {
     host_.insert(host_.end(), list.begin(), list.end());
     return range;
   }
-  // clone: on the processor `to` alone would leave a view of host_.
+  // clone: on the CPU, `to` would return a view of host_.
   void Send(at::Device device) {
     sent_ = at::from_blob(host_.data(), {static_cast<int64_t>(host_.size())},
                           at::kLong)

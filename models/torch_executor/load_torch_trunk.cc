@@ -1,4 +1,4 @@
-// Registers what loads trunks for the devices of LibTorch.
+// Registers the trunk loaders for LibTorch's devices.
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,8 +26,8 @@ absl::Status TooLarge(const std::string& path, const std::string& device,
       Gigabytes(plan.working)));
 }
 
-// Loads onto a device whose memory is asked for by taking it: what is given
-// back stays with LibTorch, which hands it to the pages later.
+// Loads onto a device whose free memory is probed by allocating it: released
+// memory stays with LibTorch, which later gives it to the pages.
 absl::StatusOr<std::unique_ptr<Trunk>> LoadOntoGpu(const TensorSource& source,
                                                    const std::string& path,
                                                    at::Device device,
@@ -37,7 +37,7 @@ absl::StatusOr<std::unique_ptr<Trunk>> LoadOntoGpu(const TensorSource& source,
     const c10::InferenceMode inference;
     auto trunk = std::make_unique<TorchTrunk>(
         TorchNetwork::Load(source, device, dtype), plan.keys_and_values);
-    std::vector<at::Tensor> taken;  // both at a time
+    std::vector<at::Tensor> taken;  // both at the same time
     for (const int64_t bytes : {plan.keys_and_values, plan.working}) {
       taken.push_back(at::empty(
           {bytes}, at::TensorOptions().dtype(at::kByte).device(device)));

@@ -1,6 +1,6 @@
-// What LibTorch's releases and builds differ in: devices, errors, modes. The
-// rest of models/torch_executor uses what is alike from 1.13 on, so a release
-// that changes something is met in this file and in torch_api.cc alone.
+// Differences between LibTorch's releases and builds: devices, errors, modes.
+// The rest of models/torch_executor uses only what is unchanged since 1.13, so
+// a release that changes something affects only this file and torch_api.cc.
 //
 //   OnDevice("cuda:1", [&] { y = at::linear(x, w); });
 //
@@ -21,15 +21,15 @@
 
 namespace espalier {
 
-// FailedPrecondition, with what to do, where this LibTorch or this machine has
-// no such device.
+// FailedPrecondition, with what to do, if this LibTorch or this machine lacks
+// the device.
 absl::StatusOr<at::Device> FindDevice(const DeviceName& name);
 
-// Threads of operations on the processor.
+// Sets the number of threads of CPU operations.
 void SetThreads(int threads);
 
-// Calls `f` without recording gradients. Errors of LibTorch, such as memory
-// that has run out, leave it as std::runtime_error with the device's name.
+// Calls `f` without recording gradients. LibTorch's errors, such as running out
+// of memory, become std::runtime_error with the device's name.
 template <class F>
 void OnDevice(const std::string& device, F f) {
   const c10::InferenceMode inference;

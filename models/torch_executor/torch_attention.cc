@@ -3,16 +3,16 @@
 namespace espalier {
 namespace {
 
-// The score of a key that is not seen: so low that it weighs nothing beside
-// any that is, and finite, so that a unit whose row sees none of its keys is
-// no special case: its results weigh nothing in the merge.
+// The score of a masked key: low enough to weigh nothing next to any visible
+// key, and finite, so that a unit whose row sees no key needs no special case:
+// its results weigh nothing in the merge.
 constexpr double kUnseen = -1e30;
-// Scratch memory: on the processor what its caches like, on a GPU what leaves
-// long batches whole.
+// Scratch memory: sized for the caches on a CPU, and to keep long batches whole
+// on a GPU.
 constexpr int64_t kHostScratch = int64_t{32} << 20;
 constexpr int64_t kDeviceScratch = int64_t{512} << 20;
-// What memory gives in the time that a batch's operations take to start, some
-// 10 and 50 us.
+// Bytes that memory delivers in the time it takes to start a batch's
+// operations, about 10 us (CPU) and 50 us (GPU).
 constexpr int64_t kHostSmall = int64_t{128} << 10;
 constexpr int64_t kDeviceSmall = int64_t{16} << 20;
 
@@ -23,7 +23,7 @@ AttentionLimits LimitsFor(const TrunkConfig& c, at::Device device,
   const int64_t element = static_cast<int64_t>(c10::elementSize(dtype));
   AttentionLimits limits;
   limits.window = c.sliding_window;
-  // Scores in fp32, twice for a moment, and as the pages' dtype.
+  // Scores in fp32, briefly twice, and in the pages' dtype.
   limits.row_key_bytes = c.heads * (8 + element);
   limits.key_bytes = 2 * element * c.kv_heads * c.head_dim;
   limits.most_bytes = device.is_cpu() ? kHostScratch : kDeviceScratch;
@@ -88,7 +88,7 @@ at::Tensor TorchAttention::Run(const at::Tensor& queries,
   return Merge().view({plan_.rows, int64_t{c_.heads} * c_.head_dim});
 }
 
-// U units of R rows, K = 64 P keys, H KV heads, each of G query heads.
+// U units of R rows, K = 64 P keys, H KV heads, each with G query heads.
 void TorchAttention::RunBatch(const AttentionBatch& shape, const Batch& batch,
                               const at::Tensor& queries, const at::Tensor& keys,
                               const at::Tensor& values) {

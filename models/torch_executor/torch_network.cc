@@ -5,7 +5,7 @@
 namespace espalier {
 namespace {
 
-// Of a matrix on the host at a time, in floats.
+// Floats of a matrix on the host at a time.
 constexpr int64_t kStripFloats = int64_t{4} << 20;
 
 class Loader {
@@ -65,7 +65,7 @@ class Loader {
     return out.defined() ? out.flatten() : out;
   }
 
-  // The rows of `parts` below one another; undefined where there are none.
+  // The rows of `parts`, concatenated; undefined if there are none.
   at::Tensor Joined(const Parts& parts, int layer, at::ScalarType dtype,
                     int64_t columns) {
     int64_t rows = 0;

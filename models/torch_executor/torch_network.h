@@ -1,5 +1,5 @@
-// The matrices and vectors of a checkpoint as tensors of a device. Matrices
-// and embeddings have one dtype, fp32 or bf16, vectors are fp32.
+// The matrices and vectors of a checkpoint as tensors on a device. Matrices and
+// embeddings have one dtype, fp32 or bf16; vectors are fp32.
 //
 //   const TorchNetwork net = TorchNetwork::Load(*source, device,
 //   at::kBFloat16); at::Tensor y = at::linear(x, net.layers[3].qkv);
@@ -17,8 +17,8 @@
 
 namespace espalier {
 
-// d hidden_size, h head_dim, f intermediate_size. What the architecture does
-// not have is undefined.
+// d hidden_size, h head_dim, f intermediate_size. What the architecture lacks
+// is undefined.
 struct TorchLayer {
   at::Tensor input_norm, input_norm_bias;  // [d]
   at::Tensor query_norm, key_norm;         // [h]
@@ -31,13 +31,13 @@ struct TorchLayer {
 };
 
 struct TorchNetwork {
-  // Throws c10::Error where the device's memory does not suffice.
+  // Throws c10::Error if the device's memory is too small.
   static TorchNetwork Load(const TensorSource& source, at::Device device,
                            at::ScalarType dtype);
 
   TrunkConfig config;
   at::Tensor embedding;  // [v, d]
-  at::Tensor lm_head;    // [v, d], the embedding where tied
+  at::Tensor lm_head;    // [v, d], the embedding if tied
   at::Tensor positions;  // [context, d], fp32
   std::vector<TorchLayer> layers;
   at::Tensor final_norm, final_norm_bias;  // [d]

@@ -1,14 +1,14 @@
-// Pages of keys and values as one tensor of a device:
+// Pages of keys and values as one tensor on a device:
 //
 //   store [2 layers, pages, kv_heads, 64, head_dim]   K of layer 0, V of layer
 //                                                     0, K of layer 1, ...
 //
-// so that the pages of a unit of attention are one index_select of whole
-// [64, head_dim] blocks, and a fork's copy is one operation. New slots are
-// zero: what is masked must still be a number.
+// so that gathering the pages of an attention unit is one index_select of whole
+// [64, head_dim] blocks, and copying a fork is one operation. New slots are
+// zero: masked slots must not be NaN.
 //
-// Externally synchronised. Grow throws std::runtime_error where the device's
-// memory has run out.
+// Externally synchronised. Grow throws std::runtime_error when the device runs
+// out of memory.
 #ifndef ESPALIER_MODELS_TORCH_EXECUTOR_TORCH_PAGES_H_
 #define ESPALIER_MODELS_TORCH_EXECUTOR_TORCH_PAGES_H_
 
@@ -23,8 +23,8 @@ namespace espalier {
 
 class TorchPages : public PageMemory {
  public:
-  // `options` say dtype and device. The first Grow takes memory for
-  // `reserve_bytes` at once: tensors do not grow in place.
+  // `options` gives dtype and device. The first Grow allocates `reserve_bytes`
+  // at once: tensors do not grow in place.
   TorchPages(const TrunkConfig& config, const at::TensorOptions& options,
              int64_t reserve_bytes);
 

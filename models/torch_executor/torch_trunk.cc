@@ -22,8 +22,7 @@ at::Tensor RmsNorm(const at::Tensor& x, const at::Tensor& weight, double eps) {
   return x * (mean + eps).rsqrt() * weight;
 }
 
-// Indices of the rows of which somebody wants the final norm, segment by
-// segment.
+// Indices of the rows whose final norm is requested, segment by segment.
 std::vector<int64_t> WantedRows(absl::Span<const Segment> segments) {
   std::vector<int64_t> out;
   int64_t first = 0;
@@ -61,8 +60,8 @@ void TorchTrunk::Forward(absl::Span<const Segment> segments, PageMemory& pages,
            [&] { RunTrunk(segments, static_cast<TorchPages&>(pages)); });
 }
 
-// 1. Rows of all segments; 2. the plan of attention; 3. one copy of all
-// indices; 4. layers; 5. the final norm of the rows that are wanted.
+// 1. Rows of all segments; 2. the attention plan; 3. one copy of all indices;
+// 4. layers; 5. the final norm of the requested rows.
 void TorchTrunk::RunTrunk(absl::Span<const Segment> segments,
                           TorchPages& pages) {
   const TrunkConfig& c = net_.config;
@@ -214,7 +213,7 @@ at::Tensor TorchTrunk::Activate(const at::Tensor& x) const {
 
 void TorchTrunk::Reach(int length) {
   if (cos_.defined() && length <= cos_.size(0)) return;
-  // Rarely: each time the whole table goes to the device.
+  // In large steps: the whole table is uploaded each time.
   length = std::max(length, 1024);
   if (cos_.defined()) length = std::max<int>(length, 2 * cos_.size(0));
   rope_.Reach(length);

@@ -1,21 +1,21 @@
-// A trunk over LibTorch's operations: the same engine on CUDA, and for tests
-// on the processor.
+// A trunk over LibTorch's operations: the same engine on CUDA and, for tests,
+// on the CPU.
 //
 // All rows of all segments go through the products as one matrix; keys and
-// values stand in pages on the device, and what rows share of their paths is
-// read once for all of them (attention_plan.h). Products take weights, keys
-// and values as they are stored, fp32 or bf16; norms, rotations, softmax, sums
-// of results and the residual are fp32.
+// values are in pages on the device, and what rows share of their paths is read
+// once for all of them (attention_plan.h). Products take weights, keys and
+// values as stored, fp32 or bf16; norms, rotations, softmax, sums of results
+// and the residual are fp32.
 //
 //   Trunk::Load(folder, {.device = "cuda:1"});
 //
-// Results equal those of the device "cpu" within rounding. Bits are not the
-// same: a library's product may sum in another order when a batch has another
-// size, so a row's bits depend on its company, and a draw near a tie can fall
-// otherwise. Who needs runs that repeat to the bit takes the device "cpu".
+// Results equal those of the device "cpu" within rounding, not bit for bit: a
+// library's product may sum in another order when the batch size changes, so a
+// row's bits depend on the other rows, and a draw near a tie can differ. Use
+// the device "cpu" for bitwise reproducible runs.
 //
-// Thread-compatible, as Trunk. Where the device fails (its memory has run
-// out), calls throw std::runtime_error, which programs report as their error.
+// Thread-compatible, like Trunk. If the device fails (out of memory), calls
+// throw std::runtime_error, which programs report as their error.
 #ifndef ESPALIER_MODELS_TORCH_EXECUTOR_TORCH_TRUNK_H_
 #define ESPALIER_MODELS_TORCH_EXECUTOR_TORCH_TRUNK_H_
 
@@ -35,7 +35,7 @@ namespace espalier {
 
 class TorchTrunk : public Trunk {
  public:
-  // Pages will take memory for `reserve_bytes` at once.
+  // Pages allocate `reserve_bytes` at once.
   TorchTrunk(TorchNetwork network, int64_t reserve_bytes);
 
   const TrunkConfig& config() const override { return net_.config; }
@@ -48,10 +48,10 @@ class TorchTrunk : public Trunk {
   void Rewards(const float* hidden, int n, StepScores* scores) override;
 
  private:
-  // What a pass needs of its rows on the device.
+  // A pass's row data on the device.
   struct Rows {
     at::Tensor positions;  // [rows]
-    at::Tensor slots;      // [rows kv_heads], of a layer's keys
+    at::Tensor slots;      // [rows kv_heads], slots of a layer's keys
     at::Tensor cos, sin;   // [rows, 1, head_dim / 2]
   };
   void RunTrunk(absl::Span<const Segment> segments, TorchPages& pages);
@@ -65,11 +65,11 @@ class TorchTrunk : public Trunk {
 
   at::Tensor Norm(const at::Tensor& x, const at::Tensor& weight,
                   const at::Tensor& bias) const;
-  // fp32, of fp32 or of what products take.
+  // Returns fp32; x is fp32 or the dtype of products.
   at::Tensor Product(const at::Tensor& x, const at::Tensor& weight,
                      const at::Tensor& bias) const;
   at::Tensor Activate(const at::Tensor& x) const;
-  // Makes angles of positions below `length` known to the device.
+  // Uploads the angles of positions below `length`.
   void Reach(int length);
 
   const TorchNetwork net_;

@@ -1,6 +1,6 @@
 // Linear heads on hidden rows: Espalier's reward head and classifiers. They
-// have few labels, so they are computed on the host, summed in double
-// precision, whatever computed the rows.
+// have few labels, so they are computed on the host in double precision,
+// whatever device computed the rows.
 //
 //   const LabelHead head = ReadLabelHead(*source);
 //   head.Apply(hidden, n, out);
@@ -17,12 +17,12 @@
 namespace espalier {
 
 struct LabelHead {
-  // out[n, labels] of rows [n, hidden_size]; needs labels.
+  // Writes out[n, labels] for rows [n, hidden_size]; requires labels.
   void Apply(const float* hidden, int n, float* out) const;
-  // Logistic functions of a reward head's two labels.
+  // Applies the logistic function to a reward head's two labels.
   void Rewards(const float* hidden, int n, StepScores* scores) const;
 
-  int labels = 0;             // 0: the network has no such head
+  int labels = 0;             // 0: no such head
   std::vector<float> weight;  // [labels, hidden_size]
   std::vector<float> bias;    // [labels], or empty
 };

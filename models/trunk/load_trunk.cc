@@ -15,7 +15,7 @@
 namespace espalier {
 namespace {
 
-// Beyond any machine; a device's index is a byte in LibTorch.
+// Above any machine; LibTorch stores a device's index in a byte.
 constexpr int kMostDevices = 64;
 
 std::map<std::string, TrunkLoader>& Loaders() {

@@ -1,14 +1,14 @@
-// What loading a trunk is made of, on every device.
+// Loaders of trunks, by device.
 //
-// A device is named as users name it: "cpu" (the kernels of models/kernels),
-// and what LibTorch computes on: "cuda", "cuda:1", and "torch-cpu", the same
-// code on the processor. A program that links models/torch_executor finds its
-// loader here; one that does not is told so:
+// Device names are those that users give: "cpu" (the kernels of
+// models/kernels), and LibTorch's "cuda", "cuda:1", and "torch-cpu" (LibTorch
+// on the processor). A program that links models/torch_executor has its loader
+// registered; any other gets an error that says so:
 //
 //   const TrunkLoaderRegistration kRegistration("cuda", &LoadTorchTrunk);
 //   Trunk::Load(folder, {.device = "cuda:1"});
 //
-// Filled before main and constant after: thread-safe.
+// Filled before main, constant afterwards: thread-safe.
 #ifndef ESPALIER_MODELS_TRUNK_LOAD_TRUNK_H_
 #define ESPALIER_MODELS_TRUNK_LOAD_TRUNK_H_
 
@@ -24,13 +24,13 @@ namespace espalier {
 
 struct DeviceName {
   std::string kind;  // "cpu", "cuda" or "torch-cpu"
-  int index = 0;     // of several of a kind
+  int index = 0;     // among devices of this kind
 };
 
 // InvalidArgument for anything else.
 absl::StatusOr<DeviceName> ParseDevice(const std::string& text);
 
-// `options.device` is of a kind that the loader is registered for.
+// `options.device` is of the kind that the loader is registered for.
 using TrunkLoader = absl::StatusOr<std::unique_ptr<Trunk>> (*)(
     const std::string& path, const TrunkOptions& options);
 
@@ -39,7 +39,7 @@ class TrunkLoaderRegistration {
   TrunkLoaderRegistration(const std::string& kind, TrunkLoader loader);
 };
 
-// How `choice` keeps the matrices of this checkpoint.
+// The packing of this checkpoint's matrices under `choice`.
 Packing ChoosePacking(const TensorSource& source, WeightChoice choice);
 
 }  // namespace espalier

@@ -18,8 +18,8 @@ std::vector<double> Plain(double base, int head_dim) {
   return out;
 }
 
-// Long waves are stretched by the factor, short ones kept, those between are
-// mixed (as released with Llama 3.1).
+// Long wavelengths are stretched by the factor, short ones kept, those between
+// interpolated (as released with Llama 3.1).
 void ScaleLlama3(const RopeScaling& s, std::vector<double>& frequencies) {
   for (double& f : frequencies) {
     const double turns = s.original_context * f / kTurn;
@@ -30,14 +30,14 @@ void ScaleLlama3(const RopeScaling& s, std::vector<double>& frequencies) {
   }
 }
 
-// The dimension whose wave turns `turns` times within the original context.
+// The dimension that makes `turns` rotations within the original context.
 double YarnDimension(const RopeScaling& s, double base, int head_dim,
                      double turns) {
   return head_dim * std::log(s.original_context / (turns * kTurn)) /
          (2 * std::log(base));
 }
 
-// Peng et al. 2023, section 3.2: a ramp between the dimensions that turn
+// Peng et al. 2023, section 3.2: a ramp between the dimensions that rotate
 // beta_fast and beta_slow times.
 void ScaleYarn(const RopeScaling& s, double base, int head_dim,
                std::vector<double>& frequencies) {
@@ -91,7 +91,7 @@ void Rope::Reach(int length) {
                         ? length
                         : static_cast<int>(cos_.size() / frequencies_.size());
   if (length <= known) return;
-  // In leaps, so that texts which grow by tokens do not come here each time.
+  // Grow in steps, so that decoding does not recompute at every token.
   length = std::max(length, known + 64);
   for (int p = known; p < length; ++p) {
     const bool dynamic = scaling_.kind == RopeKind::kDynamic &&

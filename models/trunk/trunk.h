@@ -1,13 +1,13 @@
 // A transformer trunk with heads: token segments in, hidden rows out.
 //
-// Rows are computed by kernels whose additions have one order that depends on
-// the row alone, so a row's bits do not depend on the batch, the number of
-// threads, on which pages are shared, or on whether its tokens came one by one
-// (decode) or in a chunk (prefill). That is said of the device "cpu"; what
-// LibTorch computes (models/torch_executor) is equal within rounding.
+// Kernels sum each row in an order that depends only on that row, so its bits
+// do not depend on the batch, the number of threads, shared pages, or on
+// whether its tokens came one by one (decode) or in a chunk (prefill). This
+// holds for the device "cpu"; LibTorch's results (models/torch_executor) are
+// equal within rounding.
 //
 // Thread-compatible: one Forward at a time; it spreads its work over the
-// executor's threads itself.
+// executor's threads.
 #ifndef ESPALIER_MODELS_TRUNK_TRUNK_H_
 #define ESPALIER_MODELS_TRUNK_TRUNK_H_
 
@@ -24,16 +24,16 @@
 
 namespace espalier {
 
-// Tokens at positions start .. start+tokens.size()-1 of one path. `pages[i]`
-// is the path's page for positions 64*i ..; every page that the new tokens
-// fall into is owned by this segment alone. Segments that share pages are
-// served fastest side by side.
+// Tokens at positions start .. start+tokens.size()-1 of one path. `pages[i]` is
+// the path's page for positions 64*i ..; every page that new tokens fall into
+// must belong to this segment only. Segments that share pages run fastest when
+// adjacent.
 struct Segment {
   absl::Span<const PageId> pages;
   int start = 0;
   absl::Span<const int32_t> tokens;
-  // fp32 output of the final norm: [hidden_size] at the last token, or
-  // [tokens, hidden_size] at all of them. Null: not wanted.
+  // fp32 output of the final norm: [hidden_size] at the last token, or [tokens,
+  // hidden_size] at all of them. Null: not needed.
   float* last_hidden = nullptr;
   float* all_hidden = nullptr;
 };
@@ -50,39 +50,38 @@ struct TrunkOptions {
   // "cpu", "cuda", "cuda:1" or "torch-cpu" (load_trunk.h).
   std::string device = "cpu";
   WeightChoice weights = WeightChoice::kAuto;
-  // Portable kernels with fp32 activations even where the machine has better.
+  // Use portable kernels with fp32 activations even if the machine has better.
   bool plain_kernels = false;
-  // Of keys and values that will be kept beside the weights, for the check
-  // that all of it fits into memory.
+  // Planned size of the KV cache, for the check that everything fits into
+  // memory.
   int64_t kv_bytes = 0;
-  // Whose threads pack the weights; null: the caller's alone.
+  // Its threads pack the weights; null: only the calling thread does.
   Executor* executor = nullptr;
 };
 
 class Trunk {
  public:
-  // Loads a Hugging Face folder or a GGUF file. InvalidArgument for a device
-  // that there is not, FailedPrecondition for one that this program or machine
-  // lacks.
+  // Loads a Hugging Face folder or a GGUF file. InvalidArgument for an unknown
+  // device, FailedPrecondition for one that this program or machine lacks.
   static absl::StatusOr<std::unique_ptr<Trunk>> Load(
       const std::string& path, const TrunkOptions& options = {});
   virtual ~Trunk() = default;
 
   virtual const TrunkConfig& config() const = 0;
-  // Empty memory for pages of this trunk.
+  // Empty page storage for this trunk.
   virtual std::unique_ptr<PageMemory> NewPages() const = 0;
 
-  // Writes keys and values of all tokens into `pages`, which this trunk made,
-  // and the hidden rows asked for.
+  // Writes keys and values of all tokens into `pages`, which must come from
+  // NewPages of this trunk, and the requested hidden rows.
   virtual void Forward(absl::Span<const Segment> segments, PageMemory& pages,
                        Executor& executor) = 0;
-  // logits[i*vocab_size ..] for hidden rows [n, hidden_size], both fp32.
+  // Writes logits[i*vocab_size ..] for hidden rows [n, hidden_size], both fp32.
   virtual void Logits(const float* hidden, int n, float* logits,
                       Executor& executor) = 0;
-  // Outputs of config().head, [n, head_labels], of hidden rows [n,
-  // hidden_size]; needs a head. Espalier's reward head has step and path.
+  // Outputs [n, head_labels] of config().head for hidden rows [n, hidden_size];
+  // requires a head. The labels of Espalier's reward head are step and path.
   virtual void Head(const float* hidden, int n, float* out) = 0;
-  // Reward head of hidden rows [n, hidden_size]; needs config().reward_head.
+  // Reward head on hidden rows [n, hidden_size]; requires config().reward_head.
   virtual void Rewards(const float* hidden, int n, StepScores* scores) = 0;
 };
 
