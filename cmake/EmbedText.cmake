@@ -5,7 +5,7 @@ file(READ ${FILE} text)
 if(text MATCHES "\\)embedded\"")
   message(FATAL_ERROR "${FILE} holds the end of a raw string")
 endif()
-# A literal may hold 64 KB in every compiler.
+# Every compiler accepts literals of 64 KB.
 string(LENGTH "${text}" length)
 if(length GREATER 60000)
   message(FATAL_ERROR "${FILE}: ${length} bytes; at most 60000 fit")

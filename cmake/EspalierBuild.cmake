@@ -10,9 +10,8 @@ if(NOT CMAKE_BUILD_TYPE)
 endif()
 # -g1: line tables for backtraces; full debug info triples link times.
 set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1 -DNDEBUG")
-# Two checkouts share what ccache holds: paths below the root are hashed as
-# relative ones. The sloppiness is what ccache asks for with a precompiled
-# header.
+# Lets two checkouts share ccache entries: paths below the root are hashed as
+# relative ones. The sloppiness is what ccache requires for precompiled headers.
 find_program(ESPALIER_CCACHE ccache)
 if(ESPALIER_CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
@@ -20,22 +19,23 @@ if(ESPALIER_CCACHE)
     CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
     ${ESPALIER_CCACHE})
 endif()
-# Messages and debug information name files from the root, on every machine.
+# Messages and debug information name files relative to the root, on every
+# machine.
 add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
 
-# Products keep one order of additions: the compiler may not contract a*b+c
-# on its own, or rows would differ between kernels. Kernels ask for FMA by name.
-# Designated initialisers leave fields to their defaults on purpose. In a
-# precompiled header g++ 12 takes std::string's code for ours, and warns of
+# Products keep one order of additions: the compiler may not contract a*b+c by
+# itself, or rows would differ between kernels. Kernels use FMA explicitly.
+# Designated initialisers leave fields at their defaults on purpose. With a
+# precompiled header g++ 12 takes std::string's code for ours and warns of
 # copies in it that never happen.
 add_compile_options(-Wall -Wextra -Wno-missing-field-initializers
   -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow -ffp-contract=off)
-# Another compiler's new warning is no reason why a user cannot build.
+# Another compiler's new warning must not break a user's build.
 if(ESPALIER_WERROR)
   add_compile_options(-Werror)
 endif()
 
-# Headers that most files need are compiled once a target. tools/dev check
+# Headers that most files need are precompiled once per target. tools/dev check
 # compiles many files without them, so that each includes what it uses.
 set(ESPALIER_COMMON_HEADERS <algorithm> <cmath> <functional> <memory>
   <optional> <string> <string_view> <utility> <vector>
@@ -43,10 +43,9 @@ set(ESPALIER_COMMON_HEADERS <algorithm> <cmath> <functional> <memory>
   <absl/strings/str_cat.h> <absl/types/span.h>)
 set(ESPALIER_JSON_LAYERS datasets trace models engine eval)
 
-# For a build that is made once and run: sources of these layers and of the
-# commands are compiled several at a time, which takes less than half as long.
-# What files keep to themselves has to have a name of its own there; tools/dev
-# check builds them so.
+# For a build that is made once and run: compiles sources of these layers and of
+# the commands several at a time, which takes less than half as long. File-local
+# names must then be unique; tools/dev check builds this way.
 set(ESPALIER_JOINED_LAYERS base trace models engine eval)
 function(espalier_join target)
   if(ESPALIER_JOIN_SOURCES)
@@ -55,13 +54,14 @@ function(espalier_join target)
   endif()
 endfunction()
 
-# A file with flags of its own cannot take what was compiled with others.
+# A file with its own flags cannot use headers that were precompiled with
+# others.
 function(espalier_file_options)
   cmake_parse_arguments(F "" "" "FILES;OPTIONS" ${ARGN})
   set_source_files_properties(${F_FILES} PROPERTIES
     COMPILE_OPTIONS "${F_OPTIONS}" SKIP_PRECOMPILE_HEADERS ON)
 endfunction()
-# What each test runs with. Nothing outside a sanitizer build reads it.
+# The environment of each test. Only sanitizer builds read it.
 set(ESPALIER_TEST_ENVIRONMENT
   "TSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tools/tsan.supp"
   "ASAN_OPTIONS=detect_stack_use_after_return=1"
@@ -69,21 +69,21 @@ set(ESPALIER_TEST_ENVIRONMENT
 if(ESPALIER_SANITIZE)
   set(sanitize -fsanitize=${ESPALIER_SANITIZE})
   if(ESPALIER_SANITIZE STREQUAL "address")
-    # Null pointers and ends of objects are AddressSanitizer's finds as well,
-    # and x86 reads what is not aligned: without these checks, and at -O1, the
-    # build takes half the time.
+    # AddressSanitizer also finds null pointers and accesses past the end of an
+    # object, and x86 allows unaligned reads: without these checks, and at -O1,
+    # the build takes half the time.
     list(APPEND sanitize -fsanitize=undefined -fno-sanitize-recover=undefined
       -fno-sanitize=null,alignment,object-size,vptr)
     string(REPLACE "-O2" "-O1" CMAKE_CXX_FLAGS_RELWITHDEBINFO
       "${CMAKE_CXX_FLAGS_RELWITHDEBINFO}")
   elseif(ESPALIER_SANITIZE STREQUAL "thread")
-    # What LibTorch's threads hand to each other, ThreadSanitizer cannot see.
+    # ThreadSanitizer cannot see synchronisation inside LibTorch's threads.
     set(ESPALIER_LIBTORCH OFF)
   else()
     message(FATAL_ERROR "ESPALIER_SANITIZE=${ESPALIER_SANITIZE}: expected "
       "address or thread")
   endif()
-  # g++ 12 takes libstdc++'s own code for uninitialised once instrumented; the
+  # Once instrumented, g++ 12 reports libstdc++'s own code as uninitialised; the
   # release build keeps the warning.
   add_compile_options(${sanitize} -fno-omit-frame-pointer
     -Wno-maybe-uninitialized)
@@ -97,7 +97,7 @@ if(ESPALIER_LAYER_LIMIT LESS 0)
     "${ESPALIER_LAYER_ORDER}")
 endif()
 
-# Sets `out` to TRUE when every layer named after it was built.
+# Sets `out` to TRUE if every layer named after it was built.
 function(espalier_have out)
   set(${out} TRUE PARENT_SCOPE)
   foreach(layer ${ARGN})
@@ -109,9 +109,9 @@ endfunction()
 
 function(espalier_torch target)
   find_package(Torch REQUIRED QUIET)
-  # Not find_package(dnnl): Debian's package file asks for OpenCL's headers.
+  # Not find_package(dnnl): Debian's package file needs OpenCL's headers.
   find_library(ESPALIER_DNNL dnnl REQUIRED)
-  # Torch's own include folders as system folders: its headers warn.
+  # Torch's include folders as system folders, because its headers warn.
   target_include_directories(${target} SYSTEM PRIVATE ${TORCH_INCLUDE_DIRS})
   target_link_libraries(${target} PRIVATE torch ${ESPALIER_DNNL})
   get_target_property(kind ${target} TYPE)
@@ -120,7 +120,7 @@ function(espalier_torch target)
   endif()
 endfunction()
 
-# Adds the code that protoc writes for `proto` to `target`. It is compiled
+# Adds the code that protoc generates for `proto` to `target`. It is compiled
 # without this project's warnings.
 function(espalier_proto target proto)
   string(REGEX REPLACE "\\.proto$" ".pb" stem ${CMAKE_BINARY_DIR}/proto/${proto})
@@ -139,7 +139,8 @@ endfunction()
 # espalier_layer(NAME DIRS d... [EXCLUDE d...] [LINK lib...] [OPTIONS o...]
 #                [PROTO file.proto] [TORCH])
 # An OBJECT library, so that registration by static objects survives linking.
-# What protoc writes is included as "src/trace/trace.pb.h", from the build folder.
+# Generated protobuf headers are included as "src/trace/trace.pb.h", from the
+# build folder.
 function(espalier_layer name)
   cmake_parse_arguments(L "TORCH" "" "DIRS;EXCLUDE;LINK;OPTIONS;PROTO" ${ARGN})
   list(FIND ESPALIER_LAYER_ORDER ${name} rank)
@@ -186,22 +187,22 @@ function(espalier_layer name)
   if(name IN_LIST ESPALIER_JOINED_LAYERS)
     espalier_join(espalier_${name})
   endif()
-  # Kernels have the same names for one processor after another, and files
-  # that Highway compiles once for each include themselves.
+  # Kernels have the same names for each processor, and files that Highway
+  # compiles once per target include themselves.
   set(alone ${units})
   list(FILTER alone INCLUDE REGEX
     "/models/(kernels|kernel_executor)/|/(to_float|softmax|top_sum)\\.cc$")
   set_source_files_properties(${alone} PROPERTIES
     SKIP_UNITY_BUILD_INCLUSION ON)
-  # What a layer asks of the compiler beyond the rest.
+  # Compiler options of this layer only.
   target_compile_options(espalier_${name} PRIVATE ${L_OPTIONS})
   list(FILTER units INCLUDE REGEX "/kernels_[a-z0-9]*\\.cc$")
   set_source_files_properties(${units} PROPERTIES
     SKIP_PRECOMPILE_HEADERS ON)
 endfunction()
 
-# Compiles the files of `folder`, *.textproto, into layer `name`: an installed
-# program needs none of them. They are what `function` of `header` returns.
+# Compiles the files of `folder`, *.textproto, into layer `name`, so that an
+# installed program needs none of them. `function` of `header` returns them.
 function(espalier_presets name folder header function)
   if(NOT TARGET espalier_${name})
     return()
@@ -223,7 +224,7 @@ function(espalier_presets name folder header function)
   target_sources(espalier_${name} PRIVATE ${out})
 endfunction()
 
-# Compiles `file` into layer `name`; it is what `function` of `header` returns.
+# Compiles `file` into layer `name`; `function` of `header` returns its text.
 function(espalier_embed name file header function)
   if(NOT TARGET espalier_${name})
     return()
@@ -250,7 +251,7 @@ function(espalier_link target)
   endif()
 endfunction()
 
-# Sets `out` to TRUE when programs can be built.
+# Sets `out` to TRUE if programs can be built.
 function(espalier_have_programs out)
   espalier_have(ready models engine eval)
   if(ready AND ESPALIER_LAYERS STREQUAL "all")
@@ -305,8 +306,9 @@ function(espalier_program name)
   target_link_libraries(${name} PRIVATE ${P_COMMANDS})
 endfunction()
 
-# espalier_tests(FOLDER LAYERS l... [WITH helper.cc...] [TORCH]): tests/FOLDER/**/*_test.cc become
-# one program, espalier_FOLDER_test, and one ctest case a TEST.
+# espalier_tests(FOLDER LAYERS l... [WITH helper.cc...] [TORCH]):
+# tests/FOLDER/**/*_test.cc become one program, espalier_FOLDER_test, with one
+# ctest case per TEST.
 function(espalier_tests folder)
   cmake_parse_arguments(P "TORCH" "" "LAYERS;WITH" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS
@@ -331,12 +333,13 @@ function(espalier_tests folder)
       <gmock/gmock.h> <gtest/gtest.h> <nlohmann/json.hpp>)
   endif()
   include(GoogleTest)
-  # -L quick takes both; -L torch those of the LibTorch folders.
+  # -L quick selects both; -L torch those of the LibTorch folders.
   set(quick quick)
   if(P_TORCH)
     set(quick quick_torch)
   endif()
-  # Tests named Long... are training claims, many kills and fuzz hours.
+  # Tests named Long... are claims about training, many kills and hours of
+  # fuzzing.
   gtest_discover_tests(${target} DISCOVERY_TIMEOUT 60
     TEST_FILTER "-*.Long*" PROPERTIES LABELS ${quick} TIMEOUT 600
     ENVIRONMENT "${ESPALIER_TEST_ENVIRONMENT}"
@@ -376,8 +379,7 @@ function(espalier_benchmarks folder)
   endforeach()
 endfunction()
 
-# Claims about what trainings buy, measured anew; the figures go to
-# docs/results/.
+# Measures the claims about training again; the figures go to docs/results/.
 function(espalier_claims)
   add_test(NAME LongLearningCountdown
     COMMAND ${CMAKE_SOURCE_DIR}/tools/learning_evidence --parts countdown
@@ -391,7 +393,7 @@ function(espalier_claims)
     PROPERTIES LABELS long TIMEOUT 14400 RUN_SERIAL TRUE)
 endfunction()
 
-# Tests of the developer scripts, and of what the sanitizer build can see.
+# Tests of the developer scripts, and of what the sanitizer build detects.
 function(espalier_tool_tests)
   file(GLOB scripts CONFIGURE_DEPENDS
     ${CMAKE_SOURCE_DIR}/tests/tools/*_test.py)
@@ -399,8 +401,8 @@ function(espalier_tool_tests)
   foreach(script ${scripts})
     get_filename_component(name ${script} NAME_WE)
     if(name MATCHES "_program_test$")
-      # AddressSanitizer meets hostile input here, ThreadSanitizer the programs
-      # that search, write and are stopped at the same time.
+      # AddressSanitizer runs those with hostile input, ThreadSanitizer the
+      # programs that search, write and are stopped at the same time.
       set(skip FALSE)
       if(ESPALIER_SANITIZE STREQUAL "thread" AND NOT name MATCHES
           "^espalier_(complete|generate|grade_samples|output|signals)_|^espalier_program_test$")

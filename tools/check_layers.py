@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
-"""Checks the house rules that a compiler cannot see.
+"""Checks project rules that a compiler does not.
 
   tools/check_layers.py [ROOT]      checks the files that git tracks in ROOT
 
 Layers: a file includes its own layer and layers named earlier in LAYERS;
 tests/X and bench/X follow the layer they mirror. Folders do not include each
-other in a circle, within a layer either. LibTorch is included by the
-folders of TORCH_FOLDERS alone, and so is what they declare. include/espalier
-includes itself, Abseil and the standard library; search/ knows neither
-threads nor time; time is read in base/clock.cc alone.
+other in a cycle, not even within a layer. Only the folders of TORCH_FOLDERS
+include LibTorch and each other's headers. include/espalier includes itself,
+Abseil and the standard library; search/ uses neither threads nor clocks; only
+base/clock.cc reads the time.
 
-House: header guards are named after the path, no two headers declare a type of
-one name, no file is longer than 800
-lines, nothing marked as unfinished, no `#if 0`, no merge mark, no path of somebody's own machine.
+House rules: header guards are named after the path, no two headers declare a
+type of the same name, no file is longer than 800 lines, nothing marked as
+unfinished, no `#if 0`, no merge markers, no paths of one person's machine.
 
-Prints one line a violation, "file:line: what, and what to do", and exits
-with 1 if there is any.
+Prints one line per violation, "file:line: what, and what to do", and exits
+with 1 if there are any.
 """
 
 import os
@@ -23,12 +23,13 @@ import re
 import subprocess
 import sys
 
-# Lowest first. A folder belongs to the longest entry that begins its path.
+# Lowest first. A folder belongs to the longest entry that is a prefix of its
+# path.
 LAYERS = [
     "include/espalier", "base", "search", "datasets", "src/trace",
     "models", "src/engine", "src/learn", "src/eval", "tools",
 ]
-# Where tests/X and bench/X sit; each may include whatever X may.
+# The layer of tests/X and bench/X; they may include whatever X may.
 MIRRORS = {
     "api": "include/espalier", "base": "base", "search": "search",
     "datasets": "datasets", "trace": "src/trace", "models": "models",
@@ -56,8 +57,8 @@ READS_TIME = re.compile(
     r"|\btime\s*\(\s*(nullptr|NULL|0)\s*\)")
 MAY_READ_TIME = ("base/clock.cc", "tests/", "bench/")
 LONGEST_FILE = 800
-# Text that belongs to one person's machine or to unfinished work. The
-# patterns are written so that this file does not match itself.
+# Text tied to one person's machine or to unfinished work. The patterns are
+# written so that this file does not match itself.
 HOUSE_PATTERNS = [
     (re.compile(r"(?<![\w.$}{)~-])/(home|work|Users)/[\w.]+"),
      "a path of somebody's own machine", "use a relative path or a variable"),
@@ -65,12 +66,12 @@ HOUSE_PATTERNS = [
      "finish it or describe it in docs/"),
     (re.compile(r"^\s*#\s*if\s+0\b"), "code that is switched off", "delete it"),
     (re.compile(r"^(<<<<<<<|>>>>>>>) "), "a merge mark", "resolve it"),
-    # What it expands to is relative to the build folder, or cut at the root.
+    # It expands to a path relative to the build folder, or cut at the root.
     (re.compile(r"path\(_" r"_FILE_" r"_\)"),
      "a file sought by the name of the source",
      "name it from the project's root, where tests run"),
 ]
-# A type at the outermost level of a header, all of which are in one namespace.
+# A type at namespace level of a header; all headers use one namespace.
 TYPE = re.compile(r"^(?:struct|class|enum class|enum) (?:\[\[\w+\]\] )?(\w+)"
                   r"(?: final)?(?: :| \{|:|$)")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
@@ -106,7 +107,7 @@ def guard_of(path):
 def resolve(included, tracked):
     """The tracked file that `included` names, or None.
 
-    What protoc writes stands for the .proto file it is written from."""
+    A generated protobuf header resolves to its .proto file."""
     if included.endswith(".pb.h"):
         included = included[:-len(".pb.h")] + ".proto"
     for path in (included, "include/" + included):
@@ -116,7 +117,7 @@ def resolve(included, tracked):
 
 
 def check_include(path, bracket, included, tracked):
-    """Yields what is wrong with one #include of the C++ file `path`."""
+    """Yields the violations of one #include of the C++ file `path`."""
     rank = layer_of(path)
     torch_folder = in_folders(path, TORCH_FOLDERS)
     if TORCH_HEADER.match(included):
@@ -184,7 +185,7 @@ def check_file(path, text, tracked):
                 yield number, message
         if READS_TIME.search(line) and not path.startswith(MAY_READ_TIME):
             yield number, "reads the time: take a Clock (base/clock.h)"
-    # foo-inl.h is compiled once a vector target, under Highway's own toggle.
+    # foo-inl.h is compiled once per vector target, under Highway's own toggle.
     if path.endswith(".h") and not path.endswith("-inl.h"):
         guard = guard_of(path)
         if f"#ifndef {guard}\n#define {guard}\n" not in text:
@@ -194,8 +195,8 @@ def check_file(path, text, tracked):
 
 
 class Types:
-    """Two types of one name are one type to the linker, which keeps either's
-    functions for both: vectors of them are freed wrongly far away."""
+    """The linker merges two types of the same name and keeps the functions of
+    one for both, which corrupts memory, e.g. when a vector is freed."""
 
     def __init__(self):
         self.first = {}
@@ -216,10 +217,10 @@ class Types:
 
 
 class Folders:
-    """Includes between folders of one layer, to find circles among them."""
+    """Includes between folders of one layer, to find cycles."""
 
     def __init__(self):
-        self.edges = {}  # (from, to): (path, line, target) that makes it
+        self.edges = {}  # (from, to): (path, line, target) of the include
 
     def add(self, path, number, target):
         source, other = os.path.dirname(path), os.path.dirname(target)
@@ -238,7 +239,7 @@ class Folders:
         return goal in seen
 
     def circles(self):
-        """Yields (path, line, message), one an arrow of a circle."""
+        """Yields (path, line, message), one per edge of a cycle."""
         for (source, other), (path, number, target) in self.edges.items():
             if self.reaches(other, source):
                 yield path, number, (

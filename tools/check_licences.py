@@ -3,13 +3,13 @@
 
   tools/check_licences.py BUILD_FOLDER|PROGRAM...
 
-For every program: the libraries that it names itself (NEEDED), the Debian
-package of each and the main licence that the package's copyright file states.
-Fails on a library under the GPL alone, and on one whose licence cannot be
-told. Libraries that come along through others are held to the same rule, but
-for two doors: what Debian's LibTorch brings (OpenCV and FFmpeg with it, some of
-that under the GPL) and what NTL brings, which Debian's FLINT links, is counted
-and listed, since the project neither calls nor ships it.
+For every program: the libraries that it links directly (NEEDED), the Debian
+package of each and the main licence in the package's copyright file. Fails on
+a library under only the GPL, and on one whose licence cannot be determined.
+Indirect dependencies must follow the same rule, except those that come through
+Debian's LibTorch (including OpenCV and FFmpeg, some of it under the GPL) or
+NTL, which Debian's FLINT links: these are only counted and listed, since the
+project neither calls nor ships them.
 """
 
 import os
@@ -17,9 +17,9 @@ import re
 import subprocess
 import sys
 
-# Packages whose copyright file has no machine-readable main licence, and
-# packages whose main stanza is not what governs their library, each with the
-# licence of the library and the reason why linking it is fine.
+# Packages whose copyright file has no machine-readable main licence, or whose
+# main stanza is not the licence of their library. For each: the library's
+# licence and the reason why linking it is fine.
 KNOWN = {
     "libc6": ("LGPL-2.1+", "LGPL: linked dynamically"),
     "libgcc-s1": ("GPL-3+ with GCC exception", "GCC runtime exception"),
@@ -33,9 +33,9 @@ KNOWN = {
     "libubsan1": ("Apache-2.0 with LLVM exception", "sanitizer builds only"),
     "libtsan2": ("Apache-2.0 with LLVM exception", "sanitizer builds only"),
 }
-# Libraries whose own dependencies are Debian's affair: LibTorch, and NTL, which
-# Debian's FLINT (LGPL) links for an interface that nothing here calls, and
-# which brings gf2x (GPL by Debian's copyright file).
+# Libraries whose own dependencies are Debian's responsibility: LibTorch, and
+# NTL, which Debian's FLINT (LGPL) links for an interface that nothing here
+# calls, and which links gf2x (GPL by Debian's copyright file).
 DOORS = ("libtorch", "libcaffe2", "libntl")
 
 
@@ -52,12 +52,12 @@ def is_program(path):
 
 
 def needed(path):
-    """Names of the libraries that the file itself asks for."""
+    """Names of the libraries that the file links directly."""
     return re.findall(r"\(NEEDED\).*\[(.+?)\]", run("readelf", "-d", path))
 
 
 def resolved(path):
-    """Library name -> file, for all that the loader would map."""
+    """Library name -> file, for everything that the loader would map."""
     files = {}
     for line in run("ldd", path).splitlines():
         match = re.match(r"\s*(\S+) => (/\S+)", line)
@@ -70,8 +70,8 @@ def resolved(path):
 
 
 def behind_doors(libraries, files, doors=DOORS):
-    """Which of `libraries` and theirs are reached without going through a
-    library of `doors`: those names; a door itself counts as reached."""
+    """Names of `libraries` and their dependencies that are reachable without
+    passing through a library of `doors`; a door itself is reachable."""
     seen, work = set(), list(libraries)
     while work:
         name = work.pop()
@@ -94,7 +94,7 @@ def package_of(path):
 
 def main_licence(text):
     """The licence of `Files: *` in a machine-readable copyright file, or the
-    one in its header; None where the file is free text."""
+    one in its header; None if the file is free text."""
     if not re.match(r"^\s*Format(-Specification)?:", text):
         return None
     stanzas = re.split(r"\n\s*\n", text)
@@ -113,8 +113,8 @@ def main_licence(text):
 
 
 def gpl_alone(licence):
-    """Whether every choice that `licence` offers is the GPL without an
-    exception that permits linking."""
+    """True if every alternative in `licence` is the GPL without an exception
+    that permits linking."""
     choices = re.split(r"\s+or\s+|\s*\|\s*", licence, flags=re.I)
 
     def is_gpl(choice):
@@ -127,7 +127,7 @@ def gpl_alone(licence):
 
 
 def judge(package, doc="/usr/share/doc"):
-    """(licence, verdict) of a package; verdict is "" when linking is fine."""
+    """(licence, verdict) of a package; verdict is "" if linking is fine."""
     if package is None:
         return "?", "belongs to no Debian package"
     if package in KNOWN:
@@ -147,7 +147,7 @@ def judge(package, doc="/usr/share/doc"):
 
 
 def check(program):
-    """Prints the program's libraries; returns lines of trouble."""
+    """Prints the program's libraries; returns the problems as lines."""
     files = resolved(program)
     direct = needed(program)
     trouble = [f"{program}: library {name} is not installed"

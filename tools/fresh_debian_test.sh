@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Proves the README's promise: on a Debian 12 with nothing installed its two
-# commands do everything by themselves.
+# Tests the README's claim that on a Debian 12 with nothing installed its two
+# commands need no other preparation.
 #
 #   sudo tools/fresh_debian_test.sh [--install-only] [FOLDER]
 #
 # Makes a minimal Debian 12 in FOLDER (default: a temporary one that is removed
 # at the end), clones HEAD of this repository into it, makes it the root of a
-# mount namespace of its own (pivot_root and not chroot, in which bubblewrap
-# does not work), and runs `tools/dev run` and `tools/dev test` there. Needs
-# root, debootstrap, git, a Debian mirror (ESPALIER_MIRROR), 8 GB of disk; takes
-# up to an hour on two cores.
+# new mount namespace (pivot_root, because bubblewrap does not work in a
+# chroot), and runs `tools/dev run` and `tools/dev test` there. Needs root,
+# debootstrap, git, a Debian mirror (ESPALIER_MIRROR), 8 GB of disk; takes up to
+# an hour on two cores.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -43,7 +43,8 @@ if [[ ! -x $root/usr/bin/apt-get ]]; then
       "check the network or set ESPALIER_MIRROR; all of it: $root.log"
   rm -f "$root.log"
 fi
-# How this machine reaches its mirror: names, sources, proxies, certificates.
+# Copies how this machine reaches its mirror: names, sources, proxies,
+# certificates.
 cp -L /etc/resolv.conf "$root/etc/resolv.conf"
 cp -a /etc/apt/apt.conf.d/. "$root/etc/apt/apt.conf.d/"
 rm -rf "$root/espalier"

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Keeps the last outcome of every long test.
+"""Stores the last outcome of every long test.
 
   tools/long_results.py JUNIT_FILE RESULTS_FILE COMMIT
 
-JUNIT_FILE is what ctest --output-junit wrote of a run of long tests.
-RESULTS_FILE, JSON, holds for each test its outcome, date, commit, seconds and
-the figures it printed, one a line as "figure: kills 28 of 30, seed 11". Tests
-that did not run keep what is there.
+JUNIT_FILE is the output of ctest --output-junit for a run of long tests.
+RESULTS_FILE, JSON, has for each test its outcome, date, commit, seconds and
+the figures it printed, one per line as "figure: kills 28 of 30, seed 11".
+Tests that did not run keep their entry.
 """
 
 import datetime

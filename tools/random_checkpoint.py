@@ -7,9 +7,9 @@ For benchmarks of speed and memory, where only the shape of a model counts:
   tools/random_checkpoint.py --preset qwen2-1.5b --shards 4 --out /tmp/m1500
   tools/random_checkpoint.py --config my/config.json --out /tmp/mine
 
-The weights look like draws from N(0, 0.02), norms like values near 1; all are
-finite and depend on the seed and the tensor's name alone. Runs with nothing but
-Python 3's standard library.
+The weights look like draws from N(0, 0.02), norms are near 1; all are finite
+and depend only on the seed and the tensor's name. Needs only Python 3's
+standard library.
 """
 
 import argparse
@@ -109,8 +109,8 @@ def tensors(config):
 
 def normal_high_bytes():
     """Byte -> upper byte of a bf16: sign and the exponent without its last
-    bit, about so frequent as they are in N(0, 0.02). The lower byte is drawn
-    evenly, which widens the distribution by about 1.4."""
+    bit, about as frequent as in N(0, 0.02). The lower byte is uniform,
+    which widens the distribution by about 1.4."""
     table = bytearray(256)
     for k in range(128):
         quantile = statistics.NormalDist().inv_cdf(0.5 + (k + 0.5) / 256)
@@ -124,7 +124,7 @@ def normal_high_bytes():
 HIGH = normal_high_bytes()
 # Norms: 0x3F70 .. 0x3F8F are the bf16 values from 0.94 to 1.12.
 NORM_LOW = bytes(0x70 + byte % 32 for byte in range(256))
-BLOCK = 1 << 16  # values made at a time: larger blocks leave the cache
+BLOCK = 1 << 16  # values per block: larger blocks do not fit the cache
 
 
 def write_values(out, name, count, seed):
@@ -161,7 +161,7 @@ def write_file(path, group, seed):
 
 
 def split(all_tensors, shards):
-    """Groups of about as many bytes each."""
+    """Groups of about equal size in bytes."""
     total = sum(math.prod(shape) for _, shape in all_tensors)
     groups, at = [[] for _ in range(shards)], 0
     for name, shape in all_tensors:

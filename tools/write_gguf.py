@@ -9,8 +9,8 @@ are the 256 bytes and placeholders. Matrices are stored as --type says (f32,
 f16, bf16, q8_0, q4_0), vectors as f32. Models: LlamaForCausalLM,
 MistralForCausalLM, Qwen2ForCausalLM, Qwen3ForCausalLM, GPT2LMHeadModel.
 
-The weights are the folder's own, so that another engine can be compared on
-them. Needs Python 3 alone; 100 M parameters take a second as bf16 and
+The weights are unchanged, so that other engines can be compared on them.
+Needs only Python 3; 100 M parameters take a second as bf16 and
 about a minute as q8_0 or q4_0.
 """
 
@@ -26,7 +26,7 @@ import sys
 ALIGNMENT = 32
 U32, I32, F32, BOOL, TEXT, ARRAY = 4, 5, 6, 7, 8, 9
 # Name: number in tensor entries, number of the file type, elements and bytes
-# of a block.
+# per block.
 TYPES = {"f32": (0, 0, 1, 4), "f16": (1, 1, 1, 2), "bf16": (30, 32, 1, 2),
          "q8_0": (8, 7, 32, 34), "q4_0": (2, 2, 32, 18)}
 NORMAL, CONTROL, USER_DEFINED, UNUSED = 1, 3, 4, 5
@@ -40,7 +40,7 @@ PRE_OF_PATTERN = {GPT2: "gpt-2", LLAMA3: "llama-bpe", QWEN2: "qwen2"}
 
 
 class Refused(Exception):
-    """What cannot be written; the message says what was expected."""
+    """Cannot be written; the message says what was expected."""
 
 
 # --- Reading a folder -------------------------------------------------------
@@ -125,7 +125,7 @@ def head_dim_of(config):
 
 
 def rope_keys(config):
-    """Keys of the rotation, and the divisors of its frequencies if listed."""
+    """Keys of RoPE, and the divisors of its frequencies if listed."""
     scaling = config.get("rope_parameters") or config.get("rope_scaling") or {}
     base = scaling.get("rope_theta") or config.get("rope_theta", 10000.0)
     keys = {"rope.freq_base": (F32, base),
@@ -183,7 +183,7 @@ def llama_keys(config):
 # --- Tokens -----------------------------------------------------------------
 
 def byte_spellings():
-    """The characters by which byte-level vocabularies spell the bytes."""
+    """The characters that spell the bytes in byte-level vocabularies."""
     plain = {*range(33, 127), *range(161, 173), *range(174, 256)}
     others = [b for b in range(256) if b not in plain]
     return [chr(b) if b in plain else chr(256 + others.index(b))
@@ -191,7 +191,7 @@ def byte_spellings():
 
 
 def pre_of(tokenizer):
-    """The name by which GGUF knows the pattern that cuts text."""
+    """GGUF's name of the pre-tokenizer's split pattern."""
     pre = tokenizer.get("pre_tokenizer") or {}
     stages = pre.get("pretokenizers", [pre])
     patterns = [stage.get("pattern", {}).get("Regex") for stage in stages
@@ -204,7 +204,7 @@ def pre_of(tokenizer):
 
 
 def begins_with_token(tokenizer):
-    """Whether the post-processor puts a token before every text."""
+    """True if the post-processor puts a token before every text."""
     post = tokenizer.get("post_processor") or {}
     return any(stage.get("type") == "TemplateProcessing"
                and "SpecialToken" in stage["single"][0]
@@ -294,7 +294,7 @@ ONCE = {"embed_tokens": "token_embd", "norm": "output_norm",
 
 
 def gguf_name(name):
-    """The name in GGUF, or None for what GGUF has no place for."""
+    """The name in GGUF, or None if GGUF has no such tensor."""
     stem, _, kind = name.rpartition(".")
     stem = stem.removeprefix("model.").removeprefix("transformer.")
     if stem in ONCE:
@@ -307,7 +307,7 @@ def gguf_name(name):
 
 
 def interleaved(rows, heads):
-    """Row order that makes neighbours of the rotary pairs (i, i + half)."""
+    """Row order that puts the rotary pairs (i, i + half) next to each other."""
     size = rows // heads
     return [head * size + half * size // 2 + i
             for head in range(heads)
@@ -485,7 +485,7 @@ def convert(folder, path, type_name):
     for name, tensor in collect(folder, config, architecture):
         tensor = arrange(architecture, config, name, tensor)
         tensors.append((name, tensor, type_for(name, tensor, type_name)))
-    if architecture == "gpt2":  # readers expect the output beside it
+    if architecture == "gpt2":  # readers expect the output tensor as well
         tensors += [("output.weight", tensor, kind)
                     for name, tensor, kind in tensors
                     if name == "token_embd.weight"]

@@ -13,8 +13,8 @@
 namespace espalier {
 namespace {
 
-// Models write bytes that are not UTF-8; each becomes "?", so that the others
-// keep their places.
+// Models can write bytes that are not UTF-8. Each becomes "?", so the offsets
+// of all other bytes are unchanged.
 std::string ValidText(std::string_view text) {
   std::string valid;
   while (!text.empty()) {

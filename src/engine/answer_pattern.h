@@ -1,13 +1,14 @@
-// How a prompt says where a response's answer stands.
+// How a prompt says where a response's answer is.
 //
 //   ESP_ASSIGN_OR_RETURN(const AnswerPattern pattern,
 //                        AnswerPattern::Create("[Aa]nswer is:? *(.+?)\\.?$"));
 //   pattern.Find("2+3=5\nThe answer is 5.");  // 5
 //
-// A pattern is "boxed" (the last \boxed{...}), or a regular expression (PCRE2;
-// ^ and $ also match at line ends) with one group, which in the last match is
-// the answer. "last_number", of older prompts, is what the grader finds
-// (FindFinalAnswer), and guesses at no number. Thoughts are not searched.
+// A pattern is "boxed" (the last \boxed{...}) or a regular expression (PCRE2; ^
+// and $ also match at line ends) with one group; the group's text in the last
+// match is the answer. "last_number", used by older prompts, is what the grader
+// finds (FindFinalAnswer); it does not pick an arbitrary number. Thinking
+// blocks are not searched.
 //
 // Immutable; thread-safe.
 #ifndef ESPALIER_SRC_ENGINE_ANSWER_PATTERN_H_
@@ -26,8 +27,8 @@ class AnswerPattern {
  public:
   static absl::StatusOr<AnswerPattern> Create(const std::string& pattern);
 
-  // The answer as the response spells it, white space around it taken off;
-  // nothing where there is none, also for a pattern that takes too long.
+  // The answer as the response spells it, without surrounding white space.
+  // Nothing if there is none or if matching takes too long.
   std::optional<std::string> Find(std::string_view response) const;
 
  private:

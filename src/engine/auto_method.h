@@ -1,4 +1,4 @@
-// The method that `--search auto` stands for.
+// The method that `--search auto` selects.
 #ifndef ESPALIER_SRC_ENGINE_AUTO_METHOD_H_
 #define ESPALIER_SRC_ENGINE_AUTO_METHOD_H_
 
@@ -8,7 +8,7 @@
 namespace espalier {
 
 // The method that did best in docs/results/ at this budget of sampled tokens
-// (0: none), with and without a reward model.
+// (0: unlimited), with and without a reward model.
 std::string AutoMethod(int64_t max_tokens, bool has_reward);
 
 }  // namespace espalier

@@ -1,12 +1,12 @@
-// Verdicts and rewards that take long to give, because a program runs: asked on
-// threads of their own, so that the models compute meanwhile and several
-// programs run at a time.
+// Verdicts and rewards that are slow because they run a program. They run on
+// separate threads, so that the models keep computing and several programs run
+// at a time.
 //
 //   BackgroundChecks checks(executor.threads());
 //   checks.Ask(id, [&] { return Verify(response); });
 //   for (auto& [id, completion] : checks.Take(/*wait=*/false)) ...
 //
-// Its functions are for one thread; what is asked is called on any.
+// Call its functions from one thread; the checks run on any thread.
 #ifndef ESPALIER_SRC_ENGINE_BACKGROUND_CHECKS_H_
 #define ESPALIER_SRC_ENGINE_BACKGROUND_CHECKS_H_
 
@@ -27,7 +27,7 @@ class BackgroundChecks {
   using Check = std::function<SearchCompletion()>;
   using Answer = std::pair<RequestId, SearchCompletion>;
 
-  // At most `threads` checks at a time; threads start as they are needed.
+  // At most `threads` checks run at a time; threads start when needed.
   explicit BackgroundChecks(int threads) : most_(threads) {}
   // As Clear.
   ~BackgroundChecks();
@@ -36,12 +36,12 @@ class BackgroundChecks {
 
   // Calls `check` on another thread. It must not throw.
   void Ask(RequestId id, Check check);
-  // What was answered since the last call. Waits for one if `wait` and there
-  // is something asked that was not taken.
+  // The answers since the last call. Waits for one if `wait` is set and there
+  // are checks whose answers were not taken yet.
   std::vector<Answer> Take(bool wait);
-  // Drops a check that has not begun; of one that has, the answer still comes.
+  // Drops a check that has not begun; one that has begun is still answered.
   void Cancel(RequestId id);
-  // Forgets what was asked, once the checks under way have ended.
+  // Waits for the running checks and forgets everything.
   void Clear();
 
  private:

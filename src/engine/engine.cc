@@ -83,7 +83,7 @@ class LocalEngine : public Engine {
                        .on_done = told});
   }
 
-  // Every other model reads the policy's tokens.
+  // All other models read the policy's tokens.
   absl::Status CheckSameTokenizer(const std::string& folder,
                                   absl::string_view what,
                                   const Tokenizer& tokenizer) const {
@@ -133,7 +133,7 @@ class LocalEngine : public Engine {
   Executor executor_;
   LoadedModel policy_;
   LoadedModel critic_;             // empty: the policy's trunk scores
-  std::vector<LoadedModel> more_;  // that write beside the policy
+  std::vector<LoadedModel> more_;  // further models that write
   RunnerModels models_;
 };
 

@@ -27,7 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of config.json and all weights, by name.
+// Hash of config.json and all weight files, by name.
 absl::StatusOr<std::string> HashFiles(const std::string& folder) {
   std::vector<std::string> names;
   std::error_code error;
@@ -50,7 +50,8 @@ absl::StatusOr<std::string> HashFiles(const std::string& folder) {
   return absl::StrCat(absl::Hex(hash, absl::kZeroPad16));
 }
 
-// As the model computes: with other weights than the files' it is another one.
+// Includes the weight format: the same files at another precision are another
+// model.
 absl::StatusOr<std::string> HashModel(const std::string& folder,
                                       const std::string& weights) {
   ESP_ASSIGN_OR_RETURN(std::string hash, HashFiles(folder));
@@ -58,7 +59,7 @@ absl::StatusOr<std::string> HashModel(const std::string& folder,
   return hash;
 }
 
-// What differs between two configurations, in words.
+// The differences between two configurations, as text.
 std::string Differences(const RunInfo& wanted, const RunInfo& recorded) {
   std::vector<std::string> lines;
   const auto compare = [&](const std::string& name, const std::string& a,
@@ -83,7 +84,7 @@ std::string Differences(const RunInfo& wanted, const RunInfo& recorded) {
   return absl::StrJoin(lines, "; ");
 }
 
-// Where the totals stand once `row` has ended.
+// Adds the finished search `row` to the totals.
 void Count(const SearchRow& row, GenerateTotals& totals) {
   if (row.state == SearchState::kRunning) return;
   ++totals.done;
@@ -113,7 +114,7 @@ class Round {
         recorder_(db, run_id,
                   [this](size_t i, std::string_view r) -> std::optional<bool> {
                     const std::optional<Verdict> verdict = Grade(i, r);
-                    // No label is made of a response that nobody can judge.
+                    // A response that nobody can judge gets no label.
                     if (!verdict || verdict->undecided) return std::nullopt;
                     return verdict->correct;
                   }) {}
@@ -164,7 +165,7 @@ class Round {
     return verifier_.Check(graded.problem, graded.reference, response);
   }
 
-  // Whether a search has ended before, or does now by a solution.
+  // True if the search has ended already or is answered by a solution now.
   absl::StatusOr<bool> IsOver(const SearchRow& row, int64_t problem_id) {
     if (row.state != SearchState::kRunning) {
       Count(row, totals_);
@@ -215,7 +216,7 @@ absl::StatusOr<std::string> HashTokenizer(const std::string& folder) {
     }
   }
   ESP_ASSIGN_OR_RETURN(uint64_t hash, HashFile(path));
-  // A vocabulary apart says nothing of the merges beside it.
+  // vocab.json needs the merges file next to it.
   const fs::path file(path);
   if (file.filename() == "vocab.json" || file.filename() == "encoder.json") {
     for (const char* name : {"merges.txt", "vocab.bpe"}) {

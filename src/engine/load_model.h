@@ -1,4 +1,4 @@
-// A checkpoint with all that serves it: trunk, tokenizer, backend.
+// A checkpoint and everything that serves it: trunk, tokenizer, backend.
 //
 //   Executor executor(threads);
 //   ESP_ASSIGN_OR_RETURN(LoadedModel model,
@@ -35,7 +35,7 @@ struct LoadOptions {
 };
 
 // `executor` outlives the model. InvalidArgument for a tokenizer with more
-// tokens than the model has, and for other weights than these.
+// tokens than the model has, and for an unknown value of `weights`.
 absl::StatusOr<LoadedModel> LoadModel(const std::string& path,
                                       const LoadOptions& options,
                                       Executor& executor);

@@ -20,7 +20,7 @@ namespace {
 
 using google::protobuf::TextFormat;
 
-// More are slow to look for and surely a mistake.
+// More are slow to search for and surely a mistake.
 constexpr int kMostStops = 16;
 constexpr int kMostStepTokens = 1 << 20;
 constexpr int kMostSteps = 4096;
@@ -41,7 +41,7 @@ std::string Quoted(const std::string& text) {
   return absl::StrCat("\"", absl::CEscape(text), "\"");
 }
 
-// A file as it was read, for errors with their line.
+// The text of a file, for errors that give the line.
 struct Source {
   std::string where;
   PromptConfig config;
@@ -107,7 +107,8 @@ absl::Status ReadQuestion(const Source& source, Prompt& prompt) {
   return absl::OkStatus();
 }
 
-// Control tokens have no text: what spells one never appears in an answer.
+// Control tokens have no text, so a string that spells one never appears in a
+// response.
 bool SpellsControl(const std::string& text) {
   return text.find("<|") != std::string::npos &&
          text.find("|>") != std::string::npos;
@@ -136,7 +137,8 @@ absl::Status ReadStops(const Source& source, StepFormat& format) {
           "stop", i,
           "expected text that ends a response, found " + Quoted(stop));
     }
-    // A step ends inside such a stop, and what follows is looked at alone.
+    // The delimiter would end a step inside such a stop, and the rest of the
+    // stop is searched for separately.
     for (size_t k = 1; k <= std::min(delimiter.size(), stop.size()); ++k) {
       if (stop.compare(0, k, delimiter, delimiter.size() - k, k) != 0 ||
           k == stop.size()) {

@@ -1,5 +1,5 @@
 // A prompt: how a question is put to a model, where its steps end and how its
-// answer is read; from a file (prompt.proto) or one of the shipped ones.
+// answer is read. Read from a file (prompt.proto) or one of the shipped ones.
 //
 //   ESP_ASSIGN_OR_RETURN(Prompt prompt, ReadPrompt("my_prompt.textproto"));
 //   ESP_RETURN_IF_ERROR(ResolvePrompt(checkpoint, prompt));
@@ -21,7 +21,7 @@
 
 namespace espalier {
 
-// What stands for the question in Prompt::question.
+// The placeholder of the question in Prompt::question.
 inline constexpr char kQuestionMark[] = "{question}";
 
 struct Prompt {
@@ -35,24 +35,25 @@ struct Prompt {
   std::string question = kQuestionMark;
   bool thinking = true;
   StepFormat format{.delimiter = "\n\n", .max_step_tokens = 512};
-  // boxed, last_number, or a regular expression with one group; in this order.
+  // boxed, last_number, or a regular expression with one group; tried in order.
   std::vector<std::string> answers;
 };
 
-// `where` names the text in messages. InvalidArgument names where and line of
-// what cannot be read or makes no sense.
+// `where` names the text in messages. InvalidArgument gives `where` and the
+// line of anything that cannot be read or is inconsistent.
 absl::StatusOr<Prompt> ParsePrompt(const std::string& text,
                                    const std::string& where);
 
-// The prompt of a file, NAME.textproto, or the shipped one of this name;
-// NotFound names the nearest.
+// The prompt in the file NAME.textproto, or the shipped one of this name;
+// NotFound names the closest.
 absl::StatusOr<Prompt> ReadPrompt(const std::string& name);
 
-// Binds "auto" to the checkpoint's own template, and an unset system message
-// to the template's: what the prompt then says depends on nothing else.
+// Replaces "auto" by the checkpoint's own template, and an unset system message
+// by the template's. After that the prompt depends on nothing else.
 absl::Status ResolvePrompt(const std::string& checkpoint, Prompt& prompt);
 
-// The prompt on one line, as ParsePrompt reads it. Equal prompts, equal texts.
+// The prompt on one line, in the format of ParsePrompt. Equal prompts give
+// equal texts.
 std::string PromptText(const Prompt& prompt);
 
 // The shipped prompts, src/engine/prompts/*.textproto, compiled in.

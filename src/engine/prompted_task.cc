@@ -20,7 +20,7 @@
 namespace espalier {
 namespace {
 
-// The prompt's wording around a question.
+// The question in the prompt's wording.
 std::string Around(const Prompt& prompt, const std::string& question) {
   std::string text = prompt.question;
   const size_t at = text.find(kQuestionMark);
@@ -76,8 +76,8 @@ class TaskByPrompt : public Task {
     return CanonicalAnswer(*found);
   }
 
-  // As the response spells it: where the prompt says; else as the task writes
-  // answers, else as the grader finds them.
+  // The answer as the response spells it: where the prompt says, else in the
+  // task's format, else as the grader finds it.
   std::optional<std::string> PlaceOfAnswer(std::string_view response) const {
     for (const AnswerPattern& pattern : answers_) {
       if (auto found = pattern.Find(response)) return found;
@@ -87,7 +87,7 @@ class TaskByPrompt : public Task {
     return by_answer_ ? FindFinalAnswer(response) : std::nullopt;
   }
 
-  // Whether the task's own lines hold the answer.
+  // True if the task's own format gives the answer.
   bool TaskFinds(std::string_view response) const {
     return answers_.empty() && task_.FindAnswer(response).has_value();
   }
@@ -102,13 +102,13 @@ class TaskByPrompt : public Task {
   const Prompt prompt_;
   const ChatTemplate chat_;
   const std::vector<AnswerPattern> answers_;
-  // Whether the answer alone is judged: no lines, no programs.
+  // Only the answer is judged: no lines, no programs.
   const bool by_answer_;
   StepFormat format_;
 };
 
-// Judges the answer that stands where the prompt says it does, as the grader
-// compares answers; a response that the task itself can read is left to the
+// Judges the answer that is where the prompt says, compared as the grader
+// compares answers. A response that the task itself can read is judged by the
 // task's verifier.
 class AnswerVerifier : public Verifier {
  public:
@@ -156,7 +156,7 @@ class AnswerVerifier : public Verifier {
   const bool placed_;
 };
 
-// What the registry has lives as long as the program.
+// Registry entries live as long as the program.
 template <class T>
 std::shared_ptr<const T> Unowned(const T* object) {
   return std::shared_ptr<const T>(std::shared_ptr<const T>(), object);

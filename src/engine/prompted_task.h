@@ -1,12 +1,13 @@
-// A task's questions, put by a prompt in place of the task's own wording.
+// A task whose questions are put by a prompt instead of the task's own wording.
 //
 //   ESP_ASSIGN_OR_RETURN(const PromptedTask put, PutTask("qa", prompt));
 //   engine->SolveAll(problems, *put.task, ...);
 //   put.verifier->Check(problem, reference, response);
 //
-// The prompt's examples are earlier turns of the conversation, its chat
-// template makes one text of all. Where the prompt says how answers are found,
-// responses are judged by these answers, compared as the task compares them.
+// The prompt's examples are earlier turns of the conversation; its chat
+// template renders everything as one text. If the prompt says how answers are
+// found, responses are judged by these answers, compared as the task compares
+// them.
 #ifndef ESPALIER_SRC_ENGINE_PROMPTED_TASK_H_
 #define ESPALIER_SRC_ENGINE_PROMPTED_TASK_H_
 
@@ -28,19 +29,19 @@ struct PromptedTask {
   std::shared_ptr<const Verifier> verifier;
 };
 
-// `prompt` must be resolved. InvalidArgument where the task judges lines and
-// the prompt looks for an answer.
+// `prompt` must be resolved. InvalidArgument if the task judges lines and the
+// prompt extracts an answer.
 absl::StatusOr<PromptedTask> PutTask(const std::string& task,
                                      const Prompt& prompt);
 
-// As PutTask for what PromptText wrote; "": the task by itself.
+// Same, with a prompt in the format of PromptText; "": the task unchanged.
 absl::StatusOr<PromptedTask> PutTaskBy(const std::string& task,
                                        const std::string& prompt_text);
 
-// FailedPrecondition where `method` asks a verifier while it searches and the
-// task has none that reads the question alone; "auto" asks none.
+// FailedPrecondition if `method` calls a verifier during the search and the
+// task has none that reads only the question; "auto" calls none.
 absl::Status CheckVerifier(const std::string& method, const Verifier& verifier);
-// The error of a method of that name.
+// That error, for the method of this name.
 absl::Status NoVerifier(std::string_view method);
 
 }  // namespace espalier

@@ -18,7 +18,7 @@ absl::Status MeasureResponseTokens(Engine& engine,
                                    const Task& task,
                                    const std::atomic<bool>* stop,
                                    SearchOptions& search) {
-  // One that goes on for ever says nothing of the others.
+  // Bounds a response that never ends.
   constexpr int64_t kLongest = 16384;
   if (search.response_tokens > 0 || search.max_tokens == 0) {
     return absl::OkStatus();
@@ -34,7 +34,7 @@ absl::Status MeasureResponseTokens(Engine& engine,
       }));
   if (stop != nullptr && stop->load()) return absl::OkStatus();
   if (lengths.empty()) return absl::OkStatus();
-  // They come in order of completion, and sums are to be the same.
+  // They arrive in order of completion; sorted, their sums are deterministic.
   std::sort(lengths.begin(), lengths.end());
   const auto n = static_cast<double>(lengths.size());
   double x = 0, y = 0, xx = 0, xy = 0;
@@ -46,7 +46,7 @@ absl::Status MeasureResponseTokens(Engine& engine,
     xx += (bytes - x) * (bytes - x);
     xy += (bytes - x) * (tokens - y);
   }
-  // To a thousandth, so that it is written and read back as it is.
+  // Rounded to a thousandth, so that it survives writing and reading.
   const double slope =
       xx == 0 ? 0 : std::floor(1000 * std::max(0.0, xy / xx)) / 1000;
   double above = 0;
@@ -66,10 +66,10 @@ ShortBudget::ShortBudget(const SearchOptions& search) : search_(search) {
 void ShortBudget::Add(const Problem& problem) {
   if (search_.max_tokens == 0) return;
   const int64_t whole = BudgetOf(search_, problem).response_tokens;
-  // One response differs from the next, and its last step needs room that its
-  // others did not: a half more. Of 24 puzzles of countdown:4, where 56 tokens
-  // are measured, greedy, beam and majority conclude 6 to 8 with 56 tokens, and
-  // with 84 they and five other methods all.
+  // Responses differ in length, and the last step needs slack that the others
+  // did not: half a response more. Of 24 problems of countdown:4, where 56
+  // tokens are measured, greedy, beam and majority conclude 6 to 8 with 56
+  // tokens; with 84 they and five other methods conclude all.
   const int64_t takes = responses_ > 1 ? responses_ * whole : whole + whole / 2;
   ++problems_;
   without_ += takes > search_.max_tokens ? 1 : 0;

@@ -15,7 +15,7 @@
 namespace espalier {
 namespace {
 
-// A sample's handle names its sequence and the policy that has it.
+// A sample's handle encodes its sequence and its policy.
 constexpr int64_t kPolicies = 4;  // as many as roles that write
 int64_t ToHandle(SeqId seq, int policy) { return seq * kPolicies + policy; }
 SeqId SeqOf(int64_t handle) { return static_cast<SeqId>(handle / kPolicies); }
@@ -23,7 +23,7 @@ size_t PolicyOf(int64_t handle) {
   return static_cast<size_t>(handle % kPolicies);
 }
 
-// Place among the policies of who plays `role`.
+// Index of the policy that plays `role`.
 size_t PolicyOf(Role role) {
   switch (role) {
     case Role::kSecond:
@@ -40,7 +40,7 @@ size_t PolicyOf(Role role) {
 SampledStep ToStep(Continuation c, const Tokenizer& tokenizer, int policy) {
   SampledStep step;
   step.text = tokenizer.Decode(c.tokens);
-  // A stop string ends the response and is no part of it.
+  // A stop string ends the response and is not part of it.
   if (c.finish == Finish::kStop) step.text.resize(c.text_bytes);
   for (const float logprob : c.logprobs) step.logprob += logprob;
   step.tokens = std::move(c.tokens);
@@ -118,7 +118,7 @@ absl::Status Runner::Run(const RunnerJob& job) {
   ESP_RETURN_IF_ERROR(CheckJob());
   next_problem_ = 0;
   const absl::Status status = RunAll();
-  // Searches are left only by an error, or by a stop of a recorded run.
+  // Searches are left over only after an error, or a stop of a recorded run.
   for (auto& live : live_) {
     CancelRequests(*live);
     ReleaseRest(*live);
@@ -354,9 +354,9 @@ absl::Status Runner::Force(SearchSession& live, const SearchRequest& request,
     return Deliver(live, request, std::move(completion));
   }
   step.tokens = *std::move(tokens);
-  // No sample where it does not fit into the budget.
+  // No sample if it does not fit into the budget.
   if (static_cast<int>(step.tokens.size()) <= request.max_tokens) {
-    // The sampler had no choice.
+    // Forced tokens have probability 1 under the sampler.
     step.logprobs.assign(step.tokens.size(), 0);
     step.sampler_logprobs = step.logprobs;
     NodeSequences& sequences = *live.policies[static_cast<size_t>(policy)];
@@ -434,7 +434,7 @@ absl::Status Runner::TakeChecks(bool wait) {
   absl::Status status;
   for (auto& [id, completion] : checks_.Take(wait)) {
     const auto it = pending_.find(id);
-    if (it == pending_.end()) continue;  // cancelled while it was under way
+    if (it == pending_.end()) continue;  // cancelled while in flight
     const PendingRequest pending = std::move(it->second);
     pending_.erase(it);
     pending.live->in_flight.erase(id);
@@ -450,7 +450,7 @@ absl::Status Runner::Deliver(SearchSession& live, const SearchRequest& request,
   if (job_->hooks->recorder != nullptr) {
     status = job_->hooks->recorder->Append(live.index(), request, completion);
   }
-  // Also where the record failed: the search owns what the completion holds.
+  // Even if recording failed: the search owns what the completion holds.
   live.driver().Put(std::move(completion));
   live.has_news = true;
   return status;
@@ -487,7 +487,7 @@ bool Runner::IsSegment(const PendingRequest& pending,
   const StepFormat& format = job_->task->format();
   const auto full = static_cast<size_t>(format.max_step_tokens);
   if (!format.segments || step.tokens.size() < full) return false;
-  // At the end of the context nothing can follow: the response is cut.
+  // Nothing can follow at the end of the context: the response is truncated.
   const Tree& tree = pending.live->context().tree();
   int64_t length =
       pending.live->prompt_tokens + static_cast<int64_t>(step.tokens.size());
@@ -522,11 +522,11 @@ void Runner::ReleaseRest(SearchSession& live) {
 }
 
 void Runner::EndStopped() {
-  // A recorded run leaves its searches to the run that goes on with them.
+  // A recorded run leaves its searches to the run that resumes it.
   const bool stop = stop_asked() && job_->hooks->recorder == nullptr;
   const double now = Clock::Real().Seconds();
   for (auto& live : live_) {
-    // A stop lies between two deliveries, so that a replay can repeat it.
+    // A stop falls between two deliveries, so that a replay can repeat it.
     if (!live->begun()) continue;
     const double limit = job_->options->max_seconds;
     const bool late = limit > 0 && now - live->started >= limit;
@@ -537,7 +537,7 @@ void Runner::EndStopped() {
       job_->hooks->recorder->Stop(live->index(), live->driver().next_delivery(),
                                   live->driver().stop_reason());
     }
-    // What was asked and not answered completes as cancelled.
+    // Unanswered requests complete as cancelled.
     std::vector<uint64_t> unanswered;
     for (const RequestId id : live->in_flight) {
       unanswered.push_back(pending_.at(id).request.seq);

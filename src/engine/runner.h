@@ -1,12 +1,12 @@
 // Runs many searches over a set of backends.
 //
-// One loop: resume every search whose answers are there (in parallel), send
-// the requests they made, run one batch of every backend, repeat. The next
-// batch is what arrived while the last ran; there are no timers. Verdicts that
-// take long are given on other threads meanwhile. New problems are admitted as
-// old ones finish.
+// One loop: resume every search that has completions (in parallel), submit the
+// requests they made, run one batch of every backend, repeat. Requests that
+// arrive while a batch runs form the next one; there are no timers. Slow
+// verdicts are computed on other threads meanwhile. New problems are admitted
+// as old ones finish.
 //
-// What a search returns depends on its problem, options and seed alone.
+// The result of a search depends only on its problem, options and seed.
 // Externally synchronised.
 #ifndef ESPALIER_SRC_ENGINE_RUNNER_H_
 #define ESPALIER_SRC_ENGINE_RUNNER_H_
@@ -29,15 +29,15 @@
 
 namespace espalier {
 
-// The models as the runner uses them. `critic` may be the policy's own backend,
-// or null where hooks bring a reward model or the method needs none.
+// The models that the runner uses. `critic` may be the policy's own backend, or
+// null if hooks supply a reward model or the method needs none.
 struct RunnerModels {
   Backend* policy = nullptr;
   const Tokenizer* policy_tokenizer = nullptr;
   Backend* critic = nullptr;
   const Tokenizer* critic_tokenizer = nullptr;
-  // That write beside the policy, in the roles second, planner and prover. Each
-  // a backend of its own, with the policy's tokenizer.
+  // Models that write in the roles second, planner and prover. Each is a
+  // separate backend with the policy's tokenizer.
   std::vector<Backend*> more_policies = {};
 };
 
@@ -49,8 +49,8 @@ struct RunnerJob {
   const SearchOptions* options = nullptr;
   const RunHooks* hooks = nullptr;
   std::function<void(size_t, SearchResult)> on_done;
-  // Sees each tree before it goes, but for those of searches that failed
-  // midway; for tests and traces. May be empty.
+  // Called with each tree before it is freed, except those of searches that
+  // failed midway; for tests and traces. May be empty.
   std::function<void(size_t, const Tree&)> on_tree;
 };
 
@@ -61,7 +61,7 @@ class Runner {
   absl::Status Run(const RunnerJob& job);
 
  private:
-  struct PendingRequest {  // where a completion belongs
+  struct PendingRequest {  // where a completion is delivered
     SearchSession* live;
     SearchRequest request;
   };
@@ -80,24 +80,24 @@ class Runner {
               Request body);
   // Registers a request whose completion comes later.
   RequestId Await(SearchSession& live, SearchRequest request);
-  // Asks the hooks, when it is called, about a request's responses.
+  // When called, queries the hooks about a request's responses.
   BackgroundChecks::Check MakeCheck(SearchSession& live,
                                     const SearchRequest& request) const;
-  // Has the hooks answer: at once, or where they are slow, later.
+  // Queries the hooks: at once, or in the background if they are slow.
   absl::Status RunCheck(SearchSession& live, SearchRequest request);
-  // Hands a completion to its search, and to the recorder.
+  // Delivers a completion to its search and to the recorder.
   absl::Status Deliver(SearchSession& live, const SearchRequest& request,
                        SearchCompletion completion);
-  // `policy`: which one it is; -1: none. Sets `stepped` if there was work.
+  // `policy`: its index; -1: not a policy. Sets `stepped` if there was work.
   absl::Status StepBackend(Backend* backend, int policy, bool& stepped);
-  // Hands over what slow checks say, once there is something if `wait`.
+  // Delivers the results of slow checks; with `wait`, waits for at least one.
   absl::Status TakeChecks(bool wait);
-  // Whether a step that a length limit ended is a whole segment.
+  // True if a step that a length limit ended is a whole segment.
   bool IsSegment(const PendingRequest& pending, const SampledStep& step) const;
-  // Gives back a sample's sequence by its handle.
+  // Releases a sample's sequence by its handle.
   void ReleaseHandle(int64_t handle);
   void CancelRequests(SearchSession& live);
-  // Gives back what a search holds in the backends beside its nodes.
+  // Releases what a search holds in the backends in addition to its nodes.
   void ReleaseRest(SearchSession& live);
   void EndStopped();
   absl::Status FinishDone();
@@ -105,7 +105,7 @@ class Runner {
   bool stop_asked() const;
 
   RunnerModels models_;
-  std::vector<Backend*> policies_;  // the policy and those beside it
+  std::vector<Backend*> policies_;  // the policy and further models that write
   Executor& executor_;
   const int live_limit_;
 

@@ -36,8 +36,8 @@ absl::Status CheckWindows(const Capabilities& can, int context, int stride,
   return absl::OkStatus();
 }
 
-// ln p of tokens [from, end) where the model sees [begin, from) before them.
-// Empty where `stop` came first.
+// ln p of tokens [from, end), given [begin, from) as context. Empty if `stop`
+// came first.
 absl::StatusOr<std::vector<float>> ScoreWindow(Backend& backend,
                                                absl::Span<const int32_t> tokens,
                                                size_t begin, size_t from,

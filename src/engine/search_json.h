@@ -1,4 +1,4 @@
-// Budgets and stops of a search as JSON: in a run's config and in results.
+// Budgets and stops of a search as JSON, for a run's config and for results.
 //
 //   nlohmann::json limits = ExtraLimitsJson(options);  // {"stop_decided":true}
 //
@@ -11,14 +11,15 @@
 
 namespace espalier {
 
-// What came after the first recorded runs: budgets of model calls and bytes,
-// the stops, and filters of samples. Only what is set: a run that was recorded
-// before one of them came can still be gone on with.
+// Writes the fields that were added after the first recorded runs: budgets of
+// model calls and bytes, the stops, and sample filters. Writes only those that
+// are set, so that runs recorded before can still be resumed.
 void AddStops(const SearchOptions& search, nlohmann::json& config);
-// Sets what is there. Throws nlohmann::json::exception on another type.
+// Reads the fields that are present. Throws nlohmann::json::exception on a
+// wrong type.
 void ReadStops(const nlohmann::json& config, SearchOptions& search);
 
-// All that is set beside the method, the budget of tokens and the seed.
+// Everything that is set, except the method, the token budget and the seed.
 nlohmann::json ExtraLimitsJson(const SearchOptions& search);
 
 }  // namespace espalier

@@ -23,10 +23,10 @@ TreeNode Describe(const Tree& tree, NodeId id) {
           .terminal = node.terminal()};
 }
 
-// More first steps than a screen has lines are of no use.
+// More first steps than fit on a screen are useless.
 constexpr size_t kFirstShown = 64;
 
-// Children of `node`, the most visited first, then the most drawn.
+// Children of `node`, by visits, then by draws, both descending.
 std::vector<NodeId> ByVisits(const Tree& tree, NodeId node) {
   std::vector<NodeId> children;
   for (const NodeId c : Children(tree, node)) children.push_back(c);

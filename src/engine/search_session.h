@@ -1,4 +1,4 @@
-// One search under way: its context, its coroutine and the sequences that its
+// One search in progress: its context, its coroutine and the sequences that its
 // nodes have in the models.
 #ifndef ESPALIER_SRC_ENGINE_SEARCH_SESSION_H_
 #define ESPALIER_SRC_ENGINE_SEARCH_SESSION_H_
@@ -20,23 +20,23 @@ namespace espalier {
 // The sequences of a search's nodes in one backend. Externally synchronised.
 class NodeSequences {
  public:
-  // Takes over the reference to `prompt`.
+  // Takes ownership of the reference to `prompt`.
   NodeSequences(Backend* backend, SeqId prompt);
   ~NodeSequences();
   NodeSequences(const NodeSequences&) = delete;
   NodeSequences& operator=(const NodeSequences&) = delete;
 
-  // The sequence of `node`, made from its parent's where there is none yet.
+  // The sequence of `node`, forked from its parent's if there is none yet.
   SeqId Of(const Tree& tree, NodeId node);
-  // Takes over the reference to a continuation that became `node`.
+  // Takes ownership of the reference to a continuation that became `node`.
   void Adopt(NodeId node, SeqId seq);
-  // Passes on how much the search wants `node` kept, if it has a sequence.
+  // Sets the retention priority of `node`, if it has a sequence.
   void SetRetention(NodeId node, float priority);
   Backend* backend() const { return backend_; }
 
  private:
   Backend* backend_;
-  std::vector<SeqId> seqs_;  // by node, -1: none yet
+  std::vector<SeqId> seqs_;  // by node; -1: none yet
 };
 
 // Thread-compatible: Resume of different searches may run at the same time.
@@ -48,11 +48,11 @@ class SearchSession {
   // Starts the coroutine (first call) or applies completions and resumes it.
   void Resume(const SearchAlgorithm& algorithm);
   bool begun() const { return search_.has_value(); }
-  // True when the coroutine has ended or failed.
+  // True if the coroutine has ended or failed.
   bool over() const;
-  // Fills everything but token counts of the prompt and seconds.
+  // Fills everything except the prompt's token counts and seconds.
   SearchResult Result() const;
-  // Fills everything but seconds.
+  // Fills everything except seconds.
   SearchSnapshot Snapshot() const;
   // The whole tree as text, the root first.
   std::vector<TreeNode> TreeAsText() const;
@@ -62,7 +62,7 @@ class SearchSession {
   SearchDriver& driver() { return driver_; }
 
   // Sequences in the policies' backends, in the order of their roles, and in
-  // the critic's (the same object as the first if they are one backend). Set by
+  // the critic's (the same object as the first if they share a backend). Set by
   // the runner before Resume.
   std::vector<std::shared_ptr<NodeSequences>> policies;
   std::shared_ptr<NodeSequences> critic;

@@ -1,13 +1,14 @@
-// The verdicts of a verifier that reads the question alone, as a reward: what
+// The verdicts of a verifier that reads only the question, as a reward. Gives
 // methods that judge whole responses (best_of_n, weighted, ab_mcts_a, mctsr,
-// vm_mcts, ...) learn of a program by the tests that its question shows.
+// vm_mcts, ...) the result of the tests that a programming question shows.
 //
 //   ESP_ASSIGN_OR_RETURN(VerifierReward reward,
 //                        VerifierReward::Create(*put.verifier));
 //   RunHooks hooks{.reward = &reward};
 //
-// A response that the verifier accepts as it stands is worth 1, any other 0: an
-// unfinished one too, so methods that judge single steps learn little of it.
+// The reward is 1 for a response that the verifier accepts as is, else 0. This
+// includes unfinished responses, so methods that judge single steps gain
+// little.
 //
 // Thread-safe.
 #ifndef ESPALIER_SRC_ENGINE_VERIFIER_REWARD_H_
@@ -25,8 +26,8 @@ namespace espalier {
 
 class VerifierReward : public RewardModel {
  public:
-  // Of judge.ForSearch(); both outlive the reward. FailedPrecondition where
-  // there is none, or where it is not ready.
+  // Uses judge.ForSearch(); both outlive the reward. FailedPrecondition if
+  // there is none, or if it is not ready.
   static absl::StatusOr<VerifierReward> Create(const Verifier& judge);
 
   std::string_view name() const override { return "verifier"; }

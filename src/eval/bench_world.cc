@@ -21,7 +21,7 @@ namespace {
 constexpr int kMoves = 4;
 constexpr int32_t kForcedToken = 99;
 
-// In [0, 1), of 24 bits: the same float on every machine.
+// In [0, 1) with 24 bits: the same float on every machine.
 float Chance(uint64_t hash) {
   return static_cast<float>(hash >> 40) * 0x1.0p-24f;
 }
@@ -53,7 +53,7 @@ class BenchTask : public Task {
 
 struct BenchWorld::Place {
   uint64_t hash = 0;
-  int depth = 0;   // steps that were written, forced ones left out
+  int depth = 0;   // steps written, without forced ones
   int length = 0;  // of a response to this problem
   bool right = true;
   bool last_right = true;  // the last step
@@ -115,7 +115,7 @@ SampledStep BenchWorld::Sample(const Place& at, const SearchRequest& request,
         "= ", right ? RightAnswer() : std::to_string(50 + hash % 4), "\n");
   }
   if (step.truncated) step.text.resize(1);
-  // The move is told by the first token, all others are its echo.
+  // The first token gives the move; all others repeat it.
   step.tokens.assign(static_cast<size_t>(std::min(wanted, request.max_tokens)),
                      move);
   const float logprob = std::log(at.chance[static_cast<size_t>(move)]);
@@ -159,7 +159,7 @@ SearchCompletion BenchWorld::Reply(const Tree& tree,
         const Place at = At(tree, node, problem);
         const float path = Chance(MixHash(at.hash, 4));
         const float step = Chance(MixHash(at.hash, 5));
-        // Right and wrong ones overlap between .45 and .7.
+        // Scores of right and wrong steps overlap between .45 and .7.
         out.scores.push_back(
             {.step = at.last_right ? 0.45f + 0.54f * step : 0.7f * step,
              .path = at.right ? 0.45f + 0.54f * path : 0.7f * path});
@@ -237,10 +237,10 @@ std::vector<std::string> AllMethods() {
   return methods;
 }
 
-// How many of the ranked problems a method answers rightly.
+// How many of the ranked problems a method answers correctly.
 absl::StatusOr<int> RightOf(const BenchWorld& world, const std::string& method,
                             int64_t tokens) {
-  // None that a signature is of.
+  // Not a problem that a signature uses.
   constexpr uint64_t kFirst = 100;
   ESP_ASSIGN_OR_RETURN(const auto algorithm, MakeAlgorithm(method));
   int right = 0;

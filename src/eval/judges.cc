@@ -29,8 +29,8 @@ absl::StatusOr<std::vector<StepScores>> OracleReward::Score(
   for (const std::string& response : responses) {
     ESP_ASSIGN_OR_RETURN(const std::vector<StepVerdict> verdicts,
                          verifier_.CheckSteps(problem, *it->second, response));
-    // A step without a verdict (an empty line, the end token) changes nothing
-    // that was right before.
+    // A step without a verdict (an empty line, the end token) leaves a right
+    // prefix right.
     StepScores score{1, 1};
     if (!verdicts.empty()) {
       score = {verdicts.back().step_ok ? 1.0f : 0.0f,

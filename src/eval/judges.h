@@ -20,7 +20,7 @@ class ConstantReward : public RewardModel {
       const Problem& problem, absl::Span<const std::string> responses) override;
 };
 
-// Scores a step by the verifier's verdict on it, 1 or 0. An upper bound: it
+// Scores a step 1 or 0 by the verifier's verdict on it. An upper bound: it
 // reads the references. Thread-safe.
 class OracleReward : public RewardModel {
  public:

@@ -1,12 +1,13 @@
-// What methods cost by themselves, read from what a Google Benchmark wrote
-// with --benchmark_out (bench/search/search_core_benchmark).
+// The cost of methods without the models, read from a Google Benchmark file
+// written with --benchmark_out (bench/search/search_core_benchmark).
 //
 //   ESP_ASSIGN_OR_RETURN(MethodCosts costs,
 //                        ReadMethodCosts("docs/results/search-core.json"));
-//   costs.at("puct").microseconds   // of a step sampled
+//   costs.at("puct").microseconds   // per sampled step
 //
-// A row counts that has the counter steps_per_s and a method as its label. Of a
-// method's rows the median of repetitions is taken, else the first.
+// Rows count if they have the counter steps_per_s and a method as their label.
+// Of a method's rows we take the median of repetitions if there is one, else
+// the first row.
 #ifndef ESPALIER_SRC_EVAL_METHOD_COSTS_H_
 #define ESPALIER_SRC_EVAL_METHOD_COSTS_H_
 
@@ -18,16 +19,16 @@
 namespace espalier {
 
 struct MethodCost {
-  double microseconds = 0;  // of a step sampled, without the models
-  std::string row;          // the benchmark's name of it
+  double microseconds = 0;  // per sampled step, without the models
+  std::string row;          // name of the benchmark row
 };
 
 using MethodCosts = std::map<std::string, MethodCost>;
 
-// InvalidArgument for text that is not such a file; `where` names it.
+// InvalidArgument for text in another format; `where` names it.
 absl::StatusOr<MethodCosts> ParseMethodCosts(const std::string& text,
                                              const std::string& where);
-// None where there is no such file.
+// Empty if there is no such file.
 absl::StatusOr<MethodCosts> ReadMethodCosts(const std::string& path);
 
 }  // namespace espalier

@@ -13,7 +13,6 @@
 namespace espalier {
 namespace {
 
-// A cell of a table.
 std::string Cell(const std::string& text) {
   return text.empty() ? "-" : absl::StrReplaceAll(text, {{"|", "\\|"}});
 }
@@ -28,7 +27,7 @@ std::string Heading(const std::vector<std::string>& names) {
   return text + "\n";
 }
 
-// docs/ is where the page lies.
+// Relative to docs/, the page's folder.
 std::string FileLink(const std::string& path) {
   if (path.empty()) return "-";
   return absl::StrCat("[", path.substr(path.rfind('/') + 1), "](../", path,
@@ -41,7 +40,7 @@ std::string CostText(const MethodCosts& costs, const std::string& method) {
   return absl::StrFormat("%.3g us", it->second.microseconds);
 }
 
-// Requests beyond samples, which every method makes.
+// Requests other than samples, which every method makes.
 std::string NeedsText(const std::vector<RequestKind>& needs) {
   std::vector<std::string> names;
   for (const RequestKind kind : needs) {

@@ -1,5 +1,5 @@
-// docs/methods.md: the registered methods and the presets as one page, written
-// from what they say of themselves.
+// docs/methods.md: one page of all registered methods and presets, generated
+// from their own descriptions.
 //
 // Stateless functions: thread-safe.
 #ifndef ESPALIER_SRC_EVAL_METHODS_PAGE_H_
@@ -12,7 +12,7 @@
 
 namespace espalier {
 
-// Markdown. Files are named from docs/.
+// Markdown. File paths are relative to docs/.
 absl::StatusOr<std::string> MethodsPage(const MethodCosts& costs);
 
 }  // namespace espalier

@@ -19,7 +19,7 @@
 namespace espalier {
 namespace {
 
-// What reports show unasked, in their order. Losses come first.
+// Metrics that reports show by default, in this order. Losses come first.
 constexpr const char* kUsual[] = {"loss",
                                   "lm_loss",
                                   "step_bce",
@@ -33,9 +33,9 @@ constexpr const char* kUsual[] = {"loss",
                                   "tokens_per_second"};
 constexpr size_t kLosses = 4;
 constexpr char kHeldOut[] = "held_out_";
-constexpr int64_t kMostSteps = int64_t{1} << 53;  // doubles count that far
+constexpr int64_t kMostSteps = int64_t{1} << 53;  // doubles are exact below
 
-// The place in kUsual, its size for others.
+// Index in kUsual; its size for other metrics.
 size_t Place(const std::string& name) {
   std::string base = name;
   if (absl::StartsWith(base, kHeldOut)) base.erase(0, sizeof(kHeldOut) - 1);
@@ -44,7 +44,7 @@ size_t Place(const std::string& name) {
       std::begin(kUsual));
 }
 
-// The lines of a stage that are held out, or those that are not.
+// The held-out lines of a stage, or the others.
 struct Lines {
   struct Line {
     int64_t step = 0;
@@ -52,7 +52,7 @@ struct Lines {
   };
   std::vector<Line> lines;
 
-  // Whether steps were done again: the training went back to its last state.
+  // Returns true if steps were repeated: training resumed from its last state.
   bool Add(Line line) {
     bool again = false;
     while (!lines.empty() && lines.back().step >= line.step) {
@@ -106,7 +106,7 @@ class Reader {
     try {
       json = nlohmann::json::parse(line.begin(), line.end());
     } catch (const nlohmann::json::exception&) {
-      // Whole lines end with \n, so this one was being written.
+      // Complete lines end with \n, so this one was being written.
       if (last) {
         Note("cut off by a kill, left out");
         return absl::OkStatus();
@@ -152,7 +152,7 @@ class Reader {
         if (!IsUsualMetric(key)) continue;
         return Wrong(key, value, "a number, or null for what is not one");
       }
-      // What belongs to learning says nothing of a held-out batch.
+      // These describe training and mean nothing for a held-out batch.
       if (held_out && (key == "grad_norm" || key == "learning_rate" ||
                        key == "tokens_per_second")) {
         continue;
@@ -175,7 +175,7 @@ class Reader {
     return absl::OkStatus();
   }
 
-  // One note a metric, at its first line.
+  // One note per metric, at its first line.
   void AddMissing(const std::string& key) {
     if (missing_[key]++ == 0) {
       Note(absl::StrCat("\"", key,

@@ -1,21 +1,20 @@
-// Reads metrics.jsonl, where a training writes a line a step:
+// Reads metrics.jsonl, to which training writes one line per step:
 //
 //   {"step":1,"loss":2.31,"kl":0,"grad_norm":1.5,...}
 //   {"stage":"grow","step":10,"held_out":false,"lm_loss":5.9,...}
 //
-// `step` is a whole number; every other number is a metric, and null stands
-// for one that is not a number. `stage` parts a file into trainings that count
-// their steps anew. Metrics of lines with held_out get names that begin with
+// `step` is an integer; every other number is a metric, and null stands for
+// NaN. `stage` splits a file into trainings that each count their steps from
+// the start. Metrics of lines with held_out get names with the prefix
 // held_out_.
 //
 //   ESP_ASSIGN_OR_RETURN(RecordedMetrics metrics,
 //                        ReadMetricsFile("better.work/metrics.jsonl"));
 //   metrics.stages[0].series[0].name;  // "loss"
 //
-// A last line that a kill cut off is left out, with a note; so are steps that
-// a killed call had done and a later one did again. Any other line that is not
-// as above is an error that names file and line.
-// Stateless functions: thread-safe.
+// A last line that a kill cut off is skipped with a note, and so are steps of a
+// killed call that a later one repeated. Any other line not in this format is
+// an error that names file and line. Stateless functions: thread-safe.
 #ifndef ESPALIER_SRC_EVAL_METRICS_FILE_H_
 #define ESPALIER_SRC_EVAL_METRICS_FILE_H_
 
@@ -28,9 +27,9 @@
 namespace espalier {
 
 struct MetricsStage {
-  std::string name;  // "" where the lines name none
-  // At least one, none empty: losses, what else trainings are known to
-  // write, then the others by name.
+  std::string name;  // "" if the lines name none
+  // At least one, none empty: losses, then other metrics that trainings are
+  // known to write, then the rest by name.
   std::vector<Series> series;
 };
 
@@ -39,12 +38,12 @@ struct RecordedMetrics {
   std::vector<std::string> notes;
 };
 
-// NotFound and others as ReadFile; OutOfRange for a file without a whole line,
-// InvalidArgument for lines that cannot be read.
+// NotFound and others as in ReadFile; OutOfRange for a file without a complete
+// line, InvalidArgument for lines that cannot be parsed.
 absl::StatusOr<RecordedMetrics> ReadMetricsFile(const std::string& path);
 
-// Whether a report shows the metric without being asked to, and whether it
-// does so even where all values are the same.
+// IsUsualMetric: reports show the metric by default. IsLoss: they do so even if
+// all values are equal.
 bool IsUsualMetric(const std::string& name);
 bool IsLoss(const std::string& name);
 

@@ -26,7 +26,7 @@ std::vector<double> Estimates(const PassReport& report, int k) {
   return out;
 }
 
-// How many responses each problem had: one number, or "least to most".
+// The number of responses per problem: one number, or "least to most".
 std::string ResponsesText(const PassReport& report) {
   if (report.complete || report.responses.empty()) {
     return absl::StrCat(report.samples);
@@ -41,8 +41,8 @@ std::string ResponsesText(const PassReport& report) {
 
 double PassAtK(int64_t responses, int64_t right, int64_t k) {
   ESP_CHECK(right >= 0 && right <= responses && k >= 1 && k <= responses);
-  // The ratio of the binomials, factor by factor: no factorial overflows.
-  // With fewer than k wrong ones a factor is 0.
+  // The ratio of the binomials, factor by factor, so that no factorial
+  // overflows. With fewer than k wrong ones a factor is 0.
   double none = 1;
   for (int64_t i = responses - right + 1; i <= responses; ++i) {
     if (i <= k) return 1;

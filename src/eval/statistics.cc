@@ -12,7 +12,7 @@ namespace espalier {
 
 namespace {
 
-// Wilson's interval of a share `p` of `count`.
+// Wilson interval of a share `p` of `count`.
 Interval WilsonOfShare(double p, double count) {
   constexpr double z = 1.959963984540054;  // 97.5 % point of the normal
   const double centre = p + z * z / (2 * count);

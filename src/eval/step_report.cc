@@ -12,12 +12,12 @@
 namespace espalier {
 namespace {
 
-// The scores of all samples seen so far with their labels.
+// The scores of all samples so far with their labels.
 struct Scored {
   std::vector<std::pair<double, bool>> path, step, frequency;
 };
 
-// True if the last step of `response` is right and so are all before it.
+// True if all steps of `response`, including the last, are right.
 absl::StatusOr<bool> RightSoFar(const GradedProblem& graded,
                                 const Verifier& verifier,
                                 const std::string& response) {

@@ -1,10 +1,10 @@
-// What a step-level search rests on, measured: how often a sampled next step
-// is right, how often one of several is, and whether the reward model tells
-// right ones from wrong ones.
+// Measures what step-level search depends on: how often a sampled next step is
+// right, how often at least one of several is, and how well the reward model
+// tells right from wrong ones.
 //
-// The report reads the trees of a one-path beam: at every prefix that is right
-// so far, `branch` next steps were sampled and scored. All figures are of
-// those samples, hence of the policy's own first errors.
+// The report reads the trees of a beam of one path: at every prefix that is
+// right so far, `branch` next steps were sampled and scored. All figures are
+// over those samples, hence over the policy's own first errors.
 #ifndef ESPALIER_SRC_EVAL_STEP_REPORT_H_
 #define ESPALIER_SRC_EVAL_STEP_REPORT_H_
 
@@ -29,7 +29,7 @@ struct StepReportOptions {
   int branch = 4;
   double temperature = 1;
   uint64_t seed = 0;
-  size_t examples = 0;  // wrong samples to keep in words
+  size_t examples = 0;  // wrong samples to keep as text
   const std::atomic<bool>* stop = nullptr;
   std::function<void(int64_t done)> progress;  // problems done
 };
@@ -42,12 +42,12 @@ struct StepReport {
   int64_t any_right = 0;     // prefixes with at least one right sample
   int64_t chosen_right = 0;  // prefixes whose best-scored sample is right
   int64_t agreed_right = 0;  // prefixes whose most frequent sample is right
-  // Area under the ROC curve of right against wrong samples, by the path
-  // head, the step head, and how often the sample was drawn.
+  // Area under the ROC curve of right against wrong samples, by the path head,
+  // the step head, and how often the sample was drawn.
   double path_auc = 0;
   double step_auc = 0;
   double frequency_auc = 0;
-  // Wrong samples in words, in the order found, at most `options.examples`.
+  // Wrong samples as text, in the order found, at most `options.examples`.
   std::vector<std::string> examples;
 };
 

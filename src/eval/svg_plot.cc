@@ -13,13 +13,13 @@
 namespace espalier {
 namespace {
 
-// The picture and the frame of the curves in it, in the picture's units.
+// Size of the picture and of the plot area in it, in SVG units.
 constexpr double kWidth = 640, kHeight = 280;
 constexpr double kLeft = 64, kRight = 12, kTop = 28, kBottom = 28;
 constexpr int kBins = 400;  // means of a curve: finer than a screen shows
-constexpr int kDots = 80;   // places of a curve that say their value
+constexpr int kDots = 80;   // points of a curve with a tooltip
 
-// What the axes span.
+// The range of the axes.
 struct Frame {
   int64_t first = std::numeric_limits<int64_t>::max();
   int64_t last = std::numeric_limits<int64_t>::min();
@@ -33,7 +33,7 @@ struct Frame {
     return kLeft + part * (kWidth - kLeft - kRight);
   }
   double Y(double value) const {
-    // Halves, so that no difference overflows.
+    // Halved, so that no difference overflows.
     const double part =
         high > low ? (value / 2 - low / 2) / (high / 2 - low / 2) : 0.5;
     return kHeight - kBottom - part * (kHeight - kTop - kBottom);
@@ -62,7 +62,7 @@ std::string Axes(const Frame& frame) {
     absl::StrAppend(&svg, Label(right, bottom + 16, "end",
                                 absl::StrCat("step ", frame.last)));
   }
-  // A flat curve lies in the middle and has one label.
+  // A flat curve is in the middle and has one label.
   if (frame.high > frame.low) {
     absl::StrAppend(&svg,
                     Label(kLeft - 6, bottom, "end", ShortNumber(frame.low)),
@@ -74,7 +74,7 @@ std::string Axes(const Frame& frame) {
   return svg;
 }
 
-// Lines between neighbours; a gap where the file has null alone.
+// Joins neighbours; leaves a gap where the file has only null.
 std::string Line(const SvgCurve& curve, const std::vector<Bin>& bins,
                  const Frame& frame) {
   std::string path;
@@ -93,7 +93,7 @@ std::string Line(const SvgCurve& curve, const std::vector<Bin>& bins,
                       "</title></path>\n");
 }
 
-// Invisible until the pointer rests on them.
+// Invisible until hovered.
 std::string Dots(const SvgCurve& curve, const Frame& frame) {
   std::string svg;
   for (const Bin& bin : Means(*curve.series, kDots)) {
@@ -142,7 +142,7 @@ std::string SvgPlot(std::string_view title,
 }
 
 std::string CurveStyle(size_t style) {
-  // Okabe and Ito 2008, with grey for their black: it shows on both grounds.
+  // Okabe and Ito 2008, with grey instead of black: visible on light and dark.
   static constexpr const char* kColours[] = {"#0072b2", "#d55e00", "#009e73",
                                              "#cc79a7", "#e69f00", "#56b4e9",
                                              "#888888", "#b8a800"};
@@ -156,7 +156,7 @@ std::string CurveStyle(size_t style) {
 }
 
 std::string HtmlText(std::string_view text) {
-  // Through JSON and back, where bytes that are not UTF-8 are replaced.
+  // The JSON round trip replaces bytes that are not UTF-8.
   std::string valid =
       nlohmann::json::parse(JsonText(std::string(text))).get<std::string>();
   for (char& c : valid) {

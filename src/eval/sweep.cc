@@ -27,7 +27,7 @@ bool Stopped(const SweepOptions& options) {
   return options.stop != nullptr && options.stop->load();
 }
 
-// What a run of one row needs to know of the sweep.
+// What one row needs to know of the sweep.
 struct SweepInput {
   Engine& engine;
   const std::string& set_name;
@@ -42,15 +42,15 @@ enum class Judged : char { kNot, kRight, kUndecided };
 
 // What is kept of a search.
 struct Outcome {
-  bool whole = false;  // one that was cut short says nothing of its method
+  bool whole = false;  // false: cut short, so not counted
   Judged judged = Judged::kNot;
   AnswerStage stage = AnswerStage::kNone;
   std::string answer;
   std::string error;
 };
 
-// Judges the responses of a block's searches as they come, several at a time
-// where a verdict takes long.
+// Judges the responses of a block's searches as they arrive, several at a time
+// if verdicts are slow.
 class BlockJudge {
  public:
   BlockJudge(const Verifier& verifier, absl::Span<const GradedProblem> block)
@@ -123,7 +123,7 @@ void AddOutcome(const std::string& id, const Outcome& outcome, ResultRow& row) {
   }
 }
 
-// Searches a block and adds what came of it to the row, its means as sums.
+// Searches a block and adds the results to the row; its means are still sums.
 absl::Status RunBlock(const SweepInput& in, const SearchOptions& search,
                       absl::Span<const GradedProblem> block, ResultRow& row,
                       const std::function<void()>& searched) {
@@ -185,7 +185,7 @@ absl::StatusOr<ResultRow> RunRow(const SweepInput& in,
   return row;
 }
 
-// A method that these models cannot serve is refused before any work.
+// Refuses a method that these models cannot serve before any work.
 absl::Status CheckMethods(const SweepInput& in) {
   ErrorList refused;
   OracleReward oracle(in.verifier, {});
@@ -209,7 +209,7 @@ absl::Status CheckRepeats(const SweepOptions& options) {
   ErrorList repeats;
   std::map<std::string, std::string> methods;  // by configuration
   for (const std::string& method : options.methods) {
-    // What is no method is said elsewhere.
+    // Unknown methods are reported elsewhere.
     const auto algorithm = MakeAlgorithm(method);
     const std::string configuration =
         algorithm.ok() ? CanonicalMethod(**algorithm) : method;
@@ -251,7 +251,7 @@ double ResultRow::accuracy() const {
 absl::StatusOr<std::vector<Problem>> FirstProblems(
     const ProblemBlocks& problems, size_t n) {
   std::vector<Problem> first;
-  // Nothing is read once there are enough of them.
+  // Ends the reading once there are enough.
   const absl::Status enough = absl::OutOfRangeError("enough");
   const absl::Status read =
       problems([&](absl::Span<const GradedProblem> block) -> absl::Status {
@@ -330,8 +330,8 @@ struct ProblemMean {
   double mean = 0;
 };
 
-// Each problem's share of right answers over the seeds, by id; rows that were
-// cut short are of the problems that were quick.
+// Each problem's share of right answers over the seeds, by id. Rows that were
+// cut short are left out: they have only the quick problems.
 std::vector<ProblemMean> MeanByProblem(const std::vector<ResultRow>& rows,
                                        const std::string& method,
                                        int64_t budget, bool complete_only) {
@@ -433,7 +433,7 @@ std::string SweepTable(const std::vector<ResultRow>& rows) {
 nlohmann::json SweepJson(const std::vector<ResultRow>& rows) {
   nlohmann::json results = nlohmann::json::array();
   for (const ResultRow& row : rows) {
-    if (row.ids.empty()) continue;  // it says nothing of its method
+    if (row.ids.empty()) continue;  // no problem done, nothing to compare
     nlohmann::json stages = nlohmann::json::array();
     for (const AnswerStage stage : row.stages) {
       stages.push_back(AnswerStageName(stage));

@@ -5,8 +5,8 @@
 //   auto rows = RunSweep(*engine, set.problems, *task, *verifier, options);
 //   std::cout << SweepTable(*rows);
 //
-// Grading happens after a search has ended and never feeds back: the searches
-// are handed problems without references.
+// Responses are graded after a search has ended and grades never feed back:
+// searches get problems without references.
 #ifndef ESPALIER_SRC_EVAL_SWEEP_H_
 #define ESPALIER_SRC_EVAL_SWEEP_H_
 
@@ -34,28 +34,28 @@ class Engine;
 // What scores steps in a sweep.
 enum class RewardSource {
   kModel,     // the reward heads
-  kConstant,  // every step 0.5: what the search gains without a judge
-  kVerifier,  // verdicts on whole responses, from the question alone
+  kConstant,  // every step 0.5: the gain of search without a judge
+  kVerifier,  // verdicts on whole responses, from the question only
   kOracle,    // exact labels from the reference: an upper bound, marked
 };
 
 struct SweepOptions {
   std::vector<std::string> methods;
   std::vector<int64_t> budgets;  // tokens sampled per problem
-  int seeds = 1;                 // search seeds 0 .. seeds-1, or from `seed`
+  int seeds = 1;                 // search seeds 0 .. seeds-1, or from `seed` on
   uint64_t seed = 0;
-  // Further budgets and stops of every search; its method, tokens and seed
-  // are the sweep's.
+  // Further budgets and stops of every search; the sweep sets method, tokens
+  // and seed.
   SearchOptions search = {};
   RewardSource reward = RewardSource::kModel;
   const std::atomic<bool>* stop = nullptr;  // ends the sweep early
-  // Called after each problem that is done, not cut short, with problems done
-  // and all, over the sweep.
+  // Called after each finished problem (not cut short) with the number done and
+  // the total over the sweep.
   std::function<void(int64_t done, int64_t all)> progress;
 };
 
-// Hands a set's problems to `use`, some at a time, in their order; all of them
-// at each call. Ends with the first error of `use`.
+// Passes a set's problems to `use` in blocks and in order, all of them at each
+// call. Ends with the first error of `use`.
 using UseProblems =
     std::function<absl::Status(absl::Span<const GradedProblem>)>;
 using ProblemBlocks = std::function<absl::Status(const UseProblems& use)>;
@@ -66,34 +66,34 @@ struct ResultRow {
   std::string method;         // as given
   std::string configuration;  // with all options
   int64_t budget_tokens = 0;
-  nlohmann::json limits;  // further budgets and stops, those that are set
+  nlohmann::json limits;  // further budgets and stops that are set
   uint64_t seed = 0;
   bool oracle = false;
-  // False: stopped before all problems were done. Those whose searches were cut
-  // short are not in it.
+  // False: stopped before all problems were done. Problems whose searches were
+  // cut short are not in the row.
   bool complete = true;
   TextList ids;
-  std::vector<int8_t> correct;  // 0 or 1, by position in ids
+  std::vector<int8_t> correct;  // 0 or 1, indexed like ids
   int64_t undecided = 0;        // answers that nobody can judge, counted as 0
   TextList answers;
   std::vector<AnswerStage> stages;  // where the answers came from
   double tokens_per_problem = 0;
-  double prompt_tokens = 0;  // the means of what SearchResult counts
+  double prompt_tokens = 0;  // means of the counters in SearchResult
   double reward_tokens = 0;
   double model_calls = 0;
   double seconds = 0;               // wall time of the row
-  std::vector<std::string> errors;  // "id: why", problems that failed
+  std::vector<std::string> errors;  // "id: why" for problems that failed
 
   int64_t successes() const;
   double accuracy() const;
   double answered() const;  // share of problems with an answer
 };
 
-// InvalidArgument names methods that are the same in all their options, and
-// budgets that are the same: their rows would be told as further problems.
+// InvalidArgument names methods that are equal in all their options, and equal
+// budgets: their rows would count as further problems.
 absl::Status CheckRepeats(const SweepOptions& options);
 
-// The first n problems, or all where there are fewer.
+// The first n problems, or all if there are fewer.
 absl::StatusOr<std::vector<Problem>> FirstProblems(
     const ProblemBlocks& problems, size_t n);
 
@@ -102,31 +102,30 @@ absl::StatusOr<std::vector<ResultRow>> RunSweep(
     absl::Span<const GradedProblem> problems, const Task& task,
     const Verifier& verifier, const SweepOptions& options);
 
-// The same over `count` problems of which a block at a time is in memory. Rows
-// that were done before an error are in `rows`.
+// The same over `count` problems, with only one block in memory at a time. On
+// an error, `rows` holds the rows done before.
 absl::Status RunSweep(Engine& engine, const std::string& set_name,
                       const ProblemBlocks& problems, int64_t count,
                       const Task& task, const Verifier& verifier,
                       const SweepOptions& options,
                       std::vector<ResultRow>& rows);
 
-// Rows of the same method and budget, their seeds put together: a text table
-// with accuracy, its 95 % interval over problems (a problem's seeds are
-// averaged first), tokens and seconds; below it rows that were cut short, and
-// undecided answers. A row without a finished problem says so, and is not in
-// the JSON.
+// Merges rows of the same method and budget over their seeds: a text table with
+// accuracy, its 95 % interval over problems (a problem's seeds are averaged
+// first), tokens and seconds; then rows that were cut short, and undecided
+// answers. A row without a finished problem says so and is not in the JSON.
 std::string SweepTable(const std::vector<ResultRow>& rows);
 nlohmann::json SweepJson(const std::vector<ResultRow>& rows);
 
-// How far `method` is ahead of another at the same budget, on the problems
-// that both have done; a problem's seeds are averaged first.
+// How far `method` is ahead of another at the same budget, on the problems that
+// both have done; a problem's seeds are averaged first.
 struct Comparison {
   std::string method, other;
   int64_t budget_tokens = 0;
   int64_t n = 0;  // problems
   PairedDifference difference;
 };
-// `method` against each other one, in the rows' order.
+// `method` against each other one, in the order of the rows.
 std::vector<Comparison> CompareWith(const std::string& method,
                                     const std::vector<ResultRow>& rows);
 std::string ComparisonTable(const std::vector<Comparison>& comparisons);

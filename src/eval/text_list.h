@@ -1,6 +1,6 @@
-// A list of short texts in one piece of memory: their bytes and eight more
-// each, where a vector of strings takes 32 and another allocation. Rows of a
-// sweep keep an id and an answer of every problem.
+// A list of short texts in one buffer. Each takes its bytes plus 8, where a
+// vector of strings takes 32 and an allocation. Rows of a sweep keep an id and
+// an answer for every problem.
 //
 //   TextList ids = {"gsm8k/1", "gsm8k/2"};
 //   ids.push_back("gsm8k/3");
@@ -41,7 +41,7 @@ class TextList {
 
  private:
   std::string bytes_;
-  std::vector<size_t> ends_;  // each text's, in bytes_
+  std::vector<size_t> ends_;  // end of each text in bytes_
 };
 
 inline void to_json(nlohmann::json& json, const TextList& texts) {

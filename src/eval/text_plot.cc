@@ -11,17 +11,17 @@
 namespace espalier {
 namespace {
 
-constexpr int kLabel = 10;  // columns of the longest ShortNumber
+constexpr int kLabel = 10;  // width of the longest ShortNumber
 
-// The curve's height in each column, nothing where it has a gap.
+// The curve's height in each column; nothing at a gap.
 struct Column {
   std::optional<double> value;
-  bool joined = false;  // between columns that have steps
+  bool joined = false;  // interpolated between columns that have steps
 };
 
 std::vector<Column> Columns(const std::vector<Bin>& bins) {
   std::vector<Column> columns(bins.size());
-  size_t before = bins.size();  // none yet, or a gap since
+  size_t before = bins.size();  // none since the start or the last gap
   for (size_t i = 0; i < bins.size(); ++i) {
     if (bins[i].points == 0) {
       if (bins[i].missing > 0) before = bins.size();
@@ -39,28 +39,28 @@ std::vector<Column> Columns(const std::vector<Bin>& bins) {
   return columns;
 }
 
-// From the bottom: 0 to height - 1.
+// Row from the bottom: 0 to height - 1.
 int RowOf(double value, double low, double high, int height) {
   if (!(high > low)) return 0;
-  // Halves, so that no difference overflows.
+  // Halved, so that no difference overflows.
   const double part = (value / 2 - low / 2) / (high / 2 - low / 2);
   return std::clamp(static_cast<int>(std::lround(part * (height - 1))), 0,
                     height - 1);
 }
 
-// Marks of the curve, rows from the bottom.
+// Characters of the curve, rows from the bottom.
 std::vector<std::string> Draw(const std::vector<Column>& columns, double low,
                               double high, int height) {
   std::vector<std::string> rows(static_cast<size_t>(height),
                                 std::string(columns.size(), ' '));
-  int before = -1;  // the row of the last column, if it has one
+  int before = -1;  // row of the previous column, if it has one
   for (size_t i = 0; i < columns.size(); ++i) {
     if (!columns[i].value) {
       before = -1;
       continue;
     }
     const int row = RowOf(*columns[i].value, low, high, height);
-    // A steep way from the last column is filled in.
+    // Fills in a steep jump from the previous column.
     const int last = before < 0 ? row : before;
     for (int r = std::min(last, row) + 1; r < std::max(last, row); ++r) {
       rows[static_cast<size_t>(r)][i] = '.';

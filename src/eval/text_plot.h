@@ -9,8 +9,8 @@
 //              +-----------------------------
 //               1                           3
 //
-// A column shows the mean of its steps with `*`; `.` joins columns that have
-// steps. Where the file has null alone, the curve has a gap. ASCII only.
+// A column shows the mean of its steps as `*`; `.` joins columns that have
+// steps. The curve has a gap where the file has only null. ASCII only.
 // Stateless functions: thread-safe.
 #ifndef ESPALIER_SRC_EVAL_TEXT_PLOT_H_
 #define ESPALIER_SRC_EVAL_TEXT_PLOT_H_
@@ -22,12 +22,12 @@
 namespace espalier {
 
 struct TextPlotOptions {
-  int width = 80;   // columns in all, at least 30
+  int width = 80;   // total columns, at least 30
   int height = 10;  // lines of the curve, at least 2
 };
 
-// Lines, each with its end; "" for a series without a number. Labels are the
-// lowest and highest of the columns' means, and the first and last step.
+// Lines, each with its newline; "" for a series without a number. Labels are
+// the lowest and highest of the columns' means, and the first and last step.
 std::string TextPlot(const Series& series, const TextPlotOptions& options = {});
 
 }  // namespace espalier

@@ -40,7 +40,7 @@ td:first-child, th:first-child { text-align: left; }
 <h1>Trainings</h1>
 )";
 
-// A training with the name it has on the page, and its place in the legend.
+// A training with its name on the page and its index in the legend.
 struct Run {
   std::string name;
   const TrainingCurves* curves = nullptr;
@@ -60,7 +60,7 @@ std::vector<Run> Runs(const std::vector<TrainingReport>& reports) {
   return runs;
 }
 
-// In the order in which trainings name them.
+// In the order in which the trainings list them.
 std::vector<std::string> Metrics(const std::vector<Run>& runs) {
   std::vector<std::string> names;
   for (const Run& run : runs) {

@@ -1,12 +1,12 @@
-// Reports of trainings as one HTML page that needs nothing beside it.
+// Training reports as one self-contained HTML page.
 //
 //   ESP_RETURN_IF_ERROR(
 //       WriteFileAtomic("runs.html", TrainingPage(reports)));
 //
-// A picture a metric, with the curves of all trainings over each other; a
-// legend; tables of the rounds and of each curve's figures. No scripts, no
-// network, well-formed XML inside. Light and dark as the reader's system is.
-// Stateless functions: thread-safe.
+// One picture per metric, with the curves of all trainings; a legend; tables of
+// the rounds and of each curve's figures. No scripts, no network, well-formed
+// XML inside. Light or dark as the reader's system is set. Stateless functions:
+// thread-safe.
 #ifndef ESPALIER_SRC_EVAL_TRAINING_PAGE_H_
 #define ESPALIER_SRC_EVAL_TRAINING_PAGE_H_
 

@@ -26,7 +26,8 @@ bool IsFolder(const std::string& path) {
   return fs::is_directory(path, error);
 }
 
-// Adds the trainings of one metrics file; `name` is put before their stages'.
+// Adds the trainings of one metrics file; `name` is prepended to the names of
+// their stages.
 absl::Status AddMetrics(const std::string& path, const std::string& name,
                         TrainingReport& report) {
   ESP_ASSIGN_OR_RETURN(RecordedMetrics file, ReadMetricsFile(path));
@@ -48,7 +49,7 @@ absl::Status AddRounds(TrainingReport& report) {
       if (!IsThere(path)) continue;
       const absl::Status status =
           AddMetrics(path, absl::StrCat("round", round, " ", kind), report);
-      // A training that has begun and done no step is no reason to hide others.
+      // A training that has done no step yet must not hide the others.
       if (absl::IsOutOfRange(status)) {
         report.notes.emplace_back(status.message());
       } else {

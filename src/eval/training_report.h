@@ -1,4 +1,4 @@
-// What trainings did, read from their work folders.
+// Reports on trainings, read from their work folders.
 //
 //   ESP_ASSIGN_OR_RETURN(TrainingReport report,
 //                        ReadTrainingReport("better.work"));
@@ -6,11 +6,11 @@
 //   ESP_RETURN_IF_ERROR(ChooseMetrics({"loss"}, reports));
 //   std::printf("%s", TrainingReportText(reports[0], 80).c_str());
 //
-// A path is a metrics.jsonl, a folder that has one (a training's, or one of
-// the shipped models'), or a self-training's work folder: roundN.json, and
-// below roundN-policy.work and roundN-reward.work a metrics.jsonl each.
-// Only files are read, so a training may be under way.
-// Stateless functions: thread-safe.
+// A path is a metrics.jsonl, a folder that has one (a training's, or one of the
+// shipped models'), or a self-training's work folder with roundN.json and, in
+// roundN-policy.work and roundN-reward.work, one metrics.jsonl each. Files are
+// only read, so the training may still be running. Stateless functions:
+// thread-safe.
 #ifndef ESPALIER_SRC_EVAL_TRAINING_REPORT_H_
 #define ESPALIER_SRC_EVAL_TRAINING_REPORT_H_
 
@@ -26,7 +26,7 @@
 namespace espalier {
 
 struct TrainingCurves {
-  std::string name;  // "" of one training alone, "grow", "round2 policy"
+  std::string name;  // "" for a single training, "grow", "round2 policy"
   std::vector<Series> series;
 };
 
@@ -38,22 +38,22 @@ struct TrainingReport {
   std::vector<std::string> notes;  // what was left out, and where
 };
 
-// NotFound where nothing is at `path` or no metrics are in it; errors of
+// NotFound if nothing is at `path` or it has no metrics; errors of
 // ReadMetricsFile and ReadRounds.
 absl::StatusOr<TrainingReport> ReadTrainingReport(const std::string& path);
 
-// Leaves the metrics of these names in the reports; without names the losses,
-// and what trainings are known to write where it varies. InvalidArgument for a
-// name that no report has, with the nearest one.
+// Keeps only the metrics of these names in the reports; without names, the
+// losses and those of the usual metrics that vary. InvalidArgument for a name
+// that no report has, with the closest one.
 absl::Status ChooseMetrics(const std::vector<std::string>& names,
                            std::vector<TrainingReport>& reports);
 
 // The table of rounds, then each curve as figures and a plot `width` columns
-// wide. With `losses_only` the plots of other curves are left out: a
+// wide. `losses_only` leaves out the plots of other curves, of which a
 // self-training has many.
 std::string TrainingReportText(const TrainingReport& report, int width,
                                bool losses_only = false);
-// The same for machines; values that are not numbers are null.
+// The same as JSON; NaN values are null.
 nlohmann::json TrainingReportJson(const TrainingReport& report);
 
 }  // namespace espalier

@@ -25,7 +25,7 @@ absl::Status MakeFolder(const std::string& folder) {
       absl::StrCat(folder, ": cannot make the folder: ", error.message()));
 }
 
-// Keys that PEFT has had from its first release on; all else is its default.
+// Keys that PEFT has had since its first release; the rest is its default.
 std::string AdapterConfigJson(const LoraAdapter& adapter,
                               const std::string& base_model) {
   nlohmann::json targets = nlohmann::json::array();
@@ -44,7 +44,7 @@ std::string AdapterConfigJson(const LoraAdapter& adapter,
                          {"target_modules", targets},
                          {"task_type", "CAUSAL_LM"}};
   if (adapter.trains_reward_head()) json["modules_to_save"] = {"reward_head"};
-  // PEFT declares it an integer, and takes any number.
+  // PEFT declares it an integer but accepts any number.
   const double alpha = adapter.options().Alpha();
   if (alpha == std::floor(alpha) && alpha < 1e9) {
     json["lora_alpha"] = static_cast<int64_t>(alpha);

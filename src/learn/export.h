@@ -1,8 +1,8 @@
-// A trained net as a Hugging Face folder: config.json, model.safetensors (bf16)
-// and tokenizer.json. A trained adapter as PEFT's folder of a LoRA checkpoint:
-// adapter_config.json and adapter_model.safetensors (fp32) with the names
-// base_model.model.model.layers.0.self_attn.q_proj.lora_A.weight and so on,
-// which PeftModel.from_pretrained(base, folder) loads.
+// Writes a trained net as a Hugging Face folder: config.json, model.safetensors
+// (bf16) and tokenizer.json. Writes a trained adapter as PEFT's folder of a
+// LoRA checkpoint: adapter_config.json and adapter_model.safetensors (fp32)
+// with the names base_model.model.model.layers.0.self_attn.q_proj.lora_A.weight
+// and so on, which PeftModel.from_pretrained(base, folder) loads.
 #ifndef ESPALIER_SRC_LEARN_EXPORT_H_
 #define ESPALIER_SRC_LEARN_EXPORT_H_
 
@@ -14,12 +14,12 @@
 
 namespace espalier {
 
-// Makes the folder if it is not there; every file is replaced atomically.
+// Creates the folder if needed; every file is replaced atomically.
 absl::Status ExportCheckpoint(const net::LlamaNet& net,
                               const std::string& tokenizer_json,
                               const std::string& folder);
 
-// Likewise. `base_model` is the folder of the weights that the adapter is over.
+// Same. `base_model` is the folder of the base weights.
 absl::Status ExportAdapter(const LoraAdapter& adapter,
                            const std::string& base_model,
                            const std::string& folder);

@@ -24,7 +24,7 @@ bool IsReward(const net::NetParameter& p) {
   return p.name.starts_with("reward_head.");
 }
 
-// "model.layers.0.self_attn.q_proj.weight" is of target q.
+// "model.layers.0.self_attn.q_proj.weight" belongs to target q.
 bool IsOneOf(const net::NetParameter& p,
              const std::vector<std::string>& targets) {
   return std::any_of(targets.begin(), targets.end(), [&p](const auto& target) {
@@ -32,7 +32,7 @@ bool IsOneOf(const net::NetParameter& p,
   });
 }
 
-// The parameter's place in a flat tensor, in its shape.
+// The slice of a flat tensor that is the parameter, in its shape.
 at::Tensor View(const at::Tensor& flat, const net::NetParameter& p) {
   return flat
       .narrow(0, static_cast<int64_t>(p.offset), static_cast<int64_t>(p.size))
@@ -87,7 +87,7 @@ absl::Status CheckLora(const LoraOptions& options) {
 absl::StatusOr<std::unique_ptr<LoraAdapter>> LoraAdapter::Create(
     net::LlamaNet& net, const LoraOptions& options, const LoraStart& start) {
   if (absl::Status status = CheckLora(options); !status.ok()) return status;
-  // The rank that all targets have room for, and the one that has no more.
+  // The largest rank that fits all targets, and the target that limits it.
   int64_t most = std::numeric_limits<int64_t>::max();
   const net::NetParameter* least = nullptr;
   const std::vector<std::string> targets = options.Targets();

@@ -1,6 +1,5 @@
 // LoRA (Hu et al. 2021, "LoRA: Low-Rank Adaptation of Large Language Models"):
-// the linear layers of the blocks stay as they are and learn a difference of
-// low rank,
+// the linear layers of the blocks are frozen and learn a low-rank difference,
 //
 //   W = W0 + s B A,   s = alpha / rank,
 //
@@ -11,18 +10,18 @@
 //     |      |          |      |       | B  | out          B: 0 at first
 //     +------+          +------+       +----+
 //
-// with A's first values as PEFT draws them. Everything else is frozen, but for
-// the reward head of a training of reward models, which is trained as it is.
+// with A initialised as in PEFT. Everything else is frozen, except the reward
+// head when a reward model is trained: the head is trained directly.
 //
 // The net computes with W, and its backward pass gives dL/dW, of which
 //
 //   dL/dB = s dL/dW A^T,   dL/dA = s B^T dL/dW
 //
-// are exact. So a step costs what a step of all weights costs, and a little
-// for these products; what is small is the optimiser's state, its file, and
-// what is learned: the base is a folder of its own that no training touches.
-// Take it where many trainings share a base, or data is scarce: all weights
-// fit their data closer, which on little data is not always better.
+// are exact. So a step costs as much as a step of full training, plus a little
+// for these products. What is small is the optimiser's state, its file, and the
+// learned weights: the base is a separate folder that no training changes. Use
+// it when many trainings share a base or data is scarce: full training fits the
+// data more closely, which is not always better with little data.
 //
 //   ESP_ASSIGN_OR_RETURN(auto adapter,
 //                        LoraAdapter::Create(*net, {.rank = 8}, {.seed = 1}));
@@ -50,28 +49,28 @@ namespace espalier {
 
 struct LoraOptions {
   int rank = 0;                 // 0: no adapter, all weights are trained
-  std::optional<double> alpha;  // none: twice the rank
-  // Of q, k, v, o, gate, up, down; none: all of them.
+  std::optional<double> alpha;  // unset: twice the rank
+  // Any of q, k, v, o, gate, up, down; empty: all of them.
   std::vector<std::string> targets;
 
   double Alpha() const { return alpha.value_or(2.0 * rank); }
-  // The targets in the order of the list above, each once.
+  // The targets in the order of the list above, without duplicates.
   std::vector<std::string> Targets() const;
 };
 
-// Refuses what no net could have; the message names the option of
-// `espalier train`.
+// Refuses options that are invalid for every net; the message names the option
+// of `espalier train`.
 absl::Status CheckLora(const LoraOptions& options);
 
 struct LoraStart {
-  uint64_t seed = 1;         // of A's first values
+  uint64_t seed = 1;         // of A's initial values
   bool reward_head = false;  // trains the net's reward head as well
 };
 
 class LoraAdapter : public Trainable {
  public:
-  // Of a net as it is now, which must outlive the adapter. InvalidArgument for
-  // a rank above a side of a targeted matrix.
+  // For a net with its current weights, which must outlive the adapter.
+  // InvalidArgument for a rank larger than a side of a targeted matrix.
   static absl::StatusOr<std::unique_ptr<LoraAdapter>> Create(
       net::LlamaNet& net, const LoraOptions& options, const LoraStart& start);
 
@@ -97,7 +96,7 @@ class LoraAdapter : public Trainable {
     at::Tensor a, da;   // [rank, in]
     at::Tensor b, db;   // [out, rank]
   };
-  // A parameter that is trained as it is.
+  // A parameter that is trained directly.
   struct Copy {
     size_t offset = 0;
     at::Tensor weight;  // in the net
@@ -111,7 +110,7 @@ class LoraAdapter : public Trainable {
 
   net::LlamaNet& net_;
   const LoraOptions options_;
-  uint64_t base_hash_ = 0;  // of the net's weights as they were
+  uint64_t base_hash_ = 0;  // of the net's original weights
   std::vector<net::NetParameter> parameters_;
   std::vector<Factors> factors_;
   std::vector<Copy> copies_;

@@ -1,17 +1,17 @@
-// What a training makes small, as a function of the net's outputs.
+// A training loss as a function of the net's outputs.
 //
-// An objective sees a group of sequences (one response, or a chosen and a
-// rejected one) with the log-probs that the net gives their tokens and the
-// logits of its reward head, and says the loss and its derivatives by them.
-// The trainer does the rest: log p of a token is minus a cross entropy, so a
-// derivative g by log p is a cross entropy of weight -g, and a derivative g by
-// a reward logit z is a binary cross entropy against sigmoid(z) - g. One
-// forward and one backward pass serve every objective.
+// An objective gets a group of sequences (one response, or a chosen and a
+// rejected one) with the log-probs of their tokens and the logits of the reward
+// head, and returns the loss and its derivatives by these. The trainer does the
+// rest: log p of a token is minus a cross entropy, so a derivative g by log p
+// is a cross entropy of weight -g, and a derivative g by a reward logit z is a
+// binary cross entropy against sigmoid(z) - g. One forward and one backward
+// pass serve every objective.
 //
 //   ESP_ASSIGN_OR_RETURN(auto objective, MakeObjective("dpo:beta=0.1"));
 //   trainer.StepObjective(*objective, groups);
 //
-// Objectives register by name in a file of their own:
+// Each objective registers by name in its own file:
 //
 //   const RegisterObjective<DpoOptions> kDpo(
 //       "dpo", "preference pairs", ExampleKind::kPairs, &MakeDpo);
@@ -34,34 +34,34 @@
 
 namespace espalier {
 
-// A sequence with what objectives may want to know of it. Arrays are as long
-// as its tokens, or empty where nothing needs them.
+// A sequence with what objectives may need. Arrays are as long as its tokens,
+// or empty if nothing needs them.
 struct GroupSequence {
-  // lm_weight says which tokens count, and how much; labels where the reward
-  // head is asked and what is right there.
+  // lm_weight: which tokens count, and how much. Labels: where the reward head
+  // is read, and its targets.
   TrainSequence sequence;
-  float advantage = 0;              // of the response, against its group
+  float advantage = 0;              // of the response, relative to its group
   std::vector<float> old_logprobs;  // under the policy that drew it
-  std::vector<float> reference;     // under the policy to stay close to
+  std::vector<float> reference;     // under the reference policy
 };
 using SequenceGroup = std::vector<GroupSequence>;
 
-// One sequence as the net sees it now.
+// One sequence under the current net.
 struct GroupOutput {
   const GroupSequence* given = nullptr;
-  std::vector<float> logprobs;     // [tokens]; 0 where lm_weight is
+  std::vector<float> logprobs;     // [tokens]; 0 where lm_weight is 0
   std::vector<float> step_logits;  // [tokens]; empty without a reward head
   std::vector<float> path_logits;
 };
 
-// Derivatives of a group's loss by the outputs, [tokens] each, set to 0.
+// Derivatives of a group's loss by the outputs, [tokens] each, zeroed.
 struct GroupGradient {
   std::vector<float> logprobs;
   std::vector<float> step_logits;
   std::vector<float> path_logits;
 };
 
-// Sums over a batch; a name may have no meaning for an objective.
+// Sums over a batch; some have no meaning for some objectives.
 struct ObjectiveSums {
   double loss = 0;
   double tokens = 0;   // tokens that count
@@ -69,8 +69,9 @@ struct ObjectiveSums {
   double clipped = 0;  // tokens whose ratio was clipped
   double right = 0;    // groups in the right order
   double groups = 0;
-  // The trainer's own. Tokens that were computed; those with an lm_weight; the
-  // policy's entropy in nats where it predicts these. Shared ones count once.
+  // Filled by the trainer: computed tokens; tokens with an lm_weight; the
+  // policy's entropy in nats at the positions that predict these. Shared tokens
+  // count once.
   double rows = 0;
   double predicted = 0;
   double entropy = 0;
@@ -82,12 +83,14 @@ class Objective {
  public:
   virtual ~Objective() = default;
   virtual std::string_view name() const = 0;
-  // Sequences of a group; 0: any number.
+  // Number of sequences in a group; 0: any.
   virtual int group_size() const = 0;
   virtual bool needs_reference() const = 0;
-  // What the sum of the groups' losses is divided by to give the batch's.
+  // A group's share of the batch denominator: the batch loss is the sum of the
+  // groups' losses over the sum of these.
   virtual double Count(const SequenceGroup& group) const = 0;
-  // The group's loss, before that division, into `sums`, and its derivatives.
+  // Adds the group's loss, before that division, to `sums`, and sets its
+  // derivatives.
   virtual void Evaluate(absl::Span<const GroupOutput> group,
                         absl::Span<GroupGradient> gradients,
                         ObjectiveSums& sums) const = 0;
@@ -115,10 +118,10 @@ struct ObjectiveInfo {
 
 // In alphabetical order.
 std::vector<const ObjectiveInfo*> ListObjectives();
-// From "dpo:beta=0.1". NotFound with the nearest name; InvalidArgument for bad
+// From "dpo:beta=0.1". NotFound with the closest name; InvalidArgument for bad
 // options.
 absl::StatusOr<std::unique_ptr<Objective>> MakeObjective(std::string_view spec);
-// What the objective of that spec learns from.
+// What the objective of this spec learns from.
 absl::StatusOr<ExampleKind> ExamplesOf(std::string_view spec);
 // Called before main.
 void AddObjective(ObjectiveInfo info);

@@ -1,5 +1,5 @@
-// Steps by an objective (src/learn/objective.h): the part of Trainer that
-// turns derivatives by log-probs and reward logits into the fused losses.
+// Steps by an objective (src/learn/objective.h): the part of Trainer that turns
+// derivatives by log-probs and reward logits into the fused losses.
 #include <ATen/Parallel.h>
 #include <torch/torch.h>
 
@@ -29,14 +29,14 @@ size_t Tokens(const SequenceGroup& group) {
   return tokens;
 }
 
-// Groups that go into the same micro-batch, and the rows that they need.
+// Groups that share a micro-batch, and the number of rows they need.
 struct Bundle {
   std::vector<size_t> members;
   size_t rows = 0;
 };
 
-// Groups that begin alike together, at most `tokens` rows of them; without
-// `share`, each by itself.
+// Puts groups with a common prefix together, at most `tokens` rows per bundle;
+// without `share`, each group is its own bundle.
 std::vector<Bundle> BundleGroups(absl::Span<const SequenceGroup> groups,
                                  size_t tokens, bool share) {
   std::vector<size_t> order(groups.size());
@@ -53,7 +53,7 @@ std::vector<Bundle> BundleGroups(absl::Span<const SequenceGroup> groups,
   for (const size_t i : order) {
     const size_t common =
         share && before != nullptr ? CommonPrefix(*before, first(i)) : 0;
-    // Sequences of one group begin alike, too.
+    // Sequences of one group also share a prefix.
     size_t rows = first(i).size();
     for (size_t k = 1; k < groups[i].size(); ++k) {
       const std::vector<int32_t>& next = groups[i][k].sequence.tokens;
@@ -70,7 +70,7 @@ std::vector<Bundle> BundleGroups(absl::Span<const SequenceGroup> groups,
   return out;
 }
 
-// Whole bundles in micro-batches, as Pack does with sequences.
+// Packs whole bundles into micro-batches, as Pack does with sequences.
 std::vector<std::vector<size_t>> PackGroups(
     absl::Span<const SequenceGroup> groups, const TrainerOptions& options) {
   const auto per_batch = static_cast<size_t>(options.micro_batch_tokens);
@@ -96,8 +96,8 @@ std::vector<std::vector<size_t>> PackGroups(
   return out;
 }
 
-// One micro-batch: its stream, what the net says of it, and the targets that
-// have the objective's derivatives.
+// One micro-batch: its stream, the net's outputs, and the targets that have the
+// objective's derivatives.
 class GroupPass {
  public:
   GroupPass(absl::Span<const SequenceGroup> groups,
@@ -126,8 +126,8 @@ class GroupPass {
     }
   }
 
-  // Asks the objective, given the policy's view of targets of weight 1 and the
-  // reward logits (undefined: nobody asks for them).
+  // Evaluates the objective, given the policy's outputs at targets of weight 1
+  // and the reward logits (undefined if none are needed).
   ObjectiveSums Evaluate(const Objective& objective,
                          const net::PolicyView& policy,
                          const at::Tensor& rewards) {
@@ -173,7 +173,7 @@ class GroupPass {
             .path_scale = reward_head ? scale : 0};
   }
 
-  // Whether any reward is asked for.
+  // True if any reward output is needed.
   bool labelled() const { return labelled_; }
 
   const net::PackedStream& stream() const { return trees_.stream; }
@@ -196,7 +196,7 @@ class GroupPass {
     return out;
   }
 
-  // Sequences that share a row share its outputs: derivatives add up.
+  // Sequences that share a row share its outputs, so derivatives are added.
   void Add(const GroupGradient& gradient, const std::vector<int32_t>& rows) {
     for (size_t t = 0; t < rows.size(); ++t) {
       const auto row = static_cast<size_t>(rows[t]);
@@ -207,7 +207,7 @@ class GroupPass {
     }
   }
 
-  // Labels that have the derivatives by reward logits.
+  // Labels that give the derivatives by reward logits.
   void Label(const at::Tensor& rewards) {
     const float* z = rewards.data_ptr<float>();
     const auto label = [](float logit, float derivative) {
@@ -226,8 +226,8 @@ class GroupPass {
   const std::vector<size_t>& members_;
   bool labelled_ = false;
   TreeStream trees_;
-  std::vector<float> logprobs_;  // [rows], of each row's own token
-  // [rows]: weights of the cross entropy of a row's own token, and labels.
+  std::vector<float> logprobs_;  // [rows], of the token that each row holds
+  // [rows]: cross-entropy weights of the token that each row holds, and labels.
   std::vector<float> weight_, step_, path_;
   std::vector<float> step_derivative_, path_derivative_;
 };

@@ -1,4 +1,4 @@
-// What the trainer learns from, and how sequences share micro-batches.
+// Training sequences, and how they are packed into micro-batches.
 #ifndef ESPALIER_SRC_LEARN_PACKER_H_
 #define ESPALIER_SRC_LEARN_PACKER_H_
 
@@ -13,8 +13,8 @@ namespace espalier {
 // One text with its targets. The three arrays are as long as `tokens`.
 struct TrainSequence {
   std::vector<int32_t> tokens;
-  // Weight of predicting token i from the tokens before it; 0 = no loss. The
-  // first token has no prefix: its weight is not used.
+  // Weight of predicting token i from the tokens before it; 0 = no loss. Unused
+  // for the first token, which has no prefix.
   std::vector<float> lm_weight;
   // Targets in [0, 1] for the reward head's outputs at token i; NaN = none.
   std::vector<float> step_label;
@@ -32,10 +32,10 @@ struct MicroBatch {
   void Add(const TrainSequence& sequence);
 };
 
-// Spreads whole sequences over micro-batches of about `tokens` tokens each,
-// their number a multiple of `lanes` where there are enough sequences: the
-// longest first, each into the emptiest batch. Depends on the lengths and
-// their order alone.
+// Distributes whole sequences over micro-batches of about `tokens` tokens each:
+// the longest first, each into the emptiest batch. The number of batches is a
+// multiple of `lanes` if there are enough sequences. Depends only on the
+// lengths and their order.
 std::vector<MicroBatch> Pack(absl::Span<const TrainSequence> sequences,
                              int tokens, int lanes);
 

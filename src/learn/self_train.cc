@@ -66,7 +66,7 @@ void SelfTrainOptions::Visit(OptionVisitor& v) {
 
 namespace {
 
-// What is trained on and from in one round.
+// The models that a round trains and searches with.
 struct Models {
   std::string policy;
   std::string reward;  // "": the policy's own heads
@@ -147,7 +147,8 @@ class SelfTraining {
 
  private:
   absl::Status Prepare() {
-    // What an earlier call of this self-training wrote is its result.
+    // An existing output that an earlier call of this self-training wrote is
+    // fine.
     if (fs::exists(options_.out) && !fs::exists(PublishedMark())) {
       return absl::AlreadyExistsError(absl::StrCat(
           options_.out, ": is there already; remove it or name another --out"));
@@ -170,7 +171,7 @@ class SelfTraining {
     ESP_RETURN_IF_ERROR(verifier_->Ready());
     ESP_RETURN_IF_ERROR(KeepJudged(*verifier_, gate_).status());
     ESP_RETURN_IF_ERROR(CheckProblems());
-    // A model that cannot be served leaves no folder behind.
+    // Fail before any folder is created if a model cannot be served.
     ESP_RETURN_IF_ERROR(Engine::Create({.policy = options_.model,
                                         .critic = options_.reward_model,
                                         .threads = 1})
@@ -184,8 +185,8 @@ class SelfTraining {
     return SettleConfig();
   }
 
-  // The rounds' problems begin behind the gate's where both are of one file or
-  // of one seed.
+  // If rounds and gate use the same file or the same seed, the rounds' problems
+  // begin after the gate's.
   SetOptions SetOfRound(int round) const {
     const std::vector<std::string> generated = SetNames();
     const bool drawn = std::find(generated.begin(), generated.end(),
@@ -198,7 +199,7 @@ class SelfTraining {
             .strict = true};
   }
 
-  // A file may end before the rounds do, or be all in the gate.
+  // A file may run out before the rounds do, or be used up by the gate.
   absl::Status CheckProblems() const {
     ESP_ASSIGN_OR_RETURN(const ProblemSet first,
                          LoadSet(options_.set, SetOfRound(1)));
@@ -223,7 +224,7 @@ class SelfTraining {
         "trained on; lower gate_problems or raise problems"));
   }
 
-  // Everything but threads decides the result.
+  // Everything except threads determines the result.
   absl::Status SettleConfig() {
     SelfTrainOptions copy = options_;
     OptionLister lister;
@@ -244,7 +245,7 @@ class SelfTraining {
                      "give those, or another --work"));
   }
 
-  // Whether the round was finished by an earlier call.
+  // True if an earlier call finished the round.
   absl::StatusOr<bool> Recall(const std::string& place, RoundSummary& summary) {
     const std::string path = place + ".json";
     if (!fs::exists(path)) return false;
@@ -328,7 +329,7 @@ class SelfTraining {
     ESP_ASSIGN_OR_RETURN(
         const GenerateTotals totals,
         espalier::Generate(*engine, *db, run_id, set, generate, hooks));
-    show(totals);  // also where nothing was left to search
+    show(totals);  // even if there was nothing left to search
     progress.Finish();
     if (totals.stopped) return Stopped();
     summary.searches = totals.done;
@@ -372,7 +373,7 @@ class SelfTraining {
     return absl::OkStatus();
   }
 
-  // Where a training begins.
+  // The model that training starts from.
   std::string FirstModel(bool reward, const Models& best) const {
     const Models from =
         options_.restart ? Models{options_.model, options_.reward_model} : best;
@@ -413,7 +414,7 @@ class SelfTraining {
     return right;
   }
 
-  // Copies the best models to where the user wants them, whole or not at all.
+  // Copies the best models to the output folder, atomically.
   absl::Status Publish(const Models& best) const {
     const std::string part = options_.out + ".part";
     std::error_code error;
@@ -433,7 +434,7 @@ class SelfTraining {
         absl::StrCat(options_.out, ": cannot be written: ", error.message()));
   }
 
-  // There as soon as the result may be.
+  // Created just before the result appears.
   std::string PublishedMark() const { return work_ + "/published"; }
 
   const SelfTrainOptions& options_;

@@ -50,7 +50,7 @@ absl::StatusOr<TrainSequence> StepSequences::Make(
 absl::StatusOr<std::vector<JudgedLine>> JudgeResponse(
     const GradedProblem& problem, const Verifier& verifier,
     const std::string& response) {
-  // Only complete lines are judged: what a limit cut says nothing.
+  // Only complete lines are judged; one that a limit cut off is not.
   const size_t complete = response.rfind('\n');
   if (complete == std::string::npos) return std::vector<JudgedLine>();
   const std::string text = response.substr(0, complete + 1);

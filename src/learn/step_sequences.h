@@ -1,8 +1,8 @@
-// Responses with verdicts as sequences to train on.
+// Responses with verdicts as training sequences.
 //
-// Every line of a response ends with a token of its own (the newline); that
-// token carries the reward labels, because the reward is asked there. A line
-// that is right given the lines above it is also something to imitate:
+// Every line of a response ends with a newline token, which carries the reward
+// labels because the reward is read there. A line that is right given the lines
+// above it is also imitated:
 //
 //   prompt tokens   a 23 \n       b 23+48=61 \n     ...   <|end|>
 //   lm weight 0     1 .. 1        0 .. 0                  1
@@ -22,21 +22,21 @@
 
 namespace espalier {
 
-// A line of a response, without newline, and what is known of it.
+// A line of a response, without newline, and its labels.
 struct JudgedLine {
   std::string text;
   StepVerdict verdict;
   bool imitate = true;  // the policy learns to write this line
 };
 
-// Stateless but for what it refers to; thread-safe.
+// No state except references; thread-safe.
 class StepSequences {
  public:
   // `end_token` < 0: the model has none. Both outlive the object.
   StepSequences(const Task& task, const Tokenizer& tokenizer,
                 int32_t end_token);
 
-  // `ended`: the response is finished, and its end is imitated if the last
+  // `ended`: the response is finished; its end token is imitated if the last
   // line is.
   absl::StatusOr<TrainSequence> Make(const Problem& problem,
                                      const std::vector<JudgedLine>& lines,
@@ -48,7 +48,7 @@ class StepSequences {
   const int32_t end_token_;
 };
 
-// A response cut into its lines and judged by `verifier`; nothing is imitated.
+// A response split into lines and judged by `verifier`; nothing is imitated.
 absl::StatusOr<std::vector<JudgedLine>> JudgeResponse(
     const GradedProblem& problem, const Verifier& verifier,
     const std::string& response);

@@ -37,7 +37,7 @@ void Append(TrainSequence& sequence, absl::Span<const int32_t> tokens,
   sequence.path_label.resize(sequence.tokens.size(), kNoLabel);
 }
 
-// Whether a token is to be imitated or a step has a label.
+// True if any token is imitated or any step has a label.
 bool Teaches(const TrainSequence& s) {
   for (size_t i = 0; i < s.tokens.size(); ++i) {
     if (s.lm_weight[i] > 0 || !std::isnan(s.path_label[i])) return true;
@@ -45,7 +45,8 @@ bool Teaches(const TrainSequence& s) {
   return false;
 }
 
-// Builds groups of sequences and keeps those that fit the context and teach.
+// Builds groups of sequences and keeps those that fit the context and have
+// something to learn.
 class Collector {
  public:
   Collector(const TrainDataOptions& options, const Tokenizer& tokenizer,
@@ -57,21 +58,21 @@ class Collector {
 
   const Tokenizer& tokenizer() const { return tokenizer_; }
 
-  // Begins a sequence of the group.
+  // Starts a sequence of the group.
   void Begin(absl::Span<const int32_t> prompt, float advantage = 0) {
     prompt_.assign(prompt.begin(), prompt.end());
     GroupSequence& g = group_.emplace_back();
     g.advantage = advantage;
     Append(g.sequence, prompt, 0);
   }
-  // Tokens that come next; `value` labels the last one's path.
+  // Appends tokens; `value` labels the path at the last one.
   void Add(absl::Span<const int32_t> tokens, bool counts,
            float value = kNoLabel) {
     if (tokens.empty()) return;
     Append(group_.back().sequence, tokens, counts ? 1 : 0);
     group_.back().sequence.path_label.back() = value;
   }
-  // The token that ends a response, if its last one counts and is another.
+  // Appends the end token, if the last token counts and is not one already.
   void EndResponse() {
     TrainSequence& s = group_.back().sequence;
     if (end_token_ >= 0 && s.lm_weight.back() > 0 &&
@@ -79,7 +80,7 @@ class Collector {
       Append(s, {end_token_}, 1);
     }
   }
-  // Log-probs of the last `logprobs.size()` tokens as they were drawn.
+  // Log-probs of the last `logprobs.size()` tokens under the sampling policy.
   void OldLogprobs(absl::Span<const float> logprobs) {
     GroupSequence& g = group_.back();
     g.old_logprobs.assign(g.sequence.tokens.size() - logprobs.size(), 0);
@@ -105,7 +106,7 @@ class Collector {
     data_.problems.push_back(
         problems_.try_emplace(prompt_, number).first->second);
   }
-  // Forgets the group that was begun.
+  // Drops the unfinished group.
   void DropGroup() { group_.clear(); }
   TrainData Take() { return std::move(data_); }
 
@@ -120,7 +121,7 @@ class Collector {
   TrainData data_;
 };
 
-// The examples of a database, in the tokens that were drawn.
+// The examples of a database, with the tokens as they were sampled.
 class DatabaseReader {
  public:
   DatabaseReader(const std::string& path, const TrainDataOptions& options,
@@ -161,7 +162,7 @@ class DatabaseReader {
     return absl::StrCat(path_, " ", trees_[problem].problem.problem.id);
   }
 
-  // A selection that is empty is the user's to mend: says how.
+  // An empty selection is an error that tells the user what to change.
   template <class Examples>
   absl::Status CheckAny(const Examples& examples,
                         const std::string& remedy) const {
@@ -212,7 +213,7 @@ class DatabaseReader {
         collector_.Begin(prompt, response.advantage);
         collector_.Add(response.tokens, true);
         collector_.OldLogprobs(response.logprobs);
-        // Advantages are known: each may go into another batch.
+        // Advantages are already computed, so each may be in a different batch.
         collector_.EndGroup(Name(example.problem));
       }
     }
@@ -269,7 +270,7 @@ class DatabaseReader {
     return absl::OkStatus();
   }
 
-  // A head that has seen one value alone says it of everything.
+  // A head trained on a single value would predict it everywhere.
   absl::Status CheckDiffer(const std::vector<StepExample>& examples) const {
     float least = 1, most = 0;
     for (const StepExample& example : examples) {
@@ -294,7 +295,7 @@ class DatabaseReader {
   Collector& collector_;
 };
 
-// The drawn tokens mean nothing to a model with another tokenizer.
+// The sampled tokens are meaningless for a model with another tokenizer.
 absl::Status CheckTokenizer(RunDb& db, const TrainDataOptions& options) {
   if (options.tokenizer_hash.empty()) return absl::OkStatus();
   ESP_ASSIGN_OR_RETURN(const std::vector<RunRow> runs, db.Runs());
@@ -427,8 +428,8 @@ class LineReader {
         "\"weight\" is ", JsonText(weight), "; expected a number above 0"));
   }
 
-  // Lines that no search of ours cut into steps: their labels would stand on
-  // other tokens than those at which a search asks for the reward.
+  // Refuses lines whose steps no search of ours cut: their labels would be at
+  // other tokens than those where a search reads the reward.
   static absl::Status CheckCut(const nlohmann::json& line) {
     constexpr std::string_view kRemedy =
         "; espalier steps --set FILE --out LINES reads ProcessBench, PRM800K "
@@ -493,8 +494,8 @@ class LineReader {
   Collector& collector_;
 };
 
-// Which questions lines are checked against: a line does not say what set it
-// is from.
+// The questions that lines are checked against: a line does not say which set
+// it comes from.
 absl::StatusOr<EvaluationQuestions> EvaluationOfLines(
     const ContaminationOptions& options) {
   return EvaluationQuestions::Load(
@@ -504,7 +505,8 @@ absl::StatusOr<EvaluationQuestions> EvaluationOfLines(
 absl::Status FromLines(const std::string& path, const std::string& text,
                        const TrainDataOptions& options, FilterLog& log,
                        Collector& collector) {
-  // Read behind the first line: a file of another kind is refused at once.
+  // Built after the first line, so that a file of another kind is refused at
+  // once.
   std::optional<EvaluationQuestions> evaluation;
   LineReader reader(options.kind, collector);
   int64_t number = 0, lines = 0;
@@ -550,7 +552,7 @@ absl::Status FromLines(const std::string& path, const std::string& text,
 
 namespace {
 
-// By the first bytes: a database may be larger than memory.
+// Decides by the first bytes: a database may be larger than memory.
 bool IsDatabase(const std::string& path) {
   constexpr std::string_view kMagic = "SQLite format 3";
   std::error_code error;

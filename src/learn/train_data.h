@@ -5,14 +5,13 @@
 //                        LoadTrainData("run.db", options, tokenizer, end,
 //                        log));
 //
-// A file that begins as SQLite does is a run database, anything else JSON
-// lines as espalier export writes them: prompt and completion (responses);
-// prompt, chosen and rejected (pairs); prompt, completions and values or
-// labels (steps). Steps without values whose texts do not end with a line end,
-// and labelled solutions as they are published, are from elsewhere and refused:
-// their labels would stand on other tokens than a search asks at. Other columns
-// of a line are not read. Problems and lines
-// whose question an evaluation holds are left out (contamination.h).
+// A file with SQLite's magic is a run database, anything else JSON lines as
+// written by espalier export: prompt and completion (responses); prompt, chosen
+// and rejected (pairs); prompt, completions and values or labels (steps). Other
+// columns are ignored. Published labelled solutions, and steps without values
+// whose texts do not end with a newline, are refused: their labels would be at
+// other tokens than those where a search reads the reward. Problems and lines
+// whose question is in an evaluation are left out (contamination.h).
 //
 // Stateless functions: thread-safe.
 #ifndef ESPALIER_SRC_LEARN_TRAIN_DATA_H_
@@ -33,7 +32,7 @@ namespace espalier {
 struct TrainDataOptions {
   ExampleKind kind = ExampleKind::kResponses;
   int64_t run = 0;  // of a database; 0: all runs
-  // Databases whose searches join those of the one that is read.
+  // Databases whose searches are merged with those of the main one.
   std::vector<std::string> more_databases;
   PathOptions paths;
   PairOptions pairs{.min_edit_distance = 1};
@@ -41,14 +40,14 @@ struct TrainDataOptions {
   float min_std = 0.05f;  // of the rewards of a group
   ContaminationOptions contamination;
   int context_length = 0;  // longer sequences are left out
-  // Of the model's tokenizer.json, as RunInfo has it; "": not compared.
+  // Hash of the model's tokenizer.json as in RunInfo; "": not compared.
   std::string tokenizer_hash;
 };
 
 struct TrainData {
   std::vector<SequenceGroup> groups;
-  std::vector<std::string> names;  // where each is from, for messages
-  std::vector<int> problems;       // groups of one prompt have one number
+  std::vector<std::string> names;  // the source of each group, for messages
+  std::vector<int> problems;       // groups of one prompt have the same number
 };
 
 // `end_token` < 0: the model has none, else it ends every imitated response.
@@ -59,7 +58,7 @@ absl::StatusOr<TrainData> LoadTrainData(const std::string& path,
                                         const Tokenizer& tokenizer,
                                         int32_t end_token, FilterLog& log);
 
-// Of all tokens, weights and labels.
+// Over all tokens, weights and labels.
 uint64_t HashTrainData(const TrainData& data);
 
 }  // namespace espalier

@@ -29,7 +29,7 @@
 namespace espalier {
 namespace {
 
-// A model that sees few problems learns them by heart and nothing else.
+// Refuses data with too few problems, which a model would only memorise.
 absl::Status CheckEnough(const TrainRunOptions& options, const TrainData& data,
                          const FilterLog& log) {
   const auto problems = static_cast<int64_t>(
@@ -54,7 +54,7 @@ void Shuffle(RandomStream& rng, std::vector<size_t>& order) {
   }
 }
 
-// All groups of one epoch, in a random order; problem by problem if asked for.
+// All groups of one epoch in random order; problem by problem if requested.
 std::vector<size_t> EpochOrder(const TrainData& data, bool by_problem,
                                RandomStream& rng) {
   std::vector<std::vector<size_t>> units;
@@ -74,7 +74,7 @@ std::vector<size_t> EpochOrder(const TrainData& data, bool by_problem,
   return out;
 }
 
-// Sequences of every optimiser step, in order.
+// The groups of every optimiser step, in order.
 std::vector<std::vector<size_t>> PlanBatches(const TrainData& data,
                                              const TrainRunOptions& options) {
   const size_t n = data.groups.size();
@@ -87,7 +87,7 @@ std::vector<std::vector<size_t>> PlanBatches(const TrainData& data,
     size_t tokens = static_cast<size_t>(options.batch_tokens);
     for (const size_t i : EpochOrder(data, options.by_problem, rng)) {
       if (taken++ >= wanted) break;
-      // Never empty, and an epoch begins a batch of its own.
+      // Batches are never empty, and every epoch starts a new one.
       if (tokens >= static_cast<size_t>(options.batch_tokens)) {
         plan.emplace_back();
         tokens = 0;
@@ -120,7 +120,7 @@ nlohmann::json ConfigJson(const TrainRunOptions& options, const TrainData& data,
           {"seed", options.seed}};
 }
 
-// Writes the configuration, or checks that what is there is the same.
+// Writes the configuration, or checks that the existing one is the same.
 absl::Status SettleConfig(const std::string& work, const nlohmann::json& json) {
   const std::string path = work + "/config.json";
   if (!fs::exists(path)) {
@@ -151,7 +151,7 @@ absl::Status SettleConfig(const std::string& work, const nlohmann::json& json) {
                    "); give those, or another --work, or remove the folder"));
 }
 
-// The lines of earlier calls, up to the step from which this one goes on.
+// The lines of earlier calls, up to the step from which this one resumes.
 class MetricsFile {
  public:
   absl::Status Open(const std::string& path, int64_t steps_done) {
@@ -225,7 +225,7 @@ std::string BatchNames(const TrainData& data,
   return absl::StrJoin(names, ", ");
 }
 
-// Fills in the log-probs of the net as it is.
+// Adds the reference log-probs, those of the current net.
 absl::Status AddReference(Trainer& trainer, TrainData& data) {
   Progress progress("reference", static_cast<int64_t>(data.groups.size()),
                     "groups");
@@ -287,7 +287,7 @@ std::string WorkFolder(const TrainRunOptions& options) {
   return options.work.empty() ? options.out + ".work" : options.work;
 }
 
-// Written right before the checkpoint appears.
+// Written just before the checkpoint appears.
 std::string ReportPath(const TrainRunOptions& options) {
   return WorkFolder(options) + "/report.json";
 }
@@ -318,8 +318,7 @@ absl::StatusOr<TrainReport> ReadTrainReport(const std::string& path) {
   }
 }
 
-// Writes the checkpoint, with the adapter if there is one, whole or not at
-// all.
+// Writes the checkpoint, with the adapter if there is one, atomically.
 absl::Status Publish(const TrainRunOptions& options, const net::LlamaNet& net,
                      const LoraAdapter* adapter, const std::string& tokenizer) {
   const std::string part = options.out + ".part";
@@ -450,7 +449,7 @@ absl::StatusOr<TrainReport> TrainModel(const TrainRunOptions& options,
   }
   ESP_RETURN_IF_ERROR(
       SettleConfig(work, ConfigJson(options, data, model_hash)));
-  // The same training, finished before.
+  // An earlier call finished the same training.
   if (fs::exists(options.out)) return ReadTrainReport(ReportPath(options));
   const auto plan = PlanBatches(data, options);
   const auto steps = static_cast<double>(plan.size());
@@ -464,7 +463,7 @@ absl::StatusOr<TrainReport> TrainModel(const TrainRunOptions& options,
        .clip_norm = options.clip_norm,
        .threads = options.threads},
       adapter.get());
-  // The model as it begins is what the policy stays close to.
+  // The initial model is the reference policy.
   if (objective->needs_reference()) {
     ESP_RETURN_IF_ERROR(AddReference(trainer, data));
   }

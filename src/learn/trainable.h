@@ -1,9 +1,9 @@
-// What a training changes: all weights of a net, or an adapter over frozen
-// ones (src/learn/lora.h).
+// What a training changes: all weights of a net, or an adapter over frozen ones
+// (src/learn/lora.h).
 //
-// A trainable has flat values that an optimiser moves. It turns the gradient
-// by the net's weights into the one by its values, and brings the net's
-// weights up to date after they have moved:
+// A trainable has flat values that an optimiser updates. It maps the gradient
+// by the net's weights to the gradient by its values, and updates the net's
+// weights after the values have changed:
 //
 //   AllWeights all(*net);
 //   const at::Tensor gradient = all.Gradient(grads, executor);
@@ -29,21 +29,21 @@ class Trainable {
  public:
   virtual ~Trainable() = default;
 
-  // What the optimiser moves, [size], fp32, and where in it each parameter
-  // lies, at a multiple of 16. Gaps between parameters stay 0.
+  // The values that the optimiser updates, [size], fp32, and the offset of each
+  // parameter in them, a multiple of 16. Gaps between parameters stay 0.
   virtual at::Tensor values() const = 0;
   virtual absl::Span<const net::NetParameter> parameters() const = 0;
 
-  // From the gradients by the net's weights, [lanes, flat_size], whose sum
-  // counts, those by the values, [n, size], likewise. Valid until the next
-  // call and as long as `grads`.
+  // Takes gradients by the net's weights, [lanes, flat_size], and returns
+  // gradients by the values, [n, size]; in both only the sum over the first
+  // dimension matters. Valid until the next call and while `grads` is.
   virtual at::Tensor Gradient(const at::Tensor& grads, Executor& executor) = 0;
 
-  // Brings the net up to date with the values.
+  // Updates the net's weights from the values.
   virtual void Apply(Executor& executor) = 0;
 
-  // Says what is trained, for people, with all that must agree before saved
-  // values may be loaded: "all weights of a net of the shapes 1f2e3d4c".
+  // Describes what is trained, including everything that must agree before
+  // saved values may be loaded: "all weights of a net of the shapes 1f2e3d4c".
   virtual std::string Description() const = 0;
 };
 
@@ -65,7 +65,7 @@ class AllWeights : public Trainable {
   net::LlamaNet& net_;
 };
 
-// Brings the packed forms of all matrices up to date with the weights.
+// Updates the packed forms of all matrices from the weights.
 void RefreshMatrices(net::LlamaNet& net, Executor& executor);
 
 // A hash of names and shapes.

@@ -19,8 +19,8 @@
 namespace espalier {
 namespace {
 
-// Parameters pass through the optimiser in pieces, so that two threads share
-// them evenly; a piece's sum of squares is one term of the gradient's norm.
+// The optimiser processes parameters in pieces, so that two threads share them
+// evenly; a piece's sum of squares is one term of the gradient's norm.
 constexpr size_t kPiece = size_t{1} << 15;
 
 // A state's first bytes: the magic, the step, the description's length.
@@ -44,7 +44,7 @@ std::vector<Piece> Pieces(const Trainable& trained) {
   return out;
 }
 
-// ATen's own products on a thread of ours stay on that thread.
+// Keeps ATen's own matrix products on the calling thread.
 void StayOnThread() {
   thread_local const bool once = [] {
     at::set_num_threads(1);
@@ -323,7 +323,7 @@ absl::StatusOr<std::vector<std::vector<std::array<float, 2>>>> Trainer::Rewards(
 }
 
 // File: magic, step, length of the description, description, values, both
-// moments, hash of all before.
+// moments, hash of everything before.
 absl::Status Trainer::Save(const std::string& path) const {
   const at::Tensor values = trained_.values();
   const size_t bytes = static_cast<size_t>(values.numel()) * sizeof(float);

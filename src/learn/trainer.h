@@ -4,12 +4,12 @@
 //   loss = lm_coef * sum(w CE) / sum(w)
 //        + reward_coef * (mean BCE(step) + mean BCE(path)),
 //
-// with AdamW (Loshchilov and Hutter 2019; decay on matrices alone), a clipped
-// gradient norm, and a rate that warms up linearly and then falls.
+// with AdamW (Loshchilov and Hutter 2019; decay only on matrices), a clipped
+// gradient norm, and a learning rate with linear warmup and then a decay.
 //
-// A step's micro-batches are dealt to a fixed number of lanes, each with its
-// own sum of gradients; threads claim lanes, so a busy neighbour costs a lane
-// and not half a step, and the lanes' sums are added in their order. The same
+// A step's micro-batches are distributed over a fixed number of lanes, each
+// with its own gradient sum; threads claim lanes, so a busy core delays one
+// lane and not half a step, and the lanes' sums are added in order. The same
 // weights and data give the same weights, bit for bit, with any number of
 // threads, also when a run is stopped, saved and resumed.
 //
@@ -17,9 +17,9 @@
 //   ESP_ASSIGN_OR_RETURN(StepMetrics m, trainer.Step(batch));
 //   ESP_RETURN_IF_ERROR(trainer.Save("zoo/stories/state.bin"));
 //
-// It trains all weights, or what it is given: src/learn/lora.h.
+// Trains all weights, or the given Trainable (src/learn/lora.h).
 //
-// Externally synchronised; it runs its threads itself.
+// Externally synchronised; it manages its own threads.
 #ifndef ESPALIER_SRC_LEARN_TRAINER_H_
 #define ESPALIER_SRC_LEARN_TRAINER_H_
 
@@ -46,7 +46,7 @@ enum class RateSchedule { kCosine, kLinear, kConstant };
 
 struct TrainerOptions {
   double learning_rate = 3e-3;
-  // The rate falls to this share of learning_rate at total_steps.
+  // The rate falls to this fraction of learning_rate at total_steps.
   double final_rate = 0.1;
   RateSchedule schedule = RateSchedule::kCosine;
   int64_t warmup_steps = 100;
@@ -55,27 +55,27 @@ struct TrainerOptions {
   double beta2 = 0.95;
   double epsilon = 1e-8;
   double weight_decay = 0.1;
-  double clip_norm = 1.0;  // 0: gradients are not clipped
+  double clip_norm = 1.0;  // 0: no clipping
   double lm_coef = 1.0;
   double reward_coef = 1.0;
   int threads = 2;
-  // Parts of the gradient's sum; more than threads, so that they even out.
-  // Another number rounds differently.
+  // Number of partial gradient sums; more than threads, for balance. Another
+  // number rounds differently.
   int lanes = 4;
-  // Tokens of a micro-batch: enough to fill the kernels' chunks, few enough
-  // that activations stay in the last-level cache.
+  // Tokens per micro-batch: enough to fill the kernels' chunks, few enough that
+  // activations stay in the last-level cache.
   int micro_batch_tokens = 1024;
-  // In steps by an objective: tokens that sequences of a micro-batch share at
-  // their beginning are computed once (src/learn/tree_packer.h).
+  // In steps by an objective: computes a common prefix of a micro-batch's
+  // sequences once (src/learn/tree_packer.h).
   bool share_prefixes = true;
 };
 
 struct StepMetrics {
-  int64_t step = 0;     // steps done, this one included
-  double lm_loss = 0;   // weighted mean, nats a token
+  int64_t step = 0;     // steps done, including this one
+  double lm_loss = 0;   // weighted mean, nats per token
   double step_bce = 0;  // means over labels; 0 without any
   double path_bce = 0;
-  double lm_weight = 0;  // sums behind the means
+  double lm_weight = 0;  // total weight and label counts
   int64_t step_labels = 0;
   int64_t path_labels = 0;
   double grad_norm = 0;  // before clipping
@@ -89,21 +89,21 @@ struct StepMetrics {
 struct ObjectiveMetrics {
   int64_t step = 0;
   double loss = 0;
-  double entropy = 0;    // of the policy, nats a token that counts
-  double kl = 0;         // a token; 0 without a reference
-  double clip_rate = 0;  // share of tokens whose ratio was clipped
-  double right = 0;      // share of groups (or labels) in the right order
+  double entropy = 0;    // of the policy, nats per token that counts
+  double kl = 0;         // per token; 0 without a reference
+  double clip_rate = 0;  // fraction of tokens whose ratio was clipped
+  double right = 0;      // fraction of groups (or labels) in the right order
   double grad_norm = 0;  // before clipping
   double learning_rate = 0;
   int64_t tokens = 0;           // of the sequences
-  int64_t computed_tokens = 0;  // those that were computed, shared ones once
+  int64_t computed_tokens = 0;  // computed tokens, shared ones once
   double seconds = 0;
   double tokens_per_second = 0;
 };
 
 class Trainer {
  public:
-  // `net` and `trained` must outlive the trainer, which alone changes them.
+  // `net` and `trained` must outlive the trainer, and only it changes them.
   // Null: all weights of the net are trained.
   Trainer(net::LlamaNet& net, TrainerOptions options,
           Trainable* trained = nullptr);
@@ -111,24 +111,25 @@ class Trainer {
   Trainer(const Trainer&) = delete;
   Trainer& operator=(const Trainer&) = delete;
 
-  // One optimiser step on one batch. InvalidArgument for sequences that do
-  // not fit the net; Internal where the loss or the gradient is not a number
-  // (names the step; weights stay as they were).
+  // One optimiser step on one batch. InvalidArgument for sequences that do not
+  // fit the net; Internal if the loss or the gradient is NaN or infinite (names
+  // the step; weights are unchanged).
   absl::StatusOr<StepMetrics> Step(absl::Span<const TrainSequence> batch);
 
-  // The losses of a batch, nothing learned.
+  // The losses of a batch, without learning.
   absl::StatusOr<StepMetrics> Evaluate(absl::Span<const TrainSequence> batch);
 
   // Probabilities (step, path) at each token of each sequence.
   absl::StatusOr<std::vector<std::vector<std::array<float, 2>>>> Rewards(
       absl::Span<const TrainSequence> batch);
 
-  // One optimiser step of `objective` on groups of sequences; errors as Step's.
+  // One optimiser step of `objective` on groups of sequences; errors as in
+  // Step.
   absl::StatusOr<ObjectiveMetrics> StepObjective(
       const Objective& objective, absl::Span<const SequenceGroup> groups);
 
-  // The gradient of the batch's loss by the net's weights, [flat_size], and
-  // the loss, by which a step would go; nothing is learned.
+  // The gradient of the batch's loss by the net's weights, [flat_size], and the
+  // loss, as a step would compute them, without learning.
   absl::StatusOr<std::vector<float>> Gradient(
       const Objective& objective, absl::Span<const SequenceGroup> groups,
       double* loss);
@@ -139,12 +140,12 @@ class Trainer {
 
   int64_t steps_done() const { return step_; }
   const TrainerOptions& options() const { return options_; }
-  // The rate of the step that comes after `done` steps.
+  // The learning rate of the step after `done` steps.
   double RateAt(int64_t done) const;
 
-  // What is trained, its moments and the step count, to a file and back. Save
-  // is atomic. Load refuses a damaged file and one of anything else that is
-  // trained, and then changes nothing.
+  // Saves and loads the trained values, their moments and the step count. Save
+  // is atomic. Load refuses a damaged file and one with another description,
+  // and then changes nothing.
   absl::Status Save(const std::string& path) const;
   absl::Status Load(const std::string& path);
 
@@ -157,14 +158,14 @@ class Trainer {
                const StepMetrics& totals, std::vector<net::LossSums>& sums);
   absl::Status CheckGroups(const Objective& objective,
                            absl::Span<const SequenceGroup> groups) const;
-  // Forward and backward passes of all groups; gradients are in the lanes.
+  // Forward and backward passes of all groups; leaves gradients in the lanes.
   ObjectiveSums RunGroups(const Objective& objective,
                           absl::Span<const SequenceGroup> groups, double count);
-  // A replica that no thread uses, made if there is none; goes back after use.
+  // Takes a free replica, or makes one; returned with GiveBack.
   std::unique_ptr<net::Replica> TakeReplica() ABSL_LOCKS_EXCLUDED(mutex_);
   void GiveBack(std::unique_ptr<net::Replica> replica)
       ABSL_LOCKS_EXCLUDED(mutex_);
-  // The norm of the lanes' gradient by what is trained; fills gradient_.
+  // The norm of the gradient by the trained values; fills gradient_.
   double GradNorm();
   void Update(double rate, double grad_norm);
 
@@ -174,7 +175,7 @@ class Trainer {
   const TrainerOptions options_;
   Executor executor_;
   at::Tensor grads_;     // by the net's weights, [lanes, flat_size], fp32
-  at::Tensor gradient_;  // by what is trained, [n, size]; the sum over n
+  at::Tensor gradient_;  // by the trained values, [n, size]; summed over n
   at::Tensor moments_;   // [2, size], fp32
   Mutex mutex_;
   std::vector<std::unique_ptr<net::Replica>> idle_ ABSL_GUARDED_BY(mutex_);

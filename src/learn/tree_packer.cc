@@ -18,14 +18,14 @@ TreeStream PackTrees(absl::Span<const TrainSequence* const> sequences,
   out.rows.resize(sequences.size());
   std::vector<size_t> order(sequences.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  // In this order each sequence shares most with the one before it.
+  // Sorted, each sequence shares its longest prefix with the previous one.
   if (share) {
     std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
       return sequences[a]->tokens < sequences[b]->tokens;
     });
   }
   net::PackedStream& stream = out.stream;
-  const std::vector<int32_t>* path = nullptr;    // rows of the one before
+  const std::vector<int32_t>* path = nullptr;    // rows of the previous one
   const std::vector<int32_t>* before = nullptr;  // its tokens
   const auto close = [&](size_t depth) {
     if (path == nullptr) return;

@@ -1,7 +1,7 @@
-// Sequences that begin alike, packed so that what they share is computed once:
+// Packs sequences with common prefixes so that each prefix is computed once:
 // the tree-packed forward of Prefix Grouper (Liu et al. 2025) and TreePO (Li et
-// al. 2025). A token's hidden state depends on the tokens before it alone, so
-// losses and gradients are those of the sequences one by one.
+// al. 2025). A token's hidden state depends only on the tokens before it, so
+// losses and gradients are those of separate sequences.
 //
 //   a b c d          a b c d e f
 //   a b c e    ->        |   | |          6 rows instead of 12
@@ -25,19 +25,19 @@ namespace espalier {
 
 struct TreeStream {
   net::PackedStream stream;
-  // [size], the row of the token before it; -1 for the first of a tree.
+  // [size], the row of the previous token; -1 for the first of a tree.
   std::vector<int32_t> parents;
   // [sequences][tokens], the row of each token.
   std::vector<std::vector<int32_t>> rows;
 };
 
-// Sequences share rows if they begin with the same kWorthSharing tokens or
-// more; without `share`, none do. Rows depend on the set of sequences alone.
+// Sequences share rows if they have at least the first kWorthSharing tokens in
+// common; without `share`, none do. Rows depend only on the set of sequences.
 inline constexpr size_t kWorthSharing = 8;
 TreeStream PackTrees(absl::Span<const TrainSequence* const> sequences,
                      bool share);
 
-// Tokens that both begin with.
+// Length of the common prefix.
 size_t CommonPrefix(const std::vector<int32_t>& a,
                     const std::vector<int32_t>& b);
 

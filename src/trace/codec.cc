@@ -1,4 +1,4 @@
-// Bytes of trees and logs (src/trace/stored_tree.h).
+// Serialization of trees and logs (src/trace/stored_tree.h).
 #include <zstd.h>
 
 #include <algorithm>
@@ -25,7 +25,8 @@ absl::Status CheckLength(const Column& column, int expected,
                               " entries, expected ", expected));
 }
 
-// Log-probs of a greedy or plain draw need one column, not two.
+// For greedy or plain sampling the two log-prob columns are equal and stored
+// once.
 bool SameColumn(absl::Span<const float> a, absl::Span<const float> b) {
   return a.size() == b.size() &&
          std::equal(a.begin(), a.end(), b.begin(), [](float x, float y) {
@@ -136,7 +137,7 @@ absl::StatusOr<LogEntry> FromProto(const trace::LogEntry& in) {
         return Damaged("a sample with more tokens than figures of them");
       }
     }
-    // The sum in the order in which the engine took it.
+    // Summed in the engine's order.
     for (const float logprob : step.logprobs) step.logprob += logprob;
   }
   if (in.step_score_size() != in.path_score_size()) {
@@ -260,8 +261,8 @@ absl::StatusOr<LogEntry> DecodeEntry(std::string_view bytes) {
 }
 
 std::string EncodeLog(absl::Span<const std::string> entries) {
-  // A repeated message on the wire: the field's tag, a length and the bytes
-  // that are there already.
+  // A repeated message on the wire: the field's tag, a length and the already
+  // encoded bytes.
   std::string log;
   for (const std::string& entry : entries) {
     log += static_cast<char>(trace::ResponseLog::kEntryFieldNumber << 3 | 2);
@@ -290,8 +291,8 @@ absl::StatusOr<std::vector<LogEntry>> DecodeLog(std::string_view bytes) {
 
 absl::StatusOr<std::string> Compress(std::string_view bytes) {
   std::string out(ZSTD_compressBound(bytes.size()), '\0');
-  // Level 3 is zstd's own default: higher ones gain a few per cent for many
-  // times the time.
+  // Level 3 is zstd's default; higher levels save a few per cent for many times
+  // the time.
   const size_t size =
       ZSTD_compress(out.data(), out.size(), bytes.data(), bytes.size(), 3);
   if (ZSTD_isError(size)) {

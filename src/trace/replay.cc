@@ -11,7 +11,7 @@ namespace espalier {
 
 namespace {
 
-// Requests in order of issue, each with what the log says of it.
+// Requests in order of issue, each with its completion in the log.
 class LogFeeder {
  public:
   LogFeeder(SearchDriver& driver, absl::Span<const LogEntry> log)
@@ -25,8 +25,8 @@ class LogFeeder {
     }
   }
 
-  // Hands in the next completion and lets the search go on; false once no
-  // request is open.
+  // Delivers the next completion and resumes the search; false if no request is
+  // open.
   absl::StatusOr<bool> Feed() {
     for (SearchRequest& request : driver_.TakeRequests()) {
       open_.emplace(request.seq, std::move(request));

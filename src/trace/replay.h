@@ -1,5 +1,5 @@
 // Runs a recorded search again from its log, without a model: the same
-// coroutine, fed the same completions in the same order, grows the same tree.
+// coroutine, given the same completions in the same order, grows the same tree.
 //
 //   ESP_ASSIGN_OR_RETURN(StoredTree again, Replay(problem, task, algorithm,
 //                                                 options, log));
@@ -19,8 +19,8 @@
 
 namespace espalier {
 
-// DataLoss if a request of the search has no completion in the log, or one
-// that belongs to another request.
+// DataLoss if a request of the search has no completion in the log, or that of
+// another request.
 absl::StatusOr<StoredTree> Replay(const Problem& problem, const Task& task,
                                   const SearchAlgorithm& algorithm,
                                   const SearchOptions& options,

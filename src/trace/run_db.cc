@@ -79,7 +79,7 @@ absl::StatusOr<std::unique_ptr<RunDb>> RunDb::Open(const std::string& path,
                                                    Sqlite::Mode mode) {
   ESP_ASSIGN_OR_RETURN(Sqlite opened, Sqlite::Open(path, mode));
   auto db = std::unique_ptr<RunDb>(new RunDb(std::move(opened)));
-  // The lock comes before anything is changed, migrations included.
+  // Locks before any change, including migrations.
   if (mode != Sqlite::kRead) ESP_RETURN_IF_ERROR(db->LockForWriting());
   ESP_RETURN_IF_ERROR(CheckRunDatabase(db->db_, mode));
   return db;
@@ -88,15 +88,15 @@ absl::StatusOr<std::unique_ptr<RunDb>> RunDb::Open(const std::string& path,
 RunDb::~RunDb() {
   prepared_.clear();
   if (in_transaction_) db_.Execute("ROLLBACK").IgnoreError();
-  // SQLite's own locks go with any descriptor of the file that this process
-  // closes: the database goes first.
+  // Closing any descriptor of the file drops SQLite's own locks in this
+  // process, so the database is closed first.
   { const Sqlite closing = std::move(db_); }
   if (lock_ >= 0) close(lock_);
 }
 
 absl::Status RunDb::LockForWriting() {
   const std::string& path = db_.path();
-  // SQLite opens the file when it is first used, and it must exist here.
+  // SQLite creates the file at first use, but it must exist here.
   lock_ = open(path.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC, 0644);
   if (lock_ < 0) return FileError("open", path, errno);
   if (flock(lock_, LOCK_EX | LOCK_NB) == 0) return absl::OkStatus();
@@ -127,8 +127,8 @@ absl::Status RunDb::CheckStillThere() {
   if (lock_ < 0 || fstat(lock_, &locked) != 0) return absl::OkStatus();
   if (stat(db_.path().c_str(), &named) == 0 && named.st_dev == locked.st_dev &&
       named.st_ino == locked.st_ino) {
-    // SQLite makes the file larger only; what it writes beyond the end of one
-    // that was cut short stays unread.
+    // SQLite only grows the file; if it was truncated, what SQLite writes
+    // beyond the end stays unread.
     if (locked.st_size < size_) return CutError(db_.path());
     size_ = locked.st_size;
     return absl::OkStatus();

@@ -4,8 +4,8 @@
 //   ESP_ASSIGN_OR_RETURN(std::vector<SearchRow> rows, db->Searches(run_id));
 //   ESP_ASSIGN_OR_RETURN(StoredTree tree, db->LoadTree(rows[0].search_id));
 //
-// One program writes at a time; a second one is refused at once. Writes gather
-// in a transaction until Commit. Thread-compatible.
+// One program writes at a time; a second one is refused at once. Writes are
+// batched in a transaction until Commit. Thread-compatible.
 #ifndef ESPALIER_SRC_TRACE_RUN_DB_H_
 #define ESPALIER_SRC_TRACE_RUN_DB_H_
 
@@ -25,13 +25,13 @@
 
 namespace espalier {
 
-// What decides a run's content.
+// Everything that determines a run's content.
 struct RunInfo {
   std::string kind;    // "generate"
   std::string config;  // JSON object
   uint64_t seed = 0;
   std::string method;  // canonical
-  std::string model;   // folder, for people
+  std::string model;   // folder, informational
   std::string model_hash;
   std::string tokenizer_hash;
   std::string reward_model_hash;
@@ -68,7 +68,7 @@ struct Solution {
   int64_t tokens = 0;
 };
 
-// A hash of what decides a run, as hexadecimal text.
+// A hash of what determines a run, in hexadecimal.
 std::string ConfigHash(const RunInfo& info);
 
 class RunDb {
@@ -91,34 +91,34 @@ class RunDb {
   absl::StatusOr<GradedProblem> LoadProblem(int64_t problem_id,
                                             std::string* task);
 
-  // The search of a problem in a run, begun if there is none.
+  // The search of a problem in a run; starts one if there is none.
   absl::StatusOr<SearchRow> BeginSearch(int64_t run_id, int64_t problem_id,
                                         uint64_t seed);
   absl::StatusOr<std::vector<SearchRow>> Searches(int64_t run_id);
-  // Entries of a search under way, in order of their requests.
+  // Log entries of an unfinished search, in order of their requests.
   absl::StatusOr<std::vector<std::string>> Responses(int64_t search_id);
   absl::Status AddResponse(int64_t search_id, uint64_t seq,
                            std::string_view entry);
-  // Ends a search: its row, its tree and its log, in place of its responses.
+  // Ends a search: stores its row, its tree and its log, and drops its
+  // responses.
   absl::Status FinishSearch(int64_t search_id, const SearchResult& result,
                             std::optional<bool> correct, const StoredTree& tree,
                             absl::Span<const std::string> log);
-  // Ends a search by a solution found before; it has no tree.
+  // Ends a search with a solution found before; it has no tree.
   absl::Status FinishFromCache(int64_t search_id, const std::string& answer);
   absl::StatusOr<StoredTree> LoadTree(int64_t search_id);
   absl::StatusOr<std::vector<LogEntry>> LoadLog(int64_t search_id);
 
   absl::Status AddSolution(int64_t problem_id, int64_t run_id,
                            const Solution& solution);
-  // The likeliest solution of a problem, if any is known.
+  // The most likely solution of a problem, if any is known.
   absl::StatusOr<std::optional<Solution>> BestSolution(int64_t problem_id);
 
-  // Drops what replay needs and nothing else reads; trees stay. `run_id` 0:
-  // of all runs.
+  // Drops what only replay needs; trees stay. `run_id` 0: all runs.
   absl::Status PruneLogs(int64_t run_id);
   // Drops a run with its searches, trees and solutions.
   absl::Status DropRun(int64_t run_id);
-  // Commits, and gives the space of what was dropped back to the disk.
+  // Commits, and returns the space of dropped rows to the disk.
   absl::Status Compact();
 
   absl::Status Commit();
@@ -127,8 +127,8 @@ class RunDb {
  private:
   explicit RunDb(Sqlite db) : db_(std::move(db)) {}
   absl::Status LockForWriting();
-  // DataLoss where the path no longer names the file that is written, or the
-  // file is shorter than it was.
+  // DataLoss if the path no longer names the file that is written, or the file
+  // is shorter than it was.
   absl::Status CheckStillThere();
   absl::Status BeginWriting();
   absl::Status DropResponses(int64_t search_id);
@@ -138,7 +138,7 @@ class RunDb {
   int lock_ = -1;  // holds the writer's lock; closed after db_
   Sqlite db_;
   bool in_transaction_ = false;
-  int64_t size_ = 0;  // of the file, after the last Commit
+  int64_t size_ = 0;  // size of the file after the last Commit
   std::vector<std::pair<const char*, std::unique_ptr<Statement>>> prepared_;
 };
 

@@ -42,7 +42,7 @@ absl::StatusOr<std::optional<SearchCompletion>> RunRecorder::Recall(
 
 absl::Status RunRecorder::Append(size_t index, const SearchRequest& request,
                                  const SearchCompletion& completion) {
-  // What failed is asked again by the next run.
+  // The next run retries requests that failed.
   if (!completion.status.ok()) return absl::OkStatus();
   Search& search = searches_[index];
   std::string bytes = EncodeEntry({.seq = request.seq,
@@ -50,8 +50,8 @@ absl::Status RunRecorder::Append(size_t index, const SearchRequest& request,
                                    .fingerprint = Fingerprint(request),
                                    .nodes = request.nodes,
                                    .completion = completion});
-  // After a stop the search is about to end: it is recorded whole, or asked
-  // again from before the stop.
+  // After a stop the search is about to end: either it is recorded whole, or
+  // the next run resumes it from before the stop.
   if (search.stop.empty()) {
     ESP_RETURN_IF_ERROR(db_.AddResponse(search.search_id, request.seq, bytes));
   }
@@ -87,7 +87,7 @@ absl::Status RunRecorder::Finish(size_t index, const Tree& tree,
   const StoredTree stored = ToStored(tree, verdicts, log);
   if (!result.answer.empty()) search.correct = grade_(index, result.response);
   if (!search.correct && result.status.ok() && grade_(index, "").has_value()) {
-    search.correct = false;  // no answer, where answers are graded
+    search.correct = false;  // no answer, though answers are graded
   }
   ESP_RETURN_IF_ERROR(db_.FinishSearch(search.search_id, result, search.correct,
                                        stored, encoded));

@@ -1,4 +1,4 @@
-// Records the searches of a run in a run database, and hands back what an
+// Records the searches of a run in a run database, and returns what an
 // interrupted run had recorded of them.
 //
 //   RunRecorder recorder(db, run_id, grade);
@@ -22,19 +22,19 @@ namespace espalier {
 
 class RunRecorder : public SearchRecorder {
  public:
-  // Whether `response` to the problem of search `index` is correct; nothing
-  // where nobody can tell.
+  // Whether `response` to the problem of search `index` is correct; nothing if
+  // nobody can tell.
   using Grade =
       std::function<std::optional<bool>(size_t index, std::string_view)>;
 
-  // `db` outlives the recorder. Correct responses go into its solutions.
+  // `db` outlives the recorder. Correct responses are added to its solutions.
   RunRecorder(RunDb& db, int64_t run_id, Grade grade)
       : db_(db), run_id_(run_id), grade_(std::move(grade)) {}
 
-  // The next search (index 0, 1, ...): begun, or taken up where it was left.
-  // Its row tells whether it is over already; such a search must not be run.
+  // The next search (index 0, 1, ...), started or resumed. Its row shows if it
+  // is already over; then it must not be run.
   absl::StatusOr<SearchRow> Add(int64_t problem_id, uint64_t seed);
-  // Takes the last Add back: that search is over and has no index.
+  // Undoes the last Add: that search is over and gets no index.
   void Forget() { searches_.pop_back(); }
 
   absl::StatusOr<std::optional<SearchCompletion>> Recall(
@@ -55,9 +55,9 @@ class RunRecorder : public SearchRecorder {
   struct Search {
     int64_t search_id = 0;
     int64_t problem_id = 0;
-    std::map<uint64_t, LogEntry> recalled;  // by seq; not asked for yet
+    std::map<uint64_t, LogEntry> recalled;  // by seq; not requested again yet
     std::map<uint64_t, std::string> log;    // by seq, encoded
-    std::string stop;                       // the encoded moment of a stop
+    std::string stop;                       // encoded entry of a stop
     std::optional<bool> correct;
   };
   absl::Status KeepSolution(Search& search, const StoredTree& tree,

@@ -10,8 +10,8 @@ namespace {
 
 constexpr int64_t kApplicationId = 0x45737061;  // "Espa"
 
-// Version 1. Rows of `responses` belong to searches under way; when a search
-// ends they become one compressed log beside its tree.
+// Version 1. Rows of `responses` belong to unfinished searches; when a search
+// ends they become one compressed log next to its tree.
 constexpr char kFirstTables[] = R"sql(
 CREATE TABLE runs(
   run_id INTEGER PRIMARY KEY,
@@ -79,7 +79,7 @@ CREATE TABLE solutions(
 ) WITHOUT ROWID;
 )sql";
 
-// Version 2: what people ask most.
+// Version 2: views for frequent queries.
 constexpr char kViews[] = R"sql(
 CREATE INDEX searches_by_problem ON searches(problem_id);
 CREATE VIEW accuracy AS
@@ -91,7 +91,7 @@ CREATE VIEW accuracy AS
   GROUP BY r.run_id;
 )sql";
 
-// Version 3: where an answer came from.
+// Version 3: the stage that gave an answer.
 constexpr char kStage[] = R"sql(
 ALTER TABLE searches ADD COLUMN stage TEXT;  -- method, tree, finish ...; NULL:
                                              -- not recorded by older versions
@@ -99,8 +99,8 @@ ALTER TABLE searches ADD COLUMN stage TEXT;  -- method, tree, finish ...; NULL:
 
 constexpr const char* kSteps[] = {kFirstTables, kViews, kStage};
 
-// The oldest version that holds all that is read here. A database in a folder
-// that is read-only can't be brought up to date.
+// The oldest version that has everything that is read here. A database in a
+// read-only folder can't be migrated.
 constexpr int64_t kOldestRead = 2;
 
 absl::StatusOr<int64_t> Pragma(Sqlite& db, const std::string& name) {
@@ -109,7 +109,7 @@ absl::StatusOr<int64_t> Pragma(Sqlite& db, const std::string& name) {
   return row ? s.Int(0) : 0;
 }
 
-// An empty file is what a program leaves that was killed as it began.
+// A program that is killed as it starts leaves an empty file.
 absl::StatusOr<bool> IsEmpty(Sqlite& db) {
   ESP_ASSIGN_OR_RETURN(Statement s,
                        db.Prepare("SELECT count(*) FROM sqlite_master"));
@@ -174,8 +174,8 @@ absl::Status CheckRunDatabase(Sqlite& db, Sqlite::Mode mode) {
     if (version < SchemaVersion()) return absl::OkStatus();
     return Migrate(db, SchemaSteps());
   }
-  // NORMAL: a killed process loses nothing that was committed; a power cut may
-  // cost the last transactions, never the file.
+  // NORMAL: a killed process loses no commit; a power cut may lose the last
+  // transactions, never the file.
   ESP_RETURN_IF_ERROR(
       db.Execute("PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL;"
                  "PRAGMA foreign_keys=ON"));

@@ -1,10 +1,10 @@
-// The tables of a run database, their versions, and how a file becomes one.
+// The tables of a run database, their versions and migrations.
 //
 //   ESP_ASSIGN_OR_RETURN(Sqlite db, Sqlite::Open("run.db", Sqlite::kRead));
 //   ESP_RETURN_IF_ERROR(CheckRunDatabase(db, Sqlite::kRead));
 //
 // A run database is an ordinary SQLite file (application id "Espa") in WAL
-// mode: any number of readers, among them the sqlite3 shell, while one program
+// mode: any number of readers, including the sqlite3 shell, while one program
 // writes. docs/run-database.md describes the tables and shows queries.
 #ifndef ESPALIER_SRC_TRACE_SCHEMA_H_
 #define ESPALIER_SRC_TRACE_SCHEMA_H_
@@ -15,13 +15,13 @@
 
 namespace espalier {
 
-// Step i leads from version i to version i + 1.
+// Step i migrates from version i to version i + 1.
 absl::Span<const char* const> SchemaSteps();
 inline int SchemaVersion() { return static_cast<int>(SchemaSteps().size()); }
 
-// Checks what an open file is: InvalidArgument for another program's database,
+// Checks an open file: InvalidArgument for another program's database,
 // FailedPrecondition for one of a newer version of Espalier. For writing, an
-// older one (or an empty file) is brought up to date, all steps or none.
+// older one (or an empty file) is migrated, all steps or none.
 absl::Status CheckRunDatabase(Sqlite& db, Sqlite::Mode mode);
 
 // Applies the steps from `db`'s version on.

@@ -1,11 +1,10 @@
-// What the engine tells of its searches while they run, and asks of those that
-// an earlier run left unfinished.
+// How the engine records its searches while they run, and resumes those that an
+// earlier run left unfinished.
 //
-// The engine calls it on one thread: for every request that a search makes
-// Recall; if nothing is recalled and the request was answered, Append; once a
-// search has ended Finish; and Flush after every round, before the next batch
-// of the models. A search that is told to stop by a time limit is marked by
-// Stop.
+// The engine calls it on one thread: Recall for every request of a search;
+// Append if nothing was recalled and the request was answered; Finish once a
+// search has ended; and Flush after every round, before the models' next batch.
+// Stop marks a search that a time limit stops.
 #ifndef ESPALIER_SRC_TRACE_SEARCH_RECORDER_H_
 #define ESPALIER_SRC_TRACE_SEARCH_RECORDER_H_
 
@@ -27,24 +26,24 @@ class SearchRecorder {
  public:
   virtual ~SearchRecorder() = default;
 
-  // The recorded completion of `request` of search `index` (its problem's
-  // place in the run), or nothing. FailedPrecondition if the record belongs to
+  // The recorded completion of `request` of search `index` (its problem's index
+  // in the run), or nothing. FailedPrecondition if the record belongs to
   // another request: model, options or program have changed.
   virtual absl::StatusOr<std::optional<SearchCompletion>> Recall(
       size_t index, const SearchRequest& request) = 0;
 
-  // `completion` was handed to search `index`. Called in order of arrival.
+  // `completion` was delivered to search `index`. Called in order of arrival.
   virtual absl::Status Append(size_t index, const SearchRequest& request,
                               const SearchCompletion& completion) = 0;
 
-  // Search `index` was told to stop before delivery `seq`.
+  // Search `index` was stopped before delivery `seq`.
   virtual void Stop(size_t index, uint64_t seq, std::string_view reason) = 0;
 
   // Search `index` is over. `result.status` may be an error of this search.
   virtual absl::Status Finish(size_t index, const Tree& tree,
                               const SearchResult& result) = 0;
 
-  // Everything said so far must survive the end of this process.
+  // Everything recorded so far must survive the end of this process.
   virtual absl::Status Flush() = 0;
 };
 

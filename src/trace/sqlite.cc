@@ -19,8 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Whether the file that `db` has open is not at its name any more: the system's
-// answers are then as many as there are moments at which it can go.
+// True if the file that `db` has open was moved or deleted. SQLite's error code
+// then depends on the moment at which that happened.
 bool HasMoved(sqlite3* db) {
   int moved = 0;
   return db != nullptr &&
@@ -186,7 +186,7 @@ Sqlite::Close::Close() : file(-1) {}
 
 namespace {
 
-// Whether this process has the file open that `path` names.
+// True if this process has the file at `path` open.
 bool HasOpen(const std::string& path) {
   struct stat named, open;
   std::error_code error;
@@ -203,10 +203,10 @@ bool HasOpen(const std::string& path) {
 }  // namespace
 
 void Sqlite::Close::operator()(sqlite3* db) const {
-  // SQLite leaves the log and its index of a file that is not at its name any
-  // more. They are of use if it was renamed, and rubbish if it was removed;
-  // worse where another database has its name now, which would be read with
-  // the log of this one.
+  // When its file was moved or deleted, SQLite leaves the log and its index
+  // behind. They are useful if the file was renamed and garbage if it was
+  // removed; another database that has its name now would even be read with
+  // this one's log.
   struct stat info;
   const bool removed =
       file >= 0 && ::fstat(file, &info) == 0 && info.st_nlink == 0;
@@ -256,12 +256,12 @@ absl::StatusOr<Sqlite> Sqlite::Open(const std::string& path, Mode mode) {
   int flags = SQLITE_OPEN_READWRITE;
   if (mode == kRead) flags = SQLITE_OPEN_READONLY;
   if (mode == kCreate) flags |= SQLITE_OPEN_CREATE;
-  // In a folder where nothing can be written SQLite finds no place for the
-  // index of its log; a database without a log is read as it is.
+  // In a read-only folder SQLite has no place for the index of its log; a
+  // database without a log is read as is.
   std::string name = path;
   const bool log = fs::exists(path + "-wal", error) &&
                    fs::file_size(path + "-wal", error) > 0;
-  // With a log and its index, as while somebody records, SQLite reads both.
+  // If log and index exist, as while a program records, SQLite reads both.
   const bool indexed = log && fs::exists(path + "-shm", error);
   if (mode == kRead && !indexed && CannotWriteBeside(path)) {
     if (log) {
@@ -279,7 +279,7 @@ absl::StatusOr<Sqlite> Sqlite::Open(const std::string& path, Mode mode) {
   out.db_.reset(db);
   if (code != SQLITE_OK) return SqliteError(path, db, code);
   sqlite3_extended_result_codes(db, 1);
-  // Readers in the shell hold the file for moments only.
+  // Readers in the shell lock the file only for moments.
   sqlite3_busy_timeout(db, 2000);
   if (mode == kWrite && sqlite3_db_readonly(db, "main") == 1) {
     return SqliteError(path, nullptr, SQLITE_READONLY);
@@ -287,7 +287,7 @@ absl::StatusOr<Sqlite> Sqlite::Open(const std::string& path, Mode mode) {
   if (mode != kRead) {
     Close& close = out.db_.get_deleter();
     close.path = sqlite3_db_filename(db, "main");
-    // By O_PATH: closing another descriptor would give up SQLite's locks.
+    // O_PATH, because closing an ordinary descriptor would drop SQLite's locks.
     close.file = ::open(close.path.c_str(), O_PATH | O_CLOEXEC);
   }
   return out;

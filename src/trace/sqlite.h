@@ -1,4 +1,4 @@
-// SQLite with statuses and typed columns; the one place that calls its C API.
+// SQLite with statuses and typed columns; the only code that calls its C API.
 //
 //   ESP_ASSIGN_OR_RETURN(Sqlite db, Sqlite::Open("run.db", Sqlite::kRead));
 //   ESP_ASSIGN_OR_RETURN(Statement s, db.Prepare("SELECT a FROM t WHERE b=?"));
@@ -9,8 +9,8 @@
 //     use(s.Int(0));
 //   }
 //
-// Errors name the file and say what to do about a full disk, a file that may
-// not be written, another writer, or a file that is no database.
+// Errors name the file and say what to do about a full disk, a file without
+// write permission, another writer, or a file that is not a database.
 // Thread-compatible.
 #ifndef ESPALIER_SRC_TRACE_SQLITE_H_
 #define ESPALIER_SRC_TRACE_SQLITE_H_
@@ -28,10 +28,9 @@ struct sqlite3_stmt;
 
 namespace espalier {
 
-// Of a database that is not at its name any more: what is written to it goes
-// nowhere.
+// For a database whose file was moved or deleted: writes to it are lost.
 absl::Status MovedError(const std::string& path);
-// Of one that lost its end to another program.
+// For one that another program truncated.
 absl::Status CutError(const std::string& path);
 
 class Statement {
@@ -43,8 +42,8 @@ class Statement {
   void BindBlob(int parameter, std::string_view bytes);
   void BindNull(int parameter);
 
-  // Runs up to the next row; false at the end, after which the statement may
-  // be bound and run again.
+  // Runs to the next row; false at the end, after which the statement may be
+  // bound and run again.
   absl::StatusOr<bool> Step();
   // Runs a statement without rows to its end.
   absl::Status Run();
@@ -78,9 +77,9 @@ class Statement {
 class Sqlite {
  public:
   enum Mode {
-    kRead,    // the file must be there
-    kWrite,   // the file must be there
-    kCreate,  // the file must not be there
+    kRead,    // the file must exist
+    kWrite,   // the file must exist
+    kCreate,  // the file must not exist
   };
   static absl::StatusOr<Sqlite> Open(const std::string& path, Mode mode);
   Sqlite(Sqlite&&) = default;
@@ -97,8 +96,8 @@ class Sqlite {
  private:
   struct Close {
     void operator()(sqlite3* db) const;
-    // Of a database that is written: a descriptor that names its file even
-    // after a removal, and where its log stands. -1: of one that is read.
+    // For a database opened for writing: a descriptor that refers to its file
+    // even after a removal, and its path. -1 if opened for reading.
     int file;
     std::string path;
     Close();

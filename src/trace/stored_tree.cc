@@ -74,7 +74,7 @@ uint64_t Fingerprint(const SearchRequest& request) {
 
 namespace {
 
-// Gives `node` of the tree the log-probs of the sample that made it.
+// Gives `node` the log-probs of the sample that created it.
 void FillLogprobs(const Tree& tree, const LogEntry& entry, StoredTree& out,
                   std::vector<bool>& filled) {
   for (const SampledStep& sample : entry.completion.samples) {

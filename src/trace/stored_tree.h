@@ -1,4 +1,4 @@
-// A search tree as it is kept: what labels, exports, viewers and replay read.
+// A search tree as stored: what labels, exports, viewers and replay read.
 //
 //   ESP_ASSIGN_OR_RETURN(StoredTree tree, db.LoadTree(search_id));
 //   for (size_t i = 0; i < tree.nodes.size(); ++i) use(tree.Response(i));
@@ -30,7 +30,7 @@ struct StoredNode {
   uint32_t visits = 0;
   uint32_t draws = 0;
   int32_t answer = -1;    // index in StoredTree::answers
-  int32_t original = -1;  // of an alias: the node that is the same state
+  int32_t original = -1;  // of a transposition: the node that is the same state
   float prior = 0;        // the fields of Node and Step
   float q = 0;
   float step_score = 0;
@@ -48,21 +48,21 @@ struct StoredTree {
   std::vector<StoredNode> nodes;  // in order of creation, the root first
   std::string text;
   std::vector<std::string> answers;
-  // One a token. The first draw of a step gives its log-probs.
+  // One per token. The first draw of a step gives its log-probs.
   std::vector<int32_t> tokens;
   std::vector<float> logprobs;          // temperature 1, no filter
-  std::vector<float> sampler_logprobs;  // as drawn
+  std::vector<float> sampler_logprobs;  // under the sampler
 
   std::string_view Text(size_t node) const;
   std::vector<int32_t> Tokens(size_t node) const;
   // Nodes from the root's child to `node`.
   std::vector<size_t> Path(size_t node) const;
-  // Their texts, one after the other.
+  // Their texts, concatenated.
   std::string Response(size_t node) const;
   std::vector<std::vector<size_t>> ChildLists() const;
 };
 
-// One completion as it was delivered, or the moment of a stop.
+// One completion as delivered, or a stop.
 struct LogEntry {
   uint64_t seq = 0;
   RequestKind kind = RequestKind::kExpand;
@@ -72,20 +72,20 @@ struct LogEntry {
   std::string stop_reason;  // not empty: stopped before delivery `seq`
 };
 
-// What tells one request of a search from another. Equal requests of equal
-// searches agree; a log whose fingerprints differ belongs to something else.
+// Identifies a request within a search. Equal requests of equal searches agree;
+// a log with other fingerprints belongs to another search.
 uint64_t Fingerprint(const SearchRequest& request);
 
-// `verdicts`: one a node, or empty. Log-probs of tokens come from `log`.
+// `verdicts`: one per node, or empty. Token log-probs come from `log`.
 StoredTree ToStored(const Tree& tree, absl::Span<const NodeVerdict> verdicts,
                     absl::Span<const LogEntry> log);
 
-// Empty if both are the same bit for bit (verdicts aside), else the first
-// difference in words.
+// Empty if both are the same bit for bit (except verdicts), else the first
+// difference as text.
 std::string FirstDifference(const StoredTree& a, const StoredTree& b);
 
 // To and from the bytes in the database. Decoding never trusts its input:
-// InvalidArgument where columns disagree, links are no tree, or a size is
+// InvalidArgument if columns disagree, links do not form a tree, or a size is
 // absurd.
 std::string EncodeTree(const StoredTree& tree);
 absl::StatusOr<StoredTree> DecodeTree(std::string_view bytes);

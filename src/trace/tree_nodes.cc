@@ -42,7 +42,8 @@ enum Column {
   kSearchId,
 };
 
-// SQLite hands these back as its own base structs, which come first in each.
+// SQLite passes these as pointers to its base structs, which are the first
+// member of each.
 struct Table {
   sqlite3_vtab base{};
   RunDb* db = nullptr;
@@ -74,7 +75,7 @@ int Disconnect(sqlite3_vtab* table) {
   return SQLITE_OK;
 }
 
-// A tree is read by its search alone.
+// A tree can only be read by its search id.
 int BestIndex(sqlite3_vtab* table, sqlite3_index_info* info) {
   for (int i = 0; i < info->nConstraint; ++i) {
     const auto& c = info->aConstraint[i];
@@ -147,7 +148,7 @@ void ResultText(sqlite3_context* context, std::string_view text) {
                         SQLITE_UTF8);
 }
 
-// SQL has no NaN: it is NULL.
+// SQL has no NaN: it becomes NULL.
 void ResultReal(sqlite3_context* context, float value) {
   sqlite3_result_double(context, static_cast<double>(value));
 }

@@ -14,7 +14,7 @@
 
 namespace espalier {
 
-// Makes tree_nodes known to the database's connection. `db` outlives it.
+// Registers tree_nodes with the database's connection. `db` outlives it.
 absl::Status AddTreeNodes(RunDb& db);
 
 }  // namespace espalier

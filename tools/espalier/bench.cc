@@ -1,4 +1,4 @@
-// espalier bench: what every method decides in a fixed world, as hashes.
+// espalier bench: hashes of every method's decisions in a fixed world.
 #include <cstdio>
 #include <memory>
 #include <string>

@@ -1,4 +1,4 @@
-// What the program's subcommands share.
+// Shared parts of the program's subcommands.
 #ifndef ESPALIER_TOOLS_ESPALIER_COMMAND_H_
 #define ESPALIER_TOOLS_ESPALIER_COMMAND_H_
 
@@ -22,20 +22,20 @@ struct EngineOptions;
 // if the subcommand was chosen; its status decides the exit code.
 using RunFunction = std::function<absl::Status()>;
 
-// `error` with the exit code that the program ends with; 1 for an error
-// without, 130 for a cancelled run.
+// WithExitCode: attaches the program's exit code to `error`. Without one an
+// error gives 1, and a cancelled run 130.
 absl::Status WithExitCode(absl::Status error, int code);
 int ExitCodeOf(const absl::Status& status);
-// `error`, of flags that are wrong, with exit code 2. OK stays OK.
+// `error` about wrong flags, with exit code 2. OK stays OK.
 absl::Status UsageError(absl::Status error);
 
-// What is wrong with a command's flags, told at once: with exit code 2 where a
-// flag itself is wrong, 1 where only a file that one names is.
+// Collects all errors in a command's flags: exit code 2 if a flag itself is
+// wrong, 1 if only a file named by one is.
 class FlagErrors {
  public:
   void Add(const absl::Status& wrong_flag);
   void Add(std::string wrong_flag);
-  // Keeps the exit code that the error has.
+  // Keeps the error's own exit code.
   void AddAsIs(const absl::Status& error);
   absl::Status Status() const;
 
@@ -63,12 +63,12 @@ void AddGrade(CLI::App& app, RunFunction& run);
 void AddBench(CLI::App& app, RunFunction& run);
 void AddDoctor(CLI::App& app, RunFunction& run);
 
-// --search (or --method) and --preset, which exclude each other; both set
+// --search (or --method) and --preset, which exclude each other. Both set
 // `method`, as text for ReadMethodFile (search/presets.h).
 void AddMethodFlags(CLI::App& app, std::string& method,
                     const std::string& help);
 
-// What models run on and in, of every command that loads one.
+// Device and memory flags of every command that loads a model.
 struct MachineFlags {
   std::string device = "cpu";
   int threads = 0;
@@ -85,7 +85,7 @@ struct ModelFlags : MachineFlags {
   int live = 32;
 };
 void AddModelFlags(CLI::App& app, ModelFlags& flags);
-// How many models may write.
+// The number of models that may write.
 inline int WritingModels(const ModelFlags& flags) {
   return 1 + static_cast<int>(flags.more_models.size());
 }
@@ -93,30 +93,31 @@ inline int WritingModels(const ModelFlags& flags) {
 // --prompt and --template, of every command that asks questions.
 struct PromptFlags {
   std::string prompt;         // a shipped one or a file; "": the task's wording
-  std::string chat_template;  // in place of the prompt's; "": the prompt's
+  std::string chat_template;  // overrides the prompt's; "": the prompt's
 };
 void AddPromptFlags(CLI::App& app, PromptFlags& flags);
-// Whether there are such a prompt and template; a UsageError but for a file
-// that is missing or broken.
+// Checks that prompt and template exist; a UsageError, except for a file that
+// is missing or broken.
 absl::Status CheckPromptFlags(const PromptFlags& flags);
-// Whether there is such a task; "" is the set's own.
+// Checks that the task exists; "" is the set's own.
 absl::Status CheckTaskFlag(const std::string& task);
-// The flags' prompt for a checkpoint, as PromptText; "" where none is named.
+// The flags' prompt resolved for a checkpoint, as PromptText; "" if none is
+// named.
 absl::StatusOr<std::string> ResolvePromptText(const PromptFlags& flags,
                                               const std::string& checkpoint);
 
-// Budgets of a search beside its tokens, what else ends it, and filters of
-// samples; for every command that searches.
+// Budgets of a search other than tokens, its stops, and filters of samples; for
+// every command that searches.
 void AddBudgetFlags(CLI::App& app, SearchOptions& search);
 
 // --verifier-reward, for every command that searches.
 void AddVerifierReward(CLI::App& app, bool& flag);
 
-// The folder of shipped models: $ESPALIER_ZOO, else models/zoo beside the
+// The folder of shipped models: $ESPALIER_ZOO, else models/zoo next to the
 // program, in its source tree, or below the current folder.
 absl::StatusOr<std::string> ZooFolder();
-// The model that a task is answered with by default: flags.model, else the
-// shipped model of that task.
+// The models that answer a task by default: flags.model, else the shipped model
+// of the task.
 absl::StatusOr<EngineOptions> ResolveModels(const ModelFlags& flags,
                                             const std::string& task);
 

@@ -18,9 +18,10 @@
 namespace espalier {
 namespace {
 
-// Of commands with arguments that have no name, --json takes a file as
-// --json=FILE: what follows it is the question, which CLI11 would take. Only
-// one that is called .json is no question, but for report, which reads such.
+// In commands with positional arguments --json takes a file only as
+// --json=FILE: CLI11 would otherwise take the question that follows. An
+// argument that ends in .json is no question, except for report, which reads
+// such files.
 bool IsJsonFile(const std::string& command, const std::string& argument) {
   return command != "report" && argument.size() > 5 &&
          argument.ends_with(".json") && argument[0] != '-';
@@ -34,7 +35,7 @@ void KeepQuestions(std::vector<std::string>& arguments) {
     return;
   }
   const auto end = std::find(arguments.begin(), arguments.end(), "--");
-  std::vector<std::string> kept, json;  // --json last: nothing is its file
+  std::vector<std::string> kept, json;  // --json last, so it takes no file
   for (auto it = arguments.begin(); it != end; ++it) {
     const bool named = it->rfind("--json=", 0) == 0;
     if (*it != "--json" && !named) {
@@ -55,14 +56,14 @@ void KeepQuestions(std::vector<std::string>& arguments) {
 
 void SplitEmptyValues(std::vector<std::string>& arguments) {
   std::vector<std::string> out;
-  bool options = true;  // "--" ends them
+  bool options = true;  // until "--"
   for (std::string& argument : arguments) {
     options = options && argument != "--";
     const bool named = options && argument.size() > 3 &&
                        argument.starts_with("--") &&
                        argument.find('=') == argument.size() - 1;
     if (named) argument.pop_back();
-    // Without a name --json goes to standard output.
+    // Without a file name --json goes to standard output.
     if (named && argument == "--json") argument = "--json=-";
     const bool empty = named && argument != "--json=-";
     out.push_back(std::move(argument));

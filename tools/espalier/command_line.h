@@ -1,4 +1,4 @@
-// How the programs read their command lines and end.
+// How the programs parse their command lines and exit.
 //
 //   app.parse(Arguments(argc, argv));              // as CLI11 wants them
 //   ESP_RETURN_IF_ERROR(CheckCommandLine(app));    // before a command runs
@@ -14,17 +14,17 @@
 
 namespace espalier {
 
-// The program's arguments, the last one first. `--name=` without a value is
-// `--name ""`: CLI11 would take what follows for the value, --force for the
-// name of a file.
+// The program's arguments in reverse order. `--name=` without a value becomes
+// `--name ""`: CLI11 would take the next argument as the value, e.g. --force as
+// the name of a file.
 std::vector<std::string> Arguments(int argc, char** argv);
 
-// What is true of every command: no option that names something is empty, as
-// --model "$UNSET" is, and no output is an input (CheckOutputs). A UsageError.
+// Checks for every command: no option that names something is empty, like
+// --model "$UNSET", and no output is an input (CheckOutputs). A UsageError.
 absl::Status CheckCommandLine(const CLI::App& app);
 
-// The exit code of `command`, as its users type it, which ended with `status`:
-// also an error if some of what was printed is lost. Tells either on stderr.
+// The exit code of `command`, as its users type it, which ended with `status`.
+// Lost output is also an error. Prints errors on stderr.
 int EndCommand(const std::string& command, const absl::Status& status);
 
 }  // namespace espalier

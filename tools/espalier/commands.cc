@@ -49,7 +49,7 @@ int RunCommands(int argc, char** argv) {
       {"export", "Write training sets from recorded searches", &AddExport},
       {"replay", "Grow recorded searches again and compare", &AddReplay},
       {"db", "Look into a run database: info, sql, prune, upgrade", &AddDb},
-      // Listed here; espalier-learn has its options.
+      // Only listed here; espalier-learn has its options.
       {"train", "Train a policy or a reward model on recorded searches",
        [](CLI::App&, RunFunction&) {}},
       {"self-train", "Rounds of search, training and a gate",
@@ -85,7 +85,7 @@ int RunCommands(int argc, char** argv) {
   try {
     app.parse(Arguments(argc, argv));
   } catch (const CLI::ParseError& error) {
-    // Help and the version are no errors; wrong usage is 2, as elsewhere.
+    // Help and version are not errors; wrong usage exits with 2, as elsewhere.
     if (const int code = EndParse(app, error); code != 0) return code;
     const bool version = error.get_name() == "CallForVersion";
     return EndCommand(version ? "espalier --version" : "espalier --help", {});

@@ -1,11 +1,11 @@
-// The subcommands, one file each, of the programs `espalier` and
-// `espalier-learn`, and the choice among them.
+// The subcommands of the programs `espalier` and `espalier-learn`, one file
+// each, and the dispatch to them.
 #ifndef ESPALIER_TOOLS_ESPALIER_COMMANDS_H_
 #define ESPALIER_TOOLS_ESPALIER_COMMANDS_H_
 
 namespace espalier {
 
-// The program from its arguments to its exit code.
+// Runs the program and returns its exit code.
 int RunCommands(int argc, char** argv);
 
 }  // namespace espalier

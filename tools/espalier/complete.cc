@@ -40,7 +40,7 @@ struct CompleteFlags : MachineFlags {
   JsonOutput json;
 };
 
-// One continuation, as far as it has come.
+// One continuation, as far as it is sampled.
 struct Written {
   std::vector<int32_t> tokens;
   std::vector<float> logprobs;
@@ -94,7 +94,7 @@ absl::Status CheckFlags(const CompleteFlags& flags) {
   return CheckSamplingOptions(flags.sampling);
 }
 
-// Runs the request to its end, or until Ctrl-C, and hands out its tokens.
+// Runs the request to its end, or until Ctrl-C, and streams its tokens.
 class Run {
  public:
   Run(const CompleteFlags& flags, LoadedModel& model)
@@ -141,7 +141,7 @@ class Run {
   }
 
   const std::vector<Written>& written() const { return written_; }
-  // What the terminal has not seen of a streamed text.
+  // The part of a streamed text that was not printed yet.
   std::string RestOfStream() { return stream_.Finish(written_[0].text.size()); }
   bool streams() const { return streams_; }
 
@@ -185,7 +185,7 @@ double Sum(const std::vector<float>& values) {
   return sum;
 }
 
-// At each token the likeliest ones as [id, ln p].
+// For each token the most likely alternatives as [id, ln p].
 nlohmann::json AlternativesJson(const Written& one) {
   nlohmann::json all = nlohmann::json::array();
   for (const std::vector<TokenLogprob>& at : one.alternatives) {
@@ -233,7 +233,7 @@ absl::Status RunComplete(const CompleteFlags& flags) {
   ESP_ASSIGN_OR_RETURN(const std::vector<int32_t> prompt,
                        ReadPromptTokens(flags, *model.tokenizer));
   ESP_RETURN_IF_ERROR(flags.json.TakeStdout());
-  StopRequested();  // from now on Ctrl-C keeps what was done
+  StopRequested();  // from here on Ctrl-C keeps the partial result
   const double start = Clock::Real().Seconds();
   Run run(flags, model);
   ESP_RETURN_IF_ERROR(run.Do(prompt));

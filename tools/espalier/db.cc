@@ -1,4 +1,4 @@
-// espalier db: looks into a run database.
+// espalier db: queries a run database.
 #include <cstdio>
 
 #include "absl/strings/str_cat.h"
@@ -25,13 +25,13 @@ struct DbFlags {
   int64_t run = 0;
 };
 
-// A cell on one line: tabs, ends of lines and backslashes as \t, \n, \\.
+// A cell on one line: tabs, newlines and backslashes as \t, \n, \\.
 std::string Cell(const std::string& text) {
   return ForOutput(absl::StrReplaceAll(
       text, {{"\\", "\\\\"}, {"\t", "\\t"}, {"\n", "\\n"}}));
 }
 
-// Rows as tab-separated text under a heading, or one JSON object a line.
+// Rows as tab-separated text under a heading, or one JSON object per line.
 absl::Status PrintRows(Statement& s, bool json) {
   bool first = true;
   while (true) {

@@ -1,4 +1,4 @@
-// espalier doctor: what this machine offers, and what to do where it is short.
+// espalier doctor: what this machine supports, and how to fix what is missing.
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,13 +26,13 @@ void Report(bool good, const char* what, const std::string& found,
   if (!good) std::printf("     %-14s remedy: %s\n", "", remedy.c_str());
 }
 
-// The kernels that models with bf16 weights run on.
+// The kernels used for models with bf16 weights.
 const KernelPath& BestPath() {
   const KernelPath* amx = AmxPath();
   return amx != nullptr ? *amx : PlainPath();
 }
 
-// Product speed of the kernels at a shape that small models use.
+// Matrix product speed of the kernels at a typical shape of small models.
 double MeasureGflops() {
   constexpr int kRows = 48, kSize = 512;
   const KernelPath& path = BestPath();

@@ -29,7 +29,7 @@
 namespace espalier {
 namespace {
 
-// What is run where --methods names nothing.
+// The methods to run without --methods.
 const std::vector<std::string> kCompared = {"greedy",   "majority", "best_of_n",
                                             "weighted", "guided",   "puct"};
 const std::vector<std::string> kSampled = {"sample"};
@@ -40,8 +40,8 @@ struct EvalFlags {
   SetFlags set;
   std::string task;
   SweepOptions sweep;
-  std::vector<int> pass_at;  // empty: methods are compared
-  int samples = 0;           // of pass@k; 0: the largest k
+  std::vector<int> pass_at;  // empty: compare methods
+  int samples = 0;           // responses for pass@k; 0: the largest k
   JsonOutput json;
   std::string compare;
   std::string prompt_text;  // of `prompt`, resolved
@@ -50,7 +50,7 @@ struct EvalFlags {
   bool verifier_reward = false;
 };
 
-// True for "sample:temperature=0" and its like.
+// True for "sample:temperature=0" and similar.
 bool AlwaysGreedy(const std::string& method) {
   std::string name;
   OptionMap given;
@@ -61,7 +61,7 @@ bool AlwaysGreedy(const std::string& method) {
          temperature == 0;
 }
 
-// pass@k is of one method at one budget; each response is a search of its own.
+// pass@k takes one method at one budget; each response is a separate search.
 absl::Status CheckPassAt(EvalFlags& flags) {
   std::vector<int>& ks = flags.pass_at;
   const std::vector<std::string>& methods = flags.sweep.methods;
@@ -88,7 +88,7 @@ absl::Status CheckPassAt(EvalFlags& flags) {
   return absl::OkStatus();
 }
 
-// Everything that can be refused is, before a model is loaded, all at once.
+// Refuses everything that can be refused before a model is loaded, all at once.
 absl::Status CheckFlags(EvalFlags& flags) {
   FlagErrors errors;
   if (flags.sweep.methods.empty()) {
@@ -107,7 +107,7 @@ absl::Status CheckFlags(EvalFlags& flags) {
     absl::StatusOr<std::string> read = ReadMethodFile(method);
     errors.AddAsIs(read.status());
     if (!read.ok()) continue;
-    // The rows, and --compare, name a file's method by what it says.
+    // The rows, and --compare, name a method from a file by its content.
     if (flags.compare == method) flags.compare = *read;
     method = *std::move(read);
     SearchOptions search = flags.sweep.search;
@@ -206,7 +206,7 @@ absl::Status ReportSweep(const EvalFlags& flags, const EngineOptions& models,
   return absl::OkStatus();
 }
 
-// What a response takes, and the budget where none is given.
+// Measures response lengths, and sets the budget if none is given.
 absl::Status SetBudgets(EvalFlags& flags, const SetBlocks& set, Engine& engine,
                         const Task& task) {
   ESP_ASSIGN_OR_RETURN(const std::vector<Problem> first,
@@ -224,7 +224,7 @@ absl::Status SetBudgets(EvalFlags& flags, const SetBlocks& set, Engine& engine,
     SearchOptions one = search;
     one.max_tokens = tokens;
     one.method = "auto";
-    budgets.emplace_back(one);  // of what holds for every method
+    budgets.emplace_back(one);  // settings that apply to every method
     for (const std::string& method : flags.sweep.methods) {
       one.method = method;
       if (ShortBudget(one).responses() > 1) budgets.emplace_back(one);
@@ -276,7 +276,7 @@ absl::Status RunEval(EvalFlags& flags) {
       [&](const UseProblems& use) { return set.Read(use); }, set.count(),
       *put.task, *put.verifier, flags.sweep, rows);
   progress.Finish();
-  // What was done is kept, whatever came then.
+  // Reports what was done, even after an error.
   if (!rows.empty()) {
     ESP_RETURN_IF_ERROR(flags.pass_at.empty()
                             ? ReportSweep(flags, models, set, rows)

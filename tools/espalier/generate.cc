@@ -35,7 +35,7 @@ struct GenerateFlags {
   ModelFlags models;
   PromptFlags prompt;
   std::optional<int64_t> budget;  // --budget-tokens
-  // Seed 1: what tests are drawn from (2000 on) must not be trained on.
+  // Seed 1: tests are drawn from seeds 2000 on, which must not be trained on.
   SetFlags set{.options = {.seed = 1}};
   std::string task;
   GenerateOptions generate{.search = {.method = "majority"}};
@@ -45,10 +45,10 @@ struct GenerateFlags {
   bool append = false;
   bool ungraded = false;
   bool dry_run = false;
-  double unlisted = 1;  // of a dry run: problems for each that is listed
+  double unlisted = 1;  // of a dry run: problems per listed problem
 };
 
-// Everything that can be refused is, before a model is loaded.
+// Refuses everything that can be refused before a model is loaded.
 absl::Status CheckFlags(GenerateFlags& flags) {
   SearchOptions& search = flags.generate.search;
   FlagErrors errors;
@@ -68,7 +68,7 @@ absl::Status CheckFlags(GenerateFlags& flags) {
   }
   errors.Add(CheckTaskFlag(flags.task));
   errors.AddAsIs(CheckPromptFlags(flags.prompt));
-  // A resumed run writes its totals once more.
+  // A resumed run writes its totals again.
   if (flags.json.wanted()) {
     errors.AddAsIs(
         CheckOutputFile(flags.json.where, flags.json.force || flags.resume));
@@ -92,7 +92,7 @@ absl::Status CheckFlags(GenerateFlags& flags) {
       "--append adds a run to it, --force overwrites it"));
 }
 
-// An estimate needs no list of all problems of a generated set.
+// An estimate does not need a list of all problems of a generated set.
 void ShortenForDryRun(GenerateFlags& flags) {
   constexpr int64_t kListed = 1000;
   SetOptions& options = flags.set.options;
@@ -105,7 +105,7 @@ void ShortenForDryRun(GenerateFlags& flags) {
   options.limit = kListed;
 }
 
-// The database and what SQLite keeps beside it.
+// The database and SQLite's files next to it.
 void RemoveDatabase(const std::string& path) {
   std::error_code error;
   for (const char* suffix : {"", "-wal", "-shm", "-journal"}) {
@@ -131,7 +131,7 @@ std::string TotalsText(const GenerateTotals& totals) {
   return text;
 }
 
-// A few searches, recorded to a file that goes again.
+// A few searches, recorded to a temporary file.
 absl::Status DryRun(GenerateFlags& flags, Engine& engine,
                     const ProblemSet& set) {
   constexpr size_t kPilot = 16;
@@ -198,7 +198,7 @@ absl::Status WriteJson(const GenerateFlags& flags, const GenerateTotals& totals,
   return flags.json.Write(json);
 }
 
-// The runs of a database; none of one whose program was killed as it began it.
+// The runs of a database; none if the program was killed when it created it.
 absl::StatusOr<std::vector<RunRow>> RunsOf(const std::string& path) {
   const auto db = RunDb::Open(path, Sqlite::kRead);
   if (absl::IsNotFound(db.status())) return std::vector<RunRow>();
@@ -206,8 +206,8 @@ absl::StatusOr<std::vector<RunRow>> RunsOf(const std::string& path) {
   return (*db)->Runs();
 }
 
-// What searches hold back for an answer: what the run that is resumed did, else
-// by a look at the set.
+// What searches reserve for an answer: the value of the resumed run, else
+// measured on the set.
 absl::Status SetResponseTokens(GenerateFlags& flags, Engine& engine,
                                const ProblemSet& set, const PromptedTask& put,
                                const EngineOptions& models) {
@@ -238,7 +238,7 @@ absl::Status SetResponseTokens(GenerateFlags& flags, Engine& engine,
   }
   ESP_RETURN_IF_ERROR(MeasureResponseTokens(engine, first, *put.task,
                                             &StopRequested(), search));
-  // A run that began without what it was to measure would go on without it.
+  // A run without its measurement could only be resumed without it.
   if (StopRequested().load()) {
     return absl::CancelledError(
         "stopped before a search began; nothing was recorded");
@@ -246,7 +246,7 @@ absl::Status SetResponseTokens(GenerateFlags& flags, Engine& engine,
   return absl::OkStatus();
 }
 
-// Searches that nothing can judge are a choice, and no accident.
+// Searches without a judge must be requested explicitly.
 absl::Status CheckGold(const Verifier& verifier, ProblemSet& set) {
   const absl::Status status = LeaveOutUnjudged(verifier, set);
   if (status.ok()) return status;
@@ -268,7 +268,7 @@ absl::Status RunGenerate(GenerateFlags& flags) {
                        ResolvePromptText(flags.prompt, models.policy));
   ESP_ASSIGN_OR_RETURN(const PromptedTask put,
                        PutTaskBy(set.task, flags.generate.prompt));
-  // Before there is a file that a second try would have to go on with.
+  // Check before the file exists, which a second try would have to resume.
   ESP_RETURN_IF_ERROR(put.verifier->Ready());
   ESP_RETURN_IF_ERROR(
       UsageError(CheckVerifier(flags.generate.search.method, *put.verifier)));
@@ -302,7 +302,7 @@ absl::Status RunGenerate(GenerateFlags& flags) {
   if (flags.dry_run) return DryRun(flags, *engine, set);
 
   const double start = Clock::Real().Seconds();
-  // What was measured before is no part of the run.
+  // Measuring response lengths is not part of the run.
   const int64_t before = engine->stats().tokens_generated;
   Progress progress(
       "generate " + Printable(set.name),
@@ -325,7 +325,7 @@ absl::Status RunGenerate(GenerateFlags& flags) {
   ESP_ASSIGN_OR_RETURN(const GenerateTotals totals,
                        Generate(*engine, *db, run_id, set, flags.generate,
                                 {&StopRequested(), show}));
-  show(totals);  // also where nothing was left to search
+  show(totals);  // even if there was nothing left to search
   progress.Finish();
   ESP_RETURN_IF_ERROR(
       WriteJson(flags, totals, Clock::Real().Seconds() - start));

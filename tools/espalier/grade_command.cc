@@ -33,7 +33,7 @@ void AddGrade(CLI::App& app, RunFunction& run) {
   AddPairFlags(app, flags->pairs);
   const std::vector<CLI::Option*> of_pairs = app.get_options();
   AddSampleFlags(app, flags->samples);
-  // What belongs to one of the two ways to grade is refused with the other.
+  // Refuses options of one of the two ways to grade together with the other.
   CLI::Option* const pairs = app.get_option("--pairs");
   CLI::Option* const set = app.get_option("--set");
   for (CLI::Option* option : app.get_options()) {

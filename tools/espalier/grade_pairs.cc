@@ -25,7 +25,7 @@
 namespace espalier {
 namespace {
 
-// One line's {gold, answer}. Numbers and lists are taken as their JSON text.
+// A field of one {gold, answer} line. Numbers and lists are taken as JSON text.
 absl::StatusOr<std::string> Field(const nlohmann::json& json,
                                   const std::string& name) {
   const auto found = json.find(name);
@@ -68,7 +68,7 @@ absl::StatusOr<GradeVerdict> GradeLine(const std::string& line,
         "expected a JSON object {\"gold\": ..., \"answer\": ...} on one line");
   }
   ESP_ASSIGN_OR_RETURN(const std::string answer, Field(json, "answer"));
-  // One under "gold" and those of "golds", or either.
+  // "gold" holds one, "golds" several; either or both may be given.
   std::vector<std::string> accepted;
   const auto golds = json.find("golds");
   const auto gold = json.find("gold");

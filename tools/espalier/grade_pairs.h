@@ -1,4 +1,4 @@
-// espalier grade --pairs F.jsonl: whether answers are the gold answers.
+// espalier grade --pairs F.jsonl: compares answers with gold answers.
 #ifndef ESPALIER_TOOLS_ESPALIER_GRADE_PAIRS_H_
 #define ESPALIER_TOOLS_ESPALIER_GRADE_PAIRS_H_
 
@@ -19,14 +19,14 @@ struct PairFlags {
   bool no_inequality = false;
   bool any_symbols = false;
   bool no_extract = false;
-  GradePolicy policy;  // what the flags above leave
+  GradePolicy policy;  // set from the flags above
 };
 
-// Declares the options of grading pairs on `app`, but for --strict.
+// Declares the options of grading pairs on `app`, except --strict.
 void AddPairFlags(CLI::App& app, PairFlags& flags);
 
 // Reads {"gold", "answer"} lines and prints {"equal", "reason", "us"} lines, in
-// input order. Cancelled after Ctrl-C, with what was done printed.
+// input order. After Ctrl-C prints what was done and returns Cancelled.
 absl::Status GradePairs(const PairFlags& flags);
 
 }  // namespace espalier

@@ -39,7 +39,7 @@ namespace {
 
 struct NamedSet {
   const char* name;
-  const char* kinds;  // of set_kind.h; of "a|b" the one that the columns tell
+  const char* kinds;  // as in set_kind.h; for "a|b" the columns decide
   const char* published;
 };
 constexpr NamedSet kSets[] = {
@@ -64,7 +64,7 @@ constexpr NamedSet kSets[] = {
 struct ProgramSample {
   size_t problem = 0;
   std::string text;
-  bool whole = false;  // a whole program, not what continues a prompt
+  bool whole = false;  // a whole program, not a continuation of the prompt
   std::optional<ProgramVerdict> verdict;
 };
 
@@ -74,8 +74,8 @@ std::string SetNamesText() {
   return absl::StrJoin(names, ", ");
 }
 
-// What follows the last "/" of an id: sets are published with and without
-// what stands before.
+// The part of an id after the last "/": sets are published with and without the
+// prefix.
 std::string ShortId(const std::string& id) {
   return id.substr(id.rfind('/') + 1);
 }
@@ -127,8 +127,8 @@ absl::StatusOr<std::vector<CodeProblem>> ReadProblems(const SampleFlags& flags,
       absl::StrCat(error.message(), "; check --set and --data"));
 }
 
-// The set that the problems are of: files of both have the columns of one, and
-// EvalPlus' tests are others.
+// The set that the problems belong to: the columns of both sets' files are the
+// same, but EvalPlus has other tests.
 std::string SetOf(const std::string& set,
                   const std::vector<CodeProblem>& problems) {
   const bool plus = std::any_of(problems.begin(), problems.end(),
@@ -155,7 +155,7 @@ absl::StatusOr<std::vector<ProgramSample>> ReadSamples(
   std::vector<ProgramSample> samples;
   for (const Record& line : lines) {
     const std::string id = TextOf(line.fields, "task_id");
-    // As EvalPlus has them: a continuation of the prompt, or a whole program.
+    // EvalPlus columns: a continuation of the prompt, or a whole program.
     // HumanEval-X calls a continuation a generation.
     const bool whole = line.fields.contains("solution");
     const char* const column =
@@ -214,8 +214,8 @@ std::string VerdictLine(const CodeProblem& problem,
          "\n";
 }
 
-// Prints verdicts in input order, each as soon as those before it are there:
-// what was graded is kept, however the program ends.
+// Prints verdicts in input order, each as soon as all before it are known, so
+// that graded ones are kept however the program ends.
 class VerdictWriter {
  public:
   VerdictWriter(FILE* file, const std::vector<CodeProblem>& problems,
@@ -233,8 +233,8 @@ class VerdictWriter {
     std::fflush(file_);
   }
 
-  // Prints what waits behind a sample without a verdict. False where the file
-  // could not be written.
+  // Prints verdicts held back by a sample without one. False if the file could
+  // not be written.
   bool Finish() {
     MutexLock lock(mutex_);
     while (!waiting_.empty()) WriteFirst();
@@ -290,7 +290,7 @@ struct Counts {
   int64_t passed = 0;
 };
 
-// pass@k over the problems with samples, for the k that all of them have.
+// pass@k over the problems with samples, for each k that all of them have.
 nlohmann::json Summary(const SampleFlags& flags,
                        const std::vector<CodeProblem>& problems,
                        const std::vector<ProgramSample>& samples) {
@@ -355,7 +355,7 @@ absl::StatusOr<std::unique_ptr<Sandbox>> MakeSandbox(const SampleFlags& flags,
   options.mode =
       flags.sandbox == "weak" ? SandboxMode::kWeak : SandboxMode::kNamespaces;
   options.limits.cpu_seconds = flags.timeout;
-  // Programs that wait, and a machine with other work.
+  // Allows for programs that wait and for a busy machine.
   options.limits.wall_seconds = 12 * flags.timeout;
   options.limits.memory = int64_t{flags.memory_mib} << 20;
   options.warm = threads;
@@ -458,7 +458,7 @@ absl::Status GradeSamples(const SampleFlags& named) {
   if (flags.json.where == "-") {
     std::printf("%s\n", JsonText(summary).c_str());
   } else {
-    // Among lines of JSON on standard output a table would be none.
+    // A table would break JSON lines on standard output.
     std::fputs(SummaryText(flags, summary).c_str(),
                file == stdout ? stderr : stdout);
     ESP_RETURN_IF_ERROR(flags.json.Write(summary));

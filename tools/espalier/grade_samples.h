@@ -1,5 +1,5 @@
-// espalier grade --set humaneval --samples F.jsonl: programs that models wrote,
-// against the tests of a published set.
+// espalier grade --set humaneval --samples F.jsonl: runs programs that models
+// wrote against the tests of a published set.
 #ifndef ESPALIER_TOOLS_ESPALIER_GRADE_SAMPLES_H_
 #define ESPALIER_TOOLS_ESPALIER_GRADE_SAMPLES_H_
 
@@ -31,9 +31,8 @@ struct SampleFlags {
 // Declares the options of grading samples on `app`.
 void AddSampleFlags(CLI::App& app, SampleFlags& flags);
 
-// Grades the samples and prints what became of them: an object a line and a
-// sample, in input order, then pass@k. Cancelled after Ctrl-C, with what was
-// done printed.
+// Grades the samples and prints one JSON object per sample, in input order,
+// then pass@k. After Ctrl-C prints what was done and returns Cancelled.
 absl::Status GradeSamples(const SampleFlags& flags);
 
 }  // namespace espalier

@@ -30,7 +30,7 @@ void Count(const LabelledSolution& solution, LabelledReport& report) {
   }
 }
 
-// The steps up to the first wrong one; "" where the first is unknown.
+// The steps up to the first wrong one; "" if the first is unknown.
 absl::StatusOr<std::string> LineOf(const LabelledSolution& solution,
                                    const Task& task) {
   nlohmann::json steps = nlohmann::json::array();

@@ -1,4 +1,4 @@
-// What a file of solutions with labelled steps holds, and its steps as lines
+// Statistics of a file of solutions with labelled steps, and its steps as lines
 // that `train reward` reads.
 //
 //   ESP_ASSIGN_OR_RETURN(auto reader, StepSetReader::Open(path, {}));
@@ -24,16 +24,16 @@ struct LabelledReport {
   std::string file;
   std::string kind;
   int64_t solutions = 0;
-  int64_t right = 0, neutral = 0, wrong = 0, unknown = 0;  // steps
+  int64_t right = 0, neutral = 0, wrong = 0, unknown = 0;  // counts of steps
   int64_t with_error = 0;    // solutions with a wrong step
-  int64_t first_errors = 0;  // the sum of their first wrong steps, from 1 on
-  int64_t ends_told = 0, ends_right = 0;  // solutions by their last answer
+  int64_t first_errors = 0;  // sum of first wrong steps' positions, from 1
+  int64_t ends_told = 0, ends_right = 0;  // with a labelled, a right answer
 };
 
-// Reads all solutions. A line is added to `lines` for each, unless that is
-// null: prompt as `task` puts the problem, completions that end as a search
-// ends steps, and their labels and values. It ends with the first wrong step
-// and before the first unknown one; a neutral step counts as right.
+// Reads all solutions. Adds one line per solution to `lines`, unless that is
+// null: the prompt as rendered by `task`, completions that end as a search ends
+// steps, and their labels and values. It stops after the first wrong step and
+// before the first unknown one; a neutral step counts as right.
 absl::StatusOr<LabelledReport> ReadLabelled(StepSetReader& reader,
                                             const Task& task,
                                             std::string* lines);

@@ -15,9 +15,9 @@
 namespace espalier {
 namespace {
 
-constexpr double kRedraw = 0.1;  // seconds; more is not seen
-constexpr double kLine = 1;      // a log wants few
-constexpr int kBar = 12;         // columns of the most visited step's bar
+constexpr double kRedraw = 0.1;  // seconds; faster is not visible
+constexpr double kLine = 1;      // seconds between lines in a log
+constexpr int kBar = 12;         // width of the most visited step's bar
 
 // `text` in exactly or (not `fill`) at most `columns`, cut between characters.
 // Characters from U+1100 on count as two columns, as most of them are.
@@ -32,7 +32,7 @@ std::string Fit(const std::string& text, int columns, bool fill) {
                          ? 2
                          : 1;
     if (used + wide > columns) break;
-    // Bytes that are no character, and DEL, must not reach a terminal.
+    // Invalid UTF-8 and DEL must not reach a terminal.
     const bool whole = i + size <= text.size() && byte != 0x7F &&
                        (byte < 0x80 || byte >= 0xC3);
     out += whole ? text.substr(i, size) : "?";
@@ -57,7 +57,7 @@ std::string AnswerText(const SearchSnapshot& shot) {
 }
 
 std::string FirstStep(const TreeNode& node, uint32_t most, int width) {
-  // Methods that count no visits are shown by their draws.
+  // Methods without visit counts are shown by their draws.
   const uint32_t count = node.visits > 0 ? node.visits : node.draws;
   const auto bar = static_cast<size_t>(
       most > 0 ? (uint64_t{count} * kBar + most - 1) / most : 0);
@@ -93,7 +93,8 @@ std::vector<std::string> LiveLines(const std::string& title,
                                    int height) {
   std::vector<std::string> lines = {absl::StrCat(title, "  ", Counts(shot)),
                                     AnswerText(shot)};
-  // The path's end matters most; half of the lines are for the first steps.
+  // The end of the path matters most; half of the lines are for the first
+  // steps.
   const int room = std::max(0, height - 3);
   const size_t steps =
       std::min(shot.steps.size(),
@@ -135,11 +136,11 @@ void LiveView::Show(size_t index, const SearchSnapshot& shot) {
   }
   int width = 0, height = 0;
   TerminalSize(&width, &height);
-  // One write a picture, so that no half of one is seen: up to its first
-  // line, each line cleared to its end, the rest of an older one cleared.
+  // One write per picture, to avoid flicker: moves up to its first line, clears
+  // each line to its end, then clears the rest of the previous picture.
   std::string out;
   if (drawn_ > 0) absl::StrAppend(&out, "\x1b[", drawn_, "A");
-  // A line less than there are: the last line feed would scroll.
+  // One line less than the screen has: the last line feed would scroll.
   const auto lines = LiveLines(title, shot, width - 1, height - 1);
   for (const std::string& line : lines) {
     absl::StrAppend(&out, "\r", line, "\x1b[K\n");

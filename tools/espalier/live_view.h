@@ -1,4 +1,4 @@
-// Searches on a screen while they run (`solve --watch`).
+// Shows searches on a terminal while they run (`solve --watch`).
 //
 //   LiveView view(problems.size());
 //   hooks.on_progress = [&](size_t i, const SearchSnapshot& shot) {
@@ -6,7 +6,7 @@
 //   };
 //   ... view.Clear();  // before anything else is printed
 //
-// On a terminal the first search that is not done is drawn again and again:
+// On a terminal the first unfinished search is redrawn continuously:
 //
 //   question 1/1   240 tokens  1180/s  31 nodes  12 simulations  0.2 s
 //   answer 54
@@ -15,7 +15,7 @@
 //     s 23+48=71                             9 ########     Q 0.93
 //     s 23+17=40                             3 ###          Q 0.21
 //
-// Anywhere else the first of these lines appears, with the answer, at most
+// Elsewhere only the first of these lines is printed, with the answer, at most
 // once a second. Output goes to stderr: stdout stays the program's result.
 //
 // Externally synchronised.
@@ -30,7 +30,7 @@
 
 namespace espalier {
 
-// The picture of a search in `height` lines of `width` columns at most.
+// Draws a search in at most `height` lines of `width` columns.
 std::vector<std::string> LiveLines(const std::string& title,
                                    const SearchSnapshot& shot, int width,
                                    int height);
@@ -45,16 +45,16 @@ class LiveView {
   void Show(size_t index, const SearchSnapshot& shot);
   // Question `index` is answered.
   void Done(size_t index);
-  // Takes the picture off the screen.
+  // Removes the picture from the screen.
   void Clear();
 
  private:
   const size_t questions_;
   const bool terminal_;
   std::vector<bool> done_;
-  size_t first_ = 0;  // question that is not done
+  size_t first_ = 0;  // first unfinished question
   int drawn_ = 0;     // lines of the picture on the screen
-  double next_ = 0;   // when a line or a picture may follow
+  double next_ = 0;   // earliest time of the next line or picture
 };
 
 }  // namespace espalier

@@ -1,6 +1,6 @@
 // The espalier program. It does not link LibTorch, which costs 0.4 s and 160 MB
-// at every start: training, and models on other devices than the processor,
-// are left to espalier-learn, which has the same subcommands.
+// at every start: training, and models on devices other than the CPU, are left
+// to espalier-learn, which has the same subcommands.
 #include <unistd.h>
 
 #include <cerrno>
@@ -18,7 +18,7 @@
 
 namespace {
 
-// What --device names, "" where it is not given.
+// The value of --device, "" if not given.
 std::string NamedDevice(int argc, char** argv) {
   constexpr std::string_view kFlag = "--device";
   for (int i = 2; i < argc; ++i) {
@@ -44,9 +44,9 @@ bool NeedsLibTorch(int argc, char** argv) {
   if (argc < 2) return false;
   const std::string_view command = argv[1];
   if (command == "train" || command == "self-train") return true;
-  // Of other commands this program has the help.
+  // This program has the help of the other commands.
   if (AsksForHelp(argv)) return false;
-  // A name that is no device is refused by the subcommand.
+  // The subcommand refuses an unknown device.
   const auto device = espalier::ParseDevice(NamedDevice(argc, argv));
   return device.ok() && device->kind != "cpu";
 }
@@ -69,8 +69,8 @@ int StartLearn(char** argv) {
   std::error_code error;
   const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
   const std::string learn = (program.parent_path() / "espalier-learn").string();
-  // Threads of LibTorch that spin while they wait stop every one of them where
-  // a core has another tenant.
+  // LibTorch's threads spin while they wait, which stalls all of them when
+  // another process uses one of the cores.
   setenv("OMP_WAIT_POLICY", "passive", /*overwrite=*/0);
   argv[0] = const_cast<char*>("espalier-learn");
   execv(learn.c_str(), argv);

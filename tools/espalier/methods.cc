@@ -92,7 +92,7 @@ void PrintPreset(const Preset& preset) {
               preset.Spec().c_str(), preset.text.c_str());
 }
 
-// A method, or else a preset; "preset=NAME" where both have the name.
+// A method, else a preset; "preset=NAME" if both have the name.
 absl::Status PrintNamed(const std::string& name) {
   constexpr std::string_view kPreset = "preset=";
   std::vector<std::string> known;

@@ -17,8 +17,8 @@ std::string Refusal(const std::string& text, const std::string& expected) {
   return absl::StrCat(text.empty() ? "\"\"" : text, ": expected ", expected);
 }
 
-// "" for a whole number that fits, else what is wrong: CLI11 takes the nearest
-// one that fits, and a negative seed for a great one.
+// "" for an integer that fits, else an error: CLI11 would clamp it to the range
+// and take a negative seed as a huge one.
 std::string CheckWhole(const std::string& text, bool may_be_negative) {
   const bool negative = !text.empty() && text[0] == '-';
   const size_t first = !text.empty() && (negative || text[0] == '+') ? 1 : 0;
@@ -38,7 +38,7 @@ std::string CheckWhole(const std::string& text, bool may_be_negative) {
                                                     : "0 to 2^64 - 1"));
 }
 
-// A number in decimal figures, as methods' options take it: no blanks, no 0x10.
+// A decimal number, as in methods' options: no blanks, no 0x10.
 bool ReadReal(const std::string& text, double* value) {
   if (text.find_first_of(" \t\r\n\v\fxXpP") != text.npos) return false;
   return absl::SimpleAtod(text, value) && !std::isnan(*value);
@@ -49,7 +49,7 @@ std::string CheckReal(const std::string& text) {
   return ReadReal(text, &value) ? "" : Refusal(text, "a number");
 }
 
-// "010" is ten; CLI11 would read it as eight.
+// "010" is ten; CLI11 would read it as octal.
 std::string WithoutZeros(std::string& text) {
   const size_t sign = !text.empty() && (text[0] == '-' || text[0] == '+');
   if (text.find_first_not_of("0123456789", sign) != text.npos) return "";
@@ -61,7 +61,7 @@ std::string WithoutZeros(std::string& text) {
 
 std::string Bound(double bound) { return absl::StrCat(bound); }
 
-// `above`: the least number itself is none.
+// `above`: excludes the lower bound.
 CLI::Validator Real(double least, double most, bool above) {
   const std::string expected = absl::StrCat(
       "a number ",

@@ -1,11 +1,11 @@
-// What numbers options take. CLI11's own checks let NaN through, read "" as 0,
+// Checks of numeric options. CLI11's own checks let NaN through, read "" as 0,
 // wrap numbers that do not fit, and print bounds with 309 digits.
 //
 //   app.add_option("--limit", limit)->check(WholeFrom(0));
 //   app.add_option("--top-p", top_p)->check(RealAbove(0, 1));
 //   CheckNumbers(app);   // last: what is true of all options
 //
-// A refusal is "VALUE: expected ...". Stateless: thread-safe.
+// Error messages are "VALUE: expected ...". Stateless: thread-safe.
 #ifndef ESPALIER_TOOLS_ESPALIER_OPTION_CHECKS_H_
 #define ESPALIER_TOOLS_ESPALIER_OPTION_CHECKS_H_
 
@@ -17,33 +17,33 @@
 
 namespace espalier {
 
-// The most that an option of type int takes.
+// The largest value of an option of type int.
 constexpr int64_t kMostInt = std::numeric_limits<int>::max();
 
-// As `most` of RealFrom: infinity, too.
+// As `most` of RealFrom: also allows infinity.
 constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 
-// A whole number from `least` to `most`.
+// An integer from `least` to `most`.
 CLI::Validator WholeFrom(int64_t least,
                          int64_t most = std::numeric_limits<int64_t>::max());
 
-// A number from `least`, or above `least`, to `most`; finite by default.
+// RealFrom: a number >= `least`. RealAbove: > `least`. Both at most `most`;
+// finite by default.
 CLI::Validator RealFrom(double least,
                         double most = std::numeric_limits<double>::max());
 CLI::Validator RealAbove(double least,
                          double most = std::numeric_limits<double>::max());
 
-// Has every option of `app` and its subcommands that takes a number refuse what
-// is none, NaN, and whole numbers that fit in no variable.
+// Makes every numeric option of `app` and its subcommands refuse text that is
+// not a number, NaN, and integers that do not fit.
 void CheckNumbers(CLI::App& app);
 
-// Whether `count` seeds from `first` on are below 2^64, so that none comes
-// twice.
+// Checks that `count` seeds from `first` on are below 2^64, so that none
+// repeats.
 absl::Status CheckSeeds(uint64_t first, int64_t count);
 
-// Prints help or a version to standard output and a refusal to the error
-// output, there without bytes that would move a terminal's cursor. 0, or 2 for
-// a refusal.
+// Prints help or a version to standard output, and an error to stderr without
+// bytes that would move a terminal's cursor. Returns 0, or 2 for an error.
 int EndParse(const CLI::App& app, const CLI::ParseError& error);
 
 }  // namespace espalier

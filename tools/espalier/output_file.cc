@@ -23,14 +23,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A file by the option that names it.
+// A file and the option that names it.
 struct NamedFile {
-  std::string option;  // "--json"; of what has no name also "database"
+  std::string option;  // e.g. "--json"; positional ones: e.g. "database"
   std::string path;
 };
 
-// Whether both name one file, also one that is not there yet. A device or a
-// pipe may well be both, as a terminal is.
+// True if both are the same file, even if it does not exist yet. Devices and
+// pipes, like a terminal, may be shared.
 bool SameFile(const std::string& a, const std::string& b) {
   std::error_code error;
   const fs::file_status status = fs::status(a, error);
@@ -43,7 +43,7 @@ bool SameFile(const std::string& a, const std::string& b) {
   return !error && one == fs::weakly_canonical(fs::absolute(b, error), error);
 }
 
-// What SQLite keeps beside the database `in`, also by a link to it.
+// True for SQLite's files next to the database `in`, also through a link.
 bool BelongsToDatabase(const std::string& out, const std::string& in) {
   for (const char* ending : {"-wal", "-shm", "-journal"}) {
     if (SameFile(out, in + ending)) return true;
@@ -51,7 +51,7 @@ bool BelongsToDatabase(const std::string& out, const std::string& in) {
   return false;
 }
 
-// Whether a command that is told the folder `option` reads its file `name`.
+// True if a command given the folder `option` reads the file `name` in it.
 bool IsRead(std::string_view option, std::string_view name) {
   static constexpr std::string_view kModelFiles[] = {
       "config.json",
@@ -79,8 +79,8 @@ bool IsRead(std::string_view option, std::string_view name) {
              std::end(kModelFiles);
 }
 
-// A file that is there and that is read from the folder that `in` names: of a
-// set also from the folders in it.
+// True for an existing file that is read from the folder `in`; for a set also
+// from its subfolders.
 bool BelongsToFolder(const std::string& out, const NamedFile& in) {
   std::error_code error;
   if (!fs::is_directory(in.path, error) || !fs::exists(out, error)) {
@@ -109,8 +109,8 @@ std::string& MutableStdoutName() {
   return *kName;
 }
 
-// The files that the text of an option names, or its parts between commas: of
-// what is no file's name, such as a method's, none is there.
+// The files that an option's text names, whole or split at commas. Text that is
+// not a file name, such as a method, matches no existing file.
 void AddInputs(const CLI::Option& option, std::vector<NamedFile>& inputs) {
   const std::string name = option.get_name();
   const auto add = [&](const std::string& text) {
@@ -210,7 +210,7 @@ absl::Status CheckOutputs(const CLI::App& command) {
 absl::Status WriteOutput(const std::string& path, std::string_view text) {
   if (path != "-") return WriteFileAtomic(path, text);
   std::fwrite(text.data(), 1, text.size(), stdout);
-  return absl::OkStatus();  // main looks whether standard output took it
+  return absl::OkStatus();  // main checks that standard output was written
 }
 
 absl::Status JsonOutput::Check() const {

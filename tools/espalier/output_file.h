@@ -1,4 +1,4 @@
-// Where a command's results go: files that are named, and the JSON of --json.
+// Outputs of a command: named files, and the JSON of --json.
 //
 //   JsonOutput json;
 //   AddJsonOutput(app, json, "the totals");
@@ -6,7 +6,7 @@
 //   std::fprintf(json.report(), "%s\n", text);   // for people
 //   ESP_RETURN_IF_ERROR(json.Write(object));
 //
-// A command whose standard output is JSON line by line sends it there:
+// A command whose standard output is JSON lines redirects it there:
 //
 //   ESP_RETURN_IF_ERROR(json.TakeStdout());
 #ifndef ESPALIER_TOOLS_ESPALIER_OUTPUT_FILE_H_
@@ -22,41 +22,40 @@
 
 namespace espalier {
 
-// Whether a command may write to `path`: an error names a folder that is not
-// there or may not be written in, a path that is a folder or a socket, a file
-// that is there and not to be overwritten.
+// Checks that a command may write to `path`. Errors: a folder that is missing
+// or not writable, a path that is a folder or a socket, an existing file that
+// may not be overwritten.
 absl::Status CheckOutputFile(const std::string& path, bool force);
 
-// InvalidArgument if of the files that `command` was told to write (--out,
-// --json, --html, and what standard output goes to) two are one, or if one of
-// them is what another option names: by whatever name, link or descriptor, a
-// file that SQLite keeps beside a database, a file of a model's folder.
+// InvalidArgument if two of the files that `command` would write (--out,
+// --json, --html, and the target of standard output) are the same, or if
+// another option names one of them: by any name, link or descriptor, including
+// SQLite's files next to a database and files of a model's folder.
 absl::Status CheckOutputs(const CLI::App& command);
 
-// `text` to a file, or to standard output for "-".
+// Writes `text` to a file, or to standard output for "-".
 absl::Status WriteOutput(const std::string& path, std::string_view text);
 
 struct JsonOutput {
   std::string where;   // a file; "-": standard output; "": nowhere
-  bool force = false;  // overwrite that file
+  bool force = false;  // overwrite an existing file
 
   bool wanted() const { return !where.empty(); }
   absl::Status Check() const;
-  // Where the report for people goes: standard output belongs to the JSON if
-  // that goes there.
+  // Where the report for people goes: stderr if the JSON goes to standard
+  // output.
   std::FILE* report() const { return where == "-" ? stderr : stdout; }
   absl::Status Write(const nlohmann::json& json) const;
-  // Check, and then all that is printed to standard output goes to the file.
+  // Calls Check, then redirects standard output to the file.
   absl::Status TakeStdout() const;
 };
 
-// Where what is printed goes: "standard output", or the file that TakeStdout
-// has put in its place.
+// The target of standard output: "standard output", or the file of TakeStdout.
 const std::string& StdoutName();
 
 // --json [FILE] and --force.
 void AddJsonOutput(CLI::App& app, JsonOutput& out, const std::string& what);
-// --json [FILE] alone, where --force has another meaning as well.
+// Only --json [FILE], for commands where --force also has another meaning.
 void AddJsonFile(CLI::App& app, JsonOutput& out, const std::string& what);
 
 }  // namespace espalier

@@ -15,7 +15,7 @@ struct Character {
   size_t bytes;
 };
 
-// The first character of `text`, which begins with a whole one.
+// Decodes the first character of `text`, which must be complete.
 Character Decode(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
   const uint8_t first = byte(0);

@@ -1,5 +1,5 @@
-// Texts of others (questions, models, files, databases) in reports for people:
-// no byte of theirs moves a terminal's cursor, sets its title or hides a line.
+// Makes foreign text (questions, models, files, databases) safe to print: no
+// byte of it moves a terminal's cursor, sets its title or hides a line.
 //
 //   std::printf("%s\n", Printable(question).c_str());
 //
@@ -12,13 +12,13 @@
 
 namespace espalier {
 
-// Control characters as "\x1b", those from U+0080 to U+009F included, and bytes
-// that are no UTF-8 ("\x9b" begins a command in a terminal of 8 bits).
-// Characters that turn the direction of text or end lines as "\u202e". Line
+// Control characters, including U+0080 to U+009F, become "\x1b", and so do
+// bytes that are not UTF-8 ("\x9b" starts a command in an 8-bit terminal).
+// Characters that change text direction or end lines become "\u202e". Line
 // feeds and tabs stay.
 std::string Printable(std::string_view text);
 
-// Printable where standard output is a terminal; as it is for a file or a pipe.
+// Printable if standard output is a terminal; unchanged for a file or a pipe.
 std::string ForOutput(std::string_view text);
 
 }  // namespace espalier

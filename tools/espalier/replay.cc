@@ -1,4 +1,4 @@
-// espalier replay: grows a recorded search again from its log, without a model.
+// espalier replay: reruns a recorded search from its log, without a model.
 #include <cstdio>
 
 #include "absl/strings/str_cat.h"

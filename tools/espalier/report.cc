@@ -1,4 +1,4 @@
-// espalier report: draws what trainings did.
+// espalier report: plots the metrics of trainings.
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -28,7 +28,7 @@ struct ReportFlags {
   JsonOutput json;
 };
 
-// Columns of the terminal, at most 100; 80 where there is none.
+// Columns of the terminal, at most 100; 80 without a terminal.
 int PlotWidth() {
   winsize size{};
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) {

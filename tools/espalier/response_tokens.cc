@@ -30,7 +30,7 @@ absl::StatusOr<std::vector<Problem>> FirstOfAllShards(
 absl::StatusOr<int64_t> DefaultBudget(const char* command, Engine& engine,
                                       const Problem& first, const Task& task) {
   constexpr int64_t kTimes = 8;
-  // One that goes on for ever must not take longer than the search to come.
+  // A response that never ends must not take longer than the search itself.
   constexpr int64_t kLongest = 2048;
   int64_t tokens = 0;
   ESP_RETURN_IF_ERROR(engine.SolveAll(
@@ -40,7 +40,7 @@ absl::StatusOr<int64_t> DefaultBudget(const char* command, Engine& engine,
   if (StopRequested().load()) {
     return absl::CancelledError("stopped before a search began");
   }
-  // One that failed: the search itself says why.
+  // It failed: the search itself will report why.
   if (tokens == 0) return SearchOptions().max_tokens;
   std::fprintf(stderr,
                "%s: budget %lld tokens a problem, %lld times the %lld of one "

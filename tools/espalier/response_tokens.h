@@ -1,4 +1,4 @@
-// What a response to a set's problems takes, for commands that search a set.
+// Response lengths of a set's problems, for commands that search a set.
 #ifndef ESPALIER_TOOLS_ESPALIER_RESPONSE_TOKENS_H_
 #define ESPALIER_TOOLS_ESPALIER_RESPONSE_TOKENS_H_
 
@@ -15,21 +15,22 @@ namespace espalier {
 
 class Engine;
 
-// The first of `problems`, which are the set of `flags`, as many as
-// MeasureResponseTokens takes; where they are a shard, the first of the whole
-// set, so that all shards do the same.
+// The first of `problems`, the set of `flags`, as many as MeasureResponseTokens
+// needs. For a shard, the first of the whole set, so that all shards use the
+// same.
 absl::StatusOr<std::vector<Problem>> FirstOfAllShards(
     const SetFlags& flags, absl::Span<const Problem> problems);
 
-// The budget of searches whose --budget-tokens is not given: eight times what
-// one greedy response to the set's first problem samples (2,048 tokens at
-// most), said on stderr after `command`.
+// The budget of searches without --budget-tokens: eight times the tokens of one
+// greedy response to the set's first problem (2,048 tokens at most). Prints it
+// on stderr after `command`.
 absl::StatusOr<int64_t> DefaultBudget(const char* command, Engine& engine,
                                       const Problem& first, const Task& task);
 inline constexpr char kDefaultBudgetHelp[] =
     "Default: 8 times what one greedy response to the first problem samples";
 
-// What a budget is short of, on stderr after `command`, if it is.
+// Prints on stderr, after `command`, which problems the budget is too small
+// for, if any.
 void PrintNote(const char* command, const ShortBudget& budget);
 
 }  // namespace espalier

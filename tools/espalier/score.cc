@@ -1,4 +1,4 @@
-// espalier score: how likely a model finds a text.
+// espalier score: the log-prob of a text under a model.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -79,7 +79,7 @@ absl::Status RunScore(const ScoreFlags& flags) {
   ESP_ASSIGN_OR_RETURN(
       const std::vector<int32_t> tokens,
       EncodePrompt(*model.tokenizer, text, flags.control_tokens));
-  StopRequested();  // from now on Ctrl-C keeps what was done
+  StopRequested();  // from here on Ctrl-C keeps the partial result
   Progress progress("score", static_cast<int64_t>(tokens.size()), "tokens");
   ScoreTextOptions windows = flags.windows;
   windows.stop = &StopRequested();

@@ -59,7 +59,7 @@ absl::StatusOr<SetBlocks> SetBlocks::Open(SetFlags& flags) {
 
 absl::Status SetBlocks::KeepJudged(const Verifier& verifier) {
   verifier_ = &verifier;
-  std::string first;  // id of the first one left out
+  std::string first;  // id of the first problem left out
   int64_t all = 0;
   const auto add = [&](const GradedProblem& graded) {
     ++all;

@@ -59,7 +59,7 @@ absl::Status ReadShard(SetFlags& flags) {
       "--shard ", flags.shard, ": expected i/n with 0 <= i < n, as 0/4"));
 }
 
-// A file of ids, one a line, or the ids themselves with commas.
+// A file of ids, one per line, or a comma-separated list of ids.
 absl::Status ReadIds(SetFlags& flags) {
   if (flags.ids.empty()) return absl::OkStatus();
   std::string text = flags.ids;
@@ -81,10 +81,10 @@ absl::Status ReadIds(SetFlags& flags) {
   return file ? none : UsageError(none);
 }
 
-// What --columns may name: the columns that kinds of sets are told by, and
-// those that they read beside.
+// Roles that --columns may name: the columns that identify kinds of sets, and
+// optional ones.
 std::vector<std::string> ColumnRoles() {
-  // First those that are named in practice: messages begin with them.
+  // The common ones first: messages begin with them.
   std::vector<std::string> roles = {"question",
                                     "answer",
                                     "id",

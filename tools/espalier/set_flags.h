@@ -1,4 +1,4 @@
-// The options of every command that reads a set of problems.
+// The options of every command that reads a problem set.
 //
 //   SetFlags set;
 //   AddSetFlags(app, set);          // --set, --limit, --shuffle, ...
@@ -18,41 +18,40 @@
 namespace espalier {
 
 struct SetFlags {
-  std::string set;  // a default, or "" where one must be named
-  // Of these AddSetFlags fills limit, first, seed, kind and strict, and
-  // ReadSetFlags the others.
+  std::string set;  // a default, or "" if one must be named
+  // AddSetFlags fills limit, first, seed, kind and strict, and ReadSetFlags the
+  // others.
   SetOptions options;
   std::string shard = "0/1";
   std::string ids;
   std::vector<std::string> columns;
 };
 
-// --set is not required by itself, so that a command may have other sources.
+// Does not make --set required, so that a command may have other sources.
 CLI::Option* AddSetFlags(CLI::App& app, SetFlags& flags);
 
-// {role: column} of texts ROLE=COLUMN; InvalidArgument for another text, and
+// {role: column} from texts ROLE=COLUMN; InvalidArgument for other text, and
 // for a role that no kind of set has.
 absl::StatusOr<std::map<std::string, std::string>> ParseColumns(
     const std::vector<std::string>& texts);
 
-// Checks the texts of the options and puts them into flags.options. A wrong one
-// is a UsageError.
+// Parses the texts of the options into flags.options. A wrong one is a
+// UsageError.
 absl::Status ReadSetFlags(SetFlags& flags);
 
-// `error`, met while the set was read, as a UsageError where the options are at
-// fault and no file: an unknown set, ids that are not there.
+// Converts an `error` of reading the set to a UsageError if the options are at
+// fault and not a file: an unknown set, or missing ids.
 absl::Status SetError(const std::string& set, const SetOptions& options,
                       absl::Status error);
 
-// Why `options` choose no problem of the set: a UsageError where they begin
-// behind the last one, OK where only the shard is empty.
+// Why `options` choose no problem of the set: a UsageError if they begin after
+// the last one, OK if only the shard is empty.
 absl::Status CheckFirst(const std::string& set, const SetOptions& options);
 
-// ReadSetFlags and then the set. What a user should know of the reading goes to
-// stderr.
+// Calls ReadSetFlags and loads the set. Notes on the reading go to stderr.
 absl::StatusOr<ProblemSet> LoadSet(SetFlags& flags);
 
-// KeepJudged (problem_set.h); what it left out goes to stderr.
+// KeepJudged (problem_set.h); reports what it left out on stderr.
 absl::Status LeaveOutUnjudged(const Verifier& verifier, ProblemSet& set);
 
 }  // namespace espalier

@@ -46,7 +46,7 @@ std::string TreeText(const std::vector<TreeNode>& tree) {
       }
       text += "\n";
     }
-    // Only where ways part does the tree go in.
+    // Indents only at a branch.
     if (children[at.node].size() > 1) indent += "  ";
     for (auto it = children[at.node].rbegin(); it != children[at.node].rend();
          ++it) {

@@ -1,4 +1,4 @@
-// A search tree as text, for eyes.
+// Renders a search tree as text.
 #ifndef ESPALIER_TOOLS_ESPALIER_SHOW_TREE_H_
 #define ESPALIER_TOOLS_ESPALIER_SHOW_TREE_H_
 
@@ -10,13 +10,13 @@
 
 namespace espalier {
 
-// A step's score in four columns, a dash where it has none.
+// A step's score in four columns, a dash if it has none.
 std::string Score(float score);
-// A step on one line, whatever it holds.
+// A step on one line, whatever it contains.
 std::string OneLine(const std::string& text);
 
-// A line a node with its scores, in the order of a walk; indented where ways
-// part.
+// One line per node with its scores, in depth-first order; indented at
+// branches.
 std::string TreeText(const std::vector<TreeNode>& tree);
 
 std::vector<TreeNode> Describe(const StoredTree& tree);

@@ -57,16 +57,16 @@ struct SolveFlags {
   bool show_prompt = false;
   bool show_tree = false;
   bool watch = false;
-  JsonOutput json;  // its force also lets shipped models answer
+  JsonOutput json;  // --force also lets shipped models answer foreign questions
   bool lines = false;
 };
 
-// Questions of a text: a JSON object a line, or a plain question a line or,
-// `whole`, one plain question of several lines.
+// Questions of a text: one JSON object per line, or one plain question per line
+// or, with `whole`, one plain question of several lines.
 absl::StatusOr<std::vector<GradedProblem>> ParseQuestions(
     std::string text, const std::string& name, bool whole) {
-  // A byte order mark and CRLF, as editors elsewhere write them, are no part of
-  // a question.
+  // Byte order marks and CRLF, as other editors write, are not part of a
+  // question.
   if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
   absl::StrReplaceAll({{"\r\n", "\n"}}, &text);
   const size_t first = text.find_first_not_of(" \t\r\n");
@@ -128,14 +128,14 @@ absl::StatusOr<std::vector<GradedProblem>> ReadProblems(SolveFlags& flags) {
   return ParseQuestions(text, "standard input", /*whole=*/!flags.lines);
 }
 
-// A question that is a number puzzle is one; with the shipped models anything
-// else is read as a story, with others as a plain question.
+// A number puzzle is recognised as such. With the shipped models anything else
+// is taken for a story, with others for a plain question.
 std::string GuessTask(const SolveFlags& flags, const std::string& question) {
   if (flags.task != "auto") return flags.task;
   const bool puzzle = CheckKnownQuestion("countdown", question).ok();
   const bool general =
       !flags.models.model.empty() || !flags.prompt.prompt.empty();
-  // To others a puzzle is a puzzle in the words of its generator alone.
+  // For other models only the generator's own wording is a puzzle.
   if (general) {
     return puzzle && question.starts_with("Use ") ? "countdown" : "qa";
   }
@@ -223,8 +223,7 @@ void PrintResult(const SolveFlags& flags, const GradedProblem& graded,
   std::printf("\n");
 }
 
-// What is sent, and nothing else: on stdout the text, on stderr what else is
-// to be known of it.
+// Prints exactly what is sent: the text on stdout, notes on stderr.
 absl::Status ShowPrompts(const SolveFlags& flags, const std::string& folder,
                          const Task& task,
                          const std::vector<Problem>& problems) {
@@ -259,7 +258,7 @@ std::string Beginning(const std::string& text) {
   return text.substr(0, end);
 }
 
-// Why the shipped model of `task` cannot know the question; "" if it can.
+// Why the shipped model of `task` cannot answer the question; "" if it can.
 std::string WhyForeign(const std::string& task, const std::string& question) {
   const absl::Status known = CheckKnownQuestion(task, question);
   if (known.ok()) return "";
@@ -308,8 +307,8 @@ absl::Status CheckFlags(SolveFlags& flags) {
   return errors.Status();
 }
 
-// What becomes of each question, printed in the order of the questions, each as
-// soon as its turn is done.
+// The outcome of each question, printed in order, each as soon as all before it
+// are done.
 class Answers {
  public:
   Answers(const SolveFlags& flags, absl::Span<const GradedProblem> graded)
@@ -328,11 +327,11 @@ class Answers {
     PrintReady();
   }
 
-  // Up to the first one that is still searched.
+  // Prints up to the first unfinished question.
   void PrintReady() {
     while (next_ < outcomes_.size() && outcomes_[next_].done) PrintNext();
   }
-  // After a stop: all that there are.
+  // After a stop: prints all results.
   void PrintRest() {
     while (next_ < outcomes_.size()) PrintNext();
   }
@@ -345,7 +344,7 @@ class Answers {
  private:
   struct Outcome {
     bool done = false;
-    std::string foreign;  // why it is, "" if it is not
+    std::string foreign;  // the reason; "" if not foreign
     SearchResult result;
   };
 
@@ -372,15 +371,15 @@ class Answers {
   absl::Status first_error_;
 };
 
-// The questions of one task, and how they are put.
+// The questions of one task and how they are put.
 struct TaskGroup {
   std::string name;
   EngineOptions models;
   PromptedTask put;
-  std::vector<size_t> of;  // of the questions, in their order
+  std::vector<size_t> of;  // indices of its questions, in order
 };
 
-// The groups in the order of their first questions.
+// The groups, in the order of their first questions.
 absl::StatusOr<std::vector<TaskGroup>> GroupByTask(
     const SolveFlags& flags, absl::Span<const GradedProblem> graded) {
   std::vector<TaskGroup> groups;
@@ -408,7 +407,7 @@ absl::StatusOr<std::vector<TaskGroup>> GroupByTask(
 absl::Status ShowAllPrompts(const SolveFlags& flags,
                             absl::Span<const GradedProblem> graded,
                             const std::vector<TaskGroup>& groups) {
-  // In the order of the questions: stretches of one task.
+  // In the order of the questions: consecutive ones of the same task together.
   for (size_t i = 0; i < graded.size();) {
     for (const TaskGroup& group : groups) {
       std::vector<Problem> stretch;
@@ -424,7 +423,7 @@ absl::Status ShowAllPrompts(const SolveFlags& flags,
   return absl::OkStatus();
 }
 
-// Searches the questions of one task that are not refused.
+// Searches the questions of one task that were not refused.
 absl::Status SolveGroup(const SolveFlags& flags, const TaskGroup& group,
                         absl::Span<const GradedProblem> graded,
                         Answers& answers) {

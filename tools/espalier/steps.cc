@@ -1,5 +1,5 @@
-// espalier steps: what a step-level search rests on, for a model and a set; or
-// what a file of solutions with labelled steps holds.
+// espalier steps: measures what step-level search depends on, for a model and a
+// set; or the contents of a file of solutions with labelled steps.
 #include <cstdio>
 
 #include "absl/strings/str_cat.h"
@@ -30,7 +30,7 @@ struct StepsFlags {
   std::string out;
 };
 
-// ProcessBench, PRM800K, Math-Shepherd: no model is asked.
+// ProcessBench, PRM800K, Math-Shepherd: no model is used.
 absl::Status RunLabelled(const StepsFlags& flags) {
   ESP_ASSIGN_OR_RETURN(
       const auto reader,

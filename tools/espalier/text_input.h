@@ -9,9 +9,9 @@
 
 namespace espalier {
 
-// `text` if given; else the file, where "-" and "" are standard input. All of
-// it as it is, a newline at its end included. InvalidArgument where it would
-// have to be typed at a terminal.
+// `text` if given; else the file, where "-" and "" are standard input.
+// Verbatim, including a final newline. InvalidArgument if it would have to be
+// typed at a terminal.
 absl::StatusOr<std::string> ReadTextInput(
     const std::optional<std::string>& text, const std::string& file);
 

@@ -1,5 +1,5 @@
-// espalier tokenize: text to token ids and back, with a checkpoint's tokenizer
-// alone.
+// espalier tokenize: text to token ids and back, using only a checkpoint's
+// tokenizer.
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
@@ -53,7 +53,7 @@ absl::StatusOr<std::vector<int32_t>> ParseIds(const std::string& text,
 }
 
 // One object: the ids, and the text of each token (JsonText shows bytes that
-// are no characters by themselves as U+FFFD).
+// are not complete characters as U+FFFD).
 std::string JsonOf(const Tokenizer& tokenizer,
                    const std::vector<int32_t>& ids) {
   nlohmann::json pieces = nlohmann::json::array();
@@ -108,7 +108,7 @@ absl::Status RunTokenize(const TokenizeFlags& flags) {
     output += "\n";
   }
   std::fwrite(output.data(), 1, output.size(), stdout);
-  return absl::OkStatus();  // main looks whether standard output took it
+  return absl::OkStatus();  // main checks that standard output was written
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// What espalier-learn prints for --help of the commands that train, so that
-// espalier can print it where that program is not built.
+// The --help texts of espalier-learn's training commands, so that espalier can
+// print them if that program is not built.
 #ifndef ESPALIER_TOOLS_ESPALIER_TRAINING_HELP_H_
 #define ESPALIER_TOOLS_ESPALIER_TRAINING_HELP_H_
 
@@ -7,8 +7,8 @@
 
 namespace espalier {
 
-// training_help.txt: a section a command, each after a line "== COMMAND".
-// tests/tools/espalier_train_program_test.py says how it is written anew.
+// training_help.txt: one section per command, each after a line "== COMMAND".
+// tests/tools/espalier_train_program_test.py says how to regenerate it.
 std::string_view TrainingHelp();
 
 }  // namespace espalier

@@ -1,6 +1,6 @@
 // espalier-learn: trains models, and runs espalier's subcommands with models on
-// the devices of LibTorch. A program of its own, because `espalier` does
-// without LibTorch.
+// LibTorch's devices. A separate program, because `espalier` does not link
+// LibTorch.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -100,7 +100,7 @@ int Bench(const BenchOptions& o) {
 
 constexpr char kAllFamilies[] = "all";
 
-// What the command trains beside the options of the stages.
+// What the command trains, in addition to the options of the stages.
 struct ZooCommand {
   ZooOptions zoo;
   int card_problems = 200;
@@ -110,7 +110,7 @@ struct ZooCommand {
 absl::Status TrainOne(ZooCommand command) {
   ZooOptions& zoo = command.zoo;
   if (command.smoke) {
-    // The family's stages, all of them short.
+    // The family's stages, all of them shortened.
     ESP_ASSIGN_OR_RETURN(const ZooFamily* family, FindZooFamily(zoo.family));
     const ZooRecipe recipe = family->recipe();
     zoo.grow_steps = std::min<int64_t>(recipe.grow_steps, 120);
@@ -125,7 +125,7 @@ absl::Status TrainOne(ZooCommand command) {
   return WriteModelCard(zoo.out, report, command.card_problems);
 }
 
-// Every family into a folder of its name below `zoo.out`.
+// Trains every family into a folder of its name below `zoo.out`.
 absl::Status TrainAll(const ZooCommand& command) {
   const ZooOptions& zoo = command.zoo;
   const std::string work = zoo.work.empty() ? zoo.out + ".work" : zoo.work;

@@ -33,7 +33,7 @@ void PrintOptions() {
   }
 }
 
-// The recipe's options, with --set's on top.
+// The recipe's options, overridden by --set's.
 absl::Status ReadOptions(SelfTrainFlags& flags) {
   ESP_ASSIGN_OR_RETURN(Config config, ReadConfig(flags.config));
   for (const std::string& change : flags.changes) {

@@ -9,7 +9,7 @@
 
 namespace espalier {
 
-// Declares the options on `app`; the function does what was parsed.
+// Declares the options on `app`; the returned function runs the command.
 std::function<absl::Status()> AddSelfTrain(CLI::App& app);
 
 }  // namespace espalier

@@ -160,7 +160,7 @@ void AddFlags(CLI::App& app, TrainFlags& flags, bool reward) {
   AddJsonOutput(app, flags.json, "the report");
 }
 
-// Wrong usage, told before anything is loaded.
+// Refuses wrong usage before anything is loaded.
 absl::Status CheckObjective(const TrainFlags& flags, bool reward) {
   ESP_ASSIGN_OR_RETURN(const ExampleKind kind, ExamplesOf(flags.run.objective));
   ESP_RETURN_IF_ERROR(MakeObjective(flags.run.objective).status());

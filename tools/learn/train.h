@@ -10,7 +10,7 @@
 namespace espalier {
 
 // Declares the options of `train policy` and `train reward` on `app`; the
-// function does what was parsed.
+// returned function runs the command.
 std::function<absl::Status()> AddTrain(CLI::App& app);
 
 }  // namespace espalier

@@ -30,7 +30,7 @@ std::string Share(int64_t k, int64_t n) {
       100 * i.low, 100 * i.high);
 }
 
-// A row of the table of measured figures.
+// One row of the table of results.
 absl::StatusOr<std::string> MeasureSet(Engine& engine, const std::string& name,
                                        const Task& task,
                                        const Verifier& verifier, int problems) {

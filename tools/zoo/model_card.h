@@ -1,4 +1,4 @@
-// The model card of a shipped model: where it comes from and what was measured.
+// The model card of a shipped model: its origin and its measured results.
 #ifndef ESPALIER_TOOLS_ZOO_MODEL_CARD_H_
 #define ESPALIER_TOOLS_ZOO_MODEL_CARD_H_
 

@@ -33,9 +33,9 @@ constexpr char kEndText[] = "<|end|>";
 constexpr int64_t kHeldOutStep = int64_t{1} << 40;  // beyond any step's draws
 constexpr uint64_t kOwnSeed = 500;  // training seeds of own responses: 500 + r
 
-// Everything that the stages share.
+// State shared by the stages.
 struct Bench {
-  const ZooOptions& options;  // no figure left open
+  const ZooOptions& options;  // all values filled in
   const ZooFamily* family = nullptr;
   const Task* task = nullptr;
   const Verifier* verifier = nullptr;
@@ -94,12 +94,12 @@ struct Stage {
   int64_t steps = 0;
   TrainerOptions trainer;
   bool curriculum = false;   // easy problems first
-  double planted = 0.5;      // share of sequences with planted errors
-  double own_share = 0;      // share of the model's own responses
+  double planted = 0.5;      // fraction of sequences with planted errors
+  double own_share = 0;      // fraction of the model's own responses
   uint64_t data_offset = 0;  // so that stages draw different data
 };
 
-// What a stage has cost, over all runs; kept beside its state.
+// A stage's cost, summed over all runs; stored next to its state.
 struct StageCost {
   int64_t tokens = 0;
   double seconds = 0;
@@ -119,7 +119,7 @@ struct StageCost {
   }
 };
 
-// The losses on a batch of full difficulty that is never learned from.
+// The losses on a held-out batch of full difficulty.
 absl::Status LogHeldOut(const Bench& bench, const std::string& stage,
                         Trainer& trainer) {
   ESP_ASSIGN_OR_RETURN(const std::vector<TrainSequence> batch,
@@ -241,7 +241,7 @@ absl::Status SampleOwn(Bench& bench, int round) {
   return absl::OkStatus();
 }
 
-// The options with the family's figures where the caller gave none.
+// Fills options that the caller left open with the family's.
 ZooOptions Complete(ZooOptions o, const ZooRecipe& recipe) {
   const auto fill = [](auto& figure, auto own) {
     if (figure < 0) figure = own;

@@ -1,4 +1,4 @@
-// Trains the shipped models, in resumable stages.
+// Trains the shipped models in resumable stages.
 //
 //   tokenizer   byte-level BPE over prompts and solutions
 //   grow        policy and reward heads together, on generated solutions and
@@ -20,7 +20,7 @@
 
 namespace espalier {
 
-// A figure of 0 or below stands for the family's own (zoo_family.h).
+// A value of 0 or below means the family's own (zoo_family.h).
 struct ZooOptions {
   std::string family = "stories";
   std::string out;   // checkpoint folder
@@ -29,16 +29,16 @@ struct ZooOptions {
   int threads = 2;
   int64_t grow_steps = -1;
   int64_t judge_steps = -1;
-  int judge_rounds = -1;       // own responses are sampled anew in each
-  int own_responses = -1;      // of each round
-  int batch_tokens = -1;       // of an optimiser step
-  double judge_lm_coef = 1.0;  // weight of imitation while judging is learned
+  int judge_rounds = -1;       // each samples new responses of the model
+  int own_responses = -1;      // per round
+  int batch_tokens = -1;       // per optimiser step
+  double judge_lm_coef = 1.0;  // weight of imitation while heads are trained
   double learning_rate = -1;
   int hidden_size = -1;
   int layers = -1;
 };
 
-// What a training has been, for the model card.
+// A summary of the training, for the model card.
 struct ZooReport {
   struct Stage {
     std::string name;

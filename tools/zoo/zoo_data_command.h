@@ -1,4 +1,5 @@
-// espalier-learn zoo-data: what a shipped model has imitated, as JSON lines.
+// espalier-learn zoo-data: the examples that a shipped model imitated, as JSON
+// lines.
 #ifndef ESPALIER_TOOLS_ZOO_ZOO_DATA_COMMAND_H_
 #define ESPALIER_TOOLS_ZOO_ZOO_DATA_COMMAND_H_
 
@@ -9,7 +10,7 @@
 
 namespace espalier {
 
-// Declares the options on `app`; the function does what was parsed.
+// Declares the options on `app`; the returned function runs the command.
 std::function<absl::Status()> AddZooData(CLI::App& app);
 
 }  // namespace espalier

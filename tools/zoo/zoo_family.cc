@@ -13,23 +13,23 @@
 namespace espalier {
 namespace {
 
-// What Example(index) of a family without limit draws from.
+// The stream that Example(index) of an infinite family draws from.
 RandomStream ExampleStream(std::string_view family, uint64_t index) {
   return RandomStream(StreamKey(1, StableHash(family), index, Purpose::kTrain));
 }
 
-// Rises from 0 at `from` to 1 within `over` of the curriculum.
+// Rises from 0 at `from` to 1 over `over` of the curriculum.
 double Ramp(double progress, double from, double over) {
   return std::clamp((progress - from) / over, 0.0, 1.0);
 }
 
-// Stories of all sizes, solved as people solve them: about half of what carries
-// or borrows is done without (SlipStory). The policy imitates these solutions
-// with their slips; the reward heads learn from exact verdicts which lines are
-// right. So the model writes worse than it judges, and search has something to
-// do that does not vanish with longer training. In responses with planted
-// errors, which are judged only, these are between a tenth and a half of the
-// lines.
+// Stories of all sizes, solved with human-like mistakes: about half of the
+// carries and borrows are omitted (SlipStory). The policy imitates these
+// solutions with their errors; the reward heads learn from exact verdicts which
+// lines are right. So the model writes worse than it judges, which leaves
+// search a gain that does not vanish with longer training. In responses with
+// planted errors, which are only judged, these are between a tenth and a half
+// of the lines.
 class StoriesFamily : public ZooFamily {
  public:
   static constexpr SlipOptions kSlips = {.carry = 0.55, .borrow = 0.35};
@@ -90,9 +90,9 @@ class StoriesFamily : public ZooFamily {
   }
 };
 
-// Walks over puzzles: solutions, dead ends that are given up, planted errors.
-// A policy that imitates knows no better than a drawn solution; what it learns
-// from walks that fail is where to give up.
+// Walks over puzzles: solutions, abandoned dead ends, planted errors. A policy
+// that imitates has nothing better than a drawn solution; from failed walks it
+// learns where to give up.
 std::vector<JudgedLine> CountdownLines(const CountdownPuzzle& puzzle,
                                        const CountdownWalkOptions& options,
                                        RandomStream& rng) {
@@ -111,7 +111,7 @@ CountdownPuzzle PuzzleOf(const GradedProblem& problem) {
   return ParseCountdown(problem.problem.question).value();
 }
 
-// The index-th of all training puzzles: drawn by rng, so unlimited.
+// The index-th of all training puzzles: drawn by rng, so there is no limit.
 GradedProblem DrawPuzzle(int numbers, RandomStream& rng) {
   const uint64_t seed = rng.Below(kFirstChoosingSeed);
   return MakeCountdown(numbers, seed, rng.Below(1u << 31));
@@ -167,7 +167,7 @@ class CountdownFamily : public ZooFamily {
   }
 };
 
-// A base model that knows little: three numbers, a few thousand solutions.
+// A weak base model: three numbers, a few thousand solutions.
 class CountdownBaseFamily : public ZooFamily {
  public:
   static constexpr uint32_t kSolutions = 5000;
@@ -201,7 +201,7 @@ class CountdownBaseFamily : public ZooFamily {
   }
 
  private:
-  // The walk belongs to the puzzle: no second one of it is ever seen.
+  // The puzzle determines the walk, so training never sees another of it.
   ZooExample Walk(uint64_t index, double planted, bool solution) const {
     ZooExample out{.problem = OwnProblem(7, index)};
     RandomStream walk(StreamKey(7, index, 1, Purpose::kGenerate));

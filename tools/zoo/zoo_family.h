@@ -1,6 +1,6 @@
-// What differs between the kinds of problem that shipped models are trained
-// on: where problems come from and what right and wrong responses to them look
-// like. The stages are the same for all (zoo.h).
+// What differs between the kinds of problem that shipped models are trained on:
+// where problems come from, and right and wrong responses to them. The stages
+// are the same for all (train_zoo.h).
 #ifndef ESPALIER_TOOLS_ZOO_ZOO_FAMILY_H_
 #define ESPALIER_TOOLS_ZOO_ZOO_FAMILY_H_
 
@@ -16,15 +16,14 @@
 
 namespace espalier {
 
-// A training example before it is made of tokens.
+// A training example before it is tokenized.
 struct ZooExample {
   GradedProblem problem;
   std::vector<JudgedLine> lines;
   bool ended = false;  // the end token follows and is imitated
 };
 
-// How long the stages are and how large the model is, where the caller does
-// not say otherwise.
+// Defaults for the length of the stages and the size of the model.
 struct ZooRecipe {
   int64_t grow_steps = 0;
   int64_t judge_steps = 0;
@@ -32,8 +31,8 @@ struct ZooRecipe {
   int own_responses = 0;
   int batch_tokens = 16384;
   double learning_rate = 3e-3;
-  // Of the first stage: the share of responses with planted errors, and the
-  // weight of judging beside imitating.
+  // For the first stage: the fraction of responses with planted errors, and the
+  // weight of the reward loss relative to imitation.
   double planted = 0.6;
   double reward_coef = 1;
   int hidden_size = 128;
@@ -44,33 +43,32 @@ class ZooFamily {
  public:
   virtual ~ZooFamily() = default;
   virtual std::string_view name() const = 0;
-  virtual std::string_view task() const = 0;  // and verifier, by name
+  virtual std::string_view task() const = 0;  // also names the verifier
   virtual ZooRecipe recipe() const = 0;
-  // What the model card says the data is.
+  // The model card's description of the data.
   virtual std::string_view data() const = 0;
   // Sets and token budgets that the card reports.
   virtual std::vector<std::string> card_sets() const = 0;
 
-  // A training example with the draws of `rng`. `progress` in [0, 1] is the
-  // point of the curriculum, easy problems first; `planted` the share of
+  // A training example drawn with `rng`. `progress` in [0, 1] is the position
+  // in the curriculum, easy problems first; `planted` is the fraction of
   // responses with wrong lines or dead ends, whose wrong lines are not
   // imitated.
   virtual ZooExample Draw(double progress, double planted,
                           RandomStream& rng) const = 0;
-  // How many examples training draws from, again and again; 0: it draws new
-  // ones without limit.
+  // The number of examples that training cycles through; 0: unlimited new ones.
   virtual uint64_t examples() const { return 0; }
   // Example `index` at the end of the curriculum. `solution`: a correct
-  // solution of its problem, which is the example itself where that is one;
-  // every line is imitated.
+  // solution of its problem instead, all of whose lines are imitated; the same
+  // if the example is one.
   virtual ZooExample Example(uint64_t index, bool solution) const = 0;
 
-  // The problem `index` of training seed `seed`, of which the model's own
-  // responses are judged.
+  // Problem `index` of training seed `seed`; the model's own responses to these
+  // are judged.
   virtual GradedProblem OwnProblem(uint64_t seed, uint64_t index) const = 0;
 };
 
-// stories, countdown, countdown-base. NotFound names the nearest.
+// stories, countdown, countdown-base. NotFound names the closest.
 absl::StatusOr<const ZooFamily*> FindZooFamily(std::string_view name);
 std::vector<std::string> ZooFamilyNames();
 

@@ -1,5 +1,5 @@
 // dpo: preference pairs against a reference (Rafailov et al. 2023). With steps
-// in place of responses, after one prefix, it is step-DPO (Lai et al. 2024).
+// after a common prefix instead of responses it is step-DPO (Lai et al. 2024).
 //
 //   L = -ln sigmoid(beta ((S+ - R+) - (S- - R-)))
 //
@@ -44,7 +44,7 @@ class Dpo : public Objective {
     sums.loss -= LogSigmoid(z);
     sums.right += z > 0;
     ++sums.groups;
-    const double slope = -beta * Sigmoid(-z);  // by the chosen one's sum
+    const double slope = -beta * Sigmoid(-z);  // by the chosen sequence's sum
     for (int k = 0; k < 2; ++k) {
       const TrainSequence& s = group[static_cast<size_t>(k)].given->sequence;
       auto& gradient = gradients[static_cast<size_t>(k)].logprobs;

@@ -58,7 +58,7 @@ class Grpo : public Objective {
   }
 
  private:
-  // Adds the token's loss to `sums`; its derivative by the token's log-prob.
+  // Adds the token's loss to `sums`; returns its derivative by the log-prob.
   double Token(const GroupSequence& given, double logprob, size_t t,
                ObjectiveSums& sums) const {
     const auto advantage = static_cast<double>(given.advantage);

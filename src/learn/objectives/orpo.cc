@@ -2,8 +2,8 @@
 //
 //   L = -m+ - lambda ln sigmoid(o+ - o-),   o = m - ln(1 - e^m)
 //
-// with m the mean log-prob of a sequence's tokens that count, so that e^m
-// stands for its likelihood and o for its log odds; the mean over pairs.
+// with m the mean log-prob of a sequence's tokens that count, e^m taken as its
+// likelihood and o as its log odds; the mean over pairs.
 #include <cmath>
 
 #include "src/learn/objective.h"
@@ -34,7 +34,7 @@ MeanLogprob Measure(const GroupOutput& out) {
     m.mean += w * static_cast<double>(out.logprobs[t]);
   }
   m.mean /= std::fmax(m.weight, 1e-12);
-  // A certain sequence has infinite odds; beyond 1 - 1e-6 they stay put.
+  // A sequence of probability 1 has infinite odds, so p is clamped to 1 - 1e-6.
   const double p = std::fmin(std::exp(m.mean), 1 - 1e-6);
   m.log_odds = std::log(p) - std::log1p(-p);
   m.slope = p < 1 - 1e-6 ? 1 / (1 - p) : 0;
@@ -64,7 +64,7 @@ class Orpo : public Objective {
   }
 
  private:
-  // From a derivative by the mean to derivatives by its tokens.
+  // Spreads a derivative by the mean over its tokens.
   static void Spread(const GroupOutput& out, double by_mean, double weight,
                      GroupGradient& gradient, ObjectiveSums& sums) {
     const TrainSequence& s = out.given->sequence;

@@ -4,7 +4,7 @@
 //   L = -w ln sigmoid(z+ - z-)
 //
 // with z the path head's logit at the last token that has a path label, and w
-// the chosen one's advantage, which holds the pair's weight 1 / (n+ n-).
+// the chosen sequence's advantage, which is the pair's weight 1 / (n+ n-).
 #include <cmath>
 
 #include "base/check.h"

@@ -1,5 +1,5 @@
-// Losses of the reward head's outputs, z before the sigmoid, against labels y
-// in [0, 1] at the tokens that have one; the mean over labels of both levels.
+// Losses of the reward head's logits z against labels y in [0, 1], at the
+// tokens that have one; the mean over labels of both levels.
 //
 //   bce   -y ln sigmoid(z) - (1 - y) ln sigmoid(-z)      (soft labels)
 //   mse   (sigmoid(z) - y)^2                             (ReST-RL)
@@ -64,7 +64,7 @@ class RewardLoss : public Objective {
             gradients[0].path_logits[t]);
     }
     ++sums.groups;
-    // A group is right by the share of its labels: `right` over groups is at
+    // A group counts by its share of right labels, so `right` over groups is at
     // most 1.
     if (labels > 0) sums.right += static_cast<double>(right) / labels;
   }

@@ -1,4 +1,4 @@
-// sft: imitation, the mean cross entropy of the tokens that count.
+// sft: imitation, the mean cross entropy over the tokens that count.
 #include "src/learn/objective.h"
 
 namespace espalier {

@@ -47,7 +47,8 @@ std::vector<uint64_t> OverlapChecker::Runs(std::string_view question) const {
   std::vector<uint64_t> runs;
   if (n == 0) return runs;
   for (size_t i = 0; i + n <= words.size(); ++i) {
-    // The length is part of it: a short question is not a run of a long one.
+    // The hash includes the length, so a short question does not match a run of
+    // a long one.
     uint64_t hash = n;
     for (size_t k = 0; k < n; ++k) hash = MixHash(hash, words[i + k]);
     runs.push_back(hash);

@@ -1,14 +1,14 @@
-// Whether training questions are among the questions of an evaluation.
+// Finds training questions that are among the questions of an evaluation.
 //
 //   OverlapChecker checker(13);
 //   for (const std::string& q : evaluation) checker.AddEvaluation(q);
 //   if (checker.Overlaps(training_question)) ...
 //
-// Questions are compared as words: letters and digits in lower case,
-// everything else parts words. Two questions overlap if they share a run of n
-// words (13 as in the GPT-3 report, Brown et al. 2020); one with fewer words
-// overlaps only with its equal. Generated sets repeat their own phrases: among
-// their questions only equal ones (kWholeQuestion) tell.
+// Questions are compared as words: runs of letters and digits in lower case.
+// Two questions overlap if they share a run of n words (13 as in the GPT-3
+// report, Brown et al. 2020); one with fewer words overlaps only with an equal
+// one. Generated sets repeat their own phrases, so their questions overlap only
+// if equal (kWholeQuestion).
 //
 // Thread-compatible.
 #ifndef ESPALIER_SRC_TRACE_LABELS_CONTAMINATION_H_
@@ -46,22 +46,22 @@ class OverlapChecker {
 };
 
 struct ContaminationOptions {
-  // Sets or files. Empty: the test problems of the searched sets themselves,
-  // or of all generated sets where nobody knows what was searched.
+  // Sets or files. Empty: the test problems of the searched sets, or of all
+  // generated sets if it is unknown what was searched.
   std::vector<std::string> eval_sets;
-  int64_t eval_limit = 2000;  // problems of each generated set
+  int64_t eval_limit = 2000;  // problems per generated set
   int ngram = 13;             // for files
-  // Questions beside those of the sets, compared whole.
+  // Questions in addition to those of the sets, compared whole.
   std::vector<std::string> questions;
   bool off = false;
 };
 
 // All questions of an evaluation.
 //
-// A prompt is text as a task renders it, perhaps with the beginning of a
-// response after it. It is a question of the evaluation if it begins with what
-// some task makes of one; if it or one of its lines is such a question in
-// words; or, of a file, if it shares a run of `ngram` words.
+// A prompt is text as a task renders it, possibly followed by the beginning of
+// a response. It is a question of the evaluation if it begins with what some
+// task renders for one, if it or one of its lines equals such a question in
+// words, or, for files, if it shares a run of `ngram` words.
 class EvaluationQuestions {
  public:
   static absl::StatusOr<EvaluationQuestions> Load(
@@ -70,7 +70,7 @@ class EvaluationQuestions {
 
   bool Hold(std::string_view question) const;
   bool HoldPrompt(std::string_view prompt) const;
-  // What a filter by them is called, for `what` it lets through.
+  // Name of a filter that uses these questions; `what` is what it lets through.
   std::string FilterName(std::string_view what) const;
 
  private:
@@ -80,11 +80,11 @@ class EvaluationQuestions {
   OverlapChecker phrases_;
   OverlapChecker wholes_{kWholeQuestion};
   absl::flat_hash_set<uint64_t> prompts_;  // hashes
-  std::set<size_t> prompt_sizes_;          // bytes
+  std::set<size_t> prompt_sizes_;          // in bytes
   std::string sets_;                       // names, for messages
 };
 
-// Drops the problems whose questions an evaluation holds, and logs how many.
+// Drops the problems whose questions are in an evaluation, and logs how many.
 // FailedPrecondition if there is nothing to check against.
 absl::Status DropContaminated(const ContaminationOptions& options,
                               std::vector<ProblemTrees>& trees, FilterLog& log);

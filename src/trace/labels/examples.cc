@@ -36,7 +36,7 @@ std::string FilterLog::Text() const {
 
 namespace {
 
-// The prompt by which a run put its questions.
+// The prompt that the run used for its questions.
 std::string PromptOf(const RunInfo& info) {
   const auto config = nlohmann::json::parse(info.config, nullptr, false);
   if (!config.is_object()) return "";
@@ -161,7 +161,7 @@ std::vector<PathExample> SelectPaths(const std::vector<ProblemTrees>& trees,
     std::vector<RankedPath> ranked;
     for (auto& [response, path] : correct) ranked.push_back(std::move(path));
     log.Count("distinct", correct_ends, static_cast<int64_t>(ranked.size()));
-    // Equal ranks in order of their texts.
+    // Ties in order of their texts.
     std::stable_sort(ranked.begin(), ranked.end(),
                      [](const RankedPath& a, const RankedPath& b) {
                        return a.rank > b.rank;
@@ -298,7 +298,7 @@ std::vector<PairExample> SelectPairs(const std::vector<ProblemTrees>& trees,
     for (const StoredTree& tree : trees[p].trees) {
       PairMaker(tree, p, options, log, of_problem).Run();
     }
-    // The same two steps after the same prefix, from several searches.
+    // The same two steps after the same prefix may come from several searches.
     std::set<std::string> seen;
     const auto all = static_cast<int64_t>(of_problem.size());
     int64_t kept = 0;
@@ -369,7 +369,7 @@ std::map<std::string, OutcomeCount> SumOutcomes(
   return sums;
 }
 
-// The labelled beginning of the path to `leaf`.
+// The labelled prefix of the path to `leaf`.
 StepExample MakeSteps(const StoredTree& tree, size_t leaf,
                       const std::map<std::string, OutcomeCount>& outcomes,
                       const std::vector<float>& quality,
@@ -418,7 +418,7 @@ std::vector<StepExample> SelectSteps(const std::vector<ProblemTrees>& trees,
         by_text.try_emplace(response, std::move(example));
       }
     }
-    // In the order of texts a beginning comes right before what continues it.
+    // In lexicographic order a prefix comes directly before its continuations.
     int64_t kept = 0;
     std::set<std::string> counted;
     for (auto it = by_text.begin(); it != by_text.end(); ++it) {

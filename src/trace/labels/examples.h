@@ -1,14 +1,13 @@
-// Training examples from the trees of a run: solutions to imitate, pairs of
-// steps to prefer, steps to judge.
+// Training examples from the trees of a run: solutions to imitate, preference
+// pairs of steps, steps to judge.
 //
 //   ESP_ASSIGN_OR_RETURN(auto trees, TreesByProblem(*db, run_id));
 //   FilterLog log;
 //   std::vector<PathExample> paths = SelectPaths(trees, {}, log);
 //   log.Text();   // "distinct: 812 in, 640 out" ...
 //
-// Every filter says how many went in and how many came out. Examples come in
-// the order of problems, so equal databases give equal sets.
-// Thread-compatible.
+// Every filter logs how many examples went in and came out. Examples are in the
+// order of problems, so equal databases give equal sets. Thread-compatible.
 #ifndef ESPALIER_SRC_TRACE_LABELS_EXAMPLES_H_
 #define ESPALIER_SRC_TRACE_LABELS_EXAMPLES_H_
 
@@ -32,10 +31,10 @@ struct FilterCount {
 
 class FilterLog {
  public:
-  // Adds to the filter of that name.
+  // Adds to the filter of this name.
   void Count(const std::string& name, int64_t in, int64_t out);
   const std::vector<FilterCount>& counts() const { return counts_; }
-  // A line a filter, in order of first use.
+  // One line per filter, in order of first use.
   std::string Text() const;
 
  private:
@@ -46,97 +45,97 @@ class FilterLog {
 struct ProblemTrees {
   GradedProblem problem;
   std::string task;
-  std::string prompt;  // that put it, as the run's config has it; "": the task
+  std::string prompt;  // as in the run's config; "": the task's own
   std::vector<StoredTree> trees;
 };
-// `run_id` 0: of all runs. A problem comes once for each prompt that put it.
+// `run_id` 0: all runs. A problem appears once for each prompt it was put with.
 absl::StatusOr<std::vector<ProblemTrees>> TreesByProblem(RunDb& db,
                                                          int64_t run_id);
-// Of one database after another: `more` put to `trees`, a problem that both
-// hold once with the trees of both.
+// Merges databases: adds `more` to `trees`; a problem in both appears once with
+// the trees of both.
 void JoinTrees(std::vector<ProblemTrees> more,
                std::vector<ProblemTrees>& trees);
 
-// A response with a correct end, to be imitated.
+// A correct response to imitate.
 struct PathExample {
   size_t problem = 0;                             // index in the trees
   std::vector<std::string> steps;                 // texts, delimiters included
   std::vector<std::vector<int32_t>> step_tokens;  // as the policy drew them
-  std::vector<bool> train;                        // imitate this step
+  std::vector<bool> train;                        // imitate each step?
   double logprob = 0;  // ln p under the policy that wrote it
   int64_t tokens = 0;
 };
 struct PathOptions {
-  int per_problem = 4;    // distinct ones at most; 0: all
-  bool by_value = false;  // those of highest mean q first, else the likeliest
-  // Only steps whose perplexity, exp(-ln p / tokens), lies within are
-  // imitated: what is trivial teaches nothing, what is very unlikely harms
+  int per_problem = 4;    // at most this many distinct ones; 0: all
+  bool by_value = false;  // those with the highest mean q, else the most likely
+  // Imitates only steps whose perplexity, exp(-ln p / tokens), is in this
+  // range: trivial steps teach nothing, very unlikely ones harm
   // (BFS-Prover-V2). A path without such a step is dropped.
   double min_perplexity = 0;
   double max_perplexity = std::numeric_limits<double>::infinity();
 };
-// Expert iteration (ReST-EM): verified responses, equal texts once.
+// Expert iteration (ReST-EM): verified responses without duplicate texts.
 std::vector<PathExample> SelectPaths(const std::vector<ProblemTrees>& trees,
                                      const PathOptions& options,
                                      FilterLog& log);
 
-// Two steps after one prefix, the first the better one.
+// Two steps after the same prefix, the better one first.
 struct PairExample {
   size_t problem = 0;
-  std::string prefix;  // response text above them
+  std::string prefix;  // response text before them
   std::string chosen, rejected;
   std::vector<int32_t> prefix_tokens, chosen_tokens, rejected_tokens;
   float chosen_value = 0, rejected_value = 0;
-  float weight = 1;  // 1 / (n+ n-) of its prefix
+  float weight = 1;  // 1 / (n+ n-) of the prefix
 };
 struct PairOptions {
-  int top = 2;  // best against as many of the worst
+  int top = 2;  // this many best against as many worst
   float margin = 0.5f;
   int min_edit_distance = 20;  // bytes
   bool by_q = false;  // value of a step: the search's q, else its outcomes
 };
-// rStar-Math: the steps of highest value that lead to a correct end against
-// those of lowest value that lead to a wrong one.
+// rStar-Math: the highest-valued steps that lead to a correct end against the
+// lowest-valued ones that lead to a wrong one.
 std::vector<PairExample> SelectPairs(const std::vector<ProblemTrees>& trees,
                                      const PairOptions& options,
                                      FilterLog& log);
 
-// A response of a group and how it compares with the others.
+// A response of a group and its advantage over the others.
 struct GroupResponse {
   std::vector<int32_t> tokens;
-  std::vector<float> logprobs;  // [tokens], of the policy that drew it
+  std::vector<float> logprobs;  // [tokens], under the policy that drew it
   bool correct = false;
-  float advantage = 0;  // reward less the group's mean reward
+  float advantage = 0;  // reward minus the group's mean reward
 };
 struct GroupExample {
   size_t problem = 0;
   std::vector<GroupResponse> responses;
 };
 // GRPO's groups: every graded response to a problem, as often as it was drawn,
-// with the advantage of Dr.GRPO (no division by the standard deviation).
-// Groups whose rewards have a standard deviation below `min_std` say nothing
-// and are dropped (ReST-GRPO). Meant for independent samples, as `majority`
-// and `sample` draw them.
+// with the advantage of Dr.GRPO (no division by the standard deviation). Groups
+// whose rewards have a standard deviation below `min_std` carry no signal and
+// are dropped (ReST-GRPO). Meant for independent samples, as `majority` and
+// `sample` draw them.
 std::vector<GroupExample> SelectGroups(const std::vector<ProblemTrees>& trees,
                                        float min_std, FilterLog& log);
 
-// A path from the root with what its steps are worth.
+// A path from the root with the values of its steps.
 struct StepExample {
   size_t problem = 0;
   std::vector<std::string> steps;
   std::vector<std::vector<int32_t>> step_tokens;
   std::vector<float> values;  // in [0, 1]
-  // The label counts here. Of examples of a problem that begin alike the first
-  // has the labels of the beginning.
+  // True if this example trains on the step's label. If examples of a problem
+  // share a prefix, only the first trains on the prefix's labels.
   std::vector<bool> counts;
   std::vector<uint32_t> correct, finished;  // outcomes below each
 };
 struct StepOptions {
   bool quality = false;  // ReST-MCTS* quality values, else outcome shares
-  int min_outcomes = 1;  // steps with fewer ends below end a path
+  int min_outcomes = 1;  // a path ends at a step with fewer outcomes below it
 };
-// One a path that no other contains; equal texts once, and every label counts
-// once, however many paths share its step.
+// One per path that is not a prefix of another; equal texts appear once, and
+// every label counts once, however many paths share its step.
 std::vector<StepExample> SelectSteps(const std::vector<ProblemTrees>& trees,
                                      const StepOptions& options,
                                      FilterLog& log);

@@ -20,14 +20,14 @@ Json Message(const char* role, const std::string& content) {
   return {{"role", role}, {"content", content}};
 }
 
-// The user asks; what the assistant has said so far comes before what it says.
+// The user's question, then what the assistant has said so far.
 Json Conversation(const std::string& question, const std::string& said) {
   Json messages = Json::array({Message("user", question)});
   if (!said.empty()) messages.push_back(Message("assistant", said));
   return messages;
 }
 
-// Prompts of problems, rendered once each.
+// Prompts of problems, each rendered once.
 class Prompts {
  public:
   Prompts(const std::vector<ProblemTrees>& trees, const Task& task)
@@ -120,7 +120,7 @@ absl::StatusOr<std::string> StepLines(const std::vector<ProblemTrees>& trees,
   std::string out;
   for (const StepExample& example : examples) {
     ESP_ASSIGN_OR_RETURN(std::string prompt, prompts.Of(example.problem));
-    // Steps whose labels another line has are part of the prompt.
+    // Steps whose labels count in another line are part of the prompt.
     size_t first = 0;
     while (first < example.steps.size() && !example.counts[first]) {
       prompt += example.steps[first++];

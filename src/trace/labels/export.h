@@ -1,16 +1,17 @@
-// Training examples as JSON lines in the columns that trainers read.
+// Training examples as JSON lines with the columns that trainers read.
 //
-// | kind  | format   | columns |
-// |-------|----------|---------|
-// | sft   | plain    | prompt, completion (TRL's prompt-completion; OpenRLHF
-// with --input_key prompt --output_key completion) | | sft   | messages |
-// messages: [{role, content}] (TRL's conversational language modeling) | |
-// pairs | plain    | prompt, chosen, rejected (TRL's preference; OpenRLHF's
-// prompt_key, chosen_key, rejected_key) | | pairs | messages | the same with
-// messages | | steps | plain    | prompt, completions, labels (TRL's stepwise
-// supervision; labels are booleans) and values | | steps | openrlhf | input
-// with the placeholder after each step, label: a number a step (OpenRLHF's
-// train_prm, --input_key input --label_key label) |
+//   sft, plain: prompt, completion (TRL's prompt-completion; OpenRLHF with
+//     --input_key prompt --output_key completion)
+//   sft, messages: messages: [{role, content}] (TRL's conversational language
+//     modeling)
+//   pairs, plain: prompt, chosen, rejected (TRL's preference; OpenRLHF's
+//     prompt_key, chosen_key, rejected_key)
+//   pairs, messages: the same with messages
+//   steps, plain: prompt, completions, labels (TRL's stepwise supervision;
+//     labels are booleans) and values
+//   steps, openrlhf: input with the placeholder after each step, label: one
+//     number per step (OpenRLHF's train_prm, --input_key input --label_key
+//     label)
 //
 // Sources: TRL's "Dataset formats and types"; OpenRLHF's SFTDataset,
 // RewardDataset and ProcessRewardDataset.
@@ -28,11 +29,11 @@
 
 namespace espalier {
 
-// What OpenRLHF's scripts name as the token after each step.
+// The token after each step in OpenRLHF's scripts.
 inline constexpr char kStepPlaceholder[] = "\u043a\u0438";
 
-// A line an example; every run of steps to imitate is one, after what precedes
-// it as prompt. `task` renders the prompts of all problems.
+// One line per example; each run of steps to imitate is one, with the text
+// before it as prompt. `task` renders the prompts of all problems.
 absl::StatusOr<std::string> PathLines(const std::vector<ProblemTrees>& trees,
                                       const std::vector<PathExample>& examples,
                                       const Task& task, bool messages);

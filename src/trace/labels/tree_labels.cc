@@ -23,7 +23,7 @@ std::vector<OutcomeCount> CountOutcomes(const StoredTree& tree) {
 
 std::vector<float> QualityValues(const StoredTree& tree) {
   const size_t n = tree.nodes.size();
-  // Steps to the nearest correct end, which has 1; 0: there is none below.
+  // Steps to the nearest correct end, which has 1; 0: none below.
   std::vector<int> to_end(n);
   for (size_t i = n; i-- > 0;) {
     const StoredNode& node = tree.nodes[i];
@@ -39,7 +39,7 @@ std::vector<float> QualityValues(const StoredTree& tree) {
   std::vector<double> value(n);
   std::vector<int> m(n);
   m[0] = to_end[0];
-  std::vector<float> out(n);  // the root is worth v_0 = 0
+  std::vector<float> out(n);  // the root's v_0 = 0
   for (size_t i = 1; i < n; ++i) {
     const auto parent = static_cast<size_t>(tree.nodes[i].parent);
     const bool on_route = to_end[i] > 0;
