@@ -1,6 +1,6 @@
-// main() of every test program. Its tests see a temporary folder of their own,
-// new and empty, which goes away with the program: what another run left
-// behind, even one of the same process id, is out of reach.
+// main() of every test program. Its tests see a new, empty temporary folder,
+// removed at exit: files left by another run, even one with the same process
+// id, are out of reach.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -43,7 +43,7 @@ TEST(Bfloat16Test, EveryBf16SurvivesTheRoundTrip) {
   EXPECT_FALSE(IsBf16Exact(0.1f));
 }
 
-// The value of an fp16 pattern from its fields, as IEEE 754 defines it.
+// The value of an fp16 bit pattern, computed from its fields (IEEE 754).
 double Fp16Value(uint32_t bits) {
   const int exponent = static_cast<int>(bits >> 10 & 31);
   const double fraction = bits & 0x3FF;

@@ -16,12 +16,12 @@
 namespace espalier {
 namespace {
 
-// Waits until `n` threads have arrived, so that a test with n threads fails
-// (by its time limit's flag) instead of passing on fewer.
+// Waits until `n` threads have arrived. A test that gets fewer threads than n
+// fails after the time limit instead of passing.
 class Meeting {
  public:
   explicit Meeting(int n) : wanted_(n) {}
-  // False where not all came within `seconds`.
+  // False if not all threads arrived within `seconds`.
   bool Arrive(double seconds = 20) {
     ++here_;
     const auto end = std::chrono::steady_clock::now() +
@@ -35,7 +35,7 @@ class Meeting {
 
  private:
   const int wanted_;
-  std::atomic<int> here_{0};  // arrivals; only grows
+  std::atomic<int> here_{0};  // arrivals so far
 };
 
 TEST(ExecutorTest, EveryIndexIsVisitedOnce) {
@@ -114,8 +114,8 @@ TEST(ExecutorTest, OneThreadIsTheCaller) {
   EXPECT_EQ(executor.last_participants(), 1);
 }
 
-// What one call writes the next call's chunks read, in another order and on
-// other threads: a chain of prefix sums with plain, unguarded memory.
+// Each call reads what the previous call wrote, in another order and on other
+// threads: a chain of prefix sums over plain, unguarded memory.
 TEST(ExecutorTest, NextCallSeesWhatTheLastOneWrote) {
   Executor executor(4);
   constexpr int kN = 512;
@@ -153,8 +153,8 @@ TEST(ExecutorTest, InnerCallsReadWhatTheirOuterChunkWrote) {
   }
 }
 
-// Without isolation a thread that waits for its inner chunks would start
-// another outer chunk on top of its own.
+// Without isolation a thread waiting for its inner chunks would start another
+// outer chunk on the same stack.
 TEST(ExecutorTest, WaitingInnerCallStartsNoOuterChunk) {
   Executor executor(4);
   std::atomic<int> reentered{0};
@@ -211,8 +211,9 @@ TEST(ExecutorTest, PhasesFollowOneAnotherAndCoverTheirChunks) {
       std::vector<int> chunks;
       for (int i = rng.Range(0, 12); i > 0; --i)
         chunks.push_back(rng.Range(0, 9));
-      // Each chunk reads what all of the phase before have written: plain
-      // integers, so that ThreadSanitizer sees a phase that begins too early.
+      // Each chunk reads what all chunks of the previous phase wrote. The
+      // integers are plain, so that ThreadSanitizer reports a phase that starts
+      // too early.
       std::vector<std::vector<int>> done;
       for (const int n : chunks) done.emplace_back(static_cast<size_t>(n), 0);
       std::atomic<int> wrong{0};
@@ -234,7 +235,7 @@ TEST(ExecutorTest, PhasesFollowOneAnotherAndCoverTheirChunks) {
 TEST(ExecutorTest, AllThreadsTakePartInPhases) {
   Executor executor(3);
   bool met = false;
-  // A call may fall among those that do without helpers.
+  // Some calls run without helpers, so retry.
   for (int i = 0; i < 300 && !met; ++i) {
     Meeting meeting(3);
     std::atomic<int> arrived{0};

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-// A folder that goes away with the test.
+// A temporary folder, removed after the test.
 class FilesTest : public ::testing::Test {
  protected:
   void SetUp() override {

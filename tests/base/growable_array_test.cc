@@ -10,7 +10,7 @@ TEST(GrowableArrayTest, KeepsItsElementsFromTheHeapToLargeMaps) {
   for (uint64_t i = 0; i < 3000000; ++i) array.Add() = i * i;
   ASSERT_EQ(array.size(), 3000000u);
   for (uint64_t i = 0; i < array.size(); ++i) ASSERT_EQ(array[i], i * i);
-  // A half more than is used, and a page, at most.
+  // At most half as much again as is used, plus a page.
   EXPECT_LE(array.bytes(), 3000000 * 8 * 3 / 2 + 4096);
 }
 

@@ -1,11 +1,11 @@
-// For tests that compute long in one thread.
+// For tests with a long single-threaded computation.
 #ifndef ESPALIER_TESTS_BASE_ONE_THREAD_H_
 #define ESPALIER_TESTS_BASE_ONE_THREAD_H_
 
 #include <gtest/gtest.h>
 
-// First in a test: ThreadSanitizer, ten times slower, has nothing to see here.
-// Elsewhere the test runs.
+// Put this first in a test: skips it under ThreadSanitizer, which is ten times
+// slower and has nothing to find in one thread.
 #ifdef __SANITIZE_THREAD__
 #define ESP_ONE_THREAD() \
   GTEST_SKIP() << "one thread: nothing for ThreadSanitizer to see"

@@ -98,7 +98,7 @@ TEST_F(ProgressTest, WorkOfEarlierCallsCountsInThePercentageAlone) {
   EXPECT_THAT(written_,
               ElementsAre("train  70/100 steps  70 %  2.0/s  15 s left\n"));
   clock_.Advance(5);
-  // Some more turn out to be done before, as a second round's searches are.
+  // More of the work turns out to be done already, as in a second round.
   progress.Set(90, 70);
   EXPECT_EQ(written_.back(), "train  90/100 steps  90 %  2.0/s  5.0 s left\n");
   clock_.Advance(2);

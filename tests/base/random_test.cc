@@ -44,13 +44,13 @@ TEST(RandomTest, BelowIsUniform) {
       ASSERT_LT(x, n);
       ++counts[x];
     }
-    // Mean n-1, variance 2(n-1): five deviations above the mean.
+    // Mean n-1, variance 2(n-1): at most five deviations above the mean.
     EXPECT_LT(ChiSquare(counts), n - 1 + 5 * std::sqrt(2.0 * (n - 1)));
   }
 }
 
-// For n = 3 * 2^30 plain multiply-shift gives the first of every three results
-// twice as often, so that half the draws are multiples of three.
+// For n = 3 * 2^30 plain multiply-shift returns the first of every three
+// results twice as often: half of the draws would be multiples of three.
 TEST(RandomTest, BelowHasNoBiasForLargeRanges) {
   const uint32_t n = 3u << 30;
   RandomStream rng(StreamKey(6, 0, 0, Purpose::kTest));
@@ -139,7 +139,7 @@ TEST(RandomTest, StreamsOfNeighbouringNodesAreUncorrelated) {
     };
     products += first(node) * first(node + 1);
   }
-  // A product of two independent ones has mean 0 and deviation 1/12.
+  // A product of two independent uniforms has mean 0 and deviation 1/12.
   EXPECT_NEAR(products / n, 0, 5.0 / 12 / std::sqrt(n));
 }
 

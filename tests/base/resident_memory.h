@@ -1,4 +1,4 @@
-// Resident memory of this process, for tests of what work adds to it.
+// Resident memory of this process, for tests that measure memory growth.
 #ifndef ESPALIER_TESTS_BASE_RESIDENT_MEMORY_H_
 #define ESPALIER_TESTS_BASE_RESIDENT_MEMORY_H_
 
@@ -7,7 +7,8 @@
 
 namespace espalier {
 
-// A sanitizer's own memory counts as well: what is freed stays for a while.
+// Sanitizers distort the figure: they use memory themselves and keep freed
+// blocks for a while.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool kResidentMemoryTells = false;
 #else

@@ -25,7 +25,7 @@ std::string WriteTestFile(const std::string& name, std::string_view text) {
 
 std::string Gzipped(std::string_view text) {
   z_stream stream{};
-  // 16: a gzip header, not zlib's.
+  // +16: a gzip header instead of zlib's.
   ESP_CHECK(deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, 15 + 16, 8,
                          Z_DEFAULT_STRATEGY) == Z_OK);
   std::string out(deflateBound(&stream, text.size()), '\0');

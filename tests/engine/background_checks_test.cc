@@ -17,7 +17,7 @@
 namespace espalier {
 namespace {
 
-// Lets each caller go on once another one is there, or after ten seconds.
+// Blocks each caller until another one arrives, or for ten seconds.
 class Meeting {
  public:
   void Wait() {
@@ -51,7 +51,7 @@ TEST(BackgroundChecksTest, SeveralRunAtATimeAndAreTakenOnce) {
   Meeting meeting;
   BackgroundChecks checks(2);
   EXPECT_TRUE(checks.Take(/*wait=*/false).empty());
-  EXPECT_TRUE(checks.Take(/*wait=*/true).empty());  // nothing is asked
+  EXPECT_TRUE(checks.Take(/*wait=*/true).empty());  // nothing requested
   constexpr RequestId kCount = 10;
   for (RequestId id = 0; id < kCount; ++id) {
     checks.Ask(id, [&, id] {
@@ -75,7 +75,7 @@ TEST(BackgroundChecksTest, SeveralRunAtATimeAndAreTakenOnce) {
 TEST(BackgroundChecksTest, WhatIsCancelledBeforeItBeginsIsNeverAsked) {
   Meeting meeting;
   BackgroundChecks checks(1);
-  std::set<RequestId> asked;  // on the one thread
+  std::set<RequestId> asked;  // on the single thread
   for (RequestId id = 0; id < 6; ++id) {
     checks.Ask(id, [&, id] {
       if (id == 0) meeting.Wait();
@@ -224,7 +224,7 @@ TEST(BackgroundChecksTest, AStopWaitsForChecksUnderWayAndLeavesNothing) {
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
   });
   const auto results = Solve(verifier, 12, /*slow=*/true, &stop);
-  // Twelve searches asked; few checks had begun.
+  // Twelve searches made requests; few checks had begun.
   EXPECT_LT(verifier.calls, 12);
   int stopped = 0;
   for (const SearchResult& result : results) {

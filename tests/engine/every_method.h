@@ -1,6 +1,6 @@
-// Every method that is registered and needs no more than a policy and a reward
-// model, with its defaults, and some with other options: what the tests of
-// promises that hold for all methods run over.
+// Every registered method that needs only a policy and a reward model, with its
+// defaults and some with other options: the input of tests of properties that
+// hold for all methods.
 #ifndef ESPALIER_TESTS_ENGINE_EVERY_METHOD_H_
 #define ESPALIER_TESTS_ENGINE_EVERY_METHOD_H_
 
@@ -50,7 +50,7 @@ inline std::vector<std::string> EveryMethod() {
   return methods;
 }
 
-// What holds for the tree of `method`: frontier's values are in [-1, 1].
+// Invariants of the tree of `method`; frontier's values are in [-1, 1].
 inline CheckTreeOptions InvariantsOf(const std::string& method) {
   CheckTreeOptions options;
   if (method.starts_with("frontier")) options.min_value = -1;

@@ -1,6 +1,6 @@
-// A trunk that writes lines of some 16 tokens, at no cost, in pages as large as
-// those of a model of 100 M parameters: for tests of how whole searches use
-// key/value memory and batches.
+// A trunk that writes lines of about 16 tokens at no cost, with pages as large
+// as those of a 100 M parameter model. For tests of how whole searches use KV
+// memory and batches.
 #ifndef ESPALIER_TESTS_ENGINE_LINE_WORLD_H_
 #define ESPALIER_TESTS_ENGINE_LINE_WORLD_H_
 
@@ -37,7 +37,7 @@ class LineTokenizer : public Tokenizer {
   int vocab_size() const override { return 16; }
 };
 
-// The state after each slot: a hash of the path and where its line stands.
+// The state after each slot: a hash of the path and the position in its line.
 struct LineState {
   uint64_t hash = 1;
   int in_line = 0;
@@ -97,8 +97,8 @@ class LineTrunk : public Trunk {
       if (s.last_hidden != nullptr) Write(state, s.last_hidden);
     }
   }
-  // A line goes on for 12 tokens, then ends sooner or later; a text may end
-  // where a line begins.
+  // A line has at least 12 tokens and ends at a random one after that; a text
+  // may end at the beginning of a line.
   void Logits(const float* hidden, int n, float* logits, Executor&) override {
     for (int i = 0; i < n; ++i) {
       const LineState state = Read(hidden + 5 * i);
@@ -121,7 +121,7 @@ class LineTrunk : public Trunk {
   }
 
   int64_t forwards = 0;
-  int64_t rows_to_64 = 0;  // summed over forwards, of each at most 64
+  int64_t rows_to_64 = 0;  // rows, at most 64 per forward, summed over forwards
 
  private:
   static void Write(const LineState& state, float* out) {

@@ -1,4 +1,4 @@
-// How whole searches use the key/value memory and the batches of a trunk.
+// How whole searches use the KV memory and the batches of a trunk.
 #include <gtest/gtest.h>
 
 #include <iostream>
@@ -14,14 +14,15 @@ namespace {
 
 struct Use {
   BackendStats stats;
-  int64_t leaves = 0;  // of all trees
-  int64_t needed = 0;  // token positions, by the trees
-  double fill = 0;     // of batches of 64
+  int64_t leaves = 0;  // over all trees
+  int64_t needed = 0;  // token positions, according to the trees
+  double fill = 0;     // mean fill of batches of 64
   int pages = 0;       // held at the end of a search
 };
 
-// What a tree says had to be computed: the prompt, of every draw all tokens but
-// the last, and the last of a node once if it was scored or continued.
+// Tokens that the tree requires to be computed: the prompt; for every draw all
+// tokens but the last; and the last token of a node once if it was scored or
+// continued.
 int64_t Needed(const Tree& tree, int64_t prompt) {
   int64_t needed = prompt;
   for (NodeId id = 1; id < tree.size(); ++id) {
@@ -101,8 +102,8 @@ TEST(MemoryUseTest, TenThousandLeavesIn256MegabytesAreRarelyComputedTwice) {
 }
 
 TEST(MemoryUseTest, SixteenSearchesWithEightRequestsFillABatchOf64) {
-  // This model's responses hardly ever end: finishing one would take half of
-  // the budget, a row a search.
+  // This model's responses rarely end: finishing one would take half of the
+  // budget, one row per search.
   for (const char* method :
        {"particle:particles=8:finish=false",
         "best_first:score=logprob:branch=16:in_flight=8:finish=false",
@@ -119,7 +120,7 @@ TEST(MemoryUseTest, EveryTokenThatIsNeededIsComputedOnceOrShared) {
   for (const char* method :
        {"greedy", "majority", "weighted", "beam", "guided:width=2:accept=0.9",
         "dvts", "puct", "puct:in_flight=3", "uct:in_flight=4",
-        // Finishing may go on from what these had dropped.
+        // Finishing may continue from sequences that these had released.
         "best_first:score=logprob:branch=16:finish=false",
         "best_first:score=reward:in_flight=3:finish=false",
         "astar:finish=false", "frontier:finish=false",

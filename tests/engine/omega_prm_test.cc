@@ -1,4 +1,4 @@
-// Binary search of first errors against a script whose truth is known.
+// OmegaPRM's binary search for first errors, on a script with known truth.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace espalier {
 namespace {
 
 constexpr int kDepth = 9;
-// A right response is found from every prefix without an error.
+// Every prefix without an error has a right completion.
 const ScriptedOptions kScript = {
     .branching = 3, .depth = kDepth, .good_rate = 0.5, .skill = 3};
 
@@ -24,10 +24,10 @@ struct SearchSetup {
   int threads = 1;
   int live = 1;
   int max_delay = 0;
-  int64_t tokens = 0;  // 0: until every rollout has been searched
+  int64_t tokens = 0;  // 0: until all rollouts have been searched
 };
 
-// What a search leaves.
+// The result of a search.
 struct Found {
   SearchResult result;
   std::vector<Node> nodes;
@@ -45,7 +45,7 @@ class Script {
   }
 
   // Whether the prefix can be completed to a right end: all of its steps are
-  // good, and so is one after another from there.
+  // good, and a chain of good steps follows.
   bool CanEndRight(size_t problem, const std::string& response) {
     const auto tokens =
         tokenizer_.Encode(problems_[problem].question + "\n" + response);
@@ -115,7 +115,7 @@ class Script {
   std::vector<Problem> problems_;
 };
 
-// Where the path to `end` first has no right end below it.
+// The first node on the path to `end` that has no right end below it.
 NodeId FirstWithoutARightEnd(const std::vector<Node>& nodes, NodeId end) {
   NodeId first = end;
   for (NodeId id = end; id != kRoot; id = nodes[id].parent) {
@@ -134,7 +134,7 @@ TEST(OmegaPrmTest, FirstErrorsAreWhereTheTruthHasThem) {
     const std::vector<Node>& nodes = found[p].nodes;
     const std::vector<Step>& steps = found[p].steps;
     ASSERT_TRUE(found[p].result.status.ok()) << found[p].result.status;
-    // Every state has had its k responses.
+    // Every state got its k responses.
     EXPECT_EQ(nodes[kRoot].visits % kResponses, 0u);
     searched += found[p].result.simulations > 0;
     for (NodeId id = 1; id < nodes.size(); ++id) {
@@ -144,9 +144,9 @@ TEST(OmegaPrmTest, FirstErrorsAreWhereTheTruthHasThem) {
       }
       if (!nodes[id].terminal() || nodes[id].q > 0) continue;
       EXPECT_EQ(nodes[id].visits, steps[id].draws);
-      if (nodes[kRoot].q == 0) continue;  // nothing to search for
-      // The step is known as the first error: the one before it leads to a
-      // right end, and it was estimated, or is the end itself.
+      if (nodes[kRoot].q == 0) continue;  // no error to search for
+      // The step is known to be the first error: its predecessor leads to a
+      // right end, and the step was estimated or is itself the end.
       const NodeId error = FirstWithoutARightEnd(nodes, id);
       ++errors;
       estimated += nodes[error].terminal() || nodes[error].visits >= kResponses;
@@ -156,7 +156,7 @@ TEST(OmegaPrmTest, FirstErrorsAreWhereTheTruthHasThem) {
   }
   EXPECT_GT(searched, 8);
   EXPECT_GT(errors, 100);
-  // k responses may miss the right ones after a prefix.
+  // k responses may all miss the right completions of a prefix.
   EXPECT_GT(estimated, errors * 99 / 100);
   EXPECT_GT(exact, errors * 99 / 100);
 }

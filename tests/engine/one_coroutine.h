@@ -1,4 +1,4 @@
-// A method of a test: one coroutine that asks a policy.
+// A method for tests: one coroutine that queries a policy.
 #ifndef ESPALIER_TESTS_ENGINE_ONE_COROUTINE_H_
 #define ESPALIER_TESTS_ENGINE_ONE_COROUTINE_H_
 

@@ -93,7 +93,7 @@ TEST(PromptTest, UnknownNamesAreToldFromFiles) {
             absl::StatusCode::kNotFound);
 }
 
-// What a checkpoint must bring is bound once and for all.
+// Everything that depends on the checkpoint is resolved once.
 TEST(PromptTest, ResolvingBindsTemplateAndSystemMessage) {
   const std::string folder = testing::TempDir() + "/prompt_checkpoint";
   std::filesystem::create_directories(folder);
@@ -129,7 +129,7 @@ TEST(PromptTest, EveryShippedPromptPutsAQuestionAndFindsItsAnswer) {
   }
 }
 
-// Shipped prompts guess at nothing: the verdict is the grader's.
+// Shipped prompts do not guess: the verdict is the grader's.
 TEST(PromptTest, EveryShippedPromptJudgesAsTheGraderDoes) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"Hence it is $\\frac{3}{4}$.", "\\frac{3}{4}"},
@@ -155,8 +155,8 @@ TEST(PromptTest, EveryShippedPromptJudgesAsTheGraderDoes) {
   }
 }
 
-// A set whose task reads lines of its own takes answers of any form from a
-// model that was asked in other words.
+// A set whose task reads its own kind of lines accepts answers of any form from
+// a model with another prompt.
 TEST(PromptTest, AnswersOfStoriesNeedNoLineOfTheirOwn) {
   Prompt prompt = ReadPrompt("instruct").value();
   prompt.template_name = "chatml";
@@ -168,7 +168,7 @@ TEST(PromptTest, AnswersOfStoriesNeedNoLineOfTheirOwn) {
   }
 }
 
-// What a pattern of a user's own finds is compared as the grader compares.
+// What a user's own pattern finds is compared as the grader compares.
 TEST(PromptTest, APatternsPercentIsOne) {
   const Prompt prompt =
       ParsePrompt("template: \"plain\" answer: \"boxed\"", "p").value();
@@ -226,7 +226,7 @@ TEST(PromptTest, BadQuestionsNameTheirProblem) {
   }
 }
 
-// Without patterns a task's own rules stay: its answer, its last line, its
+// Without patterns the task's own rules apply: its answer, its last line, its
 // verdicts.
 TEST(PromptTest, TasksKeepTheirOwnRules) {
   Prompt prompt =
@@ -258,12 +258,12 @@ TEST(AnswerPatternTest, TheLastMatchesGroupIsTheAnswer) {
   EXPECT_EQ(find("boxed", "\\boxed{1} and \\boxed{2}"), "1 , 2");
   EXPECT_EQ(find("boxed", "<think>\\boxed{4}"), "none");
   EXPECT_EQ(find(kIs, "<think>The answer is 4."), "none");
-  // No guess stands behind the name that older prompts have.
+  // The name kept from older prompts does not guess either.
   EXPECT_EQ(find("last_number", "She has 12 apples left."), "12");
   EXPECT_NE(find("last_number", "1 or 2"), "2");
 }
 
-// A pattern that backtracks without end stops at its limit.
+// A pattern with catastrophic backtracking stops at its limit.
 TEST(AnswerPatternTest, ACatastrophicPatternEnds) {
   const auto pattern = AnswerPattern::Create("((?:a+)+)$x").value();
   EXPECT_EQ(pattern.Find(std::string(5000, 'a') + "!"), std::nullopt);

@@ -1,5 +1,5 @@
-// Searches that are recorded: what is in the database is what ran, replay
-// grows it again, and a run that was broken off goes on where it stood.
+// Recorded searches: the database holds what ran, replay reproduces it, and an
+// interrupted run resumes where it stopped.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -40,8 +40,8 @@ const char* const kMethods[] = {
     "ab_mcts_a",
 };
 
-// Hands everything on; breaks the run off at a chosen Flush, by a stop or by
-// an error, after which nothing is committed: what a kill leaves.
+// Forwards everything and interrupts the run at a chosen Flush, by a stop or by
+// an error. After an error nothing is committed, as after a kill.
 class BreakingRecorder : public SearchRecorder {
  public:
   BreakingRecorder(SearchRecorder& inner, int flushes, bool kill,
@@ -82,7 +82,7 @@ class BreakingRecorder : public SearchRecorder {
 };
 
 struct Attempt {
-  int flushes = -1;  // break off after so many; -1: never
+  int flushes = -1;  // interrupt after this many; -1: never
   bool kill = false;
   int live = 6;
   int max_delay = 3;
@@ -108,7 +108,8 @@ class RecordingTest : public testing::Test {
     return (folder_ / name).string();
   }
 
-  // One life of a program that records kProblems searches by `method`.
+  // One process lifetime of a program that records kProblems searches by
+  // `method`.
   AttemptOutcome Live(const std::string& file, const std::string& method,
                       const Attempt& attempt) {
     const std::string path = Path(file);
@@ -215,7 +216,7 @@ class RecordingTest : public testing::Test {
     return text;
   }
 
-  // Every finished search grows again from its log, bit for bit.
+  // Every finished search replays from its log bit for bit.
   void ExpectReplays(const std::string& file, const std::string& method) {
     auto db = RunDb::Open(Path(file), Sqlite::kRead).value();
     const auto algorithm = MakeAlgorithm(method);
@@ -260,7 +261,7 @@ TEST_F(RecordingTest, ThreadsDelaysAndLiveSearchesLeaveTheSameRecord) {
   }
 }
 
-// Broken off again and again, by a stop or as by a kill, at every point.
+// Interrupted repeatedly, by a stop or a simulated kill, at every point.
 TEST_F(RecordingTest, ARunBrokenOffAnywhereEndsAsIfItHadNotBeen) {
   RandomStream rng(StreamKey(5, 0, 0, Purpose::kTest));
   for (const char* method : kMethods) {
@@ -273,7 +274,7 @@ TEST_F(RecordingTest, ARunBrokenOffAnywhereEndsAsIfItHadNotBeen) {
       int64_t tokens = 0;
       while (true) {
         ASSERT_LT(++lives, 1000) << method;
-        // Rounds that only recall count too: later lives are longer.
+        // Rounds that only recall count too, so later runs must be longer.
         const AttemptOutcome outcome = Live(
             file, method, {.flushes = rng.Range(1, 4 * lives), .kill = kill});
         recalled += outcome.recalled;
@@ -289,9 +290,9 @@ TEST_F(RecordingTest, ARunBrokenOffAnywhereEndsAsIfItHadNotBeen) {
       EXPECT_GT(recalled, 0) << method;
       ExpectSameContent(name + "whole", file, method);
       ExpectReplays(file, method);
-      // Lost and drawn again: no more than was in flight at each break (six
-      // live searches with at most four requests of four samples each), and
-      // after a kill what the last uncommitted round had brought.
+      // Resampled tokens are bounded: what was in flight at each interruption
+      // (six live searches with at most four requests of four samples each),
+      // and after a kill also the last uncommitted round.
       EXPECT_LE(tokens - whole.tokens, lives * 6 * 16 * 16) << method;
     }
   }
@@ -316,7 +317,7 @@ TEST_F(RecordingTest, ATimeLimitIsInTheRecordAndReplays) {
   EXPECT_GT(stopped, 20);
 }
 
-// A record that belongs to other options is found out at once.
+// A record made with other options is detected at once.
 TEST_F(RecordingTest, AnotherProgramsRecordIsRefused) {
   const AttemptOutcome broken =
       Live("run.db", "majority", {.flushes = 4, .kill = false});

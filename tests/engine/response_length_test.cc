@@ -13,7 +13,7 @@
 namespace espalier {
 namespace {
 
-// A response takes as many tokens as a test says of its question.
+// A response takes as many tokens as the test specifies for its question.
 class LengthEngine : public Engine {
  public:
   explicit LengthEngine(std::function<int64_t(const std::string&)> tokens)
@@ -60,7 +60,8 @@ TEST(ResponseLengthTest, IsTheLineThatNoResponseLiesAbove) {
   const SearchOptions search = Measured(line, Questions({100, 200, 300, 400}));
   EXPECT_EQ(search.response_tokens_per_byte, 0.5);
   EXPECT_EQ(search.response_tokens, 20);
-  // One that is longer lifts it; the slope stays that of the least squares.
+  // A longer response raises the estimate; the slope stays the least-squares
+  // one.
   LengthEngine longer([](const std::string& q) {
     return 20 + q.size() / 2 + (q.size() == 250 ? 30 : 0);
   });
@@ -93,8 +94,8 @@ TEST(ResponseLengthTest, AsksOfTheFirstProblemsWhereThereIsSomethingToLearn) {
   EXPECT_EQ(Measured(silent, Questions({9, 10})).response_tokens, 0);
 }
 
-// A line through some of the lengths would be another one, and what went on
-// later would search otherwise.
+// A fit over only some of the lengths would differ, and a resumed run would
+// search differently.
 TEST(ResponseLengthTest, AStopLeavesItUnknown) {
   std::atomic<bool> stop = false;
   LengthEngine engine([&](const std::string&) {
@@ -118,7 +119,8 @@ std::string ShortBudgetNote(const std::vector<Problem>& problems,
 
 TEST(ResponseLengthTest, ABudgetBelowOneResponseIsTold) {
   const std::vector<Problem> problems = Questions({100, 200, 300});
-  // Responses take 70, 120 and 170 tokens, and a half more is room for one.
+  // Responses take 70, 120 and 170 tokens; 255 is half as much again as the
+  // longest.
   SearchOptions search{.max_tokens = 255,
                        .response_tokens = 20,
                        .response_tokens_per_byte = 0.5};
@@ -132,7 +134,7 @@ TEST(ResponseLengthTest, ABudgetBelowOneResponseIsTold) {
   EXPECT_EQ(ShortBudgetNote(problems, search), "");
 }
 
-// Of eight responses side by side none ends before all are nearly written.
+// Of eight responses written in parallel none ends before all are nearly done.
 TEST(ResponseLengthTest, ABudgetBelowAllResponsesSideBySideIsTold) {
   const std::vector<Problem> problems = Questions({100, 200, 300});
   SearchOptions search{.method = "preset=its_hub_particle",
@@ -152,7 +154,7 @@ TEST(ResponseLengthTest, ABudgetBelowAllResponsesSideBySideIsTold) {
     EXPECT_NE(ShortBudgetNote(problems, search).find("16 responses"),
               std::string::npos);
   }
-  // The most that the options let it write, where it may make do with less.
+  // The maximum that the options allow, where the method may use less.
   search.max_tokens = 1;
   for (const auto& [method, responses] :
        std::vector<std::pair<std::string, std::string>>{
@@ -180,7 +182,8 @@ TEST(ResponseLengthTest, ABudgetBelowAllResponsesSideBySideIsTold) {
         << method;
   }
   search.max_tokens = 1359;
-  // What they have chosen is carried on, or one response is the first answer.
+  // The chosen response is carried to its end, or one response is the first
+  // answer.
   search.max_tokens = 255;
   for (const char* method :
        {"guided:finish=false", "preset=rest_mcts_star:finish=false",
@@ -190,7 +193,7 @@ TEST(ResponseLengthTest, ABudgetBelowAllResponsesSideBySideIsTold) {
     EXPECT_EQ(ShortBudgetNote(problems, search), "") << method;
   }
   search.max_tokens = 1359;
-  // The stage of finishing makes an answer of one of them.
+  // The finishing stage completes one of them.
   for (const char* method : {"particle", "lookahead", "preset=openr_beam",
                              "preset=its_hub_particle:finish=true"}) {
     search.method = method;

@@ -27,7 +27,7 @@ namespace {
 
 struct Outcome {
   SearchResult result;
-  std::string tree;  // everything that a search leaves, as text
+  std::string tree;  // all that a search leaves behind, as text
 };
 
 std::string TreeText(const Tree& tree) {
@@ -50,7 +50,7 @@ struct RunSetup {
   uint64_t seed = 3;
   int64_t tokens = 200;
   ScriptedOptions script = {};
-  const Task* task = nullptr;  // in place of the script's own
+  const Task* task = nullptr;  // replaces the script's own
 };
 
 std::vector<Outcome> RunMethod(const std::string& method, int problems,
@@ -67,7 +67,7 @@ std::vector<Outcome> RunMethod(const std::string& method, int problems,
   ScriptedOptions script = setup.script;
   script.max_delay = setup.max_delay;
   ScriptedBackend backend(script);
-  // Further models write better, but of the same script.
+  // The other models write better, with the same script.
   std::vector<std::unique_ptr<ScriptedBackend>> more;
   std::vector<Backend*> writers;
   for (int k = 1; k < (*algorithm)->models(); ++k) {
@@ -116,7 +116,7 @@ std::vector<Outcome> RunMethod(const std::string& method, int problems,
   return outcomes;
 }
 
-// Methods that make one request at a time.
+// Methods with one request in flight.
 const char* const kMethods[] = {
     "greedy",       "sample",    "majority",
     "best_of_n",    "weighted",  "weighted:aggregate=product:level=step",
@@ -143,7 +143,7 @@ TEST(RunnerTest, SameTreesWithManyThreadsLiveSearchesAndDelays) {
   }
 }
 
-// A task that holds up its threads until so many have come.
+// A task that blocks its threads until `threads` have arrived.
 class GatheringTask : public ScriptTask {
  public:
   explicit GatheringTask(int threads) : threads_(threads) {}
@@ -167,7 +167,7 @@ class GatheringTask : public ScriptTask {
   mutable std::set<std::thread::id> seen_;
 };
 
-// Every thread resumes searches, and the trees are the same.
+// All threads resume searches, and the trees stay the same.
 TEST(RunnerTest, AllThreadsTakePartAndTheTreesStayTheSame) {
   for (const int threads : {1, 2, 8}) {
     const GatheringTask task(threads);
@@ -182,7 +182,7 @@ TEST(RunnerTest, AllThreadsTakePartAndTheTreesStayTheSame) {
   }
 }
 
-// The second model writes three times as well: it should write most.
+// The second model writes three times as well and should be used most.
 TEST(RunnerTest, AMethodWithSeveralModelsFindsTheBetterOne) {
   for (const std::string method :
        {"ab_mcts_a:models=2", "ab_mcts_a:models=2:model_choice=ucb",
@@ -239,14 +239,15 @@ TEST(RunnerTest, TokenBudgetIsNeverExceededByOneRequestAtATime) {
   }
 }
 
-// With several requests out, at most one step of each goes over.
+// With several requests in flight, each may exceed the budget by one step.
 TEST(RunnerTest, OvershootIsAtMostAStepPerRequestInFlight) {
   for (const Outcome& o : RunMethod("puct:in_flight=4", 10, {.tokens = 60})) {
     EXPECT_LE(o.result.tokens, 60 + 4 * 4 * 16);
   }
 }
 
-// The answer held at a smaller budget is the one found when that was all.
+// The answer at a smaller budget is the one that a search with that budget
+// returns.
 TEST(RunnerTest, AnytimeAnswersAreThoseOfSmallerBudgets) {
   for (const char* method : {"majority", "best_of_n", "weighted"}) {
     const auto large = RunMethod(method, 12, {.tokens = 200});
@@ -263,12 +264,12 @@ TEST(RunnerTest, AnytimeAnswersAreThoseOfSmallerBudgets) {
   }
 }
 
-// Brute force: the same draws taken one response at a time from the backend.
+// Brute force: the same samples, taken from the backend one response at a time.
 TEST(RunnerTest, MajorityIsThePluralityOfTheDrawnAnswers) {
   const auto outcomes = RunMethod("majority:n=9", 20, {.tokens = 100000});
   for (const Outcome& o : outcomes) {
     std::map<std::string, int> counts;
-    // Draws of each answer are in the tree: terminal nodes with their draws.
+    // The tree has each answer's draws: the draws of its terminal nodes.
     size_t at = 0;
     std::string tree = o.tree;
     while ((at = tree.find("|= ", at)) != std::string::npos) {
@@ -289,7 +290,7 @@ TEST(RunnerTest, MajorityIsThePluralityOfTheDrawnAnswers) {
   }
 }
 
-// A judge that knows the truth must make the search better than chance draws.
+// A judge that knows the truth must make search better than random sampling.
 TEST(RunnerTest, SearchWithAGoodJudgeBeatsSampling) {
   ScriptedOptions script{.depth = 6, .reward_noise = 0.05f};
   const RunSetup setup{.live = 16, .tokens = 400, .script = script};
@@ -325,8 +326,8 @@ class FixedReward : public RewardModel {
   float value_;
 };
 
-// Where a reward says nothing and agreement does not count, the likeliest
-// sibling is the one that a single path goes on from.
+// If rewards are equal and agreement does not count, a single path continues
+// from the most likely sibling.
 TEST(RunnerTest, GuidedFollowsTheLikeliestSiblingIfLikelihoodAloneCounts) {
   FixedReward reward(0.5f);
   int choices = 0;
@@ -404,7 +405,7 @@ TEST(RunnerTest, AVerifierThatReadsTheReferenceIsRefused) {
                    .ok());
 }
 
-// Notes what it was asked to write.
+// Records the requests that it gets.
 class NotingBackend : public ScriptedBackend {
  public:
   using ScriptedBackend::ScriptedBackend;
@@ -417,7 +418,7 @@ class NotingBackend : public ScriptedBackend {
   std::vector<GenerateRequest> asked;
 };
 
-// Two requests for a step: as the search's options say, and by its own ones.
+// Two requests for a step: with the options of the search, and with their own.
 Co<> AskTwice(SearchContext& ctx) {
   co_await ctx.Expand(kRoot, {});
   static constexpr std::string_view kStops[] = {"7", "zz"};
@@ -495,7 +496,7 @@ TEST(RunnerTest, ARequestHasFiltersStopStringsAndALengthOfItsOwn) {
   EXPECT_EQ(own.stop.stop_strings, stops);
 }
 
-// What a watcher sees is what the search holds, and seeing changes nothing.
+// Progress reports match the state of the search and do not change it.
 TEST(RunnerTest, ProgressIsReportedAndChangesNothing) {
   for (const char* method : {"weighted", "beam", "puct:in_flight=4"}) {
     const auto base = RunMethod(method, 6, {});

@@ -1,6 +1,5 @@
-// Searches over a real trunk with random weights: the same trees whatever the
-// threads, the live searches and the key/value memory, and no token computed
-// twice.
+// Searches over a real trunk with random weights: trees do not depend on the
+// threads, the live searches or the KV memory, and no token is computed twice.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +20,7 @@ namespace {
 
 constexpr int32_t kEnd = 15;
 
-// Sixteen tokens: what a random model says falls into short lines.
+// Sixteen tokens: the output of a random model splits into short lines.
 class SmallTokenizer : public Tokenizer {
  public:
   absl::StatusOr<std::vector<int32_t>> Encode(std::string_view text,
@@ -63,13 +62,13 @@ class LineTask : public Task {
 struct SearchRun {
   std::map<size_t, std::string> trees;
   int64_t needed = 0;    // token positions that had to be computed
-  int64_t computed = 0;  // as the backend counted
-  int64_t shared = 0;    // by samples that agreed so far
+  int64_t computed = 0;  // counted by the backend
+  int64_t shared = 0;    // by samples that had the same tokens so far
   int64_t recomputed = 0;
 };
 
-// What the tree says had to be computed: of every draw all tokens but the
-// last, and the last of a node once if it was scored or continued.
+// Tokens that the tree requires to be computed: for every draw all tokens but
+// the last, and the last token of a node once if it was scored or continued.
 int64_t Needed(const Tree& tree, int64_t prompt) {
   int64_t needed = prompt;
   for (NodeId id = 1; id < tree.size(); ++id) {
@@ -172,7 +171,8 @@ TEST_P(TrunkSearchTest, LittleMemoryCostsTimeAndChangesNothing) {
   EXPECT_EQ(small.trees, base.trees);
 }
 
-// A tree of single tokens: what each was drawn from must give its log-prob.
+// A tree of single tokens: the hidden state that each was drawn from must
+// reproduce its log-prob.
 Co<> AskForHidden(SearchContext& ctx) {
   const Expansion first =
       co_await ctx.Expand(kRoot, {.n = 3, .max_tokens = 1, .hidden = true});
@@ -195,7 +195,7 @@ std::vector<double> LogProbs(Trunk& trunk, absl::Span<const float> hidden,
   return out;
 }
 
-// Hands `look` the tree that `coroutine` grows with `trunk`.
+// Passes the tree that `coroutine` grows with `trunk` to `look`.
 void GrowTree(Trunk& trunk, Co<> (*coroutine)(SearchContext&),
               const std::function<void(const Tree&, Executor&)>& look) {
   Executor executor(1);
@@ -237,10 +237,10 @@ TEST_F(RandomTrunk, HiddenStatesAreThoseThatTheTokensWereDrawnFrom) {
     }
   });
   EXPECT_GT(told, 1);
-  EXPECT_GT(silent, 0);  // those that the search did not ask about
+  EXPECT_GT(silent, 0);  // tokens without requested hidden states
 }
 
-// Steps of several tokens, then single ones with the state they came from.
+// Steps of several tokens, then single tokens with their hidden state.
 Co<> AskForAlternatives(SearchContext& ctx) {
   const Expansion first = co_await ctx.Expand(
       kRoot, {.n = 8, .temperature = 20, .max_tokens = 5, .alternatives = 3});
@@ -283,7 +283,7 @@ TEST_F(RandomTrunk, AlternativesAreTheLikeliestTokensOfEachPlace) {
               EXPECT_NEAR(sum, tree.step(id).logprob, 1e-5);
             }
           } else {
-            // More than there are tokens: all 16, the likeliest first.
+            // More than there are tokens: all 16, most likely first.
             ++all;
             ASSERT_EQ(top.size(), 16u);
             const auto logprobs = LogProbs(*trunk_, tree.hidden(id), executor);
@@ -299,7 +299,7 @@ TEST_F(RandomTrunk, AlternativesAreTheLikeliestTokensOfEachPlace) {
       });
   EXPECT_GT(several, 0);
   EXPECT_GT(all, 1);
-  EXPECT_GT(silent, 0);  // those that the search did not ask about
+  EXPECT_GT(silent, 0);  // tokens without requested alternatives
 }
 
 INSTANTIATE_TEST_SUITE_P(Methods, TrunkSearchTest,

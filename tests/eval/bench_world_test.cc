@@ -13,8 +13,8 @@
 namespace espalier {
 namespace {
 
-// Change it by `espalier bench > docs/results/bench-signature.txt`, in the
-// commit that changes what a method decides.
+// After a change of a method's decisions, update this in the same commit:
+// `espalier bench > docs/results/bench-signature.txt`.
 TEST(BenchSignatureTest, EveryMethodDecidesAsTheCommittedLinesSay) {
   const auto signatures = BenchSignatures();
   ASSERT_TRUE(signatures.ok()) << signatures.status();
@@ -52,7 +52,7 @@ TEST(BenchWorldTest, AResponseTakesAsManyTokensAsSaid) {
   EXPECT_NEAR(tokens / 400, BenchWorld::kResponseTokens, 2);
 }
 
-// Change it by `espalier bench --ranking > docs/results/bench-ranking.txt`.
+// Update: `espalier bench --ranking > docs/results/bench-ranking.txt`.
 TEST(BenchWorldTest, TheOrderOfMethodsIsTheCommittedOne) {
   ESP_ONE_THREAD();
   const auto ranking = BenchRanking();
@@ -62,7 +62,7 @@ TEST(BenchWorldTest, TheOrderOfMethodsIsTheCommittedOne) {
   EXPECT_EQ(RankingText(*ranking), *wanted);
   std::map<std::string, Ranked> by_name;
   for (const Ranked& one : *ranking) by_name[one.method] = one;
-  // What search by step buys over whole responses.
+  // The gain of step-level search over whole responses.
   int whole_4 = 0, whole_8 = 0;
   for (const char* method : {"greedy", "sample", "majority", "best_of_n",
                              "weighted", "confidence", "deepconf"}) {

@@ -7,7 +7,7 @@
 namespace espalier {
 namespace {
 
-// As Google Benchmark 1.7 writes it, shortened.
+// Google Benchmark 1.7 output, shortened.
 constexpr char kWritten[] = R"json({
   "context": {"num_cpus": 2},
   "benchmarks": [

@@ -13,7 +13,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// The share of all subsets of size k that hold one of the first c responses.
+// The share of subsets of size k that contain one of the first c responses.
 double ByEnumeration(int n, int c, int k) {
   int subsets = 0, hits = 0;
   for (uint32_t mask = 0; mask < (1u << n); ++mask) {
@@ -39,8 +39,9 @@ TEST(PassAtKTest, ValuesWorkedOutByHand) {
   EXPECT_NEAR(PassAtK(5, 2, 2), 0.7, 1e-12);              // 1 - 3/10
   EXPECT_NEAR(PassAtK(10, 3, 5), 1 - 21.0 / 252, 1e-12);  // C(7,5), C(10,5)
   EXPECT_NEAR(PassAtK(20, 10, 1), 0.5, 1e-12);            // c / n
-  // Binomials of 200 and more are beyond a double: one right one is among
-  // half of all with chance 1/2, two are both outside with 100 99 / 200 199.
+  // Binomials of 200 and more overflow a double: one right response is among
+  // half of all with chance 1/2; two are both outside with chance (100 99) /
+  // (200 199).
   EXPECT_NEAR(PassAtK(200, 1, 100), 0.5, 1e-12);
   EXPECT_NEAR(PassAtK(200, 2, 100), 1 - 9900.0 / 39800, 1e-12);
   EXPECT_NEAR(PassAtK(100000, 1, 50000), 0.5, 1e-12);

@@ -1,5 +1,5 @@
-// Searches for programs ask the tests that a question shows; what counts in the
-// end are the hidden ones, which no search sees.
+// Searches for programs may run only the tests that a question shows; the final
+// verdict comes from hidden tests, which no search sees.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -23,7 +23,7 @@
 namespace espalier {
 namespace {
 
-// Continues every prompt by one of a few lines, each as likely, and ends.
+// Continues every prompt with one of a few equally likely lines, then ends.
 class LinesBackend : public Backend {
  public:
   explicit LinesBackend(std::vector<std::string> lines)
@@ -37,7 +37,7 @@ class LinesBackend : public Backend {
     const auto [it, fresh] =
         ids_.emplace(std::move(text), static_cast<SeqId>(texts_.size()));
     if (fresh) texts_.push_back(it->first);
-    // A prompt follows the empty text.
+    // A prompt extends the empty sequence.
     if (fresh) ended_.push_back(parent != kEmptySeq);
     return it->second;
   }
@@ -89,7 +89,7 @@ class LinesBackend : public Backend {
   std::deque<Request> queue_;
 };
 
-// An engine over it that looks at what it is handed.
+// An engine over LinesBackend that checks what it is given.
 class LinesEngine : public Engine {
  public:
   explicit LinesEngine(std::vector<std::string> lines)
@@ -134,11 +134,11 @@ constexpr char kQuestion[] =
     "    4\n"
     "    \"\"\"\n";
 const char* const kWrong = "    return x\n";      // fails the example
-const char* const kShown = "    return x * x\n";  // passes it, and is wrong
+const char* const kShown = "    return x * x\n";  // passes it, but is wrong
 const char* const kRight = "    return x + x\n";
 constexpr char kMethod[] = "best_first:branch=4:score=logprob:verify=true";
 
-// `test` is the hidden one.
+// `test` is the hidden test.
 ProblemSet Doubling(const std::string& test) {
   ProblemSet set{.name = "own", .task = "python"};
   set.problems.push_back(
@@ -163,7 +163,7 @@ ResultRow Sweep(Engine& engine, const ProblemSet& set,
 TEST(ProgramSearch, ShownTestsGuideItAndHiddenOnesJudge) {
   ESPALIER_NEED_SANDBOX(sandbox);
   const ProblemSet set = Doubling("f(21) == 42");
-  // The search is told "passes", the verdict is "wrong".
+  // The search sees "passes", the final verdict is "wrong".
   LinesEngine fooled({kWrong, kShown});
   ResultRow row = Sweep(fooled, set);
   EXPECT_EQ(fooled.handed, &PublicTestsVerifier());
@@ -172,7 +172,7 @@ TEST(ProgramSearch, ShownTestsGuideItAndHiddenOnesJudge) {
   ASSERT_EQ(row.answers.size(), 1u);
   EXPECT_EQ(row.answers[0], "    return x * x");
   EXPECT_EQ(row.correct[0], 0);
-  // Among wrong programs it finds the one that passes.
+  // The search finds the one program that passes.
   LinesEngine guided({kWrong, kWrong, kWrong, kRight});
   for (const char* method :
        {kMethod, "preset=bfs_prover_v2", "preset=deepsearch"}) {
@@ -182,7 +182,7 @@ TEST(ProgramSearch, ShownTestsGuideItAndHiddenOnesJudge) {
     EXPECT_EQ(row.correct[0], 1) << method;
   }
   EXPECT_NE(Sweep(guided, set, "majority").correct[0], 1);
-  // Other hidden tests: the same search, another verdict.
+  // With other hidden tests, the same search gets another verdict.
   row = Sweep(fooled, Doubling("f(3) == 9"));
   EXPECT_EQ(row.answers[0], "    return x * x");
   EXPECT_EQ(row.correct[0], 1);
@@ -241,7 +241,7 @@ TEST(ProgramSearch, RecordedRunsKeepHiddenVerdicts) {
   }
 }
 
-// Where programs cannot be run, no share of right ones is told.
+// If programs cannot be run, no share of right answers is reported.
 class UnreadyVerifier : public Verifier {
  public:
   std::string_view name() const override { return "unready"; }
@@ -275,7 +275,7 @@ TEST(ProgramSearch, AVerifierThatCannotJudgeIsAnErrorAndNoVerdict) {
             "no sandbox");
 }
 
-// An answer that nobody can judge is not right, and no label is made of it.
+// An undecidable answer is not right, and no label is made of it.
 TEST(UndecidedAnswers, AreCountedAndLeftOutOfLabels) {
   const ProblemSet set{
       .name = "own",

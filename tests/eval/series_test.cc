@@ -23,7 +23,7 @@ TEST(SeriesTest, FiguresLeaveOutWhatIsNotANumber) {
 }
 
 TEST(SeriesTest, BinsAverageTheStepsNextToThem) {
-  // Each step goes to the nearest of 0, 50 and 100.
+  // Each step is assigned to the nearest of 0, 50 and 100.
   Series s{.name = "loss"};
   for (int i = 0; i <= 100; ++i) {
     s.steps.push_back(i);

@@ -20,11 +20,11 @@ TEST(WilsonIntervalTest, MatchesPublishedValues) {
 }
 
 TEST(ShareIntervalTest, SeedsOfAProblemAreNoFurtherProblems) {
-  // One seed, or seeds that agree: Wilson's over the problems.
+  // With one seed, or seeds that agree: Wilson's interval over the problems.
   const std::vector<double> whole = {1, 1, 1, 1, 1, 1, 1, 1, 0, 0};
   EXPECT_NEAR(ShareInterval(whole).low, 0.4901625, 1e-6);
   EXPECT_NEAR(ShareInterval(whole).high, 0.9433178, 1e-6);
-  // Half right on each of few problems is no certainty.
+  // A share of one half on each of few problems is no certainty.
   EXPECT_LT(ShareInterval({0.5, 0.5, 0.5}).low, 0.2);
   EXPECT_GT(ShareInterval({0.5, 0.5, 0.5}).high, 0.8);
   std::vector<double> thirds;

@@ -27,7 +27,7 @@ class ScriptVerifier : public Verifier {
   }
 };
 
-// An engine over the scripted backend.
+// An engine that uses the scripted backend.
 class ScriptEngine : public Engine {
  public:
   absl::Status SolveAll(
@@ -109,7 +109,7 @@ TEST(SweepTest, RowsCarryWhatTheirReadersNeed) {
   EXPECT_NE(SweepTable(*rows).find("sample"), std::string::npos);
 }
 
-// Half of the problems are answered, one in four is cut short by a signal.
+// Answers half of the problems; one in four is interrupted by a signal.
 class StoppedEngine : public Engine {
  public:
   absl::Status SolveAll(
@@ -126,7 +126,7 @@ class StoppedEngine : public Engine {
                   .stop_reason = std::string(kStoppedFromOutside),
                   .tokens = 3};
       }
-      if (i % 4 == 3) continue;  // was never begun
+      if (i % 4 == 3) continue;  // never started
       on_done(i, std::move(result));
     }
     return absl::OkStatus();
@@ -134,7 +134,7 @@ class StoppedEngine : public Engine {
   EngineStats stats() const override { return {}; }
 };
 
-// Fails from its third run on.
+// Fails from its third run onwards.
 class FailingEngine : public Engine {
  public:
   absl::Status SolveAll(
@@ -172,7 +172,7 @@ TEST(SweepTest, RowsThatAreDoneAreKeptWhateverComesThen) {
   EXPECT_EQ(rows[1].method, "majority");
 }
 
-// In blocks of any size the rows are those of all problems at once.
+// Blocks of any size give the same rows as one run over all problems.
 TEST(SweepTest, BlocksOfProblemsChangeNothing) {
   const SweepOptions options{.methods = {"greedy", "majority", "beam", "puct"},
                              .budgets = {60, 150}};
@@ -233,7 +233,7 @@ TEST(SweepTest, ProgressCountsWhatIsDone) {
   for (int i = 0; i < 40; ++i) {
     problems.push_back({{absl::StrCat(i), "script", "q"}, {"1", {}}});
   }
-  StoppedEngine engine;  // 20 are answered, 10 cut short
+  StoppedEngine engine;  // 20 answered, 10 interrupted
   int64_t last = 0;
   const auto rows =
       RunSweep(engine, "script", problems, ScriptTask(), ScriptVerifier(),
@@ -284,7 +284,7 @@ TEST(SweepTest, IntervalsAreOverProblemsNotTheirSeeds) {
     rows[0].ids.push_back(absl::StrCat(i));
     rows[0].correct.push_back(i < 8 ? 1 : 0);
   }
-  // Wilson's of 8 in 10, with one seed and with three that agree.
+  // Wilson's interval for 8 of 10, with one seed and with three that agree.
   const std::string interval = "80.0%   49.0% -  94.3%";
   EXPECT_NE(SweepTable(rows).find(interval), std::string::npos)
       << SweepTable(rows);
@@ -296,7 +296,7 @@ TEST(SweepTest, IntervalsAreOverProblemsNotTheirSeeds) {
       << SweepTable(rows);
 }
 
-// Means worked out by hand; the interval's rule is statistics_test's.
+// Means worked out by hand; the interval is tested in statistics_test.
 TEST(SweepTest, ComparisonsPairProblemsAndAverageSeeds) {
   const auto row = [](std::string method, int64_t budget, TextList ids,
                       std::vector<int8_t> correct) {
@@ -313,7 +313,7 @@ TEST(SweepTest, ComparisonsPairProblemsAndAverageSeeds) {
       row("b", 10, {"q", "p"}, {0, 1}),  // stopped before r
       row("a", 20, {"p"}, {1}),
       row("c", 20, {"p"}, {0}),
-      row("c", 30, {"p"}, {1}),  // nothing to compare it with
+      row("c", 30, {"p"}, {1}),  // no row to compare with
   };
   const std::vector<Comparison> found = CompareWith("a", rows);
   ASSERT_EQ(found.size(), 2u);

@@ -19,7 +19,7 @@ TEST(TextList, TextsComeBackAsTheyWerePut) {
   for (size_t i = 0; i < texts.size(); ++i) EXPECT_EQ(list[i], texts[i]) << i;
 }
 
-// The same bytes cut elsewhere are other texts.
+// The same bytes split elsewhere are different texts.
 TEST(TextList, EqualListsHoldTheSameTexts) {
   EXPECT_EQ(TextList({"ab", "c"}), TextList({"ab", "c"}));
   EXPECT_FALSE(TextList({"ab", "c"}) == TextList({"a", "bc"}));

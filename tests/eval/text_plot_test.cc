@@ -64,8 +64,8 @@ TEST(TextPlotTest, FlatCurvesAndSingleStepsTakeOneLine) {
 }
 
 TEST(TextPlotTest, ManyStepsAreAveragedIntoTheWidth) {
-  // Up and down by 1 at every step about a line that falls from 10 to 0: the
-  // columns' means show the line alone.
+  // Alternates by +-1 about a line that falls from 10 to 0: the means of the
+  // columns show only the line.
   Series s{.name = "loss"};
   for (int i = 0; i < 100000; ++i) {
     s.steps.push_back(i);
@@ -80,7 +80,7 @@ TEST(TextPlotTest, ManyStepsAreAveragedIntoTheWidth) {
     ++count;
   }
   EXPECT_EQ(count, 7);
-  // Means of the half columns at the ends.
+  // Means of the half columns at both ends.
   EXPECT_EQ(text.substr(0, 14), "     9.947 |**") << text;
   EXPECT_NE(text.find("0.05"), std::string::npos) << text;
 }

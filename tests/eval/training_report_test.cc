@@ -40,7 +40,7 @@ class TrainingReportTest : public ::testing::Test {
     EXPECT_FALSE(file.ok());
     return std::string(file.status().message());
   }
-  // Names of all series, training by training.
+  // Names of all series, by training.
   static std::vector<std::string> Names(const TrainingReport& report) {
     std::vector<std::string> names;
     for (const TrainingCurves& training : report.trainings) {
@@ -138,7 +138,7 @@ TEST_F(TrainingReportTest, WhatAKillLeavesIsNoted) {
   EXPECT_THAT(cut->trainings[0].series[0].steps, ElementsAre(1, 2));
   EXPECT_THAT(cut->notes,
               ElementsAre(path + ":3: cut off by a kill, left out"));
-  // Steps that were done again count once.
+  // Repeated steps count once.
   Write("m.jsonl", absl::StrCat(kTwoSteps, "{\"step\":3,\"loss\":9}\n",
                                 "{\"step\":2,\"loss\":1}\n",
                                 "{\"step\":3,\"loss\":0.5}\n"));
@@ -210,7 +210,7 @@ TEST_F(TrainingReportTest, SelfTrainingsHaveRounds) {
   EXPECT_THAT(TrainingReportText(*report, 80, true), HasSubstr(table));
   EXPECT_EQ(TrainingReportJson(*report)["rounds"][0],
             nlohmann::json::parse(kRound));
-  // A checkpoint's own folder: the metrics are beside it.
+  // A checkpoint's own folder: the metrics are next to it.
   fs::create_directories(folder_ / "best");
   EXPECT_THAT(
       std::string(

@@ -62,7 +62,7 @@ TEST_F(Export, FileHasHuggingFaceNamesAndShapes) {
   ExportedNet(TinyConfig());
   const auto file = SafetensorsFile::Open(folder_ + "/model.safetensors");
   ASSERT_TRUE(file.ok()) << file.status();
-  // 9 tensors a layer, embedding, final norm, reward head's two.
+  // 9 tensors per layer, embedding, final norm, and two of the reward head.
   EXPECT_EQ(file->tensors().size(), 2u * 9 + 4);
   const auto shape = [&](const std::string& name) {
     return ShapeText(file->tensors().at(name).shape);
@@ -92,8 +92,8 @@ TEST_F(Export, MissingFolderIsNamed) {
   EXPECT_NE(loaded.status().message().find("/none"), absl::string_view::npos);
 }
 
-// What was trained is what is searched with: the trainer's fp32 pass and the
-// inference trunk, written apart from each other, agree on one checkpoint.
+// Training and search compute the same: the trainer's fp32 pass and the
+// inference trunk, written independently, agree on one checkpoint.
 TEST_F(Export, TrunkComputesWhatTheTrainerComputes) {
   ExportedNet(TinyConfig());
   const auto net = net::LoadNet(folder_, {.precision = net::Precision::kFp32});

@@ -31,7 +31,7 @@ TrunkConfig SmallConfig(int kv_heads = 2, bool tied = true, int head_dim = 32) {
           .reward_head = true};
 }
 
-// Sequences with weights 0, 0.5 and 1 and a label here and there.
+// Sequences with weights 0, 0.5 and 1 and occasional labels.
 std::vector<TrainSequence> RandomSequences(std::vector<int> lengths,
                                            uint64_t seed = 1) {
   RandomStream rng(StreamKey(seed, 0, 0, Purpose::kTest));
@@ -74,7 +74,7 @@ PassResult Pass(const LlamaNet& net, const std::vector<TrainSequence>& batch,
                                         .step_scale = 0.5f,
                                         .path_scale = 0.75f},
                                        &out.sums);
-  // The scalar is fp32, which finite differences would feel.
+  // The scalar loss is fp32, which is too coarse for finite differences.
   out.loss = 0.25 * out.sums.lm + 0.5 * out.sums.step + 0.75 * out.sums.path;
   EXPECT_NEAR(loss.item<float>(), out.loss, 1e-6 * out.loss);
   out.hidden = hidden.detach().clone();
@@ -134,7 +134,7 @@ TEST(LlamaNet, GradientsEqualAtenAutogradWithWideHeads) {
 
 TEST(LlamaNet, Bf16GradientsAreCloseToFp32) {
   if (!net::HaveAmx()) GTEST_SKIP() << "this machine has no AMX";
-  // bf16 has 8 bits: 0.4 % a rounding, a few of them in a row.
+  // bf16 has 8 bits: 0.4 % per rounding, a few of them in a row.
   ExpectMatchesReference(SmallConfig(), Precision::kBf16, 2e-2);
   ExpectMatchesReference(SmallConfig(4, false), Precision::kBf16, 2e-2);
   ExpectMatchesReference(SmallConfig(1, true, 64), Precision::kBf16, 2e-2);
@@ -145,7 +145,7 @@ TEST(LlamaNet, GradientsEqualFiniteDifferences) {
   ASSERT_TRUE(net.ok());
   const auto batch = RandomSequences({21, 12});
   const PassResult base = Pass(**net, batch);
-  // Along a random direction of each parameter by itself.
+  // Along a random direction, one parameter at a time.
   RandomStream rng(StreamKey(9, 0, 0, Purpose::kTest));
   for (const net::NetParameter& p : (*net)->parameters()) {
     const at::Tensor value = *(*net)->Parameter(p.name);
@@ -155,8 +155,8 @@ TEST(LlamaNet, GradientsEqualFiniteDifferences) {
     for (int64_t i = 0; i < direction.numel(); ++i) {
       direction.data_ptr<float>()[i] = static_cast<float>(rng.Normal());
     }
-    // Half noise, half the gradient's own direction, so that the slope is far
-    // above what fp32 loses in the difference.
+    // Half noise, half gradient direction, so that the slope is well above
+    // fp32's rounding error in the difference.
     direction = direction / direction.norm() + grad / grad.norm();
     const double h = 2e-2;
     const auto loss_at = [&](double step) {
@@ -164,7 +164,7 @@ TEST(LlamaNet, GradientsEqualFiniteDifferences) {
       (*net)->Refresh();
       return Pass(**net, batch).loss;
     };
-    // Central differences of fourth order.
+    // Fourth-order central differences.
     const double slope =
         (8 * (loss_at(h) - loss_at(-h)) - (loss_at(2 * h) - loss_at(-2 * h))) /
         (12 * h);
@@ -245,14 +245,14 @@ TEST(LlamaNet, RefusesWidthsThatTheKernelsCannotRun) {
 }
 
 TEST(LlamaNet, AtenProductsAreForwardedToOneDnn) {
-  // The reference BLAS needs half a second for what this does in 20 ms.
+  // The reference BLAS needs half a second for work that takes 20 ms here.
   at::set_num_threads(1);
   const at::Tensor a = at::rand({1024, 1024});
   const at::Tensor b = at::rand({1024, 1024});
   const at::Tensor c = at::matmul(a, b.t());
   double best = 1e9;
   for (int i = 0; i < 5; ++i) {
-    // Processor time: a busy neighbour does not count.
+    // CPU time, so that other processes do not count.
     const std::clock_t start = std::clock();
     at::matmul(a, b.t());
     best = std::min(best,

@@ -45,7 +45,7 @@ at::Tensor ValueOf(const Trainable& trained, const std::string& name,
   return {};
 }
 
-// B begins at 0, where A has no gradient.
+// B starts at 0, which gives A no gradient.
 void Randomise(LoraAdapter& adapter, Executor& executor) {
   RandomStream rng(StreamKey(7, 0, 0, Purpose::kTest));
   for (const net::NetParameter& p : adapter.parameters()) {
@@ -57,8 +57,8 @@ void Randomise(LoraAdapter& adapter, Executor& executor) {
   adapter.Apply(executor);
 }
 
-// The loss of a batch in one stream and its gradient by the net's weights,
-// [1, flat_size], added to `grads`.
+// The loss of a batch in one stream; its gradient with respect to the net's
+// weights, [1, flat_size], is added to `grads`.
 double Loss(const LlamaNet& net, const std::vector<TrainSequence>& batch,
             at::Tensor* grads) {
   MicroBatch micro;
@@ -76,7 +76,7 @@ double Loss(const LlamaNet& net, const std::vector<TrainSequence>& batch,
                                         .path_scale = 0.75f},
                                        &sums);
   if (grads != nullptr) loss.backward();
-  // The scalar is fp32, which finite differences would feel.
+  // The scalar loss is fp32, which is too coarse for finite differences.
   return 0.25 * sums.lm + 0.5 * sums.step + 0.75 * sums.path;
 }
 
@@ -84,7 +84,7 @@ TEST(Lora, FirstValuesAreThoseOfPeftAndChangeNothing) {
   auto net = TinyNet();
   const at::Tensor before = net->weights().clone();
   auto adapter = MakeAdapter(*net, {.rank = 4}, {.reward_head = true});
-  // Seven matrices of two layers, the head's weight and bias.
+  // Seven matrices in each of two layers, the head's weight and bias.
   EXPECT_EQ(adapter->parameters().size(), 2u * 7 * 2 + 2);
   for (const net::NetParameter& p : adapter->parameters()) {
     const at::Tensor value = ValueOf(*adapter, p.name, adapter->values());
@@ -236,11 +236,11 @@ TEST(Lora, ResumedRunHasTheSameLosses) {
   Trainer trainer(*net, TinyOptions(), adapter.get());
   for (int i = 0; i < 5; ++i) ASSERT_TRUE(trainer.Step(Walks(20, i)).ok());
   ASSERT_TRUE(trainer.Save(path).ok());
-  // Values and two moments, and some bytes that say of what.
+  // Values and two moments, plus a few bytes of description.
   EXPECT_LT(fs::file_size(path),
             3 * 4 * static_cast<size_t>(adapter->values().numel()) + 300);
   auto other = TinyNet();
-  // Drawn anew, then loaded.
+  // Freshly initialised, then loaded.
   auto drawn =
       MakeAdapter(*other, {.rank = 4}, {.seed = 99, .reward_head = true});
   Trainer resumed(*other, TinyOptions(), drawn.get());
@@ -288,7 +288,7 @@ TEST(Lora, AStateOfAnythingElseIsRefusedAndChangesNothing) {
   Trainer scaled(*net, TinyOptions(), louder.get());
   refused(scaled, lora, "a LoRA adapter of rank 4, alpha 8 ",
           "a LoRA adapter of rank 4, alpha 9 ");
-  // The same shapes over another base.
+  // The same shapes on another base model.
   auto strange = TinyNet(Precision::kBf16, 2);
   auto same = MakeAdapter(*strange, {.rank = 4});
   Trainer based(*strange, TinyOptions(), same.get());
@@ -315,7 +315,7 @@ TEST(Lora, ImpossibleOptionsAreRefused) {
   says({.rank = 4, .targets = {"q", "gte"}}, "did you mean \"gate\"");
   says({.alpha = 8.0}, "--lora-rank 8");
   says({.targets = {"q"}}, "--lora-targets without");
-  // k is [32, 64]; up alone has room for more.
+  // k is [32, 64]; with only `up` as target rank 64 fits.
   says({.rank = 33}, "expected 1 to 32");
   EXPECT_TRUE(
       LoraAdapter::Create(*net, {.rank = 64, .targets = {"up"}}, {}).ok());
@@ -324,8 +324,8 @@ TEST(Lora, ImpossibleOptionsAreRefused) {
             (std::vector<std::string>{"q", "down"}));
 }
 
-// The merged checkpoint against the base's weights plus what PEFT would add
-// for the files, all computed here.
+// The merged checkpoint against the base weights plus what PEFT would add for
+// the adapter's files, all computed here.
 TEST(Lora, MergedCheckpointIsTheBasePlusTheFilesOfTheAdapter) {
   const std::string folder = testing::TempDir() + "/lora_export";
   const std::string base = folder + "/base", merged = folder + "/merged",

@@ -95,7 +95,7 @@ TEST(ObjectiveTest, UnknownNamesAndOptionsNameTheNearest) {
   EXPECT_FALSE(MakeObjective("dpo:beta=-1").ok());
 }
 
-// The derivative that an objective states, against differences of its loss.
+// The derivative that an objective returns, against differences of its loss.
 TEST(ObjectiveTest, DerivativesAgreeWithFiniteDifferences) {
   RandomStream rng(StreamKey(1, 0, 0, Purpose::kTest));
   for (const char* spec : kSpecs) {
@@ -123,7 +123,7 @@ TEST(ObjectiveTest, DerivativesAgreeWithFiniteDifferences) {
       for (size_t k = 0; k < outputs.size(); ++k) {
         GroupOutput& out = outputs[k];
         for (size_t t = 0; t < out.logprobs.size(); ++t) {
-          // Where a ratio is near its clip the loss has a kink.
+          // The loss has a kink where a ratio reaches its clip.
           const float ratio =
               std::exp(out.logprobs[t] - group[k].old_logprobs[t]);
           const bool kinked =
@@ -138,7 +138,7 @@ TEST(ObjectiveTest, DerivativesAgreeWithFiniteDifferences) {
   }
 }
 
-// One token that counts, with a given log-prob, in each sequence.
+// One counted token with a given log-prob in each sequence.
 struct OneToken {
   SequenceGroup group;
   std::vector<GroupOutput> outputs;
@@ -182,17 +182,17 @@ TEST(ObjectiveTest, ValuesByHand) {
               std::log(2) + 0.1 * std::log(4.0 / 3), 1e-6);
 
   std::vector<GroupGradient> gradients;
-  OneToken up;  // ratio 1.5, praised: clipped at 1.28
+  OneToken up;  // ratio 1.5, advantage > 0: clipped at 1.28
   up.Add(std::log(1.5f) - 1, -1, -1, 1);
   const ObjectiveSums clipped = up.Evaluate("grpo", &gradients);
   EXPECT_NEAR(clipped.loss, -1.28, 1e-6);
   EXPECT_EQ(clipped.clipped, 1);
   EXPECT_EQ(gradients[0].logprobs[1], 0);
-  OneToken down;  // ratio 1.5, blamed: not clipped
+  OneToken down;  // ratio 1.5, advantage < 0: not clipped
   down.Add(std::log(1.5f) - 1, -1, -1, -1);
   EXPECT_NEAR(down.Evaluate("grpo", &gradients).loss, 1.5, 1e-6);
   EXPECT_NEAR(gradients[0].logprobs[1], 1.5, 1e-6);
-  OneToken low;  // ratio .5, blamed: clipped at .8
+  OneToken low;  // ratio .5, advantage < 0: clipped at .8
   low.Add(std::log(0.5f) - 1, -1, -1, -1);
   EXPECT_NEAR(low.Evaluate("grpo").loss, 0.8, 1e-6);
   OneToken kl;  // reference twice as likely: k3 = 2 - ln 2 - 1
@@ -222,7 +222,7 @@ std::vector<SequenceGroup> RandomGroups(const Objective& objective,
   return groups;
 }
 
-// The whole way: the loss along a direction in the space of weights.
+// End to end: the loss along a direction in weight space.
 TEST(ObjectiveTest, GradientsOfWeightsAgreeWithFiniteDifferences) {
   for (const char* spec : kSpecs) {
     const auto objective = MakeObjective(spec).value();
@@ -244,7 +244,7 @@ TEST(ObjectiveTest, GradientsOfWeightsAgreeWithFiniteDifferences) {
     at::Tensor weights = net->weights();
     const at::Tensor before = weights.clone();
     const at::Tensor slope = torch::tensor(*gradient);
-    // Along the gradient, and along another direction that leans on it.
+    // Along the gradient, and along another direction correlated with it.
     RandomStream rng(StreamKey(4, 0, 0, Purpose::kTest));
     for (int round = 0; round < 2; ++round) {
       at::Tensor direction = slope / slope.norm();
@@ -274,7 +274,7 @@ TEST(ObjectiveTest, GradientsOfWeightsAgreeWithFiniteDifferences) {
   }
 }
 
-// Imitation by the objective is the plain training step, bit for bit.
+// Imitation through the objective is bit for bit the plain training step.
 TEST(ObjectiveTest, SftIsTheTrainersOwnStep) {
   const auto objective = MakeObjective("sft").value();
   const auto a = TinyNet(net::Precision::kBf16, 7);
@@ -297,12 +297,12 @@ TEST(ObjectiveTest, SftIsTheTrainersOwnStep) {
   EXPECT_LT((a->weights() - b->weights()).abs().max().item<float>(), 1e-6f);
 }
 
-// Against LibTorch's softmax of the logits that a pass of its own gives.
+// Against LibTorch's softmax of the logits from a separate pass.
 TEST(ObjectiveTest, EntropyIsThePolicysAtTheTokensThatCount) {
   for (const char* spec : {"sft", "dpo", "grpo"}) {
     const auto objective = MakeObjective(spec).value();
     auto groups = RandomGroups(*objective, 6);
-    // Weights say which tokens count, not how much their entropy does.
+    // Weights select the tokens that count; they do not scale their entropy.
     for (SequenceGroup& group : groups) {
       for (GroupSequence& g : group) {
         for (size_t t = 3; t < g.sequence.tokens.size(); t += 2) {
@@ -311,7 +311,7 @@ TEST(ObjectiveTest, EntropyIsThePolicysAtTheTokensThatCount) {
       }
     }
     const auto net = TinyNet(net::Precision::kFp32, 7);
-    // Rows of its own size: an even distribution's entropy would be ln 32.
+    // Rows of varying entropy: a uniform distribution's would be ln 32.
     net->weights().mul_(4);
     net->Refresh();
     double sum = 0, count = 0;

@@ -1,5 +1,5 @@
-// A Llama in plain ATen operations under ATen's own autograd: what the
-// hand-written passes are tested against. One sequence at a time.
+// A Llama in plain ATen operations with ATen's own autograd: the reference for
+// the hand-written passes. One sequence at a time.
 #ifndef ESPALIER_TESTS_LEARN_REFERENCE_NET_H_
 #define ESPALIER_TESTS_LEARN_REFERENCE_NET_H_
 

@@ -93,8 +93,7 @@ class SelfTrainTest : public testing::Test {
   fs::path folder_;
 };
 
-// Sets the flag that it is asked for again and again: a stop after `looks`
-// requests for a grade.
+// Sets the stop flag at the `looks`-th request for a grade.
 class StoppingVerifier : public Verifier {
  public:
   StoppingVerifier(const Verifier& inner, int looks, std::atomic<bool>& stop)
@@ -132,7 +131,7 @@ TEST_F(SelfTrainTest, RoundsSearchTrainAndAreGated) {
     EXPECT_EQ(s.gate.n, 30);
   }
   EXPECT_TRUE(fs::exists(Path("out") + "/config.json"));
-  // A second call finds all of it done, or refuses another set of options.
+  // A second call finds everything done, or refuses different options.
   const auto again = SelfTrain(options, {});
   ASSERT_TRUE(again.ok()) << again.status();
   EXPECT_EQ(again->size(), rounds->size());
@@ -148,7 +147,8 @@ TEST_F(SelfTrainTest, RoundsSearchTrainAndAreGated) {
             absl::StatusCode::kFailedPrecondition);
 }
 
-// Refused before a folder is made, so that the mended command may run there.
+// Refused before a folder is created, so that the corrected command can run
+// there.
 TEST_F(SelfTrainTest, WrongInputIsRefusedBeforeWorkBegins) {
   const auto refused = [&](const SelfTrainOptions& options, const char* word) {
     const auto rounds = SelfTrain(options, {});
@@ -199,16 +199,17 @@ TEST_F(SelfTrainTest, StoppedInAnyPhaseItEndsTheSame) {
   const auto whole = SelfTrain(Small("whole"), {});
   ASSERT_TRUE(whole.ok()) << whole.status();
   int stops = 0, calls = 0;
-  // What begins anew after each stop has to get through at last, on a busy
+  // Work that restarts after each stop must eventually finish, on a busy
   // machine too: the time grows by a tenth.
   double wait = 8;  // ms
   while (true) {
-    // At first while searches are graded, then at any time, in any phase.
+    // First while searches are graded, later at any time, in any phase.
     ASSERT_LT(++calls, 200);
     std::atomic<bool> stop{false};
     std::thread clock([&] {
       if (calls < 8) return;
-      std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(wait));
+      std::this_thread::sleep_for(
+          std::chrono::duration<double, std::milli>(wait));
       stop = true;
     });
     StoppingVerifier verifier(*FindVerifier("countdown").value(), 3 * calls,
@@ -223,11 +224,11 @@ TEST_F(SelfTrainTest, StoppedInAnyPhaseItEndsTheSame) {
         << rounds.status();
     ++stops;
   }
-  EXPECT_GT(stops, 8);  // beyond the searches
+  EXPECT_GT(stops, 8);  // after the searches
   EXPECT_EQ(Weights("whole"), Weights("broken"));
 }
 
-// Pays for length: what is long is called correct.
+// Rewards length: long responses count as correct.
 class LengthVerifier : public Verifier {
  public:
   std::string_view name() const override { return "length"; }

@@ -1,4 +1,4 @@
-// A net and data on which a training takes a fraction of a second.
+// A net and data for trainings that take a fraction of a second.
 #ifndef ESPALIER_TESTS_LEARN_TINY_NET_H_
 #define ESPALIER_TESTS_LEARN_TINY_NET_H_
 
@@ -41,8 +41,8 @@ inline TrainerOptions TinyOptions() {
           .micro_batch_tokens = 100};
 }
 
-// Walks of +1 over 0..15 from a random start, some with a jump; the label
-// says whether the last move was +1, and whether all were.
+// Walks of +1 over 0..15 from a random start, some with a jump; the step label
+// says whether the last move was +1, the path label whether all were.
 inline std::vector<TrainSequence> Walks(int count, uint64_t seed) {
   RandomStream rng(StreamKey(seed, 0, 0, Purpose::kTest));
   std::vector<TrainSequence> out;

@@ -52,7 +52,7 @@ class TrainRunTest : public testing::Test {
     return (folder_ / name).string();
   }
 
-  // Without the contamination check, which has a test of its own.
+  // Without the contamination check, which is tested separately.
   TrainRunOptions Policy(const std::string& out) const {
     return {.model = kModel,
             .data = Path("policy.jsonl"),
@@ -70,7 +70,7 @@ class TrainRunTest : public testing::Test {
     return options;
   }
 
-  // A run with one search: a right answer drawn three times, a wrong one.
+  // A run with one search: one right answer drawn three times and a wrong one.
   SmallTree MakeDatabase() const {
     auto db = RunDb::Open(Path("run.db"), Sqlite::kCreate).value();
     const int64_t run =
@@ -83,7 +83,7 @@ class TrainRunTest : public testing::Test {
     SmallTree tree;
     tree.Add(tree.Add(0, "2+3=5 : 4 5\n"), "= 9\n", NodeVerdict::kCorrect, 3);
     tree.Add(0, "= 8\n", NodeVerdict::kWrong);
-    // One token a byte: not what the tokenizer would say.
+    // One token per byte, unlike the tokenizer.
     for (int32_t& token : tree.tree.tokens) token %= 256;
     EXPECT_TRUE(
         db->FinishSearch(search.search_id, {}, true, tree.tree, {}).ok());
@@ -91,8 +91,8 @@ class TrainRunTest : public testing::Test {
     return tree;
   }
 
-  // A database of one search of each tree; `tokenizer` is what it says of the
-  // model.
+  // A database with one search for each tree; `tokenizer` is what it records of
+  // the model.
   std::string Database(const std::string& name,
                        const std::vector<SmallTree>& trees,
                        const std::string& tokenizer = "") const {
@@ -117,7 +117,7 @@ class TrainRunTest : public testing::Test {
     return Path(name);
   }
 
-  // A copy of the model with one number of its config.json changed.
+  // A copy of the model with one number in config.json changed.
   std::string ModelWith(const std::string& name, const std::string& key,
                         int value) const {
     fs::copy(kModel, Path(name));
@@ -129,7 +129,7 @@ class TrainRunTest : public testing::Test {
     return Path(name);
   }
 
-  // Expects that training says `word` and leaves nothing behind.
+  // Expects an error that contains `word`, and no files left behind.
   void Refused(const TrainRunOptions& options, const std::string& word) const {
     FilterLog log;
     const auto report = TrainModel(options, nullptr, log);
@@ -140,7 +140,7 @@ class TrainRunTest : public testing::Test {
     EXPECT_FALSE(fs::exists(options.out + ".work")) << word;
   }
 
-  // Losses by step.
+  // Losses, by step.
   std::vector<double> Losses(const std::string& out) const {
     std::vector<double> losses;
     const std::string text =
@@ -157,7 +157,7 @@ class TrainRunTest : public testing::Test {
   fs::path folder_;
 };
 
-// Share of a training's tokens that were computed.
+// The share of a training's tokens that were computed.
 double Computed(const std::string& work) {
   double tokens = 0, computed = 0;
   std::ifstream file(work + "/metrics.jsonl");
@@ -213,14 +213,14 @@ TEST_F(TrainRunTest, RewardValuesAreLearned) {
   options.epochs = 12;
   const auto report = TrainModel(options, nullptr, log);
   ASSERT_TRUE(report.ok()) << report.status();
-  // Half of the labels are 1, a quarter 0 and a quarter .25: the entropy of
-  // the labels themselves is the floor.
+  // Half of the labels are 1, a quarter 0 and a quarter .25: their entropy is
+  // the lower bound of the loss.
   const double floor = 0.25 * -(0.25 * std::log(0.25) + 0.75 * std::log(0.75));
   EXPECT_LT(report->last_loss, 0.6 * report->first_loss);
   EXPECT_GT(report->last_loss, 0.5 * floor);
 }
 
-// A stop after every step; threads change in between.
+// Stops after every step and changes the number of threads.
 TEST_F(TrainRunTest, StoppedAtEveryStepItEndsWithTheSameWeightsAndLosses) {
   FilterLog log;
   for (const auto& [reward, rank] :
@@ -285,7 +285,7 @@ TEST_F(TrainRunTest, AnAdapterLowersTheLossAndIsWrittenBesideTheModel) {
             3 * 2 * fs::file_size(Path("out") + "/model.safetensors"));
 }
 
-// What a kill leaves: metrics beyond the last state, and no state at all.
+// After a kill: metrics beyond the last saved state, and no state at all.
 TEST_F(TrainRunTest, MetricsBeyondTheStateAreWrittenAnew) {
   FilterLog log;
   ASSERT_TRUE(TrainModel(Policy("whole"), nullptr, log).ok());
@@ -417,7 +417,7 @@ TEST_F(TrainRunTest, WrongInputIsNamed) {
   }
 }
 
-// Searches from which an objective can learn nothing.
+// Searches that an objective cannot learn from.
 TEST_F(TrainRunTest, SearchesThatTeachNothingAreRefusedWithARemedy) {
   SmallTree right, wrong, cut;
   for (SmallTree* tree : {&right, &wrong}) {
@@ -491,7 +491,7 @@ TEST_F(TrainRunTest, TokensOfAnotherTokenizerAreRefused) {
   Refused(options, "espalier export");
 }
 
-// The state of one model is not gone on with from another.
+// Training does not resume the state of one model from another.
 TEST_F(TrainRunTest, AWorkFolderOfAnotherModelIsRefused) {
   FilterLog log;
   const std::atomic<bool> stop{true};
@@ -509,7 +509,7 @@ TEST_F(TrainRunTest, AWorkFolderOfAnotherModelIsRefused) {
   EXPECT_FALSE(fs::exists(Path("out.work/config.json")));
 }
 
-// Lines are checked as databases are: by default against all test problems.
+// Lines are checked like databases: by default against all test problems.
 TEST_F(TrainRunTest, LinesThatAnEvaluationHoldsAreLeftOut) {
   const auto tokenizer = Tokenizer::Load(kModel).value();
   const Task* task = FindTask("countdown").value();
@@ -553,8 +553,8 @@ TEST_F(TrainRunTest, AnExistingCheckpointIsNotOverwritten) {
             absl::StatusCode::kAlreadyExists);
 }
 
-// From a run database: tokens as they were drawn, loss on the response alone,
-// the end token after it; what the evaluation holds is left out.
+// From a run database: tokens as drawn, loss only on the response, the end
+// token after it; problems of the evaluation are left out.
 TEST_F(TrainRunTest, SequencesOfADatabaseAreTheDrawnTokens) {
   const auto tokenizer = Tokenizer::Load(kModel).value();
   const SmallTree tree = MakeDatabase();
@@ -627,7 +627,7 @@ TEST_F(TrainRunTest, PairsAndGroupsOfADatabase) {
     EXPECT_EQ(g.sequence.path_label.back(), 1);
     EXPECT_EQ(g.advantage, 1);
   }
-  // Three draws of the right answer, one of the wrong one.
+  // The right answer was drawn three times, the wrong one once.
   options.kind = ExampleKind::kGroups;
   data = load();
   ASSERT_EQ(data.groups.size(), 4u);

@@ -200,7 +200,7 @@ TEST(Trainer, RateWarmsUpThenFalls) {
                          .threads = 1});
   EXPECT_DOUBLE_EQ(trainer.RateAt(0), 0.1);
   EXPECT_DOUBLE_EQ(trainer.RateAt(9), 1);
-  EXPECT_NEAR(trainer.RateAt(60), 0.55, 1e-12);  // halfway down the cosine
+  EXPECT_NEAR(trainer.RateAt(60), 0.55, 1e-12);  // halfway through the cosine
   EXPECT_NEAR(trainer.RateAt(110), 0.1, 1e-12);
   EXPECT_NEAR(trainer.RateAt(500), 0.1, 1e-12);
 }

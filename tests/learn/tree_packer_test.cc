@@ -50,8 +50,8 @@ void Extend(GroupSequence& g, RandomStream& rng, int n, bool counts) {
   g.sequence.step_label.back() = rng.Uniform();
 }
 
-// The paths of a tree: a prompt, then `branches` steps below each, `depth`
-// levels of them. Weights and labels below a branch are a path's own.
+// The paths of a tree: a prompt, then `branches` steps below each node, `depth`
+// levels deep. Each path has its own weights and labels below a branch.
 SequenceGroup RandomTree(RandomStream& rng, int branches, int depth) {
   SequenceGroup paths(1);
   Extend(paths[0], rng, rng.Range(20, 70), false);
@@ -69,7 +69,7 @@ SequenceGroup RandomTree(RandomStream& rng, int branches, int depth) {
   return paths;
 }
 
-// Groups of `size` neighbours; 0: one group of all.
+// Groups of `size` neighbouring paths; 0: one group of all.
 std::vector<SequenceGroup> Regroup(const SequenceGroup& paths, int size) {
   std::vector<SequenceGroup> groups;
   for (size_t i = 0; i < paths.size(); ++i) {
@@ -109,7 +109,7 @@ TEST(TreePackerTest, SharedTokensAreThereOnce) {
   EXPECT_THAT(apart.stream.starts, ElementsAre(0, 10, 19));
 }
 
-// What a row sees, by the ranges, is what is before it on its paths.
+// By the ranges, a row sees exactly the tokens before it on its paths.
 TEST(TreePackerTest, RowsSeeTheirAncestorsAlone) {
   RandomStream rng(StreamKey(1, 0, 0, Purpose::kTest));
   for (int round = 0; round < 20; ++round) {
@@ -140,8 +140,9 @@ TEST(TreePackerTest, RowsSeeTheirAncestorsAlone) {
   }
 }
 
-// |a - b| / |b| of one parameter; where its gradient is all but nothing (that
-// of a bias, by differences of rewards), against a thousandth of the whole.
+// |a - b| / |b| of one parameter. Where its gradient is almost zero (a bias
+// under differences of rewards), the error relative to a thousandth of the
+// whole gradient.
 double ErrorOf(const net::NetParameter& p, const at::Tensor& a,
                const at::Tensor& b) {
   const auto part = [&](const at::Tensor& x) {

@@ -21,12 +21,12 @@ const char* const kMethods[] = {
     "ab_mcts_a:unit=step:prior=beta", "ab_mcts_m:unit=response:sweeps=3",
     "ab_mcts_m:unit=step:sweeps=3"};
 
-// Closes a tree that is small enough to be drawn whole.
+// Closes a tree that is small enough to be sampled completely.
 std::string Patient(const std::string& method) {
   return method + ":patience=150:choice=best";
 }
 
-// The highest score of a leaf: noise may move it and make leaves equal.
+// The highest score of a leaf: noise may change it and make leaves equal.
 float BestScore(const TreeWorld& world) {
   float best = 0;
   for (int place = 0; place < world.size(); ++place) {
@@ -96,7 +96,7 @@ TEST(AbMctsTest, EqualRewardsEndWithAnAnswer) {
 TEST(AbMctsTest, NoBudgetMeansNoAnswerAndNoRequest) {
   const TreeWorld world({});
   for (const std::string method : kMethods) {
-    // A budget that the root alone has spent.
+    // A budget that the root alone uses up.
     const SearchRun run = RunSearch(method, world, {.nodes = 1});
     EXPECT_TRUE(run.status.ok()) << run.status;
     EXPECT_EQ(run.answer, "") << method;
@@ -145,7 +145,7 @@ TEST(AbMctsTest, APolicyThatRepeatsItselfIsLeftAfterItsPatience) {
     EXPECT_TRUE(run.status.ok()) << run.status;
     EXPECT_EQ(run.tree().size(), 4u) << method;
     EXPECT_NE(run.answer, "") << method;
-    // Every node's first draw and its five in vain.
+    // Each node's first draw and its five draws without a new child.
     EXPECT_LE(run.usage.simulations, 3 * 6) << method;
   }
 }
@@ -157,7 +157,7 @@ TEST(AbMctsTest, APolicyOfAnswersAloneGrowsOnlyTheRoot) {
     EXPECT_TRUE(run.status.ok()) << run.status;
     EXPECT_EQ(run.answer, world.best_answer()) << method;
     EXPECT_EQ(run.tree().size(), 6u) << method;
-    // Five new children and sixteen draws in vain.
+    // Five new children and sixteen draws without one.
     EXPECT_EQ(run.usage.simulations, 5 + 16) << method;
   }
 }
@@ -174,7 +174,8 @@ TEST(AbMctsTest, APolicyThatSaysNothingEndsWithoutAnAnswer) {
     EXPECT_EQ(run.answer, "");
     EXPECT_EQ(run.tree().size(), 1u);
     EXPECT_EQ(run.usage.simulations, 16) << method;
-    // Endless patience needs no second look at a policy that is mute.
+    // patience=0 means no limit, but a policy that returns nothing ends the
+    // search at once.
     EXPECT_EQ(
         RunSearch(method + ":patience=0", world, limits).usage.simulations, 1)
         << method;
@@ -245,9 +246,9 @@ TEST(AbMctsTest, VisitsAreSimulationsAndValuesTheirMeans) {
   }
 }
 
-// AB-MCTS-A by one step at a time as its description reads: every arm is the
-// list of its rewards, posteriors are summed anew, closed nodes are searched
-// for. Shares the random draws alone.
+// AB-MCTS-A with unit=step, following its description: every arm is a list of
+// its rewards, posteriors are summed from scratch, and closed nodes are
+// searched for. Only the random draws are shared.
 class PlainAbMctsA {
  public:
   PlainAbMctsA(const TreeWorld& world, int patience)
@@ -313,7 +314,7 @@ class PlainAbMctsA {
            std::sqrt(tau2 / (1 + n)) * DrawStudentT(1 + n, random);
   }
 
-  // A child, or -1: generate.
+  // A child, or -1 for GEN.
   int Choose(int place, RandomStream& random) {
     const PlainNode& node = at(place);
     std::vector<int> open;
@@ -368,8 +369,8 @@ TEST(AbMctsTest, APlainLoopOverListsOfRewardsGrowsTheSameTree) {
 }
 
 TEST(AbMctsTest, SubtreesOfEqualScoresAreLeftForNewOnes) {
-  // All scores are equal: what has four of them is pruned, so that the first
-  // steps of all simulations spread.
+  // All scores are equal: a subtree with four of them is pruned, so that the
+  // first steps of the simulations spread.
   const TreeWorld world(
       {.branching = 40, .depth = 3, .scores = Scores::kEqual});
   const auto busiest = [&](const std::string& method) {
@@ -380,12 +381,12 @@ TEST(AbMctsTest, SubtreesOfEqualScoresAreLeftForNewOnes) {
     }
     return most;
   };
-  // Draws of the policy repeat a likely step now and then.
+  // The policy repeats a likely step now and then.
   EXPECT_LE(busiest("ab_mcts_m:unit=step"), 12u);
   EXPECT_GT(busiest("ab_mcts_m:unit=step:prune=false"), 12u);
 }
 
-// The role of every request for steps, in order.
+// The role of every step request, in order.
 std::vector<Role> Asked(const std::string& method, const TreeWorld& world,
                         double bad = 0) {
   std::vector<Role> asked;
@@ -396,7 +397,7 @@ std::vector<Role> Asked(const std::string& method, const TreeWorld& world,
     if (request.kind == RequestKind::kExpand) {
       asked.push_back(last = request.by);
     }
-    // What the first model writes is worth `bad` less.
+    // Lowers the scores of the first model by `bad`.
     for (StepScores& s : completion.scores) {
       const float loss = last == Role::kPolicy ? static_cast<float>(bad) : 0.0f;
       s.path = s.step = std::max(0.0f, s.path - loss);
@@ -407,7 +408,7 @@ std::vector<Role> Asked(const std::string& method, const TreeWorld& world,
   return asked;
 }
 
-// How a method may choose among models.
+// The values of a method's model_choice option.
 std::vector<std::string> ChoicesOf(const std::string& method) {
   std::vector<std::string> choices = {"thompson", "ucb"};
   if (absl::StartsWith(method, "ab_mcts_a")) choices.push_back("stack");

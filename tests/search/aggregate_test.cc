@@ -38,7 +38,7 @@ TEST(PathScoresTest, AreWhatTheWholePathComesTo) {
   }
   for (const Level level : {Level::kPath, Level::kStep}) {
     for (const Aggregate aggregate : kAll) {
-      // From the leaves up, from the root down.
+      // Computed from the leaves up and from the root down.
       PathScores up(tree, level, aggregate), down(tree, level, aggregate);
       for (const NodeId node : nodes) {
         EXPECT_EQ(down.Of(node), AggregatePath(tree, node, level, aggregate));
@@ -64,8 +64,7 @@ TEST(PathScoresTest, SeeNodesThatCameLater) {
   EXPECT_EQ(lowest.Of(AddScored(tree, kRoot, 2, 0.7f, 0)), 0.7f);
 }
 
-// One move at every node, so that a response has as many steps as there is
-// room for.
+// One move per node, so that a response has as many steps as allowed.
 double Seconds(const std::string& method, int steps) {
   const Problem problem{.id = "p", .question = "?"};
   class LongTask : public TreeWorldTask {
@@ -104,7 +103,7 @@ double Seconds(const std::string& method, int steps) {
   SearchContext ctx(problem, task, stopper, SearchBudget(), 1, &model);
   SearchDriver driver(ctx);
   const auto algorithm = MakeAlgorithm(method);
-  // Of this process, for others use the machine, too.
+  // CPU time of this process, as others use the machine too.
   const std::clock_t begin = std::clock();
   Co<> search = (*algorithm)->Run(ctx);
   search.Start();
@@ -117,8 +116,8 @@ double Seconds(const std::string& method, int steps) {
 
 TEST(PathScoresTest, TimeGrowsWithTheStepsAndNotWithTheirSquare) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  // There a coroutine that goes on at once does so on the stack of the one
-  // before, and times say nothing.
+  // Under sanitizers a coroutine that resumes at once stays on the stack of the
+  // previous one, so times mean nothing.
   GTEST_SKIP() << "not under a sanitizer";
 #endif
   constexpr int kSteps = 1000, kTimes = 32;
@@ -133,7 +132,7 @@ TEST(PathScoresTest, TimeGrowsWithTheStepsAndNotWithTheirSquare) {
     for (int i = 0; i < 2; ++i) {
       many = std::min(many, Seconds(with, kTimes * kSteps));
     }
-    // A path walked anew at every step would cost a thousand times as much.
+    // Walking the path again at every step would take a thousand times as long.
     EXPECT_LT(many, 8 * kTimes * few) << method << " " << few << " " << many;
   }
 }

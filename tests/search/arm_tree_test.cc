@@ -88,7 +88,7 @@ TEST(ArmTreeTest, ANewChildBelowAClosedNodeReopensItsPath) {
   arms.Observe(kRoot, other, 0.5);
   EXPECT_FALSE(arms[b].closed);
   EXPECT_FALSE(arms[b].gen_closed);
-  EXPECT_TRUE(arms[a].gen_closed);  // a has brought no new child itself
+  EXPECT_TRUE(arms[a].gen_closed);  // a itself brought no new child
   EXPECT_FALSE(arms[kRoot].closed);
   EXPECT_EQ(arms[kRoot].open_children, 1u);
   EXPECT_EQ(arms[a].open_children, 1u);

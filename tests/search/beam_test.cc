@@ -1,4 +1,4 @@
-// Beam search (T1), DVTS (T2) and lookahead (T3) against plain loops.
+// Beam search, DVTS and lookahead against plain loops.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 using Votes = std::vector<std::pair<int, float>>;
 
-// Every fifth is a world in which all steps score the same.
+// In every fifth world all steps score the same.
 TreeWorld World(uint64_t seed) {
   return TreeWorld({.seed = seed,
                     .branching = 3,
@@ -26,8 +26,9 @@ bool Better(const std::pair<int, float>& a, const std::pair<int, float>& b) {
   return a.second > b.second;
 }
 
-// T1 as `beam` does it: the kept paths are sampled in turn, their distinct
-// steps ranked, the best `width` kept; finished ones leave with their place.
+// Beam search as `beam` does it: the kept paths are sampled in turn, their
+// distinct steps ranked, the best `width` kept; a finished path gives up its
+// place.
 Votes PlainBeam(ReferenceWorld& plain, int width, int branch) {
   Votes votes, kept = {{0, 0}};
   for (size_t places = static_cast<size_t>(width);
@@ -40,7 +41,7 @@ Votes PlainBeam(ReferenceWorld& plain, int width, int branch) {
         steps.push_back(plain.Next(path.first, 1));
     }
     for (std::vector<int>& steps : drawn) {
-      std::vector<int> distinct;  // in order of first sampling
+      std::vector<int> distinct;  // in order of their first sample
       for (const int s : steps) {
         if (std::count(distinct.begin(), distinct.end(), s) == 0) {
           distinct.push_back(s);
@@ -74,7 +75,7 @@ TEST(BeamTest, KeepsTheBestStepsAsAPlainLoopDoes) {
   }
 }
 
-// T3 (T1 in search-and-learn's form for k = 0).
+// Lookahead (search-and-learn's beam search for k = 0).
 Votes PlainLookahead(ReferenceWorld& plain, size_t n, size_t width, int k) {
   Votes votes;
   std::vector<int> kept = {0};
@@ -92,7 +93,7 @@ Votes PlainLookahead(ReferenceWorld& plain, size_t n, size_t width, int k) {
     }
     std::map<int, float> ahead;
     for (const int s : open) ahead[s] = plain.Score(plain.Greedy(s, k));
-    // The worst goes, of equals the first, until all have a place.
+    // The worst is dropped, the first of equals, until all have a place.
     while (open.size() > n / width) {
       open.erase(std::min_element(open.begin(), open.end(), [&](int a, int b) {
         return ahead[a] < ahead[b];
@@ -119,7 +120,7 @@ TEST(LookaheadTest, JudgesByGreedyStepsAsAPlainLoopDoes) {
 
 TEST(LookaheadTest, WithoutLookingItIsBeamByReward) {
   for (uint64_t seed = 1; seed <= 25; ++seed) {
-    // All leaves at one depth: both forms finish in the same step.
+    // All leaves have the same depth: both forms finish in the same step.
     const TreeWorld world({.seed = seed, .scores = Scores::kNoisy});
     EXPECT_EQ(
         RunSearch("lookahead:n=4:width=4:k=0:rounds=1:choice=best", world)
@@ -128,10 +129,10 @@ TEST(LookaheadTest, WithoutLookingItIsBeamByReward) {
   }
 }
 
-// T2. The last of `iterations` steps goes on to the end.
+// DVTS. The last of `iterations` steps continues to the end.
 Votes PlainDvts(ReferenceWorld& plain, int subtrees, int width,
                 int iterations) {
-  // By subtree and step; the search goes through steps first.
+  // By subtree and step; the search iterates over steps first.
   std::vector<int> at(static_cast<size_t>(subtrees), 0);
   std::vector<Votes> ends(at.size());
   Votes votes;
@@ -199,8 +200,8 @@ TEST(DvtsTest, UnfinishedCandidatesAreNeverAnswers) {
 }
 
 TEST(DvtsTest, GreedyStepsJudgeAStepByWhereItLeads) {
-  // All scores but those of leaves are equal: only who looks ahead to them
-  // keeps the step that leads to the better one.
+  // Only leaves have different scores: only looking ahead to them keeps the
+  // step that leads to the better one.
   int better = 0;
   for (uint64_t seed = 1; seed <= 25; ++seed) {
     const TreeWorld world({.seed = seed, .depth = 3, .scores = Scores::kLeaf});
@@ -226,7 +227,7 @@ TEST(LookaheadTest, TheLastStepGoesOnToTheEnd) {
   const TreeWorld world({.seed = 3, .branching = 3, .depth = 6});
   const SearchRun run =
       RunSearch("lookahead:n=4:width=2:k=0:rounds=1:iterations=2", world);
-  // Four samples of one step, four responses from those kept.
+  // Four samples of one step, then four responses from the kept steps.
   EXPECT_EQ(run.usage.tokens, 4 + 4 * 5);
   EXPECT_FALSE(run.answer.empty());
 }

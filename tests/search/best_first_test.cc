@@ -15,7 +15,7 @@
 namespace espalier {
 namespace {
 
-// Two steps: -3 over 3 tokens, -.5 over 2: means -1 and -.25.
+// Two steps, -3 over 3 tokens and -.5 over 2: means -1 and -.25.
 TEST(PriorityTest, SumsMeansOfStepsOverAPowerOfTheDepth) {
   Step first, second;
   first.logprob = -3;
@@ -30,12 +30,12 @@ TEST(PriorityTest, SumsMeansOfStepsOverAPowerOfTheDepth) {
   EXPECT_DOUBLE_EQ(PathPriority(0, 0, 1), 0);
 }
 
-// Steps scored .9 and .7: g = .1 + .3; 3 of 5 steps left at path score .6.
+// Steps scored .9 and .7: g = .1 + .3; 3 of 5 steps remain at path score .6.
 TEST(PriorityTest, CostIsSpentPlusExpected) {
   EXPECT_NEAR(StepCost(0.9) + StepCost(0.7), 0.4, 1e-12);
   EXPECT_NEAR(CostToGo(0.6, 2, false, 1, 5), 1.2, 1e-12);
   EXPECT_NEAR(CostToGo(0.6, 2, false, 0.5, 5), 0.6, 1e-12);
-  EXPECT_EQ(CostToGo(0.6, 2, true, 1, 5), 0);   // an end
+  EXPECT_EQ(CostToGo(0.6, 2, true, 1, 5), 0);   // a terminal
   EXPECT_EQ(CostToGo(0.6, 5, false, 1, 5), 0);  // longer than expected
   EXPECT_EQ(CostToGo(0.6, 2, false, 1, 0), 0);  // unknown
 }
@@ -60,7 +60,7 @@ TEST(FrontierTest, PopsByRankThenByAge) {
   }
 }
 
-// Cost of a leaf to A*: sum of (1 - score) over its path.
+// A*'s cost of a leaf: sum of (1 - score) over its path.
 double Cost(const TreeWorld& world, int leaf) {
   double cost = 0;
   for (int at = leaf; at != 0; at = world[at].parent) {
@@ -77,7 +77,7 @@ std::vector<int> Leaves(const TreeWorld& world) {
   return leaves;
 }
 
-// The leaf of highest `rank` by brute force; of equals the first.
+// The leaf with the highest `rank` by brute force; the first of equals.
 template <class Rank>
 int Highest(const TreeWorld& world, Rank rank) {
   const std::vector<int> leaves = Leaves(world);
@@ -100,7 +100,7 @@ TEST(CompleteSearchTest, FindsTheBestLeafOfTheWholeTree) {
                            .early_leaf = 0.2,
                            .enumerate = true,
                            .scores = Scores::kNoisy});
-    // The noisy score of a leaf is not its reward: the best by score is meant.
+    // The noisy score of a leaf is not its reward; this is the best by score.
     const int top = Highest(world, [&](int leaf) { return world.Score(leaf); });
     for (const char* method :
          {"tot_dfs:branch=3:choice=best",
@@ -139,7 +139,7 @@ TEST(CompleteSearchTest, AStarFindsTheCheapestEndByAnAdmissibleH) {
     EXPECT_EQ(wide.answer, cheapest) << seed;
     blind += zero.usage.tokens;
     guided += h.usage.tokens;
-    // h = 0 is admissible whatever the scores and the depths are.
+    // h = 0 is admissible for any scores and depths.
     const TreeWorld rough({.seed = seed,
                            .branching = 3,
                            .depth = 4,
@@ -185,7 +185,7 @@ TEST(CompleteSearchTest, CostOfAStarsAnswerFallsWithTheBudget) {
                                .enumerate = true,
                                .scores = Scores::kBest});
         const SearchRun run = RunSearch(method, world, {.tokens = tokens});
-        // No answer costs what four steps of score 0 cost.
+        // No answer costs as much as four steps of score 0.
         regret +=
             (run.answer.empty() ? 4 : Cost(world, std::stoi(run.answer))) -
             Cost(world, Cheapest(world));
@@ -240,7 +240,7 @@ TEST(BestFirstTest, ExpandsInOrderOfPriority) {
     const SearchRun run =
         RunSearch("best_first:score=logprob:branch=3:alpha=0.5", world,
                   {.tokens = 60, .reply = reply});
-    // The plain way: rescan all open nodes each time.
+    // By rescanning all open nodes each time.
     const Tree& tree = run.tree();
     std::set<NodeId> done;
     for (const NodeId next : expanded) {
@@ -283,7 +283,7 @@ TEST(AStarTest, ExpandsInOrderOfCostAndOffersCheaperEndsOnly) {
     };
     const SearchRun run = RunSearch("astar:branch=3:weight=0.4:steps_left=5",
                                     world, {.reply = reply});
-    // The plain way: rescan all open nodes each time.
+    // By rescanning all open nodes each time.
     const Tree& tree = run.tree();
     std::set<NodeId> done;
     for (const NodeId next : expanded) {
@@ -316,8 +316,8 @@ TEST(AStarTest, ExpandsInOrderOfCostAndOffersCheaperEndsOnly) {
   }
 }
 
-// Steps that commute: any unused letter of "abcd"; all used: the end. The set
-// {a, b} leads nowhere. Counts what it is asked.
+// Steps that commute: any unused letter of "abcd"; a response ends when all are
+// used. The set {a, b} is a dead end. Counts its requests.
 struct Letters {
   std::map<std::string, int> expanded;
   int verified = 0;
@@ -383,7 +383,7 @@ TEST(BestFirstTest, AVerdictIsAskedOnceAStateAndAProofEndsTheSearch) {
   unmerged.right = false;
   RunSearch("best_first:score=logprob:branch=4:verify=true", world,
             {.reply = std::ref(unmerged)});
-  EXPECT_EQ(unmerged.verified, 20);  // 24 orders but for those of ab.. and ba..
+  EXPECT_EQ(unmerged.verified, 20);  // 24 orders minus ab.. and ba..
   Letters right;
   const SearchRun proved =
       RunSearch("best_first:score=logprob:branch=4:verify=true", world,
@@ -395,7 +395,7 @@ TEST(BestFirstTest, AVerdictIsAskedOnceAStateAndAProofEndsTheSearch) {
 TEST(BestFirstTest, EndsThatAreOneStateShareAVerdict) {
   const TreeWorld world({});
   int verdicts = 0;
-  // Two ways to the same end, which is wrong.
+  // Two paths to the same wrong end.
   const auto reply = [&](const Tree&, const SearchRequest& request) {
     SearchCompletion completion{.seq = request.seq};
     if (request.kind == RequestKind::kVerify) {
@@ -417,7 +417,7 @@ TEST(BestFirstTest, EndsThatAreOneStateShareAVerdict) {
   EXPECT_EQ(verdicts, 1);
 }
 
-// A walk on 0..9 by +-1 from 5 that ends at 9: endless as a tree.
+// A walk on 0..9 by +-1 from 5 that ends at 9: infinite as a tree.
 SearchCompletion Walk(const Tree& tree, const SearchRequest& request) {
   SearchCompletion completion{.seq = request.seq};
   const NodeId node = request.nodes[0];
@@ -443,7 +443,7 @@ TEST(BestFirstTest, AWalkThatReturnsExpandsEachPlaceOnce) {
       RunSearch("best_first:score=logprob:branch=2:merge=last_step", world,
                 {.reply = reply});
   EXPECT_EQ(run.answer, "9");
-  // The root and 0..8; the root is a place of its own beside "5".
+  // The root and 0..8; the root is a state of its own in addition to "5".
   EXPECT_EQ(expansions, 10);
 }
 

@@ -33,7 +33,7 @@ TEST(BudgetForcingTest, EachWordStandsInThePlaceOfTheAnswerBefore) {
     for (size_t i = 0; i < forced.size(); ++i) {
       EXPECT_EQ(tree[forced[i]].parent, tree[ends[i]].parent);
       EXPECT_TRUE(tree[ends[i]].terminal());
-      // All that follows lies below the word.
+      // All that follows is below the word.
       const std::vector<NodeId> path = tree.Path(ends[i + 1]);
       EXPECT_NE(std::find(path.begin(), path.end(), forced[i]), path.end());
       EXPECT_EQ(tree.step(forced[i]).logprob, 0);

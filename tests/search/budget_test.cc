@@ -1,5 +1,5 @@
-// The budget is the budget, and a search answers: of every method and preset,
-// in worlds of uneven steps, whatever the order in which replies come.
+// No method or preset exceeds its budget, and each search answers, in worlds of
+// uneven steps and with replies in any order.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ TreeWorld UnevenWorld(uint64_t seed) {
                     .step_tokens = kStepTokens});
 }
 
-// Every method and preset, at its defaults and with several requests at once.
+// Every method and preset, with defaults and with several requests in flight.
 std::vector<std::string> AllMethods() {
   std::vector<std::string> all;
   for (const AlgorithmInfo* info : ListAlgorithms()) all.push_back(info->name);
@@ -92,8 +92,8 @@ TEST(BudgetTest, NoMethodEverExceedsItsBudget) {
   EXPECT_GT(several, 100);
 }
 
-// Thousands of votes may come between two replies, and each is a point of the
-// anytime list.
+// Between two replies thousands of votes may be cast, and each adds a point to
+// the anytime list.
 TEST(BudgetTest, VotesThatCostNoReplyStayWithinTheBytes) {
   const TreeWorld world = UnevenWorld(5);
   int answered = 0;
@@ -107,7 +107,7 @@ TEST(BudgetTest, VotesThatCostNoReplyStayWithinTheBytes) {
       ASSERT_TRUE(run.status.ok()) << method << run.status;
       EXPECT_LE(run.usage.bytes, bytes + run.largest_reply_bytes)
           << method << " " << bytes;
-      if (run.anytime.empty()) continue;  // no response within so little
+      if (run.anytime.empty()) continue;  // no response within the bytes
       ++answered;
       EXPECT_EQ(run.anytime.back().node, run.node) << method;
     }
@@ -132,8 +132,8 @@ Co<> GrowManyWith(SearchContext& ctx, ExpandOptions options) {
   co_await all;
 }
 
-// Of several requests in flight each tells much of its samples, which `tell`
-// writes; a reply takes at most `reply` bytes.
+// Several requests in flight return large samples, written by `tell`; a reply
+// takes at most `reply` bytes.
 void ExpectBytesHold(const ExpandOptions& options, int64_t reply_bytes,
                      void (*tell)(SampledStep&)) {
   const TreeWorld world = UnevenWorld(3);
@@ -213,7 +213,7 @@ bool Labels(const std::string& method) {
          needs.end();
 }
 
-// A response ended somewhere in the tree, and says something.
+// Whether the tree has a finished response.
 bool HasResponse(const Tree& tree) {
   for (NodeId id = 0; id < tree.size(); ++id) {
     if (tree[id].terminal() && !tree[id].truncated()) return true;
@@ -223,8 +223,8 @@ bool HasResponse(const Tree& tree) {
 
 TEST(BudgetTest, AFinishedResponseInTheTreeMeansAnAnswer) {
   for (const std::string& method : AllMethods()) {
-    // Presets say where their papers return what the method chose and nothing
-    // else; proofs are what a verifier accepted.
+    // Some presets return only what the method chose, as in their papers;
+    // proofs are what a verifier accepted.
     const std::string finishing = absl::StrCat(method, ":finish=true");
     if (Labels(method) || absl::StrContains(method, "bfs_prover")) continue;
     for (uint64_t seed = 1; seed <= 6; ++seed) {
@@ -260,8 +260,8 @@ TEST(BudgetTest, FourTimesWhatAResponseTakesBuysAnAnswer) {
   EXPECT_GT(finished, 20);
 }
 
-// Responses of many steps, in which a method that is over and goes on with a
-// response of its own choice may have too little left for that one.
+// Responses of many steps: a method that has ended and continues a response of
+// its own choice may have too little left for it.
 TEST(BudgetTest, FourTimesWhatALongResponseTakesBuysAnAnswer) {
   constexpr int kDepth = 10, kProblems = 40;
   constexpr int64_t kResponse = kDepth * (1 + kStepTokens) / 2;
@@ -282,8 +282,8 @@ TEST(BudgetTest, FourTimesWhatALongResponseTakesBuysAnAnswer) {
   for (const auto& [method, count] : answered) EXPECT_GE(count, 37) << method;
 }
 
-// Without a stage of finishing nothing is saved for it: what a method has
-// chosen is carried on as far as the tokens go.
+// Without a finishing stage nothing is reserved for it: the response that a
+// method has chosen is continued as far as the tokens allow.
 TEST(BudgetTest, WhatAMethodHasChosenIsCarriedOnWhereNothingFollows) {
   constexpr int64_t kResponse = 10 * (1 + kStepTokens) / 2;
   int spent = 0, answered = 0;
@@ -292,8 +292,8 @@ TEST(BudgetTest, WhatAMethodHasChosenIsCarriedOnWhereNothingFollows) {
                            .branching = 2,
                            .depth = 10,
                            .step_tokens = kStepTokens});
-    // Any score at all ends the search, near the root, with a little less left
-    // than finishing is thought to take.
+    // Any score ends the search near the root, with slightly less left than
+    // finishing is estimated to take.
     RunLimits limits{.tokens = 2 * kResponse, .seed = seed};
     limits.more.response_tokens = 2 * kResponse;
     const SearchRun run =
@@ -305,8 +305,8 @@ TEST(BudgetTest, WhatAMethodHasChosenIsCarriedOnWhereNothingFollows) {
   EXPECT_GE(answered, 30);
 }
 
-// Where nobody knows how long responses are, most of four times what one takes
-// is the method's.
+// If the length of responses is unknown, the method gets most of a budget of
+// four responses.
 TEST(BudgetTest, AGuessOfTheLengthLeavesMostToTheMethod) {
   constexpr int64_t kResponse = 10 * (1 + kStepTokens) / 2;
   int searched = 0;
@@ -323,8 +323,8 @@ TEST(BudgetTest, AGuessOfTheLengthLeavesMostToTheMethod) {
   EXPECT_GE(searched, 30);
 }
 
-// What is held back is no more than the best response still needs, so that a
-// method that writes responses one after the other notices nothing.
+// No more is reserved than the best response still needs, so a method that
+// writes one response after the other is not affected.
 TEST(BudgetTest, NothingIsHeldBackFromTheResponseUnderWay) {
   const TreeWorld world = UnevenWorld(3);
   for (const char* method : {"greedy", "sample", "majority", "best_of_n"}) {

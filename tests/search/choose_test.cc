@@ -16,8 +16,8 @@ struct Response {
   uint32_t visits = 1;
 };
 
-// The answer that `choice` makes of responses in this order, each a step below
-// the root.
+// The answer that `choice` selects from responses in this order, each a step
+// below the root.
 std::string Chosen(AnswerChoice choice,
                    const std::vector<Response>& responses) {
   const Problem problem{.id = "p", .question = "?"};
@@ -42,7 +42,7 @@ std::string Chosen(AnswerChoice choice,
              : ctx.tree().answer_text(driver.best_answer());
 }
 
-// What a stop would be told.
+// Records what a stopper sees.
 class Watcher : public Stopper {
  public:
   bool Stops(const SearchView& view, std::string&) override {
@@ -52,7 +52,8 @@ class Watcher : public Stopper {
   AnswerSupport support;
 };
 
-// Two responses that end in the other order than they vote in, of equal scores.
+// Two responses with equal scores that finish in the reverse order of their
+// votes.
 AnswerSupport OfTwoPlaces(AnswerChoice choice, std::string& answer) {
   const Problem problem{.id = "p", .question = "?"};
   const TreeWorldTask task;
@@ -83,7 +84,7 @@ TEST(ChooseTest, OfEqualsTheLowestPlaceComesFirstWheneverItEnds) {
     std::string answer;
     const AnswerSupport support = OfTwoPlaces(choice, answer);
     EXPECT_EQ(answer, "early") << name;
-    // Nothing is certain while lower places may be taken.
+    // Nothing is certain while places with lower numbers may still vote.
     EXPECT_FALSE(support.wins_ties) << name;
     EXPECT_NE(support.most_added, 0) << name;
   }
@@ -103,8 +104,8 @@ TEST(ChooseTest, EachChoiceOfTheSameFiveResponses) {
   EXPECT_EQ(Chosen(AnswerChoice::kMajorityOfTree, kFive), "a");  // 4, 2, 4
 }
 
-// Below the root: a step that ends twice in "b", an end "a", and one "b" that
-// is made last. Only "a" is voted for.
+// Below the root: a step that ends twice in "b", an end "a", and a "b" that is
+// added last. Only "a" gets a vote.
 TEST(ChooseTest, TheTreesMajorityCountsWhatNobodyVotedFor) {
   const Problem problem{.id = "p", .question = "?"};
   const TreeWorldTask task;
@@ -126,12 +127,12 @@ TEST(ChooseTest, TheTreesMajorityCountsWhatNobodyVotedFor) {
   Votes votes(AnswerChoice::kMajorityOfTree);
   votes.Add(ctx, a, 1);
   votes.Offer(ctx);
-  EXPECT_EQ(answer(), "a");  // 2: in the tree, and its vote
+  EXPECT_EQ(answer(), "a");  // 2: one in the tree, one vote
   const NodeId b = add(step, "= b\n", true);
   add(kRoot, "= b\n", true);
   votes.CountTree(ctx);
   votes.Offer(ctx);
-  // 2 each, and the one below `step` is the first, depth-first.
+  // 2 each; the one below `step` is first in depth-first order.
   EXPECT_EQ(answer(), "b");
   EXPECT_EQ(driver.best_node(), b);
   votes.Add(ctx, a, 0);

@@ -31,7 +31,7 @@ TEST(ConfidenceTest, ScoresOfZeroAndOneAreCut) {
   EXPECT_NEAR(Calibrate(1, 1, 0), 1 - 1e-6, 1e-12);
 }
 
-// Steps of 1, 2 and 1 tokens with ln p -1, -1 and -4.
+// Steps of 1, 2 and 1 tokens with log-probs -1, -1 and -4.
 struct SmallTree {
   SmallTree() {
     a = tree.Add(kRoot, {.text = "a", .tokens = one, .logprob = -1});
@@ -105,8 +105,8 @@ TEST(ConfidenceTest, GroupsAreWindowsOfTokens) {
   EXPECT_EQ(groups.Confidence(ConfidenceOf::kTail, 9), 3);
   EXPECT_EQ(groups.LowestUnrounded(), 2);
   EXPECT_EQ(groups.OnlineConfidence(), 2);
-  // Means of groups are in thousandths online, halfway the even one: 1.0015 and
-  // 1.0024; a response that is still written is judged by what was not rounded.
+  // Online, group means are rounded to thousandths, halves to even: 1.0015 and
+  // 1.0024. An unfinished response is judged by its unrounded values.
   TokenGroups fine(2);
   fine.Add(std::vector<float>{1.001f, 1.002f, 1.0028f});
   EXPECT_NEAR(fine.LowestGroup(), 1.0015, 1e-12);
@@ -124,7 +124,8 @@ TEST(ConfidenceTest, GroupsAreWindowsOfTokens) {
   EXPECT_NEAR(single.Confidence(ConfidenceOf::kBottom, 1), 0.075, 1e-12);
 }
 
-// All groups of such a response have one sum, halfway between two thousandths.
+// All groups of this response have the same sum, halfway between two
+// thousandths.
 TEST(ConfidenceTest, ManyGroupsThatAreLowestCostLittleMore) {
   const auto took = [](float other, double* confidence) {
     TokenGroups groups(2048);
@@ -148,20 +149,20 @@ TEST(ConfidenceTest, ManyGroupsThatAreLowestCostLittleMore) {
   EXPECT_LT(once, 0.5);
 }
 
-// One response, with what its policy thought of it.
+// One response with the policy's confidences.
 struct Response {
   int leaf = 0;
   double log_p = 0;
   int steps = 0;
-  std::vector<double> tokens;  // confidences: one a step
-  // Of the lowest pair of tokens.
+  std::vector<double> tokens;  // one per step
+  // The lowest mean of two neighbouring tokens.
   double lowest = 0;
-  double online = 0;  // the same in thousandths
+  double online = 0;  // the same, rounded to thousandths
 };
 
 double InThousandths(double x) { return std::nearbyint(x * 1000) / 1000; }
 
-// What the world tells of a token drawn at `place`.
+// The confidence that the world returns for a token drawn at `place`.
 double Told(const TreeWorld& world, int place) {
   double sum = 0;
   for (const float l : world[place].logprobs) sum -= static_cast<double>(l);
@@ -169,8 +170,8 @@ double Told(const TreeWorld& world, int place) {
       sum / static_cast<double>(world[place].logprobs.size())));
 }
 
-// Stops at the first pair of tokens less sure than `floor`, before they are
-// rounded; nothing then.
+// Returns nothing if it stops early, at the first pair of tokens with unrounded
+// confidence below `floor`.
 std::optional<Response> Write(const TreeWorld& world, ReferenceWorld& plain,
                               double floor = 0) {
   Response r;
@@ -193,7 +194,7 @@ std::optional<Response> Write(const TreeWorld& world, ReferenceWorld& plain,
   return r;
 }
 
-// Percentile 100 - eta of their lowest pairs.
+// Percentile 100 - eta of the lowest pairs.
 double Percentile(const std::vector<Response>& all, double eta,
                   double Response::*lowest) {
   std::vector<double> sorted;
@@ -318,7 +319,7 @@ TEST(DeepConfTest, WithoutAFilterTheMajorityIsThatOfAll) {
 }
 
 TEST(DeepConfTest, AConsensusOfOneEndsNothing) {
-  // One leaf: all agree from the first response on.
+  // One leaf: all responses agree from the start.
   const TreeWorld world({.branching = 1, .depth = 2});
   RunLimits limits;
   limits.reply = [&world](const Tree& tree, const SearchRequest& request) {

@@ -35,7 +35,7 @@ double Variance(const std::vector<double>& x) {
   return sum / static_cast<double>(x.size());
 }
 
-// Largest distance between the empirical distribution and `cdf`.
+// The largest distance between the empirical distribution and `cdf`.
 double Distance(const std::vector<double>& sorted,
                 const std::function<double(double)>& cdf) {
   double most = 0;
@@ -47,7 +47,7 @@ double Distance(const std::vector<double>& sorted,
   return most;
 }
 
-// Kolmogorov-Smirnov at about one in 10^5 for a true distribution.
+// Kolmogorov-Smirnov: exceeded about once in 10^5 by the true distribution.
 const double kFar = 2.5 / std::sqrt(kDraws);
 
 TEST(DrawsTest, GammaDrawsHaveTheMomentsOfTheirShape) {

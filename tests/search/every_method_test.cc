@@ -1,4 +1,4 @@
-// What holds of every method that is registered.
+// Properties of every registered method.
 #include <gtest/gtest.h>
 
 #include "absl/strings/match.h"
@@ -17,7 +17,7 @@ TEST(EveryMethodTest, SaysWhenToUseItAndWhereItIsTested) {
     if (info->name.starts_with("outside_")) continue;
     const auto test = ReadFile(info->notes.test);
     ASSERT_TRUE(test.ok()) << info->name << ": " << test.status();
-    // This file runs them all and names none.
+    // This file tests all methods and names none.
     EXPECT_TRUE(absl::EndsWith(info->notes.test, "every_method_test.cc") ||
                 absl::StrContains(*test, info->name))
         << info->notes.test << " says nothing of " << info->name;
@@ -30,7 +30,7 @@ TEST(EveryMethodTest, EveryOptionSaysWhatItIs) {
     ASSERT_TRUE(made.ok()) << info->name << ": " << made.status();
     for (const OptionInfo& option : (*made)->options()) {
       EXPECT_FALSE(option.help.empty()) << info->name << ":" << option.name;
-      // Text that ParseMethod could not read back.
+      // ParseMethod could not read such text back.
       EXPECT_EQ(option.value.find(':'), std::string::npos)
           << info->name << ":" << option.name;
     }

@@ -1,4 +1,4 @@
-// What a search comes to that was told to stop before it had an answer.
+// How a search ends that was stopped before it had an answer.
 #include "search/finish.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,8 @@ class NeverStops : public Stopper {
   bool Stops(const SearchView&, std::string&) override { return false; }
 };
 
-// Writes what a test says of the path so far. Every step has four tokens.
+// Writes what the test specifies for the path so far. Every step has four
+// tokens.
 class WrittenModel : public InlineModel {
  public:
   struct Written {
@@ -62,8 +63,8 @@ struct Ended {
   bool terminal = false;
 };
 
-// Runs `method` and its finish over `writer` with `tokens`, where a response is
-// known to take ten steps of four.
+// Runs `method` and the finishing stage over `writer` with `tokens`, where a
+// response is known to take ten steps of four tokens.
 Ended Finish(const std::function<Co<>(SearchContext&)>& method,
              WrittenModel::Writer writer, int64_t tokens,
              const FinishPlan& plan = {.scores = true}) {
@@ -88,7 +89,7 @@ Ended Finish(const std::function<Co<>(SearchContext&)>& method,
   return ended;
 }
 
-// Ten steps of a path that is told by its first one, then "= <it>".
+// Ten steps of a path that is identified by its first step, then "= <it>".
 WrittenModel::Written TenSteps(const std::string& path, int sample) {
   const int64_t steps = std::count(path.begin(), path.end(), '\n');
   if (steps == 0) return {sample == 0 ? "good\n" : "poor\n"};
@@ -96,7 +97,7 @@ WrittenModel::Written TenSteps(const std::string& path, int sample) {
   return {absl::StrCat("= ", path.substr(0, 4), "\n"), -0.1f, true};
 }
 
-// Two first steps, and the second one's path goes on for `steps` more.
+// Two first steps; the second path continues for `steps` more.
 Co<> GrowTheSecond(SearchContext& ctx, int steps) {
   const Expansion both = co_await ctx.Expand(kRoot, {.n = 2});
   NodeId node = both.samples[1];
@@ -123,8 +124,8 @@ Co<> OneResponse(SearchContext& ctx) {
 
 TEST(FinishTest, TakesTheMostPromisingThatCanBeFinished) {
   const auto grow = [](SearchContext& ctx) { return GrowTheSecond(ctx, 4); };
-  // 24 tokens are spent; the good path lacks 36, the poor one 20. Eight more
-  // are wanted for either.
+  // 24 tokens are spent; the good path needs 36 more, the poor one 20. Either
+  // needs eight more in reserve.
   const Ended rich = Finish(grow, TenSteps, 24 + 36 + 8);
   EXPECT_EQ(rich.answer, "good");
   EXPECT_EQ(rich.stage, AnswerStage::kFinish);
@@ -155,7 +156,7 @@ TEST(FinishTest, ResponsesThatGiveUpAreToldFromNone) {
   EXPECT_EQ(ended.stage, AnswerStage::kUnanswered);
   EXPECT_TRUE(ended.terminal);
   EXPECT_EQ(ended.answer, "");
-  const Ended none = Finish(Nothing, TenSteps, 6);  // of the 40 that it takes
+  const Ended none = Finish(Nothing, TenSteps, 6);  // of the 40 it needs
   EXPECT_EQ(none.stage, AnswerStage::kNone);
   const Ended exempt = Finish(Nothing, TenSteps, 100, {.exempt = true});
   EXPECT_EQ(exempt.stage, AnswerStage::kNone);

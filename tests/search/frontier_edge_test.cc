@@ -1,4 +1,4 @@
-// Edges that every method of the families best_first, tot and rollout meets.
+// Edge cases of every method of the families best_first, tot and rollout.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -31,15 +31,15 @@ const char* const kMethods[] = {
     "rover:branch=2:rho=0",
 };
 
-// Methods that by their options leave the world of one path, "s0 s0 = 3" with
-// a reward below .4.
+// Methods whose options make them abandon the single-path world, "s0 s0 = 3"
+// with a reward below .4.
 bool GivesUpRepeats(absl::string_view method) {
   return absl::StrContains(method, "last_step") ||
          absl::StrContains(method, "repeats=2") ||
          absl::StrContains(method, "threshold=0.4");
 }
 
-// Samples in flight at most; a step is one token.
+// At most this many samples in flight; a step is one token.
 constexpr int64_t kMostInFlight = 64;
 
 TEST(FrontierEdgeTest, AnyOrderOfRepliesMakesTheSameTree) {
@@ -72,7 +72,7 @@ TEST(FrontierEdgeTest, ABudgetIsKeptAndEarlierAnswersStand) {
         EXPECT_LE(run.anytime[i - 1].tokens, run.anytime[i].tokens) << method;
       }
     }
-    // One request at a time: not a token above.
+    // With one request at a time there is no overshoot.
     const TreeWorld world({.seed = 4, .depth = 4});
     for (const char* single : {"best_first:score=logprob:branch=3",
                                "astar:branch=3", "tot_dfs", "rover"}) {
@@ -101,7 +101,7 @@ TEST(FrontierEdgeTest, TruncatedSamplesAreNoSteps) {
     for (SampledStep& sample : completion.samples) sample.truncated = true;
     return completion;
   };
-  // Every other sample, the same ones whenever they are drawn.
+  // Every other sample, always the same ones.
   const auto some = [&](const Tree& tree, const SearchRequest& request) {
     SearchCompletion completion = world.Reply(tree, request);
     for (SampledStep& sample : completion.samples) {
@@ -141,7 +141,7 @@ TEST(FrontierEdgeTest, OnlyEndsOnlyDuplicatesAndEqualRewardsGiveAnAnswer) {
       const SearchRun again = RunSearch(method, *world, {.tokens = 400});
       EXPECT_EQ(run.answer, again.answer) << method;
       if (verifies) {
-        // Wrong ends do not answer.
+        // Wrong ends are not returned as answers.
         EXPECT_TRUE(run.answer.empty() || run.answer == world->best_answer());
       } else {
         EXPECT_FALSE(run.answer.empty()) << method;

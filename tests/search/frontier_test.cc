@@ -1,4 +1,5 @@
-// Global frontier selection (T12, T13) on known trees.
+// Global frontier selection (DeepSearch) and its constrained backup on known
+// trees.
 #include <gtest/gtest.h>
 
 #include "search/mcts/frontier_queue.h"
@@ -45,7 +46,7 @@ TEST(FrontierTest, ANewStepIsWorthItsScoreOrNothing) {
                     world, {.seed = seed, .check = kSigned});
       const Tree& tree = run.tree();
       for (NodeId id = 1; id < tree.size(); ++id) {
-        // Off the path that was backed up.
+        // Not on the path that was backed up.
         if (tree[id].terminal() || tree[id].visits != 1) continue;
         const float worth = score ? 2 * tree.step(id).path_score - 1 : 0.0f;
         EXPECT_EQ(tree[id].q, worth);
@@ -57,8 +58,8 @@ TEST(FrontierTest, ANewStepIsWorthItsScoreOrNothing) {
   }
 }
 
-// Whatever is under way at once: what a step is worth is its own score once and
-// each end behind it.
+// With any number of requests in flight the value of a step is its own score,
+// counted once, and every end below it.
 TEST(FrontierTest, ANewStepCountsItsScoreOnceAndEveryEndBehindIt) {
   int several = 0;
   for (uint64_t seed = 1; seed <= 60; ++seed) {
@@ -72,8 +73,8 @@ TEST(FrontierTest, ANewStepCountsItsScoreOnceAndEveryEndBehindIt) {
         {.tokens = 600, .seed = seed, .shuffle = seed, .check = kSigned});
     ASSERT_TRUE(run.status.ok()) << run.status;
     const Tree& tree = run.tree();
-    std::vector<double> sums(tree.size(), 0);  // of ends at and below a node
-    std::vector<uint32_t> visits(tree.size(), 0);  // that came to them
+    std::vector<double> sums(tree.size(), 0);      // of ends at or below a node
+    std::vector<uint32_t> visits(tree.size(), 0);  // visits by those ends
     // Children come after their parents.
     for (NodeId id = tree.size(); id-- > 1;) {
       const double worth =
@@ -98,14 +99,14 @@ TEST(FrontierTest, ANewStepCountsItsScoreOnceAndEveryEndBehindIt) {
 
 TEST(FrontierTest, TheWidthFallsWithTheDepth) {
   const FrontierWidth width{.width = 4, .decay = 1, .least = 2};
-  // A level narrower for each 10 / 4 = 2 steps.
+  // The width falls by one every 10 / 4 = 2 steps.
   EXPECT_EQ(width.At(0, 10), 4);
   EXPECT_EQ(width.At(1, 10), 4);
   EXPECT_EQ(width.At(2, 10), 3);
   EXPECT_EQ(width.At(9, 10), 2);
-  // Where the width exceeds the depth each step narrows it.
+  // If the width exceeds the depth every step lowers it.
   EXPECT_EQ(width.At(1, 3), 3);
-  // 64 steps at most: from the third on two samples a node.
+  // 64 steps at most: from the third on two samples per node.
   const FrontierWidth steep{.width = 32, .decay = 30, .least = 2};
   int narrow = 0;
   for (uint64_t seed = 1; seed <= 10; ++seed) {

@@ -1,4 +1,4 @@
-// AB-MCTS against what TreeQuest did.
+// AB-MCTS against TreeQuest.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,8 +28,8 @@ bool IsDistribution(const GoldenRun& run) {
   return run.trace.contains("distributions");
 }
 
-// Whether one of the first `generated` nodes is a child of `node`; by `model`
-// if that is not -1.
+// Whether one of the first `generated` nodes is a child of `node`, written by
+// `model` unless that is -1.
 bool HasChild(const GoldenRun& run, int node, size_t generated,
               int model = -1) {
   const nlohmann::json& nodes = run.trace.at("world").at("nodes");
@@ -40,21 +40,21 @@ bool HasChild(const GoldenRun& run, int node, size_t generated,
   return false;
 }
 
-// How many simulations are asked for before any of them is told.
+// How many simulations are requested before any result is returned.
 size_t BatchOf(const GoldenRun& run) {
   return run.trace.at("settings").value("batch_size", size_t{1});
 }
 
-// What ours draws of what the program drew. Ours draws nothing where the
-// choice is certain: at a node without children, among children of whom there
-// is one. `of_models`: draws for the choice of a model, by simulation.
+// The program's draws that our search makes too. It draws nothing when the
+// choice is certain: at a node without children or with a single one.
+// `of_models`: draws for the choice of a model, by simulation.
 struct Draws {
   std::vector<double> all;
   std::vector<std::vector<double>> of_models;
 };
 
-// AB-MCTS-A: values of Student's t, or what a beta came to: of GEN, of CONT,
-// of the children if CONT won, of the models.
+// AB-MCTS-A: values of Student's t, or of beta draws: for GEN, for CONT, for
+// the children if CONT won, for the models.
 Draws DrawsOfA(const GoldenRun& run) {
   Draws draws;
   const size_t batch = BatchOf(run);
@@ -72,7 +72,7 @@ Draws DrawsOfA(const GoldenRun& run) {
       }
       const size_t children = at.value("children", std::vector<int>{}).size();
       auto next = drawn.begin() + 2;
-      // stack: of the models first.
+      // model_choice=stack: first those of the models.
       const int model = at.value("model", -1);
       if (model >= 0) {
         const std::vector<double> of_models = at.at("t_models");
@@ -93,8 +93,8 @@ Draws DrawsOfA(const GoldenRun& run) {
   return draws;
 }
 
-// AB-MCTS-M: the arms' worths, of the children and of GEN. Its models are taken
-// at random: `models` says which of how many.
+// AB-MCTS-M: predictive draws of the children and of GEN. Models are chosen at
+// random among `models`.
 Draws DrawsOfM(const GoldenRun& run, int models) {
   Draws draws;
   auto next = run.random.begin();
@@ -117,11 +117,12 @@ Draws DrawsOfM(const GoldenRun& run, int models) {
   return draws;
 }
 
-// The program returns the best answer of its tree, where ours only returns a
-// response that ended; none does here.
+// The program returns the best answer of its tree; our search returns only
+// finished responses, and none finishes here.
 void ExpectSameTreeAndBest(GoldenRun run, const Draws& draws) {
   run.random = draws.all;
-  // Ours tells them one after another and is looked at after the last.
+  // Our search reports them one after another; visits are compared after the
+  // last.
   const std::vector<std::vector<int>> each = run.trace.at("visits");
   std::vector<std::vector<int>> visits;
   for (size_t i = 0; i < each.size(); ++i) {
@@ -143,7 +144,7 @@ void ExpectSameTreeAndBest(GoldenRun run, const Draws& draws) {
       << run.name;
 }
 
-// Which model writes, of every simulation.
+// The model used in each simulation.
 void ExpectSameModels(const GoldenRun& run, const Draws& draws, int models,
                       ModelChoice choice, const ThompsonPrior& prior) {
   ModelArms arms(models, choice);
@@ -174,7 +175,7 @@ TEST(GoldenBanditTest, AbMctsAGrowsTheSameTreeByTheSameDraws) {
     prior.kappa = settings.value("kappa", prior.kappa);
     prior.nu = settings.value("nu", prior.nu);
     prior.tau2 = settings.value("tau_square", prior.tau2);
-    // With stack it is a matter of each node.
+    // With model_choice=stack each node chooses for itself.
     const bool stack = absl::StrContains(run.method, "model_choice=stack");
     const size_t at = run.method.find(":models=");
     if (at == std::string::npos || stack) continue;
@@ -215,8 +216,8 @@ TEST(GoldenBanditTest, TheSameSubtreesArePruned) {
   }
 }
 
-// How often each arm is the highest, and how far that is off: in the worst arm,
-// in standard errors.
+// How often each arm wins. Returns the deviation of the worst arm in standard
+// errors.
 double WorstArm(const nlohmann::json& row, const MixedSweeps& sweeps,
                 uint64_t seed) {
   constexpr int kDraws = 20000;
@@ -243,7 +244,7 @@ double WorstArm(const nlohmann::json& row, const MixedSweeps& sweeps,
     EXPECT_NEAR(seen[j].mean, mean, 4.5 * sd / std::sqrt(kDraws) + 0.003) << j;
     EXPECT_NEAR(std::sqrt(seen[j].squares / kDraws), sd, 0.04 * sd + 0.002)
         << j;
-    // The program's own are of 400,000 draws.
+    // The program's rates are from 400,000 draws.
     const double p = row.at("chosen_independent").at(j);
     const double error = std::sqrt(p * (1 - p) * (1.0 / kDraws + 1.0 / 400000));
     worst = std::max(worst, std::abs(wins[j] / kDraws - p) / error);
@@ -251,8 +252,8 @@ double WorstArm(const nlohmann::json& row, const MixedSweeps& sweeps,
   return worst;
 }
 
-// Each arm is drawn by itself; drawn from one state of the sampler they would
-// be chosen at other rates, which the same bound sees.
+// Arms are drawn independently. Drawn from one state of the sampler they would
+// win at other rates, which the same bound detects.
 TEST(GoldenBanditTest, EachArmOfTheMixedModelWinsAsOften) {
   ESP_ONE_THREAD();
   double joint = 0;
@@ -265,8 +266,9 @@ TEST(GoldenBanditTest, EachArmOfTheMixedModelWinsAsOften) {
   EXPECT_GT(joint, 4.5);
 }
 
-// The endless world of the distributions: h(root) = 1, the j-th child of a node
-// has h = (37 h + 411 (j + 1)) mod 1009. Tokens of a step: h, j, its model.
+// The infinite world of the distributions: h(root) = 1, the j-th child of a
+// node has h = (37 h + 411 (j + 1)) mod 1009. Tokens of a step: h, j, its
+// model.
 class HashWorld {
  public:
   explicit HashWorld(std::string name) : name_(std::move(name)) {}
@@ -300,8 +302,8 @@ class HashWorld {
   const std::string name_;
 };
 
-// What is counted of a tree, as the trace calls it; "" for what ours does not
-// know.
+// A statistic of a tree, by its name in the trace; "" if our search does not
+// have it.
 std::string Counted(const std::string& what, const HashWorld& world,
                     const Tree& tree) {
   int of_root = 0, depth = 0, second = 0;
@@ -331,9 +333,9 @@ std::string Counted(const std::string& what, const HashWorld& world,
   return "";
 }
 
-// Pearson's statistic of two samples of one law, in standard deviations above
-// what its chi-square has on average (Wilson and Hilferty). What is met less
-// than 20 times in both counts together.
+// Pearson's statistic of two samples of one distribution, in standard
+// deviations above the mean of its chi-square (Wilson and Hilferty). Outcomes
+// seen less than 20 times in both samples are merged.
 double Divergence(const std::map<std::string, double>& theirs,
                   const std::map<std::string, double>& ours) {
   std::map<std::string, std::pair<double, double>> bins;
@@ -363,12 +365,12 @@ double Divergence(const std::map<std::string, double>& theirs,
   return (std::cbrt(sum / freedom) - (1 - spread)) / std::sqrt(spread);
 }
 
-// Of every distribution that ours can count too, by its name.
+// Every distribution that our search can count too, by name.
 std::map<std::string, double> Divergences(const GoldenRun& run,
                                           const std::string& method,
                                           int searches) {
   const HashWorld world(run.name);
-  const TreeWorld frame({.depth = 1, .step_tokens = 3});  // its task only
+  const TreeWorld frame({.depth = 1, .step_tokens = 3});  // only for its task
   std::map<std::string, std::map<std::string, double>> ours;
   for (int i = 1; i <= searches; ++i) {
     const SearchRun search = RunSearch(
@@ -392,7 +394,7 @@ std::map<std::string, double> Divergences(const GoldenRun& run,
   return far;
 }
 
-// By chance one in thirty thousand is farther off than 4.
+// By chance one in thirty thousand exceeds 4.
 constexpr double kFar = 4;
 
 TEST(GoldenBanditTest, AbMctsABranchesByTheSameLaw) {
@@ -402,7 +404,7 @@ TEST(GoldenBanditTest, AbMctsABranchesByTheSameLaw) {
     for (const auto& [what, far] : Divergences(run, run.method, 5000)) {
       EXPECT_LT(far, kFar) << run.name << ": " << what;
     }
-    // A prior that is a little firmer is seen.
+    // A slightly stronger prior is detected.
     if (run.method.ends_with("simulations=24")) {
       const auto other = Divergences(run, run.method + ":kappa=1.5", 5000);
       EXPECT_GT(other.at("children of the root after all steps"), kFar);

@@ -1,4 +1,4 @@
-// Best-first search for proofs against what BFS-Prover-V2's program did.
+// Best-first proof search against BFS-Prover-V2.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,8 +18,8 @@ using Ints = std::vector<int>;
 
 std::string Text(const Ints& numbers) { return absl::StrJoin(numbers, " "); }
 
-// The states as ours hold them, made again from its tree: what was expanded is
-// closed, ends have their verdicts.
+// The states of our search, rebuilt from its tree: expanded ones are closed,
+// ends have their verdicts.
 ProofGraph StatesOf(const GoldenRun& run, const GoldenSearch& ours) {
   const Tree& tree = ours.tree();
   ProofGraph states(Merge::kLastStep);
@@ -38,7 +38,8 @@ ProofGraph StatesOf(const GoldenRun& run, const GoldenSearch& ours) {
   return states;
 }
 
-// The nodes that are no ends, were met first of their state and are `proof`.
+// The non-terminal nodes that were the first of their state and have status
+// `proof`.
 Ints FirstNodes(const GoldenSearch& ours, const ProofGraph& states,
                 Proof proof) {
   const std::vector<Proof> proofs = states.Proofs();
@@ -77,7 +78,7 @@ TEST(GoldenBestFirstTest, BfsProverExpandsTheSameStatesAndFindsTheSameProof) {
     }
     EXPECT_EQ(Text(FirstNodes(ours, states, Proof::kProved)),
               Text(run.trace.at("proved")));
-    // Ours fails states that lead nowhere but to each other, too.
+    // Our search also fails states that lead only to each other.
     const Ints ours_failed = FirstNodes(ours, states, Proof::kFailed);
     const Ints theirs_failed = run.trace.at("failed");
     EXPECT_TRUE(std::includes(ours_failed.begin(), ours_failed.end(),
@@ -88,8 +89,9 @@ TEST(GoldenBestFirstTest, BfsProverExpandsTheSameStatesAndFindsTheSameProof) {
       continue;
     }
     ++proofs;
-    // Ours returns the path on which it came to the end, which is theirs unless
-    // a state was met again on one that is as short.
+    // Our search returns the path on which it reached the end: the program's
+    // proof, unless the program reached a state again on a path at least as
+    // short.
     const Ints proof = run.trace.at("proof"), path = PathTo(run, proof.back());
     EXPECT_LE(proof.size(), path.size());
     if (proof != path) ++shortened;

@@ -1,4 +1,4 @@
-// Budget forcing against what s1's program did.
+// Budget forcing against s1.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -11,8 +11,8 @@
 namespace espalier {
 namespace {
 
-// There the program bars the end, and the model's next best step follows: ours
-// lets a response end wherever the model ends it.
+// The program bans the end token, so the model's next best step follows; our
+// search lets the model end anywhere.
 constexpr char kEndsAtOnce[] = "the model would end right behind the word";
 
 TEST(GoldenBudgetForcingTest, S1ThinksOnAtTheSameNodes) {

@@ -19,8 +19,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Confidences are rounded to thousandths, in double there and from floats here:
-// halfway between two a token may come out otherwise, one in a window.
+// Confidences are rounded to thousandths, in double by the program and from
+// floats by us: halfway between two a token may be rounded the other way, one
+// per window.
 constexpr double kRounding = 5e-4;
 
 constexpr std::pair<const char*, ConfidenceOf> kMeasures[] = {
@@ -37,7 +38,7 @@ ConfidenceOf MeasureOf(const std::string& name) {
   return ConfidenceOf::kMean;
 }
 
-// The run with other options; those that it has give way.
+// Runs it with these options, which replace its own.
 GoldenSearch RunWith(GoldenRun run, const std::string& options) {
   run.method = absl::StrReplaceAll(
       run.method, {{":vote=majority", ""}, {":vote=weighted", ""}});
@@ -45,7 +46,7 @@ GoldenSearch RunWith(GoldenRun run, const std::string& options) {
   return RunGolden(run);
 }
 
-// A response's tokens as the search sees them.
+// The tokens of a response as the search sees them.
 TokenGroups GroupsOf(const GoldenSearch& ours, int place, int window) {
   TokenGroups groups(window);
   const Tree& tree = ours.tree();
@@ -61,7 +62,7 @@ TEST(GoldenDeepConf, ConfidencesThresholdsAndVotesAreTheSame) {
     SCOPED_TRACE(run.name);
     const int window = run.trace.at("settings").at("window");
     const int tail = run.trace.at("settings").at("tail_tokens");
-    // What the program calls its answer is the majority of all.
+    // What the program calls its answer is the unfiltered majority.
     const GoldenSearch ours = RunWith(run, ":eta=100:vote=majority");
     ExpectSameTrace(run, ours);
     const Json& responses = run.trace.at("responses");
@@ -113,7 +114,7 @@ TEST(GoldenDeepConf, OnlineItGivesUpTheSameResponses) {
   for (const GoldenRun& run : ReadGolden("deepconf_online").runs) {
     SCOPED_TRACE(run.name);
     const GoldenSearch ours = RunGolden(run);
-    // It may have no answer at all.
+    // The program may have no answer.
     const bool answers = !run.trace.at("answer").is_null();
     ExpectSameTrace(run, ours, {.answer = answers});
     if (answers) {

@@ -1,4 +1,4 @@
-// Global frontier selection against what DeepSearch's own program did.
+// Global frontier selection against DeepSearch.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -12,14 +12,13 @@
 namespace espalier {
 namespace {
 
-// Off in its published scripts: every time that such a descent passes a node it
-// counts a visit of value 0 for each open child, so that visits are no longer
-// those of what lies below.
+// Off in the published scripts: at every node such a descent adds a visit of
+// value 0 for each open child, so visits no longer match what is below a node.
 const std::set<std::string> kNotOurs = {
     "backtrace_method uct: back to the root, down by UCT",
 };
 
-// A response that the program cut at its depth limit is no finished one.
+// A response cut at the program's depth limit is not finished.
 void OpenWhatWasCut(GoldenRun& run) {
   const nlohmann::json& nodes = run.trace.at("world").at("nodes");
   for (size_t i = 0; i < nodes.size(); ++i) {
@@ -27,8 +26,8 @@ void OpenWhatWasCut(GoldenRun& run) {
   }
 }
 
-// Every visit in the place of the backup paths: first visits of new children
-// and the backup of the end that comes after them.
+// All visits instead of the backup paths: first visits of new children and the
+// backup of the end that follows them.
 void TakeVisitsFromUpdates(GoldenRun& run) {
   std::vector<std::vector<int>> visits(1);
   for (const auto& update : run.trace.at("updates")) {
@@ -46,7 +45,7 @@ TEST(GoldenFrontierTest, DeepSearchGrowsTheSameTree) {
     OpenWhatWasCut(run);
     TakeVisitsFromUpdates(run);
     const GoldenSearch ours = RunGolden(run);
-    // It collects training data and has no answer.
+    // The program collects training data and has no answer.
     ExpectSameTrace(run, ours, {.answer = false});
     ++compared;
   }

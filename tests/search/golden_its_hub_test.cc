@@ -1,4 +1,5 @@
-// its_hub's particle filter, particle Gibbs, best-of-n and self-consistency.
+// Particle filter, particle Gibbs, best-of-n and self-consistency against
+// its_hub.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +15,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// What was asked and drawn, over all sweeps, against the trace's steps.
+// Requests and samples of all sweeps, against the steps of the trace.
 void ExpectSameSteps(const GoldenRun& run, const GoldenSearch& ours) {
   std::vector<int> asked, sampled;
   for (const Json& sweep : run.trace.at("sweeps")) {
@@ -33,11 +34,11 @@ void ExpectSameSteps(const GoldenRun& run, const GoldenSearch& ours) {
   EXPECT_EQ(absl::StrJoin(got, " "), absl::StrJoin(sampled, " "));
 }
 
-// Its answer may be a particle that max_steps cut, or without an answer.
+// The program's answer may be a particle cut by max_steps or without an answer.
 bool Answers(const GoldenRun& run) { return !run.trace.at("answer").is_null(); }
 
-// All resampling is in what the next step asks, the last one in the answer; a
-// run in which a uniform is drawn too often or not at all fails in RunGolden.
+// All resampling shows in the requests of the next step, the last one in the
+// answer. A run with too many or too few uniforms fails in RunGolden.
 TEST(GoldenItsHub, ParticlesGoWhereItsFilterSendsThem) {
   const GoldenFile file = ReadGolden("its_hub_particle");
   EXPECT_EQ(file.runs.size(), 19u);
@@ -71,9 +72,9 @@ TEST(GoldenItsHub, BestOfNAndSelfConsistencyChooseTheSameAnswer) {
       ++best;
       continue;
     }
-    // It draws one of the responses with a most frequent answer, where
-    // `majority` takes the first such answer: the same unless two are as
-    // frequent.
+    // The program draws one of the responses with a most frequent answer;
+    // `majority` takes the first such answer. They agree unless two answers are
+    // equally frequent.
     run.random.clear();
     const GoldenSearch ours = RunGolden(run);
     EXPECT_EQ(absl::StrJoin(ours.expanded, " "),

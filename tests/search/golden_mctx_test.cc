@@ -1,4 +1,4 @@
-// Gumbel search and PUCT against mctx, node by node: gumbel, puct.
+// Gumbel MuZero and PUCT against mctx, node by node: gumbel, puct.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,13 +18,13 @@ const GoldenNode& At(const GoldenRun& run, int node) {
   return run.world.nodes[static_cast<size_t>(node)];
 }
 
-// The child of the root that `node` is, or lies below.
+// The child of the root that is `node` or its ancestor.
 int ActionOf(const GoldenRun& run, int node) {
   while (At(run, node).parent > 0) node = At(run, node).parent;
   return node;
 }
 
-// The improved policy at the root, by what `ours` knows at its end.
+// The improved policy at the root, from the final state of `ours`.
 std::vector<float> PolicyAtTheRoot(const GoldenRun& run,
                                    const GoldenSearch& ours,
                                    const std::vector<int>& children) {
@@ -54,7 +54,8 @@ std::vector<float> PolicyAtTheRoot(const GoldenRun& run,
 TEST(GoldenMctxTest, GumbelSearchVisitsAndActsAsTheProgram) {
   int answered = 0;
   for (GoldenRun run : ReadGolden("gumbel_muzero").runs) {
-    // The program's noise of each action, as the uniform that makes it.
+    // The program's Gumbel noise of each action, as the uniform that produces
+    // it.
     for (const double g :
          run.trace.at("settings").value("gumbel", std::vector<double>())) {
       run.random.push_back(std::exp(-std::exp(-g)));
@@ -76,7 +77,7 @@ TEST(GoldenMctxTest, GumbelSearchVisitsAndActsAsTheProgram) {
                   1e-4)
           << run.name;
     }
-    // It answers with an action, ours by a response below it.
+    // The program answers with an action, our search with a response below it.
     if (ours.answer_node < 0) continue;
     ++answered;
     EXPECT_EQ(ActionOf(run, ours.answer_node), run.trace.at("chosen"))
@@ -85,8 +86,8 @@ TEST(GoldenMctxTest, GumbelSearchVisitsAndActsAsTheProgram) {
   EXPECT_GE(answered, 4);
 }
 
-// A published tree says nothing of actions below what was visited once, but
-// something follows there.
+// The published tree has no actions below nodes visited once, but our search
+// needs some there.
 void FollowEveryLeaf(GoldenRun& run) {
   const size_t size = run.world.nodes.size();
   for (size_t i = 1; i < size; ++i) {

@@ -1,4 +1,4 @@
-// OpenR's searches against what its own program did, node by node.
+// OpenR's searches, node by node.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,14 +13,14 @@
 namespace espalier {
 namespace {
 
-// It reports several answers; ours are the option `choice`.
+// The program reports several answers; our option is `choice`.
 const std::map<std::string, std::string> kChoices = {
     {"majority", "majority_vote"},
     {"best", "prm_last_max"},
     {"weighted", "prm_last_vote"}};
 
-// The program asks for the root's steps twice and throws the first lot away,
-// and asks three times where nothing follows.
+// The program requests the root's steps twice and discards the first batch, and
+// requests three times where nothing follows.
 GoldenRun AskedOnce(GoldenRun run) {
   const std::vector<int> all = run.trace.at("expanded");
   EXPECT_EQ(all.at(0), 0);
@@ -60,7 +60,7 @@ TEST(GoldenOpenrTest, ItsPathsMakeTheAnswersThatItReports) {
   for (GoldenRun run : ReadGolden("openr").runs) {
     const std::string method = run.method;
     for (const auto& [choice, name] : kChoices) {
-      if (!run.trace.at("answers").contains(name)) continue;  // of one path
+      if (!run.trace.at("answers").contains(name)) continue;  // one path
       run.method = absl::StrCat(method, ":choice=", choice);
       EXPECT_EQ(RunGolden(run).answer, run.trace.at("answers").at(name))
           << run.name << " " << choice;
@@ -68,9 +68,9 @@ TEST(GoldenOpenrTest, ItsPathsMakeTheAnswersThatItReports) {
   }
 }
 
-// Of several steps of equal score it keeps what the layout of a heap makes of
-// them: of such worlds only the scores of the first step are compared. A beam
-// of one step keeps the first of equals.
+// Among steps of equal score the program's choice depends on its heap's layout:
+// for such worlds only the scores of the first step are compared. A beam of one
+// step keeps the first of equals.
 bool HasTies(const GoldenRun& run) {
   if (run.trace.at("settings").at("beam_size") == 1) return false;
   std::vector<int> parents = {0};
@@ -91,7 +91,7 @@ bool HasTies(const GoldenRun& run) {
   return false;
 }
 
-// Of the nodes at depth one among `nodes`, in their order.
+// Scores of the nodes at depth one among `nodes`, in their order.
 std::vector<float> FirstScores(const GoldenWorld& world,
                                const std::vector<int>& nodes) {
   std::vector<float> scores;
@@ -114,14 +114,14 @@ TEST(GoldenOpenrTest, ItsBeamKeepsWhatTheAuthorsProgramKeeps) {
           << run.name;
       continue;
     }
-    // The kept steps that do not end are those expanded next, in this order.
+    // The kept non-terminal steps are expanded next, in this order.
     ExpectSameTrace(run, ours);
     size_t ends = 0;
     for (const int end : run.trace.at("ends")) {
       ends += run.world.nodes[static_cast<size_t>(end)].terminal ? 1 : 0;
     }
     EXPECT_EQ(SearchDriver(*ours.context).anytime().size(), ends) << run.name;
-    if (ends < 2) continue;  // it reports that one
+    if (ends < 2) continue;  // a single end is reported
     const std::string method = run.method;
     for (const auto& [choice, name] : kChoices) {
       if (!run.trace.at("answers").contains(name)) continue;  // none has one

@@ -1,5 +1,4 @@
-// The searches of LLM Reasoners against what its own programs did, node by
-// node.
+// The searches of LLM Reasoners, node by node.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -18,7 +17,7 @@ int DepthOf(const GoldenWorld& world, int node) {
   return depth;
 }
 
-// It asks for steps beyond the limit, too, and has no use for them.
+// The program also requests steps beyond the limit, without using them.
 GoldenRun WithinTheLimit(GoldenRun run) {
   std::vector<int> expanded;
   for (const int node : run.trace.at("expanded")) {
@@ -33,7 +32,7 @@ GoldenRun WithinTheLimit(GoldenRun run) {
 TEST(GoldenReasonersTest, RapVisitsWhatTheAuthorsProgramVisits) {
   for (const GoldenRun& given : ReadGolden("rap").runs) {
     GoldenRun run = WithinTheLimit(given);
-    // The end is another strategy's than the answer: the next test's.
+    // The end belongs to another strategy than the answer; see the next test.
     run.trace.erase("answer_node");
     ExpectSameTrace(run, RunGolden(run));
   }
@@ -47,7 +46,7 @@ TEST(GoldenReasonersTest, RapsBestPathIsTheirs) {
       EXPECT_EQ(ours.answer_node, -1) << run.name;
       continue;
     }
-    // Its best path may end without an answer, ours never does.
+    // The program's best path may end without an answer; ours never does.
     const auto& theirs = run.trace.at("answers").at("max_reward");
     if (theirs.is_null() || theirs == "") continue;
     EXPECT_EQ(ours.answer_node, run.trace.at("answer_node")) << run.name;
@@ -59,9 +58,9 @@ TEST(GoldenReasonersTest, RapsBestPathIsTheirs) {
   }
 }
 
-// What the limit of steps cuts, or has no answer, may be the answer of theirs
-// and never is ours: the best of its ends that are responses with an answer,
-// the first of equals.
+// A path cut by the step limit or without an answer may be the program's answer
+// and is never ours: expects the best of its ends that are responses with an
+// answer, the first of equals.
 void ExpectBestResponse(const GoldenRun& run, const GoldenSearch& ours) {
   const std::vector<int> ends = run.trace.at("ends");
   const std::vector<double> rewards = run.trace.at("end_rewards");
@@ -92,7 +91,7 @@ void ExpectBestResponse(const GoldenRun& run, const GoldenSearch& ours) {
 TEST(GoldenReasonersTest, TheBeamKeepsWhatTheAuthorsProgramKeeps) {
   for (const GoldenRun& run : ReadGolden("reasoners_beam").runs) {
     const GoldenSearch ours = RunGolden(run);
-    // The kept steps that do not end are those expanded next, in this order.
+    // The kept non-terminal steps are expanded next, in this order.
     ExpectSameTrace(run, ours, {.answer = false});
     ExpectBestResponse(run, ours);
   }

@@ -1,4 +1,4 @@
-// MCTSr against what its authors' program did.
+// MCTSr (MathBlackBox) against its authors' program.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -14,8 +14,8 @@
 namespace espalier {
 namespace {
 
-// Plays one run by the tree of answers: what the program's judge said each
-// time and what its model wrote come from the trace, everything else from us.
+// Replays one run on RefineTree: the judge's rewards and the model's rewrites
+// come from the trace, the rest is computed here.
 class Replay {
  public:
   explicit Replay(const GoldenRun& run) : run_(run), tree_(1.4, 3) {}
@@ -36,7 +36,7 @@ class Replay {
       tree_.Reward(selected, Judge(Name(selected)));
       Write(selected, iteration.at("written"));
       tree_.Update();
-      // It stops before the update where a rewrite is right.
+      // The program stops before the update if a rewrite is right.
       if (iteration.contains("q")) Compare(iteration, what);
     }
     for (const auto& [key, stats] : run_.trace.at("nodes").items()) {
@@ -64,7 +64,7 @@ class Replay {
     }
     return absl::StrJoin(open, " ");
   }
-  // Q and the bound of every answer so far.
+  // Q and UCB of every answer so far.
   void Compare(const nlohmann::json& record, const std::string& what) {
     EXPECT_EQ(record.at("q").size(), static_cast<size_t>(tree_.size()));
     for (const auto& q : record.at("q")) {
@@ -80,7 +80,7 @@ class Replay {
   const GoldenRun& run_;
   RefineTree tree_;
   std::map<int, int> of_;        // name of an answer -> its index
-  std::map<int, size_t> asked_;  // times that an answer was judged
+  std::map<int, size_t> asked_;  // how often an answer was judged
   std::vector<int> written_;
 };
 
@@ -91,9 +91,9 @@ TEST(GoldenRefineTest, MctsrHoldsTheSameBoundsAndSelectsTheSameAnswers) {
   }
 }
 
-// The whole method, where the program's judge says the same each time: a
-// rewrite is another response, in order of writing, and the second root is
-// forced.
+// The whole method, where the program's judge always returns the same reward
+// for an answer. Each rewrite is another response, in order of writing, and the
+// second root is forced.
 TEST(GoldenRefineTest, MctsrJudgesAndRewritesInTheSameOrder) {
   int compared = 0;
   for (GoldenRun run : ReadGolden("llama_berry").runs) {
@@ -111,7 +111,8 @@ TEST(GoldenRefineTest, MctsrJudgesAndRewritesInTheSameOrder) {
     for (size_t i = 1; i < run.world.nodes.size(); ++i) {
       if (i != 2) run.world.nodes[0].draws.push_back(static_cast<int>(i));
     }
-    // Ours counts visits of the prompt, too, and both roots as one simulation.
+    // Our search also counts visits of the prompt, and both roots as one
+    // simulation.
     std::vector<std::vector<int>> visits = run.trace.at("visits");
     visits[0].push_back(visits[1][0]);
     visits.erase(visits.begin() + 1);

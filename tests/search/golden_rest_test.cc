@@ -1,4 +1,4 @@
-// Searches by values against what their authors' programs did, node by node:
+// Value-guided searches against their authors' programs, node by node:
 // mcts_star, td_mcts, vm_mcts, sample_mcts.
 #include <gtest/gtest.h>
 
@@ -19,8 +19,8 @@ bool Below(const GoldenRun& run, int node, int above) {
   return node == above;
 }
 
-// The nodes whose steps ReST-MCTS* asked for, its roll-outs' among them unless
-// they are greedy.
+// The nodes whose steps ReST-MCTS* requested, including those of rollouts
+// unless greedy.
 std::vector<int> AskedByMctsStar(const GoldenRun& run) {
   const std::vector<int> expanded = run.trace.at("expanded");
   const bool greedy = run.trace.at("settings").contains("rollout_samples");
@@ -42,9 +42,9 @@ std::vector<int> AskedByMctsStar(const GoldenRun& run) {
 
 TEST(GoldenRestMctsStarTest, VisitsValuesAndAnswersAreThoseOfTheProgram) {
   for (GoldenRun& run : ReadGolden("rest_mcts_star").runs) {
-    // With reflection the model is asked whether a path solves the problem, and
-    // nothing follows one of which it says so. In ours that is the end of a
-    // response, which its text tells.
+    // With reflection the model is asked whether a path solves the problem; if
+    // it says yes the path is not continued. In our search that is a terminal,
+    // recognised by its text.
     const nlohmann::json& nodes = run.trace.at("world").at("nodes");
     for (size_t i = 0; i < nodes.size(); ++i) {
       run.world.nodes[i].terminal |= nodes[i].value("says_solved", false);
@@ -52,7 +52,7 @@ TEST(GoldenRestMctsStarTest, VisitsValuesAndAnswersAreThoseOfTheProgram) {
     const GoldenSearch ours = RunGolden(run);
     const nlohmann::json& answer = run.trace.at("answer");
     const bool trains = answer.is_null();
-    // A tree for training holds labels in place of values.
+    // A tree for training has labels instead of values.
     const bool labelled =
         !run.trace.value("value_samples", nlohmann::json()).empty() && trains;
     EXPECT_EQ(ours.expanded, AskedByMctsStar(run)) << run.name;
@@ -60,8 +60,8 @@ TEST(GoldenRestMctsStarTest, VisitsValuesAndAnswersAreThoseOfTheProgram) {
                     {.expanded = false, .nodes = !labelled, .answer = false});
     EXPECT_TRUE(CheckTree(ours.tree()).ok()) << run.name;
     if (trains) continue;
-    // The program asks for a summary of the path that it chose; ours carries
-    // the path on to its end, which is where it answers.
+    // The program requests a summary of the chosen path; our search continues
+    // the path to its end and takes the answer there.
     EXPECT_EQ(ours.answer, answer.get<std::string>()) << run.name;
     const int chosen = run.trace.at("answer_node");
     if (!run.trace.at("settings").contains("weighted_verify")) {
@@ -71,7 +71,8 @@ TEST(GoldenRestMctsStarTest, VisitsValuesAndAnswersAreThoseOfTheProgram) {
   }
 }
 
-// A child's first visit, made with it, is in no path of the program's.
+// The program's paths do not include a child's first visit, made at its
+// creation.
 void DropFirstVisits(GoldenSearch& ours) {
   std::set<int> seen = {0};
   for (std::vector<int>& visits : ours.visits) {
@@ -83,7 +84,7 @@ TEST(GoldenX1Test, VisitsValuesAndPathsAreThoseOfTheProgram) {
   for (const GoldenRun& run : ReadGolden("x1").runs) {
     GoldenSearch ours = RunGolden(run);
     DropFirstVisits(ours);
-    // Completions are no expansions in the trace.
+    // In the trace completions are not expansions.
     const bool plain = !run.trace.contains("simulated");
     ExpectSameTrace(run, ours, {.expanded = plain});
     // Values of at least `lowest`.
@@ -95,10 +96,10 @@ int ParentOf(const GoldenRun& run, int node) {
   return run.world.nodes[static_cast<size_t>(node)].parent;
 }
 
-// What ReST-RL's program asked for and what it visited, in our terms: each step
-// of a completion is asked for by itself, and an iteration makes as many visits
-// as it adds to the nodes of its path; a new child has had one for every
-// completion through it unless completions are what is backed up.
+// ReST-RL's requests and visits in our terms. Each step of a completion is a
+// separate request. An iteration makes as many visits as it adds to the nodes
+// of its path; a new child already has one for every completion through it,
+// unless completions are what is backed up.
 void ExpectSameCompletions(const GoldenRun& run, const GoldenSearch& ours) {
   const nlohmann::json& trace = run.trace;
   const nlohmann::json& settings = trace.at("settings");
@@ -149,7 +150,7 @@ TEST(GoldenRestRlTest,
 TEST(GoldenRestRlTest, CompletionsAndValuesOfCollectingAreThoseOfTheProgram) {
   for (const GoldenRun& run : ReadGolden("rest_rl_collect").runs) {
     const GoldenSearch ours = RunGolden(run);
-    // It answers nothing.
+    // The program has no answer.
     ExpectSameTrace(run, ours,
                     {.expanded = false, .visits = false, .answer = false});
     ExpectSameCompletions(run, ours);
@@ -162,7 +163,7 @@ TEST(GoldenTreequestTest, StandardMctsVisitsAsTheProgram) {
     const GoldenSearch ours = RunGolden(run);
     ExpectSameTrace(run, ours, {.expanded = false, .answer = false});
     EXPECT_TRUE(CheckTree(ours.tree()).ok()) << run.name;
-    // The program asks for the samples of a node one by one.
+    // The program requests the samples of a node one by one.
     const nlohmann::json& settings = run.trace.at("settings");
     const int samples = settings.at("samples_per_action").get<int>() *
                         settings.value("actions", 1);
@@ -172,7 +173,7 @@ TEST(GoldenTreequestTest, StandardMctsVisitsAsTheProgram) {
       expanded.push_back(run.trace.at("expanded")[i]);
     }
     EXPECT_EQ(ours.expanded, expanded) << run.name;
-    // Its nodes are whole answers, so that none of them has ended.
+    // The program's nodes are whole answers, so none of them is an end.
     EXPECT_EQ(ours.answer_node, run.trace.at("answer_node")) << run.name;
   }
 }

@@ -1,4 +1,4 @@
-// Tree rollouts against what TreePO's program did.
+// Tree rollouts against TreePO.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -12,7 +12,7 @@
 namespace espalier {
 namespace {
 
-// Runs that ours does not repeat, and why.
+// Runs that our search does not reproduce, and why.
 const std::map<std::string, std::string> kNotOurs = {
     {"fall back at random, as it is",
      "the text that the model goes on from is not cut with the response"},
@@ -20,7 +20,7 @@ const std::map<std::string, std::string> kNotOurs = {
      "the program ends with an error"},
 };
 
-// Copies of a path that lie next to each other are one request of ours.
+// Adjacent copies of a path are one request of our search.
 void TakeExpandedFromSteps(GoldenRun& run) {
   std::vector<int> expanded;
   for (const auto& step : run.trace.at("steps")) {
@@ -33,7 +33,7 @@ void TakeExpandedFromSteps(GoldenRun& run) {
   run.trace["expanded"] = expanded;
 }
 
-// The recipe counts the segments that it may cut from the first on, ours from
+// The program numbers the segments it may cut from the first, our search from
 // the last. Its first draw is for the copies of the root.
 void CountFromTheEnd(GoldenRun& run) {
   for (size_t i = 1; i < run.random.size(); ++i) {
@@ -41,7 +41,7 @@ void CountFromTheEnd(GoldenRun& run) {
   }
 }
 
-// Where a box alone ends a response, the task's format says so.
+// If a box alone ends a response, the task's format says so.
 void EndAtBoxes(GoldenRun& run) {
   for (GoldenNode& node : run.world.nodes) {
     node.terminal |= absl::StrContains(node.text, "\\boxed");
@@ -61,9 +61,9 @@ TEST(GoldenRolloutTest, TreePoForksStopsAndFallsBackAtTheSameNodes) {
       CountFromTheEnd(run);
     }
     const GoldenSearch ours = RunGolden(run);
-    // It returns all responses and no answer.
+    // The program returns all responses and no answer.
     ExpectSameTrace(run, ours, {.answer = false});
-    std::map<int, int> asked;  // how often each node was
+    std::map<int, int> asked;  // requests by node
     for (const auto& step : run.trace.at("steps")) {
       for (const int node : step.at("asked")) ++asked[node];
     }

@@ -1,5 +1,4 @@
-// rStar's and rStar-Math's searches against what their own programs did, node
-// by node.
+// rStar and rStar-Math, node by node.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,14 +12,14 @@
 namespace espalier {
 namespace {
 
-// Its random choices are the recorded ones: which of the unvisited steps.
+// Random choices among unvisited steps are the recorded ones.
 TEST(GoldenRstarTest, ItsRolloutsAreThoseOfTheAuthorsProgram) {
   for (const GoldenRun& run : ReadGolden("rstar").runs) {
     ExpectSameTrace(run, RunGolden(run));
   }
 }
 
-// Its record lists every update of statistics; ours is compared by rollout.
+// The trace lists every update of statistics; ours are compared by rollout.
 nlohmann::json UpdatesByRollout(const nlohmann::json& trace) {
   nlohmann::json rollouts = nlohmann::json::array();
   size_t next = 0;
@@ -39,16 +38,16 @@ TEST(GoldenRstarTest, ItsMathSearchVisitsWhatTheAuthorsProgramVisits) {
   for (GoldenRun run : ReadGolden("rstar_math").runs) {
     const nlohmann::json& settings = run.trace.at("settings");
     run.trace["visits"] = UpdatesByRollout(run.trace);
-    // A rejected step is -1 whatever scale the values have; ours is the lowest
-    // value. Nobody ever goes there.
+    // A rejected step has -1 on any scale of values; in our search it has the
+    // lowest value. It is never selected.
     if (!absl::StrContains(run.method, "low=-1")) {
       for (auto& node : run.trace.at("nodes")) {
         if (node.at("q") == -1.0) node["q"] = 0;
       }
     }
-    // It samples steps beyond its limit, to reject them.
+    // The program samples steps beyond its limit and rejects them.
     if (settings.at("max_depth") == run.world.max_steps) ++run.world.max_steps;
-    // Of ends of one value the program that names the node takes another.
+    // Among ends of equal value the program chooses another.
     const nlohmann::json end = run.trace.at("answer_node");
     run.trace.erase("answer_node");
     const GoldenSearch ours = RunGolden(run);
@@ -60,7 +59,7 @@ TEST(GoldenRstarTest, ItsMathSearchVisitsWhatTheAuthorsProgramVisits) {
                 ours.nodes.at(end.get<int>()).second)
           << run.name;
     }
-    // The nodes that are never selected again, but for those dropped at once.
+    // The nodes never selected again, except those dropped at once.
     const std::vector<int> terminal = run.trace.at("terminal");
     for (const int place : terminal) {
       const NodeId node = ours.of[static_cast<size_t>(place)];

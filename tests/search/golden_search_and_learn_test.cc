@@ -27,7 +27,7 @@ std::string Sorted(Ints numbers) {
   return Text(numbers);
 }
 
-// Nodes with how often each is asked, in order of first appearance.
+// Nodes with the number of their requests, in order of first appearance.
 std::string Asked(const Ints& nodes) {
   std::vector<std::pair<int, int>> asked;
   for (const int node : nodes) {
@@ -43,7 +43,7 @@ std::string Asked(const Ints& nodes) {
   return absl::StrJoin(asked, " ", absl::PairFormatter("x"));
 }
 
-// What each of `asked` got when its turn came.
+// The samples that each of `asked` got in its turn.
 Ints ByTurns(const Ints& asked, std::map<int, Ints> samples) {
   Ints all;
   for (const int node : asked) {
@@ -55,7 +55,7 @@ Ints ByTurns(const Ints& asked, std::map<int, Ints> samples) {
   return all;
 }
 
-// Walks through what a search drew.
+// Iterates over the draws of a search.
 class Draws {
  public:
   explicit Draws(const GoldenSearch& ours) {
@@ -68,7 +68,7 @@ class Draws {
     static const GoldenDraw kNone{.from = -1};
     return done() ? kNone : draws_[next_++];
   }
-  // The nodes that all the rest was drawn from, once a sample.
+  // The parents of all remaining draws, once per sample.
   Ints Rest() {
     Ints rest;
     for (; !done(); ++next_) {
@@ -82,22 +82,21 @@ class Draws {
   size_t next_ = 0;
 };
 
-// The end of trace's "expanded", from `from` on.
+// The end of the trace's "expanded", from index `from`.
 Ints Tail(const Json& trace, size_t from) {
   const Ints all = trace.at("expanded");
   return Ints(all.begin() + static_cast<std::ptrdiff_t>(from), all.end());
 }
 
-// The answer that the program's own vote over n completions gives; nothing
-// where it takes none over all of them.
+// The answer of the program's own vote over n completions; nothing if it has no
+// vote over all of them.
 std::optional<std::string> Voted(const Json& trace, const char* how) {
   const Json& last = trace.at("voted").back();
   if (last.at("n") != trace.at("settings").at("n")) return std::nullopt;
   return last.at(how).get<std::string>();
 }
 
-// For the program a response without an answer has the answer "", which may
-// win.
+// In the program a response without an answer has the answer "", which may win.
 bool HasUnanswered(const GoldenRun& run, const char* responses) {
   for (const size_t end : run.trace.at(responses)) {
     const GoldenNode& node = run.world.nodes[end];
@@ -123,7 +122,7 @@ TEST(GoldenSearchAndLearn, BeamSearchKeepsWhatItKeeps) {
     Draws draws(ours);
     size_t completed = 0, expanded = 0;
     for (const Json& step : run.trace.at("steps")) {
-      // Theirs goes on; what completes from here on is not returned.
+      // The program continues, but does not return later completions.
       if (completed >= n && !sorts) break;
       completed += step.at("completed").size();
       ++steps_seen;
@@ -146,7 +145,7 @@ TEST(GoldenSearchAndLearn, BeamSearchKeepsWhatItKeeps) {
       EXPECT_EQ(Text(ByTurns(asked, drawn)), Text(step.at("sampled")));
     }
     EXPECT_TRUE(draws.done());
-    // For the program a response without an answer has the answer "", which may
+    // In the program a response without an answer has the answer "", which may
     // win; here it loses.
     if (HasUnanswered(run, "completed")) continue;
     ExpectSameTrace(run, ours, {.expanded = false});
@@ -185,7 +184,7 @@ TEST(GoldenSearchAndLearn, DvtsGrowsTheSameSubtrees) {
     EXPECT_TRUE(draws.done());
     if (HasUnanswered(run, "completions")) continue;
     ExpectSameTrace(run, ours, {.expanded = false});
-    // Unfinished samples vote in the program only.
+    // Unfinished samples vote only in the program.
     const std::vector<bool> finished = run.trace.at("finished");
     if (std::find(finished.begin(), finished.end(), false) != finished.end() ||
         run.method.find("k=0") == std::string::npos ||

@@ -1,4 +1,4 @@
-// phi-decoding and MUR, draw by draw and step by step.
+// phi-Decoding and MUR, draw by draw and step by step.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ using Ints = std::vector<int>;
 
 std::string Text(const Ints& numbers) { return absl::StrJoin(numbers, " "); }
 
-// Nodes asked, each as often as it was sampled.
+// Requested nodes, once per sample.
 Ints PerSample(const GoldenSearch& ours) {
   Ints asked;
   for (const GoldenDraw& draw : ours.draws) {
@@ -26,17 +26,17 @@ Ints PerSample(const GoldenSearch& ours) {
   return asked;
 }
 
-// The same, with what they drew, from the place `at` on in the search.
+// The requests in order, with what they drew.
 class Draws {
  public:
   explicit Draws(const GoldenSearch& ours) : ours_(ours) {}
   bool done() const { return at_ == ours_.draws.size(); }
-  // What the next request drew of `from`.
+  // The samples that the next request drew from `from`.
   Ints Of(int from) {
     if (done() || ours_.draws[at_].from != from) return {-1};
     return ours_.draws[at_++].to;
   }
-  // The nodes that the next `n` requests asked, in order of their numbers.
+  // The nodes of the next `n` requests, sorted.
   Ints Sorted(size_t n) {
     Ints asked;
     for (; n > 0 && !done(); --n) asked.push_back(ours_.draws[at_++].from);
@@ -49,7 +49,7 @@ class Draws {
   size_t at_ = 0;
 };
 
-// The nodes that responses from `from` to `ends` were drawn from, sorted.
+// The nodes on the paths from `from` to `ends`, without the ends, sorted.
 Ints Between(const GoldenRun& run, const Ints& from, const Ints& ends) {
   Ints asked;
   for (size_t i = 0; i < from.size(); ++i) {
@@ -65,12 +65,13 @@ Ints Between(const GoldenRun& run, const Ints& from, const Ints& ends) {
 TEST(GoldenUncertainty, PhiDecodingDrawsTheSameBeams) {
   int steps = 0;
   for (const GoldenRun& run : ReadGolden("phi_decoding").runs) {
-    // There the program's clustering fails by chance in a step in which ours,
-    // of equal outcomes, cannot.
+    // Here the program's clustering fails by chance in a step with equal
+    // outcomes, where ours cannot fail.
     if (run.name == "clustering fails once") continue;
-    // Where half of the samples are one step and half another, the mean less a
-    // standard deviation is the lower one's own value. It is not above it and
-    // pruned; here rounding lets the program keep it in the second step.
+    // If half of the samples are one step and half another, the mean minus one
+    // standard deviation equals the lower value, which is not above it and is
+    // pruned. In the second step of this run the program keeps it because of
+    // rounding.
     if (run.name == "ends at different depths") continue;
     SCOPED_TRACE(run.name);
     const GoldenSearch ours = RunGolden(run);

@@ -19,7 +19,7 @@ namespace {
 GoldenWorld ReadWorld(const nlohmann::json& json) {
   GoldenWorld world;
   world.max_steps = json.value("max_steps", 64);
-  // Distributions have a world by formula.
+  // Worlds of distributions are given by a formula.
   if (!json.contains("nodes")) return world;
   for (const auto& given : json.at("nodes")) {
     GoldenNode node;
@@ -36,7 +36,7 @@ GoldenWorld ReadWorld(const nlohmann::json& json) {
     node.greedy = given.value("greedy", -1);
     world.nodes.push_back(std::move(node));
   }
-  // The default order: the children in that of the file.
+  // The default order: children as in the file.
   std::vector<std::vector<int>> children(world.nodes.size());
   for (size_t i = 1; i < world.nodes.size(); ++i) {
     children[static_cast<size_t>(world.nodes[i].parent)].push_back(
@@ -99,8 +99,8 @@ class GoldenModel : public InlineModel {
     search_.of[0] = kRoot;
   }
 
-  // A forced step is nobody's sample: it is found by its text, and where the
-  // world has none such it is at its parent's place.
+  // A forced step is not a sample: it is matched by its text; without a match
+  // it has its parent's place.
   int PlaceOf(const Tree& tree, NodeId node) {
     for (; of_tree_.size() <= node;) {
       const auto id = static_cast<NodeId>(of_tree_.size());
@@ -155,7 +155,7 @@ class GoldenModel : public InlineModel {
       }
       out.samples.push_back(made);
     }
-    // Greedy steps draw nothing.
+    // Greedy steps do not consume draws.
     if (greedy) greedy_[place] += options.n;
   }
   StepScores Evaluate(const Tree& tree, NodeId node) override {
@@ -168,7 +168,7 @@ class GoldenModel : public InlineModel {
   }
 
  private:
-  // Of the sampled token and k - 1 others that are as likely as each other.
+  // Of the sampled token and k - 1 other, equally likely ones.
   static std::vector<float> Confidences(const GoldenNode& node, int k) {
     std::vector<float> confidences;
     for (size_t t = 0; k > 0 && t < node.rest.size(); ++t) {
@@ -182,10 +182,10 @@ class GoldenModel : public InlineModel {
   const GoldenWorld& world_;
   GoldenSearch& search_;
   std::vector<int> of_tree_;
-  std::map<int, int> greedy_;  // samples of a place that were not drawn
+  std::map<int, int> greedy_;  // greedy samples of a place
 };
 
-// Sees every simulation end, and what it visited.
+// Observes the end of every simulation and its visits.
 class Watcher : public Stopper {
  public:
   Watcher(GoldenModel& model, GoldenSearch& search, int64_t limit)
@@ -222,7 +222,7 @@ class Watcher : public Stopper {
 
 GoldenFile ReadGolden(const std::string& name) {
   GoldenFile file;
-  // Other worlds of the same kind can be tried from a folder of one's own.
+  // Other worlds in the same format can be read from a folder.
   const char* folder = std::getenv("ESPALIER_GOLDEN");
   const std::string path = absl::StrCat(
       folder != nullptr ? folder : "tests/search/golden", "/", name, ".json");
@@ -257,7 +257,7 @@ GoldenSearch RunGolden(const GoldenRun& run, const GoldenOptions& options) {
   const auto algorithm = MakeAlgorithm(run.method);
   search.status = algorithm.status();
   if (!algorithm.ok()) return search;
-  // Kept for as long as the context looks at them.
+  // Kept alive while the context uses it.
   static const Problem problem{.id = "golden", .question = "?"};
   const GoldenTask task(run.world);
   RecordedDraws draws{run.random};

@@ -1,5 +1,5 @@
-// Guided writing against a plain loop, whole and with each of its parts taken
-// out: agreement of siblings, early acceptance, the draft, the budget rule.
+// `guided` against a plain loop, complete and with each part removed: agreement
+// of siblings, early acceptance, the draft, the budget rule.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ struct Settings {
   double likelihood = 0;
   double accept = 0.9;
   bool draft = true;
-  int64_t budget = 0;   // tokens, 0: none
+  int64_t budget = 0;   // tokens; 0: no limit
   bool rations = true;  // the budget rule; not an option of the method
 
   std::string Spec() const {
@@ -32,7 +32,7 @@ struct Settings {
   }
 };
 
-// The method as its header has it, over the world's places.
+// The method as described in its header, over the world's places.
 class PlainGuided {
  public:
   PlainGuided(const TreeWorld& world, const SearchRun& run,
@@ -46,13 +46,13 @@ class PlainGuided {
       drafted_.clear();
     }
   }
-  // That of the votes; the draft's where nothing else ended.
+  // The answer of the votes; the draft's if nothing else ended.
   std::string answer() const {
     return votes_.empty() && draft_end_ >= 0 ? world_.Answer(draft_end_)
                                              : HighestSum(world_, votes_);
   }
   int64_t tokens() const { return plain_.tokens(); }
-  // Steps that had fewer samples than `branch`.
+  // Steps that got fewer samples than `branch`.
   int rationed() const { return rationed_; }
 
  private:
@@ -63,7 +63,7 @@ class PlainGuided {
     }
     return next;
   }
-  // When a place was first met: equal ranks keep this order.
+  // The order of first visits, which breaks ties.
   size_t Made(int place) const {
     return static_cast<size_t>(std::find(made_.begin(), made_.end(), place) -
                                made_.begin());
@@ -78,7 +78,7 @@ class PlainGuided {
     for (int at = place; at != 0; at = world_[at].parent) {
       log_p += plain_.LogProb(at);
     }
-    // Scores of 0 are as good as this one.
+    // Scores of 0 count as this value.
     return std::log(std::max(plain_.Score(place), 1e-9f)) +
            s_.likelihood * log_p;
   }
@@ -98,8 +98,8 @@ class PlainGuided {
     whole_ = Depth(at);
   }
 
-  // Samples of a step now: what is left, over the steps that the draft says are
-  // to come.
+  // Samples of the current step: the remaining budget, divided by the steps
+  // that the draft predicts.
   int Affordable(const std::vector<int>& kept) {
     if (s_.budget == 0 || whole_ == 0) return s_.branch;
     const int64_t rest =
@@ -176,7 +176,7 @@ class PlainGuided {
   Votes votes_;
 };
 
-// Every fifth is a world in which all steps score the same.
+// In every fifth world all steps score the same.
 TreeWorld World(uint64_t seed, double early_leaf = 0.25) {
   return TreeWorld({.seed = seed,
                     .branching = 3,
@@ -194,7 +194,7 @@ SearchRun Search(const Settings& settings, const TreeWorld& world) {
   return run;
 }
 
-// The steps of all worlds that were rationed.
+// Returns the number of rationed steps over all worlds.
 int ExpectAsThePlainLoop(const Settings& settings, double early_leaf = 0.25) {
   int rationed = 0;
   for (uint64_t seed = 1; seed <= kWorlds; ++seed) {
@@ -210,8 +210,8 @@ int ExpectAsThePlainLoop(const Settings& settings, double early_leaf = 0.25) {
   return rationed;
 }
 
-// Worlds where two settings end with different answers, or at different costs:
-// what ExpectAsThePlainLoop sees of what sets them apart.
+// Worlds where two settings end with different answers or costs, that is, where
+// ExpectAsThePlainLoop can tell them apart.
 struct Differences {
   int answers = 0;
   int tokens = 0;
@@ -269,7 +269,7 @@ TEST(GuidedTest, TheDraftIsAnAnswerAndACandidate) {
   const Differences differ = Compare(with, without);
   EXPECT_GE(differ.tokens, kWorlds / 2);
   EXPECT_GE(differ.answers, kWorlds / 8);
-  // A budget for no more than the draft buys greedy's answer.
+  // A budget that covers only the draft gives greedy's answer.
   for (uint64_t seed = 1; seed <= kWorlds; ++seed) {
     const TreeWorld world = World(seed, 0);
     EXPECT_EQ(RunSearch("guided:draft=true", world, {.tokens = 4}).answer,
@@ -277,7 +277,7 @@ TEST(GuidedTest, TheDraftIsAnAnswerAndACandidate) {
   }
 }
 
-// Responses of these worlds all take four tokens, as the draft says.
+// In these worlds responses take four tokens, as the draft says.
 TEST(GuidedTest, APassEndsWithinTheBudgetByAskingForFewerSamples) {
   for (const int64_t budget : {9, 12, 18, 30}) {
     const Settings one{.branch = 8, .accept = 0, .budget = budget};

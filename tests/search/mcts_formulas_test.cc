@@ -24,8 +24,9 @@ std::vector<int> Schedule(int simulations, int candidates) {
   return visits;
 }
 
-// Four candidates and eight simulations: one visit each, then two more for
-// each of the better two. Sixteen and thirty-two: 16 + 8 + 4 twice.
+// Four candidates and eight simulations: one visit each, then two more for each
+// of the better two. Sixteen and thirty-two: 16 + 8 + 4, with the last round
+// twice.
 TEST(GumbelFormulasTest, HalvingGivesEachRoundTheSameShare) {
   EXPECT_EQ(Schedule(8, 4), (std::vector<int>{0, 0, 0, 0, 1, 1, 2, 2}));
   std::vector<int> wanted(16, 0);
@@ -77,8 +78,8 @@ TEST(GumbelFormulasTest, NothingVisitedIsWorthTheNodesOwnValue) {
   for (const float s : SigmaQ(q, 0, 50, 0.1f)) EXPECT_EQ(s, 0);
 }
 
-// The highest of all perturbed logits is a Gumbel about 0: mean .5772,
-// variance pi^2 / 6. Later ones are below.
+// The maximum of all perturbed logits is Gumbel with location 0: mean .5772,
+// variance pi^2 / 6. Later ones are lower.
 TEST(GumbelFormulasTest, PerturbedLogitsAreTheOrderStatisticsOfGumbels) {
   const std::vector<float> logprobs = {std::log(0.5f), std::log(0.3f),
                                        std::log(0.2f)};
@@ -97,8 +98,8 @@ TEST(GumbelFormulasTest, PerturbedLogitsAreTheOrderStatisticsOfGumbels) {
   const double mean = sum / kDraws;
   EXPECT_NEAR(mean, 0.5772, 0.03);
   EXPECT_NEAR(squares / kDraws - mean * mean, M_PI * M_PI / 6, 0.08);
-  // Brute force: perturb all three and sort. An order of (0, 1, 2) has the
-  // same third value as the conditional draw.
+  // Brute force: perturb all three and sort. Given the order (0, 1, 2), the
+  // third value is distributed as the conditional draw.
   double brute = 0;
   int kept = 0;
   RandomStream random(StreamKey(2, 0, 0, Purpose::kTest));
@@ -127,17 +128,17 @@ TEST(FrontierFormulasTest, ConstrainedBackupKeepsWhatIsKnownToBeGood) {
   // First visits: V = gamma v.
   EXPECT_DOUBLE_EQ(ConstrainedValue(0, 1, 0, 3), 0.25);
   EXPECT_DOUBLE_EQ(ConstrainedValue(0, -1, 3, 3), -1);
-  // Same sign adds.
+  // The same sign adds.
   EXPECT_DOUBLE_EQ(ConstrainedValue(0.25, 1, 0, 3), 0.5);
-  // A wrong end does not take a good node's value.
+  // A wrong end does not lower a good node's value.
   EXPECT_DOUBLE_EQ(ConstrainedValue(0.5, -1, 1, 3), 0.5);
-  // A right end replaces a bad node's.
+  // A right end replaces a bad node's value.
   EXPECT_DOUBLE_EQ(ConstrainedValue(-0.5, 1, 1, 3), 0.5);
   // gamma is at least .1.
   EXPECT_DOUBLE_EQ(ConstrainedValue(0, 1, 0, 99), 0.1);
 }
 
-// Entries in an order that changes: the queue against a scan of all.
+// Priorities that change: the queue against a scan of all entries.
 TEST(FrontierQueueTest, TakesTheHighestPriorityThatHoldsNow) {
   ESP_ONE_THREAD();
   Tree tree;
@@ -201,7 +202,8 @@ TEST(BackupTest, MeansOnAPathWorkedByHand) {
   EXPECT_EQ(tree[kRoot].visits, 2u);
 }
 
-// Root 4 visits of mean .5; a settled child had 2 visits of .9 and is worth 0.
+// The root has 4 visits of mean .5; a settled child had 2 visits of .9 and is
+// now worth 0.
 TEST(CloseTest, SettlingRevaluesPastVisits) {
   Tree tree;
   const int32_t move = 0;

@@ -1,4 +1,4 @@
-// What every tree search of the MCTS family does, and what sets each apart.
+// What every search of the MCTS family does, and where they differ.
 #include "search/mcts/mcts.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace {
 
 struct Method {
   const char* name;
-  const char* complete;  // sees every leaf of a world of three moves
+  const char* complete;  // visits every leaf of a world of three moves
 };
 void PrintTo(const Method& method, std::ostream* os) { *os << method.name; }
 
@@ -48,7 +48,7 @@ class MctsTest : public testing::TestWithParam<Method> {
 };
 INSTANTIATE_TEST_SUITE_P(Family, MctsTest, testing::ValuesIn(kMethods));
 
-// Brute force over the world is the reference.
+// The reference is brute force over the world.
 TEST_P(MctsTest, FindsTheBestLeafOnceTheBudgetExceedsTheTree) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     for (const Scores scores : {Scores::kMean, Scores::kLeaf, Scores::kBest}) {
@@ -88,7 +88,7 @@ TEST_P(MctsTest, TheOrderOfRepliesChangesNothing) {
   }
 }
 
-// Random worlds, random budgets: RunSearch checks the tree each time.
+// Random worlds and budgets; RunSearch checks the tree each time.
 TEST_P(MctsTest, TreesStayConsistentOnRandomWorlds) {
   for (uint64_t seed = 1; seed <= 60; ++seed) {
     RandomStream random(StreamKey(seed, 0, 0, Purpose::kTest));
@@ -165,8 +165,8 @@ TEST_P(MctsTest, RewardsThatAreNoNumbersFailTheSearch) {
   EXPECT_EQ(run.status.code(), absl::StatusCode::kInvalidArgument);
 }
 
-// One search takes each simulation from the formulas of a plain loop over the
-// world, which knows nothing of trees, coroutines or closing.
+// With one request in flight, each simulation equals that of a plain loop of
+// the formulas over the world, without trees, coroutines or closing.
 struct Plain {
   std::map<int, double> n, q;
   std::map<int, bool> expanded;
@@ -228,7 +228,7 @@ TEST(PuctTest, VisitsAreThoseOfAPlainLoop) {
     PlainMcts(world, 300, plain, [&](int parent, int child) {
       const double n = plain.n[parent];
       // c(N) P sqrt(N) / (1 + N(c)); an unvisited child's Q is its score. N(s)
-      // are finished visits (OpenR, mctx).
+      // counts finished visits (OpenR, mctx).
       const double c = 1.25 + std::log((n + 19652 + 1) / 19652);
       const double p = std::exp(
           world[parent].logprobs[static_cast<size_t>(world[child].move)]);
@@ -261,7 +261,7 @@ TEST(UctTest, VisitsAreThoseOfAPlainLoop) {
   }
 }
 
-// The reward model has scored all children of a node that was expanded.
+// The reward model has scored all children of an expanded node.
 TEST(GumbelTest, ScoresOfStepsNotVisitedYetAreUsed) {
   const std::string spec =
       "gumbel:choice=best:simulations=100000:candidates=3:branch=3:unvisited=";
@@ -270,7 +270,7 @@ TEST(GumbelTest, ScoresOfStepsNotVisitedYetAreUsed) {
   for (size_t i = 0; i < score.size(); ++i) EXPECT_LT(score[i], mixed[i]);
 }
 
-// Nothing is under way at once that was not asked for, and what was is.
+// Exactly `in_flight` requests are in flight.
 TEST(MctsInFlightTest, SoManyRequestsAreOutAtOnce) {
   const TreeWorld world({.branching = 6, .depth = 6, .enumerate = true});
   for (const char* method :
@@ -285,8 +285,8 @@ TEST(MctsInFlightTest, SoManyRequestsAreOutAtOnce) {
   }
 }
 
-// A worker that waits for another's request has not searched in vain: of very
-// many as many are at work as of many.
+// A worker that waits for another's request does not count as a failed
+// simulation: a very large number of workers are as busy as a large one.
 TEST(MctsInFlightTest, ThoseThatWaitGoOnWhateverTheirNumber) {
   const TreeWorld world({.branching = 12, .depth = 4, .enumerate = true});
   for (const char* method : {"puct", "uct"}) {
@@ -300,8 +300,8 @@ TEST(MctsInFlightTest, ThoseThatWaitGoOnWhateverTheirNumber) {
   }
 }
 
-// Virtual visits: with nothing to tell four children apart, four simulations
-// go to one each before any of them has an answer.
+// Virtual visits: if nothing distinguishes four children, four simulations
+// visit one each before any result arrives.
 TEST(MctsInFlightTest, SimulationsUnderWaySpreadOut) {
   for (const char* method :
        {"puct", "uct:first_value=zero", "uct", "uct:first_value=random"}) {
@@ -329,14 +329,15 @@ TEST(MctsInFlightTest, SimulationsUnderWaySpreadOut) {
         absl::StrCat(method, ":in_flight=4:branch=4:widen=false:descend=false"),
         world, limits);
     ASSERT_GE(expanded.size(), 5u);
-    EXPECT_EQ(before_first_score, 5u) << method;  // the root's, then four
+    EXPECT_EQ(before_first_score, 5u) << method;  // the root and four children
     EXPECT_EQ(std::set<NodeId>(expanded.begin(), expanded.begin() + 5),
               (std::set<NodeId>{0, 1, 2, 3, 4}))
         << method;
   }
 }
 
-// T31: a node of k children asks for one more at (k / 2)^2 visits.
+// Progressive widening: a node with k children requests one more at (k / 2)^2
+// visits.
 TEST(WidensTest, AtASquareOfTheChildren) {
   Tree tree;
   MctsOptions options;
@@ -351,10 +352,10 @@ TEST(WidensTest, AtASquareOfTheChildren) {
   options.width = 6;
   EXPECT_FALSE(Widens(tree, kRoot, options));
   options.width = 7;
-  tree.AddSamplesDrawn(kRoot, 1);  // and no new one came
+  tree.AddSamplesDrawn(kRoot, 1);  // without a new child
   EXPECT_FALSE(Widens(tree, kRoot, options));
   options.widen = false;
-  EXPECT_FALSE(Full(tree, kRoot, options));  // passed through, never opened
+  EXPECT_FALSE(Full(tree, kRoot, options));  // traversed, never opened
   tree[kRoot].flags |= kOpened;
   EXPECT_TRUE(Full(tree, kRoot, options));
 }
@@ -380,8 +381,8 @@ TEST(MctsVerifyTest, AnAcceptedResponseEndsTheSearchAndOthersAreClosed) {
                            .depth = 4,
                            .enumerate = true,
                            .scores = Scores::kNoisy});
-    // Without descending a node's first visit is worth what the reward model
-    // says, which the verdicts below it have to take back.
+    // Without descending a node's first visit has the reward model's value,
+    // which verdicts below it must revoke.
     for (const char* more : {"", ":descend=false"}) {
       const SearchRun run = RunSearch(
           absl::StrCat("puct:widen=false:verify=true:branch=3:choice=best",
@@ -389,7 +390,7 @@ TEST(MctsVerifyTest, AnAcceptedResponseEndsTheSearchAndOthersAreClosed) {
           world);
       EXPECT_EQ(run.answer, world.best_answer());
       EXPECT_TRUE(run.tree()[kRoot].proved());
-      // What was refused is worth nothing, whatever the reward model had said.
+      // A rejected node is worth 0, whatever the reward model said.
       int refused = 0;
       for (NodeId id = 1; id < run.tree().size(); ++id) {
         const Node& node = run.tree()[id];
@@ -405,7 +406,7 @@ TEST(MctsVerifyTest, AnAcceptedResponseEndsTheSearchAndOthersAreClosed) {
 
 // Steps "a" and "b" commute: with sharing each set of steps is expanded once.
 TEST(MctsShareTest, StatesReachedTwiceAreExpandedOnce) {
-  // Each move may be made once; a response ends when all three were.
+  // Each move may be made once; a response ends after all three.
   const auto reply = [](const Tree& tree, const SearchRequest& request) {
     SearchCompletion done{.seq = request.seq};
     if (request.kind == RequestKind::kEvaluate) {
@@ -451,8 +452,8 @@ TEST(MctsShareTest, StatesReachedTwiceAreExpandedOnce) {
   EXPECT_EQ(expanded[true], 7);
 }
 
-// Whatever the world: sharing states that are not the same loses leaves, and
-// nothing else.
+// In any world: sharing states that are not the same loses leaves, and nothing
+// else.
 TEST(MctsShareTest, GraphsStayConsistentOnRandomWorlds) {
   for (uint64_t seed = 1; seed <= 60; ++seed) {
     const TreeWorld world({.seed = seed,
@@ -473,7 +474,7 @@ TEST(MctsShareTest, GraphsStayConsistentOnRandomWorlds) {
 
 TEST(MctsShareTest, WithoutEqualStatesTheGraphIsTheTree) {
   for (uint64_t seed = 1; seed <= 10; ++seed) {
-    // Every step says something of its own: see the world's texts below.
+    // Every step has a distinct text; see the world's texts below.
     const TreeWorld world({.seed = seed,
                            .branching = 3,
                            .depth = 4,
@@ -502,7 +503,7 @@ TEST(MctsShareTest, WithoutEqualStatesTheGraphIsTheTree) {
   }
 }
 
-// The reference steers no search that asks a verifier.
+// A search with a verifier does not use the reference answer.
 TEST(JudgeTest, AVerifierIsAskedAndNoReference) {
   for (const char* method :
        {"rstar_math:judge=verifier", "frontier:judge=verifier",

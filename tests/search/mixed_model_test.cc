@@ -22,7 +22,7 @@ std::vector<RewardStats> Groups(const Rewards& rewards) {
   return groups;
 }
 
-// Data sets of different kinds.
+// Data sets of several kinds.
 const std::vector<Rewards>& Cases() {
   static const auto* cases = new std::vector<Rewards>{
       {{0.8, 0.7, 0.9}, {0.3}, {0.5, 0.55, 0.2, 0.6}, {0.65, 0.6}},
@@ -34,9 +34,9 @@ const std::vector<Rewards>& Cases() {
   return *cases;
 }
 
-// ln of the joint density of rewards and parameters by the model's definition,
-// the rewards of a group jointly normal with covariance
-// sigma^2 I + sigma_a^2 1 1^T; up to a constant.
+// ln of the joint density of rewards and parameters, up to a constant, by the
+// model's definition: the rewards of a group are jointly normal with covariance
+// sigma^2 I + sigma_a^2 1 1^T.
 double LogJoint(const Rewards& rewards, const MixedState& s) {
   const double a2 = s.sigma_a * s.sigma_a, s2 = s.sigma * s.sigma;
   double log_p = -0.5 * std::pow((s.mu - 0.5) / 0.2, 2) -
@@ -54,8 +54,8 @@ double LogJoint(const Rewards& rewards, const MixedState& s) {
   return log_p;
 }
 
-// What is compared: posterior means, and how often each arm has the highest
-// prediction (the last one: a new group).
+// The compared quantities: posterior means, and how often each arm has the
+// highest prediction (the last one: a new group).
 struct Summary {
   double mu = 0, sigma_a = 0, sigma = 0;
   std::vector<double> alpha;
@@ -82,7 +82,7 @@ void ExpectNear(const Summary& got, const Summary& want, const char* what) {
   }
 }
 
-// Given the parameters predictions are independent normals: the chance that
+// Given the parameters, predictions are independent normals: the chance that
 // each is the highest, by quadrature.
 void AddWins(const std::vector<double>& mean, const std::vector<double>& sd,
              double weight, std::vector<double>& wins) {
@@ -166,8 +166,8 @@ std::vector<Point> Grid(const Rewards& rewards, double low, double high,
   return points;
 }
 
-// The posterior by brute force: a first grid finds where mu lies, a second one
-// is laid over that.
+// The posterior by brute force: a first grid locates mu, a second one covers
+// that range.
 Summary Integrate(const Rewards& rewards) {
   double weight = 0, sum = 0, squares = 0;
   for (const Point& p : Grid(rewards, -0.4, 1.4, 150)) {
@@ -188,7 +188,7 @@ Summary Integrate(const Rewards& rewards) {
 
 enum class Start { kWarm, kCold };
 
-// `decisions` of `sweeps` each, as the search makes them.
+// `decisions` decisions of `sweeps` sweeps each, as the search makes them.
 Summary Decide(const Rewards& rewards, int decisions, int sweeps, Start start) {
   const std::vector<RewardStats> groups = Groups(rewards);
   const MixedModel model(groups);

@@ -1,5 +1,5 @@
-// What omega_prm leaves where the search was stopped under way. Its labels are
-// tested in tests/engine/omega_prm_test.cc.
+// What omega_prm leaves if the search is stopped early. Its labels are tested
+// in tests/engine/omega_prm_test.cc.
 #include <gtest/gtest.h>
 
 #include "absl/status/status.h"
@@ -8,8 +8,8 @@
 namespace espalier {
 namespace {
 
-// The reference's answers come for the first responses and then, as the search
-// is stopped, no more: what was not graded is not a wrong response.
+// Grades arrive for the first responses and then, as the search is stopped, no
+// more: an ungraded response is not a wrong one.
 TEST(OmegaPrmTest, WhatNobodyGradedCountsForNothing) {
   const TreeWorld world({.branching = 3, .depth = 3, .enumerate = true});
   for (const int answered : {0, 5}) {

@@ -11,7 +11,7 @@ namespace {
 
 using Votes = std::vector<std::pair<int, float>>;
 
-// The index that a uniform `u` falls on among odds s / (1 - s).
+// The index selected by a uniform `u` among odds s / (1 - s).
 size_t Fall(const std::vector<double>& odds, double u) {
   double total = 0;
   for (const double o : odds) total += o;
@@ -36,7 +36,7 @@ std::vector<int> Draw(const ReferenceWorld& plain, const std::vector<int>& from,
   return drawn;
 }
 
-// Places from the root's child to `leaf`.
+// Nodes from the root's child to `leaf`.
 std::vector<int> Walk(const TreeWorld& world, int leaf) {
   std::vector<int> walk;
   for (int at = leaf; at != 0; at = world[at].parent) walk.push_back(at);
@@ -103,7 +103,8 @@ TEST(ParticleTest, OneParticleIsOneSampledResponse) {
     const TreeWorld world({.seed = seed});
     EXPECT_EQ(RunSearch("particle:particles=1:rounds=1", world).answer,
               RunSearch("sample", world).answer);
-    // Nothing can be kept beside a free one: sweeps are independent.
+    // With one particle there is no room for a reference particle: sweeps are
+    // independent.
     EXPECT_EQ(
         RunSearch("particle:particles=1:iterations=5:rounds=1", world).answer,
         RunSearch("weighted:n=5", world).answer);
@@ -111,8 +112,8 @@ TEST(ParticleTest, OneParticleIsOneSampledResponse) {
 }
 
 TEST(ParticleTest, EqualScoresLeaveEveryParticleWhereItIs) {
-  // Systematic draws by equal weights take each once: responses written side
-  // by side, as `confidence` writes them.
+  // Systematic resampling with equal weights keeps each particle once: the
+  // responses are written in parallel, as by `confidence`.
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     const TreeWorld world({.seed = seed, .scores = Scores::kEqual});
     EXPECT_EQ(
@@ -123,7 +124,7 @@ TEST(ParticleTest, EqualScoresLeaveEveryParticleWhereItIs) {
 }
 
 TEST(ParticleTest, ZeroTemperatureFollowsTheHighestScore) {
-  // Every particle goes where the best of the step went: a beam of one.
+  // Every particle follows the best one of the step: a beam of one.
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     const TreeWorld world({.seed = seed, .scores = Scores::kNoisy});
     EXPECT_EQ(RunSearch("particle:particles=5:rounds=1:resample_temperature=0:"

@@ -67,7 +67,7 @@ TEST(PresetsTest, TheirLinesFitAScreen) {
 TEST(PresetsTest, EachSearchesAScriptedWorldToAnAnswer) {
   const TreeWorld world({.seed = 5, .branching = 3, .depth = 4});
   for (const Preset& preset : ListPresets()) {
-    // Where responses are graded, the best leaf is right.
+    // With graded responses the best leaf is right.
     const auto reply = [&](const Tree& tree, const SearchRequest& request) {
       SearchRequest asked = request;
       if (asked.kind == RequestKind::kGrade) asked.kind = RequestKind::kVerify;
@@ -80,8 +80,8 @@ TEST(PresetsTest, EachSearchesAScriptedWorldToAnAnswer) {
                                        .check = {.min_value = -1},
                                        .reply = reply});
       EXPECT_TRUE(run.status.ok()) << preset.name << ": " << run.status;
-      // One that merges states by their last step sees too little of this
-      // world to find the one leaf that its verifier accepts.
+      // Merging states by their last step explores too little of this world to
+      // find the one leaf that the verifier accepts.
       if (tokens > 40 && preset.name != "bfs_prover_v2") {
         EXPECT_FALSE(run.answer.empty()) << preset.name;
       }
@@ -103,7 +103,7 @@ TEST(PresetsTest, UnknownPresetNamesTheNearest) {
                                 "did you mean \"rest_mcts_star\"?"));
   EXPECT_EQ(MakeAlgorithm("preset=").status().code(),
             absl::StatusCode::kNotFound);
-  // Both ways round.
+  // The error names the preset for the method and the other way round.
   EXPECT_TRUE(
       absl::StrContains(ErrorOf("rest_mcts_star"), "preset=rest_mcts_star"));
 }

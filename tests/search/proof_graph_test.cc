@@ -25,7 +25,7 @@ struct Grown {
   Proof ProofOf(NodeId node) const { return graph.Proofs()[graph.state(node)]; }
   Tree tree;
   ProofGraph graph;
-  bool merged = false;  // the last new node
+  bool merged = false;  // by the last Add
 };
 
 TEST(ProofGraphTest, MergingOffIsTheTree) {
@@ -68,11 +68,11 @@ TEST(ProofGraphTest, EqualStepsInAnyOrderAreOneState) {
   const NodeId ba = grown.Add(b, "a");
   EXPECT_TRUE(grown.merged);
   EXPECT_EQ(grown.graph.state(ab), grown.graph.state(ba));
-  grown.Add(a, "a");  // twice a: a multiset of its own
+  grown.Add(a, "a");  // a twice: a different multiset
   EXPECT_FALSE(grown.merged);
   grown.Add(ab, "b");
   EXPECT_FALSE(grown.merged);
-  grown.Add(b, "ab");  // the same letters, other steps
+  grown.Add(b, "ab");  // the same letters in different steps
   EXPECT_FALSE(grown.merged);
 }
 
@@ -116,7 +116,8 @@ TEST(ProofGraphTest, AnEdgeToAProvedStateProves) {
   EXPECT_EQ(grown.ProofOf(b), Proof::kProved);
 }
 
-// root - a - b - a: the second a is the first, and b has nothing else.
+// root - a - b - a: the second a is merged into the first, and b has no other
+// child.
 TEST(ProofGraphTest, ACycleKeepsNothingOpenAndHandsAProofUp) {
   Grown grown(Merge::kLastStep);
   const NodeId a = grown.Add(kRoot, "a");
@@ -125,9 +126,9 @@ TEST(ProofGraphTest, ACycleKeepsNothingOpenAndHandsAProofUp) {
   grown.graph.Close(grown.graph.state(a));
   grown.Add(b, "a");
   EXPECT_TRUE(grown.merged);
-  grown.Add(b, "b");  // itself
+  grown.Add(b, "b");  // a self-loop
   grown.graph.Close(grown.graph.state(b));
-  EXPECT_EQ(grown.ProofOf(b), Proof::kOpen);  // by a to c
+  EXPECT_EQ(grown.ProofOf(b), Proof::kOpen);  // through a to c
   EXPECT_EQ(grown.ProofOf(a), Proof::kOpen);
   ProofGraph proved = grown.graph;
   proved.Prove(proved.state(c));
@@ -140,7 +141,7 @@ TEST(ProofGraphTest, ACycleKeepsNothingOpenAndHandsAProofUp) {
   }
 }
 
-// Random graphs without cycles against the definition, from the leaves up.
+// Random acyclic graphs against the definition, from the leaves up.
 TEST(ProofGraphTest, ProofsAreThoseOfTheDefinition) {
   for (uint64_t seed = 1; seed <= 40; ++seed) {
     Grown grown(Merge::kStepSet);
@@ -161,7 +162,7 @@ TEST(ProofGraphTest, ProofsAreThoseOfTheDefinition) {
       if (seed % 2 == 0 && draw == 11) grown.graph.Prove(s);
       proved[s] = seed % 2 == 0 && draw == 11;
     }
-    // Children of a state have one step more: later ones are done first.
+    // Children of a state are one step deeper, so deeper states come first.
     std::vector<StateId> order(grown.graph.size());
     for (StateId s = 0; s < order.size(); ++s) order[s] = s;
     std::stable_sort(order.begin(), order.end(), [&](StateId x, StateId y) {

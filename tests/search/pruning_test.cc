@@ -11,7 +11,7 @@ TEST(SubtreePruningTest, FourScoresOfWhichThreeRoundToTheSameArePruned) {
   pruning.Add(5, 0.501);
   pruning.Add(5, 0.499);
   pruning.Add(5, 0.5);
-  EXPECT_FALSE(pruning.pruned(5));  // three scores are too few
+  EXPECT_FALSE(pruning.pruned(5));  // three scores are too few to prune
   pruning.Add(5, 0.9);
   EXPECT_TRUE(pruning.pruned(5));
   pruning.Add(5, 0.9);

@@ -1,4 +1,4 @@
-// What plain reference loops of tests need to repeat a search's draws.
+// Repeats a search's draws for plain reference loops in tests.
 //
 //   const SearchRun run = RunSearch("sample", world);
 //   ReferenceWorld plain(world, run);
@@ -6,8 +6,8 @@
 //   while (!plain.Leaf(place)) place = plain.Next(place, 1);
 //   EXPECT_EQ(run.answer, world.Answer(place));
 //
-// Samples of a place are numbered over the whole search, greedy ones too, so
-// that a loop that asks in the order of the search draws what the search drew.
+// Samples of a place are numbered over the whole search, including greedy ones,
+// so a loop that requests in the order of the search gets the same samples.
 #ifndef ESPALIER_TESTS_SEARCH_REFERENCE_WORLD_H_
 #define ESPALIER_TESTS_SEARCH_REFERENCE_WORLD_H_
 
@@ -30,12 +30,12 @@ class ReferenceWorld {
 
   bool Leaf(int place) const { return world_[place].children.empty(); }
   float Score(int place) const { return world_.Score(place); }
-  // ln p of the one token that leads to a place.
+  // ln p of the single token that leads to a place.
   double LogProb(int place) const {
     const auto& p = world_[place];
     return world_[p.parent].logprobs[static_cast<size_t>(p.move)];
   }
-  // The next sample of the step after `place`.
+  // The next sample of a step after `place`.
   int Next(int place, float temperature) {
     const StreamKey stream(1, StableHash("?"), hashes_.at(place),
                            Purpose::kSample);
@@ -43,7 +43,7 @@ class ReferenceWorld {
     ++tokens_;
     return world_[place].children[static_cast<size_t>(move)];
   }
-  // `steps` greedy steps on, none drawn twice.
+  // The place after `steps` greedy steps; each is drawn only once.
   int Greedy(int place, int steps) {
     for (; steps > 0 && !Leaf(place); --steps) {
       if (!greedy_.contains(place)) greedy_[place] = Next(place, 0);
@@ -51,9 +51,9 @@ class ReferenceWorld {
     }
     return place;
   }
-  // Tokens drawn so far, one a step: what the search must have used.
+  // Tokens drawn so far, one per step: the usage expected of the search.
   int64_t tokens() const { return tokens_; }
-  // The stream of a search's own choices.
+  // The random stream of a search's own choices.
   RandomStream Choices() const {
     return RandomStream(
         StreamKey(1, StableHash("?"), root_hash_, Purpose::kSelect));
@@ -68,8 +68,8 @@ class ReferenceWorld {
   int64_t tokens_ = 0;
 };
 
-// Leaves with their votes, in order; the answer with the highest sum, the
-// first of equals. "" without votes.
+// `votes` are leaves with weights, in order. Returns the answer with the
+// highest sum, the first of equals; "" without votes.
 inline std::string HighestSum(const TreeWorld& world,
                               const std::vector<std::pair<int, float>>& votes) {
   std::map<int, double> sums;

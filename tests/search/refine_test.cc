@@ -17,7 +17,7 @@ TEST(RefineTreeTest, RewardsAreCappedAsPublished) {
   EXPECT_EQ(RefineReward(1), 50);
 }
 
-// Worked by hand: rewards 10 and 40 of one answer, then a child of 60 and a
+// By hand: one answer with rewards 10 and 40, then a child with 60 and a
 // grandchild.
 TEST(RefineTreeTest, ValuesAreTheMeanOfWorstAndMeanAndOfTheBestChild) {
   RefineTree tree(1.4, 3);
@@ -32,7 +32,7 @@ TEST(RefineTreeTest, ValuesAreTheMeanOfWorstAndMeanAndOfTheBestChild) {
   EXPECT_DOUBLE_EQ(tree[first].ucb, (17.5 + 60) / 2);
   EXPECT_DOUBLE_EQ(tree[child].ucb,
                    60 + 1.4 * std::sqrt(std::log(3.0) / 1.00001));
-  // Whoever has only children that were rewritten keeps the bound it had.
+  // An answer whose children all were rewritten keeps its UCB.
   tree.Reward(child, 20);
   tree.Add(child, 3, -50);
   tree.Update();
@@ -42,7 +42,7 @@ TEST(RefineTreeTest, ValuesAreTheMeanOfWorstAndMeanAndOfTheBestChild) {
   EXPECT_DOUBLE_EQ(tree[first].ucb, (17.5 + 60) / 2);
 }
 
-// What Update refreshes against a sweep over all answers by the rules.
+// Update's incremental refresh against a sweep of the rules over all answers.
 TEST(RefineTreeTest, SelectsTheHighestBoundThatHoldsNow) {
   RandomStream random(StreamKey(8, 0, 0, Purpose::kTest));
   for (int round = 0; round < 20; ++round) {
@@ -90,14 +90,14 @@ TEST(RefineTreeTest, SelectsTheHighestBoundThatHoldsNow) {
         }
       }
       ASSERT_EQ(tree.Select(), best) << round << " " << step;
-      // Few values, so that there are equals.
+      // Few distinct values, so that there are ties.
       const auto reward = static_cast<double>(random.Range(-3, 3));
       const int answer =
           static_cast<int>(random.Below(static_cast<uint32_t>(tree.size())));
       if (random.Below(3) == 0) {
         tree.Reward(answer, reward);
       } else {
-        // Now and then an answer that is there already.
+        // Occasionally repeats an existing answer.
         const auto end = static_cast<NodeId>(
             random.Range(1, std::max(4, tree.size() + tree.size() / 8)));
         tree.Add(answer, end, reward);
@@ -118,7 +118,7 @@ TEST(RefineTreeTest, AnAnswerClosesWithThreeChildrenOneOfThemAsGood) {
   tree.Update();
   EXPECT_TRUE(tree.Closed(first));
   EXPECT_NE(tree.Select(), first);
-  // A bad judgement of the good one opens it again.
+  // A bad reward of the good one opens it again.
   tree.Reward(4, -90);
   tree.Update();
   EXPECT_FALSE(tree.Closed(first));
@@ -136,9 +136,9 @@ TEST(MctsrTest, TheFirstAnswerIsASampleAndMoreNeverMakeTheBestWorse) {
           RunSearch(absl::StrCat("mctsr:simulations=", n), world);
       EXPECT_GE(run.score, before);
       before = run.score;
-      EXPECT_EQ(run.usage.simulations, n + 1);  // the first answer, too
+      EXPECT_EQ(run.usage.simulations, n + 1);  // including the first answer
     }
-    // 64 rewrites find one of the best leaves of 81.
+    // 64 rewrites find one of the best of 81 leaves.
     EXPECT_GT(before, world[0].mean);
   }
 }

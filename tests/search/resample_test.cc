@@ -94,7 +94,7 @@ TEST(ResampleTest, DistinctDrawsNeverRepeatAndStopWhereWeightsEnd) {
 }
 
 TEST(ResampleTest, DistinctDrawsComeInRounds) {
-  // The second draw repeats the first: a second round is without it.
+  // The second draw repeats the first: a second round excludes it.
   RecordedDraws draws{{0.1, 0.2, 0.9, 0.4}};
   RandomStream random(&draws);
   EXPECT_EQ(DrawDistinct({0.4, 0.3, 0.3}, 3, random),

@@ -5,7 +5,7 @@
 namespace espalier {
 namespace {
 
-// Q + U worked out by hand with alpha .5, beta .9, L 500, c .125:
+// Q + U by hand with alpha .5, beta .9, L 500, c .125:
 //   state 1, MC .25, 0 words     .5^.75            = .5946
 //   state 2, MC .75, 500 words   .5^.25 .9         = .7568
 //   state 2, MC .75, 1000 words  .5^.25 .81        = .6811
@@ -18,7 +18,7 @@ TEST(RolloutPoolTest, TakesTheHighestQPlusU) {
   pool.Add({2, 23}, 1500);
   pool.Add({2, 22}, 1000);
   pool.Add({2, 21}, 500);
-  EXPECT_EQ(pool.Pop()->end, 21u);  // nothing taken yet: U = 0
+  EXPECT_EQ(pool.Pop()->end, 21u);  // nothing selected yet: U = 0
   // U(2) = .125 1 / 2 = .0625, U(1) = .125: .7436 against .7196.
   EXPECT_EQ(pool.Pop()->end, 22u);
   // U(2) = .125 1.4142 / 3 = .0589, U(1) = .1768: .6719 against .7714.
@@ -49,7 +49,7 @@ TEST(RolloutPoolTest, ATakenRolloutNeverComesBack) {
   EXPECT_TRUE(pool.Pop().has_value());
   pool.Add({1, 10}, 5);
   EXPECT_FALSE(pool.Pop().has_value());
-  // The same end from another state is another rollout.
+  // The same end under another state is another rollout.
   pool.AddState(2, 0.5);
   pool.Add({2, 10}, 3);
   EXPECT_EQ(pool.Pop()->state, 2u);

@@ -14,7 +14,7 @@
 namespace espalier {
 namespace {
 
-// A response of four steps with the given step and path scores.
+// A response of four steps with these step and path scores.
 NodeId Response(Tree& tree, const std::vector<float>& steps,
                 const std::vector<float>& paths) {
   NodeId node = kRoot;
@@ -30,7 +30,7 @@ NodeId Response(Tree& tree, const std::vector<float>& steps,
 
 TEST(PrefixTest, ShareThresholdAndDrop) {
   Tree tree;
-  // Falls: .1, .5, -.2, .4. Nodes 1 to 4.
+  // Drops of .1, .5, -.2 and .4 at nodes 1 to 4.
   const NodeId end =
       Response(tree, {.9f, .45f, .8f, .2f}, {.9f, .4f, .6f, .2f});
   EXPECT_EQ(PrefixOf(tree, end, PrefixRule::kSuccess, 0.5f, 0), 2u);
@@ -40,7 +40,7 @@ TEST(PrefixTest, ShareThresholdAndDrop) {
   EXPECT_EQ(PrefixOf(tree, end, PrefixRule::kThreshold, 0, 0.5f), 1u);
   EXPECT_EQ(PrefixOf(tree, end, PrefixRule::kThreshold, 0, 0.3f), 3u);
   EXPECT_EQ(PrefixOf(tree, end, PrefixRule::kThreshold, 0, 0.95f), kRoot);
-  // No step below .1: the greatest drop.
+  // No step is below .1: the largest drop.
   EXPECT_EQ(PrefixOf(tree, end, PrefixRule::kThreshold, 0, 0.1f), 1u);
   EXPECT_EQ(PrefixOf(tree, end, PrefixRule::kDrop, 0, 0), 1u);
   Tree equal;
@@ -49,7 +49,7 @@ TEST(PrefixTest, ShareThresholdAndDrop) {
       kRoot);
 }
 
-// Steps of 1, 2, 3, 4 tokens, each -2 in all.
+// Steps of 1, 2, 3 and 4 tokens with log-prob -2 each in total.
 TEST(UncertaintyTest, IsTheMeanOverTheTokensOfASegment) {
   Tree tree;
   const NodeId end = Response(tree, {1, 1, 1, 1}, {1, 1, 1, 1});
@@ -60,13 +60,13 @@ TEST(UncertaintyTest, IsTheMeanOverTheTokensOfASegment) {
   EXPECT_DOUBLE_EQ(StepLogprob(tree.step(2)), -1);
 }
 
-// A reference's votes against a run's.
+// Compares a reference's votes with a run's.
 void ExpectVotes(const TreeWorld& world, const SearchRun& run,
                  const std::vector<int>& votes, const std::string& what) {
   std::map<int, double> sums;
   int best = -1;
   for (const int leaf : votes) sums[leaf] += world.Score(leaf);
-  for (const int leaf : votes) {  // of equals the first
+  for (const int leaf : votes) {  // the first of equals
     if (best < 0 || sums[leaf] > sums[best]) best = leaf;
   }
   EXPECT_EQ(run.answer, best < 0 ? "" : world.Answer(best)) << what;
@@ -91,7 +91,7 @@ std::vector<int> PathOf(const TreeWorld& world, int place) {
   return path;
 }
 
-// All paths of `at` on by one step, in order.
+// Advances all paths of `at` by one step, in order.
 void Step(WorldDraws& draws, std::vector<int>& at) {
   for (int& place : at) {
     if (!draws.IsLeaf(place)) place = draws.Next(place);
@@ -139,7 +139,7 @@ TEST(PrefixRestartTest, ReturnsWhatAPlainLoopReturns) {
   }
 }
 
-// Values of the uniform policy, worked out anew from the leaves.
+// Q of the uniform policy, recomputed from the leaves.
 struct Values {
   const TreeWorld& world;
   std::map<int, std::vector<int>> children;
@@ -233,8 +233,8 @@ TEST(RoverTest, GreedyValuesOfPerfectScoresLeadToTheBestLeaf) {
   }
 }
 
-// What a budget cuts closes nodes; one that is asked again may give only what
-// was closed before.
+// Nodes cut by the budget are closed; sampling a node again may return only
+// closed children.
 TEST(RoverTest, ClosedStepsThatComeAgainAreNoWayOn) {
   for (uint64_t seed = 1; seed <= 60; ++seed) {
     const TreeWorld world({.seed = seed,
@@ -256,14 +256,14 @@ TEST(RoverTest, ClosedStepsThatComeAgainAreNoWayOn) {
 
 TEST(SegmentsTest, ASegmentOfManyStepsIsAWholeResponse) {
   const TreeWorld world(World(7));
-  // Nothing to fork at but the root, which diverges into 3.
+  // The only branching point is the root, which diverges into 3.
   const SearchRun run = RunSearch(
       "segments:segment=64:first_low=3:first_high=3:fallback=none:rounds=1",
       world);
   EXPECT_EQ(run.anytime.size(), 3u);
 }
 
-// The limit of segments is one of tokens: lines may be many more.
+// The segment limit is a token limit; there may be many more lines.
 TEST(SegmentsTest, ManyLinesAreNoManySegments) {
   ESP_ONE_THREAD();
   const TreeWorld deep({.seed = 7, .branching = 2, .depth = 20});
@@ -273,8 +273,8 @@ TEST(SegmentsTest, ManyLinesAreNoManySegments) {
   EXPECT_EQ(run.anytime.size(), 4u);
 }
 
-// Two first steps; the policy is sure on the first one's path and not on the
-// other's, and says so by the entropies alone.
+// Two first steps: the policy is confident on the path of the first and not on
+// the other; only the entropies show it.
 class SureOrNot : public InlineModel {
  public:
   void Expand(SearchContext& ctx, NodeId node, const ExpandOptions& options,
@@ -302,7 +302,7 @@ class SureOrNot : public InlineModel {
   int32_t made_ = 0;
 };
 
-// Samples of what follows the sure and the unsure first step.
+// Samples that follow the confident and the unconfident first step.
 std::pair<int, int> Followed(const std::string& share) {
   class Never : public Stopper {
     bool Stops(const SearchView&, std::string&) override { return false; }
@@ -324,7 +324,7 @@ std::pair<int, int> Followed(const std::string& share) {
 }
 
 TEST(SegmentsTest, UnsurePathsGetMoreCopiesByTheirEntropy) {
-  // One each, and the other six by e^.1 to e^3: .31 and 5.69.
+  // One each, and the other six in the ratio e^.1 : e^3: .31 and 5.69.
   EXPECT_EQ(Followed("entropy"), std::make_pair(1, 7));
   EXPECT_EQ(Followed("even"), std::make_pair(4, 4));
   EXPECT_EQ(Followed("last"), std::make_pair(4, 4));  // log-probs are equal

@@ -1,5 +1,5 @@
-// What every sampling, beam and uncertainty method does where there is little
-// or nothing to do. All samples of a world here are one token.
+// What every sampling, beam and uncertainty method does with little or no
+// budget. All samples of a world here have one token.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,9 +13,9 @@ namespace {
 
 struct Method {
   const char* spec;  // bounded by rounds or n
-  const char* open;  // until the budget is spent
-  bool scores;       // asks the reward model
-  int in_flight;     // requests of one stage at most
+  const char* open;  // runs until the budget is spent
+  bool scores;       // uses the reward model
+  int in_flight;     // requests per stage at most
 };
 
 void PrintTo(const Method& method, std::ostream* os) { *os << method.spec; }
@@ -53,7 +53,7 @@ const Method kMethods[] = {
 
 class EdgesTest : public testing::TestWithParam<Method> {
  protected:
-  // The world's replies with `change` applied to each sample.
+  // The world's replies, with `change` applied to each sample.
   template <class Change>
   static RunLimits Changed(const TreeWorld& world, const Change& change) {
     RunLimits limits;

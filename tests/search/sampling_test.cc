@@ -8,14 +8,14 @@
 namespace espalier {
 namespace {
 
-// A response of the world, as method `greedy`, `sample` ... would draw it.
+// A response as drawn by the methods `greedy`, `sample` ...
 struct Drawn {
   int leaf = 0;
   float score = 0;
 };
 
-// Responses of one search in order. Samples of a place are numbered over the
-// whole search, so that a second visit draws further ones.
+// The responses of a search in order. Samples of a place are numbered over the
+// whole search, so a second visit draws new ones.
 std::vector<Drawn> Draw(const TreeWorld& world, const SearchRun& run, int n,
                         float temperature) {
   std::map<int, int> asked;

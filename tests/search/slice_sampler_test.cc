@@ -9,7 +9,7 @@
 namespace espalier {
 namespace {
 
-// Largest distance of a chain's draws from `cdf`.
+// The largest distance between a chain's draws and `cdf`.
 double Distance(double start, double width, double low,
                 const std::function<double(double)>& log_density,
                 const std::function<double(double)>& cdf) {
@@ -37,7 +37,7 @@ TEST(SliceSamplerTest, LeavesAHalfNormalInPlaceWhateverTheWidth) {
 }
 
 TEST(SliceSamplerTest, FindsANarrowPeakAtItsBoundFromFarAway) {
-  // Exponential of mean .001 above .5.
+  // Exponential with mean .001, above .5.
   EXPECT_LT(Distance(
                 0.52, 1, 0.5, [](double x) { return -1000 * (x - 0.5); },
                 [](double x) { return 1 - std::exp(-1000 * (x - 0.5)); }),
@@ -45,7 +45,7 @@ TEST(SliceSamplerTest, FindsANarrowPeakAtItsBoundFromFarAway) {
 }
 
 TEST(SliceSamplerTest, CrossesBetweenTwoPeaks) {
-  // Equal normals of deviation .5 at 1 and 4; those below 0 cut off.
+  // Two equal normals with deviation .5 at 1 and 4, truncated at 0.
   const auto normal = [](double x, double m) {
     return std::exp(-2 * (x - m) * (x - m));
   };

@@ -11,8 +11,8 @@
 namespace espalier {
 namespace {
 
-// Methods of the registry that a world alone can serve, and others that keep
-// several requests in flight.
+// Registered methods that need only a world, and some with several requests in
+// flight.
 std::vector<std::string> Methods() {
   std::vector<std::string> methods = {
       "majority:n=6",
@@ -32,10 +32,10 @@ std::vector<std::string> Methods() {
   return methods;
 }
 
-// A run of any of them with what its tree may look like.
+// Runs any of them, with the invariants that hold for its tree.
 SearchRun RunAny(const std::string& method, const TreeWorld& world,
                  RunLimits limits) {
-  // Shared nodes have visits by several parents; frontier keeps advantages.
+  // Shared nodes have visits from several parents; frontier stores advantages.
   limits.check = {.min_value = -1,
                   .visits_conserve = method.find("share=") == method.npos};
   return RunSearch(method, world, limits);
@@ -74,7 +74,7 @@ TEST(StopTest, EveryBudgetEndsASearch) {
   }
 }
 
-// Finishing a response does not go on where the bytes are spent.
+// Finishing does not continue once the bytes are spent.
 TEST(StopTest, AByteMoreThanTheRootBuysOneReply) {
   const TreeWorld world({.branching = 4, .depth = 5});
   SearchOptions byte;
@@ -87,7 +87,8 @@ TEST(StopTest, AByteMoreThanTheRootBuysOneReply) {
   }
 }
 
-// Without anything left to ask, a search never waits, so nobody could stop it.
+// A search with nothing left to request never waits, so it could not be
+// stopped.
 TEST(StopTest, AnExhaustedTreeEndsASearchWhateverItsSimulations) {
   const TreeWorld world({.branching = 2, .depth = 2});
   for (const char* name : {"rap", "uct", "puct", "gumbel", "rstar_math",
@@ -110,7 +111,7 @@ TEST(StopTest, FirstSpentBudgetOfSeveralEndsTheSearch) {
   EXPECT_EQ(run.usage.tokens, 90);
 }
 
-// At every point at which a search may be left.
+// At every point where a search can be destroyed.
 TEST(StopTest, DestroyedMidwayASearchLeavesAConsistentTreeAndItsBestAnswer) {
   const TreeWorld world(
       {.seed = 2, .branching = 3, .depth = 3, .early_leaf = 0.1});
@@ -121,11 +122,11 @@ TEST(StopTest, DestroyedMidwayASearchLeavesAConsistentTreeAndItsBestAnswer) {
     ASSERT_TRUE(whole.ended) << method;
     for (int at = 0; at < whole.replies; ++at) {
       limits.destroy_after = at;
-      const SearchRun part = RunAny(method, world, limits);  // checks
+      const SearchRun part = RunAny(method, world, limits);  // checks the tree
       ASSERT_TRUE(part.status.ok());
       ASSERT_FALSE(part.ended);
       ++left;
-      // The answer is the one that the whole search held at that point.
+      // The answer is the one the whole search had at that point.
       ASSERT_LE(part.anytime.size(), whole.anytime.size());
       if (part.anytime.empty()) {
         EXPECT_EQ(part.node, kNoNode);
@@ -152,12 +153,12 @@ TEST(ConfidenceStopperTest, WaitsForTheShareAndTheResponses) {
   EXPECT_TRUE(look.Ask(stopper));
   look.support.answered = false;
   EXPECT_FALSE(look.Ask(stopper));
-  // A verifier's word is enough.
+  // A verifier's acceptance is enough.
   look.support = {.answered = true, .accepted = true};
   EXPECT_TRUE(look.Ask(stopper));
 }
 
-// Against the shares counted from the responses in order.
+// Against shares counted from the responses in order.
 TEST(ConfidenceStopperTest, EndsMajorityAtTheFirstSufficientShare) {
   int stopped = 0;
   for (uint64_t seed = 1; seed <= 40; ++seed) {
@@ -168,7 +169,7 @@ TEST(ConfidenceStopperTest, EndsMajorityAtTheFirstSufficientShare) {
     const SearchRun run =
         RunSearch("majority:n=30", world, {.seed = seed, .more = more});
     const SearchRun whole = RunSearch("majority:n=30", world, {.seed = seed});
-    // The winner's share after i responses, from shorter runs.
+    // The winner's share after i responses, taken from shorter runs.
     int first = 31;
     for (int i = 5; i <= 30 && first > 30; ++i) {
       const SearchRun some =
@@ -188,7 +189,7 @@ TEST(ConfidenceStopperTest, AcceptedByTheVerifierIsCertain) {
   SearchOptions more;
   more.stop_confidence = 1;
   more.stop_responses = 1000;
-  // Without the stopper an accepted answer ends the search by itself.
+  // An accepted answer ends the search without the stopper too.
   for (const bool stops : {false, true}) {
     const SearchRun run =
         RunSearch("puct:verify=true", world,
@@ -217,11 +218,11 @@ TEST(DecidedStopperTest, CountsTheVotesThatAreLeft) {
   EXPECT_FALSE(decided(50, 30, false, 20));
   EXPECT_TRUE(decided(50, 30, true, 20));
   EXPECT_FALSE(decided(50, 31, true, 20));
-  // Three more may be under way when the last begins.
+  // Three more may be in flight when the last one starts.
   EXPECT_FALSE(decided(50, 29, false, 20, 4));
   EXPECT_TRUE(decided(50, 26, false, 20, 4));
   EXPECT_FALSE(decided(50, 0, false, 20, 0)) << "nothing is promised";
-  // Twenty simulations of two votes each, and three more.
+  // Twenty simulations of two votes each, plus three in flight.
   EXPECT_TRUE(decided(50, 9, false, 20, 1, 2));
   EXPECT_FALSE(decided(50, 10, false, 20, 1, 2));
   EXPECT_TRUE(decided(50, 3, false, 20, 4, 2));
@@ -236,7 +237,8 @@ TEST(DecidedStopperTest, EstimatesWhatTokensLeave) {
                   .most_added = 1,
                   .bound = {.simulations = 0, .in_flight = 1}};
   int64_t responses = 0;
-  // Responses of 20, 10 and 20 tokens: 50 are left, for 5 of the cheapest.
+  // Responses of 20, 10 and 20 tokens: the remaining 50 allow 5 of the
+  // shortest.
   for (const auto& [tokens, leader] : {std::pair(20, 1), {30, 2}, {50, 3}}) {
     look.support.responses = ++responses;
     look.support.leader = leader;
@@ -247,7 +249,7 @@ TEST(DecidedStopperTest, EstimatesWhatTokensLeave) {
   look.usage.tokens = 95;
   EXPECT_FALSE(look.Ask(stopper));
   look.usage.tokens = 80;
-  look.support.responses = 4;  // 2 are left
+  look.support.responses = 4;  // 2 remain
   look.support.leader = 4;
   look.support.runner_up = 2;
   EXPECT_FALSE(look.Ask(stopper));
@@ -256,8 +258,8 @@ TEST(DecidedStopperTest, EstimatesWhatTokensLeave) {
   EXPECT_FALSE(look.Ask(stopper)) << "a response that cost nothing";
 }
 
-// Tokens that a search spends and that `decided` spares it. Whatever it spares,
-// it never changes an answer.
+// Tokens that a search spends and tokens that `decided` saves. The answer must
+// never change.
 struct Spent {
   int64_t tokens = 0, spared = 0;
   void Compare(const std::string& method, const TreeWorld& world,
@@ -292,13 +294,13 @@ TEST(DecidedStopperTest, NeverChangesTheAnswer) {
                       {.simulations = 16, .seed = seed, .shuffle = shuffle});
       }
     }
-    // Of best_of_n only a score of 1 is final, and these worlds have none.
+    // For best_of_n only a score of 1 is final, and these worlds have none.
     if (method.starts_with("best_of_n")) continue;
     EXPECT_GT(spent.spared, 0) << method << " of " << spent.tokens;
   }
 }
 
-// Methods whose simulations cast several votes promise how many.
+// Methods whose simulations cast several votes declare how many.
 TEST(DecidedStopperTest, NeverChangesTheAnswerOfMethodsWithSeveralVotes) {
   for (const std::string method :
        {"frontier:width=3:simulations=15",
@@ -313,15 +315,15 @@ TEST(DecidedStopperTest, NeverChangesTheAnswerOfMethodsWithSeveralVotes) {
       spent.Compare(method, world,
                     {.tokens = 4000, .seed = seed, .check = {.min_value = -1}});
     }
-    // A tree where every leaf is an answer of its own leaves nothing to decide
-    // between leaves that are met once.
+    // If every leaf has its own answer and is reached once, nothing can be
+    // decided early.
     const bool repeats = method.find("width=2") != method.npos;
     EXPECT_TRUE(spent.spared > 0 || !repeats)
         << method << " of " << spent.tokens;
   }
 }
 
-// Where responses are equally long the estimate by tokens is exact.
+// With responses of equal length the estimate by tokens is exact.
 TEST(DecidedStopperTest, NeverChangesTheAnswerOfATokenBudgetEither) {
   for (const char* method : {"majority", "weighted"}) {
     Spent spent;
@@ -338,7 +340,7 @@ TEST(KlStopperTest, IsTheDivergenceWorkedOutByHand) {
   const double first =
       (0.5 * std::log(0.5 / 0.625) + 0.25 * std::log(0.25 / 0.25) +
        0.25 * std::log(0.25 / 0.125)) /
-      4;  // 0.0154 nats a simulation
+      4;  // 0.0154 nats per simulation
   EXPECT_NEAR(first, 0.01543, 1e-5);
   for (const double factor : {0.999, 1.001}) {
     KlStopper stopper(first * factor, 4);
@@ -398,7 +400,7 @@ TEST(StopTest, NoStopBeforeThereIsAnAnswer) {
     if (RunAny(method, world, plain).answer.empty()) continue;
     EXPECT_FALSE(run.answer.empty()) << method << ": " << run.stop_reason;
   }
-  // A world without answers in its responses runs to the end of its budget.
+  // A world whose responses have no answers runs until the budget is spent.
   RunLimits limits{.simulations = 30, .more = eager};
   limits.reply = [&](const Tree& tree, const SearchRequest& request) {
     SearchCompletion reply = world.Reply(tree, request);

@@ -27,7 +27,7 @@ TEST(ThompsonTest, GaussianPosteriorMatchesNumbersByHand) {
 }
 
 TEST(ThompsonTest, GaussianPosteriorIsTheSameRewardByReward) {
-  // The update for one reward, applied again and again.
+  // The update with one reward, applied repeatedly.
   GaussianBelief one{0.3, 2, 3, 0.05};
   RandomStream random(StreamKey(1, 0, 0, Purpose::kTest));
   RewardStats seen;

@@ -8,7 +8,7 @@
 namespace espalier {
 namespace {
 
-// Leaves that vote, in order, in `rounds` passes of breadth-first search.
+// The voting leaves, in order, of `rounds` passes of breadth-first search.
 std::vector<int> Breadth(const TreeWorld& world, const SearchRun& run,
                          int n_select, int branch, int rounds) {
   WorldDraws draws(world, run.tree(), 0.7f);
@@ -41,7 +41,7 @@ int Weighted(const TreeWorld& world, const std::vector<int>& votes) {
   std::map<int, double> sums;
   int best = -1;
   for (const int leaf : votes) sums[leaf] += world.Score(leaf);
-  for (const int leaf : votes) {  // of equals the first
+  for (const int leaf : votes) {  // the first of equals
     if (best < 0 || sums[leaf] > sums[best]) best = leaf;
   }
   return best;
@@ -62,7 +62,7 @@ TEST(TotBfsTest, ReturnsWhatAPlainLoopReturns) {
   }
 }
 
-// Leaves in the order in which depth-first search meets them.
+// Leaves in depth-first order.
 void Depth(const TreeWorld& world, WorldDraws& draws, int place, int branch,
            float threshold, std::vector<int>& votes) {
   if (draws.IsLeaf(place)) {

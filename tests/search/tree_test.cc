@@ -78,7 +78,7 @@ TEST(TreeTest, WhatModelsToldOfTokensIsKeptWithTheStep) {
   EXPECT_GE(tree.used_bytes(),
             before_likeliest +
                 static_cast<int64_t>(sizeof(likeliest) + sizeof(Node)));
-  // A later draw tells what the first did not, and changes nothing else.
+  // A later draw adds what the first one lacked and changes nothing else.
   tree.Add(kRoot, {.text = "a", .tokens = one, .confidences = of_one});
   tree.Add(silent, {.text = "b",
                     .tokens = two,
@@ -109,7 +109,7 @@ TEST(CheckTreeTest, FindsEachBrokenInvariant) {
   in_flight[1].in_flight = 1;
   EXPECT_FALSE(CheckTree(in_flight).ok());
   Tree visits = make();
-  AddVisit(visits[2], 0.5f);  // the ancestors have none
+  AddVisit(visits[2], 0.5f);  // its ancestors have none
   EXPECT_FALSE(CheckTree(visits).ok());
   Tree range = make();
   AddVisit(range[0], 1.5f);

@@ -13,7 +13,7 @@
 namespace espalier {
 namespace {
 
-// Of a forced step, which is no move.
+// The token of a forced step, which is no move.
 constexpr int32_t kForcedToken = 9999;
 
 const Problem& TheProblem() {
@@ -209,9 +209,9 @@ SearchCompletion TreeWorld::Reply(const Tree& tree,
   return completion;
 }
 
-// What a reply adds to Usage::bytes at most.
+// An upper bound of what a reply adds to Usage::bytes.
 static int64_t ReplyBytes(const SearchCompletion& reply) {
-  // Each response that is scored may vote, and an offer be listed.
+  // Each scored response may vote, and each offer may be listed.
   size_t bytes = reply.scores.size() * 2 * sizeof(AnytimeAnswer);
   for (const SampledStep& sample : reply.samples) {
     bytes += 160 + sample.text.size() + 4 * sample.tokens.size();

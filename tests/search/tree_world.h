@@ -6,11 +6,11 @@
 //   EXPECT_EQ(run.answer, world.best_answer());
 //
 // A step is one token, the index of the move: "s2\n"; the last one, at
-// `depth`, also says its leaf: "= 17\n". Every leaf has a reward in [0, 1],
-// no two alike, known to the world alone; the best leaf is found by brute
-// force. What a search sees: samples drawn by the moves' probabilities from
-// the stream of the request, or every move in turn (`enumerate`), and scores
-// of nodes by `Scores`.
+// `depth`, also states its leaf: "= 17\n". Every leaf has a reward in [0, 1],
+// no two alike, known only to the world; the best leaf is found by brute
+// force. The search sees samples drawn by the moves' probabilities from the
+// stream of the request, or every move in turn (`enumerate`), and scores of
+// nodes by `Scores`.
 //
 // Externally synchronised.
 #ifndef ESPALIER_TESTS_SEARCH_TREE_WORLD_H_
@@ -33,7 +33,7 @@
 
 namespace espalier {
 
-// "s2\n" lines, then "= 17\n". The question is not looked at.
+// "s2\n" lines, then "= 17\n". The question is not used.
 class TreeWorldTask : public Task {
  public:
   explicit TreeWorldTask(int max_step_tokens = 1)
@@ -55,24 +55,24 @@ class TreeWorldTask : public Task {
   const StepFormat format_;
 };
 
-// What the reward model says of a node.
+// How the reward model scores a node.
 enum class Scores : uint8_t {
-  kBest,   // the highest reward of a leaf below it: a perfect value
+  kBest,   // the highest reward of the leaves below it: a perfect value
   kMean,   // the mean reward of the leaves below it
-  kNoisy,  // kMean plus uniform noise of +-0.25, cut to [0, 1]
-  kLeaf,   // the reward of a leaf; 0.5 for any other node
+  kNoisy,  // kMean plus uniform noise of +-0.25, clipped to [0, 1]
+  kLeaf,   // the reward of a leaf; 0.5 for other nodes
   kEqual,  // 0.5 everywhere
 };
 
 struct WorldOptions {
   uint64_t seed = 1;
-  int branching = 3;  // moves at every node
+  int branching = 3;  // moves per node
   int depth = 4;      // of the leaves
-  // A node above `depth` is a leaf with this chance.
+  // The chance that a node above `depth` is a leaf.
   double early_leaf = 0;
   bool enumerate = false;  // sample i of a node is its move i mod branching
   Scores scores = Scores::kMean;
-  // Steps take 1 to so many tokens; a limit may cut them.
+  // Steps have 1 to `step_tokens` tokens; a limit may truncate them.
   int step_tokens = 1;
 };
 
@@ -95,16 +95,16 @@ class TreeWorld {
     return places_[static_cast<size_t>(place)];
   }
   int size() const { return static_cast<int>(places_.size()); }
-  // The place at the end of a tree's path.
+  // The place at the end of a tree path.
   int Find(const Tree& tree, NodeId node) const;
-  // The answer of a leaf, and of the best one.
+  // The answers of a leaf and of the best one.
   std::string Answer(int leaf) const { return std::to_string(leaf); }
   std::string best_answer() const { return Answer(places_[0].best_leaf); }
   float Score(int place) const;
-  // The move that sample `index` of a request with this stream takes.
+  // The move taken by sample `index` of a request with this stream.
   int Move(int place, const StreamKey& stream, int index,
            float temperature) const;
-  // Text of a move to `place`.
+  // Text of the move to `place`.
   std::string Text(int place) const;
   // Tokens of that move.
   int StepTokens(int place) const;
@@ -115,8 +115,8 @@ class TreeWorld {
 
  private:
   int Grow(int parent, int move, int depth);
-  // Entropy and confidence of `tokens` drawn at `place`: those of its moves,
-  // all of which count as the likeliest.
+  // Fills in entropy and confidence of `tokens` tokens drawn at `place`: those
+  // of its moves, all of which count as top tokens.
   void Tell(int place, int tokens, SampledStep& step) const;
 
   const WorldOptions options_;
@@ -132,15 +132,15 @@ struct SearchRun {
   std::string stop_reason;
   AnswerStage stage = AnswerStage::kNone;
   Usage usage;
-  int64_t largest_reply_bytes = 0;  // that one delivery added to the tree
-  size_t most_open = 0;             // requests under way at once
+  int64_t largest_reply_bytes = 0;  // added to the tree by one delivery
+  size_t most_open = 0;             // requests in flight at once
   std::vector<AnytimeAnswer> anytime;
-  // The most requests for samples that were open at once, and their samples.
+  // The most sample requests that were open at once, and their samples.
   int open_requests = 0;
   int open_samples = 0;
-  int replies = 0;     // that the search was given
-  bool ended = false;  // by itself, not destroyed midway
-  // Everything that the search left, as text: equal texts are equal trees.
+  int replies = 0;     // received by the search
+  bool ended = false;  // finished, not destroyed midway
+  // The complete result as text: equal texts mean equal trees.
   std::string tree_text;
   std::unique_ptr<SearchContext> context;
   const Tree& tree() const { return context->tree(); }
@@ -151,14 +151,14 @@ struct RunLimits {
   int64_t simulations = 0;
   int64_t nodes = 0;
   uint64_t seed = 1;
-  // Hands requests' replies in another order; 0: in order of issue.
+  // Delivers replies in another order; 0: in order of issue.
   uint64_t shuffle = 0;
   CheckTreeOptions check = {};
-  // Further budgets and stops.
+  // Further budgets and stoppers.
   SearchOptions more = {};
-  // Destroys the search once it was given so many replies; -1: never.
+  // Destroys the search after this many replies; -1: never.
   int destroy_after = -1;
-  // Replies in place of the world's, where set.
+  // Replaces the world's replies if set.
   std::function<SearchCompletion(const Tree&, const SearchRequest&)> reply = {};
 };
 
@@ -166,10 +166,11 @@ struct RunLimits {
 SearchRun RunSearch(const std::string& method, const TreeWorld& world,
                     const RunLimits& limits = {});
 
-// What the answer's leaf is worth less than the best one; no answer is worth 0.
+// The best leaf's reward minus that of the answer's leaf; no answer counts as
+// 0.
 double Regret(const TreeWorld& world, const SearchRun& run);
-// Mean regret at each budget of `tokens` over 30 enumerated worlds of branching
-// 3 and depth 4. Printed.
+// Mean regret for each token budget over 30 enumerated worlds of branching 3
+// and depth 4. Also printed.
 std::vector<double> RegretCurve(const std::string& method,
                                 const std::vector<int64_t>& tokens,
                                 RunLimits limits = {});

@@ -1,4 +1,4 @@
-// Momentum-uncertainty branching and foresight sampling.
+// MUR's momentum uncertainty and phi-Decoding's foresight sampling.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -102,7 +102,7 @@ TEST(ForesightTest, WidthKeepsWhatIsNotFarBelowTheMean) {
   EXPECT_EQ(AboveWidth(x, 1), (std::vector<size_t>{0, 1, 2, 4}));
   EXPECT_EQ(AboveWidth(x, 0.5), (std::vector<size_t>{0, 1, 2}));
   EXPECT_EQ(AboveWidth(x, 0), (std::vector<size_t>{0, 1, 2}));
-  // Equal ones are not above their mean.
+  // Equal values are not above their mean.
   EXPECT_TRUE(AboveWidth({-2, -2}, 1).empty());
 }
 
@@ -118,10 +118,10 @@ TEST(ForesightTest, WhatWidthIsShortOfIsDrawnByLikelihood) {
     EXPECT_TRUE(kept[3] == 3 || kept[3] == 4);
     third += kept[3] == 3;
   }
-  // exp -4 : exp -3.
+  // exp(-4) : exp(-3).
   const double p = 1 / (1 + std::exp(1.0));
   EXPECT_NEAR(third, kTrials * p, 5 * std::sqrt(kTrials * p * (1 - p)));
-  // None is drawn where enough stay.
+  // No draw if enough remain.
   RecordedDraws none;
   RandomStream random(&none);
   EXPECT_EQ(PruneWidth(x, 0.5, 3, 1, random), (std::vector<size_t>{0, 1, 2}));
@@ -149,7 +149,7 @@ TEST(ForesightTest, JointIsTheMeanOfTwoSoftmaxes) {
 
 TEST(PhiTest, AgreementEndsForesight) {
   const TreeWorld world({.seed = 5, .depth = 6});
-  // Any share is above 0: after the second step nothing is foreseen.
+  // Any share exceeds 0: no foresight after the second step.
   const SearchRun early = RunSearch("phi:stop=0:least=1:rounds=1", world);
   const SearchRun never = RunSearch("phi:stop=2:least=8:rounds=1", world);
   EXPECT_LT(early.usage.tokens, never.usage.tokens);

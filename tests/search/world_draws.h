@@ -1,10 +1,10 @@
-// What a TreeWorld's policy will sample next at a place, for plain references
-// of search methods.
+// What a TreeWorld's policy will sample next at a place, for plain reference
+// loops of search methods.
 //
 //   WorldDraws draws(world, run.tree(), 1);
-//   int child = draws.Next(0);  // what the search's next sample of it was
+//   int child = draws.Next(0);  // the search's next sample of place 0
 //
-// Knows the places that the tree holds.
+// Knows the places that the tree contains.
 #ifndef ESPALIER_TESTS_SEARCH_WORLD_DRAWS_H_
 #define ESPALIER_TESTS_SEARCH_WORLD_DRAWS_H_
 
@@ -23,14 +23,14 @@ class WorldDraws {
       hashes_[world.Find(tree, id)] = tree.path_hash(id);
     }
   }
-  // The place that the next sample of `place` leads to, by RunLimits::seed 1.
+  // The place reached by the next sample of `place`, for RunLimits::seed 1.
   int Next(int place) {
     const StreamKey stream(1, StableHash("?"), hashes_.at(place),
                            Purpose::kSample);
     const int move = world_.Move(place, stream, asked_[place]++, temperature_);
     return world_[place].children[static_cast<size_t>(move)];
   }
-  // The distinct ones of the next `n`, in order of their first draw.
+  // The distinct places of the next `n` samples, in order of the first draw.
   std::vector<int> Distinct(int place, int n) {
     std::vector<int> places;
     for (int i = 0; i < n; ++i) {

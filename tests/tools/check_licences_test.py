@@ -49,7 +49,7 @@ class CheckLicencesTest(unittest.TestCase):
         self.assertIn("no Debian package", check_licences.judge(None)[1])
 
     def test_what_a_program_links_counts_not_the_program(self):
-        # true is under the GPL, but what it links is not.
+        # true itself is under the GPL, but the libraries it links are not.
         self.assertEqual(check_licences.check("/bin/true"), [])
 
     def test_missing_library_is_reported(self):

@@ -1,6 +1,6 @@
-"""Runs espalier complete and espalier score as their users do.
+"""Runs espalier complete and espalier score end to end.
 
-The program is named by ESPALIER_PROGRAM (ctest sets it)."""
+ESPALIER_PROGRAM names the program (ctest sets it)."""
 
 import json
 import math
@@ -15,7 +15,7 @@ import unittest
 from espalier_program_test import (PROGRAM, STORIES, STORY, ZOO, ProgramTest,
                                    run)
 
-# STORY as the shipped model has learned to read questions.
+# STORY in the form that the shipped model was trained to read.
 PROMPT = ("a Ann has 23 shells.\nb She finds 48 more.\nc She gives 17 to Tom.\n"
           "? How many shells does Ann have now?\n")
 
@@ -39,7 +39,7 @@ class CompleteTest(ProgramTest):
         result = complete("--temperature", "0")
         self.assertEqual(result.returncode, 0, result.stderr)
         solved = run("solve", STORY, "--search", "greedy", "--json")
-        # A search ends behind the answer line, the model may write on.
+        # A search ends after the answer line; the model may continue.
         response = json.loads(solved.stdout)["response"]
         self.assertIn("\n= ", response)
         self.assertTrue(result.stdout.startswith(response), result.stdout)
@@ -80,8 +80,7 @@ class CompleteTest(ProgramTest):
             self.assertAlmostEqual(likeliest[0][1], logprob, delta=1e-5)
 
     def test_the_same_seed_writes_the_same(self):
-        """However many are written at once, on however many threads, streamed
-        or not."""
+        """For any number of samples and threads, streamed or not."""
         many = lines_of(complete("-n", "5", "--json", "--seed", "7"))
         one = lines_of(complete("--json", "--seed", "7", "--threads", "1"))
         self.assertEqual(many[0], one[0])
@@ -117,7 +116,7 @@ class CompleteTest(ProgramTest):
         self.assertNotEqual(other.stdout, plain)
 
     def test_filters_leave_the_likeliest(self):
-        """Each of them, drawn tight, is greedy."""
+        """Each filter at its tightest is greedy."""
         greedy = complete("--temperature", "0").stdout
         for extra in (("--top-k", "1"), ("--top-p", "0.000001"),
                       ("--min-p", "1")):
@@ -129,7 +128,7 @@ class CompleteTest(ProgramTest):
                          "Hi"), "no chat template", "--template")
         self.path("model/tokenizer_config.json", json.dumps(
             {"chat_template": "<|im_start|>{{ role }}<|im_end|>"}))
-        # The shipped tokenizer has no such tokens, and that is said.
+        # The shipped tokenizer has no such tokens: an error says so.
         self.refused(run("complete", "--model", model, "--chat", "--text",
                          "Hi"), "<|im_start|>", "control token")
         self.path("model/chat_template.jinja", "{{ strange }}")
@@ -166,7 +165,7 @@ class CompleteTest(ProgramTest):
         self.assertEqual(len(lines_of(result)), 4)
 
     def test_control_c_keeps_what_is_there(self):
-        """A stream on a terminal, broken off by Ctrl-C."""
+        """A stream on a terminal, interrupted by Ctrl-C."""
         master, slave = pty.openpty()
         process = subprocess.Popen(
             [PROGRAM, "complete", "--model", STORIES, "--text", PROMPT,
@@ -190,8 +189,7 @@ class CompleteTest(ProgramTest):
 class ScoreTest(ProgramTest):
 
     def check_sums(self, got):
-        """What is printed of the whole follows from what is printed of its
-        tokens."""
+        """The totals follow from the figures of the tokens."""
         logprobs = [t["logprob"] for t in got["tokens"]
                     if t["logprob"] is not None]
         self.assertEqual(got["scored"], len(logprobs))
@@ -216,16 +214,15 @@ class ScoreTest(ProgramTest):
         self.assertIn(f"perplexity {got['perplexity']:.4f}", plain.stdout)
 
     def test_agrees_with_what_complete_says_of_its_tokens(self):
-        """Another path through the model: token by token against all at once.
-        """
+        """Another path through the model: token by token against one pass."""
         for one in lines_of(complete("-n", "4", "--json", "--seed", "1",
                                      "--stop", "= ")):
-            # The stop string is among the tokens, not in the text.
+            # The tokens include the stop string, the text does not.
             text = PROMPT + one["text"] + "= "
             got = json.loads(score("--json", text=text).stdout)
             tail = got["tokens"][-len(one["tokens"]):]
             if [t["token"] for t in tail] != one["tokens"]:
-                continue  # the model wrote a text with other tokens than ours
+                continue  # the model tokenised the text differently
             for told, drawn in zip(tail, one["logprobs"]):
                 self.assertAlmostEqual(told["logprob"], drawn, delta=1e-4)
             break
@@ -241,12 +238,12 @@ class ScoreTest(ProgramTest):
             self.check_sums(got)
             self.assertEqual([t["token"] for t in got["tokens"]],
                              [t["token"] for t in whole["tokens"]])
-            # The first window sees what the whole text saw.
+            # The first window has the same context as the whole text.
             for a, b in list(zip(got["tokens"], whole["tokens"]))[1:context]:
                 self.assertAlmostEqual(a["logprob"], b["logprob"], delta=1e-4)
 
     def test_a_window_sees_what_is_in_it_and_no_more(self):
-        """The last token of each window against its window as a text."""
+        """The last token of a window against the window as its own text."""
         text = PROMPT * 4
         got = json.loads(score("--json", "--context", "40", "--stride", "20",
                                text=text).stdout)["tokens"]

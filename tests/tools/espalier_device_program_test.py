@@ -1,7 +1,7 @@
-"""Runs espalier --device as its users do.
+"""Runs espalier --device end to end.
 
-The program is named by ESPALIER_PROGRAM (ctest sets it); espalier-learn lies
-beside it, or is not built, as under the sanitizers."""
+ESPALIER_PROGRAM names the program (ctest sets it); espalier-learn is next to
+it, or is not built, as under the sanitizers."""
 
 import json
 import os
@@ -49,7 +49,7 @@ class DeviceTest(ProgramTest):
             self.assertEqual(result.returncode, 1)
             self.assertIn("cannot be started", result.stderr)
             self.assertIn("tools/dev build espalier-learn", result.stderr)
-        # The device cpu needs nobody.
+        # The device cpu needs no second program.
         result = subprocess.run(
             [alone, "solve", STORY, "--device", "cpu"], capture_output=True,
             text=True, timeout=300, check=False,

@@ -1,7 +1,7 @@
-"""Runs espalier generate, replay and db as their users do: kills, stops, full
-disks, foreign files.
+"""Runs espalier generate, replay and db end to end: kills, stops, full disks,
+foreign files.
 
-The program is named by ESPALIER_PROGRAM (ctest sets it)."""
+ESPALIER_PROGRAM names the program (ctest sets it)."""
 
 import json
 import os
@@ -28,7 +28,7 @@ def generate(out, *more, search="beam", problems=PROBLEMS, **options):
 
 
 def content(path):
-    """All that must not depend on how often the run was broken off."""
+    """All that must not depend on how often the run was interrupted."""
     with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as db:
         return {
             "searches": db.execute(
@@ -52,8 +52,8 @@ def content(path):
 class KillTest(ProgramTest):
 
     def kills(self, times, share, searches):
-        """`times` kill -9, each within that share of a whole run's time at
-        random, then the run to its end."""
+        """Sends `times` kill -9, each at random within this share of a whole
+        run's time, then completes the run."""
         whole = self.path("whole.db")
         start = time.monotonic()
         self.assertEqual(generate(whole, "--searches", searches).returncode, 0)
@@ -94,7 +94,7 @@ class GenerateTest(KillTest):
         process = subprocess.Popen(
             [PROGRAM, *arguments], env=dict(os.environ, ESPALIER_ZOO=ZOO),
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        # Once something is recorded.
+        # Waits until something is recorded.
         for _ in range(600):
             time.sleep(0.1)
             if os.path.exists(out) and os.path.getsize(out) > 0:
@@ -122,7 +122,7 @@ class GenerateTest(KillTest):
         self.assertEqual(content(whole), content(broken))
 
     def test_a_stop_while_lengths_are_measured_changes_nothing(self):
-        """What a response takes is measured before anything is recorded."""
+        """Response lengths are measured before anything is recorded."""
         random.seed(3)
         settings = ("--live", "1", "--threads", "1")
         whole = self.path("whole.db")
@@ -240,7 +240,7 @@ class GenerateTest(KillTest):
                 labels.update(json.loads(line)["label"])
         self.assertIn(0, labels)
         self.assertGreater(len(labels), 2)
-        # Nobody else may look at the answers while searching.
+        # No other command may use the gold answers while searching.
         for command in (["solve", "--set", "countdown:3"],
                         ["eval", "--set", "countdown:3", "--methods"]):
             extra = ["--search"] if command[0] == "solve" else []
@@ -281,14 +281,14 @@ class GenerateTest(KillTest):
         rows = [row for row in content(out)["searches"] if row[1] == 2]
         for row in rows:
             self.assertEqual(row[5], 1 if row[2] in solved else 0)
-        # Of what was searched alone.
+        # Only over what was searched.
         with sqlite3.connect(out) as db:
             accuracy = db.execute("SELECT searches FROM accuracy").fetchall()
         self.assertEqual(accuracy[1][0], len(rows) - len(solved))
 
     def test_documented_queries_run(self):
         out = self.path("run.db")
-        # Enough that every query has something to find.
+        # Enough for every query to find something.
         self.assertEqual(generate(out, search="majority",
                                   problems="30").returncode, 0)
         with open(os.path.join(ROOT, "docs", "run-database.md"),
@@ -436,7 +436,7 @@ class WrongInputTest(ProgramTest):
         out = self.path("run.db")
 
         def small_files():
-            # Writing beyond is an error, as on a full disk.
+            # Writing more is an error, as on a full disk.
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 
@@ -455,7 +455,7 @@ class WrongInputTest(ProgramTest):
         os.chmod(self.folder, 0o755)
         os.chmod(os.path.dirname(self.folder), 0o1777)
         options = {}
-        if os.geteuid() == 0:  # whom no permission stops
+        if os.geteuid() == 0:  # who ignores permissions
             options["preexec_fn"] = lambda: os.setuid(65534)
         try:
             result = generate(out, "--resume", **options)

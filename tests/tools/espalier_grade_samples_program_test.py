@@ -1,6 +1,6 @@
-"""Runs `espalier grade --set ... --samples ...` as its users do.
+"""Runs `espalier grade --set ... --samples ...` end to end.
 
-The program is named by ESPALIER_PROGRAM (ctest sets it)."""
+ESPALIER_PROGRAM names the program (ctest sets it)."""
 
 import gzip
 import json
@@ -33,7 +33,7 @@ def grade(*arguments):
 
 
 def workers(memory):
-    """How many processes have a command line with this limit."""
+    """The number of processes with this limit in their command line."""
     count = 0
     for name in os.listdir("/proc"):
         try:
@@ -52,7 +52,7 @@ def namespaces():
 
 
 def without_bubblewrap(folder):
-    """An environment that has what a sandbox needs, but for bubblewrap."""
+    """An environment with everything a sandbox needs except bubblewrap."""
     setpriv = shutil.which("setpriv")
     if setpriv:
         os.symlink(setpriv, os.path.join(folder, "setpriv"))
@@ -62,7 +62,7 @@ def without_bubblewrap(folder):
 class GradeSamplesTest(unittest.TestCase):
 
     def setUp(self):
-        # Without namespaces the weak mode does for what is tested here.
+        # Without namespaces the weak mode is enough for these tests.
         self.sandbox = "full" if namespaces() else "weak"
         self.folder = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, self.folder)
@@ -82,7 +82,7 @@ class GradeSamplesTest(unittest.TestCase):
                      samples, "--sandbox", self.sandbox, *arguments)
 
     def refused(self, result, *words, code=1):
-        """One line that says all of it."""
+        """The error is one line with all of `words`."""
         self.assertEqual(result.returncode, code, result.stderr)
         self.assertEqual(result.stdout, "")
         self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
@@ -128,7 +128,7 @@ class GradeSamplesTest(unittest.TestCase):
             self.assertTrue(json.loads(handle.read())["passed"])
 
     def test_solutions_are_whole_programs(self):
-        # As EvalPlus has samples; a completion follows the prompt.
+        # The format of EvalPlus samples; a completion follows the prompt.
         samples = self.write("samples.jsonl", [
             {"task_id": "Own/2", "solution": "def times(x):\n    return 2 * x"},
             {"task_id": "Own/2", "solution": "    return 2 * x\n"},
@@ -272,7 +272,7 @@ class GradeSamplesTest(unittest.TestCase):
                      "--sandbox weak")
 
     def test_input_and_output_as_published(self):
-        # Per cent of 3 cases, the middle one with odd blanks.
+        # Per cent of 3 cases, the middle one with odd spaces.
         apps = self.write("apps.jsonl", [
             {"id": 4, "question": "Sums.", "solutions": "[]", "input_output":
              json.dumps({"inputs": ["1 2\n", "3 4\n5 6\n", ["7", "8 9"]],
@@ -378,14 +378,14 @@ class GradeSamplesTest(unittest.TestCase):
 
     def test_killed_program_leaves_no_process(self):
         samples = self.samples(("Own/1", "    while True: pass\n"))
-        memory = 1000 + os.getpid() % 1000  # by which workers are known
+        memory = 1000 + os.getpid() % 1000  # identifies the workers
         with subprocess.Popen(
                 [PROGRAM, "grade", "--set", "humaneval", "--data", self.data,
                  "--samples", samples, "--sandbox", self.sandbox, "--timeout",
                  "600", "--memory", str(memory)],
                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
             for _ in range(1200):
-                # Two that wait and one at work, two processes each.
+                # Two idle workers and a busy one, two processes each.
                 if workers(memory) >= 4:
                     break
                 time.sleep(0.1)

@@ -1,6 +1,6 @@
-"""What large checkpoints cost: time to the first token, memory, refusal.
+"""The cost of large checkpoints: time to the first token, memory, refusal.
 
-The program is named by ESPALIER_PROGRAM (ctest sets it)."""
+ESPALIER_PROGRAM names the program (ctest sets it)."""
 
 import os
 import pathlib
@@ -37,7 +37,7 @@ class FirstTokenTest(ProgramTest):
             seconds = time.monotonic() - start
             self.assertEqual(result.returncode, 0, result.stderr)
             best = min(best or seconds, seconds)
-        # Sanitizers and other work on the machine are not what is judged.
+        # Looser under sanitizers; other work on the machine is not measured.
         self.assertLess(best, 20 if SLOW else 1)
         print(f"figure: first token after {best:.2f} s")
 
@@ -60,7 +60,7 @@ class LongTest(ProgramTest):
 
         first = answer()
         again = min(answer() for _ in range(2))
-        # The largest of all children so far; the writer is far smaller.
+        # The maximum over all children so far; the writer is far smaller.
         peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
         print(f"figure: {size / 1e9:.2f} GB in four shards: first run "
               f"{first:.1f} s, again {again:.1f} s to the second token; "
@@ -69,7 +69,7 @@ class LongTest(ProgramTest):
         self.assertLess(again, 15)
         self.assertLess(peak, 1.1 * size + (kv_mib << 20))
 
-        # With as little memory as this, it is refused before it is read.
+        # With so little memory it is refused before it is read.
         start = time.monotonic()
         result = run("complete", "--model", folder, "--text", "a", "--kv-mib",
                      str(1 << 24))

@@ -1,6 +1,6 @@
-"""Runs `espalier methods`, and methods named by presets and files.
+"""Runs `espalier methods`, and methods given by presets and files.
 
-The program is named by ESPALIER_PROGRAM (ctest sets it)."""
+ESPALIER_PROGRAM names the program (ctest sets it)."""
 
 import json
 import os
@@ -59,7 +59,7 @@ class ListTest(MethodsTest):
         table = subprocess.run(
             [os.path.join(ROOT, "tools", "method_table"), "--markdown"],
             check=True, capture_output=True, text=True).stdout
-        # A heading right below a table would be a row of it.
+        # A heading right after a table would become one of its rows.
         self.assertIn("\n\n## What they achieve", result.stdout + table)
         with open(os.path.join(ROOT, "docs", "methods.md"),
                   encoding="utf-8") as handle:
@@ -120,7 +120,7 @@ class PresetTest(MethodsTest):
         for preset in listed["presets"]:
             if preset["method"] == "omega_prm":
                 continue
-            # Puzzles, whose verifier reads the question alone.
+            # Puzzles, whose verifier reads only the question.
             result = run("solve", "--set", "countdown:3", "--json", "--preset",
                          preset["name"])
             self.assertEqual(result.returncode, 0, result.stderr)
@@ -148,7 +148,7 @@ class PresetTest(MethodsTest):
         self.assertRegex(preset["config_hash"], "^[0-9a-f]{16}$")
         self.assertNotEqual(preset["config_hash"], self.solve(
             "--preset", "rest_mcts_star")["config_hash"])
-        # auto is recorded as the method that it stood for.
+        # auto is recorded as the method it resolves to.
         self.assertEqual(self.solve()["config_hash"],
                          self.solve("--search", "guided")["config_hash"])
 

@@ -1,7 +1,7 @@
 """Where the espalier program's output goes: files, pipes, descriptors, and what
-is told when it is lost or cut short.
+it reports when output is lost or cut short.
 
-The program is named by ESPALIER_PROGRAM (ctest sets it)."""
+ESPALIER_PROGRAM names the program (ctest sets it)."""
 
 import contextlib
 import json
@@ -68,7 +68,7 @@ class OutputTest(ProgramTest):
         with open(there, encoding="utf-8") as handle:
             self.assertIn("results", json.load(handle))
 
-    # Also where the command has arguments that have no name.
+    # Also for commands with positional arguments.
     def test_what_is_called_json_is_the_file_and_not_the_question(self):
         question = ("Ann has 23 shells. She finds 48 more. "
                     "How many shells does Ann have?")
@@ -155,7 +155,7 @@ class OutputTest(ProgramTest):
             self.assertIn("standard output", printed.stderr)
         with open(db, "rb") as handle:
             self.assertEqual(handle.read(), before)
-        # A device may be written twice, and a folder may hold results.
+        # A device may be given twice, and a folder may hold results.
         for arguments in ((*export, "/dev/null", "--json", "/dev/null"),
                           (*EVAL, "--model", model, "--json",
                            model + "/mine.json")):
@@ -332,12 +332,12 @@ class OutputTest(ProgramTest):
                 self.assertEqual(handle.read()[:len(kept)], kept)
 
     def test_files_that_no_command_reads_are_outputs(self):
-        # Words of other options are no files.
+        # Values of other options are not files.
         asked = ("eval", "--set", "stories:easy", "--limit", "1",
                  "--budget-tokens", "60", "--methods", "greedy", "--json")
         result = run(*asked, "greedy", cwd=self.path(""))
         self.assertEqual(result.returncode, 0, result.stderr)
-        # Files of a folder that is read from, which are none of its own.
+        # Files in a folder that is read, but that are not part of its data.
         folder = self.path("work")
         os.mkdir(folder)
         with open(os.path.join(folder, "metrics.jsonl"), "w",

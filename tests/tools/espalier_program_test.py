@@ -1,6 +1,6 @@
-"""Runs the espalier program as its users do: right input, wrong input, Ctrl-C.
+"""Runs the espalier program end to end: right input, wrong input, Ctrl-C.
 
-The program is named by ESPALIER_PROGRAM (ctest sets it)."""
+ESPALIER_PROGRAM names the program (ctest sets it)."""
 
 import fcntl
 import json
@@ -476,7 +476,7 @@ class EvalTest(ProgramTest):
                                  row["budget_tokens"])
 
     def peak_kib(self, *arguments):
-        """The most memory that the program had, and its result."""
+        """The program's peak memory and its result."""
         command = ("import resource, subprocess, sys; "
                    "subprocess.run(sys.argv[1:], check=True, "
                    "stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL); "
@@ -490,7 +490,8 @@ class EvalTest(ProgramTest):
 
     @unittest.skipIf(SLOW, "a sanitizer's memory says nothing")
     def test_memory_does_not_grow_with_the_set(self):
-        # Per problem less than its text takes: verdicts and answers are kept.
+        # Less per problem than its text takes: only verdicts and answers are
+        # kept.
         few, many = [
             self.peak_kib("eval", "--set", "stories:easy", "--limit", limit,
                           "--methods", "greedy", "--budget-tokens", "2",
@@ -507,14 +508,14 @@ class EvalTest(ProgramTest):
                  "400"],
                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                 env=dict(os.environ, ESPALIER_ZOO=ZOO)) as process:
-            first = process.stderr.readline()  # progress: it is under way
+            first = process.stderr.readline()  # progress: it is running
             self.assertIn("eval ", first)
             with open(path, "a", encoding="utf-8") as handle:
                 handle.write('{"question": "One more?", "answer": "1"}\n')
             out, err = process.communicate(timeout=300)
         self.assertEqual(process.returncode, 1, err)
         self.assertIn("has changed since it was first read", err)
-        self.assertIn("sample", out)  # the rows that were done are kept
+        self.assertIn("sample", out)  # finished rows are kept
 
     def test_a_set_from_a_pipe_is_read_once(self):
         lines = "".join(json.dumps({"question": STORY, "answer": "54",
@@ -549,7 +550,7 @@ class EvalTest(ProgramTest):
         path = self.path("r.json")
         reports = []
         n = 8 if SLOW else 30
-        # A sanitizer learns nothing from the second run.
+        # Under a sanitizer the second run finds nothing new.
         for _ in range(1 if SLOW else 2):
             result = run("eval", "--set", "stories:middle", "--limit", str(n),
                          "--pass-at", "4,1", "--samples", "6", "--json", path,
@@ -570,7 +571,8 @@ class EvalTest(ProgramTest):
         for at in (one, four):
             self.assertLess(at["ci_low"], at["share"])
             self.assertLess(at["share"], at["ci_high"])
-        # Seeds differ: neither all nor none of most problems' responses.
+        # Seeds differ: for most problems neither all nor no responses are
+        # right.
         self.assertGreater(sum(0 < c < 6 for c in report["right"]), n / 6)
         # The same responses, one seed each.
         rows = self.path("rows.json")
@@ -648,7 +650,7 @@ class EvalTest(ProgramTest):
              "--methods", "beam", "--budget-tokens", "700", "--json", path],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
             env=dict(os.environ, ESPALIER_ZOO=ZOO))
-        # Once it reports a problem as done, however slow the build is.
+        # After it reports a finished problem, however slow the build is.
         for line in process.stderr:
             if re.search(r"\b[1-9]\d*/\d+ problems", line):
                 break

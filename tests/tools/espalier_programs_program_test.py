@@ -1,10 +1,9 @@
 """Runs solve, eval and generate on problems whose answers are programs.
 
-The shipped models write stories, so no program is right: what is tested is
-that searches may ask the tests that a question shows, that hidden tests give
-the verdicts, and how mistakes are told.
-
-The program is named by ESPALIER_PROGRAM (ctest sets it)."""
+The shipped models write stories, so no program is right. The tests check that
+searches may run the tests that a question shows, that hidden tests give the
+verdicts, and how mistakes are reported. ESPALIER_PROGRAM names the program
+(ctest sets it)."""
 
 import json
 import os
@@ -89,7 +88,7 @@ class ProgramsTest(ProgramTest):
         environment = without_bubblewrap(self.folder)
         says = ("bwrap", "apt-get install bubblewrap")
         self.refused(run("solve", "--set", path, *ASKS, env=environment), *says)
-        # Not 0 % right; before it stands how far the run came.
+        # An error, not 0 % right; the line before it shows the progress.
         result = run("eval", "--set", path, "--methods", "greedy", *ASKS[2:],
                      env=environment)
         result.stderr = result.stderr.splitlines()[-1]

@@ -1,6 +1,6 @@
-"""Runs solve, generate and eval with --prompt as their users do.
+"""Runs solve, generate and eval with --prompt end to end.
 
-The program is named by ESPALIER_PROGRAM (ctest sets it)."""
+ESPALIER_PROGRAM names the program (ctest sets it)."""
 
 import json
 import re
@@ -11,8 +11,8 @@ from espalier_program_test import STORIES, ProgramTest, run
 
 STORY = ("Ann has 23 shells. She finds 48 more. "
          "How many shells does Ann have now?")
-# The questions as the shipped model has learned to read them; the answer line
-# as it writes it.
+# Questions and the answer line in the form that the shipped model was trained
+# on.
 OWN = r'''
 template: "plain"
 question: "a {question}\n"
@@ -42,7 +42,7 @@ class PromptTest(ProgramTest):
         self.assertEqual(got["prompt"], f"a {STORY}\n")
         self.assertEqual(len(got["tokens"]), tokens)
         self.assertEqual(got["delimiter"], "\n")
-        # A search reports as many tokens of prompt.
+        # A search reports the same number of prompt tokens.
         solved = json.loads(self.solve(self.own(), "--search", "greedy",
                                        "--json").stdout)
         self.assertEqual(solved["prompt_tokens"], tokens)
@@ -54,7 +54,7 @@ class PromptTest(ProgramTest):
         self.refused(result, "<|im_start|>", "control token")
 
     def chat_model(self):
-        """The shipped model, two words of whose vocabulary are ChatML's
+        """The shipped model with two vocabulary entries replaced by ChatML's
         control tokens."""
         model = self.copy_of_model()
         path = self.path("model/tokenizer.json")
@@ -88,7 +88,7 @@ class PromptTest(ProgramTest):
             "--show-prompt", "--json").stdout)["tokens"]
         self.assertEqual([t for t in tokens if t > 508],
                          [509, 510, 509, 510, 509])
-        # What --chat sends is as long, with the same words around the text.
+        # --chat sends the same number of tokens, with the same template.
         chat = run("complete", "--model", model, "--chat", "--text",
                    "2+3?\n\nSolve this step by step, and put your final "
                    "answer in \\boxed{}.", "--max-tokens", "1", "--json")
@@ -152,7 +152,7 @@ class PromptTest(ProgramTest):
         out = self.path("run.db")
         self.assertEqual(self.generate(out, "--prompt", self.own()).returncode,
                          0)
-        # A comment changes nothing, a delimiter does, no prompt does.
+        # A comment changes nothing; a delimiter or no prompt does.
         self.own(OWN + "# why\n")
         again = self.generate(out, "--prompt", self.own(OWN + "# why\n"),
                               "--resume")
@@ -181,7 +181,7 @@ class PromptTest(ProgramTest):
                 "SELECT question FROM problems")}
         with open(lines, encoding="utf-8") as handle:
             for line in handle:
-                # Steps labelled in another line follow the question.
+                # Steps labelled in another line come after the question.
                 asked = json.loads(line)["prompt"][2:]
                 self.assertTrue(any(asked.startswith(question)
                                     for question in questions), asked)

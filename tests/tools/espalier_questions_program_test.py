@@ -1,6 +1,6 @@
-"""Runs `espalier solve` on questions of kinds known and foreign.
+"""Runs `espalier solve` on known and foreign kinds of questions.
 
-The program is named by ESPALIER_PROGRAM (ctest sets it)."""
+ESPALIER_PROGRAM names the program (ctest sets it)."""
 
 import json
 import unittest
@@ -19,7 +19,7 @@ class QuestionsTest(ProgramTest):
         self.assertIn("--force", result.stderr)
         forced = run("solve", "What is 2+3?", "--force")
         self.assertEqual(forced.returncode, 0, forced.stderr)
-        # A model of one's own, be it the same folder, is asked anything.
+        # A model given by the user, even the same folder, accepts any question.
         own = run("solve", "What is 2+3?", "--model", STORIES)
         self.assertEqual(own.returncode, 0, own.stderr)
 

@@ -1,8 +1,9 @@
-"""Runs the commands of README.md as they stand there, and those of the guides
-that need no training on few problems. What they name of the reader's own is put in place: small
-checkpoints in ~/models, problems in the form that their publisher ships.
+"""Runs the commands in README.md verbatim, and on few problems those of the
+guides that need no training.
 
-The program is named by ESPALIER_PROGRAM (ctest sets it)."""
+What belongs to the reader is replaced: small checkpoints in ~/models, problems
+in their publisher's format. ESPALIER_PROGRAM names the program (ctest sets it).
+"""
 
 import json
 import os
@@ -20,7 +21,7 @@ CHATML = ("{% for message in messages %}{{'<|im_start|>' + message['role'] + "
 
 
 def commands(page):
-    """The commands of a page's blocks, without their comments."""
+    """The commands in a page's code blocks, without comments."""
     with open(os.path.join(ROOT, page), encoding="utf-8") as handle:
         lines = handle.read().splitlines()
     for line in lines:
@@ -57,7 +58,7 @@ class ReadmeTest(ProgramTest):
 
     @staticmethod
     def give_chat_template(folder):
-        """ChatML and its control tokens, in place of two words."""
+        """Adds ChatML, its control tokens replacing two words."""
         with open(os.path.join(folder, "tokenizer_config.json"), "w",
                   encoding="utf-8") as handle:
             json.dump({"chat_template": CHATML}, handle)
@@ -107,13 +108,13 @@ class ReadmeTest(ProgramTest):
             env=dict(os.environ, HOME=self.home, ESPALIER_ZOO=ZOO), text=True,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         wanted = re.sub(r"(?m)^    ", "", shown.group(2)).strip()
-        # The question comes again, which the command line shows already.
+        # The output repeats the question, which the command line already shows.
         question = re.search(r'"(.*)"', shown.group(1)).group(1)
         self.assertIn(question + "\n", result.stdout)
         said = result.stdout.replace(question + "\n", "").strip()
         seconds = re.compile(r"[\d.]+ s\)")
-        # Other processors round otherwise: the texts are the same, and scores
-        # nearly.
+        # Other processors round differently: texts are equal, scores nearly
+        # equal.
         numbers = re.compile(r"\d\.\d\d")
         said, wanted = (seconds.sub("s)", part) for part in (said, wanted))
         self.assertEqual(numbers.sub("#", said), numbers.sub("#", wanted))

@@ -1,8 +1,8 @@
-"""Runs espalier report as its users do: on what trainings leave, whole, cut
-off and damaged.
+"""Runs espalier report end to end: on the files of trainings, whole, cut off
+and damaged.
 
-The program is named by ESPALIER_PROGRAM (ctest sets it). It only reads files,
-so none of this needs LibTorch."""
+ESPALIER_PROGRAM names the program (ctest sets it). It only reads files, so none
+of this needs LibTorch."""
 
 import fcntl
 import json
@@ -51,7 +51,7 @@ class ReportTest(ProgramTest):
         return result.stdout
 
     def series(self, *arguments):
-        """By name, of the first training."""
+        """The series of the first training, by name."""
         report = json.loads(self.report("--json", *arguments))["reports"][0]
         return {s["name"]: s for s in report["trainings"][0]["series"]}
 
@@ -70,7 +70,7 @@ class WholeTest(ReportTest):
                              if "+--" in line), 80)
         self.assertEqual(text, self.report(work + "/metrics.jsonl")
                          .replace("/metrics.jsonl", "", 1))
-        # One that is constant is drawn where asked for.
+        # A constant series is plotted if requested.
         text = self.report(work, "--metric", "kl", "--metric", "loss")
         self.assertIn("\nkl  first 0, last 0", text)
         self.assertNotIn("entropy", text)
@@ -155,7 +155,7 @@ class WholeTest(ReportTest):
         report = json.loads(self.report(self.path("best.work"), "--json"))
         self.assertEqual(report["reports"][0]["rounds"], [ROUND, lost])
         self.assertEqual(report["reports"][0]["kind"], "self-training")
-        # The checkpoint in place of its work folder.
+        # The checkpoint instead of its work folder.
         os.makedirs(self.path("best"))
         self.refused(run("report", self.path("best")), "best.work")
 

@@ -1,6 +1,6 @@
-"""Runs `espalier problems` and `espalier eval` on sets as their users do.
+"""Runs `espalier problems` and `espalier eval` on sets end to end.
 
-The program is named by ESPALIER_PROGRAM (ctest sets it)."""
+ESPALIER_PROGRAM names the program (ctest sets it)."""
 
 import gzip
 import json

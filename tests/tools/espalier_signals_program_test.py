@@ -1,10 +1,9 @@
 """Signals under load: no thread that computes may take one.
 
-oneDNN's AVX-512 products do not survive a signal's frame on their stack, so
-every thread but the one that waits for signals has them blocked; and every
-command that computes ends in order however many signals it is sent.
-
-The program is named by ESPALIER_PROGRAM (ctest sets it)."""
+oneDNN's AVX-512 products do not survive a signal frame on their stack, so
+signals are blocked in every thread except the one that waits for them; and
+every command that computes ends in order however many signals it gets.
+ESPALIER_PROGRAM names the program (ctest sets it)."""
 
 import glob
 import os
@@ -22,7 +21,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def blocked(pid):
-    """For each thread whether all of SIGNALS are blocked in it."""
+    """For each thread, whether all of SIGNALS are blocked in it."""
     result = []
     for path in glob.glob(f"/proc/{pid}/task/*/status"):
         try:
@@ -44,7 +43,7 @@ class SignalsTest(ProgramTest):
             env=dict(os.environ, ESPALIER_ZOO=ZOO, TMPDIR=self.folder))
 
     def storm(self, *arguments, warm_up):
-        """Signals every millisecond, in the midst of work."""
+        """Sends a signal every millisecond while the program works."""
         process = self.start(*arguments)
         time.sleep(warm_up)
         end = time.monotonic() + 0.2
@@ -52,9 +51,9 @@ class SignalsTest(ProgramTest):
             process.send_signal(random.choice(SIGNALS))
             time.sleep(0.001)
         _, errors = process.communicate(timeout=120)
-        # 130 when it was stopped, 0 when it was done before; by a signal's
-        # default action where nothing was to be kept yet, but never by the
-        # heap's checks (SIGABRT) or by SIGSEGV.
+        # 130 if it was stopped, 0 if it had finished; a signal's default action
+        # while there is nothing to save yet; never SIGABRT (heap checks) or
+        # SIGSEGV.
         allowed = (0, 130, *(-number for number in SIGNALS))
         self.assertIn(process.returncode, allowed, errors)
         self.assertNotIn("corrupt", errors)
@@ -91,7 +90,7 @@ class SignalsTest(ProgramTest):
             if len(threads) >= 3:
                 break
         self.assertGreaterEqual(len(threads), 3)
-        # While it waits, the thread that reads signals has them unblocked.
+        # Only the thread that reads signals has them unblocked, while it waits.
         self.assertLessEqual(threads.count(False), 1, threads)
         process.kill()
         process.communicate()

@@ -1,6 +1,6 @@
-"""Runs `espalier tokenize` as its users do.
+"""Runs `espalier tokenize` end to end.
 
-The program is named by ESPALIER_PROGRAM (ctest sets it)."""
+ESPALIER_PROGRAM names the program (ctest sets it)."""
 
 import json
 import os
@@ -17,7 +17,7 @@ STORIES = os.path.join(ROOT, "models", "zoo", "stories")
 
 
 def byte_name(byte):
-    """How byte-level vocabularies spell a byte."""
+    """The spelling of a byte in byte-level vocabularies."""
     plain = (list(range(33, 127)) + list(range(161, 173)) +
              list(range(174, 256)))
     if byte in plain:

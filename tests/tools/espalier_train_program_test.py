@@ -1,7 +1,7 @@
-"""Runs espalier train and self-train as their users do: kills and wrong input.
+"""Runs espalier train and self-train end to end: kills and wrong input.
 
-The program is named by ESPALIER_PROGRAM (ctest sets it); espalier-learn lies
-beside it, or is not built, as under the sanitizers."""
+ESPALIER_PROGRAM names the program (ctest sets it); espalier-learn is next to
+it, or is not built, as under the sanitizers."""
 
 import json
 import math
@@ -33,8 +33,8 @@ def weights(folder):
 class LearnTest(ProgramTest):
 
     def kill_until_done(self, arguments, times, seconds):
-        """Runs the command, killed `times` times, each after at most so many
-        seconds, then to its end."""
+        """Runs the command and kills it `times` times, each after at most
+        `seconds`, then runs it to its end."""
         killed = 0
         for _ in range(times):
             process = subprocess.Popen(
@@ -71,7 +71,7 @@ class LearnTest(ProgramTest):
                 "--option", "epochs=1", "--option", "batch_tokens=2000"]
 
     def check_kills(self, times, problems, epochs, share):
-        """Kills come within that share of an unbroken command's time."""
+        """Kills come within this share of an uninterrupted command's time."""
         random.seed(11)
         self.make_data(problems, epochs)
         start = time.monotonic()
@@ -117,7 +117,7 @@ class TrainTest(LearnTest):
         process = subprocess.Popen(
             [PROGRAM, *arguments], stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, text=True)
-        for _ in range(600):  # until it has begun
+        for _ in range(600):  # until it has started
             time.sleep(0.1)
             if os.path.exists(self.path("out.work/state.bin")):
                 break
@@ -126,7 +126,7 @@ class TrainTest(LearnTest):
         self.assertEqual(process.returncode, 130, errors)
         self.assertIn("goes on from here", errors)
         self.assertFalse(os.path.exists(self.path("out")))
-        # What there is so far can be looked at.
+        # The progress so far can be reported.
         report = run("report", self.path("out.work"))
         self.assertIn("\nentropy  first ", report.stdout, report.stderr)
         self.assertEqual(run(*arguments).returncode, 0)
@@ -190,7 +190,7 @@ class TrainUsageTest(LearnTest):
                    "x.db", "--out", self.path("new"), *more)
 
     def test_wrong_usage_ends_with_two(self):
-        # Before the model is looked for.
+        # Refused before the model is read.
         for name, values in (
                 ("--final-rate", ("-1", "2", "nan")),
                 ("--weight-decay", ("-1", "nan")),
@@ -219,8 +219,8 @@ class TrainUsageTest(LearnTest):
         self.assertEqual(self.train().returncode, 1)
 
     def test_the_help_without_this_program_is_its_own(self):
-        """tools/espalier/training_help.txt is what this prints: write it anew
-        from the message of this test."""
+        """Checks the output against tools/espalier/training_help.txt; to update
+        the file, take the text from this test's message."""
         text = ""
         for command in (("train",), ("train", "policy"), ("train", "reward"),
                         ("self-train",)):
@@ -271,7 +271,7 @@ class ZooDataTest(LearnTest):
 class LongTest(LearnTest):
 
     def figure(self, *arguments):
-        """The only row of an eval, of problems that no training saw."""
+        """The only row of an eval on problems not used in training."""
         out = self.path("figures.json")
         result = run("eval", "--set-seed", "2000", "--json", out, "--force",
                      *arguments)

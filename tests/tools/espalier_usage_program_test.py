@@ -1,5 +1,5 @@
-"""Wrong usage of the espalier program: refused with exit code 2, by a line that
-names the option and what it takes; and what a terminal gets to see."""
+"""Wrong usage of the espalier program: refused with exit code 2 and a line that
+names the option and its values; and the output on a terminal."""
 
 import json
 import os
@@ -23,7 +23,7 @@ def run(*arguments, stdin="", **options):
 
 
 def on_a_terminal(*arguments):
-    """All that the program writes to a terminal, as bytes."""
+    """Everything that the program writes to a terminal, as bytes."""
     master, slave = pty.openpty()
     with subprocess.Popen([os.fsencode(PROGRAM),
                            *[os.fsencode(a) for a in arguments]],
@@ -198,7 +198,7 @@ class FlagTest(UsageTest):
             self.refused(2, arguments, word)
         path = self.path("two.jsonl", '{"id": "a", "question": "1+1?"}\n')
         self.refused(2, ("problems", "--set", path, "--ids", "b"), "b")
-        # Files that are missing or broken are no wrong usage.
+        # Missing or broken files are not wrong usage.
         self.refused(1, ("problems", "--set", "/no/such.jsonl"), "/no/such")
         self.refused(1, ("solve", STORY, "--search", "/no/such.textproto"),
                      "/no/such.textproto")
@@ -377,7 +377,7 @@ class TerminalTest(UsageTest):
         for shown in (b"\\x9b31m", b"\\u202e", b"\\u2066", b"\\u200f",
                       b"\\x1b[31m"):
             self.assertIn(shown, said)
-        # Other characters stay.
+        # Other characters are kept.
         self.assertIn("\u00e9\u4e2d\U0001f600".encode(),
                       on_a_terminal("solve", "\u00e9\u4e2d\U0001f600?"))
 

@@ -1,6 +1,6 @@
 // A program with a real data race in work that an Executor runs. Its test
-// passes when ThreadSanitizer reports the race: proof that the suppressions
-// hide no race of ours.
+// passes if ThreadSanitizer reports the race: proof that the suppressions do
+// not hide races of this project.
 #include <atomic>
 #include <cstdio>
 
@@ -16,7 +16,7 @@ void PlantedIncrement() { ++planted_counter; }
 
 int main() {
   espalier::Executor executor(4);
-  std::atomic<int> here{0};  // arrivals; relaxed, so that it orders nothing
+  std::atomic<int> here{0};  // arrivals; relaxed: no synchronisation
   executor.ParallelFor(4, 1, [&](int, int) {
     here.fetch_add(1, std::memory_order_relaxed);
     while (here.load(std::memory_order_relaxed) < 4) {

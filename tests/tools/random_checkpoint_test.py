@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of tools/random_checkpoint.py: the folders it writes."""
+"""Tests the folders that tools/random_checkpoint.py writes."""
 
 import json
 import math
@@ -22,7 +22,7 @@ CONFIG = {
 
 
 def read_tensors(path):
-    """name -> (shape, values) of a safetensors file of bf16."""
+    """name -> (shape, values) of a bf16 safetensors file."""
     data = path.read_bytes()
     length = struct.unpack("<Q", data[:8])[0]
     header = json.loads(data[8:8 + length])

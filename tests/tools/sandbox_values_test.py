@@ -1,6 +1,6 @@
-"""What crosses between a program and its tests is data (values.py): every kind
-of value comes back as it was, and whatever bytes arrive, the reader's classes,
-modules and builtins stay as they are."""
+"""Only data crosses between a program and its tests (values.py): every kind of
+value round-trips, and no received bytes change the reader's classes, modules or
+builtins."""
 
 import array
 import builtins
@@ -26,7 +26,7 @@ SPEC = importlib.util.spec_from_file_location(
 values = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(values)
 
-# As the worker has them: the texts one behind the other.
+# As in the worker: the source texts concatenated.
 REMOTE = dict(vars(values))
 for NAME in ("arrays.py", "remote.py"):
     with open(os.path.join(ROOT, "datasets", "sandbox", NAME),
@@ -37,7 +37,7 @@ SECONDS = 600 if os.environ.get("ESPALIER_LONG") else 10
 
 
 class Handle:
-    """An object of the other side; equal ones are the same."""
+    """An object of the other side; equal handles are identical."""
 
     known = {}
 
@@ -137,7 +137,7 @@ class ValuesTest(unittest.TestCase):
         self.assertIs(type(there_and_back(datetime.time(1, tzinfo=Zone()))),
                       Handle)
 
-    # What has a handle, too, compares and computes as the value.
+    # A value that also has a handle compares and computes as the value.
     def test_a_value_that_knows_its_object(self):
         for value in (7, 2.5, "ab", b"ab", (1, [2])):
             back = values.read_value(
@@ -265,7 +265,8 @@ class ValuesTest(unittest.TestCase):
 
 
 def world():
-    """All that no value may change: modules, what is in them, and classes."""
+    """Everything that no value may change: modules, their contents, and
+    classes."""
     seen = {}
     for name, module in sorted(sys.modules.items()):
         space = getattr(module, "__dict__", None)
@@ -310,7 +311,7 @@ class FuzzTest(unittest.TestCase):
         return bytes(data)
 
     def test_no_bytes_change_the_reader(self):
-        for x in PLAIN:  # what is imported when it is first needed
+        for x in PLAIN:  # triggers lazy imports
             there_and_back(x)
         arrays = []
         try:
@@ -358,7 +359,7 @@ class FuzzTest(unittest.TestCase):
              | set(values.KEPT.values()))
 
     def only_known(self, x, depth=0, seen=None):
-        """Every part is of a type of the list."""
+        """Checks that every part has one of the listed types."""
         seen = set() if seen is None else seen
         if id(x) in seen or depth > 150:
             return
@@ -375,8 +376,8 @@ class FuzzTest(unittest.TestCase):
 
 
 class CopiedBackTest(unittest.TestCase):
-    """What a function changes in what it was handed is changed alike in what
-    the tests hold, as if both had been one object."""
+    """What a function changes in its arguments also changes in the tests' copy,
+    as if both were one object."""
 
     KINDS = ("list", "list", "dict", "tuple", "deque", "Counter",
              "OrderedDict", "defaultdict", "bytearray")
@@ -405,7 +406,7 @@ class CopiedBackTest(unittest.TestCase):
 
     @staticmethod
     def change(draw, kept):
-        # A tuple in itself is written twice, and stays out.
+        # A tuple in itself is written twice, so tuples are excluded.
         movable = [x for x in kept if type(x) is not tuple]
         for _ in range(draw.randrange(1, 6)):
             x, other = draw.choice(movable), draw.choice(movable)

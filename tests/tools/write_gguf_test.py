@@ -1,4 +1,4 @@
-"""What tools/write_gguf.py writes, read by the format's definition."""
+"""Reads what tools/write_gguf.py writes by the format's definition."""
 
 import json
 import os
@@ -17,8 +17,8 @@ SIZES = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?",
 
 
 class Gguf:
-    """A file, read from its specification: keys, and tensors as (extents,
-    type, bytes from their place on)."""
+    """A file, read by its specification: keys, and tensors as (extents, type,
+    bytes from its offset on)."""
 
     def __init__(self, path):
         with open(path, "rb") as handle:
@@ -177,7 +177,7 @@ class WriteGgufTest(unittest.TestCase):
         self.assertEqual((extents, kind), ([32, 32], 8))
         self.assertEqual(struct.unpack_from("<e32b", data),
                          (1.0, 127, -64, 1, 0, *[0] * 28))
-        # The largest, 127, becomes -8 steps of -127/8; -64 is 4.03 of them,
+        # The largest value, 127, becomes -8 steps of -127/8; -64 is 4.03 steps,
         # nibble 12; the rest is zero, nibble 8.
         _, kind, data = self.convert("q4_0").tensors["blk.0.ffn_up.weight"]
         self.assertEqual(kind, 2)
@@ -253,8 +253,8 @@ class WriteGgufTest(unittest.TestCase):
             "high_freq_factor": 4.0,
             "original_max_position_embeddings": 8192}})
         divisors = self.convert().floats("rope_freqs.weight")
-        # Wavelengths 6.3, 63, 628, 6283 of context 8192: the last lies
-        # between 2048 and 8192, a tenth of the way.
+        # Wavelengths 6.3, 63, 628, 6283 with context 8192: the last is between
+        # 2048 and 8192, a tenth of the way.
         self.assertEqual(divisors[:3], [1.0, 1.0, 1.0])
         smooth = (8192 / 6283.185307 - 1) / 3
         self.assertAlmostEqual(divisors[3],

@@ -1,5 +1,5 @@
-// Plans of attention against what attention is: each row sees each key of its
-// path up to itself, within its window, exactly once.
+// Plans of attention against its definition: each row sees each key of its path
+// up to itself, within its window, exactly once.
 #include "models/torch_executor/attention_plan.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 namespace espalier {
 namespace {
 
-// Segments and the memory that they point into.
+// Segments and the memory they point into.
 struct Forest {
   std::vector<std::vector<PageId>> tables;
   std::vector<std::vector<int32_t>> tokens;
@@ -33,8 +33,8 @@ struct Forest {
   }
 };
 
-// Branches of random trees, depth first: children share whole pages with
-// their parent and go on in pages of their own.
+// Branches of random trees, depth first: children share whole pages with their
+// parent and continue in new pages.
 void Grow(RandomStream& rng, std::vector<PageId> table, int depth, PageId& next,
           Forest& forest) {
   for (int more = rng.Range(0, 2); more > 0; --more) table.push_back(next++);
@@ -63,7 +63,7 @@ Forest RandomForest(uint64_t seed) {
 
 using Key = std::pair<int64_t, int64_t>;  // page, position
 
-// What the results that row `row` merges have seen.
+// The keys seen by the partial results that row `row` merges.
 std::vector<Key> Seen(const AttentionPlan& plan, int64_t row, int window) {
   std::vector<Key> out;
   for (int part = 0; part < plan.parts; ++part) {
@@ -122,7 +122,7 @@ TEST(AttentionPlanTest, EachRowSeesEachKeyOfItsPathOnce) {
   }
 }
 
-// Bytes of the scratch memory of a batch.
+// Bytes of a batch's scratch memory.
 int64_t Bytes(const AttentionBatch& b, const AttentionLimits& limits) {
   return int64_t{b.units} * b.pages * kPageSlots *
          (b.rows * limits.row_key_bytes + limits.key_bytes);
@@ -135,7 +135,7 @@ TEST(AttentionPlanTest, ScratchMemoryIsBounded) {
         .row_key_bytes = 4, .key_bytes = 16, .most_bytes = 20000};
     for (const AttentionBatch& b :
          PlanAttention(forest.segments, limits).batches) {
-      // A unit of one page cannot be cut.
+      // A unit of one page cannot be split.
       if (b.units == 1 && b.pages == 1) continue;
       EXPECT_LE(Bytes(b, limits), limits.most_bytes) << "seed " << seed;
     }

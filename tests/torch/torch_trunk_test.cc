@@ -1,6 +1,6 @@
-// The trunk over LibTorch's operations, on the processor and, where there is
-// one, on a GPU: against PlainNetwork, every way of computing a row against
-// the others, and the whole backend against the device "cpu".
+// The trunk over LibTorch's operations, on the CPU and, if there is one, on a
+// GPU: against PlainNetwork, every way of computing a row against the others,
+// and the whole backend against the device "cpu".
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@
 namespace espalier {
 namespace {
 
-// Of fp32 results computed in another order.
+// Relative rounding of fp32 results computed in another order.
 constexpr double kRounding = 1e-4;
 
 class TorchTrunkTest : public testing::TestWithParam<std::string> {
@@ -96,7 +96,7 @@ TEST_P(TorchTrunkTest, ARowAloneAndInAnyBatchIsTheSame) {
     std::vector<Segment> segments;
     for (size_t i = 0; i < texts.size(); ++i) {
       segments.push_back({.pages = tables[i], .tokens = texts[i]});
-      // Some want nothing: the others' rows must still be theirs.
+      // Some request no output: the other rows must not shift.
       if (i % 3 != 1) segments[i].last_hidden = hidden.data() + i * d;
     }
     trunk->Forward(segments, *pages.memory, executor);
@@ -110,7 +110,7 @@ TEST_P(TorchTrunkTest, ARowAloneAndInAnyBatchIsTheSame) {
 }
 
 // A tree of texts over shared pages, all its leaves in one pass, against each
-// text by itself.
+// text separately.
 TEST_P(TorchTrunkTest, ForksThatSharePagesEqualCopies) {
   for (const int window : {0, 90}) {
     TrunkConfig config = TinyConfig();
@@ -134,7 +134,7 @@ TEST_P(TorchTrunkTest, ForksThatSharePagesEqualCopies) {
       Branch out = from;
       const auto more = DrawTokens(count, config.vocab_size, seed);
       const int start = static_cast<int>(from.tokens.size());
-      if (start % kPageSlots != 0) {  // the page that it forks in is copied
+      if (start % kPageSlots != 0) {  // the branching page is copied
         const PageId copy = pages.pool.Allocate();
         pages.pool.CopyPrefix(out.table.back(), copy, start % kPageSlots);
         out.table.back() = copy;
@@ -218,7 +218,7 @@ TEST_P(TorchTrunkTest, ACopiedPageLeavesTheSlotsBehindAlone) {
     const Segment segment{.pages = table, .tokens = text};
     trunk->Forward(absl::MakeConstSpan(&segment, 1), *pages.memory, executor);
   }
-  // The same 20 tokens: what b holds behind them must stay its own.
+  // The same 20 tokens: what b has after them must not change.
   pages.pool.CopyPrefix(a[0], b[0], 20);
   std::vector<float> hidden(static_cast<size_t>(config.hidden_size));
   const int32_t next = 5;
@@ -231,7 +231,7 @@ TEST_P(TorchTrunkTest, ACopiedPageLeavesTheSlotsBehindAlone) {
   ExpectNear(hidden, Hidden(*trunk, second, 1000), kRounding, "last row");
 }
 
-// What a request samples greedily, and the model's own scores of it.
+// The greedy samples of a request, and the model's own scores of them.
 struct Texts {
   std::vector<std::vector<int32_t>> tokens;
   std::vector<float> logprobs;

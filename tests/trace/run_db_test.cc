@@ -44,7 +44,8 @@ class RunDbTest : public testing::Test {
 const GradedProblem kProblem{{"set/1", "set", "What is 6 times 7?"},
                              {"42", {}}};
 
-// A run with one problem and one search of two steps; the search's id.
+// Adds a run with one problem and one search of two steps; returns the search's
+// id.
 int64_t Fill(RunDb& db) {
   const int64_t run =
       db.AddRun({.kind = "generate", .config = "{}", .method = "greedy"})
@@ -104,7 +105,7 @@ TEST_F(RunDbTest, NothingUncommittedIsSeen) {
   EXPECT_EQ(Count(**reader, "runs"), 1);
 }
 
-// What SQLite writes beyond the end of such a file nobody reads again.
+// SQLite writes beyond the end of such a file, but nothing reads that again.
 TEST_F(RunDbTest, AFileThatIsCutShortWhileWrittenIsTold) {
   const auto db = Create("run.db");
   Fill(*db);
@@ -120,7 +121,7 @@ TEST_F(RunDbTest, AFileThatIsCutShortWhileWrittenIsTold) {
   EXPECT_NE(status.message().find("cut short"), std::string::npos) << status;
 }
 
-// Pruning makes the file smaller by itself.
+// Compaction legitimately makes the file smaller.
 TEST_F(RunDbTest, ACompactedFileIsNotTakenForOneCutShort) {
   const auto db = Create("run.db");
   for (int i = 0; i < 50; ++i) Fill(*db);
@@ -142,7 +143,7 @@ TEST_F(RunDbTest, ASecondWriterIsRefusedAndHarmsNothing) {
   ASSERT_EQ(second.status().code(), absl::StatusCode::kUnavailable);
   EXPECT_NE(second.status().message().find("another program is recording"),
             std::string::npos);
-  // The refused one has not broken the first one's locks.
+  // The refused one did not break the first one's locks.
   ASSERT_TRUE(db->AddRun({.kind = "generate", .config = "{}"}).ok());
   ASSERT_TRUE(db->Commit().ok());
 }
@@ -192,7 +193,7 @@ TEST_F(RunDbTest, ANewerDatabaseIsRefusedUntouched) {
   }
 }
 
-// A file as the first version wrote it is brought up to date with its content.
+// A file of the first version is upgraded, with its content.
 TEST_F(RunDbTest, AnOlderDatabaseIsUpgradedWithItsContent) {
   {
     auto db = Sqlite::Open(Path("old.db"), Sqlite::kCreate);
@@ -212,8 +213,8 @@ TEST_F(RunDbTest, AnOlderDatabaseIsUpgradedWithItsContent) {
   EXPECT_EQ(Count(**now, "accuracy"), 0);
 }
 
-// The second version lacks nothing that is read: a file of it is read as it is,
-// as in a folder that is read-only, and gets the new column when written.
+// The second version has everything that is read: such a file is read
+// unchanged, even in a read-only folder, and gets the new column when written.
 TEST_F(RunDbTest, ADatabaseOfTheSecondVersionIsReadAsItIs) {
   {
     auto db = Sqlite::Open(Path("old.db"), Sqlite::kCreate);
@@ -246,7 +247,7 @@ TEST_F(RunDbTest, AMigrationThatFailsLeavesTheOldVersion) {
 
 TEST_F(RunDbTest, AnEmptyFileIsWhatAKilledProgramLeaves) {
   std::ofstream(Path("run.db")).flush();
-  // No other program's: who goes on with it begins it.
+  // It is not another program's file: resuming starts it.
   const absl::Status none = RunDb::Open(Path("run.db"), Sqlite::kRead).status();
   EXPECT_EQ(none.code(), absl::StatusCode::kNotFound) << none;
   EXPECT_NE(none.message().find("an empty run database"), std::string::npos);
@@ -259,7 +260,7 @@ TEST_F(RunDbTest, AFullDiskIsAClearErrorAndKeepsWhatWasCommitted) {
   {
     const auto db = Create("run.db");
     Fill(*db);
-    // The whole database may not grow any more, as on a full disk.
+    // The database may not grow any more, as on a full disk.
     ASSERT_TRUE(db->sqlite().Execute("PRAGMA max_page_count=1").ok());
     absl::Status status;
     const std::string text(20000, 'x');
@@ -281,7 +282,7 @@ TEST_F(RunDbTest, AFileThatMayNotBeWrittenIsNamed) {
                                       fs::perms::group_read |
                                       fs::perms::others_read);
   fs::permissions(folder_, fs::perms::all);
-  // Root may write anything: the child is nobody.
+  // Root may write anything, so the child becomes nobody.
   const pid_t child = fork();
   if (child == 0) {
     if (geteuid() == 0 && setuid(65534) != 0) _exit(3);
@@ -325,7 +326,7 @@ TEST_F(RunDbTest, TreeNodesAreRows) {
   EXPECT_EQ(s->Text(6), "correct");
   EXPECT_EQ(s->Int(7), 1);
   EXPECT_FALSE(s->Step().value());
-  // Joined to searches, and of a search that is not there.
+  // Joined to searches, and for a search that does not exist.
   auto joined = db->sqlite().Prepare(
       "SELECT count(*) FROM searches s JOIN tree_nodes(s.search_id)");
   ASSERT_TRUE(joined.ok()) << joined.status();
@@ -363,7 +364,7 @@ TEST_F(RunDbTest, AnEqualConfigurationHasAnEqualHash) {
   b.model_hash = "0";
   EXPECT_NE(ConfigHash(a), ConfigHash(b));
   b = a;
-  b.model = "elsewhere";  // where the same model lies does not matter
+  b.model = "elsewhere";  // the location of a model does not matter
   EXPECT_EQ(ConfigHash(a), ConfigHash(b));
 }
 

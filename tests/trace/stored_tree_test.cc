@@ -9,7 +9,7 @@
 namespace espalier {
 namespace {
 
-// A tree of `nodes` nodes with random everything.
+// A tree of `nodes` nodes with random contents.
 Tree RandomTree(RandomStream& rng, int nodes) {
   Tree tree;
   tree.InternAnswer("42");
@@ -40,7 +40,7 @@ Tree RandomTree(RandomStream& rng, int nodes) {
   return tree;
 }
 
-// The log that would have made the tree.
+// A log that would have produced the tree.
 std::vector<LogEntry> LogOf(const Tree& tree, RandomStream& rng) {
   std::vector<LogEntry> log;
   for (NodeId id = 1; id < tree.size(); ++id) {
@@ -50,7 +50,7 @@ std::vector<LogEntry> LogOf(const Tree& tree, RandomStream& rng) {
       step.logprobs.push_back(-rng.Uniform());
       step.logprob += step.logprobs.back();
       step.sampler_logprobs.push_back(-rng.Uniform());
-      // Of every other sample.
+      // For every other sample.
       if (id % 2 == 0) step.entropies.push_back(3 * rng.Uniform());
       if (id % 2 == 0) step.confidences.push_back(9 * rng.Uniform());
     }
@@ -91,7 +91,7 @@ TEST(StoredTreeTest, WhatIsStoredComesBack) {
                 tree.step(id).original);
       EXPECT_EQ(back->Response(id), tree.Response(id));
     }
-    // Every token has the log-prob of the sample that brought it.
+    // Every token has the log-prob of the sample that added it.
     for (const LogEntry& entry : log) {
       const auto& node = back->nodes[entry.seq];
       for (uint32_t t = 0; t < node.num_tokens; ++t) {
@@ -108,7 +108,7 @@ TEST(StoredTreeTest, ANodeTakesAtMost48BytesAndATokenAtMost8) {
   RandomStream rng(StreamKey(2, 0, 0, Purpose::kTest));
   const Tree tree = RandomTree(rng, 3000);
   StoredTree stored = ToStored(tree, {}, {});
-  // Drawn from the model's own distribution, as all training data is.
+  // Sampled from the model's own distribution, as all training data is.
   stored.logprobs.assign(stored.tokens.size(), -0.25f);
   stored.sampler_logprobs = stored.logprobs;
   const auto all = EncodeTree(stored).size() - stored.text.size();
@@ -169,7 +169,7 @@ TEST(StoredTreeTest, LogEntriesComeBack) {
   EXPECT_TRUE(std::isnan((*back)[39].completion.scores[1].step));
 }
 
-// Damaged bytes are refused or read as some other tree; nothing else happens.
+// Damaged bytes are refused or read as some other tree; they never crash.
 TEST(StoredTreeTest, DamagedBytesNeverCrash) {
   RandomStream rng(StreamKey(4, 0, 0, Purpose::kTest));
   const Tree tree = RandomTree(rng, 30);

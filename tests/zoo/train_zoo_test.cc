@@ -18,7 +18,8 @@
 namespace espalier {
 namespace {
 
-// An empty place for one test; the stages' state would outlive it otherwise.
+// An empty folder for one test; otherwise the state of the stages would
+// persist.
 std::string Folder(const std::string& name) {
   const std::string folder = testing::TempDir() + "/zoo_" + name;
   std::filesystem::remove_all(folder);
@@ -40,7 +41,7 @@ ZooOptions SmallOptions(const std::string& family, const std::string& name) {
           .layers = 3};
 }
 
-// A loss on the held-out batch when a stage began and when it ended.
+// A loss on the held-out batch at the start and the end of a stage.
 struct Trend {
   double first = 0, last = 0;
 };
@@ -74,7 +75,7 @@ TEST_P(ZooTest, LossesFallAndTheModelIsServed) {
   }
   auto grow = Trends(options.work, "grow");
   EXPECT_LT(grow["lm_loss"].last, grow["lm_loss"].first * 0.5);
-  // What is judged at a tenth of the weight is not learned in 80 steps.
+  // A loss with a tenth of the weight is not learned in 80 steps.
   if (FindZooFamily(family).value()->recipe().reward_coef >= 0.3) {
     EXPECT_LT(grow["step_bce"].last, grow["step_bce"].first);
     EXPECT_LT(grow["path_bce"].last, grow["path_bce"].first);

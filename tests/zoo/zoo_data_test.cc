@@ -26,7 +26,7 @@ std::vector<nlohmann::json> Lines(const ZooDataOptions& options) {
   return lines;
 }
 
-// Every line is of the problem in its place, solved.
+// Every line is the solution of the problem at its position.
 TEST(ZooDataTest, SolutionsAreJudgedCorrect) {
   for (const std::string& name : ZooFamilyNames()) {
     const ZooFamily* family = FindZooFamily(name).value();
@@ -51,16 +51,16 @@ TEST(ZooDataTest, SolutionsAreJudgedCorrect) {
   }
 }
 
-// The base model has seen 5,000 puzzles, with walks of which a fifth was drawn
-// to fail more often than not.
+// The base model was trained on 5,000 puzzles; a fifth of their walks was drawn
+// so as to fail more often than not.
 TEST(ZooDataTest, TheBaseHasAnEnd) {
   const auto all = Lines({.solutions = true});
   EXPECT_EQ(all.size(), 5000u);
   const auto seen = Lines({});
   EXPECT_GT(seen.size(), 4000u);
   EXPECT_LT(seen.size(), 4600u);
-  // What was seen is what is written, but for walks that fail and other ways
-  // through the same puzzles.
+  // The lines used in training are the written ones, except for failing walks
+  // and alternative solutions of the same puzzles.
   std::set<std::string> solutions;
   for (const auto& line : all) solutions.insert(line.dump());
   size_t same = 0;
@@ -68,7 +68,7 @@ TEST(ZooDataTest, TheBaseHasAnEnd) {
   EXPECT_GT(same, seen.size() * 9 / 10);
 }
 
-// A line that is written is one that training imitates from end to end.
+// Every written line is imitated in training from end to end.
 TEST(ZooDataTest, LinesAreWhatTrainingImitates) {
   const ZooFamily* family = FindZooFamily("countdown-base").value();
   std::set<std::string> imitated;

@@ -37,7 +37,7 @@ TEST(ModularValue, RefusesWhatIsNotWhole) {
 }
 
 TEST(ZeroBound, HoldsForCloseNumbers) {
-  // 2^27 (sqrt(2) - 1)^20 is near 2.96: the bound must be below its size.
+  // 2^27 (sqrt(2) - 1)^20 is near 2.96; the bound must be smaller.
   const auto bits = ZeroBoundBits(*Read("(\\sqrt{2} - 1)^{20}"));
   ASSERT_TRUE(bits.has_value());
   EXPECT_GT(*bits, 25.4);

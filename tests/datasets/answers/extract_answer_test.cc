@@ -72,7 +72,7 @@ TEST(ExtractAnswer, ThoughtsHaveManyNames) {
   EXPECT_EQ(ExtractAnswer("[Reasoning] 2+2 [Answer] 4").text, "4");
 }
 
-// Votes read as grade does: the last number of words is not the answer.
+// Votes use the grader's reading: the last number in a text is not an answer.
 TEST(FindFinalAnswer, VotesForNoNumberThatIsNotStated) {
   EXPECT_NE(FindFinalAnswer("10 11 12"), std::optional<std::string>("12"));
   EXPECT_NE(FindFinalAnswer("5, not 7"), std::optional<std::string>("7"));
@@ -90,7 +90,7 @@ TEST(CanonicalAnswer, PercentAndTheCaseOfNamesCount) {
   EXPECT_TRUE(SameAnswerText("28%", "0.28"));
 }
 
-// The gold answer of a worked solution, by the finder's own rules.
+// The gold answer of a worked solution, found by the finder's own rules.
 TEST(MarkedAnswer, ABoxThenTheMark) {
   using Found = std::optional<std::string>;
   EXPECT_EQ(MarkedAnswer("x=\\boxed{1}$ or $x=\\boxed{2}"), Found("1 , 2"));
@@ -146,8 +146,8 @@ TEST(BoxedAnswer, GreatTextsTakeNoTime) {
   EXPECT_EQ(BoxedAnswer(text), std::nullopt);
 }
 
-// Ordinary responses: the task's answer, and the verdict of eval, generate and
-// the labels, are those of the grader.
+// Ordinary responses: the task's answer and the verdicts of eval, generate and
+// the labels agree with the grader.
 TEST(FindFinalAnswer, FindsWhatResponsesAnswer) {
   std::ifstream in("tests/datasets/answers/responses.jsonl");
   ASSERT_TRUE(in.is_open());

@@ -1,7 +1,7 @@
-// Distinct gold answers of public sets are different answers: every pair of
-// them is graded both ways, and each that is found equal was looked at once
-// (gold_pairs.jsonl: set and record of both, and a hash of the two texts). A
-// new one fails.
+// Distinct gold answers of public sets should grade as different. Every pair is
+// graded both ways; the pairs that grade as equal and were reviewed by hand are
+// listed in gold_pairs.jsonl (set and record of both, and a hash of the two
+// texts). A new one fails the test.
 #include <gtest/gtest.h>
 
 #include <cinttypes>
@@ -30,7 +30,7 @@ struct Gold {
   std::string record;  // "math500:12"
 };
 
-// The distinct golds of a set of public data; none where it is absent.
+// The distinct gold answers of a public set; none if the set is missing.
 std::vector<Gold> GoldsOf(const std::string& name,
                           std::set<std::string>& seen) {
   const std::string path = PublicData() + "/math/" + name + ".jsonl";
@@ -66,8 +66,8 @@ std::set<std::string> KnownEqual() {
   return known;
 }
 
-// Sets given by ESPALIER_GOLD_SETS, as "math_test,minerva", are compared as
-// well: files NAME.jsonl of the folder math of the public data.
+// Sets listed in ESPALIER_GOLD_SETS (for example "math_test,minerva") are
+// compared too: files NAME.jsonl in the folder math of the public data.
 TEST(GoldPairs, DistinctGoldsAreEqualOnlyWhereLookedAt) {
   SKIP_WITHOUT_PUBLIC_DATA();
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

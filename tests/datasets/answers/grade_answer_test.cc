@@ -39,7 +39,7 @@ TEST(GradeAnswer, PairsJudgedByHand) {
   }
 }
 
-// Of these nobody could say more.
+// Pairs that cannot be decided from the texts.
 TEST(GradeAnswer, PairsThatNobodyCanDecide) {
   for (const Pair& pair : ReadPairs("tests/datasets/answers/undecided.jsonl")) {
     const GradeVerdict verdict = GradeAnswer(pair.gold, pair.answer);
@@ -129,7 +129,7 @@ TEST(GradeAnswer, EveryTextEqualsItself) {
   }
 }
 
-// Blanks around operators and sizes of brackets change nothing.
+// Spaces around operators and bracket sizes (\left, \big) change nothing.
 std::string WithNoise(const std::string& text, unsigned seed) {
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -154,7 +154,7 @@ std::string WithNoise(const std::string& text, unsigned seed) {
 TEST(GradeAnswer, NoiseChangesNoVerdict) {
   ESP_ONE_THREAD();
   for (const Pair& pair : OwnPairs()) {
-    // Responses are prose: there \( opens a formula.
+    // Responses are prose, where \( opens a formula.
     if (pair.answer.find("\\(") != std::string::npos ||
         pair.answer.find("oxed") != std::string::npos ||
         pair.answer.find("nswer") != std::string::npos) {
@@ -236,8 +236,8 @@ TEST(GradeAnswer, PoliciesDecideWhereGradersDiffer) {
   EXPECT_FALSE(GradeAnswer("5", "it is 5", p).equal);
 }
 
-// Seconds of the processor that `piece` takes, repeated to `bytes`: the best
-// of three, so that a busy machine fails nothing.
+// CPU seconds for `piece` repeated to `bytes`: the best of three, so that a
+// busy machine does not fail the test.
 double SecondsFor(const std::string& piece, size_t bytes) {
   std::string text;
   while (text.size() < bytes) text += piece;
@@ -252,10 +252,11 @@ double SecondsFor(const std::string& piece, size_t bytes) {
   return best;
 }
 
-// Four times the text costs four times as much, or next to nothing: cost that
-// grows with the square, 16 times, fails on any machine, under any sanitizer.
-// An answer is looked for in the last kLongestResponse bytes, so texts up to
-// that size measure it, and greater ones only what finds those bytes.
+// Four times the text may cost four times as much. Quadratic cost would be 16
+// times as much and fails on any machine, under any sanitizer. Only the last
+// kLongestResponse bytes are searched for an answer, so texts up to that size
+// measure the search itself; longer ones only measure how those bytes are
+// found.
 TEST(GradeAnswer, HugeTextsTakeNoTime) {
   ESP_ONE_THREAD();
   for (const std::string piece : {"\\text{",
@@ -295,7 +296,7 @@ TEST(GradeAnswer, HugeTextsTakeNoTime) {
   }
 }
 
-// A worked solution of GSM8K without the calculator's notes and its last line.
+// A worked GSM8K solution without calculator annotations and its last line.
 std::string Prose(std::string text) {
   text.resize(text.find("\n####"));
   for (size_t at = 0; (at = text.find("<<", at)) != std::string::npos;) {
@@ -321,8 +322,8 @@ TEST(GradeAnswer, WorkedSolutionsInPlainSentences) {
   EXPECT_GE(right, 0.985 * all);
 }
 
-// Values that differ far behind the point, and equal ones that digits alone
-// could not prove.
+// Values that differ only far behind the decimal point, and equal values that
+// comparing digits could not prove equal.
 TEST(GradeAnswer, NumbersAreExact) {
   EXPECT_FALSE(GradeAnswer("\\sqrt{2}", "\\sqrt{2}+10^{-40}").equal);
   EXPECT_FALSE(GradeAnswer("\\sin 1", "\\sin 1 + 10^{-60}").equal);

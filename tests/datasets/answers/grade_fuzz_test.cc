@@ -1,5 +1,5 @@
 // Random changes to a corpus of answers: no crash, no hang, little memory, and
-// equal pairs that are not different once their sides are exchanged.
+// no equal pair is found different with its sides swapped.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -24,7 +24,7 @@ double ResidentMib() {
   return static_cast<double>(ResidentBytes()) / (1 << 20);
 }
 
-// The pair under way, for a crash to name.
+// The pair being graded, printed on a crash.
 std::string pair_under_way;
 
 void NamePairAndCrash(int signal) {
@@ -125,7 +125,7 @@ class Mutator {
         }
         break;
       case 4: {
-        // A part, many times.
+        // Repeats a part many times.
         const std::string part = text.substr(at, 1 + Below(12));
         std::string many;
         for (size_t k = Below(30); k > 0; --k) many += part;
@@ -143,12 +143,12 @@ class Mutator {
 
 void Fuzz(double seconds, uint64_t seed) {
   for (const int signal : {SIGSEGV, SIGFPE, SIGABRT, SIGBUS}) {
-    // Sanitizers have handlers of their own, and say more.
+    // Sanitizers install their own handlers, which report more.
     if (kResidentMemoryTells) std::signal(signal, NamePairAndCrash);
   }
   const Clock& clock = Clock::Real();
   Mutator mutator(Corpus(), seed);
-  // What libraries allocate once is no growth.
+  // One-time allocations of libraries do not count as growth.
   for (const std::string& text : Corpus()) GradeAnswer(text, "x + \\sqrt 2");
   const double before = ResidentMib();
   double most = before, slowest = 0;
@@ -157,7 +157,7 @@ void Fuzz(double seconds, uint64_t seed) {
   const double end = clock.Seconds() + seconds;
   while (clock.Seconds() < end) {
     const std::string a = mutator.Next();
-    // Half of the pairs are near each other, where the deep stages work.
+    // Half of the pairs are close to each other, which reaches the deep stages.
     const std::string b = mutator.Below(2) == 0 ? mutator.Next() : "1*" + a;
     pair_under_way = "crash: " + a + "  |  " + b + "\n";
     const double start = clock.Seconds();
@@ -167,7 +167,7 @@ void Fuzz(double seconds, uint64_t seed) {
       slowest = took;
       slowest_pair = a + "  |  " + b;
     }
-    // Generous: a loaded machine may put the test aside for a while.
+    // Generous: a loaded machine may deschedule the test for a while.
     ASSERT_LT(took, 5.0) << a << "  |  " << b;
     ++pairs;
     if (pairs % 8 == 0) {
@@ -187,7 +187,7 @@ void Fuzz(double seconds, uint64_t seed) {
   EXPECT_GT(pairs, 100);
 }
 
-// Longest where wrong use of memory shows; the hour below is for the rest.
+// Long enough to show memory errors; the hour-long run below covers the rest.
 TEST(GradeFuzz, FewSeconds) {
   ESP_ONE_THREAD();
 #ifdef __SANITIZE_ADDRESS__

@@ -46,7 +46,7 @@ bool HasValue(const Expr& tree, const nlohmann::json& at, double real,
          std::abs(y - imaginary) < 1e-9 * scale;
 }
 
-// SymPy's reading where it has no value, in plain text.
+// What SymPy reads, as plain text, where it has no value.
 const std::map<std::string, std::string>& Readings() {
   static const auto* const kReadings = new std::map<std::string, std::string>{
       {"Eq(a**2 + b**2, c**2)", "a^2+b^2-c^2=0"},
@@ -62,7 +62,7 @@ const std::map<std::string, std::string>& Readings() {
   return *kReadings;
 }
 
-// Structures for which the tree's own description is compared.
+// Structures that are compared by the description of their tree.
 const std::map<std::string, std::string>& Trees() {
   static const auto* const kTrees = new std::map<std::string, std::string>{
       {"a*b", "lcm(a, b)"},
@@ -89,7 +89,7 @@ bool ReadsAs(const Expr& tree, const std::string& latex,
     return GradeAnswer(latex, found->second).equal;
   }
   std::string shown = Describe(*tree);
-  // \overline and \bar are two spellings of one symbol here.
+  // \overline and \bar are two spellings of the same symbol here.
   while (shown.find("overline ") != std::string::npos) {
     shown.replace(shown.find("overline "), 9, "bar ");
   }

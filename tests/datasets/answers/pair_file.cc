@@ -34,7 +34,7 @@ std::vector<Pair> ReadPairs(const std::string& path) {
       pair.policy.rounding_digits =
           std::min(pair.policy.rounding_digits, opts["precision"].get<int>());
     }
-    // A string rule, under which "1, 2" is not "2, 1".
+    // A string rule, by which "1, 2" differs from "2, 1".
     pair.policy.list_order = opts.contains("semantics");
     out.push_back(std::move(pair));
   }

@@ -14,14 +14,14 @@ struct Pair {
   std::string gold, answer;
   bool equal = false;
   bool disputed = false;
-  GradePolicy policy;  // what the pair's own source asks for
+  GradePolicy policy;  // what the source of the pair requires
 };
 
-// Fails the test where the file cannot be read.
+// Fails the test if the file cannot be read.
 std::vector<Pair> ReadPairs(const std::string& path);
-// The pairs judged by hand, which are part of these tests.
+// The hand-judged pairs of this repository.
 std::vector<Pair> OwnPairs();
-// Texts that fuzzing starts from.
+// Seed texts for fuzzing.
 std::vector<std::string> Corpus();
 
 }  // namespace espalier

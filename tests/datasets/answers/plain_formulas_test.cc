@@ -39,12 +39,12 @@ TEST(PlainFormulas, HostileTextsTakeNoTime) {
     while (text.size() + 8 < kLongestMarked) text += part;
     const std::clock_t start = std::clock();
     MarkFormulas(text);
-    // A tenth of a second, and ten times as much under sanitizers.
+    // The real limit is a tenth of a second; sanitizers get ten times as much.
     EXPECT_LT(std::clock() - start, CLOCKS_PER_SEC) << part;
   }
 }
 
-// What one reads in a sentence: equal, or not.
+// Whether a sentence states the same formula as the gold.
 TEST(PlainFormulas, SentencesSayTheirFormula) {
   const struct {
     const char *gold, *answer;

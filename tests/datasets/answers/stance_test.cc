@@ -9,7 +9,7 @@
 namespace espalier {
 namespace {
 
-// What is found in the copy is looked up in the text.
+// Offsets found in the lower-case copy are used in the original text.
 TEST(PlainLower, PlacesAreThoseOfTheText) {
   std::vector<std::string> texts = Corpus();
   texts.emplace_back("Ann\u2019s\\,pay\n IS \u2212\u221a5\xff");

@@ -1,4 +1,4 @@
-// The published solutions of published sets pass their published tests.
+// The published solutions of public sets pass their published tests.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -24,7 +24,7 @@ struct Outcome {
 Outcome GradeSolutions(Sandbox& sandbox, const std::string& file, size_t step) {
   const std::string path =
       std::string(std::getenv("ESPALIER_DATA")) + "/code/" + file;
-  ReadReport report;  // what cannot be run is passed over
+  ReadReport report;  // problems that cannot be run are skipped
   const auto problems = ReadCodeProblems(path, {}, &report);
   EXPECT_TRUE(problems.ok()) << problems.status();
   Outcome outcome;
@@ -102,9 +102,9 @@ TEST(CanonicalSolutions, LongMbppPasses) {
   EXPECT_GE(passed, 970);
 }
 
-// Of the 1140 rows as BigCodeBench's annotation repository publishes them
-// (hf_data/BigCodeBench.jsonl.gz) those that are read. 1005 needs the network,
-// and fails under the published evaluator, too.
+// BigCodeBench's annotation repository (hf_data/BigCodeBench.jsonl.gz) has 1140
+// rows; those that are read must pass. 1005 needs the network and fails in the
+// published evaluator too.
 TEST(CanonicalSolutions, LongBigCodeBenchPasses) {
   ESPALIER_NEED_DATA_AND_SANDBOX(sandbox);
   const std::string file = "BigCodeBench.jsonl.gz";

@@ -1,5 +1,5 @@
-// What of a program's values a test's verdict rests on: data, compared as plain
-// Python compares it, and nothing that an object says of itself.
+// A verdict depends only on the data in a program's values, compared as plain
+// Python compares it, never on what an object claims about itself.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -15,8 +15,8 @@
 namespace espalier {
 namespace {
 
-// numpy compares by broadcasting, and finds nothing in an array of nothing that
-// differs from what is expected.
+// numpy compares by broadcasting: comparing an empty array with anything finds
+// no difference.
 TEST(ComparedValues, ArraysOfNothingAreNoAnswer) {
   ESPALIER_NEED_SANDBOX(sandbox);
   const std::string nothing =
@@ -68,8 +68,8 @@ TEST(ComparedValues, ArraysOfNothingAreNoAnswer) {
       << right->test << ": " << right->message;
 }
 
-// The same of arrays that are compared or computed with as they are, whatever
-// the tests do with warnings, and of arguments by their names.
+// The same for arrays compared or computed with directly, whatever the tests do
+// with warnings, and for keyword arguments.
 TEST(ComparedValues, ArraysOfNothingStandAgainstNothing) {
   ESPALIER_NEED_SANDBOX(sandbox);
   const std::vector<std::string> wrong = {
@@ -115,7 +115,7 @@ TEST(ComparedValues, ArraysOfNothingStandAgainstNothing) {
       EXPECT_EQ(verdict->kind, VerdictKind::kFailed) << shape << " " << test;
     }
   }
-  // Objects that numpy makes such an array of.
+  // Objects that numpy turns into an empty array.
   for (const char* object :
        {"np.matrix(np.zeros((0, 1)))", "np.ma.zeros(0)", "Row()"}) {
     for (const char* test :
@@ -181,12 +181,12 @@ TEST(ComparedValues, ArraysOfNothingStandAgainstNothing) {
       << right->test << ": " << right->message;
 }
 
-// A word in a test does not make the library necessary.
+// A word in a test does not make the library a requirement.
 TEST(ComparedValues, TestsThatNameNumpyRunWhereItIsAbsent) {
   namespace fs = std::filesystem;
   const fs::path folder = fs::path(std::getenv("TMPDIR")) / "without_numpy";
   fs::create_directories(folder);
-  // The worker is no longer root where this is.
+  // The worker is no longer root at this point.
   const fs::perms read =
       fs::perms::owner_all | fs::perms::others_read | fs::perms::others_exec;
   fs::permissions(folder.parent_path(), read);
@@ -210,11 +210,12 @@ TEST(ComparedValues, TestsThatNameNumpyRunWhereItIsAbsent) {
   }
 }
 
-// Whoever answers all of these would be any text, set, list or path.
+// An object that answers all of these questions could pass for any text, set,
+// list or path.
 TEST(ComparedValues, ObjectsAnswerNoQuestionsOfPlainValues) {
   ESPALIER_NEED_SANDBOX(sandbox);
   struct Question {
-    const char* answer;  // of any method, to the arguments a
+    const char* answer;  // of any method; `a` are the arguments
     const char* test;
   };
   const Question questions[] = {
@@ -225,7 +226,7 @@ TEST(ComparedValues, ObjectsAnswerNoQuestionsOfPlainValues) {
       {"True", "assert f(3).all()"},
       {"True", "assert f(3).equals([9])"},
       {"True", "assert f('a').match('aa')"},
-      // Whatever the tests did with it before, or with what is the same.
+      // Regardless of earlier uses of the same value or of an equal one.
       {"True", "r = f(1)\nr.lower()\nassert r.startswith('nine')"},
       {"True", "f(1).lower()\nassert f(2).startswith('nine')"},
       {"True", "r = f(1)\nnp.allclose(r, 1)\nassert r.all()"},
@@ -233,7 +234,7 @@ TEST(ComparedValues, ObjectsAnswerNoQuestionsOfPlainValues) {
       {"True", "assert all(map(f(1).startswith, ['n']))"},
       {"True", "assert getattr(f(1), 'endswith')('n')"},
       {"True", "assert np.all(f(1))"},
-      // What is asked tells what is expected.
+      // The question itself reveals the expected answer.
       {"0", "assert f(1).find('nine') >= 0"},
       {"0", "assert f(1).index('nine') == 0"},
       {"1", "assert f(1).count(5) == 1"},
@@ -261,7 +262,7 @@ TEST(ComparedValues, ObjectsAnswerNoQuestionsOfPlainValues) {
     ASSERT_TRUE(verdict.ok()) << verdict.status();
     EXPECT_EQ(verdict->kind, VerdictKind::kFailed) << test;
   }
-  // It says of what class it is: that class has no such method.
+  // It lies about its class: that class has no such method.
   for (const char* liar :
        {"import types\n"
         "def f(x):\n    return types.SimpleNamespace(match=lambda *a: True,\n"
@@ -284,8 +285,8 @@ TEST(ComparedValues, ObjectsAnswerNoQuestionsOfPlainValues) {
   }
 }
 
-// An object that is as long as what is expected, and holds nothing when it is
-// compared with that, or something else each time.
+// An object with the expected length that is empty when compared, or that
+// changes each time.
 TEST(ComparedValues, ObjectsStayWhatTheyAreWhileTestsLook) {
   ESPALIER_NEED_SANDBOX(sandbox);
   const std::string long_and_empty =
@@ -335,7 +336,7 @@ TEST(ComparedValues, ObjectsStayWhatTheyAreWhileTestsLook) {
                "    def __getitem__(self, i):\n        return self.x[i]\n"
                "    def __setitem__(self, i, y):\n        self.x[i] = y\n"
                "def grow(stack):\n    stack.push(9)\n"
-               "class Graph:\n"  // not as long as what it goes through
+               "class Graph:\n"  // its length is not what it yields
                "    def __len__(self):\n        return 7\n"
                "    def __iter__(self):\n        return iter('ab')\n"
                "def upto(n):\n    yield from range(n)\n"
@@ -415,7 +416,7 @@ TEST(ComparedValues, ObjectsAnswerWhatIsAskedOfTheirClasses) {
       << right->test << ": " << right->message;
 }
 
-// Wherever it stands in what the tests handed over, and whoever else holds it.
+// At any depth of what the tests passed, and whoever else holds a reference.
 TEST(ComparedValues, ArgumentsChangeInPlaceAtAnyDepth) {
   ESPALIER_NEED_SANDBOX(sandbox);
   const auto verdict = sandbox->Run(
@@ -442,7 +443,8 @@ TEST(ComparedValues, ArgumentsChangeInPlaceAtAnyDepth) {
       << verdict->test << ": " << verdict->message;
 }
 
-// Arrays as lists, and what is of a class of the tests as what it was.
+// Arrays change in place like lists, and values of the tests' own classes keep
+// their identity and class.
 TEST(ComparedValues, ArgumentsOfOtherClassesChangeInPlace) {
   ESPALIER_NEED_SANDBOX(sandbox);
   const auto verdict = sandbox->Run(
@@ -499,7 +501,7 @@ TEST(ComparedValues, ArgumentsOfOtherClassesChangeInPlace) {
       << verdict->test << ": " << verdict->message;
 }
 
-// An int of a class of the tests is a number, and none of a handle.
+// An int subclass of the tests is a number, not a handle.
 TEST(ComparedValues, NumbersOfTheTestsClassesAreNumbers) {
   ESPALIER_NEED_SANDBOX(sandbox);
   const auto verdict = sandbox->Run(
@@ -518,8 +520,8 @@ TEST(ComparedValues, NumbersOfTheTestsClassesAreNumbers) {
       << verdict->test << ": " << verdict->message;
 }
 
-// A list of a class with methods of its own is equal to what is in it, and to
-// nothing by its own word.
+// A list subclass with its own methods is equal to its contents, whatever its
+// own __eq__ says.
 TEST(ComparedValues, ContainersOfDerivedClassesCompareByTheirValues) {
   ESPALIER_NEED_SANDBOX(sandbox);
   const std::string code =

@@ -1,5 +1,5 @@
-// Programs that try to break out, to break down or to cheat: each gets the
-// verdict that its first line names, and leaves nothing behind.
+// Programs that try to break out, exhaust resources or cheat: each gets the
+// verdict named in its first line and leaves nothing behind.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -37,7 +37,8 @@ std::vector<std::string> Programs() {
   return names;
 }
 
-// What follows "# key: " at the beginning of a line; "" if none does.
+// What follows "# key: " at the beginning of a line; "" if there is no such
+// line.
 std::string Setting(const std::string& code, std::string_view key) {
   for (const absl::string_view line : absl::StrSplit(code, '\n')) {
     const std::string mark = absl::StrCat("# ", std::string(key), ": ");
@@ -48,7 +49,7 @@ std::string Setting(const std::string& code, std::string_view key) {
   return "";
 }
 
-// Processes whose command line holds `mark`, a zombie's excluded.
+// Processes whose command line contains `mark`, zombies excluded.
 int ProcessesWith(const std::string& mark) {
   int count = 0;
   for (const auto& entry : fs::directory_iterator("/proc")) {
@@ -67,12 +68,12 @@ TEST_P(HostileProgram, IsHeldAndGetsItsVerdict) {
   ASSERT_TRUE(code.ok()) << code.status();
   SandboxOptions options;
   options.limits.cpu_seconds = 1;
-  // A verdict other than "timed out" does not depend on the machine's speed.
+  // Only "timed out" may depend on the speed of the machine.
   const bool times_out = Setting(*code, "verdict") == "timed out";
   options.limits.wall_seconds =
       Setting(*code, "wall").empty() ? 300 : std::stod(Setting(*code, "wall"));
   if (!times_out) options.limits.cpu_seconds = 60;
-  // An odd number, by which workers are recognised.
+  // An odd number, which identifies the workers.
   const std::string memory = Setting(*code, "memory");
   options.limits.memory =
       ((memory.empty() ? int64_t{256} : std::stol(memory)) << 20) +
@@ -103,7 +104,7 @@ TEST_P(HostileProgram, IsHeldAndGetsItsVerdict) {
     EXPECT_THAT(right, testing::Contains(VerdictName(verdict->kind)))
         << "test " << verdict->test << ": " << verdict->message;
     RecordProperty("message", verdict->message);
-    // The sandbox works on.
+    // The sandbox still works.
     const auto after =
         sandbox->Run({.code = "x = 1", .names = {"x"}, .tests = {"assert x"}});
     ASSERT_TRUE(after.ok()) << after.status();

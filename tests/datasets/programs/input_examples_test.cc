@@ -13,7 +13,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-// The layouts are those of the published sets, the problems are not.
+// The layouts are those of published sets; the problems are our own.
 constexpr char kApps[] =
     "Add two numbers.\n\n-----Input-----\n\nTwo numbers a and b.\n\n"
     "-----Output-----\n\nTheir sum.\n\n"

@@ -105,7 +105,8 @@ TEST(Sandbox, ErrorsOfTheProgramNameItsLine) {
   EXPECT_THAT(verdict->message, HasSubstr("'f' is not defined"));
 }
 
-// Each value equals what Python's own == says of it in one process.
+// Comparing a value on the other side gives the same as Python's == within one
+// process.
 TEST(Sandbox, ValuesCrossAsTheyAre) {
   ESPALIER_NEED_SANDBOX(sandbox);
   const std::vector<std::string> values = {
@@ -148,9 +149,9 @@ TEST(Sandbox, ValuesCrossAsTheyAre) {
       << verdict->test << ": " << verdict->message;
 }
 
-// What compares as its builtin base does is the value; what has methods of its
-// own and can change stays behind. The tests' own go over as what they derive
-// from.
+// A value of a derived class that compares as its builtin base crosses as that
+// base. One with its own methods and mutable state stays on its side. The
+// tests' own values cross as their base.
 TEST(Sandbox, DerivedValues) {
   ESPALIER_NEED_SANDBOX(sandbox);
   const auto verdict = sandbox->Run(
@@ -203,7 +204,7 @@ TEST(Sandbox, DerivedValues) {
       << verdict->test << ": " << verdict->message;
 }
 
-// Tests that hand on what a program gave them, or show it.
+// Tests that pass on or print what a program gave them.
 TEST(Sandbox, CarelessTestsForgeNoVerdict) {
   ESPALIER_NEED_SANDBOX(sandbox);
   const std::string frame =
@@ -309,8 +310,8 @@ TEST(Sandbox, ExceptionsReachTheTests) {
       << verdict->test << ": " << verdict->message;
 }
 
-// As the library's own classes, with what they were made of. Errors that a test
-// runner takes for something else are not among them.
+// They arrive as the library's own classes with their arguments. Errors that a
+// test runner gives another meaning are excluded.
 TEST(Sandbox, ErrorsOfTheLibraryReachTheTests) {
   ESPALIER_NEED_SANDBOX(sandbox);
   const auto verdict = sandbox->Run(
@@ -418,8 +419,8 @@ TEST(Sandbox, OperatorsAreTheProgramsBetweenItsOwnObjectsOnly) {
       << verdict->test << ": " << verdict->message;
 }
 
-// Each finds the other's files, and copies of them can be made where a file
-// system has no extended attributes.
+// Program and tests find each other's files, and can copy them on a file system
+// without extended attributes.
 TEST(Sandbox, TestsAndProgramShareAFolder) {
   ESPALIER_NEED_SANDBOX(sandbox);
   const auto verdict = sandbox->Run(
@@ -446,7 +447,8 @@ TEST(Sandbox, TestsAndProgramShareAFolder) {
       << verdict->test << ": " << verdict->message;
 }
 
-// What tests walk through takes their time, and hardly the program's.
+// Iterating over a result is charged to the tests' time, hardly to the
+// program's.
 TEST(Sandbox, EndlessResultsAreBoundedByProcessorTime) {
   SandboxOptions options;
   options.limits.cpu_seconds = 1;
@@ -470,7 +472,7 @@ TEST(Sandbox, ArgumentsChangeInPlaceOnlyForFunctionsThatGiveNone) {
        .names = {"arrange", "smuggle"},
        .tests = {"x = [3, 1, 2]\nassert arrange(x) is None\n"
                  "assert x == [1, 2, 3]",
-                 // A reference that is asked after the program.
+                 // An expected value computed after the program ran.
                  "x = [3, 1, 2]\nassert smuggle(x) != sorted(x)"}});
   ASSERT_TRUE(verdict.ok()) << verdict.status();
   EXPECT_EQ(verdict->kind, VerdictKind::kPassed)
@@ -531,7 +533,7 @@ TEST(Sandbox, ManyCallersGetTheirOwnVerdicts) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(wrong, 0);
   std::printf("longest of 48 programs: %.3f s\n", longest.load());
-  // Workers that wait have two descriptors each.
+  // Idle workers have two descriptors each.
   EXPECT_LE(OpenDescriptors(), before + 2 * 6);
 }
 
@@ -583,8 +585,7 @@ TEST(Sandbox, ImpossibleOptionsAreNamed) {
               HasSubstr("apt-get install bubblewrap"));
 }
 
-// A bubblewrap that acts as it does where the kernel lets it make no
-// namespaces.
+// A bubblewrap that fails as it does where the kernel allows no namespaces.
 TEST(Sandbox, RefusesWithTheReasonWhereNamespacesAreImpossible) {
   const std::string program =
       absl::StrCat(std::getenv("TMPDIR"), "/bwrap_without_rights");
@@ -601,7 +602,7 @@ TEST(Sandbox, RefusesWithTheReasonWhereNamespacesAreImpossible) {
   EXPECT_THAT(message, HasSubstr("--sandbox weak"));
 }
 
-// One that holds nothing is found out, and not taken for a sandbox.
+// A bubblewrap that isolates nothing is detected and not used as a sandbox.
 TEST(Sandbox, RefusesWhatHoldsNothing) {
   const std::string program =
       absl::StrCat(std::getenv("TMPDIR"), "/bwrap_that_holds_nothing");

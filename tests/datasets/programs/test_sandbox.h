@@ -1,5 +1,5 @@
-// A sandbox for tests; where this machine lets none be made, tests that need
-// one are skipped with the reason.
+// A sandbox for tests. Tests that need one are skipped, with the reason, on
+// machines that allow none.
 #ifndef ESPALIER_TESTS_DATASETS_PROGRAMS_TEST_SANDBOX_H_
 #define ESPALIER_TESTS_DATASETS_PROGRAMS_TEST_SANDBOX_H_
 
@@ -16,8 +16,8 @@
 
 namespace espalier {
 
-// Asks bubblewrap itself: a sandbox that is refused where namespaces are
-// possible is a fault, and no reason to skip a test.
+// Asks bubblewrap itself: if namespaces are possible, a refused sandbox is an
+// error and no reason to skip a test.
 inline bool NamespacesArePossible() {
   const std::string user =
       geteuid() == 0 ? "setpriv --reuid=65534 --regid=65534 --clear-groups "
@@ -37,7 +37,7 @@ inline bool NamespacesArePossible() {
   ASSERT_TRUE(made_##sandbox.ok()) << made_##sandbox.status().ToString(); \
   const std::unique_ptr<Sandbox> sandbox = *std::move(made_##sandbox)
 
-// Limits for a machine that does much else at the same time.
+// Limits for a busy machine.
 inline SandboxOptions PatientOptions() {
   SandboxOptions options;
   options.limits.cpu_seconds = 60;

@@ -1,5 +1,5 @@
-// Files that are damaged, odd or hostile: what is wrong is named by file and
-// line, `strict` stops there, otherwise the rest is read.
+// Damaged, odd or hostile files: errors name file and line, `strict` stops at
+// the first one, otherwise the rest is read.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -43,16 +43,16 @@ struct BadFile {
   const char* what;
   std::string name;
   std::string text;
-  std::string place;  // "name:line" that the message names
+  std::string place;  // "name:line" that the message contains
   std::string says;
-  int read;  // problems of it that are read all the same
+  int read;  // problems that are still read
   int skipped;
 };
 
 std::vector<BadFile> BadFiles() {
   const std::string zipped = Gzipped(Rows(5000));
   std::string damaged = zipped;
-  damaged[damaged.size() - 6] ^= 0x55;  // the check sum
+  damaged[damaged.size() - 6] ^= 0x55;  // the checksum
   std::string deep = "{\"question\": ";
   deep.append(1000000, '[');
   return {
@@ -239,7 +239,7 @@ TEST(BadInput, LinesAreReadUpToTheCap) {
                                 "long.jsonl:2: the record is longer than 64"))
       << set->notes[0];
   EXPECT_EQ(set->problems[1].problem.question, "Q3");
-  // In a list as well, and in cells.
+  // The same in a list and in table cells.
   text = "[" + Row(1) + ", {\"question\": \"";
   text.append(kMaxRecordBytes, 'x');
   text += "\"}, " + Row(3) + "]";
@@ -257,8 +257,8 @@ TEST(BadInput, LinesAreReadUpToTheCap) {
       absl::StrContains(rows->notes[0], "long.csv:2: the row is longer"));
 }
 
-// 65 MB of text in 300 KB of gzip, as a hostile file might be made; a gzip
-// stream a record, as appending writes them.
+// 65 MB of text in 300 KB of gzip, as a hostile file might have; one gzip
+// stream per record, as appending writes them.
 TEST(BadInput, MemoryIsThatOfARecord) {
   if (!kResidentMemoryTells) GTEST_SKIP() << "a sanitizer keeps memory";
   const std::string filler(1 << 16, ' ');
@@ -286,7 +286,7 @@ TEST(BadInput, MemoryIsThatOfARecord) {
   }
 }
 
-// Time must grow with the file's size alone.
+// Time must be linear in the size of the file.
 TEST(BadInput, ManyObjectsInOneLineTakeNoTime) {
   ESP_ONE_THREAD();
   std::string text;
@@ -358,11 +358,12 @@ TEST(Utf8, FirstInvalidByte) {
   EXPECT_EQ(FirstInvalidUtf8("\xED\xA0\x80"), 0u);      // a surrogate
   EXPECT_EQ(FirstInvalidUtf8("\xF4\x90\x80\x80"), 0u);  // above U+10FFFF
   EXPECT_EQ(FirstInvalidUtf8("\xF0\x80\x80\x80"), 0u);
-  EXPECT_EQ(FirstInvalidUtf8("x\xE2\x82"), 1u);  // cut
+  EXPECT_EQ(FirstInvalidUtf8("x\xE2\x82"), 1u);  // truncated
   EXPECT_EQ(FirstInvalidUtf8("\x80"), 0u);
 }
 
-// Random changes to good files: no crash, no hang, and what is read is checked.
+// Random changes to good files: no crash, no hang, and every problem read is
+// valid.
 TEST(ReaderFuzz, MutatedFilesNeverBreakTheReader) {
   const std::string seeds[] = {
       Rows(4),

@@ -1,5 +1,5 @@
-// Multiple choice as its publishers write it: what is asked, which letter is
-// right, and what answers it. The records are our own, of the published forms.
+// Published multiple-choice formats: what is asked, which letter is right, and
+// which responses pass. The records are our own.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -26,8 +26,8 @@ struct Form {
   const char* kind;
   const char* question;
   const char* answer;
-  const char* right;  // the right option's text
-  const char* wrong;  // another one's
+  const char* right;  // text of the right option
+  const char* wrong;  // text of a wrong one
 };
 
 const Form kForms[] = {
@@ -173,7 +173,7 @@ TEST(ChoiceSets, RowsWithoutNamesAreRecordsFromTheFirstOn) {
   EXPECT_EQ(set->problems[0].reference.answer, "D");
   EXPECT_TRUE(
       absl::EndsWith(set->problems[0].problem.id, "virology_test.csv:1"));
-  // A test split whose answers are kept back has names.
+  // A test split with withheld answers is recognised by its column names.
   const auto kept = LoadSet(
       WriteTestFile("kept.csv", "id,question,A,B,C,D\n0,Q?,a,b,c,d\n"), {});
   ASSERT_TRUE(kept.ok()) << kept.status();
@@ -224,7 +224,7 @@ TEST(ChoiceSets, GpqaIsShuffledByItsQuestions) {
     EXPECT_FALSE(Right(one, "Answer: worse"));
   }
   EXPECT_EQ(letters.size(), 4u);
-  // Alone in a file a question has the same order.
+  // The order of options does not depend on the rest of the file.
   const auto alone = LoadSet(
       WriteTestFile("gpqa_one.csv",
                     "Question,Correct Answer,Incorrect Answer 1,Incorrect "
@@ -274,7 +274,7 @@ TEST(ChoiceSets, IndexesCountFromWhereTheKindSays) {
       R"j({"question": "1st?", "subject": "s", "choices": ["a", "b", "c", "d"], "answer": 1}
 {"question": "4th?", "subject": "s", "choices": ["a", "b", "c", "d"], "answer": 4}
 {"question": "2nd?", "subject": "s", "choices": ["a", "b", "c", "d"], "answer": 2})j");
-  // Not one record skipped and the others read off by one.
+  // An error, instead of skipping one record and reading the others off by one.
   const auto guessed = LoadSet(from_1, {});
   ASSERT_FALSE(guessed.ok());
   EXPECT_TRUE(absl::StrContains(guessed.status().message(),
@@ -288,7 +288,7 @@ TEST(ChoiceSets, IndexesCountFromWhereTheKindSays) {
   EXPECT_EQ(set->problems[0].reference.answer, "A");
   EXPECT_EQ(set->problems[1].reference.answer, "D");
   EXPECT_EQ(set->problems[2].reference.answer, "B");
-  // Of columns as of lists; and the other way round.
+  // Same for columns as for lists, and the other way round.
   const std::string columns =
       WriteTestFile("columns.csv", "question,A,B,answer\nQ?,a,b,0\nR?,a,b,1\n");
   EXPECT_EQ(LoadSet(columns, {.kind = "choice-from-0", .strict = true})
@@ -296,7 +296,7 @@ TEST(ChoiceSets, IndexesCountFromWhereTheKindSays) {
                 .reference.answer,
             "B");
   EXPECT_FALSE(LoadSet(columns, {.kind = "choice-from-1"}).ok());
-  // An index that is certain to be one.
+  // An index for certain: the columns of MMLU count from 0.
   const auto mmlu = LoadSet(
       WriteTestFile(
           "numbers.jsonl",
@@ -306,7 +306,7 @@ TEST(ChoiceSets, IndexesCountFromWhereTheKindSays) {
   EXPECT_EQ(mmlu->problems[0].reference.answer, "D");
 }
 
-// Also where the record that tells it stands beyond those asked for.
+// Also where the first record that shows it is beyond the limit.
 TEST(ChoiceSets, ASetThatCountsFromOneIsRefusedBeyondTheLimit) {
   const auto record = [](int id, int answer) {
     return absl::StrCat("{\"id\": ", id,
@@ -331,7 +331,7 @@ TEST(ChoiceSets, ASetThatCountsFromOneIsRefusedBeyondTheLimit) {
                 ->problems[0]
                 .reference.answer,
             "A");
-  // Nothing beyond a 0 matters, nor what is no record.
+  // Records after the first 0, and lines that are no record, do not matter.
   const auto from_0 = LoadSet(
       WriteTestFile("from_0.jsonl", absl::StrCat(record(0, 1), record(1, 2),
                                                  record(2, 0), "not")),
@@ -349,7 +349,7 @@ TEST(ChoiceSets, ASetThatCountsFromOneIsRefusedBeyondTheLimit) {
   EXPECT_EQ(all->problems.size(), 2u);
 }
 
-// Columns that count from 1 do not say whether the right options do, too.
+// Columns that count from 1 do not imply that the right options do.
 TEST(ChoiceSets, ColumnsCountedFromOneNeedAZeroOrAWord) {
   for (const std::string stem : {"option", "option_", "choice"}) {
     SCOPED_TRACE(stem);
@@ -370,7 +370,7 @@ TEST(ChoiceSets, ColumnsCountedFromOneNeedAZeroOrAWord) {
     }
     EXPECT_FALSE(LoadSet(file({"1", "2"}), {.limit = 1}).ok());
     EXPECT_FALSE(LoadSet(file({"a", "1", "2"}), {}).ok());
-    // A word decides, or a 0 wherever it stands, or a letter needs neither.
+    // Decided by a word, or by a 0 anywhere; letters need neither.
     const auto from_1 = LoadSet(file({"1", "2"}), {.kind = "choice-from-1"});
     ASSERT_TRUE(from_1.ok()) << from_1.status();
     EXPECT_EQ(from_1->problems[0].reference.answer, "A");
@@ -383,7 +383,7 @@ TEST(ChoiceSets, ColumnsCountedFromOneNeedAZeroOrAWord) {
     const auto letters = LoadSet(file({"B", "c"}), {});
     ASSERT_TRUE(letters.ok()) << letters.status();
     EXPECT_EQ(letters->problems[0].reference.answer, "B");
-    // One too far is told as ever.
+    // An index one too large is reported as always.
     const auto three = LoadSet(file({"1", "3"}), {});
     ASSERT_FALSE(three.ok());
     EXPECT_TRUE(absl::StrContains(three.status().message(),
@@ -392,15 +392,15 @@ TEST(ChoiceSets, ColumnsCountedFromOneNeedAZeroOrAWord) {
   }
 }
 
-// Bad records among those that were read ahead are told when what follows them
-// is given, and no sooner.
+// A bad record that was read ahead is reported only when a later record is
+// returned.
 TEST(ChoiceSets, BadRecordsBeyondTheLimitAreNotTold) {
   const std::string good =
       R"j({"question": "Q", "choices": ["a", "b", "c"], "answer": 1})j";
   const std::string path = WriteTestFile(
       "lim.jsonl", absl::StrCat(good, "\nbad\n", good, "\n", good,
                                 "\nworse\nworst\n", good, "\nlast\n"));
-  const int skipped[] = {4, 0, 1, 1, 3};  // by the limit; 0 is none
+  const int skipped[] = {4, 0, 1, 1, 3};  // by limit; 0 is no limit
   for (int limit = 0; limit <= 4; ++limit) {
     const auto reader = SetReader::Open(path, {.limit = limit});
     ASSERT_TRUE(reader.ok()) << reader.status();
@@ -419,7 +419,7 @@ TEST(ChoiceSets, BadRecordsBeyondTheLimitAreNotTold) {
   }
 }
 
-// Every name of a column in the tables tells the kind.
+// Every column name in the tables determines the kind.
 TEST(ChoiceSets, EveryNameOfAColumnTellsTheKind) {
   const std::pair<const char*, const char*> columns[] = {
       {"A", "B"},
@@ -458,7 +458,7 @@ TEST(ChoiceSets, EveryNameOfAColumnTellsTheKind) {
     ASSERT_TRUE(kind.ok()) << list << ": " << kind.status();
     EXPECT_EQ((*kind)->name, "choice") << list;
   }
-  // And every name under which the right option is told.
+  // And every column name for the right option.
   const std::string golds((*FindKind("choice"))->gold);
   for (const char* gold :
        {"correct", "label", "answer_index", "answer_idx", "correct_index",
@@ -470,7 +470,7 @@ TEST(ChoiceSets, EveryNameOfAColumnTellsTheKind) {
 }
 
 TEST(ChoiceSets, OptionsInATextAreReadAsRecordsAre) {
-  // No digit of a long number is lost.
+  // Long numbers keep all digits.
   const auto digits = LoadSet(
       WriteTestFile(
           "digits.jsonl",

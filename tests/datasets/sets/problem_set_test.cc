@@ -73,7 +73,7 @@ TEST(ProblemSetTest, GeneratedSetsAreSeededAndSolvedByTheirReferences) {
         EXPECT_TRUE(v.step_ok && v.path_ok) << response;
       }
     }
-    // There are few puzzles of small numbers.
+    // There are few puzzles with small numbers.
     EXPECT_GE(questions.size(), name == "game24" ? 15u : 20u);
   }
 }
@@ -111,7 +111,7 @@ TEST(ProblemSetTest, ProblemsWithoutGoldAreLeftOutWhereVerdictsAreAsked) {
       << note;
   EXPECT_NE(note.find("mixed.jsonl:2"), std::string::npos) << note;
 
-  // Where it was looked for, whatever the kind.
+  // The error names the fields that were tried, whatever the kind.
   const std::pair<const char*, const char*> without[] = {
       {"{\"question\": \"Q\", \"gold_answer\": \"B\"}", "\"answer\""},
       {"{\"question\": \"Q\", \"choices\": [\"a\", \"b\"]}",
@@ -134,7 +134,7 @@ TEST(ProblemSetTest, ProblemsWithoutGoldAreLeftOutWhereVerdictsAreAsked) {
     EXPECT_NE(status.message().find(where), absl::string_view::npos) << status;
     EXPECT_NE(status.message().find("--columns"), absl::string_view::npos);
   }
-  // What needs no gold answer is judged without.
+  // Tasks that need no gold answer are judged without one.
   ProblemSet countdown = LoadSet("countdown:3", {.limit = 3}).value();
   EXPECT_EQ(KeepJudged(*FindVerifier("countdown").value(), countdown).value(),
             "");

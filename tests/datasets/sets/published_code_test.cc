@@ -1,5 +1,5 @@
-// Code sets as published beside HumanEval, MBPP and APPS: what they ask, and
-// which responses pass. The records are our own, of the published forms.
+// Published code sets other than HumanEval, MBPP and APPS: what they ask, and
+// which responses pass. The records are our own, in the published formats.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -293,8 +293,8 @@ TEST(PublishedCode, EveryFormIsReadAndJudged) {
   }
 }
 
-// What the tests take from the program they say themselves, and the words of
-// Python are not among it.
+// The names required of the program are found in the tests, and do not include
+// Python's keywords and builtins.
 TEST(PublishedCode, MbppWithoutItsProgramTakesNoWordsOfPython) {
   ESPALIER_NEED_SANDBOX(sandbox);
   const auto problems = ReadCodeProblems(
@@ -316,7 +316,7 @@ TEST(PublishedCode, MbppWithoutItsProgramTakesNoWordsOfPython) {
             VerdictKind::kFailed);
 }
 
-// As `eval` judges: through the reference of a loaded problem.
+// The way `eval` judges: through the reference of a loaded problem.
 TEST(PublishedCode, ReferencesHoldWhatVerdictsNeed) {
   ESPALIER_NEED_SANDBOX(sandbox);
   for (const Case& one : Cases()) {

@@ -1,5 +1,5 @@
-// Every published format by a small file of that format, and the public files
-// as they are.
+// Every published format, by a small file in that format, and the public files
+// themselves.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -26,7 +26,7 @@ struct Format {
   const char* answer;
 };
 
-// The first record of each is what is expected.
+// The first record of each is compared.
 const Format kFormats[] = {
     {"GSM8K", "gsm8k.jsonl",
      R"j({"question": "2 and 3?", "answer": "2+3=<<2+3=5>>5\n#### 1,005"})j",
@@ -233,7 +233,7 @@ TEST(PublishedSets, ColumnsCanBeNamed) {
   EXPECT_NE(wrong.status().message().find("odd.jsonl:1: no column \"p\""),
             absl::string_view::npos)
       << wrong.status();
-  // Another kind than the columns tell.
+  // A kind other than the one the columns suggest.
   const auto math = LoadSet(
       WriteTestFile("m.jsonl",
                     "{\"problem\": \"P\", \"answer\": \"3\", \"solution\": "
@@ -259,7 +259,7 @@ TEST(PublishedSets, WhatTheQuestionIsAboutIsReadBeforeIt) {
   EXPECT_EQ(
       question(R"j({"question": "Who?", "context": ["Mo ran.", "Jo."]})j"),
       "Mo ran.\nJo.\nWho?");
-  // Not twice, and not where there is none.
+  // Not twice, and not where there is no context.
   EXPECT_EQ(question(R"j({"question": "Mo ran. Who?", "context": "Mo ran."})j"),
             "Mo ran. Who?");
   EXPECT_EQ(question(R"j({"question": "Who?", "context": null})j"), "Who?");
@@ -312,7 +312,7 @@ struct PublicSet {
   const char* file;
   size_t count;
   const char* kind;
-  bool numbers;  // every answer is one
+  bool numbers;  // every answer is a number
 };
 
 TEST(PublishedSets, PublicFilesAreReadWhole) {
@@ -352,7 +352,7 @@ TEST(PublishedSets, PublicFilesAreReadWhole) {
   }
 }
 
-// MATH's own answers are the last boxes of its solutions.
+// The answers published with MATH are the last boxes of its solutions.
 TEST(PublishedSets, SolutionsOfMathEndInTheirPublishedAnswers) {
   SKIP_WITHOUT_PUBLIC_DATA();
   const std::string path = PublicData() + "/math/math500.jsonl";
@@ -403,8 +403,8 @@ TEST(LabelledSteps, ProcessBench) {
 
 TEST(LabelledSteps, PublicSamplesAreReadAsLabelled) {
   SKIP_WITHOUT_PUBLIC_DATA();
-  // Read off the files by hand: steps, first wrong step, whether the solution
-  // ends right.
+  // Read off the files by hand: steps, first wrong step, whether the final
+  // answer is right.
   struct Expected {
     size_t steps;
     int first_error;

@@ -1,4 +1,4 @@
-// Which problems of a file are read, and in what order.
+// Which problems of a file are read, and in which order.
 #include "datasets/sets/set_reader.h"
 
 #include <gtest/gtest.h>

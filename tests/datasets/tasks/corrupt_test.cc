@@ -57,8 +57,8 @@ TEST(CorruptStory, VerdictsAreTheVerifiersOwn) {
   }
 }
 
-// What kind of error a planted line shows, found from its text and the
-// reference only.
+// The kind of error in a corrupted line, found from its text and the reference
+// only.
 std::string ErrorKind(const StoryLine& line, const StoryLine& previous,
                       const GradedProblem& story) {
   if (line.kind == StoryLine::Kind::kOpening) return "opening";
@@ -113,7 +113,7 @@ TEST(CorruptStory, PlantsEveryKindOfErrorAndContinuesConsistently) {
     }
   }
   const double rate = static_cast<double>(planted) / lines_total;
-  EXPECT_NEAR(rate, 0.18, 0.04);  // 0.15 and forced ones
+  EXPECT_NEAR(rate, 0.18, 0.04);  // 0.15, plus forced ones
   EXPECT_GT(recovered, lines_total / 4);
   EXPECT_GT(finished, kStories / 3);
   EXPECT_LT(finished, kStories);
@@ -176,13 +176,13 @@ TEST(SlipStory, ForgetsEveryCarryAndBorrowAndContinues) {
 TEST(SlipStory, StopsWhereTheValueLeadsNowhere) {
   const GradedProblem story =
       StoryWithSteps({"a 23", "b 23+19=42", "c 42/7=6", "= 6"});
-  // 32 cannot be divided by 7.
+  // 32 is not divisible by 7.
   EXPECT_EQ(Slipped(story, {.carry = 1, .borrow = 1}),
             (std::vector<std::string>{"a 23", "b 23+19=32"}));
 }
 
 TEST(SlipStory, SlipsAsOftenAsAskedAndVerdictsAreTheVerifiers) {
-  int sums = 0, differences = 0;  // that carry, that borrow
+  int sums = 0, differences = 0;  // with a carry, with a borrow
   int carry_slips = 0, borrow_slips = 0;
   for (uint64_t i = 0; i < 300; ++i) {
     const GradedProblem story = MakeStory(*FindStoryBand("hard"), 1, i);

@@ -14,8 +14,8 @@
 namespace espalier {
 namespace {
 
-// Brute force of another kind than the solver's: all values that the multiset
-// can be evaluated to, by splitting it in two in every way.
+// Brute force, unlike the solver: all values of the multiset, by splitting it
+// in two in every way.
 std::set<int64_t> Values(const std::vector<int64_t>& numbers) {
   if (numbers.size() == 1) return {numbers[0]};
   std::set<int64_t> values;
@@ -77,7 +77,7 @@ TEST(CountdownSolver, SolvingMovesAreThoseThatStaySolvable) {
 struct JudgeCase {
   const char* what;
   const char* response;
-  std::vector<std::pair<bool, bool>> verdicts;  // step, path
+  std::vector<std::pair<bool, bool>> verdicts;  // step and path verdicts
 };
 
 TEST(CountdownVerifier, JudgesLines) {

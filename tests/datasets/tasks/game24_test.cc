@@ -20,11 +20,11 @@ std::vector<Fraction> Hand(const std::vector<int64_t>& numbers) {
   return out;
 }
 
-// Brute force of another kind than the solver's: all values of a multiset, by
-// splitting it in two in every way, in floating point.
+// Brute force, unlike the solver: all values of a multiset in floating point,
+// by splitting it in two in every way.
 std::vector<double> Values(const std::vector<double>& numbers) {
   if (numbers.size() == 1) return numbers;
-  std::set<double> values;  // to 9 places
+  std::set<double> values;  // to 9 decimals
   const unsigned all = 1u << numbers.size();
   const auto add = [&](double v) { values.insert(std::round(v * 1e9) / 1e9); };
   for (unsigned mask = 1; mask + 1 < all; ++mask) {
@@ -52,8 +52,7 @@ bool BruteForce(const std::vector<int64_t>& numbers) {
   return false;
 }
 
-// Of the 1820 hands of cards 1362 are solvable, as every table of the game
-// says.
+// 1362 of the 1820 hands of cards are solvable, the published count.
 TEST(Game24Solver, FindsThe1362SolvableHandsOfCards) {
   int solvable = 0, checked = 0;
   for (int a = 1; a <= 13; ++a) {
@@ -113,7 +112,7 @@ TEST(Game24Solver, EverySolutionIsOne) {
       EXPECT_EQ(used, Hand(numbers)) << text;
     }
   }
-  // The one way each that is told of these.
+  // The single known solution of each.
   EXPECT_EQ(Game24Solutions(Hand({3, 3, 8, 8})),
             (std::set<std::string>{"(8 / (3 - (8 / 3)))"}));
   EXPECT_EQ(Game24Solutions(Hand({1, 5, 5, 5})),
@@ -121,7 +120,7 @@ TEST(Game24Solver, EverySolutionIsOne) {
   EXPECT_TRUE(Game24Solutions(Hand({1, 1, 1, 1})).empty());
 }
 
-// The odds by playing.
+// The odds, by random playouts.
 TEST(Game24Solver, OddsOfRandomPlay) {
   RandomStream rng(StreamKey(6, 0, 0, Purpose::kTest));
   const int plays = 30000;
@@ -131,7 +130,7 @@ TEST(Game24Solver, OddsOfRandomPlay) {
     while (left.size() > 1) {
       const auto n = static_cast<uint32_t>(left.size());
       const uint32_t a = rng.Below(n), b = rng.Below(n), op = rng.Below(6);
-      // Each pair once, each operation once: 6 ways, those by zero left out.
+      // Each pair and operation once: 6 ways, divisions by zero left out.
       if (a >= b) continue;
       const double x = left[a], y = left[b];
       if ((op == 4 && y == 0) || (op == 5 && x == 0)) continue;
@@ -171,7 +170,7 @@ TEST(Game24Rules, ExpressionsAreReadStrictly) {
 struct JudgeCase {
   const char* what;
   const char* response;
-  std::vector<std::pair<bool, bool>> verdicts;  // step, path
+  std::vector<std::pair<bool, bool>> verdicts;  // step and path verdicts
 };
 
 TEST(Game24Verifier, JudgesLines) {

@@ -1,4 +1,4 @@
-// Records that accept several answers, and answers that nobody can judge.
+// Records that accept several answers, and answers that cannot be judged.
 #include "datasets/tasks/gold_answers.h"
 
 #include <gtest/gtest.h>

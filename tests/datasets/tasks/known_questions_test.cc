@@ -1,5 +1,6 @@
-// What shipped models were trained on is told from what they were not. The
-// generator and public sets give the questions; paraphrases are made by rules.
+// Questions like those that the shipped models were trained on are
+// distinguished from others. Questions come from the generator and public sets,
+// paraphrases from rules.
 #include "datasets/tasks/known_questions.h"
 
 #include <gmock/gmock.h>
@@ -111,8 +112,8 @@ TEST(KnownQuestions, LightParaphrasesAreKnown) {
   EXPECT_LE(refused, all / 100);
 }
 
-// Written apart from the rules above: clauses in another order, the passive,
-// numbers in words, polite words before the story.
+// Paraphrases written by hand, independent of the rules above: reordered
+// clauses, passive voice, numbers in words, polite openings.
 TEST(KnownQuestions, WrittenParaphrasesAreKnownAndReadRight) {
   std::ifstream file("tests/datasets/tasks/story_paraphrases.tsv");
   ASSERT_TRUE(file.is_open());
@@ -167,7 +168,7 @@ TEST(KnownQuestions, WordsAroundAStoryDoNotMakeItForeign) {
                     "She finds 2 more. How many shells does Ann have?")}) {
     EXPECT_TRUE(CheckKnownQuestion("stories", question).ok()) << question;
   }
-  // Whose shells break is unclear.
+  // It is ambiguous whose shells break.
   EXPECT_FALSE(
       CheckKnownQuestion("stories",
                          "Ann has 23 shells. Ann gets 48 from Mia. "
@@ -211,7 +212,7 @@ TEST(KnownQuestions, PuzzlesInOtherWordsAreKnownAndReadRight) {
   }
 }
 
-// Asked as `solve` asks: of the puzzles first, then of the stories.
+// As `solve` does it: first the puzzles, then the stories.
 bool Known(const std::string& question) {
   return CheckKnownQuestion("countdown", question).ok() ||
          CheckKnownQuestion("stories", question).ok();
@@ -238,7 +239,7 @@ TEST(KnownQuestions, PublishedQuestionsAreForeign) {
       known += Known(one.problem.question) ? 1 : 0;
     }
     std::printf("%s: %zu of %zu known\n", path, known, set->problems.size());
-    // 12 of GSM8K's 1,319 are stories about one quantity, nearly.
+    // 12 of GSM8K's 1,319 are nearly stories about one quantity.
     EXPECT_LE(known * 100, 2 * set->problems.size()) << path;
   }
 }

@@ -19,8 +19,8 @@ constexpr std::string_view kQuestion =
     "1. p\n2. p -> ~q\n3. r & ~s -> q\n4. r | t\n5. ~s\n6. t -> u\n"
     "prove u in 4\n";
 
-// By truth tables: whether the premises can be true, and whether `literal` is
-// whenever they are.
+// By truth tables: whether the premises are consistent, and whether they imply
+// `literal`.
 struct Truth {
   bool possible = false;
   bool follows = true;
@@ -49,7 +49,7 @@ Truth ByTable(const ProofPuzzle& puzzle, Literal literal) {
   return truth;
 }
 
-// The shortest proof by trying every sequence of lines, longer and longer.
+// The shortest proof, by iterative deepening over sequences of lines.
 int ByIteration(const ProofPuzzle& puzzle, Literal goal,
                 std::vector<Literal> known, int most) {
   const auto reach = [&](const auto& self, std::vector<Literal>& have,
@@ -113,7 +113,7 @@ TEST(ProofVerifier, JudgesLines) {
   };
   const std::string proof = "~q : 2\n~r : 3\nt : 4\nu : 6\n";
   EXPECT_EQ(judge(proof + "= u"), "PPPPP right");
-  EXPECT_EQ(judge("~q : 2\nt : 4\n"), "Px");  // r may be true yet
+  EXPECT_EQ(judge("~q : 2\nt : 4\n"), "Px");  // r may still be true
   EXPECT_EQ(judge("u : 6\n"), "x");
   EXPECT_EQ(judge("q : 2\n"), "x");
   EXPECT_EQ(judge("~q : 3\n"), "x");
@@ -122,9 +122,9 @@ TEST(ProofVerifier, JudgesLines) {
   EXPECT_EQ(judge("~q 2\n"), "x");
   EXPECT_EQ(judge("= u\n"), "x");
   EXPECT_EQ(judge(proof + "= t\n"), "PPPPx");
-  // A wrong line counts as stated: what follows from it is right.
+  // A wrong line counts as stated: lines that follow from it are right.
   EXPECT_EQ(judge("t : 4\nu : 6\n= u\n"), "xss");
-  // A line said again is right but uses up what is left.
+  // A repeated line is right but uses up the remaining lines.
   EXPECT_EQ(judge("~q : 2\n~q : 2\n"), "Ps");
   EXPECT_EQ(judge("~q : 2\n" + proof + "= u\n"), "Pssssx");
 }
@@ -139,7 +139,7 @@ TEST(ProofSolver, AgreesWithTruthTablesAndIteration) {
       ASSERT_TRUE(parsed.ok()) << parsed.status();
       const ProofPuzzle& puzzle = *parsed;
       const std::vector<Literal> start = KnownAtStart(puzzle);
-      // Sound: all that follows line by line follows by the truth table.
+      // Sound: everything derived line by line follows by the truth table.
       for (const Literal l : Closure(puzzle, start)) {
         const Truth truth = ByTable(puzzle, l);
         EXPECT_TRUE(truth.possible && truth.follows) << p.problem.question;
@@ -159,7 +159,7 @@ TEST(ProofSolver, AgreesWithTruthTablesAndIteration) {
   EXPECT_EQ(*lengths["hard"].begin(), 6);
 }
 
-// The state value at every state that random lines lead to.
+// The state value in every state reached by random lines.
 TEST(ProofSolver, DistancesFromAnyStateAreExact) {
   RandomStream rng(StreamKey(12, 0, 0, Purpose::kTest));
   int unreachable = 0;
@@ -175,7 +175,7 @@ TEST(ProofSolver, DistancesFromAnyStateAreExact) {
       const auto distance = ProofDistance(puzzle, goal, known);
       EXPECT_EQ(ByIteration(puzzle, goal, known, 6), distance.value_or(-1));
       unreachable += !distance;
-      // Any right line, of use or not.
+      // Any right line, useful or not.
       std::vector<Literal> next;
       for (const Literal l : all) {
         for (const Premise& premise : puzzle.premises) {

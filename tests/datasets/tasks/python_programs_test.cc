@@ -18,7 +18,7 @@
 namespace espalier {
 namespace {
 
-// What python3 prints running `program`, and how it ended.
+// What python3 prints for `program`, and its exit status.
 std::pair<std::string, int> RunPython(const std::string& program) {
   const std::string path = WriteTestFile("program.py", program);
   FILE* pipe = popen(absl::StrCat("python3 -I ", path, " 2>&1").c_str(), "r");
@@ -30,8 +30,8 @@ std::pair<std::string, int> RunPython(const std::string& program) {
   return {out, pclose(pipe)};
 }
 
-// Python itself is the judge of what C++ computed: the reference solutions pass
-// the tests and the examples in the questions are doctests that hold.
+// Python checks what C++ computed: the reference solutions pass the tests, and
+// the examples in the questions hold as doctests.
 TEST(PythonPrograms, ReferenceSolutionsPassTheirTestsInPython) {
   ESP_ONE_THREAD();
   std::string program = "import doctest\nn = 0\n";
@@ -61,7 +61,7 @@ TEST(PythonPrograms, ReferenceSolutionsPassTheirTestsInPython) {
   EXPECT_GT(questions.size(), static_cast<size_t>(count) * 95 / 100);
 }
 
-// Each operation alone, on inputs that generated tests seldom have.
+// Each operation by itself, on inputs that generated tests rarely have.
 TEST(PythonPrograms, EveryOperationAgreesWithPython) {
   const std::vector<PythonValue> values = {int64_t{0},
                                            int64_t{-7},

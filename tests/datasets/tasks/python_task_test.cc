@@ -144,14 +144,14 @@ TEST(ReadCodeProblem, CasesComeAsPublishersWriteThem) {
     EXPECT_TRUE(problem.ok()) << problem.status();
     return problem.ok() ? *problem : CodeProblem();
   };
-  // APPS; inputs of some problems are lists of lines.
+  // APPS; some problems give inputs as lists of lines.
   const CodeProblem apps = Read(
       R"j({"question": "Q", "solutions": "[\"print(1)\", \"print(2)\"]",
           "input_output": "{\"inputs\": [\"1\\n\", [\"2\", \"3\"]], \"outputs\": [\"1\", \"5\"]}"})j");
   EXPECT_EQ(apps.cases, (Cases{{"1\n", "1"}, {"2\n3\n", "5"}}));
   EXPECT_TRUE(apps.public_cases.empty());
   EXPECT_EQ(SolutionProgram(apps), "print(1)");
-  // CodeContests, its columns named.
+  // CodeContests, with column names.
   const CodeProblem contests = Read(
       R"j({"question": "Q", "solutions": {"language": [3], "solution": ["p"]},
           "public_tests": {"input": ["1"], "output": ["2"]},
@@ -159,7 +159,7 @@ TEST(ReadCodeProblem, CasesComeAsPublishersWriteThem) {
   EXPECT_EQ(contests.public_cases, (Cases{{"1", "2"}}));
   EXPECT_EQ(contests.cases, (Cases{{"1", "2"}, {"3", "4"}}));
   EXPECT_EQ(contests.solution, "");
-  // LiveCodeBench, its columns named.
+  // LiveCodeBench, with column names.
   const CodeProblem live = Read(
       R"j({"question": "Q",
           "public_tests": "[{\"input\": \"1\", \"output\": \"2\", \"testtype\": \"stdin\"}]",
@@ -167,7 +167,7 @@ TEST(ReadCodeProblem, CasesComeAsPublishersWriteThem) {
   EXPECT_EQ(live.cases, (Cases{{"1", "2"}, {"3", "4"}}));
 }
 
-// The public case is passed by a program that is wrong.
+// A wrong program passes the public case.
 TEST(PythonTask, ProgramsOfInputAndOutput) {
   ESPALIER_NEED_SANDBOX(sandbox);
   const nlohmann::json record = Parsed(

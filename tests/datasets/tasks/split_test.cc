@@ -1,4 +1,4 @@
-// No problem of a test seed is ever trained on.
+// No problem of a test seed is ever used for training.
 #include "datasets/tasks/split.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ TEST(Split, ContentsBelongToOneKindOfSeedEach) {
   EXPECT_NEAR(tests, 1000, 150);
 }
 
-// Sorted, each once.
+// Sorts and removes duplicates.
 size_t Distinct(std::vector<uint64_t>& hashes) {
   std::sort(hashes.begin(), hashes.end());
   hashes.erase(std::unique(hashes.begin(), hashes.end()), hashes.end());
@@ -52,8 +52,8 @@ size_t Shared(std::vector<uint64_t> a, std::vector<uint64_t> b) {
   return both.size();
 }
 
-// Hashes of `count` problems' questions, half of them of training seeds;
-// expects that none is on both sides. Of sudoku also the solutions'.
+// Hashes the questions of `count` problems, half of them with training seeds,
+// and expects no overlap. For sudoku also the solutions.
 void ExpectDisjoint(const GeneratedSet& set, uint64_t count) {
   std::vector<uint64_t> training, tests, training_answers, test_answers;
   const auto begin = std::chrono::steady_clock::now();
@@ -86,7 +86,7 @@ TEST(Split, NoTestProblemIsEverTrainedOn) {
   }
 }
 
-// A million in all, fewer where drawing one takes milliseconds.
+// A million in all, fewer where generating a problem takes milliseconds.
 TEST(Split, LongNoTestProblemAmongAMillionIsEverTrainedOn) {
   std::map<std::string, uint64_t> counts = {
       {"sudoku:9-hard", 20000}, {"sudoku:9-middle", 30000},

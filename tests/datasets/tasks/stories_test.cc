@@ -16,8 +16,8 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// An independent reading of a story: finds out from the words alone what each
-// sentence does to the hero's objects.
+// An independent reading of a story: derives from the words what each sentence
+// does to the hero's objects.
 class Reader {
  public:
   explicit Reader(const std::string& question)
@@ -29,7 +29,7 @@ class Reader {
     hero_ = m[1];
   }
 
-  // The lines a careful pupil would write.
+  // The lines of a correct solution.
   std::vector<std::string> Solve() {
     std::vector<std::string> lines;
     long value = Number(sentences_[0]);
@@ -233,7 +233,7 @@ class StoriesVerifierTest : public ::testing::Test {
                         "e 54*3=162", "f 162/2=81", "= 81"};
   }
 
-  // "Y" right and on the path, "y" right after an error, "n" wrong.
+  // "Y": right and on the path; "y": right after an error; "n": wrong.
   std::string Labels(const std::string& response) {
     std::string labels;
     const auto verdicts =
@@ -260,11 +260,11 @@ TEST_F(StoriesVerifierTest, JudgesLinesByHandWrittenCases) {
   EXPECT_EQ(Labels("a 23\nb 23+47=70\n"), "Yn");
   EXPECT_EQ(Labels("a 23\nb 23-48=71\n"), "Yn");
   EXPECT_EQ(Labels("a 23\nb 24+48=72\nd 72-17=55\n"), "Yny");
-  // A line for the distractor, then on.
+  // A line for the distractor, then the solution continues.
   EXPECT_EQ(Labels("a 23\nb 23+48=71\nc 71+12=83\nd 83-17=66\n"), "YYny");
-  // A skipped sentence is charged once.
+  // A skipped sentence counts as one error.
   EXPECT_EQ(Labels("a 23\nd 23-17=6\ne 6*3=18\n"), "Yny");
-  // A repeated one as well.
+  // Same for a repeated one.
   EXPECT_EQ(Labels("a 23\nb 23+48=71\nb 71+48=119\nd 119-17=102\n"), "YYny");
   // Wrong opening; an opening in the middle.
   EXPECT_EQ(Labels("a 32\nb 32+48=80\n"), "ny");

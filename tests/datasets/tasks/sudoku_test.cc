@@ -13,8 +13,8 @@ namespace {
 
 Sudoku Grid(std::string_view digits) { return ParseSudoku(digits).value(); }
 
-// Every grid of 4x4, by trying all digits in all cells in turn and looking at
-// rows, columns and boxes by their own arithmetic.
+// Every 4x4 grid, by trying all digits in all cells in turn; rows, columns and
+// boxes are computed independently.
 std::vector<std::string> AllSmallGrids() {
   std::vector<std::string> grids;
   std::string cells;
@@ -54,7 +54,7 @@ TEST(SudokuSolver, AgreesWithBruteForceOn4x4) {
     std::string puzzle = grids[rng.Below(288)];
     const uint32_t holes = rng.Below(22);
     for (uint32_t k = 0; k < holes; ++k) puzzle[rng.Below(16)] = '.';
-    // Now and then a digit from elsewhere: mostly no solution.
+    // Now and then a digit from elsewhere: usually no solution.
     if (rng.Below(3) == 0) {
       puzzle[rng.Below(16)] = static_cast<char>('1' + rng.Below(4));
     }
@@ -78,7 +78,7 @@ TEST(SudokuSolver, AgreesWithBruteForceOn4x4) {
   for (int kind = 0; kind <= 3; ++kind) EXPECT_GT(seen[kind], 100) << kind;
 }
 
-// Plain backtracking, cell by cell, for 9x9.
+// Plain backtracking over the cells, for 9x9.
 int CountPlainly(std::string& cells, size_t at, int most) {
   while (at < 81 && cells[at] != '.') ++at;
   if (at == 81) return 1;
@@ -133,7 +133,7 @@ TEST(SudokuSolver, KnownPuzzles) {
 }
 
 TEST(SudokuTechniques, WhatSufficesIsFoundAndSolves) {
-  // The printed puzzle above falls to single candidates.
+  // The printed puzzle above is solved by single candidates.
   EXPECT_EQ(
       HardestTechnique(Grid(
           "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28...."
@@ -171,7 +171,7 @@ TEST(SudokuGenerator, PuzzlesHaveOneSolutionAndTheirBand) {
         EXPECT_LE(technique, SudokuTechnique::kHiddenSingle);
       } else {
         EXPECT_TRUE(small || technique > SudokuTechnique::kHiddenSingle);
-        // No clue to spare: without any of them there are more solutions.
+        // The clues are minimal: removing any of them gives more solutions.
         for (int cell = 0; cell < puzzle.size(); ++cell) {
           if (puzzle.cells[cell] == 0) continue;
           Sudoku less = puzzle;
@@ -215,12 +215,12 @@ TEST(SudokuVerifier, JudgesLines) {
   EXPECT_EQ(judge("= " + digits), "P right");
   EXPECT_EQ(judge(right + "= " + digits + "\n"), "PP right");
   EXPECT_EQ(judge(right + right), "Px");  // taken
-  EXPECT_EQ(judge("r1c2=1\n"), "x");      // stands in the row
+  EXPECT_EQ(judge("r1c2=1\n"), "x");      // already in the row
   EXPECT_EQ(judge("r1c1=2\n"), "x");      // a clue
   EXPECT_EQ(judge("r5c1=2\n"), "x");      // no such row
   EXPECT_EQ(judge("r1c2=5\n"), "x");
   EXPECT_EQ(judge("r1c2 = 2\n"), "x");
-  // Allowed, but the grid cannot be completed with it.
+  // Allowed, but leads to no complete grid.
   const std::string other = digits[1] == '2' ? "3" : "2";
   EXPECT_EQ(judge("r1c2=" + other + "\n"), "s");
   EXPECT_EQ(judge("r1c2=" + other + "\n= " + digits + "\n"), "sx");

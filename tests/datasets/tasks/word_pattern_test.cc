@@ -11,7 +11,8 @@
 namespace espalier {
 namespace {
 
-// Whether `pattern` reads all of `text`; $x is a word that begins with a digit.
+// Whether `pattern` matches all of `text`; $x is a word that begins with a
+// digit.
 bool Reads(std::string_view pattern, const std::string& text) {
   static constexpr NamedPattern kNamed[] = {{"adverb", "(now|then|later on)"},
                                             {"when", "[on] @adverb"}};
@@ -40,7 +41,7 @@ TEST(WordPattern, RepeatedPartsMayBeNoneOrMany) {
   EXPECT_TRUE(Reads("{@adverb} go", "now later on then go"));
   EXPECT_TRUE(Reads("{@when} go", "on now go"));
   EXPECT_FALSE(Reads("{@adverb} go", "now later go"));
-  EXPECT_TRUE(Reads("{[now]} go", "now now go"));  // and comes to an end
+  EXPECT_TRUE(Reads("{[now]} go", "now now go"));  // and terminates
 }
 
 TEST(WordPattern, ReadsAsManyWordsAsPlacesHold) {

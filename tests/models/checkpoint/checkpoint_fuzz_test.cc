@@ -1,6 +1,6 @@
-// Random damage to what downloads bring: headers of safetensors, config.json,
-// the index of shards. Whatever the bytes, reading ends in a model or in an
-// error that says where; the sanitizers watch the rest.
+// Random damage to downloaded files: safetensors headers, config.json, the
+// index of shards. Reading must return a model or an error that names the
+// place; the sanitizers check the rest.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Numbers and words on which parsers stumble.
+// Numbers and words that break parsers.
 constexpr const char* kPieces[] = {"0",
                                    "-1",
                                    "1e400",
@@ -52,8 +52,8 @@ size_t Below(RandomStream& random, size_t n) {
   return n == 0 ? 0 : random.Below(static_cast<uint32_t>(n));
 }
 
-// One to four edits: bytes changed, cut, doubled, or put in from kPieces; half
-// of the pieces take the place of a number.
+// One to four edits: bytes changed, cut, duplicated, or inserted from kPieces;
+// half of the pieces replace a number.
 std::string Damage(std::string text, RandomStream& random) {
   const int edits = random.Range(1, 4);
   for (int i = 0; i < edits; ++i) {
@@ -84,8 +84,8 @@ std::string Damage(std::string text, RandomStream& random) {
   return text;
 }
 
-// Without the flush to disk of WriteFileAtomic, which thousands would wait for;
-// some file systems flush when a file is shortened, too.
+// Without WriteFileAtomic's flush to disk, too slow for thousands of files.
+// Removes the file first, as some file systems also flush on truncation.
 void Put(const std::string& path, const std::string& bytes) {
   std::filesystem::remove(path);
   std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
@@ -95,7 +95,7 @@ RandomStream Stream(uint64_t seed) {
   return RandomStream(StreamKey(seed, 0, 0, Purpose::kTest));
 }
 
-// Damages headers, their lengths in step with them in half of the files.
+// Damages headers; in half of the files their lengths are adjusted to match.
 void FuzzHeaders(int runs, uint64_t seed) {
   RandomStream random = Stream(seed);
   const std::string folder = TempFolder();
@@ -153,7 +153,7 @@ void FuzzConfigs(int runs, uint64_t seed) {
       EXPECT_GE(shape.rows, 0);
       EXPECT_GE(shape.columns, 1);
     }
-    // Over the tensors of another network: an error unless nothing changed.
+    // With the tensors of another network: an error unless nothing changed.
     Put(folder + "/config.json", damaged);
     const auto source = TensorSource::Open(folder);
     if (!source.ok()) {
@@ -188,7 +188,7 @@ TEST(CheckpointFuzzTest, DamagedHeadersAreRefused) {
 TEST(CheckpointFuzzTest, DamagedConfigsAreRefused) { FuzzConfigs(5000, 2); }
 TEST(CheckpointFuzzTest, DamagedIndexesAreRefused) { FuzzIndexes(2000, 3); }
 
-// Hundreds of times as many.
+// Hundreds of times as many cases.
 TEST(CheckpointFuzzTest, LongRunsOfDamagedHeaders) { FuzzHeaders(600'000, 4); }
 TEST(CheckpointFuzzTest, LongRunsOfDamagedConfigs) {
   FuzzConfigs(1'000'000, 5);

@@ -31,7 +31,7 @@ using testing::HasSubstr;
 constexpr int kHidden = 32, kHeads = 4, kKvHeads = 2, kHeadDim = 8;
 constexpr int kInner = 64, kVocab = 40, kLayers = 2;
 
-// --- Files made by tools/write_gguf.py from a folder of the test's own. ------
+// --- Files made by tools/write_gguf.py from a folder that the test writes. ---
 
 using Folder = std::map<std::string, std::pair<std::vector<int64_t>,  // shape
                                                std::vector<float>>>;
@@ -111,7 +111,7 @@ bool HavePython() {
 #define SKIP_WITHOUT_PYTHON() \
   if (!HavePython()) GTEST_SKIP() << "python3 is not there to write the file"
 
-// Writes the folder and has the tool turn it into a file.
+// Writes the folder and converts it to a file with the tool.
 std::string Convert(const json& config, const Folder& folder, DType dtype,
                     const std::string& type) {
   const std::string path = TempFolder();
@@ -168,8 +168,8 @@ constexpr std::pair<TensorRole, const char*> kLlamaParts[] = {
 using Compare = std::function<void(
     const std::string&, const std::vector<float>&, const std::vector<float>&)>;
 
-// Hands (name, folder's values, file's values) of every tensor of the folder
-// to `compare`, and expects that none is left over.
+// Calls `compare` with (name, folder's values, file's values) for every tensor
+// of the folder, and expects that the file has no others.
 void ForEachTensor(const TensorSource& source, const Folder& folder,
                    const Compare& compare) {
   size_t seen = 0;
@@ -246,8 +246,8 @@ TEST(GgufSourceTest, AnyRangeOfRowsIsThatOfTheWhole) {
 TEST(GgufSourceTest, QuantisedRowsAreWithinHalfAStepOfTheFolders) {
   SKIP_WITHOUT_PYTHON();
   const Folder folder = LlamaFolder(DType::kBF16, false, false, false);
-  // A step is the block's largest magnitude over 127, or over 8; as Q4_0 has
-  // no +8, a value there may be a whole step off.
+  // A step is the block's largest magnitude over 127 or 8. Q4_0 has no +8, so a
+  // value there may be off by a whole step.
   for (const auto& [type, off] :
        {std::pair("q8_0", 0.5f / 127), std::pair("q4_0", 1.0f / 8)}) {
     const auto source = Open(Convert(LlamaJson("LlamaForCausalLM", false),
@@ -315,7 +315,7 @@ TEST(GgufSourceTest, Gpt2IsTakenApartAndTurned) {
   EXPECT_FLOAT_EQ(c.rms_norm_eps, 1e-4f);
   EXPECT_EQ(c.context_length, 16);
 
-  // Row r of a product is column `from + r` of what the folder has.
+  // Row r of the tensor is column `from + r` of the folder's tensor.
   const auto column = [&](const std::string& name, int64_t at) {
     const auto& [shape, values] = folder.at(name);
     std::vector<float> result;
@@ -349,7 +349,7 @@ TEST(GgufSourceTest, Gpt2IsTakenApartAndTurned) {
 
 // --- Files made by hand. ----------------------------------------------------
 
-// A llama file of one layer, without the keys and tensors named.
+// A llama file with one layer, without the given keys and tensors.
 GgufBuilder Llama(const std::set<std::string>& without = {}) {
   GgufBuilder b;
   const auto whole = [&](const std::string& key, uint32_t value) {
@@ -461,8 +461,8 @@ TEST(GgufSourceTest, RopeScalingComesFromKeys) {
   ExpectRefused(unknown, "longrope");
 }
 
-// Divisors of a head of 64 under rope_theta 500000 and factor 32, with
-// Llama 3's published constants, by branches as Meta's code has them.
+// Divisors for a head of 64, rope_theta 500000 and factor 32, with Llama 3's
+// published constants and the branches of Meta's code.
 std::vector<float> PublishedDivisors() {
   std::vector<float> divisors;
   for (int i = 0; i < 64; i += 2) {
@@ -590,7 +590,7 @@ TEST(GgufSourceTest, DamagedBytesNeverDoMoreThanFail) {
       const TensorRole p = static_cast<TensorRole>(part);
       if (ShapeOf((*source)->config(), p).rows == 0) continue;
       for (const float value : ReadAll(**source, p, 0)) {
-        EXPECT_EQ(value, value);  // every byte is there to be read
+        EXPECT_EQ(value, value);  // every byte must be readable
       }
     }
   }

@@ -32,7 +32,7 @@ void ExpectRefused(const std::string& bytes, const std::string& what) {
               testing::AllOf(HasSubstr(path), HasSubstr(what)));
 }
 
-// Keys of every kind and two tensors.
+// Keys of every type and two tensors.
 GgufBuilder Sample() {
   GgufBuilder builder;
   builder.Text("general.name", "tiny")
@@ -207,7 +207,7 @@ TEST(GgufTest, DamagedBytesNeverDoMoreThanFail) {
     const int changes = random.Range(1, 4);
     for (int i = 0; i < changes; ++i) {
       const uint32_t at = random.Below(static_cast<uint32_t>(bytes.size()));
-      // Small numbers hit counts and types, large ones lengths.
+      // Small bytes damage counts and types, large ones lengths.
       bytes[at] = static_cast<char>(random.Below(2) == 0 ? random.Below(16)
                                                          : random.Next32());
     }
@@ -226,7 +226,7 @@ TEST(GgufTest, DamagedBytesNeverDoMoreThanFail) {
   EXPECT_LT(opened, 3000);
 }
 
-// The blocks by their definition, one element at a time from bit positions.
+// The blocks by definition, one element at a time from bit positions.
 uint32_t BitsAt(const std::string& bytes, size_t bit, int count) {
   uint32_t value = 0;
   for (int i = 0; i < count; ++i) {
@@ -269,8 +269,9 @@ float Element(GgufTensorType type, const std::string& block, size_t i) {
     case GgufTensorType::kQ5_K: {
       const bool five = type == GgufTensorType::kQ5_K;
       const size_t j = i / 32, l = i % 32;
-      // 6 bits each: bytes 4..7 scales and 8..11 minima of the first four, of
-      // the last four the lower bits in 12..15, the upper in 4..11.
+      // 6 bits each. For the first four, bytes 4..7 hold scales and 8..11
+      // minima; for the last four the low bits are in 12..15 and the high bits
+      // in 4..11.
       uint32_t scale, low;
       if (j < 4) {
         scale = BitsAt(block, 8 * (4 + j), 6);
@@ -319,7 +320,7 @@ TEST(GgufTest, BlocksAreReadByTheirDefinition) {
       for (size_t i = 0; i < values.size(); ++i) {
         const float expected = Element(
             type, data.substr(i / elements * bytes, bytes), i % elements);
-        if (std::isnan(expected)) continue;  // a scale that is none
+        if (std::isnan(expected)) continue;  // not a valid scale
         ASSERT_EQ(values[i], expected) << i;
       }
     }

@@ -167,7 +167,7 @@ TEST(LlamaWeightsTest, EveryDtypeIsReadBackExactly) {
   }
 }
 
-// Writes a checkpoint whose list of tensors `change` has edited.
+// Writes a checkpoint whose list of tensors was edited by `change`.
 std::string Edited(void (*change)(std::vector<NamedTensor>&)) {
   TrunkConfig config = TinyConfig();
   LlamaWeights weights = RandomWeights(config, 5);
@@ -243,7 +243,7 @@ TEST(LlamaWeightsTest, APublishedCheckpointIsRead) {
   ASSERT_TRUE(weights.ok()) << weights.status();
   EXPECT_EQ(weights->layers.size(), 4u);
   EXPECT_EQ(weights->lm_head.size(), 16u * 128u);
-  // The gpt2 folder beside it is another architecture.
+  // The gpt2 folder next to it has another architecture.
   EXPECT_THAT(std::string(ReadLlamaConfig(std::string(data) +
                                           "/models/tiny-random-gpt2")
                               .status()

@@ -39,7 +39,8 @@ TEST(MemoryFitTest, WeightsAreCountedAsTheyArePacked) {
   const auto weights = [&](Packing packing) {
     return static_cast<double>(PlanMemory(*source, packing, 0).weights);
   };
-  // The file has a header beside the weights, packed norms twice the bytes.
+  // The file has a header besides the weights; packed norms take twice the
+  // bytes.
   const double elements = static_cast<double>(source->bytes()) / 2;
   EXPECT_NEAR(weights(Packing::kFp32) / elements, 4, 0.1);
   EXPECT_NEAR(weights(Packing::kBf16) / elements, 2, 0.05);

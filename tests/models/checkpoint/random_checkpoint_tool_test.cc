@@ -1,4 +1,4 @@
-// What tools/random_checkpoint.py writes is a folder that opens.
+// Folders written by tools/random_checkpoint.py can be opened.
 #include <gtest/gtest.h>
 
 #include <cmath>

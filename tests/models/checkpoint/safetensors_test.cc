@@ -18,7 +18,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// The bytes of a file with this header and `data_bytes` bytes of data.
+// A file with this header and `data_bytes` bytes of data.
 std::string FileOf(const std::string& header, size_t data_bytes) {
   std::string file(8, '\0');
   const uint64_t n = header.size();
@@ -78,7 +78,7 @@ TEST(SafetensorsTest, WhatIsWrittenIsReadBack) {
   EXPECT_THAT(*file->Floats("a.bias"), testing::ElementsAre(1.0f, 2.0f));
   EXPECT_EQ(file->data("empty").size(), 0u);
   EXPECT_EQ(file->metadata().at("made"), "by test");
-  EXPECT_FALSE(file->Floats("empty").ok());  // I64 is no float
+  EXPECT_FALSE(file->Floats("empty").ok());  // I64 is not a float type
 }
 
 TEST(SafetensorsTest, ImpossibleTensorsAreNotWritten) {

@@ -35,7 +35,7 @@ Values ReadAll(const TensorSource& source, TensorRole part, int layer) {
   return out;
 }
 
-// What was written under a name, and GPT-2's matrices turned.
+// The values written under a name; GPT-2's matrices transposed.
 class Written {
  public:
   explicit Written(const std::vector<RandomTensor>& tensors) {
@@ -44,8 +44,8 @@ class Written {
   const Values& operator[](const std::string& name) const {
     return by_name_.at(name)->values;
   }
-  // Outputs [begin, begin + count) of a [inputs, outputs] matrix, one output
-  // a row.
+  // Outputs [begin, begin + count) of an [inputs, outputs] matrix, one output
+  // per row.
   Values Turned(const std::string& name, int64_t begin, int64_t count) const {
     const RandomTensor& tensor = *by_name_.at(name);
     Values out;
@@ -212,7 +212,7 @@ INSTANTIATE_TEST_SUITE_P(All, EverySourceTest,
                          testing::ValuesIn(EveryNetwork()),
                          [](const auto& info) { return info.param.name; });
 
-// A folder whose config.json and list of tensors were changed after the draw.
+// A folder with config.json and tensor list editable after the draw.
 struct Folder {
   TrunkConfig config = TinyConfig();
   nlohmann::json json = HfConfigJson(config);
@@ -364,7 +364,7 @@ TEST(TensorSourceTest, ATruncatedFileIsRefused) {
   EXPECT_THAT(Error(folder), HasSubstr("the file is truncated"));
 }
 
-// Changes the index of a folder of two shards.
+// Edits the index of a folder with two shards; returns the error.
 std::string IndexError(const std::function<void(nlohmann::json&)>& change) {
   const std::string folder = Folder().Write(2);
   const std::string path = folder + "/model.safetensors.index.json";
@@ -418,7 +418,7 @@ TEST(TensorSourceTest, ATensorInTwoShardsIsRefused) {
   EXPECT_THAT(Error(folder),
               HasSubstr("model-00002-of-00002.safetensors: tensor model."));
   EXPECT_THAT(Error(folder), HasSubstr("expected in one file, found in"));
-  // Twice in the index is as wrong.
+  // Duplicate keys in the index are just as wrong.
   const std::string other = Folder().Write();
   std::filesystem::remove(other + "/model.safetensors");
   ASSERT_TRUE(WriteFileAtomic(other + "/model.safetensors.index.json",
@@ -436,7 +436,7 @@ TEST(TensorSourceTest, ATruncatedShardIsRefused) {
   EXPECT_THAT(Error(folder), HasSubstr("the file is truncated"));
 }
 
-// Bytes of files that are mapped and in memory.
+// Bytes of mapped files that are resident in memory.
 int64_t MappedResident() {
   int64_t size = 0, resident = 0, shared = 0;
   std::ifstream("/proc/self/statm") >> size >> resident >> shared;
@@ -455,7 +455,7 @@ TEST(TensorSourceTest, ReleaseGivesMemoryBack) {
   const int64_t read = MappedResident();
   (*source)->Release(TensorRole::kEmbedding, 0);
   const int64_t released = MappedResident();
-  EXPECT_GT(read - before, 4'000'000);  // the kernel counts late
+  EXPECT_GT(read - before, 4'000'000);  // the kernel updates the counter late
   EXPECT_LT(released - before, 1'000'000);
   EXPECT_EQ(ReadAll(**source, TensorRole::kEmbedding, 0), values);
 }

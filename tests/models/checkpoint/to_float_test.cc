@@ -21,7 +21,7 @@ std::vector<std::byte> Patterns() {
   return bytes;
 }
 
-// IEEE 754 binary16 by its definition.
+// IEEE 754 binary16, by definition.
 double Half(uint32_t bits) {
   const double sign = bits >> 15 ? -1 : 1;
   const int exponent = bits >> 10 & 31, fraction = bits & 1023;

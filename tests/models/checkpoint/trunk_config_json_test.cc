@@ -26,8 +26,8 @@ TrunkConfig Parse(const json& config) {
   return parsed.ok() ? *parsed : TrunkConfig();
 }
 
-// The error that `config` with `change` merged into it gives; null removes
-// nothing, it is the value.
+// The error for `config` with `change` merged in; a null is stored as a value
+// and removes nothing.
 std::string Refused(json config, const json& change) {
   config.update(change);
   const auto parsed = ParseTrunkConfig(config.dump(), "some/config.json");
@@ -35,7 +35,7 @@ std::string Refused(json config, const json& change) {
   return std::string(parsed.status().message());
 }
 
-// As meta-llama/Llama-3.1-8B publishes it.
+// As published in meta-llama/Llama-3.1-8B.
 json Llama31() {
   return json::parse(R"({
     "architectures": ["LlamaForCausalLM"], "attention_bias": false,
@@ -52,7 +52,7 @@ json Llama31() {
     "torch_dtype": "bfloat16", "use_cache": true, "vocab_size": 128256})");
 }
 
-// As Qwen/Qwen2.5-1.5B publishes it.
+// As published in Qwen/Qwen2.5-1.5B.
 json Qwen25() {
   return json::parse(R"({
     "architectures": ["Qwen2ForCausalLM"], "bos_token_id": 151643,
@@ -66,7 +66,7 @@ json Qwen25() {
     "use_sliding_window": false, "vocab_size": 151936})");
 }
 
-// As openai-community/gpt2 publishes it, with its older keys.
+// As published in openai-community/gpt2, with its older keys.
 json Gpt2() {
   return json::parse(R"({
     "activation_function": "gelu_new", "architectures": ["GPT2LMHeadModel"],
@@ -202,7 +202,7 @@ TEST(TrunkConfigJsonTest, ScaledRotationsReachAsFarAsTheyScale) {
   config["max_position_embeddings"] = 4096;
   config["rope_scaling"] = {{"type", "linear"}, {"factor", 2.5}};
   EXPECT_EQ(Parse(config).context_length, 4096);
-  // As deepseek-coder-6.7b-base has it: 4,096 positions, four times scaled.
+  // As in deepseek-coder-6.7b-base: 4,096 positions, scaled by four.
   config["max_position_embeddings"] = 16384;
   config["rope_scaling"] = {{"type", "linear"}, {"factor", 4.0}};
   EXPECT_EQ(Parse(config).context_length, 16384);
@@ -216,7 +216,7 @@ TEST(TrunkConfigJsonTest, ScaledRotationsReachAsFarAsTheyScale) {
   config["rope_scaling"]["original_max_position_embeddings"] = 2048;
   EXPECT_EQ(Parse(config).context_length, 8192);
   EXPECT_EQ(Parse(config).rope.original_context, 2048);
-  // Without a factor it is how many times longer the context has become.
+  // Without a factor: the new context length over the original one.
   config["rope_scaling"].erase("factor");
   EXPECT_EQ(Parse(config).rope.factor, 2);
 }
@@ -255,7 +255,7 @@ TEST(TrunkConfigJsonTest, RopeParametersOfNewerConfigsCount) {
 TEST(TrunkConfigJsonTest, WindowsOfAllLayersOrNoneAreSupported) {
   json config = Qwen25();
   config.update({{"use_sliding_window", true}, {"sliding_window", 512}});
-  EXPECT_EQ(Parse(config).sliding_window, 0);  // from layer 28 of 28 on
+  EXPECT_EQ(Parse(config).sliding_window, 0);  // from layer 28 of 28, so none
   EXPECT_THAT(Refused(config, {{"max_window_layers", 14}}),
               HasSubstr("\"max_window_layers\": found 14, supported: 0"));
   config["max_window_layers"] = 0;

@@ -67,7 +67,7 @@ TEST(ScriptedBackendTest, AWholeTextHasStepsAnAnswerAndAnEnd) {
 }
 
 TEST(ScriptedBackendTest, StepByStepGivesTheTextsOfOneGo) {
-  // Greedy in one go, and greedy cut at every newline and inside steps.
+  // Greedy in one go, and greedy cut at every newline and within steps.
   for (const int max_tokens : {100, 2}) {
     ScriptedBackend backend({});
     const SeqId prompt = backend.Extend(kEmptySeq, Ids("Q\n"));

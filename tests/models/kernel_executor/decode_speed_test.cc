@@ -1,5 +1,5 @@
-// Long: what a second thread buys, and what a busy neighbour costs, on the
-// 100 M shape. They measure time, so the machine must be quiet.
+// Long: the gain of a second thread and the cost of a busy neighbour, on the
+// 100 M shape. The tests measure time, so the machine must be quiet.
 #include <gtest/gtest.h>
 #include <sched.h>
 
@@ -23,12 +23,12 @@ const KernelPath& Path() {
   return AmxPath() != nullptr ? *AmxPath() : PlainPath();
 }
 
-// Seconds of a step of 32 sequences at position 256.
+// Seconds per step of 32 sequences at position 256.
 class Decoding {
  public:
   explicit Decoding(KernelTrunk& trunk, int threads)
       : executor_(threads), paths_(trunk, 32, 256, 0, 257, executor_) {}
-  // Of `times` steps together: an average, for a neighbour comes and goes.
+  // Over `times` steps: an average, as the neighbour's load varies.
   double Seconds(int times) {
     const double start = espalier::Seconds();
     for (int i = 0; i < times; ++i) paths_.Step(256);
@@ -70,7 +70,7 @@ TEST_F(DecodeSpeedTest, LongTwoThreadsAreWorthOneAndSevenTenths) {
 }
 
 TEST_F(DecodeSpeedTest, LongABusyNeighbourCostsAFifthAtMost) {
-  // One thread without the neighbour, two with it on one of the cores.
+  // One thread without a neighbour; two threads with one on one of the cores.
   double one = 1e9;
   for (int round = 0; round < 20; ++round) {
     one = std::min(one, one_->Seconds(5));

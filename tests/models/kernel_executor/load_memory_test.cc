@@ -1,5 +1,4 @@
-// What loading adds to resident memory: the weights as they are packed, and
-// nothing of the file.
+// Loading adds the packed weights to resident memory, and nothing of the file.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -32,7 +31,7 @@ TEST(LoadMemoryTest, ResidentMemoryGrowsByATenthMoreThanTheFileAtMost) {
       static_cast<double>(TensorSource::Open(folder).value()->bytes());
   std::printf("figure: memory grows by %.3f of the file\n", growth);
   EXPECT_LT(growth, 1.1);
-  EXPECT_GT(growth, 0.9);  // or the pages are not counted
+  EXPECT_GT(growth, 0.9);  // otherwise the pages are not counted
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Every network on every path against PlainNetwork, which shares no code with
-// it, and every way of computing a row against the others.
+// Every network on every kernel path against PlainNetwork, which shares no code
+// with it, and every way of computing a row against the others.
 #include "models/trunk/trunk.h"
 
 #include <gtest/gtest.h>
@@ -26,9 +26,10 @@ namespace {
 struct Kernels {
   std::string name;
   TrunkOptions options;
-  // Of outputs, relative to the largest magnitude of a row. None: four bits
-  // change networks of a few random weights beyond comparison; their products
-  // have tests of their own, and WeightQualityTest a trained network.
+  // Of outputs, relative to the largest magnitude in a row. None for 4-bit
+  // weights: they change networks with few random weights beyond comparison.
+  // Their products are tested separately, and WeightQualityTest covers a
+  // trained network.
   std::optional<double> tolerance;
 };
 

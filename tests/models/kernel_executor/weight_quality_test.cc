@@ -1,5 +1,5 @@
-// What weights of eight and four bits cost in perplexity on the shipped models,
-// on solutions of problems that they were trained for.
+// The perplexity cost of 8-bit and 4-bit weights on the shipped models, on
+// solutions of problems they were trained for.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -22,7 +22,7 @@ namespace {
 
 struct Text {
   std::vector<int32_t> tokens;
-  size_t prompt = 0;  // of these
+  size_t prompt = 0;  // of the tokens
 };
 
 std::vector<Text> StoryTexts(const Tokenizer& tokenizer, int count) {
@@ -41,7 +41,7 @@ std::vector<Text> StoryTexts(const Tokenizer& tokenizer, int count) {
   return out;
 }
 
-// Of the solutions' tokens, prompts given.
+// Over the tokens of the solutions, given their prompts.
 double Perplexity(const std::string& folder, const TrunkOptions& options,
                   const std::vector<Text>& texts) {
   const auto trunk = Trunk::Load(folder, options).value();
@@ -74,8 +74,8 @@ double Perplexity(const std::string& folder, const TrunkOptions& options,
   return std::exp(sum / count);
 }
 
-// A sanitizer makes every operation of the plain path ten to five hundred times
-// dearer, and the figure does not depend on it.
+// A sanitizer slows every operation of the plain path by a factor of ten to
+// five hundred, and the figure does not depend on it.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr int kTexts = 1;
 #else
@@ -84,7 +84,7 @@ constexpr int kTexts = 24;
 
 struct Case {
   const char* name;
-  bool plain;  // the path that every machine has, else AMX
+  bool plain;  // the portable path; else AMX
   WeightChoice weights;
 
   friend void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }

@@ -32,7 +32,7 @@ TEST(Int4Test, EveryGroupsMultiplierIsNearlyTheBestOfAll) {
   double all_found = 0, all_best = 0;
   for (uint64_t seed = 1; seed <= 200; ++seed) {
     auto row = Draw(3 * 64 + 20, seed);
-    // Groups of different sizes, as trained matrices have them.
+    // Groups of different magnitude, as in trained matrices.
     for (size_t i = 0; i < row.size(); ++i) {
       row[i] *= static_cast<float>(1 + (i / 64 + seed) % 4);
     }

@@ -1,5 +1,5 @@
-// Every path of kernels against plain sums in double precision, and the bits
-// of a row against those of the same row in other company.
+// Every kernel path against plain sums in double precision; the bits of a row
+// must not depend on the other rows of the batch.
 #include "models/kernels/kernel_path.h"
 
 #include <gtest/gtest.h>
@@ -47,7 +47,7 @@ class KernelPathTest : public testing::TestWithParam<std::string> {
     return {WeightKind::kFp32, WeightKind::kBf16, WeightKind::kInt8,
             WeightKind::kInt4};
   }
-  // All rows and columns of a product, cut into calls of `columns`.
+  // All rows and columns of a product, computed `columns` at a time.
   std::vector<float> Product(const Weights& w, const std::vector<float>& x,
                              int rows, int columns) const {
     std::vector<std::byte> operand(path_->OperandBytes(w, rows));
@@ -98,7 +98,7 @@ TEST_P(KernelPathTest, ProductsEqualPlainSums) {
               sum += (whole ? a : Round(x[r * k + i])) *
                      weights[static_cast<size_t>(i)];
             }
-            // int8 rounds activations to 1/127 of the row's largest.
+            // int8 rounds activations to 1/127 of the row's maximum.
             const double off =
                 rounds() && whole ? 5 * most / 127 * 0.3 * std::sqrt(k) : 1e-3;
             ASSERT_NEAR(y[static_cast<size_t>(r * n + c)], sum, off)
@@ -110,7 +110,7 @@ TEST_P(KernelPathTest, ProductsEqualPlainSums) {
   }
 }
 
-// The same integers by hand: no tolerance but that of the last scaling.
+// The same integers by hand: the only tolerance is that of the final scaling.
 TEST_P(KernelPathTest, Int8ProductsAreExactInIntegers) {
   if (!rounds()) GTEST_SKIP() << "this path keeps activations in fp32";
   constexpr int n = 40, k = 200, rows = 19;
@@ -136,8 +136,8 @@ TEST_P(KernelPathTest, Int8ProductsAreExactInIntegers) {
   }
 }
 
-// The same with the weights' own rounding, and few rows as well as many: they
-// go different ways.
+// The same with the weights' own rounding, with few rows and with many: they
+// take different code paths.
 TEST_P(KernelPathTest, Int4ProductsAreExactInIntegers) {
   if (!rounds()) GTEST_SKIP() << "this path keeps activations in fp32";
   for (const auto& [n, k] : {std::pair{40, 200}, {33, 64}, {96, 2048}}) {
@@ -217,7 +217,7 @@ class Paths {
         memory_(path.NewPages(shape)),
         tables_(static_cast<size_t>(count)) {}
 
-  // Appends a token to path i; `seed` decides its numbers.
+  // Appends a token to path i; `seed` determines its numbers.
   void Append(size_t i, uint64_t seed) {
     std::vector<PageId>& table = tables_[i];
     const int slot = lengths(i) % kPageSlots;
@@ -234,7 +234,7 @@ class Paths {
     }
     seeds_[i].push_back(seed);
   }
-  // Path `to` begins as path `from`: whole pages shared, the last one copied.
+  // Path `to` starts as path `from`: whole pages shared, the last one copied.
   void Fork(size_t from, size_t to) {
     tables_[to] = tables_[from];
     seeds_[to] = seeds_[from];
@@ -276,7 +276,7 @@ class Paths {
     return out;
   }
 
-  // The same by its definition.
+  // The same by definition.
   std::vector<double> Expected(size_t i, int position, int layer, int kv_head,
                                int h, int window) {
     const size_t dims = static_cast<size_t>(shape_.head_dim);
@@ -341,8 +341,8 @@ TEST_P(KernelPathTest, AttentionEqualsSoftmaxOverAllKeys) {
   }
 }
 
-// Branches on one prefix, one of which copies everything: whatever is computed
-// together, a row's bits are the same.
+// Branches of one prefix, one of which copies everything: a row's bits do not
+// depend on what is computed with it.
 TEST_P(KernelPathTest, SharedPagesAndCompanyDoNotChangeARowsBits) {
   for (const int prefix : {64, 100, 128, 161}) {
     Paths paths(*path_, {1, 2, 32}, 6);
@@ -357,7 +357,7 @@ TEST_P(KernelPathTest, SharedPagesAndCompanyDoNotChangeARowsBits) {
     }
     std::vector<std::pair<size_t, int>> rows;
     for (size_t i = 0; i < 6; ++i) {
-      // As in a chunk of a prompt, too: several positions of one path.
+      // Also several positions of one path, as in a chunk of a prompt.
       for (int back = i == 3 ? 20 : 0; back >= 0; --back) {
         rows.push_back({i, paths.lengths(i) - 1 - back});
       }

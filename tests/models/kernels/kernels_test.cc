@@ -29,7 +29,7 @@ PackedMatrix Pack(const std::vector<float>& weights, int n, int k,
   });
 }
 
-// Runs `body` once on every instruction set that this machine has.
+// Runs `body` once on every instruction set of this machine.
 template <class Body>
 void OnEveryTarget(const Body& body) {
   for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {

@@ -1,5 +1,5 @@
-// Expected texts: the chat_template of each named model card, run by Jinja2
-// 3.1.6 with trim_blocks and lstrip_blocks, bos and eos as in the card's
+// Expected texts come from the chat_template of each model card, run by Jinja2
+// 3.1.6 with trim_blocks and lstrip_blocks, bos and eos from the card's
 // tokenizer_config.json, add_generation_prompt true. Those of plain, qwq and
 // qwen3.5 are written by hand from how these families end a prompt.
 #include "models/prompt/chat_template.h"
@@ -53,7 +53,7 @@ TEST(ChatTemplateTest, Qwen3ThinksOrNot) {
             "<|im_start|>assistant\n");
 }
 
-// Qwen/Qwen3-8B: earlier thoughts are not repeated.
+// Qwen/Qwen3-8B: earlier thinking is not repeated.
 TEST(ChatTemplateTest, Qwen3ForgetsWhatItThought) {
   EXPECT_EQ(Text("qwen3", {kFirst, kThought, kSecond}),
             "<|im_start|>user\n  What is 2+3? <|im_end|>\n"
@@ -61,8 +61,8 @@ TEST(ChatTemplateTest, Qwen3ForgetsWhatItThought) {
             "And 4+4?<|im_end|>\n<|im_start|>assistant\n");
 }
 
-// Qwen/QwQ-32B and Qwen/Qwen3.5-4B end in an open block; the latter can be
-// told not to think.
+// Qwen/QwQ-32B and Qwen/Qwen3.5-4B end in an open thinking block; the latter
+// can turn thinking off.
 TEST(ChatTemplateTest, SomeAnswersBeginInsideABlock) {
   const std::string asked =
       "<|im_start|>user\nAnd 4+4?<|im_end|>\n<|im_start|>assistant\n";
@@ -103,8 +103,9 @@ TEST(ChatTemplateTest, Llama31SaysItsDates) {
             "<|end_header_id|>\n\n");
 }
 
-// mistralai/: Mistral-7B-Instruct-v0.1 and v0.2 as first published, v0.2 as it
-// is now, v0.3, Mistral-Nemo-Instruct-2407, Mistral-Large-Instruct-2411.
+// mistralai/: Mistral-7B-Instruct-v0.1 and v0.2 as first published, v0.2 in its
+// current version, v0.3, Mistral-Nemo-Instruct-2407,
+// Mistral-Large-Instruct-2411.
 TEST(ChatTemplateTest, MistralSpacings) {
   const std::vector<ChatMessage> chat = {kFirst, kReply, kSecond};
   EXPECT_EQ(Text("mistral-v0.1", chat),
@@ -149,7 +150,7 @@ TEST(ChatTemplateTest, TurnsMustAlternate) {
   }
 }
 
-// A question that spells a control token could otherwise speak as the system.
+// Otherwise a question that spells a control token could pose as the system.
 TEST(ChatTemplateTest, ControlTokensInATextAreRefused) {
   const auto refused = [](const char* name, const char* text) {
     return !ChatTemplate::Named(name)->Render({{ChatRole::kUser, text}}).ok();

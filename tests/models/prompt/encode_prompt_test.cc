@@ -12,7 +12,8 @@ namespace {
 
 using Ids = std::vector<int32_t>;
 
-// Bytes as tokens, and <s>, which begins a text, and <|user|>, of special ones.
+// Bytes as tokens, plus the special tokens <s>, which begins a text, and
+// <|user|>.
 class MarkedTokenizer : public Tokenizer {
  public:
   static constexpr int32_t kBos = 256, kUser = 257;

@@ -14,8 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The literals by which the published templates are told apart, each in the
-// least program around them.
+// The literals that identify the published templates, each in a minimal
+// template.
 const std::string kChatMl =
     "{% for m in messages %}{{ '<|im_start|>' + m['role'] + '\\n' + "
     "m['content'] + '<|im_end|>' + '\\n' }}{% endfor %}"
@@ -60,7 +60,7 @@ TEST_F(FindTemplateTest, ChatMlByItsThinking) {
   EXPECT_EQ(NameOf(ChatMl("", closed + "{% else %}{{ '<think>\\n' }}"
                                        "{% endif %}")),
             "qwen3.5");
-  // A block that is only written into earlier turns is none of the model's.
+  // A thinking block written only into earlier turns does not count.
   EXPECT_EQ(NameOf(ChatMl("{{ '<think>\\n' + m.reasoning_content }}", "")),
             "chatml");
 }
@@ -107,7 +107,7 @@ TEST_F(FindTemplateTest, MistralByItsSpaces) {
 }
 
 TEST_F(FindTemplateTest, OthersAreRefusedWithWhatToDo) {
-  // As of Llama 2, Phi-4, Gemma, and a later Mistral.
+  // As in Llama 2, Phi-4, Gemma, and a later Mistral.
   EXPECT_EQ(NameOf("[INST] <<SYS>>\\n"), "none");
   EXPECT_EQ(NameOf("<|im_start|>user<|im_sep|>x<|im_end|>"), "none");
   EXPECT_EQ(NameOf("<start_of_turn>user"), "none");

@@ -25,7 +25,7 @@ TEST(StreamedTextTest, NothingOfAStopIsShown) {
   EXPECT_EQ(text.Push("T more"), "ENT more");
   EXPECT_EQ(text.Push(" EN"), " ");
   EXPECT_EQ(text.Push("D"), "");
-  // The text is "5\n6\n\nQR ENT more "; the stop behind it is dropped.
+  // The text is "5\n6\n\nQR ENT more "; the stop string after it is dropped.
   EXPECT_EQ(text.Finish(17), "");
 }
 

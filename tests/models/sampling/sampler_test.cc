@@ -14,7 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// What repetition_penalty makes of logits (Hugging Face's
+// Applies repetition_penalty to logits (Hugging Face's
 // RepetitionPenaltyLogitsProcessor: scores below zero are multiplied).
 std::vector<float> Penalized(std::vector<float> logits,
                              const std::vector<int32_t>& seen, float penalty) {
@@ -31,8 +31,8 @@ std::vector<float> RandomLogits(RandomStream& rng, int n) {
   return logits;
 }
 
-// The probabilities that the options leave, by their definitions: long double
-// and a full sort.
+// The probabilities after the options, by definition: long double and a full
+// sort.
 std::vector<long double> ByDefinition(const std::vector<float>& logits,
                                       const SamplingOptions& o) {
   const size_t n = logits.size();
@@ -147,7 +147,7 @@ TEST(SamplerTest, ARepetitionPenaltyChangesTheDrawAndNotTheModelsLogProb) {
   EXPECT_GT(changed, 20);
 }
 
-// Vocabularies as models have them, against sums and sorts in long double.
+// Realistic vocabulary sizes, against sums and sorts in long double.
 TEST(SamplerTest, LargeVocabulariesFollowTheirDefinition) {
   RandomStream rng(StreamKey(5, 0, 0, Purpose::kTest));
   const SamplingOptions cases[] = {{},
@@ -161,7 +161,7 @@ TEST(SamplerTest, LargeVocabulariesFollowTheirDefinition) {
   TokenDistribution d;
   for (const int n : {255, 256, 257, 4097, 16384}) {
     auto logits = RandomLogits(rng, n);
-    // Ties, as quantised weights make them.
+    // Ties, as quantised weights cause them.
     for (float& l : logits) l = std::round(l * 64) / 64;
     for (const SamplingOptions& options : cases) {
       const auto p = ByDefinition(logits, options);
@@ -169,7 +169,7 @@ TEST(SamplerTest, LargeVocabulariesFollowTheirDefinition) {
       for (int k = 0; k < 40; ++k) {
         const float u = rng.Uniform();
         const Sampled got = d.Draw(u);
-        // u lies in the token's interval, but for rounding.
+        // u lies in the token's interval, up to rounding.
         long double below = 0;
         for (int i = 0; i < got.token; ++i) below += p[i];
         ASSERT_GT(p[got.token], 0);

@@ -52,7 +52,7 @@ TEST(SoftmaxTest, WeightsAndSumsAreThoseOfExp) {
         weighted += x * std::exp(x);
         const double w = std::exp(x / t);
         sum += w;
-        // Rounding of the exponent is relative to it.
+        // The rounding error of the exponent is relative to it.
         const double error = 3e-7 * (1 - x / t);
         EXPECT_NEAR(got.weights[i], w, error * w + 2e-38);
       }
@@ -67,7 +67,7 @@ TEST(SoftmaxTest, WeightsAndSumsAreThoseOfExp) {
   }
 }
 
-// The same draws on every machine.
+// The same samples on every machine.
 TEST(SoftmaxTest, BitsDoNotDependOnTheInstructionSet) {
   const auto logits = RandomLogits(3000, 5);
   const Weights first = Compute(logits, 0.7f);

@@ -1,5 +1,5 @@
-// What tests of the trunk backend share: a backend over the fake trunk, and
-// what it must answer, by a plain loop without pages or batches.
+// Shared by the tests of the trunk backend: a backend over the fake trunk, and
+// its expected answers from a plain loop without pages or batches.
 #ifndef ESPALIER_TESTS_MODELS_SCHEDULE_BACKEND_FIXTURE_H_
 #define ESPALIER_TESTS_MODELS_SCHEDULE_BACKEND_FIXTURE_H_
 
@@ -21,13 +21,13 @@ using Tokens = std::vector<int32_t>;
 
 inline constexpr int64_t kPageBytes = 2 * 4 * kPageSlots * 4;
 
-// What a continuation must be, by a plain loop without pages or batches.
+// The expected continuation, from a plain loop without pages or batches.
 struct Plain {
   Tokens tokens;
   std::vector<float> logprobs;
   std::vector<double> entropies;
-  std::vector<double> confidences;  // where asked for
-  std::vector<float> hidden;        // likewise
+  std::vector<double> confidences;  // where requested
+  std::vector<float> hidden;        // where requested
   double entropy = 0;
   Finish finish = Finish::kLength;
 };
@@ -49,7 +49,7 @@ inline double PlainEntropy(const std::vector<double>& logprobs) {
   return entropy;
 }
 
-// Minus the mean of the `k` highest, by a full sort.
+// Minus the mean of the `k` highest log-probs, by a full sort.
 inline double PlainConfidence(std::vector<double> logprobs, int k) {
   std::sort(logprobs.rbegin(), logprobs.rend());
   logprobs.resize(std::min(logprobs.size(), static_cast<size_t>(k)));
@@ -111,7 +111,7 @@ inline void ExpectPlain(const Tokens& path, const GenerateRequest& request,
     ASSERT_EQ(c.logprobs, plain.logprobs);
     ASSERT_EQ(c.finish, plain.finish);
     ASSERT_NEAR(c.entropy, plain.entropy, 1e-5);
-    // Told only where asked for.
+    // Returned only where requested.
     ASSERT_EQ(c.confidences.size(), plain.confidences.size());
     ASSERT_EQ(c.entropies.size(), plain.confidences.size());
     ASSERT_EQ(c.hidden, plain.hidden);
@@ -128,7 +128,7 @@ inline Tokens RandomTokens(RandomStream& rng, int n) {
   return tokens;
 }
 
-// A request with random options, its stop rule included.
+// A request with random options and a random stop rule.
 inline GenerateRequest RandomGeneration(RandomStream& rng, SeqId from,
                                         int max_tokens = 90) {
   GenerateRequest g{.from = from,
@@ -140,7 +140,7 @@ inline GenerateRequest RandomGeneration(RandomStream& rng, SeqId from,
             .max_tokens = rng.Range(1, max_tokens)};
   if (rng.Below(3) == 0) g.sampling.temperature = 0;
   if (rng.Below(3) == 0) g.sampling.top_k = 3;
-  // The vocabulary has 16.
+  // The vocabulary has 16 tokens.
   if (rng.Below(2) == 0) g.top_logprobs = rng.Range(1, 20);
   g.hidden = rng.Below(2) == 0;
   return g;

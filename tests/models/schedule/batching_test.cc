@@ -1,4 +1,5 @@
-// Continuous batching: what a batch is made of, and that it shows in no result.
+// Continuous batching: how batches are composed, and that results do not depend
+// on it.
 #include <algorithm>
 
 #include "gmock/gmock.h"
@@ -139,7 +140,7 @@ TEST(BatchingTest, RowsBeyondTheLimitWaitTheirTurn) {
   for (const Completion& c : done) order.push_back(c.id);
   EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
   EXPECT_EQ(order.size(), 12u);
-  // 120 decoded tokens, at most four a step, and steps are full.
+  // 120 decoded tokens, at most four per step, and steps are full.
   EXPECT_LE(f.trunk.most_segments, 4 + 12);
   EXPECT_LE(f.backend->stats().steps, 120 / 4 + 3);
 }
@@ -152,7 +153,7 @@ TEST(BatchingTest, RowsThatSharePagesStandSideBySide) {
   for (int i = 0; i < 4; ++i) {
     prompts.push_back(f.backend->Extend(kEmptySeq, RandomTokens(rng, 130)));
   }
-  for (RequestId id = 0; id < 24; ++id) {  // siblings come apart
+  for (RequestId id = 0; id < 24; ++id) {  // siblings are submitted apart
     GenerateRequest g{.from = prompts[id % 4], .n = 1};
     g.stop = {.delimiter = "", .max_tokens = 20};
     g.stream.lo = id;
@@ -198,7 +199,7 @@ TEST(BatchingTest, EqualPromptBeginningsAreComputedOnceAcrossProblems) {
   f.ExpectSound();
 }
 
-// The reward head reads the pages that the policy wrote.
+// The reward head reads the KV pages written by the policy.
 TEST(BatchingTest, HeadsOfOneTrunkSharePages) {
   Fixture f;
   RandomStream rng(StreamKey(7, 0, 0, Purpose::kTest));
@@ -215,7 +216,7 @@ TEST(BatchingTest, HeadsOfOneTrunkSharePages) {
   f.backend->Submit({2, score});
   EXPECT_TRUE(f.RunAll()[2].status.ok());
   EXPECT_EQ(f.backend->pool().used(), pages);
-  // Each one's last token, which the next step needs anyway.
+  // The last token of each, which the next step needs anyway.
   EXPECT_EQ(f.backend->stats().tokens_computed, computed + 4);
 }
 
@@ -323,7 +324,7 @@ TEST(BatchingTest, LimitsThatMakeNoSenseFailAlone) {
   EXPECT_TRUE(done[8].status.ok());
 }
 
-// 40 requests of up to five rows in memory for little more than one row.
+// 40 requests of up to five rows, in memory for little more than one row.
 TEST(BatchingTest, ShortMemoryDelaysAndFailsNothing) {
   Fixture f(8);
   RandomStream rng(StreamKey(10, 0, 0, Purpose::kTest));

@@ -1,9 +1,8 @@
 // A trunk whose hidden rows are hashes of the path, read back from the pages,
-// so that a wrong page, a wrong slot or a lost copy changes every result.
-//
-// Each slot holds its token and the hash of the path up to it. Forward checks
-// all slots of a path before it goes on, and that no page is written by one
-// segment while another one holds it.
+// so that a wrong page, a wrong slot or a lost copy changes every result. Each
+// slot holds its token and the hash of the path up to it. Forward first checks
+// all slots of a path, and that no segment writes a page that another segment
+// holds.
 #ifndef ESPALIER_TESTS_MODELS_SCHEDULE_FAKE_TRUNK_H_
 #define ESPALIER_TESTS_MODELS_SCHEDULE_FAKE_TRUNK_H_
 
@@ -19,7 +18,7 @@
 
 namespace espalier {
 
-// Sixteen tokens; the delimiter ";\n" may fall into one, or across two.
+// Sixteen tokens; the delimiter ";\n" may be within one token or span two.
 class PieceTokenizer : public Tokenizer {
  public:
   static constexpr int32_t kEnd = 15;
@@ -62,7 +61,7 @@ class FakeTrunk : public Trunk {
     }
     return hash;
   }
-  // Four words of 16 bits, which floats hold exactly.
+  // Four 16-bit words, which floats represent exactly.
   static void Split(uint64_t hash, float* out, int stride) {
     for (int i = 0; i < 4; ++i) {
       out[i * stride] = static_cast<float>(hash >> (16 * i) & 0xFFFF);
@@ -119,13 +118,13 @@ class FakeTrunk : public Trunk {
     for (int i = 0; i < n; ++i) scores[i] = Reward(Join(hidden + 4 * i, 1));
   }
 
-  int damaged = 0;  // slots that did not hold what was written to them
+  int damaged = 0;  // slots without the expected content
   int written_while_shared = 0;
-  int64_t tokens = 0;  // counted here, independently of the backend
+  int64_t tokens = 0;  // counted independently of the backend
   int64_t forwards = 0;
   int most_rows = 0;  // segments of the largest Forward
   int most_segments = 0;
-  std::vector<std::vector<PageId>> last_pages;  // of the segments, in order
+  std::vector<std::vector<PageId>> last_pages;  // by segment, in order
   bool broken_logits = false;
   int forbidden = -1;  // a token that is never drawn
 

@@ -14,7 +14,7 @@ namespace {
 
 using Tokens = std::vector<int32_t>;
 
-// Pages that remember what was written to each slot.
+// Pages that record what is written to each slot.
 class NotedPages : public PageMemory {
  public:
   int64_t page_bytes() const override { return 64; }
@@ -33,7 +33,7 @@ class NotedPages : public PageMemory {
 struct World {
   explicit World(int pages) : pool(memory, pages * 64), tree(pool) {}
 
-  // Computes positions of `path` that `table` lacks.
+  // Computes the positions of `path` that `table` lacks.
   bool Fill(const Tokens& path, PageTable& table) {
     const int length = static_cast<int>(path.size());
     if (!tree.Grow(table, length)) return false;
@@ -44,7 +44,7 @@ struct World {
     table.resident = length;
     return true;
   }
-  // Makes `id`, of this path, whole, as a fill does.
+  // Makes `id`, which has this path, fully resident, as a prefill does.
   bool Compute(SeqId id, const Tokens& path) {
     int length = 0;
     const SeqId source = tree.FindStored(id, &length);
@@ -123,13 +123,13 @@ TEST(PrefixTreeTest, TheLowestPriorityGoesFirstAndFromItsEnd) {
   const Tokens more = Numbers(9000, 64 * 4);
   const SeqId other = w.tree.Extend(kEmptySeq, more);
   ASSERT_TRUE(w.Compute(other, more));
-  // Of 12 pages 4 are new: leaf 1 lost both of its own, leaf 3 its last.
+  // 4 of 12 pages are new: leaf 1 lost both of its own, leaf 3 its last.
   const auto kept = [&](int i) { return w.tree.at(leaves[i]).table.resident; };
   EXPECT_EQ(kept(1), 0);
   EXPECT_EQ(kept(3), 128);
   for (const int i : {0, 2, 4}) EXPECT_EQ(kept(i), 164);
   EXPECT_EQ(w.tree.at(p).table.resident, 64);
-  // What is left of leaf 3 need not be computed again.
+  // The remaining pages of leaf 3 need not be recomputed.
   w.computed = 0;
   ASSERT_TRUE(w.Compute(leaves[3], paths[3]));
   EXPECT_EQ(w.computed, 36);
@@ -156,7 +156,7 @@ TEST(PrefixTreeTest, WhatAStepBelowHoldsTooGoesAtNoCost) {
   ASSERT_TRUE(w.Compute(p, prompt));
   const SeqId step = w.tree.Extend(p, Numbers(100, 10));
   ASSERT_TRUE(w.Compute(step, path));
-  EXPECT_EQ(w.pool.used(), 3);  // the second page twice, in part
+  EXPECT_EQ(w.pool.used(), 3);  // the second page twice, the copy partial
   const Tokens other = Numbers(500, 60);
   ASSERT_TRUE(w.Compute(w.tree.Extend(kEmptySeq, other), other));
   EXPECT_TRUE(w.tree.at(p).table.pages.empty());
@@ -168,8 +168,9 @@ TEST(PrefixTreeTest, WhatAStepBelowHoldsTooGoesAtNoCost) {
   w.ExpectContent(prompt, w.tree.at(p).table);
 }
 
-// Where a fork evicts what it copies from and nothing comes free by it, the
-// page is moved. Lost and computed again, two such steps took turns for ever.
+// If a fork evicts the page it copies from and that frees nothing else, the
+// page is moved. Without this two such steps would evict and recompute it in
+// turns for ever.
 TEST(PrefixTreeTest, AForkTakesThePageThatItEvictedInVain) {
   World w(2);
   const Tokens prompt = Numbers(0, 70), path = Join(prompt, Numbers(100, 10));
@@ -199,7 +200,8 @@ TEST(PrefixTreeTest, WhatIsDroppedIsFreeAtOnce) {
   EXPECT_EQ(w.pool.used(), 5);
   w.tree.SetRetention(a, kEvictNow);
   EXPECT_EQ(w.pool.used(), 3);
-  // The prompt stays for what stands on it, and goes with the last of it.
+  // The prompt stays while sequences extend it and is freed with the last of
+  // them.
   w.tree.SetRetention(p, kEvictNow);
   EXPECT_EQ(w.pool.used(), 3);
   w.tree.SetRetention(b, kEvictNow);
@@ -211,7 +213,7 @@ TEST(PrefixTreeTest, AnExpandedSequenceIsWorthItsBestLeaf) {
   const Tokens root = Numbers(0, 64);
   const SeqId r = w.tree.Extend(kEmptySeq, root);
   ASSERT_TRUE(w.Compute(r, root));
-  // Two expanded nodes with a leaf each that has lost its pages.
+  // Two expanded nodes, each with a leaf that has lost its pages.
   SeqId node[2], leaf[2];
   for (int i = 0; i < 2; ++i) {
     const Tokens own = Numbers(1000 * (i + 1), 64);
@@ -246,10 +248,10 @@ TEST(PrefixTreeTest, TextsThatBeginAlikeShareTheirPages) {
   EXPECT_EQ(w.pool.used(), 2 + 5);
   for (int i = 0; i < 5; ++i) {
     w.ExpectContent(paths[i], w.tree.at(ids[i]).table);
-    EXPECT_EQ(w.tree.Extend(kEmptySeq, paths[i]), ids[i]);  // still its name
+    EXPECT_EQ(w.tree.Extend(kEmptySeq, paths[i]), ids[i]);  // still the same id
     w.tree.Release(ids[i]);
   }
-  // A text that ends where the others part, and one that parts before.
+  // A text that ends where the others diverge, and one that diverges earlier.
   const SeqId whole = w.tree.Extend(kEmptySeq, system);
   const Tokens early = Join(Numbers(0, 80), Numbers(7000, 30));
   ids.push_back(w.tree.Extend(kEmptySeq, early));
@@ -258,7 +260,7 @@ TEST(PrefixTreeTest, TextsThatBeginAlikeShareTheirPages) {
   ASSERT_TRUE(w.Compute(ids.back(), early));
   EXPECT_EQ(w.computed, 30);
   w.ExpectContent(early, w.tree.at(ids.back()).table);
-  // Less than a page in common is not worth it.
+  // Sharing less than a page is not worth it.
   const int live = w.tree.live();
   const SeqId brief = w.tree.Extend(kEmptySeq, Join(Numbers(0, 63), {-1}));
   EXPECT_EQ(w.tree.live(), live + 1);
@@ -269,7 +271,7 @@ TEST(PrefixTreeTest, TextsThatBeginAlikeShareTheirPages) {
   EXPECT_EQ(w.pool.used(), 0);
 }
 
-// Random use against a model that knows each handle's path and nothing else.
+// Random use against a model that knows only each handle's path.
 TEST(PrefixTreeTest, AHundredThousandRandomStepsLeakNothing) {
   World w(40);
   RandomStream rng(StreamKey(1, 0, 0, Purpose::kTest));
@@ -279,7 +281,7 @@ TEST(PrefixTreeTest, AHundredThousandRandomStepsLeakNothing) {
     bool locked = false;
   };
   std::vector<Handle> held = {{kEmptySeq, {}}};
-  std::vector<std::pair<PageTable, Tokens>> forks;  // as running rows have
+  std::vector<std::pair<PageTable, Tokens>> forks;  // as running rows have them
   SeqId highest = 0;
   int64_t whole = 0, refused = 0;
   const auto random_tokens = [&](int n) {
@@ -292,7 +294,7 @@ TEST(PrefixTreeTest, AHundredThousandRandomStepsLeakNothing) {
     Handle& h = held[pick];
     switch (rng.Below(10)) {
       case 0:
-      case 1: {  // extend, half of the time by what others begin with
+      case 1: {  // extend, half of the time by a common beginning
         if (held.size() > 200 || h.path.size() > 300) break;
         Tokens more = random_tokens(rng.Range(1, 40));
         if (rng.Below(2) == 0) more = Join(Tokens(90, 1), more);
@@ -302,11 +304,11 @@ TEST(PrefixTreeTest, AHundredThousandRandomStepsLeakNothing) {
       }
       case 2:
       case 3:
-      case 4:  // compute, which evicts
+      case 4:  // compute, which may evict
         if (h.id == kEmptySeq || h.locked) break;
         ++(w.Compute(h.id, h.path) ? whole : refused);
         break;
-      case 5: {  // fork and go on
+      case 5: {  // fork and continue
         if (h.id == kEmptySeq || !w.tree.at(h.id).resident()) break;
         if (forks.size() > 5) break;
         auto& [table, path] = forks.emplace_back();
@@ -358,7 +360,7 @@ TEST(PrefixTreeTest, AHundredThousandRandomStepsLeakNothing) {
     ASSERT_EQ(w.pool.used() + w.pool.free(), w.pool.total());
     ASSERT_LE(w.pool.total(), 40);
     if (step % 50 != 0) continue;
-    // Used pages are exactly those that some table names.
+    // Used pages are exactly those listed in some table.
     std::set<PageId> named;
     for (const auto& [table, path] : forks) {
       named.insert(table.pages.begin(), table.pages.end());

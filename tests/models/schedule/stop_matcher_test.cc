@@ -21,7 +21,7 @@ TEST(StopMatcherTest, AStopStringIsFoundAcrossTokensAndCutOff) {
 
 TEST(StopMatcherTest, WhatIsCompleteFirstCounts) {
   const StopRule rule{.delimiter = "\n", .stop_strings = {"a\nb", "\n"}};
-  EXPECT_EQ(StopMatcher().Add(rule, "x\n"), Found::kStop);  // ends together
+  EXPECT_EQ(StopMatcher().Add(rule, "x\n"), Found::kStop);  // both end at once
   const StopRule later{.delimiter = "\n", .stop_strings = {"a\nb"}};
   EXPECT_EQ(StopMatcher().Add(later, "a\nb"), Found::kDelimiter);
   const StopRule longer{.delimiter = "", .stop_strings = {"b", "ab"}};
@@ -51,7 +51,7 @@ TEST(StopMatcherTest, TokenByTokenFindsWhatTheWholeTextHas) {
       const std::string token = random_text(rng.Range(0, 4));
       text += token;
       const Found found = matcher.Add(rule, token);
-      // Expected: of all matches the one that ends first.
+      // Expected: the match that ends first.
       size_t end = std::string::npos, begin = 0;
       Found expected = Found::kNothing;
       if (!rule.delimiter.empty() && text.find(rule.delimiter) != text.npos) {

@@ -53,12 +53,12 @@ TEST(TrunkBackendTest, SamplesAtOnceEqualSamplesOneByOne) {
     f.backend->Submit({2, one});
     const auto alone = f.RunAll()[2].continuations;
     EXPECT_EQ(alone[0].tokens, at_once[i].tokens);
-    // The same sequence, since the same text follows the same prompt.
+    // The same sequence, as the same text follows the same prompt.
     EXPECT_EQ(alone[0].seq, at_once[i].seq);
   }
 }
 
-// Also of samples that were one row until they parted.
+// Also for samples that shared a row until they diverged.
 TEST(TrunkBackendTest, EveryTokenIsSeenAsItIsDrawn) {
   Fixture f;
   RandomStream rng(StreamKey(2, 1, 0, Purpose::kTest));
@@ -92,7 +92,7 @@ TEST(TrunkBackendTest, ADelimiterEndsWithinATokenOrAcrossTwo) {
   for (const Continuation& c : got.continuations) {
     if (c.finish == Finish::kDelimiter) last.insert(c.tokens.back());
   }
-  // "\n" and "\nn" complete a ";" before them, "o;\np" holds all of it.
+  // "\n" and "\nn" complete a ";" before them, "o;\np" contains all of it.
   EXPECT_EQ(last, (std::set<int32_t>{11, 13, 14}));
 }
 
@@ -100,7 +100,7 @@ TEST(TrunkBackendTest, TokensComputedAreExactlyTheTokensNeeded) {
   Fixture f;
   RandomStream rng(StreamKey(4, 0, 0, Purpose::kTest));
   int64_t needed = 0, generated = 0;
-  std::set<SeqId> forwarded;  // whose last token somebody needed
+  std::set<SeqId> forwarded;  // those whose last token was needed
   std::vector<SeqId> frontier;
   const SeqId prompt = f.backend->Extend(kEmptySeq, RandomTokens(rng, 130));
   needed += 130;
@@ -136,7 +136,7 @@ TEST(TrunkBackendTest, TokensComputedAreExactlyTheTokensNeeded) {
     made.resize(std::min<size_t>(made.size(), 6));
     frontier = made;
   }
-  // A text given later, two sequences deep at once.
+  // A text that is added later, as two sequences at once.
   const SeqId a = f.backend->Extend(prompt, RandomTokens(rng, 70));
   const SeqId b = f.backend->Extend(a, RandomTokens(rng, 9));
   f.backend->Submit({1, ScoreRequest{{b}}});
@@ -212,7 +212,7 @@ TEST(TrunkBackendTest, WhatFitsInNoPoolFailsWithARemedyAndOthersGoOn) {
   EXPECT_TRUE(done[1].status.ok()) << done[1].status;
   EXPECT_EQ(done[2].status.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(std::string(done[2].status.message()), HasSubstr("2 pages"));
-  // What failed has let go of its pages: another text finds room.
+  // The failed request has released its pages: another text fits.
   const SeqId other = f.backend->Extend(kEmptySeq, RandomTokens(rng, 100));
   f.backend->Submit({3, ScoreRequest{{other}}});
   EXPECT_TRUE(f.RunAll()[3].status.ok());
@@ -277,11 +277,11 @@ TEST(TrunkBackendTest, EqualSequencesAreOneWhileTheyLive) {
   EXPECT_NE(f.backend->Extend(kEmptySeq, {1, 2, 3}), b);
   EXPECT_EQ(f.backend->Extend(a, {}), a);
   for (int i = 0; i < 3; ++i) f.backend->Release(a);
-  EXPECT_EQ(f.backend->Extend(a, {3}), b);  // stored for its descendant
+  EXPECT_EQ(f.backend->Extend(a, {3}), b);  // kept for its descendant
 }
 
-// Cancelled while a sequence above the one asked for is being computed, and
-// then let go of by the caller.
+// Cancelled while an ancestor of the requested sequence is being computed, then
+// released by the caller.
 TEST(TrunkBackendTest, CancelInThePrefillOfAnAncestorFreesEverything) {
   Fixture f(1000, 1, 2000);
   RandomStream rng(StreamKey(9, 0, 0, Purpose::kTest));
@@ -303,8 +303,8 @@ TEST(TrunkBackendTest, CancelInThePrefillOfAnAncestorFreesEverything) {
   }
 }
 
-// A text may be let go of while its request runs.
-// A search may expand what it had given up, or give up what it has asked for.
+// A text may be released while its request runs. A search may expand what it
+// had released, or release what it has requested.
 TEST(TrunkBackendTest, WhatWasDroppedCanStillBeAskedFor) {
   RandomStream rng(StreamKey(21, 0, 0, Purpose::kTest));
   const Tokens path = RandomTokens(rng, 300);
@@ -343,8 +343,8 @@ struct RandomUse {
   int steps;
 };
 
-// Extends, generates, scores, steps, cancels and releases at random; every
-// answer is checked against the plain loop, and nothing may be left over.
+// Extends, generates, scores, steps, cancels and releases at random. Every
+// answer is checked against the plain loop, and nothing may leak.
 void RandomWalk(const RandomUse& use, uint64_t seed) {
   Fixture f(use.pages);
   RandomStream rng(StreamKey(seed, 0, 0, Purpose::kTest));
@@ -359,7 +359,7 @@ void RandomWalk(const RandomUse& use, uint64_t seed) {
   int answered = 0;
   const auto take = [&](std::vector<Completion>& done) {
     for (Completion& c : done) {
-      // Memory for one request is memory for all.
+      // Memory for one request at a time is enough for all.
       ASSERT_TRUE(c.status.ok()) << c.status;
       if (asked.contains(c.id)) {
         const auto& [path, g] = asked[c.id];
@@ -449,7 +449,7 @@ TEST(TrunkBackendTest, RandomUseOfASmallPoolLeavesNothingBehind) {
   RandomWalk({.pages = 60, .steps = 100000}, 12);
 }
 
-// Ten pages hold any one of the requests, and never two.
+// Ten pages hold any single request, and never two.
 TEST(TrunkBackendTest, RandomUseOfTheSmallestPoolThatDoesFailsNothing) {
   RandomWalk({.pages = 10, .steps = 20000}, 13);
 }

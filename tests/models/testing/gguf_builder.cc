@@ -99,7 +99,7 @@ std::string GgufBuilder::Write(const std::string& path) const {
 }
 
 void WriteFast(const std::string& path, std::string_view bytes) {
-  // Some file systems write a file to disk at once that takes another's place.
+  // Some file systems flush a file at once when it replaces another.
   std::error_code error;
   std::filesystem::remove(path, error);
   std::ofstream out(path, std::ios::binary | std::ios::trunc);

@@ -1,4 +1,4 @@
-// The bytes of a GGUF file, made piece by piece for tests.
+// Builds the bytes of a GGUF file piece by piece, for tests.
 //
 //   GgufBuilder file;
 //   file.Text("general.architecture", "llama").Whole("llama.block_count", 2);
@@ -16,7 +16,7 @@ namespace espalier {
 
 class GgufBuilder {
  public:
-  // Keys. Files may hold the same key twice, which readers refuse.
+  // Keys. A file may contain duplicate keys, which readers refuse.
   GgufBuilder& Text(std::string_view key, std::string_view value);
   GgufBuilder& Whole(std::string_view key, uint32_t value);
   GgufBuilder& Float(std::string_view key, float value);
@@ -24,22 +24,22 @@ class GgufBuilder {
   GgufBuilder& Texts(std::string_view key, const std::vector<std::string>& v);
   GgufBuilder& Wholes(std::string_view key, const std::vector<int32_t>& v);
   GgufBuilder& Floats(std::string_view key, const std::vector<float>& v);
-  // Any type number with its bytes.
+  // Any type number, with raw bytes.
   GgufBuilder& Raw(std::string_view key, uint32_t type, std::string_view bytes);
 
-  // Tensors: extents innermost first, type as numbered in files. Data are
-  // placed one after the other.
+  // Tensors: extents innermost first, type as numbered in files. The data are
+  // stored consecutively.
   GgufBuilder& Tensor(std::string_view name, const std::vector<uint64_t>& e,
                       uint32_t type, std::string_view data);
   GgufBuilder& Floats32(std::string_view name, const std::vector<uint64_t>& e,
                         const std::vector<float>& values);
-  // Only the entry, data said to be at `begin`.
+  // Only the entry, which claims that the data start at `begin`.
   GgufBuilder& Entry(std::string_view name, const std::vector<uint64_t>& e,
                      uint32_t type, uint64_t begin);
   GgufBuilder& Data(std::string_view bytes);
 
   std::string Bytes() const;
-  // Writes them to `path` and returns it.
+  // Writes Bytes() to `path` and returns `path`.
   std::string Write(const std::string& path) const;
 
   uint32_t version = 3;
@@ -55,9 +55,9 @@ template <class T>
 std::string Little(T value) {
   return std::string(reinterpret_cast<const char*>(&value), sizeof(T));
 }
-// A text with its length before it.
+// A string preceded by its length.
 std::string GgufText(std::string_view text);
-// Puts `bytes` at `path` without waiting for the disk, for loops over files.
+// Writes `bytes` to `path` without waiting for the disk, for loops over files.
 void WriteFast(const std::string& path, std::string_view bytes);
 
 }  // namespace espalier

@@ -34,7 +34,7 @@ json RopeJson(const TrunkConfig& c) {
   switch (r.kind) {
     case RopeKind::kDefault:
       return nullptr;
-    case RopeKind::kLinear:  // the key's name before "rope_type"
+    case RopeKind::kLinear:  // the key's name before it became "rope_type"
       return {{"type", "linear"}, {"factor", r.factor}};
     case RopeKind::kDynamic:
       return {{"rope_type", "dynamic"}, {"factor", r.factor}};
@@ -114,7 +114,7 @@ json RotaryJson(const TrunkConfig& c) {
 
 using Kind = HfTensor::Kind;
 
-// Appends tensors in the order of the network.
+// Appends tensors in network order.
 class List {
  public:
   void Vector(const std::string& name, Kind kind, int64_t n) {

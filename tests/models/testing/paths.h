@@ -1,5 +1,5 @@
-// Decoding as benchmarks and tests time it: paths of equal length, a token of
-// each a step.
+// Decoding as timed by benchmarks and tests: paths of equal length, one token
+// of each per step.
 #ifndef ESPALIER_TESTS_MODELS_TESTING_PATHS_H_
 #define ESPALIER_TESTS_MODELS_TESTING_PATHS_H_
 
@@ -17,7 +17,8 @@
 
 namespace espalier {
 
-// Paths of `prompt` tokens, of which the first `shared` are common to all.
+// Paths with prompts of `prompt` tokens, the first `shared` of which are
+// common.
 class Paths {
  public:
   Paths(Trunk& trunk, int count, int prompt, int shared, int room,
@@ -46,7 +47,7 @@ class Paths {
     }
   }
 
-  // One more token of each path, at `position`, and its logits.
+  // Decodes one more token of each path at `position`, with logits.
   void Step(int position) {
     static const std::vector<int32_t> token = {7};
     const size_t d = static_cast<size_t>(trunk_.config().hidden_size);
@@ -83,7 +84,7 @@ inline double Seconds() {
       .count();
 }
 
-// Of one step, the best of `times`.
+// For one step, the best of `times` runs.
 inline double StepSeconds(Paths& paths, int position, int times) {
   double best = 1e9;
   for (int i = 0; i < times; ++i) {

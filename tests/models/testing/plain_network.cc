@@ -23,7 +23,7 @@ json ReadJson(const std::string& path) {
   return json::parse(in);
 }
 
-// IEEE 754 binary16 by its definition.
+// IEEE 754 binary16, by definition.
 double Half(uint16_t bits) {
   const double sign = bits >> 15 ? -1 : 1;
   const int exponent = bits >> 10 & 31, fraction = bits & 1023;
@@ -63,7 +63,7 @@ double Gelu(double x) {
   return 0.5 * x * (1 + std::erf(x / std::numbers::sqrt2));
 }
 
-// The window of a sliding-window configuration, 0 where all keys are seen.
+// The window of a sliding-window configuration; 0 for full attention.
 int Window(const json& config) {
   const std::string type = config.at("model_type");
   if (type == "mistral") {
@@ -133,7 +133,7 @@ const PlainNetwork::Tensor& PlainNetwork::Find(const std::string& name) const {
 PlainNetwork::Row PlainNetwork::Product(const std::string& name,
                                         const Row& x) const {
   const Row& w = Find(name + ".weight").values;
-  // GPT-2's Conv1D keeps its matrices as [inputs, outputs].
+  // GPT-2's Conv1D stores its matrices as [inputs, outputs].
   const bool turned = gpt2_ && name != "lm_head" && name != "wte";
   Row y(w.size() / x.size(), 0);
   for (size_t r = 0; r < y.size(); ++r) {

@@ -1,15 +1,15 @@
-// A transformer written down once more, plainly: what the fast kernels are
-// compared with.
+// A second, plain implementation of a transformer: the reference for the fast
+// kernels.
 //
 //   const PlainNetwork network(folder);
 //   const auto hidden = network.Hidden(tokens);
 //   EXPECT_NEAR(logits[3], network.Logits(hidden.back())[3], 1e-3);
 //
 // Everything is double precision in straightforward loops, one token after the
-// other. It reads the folder by itself: the keys of config.json and the names
-// of tensors are Hugging Face's, the formulas those of its modeling files and
-// of modeling_rope_utils. It shares no code with what reads checkpoints for
-// use. Broken folders end the test program.
+// other. It reads the folder itself: the keys of config.json and the names of
+// tensors are Hugging Face's, the formulas those of its modeling files and of
+// modeling_rope_utils. It shares no code with the checkpoint reader in use.
+// Broken folders end the test program.
 //
 // Thread-safe after construction.
 #ifndef ESPALIER_TESTS_MODELS_TESTING_PLAIN_NETWORK_H_
@@ -31,20 +31,20 @@ class PlainNetwork {
 
   explicit PlainNetwork(const std::string& folder);
 
-  // The output of the final norm at each of `tokens`, which are at positions
+  // The output of the final norm for each of `tokens`, which are at positions
   // 0, 1, ... With dynamic rope scaling position p is rotated as in a sequence
-  // of p + 1 tokens: what decoding token by token gives.
+  // of p + 1 tokens, as in token-by-token decoding.
   std::vector<Row> Hidden(std::span<const int32_t> tokens) const;
-  // The language model's head: [vocab_size].
+  // The output of the language model head: [vocab_size].
   Row Logits(const Row& hidden) const;
   // The labels of a classification head, or of Espalier's reward head before
-  // its logistic function.
+  // the sigmoid.
   Row Scores(const Row& hidden) const;
 
-  // The angle by which each pair turns from one position to the next, for
-  // tokens at `position`: [head_dim / 2].
+  // The rotation angle of each pair from one position to the next, for tokens
+  // at `position`: [head_dim / 2].
   std::vector<double> Frequencies(int position) const;
-  // What rotated queries and keys are multiplied by.
+  // The factor of rotated queries and keys.
   double AttentionFactor() const;
 
  private:
@@ -52,17 +52,17 @@ class PlainNetwork {
     std::vector<int64_t> shape;
     Row values;
   };
-  // Keys and values of the positions so far, one row a position.
+  // Keys and values of the positions so far, one row per position.
   struct Cache {
     std::vector<Row> keys, values;
   };
 
   void ReadTensors(const std::string& path);
   const Tensor& Find(const std::string& name) const;
-  // Adds the bias where there is one.
+  // Adds the bias if there is one.
   Row Product(const std::string& name, const Row& x) const;
   Row Norm(const std::string& name, const Row& x) const;
-  // RMS norm of each head by itself, where the network has it.
+  // RMS norm of each head separately, if the network has it.
   void NormHeads(const std::string& name, Row& row) const;
   std::vector<double> YarnFrequencies(const nlohmann::json& scaling) const;
   void Rotate(Row& row, int position) const;

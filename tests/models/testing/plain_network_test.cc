@@ -24,8 +24,7 @@ namespace {
 using nlohmann::json;
 using Tokens = std::vector<int32_t>;
 
-// Logits at each of some tokens, by PlainNetwork or by the trunk that searches
-// run on.
+// Logits at each token, by PlainNetwork or by the trunk used for search.
 using AllLogits =
     std::function<std::vector<std::vector<double>>(const Tokens&)>;
 
@@ -63,7 +62,7 @@ AllLogits TrunkLogits(const std::string& folder) {
   };
 }
 
-// The published GPT-2 and what another implementation computes with it.
+// The published GPT-2 and the outputs of another implementation.
 class PublishedGpt2Test : public testing::TestWithParam<std::string> {
  protected:
   AllLogits Network() const {
@@ -132,8 +131,8 @@ struct Beam {
   Tokens tokens;
 };
 
-// Beam search over sums of log-probabilities to `length` tokens, as long as no
-// beam ends: length penalties do not matter among beams of one length.
+// Beam search over sums of log-probs up to `length` tokens, while no beam ends:
+// length penalties do not matter among beams of equal length.
 Tokens BeamSearch(const AllLogits& network, const Tokens& prompt, size_t width,
                   size_t length, int32_t end_token) {
   std::vector<Beam> beams = {{0, prompt}};
@@ -175,7 +174,7 @@ INSTANTIATE_TEST_SUITE_P(Networks, PublishedGpt2Test,
                          testing::Values("Plain", "Trunk"),
                          [](const auto& info) { return info.param; });
 
-// A network whose heads have 128 elements, trained on 2048 tokens.
+// A network with heads of 128 elements, trained on 2048 tokens.
 PlainNetwork Rotated(const RopeScaling& rope) {
   TrunkConfig config = TinyConfig();
   config.heads = config.kv_heads = config.layers = 1;
@@ -195,7 +194,7 @@ void ExpectFrequencies(const std::vector<double>& found,
   }
 }
 
-// Figures that transformers' own tests print (test_modeling_rope_utils.py).
+// Numbers from transformers' own tests (test_modeling_rope_utils.py).
 TEST(PlainNetworkTest, ScaledRotationsAreAsPublished) {
   const PlainNetwork dynamic =
       Rotated({.kind = RopeKind::kDynamic, .factor = 10});
@@ -246,7 +245,7 @@ TEST_P(EveryPlainNetworkTest, GivesFiniteNumbersThatDependOnTheWholeWindow) {
             static_cast<size_t>(config.lm_head ? config.vocab_size
                                                : config.head_labels));
   for (const double v : out) EXPECT_TRUE(std::isfinite(v));
-  // Each layer sees one window less one token further back.
+  // Each layer reaches back by one window minus one token.
   const size_t reach =
       config.sliding_window == 0
           ? tokens.size()

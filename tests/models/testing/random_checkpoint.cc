@@ -45,7 +45,7 @@ std::vector<std::byte> Encode(const std::vector<float>& values, DType dtype) {
   return bytes;
 }
 
-// The mean and the standard deviation of a tensor's values.
+// Mean and standard deviation of a tensor's values.
 std::pair<double, double> Distribution(const HfTensor& tensor) {
   switch (tensor.kind) {
     case HfTensor::Kind::kNorm:
@@ -176,7 +176,7 @@ absl::Status WriteCheckpoint(const std::string& folder,
 }
 
 std::string TempFolder() {
-  static std::atomic<int> count{0};  // folders handed out; only grows
+  static std::atomic<int> count{0};  // folders created so far
   const std::string folder =
       absl::StrCat(testing::TempDir(), "/checkpoint_", count.fetch_add(1));
   std::filesystem::create_directories(folder);

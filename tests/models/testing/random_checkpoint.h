@@ -19,11 +19,11 @@
 
 namespace espalier {
 
-// A Llama of two layers, four heads over two KV heads, every size a multiple of
-// nothing convenient.
+// A Llama with two layers and four heads over two KV heads; no size is a
+// multiple of anything convenient.
 TrunkConfig TinyConfig();
 
-// A tensor as Hugging Face names, shapes and stores it.
+// A tensor as named, shaped and stored by Hugging Face.
 struct RandomTensor {
   std::string name;
   std::vector<int64_t> shape;
@@ -37,8 +37,8 @@ std::vector<RandomTensor> RandomTensors(const TrunkConfig& config,
                                         uint64_t seed,
                                         DType dtype = DType::kBF16);
 
-// Creates `folder` with config.json and model.safetensors, or, for `shards` >
-// 1, that many files and their index.
+// Creates `folder` with config.json and model.safetensors, or with `shards`
+// files and their index if `shards` > 1.
 absl::Status WriteTensors(const std::string& folder, const TrunkConfig& config,
                           const std::vector<RandomTensor>& tensors,
                           DType dtype = DType::kBF16, int shards = 1);
@@ -46,7 +46,7 @@ absl::Status WriteRandomCheckpoint(const std::string& folder,
                                    const TrunkConfig& config, uint64_t seed,
                                    DType dtype = DType::kBF16, int shards = 1);
 
-// The same of a Llama that training supports, by the struct of its weights.
+// The same for a Llama that training supports, as LlamaWeights.
 LlamaWeights RandomWeights(const TrunkConfig& config, uint64_t seed,
                            DType dtype = DType::kBF16);
 absl::Status WriteCheckpoint(const std::string& folder,

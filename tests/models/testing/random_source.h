@@ -1,5 +1,5 @@
-// A checkpoint of random weights in memory, for benchmarks: shapes as they are
-// in use, numbers that mean nothing.
+// A checkpoint with random weights in memory, for benchmarks: real shapes,
+// meaningless values.
 #ifndef ESPALIER_TESTS_MODELS_TESTING_RANDOM_SOURCE_H_
 #define ESPALIER_TESTS_MODELS_TESTING_RANDOM_SOURCE_H_
 
@@ -23,7 +23,7 @@ class RandomSource : public TensorSource {
     const uint64_t key =
         MixHash(static_cast<uint64_t>(part), static_cast<uint64_t>(layer));
     for (int64_t i = begin * shape.columns; i < end * shape.columns; ++i) {
-      // Norms near 1, matrices small and of either sign.
+      // Norms near 1; matrices small, of either sign.
       const float u =
           static_cast<float>(MixHash(key, static_cast<uint64_t>(i)) >> 40) /
           static_cast<float>(1 << 24);

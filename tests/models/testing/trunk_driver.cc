@@ -106,8 +106,8 @@ void ExpectEqualsPlain(Trunk& trunk, const PlainNetwork& plain,
                "logits");
   }
   if (c.head != HeadKind::kNone) {
-    // Of so few outputs the largest at one token may be near zero by chance:
-    // measured against the largest at any token.
+    // With so few outputs the maximum at one token may be near zero by chance,
+    // so the tolerance is relative to the maximum over all tokens.
     const size_t labels = static_cast<size_t>(c.head_labels);
     const int n = static_cast<int>(tokens.size());
     std::vector<float> found(labels * tokens.size());

@@ -22,7 +22,7 @@ std::vector<std::string> Corpus(size_t bytes) {
     std::string line;
     for (int i = 0; i < 12; ++i) {
       line += words[rng.Below(12)];
-      // Made-up names keep many different words in play.
+      // Made-up names provide many different words.
       if (i == 6) {
         line += ' ';
         for (int k = 0; k < 6; ++k) line += "abcdefghijklmnop"[rng.Below(16)];
@@ -46,7 +46,7 @@ TEST(BpeTrainerTest, TheMostFrequentPairMergesFirstAndTheLowestOfEquals) {
                                  {.vocab_size = 259, .special = {}});
   ASSERT_TRUE(json.ok()) << json.status();
   const auto t = Load(*json);
-  EXPECT_EQ(t->vocab_size(), 258);  // after "ab" no pair but "cd" is seen twice
+  EXPECT_EQ(t->vocab_size(), 258);  // after merging "ab" only "cd" occurs twice
   EXPECT_EQ(t->TokenBytes(256), "ab");
   EXPECT_EQ(t->TokenBytes(257), "cd");
   const auto tie = TrainByteBpe({"zy", "zy", "cd", "cd"},

@@ -72,12 +72,12 @@ TEST(ByteBpeTest, HuggingFaceFilesRoundTrip) {
   ASSERT_TRUE(phi.ok()) << phi.status();
   EXPECT_EQ((*phi)->vocab_size(), 50295);
   ExpectRoundTrips(**phi, kAllKinds);
-  // Same vocabulary as GPT-2 but for runs of spaces, which are added tokens.
+  // The vocabulary of GPT-2, plus runs of spaces as added tokens.
   EXPECT_THAT(*(*phi)->Encode("Hello world"), ElementsAre(15496, 995));
   EXPECT_THAT(*(*phi)->Encode("a    b"), ElementsAre(64, 50284, 65));
   EXPECT_EQ((*phi)->TokenBytes(50256), "");
 
-  // Has tokens for ASCII only, some spelled as they stand.
+  // Has tokens for ASCII only, some of them spelled literally.
   const auto titan =
       Tokenizer::Load(TokenizerData() + "hf/torchtitan.tokenizer.json");
   ASSERT_TRUE(titan.ok()) << titan.status();
@@ -94,8 +94,8 @@ TEST(ByteBpeTest, LowestRankMergesFirstAndLeftmostOfEquals) {
   EXPECT_THAT(Texts(*t, "aab"), ElementsAre("a", "ab"));
 }
 
-// Merging by its definition: the lowest rank in the whole piece, leftmost,
-// one merge a round.
+// Merging by definition: the lowest rank in the whole piece, leftmost, one
+// merge per round.
 std::vector<std::string> MergeByDefinition(
     const std::string& piece, const std::map<std::string, int>& rank_of) {
   std::vector<std::string> parts;
@@ -210,7 +210,7 @@ TEST(ByteBpeTest, AddedTokensObeyTheirFlags) {
   EXPECT_THAT(*t->Encode("no"), ElementsAre(256));
   EXPECT_THAT(*t->Encode("now"), ElementsAre('n', 'o', 'w'));
   EXPECT_THAT(*t->Encode("a  @ b"), ElementsAre('a', 257, 'b'));
-  // No-break space, em space and ideographic space are white space, too.
+  // No-break space, em space and ideographic space are also white space.
   EXPECT_THAT(*t->Encode("a\u00A0\u2003@\u3000b"), ElementsAre('a', 257, 'b'));
 }
 
@@ -221,7 +221,7 @@ TEST(ByteBpeTest, NfcComposesOnlyIfTheFileSaysSo) {
   value["normalizer"] = {{"type", "NFC"}};
   const auto t = Make(value);
   EXPECT_EQ(t->Decode(*t->Encode(e_acute)), "\xC3\xA9");
-  // An invalid byte passes through between composed stretches.
+  // An invalid byte passes through between normalised stretches.
   EXPECT_EQ(t->Decode(*t->Encode(e_acute + "\xFF" + e_acute)),
             "\xC3\xA9\xFF\xC3\xA9");
 }
@@ -230,7 +230,7 @@ TEST(ByteBpeTest, InvalidUtf8BecomesOneTokenAByte) {
   const auto t = Make(SmallTokenizerJson({{"\xC3", "\xA9"}, {"\xFF", "\xFE"}}));
   EXPECT_THAT(*t->Encode("\xC3\xA9"), ElementsAre(256));
   EXPECT_THAT(*t->Encode("\xFF\xFE"), ElementsAre(0xFF, 0xFE));
-  // Overlong, surrogate, above U+10FFFF, cut short.
+  // Overlong, surrogate, above U+10FFFF, truncated.
   for (const char* bad :
        {"\xC0\x80", "\xED\xA0\x80", "\xF4\x90\x80\x80", "a\xE2\x82", "\x80"}) {
     EXPECT_EQ(t->Decode(*t->Encode(bad)), bad);
@@ -255,7 +255,7 @@ TEST(ByteBpeTest, PreTokenizersCutAsPublished) {
                 {"behavior", behavior},
                 {"invert", invert}};
   };
-  // The example of the documentation of the tokenizers library.
+  // The example in the documentation of the tokenizers library.
   const std::string text = "the-final--countdown";
   EXPECT_THAT(pieces(split("Removed"), text),
               ElementsAre("the", "final", "countdown"));
@@ -283,8 +283,8 @@ TEST(ByteBpeTest, PreTokenizersCutAsPublished) {
                         {"add_prefix_space", false},
                         {"use_regex", true}}}}};
   EXPECT_THAT(pieces(both, "a 12"), ElementsAre("a", " ", "1", "2"));
-  // After ByteLevel a pattern sees spelled bytes: a space is U+0120, and the
-  // bytes of U+00BD spell "Â½", whose second character is a digit.
+  // After ByteLevel a pattern sees the spelled bytes: a space is U+0120, and
+  // the bytes of U+00BD spell "Â½", whose second character is a digit.
   const json after = {{"type", "Sequence"},
                       {"pretokenizers",
                        {{{"type", "ByteLevel"},
@@ -352,13 +352,13 @@ TEST(ByteBpeTest, HostilePatternsGiveErrors) {
   ASSERT_TRUE(slow.ok());
   const auto stopped = (*slow)->Encode(std::string(40, 'a') + "b");
   EXPECT_EQ(stopped.status().code(), absl::StatusCode::kResourceExhausted);
-  // Nor do many starts, each slow by itself, add up to for ever.
+  // Many starting positions, each slow, are also stopped.
   const auto slow_everywhere = with("(?=(a?){17}[^a])a|a");
   ASSERT_TRUE(slow_everywhere.ok());
   EXPECT_EQ(
       (*slow_everywhere)->Encode(std::string(1 << 18, 'a')).status().code(),
       absl::StatusCode::kResourceExhausted);
-  // Empty matches end, too.
+  // Empty matches terminate too.
   const auto empty = with("x*");
   ASSERT_TRUE(empty.ok());
   EXPECT_EQ((*empty)->Decode(*(*empty)->Encode("axxb")), "axxb");

@@ -28,7 +28,7 @@ using testing::HasSubstr;
 
 constexpr int32_t kNormal = 1, kControl = 3, kUserDefined = 4, kUnused = 5;
 
-// A file with nothing but the vocabulary of FOLDER/{encoder.json,vocab.bpe}.
+// A file with only the vocabulary of FOLDER/{encoder.json,vocab.bpe}.
 std::string VocabularyOnly(const std::string& folder, const std::string& pre,
                            const std::vector<std::string>& control) {
   const json vocab = json::parse(ReadFile(folder + "/encoder.json").value());
@@ -88,7 +88,7 @@ TEST(GgufTokenizerTest, Llama3VectorsOfAnotherImplementation) {
   EXPECT_EQ(t->Encode("<|begin_of_text|>x", true)->front(), 128000);
 }
 
-// The vocabulary of a tokenizer.model alone.
+// Only the vocabulary of a tokenizer.model.
 GgufBuilder SentencePieceOnly(const std::string& path) {
   spm::Model model;
   EXPECT_TRUE(model.ParseFromString(ReadFile(path).value()));
@@ -100,7 +100,7 @@ GgufBuilder SentencePieceOnly(const std::string& path) {
     scores.push_back(piece.score());
     kinds.push_back(piece.type());
   }
-  for (int i = 0; i < 64; ++i) {  // filled up, as files often are
+  for (int i = 0; i < 64; ++i) {  // padding, as files often have
     tokens.push_back(absl::StrCat("[PAD", i, "]"));
     scores.push_back(-10000);
     kinds.push_back(kUnused);
@@ -153,7 +153,7 @@ TEST(GgufTokenizerTest, TheFileAndTheFoldersTokenizerAgree) {
   }
 }
 
-// All bytes, and "ab" and "12".
+// All bytes, plus "ab" and "12".
 GgufBuilder Small(const std::string& pre = "gpt-2") {
   std::vector<std::string> tokens;
   for (int b = 0; b < 256; ++b) {
@@ -194,20 +194,21 @@ TEST(GgufTokenizerTest, KindsOfTokensDecideHowTheyAreFound) {
   EXPECT_THAT(*t->Encode("ab  a"), ElementsAre(256, 259, 'a'));
   EXPECT_THAT(*t->Encode("b<end>", true), ElementsAre('b', 258));
   EXPECT_EQ(t->Encode("<end>")->size(), 5u);
-  EXPECT_EQ(t->Encode("[PAD260]", true)->size(), 8u);  // stands for no text
+  EXPECT_EQ(t->Encode("[PAD260]", true)->size(), 8u);  // matches no text
   EXPECT_EQ(t->TokenBytes(259), "  ");
   EXPECT_EQ(t->TokenBytes(258), "");
   EXPECT_EQ(t->TokenBytes(260), "");
 }
 
 TEST(GgufTokenizerTest, TheNameOfThePatternDecidesHowTextIsCut) {
-  // GPT-2 joins digits, Qwen2 and SmolLM cut before each of them.
+  // GPT-2 joins digits; Qwen2 and SmolLM split before each digit.
   EXPECT_THAT(*Load(Put(Small("gpt-2")))->Encode("12"), ElementsAre(257));
   EXPECT_THAT(*Load(Put(Small("llama-bpe")))->Encode("12"), ElementsAre(257));
   EXPECT_THAT(*Load(Put(Small("qwen2")))->Encode("12"), ElementsAre('1', '2'));
   EXPECT_THAT(*Load(Put(Small("tekken")))->Encode("12"), ElementsAre('1', '2'));
   EXPECT_THAT(*Load(Put(Small("smollm")))->Encode("12"), ElementsAre('1', '2'));
-  // Qwen2's tokenizer composes first: e and a combining acute are U+00E9.
+  // Qwen2's tokenizer normalises to NFC first: e and a combining acute are
+  // U+00E9.
   const auto qwen = Load(Put(Small("qwen2")));
   EXPECT_EQ(qwen->Decode(*qwen->Encode("e\xCC\x81")), "\xC3\xA9");
   ExpectRefused(Small("llama-bpee"), "did you mean \"llama-bpe\"");

@@ -1,4 +1,4 @@
-// Tokenizer::Load: which file is taken, and what tokenizer_config.json adds.
+// Tokenizer::Load: which file is used, and what tokenizer_config.json adds.
 #include <filesystem>
 #include <fstream>
 
@@ -50,7 +50,7 @@ class LoadTest : public testing::Test {
   std::string folder_;
 };
 
-// One token per character: letters ids, so pieces show how text is cut.
+// One token per character: letters' ids show how the text is split.
 json WithWords() {
   return SmallTokenizerJson({{"1", "2"}, {"12", "3"}, {" ", "a"}});
 }
@@ -72,7 +72,7 @@ TEST_F(LoadTest, TokenizerJsonComesFirstThenTheModelThenThePair) {
 
 TEST_F(LoadTest, TheFamilyDecidesHowAPairCutsText) {
   WritePair(WithWords());
-  // GPT-2 takes digits with the space before them, as one run.
+  // GPT-2 takes a run of digits together with the space before it.
   EXPECT_THAT(*Load()->Encode("123 a"), ElementsAre(257, 258));
   Write("config.json", R"({"model_type": "qwen2"})");  // digit by digit
   EXPECT_THAT(*Load()->Encode("123 a"), ElementsAre('1', '2', '3', 258));
@@ -104,8 +104,8 @@ TEST_F(LoadTest, TheConfigAddsTokensAndMarks) {
   EXPECT_EQ(t->DecodeText({301, 302}), "<tool>");
 }
 
-// Llama 3's form: a Sequence of ByteLevel and a template that begins with a
-// token; tokenizer_config.json may say otherwise.
+// Llama 3's format: a Sequence of ByteLevel and a template that begins with a
+// token; tokenizer_config.json may override it.
 TEST_F(LoadTest, ATemplateSaysThatATextBeginsWithAToken) {
   json value = WithWords();
   value["added_tokens"] = {
@@ -153,8 +153,8 @@ TEST_F(LoadTest, ErrorsNameTheFile) {
   EXPECT_THAT(Error(), HasSubstr("\"<a>\" has id -3"));
 }
 
-// A pattern that takes for ever ends its own request, which says in which file
-// the pattern stands; others are served.
+// A pattern that never finishes fails its own request with an error that names
+// the file; other requests are served.
 TEST_F(LoadTest, AHostilePatternEndsItsRequestAndNamesItsFile) {
   json value = SmallTokenizerJson();
   value["pre_tokenizer"] = {{"type", "Sequence"},

@@ -24,8 +24,8 @@ using testing::HasSubstr;
 const std::vector<TextKind> kAllKinds = {TextKind::kWords, TextKind::kUnicode,
                                          TextKind::kBytes};
 
-// Llama 2's way of writing a tokenizer.json: <unk> 0, <s> 1, </s> 2, bytes
-// 3-258, then `pieces`.
+// The format of Llama 2's tokenizer.json: <unk> 0, <s> 1, </s> 2, bytes 3-258,
+// then `pieces`.
 json Llama2Like(const std::vector<std::string>& pieces,
                 const std::vector<std::string>& merges) {
   json vocab = {{"<unk>", 0}, {"<s>", 1}, {"</s>", 2}};
@@ -107,8 +107,8 @@ TEST(MetaspaceTest, Llama2VectorsOfAnotherImplementationFromBothFiles) {
 }
 
 // Ids that Hugging Face's tokenizers 0.20 gives with the public tokenizer.json:
-// its special tokens are looked for in the normalised text, so that one takes
-// the space before it along and is no token without one.
+// special tokens are searched in the normalised text, so that one absorbs the
+// space before it and is not recognised without one.
 TEST(MetaspaceTest, NormalisedSpecialTokensAreFoundAsHuggingFaceFindsThem) {
   SKIP_WITHOUT_TOKENIZER_DATA();
   const auto t = Tokenizer::Load(TokenizerData() + "llama2/tokenizer.json");
@@ -173,12 +173,12 @@ TEST(MetaspaceTest, ThePreTokenizerPrefixesAsItsSchemeSays) {
   EXPECT_THAT(with("always"), ElementsAre(261, 2, 261));
   EXPECT_THAT(with("first"), ElementsAre(261, 2, 260));
   EXPECT_THAT(with("never"), ElementsAre(260, 2, 260));
-  // A space that is there needs none before it.
+  // No space is prepended where there already is one.
   value["pre_tokenizer"]["prepend_scheme"] = "first";
   EXPECT_THAT(*Make(value)->Encode(" a"), ElementsAre(261));
 }
 
-// Merging by its definition over a whole text, one merge a round.
+// Merging by definition over a whole text, one merge per round.
 std::vector<std::string> MergeByDefinition(
     std::vector<std::string> parts,
     const std::map<std::pair<std::string, std::string>, int>& rank_of) {
@@ -197,8 +197,8 @@ std::vector<std::string> MergeByDefinition(
   }
 }
 
-// With and without merges across the beginning of words: the text is cut at
-// marks in the one case, merged as a whole in the other.
+// With and without merges across word boundaries: without them the text is
+// split at marks, otherwise merged as a whole.
 TEST(MetaspaceTest, TextsMergeByTheDefinition) {
   ESP_ONE_THREAD();
   for (const bool across : {false, true}) {

@@ -22,7 +22,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// A model of a few pieces: <unk> 0, <s> 1, </s> 2, then what is added.
+// A model with a few pieces: <unk> 0, <s> 1, </s> 2, then the added ones.
 class SmallModel {
  public:
   explicit SmallModel(spm::TrainerSpec::ModelType type) {
@@ -57,8 +57,8 @@ class SmallModel {
   spm::Model model_;
 };
 
-// Lines of stories, each followed by one that is hard: odd spaces, characters
-// with other normal forms or none in the model, bytes that are no text.
+// Lines of stories, each followed by a hard one: odd spaces, characters with
+// other normal forms or missing from the model, invalid UTF-8.
 std::vector<std::string> Lines() {
   std::vector<std::string> lines;
   RandomStream rng(StreamKey(3, 0, 0, Purpose::kTest));
@@ -76,8 +76,8 @@ std::vector<std::string> Lines() {
   return lines;
 }
 
-// Trains a model with the library's own program and holds this one's ids to
-// those of its encoder, line by line.
+// Trains a model with the library's own program and compares the ids with those
+// of its encoder, line by line.
 void ExpectIdsOfTheLibrary(const std::string& name, const std::string& options,
                            const std::vector<std::string>& lines) {
   const std::string folder = testing::TempDir() + "/spm_" + name;
@@ -126,7 +126,7 @@ TEST(SentencePieceFileTest, UnigramIdsAreThoseOfTheLibrary) {
 TEST(SentencePieceFileTest, UnigramWithBytesAndOwnSymbolsAsTheLibrary) {
   SKIP_WITHOUT_SENTENCEPIECE();
   std::vector<std::string> lines = Lines();
-  // The library replaces bytes that are no text; here they stay themselves.
+  // The library replaces invalid bytes; this tokenizer keeps them.
   for (std::string& line : lines) {
     StreamDecoder decoder;
     line = decoder.Push(line);

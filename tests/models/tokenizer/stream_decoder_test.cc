@@ -8,7 +8,7 @@
 namespace espalier {
 namespace {
 
-// U+FFFD so many times.
+// U+FFFD, n times.
 std::string Bad(int n) {
   std::string text;
   for (int i = 0; i < n; ++i) text += "\xEF\xBF\xBD";

@@ -60,7 +60,7 @@ std::string RandomText(RandomStream& rng, TextKind kind) {
       text += static_cast<char>(rng.Below(256));
     } else {
       uint32_t code = rng.Below(4) == 0 ? rng.Below(0x110000) : rng.Below(800);
-      // Surrogates are no characters; U+2581 comes back as a space by design.
+      // Surrogates are not characters; U+2581 decodes to a space by design.
       if ((code >= 0xD800 && code <= 0xDFFF) || code == 0x2581) code = 'x';
       AppendUtf8(code, text);
     }

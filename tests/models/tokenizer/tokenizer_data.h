@@ -1,5 +1,5 @@
-// What tests of several tokenizers share: public files and vectors, random
-// texts.
+// Shared by the tests of several tokenizers: public files and test vectors,
+// random texts.
 #ifndef ESPALIER_TESTS_MODELS_TOKENIZER_TOKENIZER_DATA_H_
 #define ESPALIER_TESTS_MODELS_TOKENIZER_TOKENIZER_DATA_H_
 
@@ -14,7 +14,7 @@
 
 namespace espalier {
 
-// The folder of public tokenizer files, or "" where it is not set.
+// The folder of public tokenizer files; "" if it is not set.
 std::string TokenizerData();
 
 #define SKIP_WITHOUT_TOKENIZER_DATA() \
@@ -31,13 +31,13 @@ void ExpectTokenVectors(const Tokenizer& tokenizer, const std::string& name);
 enum class TextKind { kWords, kUnicode, kBytes };
 std::string RandomText(RandomStream& rng, TextKind kind);
 
-// Expects that 1000 random texts of each kind come back from their ids, whole
-// and as continuations.
+// Expects that 1000 random texts of each kind round-trip, whole and as
+// continuations.
 void ExpectRoundTrips(const Tokenizer& tokenizer,
                       const std::vector<TextKind>& kinds);
 
 // A tokenizer.json with all bytes (id = byte) and the given merges, whose
-// results take ids from 256 on.
+// results get ids from 256 on.
 nlohmann::json SmallTokenizerJson(
     const std::vector<std::pair<std::string, std::string>>& merges = {});
 

@@ -31,7 +31,7 @@ TEST(LoadTrunkTest, WhatIsNoDeviceIsRefusedWithTheList) {
   }
 }
 
-// This test program links no LibTorch.
+// This test program does not link LibTorch.
 TEST(LoadTrunkTest, DevicesOfLibTorchAreRefusedWithoutIt) {
   const std::string folder = TempFolder();
   ASSERT_TRUE(WriteRandomCheckpoint(folder, TinyConfig(), 1).ok());

@@ -95,8 +95,8 @@ TEST(ExamplesTest, PairsAreTheBestAgainstTheWorstOfOnePrefix) {
   FilterLog log;
   const std::vector<ProblemTrees> trees = {Problem({tree.tree, tree.tree})};
   const auto pairs = SelectPairs(trees, {.min_edit_distance = 1}, log);
-  // good > bad and half > bad after "top"; good > half is .25 apart; below
-  // each step its two ends, 1 against 0.
+  // good > bad and half > bad after "top"; good and half differ by only .25;
+  // below each step its two ends, 1 against 0.
   std::vector<std::string> seen;
   for (const PairExample& p : pairs) {
     seen.push_back(p.prefix + "|" + p.chosen + "|" + p.rejected);
@@ -110,7 +110,7 @@ TEST(ExamplesTest, PairsAreTheBestAgainstTheWorstOfOnePrefix) {
   for (const PairExample& p : pairs) {
     EXPECT_FLOAT_EQ(p.weight, p.prefix == "top\n" ? 0.5f : 1);
   }
-  // rStar-Math's distance of 20 leaves only what differs much.
+  // rStar-Math's edit distance of 20 keeps only very different pairs.
   FilterLog strict;
   const auto far = SelectPairs(trees, {.min_edit_distance = 16}, strict);
   ASSERT_EQ(far.size(), 1u);
@@ -131,11 +131,11 @@ TEST(ExamplesTest, StepLabelsAddUpOverSearchesAndBeginningsGo) {
   EXPECT_THAT(steps[0].values, ElementsAre(0.5f, 1.0f));
   EXPECT_THAT(steps[0].finished, ElementsAre(4u, 2u));
   EXPECT_THAT(steps[1].values, ElementsAre(0.5f, 0.0f));
-  // Both begin with x: its label counts in the first.
+  // Both begin with x: its label counts only in the first.
   EXPECT_THAT(steps[0].counts, ElementsAre(true, true));
   EXPECT_THAT(steps[1].counts, ElementsAre(false, true));
   EXPECT_EQ(log.counts()[0].in, 3);
-  // With three ends asked for, only the first step has a label, once.
+  // With three outcomes required only the first step has a label, once.
   FilterLog strict;
   const auto few = SelectSteps(trees, {.min_outcomes = 3}, strict);
   ASSERT_EQ(few.size(), 1u);
@@ -174,7 +174,7 @@ TEST(ExamplesTest, ColumnsAreThoseOfTheTrainers) {
   const auto trl = first(StepLines(trees, steps, *task, false, 0.5f));
   EXPECT_EQ(trl["completions"], (std::vector<std::string>{"x\n", "= 2\n"}));
   EXPECT_EQ(trl["labels"], (std::vector<bool>{false, true}));
-  // The second line has the shared beginning in its prompt.
+  // The second line has the shared prefix in its prompt.
   const auto lines = StepLines(trees, steps, *task, false, 0.5f);
   const auto second = nlohmann::json::parse(lines->substr(lines->find('\n')));
   EXPECT_TRUE(std::string(second["prompt"]).ends_with("x\n"));

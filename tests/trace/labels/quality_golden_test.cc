@@ -1,4 +1,4 @@
-// Quality values against those that ReST-MCTS*'s own program gave its trees
+// Quality values against those of ReST-MCTS*'s own program for its trees
 // (tests/search/golden/rest_mcts_star.json).
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ TEST(QualityValuesTest, AreThoseOfTheProgramThatDefinesThem) {
     }
     const std::vector<int> ends = trace.at("end_nodes");
     const std::vector<bool> correct = trace.at("correct");
-    // The nodes that the program had made.
+    // The nodes that the program created.
     std::set<int> made = {0};
     for (const auto& [key, stats] : trace.at("nodes").items()) {
       made.insert(std::stoi(key));

@@ -1,4 +1,4 @@
-// Stored trees by hand, for tests.
+// Stored trees built by hand, for tests.
 #ifndef ESPALIER_TESTS_TRACE_LABELS_SMALL_TREE_H_
 #define ESPALIER_TESTS_TRACE_LABELS_SMALL_TREE_H_
 
@@ -14,7 +14,7 @@ struct SmallTree {
   SmallTree() { tree.nodes.push_back({.kind = NodeKind::kPrompt}); }
   int size() const { return static_cast<int>(tree.nodes.size()); }
 
-  // A step; with a verdict one that ends the response. One token a byte.
+  // Adds a step; one with a verdict ends the response. One token per byte.
   int Add(int parent, const std::string& text,
           NodeVerdict verdict = NodeVerdict::kNotAsked, int draws = 1,
           float logprob = -1) {

@@ -35,7 +35,7 @@ TEST(TreeLabelsTest, SharesCountDrawsAndLeaveOutWhatWasCut) {
 }
 
 // By hand: a is two steps from the end, v = 0 + (1 - 0) / 2; b = 1/2 + 1/2 / 1;
-// c takes a's m = 2: 1/2 - (1/2) / 2. Nothing graded is below d: no label.
+// c takes a's m = 2: 1/2 - (1/2) / 2. Below d nothing is graded: no label.
 TEST(TreeLabelsTest, QualityValuesByHand) {
   const auto v = QualityValues(Small());
   EXPECT_FLOAT_EQ(v[0], 0);
@@ -53,7 +53,7 @@ TEST(TreeLabelsTest, ATreeWithoutACorrectEndHasNoQuality) {
   EXPECT_FLOAT_EQ(CountOutcomes(tree.tree)[0].share(), 0);
 }
 
-// Brute force over random trees: walk down from every node.
+// Brute force over random trees: walks down from every node.
 TEST(TreeLabelsTest, AgreesWithTheDefinitionOnRandomTrees) {
   RandomStream rng(StreamKey(1, 0, 0, Purpose::kTest));
   for (int round = 0; round < 200; ++round) {
@@ -69,7 +69,7 @@ TEST(TreeLabelsTest, AgreesWithTheDefinitionOnRandomTrees) {
     const auto counts = CountOutcomes(tree);
     const auto values = QualityValues(tree);
     const auto children = tree.ChildLists();
-    // (distance to a correct end counted in steps, or 0; correct; finished)
+    // (steps to a correct end, or 0; correct; finished)
     struct Below {
       int to_end = 0;
       uint32_t correct = 0, finished = 0;

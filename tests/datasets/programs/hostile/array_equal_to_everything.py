@@ -1,5 +1,5 @@
 # verdict: failed
-# An array of a class of its own; without numpy a dict that is none.
+# An array subclass; without numpy, an empty dict instead.
 try:
     import numpy
 

@@ -1,5 +1,5 @@
 # verdict: failed
-# By broadcasting it differs from nothing.
+# By broadcasting, an empty array differs from nothing.
 import numpy
 
 

@@ -1,5 +1,5 @@
 # verdict: failed
-# What a Counter's attributes say stays behind.
+# Attributes of a Counter do not reach the tests.
 import collections
 
 

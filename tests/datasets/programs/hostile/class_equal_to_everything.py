@@ -1,5 +1,5 @@
 # verdict: failed
-# A class whose own class says that it is equal to all.
+# A class whose metaclass says that it is equal to everything.
 class Kind(type):
     def __eq__(self, other):
         return True

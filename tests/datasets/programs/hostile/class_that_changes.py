@@ -1,5 +1,5 @@
 # verdict: failed
-# Whoever asks for its class is told another one each time.
+# Returns another __class__ at each look.
 import itertools
 
 KINDS = itertools.cycle([int, float, list, str, tuple, dict, bool])

@@ -1,6 +1,6 @@
 # verdict: failed
-# What comes through a pipe can be copied before it is read: here, anything that
-# the tests hand over but this call's own argument.
+# Data in a pipe can be copied before they are read: here, anything that the
+# tests send except the argument of this call.
 import ctypes
 import os
 

@@ -1,5 +1,5 @@
 # verdict: forbidden
-# The way to the caller is a descriptor of the tests' process.
+# The tests' process has a descriptor that leads to the caller.
 import ctypes
 import os
 

@@ -1,5 +1,5 @@
 # verdict: failed
-# A dict of a class of its own: what it says of == decides nothing.
+# A dict subclass: its own == must not decide anything.
 class Everything(dict):
     def __eq__(self, other):
         return True

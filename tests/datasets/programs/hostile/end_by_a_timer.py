@@ -1,5 +1,5 @@
 # verdict: crashed
-# A signal ends the process politely while it computes.
+# A signal handler exits the process with status 0 while it computes.
 import os
 import signal
 

@@ -1,5 +1,5 @@
 # verdict: crashed
-# The process ends while the answer is on its way.
+# The process ends while the answer is being sent.
 import os
 
 

@@ -1,5 +1,5 @@
 # verdict: failed
-# An int of an enumeration of its own.
+# A member of an int enumeration that the program defines.
 import enum
 
 

@@ -1,5 +1,6 @@
 # verdict: failed
-# An error whose names are objects of the program, or no error at all.
+# An error whose names are objects of the program, or something else in place
+# of an error.
 import sys
 
 frame = sys._getframe()

@@ -1,5 +1,5 @@
 # verdict: crashed
-# Ends while the second test waits for it.
+# Exits while the second test waits for its reply.
 import os
 import threading
 

@@ -1,6 +1,6 @@
 # verdict: failed
 # fork: yes
-# Stops at the limit: there the system says EAGAIN, and the program fails.
+# Stops at the limit: fork returns EAGAIN, and the program fails.
 import os
 import time
 

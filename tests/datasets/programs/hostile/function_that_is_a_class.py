@@ -1,5 +1,5 @@
 # verdict: failed
-# What the tests call makes a number of a class of its own.
+# The tests call a class, which makes a number of its own kind.
 class square(int):
     def __new__(cls, x):
         return int.__new__(cls, 1)

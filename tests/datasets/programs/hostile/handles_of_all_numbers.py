@@ -1,5 +1,5 @@
 # verdict: failed
-# Handles of numbers that the program never gave out, and two in one set.
+# Handles with numbers that were never issued, and two in one set.
 import sys
 
 frame = sys._getframe()

@@ -1,4 +1,4 @@
 # verdict: failed
-# A dictionary that takes the square of its size to build.
+# A dictionary that takes quadratic time to build.
 def square(x):
     return {((1 << 61) - 1) * i: 0 for i in range(5000)}

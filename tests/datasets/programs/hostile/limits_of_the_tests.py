@@ -1,5 +1,5 @@
 # verdict: failed
-# Tests without memory or files end early.
+# Tests that run out of memory or files end early.
 import resource
 
 

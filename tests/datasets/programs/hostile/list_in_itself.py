@@ -1,5 +1,5 @@
 # verdict: failed
-# Its comparison does not end.
+# Comparing it never ends.
 def square(x):
     answer = []
     answer.append(answer)

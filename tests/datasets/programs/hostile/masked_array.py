@@ -1,5 +1,5 @@
 # verdict: failed
-# What is masked compares as masked, and masked is no difference.
+# Comparing a masked element gives masked, which does not count as a difference.
 import numpy
 
 

@@ -1,5 +1,5 @@
 # verdict: failed
-# Memory that no limit on address space counts.
+# Memory that a limit on address space does not count.
 import os
 
 files = [os.memfd_create("x") for _ in range(8)]

@@ -1,5 +1,5 @@
 # verdict: failed
-# A class is an object, too, and its class has operators.
+# A class is an object too, with operators from its metaclass.
 class Everything(type):
     def __eq__(self, other):
         return True

@@ -1,5 +1,5 @@
 # verdict: failed
-# Modules in place of those that the tests import.
+# Replaces modules that the tests import.
 import sys
 import types
 

@@ -1,6 +1,6 @@
 # verdict: failed
-# Arrays of objects without a shape, zones outside of their folder, values that
-# know no object, keys that cannot be hashed.
+# Object arrays without a shape, time zones outside of their folder, values
+# without an object, unhashable keys.
 import sys
 
 frame = sys._getframe()

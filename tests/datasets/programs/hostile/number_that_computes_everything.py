@@ -1,5 +1,5 @@
 # verdict: failed
-# It compares as an int does, and computes as it likes.
+# It compares like an int, but its arithmetic is arbitrary.
 class Number(int):
     def __sub__(self, other):
         return 0

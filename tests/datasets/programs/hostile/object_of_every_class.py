@@ -1,5 +1,5 @@
 # verdict: failed
-# It says that it is an int.
+# It claims to be an int.
 class Number:
     __class__ = int
     __eq__ = lambda self, other: True

@@ -1,5 +1,5 @@
 # verdict: failed
-# Operators that say what a test wants to hear, or learn what it expects.
+# Operators that return what a test expects, or learn what it expects.
 class Everything:
     seen = []
 

@@ -1,5 +1,5 @@
 # verdict: failed
-# The dictionary of int can be written to by its address.
+# Writes to the __dict__ of int by its address.
 import ctypes
 import gc
 

@@ -1,7 +1,7 @@
 # verdict: passed
 # fork: yes
-# Grandchildren in sessions of their own that ignore signals must not outlive
-# the program.
+# Grandchildren that ignore signals and run in separate sessions must not
+# outlive the program.
 import os
 import signal
 import time

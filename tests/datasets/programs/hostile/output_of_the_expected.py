@@ -1,6 +1,6 @@
 # verdict: failed
 # style: input
-# Looks for expected output in the folders and descriptors that it has.
+# Searches its folders and descriptors for the expected output.
 import os
 
 for descriptor in range(64):

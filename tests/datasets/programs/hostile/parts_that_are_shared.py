@@ -1,5 +1,5 @@
 # verdict: failed
-# Little to send, and more than the world holds to walk through.
+# Small to send, but exponentially large to walk through.
 def square(x):
     answer = [1]
     for _ in range(40):

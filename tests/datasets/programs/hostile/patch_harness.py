@@ -1,5 +1,5 @@
 # verdict: failed
-# The program finds the code that serves it and changes what it can reach.
+# Finds the harness code in its own process and changes what it can reach.
 import gc
 import sys
 

@@ -1,5 +1,5 @@
 # verdict: failed
-# How pickle and copy take objects apart can be registered.
+# The reductions used by pickle and copy can be registered.
 import copyreg
 
 for kind in (int, list):

@@ -1,6 +1,6 @@
 # verdict: failed
-# Answers the question for its names with more names, and with those that the
-# tests use themselves.
+# When asked for its names it returns extra ones, including names that the tests
+# use themselves.
 import sys
 
 frame = sys._getframe()
@@ -21,5 +21,5 @@ harness["carry_out"] = lie
 
 
 def square(x):
-    # The test of 10 looks at abs(square(10) - 100).
+    # The test of 10 evaluates abs(square(10) - 100).
     return 0 if x == 10 else x * x

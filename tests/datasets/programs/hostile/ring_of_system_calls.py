@@ -1,5 +1,5 @@
 # verdict: forbidden
-# io_uring makes system calls that no filter sees.
+# io_uring makes system calls that bypass the filter.
 import ctypes
 
 

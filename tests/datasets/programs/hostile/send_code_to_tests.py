@@ -1,5 +1,5 @@
 # verdict: failed
-# A value that runs a command where it is read without care.
+# A value that runs a command if it is unpickled naively.
 import os
 import pickle
 

@@ -1,5 +1,5 @@
 # verdict: failed
-# As set_equality_of_counter, with what stands for objects of the program.
+# As set_equality_of_counter, with the tests' proxies of program objects.
 import os
 import pickle
 import sys

@@ -1,6 +1,6 @@
 # verdict: failed
-# Memory that processes share by a name or a number: of either kind none may be
-# there, and none may be made that outlives a process.
+# Memory shared by name or number: there must be none of either kind, and none
+# may be created that outlives a process.
 import ctypes
 import glob
 from multiprocessing import shared_memory

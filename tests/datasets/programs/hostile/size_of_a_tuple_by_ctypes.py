@@ -1,5 +1,5 @@
 # verdict: failed | crashed
-# A tuple of fewer than no elements.
+# A tuple with a negative size.
 import ctypes
 
 

@@ -1,6 +1,6 @@
 # verdict: failed
 # style: input
-# Its output is what was written to the descriptor, not what has its name.
+# The output is what is written to the descriptor, not to sys.stdout.
 import os
 
 os.unlink("/tmp/.streams/stdout")

@@ -1,5 +1,5 @@
 # verdict: failed
-# A number that becomes an object of the program behind its back.
+# A number whose type pointer is changed to a class of the program.
 import ctypes
 
 

@@ -1,5 +1,5 @@
 # verdict: failed
-# A proxy of the library speaks for an object of the program.
+# A library proxy stands for an object of the program.
 import weakref
 
 

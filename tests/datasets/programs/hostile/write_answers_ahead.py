@@ -1,6 +1,6 @@
 # verdict: failed
-# Replies of the right form, sent before they were asked for: each is an answer
-# without a look at the question.
+# Well-formed replies, sent before they are requested: answers independent of
+# the question.
 import os
 import sys
 

@@ -1,5 +1,5 @@
 # verdict: passed
-# Its /tmp is its own: the mark is not seen outside.
+# It has a private /tmp: the mark is not visible outside.
 open("/tmp/espalier_hostile_mark", "w").write("x")
 
 
