@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kPresetPrefix = "preset=";
 
-// Constant after main has begun.
+// Constant after main has started.
 std::map<std::string, AlgorithmInfo>& Registry() {
   static auto* registry = new std::map<std::string, AlgorithmInfo>();
   return *registry;
@@ -85,7 +85,7 @@ absl::Status ResolveMethod(std::string_view spec, std::string* name,
   ESP_ASSIGN_OR_RETURN(const Preset* preset,
                        FindPreset(name->substr(kPresetPrefix.size())));
   *name = preset->method;
-  // What is there already was given and stays.
+  // Explicitly given options take precedence.
   options->insert(preset->options.begin(), preset->options.end());
   return absl::OkStatus();
 }

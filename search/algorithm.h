@@ -2,12 +2,12 @@
 //
 //   auto algorithm = MakeAlgorithm("beam:width=2:branch=4");
 //   // A published system (presets.h), with an option of one's own:
-//   auto other = MakeAlgorithm("preset=rest_mcts_star:c=0.5");
+//   // A published system (presets.h) with one option changed:
 //   Co<> search = (*algorithm)->Run(ctx);
 //   search.Start();
 //
-// A family is a folder, a method one coroutine with its options; registering
-// it touches no other file:
+// A family is a folder; a method is one coroutine with its options. Registering
+// a method touches no other file:
 //
 //   Co<> RunBeam(SearchContext& ctx, const BeamOptions& options) { ... }
 //   const RegisterAlgorithm<BeamOptions> kBeam(
@@ -16,18 +16,22 @@
 //                   .when_to_use = "a reward model judges single steps well",
 //                   .test = "tests/search/beam_test.cc"});
 //
-// Options with a member `std::vector<RequestKind> Needs() const` say by
-// themselves what the method asks for.
-// Options with `int Models() const` say how many models write, and with
-// `int64_t AtOnce() const` how many responses' worth of samples a search writes
-// side by side before its first answer, as each step so often: no fewer.
-// Options with `bool NeverFinished() const` say whether nothing but the
-// method's own choice is an answer, as where a verifier has to accept it
-// (finish.h). Options with `std::vector<std::string> Check() const` refuse
-// values that make no sense together (options.h).
+// Optional members of Options:
+//   std::vector<RequestKind> Needs() const;
+//       requests the method makes, where they depend on its options
+//   int Models() const;
+//       number of models that generate
+//   int64_t AtOnce() const;
+//       lower bound on the samples drawn in parallel at each step before the
+//       first answer
+//   bool NeverFinished() const;
+//       true if only the method's own choice is an answer, e.g. where a
+//       verifier has to accept it (finish.h)
+//   std::vector<std::string> Check() const;
+//       rejects inconsistent combinations of values (options.h)
 //
-// The registry is filled before main and constant after. docs/methods.md is
-// written from it.
+// The registry is filled before main and constant afterwards. docs/methods.md
+// is generated from it.
 #ifndef ESPALIER_SEARCH_ALGORITHM_H_
 #define ESPALIER_SEARCH_ALGORITHM_H_
 
@@ -46,24 +50,25 @@
 
 namespace espalier {
 
-// A method with its options set. Immutable; may run many searches at once.
+// A method with its options set. Immutable; can run many searches concurrently.
 class SearchAlgorithm {
  public:
   virtual ~SearchAlgorithm() = default;
   virtual std::string_view name() const = 0;
-  // Requests the method makes; the engine refuses it if one has no backend.
+  // Requests the method makes; the engine rejects it if one has no backend.
   virtual const std::vector<RequestKind>& needs() const = 0;
-  // Models that write: 1, or more where a method chooses among several.
+  // Number of models that generate; more than 1 if the method chooses among
+  // several.
   virtual int models() const = 0;
-  // Responses' worth of tokens that a search takes before it has an answer: 1
-  // where the stage of finishing (finish.h) makes one of what there is.
+  // Tokens that a search needs before it has an answer, in responses; 1 where
+  // the finishing stage (finish.h) makes an answer of what is there.
   virtual int64_t responses_for_an_answer() const = 0;
   virtual std::vector<OptionInfo> options() const = 0;
-  // The search. `ctx` and the algorithm outlive it.
+  // `ctx` and the algorithm outlive the search.
   virtual Co<> Run(SearchContext& ctx) const = 0;
 };
 
-// What a reader of the list of methods wants to know beside the options.
+// Shown in the list of methods in addition to the options.
 struct MethodNotes {
   std::string source;       // the paper or project; "" for none
   std::string when_to_use;  // after "use it when"
@@ -87,28 +92,28 @@ std::vector<const AlgorithmInfo*> ListAlgorithms();
 absl::Status ParseMethod(std::string_view spec, std::string* name,
                          OptionMap* options);
 
-// The same, and "preset=rest_mcts_star:c=0.5" becomes the preset's method with
-// its options, those given here in place of its own.
+// As ParseMethod, but "preset=rest_mcts_star:c=0.5" resolves to the preset's
+// method and options; options given here override the preset's.
 absl::Status ResolveMethod(std::string_view spec, std::string* name,
                            OptionMap* options);
 
 // NotFound with the nearest name for an unknown method or preset;
-// InvalidArgument for bad options, all of them listed.
+// InvalidArgument listing all bad options.
 absl::StatusOr<std::unique_ptr<SearchAlgorithm>> MakeAlgorithm(
     std::string_view spec);
 absl::StatusOr<std::unique_ptr<SearchAlgorithm>> MakeAlgorithm(
     const std::string& name, const OptionMap& options);
 
-// The method and all its options in one canonical text: identifies a
+// The method and all its options as one canonical string that identifies a
 // configuration in results.
 std::string CanonicalMethod(const SearchAlgorithm& algorithm);
-// A hash of that text in 16 hex digits: config_hash of results.
+// Hash of that string in 16 hex digits: config_hash in results.
 std::string MethodHash(std::string_view canonical_method);
 
 // Adds to the registry; called by RegisterAlgorithm before main.
 void AddAlgorithm(AlgorithmInfo info);
 
-// The option that every method has which answers.
+// The option that every method with an answer has.
 struct FinishOption {
   bool finish = true;
   void Visit(OptionVisitor& v, const std::vector<RequestKind>& needs);
@@ -138,7 +143,7 @@ class RegisterAlgorithm {
                     }
                     ESP_RETURN_IF_ERROR(
                         parser.Finish("method " + name, problems));
-                    // Options may decide what is needed.
+                    // Needs may depend on the options.
                     std::vector<RequestKind> all = needs;
                     if constexpr (requires { options.Needs(); }) {
                       all = options.Needs();

@@ -61,7 +61,7 @@ double Votes::Weight(const Group& group) const {
     case AnswerChoice::kLowerBound: {
       const double spread =
           group.count < 2 ? 0.5 : std::sqrt(group.squares / (group.count - 1));
-      // Scores are in [0, 1]: never below "no answer".
+      // Scores are in [0, 1]: the result is never below "no answer".
       return group.mean - spread / std::sqrt(group.count) + 1;
     }
   }
@@ -102,12 +102,12 @@ void Votes::Rank(size_t changed) {
   const auto ahead = [&](size_t a, size_t b) {
     const double x = Weight(groups_[a]), y = Weight(groups_[b]);
     if (x != y) return x > y;
-    // Of equal scores the one that was there first.
+    // Ties go to the earlier one.
     return ByBest() ? groups_[a].best_at < groups_[b].best_at
                     : groups_[a].first_at < groups_[b].first_at;
   };
   if (choice_ == AnswerChoice::kLowerBound) {
-    // The only weight that may fall.
+    // The only weight that can decrease.
     winner_ = 0;
     for (size_t i = 1; i < groups_.size(); ++i) {
       if (ahead(i, winner_)) winner_ = i;
@@ -157,7 +157,7 @@ AnswerSupport Votes::SupportOf(const Group& winner) const {
   if (second_ != winner_) {
     support.runner_up = std::max(0.0, Weight(groups_[second_]));
   }
-  // An answer that nobody has given yet comes last.
+  // An answer that has no vote yet comes last.
   support.wins_ties =
       !gaps_ && (ByBest() || winner.first_at <= groups_[second_].first_at);
   switch (choice_) {
@@ -167,7 +167,7 @@ AnswerSupport Votes::SupportOf(const Group& winner) const {
       support.most_added = 1;
       break;
     case AnswerChoice::kMajorityOfTree:
-      // A simulation may bring any number of responses.
+      // A simulation may produce any number of responses.
       support.confidence = total_ > 0 ? support.leader / total_ : 0;
       break;
     case AnswerChoice::kFirst:
@@ -176,7 +176,7 @@ AnswerSupport Votes::SupportOf(const Group& winner) const {
       break;
     case AnswerChoice::kBest:
       support.confidence = winner.best_score;
-      // No score is higher, and the first of equals is held.
+      // No score is higher, and ties go to the first.
       if (support.leader >= 1 && !gaps_) support.most_added = 0;
       break;
     case AnswerChoice::kLowerBound:

@@ -1,16 +1,16 @@
-// The choice of an answer among finished responses (S2, S3).
+// Choosing an answer among finished responses (self-consistency, best-of-N).
 //
 //   Votes votes(AnswerChoice::kWeighted);
 //   votes.Add(ctx, node, score);
 //   votes.Offer(ctx);
 //
-// Responses without an answer count only where no response has one. A vote
-// costs the same however many came before it.
+// Responses without an answer count only if no response has one. Adding a vote
+// takes constant time.
 //
-// Offer also says how firmly the choice stands (AnswerSupport in stop.h). A
-// method whose simulations cast one vote at most, with a score in [0, 1], says
-// so by a VoteBound and may then be stopped once the rest cannot change the
-// answer:
+// Offer also reports how firmly the choice stands (AnswerSupport in stop.h). A
+// method that bounds the votes of a simulation, with scores in [0, 1], declares
+// a VoteBound and can then be stopped once the remaining votes cannot change
+// the answer:
 //
 //   Votes votes(AnswerChoice::kMajority, {.simulations = options.n});
 #ifndef ESPALIER_SEARCH_CHOOSE_H_
@@ -29,11 +29,11 @@ enum class AnswerChoice : uint8_t {
   kMajority,    // most responses; ties: the answer that came first
   kBest,        // highest score; ties: the first response
   kWeighted,    // highest sum of scores over responses with the same answer
-  kVisits,      // the end of the most visited path; where that has none: kBest
-  kLowerBound,  // highest mean score - standard error of its responses' scores,
-                // one response alone counting as .5 off (LCB)
-  // Most responses, where each that ended in the tree counts once more, voted
-  // or not (rStar); ties: the answer that comes first depth-first.
+  kVisits,      // end of the most visited path; kBest if it has none
+  kLowerBound,  // highest mean score - standard error of the mean, which is .5
+                // for a single response (LCB)
+  // Most responses, where each that ended in the tree counts once more, whether
+  // it voted or not (rStar); ties: the answer that comes first depth-first.
   kMajorityOfTree,
 };
 inline constexpr std::array<std::string_view, 7> kAnswerChoiceNames = {
@@ -41,7 +41,7 @@ inline constexpr std::array<std::string_view, 7> kAnswerChoiceNames = {
     "lower_bound", "majority_of_tree"};
 
 // Whether `a` comes before `b` depth-first, children in order of creation.
-// Neither is above the other.
+// Neither is an ancestor of the other.
 bool ComesFirst(const Tree& tree, NodeId a, NodeId b);
 
 class Votes {
@@ -53,27 +53,27 @@ class Votes {
   void Add(SearchContext& ctx, NodeId node, float score) {
     AddAt(ctx, node, score, added_);
   }
-  // For responses that end in another order than they vote in: of equals the
-  // one with the lowest `place` comes first.
+  // For responses that finish in a different order than they vote: ties go to
+  // the lowest `place`.
   void AddAt(SearchContext& ctx, NodeId node, float score, int64_t place);
   bool empty() const { return groups_.empty(); }
   // For kMajorityOfTree: counts the responses that ended in the tree since the
-  // last Add, which does it by itself.
+  // last Add. Add calls it itself.
   void CountTree(SearchContext& ctx);
   // Offers the choice to the search: the response with the highest score (the
   // first of equals) among those with the chosen answer; for kMajorityOfTree
-  // the first of them in the tree, depth-first.
+  // the depth-first first of those in the tree.
   void Offer(SearchContext& ctx) const;
 
  private:
-  // Responses with one answer, in order of its first appearance.
+  // Responses with the same answer. Groups are in order of first appearance.
   struct Group {
     int32_t answer = -1;
     NodeId best = kNoNode;
     float best_score = 0;
-    NodeId first = kNoNode;  // depth-first, of those in the tree
-    int64_t best_at = 0;     // place among all responses of the one that has it
-    int64_t first_at = 0;    // of the first one
+    NodeId first = kNoNode;  // depth-first first of those in the tree
+    int64_t best_at = 0;     // place of `best` among all responses
+    int64_t first_at = 0;    // place of the first response
     double count = 0;
     double sum = 0;
     double mean = 0;
@@ -83,9 +83,9 @@ class Votes {
   bool ByBest() const {
     return choice_ == AnswerChoice::kBest || choice_ == AnswerChoice::kVisits;
   }
-  // What the groups are compared by; -1 for responses without an answer.
+  // Key by which groups are compared; -1 for responses without an answer.
   double Weight(const Group& group) const;
-  // Keeps the first and the second up, after a vote for group `changed`.
+  // Updates winner_ and second_ after a vote for group `changed`.
   void Rank(size_t changed);
   AnswerSupport SupportOf(const Group& winner) const;
 
@@ -94,12 +94,12 @@ class Votes {
   std::vector<Group> groups_;
   std::vector<int32_t> group_of_;  // by answer + 1; -1: none yet
   size_t winner_ = 0;
-  size_t second_ = 0;  // winner_: there is none
+  size_t second_ = 0;  // equals winner_ if there is none
   int64_t added_ = 0;
-  bool gaps_ = false;      // lower places may yet be taken
+  bool gaps_ = false;      // lower places may still be filled
   int64_t responses_ = 0;  // with an answer
-  double total_ = 0;       // of their scores, 1 each for majorities
-  NodeId counted_ = 0;     // nodes that CountTree has looked at
+  double total_ = 0;       // sum of their scores, 1 each for majorities
+  NodeId counted_ = 0;     // nodes already seen by CountTree
 };
 
 }  // namespace espalier

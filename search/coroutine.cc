@@ -55,7 +55,7 @@ void PromiseBase::unhandled_exception() noexcept {
   } catch (const std::exception& e) {
     what = e.what();
   } catch (...) {
-    // Keeps the text above: nothing is known of it.
+    // Keeps the default text: the exception carries no message.
   }
   context->Fail(
       absl::InternalError(absl::StrCat("the search algorithm threw: ", what)));

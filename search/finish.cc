@@ -8,7 +8,7 @@
 namespace espalier {
 namespace {
 
-// How many unfinished responses are tried.
+// Number of unfinished responses to try.
 constexpr int kTries = 4;
 
 // Finished responses with an answer, in order of creation.
@@ -23,7 +23,7 @@ std::vector<NodeId> Ends(SearchContext& ctx) {
   return ends;
 }
 
-// Stage 1. Each response votes as often as it was sampled.
+// Stage 1. Each response votes once per draw.
 Co<> AnswerFromTree(SearchContext& ctx, const FinishPlan& plan) {
   const std::vector<NodeId> ends = Ends(ctx);
   if (ends.empty()) co_return;
@@ -40,15 +40,15 @@ Co<> AnswerFromTree(SearchContext& ctx, const FinishPlan& plan) {
   votes.Offer(ctx);
 }
 
-// The most promising unfinished response that was not tried and that what is
-// left should finish; of those without a score the longest. If nothing is
-// enough for any of them, the one that lacks least. kNoNode if there is none.
+// The most promising unfinished response that was not tried and that the
+// remaining budget should finish. If there is none, the one with the smallest
+// shortfall of tokens. kNoNode if all were tried.
 NodeId MostPromising(const SearchContext& ctx,
                      const std::vector<NodeId>& tried) {
   const Tree& tree = ctx.tree();
   const int64_t left = ctx.tokens_left();
   NodeId best = kNoNode;
-  std::pair<int64_t, float> highest;  // tokens that lack, taken away; promise
+  std::pair<int64_t, float> highest;  // minus the missing tokens; promise
   for (NodeId id = 0; id < tree.size(); ++id) {
     if (tree[id].terminal() || tree[id].truncated() || tree[id].alias) {
       continue;
@@ -78,8 +78,8 @@ std::vector<NodeId> Unscored(const Tree& tree) {
   return open;
 }
 
-// The method may have dropped a node, and what it stands on: a dropped sequence
-// loses its keys and values whenever they are computed.
+// The method may have evicted a node or its ancestors, and an evicted sequence
+// loses its KV cache whenever it is computed.
 void KeepPath(SearchContext& ctx, NodeId node) {
   for (; node != kNoNode; node = ctx.tree()[node].parent) {
     ctx.SetRetention(node, std::numeric_limits<float>::max());
@@ -119,7 +119,7 @@ Co<> FinishBest(SearchContext& ctx, const FinishPlan& plan) {
   }
 }
 
-// What all responses that ended without an answer come to.
+// Offers the best of the responses that ended without an answer.
 void OfferUnanswered(SearchContext& ctx) {
   const Tree& tree = ctx.tree();
   NodeId best = kNoNode;

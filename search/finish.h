@@ -1,21 +1,20 @@
-// How a search ends that was told to stop before its method had an answer.
+// How a search ends that had to stop before its method had an answer.
 //
-//   1. tree     finished responses that the method had no time to look at are
-//               scored, which costs no tokens, and vote as the method's do;
-//   2. finish   if there is none: unfinished responses are scored, and the most
-//               promising one (SearchContext::Promise) that what is left should
-//               finish is written to its end at temperature 0, from the tokens
-//               that were held back for it (SearchContext::Expand). One that
-//               has no answer at its end is replaced by the next most
-//               promising.
+//   1. tree     finished responses that the method did not get to are scored,
+//               which costs no tokens, and vote as in the method;
+//   2. finish   if there are none: unfinished responses are scored, and the
+//               most promising one (SearchContext::Promise) that should fit in
+//               the remaining budget is completed at temperature 0, from the
+//               tokens held back for it (SearchContext::Expand). If it ends
+//               without an answer, the next most promising one is tried.
 //
-// 2 acts only where there is a budget of tokens. Exempt from both, and nothing
-// is held back: finish=false, for presets whose paper returns what its method
-// chose and nothing else; methods that label problems; those whose answers are
-// what a verifier accepted; and `greedy` and `sample`, which are one response.
+// Stage 2 runs only with a token budget. Exempt from both stages, with nothing
+// held back: finish=false, for presets whose paper returns only what its method
+// chose; methods that label problems; methods whose answers a verifier has to
+// accept; and `greedy` and `sample`, which are one response.
 //
-// Where all finished responses end without an answer, as where the policy gives
-// up, the best of them is the result (AnswerStage::kUnanswered).
+// If all finished responses end without an answer, e.g. because the policy
+// gives up, the best of them is the result (AnswerStage::kUnanswered).
 #ifndef ESPALIER_SEARCH_FINISH_H_
 #define ESPALIER_SEARCH_FINISH_H_
 
@@ -26,7 +25,7 @@ namespace espalier {
 
 struct FinishPlan {
   bool exempt = false;
-  bool scores = false;                        // the method asks a reward model
+  bool scores = false;                        // the method uses a reward model
   AnswerChoice choice = AnswerChoice::kBest;  // stage 1
 };
 

@@ -29,7 +29,7 @@ const std::vector<Preset>& ListPresets() {
       std::string text(file.text);
       auto config =
           ParseConfig(text, absl::StrCat("preset ", AbslView(file.name)));
-      ESP_CHECK_OK(config.status());  // a test reads them all
+      ESP_CHECK_OK(config.status());  // a test parses them all
       all->push_back({.name = std::string(file.name),
                       .method = std::move(config->name),
                       .options = std::move(config->options),

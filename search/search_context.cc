@@ -94,7 +94,7 @@ uint64_t SearchContext::IssueAnswered(RequestKind kind, bool done) {
   slot.arrived = true;
   slot.done = done;
   if (!done) slot.completion.status = absl::CancelledError("nothing to do");
-  // Still delivered in order.
+  // Delivered in order like any other.
   if (next_delivery_ == seq) {
     slot.delivered = true;
     ++next_delivery_;
@@ -165,13 +165,14 @@ Awaiting<Expansion> SearchContext::ExpandInline(NodeId node,
   return {this, seq};
 }
 
-// What a reply may add to Usage::bytes for each sample and for each of its
-// tokens: hardly a token spells more than this in bytes.
+// Upper bounds on what a reply adds to Usage::bytes per sample and per token;
+// hardly any token has more text than this.
 constexpr int64_t kSampleBytes = 160;
 constexpr int64_t kTokenBytes = 4 + 4 + 56;
 
-// What the samples of a request add to Usage::bytes at most. How wide a hidden
-// state is the first one tells: until then it may be as wide as all there is.
+// Upper bound on what the samples of a request add to Usage::bytes. The width
+// of a hidden state is known only after the first one; until then it is assumed
+// to take the whole budget.
 int64_t SearchContext::ReplyBytes(const ExpandOptions& options,
                                   int64_t tokens_each) const {
   int64_t sample = kSampleBytes + kTokenBytes * tokens_each;
@@ -198,8 +199,8 @@ bool SearchContext::HasRoom(const ExpandOptions& options,
 int64_t SearchContext::StepNeed() const {
   const int64_t most = format().max_step_tokens;
   if (longest_step_ == 0) return most;
-  // One that is cut is of no use, and what is reserved in vain lets others
-  // wait: a quarter more than the longest so far, but no more than three common
+  // A truncated step is useless, and unused reservations make others wait:
+  // allow a quarter more than the longest so far, but at most three average
   // ones.
   const int64_t common = 3 * usage_.tokens / steps_seen_ + 1;
   return std::min({most, longest_step_ + longest_step_ / 4 + 1L, common});
@@ -207,12 +208,12 @@ int64_t SearchContext::StepNeed() const {
 
 int64_t SearchContext::TokensToFinish(NodeId node) const {
   int64_t whole = std::max(budget_.response_tokens, longest_response_);
-  // Nobody knows: budgets are mostly some times a response, and what is held
-  // back in vain is taken from the search.
+  // Unknown: budgets are usually a few times a response, and holding back too
+  // much takes tokens from the search.
   if (whole == 0) whole = budget_.tokens / 4;
   const int64_t rest =
       std::max<int64_t>(0, whole - tree_.step(node).path_tokens);
-  // Responses differ in length: a tenth of a whole one more, and a step.
+  // Response lengths vary: add a tenth of a whole one, and one step.
   return std::min(budget_.tokens, rest + whole / 10 + longest_step_);
 }
 
@@ -254,8 +255,8 @@ bool SearchContext::CutToRest(NodeId node, int* n, int64_t* limit) {
       std::min<int64_t>(*n, budget_.nodes - usage_.nodes - reserved_nodes_));
   if (*n < 1) return stop("too few nodes left for another step");
   if (budget_.tokens == kNoLimit) return true;
-  // What is held back is for the best path: the request that writes its next
-  // step may have that, too, but no second sample of the same step.
+  // The tokens held back are for the best path: the request for its next step
+  // may use them too, but not a second sample of the same step.
   const int64_t held = HeldBack();
   int64_t free = budget_.tokens - usage_.tokens - reserved_tokens_;
   if (!GoesOn(node, *n)) free -= held;
@@ -294,7 +295,7 @@ void SearchContext::AdmitOne(SearchRequest& request, int n, int64_t limit) {
 }
 
 void SearchContext::RefuseWaiting() {
-  // The last first, so that what was drawn ahead is taken back one by one.
+  // Last first, so that draws counted in advance are undone in order.
   for (; !waiting_.empty(); waiting_.pop_back()) {
     const SearchRequest& request = waiting_.back();
     const NodeId node = request.nodes[0];
@@ -336,7 +337,7 @@ void SearchContext::Admit() {
       GoesOn(only.nodes[0], only.expand.n)) {
     free = budget_.tokens - usage_.tokens - reserved_tokens_;
   }
-  // As many of the first as can be given a step for each sample.
+  // As many of the first requests as can have one step per sample.
   size_t count = waiting_.size();
   int64_t each = most;
   if (free != kNoLimit) {
@@ -349,8 +350,8 @@ void SearchContext::Admit() {
     }
     if (samples > 0) each = std::min(most, free / samples);
   }
-  // What rounding leaves may do for another one: asked again, nothing is left
-  // to be sent, whenever that is.
+  // What rounding leaves may be enough for another one. Sending until nothing
+  // fits makes the result independent of when Admit is called.
   if (AdmitFront(count, each)) return Admit();
   if (expanding_ > 0) return;
   SearchRequest& first = waiting_.front();
@@ -398,7 +399,7 @@ void SearchContext::FailScores(NodeId id, float step, float path) {
 }
 
 inline bool SearchContext::ApplyScores(NodeId id, const StepScores& scores) {
-  // A model may have one head only; what it lacks is taken from the other.
+  // A model may have only one head; the other score is copied from it.
   const float path = std::isnan(scores.path) ? scores.step : scores.path;
   const float step = std::isnan(scores.step) ? path : scores.step;
   if (!(path >= 0 && path <= 1 && step >= 0 && step <= 1)) [[unlikely]] {
@@ -490,8 +491,8 @@ bool SearchContext::BeginFinish() {
 }
 
 float SearchContext::Promise(const Tree& tree, NodeId node) {
-  // A step that is right more often than not, with a reward model that is less
-  // sure the farther it looks: about a tenth of the score a step.
+  // For steps that are more often right than wrong and a reward model that is
+  // less sure the farther it looks: about a tenth of the score per step.
   constexpr float kStep = 0.1f;
   const Step& step = tree.step(node);
   const float depth = kStep * static_cast<float>(step.depth);
@@ -499,7 +500,7 @@ float SearchContext::Promise(const Tree& tree, NodeId node) {
   if (tree[node].scored()) {
     return std::max(std::log(step.path_score), least) + depth;
   }
-  // Without a score, the one that the policy is surer of.
+  // Without a score, prefer the one with the higher policy log-prob.
   const float mean =
       step.path_tokens == 0
           ? 0
@@ -524,8 +525,8 @@ void SearchContext::OfferAnswer(NodeId node, int32_t answer, float score,
   best_stage_ = answer >= 0 ? stage_
                 : ended     ? AnswerStage::kUnanswered
                             : AnswerStage::kNone;
-  // Where the bytes are spent, of several answers after so many tokens the last
-  // one is kept: votes that come without a reply between them have no end.
+  // Once the byte budget is spent, only the last of several answers at the same
+  // token count is kept: votes without a reply in between are unbounded.
   const AnytimeAnswer held{usage_.tokens, node, answer};
   if (usage_.bytes >= budget_.bytes && !anytime_.empty() &&
       anytime_.back().tokens == held.tokens) {
@@ -650,7 +651,7 @@ void SearchContext::DropConsumed() {
     old.sent = false;
     old.waiter = nullptr;
     old.expansion.samples.clear();
-    // What the engine answered holds memory worth giving back.
+    // Results from the engine hold memory worth freeing.
     if (inline_ == nullptr) old = Slot{};
   }
 }
@@ -693,20 +694,21 @@ void SearchDriver::Advance() {
     const uint64_t seq = ctx_.next_delivery_++;
     SearchContext::Slot& slot = ctx_.slot(seq);
     if (!slot.delivered) ctx_.Deliver(slot);
-    // Everything up to `seq` is applied and nothing after it: what a resumed
+    // Everything up to `seq` is applied and nothing after it, so what a resumed
     // search sees does not depend on when completions arrived.
     const auto waiter = std::exchange(slot.waiter, nullptr);
     if (waiter != nullptr && ctx_.failure_.ok()) waiter.resume();
     for (const auto yielding : std::exchange(ctx_.yielding_, {})) {
       if (ctx_.failure_.ok()) yielding.resume();
     }
-    // What was asked meanwhile is one round, also whatever else has arrived.
+    // Requests made meanwhile form one round, whatever else has arrived.
     ctx_.Admit();
   }
 }
 
 void SearchDriver::Stop(std::string reason) {
-  // Also one that was about to end for want of tokens is cut short by it.
+  // Overrides the reason of a search that was already ending for lack of
+  // budget.
   if (!ctx_.halted_) ctx_.stop_reason_ = std::move(reason);
   ctx_.halted_ = true;
 }

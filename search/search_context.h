@@ -1,6 +1,6 @@
-// What a search algorithm sees of the world: its tree, the requests it may
-// make, its random streams and its budget. Nothing else: no gold answer, no
-// clock, no threads.
+// Everything a search algorithm can access: its tree, the requests it may make,
+// its random streams and its budget. It has no gold answer, no clock and no
+// threads.
 //
 //   Co<> Greedy(SearchContext& ctx) {
 //     NodeId node = kRoot;
@@ -14,13 +14,13 @@
 //
 // A request is sent when its method is called; awaiting it yields the result.
 // Several may be in flight: keep the returned Awaiting and await it later.
-// Completions are applied to the tree in the order in which their requests
-// were made, whatever the order in which they arrive, and a coroutine that
-// waits for request k sees exactly the completions up to k. Hence the tree
-// does not depend on threads, batches or other searches.
+// Completions are applied to the tree in the order in which their requests were
+// made, regardless of when they arrive, and a coroutine that waits for request
+// k sees exactly the completions up to k. Hence the tree does not depend on
+// threads, batches or other searches.
 //
-// The other side (SearchDriver below) is the engine's: it takes requests out
-// and puts completions in.
+// SearchDriver below is the engine's side: it takes requests out and puts
+// completions in.
 //
 // Externally synchronised: one thread at a time.
 #ifndef ESPALIER_SEARCH_SEARCH_CONTEXT_H_
@@ -50,7 +50,7 @@
 
 namespace espalier {
 
-// The models of a search by the part they play; bound to models in options.
+// The models of a search by role; SearchOptions binds them to models.
 enum class Role : uint8_t {
   kPolicy,
   kCritic,
@@ -68,11 +68,11 @@ enum class RequestKind : uint8_t {
   kAsk,
   kRetrieve,
   kRun,
-  kGrade,  // reads the reference: while training data is made, never at test
+  kGrade,  // reads the reference: for training data only, never at test
 };
 std::string_view RequestKindName(RequestKind kind);
 
-// What may be sampled of the policy's distribution (SearchOptions).
+// Which tokens of the policy's distribution may be sampled (SearchOptions).
 struct SampleFilter {
   int top_k = 0;    // 0: all
   float top_p = 1;  // 1: all
@@ -82,32 +82,32 @@ struct SampleFilter {
 struct ExpandOptions {
   int n = 1;
   float temperature = 1;  // 0: greedy
-  // Not empty: nothing is sampled, this text becomes the next step. It outlives
-  // the search.
+  // If not empty, nothing is sampled and this text becomes the next step. It
+  // outlives the search.
   std::string_view forced = {};
-  // Tokens of a sample at most; the context cuts it further to the format's
-  // limit and to what is left of the budget.
+  // Maximum tokens per sample; the context reduces it further to the format's
+  // limit and to the remaining budget.
   int max_tokens = std::numeric_limits<int>::max();
-  // k > 0: how sure the model was of each token is told (Tree::confidences),
-  // from the k likeliest tokens at its place. A model that cannot fails the
-  // search.
+  // k > 0: reports the model's confidence in each token (Tree::confidences),
+  // computed from the k most likely tokens at its position. Fails the search if
+  // the model does not support it.
   int top_logprobs = 0;
-  // k > 0: the k likeliest tokens at the place of each token and their ln p are
-  // told (Tree::alternatives). A model that cannot fails the search.
+  // k > 0: reports the k most likely tokens at each position and their ln p
+  // (Tree::alternatives). Fails the search if the model does not support it.
   int alternatives = 0;
-  // The model's hidden state at the end of each sample is told (Tree::hidden).
-  // A model that has none fails the search.
+  // Reports the model's hidden state at the end of each sample (Tree::hidden).
+  // Fails the search if the model does not support it.
   bool hidden = false;
-  // In place of the search's own.
+  // Overrides the search's filter.
   std::optional<SampleFilter> filter = {};
-  // The response also ends where a sample says one of these, which is left out.
-  // They outlive the search.
+  // The response also ends where a sample contains one of these strings, which
+  // is left out. They outlive the search.
   absl::Span<const std::string_view> stop_strings = {};
 };
 
-// Result of Expand: one node a sample, in order of sampling. Equal samples are
-// the same node. Fewer than asked for where the budget left no more, and none
-// where it or a cancellation left nothing to do.
+// Result of Expand: one node per sample, in order of sampling. Equal samples
+// are the same node. Fewer than requested if the budget runs short; empty if
+// the budget or a cancellation leaves nothing.
 struct Expansion {
   absl::InlinedVector<NodeId, 8> samples;
 };
@@ -124,11 +124,11 @@ struct SearchRequest {
   uint64_t seq = 0;  // order of issue within the search
   RequestKind kind = RequestKind::kExpand;
   Role by = Role::kPolicy;
-  std::vector<NodeId> nodes;  // Expand, Verify, Grade: one
+  std::vector<NodeId> nodes;  // one for Expand, Verify, Grade
   ExpandOptions expand;
   int first_sample = 0;  // index of the first sample to draw at the node
-  int max_tokens = 0;    // per sample: n times as many are reserved
-  StreamKey stream;      // samples of the node draw from it
+  int max_tokens = 0;    // per sample: n times this is reserved
+  StreamKey stream;      // samples of the node are drawn from it
 };
 
 // A sample as a backend returned it.
@@ -136,26 +136,26 @@ struct SampledStep {
   std::vector<int32_t> tokens;
   std::string text;
   float logprob = 0;
-  // One a token, for the record: ln p at temperature 1, and ln of the chance
-  // with which the sampler drew it.
+  // One per token: ln p at temperature 1, and ln of the probability with which
+  // the sampler drew the token.
   std::vector<float> logprobs;
   std::vector<float> sampler_logprobs;
-  // Entropy of the model's distribution in nats, at temperature 1: the mean
-  // over the tokens, NaN where the model tells none; and, where
-  // ExpandOptions::top_logprobs asks, one a token.
+  // Entropy of the model's distribution in nats at temperature 1: the mean over
+  // the tokens, NaN if the model does not report it; and one per token if
+  // ExpandOptions::top_logprobs is set.
   float mean_entropy = std::numeric_limits<float>::quiet_NaN();
   std::vector<float> entropies;
-  // Where it asks, one a token: minus the mean ln p of the likeliest so many,
-  // the higher the surer (DeepConf, arXiv:2508.15260).
+  // One per token if top_logprobs = k is set: minus the mean ln p of the k most
+  // likely tokens; higher is more confident (DeepConf, arXiv:2508.15260).
   std::vector<float> confidences;
-  std::vector<TopToken> alternatives;  // where ExpandOptions asks: k a token
-  std::vector<float> hidden;           // where ExpandOptions::hidden asks
+  std::vector<TopToken> alternatives;  // if requested: k per token
+  std::vector<float> hidden;           // if ExpandOptions::hidden is set
   bool ended = false;                  // the model ended the response
   bool truncated = false;              // cut by a length limit
-  int64_t handle = -1;  // the engine's own, handed back with the node
+  int64_t handle = -1;  // set by the engine, returned with the node
 };
-// A sample's handle once the sample has become a node. Not `is_new`: the node
-// was there already and the handle is not needed.
+// A sample's handle once the sample has become a node. If not `is_new`, the
+// node existed already and the handle is not needed.
 struct AdoptedSample {
   NodeId node = kNoNode;
   int64_t handle = -1;
@@ -166,11 +166,11 @@ struct SearchCompletion {
   uint64_t seq = 0;
   absl::Status status;
   std::vector<SampledStep> samples;  // Expand
-  std::vector<StepScores> scores;    // Evaluate, one a node
+  std::vector<StepScores> scores;    // Evaluate, one per node
   bool correct = false;              // Verify, Grade
 };
 
-// One point of the anytime curve: the answer held after so many tokens.
+// One point of the anytime curve: the answer held at this number of tokens.
 struct AnytimeAnswer {
   int64_t tokens = 0;
   NodeId node = kNoNode;
@@ -181,25 +181,25 @@ template <class T>
 struct Awaiting;
 class SearchContext;
 
-// Answers requests on the spot, in place of the engine: scripted policies, and
-// models that cost less than handing a request over. Externally synchronised.
+// Answers requests synchronously in place of the engine: scripted policies, and
+// models that cost less than passing a request. Externally synchronised.
 class InlineModel {
  public:
   virtual ~InlineModel() = default;
-  // Adds samples `first_sample` ... of `node` by ctx.AddSample to `out`: at
-  // most `options.n`, of at most `options.max_tokens` tokens each.
+  // Adds samples `first_sample` ... of `node` to `out` by ctx.AddSample: at
+  // most `options.n`, each of at most `options.max_tokens` tokens.
   virtual void Expand(SearchContext& ctx, NodeId node,
                       const ExpandOptions& options, int first_sample,
                       Expansion& out) = 0;
   virtual StepScores Evaluate(const Tree& tree, NodeId node) = 0;
-  // Of a finished response; answers Grade, too.
+  // Of a finished response; also answers Grade.
   virtual bool Verify(const Tree& tree, NodeId node) = 0;
 };
 
 class SearchContext {
  public:
-  // The referenced objects outlive the context. With `model` requests are
-  // answered at once and none reaches the driver.
+  // The referenced objects outlive the context. With `model`, requests are
+  // answered immediately and none reaches the driver.
   SearchContext(const Problem& problem, const Task& task, Stopper& stopper,
                 const SearchBudget& budget, uint64_t seed,
                 InlineModel* model = nullptr);
@@ -212,29 +212,29 @@ class SearchContext {
   const StepFormat& format() const { return format_; }
 
   // Samples `options.n` continuations of `node`, one step each. Samples of a
-  // node are drawn from its stream in order: asking again draws further ones.
+  // node are drawn from its stream in order: another call draws further ones.
   //
-  // The most that it may cost is reserved before it is sent, so no budget is
-  // ever exceeded. Requests made between two deliveries share what is left
-  // evenly; where that is less than a step for each, the later ones wait, in
-  // order, for the next delivery. The first of all waits for nobody: it gets
-  // fewer samples, or none where not even one step is left.
+  // The maximum cost is reserved before the request is sent, so no budget is
+  // exceeded. Requests made between two deliveries share the remaining budget
+  // evenly; if that is less than a step for each, the later ones wait, in
+  // order, for the next delivery. The first never waits: it gets fewer samples,
+  // or none if the budget does not cover even one step.
   Awaiting<Expansion> Expand(NodeId node, ExpandOptions options = {},
                              Role by = Role::kPolicy);
-  // Scores those of `nodes` that are not scored yet. All in one request. Costs
-  // no tokens of the policy, and goes on when those are spent.
+  // Scores the nodes that have no score yet, all in one request. Costs no
+  // policy tokens and still works when those are spent.
   Awaiting<Evaluation> Evaluate(absl::Span<const NodeId> nodes,
                                 Role by = Role::kCritic);
-  // Asks the problem's intrinsic verifier for a verdict on a response.
+  // Requests the intrinsic verifier's verdict on a response.
   Awaiting<Verification> Verify(NodeId node);
-  // Asks whether a response is right by the problem's reference. For methods
-  // that label training problems: only `generate` answers, and the engine
-  // refuses such a method everywhere else.
+  // Checks a response against the problem's reference. For methods that label
+  // training problems: only `generate` supports it, and the engine rejects such
+  // methods everywhere else.
   Awaiting<Verification> Grade(NodeId node);
 
-  // Waits until one more completion was applied: for a coroutine that finds
-  // nothing to do while others of its search wait. Goes on at once if nothing
-  // is under way.
+  // Waits until one more completion is applied: for a coroutine that has
+  // nothing to do while others of its search wait. Continues immediately if no
+  // request is in flight.
   struct Yielding {
     SearchContext* ctx;
     bool await_ready() const {
@@ -247,15 +247,15 @@ class SearchContext {
   };
   Yielding Yield() { return {this}; }
 
-  // Index of the canonical answer of the response that ends in `node`, -1 if
-  // it has none.
+  // Index of the canonical answer of the response that ends in `node`; -1 if
+  // none.
   int32_t AnswerOf(NodeId node);
 
   // Random draws that belong to `node` and `purpose`.
   RandomStream Stream(NodeId node, Purpose purpose, uint64_t index = 0) const;
 
-  // True once a budget is spent or a stop was asked for. Checked before work
-  // is begun, so that a search returns its best answer so far.
+  // True once a budget is spent or a stop was requested. Check it before
+  // starting work, so that a search returns its best answer so far.
   bool ShouldStop() {
     return unchanged_ ? !stop_reason_.empty() : LookWhetherToStop();
   }
@@ -264,67 +264,69 @@ class SearchContext {
     ++usage_.simulations;
     unchanged_ = false;
   }
-  // What requests to come may still cost, those under way and what is held back
-  // for finishing a response taken off; kNoLimit without a budget.
+  // Tokens available to further requests: the budget minus what is used,
+  // reserved by requests in flight and held back for finishing a response;
+  // kNoLimit without a budget.
   int64_t tokens_left() const;
-  // The same with what is held back: what a method may spend that is over and
-  // finishes a response of its own choice (BeginFinish).
+  // tokens_left() plus what is held back: available to a method that has ended
+  // and finishes a response of its own choice (BeginFinish).
   int64_t tokens_unspent() const;
 
   bool has_token_budget() const { return budget_.tokens != kNoLimit; }
 
-  // True once an answer was offered.
+  // True once an answer has been offered.
   bool answered() const { return best_answer_ >= 0; }
 
-  // The best answer as of now: a node that ends a response (any node for a
+  // Sets the best answer so far: a node that ends a response (any node for a
   // method that stopped early) with the method's own score.
   void Offer(NodeId node, float score);
-  // As Offer, for an answer that several nodes share (votes). `standing` says
-  // how firmly it is held, for the stoppers; Votes fills it.
+  // As Offer, for an answer shared by several nodes (votes). `support` tells
+  // the stoppers how firmly it is held; Votes fills it.
   void OfferAnswer(NodeId node, int32_t answer, float score,
                    const AnswerSupport& support = {});
 
-  // The stage of finishing (search/finish.h), after the method has ended:
-  // requests are sent although the method was told to stop, where that was for
-  // want of budget. False where the search may ask for nothing more.
+  // Starts the finishing stage (search/finish.h) after the method has ended:
+  // requests are sent even though the method had to stop, if it stopped because
+  // a budget ran out. False if the search may make no more requests.
   bool BeginFinish();
   bool finishing() const { return finishing_; }
-  // From now on nothing is held back for that stage.
+  // From now on no tokens are held back for finishing.
   void HoldNothingBack() { holds_back_ = false; }
-  // Where the answers offered from now on come from.
+  // Stage that answers offered from now on come from.
   void SetStage(AnswerStage stage) { stage_ = stage; }
-  // How promising an unfinished response is to finish: the higher, the better.
-  // log(path score), with what a further step usually costs added for every
-  // step that is there already. Those without a score come after all others,
-  // by the policy's mean log-prob.
+  // How promising an unfinished response is to finish; higher is better.
+  // log(path score), plus the usual cost of a further step for every step it
+  // already has. Nodes without a score rank after all others, by the policy's
+  // mean log-prob.
   static float Promise(const Tree& tree, NodeId node);
-  // Tokens that finishing the response at `node` will take, by the lengths seen
-  // so far.
+  // Estimated tokens to finish the response at `node`, from the lengths seen so
+  // far.
   int64_t TokensToFinish(NodeId node) const;
-  // Whether what is left should be too little to finish the response at `node`,
-  // while the stage of finishing follows and may make an answer of another.
+  // True if the remaining budget is probably too small to finish the response
+  // at `node` and the finishing stage follows, which may pick another response.
   bool BetterLeftToFinish(NodeId node) const;
 
-  // For an InlineModel: one more sample of `parent`'s next step. It ends the
-  // response if it says so itself or begins with a final prefix of the format.
+  // For an InlineModel: adds one more sample of `parent`'s next step. It ends
+  // the response if the draft says so or it begins with a final prefix of the
+  // format.
   NodeId AddSample(NodeId parent, const StepDraft& draft,
                    bool* is_new = nullptr);
 
-  // How much the search wants what the models hold of `node` kept: the key by
-  // which it will expand it. Where memory is short the nodes of the lowest keys
-  // are let go of, and computed again should they be expanded after all. Unless
-  // told, the last use decides. Changes no result.
+  // Retention priority of the models' KV cache for `node`: the key by which the
+  // search will expand it. When memory is short, the nodes with the lowest keys
+  // are evicted, and recomputed if they are expanded after all. The default is
+  // the time of last use. Changes no result.
   void SetRetention(NodeId node, double key) {
     if (inline_ == nullptr)
       retentions_.emplace_back(node, static_cast<float>(key));
   }
-  // `node` itself will not be expanded again: it is worth what is below it.
+  // `node` itself will not be expanded again: it only matters for its subtree.
   void Evict(NodeId node) {
     SetRetention(node, -std::numeric_limits<double>::infinity());
   }
 
-  // Choices are made by `draws`, in order, in place of Stream's own: for tests
-  // that repeat what another program did. It outlives the search.
+  // Random choices are read from `draws`, in order, instead of from Stream: for
+  // tests that reproduce another program's run. It outlives the search.
   void FeedDraws(RecordedDraws* draws) { recorded_draws_ = draws; }
 
   // Ends the search with an error; its coroutine is not resumed again.
@@ -337,52 +339,53 @@ class SearchContext {
   template <class T>
   friend struct Awaiting;
 
-  // A request from its issue until its result was handed to the coroutine.
+  // A request, from its issue until the coroutine has its result.
   struct Slot {
     RequestKind kind = RequestKind::kExpand;
     bool arrived = false;    // the completion is here
-    bool delivered = false;  // and applied
-    bool consumed = false;   // and its result handed to the coroutine
-    bool done = false;       // of an evaluation or a verification
+    bool delivered = false;  // the completion has been applied
+    bool consumed = false;   // the coroutine has taken the result
+    bool done = false;       // for an evaluation or a verification
     bool correct = false;
     std::coroutine_handle<> waiter = nullptr;
     Expansion expansion;
     std::vector<NodeId> nodes;
     SearchCompletion completion;
-    // What an Expand may cost, from when it is sent until it is delivered.
+    // Maximum cost of an Expand, from when it is sent until it is delivered.
     bool sent = false;
     int64_t reserved_tokens = 0;
     int64_t reserved_nodes = 0;
     int64_t reserved_bytes = 0;
   };
   bool LookWhetherToStop();
-  // Sends what waits, as far as the budget allows (see Expand).
+  // Sends waiting requests as far as the budget allows (see Expand).
   void Admit();
-  // Sends the first `count` of what waits, each sample cut to `each` tokens, as
-  // far as the budgets of nodes and bytes allow. True if something was sent.
+  // Sends the first `count` waiting requests, each sample limited to `each`
+  // tokens, as far as the node and byte budgets allow. True if anything was
+  // sent.
   bool AdmitFront(size_t count, int64_t each);
   void AdmitOne(SearchRequest& request, int n, int64_t limit);
   void RefuseWaiting();
-  // Cuts the samples and tokens of a request to what is left while nothing is
-  // under way. False where that is not even one step; the search is then told
-  // to stop.
+  // Reduces the samples and tokens of a request to the remaining budget while
+  // nothing is in flight. False if that is not even one step; the search then
+  // stops.
   bool CutToRest(NodeId node, int* n, int64_t* limit);
-  // Whether the budgets of nodes and bytes have room for `n` samples.
   int64_t ReplyBytes(const ExpandOptions& options, int64_t tokens_each) const;
+  // True if the node and byte budgets have room for the samples.
   bool HasRoom(const ExpandOptions& options, int64_t tokens_each) const;
   Awaiting<Expansion> ExpandInline(NodeId node, ExpandOptions options);
-  // Whether one sample of `node` is the next step of the best open path, for
+  // True if one sample of `node` is the next step of the best open path, for
   // which tokens are held back.
   bool GoesOn(NodeId node, int n) const {
     return n == 1 && node == BestOpen() && tree_[node].num_children == 0;
   }
-  // What finishing would begin with.
+  // The response that the finishing stage would start with.
   NodeId BestOpen() const {
     return best_open_ != kNoNode ? best_open_ : deepest_;
   }
-  // Tokens that a sample must be allowed so that its step will be whole.
+  // Token limit a sample needs for its step to be complete.
   int64_t StepNeed() const;
-  // Tokens kept for finishing the best response while there is no answer.
+  // Tokens reserved for finishing the best response while there is no answer.
   int64_t HeldBack() const;
   bool MayEvaluate();
   void SeeStep(NodeId node);
@@ -392,10 +395,10 @@ class SearchContext {
   }
   Slot& slot(uint64_t seq) { return slots_[seq & slot_mask_]; }
   const Slot& slot(uint64_t seq) const { return slots_[seq & slot_mask_]; }
-  // A slot of its own for the next sequence number.
+  // A new slot for the next sequence number.
   Slot& NewSlot(RequestKind kind, uint64_t* seq);
   uint64_t Issue(SearchRequest request);
-  // A request that needs nobody's answer.
+  // A request that is already answered.
   uint64_t IssueAnswered(RequestKind kind, bool done);
   void Deliver(Slot& slot);
   void DeliverExpansion(Slot& slot);
@@ -403,7 +406,7 @@ class SearchContext {
   bool ApplyScores(NodeId id, const StepScores& scores);
   void FailScores(NodeId id, float step, float path);
   Awaiting<Evaluation> EvaluateInline(absl::Span<const NodeId> nodes);
-  // The verifier's verdict on `node` is there.
+  // Called when the verifier's verdict on `node` arrives.
   void Judged(NodeId node, bool correct);
   void CountTree();
   void DropConsumed();
@@ -421,25 +424,25 @@ class SearchContext {
   Tree tree_;
   Usage usage_;
   std::string stop_reason_;
-  bool unchanged_ = false;  // nothing that decides it since ShouldStop looked
-  bool spent_ = false;      // it stops because a budget but calls is spent
-  bool halted_ = false;     // it was stopped from outside
+  bool unchanged_ = false;  // since the last ShouldStop
+  bool spent_ = false;      // a budget other than model calls ran out
+  bool halted_ = false;     // stopped from outside
   bool finishing_ = false;
   bool holds_back_ = true;
   AnswerStage stage_ = AnswerStage::kMethod;
   AnswerStage best_stage_ = AnswerStage::kNone;  // of the answer held
 
-  // Of requests for samples that were sent and not delivered yet.
+  // Sample requests that were sent and not delivered yet.
   int64_t expanding_ = 0;
   int64_t reserved_tokens_ = 0;
   int64_t reserved_nodes_ = 0;
   int64_t reserved_bytes_ = 0;
-  // Tokens of the longest and the shortest whole step so far; 0: none yet.
+  // Tokens of the longest and the shortest complete step so far; 0: none yet.
   int64_t steps_seen_ = 0;
   int longest_step_ = 0;
   int shortest_step_ = 0;
-  // What finishing would begin with: of the scored nodes the most promising,
-  // and the deepest of all.
+  // Where finishing would start: the most promising scored node, else the
+  // deepest node.
   NodeId best_open_ = kNoNode;
   float best_promise_ = 0;
   NodeId deepest_ = kRoot;
@@ -455,7 +458,7 @@ class SearchContext {
   uint64_t next_seq_ = 0;
   uint64_t next_delivery_ = 0;
   std::vector<std::coroutine_handle<>> yielding_;
-  std::deque<SearchRequest> waiting_;  // for the budget, in order of issue
+  std::deque<SearchRequest> waiting_;  // for budget, in order of issue
   std::vector<SearchRequest> outbox_;
   std::vector<AdoptedSample> adopted_;
   std::vector<std::pair<NodeId, float>> retentions_;
@@ -467,14 +470,14 @@ class SearchContext {
   AnswerSupport support_;
 };
 
-// Awaits request `seq`. Trivially destructible, as g++ 12 wants of temporaries
-// in co_await expressions.
+// Awaits request `seq`. Trivially destructible, as g++ 12 requires of
+// temporaries in co_await expressions.
 template <class T>
 struct Awaiting {
   SearchContext* ctx;
   uint64_t seq;
 
-  // A failed search goes no further.
+  // A failed search does not continue.
   bool await_ready() const {
     return ctx->slot(seq).delivered && ctx->failure_.ok();
   }
@@ -503,18 +506,18 @@ class SearchDriver {
   std::vector<SearchRequest> TakeRequests();
   // Samples that became nodes since the last call.
   std::vector<AdoptedSample> TakeAdopted();
-  // What Keep was told since the last call, in that order.
+  // SetRetention calls since the last call, in order.
   std::vector<std::pair<NodeId, float>> TakeRetentions();
-  // Handles of samples that arrived and never became nodes, because the search
-  // ended before. For the engine's cleaning up.
+  // Handles of samples that arrived but never became nodes because the search
+  // ended first. For cleanup by the engine.
   std::vector<int64_t> UndeliveredHandles() const;
-  // Hands in a completion; applied once all earlier ones are there.
+  // Adds a completion; it is applied once all earlier ones have arrived.
   void Put(SearchCompletion completion);
-  // Applies what can be applied and resumes the search as it goes. After it,
-  // requests() may have more, or the search is over.
+  // Applies all completions that can be applied and resumes the search in
+  // between. Afterwards TakeRequests() may have more, or the search is over.
   void Advance();
-  // Asks the search to end: requests in flight complete as cancelled, and none
-  // is sent any more.
+  // Ends the search: requests in flight complete as cancelled, and no more are
+  // sent.
   void Stop(std::string reason);
 
   const absl::Status& failure() const { return ctx_.failure_; }

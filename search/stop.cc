@@ -14,7 +14,7 @@ namespace {
 
 constexpr char kAccepted[] = "the verifier accepted the answer";
 
-// The stops of SearchOptions by the names that they have on a command line.
+// The stop conditions of SearchOptions by their command-line names.
 struct StopOptions {
   float confidence = 0;
   int responses = 0;
@@ -58,7 +58,7 @@ bool DecidedStopper::Stops(const SearchView& state, std::string& reason) {
     return true;
   }
   if (now.bound.in_flight == 0) return false;
-  // Only just after a vote is it known what the votes to come may cost.
+  // The cost of future votes can be estimated only right after a vote.
   if (now.responses == responses_) return false;
   cheapest_ =
       std::min(cheapest_, static_cast<double>(state.usage.tokens - tokens_) /
@@ -147,7 +147,7 @@ Stoppers MakeStoppers(const SearchOptions& options) {
 }
 
 SearchBudget BudgetOf(const SearchOptions& options, const Problem& problem) {
-  // No response is longer than this, and sums of a few of them are numbers.
+  // Upper bound on a response, so that sums of a few of them do not overflow.
   constexpr double kLongest = 1e12;
   const double takes = static_cast<double>(options.response_tokens) +
                        std::ceil(options.response_tokens_per_byte *
@@ -167,7 +167,8 @@ absl::Status ParseStopWhen(std::string_view text, SearchOptions* options) {
        absl::StrSplit(AbslView(text), ',', absl::SkipWhitespace())) {
     const std::pair<std::string, std::string> named =
         absl::StrSplit(part, absl::MaxSplits('=', 1));
-    // A bare name is a flag; where it is not, the parser says what it wants.
+    // A bare name is a flag; if the option is not one, the parser says what it
+    // expects.
     const bool bare = part.find('=') == absl::string_view::npos;
     given[named.first] = bare ? "true" : named.second;
   }

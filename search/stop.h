@@ -1,15 +1,15 @@
-// When a search ends before its method does: budgets, and stoppers that look
-// at the answer, each small and all composable.
+// When a search ends before its method does: budgets, and stoppers that look at
+// the answer. All are small and composable.
 //
 //   Stoppers stop = MakeStoppers({.max_tokens = 600, .stop_confidence = .9});
 //   std::string reason;
 //   if (stop.Stops({usage, support, tree}, reason)) ...
 //
-// A stopper about the answer never stops a search that has none. Wall time is
-// not among them: no clock steers a search. The engine ends a search whose
-// time is over from outside and records that it did.
+// A stopper that looks at the answer never stops a search that has none. Wall
+// time is not among them because no clock may influence a search: the engine
+// ends a search whose time is up from outside and records that it did.
 //
-// Stoppers may hold state: a set belongs to one search. Externally
+// Stoppers may hold state: each set belongs to one search. Externally
 // synchronised.
 #ifndef ESPALIER_SEARCH_STOP_H_
 #define ESPALIER_SEARCH_STOP_H_
@@ -36,35 +36,36 @@ struct Usage {
   int64_t model_calls = 0;    // requests sent to models
   int64_t simulations = 0;    // counted by the method
   int64_t nodes = 0;
-  // What the tree says and knows (Tree::used_bytes), and the anytime list.
+  // The tree (Tree::used_bytes) and the anytime list.
   int64_t bytes = 0;
 };
 
-// What a method promises of its votes: a simulation casts `votes` at most, with
-// scores in [0, 1], and counts itself before the next begins in its place.
+// A method's guarantee about its votes: a simulation casts at most `votes`,
+// with scores in [0, 1], and is counted before the next one starts in its
+// place.
 struct VoteBound {
-  int64_t simulations = 0;  // that the method begins at most; 0: no limit
-  int64_t in_flight = 1;    // simulations under way at once; 0: no promise
-  int64_t votes = 1;        // that one casts at most
+  int64_t simulations = 0;  // maximum number the method starts; 0: no limit
+  int64_t in_flight = 1;    // concurrent simulations; 0: no guarantee
+  int64_t votes = 1;        // maximum per simulation
 };
 
-// How firmly the answer is held (Votes::Offer says it).
+// How firmly the answer is held (set by Votes::Offer).
 struct AnswerSupport {
   bool answered = false;  // an answer is held
   bool accepted = false;  // a verifier accepted the response behind it
-  // The method's own confidence in it, in [0, 1]: its share of the votes, or
-  // what the reward model thinks of it.
+  // The method's confidence in it, in [0, 1]: its share of the votes, or the
+  // reward model's score.
   double confidence = 0;
-  int64_t responses = 0;  // votes for some answer
+  int64_t responses = 0;  // votes for any answer
   double leader = 0;      // weight of the answer
-  double runner_up = 0;   // of the second answer, 0 if there is none
+  double runner_up = 0;   // weight of the second answer, 0 if none
   bool wins_ties = false;
-  // What a vote can add to a weight at most; infinite where nobody knows.
+  // Maximum a vote can add to a weight; infinite if unknown.
   double most_added = std::numeric_limits<double>::infinity();
   VoteBound bound = {.in_flight = 0};
 };
 
-// All that may decide whether a search goes on.
+// Everything that may decide whether a search continues.
 struct SearchView {
   const Usage& usage;
   const AnswerSupport& support;
@@ -74,8 +75,8 @@ struct SearchView {
 class Stopper {
  public:
   virtual ~Stopper() = default;
-  // True if the search should stop; `reason` then says why. Asked several times
-  // a simulation.
+  // True if the search should stop; `reason` then says why. Called several
+  // times per simulation.
   virtual bool Stops(const SearchView& state, std::string& reason) = 0;
 };
 
@@ -96,9 +97,9 @@ class LimitStopper : public Stopper {
   int64_t limit_;
 };
 
-// Stops once the method's confidence in its answer is `confidence` or more and
-// `responses` have voted: the first vote alone has a share of 1. An answer
-// that a verifier accepted needs no company.
+// Stops once the method's confidence in its answer is at least `confidence` and
+// `responses` have voted, because the first vote has a share of 1. An answer
+// that a verifier accepted needs no other votes.
 class ConfidenceStopper : public Stopper {
  public:
   ConfidenceStopper(float confidence, int64_t responses)
@@ -106,19 +107,18 @@ class ConfidenceStopper : public Stopper {
   bool Stops(const SearchView& state, std::string& reason) override;
 
  private:
-  const float confidence_;  // 3 of 5 votes are a share of 0.6f
+  const float confidence_;  // as float, so that 3 of 5 votes reach 0.6f
   const int64_t responses_;
 };
 
-// Stops when no votes that are still to come can make another answer the
-// first: when runner-up + left * most_added is below the leader. `left` is the
-// lower of
-//   simulations  exact: what `max_simulations` or the method's own limit
-//                leaves, and those in flight beyond it;
-//   tokens       an estimate: what `max_tokens` leaves, divided by the tokens
-//                of the cheapest response so far. It is exact where responses
-//                are equally long; a shorter one to come may prove it wrong.
-// Never stops a method that promises nothing of its votes.
+// Stops when the remaining votes cannot change the leading answer: when
+// runner-up + left * most_added is below the leader. `left` is the lower of
+//   simulations  exact: the rest of `max_simulations` or of the method's own
+//                limit, plus, for the former, those in flight beyond it;
+//   tokens       an estimate: the rest of `max_tokens` divided by the tokens of
+//                the cheapest response so far. Exact if responses are equally
+//                long; a shorter one later may prove it wrong.
+// Never stops a method that gives no guarantee about its votes.
 class DecidedStopper : public Stopper {
  public:
   // 0: no limit.
@@ -129,17 +129,18 @@ class DecidedStopper : public Stopper {
  private:
   const int64_t max_simulations_;
   const int64_t max_tokens_;
-  int64_t responses_ = 0;  // at the last look
+  int64_t responses_ = 0;  // at the last check
   int64_t tokens_ = 0;
   double cheapest_ = std::numeric_limits<double>::infinity();
 };
 
-// Stops when the visits of the root's children stopped moving: with p the
-// distribution `interval` simulations ago and q the one now, when
+// Stops when the visit distribution over the root's children has stopped
+// moving: with p the distribution `interval` simulations ago and q the current
+// one, when
 //
-//   sum_i p_i ln(p_i / q_i) / simulations between  <  gain.
+//   sum_i p_i ln(p_i / q_i) / simulations in between  <  gain.
 //
-// As lc0's smart pruning does. Never stops a method that counts no visits.
+// As in lc0's smart pruning. Never stops a method that counts no visits.
 class KlStopper : public Stopper {
  public:
   KlStopper(double gain, int64_t interval) : gain_(gain), interval_(interval) {}
@@ -148,8 +149,8 @@ class KlStopper : public Stopper {
  private:
   const double gain_;
   const int64_t interval_;
-  int64_t simulations_ = 0;       // at the last look
-  std::vector<uint32_t> visits_;  // then, in the children's order
+  int64_t simulations_ = 0;       // at the last check
+  std::vector<uint32_t> visits_;  // at the last check, in the children's order
 };
 
 // Stops as soon as one of its stoppers does.
@@ -169,13 +170,13 @@ class Stoppers : public Stopper {
   std::vector<std::unique_ptr<Stopper>> all_;
 };
 
-// The budgets of `options` but for seconds, and its stops.
+// The budgets of `options` except seconds, and its stop conditions.
 Stoppers MakeStoppers(const SearchOptions& options);
 
 inline constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
 
-// What a search may spend at most; kNoLimit: whatever it likes. SearchContext
-// holds it to these: what a request may cost is reserved when it is sent.
+// Upper bounds on what a search may spend; kNoLimit: unbounded. SearchContext
+// enforces them: the cost of a request is reserved when it is sent.
 struct SearchBudget {
   int64_t tokens = kNoLimit;
   int64_t model_calls = kNoLimit;
@@ -183,13 +184,13 @@ struct SearchBudget {
   int64_t nodes = kNoLimit;
   // Of Usage::bytes; exceeded by at most one reply.
   int64_t bytes = kNoLimit;
-  // Tokens that a response takes, as far as is known before the search.
-  int64_t response_tokens = 0;  // 0: nothing is
+  // Expected tokens of a response, if known before the search.
+  int64_t response_tokens = 0;  // 0: unknown
 };
 SearchBudget BudgetOf(const SearchOptions& options, const Problem& problem);
 
-// Sets the stops of `options` from "confidence=0.9,decided,kl=1e-5".
-// InvalidArgument lists all that is wrong, unknown names with the nearest.
+// Sets the stop conditions of `options` from "confidence=0.9,decided,kl=1e-5".
+// InvalidArgument lists all problems, with the nearest name for unknown ones.
 absl::Status ParseStopWhen(std::string_view text, SearchOptions* options);
 
 }  // namespace espalier

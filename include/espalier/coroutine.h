@@ -28,8 +28,8 @@ class MethodContext;
 class SearchContext;
 
 // Memory of coroutine frames: bump allocation with a free list per size class,
-// so that a search that awaits the same part a million times reuses one frame.
-// Externally synchronised.
+// so that a search that awaits the same coroutine a million times reuses one
+// frame. Externally synchronised.
 class FrameArena {
  public:
   void* Allocate(size_t size);
@@ -50,7 +50,7 @@ class FrameArena {
     FreeFrame* next;
   };
   std::vector<std::unique_ptr<std::byte[]>> chunks_;
-  size_t used_ = kChunk;  // bytes handed out of the last chunk
+  size_t used_ = kChunk;  // bytes used of the last chunk
   std::array<FreeFrame*, kClasses + 1> free_{};
 };
 
@@ -77,7 +77,7 @@ struct PromiseBase {
           promise.continuation == nullptr) {
         return std::noop_coroutine();
       }
-      // One of several that are awaited together: the last goes on.
+      // One of several awaited together: the last one resumes the caller.
       if (promise.others != nullptr && --*promise.others > 0) {
         return std::noop_coroutine();
       }
@@ -90,9 +90,9 @@ struct PromiseBase {
 
   SearchContext* context;
   std::coroutine_handle<> continuation = nullptr;
-  size_t* others = nullptr;  // of WhenAll: coroutines that have not ended
+  size_t* others = nullptr;  // WhenAll: coroutines still running
   bool failed = false;       // ended by an exception
-  bool starting = false;     // has not been suspended since it was awaited
+  bool starting = false;     // not suspended yet since it was awaited
 };
 
 template <class T>
@@ -121,10 +121,9 @@ class [[nodiscard]] Co {
   void Start() { handle_.resume(); }
   bool done() const { return handle_ && handle_.done(); }
 
-  // Awaiting starts the coroutine and yields its result. A caller whose part
-  // ends without a suspension goes on from here: a loop over such parts must
-  // not grow the stack where the compiler makes no tail calls (sanitizers,
-  // -O0).
+  // Awaiting starts the coroutine and yields its result. If it ends without
+  // suspending, the caller continues here: a loop over such coroutines must not
+  // grow the stack where the compiler makes no tail calls (sanitizers, -O0).
   bool await_ready() const noexcept { return false; }
   bool await_suspend(std::coroutine_handle<> caller) {
     auto& promise = handle_.promise();
@@ -180,22 +179,22 @@ struct Promise<void> : PromiseBase {
 
 }  // namespace co_internal
 
-// Awaits coroutines that run interleaved: each goes on when what it waits for
-// is there, in the order of its requests.
+// Awaits coroutines that run interleaved: each resumes when its request
+// completes, in the order of the requests.
 //
 //   std::vector<Co<>> workers;
 //   for (int i = 0; i < n; ++i) workers.push_back(Worker(ctx, state));
 //   WhenAll all(workers);
 //   co_await all;
 //
-// `tasks` outlives it, not started yet and not empty.
+// `tasks` outlives it; it is not empty and its coroutines are not started yet.
 class WhenAll {
  public:
   explicit WhenAll(std::vector<Co<>>& tasks) : tasks_(tasks) {}
 
   bool await_ready() const { return false; }
   bool await_suspend(std::coroutine_handle<> caller) {
-    left_ = tasks_.size() + 1;  // one for this loop: nobody ends it early
+    left_ = tasks_.size() + 1;  // +1 so that it is not 0 before this loop ends
     for (Co<>& task : tasks_) {
       task.handle_.promise().continuation = caller;
       task.handle_.promise().others = &left_;

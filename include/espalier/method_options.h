@@ -1,4 +1,4 @@
-// Options of search methods: stated once, checked, listed.
+// Options of search methods: declared once, checked, listed.
 //
 //   struct BeamOptions {
 //     int width = 1;
@@ -8,11 +8,11 @@
 //   };
 //
 // The same declaration parses "width=2", prints help and makes the canonical
-// text that identifies a configuration. An unknown name or a value out of
+// string that identifies a configuration. An unknown name or a value out of
 // range is an error that says what is allowed.
 //
-// Values that are allowed one by one and make no sense together are refused by
-// an optional member, one sentence a problem:
+// An optional member rejects values that are each allowed but inconsistent
+// together, with one sentence per problem:
 //
 //     std::vector<std::string> Check() const;
 #ifndef ESPALIER_API_METHOD_OPTIONS_H_
@@ -71,9 +71,9 @@ class OptionParser : public OptionVisitor {
   void Choice(std::string_view name, int* value,
               absl::Span<const std::string_view> choices,
               std::string_view help) override;
-  // After the visit: OK, or all problems in one message, `more` (what Check()
-  // found) after those of single options. `owner` names what has the options
-  // ("method beam").
+  // After the visit: OK, or all problems in one message, with `more` (from
+  // Check()) after those of single options. `owner` names the owner of the
+  // options ("method beam").
   absl::Status Finish(std::string_view owner,
                       absl::Span<const std::string> more = {}) const;
 
@@ -89,7 +89,7 @@ class OptionParser : public OptionVisitor {
 struct OptionInfo {
   std::string name;
   std::string type;   // "int", "real", "flag", "text", "choice"
-  std::string range;  // "1..1024", "best|weighted"
+  std::string range;  // current value; the default if unchanged
   std::string value;  // current value; of a fresh struct: the default
   std::string help;
 };

@@ -1,4 +1,4 @@
-// AB-MCTS-A: adaptive branching with node aggregation (T14; Inoue et al. 2025,
+// AB-MCTS-A: adaptive branching with node aggregation (Inoue et al. 2025,
 // "Wider or Deeper? Scaling LLM Inference-Time Compute with Adaptive Branching
 // Tree Search", arXiv:2503.04412; TreeQuest).
 //
@@ -7,13 +7,13 @@
 //   which child   the highest draw of the open children's arms.
 // GEN has the scores of what was generated at the node itself, CONT those of
 // what was generated below its children, and a child's arm both its own score
-// and all of what is below it. See adaptive_branching.h for the loop and
-// arm_tree.h for what closes.
+// and all scores below it. See adaptive_branching.h for the loop and arm_tree.h
+// for when arms close.
 //
-// With model_choice=stack each model has a GEN, a CONT and a worth of its own
-// at every node, and a child belongs to the model that wrote it. The worth has
-// all scores of GEN and CONT; the highest draw of the models' worths comes
-// first, and then the choice is as above among what is that model's.
+// With model_choice=stack each model has a GEN arm, a CONT arm and a worth at
+// every node, and a child belongs to the model that generated it. The worth has
+// all scores of GEN and CONT. The model with the highest draw of its worth is
+// chosen first, then among that model's arms as above.
 #include <array>
 #include <vector>
 
@@ -110,7 +110,7 @@ class StackChooser : public ArmChooser {
     return best;
   }
 
-  // That of the last choice.
+  // The model of the last ChooseChild.
   int ChooseModel(const ModelArms&, RandomStream&) override { return model_; }
 
   void Observed(NodeId from, NodeId end, int model, double score) override {
@@ -128,14 +128,14 @@ class StackChooser : public ArmChooser {
  private:
   struct OfModels {
     std::array<RewardStats, kModelRoles.size()> worth, gen, cont;
-    int writer = -1;  // of this node
+    int writer = -1;  // model that generated this node
   };
 
   size_t Writer(NodeId id) const {
     return static_cast<size_t>(places_[id].writer);
   }
 
-  // Of the models that may write here or have an open child.
+  // Best of the models that may generate here or have an open child.
   size_t BestModel(const OfModels& place,
                    const std::array<int, kModelRoles.size()>& open,
                    bool gen_closed, RandomStream& random) const {

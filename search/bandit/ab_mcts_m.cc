@@ -1,24 +1,24 @@
-// AB-MCTS-M: adaptive branching with a mixed model (T15; Inoue et al. 2025,
-// "Wider or Deeper? Scaling LLM Inference-Time Compute with Adaptive Branching
-// Tree Search", arXiv:2503.04412; TreeQuest, which samples by NUTS).
+// AB-MCTS-M: adaptive branching with a mixed model (Inoue et al. 2025, "Wider
+// or Deeper? Scaling LLM Inference-Time Compute with Adaptive Branching Tree
+// Search", arXiv:2503.04412; TreeQuest, which samples by NUTS).
 //
 // At every node the mixed model (mixed_model.h) is fitted to the scores in its
-// children's subtrees, a group each. An arm's worth is one draw of its
-// posterior prediction: for a child, of the next score in its group; for GEN,
-// of a score in a group not seen yet. Each arm is drawn from its own margin.
+// children's subtrees, one group per child. An arm's worth is one draw from the
+// posterior predictive: for a child, of the next score in its group; for GEN,
+// of a score in a new group. Each arm is drawn from its own marginal.
 //
 //   1. GEN if it is worth more than every child;
-//   2. else the child of the highest worth whose subtree has not stopped to say
-//      anything new (pruning.h); GEN is passed over;
+//   2. else the child of the highest worth whose subtree is not pruned as
+//      repetitive (pruning.h), even if GEN is worth more;
 //   3. GEN if there is no such child.
 //
-// The sampler's state is kept with the node: `sweeps` more make it fit what
-// has been learned since, and `between` lie from one arm's draw to the next.
-// See adaptive_branching.h for the loop and arm_tree.h for what closes.
+// The sampler's state is kept with the node: `sweeps` more sweeps adapt it to
+// new scores, and `between` sweeps separate one arm's draw from the next. See
+// adaptive_branching.h for the loop and arm_tree.h for when arms close.
 //
-// Differs: TreeQuest samples by NUTS; and where it is to choose among several
-// models by Thompson sampling it takes any with the same chance, for it looks
-// for names among numbers (model_choice=random does the same).
+// Differs: TreeQuest samples by NUTS; and its Thompson sampling among several
+// models picks uniformly, because it looks up names in a list of numbers
+// (model_choice=random does the same).
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -114,7 +114,7 @@ class MixedModelChooser : public ArmChooser {
 
  private:
   // Groups: all children with scores. Candidates: the open ones among them,
-  // whose arms are drawn, and then that of GEN if it is open.
+  // whose arms are drawn, followed by GEN if it is open.
   void Collect(NodeId node) {
     groups_.clear();
     candidates_.clear();
@@ -136,7 +136,7 @@ class MixedModelChooser : public ArmChooser {
   std::vector<MixedState> states_;  // by node
   MixedState model_state_;
   MixedModel model_;
-  std::vector<RewardStats> groups_;  // of the decision being made
+  std::vector<RewardStats> groups_;  // of the current decision
   std::vector<NodeId> candidates_;
   std::vector<RewardStats> drawn_;
   std::vector<double> worths_;

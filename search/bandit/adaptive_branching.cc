@@ -11,10 +11,10 @@ namespace {
 struct Simulation {
   NodeId from;
   int model;
-  NodeId end = kNoNode;  // scored; kNoNode: nothing came
+  NodeId end = kNoNode;  // scored; kNoNode: no result
 };
 
-// Stages 2 and 3: a scored node below `from`, or kNoNode.
+// Stages 2 and 3. Returns a scored node below `from`, or kNoNode.
 Co<NodeId> Generate(SearchContext& ctx, const BranchingOptions& options,
                     NodeId from, Role by) {
   NodeId end = kNoNode;
@@ -38,7 +38,7 @@ Co<> Run(SearchContext& ctx, const BranchingOptions& options, Simulation& s) {
                             kModelRoles[static_cast<size_t>(s.model)]);
 }
 
-// Stage 1, and which model writes.
+// Stage 1, and which model generates.
 Simulation Choose(const BranchingOptions& options, const ModelArms& models,
                   ArmChooser& chooser, RandomStream& random) {
   NodeId from = kRoot;

@@ -1,10 +1,10 @@
-// The loop that the AB-MCTS methods share: "wider or deeper?" asked at every
-// node on the way down (Inoue et al. 2025, arXiv:2503.04412; TreeQuest).
+// The loop shared by the AB-MCTS methods: "wider or deeper?" is decided at
+// every node on the way down (Inoue et al. 2025, arXiv:2503.04412; TreeQuest).
 //
 // One simulation:
 //   1. descend   from the root by the method's choice of arm, until a node's
 //                choice is to generate;
-//   2. generate  there, by the model that the method chooses:
+//   2. generate  there, with the model that the method chooses:
 //                unit=response  a response from the node to its end;
 //                unit=step      one next step, so that a response grows over
 //                               several simulations;
@@ -12,21 +12,20 @@
 //   4. backup    the score into the arms (arm_tree.h); an end of a response
 //                votes for its answer.
 //
-// With `batch` so many simulations choose before any of them is generated, and
-// are generated together; their scores are told in the order of choice.
+// With `batch` > 1, `batch` simulations choose before any of them is generated,
+// and are generated together; their scores are backed up in the order of
+// choice.
 //
 // unit=response has an answer after one simulation. unit=step may end without
-// one if the budget is smaller than the way to a first end. A response cut by
-// a length limit has no score and no vote, and counts as a draw that brought
-// nothing.
+// one if the budget is too small to reach a first end. A response cut by a
+// length limit has no score and no vote, and counts as a draw without result.
 //
 // A search ends when its simulations or a budget are spent, or its tree is
 // closed: when every node's last `patience` draws brought no new child. Policy
-// samples are all there is to say that a node has no further ones, so a small
-// patience may miss rare children; it never lets a search run for ever. The
-// whole tree is found with near certainty if (1 - p)^patience is small for the
-// chance p of its rarest step. With patience 0 no node is ever given up, as in
-// TreeQuest.
+// samples are the only evidence that a node has no further children, so a small
+// patience may miss rare ones; but every search ends. The whole tree is found
+// with near certainty if (1 - p)^patience is small for the probability p of its
+// rarest step. With patience 0 no node is ever given up, as in TreeQuest.
 #ifndef ESPALIER_SEARCH_BANDIT_ADAPTIVE_BRANCHING_H_
 #define ESPALIER_SEARCH_BANDIT_ADAPTIVE_BRANCHING_H_
 
@@ -49,7 +48,7 @@ struct BranchingOptions {
   int batch = 1;
   GenerationUnit unit = GenerationUnit::kResponse;
   float temperature = 1;
-  int patience = 16;  // then the chance of a new child is about 1 / 18
+  int patience = 16;  // after 16, P(new child) is about 1 / 18
   int models = 1;
   ModelChoice model_choice = ModelChoice::kThompson;
   AnswerChoice choice = AnswerChoice::kBest;
@@ -60,12 +59,12 @@ struct BranchingOptions {
 class ArmChooser {
  public:
   virtual ~ArmChooser() = default;
-  // An open child of the open node `node`, or kNoNode: generate here, which
-  // its GEN must be open for.
+  // An open child of the open node `node`, or kNoNode to generate here, which
+  // requires that its GEN is open.
   virtual NodeId ChooseChild(NodeId node, RandomStream& random) = 0;
   virtual int ChooseModel(const ModelArms& models, RandomStream& random) = 0;
-  // After the arms have counted a draw at `from` that ended in `end`, by
-  // `model`.
+  // Called after the arms have counted a draw by `model` at `from` that ended
+  // in `end`.
   virtual void Observed(NodeId from, NodeId end, int model, double score);
 };
 

@@ -3,8 +3,8 @@
 namespace espalier {
 namespace {
 
-// Draws in a row without a score after which a node gets no more even where
-// patience has no end: responses are too long from there.
+// Consecutive draws without a score after which a node gets no more, even if
+// patience is unlimited: responses from there are too long.
 constexpr int kFruitless = 16;
 
 }  // namespace

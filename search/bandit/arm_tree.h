@@ -1,25 +1,25 @@
-// The arms of every node of an adaptive branching search, and which of them
-// may still be drawn.
+// The arms of every node of an adaptive branching search, and which of them may
+// still be drawn.
 //
 //   node --- GEN               draw a new child here
-//     |  `-- CONT -- child 1   go on below one of the children
+//     |  `-- CONT -- child 1   continue below one of the children
 //     |           `- child 2
 //
 // A draw made at `from` that got `score` ends in `end`, one step or a whole
 // response below. The score counts
-//   - for every node that the draw went through, `from` first: to GEN, and to
-//     the arm of the step it took. A response drawn from `from` is one drawn
-//     from each of its steps, too;
-//   - for every edge from the root to `from`: to CONT and the arm of its child;
+//   - for every node that the draw went through, starting with `from`: for GEN,
+//     and for the arm of the step it took, since a response drawn from `from`
+//     is also one drawn from each of its steps;
+//   - for every edge from the root to `from`: for CONT and the arm of its
+//     child;
 //   - as one visit of every node from the root to `end`.
-// Drawing a child that is there already is one more observation of it.
+// Drawing an existing child is one more observation of it.
 //
-// Closed arms are never chosen: a terminal child's; GEN after `patience` draws
-// in a row that brought no new child; a node's when its GEN and all its
-// children are closed. With patience 0 GEN closes only where nothing can follow
-// at all, or draw after draw brings no score. A new child found later by a draw
-// from above reopens them. An open node has an open arm, and a closed root ends
-// a search.
+// Closed arms are never chosen: that of a terminal child; GEN after `patience`
+// consecutive draws without a new child; that of a node whose GEN and children
+// are all closed. With patience 0 GEN closes only if nothing can follow at all,
+// or draw after draw has no score. A new child found later by a draw from above
+// reopens them. An open node has an open arm, and a closed root ends a search.
 //
 // Externally synchronised.
 #ifndef ESPALIER_SEARCH_BANDIT_ARM_TREE_H_
@@ -34,8 +34,8 @@ namespace espalier {
 
 struct Arms {
   RewardStats self;            // of this node as an arm of its parent
-  RewardStats gen, cont;       // of its own two
-  uint32_t open_children = 0;  // observed ones that are not closed
+  RewardStats gen, cont;       // its own two arms
+  uint32_t open_children = 0;  // observed children that are not closed
   int32_t dry = 0;             // draws since the last new child
   bool gen_closed = false;
   bool closed = false;
@@ -48,7 +48,7 @@ class ArmTree {
     arms_.resize(1);
   }
 
-  // `id`: the root or a node that an Observe went through.
+  // `id`: the root or a node that an Observe passed through.
   const Arms& operator[](NodeId id) const { return arms_[id]; }
   bool observed(NodeId id) const {
     return id < arms_.size() && arms_[id].self.count > 0;
@@ -56,14 +56,14 @@ class ArmTree {
   bool open_child(NodeId id) const { return observed(id) && !arms_[id].closed; }
 
   void Observe(NodeId from, NodeId end, double score);
-  // A draw at `from` brought no score: it was cut by a limit, or `for_good`:
+  // A draw at `from` had no score: it was cut by a limit or, if `for_good`,
   // nothing can follow there.
   void ObserveNothing(NodeId from, bool for_good);
 
  private:
-  // `id` has a new child or a new draw left.
+  // Call when `id` has a new child or draws left again.
   void Open(NodeId id);
-  void CloseFinished(NodeId id);  // it and what is above
+  void CloseFinished(NodeId id);  // `id` and its ancestors
 
   Tree& tree_;
   int patience_;

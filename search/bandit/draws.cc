@@ -20,7 +20,7 @@ double DrawGamma(double shape, RandomStream& random) {
     if (root <= 0) continue;
     const double v = root * root * root;
     const double u = 1 - random.UniformDouble();
-    if (u < 1 - 0.0331 * x * x * x * x) return d * v;  // their quick yes
+    if (u < 1 - 0.0331 * x * x * x * x) return d * v;  // quick acceptance
     if (std::log(u) < 0.5 * x * x + d - d * v + d * std::log(v)) return d * v;
   }
 }
@@ -29,7 +29,7 @@ double DrawBeta(double a, double b, RandomStream& random) {
   if (random.recorded()) return random.UniformDouble();
   const double x = DrawGamma(a, random);
   const double y = DrawGamma(b, random);
-  // Two shapes near 0 may both round to 0: then either end is as likely.
+  // Two shapes near 0 may both round to 0: then pick an end at random.
   return x + y > 0 ? x / (x + y) : (random.Uniform() * (a + b) < a ? 1 : 0);
 }
 
@@ -37,7 +37,7 @@ double DrawStudentT(double nu, RandomStream& random) {
   ESP_DCHECK(nu > 0);
   if (random.recorded()) return random.UniformDouble();
   while (true) {
-    // 32 bits each, halfway between two steps: never 0, and half the price.
+    // 32 bits each, at the midpoints of the steps: never 0, and half the cost.
     const double u = (random.Next32() + 0.5) * 0x1p-31 - 1;
     const double v = (random.Next32() + 0.5) * 0x1p-31 - 1;
     const double w = u * u + v * v;

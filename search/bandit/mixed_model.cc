@@ -50,7 +50,7 @@ void MixedModel::Sweep(MixedState& state, RandomStream& random) const {
   }
   state.mu = pull / precision + random.Normal() / std::sqrt(precision);
 
-  // The prior's width as first interval: a posterior is seldom wider.
+  // The prior's width as initial interval: a posterior is seldom wider.
   MixedState trial = state;
   state.sigma_a = trial.sigma_a = SliceStep(
       state.sigma_a, kSigmaASd, 0,

@@ -1,11 +1,11 @@
-// The mixed model of AB-MCTS-M and its sampler (T15; TreeQuest).
+// The mixed model of AB-MCTS-M and its sampler (TreeQuest).
 //
 //   MixedModel model(groups);  // rewards of each child's subtree
 //   MixedState state;          // of the node; kept between calls
 //   for (int i = 0; i < 20; ++i) model.Sweep(state, random);
 //   double child = model.Predict(state, groups[2], random);
 //   double fresh = model.PredictNew(state, random);
-//   // Of every arm, each from a state of its own:
+//   // One draw per arm, with sweeps in between:
 //   model.DrawWorths({.first = 20, .between = 5}, arms, state, random, worths);
 //
 // Reward y of group j:
@@ -14,17 +14,18 @@
 //   mu ~ N(.5, .2^2)           sigma_a ~ HalfN(.2)       sigma ~ HalfN(.3)
 //
 // One sweep of Gibbs sampling over (mu, sigma_a, sigma) with every alpha_j
-// integrated out, which mixes where alternating with the alphas would stick
-// (small sigma_a): n rewards of a group enter by their mean, which is
-// N(mu, v), v = sigma_a^2 + sigma^2 / n, and by the squares within.
+// integrated out, which mixes even where alternating with the alphas would
+// stick (small sigma_a): the n rewards of a group enter through their mean,
+// which is N(mu, v), v = sigma_a^2 + sigma^2 / n, and their squares within the
+// group.
 //   1. mu        conjugate normal;
 //   2. sigma_a   slice sampling with stepping out (Neal 2003);
 //   3. sigma     the same.
-// alpha_j is then an exact normal draw where it is needed. Groups of equal
-// size n share v, so a sweep costs O(distinct sizes), not O(groups).
+// alpha_j is then an exact normal draw where needed. Groups of equal size n
+// share v, so a sweep costs O(distinct sizes), not O(groups).
 //
 // Exactly equal rewards would make the density infinite at sigma = 0: sigma is
-// at least kMinSigma, well below the hundredths that scores are told apart by.
+// at least kMinSigma, well below the resolution of scores (hundredths).
 //
 // Thread-compatible.
 #ifndef ESPALIER_SEARCH_BANDIT_MIXED_MODEL_H_
@@ -37,15 +38,14 @@
 
 namespace espalier {
 
-// Starts about the middle of the prior.
+// Starts near the middle of the prior.
 struct MixedState {
   double mu = 0.5;
   double sigma_a = 0.15;
   double sigma = 0.2;
 };
 
-// How long the sampler runs before the first arm is drawn, and from each to
-// the next.
+// Sweeps before the first arm is drawn, and between one arm and the next.
 struct MixedSweeps {
   int first = 20;
   int between = 5;
@@ -59,7 +59,7 @@ class MixedModel {
 
   MixedModel() = default;
   explicit MixedModel(absl::Span<const RewardStats> groups) { Set(groups); }
-  // As a new model, in the same memory. Groups without rewards say nothing.
+  // Like a new model, in the same memory. Groups without rewards are ignored.
   void Set(absl::Span<const RewardStats> groups);
 
   void Sweep(MixedState& state, RandomStream& random) const;
@@ -67,14 +67,14 @@ class MixedModel {
   // A draw of alpha_j given the state.
   static double DrawAlpha(const MixedState& state, const RewardStats& group,
                           RandomStream& random);
-  // A draw of the next reward: of this group, of a group not seen yet.
+  // A draw of the next reward: of this group, of a new group.
   static double Predict(const MixedState& state, const RewardStats& group,
                         RandomStream& random);
   static double PredictNew(const MixedState& state, RandomStream& random);
 
-  // Draws what each of `arms` would get next; an arm without rewards is a group
-  // not seen yet. Every arm is drawn from its own margin of the posterior: the
-  // state moves on between them. A recorded stream holds the worths themselves.
+  // Draws the next reward of each of `arms`; an arm without rewards is a new
+  // group. Every arm is drawn from its own marginal of the posterior: the state
+  // moves between draws. A recorded stream holds the worths themselves.
   void DrawWorths(const MixedSweeps& sweeps, absl::Span<const RewardStats> arms,
                   MixedState& state, RandomStream& random,
                   std::vector<double>& worths) const;

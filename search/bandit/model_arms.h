@@ -1,14 +1,13 @@
-// Which of several models writes next (AB-MCTS with multiple models): a bandit
-// over all scores that each model's own generations have got, wherever in the
-// tree.
+// Which of several models generates next (AB-MCTS with multiple models): a
+// bandit over all scores of each model's own generations, anywhere in the tree.
 //
 //   thompson   the highest draw of the caller's posterior
-//   random     any, with the same chance; the caller's draw
-//   ucb        mean + sqrt(2 ln N / n), N of all models; unasked ones first
-//   stack      none of these: at every node, by the arms that each model has
-//              there (ab_mcts_a.cc alone)
+//   random     uniform; the caller draws
+//   ucb        mean + sqrt(2 ln N / n), N of all models; unused ones first
+//   stack      none of these: at every node, by each model's arms there
+//              (ab_mcts_a.cc only)
 //
-// Model k is asked in the k-th role of: policy, second, planner, prover.
+// Model k is used in the k-th role of: policy, second, planner, prover.
 //
 // Thread-compatible.
 #ifndef ESPALIER_SEARCH_BANDIT_MODEL_ARMS_H_
@@ -36,10 +35,10 @@ class ModelArms {
   // 1 to 4 models.
   ModelArms(int models, ModelChoice choice);
 
-  // `draw` is asked once a model, in order, by thompson alone. One model is
-  // chosen without a draw.
+  // `draw` is called once per model, in order, for thompson only. A single
+  // model is chosen without a draw.
   int Choose(absl::FunctionRef<double(const RewardStats&)> draw) const;
-  // Whether Choose will draw.
+  // True if Choose will draw.
   bool draws() const { return choice_ == ModelChoice::kThompson; }
   void Add(int model, double score) {
     seen_[static_cast<size_t>(model)].Add(score);

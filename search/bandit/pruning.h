@@ -1,6 +1,6 @@
-// Which subtrees have stopped to say anything new (AB-MCTS-M, TreeQuest): those
-// with at least `least` scores of which a share of `share` or more are the
-// same, rounded to hundredths, halves to the even one.
+// Which subtrees have become repetitive (AB-MCTS-M, TreeQuest): those with at
+// least `least` scores of which at least a share of `share` are the same,
+// rounded to hundredths, half to even.
 //
 // Externally synchronised.
 #ifndef ESPALIER_SEARCH_BANDIT_PRUNING_H_
@@ -18,7 +18,7 @@ class SubtreePruning {
  public:
   SubtreePruning(int least, double share) : least_(least), share_(share) {}
 
-  // One more score in the subtree of `id`.
+  // Adds a score to the subtree of `id`.
   void Add(NodeId id, double score);
   bool pruned(NodeId id) const;
 

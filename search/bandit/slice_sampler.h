@@ -3,9 +3,9 @@
 // invariant.
 //
 //   1. level     a uniform height under the density at x;
-//   2. step out  an interval of `width` around x, grown by `width` at each end
-//                until it leaves the slice (or meets `low`);
-//   3. shrink    draw in the interval; a point outside the slice cuts it.
+//   2. step out  an interval of `width` around x, extended by `width` at each
+//                end until it leaves the slice (or reaches `low`);
+//   3. shrink    draw in the interval; a point outside the slice shrinks it.
 //
 // The density must fall to 0 towards infinity and be positive at x.
 #ifndef ESPALIER_SEARCH_BANDIT_SLICE_SAMPLER_H_
@@ -29,7 +29,7 @@ double SliceStep(double x, double width, double low, LogDensity log_density,
   while (log_density(right) > level) right += width;
   while (true) {
     const double drawn = left + (right - left) * random.UniformDouble();
-    // An interval that has shrunk to nothing is x itself.
+    // An interval shrunk to nothing is x itself.
     if (drawn == x || log_density(drawn) > level) return drawn;
     (drawn < x ? left : right) = drawn;
   }

@@ -1,4 +1,4 @@
-// What a bandit's arm has earned, and Thompson draws of what it is worth.
+// Reward statistics of a bandit's arm, and Thompson draws of its worth.
 //
 //   RewardStats arm;
 //   arm.Add(0.7);
@@ -13,9 +13,9 @@
 //   nu'    = nu + n                 tau2' = (nu tau2 + sum (x_i - x)^2
 //                                          + n kappa (m - x)^2 / kappa') / nu'
 //
-// and the mean is m' + sqrt(tau2' / kappa') times a Student t of nu' degrees.
-// Beta: a reward r in [0, 1] counts as r successes and 1 - r failures; the
-// worth is a draw of Beta(a + sum r, b + sum (1 - r)).
+// and the mean is m' + sqrt(tau2' / kappa') times a Student t of nu' degrees of
+// freedom. Beta: a reward r in [0, 1] counts as r successes and 1 - r failures;
+// the worth is a draw of Beta(a + sum r, b + sum (1 - r)).
 #ifndef ESPALIER_SEARCH_BANDIT_THOMPSON_H_
 #define ESPALIER_SEARCH_BANDIT_THOMPSON_H_
 
@@ -56,7 +56,7 @@ inline constexpr std::array<std::string_view, 2> kPriorKindNames = {"gaussian",
 
 struct ThompsonPrior {
   PriorKind kind = PriorKind::kGaussian;
-  float m = 0;  // the four of TreeQuest: rewards are low until shown high
+  float m = 0;  // TreeQuest's values: rewards are assumed low at first
   float kappa = 1;
   float nu = 1;
   float tau2 = 0.1f;

@@ -1,19 +1,18 @@
-// Step-level beam search (T1; OpenR, Wang et al. 2024, arXiv:2410.09671; LLM
+// Step-level beam search (OpenR, Wang et al. 2024, arXiv:2410.09671; LLM
 // Reasoners, Hao et al. 2024, arXiv:2404.05221).
 //
 // Per step:
-//   1. propose   `branch` continuations of one step of every kept path, equal
-//                ones once;
+//   1. propose   `branch` continuations of one step of every kept path, without
+//                repeats;
 //   2. evaluate  them with the reward model: a path is worth the `aggregate` of
-//                its steps' scores, and goes no further below `floor`;
-//   3. keep      the best `width` of all, of equals the first of the best
-//                parent. Those that end the response vote and leave the beam,
-//                with their place (OpenR) or, with `refill`, without it (LLM
-//                Reasoners); so does a path that nothing follows, without a
-//                vote.
+//                its steps' scores, and is dropped below `floor`;
+//   3. keep      the best `width` of all, ties to the first of the best parent.
+//                Those that end the response vote and leave the beam, which
+//                shrinks by one (OpenR) unless `refill` (LLM Reasoners); so
+//                does a path that nothing follows, without a vote.
 //
 // A pass ends when nothing is kept. Passes repeat with fresh samples until
-// `rounds` are done or the budget is spent, or one sampled nothing.
+// `rounds` are done, the budget is spent, or a pass samples nothing.
 #include <algorithm>
 #include <vector>
 
@@ -52,7 +51,7 @@ struct BeamOptions {
   }
 };
 
-// One that can be stopped early: so many votes a pass, each in [0, 1].
+// For a search that can be stopped early: votes per pass, each in [0, 1].
 VoteBound BoundOf(const BeamOptions& options) {
   if (options.refill || options.aggregate == Worth::kSum) {
     return {.in_flight = 0};

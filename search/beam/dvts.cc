@@ -1,22 +1,22 @@
-// Diverse verifier tree search (T2; search-and-learn, Beeching et al. 2024).
+// Diverse verifier tree search (search-and-learn, Beeching et al. 2024).
 //
-// n / width subtrees grow from the root, each for itself. Per step, in each:
+// n / width independent subtrees grow from the root. Per step, in each:
 //   1. propose   `width` samples of the next step;
-//   2. look      k greedy steps further from each (temperature 0), each greedy
-//                step written once a search;
+//   2. look      k greedy steps ahead of each (temperature 0); each greedy step
+//                is generated once per search;
 //   3. evaluate  them with the reward model: a sample's score is that of the
 //                path to the end of its greedy steps;
-//   4. keep      the best, the first of equals; where it ends the response the
+//   4. keep      the best, the first of equals; if it ends the response the
 //                subtree has ended.
-// The last of `iterations` steps goes on to the end of each response, without
-// looking ahead. When a subtree has ended, or the pass has, every sample of the
-// subtree's last step that ends a response votes, as often as it was sampled;
-// of equals that of the first subtree comes first. Passes repeat with fresh
-// samples until `rounds` are done or the budget is spent.
+// The last of `iterations` steps continues to the end of each response, without
+// looking ahead. When a subtree or the pass has ended, every sample of the
+// subtree's last step that ends a response votes, once per draw; ties go to the
+// first subtree. Passes repeat with fresh samples until `rounds` are done or
+// the budget is spent.
 //
-// Differs: in search-and-learn the unfinished samples of the last step vote,
-// too, by the last number in their text; here unfinished ones are never an
-// answer. A step that a limit cut is no sample here.
+// Differs: in search-and-learn the unfinished samples of the last step also
+// vote, with the last number in their text; here they are never an answer. A
+// step that a limit cut is not a sample here.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -72,7 +72,7 @@ struct Subtree {
   std::vector<NodeId> ends;  // finished samples of the last step
 };
 
-// What one search keeps over its passes.
+// State that a search keeps across its passes.
 struct State {
   State(SearchContext& ctx, const DvtsOptions& options)
       : votes(options.choice,
@@ -91,7 +91,7 @@ void Vote(SearchContext& ctx, const Subtree& subtree, State& state) {
   }
 }
 
-// Stage 1: `width` samples of each open subtree, one after another.
+// Stage 1: `width` samples of each open subtree, concatenated.
 Co<std::vector<NodeId>> Propose(SearchContext& ctx,
                                 const std::vector<Subtree*>& open, bool last,
                                 const DvtsOptions& options) {
@@ -109,14 +109,14 @@ Co<std::vector<NodeId>> Propose(SearchContext& ctx,
   const auto samples = co_await ExpandEach(ctx, asked, options.temperature);
   for (const auto& some : samples) {
     all.insert(all.end(), some.begin(), some.end());
-    // Those that are missing.
+    // Pads for missing samples.
     all.insert(all.end(), static_cast<size_t>(options.width) - some.size(),
                kNoNode);
   }
   co_return all;
 }
 
-// Stage 4 in one subtree, for samples with the ends of their greedy steps.
+// Stage 4 in one subtree. `seen`: the ends of the samples' greedy steps.
 void Keep(SearchContext& ctx, absl::Span<const NodeId> samples,
           absl::Span<const NodeId> seen, Subtree& subtree, State& state) {
   NodeId best = kNoNode;
@@ -132,7 +132,7 @@ void Keep(SearchContext& ctx, absl::Span<const NodeId> samples,
     if (ctx.tree()[samples[i]].terminal()) ends.push_back(samples[i]);
   }
   subtree.open = false;
-  if (best == kNoNode) return;  // cut: nothing follows, the last step's vote
+  if (best == kNoNode) return;  // all cut: the last step's ends vote
   subtree.node = best;
   subtree.ends = ends;
   subtree.open = !ctx.tree()[best].terminal();
@@ -141,7 +141,7 @@ void Keep(SearchContext& ctx, absl::Span<const NodeId> samples,
   subtree.ends.clear();
 }
 
-// One step of all open subtrees. False: there is none, or the budget is spent.
+// One step of all open subtrees. False if none is open or the budget is spent.
 Co<bool> TakeStep(SearchContext& ctx, std::vector<Subtree>& subtrees, bool last,
                   const DvtsOptions& options, State& state) {
   std::vector<Subtree*> open;
@@ -180,7 +180,7 @@ Co<> RunDvts(SearchContext& ctx, const DvtsOptions& options) {
     }
     for (const Subtree& subtree : subtrees) Vote(ctx, subtree, state);
     ctx.CountSimulation();
-    if (ctx.usage().tokens == before) break;  // nothing more will come
+    if (ctx.usage().tokens == before) break;  // no more samples will come
   }
 }
 

@@ -1,24 +1,24 @@
-// Guided writing: step-level beam search (beam.cc) that asks how often the
-// policy says a step, samples no more than it takes and keeps within the budget
-// (T1; ours).
+// Guided decoding: step-level beam search (beam.cc) that also weighs how often
+// the policy samples a step, draws no more samples than needed and keeps within
+// the budget (ours).
 //
 // Per step, from each of `width` kept paths:
 //   1. propose   `branch` continuations of one step;
 //   2. evaluate  them with the reward model;
 //   3. rank      log(score) + likelihood * log p(path)
-//                + frequency * log(share of this step's samples that said the
-//                same), so that what the policy holds for likely counts where
-//                the reward model is unsure;
+//                + frequency * log(share of this step's samples that are the
+//                same), so that the policy's likelihood counts where the reward
+//                model is unsure;
 //   4. keep      the best `width`; those that end the response are finished.
 //
-// accept > 0 samples one by one and stops at the first step for which
-// score / score of its parent * p(step)^likelihood is at least that high: sure
+// accept > 0 samples one by one and stops at the first step for which score /
+// score of its parent * p(step)^likelihood is at least `accept`: confident
 // steps then cost one sample and the budget goes to the doubtful ones.
 //
-// draft: before the first pass one whole response is written at temperature 0.
-// It is an answer to fall back on, its steps are candidates of the first pass,
-// and its length says how many samples a step may cost if the pass is to end
-// within the budget. Off: the stage of finishing (finish.h) answers without it,
+// draft: before the first pass one whole response is generated at temperature
+// 0. It is a fallback answer, its steps are candidates of the first pass, and
+// its length determines how many samples a step may cost if the pass is to end
+// within the budget. Off: the finishing stage (finish.h) answers without it,
 // and at four times greedy's tokens the draft takes a quarter of them. With the
 // shipped model it costs 14 points on stories:hard and 5 on stories:middle; on
 // countdown:4, where most responses give up, it gains some.
@@ -49,7 +49,7 @@ struct GuidedOptions {
   Level level = Level::kPath;
   Aggregate aggregate = Aggregate::kLast;
   AnswerChoice choice = AnswerChoice::kWeighted;
-  // The draft is an answer; with `accept` one sample of a step may do.
+  // The draft is an answer; with `accept` one sample per step may suffice.
   int64_t AtOnce() const {
     return draft ? 1 : int64_t{width} * (accept > 0 ? 1 : branch);
   }
@@ -81,7 +81,7 @@ struct Candidate {
   float rank;
 };
 
-// A score of 0 must stay comparable.
+// Keeps a score of 0 comparable.
 float LogScore(float score) { return std::log(std::max(score, 1e-9f)); }
 
 float Score(SearchContext& ctx, NodeId node, const GuidedOptions& options) {
@@ -115,10 +115,10 @@ Co<> Rank(SearchContext& ctx, const std::vector<NodeId>& samples,
   }
 }
 
-// What a pass knows beside the tree.
+// State of a pass in addition to the tree.
 struct Pass {
-  int branch = 1;             // samples of a step at most, now
-  std::vector<NodeId> draft;  // candidates without being sampled again
+  int branch = 1;             // current maximum of samples per step
+  std::vector<NodeId> draft;  // candidates that need no sampling
 };
 
 // The draft's step below `parent`, or kNoNode.
@@ -129,7 +129,7 @@ NodeId DraftStep(const SearchContext& ctx, const Pass& pass, NodeId parent) {
   return kNoNode;
 }
 
-// True if `node` needs no competitor.
+// True if `node` is good enough to need no further samples.
 bool Accepted(SearchContext& ctx, NodeId node, const GuidedOptions& options) {
   const NodeId parent = ctx.tree()[node].parent;
   const float before = parent == kRoot ? 0 : LogWorth(ctx, parent, options);
@@ -189,7 +189,7 @@ Co<> ProposeAll(SearchContext& ctx, const std::vector<NodeId>& kept,
   }
 }
 
-// Tokens on the way from the root to `node`.
+// Tokens on the path from the root to `node`.
 int64_t PathTokens(const Tree& tree, NodeId node) {
   int64_t tokens = 0;
   for (; node != kRoot; node = tree[node].parent)
@@ -197,13 +197,13 @@ int64_t PathTokens(const Tree& tree, NodeId node) {
   return tokens;
 }
 
-// Samples of each next step that leave enough for the steps after it, if a
-// response takes `whole` tokens (0: unknown).
+// Samples per step that leave enough budget for the later steps, if a response
+// takes `whole` tokens (0: unknown).
 int Affordable(const SearchContext& ctx, const GuidedOptions& options,
                const std::vector<NodeId>& kept, int64_t whole) {
   if (whole == 0) return options.branch;
   const int64_t done = PathTokens(ctx.tree(), kept.front());
-  // A response may turn out longer: never expect less than a tenth.
+  // A response may be longer: always expect at least another tenth.
   const int64_t rest = std::max(whole - done, whole / 10 + 1);
   const int64_t share =
       ctx.tokens_left() / (rest * static_cast<int64_t>(kept.size()));
@@ -232,15 +232,15 @@ Co<> RunPass(SearchContext& ctx, const GuidedOptions& options, Pass& pass,
         kept.push_back(candidate.node);
         continue;
       }
-      --places;  // a finished response leaves the beam with its place
+      --places;  // the beam shrinks by each finished response
       votes.Add(ctx, candidate.node, Score(ctx, candidate.node, options));
       votes.Offer(ctx);
     }
   }
 }
 
-// Writes and scores the draft. Its vote counts only until a pass has ended:
-// the first pass repeats it where it is good.
+// Generates and scores the draft. Its vote counts only until a pass has ended:
+// the first pass repeats it if it is good.
 Co<> WriteDraft(SearchContext& ctx, const GuidedOptions& options, Pass& pass) {
   const NodeId end = co_await Rollout(ctx, kRoot, 0);
   if (end == kNoNode) co_return;
@@ -264,7 +264,7 @@ Co<> RunGuided(SearchContext& ctx, const GuidedOptions& options) {
     const int64_t before = ctx.usage().tokens;
     co_await RunPass(ctx, options, pass, whole, votes);
     ctx.CountSimulation();
-    // Nothing more will come, unless the draft was all that was needed.
+    // No more samples will come, unless the draft was all that was needed.
     if (ctx.usage().tokens == before && pass.draft.empty()) break;
     pass.draft.clear();
   }

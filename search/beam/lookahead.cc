@@ -1,29 +1,28 @@
-// Lookahead search (T3; search-and-learn, Snell et al. 2024,
-// arXiv:2408.03314). With k = 0: beam search by the reward of the last step
-// (T1) in search-and-learn's form.
+// Lookahead search (search-and-learn, Snell et al. 2024, arXiv:2408.03314).
+// With k = 0: beam search by the reward of the last step in search-and-learn's
+// form.
 //
 // Per step, from the kept paths:
-//   1. propose   n samples of the next step in all, the kept paths taking turns
-//                in their order;
-//   2. look      k greedy steps further from each (temperature 0), each greedy
-//                step written once a search;
+//   1. propose   n samples of the next step in total, the kept paths taking
+//                turns in their order;
+//   2. look      k greedy steps ahead of each (temperature 0); each greedy step
+//                is generated once per search;
 //   3. evaluate  the steps with the reward model; a candidate's score is that
 //                of the path to the end of its greedy steps;
 //   4. keep      candidates that end the response are finished: they vote with
-//                their score, as often as they were sampled, and leave without
-//                taking a place. Of the others the best n / width are kept, all
-//                of them for n < width, in their order of sampling; of equal
-//                scores the later. Equal samples are one candidate, unless
-//                `duplicates`.
-// The last of `iterations` steps goes on to the end of each response. A pass
+//                their score, once per draw, and leave without taking a place.
+//                Of the others the best n / width are kept (all if n < width),
+//                in their order of sampling; ties go to the later. Equal
+//                samples are one candidate, unless `duplicates`.
+// The last of `iterations` steps continues to the end of each response. A pass
 // ends when nothing is kept or after n finished responses, the first n of which
-// vote; with `sort` it goes on to its end, and the n best vote. Passes repeat
+// vote; with `sort` it runs to its end, and the n best vote. Passes repeat
 // until `rounds` are done or the budget is spent. Greedy steps are never an
 // answer unless they are sampled too.
 //
-// Differs: search-and-learn's beam goes on when n have finished, whose votes
-// then are cast; a step that a limit cut is no response here; its beam writes
-// greedy steps, too, and does not look at them.
+// Differs: search-and-learn's beam continues after n have finished, and they
+// vote at the end; a step that a limit cut is not a response here; its beam
+// also generates greedy steps, without looking at them.
 #include <algorithm>
 #include <numeric>
 #include <vector>
@@ -77,7 +76,7 @@ struct Candidate {
   float score;
 };
 
-// What one search keeps over its passes.
+// State that a search keeps across its passes.
 struct State {
   State(SearchContext& ctx, const LookaheadOptions& options)
       : votes(options.choice,
@@ -88,7 +87,7 @@ struct State {
   GreedySteps greedy;
 };
 
-// Whose turn it is for each of the n samples of a step.
+// The parent of each of the n samples of a step.
 std::vector<NodeId> Turns(const std::vector<NodeId>& kept,
                           const LookaheadOptions& options) {
   std::vector<NodeId> turns;
@@ -103,7 +102,7 @@ Co<std::vector<NodeId>> Propose(SearchContext& ctx,
                                 const std::vector<NodeId>& kept,
                                 const LookaheadOptions& options) {
   std::vector<Draws> asked;
-  std::vector<size_t> of;  // each turn's place in `asked`
+  std::vector<size_t> of;  // index in `asked` of each turn
   for (const NodeId node : Turns(kept, options)) {
     const auto known =
         std::find_if(asked.begin(), asked.end(),
@@ -135,7 +134,7 @@ Co<std::vector<NodeId>> Finish(SearchContext& ctx,
   co_return ends;
 }
 
-// Stages 2 and 3: the samples with their scores, in order of sampling. None if
+// Stages 2 and 3: the samples with their scores, in order of sampling. Empty if
 // the budget ended before they were scored.
 Co<std::vector<Candidate>> Evaluate(SearchContext& ctx,
                                     const std::vector<NodeId>& samples,
@@ -151,7 +150,7 @@ Co<std::vector<Candidate>> Evaluate(SearchContext& ctx,
   co_return candidates;
 }
 
-// Stage 4 for those that go on.
+// Stage 4 for the unfinished candidates.
 std::vector<NodeId> Keep(const Tree& tree,
                          const std::vector<Candidate>& candidates,
                          const LookaheadOptions& options) {
@@ -224,7 +223,7 @@ Co<> RunLookahead(SearchContext& ctx, const LookaheadOptions& options) {
     const int64_t before = ctx.usage().tokens;
     co_await RunPass(ctx, options, state);
     ctx.CountSimulation();
-    if (ctx.usage().tokens == before) break;  // nothing more will come
+    if (ctx.usage().tokens == before) break;  // no more samples will come
   }
 }
 

@@ -1,6 +1,6 @@
-// A* over sampled steps (T6; ToolChain*, Zhuang et al. 2023, arXiv:2310.13227).
+// A* over sampled steps (ToolChain*, Zhuang et al. 2023, arXiv:2310.13227).
 //
-//   1. pop       the open node of lowest f = g + h, of equals the oldest:
+//   1. pop       the open node of lowest f = g + h, ties to the oldest:
 //                  g = sum of (1 - step_score)
 //                  h = weight (1 - path_score) x expected steps left,
 //                h = 0 at ends and where the number of steps is not known. An
@@ -10,14 +10,14 @@
 //   4. prune     those with f > best, the cost of the cheapest end seen; the
 //                others are open.
 //
-// The costs are this system's own: ToolChain* leaves them to the task. If h
-// never exceeds what the cheapest way to an end still costs, the answer is the
-// cheapest of all that the samples reach. An end without an answer is none.
-// Until an end is popped the cheapest one seen is the answer, if there is one.
-// Scores of 1 make steps free: with equal f the search is breadth-first.
+// The costs are our own: ToolChain* leaves them to the task. If h never exceeds
+// the remaining cost of the cheapest path to an end, the answer is the cheapest
+// that the samples reach. An end without an answer is ignored. Until an end is
+// popped the cheapest one seen is the answer, if there is one. Scores of 1 make
+// steps free: with equal f the search is breadth-first.
 //
-// in_flight > 1 pops several nodes at once, but no end before all open nodes
-// below it in f are expanded: the answer's cost is the same.
+// in_flight > 1 pops several nodes at once, but no end before all open nodes of
+// lower f are expanded: the answer's cost is the same.
 #include <limits>
 #include <vector>
 
@@ -49,7 +49,7 @@ struct AStarOptions {
 struct AStar {
   const AStarOptions& options;
   Frontier frontier = {};
-  std::vector<double> costs = {0};  // by node: g
+  std::vector<double> costs = {0};  // g by node
   double best = std::numeric_limits<double>::infinity();
 };
 

@@ -1,27 +1,27 @@
 // Best-first search by score and log-probability, with merged states and proofs
-// (T5; BFS-Prover, Xin et al. 2025, arXiv:2502.03438; BFS-Prover-V2, Xin et al.
+// (BFS-Prover, Xin et al. 2025, arXiv:2502.03438; BFS-Prover-V2, Xin et al.
 // 2025, arXiv:2509.06493).
 //
 //   1. pop       the `in_flight` open nodes of highest rank
 //                  priority = sum over steps of (mean token log-prob) / d^alpha
 //                for score = logprob, log(path_score) for reward, their sum for
-//                sum; of equals (`ties`) the oldest, or as a heap yields those
-//                of the highest sum of mean log-probs (BFS-Prover-V2);
+//                sum; ties (`ties`) go to the oldest, or in heap order to the
+//                highest sum of mean log-probs (BFS-Prover-V2);
 //   2. propose   `branch` next steps of each;
 //   3. evaluate  them (unless score = logprob);
 //   4. merge     each into the state that it equals (proof_graph.h), which is
-//                expanded once, with the rank of its first path; new ones that
-//                go on are open;
-//   5. finish    the ends: with `verify`, an end that is verified is the answer
-//                and the search is over, others fail and do not vote; without,
-//                each votes with the weight exp(rank).
+//                expanded once, with the rank of its first path; new unfinished
+//                ones are open;
+//   5. finish    the ends: with `verify`, a verified end is the answer and the
+//                search is over, others fail and do not vote; without, each
+//                votes with the weight exp(rank).
 //
 // With `verify` a visit of a node is a verdict on an end below it, and q the
 // share of right ones.
 //
-// A node is expanded once: the search also ends when nothing is open, and then
-// it has seen whatever its samples could reach. A search cut before its first
-// end is finished (finish.h); under `verify` one cut before its first proof has
+// A node is expanded once: the search also ends when nothing is open, having
+// seen everything that its samples could reach. A search cut before its first
+// end is finished (finish.h); with `verify` one cut before its first proof has
 // no answer. With in_flight = 1 nodes are expanded strictly by rank; more are
 // popped together.
 #include <algorithm>
@@ -98,7 +98,7 @@ struct BestFirst {
   Frontier frontier;
   ProofGraph states;
   Votes votes;
-  std::vector<double> sums = {0};  // by node: its steps' mean log-probs, added
+  std::vector<double> sums = {0};  // by node: sum of step mean log-probs
   std::vector<End> ends;           // of this round
 };
 
@@ -115,7 +115,7 @@ void Insert(SearchContext& ctx, BestFirst& search, NodeId id) {
     rank = PathPriority(sum, step.depth, options.alpha);
   }
   if (options.score != Score::kLogprob) {
-    // A score of 0 must stay comparable.
+    // Keeps a score of 0 comparable.
     rank += std::log(std::max<double>(step.path_score, 1e-9));
   }
   const ProofGraph::Added added = search.states.Add(tree, id);
@@ -177,7 +177,7 @@ Co<> RunBestFirst(SearchContext& ctx, const BestFirstOptions& options) {
     }
     co_await Propose(ctx, popped, ask, evaluate, found);
     search.ends.clear();
-    const bool whole = !ctx.ShouldStop();  // a budget cut none of them
+    const bool whole = !ctx.ShouldStop();  // false: may be cut
     for (size_t i = 0; i < popped.size(); ++i) {
       for (const NodeId step : found[i]) Insert(ctx, search, step);
       ctx.Evict(popped[i]);

@@ -13,7 +13,7 @@ inline double PathPriority(double sum_of_means, int depth, double alpha) {
   return depth == 0 ? 0 : sum_of_means / std::pow(depth, alpha);
 }
 
-// What A* has spent on the way to a node, and what it expects to spend:
+// g: cost of the path to a node; h: expected remaining cost (A*):
 //   g = sum over the steps of (1 - step_score);
 //   h = weight (1 - path_score) max(0, steps_left - depth), 0 at an end.
 // steps_left is the number of steps expected at the root; 0: unknown, h = 0.

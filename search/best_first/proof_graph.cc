@@ -78,7 +78,7 @@ void ProofGraph::Prove(StateId state) {
 }
 
 std::vector<Proof> ProofGraph::Proofs() const {
-  // Failed is what is not proved and leads to nothing open.
+  // Failed: not proved, and leading to no open state.
   std::vector<Proof> proofs(states_.size(), Proof::kFailed);
   std::vector<StateId> stack;
   const auto reach = [&](StateId state) {

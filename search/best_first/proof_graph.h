@@ -1,7 +1,6 @@
-// TranspositionTable of a search, their proofs, and nodes that are the same
-// state.
+// The states of a search, their proofs, and which nodes are the same state.
 //
-//        A            A's children are B and C; C said what B said before, so
+//        A            A's children are B and C; C has the same content as B, so
 //       / \           both nodes are state B, which is expanded once and has
 //      B   D          two parents:
 //      ^   |
@@ -12,13 +11,13 @@
 //
 //   proved  it was proved itself, or any child is;
 //   failed  it is closed (no further child will come) and all children have
-//           failed; an end that was refuted is closed without children;
-//   open    neither, yet.
+//           failed; a refuted end is closed without children;
+//   open    neither, so far.
 //
 // Cycles are cut: states that lead to each other and to nothing open have
-// failed together. A proof travels up when it is made, each edge once;
-// failures are worked out when asked for, in one pass over the graph.
-// Externally synchronised.
+// failed together. A proof propagates upwards when it is made, once per edge;
+// failures are computed on request, in one pass over the graph. Externally
+// synchronised.
 #ifndef ESPALIER_SEARCH_BEST_FIRST_PROOF_GRAPH_H_
 #define ESPALIER_SEARCH_BEST_FIRST_PROOF_GRAPH_H_
 
@@ -34,7 +33,7 @@ namespace espalier {
 
 enum class Merge : uint8_t {
   kNone,      // every node is a state
-  kLastStep,  // nodes whose last steps say the same (a step is the state)
+  kLastStep,  // nodes with the same last step (a step is the state)
   kStepSet,   // nodes whose paths have the same steps in any order
 };
 inline constexpr std::array<std::string_view, 3> kMergeNames = {
@@ -46,28 +45,28 @@ using StateId = uint32_t;
 
 class ProofGraph {
  public:
-  // The root's state, 0, is there from the start.
+  // The root's state, 0, exists from the start.
   explicit ProofGraph(Merge merge);
 
   struct Added {
     StateId state;
     bool is_new;  // false: the node was merged into an earlier one
   };
-  // Adds a node once its parent is there; each node at most once. Equality is
-  // tested on the texts, never on hashes alone.
+  // Adds a node after its parent; each node at most once. Equality is tested on
+  // the texts, never only on hashes.
   Added Add(const Tree& tree, NodeId node);
-  // No further child of `state` will be added.
+  // Call when no further child of `state` will be added.
   void Close(StateId state) { states_[state].closed = true; }
   void Prove(StateId state);
 
   bool proved(StateId state) const { return states_[state].proved; }
-  // Of all states, by StateId.
+  // Proofs of all states, by StateId.
   std::vector<Proof> Proofs() const;
   // The first node of the state.
   NodeId node(StateId state) const { return states_[state].node; }
   StateId state(NodeId node) const { return state_of_[node]; }
   uint32_t size() const { return static_cast<uint32_t>(states_.size()); }
-  // One entry an edge, latest first.
+  // One entry per edge, latest first.
   std::vector<StateId> Parents(StateId state) const;
 
  private:

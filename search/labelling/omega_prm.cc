@@ -1,26 +1,27 @@
-// Where wrong responses go wrong, found by binary search (R6; OmegaPRM, Luo et
-// al. 2024, arXiv:2406.06592). It labels training problems: its tree is full
-// of ends below the steps around first errors, which outcome counts turn into
-// labels. It reads references, so `generate` alone runs it.
+// Finds the first error of wrong responses by binary search (OmegaPRM, Luo et
+// al. 2024, arXiv:2406.06592). It labels training problems: its tree has many
+// ends below the steps around first errors, from which outcome counts make
+// labels. It reads references, so only `generate` runs it.
 //
 //   1. estimate  k responses from the prompt; MC(s) is the share of right ones
-//                among those that end. The wrong ones enter a pool if
-//                0 < MC(s) < 1 (rollout_pool.h);
+//                among those that end. The wrong ones enter a pool if 0 < MC(s)
+//                < 1 (rollout_pool.h);
 //   2. select    the rollout of the pool with the highest Q(s, r) + U(s);
-//   3. search    halve its steps between the last one known to lead to a right
+//   3. search    bisect its steps between the last one known to lead to a right
 //                end and the first one known not to: estimate the middle (1),
-//                a prefix estimated before is not estimated again, and go on
-//                in the half that holds the first error. Every estimated
-//                prefix is a state whose wrong rollouts enter the pool;
-//   4. again from 2, until the pool is empty or a budget is spent.
+//                unless that prefix was estimated before, and continue in the
+//                half that holds the first error. Every estimated prefix is a
+//                state whose wrong rollouts enter the pool;
+//   4. repeat    from 2, until the pool is empty or a budget is spent.
 //
 //   s |--- right ---|--- ? ---|--- wrong ---| end      MC(middle) > 0: go right
 //     '- 0          '- right  '- wrong
 //
-// A visit of a node is a response through it and q the share of right ones, of
-// all states' responses: what outcome counts say. MC(s) is of the k responses
-// that were begun at s alone. The answer offered is the most frequent one of
-// the responses from the prompt, as majority's is: no verdict chooses it.
+// A visit of a node is a response through it and q the share of right ones,
+// over the responses of all states, as outcome counts have it. MC(s) is only
+// over the k responses started at s. The answer offered is the most frequent
+// one of the responses from the prompt, as in majority: no verdict influences
+// it.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -77,8 +78,8 @@ void Backup(Tree& tree, NodeId end, bool right) {
   }
 }
 
-// Whether the response that ends in `end` is right; asked once an end. Nothing
-// where the search was stopped before it was answered.
+// True if the response that ends in `end` is right; graded once per end. No
+// value if the search was stopped before the verdict arrived.
 Co<std::optional<bool>> IsRight(SearchContext& ctx, Omega& omega, NodeId end) {
   const auto known = omega.graded.find(end);
   if (known != omega.graded.end()) co_return known->second;
@@ -88,7 +89,7 @@ Co<std::optional<bool>> IsRight(SearchContext& ctx, Omega& omega, NodeId end) {
   co_return verdict.correct;
 }
 
-// Stage 1 for `state`. False if a budget ended it, which leaves no estimate.
+// Stage 1 for `state`. False if a budget ended it, leaving no estimate.
 Co<bool> Estimate(SearchContext& ctx, Omega& omega, NodeId state) {
   int right = 0, finished = 0;
   std::vector<NodeId> wrong;
@@ -107,7 +108,7 @@ Co<bool> Estimate(SearchContext& ctx, Omega& omega, NodeId state) {
       omega.votes.Offer(ctx);
     }
   }
-  // The last response may be what the budget cut.
+  // The budget may have cut the last response.
   if (ctx.ShouldStop()) co_return false;
   omega.pool.AddState(state, finished > 0 ? static_cast<double>(right) /
                                                 static_cast<double>(finished)
@@ -127,7 +128,8 @@ Co<> FindFirstError(SearchContext& ctx, Omega& omega, WrongRollout rollout) {
     path.push_back(id);
   }
   std::reverse(path.begin(), path.end());
-  // Steps after which a right end was reached, and after which none was.
+  // Number of steps after which a right end was reached, and after which none
+  // was.
   size_t right = 0, wrong = path.size();
   while (wrong - right > 1) {
     const size_t middle = (right + wrong) / 2;

@@ -1,21 +1,21 @@
-// Wrong responses that wait to be searched for their first error, and which of
-// them comes next (R6; Luo et al. 2024, arXiv:2406.06592, section 3.3).
+// The pool of wrong responses to be searched for their first error, and which
+// of them is next (Luo et al. 2024, arXiv:2406.06592, section 3.3).
 //
 //   RolloutPool pool({.alpha = 0.5, .beta = 0.9});
 //   pool.AddState(kRoot, 0.25);              // MC: 4 of 16 responses are right
 //   pool.Add({.state = kRoot, .end = 17}, 120);
 //   while (const auto rollout = pool.Pop()) ...
 //
-// A rollout r begins at a state s, a prefix whose Monte-Carlo value MC(s) was
+// A rollout r starts at a state s, a prefix whose Monte-Carlo value MC(s) was
 // estimated, and has a wrong end. The one of highest Q(s, r) + U(s) is taken:
 //
 //   Q(s, r) = alpha^(1 - MC(s)) * beta^(len(r) / L)
 //   U(s)    = c_puct * sqrt(sum_i N(s_i)) / (1 + N(s))
 //
-// with N(s) the rollouts of s that were taken before: those that look right
-// and are short first, spread over the states. Only states with
-// 0 < MC(s) < 1 give rollouts: below the others there is no first error to
-// find. A rollout is taken once, also where it was sampled again.
+// with N(s) the number of rollouts of s already taken: short ones from states
+// that look right come first, spread over the states. Only states with 0 <
+// MC(s) < 1 provide rollouts: below the others there is no first error to find.
+// A rollout is taken once, even if it was sampled again.
 //
 // Externally synchronised.
 #ifndef ESPALIER_SEARCH_LABELLING_ROLLOUT_POOL_H_
@@ -48,14 +48,15 @@ class RolloutPool {
  public:
   explicit RolloutPool(const PoolOptions& options) : options_(options) {}
 
-  // Each state once, before its rollouts.
+  // Add each state once, before its rollouts.
   void AddState(NodeId state, double mc);
   bool knows(NodeId state) const { return states_.contains(state); }
   double mc(NodeId state) const { return states_.at(state).mc; }
 
-  // `words`: len(r), of the rollout from its state on.
+  // `words`: len(r), the length of the rollout after its state.
   void Add(const WrongRollout& rollout, int words);
-  // The rollout of highest priority, the first of equals; none: all are taken.
+  // The rollout of highest priority, the first of equals; nullopt if all are
+  // taken.
   std::optional<WrongRollout> Pop();
 
  private:

@@ -8,7 +8,7 @@ Co<> Forward(SearchContext& ctx, NodeId parent, const MctsOptions& options) {
   const Tree& tree = ctx.tree();
   NodeId best = kNoNode;
   for (const NodeId c : Children(tree, parent)) {
-    // An alias has its state's value.
+    // An alias has the value of its state.
     if (!tree[c].scored() || tree[c].truncated() || tree[c].visits > 0 ||
         tree[c].alias) {
       continue;
@@ -29,7 +29,7 @@ Co<> Forward(SearchContext& ctx, NodeId parent, const MctsOptions& options) {
     highest = std::max(highest, tree.step(at).path_score);
     if (tree[at].terminal()) break;
   }
-  // Visited meanwhile by another simulation: it has a better value now.
+  // Another simulation has visited it meanwhile: it has a better value now.
   if (at == best || tree[best].visits > 0) co_return;
   Node& node = ctx.tree()[best];
   const float w = options.forward_weight;

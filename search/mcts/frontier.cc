@@ -1,41 +1,42 @@
-// Global frontier search with constrained backup (T12, T13): DeepSearch (Wu et
-// al. 2025, arXiv:2509.25454).
+// Global frontier search with constrained backup: DeepSearch (Wu et al. 2025,
+// arXiv:2509.25454).
 //
 //   1. choose    of all nodes below the root that are not full (fewer than
 //                `width` children; less `width_decay` for each max_steps /
-//                width levels down) the one with the highest
+//                width levels of depth) the one with the highest
 //                  F(s) = l1 tanh(q(parent)) + l2 H(s) + l3 sqrt(d / d_max)
 //                         + l4 tanh(q(s)),
 //                l1 = l2 = .4, l3 = .01, l4 = 0; H is the mean surprisal of the
-//                step's tokens; of equals the first in depth-first order. The
-//                first descent begins at the root;
-//   2. descend   from it: ask for `width` samples. Each new child that goes on
-//                counts a first visit of its own, of value 0 or of 2 r - 1, r
-//                its score (`first_visit`). If no response ends among them, go
-//                on with the open child of highest
+//                step's tokens; ties go to the first in depth-first order. The
+//                first descent starts at the root;
+//   2. descend   from it: draw `width` samples. Each new unfinished child gets
+//                a first visit of value 0 or 2 r - 1, r its score
+//                (`first_visit`), which is not a visit of its parent. If no
+//                response ends among them, continue with the open child of
+//                highest
 //                  q + c sqrt(ln N(s) / N(c)), c = 2;
 //                the bonus is 0 while N(s) or N(c) is;
 //   3. evaluate  the ends: +1 or -1 by the verifier or the reference, else
 //                2 r - 1, r the reward model's score. A response that was cut
 //                is an end too: `incomplete`, -1;
 //   4. backup    one end: a right one, else a wrong one, else an incomplete
-//                one; among equals of least surprisal. By the reward model: the
-//                one of highest score. constrained (T13):
+//                one; ties go to the least surprisal. With the reward model:
+//                the one of highest score. constrained:
 //                  gamma = max((d + 1) / (K + 1), .1), d depth, K length of the
 //                  path; V += gamma v if V v >= 0; else V = gamma v if v > 0;
 //                  N += 1; q = V / N
 //                else q = mean of v. A simulation is an end backed up.
 //
-// Priorities wait in a heap. A backup re-enters what it changed, so that
-// choosing costs O(log n) and nothing is ever scanned; an entry that a later
-// one of the same node replaced is passed by.
+// Priorities are kept in a heap. A backup pushes new entries for what it
+// changed, so that choosing costs O(log n) without scanning; stale entries are
+// skipped.
 //
-// Differs: first_visit=score is not in the program, which knows no reward model
-// (preset deepsearch has 0 there); equal samples are one child; with several
-// descents in flight those of the others count as visits. The program also
-// knows a descent from the root by UCT alone, off in its scripts: each time
-// that it passes a full node it counts one more visit of value 0 for every open
-// child and judges an end that waits there.
+// Differs: first_visit=score is not in the program, which has no reward model
+// (preset deepsearch uses 0); equal samples are one child; with several
+// descents in flight those of the others count as visits. The program also has
+// a descent from the root by UCT only, off in its scripts: each time it passes
+// a full node it counts one more visit of value 0 for every open child and
+// judges any end among the children.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -128,10 +129,10 @@ struct FrontierSearch {
   FrontierQueue queue;
   Votes votes;
   int ended = 0;       // simulations
-  int descending = 0;  // under way
+  int descending = 0;  // in flight
 };
 
-// Where a response ended or was cut, and what it is worth, in [-1, 1].
+// Where a response ended or was cut, and its value in [-1, 1].
 struct End {
   NodeId node = kNoNode;
   float value = 0;
@@ -146,7 +147,7 @@ bool Cut(const SearchContext& ctx, NodeId node) {
           tree.step(node).depth >= ctx.format().max_steps);
 }
 
-// Stage 2: what is new and goes on is visited once, of its own.
+// Stage 2: gives new unfinished nodes a first visit, not counted in the parent.
 Co<> VisitNew(SearchContext& ctx, FrontierSearch& s,
               const Expansion& expansion) {
   Tree& tree = ctx.tree();
@@ -170,9 +171,9 @@ Co<> VisitNew(SearchContext& ctx, FrontierSearch& s,
   }
 }
 
-// Stage 2, one level: an open child without an expansion under way. Descents
-// of others count as visits; that of the caller does not. Scores are rounded as
-// the program's are, whose ties it then has.
+// Stage 2, one level: an open child without an expansion in flight. Other
+// descents count as visits, the caller's does not. Scores are rounded like the
+// program's, to get the same ties.
 NodeId Pick(const Tree& tree, const FrontierValues& values, NodeId parent,
             double c) {
   const Node& node = tree[parent];
@@ -228,7 +229,7 @@ Co<> Judge(SearchContext& ctx, const FrontierOptions& options,
   }
 }
 
-// Stage 4: which end is backed up, of those that were judged; kNoNode if none.
+// Stage 4: the judged end to back up; kNoNode if none.
 End Chosen(const Tree& tree, const FrontierOptions& options,
            const std::vector<End>& ends) {
   const bool by_reward = options.judge == JudgedBy::kReward;
@@ -322,12 +323,12 @@ Co<> Descend(SearchContext& ctx, FrontierSearch& s, PathVisit& visit) {
 Co<> FrontierWorker(SearchContext& ctx, FrontierSearch& s) {
   PathVisit visit(ctx.tree());
   while (!ctx.ShouldStop()) {
-    // A descent may end without an end: others may then take its place.
+    // A descent may finish without an end: others may then take its place.
     const bool enough = s.options.simulations > 0 &&
                         s.ended + s.descending >= s.options.simulations;
     const NodeId chosen = enough ? kNoNode : s.queue.Take();  // 1
     if (chosen == kNoNode) {
-      if (s.descending == 0) break;  // nothing is left anywhere
+      if (s.descending == 0) break;  // nothing is left
       co_await ctx.Yield();
       continue;
     }
@@ -336,7 +337,7 @@ Co<> FrontierWorker(SearchContext& ctx, FrontierSearch& s) {
     for (const NodeId id : ctx.tree().Path(chosen)) visit.Enter(id);
     co_await Descend(ctx, s, visit);
     const std::vector<NodeId> path = visit.path();
-    visit.Abandon();  // of a descent without an end
+    visit.Abandon();  // a descent without an end
     for (const NodeId id : path) s.queue.Changed(id);
     --s.descending;
   }

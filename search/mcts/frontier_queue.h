@@ -1,5 +1,5 @@
-// The frontier of DeepSearch: nodes that may be expanded, by priority
-// (formula F in frontier.cc), and the value that its constrained backup makes.
+// The frontier of DeepSearch: nodes that may be expanded, by priority (formula
+// F in frontier.cc), and the values of its constrained backup.
 //
 // Externally synchronised.
 #ifndef ESPALIER_SEARCH_MCTS_FRONTIER_QUEUE_H_
@@ -18,7 +18,7 @@
 
 namespace espalier {
 
-// What the depth d of a node adds, of at most d_max.
+// The depth term for depth d out of at most d_max.
 enum class DepthBonus : uint8_t {
   kSqrt,      // sqrt(d / d_max)
   kLog,       // ln(d + 1)
@@ -40,13 +40,13 @@ double FrontierPriority(const FrontierWeights& weights, double parent_q,
                         double q, double surprisal, int depth, int max_depth);
 
 // V after the constrained backup of `value`, +-1 at the end of a path of
-// `length` steps, into a node at `depth` that had V. gamma is `threshold` at
-// least.
+// `length` steps, into a node at `depth` with the old sum `total`. gamma is at
+// least `threshold`.
 double ConstrainedValue(double total, double value, int depth, int length,
                         double threshold = 0.1);
 
-// V of each node, the sum that its q is made of: a sum, since ties are those of
-// equal sums, which means brought back to a sum would break.
+// V of each node, the sum behind its q. Kept as a sum because ties are between
+// equal sums; converting a mean back to a sum would break them.
 class FrontierValues {
  public:
   explicit FrontierValues(Tree& tree) : tree_(tree) {}
@@ -57,7 +57,7 @@ class FrontierValues {
     const uint32_t visits = tree_[node].visits;
     return visits == 0 ? 0 : total(node) / visits;
   }
-  // V of a node that has `visits` visits now.
+  // Sets V of a node that now has `visits` visits.
   void Set(NodeId node, double total, uint32_t visits) {
     if (totals_.size() <= node) totals_.resize(tree_.size());
     totals_[node] = total;
@@ -69,15 +69,14 @@ class FrontierValues {
   std::vector<double> totals_;
 };
 
-// Whether `a` comes before `b` when the tree is walked depth first, children in
-// order of creation.
+// True if `a` comes before `b` depth-first, children in order of creation.
 bool EarlierDepthFirst(const Tree& tree, NodeId a, NodeId b);
 
-// How many children a node at some depth may have.
+// Maximum number of children of a node, by depth.
 struct FrontierWidth {
   int width = 4;
-  int decay = 0;  // taken off for every max_depth / width levels
-  int least = 1;  // what is left of it
+  int decay = 0;  // subtracted for every max_depth / width levels
+  int least = 1;  // lower bound of the result
   int At(int depth, int max_depth) const {
     const int levels = std::max(1, max_depth / width);
     return decay == 0 ? width : std::max(least, width - depth / levels * decay);
@@ -86,8 +85,7 @@ struct FrontierWidth {
 
 class FrontierQueue {
  public:
-  // Told of each node whose priority it is now, -infinity when it may not be
-  // expanded.
+  // Called with each node's new priority, -infinity if it may not be expanded.
   using Listener = std::function<void(NodeId, double)>;
   FrontierQueue(const Tree& tree, const FrontierValues& values,
                 const FrontierWeights& weights, const FrontierWidth& width,
@@ -100,16 +98,16 @@ class FrontierQueue {
         listener_(std::move(listener)),
         heap_(Later{&tree}) {}
 
-  // A node that may be expanded; ignored if it may not (a response ended, or
-  // as many samples as it may have were drawn).
+  // Adds a node that may be expanded; ignores one that may not (a response
+  // ended, or it has had its maximum number of samples).
   void Enter(NodeId node);
-  // The q of `node` changed: so did the priorities of its children and, with
-  // a weight of its own, itself.
+  // Call when the q of `node` changed: this changes the priorities of its
+  // children and, if q(s) has a weight, its own.
   void Changed(NodeId node);
-  // Removes the node of highest priority, of equals the first in depth-first
+  // Removes the node of highest priority, ties to the first in depth-first
   // order; kNoNode if there is none.
   NodeId Take();
-  // Removes `node`, whose samples are asked for by somebody else.
+  // Removes `node`, which another descent is expanding.
   void Remove(NodeId node) {
     if (node < waiting_.size()) waiting_[node] = false;
   }
@@ -135,7 +133,7 @@ class FrontierQueue {
   const int max_depth_;
   const Listener listener_;
   std::priority_queue<Entry, std::vector<Entry>, Later> heap_;
-  // By node: the stamp of its only valid entry; 0: it has none.
+  // By node: the stamp of its only valid entry; 0: none.
   std::vector<uint32_t> stamp_;
   std::vector<bool> waiting_;
 };

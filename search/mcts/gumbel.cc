@@ -1,24 +1,24 @@
-// Gumbel search (T9): a root that spreads a small number of simulations by
-// sequential halving over actions drawn without replacement (Danihelka et al.
-// 2022, "Policy improvement by planning with Gumbel"; mctx).
+// Gumbel search: spreads a small number of simulations over root actions drawn
+// without replacement, by sequential halving (Danihelka et al. 2022, "Policy
+// improvement by planning with Gumbel"; mctx).
 //
-//   1. draw      up to `candidates` distinct first steps (or `root_actions`, of
-//                which so many are candidates), at most twice as many draws;
-//                each has a perturbed logit g + logit;
-//   2. halve     simulation i goes to the candidate with as many visits as the
-//                schedule says and the highest g + logit + sigma(q);
-//   3. simulate  from there as mcts.h, the next child being the one with the
+//   1. draw      up to `candidates` distinct first steps (or `root_actions`,
+//                the first `candidates` of which are candidates), with at most
+//                twice as many draws; each has a perturbed logit g + logit;
+//   2. halve     simulation i goes to the candidate with the scheduled number
+//                of visits and the highest g + logit + sigma(q);
+//   3. simulate  from there as in mcts.h, the next child being the one with the
 //                highest pi' - N/(1 + sum N).
 //
-// Formulas in gumbel_formulas.h. An unvisited step is taken for its own score,
-// which is known since it was made; with unvisited=mixed, as published, for
-// what the visited ones and the node's own value make likely. Where
-// all candidates that the schedule wants are closed, the best open one is
-// taken. Meant for 8 to 64 simulations.
+// Formulas are in gumbel_formulas.h. The value of an unvisited step is its own
+// score, known from its creation; with unvisited=mixed, as published, an
+// estimate from the visited steps and the node's own value. If all candidates
+// that the schedule selects from are closed, the best open one is taken. Meant
+// for 8 to 64 simulations.
 //
-// The answer is what finished responses vote for or, with `act`, the best one
-// below the action that the paper acts with: of the most visited candidates
-// that of the highest g + logit + sigma(q).
+// The answer is by vote of the finished responses or, with `act`, the best
+// response below the action that the paper takes: of the most visited
+// candidates the one with the highest g + logit + sigma(q).
 #include <array>
 #include <cmath>
 
@@ -31,7 +31,7 @@
 namespace espalier {
 namespace {
 
-// What an unvisited action is taken for.
+// Value of an unvisited action.
 enum class Unvisited : uint8_t {
   kScore,  // its own score
   kMixed,  // a mean of visited siblings and the node's value
@@ -129,7 +129,7 @@ class GumbelRule {
     return best;
   }
 
-  // The action of the paper; kNoNode if nothing was visited.
+  // The action that the paper takes; kNoNode if nothing was visited.
   NodeId Act(const Tree& tree, absl::Span<const float> perturbed) {
     Look(tree, kRoot);
     const auto sigma = Sigma(tree, kRoot);
@@ -188,7 +188,7 @@ class GumbelRule {
   }
 
   const GumbelOptions& options_;
-  std::vector<NodeId> ids_;  // children looked at
+  std::vector<NodeId> ids_;  // current children
   std::vector<GumbelAction> actions_;
 };
 
@@ -269,7 +269,7 @@ Co<> GumbelWorker(SearchContext& ctx, GumbelSearch& s) {
   }
 }
 
-// The best response below the action that the paper acts with.
+// Offers the best response below the action that the paper takes.
 Co<> Act(SearchContext& ctx, GumbelSearch& s) {
   const Tree& tree = ctx.tree();
   const NodeId action = s.rule.Act(tree, s.perturbed);

@@ -78,7 +78,7 @@ std::vector<float> PerturbedLogits(absl::Span<const float> logprobs,
   std::vector<float> perturbed;
   double mass = 1, bound = INFINITY;
   for (const float logprob : logprobs) {
-    // A Gumbel about ln(mass) below `bound`, by inversion.
+    // A Gumbel with location ln(mass), truncated at `bound`, by inversion.
     const double mean = std::log(std::max(mass, 1e-30));
     const double u = std::max(random.UniformDouble(), 1e-300);
     bound = mean - std::log(std::exp(mean - bound) - std::log(u));

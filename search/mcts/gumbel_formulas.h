@@ -1,12 +1,12 @@
-// The formulas of Gumbel MuZero's search (Danihelka et al. 2022; mctx), apart
-// from the search itself.
+// The formulas of Gumbel MuZero's search (Danihelka et al. 2022; mctx),
+// separate from the search itself.
 //
 //   sequential halving  m candidates; in each of log2 m rounds all that are
-//                       left get the same number of visits, then the worse
-//                       half goes
+//                       left get the same number of visits, then the worse half
+//                       is dropped
 //   sigma(q)            (c_visit + max_a N(a)) c_scale q, c_visit = 50,
 //                       c_scale = .1, q rescaled to [0, 1] over the actions
-//   completed q         of an unvisited action of which nothing is known:
+//   completed q         of an unvisited action without a known value:
 //                       (v + sum N * sum_visited(p q) / sum_visited p)
 //                       / (1 + sum N), v the node's own value
 //   interior choice     argmax(pi'(a) - N(a) / (1 + sum N)),
@@ -22,8 +22,8 @@
 
 namespace espalier {
 
-// For one simulation after the other: how many visits the candidates have
-// among which it chooses.
+// Returns for one simulation after another the number of visits of the
+// candidates to choose from.
 class HalvingSchedule {
  public:
   HalvingSchedule() = default;
@@ -36,14 +36,14 @@ class HalvingSchedule {
   int rounds_ = 0;
   int left_ = 1;    // candidates of this round
   int visits_ = 0;  // of each of them so far
-  int more_ = 0;    // that each gets in this round
+  int more_ = 0;    // additional visits for each in this round
   int turn_ = 0;    // among those left
 };
 
-// What is known of one action.
+// Statistics of one action.
 struct GumbelAction {
   float logit = 0;
-  // While unvisited: what it is taken for; NaN: nothing is known.
+  // While unvisited: its estimate; NaN: unknown.
   float q = std::numeric_limits<float>::quiet_NaN();
   float visits = 0;
 };
@@ -52,7 +52,7 @@ struct GumbelAction {
 std::vector<float> CompletedQ(absl::Span<const GumbelAction> actions,
                               float value);
 
-// sigma(q) of every action. `rescale`: over the actions, as above.
+// sigma(q) of every action. `rescale`: to [0, 1] over the actions, as above.
 std::vector<float> SigmaQ(absl::Span<const float> completed, float max_visits,
                           float c_visit, float c_scale, bool rescale = true);
 
@@ -61,13 +61,13 @@ std::vector<float> ImprovedPolicy(absl::Span<const GumbelAction> actions,
                                   absl::Span<const float> sigma);
 
 // Perturbed logits g + logit of actions in the order in which they were drawn
-// without replacement, given their log-probs: the k-th is Gumbel distributed
-// about the log of the mass that was left, and below the one before it. What
-// the actions would have had if all Gumbels had been drawn and the highest
-// taken (Kool et al. 2019, arXiv:1903.06059).
+// without replacement, given their log-probs: the k-th is a Gumbel with the log
+// of the remaining mass as location, truncated at the one before it. Equivalent
+// to drawing all Gumbels and taking the highest (Kool et al. 2019,
+// arXiv:1903.06059).
 std::vector<float> PerturbedLogits(absl::Span<const float> logprobs,
                                    RandomStream random);
-// The same of actions of which none was drawn: a Gumbel each.
+// The same for actions that were not drawn: an independent Gumbel each.
 std::vector<float> FreshlyPerturbedLogits(absl::Span<const float> logprobs,
                                           RandomStream random);
 

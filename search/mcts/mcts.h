@@ -1,37 +1,37 @@
-// Monte-Carlo tree search over sampled steps: the coroutine that T7, T8 and T9
-// share. What differs between them is a Rule.
+// Monte-Carlo tree search over sampled steps: the coroutine shared by UCT, PUCT
+// and Gumbel search. What differs between them is a Rule.
 //
 // One simulation:
 //   1. select    from the root, the child that the rule picks, until a node
-//                that was not opened yet, asks for one more child, or ends a
+//                that is not opened yet, needs one more child, or ends a
 //                response;
-//   2. expand    `branch` samples of the next step there (one, where a child is
-//                added to others); equal ones are one child with more draws;
+//   2. expand    `branch` samples of the next step there (one when widening);
+//                equal ones are one child with more draws;
 //   3. evaluate  the new children with the reward model;
-//   4. simulate  with `descend`: go on from the best new child until a response
-//                ends, by one sample a step, or, descend=all, by 1-3 at every
-//                step; with `forward` k: see forward.h;
+//   4. simulate  with `descend`: continue from the best new child until a
+//                response ends, by one sample per step or, with descend=all, by
+//                1-3 at every step; with `forward` k: see forward.h;
 //   5. backup    the value of the node reached, by the rule.
 //
-// widen (T31): a node asks for one more sample when its visits reach (k/2)^2,
-// k the samples it has drawn, until `width` distinct children are there. A
-// sample that came out as one before is no child, but says that there are few.
-// The simulation goes on from the node if it brought nothing new.
+// widen (progressive widening): a node gets one more sample when its visits
+// reach (k/2)^2, k the samples it has drawn, until it has `width` distinct
+// children. A repeated sample is not a child, but indicates that there are few.
+// The simulation continues from the node if it got nothing new.
 //
-// close: what is finished is not visited again (close.h), so that a search
-// whose tree is finite ends when it has seen all of it. Without it the value
-// of a response counts as often as it is reached.
+// close: finished nodes are not visited again (close.h), so that a search of a
+// finite tree ends when it has seen all of it. Without it the value of a
+// response counts each time it is reached.
 //
-// verify: a response that ends is put to the verifier, and its verdict is its
-// value; the first accepted one ends the search.
+// verify: the verifier's verdict on a response that ends is its value; the
+// first accepted one ends the search.
 //
-// share: transpositions (states.h); values are then backed up over the graph
-// (GraphBackup), whatever the rule.
+// share: transpositions (transpositions.h); values are then backed up over the
+// graph (GraphBackup) under any rule.
 //
-// in_flight: that many simulations are under way at once. A path selected and
-// not backed up counts as visited (virtual visits), and as that many visits of
-// value 0 with virtual_loss. One that meets a leaf whose expansion is under
-// way waits for news. With in_flight = 1 all of this changes nothing.
+// in_flight: number of concurrent simulations. A path that is selected and not
+// backed up yet counts as visited (virtual visits) and, with virtual_loss, as
+// that many visits of value 0. A simulation that reaches a leaf whose expansion
+// is in flight waits. in_flight = 1 has no effect.
 #ifndef ESPALIER_SEARCH_MCTS_MCTS_H_
 #define ESPALIER_SEARCH_MCTS_MCTS_H_
 
@@ -49,14 +49,14 @@
 
 namespace espalier {
 
-// What distinguishes one MCTS from another. Calls see the canonical node of a
+// What distinguishes one MCTS from another. Calls get the original node of a
 // state; children may be aliases.
 //
 //   struct Rule {
-//     // The child to go on with, passing by closed and truncated ones;
+//     // The child to continue with, skipping closed and truncated ones;
 //     // kNoNode if none is left.
 //     NodeId Pick(SearchContext& ctx, NodeId parent);
-//     // New children of `parent` are there (not scored yet), or scored.
+//     // New children of `parent` were sampled (not scored yet), or scored.
 //     void Sampled(Tree& tree, NodeId parent);
 //     void Scored(Tree& tree, NodeId parent);
 //     // Finishes the visit with `value`.
@@ -77,20 +77,20 @@ struct Mcts {
   Votes votes;
   TranspositionTable states;
   int started = 0;
-  // Simulations in a row that asked for nothing: a search without a limit of
-  // simulations must not go on for ever.
+  // Consecutive simulations that requested nothing: a search without a limit of
+  // simulations must still end.
   int idle = 0;
   bool over = false;
 };
 
-// Whether a search ends that found nothing new in so many simulations in a row.
-// One that was told how many simulations to do may find nothing in many of
-// them; but it has to end soon whatever it was told.
+// True if a search should end after this many consecutive simulations without
+// anything new. With a given number of simulations many of them may find
+// nothing, but the search must still end soon.
 inline bool TooIdle(int idle, int simulations) {
   return idle >= (simulations > 0 ? 100000 : 1000);
 }
 
-// True if `node` asks for one more child.
+// True if `node` needs one more child.
 inline bool Widens(const Tree& tree, NodeId id, const MctsOptions& options) {
   const Node& node = tree[id];
   if (!options.widen || static_cast<int>(node.num_children) >= options.width) {
@@ -100,19 +100,18 @@ inline bool Widens(const Tree& tree, NodeId id, const MctsOptions& options) {
   return static_cast<float>(node.visits) >= half * half;
 }
 
-// True if `node` will ask for no more children: it may not, or what it was
-// told so often that nothing new is to be expected. Eight samples for each
-// child, and eight more, that brought no other.
+// True if `node` will get no more children: it may not, or it was sampled so
+// often that nothing new is expected, i.e. eight samples per child plus eight.
 inline bool Full(const Tree& tree, NodeId id, const MctsOptions& options) {
-  // Passed through by one sample a step: it will be asked for its children.
+  // Passed through by a rollout with one sample per step: not expanded yet.
   if ((tree[id].flags & (kOpened | kTerminal)) == 0) return false;
   const int children = static_cast<int>(tree[id].num_children);
   return !options.widen || children >= options.width ||
          tree.samples_drawn(id) >= 8 * (children + 1);
 }
 
-// Stage 1, from the end of `visit` on. False if it ran into a state that it is
-// already in, where nothing can be gained.
+// Stage 1, from the end of `visit`. False if it reached a state that is already
+// on its path, where nothing can be gained.
 template <class Rule>
 bool Select(SearchContext& ctx, Mcts<Rule>& s, PathVisit& visit, bool widen) {
   Tree& tree = ctx.tree();
@@ -131,7 +130,7 @@ bool Select(SearchContext& ctx, Mcts<Rule>& s, PathVisit& visit, bool widen) {
   }
 }
 
-// Stage 5 and what follows from it. `proved`: the verifier said so.
+// Stage 5 and its consequences. `proved`: the verifier accepted the response.
 template <class Rule>
 void Conclude(SearchContext& ctx, Mcts<Rule>& s, PathVisit& visit,
               bool proved) {
@@ -153,8 +152,8 @@ void Conclude(SearchContext& ctx, Mcts<Rule>& s, PathVisit& visit,
   if (s.options.close && (ended || tree[leaf].closed())) {
     const auto full = [&](NodeId id) { return Full(tree, id, s.options); };
     const size_t closed = CloseUpwards(tree, visit.path(), full);
-    // A verifier's verdicts leave no doubt about what is closed: from the leaf
-    // up, as each takes back what the ones above were told.
+    // A verifier's verdicts make closed nodes certain: settle them from the
+    // leaf up, since each one corrects the values backed up to its ancestors.
     if (s.options.verify && !s.states.on()) {
       for (size_t i = visit.path().size(); i-- > closed;) {
         Settle(tree, absl::MakeConstSpan(visit.path()).first(i + 1),
@@ -171,7 +170,7 @@ void Conclude(SearchContext& ctx, Mcts<Rule>& s, PathVisit& visit,
   s.votes.Offer(ctx);
 }
 
-// A whole simulation from the end of `visit` on. Ends with no visit in flight.
+// A whole simulation from the end of `visit`. Leaves no visit in flight.
 template <class Rule>
 Co<> Simulate(SearchContext& ctx, Mcts<Rule>& s, PathVisit& visit) {
   Tree& tree = ctx.tree();
@@ -182,8 +181,8 @@ Co<> Simulate(SearchContext& ctx, Mcts<Rule>& s, PathVisit& visit) {
     const bool first = (tree[leaf].flags & kOpened) == 0;
     if ((tree[leaf].flags & kOpening) != 0 ||
         (leaf != kRoot && !tree[leaf].scored())) {
-      // Another simulation's request for it is under way. To wait for it is
-      // not to find nothing new.
+      // Another simulation's request for it is in flight. Waiting for it does
+      // not count as finding nothing new.
       visit.Abandon();
       --s.started;
       const auto answer = ctx.Yield();
@@ -193,8 +192,8 @@ Co<> Simulate(SearchContext& ctx, Mcts<Rule>& s, PathVisit& visit) {
     }
     if (tree[leaf].terminal()) break;
     if (!first && AllChildrenClosed(tree, leaf)) {
-      // Nothing left to go to, but perhaps a child that was not sampled yet:
-      // one try a simulation.
+      // No open child is left, but there may be one that was not sampled yet:
+      // one try per simulation.
       if (Full(tree, leaf, s.options)) tree[leaf].flags |= kClosed;
       if (tree[leaf].closed() || !widen) break;
     }
@@ -214,7 +213,7 @@ Co<> Simulate(SearchContext& ctx, Mcts<Rule>& s, PathVisit& visit) {
                                                       : false;
     if (expansion.samples.empty() && counts) break;
     if (expansion.samples.empty()) {
-      // Nothing can follow, and not for want of budget: never again.
+      // Nothing can follow, and not because of a budget: never visit it again.
       if (!ctx.ShouldStop()) tree[leaf].flags |= kTruncated;
       break;
     }
@@ -234,7 +233,7 @@ Co<> Simulate(SearchContext& ctx, Mcts<Rule>& s, PathVisit& visit) {
     if (s.options.descend == Descend::kNone && news) break;
     widen = false;
     below |= news;
-    // One that another simulation has opened meanwhile goes on by the rule.
+    // If another simulation has opened it meanwhile, continue by the rule.
     if (rolls && (tree[leaf].flags & kOpened) == 0) {
       visit.Enter(expansion.samples[0]);
       if (tree[visit.state()].truncated()) break;

@@ -1,4 +1,4 @@
-// Options that every MCTS method has; see mcts.h for what they do.
+// Options of all MCTS methods; see mcts.h for their meaning.
 #ifndef ESPALIER_SEARCH_MCTS_MCTS_OPTIONS_H_
 #define ESPALIER_SEARCH_MCTS_MCTS_OPTIONS_H_
 
@@ -16,18 +16,18 @@ namespace espalier {
 
 // What follows a new leaf within its simulation.
 enum class Descend : uint8_t {
-  kNone,  // nothing: it is worth what the reward model says
-  kOne,   // one sample a step, to the end of the response
-  kAll,   // `branch` samples a step, the rule's choice among them
+  kNone,  // nothing: its value is the reward model's score
+  kOne,   // one sample per step, to the end of the response
+  kAll,   // `branch` samples per step, the rule chooses among them
 };
 inline constexpr std::array<std::string_view, 3> kDescendNames = {
     "false", "true", "all"};
 
-// What a path is that the limit of steps cut.
+// How a path that the step limit cut counts.
 enum class Cut : uint8_t {
-  kDrop,   // no visit at all, and never gone to again
+  kDrop,   // no visit, and never selected again
   kZero,   // a visit of value 0
-  kVisit,  // a visit like any other, worth what its last step is; so is a path
+  kVisit,  // an ordinary visit with the value of its last step, like a path
            // that nothing follows
 };
 inline constexpr std::array<std::string_view, 3> kCutNames = {"drop", "zero",
@@ -51,12 +51,12 @@ struct MctsOptions {
   AnswerChoice choice = AnswerChoice::kWeighted;
 
   void Visit(OptionVisitor& v);
-  // The way to an answer writes every step so often, but where a simulation is
-  // followed to one by single samples.
+  // Every step on the way to an answer has this many samples, except where a
+  // simulation is rolled out by single samples.
   int64_t AtOnce() const {
     return int64_t{in_flight} * (descend == Descend::kOne ? 1 : branch);
   }
-  // What a method with these options asks for.
+  // Requests made by a method with these options.
   std::vector<RequestKind> Needs() const;
   // Values that do not go together (include/espalier/method_options.h).
   std::vector<std::string> Check() const;

@@ -1,29 +1,29 @@
-// MCTS* (T10): the search of ReST-MCTS* (Zhang et al. 2024, arXiv:2406.03816).
+// MCTS*: the search of ReST-MCTS* (Zhang et al. 2024, arXiv:2406.03816).
 //
-//   1. select    from the root to a node without children, always to the child
+//   1. select    from the root to a node without children, always the child
 //                with the highest
 //                  V(c) + C sqrt(2 ln N(s) / N(c)),  V(c) + INF if unvisited,
-//                of equals one at random; it ends there if the node is worth
-//                at least `gate`;
-//   2. expand    `branch` samples; what has ended has no children;
+//                ties at random; stops early at a node with V of at least
+//                `gate`;
+//   2. expand    `branch` samples; an ended response has no children;
 //   3. evaluate  V(c) by the reward model;
-//   4. roll out  up to `forward` steps on from the best new child, which count
-//                for its value alone and are no children:
+//   4. roll out  up to `forward` steps from the best new child, which are used
+//                only for its value and are not children:
 //                  V(c) <- (1 - a) V(c) + a max over the steps of V(step),
 //                0 if no step came. That is the child's first visit;
 //   5. backup    N(s) += 1, V(s) = sum_c N(c) V(c) / sum_c N(c), from the
-//                expanded node up to the root. What has ended keeps its V and
-//                is visited again, unless `close`.
+//                expanded node up to the root. An ended response keeps its V
+//                and is visited again, unless `close`.
 //
 // The answer, by `answer`:
-//   response  the finished response with the best score, those that roll-outs
-//             came to among them; one at the gate ends the search (ours);
-//   node      the node with the highest V, the last of equals, or the first
-//             one that selection finds at the gate: finished or not. What is
-//             not is carried on to its end, greedily;
-//   end       the best end of the whole tree, and
+//   response  the finished response with the best score, including those
+//             reached by rollouts; one at the gate ends the search (ours);
+//   node      the node with the highest V, ties to the last, or the first one
+//             that selection finds at the gate, finished or not. If unfinished
+//             it is completed greedily;
+//   end       the best end of the whole tree;
 //   vote      the answer with the highest sum of V over its ends. Ends are
-//             what has ended and what is at the gate, which is not expanded.
+//             ended responses and nodes at the gate, which are not expanded.
 //
 // C = .4, INF = .8, a = .5, gate = .9, branch 3 as in its code.
 #include <algorithm>
@@ -57,7 +57,7 @@ struct StarOptions {
   bool forward_greedy = false;
   bool close = true;
   StarAnswer answer = StarAnswer::kResponse;
-  // A chosen node is carried on, but for a response that has to be there.
+  // A chosen node is completed; answer=response needs a finished response.
   int64_t AtOnce() const {
     if (answer != StarAnswer::kResponse) return 1;
     return branch + int64_t{forward} * forward_branch;
@@ -100,7 +100,7 @@ struct Star {
 
   Place& operator[](NodeId id) { return places[id]; }
   bool AtGate(NodeId id) { return places[id].value >= options.gate; }
-  // Nothing is sampled there.
+  // True if nothing is sampled there.
   bool Ended(NodeId id) {
     return places[id].ended || (whole_tree() && AtGate(id));
   }
@@ -144,7 +144,7 @@ NodeId BestChild(SearchContext& ctx, Star& s, NodeId parent) {
   return best[static_cast<size_t>(u * static_cast<double>(best.size()))];
 }
 
-// `n` scored samples of `from`; nullopt where the budget left no more.
+// `n` scored samples of `from`; nullopt if the budget ran out.
 Co<std::optional<std::vector<NodeId>>> Propose(SearchContext& ctx, Star& s,
                                                NodeId from, int n,
                                                float temperature) {
@@ -233,7 +233,7 @@ void InPreorder(Star& s, NodeId node, std::vector<NodeId>& nodes) {
   for (const NodeId c : s[node].children) InPreorder(s, c, nodes);
 }
 
-// The nodes that make the answer: one, or, answer=vote, all ends.
+// The nodes that make the answer: one or, for answer=vote, all ends.
 std::vector<NodeId> Chosen(Star& s) {
   if (s.chosen != kNoNode) return {s.chosen};
   std::vector<NodeId> nodes, ends;
@@ -244,7 +244,7 @@ std::vector<NodeId> Chosen(Star& s) {
     }
   }
   if (!ends.empty() && s.options.answer == StarAnswer::kVote) return ends;
-  // Of equal nodes the last, of equal ends the first.
+  // Ties go to the last of several nodes, to the first of several ends.
   const std::vector<NodeId>& among = ends.empty() ? nodes : ends;
   NodeId best = among[0];
   for (const NodeId id : among) {

@@ -1,16 +1,16 @@
-// PUCT tree search over sampled steps (T8; AlphaZero, openr, lc0).
+// PUCT tree search over sampled steps (AlphaZero, openr, lc0).
 //
 // Selection (mcts.h has the rest): the child with the highest
 //
 //   Q(c) + c(N) P(c) sqrt(N(s)) / (1 + N(c)),
 //   c(N) = c1 + ln((N(s) + c2 + 1) / c2),
 //
-// where N counts finished visits and those of others in flight, and P is the
-// softmax over siblings of summed token log-probs. An unvisited child's Q is
-// its own score, with first_value=parent Q(s) - fpu * sqrt(visited prior mass),
-// with first_value=loss 0. rescale=siblings (MuZero as in mctx): Q is rescaled
-// from the range of Q(s) and the visited children's Q to [0, 1], and an
-// unvisited child is worth its lower end.
+// where N counts finished visits and those of other simulations in flight, and
+// P is the softmax over siblings of summed token log-probs. An unvisited
+// child's Q is its own score; with first_value=parent Q(s) - fpu * sqrt(visited
+// prior mass), with first_value=loss 0. rescale=siblings (MuZero as in mctx): Q
+// is rescaled from the range of Q(s) and the visited children's Q to [0, 1],
+// and an unvisited child has the lower end.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -60,7 +60,8 @@ class PuctRule {
 
   NodeId Pick(SearchContext& ctx, NodeId parent) {
     const Tree& tree = ctx.tree();
-    // The visit's end needs it; at millions of nodes it is far away.
+    // Needed at the end of the visit; with millions of nodes it is a cache
+    // miss.
     if (parent < sums_.size()) __builtin_prefetch(&sums_[parent]);
     const uint32_t n = StateVisits(tree, parent, options_.share);
     const float explore = Explore(n);
@@ -91,18 +92,18 @@ class PuctRule {
 
   void Sampled(Tree& tree, NodeId parent) const {
     SetPriors(tree, parent, options_.mean_logprob);
-    // Others may come by before the scores are there.
+    // Other simulations may pass before the scores arrive.
     if (options_.in_flight > 1) SetFirstValues(tree, parent);
   }
   void Scored(Tree& tree, NodeId parent) const { SetFirstValues(tree, parent); }
   void Backup(Tree& tree, PathVisit& visit, float value) {
-    // What a verifier settles is taken out of the means again.
+    // Settle takes values out of the means again when a verifier settles them.
     if (options_.verify) {
       MeanBackup(tree, visit, value);
       return;
     }
-    // Means of sums: children of the same values are equal in whatever order
-    // these came.
+    // Means from sums: children with the same values are equal regardless of
+    // the order in which these came.
     if (sums_.size() < tree.size()) {
       const size_t more = tree.size() - sums_.size();
       std::fill_n(sums_.Extend(more), more, 0);
@@ -132,8 +133,8 @@ class PuctRule {
         });
   }
 
-  // Of children that were not visited yet: their score or, until they have one,
-  // what first_value=parent would give them.
+  // Sets unvisited children's values: their score or, until they have one, the
+  // value of first_value=parent.
   void SetFirstValues(Tree& tree, NodeId parent) const {
     if (options_.first_value != FirstValue::kScore) return;
     float fpu = NAN;
@@ -151,8 +152,8 @@ class PuctRule {
       child.q = fpu;
     });
   }
-  // q of an unvisited child is what it is worth before its first visit, unless
-  // that is a matter of its parent.
+  // q of an unvisited child is its value before its first visit, unless that
+  // depends on its parent.
   float Value(const Node& edge, const Node& state, float fpu) const {
     if (options_.first_value != FirstValue::kScore && edge.visits == 0) {
       return fpu;
@@ -160,8 +161,7 @@ class PuctRule {
     return WithVirtualLoss(edge, state, options_.virtual_loss);
   }
 
-  // c(N) sqrt(N). Every N up to the root's is met many times, the logarithm
-  // is taken once.
+  // c(N) sqrt(N). Cached, since every N up to the root's occurs many times.
   float Explore(uint32_t n) {
     if (n >= known_.size()) [[unlikely]] {
       if (n >= kKnown) return Compute(static_cast<float>(n));
@@ -179,7 +179,7 @@ class PuctRule {
   static constexpr uint32_t kKnown = 1 << 16;
   const PuctOptions& options_;
   std::vector<float> known_;
-  GrowableArray<double> sums_;  // by node: of the values of its visits
+  GrowableArray<double> sums_;  // by node: sum of the values of its visits
 };
 
 Co<> RunPuct(SearchContext& ctx, const PuctOptions& options) {

@@ -1,5 +1,5 @@
-// Reasoning via planning (T7; RAP, Hao et al. 2023, arXiv:2305.14992), as the
-// MCTS of LLM Reasoners does it.
+// Reasoning via planning (RAP, Hao et al. 2023, arXiv:2305.14992), following
+// the MCTS of LLM Reasoners.
 //
 // A step has a fast reward f as soon as it is sampled (path_score) and a reward
 // r once it was entered (step_score); that of the root is 0. One simulation:
@@ -7,22 +7,22 @@
 //   1. select    from the root, the child with the highest
 //                  Q(c) + C sqrt(ln N(s) / max(1, N(c))),
 //                the first of equals, until a node without children, an end, or
-//                the limit of steps. Q = f until a child is entered, then the
-//                highest (or the mean) of the values of its visits. With
+//                the step limit. Q = f until a child is entered, then the
+//                maximum (or the mean) of the values of its visits. With
 //                `first`, children that were not entered come before all
 //                others, by f;
-//   2. expand    enter the node and ask for `branch` samples, equal ones once;
-//   3. simulate  on to the child of highest f, enter and expand it, to an end,
-//                the limit of steps, or where nothing was sampled;
+//   2. expand    enter the node and draw `branch` samples, without repeats;
+//   3. simulate  move to the child of highest f, enter and expand it, until an
+//                end, the step limit, or a node where nothing was sampled;
 //   4. backup    node i of the path s_0 ... s_n has a visit of the value
-//                mean (or sum) of r_i ... r_n.
+//                  mean (or sum) of r_i ... r_n.
 //
-// Nothing is ever closed. What selection finds at the limit of steps is not
+// Nothing is ever closed. A node that selection finds at the step limit is not
 // entered: it counts with f, and is no answer.
 //
-// The answer, over what was entered, each node once however often visited:
-//   edge        highest sum of the rewards of all nodes with an end of that
-//               answer below them or of their own, each once an answer;
+// The answer, over the entered nodes, each node once however often visited:
+//   edge        highest sum of the rewards of all nodes that are or lie above
+//               an end with that answer, each counted once per answer;
 //   max_reward  the end with the highest mean (or sum) of r_1 ... r_n.
 // Ties: the end that comes first depth-first.
 #include <algorithm>
@@ -74,11 +74,11 @@ struct RapOptions {
   }
 };
 
-// Ends with one answer.
+// Ends with the same answer.
 struct Answer {
   double edges = 0;
-  NodeId first = kNoNode;  // depth-first
-  NodeId best = kNoNode;   // of highest path reward
+  NodeId first = kNoNode;  // depth-first first
+  NodeId best = kNoNode;   // with the highest path reward
   double best_reward = 0;
 };
 
@@ -86,7 +86,7 @@ struct Rap {
   explicit Rap(const RapOptions& given) : options(given) {}
   struct Stats {
     bool entered = false;
-    double sum = 0;  // of the values of its visits
+    double sum = 0;  // sum of the values of its visits
     double best = 0;
   };
   const RapOptions& options;
@@ -112,8 +112,8 @@ double PathValue(const Rap& s, double sum, int count) {
   return s.options.path_reward == PathReward::kMean ? sum / count : sum;
 }
 
-// The child with the highest `value`, the first of equals, of those that were
-// scored; kNoNode if there is none.
+// The scored child with the highest `value`, the first of equals; kNoNode if
+// there is none.
 template <class Value>
 NodeId Highest(const Tree& tree, NodeId parent, const Value& value) {
   NodeId best = kNoNode;
@@ -128,7 +128,7 @@ NodeId Highest(const Tree& tree, NodeId parent, const Value& value) {
   return best;
 }
 
-// 1, one level.
+// Stage 1, one level.
 NodeId Pick(const Tree& tree, const Rap& s, NodeId parent) {
   if (s.options.first) {
     const NodeId fast = Highest(tree, parent, [&](NodeId id) {
@@ -203,7 +203,7 @@ void CountEnd(SearchContext& ctx, Rap& s, NodeId end) {
   Offer(ctx, s);
 }
 
-// 2.
+// Stage 2.
 Co<> Enter(SearchContext& ctx, Rap& s, NodeId node) {
   Tree& tree = ctx.tree();
   if (s.of.size() < tree.size()) s.of.resize(tree.size());
@@ -218,7 +218,7 @@ Co<> Enter(SearchContext& ctx, Rap& s, NodeId node) {
   if (!expansion.samples.empty()) co_await ctx.Evaluate(expansion.samples);
 }
 
-// 1 to 3. True if the path ends where it should: not for want of budget.
+// Stages 1 to 3. True if the path ended properly, not because of a budget.
 Co<bool> Walk(SearchContext& ctx, Rap& s, PathVisit& visit) {
   const Tree& tree = ctx.tree();
   const auto ends = [&](NodeId id) {
@@ -245,7 +245,7 @@ Co<bool> Walk(SearchContext& ctx, Rap& s, PathVisit& visit) {
   }
 }
 
-// 4.
+// Stage 4.
 void Backup(Tree& tree, Rap& s, PathVisit& visit) {
   visit.Finish();
   double sum = 0;
@@ -265,7 +265,7 @@ Co<> RunRap(SearchContext& ctx, const RapOptions& options) {
   Rap s(options);
   s.of.resize(1);
   PathVisit visit(ctx.tree());
-  int idle = 0;  // simulations in a row that sampled nothing
+  int idle = 0;  // consecutive simulations that sampled nothing
   for (int i = 0; (options.simulations == 0 || i < options.simulations) &&
                   !TooIdle(idle, options.simulations) && !ctx.ShouldStop();
        ++i) {

@@ -1,18 +1,18 @@
-// The search of rStar-Math (T7; Guan et al. 2025, arXiv:2501.04519).
+// The search of rStar-Math (Guan et al. 2025, arXiv:2501.04519).
 //
 // N and q of a node count two things: its own first value, if it is a step, and
-// the ends found below it. A rollout as such backs up nothing. It begins at the
+// the ends found below it. A rollout itself backs up nothing. It starts at the
 // best open child of the root (the first one at the root itself) and does, at
 // most max_depth times:
 //
 //   1. expand    a node without children: `branch` samples. With end_alone, if
 //                one of them ends the response with an answer, the first such
 //                is kept and all others are dropped;
-//   2. evaluate  what was kept, r to the value low + (1 - low) r. That of an
-//                end is a visit of every node on its path. That of a step is a
+//   2. evaluate  what was kept, r to the value low + (1 - low) r. The value of
+//                an end is a visit of every node on its path, that of a step a
 //                visit of itself only. A rejected step (it ends without an
-//                answer, or lies deeper than max_depth) is worth `low` to
-//                itself, and nobody goes there;
+//                answer, or is deeper than max_depth) has the value `low` and
+//                is never selected;
 //   3. select    the open child with the highest
 //                  q(c) + C sqrt(ln N(s) / N(c)),
 //                the first of equals. q is 0 while N(c) is, and the second term
@@ -22,13 +22,14 @@
 //
 // The answer is that of the end with the highest value.
 //
-// The published values lie in (-1, 1), low = -1, with C = 2. Scores in (0, 1)
-// make the same search with C = 1.
+// The published values are in (-1, 1), low = -1, with C = 2. Scores in (0, 1)
+// give the same search with C = 1.
 //
-// Differs: by default an end leaves its siblings (published: end_alone), which
-// found better answers in the scripted worlds and budgets tried. Steps are
-// lines of text, not programs, and are rejected for nothing else. A node that
-// nothing follows is asked once, by the program again at each move.
+// Differs: by default an end leaves its siblings in place (published:
+// end_alone), which found better answers in the scripted worlds and budgets
+// tried. Steps are lines of text, not programs, and are rejected for no other
+// reasons. A node that nothing follows is sampled once; the program samples it
+// again at each move.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -97,7 +98,8 @@ struct RstarMath {
   const RstarMathOptions& options;
   const int max_depth;
   Votes votes;
-  // Of the values of a node's visits: in full, so that equal means are equal.
+  // Sums of the values of visits at full precision, so that equal means compare
+  // equal.
   std::vector<double> sums;
 };
 
@@ -114,7 +116,7 @@ bool Rejected(SearchContext& ctx, const RstarMath& s, NodeId id) {
                                    : ctx.tree().step(id).depth > s.max_depth;
 }
 
-// A visit worth `score` of the reward model.
+// Counts a visit with the reward model's `score`.
 void Count(Tree& tree, RstarMath& s, NodeId id, double score) {
   if (s.sums.size() < tree.size()) s.sums.resize(tree.size());
   s.sums[id] += s.options.low + (1.0 - s.options.low) * score;
@@ -127,7 +129,7 @@ void CountOwn(Tree& tree, RstarMath& s, NodeId id, double score) {
   Count(tree, s, id, score);
 }
 
-// The samples to go on with, each once, in order.
+// The samples to continue with, without repeats, in order.
 std::vector<NodeId> Kept(SearchContext& ctx, const RstarMath& s,
                          const Expansion& expansion) {
   Tree& tree = ctx.tree();
@@ -146,7 +148,7 @@ std::vector<NodeId> Kept(SearchContext& ctx, const RstarMath& s,
   return {end};
 }
 
-// The value of an end, to all above it.
+// Backs up the value of an end to all nodes on its path.
 Co<> CountEnd(SearchContext& ctx, RstarMath& s, NodeId end) {
   Tree& tree = ctx.tree();
   tree[end].flags |= kClosed;
@@ -168,12 +170,12 @@ Co<> CountEnd(SearchContext& ctx, RstarMath& s, NodeId end) {
   s.votes.Offer(ctx);
 }
 
-// 1 and 2.
+// Stages 1 and 2.
 Co<> Open(SearchContext& ctx, RstarMath& s, NodeId node) {
   Tree& tree = ctx.tree();
   const Expansion expansion = co_await ctx.Expand(
       node, {.n = s.options.branch, .temperature = s.options.temperature});
-  // Perhaps for want of budget only.
+  // Perhaps only because of a budget.
   if (expansion.samples.empty() && ctx.ShouldStop()) co_return;
   tree[node].flags |= kOpened;
   const std::vector<NodeId> kept = Kept(ctx, s, expansion);
@@ -197,7 +199,7 @@ Co<> Open(SearchContext& ctx, RstarMath& s, NodeId node) {
   }
 }
 
-// 3: the child to go on with; without one `node` closes.
+// Stage 3: the child to continue with; if there is none `node` closes.
 NodeId Best(Tree& tree, const RstarMath& s, NodeId node) {
   const double above = tree[node].visits;
   NodeId best = kNoNode;

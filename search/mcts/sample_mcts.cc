@@ -1,18 +1,18 @@
 // MCTS in which every sample is a simulation: the standard MCTS that TreeQuest
-// has beside AB-MCTS (Inoue et al. 2025, arXiv:2503.04412).
+// provides besides AB-MCTS (Inoue et al. 2025, arXiv:2503.04412).
 //
-//   1. select    from the root to a node without children, always to the child
+//   1. select    from the root to a node without children, always the child
 //                with the highest
 //                  Q(c) + C P(c) sqrt(ln N(s) / N(c)),
 //                the first of equals; P is the softmax of the siblings' own
-//                scores, 1 of an only child;
+//                scores, 1 for an only child;
 //   2. expand    `samples` samples of it;
-//   3. backup    the score of each, in order, to itself and all above it:
-//                N += 1, Q the mean. A child has its first visit by it.
+//   3. backup    the score of each, in order, to itself and all its ancestors:
+//                N += 1, Q the mean. This is the child's first visit.
 //
-// C = sqrt 2, 2 samples as published. What has ended is not selected, nor a
-// node all of whose children have. The answer is the best finished response;
-// where none has finished, the best node.
+// C = sqrt 2, 2 samples as published. Ended responses are not selected, nor are
+// nodes whose children have all ended. The answer is the best finished
+// response; if none has finished, the best node.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -41,7 +41,7 @@ struct SampleMctsOptions {
 };
 
 // Sums of the scores of all visits, by node: children with the same scores are
-// equal in whatever order these came.
+// equal regardless of the order in which these came.
 using Sums = std::vector<double>;
 
 // Stage 1, one level. kNoNode if no child is open.
@@ -75,7 +75,7 @@ void Visit(Tree& tree, Sums& sums, NodeId id, float score) {
   AddVisit(tree[id], score);
 }
 
-// Closes nodes of `path`, the last one first, all of whose children are closed.
+// Closes nodes of `path` whose children are all closed, from the last one up.
 void CloseUp(Tree& tree, const std::vector<NodeId>& path) {
   for (size_t i = path.size(); i-- > 0;) {
     for (const NodeId c : Children(tree, path[i])) {
@@ -89,7 +89,7 @@ Co<> RunSampleMcts(SearchContext& ctx, const SampleMctsOptions& options) {
   Tree& tree = ctx.tree();
   Votes votes(options.choice);
   Sums sums(1);
-  NodeId best = kNoNode;  // of those that have not ended
+  NodeId best = kNoNode;  // best unfinished node
   const auto goes_on = [&] {
     return !ctx.ShouldStop() && (options.simulations == 0 ||
                                  ctx.usage().simulations < options.simulations);

@@ -1,26 +1,27 @@
-// TD-MCTS (T32): values learned by temporal differences along the tree (x1;
+// TD-MCTS: values learned by temporal differences along the tree (x1;
 // "Reasoning Language Models: A Blueprint", Besta et al. 2025,
 // arXiv:2501.11223).
 //
-//   1. select    from the root to a node without children, always to the child
+//   1. select    from the root to a node without children, always the child
 //                with the highest
 //                  Q01(c) + sqrt(N(s) - 1) / (1 + N(c))
 //                           * (c1 + ln((N(s) + c2) / c2)),
 //                the first of equals, no prior; Q01 is Q rescaled from
-//                [lowest, 1] to [0, 1]. Of a node that was not visited yet
+//                [lowest, 1] to [0, 1]. At a node that was not visited yet
 //                (N(s) - 1 < 0) the first child;
 //   2. expand    `branch` samples;
-//   3. evaluate  Q(c) by the reward model or, of a finished response with
-//                `verify`, by its verdict. With `rollouts` k Q(c) becomes
-//                (1 - a) Q(c) + a mean of what k whole completions of it are
-//                worth, none if a = 0. N(c) = 1: that was its first visit;
+//   3. evaluate  Q(c) by the reward model or, for a finished response with
+//                `verify`, by its verdict. With `rollouts` = k Q(c) becomes
+//                (1 - a) Q(c) + a mean of the values of k whole completions of
+//                it (none if a = 0). N(c) = 1: this was its first visit;
 //   4. backup    from the expanded node up, over all children,
 //                  Q(s) <- (1 - lr) Q(s) + lr gamma sum_c N(c) Q(c) / sum N(c),
 //                  N(s) += 1.
 //
-// It ends with the budget, or (`until`) once selection comes to a finished
-// response, or once one is made. The answer is what the finished responses
-// vote for, or (`path`) what selection comes to at the end, finished or not.
+// The search ends with the budget or, by `until`, once selection reaches a
+// finished response or once one is generated. The answer is by vote of the
+// finished responses or, with `path`, the node that selection reaches at the
+// end, finished or not.
 //
 // gamma = .96, lr = 1, a = .5 as published, c1 = .1 as in the program's
 // examples (its own default is 1.25, which spreads too few simulations too
@@ -99,7 +100,7 @@ struct TdOptions {
 struct Place {
   double q = 0;
   float worth = NAN;  // of a finished response
-  // In order of sampling; completions (3) are none.
+  // In order of sampling, without completions (3).
   absl::InlinedVector<NodeId, 4> children;
 };
 
@@ -115,8 +116,8 @@ struct Td {
   bool accepted = false;  // by the verifier
 };
 
-// Stage 1, one level; kNoNode if all children are closed. In the precision of
-// the program, whose ties it then has.
+// Stage 1, one level; kNoNode if all children are closed. Computed in the
+// program's precision, to get the same ties.
 NodeId Pick(Td& s, NodeId parent) {
   const TdOptions& o = s.options;
   const bool visited = s.tree[parent].visits > 0;
@@ -139,7 +140,7 @@ NodeId Pick(Td& s, NodeId parent) {
   return best;
 }
 
-// From where `visit` is to a node without children.
+// Moves `visit` to a node without children.
 void Select(Td& s, PathVisit& visit) {
   while (!s[visit.last()].children.empty()) {
     const NodeId next = Pick(s, visit.last());
@@ -148,8 +149,8 @@ void Select(Td& s, PathVisit& visit) {
   }
 }
 
-// What a finished response is worth, which has a vote then. NaN: the budget
-// left no score, or no verdict.
+// The value of a finished response, which then votes. NaN if the budget left no
+// score or verdict.
 Co<float> Worth(SearchContext& ctx, Td& s, NodeId end) {
   s.places.resize(s.tree.size());
   float worth = s[end].worth;
@@ -168,7 +169,7 @@ Co<float> Worth(SearchContext& ctx, Td& s, NodeId end) {
   co_return worth;
 }
 
-// The value of the scored new node `child`. NaN: the budget left none.
+// The value of the scored new node `child`. NaN if the budget ran out.
 Co<float> Value(SearchContext& ctx, Td& s, NodeId child) {
   if (s.tree[child].terminal()) co_return co_await Worth(ctx, s, child);
   const float score = s.tree.step(child).path_score;
@@ -190,7 +191,7 @@ Co<float> Value(SearchContext& ctx, Td& s, NodeId child) {
   co_return (1 - a) * score + a* sum / static_cast<float>(s.options.rollouts);
 }
 
-// Stages 2 and 3. False: the budget left no more.
+// Stages 2 and 3. False if the budget ran out.
 Co<bool> Open(SearchContext& ctx, Td& s, NodeId leaf) {
   const Expansion sampled = co_await ctx.Expand(
       leaf, {.n = s.options.branch, .temperature = s.options.temperature});
@@ -238,7 +239,7 @@ void BackUp(Td& s, PathVisit& visit) {
   }
 }
 
-// Closes nodes of `path`, the last one first, all of whose children are closed.
+// Closes nodes of `path` whose children are all closed, from the last one up.
 void CloseUp(Td& s, const std::vector<NodeId>& path) {
   for (size_t i = path.size(); i-- > 0;) {
     for (const NodeId c : s[path[i]].children) {
@@ -266,7 +267,7 @@ Co<> RunTd(SearchContext& ctx, const TdOptions& options) {
       ends = !co_await Open(ctx, s, leaf);  // 2, 3
       if (ctx.usage().tokens > tokens) idle = 0;
       if (!ends && s[leaf].children.empty()) {
-        // Nothing follows: never again.
+        // Nothing follows: never visit it again.
         visit.Abandon();
         CloseUp(s, visit.path());
         continue;

@@ -1,19 +1,19 @@
-// UCT tree search over sampled steps (T7; Kocsis & Szepesvari 2006; rStar, Qi
-// et al. 2024, arXiv:2408.06195).
+// UCT tree search over sampled steps (Kocsis & Szepesvari 2006; rStar, Qi et
+// al. 2024, arXiv:2408.06195).
 //
 // Selection (mcts.h has the rest): the child with the highest
 //
 //   Q(c) + c sqrt(ln N(s) / N(c))
 //
 // N counts finished visits and those in flight. An unvisited child, by
-// first_value (where N(c) = 1, visits in flight are added to that one):
-//   score     its own score stands for Q and N(c) = 1
+// first_value (where N(c) = 1, visits in flight are added):
+//   score     Q = its own score and N(c) = 1
 //   zero      Q = 0 and N(c) = 1
-//   random    before all visited ones, each as likely as the other (rStar)
+//   random    before all visited ones, uniformly (rStar)
 //   infinity  before all visited ones, in order of creation
-// Of equal children the first. Means are kept in full for that: rounded, they
-// depend on the order of their visits.
-// With c_end >= 0 c falls to it over the simulations t = 0 .. T - 1:
+// Ties go to the first. For exact ties means are kept at full precision:
+// rounded, they would depend on the order of the visits. With c_end >= 0 c
+// moves to c_end over the simulations t = 0 .. T - 1:
 //   linear       c + (c_end - c) t/T
 //   exponential  c (c_end/c)^(t/T)
 // rStar's c is 2 throughout; its two schedules end at .2.
@@ -89,7 +89,7 @@ class UctRule {
   }
 
   void Sampled(Tree&, NodeId) const {}
-  // Until the first visit q is what the reward model says.
+  // Until the first visit q is the reward model's score.
   void Scored(Tree& tree, NodeId parent) const {
     if (options_.first_value != FirstValue::kZero) StartAtScores(tree, parent);
   }
@@ -116,8 +116,8 @@ class UctRule {
     }
     return options_.c + (options_.c_end - options_.c) * done;
   }
-  // One of the open children that nobody has gone to, each as likely as the
-  // other; kNoNode if there is none.
+  // A uniformly drawn open child that no simulation has selected; kNoNode if
+  // there is none.
   NodeId DrawUnvisited(SearchContext& ctx, NodeId parent) const {
     const Tree& tree = ctx.tree();
     const auto unvisited = [&](NodeId child) {
@@ -136,15 +136,15 @@ class UctRule {
     }
     return kNoNode;
   }
-  // Of the values of `id`'s visits: of what the rule itself backed up in full,
-  // of what somebody set since then (mcts.h) as it stands.
+  // Mean of the values of `id`'s visits: at full precision if the rule itself
+  // backed them up, else q as it was set since (mcts.h).
   double Mean(NodeId id, const Node& node) const {
     if (id >= sums_.size() || node.visits == 0) return node.q;
     const double mean = sums_[id] / node.visits;
     return static_cast<float>(mean) == node.q ? mean : node.q;
   }
   float First(const Node& edge) const {
-    // Beyond every value and bonus that a visited child can have.
+    // Above any value plus bonus of a visited child.
     constexpr float kFirst = 1e6f;
     switch (options_.first_value) {
       case FirstValue::kScore:
@@ -156,7 +156,7 @@ class UctRule {
     }
     return 0;
   }
-  // A child that is visited for the first time just now has no mean yet.
+  // A child on its first visit has no mean yet.
   double Value(NodeId child, const Node& edge, const Node& state) const {
     if (edge.visits == 0) return edge.q;
     if (!edge.alias && (options_.virtual_loss == 0 || edge.in_flight == 0)) {
@@ -166,7 +166,7 @@ class UctRule {
   }
 
   const UctOptions& options_;
-  std::vector<double> sums_;  // by node: of the values of its visits
+  std::vector<double> sums_;  // by node: sum of the values of its visits
 };
 
 Co<> RunUct(SearchContext& ctx, const UctOptions& options) {

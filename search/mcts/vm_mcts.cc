@@ -1,25 +1,25 @@
-// VM-MCTS (T11): value-model-guided tree search over the lines of whole
-// completions (ReST-RL, Zhoubian et al. 2025, arXiv:2508.19576).
+// VM-MCTS: value-model-guided tree search over the lines of whole completions
+// (ReST-RL, Zhoubian et al. 2025, arXiv:2508.19576).
 //
 //   1. select    from the root, the kept child with the highest
 //                  V(c) + C sqrt((1 + ln N(s)) / (eps + N(c))),
-//                of equals one at random, to a node that was not completed yet
-//                or ends a response;
+//                ties at random, to a node that was not completed yet or ends a
+//                response;
 //   2. complete  `samples` whole completions of it, whose distinct first steps
 //                are its children, in that order;
 //   3. evaluate  value=first_steps: V(c) = v(c) by the reward model, and a
 //                visit of that value for each completion through c;
 //                value=completions: V(c) = N(c) = 0. The `keep` children of the
-//                highest V stay, of equals the first ones;
-//   4. backup    N counts completions, V = sum / N. The leaf and all above it
-//                get `samples` visits more: those of the leaf's children or,
-//                value=completions, one of what each completion is worth. What
-//                ends a response has one visit of its V, the first time of what
-//                it is worth.
+//                highest V stay, ties to the first;
+//   4. backup    N counts completions, V = sum / N. The leaf and its ancestors
+//                get `samples` more visits: those of the leaf's children or,
+//                with value=completions, one with the worth of each completion.
+//                An ended response gets one visit of its V, the first time of
+//                its worth.
 //
-// A completion is worth its score or, with `verify`, its verdict. The best of
-// all is the answer, the first of equals from the root down. C = .1 to decode
-// and .2 to collect training data, eps = .1, 5 samples.
+// The worth of a completion is its score or, with `verify`, its verdict. The
+// best of all is the answer, ties to the first from the root down. C = .1 to
+// decode and .2 to collect training data, eps = .1, 5 samples.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -77,7 +77,7 @@ struct VmOptions {
 
 // A node as the search sees it. N is Node::visits.
 struct Place {
-  double sum = 0;                           // of its visits' values
+  double sum = 0;                           // of the values of its visits
   float worth = NAN;                        // of a response that ends here
   absl::InlinedVector<NodeId, 5> children;  // kept and dropped ones
   std::vector<NodeId> ends;                 // of its completions
@@ -103,7 +103,7 @@ struct Vm {
   Votes votes;
 };
 
-// Stage 1, one level. A child that was dropped or is finished is closed.
+// Stage 1, one level. Dropped and finished children are closed.
 NodeId Pick(SearchContext& ctx, Vm& s, NodeId parent) {
   const double log_n = std::log(s.tree[parent].visits);
   absl::InlinedVector<NodeId, 5> best;
@@ -125,7 +125,7 @@ NodeId Pick(SearchContext& ctx, Vm& s, NodeId parent) {
   return best[static_cast<size_t>(u * static_cast<double>(best.size()))];
 }
 
-// Sets the worth of `ends`. False: the budget left no more.
+// Sets the worth of `ends`. False if the budget ran out.
 Co<bool> Judge(SearchContext& ctx, Vm& s, const std::vector<NodeId>& ends) {
   for (const NodeId end : ends) {
     if (!std::isnan(s[end].worth)) continue;
@@ -140,7 +140,7 @@ Co<bool> Judge(SearchContext& ctx, Vm& s, const std::vector<NodeId>& ends) {
   co_return true;
 }
 
-// Stages 2 and 3. False: the budget left no more.
+// Stages 2 and 3. False if the budget ran out.
 Co<bool> Complete(SearchContext& ctx, Vm& s, NodeId leaf) {
   const VmOptions& o = s.options;
   std::vector<NodeId> ends, first_steps;  // by completion
@@ -217,7 +217,7 @@ Co<bool> BackUp(SearchContext& ctx, Vm& s, const std::vector<NodeId>& path) {
   co_return true;
 }
 
-// Closes nodes of `path`, the last one first, all of whose children are closed.
+// Closes nodes of `path` whose children are all closed, from the last one up.
 void CloseUp(Vm& s, const std::vector<NodeId>& path) {
   for (size_t i = path.size(); i-- > 0;) {
     for (const NodeId c : s[path[i]].children) {
@@ -248,7 +248,7 @@ Co<> RunVm(SearchContext& ctx, const VmOptions& options) {
       const int64_t tokens = ctx.usage().tokens;
       if (!co_await Complete(ctx, s, path.back())) break;  // 2, 3
       if (ctx.usage().tokens > tokens) idle = 0;
-      // Nothing follows, or nothing that is left to visit: never again.
+      // Nothing follows, or nothing left to visit: never visit it again.
       CloseUp(s, path);
       if (s[path.back()].children.empty()) continue;
     }

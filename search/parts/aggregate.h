@@ -1,4 +1,4 @@
-// From scores of steps to the score of a path (R5).
+// Aggregates scores of steps into the score of a path.
 //
 //   PathScores scores(ctx.tree(), Level::kPath, Aggregate::kMin);
 //   if (scores.Of(a) > scores.Of(b)) ...
@@ -21,15 +21,14 @@ inline constexpr std::array<std::string_view, 4> kAggregateNames = {
 enum class Level : uint8_t { kPath, kStep };
 inline constexpr std::array<std::string_view, 2> kLevelNames = {"path", "step"};
 
-// Aggregate of the scores on the way from the root to `node`, all of which
-// are scored. 1 for the root.
+// Aggregate of the scores on the path from the root to `node`, all of which are
+// scored. 1 for the root.
 float AggregatePath(const Tree& tree, NodeId node, Level level,
                     Aggregate aggregate);
 
-// The same for the nodes of one tree, each from its parent's: what a search
-// asks of every node of a path costs as much as the path is long, not its
-// square. Scores do not change once they are set, so neither does what is kept
-// of them. Externally synchronised; the tree outlives it.
+// The same for the nodes of one tree, each computed from its parent's: querying
+// every node of a path is linear in its length. Scores never change once set,
+// so cached values stay valid. Externally synchronised; the tree outlives it.
 class PathScores {
  public:
   PathScores(const Tree& tree, Level level, Aggregate aggregate)
@@ -39,14 +38,14 @@ class PathScores {
 
  private:
   struct Entry {
-    float kept = 0;      // lowest, product or sum of the scores on the way
-    uint32_t steps = 0;  // on the way; 0: not known yet
+    float kept = 0;      // minimum, product or sum of the scores on the path
+    uint32_t steps = 0;  // on the path; 0: not known yet
   };
   const Tree& tree_;
   const Level level_;
   const Aggregate aggregate_;
   std::vector<Entry> entries_;  // by node
-  std::vector<NodeId> way_;     // room for Of
+  std::vector<NodeId> way_;     // scratch space of Of
 };
 
 }  // namespace espalier

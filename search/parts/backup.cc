@@ -36,7 +36,7 @@ void GraphBackup(Tree& tree, PathVisit& visit, float value) {
       sum += n * tree[tree.Original(c)].q;
     }
     node.q = node.num_children == 0 ? node.q : sum / visits;
-    // What the trace shows of an alias is its state's value.
+    // Copied to the alias for the trace.
     tree[path[i]].q = node.q;
   }
 }

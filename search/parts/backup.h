@@ -1,10 +1,10 @@
-// Backup: what a finished visit of value v does to the nodes of its path.
+// Backup: how a finished visit of value v updates the nodes of its path.
 //
 //   mean        q(s) <- mean of the values of all visits
 //               (UCT, PUCT: Kocsis & Szepesvari 2006; Silver et al. 2017)
 //   graph       q(s) <- (u(s) + sum_c N(s,c) q(c)) / (1 + sum_c N(s,c)), where
 //               c may be reached from several nodes and N(s,c) counts the
-//               visits through s alone, u(s) is the node's own value
+//               visits through s only, u(s) is the node's own value
 //               (KataGo, docs/GraphSearch.md)
 //
 // Both finish the visit. On a tree where every node has one parent and a visit
@@ -24,11 +24,11 @@ inline void MeanBackup(Tree&, PathVisit& visit, float value) {
 }
 void GraphBackup(Tree& tree, PathVisit& visit, float value);
 
-// For methods that keep a value in q from a node's creation on: gives new
-// children of `parent` their score, if nothing better is there already.
+// For methods that keep a value in q from a node's creation: sets q of new
+// children of `parent` to their score, unless a better value is there already.
 void StartAtScores(Tree& tree, NodeId parent);
 
-// A node's own score; of one without (the root) the best of its children's.
+// A node's own score; without one (the root), the best of its children's.
 float OwnValue(const Tree& tree, NodeId id);
 
 }  // namespace espalier

@@ -1,12 +1,12 @@
-// Solved bounds: what needs no further visit, and what a verifier settled.
+// Solved bounds: nodes that need no further visits, and verified results.
 //
-//   closed   a finished response, or a node all of whose children are closed
-//            and that asks for no more: selection passes it by
-//   proved   a response that a verifier accepted lies here or below
+//   closed   a finished response, or a node whose children are all closed and
+//            that requests no more: selection skips it
+//   proved   a response that a verifier accepted is here or below
 //
-// A value that is settled replaces what past visits had guessed: Settle sets
-// the node's q and corrects the means of all its ancestors for the visits it
-// had, as if each had returned the settled value.
+// A settled value replaces the estimates of past visits: Settle sets the node's
+// q and corrects the means of all its ancestors as if each of the node's visits
+// had returned the settled value.
 #ifndef ESPALIER_SEARCH_PARTS_CLOSE_H_
 #define ESPALIER_SEARCH_PARTS_CLOSE_H_
 
@@ -15,12 +15,12 @@
 
 namespace espalier {
 
-// True if no child of `node` (or of what it stands for) is left to visit.
+// True if `node` (or the node it stands for) has no open child to visit.
 bool AllChildrenClosed(const Tree& tree, NodeId node);
 
-// Closes the last node of `path` and those above it as far as `full` allows:
-// full(node) says that a node asks for no more children. The index in `path`
-// of the highest node that is closed now.
+// Closes the last node of `path` and its ancestors as far as `full` allows:
+// full(node) says that a node requests no more children. Returns the index in
+// `path` of the highest node that is now closed.
 template <class Full>
 size_t CloseUpwards(Tree& tree, absl::Span<const NodeId> path,
                     const Full& full) {
@@ -41,8 +41,8 @@ size_t CloseUpwards(Tree& tree, absl::Span<const NodeId> path,
 // Marks the nodes of `path` as proved.
 void MarkProved(Tree& tree, absl::Span<const NodeId> path);
 
-// The last node of `path` is worth `value`, and always was: see above. For
-// means over visits (MeanBackup).
+// Settles the last node of `path` at `value`, see above. For means over visits
+// (MeanBackup).
 void Settle(Tree& tree, absl::Span<const NodeId> path, float value);
 
 }  // namespace espalier

@@ -4,10 +4,10 @@
 //   frontier.Push(kRoot, 0);
 //   NodeId next = frontier.Pop();  // highest rank, of equals the oldest node
 //
-// The order of Pop does not depend on the order of Push: nodes are numbered in
-// order of creation, and that breaks ties. With Ties::kHeap nothing does but
-// `second`, higher first: equal nodes come as the heap yields them, which is
-// the heap of Python's heapq, step by step. Externally synchronised.
+// The order of Pop does not depend on the order of Push: ties go to the lower
+// node index, which is the order of creation. With Ties::kHeap only `second`
+// breaks ties, higher first: remaining equal nodes come in heap order, which is
+// that of Python's heapq, step by step. Externally synchronised.
 #ifndef ESPALIER_SEARCH_PARTS_FRONTIER_H_
 #define ESPALIER_SEARCH_PARTS_FRONTIER_H_
 
@@ -20,7 +20,7 @@
 
 namespace espalier {
 
-// What comes first of nodes of equal rank.
+// Which of several nodes of equal rank comes first.
 enum class Ties : uint8_t { kOldest, kHeap };
 inline constexpr std::array<std::string_view, 2> kTiesNames = {"oldest",
                                                                "heap"};
@@ -35,7 +35,7 @@ class Frontier {
     heap_.emplace_back();
     Place(heap_.size() - 1, {rank, second, node});
   }
-  // Of a frontier that is not empty, as Pop.
+  // The node that Pop would return; the frontier must not be empty.
   NodeId top() const { return heap_.front().node; }
   double top_rank() const { return heap_.front().rank; }
   NodeId Pop() {
@@ -43,7 +43,7 @@ class Frontier {
     const Entry last = heap_.back();
     heap_.pop_back();
     if (heap_.empty()) return node;
-    // The hole goes down to a leaf, and the last entry up from there.
+    // The hole moves down to a leaf, and the last entry moves up from there.
     size_t hole = 0;
     for (size_t child = 1; child < heap_.size(); child = 2 * hole + 1) {
       const size_t right = child + 1;
@@ -67,7 +67,7 @@ class Frontier {
     if (a.rank != b.rank) return a.rank > b.rank;
     return ties_ == Ties::kOldest ? a.node < b.node : a.second > b.second;
   }
-  // Puts `entry` where it belongs between `hole` and the top.
+  // Places `entry` on the path from `hole` to the top.
   void Place(size_t hole, const Entry& entry) {
     for (; hole > 0; hole = (hole - 1) / 2) {
       const Entry& parent = heap_[(hole - 1) / 2];

@@ -3,7 +3,7 @@
 namespace espalier {
 namespace {
 
-// Equal entries in a row, asked for in one request.
+// A run of equal entries, served by one request.
 struct Run {
   size_t begin;
   size_t size;

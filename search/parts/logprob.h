@@ -9,12 +9,12 @@
 
 namespace espalier {
 
-// Mean token log-prob of one step; of a step without tokens its log-prob.
+// Mean token log-prob of one step; the step's log-prob if it has no tokens.
 inline double StepLogprob(const Step& step) {
   return step.logprob / std::max<double>(1, step.num_tokens);
 }
 
-// Mean token log-prob of the steps below `from` down to `to`; 0 of none.
+// Mean token log-prob of the steps below `from` down to `to`; 0 if none.
 inline double MeanLogprob(const Tree& tree, NodeId from, NodeId to) {
   double sum = 0;
   int64_t tokens = 0;

@@ -1,14 +1,14 @@
-// A visit under way: a path from the root whose nodes each count one visit in
-// flight, until it is finished or given up.
+// A visit in progress: a path from the root whose nodes each count one visit in
+// flight, until it is finished or abandoned.
 //
 //   PathVisit visit(tree);
 //   visit.Begin();
 //   while (...) visit.Enter(child);
 //   visit.Finish();                // or Abandon(); the destructor abandons
 //
-// Whoever holds it owns those visits: nobody else may take them back, and none
-// is left behind. Where nodes are aliases (states.h) the path holds the nodes
-// that were selected, and `state` is what the last one stands for.
+// The PathVisit owns these visits: only it takes them back, and none is left
+// behind. Where nodes are aliases (transpositions.h) the path holds the
+// selected nodes, and `state` is the node that the last one stands for.
 #ifndef ESPALIER_SEARCH_PARTS_PATH_VISIT_H_
 #define ESPALIER_SEARCH_PARTS_PATH_VISIT_H_
 
@@ -41,7 +41,8 @@ class PathVisit {
   void Finish() {
     Finish([](NodeId, Node&) {});
   }
-  // And does `each` to every node of the path, whose visit counts then.
+  // The same, then calls `each` on every node of the path, with its visits
+  // updated.
   template <class Each>
   void Finish(const Each& each) {
     ESP_CHECK(open_);
@@ -53,7 +54,7 @@ class PathVisit {
       each(id, node);
     }
   }
-  // Takes them back, if the visit is not finished.
+  // Takes the visits back, unless the visit is finished.
   void Abandon() {
     if (!open_) return;
     open_ = false;

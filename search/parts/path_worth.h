@@ -1,5 +1,5 @@
-// Aggregates of a path's scores (aggregate.h), and their sum: for methods that
-// promise nothing of their votes, as a sum is not in [0, 1].
+// Aggregates of a path's scores (aggregate.h), and their sum. A sum is not in
+// [0, 1], so methods that use it give no guarantee about their votes.
 #ifndef ESPALIER_SEARCH_PARTS_PATH_WORTH_H_
 #define ESPALIER_SEARCH_PARTS_PATH_WORTH_H_
 
@@ -10,13 +10,13 @@
 
 namespace espalier {
 
-// In the order of Aggregate, and one more.
+// In the order of Aggregate, plus kSum.
 enum class Worth : uint8_t { kLast, kMin, kProduct, kMean, kSum };
 inline constexpr std::array<std::string_view, 5> kWorthNames = {
     "last", "min", "product", "mean", "sum"};
 
-// Of the steps from the root to `node`, all of which are scored; 1 for the
-// root, as a sum 0.
+// Worth of the steps from the root to `node`, all of which are scored; 1 for
+// the root, 0 for kSum.
 inline float PathWorth(const Tree& tree, NodeId node, Level level,
                        Worth worth) {
   if (worth != Worth::kSum) {

@@ -1,4 +1,4 @@
-// Priors of siblings and the small quantities that selection formulas share.
+// Priors of siblings and small quantities that selection formulas share.
 #ifndef ESPALIER_SEARCH_PARTS_PRIOR_H_
 #define ESPALIER_SEARCH_PARTS_PRIOR_H_
 
@@ -19,7 +19,7 @@ void SetPriors(Tree& tree, NodeId parent, bool mean);
 // Sum of the priors of visited children.
 float VisitedPrior(const Tree& tree, NodeId parent);
 
-// Whether selection may go to a child that stands for `state`.
+// True if selection may go to a child that stands for `state`.
 inline bool Open(const Node& child, const Node& state) {
   return ((child.flags | state.flags) & (kTruncated | kClosed)) == 0;
 }
@@ -29,8 +29,8 @@ inline bool Open(const Tree& tree, NodeId child) {
 
 // The open child of `parent` with the highest `score(child, edge, state)`, the
 // first of equals; kNoNode if none is open. `edge` holds the visits through
-// `parent`, `state` what the child stands for: the same node, but for aliases.
-// Where that child leads to is fetched already.
+// `parent`; `state` is the node the child stands for, the same node unless it
+// is an alias. Prefetches that child's children.
 template <class Score>
 NodeId PickHighest(const Tree& tree, NodeId parent, const Score& score) {
   using Value = std::invoke_result_t<Score, NodeId, const Node&, const Node&>;
@@ -41,7 +41,7 @@ NodeId PickHighest(const Tree& tree, NodeId parent, const Score& score) {
     const Node& state = edge.alias ? tree[tree.Original(child)] : edge;
     if (!Open(edge, state)) return;
     const Value value = score(child, edge, state);
-    // Without a branch: which child it is cannot be foretold.
+    // Branch-free: which child wins cannot be predicted.
     best = value > highest ? child : best;
     highest = std::max(value, highest);
   });
@@ -49,9 +49,9 @@ NodeId PickHighest(const Tree& tree, NodeId parent, const Score& score) {
   return best;
 }
 
-// N(s), finished and in flight, the visit that asks left out: on the first
-// descent through a node it is 0. Where states are shared a node is visited by
-// other ways than its own parent: 1 and the sum over its children.
+// N(s), finished and in flight, without the current visit: 0 on the first
+// descent through a node. With shared states a node is also visited through
+// other parents: 1 plus the sum over its children.
 inline uint32_t StateVisits(const Tree& tree, NodeId id, Share share) {
   const Node& node = tree[id];
   uint32_t n = node.visits + node.in_flight - 1;
@@ -64,8 +64,8 @@ inline uint32_t StateVisits(const Tree& tree, NodeId id, Share share) {
   return n;
 }
 
-// q of a child (state), its visits in flight counting as `loss` visits of value
-// 0 each.
+// q of a child (state), with each of its visits in flight counting as `loss`
+// visits of value 0.
 inline float WithVirtualLoss(const Node& edge, const Node& state, float loss) {
   if (loss == 0 || edge.in_flight == 0) return state.q;
   const float n = static_cast<float>(edge.visits);

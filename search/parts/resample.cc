@@ -6,9 +6,9 @@
 namespace espalier {
 namespace {
 
-// The index whose share of [0, sum of weights) holds `at`.
+// Index whose share of [0, sum of weights) contains `at`.
 size_t IndexAt(const std::vector<double>& weights, double at) {
-  size_t last = 0;  // where rounding leaves `at` beyond the end
+  size_t last = 0;  // in case rounding puts `at` beyond the end
   for (size_t i = 0; i < weights.size(); ++i) {
     if (weights[i] <= 0) continue;
     last = i;

@@ -17,7 +17,7 @@ Co<NodeId> Rollout(SearchContext& ctx, NodeId from, float temperature,
 
 Co<NodeId> CarryOn(SearchContext& ctx, NodeId node) {
   if (!ctx.tree()[node].terminal()) {
-    // What is held back for it are tokens, of no other budget.
+    // Only tokens are held back for it, no other budget.
     if (ctx.ShouldStop() && !ctx.has_token_budget()) co_return kNoNode;
     if (ctx.BetterLeftToFinish(node)) co_return kNoNode;
     if (!ctx.BeginFinish()) co_return kNoNode;

@@ -1,4 +1,4 @@
-// One response sampled step by step from a node on.
+// Samples one response step by step, starting from a node.
 #ifndef ESPALIER_SEARCH_PARTS_ROLLOUT_H_
 #define ESPALIER_SEARCH_PARTS_ROLLOUT_H_
 
@@ -11,11 +11,11 @@ namespace espalier {
 Co<NodeId> Rollout(SearchContext& ctx, NodeId from, float temperature,
                    Role by = Role::kPolicy);
 
-// The end of the response at `node`, written greedily where it has not ended:
-// for a method that is over and has chosen `node`. What is held back for the
-// stage of finishing may be spent on it (SearchContext::BeginFinish). kNoNode
-// where what is left should not do and that stage follows, which then does with
-// it what it can, and where a budget other than of tokens is spent.
+// The end of the response at `node`, completed greedily if it has not ended:
+// for a method that is over and has chosen `node`. May spend the tokens held
+// back for the finishing stage (SearchContext::BeginFinish). kNoNode if the
+// remaining budget is probably too small and that stage follows, which then
+// does what it can, and if a budget other than tokens is spent.
 Co<NodeId> CarryOn(SearchContext& ctx, NodeId node);
 
 }  // namespace espalier

@@ -1,16 +1,16 @@
-// Transpositions: nodes that are the same state share what lies below them.
+// Transpositions: nodes with the same state share the subtree below them.
 //
 //   root -- "a=2" -- "b=3"           <- state {a=2, b=3}
-//     `---- "b=3" -- "a=2" (alias)   <- the same: goes on from the node above
+//     `---- "b=3" -- "a=2" (alias)   <- the same: continues from the node above
 //
-// Two nodes are one state if their keys agree:
-//   last_step   the last step's text: it says all that matters (Markov)
+// Two nodes have the same state if their keys agree:
+//   last_step   the last step's text: it determines the state (Markov)
 //   step_set    the steps' texts in any order: steps commute
-// The first node of a state stands for it; later ones are its aliases
+// The first node of a state is the original; later ones are its aliases
 // (Tree::Original), keep their own text, tokens and visits, and never have
-// children. A node that would stand for one of its own ancestors stays a node
-// of its own; longer cycles are for the search to cut (a state it is already
-// in).
+// children. A node whose original would be one of its own ancestors is not made
+// an alias; the search cuts longer cycles itself (when it reaches a state it is
+// already in).
 //
 // Externally synchronised.
 #ifndef ESPALIER_SEARCH_PARTS_TRANSPOSITIONS_H_
@@ -35,11 +35,11 @@ class TranspositionTable {
   explicit TranspositionTable(Share share) : share_(share) {}
 
   bool on() const { return share_ != Share::kNone; }
-  // A new node: makes it an alias if its state is known.
+  // Registers a new node: makes it an alias if its state is known.
   void Enter(Tree& tree, NodeId node);
 
  private:
-  // Key of the state of `node`, whose parent was entered before it.
+  // Key of the state of `node`, whose parent was entered before.
   uint64_t Key(const Tree& tree, NodeId node);
 
   const Share share_;

@@ -1,23 +1,23 @@
-// MCTSr (T16): Monte-Carlo self-refinement. Nodes are whole answers, children
-// are rewrites of them (MCTSr, Zhang et al. 2024, arXiv:2406.07394;
-// LLaMA-Berry, arXiv:2410.02884). Formulas and the tree of answers in
-// refine_tree.h.
+// Monte-Carlo self-refinement. Nodes are whole answers, children are rewrites
+// of them (MCTSr, Zhang et al. 2024, arXiv:2406.07394; LLaMA-Berry,
+// arXiv:2410.02884). Formulas and the tree of answers are in refine_tree.h.
 //
-//   1. begin    one answer; with `dummy` a second root that says that it does
-//               not know, so that there is a fresh start to go back to;
+//   1. begin    one answer; with `dummy` a second root that says "I don't
+//               know", so that a fresh start can be selected;
 //   2. select   the open answer of highest UCB, and reward it again;
-//   3. rewrite  it: `tail` keeps what stands before the step that the reward
-//               model likes least and writes on from there; `whole` writes a
-//               new answer;
-//   4. evaluate r = 200 score - 100 of the rewrite;
-//   5. update   the UCBs of it, of what it rewrites and of their neighbours.
+//   3. rewrite  it: `tail` keeps the steps before the one with the lowest
+//               reward model score and continues from there; `whole` generates
+//               a new answer;
+//   4. evaluate the rewrite: r = 200 score - 100;
+//   5. update   the UCBs of the rewrite, of the answer it rewrites and of their
+//               neighbours.
 //
-// Differs: a policy that follows instructions would be told what is wrong and
-// asked anew; a step model does the same by starting over where it went wrong.
-// The program samples a new judgement at each reward; a reward model says the
-// same of the same answer, so it is asked once and its reward counted again.
-// The program stops at an answer that is right by the reference and chooses
-// none; here all answers written vote.
+// Differs: MCTSr tells an instruction-following policy what is wrong and
+// prompts it again; a step model instead restarts where the error is. The
+// program samples a new judgement for each reward; a reward model is
+// deterministic, so it is called once and its reward counted again. The program
+// stops at an answer that matches the reference and does not choose one; here
+// all answers vote.
 #include <array>
 #include <string>
 #include <vector>
@@ -55,7 +55,7 @@ struct RefineOptions {
   }
 };
 
-// Stage 3, `tail`: what the answer that ends in `end` keeps.
+// Stage 3, `tail`: the prefix kept of the answer that ends in `end`.
 NodeId Kept(const Tree& tree, NodeId end) {
   NodeId worst = end;
   for (NodeId id = end; id != kRoot; id = tree[id].parent) {
@@ -65,7 +65,7 @@ NodeId Kept(const Tree& tree, NodeId end) {
   return tree[worst].parent;
 }
 
-// Stages 3 and 4: the end of a new answer whose steps are scored, or kNoNode.
+// Stages 3 and 4. Returns the end of a new, scored answer, or kNoNode.
 Co<NodeId> Write(SearchContext& ctx, NodeId from, float temperature) {
   const NodeId end = co_await Rollout(ctx, from, temperature);
   if (end == kNoNode) co_return kNoNode;
@@ -85,7 +85,8 @@ struct Refining {
   const std::string dummy;
 };
 
-// One more reward of the answer that ends in `end`, as a visit of its steps.
+// Adds one more reward to the answer that ends in `end`, as a visit of its
+// steps.
 double Rewarded(Tree& tree, NodeId end) {
   const float score = tree.step(end).path_score;
   AddVisit(tree[kRoot], score);
@@ -93,14 +94,14 @@ double Rewarded(Tree& tree, NodeId end) {
   return RefineReward(score);
 }
 
-// An answer was written in place of `selected`, -1: of none.
+// Adds a rewrite of `selected` (-1: of none).
 void AddAnswer(SearchContext& ctx, Refining& s, int selected, NodeId end) {
   s.answers.Add(selected, end, Rewarded(ctx.tree(), end));
   s.votes.Add(ctx, end, ctx.tree().step(end).path_score);
   s.votes.Offer(ctx);
 }
 
-// Stage 1. False if nothing was written.
+// Stage 1. False if nothing was generated.
 Co<bool> Begin(SearchContext& ctx, Refining& s, const RefineOptions& options) {
   NodeId end = kNoNode;
   while (end == kNoNode) {
@@ -144,7 +145,7 @@ Co<> RunMctsr(SearchContext& ctx, const RefineOptions& options) {
     if (end != kNoNode) {
       AddAnswer(ctx, s, selected, end);
     } else if (ctx.ShouldStop() || ctx.usage().tokens == before) {
-      break;  // nothing more will come
+      break;  // no more samples will come
     }
     s.answers.Update();  // 5
     ctx.CountSimulation();

@@ -1,20 +1,19 @@
-// The tree of answers of MCTSr, and its formulas (T16; MCTSr, Zhang et al.
-// 2024, arXiv:2406.07394, and LLaMA-Berry, arXiv:2410.02884).
+// The tree of answers of MCTSr, and its formulas (MCTSr, Zhang et al. 2024,
+// arXiv:2406.07394, and LLaMA-Berry, arXiv:2410.02884).
 //
-//   r(a)     in [-100, 100]; 95 and above count as 50, so that flattery of a
-//            model by itself does not decide
-//   N(a)     how many rewards a was given: one when it is written, one more
-//            each time that it is selected or written again
+//   r(a)     in [-100, 100]; 95 and above count as 50, so that an overly
+//            generous reward does not decide on its own
+//   N(a)     number of rewards of a: one when it is generated, one more each
+//            time it is selected or generated again
 //   Q(a)     (min r + mean r) / 2 over them
-//   UCB(a)   Q + C sqrt(ln(N(father) + 1) / (N(a) + 1e-5)), C = 1.4; N(father)
-//            is 0 for an answer that rewrites none. Q is Q(a) of an answer
-//            that nobody rewrote, and (Q(a) + max over rewrites Q) / 2 of one
-//            that has a rewrite which nobody rewrote (Q(a) where its own
-//            rewrites were forgotten, at which the program fails). Any other
-//            keeps the UCB that it had
+//   UCB(a)   Q + C sqrt(ln(N(parent) + 1) / (N(a) + 1e-5)), C = 1.4; N(parent)
+//            is 0 for an answer that rewrites none. Q is Q(a) if a has no
+//            rewrites, and (Q(a) + max over rewrites Q) / 2 if a has a rewrite
+//            that has none itself (Q(a) if a's list of rewrites was cleared,
+//            where the program fails). Any other answer keeps its UCB
 //   open     a has fewer than `children` rewrites, or all are worse than it
 //
-// Nothing is backed up further: Q is always of an answer's own rewards.
+// Nothing is backed up further: Q always uses an answer's own rewards.
 //
 //   const int first = tree.Add(-1, end, reward);
 //   tree.Update();
@@ -36,7 +35,7 @@
 
 namespace espalier {
 
-// What a judge's reward counts.
+// A judge's reward as it is counted.
 inline double CutReward(double r) { return r >= 95 ? 50 : r; }
 // A score in [0, 1] as a reward.
 inline double RefineReward(float score) { return CutReward(200 * score - 100); }
@@ -47,29 +46,29 @@ class RefineTree {
 
   struct Answer {
     NodeId end = kNoNode;  // of the response in the search tree
-    int parent = -1;       // which answer it rewrites; the first: none
-    // Its rewrites, one entry a time of writing. One that was written again
-    // from another answer stays listed here.
+    int parent = -1;       // the answer it rewrites; -1 for a first one
+    // Its rewrites, one entry each time one is generated. A rewrite that is
+    // generated again from another answer stays listed here.
     std::vector<int> children;
-    std::vector<int> sons;       // the answers whose parent it is
-    std::vector<int> listed_in;  // the answers that list it as a child
+    std::vector<int> sons;       // answers whose parent it is
+    std::vector<int> listed_in;  // answers that list it as a child
     double lowest = 0, sum = 0;
     int rewards = 0;
     double q = 0;
     double ucb = 0;
   };
 
-  // An answer and a reward of it. One that was there already is given another
-  // reward and becomes a rewrite of `parent`; its own rewrites are forgotten.
-  // Its index.
+  // Adds an answer with a reward. An existing answer gets another reward and
+  // becomes a rewrite of `parent`; its own list of rewrites is cleared. Returns
+  // its index.
   int Add(int parent, NodeId end, double reward);
-  // One more reward of an answer.
+  // Adds a reward to an answer.
   void Reward(int answer, double reward);
-  // Brings UCBs up to date after what was added and rewarded. Costs what hangs
-  // on those answers, not the whole tree.
+  // Updates UCBs after additions and rewards. The cost depends on the affected
+  // answers, not on the whole tree.
   void Update();
   // The open answer of highest UCB, the first of equals; -1 if all are closed.
-  // Costs the logarithm of their number.
+  // Logarithmic in their number.
   int Select();
   bool Closed(int answer) const;
   const Answer& operator[](int i) const {
@@ -97,8 +96,8 @@ class RefineTree {
   std::vector<Answer> answers_;
   absl::flat_hash_map<NodeId, int> of_end_;
   std::vector<int> touched_;  // since the last Update
-  // Every open answer, with entries that hold no longer among them: those whose
-  // stamp is not the answer's.
+  // Every open answer, and stale entries: those whose stamp is not the
+  // answer's.
   std::priority_queue<Waiting> queue_;
   std::vector<uint32_t> stamps_;
 };

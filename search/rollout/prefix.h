@@ -1,4 +1,4 @@
-// Where to start a response again.
+// The prefix from which to restart a response.
 #ifndef ESPALIER_SEARCH_ROLLOUT_PREFIX_H_
 #define ESPALIER_SEARCH_ROLLOUT_PREFIX_H_
 
@@ -12,10 +12,10 @@ namespace espalier {
 
 enum class PrefixRule : uint8_t {
   kSuccess,    // its first `fraction` of steps, rounded down
-  kThreshold,  // before the first step with step_score < threshold; where
-               // there is none as kDrop
+  kThreshold,  // before the first step with step_score < threshold; as kDrop if
+               // there is none
   kDrop,       // before the step whose path_score falls most below that of the
-               // step before it (1 at the root), of equals the first
+               // step before it (1 at the root), ties to the first
 };
 inline constexpr std::array<std::string_view, 3> kPrefixRuleNames = {
     "success", "threshold", "drop"};

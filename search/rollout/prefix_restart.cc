@@ -1,18 +1,19 @@
-// Restarts from a prefix of the best response (T25; PrefixRL 2026,
-// arXiv:2601.18795; InT 2026).
+// Restarts from a prefix of the best response (PrefixRL 2026, arXiv:2601.18795;
+// InT 2026).
 //
 //   1. roll out  `rollouts` responses together: in the first round from the
 //                prompt, later `fresh` of them from there and the others from
 //                the prefix;
 //   2. evaluate  all their steps; each finished response votes with the
-//                path_score of its end, and the best one so far (of equals the
-//                first) is remembered;
+//                path_score of its end, and the best one so far (ties to the
+//                first) is kept;
 //   3. restart   take the best response's prefix (prefix.h): of a success, or
-//                just before its first error as the step scores tell it.
+//                just before its first error according to the step scores.
 //
-// Rounds repeat until `rounds` are done or the budget is spent, or one sampled
-// nothing. While no response has ended the prefix is the prompt. Papers store
-// prefixes of earlier training runs; here they are this search's own.
+// Rounds repeat until `rounds` are done, the budget is spent, or a round
+// samples nothing. Until a response has ended the prefix is the prompt. The
+// papers store prefixes of earlier training runs; here they come from the same
+// search.
 #include <algorithm>
 #include <vector>
 

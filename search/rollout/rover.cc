@@ -1,30 +1,31 @@
-// Acting by the values of the uniform policy (T26; ROVER, He et al. 2025,
+// Acting by the values of the uniform policy (ROVER, He et al. 2025,
 // arXiv:2509.24981).
 //
 //   Q(s, a) = r(s, a) + mean over the children a' of Q(s', a')
 //
 // with r = path_score at an end and 0 before it, and path_score in place of the
-// mean where a step has no children yet. The greedy policy of these values is
-// optimal in trees with rewards of 0 and 1 at the ends; softmax keeps variety.
+// mean if a step has no children yet. The greedy policy for these values is
+// optimal in trees with rewards of 0 and 1 at the ends; softmax keeps
+// diversity.
 //
 // One response:
-//   1. expand    a node met for the first time: `branch` samples of the next
-//                step, distinct ones are its children, each as likely;
+//   1. expand    a node reached for the first time: `branch` samples of the
+//                next step, distinct ones are its children, all equally likely;
 //   2. evaluate  them with the reward model;
-//   3. back up   Q from the node to the root: Node::q of a node is the Q of
-//                the step to it;
-//   4. act       draw a child with the chance exp(Q / rho), then 1 or, if met
-//                before, 4 from it, until the response ends and votes with its
-//                path_score.
+//   3. back up   Q from the node to the root: Node::q of a node is the Q of the
+//                step to it;
+//   4. act       draw a child with probability exp(Q / rho) / sum, then repeat
+//                1 or, if it was reached before, 4 from it, until the response
+//                ends and votes with its path_score.
 //
-// A node that yields no step that can be followed is closed, and so are nodes
-// that lead to such nodes alone. A visit is a response that ended. Ends after
-// `responses`, when the budget is spent or when 64 responses in a row sampled
-// nothing. Without an end the best path is finished (finish.h).
+// A node without a step that can be continued is closed, and so are nodes that
+// lead only to such nodes. A visit is a response that ended. The search ends
+// after `responses`, when the budget is spent or when 64 consecutive responses
+// sampled nothing. Without an end the best path is finished (finish.h).
 //
-// Differs: this is the paper's picture of a tree whose values are known. The
-// authors' program holds no such tree: it trains a policy towards these values
-// and samples from it as from any other.
+// Differs: this is the paper's model of a tree whose values are known. The
+// authors' program has no such tree: it trains a policy towards these values
+// and samples from it as usual.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -39,7 +40,8 @@ namespace {
 struct RoverOptions {
   int responses = 0;
   int branch = 4;
-  float rho = 0.1f;  // Q is in [0, 1]: at 1 all steps would be about as likely
+  float rho = 0.1f;  // Q is in [0, 1]: with rho = 1 all steps would be about
+                     // equally likely
   float temperature = 1;
   AnswerChoice choice = AnswerChoice::kWeighted;
   void Visit(OptionVisitor& v) {
@@ -79,7 +81,7 @@ void BackUp(Tree& tree, NodeId id) {
   }
 }
 
-// Stage 4: one of the usable children, of which there is one at least.
+// Stage 4: draws one of the usable children, of which there is at least one.
 NodeId Act(const Tree& tree, NodeId node, float rho, RandomStream& draws) {
   NodeId best = kNoNode;
   for (const NodeId c : Children(tree, node)) {
@@ -97,10 +99,10 @@ NodeId Act(const Tree& tree, NodeId node, float rho, RandomStream& draws) {
     left -= mass(c);
     if (left < 0) return c;
   }
-  return best;  // rounding used the draw up
+  return best;  // only if rounding exceeds the sum
 }
 
-// The end of a response, or kNoNode.
+// Returns the end of a response, or kNoNode.
 Co<NodeId> Respond(SearchContext& ctx, const RoverOptions& options,
                    RandomStream& draws) {
   NodeId node = kRoot;
@@ -111,13 +113,13 @@ Co<NodeId> Respond(SearchContext& ctx, const RoverOptions& options,
           ctx, absl::MakeConstSpan(&node, 1),
           {.n = options.branch, .temperature = options.temperature}, true,
           found);
-      // For want of budget, not of steps.
+      // The budget was short, not the steps.
       if (found[0].empty() && ctx.ShouldStop()) co_return kNoNode;
       Tree& tree = ctx.tree();
       for (const NodeId step : found[0])
         tree[step].q = tree.step(step).path_score;
       BackUp(tree, node);
-      // Nothing new, or only what was closed before.
+      // Nothing new, or only nodes that are already closed.
       if (!HasUsable(tree, node)) co_return kNoNode;
     }
     node = Act(ctx.tree(), node, options.rho, draws);

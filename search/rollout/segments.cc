@@ -1,50 +1,52 @@
-// Tree rollouts by segments (T24; TreePO, Li et al. 2025, arXiv:2508.17445).
+// Tree rollouts by segments (TreePO, Li et al. 2025, arXiv:2508.17445).
 //
 // One tree of `paths` responses. A segment is `segment` steps:
 //   1. begin     the root in a number of copies drawn from [first_low,
-//                first_high], `paths` at most, unless `all_first`: then only
-//                what is beyond the divergence is bounded so (TreePO);
+//                first_high], at most `paths`; with `all_first` that bound
+//                applies only to numbers above the divergence (TreePO);
 //   2. grow      all paths by a segment, together;
 //   3. stop      paths that ended, were cut, have `max_depth` segments or
-//                repeat themselves; each was one of the tree's responses;
-//   4. finish    the ended ones vote, with path_score where the choice of the
-//                answer reads scores;
-//   5. fork      the A active paths go on, next to each other, in
+//                repeat themselves; each counts as one of the tree's responses;
+//   4. finish    the ended ones vote, with path_score if the choice of the
+//                answer uses scores;
+//   5. fork      the A active paths continue, next to each other, in
 //                  max(A, min(left, d (A + stopped)))
-//                copies in all: `left` responses are still to be written,
+//                copies in all: `left` responses are still to be generated,
 //                `stopped` paths stopped just now and leave their share to the
 //                others; d is drawn from [divergence, divergence_high].
-//                share=even gives each the same and the last one what is left
-//                over; sum, mean and last give each one copy and deal out the
-//                rest by softmax(-x / share_temperature), x the log-prob of the
-//                path, its mean per token, or that of its last segment; entropy
-//                takes minus the mean entropy of its last segment's tokens
-//                (local uncertainty);
-//   6. fall back when no path is active and responses are missing: responses
-//                are each cut where one of their segments starts and go on from
-//                there in d copies, all together, until enough are under way;
-//                if there are none, the root. fallback_from=ended takes those
-//                that ended by themselves, shuffled; finished_first all that
-//                stopped, in the order of ln w + a Gumbel draw, w = 7 with an
-//                answer, 5 ended without, 4 cut by a limit, 2 that repeated
-//                itself; in_order all of them, those of the least w first.
+//                share=even gives each the same and the last one the rest; sum,
+//                mean and last give each one copy and distribute the rest by
+//                softmax(-x / share_temperature), x the log-prob of the path,
+//                its mean per token, or that of its last segment; entropy uses
+//                minus the mean entropy of its last segment's tokens (local
+//                uncertainty);
+//   6. fall back when no path is active and responses are missing: finished
+//                responses are each cut at the start of one of their segments
+//                and continue from there in d copies, all together, until
+//                enough are in flight; if there are none, from the root.
+//                fallback_from=ended takes those that ended on their own,
+//                shuffled; finished_first takes all that stopped, by falling ln
+//                w + a Gumbel draw, w = 7 with an answer, 5 ended without, 4
+//                cut by a limit, 2 repeated themselves; in_order takes all,
+//                those of the lowest w first.
 //                random: any segment, of the last `window` (0: of all);
 //                start: the first one, of one response only; lowest: the one
 //                of lowest mean token log-prob; softmax and inverse: one with
-//                the chance exp(-+ mean log-prob / fallback_temperature).
+//                probability exp(-+ mean log-prob / fallback_temperature) /
+//                sum.
 //
-// Trees repeat with fresh samples until `rounds` are done or the budget is
-// spent, or one sampled nothing. Without a finished response the surest path is
-// finished (finish.h).
+// Trees repeat with fresh samples until `rounds` are done, the budget is spent,
+// or a tree samples nothing. Without a finished response the most confident
+// path is finished (finish.h).
 //
-// max_depth counts segments of so many tokens: it holds where the task's steps
-// are such (StepFormat::segments). Where they are lines the format's max_steps
-// is the only limit.
+// max_depth counts segments of a fixed number of tokens: it applies only if the
+// task's steps are such segments (StepFormat::segments). If they are lines, the
+// format's max_steps is the only limit.
 //
 // Differs: the program returns all that stopped and chooses no answer; it cuts
-// at single tokens by `lowest` and at blocks of 128 by `softmax`; after falling
-// back its training variant goes on from the old text (a slip, which its other
-// variant does not have).
+// at single tokens for `lowest` and at blocks of 128 for `softmax`; after
+// falling back its training variant continues from the old text (a bug, which
+// its other variant does not have).
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -162,14 +164,14 @@ struct SegmentsOptions {
   }
 };
 
-// A response that stopped, and how far it got: w of stage 6.
+// A response that stopped, with its weight w of stage 6.
 struct Stopped {
   NodeId node;
   int finished;
 };
 constexpr int kAnswered = 7, kEndedOnly = 5, kCut = 4, kRepeated = 2;
 
-// One tree under way. Paths are named by their last nodes.
+// One tree in progress. Paths are named by their last nodes.
 struct SegmentTree {
   SegmentTree(SearchContext& context, const SegmentsOptions& given,
               RandomStream& stream)
@@ -205,8 +207,8 @@ std::vector<NodeId> Starts(const SegmentTree& s, NodeId end) {
   return starts;
 }
 
-// True if a stretch of 32 bytes is there `times` times, or the last `times`
-// steps say the same.
+// True if some 32 bytes of the last step occur `times` times, or the last
+// `times` steps are equal.
 bool Repeats(const Tree& tree, NodeId node, int times) {
   constexpr size_t kStretch = 32;
   const std::string_view said = tree.text(node);
@@ -222,7 +224,7 @@ bool Repeats(const Tree& tree, NodeId node, int times) {
   return true;
 }
 
-// Stage 3: what goes on is active, ends are returned.
+// Stage 3: unfinished paths become active; returns the ends.
 std::vector<NodeId> Stop(SegmentTree& s, const std::vector<NodeId>& grown) {
   const Tree& tree = s.ctx.tree();
   const int deepest = s.ctx.format().segments
@@ -262,8 +264,8 @@ Co<> Vote(SearchContext& ctx, const std::vector<NodeId>& ends, Votes& votes,
   }
 }
 
-// Mean entropy of the tokens of the segment that ends in `node`; 0 where the
-// model tells none.
+// Mean entropy of the tokens of the segment that ends in `node`; 0 if not
+// reported.
 double SegmentEntropy(const SegmentTree& s, NodeId node) {
   const Tree& tree = s.ctx.tree();
   const NodeId start = Starts(s, node).back();
@@ -277,7 +279,7 @@ double SegmentEntropy(const SegmentTree& s, NodeId node) {
   return tokens == 0 ? 0 : sum / tokens;
 }
 
-// Stage 5: how sure the model was of an active path.
+// Stage 5: confidence of the model in an active path.
 double Sureness(const SegmentTree& s, NodeId node) {
   const Tree& tree = s.ctx.tree();
   switch (s.options.share) {
@@ -295,7 +297,7 @@ double Sureness(const SegmentTree& s, NodeId node) {
   return 0;
 }
 
-// Stage 5: the active paths with their copies next to each other.
+// Stage 5: the active paths, with copies next to each other.
 std::vector<NodeId> Fork(SegmentTree& s) {
   const int active = static_cast<int>(s.active.size());
   const int total = std::max(
@@ -315,7 +317,7 @@ std::vector<NodeId> Fork(SegmentTree& s) {
   return forked;
 }
 
-// Stage 6: the node that a response goes on from.
+// Stage 6: the node from which to restart a response.
 NodeId Cut(const SegmentTree& s, NodeId end) {
   const SegmentsOptions& options = s.options;
   const std::vector<NodeId> starts = Starts(s, end);
@@ -341,7 +343,7 @@ NodeId Cut(const SegmentTree& s, NodeId end) {
                               s.draws.UniformDouble())];
 }
 
-// Stage 6: responses in the order in which they are cut.
+// Stage 6: responses in the order in which they are restarted.
 std::vector<NodeId> InOrder(SegmentTree& s) {
   std::vector<Stopped> among = s.whole;
   std::vector<std::pair<double, size_t>> keys;
@@ -376,7 +378,7 @@ std::vector<NodeId> InOrder(SegmentTree& s) {
   return order;
 }
 
-// Stage 6: copies of what goes on.
+// Stage 6: copies of the restarted responses.
 std::vector<NodeId> FallBack(SegmentTree& s) {
   const std::vector<NodeId> order = InOrder(s);
   std::vector<NodeId> copies;

@@ -7,7 +7,7 @@
 namespace espalier {
 namespace {
 
-// exp(scale x), the largest 1.
+// exp(scale x), normalised so that the largest is 1.
 std::vector<double> Weights(const std::vector<double>& x, double scale) {
   std::vector<double> weights;
   for (const double value : x) weights.push_back(scale * value);

@@ -1,21 +1,20 @@
-// Budget forcing (T33; s1, Muennighoff et al. 2025, arXiv:2501.19393): a
-// response that wants to end is made to think on, the sequential baseline of
-// every search.
+// Budget forcing (s1, Muennighoff et al. 2025, arXiv:2501.19393): a response
+// that is about to end is forced to continue; a sequential baseline for the
+// searches.
 //
 //   1. write   a response to its end;
-//   2. force   take back its last step, the answer, and put `word` in its
-//              place: 1 goes on from there.
+//   2. force   drop its last step, the answer, and put `word` in its place: 1
+//              continues from there.
 //
 // `times` rounds of 2, or with times=0 until the budget is spent. The answer is
-// the last one that was given. The word is a node of the tree, of tokens that
-// nobody sampled (log-prob 0): a whole step, or, own_step=false, the beginning
-// of one, on which the response goes on as s1's does.
+// the last one given. The word is a node of the tree, with unsampled tokens
+// (log-prob 0): a whole step or, with own_step=false, the start of one, which
+// the response continues as in s1.
 //
-// Differs: s1 takes back the token that ends the thinking and has an answer
-// written in the end only; here each round has one, so that there is an answer
-// at any time, and it is the last step that is taken back. s1 bars the end of
-// the thinking right behind the word, and where it cuts the thinking by a limit
-// it puts "Final Answer:" behind it.
+// Differs: s1 drops the end-of-thinking token and generates an answer only at
+// the end; here each round has one, so that there is an answer at any time, and
+// the last step is dropped. s1 bans the end of thinking right after the word,
+// and if it cuts the thinking at a limit it appends "Final Answer:".
 #include <string>
 #include <vector>
 
@@ -52,7 +51,7 @@ Co<> RunForcing(SearchContext& ctx, const ForcingOptions& options) {
   for (int round = 0; !ctx.ShouldStop(); ++round) {
     const NodeId end = co_await Rollout(ctx, from, options.temperature);  // 1
     if (end == kNoNode) break;
-    // Thinking on may lead nowhere: that takes back no answer.
+    // If continuing leads nowhere, the previous answer stays.
     if (round == 0 || ctx.AnswerOf(end) >= 0) {
       ctx.Offer(end, static_cast<float>(round));
     }

@@ -1,19 +1,19 @@
-// Votes weighted by calibrated confidence (S4; RLCR, Damani et al. 2025,
+// Votes weighted by calibrated confidence (RLCR, Damani et al. 2025,
 // arXiv:2507.16806, weights samples by their stated confidence; Platt 1999).
 //
 //   w(response) = sigmoid(slope * logit(c) + offset)^power,
 //   c: by=reward      score of the response by the reward model
-//      by=likelihood  of its tokens' probabilities the part that `of` says
+//      by=likelihood  the aggregate `of` of its tokens' probabilities
 //
 //   1. draw   `parallel` responses;
 //   2. weigh  each;
 //   3. vote   the answer with the highest sum of weights is held.
 //
 // With slope 1, offset 0, power 1 and the reward this is `weighted`; slope and
-// offset are fitted where confidence and correctness are known, as by logistic
-// regression, which makes the weights probabilities (low Brier score); a power
-// of 0 is `majority`. With n = 0 responses are drawn until the budget is spent;
-// one that the budget cuts does not vote.
+// offset are fitted where confidence and correctness are known, e.g. by
+// logistic regression, which makes the weights probabilities (low Brier score);
+// a power of 0 is `majority`. With n = 0 responses are drawn until the budget
+// is spent; one that the budget cuts does not vote.
 #include "search/parts/confidence.h"
 
 #include <algorithm>
@@ -68,8 +68,8 @@ struct ConfidenceOptions {
   }
 };
 
-// Has the steps of all responses scored where weights need it. False: the
-// search was cut.
+// Scores the steps of all responses if the weights need it. False if the search
+// was cut.
 Co<bool> Prepare(SearchContext& ctx, const std::vector<NodeId>& ends,
                  const ConfidenceOptions& options) {
   if (options.by == By::kLikelihood) co_return true;
@@ -110,7 +110,7 @@ Co<> RunConfidence(SearchContext& ctx, const ConfidenceOptions& options) {
       ctx.CountSimulation();
     }
     drawn += count;
-    if (ctx.usage().tokens == before) break;  // nothing more will come
+    if (ctx.usage().tokens == before) break;  // no more samples will come
   }
 }
 

@@ -9,11 +9,11 @@
 namespace espalier {
 namespace {
 
-// As the authors' library rounds to three decimals.
+// Rounds to three decimals like the authors' library.
 double Thousandths(double x) { return std::nearbyint(x * 1000) / 1000; }
 
-// Of groups of one sum so many tell how it is rounded: two already are rare
-// where a response does not repeat itself.
+// Number of groups with the same sum to check for rounding: even two are rare
+// unless a response repeats itself.
 constexpr int kHalfwayGroups = 64;
 
 }  // namespace
@@ -49,8 +49,8 @@ double TokenGroups::OnlineConfidence() const {
   if (tokens_.size() < window_) return Mean(tokens_.size());
   const auto size = static_cast<int64_t>(window_);
   if (2 * (lowest_ % size) != size) return Thousandths(LowestGroup());
-  // Halfway between two thousandths it is the error of the program's sum that
-  // decides: summed as it does, over each group that is lowest, until one is
+  // Halfway between two thousandths, the rounding error of the program's sum
+  // decides: repeat its summation over each of the lowest groups until one is
   // rounded down. A response that repeats itself may have thousands of them.
   double lowest = std::numeric_limits<double>::infinity();
   int64_t sum = 0;

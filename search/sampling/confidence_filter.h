@@ -1,4 +1,4 @@
-// How sure a model was of a response, from the confidences of its tokens, and
+// A model's confidence in a response, from the confidences of its tokens, and
 // which responses DeepConf lets vote (Fu et al. 2025, arXiv:2508.15260;
 // search/sampling/deepconf.cc).
 //
@@ -6,9 +6,10 @@
 //   groups.Add(tree.confidences(step));     // of each step, in order
 //   groups.Confidence(ConfidenceOf::kBottom, 2048)
 //
-// A token's confidence is minus the mean ln p of the likeliest k at its place:
-// the higher, the surer. It is kept in thousandths, as its authors round it, so
-// that sums are exact. Groups are all `window` tokens that follow each other.
+// A token's confidence is minus the mean ln p of the k most likely tokens at
+// its position; higher is more confident. It is kept in thousandths, as the
+// authors round it, so that sums are exact. Groups are all windows of `window`
+// consecutive tokens.
 #ifndef ESPALIER_SEARCH_SAMPLING_CONFIDENCE_FILTER_H_
 #define ESPALIER_SEARCH_SAMPLING_CONFIDENCE_FILTER_H_
 
@@ -26,21 +27,21 @@ class TokenGroups {
   // window >= 1
   explicit TokenGroups(int window) : window_(static_cast<size_t>(window)) {}
 
-  // The next tokens.
+  // Appends the next tokens.
   void Add(absl::Span<const float> confidences);
-  // Mean of the lowest whole group so far; infinity before there is one.
+  // Mean of the lowest complete group so far; infinity before there is one.
   double LowestGroup() const;
-  // The same of confidences that were not rounded: what a response that is
-  // still written is judged by.
+  // The same with unrounded confidences: the criterion for responses still
+  // being generated.
   double LowestUnrounded() const;
-  // What an online response is filtered and weighed by: LowestGroup, in
-  // thousandths again as the authors' program has the means of groups; the mean
-  // of all where there is no group.
+  // Criterion and weight of an online response: LowestGroup, rounded to
+  // thousandths like the group means of the authors' program; the mean of all
+  // tokens if there is no complete group.
   double OnlineConfidence() const;
   // kMean: mean of all tokens; kTail: of the last `tail`; kLowest: of the
   // lowest group; kBottom: mean of the lowest tenth of the groups' means, at
-  // least one. The mean of all where there are fewer tokens than a group, or
-  // than `tail`; 0 without any.
+  // least one. The mean of all tokens if there are fewer than a group, or than
+  // `tail`; 0 if there are none.
   double Confidence(ConfidenceOf of, int tail) const;
 
  private:
@@ -56,8 +57,8 @@ class TokenGroups {
   double lowest_unrounded_ = 0;
 };
 
-// The value that the surest `eta` percent of N >= 1 confidences reach: at
-// (1 - eta / 100) (N - 1) of the sorted ones, interpolated between neighbours.
+// The value reached by the most confident `eta` percent of N >= 1 confidences:
+// at (1 - eta / 100) (N - 1) of the sorted ones, interpolated linearly.
 double ConfidenceThreshold(std::vector<double> confidences, double eta);
 
 }  // namespace espalier

@@ -1,26 +1,26 @@
-// Confidence-filtered voting (T33; DeepConf, Fu et al. 2025,
-// arXiv:2508.15260).
+// Confidence-filtered voting (DeepConf, Fu et al. 2025, arXiv:2508.15260).
 //
-// With c_t = -1/k sum ln p of the k likeliest tokens at place t of response r,
-// and C(r) of the c_t as `of` says (search/sampling/confidence_filter.h; groups
-// are windows of tokens, whatever steps they cross):
+// With c_t = -1/k sum ln p of the k most likely tokens at position t of
+// response r, and C(r) the aggregate `of` of the c_t
+// (search/sampling/confidence_filter.h; groups are windows of tokens, across
+// step boundaries):
 //   1. draw    `parallel` responses;
 //   2. filter  keep those with C(r) >= s, the interpolated percentile 100 - eta
 //              of the confidences of all responses so far that have an answer;
 //   3. vote    weighted: the answer with the highest sum of C(r) over kept
-//              responses; majority: the one that most of them have; of equals
-//              the answer that was kept first.
+//              responses; majority: the most frequent one among them; ties go
+//              to the answer that was kept first.
 //
 // online: C is the lowest group's, in thousandths. The first `warmup`
-// responses, whether they have an answer or not, set s once and for all. From
-// then on a response is given up when a whole group is below s, and drawing
-// ends when one answer has `consensus` of the kept weight.
+// responses, with or without an answer, fix s. From then on a response is
+// stopped when a complete group is below s, and sampling ends when one answer
+// has `consensus` of the kept weight.
 //
-// Differs: a response is given up at the end of the step in which its group
-// falls below s, not at the token; an answer of the warm-up stays where none
-// that is sure enough follows, and the program has none; where the sampled
-// token is not among the k likeliest, the authors' server gives it beside them
-// and their mean is over k + 1.
+// Differs: a response is stopped at the end of the step in which its group
+// falls below s, not at the token; an answer of the warm-up is kept if no
+// sufficiently confident one follows, where the program has none; if the
+// sampled token is not among the k most likely, the authors' server returns it
+// in addition and their mean is over k + 1.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -80,8 +80,7 @@ struct DeepConfOptions {
   }
 };
 
-// Confidences are of single precision: a group at the threshold is not below
-// it.
+// Confidences are single precision: a group at the threshold is not below it.
 constexpr double kSlack = 1e-6;
 
 // A finished response.
@@ -90,8 +89,8 @@ struct Response {
   double confidence = 0;
 };
 
-// Stage 1: writes `count` responses, each until it ends or a group of it is
-// below `floor`. Those that have ended, in order.
+// Stage 1: generates `count` responses, each until it ends or a group of it is
+// below `floor`. Returns those that have ended, in order.
 Co<std::vector<Response>> Draw(SearchContext& ctx, int count, double floor,
                                const DeepConfOptions& options) {
   std::vector<NodeId> at(static_cast<size_t>(count), kRoot);
@@ -134,7 +133,7 @@ Co<std::vector<Response>> Draw(SearchContext& ctx, int count, double floor,
   co_return responses;
 }
 
-// Stage 2: s. Nothing where no response counts for it.
+// Stage 2: s. nullopt if no response qualifies.
 std::optional<double> Threshold(SearchContext& ctx,
                                 const std::vector<Response>& responses,
                                 const DeepConfOptions& options) {
@@ -148,7 +147,7 @@ std::optional<double> Threshold(SearchContext& ctx,
   return ConfidenceThreshold(confidences, static_cast<double>(options.eta));
 }
 
-// Stage 3. Returns the share of the kept weight that the first answer has.
+// Stage 3. Returns the leading answer's share of the kept weight.
 double Count(SearchContext& ctx, const std::vector<Response>& responses,
              double threshold, const DeepConfOptions& options) {
   Votes votes(options.vote == Vote::kMajority ? AnswerChoice::kMajority
@@ -184,7 +183,7 @@ Co<> RunDeepConf(SearchContext& ctx, const DeepConfOptions& options) {
       responses.push_back(response);
       ctx.CountSimulation();
     }
-    if (ctx.usage().tokens == before) break;  // nothing more will come
+    if (ctx.usage().tokens == before) break;  // no more samples will come
     const std::optional<double> threshold =
         fixed ? fixed : Threshold(ctx, responses, options);
     if (!threshold) continue;

@@ -8,8 +8,8 @@
 namespace espalier {
 namespace {
 
-// Where steps have two values, each equally often, the limit at one standard
-// deviation is the lower value itself: rounding must not keep it.
+// If steps have two values, equally often, the limit at one standard deviation
+// is the lower value itself, and rounding must not keep it.
 constexpr double kRounding = 1e-6;
 
 }  // namespace

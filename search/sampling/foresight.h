@@ -1,4 +1,4 @@
-// The choice among steps by where they lead (phi-decoding; see phi.cc).
+// Choosing among steps by where they lead (phi-decoding; see phi.cc).
 #ifndef ESPALIER_SEARCH_SAMPLING_FORESIGHT_H_
 #define ESPALIER_SEARCH_SAMPLING_FORESIGHT_H_
 
@@ -10,25 +10,25 @@
 namespace espalier {
 
 // Indices of the steps whose mean log p is above mean - sigmas * standard
-// deviation of all by more than rounding, in order.
+// deviation of all, by more than rounding, in order.
 std::vector<size_t> AboveWidth(const std::vector<double>& mean_logprobs,
                                double sigmas);
 
-// The same; where they are fewer than `least`, as many as are missing are drawn
-// among the others by softmax(mean log p / tau).
+// The same, but if there are fewer than `least`, the missing ones are drawn
+// from the others by softmax(mean log p / tau).
 std::vector<size_t> PruneWidth(const std::vector<double>& mean_logprobs,
                                double sigmas, size_t least, double tau,
                                RandomStream& random);
 
-// The cluster of each: outcomes in order of their first appearance, all from
-// the last of `clusters` on in one.
+// Cluster index of each: equal outcomes form a cluster, numbered in order of
+// first appearance; cluster `clusters` - 1 takes all further ones.
 std::vector<size_t> Clusters(const std::vector<std::string>& outcomes,
                              size_t clusters);
 
-// Share of all that is in the same cluster, for each.
+// For each, the share of all that is in the same cluster.
 std::vector<double> ClusterShares(const std::vector<size_t>& clusters);
 
-// Those in the largest cluster, in order; of equals in the one that came last.
+// Members of the largest cluster, in order; ties go to the last cluster.
 std::vector<size_t> LargestCluster(const std::vector<size_t>& clusters);
 
 // (softmax(advantages / tau) + softmax(shares)) / 2.

@@ -1,5 +1,5 @@
 // Momentum of a response's uncertainty (MUR, Yan et al. 2025,
-// arXiv:2507.14958): decides which steps are worth more samples.
+// arXiv:2507.14958): decides which steps get more samples.
 //
 //   m_t = -1/|a_t| sum log p(tokens of step t)
 //   M_t = alpha * M_{t-1} + (1 - alpha) * m_t,   M_0 = 0
@@ -15,12 +15,12 @@ class Momentum {
  public:
   Momentum(double alpha, double gamma) : alpha_(alpha), gamma_(gamma) {}
 
-  // Whether a step of uncertainty `m` is scaled. Never the first: there is
-  // nothing to compare it with.
+  // True if a step of uncertainty `m` is scaled. Never for the first step,
+  // which has nothing to compare with.
   bool Exceeded(double m) const {
     return steps_ > 0 && std::exp(m) * gamma_ > std::exp(value_);
   }
-  // The step that was taken.
+  // Adds the step that was taken.
   void Add(double m) {
     value_ = alpha_ * value_ + (1 - alpha_) * m;
     ++steps_;

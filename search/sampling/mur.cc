@@ -1,21 +1,19 @@
-// Momentum-uncertainty branching (T33; MUR, Yan et al. 2025,
-// arXiv:2507.14958).
+// Momentum-uncertainty branching (MUR, Yan et al. 2025, arXiv:2507.14958).
 //
-// Responses are written one after another. Per step:
-//   1. sample  one step; its uncertainty is m = -mean log p (of n tokens the
-//              sum over n + 1e-8, as the program has it: of steps that are
-//              equally likely a token the longer one is the less sure);
+// Responses are generated one after another. Per step:
+//   1. sample  one step; its uncertainty is m = -mean log p (for n tokens the
+//              sum over n + 1e-8 as in the program, so that of steps equally
+//              likely per token the longer one is less certain);
 //   2. test    it against the momentum of the steps before it
 //              (search/sampling/momentum.h);
-//   3. scale   an uncertain one: `candidates` - 1 further samples, or `fresh`:
-//              `candidates` further ones, without the first; the best of them
-//              is taken, the first of equals: by=reward the one with the
-//              highest score, by=likelihood with the highest mean log p a
-//              token;
+//   3. scale   an uncertain one: `candidates` - 1 further samples or, with
+//              `fresh`, `candidates` further ones, excluding the first; the
+//              best is taken, ties to the first: by=reward the highest score,
+//              by=likelihood the highest mean log p per token;
 //   4. update  the momentum with the step taken.
-// After `max_steps` steps the rest is written at once. A response that a limit
-// cuts does not vote. Votes weigh by the score of the last step, or by the mean
-// token probability. With by=likelihood no reward model is asked.
+// After `max_steps` steps the rest is generated in one piece. A response that a
+// limit cuts does not vote. Votes are weighted by the score of the last step,
+// or by the mean token probability. by=likelihood uses no reward model.
 #include <array>
 #include <string_view>
 #include <vector>
@@ -81,19 +79,19 @@ double JudgeResponse(const Tree& tree, NodeId end, const MurOptions& options) {
              : Judge(tree, end, options);
 }
 
-// Has nodes scored where Judge needs it. False: the search was cut.
+// Scores nodes if Judge needs it. False if the search was cut.
 Co<bool> Prepare(SearchContext& ctx, const std::vector<NodeId>& nodes,
                  const MurOptions& options) {
   if (options.by == By::kLikelihood) co_return true;
   co_return co_await ScoreEach(ctx, nodes);
 }
 
-// m of a step.
+// Uncertainty m of a step.
 double Uncertainty(const Tree& tree, NodeId step) {
   return -tree.step(step).logprob / (tree.step(step).num_tokens + 1e-8);
 }
 
-// Stages 1 to 3. The step taken below `parent`, or kNoNode.
+// Stages 1 to 3. Returns the step taken below `parent`, or kNoNode.
 Co<NodeId> TakeStep(SearchContext& ctx, NodeId parent, const Momentum& momentum,
                     const MurOptions& options) {
   std::vector<Draws> asked = {{.parent = parent}};
@@ -138,7 +136,7 @@ Co<> RunMur(SearchContext& ctx, const MurOptions& options) {
   for (int i = 0; (options.n == 0 || i < options.n) && !ctx.ShouldStop(); ++i) {
     const int64_t before = ctx.usage().tokens;
     const NodeId end = co_await Write(ctx, options);
-    if (ctx.usage().tokens == before) break;  // nothing more will come
+    if (ctx.usage().tokens == before) break;  // no more samples will come
     if (end == kNoNode) continue;
     const std::vector<NodeId> scored = {end};
     if (!co_await Prepare(ctx, scored, options)) break;

@@ -1,28 +1,28 @@
-// Particle filter and particle Gibbs over steps (S5; Puri et al. 2025,
+// Particle filter and particle Gibbs over steps (Puri et al. 2025,
 // arXiv:2502.01618; conditional SMC of Andrieu et al. 2010).
 //
-// A sweep moves `particles` partial responses from the root to their ends.
-// Per step:
+// A sweep moves `particles` partial responses from the root to their ends. Per
+// step:
 //   1. extend    each unfinished particle by one sampled step;
 //   2. score     all with the reward model: s in [0, 1];
-//   3. resample  as many as there are, by
-//                w_i = softmax_i(logit(s_i) / resample_temperature),
-//                logit cut to that of [1e-6, 1 - 1e-6].
+//   3. resample  the same number, by
+//                  w_i = softmax_i(logit(s_i) / resample_temperature),
+//                  s_i clipped to [1e-6, 1 - 1e-6].
 // Finished particles stay as they are and keep their weight in the resampling;
-// particles whose step a length limit cut weigh nothing. Once all are finished
-// none is resampled any more: the votes weigh them.
+// particles whose step a length limit cut have weight 0. Once all are finished
+// none is resampled any more: the votes weight them.
 //
 // With iterations > 1 a sweep is followed by conditional ones: `keep` finished
-// particles are drawn by their weights as references. A reference walks the
-// same steps again beside the particles - keep free ones, which may be
-// resampled from its prefixes, and is itself never replaced. One particle
-// cannot be kept and free: then sweeps are independent.
+// particles are drawn by their weights as references. A reference repeats its
+// steps alongside the particles - keep free ones, which may be resampled from
+// its prefixes, and is itself never replaced. With one particle there can be no
+// reference: sweeps are then independent.
 //
-// The finished particles of every sweep vote, each as often as it is there;
-// before the first sweep has ended its best finished one is held. its_hub,
-// whose own choices are the method `particle_gibbs`, weighs a reference by its
-// end throughout, resamples once more at the end of a sweep and answers with
-// the best particle of the last. Rounds of `iterations` sweeps repeat until the
+// The finished particles of every sweep vote, with multiplicity; before the
+// first sweep has ended its best finished one is held. its_hub, whose own
+// choices are the method `particle_gibbs`, weighs a reference by its end
+// throughout, resamples once more at the end of a sweep and answers with the
+// best particle of the last. Rounds of `iterations` sweeps repeat until the
 // budget is spent.
 #include <algorithm>
 #include <limits>
@@ -69,14 +69,14 @@ struct ParticleOptions {
                 "how finished responses make the answer");
   }
   std::vector<std::string> Check() const {
-    // One particle alone is a sweep of its own (see above).
+    // A single particle makes independent sweeps (see above).
     if (iterations == 1 || particles == 1 || keep < particles) return {};
     return {absl::StrCat("keep=", keep, " leaves none of particles=", particles,
                          " to be resampled; expected fewer")};
   }
 };
 
-// A particle is the node it has come to; kNoNode: lost.
+// A particle is its current node; kNoNode: lost.
 using Particles = std::vector<NodeId>;
 
 struct State {
@@ -124,7 +124,7 @@ Co<std::vector<size_t>> Extend(SearchContext& ctx, Particles& particles,
   co_return who;
 }
 
-// The best finished response until there are votes.
+// Holds the best finished response until there are votes.
 void Hold(SearchContext& ctx, const Particles& particles, State& state) {
   if (!state.votes.empty()) return;
   for (const NodeId node : particles) {
@@ -204,7 +204,7 @@ Co<> RunParticle(SearchContext& ctx, const ParticleOptions& options) {
        ++round) {
     const int64_t before = ctx.usage().tokens;
     co_await RunRound(ctx, options, state);
-    if (ctx.usage().tokens == before) break;  // nothing more will come
+    if (ctx.usage().tokens == before) break;  // no more samples will come
   }
 }
 

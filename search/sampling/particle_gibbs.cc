@@ -1,32 +1,32 @@
-// Particle filter and particle Gibbs as its_hub does them (S5; Puri et al.
-// 2025, arXiv:2502.01618).
+// Particle filter and particle Gibbs as in its_hub (Puri et al. 2025,
+// arXiv:2502.01618).
 //
-// A sweep moves `particles` responses from the root on, until all are stopped.
-// Per step:
+// A sweep moves `particles` responses from the root until all are stopped. Per
+// step:
 //   1. extend    every particle that is not stopped by one sampled step; it is
 //                stopped when its response has ended, or after max_steps + 1
 //                steps;
-//   2. weigh     all, stopped ones too:
-//                  w_i = softmax_i(logit(s_i)),  s_i cut to [1e-7, 1 - 1e-7],
-//                s_i the reward model's score of the response so far;
-//   3. resample  as many as there are, multinomially, also after the last step.
+//   2. weigh     all, including stopped ones:
+//                  w_i = softmax_i(logit(s_i)),
+//                s_i the reward model's score of the response so far, clipped
+//                to [1e-7, 1 - 1e-7];
+//   3. resample  the same number, multinomially, also after the last step.
 // With iterations > 1 and keep > 0, `keep` particles of a sweep are drawn by
-// their weights, with replacement, as references of the next. There
-// particles - keep move; references stand beside them with the weight of their
-// end from the first step on and are never replaced. One that is drawn in
-// stage 3 before its end is copied up to the step that the sweep has come to,
-// and goes on from there.
+// their weights, with replacement, as references of the next. In that sweep
+// particles - keep move; references take part with the weight of their end from
+// the first step on and are never replaced. A reference drawn in stage 3 before
+// its end is copied up to the current step, and the copy continues from there.
 //
-// The answer is the particle of the highest weight after the last sweep, the
-// first of equals (select=best), or one drawn by weight (select=sample).
+// The answer is the particle of the highest weight after the last sweep, ties
+// to the first (select=best), or one drawn by weight (select=sample).
 //
 // Differs: an unfinished response is a particle like any other, but never the
 // answer; a particle that a token limit cuts is stopped before that step. A
-// search that a budget ends holds the best of the sweep before, in the first
-// sweep the best response that has ended.
+// search that a budget ends holds the best of the previous sweep, or in the
+// first sweep the best response that has ended.
 //
-// The method `particle` weighs references step by step, as conditional SMC
-// does, and lets what the sweeps have finished vote.
+// The method `particle` weighs references step by step, as in conditional SMC,
+// and lets the finished particles of all sweeps vote.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -83,18 +83,18 @@ struct Particle {
 };
 using Particles = std::vector<Particle>;
 
-// What one search keeps over its sweeps.
+// State of a search across its sweeps.
 struct State {
   State(SearchContext& ctx, const ParticleGibbsOptions& options)
       : scores(ctx.tree(), options.level, options.aggregate),
         random(ctx.Stream(kRoot, Purpose::kSelect)) {}
   PathScores scores;
   RandomStream random;  // of all draws, in order
-  int sweeps = 0;       // that have ended
-  float held = -1;      // score of the answer held before that
+  int sweeps = 0;       // number of finished sweeps
+  float held = -1;      // score of the answer held before the first has ended
 };
 
-// Logits of the scores; one that has come nowhere weighs nothing.
+// Logits of the scores; a particle still at the root has no weight.
 std::vector<double> LogWeights(const Particles& particles, State& state) {
   std::vector<double> logits;
   for (const Particle& particle : particles) {
@@ -110,7 +110,7 @@ std::vector<size_t> Draw(const Particles& particles, int n, State& state) {
                   Resampling::kMultinomial, state.random);
 }
 
-// Stage 1. False: the budget is spent.
+// Stage 1. False if the budget is spent.
 Co<bool> Extend(SearchContext& ctx, Particles& particles, int step,
                 const ParticleGibbsOptions& options) {
   std::vector<Draws> asked;
@@ -134,7 +134,7 @@ Co<bool> Extend(SearchContext& ctx, Particles& particles, int step,
   co_return co_await ScoreEach(ctx, arrived);
 }
 
-// Until a sweep has ended: the best response that has.
+// Holds the best finished response until a sweep has ended.
 void Hold(SearchContext& ctx, const Particles& particles, State& state) {
   for (const Particle& particle : particles) {
     if (!ctx.tree()[particle.node].terminal()) continue;
@@ -145,7 +145,7 @@ void Hold(SearchContext& ctx, const Particles& particles, State& state) {
   }
 }
 
-// Of the particles that have ended the response, the one of the highest weight.
+// Offers the particle of the highest weight whose response has ended.
 void OfferBest(SearchContext& ctx, const Particles& particles, State& state) {
   const std::vector<double> weights = LogWeights(particles, state);
   size_t best = particles.size();
@@ -158,8 +158,8 @@ void OfferBest(SearchContext& ctx, const Particles& particles, State& state) {
   ctx.Offer(node, state.scores.Of(node));
 }
 
-// One sweep; `particles` are its references, then all that it ends with, the
-// references behind. False: the budget ended it.
+// One sweep. `particles` holds its references, and afterwards all its
+// particles, references last. False if the budget ended it.
 Co<bool> Sweep(SearchContext& ctx, Particles& particles,
                const ParticleGibbsOptions& options, State& state) {
   const Particles references = particles;

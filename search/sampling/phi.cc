@@ -1,38 +1,38 @@
-// Foresight sampling (T33; phi-decoding, Xu et al. 2025, arXiv:2503.13288).
+// Foresight sampling (phi-decoding, Xu et al. 2025, arXiv:2503.13288).
 //
 // `beams` paths start at the root with value 0. `foresight` times, per step:
 //   1. propose  `rollouts` samples of the next step from each path; m is a
-//               sample's mean ln p a token;
+//               sample's mean ln p per token;
 //   2. prune    those with m > mean - sigma * standard deviation of all stay;
-//               are they fewer than `beams`, the missing ones are drawn among
-//               the others by softmax(m / tau), all of them different;
-//   3. foresee  each is written to its end; F is the mean ln p a token of what
+//               if they are fewer than `beams`, the missing ones are drawn from
+//               the others by softmax(m / tau), without repeats;
+//   3. foresee  roll each out to its end; F is the mean ln p per token of what
 //               comes after the sample, A = F - value of the path it continues;
-//   4. cluster  what was foreseen by its outcome; C is the share of all that is
-//               in the same cluster;
-//   5. draw     `beams` different samples, by half of softmax(A / tau) and
-//               half of softmax(C), go on, each with its F as value;
-//   6. stop     after more than `least` steps, when all that was foreseen is
-//               the same or a cluster has the share `stop` (where texts cannot
-//               be clustered: when all samples are the same): the paths are
-//               then those of before stage 5.
-// At the end each path is written to its end; two clusters; from the larger, of
-// equals the later, one response is drawn by softmax(A / tau): the answer.
+//   4. cluster  the rollouts by outcome; C is the share of all that is in the
+//               same cluster;
+//   5. draw     `beams` different samples, by half of softmax(A / tau) and half
+//               of softmax(C), continue, each with its F as value;
+//   6. stop     after more than `least` steps, when all rollouts are the same
+//               or a cluster has the share `stop` (if texts cannot be
+//               clustered: when all samples are the same): the paths are then
+//               those before stage 5.
+// At the end each path is rolled out to its end; two clusters; from the larger,
+// ties to the later, one response is drawn by softmax(A / tau): the answer.
 //
-// A path that has ended goes on as it is: its sample, its foresight and what is
-// left of it are the empty text, with `end_logprob` for its mean ln p. Fewer
-// texts than clusters, or empty ones only, cannot be clustered: then A alone
-// draws, and values are the m of the samples with the numbers that were drawn,
-// as in the authors' program, where these count the samples that stayed. At the
-// end the draw is by softmax(A / tau) among all where fewer than `beams` texts
-// are not empty, by softmax(-A / tau) where none is.
+// A path that has ended continues unchanged: its sample, its rollout and its
+// rest are the empty text, with `end_logprob` as mean ln p. Fewer texts than
+// clusters, or only empty ones, cannot be clustered: then only A is used to
+// draw, and values are the m of the samples at the drawn indices, as in the
+// authors' program, where the indices count the samples that stayed. At the end
+// the draw is by softmax(A / tau) among all if fewer than `beams` texts are not
+// empty, by softmax(-A / tau) if none is.
 //
-// Differs: their clusters are k-means over TF-IDF of texts, with `clusters` of
-// them; here outcomes cluster when they are equal, the last one taking all
-// further: the canonical answer, else the text. A sample whose foresight a
-// limit cuts is left out. Passes repeat until `rounds` are done or the budget
-// is spent, and their answers vote; in the first pass the answer foreseen for
-// the heaviest sample is held.
+// Differs: the program clusters by k-means over TF-IDF of texts, with
+// `clusters` clusters; here equal outcomes form a cluster, the last one taking
+// all further ones. An outcome is the canonical answer, else the text. A sample
+// whose rollout a limit cuts is left out. Passes repeat until `rounds` are done
+// or the budget is spent, and their answers vote; in the first pass the answer
+// of the rollout of the sample with the highest weight is held.
 #include <algorithm>
 #include <limits>
 #include <string>
@@ -64,7 +64,7 @@ struct PhiOptions {
   float stop = 0.69f;
   float end_logprob = -0.01f;
   AnswerChoice choice = AnswerChoice::kMajority;
-  // What is foreseen, or else the paths themselves.
+  // The rollouts, or without foresight the paths themselves.
   int64_t AtOnce() const {
     return int64_t{beams} * (foresight > 0 ? rollouts : 1);
   }
@@ -98,18 +98,18 @@ struct Path {
   double value = 0;
 };
 
-// Samples of a step, one after another, with their mean ln p.
+// Samples of a step with their mean ln p, as parallel arrays.
 struct Samples {
   std::vector<NodeId> nodes;
-  std::vector<double> before;  // values of the paths that they continue
+  std::vector<double> before;  // values of the paths they continue
   std::vector<double> logprobs;
   std::vector<std::string> texts;
 };
 
-// What was written after nodes of the tree.
+// Rollouts from nodes of the tree.
 struct Written {
-  std::vector<size_t> of;    // which of the nodes: those that were not cut
-  std::vector<NodeId> ends;  // and the responses' ends
+  std::vector<size_t> of;    // indices of the nodes whose rollouts were not cut
+  std::vector<NodeId> ends;  // ends of the responses
   std::vector<bool> empty;   // nothing followed
   std::vector<double> f;     // mean ln p
   std::vector<double> advantages;
@@ -151,7 +151,7 @@ Co<Samples> Propose(SearchContext& ctx, const std::vector<Path>& paths,
   co_return samples;
 }
 
-// Stage 3: responses from `from`, whose paths have the values `before`.
+// Stage 3: rolls out `from`, whose paths have the values `before`.
 Co<Written> WriteOn(SearchContext& ctx, const std::vector<NodeId>& from,
                     const std::vector<double>& before,
                     const PhiOptions& options) {
@@ -172,14 +172,14 @@ Co<Written> WriteOn(SearchContext& ctx, const std::vector<NodeId>& from,
   co_return written;
 }
 
-// What a response came to.
+// Key of a response's outcome.
 std::string Outcome(SearchContext& ctx, NodeId end) {
   const int32_t answer = ctx.AnswerOf(end);
   if (answer >= 0) return absl::StrCat("=", answer);
   return ctx.tree().Response(end);
 }
 
-// The clusters of all that was written; none where texts cannot be clustered.
+// The clusters of all rollouts; empty if texts cannot be clustered.
 std::vector<size_t> ClustersOf(SearchContext& ctx, const Written& written,
                                int clusters) {
   const bool none = std::find(written.empty.begin(), written.empty.end(),
@@ -191,7 +191,7 @@ std::vector<size_t> ClustersOf(SearchContext& ctx, const Written& written,
   return Clusters(outcomes, most);
 }
 
-// Whether all texts that were written after `from` are the same.
+// True if all rollouts after `from` have the same text.
 bool AllEqual(const Tree& tree, const std::vector<NodeId>& from,
               const Written& written) {
   const auto text = [&](size_t i) {
@@ -204,7 +204,8 @@ bool AllEqual(const Tree& tree, const std::vector<NodeId>& from,
   return true;
 }
 
-// Until there is a vote: what was foreseen for the heaviest sample.
+// Until there is a vote, holds the rollout of the sample with the highest
+// weight.
 void Hold(SearchContext& ctx, const Written& written,
           const std::vector<double>& weights, const State& state) {
   if (!state.votes.empty()) return;
@@ -215,7 +216,7 @@ void Hold(SearchContext& ctx, const Written& written,
   ctx.Offer(end, PathConfidence(ctx.tree(), end, ConfidenceOf::kMean));
 }
 
-// Stages 1 to 6. False: `paths` are the last ones.
+// Stages 1 to 6. False if `paths` are the last ones.
 Co<bool> TakeStep(SearchContext& ctx, int step, const PhiOptions& options,
                   State& state, std::vector<Path>& paths) {
   const Samples samples = co_await Propose(ctx, paths, options);
@@ -258,7 +259,7 @@ Co<bool> TakeStep(SearchContext& ctx, int step, const PhiOptions& options,
   co_return true;
 }
 
-// The end: one response out of those that the paths come to, or kNoNode.
+// The end: draws one response among those of the paths, or kNoNode.
 Co<NodeId> Choose(SearchContext& ctx, const std::vector<Path>& paths,
                   const PhiOptions& options, State& state) {
   std::vector<NodeId> from;
@@ -305,7 +306,7 @@ Co<> RunPhi(SearchContext& ctx, const PhiOptions& options) {
       state.votes.Offer(ctx);
     }
     ctx.CountSimulation();
-    if (ctx.usage().tokens == before) break;  // nothing more will come
+    if (ctx.usage().tokens == before) break;  // no more samples will come
   }
 }
 

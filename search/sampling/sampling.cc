@@ -1,15 +1,16 @@
-// Sampling baselines: responses drawn one after another, an answer chosen.
+// Sampling baselines: responses are drawn one after another, and an answer
+// chosen.
 //
-//   greedy       one response at temperature 0 (S1)
-//   sample       one response (S1)
-//   majority     most frequent answer (S2, Wang et al. 2022)
-//   best_of_n    answer of the response with the highest score (S3)
-//   weighted     answer with the highest sum of scores (S3)
+//   greedy       one response at temperature 0
+//   sample       one response
+//   majority     most frequent answer (self-consistency, Wang et al. 2022)
+//   best_of_n    answer of the response with the highest score
+//   weighted     answer with the highest sum of scores
 //
 // Responses are independent draws. With n = 0 they are drawn until the budget
-// is spent; a response that the budget cuts does not vote. After every
-// response the answer held so far is offered, so that the answer at a smaller
-// budget is the one this method would have given there.
+// is spent; a response that the budget cuts does not vote. After every response
+// the current answer is offered, so that the answer at a smaller budget is the
+// one this method would have given there.
 #include <cstdint>
 
 #include "search/algorithm.h"
@@ -20,8 +21,8 @@
 namespace espalier {
 namespace {
 
-// One response and no other, be it without an answer: as many tokens as the
-// policy takes by itself.
+// Exactly one response, even without an answer, with as many tokens as the
+// policy uses.
 struct GreedyOptions {
   bool NeverFinished() const { return true; }
   void Visit(OptionVisitor&) {}
@@ -29,8 +30,8 @@ struct GreedyOptions {
 
 struct SampleOptions {
   float temperature = 1;
-  // A draw that has no answer is a draw: another, greedy one in its place would
-  // be none. Hence no finishing.
+  // A draw without an answer is still a draw, and a greedy response in its
+  // place would not be one. Hence no finishing.
   bool NeverFinished() const { return true; }
   void Visit(OptionVisitor& v) {
     v.Real("temperature", &temperature, 0, 10, "of sampling; 0 is greedy");
@@ -79,7 +80,7 @@ Co<> RunMajority(SearchContext& ctx, const MajorityOptions& options) {
   for (int i = 0; (options.n == 0 || i < options.n) && !ctx.ShouldStop(); ++i) {
     const int64_t before = ctx.usage().tokens;
     const NodeId node = co_await Rollout(ctx, kRoot, options.temperature);
-    if (ctx.usage().tokens == before) break;  // nothing more will come
+    if (ctx.usage().tokens == before) break;  // no more samples will come
     if (node == kNoNode) continue;
     votes.Add(ctx, node, 1);
     votes.Offer(ctx);
@@ -94,7 +95,7 @@ Co<> RunScored(SearchContext& ctx, const ScoredOptions& options,
   for (int i = 0; (options.n == 0 || i < options.n) && !ctx.ShouldStop(); ++i) {
     const int64_t before = ctx.usage().tokens;
     const NodeId node = co_await Rollout(ctx, kRoot, options.temperature);
-    if (ctx.usage().tokens == before) break;  // nothing more will come
+    if (ctx.usage().tokens == before) break;  // no more samples will come
     if (node == kNoNode) continue;
     const std::vector<NodeId> path = ctx.tree().Path(node);
     const Evaluation evaluation = co_await ctx.Evaluate(path);

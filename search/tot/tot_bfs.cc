@@ -1,23 +1,23 @@
-// Tree of Thoughts, breadth-first (T4; Yao et al. 2023, arXiv:2305.10601).
+// Tree of Thoughts, breadth-first (Yao et al. 2023, arXiv:2305.10601).
 //
 // From the root, step by step:
 //   1. propose   `branch` next steps of every kept path;
 //   2. evaluate  them with the reward model: the value is path_score. With
-//                merge equal steps of one path are one candidate; without it,
-//                as in the program, the second of equals is worth 0 and may
-//                yet be kept, and asked again;
+//                `merge`, equal steps of one path are one candidate; without
+//                it, as in the program, the second of equals is worth 0 but may
+//                still be kept and expanded again;
 //   3. keep      `n_select` of them over all kept paths. greedy: those of
-//                highest value, of equals the first; sample: each with the
-//                chance value / sum, with replacement. Those that end the
+//                highest value, ties to the first; sample: each with
+//                probability value / sum, with replacement. Those that end the
 //                response vote and leave.
 //
 // A pass ends when nothing is kept. Passes repeat with fresh samples until
-// `rounds` are done or the budget is spent, or one sampled nothing. Without a
+// `rounds` are done, the budget is spent, or a pass samples nothing. Without a
 // finished response the best path is finished (finish.h).
 //
-// Differs: the program asks for a list of next steps and for verdicts or votes
-// in words, and runs as many rounds as its task has; it returns all that is
-// kept in the end.
+// Differs: the program prompts for a list of next steps and for verdicts or
+// votes in words, and runs as many rounds as its task has; it returns
+// everything kept at the end.
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -80,7 +80,7 @@ std::vector<Candidate> Valued(const Tree& tree,
   return candidates;
 }
 
-// Stage 3, sample: one draw a place; any candidate where none is worth a thing.
+// Stage 3, sample: one draw per place; uniform if all values are 0.
 std::vector<Candidate> Sampled(const std::vector<Candidate>& candidates,
                                int count, RandomStream& draws) {
   std::vector<double> sums(candidates.size());

@@ -1,22 +1,21 @@
-// Tree of Thoughts, depth-first (T4; Yao et al. 2023, arXiv:2305.10601; DFS of
-// LLM Reasoners, Hao et al. 2024, arXiv:2404.05221).
+// Tree of Thoughts, depth-first (Yao et al. 2023, arXiv:2305.10601; DFS of LLM
+// Reasoners, Hao et al. 2024, arXiv:2404.05221).
 //
 //   1. visit     the next step in order; one that ends the response votes and
 //                the search backtracks;
 //   2. propose   `branch` next steps of it;
 //   3. evaluate  them with the reward model: the value is path_score;
-//   4. order     them by falling value, of equals the oldest first (without
-//                `prior` as they were sampled), without those below `threshold`
-//                and at most `per_node` of them; then 1 with the first of them,
-//                the others after everything below it.
+//   4. order     them by falling value, ties to the oldest (without `prior` in
+//                order of sampling), without those below `threshold` and at
+//                most `per_node` of them; then 1 with the first of them, the
+//                others after everything below it.
 //
 // The search ends when `ends` responses are finished (with `cut`, paths at the
-// limit of steps are among them), `states` steps were visited, nothing is left
-// to backtrack to or the budget is spent. A response votes with the `aggregate`
-// of its steps' scores. With threshold = 0 it is complete over
-// what its samples reach: the response of highest score is the answer of
-// choice=best. Without a finished response the best path is finished
-// (finish.h).
+// step limit count), `states` steps were visited, nothing is left to backtrack
+// to or the budget is spent. A response votes with the `aggregate` of its
+// steps' scores. With threshold = 0 the search is complete over what its
+// samples reach: choice=best returns the response of highest score. Without a
+// finished response the best path is finished (finish.h).
 #include <algorithm>
 #include <vector>
 
@@ -63,7 +62,7 @@ struct TotDfsOptions {
 
 Co<> RunTotDfs(SearchContext& ctx, const TotDfsOptions& options) {
   Votes votes(options.choice);
-  std::vector<NodeId> stack = {kRoot};  // the next one last
+  std::vector<NodeId> stack = {kRoot};  // the next one is last
   std::vector<std::vector<NodeId>> found;
   const ExpandOptions ask{.n = options.branch,
                           .temperature = options.temperature};
@@ -84,7 +83,7 @@ Co<> RunTotDfs(SearchContext& ctx, const TotDfsOptions& options) {
       if (++ends == options.ends) break;
       continue;
     }
-    // Ends that are waiting cost nothing: they vote even after the budget.
+    // Ends on the stack cost nothing: they vote even after the budget.
     if (ctx.ShouldStop()) continue;
     co_await Propose(ctx, absl::MakeConstSpan(&node, 1), ask, true, found);
     const Tree& tree = ctx.tree();

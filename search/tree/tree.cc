@@ -94,7 +94,7 @@ int32_t Tree::InternAnswer(std::string_view answer) {
   return it->second;
 }
 
-// What the table has of a node beside its numbers.
+// Bookkeeping per node in the hash maps, in addition to the values.
 constexpr size_t kHiddenBytes = sizeof(NodeId) + sizeof(std::vector<float>);
 constexpr size_t kAlternativesBytes =
     sizeof(NodeId) + sizeof(std::vector<TopToken>);

@@ -1,14 +1,14 @@
-// The search tree: every step that a search has seen, with its statistics.
+// The search tree: every step a search has seen, with its statistics.
 //
 //   node 0 (root: the prompt)
 //     |-- 1 "a 23\n" -- 3 "b 23+48=71\n" -- ...
 //     `-- 2 "a 32\n"
 //
-// Nodes are addressed by 32-bit indices in order of creation. What a node
-// says (kind, text, tokens, log-prob) never changes after Add; what the search
-// knows of it (visits, values) does. Children of a node are a linked list in
-// order of creation. A continuation sampled again is the same node with one
-// more draw, not a second node.
+// Nodes are addressed by 32-bit indices in order of creation. A node's content
+// (kind, text, tokens, log-prob) never changes after Add; its statistics
+// (visits, values) do. Children of a node are a linked list in order of
+// creation. A continuation sampled again is the same node with one more draw,
+// not a second node.
 //
 // Externally synchronised: a tree belongs to one search.
 #ifndef ESPALIER_SEARCH_TREE_TREE_H_
@@ -51,17 +51,17 @@ const char* NodeKindName(NodeKind kind);
 enum NodeFlag : uint8_t {
   kTerminal = 1,   // nothing can follow: the response ended
   kTruncated = 2,  // cut by a token limit inside the step; never an answer
-  kExpanded = 4,   // the search has asked for children
+  kExpanded = 4,   // children have been requested
   kScored = 8,     // step_score and path_score are set
-  kClosed = 16,    // nothing left to learn here or below
-  kProved = 32,    // a verifier accepted a response that ends here or below
-  kOpened = 64,    // its children are there: selection may go on (MCTS)
-  kOpening = 128,  // and are asked for
+  kClosed = 16,    // nothing left to explore here or below
+  kProved = 32,    // a verifier accepted a response ending here or below
+  kOpened = 64,    // children have arrived: selection may descend (MCTS)
+  kOpening = 128,  // children are requested but not there yet
 };
 
-// What a search reads and writes at every node that it passes: kept small, for
-// at millions of nodes this is what it waits for. Statistics are averages, not
-// sums: they stay in the rewards' range.
+// What a search reads and writes at every node it passes. Kept small because
+// with millions of nodes memory access dominates. Statistics are averages, not
+// sums, so they stay in the range of the rewards.
 struct Node {
   float q = 0;          // mean backed-up value; written by backup
   float prior = 0;      // softmax over siblings; 0 until computed
@@ -72,8 +72,8 @@ struct Node {
   NodeId parent = kNoNode;
   uint16_t in_flight = 0;      // selections not backed up yet
   uint8_t flags = 0;           // NodeFlag
-  bool scattered : 1 = false;  // its children do not lie side by side
-  bool alias : 1 = false;      // it stands for another node, Tree::Original
+  bool scattered : 1 = false;  // children are not contiguous
+  bool alias : 1 = false;      // transposition of another node (Tree::Original)
 
   bool terminal() const { return (flags & kTerminal) != 0; }
   bool truncated() const { return (flags & kTruncated) != 0; }
@@ -84,16 +84,16 @@ struct Node {
 };
 static_assert(sizeof(Node) == 32, "two hot nodes to a cache line");
 
-// What a node is, and what models say of it.
+// A node's content and the models' outputs for it.
 struct Step {
-  NodeId original = kNoNode;  // of an alias: the node that is the same state
+  NodeId original = kNoNode;  // of an alias: the first node of the same state
   NodeId last_child = kNoNode;
   float logprob = 0;  // ln p of the step's tokens, summed, T = 1
-  // Scores of the reward model in [0, 1], NaN until kScored: this step is
-  // right; all steps so far are.
+  // Reward model scores in [0, 1], NaN until kScored: this step is right; all
+  // steps so far are right.
   float step_score = std::numeric_limits<float>::quiet_NaN();
   float path_score = std::numeric_limits<float>::quiet_NaN();
-  int32_t answer = -1;  // index of its canonical answer, -1: none
+  int32_t answer = -1;  // index of its canonical answer, -1 if none
   // Sums over the steps from the root to here.
   float path_logprob = 0;
   uint32_t path_tokens = 0;
@@ -101,12 +101,12 @@ struct Step {
   uint16_t draws = 0;       // times this continuation was sampled
   uint16_t num_tokens = 0;  // tokens of this step
   NodeKind kind = NodeKind::kStep;
-  // One of its visits was made when it was created, by itself: no visit of its
-  // parent's (some published searches count a first score so).
+  // One of its visits was counted at creation and is not a visit of its parent
+  // (some published searches count a first score this way).
   bool own_visit = false;
 };
 
-// One of the likeliest tokens at a place.
+// One of the most likely tokens at a position.
 struct TopToken {
   int32_t token = 0;
   float logprob = 0;  // ln p at temperature 1, no filter
@@ -114,7 +114,7 @@ struct TopToken {
   bool operator==(const TopToken&) const = default;
 };
 
-// What a node says, as handed to Tree::Add.
+// A node's content, as passed to Tree::Add.
 struct StepDraft {
   NodeKind kind = NodeKind::kStep;
   std::string_view text;
@@ -122,10 +122,10 @@ struct StepDraft {
   float logprob = 0;
   bool terminal = false;
   bool truncated = false;
-  // What the model told of its distributions: NaN and empty where it did not.
+  // Distributions reported by the model; NaN or empty if not reported.
   float mean_entropy = std::numeric_limits<float>::quiet_NaN();
-  absl::Span<const float> confidences = {};      // one a token
-  absl::Span<const TopToken> alternatives = {};  // as many for every token
+  absl::Span<const float> confidences = {};      // one per token
+  absl::Span<const TopToken> alternatives = {};  // equally many for every token
   absl::Span<const float> hidden = {};
 };
 
@@ -134,21 +134,20 @@ class Tree {
   Tree();
 
   // Adds `draft` under `parent`, or counts one more draw of the child that
-  // already has the same tokens (the same text where there are no tokens).
-  // `*is_new` tells which. At most 65,535 draws and depth are counted.
+  // already has the same tokens (the same text if there are no tokens);
+  // `*is_new` is set accordingly. Draws and depth saturate at 65,535.
   NodeId Add(NodeId parent, const StepDraft& draft, bool* is_new = nullptr);
 
   Node& operator[](NodeId id) { return nodes_[kPlace + id]; }
   const Node& operator[](NodeId id) const { return nodes_[kPlace + id]; }
   Step& step(NodeId id) { return steps_[id]; }
   const Step& step(NodeId id) const { return steps_[id]; }
-  // Says that the children of `id`, or `id` itself if it has none, will be
-  // looked at soon. Those made together
-  // lie side by side, so that all can come at once and not one after another.
+  // Prefetches the children of `id`, or `id` itself if it has none. Children
+  // created together are contiguous, so all can be loaded at once.
   void PrefetchChildren(NodeId id) const {
     const Node& node = (*this)[id];
     if (node.num_children == 0) {
-      // A leaf: what it is will be asked for.
+      // A leaf: its content is needed next.
       __builtin_prefetch(&steps_[id]);
       return;
     }
@@ -170,15 +169,15 @@ class Tree {
     const StoredStep& step = steps_[id];
     return {tokens_.data() + step.token_begin, step.num_tokens};
   }
-  // Mean entropy over the step's tokens of the model's distribution, in nats at
-  // temperature 1. NaN where no model told it.
+  // Mean entropy of the model's distribution over the step's tokens, in nats at
+  // temperature 1. NaN if not reported.
   float mean_entropy(NodeId id) const {
     return id < reported_.size() ? reported_[id].mean_entropy
                                  : std::numeric_limits<float>::quiet_NaN();
   }
-  // How sure the model was of each token: minus the mean ln p of the likeliest
-  // k at its place, k as the search asked (ExpandOptions::top_logprobs). Empty
-  // where it did not ask.
+  // The model's confidence in each token: minus the mean ln p of the k most
+  // likely tokens at its position, with k from ExpandOptions::top_logprobs.
+  // Empty if not requested.
   absl::Span<const float> confidences(NodeId id) const {
     if (id >= reported_.size() ||
         reported_[id].confidence_begin == kNotReported)
@@ -186,41 +185,43 @@ class Tree {
     return {confidences_.data() + reported_[id].confidence_begin,
             tokens(id).size()};
   }
-  // The likeliest tokens at the place of each token, the likeliest first, of
-  // equals the lowest id: those of the step's first token, then those of its
-  // second, and so on, as many for each (k, or the vocabulary where that is
-  // smaller). Empty where the search did not ask (ExpandOptions::alternatives).
+  // The most likely tokens at each token's position, in falling order of
+  // probability, ties by lower id: those of the step's first token, then those
+  // of its second, and so on, equally many for each (k, or the size of the
+  // vocabulary if that is smaller). Empty if not requested
+  // (ExpandOptions::alternatives).
   absl::Span<const TopToken> alternatives(NodeId id) const {
     const auto found = alternatives_.find(id);
     return found == alternatives_.end() ? absl::Span<const TopToken>()
                                         : found->second;
   }
-  // The model's output from which the step's last token was drawn, after its
-  // last norm: as many numbers as it is wide. Empty where the search did not
-  // ask (ExpandOptions::hidden).
+  // The model's output after its last norm, from which the step's last token
+  // was drawn; its length is the model's width. Empty if not requested
+  // (ExpandOptions::hidden).
   absl::Span<const float> hidden(NodeId id) const {
     const auto found = hidden_.find(id);
     return found == hidden_.end() ? absl::Span<const float>() : found->second;
   }
-  // The most numbers that any node has of it.
+  // Largest size of hidden() over all nodes.
   size_t hidden_width() const { return hidden_width_; }
   // Nodes from the root's child to `id`, in that order.
   std::vector<NodeId> Path(NodeId id) const;
   // Text of the response up to and including `id`; "" for the root.
   std::string Response(NodeId id) const;
-  // What `id` stands for: itself, or the node it is an alias of.
+  // The node that `id` stands for: itself, or the node it is an alias of.
   NodeId Original(NodeId id) const {
     return (*this)[id].alias ? steps_[id].original : id;
   }
-  // Makes `id`, which has no children, an alias of `original`, which is none.
+  // Makes `id`, which has no children, an alias of `original`, which is not an
+  // alias.
   void MakeAlias(NodeId id, NodeId original) {
     (*this)[id].alias = true;
     steps_[id].original = original;
   }
-  // Hash of the tokens from the root to `id`: what keys its random streams, so
-  // that the same state draws the same samples under every method.
+  // Hash of the tokens from the root to `id`. It keys the node's random
+  // streams, so that the same state draws the same samples under every method.
   uint64_t path_hash(NodeId id) const { return steps_[id].path_hash; }
-  // Number of draws asked of `id` so far: the index of its next sample.
+  // Number of draws requested of `id` so far: the index of its next sample.
   int samples_drawn(NodeId id) const {
     return static_cast<int>(steps_[id].samples_drawn);
   }
@@ -228,17 +229,17 @@ class Tree {
     steps_[id].samples_drawn += static_cast<uint32_t>(n);
   }
 
-  // Canonical answers are interned so that equal answers are equal indices.
+  // Canonical answers are interned: equal answers have equal indices.
   int32_t InternAnswer(std::string_view answer);
   const std::string& answer_text(int32_t answer) const {
     return answers_[static_cast<size_t>(answer)];
   }
   int num_answers() const { return static_cast<int>(answers_.size()); }
 
-  // Memory held. Arrays grow ahead of need and take over those of earlier
-  // trees, so equal trees may differ in it.
+  // Memory held. Arrays over-allocate and reuse those of earlier trees, so
+  // equal trees may differ in it.
   int64_t bytes() const;
-  // What the nodes, texts and tokens take of it: the same for equal trees.
+  // The part used by nodes, texts and tokens: the same for equal trees.
   int64_t used_bytes() const;
   // True shortly before an index or a text offset would not fit in 32 bits.
   bool full() const {
@@ -256,21 +257,20 @@ class Tree {
     float mean_entropy = std::numeric_limits<float>::quiet_NaN();
     uint32_t confidence_begin = kNotReported;
   };
-  // Keeps what `draft` tells of `id` and was not known.
+  // Stores what `draft` reports about `id` and was not known yet.
   void Report(NodeId id, const StepDraft& draft);
-  // The child of `parent` that says the same, whose path's hash is `hash`.
+  // The child of `parent` with the same content, whose path hash is `hash`.
   NodeId FindChild(NodeId parent, const StepDraft& draft, uint64_t hash) const;
 
-  // Where the root lies in nodes_: its four or eight children then begin with a
-  // cache line of their own, and so do those of all others, where everyone has
-  // as many.
+  // Position of the root in nodes_, so that its four or eight children start at
+  // a cache line, and so do those of all other nodes if all have equally many.
   static constexpr uint32_t kPlace = 1;
   GrowableArray<Node> nodes_;
   GrowableArray<StoredStep> steps_;
   GrowableArray<char> texts_;
   GrowableArray<int32_t> tokens_;
   GrowableArray<Reported>
-      reported_;  // up to the last node of which something is told
+      reported_;  // up to the last node with reported values
   GrowableArray<float> confidences_;
   absl::flat_hash_map<NodeId, std::vector<TopToken>> alternatives_;
   size_t num_alternatives_ = 0;
@@ -280,8 +280,8 @@ class Tree {
   absl::flat_hash_map<std::string, int32_t> answer_index_;
 };
 
-// Iterates over the children of a node in order of creation, those that are
-// there at its beginning:
+// Iterates over the children that a node has at the start, in order of
+// creation:
 //   for (NodeId c : Children(tree, parent)) ...
 class Children {
  public:
@@ -297,7 +297,7 @@ class Children {
     bool scattered;
     NodeId operator*() const { return id; }
     Iterator& operator++() {
-      // Where they lie side by side none has to be there to find the next.
+      // If contiguous, the next id does not depend on loading this node.
       id = scattered ? (*tree)[id].next_sibling : id + 1;
       --left;
       return *this;
@@ -314,8 +314,8 @@ class Children {
   bool scattered_;
 };
 
-// each(child) for every child, in order of creation, where the loop itself is
-// to cost nothing. `each` does not add nodes.
+// Calls each(child) for every child in order of creation, without loop
+// overhead. `each` must not add nodes.
 template <class Each>
 void ForEachChild(const Tree& tree, NodeId parent, const Each& each) {
   const Node& up = tree[parent];
@@ -392,7 +392,7 @@ inline NodeId Tree::Add(NodeId parent, const StepDraft& draft, bool* is_new) {
   return id;
 }
 
-// Adds one finished visit of value `v` to `id` alone.
+// Adds one finished visit of value `v` to this node only.
 inline void AddVisit(Node& node, float v) {
   ++node.visits;
   node.q += (v - node.q) / static_cast<float>(node.visits);
