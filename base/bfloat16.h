@@ -3,9 +3,9 @@
 //   uint16_t w = FloatToBf16(0.1f);   // 0x3DCD
 //   float back = Bf16ToFloat(w);      // 0.10009765625
 //
-// Widening is exact. Narrowing rounds to nearest, ties to even; what is too
-// large becomes infinity, and a NaN stays a (quiet) NaN. bf16 is the upper half
-// of an IEEE 754 binary32; fp16 is IEEE 754 binary16.
+// Widening is exact. Narrowing rounds to nearest, ties to even; overflow
+// becomes infinity, and a NaN stays a (quiet) NaN. bf16 is the upper half of an
+// IEEE 754 binary32; fp16 is IEEE 754 binary16.
 //
 // Stateless functions: thread-safe.
 #ifndef ESPALIER_BASE_BFLOAT16_H_
@@ -25,7 +25,7 @@ inline uint16_t FloatToBf16(float value) {
   if ((bits & 0x7FFFFFFFu) > 0x7F800000u) {
     return static_cast<uint16_t>((bits >> 16) | 0x0040u);
   }
-  // Half of the last kept place, less one if that place is already even.
+  // Half a unit of the last kept bit, minus one if that bit is already even.
   const uint32_t rounding = 0x7FFFu + ((bits >> 16) & 1u);
   return static_cast<uint16_t>((bits + rounding) >> 16);
 }
@@ -57,7 +57,7 @@ inline uint16_t FloatToFp16(float value) {
   if (magnitude >= 0x47800000u) return sign | 0x7C00u;  // 2^16 and above
   if (magnitude < 0x38800000u) {  // below 2^-14: a subnormal of fp16
     // Adding .5 leaves the value in units of 2^-24 in the low bits of the
-    // sum, rounded as fp32 addition rounds: to nearest, ties to even.
+    // sum, rounded by the fp32 addition: to nearest, ties to even.
     const float sum = std::bit_cast<float>(magnitude) + 0.5f;
     return static_cast<uint16_t>(sign |
                                  (std::bit_cast<uint32_t>(sum) - 0x3F000000u));

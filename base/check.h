@@ -1,7 +1,7 @@
-// Checks of invariants. A failed check is a bug in this program and ends it
-// with file, line and the broken condition; bad input gets an absl::Status.
+// Checks of invariants. A failed check is a bug in this program: it prints
+// file, line and condition and aborts. Bad input gets an absl::Status instead.
 //
-// Names carry a prefix because LibTorch's headers leak glog's CHECK.
+// Names have a prefix because LibTorch's headers leak glog's CHECK.
 #ifndef ESPALIER_BASE_CHECK_H_
 #define ESPALIER_BASE_CHECK_H_
 

@@ -1,8 +1,8 @@
-// The one place where time is read.
+// The only place where time is read.
 //
-// Nothing that decides what a search does may depend on time; what reports
-// progress, measures speed or ends a run at a limit takes a Clock, and tests
-// give it a ManualClock.
+// No decision of a search may depend on time. Code that reports progress,
+// measures speed or ends a run at a time limit takes a Clock, and tests pass a
+// ManualClock.
 //
 //   const Clock& clock = Clock::Real();
 //   const double start = clock.Seconds();
@@ -20,13 +20,13 @@ namespace espalier {
 class Clock {
  public:
   virtual ~Clock() = default;
-  // Seconds since some fixed moment; never goes back.
+  // Seconds since an arbitrary fixed moment; never decreases.
   virtual double Seconds() const = 0;
   // The machine's monotonic clock.
   static const Clock& Real();
 };
 
-// A clock that stands still until it is told to move.
+// A clock that moves only by Advance.
 class ManualClock : public Clock {
  public:
   double Seconds() const override { return seconds_; }
@@ -36,8 +36,8 @@ class ManualClock : public Clock {
   double seconds_ = 0;
 };
 
-// The date and time in UTC, as in "2026-11-21T01:31:26Z", for records and
-// logs alone.
+// The date and time in UTC, e.g. "2026-11-21T01:31:26Z", for records and logs
+// only.
 std::string UtcTimestamp();
 
 }  // namespace espalier

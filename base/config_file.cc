@@ -11,7 +11,7 @@
 namespace espalier {
 namespace {
 
-// Keeps the first error; lines and columns count from 0.
+// Keeps the first error. protobuf counts lines and columns from 0.
 class FirstError : public google::protobuf::io::ErrorCollector {
  public:
   void AddError(int line, google::protobuf::io::ColumnNumber column,

@@ -23,12 +23,12 @@ struct Config {
   std::string source;
 };
 
-// `where` names the text in messages. InvalidArgument names where, line and
-// column of what cannot be read, and an option that is given twice.
+// `where` names the text in error messages. InvalidArgument, with line and
+// column, for a parse error; InvalidArgument for an option given twice.
 absl::StatusOr<Config> ParseConfig(const std::string& text,
                                    const std::string& where);
 
-// The same of a file.
+// Same, for a file.
 absl::StatusOr<Config> ReadConfig(const std::string& path);
 
 }  // namespace espalier

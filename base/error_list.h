@@ -1,4 +1,4 @@
-// Several errors told as one, so that a user mends all of them at once.
+// Several errors reported as one, so that a user can fix all of them at once.
 //
 //   ErrorList errors;
 //   if (budget < 0) errors.Add("--budget-tokens -5: expected ...");
@@ -20,10 +20,9 @@ class ErrorList {
  public:
   // InvalidArgument.
   void Add(std::string message);
-  // A message that is there already is not repeated.
+  // Ignores a message that is already in the list.
   void Add(const absl::Status& status);
-  // OK, the one error, or all messages in their order under the first one's
-  // code.
+  // OK, the only error, or all messages in order, with the code of the first.
   absl::Status Status() const;
 
  private:

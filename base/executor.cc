@@ -11,10 +11,10 @@
 #include "oneapi/tbb/global_control.h"
 #include "oneapi/tbb/task_arena.h"
 
-// Debian's libtbb is not built for ThreadSanitizer, which therefore sees
-// neither what it orders nor what it allocates. Acquire and release say the
-// former by hand; what TBB's inline code writes to its own task between
-// IgnoreWrites' begin and end is passed over.
+// Debian's libtbb is not built with ThreadSanitizer, which therefore sees
+// neither its synchronisation nor its allocations. The acquire and release
+// annotations declare the former; writes of TBB's inline code to its own task
+// are ignored between IgnoreWritesBegin and IgnoreWritesEnd.
 #if defined(__SANITIZE_THREAD__)
 extern "C" void __tsan_acquire(void* address);
 extern "C" void __tsan_release(void* address);
@@ -37,11 +37,11 @@ extern "C" void AnnotateIgnoreWritesEnd(const char* file, int line);
 namespace espalier {
 namespace {
 
-// TBB gives an arena larger than the machine cores - 1 workers unless its
-// process-wide limit is lifted, and of several limits in force it takes the
-// least. So all executors share one limit, high above any arena's size (a
-// limit starts no threads). The arena of one slot keeps TBB's workers alive
-// from one executor to the next. Never destroyed: TBB outlives main.
+// TBB caps an arena at cores - 1 workers unless its process-wide limit is
+// raised, and the lowest active limit wins. So all executors share one limit,
+// far above any arena's size (a limit starts no threads). The arena of one slot
+// keeps TBB's workers alive between executors. Never destroyed: TBB outlives
+// main.
 struct ThreadLimit {
   static constexpr size_t kLimit = 1024;
   ThreadLimit() { keeper.initialize(); }
@@ -51,32 +51,32 @@ struct ThreadLimit {
 };
 
 void LiftThreadLimit() {
-  // Volatile keeps the pointer, which nobody reads, for leak checkers to find.
+  // Volatile keeps the otherwise unused pointer visible to leak checkers.
   static const ThreadLimit* volatile limit = new ThreadLimit;
   static_cast<void>(limit);
 }
 
-// One ParallelFor: shared by its caller and the helpers that it enqueued, of
-// which some may start only after the call has returned.
+// One ParallelFor call: shared by its caller and the helpers that it enqueued,
+// some of which may start only after the call has returned.
 struct Job {
-  const std::function<void(int, int)>* fn;  // alive until `finished` is full
+  const std::function<void(int, int)>* fn;  // valid until finished == chunks
   int n;
   int grain;
   int chunks;
-  // Chunks claimed so far, and more by threads that found none left.
+  // Chunks claimed so far, plus one per thread that found none left.
   std::atomic<int> next{0};
   // Threads that have claimed a chunk.
   std::atomic<int> participants{0};
-  // Chunks whose fn has returned. Each addition releases what fn wrote; the
-  // caller's load of the last one acquires it.
+  // Chunks whose fn has returned. Each increment releases fn's writes; the
+  // caller's load of the final value acquires them.
   std::atomic<int> finished{0};
-  // Caller and helpers that still hold this job; the last one deletes it.
+  // The caller and helpers that still use this job; the last one deletes it.
   std::atomic<int> holders;
 
   void Work() {
     bool took = false;
     while (true) {
-      // relaxed: a claim orders nothing, the hand-over came before.
+      // relaxed: a claim orders nothing; enqueueing already synchronised.
       const int chunk = next.fetch_add(1, std::memory_order_relaxed);
       if (chunk >= chunks) return;
       if (!took) participants.fetch_add(1, std::memory_order_relaxed);
@@ -93,7 +93,7 @@ struct Job {
     while (true) {
       const int now = finished.load(std::memory_order_acquire);
       if (now == chunks) return;
-      // Woken by the last chunk alone; this returns at once if `now` is stale.
+      // Notified only by the last chunk; returns at once if `now` is stale.
       finished.wait(now, std::memory_order_acquire);
     }
   }
@@ -103,12 +103,12 @@ struct Job {
   }
 };
 
-// A wait so long means that a helper lost its core with a chunk in hand.
+// A longer wait means that a helper lost its core while running a chunk.
 constexpr double kStalled = 300e-6;  // seconds
 
-// One RunPhases. The ticket holds the phase in its upper half and the next
-// chunk in its lower one; who takes the last chunk of a phase and finds all of
-// them done moves it on.
+// One RunPhases call. The ticket holds the phase in its upper 32 bits and the
+// next chunk in its lower 32 bits; the thread that completes a phase opens
+// the next one.
 class Phases {
  public:
   Phases(absl::Span<const int> chunks, absl::FunctionRef<void(int, int)> fn,
@@ -117,11 +117,11 @@ class Phases {
     Open(0);
   }
 
-  // What helpers do.
+  // For helpers.
   void Work() { Work(false); }
 
-  // Works until the last phase has ended; the caller's part. Returns whether a
-  // helper kept it waiting. Helpers then leave after the chunk in hand.
+  // Works until the last phase has ended. Returns whether a helper stalled the
+  // caller; helpers then leave after their current chunk.
   bool Work(bool is_caller) {
     bool took = false;
     while (true) {
@@ -146,7 +146,7 @@ class Phases {
       if (!took) participants_.fetch_add(1, std::memory_order_relaxed);
       took = true;
       fn_(static_cast<int>(phase), chunk);
-      // Each addition releases what fn wrote; the last one acquires it all.
+      // Each increment releases fn's writes; the last one acquires them all.
       if (done_.fetch_add(1, std::memory_order_acq_rel) + 1 == chunks_[phase]) {
         done_.store(0, std::memory_order_relaxed);
         Open(phase + 1);
@@ -168,8 +168,8 @@ class Phases {
     ticket_.store(phase << 32, std::memory_order_release);
   }
 
-  // Spins: what it waits for takes microseconds. Gives way now and then, for
-  // the thread that it waits for may want this very core.
+  // Spins, as phases take microseconds; then yields, as the thread it waits for
+  // may need this core. Returns the seconds spent yielding.
   double WaitWhile(uint64_t ticket) const {
     constexpr int kSpins = 2000;
     for (int i = 0; i < kSpins; ++i) {
@@ -190,11 +190,11 @@ class Phases {
 #endif
   }
 
-  // A copy: a helper that starts late still asks how many phases there were.
+  // A copy: a helper that starts late still reads the number of phases.
   const std::vector<int> chunks_;
-  const absl::FunctionRef<void(int, int)> fn_;  // alive until the last phase
+  const absl::FunctionRef<void(int, int)> fn_;  // valid until the last phase
   std::atomic<uint64_t> ticket_{0};
-  std::atomic<int> done_{0};  // chunks of the phase under way
+  std::atomic<int> done_{0};  // chunks of the current phase
   std::atomic<int> participants_{0};
   std::atomic<bool> stalled_{false};  // a hint; orders nothing
   std::atomic<int> holders_;          // the last one deletes
@@ -202,8 +202,8 @@ class Phases {
 
 constexpr int kLongestPenalty = 256;
 
-// Its address stands, under ThreadSanitizer, for what TBB orders when it takes
-// a task from enqueue to a worker and the task's memory back again.
+// Its address represents, for ThreadSanitizer, TBB's synchronisation when it
+// passes a task to a worker and takes the task's memory back.
 char tbb_hand_over;
 
 }  // namespace
@@ -211,16 +211,16 @@ char tbb_hand_over;
 struct Executor::Arena {
   explicit Arena(int threads) : arena(threads) { LiftThreadLimit(); }
 
-  // A helper that is still queued would be lost, and its job with it, if the
-  // process ended now. Yields rather than sleeps: a helper's last step must
-  // not touch anything but its own decrement.
+  // Waits for queued helpers, which would leak their job if the process ended
+  // now. Yields instead of blocking, because a helper must touch nothing after
+  // its decrement.
   ~Arena() {
     while (queued.load(std::memory_order_acquire) != 0) {
       std::this_thread::yield();
     }
   }
 
-  // Has `helpers` workers join in `job`, each when it has time.
+  // Enqueues `helpers` workers for `job`; each joins when it is free.
   template <class J>
   void Enlist(int helpers, J* job) {
     const auto help = [this, job] {
@@ -230,7 +230,7 @@ struct Executor::Arena {
       ESP_TSAN_RELEASE(&tbb_hand_over);
       queued.fetch_sub(1, std::memory_order_release);
     };
-    // relaxed: only the destructor reads it, after the call that enlists.
+    // relaxed: only the destructor reads it, after this call.
     queued.fetch_add(helpers, std::memory_order_relaxed);
     ESP_TSAN_ACQUIRE(&tbb_hand_over);
     ESP_TSAN_RELEASE(&tbb_hand_over);
@@ -239,8 +239,8 @@ struct Executor::Arena {
     }
   }
 
-  tbb::task_arena arena;  // one of its slots is the caller's
-  // Helpers enqueued and not yet done.
+  tbb::task_arena arena;  // one slot is the caller's
+  // Helpers enqueued and not yet finished.
   std::atomic<int> queued{0};
 };
 

@@ -1,20 +1,19 @@
-// One pool of workers over oneTBB, through which all work passes from thread
-// to thread.
+// A thread pool over oneTBB, used for all parallel work.
 //
-// The caller computes too: ParallelFor hands out indices in small chunks from
-// a shared counter, so a busy neighbour costs a chunk and not a barrier. What
-// runs where never changes a result: callers give each index its own output.
+// The caller computes too: ParallelFor hands out indices in small chunks from a
+// shared counter, so a slow core delays one chunk, not its share of a barrier.
+// The schedule never changes a result: callers give each index its own output.
 //
 //   Executor executor(2);
 //   executor.ParallelFor(rows, 16, [&](int begin, int end) { ... });
 //
-// fn may call ParallelFor of the same Executor. While such an inner call waits
-// for its last chunks, its thread takes up nothing of the outer one, so fn may
-// keep scratch space in thread-local storage, but no lock that another chunk
-// wants.
+// fn may call ParallelFor of the same Executor. While an inner call waits for
+// its last chunks, its thread runs no chunk of the outer call, so fn may use
+// thread-local scratch memory, but must not hold a lock that another chunk
+// needs.
 //
-// Thread-safe. Under ThreadSanitizer the hand-over is announced by hand,
-// because TBB's own synchronisation is not visible to it.
+// Thread-safe. TBB's synchronisation is invisible to ThreadSanitizer and
+// annotated by hand.
 #ifndef ESPALIER_BASE_EXECUTOR_H_
 #define ESPALIER_BASE_EXECUTOR_H_
 
@@ -29,7 +28,7 @@ namespace espalier {
 
 class Executor {
  public:
-  // `threads` >= 1 counts the caller; 0 takes one per core.
+  // `threads` >= 1 includes the caller; 0: one per core.
   explicit Executor(int threads = 0);
   ~Executor();
   Executor(const Executor&) = delete;
@@ -41,18 +40,18 @@ class Executor {
   // cover [0, n). Returns when all are done. fn must not throw.
   void ParallelFor(int n, int grain, const std::function<void(int, int)>& fn);
 
-  // Calls fn(phase, chunk) for chunk = 0 .. chunks[phase] - 1 of each phase in
-  // turn; a phase begins when the one before has ended, and sees what it wrote.
-  // For chunks of about 1 to 50 us: helpers stay from phase to phase and wait
-  // awake, so a phase costs no more than a few hundred nanoseconds. A helper
-  // that keeps the others waiting (its core has another tenant) is left out of
-  // the next calls, at first of a few, then of ever more until one goes well.
-  // fn must not call the executor.
+  // Calls fn(phase, chunk) for chunk = 0 .. chunks[phase] - 1, phase by phase;
+  // a phase begins when the previous one has ended and sees its writes. For
+  // chunks of about 1 to 50 us: helpers stay across phases and busy-wait, so a
+  // phase costs at most a few hundred nanoseconds. If a helper stalls the
+  // others (its core is shared), the next calls run without helpers: a few at
+  // first, more each time it recurs, fewer after each good call. fn must not
+  // call the executor.
   void RunPhases(absl::Span<const int> chunks,
                  absl::FunctionRef<void(int phase, int chunk)> fn);
 
-  // How many different threads have run chunks of the ParallelFor or RunPhases
-  // that ended last; tests use it to prove that their threads took part.
+  // Number of threads that ran chunks of the most recently finished ParallelFor
+  // or RunPhases; tests use it to prove that several threads took part.
   int last_participants() const {
     return last_participants_.load(std::memory_order_relaxed);
   }
@@ -63,8 +62,8 @@ class Executor {
   int threads_;
   // Stored at the end of each call; orders nothing else.
   std::atomic<int> last_participants_{0};
-  // Calls of RunPhases that are to do without helpers, and how many the next
-  // bad one costs. Only hints: races between callers do no harm.
+  // RunPhases calls still to run without helpers, and the penalty from which
+  // the next stall's is computed. Hints only: races between callers are benign.
   std::atomic<int> alone_{0};
   std::atomic<int> penalty_{0};
 };

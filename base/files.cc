@@ -21,7 +21,7 @@
 namespace espalier {
 namespace {
 
-// Owns a file descriptor; Close reports what the system says on closing.
+// Owns a file descriptor; Close reports errors of close().
 class Descriptor {
  public:
   explicit Descriptor(int fd) : fd_(fd) {}
@@ -51,11 +51,11 @@ bool WriteAll(int fd, std::string_view data) {
   return true;
 }
 
-// Creates and opens a file whose name nobody else has. -1 and errno where that
-// fails. The name holds the process and a count; a name left over from an
-// earlier process of that number is passed over.
+// Creates and opens a file with a unique name; -1 and errno on failure. The
+// name contains the process id and a counter; names left by an earlier process
+// of the same id are skipped.
 int CreateBeside(const std::string& target, std::string* name) {
-  static std::atomic<int> count{0};  // names handed out; only grows
+  static std::atomic<int> count{0};  // names tried; only grows
   while (true) {
     *name = absl::StrCat(target, ".", ::getpid(), ".", count++, ".tmp");
     const int fd =
@@ -64,16 +64,16 @@ int CreateBeside(const std::string& target, std::string* name) {
   }
 }
 
-// Makes a rename in `folder` last through a power cut; a file system that
-// cannot do so for folders says EINVAL, which is no fault of ours.
+// Makes a rename in `folder` survive a power failure. EINVAL, from file systems
+// that cannot sync folders, is ignored.
 bool FlushFolder(const std::string& folder) {
   Descriptor handle(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (handle.fd() < 0) return false;
   return ::fsync(handle.fd()) == 0 || errno == EINVAL;
 }
 
-// A pipe that nobody reads yet is waited for, until the program is asked to
-// end. -1 and errno where it cannot be opened.
+// Waits for a reader if `path` is a pipe without one, until the program is
+// asked to stop. -1 and errno if it cannot be opened.
 int OpenToWrite(const std::string& path) {
   const std::atomic<bool>& stop = StopRequested();
   while (true) {
@@ -87,7 +87,7 @@ int OpenToWrite(const std::string& path) {
   }
 }
 
-// A device or a pipe: written, and not replaced by a file.
+// For a device or pipe, which is written and not replaced by a file.
 absl::Status WriteInPlace(const std::string& path, std::string_view data) {
   Descriptor file(OpenToWrite(path));
   if (file.fd() < 0 && errno == ENXIO) {
@@ -133,7 +133,7 @@ absl::Status FileError(std::string_view doing, const std::string& path,
 }
 
 std::string ForeignFileNote(const std::string& path, Wanted wanted) {
-  // A pipe without a writer is not waited for.
+  // O_NONBLOCK: do not wait for a pipe's writer.
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat info;
   if (file.fd() < 0 || ::fstat(file.fd(), &info) != 0 ||
@@ -153,7 +153,7 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
   if (::fstat(file.fd(), &info) != 0) return FileError("read", path, errno);
   if (S_ISDIR(info.st_mode)) return FileError("read", path, EISDIR);
   std::string data;
-  // A file of /proc or a pipe says size 0: read until nothing comes.
+  // Files in /proc and pipes report size 0: read until end of file.
   constexpr size_t kLeast = 64 << 10;
   size_t filled = 0;
   data.resize(static_cast<size_t>(info.st_size) + 1);
@@ -187,7 +187,7 @@ int DescriptorOf(std::string_view path) {
 
 absl::Status WriteFileAtomic(const std::string& path, std::string_view data) {
   if (const int fd = DescriptorOf(path); fd >= 0) {
-    // Where the descriptor stands, after what was written to it already.
+    // At the descriptor's position, after what was already written to it.
     return WriteAll(fd, data) ? absl::OkStatus()
                               : FileError("write", path, errno);
   }

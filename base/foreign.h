@@ -1,5 +1,5 @@
-// What stands where a file or a folder of another kind was expected, and what
-// to do: notes that end an error message.
+// Recognises files of a kind other than expected, and says what to do: notes to
+// append to an error message.
 //
 //   if (const std::string note = ForeignBytes(head, Wanted::kModel);
 //       !note.empty()) return InvalidArgument(path + ": " + note);
@@ -15,12 +15,14 @@ namespace espalier {
 
 enum class Wanted { kData, kModel };
 
-// By a file's first bytes: the pointer that Git LFS leaves in place of a file,
-// a Parquet file. "" for any other.
+// Recognises, by a file's first bytes, a Git LFS pointer file or a Parquet
+// file.
+// "" for any other.
 std::string ForeignBytes(std::string_view head, Wanted wanted);
 
-// Where `name`, of nothing that is here, is an address or may be a repository
-// of a hub: how to get the files. "" for any other, else it begins with "; ".
+// For a `name` that does not exist here: if it is a URL or may be a Hugging
+// Face repository, how to get the files. "" for any other, else it begins with
+// "; ".
 std::string ForeignName(std::string_view name, Wanted wanted);
 
 }  // namespace espalier

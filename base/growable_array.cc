@@ -17,14 +17,14 @@ constexpr size_t kPage = 4096;
 constexpr size_t kSmall = 1 << 16;  // below: from the heap
 constexpr size_t kHuge = size_t{1} << 21;
 
-// Maps that were given back and wait for the next array: a search that
-// follows another finds its pages already there. Only as much as two or three
-// searches of some ten thousand nodes need.
+// Freed maps, kept for the next array, so that the next search finds its pages
+// already mapped. Bounded to what two or three searches of some ten thousand
+// nodes need.
 class SpareMaps {
  public:
-  // The smallest of at least *bytes, whose size *bytes becomes, or null. Of
-  // those that held elements of the same size: what an array needs is best
-  // foretold by the last of its kind.
+  // The smallest map of at least *bytes, or null; sets *bytes to its size. Only
+  // maps that held elements of the same size: they best predict the size that
+  // the array will need.
   void* Take(size_t element, size_t* bytes) {
     MutexLock lock(mutex_);
     const auto found = maps_.lower_bound({element, *bytes});
@@ -35,7 +35,7 @@ class SpareMaps {
     maps_.erase(found);
     return map;
   }
-  // False: no room, the caller unmaps it.
+  // False if there is no room: the caller unmaps it.
   bool Keep(void* map, size_t element, size_t bytes) {
     MutexLock lock(mutex_);
     if (held_ + bytes > kMost) return false;
@@ -56,8 +56,8 @@ SpareMaps& Spare() {
   return *spare;
 }
 
-// New memory. From kHuge on it begins at a multiple of kHuge, so that huge
-// pages stay whole when the kernel moves it.
+// New memory. If at least kHuge it is aligned to kHuge, so that huge pages stay
+// whole when the kernel moves it.
 void* Map(size_t bytes) {
   const size_t more = bytes >= kHuge ? kHuge : 0;
   void* made = mmap(nullptr, bytes + more, PROT_READ | PROT_WRITE,
@@ -89,10 +89,10 @@ void* Remap(void* old, size_t old_bytes, size_t bytes) {
   return made;
 }
 
-// Wishes for a map of which the first `given` bytes have their pages: nothing
-// is lost where they are not granted. A page that is given now costs a fraction
-// of one that is missed later. The whole map gets the same advice, or the
-// kernel would take it for two, and move neither.
+// Advice for a map whose first `given` bytes are populated; harmless if not
+// granted. Populating a page now costs a fraction of a page fault later. The
+// whole map gets the same advice, or the kernel would split it into two
+// mappings, neither of which it could move.
 void Populate(void* map, size_t given, size_t bytes) {
   if (bytes >= kHuge) madvise(map, bytes, MADV_HUGEPAGE);
   madvise(static_cast<char*>(map) + given, bytes - given, MADV_POPULATE_WRITE);

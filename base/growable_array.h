@@ -5,8 +5,8 @@
 //
 // std::vector copies everything each time it grows, and so touches every page
 // of memory about three times. Here large arrays are memory maps that the
-// kernel moves by their page tables, in huge pages where it has them. Elements
-// begin at a multiple of 64 bytes. References are good until the next Add.
+// kernel moves by their page tables, in huge pages if available. The first
+// element is aligned to 64 bytes. References are valid until the next Add.
 //
 // Thread-compatible.
 #ifndef ESPALIER_BASE_GROWABLE_ARRAY_H_
@@ -21,9 +21,9 @@
 namespace espalier {
 
 namespace growable_internal {
-// Returns memory of at least *bytes that begins with the `used` bytes of
-// `old`, which was `old_bytes` long (0: none) and is gone afterwards; *bytes
-// becomes its size. `element`: the size of one. Throws std::bad_alloc.
+// Returns memory of at least *bytes that begins with the first `used` bytes of
+// `old`, which was `old_bytes` long (0: none) and is freed; sets *bytes to the
+// actual size. `element`: size of one element. Throws std::bad_alloc.
 void* Grow(void* old, size_t old_bytes, size_t used, size_t element,
            size_t* bytes);
 void Free(void* memory, size_t element, size_t bytes);
@@ -56,7 +56,7 @@ class GrowableArray {
   int64_t bytes() const { return static_cast<int64_t>(bytes_); }
 
   T& Add() { return *new (Extend(1)) T(); }
-  // Room for `n` more elements, not set; they count from now on.
+  // Adds `n` uninitialised elements and returns the first.
   T* Extend(size_t n) {
     if (n > capacity_ - size_) [[unlikely]]
       Grow(n);
@@ -66,7 +66,7 @@ class GrowableArray {
   }
 
  private:
-  // By half: at millions of elements what is not used yet matters.
+  // By half: at millions of elements unused capacity matters.
   void Grow(size_t n) {
     size_t bytes = (size_ + n + size_ / 2) * sizeof(T);
     data_ = static_cast<T*>(growable_internal::Grow(

@@ -12,14 +12,14 @@ namespace espalier {
 namespace {
 
 constexpr size_t kHugePage = size_t{2} << 20;
-constexpr size_t kMapping = size_t{64} << 20;  // or more, for one large piece
+constexpr size_t kMapping = size_t{64} << 20;  // or more, for a large piece
 constexpr size_t kAlignment = 64;
 
 size_t RoundUp(size_t n, size_t unit) { return (n + unit - 1) / unit * unit; }
 
 }  // namespace
 
-// Addresses from which pieces are cut. Cut is called under a lock.
+// An address range from which pieces are cut. Cut is called under a lock.
 class HugeMemory::Mapping {
  public:
   explicit Mapping(size_t bytes) : bytes_(RoundUp(bytes, kHugePage)) {
@@ -30,7 +30,7 @@ class HugeMemory::Mapping {
     const auto address = reinterpret_cast<uintptr_t>(base_);
     first_ = static_cast<std::byte*>(base_) +
              (RoundUp(address, kHugePage) - address);
-    // A wish: where it is not granted all is as it would be without.
+    // Advice only: failure is harmless.
     madvise(first_, bytes_, MADV_HUGEPAGE);
   }
   ~Mapping() { munmap(base_, mapped_); }
@@ -55,7 +55,7 @@ class HugeMemory::Mapping {
 HugeMemory::HugeMemory(size_t bytes) : bytes_(bytes) {
   if (bytes == 0) return;
   static Mutex mutex;
-  // The mapping that pieces are cut from now, as long as any of them lives.
+  // The mapping that pieces are currently cut from, while any of them lives.
   static std::weak_ptr<Mapping> current;
   const MutexLock lock(mutex);
   mapping_ = current.lock();

@@ -1,16 +1,15 @@
-// Memory that is read from end to end, again and again: weights, pages of keys
-// and values. Asks the system for huge pages, which spare the translation of
-// an address every 4 KB (reads of 176 MB on a virtual machine: 15 instead of
-// 10.6 GB/s).
+// Memory that is read end to end repeatedly: weights, KV cache pages. Requests
+// huge pages from the system, which save an address translation per 4 KB (reads
+// of 176 MB on a virtual machine: 15 instead of 10.6 GB/s).
 //
 //   HugeMemory memory(bytes);
 //   std::byte* p = memory.data();  // zeros, aligned to 64 bytes
 //
-// Pieces are cut one after the other from large mappings, so that small ones
-// lie in huge pages, too; what is never touched takes no memory. A mapping is
-// given back when all of its pieces are.
+// Pieces are cut sequentially from large mappings, so that small ones lie in
+// huge pages, too; untouched memory is not allocated. A mapping is unmapped
+// when its last piece is destroyed.
 //
-// Movable, not copyable. Making and dropping pieces is thread-safe.
+// Movable, not copyable. Creating and destroying pieces is thread-safe.
 #ifndef ESPALIER_BASE_HUGE_MEMORY_H_
 #define ESPALIER_BASE_HUGE_MEMORY_H_
 
@@ -22,7 +21,7 @@ namespace espalier {
 class HugeMemory {
  public:
   HugeMemory() = default;
-  // Throws std::bad_alloc where the system has no such memory.
+  // Throws std::bad_alloc if the mapping fails.
   explicit HugeMemory(size_t bytes);
   HugeMemory(HugeMemory&&) = default;
   HugeMemory& operator=(HugeMemory&&) = default;

@@ -12,13 +12,13 @@
 namespace espalier {
 namespace {
 
-// Only ever go from false to true.
+// Both only ever change from false to true.
 std::atomic<bool> stop_requested{false};
-std::atomic<bool> stop_is_heeded{false};  // somebody will look at it
+std::atomic<bool> stop_is_heeded{false};  // StopRequested was called
 
 constexpr double kOneSignal = 0.25;  // seconds
 
-// Ends the program as the signal does where nobody handles it.
+// Ends the program by the signal's default action.
 [[noreturn]] void EndBy(int signal) {
   std::signal(signal, SIG_DFL);
   sigset_t only;
@@ -56,13 +56,13 @@ void TakeSignals() {
   sigset_t signals;
   sigemptyset(&signals);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-    // A shell without job control ignores SIGINT for what it starts in the
-    // background; `kill -INT` is meant all the same.
+    // A shell without job control makes background programs ignore SIGINT, but
+    // an explicit `kill -INT` should still stop them.
     if (signal != SIGHUP || !IsIgnored(signal)) sigaddset(&signals, signal);
   }
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  // A file that may not grow further (ulimit -f) is then a write that fails,
-  // and told as one.
+  // Exceeding the file size limit (ulimit -f) is then reported as a failed
+  // write.
   std::signal(SIGXFSZ, SIG_IGN);
   std::thread([signals] { WaitForSignals(signals); }).detach();
 }

@@ -1,14 +1,15 @@
-// Ctrl-C as a flag: the first asks a program to end and keep what was done,
-// another one ends it at once.
+// Ctrl-C as a flag: the first one asks the program to stop and keep its
+// results, a second one ends it at once.
 //
 //   int main(...) {
 //     TakeSignals();  // before any thread starts
 //     ...
 //     engine->SolveAll(..., {.stop = &StopRequested()}, ...);
 //
-// No thread that computes is ever interrupted: a handler's frame would lie on
-// its stack, and oneDNN's AVX-512 products do not survive that. SIGINT, SIGTERM
-// and SIGHUP are blocked in every thread and read by one that waits for them.
+// No computing thread is ever interrupted: a handler's frame would be on its
+// stack, and oneDNN's AVX-512 matrix products do not survive that. SIGINT,
+// SIGTERM and SIGHUP are blocked in every thread and read by one that waits for
+// them.
 //
 // Thread-safe.
 #ifndef ESPALIER_BASE_INTERRUPT_H_
@@ -18,15 +19,15 @@
 
 namespace espalier {
 
-// Blocks the signals that ask a program to end, and starts the thread that
-// waits for them. Once, first thing in main: threads inherit what is blocked.
-// A signal ignored by whoever started the program (nohup) stays so.
+// Blocks these signals and starts the thread that waits for them. Call once, at
+// the start of main: threads inherit the signal mask. A SIGHUP that the parent
+// process ignored (nohup) stays ignored.
 void TakeSignals();
 
-// True once one of them came. Until this was called for the first time a signal
-// ends the program, as if nobody had taken it: there is nothing to be kept.
-// Signals within a quarter of a second are one: wrappers pass Ctrl-C on to a
-// program that the terminal has told already.
+// True once one of them has arrived. Before the first call of this function a
+// signal ends the program by its default action: there is nothing to keep yet.
+// Signals within a quarter of a second count as one, because wrappers forward a
+// Ctrl-C that the terminal has already delivered.
 const std::atomic<bool>& StopRequested();
 
 }  // namespace espalier

@@ -10,12 +10,12 @@
 namespace espalier {
 namespace {
 
-// What no terminal should be sent, of what JSON leaves as it is.
+// Characters that JSON does not escape but a terminal should not receive.
 bool IsUnsafe(uint32_t code) {
   return (code >= 0x7F && code < 0xA0) || MovesText(code);
 }
 
-// The characters above have at most three bytes. 0 for all others.
+// Decodes the characters above, which have at most three bytes; 0 for others.
 uint32_t CodeOf(std::string_view text, size_t* bytes) {
   const auto low = [&](size_t i) {
     return static_cast<uint32_t>(static_cast<uint8_t>(text[i]) & 0x3F);
@@ -42,7 +42,7 @@ std::string JsonText(const nlohmann::json& json, int indent) {
   constexpr std::string_view kFirstBytes = "\x7F\xC2\xD8\xE2\xEF";
   size_t at = text.find_first_of(kFirstBytes);
   if (at == text.npos) return text;
-  // Outside its strings JSON is ASCII without these.
+  // Outside of strings JSON is ASCII without these characters.
   std::string out = text.substr(0, at);
   while (at < text.size()) {
     size_t bytes = 1;

@@ -1,9 +1,9 @@
 // A mutex, its scoped lock and a condition variable that clang's thread-safety
 // analysis understands.
 //
-// Use these and not std::mutex, so that CI's analysis can prove which lock
-// guards which field; and not absl::Mutex, because Debian's Abseil is built
-// without ThreadSanitizer, which then takes every field it guards for a race.
+// Not std::mutex, so that CI's analysis can prove which lock guards which
+// field; not absl::Mutex, because Debian's Abseil is built without
+// ThreadSanitizer, which then reports every field it guards as a race.
 //
 //   Mutex mutex_;
 //   std::deque<Job> jobs_ ABSL_GUARDED_BY(mutex_);

@@ -12,7 +12,7 @@
 namespace espalier {
 namespace {
 
-// Three digits that count, and no more.
+// At most three significant digits.
 std::string HumanRate(double rate) {
   if (rate >= 99.95) return absl::StrFormat("%.0f/s", rate);
   if (rate >= 0.995) return absl::StrFormat("%.1f/s", rate);

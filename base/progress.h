@@ -1,8 +1,8 @@
 // A progress line with rate and time left.
 //
-// On a terminal one line is rewritten; anywhere else (a file, a CI log) a
-// plain line appears every few seconds. Output goes to stderr, so that stdout
-// stays a program's result.
+// On a terminal one line is rewritten; elsewhere (a file, a CI log) a plain
+// line is printed every few seconds. Output goes to stderr; stdout is for the
+// program's result.
 //
 //   Progress progress("eval stories:middle", problems.size(), "problems");
 //   for (...) { ...; progress.Add(1); }
@@ -10,8 +10,8 @@
 //
 //   eval stories:middle  120/500 problems  24 %  35.2/s  11 s left
 //
-// Work that an earlier call has done counts in the percentage, not in the rate
-// nor in the time left:
+// Work done before a resume counts in the percentage, but not in the rate or
+// the time left:
 //
 //   progress.Set(trainer.steps_done(), trainer.steps_done());
 //
@@ -29,14 +29,14 @@
 
 namespace espalier {
 
-// Where the line goes and how often. The defaults are for a program's stderr.
+// Where the line is written and how often. The defaults are for stderr.
 struct ProgressOptions {
-  // Receives each piece of output; stderr where empty.
+  // Receives each piece of output; if empty, stderr.
   std::function<void(const std::string&)> write;
   // Whether the line can be rewritten.
   bool terminal = StderrIsTerminal();
   const Clock* clock = &Clock::Real();  // must outlive the Progress
-  // Seconds between two lines. Ten a second look smooth; a log wants few.
+  // Seconds between updates. Ten per second look smooth; a log needs few.
   double terminal_interval = 0.1;
   double plain_interval = 5;
 
@@ -45,21 +45,21 @@ struct ProgressOptions {
 
 class Progress {
  public:
-  // `total` is how many `unit`s there are in all, 0 where nobody knows.
+  // `total`: number of `unit`s in all, 0 if unknown.
   Progress(std::string label, int64_t total, std::string unit,
            ProgressOptions options = {});
-  // Finishes, if Finish was not called.
+  // Calls Finish if that was not done.
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // Says that `n` more are done.
+  // Counts `n` more as done.
   void Add(int64_t n) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Says how many are done in all, and how many of them not by this call.
+  // Sets how many are done in all, and how many of them before this run.
   void Set(int64_t done, int64_t earlier) ABSL_LOCKS_EXCLUDED(mutex_);
   // Shows `note` at the end of the line from now on ("loss 1.234").
   void SetNote(std::string note) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Prints the last line: what was done and how long it took.
+  // Prints the last line: the total and the time it took.
   void Finish() ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
@@ -82,8 +82,7 @@ class Progress {
   bool finished_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
-// A length of time as people say it: "0.4 s", "12 s", "3 min 20 s",
-// "2 h 5 min".
+// A duration for people: "0.4 s", "12 s", "3 min 20 s", "2 h 5 min".
 std::string HumanSeconds(double seconds);
 
 }  // namespace espalier

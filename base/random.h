@@ -1,8 +1,8 @@
 // Counter-based random streams (Philox4x32-10, Salmon et al. 2011).
 //
 // Every draw in Espalier is a pure function of a key and a position, so the
-// same seed gives the same draws whatever the threads, the batch or the order
-// of arrival. A stream is keyed by what it is for:
+// same seed gives the same draws, independent of threads, batches and order of
+// arrival. A stream's key says what it is for:
 //
 //   RandomStream rng(StreamKey(seed, problem_hash, node, Purpose::kSample, i));
 //   float u = rng.Uniform();
@@ -33,7 +33,7 @@ enum class Purpose : uint32_t {
   kBootstrap = 6,
 };
 
-// 128 bits that name a stream.
+// The 128-bit key of a stream.
 struct StreamKey {
   uint64_t hi = 0;
   uint64_t lo = 0;
@@ -61,9 +61,10 @@ inline uint64_t MixHash(uint64_t a, uint64_t b) {
   return FinaliseHash(a + 0x9E3779B97F4A7C15ull + FinaliseHash(b));
 }
 
-// Numbers that were drawn elsewhere, handed out in order: what tests feed to a
-// search to compare it with another program's choices. In [0, 1), or where a
-// draw is of another law and looks at `recorded`, what that draw came to.
+// Recorded draws of another program, returned in order: tests feed them to a
+// search to compare its choices with that program's. Values are in [0, 1), or,
+// for draws from another distribution whose code checks `recorded`, the drawn
+// value itself.
 struct RecordedDraws {
   std::vector<double> values;
   size_t next = 0;
@@ -73,7 +74,7 @@ struct RecordedDraws {
 class RandomStream {
  public:
   explicit RandomStream(StreamKey key) : key_(key) {}
-  // Uniform and UniformDouble hand out `recorded`, which outlives the stream.
+  // Uniform and UniformDouble return `recorded`'s, which outlives the stream.
   explicit RandomStream(RecordedDraws* recorded) : recorded_(recorded) {}
 
   bool recorded() const { return recorded_ != nullptr; }
@@ -99,11 +100,11 @@ class RandomStream {
   int Range(int lo, int hi) {
     return lo + static_cast<int>(Below(static_cast<uint32_t>(hi - lo) + 1));
   }
-  // Standard normal (Box-Muller, one value a call).
+  // Standard normal (Box-Muller, one value per call).
   double Normal();
 
-  // Draws the i-th uniform of a stream without walking to it: what sampling
-  // uses for the token at position i.
+  // The i-th uniform of a stream, in O(1): sampling uses it for the token at
+  // position i.
   static float UniformAt(StreamKey key, uint64_t i);
 
  private:
@@ -111,7 +112,7 @@ class RandomStream {
   RecordedDraws* recorded_ = nullptr;
   uint64_t position_ = 0;
   std::array<uint32_t, 4> block_{};
-  int used_ = 4;  // words of block_ already handed out
+  int used_ = 4;  // words of block_ already used
 };
 
 }  // namespace espalier

@@ -56,7 +56,7 @@ std::string Unknown(std::string_view kind, std::string_view name,
 }  // namespace
 
 int EditDistance(std::string_view a, std::string_view b) {
-  // Rows of the table for the last two bytes of `a` and the present one.
+  // Rows of the table for the previous two bytes of `a` and the current one.
   const size_t width = b.size() + 1;
   std::vector<int> before(width), above(width), row(width);
   for (size_t j = 0; j < width; ++j) above[j] = static_cast<int>(j);

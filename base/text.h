@@ -1,4 +1,4 @@
-// Small helpers over text that messages need.
+// Text helpers for messages.
 //
 //   if (!found) {
 //     return absl::InvalidArgumentError(
@@ -18,8 +18,8 @@
 
 namespace espalier {
 
-// Debian builds Abseil with a string_view of its own, which absl::StrCat and
-// friends want; the two views of one text convert by this.
+// Debian builds Abseil with its own string_view type, which absl::StrCat and
+// others expect; this converts to it.
 inline absl::string_view AbslView(std::string_view text) {
   return absl::string_view(text.data(), text.size());
 }
@@ -28,17 +28,16 @@ inline absl::string_view AbslView(std::string_view text) {
 // replaces one byte or swaps two neighbours (optimal string alignment).
 int EditDistance(std::string_view a, std::string_view b);
 
-// The candidate fewest edits away from `name`, upper and lower case taken as
-// equal and the first of equals; empty when none is near enough to be a slip
-// of the pen (more than a third of the longer of the two names, at least 1,
-// unless `name` begins a candidate).
+// The candidate with the fewest edits from `name`, ignoring case; the first one
+// on ties. Empty if none is close enough to be a typo: within a third of the
+// longer name's length (or one edit), unless a candidate begins with `name`.
 std::string NearestName(std::string_view name,
                         std::span<const std::string> candidates);
 std::string NearestName(std::string_view name,
                         std::span<const std::string_view> candidates);
 
-// A whole message for a name that is not among `candidates`. `kind` says what
-// the name stands for: "method", "option", "set".
+// The error message for a name that is not among `candidates`. `kind`: what the
+// name denotes: "method", "option", "set".
 std::string UnknownName(std::string_view kind, std::string_view name,
                         std::span<const std::string> candidates);
 std::string UnknownName(std::string_view kind, std::string_view name,

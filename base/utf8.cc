@@ -5,7 +5,7 @@
 namespace espalier {
 namespace {
 
-// Bytes of the character that begins with `first`; 0 if none does.
+// Length in bytes of the character that begins with `first`; 0 if invalid.
 size_t LengthOf(uint8_t first) {
   if (first < 0x80) return 1;
   if (first >= 0xC2 && first < 0xE0) return 2;
@@ -14,8 +14,8 @@ size_t LengthOf(uint8_t first) {
   return 0;
 }
 
-// Whether `second` may follow `first`: shuts out long spellings, surrogates
-// and what lies above U+10FFFF.
+// Whether `second` may follow `first`: excludes overlong encodings, surrogates
+// and code points above U+10FFFF.
 bool MayFollow(uint8_t first, uint8_t second) {
   switch (first) {
     case 0xE0:

@@ -1,4 +1,4 @@
-// Whether bytes are UTF-8, and if not, where they stop being so.
+// Whether bytes are UTF-8, and if not, where the first error is.
 //
 //   if (const auto at = FirstInvalidUtf8(line)) { ... byte *at is wrong ... }
 //
@@ -13,13 +13,13 @@
 
 namespace espalier {
 
-// The index of the first byte that begins no whole, shortest, allowed UTF-8
-// character (RFC 3629: no surrogates, nothing above U+10FFFF); nothing where
+// Index of the first byte that does not begin a complete, shortest-form, valid
+// UTF-8 character (RFC 3629: no surrogates, nothing above U+10FFFF); nullopt if
 // all of `text` is UTF-8.
 std::optional<size_t> FirstInvalidUtf8(std::string_view text);
 
-// Whether the character has no shape and turns the direction of text or breaks
-// its lines: what is shown would not be what is there.
+// Whether the character is invisible and changes text direction or breaks
+// lines, so that the displayed text would differ from the actual text.
 inline bool MovesText(uint32_t code) {
   return code == 0x061C || code == 0x200E || code == 0x200F ||
          (code >= 0x2028 && code <= 0x202E) ||

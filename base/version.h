@@ -8,7 +8,7 @@ namespace espalier {
 
 // "0.1.0", set by CMake.
 const char* Version();
-// Version, compiler and build type in one line.
+// Version, build type and compiler in one line.
 std::string VersionText();
 
 }  // namespace espalier

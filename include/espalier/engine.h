@@ -1,4 +1,4 @@
-// The engine: loads models once and runs many searches over them at a time.
+// The engine: loads models once and runs many searches over them concurrently.
 //
 //   EngineOptions models{.policy = "models/zoo/stories"};
 //   auto engine = Engine::Create(models).value();
@@ -6,9 +6,9 @@
 //   SearchResult result = engine->Solve(problem, task, search);
 //   std::cout << result.answer << "\n";
 //
-// The same seed gives the same trees and answers whatever `threads` and `live`
-// are (on the device "cpu"; on others sums may be rounded otherwise). An engine
-// is externally synchronised: one Solve or SolveAll at a time.
+// On the device "cpu" the same seed gives the same trees and answers for any
+// `threads` and `live`; other devices may round sums differently. An engine is
+// externally synchronised: one Solve or SolveAll at a time.
 #ifndef ESPALIER_API_ENGINE_H_
 #define ESPALIER_API_ENGINE_H_
 
@@ -32,20 +32,20 @@ namespace espalier {
 
 struct EngineOptions;  // espalier/engine_options.h
 
-// Totals over the engine's life.
+// Totals since the engine was created.
 struct EngineStats {
   int64_t tokens_generated = 0;
   int64_t tokens_computed = 0;    // token positions run through trunks
-  int64_t tokens_recomputed = 0;  // of them, again after eviction
-  int64_t tokens_shared = 0;      // saved: samples that agreed were one row
+  int64_t tokens_recomputed = 0;  // of those, recomputed after eviction
+  int64_t tokens_shared = 0;      // saved: samples equal so far share a row
   int64_t batches = 0;
-  int64_t rows = 0;  // requests' rows in all batches: rows / batches = fill
+  int64_t rows = 0;  // summed over batches: rows / batches = mean rows
 };
 
-// Refuses impossible options before any model is loaded, with all problems in
-// one message: an unknown method or option, values that do not go together, no
+// Checks options before any model is loaded and reports all errors in one
+// message: an unknown method or option, values that contradict each other, no
 // budget, a request that nothing can serve. `graded`: responses are graded
-// while the search runs (RunHooks::grade). `models`: that may write.
+// while the search runs (RunHooks::grade). `models`: number of policy models.
 absl::Status CheckSearch(const SearchOptions& options, bool graded = false,
                          int models = 1);
 
@@ -55,8 +55,8 @@ class Engine {
       const EngineOptions& options);
   virtual ~Engine() = default;
 
-  // Calls on_done(i, result) once for every problem, in order of completion,
-  // on the calling thread.
+  // Calls on_done(i, result) once per problem, in order of completion, on the
+  // calling thread.
   virtual absl::Status SolveAll(
       absl::Span<const Problem> problems, const Task& task,
       const SearchOptions& options, const RunHooks& hooks,

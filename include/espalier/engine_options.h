@@ -13,17 +13,17 @@ namespace espalier {
 struct EngineOptions {
   std::string policy;  // checkpoint folder
   std::string critic;  // "": the reward heads of the policy's trunk
-  // Checkpoints that write beside the policy, with its tokenizer, for methods
-  // that choose among several models: their roles second, planner, prover.
+  // Further policy checkpoints with the same tokenizer, for methods that sample
+  // from several models: the roles second, planner and prover, in this order.
   std::vector<std::string> more_policies = {};
-  // What models run on: "cpu"; in a program with LibTorch also "cuda",
-  // "cuda:1", and "torch-cpu", which computes the same on the processor.
+  // "cpu"; in a program that links LibTorch also "cuda", "cuda:1" and
+  // "torch-cpu", which runs the code of "cuda" on the CPU.
   std::string device = "cpu";
-  int threads = 0;                      // 0: one a core
-  int live = 32;                        // searches under way at once
-  int64_t kv_bytes = int64_t{2} << 30;  // key/value memory of each trunk
-  // What weights are kept as: "auto" (as stored; fp16 and quantised ones as
-  // bf16), "fp32", "bf16", "int8".
+  int threads = 0;                      // 0: one per core
+  int live = 32;                        // concurrent searches
+  int64_t kv_bytes = int64_t{2} << 30;  // KV cache of each trunk
+  // Weight format in memory: "auto" (as stored, but fp16 and quantised weights
+  // as bf16), "fp32", "bf16", "int8", "int4".
   std::string weights = "auto";
 };
 

@@ -1,8 +1,8 @@
-// A problem as a search may see it, and the reference that it may not see.
+// A problem, which a search sees, and its reference, which it must not see.
 //
 // `Problem` holds what the model is asked. `Reference` holds what a grader
-// needs afterwards. They are separate types so that a search, which is handed
-// only the former, cannot reach the gold answer at test time.
+// needs afterwards. They are separate types so that a search, which gets only
+// the former, cannot reach the gold answer at test time.
 #ifndef ESPALIER_API_PROBLEM_H_
 #define ESPALIER_API_PROBLEM_H_
 
@@ -18,13 +18,13 @@ struct Problem {
   std::string question;  // UTF-8 text as a user would ask it
 };
 
-// The gold side of a problem. Only graders, label makers and `--oracle`
-// rows read it.
+// The gold answer and steps. Read only by graders, label makers and `--oracle`
+// rows.
 struct Reference {
   std::string answer;              // canonical gold answer, "" if unknown
   std::vector<std::string> steps;  // expected lines, where the task has them
-  // Further columns of a published record under their names ("test",
-  // "entry_point", "test_list", "level"): text as it is, other values as JSON.
+  // Further columns of a published record by name ("test", "entry_point",
+  // "test_list", "level"): text unchanged, other values as JSON.
   std::map<std::string, std::string> fields;
 };
 

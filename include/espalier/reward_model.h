@@ -1,7 +1,7 @@
-// A judge of partial responses that an embedding program brings itself.
+// A reward model supplied by the embedding program: scores partial responses.
 //
-// The engine's own reward models are heads of in-process trunks and need no
-// such object; this is for rules, remote judges, ablations and bounds.
+// The engine's own reward models are heads of in-process trunks and do not use
+// this class; it is for rules, remote judges, ablations and bounds.
 #ifndef ESPALIER_API_REWARD_MODEL_H_
 #define ESPALIER_API_REWARD_MODEL_H_
 
@@ -20,11 +20,11 @@ class RewardModel {
  public:
   virtual ~RewardModel() = default;
   virtual std::string_view name() const = 0;
-  // True for bounds that look at the reference. Results made with such a
-  // judge are marked as oracle rows and enter no comparison.
+  // True for bounds that read the reference. Results made with them are marked
+  // as oracle rows and excluded from comparisons.
   virtual bool reads_reference() const = 0;
-  // One score for the last step of each response (text after the prompt). May
-  // be called from several threads.
+  // Scores the last step of each response (text after the prompt). May be
+  // called from several threads.
   virtual absl::StatusOr<std::vector<StepScores>> Score(
       const Problem& problem, absl::Span<const std::string> responses) = 0;
 };

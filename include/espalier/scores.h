@@ -1,4 +1,4 @@
-// What a reward model says of a step, by level.
+// A reward model's scores of a step: of the step alone and of its path.
 #ifndef ESPALIER_API_SCORES_H_
 #define ESPALIER_API_SCORES_H_
 
@@ -6,11 +6,11 @@
 
 namespace espalier {
 
-// Probabilities in [0, 1]; NaN for a level that the model does not judge.
+// Probabilities in [0, 1]; NaN for a score that the model does not give.
 struct StepScores {
-  // The last step is right.
+  // The last step is correct.
   float step = std::numeric_limits<float>::quiet_NaN();
-  // All steps so far are right.
+  // All steps so far are correct.
   float path = std::numeric_limits<float>::quiet_NaN();
 };
 

@@ -1,4 +1,4 @@
-// What a search returns, and what can be seen of it while it runs.
+// What a search returns, and snapshots of it while it runs.
 #ifndef ESPALIER_API_SEARCH_RESULT_H_
 #define ESPALIER_API_SEARCH_RESULT_H_
 
@@ -11,7 +11,7 @@
 
 namespace espalier {
 
-// A node of the search tree as text, for showing and storing.
+// A node of the search tree as text, for display and storage.
 struct TreeNode {
   int parent = -1;  // index in SearchResult::tree; the root is 0
   std::string kind;
@@ -25,7 +25,7 @@ struct TreeNode {
   bool terminal = false;
 };
 
-// The answer held once `tokens` had been sampled.
+// The answer held after `tokens` sampled tokens.
 struct AnswerAt {
   int64_t tokens = 0;
   std::string answer;
@@ -33,31 +33,31 @@ struct AnswerAt {
 
 // Where an answer came from.
 enum class AnswerStage : uint8_t {
-  kNone,    // there is none
-  kMethod,  // the method's own choice
-  kTree,    // the best of the tree's finished responses: the method had ended
-            // before it chose
-  kFinish,  // the best unfinished response, finished at temperature 0 from
-            // what was held back of the token budget
-  kUnanswered,  // from none: responses ended, but without one, as where the
-                // policy gives up
+  kNone,        // no answer
+  kMethod,      // chosen by the method
+  kTree,        // the best finished response in the tree: the method ended
+                // before it chose
+  kFinish,      // the best unfinished response, finished at temperature 0 with
+                // the held-back part of the token budget
+  kUnanswered,  // responses ended, but without an answer, e.g. because the
+                // policy gave up
 };
 std::string_view AnswerStageName(AnswerStage stage);  // "method" ...
 
-// SearchResult::stop_reason of searches that RunHooks::stop cut short.
+// SearchResult::stop_reason of searches ended by RunHooks::stop.
 inline constexpr std::string_view kStoppedFromOutside = "stopped from outside";
 
 struct SearchResult {
-  absl::Status status;          // of this problem; others are not affected
-  std::string configuration;    // the method that ran, with all its options
+  absl::Status status;          // of this problem only
+  std::string configuration;    // the method with all its options
   std::string answer;           // canonical; "" if none was found
   std::string response;         // the text behind it
-  std::vector<TreeNode> steps;  // its steps, parents not set
+  std::vector<TreeNode> steps;  // of the response; parents not set
   float score = 0;              // the method's own
   AnswerStage stage = AnswerStage::kNone;
   std::vector<AnswerAt> anytime;
   std::vector<TreeNode> tree;
-  std::string stop_reason;  // "" if the method came to its own end
+  std::string stop_reason;  // "" if the method ended by itself
   int64_t tokens = 0;       // sampled
   int64_t prompt_tokens = 0;
   int64_t reward_tokens = 0;  // tokens of scored steps
@@ -67,16 +67,16 @@ struct SearchResult {
   double seconds = 0;
 };
 
-// A search under way, for showing it.
+// A running search, for display.
 struct SearchSnapshot {
   int64_t tokens = 0;
   int64_t model_calls = 0;
   int64_t simulations = 0;
   int64_t nodes = 0;
   double seconds = 0;
-  std::string answer;           // held now; "" if there is none
+  std::string answer;           // current; "" if there is none
   float score = 0;              // the method's own, of the answer
-  std::vector<TreeNode> steps;  // to it; without one the path most visited
+  std::vector<TreeNode> steps;  // to the answer, else the most visited path
   std::vector<TreeNode> first;  // first steps, the most visited first
 };
 

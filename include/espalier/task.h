@@ -1,14 +1,14 @@
-// How a kind of problem is put to a model and how its text is read back.
+// How a kind of problem is presented to a model and how its output is parsed.
 //
-// A Task renders a question as the prompt, says where a step ends, finds the
-// answer in a finished response and gives the form under which two answers
-// count as the same vote. It never sees a reference.
+// A Task renders a question as the prompt, defines where a step ends, finds the
+// answer in a finished response and gives its canonical form, under which equal
+// answers count as the same vote. It never sees a reference.
 //
 //   const Task* task = FindTask("stories").value();
 //   std::string prompt = task->Render(problem).value();
 //
-// Tasks are immutable and thread-safe. They register by name (task_registry.h
-// in datasets/tasks).
+// Tasks are immutable and thread-safe, and registered by name
+// (datasets/tasks/task_registry.h).
 #ifndef ESPALIER_API_TASK_H_
 #define ESPALIER_API_TASK_H_
 
@@ -25,18 +25,18 @@ namespace espalier {
 // Where a step ends and what ends a response.
 struct StepFormat {
   std::string delimiter = "\n";  // a step ends with these bytes
-  int max_step_tokens = 256;     // a longer step is cut and marked as such
-  int max_steps = 64;            // a response with more steps is unfinished
-  // A complete step that begins with one of these ends the response, as the
-  // model's end token does. Empty: only the end token ends it.
+  int max_step_tokens = 256;     // a longer step is truncated
+  int max_steps = 64;            // a longer response is unfinished
+  // A complete step that begins with one of these ends the response, as does
+  // the model's end token. Empty: only the end token ends it.
   std::vector<std::string> final_prefixes;
-  // Text that ends a response and is no part of it. One that the delimiter
-  // cuts in two is not seen.
+  // Text that ends a response and is not part of it. Not recognised across a
+  // delimiter.
   std::vector<std::string> stop_strings;
-  // A step of max_step_tokens is complete, not cut: steps are segments of so
-  // many tokens.
+  // A step of max_step_tokens is complete, not truncated: steps are segments of
+  // that many tokens.
   bool segments = false;
-  // The prompt spells control tokens of the model, as <|im_start|>.
+  // The prompt contains control tokens of the model as text: <|im_start|>.
   bool control_tokens = false;
 };
 
@@ -45,14 +45,14 @@ class Task {
   virtual ~Task() = default;
   virtual std::string_view name() const = 0;
 
-  // The prompt text, which the response follows immediately.
-  // InvalidArgument for an empty question or one the task cannot read.
+  // The prompt text; the response follows immediately.
+  // InvalidArgument for an empty question or one the task cannot parse.
   virtual absl::StatusOr<std::string> Render(const Problem& problem) const = 0;
 
   virtual const StepFormat& format() const = 0;
 
   // The answer in `response` in canonical form (equal strings = same vote),
-  // or nothing while there is none.
+  // nullopt if there is none yet.
   virtual std::optional<std::string> FindAnswer(
       std::string_view response) const = 0;
 

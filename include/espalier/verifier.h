@@ -1,11 +1,11 @@
 // Verdicts on answers and steps.
 //
-// An intrinsic verifier reads the question alone (Countdown, Sudoku, public
-// tests) and may be asked by a search at test time. A gold verifier reads the
-// reference and serves grading, labels and `--oracle` rows only; the engine
-// refuses to hand one to a test-time search. It may name an intrinsic one for
-// searches: programs are judged by hidden tests, and searched by those that the
-// question shows.
+// An intrinsic verifier reads only the question (Countdown, Sudoku, public
+// tests), so a search may call it at test time. A gold verifier reads the
+// reference and is for grading, labels and `--oracle` rows only; the engine
+// refuses to pass one to a test-time search. It may name an intrinsic one for
+// searches: programs are graded by hidden tests, but searched with the tests
+// shown in the question.
 //
 //   RunHooks hooks{.verifier = verifier.ForSearch(),
 //                  .background_checks = verifier.slow()};
@@ -22,20 +22,20 @@
 
 namespace espalier {
 
-// What is known of one step (a line) of a response.
+// The verdict on one step (a line) of a response.
 struct StepVerdict {
-  // This step is right given the steps above it, even if those are wrong.
+  // This step is correct given the steps before it, even if those are wrong.
   bool step_ok = false;
   // The response up to and including this step can still be completed to a
-  // correct answer by continuing correctly.
+  // correct answer.
   bool path_ok = false;
 };
 
 struct Verdict {
   bool correct = false;
-  std::string reason;  // why, in words: "expected 142, found 124"
-  // Neither right nor wrong as far as can be told; `correct` is false. Such a
-  // response is not counted as right, and no label is made of it.
+  std::string reason;  // in words: "expected 142, found 124"
+  // Neither correctness nor an error could be shown; `correct` is false. The
+  // response does not count as correct and yields no label.
   bool undecided = false;
 };
 
@@ -47,22 +47,23 @@ class Verifier {
   // True if Check and CheckSteps ignore the reference.
   virtual bool intrinsic() const = 0;
 
-  // The intrinsic verifier that a search may ask about the problems that this
-  // one judges: itself if it is one; null if there is none. Outlives this one.
+  // The intrinsic verifier that a search may call on this verifier's problems:
+  // itself if intrinsic; null if there is none. Outlives this one.
   virtual const Verifier* ForSearch() const {
     return intrinsic() ? this : nullptr;
   }
 
-  // Why this machine cannot judge, as where programs cannot be held; asked once
-  // before a run, whose verdicts would otherwise all be "not correct".
+  // Why this machine cannot give verdicts, e.g. because programs cannot be
+  // sandboxed. Called once before a run, whose verdicts would otherwise all be
+  // "not correct".
   virtual absl::Status Ready() const { return absl::OkStatus(); }
 
-  // Whether a check takes so long, since a program runs, that the models should
+  // True if a check is slow because it runs a program, so that models should
   // compute meanwhile. Check may then be called from several threads at once.
   virtual bool slow() const { return false; }
 
-  // False if `reference` lacks what Check compares with (a gold answer, hidden
-  // tests): its verdict would say nothing about the response.
+  // False if `reference` lacks what Check needs (a gold answer, hidden tests):
+  // its verdict would be meaningless.
   virtual bool CanCheck(const Reference& reference) const {
     return intrinsic() || !reference.answer.empty();
   }
@@ -71,8 +72,8 @@ class Verifier {
   virtual Verdict Check(const Problem& problem, const Reference& reference,
                         std::string_view response) const = 0;
 
-  // One verdict per step of `response` as the task cuts it, the last step
-  // included if it is complete. Unimplemented where steps cannot be judged.
+  // One verdict per step of `response` as the task splits it, including the
+  // last step if it is complete. Unimplemented if steps cannot be judged.
   virtual absl::StatusOr<std::vector<StepVerdict>> CheckSteps(
       const Problem& problem, const Reference& reference,
       std::string_view response) const = 0;
