@@ -17,7 +17,7 @@ constexpr char kDeclaration[] =
     "text TEXT, tokens INTEGER, visits INTEGER, draws INTEGER, prior REAL, "
     "q REAL, logprob REAL, step_score REAL, path_score REAL, answer TEXT, "
     "verdict TEXT, terminal INTEGER, truncated INTEGER, proved INTEGER, "
-    "original INTEGER, "
+    "twin INTEGER, "
     "search_id INTEGER HIDDEN)";
 enum Column {
   kNode,
