@@ -1,5 +1,5 @@
-// An answer's shape once its notation is understood: "x = 5" is 5, named x;
-// "1 and 2" is a list; "x > 2" is a region of the real line.
+// The shape of an answer once its notation is understood: "x = 5" is 5, named
+// x; "1 and 2" is a list; "x > 2" is a region of the real line.
 //
 //   Answer a = Interpret(tree, comparer);
 //   CompareAnswers(a, b, comparer, policy)   // {equal, reason}
@@ -21,9 +21,9 @@ namespace espalier {
 struct Answer {
   enum class Kind {
     kValue,       // expr
-    kList,        // items, in no order; `braces` for a written set
+    kList,        // items, unordered; `braces` for a written set
     kTuple,       // items in order
-    kMatrix,      // items row by row, `columns` to a row
+    kMatrix,      // items in row-major order, `columns` per row
     kRegion,      // region; `from` as written
     kEquation,    // expr = 0
     kInequality,  // expr > 0, or >= 0 where `closed`
@@ -35,17 +35,17 @@ struct Answer {
   Kind kind = Kind::kOther;
   Expr expr;
   Expr from;
-  // Left-hand side of "x = 5", "f(x) = ...", "(x, y) = ..."; null for none.
+  // Left-hand side of "x = 5", "f(x) = ...", "(x, y) = ..."; null if absent.
   Expr name;
   std::vector<Answer> items;
   Region region;
   std::string text;
-  // The symbol that stands for any integer, where that is said.
+  // The symbol declared to stand for any integer, if there is one.
   std::string index;
   int columns = 0;
   bool braces = false;
   bool closed = false;
-  // A pair in round brackets: a point or an open interval.
+  // A pair in parentheses: a point or an open interval.
   bool pair = false;
 };
 
@@ -56,7 +56,7 @@ std::string Describe(const Answer& answer);
 struct AnswerVerdict {
   bool equal = false;
   std::string reason;
-  // Whether it cannot be told; `equal` is false then.
+  // The comparison could not be decided; `equal` is false then.
   bool unknown = false;
 };
 AnswerVerdict CompareAnswers(const Answer& gold, const Answer& answer,

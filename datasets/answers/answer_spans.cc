@@ -13,8 +13,8 @@ namespace {
 
 constexpr size_t kNone = std::string_view::npos;
 
-// Whether what stands between two dollar signs is a sentence: "$5 an hour
-// for three hours, or $".
+// Whether the text between two dollar signs is a sentence: "$5 an hour for
+// three hours, or $".
 bool IsProse(std::string_view between) {
   int words = 0, depth = 0;
   bool letters = false;
@@ -47,7 +47,7 @@ bool IsProse(std::string_view between) {
           between.ends_with("\u00d7"));
 }
 
-// Whether words between two answers only join them.
+// Whether the words between two answers merely join them.
 bool Joins(std::string_view between, size_t longest) {
   if (between.size() > longest) return false;
   const std::string words = FoldWords(between);
@@ -68,7 +68,7 @@ bool Joins(std::string_view between, size_t longest) {
 
 std::vector<Span> Boxes(std::string_view text) {
   std::vector<Span> out;
-  // Boxes that never close would each be looked for up to the end.
+  // Bounds the search: each box that never closes would be scanned to the end.
   size_t budget = 4 * text.size() + 1000;
   for (const std::string_view mark :
        {"\\boxed", "\\fbox", "\\framebox", "\\bbox"}) {
@@ -117,7 +117,7 @@ std::vector<Span> Boxes(std::string_view text) {
 
 namespace {
 
-// Whether lines of formulas begin here; what ends them.
+// Whether a multi-line formula environment begins here; sets its closing mark.
 bool Environment(std::string_view text, std::string_view& close) {
   static constexpr std::pair<std::string_view, std::string_view> kNames[] = {
       {"\\begin{align}", "\\end{align}"},
@@ -140,7 +140,7 @@ bool Environment(std::string_view text, std::string_view& close) {
 
 std::vector<Span> Formulas(std::string_view text) {
   std::vector<Span> out;
-  // Closing signs of which none is left.
+  // Closing delimiters that do not occur again.
   std::vector<std::string_view> gone;
   for (size_t at = 0; at < text.size(); ++at) {
     std::string_view close;
@@ -223,7 +223,7 @@ bool EndsProof(std::string_view formula) {
         "\\text{QED}", "\\Diamond", "\\bigstar", "QED"}) {
     if (TrimBlanks(formula) == mark) return true;
   }
-  // The power of a unit, "cm$^2$", is no formula of its own either.
+  // The exponent of a unit, "cm$^2$", is not a separate formula either.
   return formula.starts_with("^");
 }
 

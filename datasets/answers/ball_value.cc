@@ -10,13 +10,13 @@ namespace espalier {
 namespace {
 
 constexpr int kMostSteps = 40000;
-// In operations of arithmetic.
+// In arithmetic operations.
 constexpr int64_t kFunctionCost = 12;
 constexpr int64_t kWholePowerCost = 6;
 constexpr int64_t kGammaCost = 80;
 constexpr int64_t kZetaCost = 400;
 
-// The fraction that an exact number of a tree is; null for others.
+// The fraction, if the tree is an exact number; else null.
 const BigRational* Literal(const ExprNode& e) {
   return e.op == Op::kNumber || e.op == Op::kBased ? &e.value : nullptr;
 }
@@ -28,7 +28,7 @@ bool BallEvaluator::Spend(int64_t cost) {
   if (precision_ > 1200 && cost >= kFunctionCost) {
     digits += digits * precision_ / 1500;
   }
-  // Gamma's cost grows with the square of the digits and more.
+  // The cost of Gamma grows at least with the square of the digits.
   cost *= cost >= kGammaCost ? digits * digits : digits;
   steps_ += static_cast<int>(cost);
   if (budget_ != nullptr) *budget_ -= cost;
@@ -57,7 +57,7 @@ bool BallEvaluator::Elementary(const std::string& name, Ball& x) {
                                    : kFunctionCost)) {
     return false;
   }
-  // Beside 1 these hide e^-2|z|.
+  // Added to 1, these hide e^-2|z|.
   const bool hyperbolic = name.find('h') != std::string::npos;
   const bool round = name == "sin" || name == "cos" || name == "tan" ||
                      name == "cot" || name == "sec" || name == "csc";
@@ -118,7 +118,7 @@ bool BallEvaluator::Elementary(const std::string& name, Ball& x) {
     NoteBranch(x);
     acb_log(z, z, p);
   } else if (name == "zeta") {
-    // Far from 0 it takes seconds.
+    // Far from 0 this takes seconds.
     if (arb_is_zero(acb_imagref(z)) == 0 ||
         arf_cmpabs_2exp_si(arb_midref(acb_realref(z)), 7) > 0) {
       return false;
@@ -237,7 +237,7 @@ bool BallEvaluator::Function(const ExprNode& e, Ball& out) {
     const BigRational* const n = Literal(*e.args[1]);
     if (n == nullptr || !n->small() || n->small_value() < 2 ||
         n->small_value() > 1000) {
-      // A symbolic order: the principal root.
+      // For a symbolic order: the principal root.
       acb_inv(values[1]->get(), x[1], precision_);
       acb_pow(out.get(), x[0], x[1], precision_);
       return Finite(out.get());
@@ -258,8 +258,9 @@ bool BallEvaluator::Function(const ExprNode& e, Ball& out) {
   return Counting(e.name, std::move(x), out);
 }
 
-// Terms up to where the rest is a geometric series with a ratio below 3/4,
-// judged by the last terms: good to compare with a closed form, no proof.
+// Sums terms until the rest is bounded by a geometric series with ratio below
+// 3/4, judging by the last terms: good enough to compare with a closed form,
+// but not a proof.
 bool BallEvaluator::InfiniteSum(const ExprNode& e, Ball& out) {
   const BigRational* const low = Literal(*e.args[2]);
   if (e.op != Op::kSum || low == nullptr || !low->small() ||
@@ -282,7 +283,7 @@ bool BallEvaluator::InfiniteSum(const ExprNode& e, Ball& out) {
     mag_init(before);
     acb_get_mag(now, term.get());
     acb_get_mag(before, last.get());
-    // A ratio of at most 3/4: what is left is at most four times this term.
+    // With a ratio of at most 3/4, the rest is at most four times this term.
     mag_mul_2exp_si(now, now, 2);
     mag_mul_ui(before, before, 3);
     const bool shrinks = n > 2 && mag_cmp(now, before) <= 0;
@@ -313,8 +314,8 @@ bool BallEvaluator::DoubleFactorial(Ball& x) {
   return true;
 }
 
-// x^(p/q) of a negative number with an odd q as formulas with symbols mean it:
-// the real root.
+// x^(p/q) of a negative number with odd q, as symbolic formulas mean it: the
+// real root.
 bool BallEvaluator::RealRoot(const ExprNode& power, Ball& x) {
   const auto value = RationalValue(power);
   if (!value || value->integer() || value->bits() > 20 ||
@@ -338,7 +339,7 @@ bool BallEvaluator::Finite(const acb_struct* z) {
 }
 
 void BallEvaluator::AddWeight(const ExprNode& e, const Ball& x) {
-  // Sums and products are no larger or smaller than what they consist of.
+  // Sums and products are no larger or smaller than their parts.
   if (e.op == Op::kAdd || e.op == Op::kMultiply ||
       acb_contains_zero(x.get()) != 0) {
     return;
@@ -412,7 +413,7 @@ bool BallEvaluator::EvaluateNode(const ExprNode& e, Ball& out) {
         arb_clear(size);
         return false;
       }
-      // A few products for a whole power.
+      // An integer power costs a few products.
       const bool whole = power != nullptr && power->small();
       if (!Evaluate(*e.args[1], exponent) ||
           !Spend(whole ? kWholePowerCost : kFunctionCost)) {

@@ -3,7 +3,7 @@
 //   Ball ball;
 //   BallEvaluator(128, {{"x", BigRational(3, 2)}}).Evaluate(*tree, ball)
 //
-// Work is bounded: by a number of steps an evaluation, and by a budget that
+// Work is bounded: by a number of steps per evaluation, and by a budget that
 // evaluations may share. Thread-compatible.
 #ifndef ESPALIER_DATASETS_ANSWERS_BALL_VALUE_H_
 #define ESPALIER_DATASETS_ANSWERS_BALL_VALUE_H_
@@ -17,7 +17,7 @@
 
 namespace espalier {
 
-// acb_t as a value holder.
+// Value wrapper for acb_t.
 class Ball {
  public:
   Ball() { acb_init(value_); }
@@ -35,29 +35,30 @@ using Sample = std::map<std::string, BigRational>;
 
 class BallEvaluator {
  public:
-  // `budget`, where given, is what all evaluations together may still cost:
-  // about one for an operation at 128 bits, more for functions and digits. It
-  // must outlive the object.
+  // `budget`, if given, is what all evaluations together may still cost: about
+  // one per operation at 128 bits, more for functions and digits. It must
+  // outlive the object.
   BallEvaluator(slong precision, const Sample& sample,
                 int64_t* budget = nullptr)
       : precision_(precision), sample_(sample), budget_(budget) {}
 
-  // False for what has no value here: a symbol without a sample, an unknown
-  // function, a division by zero, infinity, a shape.
+  // False for anything without a value here: a symbol without a sample, an
+  // unknown function, a division by zero, infinity, a shape.
   bool Evaluate(const ExprNode& e, Ball& out);
-  // Whether a root or logarithm met a negative or complex number on the way:
-  // the value then depends on the branch.
+  // Whether a root or logarithm met a negative or complex number during
+  // evaluation: the value then depends on the branch.
   bool met_branch() const { return met_branch_; }
-  // Whether there is no value because of a division by 0 or the like.
+  // Whether the value is missing because of a division by 0 or similar.
   bool met_pole() const { return met_pole_; }
-  // Bits in which values that were met may hide a difference: the logarithms
-  // of numbers, powers and functions, and of the powers of e in tanh(1000).
+  // Number of bits in which the values met may hide a difference: the
+  // logarithms of numbers, powers and functions, and of the powers of e in
+  // tanh(1000).
   double weight() const { return weight_; }
 
  private:
   bool EvaluateNode(const ExprNode& e, Ball& out);
   void AddWeight(const ExprNode& e, const Ball& x);
-  // Whether the value is finite; notes where it is not.
+  // Whether the value is finite; records it if not.
   bool Finite(const acb_struct* z);
   bool Function(const ExprNode& e, Ball& out);
   bool Elementary(const std::string& name, Ball& x);
@@ -67,7 +68,7 @@ class BallEvaluator {
   void NoteBranch(const Ball& x);
   bool DoubleFactorial(Ball& x);
   bool RealRoot(const ExprNode& power, Ball& x);
-  // False where the budget does not hold it.
+  // False if the budget is too small.
   bool Spend(int64_t cost);
 
   const slong precision_;

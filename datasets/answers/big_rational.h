@@ -1,11 +1,11 @@
-// A fraction of whole numbers of any size, in lowest terms: FLINT's fmpq as a
-// value. Equal fractions compare equal.
+// A fraction of integers of any size, in lowest terms: FLINT's fmpq as a value
+// type. Equal fractions compare equal.
 //
 //   BigRational half(1, 2);
 //   half + half == BigRational(1)   // true
 //
-// The caller bounds sizes: nothing here stops a number from growing. Division
-// by zero is the caller's to rule out. Thread-compatible.
+// The caller bounds sizes (nothing here stops a number from growing) and rules
+// out division by zero. Thread-compatible.
 #ifndef ESPALIER_DATASETS_ANSWERS_BIG_RATIONAL_H_
 #define ESPALIER_DATASETS_ANSWERS_BIG_RATIONAL_H_
 
@@ -36,13 +36,13 @@ class BigRational {
   }
   ~BigRational() { fmpq_clear(value_); }
 
-  // The number that decimal digits write, e.g. "0042".
+  // The number with these decimal digits, e.g. "0042".
   static BigRational FromDigits(const std::string& digits) {
     BigRational out;
     fmpz_set_str(fmpq_numref(out.value_), digits.c_str(), 10);
     return out;
   }
-  // 10^n; |n| is bounded by the caller.
+  // 10^n; the caller bounds |n|.
   static BigRational PowerOfTen(int64_t n) {
     BigRational out(10);
     fmpq_pow_si(out.value_, out.value_, n);
@@ -82,12 +82,12 @@ class BigRational {
   BigRational Absolute() const {
     return sign() < 0 ? BigRational() - *this : *this;
   }
-  // Whether it is a whole number of at most 62 bits.
+  // Whether it is an integer of at most 62 bits.
   bool small() const {
     return integer() && !COEFF_IS_MPZ(*fmpq_numref(value_));
   }
   int64_t small_value() const { return fmpz_get_si(fmpq_numref(value_)); }
-  // The larger of the two sizes in bits.
+  // Bit size of the larger of numerator and denominator.
   int64_t bits() const {
     return static_cast<int64_t>(std::max(fmpz_bits(fmpq_numref(value_)),
                                          fmpz_bits(fmpq_denref(value_))));

@@ -16,8 +16,8 @@ bool DependsOn(const ExprNode& e, const std::string& x) {
   return std::binary_search(symbols.begin(), symbols.end(), x);
 }
 
-// df/dx, null where no rule is known. Product rules let trees grow, hence the
-// count of steps.
+// df/dx, null if no rule is known. Product rules let trees grow, so steps are
+// counted.
 Expr Derive(const Expr& e, const std::string& x, int& steps) {
   if (--steps < 0) return nullptr;
   if (!DependsOn(*e, x)) return Number(0);
@@ -175,8 +175,8 @@ std::optional<Quotient> AsQuotient(const Expr& e, int& steps) {
   return Quotient{e, Number(1)};
 }
 
-// Whether e is 0 at x = target, judged where other symbols have a value each.
-// Nothing where it has no value there.
+// Whether e is 0 at x = target, judged with one sample value per other symbol.
+// Nothing if e has no value there.
 std::optional<bool> IsZeroAt(const Expr& e, const std::string& x,
                              const Expr& target) {
   const Expr there = Substitute(e, x, target);
@@ -193,7 +193,7 @@ std::optional<bool> IsZeroAt(const Expr& e, const std::string& x,
   return acb_contains_zero(ball.get()) != 0;
 }
 
-// (x^a)^b as x^(ab) for whole a and b.
+// (x^a)^b as x^(ab) for integers a and b.
 Expr MergePowers(const Expr& e) {
   if (e->args.empty()) return e;
   std::vector<Expr> args;
@@ -209,8 +209,8 @@ Expr MergePowers(const Expr& e) {
   return WithArgs(*e, std::move(args));
 }
 
-// L'Hopital's rule where top and bottom vanish together. Null where that
-// leads to no value.
+// L'Hopital's rule where top and bottom vanish together. Null if that gives no
+// value.
 Expr Limit(const Expr& body, const std::string& x, const Expr& target,
            int depth = 0) {
   if (depth > 2 || LargerThan(*body, 400)) return nullptr;
@@ -252,7 +252,7 @@ Expr Limit(const Expr& body, const std::string& x, const Expr& target,
   return nullptr;
 }
 
-// How many sums and products stand in one another.
+// Nesting depth of sums and products.
 int SumDepth(const ExprNode& e) {
   int deepest = 0;
   for (const Expr& arg : e.args) deepest = std::max(deepest, SumDepth(*arg));
@@ -277,14 +277,14 @@ Expr ResolveCalculus(const Expr& e) {
     if (sum != nullptr && !LargerThan(*sum, 6000)) return sum;
     sum = ClosedSum(*now);
     if (sum != nullptr && !LargerThan(*sum, 2000)) return sum;
-    // The index is one of many names for it.
+    // Index names are interchangeable: use a canonical one.
     const Expr index = Symbol("#" + std::to_string(SumDepth(*now)));
     std::vector<Expr> renamed = now->args;
     renamed[0] = Substitute(now->args[0], now->args[1]->name, index);
     renamed[1] = index;
     return WithArgs(*now, std::move(renamed));
   }
-  // Rules inside rules let trees grow by a factor each.
+  // Nested rules let trees grow by a factor each.
   if (rule && LargerThan(*now, 400)) return now;
   if (now->op == Op::kDerivative) {
     int steps = 300;

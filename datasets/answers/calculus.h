@@ -1,9 +1,9 @@
-// Derivatives, integrals and limits that simple rules resolve; finite sums
-// and products, written out.
+// Derivatives, integrals and limits that simple rules resolve; finite sums and
+// products, written out.
 //
 //   ResolveCalculus(ParseMath("\\frac{d}{dx} x^2").value())   // 2 x
 //
-// What no rule covers stays as it is. Stateless: thread-safe.
+// Anything no rule covers is left unchanged. Stateless: thread-safe.
 #ifndef ESPALIER_DATASETS_ANSWERS_CALCULUS_H_
 #define ESPALIER_DATASETS_ANSWERS_CALCULUS_H_
 

@@ -1,4 +1,4 @@
-// Kinds of ASCII characters, whatever the locale.
+// Locale-independent classes of ASCII characters.
 #ifndef ESPALIER_DATASETS_ANSWERS_CHARACTERS_H_
 #define ESPALIER_DATASETS_ANSWERS_CHARACTERS_H_
 

@@ -10,14 +10,14 @@
 namespace espalier {
 namespace {
 
-// A text without the marks of upright and bold letters and their braces.
+// A text without font commands (upright, bold) and their braces.
 struct Unmarked {
   std::string clean;  // with them
   std::string plain;
-  std::vector<size_t> from;  // where each byte of `plain` stands in `clean`
+  std::vector<size_t> from;  // position in `clean` of each byte of `plain`
 
-  // The rest of `plain` from `first` on as it is written in `clean`, without
-  // braces that close what was opened in front of it.
+  // The rest of `plain` from `first` on as written in `clean`, without closing
+  // braces whose opening one comes earlier.
   std::string WrittenFrom(size_t first) const {
     if (first >= from.size()) return {};
     std::string out;
@@ -52,8 +52,7 @@ Unmarked WithoutFonts(std::string_view text) {
   return out;
 }
 
-// The runs of letters; none where other signs than commas and brackets stand
-// between them.
+// The runs of letters; none if anything but commas and brackets separates them.
 std::vector<std::string> Pieces(std::string_view text) {
   std::vector<std::string> out(1);
   for (const char c : text) {
@@ -69,11 +68,12 @@ std::vector<std::string> Pieces(std::string_view text) {
   return out;
 }
 
-// What the text behind a letter says that is no choice but a sentence, a
-// product or one of several. `apart`: a bracket or a stop and a blank stand
-// between, so that a sign begins a value: "(C) -7", "(B) (2, -3)".
+// Whether the text behind a letter shows that the letter is not a choice but
+// part of a sentence, a product or one of several. `apart`: a bracket, or a
+// full stop and a blank, comes between, so that a sign begins a value: "(C)
+// -7", "(B) (2, -3)".
 bool GoesOn(std::string_view rest, bool apart) {
-  // "(A) and (C)" is two.
+  // "(A) and (C)" are two choices.
   if (rest.starts_with("and ") || rest.starts_with("or ") ||
       rest.starts_with("&") || rest.starts_with(",")) {
     return true;
@@ -93,7 +93,7 @@ bool GoesOn(std::string_view rest, bool apart) {
 }  // namespace
 
 char ReadChoice(std::string_view text, std::string* content) {
-  // Erasing marks walks over the text many times; choices are short.
+  // Erasing marks makes many passes over the text; choices are short.
   if (text.size() > 4000) return 0;
   const Unmarked unmarked = WithoutFonts(text);
   const std::string& plain = unmarked.plain;

@@ -1,4 +1,4 @@
-// Letters of a multiple choice as responses write them.
+// Multiple-choice letters as responses write them.
 //
 //   std::string content;
 //   ReadChoice("\\textbf{(C)}\\ 12", &content)   // 'C', content is "12"
@@ -13,15 +13,14 @@
 
 namespace espalier {
 
-// The letter in upper case and what follows it; 0 where it is no choice.
+// The letter in upper case, and what follows it; 0 if it is not a choice.
 char ReadChoice(std::string_view text, std::string* content);
 
-// Where several choices are right, their letters in order; empty for other
-// texts.
+// The letters in order, if several choices are right; else empty.
 std::string ManyChoices(std::string_view text);
 
-// The letter that a text holds alone but for its marks and "option": 'D' of
-// "option **(D)**: "; 0 for other texts.
+// The letter, if the text is only a letter with markup and "option": 'D' for
+// "option **(D)**: "; else 0.
 char LetterAlone(std::string_view text);
 
 }  // namespace espalier

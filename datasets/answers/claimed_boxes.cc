@@ -17,10 +17,10 @@ namespace espalier {
 namespace {
 
 constexpr size_t kNone = std::string_view::npos;
-// The words beside a box that are looked at fit in.
+// Length of the text next to a box that is examined.
 constexpr size_t kBeside = 80;
 
-// Where lines that begin with a percent sign lie, in order.
+// The lines that begin with a percent sign, in order.
 std::vector<Span> CommentLines(std::string_view text) {
   std::vector<Span> out;
   for (size_t at = 0; at < text.size();) {
@@ -44,7 +44,7 @@ std::vector<Span> HiddenParts(std::string_view text) {
   return out;
 }
 
-// Whether `at` lies in one of the parts, which do not meet.
+// Whether `at` lies in one of the disjoint parts.
 bool Inside(const std::vector<Span>& parts, size_t at) {
   const auto next = std::upper_bound(
       parts.begin(), parts.end(), at,
@@ -52,8 +52,8 @@ bool Inside(const std::vector<Span>& parts, size_t at) {
   return next != parts.begin() && at < std::prev(next)->end;
 }
 
-// Of a clause up to what it names: without one of the words that it ends in,
-// and the blanks in front of that.
+// Removes the first of `endings` that `words` ends in, and the blanks in front
+// of it, so that `words` ends in what it names; false if there is none.
 bool DropLast(std::string_view& words,
               std::initializer_list<std::string_view> endings) {
   for (const std::string_view ending : endings) {
@@ -69,9 +69,9 @@ bool DropLast(std::string_view& words,
   return false;
 }
 
-// "An incorrect answer would be", "leads to the wrong result". What such an
-// answer costs, how many there are and which value is the wrong one are
-// answers themselves: "The number of bad answers is", "The wrong value is".
+// "An incorrect answer would be", "leads to the wrong result". But the cost of
+// wrong answers, their number and the wrong value itself can be the answer:
+// "The number of bad answers is", "The wrong value is".
 bool CalledWrong(std::string_view words) {
   std::string_view clause = words.substr(ClauseStart(words));
   const bool supposed =
@@ -94,7 +94,7 @@ bool CalledWrong(std::string_view words) {
          (!supposed && !stated && EndsIn(clause, Reading::kStates) > 0);
 }
 
-// Whether a clause ends at `at`, or goes on with where, why or when it holds.
+// Whether a clause ends at `at`, or continues with where, why or when it holds.
 bool ClauseEnds(std::string_view text, size_t at) {
   const size_t next = std::min(text.find_first_not_of(" \t", at), text.size());
   if (next == text.size() || text[next] == '\n') return true;
@@ -106,8 +106,8 @@ bool ClauseEnds(std::string_view text, size_t at) {
          words.starts_with("\u2014");
 }
 
-// Whether a box names one of several things, which what the sentence says of
-// it makes the answer: "Option \\boxed{C} is incorrect", "Step \\boxed{4}".
+// Whether a box names one of several things that the sentence judges, so that
+// it is still the answer: "Option \\boxed{C} is incorrect", "Step \\boxed{4}".
 bool NamesOne(std::string_view words, std::string_view inside) {
   const std::string name = StripDelimiters(inside);
   std::string content;
@@ -123,7 +123,7 @@ bool NamesOne(std::string_view words, std::string_view inside) {
 enum class Claim {
   kMeant,
   kDenied,
-  // It is said to be wrong, which is what was asked if no other box is meant.
+  // It is called wrong, which is the answer if no other box is meant.
   kWrongOne,
 };
 
@@ -160,8 +160,8 @@ Claim ClaimOf(std::string_view text, const Span& box) {
              : Claim::kDenied;
 }
 
-// "but this is right": whether what stands behind a mistake that is owned up
-// to adds nothing, or calls the answer right.
+// "but this is right": whether the text behind an admitted mistake adds
+// nothing, or calls the answer right.
 bool Settles(std::string_view lower) {
   const size_t word = lower.find_first_not_of(" ,;:.!)*\n");
   if (word == kNone) return true;
@@ -171,8 +171,8 @@ bool Settles(std::string_view lower) {
          std::none_of(lower.begin(), lower.end(), Digit);
 }
 
-// "I was wrong earlier in saying 4, but this is right." is said of an earlier
-// answer. `at` is where a phrase that retracts begins.
+// "I was wrong earlier in saying 4, but this is right." refers to an earlier
+// answer. `at` is where a retracting phrase begins.
 bool OfEarlier(std::string_view lower, size_t at, size_t behind) {
   if (!lower.substr(at).starts_with("i")) return false;
   const size_t start = SentenceStart(lower.substr(0, at));
@@ -193,7 +193,7 @@ std::vector<Span> ClaimedBoxes(std::string_view text) {
   const std::vector<Span> lines = CommentLines(text),
                           hidden = HiddenParts(text);
   std::vector<Span> meant, wrong;
-  // No answer has more; so many are looked at as say that it has too many.
+  // No answer has more; this many are kept to show that there are too many.
   constexpr std::ptrdiff_t kMost = 450;
   std::vector<Span> boxes = Boxes(text);
   const auto size = static_cast<std::ptrdiff_t>(boxes.size());
@@ -224,8 +224,8 @@ bool Retracted(std::string_view behind) {
 
 namespace {
 
-// "2\\boxed{12}", "\\boxed{12}^2", "\\boxed{12} million": what touches a box,
-// or scales it.
+// "2\\boxed{12}", "\\boxed{12}^2", "\\boxed{12} million": text that touches a
+// box, or scales it.
 bool Glued(std::string_view text, const Span& box) {
   const std::string_view lead = text.substr(0, box.outer_start);
   const std::string_view behind = text.substr(box.outer_end);
@@ -259,7 +259,7 @@ bool PartOfFormula(std::string_view text, const Span& box) {
   if (lead.size() > 1 && lead.back() == '-' && Blank(lead[lead.size() - 2])) {
     return true;
   }
-  // Inside of signs of a formula only: in a text "-" is a dash.
+  // Only inside formula delimiters: in text "-" is a dash.
   size_t open = kNone;
   std::string_view close;
   for (const auto& [begin, end] :
@@ -279,7 +279,7 @@ bool PartOfFormula(std::string_view text, const Span& box) {
   const size_t end = behind.find(close);
   if (end == kNone) return false;
   behind = TrimBlanks(behind.substr(0, end));
-  // "5 + \\boxed{7} = 12" asks for a part.
+  // "5 + \\boxed{7} = 12" requests a part.
   if (behind.find('=') != kNone) return false;
   lead = TrimBlanks(lead);
   for (const std::string_view sign :

@@ -13,7 +13,7 @@
 namespace espalier {
 namespace {
 
-// The commands of LaTeX that are understood or passed over knowingly.
+// The LaTeX commands that are understood or deliberately ignored.
 constexpr std::string_view kCommandNames =
     "alpha beta gamma delta epsilon varepsilon zeta eta theta vartheta iota "
     "kappa lambda mu nu xi pi rho sigma tau upsilon phi varphi chi psi omega "
@@ -43,7 +43,7 @@ constexpr std::string_view kCommandNames =
 
 using WordSet = std::unordered_set<std::string_view>;
 
-// The words of a text that outlives the set, a blank between two.
+// The blank-separated words of a text that outlives the set.
 WordSet Words(std::string_view text) {
   WordSet out;
   while (!text.empty()) {
@@ -74,7 +74,7 @@ std::string_view CommandAt(std::string_view text, size_t at) {
   return text.substr(at, end - at);
 }
 
-// True if three digits, and no fourth, come next but for blanks.
+// True if, ignoring blanks, exactly three digits come next.
 bool ThousandsFollow(std::string_view text, size_t at) {
   while (at < text.size() && Blank(text[at])) ++at;
   size_t digits = 0;
@@ -93,7 +93,7 @@ void DropBlanksAfterComma(std::string& out) {
   }
 }
 
-// Copies "\name" and what hangs on it; `at` is behind the backslash.
+// Copies "\name" and its arguments; `at` is behind the backslash.
 void CleanCommand(std::string_view text, size_t& at, std::string& out) {
   const std::string_view name = CommandAt(text, at);
   if (Decoration(name)) {
@@ -112,7 +112,7 @@ void CleanCommand(std::string_view text, size_t& at, std::string& out) {
   }
   if ((name == "color" || name == "textcolor") &&
       at + name.size() < text.size() && text[at + name.size()] == '{') {
-    // What is coloured stays.
+    // Keeps the coloured content.
     const size_t close = text.find('}', at);
     at = close == std::string_view::npos ? text.size() : close + 1;
     return;
@@ -179,7 +179,7 @@ std::string_view KnownCommandPrefix(std::string_view name) {
 
 namespace {
 
-// The length of "{,}" at `at`, blanks inside and behind it included.
+// The length of "{,}" at `at`, including blanks inside and behind it.
 size_t BracedComma(std::string_view text, size_t at) {
   size_t end = at + 1;
   const auto skip = [&] {
@@ -225,7 +225,7 @@ std::string CleanMath(std::string_view raw) {
       out += ',';
       at += comma;
     } else if (c == '\f' && text.compare(at, 4, "\frac") == 0) {
-      // A backslash and an f that a JSON writer left unescaped.
+      // "\f" that a JSON writer left unescaped.
       out += "\\frac";
       at += 4;
     } else if (c != '\\') {
@@ -252,7 +252,7 @@ std::string CleanMath(std::string_view raw) {
       at += 2;
       switch (next) {
         case '!':
-          // "12,\\! 345", "12, \\! 345": the blanks go as well.
+          // "12,\\! 345", "12, \\! 345": drop the blanks too.
           if (ThousandsFollow(text, at)) DropBlanksAfterComma(out);
           while (at < text.size() && Blank(text[at]) && !out.empty() &&
                  (out.back() == ',' || out.back() == ' ')) {

@@ -12,32 +12,32 @@
 
 namespace espalier {
 
-// Unicode signs become LaTeX commands, commands escaped twice become plain
-// ones, sizes (\left, \big), styles and thin spaces go. `\$` becomes
-// "\dollar". Bytes that are no UTF-8 become "?".
+// Replaces Unicode signs by LaTeX commands, unescapes commands escaped twice,
+// and drops sizes (\left, \big), styles and thin spaces. `\$` becomes
+// "\dollar". Bytes that are not UTF-8 become "?".
 std::string CleanMath(std::string_view text);
 
-// For comparing answers in words: lower case, no articles, no markup, no
+// For comparing answers in words: lower case, no articles, markup or
 // punctuation, one blank between words.
 std::string FoldWords(std::string_view text);
 
-// The length of "[4pt]" or "*[4pt]" behind the "\\\\" that ends a row of
-// LaTeX, blanks in front included; 0 for what is no length.
+// The length of "[4pt]" or "*[4pt]" behind the "\\\\" that ends a LaTeX row,
+// including blanks in front; 0 if it is not a length.
 size_t LineSkip(std::string_view text);
 
-// Blanks at both ends gone.
+// Without blanks at both ends.
 std::string_view TrimBlanks(std::string_view text);
 
-// The minus sign of mathematics and typographic apostrophes as those of ASCII.
-// A response is written so before anything is looked for in it: phrases are
-// found in a copy in lower case, whose places must be those of the text.
+// Replaces the mathematical minus sign and typographic apostrophes by ASCII.
+// Apply before searching a response: phrases are found in a lower-case copy
+// whose offsets must match the text.
 std::string WithPlainSigns(std::string_view text);
 
-// Whether `name` is a command that the parser knows, without its backslash.
+// Whether the parser knows the command `name`, without its backslash.
 bool IsKnownCommand(std::string_view name);
 
-// The longest known command that `name` begins with, of at least 2 letters;
-// empty for none. "quadx" -> "quad".
+// The longest known command, of at least 2 letters, that `name` begins with;
+// empty if none. "quadx" -> "quad".
 std::string_view KnownCommandPrefix(std::string_view name);
 
 }  // namespace espalier

@@ -33,7 +33,7 @@ bool Positive(const ExprNode& e) {
          arb_is_positive(acb_realref(x.get())) != 0;
 }
 
-// ln p for the primes that occur.
+// ln p for each prime that occurs.
 void FindLogs(const Expr& e, std::vector<Expr>& logs) {
   if (e->op == Op::kFunction && e->name == "ln") {
     const bool known =
@@ -168,7 +168,7 @@ class Rewriter {
     return Divide(Number(2), name == "sech" ? twice_cosh : twice_sinh);
   }
 
-  // B_2k (2 pi)^2k / 2 (2k)! but for the sign, and -B_(n+1) / (n+1) for -n.
+  // |B_2k| (2 pi)^2k / 2 (2k)!, and -B_(n+1) / (n+1) for -n.
   static Expr Zeta(const BigRational& n) {
     if (!n.small() || std::abs(n.small_value()) > 40) return nullptr;
     const int64_t at = n.small_value();

@@ -10,7 +10,7 @@ namespace {
 constexpr size_t kMostTerms = 40;
 constexpr int64_t kHighestPower = 6;
 
-// coefficient * k^power * ratio^k; no ratio where it is null.
+// coefficient * k^power * ratio^k; without the ratio if it is null.
 struct Term {
   Expr coefficient;
   int64_t power = 0;

@@ -1,5 +1,5 @@
-// Sums with any bounds in closed form, where their terms are made of powers of
-// the index, c k^m, or of geometric ones, c r^k:
+// Sums with any bounds in closed form, if their terms are made of powers of the
+// index, c k^m, or are geometric, c r^k:
 //
 //   ClosedSum(*ParseMath("\\sum_{k=1}^n k").value())            // n(n+1)/2
 //   ClosedSum(*ParseMath("\\sum_{k=0}^\\infty 2^{-k}").value())   // 2
@@ -12,8 +12,8 @@
 
 namespace espalier {
 
-// `e` is an Op::kSum. Null for other terms, powers above 6, sums that do not
-// converge, and more than 40 terms once products are written out.
+// `e` is an Op::kSum. Null for other terms, powers above 6, divergent sums, and
+// more than 40 terms once products are expanded.
 Expr ClosedSum(const ExprNode& e);
 
 }  // namespace espalier

@@ -63,7 +63,7 @@ class Comparison {
 
   AnswerVerdict Compare(const Answer& a, const Answer& b) {
     if (++calls_ > kMostCalls) return No("too many parts to compare");
-    // A list of one is its item.
+    // A list of one item is that item.
     if (IsItsItem(a, b)) return Compare(Inherit(a), b);
     if (IsItsItem(b, a)) return Compare(a, Inherit(b));
     // "1/2 or 0.5" says one thing twice.
@@ -98,7 +98,7 @@ class Comparison {
         });
   }
 
-  // In other items and in other braces {1} is no 1.
+  // Inside other items and other braces, {1} is not 1.
   bool IsItsItem(const Answer& list, const Answer& other) const {
     if (list.kind != Kind::kList || list.items.size() != 1 ||
         other.kind == Kind::kList) {
@@ -116,8 +116,8 @@ class Comparison {
     return item;
   }
 
-  // x = 1 against y = 1: other names are other answers, but f(x) = x + 1 is
-  // f(t) = t + 1, and y = x + 1 may be written f(x) = x + 1.
+  // x = 1 against y = 1: different names are different answers, but f(x) = x +
+  // 1 is f(t) = t + 1, and y = x + 1 may be written f(x) = x + 1.
   AnswerVerdict CompareNamed(const Answer& a, const Answer& b) {
     if (!policy_.strict_symbols || SameTree(*a.name, *b.name) ||
         a.kind == Kind::kRegion || b.kind == Kind::kRegion) {
@@ -226,7 +226,8 @@ class Comparison {
     }
     if (const auto verdict = CompareMixed(a, b)) return *verdict;
     if (const auto verdict = CompareMixed(b, a)) {
-      // A gold [2, 2] is 2; whether [2, 2] answers 2 is another question.
+      // A gold [2, 2] is 2; whether [2, 2] answers a gold 2 is another
+      // question.
       if (verdict->equal && a.kind == Kind::kValue && b.kind == Kind::kRegion &&
           b.from != nullptr && b.from->op == Op::kInterval) {
         return Unknown("the answer is an interval of one number");
@@ -236,8 +237,8 @@ class Comparison {
     return KindsDiffer(a, b);
   }
 
-  // Whether letters are in the order of the alphabet, as those of products
-  // mostly are.
+  // Whether the letters are in alphabetical order, as they mostly are in
+  // products.
   static bool InOrder(std::string_view letters) {
     const bool small =
         std::islower(static_cast<unsigned char>(letters[0])) != 0;
@@ -249,8 +250,8 @@ class Comparison {
                               std::greater_equal<>()) == letters.end();
   }
 
-  // "abc" and "cab" are the same product and other words; nothing where one is
-  // no run of letters on its own.
+  // "abc" and "cab" are the same product but different words; nothing if either
+  // side is not a lone run of letters.
   static std::optional<AnswerVerdict> CompareRuns(const Answer& a,
                                                   const Answer& b) {
     if (a.expr->op != Op::kMultiply || b.expr->op != Op::kMultiply ||
@@ -278,7 +279,7 @@ class Comparison {
     if (const auto runs = CompareRuns(a, b)) return *runs;
     Expr other = b.expr;
     if (!policy_.strict_symbols) {
-      // The same but for the names of the symbols, taken in order.
+      // Equal up to the names of the symbols, taken in order.
       const auto from = FreeSymbols(*b.expr), to = FreeSymbols(*a.expr);
       for (size_t i = 0; from.size() == to.size() && i < from.size(); ++i) {
         other = Substitute(other, from[i], Symbol(to[i]));
@@ -287,7 +288,7 @@ class Comparison {
     if (!a.index.empty() && !b.index.empty() && a.index != b.index) {
       other = Substitute(other, b.index, Symbol(a.index));
     }
-    // The constant of an integration has no fixed name.
+    // The integration constant has no fixed name.
     const std::string mine = AddedConstant(*a.expr);
     const std::string theirs = AddedConstant(*b.expr);
     if (!mine.empty() && !theirs.empty() && mine != theirs) {
@@ -298,8 +299,8 @@ class Comparison {
             verdict.same == Sameness::kUnknown};
   }
 
-  // The vector as a sum of the unit vectors in which `sum` is written: i, j, k
-  // with or without hats. Null where it is written in none.
+  // The vector as a sum of the unit vectors that `sum` uses: i, j, k with or
+  // without hats. Null if it uses none.
   static Expr InUnitVectors(const Answer& vector, const ExprNode& sum) {
     const size_t n = vector.items.size();
     if (n < 2 || n > 3) return nullptr;
@@ -321,7 +322,7 @@ class Comparison {
     return Make(Op::kAdd, std::move(terms));
   }
 
-  // "C" of "x^2 + C", "c" of "x^2 + c"; empty for others.
+  // "C" of "x^2 + C", "c" of "x^2 + c"; else empty.
   static std::string AddedConstant(const ExprNode& e) {
     if (e.op != Op::kAdd) return {};
     std::string name;
@@ -360,8 +361,9 @@ class Comparison {
     return out;
   }
 
-  // Whether `item` is among the list's: as kEqual says, or perhaps, kUnknown.
-  // The first that is marks its place in `met`; places met before come last.
+  // Whether `item` is in the list: certainly (kEqual) or possibly (kUnknown).
+  // The first match is marked in `met`; positions already marked are tried
+  // last.
   Sameness FindAmong(const Answer& item, const Answer& list,
                      std::vector<bool>& met, bool gold_first,
                      bool* repeats = nullptr) {
@@ -382,9 +384,9 @@ class Comparison {
     return found;
   }
 
-  // Each item of one with one of the other; repeated items count once, but of
-  // two lists as long as each other both repeat the same: "1, 1, 2" is not
-  // "1, 2, 2".
+  // Matches each item of one with an item of the other. Repeated items count
+  // once, but lists of equal length must repeat the same items: "1, 1, 2" is
+  // not "1, 2, 2".
   AnswerVerdict CompareUnordered(const Answer& a, const Answer& b) {
     std::vector<bool> met(b.items.size()), of_gold(a.items.size());
     std::string open;
@@ -420,7 +422,7 @@ class Comparison {
   }
 
   AnswerVerdict CompareLists(const Answer& a, const Answer& b) {
-    // "x = 1, y = 2" against "1, 2": the names are the order.
+    // "x = 1, y = 2" against "1, 2": the names give the order.
     const bool some_names = (Names(a) > 1) != (Names(b) > 1);
     const Answer& named = Names(a) > 1 ? a : b;
     bool distinct = false;
@@ -442,7 +444,7 @@ class Comparison {
     return CompareInOrder(a, b);
   }
 
-  // Written as "2 < x": such a gold answer may be met by (2, oo) whatever the
+  // Written as "2 < x": (2, oo) may match such a gold answer whatever the
   // policy.
   AnswerVerdict CompareRegions(const Answer& a, const Answer& b) {
     if (!policy_.interval_is_inequality && !WrittenAsRelation(a) &&
@@ -497,7 +499,7 @@ class Comparison {
         return ValuesDiffer(a, b);
       }
     }
-    // 0 : 0 is in proportion to all.
+    // 0 : 0 is in proportion to everything.
     if (comparer_.Equal(a0.expr, Number(0)) &&
         !comparer_.Equal(b0.expr, Number(0))) {
       return ValuesDiffer(a, b);
@@ -505,8 +507,8 @@ class Comparison {
     return Yes("both are " + Describe(a));
   }
 
-  // Shapes of two kinds, `a` of the one named first. Nothing where the rule
-  // is not about them.
+  // Compares two kinds of shape; `a` is of the kind named first. Nothing if the
+  // rule does not apply.
   std::optional<AnswerVerdict> CompareMixed(const Answer& a, const Answer& b) {
     if (a.kind == Kind::kTuple && b.kind == Kind::kRegion && a.pair) {
       if (!policy_.interval_is_inequality && WrittenAsRelation(b)) {
@@ -556,7 +558,7 @@ class Comparison {
                         comparer_.Equal(a.from->args[1], b.items[1].expr);
       return same ? Yes("both are " + Describe(b)) : KindsDiffer(a, b);
     }
-    // A region that is nothing, or points: [1, 1] is {1}.
+    // A region that is empty, or consists of points: [1, 1] is {1}.
     if (a.kind == Kind::kRegion &&
         (b.kind == Kind::kList || b.kind == Kind::kValue)) {
       const bool points = std::all_of(
@@ -580,7 +582,7 @@ class Comparison {
       return Compare(list.items[0], b);
     }
     if (a.kind == Kind::kCongruence && b.kind == Kind::kValue) {
-      // "3 \\mod 5", which read alone is a remainder, states another modulus.
+      // "3 \\mod 5", which by default is a remainder, states another modulus.
       if (b.from != nullptr && b.from->op == Op::kFunction &&
           b.from->name == "mod" && b.from->args.size() == 2 &&
           !comparer_.Equal(a.expr, b.from->args[1])) {
@@ -606,7 +608,7 @@ class Comparison {
   ValueComparer& comparer_;
   const GradePolicy& policy_;
   int calls_ = 0;
-  int inside_ = 0;  // lists and tuples around what is compared
+  int inside_ = 0;  // lists and tuples around the compared items
 };
 
 }  // namespace

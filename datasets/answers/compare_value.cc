@@ -15,7 +15,7 @@
 namespace espalier {
 namespace {
 
-// A value without the sign that says what it counts.
+// A value without its unit or percent sign.
 struct Peeled {
   Expr core;
   std::string unit;
@@ -49,8 +49,8 @@ Peeled Peel(const Expr& e) {
   return {e, "", false};
 }
 
-// A number written with a point, perhaps times a power of ten: its value and
-// how much its last digit counts.
+// A number written with a decimal point, perhaps times a power of ten: its
+// value and the weight of its last digit.
 struct Decimal {
   BigRational value;
   BigRational last_place;
@@ -93,7 +93,7 @@ constexpr int kMostClosedForms = 12;
 constexpr slong kPointPrecision = 160;
 constexpr slong kPrecisions[] = {96, 320, 1200};
 
-// Made of whole numbers in ways that stay among them: 2^100, 100!.
+// Built of integers by operations that stay in the integers: 2^100, 100!.
 bool IsWholeNumber(const ExprNode& e) {
   switch (e.op) {
     case Op::kNumber:
@@ -120,8 +120,8 @@ bool IsWholeNumber(const ExprNode& e) {
                      [](const Expr& arg) { return IsWholeNumber(*arg); });
 }
 
-// Unknown functions as symbols, which balls can sample: f(x) by how it is
-// written, the initial value I(0) as I_0.
+// Unknown functions as symbols, which balls can sample: f(x) named as written,
+// the initial value I(0) as I_0.
 Expr WithoutApplications(const Expr& e) {
   if (e->args.empty()) return e;
   if (e->op == Op::kApply) {
@@ -129,7 +129,7 @@ Expr WithoutApplications(const Expr& e) {
     const bool index = e->args.size() == 1 && arg.op == Op::kNumber &&
                        arg.value.integer() && arg.value.sign() >= 0;
     const std::string shown = Describe(*e);
-    // Longer ones are shown in part only.
+    // Longer ones are shown only in part.
     if (shown.size() > 60) return e;
     return Symbol(index ? absl::StrCat(e->name, "_", Describe(arg)) : shown);
   }
@@ -188,7 +188,7 @@ ValueVerdict ValueComparer::Compare(const Expr& gold, const Expr& answer) {
     };
     return Compare(scaled(a, a_scale), scaled(b, b_scale));
   }
-  // A number in another base may stand without its base.
+  // A number in another base may be written without its base.
   if ((a.core->op == Op::kBased) != (b.core->op == Op::kBased)) {
     const Expr x = a.core->op == Op::kBased ? a.core->args[0] : a.core;
     const Expr y = b.core->op == Op::kBased ? b.core->args[0] : b.core;
@@ -197,7 +197,8 @@ ValueVerdict ValueComparer::Compare(const Expr& gold, const Expr& answer) {
         CompareCores(x, y).same != Sameness::kEqual) {
       return values;
     }
-    // Gold's question names its base; an answer's own base may be a mistake.
+    // The question behind the gold answer names its base; another base in the
+    // answer may be a mistake.
     if (a.core->op == Op::kBased) {
       return {Sameness::kEqual, absl::StrCat("both show ", Describe(*x))};
     }
@@ -208,7 +209,7 @@ ValueVerdict ValueComparer::Compare(const Expr& gold, const Expr& answer) {
       a.unit.empty() != b.unit.empty()) {
     return {Sameness::kDifferent, Apart(gold, answer) + ": a unit is missing"};
   }
-  // Radians are plain numbers, but 1 radian is no degree.
+  // Radians are plain numbers, but 1 radian is not 1 degree.
   const auto radians = [](const std::string& unit) {
     return unit == " radians" || unit == " radian" || unit == " rad";
   };
@@ -229,7 +230,7 @@ ValueVerdict ValueComparer::Compare(const Expr& gold, const Expr& answer) {
       a.core = Multiply(Number(factor), a.core);
     }
   }
-  // Percents count no things.
+  // Percentages do not count things.
   const std::string& counted = a.percent ? b.unit : a.unit;
   if (a.percent != b.percent && !counted.empty() &&
       counted.find("percent") == std::string::npos) {
@@ -260,8 +261,9 @@ bool ValueComparer::Rounds(const Expr& decimal, const Expr& exact) {
       shown->significant < policy_.rounding_digits) {
     return false;
   }
-  // A whole number is not rounded to decimals, however it is written; of two
-  // decimals the one with fewer must still have some that money has not.
+  // An integer is not rounded to decimals, however it is written; of two
+  // decimals, the one with fewer digits must still have more than the two of
+  // money.
   if (const auto other = AsDecimal(*exact)) {
     if (shown->decimals < 3 || other->decimals <= shown->decimals) {
       return false;
@@ -341,7 +343,7 @@ ValueVerdict ValueComparer::CompareCores(const Expr& a, const Expr& b) {
   return CompareBalls(x, y);
 }
 
-// What no digits can tell, of numbers no more than 2^distance apart.
+// For numbers at most 2^distance apart, which digits cannot separate.
 Sameness ValueComparer::ProveEqual(const Expr& a, const Expr& b,
                                    double distance) {
   if (const auto agree = RemaindersAgree(*a, *b, factors_)) {
@@ -362,7 +364,7 @@ Sameness ValueComparer::ProveEqual(const Expr& a, const Expr& b,
   return ExactlyEqual(x != nullptr ? *x : *a, y != nullptr ? *y : *b);
 }
 
-// Digits tell numbers apart, but prove none equal: tanh(1000) is 1 to 800
+// Digits can prove numbers different but not equal: tanh(1000) is 1 to 800
 // digits.
 ValueVerdict ValueComparer::CompareNumbers(const Expr& a, const Expr& b) {
   bool tried = false;
@@ -397,7 +399,7 @@ ValueVerdict ValueComparer::CompareBalls(const Expr& a, const Expr& b) {
   symbols.erase(std::unique(symbols.begin(), symbols.end()), symbols.end());
   if (symbols.empty()) return CompareNumbers(a, b);
   if (symbols.size() > 24) return {Sameness::kUnknown, "too many symbols"};
-  // Quotients of polynomials that are too large to write out.
+  // Quotients of polynomials that are too large to expand.
   if (const auto agree = RemaindersAgree(*a, *b, factors_)) {
     return *agree ? ValueVerdict{Sameness::kEqual, Both(a)}
                   : ValueVerdict{Sameness::kDifferent, Apart(a, b)};
@@ -406,7 +408,7 @@ ValueVerdict ValueComparer::CompareBalls(const Expr& a, const Expr& b) {
   if (points.same == Sameness::kDifferent) {
     return {Sameness::kDifferent, Apart(a, b)};
   }
-  // "det(A)", "the integral of f": what is left open is no number.
+  // "det(A)", "the integral of f": unevaluated expressions are not numbers.
   if (points.same == Sameness::kUnknown && points.agreed == 0 && budget_ > 0 &&
       HasSymbol(*a) != HasSymbol(*b)) {
     Ball number;
@@ -426,7 +428,8 @@ ValueVerdict ValueComparer::CompareBalls(const Expr& a, const Expr& b) {
 
 std::optional<int> ValueComparer::RatioSign(const Expr& a, const Expr& b) {
   if (const auto ratio = forms_.ConstantRatio(*a, *b)) return ratio->sign();
-  // A real factor such as sqrt(2): the quotient at one point, then equality.
+  // A real factor such as sqrt(2): take the quotient at one point, then test
+  // equality.
   std::vector<std::string> names = FreeSymbols(*a);
   for (std::string& name : FreeSymbols(*b)) names.push_back(std::move(name));
   const Sample sample = PositiveSample(names);
@@ -441,7 +444,7 @@ std::optional<int> ValueComparer::RatioSign(const Expr& a, const Expr& b) {
       arb_contains_zero(acb_realref(x.get())) != 0) {
     return std::nullopt;
   }
-  // a(s) b = b(s) a as functions says that the quotient is constant.
+  // a(s) b = b(s) a as functions means that the quotient is constant.
   Expr left = a, right = b;
   for (const auto& [name, value] : sample) {
     left = Substitute(left, name, Number(value));

@@ -1,4 +1,4 @@
-// Whether two expressions have one value. Stages, each only where the one
+// Whether two expressions have the same value. Each stage runs only if the one
 // before leaves it open:
 //   1. infinities; units; percent signs; digits in another base
 //   2. normal forms over polynomials and roots of primes (rational_form.h)
@@ -6,14 +6,14 @@
 //   4. balls at several points: apart means different (ball_value.h)
 //   5. for numbers a proof: remainders (modular_value.h), closed forms
 //      (closed_form.h), a separation bound (zero_bound.h), Calcium
-//      (exact_value.h); else it is not known
+//      (exact_value.h); otherwise unknown
 //   6. for functions remainders at random points, or agreement at points to
 //      more digits than their numbers can hide a difference in (points.h)
 //
 //   ValueComparer comparer(policy);
 //   comparer.Compare(gold, answer).how   // "both are 3/4"
 //
-// Not thread-safe: one a comparison.
+// Not thread-safe: use one per comparison.
 #ifndef ESPALIER_DATASETS_ANSWERS_COMPARE_VALUE_H_
 #define ESPALIER_DATASETS_ANSWERS_COMPARE_VALUE_H_
 
@@ -39,16 +39,17 @@ class ValueComparer {
   bool Equal(const Expr& a, const Expr& b) {
     return Compare(a, b).same == Sameness::kEqual;
   }
-  // c where a = c b, c other than 0 and rational; or real, then its sign.
+  // The sign of c where a = c b, c nonzero and rational or real.
   std::optional<int> RatioSign(const Expr& a, const Expr& b);
-  // Whether a = 0 and b = 0 are one equation but for denominators.
+  // Whether a = 0 and b = 0 are the same equation up to denominators.
   bool SameEquation(const Expr& a, const Expr& b) {
     return forms_.SameNumerators(*a, *b);
   }
-  // Whether a = b is said in error, by numbers that are not even about equal.
+  // Whether a = b is a false statement: two numbers that are not even
+  // approximately equal.
   bool Contradict(const Expr& a, const Expr& b);
-  // -1, 0, 1 for a < b, a = b, a > b; nothing where they are not two real
-  // numbers that can be told apart.
+  // -1, 0, 1 for a < b, a = b, a > b; nothing if they are not two real numbers
+  // that can be separated.
   std::optional<int> Order(const Expr& a, const Expr& b);
 
  private:
@@ -61,7 +62,7 @@ class ValueComparer {
 
   const GradePolicy& policy_;
   RationalForms forms_;
-  // What balls may still cost (ball_value.h); proofs by Calcium and by closed
+  // Remaining budget for balls (ball_value.h); proofs by Calcium and by closed
   // forms so far.
   int64_t budget_ = 200000;
   int proofs_ = 0;

@@ -1,4 +1,4 @@
-// What "..." leaves out: terms of an arithmetic or geometric progression.
+// The terms of an arithmetic or geometric progression that "..." omits.
 //
 //   SumThrough({1, 2}, 10)      // 55 for 1 + 2 + ... + 10
 //   ItemsThrough({2, 4}, 10)    // 6, 8 for 2, 4, ..., 10
@@ -14,9 +14,8 @@
 
 namespace espalier {
 
-// The sum from the first of `shown` to `last`. Null where they are no
-// rational numbers of one progression, or more than 2000 bits would be
-// needed.
+// The sum from the first of `shown` to `last`. Null unless they are rational
+// numbers of one progression, and if more than 2000 bits would be needed.
 Expr SumThrough(const std::vector<Expr>& shown, const Expr& last);
 
 // The items between the last of `shown` and `last`, at most 300.

@@ -9,8 +9,8 @@
 namespace espalier {
 namespace {
 
-// What a tree asks of Calcium: together these keep a comparison in the
-// milliseconds (bench/datasets/grade_benchmark).
+// What a tree requires of Calcium: together these limits keep a comparison
+// within milliseconds (bench/datasets/grade_benchmark).
 struct Demand {
   int steps = 0;
   int functions = 0;   // each a transcendental generator
@@ -23,7 +23,7 @@ constexpr int64_t kMostBits = 160;
 constexpr int64_t kHighestPower = 12;
 constexpr int64_t kHighestTower = 144;  // product of powers of powers
 
-// `tower`: the power to which what stands around `e` raises it.
+// `tower`: the power to which the enclosing expression raises `e`.
 bool Modest(const ExprNode& e, Demand& demand, int64_t tower = 1) {
   if (++demand.steps > kMostSteps) return false;
   switch (e.op) {

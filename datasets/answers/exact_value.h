@@ -2,10 +2,10 @@
 //
 //   ExactlyEqual(*a, *b)   // kEqual: proven; kUnknown: not within the bounds
 //
-// Calcium's own limits (precision, degree of algebraic numbers, size of
-// ideals) are set low, and only expressions of few roots and functions over
-// small numbers are given to it; docs/adr/0013-bounded-calcium.md says what
-// that bounds. Thread-safe: a context of its own each call.
+// Calcium's own limits (precision, degree of algebraic numbers, size of ideals)
+// are set low, and it gets only expressions with few roots and functions over
+// small numbers; docs/adr/0013-bounded-calcium.md says what that bounds.
+// Thread-safe: each call has its own context.
 #ifndef ESPALIER_DATASETS_ANSWERS_EXACT_VALUE_H_
 #define ESPALIER_DATASETS_ANSWERS_EXACT_VALUE_H_
 
@@ -14,7 +14,7 @@
 
 namespace espalier {
 
-// Both without symbols.
+// Both are free of symbols.
 Sameness ExactlyEqual(const ExprNode& a, const ExprNode& b);
 
 }  // namespace espalier

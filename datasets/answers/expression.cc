@@ -202,8 +202,8 @@ void Write(const ExprNode& e, std::string& out) {
   }
 }
 
-// Whether the children can be paired; sums and products hold their children
-// in any order.
+// Whether the children can be paired; the children of sums and products are
+// unordered.
 bool SameArgs(const ExprNode& a, const ExprNode& b) {
   if (a.args.size() != b.args.size()) return false;
   if (a.op != Op::kAdd && a.op != Op::kMultiply) {
@@ -363,7 +363,7 @@ std::string Describe(const ExprNode& e) {
   Write(e, out);
   if (out.size() > kDescribed) {
     out.resize(kDescribed - 3);
-    // No half of a UTF-8 character at the cut.
+    // Do not cut a UTF-8 character in half.
     while (!out.empty() && (static_cast<uint8_t>(out.back()) & 0x80) != 0) {
       out.pop_back();
     }

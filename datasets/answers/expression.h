@@ -1,11 +1,11 @@
-// An answer as a tree: numbers, symbols, functions, and the shapes that
-// answers have (tuples, sets, intervals, matrices, relations, texts).
+// An answer as a tree: numbers, symbols, functions, and the shapes that answers
+// have (tuples, sets, intervals, matrices, relations, texts).
 //
 //   Expr half = Divide(Number(1), Number(2));
 //   Describe(*half)   // "1/2"
 //
-// Trees are immutable and shared; a parser bounds their depth and size.
-// Minus is times -1, division is a power of -1, a square root a power of 1/2.
+// Trees are immutable and shared; the parser bounds their depth and size. Minus
+// is times -1, division is a power of -1, a square root a power of 1/2.
 // Thread-compatible.
 #ifndef ESPALIER_DATASETS_ANSWERS_EXPRESSION_H_
 #define ESPALIER_DATASETS_ANSWERS_EXPRESSION_H_
@@ -44,7 +44,7 @@ enum class Op : uint8_t {
   kLimit,       // body, variable, target
   kPercent,     // args[0] hundredths
   kQuantity,    // args[0] with the unit `name`
-  kBased,       // args[0]: digits read as decimal; value: what they are worth
+  kBased,       // args[0]: digits read as decimal; value: their actual value
   // Shapes.
   kTuple,     // args, ordered
   kList,      // args as "1, 2 and 3"; name: "," "and" "or"
@@ -52,9 +52,9 @@ enum class Op : uint8_t {
   kInterval,  // lower, upper; closed_low, closed_high
   kUnion,     // args
   kIntersection,
-  kWithout,     // args[0] less args[1]
+  kWithout,     // args[0] minus args[1]
   kNumberSet,   // name: R Q Z N C
-  kMatrix,      // args row by row, `columns` to a row
+  kMatrix,      // args in row-major order, `columns` per row
   kCases,       // args: rows as tuples
   kRelation,    // args joined by `relations`
   kCongruence,  // args[0] modulo args[1]
@@ -66,8 +66,9 @@ struct ExprNode {
   Op op = Op::kNumber;
   std::string name;
   BigRational value;
-  // A number written with a point: how many digits stand behind it (less the
-  // exponent), and how many digits count. -1 for an exact number.
+  // A number written with a decimal point: number of digits behind the point
+  // (minus the exponent), and number of significant digits. -1 for an exact
+  // number.
   int16_t decimals = -1;
   int16_t significant = 0;
   bool closed_low = false;
@@ -87,18 +88,18 @@ Expr Power(Expr base, Expr exponent);
 Expr Negate(Expr a);
 Expr Function(std::string name, std::vector<Expr> args);
 
-// The value of a number, or of a product and a quotient of numbers.
+// The value of a number, or of a product or quotient of numbers.
 std::optional<BigRational> RationalValue(const ExprNode& e);
-// Whether it has a value (Op::kNumber .. kBased) and is no shape.
+// Whether it is a value (Op::kNumber .. kBased), not a shape.
 bool IsScalar(const ExprNode& e);
 // Whether the subtree holds a node of this kind.
 bool Contains(const ExprNode& e, Op op);
-// Names of the free symbols, sorted, each once. Unknown functions are no
+// Names of the free symbols, sorted and unique. Unknown functions are not
 // symbols.
 std::vector<std::string> FreeSymbols(const ExprNode& e);
 bool HasSymbol(const ExprNode& e);
-// Whether more than `nodes` are met on a walk through the tree; parts that
-// are shared count each time.
+// Whether a walk through the tree meets more than `nodes` nodes; shared parts
+// count each time.
 bool LargerThan(const ExprNode& e, int nodes);
 // `e` with the symbol replaced.
 Expr Substitute(const Expr& e, const std::string& symbol, const Expr& by);
@@ -106,7 +107,7 @@ Expr Substitute(const Expr& e, const std::string& symbol, const Expr& by);
 Expr WithArgs(const ExprNode& e, std::vector<Expr> args);
 // The same tree written the same way; sums and products in any order.
 bool SameTree(const ExprNode& a, const ExprNode& b);
-// In words and formulas for people, cut at 80 characters.
+// Human-readable words and formulas, cut at 80 characters.
 std::string Describe(const ExprNode& e);
 
 }  // namespace espalier

@@ -23,9 +23,9 @@ namespace espalier {
 namespace {
 
 constexpr size_t kNone = std::string_view::npos;
-// In front of an answer, as GSM8K writes it.
+// Precedes an answer in GSM8K.
 constexpr std::string_view kMark = "####";
-// An answer of formulas and words that is no response.
+// Longest answer of formulas and words that is not treated as a response.
 constexpr size_t kLongestLine = 200;
 // Behind "the answer is".
 constexpr size_t kLongestAnswer = 20000;
@@ -42,7 +42,7 @@ std::string UnitBehind(std::string_view text) {
   return {};
 }
 
-// "x", "f", "\\triangle ABC": names things and says nothing of them.
+// "x", "f", "\\triangle ABC": names things and states nothing about them.
 bool OnlyName(std::string_view formula) {
   formula = TrimBlanks(formula);
   const bool sign = formula.find_first_of("=<>+*/(0123456789") != kNone;
@@ -56,7 +56,7 @@ bool IsStated(std::string_view lead, std::string_view formula) {
          words.empty() || words.ends_with(":");
 }
 
-// "\\frac{240}{60} = 4", "d = 3 + 4 = 7": numbers alone give the last one.
+// "\\frac{240}{60} = 4", "d = 3 + 4 = 7": computed from numbers only.
 bool IsWorkedOut(std::string_view formula) {
   const size_t equal = formula.rfind('=');
   if (equal == kNone) return false;
@@ -73,8 +73,8 @@ bool IsWorkedOut(std::string_view formula) {
   return digits && sign;
 }
 
-// "is $7$, attained at $x = 2$": how many of the formulas are left when those
-// that only explain the answer go.
+// "is $7$, attained at $x = 2$": the number of formulas left once those that
+// only explain the answer are dropped.
 size_t WithoutExplanation(std::string_view text,
                           const std::vector<Span>& formulas) {
   size_t left = formulas.size();
@@ -120,8 +120,8 @@ size_t WithoutExplanation(std::string_view text,
   return left;
 }
 
-// "$\\frac mn = \\frac1{32}$ and $m+n = 33$": the last equation says what is
-// asked where it is the value of a sum or a product of names.
+// "$\\frac mn = \\frac1{32}$ and $m+n = 33$": the last equation is the answer
+// if it gives the value of a sum or a product of names.
 bool LastEquationAlone(std::string_view text,
                        const std::vector<Span>& formulas) {
   const Span& last = formulas.back();
@@ -131,7 +131,7 @@ bool LastEquationAlone(std::string_view text,
   if (formulas.size() < 2 || equal == kNone) return false;
   const std::string_view name = formula.substr(0, equal);
   const std::string_view value = formula.substr(equal + 1);
-  // Directly behind lines of formulas as well.
+  // Also directly behind multi-line formulas.
   const Span& before = formulas[formulas.size() - 2];
   const std::string_view between =
       text.substr(before.outer_end, last.outer_start - before.outer_end);
@@ -146,7 +146,7 @@ bool LastEquationAlone(std::string_view text,
                                 Reading::kTherefore) > 0);
 }
 
-// Whether the last group is one of several, and no verb says that it is the
+// Whether the last group is one of several and no verb says that it is the
 // answer: "$2$ for even $n$, $3$ for odd $n$".
 bool PicksOne(std::string_view text, const std::vector<Span>& formulas) {
   const size_t first = LastGroupStart(text, formulas, JoinsFormulas);
@@ -170,7 +170,7 @@ std::string_view WithoutBlanks(std::string_view text) {
   return text;
 }
 
-// "no.", "none", "false": an answer, though the word may deny one.
+// "no.", "none", "false": an answer, although such a word may also deny one.
 bool IsVerdict(std::string_view next) {
   for (const std::string_view word : Phrases(Reading::kMeans)) {
     if (next.starts_with(word) &&
@@ -183,27 +183,28 @@ bool IsVerdict(std::string_view next) {
   return false;
 }
 
-// Where a phrase says what the answer is.
+// Where a phrase introduces the answer.
 struct Introduced {
   size_t at = kNone, behind = 0;
-  // Whether another one behind it, or what follows, takes the answer back, and
-  // where the sentence ends that does so.
+  // Whether a later phrase, or what follows, retracts the answer, and where the
+  // sentence that does so ends.
   bool unsure = false;
   size_t denied_up_to = 0;
 
-  // Whether what a text says behind `from` is in doubt for it.
+  // Whether that doubt applies to the text behind `from`.
   bool Doubts(size_t from) const { return unsure && from < denied_up_to; }
 };
 
-// The last of the marks that begins a word, does not end in the middle of one
-// ("the answer isn't") and stands in a sentence that claims what it says.
+// The last of the marks that begins at a word boundary, does not end in the
+// middle of a word ("the answer isn't") and is in a sentence that claims what
+// it says.
 Introduced LastClaimed(std::string_view text, std::string_view lower,
                        const std::vector<std::string_view>& marks) {
-  // Behind so many that claim nothing, none is looked for.
+  // The search stops after this many that claim nothing.
   constexpr int kMost = 12;
   Introduced out;
-  // Each mark's last place before the one looked at; the text is gone through
-  // once a mark, and again only for marks that stand in it.
+  // The last position of each mark before the current one; the text is searched
+  // once per mark, and again only for marks that occur in it.
   std::vector<size_t> last;
   for (const std::string_view mark : marks) last.push_back(lower.rfind(mark));
   size_t before = kNone;
@@ -250,7 +251,7 @@ Introduced LastClaimed(std::string_view text, std::string_view lower,
       out.behind = behind + but + 5;
       return out;
     }
-    // "The answer is no" is one.
+    // "The answer is no" is an answer.
     if (ends && IsVerdict(next) &&
         StanceAt(text.substr(0, behind), at, behind) != Stance::kDenies) {
       out.at = at;
@@ -271,8 +272,8 @@ Introduced LastClaimed(std::string_view text, std::string_view lower,
   return out;
 }
 
-// "A. $25$": the letter of a choice and the formulas behind it, "(A) 25", where
-// nothing is said of them but a unit; else the letter.
+// "A. $25$": the letter of a choice and the formulas behind it, "(A) 25", if
+// nothing but a unit is said about them; else the letter.
 std::string ChoiceAndValue(char letter, std::string_view text,
                            std::vector<Span> formulas) {
   const std::string alone(1, letter);
@@ -295,7 +296,7 @@ std::string ChoiceAndValue(char letter, std::string_view text,
   const bool percent = !unit.empty() && words.size() < 10;
   const bool known = words.empty() || percent || IsUnitWord(words);
   std::string value = LastGroup(text, formulas, JoinsFormulas);
-  // "(A) $\\text{(C)}$" is no value.
+  // "(A) $\\text{(C)}$" is not a value.
   std::string content;
   const bool another = ReadChoice(value, &content) != 0 && content.empty();
   if (!known || another ||
@@ -309,7 +310,7 @@ std::string ChoiceAndValue(char letter, std::string_view text,
 
 // What a phrase such as "final answer is" introduces.
 std::string AfterPhrase(std::string_view text) {
-  // The end of "\text{The answer is }" as well.
+  // Also the end of "\text{The answer is }".
   const auto skip = [&text] {
     while (!text.empty() && (Blank(text[0]) || std::string_view(":*#=}").find(
                                                    text[0]) != kNone)) {
@@ -367,7 +368,7 @@ std::string AfterPhrase(std::string_view text) {
   if (const char letter = LetterAlone(text.substr(0, inside[0].outer_start))) {
     return ChoiceAndValue(letter, text, std::move(inside));
   }
-  // "The volume of $ABC$ is 120": what stands behind the verb.
+  // "The volume of $ABC$ is 120": take the text behind the verb.
   const std::string_view tail = text.substr(inside.back().outer_end);
   if (std::string said = SaidBehind(tail); !said.empty()) return said;
   // "at most $5$", "the square of $5$": not the formula itself.
@@ -375,7 +376,7 @@ std::string AfterPhrase(std::string_view text) {
       Stance::kDenies) {
     return StripDelimiters(text);
   }
-  // The first group of formulas is the answer, what follows explains it.
+  // The first group of formulas is the answer; the rest explains it.
   size_t last = 0;
   while (last + 1 < inside.size() &&
          JoinsFormulas(text.substr(
@@ -391,7 +392,7 @@ std::string AfterPhrase(std::string_view text) {
   return FormulaGroup(text, inside);
 }
 
-// A line with the signs around its formulas gone.
+// A line without the delimiters around its formulas.
 std::string WithoutDelimiters(std::string_view line,
                               const std::vector<Span>& formulas,
                               std::string_view text) {
@@ -407,7 +408,7 @@ std::string WithoutDelimiters(std::string_view line,
   return out;
 }
 
-// "$x^2 = 4$, so $x = 2$": formulas of which the last one is the answer.
+// "$x^2 = 4$, so $x = 2$": the last of the formulas is the answer.
 bool Concludes(std::string_view lower) {
   for (const std::string_view word : Phrases(Reading::kConcludes)) {
     if (lower.find(word) != kNone) return true;
@@ -427,7 +428,7 @@ Extracted Part(std::string text) {
 std::string_view Window(std::string_view text) {
   if (text.size() <= kLongestResponse) return text;
   std::string_view end = text.substr(text.size() - kLongestResponse);
-  // No half of a UTF-8 character at the cut.
+  // Do not cut a UTF-8 character in half.
   while (!end.empty() && (end[0] & 0xc0) == 0x80) end.remove_prefix(1);
   const size_t box = text.rfind("\\boxed");
   if (box == kNone || box >= text.size() - kLongestResponse) return end;
@@ -520,7 +521,7 @@ std::string StripDelimiters(std::string_view text) {
     out = std::move(plain);
   } else if (dollars == 1 && out.find('$') != 0 &&
              (out.find('\\') != kNone || out.back() != '$')) {
-    // A formula that was never closed or opened.
+    // A formula that lacks its opening or closing delimiter.
     out.erase(out.find('$'), 1);
   }
   return out;
@@ -555,7 +556,7 @@ Extracted InBoxes(std::string_view text, const std::vector<Span>& boxes) {
   return out;
 }
 
-// "5!=120" as "5! =120": in a formula of LaTeX "!=" is no sign.
+// "5!=120" as "5! =120": in a LaTeX formula "!=" is not an operator.
 std::string WithFactorials(std::string formula) {
   for (size_t at = 1; (at = formula.find("!=", at)) != std::string::npos;
        ++at) {
@@ -566,7 +567,7 @@ std::string WithFactorials(std::string formula) {
   return formula;
 }
 
-// "The square of $x$ is 8": of more than the formula.
+// "The square of $x$ is 8": about more than the formula.
 bool OfUnknownFormula(std::string_view text, const Span& formula) {
   if (!OnlyName(text.substr(formula.start, formula.end - formula.start))) {
     return false;
@@ -580,7 +581,7 @@ bool OfUnknownFormula(std::string_view text, const Span& formula) {
   return part > 0 && part == words.size();
 }
 
-// Behind the last formula: what a sentence says of it, or of its own.
+// Behind the last formula: what a sentence states about it, or independently.
 std::optional<Extracted> BehindFormulas(std::string_view text, const Span& name,
                                         bool unsure) {
   std::string_view tail = text.substr(name.outer_end);
@@ -592,7 +593,7 @@ std::optional<Extracted> BehindFormulas(std::string_view text, const Span& name,
         StanceAt(text, name.outer_start, name.outer_end) != Stance::kStates;
     return out;
   }
-  // A last sentence with a number of its own, after the formulas, concludes.
+  // A last sentence with its own number, after the formulas, concludes.
   if (const size_t stop = SentenceLength(tail); stop < 40) {
     tail = tail.substr(stop);
   }
@@ -645,7 +646,8 @@ Extracted InFormulas(std::string_view text, std::vector<Span> formulas,
       IsWorkedOut(text.substr(last.start, last.end - last.start));
   Stance beside = result ? Stance::kStates
                          : StanceBeside(lead, text.substr(last.outer_end));
-  // "non-negative, or $x \\ge 0$": the same in signs, or another one.
+  // "non-negative, or $x \\ge 0$": either a restatement in symbols, or another
+  // answer.
   const std::string_view words = WithoutMarks(lead);
   const bool solves = SolvesOthers(
       text, formulas, LastGroupStart(text, formulas, JoinsFormulas));
@@ -722,7 +724,7 @@ Extracted ExtractAnswer(std::string_view response) {
   std::string after;
   if (phrase.at != kNone) {
     after = StripDelimiters(AfterPhrase(text.substr(phrase.behind)));
-    // "the final answer is $5$. I hope" cut off by its limit says nothing.
+    // "the final answer is $5$. I hope", truncated by its limit, says nothing.
     if (after.empty()) phrase.at = kNone;
   }
   if (!boxes.empty() &&

@@ -8,7 +8,7 @@ namespace {
 constexpr int64_t kMostTerms = 300;
 constexpr int kMostNodes = 20000;
 
-// The whole number that a bound is, through signs and sums of numbers.
+// The integer value of a bound, through signs and sums of numbers.
 bool WholeBound(const ExprNode& e, int64_t& out) {
   if (e.op == Op::kNumber && e.value.small() && e.value.bits() < 40) {
     out = e.value.small_value();

@@ -1,4 +1,4 @@
-// Sums and products with whole bounds, written out; sums and products whose
+// Sums and products with integer bounds, written out; sums and products whose
 // terms do not depend on the index, as multiples and powers.
 //
 //   WrittenOut(*ParseMath("\\sum_{k=1}^3 k^2").value())   // 1^2 + 2^2 + 3^2
@@ -11,8 +11,8 @@
 
 namespace espalier {
 
-// `e` is an Op::kSum or Op::kProduct. Null where the bounds are no whole
-// numbers, or for more than 300 terms.
+// `e` is an Op::kSum or Op::kProduct. Null if the bounds are not integers, or
+// for more than 300 terms.
 Expr WrittenOut(const ExprNode& e);
 
 }  // namespace espalier

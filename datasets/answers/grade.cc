@@ -28,7 +28,7 @@ std::optional<Rational> ParseDecimal(std::string_view text) {
   for (size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (c == ',' && !point) {
-      // A comma parts thousands: three digits follow, then no fourth.
+      // A comma separates thousands: exactly three digits follow.
       const auto digit = [&](size_t at) {
         return at < text.size() && Digit(text[at]);
       };
@@ -52,7 +52,7 @@ std::optional<Rational> ParseDecimal(std::string_view text) {
   return Rational{(negative ? -num : num) / common, den / common};
 }
 
-// Whether a word of more than a few letters stands in it, in small letters.
+// Whether it contains a lower-case word of more than a few letters.
 bool HasWord(std::string_view text) {
   size_t run = 0;
   for (const char c : text) {
@@ -94,8 +94,8 @@ std::string CanonicalAnswer(std::string_view text) {
     if (number->den == 1) return absl::StrCat(number->num, sign);
     return absl::StrCat(number->num, "/", number->den, sign);
   }
-  // In formulas, names and choices case counts: \Delta, 2AB, C. Words are
-  // letters with a small one among them, or one that the grader knows.
+  // Case matters in formulas, names and choices: \Delta, 2AB, C. Words consist
+  // of letters with at least one in lower case, or are known to the grader.
   const bool letters =
       std::all_of(text.begin(), text.end(), [](unsigned char c) {
         return std::isalpha(c) != 0 || std::isspace(c) != 0 ||

@@ -32,7 +32,7 @@ GradeVerdict Undecided(std::string reason) {
   return {.reason = "undecided: " + std::move(reason), .undecided = true};
 }
 
-// Whether the text is words and numbers: nothing is lost by folding it.
+// Whether the text is words and numbers, so that folding loses nothing.
 bool OnlyWords(std::string_view text) {
   bool run = false;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -52,7 +52,7 @@ bool OnlyWords(std::string_view text) {
   return run;
 }
 
-// "1,22" as in much of Europe: a comma before decimals, and nothing else.
+// "1,22" as in much of Europe: only a decimal comma.
 std::string EuropeanDecimal(std::string_view text) {
   text = TrimBlanks(text);
   for (const std::string_view sign :
@@ -79,7 +79,7 @@ std::string EuropeanDecimal(std::string_view text) {
   return out;
 }
 
-// "1,000.99" and "$1.50" without signs that part thousands or name money.
+// "1,000.99" and "$1.50" without thousands separators and currency signs.
 std::string PlainDecimal(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -92,8 +92,8 @@ std::string PlainDecimal(std::string_view text) {
   return out;
 }
 
-// "2,5" beside "2.5", digit by digit. A comma between digits parts two numbers
-// where the other side has no such decimal.
+// "2,5" against "2.5", digit by digit. A comma between digits separates two
+// numbers if the other side has no such decimal.
 bool SameDecimal(std::string_view a, std::string_view b) {
   if (a.empty() || b.empty() || a.size() > 60 || b.size() > 60) return false;
   const std::string x = EuropeanDecimal(a), y = EuropeanDecimal(b);
@@ -102,14 +102,14 @@ bool SameDecimal(std::string_view a, std::string_view b) {
   return !decimal.empty() && decimal == PlainDecimal(x.empty() ? a : b);
 }
 
-// "1,2": one digit behind the comma, which as often are two numbers.
+// "1,2": with one digit behind the comma, it may just as well be two numbers.
 bool MayBeTwo(std::string_view text) {
   const size_t comma = text.find(',');
   return comma != std::string_view::npos && comma + 2 == text.size();
 }
 
-// "\\text{Al}_2\\text{O}_3" and "Al_2O_3": elements with their numbers, but for
-// the letters' form.
+// "\\text{Al}_2\\text{O}_3" and "Al_2O_3": chemical formulas that differ only
+// in font.
 bool SameFormula(std::string_view a, std::string_view b) {
   if (a.size() > 80 || b.size() > 80) return false;
   const std::string x = WithoutUpright(AsciiMath(a));
@@ -124,13 +124,13 @@ bool SameFormula(std::string_view a, std::string_view b) {
          x == WithoutUpright(AsciiMath(b));
 }
 
-// Whether a unit is written that letters can be compared with.
+// Whether it has a unit that letters can be compared with.
 bool WritesUnit(const Readings& side) {
   const Expr& e = side.answers[0].expr;
   return e != nullptr && e->op == Op::kQuantity;
 }
 
-// The unit that a side names, if it is a known one.
+// The unit that a side names, if known.
 std::string UnitOf(const Readings& side) {
   const Expr& e = WritesUnit(side) || side.beside.empty() ? side.answers[0].expr
                                                           : side.beside[0].expr;
@@ -145,8 +145,8 @@ class Grader {
 
   Readings Read(std::string_view raw) { return reader_.Read(raw); }
 
-  // With the unit that stands in `raw` behind the number of `side`, where the
-  // other side names one as well; nothing for others.
+  // With the unit found in `raw` behind the number of `side`, if the other side
+  // names one as well; else nothing.
   std::optional<Readings> WithUnitBeside(const Readings& side,
                                          std::string_view raw,
                                          const Readings& other) {
@@ -195,7 +195,7 @@ class Grader {
   }
 
  private:
-  // Nothing where letters of choices decide nothing.
+  // Nothing if choice letters do not decide.
   static std::optional<GradeVerdict> CompareChoices(const Readings& gold,
                                                     const Readings& answer) {
     if (gold.choice != 0 && answer.choice != 0) {
@@ -224,8 +224,8 @@ class Grader {
     return std::nullopt;
   }
 
-  // The readings of a gold answer that an answer may meet: what it says as it
-  // stands; for words around a value that value, for a choice what it is of.
+  // The readings of a gold answer that an answer may match: the answer as
+  // written; the value inside words; for a choice, its content.
   static std::vector<Answer> GoldReadings(const Readings& gold) {
     if (gold.choice != 0) return gold.answers;
     std::vector<Answer> out{gold.answers.front()};
@@ -237,7 +237,7 @@ class Grader {
 
   GradeVerdict CompareReadings(const Readings& gold, const Readings& answer) {
     std::vector<Answer> from = GoldReadings(gold), to = answer.answers;
-    // Letters are a unit beside a unit.
+    // Next to a unit, letters are a unit.
     const bool units = WritesUnit(gold) || WritesUnit(answer) ||
                        (!gold.beside.empty() && !answer.beside.empty());
     if (units) Append(gold.beside, from);
@@ -266,7 +266,7 @@ class Grader {
     return Different(std::move(first));
   }
 
-  // Why some readings, of which none is sure, agree; empty where none do.
+  // Why some uncertain readings agree; empty if none do.
   std::string MightBeEqual(const Readings& gold, const Readings& answer) {
     const std::vector<Answer> from = AllReadings(gold),
                               to = AllReadings(answer);
@@ -355,7 +355,7 @@ GradeVerdict GradeAgainstAny(const std::vector<std::string>& golds,
 }
 
 std::optional<std::string> FindFinalAnswer(std::string_view response) {
-  // A short text, or a line, that is no mathematics is an answer in words.
+  // A short text or line that is not mathematics is an answer in words.
   constexpr size_t kLongestWords = 200;
   const GradePolicy policy;
   Grader grader(policy);

@@ -4,20 +4,20 @@
 //       // {true, "both are 3/4"}
 //   GradeAnswer("[0, 1)", "(0, 1)").equal   // false
 //
-// Read in four steps: the answer is found in the text (extract_answer.h),
-// parsed (parser.h), understood as a value or a shape (answer.h) and compared
+// Four steps: the answer is found in the text (extract_answer.h), parsed
+// (parser.h), understood as a value or a shape (answer.h) and compared
 // (compare_value.h) under a policy (policy.h). What cannot be read as
 // mathematics is compared as words. The gold answer has one reading; those of
-// the answer are ranked (readings.h). Where only a reading that is not sure
-// agrees, where digits agree and nothing proves more, or where gold ends in
-// the middle, the verdict is "undecided".
+// the answer are ranked (readings.h). The verdict is "undecided" if only an
+// uncertain reading agrees, if digits agree but nothing proves equality, or if
+// gold is cut off.
 //
 //   GradeAnswer("1", "\\tanh(1000)").undecided   // true
 //
-// Any bytes may come in: length, nesting, degrees and precision are bounded,
-// so that a pair takes milliseconds at worst. GradeAnswer(x, x) is equal for
-// every x that is not blank. Exchanging the two may make an equal pair
-// undecided, never different.
+// Accepts any bytes: length, nesting, degrees and precision are bounded, so
+// that a pair takes milliseconds at worst. GradeAnswer(x, x) is equal for every
+// x that is not blank. Swapping the two may make an equal pair undecided, never
+// different.
 //
 // Stateless: thread-safe.
 #ifndef ESPALIER_DATASETS_ANSWERS_GRADE_ANSWER_H_
@@ -35,24 +35,24 @@ namespace espalier {
 struct GradeVerdict {
   bool equal = false;
   std::string reason;
-  // Neither equal nor different as far as can be told; `equal` is false, and
-  // the reason says why.
+  // Neither proven equal nor different; `equal` is false, and the reason says
+  // why.
   bool undecided = false;
 };
 
 GradeVerdict GradeAnswer(std::string_view gold, std::string_view answer,
                          const GradePolicy& policy = {});
 
-// Where several answers are accepted: equal to one of them is equal; else
-// undecided for one of them is undecided.
+// For several accepted answers: equal if equal to one of them; else undecided
+// if undecided for one of them.
 GradeVerdict GradeAgainstAny(const std::vector<std::string>& golds,
                              std::string_view answer,
                              const GradePolicy& policy = {});
 
-// What a response answers, found as GradeAnswer finds it, where there is no
-// gold answer to compare it with: the mathematics, the choice or the few words
-// that it gives, else the last number of what it says. Nothing where it gives
-// none, or is still thinking.
+// The answer of a response, found as GradeAnswer finds it, when there is no
+// gold answer to compare with: the mathematics, the choice or the few words
+// that it gives, else the last number it states. Nothing if it gives none, or
+// is still thinking.
 //
 //   FindFinalAnswer("... so $x = \\frac{3}{4}$.")          // "x = \frac{3}{4}"
 //   FindFinalAnswer("In all she sold 72 clips today.")     // "72"

@@ -13,8 +13,8 @@ using Kind = Answer::Kind;
 
 constexpr size_t kMostItems = 400;
 
-// A left-hand side that only gives its value a name: x, f(x), AB/CD, A:B,
-// (x, y). No numbers, no sums.
+// A left-hand side that only names its value: x, f(x), AB/CD, A:B, (x, y). No
+// numbers, no sums.
 bool IsName(const ExprNode& e) {
   switch (e.op) {
     case Op::kSymbol:
@@ -28,11 +28,11 @@ bool IsName(const ExprNode& e) {
              std::all_of(e.args.begin(), e.args.end(),
                          [](const Expr& arg) { return IsName(*arg); });
     case Op::kPower:
-      // sigma^2 is a variance's name.
+      // sigma^2 names a variance.
       return IsName(*e.args[0]) && e.args[1]->op == Op::kNumber &&
              (e.args[1]->value == BigRational(-1) ||
               (e.args[0]->op == Op::kSymbol && e.args[0]->name == "sigma"));
-    // A segment's or an angle's measure.
+    // The measure of a segment or an angle.
     case Op::kQuantity:
       return IsName(*e.args[0]);
     case Op::kE:
@@ -47,8 +47,8 @@ bool IsName(const ExprNode& e) {
   }
 }
 
-// One tree for each choice of signs; signs that are written differently, as
-// in "+- a -+ b", go together, "+- a +- b" go alone. At most 8.
+// One tree per choice of signs. Signs written differently, as in "+- a -+ b",
+// are linked; "+- a +- b" vary independently. At most 8.
 void CollectSigns(const ExprNode& e, int& plus, int& minus) {
   if (e.op == Op::kPlusMinus) {
     (e.value.sign() > 0 ? plus : minus) += 1;
@@ -85,7 +85,7 @@ std::vector<Expr> SignChoices(const Expr& e) {
   return out;
 }
 
-// "cos A = 4/5" and "d^2y/dx^2 = 6x" only name what they give.
+// "cos A = 4/5" and "d^2y/dx^2 = 6x" only name the value they give.
 bool Names(const ExprNode& left, const ExprNode& right) {
   static constexpr std::string_view kAngles[] = {"sin", "cos", "tan",
                                                  "cot", "sec", "csc"};
@@ -107,7 +107,7 @@ bool Names(const ExprNode& left, const ExprNode& right) {
          differential(*left.args[0]) && differential(*bottom.args[0]);
 }
 
-// "k in Z" beside other items only says what k is.
+// "k in Z" next to other items only says what k is.
 bool IsQualifier(const ExprNode& e) {
   return e.op == Op::kRelation && e.args.size() == 2 &&
          e.relations[0] == "in" && e.args[1]->op == Op::kNumberSet &&
@@ -132,7 +132,7 @@ class Interpreter {
     if (auto excluded = ReadExcluded(*e)) return *excluded;
     if (!list && Contains(*e, Op::kPlusMinus)) return ReadSigns(e);
     if (Contains(*e, Op::kMatrix) && IsScalar(*e)) return ReadMatrix(e);
-    // "A(1, 2)" is a point with its name.
+    // "A(1, 2)" is a named point.
     if (e->op == Op::kMultiply && e->args.size() == 2 &&
         e->args[0]->op == Op::kSymbol && e->args[0]->name[0] >= 'A' &&
         e->args[0]->name[0] <= 'Z' && e->args[1]->op == Op::kTuple) {
@@ -189,7 +189,7 @@ class Interpreter {
     }
   }
 
-  // "x != +-1", "x != 1, 2": the line without these points.
+  // "x != +-1", "x != 1, 2": the real line without these points.
   std::optional<Answer> ReadExcluded(const ExprNode& e) {
     const bool list = e.op == Op::kList && e.args.size() > 1;
     const ExprNode& relation = list ? *e.args[0] : e;
@@ -286,7 +286,7 @@ class Interpreter {
           return item.kind == Kind::kRegion && item.from->op == Op::kRelation;
         });
     if (!regions) {
-      // "n = 1, 2, 3": the name is the whole list's.
+      // "n = 1, 2, 3": the name belongs to the whole list.
       const bool first_only =
           out.items[0].name != nullptr &&
           std::all_of(out.items.begin() + 1, out.items.end(),
@@ -353,14 +353,14 @@ class Interpreter {
       out.region = std::move(*region);
       return out;
     }
-    // Unions of unordered intervals with symbols as ends.
+    // Unions of unordered intervals with symbolic ends.
     if (e->op == Op::kUnion) return ReadItems(e->args);
     return Other();
   }
 
-  // "6 = 7", "x = 1 = 7": numbers that are said to be equal and are not. A
-  // slip on the way from a name to its value, as in "x = 5 + 5 + 1 = 7 = 11",
-  // is none where the last is what was calculated.
+  // "6 = 7", "x = 1 = 7": numbers stated to be equal that are not. An error
+  // between a name and its value, as in "x = 5 + 5 + 1 = 7 = 11", does not
+  // count if the last one is the calculated value.
   bool Contradicts(const ExprNode& e) {
     const auto number = [](const ExprNode& side) {
       static constexpr Op kOthers[] = {Op::kApply, Op::kPlusMinus,
@@ -386,7 +386,7 @@ class Interpreter {
         });
   }
 
-  // "12 ~ 13": no rounding takes one into the other.
+  // "12 ~ 13": no rounding turns one into the other.
   static bool FarApart(const ExprNode& a, const ExprNode& b) {
     const auto x = RationalValue(a), y = RationalValue(b);
     if (!x || !y || !x->integer() || !y->integer()) return false;
@@ -396,7 +396,7 @@ class Interpreter {
 
   Answer ReadRelation(const ExprNode& whole) {
     ExprNode e = whole;
-    // What stands behind the last "=>" is the conclusion.
+    // The text behind the last "=>" is the conclusion.
     for (size_t i = e.relations.size(); i > 0; --i) {
       // "2x = 8 \u2192 x = 4" concludes, "x \u2192 0" does not.
       const auto arrow = e.relations.begin() + static_cast<long>(i) - 1;
@@ -411,7 +411,7 @@ class Interpreter {
       break;
     }
     if (e.relations.empty()) return Read(e.args[0]);
-    // "x = 1/3 ~ 0.33": the value is exact, the rest a remark.
+    // "x = 1/3 ~ 0.33": the value is exact, the rest is a remark.
     for (size_t i = 0; i < e.relations.size(); ++i) {
       if (e.relations[i] != "~") continue;
       if (FarApart(*e.args[i], *e.args[i + 1])) return Other();
@@ -533,7 +533,7 @@ class Interpreter {
         return out;
       }
     }
-    // A chain: its sides from the least to the greatest, as a tuple.
+    // A chain: its sides in increasing order, as a tuple.
     const bool down =
         std::all_of(e.relations.begin(), e.relations.end(),
                     [](const std::string& r) { return r == ">" || r == ">="; });
@@ -576,7 +576,7 @@ Answer TextAnswer(std::string folded) {
 }
 
 Answer Interpret(const Expr& tree, ValueComparer& comparer) {
-  // "\\int x dx = x^2/2 + C" gives what stands behind the sign.
+  // In "\\int x dx = x^2/2 + C" the right-hand side is the answer.
   if (tree->op == Op::kRelation &&
       std::all_of(tree->relations.begin(), tree->relations.end(),
                   [](const std::string& r) { return r == "="; })) {

@@ -52,7 +52,7 @@ bool CutOff(std::string_view answer) {
 bool TakenBackLater(std::string_view behind, std::string_view answer) {
   constexpr int kNext = 3;
   const auto given = LastNumberPlace(answer);
-  // What is left of the answer's own sentence.
+  // The rest of the answer's own sentence.
   behind.remove_prefix(std::min(SentenceLength(behind), behind.size()));
   for (int i = 0; i < kNext; ++i) {
     behind = TrimBlanks(behind);
@@ -76,8 +76,8 @@ bool TakenBackLater(std::string_view behind, std::string_view answer) {
   return false;
 }
 
-// "| 24. Wait, I forgot the driver. Actually it's 25.": what is said instead,
-// where that is sure.
+// "| 24. Wait, I forgot the driver. Actually it's 25.": the correction, if it
+// is certain.
 std::optional<std::string> SaidLater(std::string_view behind) {
   constexpr size_t kLongest = 1000;
   if (behind.size() > kLongest || !Retracted(behind) ||
@@ -95,8 +95,8 @@ std::optional<std::string> SaidLater(std::string_view behind) {
   return number.text + number.unit;
 }
 
-// "| 1/2. To conclude, it is 1/3.": whether the last sentence concludes with
-// another number than the answer's.
+// "| 1/2. To conclude, it is 1/3.": whether the last sentence concludes with a
+// number other than the answer's.
 bool ConcludesOther(std::string_view behind, std::string_view answer) {
   constexpr size_t kLongest = 4000;
   std::string_view tail = TrimBlanks(behind);

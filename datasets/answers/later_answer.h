@@ -1,4 +1,4 @@
-// What a response says behind its answer that is another one.
+// Finds answers behind the stated one that contradict it.
 //
 //   SaidLater(" Wait, I forgot one. Actually it is 25.")      // "25"
 //   ConcludesOther("\nTo conclude, the chance is 1/3.", "1/2")   // true
@@ -13,18 +13,17 @@
 
 namespace espalier {
 
-// The number that is said instead of an answer that is taken back; nothing
-// where none is sure.
+// The number that replaces a retracted answer; nothing if none is certain.
 std::optional<std::string> SaidLater(std::string_view behind);
 
 // Whether one of the next sentences denies the answer, or corrects it to
 // another number: "That is wrong.", "No, 25."
 bool TakenBackLater(std::string_view behind, std::string_view answer);
 
-// "12 +", "12 and": whether an answer ends in the middle.
+// "12 +", "12 and": whether an answer is cut off.
 bool CutOff(std::string_view answer);
 
-// Whether the last sentence concludes with another number than `answer`.
+// Whether the last sentence concludes with a number other than `answer`.
 bool ConcludesOther(std::string_view behind, std::string_view answer);
 
 }  // namespace espalier

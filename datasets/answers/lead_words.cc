@@ -13,11 +13,11 @@ namespace espalier {
 namespace {
 
 constexpr size_t kNone = std::string_view::npos;
-// What an answer is told apart from stands near.
+// How far behind an answer a contrast is searched.
 constexpr size_t kNear = 200;
 
-// "| with a remainder of 3", "| and then we double it": whether words behind a
-// number may make another one of it.
+// "| with a remainder of 3", "| and then we double it": whether the words
+// behind a number may change it.
 bool Alters(std::string_view behind) {
   return Mentions(PlainLower(behind.substr(0, kNear)), Reading::kAlters);
 }
@@ -68,7 +68,7 @@ std::string_view WithoutContrast(std::string_view text) {
 }
 
 bool PartOfMore(std::string_view lead, std::string_view mark) {
-  // "... 400 times\n\n**Answer:": a heading begins anew.
+  // "... 400 times\n\n**Answer:": a heading starts afresh.
   if (const size_t line = lead.rfind('\n'); line != kNone) {
     const std::string_view front = TrimBlanks(lead.substr(line + 1));
     const size_t word = front.find_first_not_of("*#_ ");

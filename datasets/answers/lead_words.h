@@ -1,4 +1,4 @@
-// Words that lead to an answer, or tell it apart from another one.
+// Words that lead to an answer, or contrast it with another one.
 //
 //   WithoutContrast("13, not 12")                     // "13"
 //   PartOfMore("the cube of the ", "answer is")       // true
@@ -12,22 +12,21 @@
 
 namespace espalier {
 
-// Whether a number stands here, behind signs of formulas and emphasis.
+// Whether a number begins here, behind formula delimiters and emphasis.
 bool BeginsNumber(std::string_view text);
 
-// "25, with a minus sign": whether words behind a number that an answer begins
-// with may make another one of it.
+// "25, with a minus sign": whether the words behind the number at the start of
+// an answer may change it.
 bool NumberAltered(std::string_view answer);
 
-// Without what an answer is told apart from.
+// Without what the answer is contrasted with.
 std::string_view WithoutContrast(std::string_view text);
 
-// Whether `mark` goes on with what stands in front of it, so that what is said
-// is not said of the answer. A heading begins anew.
+// Whether `mark` continues the text in front of it, so that it is not about the
+// answer. A heading starts afresh.
 bool PartOfMore(std::string_view lead, std::string_view mark);
 
-// Whether what stands behind an answer names another number that it may be:
-// "or maybe 13".
+// Whether the text behind an answer offers another number: "or maybe 13".
 bool Hedged(std::string_view behind);
 
 // Whether the last sentence says that no answer was found.

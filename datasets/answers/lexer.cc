@@ -104,7 +104,7 @@ const std::unordered_map<std::string_view, std::string_view>& PlainCommands() {
   return *kWords;
 }
 
-// Words of grammar, in small or capital letters or with one capital.
+// Words of grammar, in lower case, upper case or capitalized.
 bool GrammarWord(std::string_view word) {
   std::string lower;
   bool upper = true, rest_lower = true;
@@ -155,7 +155,7 @@ class Lexer {
       ReadWord();
     } else if (static_cast<uint8_t>(c) >= 0x80) {
       if (CircledDigit(0)) {
-        // "(1)(2)" in circles numbers statements: a list.
+        // Circled "(1)(2)" number statements: a list.
         Push(TokenKind::kText, text_.substr(at_, 3));
         at_ += 3;
         if (CircledDigit(0)) Push(TokenKind::kSign, ",");
@@ -182,7 +182,7 @@ class Lexer {
            Digit(Peek(from + 2)) && !Digit(Peek(from + 3));
   }
 
-  // Whether the sign at hand parts thousands.
+  // Whether the current sign separates thousands.
   bool Groups(size_t leading) const {
     if (leading == 0 || leading > 3) return false;
     const char c = Peek();
@@ -247,7 +247,7 @@ class Lexer {
     for (const std::string_view mark :
          {"...", "\\ldots", "\\dots", "\\cdots"}) {
       if (!Ahead(mark)) continue;
-      // 0.333... repeats what it shows three times at its end.
+      // 0.333... repeats the digits that occur three times at its end.
       const size_t point = digits.find('.');
       const std::string shown = digits.substr(point + 1);
       for (size_t n = 1; 2 * n <= shown.size() && n <= 6; ++n) {
@@ -326,7 +326,7 @@ class Lexer {
     Push(TokenKind::kNumber, digits);
   }
 
-  // The braces' content after a command; nothing where they do not close.
+  // The content of the braces after a command; nothing if they do not close.
   bool ReadBraces(std::string_view& content) {
     size_t at = at_;
     while (at < text_.size() && text_[at] == ' ') ++at;
@@ -354,8 +354,8 @@ class Lexer {
            name == "emph" || name == "mathnormal";
   }
 
-  // Letters of a \text that are words of the language go as a text; the rest
-  // is mathematics in upright letters and is read as such.
+  // Words inside \text become a text token; the rest is mathematics in upright
+  // letters and is lexed as such.
   void ReadTextContent(std::string_view content) {
     const std::string_view trimmed = TrimBlanks(content);
     if (trimmed.size() == 1 && AfterNumber() &&
@@ -363,7 +363,7 @@ class Lexer {
             std::string_view::npos) {
       return Push(TokenKind::kText, trimmed);
     }
-    // "\\mathrm{km/h}" is one unit, MHz no mHz.
+    // "\\mathrm{km/h}" is one unit, and MHz is not mHz.
     if (AfterNumber()) {
       const std::string lower = Lower(trimmed);
       const Unit unit = ReadUnit(trimmed);
@@ -409,7 +409,7 @@ class Lexer {
       space_ = !content.empty() && content.back() == ' ';
       return;
     }
-    // "and", "or" at either end part items, the words between do not.
+    // "and", "or" at either end separate items, the words between do not.
     std::string folded = FoldWords(trimmed);
     if (folded.empty()) return;
     for (const std::string_view joint : {"and ", "or "}) {
@@ -483,8 +483,8 @@ class Lexer {
            last.kind == TokenKind::kText;
   }
 
-  // Whether the letters up to `end` stand beside another word, or in front of
-  // a number: "x is odd", "Tom has", "Jan 5". Products do not.
+  // Whether the letters up to `end` are next to another word, or in front of a
+  // number: "x is odd", "Tom has", "Jan 5". Products are not.
   bool AmongWords(size_t end) const {
     size_t next = end;
     while (next < text_.size() && text_[next] == ' ') ++next;
@@ -501,7 +501,7 @@ class Lexer {
     return (before == 0 || text_[before - 1] != '\\') && WordFrom(before);
   }
 
-  // "the angle is", no "angle ABC".
+  // "the angle is" does not name an angle as "angle ABC" does.
   bool NamesShape(std::string_view word, size_t end) const {
     if (word != "angle" && word != "triangle") return false;
     while (end < text_.size() && text_[end] == ' ') ++end;
@@ -510,7 +510,7 @@ class Lexer {
   }
 
   // "e^{-at}", "v_0 + at": two letters between signs, which are a product
-  // though they spell a word.
+  // although they spell a word.
   bool BetweenSigns(size_t end) const {
     const std::string_view word = text_.substr(at_, end - at_);
     if (word.size() != 2 || at_ == 0 || word == "am" || word == "pm" ||
@@ -528,7 +528,7 @@ class Lexer {
             behind.find(text_[end]) != std::string_view::npos);
   }
 
-  // Two letters or more that are no command and touch no sign behind them.
+  // Two or more letters that are not a command, with no sign directly behind.
   bool WordFrom(size_t at) const {
     size_t end = at;
     while (end < text_.size() && Letter(text_[end])) ++end;
@@ -587,7 +587,7 @@ class Lexer {
         if (!folded.empty()) Push(TokenKind::kText, folded);
         return;
       }
-      // "1orW": a joint with a letter stuck to it.
+      // "1orW": a joining word with a letter stuck to it.
       for (const std::string_view joint : {"or", "and"}) {
         if (word.starts_with(joint) && AfterNumber()) {
           at_ += joint.size();
@@ -595,7 +595,7 @@ class Lexer {
           return;
         }
       }
-      // "sqrtx", "pir" are not guessed at; letters stand one by one.
+      // "sqrtx", "pir" are not guessed; each letter is its own token.
     }
     Push(TokenKind::kLetter, text_.substr(at_++, 1));
   }
@@ -622,7 +622,7 @@ class Lexer {
       at_ += sign.size();
       if (sign == "+/-") return Push(TokenKind::kCommand, "pm");
       if (sign == "**") {
-        // A program's E**x is e^x.
+        // E**x in a program is e^x.
         if (!out_.empty() && out_.back().text == "E") out_.back().text = "e";
         return Push(TokenKind::kSign, "^");
       }

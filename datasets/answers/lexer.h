@@ -2,9 +2,9 @@
 //
 //   Lex("2\\sqrt{3}", {})   // number 2, command sqrt, {, number 3, }
 //
-// Plain words that name something mathematical become commands ("sqrt",
-// "pi", "and"), words of the language become texts, other letters stand one
-// by one. Stateless: thread-safe.
+// Plain words that name something mathematical become commands ("sqrt", "pi",
+// "and"), words of the language become texts, and other letters are one token
+// each. Stateless: thread-safe.
 #ifndef ESPALIER_DATASETS_ANSWERS_LEXER_H_
 #define ESPALIER_DATASETS_ANSWERS_LEXER_H_
 
@@ -26,13 +26,12 @@ struct Token {
 
 struct LexOptions {
   // Inside brackets and the braces of sets "(1,234)" is a pair unless this is
-  // set; outside of them
-  // "1,234" is one number unless `commas_part_items`.
+  // set; elsewhere "1,234" is one number unless `commas_part_items`.
   bool thousands_in_brackets = false;
   bool commas_part_items = false;
 };
 
-// `text` is what CleanMath returned. More than kMostTokens tokens: empty.
+// `text` is the result of CleanMath. Empty for more than kMostTokens tokens.
 inline constexpr size_t kMostTokens = 2000;
 std::vector<Token> Lex(std::string_view text, const LexOptions& options);
 

@@ -30,7 +30,7 @@ std::optional<ExprMatrix> Times(const ExprMatrix& a, const ExprMatrix& b) {
   if (a.columns != b.rows()) return std::nullopt;
   ExprMatrix out;
   out.columns = b.columns;
-  // Each cell sums a.columns products: bound what a product of products costs.
+  // Each cell sums a.columns products: bounds the cost of nested products.
   if (a.columns > 8 ||
       static_cast<size_t>(a.rows() * b.columns) > kMostCells / 4) {
     return std::nullopt;
@@ -49,7 +49,7 @@ std::optional<ExprMatrix> Times(const ExprMatrix& a, const ExprMatrix& b) {
   return out;
 }
 
-// Along the first row; for at most 4 x 4.
+// Expansion along the first row; for at most 4 x 4.
 Expr Determinant(const ExprMatrix& m) {
   const int n = m.columns;
   if (n == 1) return m.cells[0];
@@ -80,7 +80,7 @@ std::optional<ExprMatrix> Inverse(const ExprMatrix& m) {
   out.columns = n;
   for (int r = 0; r < n; ++r) {
     for (int c = 0; c < n; ++c) {
-      // Of the transposed place.
+      // The transposed position.
       ExprMatrix minor;
       minor.columns = n - 1;
       for (int i = 0; i < n; ++i) {
@@ -98,7 +98,7 @@ std::optional<ExprMatrix> Inverse(const ExprMatrix& m) {
   return out;
 }
 
-// `products` counts down: each makes the cells' trees larger by a factor.
+// `products` counts down: each multiplies the size of the cells' trees.
 std::optional<ExprMatrix> Evaluate(const ExprNode& e, int& products) {
   if (e.op == Op::kMatrix) {
     if (e.args.size() > kMostCells) return std::nullopt;

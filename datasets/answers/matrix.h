@@ -14,13 +14,13 @@
 namespace espalier {
 
 struct ExprMatrix {
-  std::vector<Expr> cells;  // row by row
+  std::vector<Expr> cells;  // row-major
   int columns = 1;
   bool scalar = false;  // a number, not a 1 x 1 matrix
   int rows() const { return static_cast<int>(cells.size()) / columns; }
 };
 
-// Nothing where shapes do not fit or sizes pass 400 cells.
+// Nothing if shapes do not match or sizes exceed 400 cells.
 std::optional<ExprMatrix> EvaluateMatrix(const ExprNode& e);
 
 }  // namespace espalier

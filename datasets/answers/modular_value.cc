@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kMostSteps = 2000;
 
-// Values modulo one prime p, and those of exponents modulo p - 1.
+// Values modulo one prime p, and exponents modulo p - 1.
 class Residues {
  public:
   Residues(ulong modulus, int64_t& budget)
@@ -51,7 +51,7 @@ class Residues {
     return inverse;
   }
 
-  // A point of the symbols, another for each prime.
+  // A sample value of the symbol, different for each prime.
   ulong OfSymbol(const std::string& name) const {
     uint64_t h = modulus_;
     for (const char c : name) {
@@ -93,7 +93,7 @@ class Residues {
       if (!inverse || n == INT64_MIN) return std::nullopt;
       return nmod_pow_ui(*inverse, static_cast<ulong>(-n), mod_);
     }
-    // Fermat: exponents count modulo p - 1, for whole exponents only.
+    // Fermat: exponents count modulo p - 1, for integer exponents only.
     if (!Whole(exponent) || *base == 0 || n_is_prime(modulus_) == 0) {
       return std::nullopt;
     }
@@ -103,7 +103,7 @@ class Residues {
     return nmod_pow_ui(*base, *n, mod_);
   }
 
-  // Whether only whole numbers are met, and nothing is divided.
+  // Whether only integers occur, and no division.
   static bool Whole(const ExprNode& e) {
     if (e.op == Op::kNumber) return e.value.integer();
     if (e.op == Op::kPower) {
@@ -161,7 +161,7 @@ class Residues {
 
 std::optional<bool> RemaindersAgree(const ExprNode& a, const ExprNode& b,
                                     int64_t& budget) {
-  // Primes without a pattern, so that no one number is 0 for all of them.
+  // Primes without a pattern, so that no single number is 0 for all of them.
   constexpr ulong kPrimes[] = {1152921504606846883UL, 1037482910567382913UL,
                                987654321098765429UL, 871236450981237421UL};
   for (const ulong near : kPrimes) {

@@ -16,7 +16,7 @@ std::optional<std::string> LastNumberOf(std::string_view text) {
 std::optional<NumberPlace> LastNumberPlace(std::string_view text) {
   for (size_t end = text.size(); end > 0; --end) {
     if (!Digit(text[end - 1])) continue;
-    // "$70k", where it is money
+    // "$70k", if it is money
     const bool kilo = end < text.size() &&
                       (text[end] == 'k' || text[end] == 'K') &&
                       (end + 1 >= text.size() ||

@@ -233,8 +233,8 @@ std::string NumberWordIn(std::string_view folded) {
 
 namespace {
 
-// "strictly between 2 and 5" as "2 < x < 5"; empty where the words leave open
-// whether the ends belong to it.
+// "strictly between 2 and 5" as "2 < x < 5"; empty if the words leave open
+// whether the ends are included.
 std::string BetweenInWords(std::string_view folded) {
   const bool strict = folded.starts_with("strictly ");
   if (strict) folded.remove_prefix(9);
@@ -257,7 +257,7 @@ std::string BetweenInWords(std::string_view folded) {
   return absl::StrCat(std::string(from), sign, "x", sign, std::string(to));
 }
 
-// "closed interval from -1 to 1" as "[-1, 1]"; empty for others.
+// "closed interval from -1 to 1" as "[-1, 1]"; else empty.
 std::string IntervalInWords(std::string_view folded) {
   for (const auto& [words, open, close] :
        {std::array<std::string_view, 3>{"closed interval from ", "[", "]"},
@@ -347,7 +347,7 @@ std::string WithBlanks(std::string_view word) {
   return out;
 }
 
-// "(5+1/2)" as "11/2"; other numbers as they are.
+// "(5+1/2)" as "11/2"; other numbers unchanged.
 std::string OneFraction(const std::string& number) {
   long long whole = 0, top = 0, part = 0;
   if (std::sscanf(number.c_str(), "(%lld+%lld/%lld)", &whole, &top, &part) !=
@@ -358,8 +358,8 @@ std::string OneFraction(const std::string& number) {
   return std::to_string(whole * part + top) + "/" + std::to_string(part);
 }
 
-// The longest numeral of several words that `text` begins with, "two thirds"
-// of "two thirds of it": its length, and its digits.
+// The longest multi-word numeral that `text` begins with, "two thirds" of "two
+// thirds of it": its length, and its digits.
 size_t LongNumeral(std::string_view text, std::string* digits) {
   constexpr int kMostWords = 6;
   size_t best = 0, end = 0;

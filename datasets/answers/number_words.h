@@ -14,22 +14,22 @@
 namespace espalier {
 
 // `folded` comes from FoldWords. The number in digits, as ParseMath reads it;
-// empty where the words are no number below 10^15, or anything beside one.
+// empty if the words are not a number below 10^15, or if there is anything
+// besides one.
 std::string NumberInWords(std::string_view folded);
 
-// "third" and "3rd" as "place 3"; empty for other texts.
+// "third" and "3rd" as "place 3"; else empty.
 std::string PlaceInWords(std::string_view folded);
 
 // The only number word of a sentence, in digits: "there are seven such sets".
-// "one" counts nothing for sure.
+// "one" does not count, as it may not be a number.
 std::string NumberWordIn(std::string_view folded);
 
-// Numerals in words as digits, but for "one" alone: "takes 5 days", "2/3 of
+// Replaces number words by digits, except a lone "one": "takes 5 days", "2/3 of
 // it".
 std::string WithDigits(std::string_view text);
 
-// "all real numbers greater than or equal to 2" as "x \\ge 2"; empty for
-// other texts.
+// "all real numbers greater than or equal to 2" as "x \\ge 2"; else empty.
 std::string RangeInWords(std::string_view folded);
 
 }  // namespace espalier

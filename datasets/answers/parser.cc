@@ -15,7 +15,7 @@
 namespace espalier {
 namespace {
 
-// The relation that a sign or command stands for; empty for others.
+// The relation that a sign or command stands for; else empty.
 std::string_view RelationOf(const Token& token) {
   static constexpr struct {
     std::string_view spelling, relation;
@@ -69,8 +69,8 @@ std::string_view RelationOf(const Token& token) {
   return {};
 }
 
-// "5{,}000" and "12,\\!345" as "5_000": these commas part no items. "1{:}4" as
-// "1:4".
+// "5{,}000" and "12,\\!345" as "5_000": these commas do not separate items.
+// "1{:}4" as "1:4".
 std::string WithoutSpacedCommas(std::string_view text) {
   std::string out;
   const auto digit = [text](size_t at) {
@@ -100,8 +100,8 @@ bool IsShape(const ExprNode& e) {
          e.op == Op::kNumberSet || e.op == Op::kUnion;
 }
 
-// How many equations "x = ..., y = ..." stand before the names begin anew;
-// 0 where they do not.
+// How many equations "x = ..., y = ..." come before the names repeat; 0 if they
+// do not.
 size_t NamePeriod(const std::vector<Expr>& items) {
   std::vector<std::string> names;
   for (const Expr& item : items) {
@@ -145,7 +145,7 @@ Expr Parser::ReadAnswer() {
   return e;
 }
 
-// Words up to the next joint: a text.
+// Words up to the next joining word: a text.
 Expr Parser::ReadWords() {
   std::string words;
   while (Peek().kind == TokenKind::kText || Peek().kind == TokenKind::kLetter ||
@@ -162,7 +162,7 @@ Expr Parser::ReadItems(bool top) {
   if (depth_ > kDeepest) return Fail("less nesting");
   std::vector<Expr> items;
   std::string joint = ",";
-  // Where each group begins that a semicolon ends: "x=1, y=2; x=3, y=4".
+  // Start of each group that a semicolon ends: "x=1, y=2; x=3, y=4".
   std::vector<size_t> groups{0};
   bool commas = false;
   bool left_out = false;
@@ -170,7 +170,7 @@ Expr Parser::ReadItems(bool top) {
     if (!items.empty() && !left_out && SkipSign("...")) {
       left_out = true;
       if (SkipSign(",") || SkipSign(";")) continue;
-      // "2, 4, 6, ..." goes on without end.
+      // "2, 4, 6, ..." continues forever.
       items.push_back(Make(Op::kText, {}, "and so on"));
       left_out = false;
     } else {
@@ -450,7 +450,7 @@ bool Parser::StartsFactor() const {
       "cents",     "rupee",     "textdegree",    "vert"};
   if (!RelationOf(token).empty()) return false;
   if (BeginsUnitFraction()) return false;
-  // "5 \$": a currency's sign behind its number.
+  // "5 \$": a currency sign behind its number.
   if (token.text == "dollar") return Peek(1).kind == TokenKind::kNumber;
   return std::find(std::begin(kNot), std::end(kNot), token.text) ==
          std::end(kNot);
@@ -530,7 +530,7 @@ Expr Parser::ReadProduct(bool of_function) {
     }
     if (of_function && (function() || IsSign("(") || IsSign("["))) break;
     if (!StartsFactor()) break;
-    // "2^6 3^5" is a product, "2 3" is none.
+    // "2^6 3^5" is a product, "2 3" is not.
     if (Peek().kind == TokenKind::kNumber &&
         tokens_[at_ - 1].kind == TokenKind::kNumber &&
         factors.back()->op != Op::kPower) {
@@ -566,7 +566,8 @@ Expr Parser::ReadDenominator() {
   return right;
 }
 
-// The letters read since `start`, where they are all and stand as one word.
+// The letters read since `start`, if nothing else was read and they form one
+// word.
 std::string Parser::RunFrom(size_t start) const {
   std::string run;
   for (size_t i = start; i < at_; ++i) {

@@ -83,8 +83,8 @@ Expr Parser::ReadFactor() {
   return ReadPostfix(std::move(e));
 }
 
-// "2\frac{1}{3}", "2 1/3": a whole number and a proper fraction are added,
-// other fractions multiplied. `whole` itself where no fraction follows.
+// "2\frac{1}{3}", "2 1/3": an integer and a proper fraction are added, other
+// fractions multiplied. Returns `whole` itself if no fraction follows.
 Expr Parser::ReadMixed(const Expr& whole) {
   Expr top, bottom, fraction;
   if (BeginsUnitFraction()) return whole;
@@ -149,7 +149,7 @@ Expr Parser::ReadExponent(bool& degrees) {
   return e;
 }
 
-// The base that "5", "five", "base 5" name; 0 for none from 2 to 36.
+// The base that "5", "five", "base 5" name; 0 if none from 2 to 36.
 int Parser::BaseNamed(std::string_view name) {
   if (name.starts_with("base")) name.remove_prefix(4);
   while (name.starts_with(" ")) name.remove_prefix(1);
@@ -202,7 +202,7 @@ bool Parser::BeginsBase() const {
   return word.text.starts_with("base ") && BaseNamed(word.text) != 0;
 }
 
-// "AF3_{16}": the number of tokens that are digits; 0 for none.
+// "AF3_{16}": the number of tokens that are digits; 0 if none.
 size_t Parser::BasedLetters() const {
   size_t at = 0;
   bool letters = false;
@@ -277,7 +277,7 @@ Expr Parser::ReadPostfix(Expr e) {
     } else if (IsSign("^") && e->op == Op::kTuple &&
                (IsLetter("T", 1) || IsCommand("top", 1) ||
                 (IsSign("{", 1) && IsLetter("T", 2) && IsSign("}", 3)))) {
-      // A vector's coordinates are the same, standing or lying.
+      // Row and column vectors have the same coordinates.
       at_ += IsSign("{", 1) ? 4 : 2;
     } else if (IsSign("^") && IsSign("{", 1) && IsSign("}", 3) &&
                (Peek(2).text == "th" || Peek(2).text == "st" ||
@@ -326,7 +326,7 @@ Expr Parser::ReadNumber() {
   return e;
 }
 
-// "_1", "_{max}" as text; empty where none stands.
+// "_1", "_{max}" as text; empty if absent.
 std::string Parser::ReadSubscript() {
   if (!SkipSign("_")) return {};
   return IsSign("{") ? ReadRawGroup() : Take().text;
@@ -351,7 +351,7 @@ std::string Parser::ReadRawGroup() {
   return out;
 }
 
-// Whether "W(x) =" stands here: a function is being given.
+// Whether "W(x) =" is next: a function definition.
 bool Parser::BeginsDefinition() const {
   if (at_ >= 2) {
     const Token& before = tokens_[at_ - 2];
@@ -425,8 +425,8 @@ Expr Parser::ReadSymbol(std::string name) {
   return factor == nullptr ? nullptr : Multiply(Symbol(name), factor);
 }
 
-// Whether the letter just read is written as programs write I: "2*I",
-// "3 + I", "e^{I\\pi}". "I(0)" and "V/I" are currents.
+// Whether the letter just read is written as programs write the imaginary unit
+// I: "2*I", "3 + I", "e^{I\\pi}". "I(0)" and "V/I" are currents.
 bool Parser::BesideProgramSigns() const {
   if (IsSign("(") || IsSign("/")) return false;
   const auto joins = [](const Token& token) {
@@ -471,7 +471,7 @@ Expr Parser::ReadGroup() {
   return Expect("}") ? e : nullptr;
 }
 
-// What stands behind \frac: a group, one digit or one atom.
+// The operand of \frac: a group, one digit or one atom.
 Expr Parser::ReadOperand() {
   if (IsSign("{")) return ReadGroup();
   if (Peek().kind == TokenKind::kNumber && Peek().text.size() > 1 &&
@@ -531,7 +531,7 @@ Expr Parser::ReadBracket() {
   return node;
 }
 
-// "\{1, 2\}", "\{x : x > 2\}"; the latter is its condition.
+// "\{1, 2\}", "\{x : x > 2\}"; the result of the latter is its condition.
 Expr Parser::ReadBraceSet() {
   const Deeper deeper(*this);
   if (depth_ > kDeepest) return Fail("less nesting");

@@ -9,7 +9,7 @@
 namespace espalier {
 namespace {
 
-// One name for the spellings of a function; empty for no function.
+// One name for all spellings of a function; empty if not a function.
 std::string FunctionName(std::string_view command) {
   static constexpr struct {
     std::string_view spelling, name;
@@ -197,8 +197,8 @@ Expr Parser::ReadBigOperator(const std::string& name) {
               {body, index, lower, upper});
 }
 
-// A bound of a sum or an integral. A letter takes no subscript: in
-// "\\int^b_a" the lower bound follows.
+// A bound of a sum or an integral. A letter takes no subscript: in "\\int^b_a"
+// the lower bound follows.
 Expr Parser::ReadBound() {
   if (SkipSign("-")) {
     Expr e = ReadBound();
@@ -234,7 +234,7 @@ void Parser::MoveDifferential() {
   const auto token = [this](size_t ahead) {
     return tokens_.begin() + static_cast<std::ptrdiff_t>(at_ + ahead);
   };
-  // One place to the left for what stands between.
+  // Shifts the tokens between one place to the left.
   std::rotate(token(at - 2), token(at), token(close + 1));
   if (IsSign("{", at - 3)) {
     tokens_.insert(token(at - 2), {TokenKind::kNumber, "1", false});
@@ -277,7 +277,7 @@ Expr Parser::ReadLimit() {
   if (arrow != "to" && arrow != "->" && !arrow.ends_with("ightarrow")) {
     return Fail("an arrow");
   }
-  // "3^{+}", "3^+": from which side is not told apart.
+  // "3^{+}", "3^+": the side is ignored.
   for (size_t i = 0; i < 40; ++i) {
     const size_t group = IsSign("{", i + 1) ? 1 : 0;
     const bool side = IsSign("+", i + 1 + group) || IsSign("-", i + 1 + group);
@@ -308,7 +308,7 @@ Expr Parser::ReadEnvironment() {
     return Fail("a matrix or cases");
   }
   if (lines) {
-    // "x &= 1": the signs that align parts part nothing.
+    // "x &= 1": alignment signs separate nothing.
     int inner = 0;
     auto end = tokens_.begin() + static_cast<std::ptrdiff_t>(at_);
     for (; end != tokens_.end() && inner >= 0; ++end) {
@@ -337,7 +337,7 @@ Expr Parser::ReadEnvironment() {
     }
     if (AtEnd()) return Fail("\\end");
     if (++cells > 400) return Fail("fewer cells");
-    // Words lead conditions: "if x > 0".
+    // Words introduce conditions: "if x > 0".
     if (Peek().kind == TokenKind::kText && !matrix) ++at_;
     if (IsSign("&") || IsCommand("end") || IsSign("\\\\")) continue;
     Expr cell = ReadItem();
@@ -481,7 +481,7 @@ Expr Parser::ReadCommandAtom() {
       return ReadSymbol(name.starts_with("var") ? name.substr(3) : name);
     }
   }
-  // A command of the author's own.
+  // A command that the author defined.
   if (!IsKnownCommand(name)) return ReadSymbol(name);
   --at_;
   return Fail("a number or a symbol");

@@ -1,4 +1,4 @@
-// Spellings of computer algebra programs and of calculators: Rational(1, 2),
+// Spellings of computer algebra systems and calculators: Rational(1, 2),
 // Matrix([[1, 2], [3, 4]]), Interval.open(0, 1), C(8, 2).
 #include <algorithm>
 #include <utility>
@@ -24,7 +24,7 @@ bool Parser::IsConstructor(std::string_view name) {
          std::end(kNames);
 }
 
-// Behind the name, at the bracket.
+// Positioned behind the name, at the bracket.
 Expr Parser::ReadConstructor(const std::string& name) {
   const Deeper deeper(*this);
   if (depth_ > kDeepest) return Fail("less nesting");
@@ -50,8 +50,8 @@ Expr Parser::ReadConstructor(const std::string& name) {
   return Fail("one number");
 }
 
-// "C(8, 2)" and "C_8^2", "C^2_8", "A_5^3" of whole numbers: choices and
-// arrangements.
+// "C(8, 2)" and "C_8^2", "C^2_8", "A_5^3" of integers: combinations and
+// permutations.
 bool Parser::BeginsBinomial() const {
   const bool choices = IsLetter("C");
   if (!choices && !IsLetter("A") && !IsLetter("P")) return false;
@@ -147,7 +147,8 @@ Expr Conjugate(const Expr& e) {
 
 }  // namespace
 
-// "{3 + 4i}" under a bar. Null, and nothing read, where no number stands there.
+// "{3 + 4i}" under a bar. Returns null and consumes nothing if there is no
+// number.
 Expr Parser::ReadConjugate() {
   bool imaginary = false;
   for (size_t i = 1; !IsSign("}", i); ++i) {
@@ -168,7 +169,7 @@ Expr Parser::ReadConjugate() {
   return nullptr;
 }
 
-// "{}_{10}C_{3}", "^{10}C_3": the number of tokens; 0 for others.
+// "{}_{10}C_{3}", "^{10}C_3": the number of tokens; else 0.
 size_t Parser::CalculatorChoice() const {
   size_t at = IsSign("{") && IsSign("}", 1) ? 2 : 0;
   const auto index = [this, &at] {
@@ -204,8 +205,8 @@ Expr Parser::ReadChoiceOf(size_t length) {
   return Multiply(std::move(choose), Function("factorial", {numbers[1]}));
 }
 
-// "[[1, 2], [3, 4]]": rows of one length, looked at before they are read, as
-// reading brackets twice would cost twice as much at every level.
+// "[[1, 2], [3, 4]]": rows of one length, checked before they are parsed, as
+// parsing brackets twice would double the cost at every level.
 bool Parser::BeginsRows() const {
   if (!IsSign("[") || !IsSign("[", 1)) return false;
   int square = 1, other = 0;

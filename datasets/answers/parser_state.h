@@ -1,7 +1,7 @@
-// The parser's own parts: recursive descent over tokens. parser.cc reads
-// lists, relations, sums and products; parser_atoms.cc what they consist of,
-// parser_units.cc units, parser_plain.cc what programs write in text.
-// Internal to datasets/grade. Not thread-safe.
+// The parser's internals: recursive descent over tokens. parser.cc reads lists,
+// relations, sums and products; parser_atoms.cc their parts, parser_units.cc
+// units, parser_plain.cc the plain-text spellings of programs. Internal to
+// datasets/answers. Not thread-safe.
 #ifndef ESPALIER_DATASETS_ANSWERS_PARSER_STATE_H_
 #define ESPALIER_DATASETS_ANSWERS_PARSER_STATE_H_
 
@@ -14,7 +14,7 @@
 
 namespace espalier {
 
-// Every Read... returns null after an error; `error` says which.
+// Every Read... returns null after an error; `error` holds it.
 class Parser {
  public:
   explicit Parser(std::vector<Token> tokens) : tokens_(std::move(tokens)) {}
@@ -137,12 +137,12 @@ class Parser {
   int brackets_ = 0;          // open brackets of intervals and tuples
   bool no_colon_ = false;     // ":" stands for "such that"
   bool in_integral_ = false;  // "dx" ends the body
-  bool i_is_index_ = false;   // i counts: it is no imaginary unit
+  bool i_is_index_ = false;   // i is an index, not the imaginary unit
   std::string error_;
   const Token end_;
 };
 
-// Counts nesting for as long as it lives.
+// Counts nesting during its lifetime.
 struct Parser::Deeper {
   explicit Deeper(Parser& p) : parser(p) { ++parser.depth_; }
   ~Deeper() { --parser.depth_; }

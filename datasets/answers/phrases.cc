@@ -32,7 +32,7 @@ constexpr std::string_view kReadingNames[] = {
     "alters",      "notMost",      "otherTime"};
 
 struct Table {
-  std::deque<std::string> patterns;  // what phrases' patterns point into
+  std::deque<std::string> patterns;  // storage for the phrases' patterns
   std::vector<Phrase> phrases;
   std::vector<std::vector<Phrase>> by_reading;
 };
@@ -44,7 +44,7 @@ Reading ReadingOf(std::string_view name) {
   return static_cast<Reading>(at - std::begin(kReadingNames));
 }
 
-// Of a row: "a phrase" and what it stands for.
+// Of a row: "a phrase" and its meaning.
 void AddRow(std::string_view row, Reading reading, Table& table) {
   const size_t end = row.find('"', 1);
   ESP_CHECK(row[0] == '"' && end != std::string_view::npos);

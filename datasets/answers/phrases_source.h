@@ -1,4 +1,4 @@
-// phrases.txt, as it stands.
+// The contents of phrases.txt.
 #ifndef ESPALIER_DATASETS_ANSWERS_PHRASES_SOURCE_H_
 #define ESPALIER_DATASETS_ANSWERS_PHRASES_SOURCE_H_
 

@@ -10,8 +10,8 @@
 namespace espalier {
 namespace {
 
-// Signs between two operands; the first ones are looked for first. "-" and "/"
-// also stand in words and numbers that are no formulas.
+// Signs between two operands, in the order in which they are tried. "-" and "/"
+// also occur in words and numbers that are not formulas.
 constexpr std::string_view kSigns[] = {
     "<=",     ">=",     "!=",     "==",     "=",      "<",      ">",
     "+",      "-",      "*",      "/",      "^",      "\u2264", "\u2265",
@@ -19,7 +19,7 @@ constexpr std::string_view kSigns[] = {
     "\u222a", "\u2229", "\u2208", "\u2212", "\u2261"};
 constexpr std::string_view kLeading[] = {"-", "+", "\u2212", "\u00b1"};
 constexpr std::string_view kOpens[] = {"\u27e8"};
-// What follows an operand directly.
+// What may follow an operand directly.
 constexpr std::string_view kPowers[] = {"\u00b2", "\u00b3", "\u00b9", "\u2070",
                                         "\u2074", "\u2075", "\u2076", "\u2077",
                                         "\u2078", "\u2079", "\u207f", "\u207b"};
@@ -39,7 +39,7 @@ class Scanner {
  public:
   explicit Scanner(std::string_view text) : text_(text) {}
 
-  // The end of the formula that begins at `at`; `at` where none does.
+  // The end of the formula that begins at `at`; `at` if none does.
   size_t FormulaAt(size_t at) {
     strong_ = false;
     const size_t end = Chain(at);
@@ -70,7 +70,7 @@ class Scanner {
            said.size() < 2;
   }
 
-  // Operands and signs in turn; to where they are complete.
+  // Alternating operands and signs; returns where they are complete.
   size_t Chain(size_t at) {
     if (depth_ >= kDeepest) return at;
     ++depth_;
@@ -112,11 +112,11 @@ class Scanner {
         Digit(text_[at - 2]) && Digit(At(at + 2))) {
       return 1;
     }
-    // "5 : 2", but no colon of a sentence.
+    // "5 : 2", but not a sentence's colon.
     if (spaced && At(at) == ':' && At(at + 1) == ' ' && Digit(At(at + 2))) {
       return 1;
     }
-    // "**" marks bold text, "--" and "->" none.
+    // "**" marks bold text; "--" and "->" are not signs.
     if (length == 1 && (At(at + 1) == text_[at] || text_.substr(at, 2) == "->"))
       length =
           text_.substr(at, 2) == "**" && !spaced && At(at + 2) != ' ' ? 2 : 0;
@@ -137,7 +137,7 @@ class Scanner {
       if (next == end) break;
       end = next;
     }
-    // "3i" is no unit.
+    // "3i" is not a unit.
     const std::string_view said = text_.substr(at, end - at);
     strong_ |= said.size() > 1 && Digit(said[0]) &&
                said.find_first_not_of("0123456789") == said.size() - 1 &&
@@ -187,7 +187,7 @@ class Scanner {
     if (text_.substr(end).starts_with("\u00b0")) {
       end += std::string_view("\u00b0").size();
     }
-    // "5! = 120"; what a sentence ends with is none.
+    // "5! = 120"; an exclamation mark at the end of a sentence is not one.
     if (At(end) == '!' && At(end + 1) != '=') {
       const size_t behind = SkipBlanks(end + 1);
       if (OneOf(kSigns, behind) > 0) ++end;
@@ -210,7 +210,7 @@ class Scanner {
     return end;
   }
 
-  // A letter of its own, some behind a factor ("3xy"), or a function.
+  // A single letter, several behind a factor ("3xy"), or a function.
   size_t Name(size_t at, bool beside) {
     size_t end = at;
     while (Letter(At(end))) ++end;
@@ -295,8 +295,8 @@ bool EndsWord(std::string_view text, size_t at) {
          text.substr(at).starts_with("\u2026");
 }
 
-// Whether a sign joins what stands in front of `at`, or behind it, to a
-// formula: "7 puppies / | 20 puppies".
+// Whether a sign joins the text before or behind `at` to a formula: "7 puppies
+// / | 20 puppies".
 bool SignBefore(std::string_view text, size_t at) {
   while (at > 0 && text[at - 1] == ' ') --at;
   const std::string_view lead = text.substr(0, at);
@@ -316,7 +316,7 @@ bool SignBehind(std::string_view text, size_t at) {
   return rest.starts_with("\u2013");
 }
 
-// Whether the text has words of a language, which names of functions are not.
+// Whether the text has natural-language words, which function names are not.
 bool IsProse(std::string_view text) {
   constexpr int kFewest = 2;
   int words = 0;
@@ -352,7 +352,7 @@ std::string MarkFormulas(std::string_view text) {
     const size_t end = BeginsWord(text, at) && !unit && !SignBefore(text, at)
                            ? scanner.FormulaAt(at)
                            : at;
-    // A word goes on: "x-axis", "2x4s".
+    // A word continues: "x-axis", "2x4s".
     if (end == at || !EndsWord(text, end) || SignBehind(text, end)) {
       out += text[at++];
       continue;

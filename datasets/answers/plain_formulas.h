@@ -1,4 +1,4 @@
-// Formulas that prose holds in plain signs, without the marks of LaTeX.
+// Finds formulas that prose writes in plain signs, without LaTeX markup.
 //
 //   MarkFormulas("Hence f(x) = 3x^2 - 2.")   // "Hence \\(f(x) = 3x^2 - 2\\)."
 //
@@ -11,10 +11,10 @@
 
 namespace espalier {
 
-// The text with \( and \) around what only a formula is: operands joined by
-// signs, roots and powers, tuples. Plain numbers, dates, ranges ("10-20") and
-// single letters stay as they are. Empty where there is none, where the text
-// has LaTeX of its own, and of more than kLongestMarked bytes.
+// The text with \( and \) around anything that can only be a formula: operands
+// joined by signs, roots and powers, tuples. Plain numbers, dates, ranges
+// ("10-20") and single letters stay unchanged. Empty if there is none, if the
+// text has its own LaTeX, or if it is longer than kLongestMarked bytes.
 std::string MarkFormulas(std::string_view text);
 
 inline constexpr size_t kLongestMarked = 4000;

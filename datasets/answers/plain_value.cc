@@ -18,13 +18,13 @@ namespace espalier {
 namespace {
 
 constexpr size_t kNone = std::string_view::npos;
-// Longer texts are no sentence.
+// Longer texts are not sentences.
 constexpr size_t kLongest = 200;
 
 }  // namespace
 
-// What a plain sentence says of a formula in it: "The value of $x$ is | 6.",
-// `tail` being what stands behind the formula. Empty where it says nothing.
+// What a plain sentence states about a formula in it: "The value of $x$ is |
+// 6.", where `tail` is the text behind the formula. Empty if it states nothing.
 std::string SaidBehind(std::string_view tail) {
   tail = tail.substr(0, SentenceLength(tail));
   const std::string lower = PlainLower(tail);
@@ -58,7 +58,7 @@ std::string SaidBehind(std::string_view tail) {
 
 namespace {
 
-// The rows of aligned lines; those of a matrix inside belong to their row.
+// The rows of aligned lines; those of a nested matrix belong to their row.
 std::vector<std::string> Rows(std::string_view body) {
   std::vector<std::string> out(1);
   int depth = 0;
@@ -79,8 +79,8 @@ std::vector<std::string> Rows(std::string_view body) {
 
 using Names = std::set<std::string_view>;
 
-// What may stand for an unknown: letters but for e and i, and those of Greek
-// but for pi; none of a word.
+// Possible unknowns: letters except e and i, and Greek letters except pi; none
+// inside a word.
 Names NamesIn(std::string_view formula) {
   constexpr std::string_view kGreek[] = {
       "alpha", "beta", "gamma",  "delta", "theta", "lambda", "mu",  "nu",
@@ -110,7 +110,7 @@ Names NamesIn(std::string_view formula) {
   return out;
 }
 
-// The unknown of which a row gives the value, "b = 8"; empty for others.
+// The unknown whose value a row gives, "b = 8"; else empty.
 std::string_view SolvedFor(std::string_view row) {
   const size_t equal = row.find('=');
   if (equal == kNone) return {};
@@ -124,8 +124,8 @@ std::string_view SolvedFor(std::string_view row) {
 }
 
 // Whether the rows in front of the last one leave it with a single unknown:
-// others are given at once, "b = 6", or gone from a row that is still to be
-// solved. "a + b = 10, b = 8, a = 2" answers with two.
+// others are given at once, "b = 6", or absent from a row still to be solved.
+// "a + b = 10, b = 8, a = 2" answers with two.
 bool SingleUnknown(const std::vector<std::string>& rows,
                    std::string_view unknown) {
   Names seen, open;
@@ -198,7 +198,7 @@ std::string LastRow(std::string_view formula) {
   return worked && solved ? std::string(said) : whole;
 }
 
-// "the 8th prime", "5 squared": words and one number that is not what they say.
+// "the 8th prime", "5 squared": words and one number that is not their value.
 bool MakesAnother(std::string_view text) {
   const auto place = LastNumberPlace(text);
   return place && text.find_first_of("=+*/^\\()[]{}<>|_,") == kNone &&
@@ -207,8 +207,8 @@ bool MakesAnother(std::string_view text) {
          FindStatedNumber(text, true).trust == Trust::kNone;
 }
 
-// The formula in plain signs that a sentence ends in: "(x - 2)(x + 3)" of
-// "Factoring, we get (x - 2)(x + 3)". Numbers and points are none.
+// The plain formula that a sentence ends in: "(x - 2)(x + 3)" of "Factoring, we
+// get (x - 2)(x + 3)". Numbers and points do not count.
 std::optional<std::string> PlainFormula(std::string_view text) {
   constexpr std::string_view kFunctions[] = {"sqrt", "sin", "cos", "tan",
                                              "log",  "ln",  "exp", "pi"};
@@ -242,8 +242,8 @@ std::optional<std::string> PlainFormula(std::string_view text) {
   return std::string(said);
 }
 
-// Where a time of day begins that the text ends in, "12:30", "2:15 p.m"; npos
-// for none.
+// Start of a time of day at the end of the text, "12:30", "2:15 p.m"; npos if
+// none.
 size_t TimeStart(std::string_view text) {
   const std::string lower = Lower(text);
   std::string_view rest = lower;
@@ -262,8 +262,8 @@ size_t TimeStart(std::string_view text) {
   return start < colon && colon - start <= 2 ? start : kNone;
 }
 
-// What the last sentence of words says without any: a point or a value with
-// signs that words do not have, "(2, -1)", "60\u00b0".
+// What a last sentence of words states without formula markup: a point or a
+// value with signs that words do not have, "(2, -1)", "60\u00b0".
 std::optional<std::string> PlainValue(std::string_view text) {
   text = TrimBlanks(text);
   while (text.ends_with(".") || text.ends_with("*")) text.remove_suffix(1);
@@ -306,7 +306,7 @@ std::optional<std::string> PlainValue(std::string_view text) {
   return std::string(said);
 }
 
-// A last line of its own that is an answer: "**15 minutes**", "30".
+// A last line that consists only of an answer: "**15 minutes**", "30".
 std::optional<std::string> LastLine(std::string_view text) {
   text = TrimBlanks(text);
   const size_t line = text.rfind('\n');
@@ -342,7 +342,7 @@ std::optional<std::string> LastFence(std::string_view text) {
   const size_t open = text.rfind("```", close - 1);
   if (open == kNone) return std::nullopt;
   std::string_view content = text.substr(open + 3, close - open - 3);
-  // A language's name stands on the first line.
+  // The first line names a language.
   const size_t line = content.find('\n');
   if (line == kNone) return std::nullopt;
   content = TrimBlanks(content.substr(line));

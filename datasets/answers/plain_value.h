@@ -1,4 +1,4 @@
-// Values that a text states without the marks of formulas.
+// Values that a text states without formula markup.
 //
 //   SaidBehind(" is 6.")                        // "6", of "Here $x$ is 6."
 //   LastLine("He walks.\n**15 minutes**")       // "15 minutes"
@@ -14,23 +14,23 @@
 
 namespace espalier {
 
-// What a plain sentence says of a formula in it, `tail` being what stands
-// behind the formula. Empty where it says nothing.
+// What a plain sentence states about a formula in it, where `tail` is the text
+// behind the formula. Empty if it states nothing.
 std::string SaidBehind(std::string_view tail);
 
-// Of aligned lines that work a value out, what the last one says:
-// "\\begin{aligned} S &= 1 + 2 \\\\ &= 3 \\end{aligned}" as "3". Other
-// formulas as they are.
+// The result of aligned lines that work a value out:
+// "\\begin{aligned} S &= 1 + 2 \\\\ &= 3 \\end{aligned}" as "3". Other formulas
+// unchanged.
 std::string LastRow(std::string_view formula);
 
-// "the 8th prime", "5 squared": words and one number that is not what they say.
+// "the 8th prime", "5 squared": words and one number that is not their value.
 bool MakesAnother(std::string_view text);
 
-// What the last sentence of words says without any: a point or a value with
-// signs that words do not have.
+// What a last sentence of words states without formula markup: a point or a
+// value with signs that words do not have.
 std::optional<std::string> PlainValue(std::string_view text);
 
-// A last line of its own that is an answer.
+// A last line that consists only of an answer.
 std::optional<std::string> LastLine(std::string_view text);
 
 // The content of a last fenced block, if it is one line.

@@ -13,7 +13,7 @@ constexpr slong kPointPrecision = 160;
 constexpr slong kMiddlePrecision = 640;
 constexpr double kHighestPrecision = 70000;
 
-// Deterministic sample values: positive numbers, or of either sign.
+// Deterministic sample values: positive, or of either sign.
 BigRational SampleValue(const std::string& name, int point, bool signs) {
   uint64_t h = 1469598103934665603ULL + static_cast<uint64_t>(point) * 7919;
   for (const char c : name)
@@ -26,7 +26,7 @@ BigRational SampleValue(const std::string& name, int point, bool signs) {
   }
   const int64_t thousandths = 500 + static_cast<int64_t>(h % 2503);
   const bool negative = signs && ((h >> 40) & 3) != 0;
-  // Near and far: |x - 2| is no 2 - x.
+  // Near and far: |x - 2| is not 2 - x.
   static constexpr struct {
     int64_t num, den;
   } kScales[] = {{1, 1}, {1, 7}, {23, 1}, {611, 1}};
@@ -45,8 +45,8 @@ bool Has(const Names& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// Symbols that stand for whole numbers, as the exponents of negative ones and
-// the bounds of sums do: n in (-1)^n. `factors`: those of gcd(a, b).
+// Symbols that stand for integers, such as exponents of negative numbers and
+// bounds of sums: n in (-1)^n. `factors`: those of gcd(a, b).
 void FindWholes(const ExprNode& e, Names& names, Names& factors) {
   if (e.op == Op::kPower && e.args[0]->op == Op::kNumber &&
       e.args[0]->value.sign() < 0) {
@@ -57,7 +57,7 @@ void FindWholes(const ExprNode& e, Names& names, Names& factors) {
     Note(*e.args[3], names);
   }
   if (e.op == Op::kFunction && e.name == "double_factorial") Note(e, names);
-  // In floor(n/2) n counts; x need not.
+  // In floor(n/2) n is an integer; x need not be.
   if (e.op == Op::kFunction && (e.name == "floor" || e.name == "ceil")) {
     for (std::string& name : FreeSymbols(e)) {
       if (name == "n" || name == "m" || name == "k" || name == "N") {
@@ -83,7 +83,7 @@ bool Jumps(const ExprNode& e) {
 constexpr int kWholes[] = {2, 3, 8, 5, 17, 12, 29, 30, 4, 7, 9, 6};
 constexpr int kFactors[] = {12, 18, 30, 45, 8, 20, 42, 63};
 
-// Digits enough that no number written in either can hide a difference.
+// Uses enough digits that no number written in either can hide a difference.
 PointComparison CompareSurely(const ExprNode& a, const ExprNode& b,
                               const Sample& sample, int64_t* budget) {
   PointComparison at = CompareAt(a, b, kPointPrecision, sample, budget);
@@ -94,7 +94,7 @@ PointComparison CompareSurely(const ExprNode& a, const ExprNode& b,
   if (sure()) return at;
   const double precision = kPointPrecision + 3 * at.weight;
   if (precision > 2 * kMiddlePrecision) {
-    // Most differences show before.
+    // Most differences show up earlier.
     at = CompareAt(a, b, kMiddlePrecision, sample, budget);
     if (at.state == AtPoint::kApart) return at;
   }
@@ -107,8 +107,8 @@ PointComparison CompareSurely(const ExprNode& a, const ExprNode& b,
   return at;
 }
 
-// Whether floor(x) and the like agree so near to whole numbers that no number
-// in them comes between.
+// Whether floor(x) and similar agree so near to integers that no number in them
+// lies between.
 bool AgreeBesideWholes(const ExprNode& a, const ExprNode& b,
                        const Names& symbols, double weight, int64_t* budget) {
   const auto digits = static_cast<int64_t>(std::min(weight, 3000.0) * 0.31) + 3;
@@ -162,7 +162,7 @@ PointComparison CompareAt(const ExprNode& a, const ExprNode& b, slong precision,
   out.distance = mag_get_d_log2_approx(error);
   out.size = mag_get_d_log2_approx(size);
   mag_mul_2exp_si(error, error, precision / 2);
-  // A value of 0 itself must be small on its own.
+  // A value of 0 must itself be small.
   const bool together =
       mag_cmp(error, size) < 0 || mag_cmp_2exp_si(error, 0) < 0;
   mag_clear(size);
@@ -206,8 +206,8 @@ PointsVerdict CompareAtPoints(const Expr& a, const Expr& b,
     }
     const PointComparison at = CompareSurely(*x, *y, sample, budget);
     weight = std::max(weight, at.weight);
-    // With roots of negative numbers, identities that hold for positive
-    // symbols break: sqrt(xy) = sqrt(x) sqrt(y).
+    // With roots of negative numbers, identities that hold for positive symbols
+    // fail: sqrt(xy) = sqrt(x) sqrt(y).
     const bool counts = !signs || (!at.branch && at.real);
     if (at.state == AtPoint::kApart && counts) {
       out.same = Sameness::kDifferent;

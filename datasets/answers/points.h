@@ -1,7 +1,7 @@
-// Two expressions in symbols at sample points. Apart at one point proves them
-// different. That they agree counts where they do so to more digits than the
-// numbers in them can hide a difference in: sizes, of small numbers as of
-// large ones, and powers of e in functions such as tanh, add to the digits.
+// Compares two expressions in symbols at sample points. Apart at one point
+// proves them different. Agreement counts where it extends to more digits than
+// the numbers in them can hide a difference in: the sizes of numbers, small or
+// large, and powers of e in functions such as tanh, add to the digits.
 //
 //   CompareAtPoints(a, b, {"x"}, &budget)   // {kEqual, 8}
 //
@@ -20,16 +20,16 @@
 namespace espalier {
 
 // Values at one point: apart, the same (both are known exactly), together
-// (their difference cannot be told from 0), or neither. kPole: one has a value
-// and the other none, as 0/0 has none.
+// (their difference cannot be separated from 0), or neither. kPole: one has a
+// value and the other none, as 0/0 has none.
 enum class AtPoint { kApart, kSame, kTogether, kPole, kOpen };
 
 struct PointComparison {
   AtPoint state = AtPoint::kOpen;
   bool branch = false;  // a root or logarithm left the positive numbers
   bool real = false;    // both values may be real
-  double distance = 0;  // logarithm to base 2 of what they differ by at most
-  double size = 0;      // and of their size
+  double distance = 0;  // log2 of the largest possible difference
+  double size = 0;      // log2 of their size
   double weight = 0;    // bits that the numbers in them may hide, ball_value.h
 };
 

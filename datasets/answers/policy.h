@@ -1,5 +1,5 @@
-// What counts as the same answer where graders differ. The defaults are what
-// most published graders of mathematics do.
+// What counts as the same answer on points where graders differ. The defaults
+// follow most published graders of mathematics.
 #ifndef ESPALIER_DATASETS_ANSWERS_POLICY_H_
 #define ESPALIER_DATASETS_ANSWERS_POLICY_H_
 
@@ -13,28 +13,27 @@ struct GradePolicy {
     kDrop,    // 28
   };
   Percent percent = Percent::kEither;
-  // Whether "15 cm" is "15".
+  // Whether "15 cm" equals "15".
   enum class Units {
-    kOptional,  // yes; where both have one, 15 cm is 150 mm and no 15 m
+    kOptional,  // yes; if both have one, 15 cm is 150 mm and not 15 m
     kRequired,  // no
-    kDrop,      // units are not looked at
+    kDrop,      // units are ignored
   };
   Units units = Units::kOptional;
   // (1, 2) is not (2, 1). Sets and lists have no order, unless `list_order`.
   bool tuple_order = true;
   bool list_order = false;
-  // x > 2 answers (2, oo). The other way round, (2, oo) always answers a gold
-  // x > 2.
+  // x > 2 answers (2, oo). Conversely, (2, oo) always answers a gold x > 2.
   bool interval_is_inequality = true;
-  // A decimal equals the exact number that it rounds from when it shows at
-  // least so many significant digits: 2.6667 is 8/3 for 5. 0: never.
+  // A decimal equals the exact number that it rounds if it shows at least this
+  // many significant digits: with 5, 2.6667 is 8/3. 0: never.
   int rounding_digits = 5;
-  // Numbers within this relative distance are the same. 0: none but equals.
+  // Numbers within this relative distance are the same. 0: only equal ones.
   double tolerance = 0;
   // x = 1 is not y = 1, f(x) is not f(y).
   bool strict_symbols = true;
-  // The answer is looked for in a longer response, and so is the gold answer;
-  // otherwise both are read as they stand.
+  // Find the answer, and the gold answer, inside a longer response; otherwise
+  // both are read as given.
   bool extract = true;
 };
 

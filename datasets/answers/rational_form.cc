@@ -18,12 +18,12 @@ constexpr slong kMostTerms = 400;
 constexpr int64_t kMostBits = 20000;
 constexpr int64_t kHighestDegree = 5000;
 constexpr int64_t kHighestRoot = 12;
-// Products of terms times bits of one multiplication.
+// Products of terms times bits in one multiplication.
 constexpr int64_t kMostWork = 400000;
 constexpr int kMostSteps = 4000;
-// Writing a form's name down.
+// Steps charged for writing a form's name.
 constexpr int kKeySteps = 10;
-// Of all comparisons by one object.
+// For all comparisons by one object.
 constexpr int kMostStepsInAll = 20000;
 
 }  // namespace
@@ -37,7 +37,7 @@ struct RationalForms::State {
     slong radicand = 0;
   };
 
-  // fmpz_mpoly_q as a value.
+  // Value wrapper for fmpz_mpoly_q.
   struct Form {
     explicit Form(State& s) : state(s) { fmpz_mpoly_q_init(q, state.ctx); }
     ~Form() { fmpz_mpoly_q_clear(q, state.ctx); }
@@ -52,7 +52,7 @@ struct RationalForms::State {
   State() { fmpz_mpoly_ctx_init(ctx, kVariables, ORD_LEX); }
   ~State() { fmpz_mpoly_ctx_clear(ctx); }
 
-  // -1 where there are too many.
+  // -1 if there are too many.
   slong AtomIndex(Atom atom) {
     for (size_t i = 0; i < atoms.size(); ++i) {
       if (atoms[i].key == atom.key) return static_cast<slong>(i);
@@ -124,7 +124,7 @@ struct RationalForms::State {
     }
   }
 
-  // False where the denominator vanishes.
+  // False if the denominator vanishes.
   bool Reduce(Form& f) {
     if (HasRoots()) {
       ReduceRoots(f.num());
@@ -137,7 +137,7 @@ struct RationalForms::State {
   }
 
   bool MayMultiply(Form& a, Form& b) {
-    // A sum multiplies denominators as well.
+    // A sum also multiplies the denominators.
     const int64_t products = Terms(a) * Terms(b);
     const int64_t bits = Bits(a) + Bits(b);
     // Quotients are reduced by a greatest common divisor, which costs more.
@@ -241,8 +241,8 @@ struct RationalForms::State {
     return true;
   }
 
-  // value^(p/q) for a rational value; roots of negative numbers are i times
-  // for q = 2 and refused otherwise.
+  // value^(p/q) for a rational value; roots of negative numbers are i times the
+  // root for q = 2 and refused otherwise.
   bool RationalRoot(const BigRational& value, int64_t p, int64_t q, Form& out) {
     if (value.zero()) {
       if (p <= 0) return false;
@@ -288,7 +288,7 @@ struct RationalForms::State {
           IntegerPower(out, power->small_value())) {
         return true;
       }
-      // Too large to write out; known by its name alone.
+      // Too large to write out; known only by its name.
       if (!Build(*e.args[0], out)) return false;
       if (fmpz_mpoly_q_is_zero(out.q, ctx)) return false;
     } else if (power.has_value() && power->bits() < 32) {
@@ -420,7 +420,7 @@ struct RationalForms::State {
 
   fmpz_mpoly_ctx_t ctx;
   std::vector<Atom> atoms;
-  // Begins a comparison; false where all the work is spent.
+  // Begins a comparison; false once the whole budget is spent.
   bool Begin() {
     total += steps;
     steps = 0;

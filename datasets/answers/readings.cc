@@ -28,7 +28,8 @@ namespace {
 
 using Kind = Answer::Kind;
 
-// Of a text the last sentences of which say what it answers.
+// How much of the end of a text is searched for sentences that state its
+// answer.
 constexpr size_t kLongestSentence = 4000;
 
 // Whether the numbers of a text only name things: "March 3", "statement 2 is
@@ -58,7 +59,7 @@ bool NamesNoNumber(std::string_view folded) {
          folded.starts_with("all reals except");
 }
 
-// "7 R 3", "7 remainder 3": "7 remainder 3"; empty for other texts.
+// "7 R 3", "7 remainder 3": "7 remainder 3"; else empty.
 std::string WithRemainder(std::string_view text) {
   // "5*r**5" is a product.
   if (text.size() > 40 || text.find_first_of("*^_+=/(") != text.npos) {
@@ -81,8 +82,8 @@ std::string WithRemainder(std::string_view text) {
   return {};
 }
 
-// "II", "\\text{IV}": a number in Roman letters, which names things and is no
-// product of units.
+// "II", "\\text{IV}": a Roman numeral, which names things and is not a product
+// of units.
 bool IsRoman(std::string_view text) {
   text = TrimBlanks(text);
   for (const std::string_view mark : {"\\text{", "\\mathrm{", "\\textbf{"}) {
@@ -95,7 +96,7 @@ bool IsRoman(std::string_view text) {
          text.find_first_not_of("IVX") == std::string_view::npos;
 }
 
-// "5\"" as "5 inches", "6'" as "6 feet", "5'6\"" as both; empty for others.
+// "5\"" as "5 inches", "6'" as "6 feet", "5'6\"" as both; else empty.
 std::string WithoutPrimes(std::string_view text) {
   text = TrimBlanks(text);
   if (text.size() > 20 || text.empty() || !Digit(text[0])) return {};
@@ -119,7 +120,7 @@ std::string WithoutPrimes(std::string_view text) {
   return out;
 }
 
-// "2 h 15 min" as "2 hours 15 minutes"; empty for others.
+// "2 h 15 min" as "2 hours 15 minutes"; else empty.
 std::string HoursAndMinutes(std::string_view text) {
   if (text.size() > 30) return {};
   const std::string lower = Lower(TrimBlanks(text));
@@ -146,7 +147,7 @@ std::string HoursAndMinutes(std::string_view text) {
   return absl::StrCat(parts[0], " hours ", parts[2], " minutes");
 }
 
-// "$80k" as "80 thousand dollars"; empty for others.
+// "$80k" as "80 thousand dollars"; else empty.
 std::string Thousands(std::string_view text) {
   text = TrimBlanks(text);
   while (text.starts_with("\\") || text.starts_with("$")) text.remove_prefix(1);
@@ -167,7 +168,7 @@ bool GroupsThousands(std::string_view text) {
   return false;
 }
 
-// Whether the text ends in the middle: braces or an environment stay open.
+// Whether the text is cut off: braces or an environment stay open.
 bool EndsInside(std::string_view text) {
   int open = 0;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -184,7 +185,7 @@ bool EndsInside(std::string_view text) {
          (begin != text.npos && text.find("\\end{", begin) == text.npos);
 }
 
-// Whether a text without commands is prose, whatever of it can be read.
+// Whether a text without commands is prose, even if parts of it parse.
 bool ManyWords(std::string_view text) {
   constexpr int kFew = 5;
   if (text.find('\\') != std::string_view::npos) return false;
@@ -198,7 +199,8 @@ bool ManyWords(std::string_view text) {
   return false;
 }
 
-// Words for comparing: signs count where the text looks like mathematics.
+// Words for comparing; signs are significant if the text looks like
+// mathematics.
 std::string Words(std::string_view text) {
   const bool formula =
       text.find_first_of("0123456789=<>^_+*/(") != std::string_view::npos;
@@ -326,7 +328,7 @@ std::string Reader::FindText(std::string_view raw, Readings& out, bool& cut) {
   return std::move(found.text);
 }
 
-// Times, divisions with remainders and Roman numbers, which are no formulas.
+// Times, divisions with remainders and Roman numerals, which are not formulas.
 bool Reader::ReadNames(Readings& out) {
   if (std::string division = WithRemainder(out.text); !division.empty()) {
     out.answers.push_back(TextAnswer(std::move(division)));
@@ -343,7 +345,7 @@ bool Reader::ReadNames(Readings& out) {
   return true;
 }
 
-// Words of a length that is no formula's: what they end with counts.
+// Words too long for a formula: the end decides.
 void Reader::ReadLongWords(bool cut, Readings& out) {
   const size_t start = out.text.size() - kLongestSentence;
   const size_t blank = out.text.find(' ', start);
@@ -366,7 +368,7 @@ Readings Reader::Read(std::string_view written) {
   const std::string spaced = WithoutSpacing(plain);
   const std::string marked = MarkFormulas(spaced);
   if (marked.empty()) return out;
-  // A formula in plain signs, of which the words gave a part or nothing.
+  // A formula in plain signs; the words gave only a part of it, or nothing.
   Readings formula = ReadPlain(marked);
   const bool found = !formula.words && !formula.denied && !formula.picked &&
                      !HasWords(formula.answers[0]);
@@ -429,7 +431,7 @@ Readings Reader::ReadPlain(std::string_view raw) {
     AddIdentity(out);
     AddCalculation(raw, cut, out);
   }
-  // What could be read out of several sentences is none of their formulas.
+  // What could be parsed out of several sentences is not a formula of theirs.
   const bool sentences = raw.find('\n') != std::string_view::npos ||
                          raw.find(". ") != std::string_view::npos;
   if (!cut && sentences && !counted && !out.answers.empty() &&
@@ -444,12 +446,12 @@ Readings Reader::ReadPlain(std::string_view raw) {
       raw.remove_prefix(raw.size() - kLongestSentence);
     }
     std::string sentence(out.text.size() > 2000 || !cut ? raw : out.text);
-    // Sizes of brackets and thin spaces make no formula.
+    // Bracket sizes and thin spaces do not make a formula.
     if (sentence.find('\\') != std::string::npos) {
       sentence = WithoutSpacing(sentence);
     }
     out.words = true;
-    // Formulas that could not be read are no sentence.
+    // Formulas that could not be parsed are not sentences.
     if (sentence.find('\\') == std::string::npos) {
       AddSentence(sentence, folded, cut, out);
     }
@@ -467,7 +469,7 @@ Readings Reader::ReadPlain(std::string_view raw) {
   return out;
 }
 
-// The other ways in which numbers are written.
+// Other ways to write numbers.
 void Reader::AddNumbers(Readings& out) {
   if (GroupsThousands(out.text)) {
     LexOptions parts;
@@ -482,7 +484,7 @@ void Reader::AddNumbers(Readings& out) {
       out.doubtful.pop_back();
     }
   }
-  // "third" and "3rd" say one thing, "3" need not.
+  // "third" and "3rd" mean the same, "3" need not.
   if (std::string place = PlaceInWords(FoldWords(out.text)); !place.empty()) {
     out.beside.push_back(TextAnswer(std::move(place)));
   }
@@ -498,7 +500,7 @@ void Reader::AddNumbers(Readings& out) {
   if (!number.ok() || !IsScalar(**number) || HasSymbol(**number)) return;
   Answer unit =
       Interpret(Make(Op::kQuantity, {*number}, found->unit), comparer_);
-  // What is no product, or could not be read at all.
+  // Anything that is not a product, or could not be parsed at all.
   const bool unread = out.answers.empty() || HasWords(out.answers[0]);
   const bool letters = !unread && out.answers[0].expr != nullptr &&
                        HasSymbol(*out.answers[0].expr);
@@ -508,8 +510,7 @@ void Reader::AddNumbers(Readings& out) {
   out.beside.push_back(std::move(unit));
 }
 
-// A text that is a number or a range in words, or one word that the table of
-// phrases knows.
+// A text that is a number or a range in words, or a phrase listed in the table.
 bool Reader::AddWordsAlone(const std::string& folded, Readings& out) {
   constexpr std::string_view kExcept = "all real numbers except ";
   const bool letters =
@@ -535,7 +536,7 @@ bool Reader::AddWordsAlone(const std::string& folded, Readings& out) {
          Parse("x \\ne " + folded.substr(kExcept.size()), {}, out.answers);
 }
 
-// "There are 4 primes: 2, 3, 5 and 7" says which they are, and how many.
+// "There are 4 primes: 2, 3, 5 and 7" gives both the items and their number.
 bool Reader::AddCountedList(Readings& out) {
   const CountedList list = FindCountedList(out.text);
   return !out.denied && !list.count.empty() &&
@@ -543,7 +544,7 @@ bool Reader::AddCountedList(Readings& out) {
          Parse(list.count, {}, out.answers);
 }
 
-// An equation that holds whatever its letters are says what both sides are.
+// An identity states the value of both sides.
 void Reader::AddIdentity(Readings& out) {
   constexpr size_t kLongestIdentity = 400;
   const std::string_view text = out.text;
@@ -557,7 +558,8 @@ void Reader::AddIdentity(Readings& out) {
   const std::string_view left = text.substr(0, text.find('='));
   const auto a = ParseMath(left), b = ParseMath(text.substr(equal + 1));
   if (!b.ok() || !IsScalar(**b)) return;
-  // "1+2+\\cdots+n = n(n+1)/2": what is written out has no other value.
+  // "1+2+\\cdots+n = n(n+1)/2": a sum written out has no other value than the
+  // right side.
   const bool dots = left.find("dots") != std::string_view::npos ||
                     left.find("...") != std::string_view::npos;
   const bool sum = !a.ok() && dots && left.find('+') < left.size();
@@ -577,13 +579,13 @@ void Reader::AddIdentity(Readings& out) {
   out.answers.push_back(Interpret(*b, comparer_));
 }
 
-// What a calculation in prose ends with.
+// The result of a calculation in prose.
 void Reader::AddCalculation(std::string_view raw, bool cut, Readings& out) {
   if (out.answers.empty()) return;
-  // "so the sum is $3x = 15$". A copy: readings that join may move the rest.
+  // "so the sum is $3x = 15$". Copied, since adding readings may move the rest.
   const Answer first = out.answers[0];
-  // "P = (3 + 5, 7 - 1) = (8, 6)", "A v = w": what the last side says, where
-  // it is a value in brackets.
+  // "P = (3 + 5, 7 - 1) = (8, 6)", "A v = w": the last side, if it is a
+  // bracketed value.
   if (first.from != nullptr && first.from->op == Op::kRelation &&
       first.from->relations.back() == "=") {
     const Expr last = first.from->args.back();
@@ -601,11 +603,12 @@ void Reader::AddCalculation(std::string_view raw, bool cut, Readings& out) {
       const size_t at = raw.rfind(out.text);
       std::string_view lead = raw.substr(0, at == raw.npos ? 0 : at);
       lead = WithoutMarks(lead);
-      // "p(3)/p(4) = -10A/-11A = 10/11": worked out by several steps.
+      // "p(3)/p(4) = -10A/-11A = 10/11": derived in several steps.
       const bool steps = first.from->relations.size() > 1 &&
                          first.from->args[0]->op != Op::kNumber &&
                          HasSymbol(*first.from->args[0]);
-      // "Hence all is even. $m + n = 371$": of names, nothing is left to solve.
+      // "Hence all is even. $m + n = 371$": an equation in names, with nothing
+      // left to solve.
       const Expr& left = first.from->args[0];
       const bool begins = TrimBlanks(lead.substr(SentenceStart(lead))).empty();
       const bool sum =
@@ -613,7 +616,7 @@ void Reader::AddCalculation(std::string_view raw, bool cut, Readings& out) {
           std::all_of(left->args.begin(), left->args.end(),
                       [](const Expr& part) { return part->op == Op::kSymbol; });
       const bool names = begins && sum;
-      // "so 2x = 5" is still to be solved.
+      // "so 2x = 5" is not solved yet.
       const bool open = EndsIn(lead, Reading::kTherefore) > 0 && !sum &&
                         left->op != Op::kSymbol && HasSymbol(*left);
       const bool stated =
@@ -622,8 +625,8 @@ void Reader::AddCalculation(std::string_view raw, bool cut, Readings& out) {
           .push_back(Interpret(last, comparer_));
     }
   }
-  // "The answer is 800!" gives 800, as nobody gives its factorial; "5!" may be
-  // either.
+  // "The answer is 800!" means 800, since nobody would give its factorial; "5!"
+  // may be either.
   if (out.text.size() < 2 || !out.text.ends_with("!") ||
       !Digit(out.text[out.text.size() - 2])) {
     return;
@@ -633,8 +636,8 @@ void Reader::AddCalculation(std::string_view raw, bool cut, Readings& out) {
   Parse(number, {}, number.size() > 2 ? out.answers : out.doubtful);
 }
 
-// What a sentence says; where that is no list of values, the number that it
-// states.
+// The statement of a sentence; if it is not a list of values, the number that
+// it states.
 void Reader::AddSentence(const std::string& sentence, const std::string& folded,
                          bool cut, Readings& out) {
   std::string_view last = TrimBlanks(sentence);
@@ -663,8 +666,8 @@ void Reader::AddSentence(const std::string& sentence, const std::string& folded,
   }
 }
 
-// "Since $f(-x) = f(x)$, the function is even": a last sentence that says a few
-// words answers with them as well as with its formula.
+// "Since $f(-x) = f(x)$, the function is even": a last sentence with a short
+// statement in words answers with them as well as with its formula.
 void Reader::AddWordsAround(Readings& out) {
   constexpr size_t kLongestSaid = 40;
   if (around_.empty()) return;
@@ -684,8 +687,8 @@ void Reader::AddWordsAround(Readings& out) {
   }
 }
 
-// What the sentence says as readings of its own; whether one of them holds
-// several values or nothing: no number alone is the answer then.
+// Adds the sentence's statements as separate readings. Returns whether one of
+// them holds several values or nothing: then no single number is the answer.
 bool Reader::AddSaid(std::string_view sentence, Readings& out) {
   bool several = false;
   for (const std::string& said : SaidInWords(sentence)) {
@@ -703,7 +706,7 @@ bool Reader::AddSaid(std::string_view sentence, Readings& out) {
       continue;
     }
     out.answers.push_back(Interpret(*tree, comparer_));
-    // Or nothing: "so there is no solution".
+    // Or the empty set: "so there is no solution".
     const Answer& last = out.answers.back();
     several |=
         !HasWords(last) && (last.items.size() > 1 ||

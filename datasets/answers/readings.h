@@ -1,11 +1,11 @@
-// The readings of one side of a comparison: the text that gives the answer,
-// and what it says.
+// The readings of one side of a comparison: the text that gives the answer, and
+// its meaning.
 //
 //   Reader(policy, comparer).Read("She has 12 apples.").answers   // ..., 12
 //
-// The first reading is what the text says as it stands; the ones behind it
-// say the same in other words (a sentence and the number that it states).
-// What a text only might mean stands apart in `doubtful`. Not thread-safe.
+// The first reading is the text as written; the later ones say the same in
+// other words (a sentence and the number that it states). Uncertain readings
+// are kept separately in `doubtful`. Not thread-safe.
 #ifndef ESPALIER_DATASETS_ANSWERS_READINGS_H_
 #define ESPALIER_DATASETS_ANSWERS_READINGS_H_
 
@@ -22,23 +22,23 @@ namespace espalier {
 
 struct Readings {
   std::string text;   // what was read
-  std::string error;  // why it is no mathematics; empty where it is
+  std::string error;  // why it is not mathematics; empty if it is
   char choice = 0;    // the letter of a multiple choice
   bool choice_only = false;
-  bool words = false;  // no mathematics as it stands, but words around some
-  // Ends in the middle of something: what it says is not known.
+  bool words = false;  // no mathematics as written, but words around some
+  // The text is cut off: its meaning is unknown.
   bool cut_off = false;
   // One formula of several in a text that does not say which is the answer.
   bool picked = false;
-  // The words around the answer leave open whether it is one.
+  // The words around the answer leave it uncertain.
   bool unsure = false;
   bool denied = false;  // no mathematics, but words that deny some
-  // The number that a sentence states, as it is written.
+  // The number that a sentence states, as written.
   std::string number;
   std::vector<Answer> answers;
   std::vector<Answer> doubtful;
-  // What it may be beside the like on the other side: the letters behind a
-  // number as a unit ("4 m"), a place in a row ("3rd"). None, or one.
+  // Alternative reading if the other side has the same form: the letters behind
+  // a number as a unit ("4 m"), an ordinal ("3rd"). None, or one.
   std::vector<Answer> beside;
 };
 
@@ -50,7 +50,7 @@ class Reader {
   Readings Read(std::string_view raw);
 
  private:
-  // With the signs that WithPlainSigns leaves.
+  // With signs normalized by WithPlainSigns.
   Readings ReadPlain(std::string_view raw);
   std::string FindText(std::string_view raw, Readings& out, bool& cut);
   bool ReadNames(Readings& out);
@@ -69,19 +69,19 @@ class Reader {
 
   const GradePolicy& policy_;
   ValueComparer& comparer_;
-  // Of the text at hand, what stands around its last formula.
+  // In the current text, what surrounds its last formula.
   std::string_view around_;
-  // How many items its list has, as its words say.
+  // The number of items in its list, as its words state it.
   std::string count_;
 };
 
-// Words of the language among what was read.
+// Whether natural-language words are part of the answer.
 bool HasWords(const Answer& answer);
 
-// Without blanks, but for those that part two numbers: "1 2", "3, 500".
+// Without blanks, except those that separate two numbers: "1 2", "3, 500".
 std::string Squeeze(std::string_view text);
 
-// Without blanks, upright letters and needless braces: \text{Al}_{2} as Al_2.
+// Without blanks, upright fonts and needless braces: \text{Al}_{2} as Al_2.
 std::string WithoutUpright(std::string_view text);
 
 // Without \left, \right and thin spaces.

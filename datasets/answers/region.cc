@@ -37,7 +37,7 @@ std::optional<Region> Unite(const std::vector<Expr>& parts,
   return out;
 }
 
-// What "symbol relation bound" describes.
+// The region described by "symbol relation bound".
 std::optional<Region> HalfLine(const std::string& relation, const Expr& bound) {
   if (!IsScalar(*bound)) return std::nullopt;
   const RegionPiece below{Infinity(-1), bound, false, relation == "<="};
@@ -57,7 +57,7 @@ std::string Mirrored(const std::string& relation) {
   return relation;
 }
 
-// x + c, in this order or the other.
+// x + c, in either order.
 bool ShiftedSymbol(const ExprNode& e) {
   return e.op == Op::kAdd && e.args.size() == 2 &&
          (e.args[0]->op == Op::kSymbol) != (e.args[1]->op == Op::kSymbol) &&
@@ -115,7 +115,7 @@ std::optional<Region> Union(const Region& a, const Region& b,
     known &= result.has_value();
     return result.value_or(0);
   };
-  // Insertion sort: the order may be unknown, which std::sort would not bear.
+  // Insertion sort: the order may be unknown, which std::sort does not allow.
   for (size_t i = 1; i < all.size(); ++i) {
     for (size_t k = i; k > 0; --k) {
       const int lows = order(all[k].low, all[k - 1].low);
@@ -249,7 +249,7 @@ std::optional<Region> RegionOfRelation(const ExprNode& e,
     if (!region || e.relations[0] == "in") return region;
     return Complement(*region, comparer);
   }
-  // Neighbours "a < x" and "x < b" of one symbol, f(x) or |x|.
+  // Adjacent "a < x" and "x < b" of one symbol, f(x) or |x|.
   Region out = WholeLine();
   bool found = false;
   bool size_of = false;  // |x + shift|
@@ -282,7 +282,7 @@ std::optional<Region> RegionOfRelation(const ExprNode& e,
     if (!found) {
       out = *half;
     } else if (HasSymbol(*bound) || HasSymbol(*e.args[0])) {
-      // a < x < b with symbols: the two halves close one interval.
+      // a < x < b with symbols: the two halves form one interval.
       if (half->size() != 1 || out.size() != 1) return std::nullopt;
       const bool low = InfinitySign(*out[0].low) == 0;
       if (low == (InfinitySign(*(*half)[0].low) == 0)) return std::nullopt;

@@ -14,7 +14,7 @@ bool Has(const std::string& text, std::string_view word) {
   return text.find(word) != std::string::npos;
 }
 
-// Over what a letter ranges, as the tokens from `from` on say.
+// The range of a letter according to the tokens from `from` on.
 enum class Range { kNone, kAnything, kIntegers };
 
 Range RangeSaid(const std::vector<Token>& tokens, size_t from) {
@@ -46,7 +46,7 @@ Range RangeSaid(const std::vector<Token>& tokens, size_t from) {
 }
 
 // "..., where k is an integer" becomes "..., k \\in \\mathbb{Z}"; ranges of
-// other letters go.
+// other letters are dropped.
 void DropRange(std::vector<Token>& tokens) {
   const auto starts = [&tokens](size_t at, std::string_view word) {
     const std::string& text = tokens[at].text;
@@ -101,7 +101,7 @@ void DropComment(std::vector<Token>& tokens) {
       tokens[open + 1].kind == TokenKind::kNumber) {
     return;
   }
-  // "12 (or maybe 13)", "12 (or 13)"; "0.5 (or 50%)" says the same again.
+  // "12 (or maybe 13)", "12 (or 13)"; "0.5 (or 50%)" is a restatement.
   const auto whole = [&tokens](size_t at) {
     return at < tokens.size() && tokens[at].kind == TokenKind::kNumber &&
            std::all_of(tokens[at].text.begin(), tokens[at].text.end(), Digit);

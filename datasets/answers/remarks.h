@@ -1,4 +1,4 @@
-// Remarks beside an answer that change nothing about it.
+// Remarks next to an answer that do not change it.
 //
 //   "k\\pi, where k is an integer"   // k\\pi
 //   "3 (double root)"                 // 3
@@ -13,8 +13,8 @@
 
 namespace espalier {
 
-// Takes them out; the first token always stays. A program's "3+4j" and
-// "E**x" get their usual letters as well.
+// Removes them; the first token always stays. Also rewrites "3+4j" and "E**x"
+// of programs in the usual letters.
 void DropRemarks(std::vector<Token>& tokens);
 
 }  // namespace espalier

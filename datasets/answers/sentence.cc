@@ -13,7 +13,7 @@ namespace espalier {
 namespace {
 
 constexpr size_t kNone = std::string_view::npos;
-// Longer ones are no sentence.
+// Longer ones are not sentences.
 constexpr size_t kLongest = 1000;
 
 std::string_view LastSentence(std::string_view text) {
@@ -34,7 +34,7 @@ std::string_view LastSentence(std::string_view text) {
   return TrimBlanks(text);
 }
 
-// Without marks of emphasis and the full stop.
+// Without emphasis marks and the full stop.
 std::string Plain(std::string_view text) {
   text = TrimBlanks(text);
   while (!text.empty() && (text.back() == '.' || text.back() == '*' ||
@@ -47,7 +47,7 @@ std::string Plain(std::string_view text) {
   return std::string(TrimBlanks(text));
 }
 
-// "| or C": whether the letter of another choice may be meant as well.
+// "| or C": whether another choice may be meant as well.
 bool OrAnother(std::string_view behind) {
   behind.remove_prefix(
       std::min(behind.find_first_not_of(")*}"), behind.size()));
@@ -80,8 +80,8 @@ bool OtherVerdict(std::string_view lower, std::string_view verdict) {
   return false;
 }
 
-// What a verb says, without the words that only lead to it, and without what
-// goes on behind a verdict: "either 2 or 5", "false: take $x = 0$".
+// What a verb states, without introductory words and without the text that
+// continues behind a verdict: "either 2 or 5", "false: take $x = 0$".
 std::string_view WithoutLead(std::string_view said) {
   for (const std::string_view word :
        {"either ", "both ", "namely ", "simply ", "just ", "exactly "}) {
@@ -99,8 +99,8 @@ std::string_view WithoutLead(std::string_view said) {
   return said;
 }
 
-// Whom or what a sentence names as the one with the most of something, or as
-// the one who did it: "Evelyn has the greatest speed", "it is Maria who".
+// The one that a sentence names as having the most of something, or as having
+// done it: "Evelyn has the greatest speed", "it is Maria who".
 std::string SubjectNamed(std::string_view sentence) {
   const size_t comma = sentence.rfind(", ");
   std::string_view clause =
@@ -131,7 +131,7 @@ std::string SubjectNamed(std::string_view sentence) {
   if (name.empty()) return {};
   std::string rest = Lower(clause.substr(name.size()));
   while (rest.ends_with(".") || rest.ends_with("!")) rest.pop_back();
-  // "has the greatest speed", "orbits closest to it", and nothing beside.
+  // Only "has the greatest speed", "orbits closest to it".
   if (rest.ends_with("?") || Mentions(rest, Reading::kNotMost)) return {};
   if (!rest.starts_with(" ")) return {};
   const size_t verb = rest.find(' ', 1);
@@ -172,13 +172,13 @@ std::vector<std::string> SaidInWords(std::string_view text) {
       }
     }
   }
-  // "Since it is odd, ..., so there is none": what a reason leads to.
+  // "Since it is odd, ..., so there is none": the conclusion of a reason.
   if (const size_t so = lower.rfind(", so ");
       so != kNone && Mentions(lower.substr(0, so), Reading::kReason)) {
     sentence = sentence.substr(so + 5);
     lower.erase(0, so + 5);
   }
-  // What only gives the reason comes after the answer.
+  // A reason after the answer is dropped.
   for (const std::string_view reason : Phrases(Reading::kReason)) {
     if (const size_t at = lower.find(reason); at != kNone && at > 0) {
       sentence = sentence.substr(0, at);
@@ -221,7 +221,7 @@ std::vector<std::string> SaidInWords(std::string_view text) {
         out.push_back(rest);
       }
     }
-    // "Statement 1 is true, statement 2 is false" says two things.
+    // "Statement 1 is true, statement 2 is false" states two things.
     const bool second =
         (folded == "true" || folded == "false") && lower.find("true") < behind;
     // "is blue, with 7 marbles"

@@ -1,4 +1,4 @@
-// What a sentence without formulas says in the end.
+// What a sentence without formulas concludes.
 //
 //   SaidInWords("The function is odd.")        // {"odd"}
 //   ChoiceNamed("Hence option (B) is right.")  // 'B'
@@ -17,8 +17,8 @@ namespace espalier {
 // behind "therefore". Nothing from sentences that deny something.
 std::vector<std::string> SaidInWords(std::string_view text);
 
-// The one letter of a choice that a text names: "option B", "(B)"; 0 for none
-// or several.
+// The single choice letter that a text names: "option B", "(B)"; 0 for none or
+// several.
 char ChoiceNamed(std::string_view text);
 
 }  // namespace espalier

@@ -13,7 +13,7 @@ constexpr size_t kNone = std::string_view::npos;
 // Longer parts of a response are more than a check or a remark.
 constexpr size_t kLongestCheck = 800;
 
-// The longest phrases beside a thing fit in.
+// Long enough for the longest phrases next to a value.
 constexpr size_t kNearest = 60;
 
 bool StopAt(std::string_view text, size_t at) {
@@ -26,7 +26,7 @@ bool StopAt(std::string_view text, size_t at) {
   return !Abbreviated(text, at + 1);
 }
 
-// Whether a phrase stands at `at` as whole words; "n't" ends a word.
+// Whether a phrase occurs at `at` as whole words; "n't" ends a word.
 bool WordAt(std::string_view text, size_t at, std::string_view phrase) {
   const size_t end = at + phrase.size();
   const bool begins =
@@ -34,7 +34,7 @@ bool WordAt(std::string_view text, size_t at, std::string_view phrase) {
   return begins && (end >= text.size() || !Letter(text[end]));
 }
 
-// Where the last phrase of a reading begins; `length` is that of it.
+// Start of the last phrase of a reading; `length` is set to its length.
 size_t LastMention(std::string_view lower, Reading reading, size_t* length) {
   size_t best = kNone;
   for (const std::string_view phrase : Phrases(reading)) {
@@ -51,7 +51,7 @@ size_t LastMention(std::string_view lower, Reading reading, size_t* length) {
   return best;
 }
 
-// Without phrases that deny nothing though they hold "not": "not only".
+// Without phrases that contain "not" but deny nothing: "not only".
 std::string WithoutHarmless(std::string text) {
   for (const std::string_view phrase : Phrases(Reading::kHarmless)) {
     size_t at = 0;
@@ -62,8 +62,8 @@ std::string WithoutHarmless(std::string text) {
   return text;
 }
 
-// Without the "not" of "those who have not voted": it says which ones are
-// meant. What it denies itself, "that is not |", stays.
+// Without the "not" of "those who have not voted", which says which ones are
+// meant. A direct denial, "that is not |", stays.
 std::string WithoutRelativeNot(std::string text) {
   for (const std::string_view pronoun : {" that ", " who ", " which "}) {
     size_t at = 0;
@@ -88,8 +88,8 @@ std::string WithoutRelativeNot(std::string text) {
   return text;
 }
 
-// What the sentence goes on with behind `end`; nothing where a full stop ends
-// it inside of a formula.
+// The rest of the sentence behind `end`; nothing if a full stop ends it inside
+// a formula.
 std::string_view SentenceBehind(std::string_view text, size_t end) {
   size_t last = end;
   while (last > 0 && (std::string_view("$\\)]").find(text[last - 1]) != kNone ||
@@ -121,8 +121,8 @@ bool IsMeasure(std::string_view words) {
          before.ends_with(" an");
 }
 
-// "There are no such sets, i.e. 0": where the clause begins that says again
-// what the lead says of none; npos for others.
+// "There are no such sets, i.e. 0": start of the clause that restates as a
+// number the "none" of the lead; else npos.
 size_t RestatedNone(std::string_view lower) {
   size_t start = kNone;
   for (const std::string_view joint : Phrases(Reading::kRestates)) {
@@ -343,7 +343,7 @@ Stance StanceBeside(std::string_view lead, std::string_view behind) {
 namespace {
 
 // Without a last sentence that only rejects a candidate, if a number or a
-// formula stands in front of it.
+// formula comes before it.
 std::string_view WithoutRejection(std::string_view text) {
   const std::string_view whole = TrimBlanks(text);
   std::string_view body = whole;
@@ -361,8 +361,8 @@ std::string_view WithoutRejection(std::string_view text) {
       (lower.starts_with("had ") || lower.starts_with("were ") ||
        lower.starts_with("otherwise")) &&
       lower.find(" would ") != kNone;
-  // Of what is named in front, "x = -1. The candidate x = -1 is extraneous.",
-  // it is no remark.
+  // It is not a remark if it is about something named before: "x = -1. The
+  // candidate x = -1 is extraneous."
   size_t digit = lower.find_first_of("0123456789");
   const size_t end = std::min(
       lower.find_first_not_of("0123456789", std::min(digit, lower.size())),

@@ -20,15 +20,15 @@ namespace espalier {
 namespace {
 
 constexpr size_t kNone = std::string_view::npos;
-// Of a sentence without a verb that is known: fewer are a remark.
+// In a sentence without a known verb: fewer are a remark.
 constexpr int kFewestWords = 4;
-// How often a number in front is looked at instead.
+// Limit on how often the preceding number is tried instead.
 constexpr int kMostBefore = 3;
 
 StatedNumber Find(std::string_view text, bool introduced, int before);
 
-// Whether the signs around a number make it a part of a formula, which no
-// number is read out of: "10^{2}", "5!", "2\u221a3", "x + 5".
+// Whether the signs around a number make it part of a formula, out of which no
+// number is read: "10^{2}", "5!", "2\u221a3", "x + 5".
 bool InFormula(std::string_view text, const NumberPlace& place) {
   const std::string_view behind = text.substr(place.end);
   const char next = behind.empty() ? ' ' : behind[0];
@@ -74,13 +74,13 @@ bool InFormula(std::string_view text, const NumberPlace& place) {
   if (joint || behind.starts_with("...") || behind.starts_with("\u2026")) {
     return true;
   }
-  // A sign written over the digit.
+  // A combining sign over the digit.
   if (behind.starts_with("\xcc") || behind.starts_with("\xcd")) return true;
   if (next == '!' && behind.size() > 2 && behind[1] == ' ' &&
       std::islower(static_cast<unsigned char>(behind[2])) != 0) {
     return true;
   }
-  // "5x" and "3pi" are no 5 and no 3; "5cm" and "5m\u00b2" are quantities.
+  // "5x" and "3pi" are not 5 and 3; "5cm" and "5m\u00b2" are quantities.
   size_t end = 0;
   while (end < behind.size() && Letter(behind[end])) ++end;
   const std::string_view rest = behind.substr(end);
@@ -121,8 +121,8 @@ int CountWords(std::string_view text) {
   return words;
 }
 
-// Where the sentence goes on with a clause that only says when or why, behind
-// a number: "She has 8 left | after giving 4 away"; its size for none.
+// Start of a clause behind a number that only says when or why: "She has 8 left
+// | after giving 4 away"; the size if there is none.
 size_t MainPart(std::string_view lower) {
   size_t end = lower.size();
   for (const std::string_view word : Phrases(Reading::kWhenOrWhy)) {
@@ -138,8 +138,8 @@ size_t MainPart(std::string_view lower) {
   return end;
 }
 
-// Where a clause begins that says more of what was counted: "has 9 more than
-// Tim, | who has 8", "144 tiles, | which cost $2"; the size for none.
+// Start of a clause that says more about what was counted: "has 9 more than
+// Tim, | who has 8", "144 tiles, | which cost $2"; the size if there is none.
 size_t RelativeStart(std::string_view lower) {
   for (const std::string_view pronoun :
        {", which ", ", who ", ", whose ", ", each of which ", ", where ",
@@ -167,8 +167,8 @@ double ValueOf(std::string_view number) {
   return *end == '\0' ? value : std::nan("");
 }
 
-// "0.5 (or 50%)": without what is said again in brackets, of which the number
-// at `start` is a part; its size for others.
+// "0.5 (or 50%)": without the bracketed restatement that contains the number at
+// `start`; else the size.
 size_t WithoutBrackets(std::string_view text, size_t start) {
   const std::string_view lead = text.substr(0, start);
   const size_t open = lead.rfind('(');
@@ -183,7 +183,7 @@ size_t WithoutBrackets(std::string_view text, size_t start) {
   const bool unit = std::all_of(between.begin(), between.end(), [](char c) {
     return Letter(c) || c == '%' || c == '*' || c == '$' || c == ' ';
   });
-  // "12 (or 13)", "12 (or maybe 13)" say another one.
+  // "12 (or 13)", "12 (or maybe 13)" name another number.
   const std::string words = PlainLower(lead.substr(open + 1));
   const auto inside = LastNumberPlace(text.substr(0, text.find(')', open)));
   const bool another =
@@ -196,7 +196,7 @@ size_t WithoutBrackets(std::string_view text, size_t start) {
              : text.size();
 }
 
-// Nothing but a unit and the marks that end a bracket and a sentence.
+// Only a unit and marks that end a bracket and a sentence.
 bool OnlyMarks(std::string_view text) {
   const size_t close = text.find(')');
   if (close == kNone) return false;
@@ -206,8 +206,8 @@ bool OnlyMarks(std::string_view text) {
          rest.find_first_not_of(" .!*_\n") == kNone;
 }
 
-// "thirty six (36": where the words begin that say the same number; the size
-// for none.
+// "thirty six (36": start of the words for the same number; the size if there
+// are none.
 size_t SameInWords(std::string_view lead, std::string_view number) {
   if (!lead.ends_with("(")) return lead.size();
   const std::string_view words = TrimBlanks(lead.substr(0, lead.size() - 1));
@@ -234,7 +234,7 @@ std::string WithoutReceiver(std::string_view lead) {
                                                         : std::string(lead);
 }
 
-// "5, not 7": what stands in front of the denial may be the answer.
+// "5, not 7": the number in front of the denial may be the answer.
 StatedNumber DeniedNumber(std::string_view lead) {
   if (!Lower(lead).ends_with("not")) return {};
   const std::string_view before = lead.substr(0, lead.size() - 3);
@@ -243,7 +243,7 @@ StatedNumber DeniedNumber(std::string_view lead) {
   return {place->text, Trust::kDoubtful, false, {}};
 }
 
-// Whether a number behind this is worked out: "84 - 63 =".
+// Whether a number behind this is a computed result: "84 - 63 =".
 bool IsResult(std::string_view lead) {
   constexpr size_t kNearby = 40;
   lead = WithoutMarks(lead);
@@ -259,8 +259,8 @@ bool IsResult(std::string_view lead) {
          before.find("\u2013") != kNone || before.find("\u2212") != kNone;
 }
 
-// "will cost 3 x $5 = $15 | for 3 books": the last number that a sentence works
-// out, where those behind it only explain. None where it is the last number.
+// "will cost 3 x $5 = $15 | for 3 books": the last computed number of a
+// sentence, if those behind it only explain. None if it is the last number.
 std::optional<NumberPlace> WorkedOut(std::string_view sentence) {
   constexpr int kMostBehind = 6;
   auto place = LastNumberPlace(sentence);
@@ -286,7 +286,7 @@ std::optional<NumberPlace> WorkedOut(std::string_view sentence) {
   return std::nullopt;
 }
 
-// The numbers that a list holds, "2, 3, 5 and 7"; none for other texts.
+// The numbers that a list holds, "2, 3, 5 and 7"; else none.
 std::vector<std::string_view> ItemsOf(std::string_view list) {
   std::vector<std::string_view> out;
   while (!list.empty()) {
@@ -306,8 +306,8 @@ std::vector<std::string_view> ItemsOf(std::string_view list) {
   return out;
 }
 
-// Of a sentence. The list is counted where the words in front of its colon say
-// of how many: "There are 4 primes: 2, 3, 5 and 7".
+// For a sentence. The list has a count if the words in front of its colon state
+// it: "There are 4 primes: 2, 3, 5 and 7".
 CountedList CountOfList(std::string_view sentence) {
   const size_t colon = sentence.rfind(": ");
   if (colon == kNone) return {};
@@ -330,8 +330,8 @@ CountedList CountOfList(std::string_view sentence) {
   return {};
 }
 
-// "7/20, or 0.35 as a decimal": whether `number` behind "or" is the one in
-// front of it, rounded to its own places.
+// "7/20, or 0.35 as a decimal": whether `number` behind "or" is the preceding
+// one, rounded to as many places.
 bool SaysAgain(std::string_view lead, std::string_view number) {
   lead = TrimBlanks(lead);
   if (!lead.ends_with(" or")) return false;
@@ -349,7 +349,7 @@ bool SaysAgain(std::string_view lead, std::string_view number) {
   return far <= 0.5000001 * unit;
 }
 
-// How the number in front of this one stands to it in the same clause.
+// How the preceding number in the same clause relates to this one.
 enum class Earlier { kNone, kLeadsOn, kBeside };
 
 // "Twenty minus 5 is", "Bob has 4 and Alice has"
@@ -372,8 +372,8 @@ Earlier EarlierNumber(std::string_view lead) {
   return stated && joined ? Earlier::kBeside : Earlier::kLeadsOn;
 }
 
-// "negative 5", "is minus 5": the words in front of a number that make it
-// negative, in bytes; 0 for none, and for "10 minus 5".
+// "negative 5", "is minus 5": length in bytes of the words in front of a number
+// that make it negative; 0 if none, and for "10 minus 5".
 size_t NegativeWords(std::string_view lead, bool introduced) {
   for (const std::string_view sign : {"negative", "minus"}) {
     if (!lead.ends_with(sign)) continue;
@@ -388,8 +388,8 @@ size_t NegativeWords(std::string_view lead, bool introduced) {
   return 0;
 }
 
-// The unit in words behind a number: " minutes", " miles per hour". Empty
-// where none is sure: "pounds" and "degrees" are two things each, and of
+// The unit in words behind a number: " minutes", " miles per hour". Empty if
+// none is certain: "pounds" and "degrees" have two meanings each, and of
 // "dollars a day" only a part would be read.
 std::string UnitInWords(std::string_view behind) {
   constexpr size_t kLongestUnit = 40;
@@ -441,8 +441,8 @@ std::string UnitInWords(std::string_view behind) {
   return std::string(whole);
 }
 
-// "takes 2 hours and | 30 minutes": where the larger part begins of a quantity
-// in two units; npos for none.
+// "takes 2 hours and | 30 minutes": start of the larger part of a quantity in
+// two units; npos if none.
 size_t LargerPart(std::string_view text, size_t start, std::string_view unit) {
   const std::string_view lead = text.substr(0, start);
   const auto place = LastNumberPlace(lead);
@@ -459,8 +459,8 @@ size_t LargerPart(std::string_view text, size_t start, std::string_view unit) {
   return joined && same ? place->start : kNone;
 }
 
-// The number in front of one behind "for", "in" or the like, if a verb states
-// it: that of "pays $64 for the".
+// If a verb states it, the number in front of one behind "for", "in" or
+// similar: that of "pays $64 for the".
 std::optional<StatedNumber> StatedBefore(std::string_view lead, int before) {
   if (before >= kMostBefore) return std::nullopt;
   const auto place = LastNumberPlace(lead);
@@ -490,10 +490,10 @@ std::optional<StatedNumber> StatedBefore(std::string_view lead, int before) {
 // A number in its sentence, and the words around it.
 struct InSentence {
   std::string_view text;
-  size_t start;       // where the sentence begins in `text`
+  size_t start;       // start of the sentence in `text`
   NumberPlace place;  // in `main`
   bool introduced, result = false;
-  // Of the sentence, what does not only say when or why.
+  // The sentence without parts that only say when or why.
   std::string_view main = {};
   std::string number = {};
   std::string_view lead = {}, behind = {};
@@ -504,8 +504,8 @@ struct InSentence {
   }
 };
 
-// 1. Of the sentence, what does not only say when or why. False where no
-// number is left that could be read.
+// 1. Sets `main` to the sentence without parts that only say when or why. False
+// if no usable number is left.
 bool ReadMain(InSentence& of) {
   const NumberPlace& last = of.place;
   const std::string_view whole = of.text.substr(
@@ -534,7 +534,7 @@ bool ReadMain(InSentence& of) {
   return true;
 }
 
-// 2. What the words around the number say. False for a sign said twice.
+// 2. Interprets the words around the number. False for a doubled sign.
 bool ReadAround(InSentence& of) {
   const std::string_view main = of.main;
   NumberPlace& place = of.place;
@@ -598,7 +598,7 @@ std::optional<StatedNumber> BehindVerb(const InSentence& of,
                       unit};
 }
 
-// ... or in a whole sentence of which it is the only one.
+// ... or in a whole sentence of which it is the only number.
 StatedNumber OfWholeSentence(const InSentence& of, std::string_view clause,
                              Earlier earlier, int before_it) {
   const int before = CountWords(PlainLower(WithoutReceiver(of.lead)));
@@ -661,7 +661,7 @@ StatedNumber Find(std::string_view text, bool introduced, int before_it) {
                 .introduced = introduced};
   if (!ReadMain(of) || !ReadAround(of)) return {};
   if (of.stance == Stance::kDenies) return DeniedNumber(of.lead);
-  // The number in front, which this one says again, is looked at instead.
+  // This one restates the preceding number, which is used instead.
   if (SaysAgain(of.lead, of.number)) {
     return Find(of.lead.substr(0, of.lead.size() - 2), of.introduced,
                 before_it);
@@ -696,7 +696,7 @@ size_t ConditionStart(std::string_view sentence) {
   for (const std::string_view word : {" when ", " if ", " for ", " at "}) {
     const size_t at = lower.rfind(word);
     if (at == kNone) continue;
-    // One letter is what a condition names.
+    // A condition names a single letter.
     const std::string_view name = TrimBlanks(
         WithoutMarks(std::string_view(lower).substr(at + word.size())));
     if (name.size() != 1 || !Letter(name[0])) continue;
@@ -723,7 +723,8 @@ StatedNumber StatedInWords(std::string_view text) {
   }
   const bool alone = last.size() == text.size();
   const StatedNumber number = FindStatedNumber(digits, false);
-  // A single sentence with several is left to what looks for the only one.
+  // A single sentence with several numbers is left to the search for the only
+  // one.
   if (alone) {
     const auto place = LastNumberPlace(digits);
     const bool several =

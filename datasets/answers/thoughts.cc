@@ -13,12 +13,12 @@ constexpr std::string_view kNames[] = {
     "think",      "thinking",   "thought",  "thoughts",        "reasoning",
     "reflection", "scratchpad", "analysis", "inner_monologue",
 };
-// Longer ones are no tag.
+// Longer ones are not tags.
 constexpr size_t kLongestTag = 60;
 
 struct Tag {
   bool begins = false, ends = false;
-  size_t end = 0;  // behind it
+  size_t end = 0;  // position behind it
 };
 
 bool Named(std::string_view name) {
@@ -40,7 +40,7 @@ Tag ReadTag(std::string_view text, size_t at) {
                                  : text[at] == '[' ? std::string_view("]")
                                                    : std::string_view(">");
   const size_t begin = at + (wide ? kLeft.size() : 1);
-  // At once, for texts that are all brackets.
+  // Early exit, for texts made of brackets.
   if (begin >= text.size() || (!Letter(text[begin]) && !Blank(text[begin]) &&
                                text[begin] != '|' && text[begin] != '/')) {
     return {};

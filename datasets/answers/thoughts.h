@@ -1,10 +1,10 @@
-// A response without what its model only thought.
+// A response without its model's thoughts.
 //
 //   WithoutThoughts("<think>4?</think> It is 5.")   // " It is 5."
 //   WithoutThoughts("Well. <think>4? No")            // "Well. "
 //
-// The text behind the last sign that ends thoughts, up to a sign that begins
-// them again and is never closed. Stateless, linear in the text.
+// Returns the text behind the last closing tag, up to an opening tag that is
+// never closed. Stateless, linear in the text.
 #ifndef ESPALIER_DATASETS_ANSWERS_THOUGHTS_H_
 #define ESPALIER_DATASETS_ANSWERS_THOUGHTS_H_
 

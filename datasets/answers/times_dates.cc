@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kLongest = 60;
 
-// In small letters without markup, points and commas.
+// In lower case without markup, full stops and commas.
 std::string Plain(std::string_view text) {
   std::string out;
   for (size_t at = 0; at < text.size(); ++at) {
@@ -40,7 +40,8 @@ std::string Plain(std::string_view text) {
   return out;
 }
 
-// The digits that `text` begins with, taken off it; -1 for none or too many.
+// Removes the digits that `text` begins with and returns their value; -1 for
+// none or too many.
 int TakeNumber(std::string_view& text, size_t most) {
   size_t end = 0;
   int value = 0;

@@ -12,8 +12,8 @@
 
 namespace espalier {
 
-// Empty where the text is anything else. "4:00", which may be of the morning,
-// is "4:00 o'clock"; other "a:b" are ratios.
+// Empty for any other text. "4:00", which may be a.m. or p.m., is "4:00
+// o'clock"; other "a:b" are ratios.
 std::string TimeOfDay(std::string_view text);
 // A month and a day, perhaps a year.
 std::string DateOf(std::string_view text);

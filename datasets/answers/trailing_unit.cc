@@ -61,7 +61,7 @@ size_t SkipPowerOfTen(std::string_view text, size_t at) {
   return digits < text.size() && text[digits] == '}' ? digits + 1 : at;
 }
 
-// Where the number ends that the text begins with; 0 for none.
+// End of the number that the text begins with; 0 if none.
 size_t NumberEnd(std::string_view text) {
   size_t at = SkipBlanks(text, 0);
   if (at < text.size() && (text[at] == '-' || text[at] == '+')) ++at;
@@ -95,8 +95,8 @@ size_t NumberEnd(std::string_view text) {
   return SkipPowerOfTen(text, end);
 }
 
-// The unit without commands: "\\text{ k}\\Omega" is " kΩ". Empty where
-// anything else stands there.
+// The unit without commands: "\\text{ k}\\Omega" is " kΩ". Empty if there is
+// anything else.
 std::string PlainUnit(std::string_view text) {
   std::string out;
   int open = 0;
@@ -161,7 +161,7 @@ std::string PlainUnit(std::string_view text) {
   return open == 0 ? out : std::string();
 }
 
-// Whether letters like these are hardly a product.
+// Whether such letters are unlikely to be a product.
 bool Sure(std::string_view unit) {
   static constexpr std::string_view kPairs[] = {"Hz", "Pa", "kJ", "kW", "kV"};
   for (size_t at = 0; at < unit.size();) {
@@ -199,7 +199,7 @@ std::optional<TrailingUnit> FindTrailingUnit(std::string_view raw) {
       std::all_of(letters.begin(), letters.end(),
                   [](unsigned char c) { return std::islower(c) != 0; });
   if (!known && !word) return std::nullopt;
-  // "20 m/s", written as no formula.
+  // "20 m/s", not written as a formula.
   const bool plain = unit[0] == ' ' && letters.find('/') != text.npos &&
                      text.find('\\') == std::string::npos;
   return TrailingUnit{text.substr(0, end), " " + std::string(letters),

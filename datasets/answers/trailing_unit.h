@@ -1,5 +1,5 @@
-// The unit at the end of an answer, written in letters that may be a product
-// as well, or with commands and powers.
+// The unit at the end of an answer, written in letters that could also be a
+// product, or with commands and powers.
 //
 //   FindTrailingUnit("0.5 \\mu m")            // {3, " μm"}
 //   FindTrailingUnit("8.31 J/(mol\\cdot K)")  // {4, " J/(mol K)"}
@@ -15,14 +15,14 @@
 namespace espalier {
 
 struct TrailingUnit {
-  std::string number;  // what stands before
+  std::string number;  // the text in front
   std::string unit;    // as ReadUnit reads it (units.h)
-  // No product of letters: "kHz", "J/mol".
+  // Not a product of letters: "kHz", "J/mol".
   bool sure = false;
 };
 
-// Nothing where the text is no number with a unit that is known behind it, or
-// a word that counts something.
+// Nothing if the text is not a number followed by a known unit, or by a word
+// that counts something.
 std::optional<TrailingUnit> FindTrailingUnit(std::string_view text);
 
 }  // namespace espalier

@@ -7,7 +7,7 @@
 namespace espalier {
 namespace {
 
-// What a character beyond ASCII means. A blank ends a command.
+// The meaning of a non-ASCII character. A blank ends a command.
 const std::unordered_map<uint32_t, std::string_view>& Signs() {
   static const auto* const kSigns =
       new std::unordered_map<uint32_t, std::string_view>{
@@ -203,7 +203,7 @@ char Subscript(uint32_t c) {
   return 0;
 }
 
-// Decodes the character at text[at] and moves on; 0xfffd for a bad byte.
+// Decodes the character at text[at] and advances; 0xfffd for a bad byte.
 uint32_t Decode(std::string_view text, size_t& at) {
   const auto byte = [&](size_t i) {
     return i < text.size() ? static_cast<uint8_t>(text[i]) : 0;

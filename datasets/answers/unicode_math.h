@@ -11,7 +11,7 @@
 
 namespace espalier {
 
-// Everything in ASCII, but for letters of other scripts. Bytes that are no
+// Everything in ASCII, except letters of other scripts. Bytes that are not
 // UTF-8 become "?".
 std::string AsciiMath(std::string_view text);
 

@@ -15,7 +15,7 @@ constexpr size_t kNone = std::string_view::npos;
 constexpr size_t kLongestNumber = 40;
 constexpr size_t kLongestUnit = 60;
 
-// The last place of the number that is not a part of a longer one.
+// The last occurrence of the number that is not part of a longer one.
 size_t LastPlace(std::string_view text, std::string_view number) {
   for (size_t at = text.rfind(number); at != kNone;
        at = at == 0 ? kNone : text.rfind(number, at - 1)) {
@@ -31,7 +31,7 @@ size_t LastPlace(std::string_view text, std::string_view number) {
   return kNone;
 }
 
-// "$5", where the sign opens no formula.
+// "$5", if the sign opens no formula.
 bool IsMoney(std::string_view text, size_t at, size_t end) {
   if (at == 0 || text[at - 1] != '$') return false;
   if (at > 1 && text[at - 2] == '\\') return true;
@@ -73,10 +73,10 @@ std::string_view FirstToken(std::string_view text) {
 }  // namespace
 
 std::string UnitBeside(std::string_view response, std::string_view number) {
-  // Words of grammar that are written as a unit.
+  // Grammatical words that are spelled like a unit.
   static constexpr std::string_view kWords[] = {
       "in", "a", "as", "at", "to", "an", "am", "pm", "us", "per", "or", "is"};
-  // Behind these the unit is only a part of what is measured.
+  // Behind these the unit is only part of what is measured.
   static constexpr std::string_view kGoOn[] = {
       "a", "an", "each", "every", "and", "squared", "cubed", "per", "plus"};
   number = TrimBlanks(number);

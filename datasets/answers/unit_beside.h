@@ -1,9 +1,9 @@
-// The unit that a response writes behind the number it answers with, where the
-// number is read without it: behind a box, a formula, or in a sentence.
+// The unit that a response writes behind its number, when the number was read
+// without it: behind a box, a formula, or in a sentence.
 //
 //   UnitBeside("It is \\boxed{20} km/h.", "20")        // " km/h"
 //   UnitBeside("It costs $5.", "5")                    // " dollars"
-//   UnitBeside("She earns 5 dollars an hour.", "5")    // "": of more than that
+//   UnitBeside("She earns 5 dollars an hour.", "5")    // "": only a part
 //
 // Stateless: thread-safe.
 #ifndef ESPALIER_DATASETS_ANSWERS_UNIT_BESIDE_H_
@@ -14,8 +14,8 @@
 
 namespace espalier {
 
-// Behind the last place of `number` in `response`; empty where no known unit
-// stands there.
+// Behind the last occurrence of `number` in `response`; empty if no known unit
+// is there.
 std::string UnitBeside(std::string_view response, std::string_view number);
 
 }  // namespace espalier

@@ -32,7 +32,7 @@ constexpr std::string_view kOhm = "gram metre^2 second^-3 ampere^-2";
 constexpr std::string_view kFarad = "ampere^2 second^4 gram^-1 metre^-2";
 constexpr std::string_view kTesla = "gram second^-2 ampere^-1";
 
-// Spelling -> base unit and how many of it.
+// Spelling -> base unit and its multiple.
 const std::unordered_map<std::string_view, Entry>& Table() {
   static const auto* const kTable =
       new std::unordered_map<std::string_view, Entry>{
@@ -145,8 +145,7 @@ const std::unordered_map<std::string_view, Entry>& Table() {
   return *kTable;
 }
 
-// Signs of the international system, in which N is no n; those that take
-// prefixes.
+// SI symbols, in which case matters (N is not n); those that take prefixes.
 struct Symbol {
   std::string_view sign;
   Entry entry;
@@ -228,7 +227,7 @@ std::optional<Meaning> FindName(std::string_view word) {
                  BigRational(found->second.num, found->second.den)};
 }
 
-// `word` as it is written: MHz is no mHz, M no m.
+// `word` with its case: MHz is not mHz, M is not m.
 std::optional<Meaning> Find(std::string_view word) {
   const std::string lower = Lower(word);
   if (lower != word) {
@@ -240,7 +239,7 @@ std::optional<Meaning> Find(std::string_view word) {
   return FindSymbol(word);
 }
 
-// "north", and what follows it.
+// "north", and the words that follow it.
 std::string DirectionFrom(const std::vector<std::string>& words, size_t at) {
   static constexpr std::string_view kDirections[] = {
       "due",       "north",     "south",     "east",      "west",
@@ -258,7 +257,7 @@ std::string DirectionFrom(const std::vector<std::string>& words, size_t at) {
   return out;
 }
 
-// Words, with "/" and "^" as words of their own and braces gone.
+// Words, with "/" and "^" as separate words and without braces.
 std::vector<std::string> Words(std::string_view text) {
   std::string spaced;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -290,7 +289,7 @@ std::vector<std::string> Words(std::string_view text) {
   return out;
 }
 
-// Whether `word` behind a unit and the word `before` begins a remark.
+// Whether `word`, behind a unit and the word `before`, begins a remark.
 bool Remark(std::string_view before, std::string_view word) {
   if (before == "per") return true;
   static constexpr std::string_view kRemarks[] = {
@@ -326,7 +325,7 @@ void AddPowers(std::string_view base, int power,
 }  // namespace
 
 bool IsUnitWord(std::string_view word) {
-  // In plain letters these are products as well: the weight 3mg.
+  // In plain letters these are also products: the weight 3mg.
   static constexpr std::string_view kProducts[] = {
       "mg", "ml", "rs", "pa", "ma", "kn", "ms", "nm", "mi", "kw", "kj", "hz"};
   return word.size() >= 2 && FindName(Lower(word)).has_value() &&

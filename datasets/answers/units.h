@@ -1,9 +1,9 @@
-// Units that answers carry: metres, hours, dollars, degrees.
+// Units in answers: metres, hours, dollars, degrees.
 //
 //   ReadUnit("square feet")   // "metre^2"
 //   ReadUnit("km/h")          // "metre^1 second^-1", factor 5/18
 //   ReadUnit("J/(mol K)")     // in grams, metres and seconds
-//   ReadUnit("m/s north")     // a direction is part of what it measures
+//   ReadUnit("m/s north")     // the direction is part of the dimension
 //
 // Stateless functions: thread-safe.
 #ifndef ESPALIER_DATASETS_ANSWERS_UNITS_H_
@@ -17,26 +17,27 @@
 namespace espalier {
 
 struct Unit {
-  // What it measures, as powers of base units; for words that are no known
-  // unit ("apples") the folded words themselves.
+  // What it measures, as powers of base units; for words that are not a known
+  // unit ("apples"), the folded words themselves.
   std::string dimension;
-  BigRational factor = 1;  // how many base units it is
+  BigRational factor = 1;  // its size in base units
   bool known = false;
 };
 
 // `text` is what follows the number: "cm", "cm^2", "square miles per hour".
 Unit ReadUnit(std::string_view text);
 
-// Whether one word in plain letters names a unit: "cm", "inches"; no single
-// letters, nor pairs that are products as often ("mg").
+// Whether one word in plain letters names a unit: "cm", "inches"; not for
+// single letters, nor for pairs that are just as often products ("mg").
 bool IsUnitWord(std::string_view word);
 
-// Takes "million" and the like out of a unit's text; what they stand for.
+// Removes "million" and similar words from a unit's text and returns their
+// value.
 BigRational TakeScale(std::string& text);
 
-// Whether numbers with these units may be compared, and the factor that takes
-// the first into the second. Words that are no known units match by being
-// equal, or by one holding the other's words ("units", "square units").
+// Whether numbers with these units may be compared, and the factor that
+// converts the first into the second. Words that are not known units match if
+// they are equal or one contains the other ("units", "square units").
 bool Convertible(const Unit& from, const Unit& to, BigRational* factor);
 
 }  // namespace espalier

@@ -105,7 +105,7 @@ class Bound {
     return Sizes{base.top, ((q - 1) * base.top + base.bottom) / q};
   }
 
-  // Of such numbers |e| is one of e and -e.
+  // For such numbers |e| is either e or -e.
   static bool IsReal(const ExprNode& e) {
     return e.op == Op::kNumber ||
            ((e.op == Op::kAdd || e.op == Op::kMultiply) &&

@@ -1,6 +1,6 @@
-// How close to 0 a number made of whole numbers, + - * / and roots can come
-// without being 0: |e| >= 2^-ZeroBoundBits(e), or e = 0. The bound of Burnikel,
-// Funke, Mehlhorn, Schirra and Schmitt ("A Separation Bound for Real Algebraic
+// How close to 0 a number made of integers, + - * / and roots can come without
+// being 0: |e| >= 2^-ZeroBoundBits(e), or e = 0. The bound of Burnikel, Funke,
+// Mehlhorn, Schirra and Schmitt ("A Separation Bound for Real Algebraic
 // Expressions", 2009): with u and l for the sizes of numerator and denominator
 // and D for the product of the roots' orders, |e| >= 1 / (u^(D-1) l).
 //
@@ -16,7 +16,7 @@
 
 namespace espalier {
 
-// Nothing where `e` holds anything else, or where the bound is out of reach.
+// Nothing if `e` holds anything else, or if the bound is out of reach.
 std::optional<double> ZeroBoundBits(const ExprNode& e);
 
 }  // namespace espalier

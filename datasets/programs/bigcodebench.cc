@@ -22,8 +22,8 @@ namespace {
 
 using nlohmann::json;
 
-// What a program may import: numpy, and the modules of Python 3.11 that
-// `sys.stdlib_module_names` has.
+// Modules a program may import: numpy, and those in Python 3.11's
+// `sys.stdlib_module_names`.
 constexpr std::string_view kModules =
     "numpy "
     "abc aifc argparse array ast asynchat asyncio asyncore atexit "
@@ -65,7 +65,7 @@ std::string RootOf(absl::string_view module) {
   return std::string(module.substr(0, end));
 }
 
-// The modules that code imports, anywhere in it.
+// All modules that the code imports.
 std::set<std::string> ImportsOf(std::string_view code) {
   std::set<std::string> modules;
   for (absl::string_view line : absl::StrSplit(AbslView(code), '\n')) {
@@ -84,7 +84,7 @@ std::set<std::string> ImportsOf(std::string_view code) {
   return modules;
 }
 
-// The names in `libs`, which is a list, or a list of Python in a text.
+// The names in `libs`: a JSON list, or a Python list as text.
 std::set<std::string> LibsOf(const json& fields) {
   std::set<std::string> libs;
   const auto it = fields.find("libs");
@@ -110,12 +110,12 @@ bool HoldsAny(const std::string& text,
   });
 }
 
-// Problems whose tests hand the program functions, classes or open files of
-// their own: nothing in their text tells them from others.
+// Problems whose tests pass their own functions, classes or open files to the
+// program. Their text does not reveal it, so they are listed by number.
 constexpr std::string_view kHandingObjects[] = {"466", "566", "569", "570",
                                                 "1090"};
 
-// Why the tests cannot be run here; "" where they can.
+// Why the tests cannot be run here; "" if they can.
 std::string WhyNot(const json& fields, const std::string& head,
                    const std::string& solution, const std::string& test) {
   std::set<std::string> modules = LibsOf(fields);
@@ -180,7 +180,7 @@ std::string WhyNot(const json& fields, const std::string& head,
   return "";
 }
 
-// Runs the class, and says what failed first.
+// Runs the class, and reports the first failure.
 constexpr char kRunClass[] = R"py(
 def run_class():
     import unittest

@@ -4,11 +4,12 @@
 //             entry_point, libs
 //
 // `prompt` is complete_prompt, which begins the program, or instruct_prompt,
-// which says what is asked. A problem counts as one test, passed where none of
-// its class fails. Refused by name are problems that need a library beyond the
-// standard one and numpy, a network or other processes, and tests that patch
-// names of the program, catch what it prints, seed its random numbers, look at
-// its sys.path or hand it functions: program and tests are two processes.
+// which states the task. A problem counts as one test, passed if nothing in its
+// class fails. Refused, with the reason: problems that need a library beyond
+// the standard one and numpy, a network or other processes, and tests that
+// patch names of the program, capture its printed output, seed its random
+// numbers, inspect its sys.path or pass it functions, since program and tests
+// are two processes.
 //
 // Stateless functions: thread-safe.
 #ifndef ESPALIER_DATASETS_PROGRAMS_BIGCODEBENCH_H_

@@ -1,4 +1,4 @@
-// The columns of a code problem's record, checked for their types.
+// Type-checked access to the columns of a code problem's record.
 //
 //   ESP_ASSIGN_OR_RETURN(std::string test, TextColumn(fields, "test", true));
 //
@@ -15,19 +15,19 @@
 
 namespace espalier {
 
-// Of Python: a letter, a digit or "_".
+// Identifier character of Python: a letter, a digit or "_".
 bool IsWordByte(char c);
 
 absl::Status WrongColumn(std::string_view column, std::string_view expected);
 
-// False where it is null.
+// False also if it is null.
 bool HasColumn(const nlohmann::json& fields, const char* column);
 
-// The text in `column`; "" where there is none and it may be missing.
+// The text in `column`; "" if it is absent and optional.
 absl::StatusOr<std::string> TextColumn(const nlohmann::json& fields,
                                        const char* column, bool needed);
 
-// The texts of a list; none where there is no such column.
+// The texts of a list; none if there is no such column.
 absl::StatusOr<std::vector<std::string>> TextsColumn(
     const nlohmann::json& fields, const char* column);
 

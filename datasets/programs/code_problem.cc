@@ -24,8 +24,8 @@ namespace {
 
 using nlohmann::json;
 
-// Calls fn(word, what follows) for every name in Python code that does not
-// follow a full stop.
+// Calls fn(word, the text behind it) for every name in Python code that does
+// not follow a full stop.
 template <typename Fn>
 void ForEachName(std::string_view code, const Fn& fn) {
   for (size_t i = 0; i < code.size();) {
@@ -42,7 +42,7 @@ void ForEachName(std::string_view code, const Fn& fn) {
   }
 }
 
-// The names that a program's outermost lines define.
+// The names defined at a program's top level.
 std::set<std::string> DefinedNames(std::string_view code) {
   std::set<std::string> names;
   for (absl::string_view line : absl::StrSplit(AbslView(code), '\n')) {
@@ -66,7 +66,7 @@ std::set<std::string> DefinedNames(std::string_view code) {
   return names;
 }
 
-// The imports among a program's outermost lines: some tests count on them.
+// The imports at a program's top level: some tests rely on them.
 std::string OutermostImports(std::string_view code) {
   std::string imports;
   for (const absl::string_view line : absl::StrSplit(AbslView(code), '\n')) {
@@ -79,8 +79,8 @@ std::string OutermostImports(std::string_view code) {
   return imports;
 }
 
-// What tests mean by themselves where they call it: a program's own must not
-// stand in their place.
+// Names that have a built-in meaning where tests call them: a program's own
+// must not shadow them.
 bool IsWordOfPython(const std::string& name) {
   static const std::set<std::string> known = {
       "abs",        "aiter",        "all",         "and",       "anext",
@@ -104,9 +104,9 @@ bool IsWordOfPython(const std::string& name) {
   return known.contains(name);
 }
 
-// What MBPP's tests take from the program: the names that the published one
-// defines, of those that they use. Without it, what they call and neither
-// Python nor they themselves define, but for errors.
+// The names that MBPP's tests take from the program: those that the published
+// program defines and the tests use. Without a published program, those that
+// the tests call and that neither Python nor the tests define, except errors.
 std::vector<std::string> NamesOfTests(const std::string& solution,
                                       const std::string& tests,
                                       const std::string& own) {
@@ -131,11 +131,11 @@ std::vector<std::string> NamesOfTests(const std::string& solution,
   return {names.begin(), names.end()};
 }
 
-// The methods that the classes in Python code define.
+// The methods of the classes in Python code.
 std::vector<std::string> MethodsOf(std::string_view code) {
   std::set<std::string> names;
   bool inside = false;
-  size_t depth = 0;  // how far the class around is indented
+  size_t depth = 0;  // indentation of the enclosing class
   for (absl::string_view line : absl::StrSplit(AbslView(code), '\n')) {
     const absl::string_view text = absl::StripLeadingAsciiWhitespace(line);
     if (text.empty() || text[0] == '#') continue;
@@ -157,7 +157,7 @@ std::vector<std::string> MethodsOf(std::string_view code) {
   return {names.begin(), names.end()};
 }
 
-// Sets of several languages tell them by their ids: "CPP/0".
+// Sets with several languages mark them in the ids: "CPP/0".
 absl::Status CheckLanguage(const json& fields) {
   ESP_ASSIGN_OR_RETURN(const std::string id,
                        TextColumn(fields, "task_id", false));
@@ -175,9 +175,8 @@ absl::Status CheckLanguage(const json& fields) {
 }
 
 // HumanEval+ in the original format and MBPP+ at Hugging Face compare by
-// numpy's allclose, for which an empty list is close to any number, and any
-// number to an empty list. EvalPlus has since asked for the expected type and
-// length.
+// numpy's allclose, for which an empty list is close to any number and vice
+// versa. EvalPlus has since required the expected type and length.
 constexpr char kAssertion[] = "def assertion(out, exp, atol):";
 constexpr char kPublishedAssertion[] =
     "def published_assertion(out, exp, atol):";
@@ -195,13 +194,14 @@ def assertion(out, exp, atol):
         published_assertion(out, exp, atol)
 )py";
 
-// Where they have no results, they ask the published function for them after
-// the program, which could have emptied the arguments: it gets a copy.
+// Without stored results, they call the published function after the program,
+// which could have emptied the arguments: the program gets a copy.
 constexpr char kAskAfter[] = "(*inp), ref_func(*inp)";
 constexpr char kAskOfCopy[] =
     "(*__import__('copy').deepcopy(inp)), ref_func(*inp)";
 
-// The published tests, held to values of one kind where they compare so.
+// The published tests; if they compare that way, with a check that both values
+// are of one kind.
 std::string OfOneKind(const std::string& test) {
   if (test.find(kAssertion) == std::string::npos) return test;
   return absl::StrCat(
@@ -211,10 +211,11 @@ std::string OfOneKind(const std::string& test) {
 }
 
 // HumanEval/32 of HumanEval+ in the original format unpacks the root that a
-// program gives and takes it for the coefficients: it fails every right program
-// and passes one that gives a list of no coefficients. Nor is a polynomial far
-// below 0 at its root. EvalPlus has since mended both. The program gets a copy,
-// for it could take all coefficients out of the polynomial.
+// program returns and takes it for the coefficients: it fails every correct
+// program and passes one that returns a list of no coefficients. It also
+// accepts polynomial values far below 0, which are not roots. EvalPlus has
+// since fixed both. The program gets a copy, since it could remove all
+// coefficients from the polynomial.
 constexpr char kRootTest[] = "_poly(*candidate(*inp), inp) <= ";
 constexpr char kMendedRootTest[] =
     "abs(_poly(*inp, candidate(*map(list, inp)))) <= ";
@@ -290,7 +291,7 @@ absl::StatusOr<CodeProblem> ReadMbpp(const json& fields) {
   return problem;
 }
 
-// Some publishers have JSON in a text.
+// Some publishers store JSON in a text.
 json Unpacked(const json& value) {
   if (!value.is_string()) return value;
   return json::parse(value.get<std::string>(), nullptr, false);
@@ -311,7 +312,7 @@ bool ReadLines(const json& value, std::string& text) {
   return true;
 }
 
-// The list under "NAME" or "NAMEs"; null where there is none.
+// The list under "NAME" or "NAMEs"; null if there is none.
 const json* ListIn(const json& object, const std::string& name) {
   for (const std::string& key : {name, name + "s"}) {
     const auto it = object.find(key);
@@ -320,7 +321,7 @@ const json* ListIn(const json& object, const std::string& name) {
   return nullptr;
 }
 
-// The cases of input and output in `column`; none where there is no such.
+// The input/output cases in `column`; none if there is no such column.
 absl::StatusOr<std::vector<InputCase>> ReadCases(const json& fields,
                                                  const char* column) {
   std::vector<InputCase> cases;
@@ -406,7 +407,7 @@ absl::StatusOr<CodeProblem> ReadInput(const json& fields) {
   return problem;
 }
 
-// Lines without blanks at their ends, of the text without blanks at its own.
+// The lines of the trimmed text, without trailing blanks.
 std::vector<std::string> Lines(std::string_view text) {
   std::vector<std::string> lines;
   for (const absl::string_view line :
@@ -416,7 +417,7 @@ std::vector<std::string> Lines(std::string_view text) {
   return lines;
 }
 
-// "" if equal, else what differs first.
+// "" if equal, else the first difference.
 std::string Difference(std::string_view expected, std::string_view found) {
   const std::vector<std::string> want = Lines(expected), have = Lines(found);
   for (size_t i = 0; i < want.size() || i < have.size(); ++i) {

@@ -24,8 +24,8 @@ std::string_view Trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
 }
 
-// What stands in the last [ANSWER] tags, else in the last fenced block, else
-// the last line that is an assertion, else the last one.
+// The content of the last [ANSWER] tags, else of the last fenced block, else
+// the last line that is an assertion, else the last line.
 std::string AnswerText(std::string_view response) {
   constexpr std::string_view kOpen = "[ANSWER]";
   const size_t open = response.rfind(kOpen);
@@ -49,7 +49,7 @@ std::string AnswerText(std::string_view response) {
   return std::string(last);
 }
 
-// Removes "assert " from the beginning; whether it was there.
+// Removes a leading "assert "; returns whether it was there.
 bool TakeAssert(std::string& text) {
   constexpr std::string_view kAssert = "assert ";
   if (!text.starts_with(kAssert)) return false;
@@ -57,7 +57,7 @@ bool TakeAssert(std::string& text) {
   return true;
 }
 
-// The value that `text` gives for `call`, as "f(1)".
+// The value that `text` gives for `call`, e.g. "f(1)".
 std::string ValueIn(std::string text, std::string_view call) {
   const bool assertion = TakeAssert(text);
   std::string_view rest = text;
@@ -72,9 +72,9 @@ std::string ValueIn(std::string text, std::string_view call) {
   return std::string(Trimmed(rest.substr(at + kBetween.size())));
 }
 
-// How tests read an answer, as a text: nothing in it is run, for an expression
-// that is no literal may run the function that is asked about. Some published
-// arguments are no literals; those are what they are in the set.
+// Tests read the answer as text: none of it is executed, since an expression
+// that is not a literal could run the function in question. Some published
+// arguments are not literals; those are accepted as written in the set.
 constexpr char kReadAnswer[] = R"py(
 import ast
 
@@ -169,7 +169,7 @@ std::string CruxProgram(const CodeProblem& problem, std::string_view response) {
   const bool output = problem.style == CodeStyle::kOutput;
   const std::string value =
       output ? ValueIn(text, problem.given) : CallIn(text, problem.given);
-  // A JSON text is one in Python, too.
+  // A JSON string is also a Python string.
   return absl::StrCat("answer = ", JsonText(value), "\n");
 }
 

@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-// The arguments that a list of MBPP+ stands for, by the problem's number.
+// Restores the arguments in a list of MBPP+, by the problem's number.
 constexpr char kArguments[] = R"py(
 def deep(x):
     return tuple(deep(y) for y in x) if isinstance(x, list) else x
@@ -53,7 +53,7 @@ def arguments(task, given):
     return given
 )py";
 
-// Problems with several right answers, by what is called.
+// Problems with several right answers, keyed by the function called.
 constexpr char kOwnRules[] = R"py(
 def polynomial_root(out, right, given, atol):
     return (type(out) in (int, float) and
@@ -155,7 +155,7 @@ def check(program):
             % (number, repr(right)[:200], repr(out)[:200]))
 )py";
 
-// Whether a text can be a whole number that 64 bits do not hold.
+// Whether a text can be an integer that does not fit 64 bits.
 bool MayBeLongNumber(const std::string& text) {
   std::string_view digits = text;
   if (digits.starts_with("-")) digits.remove_prefix(1);
@@ -232,7 +232,7 @@ absl::StatusOr<CodeProblem> ReadEvalPlus(const json& fields) {
   problem.style = begins ? CodeStyle::kHumanEval : CodeStyle::kMbpp;
   if (begins) problem.before = absl::StrCat(problem.prompt, "\n    pass\n");
   problem.names = {entry};
-  // A JSON text is one in Python, too.
+  // A JSON string is also a Python string.
   problem.tests = {
       absl::StrCat("PROGRAM = ", entry, "\nTASK = ", JsonText(task),
                    "\nENTRY = ", JsonText(entry), "\nATOL = ", atol,

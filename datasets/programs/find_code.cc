@@ -13,7 +13,7 @@ bool StartsWith(std::string_view text, std::string_view beginning) {
   return text.substr(0, beginning.size()) == beginning;
 }
 
-// The line at `at`, without its end; moves `at` behind it.
+// The line at `at`, without its end; advances `at` past it.
 std::string_view TakeLine(std::string_view text, size_t& at) {
   const size_t end = std::min(text.find('\n', at), text.size());
   std::string_view line = text.substr(at, end - at);
@@ -22,7 +22,7 @@ std::string_view TakeLine(std::string_view text, size_t& at) {
   return line;
 }
 
-// The fence that a line is, as in "```python"; "" if it is none.
+// The fence on this line, as in "```python"; "" if it has none.
 std::string_view FenceOf(std::string_view line) {
   size_t from = 0;
   while (from < line.size() && from < 3 && line[from] == ' ') ++from;

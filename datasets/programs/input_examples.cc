@@ -22,9 +22,9 @@ bool OneOf(const std::string& text,
   return std::find(texts.begin(), texts.end(), text) != texts.end();
 }
 
-// `examples`: a line "Input" is the heading of an example; elsewhere it is that
-// of a description. Headings begin with a capital or are decorated: "example"
-// is a favourite word of inputs.
+// `examples`: a line "Input" heads an example; otherwise it heads a
+// description. Headings begin with a capital or are decorated: "example" is
+// common in inputs.
 Heading HeadingOf(absl::string_view line, bool examples) {
   line = absl::StripAsciiWhitespace(line);
   const bool dashes =
@@ -71,8 +71,8 @@ void AddLine(absl::string_view line, std::string& text) {
   absl::StrAppend(&text, line, "\n");
 }
 
-// The text under the heading in the line before `at`, which moves behind it.
-// Nothing where there is none.
+// The text under the heading in the line before `at`, which advances past it.
+// Nothing if there is none.
 std::optional<std::string> BodyAt(const Lines& lines, bool output, size_t& at) {
   while (at < lines.size() && Blank(lines[at])) ++at;
   std::string text;
@@ -85,7 +85,7 @@ std::optional<std::string> BodyAt(const Lines& lines, bool output, size_t& at) {
     if (at < lines.size()) ++at;
     return text;
   }
-  size_t blank = 0;  // lines, which count where more text follows
+  size_t blank = 0;  // lines, which count if more text follows
   for (; at < lines.size() && HeadingOf(lines[at], true) == Heading::kNone;
        ++at) {
     if (Blank(lines[at])) {

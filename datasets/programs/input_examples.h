@@ -1,5 +1,5 @@
-// The examples that a problem of input and output shows: what a program reads
-// and what it is to write.
+// The input/output examples that a problem shows: what a program reads and
+// should write.
 //
 //   Example input:          InputExamples(question)
 //   ```                       -> {{"2 3\n", "5\n"}}
@@ -10,11 +10,11 @@
 //   5
 //   ```
 //
-// Read as APPS, CodeContests and LiveCodeBench print them, too: under "Sample
-// Input 1" and "Sample Output 1", or, after a line "Example" or "Examples",
-// under "Input" and "Output", with or without dashes and a colon around. What
-// follows an output behind a blank line is taken for its explanation, unless
-// the output is fenced.
+// Also accepts the formats of APPS, CodeContests and LiveCodeBench: under
+// "Sample Input 1" and "Sample Output 1", or, after a line "Example" or
+// "Examples", under "Input" and "Output", with or without dashes and a colon
+// around. Text behind an output and a blank line is taken for its explanation,
+// unless the output is fenced.
 //
 // Stateless functions: thread-safe.
 #ifndef ESPALIER_DATASETS_PROGRAMS_INPUT_EXAMPLES_H_
@@ -28,11 +28,11 @@
 
 namespace espalier {
 
-// In their order; each text ends with a line end, or is empty.
+// In order of appearance; each text ends with a line end, or is empty.
 std::vector<InputCase> InputExamples(std::string_view question);
 
-// The whole text that is asked: the problem's own, how the program gets its
-// input, and the public cases that the text does not show already.
+// The full question: the problem's own text, how the program gets its input,
+// and the public cases that the text does not already show.
 std::string InputQuestion(const CodeProblem& problem);
 
 }  // namespace espalier

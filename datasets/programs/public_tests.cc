@@ -15,7 +15,7 @@
 namespace espalier {
 namespace {
 
-// Runs an example in the tests' names, and compares.
+// Runs an example in the tests' namespace, and compares.
 constexpr char kRunExample[] = R"py(
 def run_example(source, shown):
     import ast
@@ -83,7 +83,7 @@ CodeProblem PublicTests(std::string_view question) {
       absl::StrAppend(&shown, shown.empty() ? "" : "\n", line);
       ++i;
     }
-    // A JSON text is one in Python, too.
+    // A JSON string is also a Python string.
     problem.tests.push_back(absl::StrCat("run_example(", JsonText(source), ", ",
                                          JsonText(shown), ")"));
   }

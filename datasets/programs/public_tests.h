@@ -1,13 +1,13 @@
-// The tests that a problem shows to whoever solves it: the examples of its
-// docstrings (">>> f(1)" and what it gives) and its lines "assert ...", or
-// examples of input and output (input_examples.h). A search may run them, since
-// they are read from the question alone.
+// The tests that a problem's text shows: the examples of its docstrings (">>>
+// f(1)" and the result) and its lines "assert ...", or input/output examples
+// (input_examples.h). A search may run them, since they come from the question
+// only.
 //
 //   CodeProblem shown = PublicTests(problem.question);
 //   if (HasTests(shown)) GradeProgram(sandbox, shown, program);
 //
-// Examples are compared by value where what is shown is a literal, else by
-// repr. Some published ones are wrong, or no Python: a program that fails one
+// Examples are compared by value if the shown result is a literal, else by
+// repr. Some published ones are wrong, or not Python: a program that fails one
 // may still be right.
 //
 // Stateless: thread-safe.
@@ -20,9 +20,9 @@
 
 namespace espalier {
 
-// A problem of style HumanEval where the question defines a function at its
-// end, of style input where it shows examples of that alone, else of style
-// MBPP; without tests where it shows none.
+// A problem of style HumanEval if the question defines a function at its end,
+// of style input if it shows only input/output examples, else of style MBPP;
+// without tests if it shows none.
 CodeProblem PublicTests(std::string_view question);
 
 inline bool HasTests(const CodeProblem& problem) {

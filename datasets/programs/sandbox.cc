@@ -24,12 +24,12 @@ namespace {
 
 constexpr std::string_view kNames[] = {"passed",        "failed",  "timed out",
                                        "out of memory", "crashed", "forbidden"};
-// A worker that needs longer than this to say that it is ready never will,
-// even on a machine with much else to do.
+// A worker that is not ready after this long never will be, even on a busy
+// machine.
 constexpr double kSecondsToStart = 60;
-// What a verdict may need beyond the wall time that it reports on.
+// Extra time for a verdict beyond the wall time that it reports on.
 constexpr double kSecondsToReport = 5;
-// In which a worker that has given its verdict is gone.
+// Time within which a worker that has reported its verdict exits.
 constexpr double kSecondsToEnd = 5;
 constexpr int kExitBySigsys = 128 + 31;
 
@@ -108,8 +108,8 @@ std::string_view VerdictName(VerdictKind kind) {
   return kNames[static_cast<int>(kind)];
 }
 
-// Workers that wait ready, and the thread that starts them: a worker ends with
-// the thread that started it, so callers' threads cannot.
+// Idle workers, and the thread that starts them: a worker ends with the thread
+// that started it, so callers' threads cannot start them.
 class Sandbox::Pool {
  public:
   Pool(SandboxOptions options, std::vector<std::string> command)
@@ -131,8 +131,8 @@ class Sandbox::Pool {
   absl::StatusOr<JobResult> Run(const Worker::Fields& job)
       ABSL_LOCKS_EXCLUDED(mutex_) {
     absl::Status error;
-    // A worker may fail to start when the machine is short of something for a
-    // moment.
+    // A worker may fail to start if the machine is briefly short of some
+    // resource.
     for (int attempt = 0; attempt < 3; ++attempt) {
       ESP_ASSIGN_OR_RETURN(const std::unique_ptr<Worker> worker, Take());
       absl::StatusOr<Worker::Fields> ready = worker->Receive(
@@ -189,7 +189,7 @@ class Sandbox::Pool {
   absl::StatusOr<JobResult> RunOn(Worker& worker, const Worker::Fields& job) {
     const double deadline = Clock::Real().Seconds() +
                             options_.limits.wall_seconds + kSecondsToReport;
-    // A worker that ends while it is sent its job leaves the reason to Receive.
+    // If a worker ends while its job is being sent, Receive reports the reason.
     const absl::Status sent = worker.Send(job, deadline, options_.stop);
     absl::StatusOr<Worker::Fields> fields =
         sent.ok() || absl::IsUnavailable(sent)
@@ -241,7 +241,7 @@ absl::StatusOr<std::unique_ptr<Sandbox>> Sandbox::Create(
   const bool weak = options.mode == SandboxMode::kWeak;
   auto pool = std::make_unique<Pool>(std::move(options), std::move(command));
   std::unique_ptr<Sandbox> sandbox(new Sandbox(std::move(pool)));
-  // Nothing is taken on trust: a program looks around, another one tries the
+  // Verifies the isolation: one program looks around, another tries the
   // network.
   const std::string look =
       "import os\n"

@@ -29,7 +29,7 @@ constexpr uint32_t kAllow = SECCOMP_RET_ALLOW;
 constexpr uint32_t kKill = SECCOMP_RET_KILL_PROCESS;
 constexpr uint32_t Fail(int error) { return SECCOMP_RET_ERRNO | error; }
 
-// Calls without a check of their arguments; the most frequent ones first.
+// Calls allowed whatever their arguments; the most frequent ones first.
 constexpr int kAllowed[] = {
     SYS_read,
     SYS_write,
@@ -289,7 +289,7 @@ constexpr int kHostile[] = {
 #endif
 };
 
-// Where a process cannot see others these are harmless.
+// Harmless if a process cannot see others.
 constexpr int kSignals[] = {SYS_kill,
                             SYS_tkill,
                             SYS_tgkill,
@@ -309,8 +309,8 @@ constexpr uint32_t kNewNamespaces = CLONE_NEWNS | CLONE_NEWCGROUP |
                                     CLONE_NEWUTS | CLONE_NEWIPC |
                                     CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
 
-// Attributes of files beyond those of stat: a file system may have none, and
-// who copies files expects that, and not a kernel without the call.
+// Extended file attributes: a file system may have none, which programs that
+// copy files expect, but they do not expect a kernel without the call.
 constexpr int kAttributes[] = {
     SYS_getxattr,   SYS_lgetxattr,   SYS_fgetxattr,    SYS_setxattr,
     SYS_lsetxattr,  SYS_fsetxattr,   SYS_listxattr,    SYS_llistxattr,
@@ -323,7 +323,7 @@ class FilterCode {
     code_.push_back({code, yes, no, k});
   }
   void LoadNumber() { Load(offsetof(seccomp_data, nr)); }
-  // The low half: what these checks look at fits into it.
+  // The low half: the checked values fit into it.
   void LoadArgument(int i) {
     Load(offsetof(seccomp_data, args) + 8 * static_cast<uint32_t>(i));
   }
@@ -343,8 +343,8 @@ class FilterCode {
     Add(BPF_JMP | BPF_JSET | BPF_K, bits, 1, 0);
     Return(outcome);
   }
-  // The rules that `rules` adds decide about call `number` alone; they must
-  // end with a Return.
+  // The rules that `rules` adds decide only about call `number`; they must end
+  // with a Return.
   template <typename Rules>
   void Call(int number, const Rules& rules) {
     const size_t jump = code_.size();
@@ -369,10 +369,10 @@ void AddChecked(FilterCode& filter, const SeccompOptions& options) {
     if (!options.fork) filter.ReturnIfNoBit(CLONE_THREAD, kKill);
     filter.Return(kAllow);
   });
-  // Its flags lie in memory, where no filter can look. glibc falls back to
+  // Its flags are in memory, which a filter cannot read. glibc falls back to
   // clone.
   filter.ReturnIfEqual(SYS_clone3, Fail(ENOSYS));
-  // Libraries ask name services on this machine before they read files.
+  // Libraries query name services on this machine before they read files.
   filter.Call(SYS_socket, [&] {
     filter.LoadArgument(0);
     filter.ReturnIfEqual(AF_UNIX, Fail(EACCES));
@@ -383,13 +383,13 @@ void AddChecked(FilterCode& filter, const SeccompOptions& options) {
     filter.ReturnIfEqual(AF_UNIX, kAllow);
     filter.Return(kKill);
   });
-  // On a connected pair alone there is no address.
+  // Only on a connected pair is there no address.
   filter.Call(SYS_sendto, [&] {
     filter.LoadArgument(4);
     filter.ReturnIfEqual(0, kAllow);
     filter.Return(kKill);
   });
-  // Limits of one's own, not of the tests' process.
+  // The process's own limits, not those of the tests' process.
   filter.Call(SYS_prlimit64, [&] {
     filter.LoadArgument(0);
     filter.ReturnIfEqual(0, kAllow);

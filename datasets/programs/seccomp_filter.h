@@ -1,15 +1,14 @@
-// The system calls that a program in the sandbox may make, as a filter for
-// the kernel (seccomp, classic BPF).
+// The system calls that a program in the sandbox may make, as a kernel filter
+// (seccomp, classic BPF).
 //
 //   std::string code = SeccompFilter({.fork = false, .signals = true});
 //
-// Calls are of three kinds. What programs need is allowed. What only an attack
-// or a program that is out of place here asks for (network, new processes,
-// tracing, mounting, loading kernel code) ends the process by SIGSYS, so that
-// the verdict can say so. Calls for extended attributes of files fail as on a
-// file system that has none (ENOTSUP). Any other call fails with ENOSYS, as on
-// a kernel that does not have it, and so does every call that is newer than
-// this list.
+// Calls programs need are allowed. Calls that only an attack or an unsuitable
+// program makes (network, new processes, tracing, mounting, loading kernel
+// code) end the process by SIGSYS, so that the verdict can say so. Calls for
+// extended file attributes fail as on a file system without them (ENOTSUP). Any
+// other call, including every call newer than this list, fails with ENOSYS, as
+// on a kernel without it.
 //
 // Stateless: thread-safe.
 #ifndef ESPALIER_DATASETS_PROGRAMS_SECCOMP_FILTER_H_

@@ -21,10 +21,10 @@
 namespace espalier {
 namespace {
 
-// How often a wait looks at `stop`.
+// How often a wait checks `stop`.
 constexpr int kLookMilliseconds = 50;
-// Verdicts hold a message and a program's output, whose size is limited; more
-// than this comes from no worker.
+// Verdicts hold a message and a program's output, whose size is limited; no
+// worker sends more than this.
 constexpr uint64_t kLongestFrame = uint64_t{1} << 32;
 
 double Now() { return Clock::Real().Seconds(); }
@@ -57,8 +57,8 @@ std::vector<char*> Pointers(const std::vector<std::string>& words) {
   return pointers;
 }
 
-// posix_spawn, and not fork: it neither copies the page tables of a process
-// that holds models nor runs code of ours in a copy of many threads.
+// posix_spawn rather than fork: it neither copies the page tables of a process
+// that holds models nor runs our code in a copy of a many-threaded process.
 absl::StatusOr<pid_t> Spawn(const std::vector<std::string>& command,
                             const std::vector<std::string>& environment,
                             int socket, int errors) {
@@ -70,8 +70,8 @@ absl::StatusOr<pid_t> Spawn(const std::vector<std::string>& command,
   posix_spawn_file_actions_addclosefrom_np(&files, 3);
   posix_spawnattr_t how;
   posix_spawnattr_init(&how);
-  // A session of its own: Ctrl-C in a terminal reaches the caller alone, who
-  // then decides.
+  // A separate session: Ctrl-C in a terminal reaches only the caller, who then
+  // decides.
   posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK |
                                      POSIX_SPAWN_SETSIGDEF);
   sigset_t none, all;
@@ -210,22 +210,22 @@ int Worker::End(double seconds) {
     poll(nullptr, 0, 1);
   }
   if (ended == 0) {
-    // In namespaces this is bubblewrap's process, whose end the kernel answers
-    // by killing process 1 in there and so all.
+    // With namespaces this is bubblewrap's process; when it ends, the kernel
+    // kills process 1 inside and so all others.
     kill(-pid_, SIGKILL);
     while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
     }
-    // One killed at its very start may have had no time to tie process 1 to
-    // itself; that one then finds the end of its jobs, and ends.
+    // A worker killed right at its start may not yet have tied process 1 to
+    // itself; that one then reads end of file instead of a job, and exits.
     shutdown(socket_, SHUT_WR);
-    // The last holder of the other end is gone when reading finds the end.
+    // End of file means that the last holder of the other end is gone.
     char rest[4096];
     const double last = Now() + 5;
     while (Wait(POLLIN, last, nullptr).ok()) {
       if (recv(socket_, rest, sizeof rest, MSG_DONTWAIT) <= 0) break;
     }
   } else {
-    // What a worker of the weak mode may have left of its group.
+    // What is left of the group of a worker in weak mode.
     kill(-pid_, SIGKILL);
   }
   pid_ = 0;

@@ -1,12 +1,13 @@
-// A process that serves one program: worker.py, held as its command asks.
+// A process that serves one program: worker.py, confined as its command
+// specifies.
 //
 //   ESP_ASSIGN_OR_RETURN(auto worker, Worker::Start(command, environment));
 //   ESP_RETURN_IF_ERROR(worker->Send(job));
 //   ESP_ASSIGN_OR_RETURN(auto fields, worker->Receive(clock deadline, stop));
 //
-// Its process group ends with the object; nothing of it is left when End or
-// the destructor returns. It also ends when the thread that started it does:
-// a thread that starts workers must outlive them.
+// Its process group ends with the object; nothing of it is left when End or the
+// destructor returns. It also ends when the thread that started it does: a
+// thread that starts workers must outlive them.
 //
 // Externally synchronised.
 #ifndef ESPALIER_DATASETS_PROGRAMS_WORKER_H_
@@ -35,19 +36,19 @@ class Worker {
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  // Each waits at most until Clock::Real() shows `deadline`:
+  // Each waits at most until Clock::Real() reaches `deadline`:
   // DeadlineExceeded. Cancelled once *stop (may be null) is true; Unavailable
-  // where the worker has ended.
+  // if the worker has ended.
   absl::Status Send(const Fields& fields, double deadline,
                     const std::atomic<bool>* stop);
   absl::StatusOr<Fields> Receive(double deadline,
                                  const std::atomic<bool>* stop);
 
-  // Lets it end by itself for up to `seconds`, then kills it. Its exit code,
-  // or 128 and its signal's number.
+  // Waits up to `seconds` for it to exit, then kills it. Returns its exit code,
+  // or 128 plus its signal's number.
   int End(double seconds);
 
-  // What it wrote to standard error, the last of it.
+  // The last part of what it wrote to standard error.
   std::string Complaints();
 
  private:

@@ -28,7 +28,7 @@ void Append(Words& words, const Words& more) {
   words.insert(words.end(), more.begin(), more.end());
 }
 
-// The path of `program`, or nothing where nobody can run it.
+// The path of `program`, or nothing if it is not found or not executable.
 std::string FindProgram(const std::string& program) {
   if (program.find('/') != std::string::npos) {
     return access(program.c_str(), X_OK) == 0 ? program : "";
@@ -51,7 +51,7 @@ absl::Status Missing(const std::string& program, std::string_view why,
 
 constexpr uint32_t kNobody = 65534;
 
-// False in a user namespace (a container without rights) that has no such
+// False in a user namespace (a container without privileges) that has no such
 // user; its root is another user outside.
 bool HaveNobody() {
   std::ifstream map("/proc/self/uid_map");
@@ -62,7 +62,7 @@ bool HaveNobody() {
   return false;
 }
 
-// Root hands its workers to "nobody": for root, limits on processes count not.
+// Root runs its workers as "nobody": limits on processes do not apply to root.
 absl::Status AppendUser(Words& words) {
   if (geteuid() != 0 || !HaveNobody()) return absl::OkStatus();
   const std::string setpriv = FindProgram("setpriv");
@@ -74,7 +74,7 @@ absl::Status AppendUser(Words& words) {
   return absl::OkStatus();
 }
 
-// What of the file system a worker sees, read only.
+// The parts of the file system visible to a worker, read only.
 void AppendSystem(Words& words, const std::string& python) {
   Append(words, {"--ro-bind", "/usr", "/usr"});
   for (const std::string folder : {"/lib", "/lib32", "/lib64", "/bin"}) {
@@ -86,7 +86,7 @@ void AppendSystem(Words& words, const std::string& python) {
       Append(words, {"--ro-bind-try", folder, folder});
     }
   }
-  // Where libraries are found; no secrets there.
+  // Where libraries are found; contains no secrets.
   for (const std::string path : {"/etc/ld.so.cache", "/etc/alternatives"}) {
     Append(words, {"--ro-bind-try", path, path});
   }
@@ -135,7 +135,7 @@ absl::StatusOr<Words> WorkerCommand(const SandboxOptions& options) {
   ESP_RETURN_IF_ERROR(AppendUser(words));
   if (!weak) ESP_RETURN_IF_ERROR(AppendNamespaces(words, options));
   const SandboxLimits& limits = options.limits;
-  // -S: without looking for installed modules, which costs 3 ms a start;
+  // -S: skips the search for installed modules, which costs 3 ms per start;
   // worker.py adds their folder itself.
   Append(words,
          {python, "-S", "-s", "-B", "-c",
@@ -150,8 +150,9 @@ absl::StatusOr<Words> WorkerCommand(const SandboxOptions& options) {
 }
 
 Words WorkerEnvironment() {
-  // One hash seed: sets have one order in every run. One thread for numpy's
-  // products: threads take address space and the other programs' cores.
+  // A fixed hash seed: sets iterate in the same order in every run. One thread
+  // for numpy's products: threads take address space and the other programs'
+  // cores.
   return {
       "PATH=/usr/bin:/bin",     "HOME=/tmp",        "TMPDIR=/tmp",
       "LANG=C.UTF-8",           "PYTHONHASHSEED=0", "PYTHONDONTWRITEBYTECODE=1",

@@ -1,5 +1,5 @@
-// The command that starts a worker of the sandbox, worker.py, held as a mode
-// asks. Stateless: thread-safe.
+// The command that starts a sandbox worker, worker.py, confined as the mode
+// specifies. Stateless: thread-safe.
 #ifndef ESPALIER_DATASETS_PROGRAMS_WORKER_COMMAND_H_
 #define ESPALIER_DATASETS_PROGRAMS_WORKER_COMMAND_H_
 
@@ -11,12 +11,12 @@
 
 namespace espalier {
 
-// Program and arguments; the program is a path. NotFound with the remedy where
-// one that it needs is missing.
+// Program and arguments; the program is a path. NotFound with the remedy if
+// something that it needs is missing.
 absl::StatusOr<std::vector<std::string>> WorkerCommand(
     const SandboxOptions& options);
 
-// What a worker's environment holds: nothing of the caller's.
+// A worker's environment: nothing of the caller's.
 std::vector<std::string> WorkerEnvironment();
 
 }  // namespace espalier

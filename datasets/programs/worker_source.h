@@ -1,4 +1,4 @@
-// What a worker runs, as texts that are compiled into the program.
+// The sources that a worker runs, compiled into the program as texts.
 #ifndef ESPALIER_DATASETS_PROGRAMS_WORKER_SOURCE_H_
 #define ESPALIER_DATASETS_PROGRAMS_WORKER_SOURCE_H_
 
@@ -6,8 +6,7 @@
 
 namespace espalier {
 
-// values.py, arrays.py and remote.py, and worker.py, which needs them before
-// itself.
+// values.py, arrays.py and remote.py, and worker.py, which needs them first.
 std::string_view ValuesSource();
 std::string_view ArraysSource();
 std::string_view RemoteSource();

@@ -89,7 +89,7 @@ std::string ReadGolds(SetRecord& record) {
       return "\"golds\" holds something that is neither text nor a number";
     }
   }
-  // One of its own beside the list stands for all.
+  // A separate column next to the list stands for all.
   for (const char* column : {"gold", "answer"}) {
     if (record.answer.empty()) {
       record.answer = Trimmed(ColumnText(record.fields, column));

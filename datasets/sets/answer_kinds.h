@@ -1,6 +1,6 @@
 // Readers of sets whose answers are compared as text or mathematics: each fills
-// question, answer and solution of a record (set_kind.h) and returns what is
-// wrong with it, "" if nothing. set_kind.cc has the table of them.
+// question, answer and solution of a record (set_kind.h) and returns the error,
+// "" if none. set_kind.cc has the table of them.
 //
 // Stateless functions: thread-safe.
 #ifndef ESPALIER_DATASETS_SETS_ANSWER_KINDS_H_
@@ -20,7 +20,7 @@ std::string ReadOlympiadBench(SetRecord& record);
 std::string ReadGame24(SetRecord& record);
 // Several accepted answers; the first stands for all.
 std::string ReadGolds(SetRecord& record);
-// A question, and an answer where there is one.
+// A question, and an answer if there is one.
 std::string ReadPlain(SetRecord& record);
 
 }  // namespace espalier

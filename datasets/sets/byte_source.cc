@@ -16,8 +16,8 @@
 namespace espalier {
 namespace {
 
-// Of gzip data at a time: what is damaged takes so much of the text before it
-// along, twice over.
+// Bytes of gzip data decoded at a time: damage loses up to twice this much of
+// the text before it.
 constexpr unsigned kGzipPiece = 32 << 10;
 
 }  // namespace

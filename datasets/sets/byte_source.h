@@ -1,15 +1,15 @@
-// The bytes of a file, plain or gzip, one piece at a time, with line numbers.
+// The bytes of a file, plain or gzip, piece by piece, with line numbers.
 //
 //   ESP_ASSIGN_OR_RETURN(auto source, ByteSource::Open("test.jsonl.gz"));
 //   std::string line;
 //   while (source->ReadLine(&line, &cut)) ...
 //   ESP_RETURN_IF_ERROR(source->status());   // why it ended
 //
-// Holds 64 KiB of the file, more only where PeekLine is asked for a longer
-// line. Gzip is told by its first bytes, whatever the file is called; several
-// gzip streams one after another count as one. A byte order mark is passed
-// over, and "\r\n" ends a line as "\n" does. Lines count from 1, in gzip files
-// those of the text inside.
+// Holds 64 KiB of the file, more only if PeekLine needs a longer line. Gzip is
+// recognized by its first bytes, whatever the file's name; several concatenated
+// gzip streams count as one. A byte order mark is skipped, and "\r\n" ends a
+// line as "\n" does. Lines count from 1, in gzip files those of the
+// decompressed text.
 //
 // Thread-compatible.
 #ifndef ESPALIER_DATASETS_SETS_BYTE_SOURCE_H_
@@ -26,15 +26,15 @@
 
 namespace espalier {
 
-// A record (a line, an element of a JSON list, a row) may have so many bytes;
-// a longer one is named and passed over. The longest line of the published
-// sets has about 10 MB.
+// Maximum size of a record (a line, an element of a JSON list, a row); longer
+// ones are reported and skipped. The longest line of the published sets has
+// about 10 MB.
 inline constexpr size_t kMaxRecordBytes = size_t{64} << 20;
 
 class ByteSource {
  public:
-  // NotFound and the like where `path` cannot be read; FailedPrecondition for
-  // a folder; InvalidArgument for NAME.gz that holds no gzip data.
+  // NotFound or a similar error if `path` cannot be read; FailedPrecondition
+  // for a folder; InvalidArgument for NAME.gz that holds no gzip data.
   static absl::StatusOr<std::unique_ptr<ByteSource>> Open(
       const std::string& path);
   // Reads `text`; `name` stands for it in messages.
@@ -44,7 +44,7 @@ class ByteSource {
   ByteSource(const ByteSource&) = delete;
   ByteSource& operator=(const ByteSource&) = delete;
 
-  // The next byte, and for Get the one after it from then on; -1 at the end.
+  // The next byte, which Get also consumes; -1 at the end.
   int Peek() { return at_ < buffer_.size() || Fill() ? Byte() : -1; }
   int Get() {
     const int byte = Peek();
@@ -53,29 +53,29 @@ class ByteSource {
     if (byte == '\n') ++line_;
     return byte;
   }
-  // The rest of the current line, without its end; false at the end of all. A
-  // line longer than `most` is passed over up to its end: *cut is set and
-  // *line left empty.
+  // The rest of the current line, without its end; false at the end of the
+  // source. A line longer than `most` is skipped: *cut is set and *line left
+  // empty.
   bool ReadLine(std::string* line, bool* cut, size_t most = kMaxRecordBytes);
-  // What ReadLine would yield, as far as `most` bytes of it, and whether it is
-  // all of the line. Valid until the next call.
+  // Up to `most` bytes of what ReadLine would yield, and whether that is the
+  // whole line. Valid until the next call.
   std::string_view PeekLine(bool* whole, size_t most = kMaxRecordBytes);
-  // Passes over blanks, line ends and tabs.
+  // Skips blanks, line ends and tabs.
   void SkipSpace();
 
   int64_t line() const { return line_; }  // of the next byte
   const std::string& name() const { return name_; }
   // "name:line" of the next byte.
   std::string Place() const;
-  // Not OK where the end came from an error: DataLoss for truncated or damaged
-  // gzip data, Unavailable for what the system reports.
+  // Not OK if an error caused the end: DataLoss for truncated or damaged gzip
+  // data, Unavailable for system errors.
   const absl::Status& status() const { return status_; }
 
  private:
   struct GzFile;
   ByteSource(std::string name, std::unique_ptr<GzFile> file);
   int Byte() const { return static_cast<unsigned char>(buffer_[at_]); }
-  // Adds bytes after the buffer's; false at the end.
+  // Appends bytes to the buffer; false at the end.
   bool Fill();
   bool ReadMore();
   void SkipByteOrderMark();

@@ -24,7 +24,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr size_t kMostOptions = 26;  // a letter each
+constexpr size_t kMostOptions = 26;  // one letter each
 
 std::string Trimmed(std::string_view text) {
   return std::string(absl::StripAsciiWhitespace(AbslView(text)));
@@ -32,9 +32,9 @@ std::string Trimmed(std::string_view text) {
 
 char Letter(size_t option) { return static_cast<char>('A' + option); }
 
-// How many bytes of `text` are the mark of option `i` and the blanks after it:
-// "(B)", "B)", "B.", "B:", also in lower case and with blanks inside. 0 where
-// it does not begin with one.
+// Length in bytes of the mark of option `i` at the start of `text`, with the
+// blanks after it: "(B)", "B)", "B.", "B:", also in lower case and with inner
+// blanks. 0 if it has none.
 size_t MarkAt(std::string_view text, size_t i) {
   size_t at = 0;
   const auto skip = [&] {
@@ -54,8 +54,7 @@ size_t MarkAt(std::string_view text, size_t i) {
   return at;
 }
 
-// Without the letters that all of the options bear; as they are where one lacks
-// its own.
+// Without the options' letters; unchanged if one lacks its own.
 std::vector<std::string> WithoutMarks(std::vector<std::string> options) {
   std::vector<std::string> bare;
   for (size_t i = 0; i < options.size(); ++i) {
@@ -67,7 +66,7 @@ std::vector<std::string> WithoutMarks(std::vector<std::string> options) {
   return bare;
 }
 
-// The options that one text holds; none where it has no two marks.
+// The options that one text holds; none unless it has at least two marks.
 std::vector<std::string> SplitOptions(std::string_view text) {
   // Where each mark begins and ends.
   std::vector<std::pair<size_t, size_t>> marks;
@@ -97,8 +96,8 @@ std::vector<std::string> SplitOptions(std::string_view text) {
   return options;
 }
 
-// What may be picked, and what the set itself calls it: "B", "2"; no labels
-// where it has none.
+// The options, and the set's own labels for them: "B", "2"; no labels if it has
+// none.
 struct Options {
   std::vector<std::string> texts;
   std::vector<std::string> labels;
@@ -113,7 +112,7 @@ bool IsWholeNumber(std::string_view text) {
   return absl::SimpleAtoi(AbslView(text), &number);
 }
 
-// Adds an option; false where its text or its label is none.
+// Adds an option; false if its text or its label is not valid.
 bool AddOption(const Json& text, const Json* label, Options& options) {
   if (!text.is_string() && !text.is_number()) return false;
   options.texts.push_back(text.is_string() ? text.get<std::string>()
@@ -154,7 +153,7 @@ bool AddMembers(const Json& object, Options& options) {
   });
 }
 
-// One of a list: a text, {"label": "A", "text": "ice"} or {"A": "ice"}.
+// One element of a list: a text, {"label": "A", "text": "ice"} or {"A": "ice"}.
 bool AddElement(const Json& one, Options& options) {
   if (!one.is_object()) return AddOption(one, nullptr, options);
   const Json* text = FirstMember(one, {"text", "value", "content", "option"});
@@ -165,7 +164,7 @@ bool AddElement(const Json& one, Options& options) {
   return one.size() == 1 && AddMembers(one, options);
 }
 
-// What a value of options holds; "" in `wrong` where that is right.
+// Parses the options in a value; `wrong` is "" on success.
 Options OptionsOf(const Json& value, std::string& wrong) {
   Options options;
   if (value.is_string()) {
@@ -175,7 +174,7 @@ Options OptionsOf(const Json& value, std::string& wrong) {
       if (inner.ok() && inner->is_structured()) {
         return OptionsOf(*inner, wrong);
       }
-      // What no parser takes is a text that begins so.
+      // A text that begins like JSON but does not parse is plain text.
       if (Json::accept(text)) {
         wrong = std::string(inner.status().message());
         return options;
@@ -185,7 +184,7 @@ Options OptionsOf(const Json& value, std::string& wrong) {
     if (options.texts.empty()) {
       wrong = "the options are one text without \"A)\", \"B)\" and so on";
     }
-    // MathQA has "a ) a ) 12 , b ) b ) 15" as well.
+    // MathQA also has "a ) a ) 12 , b ) b ) 15".
     options.texts = WithoutMarks(std::move(options.texts));
     return options;
   }
@@ -231,19 +230,19 @@ std::string CheckOptions(const std::vector<std::string>& options) {
   return "";
 }
 
-// How whole numbers tell options.
+// How integers refer to options.
 struct Counting {
   int64_t from = 0;
   bool given = false;  // by the user
-  bool only = false;   // they are no texts of options
+  bool only = false;   // they are never texts of options
 };
 
-// What a gold value tells: the option, from 0 on, or what is wrong.
+// What a gold value says: the option, from 0 on, or an error.
 struct Told {
   std::optional<size_t> option;
   std::string wrong;
   bool wrong_set = false;                         // as in SetRecord
-  std::optional<int64_t> counted = std::nullopt;  // likewise
+  std::optional<int64_t> counted = std::nullopt;  // same as above
 };
 
 Told ToldByIndex(int64_t number, size_t options, Counting counting) {
@@ -257,7 +256,7 @@ Told ToldByIndex(int64_t number, size_t options, Counting counting) {
   Told told{.wrong = absl::StrCat("the right option ", number,
                                   " is none of the ", options,
                                   " options, counted from ", counting.from)};
-  // One too far: all that fit may be off by one.
+  // One past the end: all that fit may be off by one.
   if (!counting.given && index == size) {
     told.wrong_set = true;
     absl::StrAppend(&told.wrong,
@@ -271,7 +270,7 @@ Told ToldByIndex(int64_t number, size_t options, Counting counting) {
   return told;
 }
 
-// A whole number without the ".0" that a table's column with gaps gives it.
+// An integer without the ".0" that a table column with gaps gives it.
 std::string GoldText(const Json& gold) {
   std::string text =
       gold.is_string() ? Trimmed(gold.get<std::string>()) : gold.dump();
@@ -281,8 +280,8 @@ std::string GoldText(const Json& gold) {
   return text;
 }
 
-// The option that the set itself calls `text`; none in `wrong` where it calls
-// its options so, and none of them this.
+// The option that the set itself labels `text`; none, with an error in `wrong`,
+// if the options have labels of this kind but none is `text`.
 std::optional<size_t> Labelled(const Options& all, const std::string& text,
                                std::string& wrong) {
   for (size_t i = 0; i < all.labels.size(); ++i) {
@@ -297,7 +296,7 @@ std::optional<size_t> Labelled(const Options& all, const std::string& text,
   return std::nullopt;
 }
 
-// The option that one value of a gold column tells.
+// The option that one value of a gold column names.
 Told OptionTold(const Json& gold, const Options& all, Counting counting) {
   const std::vector<std::string>& options = all.texts;
   const std::string text = GoldText(gold);
@@ -329,7 +328,7 @@ Told OptionTold(const Json& gold, const Options& all, Counting counting) {
   }
   const Told by_index = ToldByIndex(number, options.size(), counting);
   if (!by_text || counting.only || by_text == by_index.option) return by_index;
-  // A text is the option of that text, if it cannot be an index.
+  // A text is the option with that text, if it cannot be an index.
   if (!by_index.option && gold.is_string()) return {.option = by_text};
   if (!by_index.option) return by_index;
   return {.wrong = absl::StrCat(
@@ -339,11 +338,11 @@ Told OptionTold(const Json& gold, const Options& all, Counting counting) {
               "is an index")};
 }
 
-// Where the right option is told. An index stands before a text, which may be
-// written in another way.
+// The columns that name the right option. An index comes before a text, which
+// may be spelled differently.
 struct GoldColumn {
   const char* name;
-  bool index = false;  // a whole number under it is an index
+  bool index = false;  // an integer in it is an index
 };
 constexpr GoldColumn kGoldColumns[] = {
     {"correct"},
@@ -369,8 +368,8 @@ bool Unknown(const Json* gold) {
          (gold->is_string() && Trimmed(gold->get<std::string>()).empty());
 }
 
-// The letters that a text lists, "AD" or "B, C, D", apart; none where it is no
-// such list of letters of `count` options.
+// The letters that a text lists, "AD" or "B, C, D", separated; none if it is
+// not such a list of letters of `count` options.
 std::vector<Json> LettersListed(std::string_view text, size_t count) {
   std::vector<Json> letters;
   for (const char c : text) {
@@ -386,8 +385,8 @@ std::vector<Json> LettersListed(std::string_view text, size_t count) {
   return letters;
 }
 
-// Compares record.answer with what other columns tell by a letter, a text or an
-// index; returns what is wrong. A number may be the value that is asked for.
+// Compares record.answer with what other columns give by a letter, a text or an
+// index; returns the error. A number may be the requested value.
 std::string Contradiction(const Options& options, Counting counting,
                           const GoldColumn& taken, SetRecord& record) {
   for (const GoldColumn& other : kGoldColumns) {
@@ -409,8 +408,8 @@ std::string Contradiction(const Options& options, Counting counting,
   return "";
 }
 
-// The letters of the right options into record.answer, "" where no column tells
-// them; returns what is wrong.
+// Writes the letters of the right options into record.answer, "" if no column
+// gives them; returns the error.
 std::string ReadGold(const Options& all, Counting counting, SetRecord& record) {
   const std::vector<std::string>& options = all.texts;
   const Json* gold = nullptr;
@@ -450,7 +449,7 @@ std::string ReadGold(const Options& all, Counting counting, SetRecord& record) {
   return each.size() > 1 ? "" : Contradiction(all, counting, *column, record);
 }
 
-// Question and options as they are asked.
+// Question and options as shown to the model.
 void Ask(const std::string& question, const std::vector<std::string>& options,
          SetRecord& record) {
   record.question = Trimmed(question);
@@ -484,7 +483,7 @@ std::string Finish(const Options& options, Counting counting,
   return "";
 }
 
-// A record that asks for an answer in words, whose options are null or none.
+// A record that expects an answer in words, whose options are null or absent.
 std::string ReadWithoutOptions(SetRecord& record) {
   const bool question = FindColumn(record.fields, "question") != nullptr;
   std::string wrong = question ? ReadPlain(record) : ReadCompetition(record);
@@ -499,7 +498,7 @@ std::string ReadWithoutOptions(SetRecord& record) {
   return wrong;
 }
 
-// Where a list of options stands.
+// Columns that hold a list of options.
 constexpr const char* kListColumns[] = {"options", "choices",
                                         "possible answers", "endings"};
 
@@ -518,8 +517,8 @@ std::string ReadList(Counting counting, SetRecord& record) {
   return wrong.empty() ? Finish(options, counting, record) : wrong;
 }
 
-// How columns of options are named: this, and a letter or a number that counts
-// on from `first`. The number is no label: PIQA's sol2 is the label 1.
+// Names of option columns: this prefix, and a letter or a number counting from
+// `first`. The number is not a label: PIQA's sol2 is the label 1.
 struct OptionColumns {
   const char* stem;
   char first;
@@ -537,7 +536,7 @@ std::string ColumnOfOption(const OptionColumns& columns, size_t i) {
                       std::string(1, static_cast<char>(columns.first + i)));
 }
 
-// PIQA's labels count from 0, whatever its columns do.
+// PIQA's labels count from 0, however its columns count.
 bool CountFrom1(const OptionColumns& columns) {
   return columns.first == '1' && std::string_view(columns.stem) != "sol";
 }
@@ -555,7 +554,7 @@ std::string ReadColumns(Counting counting, SetRecord& record) {
     if (options.texts.size() > 1) break;
     options.texts.clear();
   }
-  // A row of fewer options than the file has columns.
+  // A row with fewer options than the file has columns.
   while (options.texts.size() > 2 && Trimmed(options.texts.back()).empty()) {
     options.texts.pop_back();
   }
@@ -643,7 +642,8 @@ std::string ReadGpqa(SetRecord& record) {
   }
   const std::string wrong = CheckOptions(options);
   if (!wrong.empty()) return wrong;
-  // The same order for the same question, whatever the file and its order.
+  // The same order for the same question, independent of the file and its
+  // order.
   std::vector<std::pair<uint64_t, size_t>> order;
   for (size_t i = 0; i < options.size(); ++i) {
     order.emplace_back(MixHash(StableHash(Trimmed(question)), i), i);

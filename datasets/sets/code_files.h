@@ -13,15 +13,15 @@
 
 namespace espalier {
 
-// Every record of a file that RecordReader reads. Bad ones are left out, and
-// said in `errors` with file and line.
+// All records of a file that RecordReader reads. Bad ones are skipped and
+// reported in `errors` with file and line.
 absl::StatusOr<std::vector<Record>> ReadRecords(
     const std::string& path, std::vector<std::string>& errors);
 
 // The problems of a set whose task is "python" (set_kind.h). InvalidArgument
-// names file and line, and what was expected there. Where `report` is given and
-// options.strict is not, bad problems are left out, counted and told in it;
-// without them every figure over the set is another one.
+// names file and line, and what was expected there. If `report` is given and
+// options.strict is not set, bad problems are skipped, counted and reported in
+// it; metrics over the set then cover fewer problems.
 absl::StatusOr<std::vector<CodeProblem>> ReadCodeProblems(
     const std::string& path, SetOptions options = {},
     ReadReport* report = nullptr);

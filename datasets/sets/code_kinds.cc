@@ -15,8 +15,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-// What is wrong with the tests, "" if nothing. Columns are found whatever their
-// case; who runs the tests finds them by these names.
+// The error in the tests, "" if none. Columns are found whatever their case,
+// and copied to the names that the test runner expects.
 std::string ReadTests(SetRecord& record,
                       std::initializer_list<const char*> columns,
                       CodeProblem& problem) {
@@ -98,7 +98,7 @@ std::string ReadMbppRecord(SetRecord& record) {
                                  "test_setup_code", "test_imports", "test"},
                                 problem);
   if (!wrong.empty()) return wrong;
-  // As its authors asked: the tests say what the function is called.
+  // As its authors prescribe: the tests give the function's name.
   absl::StrAppend(&record.question, "\nThe program must pass these tests:\n");
   for (const Json& test : record.fields["test_list"]) {
     absl::StrAppend(&record.question, test.get<std::string>(), "\n");

@@ -1,6 +1,6 @@
 // Readers of sets whose answers are programs (code_problem.h): each fills
-// question and solution of a record (set_kind.h) and returns what is wrong with
-// it, "" if nothing. set_kind.cc has the table of them.
+// question and solution of a record (set_kind.h) and returns the error, "" if
+// none. set_kind.cc has the table of them.
 //
 // Stateless functions: thread-safe.
 #ifndef ESPALIER_DATASETS_SETS_CODE_KINDS_H_
@@ -17,7 +17,7 @@ std::string ReadMbppRecord(SetRecord& record);
 std::string ReadInputRecord(SetRecord& record);
 std::string ReadEvalPlusRecord(SetRecord& record);
 std::string ReadHumanEvalXRecord(SetRecord& record);
-// BigCodeBench's two forms, by complete_prompt and by instruct_prompt.
+// BigCodeBench's two variants, by complete_prompt and by instruct_prompt.
 std::string ReadBigCodeComplete(SetRecord& record);
 std::string ReadBigCodeInstruct(SetRecord& record);
 // CRUXEval's two questions: for the output, and for the arguments.

@@ -1,5 +1,5 @@
-// Records of CSV and TSV files (RFC 4180): a row of names, then a record a row.
-// A cell in quotes may hold the delimiter, line ends and, doubled, quotes.
+// Records of CSV and TSV files (RFC 4180): a header row, then one record per
+// row. A quoted cell may hold the delimiter, line ends and doubled quotes.
 #include <set>
 #include <string>
 #include <string_view>
@@ -28,9 +28,9 @@ bool IsNumber(const std::string& cell) {
   return digit;
 }
 
-// The columns of a file that begins with a record instead of their names, told
-// by that record; none where `cells` are names. MMLU has a question, four
-// options and the right one's letter, MGSM a question and a number.
+// The columns of a file without a header row, inferred from its first record;
+// none if `cells` is a header. MMLU has a question, four options and the right
+// one's letter, MGSM a question and a number.
 std::vector<std::string> NamesWithoutRow(const std::vector<std::string>& cells,
                                          char delimiter) {
   const auto letter = [](const std::string& cell) {
@@ -105,7 +105,7 @@ class CsvReader : public RecordReader {
       bytes_ = 0;
       problem_.clear();
       while (ReadCell()) cells_.emplace_back();
-      // What a truncated file breaks off is no row.
+      // A row broken off by truncation does not count.
       ESP_RETURN_IF_ERROR(source_->status());
       if (!problem_.empty()) {
         return absl::InvalidArgumentError(absl::StrCat(place_, ": ", problem_));
@@ -121,7 +121,7 @@ class CsvReader : public RecordReader {
     }
   }
 
-  // Reads a cell and what ends it; false where the row ends too.
+  // Reads a cell and its delimiter; false if the row ends too.
   bool ReadCell() {
     bool quoted = false;
     if (source_->Peek() == '"') {
@@ -145,7 +145,7 @@ class CsvReader : public RecordReader {
     }
   }
 
-  // Up to the closing quote; false where the file ends before it.
+  // Up to the closing quote; false if the file ends before it.
   bool ReadQuoted() {
     while (true) {
       const int c = source_->Get();
@@ -180,9 +180,9 @@ class CsvReader : public RecordReader {
   const char delimiter_;
   std::vector<std::string> names_;
   std::vector<std::string> cells_;
-  bool held_ = false;    // cells_ are a record that is not handed out yet
+  bool held_ = false;    // cells_ hold a record that is not returned yet
   size_t bytes_ = 0;     // of the row's cells
-  std::string place_;    // where the row begins
+  std::string place_;    // start of the row
   std::string problem_;  // of the row
 };
 

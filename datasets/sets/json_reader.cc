@@ -32,7 +32,7 @@ class JsonLinesReader : public RecordReader {
         ESP_RETURN_IF_ERROR(source_->status());
         return std::optional<Record>();
       }
-      // The rest of a line that a truncated file breaks off is no record.
+      // A line broken off by truncation is not a record.
       ESP_RETURN_IF_ERROR(source_->status());
       if (cut) return TooLong(place);
       if (line_.find_first_not_of(" \t\r") == std::string::npos) continue;
@@ -56,8 +56,8 @@ bool IsListOfObjects(const Json& value) {
   return value.is_array() && !value.empty() && value[0].is_object();
 }
 
-// Values one after another: the elements of lists, the elements of a list that
-// an object holds, other objects as they are.
+// Values in sequence: the elements of lists, the elements of a list inside an
+// object, other objects as they are.
 class JsonReader : public RecordReader {
  public:
   explicit JsonReader(std::unique_ptr<ByteSource> source)
@@ -109,7 +109,8 @@ class JsonReader : public RecordReader {
     const std::string place = source_->Place();
     bool whole = false;
     std::string_view line;
-    // Once a line: of many objects in one line none is looked at as a line.
+    // Once per line: with many objects in one line, only the first is tried as
+    // a line.
     if (source_->line() != line_tried_) line = source_->PeekLine(&whole);
     line_tried_ = source_->line();
     if (whole) {
@@ -162,8 +163,8 @@ class JsonReader : public RecordReader {
         found, "; nothing from here on can be read as JSON"));
   }
 
-  // Passes over the comma before the next element or member; false where the
-  // list or object ends by `end`.
+  // Skips the comma before the next element or member; false if the list or
+  // object ends with `end`.
   absl::StatusOr<bool> MoreBefore(char end, bool* state) {
     if (source_->Peek() == end) {
       source_->Get();
@@ -200,7 +201,7 @@ class JsonReader : public RecordReader {
     return Record{std::move(place), std::move(fields)};
   }
 
-  // Reads a member of the object under way; true where the object has ended.
+  // Reads a member of the current object; true if the object has ended.
   absl::StatusOr<bool> NextMember() {
     ESP_ASSIGN_OR_RETURN(const bool more, MoreBefore('}', &in_object_));
     if (!more) return true;
@@ -321,10 +322,10 @@ class JsonReader : public RecordReader {
   }
 
   std::unique_ptr<ByteSource> source_;
-  std::deque<absl::StatusOr<Record>> ready_;  // read and not yet handed out
+  std::deque<absl::StatusOr<Record>> ready_;  // read but not yet returned
   bool one_line_records_ = false;             // a line was a record
-  int64_t line_tried_ = 0;  // the last one looked at as a whole
-  bool in_list_ = false;    // of records
+  int64_t line_tried_ = 0;                    // the last one tried as a whole
+  bool in_list_ = false;                      // of records
   bool in_object_of_list_ = false;
   bool in_object_ = false;  // that may be a record or hold a list of them
   bool first_ = false;      // no element or member of it was read yet

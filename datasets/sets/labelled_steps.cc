@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Each fills `out` and returns what is wrong with the record, "" if nothing.
+// Each fills `out` and returns the error in the record, "" if none.
 
 std::string ReadProcessBench(const Json& fields, LabelledSolution& out) {
   out.problem = ColumnText(fields, "problem");
@@ -46,7 +46,7 @@ std::string ReadProcessBench(const Json& fields, LabelledSolution& out) {
 }
 
 // The completion of a PRM800K step that counts, as its text and rating; false
-// where the step has none.
+// if the step has none.
 bool ChosenCompletion(const Json& step, std::string* text, Json* rating) {
   const Json* human = FindColumn(step, "human_completion");
   const Json* chosen = FindColumn(step, "chosen_completion");
@@ -76,7 +76,7 @@ std::string ReadPrm800k(const Json& fields, LabelledSolution& out) {
   for (const Json& step : *steps) {
     std::string text;
     Json rating;
-    // Labellers gave up here; what was judged before stays.
+    // The labeller gave up here; earlier labels stay.
     if (!ChosenCompletion(step, &text, &rating)) break;
     StepLabel label = StepLabel::kUnknown;
     if (rating.is_number_integer()) {
@@ -111,7 +111,7 @@ std::string ReadMathShepherd(const Json& fields, LabelledSolution& out) {
   if (begin == std::string::npos) return "no \"Step 1:\" in \"input\"";
   out.problem =
       std::string(absl::StripAsciiWhitespace(AbslView(input).substr(0, begin)));
-  size_t at = 0;  // in label, which is the input but for the marks
+  size_t at = 0;  // position in label: input without its marks
   std::string_view rest = input;
   while (true) {
     const size_t mark = rest.find(kMark);
@@ -143,7 +143,7 @@ struct StepKind {
   std::string (*read)(const Json& fields, LabelledSolution& out);
 };
 
-// The kind whose columns `fields` has; null for none.
+// The kind whose columns `fields` has; null if none.
 const StepKind* KindOf(const Json& fields) {
   static constexpr StepKind kProcessBench = {"processbench", ReadProcessBench};
   static constexpr StepKind kPrm800k = {"prm800k", ReadPrm800k};

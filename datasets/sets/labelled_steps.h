@@ -1,5 +1,5 @@
-// Solutions whose steps people or rollouts have judged: ProcessBench, PRM800K,
-// Math-Shepherd.
+// Solutions whose steps people or rollouts have labelled: ProcessBench,
+// PRM800K, Math-Shepherd.
 //
 //   ESP_ASSIGN_OR_RETURN(auto reader, StepSetReader::Open("gsm8k.json", {}));
 //   while (true) {
@@ -15,10 +15,10 @@
 //   prm800k         question, label.steps                1, 0 or -1 by people
 //   math-shepherd   input, label                         + or - by rollouts
 //
-// Of PRM800K's completions of a step the one that was gone on with is read, a
-// text that a labeller wrote instead counts as right; where none was chosen,
-// which ends the solution, the first completion. Files, bad records, limit and
-// strict are as for problems (set_reader.h). Thread-compatible.
+// Of PRM800K's completions of a step, the one that was continued from is read;
+// a text that a labeller wrote instead counts as right. If none was chosen,
+// which ends the solution, the first completion is read. Files, bad records,
+// limit and strict are as for problems (set_reader.h). Thread-compatible.
 #ifndef ESPALIER_DATASETS_SETS_LABELLED_STEPS_H_
 #define ESPALIER_DATASETS_SETS_LABELLED_STEPS_H_
 
@@ -41,22 +41,22 @@ struct LabelledSolution {
   std::string place;  // "file:line"
   std::string problem;
   std::vector<std::string> steps;
-  std::vector<StepLabel> labels;  // one a step
-  // Index of the first wrong step, -1 where none is wrong.
+  std::vector<StepLabel> labels;  // one per step
+  // Index of the first wrong step, -1 if none is wrong.
   int first_error = -1;
-  // Whether the solution ends in the right answer; nothing where unknown. Of
-  // Math-Shepherd it is the last step's label.
+  // Whether the final answer is right; nothing if unknown. For Math-Shepherd it
+  // is the last step's label.
   std::optional<bool> final_correct;
   std::string answer;  // the reference answer, "" where the set has none
 };
 
 struct StepSetOptions {
-  int64_t limit = 0;    // solutions at most; 0: all
+  int64_t limit = 0;    // maximum number of solutions; 0: all
   bool strict = false;  // the first bad record is an error
 };
 
-// Whether the first record that can be read of a file or folder is a solution
-// with labelled steps. False where there is no such file.
+// Whether the first readable record of a file or folder is a solution with
+// labelled steps. False if there is no such file.
 bool HoldsLabelledSteps(const std::string& path);
 
 class StepSetReader {
@@ -67,7 +67,7 @@ class StepSetReader {
       std::unique_ptr<RecordReader> records, std::string name,
       StepSetOptions options);
 
-  // The next solution; nothing at the end. Fails where none could be read.
+  // The next solution; nothing at the end. Fails if none could be read.
   absl::StatusOr<std::optional<LabelledSolution>> Next();
 
   const ReadReport& report() const { return report_; }

@@ -15,11 +15,11 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Deeper than any published record, and far from what a stack can hold where
-// values are written out again.
+// Deeper than any published record, but shallow enough for the stack when
+// values are serialized again.
 constexpr size_t kMaxDepth = 128;
 
-// Builds a value from the parser's events, none of which recurses.
+// Builds a value from the parser's events without recursion.
 class Builder : public nlohmann::json_sax<Json> {
  public:
   bool null() override { return Add(nullptr); }
@@ -84,8 +84,8 @@ class Builder : public nlohmann::json_sax<Json> {
   }
 
   Json root_;
-  std::vector<Json*> open_;  // containers under way, outermost first
-  std::string key_;          // under which the next value goes
+  std::vector<Json*> open_;  // open containers, outermost first
+  std::string key_;          // of the next value
   std::string problem_;
 };
 

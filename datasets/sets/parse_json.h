@@ -1,12 +1,12 @@
-// JSON text from outside to a value, whatever the text holds.
+// Parses untrusted JSON text to a value.
 //
 //   ESP_ASSIGN_OR_RETURN(nlohmann::json object,
 //                        ParseJsonObject(line, "test.jsonl:12"));
 //
-// Beside what the grammar forbids, texts that are not UTF-8, nest deeper than
-// 128 or give one key of an object twice are refused: one of the two values
-// would be lost. A whole number that 64 bits do not hold is kept as text, so
-// that none of its digits are. Stateless: thread-safe.
+// Refused, besides what the grammar forbids, are texts that are not UTF-8, nest
+// deeper than 128 or repeat a key within an object (one of the two values would
+// be lost). An integer that does not fit 64 bits is kept as text, so that no
+// digits are lost. Stateless: thread-safe.
 #ifndef ESPALIER_DATASETS_SETS_PARSE_JSON_H_
 #define ESPALIER_DATASETS_SETS_PARSE_JSON_H_
 

@@ -31,12 +31,12 @@ absl::StatusOr<LoadedProblems> LoadProblems(const std::string& spec,
 GradedProblem ToProblem(SetRecord record, const std::string& set) {
   GradedProblem out;
   out.problem = {std::move(record.id), set, std::move(record.question)};
-  // "1,005" is 1005; a decimal stays as its publisher wrote it.
+  // "1,005" is 1005; a decimal stays as published.
   const auto number = ParseNumber(record.answer);
   out.reference.answer = number && number->den == 1
                              ? CanonicalAnswer(record.answer)
                              : std::move(record.answer);
-  // What a grader may need, not the texts that stand elsewhere.
+  // Only what a grader may need, without the texts stored elsewhere.
   constexpr std::array<std::string_view, 4> kElsewhere = {"question", "problem",
                                                           "answer", "solution"};
   for (const auto& [name, value] : record.fields.items()) {

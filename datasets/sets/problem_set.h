@@ -3,8 +3,8 @@
 //   LoadSet("stories:hard", {.limit = 100})
 //   LoadSet("gsm8k_test.jsonl", {.shuffle = 7, .limit = 100})
 //
-// Names: those of generated sets (datasets/tasks/generated_sets.h), as
-// stories:hard or countdown:4. Files: as their publishers ship them
+// Names: those of generated sets (datasets/tasks/generated_sets.h), such as
+// stories:hard or countdown:4. Files: in their publishers' formats
 // (set_reader.h), or a folder of them.
 #ifndef ESPALIER_DATASETS_SETS_PROBLEM_SET_H_
 #define ESPALIER_DATASETS_SETS_PROBLEM_SET_H_
@@ -28,8 +28,8 @@ struct ProblemSet {
   std::string task;  // registered task that renders and grades it
   std::vector<GradedProblem> problems;
   std::string gold;  // where gold answers were looked for, "\"answer\""
-  // What a user should know of the reading: records passed over, ids that are
-  // not there. Empty where all went well.
+  // Notes for the user about reading the set: skipped records, ids that were
+  // not found. Empty if all went well.
   std::vector<std::string> notes;
 };
 
@@ -41,26 +41,26 @@ std::vector<Problem> ProblemsOf(absl::Span<const GradedProblem> graded);
 absl::StatusOr<ProblemSet> LoadSet(const std::string& spec,
                                    const SetOptions& options);
 
-// Leaves out the problems that `verifier` cannot judge, since their records
-// tell no gold answer; what to tell a user of that, "" where none is left out.
-// InvalidArgument, with where the answers were looked for, if it can judge
-// none.
+// Removes the problems that `verifier` cannot judge because their records give
+// no gold answer; returns a note about that for the user, "" if none was
+// removed. InvalidArgument, with the places where the answers were expected, if
+// it can judge none.
 absl::StatusOr<std::string> KeepJudged(const Verifier& verifier,
                                        ProblemSet& set);
 
-// What KeepJudged says of `left` problems that it kept of `all`; `first` is the
-// id of the first one left out.
+// The note of KeepJudged if it kept `left` problems of `all`; `first` is the id
+// of the first one removed.
 absl::StatusOr<std::string> UnjudgedNote(const std::string& set,
                                          const std::string& gold, int64_t all,
                                          int64_t left,
                                          const std::string& first);
 
-// Parses lines of a question file; `file` is named in errors. Strict.
+// Parses lines of a question file; `file` is used in error messages. Strict.
 absl::StatusOr<std::vector<GradedProblem>> ParseQuestionLines(
     std::string_view text, const std::string& file);
 
-// `record` as a problem: an answer that is a number in canonical form, another
-// as it stands; its further columns under Reference::fields.
+// `record` as a problem: a numeric answer in canonical form, any other answer
+// unchanged; its further columns under Reference::fields.
 GradedProblem ToProblem(SetRecord record, const std::string& set);
 
 }  // namespace espalier

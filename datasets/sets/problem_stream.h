@@ -1,4 +1,4 @@
-// The problems of a set one at a time; LoadSet (problem_set.h) reads all.
+// The problems of a set one at a time; LoadSet (problem_set.h) reads them all.
 //
 //   ESP_ASSIGN_OR_RETURN(auto stream, ProblemStream::Open("countdown:4", {}));
 //   while (true) {
@@ -25,7 +25,7 @@ namespace espalier {
 // Thread-compatible.
 class ProblemStream {
  public:
-  // `spec` as LoadSet takes it.
+  // `spec` as in LoadSet.
   static absl::StatusOr<std::unique_ptr<ProblemStream>> Open(
       const std::string& spec, const SetOptions& options);
   virtual ~ProblemStream() = default;
@@ -35,8 +35,8 @@ class ProblemStream {
   virtual absl::StatusOr<std::optional<GradedProblem>> Next() = 0;
 
   const std::string& name() const { return name_; }
-  // Of what was read so far: the task that renders and grades it, where gold
-  // answers were looked for, what a user should know (ProblemSet).
+  // For what was read so far: the task that renders and grades it, where gold
+  // answers were expected, notes for the user (ProblemSet).
   virtual std::string task() const = 0;
   virtual std::string gold() const { return ""; }
   virtual std::vector<std::string> Notes() const { return {}; }

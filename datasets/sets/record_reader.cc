@@ -44,7 +44,8 @@ class FolderReader : public RecordReader {
   }
 
  private:
-  // A file that cannot be read further is not the last one.
+  // A damaged file does not end the folder: its error becomes one after which
+  // reading continues (CanReadOn).
   static absl::Status Passable(const absl::Status& error) {
     return absl::InvalidArgumentError(error.message());
   }

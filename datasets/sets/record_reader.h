@@ -10,13 +10,13 @@
 //     ...
 //   }
 //
-// .jsonl is an object a line; .csv and .tsv have a row of names and then a
-// record a row, whose quoted cells may hold line ends (the files of MMLU have
-// no row of names and are read all the same); anything else is told by its
-// first bytes: a list of objects, an object that holds a list of objects,
-// objects one after another, or rows with names. Memory is that of one record,
-// at most kMaxRecordBytes (byte_source.h); but an object on one line that holds
-// a list is read as a whole where it is not longer than that.
+// .jsonl has one object per line; .csv and .tsv have a header row and then one
+// record per row, whose quoted cells may hold line ends (MMLU's files, which
+// have no header, are supported too); the format of anything else is detected
+// from its first bytes: a list of objects, an object that holds a list of
+// objects, concatenated objects, or rows with a header. Memory is that of one
+// record, at most kMaxRecordBytes (byte_source.h); but an object on one line
+// that holds a list is read as a whole if it is not longer than that.
 //
 // Thread-compatible.
 #ifndef ESPALIER_DATASETS_SETS_RECORD_READER_H_
@@ -40,13 +40,13 @@ struct Record {
   nlohmann::json fields;  // an object; cells of a CSV file are text
 };
 
-// A bad record (InvalidArgument) is passed over by reading on; after any other
-// error the file has no more.
+// After a bad record (InvalidArgument) reading can continue with the next one;
+// after any other error the file has no more.
 inline bool CanReadOn(const absl::Status& status) {
   return absl::IsInvalidArgument(status);
 }
 
-// The ending by which a file of this name is read as records, ".jsonl",
+// The extension by which a file of this name is read as records, ".jsonl",
 // ".json", ".csv" or ".tsv", also before ".gz"; "" for another name.
 std::string_view RecordEnding(std::string_view path);
 
@@ -57,23 +57,23 @@ class RecordReader {
   // Nothing at the end. Every error names file and line.
   virtual absl::StatusOr<std::optional<Record>> Next() = 0;
 
-  // In a folder, below it as well, the files .jsonl, .json, .csv, .tsv and
-  // those with .gz are read in the order of their paths.
+  // A folder is searched recursively for .jsonl, .json, .csv and .tsv files,
+  // also with .gz, which are read in the order of their paths.
   static absl::StatusOr<std::unique_ptr<RecordReader>> Open(
       const std::string& path);
-  // Reads what `source` yields; the format is told by `source->name()` and the
-  // first bytes.
+  // Reads from `source`; the format follows from `source->name()` and the first
+  // bytes.
   static absl::StatusOr<std::unique_ptr<RecordReader>> Open(
       std::unique_ptr<ByteSource> source);
 };
 
-// For RecordReader::Open. `delimiter` is ',' or '\t'. InvalidArgument where the
-// row of names is missing or names a column twice.
+// For RecordReader::Open. `delimiter` is ',' or '\t'. InvalidArgument if the
+// header is missing or names a column twice.
 absl::StatusOr<std::unique_ptr<RecordReader>> MakeCsvReader(
     std::unique_ptr<ByteSource> source, char delimiter);
 std::unique_ptr<RecordReader> MakeJsonLinesReader(
     std::unique_ptr<ByteSource> source);
-// JSON that is more than an object a line.
+// JSON other than one object per line.
 std::unique_ptr<RecordReader> MakeJsonReader(
     std::unique_ptr<ByteSource> source);
 

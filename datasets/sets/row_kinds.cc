@@ -20,8 +20,8 @@ std::string Trimmed(std::string_view text) {
   return std::string(absl::StripAsciiWhitespace(AbslView(text)));
 }
 
-// What system and user say in `messages`, which may also be one text; what is
-// wrong with them goes to `wrong`.
+// The text of system and user in `messages`, which may also be one text; errors
+// go to `wrong`.
 std::string AskedIn(const Json& messages, std::string& wrong) {
   if (messages.is_string()) return messages.get<std::string>();
   wrong =
@@ -46,8 +46,7 @@ std::string AskedIn(const Json& messages, std::string& wrong) {
   return asked;
 }
 
-// The gold answer that a ground truth is, "" where there is none; what is wrong
-// with it goes to `wrong`.
+// The gold answer in a ground truth, "" if there is none; errors go to `wrong`.
 std::string GroundTruth(const Json* truth, std::string& wrong) {
   if (truth == nullptr || truth->is_null()) return "";
   const Json* value = truth;
@@ -73,7 +72,7 @@ std::string GroundTruth(const Json* truth, std::string& wrong) {
   return "";
 }
 
-// "56.0" as "56": what a person would write.
+// "56.0" as "56", as a person would write it.
 std::string_view WrittenNumber(std::string_view number) {
   if (number.ends_with(".0")) number.remove_suffix(2);
   return number;

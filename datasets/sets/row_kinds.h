@@ -1,6 +1,6 @@
-// Readers of the rows that trainers and collections of word problems have: each
-// fills question, answer and solution of a record (set_kind.h) and returns what
-// is wrong with it, "" if nothing.
+// Readers of rows as trainers and collections of word problems store them: each
+// fills question, answer and solution of a record (set_kind.h) and returns the
+// error, "" if none.
 //
 // Stateless functions: thread-safe.
 #ifndef ESPALIER_DATASETS_SETS_ROW_KINDS_H_
@@ -13,12 +13,12 @@
 namespace espalier {
 
 // verl: messages under "prompt", the gold answer under
-// "reward_model.ground_truth". What system and user say is the question. Rows
-// with an assistant's turn, and rows whose ground truth holds tests of a
+// "reward_model.ground_truth". The question is the text of system and user.
+// Rows with an assistant's turn, and rows whose ground truth holds tests of a
 // program, are refused.
 std::string ReadVerl(SetRecord& record);
 
-// NeMo-Skills, NeMo Gym and OpenMathInstruct: "expected_answer" beside
+// NeMo-Skills, NeMo Gym and OpenMathInstruct: "expected_answer" next to
 // "problem", "question" or messages under "responses_create_params.input" or
 // "input".
 std::string ReadNemo(SetRecord& record);
@@ -27,8 +27,8 @@ std::string ReadNemo(SetRecord& record);
 // MWPToolkit has them ("original_text", "ans").
 std::string ReadMawps(SetRecord& record);
 
-// Word problems whose numbers stand apart: "number0" in "Question" is the first
-// of "Numbers". MAWPS, ASDiv and SVAMP in SVAMP's repository.
+// Word problems with separate numbers: "number0" in "Question" is the first of
+// "Numbers". MAWPS, ASDiv and SVAMP in SVAMP's repository.
 std::string ReadMaskedNumbers(SetRecord& record);
 
 // MultiArith at Hugging Face: "question", "final_ans".

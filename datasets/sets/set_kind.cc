@@ -75,8 +75,8 @@ const Json* FindMember(const Json& object, std::string_view name) {
   return nullptr;
 }
 
-// The text of a column: a text, or a list of texts one below the other. What is
-// wrong with it goes to `wrong`.
+// The text of a column: a text, or a list of texts, one per line. Errors go to
+// `wrong`.
 std::string TextBlock(const Json& value, std::string& wrong) {
   if (value.is_null()) return "";
   if (value.is_string()) return value.get<std::string>();
@@ -91,8 +91,8 @@ std::string TextBlock(const Json& value, std::string& wrong) {
   return absl::StrJoin(parts, "\n");
 }
 
-// Puts what the question is about before it, where the record has that under a
-// column of its own and the kind's reader left it out. Returns what is wrong.
+// Prepends the question's context, if the record has it in a separate column
+// and the kind's reader omitted it. Returns the error.
 std::string AddContext(SetRecord& record) {
   std::string all;
   for (const char* column : {"context", "passage", "article", "paragraph"}) {

@@ -15,10 +15,11 @@ namespace espalier {
 namespace {
 
 constexpr size_t kErrorsTold = 5;
-// Of 1000 questions with four options hardly none has the last one right.
+// Among 1000 questions with four options, the last one is almost surely right
+// at least once.
 constexpr size_t kMostAhead = 1000;
 
-// Puts under each role what its column holds.
+// Copies each role's column to that role's name.
 absl::Status MapColumns(const std::map<std::string, std::string>& columns,
                         Record& record) {
   nlohmann::json mapped = nlohmann::json::object();
@@ -187,7 +188,7 @@ absl::StatusOr<SetRecord> SetReader::Interpret(Record record) {
                    at->second, " already; expected ids that differ"));
 }
 
-// The next record of the file that can be read.
+// The next readable record of the file.
 absl::StatusOr<std::optional<SetRecord>> SetReader::NextRead() {
   while (!at_end_) {
     absl::StatusOr<std::optional<Record>> record = records_->Next();
@@ -215,7 +216,7 @@ absl::StatusOr<std::optional<SetRecord>> SetReader::NextRead() {
   return std::optional<SetRecord>();
 }
 
-// Reads on until a record tells from where the set counts options.
+// Reads ahead until a record shows where the set's option count starts.
 absl::Status SetReader::LookAhead() {
   if (counting_known_) return absl::OkStatus();
   counting_known_ = true;
@@ -256,7 +257,7 @@ absl::StatusOr<std::optional<SetRecord>> SetReader::NextGood() {
   return record;
 }
 
-// The next one of the ids asked for.
+// The next of the requested ids.
 absl::StatusOr<std::optional<SetRecord>> SetReader::NextChosen() {
   while (true) {
     ESP_ASSIGN_OR_RETURN(std::optional<SetRecord> record, NextGood());
@@ -268,7 +269,7 @@ absl::StatusOr<std::optional<SetRecord>> SetReader::NextChosen() {
   }
 }
 
-// Keeps the problems with the smallest keys: as many as are asked for.
+// Keeps the requested number of problems, those with the smallest keys.
 absl::Status SetReader::Shuffle() {
   struct Keyed {
     uint64_t key;
@@ -303,7 +304,7 @@ absl::Status SetReader::Shuffle() {
 absl::Status SetReader::Finish() {
   ended_ = true;
   if (good_ == 0) return report_.NothingRead("problems");
-  // Where a limit ended the reading, ids may stand beyond it.
+  // If a limit ended the reading, ids may come after it.
   if (!read_all_) return absl::OkStatus();
   for (const std::string& id : options_.ids) {
     if (!wanted_.at(id)) report_.missing_ids.push_back(id);
@@ -319,7 +320,8 @@ absl::StatusOr<std::optional<SetRecord>> SetReader::Next() {
   while (!ended_) {
     if (options_.shuffle && !shuffled_) ESP_RETURN_IF_ERROR(Shuffle());
     std::optional<SetRecord> record;
-    // Beyond the limit nothing is given, and what was skipped there not told.
+    // Beyond the limit nothing is returned, and records skipped there are not
+    // reported.
     if (options_.limit == 0 || chosen_ - options_.first < options_.limit) {
       if (!shuffled_) {
         ESP_ASSIGN_OR_RETURN(record, NextChosen());

@@ -1,4 +1,5 @@
-// The problems of a published file one at a time: recognised, checked, chosen.
+// The problems of a published file one at a time: recognized, checked,
+// selected.
 //
 //   ESP_ASSIGN_OR_RETURN(auto reader,
 //                        SetReader::Open("HumanEval.jsonl.gz", {.limit = 20}));
@@ -10,22 +11,22 @@
 //   for (const std::string& note : reader->report().Notes()) ...
 //
 // The kind of set (set_kind.h) is that of the first record whose columns are
-// known. A record that cannot be read, or whose id an earlier one has, is
-// passed over, counted and told in the report; with `strict` it is an error,
-// as is a file that breaks off. Without any problem that is read, Next fails.
+// known. A record that cannot be read, or that repeats an earlier id, is
+// skipped, counted and reported; with `strict` it is an error, as is a
+// truncated file. Next fails if no problem could be read.
 //
-// Choosing happens in this order: ids, shuffle, first and limit, shard. So the
-// shards of one choice are disjoint and together all of it.
+// Selection happens in this order: ids, shuffle, first and limit, shard. So the
+// shards of one selection are disjoint and together cover it.
 //
-// Records of a multiple choice whose right options are told by whole numbers
-// are read ahead up to the first 0, 1,000 of them at most, for a number one too
-// far refuses the whole set, also where it stands beyond the limit. Bad records
-// among those are told once what follows them is given.
+// Multiple-choice records whose right options are given by integers are read
+// ahead up to the first 0, at most 1,000 of them, since a number one past the
+// end refuses the whole set, even beyond the limit. Bad records among those are
+// reported once what follows them is returned.
 //
-// Memory: one record, or those read ahead, and 24 bytes an id already met. A
-// shuffle holds `first` + `limit` records, those of the smallest keys met so
-// far, and without a limit all of the file's. The order depends on the seed and
-// the problems' places in the file only.
+// Memory: one record, or those read ahead, and 24 bytes per id seen. A shuffle
+// holds `first` + `limit` records, those of the smallest keys so far, and
+// without a limit all of the file's. The order depends only on the seed and the
+// problems' positions in the file.
 //
 // Thread-compatible.
 #ifndef ESPALIER_DATASETS_SETS_SET_READER_H_
@@ -47,21 +48,21 @@
 
 namespace espalier {
 
-// What is taken of a set.
+// Which problems of a set are read.
 struct SetOptions {
   int64_t limit = 0;     // problems at most; 0: 200 of a generated set, all of
                          // a file
   uint64_t seed = 2000;  // of generated sets; from 2000 on for tests
   int64_t first = 0;     // index of the first problem
-  int shard = 0;         // every `shards`-th problem, beginning with this one
+  int shard = 0;         // every `shards`-th problem, starting with this one
   int shards = 1;
   std::vector<std::string> ids;  // only these; empty: all
-  // Of files alone.
-  std::optional<uint64_t> shuffle;  // seed of the order; nothing: as it stands
-  // What a record's columns stand for: {"question", "problem"} reads the column
-  // "problem" as the question; "question.problem" is a member of a member.
+  // Only for files.
+  std::optional<uint64_t> shuffle;  // seed of the order; nothing: file order
+  // Maps columns: {"question", "problem"} reads the column "problem" as the
+  // question; "question.problem" is a nested member.
   std::map<std::string, std::string> columns;
-  // "": recognised; with columns: plain, or choice where they name options.
+  // "": recognized; with columns: plain, or choice if they name options.
   std::string kind;
   bool strict = false;  // the first bad record is an error
 };
@@ -69,11 +70,11 @@ struct SetOptions {
 // InvalidArgument names the option that is out of range.
 absl::Status CheckSetOptions(const SetOptions& options);
 
-// Which problems the options choose, beyond seed, first, limit and shard: for
-// records of runs. Empty where they choose nothing.
+// The options that select problems, besides seed, first, limit and shard: for
+// records of runs. Empty if they select nothing.
 nlohmann::json ChoiceJson(const SetOptions& options);
 
-// Bad records that were passed over.
+// Bad records that were skipped.
 struct Skips {
   int64_t count = 0;
   std::vector<std::string> errors;  // of the first few: "file:12: ..."
@@ -81,21 +82,21 @@ struct Skips {
   void Add(const absl::Status& error);
 };
 
-// What became of a file's records.
+// Counts and errors from reading a file.
 struct ReadReport {
   std::string file;
   std::string kind;
-  int64_t read = 0;     // problems or solutions handed out
+  int64_t read = 0;     // problems or solutions returned
   int64_t skipped = 0;  // bad records
-  // "file:12: ..." of the first few skipped, and what broke off the file.
+  // "file:12: ..." of the first few skipped, and what truncated the file.
   std::vector<std::string> errors;
   std::vector<std::string> missing_ids;
 
   void AddSkipped(const absl::Status& error);
   void AddSkipped(const Skips& more);
-  // The error of a file in which no `things` were found.
+  // The error for a file without any `things`.
   absl::Status NothingRead(std::string_view things) const;
-  // Nothing where all went well. Otherwise what to tell a user, a line each.
+  // Messages for the user, one line each; none if all went well.
   std::vector<std::string> Notes() const;
 };
 
@@ -108,11 +109,11 @@ class SetReader {
       std::unique_ptr<RecordReader> records, std::string name,
       SetOptions options);
 
-  // The next problem, with an id of its own: the publisher's or "file:line".
-  // Nothing at the end.
+  // The next problem, with a unique id: the publisher's or "file:line". Nothing
+  // at the end.
   absl::StatusOr<std::optional<SetRecord>> Next();
 
-  // Of what was read so far. `kind` is null before the first problem.
+  // For what was read so far. `kind` is null before the first problem.
   const ReadReport& report() const { return report_; }
   const SetKind* kind() const { return kind_; }
 
@@ -133,21 +134,21 @@ class SetReader {
   const SetOptions options_;
   const SetKind* kind_;
   ReadReport report_;
-  absl::flat_hash_map<uint64_t, int64_t> lines_;  // of ids met, by hash
-  std::string last_place_;                        // of the record before
-  int64_t in_line_ = 0;  // which of its line's records a record is
-  absl::flat_hash_map<std::string, bool> wanted_;  // ids, and whether met
-  int64_t good_ = 0;                               // records that could be read
+  absl::flat_hash_map<uint64_t, int64_t> lines_;  // of ids seen, by hash
+  std::string last_place_;                        // of the previous record
+  int64_t in_line_ = 0;  // index of the record within its line
+  absl::flat_hash_map<std::string, bool> wanted_;  // ids, and whether seen
+  int64_t good_ = 0;                               // readable records
   struct Ahead {
     SetRecord record;
     Skips skipped;  // before it
   };
-  std::deque<Ahead> ahead_;      // read, and not yet given
+  std::deque<Ahead> ahead_;      // read but not yet returned
   Skips skipped_;                // since the last one read
-  absl::Status ahead_error_;     // what comes after them
-  bool at_end_ = false;          // nothing does
-  bool file_ended_ = false;      // and no damage is why
-  bool counting_known_ = false;  // from where the set counts options
+  absl::Status ahead_error_;     // error after them
+  bool at_end_ = false;          // nothing comes after them
+  bool file_ended_ = false;      // and not because of damage
+  bool counting_known_ = false;  // whether the set counts options from 0 or 1
   int64_t chosen_ = 0;           // of those, before first and limit
   std::optional<std::vector<SetRecord>> shuffled_;  // last first
   bool read_all_ = false;  // the file's end was reached

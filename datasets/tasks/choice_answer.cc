@@ -18,7 +18,7 @@ std::string LetterOf(size_t option) {
   return std::string(1, static_cast<char>('A' + option));
 }
 
-// Those for which `picks` is true.
+// The options for which `picks` is true.
 template <typename Picks>
 std::vector<size_t> Where(size_t count, const Picks& picks) {
   std::vector<size_t> found;
@@ -28,7 +28,7 @@ std::vector<size_t> Where(size_t count, const Picks& picks) {
   return found;
 }
 
-// What the response says word for word, as words are compared.
+// The exact words of the response, normalized for comparing words.
 std::vector<std::string> WordsOf(std::string_view response) {
   const std::string plain = WithPlainSigns(response);
   std::vector<std::string> words = {FoldWords(plain),
@@ -39,7 +39,8 @@ std::vector<std::string> WordsOf(std::string_view response) {
   return words;
 }
 
-// The options that the response picks; the right one is alone.
+// The options that the response picks; correct only if it is just the right
+// one.
 std::vector<size_t> Picked(const std::vector<std::string>& options,
                            std::string_view response) {
   const size_t count = options.size();

@@ -4,10 +4,10 @@
 //   CheckChoice({"12", "15", "18"}, "B", "\\boxed{15}").correct     // true
 //   CheckChoice({"12", "15", "18"}, "B", "\\boxed{18}").correct     // false
 //
-// A letter counts before a text, so "A" is the first option even where another
-// one says "A". A text picks the one option that it equals, word for word where
-// several are equal to it as mathematics. Where several options are right only
-// their letters answer.
+// A letter takes precedence over a text: "A" is the first option even if the
+// text of another one is "A". A text picks the one option that it equals, word
+// for word if several are mathematically equal to it. If several options are
+// right, only their letters answer.
 //
 // Stateless functions: thread-safe.
 #ifndef ESPALIER_DATASETS_TASKS_CHOICE_ANSWER_H_
@@ -22,8 +22,8 @@
 
 namespace espalier {
 
-// The options of a problem whose answer is the letter of one, or the letters of
-// several: the texts of its field "options", a list in JSON. Empty for others.
+// The options of a problem whose answer is one or more option letters: the
+// texts of its field "options", a JSON list. Empty for other problems.
 std::vector<std::string> ChoiceOptions(const Reference& reference);
 
 // `gold`: letters of options, the first of which is A.

@@ -24,8 +24,8 @@ std::optional<int64_t> Apply(int64_t left, char op, int64_t right) {
   return value && InRange(*value) ? value : std::nullopt;
 }
 
-// A number near `number` as slips of the pen make them; may be out of range
-// or equal, which the caller rejects.
+// A number near `number`, as typical writing errors produce; it may be out of
+// range or equal, which the caller rejects.
 int64_t SlipOfNumber(int64_t number, RandomStream& rng) {
   const int64_t sign = rng.Below(2) == 0 ? 1 : -1;
   std::string digits = std::to_string(number);
@@ -46,9 +46,9 @@ int64_t SlipOfNumber(int64_t number, RandomStream& rng) {
   return std::atoll(digits.c_str());
 }
 
-// What a right sum or difference comes to for one who does not carry or borrow:
-// 48+23=61, and 52-18=46 by taking the smaller digit from the larger. Nothing
-// where nothing is carried into the tens.
+// The result of a sum or difference computed without carry or borrow: 48+23=61,
+// and 52-18=46 by taking the smaller digit from the larger. Nothing if there is
+// no carry into the tens.
 std::optional<int64_t> WithoutCarry(const StoryLine& line) {
   if (line.kind != Kind::kStep) return std::nullopt;
   const int64_t left = line.left % 10;
@@ -174,8 +174,8 @@ class Corrupter {
   std::optional<StoryLine> Attempt() {
     if (Expected().kind == Kind::kOpening) return WrongOpening();
     if (Expected().kind == Kind::kAnswer) return WrongAnswer();
-    // Slips in the result and the wrong direction of a change are the commonest
-    // errors of small models.
+    // Errors in the result and the wrong direction of a change are the most
+    // common errors of small models.
     const uint32_t draw = rng_.Below(100);
     if (draw < 25) {
       StoryLine line = SlippedResult();
@@ -195,7 +195,7 @@ class Corrupter {
     return DistractorLine();
   }
 
-  // The expected step with its true or, where there is none, nearest result.
+  // The expected step with its true result or, if there is none, the nearest.
   StoryLine SlippedResult() const {
     const std::optional<StoryLine> right = RightLine();
     if (right) return *right;
@@ -246,7 +246,8 @@ class Corrupter {
     return Continue(line);
   }
 
-  // Another factor or divisor, which fits: the value alone tells nothing.
+  // Another factor or divisor that also fits: the value alone does not reveal
+  // it.
   std::optional<StoryLine> WrongFactor() {
     StoryLine line = Expected();
     if (line.op != '*' && line.op != '/') return std::nullopt;
@@ -255,7 +256,7 @@ class Corrupter {
   }
 
   std::optional<StoryLine> WrongOperation() {
-    // Mostly the wrong way round: given instead of taken, taken instead of
+    // Mostly the wrong direction: given instead of taken, taken instead of
     // given.
     StoryLine line = Expected();
     const bool moves = line.op == '+' || line.op == '-';

@@ -1,9 +1,9 @@
 // Solutions with planted errors: examples of wrong steps with exact labels.
 //
-// A reward model that has seen right lines only cannot tell wrong ones. Here a
-// story's solution is written anew; each line is, with a given probability,
-// replaced by a wrong one of the kinds that models make, and what follows
-// continues consistently from the value that the wrong line states:
+// A reward model that has seen only right lines cannot recognize wrong ones.
+// Here a story's solution is rewritten: with a given probability each line is
+// replaced by a wrong one of a kind that models produce, and the following
+// lines continue consistently from the value that the wrong line states:
 //
 //   a 23          right
 //   b 23+48=61    planted: the sum is off
@@ -31,12 +31,12 @@ struct CorruptedLine {
 
 // A solution of `story` in which each line is wrong with probability `p_line`.
 // Kinds: result off by 1 or 10, a digit changed or swapped, an operand from
-// another sentence, a factor or divisor that fits as well, another operation, a
-// sentence skipped, done twice or named wrongly, a line for a sentence that
+// another sentence, another factor or divisor that fits, another operation, a
+// sentence skipped, repeated or named wrongly, a line for a sentence that
 // changes nothing, a left operand miscopied, an answer that repeats another
-// value. Every value is in [0, 10000). Where the story cannot be continued from
-// a wrong value (a division is not exact, a result negative or too large), the
-// solution stops or continues with a planted line, each in half of the cases;
+// value. Every value is in [0, 10000). If the story cannot be continued from a
+// wrong value (a division is not exact, a result negative or too large), the
+// solution stops or continues with a planted line, with equal probability;
 // otherwise it ends with an answer, unless repeated sentences made it longer
 // than twice the expected lines.
 //
@@ -44,17 +44,17 @@ struct CorruptedLine {
 std::vector<CorruptedLine> CorruptStory(const GradedProblem& story,
                                         double p_line, RandomStream& rng);
 
-// Probability of doing without it where a step needs it.
+// Probability of omitting it when a step needs it.
 struct SlipOptions {
   double carry = 0;   // 48+23=61
   double borrow = 0;  // 52-18=46: the smaller digit from the larger
 };
 
-// A solution of `story` as people write them, with slips of the commonest kinds
-// in column arithmetic (Brown and Burton, "Diagnostic models for procedural
-// bugs in basic mathematical skills", 1978). What follows a slip continues from
-// the value stated. Slipped lines are `planted`. Stops where it cannot be
-// continued; otherwise ends with an answer. `story` as above.
+// A solution of `story` with the errors that people most often make in column
+// arithmetic (Brown and Burton, "Diagnostic models for procedural bugs in basic
+// mathematical skills", 1978). The lines after an error continue from the value
+// stated. Lines with an error are `planted`. Stops if it cannot be continued;
+// otherwise ends with an answer. `story` as above.
 std::vector<CorruptedLine> SlipStory(const GradedProblem& story,
                                      const SlipOptions& options,
                                      RandomStream& rng);

@@ -48,7 +48,7 @@ class Walker {
     const std::vector<int64_t>& left = judge_.left();
     const std::vector<CountdownMove> moves = CountdownMoves(left);
     if (moves.empty()) {
-      // One number, or several which wrong lines made unusable.
+      // One number, or several that wrong lines made unusable.
       const bool reached = left.size() == 1 && left[0] == judge_.target();
       return reached ? AnswerLine() : std::string(kGiveUpLine);
     }
@@ -85,7 +85,7 @@ class Walker {
       case 4:
         return WithResult(move, move.result + rng_.Range(-3, 3));
       case 5:
-        // A last move bent to hit the target.
+        // A last move altered to reach the target.
         return WithResult(move, judge_.target());
       case 6:
         return WithForeignNumber(std::move(move));
@@ -94,7 +94,8 @@ class Walker {
     }
   }
 
-  // A number with 0, negative or inexact result, written down as if whole.
+  // A move with a zero, negative or inexact result, written as if it were
+  // whole.
   std::string BreakArithmeticRule() {
     const std::vector<int64_t>& left = judge_.left();
     if (left.size() < 2) return "";
@@ -124,7 +125,7 @@ class Walker {
     return move;
   }
 
-  // Another result, which the numbers left take over.
+  // Another result, also used in the numbers left.
   static std::string WithResult(CountdownMove move, int64_t result) {
     if (result < 0) return "";
     move = WithErased(std::move(move), move.result);
@@ -132,7 +133,7 @@ class Walker {
     return FormatMove(WithInserted(std::move(move), result));
   }
 
-  // Computes right with an operand that is not among the numbers left.
+  // Computes correctly, but with an operand that is not among the numbers left.
   std::string WithForeignNumber(CountdownMove move) {
     move.left += rng_.Range(1, 5);
     const std::optional<int64_t> result =
@@ -145,7 +146,7 @@ class Walker {
     const int64_t chosen =
         move.rest[rng_.Below(static_cast<uint32_t>(move.rest.size()))];
     switch (rng_.Below(4)) {
-      case 0:  // the result is missing, an operand stands for it
+      case 0:  // the result is missing, replaced by an operand
         return FormatMove(
             WithInserted(WithErased(move, move.result), move.left));
       case 1:  // an operand is kept
@@ -198,7 +199,7 @@ GradedProblem MakeCountdown(int numbers, uint64_t seed, uint64_t index) {
   ESP_CHECK(3 <= numbers && numbers <= 5);
   const std::string set = absl::StrCat("countdown:", numbers);
   RandomStream rng(StreamKey(seed, StableHash(set), index, Purpose::kGenerate));
-  // Three numbers up to 50 would leave the target out of reach too often.
+  // Three numbers up to 50 would too often leave the target out of reach.
   const int largest = numbers == 3 ? 25 : 50;
   CountdownPuzzle puzzle;
   do {

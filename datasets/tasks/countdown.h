@@ -1,11 +1,11 @@
-// Countdown puzzles without limit, and labelled responses to them.
+// An unlimited supply of Countdown puzzles, and labelled responses to them.
 //
-// Puzzles: three numbers of 1 to 25, or four or five of 1 to 50, and a target
-// of 1 to 100 that can be reached. Numbers and target are drawn anew until they
+// Puzzles: three numbers from 1 to 25, or four or five from 1 to 50, and a
+// reachable target from 1 to 100. Numbers and target are redrawn until they
 // fit, so that all fitting puzzles are equally likely.
 //
-// There are few puzzles of three numbers, so the puzzles are split, not the
-// seeds alone (split.h).
+// There are few puzzles of three numbers, so the puzzles are split, not only
+// the seeds (split.h).
 #ifndef ESPALIER_DATASETS_TASKS_COUNTDOWN_H_
 #define ESPALIER_DATASETS_TASKS_COUNTDOWN_H_
 
@@ -32,14 +32,14 @@ GradedProblem CountdownProblem(const CountdownPuzzle& puzzle,
 
 struct CountdownWalkOptions {
   // Probability that a move is drawn from those that keep the target in reach
-  // (while there are any); otherwise from all. 1: always a solution.
+  // (if there are any); otherwise from all. 1: always a solution.
   double solving = 1;
   // Probability, at each line, of giving up once the target is out of reach
   // but moves remain.
   double give_up_early = 0;
-  // Probability that a line is wrong on purpose: a wrong result, a number that
-  // is not there, wrong numbers left, a zero, negative or inexact result, an
-  // answer forced to the target, giving up too early.
+  // Probability of planting an error in a line: a wrong result, a number that
+  // is not available, wrong numbers left, a zero, negative or inexact result,
+  // an answer forced to the target, giving up too early.
   double corrupt = 0;
 };
 

@@ -74,8 +74,7 @@ bool Reach(const std::array<int64_t, kMaxNumbers>& numbers, int n,
   return false;
 }
 
-// True if the number after `text` is what is to be reached: "make ", "the
-// target is ".
+// True if the number after `text` is the target: "make ", "the target is ".
 bool EndsInAGoal(std::string_view text) {
   static constexpr std::string_view kGoals[] = {
       "make", "makes", "reach",   "get",    "obtain", "form",   "forms",
@@ -102,7 +101,7 @@ bool EndsInAGoal(std::string_view text) {
          std::end(kGoals);
 }
 
-// `numbers` without one `a` and one `b`; nothing if they are not there.
+// `numbers` without one `a` and one `b`; nothing if they are not in it.
 std::optional<std::vector<int64_t>> Without(std::vector<int64_t> numbers,
                                             int64_t a, int64_t b) {
   for (const int64_t used : {a, b}) {
@@ -122,7 +121,7 @@ void InsertSorted(std::vector<int64_t>& numbers, int64_t number) {
 
 absl::StatusOr<CountdownPuzzle> ParseCountdown(std::string_view question) {
   std::vector<int64_t> found;
-  std::optional<size_t> target;  // of `found`: named as such, the first so
+  std::optional<size_t> target;  // index in `found` of the first named goal
   std::string_view text = question;
   char before = ' ';
   while (!text.empty()) {

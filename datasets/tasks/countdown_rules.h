@@ -3,8 +3,8 @@
 // Given are two to six numbers and a target. A move takes two of the numbers
 // left and puts back their sum, difference, product or quotient; every number
 // is used exactly once, so the last move leaves one number, which should be the
-// target. Results are whole and at least 1 (no zero, no negative number, no
-// remainder) and at most 10^12.
+// target. Results are integers from 1 to 10^12 (no zero, no negative number, no
+// remainder).
 //
 //   3 7 25 > 42        the question, rendered
 //   25-3=22 : 7 22     a move, then the numbers left in ascending order
@@ -43,9 +43,8 @@ struct CountdownMove {
   bool operator==(const CountdownMove&) const = default;
 };
 
-// Reads a question: its whole numbers in order, one of them the target: the one
-// that is named so ("Make 46 from 3, 7 and 25."), else the last ("3 7 25 >
-// 46").
+// Parses a question: its integers in order, one of them the target: the one
+// named as such ("Make 46 from 3, 7 and 25."), else the last ("3 7 25 > 46").
 absl::StatusOr<CountdownPuzzle> ParseCountdown(std::string_view question);
 
 // "3 7 25 > 46", without newline.
@@ -75,8 +74,8 @@ std::vector<CountdownMove> SolvingMoves(const std::vector<int64_t>& numbers,
 // above leave, as they state them, and leaves what it states. The answer is
 // right if one number is left and it is the target; giving up is right if the
 // target cannot be reached. path_ok: all lines so far are right and the target
-// can be reached; it is never true after giving up. A wrong move counts as made
-// if it states one number fewer; any other wrong line moves nothing.
+// can be reached; it is never true after giving up. A wrong move is applied if
+// it states one number fewer; any other wrong line changes nothing.
 class CountdownJudge {
  public:
   explicit CountdownJudge(CountdownPuzzle puzzle)

@@ -33,9 +33,9 @@ class CountdownTaskImpl : public Task {
   }
 
  private:
-  // Five moves of six numbers at most, then the answer; twice that is room for
-  // a response that goes wrong. 96 bytes hold the longest allowed move on
-  // numbers of four digits.
+  // At most five moves for six numbers, then the answer; twice that leaves room
+  // for a response that goes wrong. 96 bytes hold the longest allowed move on
+  // four-digit numbers.
   const StepFormat format_{.max_step_tokens = 96,
                            .max_steps = 12,
                            .final_prefixes = {"= ", "give up"}};

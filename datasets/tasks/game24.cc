@@ -13,7 +13,7 @@ namespace {
 struct Band {
   std::string_view name;
   int largest;         // number
-  double least, most;  // of the odds of random play, most excluded
+  double least, most;  // success probability of random play, most excluded
 };
 constexpr Band kBands[] = {{"easy", 50, 1.0 / 150, 2},
                            {"middle", 99, 1.0 / 750, 1.0 / 150},
@@ -21,7 +21,7 @@ constexpr Band kBands[] = {{"easy", 50, 1.0 / 150, 2},
                            {"", 13, 1e-9, 2}};
 
 bool Fits(const std::vector<Fraction>& numbers, const Band& band) {
-  if (!Makes24(numbers)) return false;  // quicker than the odds
+  if (!Makes24(numbers)) return false;  // quicker than RandomPlayOdds
   if (band.name.empty()) return true;
   const double odds = RandomPlayOdds(numbers);
   return band.least <= odds && odds < band.most;

@@ -1,13 +1,14 @@
-// Games of 24 without limit, graded by the chance of solving them at random.
+// An unlimited supply of Games of 24, graded by the chance of solving them at
+// random.
 //
 //   band      numbers   share of random plays that make 24
 //   easy      1 to 50   at least 1 in 150
 //   middle    1 to 99   1 in 750 to 1 in 150
 //   hard      1 to 99   less than 1 in 750, but some
 //
-// The set "game24" has what is solvable of 1 to 13, as the game is played with
-// cards: 1362 puzzles, so that it soon repeats itself. Puzzles are split
-// between seeds (split.h). Stateless functions: thread-safe.
+// The set "game24" has the solvable puzzles over 1 to 13, as the game is played
+// with cards: only 1362, so it soon repeats itself. Puzzles are split between
+// seeds (split.h). Stateless functions: thread-safe.
 #ifndef ESPALIER_DATASETS_TASKS_GAME24_H_
 #define ESPALIER_DATASETS_TASKS_GAME24_H_
 
@@ -22,7 +23,7 @@
 
 namespace espalier {
 
-// The bands' names, easiest first; "" for all that is solvable.
+// The bands' names, easiest first; "" for all solvable puzzles over 1 to 13.
 const std::vector<std::string_view>& Game24Bands();
 
 // The puzzle `index` of `seed` in a band; id "game24:easy/<seed>/<index>". The

@@ -21,7 +21,7 @@ constexpr Fraction kTarget = {24, 1};
 constexpr int64_t kMost = int64_t{1} << 31;
 constexpr std::string_view kOperations = "+-*/";
 
-// A whole number of at most nine digits at the beginning of `text`.
+// An integer of at most nine digits at the beginning of `text`.
 std::optional<int64_t> TakeWhole(std::string_view& text) {
   size_t n = 0;
   while (n < text.size() && absl::ascii_isdigit(text[n])) ++n;
@@ -48,7 +48,7 @@ std::optional<Fraction> TakeFraction(std::string_view& text) {
   }
   if (!num || !den || *den == 0 || !rest.empty()) return std::nullopt;
   const Fraction value{negative ? -*num : *num, *den};
-  // One spelling a number: lowest terms, no leading zeros.
+  // One spelling per number: lowest terms, no leading zeros.
   if (std::gcd(*num, *den) != 1 || FormatFraction(value) != word) {
     return std::nullopt;
   }
@@ -75,9 +75,9 @@ Hand HandOf(const std::vector<Fraction>& numbers) {
   return hand;
 }
 
-// Calls `visit` with what each move leaves, the result last, and with the
-// places and the operation; moves that are equal by value come more than once.
-// Stops where `visit` returns true, and returns whether it did.
+// Calls `visit` with the hand after each move, the result last, and with the
+// positions and the operation; moves of equal value are visited more than once.
+// Stops if `visit` returns true, and returns whether it did.
 template <typename Visit>
 bool ForEachMove(const Hand& hand, const Visit& visit) {
   for (int i = 0; i < hand.size; ++i) {
@@ -100,8 +100,8 @@ bool ForEachMove(const Hand& hand, const Visit& visit) {
   return false;
 }
 
-// Of the last moves, those of two numbers: how many there are, and how many
-// make 24. Compares by multiplying out, as most of the solver's time goes here.
+// Last moves (of two numbers): how many there are, and how many make 24.
+// Compares by cross-multiplication, as most of the solver's time is spent here.
 struct LastMoves {
   int all = 0;
   int right = 0;
@@ -150,7 +150,8 @@ double Odds(const Hand& hand) {
   return sum / moves;
 }
 
-// Adds to `found` what `hand` makes, each number spelled by its `texts`.
+// Adds to `found` the solutions from `hand`, whose numbers are spelled by
+// `texts`.
 void Solutions(const Hand& hand, const std::array<std::string, 4>& texts,
                std::set<std::string>& found) {
   if (hand.size == 1) {
@@ -193,7 +194,7 @@ class ExpressionParser {
 
   std::optional<Fraction> Sum() { return Chain("+-", true); }
 
-  // Operands joined from the left by any of `operations`.
+  // Operands joined left-associatively by any of `operations`.
   std::optional<Fraction> Chain(std::string_view operations, bool sum) {
     std::optional<Fraction> value = sum ? Chain("*/", false) : Operand();
     while (value) {
@@ -230,7 +231,7 @@ class ExpressionParser {
   std::vector<Fraction> numbers_;
 };
 
-// `numbers` without one `a` and one `b`; nothing if they are not there.
+// `numbers` without one `a` and one `b`; nothing if they are not in it.
 std::optional<std::vector<Fraction>> Without(std::vector<Fraction> numbers,
                                              const Fraction& a,
                                              const Fraction& b) {

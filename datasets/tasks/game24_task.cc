@@ -35,8 +35,8 @@ class Game24TaskImpl : public Task {
   }
 
  private:
-  // Three moves, then the answer; twice that is room for a response that goes
-  // wrong. 96 bytes hold the longest line.
+  // Three moves, then the answer; twice that leaves room for a response that
+  // goes wrong. 96 bytes hold the longest line.
   const StepFormat format_{.max_step_tokens = 96,
                            .max_steps = 8,
                            .final_prefixes = {"= ", "give up"}};

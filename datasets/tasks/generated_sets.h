@@ -3,9 +3,9 @@
 //   for (const GeneratedSet& set : GeneratedSets()) set.make(2000, 0);
 //
 //   stories:easy|middle|hard   running stories about a quantity
-//   countdown:3|4|5            a target from whole numbers
+//   countdown:3|4|5            a target from integers
 //   game24:easy|middle|hard    24 from four numbers, fractions allowed; game24:
-//                              all that is solvable of 1 to 13
+//                              all solvable puzzles over 1 to 13
 //   sudoku:4-easy|4-hard       grids of 4x4
 //   sudoku:9-easy|9-middle|9-hard    grids of 9x9
 //   proof:easy|middle|hard     a literal from premises, line by line
@@ -32,7 +32,7 @@ struct GeneratedSet {
   std::function<GradedProblem(uint64_t seed, uint64_t index)> make;
 };
 
-// In the order of domains and, in a domain, of difficulty.
+// Ordered by domain and, within a domain, by difficulty.
 const std::vector<GeneratedSet>& GeneratedSets();
 
 }  // namespace espalier

@@ -1,5 +1,6 @@
-// The answers that a record accepts. One of several is enough: the column
-// "golds" lists them, as {"question": "...", "golds": ["1/2", "50 %"]}.
+// The answers that a record accepts. Matching one of several is enough: the
+// column "golds" lists them, e.g. {"question": "...", "golds": ["1/2", "50
+// %"]}.
 #ifndef ESPALIER_DATASETS_TASKS_GOLD_ANSWERS_H_
 #define ESPALIER_DATASETS_TASKS_GOLD_ANSWERS_H_
 
@@ -11,7 +12,7 @@
 namespace espalier {
 
 // The reference's answer, then those of its column "golds" that differ from it.
-// Empty where it has neither.
+// Empty if it has neither.
 std::vector<std::string> GoldAnswers(const Reference& reference);
 
 // "3/4" or "1/2, 50 % or .5", for messages.

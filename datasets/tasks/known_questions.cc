@@ -16,8 +16,8 @@ namespace {
 
 constexpr size_t kMaxPuzzleBytes = 1000;
 
-// What puzzles are put in. Any other word may change what is asked: "or",
-// "largest", "without", "ways".
+// Words that puzzles are phrased in. Any other word may change the question:
+// "or", "largest", "without", "ways".
 constexpr std::string_view kPuzzleWords[] = {
     "use",       "using",      "numbers",     "number",     "the",
     "and",       "to",         "make",        "makes",      "making",
@@ -49,8 +49,8 @@ constexpr std::string_view kPuzzleWords[] = {
     "obtained",  "formed",     "thanks",      "thank",      "kindly",
     "when",      "there",      "basic",       "usual",      "standard"};
 
-// Of each operation what names it. A puzzle that names some of them only is
-// another one.
+// The words that name each operation. A puzzle that names only some of the
+// operations is a different one.
 constexpr std::string_view kOperationWords[4][5] = {
     {"+", "addition", "adding", "add", "plus"},
     {"-", "subtraction", "subtracting", "subtract", "minus"},
@@ -70,8 +70,8 @@ std::optional<size_t> OperationOf(const std::string& word) {
   return std::nullopt;
 }
 
-// True if the words before the number at `at` say that it is to be reached:
-// "make", "the target is", "arrive at the number".
+// True if the words before the number at `at` make it the target: "make", "the
+// target is", "arrive at the number".
 bool IsGoal(const PlainWords& words, size_t at) {
   static constexpr std::string_view kBetween[] = {
       "the",     "a",         "number", "value", "total", "result",
@@ -131,7 +131,7 @@ absl::Status CheckCountdown(std::string_view question) {
   const PlainWords words = CutWords(question);
   const absl::Status known = CheckPuzzleWords(words);
   if (!known.ok()) return known;
-  // One target, and the other numbers one after the other.
+  // One target, and the other numbers in sequence.
   std::optional<int64_t> target;
   std::optional<size_t> last;
   bool ended = false;

@@ -1,5 +1,5 @@
-// What verifiers of tasks with judged lines share: a judge is fed the lines of
-// a response, one Next(line) each, and says whether it has `ended()`.
+// Shared by verifiers of tasks with judged lines: a judge takes the lines of a
+// response, one Next(line) each, and reports whether it has `ended()`.
 //
 // Stateless functions: thread-safe.
 #ifndef ESPALIER_DATASETS_TASKS_LINE_VERDICTS_H_
@@ -19,7 +19,7 @@
 
 namespace espalier {
 
-// Right if every line is and the last one is an answer, "= ...".
+// Correct if every line is right and the last one is an answer, "= ...".
 template <typename Judge>
 Verdict CheckLines(Judge judge, std::string_view response) {
   bool answered = false;
@@ -43,8 +43,8 @@ std::vector<StepVerdict> JudgeLines(Judge judge, std::string_view response) {
   return verdicts;
 }
 
-// Judges responses line by line from the question alone, by a judge made of
-// the puzzle that parse(question), an absl::StatusOr, gives.
+// Judges responses line by line from the question only, with a judge made from
+// the puzzle that parse(question) returns as an absl::StatusOr.
 //
 //   const LinesVerifier<ProofJudge, ParseProof> verifier("proof");
 template <class Judge, auto parse>

@@ -87,7 +87,7 @@ class Cutter {
       ++at_;
     }
     const std::string_view word = text_.substr(begin, at_ - begin);
-    if (text_.substr(at_).starts_with(":00")) at_ += 3;  // an hour
+    if (text_.substr(at_).starts_with(":00")) at_ += 3;  // a time of day
     int64_t number = 0;
     const bool whole = word.find_first_of(".,") == word.npos &&
                        word.size() <= 9 &&
@@ -115,7 +115,7 @@ class Cutter {
   PlainWords words_;
 };
 
-// How many words from `i` on are a number below 1000, and which.
+// How many words from `i` on form a number below 1000, and its value.
 std::pair<size_t, int64_t> NumberAt(const PlainWords& words, size_t i) {
   const auto small = [&](size_t at) -> std::pair<size_t, int64_t> {
     if (at >= words.texts.size()) return {0, 0};

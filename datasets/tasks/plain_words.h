@@ -1,4 +1,4 @@
-// A sentence cut into words, numbers read wherever they are written in words.
+// A sentence cut into words, with number words read as numbers.
 //
 //   "Ann's box holds twenty-three shells, now."
 //     -> ann 's box holds twenty-three shells now
@@ -15,17 +15,17 @@
 
 namespace espalier {
 
-// Parallel lists, an entry a word.
+// Parallel lists, one entry per word.
 struct PlainWords {
   std::vector<std::string> texts;  // in lower case
   std::vector<std::string> names;  // as written where capital, else ""
   std::vector<bool> after_comma;   // a comma, colon or semicolon before it
-  // Of digits without point or of words, "twenty-three".
+  // From digits without a decimal point or from words, "twenty-three".
   std::vector<std::optional<int64_t>> numbers;
 };
 
-// Points, quotes, brackets and hyphens between letters are left out; any other
-// character that is neither letter nor digit is a word.
+// Full stops, quotes, brackets and hyphens between letters are dropped; any
+// other character that is neither letter nor digit is a word.
 PlainWords CutWords(std::string_view sentence);
 
 }  // namespace espalier

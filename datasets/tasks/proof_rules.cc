@@ -15,7 +15,7 @@ namespace espalier {
 namespace {
 
 constexpr size_t kMaxPremises = 64;
-constexpr size_t kMaxLiterals = 4;    // of a premise
+constexpr size_t kMaxLiterals = 4;    // per premise
 constexpr size_t kMaxDerivable = 16;  // 65,536 sets of known literals
 constexpr int kMaxLines = 64;
 
@@ -23,7 +23,7 @@ bool Contains(const std::vector<Literal>& literals, Literal literal) {
   return std::find(literals.begin(), literals.end(), literal) != literals.end();
 }
 
-// Literals with `between` between them; empty if the text has another form.
+// Literals separated by `between`; empty if the text has another form.
 std::vector<Literal> ParseLiterals(std::string_view text,
                                    std::string_view between) {
   std::vector<Literal> literals;
@@ -36,7 +36,7 @@ std::vector<Literal> ParseLiterals(std::string_view text,
   return literals;
 }
 
-// The clause of a premise's text; empty if it is none.
+// The clause of a premise's text; empty if it is not one.
 std::vector<Literal> ParseClause(std::string_view text) {
   constexpr std::string_view kArrow = " -> ";
   const size_t arrow = text.find(kArrow);
@@ -82,9 +82,9 @@ bool ParseGoal(std::string_view line, ProofPuzzle& puzzle) {
   return true;
 }
 
-// Sets of known literals as bits over those that can follow, for the search.
+// For the search: sets of known literals as bits over the derivable ones.
 struct Derivations {
-  // What can follow from `known` and is of use for `goal`.
+  // The literals derivable from `known` that are useful for `goal`.
   Derivations(const ProofPuzzle& puzzle, Literal goal,
               const std::vector<Literal>& known) {
     std::vector<Literal> all = Closure(puzzle, known);
@@ -114,7 +114,8 @@ struct Derivations {
     }
   }
 
-  // The bits of what must be known for the premise to yield `literal`.
+  // The bits of the literals that must be known for the premise to yield
+  // `literal`.
   std::optional<uint32_t> Needs(const Premise& premise, Literal literal,
                                 const std::vector<Literal>& known) const {
     if (!Contains(premise.clause, literal)) return std::nullopt;

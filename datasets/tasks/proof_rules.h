@@ -1,5 +1,5 @@
-// Propositional proofs: premises, what follows from them in one line, the exact
-// length of the shortest proof, and the rule that judges lines.
+// Propositional proofs: premises, their one-line consequences, the exact length
+// of the shortest proof, and the rule that judges lines.
 //
 //   1. p                 literals are letters, ~ negates
 //   2. p -> ~q
@@ -11,11 +11,11 @@
 //   = ~q                 the goal, once it has been reached
 //
 // A premise is a clause: p & q -> r is ~p | ~q | r. A line is right if its
-// premise has its literal and every other literal of the premise is known to be
-// false, by the lines above or by premises of one literal. That covers modus
-// ponens, modus tollens and the disjunctive syllogism. What is known only
-// grows, so no right line leads astray, but lines are few: a proof has at most
-// as many as the question allows (the line "= ..." is not counted).
+// premise contains its literal and every other literal of the premise is known
+// to be false, by the lines above or by single-literal premises. That covers
+// modus ponens, modus tollens and the disjunctive syllogism. Knowledge only
+// grows, so no right line leads to a dead end, but lines are limited: a proof
+// has at most as many as the question allows (the line "= ..." is not counted).
 //
 // Stateless functions are thread-safe; ProofJudge is thread-compatible.
 #ifndef ESPALIER_DATASETS_TASKS_PROOF_RULES_H_
@@ -33,42 +33,42 @@
 
 namespace espalier {
 
-// A letter: 'p' is 'p', not p is -'p'.
+// A letter: p is 'p', its negation -'p'.
 using Literal = int;
 
 struct Premise {
   std::vector<Literal> clause;  // one of them is true
-  std::string text;             // as the question spells it
+  std::string text;             // as spelled in the question
 };
 
 struct ProofPuzzle {
   std::vector<Premise> premises;  // 1 to 64
   Literal goal = 'p';
-  int lines = 1;  // at most
+  int lines = 1;  // maximum
 };
 
 std::string FormatLiteral(Literal literal);  // "~p"
 std::optional<Literal> ParseLiteral(std::string_view text);
 
-// Reads a question as above. At most 16 different literals may follow from the
-// premises and no two may contradict each other.
+// Parses a question as above. At most 16 different literals may follow from the
+// premises, and no two of them may contradict each other.
 absl::StatusOr<ProofPuzzle> ParseProof(std::string_view question);
 // The question's text, a newline after each line.
 std::string FormatProof(const ProofPuzzle& puzzle);
 
-// The literals that the premises of one literal state.
+// The literals stated by single-literal premises.
 std::vector<Literal> KnownAtStart(const ProofPuzzle& puzzle);
 
-// Everything that follows line by line from `known`, which it begins with.
+// `known`, then everything that follows from it line by line.
 std::vector<Literal> Closure(const ProofPuzzle& puzzle,
                              std::vector<Literal> known);
 
-// Whether the premise of this index yields `literal` where `known` is known.
+// Whether this premise yields `literal`, given `known`.
 bool Yields(const Premise& premise, Literal literal,
             const std::vector<Literal>& known);
 
-// The fewest lines after which `goal` is known; nothing if it never is. Breadth
-// first over sets of known literals: exact.
+// The fewest lines after which `goal` is known; nothing if it never is. Exact:
+// breadth-first search over sets of known literals.
 std::optional<int> ProofDistance(const ProofPuzzle& puzzle, Literal goal,
                                  const std::vector<Literal>& known);
 
@@ -77,10 +77,11 @@ std::vector<std::string> ShortestProof(const ProofPuzzle& puzzle);
 
 // Judges the lines of one response in order.
 //
-// A line of a known form counts as stated, right or not: what follows may use
+// A line of a known form counts as stated, right or not: later lines may use
 // its literal. The answer is right if it is the goal and the goal is known.
-// path_ok: all lines so far are right and the lines that are left reach the
-// goal. A response longer than the question allows has no right answer.
+// path_ok: all lines so far are right and the goal can be reached in the lines
+// that are left. A response longer than the question allows has no right
+// answer.
 class ProofJudge {
  public:
   explicit ProofJudge(ProofPuzzle puzzle);

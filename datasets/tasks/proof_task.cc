@@ -33,7 +33,7 @@ class ProofTaskImpl : public Task {
   }
 
  private:
-  // A line is a literal and a number; generated proofs have ten lines at most.
+  // A line is a literal and a number; generated proofs have at most ten lines.
   const StepFormat format_{
       .max_step_tokens = 16, .max_steps = 32, .final_prefixes = {"= "}};
 };

@@ -19,7 +19,7 @@ struct Band {
   std::string_view name;
   int letters;
   int shortest, longest;  // shortest proof of the goal, in lines
-  int spare;              // lines allowed beyond it
+  int spare;              // lines allowed in addition
 };
 constexpr Band kBands[] = {
     {"easy", 6, 2, 3, 2}, {"middle", 9, 4, 5, 1}, {"hard", 12, 6, 9, 0}};
@@ -32,7 +32,7 @@ std::string JoinLiterals(const std::vector<Literal>& literals,
                        });
 }
 
-// `body` implies `head`, in one of the forms that say so.
+// `body` implies `head`, in one of the equivalent forms.
 Premise Implication(std::vector<Literal> body, Literal head,
                     RandomStream& rng) {
   Premise premise{{head}, ""};
@@ -46,7 +46,7 @@ Premise Implication(std::vector<Literal> body, Literal head,
     premise.text = JoinLiterals(premise.clause, " | ");
     return premise;
   }
-  if (form == 1) {  // turned round: not the head implies not one of the body
+  if (form == 1) {  // contraposition with one of the body
     const size_t turned = rng.Below(static_cast<uint32_t>(body.size()));
     const Literal other = std::exchange(body[turned], -head);
     head = -other;
@@ -69,7 +69,7 @@ ProofPuzzle DrawPremises(int letters, RandomStream& rng) {
     return truths[rng.Below(static_cast<uint32_t>(letters))];
   };
   ProofPuzzle puzzle;
-  // Mostly from letters in front to letters behind, so that proofs are long.
+  // Mostly from earlier to later letters, so that proofs are long.
   const int facts = 1 + letters / 5;
   for (int i = 0; i < facts; ++i) {
     puzzle.premises.push_back({{truths[i]}, FormatLiteral(truths[i])});
@@ -80,7 +80,7 @@ ProofPuzzle DrawPremises(int letters, RandomStream& rng) {
     if (second != body[0] && rng.Below(2) == 0) body.push_back(second);
     puzzle.premises.push_back(Implication(std::move(body), truths[i], rng));
   }
-  // Some more, which shorten proofs or lead nowhere.
+  // A few more, which shorten proofs or lead nowhere.
   for (int i = 0; i < letters / 3; ++i) {
     const Literal head = draw();
     Literal first = draw(), second = draw();
@@ -117,8 +117,8 @@ bool ChooseGoal(const Band& band, ProofPuzzle& puzzle, RandomStream& rng) {
   return true;
 }
 
-// The premises in an order of their own, so that the split does not depend on
-// the order in the question.
+// The premises in canonical order, so that the split does not depend on their
+// order in the question.
 std::string Content(const ProofPuzzle& puzzle) {
   std::vector<std::string> texts;
   for (const Premise& premise : puzzle.premises) texts.push_back(premise.text);

@@ -1,14 +1,14 @@
-// Propositional proofs without limit, graded by the length of the shortest
-// proof (datasets/tasks/proof_rules.h).
+// An unlimited supply of propositional proofs, graded by the length of the
+// shortest proof (datasets/tasks/proof_rules.h).
 //
-//   band     letters   shortest proof   lines allowed beyond it
+//   band     letters   shortest proof   extra lines allowed
 //   easy     6         2 to 3           2
 //   middle   9         4 to 5           1
 //   hard     12        6 to 9           0
 //
-// Premises are drawn true under a hidden assignment, so they never contradict
-// each other; some lead nowhere. They are split between seeds (split.h).
-// Stateless functions: thread-safe.
+// Premises are drawn to be true under a hidden assignment, so they never
+// contradict each other; some lead nowhere. They are split between seeds
+// (split.h). Stateless functions: thread-safe.
 #ifndef ESPALIER_DATASETS_TASKS_PROOFS_H_
 #define ESPALIER_DATASETS_TASKS_PROOFS_H_
 

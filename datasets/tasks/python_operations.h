@@ -6,8 +6,8 @@
 //   op.python   "[v for v in x if v > {k}]"
 //   op.run(value, k)
 //
-// Both forms agree for integers up to 10^12 and ASCII text: `run` fails where
-// an integer would become larger. Stateless: thread-safe.
+// Both forms agree for integers up to 10^12 and ASCII text: `run` fails if an
+// integer would become larger. Stateless: thread-safe.
 #ifndef ESPALIER_DATASETS_TASKS_PYTHON_OPERATIONS_H_
 #define ESPALIER_DATASETS_TASKS_PYTHON_OPERATIONS_H_
 
@@ -27,10 +27,10 @@ enum class PythonType { kInt, kText, kList };  // as in PythonValue
 struct PythonOperation {
   PythonType from;
   PythonType to;
-  std::string_view words;   // of x; {k} stands for the argument
+  std::string_view words;   // describes it; {k} stands for the argument
   std::string_view python;  // an expression of x
   int least_k, most_k;      // 0, 0: no argument
-  // The result; nothing where it has an integer beyond 10^12.
+  // The result; nothing if it contains an integer beyond 10^12.
   std::optional<PythonValue> (*run)(const PythonValue& x, int64_t k);
 };
 

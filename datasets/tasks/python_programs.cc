@@ -25,7 +25,7 @@ struct Band {
 constexpr Band kBands[] = {{"easy", 2, 3}, {"middle", 4, 5}, {"hard", 6, 8}};
 
 constexpr int kTests = 10;
-constexpr int kExamples = 2;  // of these, in the question
+constexpr int kExamples = 2;  // number of tests shown in the question
 constexpr size_t kFewestOutputs = 4;
 constexpr size_t kLongestValue = 200;  // as text
 
@@ -51,7 +51,7 @@ PythonValue DrawValue(PythonType type, RandomStream& rng) {
   if (type == PythonType::kList) {
     IntList list(rng.Below(10));
     for (int64_t& value : list) value = rng.Range(-20, 30);
-    // Equal numbers should be met.
+    // Make equal numbers likely.
     if (list.size() > 2 && rng.Below(2) == 0) list[2] = list[0];
     return list;
   }
@@ -77,7 +77,7 @@ Pipeline DrawPipeline(const Band& band, PythonType type, RandomStream& rng) {
     const PythonOperation& op =
         all[rng.Below(static_cast<uint32_t>(all.size()))];
     if (op.from != type) continue;
-    // The same one twice running does nothing new, or little.
+    // Repeating an operation has little or no effect.
     if (!pipeline.empty() && pipeline.back().operation == &op) continue;
     pipeline.push_back(
         {&op, op.least_k == op.most_k ? 0 : rng.Range(op.least_k, op.most_k)});
@@ -86,7 +86,7 @@ Pipeline DrawPipeline(const Band& band, PythonType type, RandomStream& rng) {
   return pipeline;
 }
 
-// The output, leaving out the stage `without` (none for -1); nothing where an
+// The output without the stage `without` (-1: with all stages); nothing if an
 // integer or a text becomes too large.
 std::optional<PythonValue> Run(const Pipeline& pipeline, PythonValue value,
                                int without = -1) {
@@ -107,7 +107,7 @@ struct Test {
   PythonValue output;
 };
 
-// Whether some test comes out otherwise without the stage.
+// Whether the result of some test changes without the stage.
 bool Matters(const Pipeline& pipeline, int stage,
              const std::vector<Test>& tests) {
   const PythonOperation& op = *pipeline[static_cast<size_t>(stage)].operation;
@@ -117,7 +117,7 @@ bool Matters(const Pipeline& pipeline, int stage,
   });
 }
 
-// Tests that tell the pipeline from shorter ones; empty if these do not.
+// Tests that distinguish the pipeline from shorter ones; empty if these do not.
 std::vector<Test> DrawTests(const Pipeline& pipeline, PythonType type,
                             RandomStream& rng) {
   std::vector<Test> tests;

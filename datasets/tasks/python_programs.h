@@ -1,5 +1,5 @@
-// Small Python programming tasks with tests, without limit: functions over
-// lists of integers, strings and integers, told in words.
+// An unlimited supply of small Python programming tasks with tests: functions
+// over lists of integers, strings and integers, described in words.
 //
 //   def solve(x):
 //       """Take a list of integers. Keep only the even numbers, then multiply
@@ -10,10 +10,9 @@
 //       """
 //
 // A task is a pipeline of small operations: 2 or 3 of them (easy), 4 or 5
-// (middle), 6 to 8 (hard). The expected outputs come from these operations as
-// they are written in C++ (python_operations.h); the reference solution is the
-// same pipeline in Python. Every operation matters to some test, and a task's
-// outputs differ.
+// (middle), 6 to 8 (hard). The expected outputs come from the operations' C++
+// form (python_operations.h); the reference solution is the same pipeline in
+// Python. Every operation matters to some test, and a task's outputs differ.
 //
 // The record is HumanEval's: the question is the prompt that a response
 // continues, Reference::fields has "prompt", "entry_point", "test" (a function

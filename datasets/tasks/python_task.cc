@@ -21,8 +21,8 @@
 namespace espalier {
 namespace {
 
-// The sandbox of all verdicts, or why there is none. It lives as long as the
-// program: its workers end with it.
+// The sandbox used for all verdicts, or why there is none. It lives until the
+// program exits: its workers end with it.
 absl::StatusOr<Sandbox*> SharedSandbox() {
   static Mutex mutex;
   static absl::StatusOr<std::unique_ptr<Sandbox>>* made = nullptr;
@@ -34,7 +34,7 @@ absl::StatusOr<Sandbox*> SharedSandbox() {
   return (*made)->get();
 }
 
-// The published record again: columns that hold lists or objects are JSON.
+// Rebuilds the published record: columns that hold lists or objects are JSON.
 nlohmann::json Columns(const Reference& reference) {
   nlohmann::json columns = nlohmann::json::object();
   for (const auto& [name, text] : reference.fields) {
@@ -61,7 +61,7 @@ Verdict Judge(const CodeProblem& problem, std::string_view response) {
                               verdict->test, ": ", verdict->message)};
 }
 
-// Whether a response goes on with the body of a function.
+// Whether a response continues with the body of a function.
 bool BeginsIndented(std::string_view response) {
   const size_t first = response.find_first_not_of(" \t\r\n");
   return first != std::string_view::npos && first > 0 &&
@@ -96,7 +96,7 @@ class PythonTaskImpl : public Task {
     return std::string(stripped);
   }
 
-  // Whether two programs do the same cannot be told from their texts.
+  // Their texts do not show whether two programs do the same.
   bool SameAnswer(std::string_view answer,
                   std::string_view gold) const override {
     return absl::StripTrailingAsciiWhitespace(AbslView(answer)) ==
@@ -104,8 +104,8 @@ class PythonTaskImpl : public Task {
   }
 
  private:
-  // The published solutions have at most 80 lines; those of chats come with
-  // words around them.
+  // The published solutions have at most 80 lines; chat models add text around
+  // them.
   const StepFormat format_{.max_step_tokens = 256, .max_steps = 256};
 };
 

@@ -1,16 +1,16 @@
 // The task "python": programs as answers, judged by running them.
 //
-// A question is a HumanEval prompt, which the response continues, or words that
-// ask for a program, which the response gives in a fenced block or as it is.
-// PythonVerifier runs the problem's hidden tests, those of the reference's
-// fields (code_problem.h has the columns). PublicTestsVerifier runs what the
-// question shows (public_tests.h), and is intrinsic: it is what a search is
-// handed, and of a question that shows no test it accepts nothing. MBPP's
-// questions show all their tests, as its authors asked: there a search that
-// asks them knows what it is judged by.
+// A question is a HumanEval prompt, which the response continues, or a
+// description of a program, which the response gives in a fenced block or
+// directly. PythonVerifier runs the problem's hidden tests, those of the
+// reference's fields (code_problem.h has the columns). PublicTestsVerifier runs
+// the tests shown in the question (public_tests.h), and is intrinsic: it is the
+// one that a search gets, and it accepts nothing for a question that shows no
+// test. MBPP's questions show all their tests, as its authors prescribe: there
+// a search that uses them knows the tests that judge it.
 //
-// Both run programs in one sandbox (datasets/programs), made at the first
-// question; where this machine lets none be made Ready says why, and every
+// Both run programs in one sandbox (datasets/programs), created at the first
+// question; if this machine does not allow one, Ready says why, and every
 // verdict is "not correct" with that as its reason. Thread-safe.
 #ifndef ESPALIER_DATASETS_TASKS_PYTHON_TASK_H_
 #define ESPALIER_DATASETS_TASKS_PYTHON_TASK_H_

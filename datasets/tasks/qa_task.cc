@@ -1,12 +1,12 @@
-// The task "qa": any question with a short answer, for models that were
-// trained on such text. The prompt is
+// The task "qa": any question with a short answer, for models that were trained
+// on such text. The prompt is
 //
 //   Question: <question>
 //   Answer:
 //
-// Answers are found in responses, and compared, by datasets/answers; the
-// question of a multiple choice is answered by the letter or the text of an
-// option (choice_answer.h).
+// Answers are found in responses, and compared, by datasets/answers; a
+// multiple-choice question is answered by the letter or the text of an option
+// (choice_answer.h).
 #include <cctype>
 #include <utility>
 

@@ -1,4 +1,4 @@
-// Reading a response of one line a step.
+// Parsing responses with one line per step.
 //
 // Stateless functions: thread-safe.
 #ifndef ESPALIER_DATASETS_TASKS_RESPONSE_LINES_H_
@@ -16,8 +16,8 @@ namespace espalier {
 // which the end of the response completes.
 std::vector<std::string_view> ResponseSteps(std::string_view response);
 
-// What follows "= " in the last answer line, without white space at its ends;
-// nothing if there is none.
+// The text behind "= " in the last answer line, trimmed; nothing if there is
+// none.
 std::optional<std::string> LastAnswerText(std::string_view response);
 
 // The integer N of the last "= N" line, without leading zeros; nothing if there

@@ -25,7 +25,7 @@ std::string CollapseSpace(std::string_view text) {
   return out;
 }
 
-// True if `text`, which ends with a full stop, ends with a short form or an
+// True if `text`, which ends with a full stop, ends with an abbreviation or an
 // initial rather than a sentence.
 bool EndsWithShortForm(std::string_view text) {
   const std::string_view word = text.substr(text.rfind(' ') + 1);
@@ -34,7 +34,8 @@ bool EndsWithShortForm(std::string_view text) {
          kShortForms.end();
 }
 
-// The end of the sentence that begins at `begin` of collapsed `text`.
+// The end of the sentence that begins at `begin` of `text`, whose white space
+// is collapsed.
 size_t SentenceEnd(std::string_view text, size_t begin) {
   for (size_t i = begin; i < text.size(); ++i) {
     for (const std::string_view stop : kWideStops) {

@@ -1,10 +1,10 @@
-// Cutting a question into sentences and naming them by letters.
+// Splits a question into sentences and names them by letters.
 //
-// Tasks whose response lines point back at a sentence show the question as one
-// tagged sentence a line. The cut is a plain rule, not a parser: a sentence
+// Tasks whose response lines refer to a sentence show the question as one
+// tagged sentence per line. The split is a plain rule, not a parser: a sentence
 // ends with . ! or ? (and closing quotes or brackets) before white space or the
 // end, or with an ideographic full stop; "Mr. Hill", "J. Hill" and "3.5" are
-// not cut.
+// not split.
 //
 //   SplitSentences("Ann has 2 hats. She buys\n3. How many?")
 //     -> {"Ann has 2 hats.", "She buys 3.", "How many?"}
@@ -19,8 +19,8 @@
 
 namespace espalier {
 
-// The sentences of `text`, white space (newlines too) collapsed to one space.
-// Empty if and only if `text` has no character but white space.
+// The sentences of `text`, with white space (including newlines) collapsed to
+// one space. Empty if and only if `text` is only white space.
 std::vector<std::string> SplitSentences(std::string_view text);
 
 // 0 -> "a", 25 -> "z", 26 -> "aa", 27 -> "ab", ...

@@ -16,7 +16,7 @@
 namespace espalier {
 namespace {
 
-// The bands: the one place where the difficulty of the shipped sets is set.
+// The bands: the only place that sets the difficulty of the shipped sets.
 constexpr StoryBand kBands[] = {
     {"easy",
      {.min_steps = 3,
@@ -88,7 +88,7 @@ class StoryWriter {
   // Appends the filled template; returns the sentence's tag.
   std::string Add(std::string_view text, int number) {
     const bool other_person = text.find("$F") != text.npos;
-    // A pronoun only where nobody else has just been named.
+    // A pronoun only if nobody else has just been named.
     const bool pronoun =
         !sentences_.empty() && !other_named_ && rng_.Below(4) != 0;
     if (rng_.Below(2) == 0) std::swap(friend_, other_friend_);
@@ -152,8 +152,8 @@ class StoryWriter {
   bool other_named_ = false;  // the last sentence named somebody else
 };
 
-// A number in [lo, hi], each with equal probability, for which `ok` holds; 0
-// if there is none.
+// A number in [lo, hi] for which `ok` holds, drawn uniformly; 0 if there is
+// none.
 template <typename Ok>
 int PickNumber(int lo, int hi, RandomStream& rng, Ok ok) {
   std::vector<int> fit;
@@ -190,8 +190,8 @@ Change PickChange(int value, const StoryOptions& o, RandomStream& rng) {
   }
   double total = std::accumulate(weights, weights + 4, 0.0);
   if (total <= 0) {
-    // The wanted operations would all leave the bounds: take any that stays.
-    // max_value >= 5 leaves + or - possible at every value.
+    // All wanted operations would exceed the bounds: take any that does not.
+    // With max_value >= 5, + or - is possible at every value.
     for (int i = 0; i < 4; ++i) weights[i] = possible[i].amount > 0 ? 1 : 0;
     total = std::accumulate(weights, weights + 4, 0.0);
   }
@@ -238,11 +238,11 @@ const StoryBand* FindStoryBand(std::string_view name) {
 }
 
 StoryOptions DrawStoryOptions(double progress, RandomStream& rng) {
-  // Small stories first; from 0.3 on everything.
+  // Small stories first; everything from 0.3 on.
   const double grown = std::clamp((progress - 0.04) / 0.26, 0.0, 1.0);
   StoryOptions o;
   const int longest = 3 + static_cast<int>(13 * grown);
-  // A third is long: that is where looking up the right sentence is hard.
+  // A third are long, where looking up the right sentence is hard.
   const int shortest = rng.Below(3) == 0 ? longest * 2 / 3 : 1;
   o.min_steps = o.max_steps = rng.Range(shortest, longest);
   const bool small = rng.UniformDouble() >= 0.7 * grown;

@@ -45,8 +45,8 @@ class StoriesTaskImpl : public Task {
   }
 
  private:
-  // A line is a tag and three numbers: 24 tokens hold it even a byte a token.
-  // The answer line ends a response.
+  // A line is a tag and three numbers, which fit 24 tokens even at one byte per
+  // token. The answer line ends a response.
   const StepFormat format_{.max_step_tokens = 24, .final_prefixes = {"= "}};
 };
 

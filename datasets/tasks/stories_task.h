@@ -1,5 +1,5 @@
-// The task "stories": running stories as tagged sentences, answered by one
-// line a change of the quantity.
+// The task "stories": running stories as tagged sentences, answered by one line
+// per change of the quantity.
 //
 //   a Ann has 23 shells.
 //   b She finds 48 more.                     a 23
@@ -7,9 +7,9 @@
 //   d She gives 17 to Tom.                   d 71-17=54
 //   ? How many shells does Ann have now?     = 54
 //
-// On the left the prompt, which ends with a newline; on the right the response,
-// a line a step. Sentences that change nothing get no line. Any question with a
-// character but white space renders: its last sentence gets the tag "?".
+// Left: the prompt, which ends with a newline; right: the response, one line
+// per step. Sentences that change nothing get no line. Any question that is not
+// only white space renders: its last sentence gets the tag "?".
 #ifndef ESPALIER_DATASETS_TASKS_STORIES_TASK_H_
 #define ESPALIER_DATASETS_TASKS_STORIES_TASK_H_
 
@@ -22,9 +22,9 @@ namespace espalier {
 // a newline or by the end of the text), without leading zeros.
 const Task& StoriesTask();
 
-// Gold: compares with the reference. Judges lines by the rule of
-// story_lines.h; an unfinished last line is judged only if it is an answer.
-// CheckSteps fails with FailedPrecondition where the reference has no steps.
+// Gold: compares with the reference. Judges lines by the rule of story_lines.h;
+// an unfinished last line is judged only if it is an answer. CheckSteps fails
+// with FailedPrecondition if the reference has no steps.
 const Verifier& StoriesVerifier();
 
 }  // namespace espalier

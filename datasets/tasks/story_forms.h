@@ -1,10 +1,11 @@
-// What sentences of stories may look like: those that the generator writes
-// (story_sentences.h), and light paraphrases of them. known_questions.h tells a
-// story by these forms; a sentence of no form is foreign.
+// The forms of story sentences: those that the generator writes
+// (story_sentences.h), and light paraphrases of them. known_questions.h
+// recognizes a story by these forms; a sentence that matches none is
+// unfamiliar.
 //
 // Patterns are as in word_pattern.h. Slots: $S the hero, by name or pronoun,
-// left out in a clause after another; $F a name; $o the story's
-// things; $x a number; $w any word that means nothing to a story.
+// omitted in a clause after another; $F a name; $o the story's things; $x a
+// number; $w any word that means nothing to a story.
 #ifndef ESPALIER_DATASETS_TASKS_STORY_FORMS_H_
 #define ESPALIER_DATASETS_TASKS_STORY_FORMS_H_
 
@@ -104,7 +105,7 @@ inline constexpr NamedPattern kStoryWords[] = {
     {"start",
      "(start|starts|started|begin|begins|began) [off|out] (with|by having|"
      "by owning|having|owning)"},
-    // Getting and losing: as one says them of the hero ...
+    // Getting and losing: said of the hero ...
     {"get",
      "[has|have] (find|finds|found|discover|discovers|discovered|locate|"
      "locates|located|unearth|unearths|unearthed|"

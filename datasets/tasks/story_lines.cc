@@ -12,7 +12,8 @@
 namespace espalier {
 namespace {
 
-// Takes a canonical number (no sign, no leading zero) off the front of `text`.
+// Removes a canonical number (no sign, no leading zero) from the front of
+// `text`.
 std::optional<int64_t> TakeNumber(std::string_view& text) {
   size_t n = 0;
   while (n < text.size() && absl::ascii_isdigit(text[n])) ++n;

@@ -5,12 +5,12 @@
 //   = 71          the answer
 //
 // The rule. A line is right given the lines above it (step_ok) if it is the
-// line that should come next after the sentence which the line above points at,
+// line that should come next after the sentence that the line above refers to,
 // continues from the value that the line above states, and computes correctly.
 // The answer is right if it repeats the value above and no sentence is left.
-// After a skipped or repeated sentence the rule goes on from there, so a slip
-// is charged once; path_ok stays false from the first wrong line on. A line
-// that cannot be read is wrong and moves nothing.
+// After a skipped or repeated sentence the rule continues from there, so an
+// error is counted once; path_ok stays false from the first wrong line on. A
+// line that does not parse is wrong and changes nothing.
 #ifndef ESPALIER_DATASETS_TASKS_STORY_LINES_H_
 #define ESPALIER_DATASETS_TASKS_STORY_LINES_H_
 
@@ -38,8 +38,8 @@ struct StoryLine {
   bool operator==(const StoryLine&) const = default;
 };
 
-// Reads a line (no newline). Strict: what FormatStoryLine writes for values in
-// [0, 10^15), nothing else.
+// Parses a line (no newline). Strict: only what FormatStoryLine writes for
+// values in [0, 10^15).
 std::optional<StoryLine> ParseStoryLine(std::string_view line);
 std::string FormatStoryLine(const StoryLine& line);
 
@@ -52,8 +52,8 @@ std::optional<int64_t> ApplyStoryOperation(int64_t left, char op,
 // the same state. Thread-compatible.
 class StoryJudge {
  public:
-  // `expected` are a reference's steps: an opening, steps, the answer.
-  // InvalidArgument if they are not.
+  // `expected` holds a reference's steps: an opening, steps, the answer.
+  // InvalidArgument if it does not.
   static absl::StatusOr<StoryJudge> Create(
       const std::vector<std::string>& expected);
 
@@ -62,14 +62,14 @@ class StoryJudge {
 
   // The index in `expected` of the line that should come next.
   size_t next() const { return next_; }
-  // The quantity as the response last stated it.
+  // The quantity that the response stated last.
   std::optional<int64_t> value() const { return value_; }
 
  private:
   std::vector<StoryLine> expected_;
   std::vector<size_t> sentences_;  // of expected_, without the answer
-  size_t next_ = 0;                // the line of expected_ that should come
-  std::optional<int64_t> value_;   // as the response last stated it
+  size_t next_ = 0;  // index of the line of expected_ that should come next
+  std::optional<int64_t> value_;  // as the response stated it last
   bool answered_ = false;
   bool path_ok_ = true;
 };

@@ -32,7 +32,7 @@ bool IsOneOf(const std::string& word, const std::string_view (&words)[kSize]) {
   return std::find(std::begin(words), std::end(words), word) != std::end(words);
 }
 
-// Words that are no person, thing or place.
+// Words that are not a person, thing or place.
 constexpr std::string_view kGrammar[] = {
     "a",       "an",    "the",     "and",        "or",       "but",     "if",
     "then",    "than",  "as",      "of",         "for",      "to",      "with",
@@ -52,7 +52,7 @@ constexpr std::string_view kGrammar[] = {
     "'s",      "'",     "'d",      "'ve",        "'ll",      "please",  "find",
     "suppose"};
 
-// A story counts things, and no amounts of money, time or measure.
+// A story counts things, not amounts of money, time or measure.
 constexpr std::string_view kUnits[] = {
     "dollar",  "cent",      "euro",      "pound",   "penny",  "pennie",
     "pence",   "yen",       "rupee",     "buck",    "peso",   "franc",
@@ -66,7 +66,7 @@ constexpr std::string_view kUnits[] = {
     "calorie", "watt",      "volt",      "time",    "dozen",  "pair",
     "hundred", "thousand",  "million"};
 
-// Its singular, as far as a rule tells: both of "box" and "boxes" are "box".
+// Its singular, by a simple rule: both "box" and "boxes" become "box".
 std::string Singular(std::string word) {
   if (word.ends_with("ies") && word.size() > 4) {
     return word.substr(0, word.size() - 3) + "y";
@@ -89,9 +89,9 @@ struct Clause {
   size_t begin = 0, end = 0;  // words of the sentence
 };
 
-// Whose and what: told by the opening, the same in all sentences.
+// Whose and what: set by the opening, the same in all sentences.
 struct Quantity {
-  std::vector<std::string> hero;  // words in lower case, as all here
+  std::vector<std::string> hero;  // words in lower case, like all here
   std::vector<std::string> thing;
 };
 
@@ -123,7 +123,7 @@ class SlotReading {
   SlotReading(const PlainWords& words, const Quantity& quantity)
       : words_(words), quantity_(quantity) {}
 
-  // `elided`: the clause may leave its subject out.
+  // `elided`: the clause may omit its subject.
   WordPlaces Read(char slot, size_t at, bool elided) const {
     switch (slot) {
       case 'S':
@@ -167,7 +167,7 @@ class SlotReading {
     return ends;
   }
 
-  // A name, maybe the hero's: "Ann is 9 years old."
+  // A name, possibly the hero's: "Ann is 9 years old."
   WordPlaces Other(size_t at) const {
     WordPlaces ends = 0;
     for (size_t n = 1; n <= 2 && at + n <= size(); ++n) {
@@ -181,7 +181,7 @@ class SlotReading {
     return Singular(word) == Singular(noun);
   }
 
-  // The thing, or its noun alone.
+  // The thing, or only its noun.
   WordPlaces Thing(size_t at) const {
     const std::vector<std::string>& thing = quantity_.thing;
     WordPlaces ends = 0;
@@ -213,7 +213,7 @@ class SentenceReading {
       : sentence_(sentence), slots_(sentence.words, quantity) {}
 
   // The clauses of the whole sentence, from word `begin` on; nothing if some
-  // words have no form.
+  // words match no form.
   std::optional<std::vector<Clause>> Clauses(size_t begin = 0) {
     const size_t size = sentence_.words.texts.size();
     for (const Forms::One& one : AllForms().all) {
@@ -258,7 +258,7 @@ class SentenceReading {
 
   const Sentence& sentence_;
   const SlotReading slots_;
-  std::set<size_t> dead_;  // places from which no clauses were found
+  std::set<size_t> dead_;  // positions from which no clauses were found
 };
 
 std::vector<Sentence> SentencesOf(std::string_view question) {
@@ -287,7 +287,7 @@ std::optional<Quantity> ReadOpening(const Sentence& sentence) {
   const size_t size = words.texts.size();
   for (size_t x = 0; x < size; ++x) {
     if (!words.numbers[x]) continue;
-    // One name first: "Initially Ann" is none.
+    // One name first: "Initially Ann" is not a name.
     for (size_t n = 1; n <= 2; ++n) {
       for (size_t h = 0; h + n <= size; ++h) {
         Quantity quantity;
@@ -335,7 +335,7 @@ int64_t Amount(const PlainWords& words, const Clause& clause) {
   return amount;
 }
 
-// Follows the quantity clause by clause.
+// Tracks the quantity clause by clause.
 class Telling {
  public:
   absl::Status Tell(const Sentence& sentence, const Clause& clause) {
@@ -400,14 +400,14 @@ class Telling {
   bool asked_ = false;
 };
 
-// Whom a pronoun can stand for, by the generator's names.
+// The pronoun for a name, by the generator's names.
 char PronounOf(const std::string& name) {
   static constexpr std::string_view kShe[] = {"ann", "mia", "eva", "lucy"};
   static constexpr std::string_view kHe[] = {"tom", "ben"};
   return IsOneOf(name, kShe) ? 's' : IsOneOf(name, kHe) ? 'h' : '?';
 }
 
-// Refuses pronouns that may stand for somebody else than the hero.
+// Refuses pronouns that may refer to somebody other than the hero.
 absl::Status CheckPronouns(const std::vector<Sentence>& sentences,
                            const Quantity& quantity) {
   static constexpr std::string_view kShe[] = {"she", "hers", "herself"};

@@ -1,5 +1,5 @@
 // The sentences of stories: the one table that the generator writes from. Each
-// has a form in story_forms.h, by which a story is told from other questions.
+// has a form in story_forms.h, by which stories are recognized.
 #ifndef ESPALIER_DATASETS_TASKS_STORY_SENTENCES_H_
 #define ESPALIER_DATASETS_TASKS_STORY_SENTENCES_H_
 

@@ -15,8 +15,8 @@ namespace {
 struct Band {
   std::string_view name;
   int box;
-  int fewest, most;  // clues; cells are emptied until `most` or none may go
-  SudokuTechnique least, hardest;  // of what solves it
+  int fewest, most;  // clues; emptied until `most` are left or none may go
+  SudokuTechnique least, hardest;  // techniques that solve it
 };
 constexpr Band kBands[] = {
     {"4-easy", 2, 8, 10, SudokuTechnique::kNakedSingle,
@@ -37,8 +37,8 @@ void Shuffle(Items& items, RandomStream& rng) {
   }
 }
 
-// Whether the solution stays the only one without the cell's digit: no other
-// digit there leads to one.
+// Whether the solution stays unique without the cell's digit: no other digit
+// there leads to a solution.
 bool StaysUnique(Sudoku sudoku, int cell) {
   const int digit = sudoku.cells[cell];
   const int side = sudoku.side();
@@ -52,8 +52,8 @@ bool StaysUnique(Sudoku sudoku, int cell) {
   return true;
 }
 
-// `full` with cells emptied in random order while its solution is the only
-// one, down to `clues` at least.
+// `full` with cells emptied in random order while its solution stays unique,
+// down to at least `clues`.
 Sudoku Empty(const Sudoku& full, int clues, RandomStream& rng) {
   std::vector<int> cells(static_cast<size_t>(full.size()));
   std::iota(cells.begin(), cells.end(), 0);
@@ -75,8 +75,8 @@ bool Fits(const Sudoku& puzzle, const Band& band) {
   return band.least <= technique && technique <= band.hardest;
 }
 
-// Empty cells as 0: a question is told from others by its words, and a dot is
-// no part of one.
+// Empty cells as 0: questions are told apart by their words, which do not
+// include dots.
 std::string WithZeros(std::string text) {
   std::replace(text.begin(), text.end(), '.', '0');
   return text;
@@ -101,8 +101,8 @@ Sudoku RandomGrid(int box, RandomStream& rng) {
   for (int i = side; i > 1; --i) {
     std::swap(order[i - 1], order[rng.Below(static_cast<uint32_t>(i))]);
   }
-  // The first row and a few more cells at random, as far as they agree; search
-  // fills the rest.
+  // The first row and a few more cells at random, as far as they are
+  // consistent; search fills the rest.
   for (int i = 0; i < side; ++i) {
     grid.cells[i] = static_cast<uint8_t>(order[i] + 1);
   }
@@ -123,8 +123,8 @@ Sudoku RandomGrid(int box, RandomStream& rng) {
 
 namespace {
 
-// A grid that `seed` may use. Its digits are renamed at random until it is one,
-// which takes less time than drawing others.
+// A grid that `seed` may use. Its digits are permuted at random until it is
+// one, which is faster than drawing others.
 Sudoku GridOfSeed(int box, uint64_t seed, RandomStream& rng) {
   while (true) {
     Sudoku grid = RandomGrid(box, rng);

@@ -1,5 +1,5 @@
-// Sudoku puzzles with one solution, without limit, graded by what they ask of
-// their solver.
+// An unlimited supply of Sudoku puzzles with one solution, graded by the
+// techniques that they require.
 //
 //   band       clues            techniques (datasets/tasks/sudoku_rules.h)
 //   4-easy     8 to 10 of 16    cells with one candidate

@@ -14,7 +14,7 @@ namespace {
 
 constexpr bool IsEmptyCell(char c) { return c == '.' || c == '0' || c == '_'; }
 
-// Rows, columns and boxes of a size, and the cells that see a cell.
+// Rows, columns and boxes of one grid size, and the cells that see a cell.
 struct Units {
   explicit Units(int box) {
     const int side = box * box;
@@ -124,7 +124,8 @@ class Search {
     std::swap(empty_[place], empty_[left - 1]);
   }
 
-  // If some row, column or box has one cell for a digit, goes on there.
+  // If a digit has only one cell left in some row, column or box, continues
+  // there.
   bool TryHiddenSingle(size_t left) {
     std::array<uint16_t, 27> once{}, more{};
     for (size_t i = 0; i < left; ++i) {
@@ -163,7 +164,7 @@ class Search {
   Sudoku* solution_ = nullptr;
 };
 
-// Candidates of every cell, thinned out by one technique after another.
+// Candidates of every cell, reduced by one technique after another.
 class Techniques {
  public:
   explicit Techniques(const Sudoku& sudoku)
@@ -230,8 +231,8 @@ class Techniques {
     return false;
   }
 
-  // A digit whose cells in one unit all lie in another goes from the rest of
-  // the other.
+  // If a digit's cells in one unit all lie in another, removes it from the rest
+  // of the other.
   bool Locked() {
     bool changed = false;
     for (const std::vector<int>& unit : units_.units) {
@@ -257,7 +258,8 @@ class Techniques {
     return changed;
   }
 
-  // Two cells of a unit with the same two candidates keep them from the rest.
+  // If two cells of a unit have the same two candidates, removes those from the
+  // rest.
   bool NakedPair() {
     bool changed = false;
     for (const std::vector<int>& unit : units_.units) {

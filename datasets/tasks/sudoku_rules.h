@@ -1,8 +1,10 @@
-// Sudoku of 4x4 and 9x9: grids, an exact solver, what a puzzle asks of its
-// solver, and the rule that judges lines.
+// Sudoku of 4x4 and 9x9: grids, an exact solver, the techniques a puzzle
+// requires, and the rule that judges lines.
 //
 //   1 . . 4          the puzzle: each row, column and 2x2 box has each of 1 to
-//   4 . . 2 .          once . 1 . . 4 . . 2
+//   . . 2 .          4 once
+//   . 1 . .
+//   4 . . 2
 //
 //   r1c2=2           a line puts a digit into an empty cell
 //   = 1234...        the last line is the whole grid, row by row
@@ -25,7 +27,7 @@ namespace espalier {
 
 struct Sudoku {
   int box = 3;                      // side of a box: 2 or 3
-  std::array<uint8_t, 81> cells{};  // row by row; 0: empty
+  std::array<uint8_t, 81> cells{};  // row-major; 0: empty
 
   int side() const { return box * box; }
   int size() const { return side() * side(); }
@@ -33,11 +35,11 @@ struct Sudoku {
   bool operator==(const Sudoku&) const = default;
 };
 
-// Reads a question: its lines of nothing but digits, blanks, "|" and, for empty
-// cells, "." or "0" or "_", 16 or 81 cells in all.
+// Parses a question: its lines that hold only digits, blanks, "|" and, for
+// empty cells, "." or "0" or "_", 16 or 81 cells in all.
 absl::StatusOr<Sudoku> ParseSudoku(std::string_view question);
 
-// Rows of cells with blanks between, a newline after each.
+// Rows of cells separated by blanks, a newline after each.
 std::string FormatSudoku(const Sudoku& sudoku);
 // The cells as one run of digits and dots.
 std::string SudokuDigits(const Sudoku& sudoku);
@@ -53,31 +55,31 @@ std::string FormatMove(const SudokuMove& move);  // "r1c2=3"
 // Strict in form; row, column and digit are 1 to 9.
 std::optional<SudokuMove> ParseSudokuMove(std::string_view line);
 
-// True if the digit stands nowhere in the cell's row, column and box.
+// True if the digit does not occur in the cell's row, column and box.
 bool MayStand(const Sudoku& sudoku, const SudokuMove& move);
 
-// How many grids complete `sudoku`, up to `most`; the first one found goes to
-// *solution unless that is null. Search over the cell with fewest candidates
-// (or the digit with fewest cells in a row, column or box), in the order of the
-// digits or of `order`.
+// Number of grids that complete `sudoku`, up to `most`; the first one found
+// goes to *solution unless that is null. Searches over the cell with fewest
+// candidates (or the digit with fewest cells in a row, column or box), in the
+// order of the digits or of `order`.
 int CountSudokuSolutions(const Sudoku& sudoku, int most,
                          Sudoku* solution = nullptr,
                          const std::array<uint8_t, 9>* order = nullptr);
 
-// What suffices to solve a puzzle step by step, each including those above it.
+// What suffices to solve a puzzle step by step; each includes those above it.
 enum class SudokuTechnique {
   kNakedSingle,   // a cell has one candidate
   kHiddenSingle,  // a digit has one cell in a row, column or box
   kLocked,        // candidates locked in a box and a line; naked pairs
-  kSearch,        // nothing of these suffices
+  kSearch,        // none of these suffices
 };
 SudokuTechnique HardestTechnique(const Sudoku& sudoku);
 
 // Judges the lines of one response in order.
 //
-// A placement is right (step_ok) if the cell is empty and the digit may stand
+// A placement is right (step_ok) if the cell is empty and the digit is allowed
 // there; the answer is right if it completes the grid as the lines have left
-// it. path_ok: all lines so far are right and the grid with them can still be
+// it. path_ok: all lines so far are right and the resulting grid can still be
 // completed. A wrong line places nothing.
 class SudokuJudge {
  public:

@@ -33,8 +33,8 @@ class SudokuTaskImpl : public Task {
   }
 
  private:
-  // 81 digits and "= " a token each is the longest line; a grid has fewer than
-  // 81 cells to fill.
+  // The longest line is "= " and 81 digits at one token each; a grid has fewer
+  // than 81 cells to fill.
   const StepFormat format_{
       .max_step_tokens = 96, .max_steps = 96, .final_prefixes = {"= "}};
 };

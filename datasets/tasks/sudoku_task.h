@@ -5,7 +5,7 @@
 //   . . 2 .
 //   . 1 . .
 //   4 . . 2
-//   r1c2=2           the response, a line a cell, in any order
+//   r1c2=2           the response, one line per cell, in any order
 //   = 1234...        the whole grid, row by row; may come at any time
 #ifndef ESPALIER_DATASETS_TASKS_SUDOKU_TASK_H_
 #define ESPALIER_DATASETS_TASKS_SUDOKU_TASK_H_
@@ -18,8 +18,9 @@ namespace espalier {
 // The answer is the grid of the last answer line, as a run of digits.
 const Task& SudokuTask();
 
-// Intrinsic. Check asks that every line is right and the last one the answer.
-// CheckSteps fails with InvalidArgument where the question is no puzzle.
+// Intrinsic. Check requires that every line is right and the last one the
+// answer. CheckSteps fails with InvalidArgument if the question is not a
+// puzzle.
 const Verifier& SudokuVerifier();
 
 }  // namespace espalier

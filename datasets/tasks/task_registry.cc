@@ -16,7 +16,7 @@ struct Entry {
   const Verifier* verifier;
 };
 
-// Inside a function, so that it exists before the first registration.
+// Function-local, so that it exists before the first registration.
 std::map<std::string, Entry, std::less<>>& Registry() {
   static std::map<std::string, Entry, std::less<>> registry;
   return registry;

@@ -1,10 +1,11 @@
 // How tasks register, each with the verifier that judges its responses.
 //
-// A task's file registers it by one static object, and nothing else names it:
+// A task's file registers it by one static object, and is the only one to name
+// it:
 //
 //   const TaskRegistration kRegistration(StoriesTask(), StoriesVerifier());
 //
-// Filled before main and constant after; lookups are thread-safe.
+// Filled before main and constant afterwards; lookups are thread-safe.
 #ifndef ESPALIER_DATASETS_TASKS_TASK_REGISTRY_H_
 #define ESPALIER_DATASETS_TASKS_TASK_REGISTRY_H_
 

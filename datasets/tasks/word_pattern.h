@@ -2,13 +2,13 @@
 //
 //   find              the word
 //   (find|buys more)  one of several
-//   [more]            may be missing
-//   {then}            any number of times, also none
+//   [more]            optional
+//   {then}            any number of times, including none
 //   @name             the pattern of that name
 //   $x                a slot, which the caller reads
 //
 //   const WordPattern pattern("[then] $S (finds|buys) $x [more]", {});
-//   pattern.Ends({"She", "finds", "3"}, 1, slot)     -> bit 3 alone
+//   pattern.Ends({"She", "finds", "3"}, 1, slot)     -> only bit 3
 //
 // Immutable, hence thread-safe.
 #ifndef ESPALIER_DATASETS_TASKS_WORD_PATTERN_H_
@@ -24,7 +24,7 @@
 
 namespace espalier {
 
-// Bit i: before word i, or behind the last word.
+// Bit i: the position before word i, or behind the last word.
 using WordPlaces = uint64_t;
 inline constexpr size_t kMaxPatternWords = 63;
 
@@ -35,14 +35,14 @@ struct NamedPattern {
 
 class WordPattern {
  public:
-  // The places behind what a slot reads from a place on.
+  // The positions behind what a slot can match starting at a position.
   using SlotReader = std::function<WordPlaces(char slot, size_t place)>;
 
-  // `named` are the patterns that @name may stand for, each in terms of those
-  // before it. Fails a check on a pattern of another form.
+  // `named` are the patterns that @name may refer to, each in terms of those
+  // before it. A malformed pattern fails a check.
   WordPattern(std::string_view pattern, std::span<const NamedPattern> named);
 
-  // Where reading can end that begins at one of `starts`. At most
+  // Positions where a match that begins at one of `starts` can end. At most
   // kMaxPatternWords words, in lower case.
   WordPlaces Ends(std::span<const std::string> words, WordPlaces starts,
                   const SlotReader& slot) const;
@@ -51,7 +51,7 @@ class WordPattern {
   enum class Kind : char { kWord, kSlot, kAll, kAny, kOptional, kRepeated };
   struct Node {
     Kind kind = Kind::kAll;
-    std::string word;  // of kSlot its letter
+    std::string word;  // for kSlot its letter
     std::vector<Node> parts;
   };
   struct Parser;
