@@ -15,13 +15,13 @@ set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1 -DNDEBUG")
 find_program(ESPALIER_CCACHE ccache)
 if(ESPALIER_CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
-    CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
+    CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
     CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
     ${ESPALIER_CCACHE})
 endif()
 # Messages and debug information name files relative to the root, on every
 # machine.
-add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
+add_compile_options(-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
 
 # Products keep one order of additions: the compiler may not contract a*b+c by
 # itself, or rows would differ between kernels. Kernels use FMA explicitly.
@@ -63,7 +63,7 @@ function(espalier_file_options)
 endfunction()
 # The environment of each test. Only sanitizer builds read it.
 set(ESPALIER_TEST_ENVIRONMENT
-  "TSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tools/tsan.supp"
+  "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tools/tsan.supp"
   "ASAN_OPTIONS=detect_stack_use_after_return=1"
   "UBSAN_OPTIONS=print_stacktrace=1")
 if(ESPALIER_SANITIZE)
@@ -123,17 +123,17 @@ endfunction()
 # Adds the code that protoc generates for `proto` to `target`. It is compiled
 # without this project's warnings.
 function(espalier_proto target proto)
-  string(REGEX REPLACE "\\.proto$" ".pb" stem ${CMAKE_BINARY_DIR}/proto/${proto})
-  get_filename_component(folder ${CMAKE_BINARY_DIR}/proto/${proto} DIRECTORY)
+  string(REGEX REPLACE "\\.proto$" ".pb" stem ${PROJECT_BINARY_DIR}/proto/${proto})
+  get_filename_component(folder ${PROJECT_BINARY_DIR}/proto/${proto} DIRECTORY)
   file(MAKE_DIRECTORY ${folder})
   add_custom_command(OUTPUT ${stem}.cc ${stem}.h
-    COMMAND protobuf::protoc --cpp_out=${CMAKE_BINARY_DIR}/proto
-      -I ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/${proto}
-    DEPENDS ${CMAKE_SOURCE_DIR}/${proto} VERBATIM)
+    COMMAND protobuf::protoc --cpp_out=${PROJECT_BINARY_DIR}/proto
+      -I ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/${proto}
+    DEPENDS ${PROJECT_SOURCE_DIR}/${proto} VERBATIM)
   set_source_files_properties(${stem}.cc PROPERTIES COMPILE_OPTIONS -w
     SKIP_PRECOMPILE_HEADERS ON)
   target_sources(${target} PRIVATE ${stem}.cc ${stem}.h)
-  target_include_directories(${target} SYSTEM PUBLIC ${CMAKE_BINARY_DIR}/proto)
+  target_include_directories(${target} SYSTEM PUBLIC ${PROJECT_BINARY_DIR}/proto)
 endfunction()
 
 # espalier_layer(NAME DIRS d... [EXCLUDE d...] [LINK lib...] [OPTIONS o...]
@@ -150,11 +150,11 @@ function(espalier_layer name)
   set(sources)
   foreach(dir ${L_DIRS})
     file(GLOB_RECURSE found CONFIGURE_DEPENDS
-      ${CMAKE_SOURCE_DIR}/${dir}/*.cc ${CMAKE_SOURCE_DIR}/${dir}/*.h)
+      ${PROJECT_SOURCE_DIR}/${dir}/*.cc ${PROJECT_SOURCE_DIR}/${dir}/*.h)
     list(APPEND sources ${found})
   endforeach()
   foreach(dir ${L_EXCLUDE})
-    list(FILTER sources EXCLUDE REGEX "^${CMAKE_SOURCE_DIR}/${dir}/")
+    list(FILTER sources EXCLUDE REGEX "^${PROJECT_SOURCE_DIR}/${dir}/")
   endforeach()
   set(units ${sources})
   list(FILTER units INCLUDE REGEX "\\.cc$")
@@ -163,7 +163,7 @@ function(espalier_layer name)
   endif()
   add_library(espalier_${name} OBJECT ${sources})
   target_include_directories(espalier_${name} PUBLIC
-    ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/include)
+    ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
   # Every layer compiles against the base layer's libraries.
   if(NOT name STREQUAL "base")
     get_target_property(base_libs espalier_base ESPALIER_LINK)
@@ -207,7 +207,7 @@ function(espalier_presets name folder header function)
   if(NOT TARGET espalier_${name})
     return()
   endif()
-  file(GLOB files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.textproto)
+  file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.textproto)
   list(SORT files)
   set(names)
   foreach(file ${files})
@@ -215,10 +215,10 @@ function(espalier_presets name folder header function)
     list(APPEND names ${stem})
   endforeach()
   list(JOIN names "," names)
-  set(out ${CMAKE_BINARY_DIR}/presets/${name}_presets.cc)
-  set(script ${CMAKE_SOURCE_DIR}/cmake/EmbedPresets.cmake)
+  set(out ${PROJECT_BINARY_DIR}/presets/${name}_presets.cc)
+  set(script ${PROJECT_SOURCE_DIR}/cmake/EmbedPresets.cmake)
   add_custom_command(OUTPUT ${out}
-    COMMAND ${CMAKE_COMMAND} -D FOLDER=${CMAKE_SOURCE_DIR}/${folder}
+    COMMAND ${CMAKE_COMMAND} -D FOLDER=${PROJECT_SOURCE_DIR}/${folder}
       -D HEADER=${header} -D FUNCTION=${function} -D NAMES=${names} -D OUT=${out} -P ${script}
     DEPENDS ${files} ${script} VERBATIM)
   target_sources(espalier_${name} PRIVATE ${out})
@@ -229,12 +229,12 @@ function(espalier_embed name file header function)
   if(NOT TARGET espalier_${name})
     return()
   endif()
-  set(out ${CMAKE_BINARY_DIR}/embedded/${function}.cc)
-  set(script ${CMAKE_SOURCE_DIR}/cmake/EmbedText.cmake)
+  set(out ${PROJECT_BINARY_DIR}/embedded/${function}.cc)
+  set(script ${PROJECT_SOURCE_DIR}/cmake/EmbedText.cmake)
   add_custom_command(OUTPUT ${out}
-    COMMAND ${CMAKE_COMMAND} -D FILE=${CMAKE_SOURCE_DIR}/${file}
+    COMMAND ${CMAKE_COMMAND} -D FILE=${PROJECT_SOURCE_DIR}/${file}
       -D HEADER=${header} -D FUNCTION=${function} -D OUT=${out} -P ${script}
-    DEPENDS ${CMAKE_SOURCE_DIR}/${file} ${script} VERBATIM)
+    DEPENDS ${PROJECT_SOURCE_DIR}/${file} ${script} VERBATIM)
   target_sources(espalier_${name} PRIVATE ${out})
 endfunction()
 
@@ -271,11 +271,11 @@ function(espalier_commands name)
   endif()
   set(sources)
   foreach(dir ${P_DIRS})
-    file(GLOB_RECURSE found CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${dir}/*.cc)
+    file(GLOB_RECURSE found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${dir}/*.cc)
     list(APPEND sources ${found})
   endforeach()
   foreach(file ${P_EXCLUDE})
-    list(REMOVE_ITEM sources ${CMAKE_SOURCE_DIR}/${file})
+    list(REMOVE_ITEM sources ${PROJECT_SOURCE_DIR}/${file})
   endforeach()
   add_library(${name} OBJECT ${sources})
   espalier_link(${name} LAYERS ${P_LAYERS})
@@ -291,7 +291,7 @@ function(espalier_program name)
   espalier_have_programs(ready)
   set(sources ${P_FILES})
   foreach(dir ${P_DIRS})
-    file(GLOB_RECURSE found CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${dir}/*.cc)
+    file(GLOB_RECURSE found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${dir}/*.cc)
     list(APPEND sources ${found})
   endforeach()
   if(NOT sources OR NOT ready)
@@ -304,6 +304,7 @@ function(espalier_program name)
   endif()
   espalier_link(${name} LAYERS ${P_LAYERS} ${torch})
   target_link_libraries(${name} PRIVATE ${P_COMMANDS})
+  install(TARGETS ${name})
 endfunction()
 
 # espalier_tests(FOLDER LAYERS l... [WITH helper.cc...] [TORCH]):
@@ -312,16 +313,16 @@ endfunction()
 function(espalier_tests folder)
   cmake_parse_arguments(P "TORCH" "" "LAYERS;WITH" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS
-    ${CMAKE_SOURCE_DIR}/tests/${folder}/*.cc)
+    ${PROJECT_SOURCE_DIR}/tests/${folder}/*.cc)
   foreach(helper ${P_WITH})
-    list(APPEND sources ${CMAKE_SOURCE_DIR}/tests/${helper})
+    list(APPEND sources ${PROJECT_SOURCE_DIR}/tests/${helper})
   endforeach()
   espalier_have(ready ${folder})
   if(NOT sources OR NOT ready)
     return()
   endif()
   set(target espalier_${folder}_test)
-  add_executable(${target} ${sources} ${CMAKE_SOURCE_DIR}/tests/main.cc)
+  add_executable(${target} ${sources} ${PROJECT_SOURCE_DIR}/tests/main.cc)
   set(torch)
   if(P_TORCH)
     set(torch TORCH)
@@ -343,19 +344,19 @@ function(espalier_tests folder)
   gtest_discover_tests(${target} DISCOVERY_TIMEOUT 60
     TEST_FILTER "-*.Long*" PROPERTIES LABELS ${quick} TIMEOUT 600
     ENVIRONMENT "${ESPALIER_TEST_ENVIRONMENT}"
-    WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   gtest_discover_tests(${target} DISCOVERY_TIMEOUT 60
     TEST_FILTER "*.Long*" TEST_LIST ${target}_LONG
     PROPERTIES LABELS long TIMEOUT 14400
     ENVIRONMENT "${ESPALIER_TEST_ENVIRONMENT}"
-    WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
 endfunction()
 
 # bench/FOLDER/*_benchmark.cc: one program each, named after the file.
 function(espalier_benchmarks folder)
   cmake_parse_arguments(P "TORCH" "" "LAYERS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS
-    ${CMAKE_SOURCE_DIR}/bench/${folder}/*_benchmark.cc)
+    ${PROJECT_SOURCE_DIR}/bench/${folder}/*_benchmark.cc)
   set(torch)
   if(P_TORCH)
     set(torch TORCH)
@@ -374,7 +375,7 @@ function(espalier_benchmarks folder)
         COMMAND ${name} --benchmark_min_time=0.01)
       set_tests_properties(smoke_${name} PROPERTIES LABELS quick TIMEOUT 600
         ENVIRONMENT
-        "ESPALIER_BENCH_SMOKE=1;ESPALIER_ZOO=${CMAKE_SOURCE_DIR}/models/zoo")
+        "ESPALIER_BENCH_SMOKE=1;ESPALIER_ZOO=${PROJECT_SOURCE_DIR}/models/zoo")
     endif()
   endforeach()
 endfunction()
@@ -382,13 +383,13 @@ endfunction()
 # Measures the claims about training again; the figures go to docs/results/.
 function(espalier_claims)
   add_test(NAME LongLearningCountdown
-    COMMAND ${CMAKE_SOURCE_DIR}/tools/learning_evidence --parts countdown
-      --work ${CMAKE_BINARY_DIR}/evidence --build ${CMAKE_BINARY_DIR} --fresh
+    COMMAND ${PROJECT_SOURCE_DIR}/tools/learning_evidence --parts countdown
+      --work ${PROJECT_BINARY_DIR}/evidence --build ${PROJECT_BINARY_DIR} --fresh
       --check)
   add_test(NAME LongMethodsAheadOnHardStories
-    COMMAND ${CMAKE_SOURCE_DIR}/tools/method_table --sets stories:hard
-      --work ${CMAKE_BINARY_DIR}/methods --out ${CMAKE_BINARY_DIR}/methods
-      --build ${CMAKE_BINARY_DIR} --check)
+    COMMAND ${PROJECT_SOURCE_DIR}/tools/method_table --sets stories:hard
+      --work ${PROJECT_BINARY_DIR}/methods --out ${PROJECT_BINARY_DIR}/methods
+      --build ${PROJECT_BINARY_DIR} --check)
   set_tests_properties(LongLearningCountdown LongMethodsAheadOnHardStories
     PROPERTIES LABELS long TIMEOUT 14400 RUN_SERIAL TRUE)
 endfunction()
@@ -396,7 +397,7 @@ endfunction()
 # Tests of the developer scripts, and of what the sanitizer build detects.
 function(espalier_tool_tests)
   file(GLOB scripts CONFIGURE_DEPENDS
-    ${CMAKE_SOURCE_DIR}/tests/tools/*_test.py)
+    ${PROJECT_SOURCE_DIR}/tests/tools/*_test.py)
   find_program(ESPALIER_PYTHON python3 REQUIRED)
   foreach(script ${scripts})
     get_filename_component(name ${script} NAME_WE)
@@ -432,11 +433,62 @@ function(espalier_tool_tests)
     endif()
   endforeach()
   if(ESPALIER_SANITIZE STREQUAL "thread")
-    add_executable(planted_race ${CMAKE_SOURCE_DIR}/tests/tools/planted_race.cc)
+    add_executable(planted_race ${PROJECT_SOURCE_DIR}/tests/tools/planted_race.cc)
     espalier_link(planted_race LAYERS base)
     add_test(NAME planted_race_is_reported COMMAND planted_race)
     set_tests_properties(planted_race_is_reported PROPERTIES LABELS quick
       TIMEOUT 60 ENVIRONMENT "${ESPALIER_TEST_ENVIRONMENT}"
       PASS_REGULAR_EXPRESSION "data race.*planted_race.cc")
   endif()
+endfunction()
+
+# The library of `LAYERS` with the public headers, and what `cmake --install`
+# writes: include/espalier, libespalier.a, the package Espalier, the programs,
+# the shipped models. Methods, tasks and loaders register by static objects, so
+# all of the archive is linked.
+function(espalier_library)
+  cmake_parse_arguments(P "" "" "LAYERS" ${ARGN})
+  espalier_have(ready ${P_LAYERS})
+  if(NOT ready)
+    return()
+  endif()
+  include(GNUInstallDirs)
+  set(objects)
+  set(libraries)
+  foreach(layer ${P_LAYERS})
+    list(APPEND objects $<TARGET_OBJECTS:espalier_${layer}>)
+    get_target_property(linked espalier_${layer} ESPALIER_LINK)
+    list(APPEND libraries ${linked})
+  endforeach()
+  list(REMOVE_DUPLICATES libraries)
+  add_library(espalier_archive STATIC ${objects})
+  set_target_properties(espalier_archive PROPERTIES OUTPUT_NAME espalier
+    EXPORT_NAME archive)
+  target_link_libraries(espalier_archive PRIVATE ${libraries})
+  add_library(espalier_api INTERFACE)
+  set_target_properties(espalier_api PROPERTIES EXPORT_NAME espalier)
+  target_compile_features(espalier_api INTERFACE cxx_std_20)
+  target_include_directories(espalier_api INTERFACE
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_link_libraries(espalier_api INTERFACE
+    absl::status absl::statusor absl::span
+    $<BUILD_INTERFACE:$<LINK_LIBRARY:WHOLE_ARCHIVE,espalier_archive>>
+    $<INSTALL_INTERFACE:$<LINK_LIBRARY:WHOLE_ARCHIVE,Espalier::archive>>)
+  add_library(Espalier::espalier ALIAS espalier_api)
+
+  include(CMakePackageConfigHelpers)
+  set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Espalier)
+  write_basic_package_version_file(
+    ${PROJECT_BINARY_DIR}/EspalierConfigVersion.cmake
+    COMPATIBILITY SameMinorVersion)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/espalier
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(TARGETS espalier_archive espalier_api EXPORT EspalierTargets
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(EXPORT EspalierTargets NAMESPACE Espalier:: DESTINATION ${package})
+  install(FILES ${PROJECT_SOURCE_DIR}/cmake/EspalierConfig.cmake
+    ${PROJECT_BINARY_DIR}/EspalierConfigVersion.cmake DESTINATION ${package})
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/models/zoo
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/espalier/models)
 endfunction()

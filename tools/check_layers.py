@@ -80,6 +80,8 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 def layer_of(path):
     """Rank of the layer that `path` belongs to; None outside all layers."""
     parts = path.split("/")
+    if parts[0] == "examples":
+        return 0  # what an embedding program sees
     if parts[0] in ("tests", "bench"):
         if len(parts) < 3:
             return len(LAYERS) - 1
