@@ -19,14 +19,6 @@ std::string_view RequestKindName(RequestKind kind) {
       return "Evaluate";
     case RequestKind::kVerify:
       return "Verify";
-    case RequestKind::kScore:
-      return "Score";
-    case RequestKind::kAsk:
-      return "Ask";
-    case RequestKind::kRetrieve:
-      return "Retrieve";
-    case RequestKind::kRun:
-      return "Run";
     case RequestKind::kGrade:
       return "Grade";
   }

@@ -57,18 +57,14 @@ enum class Role : uint8_t {
   kPlanner,
   kProver,
   kSecond,
-  kNavigator,
 };
 
+// Values are part of recorded runs.
 enum class RequestKind : uint8_t {
   kExpand,
   kEvaluate,
   kVerify,
-  kScore,
-  kAsk,
-  kRetrieve,
-  kRun,
-  kGrade,  // reads the reference: for training data only, never at test
+  kGrade = 7,  // reads the reference: for training data only, never at test
 };
 std::string_view RequestKindName(RequestKind kind);
 

@@ -195,8 +195,8 @@ struct Introduced {
   bool Doubts(size_t from) const { return unsure && from < denied_up_to; }
 };
 
-// The last mark at a word's begin, not ending inside a word ("the answer isn't"),
-// in a sentence that claims what it says.
+// The last mark at a word's begin that does not end inside a word ("the answer
+// isn't"), in a sentence that claims what it says.
 Introduced LastClaimed(std::string_view text, std::string_view lower,
                        const std::vector<std::string_view>& marks) {
   // The search stops after this many that claim nothing.

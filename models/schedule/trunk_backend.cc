@@ -558,7 +558,7 @@ void TrunkBackend::DropJob(std::list<Job>::iterator job) {
   if (job->preempted) --preempted_;
   jobs_.erase(job);
   for (const SeqId id : held) tree_.Release(id);
-  Unpark();
+  ResumeOldest();
   // The next step drops prefills that only this job needed. Without jobs no
   // step follows, so drop them now.
   if (jobs_.empty()) {
@@ -581,7 +581,7 @@ void TrunkBackend::Cancel(RequestId id) {
 // ---------------------------------------------------------------------------
 // Memory shortage
 
-void TrunkBackend::Unpark() {
+void TrunkBackend::ResumeOldest() {
   scarce_ = false;
   prefills_.set_scarce(false);
   if (preempted_ == 0) return;
@@ -619,7 +619,7 @@ void TrunkBackend::MakeRoom() {
     return;
   }
   if (active.empty()) {
-    Unpark();
+    ResumeOldest();
     return;
   }
   active[0]->failure = absl::ResourceExhaustedError(

@@ -118,7 +118,7 @@ class TrunkBackend : public Backend {
   void Unlock(Job& job);
   void DropJob(std::list<Job>::iterator job);
   // A request has ended: a preempted one may resume.
-  void Unpark();
+  void ResumeOldest();
 
   Trunk& trunk_;
   const Tokenizer& tokenizer_;

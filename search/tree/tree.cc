@@ -14,18 +14,6 @@ const char* NodeKindName(NodeKind kind) {
       return "step";
     case NodeKind::kAnswer:
       return "answer";
-    case NodeKind::kPlan:
-      return "plan";
-    case NodeKind::kSegment:
-      return "segment";
-    case NodeKind::kThought:
-      return "thought";
-    case NodeKind::kToolCall:
-      return "tool_call";
-    case NodeKind::kToolResult:
-      return "tool_result";
-    case NodeKind::kSubgoal:
-      return "subgoal";
   }
   return "?";
 }

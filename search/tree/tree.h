@@ -37,12 +37,6 @@ enum class NodeKind : uint8_t {
   kPrompt,  // the root
   kStep,
   kAnswer,  // a step that ends the response
-  kPlan,
-  kSegment,
-  kThought,
-  kToolCall,
-  kToolResult,
-  kSubgoal,
 };
 // "prompt", "step", "answer" ...
 const char* NodeKindName(NodeKind kind);

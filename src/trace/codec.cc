@@ -100,7 +100,8 @@ absl::StatusOr<LogEntry> FromProto(const trace::LogEntry& in) {
                .kind = static_cast<RequestKind>(in.kind()),
                .fingerprint = in.fingerprint(),
                .nodes = {in.node().begin(), in.node().end()}};
-  if (in.kind() > static_cast<uint32_t>(RequestKind::kGrade)) {
+  if (in.kind() > static_cast<uint32_t>(RequestKind::kVerify) &&
+      in.kind() != static_cast<uint32_t>(RequestKind::kGrade)) {
     return Damaged(absl::StrCat("request kind ", in.kind()));
   }
   out.stop_reason = in.stop_reason();
@@ -201,7 +202,7 @@ absl::StatusOr<StoredTree> DecodeTree(std::string_view bytes) {
     if ((i == 0) != (gap == 0) || gap > static_cast<uint32_t>(i)) {
       return Damaged(absl::StrCat("node ", i, " has no parent before it"));
     }
-    if (c.kind(i) > static_cast<uint32_t>(NodeKind::kSubgoal) ||
+    if (c.kind(i) > static_cast<uint32_t>(NodeKind::kAnswer) ||
         c.flags(i) > 0xff || c.verdict(i) > 2 ||
         c.answer(i) > tree.answers.size()) {
       return Damaged(absl::StrCat("node ", i, " has impossible values"));
