@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "search/parts/common_options.h"
 #include "search/parts/rollout.h"
 
 namespace espalier {
@@ -63,7 +64,7 @@ void BranchingOptions::Visit(OptionVisitor& v) {
         "simulations that choose before any of them is generated");
   VisitChoice(v, "unit", &unit, kGenerationUnitNames,
               "what is generated and scored at once");
-  v.Real("temperature", &temperature, 0, 10, "of sampling");
+  VisitTemperature(v, &temperature);
   v.Int("patience", &patience, 0, 1 << 20,
         "draws in a row without a new child after which a node gets no more; "
         "0: it always does");
@@ -71,8 +72,7 @@ void BranchingOptions::Visit(OptionVisitor& v) {
         "models that write: policy, second, planner, prover");
   VisitChoice(v, "model_choice", &model_choice, kModelChoiceNames,
               "how one of several models is chosen");
-  VisitChoice(v, "choice", &choice, kAnswerChoiceNames,
-              "how finished responses make the answer");
+  VisitAnswerChoice(v, &choice);
 }
 
 void ArmChooser::Observed(NodeId, NodeId, int, double) {}

@@ -18,6 +18,7 @@
 
 #include "search/algorithm.h"
 #include "search/choose.h"
+#include "search/parts/common_options.h"
 #include "search/parts/path_worth.h"
 #include "search/parts/propose.h"
 
@@ -38,16 +39,14 @@ struct BeamOptions {
   void Visit(OptionVisitor& v) {
     v.Int("width", &width, 1, 4096, "paths kept after each step");
     v.Int("branch", &branch, 1, 4096, "samples of the next step from each");
-    v.Int("rounds", &rounds, 0, 1 << 20,
-          "passes from the root; 0: until the budget is spent");
-    v.Real("temperature", &temperature, 0, 10, "of sampling");
+    VisitRounds(v, &rounds);
+    VisitTemperature(v, &temperature);
     v.Flag("refill", &refill, "the place of a finished response is free again");
     v.Real("floor", &floor, 0, 1, "paths worth less are dropped");
-    VisitChoice(v, "level", &level, kLevelNames, "reward head");
+    VisitLevel(v, &level);
     VisitChoice(v, "aggregate", &aggregate, kWorthNames,
                 "how step scores make the worth of a path");
-    VisitChoice(v, "choice", &choice, kAnswerChoiceNames,
-                "how finished responses make the answer");
+    VisitAnswerChoice(v, &choice);
   }
 };
 

@@ -26,6 +26,7 @@
 #include "search/algorithm.h"
 #include "search/choose.h"
 #include "search/parts/aggregate.h"
+#include "search/parts/common_options.h"
 #include "search/parts/lockstep.h"
 
 namespace espalier {
@@ -49,14 +50,11 @@ struct DvtsOptions {
     v.Int("iterations", &iterations, 0, 1 << 16,
           "steps of a pass, of which the last is the rest of the response; 0: "
           "no limit");
-    v.Int("rounds", &rounds, 0, 1 << 20,
-          "passes from the root; 0: until the budget is spent");
-    v.Real("temperature", &temperature, 0, 10, "of sampling");
-    VisitChoice(v, "level", &level, kLevelNames, "reward head");
-    VisitChoice(v, "aggregate", &aggregate, kAggregateNames,
-                "how step scores make the score of a path");
-    VisitChoice(v, "choice", &choice, kAnswerChoiceNames,
-                "how finished responses make the answer");
+    VisitRounds(v, &rounds);
+    VisitTemperature(v, &temperature);
+    VisitLevel(v, &level);
+    VisitAggregate(v, &aggregate);
+    VisitAnswerChoice(v, &choice);
   }
   std::vector<std::string> Check() const {
     if (n % width == 0) return {};

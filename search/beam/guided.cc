@@ -32,6 +32,7 @@
 #include "search/algorithm.h"
 #include "search/choose.h"
 #include "search/parts/aggregate.h"
+#include "search/parts/common_options.h"
 #include "search/parts/rollout.h"
 
 namespace espalier {
@@ -56,9 +57,8 @@ struct GuidedOptions {
   void Visit(OptionVisitor& v) {
     v.Int("width", &width, 1, 4096, "paths kept after each step");
     v.Int("branch", &branch, 1, 4096, "samples of the next step from each");
-    v.Int("rounds", &rounds, 0, 1 << 20,
-          "passes from the root; 0: until the budget is spent");
-    v.Real("temperature", &temperature, 0, 10, "of sampling");
+    VisitRounds(v, &rounds);
+    VisitTemperature(v, &temperature);
     v.Real("frequency", &frequency, 0, 100,
            "weight of the log share of equal samples");
     v.Real("likelihood", &likelihood, 0, 100,
@@ -68,11 +68,9 @@ struct GuidedOptions {
     v.Flag("draft", &draft,
            "write one response at temperature 0 first: a fall-back, and a "
            "measure of what a pass costs");
-    VisitChoice(v, "level", &level, kLevelNames, "reward head");
-    VisitChoice(v, "aggregate", &aggregate, kAggregateNames,
-                "how step scores make the score of a path");
-    VisitChoice(v, "choice", &choice, kAnswerChoiceNames,
-                "how finished responses make the answer");
+    VisitLevel(v, &level);
+    VisitAggregate(v, &aggregate);
+    VisitAnswerChoice(v, &choice);
   }
 };
 

@@ -30,6 +30,7 @@
 #include "search/algorithm.h"
 #include "search/choose.h"
 #include "search/parts/aggregate.h"
+#include "search/parts/common_options.h"
 #include "search/parts/lockstep.h"
 
 namespace espalier {
@@ -56,18 +57,15 @@ struct LookaheadOptions {
     v.Int("iterations", &iterations, 0, 1 << 16,
           "steps of a pass, of which the last is the rest of the response; 0: "
           "no limit");
-    v.Int("rounds", &rounds, 0, 1 << 20,
-          "passes from the root; 0: until the budget is spent");
+    VisitRounds(v, &rounds);
     v.Flag("duplicates", &duplicates,
            "equal samples of a step take a place each");
     v.Flag("sort", &sort,
            "a pass goes on when n responses have finished; its n best vote");
-    v.Real("temperature", &temperature, 0, 10, "of sampling");
-    VisitChoice(v, "level", &level, kLevelNames, "reward head");
-    VisitChoice(v, "aggregate", &aggregate, kAggregateNames,
-                "how step scores make the score of a path");
-    VisitChoice(v, "choice", &choice, kAnswerChoiceNames,
-                "how finished responses make the answer");
+    VisitTemperature(v, &temperature);
+    VisitLevel(v, &level);
+    VisitAggregate(v, &aggregate);
+    VisitAnswerChoice(v, &choice);
   }
 };
 

@@ -23,6 +23,7 @@
 
 #include "search/algorithm.h"
 #include "search/best_first/priority.h"
+#include "search/parts/common_options.h"
 #include "search/parts/frontier.h"
 #include "search/parts/propose.h"
 
@@ -38,7 +39,7 @@ struct AStarOptions {
   int64_t AtOnce() const { return int64_t{branch} * in_flight; }
   void Visit(OptionVisitor& v) {
     v.Int("branch", &branch, 1, 4096, "samples of a node's next step");
-    v.Real("temperature", &temperature, 0, 10, "of sampling");
+    VisitTemperature(v, &temperature);
     v.Real("weight", &weight, 0, 1000, "of the cost to go (h)");
     v.Int("steps_left", &steps_left, 0, 65535,
           "steps expected of a response, fewer the deeper; 0: unknown, h = 0");

@@ -33,6 +33,7 @@
 #include "search/best_first/priority.h"
 #include "search/best_first/proof_graph.h"
 #include "search/choose.h"
+#include "search/parts/common_options.h"
 #include "search/parts/frontier.h"
 #include "search/parts/logprob.h"
 #include "search/parts/propose.h"
@@ -57,7 +58,7 @@ struct BestFirstOptions {
   int64_t AtOnce() const { return int64_t{branch} * in_flight; }
   void Visit(OptionVisitor& v) {
     v.Int("branch", &branch, 1, 4096, "samples of a node's next step");
-    v.Real("temperature", &temperature, 0, 10, "of sampling");
+    VisitTemperature(v, &temperature);
     v.Real("alpha", &alpha, 0, 10,
            "power of the depth that divides a path's log-probability");
     VisitChoice(v, "score", &score, kScoreNames,
@@ -72,8 +73,7 @@ struct BestFirstOptions {
     VisitChoice(v, "ties", &ties, kTiesNames,
                 "of open nodes of equal rank: the oldest, or as a heap has "
                 "them");
-    VisitChoice(v, "choice", &choice, kAnswerChoiceNames,
-                "how finished responses make the answer");
+    VisitAnswerChoice(v, &choice);
   }
   bool NeverFinished() const { return verify; }
   std::vector<RequestKind> Needs() const {

@@ -46,6 +46,7 @@
 #include "search/algorithm.h"
 #include "search/choose.h"
 #include "search/mcts/frontier_queue.h"
+#include "search/parts/common_options.h"
 #include "search/parts/logprob.h"
 #include "search/parts/path_visit.h"
 
@@ -81,7 +82,7 @@ struct FrontierOptions {
           "how many fewer for every max_steps / width steps of its depth");
     v.Int("least_width", &width.least, 1, 4096, "of them at least");
     v.Int("in_flight", &in_flight, 1, 4096, "descents under way at once");
-    v.Real("temperature", &temperature, 0, 10, "of sampling");
+    VisitTemperature(v, &temperature);
     v.Real("parent_weight", &weights.parent, 0, 1000, "l1: the parent's q");
     v.Real("entropy_weight", &weights.entropy, 0, 1000, "l2: surprisal");
     v.Real("depth_weight", &weights.depth, 0, 1000, "l3: depth");
@@ -99,8 +100,7 @@ struct FrontierOptions {
     VisitChoice(v, "judge", &judge, kJudgedByNames,
                 "who judges ends; verifier: a puzzle's rules, the tests that a "
                 "question shows; reference: for training data only");
-    VisitChoice(v, "choice", &choice, kAnswerChoiceNames,
-                "how finished responses make the answer");
+    VisitAnswerChoice(v, &choice);
   }
   std::vector<RequestKind> Needs() const {
     const std::array<RequestKind, 3> by = {

@@ -1,6 +1,7 @@
 #include "search/mcts/mcts_options.h"
 
 #include "absl/strings/str_cat.h"
+#include "search/parts/common_options.h"
 
 namespace espalier {
 
@@ -9,7 +10,7 @@ void MctsOptions::Visit(OptionVisitor& v) {
         "0: until the budget is spent");
   v.Int("branch", &branch, 1, 4096, "samples when a leaf is expanded");
   v.Int("in_flight", &in_flight, 1, 4096, "simulations under way at once");
-  v.Real("temperature", &temperature, 0, 10, "of sampling");
+  VisitTemperature(v, &temperature);
   v.Flag("widen", &widen, "sample further children as visits grow (T31)");
   v.Int("width", &width, 1, 1 << 20, "distinct children at most (widen)");
   VisitChoice(v, "descend", &descend, kDescendNames,
@@ -34,8 +35,7 @@ void MctsOptions::Visit(OptionVisitor& v) {
   VisitChoice(v, "share", &share, kShareNames,
               "nodes that are one state: none; of the same last step; of the "
               "same steps in any order");
-  VisitChoice(v, "choice", &choice, kAnswerChoiceNames,
-              "how finished responses make the answer");
+  VisitAnswerChoice(v, &choice);
 }
 
 std::vector<RequestKind> MctsOptions::Needs() const {

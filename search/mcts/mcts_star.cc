@@ -35,6 +35,7 @@
 #include "absl/container/inlined_vector.h"
 #include "search/algorithm.h"
 #include "search/mcts/mcts.h"
+#include "search/parts/common_options.h"
 #include "search/parts/rollout.h"
 
 namespace espalier {
@@ -66,7 +67,7 @@ struct StarOptions {
     v.Int("simulations", &simulations, 0, 1 << 30,
           "0: until the budget is spent");
     v.Int("branch", &branch, 1, 4096, "samples when a leaf is expanded");
-    v.Real("temperature", &temperature, 0, 10, "of sampling");
+    VisitTemperature(v, &temperature);
     v.Real("c", &c, 0, 1000, "exploration constant C");
     v.Real("unvisited", &unvisited, 0, 1000, "bonus INF of unvisited children");
     v.Real(

@@ -36,6 +36,7 @@
 #include "search/algorithm.h"
 #include "search/choose.h"
 #include "search/mcts/mcts.h"
+#include "search/parts/common_options.h"
 #include "search/parts/path_visit.h"
 
 namespace espalier {
@@ -61,7 +62,7 @@ struct RapOptions {
     v.Int("simulations", &simulations, 0, 1 << 30,
           "0: until the budget is spent");
     v.Int("branch", &branch, 1, 4096, "samples of a node");
-    v.Real("temperature", &temperature, 0, 10, "of sampling");
+    VisitTemperature(v, &temperature);
     v.Real("c", &c, 0, 1000, "exploration constant");
     VisitChoice(v, "path_reward", &path_reward, kPathRewardNames,
                 "what the rewards from a node on make the value of a visit");

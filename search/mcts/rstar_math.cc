@@ -38,6 +38,7 @@
 
 #include "search/algorithm.h"
 #include "search/choose.h"
+#include "search/parts/common_options.h"
 
 namespace espalier {
 namespace {
@@ -65,7 +66,7 @@ struct RstarMathOptions {
     v.Int("max_depth", &max_depth, 0, 1 << 15,
           "steps of a response at most, and moves of a rollout; 0: what the "
           "task allows");
-    v.Real("temperature", &temperature, 0, 10, "of sampling");
+    VisitTemperature(v, &temperature);
     v.Real("c", &c, 0, 1000, "exploration constant");
     v.Real("low", &low, -1, 0, "what a score of 0 is worth; one of 1 is 1");
     v.Flag("update_leaf_value", &update_leaf_value,
@@ -75,8 +76,7 @@ struct RstarMathOptions {
     VisitChoice(v, "judge", &judge, kJudgeNames,
                 "who judges ends; verifier: a puzzle's rules, the tests that a "
                 "question shows; reference: for training data only");
-    VisitChoice(v, "choice", &choice, kAnswerChoiceNames,
-                "how finished responses make the answer");
+    VisitAnswerChoice(v, &choice);
   }
   std::vector<RequestKind> Needs() const {
     std::vector<RequestKind> needs = {RequestKind::kExpand};

@@ -19,6 +19,7 @@
 
 #include "search/algorithm.h"
 #include "search/mcts/mcts.h"
+#include "search/parts/common_options.h"
 
 namespace espalier {
 namespace {
@@ -33,10 +34,9 @@ struct SampleMctsOptions {
     v.Int("simulations", &simulations, 0, 1 << 30,
           "samples; 0: until the budget is spent");
     v.Int("samples", &samples, 1, 4096, "samples when a leaf is expanded");
-    v.Real("temperature", &temperature, 0, 10, "of sampling");
+    VisitTemperature(v, &temperature);
     v.Real("c", &c, 0, 1000, "exploration constant");
-    VisitChoice(v, "choice", &choice, kAnswerChoiceNames,
-                "how finished responses make the answer");
+    VisitAnswerChoice(v, &choice);
   }
 };
 

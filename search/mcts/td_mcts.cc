@@ -34,6 +34,7 @@
 #include "absl/container/inlined_vector.h"
 #include "search/algorithm.h"
 #include "search/mcts/mcts.h"
+#include "search/parts/common_options.h"
 #include "search/parts/prior.h"
 #include "search/parts/rollout.h"
 
@@ -66,7 +67,7 @@ struct TdOptions {
     v.Int("simulations", &simulations, 0, 1 << 30,
           "0: until the budget is spent");
     v.Int("branch", &branch, 1, 4096, "samples when a leaf is expanded");
-    v.Real("temperature", &temperature, 0, 10, "of sampling");
+    VisitTemperature(v, &temperature);
     v.Real("c1", &c1, 0, 1000, "exploration constant");
     v.Real("c2", &c2, 1, 1e9f, "visits at which exploration grows");
     v.Real("gamma", &gamma, 0, 1, "discount of each step up");

@@ -29,6 +29,7 @@
 #include "search/algorithm.h"
 #include "search/choose.h"
 #include "search/mcts/mcts.h"
+#include "search/parts/common_options.h"
 #include "search/parts/rollout.h"
 
 namespace espalier {
@@ -56,15 +57,14 @@ struct VmOptions {
     v.Int("keep", &keep, 1, 4096, "children kept, by value");
     v.Real("c", &c, 0, 1000, "exploration constant C");
     v.Real("eps", &eps, 1e-6f, 1000, "visits that each child has beforehand");
-    v.Real("temperature", &temperature, 0, 10, "of sampling");
+    VisitTemperature(v, &temperature);
     VisitChoice(v, "value", &value, kValueOfNames,
                 "what is backed up: scores of completions' first steps, or "
                 "what the completions are worth");
     v.Flag("verify", &verify,
            "a completion is worth what the verifier says of it");
     v.Flag("close", &close, "never visit again what is finished");
-    VisitChoice(v, "choice", &choice, kAnswerChoiceNames,
-                "how finished responses make the answer");
+    VisitAnswerChoice(v, &choice);
   }
   std::vector<RequestKind> Needs() const {
     std::vector<RequestKind> needs = {RequestKind::kExpand};

@@ -24,6 +24,7 @@
 
 #include "search/algorithm.h"
 #include "search/choose.h"
+#include "search/parts/common_options.h"
 #include "search/parts/rollout.h"
 #include "search/refine/refine_tree.h"
 
@@ -48,10 +49,9 @@ struct RefineOptions {
           "rewrites after which an answer with one as good is closed");
     v.Real("c", &c, 0, 1e4f, "exploration constant, in units of the reward");
     v.Flag("dummy", &dummy, "a second root, an answer that says nothing");
-    v.Real("temperature", &temperature, 0, 10, "of sampling");
+    VisitTemperature(v, &temperature);
     VisitChoice(v, "rewrite", &rewrite, kRewriteNames, "see the method");
-    VisitChoice(v, "choice", &choice, kAnswerChoiceNames,
-                "how finished responses make the answer");
+    VisitAnswerChoice(v, &choice);
   }
 };
 

@@ -19,6 +19,7 @@
 
 #include "search/algorithm.h"
 #include "search/choose.h"
+#include "search/parts/common_options.h"
 #include "search/parts/grow.h"
 #include "search/rollout/prefix.h"
 
@@ -45,9 +46,8 @@ struct PrefixRestartOptions {
     v.Real("fraction", &fraction, 0, 1, "share of steps kept (success)");
     v.Real("threshold", &threshold, 0, 1,
            "a step scored lower is an error (threshold)");
-    v.Real("temperature", &temperature, 0, 10, "of sampling");
-    VisitChoice(v, "choice", &choice, kAnswerChoiceNames,
-                "how finished responses make the answer");
+    VisitTemperature(v, &temperature);
+    VisitAnswerChoice(v, &choice);
   }
 };
 

@@ -32,6 +32,7 @@
 
 #include "search/algorithm.h"
 #include "search/choose.h"
+#include "search/parts/common_options.h"
 #include "search/parts/propose.h"
 
 namespace espalier {
@@ -48,9 +49,8 @@ struct RoverOptions {
     v.Int("responses", &responses, 0, 1 << 30, "0: until the budget is spent");
     v.Int("branch", &branch, 1, 4096, "samples of a node's next step");
     v.Real("rho", &rho, 0, 1000, "temperature of acting by Q; 0: greedy");
-    v.Real("temperature", &temperature, 0, 10, "of sampling");
-    VisitChoice(v, "choice", &choice, kAnswerChoiceNames,
-                "how finished responses make the answer");
+    VisitTemperature(v, &temperature);
+    VisitAnswerChoice(v, &choice);
   }
 };
 

@@ -58,6 +58,7 @@
 #include "absl/strings/str_cat.h"
 #include "search/algorithm.h"
 #include "search/choose.h"
+#include "search/parts/common_options.h"
 #include "search/parts/grow.h"
 #include "search/parts/logprob.h"
 #include "search/rollout/share.h"
@@ -140,9 +141,8 @@ struct SegmentsOptions {
     v.Real("fallback_temperature", &fallback_temperature, 1e-3f, 1000,
            "of the softmax over segments");
     v.Int("rounds", &rounds, 0, 1 << 20, "trees; 0: until the budget is spent");
-    v.Real("temperature", &temperature, 0, 10, "of sampling");
-    VisitChoice(v, "choice", &choice, kAnswerChoiceNames,
-                "how finished responses make the answer");
+    VisitTemperature(v, &temperature);
+    VisitAnswerChoice(v, &choice);
   }
   std::vector<RequestKind> Needs() const {
     std::vector<RequestKind> needs = {RequestKind::kExpand};

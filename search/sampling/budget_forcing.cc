@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "search/algorithm.h"
+#include "search/parts/common_options.h"
 #include "search/parts/rollout.h"
 
 namespace espalier {
@@ -32,7 +33,7 @@ struct ForcingOptions {
   void Visit(OptionVisitor& v) {
     v.Int("times", &times, 0, 1 << 20,
           "ends that are taken back; 0: until the budget is spent");
-    v.Real("temperature", &temperature, 0, 10, "of sampling");
+    VisitTemperature(v, &temperature);
     v.Text("word", &word, "what stands in the place of an answer");
     v.Flag("own_step", &own_step,
            "the word is a whole step; off: the response goes on right behind "

@@ -25,6 +25,7 @@
 #include "search/algorithm.h"
 #include "search/choose.h"
 #include "search/parts/aggregate.h"
+#include "search/parts/common_options.h"
 #include "search/parts/lockstep.h"
 
 namespace espalier {
@@ -49,7 +50,7 @@ struct ConfidenceOptions {
     VisitChoice(v, "by", &by, kByNames, "what is taken for confidence");
     v.Int("n", &n, 0, 1 << 20, "responses; 0: until the budget is spent");
     v.Int("parallel", &parallel, 1, 4096, "responses drawn at once");
-    v.Real("temperature", &temperature, 0, 10, "of sampling");
+    VisitTemperature(v, &temperature);
     v.Real("slope", &slope, -100, 100,
            "of the calibration: factor of the confidence's log odds");
     v.Real("offset", &offset, -100, 100,

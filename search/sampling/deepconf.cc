@@ -32,6 +32,7 @@
 #include "absl/strings/str_cat.h"
 #include "search/algorithm.h"
 #include "search/choose.h"
+#include "search/parts/common_options.h"
 #include "search/parts/lockstep.h"
 #include "search/sampling/confidence_filter.h"
 
@@ -58,7 +59,7 @@ struct DeepConfOptions {
   void Visit(OptionVisitor& v) {
     v.Int("n", &n, 0, 1 << 20, "responses; 0: until the budget is spent");
     v.Int("parallel", &parallel, 1, 4096, "responses drawn at once");
-    v.Real("temperature", &temperature, 0, 10, "of sampling");
+    VisitTemperature(v, &temperature);
     v.Real("eta", &eta, 0, 100, "percent of responses that vote, at least one");
     VisitChoice(v, "of", &of, kConfidenceOfNames,
                 "what of its tokens is a response's confidence; online lowest");

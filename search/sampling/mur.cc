@@ -21,6 +21,7 @@
 #include "search/algorithm.h"
 #include "search/choose.h"
 #include "search/parts/aggregate.h"
+#include "search/parts/common_options.h"
 #include "search/parts/confidence.h"
 #include "search/parts/lockstep.h"
 #include "search/parts/logprob.h"
@@ -52,13 +53,12 @@ struct MurOptions {
            "the candidates are all new; else the first sample is one of them");
     v.Int("max_steps", &max_steps, 0, 1 << 16,
           "steps after which the rest is written at once; 0: no limit");
-    v.Real("temperature", &temperature, 0, 10, "of sampling");
+    VisitTemperature(v, &temperature);
     v.Real("alpha", &alpha, 0, 1, "share of the past in the momentum");
     v.Real("gamma", &gamma, 0, 1,
            "less: fewer steps count as uncertain; 0: none");
     VisitChoice(v, "level", &level, kLevelNames, "reward head (by=reward)");
-    VisitChoice(v, "choice", &choice, kAnswerChoiceNames,
-                "how finished responses make the answer");
+    VisitAnswerChoice(v, &choice);
   }
   std::vector<RequestKind> Needs() const {
     if (by == By::kLikelihood) return {RequestKind::kExpand};

@@ -32,6 +32,7 @@
 #include "search/algorithm.h"
 #include "search/choose.h"
 #include "search/parts/aggregate.h"
+#include "search/parts/common_options.h"
 #include "search/parts/confidence.h"
 #include "search/parts/lockstep.h"
 #include "search/parts/resample.h"
@@ -57,16 +58,14 @@ struct ParticleOptions {
           "sweeps of a round, each but the first conditional on the last");
     v.Int("keep", &keep, 1, 4096, "reference particles of a conditional sweep");
     v.Int("rounds", &rounds, 0, 1 << 20, "0: until the budget is spent");
-    v.Real("temperature", &temperature, 0, 10, "of sampling");
+    VisitTemperature(v, &temperature);
     v.Real("resample_temperature", &resample_temperature, 0, 1000,
            "of the weights' softmax; 0: the highest score takes all");
     VisitChoice(v, "resampling", &resampling, kResamplingNames,
                 "how particles are drawn by their weights");
-    VisitChoice(v, "level", &level, kLevelNames, "reward head");
-    VisitChoice(v, "aggregate", &aggregate, kAggregateNames,
-                "how step scores make the score of a path");
-    VisitChoice(v, "choice", &choice, kAnswerChoiceNames,
-                "how finished responses make the answer");
+    VisitLevel(v, &level);
+    VisitAggregate(v, &aggregate);
+    VisitAnswerChoice(v, &choice);
   }
   std::vector<std::string> Check() const {
     // A single particle makes independent sweeps (see above).

@@ -37,6 +37,7 @@
 #include "absl/strings/str_cat.h"
 #include "search/algorithm.h"
 #include "search/parts/aggregate.h"
+#include "search/parts/common_options.h"
 #include "search/parts/confidence.h"
 #include "search/parts/lockstep.h"
 #include "search/parts/resample.h"
@@ -64,12 +65,11 @@ struct ParticleGibbsOptions {
           "references of a sweep, drawn from the one before");
     v.Int("max_steps", &max_steps, 0, 1 << 16,
           "steps before the last that a particle may take; 0: no limit");
-    v.Real("temperature", &temperature, 0, 10, "of sampling");
+    VisitTemperature(v, &temperature);
     VisitChoice(v, "select", &select, kSelectNames,
                 "how the answer is taken from the last sweep");
-    VisitChoice(v, "level", &level, kLevelNames, "reward head");
-    VisitChoice(v, "aggregate", &aggregate, kAggregateNames,
-                "how step scores make the score of a path");
+    VisitLevel(v, &level);
+    VisitAggregate(v, &aggregate);
   }
   std::vector<std::string> Check() const {
     if (iterations == 1 || keep <= particles) return {};

@@ -41,6 +41,7 @@
 #include "absl/strings/str_cat.h"
 #include "search/algorithm.h"
 #include "search/choose.h"
+#include "search/parts/common_options.h"
 #include "search/parts/confidence.h"
 #include "search/parts/lockstep.h"
 #include "search/parts/logprob.h"
@@ -75,8 +76,7 @@ struct PhiOptions {
     v.Int("clusters", &clusters, 1, 4096, "of what is foreseen");
     v.Int("least", &least, 0, 1 << 16,
           "steps after which foresight may end at the next");
-    v.Int("rounds", &rounds, 0, 1 << 20,
-          "passes from the root; 0: until the budget is spent");
+    VisitRounds(v, &rounds);
     v.Real("temperature", &temperature, 0, 10, "of sampling a step");
     v.Real("foresight_temperature", &foresight_temperature, 0, 10,
            "of writing a response to its end");

@@ -16,6 +16,7 @@
 #include "search/algorithm.h"
 #include "search/choose.h"
 #include "search/parts/aggregate.h"
+#include "search/parts/common_options.h"
 #include "search/parts/rollout.h"
 
 namespace espalier {
@@ -43,7 +44,7 @@ struct MajorityOptions {
   float temperature = 1;
   void Visit(OptionVisitor& v) {
     v.Int("n", &n, 0, 1 << 20, "responses; 0: until the budget is spent");
-    v.Real("temperature", &temperature, 0, 10, "of sampling");
+    VisitTemperature(v, &temperature);
   }
 };
 
@@ -54,7 +55,7 @@ struct ScoredOptions {
   Aggregate aggregate = Aggregate::kLast;
   void Visit(OptionVisitor& v) {
     v.Int("n", &n, 0, 1 << 20, "responses; 0: until the budget is spent");
-    v.Real("temperature", &temperature, 0, 10, "of sampling");
+    VisitTemperature(v, &temperature);
     VisitChoice(v, "level", &level, kLevelNames,
                 "reward head: all steps so far are right, or this step is");
     VisitChoice(v, "aggregate", &aggregate, kAggregateNames,

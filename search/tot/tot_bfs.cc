@@ -27,6 +27,7 @@
 
 #include "search/algorithm.h"
 #include "search/choose.h"
+#include "search/parts/common_options.h"
 #include "search/parts/propose.h"
 
 namespace espalier {
@@ -48,13 +49,11 @@ struct TotBfsOptions {
   void Visit(OptionVisitor& v) {
     v.Int("n_select", &n_select, 1, 4096, "steps kept at each depth");
     v.Int("branch", &branch, 1, 4096, "samples of each kept path's next step");
-    v.Int("rounds", &rounds, 0, 1 << 20,
-          "passes from the root; 0: until the budget is spent");
-    v.Real("temperature", &temperature, 0, 10, "of sampling");
+    VisitRounds(v, &rounds);
+    VisitTemperature(v, &temperature);
     VisitChoice(v, "select", &select, kSelectionNames, "how steps are kept");
     v.Flag("merge", &merge, "equal steps of a path are one candidate");
-    VisitChoice(v, "choice", &choice, kAnswerChoiceNames,
-                "how finished responses make the answer");
+    VisitAnswerChoice(v, &choice);
   }
 };
 

@@ -21,6 +21,7 @@
 
 #include "search/algorithm.h"
 #include "search/choose.h"
+#include "search/parts/common_options.h"
 #include "search/parts/path_worth.h"
 #include "search/parts/propose.h"
 
@@ -54,9 +55,8 @@ struct TotDfsOptions {
     VisitChoice(v, "level", &level, kLevelNames, "reward head of the vote");
     VisitChoice(v, "aggregate", &aggregate, kWorthNames,
                 "how step scores make that of a response");
-    v.Real("temperature", &temperature, 0, 10, "of sampling");
-    VisitChoice(v, "choice", &choice, kAnswerChoiceNames,
-                "how finished responses make the answer");
+    VisitTemperature(v, &temperature);
+    VisitAnswerChoice(v, &choice);
   }
 };
 

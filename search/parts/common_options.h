@@ -1,0 +1,36 @@
+// Options that many methods have, with one range and one help text each.
+#ifndef ESPALIER_SEARCH_PARTS_COMMON_OPTIONS_H_
+#define ESPALIER_SEARCH_PARTS_COMMON_OPTIONS_H_
+
+#include "espalier/method_options.h"
+#include "search/choose.h"
+#include "search/parts/aggregate.h"
+
+namespace espalier {
+
+inline void VisitTemperature(OptionVisitor& v, float* temperature) {
+  v.Real("temperature", temperature, 0, 10, "of sampling");
+}
+
+inline void VisitAnswerChoice(OptionVisitor& v, AnswerChoice* choice) {
+  VisitChoice(v, "choice", choice, kAnswerChoiceNames,
+              "how finished responses make the answer");
+}
+
+inline void VisitLevel(OptionVisitor& v, Level* level) {
+  VisitChoice(v, "level", level, kLevelNames, "reward head");
+}
+
+inline void VisitAggregate(OptionVisitor& v, Aggregate* aggregate) {
+  VisitChoice(v, "aggregate", aggregate, kAggregateNames,
+              "how step scores make the score of a path");
+}
+
+inline void VisitRounds(OptionVisitor& v, int* rounds) {
+  v.Int("rounds", rounds, 0, 1 << 20,
+        "passes from the root; 0: until the budget is spent");
+}
+
+}  // namespace espalier
+
+#endif  // ESPALIER_SEARCH_PARTS_COMMON_OPTIONS_H_
