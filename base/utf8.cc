@@ -1,50 +1,63 @@
 #include "base/utf8.h"
 
-#include <cstdint>
-
 namespace espalier {
-namespace {
 
-// Length in bytes of the character that begins with `first`; 0 if invalid.
-size_t LengthOf(uint8_t first) {
-  if (first < 0x80) return 1;
-  if (first >= 0xC2 && first < 0xE0) return 2;
-  if (first >= 0xE0 && first < 0xF0) return 3;
-  if (first >= 0xF0 && first < 0xF5) return 4;
-  return 0;
+Utf8Char NextUtf8(std::string_view text) {
+  const auto byte = [&](size_t i) -> uint32_t {
+    return static_cast<uint8_t>(text[i]);
+  };
+  const uint32_t first = byte(0);
+  if (first < 0x80) return {first, 1, true};
+  const size_t size = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+  if (first < 0xC2 || first > 0xF4 || text.size() < size) return {};
+  uint32_t code = first & (0x7Fu >> size);
+  for (size_t i = 1; i < size; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return {};
+    code = code << 6 | (byte(i) & 0x3F);
+  }
+  constexpr uint32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
+  if (code < kSmallest[size] || code > 0x10FFFF ||
+      (code >= 0xD800 && code <= 0xDFFF)) {
+    return {};
+  }
+  return {code, size, true};
 }
 
-// Whether `second` may follow `first`: excludes overlong encodings, surrogates
-// and code points above U+10FFFF.
-bool MayFollow(uint8_t first, uint8_t second) {
-  switch (first) {
-    case 0xE0:
-      return second >= 0xA0;
-    case 0xED:
-      return second < 0xA0;
-    case 0xF0:
-      return second >= 0x90;
-    case 0xF4:
-      return second < 0x90;
-    default:
-      return true;
+void AppendUtf8(uint32_t code, std::string& out) {
+  const auto tail = [&](int shift) {
+    out += static_cast<char>(0x80 | (code >> shift & 0x3F));
+  };
+  if (code < 0x80) {
+    out += static_cast<char>(code);
+  } else if (code < 0x800) {
+    out += static_cast<char>(0xC0 | code >> 6);
+    tail(0);
+  } else if (code < 0x10000) {
+    out += static_cast<char>(0xE0 | code >> 12);
+    tail(6);
+    tail(0);
+  } else {
+    out += static_cast<char>(0xF0 | code >> 18);
+    tail(12);
+    tail(6);
+    tail(0);
   }
 }
 
-}  // namespace
+size_t Utf8Stretch(std::string_view text, bool valid) {
+  size_t size = 0;
+  while (size < text.size()) {
+    const Utf8Char c = NextUtf8(text.substr(size));
+    if (c.valid != valid) break;
+    size += c.size;
+  }
+  return size;
+}
 
 std::optional<size_t> FirstInvalidUtf8(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
-  for (size_t i = 0; i < text.size();) {
-    const size_t length = LengthOf(byte(i));
-    if (length == 0 || i + length > text.size()) return i;
-    for (size_t k = 1; k < length; ++k) {
-      if ((byte(i + k) & 0xC0) != 0x80) return i;
-    }
-    if (length > 1 && !MayFollow(byte(i), byte(i + 1))) return i;
-    i += length;
-  }
-  return std::nullopt;
+  const size_t valid = Utf8Stretch(text, true);
+  if (valid == text.size()) return std::nullopt;
+  return valid;
 }
 
 }  // namespace espalier

@@ -1,4 +1,4 @@
-// Whether bytes are UTF-8, and if not, where the first error is.
+// Reads, writes and checks UTF-8.
 //
 //   if (const auto at = FirstInvalidUtf8(line)) { ... byte *at is wrong ... }
 //
@@ -9,9 +9,25 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace espalier {
+
+struct Utf8Char {
+  uint32_t code = 0;
+  size_t size = 1;     // bytes consumed; 1 if invalid
+  bool valid = false;  // no overlong form, surrogate or code above U+10FFFF
+};
+
+// The first character of `text`, which must not be empty.
+Utf8Char NextUtf8(std::string_view text);
+
+// Appends `code`, a Unicode scalar value.
+void AppendUtf8(uint32_t code, std::string& out);
+
+// Bytes of the longest valid (or, if `valid` is false, wholly invalid) prefix.
+size_t Utf8Stretch(std::string_view text, bool valid);
 
 // Index of the first byte that does not begin a complete, shortest-form, valid
 // UTF-8 character (RFC 3629: no surrogates, nothing above U+10FFFF); nullopt if

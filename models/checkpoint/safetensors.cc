@@ -1,14 +1,8 @@
 #include "models/checkpoint/safetensors.h"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cerrno>
 #include <cstring>
 #include <limits>
 #include <optional>
@@ -170,60 +164,22 @@ std::string ShapeText(std::span<const int64_t> shape) {
                       "]");
 }
 
-SafetensorsFile::SafetensorsFile(SafetensorsFile&& other) noexcept {
-  *this = std::move(other);
-}
-
-SafetensorsFile& SafetensorsFile::operator=(SafetensorsFile&& other) noexcept {
-  std::swap(path_, other.path_);
-  std::swap(map_, other.map_);
-  std::swap(map_bytes_, other.map_bytes_);
-  std::swap(data_start_, other.data_start_);
-  std::swap(tensors_, other.tensors_);
-  std::swap(metadata_, other.metadata_);
-  return *this;
-}
-
-SafetensorsFile::~SafetensorsFile() {
-  if (map_ != nullptr) ::munmap(map_, map_bytes_);
-}
-
 absl::StatusOr<SafetensorsFile> SafetensorsFile::Open(const std::string& path) {
   if (const std::string other = ForeignFileNote(path, Wanted::kModel);
       !other.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(path, ": ", other));
   }
-  // Non-blocking, so that a pipe without a writer is rejected instead of
-  // awaited.
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) return FileError("open", path, errno);
-  struct stat info;
-  const bool known = ::fstat(fd, &info) == 0;
-  const int reason = errno;
-  if (!known || !S_ISREG(info.st_mode)) {
-    ::close(fd);
-    if (!known) return FileError("read", path, reason);
-    return absl::FailedPreconditionError(
-        absl::StrCat(path, ": expected a safetensors file, found ",
-                     S_ISDIR(info.st_mode) ? "a folder" : "a special file"));
-  }
-  SafetensorsFile file;
-  file.path_ = path;
-  file.map_bytes_ = static_cast<size_t>(info.st_size);
+  ESP_ASSIGN_OR_RETURN(MappedFile mapped, MappedFile::Open(path));
+  SafetensorsFile file(std::move(mapped));
   uint64_t header_bytes = 0;
-  if (file.map_bytes_ < sizeof(header_bytes)) {
-    ::close(fd);
+  if (file.bytes() < sizeof(header_bytes)) {
     return absl::DataLossError(absl::StrCat(
         path, ": expected a safetensors file of at least 8 bytes, found ",
-        file.map_bytes_, "; copy or download it again"));
+        file.bytes(), "; copy or download it again"));
   }
-  void* map = ::mmap(nullptr, file.map_bytes_, PROT_READ, MAP_PRIVATE, fd, 0);
-  const int map_reason = errno;
-  ::close(fd);
-  if (map == MAP_FAILED) return FileError("map", path, map_reason);
-  file.map_ = map;
-  std::memcpy(&header_bytes, map, sizeof(header_bytes));
-  const size_t rest = file.map_bytes_ - sizeof(header_bytes);
+  const std::byte* const begin = file.file_.bytes().data();
+  std::memcpy(&header_bytes, begin, sizeof(header_bytes));
+  const size_t rest = file.bytes() - sizeof(header_bytes);
   if (header_bytes > kMaxHeaderBytes) {
     return absl::InvalidArgumentError(
         absl::StrCat(path, ": expected a header of at most ", kMaxHeaderBytes,
@@ -237,16 +193,17 @@ absl::StatusOr<SafetensorsFile> SafetensorsFile::Open(const std::string& path) {
   }
   file.data_start_ = sizeof(header_bytes) + header_bytes;
   const std::string_view header(
-      static_cast<const char*>(map) + sizeof(header_bytes), header_bytes);
+      reinterpret_cast<const char*>(begin) + sizeof(header_bytes),
+      header_bytes);
   ESP_RETURN_IF_ERROR(
-      file.ParseHeader(header, file.map_bytes_ - file.data_start_));
+      file.ParseHeader(header, file.bytes() - file.data_start_));
   return file;
 }
 
 absl::Status SafetensorsFile::ParseHeader(std::string_view text,
                                           size_t data_bytes) {
   const auto bad = [&](auto&&... parts) {
-    return absl::InvalidArgumentError(absl::StrCat(path_, ": ", parts...));
+    return absl::InvalidArgumentError(absl::StrCat(path(), ": ", parts...));
   };
   bool too_deep = false;
   std::string twice;
@@ -297,7 +254,7 @@ absl::Status SafetensorsFile::ParseHeader(std::string_view text,
   }
   if (reached > data_bytes) {
     return absl::DataLossError(absl::StrCat(
-        path_, ": tensor ", *by_place.back().first, ": expected ", reached,
+        path(), ": tensor ", *by_place.back().first, ": expected ", reached,
         " bytes of data up to its end, found only ", data_bytes,
         ": the file is truncated; copy or download it again"));
   }
@@ -312,20 +269,12 @@ std::span<const std::byte> SafetensorsFile::data(
     const std::string& name) const {
   const auto found = tensors_.find(name);
   ESP_CHECK(found != tensors_.end());
-  const std::byte* data = static_cast<const std::byte*>(map_) + data_start_;
+  const std::byte* data = file_.bytes().data() + data_start_;
   return {data + found->second.begin, data + found->second.end};
 }
 
 void SafetensorsFile::Release(const std::string& name) const {
-  const std::span<const std::byte> bytes = data(name);
-  const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
-  const auto begin = reinterpret_cast<uintptr_t>(bytes.data());
-  const uintptr_t first = (begin + page - 1) / page * page;
-  const uintptr_t last = (begin + bytes.size()) / page * page;
-  if (first >= last) return;
-  // A hint: if ignored, only memory use differs.
-  static_cast<void>(
-      ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED));
+  file_.Release(data(name));
 }
 
 absl::StatusOr<std::vector<float>> SafetensorsFile::Floats(
@@ -334,7 +283,7 @@ absl::StatusOr<std::vector<float>> SafetensorsFile::Floats(
   const DType dtype = tensors_.find(name)->second.dtype;
   if (!IsFloat(dtype)) {
     return absl::InvalidArgumentError(absl::StrCat(
-        path_, ": tensor ", name, ": expected dtype BF16, F16 or F32, found ",
+        path(), ": tensor ", name, ": expected dtype BF16, F16 or F32, found ",
         AbslView(DTypeName(dtype))));
   }
   std::vector<float> values(bytes.size() /

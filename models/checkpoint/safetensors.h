@@ -26,10 +26,12 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "models/checkpoint/mapped_file.h"
 
 namespace espalier {
 
@@ -66,12 +68,9 @@ struct TensorInfo {
 class SafetensorsFile {
  public:
   static absl::StatusOr<SafetensorsFile> Open(const std::string& path);
-  SafetensorsFile(SafetensorsFile&& other) noexcept;
-  SafetensorsFile& operator=(SafetensorsFile&& other) noexcept;
-  ~SafetensorsFile();
 
-  const std::string& path() const { return path_; }
-  size_t bytes() const { return map_bytes_; }
+  const std::string& path() const { return file_.path(); }
+  size_t bytes() const { return file_.bytes().size(); }
   const std::map<std::string, TensorInfo>& tensors() const { return tensors_; }
   const std::map<std::string, std::string>& metadata() const {
     return metadata_;
@@ -86,12 +85,10 @@ class SafetensorsFile {
   absl::StatusOr<std::vector<float>> Floats(const std::string& name) const;
 
  private:
-  SafetensorsFile() = default;
+  explicit SafetensorsFile(MappedFile file) : file_(std::move(file)) {}
   absl::Status ParseHeader(std::string_view json, size_t data_bytes);
 
-  std::string path_;
-  void* map_ = nullptr;
-  size_t map_bytes_ = 0;
+  MappedFile file_;
   size_t data_start_ = 0;
   std::map<std::string, TensorInfo> tensors_;
   std::map<std::string, std::string> metadata_;

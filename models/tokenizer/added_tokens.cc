@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/text.h"
-#include "models/tokenizer/utf8.h"
+#include "base/utf8.h"
 
 namespace espalier {
 namespace {

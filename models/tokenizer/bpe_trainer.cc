@@ -9,9 +9,9 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "models/tokenizer/byte_alphabet.h"
 #include "models/tokenizer/pre_tokenizer.h"
-#include "models/tokenizer/utf8.h"
 #include "nlohmann/json.hpp"
 
 namespace espalier {

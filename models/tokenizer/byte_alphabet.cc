@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "models/tokenizer/utf8.h"
+#include "base/utf8.h"
 
 namespace espalier {
 namespace {

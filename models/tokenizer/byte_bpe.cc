@@ -6,9 +6,9 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "models/tokenizer/byte_alphabet.h"
 #include "models/tokenizer/normal_form.h"
-#include "models/tokenizer/utf8.h"
 #include "models/tokenizer/vocabulary.h"
 
 namespace espalier {

@@ -1,7 +1,7 @@
 #include "models/tokenizer/char_bpe.h"
 
 #include "base/text.h"
-#include "models/tokenizer/utf8.h"
+#include "base/utf8.h"
 
 namespace espalier {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
-#include "models/tokenizer/utf8.h"
+#include "base/utf8.h"
 
 namespace espalier {
 namespace {

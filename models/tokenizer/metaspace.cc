@@ -7,9 +7,9 @@
 #include "absl/strings/str_replace.h"
 #include "base/status_macros.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "models/tokenizer/char_bpe.h"
 #include "models/tokenizer/unigram.h"
-#include "models/tokenizer/utf8.h"
 #include "models/tokenizer/vocabulary.h"
 
 namespace espalier {

@@ -7,9 +7,9 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "base/utf8.h"
 #include "models/tokenizer/metaspace.h"
 #include "models/tokenizer/sentencepiece.pb.h"
-#include "models/tokenizer/utf8.h"
 
 namespace espalier {
 namespace {

@@ -5,10 +5,10 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "base/utf8.h"
 #include "datasets/answers/extract_answer.h"
 #include "datasets/answers/grade_answer.h"
 #include "datasets/answers/thoughts.h"
-#include "models/tokenizer/utf8.h"
 
 namespace espalier {
 namespace {

@@ -1,8 +1,8 @@
 #include "models/tokenizer/stream_decoder.h"
 
 #include "base/random.h"
+#include "base/utf8.h"
 #include "gtest/gtest.h"
-#include "models/tokenizer/utf8.h"
 #include "tests/models/tokenizer/tokenizer_data.h"
 
 namespace espalier {

@@ -4,9 +4,9 @@
 #include <sstream>
 
 #include "base/files.h"
+#include "base/utf8.h"
 #include "gtest/gtest.h"
 #include "models/tokenizer/byte_alphabet.h"
-#include "models/tokenizer/utf8.h"
 #include "nlohmann/json.hpp"
 
 namespace espalier {
