@@ -13,10 +13,10 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/parse_json.h"
 #include "base/random.h"
 #include "base/text.h"
 #include "datasets/sets/answer_kinds.h"
-#include "datasets/sets/parse_json.h"
 #include "nlohmann/json.hpp"
 
 namespace espalier {

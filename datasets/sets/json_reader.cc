@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/parse_json.h"
 #include "base/status_macros.h"
-#include "datasets/sets/parse_json.h"
 #include "datasets/sets/record_reader.h"
 #include "nlohmann/json.hpp"
 

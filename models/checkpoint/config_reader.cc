@@ -1,10 +1,8 @@
 #include "models/checkpoint/config_reader.h"
 
-#include <set>
-#include <vector>
-
 #include "absl/strings/str_cat.h"
 #include "base/foreign.h"
+#include "base/parse_json.h"
 #include "nlohmann/json.hpp"
 
 namespace espalier {
@@ -13,38 +11,31 @@ namespace {
 using nlohmann::json;
 
 // Real files nest three deep; the limit protects the stack from hostile ones.
-constexpr int kMaxDepth = 16;
+constexpr size_t kMaxDepth = 17;
 
 }  // namespace
 
-absl::StatusOr<json> ParseJsonObject(std::string_view text,
-                                     const std::string& file,
-                                     std::string* twice) {
-  bool too_deep = false;
-  // Keys seen so far of the open object at each depth.
-  std::vector<std::set<std::string>> keys(kMaxDepth + 2);
-  const auto watch = [&](int depth, json::parse_event_t event, json& parsed) {
-    too_deep |= depth > kMaxDepth;
-    if (too_deep) return false;
-    const size_t at = static_cast<size_t>(depth);
-    if (event == json::parse_event_t::object_start) keys[at + 1].clear();
-    if (twice != nullptr && event == json::parse_event_t::key) {
-      const std::string& key = parsed.get_ref<const std::string&>();
-      if (!keys[at].insert(key).second && twice->empty()) *twice = key;
-    }
-    return true;
-  };
-  json parsed = json::parse(text.begin(), text.end(), watch, false);
-  if (parsed.is_discarded() || too_deep || !parsed.is_object()) {
+absl::StatusOr<json> ParseConfigObject(std::string_view text,
+                                       const std::string& file,
+                                       std::string* twice) {
+  json parsed;
+  const JsonOutcome outcome = ReadJson(text,
+                                       {.max_depth = kMaxDepth,
+                                        .refuse_repeats = false,
+                                        .exact_integers = false},
+                                       parsed);
+  if (twice != nullptr) *twice = outcome.repeated;
+  if (outcome.fault != JsonFault::kNone || !parsed.is_object()) {
     if (const std::string note = ForeignBytes(text, Wanted::kModel);
         !note.empty()) {
       return absl::InvalidArgumentError(absl::StrCat(file, ": ", note));
     }
     return absl::InvalidArgumentError(
         absl::StrCat(file, ": expected a JSON object, found ",
-                     too_deep ? "deeper nesting than any model has"
-                     : parsed.is_discarded() ? "malformed JSON"
-                                             : FoundText(parsed)));
+                     outcome.fault == JsonFault::kTooDeep
+                         ? "deeper nesting than any model has"
+                     : outcome.fault != JsonFault::kNone ? "malformed JSON"
+                                                         : FoundText(parsed)));
   }
   return parsed;
 }
@@ -65,6 +56,8 @@ void ConfigReader::Refuse(const std::string& key, const json& found,
       absl::StrCat(file_, ": key \"", key, "\": found ", FoundText(found),
                    ", supported: ", supported));
 }
+
+bool ConfigReader::Has(const char* key) const { return config_.contains(key); }
 
 const json* ConfigReader::Find(const char* key) const {
   const auto found = config_.find(key);

@@ -1,7 +1,7 @@
 // Typed keys of a JSON configuration, keeping the first error.
 //
 //   ESP_ASSIGN_OR_RETURN(const nlohmann::json parsed,
-//                        ParseJsonObject(text, file));
+//                        ParseConfigObject(text, file));
 //   ConfigReader in(parsed, file);
 //   config.layers = in.Extent("num_hidden_layers", 32);
 //   if (in.Flag("mlp_bias", false)) in.Refuse("mlp_bias", true, "false");
@@ -30,9 +30,9 @@ inline constexpr int64_t kMaxExtent = int64_t{1} << 24;
 
 // `file` names the origin in errors. Rejects excessive nesting. The first key
 // that occurs twice in one object goes to `twice`, if given.
-absl::StatusOr<nlohmann::json> ParseJsonObject(std::string_view text,
-                                               const std::string& file,
-                                               std::string* twice = nullptr);
+absl::StatusOr<nlohmann::json> ParseConfigObject(std::string_view text,
+                                                 const std::string& file,
+                                                 std::string* twice = nullptr);
 
 // A short, printable form of an unexpected value.
 std::string FoundText(const nlohmann::json& value);
@@ -47,7 +47,7 @@ class ConfigReader {
   void Refuse(const std::string& key, const nlohmann::json& found,
               const std::string& supported);
 
-  bool Has(const char* key) const { return config_.contains(key); }
+  bool Has(const char* key) const;
   // Null counts as absent.
   const nlohmann::json* Find(const char* key) const;
   // 1 to kMaxExtent.

@@ -13,6 +13,7 @@
 #include "absl/strings/str_join.h"
 #include "base/check.h"
 #include "base/files.h"
+#include "base/parse_json.h"
 #include "base/status_macros.h"
 #include "base/text.h"
 #include "models/checkpoint/to_float.h"
@@ -30,7 +31,7 @@ constexpr char kMetadata[] = "__metadata__";
 // Limit of the format's reference reader; a larger header is a corrupt length.
 constexpr uint64_t kMaxHeaderBytes = 100'000'000;
 // Deepest nesting of a valid header: file, tensor, list.
-constexpr int kMaxHeaderDepth = 3;
+constexpr size_t kMaxHeaderDepth = 4;
 
 struct DTypeRow {
   std::string_view name;
@@ -131,24 +132,6 @@ absl::StatusOr<TensorInfo> ParseTensor(const json& entry) {
   return info;
 }
 
-// Parses JSON of bounded depth without exceptions. A key that occurs twice in
-// the outer object is reported in `twice`.
-json ParseBounded(std::string_view text, bool* too_deep, std::string* twice) {
-  std::set<std::string> names;
-  const auto watch = [&](int depth, json::parse_event_t event, json& parsed) {
-    if (depth > kMaxHeaderDepth) {
-      *too_deep = true;
-      return false;
-    }
-    if (event == json::parse_event_t::key && depth == 1) {
-      const std::string& name = parsed.get_ref<const std::string&>();
-      if (!names.insert(name).second) *twice = name;
-    }
-    return true;
-  };
-  return json::parse(text.begin(), text.end(), watch, false);
-}
-
 }  // namespace
 
 std::string_view DTypeName(DType dtype) {
@@ -205,16 +188,21 @@ absl::Status SafetensorsFile::ParseHeader(std::string_view text,
   const auto bad = [&](auto&&... parts) {
     return absl::InvalidArgumentError(absl::StrCat(path(), ": ", parts...));
   };
-  bool too_deep = false;
-  std::string twice;
-  const json header = ParseBounded(text, &too_deep, &twice);
-  if (header.is_discarded() || too_deep || !header.is_object()) {
+  json header;
+  const JsonOutcome outcome = ReadJson(text,
+                                       {.max_depth = kMaxHeaderDepth,
+                                        .refuse_repeats = false,
+                                        .exact_integers = false},
+                                       header);
+  if (outcome.fault != JsonFault::kNone || !header.is_object()) {
     return bad("expected a JSON object of tensors in the header, found ",
-               too_deep                ? "deeper nesting"
-               : header.is_discarded() ? "malformed JSON"
-                                       : Found(header));
+               outcome.fault == JsonFault::kTooDeep ? "deeper nesting"
+               : outcome.fault != JsonFault::kNone  ? "malformed JSON"
+                                                    : Found(header));
   }
-  if (!twice.empty()) return bad("tensor ", twice, " appears twice");
+  if (outcome.repeated_depth == 1) {
+    return bad("tensor ", outcome.repeated, " appears twice");
+  }
   for (const auto& [name, entry] : header.items()) {
     if (name == kMetadata) {
       if (!entry.is_object()) {

@@ -22,7 +22,7 @@ using WeightMap = std::map<std::string, std::string>;
 absl::StatusOr<WeightMap> ParseIndex(const std::string& text,
                                      const std::string& path) {
   std::string twice;
-  ESP_ASSIGN_OR_RETURN(const json index, ParseJsonObject(text, path, &twice));
+  ESP_ASSIGN_OR_RETURN(const json index, ParseConfigObject(text, path, &twice));
   if (!twice.empty()) {
     return absl::InvalidArgumentError(
         absl::StrCat(path, ": tensor ", twice, " appears twice"));

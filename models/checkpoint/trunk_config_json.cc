@@ -310,7 +310,7 @@ std::string ClassName(const TrunkConfig& config) {
 
 absl::StatusOr<TrunkConfig> ParseTrunkConfig(std::string_view text,
                                              const std::string& file) {
-  ESP_ASSIGN_OR_RETURN(const json parsed, ParseJsonObject(text, file));
+  ESP_ASSIGN_OR_RETURN(const json parsed, ParseConfigObject(text, file));
   ConfigReader in(parsed, file);
   const ClassRow row = FindClass(in);
   if (!in.status().ok()) return in.status();
@@ -337,7 +337,7 @@ absl::StatusOr<TrunkConfig> ParseTrunkConfig(std::string_view text,
 
 absl::Status AddEndTokens(std::string_view text, const std::string& file,
                           TrunkConfig& config) {
-  ESP_ASSIGN_OR_RETURN(const json parsed, ParseJsonObject(text, file));
+  ESP_ASSIGN_OR_RETURN(const json parsed, ParseConfigObject(text, file));
   ConfigReader in(parsed, file);
   AddEnds(TokenIds(in, "eos_token_id", config.vocab_size), config);
   return in.status();

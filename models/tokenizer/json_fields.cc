@@ -2,53 +2,24 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/foreign.h"
+#include "base/parse_json.h"
 #include "nlohmann/json.hpp"
 
 namespace espalier {
 
 using nlohmann::json;
 
-namespace {
-
-// Whether brackets outside strings nest deeper than `limit`. Tokenizer files
-// nest a few levels; deeper ones are hostile, and printing them would exhaust
-// the stack.
-bool NestsDeeperThan(int limit, std::string_view text) {
-  int depth = 0;
-  bool in_string = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (in_string) {
-      if (c == '\\') ++i;
-      in_string = c != '"';
-    } else if (c == '"') {
-      in_string = true;
-    } else if (c == '[' || c == '{') {
-      if (++depth > limit) return true;
-    } else if (c == ']' || c == '}') {
-      --depth;
-    }
+absl::StatusOr<json> ParseTokenizerJson(std::string_view text) {
+  json value;
+  const JsonOutcome outcome = ReadJson(
+      text, {.max_depth = 64, .refuse_repeats = false, .exact_integers = false},
+      value);
+  if (outcome.fault == JsonFault::kNone) return value;
+  if (std::string note = ForeignBytes(text, Wanted::kModel); !note.empty()) {
+    return absl::InvalidArgumentError(note);
   }
-  return false;
-}
-
-}  // namespace
-
-absl::StatusOr<json> ParseJson(std::string_view text) {
-  constexpr int kDeepest = 64;
-  if (NestsDeeperThan(kDeepest, text)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("JSON nested more than ", kDeepest, " levels deep"));
-  }
-  try {
-    return json::parse(text.begin(), text.end());
-  } catch (const json::exception& e) {
-    if (std::string note = ForeignBytes(text, Wanted::kModel); !note.empty()) {
-      return absl::InvalidArgumentError(note);
-    }
-    return absl::InvalidArgumentError(
-        absl::StrCat("malformed JSON: ", e.what()));
-  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("malformed JSON: ", outcome.what));
 }
 
 const json& JsonField(const json& object, const char* key) {

@@ -14,7 +14,7 @@
 
 namespace espalier {
 
-absl::StatusOr<nlohmann::json> ParseJson(std::string_view text);
+absl::StatusOr<nlohmann::json> ParseTokenizerJson(std::string_view text);
 
 // `object[key]` if `object` is an object that has the key with the requested
 // type, else the fallback.

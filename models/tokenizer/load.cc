@@ -98,7 +98,7 @@ absl::StatusOr<std::unique_ptr<ByteBpe>> LoadPair(
   spec.ignore_merges = cut.ignore_merges;
   spec.nfc = cut.nfc;
   ESP_ASSIGN_OR_RETURN(const std::string text, ReadFile(vocab_path));
-  const absl::StatusOr<json> vocab = ParseJson(text);
+  const absl::StatusOr<json> vocab = ParseTokenizerJson(text);
   if (!vocab.ok()) return InFile(vocab_path, vocab.status());
   if (absl::Status s = ReadVocab(*vocab, spec); !s.ok()) {
     return InFile(vocab_path, s);

@@ -22,7 +22,7 @@ absl::StatusOr<json> ReadObject(const std::string& folder, const char* name) {
   std::error_code error;
   if (!fs::is_regular_file(path, error)) return json();
   ESP_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
-  absl::StatusOr<json> value = ParseJson(text);
+  absl::StatusOr<json> value = ParseTokenizerJson(text);
   if (!value.ok()) return InFile(path, value.status());
   if (!value->is_object()) {
     return InFile(path, WrongType("the file", "an object", *value));

@@ -292,7 +292,7 @@ absl::Status ReadVocab(const json& vocab, ByteBpeSpec& spec) {
 
 absl::StatusOr<std::unique_ptr<Tokenizer>> TokenizerFromJson(
     std::string_view text, const TokenizerConfig& config) {
-  ESP_ASSIGN_OR_RETURN(const json root, ParseJson(text));
+  ESP_ASSIGN_OR_RETURN(const json root, ParseTokenizerJson(text));
   ESP_ASSIGN_OR_RETURN(ByteBpeSpec spec, ReadCommon(root, config));
   const std::string cut = TextField(JsonField(root, "pre_tokenizer"), "type");
   if (BoolField(JsonField(root, "model"), "byte_fallback", false) ||
@@ -304,7 +304,7 @@ absl::StatusOr<std::unique_ptr<Tokenizer>> TokenizerFromJson(
 
 absl::StatusOr<std::unique_ptr<ByteBpe>> ByteBpe::FromJson(
     std::string_view text) {
-  ESP_ASSIGN_OR_RETURN(const json root, ParseJson(text));
+  ESP_ASSIGN_OR_RETURN(const json root, ParseTokenizerJson(text));
   ESP_ASSIGN_OR_RETURN(ByteBpeSpec spec, ReadCommon(root, {}));
   return ReadByteLevel(root, std::move(spec));
 }

@@ -1,4 +1,4 @@
-#include "datasets/sets/parse_json.h"
+#include "base/parse_json.h"
 
 #include <cstdint>
 #include <string>
@@ -15,20 +15,19 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Deeper than any published record, but shallow enough for the stack when
-// values are serialized again.
-constexpr size_t kMaxDepth = 128;
-
 // Builds a value from the parser's events without recursion.
 class Builder : public nlohmann::json_sax<Json> {
  public:
+  Builder(const JsonLimits& limits, Json& root)
+      : limits_(limits), root_(root) {}
+
   bool null() override { return Add(nullptr); }
   bool boolean(bool value) override { return Add(value); }
   bool number_integer(int64_t value) override { return Add(value); }
   bool number_unsigned(uint64_t value) override { return Add(value); }
   bool number_float(double value, const std::string& text) override {
     const bool whole = text.find_first_of(".eE") == std::string::npos;
-    return whole ? Add(text) : Add(value);
+    return whole && limits_.exact_integers ? Add(text) : Add(value);
   }
   bool string(std::string& text) override { return Add(std::move(text)); }
   bool binary(Json::binary_t&) override { return false; }
@@ -37,9 +36,14 @@ class Builder : public nlohmann::json_sax<Json> {
   bool end_object() override { return Close(); }
   bool end_array() override { return Close(); }
   bool key(std::string& name) override {
-    if (open_.back()->contains(name)) {
-      problem_ = absl::StrCat("gives \"", name, "\" twice");
-      return false;
+    if (open_.back()->contains(name) &&
+        (outcome_.repeated.empty() || open_.size() < outcome_.repeated_depth)) {
+      outcome_.repeated = name;
+      outcome_.repeated_depth = open_.size();
+      if (limits_.refuse_repeats) {
+        return Fail(JsonFault::kRepeatedKey,
+                    absl::StrCat("gives \"", name, "\" twice"));
+      }
     }
     key_ = std::move(name);
     return true;
@@ -50,15 +54,18 @@ class Builder : public nlohmann::json_sax<Json> {
     std::string what = error.what();
     const size_t colon = what.find(": ");
     if (colon != std::string::npos) what.erase(0, colon + 2);
-    problem_ =
-        absl::StrCat("is not JSON at column ", position, " (", what, ")");
-    return false;
+    return Fail(JsonFault::kMalformed, absl::StrCat("is not JSON at column ",
+                                                    position, " (", what, ")"));
   }
 
-  const std::string& problem() const { return problem_; }
-  Json& value() { return root_; }
+  JsonOutcome& outcome() { return outcome_; }
 
  private:
+  bool Fail(JsonFault fault, std::string what) {
+    outcome_.fault = fault;
+    outcome_.what = std::move(what);
+    return false;
+  }
   Json* Put(Json value) {
     if (open_.empty()) return &(root_ = std::move(value));
     Json& into = *open_.back();
@@ -71,9 +78,9 @@ class Builder : public nlohmann::json_sax<Json> {
     return true;
   }
   bool Open(Json value) {
-    if (open_.size() == kMaxDepth) {
-      problem_ = absl::StrCat("nests deeper than ", kMaxDepth);
-      return false;
+    if (open_.size() == limits_.max_depth) {
+      return Fail(JsonFault::kTooDeep,
+                  absl::StrCat("nests deeper than ", limits_.max_depth));
     }
     open_.push_back(Put(std::move(value)));
     return true;
@@ -83,30 +90,44 @@ class Builder : public nlohmann::json_sax<Json> {
     return true;
   }
 
-  Json root_;
+  const JsonLimits& limits_;
+  Json& root_;
+  JsonOutcome outcome_;
   std::vector<Json*> open_;  // open containers, outermost first
   std::string key_;          // of the next value
-  std::string problem_;
 };
 
 }  // namespace
 
-absl::StatusOr<Json> ParseJson(std::string_view text, std::string_view place) {
-  const auto error = [&](std::string_view what) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(AbslView(place), ": ", AbslView(what)));
-  };
-  if (const auto at = FirstInvalidUtf8(text)) {
-    return error(absl::StrCat(
+JsonOutcome ReadJson(std::string_view text, const JsonLimits& limits,
+                     Json& value) {
+  Builder builder(limits, value);
+  if (Json::sax_parse(text.begin(), text.end(), &builder)) {
+    return std::move(builder.outcome());
+  }
+  JsonOutcome outcome = std::move(builder.outcome());
+  // The parser refuses what is not UTF-8, in other words.
+  if (const auto at = FirstInvalidUtf8(text);
+      at && outcome.fault == JsonFault::kMalformed) {
+    outcome.what = absl::StrCat(
         "byte ", *at + 1, " is not UTF-8 (0x",
         absl::Hex(static_cast<unsigned char>(text[*at]), absl::kZeroPad2),
-        "); save the file as UTF-8"));
+        "); save the file as UTF-8");
+  } else {
+    outcome.what = absl::StrCat("the record ", outcome.what);
   }
-  Builder builder;
-  if (!Json::sax_parse(text.begin(), text.end(), &builder)) {
-    return error(absl::StrCat("the record ", builder.problem()));
+  value = nullptr;
+  return outcome;
+}
+
+absl::StatusOr<Json> ParseJson(std::string_view text, std::string_view place) {
+  Json value;
+  const JsonOutcome outcome = ReadJson(text, {}, value);
+  if (outcome.fault != JsonFault::kNone) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(AbslView(place), ": ", outcome.what));
   }
-  return std::move(builder.value());
+  return value;
 }
 
 absl::StatusOr<Json> ParseJsonObject(std::string_view text,
