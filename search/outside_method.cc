@@ -44,6 +44,14 @@ bool TreeView::terminal(uint32_t node) const {
   return ctx_->tree()[node].terminal();
 }
 
+bool TreeView::truncated(uint32_t node) const {
+  return ctx_->tree()[node].truncated();
+}
+
+uint32_t TreeView::draws(uint32_t node) const {
+  return ctx_->tree().step(node).draws;
+}
+
 namespace method_internal {
 
 bool AwaitedRequest::await_ready() const {
@@ -94,6 +102,13 @@ method_internal::AwaitedVerdict MethodContext::Verify(uint32_t node) {
   return {{request.ctx, request.seq}};
 }
 
+std::string MethodContext::Answer(uint32_t node) {
+  const int32_t answer = ctx_.AnswerOf(node);
+  return answer < 0 ? std::string() : ctx_.tree().answer_text(answer);
+}
+
+int64_t MethodContext::TokensLeft() const { return ctx_.tokens_left(); }
+
 bool MethodContext::ShouldStop() { return ctx_.ShouldStop(); }
 
 void MethodContext::CountSimulation() { ctx_.CountSimulation(); }
@@ -108,7 +123,7 @@ void MethodContext::Offer(uint32_t node, float score) {
 
 namespace co_internal {
 
-SearchContext& ContextOf(MethodContext& search) { return search.search(); }
+SearchContext& ContextOf(MethodContext& search) { return search.ctx_; }
 
 }  // namespace co_internal
 

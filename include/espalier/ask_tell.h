@@ -47,7 +47,12 @@ struct SearchQuestion {
   // Of kSample.
   int n = 0;
   float temperature = 1;  // 0: greedy
-  int max_tokens = 0;     // per sample; never exceed it
+  int top_k = 0;          // only the k most likely tokens; 0: all
+  float top_p = 1;        // only the most likely tokens of this mass; 1: all
+  float min_p = 0;        // only tokens this likely relative to the top; 0: all
+  int max_tokens = 0;     // per sample
+  // Texts that end the response and are no part of it.
+  std::vector<std::string> stop_strings;
   // One per sample: equal searches ask with equal seeds, and two samples of one
   // response have different ones.
   std::vector<uint64_t> seeds;
@@ -57,8 +62,9 @@ struct SearchQuestion {
 // Task::format(), or to the end of the response.
 struct SampledText {
   std::string text;
-  // The step's tokens. Empty: every word, with the white space before it,
-  // counts as one token.
+  // The step's tokens, at most `max_tokens`. Empty: every word, with the white
+  // space before it, counts as one token; a text that goes on after the
+  // delimiter or after `max_tokens` words is cut there.
   std::vector<int32_t> tokens = {};
   // ln p of each token at temperature 1; empty: unknown, taken as 0.
   std::vector<float> logprobs = {};
@@ -75,8 +81,9 @@ struct SearchAnswer {
 
 class AskTell {
  public:
-  // `task` outlives the search. "auto" is taken as where there is a reward
-  // model. InvalidArgument lists all that is wrong with the options.
+  // `task` outlives the search. "auto" assumes a reward model. The search reads
+  // no clock: SearchOptions::max_seconds is for the caller to watch (Stop).
+  // InvalidArgument lists all that is wrong with the options.
   static absl::StatusOr<std::unique_ptr<AskTell>> Create(
       const Problem& problem, const Task& task, const SearchOptions& options);
   virtual ~AskTell() = default;

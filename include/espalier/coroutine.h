@@ -1,8 +1,8 @@
 // Searches as coroutines: Co<T>, the type of a search and of its parts.
 //
 //   Co<float> Rollout(MethodContext& search, uint32_t node);
-//   Co<> Search(MethodContext& search) { float v = co_await Rollout(search, 0);
-//   }
+//   Co<> Search(MethodContext& context) {
+//     float v = co_await Rollout(context, kRootNode); }
 //
 // A Co starts when awaited (or by Start), runs on the thread that resumes the
 // search and returns its result to the coroutine that awaits it. Coroutines are

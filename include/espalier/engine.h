@@ -1,6 +1,6 @@
 // The engine: loads models once and runs many searches over them concurrently.
 //
-//   EngineOptions models{.policy = "models/zoo/stories"};
+//   EngineOptions models{.policy = "models/zoo/stories"};  // engine_options.h
 //   auto engine = Engine::Create(models).value();
 //   SearchOptions search{.method = "beam:branch=4", .max_tokens = 600};
 //   SearchResult result = engine->Solve(problem, task, search);

@@ -62,6 +62,8 @@ class TreeView {
   float logprob(uint32_t node) const;          // ln p of the step, summed
   StepScores scores(uint32_t node) const;      // NaN: not scored
   bool terminal(uint32_t node) const;          // the response ended here
+  bool truncated(uint32_t node) const;         // cut by a token limit
+  uint32_t draws(uint32_t node) const;         // times the step was sampled
 
  private:
   const SearchContext* ctx_;
@@ -75,7 +77,7 @@ struct SampleOptions {
 
 namespace method_internal {
 
-// What co_await takes. Trivially destructible (docs/adr/0001).
+// What co_await takes. Trivially destructible, as g++ 12 needs it.
 struct AwaitedRequest {
   SearchContext* ctx;
   uint64_t number;
@@ -114,6 +116,13 @@ class MethodContext {
   // Asks the problem's intrinsic verifier about a finished response.
   method_internal::AwaitedVerdict Verify(uint32_t node);
 
+  // The canonical answer of the response that ends in `node`: equal texts are
+  // one vote. "" where it has none.
+  std::string Answer(uint32_t node);
+  // Tokens that may still be sampled, what is held back for finishing
+  // subtracted; the largest int64_t without a budget.
+  int64_t TokensLeft() const;
+
   // True once a budget is spent or a stop was requested.
   bool ShouldStop();
   // Counts towards SearchOptions::max_simulations.
@@ -125,9 +134,9 @@ class MethodContext {
   // method's own.
   void Offer(uint32_t node, float score);
 
-  SearchContext& search() { return ctx_; }  // for the engine
-
  private:
+  friend SearchContext& co_internal::ContextOf(MethodContext& search);
+
   SearchContext& ctx_;
 };
 

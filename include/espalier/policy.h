@@ -3,9 +3,9 @@
 //
 //   class MyPolicy : public Policy { ... };
 //   MyPolicy policy;
-//   SearchResult result = SolveWith(policy, nullptr, nullptr, problem, task,
-//                                   {.method = "majority", .max_tokens =
-//                                   2000});
+//   SearchOptions options{.method = "majority", .max_tokens = 2000};
+//   SearchResult result =
+//       SolveWith(policy, nullptr, nullptr, problem, task, options);
 #ifndef ESPALIER_API_POLICY_H_
 #define ESPALIER_API_POLICY_H_
 
@@ -31,9 +31,13 @@ struct PolicyRequest {
   std::string response;                // what was written after it so far
   const StepFormat* format = nullptr;  // where a step ends
   int n = 1;
-  float temperature = 1;        // 0: greedy
-  int max_tokens = 0;           // per sample; never exceed it
-  std::vector<uint64_t> seeds;  // one per sample
+  float temperature = 1;  // 0: greedy
+  int top_k = 0;          // only the k most likely tokens; 0: all
+  float top_p = 1;        // only the most likely tokens of this mass
+  float min_p = 0;        // only tokens this likely relative to the top
+  int max_tokens = 0;     // per sample; more fail the search
+  std::vector<std::string> stop_strings;  // end the response, left out
+  std::vector<uint64_t> seeds;            // one per sample
 };
 
 class Policy {
@@ -48,7 +52,7 @@ class Policy {
 // One search with the policy, and where they are not null a reward model and an
 // intrinsic verifier. Errors are in SearchResult::status: those of the policy
 // and the reward model, and FailedPrecondition where the method needs what is
-// null.
+// null. `max_seconds` ends the search between two calls of the policy.
 SearchResult SolveWith(Policy& policy, RewardModel* reward,
                        const Verifier* verifier, const Problem& problem,
                        const Task& task, const SearchOptions& options);

@@ -23,8 +23,8 @@ class RewardModel {
   // True for bounds that read the reference. Results made with them are marked
   // as oracle rows and excluded from comparisons.
   virtual bool reads_reference() const = 0;
-  // Scores the last step of each response (text after the prompt). May be
-  // called from several threads.
+  // Scores the last step of each response (text after the prompt), in [0, 1],
+  // else the search fails. May be called from several threads.
   virtual absl::StatusOr<std::vector<StepScores>> Score(
       const Problem& problem, absl::Span<const std::string> responses) = 0;
 };

@@ -8,7 +8,7 @@
 //   std::string prompt = task->Render(problem).value();
 //
 // Tasks are immutable and thread-safe, and registered by name
-// (datasets/tasks/task_registry.h).
+// (espalier/registry.h).
 #ifndef ESPALIER_API_TASK_H_
 #define ESPALIER_API_TASK_H_
 

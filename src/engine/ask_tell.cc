@@ -19,17 +19,30 @@
 namespace espalier {
 namespace {
 
-// Ids of the words of `text`, each with the white space before it.
-std::vector<int32_t> WordTokens(std::string_view text) {
+// Where the word that begins at `begin`, with the white space before it, ends.
+size_t WordEnd(std::string_view text, size_t begin) {
   const auto blank = [&](size_t i) {
     return std::isspace(static_cast<unsigned char>(text[i])) != 0;
   };
+  size_t end = begin;
+  while (end < text.size() && blank(end)) ++end;
+  while (end < text.size() && !blank(end)) ++end;
+  return end;
+}
+
+// Where the first `count` words end.
+size_t WordsEnd(std::string_view text, int count) {
+  size_t end = 0;
+  for (int i = 0; i < count; ++i) end = WordEnd(text, end);
+  return end;
+}
+
+// Ids of the words of `text`.
+std::vector<int32_t> WordTokens(std::string_view text) {
   std::vector<int32_t> tokens;
   size_t begin = 0;
   while (begin < text.size()) {
-    size_t end = begin;
-    while (end < text.size() && blank(end)) ++end;
-    while (end < text.size() && !blank(end)) ++end;
+    const size_t end = WordEnd(text, begin);
     tokens.push_back(static_cast<int32_t>(
         StableHash(text.substr(begin, end - begin)) & 0x3FFFFFFF));
     begin = end;
@@ -39,8 +52,36 @@ std::vector<int32_t> WordTokens(std::string_view text) {
   return tokens;
 }
 
+// Cuts a sample without tokens after the delimiter and after `limit` words, and
+// numbers its words.
+void CutAndNumber(const StepFormat& format, int limit, SampledText& sample) {
+  const size_t at = format.delimiter.empty() || format.segments
+                        ? std::string::npos
+                        : sample.text.find(format.delimiter);
+  const size_t step = at == std::string::npos ? sample.text.size()
+                                              : at + format.delimiter.size();
+  if (step < sample.text.size()) {
+    sample.text.resize(step);
+    sample.ended = sample.truncated = false;
+  }
+  sample.tokens = WordTokens(sample.text);
+  if (static_cast<int>(sample.tokens.size()) <= limit) return;
+  sample.tokens.resize(static_cast<size_t>(limit));
+  sample.text.resize(WordsEnd(sample.text, limit));
+  sample.ended = false;
+  sample.truncated = true;
+}
+
 // How a sample that does not fit `limit` tokens is described; "" if it fits.
-std::string WhatIsWrong(const SampledText& sample, int limit) {
+std::string WhatIsWrong(const StepFormat& format, const SampledText& sample,
+                        int limit) {
+  if (!format.delimiter.empty() && !format.segments) {
+    const size_t at = sample.text.find(format.delimiter);
+    if (at != std::string::npos &&
+        at + format.delimiter.size() < sample.text.size()) {
+      return "goes on after the end of its step";
+    }
+  }
   if (sample.text.empty() && !sample.ended) {
     return "is empty and does not end the response";
   }
@@ -70,6 +111,10 @@ class LocalAskTell : public AskTell {
       : problem_(problem),
         algorithm_(std::move(algorithm)),
         keep_tree_(options.keep_tree),
+        format_(task.format()),
+        filter_{.top_k = options.top_k,
+                .top_p = options.top_p,
+                .min_p = options.min_p},
         session_(0, problem_, task, options) {
     session_.Resume(*algorithm_);
     Collect();
@@ -187,6 +232,14 @@ class LocalAskTell : public AskTell {
       question.n = request.expand.n;
       question.temperature = request.expand.temperature;
       question.max_tokens = request.max_tokens;
+      const SampleFilter filter = request.expand.filter.value_or(filter_);
+      question.top_k = filter.top_k;
+      question.top_p = filter.top_p;
+      question.min_p = filter.min_p;
+      question.stop_strings = format_.stop_strings;
+      question.stop_strings.insert(question.stop_strings.end(),
+                                   request.expand.stop_strings.begin(),
+                                   request.expand.stop_strings.end());
       for (int i = 0; i < question.n; ++i) {
         const StreamKey key =
             SampleKey(request.stream, request.first_sample + i);
@@ -201,8 +254,8 @@ class LocalAskTell : public AskTell {
     questions_.push_back(std::move(question));
   }
 
-  static absl::Status Convert(const SearchRequest& request,
-                              SearchAnswer& answer, SearchCompletion& out) {
+  absl::Status Convert(const SearchRequest& request, SearchAnswer& answer,
+                       SearchCompletion& out) const {
     if (request.kind == RequestKind::kEvaluate) {
       if (answer.scores.size() != request.nodes.size()) {
         return absl::InvalidArgumentError(
@@ -224,14 +277,15 @@ class LocalAskTell : public AskTell {
     }
     for (SampledText& sample : answer.samples) {
       const bool words = sample.tokens.empty();
-      if (words) sample.tokens = WordTokens(sample.text);
+      if (words) CutAndNumber(format_, request.max_tokens, sample);
       if (words && !sample.logprobs.empty()) {
         return absl::InvalidArgumentError(
             absl::StrCat("question ", request.seq,
                          ": a sample has log-probs without the "
                          "tokens that they belong to"));
       }
-      const std::string wrong = WhatIsWrong(sample, request.max_tokens);
+      const std::string wrong =
+          WhatIsWrong(format_, sample, request.max_tokens);
       if (!wrong.empty()) {
         return absl::InvalidArgumentError(
             absl::StrCat("question ", request.seq, ": a sample ", wrong));
@@ -252,6 +306,8 @@ class LocalAskTell : public AskTell {
   const Problem problem_;
   std::unique_ptr<SearchAlgorithm> algorithm_;
   const bool keep_tree_;
+  const StepFormat& format_;
+  const SampleFilter filter_;
   SearchSession session_;
   std::vector<SearchQuestion> questions_;
   std::map<uint64_t, SearchRequest> open_;

@@ -31,7 +31,11 @@ absl::Status AnswerSamples(const Answerers& who,
                         .format = &who.task.format(),
                         .n = question.n,
                         .temperature = question.temperature,
+                        .top_k = question.top_k,
+                        .top_p = question.top_p,
+                        .min_p = question.min_p,
                         .max_tokens = question.max_tokens,
+                        .stop_strings = question.stop_strings,
                         .seeds = question.seeds});
   }
   ESP_ASSIGN_OR_RETURN(auto samples, who.policy.Sample(requests));

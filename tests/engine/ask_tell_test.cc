@@ -76,19 +76,9 @@ SearchAnswer AnswerOf(const SearchQuestion& question) {
 
 const Problem kProblem{.id = "1", .question = "three digits\n"};
 
-// Words: every step has two, and one more for its newline's absence of none.
-int64_t WordsOf(const std::string& text) {
-  int64_t words = 0;
-  for (absl::string_view word :
-       absl::StrSplit(text, absl::ByAnyChar(" \n"), absl::SkipEmpty())) {
-    words += !word.empty();
-  }
-  return words;
-}
-
 // Answers everything; with `shuffle` one question of those open at a time, in a
 // random order.
-SearchResult RunAll(AskTell& search, uint64_t shuffle, int64_t* words) {
+SearchResult RunAll(AskTell& search, uint64_t shuffle) {
   std::mt19937_64 rng(shuffle);
   std::vector<SearchQuestion> open;
   while (!search.done()) {
@@ -101,9 +91,6 @@ SearchResult RunAll(AskTell& search, uint64_t shuffle, int64_t* words) {
     const SearchQuestion question = open[next];
     open.erase(open.begin() + static_cast<std::ptrdiff_t>(next));
     SearchAnswer answer = AnswerOf(question);
-    for (const SampledText& sample : answer.samples) {
-      *words += WordsOf(sample.text) + 1;  // the newline, at the end alone
-    }
     const absl::Status told = search.Tell(question.id, std::move(answer));
     EXPECT_TRUE(told.ok()) << told;
   }
@@ -136,8 +123,7 @@ TEST(AskTellTest, EveryMethodAnswersWithinItsBudgetInAnyOrder) {
         refused = true;
         break;
       }
-      int64_t words = 0;
-      const SearchResult result = RunAll(**search, shuffle, &words);
+      const SearchResult result = RunAll(**search, shuffle);
       if (!result.status.ok()) {  // reads what text alone does not say
         EXPECT_THAT(std::string(result.status.message()),
                     HasSubstr("outside generator"))
@@ -232,6 +218,44 @@ TEST(AskTellTest, AnswersThatDoNotFitLeaveTheSearchAsItWas) {
   ASSERT_TRUE(search.Tell(q.id, AnswerOf(q)).ok());
   // It is open no more.
   EXPECT_EQ(search.Tell(q.id, AnswerOf(q)).code(), absl::StatusCode::kNotFound);
+}
+
+TEST(AskTellTest, WordsAreCutAtTheStepsEndAndAtTheLimit) {
+  const DigitsTask task;
+  auto made = AskTell::Create(kProblem, task,
+                              {.method = "best_of_n:n=2", .max_tokens = 200});
+  ASSERT_TRUE(made.ok()) << made.status();
+  AskTell& search = **made;
+  const SearchQuestion q = search.Ask().at(0);
+  // With tokens there is nothing that could be cut.
+  EXPECT_THAT(std::string(search
+                              .Tell(q.id, {.samples = {{.text = "d 1\nd 2\n",
+                                                        .tokens = {1, 2}}}})
+                              .message()),
+              HasSubstr("goes on after the end"));
+  ASSERT_TRUE(search.Tell(q.id, {.samples = {{.text = "d 1\nd 2\n"}}}).ok());
+  const auto next = search.Ask();
+  ASSERT_FALSE(next.empty());
+  EXPECT_EQ(next[0].responses[0], "d 1\n");
+  std::string longer;
+  for (int i = 0; i < next[0].max_tokens + 3; ++i) longer += " x";
+  ASSERT_TRUE(search.Tell(next[0].id, {.samples = {{.text = longer}}}).ok());
+  EXPECT_LE(search.Result().tokens, 3 + next[0].max_tokens);
+}
+
+TEST(AskTellTest, FiltersReachTheGenerator) {
+  const DigitsTask task;
+  auto made = AskTell::Create(kProblem, task,
+                              {.method = "best_of_n:n=2",
+                               .max_tokens = 200,
+                               .top_k = 7,
+                               .top_p = 0.5f,
+                               .min_p = 0.25f});
+  ASSERT_TRUE(made.ok()) << made.status();
+  const SearchQuestion q = (*made)->Ask().at(0);
+  EXPECT_EQ(q.top_k, 7);
+  EXPECT_EQ(q.top_p, 0.5f);
+  EXPECT_EQ(q.min_p, 0.25f);
 }
 
 TEST(AskTellTest, AFailedQuestionFailsTheSearch) {
