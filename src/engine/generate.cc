@@ -11,6 +11,7 @@
 #include "base/files.h"
 #include "base/json_text.h"
 #include "base/random.h"
+#include "base/settings.h"
 #include "base/status_macros.h"
 #include "espalier/engine.h"
 #include "espalier/engine_options.h"
@@ -62,22 +63,16 @@ absl::StatusOr<std::string> HashModel(const std::string& folder,
 // The differences between two configurations, as text.
 std::string Differences(const RunInfo& wanted, const RunInfo& recorded) {
   std::vector<std::string> lines;
-  const auto compare = [&](const std::string& name, const std::string& a,
-                           const std::string& b) {
-    if (a != b) {
-      lines.push_back(absl::StrCat(name, " is ", a, ", recorded ", b));
-    }
-  };
   const auto a = nlohmann::json::parse(wanted.config, nullptr, false);
   const auto b = nlohmann::json::parse(recorded.config, nullptr, false);
-  if (a.is_object() && b.is_object()) {
-    for (const auto& [key, value] : a.items()) {
-      compare(key, JsonText(value), b.contains(key) ? JsonText(b[key]) : "-");
+  std::string settings = SettingsDifferences(a, b, "recorded");
+  if (!settings.empty()) lines.push_back(std::move(settings));
+  const auto compare = [&](const std::string& name, const std::string& now,
+                           const std::string& before) {
+    if (now != before) {
+      lines.push_back(absl::StrCat(name, " is ", now, ", recorded ", before));
     }
-    for (const auto& [key, value] : b.items()) {
-      if (!a.contains(key)) compare(key, "-", JsonText(value));
-    }
-  }
+  };
   compare("model", wanted.model_hash, recorded.model_hash);
   compare("reward model", wanted.reward_model_hash, recorded.reward_model_hash);
   compare("tokenizer", wanted.tokenizer_hash, recorded.tokenizer_hash);

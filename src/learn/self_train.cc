@@ -12,6 +12,7 @@
 #include "base/json_text.h"
 #include "base/progress.h"
 #include "base/random.h"
+#include "base/settings.h"
 #include "base/status_macros.h"
 #include "datasets/sets/problem_set.h"
 #include "datasets/tasks/task_registry.h"
@@ -234,15 +235,9 @@ class SelfTraining {
     for (const OptionInfo& option : lister.options()) {
       json[option.name] = option.value;
     }
-    const std::string path = work_ + "/config.json";
-    const std::string text = JsonText(json, 1) + "\n";
-    if (!fs::exists(path)) return WriteFileAtomic(path, text);
-    ESP_ASSIGN_OR_RETURN(const std::string before, ReadFile(path));
-    if (before == text) return absl::OkStatus();
-    return absl::FailedPreconditionError(
-        absl::StrCat(path,
-                     ": belongs to a self-training with other settings; "
-                     "give those, or another --work"));
+    return espalier::SettleConfig(work_ + "/config.json", json,
+                                  "a self-training",
+                                  "give those, or another --work");
   }
 
   // True if an earlier call finished the round.

@@ -19,6 +19,7 @@
 #include "base/json_text.h"
 #include "base/progress.h"
 #include "base/random.h"
+#include "base/settings.h"
 #include "base/status_macros.h"
 #include "models/differentiable/load_net.h"
 #include "nlohmann/json.hpp"
@@ -121,34 +122,16 @@ nlohmann::json ConfigJson(const TrainRunOptions& options, const TrainData& data,
 }
 
 // Writes the configuration, or checks that the existing one is the same.
-absl::Status SettleConfig(const std::string& work, const nlohmann::json& json) {
+absl::Status SettleWork(const std::string& work, const nlohmann::json& json) {
   const std::string path = work + "/config.json";
-  if (!fs::exists(path)) {
-    if (!fs::exists(work + "/state.bin")) {
-      return WriteFileAtomic(path, JsonText(json, 1) + "\n");
-    }
+  if (!fs::exists(path) && fs::exists(work + "/state.bin")) {
     return absl::FailedPreconditionError(absl::StrCat(
         work,
         ": holds a state.bin without the config.json that says which "
         "training it is of; remove the folder, or name another --work"));
   }
-  ESP_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
-  const auto before = nlohmann::json::parse(text, nullptr, false);
-  std::vector<std::string> differences;
-  for (const auto& [key, value] : json.items()) {
-    const auto was = before.is_object() && before.contains(key)
-                         ? before[key]
-                         : nlohmann::json();
-    if (was != value) {
-      differences.push_back(
-          absl::StrCat(key, " is ", JsonText(value), ", was ", JsonText(was)));
-    }
-  }
-  if (differences.empty()) return absl::OkStatus();
-  return absl::FailedPreconditionError(
-      absl::StrCat(path, ": belongs to a training with other settings (",
-                   absl::StrJoin(differences, "; "),
-                   "); give those, or another --work, or remove the folder"));
+  return SettleConfig(path, json, "a training",
+                      "give those, or another --work, or remove the folder");
 }
 
 // The lines of earlier calls, up to the step from which this one resumes.
@@ -447,8 +430,7 @@ absl::StatusOr<TrainReport> TrainModel(const TrainRunOptions& options,
     return absl::UnavailableError(
         absl::StrCat(work, ": cannot make the folder: ", error.message()));
   }
-  ESP_RETURN_IF_ERROR(
-      SettleConfig(work, ConfigJson(options, data, model_hash)));
+  ESP_RETURN_IF_ERROR(SettleWork(work, ConfigJson(options, data, model_hash)));
   // An earlier call finished the same training.
   if (fs::exists(options.out)) return ReadTrainReport(ReportPath(options));
   const auto plan = PlanBatches(data, options);
