@@ -89,7 +89,6 @@ class ProofJudge {
   StepVerdict Next(std::string_view line);
 
   bool ended() const { return ended_; }
-  int lines_left() const { return lines_left_; }
 
  private:
   ProofPuzzle puzzle_;

@@ -70,12 +70,6 @@ absl::StatusOr<std::string> TextNormalizer::Apply(std::string_view text,
   return out;
 }
 
-bool TextNormalizer::prepends() const {
-  return std::any_of(steps_.begin(), steps_.end(), [](const auto& step) {
-    return step.kind == NormalizerStep::kPrepend;
-  });
-}
-
 absl::StatusOr<TextNormalizer> TextNormalizer::FromJson(const json& value) {
   TextNormalizer result;
   if (value.is_null()) return result;

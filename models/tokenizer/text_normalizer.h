@@ -53,8 +53,6 @@ class TextNormalizer {
   void Add(NormalizerStep step) { steps_.push_back(std::move(step)); }
   absl::StatusOr<std::string> Apply(std::string_view text,
                                     TextPlace place) const;
-  // Whether some step puts something before the start of a text.
-  bool prepends() const;
 
  private:
   absl::Status AddFromJson(const nlohmann::json& value);
