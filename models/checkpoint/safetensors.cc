@@ -75,7 +75,10 @@ std::optional<size_t> TensorBytes(DType dtype, std::span<const int64_t> shape) {
 // A short, printable form of an unexpected value.
 std::string Found(const json& value) {
   std::string text = value.dump(-1, ' ', true, json::error_handler_t::replace);
-  if (text.size() > 60) text = text.substr(0, 57) + "...";
+  if (text.size() > 60) {
+    text.resize(57);
+    text.append("...");
+  }
   return text;
 }
 
