@@ -43,7 +43,7 @@ double MeasureGflops() {
   const std::vector<float> x(kRows * kSize, 1.0f);
   std::vector<float> y((kRows + 16) * kSize);
   std::vector<std::byte> operand(path.OperandBytes(*packed, kRows));
-  path.PutRows(*packed, x.data(), kSize, 0, kRows, operand.data());
+  path.PackRows(*packed, x.data(), kSize, 0, kRows, operand.data());
   const Clock& clock = Clock::Real();
   double best = 0;
   for (int trial = 0; trial < 20; ++trial) {

@@ -20,9 +20,9 @@
 #include "tools/espalier/option_checks.h"
 #include "tools/learn/self_train.h"
 #include "tools/learn/train.h"
+#include "tools/learn/zoo_data_command.h"
 #include "tools/zoo/model_card.h"
 #include "tools/zoo/train_zoo.h"
-#include "tools/zoo/zoo_data_command.h"
 
 namespace espalier {
 namespace {

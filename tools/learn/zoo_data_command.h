@@ -1,7 +1,7 @@
 // espalier-learn zoo-data: the examples that a shipped model imitated, as JSON
 // lines.
-#ifndef ESPALIER_TOOLS_ZOO_ZOO_DATA_COMMAND_H_
-#define ESPALIER_TOOLS_ZOO_ZOO_DATA_COMMAND_H_
+#ifndef ESPALIER_TOOLS_LEARN_ZOO_DATA_COMMAND_H_
+#define ESPALIER_TOOLS_LEARN_ZOO_DATA_COMMAND_H_
 
 #include <functional>
 
@@ -15,4 +15,4 @@ std::function<absl::Status()> AddZooData(CLI::App& app);
 
 }  // namespace espalier
 
-#endif  // ESPALIER_TOOLS_ZOO_ZOO_DATA_COMMAND_H_
+#endif  // ESPALIER_TOOLS_LEARN_ZOO_DATA_COMMAND_H_

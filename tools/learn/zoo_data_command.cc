@@ -1,4 +1,4 @@
-#include "tools/zoo/zoo_data_command.h"
+#include "tools/learn/zoo_data_command.h"
 
 #include <algorithm>
 #include <cstdio>
