@@ -34,10 +34,10 @@ bool Has(const std::vector<RequestKind>& needs, RequestKind kind) {
 void FinishOption::Visit(OptionVisitor& v,
                          const std::vector<RequestKind>& needs) {
   if (Has(needs, RequestKind::kGrade)) return;
-  v.Flag("finish", &finish,
-         "without an answer of the method's own: take the best of the tree's "
-         "responses, or finish the most promising one, for which tokens are "
-         "held back");
+  v.Flag(
+      "finish", &finish,
+      "if the method has no answer of its own: take the best response in the "
+      "tree, or finish the most promising one, for which tokens are reserved");
 }
 
 FinishPlan FinishOption::Plan(const std::vector<RequestKind>& needs) const {

@@ -23,12 +23,15 @@ struct StopOptions {
   int interval = 0;
   void Visit(OptionVisitor& v) {
     v.Real("confidence", &confidence, 0, 1,
-           "the method's confidence in its answer; 0: off");
-    v.Int("responses", &responses, 1, 1 << 30, "votes before that counts");
-    v.Flag("decided", &decided, "the second answer cannot win any more");
+           "stop at this confidence of the method in its answer; 0: off");
+    v.Int("responses", &responses, 1, 1 << 30,
+          "minimum votes before confidence counts");
+    v.Flag("decided", &decided,
+           "stop when the second-best answer can no longer win");
     v.Real("kl", &kl, 0, 1000,
-           "nats a simulation by which the root's visits move; 0: off");
-    v.Int("interval", &interval, 1, 1 << 30, "simulations between two looks");
+           "stop when the root's visit distribution moves by fewer nats per "
+           "simulation; 0: off");
+    v.Int("interval", &interval, 1, 1 << 30, "simulations between two checks");
   }
 };
 

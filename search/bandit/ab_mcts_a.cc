@@ -178,8 +178,8 @@ const RegisterAlgorithm<AbMctsAOptions> kAbMctsA(
     "ab_mcts_a", "adaptive branching tree search by Thompson sampling",
     {RequestKind::kExpand, RequestKind::kEvaluate}, &RunAbMctsA,
     MethodNotes{.source = "TreeQuest, Inoue et al. 2025, arXiv:2503.04412",
-                .when_to_use = "whole answers are scored and it is open "
-                               "whether to draw new ones or to refine",
+                .when_to_use = "whole answers can be scored, and it is unclear "
+                               "whether to sample new ones or refine old ones",
                 .test = "tests/search/ab_mcts_test.cc"});
 
 }  // namespace

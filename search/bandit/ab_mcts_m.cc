@@ -41,14 +41,15 @@ struct AbMctsMOptions {
   void Visit(OptionVisitor& v) {
     branching.Visit(v);
     v.Int("sweeps", &sweeps.first, 1, 1 << 20,
-          "of the sampler for each decision");
+          "sweeps of the sampler per decision");
     v.Int("between", &sweeps.between, 0, 1 << 20,
-          "and from each arm to the next; 0: all from one state");
-    v.Flag("prune", &prune, "turn away from subtrees of equal scores");
+          "further sweeps between the draws of two arms; 0: draw all arms from "
+          "one state");
+    v.Flag("prune", &prune, "skip subtrees whose scores are mostly equal");
     v.Int("prune_least", &prune_least, 1, 1 << 20,
-          "scores before a subtree may be pruned");
+          "minimum number of scores before a subtree may be pruned");
     v.Real("prune_share", &prune_share, 0, 1,
-           "of its scores that are the same to a hundredth");
+           "share of its scores that must agree to two decimals");
   }
   int Models() const { return branching.models; }
   std::vector<std::string> Check() const {
@@ -152,8 +153,8 @@ const RegisterAlgorithm<AbMctsMOptions> kAbMctsM(
     "ab_mcts_m", "adaptive branching tree search by a Bayesian mixed model",
     {RequestKind::kExpand, RequestKind::kEvaluate}, &RunAbMctsM,
     MethodNotes{.source = "TreeQuest, Inoue et al. 2025, arXiv:2503.04412",
-                .when_to_use = "as ab_mcts_a, where answers cost so much that "
-                               "few scores must say a lot",
+                .when_to_use = "as for ab_mcts_a, but answers are so expensive "
+                               "that a few scores must suffice",
                 .test = "tests/search/ab_mcts_test.cc"});
 
 }  // namespace

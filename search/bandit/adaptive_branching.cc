@@ -59,19 +59,20 @@ Simulation Choose(const BranchingOptions& options, const ModelArms& models,
 
 void BranchingOptions::Visit(OptionVisitor& v) {
   v.Int("simulations", &simulations, 0, 1 << 30,
-        "0: until the budget is spent");
+        "number of simulations; 0: until the budget is spent");
   v.Int("batch", &batch, 1, 4096,
-        "simulations that choose before any of them is generated");
+        "simulations selected before any of them generates");
   VisitChoice(v, "unit", &unit, kGenerationUnitNames,
-              "what is generated and scored at once");
+              "what one simulation generates and scores");
   VisitTemperature(v, &temperature);
   v.Int("patience", &patience, 0, 1 << 20,
-        "draws in a row without a new child after which a node gets no more; "
-        "0: it always does");
+        "consecutive draws without a new child after which a node is no longer "
+        "sampled; 0: never");
   v.Int("models", &models, 1, static_cast<int>(kModelRoles.size()),
-        "models that write: policy, second, planner, prover");
+        "number of generating models, in the order policy, second, planner, "
+        "prover");
   VisitChoice(v, "model_choice", &model_choice, kModelChoiceNames,
-              "how one of several models is chosen");
+              "how one of several generating models is chosen");
   VisitAnswerChoice(v, &choice);
 }
 

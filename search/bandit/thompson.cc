@@ -23,13 +23,16 @@ BetaBelief Posterior(const BetaBelief& prior, const RewardStats& seen) {
 }
 
 void ThompsonPrior::Visit(OptionVisitor& v) {
-  VisitChoice(v, "prior", &kind, kPriorKindNames, "belief about an arm");
-  v.Real("m", &m, -100, 100, "mean reward before any (gaussian)");
-  v.Real("kappa", &kappa, 1e-6f, 1e6f, "rewards that m counts for (gaussian)");
-  v.Real("nu", &nu, 0.01f, 1e6f, "rewards that tau2 counts for (gaussian)");
-  v.Real("tau2", &tau2, 1e-9f, 1e6f, "variance before any reward (gaussian)");
-  v.Real("a", &a, 1e-3f, 1e6f, "successes before any (beta)");
-  v.Real("b", &b, 1e-3f, 1e6f, "failures before any (beta)");
+  VisitChoice(v, "prior", &kind, kPriorKindNames,
+              "prior over an arm's rewards");
+  v.Real("m", &m, -100, 100, "prior mean (gaussian)");
+  v.Real("kappa", &kappa, 1e-6f, 1e6f,
+         "number of pseudo-observations behind m (gaussian)");
+  v.Real("nu", &nu, 0.01f, 1e6f,
+         "number of pseudo-observations behind tau2 (gaussian)");
+  v.Real("tau2", &tau2, 1e-9f, 1e6f, "prior variance (gaussian)");
+  v.Real("a", &a, 1e-3f, 1e6f, "prior successes (beta)");
+  v.Real("b", &b, 1e-3f, 1e6f, "prior failures (beta)");
 }
 
 double ThompsonPrior::Draw(const RewardStats& seen,

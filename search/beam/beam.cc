@@ -38,14 +38,15 @@ struct BeamOptions {
   int64_t AtOnce() const { return int64_t{width} * branch; }
   void Visit(OptionVisitor& v) {
     v.Int("width", &width, 1, 4096, "paths kept after each step");
-    v.Int("branch", &branch, 1, 4096, "samples of the next step from each");
+    v.Int("branch", &branch, 1, 4096, "samples of the next step per path");
     VisitRounds(v, &rounds);
     VisitTemperature(v, &temperature);
-    v.Flag("refill", &refill, "the place of a finished response is free again");
-    v.Real("floor", &floor, 0, 1, "paths worth less are dropped");
+    v.Flag("refill", &refill,
+           "a finished response frees its place in the beam");
+    v.Real("floor", &floor, 0, 1, "paths with a lower score are dropped");
     VisitLevel(v, &level);
     VisitChoice(v, "aggregate", &aggregate, kWorthNames,
-                "how step scores make the worth of a path");
+                "how step scores combine into the score of a path");
     VisitAnswerChoice(v, &choice);
   }
 };
@@ -115,7 +116,7 @@ Co<> RunBeam(SearchContext& ctx, const BeamOptions& options) {
 }
 
 const RegisterAlgorithm<BeamOptions> kBeam(
-    "beam", "step-level beam search: the best steps by the reward model",
+    "beam", "step-level beam search: keeps the best steps by the reward model",
     {RequestKind::kExpand, RequestKind::kEvaluate}, &RunBeam,
     MethodNotes{.source = "OpenR, arXiv:2410.09671; LLM Reasoners, "
                           "arXiv:2404.05221",

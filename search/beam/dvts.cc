@@ -44,12 +44,12 @@ struct DvtsOptions {
   AnswerChoice choice = AnswerChoice::kWeighted;
   int64_t AtOnce() const { return n; }
   void Visit(OptionVisitor& v) {
-    v.Int("n", &n, 1, 1 << 16, "samples of each step, over all subtrees");
-    v.Int("width", &width, 1, 4096, "samples of each step in a subtree");
-    v.Int("k", &k, 0, 64, "greedy steps written to judge a step");
+    v.Int("n", &n, 1, 1 << 16, "samples per step, over all subtrees");
+    v.Int("width", &width, 1, 4096, "samples per step in each subtree");
+    v.Int("k", &k, 0, 64, "greedy lookahead steps for scoring a step");
     v.Int("iterations", &iterations, 0, 1 << 16,
-          "steps of a pass, of which the last is the rest of the response; 0: "
-          "no limit");
+          "steps per pass, the last of which completes the response; 0: no "
+          "limit");
     VisitRounds(v, &rounds);
     VisitTemperature(v, &temperature);
     VisitLevel(v, &level);
@@ -185,9 +185,11 @@ Co<> RunDvts(SearchContext& ctx, const DvtsOptions& options) {
 const RegisterAlgorithm<DvtsOptions> kDvts(
     "dvts", "independent greedy subtrees, each keeping its best sample",
     {RequestKind::kExpand, RequestKind::kEvaluate}, &RunDvts,
-    MethodNotes{.source = "search-and-learn, Beeching et al. 2024",
-                .when_to_use = "the budget is large and beams end up alike",
-                .test = "tests/search/beam_test.cc"});
+    MethodNotes{
+        .source = "search-and-learn, Beeching et al. 2024",
+        .when_to_use =
+            "the budget is large and the paths of a beam end up too similar",
+        .test = "tests/search/beam_test.cc"});
 
 }  // namespace
 }  // namespace espalier

@@ -56,18 +56,19 @@ struct GuidedOptions {
   }
   void Visit(OptionVisitor& v) {
     v.Int("width", &width, 1, 4096, "paths kept after each step");
-    v.Int("branch", &branch, 1, 4096, "samples of the next step from each");
+    v.Int("branch", &branch, 1, 4096, "samples of the next step per path");
     VisitRounds(v, &rounds);
     VisitTemperature(v, &temperature);
     v.Real("frequency", &frequency, 0, 100,
-           "weight of the log share of equal samples");
+           "weight of log(share of samples that equal the step)");
     v.Real("likelihood", &likelihood, 0, 100,
-           "weight of the log-probability under the policy");
+           "weight of the policy's log-prob");
     v.Real("accept", &accept, 0, 1,
-           "stop sampling a step at this score relative to its parent; 0: off");
+           "stop sampling a step once a sample has this score relative to its "
+           "parent; 0: off");
     v.Flag("draft", &draft,
-           "write one response at temperature 0 first: a fall-back, and a "
-           "measure of what a pass costs");
+           "generate one greedy response first, as a fallback and to estimate "
+           "the cost of a pass");
     VisitLevel(v, &level);
     VisitAggregate(v, &aggregate);
     VisitAnswerChoice(v, &choice);
@@ -271,11 +272,10 @@ Co<> RunGuided(SearchContext& ctx, const GuidedOptions& options) {
 const RegisterAlgorithm<GuidedOptions> kGuided(
     "guided", "step-level beam search by reward model and sibling agreement",
     {RequestKind::kExpand, RequestKind::kEvaluate}, &RunGuided,
-    MethodNotes{
-        .source = "",
-        .when_to_use = "a reward model judges single steps well: the default "
-                       "where there is one",
-        .test = "tests/search/guided_test.cc"});
+    MethodNotes{.source = "",
+                .when_to_use = "a reward model judges single steps well; the "
+                               "default if there is one",
+                .test = "tests/search/guided_test.cc"});
 
 }  // namespace
 }  // namespace espalier

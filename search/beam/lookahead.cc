@@ -50,18 +50,19 @@ struct LookaheadOptions {
   AnswerChoice choice = AnswerChoice::kWeighted;
   int64_t AtOnce() const { return n; }
   void Visit(OptionVisitor& v) {
-    v.Int("n", &n, 1, 1 << 16, "samples of each step, over all paths");
+    v.Int("n", &n, 1, 1 << 16, "samples per step, over all paths");
     v.Int("width", &width, 1, 4096,
-          "samples for each path kept: n / width are");
-    v.Int("k", &k, 0, 64, "greedy steps written to judge a step; 0: beam");
+          "samples per kept path; n / width paths are kept");
+    v.Int("k", &k, 0, 64,
+          "greedy lookahead steps for scoring a step; 0: plain beam search");
     v.Int("iterations", &iterations, 0, 1 << 16,
-          "steps of a pass, of which the last is the rest of the response; 0: "
-          "no limit");
+          "steps per pass, the last of which completes the response; 0: no "
+          "limit");
     VisitRounds(v, &rounds);
     v.Flag("duplicates", &duplicates,
-           "equal samples of a step take a place each");
+           "equal samples of a step are separate candidates");
     v.Flag("sort", &sort,
-           "a pass goes on when n responses have finished; its n best vote");
+           "a pass continues after n responses have finished; its n best vote");
     VisitTemperature(v, &temperature);
     VisitLevel(v, &level);
     VisitAggregate(v, &aggregate);
@@ -226,13 +227,13 @@ Co<> RunLookahead(SearchContext& ctx, const LookaheadOptions& options) {
 }
 
 const RegisterAlgorithm<LookaheadOptions> kLookahead(
-    "lookahead", "beam search that judges a step by where it greedily leads",
+    "lookahead", "beam search that scores a step by its greedy continuation",
     {RequestKind::kExpand, RequestKind::kEvaluate}, &RunLookahead,
     MethodNotes{
         .source = "search-and-learn, Beeching et al. 2024; Snell et al. 2024, "
                   "arXiv:2408.03314",
         .when_to_use =
-            "single steps are hard to judge before their consequences are seen",
+            "a step is hard to judge before its consequences are seen",
         .test = "tests/search/beam_test.cc"});
 
 }  // namespace

@@ -40,9 +40,10 @@ struct AStarOptions {
   void Visit(OptionVisitor& v) {
     v.Int("branch", &branch, 1, 4096, "samples of a node's next step");
     VisitTemperature(v, &temperature);
-    v.Real("weight", &weight, 0, 1000, "of the cost to go (h)");
+    v.Real("weight", &weight, 0, 1000, "weight of the cost to go (h)");
     v.Int("steps_left", &steps_left, 0, 65535,
-          "steps expected of a response, fewer the deeper; 0: unknown, h = 0");
+          "expected steps of a response, from which h derives the steps left "
+          "at a node; 0: unknown, h = 0");
     v.Int("in_flight", &in_flight, 1, 4096, "nodes expanded at once");
   }
 };
@@ -106,7 +107,7 @@ Co<> RunAStar(SearchContext& ctx, const AStarOptions& options) {
 }
 
 const RegisterAlgorithm<AStarOptions> kAStar(
-    "astar", "A*: cheapest response by step scores first",
+    "astar", "A*: finds the cheapest response by step scores",
     {RequestKind::kExpand, RequestKind::kEvaluate}, &RunAStar,
     MethodNotes{
         .source = "ToolChain*, Zhuang et al. 2023, arXiv:2310.13227",

@@ -60,19 +60,19 @@ struct BestFirstOptions {
     v.Int("branch", &branch, 1, 4096, "samples of a node's next step");
     VisitTemperature(v, &temperature);
     v.Real("alpha", &alpha, 0, 10,
-           "power of the depth that divides a path's log-probability");
+           "exponent of the depth by which a path's log-prob is divided");
     VisitChoice(v, "score", &score, kScoreNames,
-                "what ranks open steps and weighs votes");
+                "what ranks open nodes and weights votes");
     VisitChoice(v, "merge", &merge, kMergeNames,
-                "nodes that are one state: last steps alike, or the same steps "
-                "in any order");
+                "which nodes count as one state: those with equal last steps, "
+                "or with the same steps in any order");
     v.Flag("verify", &verify,
-           "ask the verifier (a puzzle's rules, the tests that a question "
-           "shows) of every end and stop at the first right one");
+           "check every finished response with the verifier (puzzle rules, "
+           "public tests) and stop at the first correct one");
     v.Int("in_flight", &in_flight, 1, 4096, "nodes expanded at once");
-    VisitChoice(v, "ties", &ties, kTiesNames,
-                "of open nodes of equal rank: the oldest, or as a heap has "
-                "them");
+    VisitChoice(
+        v, "ties", &ties, kTiesNames,
+        "order of open nodes of equal rank: oldest first, or heap order");
     VisitAnswerChoice(v, &choice);
   }
   bool NeverFinished() const { return verify; }
@@ -191,13 +191,13 @@ Co<> RunBestFirst(SearchContext& ctx, const BestFirstOptions& options) {
 }
 
 const RegisterAlgorithm<BestFirstOptions> kBestFirst(
-    "best_first", "best-first search by score and log-probability", {},
-    &RunBestFirst,
-    MethodNotes{.source = "BFS-Prover-V2, Xin et al. 2025, arXiv:2509.06493",
-                .when_to_use = "one good path is to be found fast; with verify "
-                               "and score=logprob where a verifier decides, as "
-                               "in proofs",
-                .test = "tests/search/best_first_test.cc"});
+    "best_first", "best-first search by score and log-prob", {}, &RunBestFirst,
+    MethodNotes{
+        .source = "BFS-Prover-V2, Xin et al. 2025, arXiv:2509.06493",
+        .when_to_use =
+            "one good path must be found fast; with verify and score=logprob "
+            "if a verifier decides, as in theorem proving",
+        .test = "tests/search/best_first_test.cc"});
 
 }  // namespace
 }  // namespace espalier

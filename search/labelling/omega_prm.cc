@@ -43,12 +43,15 @@ struct OmegaOptions {
   float c_puct = 0.125f;
   float temperature = 1;
   void Visit(OptionVisitor& v) {
-    v.Int("k", &k, 2, 4096, "responses that estimate a prefix");
-    v.Real("alpha", &alpha, 1e-6f, 1, "prefers prefixes with more right ends");
-    v.Real("beta", &beta, 1e-6f, 1, "prefers short responses");
-    v.Int("L", &length, 1, 1 << 20, "words that count as one length");
-    v.Real("c_puct", &c_puct, 0, 1000, "spreads over prefixes");
-    v.Real("temperature", &temperature, 0.01f, 10, "of sampling");
+    v.Int("k", &k, 2, 4096, "rollouts per prefix to estimate its value");
+    v.Real("alpha", &alpha, 1e-6f, 1,
+           "lower values favour prefixes with more correct rollouts");
+    v.Real("beta", &beta, 1e-6f, 1, "lower values favour short rollouts");
+    v.Int("L", &length, 1, 1 << 20,
+          "unit of rollout length for beta, in words");
+    v.Real("c_puct", &c_puct, 0, 1000,
+           "exploration constant, spreads over prefixes");
+    v.Real("temperature", &temperature, 0.01f, 10, "sampling temperature");
   }
 };
 
@@ -160,13 +163,12 @@ Co<> RunOmegaPrm(SearchContext& ctx, const OmegaOptions& options) {
 
 const RegisterAlgorithm<OmegaOptions> kOmegaPrm(
     "omega_prm",
-    "labels training problems: first errors by binary search (generate alone)",
+    "labels training problems: first errors by binary search (generate only)",
     {RequestKind::kExpand, RequestKind::kGrade}, &RunOmegaPrm,
-    MethodNotes{
-        .source = "OmegaPRM, Luo et al. 2024, arXiv:2406.06592",
-        .when_to_use =
-            "training problems shall be labelled step by step, by generate",
-        .test = "tests/engine/omega_prm_test.cc"});
+    MethodNotes{.source = "OmegaPRM, Luo et al. 2024, arXiv:2406.06592",
+                .when_to_use =
+                    "training problems need step-level labels, with generate",
+                .test = "tests/engine/omega_prm_test.cc"});
 
 }  // namespace
 }  // namespace espalier

@@ -76,30 +76,34 @@ struct FrontierOptions {
   int64_t AtOnce() const { return int64_t{width.width} * in_flight; }
   void Visit(OptionVisitor& v) {
     v.Int("simulations", &simulations, 0, 1 << 30,
-          "ends backed up; 0: until the budget is spent");
-    v.Int("width", &width.width, 1, 4096, "samples of a node");
+          "finished responses backed up; 0: until the budget is spent");
+    v.Int("width", &width.width, 1, 4096, "samples per node");
     v.Int("width_decay", &width.decay, 0, 4096,
-          "how many fewer for every max_steps / width steps of its depth");
-    v.Int("least_width", &width.least, 1, 4096, "of them at least");
-    v.Int("in_flight", &in_flight, 1, 4096, "descents under way at once");
+          "reduction of width for every max_steps / width levels of depth");
+    v.Int("least_width", &width.least, 1, 4096, "minimum samples per node");
+    v.Int("in_flight", &in_flight, 1, 4096, "concurrent descents");
     VisitTemperature(v, &temperature);
-    v.Real("parent_weight", &weights.parent, 0, 1000, "l1: the parent's q");
-    v.Real("entropy_weight", &weights.entropy, 0, 1000, "l2: surprisal");
-    v.Real("depth_weight", &weights.depth, 0, 1000, "l3: depth");
-    v.Real("value_weight", &weights.value, 0, 1000, "l4: the node's own q");
+    v.Real("parent_weight", &weights.parent, 0, 1000,
+           "l1: weight of the parent's q");
+    v.Real("entropy_weight", &weights.entropy, 0, 1000,
+           "l2: weight of the surprisal");
+    v.Real("depth_weight", &weights.depth, 0, 1000,
+           "l3: weight of the depth bonus");
+    v.Real("value_weight", &weights.value, 0, 1000,
+           "l4: weight of the node's own q");
     VisitChoice(v, "depth_bonus", &weights.bonus, kDepthBonusNames,
-                "of depth d: sqrt(d / d_max), ln(d + 1) or d");
+                "bonus at depth d: sqrt(d / d_max), ln(d + 1) or d");
     v.Real("c", &c, 0, 1000, "exploration constant of the descent");
-    v.Flag("constrained", &constrained, "constrained backup, else the mean");
-    v.Real("threshold", &threshold, 0, 1, "gamma of the backup at least");
+    v.Flag("constrained", &constrained,
+           "constrained backup; otherwise the mean");
+    v.Real("threshold", &threshold, 0, 1, "minimum gamma of the backup");
     v.Real("incomplete", &incomplete, -1, 1,
-           "what a response is worth that was cut before it ended");
+           "value of a response that was cut before it ended");
     VisitChoice(v, "first_visit", &first_visit, kFirstVisitNames,
-                "what a new step is worth that goes on: 0, or what the reward "
-                "model says");
+                "value of a new unfinished step: 0, or the reward model's");
     VisitChoice(v, "judge", &judge, kJudgedByNames,
-                "who judges ends; verifier: a puzzle's rules, the tests that a "
-                "question shows; reference: for training data only");
+                "what judges finished responses; verifier: puzzle rules, "
+                "public tests; reference: for training data only");
     VisitAnswerChoice(v, &choice);
   }
   std::vector<RequestKind> Needs() const {
@@ -357,8 +361,8 @@ Co<> RunFrontier(SearchContext& ctx, const FrontierOptions& options) {
 const RegisterAlgorithm<FrontierOptions> kFrontier(
     "frontier", "DeepSearch's global frontier selection", {}, &RunFrontier,
     MethodNotes{.source = "DeepSearch, Wu et al. 2025, arXiv:2509.25454",
-                .when_to_use = "a whole tree's leaves compete for the next "
-                               "expansion, to collect training data",
+                .when_to_use = "all leaves of the tree should compete for the "
+                               "next expansion, to collect training data",
                 .test = "tests/search/frontier_test.cc"});
 
 }  // namespace

@@ -60,25 +60,27 @@ struct GumbelOptions : MctsOptions {
   }
   void Visit(OptionVisitor& v) {
     MctsOptions::Visit(v);
-    v.Int("candidates", &candidates, 1, 4096, "first steps to choose among");
+    v.Int("candidates", &candidates, 1, 4096,
+          "first steps that enter sequential halving");
     v.Int("root_actions", &root_actions, 0, 4096,
-          "first steps to draw, where more than candidates");
-    v.Real("c_visit", &c_visit, 0, 1e6f, "of sigma(q)");
-    v.Real("c_scale", &c_scale, 0, 1e6f, "of sigma(q)");
-    v.Flag("rescale", &rescale, "q to [0, 1] over the actions, in sigma(q)");
+          "first steps to draw, if more than candidates");
+    v.Real("c_visit", &c_visit, 0, 1e6f, "visit offset of sigma(q)");
+    v.Real("c_scale", &c_scale, 0, 1e6f, "scale of sigma(q)");
+    v.Flag("rescale", &rescale,
+           "rescale q to [0, 1] over the actions in sigma(q)");
     VisitChoice(v, "noise", &noise, kNoiseNames,
-                "perturb the candidates' logits: no; by what drawing them in "
-                "that order says of it; each by itself, for actions that are "
-                "all there are");
+                "Gumbel noise on the candidates' logits: none; as implied by "
+                "the order in which they were drawn; or drawn independently, "
+                "if the candidates are all actions");
     VisitChoice(v, "unvisited", &unvisited, kUnvisitedNames,
-                "q of a step before its first visit: its own score; a mean of "
-                "visited siblings' and the node's value; the node's value");
+                "q of an unvisited step: its own score; a mean of visited "
+                "siblings' q and the node's value; or the node's value");
     v.Flag("score_root", &score_root,
-           "the root's value is the reward model's, and its first visit; else "
-           "the best child's score");
+           "the reward model's value of the root counts as its first visit; "
+           "otherwise its value is the best child's score");
     v.Flag("act", &act,
-           "answer by the most visited first step: the best response below it, "
-           "or what greedy steps make of it");
+           "answer from the most visited first step: the best response below "
+           "it, or its greedy completion");
   }
 };
 
@@ -303,10 +305,10 @@ Co<> RunGumbel(SearchContext& ctx, const GumbelOptions& options) {
 }
 
 const RegisterAlgorithm<GumbelOptions> kGumbel(
-    "gumbel", "Gumbel search: sequential halving over drawn first steps", {},
+    "gumbel", "Gumbel search: sequential halving over sampled first steps", {},
     &RunGumbel,
     MethodNotes{.source = "Gumbel MuZero, Danihelka et al. 2022; mctx",
-                .when_to_use = "a budget buys 8 to 64 expansions",
+                .when_to_use = "the budget covers 8 to 64 expansions",
                 .test = "tests/search/mcts_test.cc"});
 
 }  // namespace

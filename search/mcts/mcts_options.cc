@@ -7,34 +7,34 @@ namespace espalier {
 
 void MctsOptions::Visit(OptionVisitor& v) {
   v.Int("simulations", &simulations, 0, 1 << 30,
-        "0: until the budget is spent");
-  v.Int("branch", &branch, 1, 4096, "samples when a leaf is expanded");
-  v.Int("in_flight", &in_flight, 1, 4096, "simulations under way at once");
+        "number of simulations; 0: until the budget is spent");
+  v.Int("branch", &branch, 1, 4096, "samples per leaf expansion");
+  v.Int("in_flight", &in_flight, 1, 4096, "concurrent simulations");
   VisitTemperature(v, &temperature);
-  v.Flag("widen", &widen, "sample further children as visits grow (T31)");
-  v.Int("width", &width, 1, 1 << 20, "distinct children at most (widen)");
+  v.Flag("widen", &widen,
+         "sample further children as visits grow (progressive widening)");
+  v.Int("width", &width, 1, 1 << 20, "maximum distinct children (widen)");
   VisitChoice(v, "descend", &descend, kDescendNames,
-              "follow every simulation to an answer: true: by one sample a "
-              "step below the new leaf; all: by `branch` samples and the "
-              "choice among them");
-  VisitChoice(
-      v, "cut", &cut, kCutNames,
-      "a path that the limit of steps cut: no visit, one of value 0, or "
-      "one worth what its last step is; visit: so is a path that nothing "
-      "follows");
+              "continue every simulation to an answer: true: with one sample "
+              "per step below the new leaf; all: with `branch` samples per "
+              "step and selection among them");
+  VisitChoice(v, "cut", &cut, kCutNames,
+              "a path cut by the step limit counts as: no visit; a visit of "
+              "value 0; or a visit with its last step's value, as does a path "
+              "without any continuation");
   v.Int("forward", &forward, 0, 64,
-        "greedy steps beyond a new leaf's best child, for its value");
+        "greedy lookahead steps from a new leaf's best child, for its value");
   v.Real("forward_weight", &forward_weight, 0, 1,
-         "share of what the forward steps found in that value");
-  v.Flag("close", &close, "never visit again what is finished");
+         "weight of the lookahead in that value");
+  v.Flag("close", &close, "never revisit finished nodes and subtrees");
   v.Flag("verify", &verify,
-         "put finished responses to the verifier (a puzzle's rules, the tests "
-         "that a question shows); one accepted ends the search");
+         "check finished responses with the verifier (puzzle rules, public "
+         "tests); an accepted one ends the search");
   v.Real("virtual_loss", &virtual_loss, 0, 100,
-         "visits of value 0 that a simulation under way counts for");
+         "visits of value 0 that a simulation in flight counts as");
   VisitChoice(v, "share", &share, kShareNames,
-              "nodes that are one state: none; of the same last step; of the "
-              "same steps in any order");
+              "which nodes count as one state (transpositions): none; those "
+              "with equal last steps; those with the same steps in any order");
   VisitAnswerChoice(v, &choice);
 }
 

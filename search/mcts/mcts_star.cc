@@ -65,26 +65,28 @@ struct StarOptions {
   }
   void Visit(OptionVisitor& v) {
     v.Int("simulations", &simulations, 0, 1 << 30,
-          "0: until the budget is spent");
-    v.Int("branch", &branch, 1, 4096, "samples when a leaf is expanded");
+          "number of simulations; 0: until the budget is spent");
+    v.Int("branch", &branch, 1, 4096, "samples per leaf expansion");
     VisitTemperature(v, &temperature);
     v.Real("c", &c, 0, 1000, "exploration constant C");
     v.Real("unvisited", &unvisited, 0, 1000, "bonus INF of unvisited children");
-    v.Real(
-        "gate", &gate, 0, 2,
-        "value at which a node ends the search, or is an end; above 1: none");
+    v.Real("gate", &gate, 0, 2,
+           "value at which a node ends the search or counts as finished; above "
+           "1: never");
     v.Int("forward", &forward, 0, 64,
-          "steps beyond a new leaf's best child, for its value; without any "
-          "they count as 0");
+          "lookahead steps from a new leaf's best child, for its value; they "
+          "count as 0 if none could be sampled");
     v.Int("forward_branch", &forward_branch, 1, 64,
-          "samples of each of them; the best one goes on");
+          "samples per lookahead step, the best of which is continued");
     v.Real("forward_weight", &forward_weight, 0, 1,
-           "share of what the forward steps found in that value");
-    v.Flag("forward_greedy", &forward_greedy, "they are of temperature 0");
-    v.Flag("close", &close, "never visit again what is finished");
-    VisitChoice(v, "answer", &answer, kStarAnswerNames,
-                "the best finished response; the best node, carried on to its "
-                "end; the best end; the ends' vote, by value");
+           "weight of the lookahead in that value");
+    v.Flag("forward_greedy", &forward_greedy,
+           "lookahead steps use temperature 0");
+    v.Flag("close", &close, "never revisit finished nodes and subtrees");
+    VisitChoice(
+        v, "answer", &answer, kStarAnswerNames,
+        "the best finished response; the best node, completed; the best end of "
+        "the tree; or a vote of its ends, weighted by value");
   }
 };
 
@@ -301,10 +303,11 @@ Co<> RunStar(SearchContext& ctx, const StarOptions& options) {
 }
 
 const RegisterAlgorithm<StarOptions> kStar(
-    "mcts_star", "MCTS* of ReST-MCTS*: values of children weigh by visits",
+    "mcts_star",
+    "MCTS* of ReST-MCTS*: backs up visit-weighted means of child values",
     {RequestKind::kExpand, RequestKind::kEvaluate}, &RunStar,
     MethodNotes{.source = "ReST-MCTS*, Zhang et al. 2024, arXiv:2406.03816",
-                .when_to_use = "the reward model values unfinished paths well "
+                .when_to_use = "the reward model scores unfinished paths well "
                                "and responses are long",
                 .test = "tests/search/golden_rest_test.cc"});
 

@@ -40,14 +40,16 @@ struct PuctOptions : MctsOptions {
   void Visit(OptionVisitor& v) {
     MctsOptions::Visit(v);
     v.Real("c1", &c1, 0, 1000, "exploration constant");
-    v.Real("c2", &c2, 1, 1e9f, "visits at which exploration grows");
-    v.Real("fpu", &fpu, 0, 10, "first-play reduction (first_value=parent)");
+    v.Real("c2", &c2, 1, 1e9f, "visit count from which exploration grows");
+    v.Real("fpu", &fpu, 0, 10,
+           "first-play urgency reduction (first_value=parent)");
     VisitChoice(v, "first_value", &first_value, kFirstValueNames,
-                "Q of a child before its first visit");
-    VisitChoice(v, "rescale", &rescale, kRescaleNames,
-                "Q by the range of its parent's and visited siblings' Q");
+                "Q of an unvisited child");
+    VisitChoice(
+        v, "rescale", &rescale, kRescaleNames,
+        "rescale Q by the range of the parent's and visited siblings' Q");
     v.Flag("score_root", &score_root,
-           "the root's value is the reward model's; else the best child's "
+           "the root's value is the reward model's; otherwise the best child's "
            "score");
     v.Flag("mean_logprob", &mean_logprob,
            "prior from the mean token log-prob instead of the sum");

@@ -60,15 +60,17 @@ struct RapOptions {
   Output output = Output::kEdge;
   void Visit(OptionVisitor& v) {
     v.Int("simulations", &simulations, 0, 1 << 30,
-          "0: until the budget is spent");
-    v.Int("branch", &branch, 1, 4096, "samples of a node");
+          "number of simulations; 0: until the budget is spent");
+    v.Int("branch", &branch, 1, 4096, "samples per node");
     VisitTemperature(v, &temperature);
     v.Real("c", &c, 0, 1000, "exploration constant");
     VisitChoice(v, "path_reward", &path_reward, kPathRewardNames,
-                "what the rewards from a node on make the value of a visit");
-    VisitChoice(v, "q", &q, kVisitsNames, "of a node's visits");
+                "how the rewards from a node to the end of the path combine "
+                "into the value of a visit");
+    VisitChoice(v, "q", &q, kVisitsNames,
+                "how the values of a node's visits combine");
     v.Flag("first", &first,
-           "children that were not entered yet before all others");
+           "select children that were not entered yet before all others");
     VisitChoice(v, "output", &output, kOutputNames,
                 "the answer with the highest sum of rewards in the tree, or "
                 "that of the best path");
@@ -283,12 +285,12 @@ Co<> RunRap(SearchContext& ctx, const RapOptions& options) {
 }
 
 const RegisterAlgorithm<RapOptions> kRap(
-    "rap", "RAP: UCT by the rewards of the steps from a node on",
+    "rap", "RAP: UCT on the rewards of the steps from a node onwards",
     {RequestKind::kExpand, RequestKind::kEvaluate}, &RunRap,
     MethodNotes{.source = "RAP, Hao et al. 2023, arXiv:2305.14992; LLM "
                           "Reasoners",
-                .when_to_use = "the reward model judges single steps, and no "
-                               "value of unfinished paths is to be had",
+                .when_to_use = "the reward model judges single steps but "
+                               "cannot value unfinished paths",
                 .test = "tests/search/golden_reasoners_test.cc"});
 
 }  // namespace

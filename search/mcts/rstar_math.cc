@@ -62,20 +62,21 @@ struct RstarMathOptions {
   void Visit(OptionVisitor& v) {
     v.Int("simulations", &simulations, 0, 1 << 30,
           "rollouts; 0: until the budget is spent");
-    v.Int("branch", &branch, 1, 4096, "samples of a node");
+    v.Int("branch", &branch, 1, 4096, "samples per node");
     v.Int("max_depth", &max_depth, 0, 1 << 15,
-          "steps of a response at most, and moves of a rollout; 0: what the "
-          "task allows");
+          "maximum steps of a response and moves of a rollout; 0: the task's "
+          "limit");
     VisitTemperature(v, &temperature);
     v.Real("c", &c, 0, 1000, "exploration constant");
-    v.Real("low", &low, -1, 0, "what a score of 0 is worth; one of 1 is 1");
+    v.Real("low", &low, -1, 0,
+           "value of a score of 0; a score of 1 has value 1");
     v.Flag("update_leaf_value", &update_leaf_value,
-           "a new step's own value is its first visit");
+           "a new step's own value counts as its first visit");
     v.Flag("end_alone", &end_alone,
-           "a sample that ends with an answer takes its siblings away");
+           "if a sample ends with an answer, its siblings are dropped");
     VisitChoice(v, "judge", &judge, kJudgeNames,
-                "who judges ends; verifier: a puzzle's rules, the tests that a "
-                "question shows; reference: for training data only");
+                "what judges finished responses; verifier: puzzle rules, "
+                "public tests; reference: for training data only");
     VisitAnswerChoice(v, &choice);
   }
   std::vector<RequestKind> Needs() const {
@@ -235,11 +236,12 @@ Co<> RunRstarMath(SearchContext& ctx, const RstarMathOptions& options) {
 }
 
 const RegisterAlgorithm<RstarMathOptions> kRstarMath(
-    "rstar_math", "rStar-Math: every end found counts for the steps above it",
+    "rstar_math",
+    "rStar-Math: every finished response is backed up to the steps above it",
     {}, &RunRstarMath,
     MethodNotes{.source = "rStar-Math, Guan et al. 2025, arXiv:2501.04519",
-                .when_to_use = "the reward model values steps well and many "
-                               "samples of each are affordable",
+                .when_to_use = "the reward model scores steps well and many "
+                               "samples per step are affordable",
                 .test = "tests/search/golden_rstar_test.cc"});
 
 }  // namespace

@@ -33,7 +33,7 @@ struct SampleMctsOptions {
   void Visit(OptionVisitor& v) {
     v.Int("simulations", &simulations, 0, 1 << 30,
           "samples; 0: until the budget is spent");
-    v.Int("samples", &samples, 1, 4096, "samples when a leaf is expanded");
+    v.Int("samples", &samples, 1, 4096, "samples per leaf expansion");
     VisitTemperature(v, &temperature);
     v.Real("c", &c, 0, 1000, "exploration constant");
     VisitAnswerChoice(v, &choice);
@@ -135,8 +135,8 @@ const RegisterAlgorithm<SampleMctsOptions> kSampleMcts(
     "sample_mcts", "MCTS in which every sample is a simulation",
     {RequestKind::kExpand, RequestKind::kEvaluate}, &RunSampleMcts,
     MethodNotes{.source = "TreeQuest, Inoue et al. 2025, arXiv:2503.04412",
-                .when_to_use = "it is to be compared with AB-MCTS, which "
-                               "decides by itself how wide to go",
+                .when_to_use = "AB-MCTS, which decides by itself how wide to "
+                               "branch, needs a baseline",
                 .test = "tests/search/golden_rest_test.cc"});
 
 }  // namespace

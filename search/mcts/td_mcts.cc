@@ -65,29 +65,31 @@ struct TdOptions {
   int64_t AtOnce() const { return rollouts > 0 ? 1 : branch; }
   void Visit(OptionVisitor& v) {
     v.Int("simulations", &simulations, 0, 1 << 30,
-          "0: until the budget is spent");
-    v.Int("branch", &branch, 1, 4096, "samples when a leaf is expanded");
+          "number of simulations; 0: until the budget is spent");
+    v.Int("branch", &branch, 1, 4096, "samples per leaf expansion");
     VisitTemperature(v, &temperature);
     v.Real("c1", &c1, 0, 1000, "exploration constant");
-    v.Real("c2", &c2, 1, 1e9f, "visits at which exploration grows");
-    v.Real("gamma", &gamma, 0, 1, "discount of each step up");
+    v.Real("c2", &c2, 1, 1e9f, "visit count from which exploration grows");
+    v.Real("gamma", &gamma, 0, 1, "discount per level");
     v.Real("lr", &lr, 0, 1, "learning rate of the backup");
-    v.Real("lowest", &lowest, -1, 0, "value of what is wrong; right is 1");
+    v.Real("lowest", &lowest, -1, 0,
+           "value of a wrong response; a correct one has value 1");
     v.Int("rollouts", &rollouts, 0, 4096,
-          "whole completions of each new child, for its value");
+          "full rollouts per new child, for its value");
     v.Real("rollout_weight", &rollout_weight, 0, 1,
-           "share of their mean in that value");
+           "weight of their mean in that value");
     v.Flag("verify", &verify,
-           "the verifier's verdict on a finished response is its value; one "
-           "accepted ends the search (until=budget)");
-    v.Flag("close", &close, "never visit again what is finished");
+           "the value of a finished response is the verifier's verdict; an "
+           "accepted one ends the search (until=budget)");
+    v.Flag("close", &close, "never revisit finished nodes and subtrees");
     VisitChoice(v, "until", &until, kUntilNames,
-                "what ends the search: the budget alone; a finished response "
-                "that selection comes to; one among new children");
+                "what ends the search: only the budget; selection of a "
+                "finished response; or generation of one");
     v.Flag("path", &path,
-           "the answer is what selection comes to at the end, if finished");
+           "the answer is the node that selection reaches at the end, if "
+           "finished");
     VisitChoice(v, "choice", &choice, kAnswerChoiceNames,
-                "how finished responses make the answer otherwise");
+                "otherwise, how the answer is chosen among finished responses");
   }
   std::vector<RequestKind> Needs() const {
     std::vector<RequestKind> needs = {RequestKind::kExpand,
@@ -297,10 +299,11 @@ Co<> RunTd(SearchContext& ctx, const TdOptions& options) {
 
 const RegisterAlgorithm<TdOptions> kTd(
     "td_mcts", "MCTS with temporal-difference backups (x1)", {}, &RunTd,
-    MethodNotes{.source = "x1, Besta et al. 2025, arXiv:2501.11223",
-                .when_to_use = "what lies near a node shall count for more "
-                               "than what lies far below it",
-                .test = "tests/search/golden_rest_test.cc"});
+    MethodNotes{
+        .source = "x1, Besta et al. 2025, arXiv:2501.11223",
+        .when_to_use =
+            "results close to a node should count more than those far below it",
+        .test = "tests/search/golden_rest_test.cc"});
 
 }  // namespace
 }  // namespace espalier

@@ -45,10 +45,10 @@ struct UctOptions : MctsOptions {
     MctsOptions::Visit(v);
     v.Real("c", &c, 0, 1000, "exploration constant");
     v.Real("c_end", &c_end, -1, 1000,
-           "what c falls to over `simulations`; -1: it stays");
-    VisitChoice(v, "c_falls", &c_falls, kFallsNames, "how it falls");
+           "final value of c after `simulations`; -1: c stays constant");
+    VisitChoice(v, "c_falls", &c_falls, kFallsNames, "decay schedule of c");
     VisitChoice(v, "first_value", &first_value, kFirstValueNames,
-                "what an unvisited child is worth");
+                "value of an unvisited child");
   }
   std::vector<std::string> Check() const {
     std::vector<std::string> problems = MctsOptions::Check();
@@ -177,7 +177,8 @@ const RegisterAlgorithm<UctOptions> kUct(
     "uct", "UCT tree search (rStar)", {}, &RunUct,
     MethodNotes{
         .source = "Kocsis & Szepesvari 2006; rStar, arXiv:2408.06195",
-        .when_to_use = "the policy's probabilities say little about steps",
+        .when_to_use =
+            "the policy's probabilities say little about the quality of steps",
         .test = "tests/search/mcts_test.cc"});
 
 }  // namespace

@@ -52,18 +52,19 @@ struct VmOptions {
   AnswerChoice choice = AnswerChoice::kBest;
   void Visit(OptionVisitor& v) {
     v.Int("simulations", &simulations, 0, 1 << 30,
-          "0: until the budget is spent");
-    v.Int("samples", &samples, 1, 4096, "completions of a node");
+          "number of simulations; 0: until the budget is spent");
+    v.Int("samples", &samples, 1, 4096, "completions per node");
     v.Int("keep", &keep, 1, 4096, "children kept, by value");
     v.Real("c", &c, 0, 1000, "exploration constant C");
-    v.Real("eps", &eps, 1e-6f, 1000, "visits that each child has beforehand");
+    v.Real("eps", &eps, 1e-6f, 1000,
+           "pseudo-visits of each child in the exploration term");
     VisitTemperature(v, &temperature);
     VisitChoice(v, "value", &value, kValueOfNames,
-                "what is backed up: scores of completions' first steps, or "
-                "what the completions are worth");
+                "what is backed up: the scores of the completions' first "
+                "steps, or the values of the completions");
     v.Flag("verify", &verify,
-           "a completion is worth what the verifier says of it");
-    v.Flag("close", &close, "never visit again what is finished");
+           "the value of a completion is the verifier's verdict");
+    v.Flag("close", &close, "never revisit finished nodes and subtrees");
     VisitAnswerChoice(v, &choice);
   }
   std::vector<RequestKind> Needs() const {
@@ -261,7 +262,8 @@ Co<> RunVm(SearchContext& ctx, const VmOptions& options) {
 }
 
 const RegisterAlgorithm<VmOptions> kVm(
-    "vm_mcts", "VM-MCTS of ReST-RL: whole completions, their first steps kept",
+    "vm_mcts",
+    "VM-MCTS of ReST-RL: samples whole completions and keeps their first steps",
     {}, &RunVm,
     MethodNotes{.source = "ReST-RL, Zhoubian et al. 2025, arXiv:2508.19576",
                 .when_to_use = "whole completions are cheap, as in code, and a "

@@ -9,21 +9,21 @@
 namespace espalier {
 
 inline void VisitTemperature(OptionVisitor& v, float* temperature) {
-  v.Real("temperature", temperature, 0, 10, "of sampling");
+  v.Real("temperature", temperature, 0, 10, "sampling temperature");
 }
 
 inline void VisitAnswerChoice(OptionVisitor& v, AnswerChoice* choice) {
   VisitChoice(v, "choice", choice, kAnswerChoiceNames,
-              "how finished responses make the answer");
+              "how the answer is chosen among finished responses");
 }
 
 inline void VisitLevel(OptionVisitor& v, Level* level) {
-  VisitChoice(v, "level", level, kLevelNames, "reward head");
+  VisitChoice(v, "level", level, kLevelNames, "reward head to use");
 }
 
 inline void VisitAggregate(OptionVisitor& v, Aggregate* aggregate) {
   VisitChoice(v, "aggregate", aggregate, kAggregateNames,
-              "how step scores make the score of a path");
+              "how step scores combine into the score of a path");
 }
 
 inline void VisitRounds(OptionVisitor& v, int* rounds) {

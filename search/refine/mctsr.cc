@@ -46,11 +46,14 @@ struct RefineOptions {
     v.Int("simulations", &simulations, 0, 1 << 30,
           "rewrites; 0: until the budget is spent");
     v.Int("children", &children, 1, 4096,
-          "rewrites after which an answer with one as good is closed");
+          "rewrites after which an answer closes if one is at least as good");
     v.Real("c", &c, 0, 1e4f, "exploration constant, in units of the reward");
-    v.Flag("dummy", &dummy, "a second root, an answer that says nothing");
+    v.Flag("dummy", &dummy,
+           "add a second root: an answer that says it does not know");
     VisitTemperature(v, &temperature);
-    VisitChoice(v, "rewrite", &rewrite, kRewriteNames, "see the method");
+    VisitChoice(v, "rewrite", &rewrite, kRewriteNames,
+                "what a rewrite regenerates: the steps from the lowest-scored "
+                "one on, or the whole answer");
     VisitAnswerChoice(v, &choice);
   }
 };
@@ -153,13 +156,13 @@ Co<> RunMctsr(SearchContext& ctx, const RefineOptions& options) {
 }
 
 const RegisterAlgorithm<RefineOptions> kMctsr(
-    "mctsr", "MCTSr: a tree of answers that rewrite one another",
+    "mctsr", "MCTSr: a tree of answers, each a rewrite of its parent",
     {RequestKind::kExpand, RequestKind::kEvaluate}, &RunMctsr,
     MethodNotes{
         .source = "MCTSr, Zhang et al. 2024, arXiv:2406.07394; "
                   "LLaMA-Berry, arXiv:2410.02884",
         .when_to_use =
-            "the model improves whole answers when it is asked to rewrite them",
+            "the model improves whole answers when asked to rewrite them",
         .test = "tests/search/refine_test.cc"});
 
 }  // namespace

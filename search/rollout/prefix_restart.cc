@@ -36,16 +36,18 @@ struct PrefixRestartOptions {
   float temperature = 1;
   AnswerChoice choice = AnswerChoice::kWeighted;
   void Visit(OptionVisitor& v) {
-    v.Int("rollouts", &rollouts, 1, 4096, "responses of a round");
+    v.Int("rollouts", &rollouts, 1, 4096, "responses per round");
     v.Int("fresh", &fresh, 0, 4096,
-          "of these from the prompt, in rounds after the first");
-    v.Int("rounds", &rounds, 0, 1 << 20, "0: until the budget is spent");
-    VisitChoice(v, "prefix", &prefix, kPrefixRuleNames,
-                "of the best response: a share of it, up to the first step "
-                "scored below threshold, or up to the greatest drop");
-    v.Real("fraction", &fraction, 0, 1, "share of steps kept (success)");
+          "responses that start from the prompt, in rounds after the first");
+    v.Int("rounds", &rounds, 0, 1 << 20,
+          "number of rounds; 0: until the budget is spent");
+    VisitChoice(
+        v, "prefix", &prefix, kPrefixRuleNames,
+        "prefix of the best response: a fraction of its steps, up to the first "
+        "step scored below threshold, or up to the largest drop in score");
+    v.Real("fraction", &fraction, 0, 1, "fraction of steps kept (success)");
     v.Real("threshold", &threshold, 0, 1,
-           "a step scored lower is an error (threshold)");
+           "a step with a lower score is an error (threshold)");
     VisitTemperature(v, &temperature);
     VisitAnswerChoice(v, &choice);
   }
@@ -102,11 +104,12 @@ Co<> RunPrefixRestart(SearchContext& ctx, const PrefixRestartOptions& options) {
 }
 
 const RegisterAlgorithm<PrefixRestartOptions> kPrefixRestart(
-    "prefix_restart", "rollouts that restart from the best one's prefix",
+    "prefix_restart",
+    "rollouts that restart from a prefix of the best response",
     {RequestKind::kExpand, RequestKind::kEvaluate}, &RunPrefixRestart,
     MethodNotes{.source = "PrefixRL, arXiv:2601.18795; InT",
-                .when_to_use = "responses go wrong late, so that a good one's "
-                               "beginning is worth keeping",
+                .when_to_use = "responses go wrong late, so the beginning of a "
+                               "good one is worth keeping",
                 .test = "tests/search/rollout_test.cc"});
 
 }  // namespace

@@ -46,9 +46,11 @@ struct RoverOptions {
   float temperature = 1;
   AnswerChoice choice = AnswerChoice::kWeighted;
   void Visit(OptionVisitor& v) {
-    v.Int("responses", &responses, 0, 1 << 30, "0: until the budget is spent");
+    v.Int("responses", &responses, 0, 1 << 30,
+          "number of responses; 0: until the budget is spent");
     v.Int("branch", &branch, 1, 4096, "samples of a node's next step");
-    v.Real("rho", &rho, 0, 1000, "temperature of acting by Q; 0: greedy");
+    v.Real("rho", &rho, 0, 1000,
+           "temperature of the softmax over Q; 0: greedy");
     VisitTemperature(v, &temperature);
     VisitAnswerChoice(v, &choice);
   }
@@ -148,11 +150,12 @@ Co<> RunRover(SearchContext& ctx, const RoverOptions& options) {
 }
 
 const RegisterAlgorithm<RoverOptions> kRover(
-    "rover", "responses drawn by the values of the uniform policy",
+    "rover", "responses sampled by the Q-values of the uniform policy",
     {RequestKind::kExpand, RequestKind::kEvaluate}, &RunRover,
     MethodNotes{
         .source = "after ROVER's theory, He et al. 2025, arXiv:2509.24981",
-        .when_to_use = "the policy is diverse and rewards are of ends alone",
+        .when_to_use =
+            "the policy is diverse and only finished responses are rewarded",
         .test = "tests/search/rollout_test.cc"});
 
 }  // namespace

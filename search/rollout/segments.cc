@@ -110,36 +110,40 @@ struct SegmentsOptions {
   AnswerChoice choice = AnswerChoice::kWeighted;
   int64_t AtOnce() const { return paths; }
   void Visit(OptionVisitor& v) {
-    v.Int("paths", &paths, 1, 4096, "responses of a tree");
-    v.Int("segment", &segment, 1, 4096, "steps of a segment");
+    v.Int("paths", &paths, 1, 4096, "responses per tree");
+    v.Int("segment", &segment, 1, 4096, "steps per segment");
     v.Int("max_depth", &max_depth, 1, 4096,
-          "segments of a path, where steps are segments of so many tokens");
-    v.Int("first_low", &first_low, 1, 4096, "least copies of the root");
+          "maximum segments of a path, if steps are segments of a fixed number "
+          "of tokens");
+    v.Int("first_low", &first_low, 1, 4096, "minimum copies of the root");
     v.Int("first_high", &first_high, 1, 4096,
-          "most copies of the root, at least first_low");
+          "maximum copies of the root, at least first_low");
     v.Flag("all_first", &all_first,
-           "all copies that were drawn are written, be they more than paths; "
-           "where first_high is above the divergence, no more than paths or "
-           "first_low are drawn");
-    v.Int("divergence", &divergence, 1, 4096, "copies of a path that goes on");
+           "generate all drawn copies of the root, even if there are more than "
+           "paths; if first_high exceeds the divergence, at most max(paths, "
+           "first_low) are drawn");
+    v.Int("divergence", &divergence, 1, 4096,
+          "copies of a path that continues");
     v.Int("divergence_high", &divergence_high, 0, 4096,
-          "most copies, drawn anew at each step; 0: always divergence");
+          "maximum copies, drawn at each step between divergence and this; 0: "
+          "always divergence");
     VisitChoice(v, "share", &share, kShareNames,
-                "who gets the copies: all alike, or the least sure paths more");
+                "who gets the copies: all paths equally, or the least "
+                "confident ones more");
     v.Real("share_temperature", &share_temperature, 1e-3f, 1000,
-           "of the softmax over paths");
+           "temperature of the softmax over paths");
     v.Int("repeats", &repeats, 2, 4096,
-          "equal steps in a row that stop a path, or the times that a segment "
-          "may say the same 32 characters");
+          "consecutive equal steps, or repeats of the same 32 characters in a "
+          "segment, that stop a path");
     VisitChoice(v, "fallback", &fallback, kFallbackNames,
                 "where further paths start when all have stopped early");
     VisitChoice(v, "fallback_from", &fallback_from, kFallbackFromNames,
-                "the responses that are cut: those that ended by themselves; "
-                "all, finished ones rather first; all, least finished first");
+                "which responses are cut: those that ended by themselves; all, "
+                "preferring finished ones; or all, least finished first");
     v.Int("window", &window, 0, 4096,
-          "last segments that fallback=random may cut; 0: all");
+          "number of last segments that fallback=random may cut; 0: all");
     v.Real("fallback_temperature", &fallback_temperature, 1e-3f, 1000,
-           "of the softmax over segments");
+           "temperature of the softmax over segments");
     v.Int("rounds", &rounds, 0, 1 << 20, "trees; 0: until the budget is spent");
     VisitTemperature(v, &temperature);
     VisitAnswerChoice(v, &choice);
@@ -441,9 +445,9 @@ Co<> RunSegments(SearchContext& ctx, const SegmentsOptions& options) {
 }
 
 const RegisterAlgorithm<SegmentsOptions> kSegments(
-    "segments", "tree rollouts that fork between segments", {}, &RunSegments,
+    "segments", "tree rollouts that branch between segments", {}, &RunSegments,
     MethodNotes{.source = "TreePO, Li et al. 2025, arXiv:2508.17445",
-                .when_to_use = "rollouts for training shall share prefixes",
+                .when_to_use = "training rollouts should share prefixes",
                 .test = "tests/search/rollout_test.cc"});
 
 }  // namespace

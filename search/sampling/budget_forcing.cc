@@ -32,12 +32,12 @@ struct ForcingOptions {
   bool own_step = true;
   void Visit(OptionVisitor& v) {
     v.Int("times", &times, 0, 1 << 20,
-          "ends that are taken back; 0: until the budget is spent");
+          "how often an end is replaced by word; 0: until the budget is spent");
     VisitTemperature(v, &temperature);
-    v.Text("word", &word, "what stands in the place of an answer");
+    v.Text("word", &word, "text inserted instead of an answer");
     v.Flag("own_step", &own_step,
-           "the word is a whole step; off: the response goes on right behind "
-           "it, as s1's does");
+           "the word is a step of its own; off: the response continues right "
+           "after it, as in s1");
   }
   std::vector<std::string> Check() const {
     if (!word.empty()) return {};
@@ -66,11 +66,12 @@ Co<> RunForcing(SearchContext& ctx, const ForcingOptions& options) {
 }
 
 const RegisterAlgorithm<ForcingOptions> kForcing(
-    "budget_forcing", "one response that is made to think on when it ends",
+    "budget_forcing",
+    "one response that is forced to keep thinking when it ends",
     {RequestKind::kExpand}, &RunForcing,
     MethodNotes{.source = "s1, Muennighoff et al. 2025, arXiv:2501.19393",
-                .when_to_use = "the model checks itself when it is told to "
-                               "wait, or as the sequential row beside a search",
+                .when_to_use = "the model checks its work when made to wait, "
+                               "or as a sequential baseline for a search",
                 .test = "tests/search/budget_forcing_test.cc"});
 
 }  // namespace

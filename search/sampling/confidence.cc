@@ -47,20 +47,20 @@ struct ConfidenceOptions {
   ConfidenceOf of = ConfidenceOf::kMean;
   int64_t AtOnce() const { return parallel; }
   void Visit(OptionVisitor& v) {
-    VisitChoice(v, "by", &by, kByNames, "what is taken for confidence");
+    VisitChoice(v, "by", &by, kByNames, "source of the confidence");
     v.Int("n", &n, 0, 1 << 20, "responses; 0: until the budget is spent");
-    v.Int("parallel", &parallel, 1, 4096, "responses drawn at once");
+    v.Int("parallel", &parallel, 1, 4096, "responses sampled at once");
     VisitTemperature(v, &temperature);
     v.Real("slope", &slope, -100, 100,
-           "of the calibration: factor of the confidence's log odds");
-    v.Real("offset", &offset, -100, 100,
-           "of the calibration: added to the log odds");
-    v.Real("power", &power, 0, 100, "of the calibrated confidence");
+           "calibration: factor of the confidence's log odds");
+    v.Real("offset", &offset, -100, 100, "calibration: added to the log odds");
+    v.Real("power", &power, 0, 100, "exponent of the calibrated confidence");
     VisitChoice(v, "level", &level, kLevelNames, "reward head (by=reward)");
-    VisitChoice(v, "aggregate", &aggregate, kAggregateNames,
-                "how step scores make the score of a response (by=reward)");
+    VisitChoice(
+        v, "aggregate", &aggregate, kAggregateNames,
+        "how step scores combine into the score of a response (by=reward)");
     VisitChoice(v, "of", &of, kConfidenceOfNames,
-                "tokens of a response whose probability is its confidence "
+                "which tokens' probability is the confidence of a response "
                 "(by=likelihood)");
   }
   std::vector<RequestKind> Needs() const {
@@ -119,9 +119,8 @@ const RegisterAlgorithm<ConfidenceOptions> kConfidence(
     "confidence", "vote weighted by calibrated confidence", {}, &RunConfidence,
     MethodNotes{
         .source = "RLCR, Damani et al. 2025, arXiv:2507.16806",
-        .when_to_use =
-            "scores are known to be over- or under-confident, and by how much; "
-            "by=likelihood where there is no reward model",
+        .when_to_use = "scores are known to be over- or underconfident, and by "
+                       "how much; by=likelihood if there is no reward model",
         .test = "tests/search/confidence_test.cc"});
 
 }  // namespace

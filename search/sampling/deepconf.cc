@@ -58,21 +58,25 @@ struct DeepConfOptions {
   int64_t AtOnce() const { return parallel; }
   void Visit(OptionVisitor& v) {
     v.Int("n", &n, 0, 1 << 20, "responses; 0: until the budget is spent");
-    v.Int("parallel", &parallel, 1, 4096, "responses drawn at once");
+    v.Int("parallel", &parallel, 1, 4096, "responses sampled at once");
     VisitTemperature(v, &temperature);
-    v.Real("eta", &eta, 0, 100, "percent of responses that vote, at least one");
+    v.Real("eta", &eta, 0, 100,
+           "percentage of responses that vote, at least one response");
     VisitChoice(v, "of", &of, kConfidenceOfNames,
-                "what of its tokens is a response's confidence; online lowest");
-    v.Int("window", &window, 1, 1 << 20, "tokens of a group");
-    v.Int("tail", &tail, 1, 1 << 20, "last tokens that of=tail looks at");
+                "which tokens determine a response's confidence; online: "
+                "always lowest");
+    v.Int("window", &window, 1, 1 << 20, "tokens per group");
+    v.Int("tail", &tail, 1, 1 << 20, "number of last tokens used by of=tail");
     v.Int("topk", &topk, 1, 1 << 10,
-          "likeliest tokens whose log-probs make a token's confidence");
+          "k: log-probs of the top-k tokens give a token's confidence");
     VisitChoice(v, "vote", &vote, kVoteNames, "how kept responses vote");
-    v.Flag("online", &online, "give up responses at their first unsure group");
+    v.Flag("online", &online,
+           "stop responses at their first low-confidence group");
     v.Int("warmup", &warmup, 1, 1 << 20,
-          "responses that say what unsure is; online");
+          "responses that set the confidence threshold (online)");
     v.Real("consensus", &consensus, 0, 1,
-           "share of the weight that ends the search; 1: none does; online");
+           "share of the vote weight at which an answer ends the search; 1: "
+           "never (online)");
   }
   std::vector<std::string> Check() const {
     if (!online || n == 0 || warmup <= n) return {};
@@ -195,13 +199,12 @@ Co<> RunDeepConf(SearchContext& ctx, const DeepConfOptions& options) {
 }
 
 const RegisterAlgorithm<DeepConfOptions> kDeepConf(
-    "deepconf", "vote of the responses the policy was surest of",
+    "deepconf", "vote of the responses that the policy is most confident in",
     {RequestKind::kExpand}, &RunDeepConf,
-    MethodNotes{
-        .source = "DeepConf, Fu et al. 2025, arXiv:2508.15260",
-        .when_to_use =
-            "there is no reward model and the policy knows when it is unsure",
-        .test = "tests/search/golden_deepconf_test.cc"});
+    MethodNotes{.source = "DeepConf, Fu et al. 2025, arXiv:2508.15260",
+                .when_to_use = "there is no reward model and the policy's "
+                               "confidence is informative",
+                .test = "tests/search/golden_deepconf_test.cc"});
 
 }  // namespace
 }  // namespace espalier

@@ -46,17 +46,18 @@ struct MurOptions {
   Level level = Level::kPath;
   AnswerChoice choice = AnswerChoice::kWeighted;
   void Visit(OptionVisitor& v) {
-    VisitChoice(v, "by", &by, kByNames, "who judges candidates and responses");
+    VisitChoice(v, "by", &by, kByNames, "what judges candidates and responses");
     v.Int("n", &n, 0, 1 << 20, "responses; 0: until the budget is spent");
     v.Int("candidates", &candidates, 1, 4096, "samples of an uncertain step");
     v.Flag("fresh", &fresh,
-           "the candidates are all new; else the first sample is one of them");
+           "sample all candidates anew; otherwise the first sample is one of "
+           "them");
     v.Int("max_steps", &max_steps, 0, 1 << 16,
-          "steps after which the rest is written at once; 0: no limit");
+          "steps after which the rest is generated in one piece; 0: no limit");
     VisitTemperature(v, &temperature);
-    v.Real("alpha", &alpha, 0, 1, "share of the past in the momentum");
+    v.Real("alpha", &alpha, 0, 1, "weight of the past in the momentum");
     v.Real("gamma", &gamma, 0, 1,
-           "less: fewer steps count as uncertain; 0: none");
+           "lower values make fewer steps count as uncertain; 0: none");
     VisitChoice(v, "level", &level, kLevelNames, "reward head (by=reward)");
     VisitAnswerChoice(v, &choice);
   }
@@ -148,11 +149,13 @@ Co<> RunMur(SearchContext& ctx, const MurOptions& options) {
 }
 
 const RegisterAlgorithm<MurOptions> kMur(
-    "mur", "more samples for steps less sure than those before", {}, &RunMur,
+    "mur",
+    "more samples for steps that are less certain than the previous ones", {},
+    &RunMur,
     MethodNotes{
         .source = "MUR, Yan et al. 2025, arXiv:2507.14958",
         .when_to_use =
-            "few steps of a response are hard and only they deserve samples",
+            "only a few steps of a response are hard and worth extra samples",
         .test = "tests/search/golden_uncertainty_test.cc"});
 
 }  // namespace

@@ -53,16 +53,19 @@ struct ParticleOptions {
   AnswerChoice choice = AnswerChoice::kWeighted;
   int64_t AtOnce() const { return particles; }
   void Visit(OptionVisitor& v) {
-    v.Int("particles", &particles, 1, 4096, "responses written side by side");
-    v.Int("iterations", &iterations, 1, 1 << 20,
-          "sweeps of a round, each but the first conditional on the last");
+    v.Int("particles", &particles, 1, 4096, "responses generated in parallel");
+    v.Int(
+        "iterations", &iterations, 1, 1 << 20,
+        "sweeps per round, each but the first conditional on the previous one");
     v.Int("keep", &keep, 1, 4096, "reference particles of a conditional sweep");
-    v.Int("rounds", &rounds, 0, 1 << 20, "0: until the budget is spent");
+    v.Int("rounds", &rounds, 0, 1 << 20,
+          "number of rounds; 0: until the budget is spent");
     VisitTemperature(v, &temperature);
     v.Real("resample_temperature", &resample_temperature, 0, 1000,
-           "of the weights' softmax; 0: the highest score takes all");
+           "temperature of the softmax over weights; 0: the highest score "
+           "takes all");
     VisitChoice(v, "resampling", &resampling, kResamplingNames,
-                "how particles are drawn by their weights");
+                "how particles are resampled by their weights");
     VisitLevel(v, &level);
     VisitAggregate(v, &aggregate);
     VisitAnswerChoice(v, &choice);

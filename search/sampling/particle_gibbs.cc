@@ -59,15 +59,15 @@ struct ParticleGibbsOptions {
   Aggregate aggregate = Aggregate::kLast;
   int64_t AtOnce() const { return particles; }
   void Visit(OptionVisitor& v) {
-    v.Int("particles", &particles, 1, 4096, "responses written side by side");
+    v.Int("particles", &particles, 1, 4096, "responses generated in parallel");
     v.Int("iterations", &iterations, 1, 1 << 20, "sweeps");
     v.Int("keep", &keep, 0, 4096,
-          "references of a sweep, drawn from the one before");
+          "reference particles per sweep, drawn from the previous one");
     v.Int("max_steps", &max_steps, 0, 1 << 16,
-          "steps before the last that a particle may take; 0: no limit");
+          "steps that a particle may take before its last one; 0: no limit");
     VisitTemperature(v, &temperature);
     VisitChoice(v, "select", &select, kSelectNames,
-                "how the answer is taken from the last sweep");
+                "how the answer is chosen from the last sweep");
     VisitLevel(v, &level);
     VisitAggregate(v, &aggregate);
   }
@@ -213,11 +213,11 @@ Co<> RunParticleGibbs(SearchContext& ctx, const ParticleGibbsOptions& options) {
 }
 
 const RegisterAlgorithm<ParticleGibbsOptions> kParticleGibbs(
-    "particle_gibbs", "particle filter and particle Gibbs of its_hub",
+    "particle_gibbs", "particle filter and particle Gibbs as in its_hub",
     {RequestKind::kExpand, RequestKind::kEvaluate}, &RunParticleGibbs,
     MethodNotes{.source = "its_hub, Puri et al. 2025, arXiv:2502.01618",
-                .when_to_use = "its_hub's own choices are to be repeated; "
-                               "`particle` lets all it has finished vote",
+                .when_to_use = "results must match its_hub; `particle` lets "
+                               "all finished particles vote",
                 .test = "tests/search/golden_its_hub_test.cc"});
 
 }  // namespace

@@ -70,26 +70,28 @@ struct PhiOptions {
     return int64_t{beams} * (foresight > 0 ? rollouts : 1);
   }
   void Visit(OptionVisitor& v) {
-    v.Int("beams", &beams, 1, 4096, "paths written side by side");
-    v.Int("rollouts", &rollouts, 1, 4096, "samples of the next step from each");
-    v.Int("foresight", &foresight, 0, 1 << 16, "steps drawn by foresight");
-    v.Int("clusters", &clusters, 1, 4096, "of what is foreseen");
+    v.Int("beams", &beams, 1, 4096, "paths generated in parallel");
+    v.Int("rollouts", &rollouts, 1, 4096, "samples of the next step per path");
+    v.Int("foresight", &foresight, 0, 1 << 16, "steps sampled with foresight");
+    v.Int("clusters", &clusters, 1, 4096,
+          "maximum clusters of rollout outcomes");
     v.Int("least", &least, 0, 1 << 16,
-          "steps after which foresight may end at the next");
+          "number of steps after which foresight may stop early");
     VisitRounds(v, &rounds);
-    v.Real("temperature", &temperature, 0, 10, "of sampling a step");
+    v.Real("temperature", &temperature, 0, 10, "sampling temperature of steps");
     v.Real("foresight_temperature", &foresight_temperature, 0, 10,
-           "of writing a response to its end");
+           "sampling temperature of foresight rollouts");
     v.Real("tau", &tau, 0, 100, "temperature of the advantages' softmax");
     v.Real("sigma", &sigma, -100, 100,
-           "standard deviations below the mean that get foresight");
+           "samples whose log-prob is above mean - sigma * standard deviation "
+           "get foresight");
     v.Real("stop", &stop, 0, 2,
-           "share of samples with one outcome that ends foresight; above 1: "
-           "none does");
+           "share of samples with the same outcome that ends foresight; above "
+           "1: never");
     v.Real("end_logprob", &end_logprob, -100, 0,
-           "mean ln p of the empty text after a response that has ended");
+           "mean log-prob of the empty text after a finished response");
     VisitChoice(v, "choice", &choice, kAnswerChoiceNames,
-                "how the answers of several passes make one");
+                "how the answers of several passes combine into one");
   }
 };
 
@@ -311,11 +313,11 @@ Co<> RunPhi(SearchContext& ctx, const PhiOptions& options) {
 }
 
 const RegisterAlgorithm<PhiOptions> kPhi(
-    "phi", "steps drawn by the likelihood and agreement of what they lead to",
+    "phi", "steps sampled by the likelihood and agreement of their rollouts",
     {RequestKind::kExpand}, &RunPhi,
     MethodNotes{.source = "phi-decoding, Xu et al. 2025, arXiv:2503.13288",
-                .when_to_use = "there is no reward model and steps show their "
-                               "worth in what follows them",
+                .when_to_use = "there is no reward model and the quality of a "
+                               "step shows in what follows it",
                 .test = "tests/search/golden_uncertainty_test.cc"});
 
 }  // namespace

@@ -35,7 +35,8 @@ struct SampleOptions {
   // place would not be one. Hence no finishing.
   bool NeverFinished() const { return true; }
   void Visit(OptionVisitor& v) {
-    v.Real("temperature", &temperature, 0, 10, "of sampling; 0 is greedy");
+    v.Real("temperature", &temperature, 0, 10,
+           "sampling temperature; 0: greedy");
   }
 };
 
@@ -56,10 +57,11 @@ struct ScoredOptions {
   void Visit(OptionVisitor& v) {
     v.Int("n", &n, 0, 1 << 20, "responses; 0: until the budget is spent");
     VisitTemperature(v, &temperature);
-    VisitChoice(v, "level", &level, kLevelNames,
-                "reward head: all steps so far are right, or this step is");
+    VisitChoice(
+        v, "level", &level, kLevelNames,
+        "reward head: whether all steps so far are correct, or this step is");
     VisitChoice(v, "aggregate", &aggregate, kAggregateNames,
-                "how step scores make the score of a response");
+                "how step scores combine into the score of a response");
   }
 };
 
@@ -118,8 +120,8 @@ Co<> RunWeighted(SearchContext& ctx, const ScoredOptions& options) {
 const RegisterAlgorithm<GreedyOptions> kGreedy(
     "greedy", "one response at temperature 0", {RequestKind::kExpand},
     &RunGreedy,
-    MethodNotes{.when_to_use = "the cheapest answer will do, or as the row "
-                               "that every search has to beat",
+    MethodNotes{.when_to_use = "the cheapest answer is enough, or as the "
+                               "baseline that every search must beat",
                 .test = "tests/search/sampling_test.cc"});
 const RegisterAlgorithm<SampleOptions> kSample(
     "sample", "one sampled response", {RequestKind::kExpand}, &RunSample,
@@ -127,7 +129,7 @@ const RegisterAlgorithm<SampleOptions> kSample(
         .when_to_use = "responses must be independent draws, as for pass@k",
         .test = "tests/search/sampling_test.cc"});
 const RegisterAlgorithm<MajorityOptions> kMajority(
-    "majority", "self-consistency: the most frequent of sampled answers",
+    "majority", "self-consistency: the most frequent of the sampled answers",
     {RequestKind::kExpand}, &RunMajority,
     MethodNotes{
         .source = "Self-consistency, Wang et al. 2022, arXiv:2203.11171",
@@ -138,17 +140,16 @@ const RegisterAlgorithm<ScoredOptions> kBestOfN(
     {RequestKind::kExpand, RequestKind::kEvaluate}, &RunBestOfN,
     MethodNotes{
         .source = "Cobbe et al. 2021, arXiv:2110.14168; search-and-learn",
-        .when_to_use =
-            "a reward model tells the one right response from many wrong ones",
+        .when_to_use = "a reward model can tell the one correct response from "
+                       "many wrong ones",
         .test = "tests/search/sampling_test.cc"});
 const RegisterAlgorithm<ScoredOptions> kWeighted(
     "weighted", "the answer with the highest sum of reward-model scores",
     {RequestKind::kExpand, RequestKind::kEvaluate}, &RunWeighted,
-    MethodNotes{
-        .source = "search-and-learn, Beeching et al. 2024",
-        .when_to_use =
-            "there is a reward model and right answers come up more than once",
-        .test = "tests/search/sampling_test.cc"});
+    MethodNotes{.source = "search-and-learn, Beeching et al. 2024",
+                .when_to_use = "there is a reward model and correct answers "
+                               "come up more than once",
+                .test = "tests/search/sampling_test.cc"});
 
 }  // namespace
 }  // namespace espalier

@@ -48,11 +48,12 @@ struct TotBfsOptions {
   int64_t AtOnce() const { return int64_t{n_select} * branch; }
   void Visit(OptionVisitor& v) {
     v.Int("n_select", &n_select, 1, 4096, "steps kept at each depth");
-    v.Int("branch", &branch, 1, 4096, "samples of each kept path's next step");
+    v.Int("branch", &branch, 1, 4096, "samples of the next step per kept path");
     VisitRounds(v, &rounds);
     VisitTemperature(v, &temperature);
-    VisitChoice(v, "select", &select, kSelectionNames, "how steps are kept");
-    v.Flag("merge", &merge, "equal steps of a path are one candidate");
+    VisitChoice(v, "select", &select, kSelectionNames,
+                "how the kept steps are selected");
+    v.Flag("merge", &merge, "equal next steps of a path are one candidate");
     VisitAnswerChoice(v, &choice);
   }
 };
@@ -151,11 +152,11 @@ Co<> RunTotBfs(SearchContext& ctx, const TotBfsOptions& options) {
 }
 
 const RegisterAlgorithm<TotBfsOptions> kTotBfs(
-    "tot_bfs", "tree of thoughts: the best steps of each depth",
+    "tot_bfs", "Tree of Thoughts: keeps the best steps at each depth",
     {RequestKind::kExpand, RequestKind::kEvaluate}, &RunTotBfs,
     MethodNotes{.source = "Tree of Thoughts, Yao et al. 2023, arXiv:2305.10601",
-                .when_to_use = "problems take few steps and all partial "
-                               "solutions of one depth can be ranked",
+                .when_to_use = "problems take few steps and partial solutions "
+                               "of the same depth can be ranked",
                 .test = "tests/search/tot_test.cc"});
 
 }  // namespace

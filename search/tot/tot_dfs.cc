@@ -43,18 +43,20 @@ struct TotDfsOptions {
   int64_t AtOnce() const { return branch; }
   void Visit(OptionVisitor& v) {
     v.Int("branch", &branch, 1, 4096, "samples of a node's next step");
-    v.Real("threshold", &threshold, 0, 1, "steps of lower value are pruned");
+    v.Real("threshold", &threshold, 0, 1,
+           "steps with a lower value are pruned");
     v.Int("ends", &ends, 0, 1 << 30,
-          "finished responses after which to stop; 0: none");
+          "finished responses after which to stop; 0: no limit");
     v.Int("states", &states, 0, 1 << 30,
-          "steps visited after which to stop; 0: none");
+          "visited steps after which to stop; 0: no limit");
     v.Int("per_node", &per_node, 0, 4096,
-          "next steps of a node that are visited; 0: all");
-    v.Flag("prior", &prior, "steps by falling value, not as sampled");
-    v.Flag("cut", &cut, "a path at the limit of steps is among the `ends`");
-    VisitChoice(v, "level", &level, kLevelNames, "reward head of the vote");
+          "maximum next steps visited per node; 0: all");
+    v.Flag("prior", &prior,
+           "visit steps by decreasing value, not in sampling order");
+    v.Flag("cut", &cut, "paths cut by the step limit count towards `ends`");
+    VisitChoice(v, "level", &level, kLevelNames, "reward head for the vote");
     VisitChoice(v, "aggregate", &aggregate, kWorthNames,
-                "how step scores make that of a response");
+                "how step scores combine into the score of a response");
     VisitTemperature(v, &temperature);
     VisitAnswerChoice(v, &choice);
   }
@@ -105,12 +107,13 @@ Co<> RunTotDfs(SearchContext& ctx, const TotDfsOptions& options) {
 }
 
 const RegisterAlgorithm<TotDfsOptions> kTotDfs(
-    "tot_dfs", "tree of thoughts: depth-first with backtracking",
+    "tot_dfs", "Tree of Thoughts: depth-first with backtracking",
     {RequestKind::kExpand, RequestKind::kEvaluate}, &RunTotDfs,
     MethodNotes{
         .source = "Tree of Thoughts, Yao et al. 2023, arXiv:2305.10601; LLM "
                   "Reasoners, arXiv:2404.05221",
-        .when_to_use = "dead ends can be told early and one solution is enough",
+        .when_to_use =
+            "dead ends can be recognised early and one solution is enough",
         .test = "tests/search/tot_test.cc"});
 
 }  // namespace

@@ -44,15 +44,15 @@ absl::Status RunBench(const BenchFlags& flags) {
 void AddBench(CLI::App& app, RunFunction& run) {
   auto flags = std::make_shared<BenchFlags>();
   app.add_option("--check", flags->check,
-                 "Compare with this file and fail where a line differs");
+                 "Compare with this file and fail if a line differs");
   app.add_flag("--ranking", flags->ranking,
-               "Instead: how many of 100 problems each answers rightly at 4 "
-               "and at 8 times a response's tokens, the best first");
+               "Print instead how many of 100 problems each one solves with 4 "
+               "and 8 times a response's tokens, best first");
   app.footer(
-      "Every method and preset searches problems of a scripted world at its "
-      "defaults. A line is a hash of all that it decided: nodes, visits and "
-      "answers. It is the same on every machine; a change of a method's "
-      "behaviour changes its line. The last line is of all.");
+      "Every method and preset searches problems of a scripted world with its "
+      "defaults. Each line is a hash of all its decisions: nodes, visits and "
+      "answers. It is the same on every machine; a change in a method's "
+      "behaviour changes its line. The last line covers all of them.");
   run = [flags] { return RunBench(*flags); };
 }
 

@@ -27,10 +27,10 @@ constexpr char kExitCode[] = "espalier/exit-code";
 constexpr int kUsageExitCode = 2;
 
 void AddDeviceFlag(CLI::App& app, std::string& device) {
-  app.add_option("--device", device,
-                 "What models run on: cpu, cuda (the first GPU), cuda:N, or "
-                 "torch-cpu (what cuda computes, on the processor); all but "
-                 "cpu through LibTorch")
+  app.add_option(
+         "--device", device,
+         "Device for models: cpu, cuda (the first GPU), cuda:N, or torch-cpu "
+         "(the operations of cuda on the processor); all but cpu use LibTorch")
       ->capture_default_str()
       ->check(CLI::Validator(
           [](const std::string& text) {
@@ -42,10 +42,10 @@ void AddDeviceFlag(CLI::App& app, std::string& device) {
 void AddWeightsFlag(CLI::App& app, std::string& weights) {
   app.add_option(
          "--weights", weights,
-         "What weights are kept as: auto (as stored; fp16 and "
-         "quantised ones as bf16), fp32, bf16, int8 (half of bf16's "
-         "memory, twice its speed where one text decodes; on cpu), int4 "
-         "(half of int8's memory, rounds more; on cpu)")
+         "Format of weights in memory: auto (as stored; fp16 and quantised "
+         "ones as bf16), fp32, bf16, int8 (half the memory of bf16, twice its "
+         "speed at decoding a single text; cpu only), int4 (half the memory of "
+         "int8, less precise; cpu only)")
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "fp32", "bf16", "int8", "int4"}));
 }
@@ -63,26 +63,26 @@ void AddMethodFlags(CLI::App& app, std::string& method,
          [&method](const std::string& name) {
            method = absl::StrCat("preset=", name);
          },
-         "A published system by name, as rest_mcts_star, with options of "
-         "one's own after colons; espalier methods lists them")
+         "A published system by name, e.g. rest_mcts_star, with your own "
+         "options after colons; espalier methods lists them")
       ->excludes(search);
 }
 
 void AddModelFlags(CLI::App& app, ModelFlags& flags) {
   app.add_option("--model", flags.model,
-                 "Checkpoint folder (Hugging Face layout). Default: the "
-                 "shipped model of the task");
+                 "Checkpoint folder (Hugging Face layout). Default: the model "
+                 "shipped for the task");
   app.add_option(
       "--reward-model", flags.reward_model,
-      "Checkpoint folder with reward heads. Default: the shipped one "
-      "beside a shipped model, else the heads of --model");
+      "Checkpoint folder with reward heads. Default: the one shipped with a "
+      "shipped model, otherwise the heads of --model");
   app.add_option("--more-models", flags.more_models,
-                 "Further checkpoints that write, with the tokenizer of "
-                 "--model, up to three with commas; for methods that choose "
-                 "among several, as ab_mcts_a:models=2")
+                 "Up to three further generating checkpoints with the "
+                 "tokenizer of --model, comma-separated; for methods that "
+                 "choose among several models, e.g. ab_mcts_a:models=2")
       ->delimiter(',')
       ->expected(1, 3);
-  app.add_option("--live", flags.live, "Searches under way at once")
+  app.add_option("--live", flags.live, "Concurrent searches")
       ->capture_default_str()
       ->check(CLI::Range(1, 65536));
   AddMachineFlags(app, flags);
@@ -90,11 +90,10 @@ void AddModelFlags(CLI::App& app, ModelFlags& flags) {
 
 void AddMachineFlags(CLI::App& app, MachineFlags& flags) {
   AddDeviceFlag(app, flags.device);
-  app.add_option("--threads", flags.threads, "Threads; 0: one a core")
+  app.add_option("--threads", flags.threads, "Threads; 0: one per core")
       ->capture_default_str()
       ->check(CLI::Range(0, 1024));
-  app.add_option("--kv-mib", flags.kv_mib,
-                 "Key/value memory of each model, MiB")
+  app.add_option("--kv-mib", flags.kv_mib, "KV cache of each model, in MiB")
       ->capture_default_str()
       ->check(CLI::Range(1, 1 << 24));
   AddWeightsFlag(app, flags.weights);
@@ -107,11 +106,11 @@ void AddPromptFlags(CLI::App& app, PromptFlags& flags) {
   }
   CLI::Option* prompt = app.add_option(
       "--prompt", flags.prompt,
-      "How questions are put and answers read: " + names +
-          ", or a file NAME.textproto (docs/prompts.md). Default: as the task "
-          "does");
+      "How questions are prompted and answers extracted: " + names +
+          ", or a file NAME.textproto (docs/prompts.md). Default: the task's "
+          "own prompt");
   app.add_option("--template", flags.chat_template,
-                 "Chat template in place of the prompt's: auto (the "
+                 "Chat template instead of the prompt's: auto (the "
                  "checkpoint's own), " +
                      absl::StrJoin(ChatTemplate::Names(), ", "))
       ->needs(prompt);
@@ -146,39 +145,40 @@ absl::StatusOr<std::string> ResolvePromptText(const PromptFlags& flags,
 
 void AddBudgetFlags(CLI::App& app, SearchOptions& search) {
   app.add_option("--budget-model-calls", search.max_model_calls,
-                 "Requests sent to models; 0: no limit")
+                 "Model requests per search; 0: no limit")
       ->capture_default_str()
       ->check(WholeFrom(0));
   app.add_option("--budget-simulations", search.max_simulations,
-                 "Simulations or samples; 0: no limit")
+                 "Simulations or samples per search; 0: no limit")
       ->capture_default_str()
       ->check(WholeFrom(0));
-  app.add_option("--budget-nodes", search.max_nodes, "Tree nodes; 0: no limit")
+  app.add_option("--budget-nodes", search.max_nodes,
+                 "Tree nodes per search; 0: no limit")
       ->capture_default_str()
       ->check(WholeFrom(0));
   app.add_option("--budget-bytes", search.max_bytes,
-                 "Bytes of the tree, as 64k, 10M or 1G; 0: no limit")
+                 "Tree size in bytes, e.g. 64k, 10M or 1G; 0: no limit")
       ->capture_default_str()
       ->transform(CLI::AsSizeValue(false))
       ->check(WholeFrom(0));
   app.add_option("--response-tokens", search.response_tokens,
-                 "Tokens that one response takes, about: what a search without "
-                 "an answer holds back to finish one. 0: as the first problems "
-                 "of the set take (eval, generate), else half of the budget")
+                 "Approximate tokens of one response, reserved to finish one "
+                 "if a search has no answer. 0: measured on the first problems "
+                 "of the set (eval, generate), otherwise half the budget")
       ->capture_default_str()
       ->check(WholeFrom(0));
   app.add_option("--top-k", search.top_k,
-                 "Sample from the likeliest so many tokens; 0: from all")
+                 "Sample from the k most likely tokens; 0: from all")
       ->capture_default_str()
       ->check(WholeFrom(0, kMostInt));
   app.add_option("--top-p", search.top_p,
-                 "Sample from the likeliest tokens that make up so much of the "
+                 "Sample from the most likely tokens that reach this total "
                  "probability; 1: from all")
       ->capture_default_str()
       ->check(RealAbove(0, 1));
   app.add_option("--min-p", search.min_p,
-                 "Sample from tokens at least so likely, relative to the "
-                 "likeliest; 0: from all")
+                 "Sample from tokens with at least this probability relative "
+                 "to the most likely one; 0: from all")
       ->capture_default_str()
       ->check(RealFrom(0, 1));
   app.add_option_function<std::string>(
@@ -190,17 +190,17 @@ void AddBudgetFlags(CLI::App& app, SearchOptions& search) {
                                      std::string(status.message()));
         }
       },
-      "End a search on its answer: confidence=0.9 (the method's own; after "
-      "responses=4 votes), decided (no vote to come can change it), kl=1e-5 "
-      "(the root's visits move less a simulation, over interval=16); several "
-      "with commas");
+      "End a search once its answer is settled: confidence=0.9 (the method's "
+      "own, after responses=4 votes), decided (no further vote can change it), "
+      "kl=1e-5 (the root's visits move by less per simulation, over "
+      "interval=16); comma-separated");
 }
 
 void AddVerifierReward(CLI::App& app, bool& flag) {
   app.add_flag("--verifier-reward", flag,
-               "Score responses by the verifier that reads the question alone "
-               "(a puzzle's rules, the tests that a question shows): 1 where "
-               "it accepts one, else 0; for methods that judge whole responses")
+               "Score responses with the verifier that reads only the question "
+               "(puzzle rules, public tests): 1 if it accepts, otherwise 0; "
+               "for methods that judge whole responses")
       ->excludes("--reward-model");
 }
 

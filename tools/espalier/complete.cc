@@ -262,41 +262,41 @@ absl::Status RunComplete(const CompleteFlags& flags) {
 
 void AddSamplingFlags(CLI::App& app, CompleteFlags& flags) {
   SamplingOptions& sampling = flags.sampling;
-  app.add_option("-n", flags.n, "Continuations, all at once")
+  app.add_option("-n", flags.n, "Number of continuations, generated together")
       ->capture_default_str()
       ->check(CLI::Range(1, 65536));
   app.add_option("--max-tokens", flags.stop.max_tokens,
-                 "Tokens of a continuation at most")
+                 "Maximum tokens per continuation")
       ->capture_default_str()
       ->check(CLI::Range(1, 1 << 24));
   app.add_option("--temperature", sampling.temperature,
-                 "0: always the likeliest token")
+                 "Sampling temperature; 0: greedy")
       ->capture_default_str()
       ->check(RealFrom(0, 1e6));
   app.add_option("--top-k", sampling.top_k,
-                 "Sample from the likeliest so many tokens; 0: from all")
+                 "Sample from the k most likely tokens; 0: from all")
       ->capture_default_str()
       ->check(WholeFrom(0, kMostInt));
   app.add_option("--top-p", sampling.top_p,
-                 "Sample from the likeliest tokens that make up so much of the "
+                 "Sample from the most likely tokens that reach this total "
                  "probability; 1: from all")
       ->capture_default_str()
       ->check(RealAbove(0, 1));
   app.add_option("--min-p", sampling.min_p,
-                 "Sample from tokens at least so likely, relative to the "
-                 "likeliest; 0: from all")
+                 "Sample from tokens with at least this probability relative "
+                 "to the most likely one; 0: from all")
       ->capture_default_str()
       ->check(RealFrom(0, 1));
   app.add_option("--repetition-penalty", sampling.repetition_penalty,
-                 "Make tokens that the text already has less likely; 1: no")
+                 "Penalty on tokens that the text already contains; 1: none")
       ->capture_default_str()
       ->check(RealAbove(0, 1e6));
-  app.add_option("--stop", flags.stop.stop_strings,
-                 "Text that ends a continuation and is not part of it; may be "
-                 "given several times")
+  app.add_option(
+         "--stop", flags.stop.stop_strings,
+         "Text that ends a continuation and is not part of it; may be repeated")
       ->allow_extra_args(false);
   app.add_option("--seed", flags.seed,
-                 "Seed of all draws: the same seed, the same texts")
+                 "Random seed; the same seed gives the same texts")
       ->capture_default_str();
 }
 
@@ -308,25 +308,29 @@ void AddComplete(CLI::App& app, RunFunction& run) {
       "  printf 'Once upon a time' | espalier complete --model DIR\n"
       "  espalier complete --model DIR --chat --text \"Why is the sky blue?\"\n"
       "  espalier complete --model DIR --file prompt.txt -n 8 --json\n\n"
-      "One continuation is shown while it is written; several come when all "
-      "are done.\nThe prompt is taken as it is, a newline at its end included. "
-      "Ctrl-C keeps what\nis there. With --json one line a continuation: "
-      "index, "
-      "text, tokens, logprobs\n(ln p of each token at temperature 1), finish "
-      "(end, stop, length, interrupted).\n");
+      "A single continuation is streamed; several are printed when all are "
+      "done.\n"
+      "The prompt is used verbatim, including a final newline. Ctrl-C keeps "
+      "the\n"
+      "text so far. --json prints one line per continuation: index, text, "
+      "tokens,\n"
+      "logprobs (ln p of each token at temperature 1), finish (end, stop, "
+      "length,\n"
+      "interrupted).\n");
   app.add_option("--model", flags->model,
                  "Checkpoint folder (Hugging Face layout)")
       ->required();
   CLI::Option* text =
       app.add_option("--text", flags->text, "The prompt itself");
-  app.add_option("--file", flags->file,
-                 "File with the prompt; -: standard input, as without both")
+  app.add_option(
+         "--file", flags->file,
+         "File with the prompt; -: standard input (the default without --text)")
       ->excludes(text);
   CLI::Option* chat = app.add_flag(
       "--chat", flags->chat,
-      "The text is what a user says: put it into the model's chat template");
+      "The text is a user message: apply the model's chat template");
   app.add_flag("--control-tokens", flags->control_tokens,
-               "The text spells control tokens, as <|im_start|>; without it "
+               "Parse control tokens in the text, e.g. <|im_start|>; otherwise "
                "they are plain text")
       ->excludes(chat);
   app.add_option("--system", flags->system,
@@ -336,12 +340,12 @@ void AddComplete(CLI::App& app, RunFunction& run) {
                      absl::StrJoin(ChatTemplate::Names(), ", "))
       ->capture_default_str();
   app.add_flag("--no-think", flags->no_think,
-               "With --chat: tell a model that can be told not to think first");
+               "With --chat: turn off thinking, for models that support it");
   AddSamplingFlags(app, *flags);
-  AddJsonOutput(app, flags->json, "one object a continuation");
+  AddJsonOutput(app, flags->json, "one object per continuation");
   app.add_option("--alternatives", flags->alternatives,
-                 "With --json: at each token the likeliest so many, as [id, "
-                 "ln p]")
+                 "With --json: the k most likely tokens at each position, as "
+                 "[id, ln p]")
       ->capture_default_str()
       ->check(CLI::Range(0, 1024))
       ->needs("--json");

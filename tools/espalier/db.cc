@@ -171,20 +171,23 @@ void AddDb(CLI::App& app, RunFunction& run) {
         ->required();
     return command;
   };
-  const CLI::App* info = add("info", "What the database holds");
-  CLI::App* sql = add("sql",
-                      "Run a query; tree_nodes(search_id) is the table of a "
-                      "tree's nodes");
-  sql->add_option("query", flags->query, "One SQL statement that reads")
+  const CLI::App* info = add("info", "Show what the database contains");
+  CLI::App* sql = add(
+      "sql",
+      "Run a query; tree_nodes(search_id) returns a tree's nodes as a table");
+  sql->add_option("query", flags->query, "One read-only SQL statement")
       ->required();
-  AddJsonOutput(*sql, flags->json, "one object a row");
-  CLI::App* prune = add("prune", "Drop what is not needed any more");
-  prune->add_flag("--logs", flags->logs,
-                  "Drop response logs: trees stay, replay is lost");
-  prune->add_option("--run", flags->run, "Of this run; alone: the whole run")
+  AddJsonOutput(*sql, flags->json, "one object per row");
+  CLI::App* prune = add("prune", "Delete data that is no longer needed");
+  prune->add_flag(
+      "--logs", flags->logs,
+      "Delete response logs: trees stay, replay becomes impossible");
+  prune
+      ->add_option("--run", flags->run,
+                   "Delete from this run only; without --logs: the whole run")
       ->check(WholeFrom(1));
   const CLI::App* upgrade =
-      add("upgrade", "Bring an older database up to date");
+      add("upgrade", "Upgrade an older database to the current schema");
   run = [=] {
     if (info->parsed()) return RunInfoCommand(*flags);
     if (sql->parsed()) return RunSql(*flags);

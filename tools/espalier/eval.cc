@@ -298,8 +298,8 @@ void AddEval(CLI::App& app, RunFunction& run) {
   AddSetFlags(app, flags->set)->required();
   CLI::Option* methods = app.add_option(
       "--methods", flags->sweep.methods,
-      "Comma-separated methods with options, as beam:branch=8, presets, as "
-      "preset=rest_mcts_star, or files of them, NAME.textproto. Default: " +
+      "Comma-separated methods with options (e.g. beam:branch=8), presets "
+      "(e.g. preset=rest_mcts_star) or method files NAME.textproto. Default: " +
           absl::StrJoin(kCompared, ",") + "; with --pass-at " + kSampled[0]);
   methods->delimiter(',');
   app.add_option_function<std::vector<std::string>>(
@@ -309,48 +309,51 @@ void AddEval(CLI::App& app, RunFunction& run) {
              flags->sweep.methods.push_back(absl::StrCat("preset=", name));
            }
          },
-         "Comma-separated published systems, as rest_mcts_star, in place of "
+         "Comma-separated published systems, e.g. rest_mcts_star, instead of "
          "--methods")
       ->delimiter(',')
       ->excludes(methods);
   app.add_option("--budget-tokens", flags->sweep.budgets,
-                 absl::StrCat("Comma-separated budgets: tokens sampled a "
-                              "problem, kept or dropped. ",
+                 absl::StrCat("Comma-separated budgets: tokens sampled per "
+                              "problem, including discarded ones. ",
                               kDefaultBudgetHelp))
       ->delimiter(',');
   AddBudgetFlags(app, flags->sweep.search);
   CLI::Option* seeds =
-      app.add_option("--seeds", flags->sweep.seeds, "Search seeds 0, 1, ...")
+      app.add_option("--seeds", flags->sweep.seeds,
+                     "Number of search seeds: --seed, --seed + 1, ...")
           ->capture_default_str()
           ->check(CLI::Range(1, 1000));
   app.add_option("--seed", flags->sweep.seed, "First search seed")
       ->capture_default_str();
-  app.add_option("--task", flags->task,
-                 "How problems are put and graded; default by set");
-  CLI::Option* compare = app.add_option(
-      "--compare", flags->compare,
-      "One of --methods: print how far it is ahead of each other, with 95 % "
-      "intervals of the paired difference");
+  app.add_option(
+      "--task", flags->task,
+      "Task that prompts and grades the problems. Default: the set's own");
+  CLI::Option* compare =
+      app.add_option("--compare", flags->compare,
+                     "One of --methods: print its lead over each other method, "
+                     "with 95 % intervals of the paired difference");
   CLI::Option* pass_at =
-      app.add_option("--pass-at", flags->pass_at,
-                     "Comma-separated k: the chance that at least one of k "
-                     "responses is right, estimated without bias from "
-                     "--samples of them")
+      app.add_option(
+             "--pass-at", flags->pass_at,
+             "Comma-separated k: the probability that at least one of k "
+             "responses is correct (unbiased estimate from --samples)")
           ->delimiter(',')
           ->check(WholeFrom(1, 1000000))
           ->excludes(seeds)
           ->excludes(compare);
   app.add_option("--samples", flags->samples,
-                 "With --pass-at: independent responses a problem, with seeds "
-                 "--seed, --seed + 1, ... Default: the largest k")
+                 "With --pass-at: independent responses per problem, with "
+                 "seeds --seed, --seed + 1, ... Default: the largest k")
       ->check(CLI::Range(1, 1000000))
       ->needs(pass_at);
   AddJsonOutput(app, flags->json, "results");
   app.add_flag("--oracle", flags->oracle,
                "Score steps by exact labels: an upper bound that reads the "
-               "answers; its rows are marked");
-  app.add_flag("--constant-reward", flags->constant,
-               "Score all steps alike: what the search does without a judge");
+               "reference answers; its rows are marked");
+  app.add_flag(
+      "--constant-reward", flags->constant,
+      "Give all steps the same score: the search without a reward model");
   AddPromptFlags(app, flags->prompt);
   AddModelFlags(app, flags->models);
   AddVerifierReward(app, flags->verifier_reward);

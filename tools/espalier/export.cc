@@ -135,77 +135,80 @@ absl::Status RunExport(ExportFlags& flags) {
 void AddExport(CLI::App& app, RunFunction& run) {
   auto flags = std::make_shared<ExportFlags>();
   app.add_option("database", flags->databases,
-                 "Run databases; a problem that several hold is one")
+                 "Run databases; searches of the same problem are merged")
       ->required();
   app.add_option("--kind", flags->kind,
                  "sft: correct responses; pairs: better and worse steps; "
-                 "steps: steps with labels")
+                 "steps: labelled steps")
       ->required()
       ->check(CLI::IsMember({"sft", "pairs", "steps"}));
-  app.add_option("--out", flags->out, "JSON lines to write; -: standard output")
+  app.add_option("--out", flags->out,
+                 "JSON lines file to write; -: standard output")
       ->required();
   app.add_option("--format", flags->format,
                  "plain: TRL's standard columns; messages: conversations; "
-                 "openrlhf: for its train_prm (steps)")
+                 "openrlhf: for OpenRLHF's train_prm (steps)")
       ->capture_default_str()
       ->check(CLI::IsMember({"plain", "messages", "openrlhf"}));
-  app.add_option("--run", flags->run, "Of this run. Default: all")
+  app.add_option("--run", flags->run, "Export only this run. Default: all")
       ->check(WholeFrom(1));
   app.add_option("--per-problem", flags->paths.per_problem,
-                 "sft: distinct responses a problem; 0: all")
+                 "sft: distinct responses per problem; 0: all")
       ->capture_default_str()
       ->check(WholeFrom(0, kMostInt));
-  app.add_flag("--by-value", flags->paths.by_value,
-               "sft: those of highest mean q first, not the likeliest");
+  app.add_flag(
+      "--by-value", flags->paths.by_value,
+      "sft: prefer responses with the highest mean q, not the most likely");
   app.add_option("--min-perplexity", flags->paths.min_perplexity,
-                 "sft: imitate no step below")
+                 "sft: do not train on steps with a lower perplexity")
       ->capture_default_str()
       ->check(RealFrom(0));
   app.add_option("--max-perplexity", flags->paths.max_perplexity,
-                 "sft: imitate no step above. Default: no limit")
+                 "sft: do not train on steps with a higher perplexity. "
+                 "Default: no limit")
       ->check(RealFrom(0, kUnbounded));
   app.add_option("--top", flags->pairs.top,
-                 "pairs: so many of the best steps against as many of the "
-                 "worst")
+                 "pairs: pair the k best steps with the k worst")
       ->capture_default_str()
       ->check(WholeFrom(1, kMostInt));
   app.add_option("--margin", flags->pairs.margin,
-                 "pairs: least difference of the values")
+                 "pairs: minimum difference of the values")
       ->capture_default_str()
       ->check(RealFrom(0));
   app.add_option("--min-edit-distance", flags->pairs.min_edit_distance,
-                 "pairs: least edit distance of the texts (rStar-Math: 20)")
+                 "pairs: minimum edit distance of the texts (rStar-Math: 20)")
       ->capture_default_str()
       ->check(WholeFrom(0, kMostInt));
   app.add_option("--value", flags->value,
-                 "What a step is worth. outcomes: the share of correct ends "
-                 "below it; q: the search's own (pairs); quality: "
+                 "Value of a step. outcomes: the share of correct responses "
+                 "below it; q: the search's own q (pairs); quality: "
                  "ReST-MCTS*'s quality value (steps)")
       ->capture_default_str()
       ->check(CLI::IsMember({"outcomes", "q", "quality"}));
-  app.add_option("--min-outcomes", flags->steps.min_outcomes,
-                 "steps: label no step with fewer ends below it")
+  app.add_option(
+         "--min-outcomes", flags->steps.min_outcomes,
+         "steps: do not label steps with fewer finished responses below them")
       ->capture_default_str()
       ->check(WholeFrom(0, kMostInt));
   app.add_option("--threshold", flags->threshold,
-                 "steps: a label is true if the value is above")
+                 "steps: a label is true if the value is above this")
       ->capture_default_str();
   app.add_option("--eval-set", flags->contamination.eval_sets,
-                 "Sets or files whose questions must not be trained on. "
-                 "Default: the test problems of the searched sets")
+                 "Sets or files whose questions must not be in the training "
+                 "data. Default: the test problems of the searched sets")
       ->delimiter(',');
   app.add_option("--eval-limit", flags->contamination.eval_limit,
-                 "Problems of each generated evaluation set")
+                 "Problems per generated evaluation set")
       ->capture_default_str()
       ->check(WholeFrom(0));
   app.add_option("--ngram", flags->contamination.ngram,
-                 "Questions of a file overlap if they share so many words in "
-                 "a row; those of generated sets if they are equal")
+                 "Questions of a file overlap if they share this many "
+                 "consecutive words; those of generated sets if they are equal")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000));
   app.add_flag("--no-contamination-check", flags->contamination.off,
-               "Export whatever the evaluation holds");
-  AddJsonOutput(app, flags->json, "the filters' counts");
+               "Also export problems that are in evaluation sets");
+  AddJsonOutput(app, flags->json, "the filter counts");
   run = [flags] { return RunExport(*flags); };
 }
 

@@ -345,38 +345,40 @@ void AddGenerate(CLI::App& app, RunFunction& run) {
   SearchOptions& search = flags->generate.search;
   AddSetFlags(app, flags->set)->required();
   AddMethodFlags(app, search.method,
-                 "Method with options, as puct:branch=4 (espalier methods "
-                 "lists them), or a file of them, NAME.textproto");
+                 "Method with options, e.g. puct:branch=4 (espalier methods "
+                 "lists them), or a method file NAME.textproto");
   app.add_option("--out", flags->out, "Run database to write (SQLite)");
   app.add_option("--budget-tokens", flags->budget,
-                 absl::StrCat("Tokens sampled a search, kept or dropped; 0: no "
-                              "limit. ",
+                 absl::StrCat("Tokens sampled per search, including discarded "
+                              "ones; 0: no limit. ",
                               kDefaultBudgetHelp))
       ->check(WholeFrom(0));
   AddBudgetFlags(app, search);
-  app.add_option("--max-seconds", search.max_seconds,
-                 "Seconds a search; a limit reached is recorded. 0: none")
+  app.add_option(
+         "--max-seconds", search.max_seconds,
+         "Seconds per search; reaching the limit is recorded. 0: no limit")
       ->capture_default_str()
       ->check(RealFrom(0));
   app.add_option("--searches", flags->generate.searches,
-                 "Searches a problem, with seeds --seed, --seed + 1, ...")
+                 "Searches per problem, with seeds --seed, --seed + 1, ...")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000000));
   app.add_option("--seed", search.seed, "Seed of the first search")
       ->capture_default_str();
-  app.add_option("--task", flags->task,
-                 "How problems are put and graded; default by set");
+  app.add_option(
+      "--task", flags->task,
+      "Task that prompts and grades the problems. Default: the set's own");
   app.add_flag("--resume", flags->resume,
-               "Go on with the run of these settings that --out holds");
-  app.add_flag("--ungraded", flags->ungraded,
-               "Search problems without a gold answer, too; they get no "
-               "verdicts");
+               "Continue the run in --out that has these settings");
+  app.add_flag(
+      "--ungraded", flags->ungraded,
+      "Also search problems without a gold answer; they get no verdicts");
   app.add_flag("--append", flags->append, "Add a run to an existing --out");
   app.add_flag("--reuse-solutions", flags->generate.reuse_solutions,
-               "Answer problems from correct solutions that --out holds; "
-               "marked, and never counted in accuracy");
+               "Answer problems from correct solutions recorded in --out; "
+               "these are marked and excluded from accuracy");
   app.add_flag("--dry-run", flags->dry_run,
-               "Search a few problems and estimate tokens, time and bytes");
+               "Search a few problems and estimate tokens, time and file size");
   AddJsonOutput(app, flags->json, "totals");
   AddPromptFlags(app, flags->prompt);
   AddModelFlags(app, flags->models);

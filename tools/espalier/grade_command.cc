@@ -17,19 +17,20 @@ void AddGrade(CLI::App& app, RunFunction& run) {
   };
   auto flags = std::make_shared<Flags>();
   app.description(
-      "Whether answers are right, and why.\n\n"
+      "Grade answers and give reasons.\n\n"
       "  espalier grade --pairs F.jsonl > verdicts.jsonl\n"
       "  echo '{\"gold\": \"1/2\", \"answer\": \"so \\\\boxed{0.5}\"}' | "
       "espalier grade --pairs -\n"
-      "  espalier grade --set humaneval --data HumanEval.jsonl.gz --samples "
-      "S.jsonl\n\n"
-      "With --pairs reads one {\"gold\": ..., \"answer\": ...} a line and "
-      "writes one {\"equal\", \"reason\",\n\"us\"} a line in the same order; "
-      "us "
-      "is the time of the verdict in microseconds. A bad line is\nnamed by "
-      "file and line, gets \"equal\": false and is counted.\n"
-      "With --set runs the programs of the samples in a sandbox against the "
-      "set's tests and writes a\nverdict a sample, then pass@k.");
+      "  espalier grade --set humaneval --data HumanEval.jsonl.gz "
+      "--samples S.jsonl\n\n"
+      "--pairs reads one {\"gold\": ..., \"answer\": ...} per line and writes "
+      "one\n"
+      "{\"equal\", \"reason\", \"us\"} per line in the same order; us is the "
+      "time of\n"
+      "the verdict in microseconds. A bad line is reported by file and line,\n"
+      "gets \"equal\": false and is counted.\n"
+      "--set runs the programs of the samples in a sandbox against the set's\n"
+      "tests and writes one verdict per sample, then pass@k.");
   AddPairFlags(app, flags->pairs);
   const std::vector<CLI::Option*> of_pairs = app.get_options();
   AddSampleFlags(app, flags->samples);

@@ -172,28 +172,30 @@ void AddPolicyFlags(CLI::App& app, PairFlags& flags) {
       ->check(CLI::IsMember({"either", "value", "drop"}))
       ->capture_default_str();
   app.add_option("--units", flags.units,
-                 "Whether 15 cm is 15: optional (yes; two units must agree), "
-                 "required (no) or drop (units are not looked at)")
+                 "Whether 15 cm equals 15: optional (yes; two units must "
+                 "agree), required (no) or drop (units are ignored)")
       ->check(CLI::IsMember({"optional", "required", "drop"}))
       ->capture_default_str();
-  app.add_flag("--any-tuple-order", flags.any_tuple_order, "(1, 2) is (2, 1)");
-  app.add_flag("--list-order", flags.policy.list_order,
-               "\"1, 2\" is not \"2, 1\"; sets in braces never have an order");
+  app.add_flag("--any-tuple-order", flags.any_tuple_order,
+               "(1, 2) equals (2, 1)");
+  app.add_flag(
+      "--list-order", flags.policy.list_order,
+      "\"1, 2\" does not equal \"2, 1\"; sets in braces are always unordered");
   app.add_flag("--no-inequality-for-interval", flags.no_inequality,
-               "x > 2 does not answer (2, oo)");
+               "x > 2 does not equal (2, oo)");
   app.add_option("--rounding-digits", flags.policy.rounding_digits,
-                 "A decimal of at least so many significant digits equals the "
-                 "number it rounds from; 0: never")
+                 "A decimal with at least this many significant digits equals "
+                 "any number that rounds to it; 0: never")
       ->check(CLI::Range(0, 100))
       ->capture_default_str();
   app.add_option("--tolerance", flags.policy.tolerance,
-                 "Relative distance within which numbers are the same")
+                 "Relative difference within which numbers are equal")
       ->check(RealFrom(0, 1))
       ->capture_default_str();
   app.add_flag("--any-symbols", flags.any_symbols,
-               "x = 1 is y = 1, f(x) is f(y)");
+               "x = 1 equals y = 1, f(x) equals f(y)");
   app.add_flag("--no-extract", flags.no_extract,
-               "Texts are answers, not responses to look for one in");
+               "Texts are answers; do not extract answers from them");
 }
 
 GradePolicy PolicyOf(const PairFlags& flags) {

@@ -367,45 +367,46 @@ absl::StatusOr<std::unique_ptr<Sandbox>> MakeSandbox(const SampleFlags& flags,
 
 void AddSampleFlags(CLI::App& app, SampleFlags& flags) {
   app.add_option("--set", flags.set,
-                 "Whose problems the samples answer: " + SetNamesText() +
+                 "Set whose problems the samples solve: " + SetNamesText() +
                      " (programs that read standard input)");
   app.add_option("--samples", flags.samples,
-                 "Samples, {\"task_id\", \"completion\"} a line, or "
-                 "\"solution\" for whole programs, plain or gzipped; a "
-                 "\"generation\" is a completion");
+                 "Samples, one {\"task_id\", \"completion\"} per line, or "
+                 "\"solution\" for whole programs, plain or gzipped; "
+                 "\"generation\" is read as a completion");
   app.add_option("--data", flags.data,
-                 "The set's problems as published, plain or gzipped");
+                 "The set's published problem file, plain or gzipped");
   app.add_option("--columns", flags.columns,
-                 "What the problems' columns are, as "
+                 "Columns of the problem file, e.g. "
                  "question=description,tests=private_tests")
       ->delimiter(',')
       ->allow_extra_args(false);
-  app.add_option("--out", flags.out,
-                 "Where verdicts go, a line a sample; standard output where "
-                 "none is named");
+  app.add_option(
+      "--out", flags.out,
+      "File for the verdicts, one line per sample. Default: standard output");
   app.add_option("--k", flags.ks, "The k of pass@k")
       ->delimiter(',')
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
-  app.add_flag("--responses", flags.responses,
-               "Completions are models' whole responses: take the program out "
-               "of them");
+  app.add_flag(
+      "--responses", flags.responses,
+      "Completions are whole model responses: extract the program from them");
   AddJsonOutput(app, flags.json, "pass@k");
-  app.add_option("--threads", flags.threads, "Programs at a time; 0: cores")
+  app.add_option("--threads", flags.threads,
+                 "Concurrent programs; 0: one per core")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
   app.add_option(
          "--timeout", flags.timeout,
-         "CPU seconds that a program may take; twelve times that in all")
+         "CPU seconds per program; wall time is limited to twelve times that")
       ->check(RealFrom(0.1, 3600))
       ->capture_default_str();
-  app.add_option("--memory", flags.memory_mib, "MiB that a program may take")
+  app.add_option("--memory", flags.memory_mib, "Memory per program, in MiB")
       ->check(CLI::Range(64, 1 << 20))
       ->capture_default_str();
-  app.add_option("--sandbox", flags.sandbox,
-                 "full, or weak: limits and a filter of system calls alone, "
-                 "against accidents and not attacks, where the machine allows "
-                 "no namespaces")
+  app.add_option(
+         "--sandbox", flags.sandbox,
+         "full, or weak: only limits and a system call filter, against "
+         "accidents but not attacks, for machines that do not allow namespaces")
       ->check(CLI::IsMember({"full", "weak"}))
       ->capture_default_str();
 }

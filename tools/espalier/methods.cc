@@ -137,13 +137,14 @@ void AddMethods(CLI::App& app, RunFunction& run) {
       "name", flags->names, "Methods or presets to show with their options");
   AddJsonOutput(app, flags->json, "methods, presets and their options");
   CLI::Option* json = app.get_option("--json");
-  CLI::Option* markdown = app.add_flag("--markdown", flags->markdown,
-                                       "Print docs/methods.md: all of them");
+  CLI::Option* markdown = app.add_flag(
+      "--markdown", flags->markdown, "Print docs/methods.md, with all of them");
   json->excludes(names)->excludes(markdown);
   markdown->excludes(names);
-  app.add_option("--costs", flags->costs,
-                 "With --markdown: what search_core_benchmark wrote with "
-                 "--benchmark_out; left out where there is no such file")
+  app.add_option(
+         "--costs", flags->costs,
+         "With --markdown: --benchmark_out file of search_core_benchmark; "
+         "costs are left out if it does not exist")
       ->capture_default_str()
       ->needs(markdown);
   run = [flags] { return RunMethods(*flags); };

@@ -55,8 +55,8 @@ absl::Status RunProblems(ProblemsFlags& flags) {
 void AddProblems(CLI::App& app, RunFunction& run) {
   auto flags = std::make_shared<ProblemsFlags>();
   AddSetFlags(app, flags->set);
-  app.add_flag("--answers", flags->answers, "Print reference solutions too");
-  AddJsonOutput(app, flags->json, "one object a problem");
+  app.add_flag("--answers", flags->answers, "Also print reference solutions");
+  AddJsonOutput(app, flags->json, "one object per problem");
   run = [flags] { return RunProblems(*flags); };
 }
 

@@ -80,8 +80,8 @@ void AddReplay(CLI::App& app, RunFunction& run) {
   auto flags = std::make_shared<ReplayFlags>();
   app.add_option("database", flags->database, "Run database")->required();
   app.add_option("--problem", flags->problem,
-                 "Name of a problem, as stories:hard/1/12. Default: all");
-  app.add_option("--run", flags->run, "Number of a run. Default: all")
+                 "Problem name, e.g. stories:hard/1/12. Default: all");
+  app.add_option("--run", flags->run, "Run number. Default: all")
       ->check(WholeFrom(1));
   app.add_flag("--show-tree", flags->show_tree, "Print the trees");
   run = [flags] { return RunReplay(*flags); };

@@ -92,18 +92,17 @@ absl::Status RunReport(const ReportFlags& flags) {
 void AddReport(CLI::App& app, RunFunction& run) {
   auto flags = std::make_shared<ReportFlags>();
   app.add_option("path", flags->paths,
-                 "Work folder of a training or a self-training (--out with "
-                 ".work added, or --work), or a metrics.jsonl")
+                 "Work folder of a training or self-training run (--out with "
+                 ".work appended, or --work), or a metrics.jsonl")
       ->required();
   app.add_option("--metric", flags->metrics,
-                 "Draw this one; may be repeated. Default: losses, and what "
-                 "else varies of entropy, kl, clip_rate, right, grad_norm, "
-                 "learning_rate, tokens_per_second; of a self-training's "
-                 "plots, losses")
+                 "Metric to plot; may be repeated. Default: losses, and those "
+                 "of entropy, kl, clip_rate, right, grad_norm, learning_rate, "
+                 "tokens_per_second that vary; for self-training, only losses")
       ->allow_extra_args(false);
-  app.add_option("--html", flags->html_file,
-                 "Write one page instead, the curves of all paths over each "
-                 "other");
+  app.add_option(
+      "--html", flags->html_file,
+      "Write one HTML page instead, with the curves of all paths overlaid");
   AddJsonOutput(app, flags->json, "series and rounds");
   run = [flags] { return RunReport(*flags); };
 }

@@ -27,7 +27,7 @@ absl::StatusOr<std::vector<Problem>> FirstOfAllShards(
 absl::StatusOr<int64_t> DefaultBudget(const char* command, Engine& engine,
                                       const Problem& first, const Task& task);
 inline constexpr char kDefaultBudgetHelp[] =
-    "Default: 8 times what one greedy response to the first problem samples";
+    "Default: 8 times the tokens of a greedy response to the first problem";
 
 // Prints on stderr, after `command`, which problems the budget is too small
 // for, if any.

@@ -106,31 +106,32 @@ void AddScore(CLI::App& app, RunFunction& run) {
   app.footer(
       "  espalier score --model DIR --text \"3 + 4 = 7\" --json\n"
       "  espalier score --model DIR --file book.txt\n\n"
-      "The first token has no logprob, unless the model's texts begin with a "
-      "token of\ntheir own. A text longer than the context is read in windows: "
-      "each begins\n--stride tokens behind the one before, and only tokens "
-      "that "
-      "the earlier ones did\nnot score count, so each token is scored once and "
-      "sees at least context - stride\ntokens before it. --json prints one "
-      "object: tokens (token, text, logprob), scored,\nlogprob (their sum), "
-      "perplexity, bits_per_byte, seconds, tokens_per_s.\n");
+      "The first token has no logprob, unless the model puts a token of its "
+      "own\n"
+      "before texts. A text longer than the context is scored in windows that\n"
+      "start --stride tokens apart. A window scores only tokens that earlier\n"
+      "windows did not, so each token is scored once, with at least\n"
+      "context - stride tokens before it. --json prints one object: tokens\n"
+      "(token, text, logprob), scored, logprob (their sum), perplexity,\n"
+      "bits_per_byte, seconds, tokens_per_s.\n");
   app.add_option("--model", flags->model,
                  "Checkpoint folder (Hugging Face layout)")
       ->required();
   CLI::Option* text = app.add_option("--text", flags->text, "The text itself");
-  app.add_option("--file", flags->file,
-                 "File with the text; -: standard input, as without both")
+  app.add_option(
+         "--file", flags->file,
+         "File with the text; -: standard input (the default without --text)")
       ->excludes(text);
   app.add_flag("--control-tokens", flags->control_tokens,
-               "The text spells control tokens, as <|im_start|>; without it "
+               "Parse control tokens in the text, e.g. <|im_start|>; otherwise "
                "they are plain text");
   app.add_option("--context", flags->windows.context,
-                 "Tokens of a window; 0: the model's context length")
+                 "Tokens per window; 0: the model's context length")
       ->capture_default_str()
       ->check(CLI::Range(0, 1 << 24));
   app.add_option("--stride", flags->windows.stride,
-                 "Tokens by which windows follow each other; 0: half the "
-                 "context")
+                 "Tokens between the starts of consecutive windows; 0: half "
+                 "the context")
       ->capture_default_str()
       ->check(CLI::Range(0, 1 << 24));
   AddJsonOutput(app, flags->json, "one object with every token");

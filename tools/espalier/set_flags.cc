@@ -147,42 +147,43 @@ absl::Status CheckRole(const std::string& role, const std::string& text) {
 
 CLI::Option* AddSetFlags(CLI::App& app, SetFlags& flags) {
   SetOptions& options = flags.options;
-  CLI::Option* set = app.add_option(
-      "--set", flags.set,
-      "A generated set, " + SetList() +
-          ", or a file or folder as published: JSON lines, JSON or CSV, also "
-          "gzipped");
+  CLI::Option* set = app.add_option("--set", flags.set,
+                                    "A generated set, " + SetList() +
+                                        ", or a published file or folder: JSON "
+                                        "lines, JSON or CSV, plain or gzipped");
   if (!flags.set.empty()) set->capture_default_str();
-  app.add_option("--limit", options.limit,
-                 "Problems at most; 0: 200 of a generated set, all of a file")
+  app.add_option(
+         "--limit", options.limit,
+         "Maximum number of problems; 0: 200 of a generated set, all of a file")
       ->capture_default_str()
       ->check(WholeFrom(0));
   app.add_option("--first,--index", options.first, "Index of the first problem")
       ->capture_default_str()
       ->check(WholeFrom(0));
   app.add_option("--set-seed", options.seed,
-                 "Seed of generated sets: below 1000 to train, from 2000 on "
-                 "for reported figures")
+                 "Seed of generated sets: below 1000 for training, from 2000 "
+                 "on for reported results")
       ->capture_default_str();
   app.add_option("--shuffle", options.shuffle,
-                 "Take a file's problems in the random order of this seed");
-  app.add_option("--shard", flags.shard,
-                 "Of the problems chosen only every n-th, beginning at i: i/n")
+                 "Shuffle a file's problems with this seed");
+  app.add_option(
+         "--shard", flags.shard,
+         "Use only every n-th of the selected problems, starting at i: i/n")
       ->capture_default_str();
   app.add_option("--ids", flags.ids,
-                 "Only problems of these ids: a list with commas, or a file "
-                 "with one a line");
+                 "Only problems with these ids: a comma-separated list, or a "
+                 "file with one per line");
   app.add_option("--columns", flags.columns,
-                 "What a file's columns are, as question=problem,answer=gold; "
-                 "question.problem is a member of a member")
+                 "Columns of a file, e.g. question=problem,answer=gold; "
+                 "question.problem names a nested member")
       ->delimiter(',')
       ->allow_extra_args(false);
   app.add_option(
       "--kind", options.kind,
-      "Kind of the file, where its columns do not tell: " + KindList());
+      "Kind of the file, if its columns do not identify it: " + KindList());
   app.add_flag("--strict", options.strict,
-               "Stop at the first bad record; otherwise they are passed over, "
-               "counted and told at the end");
+               "Stop at the first bad record; otherwise bad records are "
+               "skipped, counted and reported at the end");
   return set;
 }
 

@@ -523,43 +523,41 @@ void AddSolve(CLI::App& app, RunFunction& run) {
       app.add_option("question", flags->question, "The question, in quotes");
   CLI::Option* file =
       app.add_option("--file", flags->file,
-                     "Questions from a file: one a line, or JSON objects")
+                     "File with questions: one per line, or JSON objects")
           ->excludes(question);
   app.add_flag("--lines", flags->lines,
-               "Standard input holds a question a line; else all its text is "
-               "one question");
+               "Standard input has one question per line; otherwise all of it "
+               "is one question");
   AddSetFlags(app, flags->set)->excludes(question)->excludes(file);
-  app.add_option(
-         "--task", flags->task,
-         "How the question is put: auto, " + absl::StrJoin(TaskNames(), ", "))
+  app.add_option("--task", flags->task,
+                 "Task that prompts the question: auto, " +
+                     absl::StrJoin(TaskNames(), ", "))
       ->capture_default_str();
   AddMethodFlags(app, flags->search.method,
-                 "Method with options, as beam:branch=8 (espalier methods "
-                 "lists them), or a file of them, NAME.textproto; auto takes "
-                 "what measured best");
+                 "Method with options, e.g. beam:branch=8 (espalier methods "
+                 "lists them), or a method file NAME.textproto; auto picks the "
+                 "method that measured best");
   app.add_option("--budget-tokens", flags->budget,
-                 absl::StrCat("Tokens sampled a question, kept or dropped; 0: "
-                              "no limit. ",
+                 absl::StrCat("Tokens sampled per question, including "
+                              "discarded ones; 0: no limit. ",
                               kDefaultBudgetHelp))
       ->check(WholeFrom(0));
   AddBudgetFlags(app, flags->search);
   app.add_option("--seconds", flags->search.max_seconds,
-                 "End a search after so long; 0: no limit")
+                 "Seconds after which a search ends; 0: no limit")
       ->capture_default_str()
       ->check(RealFrom(0));
-  app.add_option("--seed", flags->search.seed, "Seed of all draws")
+  app.add_option("--seed", flags->search.seed, "Random seed")
       ->capture_default_str();
   app.add_flag("--show-prompt", flags->show_prompt,
-               "Print what would be sent to the model, and how many tokens it "
-               "is; search nothing");
+               "Print the prompt and its token count instead of searching");
   app.add_flag("--show-tree", flags->show_tree, "Print the search tree");
-  app.add_flag("--watch", flags->watch,
-               "Show the search while it runs, on stderr");
-  AddJsonFile(app, flags->json, "one object a question");
+  app.add_flag("--watch", flags->watch, "Show the running search on stderr");
+  AddJsonFile(app, flags->json, "one object per question");
   app.add_flag("--force", flags->json.force,
-               "Let the shipped models answer questions of a kind that they "
-               "were not trained on; else those are refused, exit status 3. "
-               "Also overwrites the file of --json");
+               "Let the shipped models answer kinds of questions that they "
+               "were not trained on, which are otherwise refused with exit "
+               "status 3. Also overwrites the file of --json");
   AddPromptFlags(app, flags->prompt);
   AddModelFlags(app, flags->models);
   AddVerifierReward(app, flags->verifier_reward);

@@ -103,21 +103,23 @@ void AddSteps(CLI::App& app, RunFunction& run) {
   auto flags = std::make_shared<StepsFlags>();
   AddSetFlags(app, flags->set)->required();
   app.footer(
-      "A file of ProcessBench, PRM800K or Math-Shepherd is told by its "
-      "columns: "
-      "its labels are counted, and --out writes them for train reward.");
+      "A file of ProcessBench, PRM800K or Math-Shepherd is recognised by its "
+      "columns: its labels are counted, and --out writes them for train "
+      "reward.");
   app.add_option("--out", flags->out,
-                 "Of a file with labelled steps: write them as lines that "
-                 "train reward reads, put as the task qa puts questions");
+                 "For a file with labelled steps: write them as lines that "
+                 "train reward reads, prompted as in the task qa");
   app.add_option("--branch", flags->report.branch, "Samples of each next step")
       ->capture_default_str()
       ->check(CLI::Range(1, 1024));
-  app.add_option("--temperature", flags->report.temperature, "Of sampling")
+  app.add_option("--temperature", flags->report.temperature,
+                 "Sampling temperature")
       ->capture_default_str()
       ->check(RealFrom(0, 10));
   app.add_option("--seed", flags->report.seed, "Search seed")
       ->capture_default_str();
-  app.add_option("--examples", flags->report.examples, "Wrong steps to print")
+  app.add_option("--examples", flags->report.examples,
+                 "Number of wrong steps to print")
       ->capture_default_str()
       ->check(WholeFrom(0, kMostInt));
   AddJsonOutput(app, flags->json, "the report");

@@ -116,30 +116,33 @@ absl::Status RunTokenize(const TokenizeFlags& flags) {
 void AddTokenize(CLI::App& app, RunFunction& run) {
   auto flags = std::make_shared<TokenizeFlags>();
   app.description(
-      "Text on standard input to token ids on standard output, or back.\n\n"
+      "Convert text on standard input to token ids on standard output, or "
+      "back.\n\n"
       "  printf 'Hello world' | espalier tokenize --model DIR\n"
       "  echo 9906 1917 | espalier tokenize --model DIR --decode\n\n"
-      "Every byte of the input counts, a newline at its end too. Only the "
-      "tokenizer is read: tokenizer.json,\ntokenizer.model (SentencePiece), "
-      "or vocab.json with merges.txt; tokenizer_config.json beside it.");
+      "The whole input is used, including a final newline. Only the tokenizer "
+      "is\n"
+      "read: tokenizer.json, tokenizer.model (SentencePiece), or vocab.json "
+      "with\n"
+      "merges.txt; and tokenizer_config.json.");
   app.add_option("--model", flags->model,
                  "Checkpoint folder, or a tokenizer.json, tokenizer.model or "
                  ".gguf file")
       ->required();
-  CLI::Option* decode = app.add_flag(
-      "--decode", flags->decode,
-      "Ids (white space or commas between them) to the bytes of their text");
+  CLI::Option* decode = app.add_flag("--decode", flags->decode,
+                                     "Convert ids (separated by white space or "
+                                     "commas) to the bytes of their text");
   CLI::Option* special =
       app.add_flag("--special", flags->special,
-                   "Recognise special tokens in the text, as <|im_end|>");
-  CLI::Option* bos = app.add_flag("--bos", flags->bos,
-                                  "Put the tokenizer's beginning token first");
-  CLI::Option* continues = app.add_flag(
-      "--continue", flags->continues,
-      "The text goes on after other tokens: no space is put before its first "
-      "word, nor taken away by --decode");
+                   "Recognise special tokens in the text, e.g. <|im_end|>");
+  CLI::Option* bos =
+      app.add_flag("--bos", flags->bos, "Put the tokenizer's BOS token first");
+  CLI::Option* continues =
+      app.add_flag("--continue", flags->continues,
+                   "The text continues after other tokens: no space is added "
+                   "before its first word, or removed by --decode");
   AddJsonOutput(app, flags->json,
-                "one object, ids and pieces, the text of each token,");
+                "one object with ids and pieces (the text of each token)");
   special->excludes(decode)->excludes(continues);
   bos->excludes(decode)->excludes(continues);
   run = [flags] { return RunTokenize(*flags); };
