@@ -88,18 +88,18 @@ method_internal::AwaitedExpansion MethodContext::Expand(
       ctx_.Expand(node, {.n = options.n,
                          .temperature = options.temperature,
                          .max_tokens = options.max_tokens});
-  return {{request.ctx, request.seq}};
+  return {{request.ctx, request.number}};
 }
 
 method_internal::AwaitedScores MethodContext::Score(
     absl::Span<const uint32_t> nodes) {
   const Awaiting<Evaluation> request = ctx_.Evaluate(nodes);
-  return {{request.ctx, request.seq}};
+  return {{request.ctx, request.number}};
 }
 
 method_internal::AwaitedVerdict MethodContext::Verify(uint32_t node) {
   const Awaiting<Verification> request = ctx_.Verify(node);
-  return {{request.ctx, request.seq}};
+  return {{request.ctx, request.number}};
 }
 
 std::string MethodContext::Answer(uint32_t node) {

@@ -64,48 +64,49 @@ void SearchContext::CountTree() {
                  static_cast<int64_t>(anytime_.size() * sizeof(AnytimeAnswer));
 }
 
-SearchContext::Slot& SearchContext::NewSlot(RequestKind kind, uint64_t* seq) {
+SearchContext::Slot& SearchContext::NewSlot(RequestKind kind,
+                                            uint64_t* number) {
   DropConsumed();
-  if (next_seq_ - first_slot_ == slot_mask_ + 1) {
+  if (next_number_ - first_slot_ == slot_mask_ + 1) {
     std::vector<Slot> larger(2 * slots_.size());
-    for (uint64_t s = first_slot_; s < next_seq_; ++s) {
+    for (uint64_t s = first_slot_; s < next_number_; ++s) {
       larger[s & (larger.size() - 1)] = std::move(slot(s));
     }
     slots_ = std::move(larger);
     slot_mask_ = slots_.size() - 1;
   }
-  *seq = next_seq_++;
-  Slot& made = slot(*seq);
+  *number = next_number_++;
+  Slot& made = slot(*number);
   made.kind = kind;
   return made;
 }
 
 uint64_t SearchContext::IssueAnswered(RequestKind kind, bool done) {
-  uint64_t seq = 0;
-  Slot& slot = NewSlot(kind, &seq);
+  uint64_t number = 0;
+  Slot& slot = NewSlot(kind, &number);
   slot.arrived = true;
   slot.done = done;
   if (!done) slot.completion.status = absl::CancelledError("nothing to do");
   // Delivered in order like any other.
-  if (next_delivery_ == seq) {
+  if (next_delivery_ == number) {
     slot.delivered = true;
     ++next_delivery_;
   }
-  return seq;
+  return number;
 }
 
 uint64_t SearchContext::Issue(SearchRequest request) {
-  uint64_t seq = 0;
-  Slot& slot = NewSlot(request.kind, &seq);
+  uint64_t number = 0;
+  Slot& slot = NewSlot(request.kind, &number);
   slot.nodes = request.nodes;
-  slot.completion.seq = seq;
+  slot.completion.number = number;
   if (request.kind != RequestKind::kVerify &&
       request.kind != RequestKind::kGrade) {
     CountModelCall();
   }
-  request.seq = seq;
+  request.number = number;
   outbox_.push_back(std::move(request));
-  return seq;
+  return number;
 }
 
 Awaiting<Expansion> SearchContext::Expand(NodeId node, ExpandOptions options,
@@ -117,12 +118,12 @@ Awaiting<Expansion> SearchContext::Expand(NodeId node, ExpandOptions options,
                         (finishing_ ? !halted_ : !ShouldStop());
   if (!possible) return {this, IssueAnswered(RequestKind::kExpand, false)};
   if (inline_ != nullptr) return ExpandInline(node, options);
-  uint64_t seq = 0;
-  Slot& slot = NewSlot(RequestKind::kExpand, &seq);
+  uint64_t number = 0;
+  Slot& slot = NewSlot(RequestKind::kExpand, &number);
   slot.nodes = {node};
-  slot.completion.seq = seq;
+  slot.completion.number = number;
   waiting_.push_back(
-      {.seq = seq,
+      {.number = number,
        .kind = RequestKind::kExpand,
        .by = by,
        .nodes = {node},
@@ -132,7 +133,7 @@ Awaiting<Expansion> SearchContext::Expand(NodeId node, ExpandOptions options,
                            Purpose::kSample)});
   tree_.AddSamplesDrawn(node, options.n);
   tree_[node].flags |= kExpanded;
-  return {this, seq};
+  return {this, number};
 }
 
 Awaiting<Expansion> SearchContext::ExpandInline(NodeId node,
@@ -145,16 +146,16 @@ Awaiting<Expansion> SearchContext::ExpandInline(NodeId node,
   const int first_sample = tree_.samples_drawn(node);
   tree_.AddSamplesDrawn(node, options.n);
   tree_[node].flags |= kExpanded;
-  const uint64_t seq = IssueAnswered(RequestKind::kExpand, true);
+  const uint64_t number = IssueAnswered(RequestKind::kExpand, true);
   CountModelCall();
   if (options.forced.empty()) {
-    inline_->Expand(*this, node, options, first_sample, slot(seq).expansion);
+    inline_->Expand(*this, node, options, first_sample, slot(number).expansion);
   } else {
-    slot(seq).expansion.samples.push_back(
+    slot(number).expansion.samples.push_back(
         AddSample(node, {.text = options.forced}));
   }
   CountTree();
-  return {this, seq};
+  return {this, number};
 }
 
 // Upper bounds on what a reply adds to Usage::bytes per sample and per token;
@@ -271,7 +272,7 @@ void SearchContext::AdmitOne(SearchRequest& request, int n, int64_t limit) {
   }
   request.expand.n = n;
   request.max_tokens = static_cast<int>(limit);
-  Slot& sent = slot(request.seq);
+  Slot& sent = slot(request.number);
   sent.sent = true;
   sent.reserved_tokens = n * limit;
   sent.reserved_nodes = n;
@@ -297,7 +298,7 @@ void SearchContext::RefuseWaiting() {
     if (tree_.samples_drawn(node) == 0) {
       tree_[node].flags &= static_cast<uint8_t>(~kExpanded);
     }
-    Slot& refused = slot(request.seq);
+    Slot& refused = slot(request.number);
     refused.arrived = true;
     refused.completion.status = absl::CancelledError("nothing to do");
   }
@@ -416,22 +417,22 @@ inline bool SearchContext::ApplyScores(NodeId id, const StepScores& scores) {
 
 Awaiting<Evaluation> SearchContext::EvaluateInline(
     absl::Span<const NodeId> nodes) {
-  const uint64_t seq = IssueAnswered(RequestKind::kEvaluate, true);
+  const uint64_t number = IssueAnswered(RequestKind::kEvaluate, true);
   CountModelCall();
   for (const NodeId node : nodes) {
     if (tree_[node].scored()) continue;
     if (!ApplyScores(node, inline_->Evaluate(tree_, node))) break;
   }
-  return {this, seq};
+  return {this, number};
 }
 
 Awaiting<Verification> SearchContext::Verify(NodeId node) {
   if (halted_) return {this, IssueAnswered(RequestKind::kVerify, false)};
   if (inline_ != nullptr) {
-    const uint64_t seq = IssueAnswered(RequestKind::kVerify, true);
-    slot(seq).correct = inline_->Verify(tree_, node);
-    Judged(node, slot(seq).correct);
-    return {this, seq};
+    const uint64_t number = IssueAnswered(RequestKind::kVerify, true);
+    slot(number).correct = inline_->Verify(tree_, node);
+    Judged(node, slot(number).correct);
+    return {this, number};
   }
   return {this, Issue({.kind = RequestKind::kVerify, .nodes = {node}})};
 }
@@ -439,9 +440,9 @@ Awaiting<Verification> SearchContext::Verify(NodeId node) {
 Awaiting<Verification> SearchContext::Grade(NodeId node) {
   if (halted_) return {this, IssueAnswered(RequestKind::kGrade, false)};
   if (inline_ != nullptr) {
-    const uint64_t seq = IssueAnswered(RequestKind::kGrade, true);
-    slot(seq).correct = inline_->Verify(tree_, node);
-    return {this, seq};
+    const uint64_t number = IssueAnswered(RequestKind::kGrade, true);
+    slot(number).correct = inline_->Verify(tree_, node);
+    return {this, number};
   }
   return {this, Issue({.kind = RequestKind::kGrade, .nodes = {node}})};
 }
@@ -637,7 +638,7 @@ void SearchContext::DeliverEvaluation(Slot& slot) {
 }
 
 void SearchContext::DropConsumed() {
-  while (first_slot_ < next_seq_ && slot(first_slot_).consumed) {
+  while (first_slot_ < next_number_ && slot(first_slot_).consumed) {
     Slot& old = slot(first_slot_++);
     old.arrived = old.delivered = old.consumed = old.done = old.correct = false;
     old.sent = false;
@@ -662,8 +663,9 @@ std::vector<std::pair<NodeId, float>> SearchDriver::TakeRetentions() {
 
 std::vector<int64_t> SearchDriver::UndeliveredHandles() const {
   std::vector<int64_t> handles;
-  for (uint64_t seq = ctx_.first_slot_; seq < ctx_.next_seq_; ++seq) {
-    const SearchContext::Slot& slot = ctx_.slot(seq);
+  for (uint64_t number = ctx_.first_slot_; number < ctx_.next_number_;
+       ++number) {
+    const SearchContext::Slot& slot = ctx_.slot(number);
     if (slot.delivered) continue;
     for (const SampledStep& sample : slot.completion.samples) {
       if (sample.handle >= 0) handles.push_back(sample.handle);
@@ -673,7 +675,7 @@ std::vector<int64_t> SearchDriver::UndeliveredHandles() const {
 }
 
 void SearchDriver::Put(SearchCompletion completion) {
-  SearchContext::Slot& slot = ctx_.slot(completion.seq);
+  SearchContext::Slot& slot = ctx_.slot(completion.number);
   ESP_CHECK(!slot.arrived);
   slot.completion = std::move(completion);
   slot.arrived = true;
@@ -681,13 +683,13 @@ void SearchDriver::Put(SearchCompletion completion) {
 
 void SearchDriver::Advance() {
   ctx_.Admit();
-  while (ctx_.failure_.ok() && ctx_.next_delivery_ < ctx_.next_seq_ &&
+  while (ctx_.failure_.ok() && ctx_.next_delivery_ < ctx_.next_number_ &&
          ctx_.slot(ctx_.next_delivery_).arrived) {
-    const uint64_t seq = ctx_.next_delivery_++;
-    SearchContext::Slot& slot = ctx_.slot(seq);
+    const uint64_t number = ctx_.next_delivery_++;
+    SearchContext::Slot& slot = ctx_.slot(number);
     if (!slot.delivered) ctx_.Deliver(slot);
-    // Everything up to `seq` is applied and nothing after it, so what a resumed
-    // search sees does not depend on when completions arrived.
+    // Everything up to `number` is applied and nothing after it, so what a
+    // resumed search sees does not depend on when completions arrived.
     const auto waiter = std::exchange(slot.waiter, nullptr);
     if (waiter != nullptr && ctx_.failure_.ok()) waiter.resume();
     for (const auto yielding : std::exchange(ctx_.yielding_, {})) {

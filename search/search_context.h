@@ -117,7 +117,7 @@ struct Verification {
 };
 
 struct SearchRequest {
-  uint64_t seq = 0;  // order of issue within the search
+  uint64_t number = 0;  // order of issue within the search
   RequestKind kind = RequestKind::kExpand;
   Role by = Role::kPolicy;
   std::vector<NodeId> nodes;  // one for Expand, Verify, Grade
@@ -159,7 +159,7 @@ struct AdoptedSample {
 };
 
 struct SearchCompletion {
-  uint64_t seq = 0;
+  uint64_t number = 0;
   absl::Status status;
   std::vector<SampledStep> samples;  // Expand
   std::vector<StepScores> scores;    // Evaluate, one per node
@@ -234,7 +234,7 @@ class SearchContext {
   struct Yielding {
     SearchContext* ctx;
     bool await_ready() const {
-      return ctx->next_delivery_ == ctx->next_seq_ && ctx->failure_.ok();
+      return ctx->next_delivery_ == ctx->next_number_ && ctx->failure_.ok();
     }
     void await_suspend(std::coroutine_handle<> handle) const {
       ctx->yielding_.push_back(handle);
@@ -389,10 +389,12 @@ class SearchContext {
     ++usage_.model_calls;
     unchanged_ = false;
   }
-  Slot& slot(uint64_t seq) { return slots_[seq & slot_mask_]; }
-  const Slot& slot(uint64_t seq) const { return slots_[seq & slot_mask_]; }
+  Slot& slot(uint64_t number) { return slots_[number & slot_mask_]; }
+  const Slot& slot(uint64_t number) const {
+    return slots_[number & slot_mask_];
+  }
   // A new slot for the next sequence number.
-  Slot& NewSlot(RequestKind kind, uint64_t* seq);
+  Slot& NewSlot(RequestKind kind, uint64_t* number);
   uint64_t Issue(SearchRequest request);
   // A request that is already answered.
   uint64_t IssueAnswered(RequestKind kind, bool done);
@@ -447,11 +449,11 @@ class SearchContext {
 
   InlineModel* const inline_;
 
-  // Requests first_slot_ .. next_seq_-1, a ring of a power of two.
+  // Requests first_slot_ .. next_number_-1, a ring of a power of two.
   std::vector<Slot> slots_;
   uint64_t slot_mask_;  // its size - 1
   uint64_t first_slot_ = 0;
-  uint64_t next_seq_ = 0;
+  uint64_t next_number_ = 0;
   uint64_t next_delivery_ = 0;
   std::vector<std::coroutine_handle<>> yielding_;
   std::deque<SearchRequest> waiting_;  // for budget, in order of issue
@@ -466,22 +468,22 @@ class SearchContext {
   AnswerSupport support_;
 };
 
-// Awaits request `seq`. Trivially destructible, as g++ 12 requires of
+// Awaits request `number`. Trivially destructible, as g++ 12 requires of
 // temporaries in co_await expressions.
 template <class T>
 struct Awaiting {
   SearchContext* ctx;
-  uint64_t seq;
+  uint64_t number;
 
   // A failed search does not continue.
   bool await_ready() const {
-    return ctx->slot(seq).delivered && ctx->failure_.ok();
+    return ctx->slot(number).delivered && ctx->failure_.ok();
   }
   void await_suspend(std::coroutine_handle<> handle) const {
-    ctx->slot(seq).waiter = handle;
+    ctx->slot(number).waiter = handle;
   }
   T await_resume() const {
-    SearchContext::Slot& slot = ctx->slot(seq);
+    SearchContext::Slot& slot = ctx->slot(number);
     slot.consumed = true;
     if constexpr (std::is_same_v<T, Expansion>) {
       return std::move(slot.expansion);

@@ -48,7 +48,7 @@ float Uniform(uint64_t hash) {
 
 SearchCompletion Reply(const Tree& tree, const SearchRequest& request,
                        uint64_t world) {
-  SearchCompletion done{.seq = request.seq};
+  SearchCompletion done{.number = request.number};
   if (request.kind == RequestKind::kEvaluate) {
     for (const NodeId id : request.nodes) {
       const NodeId parent = tree[id].parent;

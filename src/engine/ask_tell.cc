@@ -132,7 +132,7 @@ class LocalAskTell : public AskTell {
                        " is not open: it was answered, or "
                        "never asked"));
     }
-    SearchCompletion completion{.seq = id, .status = answer.status};
+    SearchCompletion completion{.number = id, .status = answer.status};
     if (answer.status.ok()) {
       ESP_RETURN_IF_ERROR(Convert(it->second, answer, completion));
     }
@@ -148,7 +148,7 @@ class LocalAskTell : public AskTell {
     questions_.clear();
     for (const auto& [id, request] : std::exchange(open_, {})) {
       session_.driver().Put(
-          {.seq = id, .status = absl::CancelledError("search stopped")});
+          {.number = id, .status = absl::CancelledError("search stopped")});
     }
     Advance();
   }
@@ -174,7 +174,7 @@ class LocalAskTell : public AskTell {
   bool Collect() {
     bool answered = false;
     for (SearchRequest& request : session_.driver().TakeRequests()) {
-      SearchCompletion completion{.seq = request.seq};
+      SearchCompletion completion{.number = request.number};
       if (request.kind == RequestKind::kExpand) {
         const std::string lacks = Lacks(request);
         if (!lacks.empty()) {
@@ -223,7 +223,7 @@ class LocalAskTell : public AskTell {
 
   void AskFor(const SearchRequest& request) {
     const Tree& tree = session_.context().tree();
-    SearchQuestion question{.id = request.seq};
+    SearchQuestion question{.id = request.number};
     for (const NodeId node : request.nodes) {
       question.responses.push_back(tree.Response(node));
     }
@@ -258,9 +258,9 @@ class LocalAskTell : public AskTell {
                        SearchCompletion& out) const {
     if (request.kind == RequestKind::kEvaluate) {
       if (answer.scores.size() != request.nodes.size()) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("question ", request.seq, ": ", answer.scores.size(),
-                         " scores for ", request.nodes.size(), " responses"));
+        return absl::InvalidArgumentError(absl::StrCat(
+            "question ", request.number, ": ", answer.scores.size(),
+            " scores for ", request.nodes.size(), " responses"));
       }
       out.scores = std::move(answer.scores);
       return absl::OkStatus();
@@ -272,7 +272,7 @@ class LocalAskTell : public AskTell {
     const size_t n = static_cast<size_t>(request.expand.n);
     if (answer.samples.empty() || answer.samples.size() > n) {
       return absl::InvalidArgumentError(
-          absl::StrCat("question ", request.seq, ": ", answer.samples.size(),
+          absl::StrCat("question ", request.number, ": ", answer.samples.size(),
                        " samples; expected 1 to ", n));
     }
     for (SampledText& sample : answer.samples) {
@@ -280,7 +280,7 @@ class LocalAskTell : public AskTell {
       if (words) CutAndNumber(format_, request.max_tokens, sample);
       if (words && !sample.logprobs.empty()) {
         return absl::InvalidArgumentError(
-            absl::StrCat("question ", request.seq,
+            absl::StrCat("question ", request.number,
                          ": a sample has log-probs without the "
                          "tokens that they belong to"));
       }
@@ -288,7 +288,7 @@ class LocalAskTell : public AskTell {
           WhatIsWrong(format_, sample, request.max_tokens);
       if (!wrong.empty()) {
         return absl::InvalidArgumentError(
-            absl::StrCat("question ", request.seq, ": a sample ", wrong));
+            absl::StrCat("question ", request.number, ": a sample ", wrong));
       }
       SampledStep step{.tokens = std::move(sample.tokens),
                        .text = std::move(sample.text),

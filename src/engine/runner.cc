@@ -266,7 +266,7 @@ absl::Status Runner::Send(SearchSession& live, SearchRequest request) {
       const size_t policy = PolicyOf(request.by);
       if (policy >= policies_.size()) {
         return Deliver(live, request,
-                       {.seq = request.seq,
+                       {.number = request.number,
                         .status = absl::FailedPreconditionError(
                             "no model plays the part that was asked")});
       }
@@ -278,7 +278,7 @@ absl::Status Runner::Send(SearchSession& live, SearchRequest request) {
           !policies_[policy]->capabilities().top_logprobs) {
         return Deliver(
             live, request,
-            {.seq = request.seq,
+            {.number = request.number,
              .status = absl::FailedPreconditionError(absl::StrCat(
                  "method ", AbslView(job_->algorithm->name()),
                  " reads the log-probs of the likeliest tokens, which this "
@@ -288,7 +288,7 @@ absl::Status Runner::Send(SearchSession& live, SearchRequest request) {
       if (request.expand.hidden &&
           policies_[policy]->capabilities().hidden_size == 0) {
         return Deliver(live, request,
-                       {.seq = request.seq,
+                       {.number = request.number,
                         .status = absl::FailedPreconditionError(absl::StrCat(
                             "method ", AbslView(job_->algorithm->name()),
                             " reads hidden states, which this model does not "
@@ -337,7 +337,7 @@ absl::Status Runner::Send(SearchSession& live, SearchRequest request) {
       return RunCheck(live, std::move(request));
     default:
       return Deliver(live, request,
-                     {.seq = request.seq,
+                     {.number = request.number,
                       .status = absl::UnimplementedError(absl::StrCat(
                           "no backend answers ",
                           AbslView(RequestKindName(request.kind))))});
@@ -346,7 +346,7 @@ absl::Status Runner::Send(SearchSession& live, SearchRequest request) {
 
 absl::Status Runner::Force(SearchSession& live, const SearchRequest& request,
                            int policy) {
-  SearchCompletion completion{.seq = request.seq};
+  SearchCompletion completion{.number = request.number};
   SampledStep step{.text = std::string(request.expand.forced)};
   auto tokens = models_.policy_tokenizer->EncodeContinuation(step.text);
   if (!tokens.ok()) {
@@ -390,7 +390,7 @@ BackgroundChecks::Check Runner::MakeCheck(SearchSession& live,
   for (const NodeId node : request.nodes) {
     responses.push_back(live.context().tree().Response(node));
   }
-  SearchCompletion out{.seq = request.seq};
+  SearchCompletion out{.number = request.number};
   if (request.kind == RequestKind::kVerify) {
     return [&hooks, &problem, responses = std::move(responses), out]() mutable {
       out.correct = hooks.verifier->Check(problem, {}, responses[0]).correct;
@@ -465,7 +465,7 @@ absl::Status Runner::StepBackend(Backend* backend, int policy, bool& stepped) {
     ESP_CHECK(it != pending_.end());
     const PendingRequest pending = std::move(it->second);
     pending_.erase(it);
-    SearchCompletion out{.seq = pending.request.seq,
+    SearchCompletion out{.number = pending.request.number,
                          .status = completion.status};
     for (Continuation& c : completion.continuations) {
       ESP_CHECK(policy >= 0);
@@ -540,12 +540,12 @@ void Runner::EndStopped() {
     // Unanswered requests complete as cancelled.
     std::vector<uint64_t> unanswered;
     for (const RequestId id : live->in_flight) {
-      unanswered.push_back(pending_.at(id).request.seq);
+      unanswered.push_back(pending_.at(id).request.number);
     }
     CancelRequests(*live);
-    for (const uint64_t seq : unanswered) {
+    for (const uint64_t number : unanswered) {
       live->driver().Put(
-          {.seq = seq, .status = absl::CancelledError("search stopped")});
+          {.number = number, .status = absl::CancelledError("search stopped")});
     }
     live->has_news = true;
   }

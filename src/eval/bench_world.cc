@@ -138,7 +138,7 @@ SampledStep BenchWorld::Sample(const Place& at, const SearchRequest& request,
 SearchCompletion BenchWorld::Reply(const Tree& tree,
                                    const SearchRequest& request,
                                    uint64_t problem) const {
-  SearchCompletion out{.seq = request.seq};
+  SearchCompletion out{.number = request.number};
   switch (request.kind) {
     case RequestKind::kExpand: {
       if (!request.expand.forced.empty()) {

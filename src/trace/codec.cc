@@ -61,7 +61,7 @@ absl::Status CheckColumns(const trace::TreeColumns& c) {
 
 trace::LogEntry ToProto(const LogEntry& entry) {
   trace::LogEntry out;
-  out.set_seq(entry.seq);
+  out.set_seq(entry.number);
   out.set_kind(static_cast<uint32_t>(entry.kind));
   out.set_fingerprint(entry.fingerprint);
   for (const NodeId node : entry.nodes) out.add_node(node);
@@ -96,7 +96,7 @@ trace::LogEntry ToProto(const LogEntry& entry) {
 }
 
 absl::StatusOr<LogEntry> FromProto(const trace::LogEntry& in) {
-  LogEntry out{.seq = in.seq(),
+  LogEntry out{.number = in.seq(),
                .kind = static_cast<RequestKind>(in.kind()),
                .fingerprint = in.fingerprint(),
                .nodes = {in.node().begin(), in.node().end()}};
@@ -105,7 +105,7 @@ absl::StatusOr<LogEntry> FromProto(const trace::LogEntry& in) {
     return Damaged(absl::StrCat("request kind ", in.kind()));
   }
   out.stop_reason = in.stop_reason();
-  out.completion.seq = in.seq();
+  out.completion.number = in.seq();
   out.completion.correct = in.correct();
   for (const trace::LoggedSample& s : in.sample()) {
     SampledStep& step = out.completion.samples.emplace_back();

@@ -18,7 +18,7 @@ class LogFeeder {
       : driver_(driver) {
     for (const LogEntry& entry : log) {
       if (entry.stop_reason.empty()) {
-        by_seq_[entry.seq] = &entry;
+        by_number_[entry.number] = &entry;
       } else {
         stop_ = &entry;
       }
@@ -29,27 +29,29 @@ class LogFeeder {
   // open.
   absl::StatusOr<bool> Feed() {
     for (SearchRequest& request : driver_.TakeRequests()) {
-      open_.emplace(request.seq, std::move(request));
+      open_.emplace(request.number, std::move(request));
     }
     if (open_.empty()) return false;
     const auto next = open_.begin();
-    const uint64_t seq = next->first;
-    if (stop_ != nullptr && !stopped_ && seq >= stop_->seq) {
+    const uint64_t number = next->first;
+    if (stop_ != nullptr && !stopped_ && number >= stop_->number) {
       stopped_ = true;
       driver_.Stop(stop_->stop_reason);
     }
-    const auto found = by_seq_.find(seq);
-    SearchCompletion completion{.seq = seq};
-    if (found == by_seq_.end()) {
+    const auto found = by_number_.find(number);
+    SearchCompletion completion{.number = number};
+    if (found == by_number_.end()) {
       if (!stopped_) {
-        return absl::DataLossError(absl::StrCat(
-            "request ", seq, " (", AbslView(RequestKindName(next->second.kind)),
-            ") has no completion in the log"));
+        return absl::DataLossError(
+            absl::StrCat("request ", number, " (",
+                         AbslView(RequestKindName(next->second.kind)),
+                         ") has no completion in the log"));
       }
       completion.status = absl::CancelledError("search stopped");
     } else if (found->second->fingerprint != Fingerprint(next->second)) {
       return absl::DataLossError(absl::StrCat(
-          "request ", seq, " (", AbslView(RequestKindName(next->second.kind)),
+          "request ", number, " (",
+          AbslView(RequestKindName(next->second.kind)),
           ") is not the one that the log answers: the method, its options or "
           "the program differ from the run's"));
     } else {
@@ -63,7 +65,7 @@ class LogFeeder {
 
  private:
   SearchDriver& driver_;
-  std::map<uint64_t, const LogEntry*> by_seq_;
+  std::map<uint64_t, const LogEntry*> by_number_;
   std::map<uint64_t, SearchRequest> open_;
   const LogEntry* stop_ = nullptr;
   bool stopped_ = false;

@@ -318,14 +318,14 @@ absl::StatusOr<std::vector<std::string>> RunDb::Responses(int64_t search_id) {
   }
 }
 
-absl::Status RunDb::AddResponse(int64_t search_id, uint64_t seq,
+absl::Status RunDb::AddResponse(int64_t search_id, uint64_t number,
                                 std::string_view entry) {
   ESP_RETURN_IF_ERROR(BeginWriting());
   ESP_ASSIGN_OR_RETURN(
       Statement * s,
       Prepared("INSERT INTO responses(search_id, seq, entry) VALUES (?,?,?)"));
   s->BindInt(1, search_id);
-  s->BindInt(2, static_cast<int64_t>(seq));
+  s->BindInt(2, static_cast<int64_t>(number));
   s->BindBlob(3, entry);
   return s->Run();
 }

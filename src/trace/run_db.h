@@ -97,7 +97,7 @@ class RunDb {
   absl::StatusOr<std::vector<SearchRow>> Searches(int64_t run_id);
   // Log entries of an unfinished search, in order of their requests.
   absl::StatusOr<std::vector<std::string>> Responses(int64_t search_id);
-  absl::Status AddResponse(int64_t search_id, uint64_t seq,
+  absl::Status AddResponse(int64_t search_id, uint64_t number,
                            std::string_view entry);
   // Ends a search: stores its row, its tree and its log, and drops its
   // responses.

@@ -17,8 +17,8 @@ absl::StatusOr<SearchRow> RunRecorder::Add(int64_t problem_id, uint64_t seed) {
                          db_.Responses(row.search_id));
     for (const std::string& bytes : entries) {
       ESP_ASSIGN_OR_RETURN(LogEntry entry, DecodeEntry(bytes));
-      search.log[entry.seq] = bytes;
-      search.recalled[entry.seq] = std::move(entry);
+      search.log[entry.number] = bytes;
+      search.recalled[entry.number] = std::move(entry);
     }
   }
   searches_.push_back(std::move(search));
@@ -28,13 +28,13 @@ absl::StatusOr<SearchRow> RunRecorder::Add(int64_t problem_id, uint64_t seed) {
 absl::StatusOr<std::optional<SearchCompletion>> RunRecorder::Recall(
     size_t index, const SearchRequest& request) {
   Search& search = searches_[index];
-  const auto found = search.recalled.find(request.seq);
+  const auto found = search.recalled.find(request.number);
   if (found == search.recalled.end()) return std::nullopt;
   LogEntry entry = std::move(found->second);
   search.recalled.erase(found);
   if (entry.fingerprint == Fingerprint(request)) return entry.completion;
   return absl::FailedPreconditionError(absl::StrCat(
-      "search ", search.search_id, ", request ", request.seq, " (",
+      "search ", search.search_id, ", request ", request.number, " (",
       AbslView(RequestKindName(request.kind)),
       "): the record holds another request. The program or the machine's "
       "kernels have changed since the run began: begin a new run"));
@@ -45,7 +45,7 @@ absl::Status RunRecorder::Append(size_t index, const SearchRequest& request,
   // The next run retries requests that failed.
   if (!completion.status.ok()) return absl::OkStatus();
   Search& search = searches_[index];
-  std::string bytes = EncodeEntry({.seq = request.seq,
+  std::string bytes = EncodeEntry({.number = request.number,
                                    .kind = request.kind,
                                    .fingerprint = Fingerprint(request),
                                    .nodes = request.nodes,
@@ -53,15 +53,16 @@ absl::Status RunRecorder::Append(size_t index, const SearchRequest& request,
   // After a stop the search is about to end: either it is recorded whole, or
   // the next run resumes it from before the stop.
   if (search.stop.empty()) {
-    ESP_RETURN_IF_ERROR(db_.AddResponse(search.search_id, request.seq, bytes));
+    ESP_RETURN_IF_ERROR(
+        db_.AddResponse(search.search_id, request.number, bytes));
   }
-  search.log[request.seq] = std::move(bytes);
+  search.log[request.number] = std::move(bytes);
   return absl::OkStatus();
 }
 
-void RunRecorder::Stop(size_t index, uint64_t seq, std::string_view reason) {
+void RunRecorder::Stop(size_t index, uint64_t number, std::string_view reason) {
   searches_[index].stop =
-      EncodeEntry({.seq = seq, .stop_reason = std::string(reason)});
+      EncodeEntry({.number = number, .stop_reason = std::string(reason)});
 }
 
 absl::Status RunRecorder::Finish(size_t index, const Tree& tree,
@@ -77,7 +78,7 @@ absl::Status RunRecorder::Finish(size_t index, const Tree& tree,
   std::vector<std::string> encoded;
   std::vector<LogEntry> log;
   if (!search.stop.empty()) encoded.push_back(search.stop);
-  for (auto& [seq, bytes] : search.log) {
+  for (auto& [number, bytes] : search.log) {
     ESP_ASSIGN_OR_RETURN(LogEntry entry, DecodeEntry(bytes));
     log.push_back(std::move(entry));
     encoded.push_back(std::move(bytes));

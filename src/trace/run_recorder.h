@@ -41,7 +41,7 @@ class RunRecorder : public SearchRecorder {
       size_t index, const SearchRequest& request) override;
   absl::Status Append(size_t index, const SearchRequest& request,
                       const SearchCompletion& completion) override;
-  void Stop(size_t index, uint64_t seq, std::string_view reason) override;
+  void Stop(size_t index, uint64_t number, std::string_view reason) override;
   absl::Status Finish(size_t index, const Tree& tree,
                       const SearchResult& result) override;
   absl::Status Flush() override { return db_.Commit(); }
@@ -55,9 +55,10 @@ class RunRecorder : public SearchRecorder {
   struct Search {
     int64_t search_id = 0;
     int64_t problem_id = 0;
-    std::map<uint64_t, LogEntry> recalled;  // by seq; not requested again yet
-    std::map<uint64_t, std::string> log;    // by seq, encoded
-    std::string stop;                       // encoded entry of a stop
+    std::map<uint64_t, LogEntry>
+        recalled;                         // by number; not requested again yet
+    std::map<uint64_t, std::string> log;  // by number, encoded
+    std::string stop;                     // encoded entry of a stop
     std::optional<bool> correct;
   };
   absl::Status KeepSolution(Search& search, const StoredTree& tree,

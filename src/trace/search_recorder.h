@@ -36,8 +36,8 @@ class SearchRecorder {
   virtual absl::Status Append(size_t index, const SearchRequest& request,
                               const SearchCompletion& completion) = 0;
 
-  // Search `index` was stopped before delivery `seq`.
-  virtual void Stop(size_t index, uint64_t seq, std::string_view reason) = 0;
+  // Search `index` was stopped before delivery `number`.
+  virtual void Stop(size_t index, uint64_t number, std::string_view reason) = 0;
 
   // Search `index` is over. `result.status` may be an error of this search.
   virtual absl::Status Finish(size_t index, const Tree& tree,

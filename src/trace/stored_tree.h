@@ -64,12 +64,12 @@ struct StoredTree {
 
 // One completion as delivered, or a stop.
 struct LogEntry {
-  uint64_t seq = 0;
+  uint64_t number = 0;
   RequestKind kind = RequestKind::kExpand;
   uint64_t fingerprint = 0;
   std::vector<NodeId> nodes;
   SearchCompletion completion;
-  std::string stop_reason;  // not empty: stopped before delivery `seq`
+  std::string stop_reason;  // not empty: stopped before delivery `number`
 };
 
 // Identifies a request within a search. Equal requests of equal searches agree;

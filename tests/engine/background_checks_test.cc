@@ -56,7 +56,7 @@ TEST(BackgroundChecksTest, SeveralRunAtATimeAndAreTakenOnce) {
   for (RequestId id = 0; id < kCount; ++id) {
     checks.Ask(id, [&, id] {
       meeting.Wait();
-      return SearchCompletion{.seq = 100 + static_cast<uint64_t>(id)};
+      return SearchCompletion{.number = 100 + static_cast<uint64_t>(id)};
     });
   }
   std::set<RequestId> taken;
@@ -65,7 +65,7 @@ TEST(BackgroundChecksTest, SeveralRunAtATimeAndAreTakenOnce) {
     ASSERT_FALSE(answers.empty());
     for (const auto& [id, completion] : answers) {
       EXPECT_TRUE(taken.insert(id).second);
-      EXPECT_EQ(completion.seq, 100 + static_cast<uint64_t>(id));
+      EXPECT_EQ(completion.number, 100 + static_cast<uint64_t>(id));
     }
   }
   EXPECT_FALSE(meeting.missed()) << "one check at a time";

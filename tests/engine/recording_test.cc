@@ -57,8 +57,8 @@ class BreakingRecorder : public SearchRecorder {
                       const SearchCompletion& completion) override {
     return inner_.Append(index, request, completion);
   }
-  void Stop(size_t index, uint64_t seq, std::string_view reason) override {
-    inner_.Stop(index, seq, reason);
+  void Stop(size_t index, uint64_t number, std::string_view reason) override {
+    inner_.Stop(index, number, reason);
   }
   absl::Status Finish(size_t index, const Tree& tree,
                       const SearchResult& result) override {

@@ -166,7 +166,7 @@ TEST(AbMctsTest, APolicyThatSaysNothingEndsWithoutAnAnswer) {
   const TreeWorld world({});
   RunLimits limits;
   limits.reply = [](const Tree&, const SearchRequest& request) {
-    return SearchCompletion{.seq = request.seq};
+    return SearchCompletion{.number = request.number};
   };
   for (const std::string method : kMethods) {
     const SearchRun run = RunSearch(method, world, limits);

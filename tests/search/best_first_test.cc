@@ -323,7 +323,7 @@ struct Letters {
   int verified = 0;
   bool right = true;
   SearchCompletion operator()(const Tree& tree, const SearchRequest& request) {
-    SearchCompletion completion{.seq = request.seq};
+    SearchCompletion completion{.number = request.number};
     std::string used;
     for (const NodeId id : tree.Path(request.nodes[0]))
       used += tree.text(id)[0];
@@ -397,7 +397,7 @@ TEST(BestFirstTest, EndsThatAreOneStateShareAVerdict) {
   int verdicts = 0;
   // Two paths to the same wrong end.
   const auto reply = [&](const Tree&, const SearchRequest& request) {
-    SearchCompletion completion{.seq = request.seq};
+    SearchCompletion completion{.number = request.number};
     if (request.kind == RequestKind::kVerify) {
       ++verdicts;
     } else if (request.nodes[0] == kRoot) {
@@ -419,7 +419,7 @@ TEST(BestFirstTest, EndsThatAreOneStateShareAVerdict) {
 
 // A walk on 0..9 by +-1 from 5 that ends at 9: infinite as a tree.
 SearchCompletion Walk(const Tree& tree, const SearchRequest& request) {
-  SearchCompletion completion{.seq = request.seq};
+  SearchCompletion completion{.number = request.number};
   const NodeId node = request.nodes[0];
   const int at = node == kRoot ? 5 : std::stoi(std::string(tree.text(node)));
   for (const int next : {at - 1, at + 1}) {

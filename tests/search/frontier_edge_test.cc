@@ -83,7 +83,7 @@ TEST(FrontierEdgeTest, ABudgetIsKeptAndEarlierAnswersStand) {
 
 TEST(FrontierEdgeTest, APolicyThatSaysNothingEndsTheSearchWithoutAnAnswer) {
   const auto nothing = [](const Tree&, const SearchRequest& request) {
-    return SearchCompletion{.seq = request.seq};
+    return SearchCompletion{.number = request.number};
   };
   const TreeWorld world({});
   for (const char* method : kMethods) {

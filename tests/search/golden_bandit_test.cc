@@ -274,7 +274,7 @@ class HashWorld {
   explicit HashWorld(std::string name) : name_(std::move(name)) {}
 
   SearchCompletion Reply(const Tree& tree, const SearchRequest& request) const {
-    SearchCompletion reply{.seq = request.seq};
+    SearchCompletion reply{.number = request.number};
     if (request.kind == RequestKind::kEvaluate) {
       for (const NodeId node : request.nodes) {
         const auto score = static_cast<float>(Score(tree, node));

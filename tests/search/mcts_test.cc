@@ -310,7 +310,7 @@ TEST(MctsInFlightTest, SimulationsUnderWaySpreadOut) {
     size_t before_first_score = 0;
     RunLimits limits{.simulations = 20};
     limits.reply = [&](const Tree&, const SearchRequest& request) {
-      SearchCompletion reply{.seq = request.seq};
+      SearchCompletion reply{.number = request.number};
       if (request.kind == RequestKind::kEvaluate) {
         reply.scores.assign(request.nodes.size(), {0.5f, 0.5f});
         if (expanded.size() > 1 && before_first_score == 0) {
@@ -408,7 +408,7 @@ TEST(MctsVerifyTest, AnAcceptedResponseEndsTheSearchAndOthersAreClosed) {
 TEST(MctsShareTest, StatesReachedTwiceAreExpandedOnce) {
   // Each move may be made once; a response ends after all three.
   const auto reply = [](const Tree& tree, const SearchRequest& request) {
-    SearchCompletion done{.seq = request.seq};
+    SearchCompletion done{.number = request.number};
     if (request.kind == RequestKind::kEvaluate) {
       for (const NodeId node : request.nodes) {
         const float score = tree[node].terminal() ? 0.75f : 0.5f;

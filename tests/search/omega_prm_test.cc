@@ -19,7 +19,7 @@ TEST(OmegaPrmTest, WhatNobodyGradedCountsForNothing) {
       if (request.kind != RequestKind::kGrade) {
         return world.Reply(tree, request);
       }
-      SearchCompletion reply{.seq = request.seq, .correct = true};
+      SearchCompletion reply{.number = request.number, .correct = true};
       if (++asked > answered) reply.status = absl::CancelledError("stopped");
       return reply;
     };

@@ -196,7 +196,7 @@ TEST(RoverTest, ReturnsWhatAPlainLoopReturns) {
 TEST(RoverTest, BacksUpTheMeanOfTheChildren) {
   const float scores[2][2] = {{0.8f, 0.4f}, {0.3f, 0.5f}};
   const auto reply = [&](const Tree& tree, const SearchRequest& request) {
-    SearchCompletion completion{.seq = request.seq};
+    SearchCompletion completion{.number = request.number};
     const int depth = tree.step(request.nodes[0]).depth;
     for (int i = 0; request.kind == RequestKind::kExpand && i < 2; ++i) {
       completion.samples.push_back(

@@ -172,7 +172,7 @@ void TreeWorld::Tell(int place, int tokens, SampledStep& step) const {
 
 SearchCompletion TreeWorld::Reply(const Tree& tree,
                                   const SearchRequest& request) const {
-  SearchCompletion completion{.seq = request.seq};
+  SearchCompletion completion{.number = request.number};
   if (request.kind == RequestKind::kExpand) {
     const int place = Find(tree, request.nodes[0]);
     if (!request.expand.forced.empty()) {

@@ -61,9 +61,9 @@ std::vector<LogEntry> LogOf(const Tree& tree, RandomStream& rng) {
     }
     if (id % 5 == 0) step.hidden = {rng.Uniform(), -rng.Uniform(), 0};
     step.text = std::string(tree.text(id));
-    LogEntry entry{.seq = id, .fingerprint = rng.Next64()};
+    LogEntry entry{.number = id, .fingerprint = rng.Next64()};
     entry.nodes = {tree[id].parent};
-    entry.completion.seq = id;
+    entry.completion.number = id;
     entry.completion.samples.push_back(std::move(step));
     log.push_back(std::move(entry));
   }
@@ -93,7 +93,7 @@ TEST(StoredTreeTest, WhatIsStoredComesBack) {
     }
     // Every token has the log-prob of the sample that added it.
     for (const LogEntry& entry : log) {
-      const auto& node = back->nodes[entry.seq];
+      const auto& node = back->nodes[entry.number];
       for (uint32_t t = 0; t < node.num_tokens; ++t) {
         EXPECT_EQ(back->logprobs[node.token_begin + t],
                   entry.completion.samples[0].logprobs[t]);
@@ -125,11 +125,12 @@ TEST(StoredTreeTest, LogEntriesComeBack) {
   RandomStream rng(StreamKey(3, 0, 0, Purpose::kTest));
   const Tree tree = RandomTree(rng, 40);
   std::vector<LogEntry> log = LogOf(tree, rng);
-  log.push_back({.seq = 41, .kind = RequestKind::kEvaluate, .nodes = {1, 2}});
+  log.push_back(
+      {.number = 41, .kind = RequestKind::kEvaluate, .nodes = {1, 2}});
   log.back().completion.scores = {{0.5f, 0.25f}, {std::nanf(""), 1}};
-  log.push_back({.seq = 42, .kind = RequestKind::kVerify, .nodes = {3}});
+  log.push_back({.number = 42, .kind = RequestKind::kVerify, .nodes = {3}});
   log.back().completion.correct = true;
-  log.push_back({.seq = 43, .stop_reason = "time limit of 3 s"});
+  log.push_back({.number = 43, .stop_reason = "time limit of 3 s"});
   std::vector<std::string> encoded;
   for (const LogEntry& entry : log) encoded.push_back(EncodeEntry(entry));
   const auto back = DecodeLog(EncodeLog(encoded));
@@ -138,7 +139,7 @@ TEST(StoredTreeTest, LogEntriesComeBack) {
   for (size_t i = 0; i < log.size(); ++i) {
     const LogEntry& a = log[i];
     const LogEntry& b = (*back)[i];
-    EXPECT_EQ(a.seq, b.seq);
+    EXPECT_EQ(a.number, b.number);
     EXPECT_EQ(a.kind, b.kind);
     EXPECT_EQ(a.fingerprint, b.fingerprint);
     EXPECT_EQ(a.nodes, b.nodes);
@@ -209,7 +210,7 @@ TEST(StoredTreeTest, ColumnsThatDisagreeAreNamed) {
 }
 
 TEST(StoredTreeTest, AFingerprintTellsRequestsApart) {
-  const SearchRequest base{.seq = 1, .nodes = {4}, .max_tokens = 10};
+  const SearchRequest base{.number = 1, .nodes = {4}, .max_tokens = 10};
   SearchRequest other = base;
   EXPECT_EQ(Fingerprint(base), Fingerprint(other));
   other.nodes = {5};
