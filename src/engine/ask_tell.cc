@@ -116,8 +116,7 @@ class LocalAskTell : public AskTell {
                 .top_p = options.top_p,
                 .min_p = options.min_p},
         session_(0, problem_, task, options) {
-    session_.Resume(*algorithm_);
-    Collect();
+    Advance();
   }
 
   std::vector<SearchQuestion> Ask() override {
