@@ -453,6 +453,9 @@ Extracted InBoxes(std::string_view text, const std::vector<Span>& boxes) {
     if (!inside.empty()) said = std::move(inside);
   }
   Extracted out = Part(said + UnitBehind(behind));
+  const size_t first =
+      boxes[LastGroupStart(text, boxes, JoinsBoxes)].outer_start;
+  out.place = text.substr(first, boxes.back().outer_end - first);
   out.open = boxes.back().open;
   out.unsure = Retracted(text.substr(boxes.back().outer_end)) ||
                TakenBackLater(text.substr(boxes.back().outer_end), said) ||
@@ -582,6 +585,7 @@ Extracted InFormulas(std::string_view text, std::vector<Span> formulas,
     out = Part(StripDelimiters(FormulaGroup(text, formulas)));
   }
   out.cut = !whole;
+  out.place = text.substr(from, to - from);
   if (TrimBlanks(lead).ends_with(":")) {
     const StatedNumber counted = FindStatedNumber(
         lead.substr(lead.size() - std::min<size_t>(lead.size(), 200)), false);
@@ -646,6 +650,9 @@ Extracted ExtractAnswer(std::string_view response) {
     const std::string_view rest = text.substr(phrase.behind);
     if (auto later = SaidLater(rest)) return Part(*std::move(later));
     Extracted out = Part(std::move(after));
+    const size_t at = rest.find(out.text);
+    out.place =
+        rest.substr(at == kNone ? 0 : at, at == kNone ? 0 : out.text.size());
     out.denied = MakesAnother(out.text);
     out.unsure = phrase.unsure ||
                  StanceAt(text, phrase.at, phrase.behind) == Stance::kOpen ||
