@@ -54,6 +54,9 @@ struct Extracted {
   // A short text that begins with a formula, as a whole: "$k\\pi$ for any
   // integer $k$" without its dollar signs. Else empty.
   std::string line;
+  // The part of the response that states the answer; empty if its words alone
+  // do.
+  std::string_view place;
 };
 
 Extracted ExtractAnswer(std::string_view response);

@@ -336,6 +336,12 @@ GradeVerdict GradeAnswer(std::string_view gold, std::string_view answer,
                                   " is not stated for certain; read as if, ",
                                   verdict.reason));
   }
+  // Words that gold has as well change nothing.
+  if (verdict.equal && !b.doubt.empty() &&
+      Lower(gold).find(b.doubt) == std::string::npos) {
+    return Undecided(absl::StrCat("the answer is not claimed (\"", b.doubt,
+                                  "\"); read as if, ", verdict.reason));
+  }
   return verdict;
 }
 

@@ -9,8 +9,8 @@
 // (compare_value.h) under a policy (policy.h). What cannot be read as
 // mathematics is compared as words. The gold answer has one reading; those of
 // the answer are ranked (readings.h). The verdict is "undecided" if only an
-// uncertain reading agrees, if digits agree but nothing proves equality, or if
-// gold is cut off.
+// uncertain reading agrees, if digits agree but nothing proves equality, if the
+// words around the answer do not claim it (outright.h), or if gold is cut off.
 //
 //   GradeAnswer("1", "\\tanh(1000)").undecided   // true
 //

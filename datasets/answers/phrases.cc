@@ -14,22 +14,29 @@ namespace {
 
 // In the order of Reading.
 constexpr std::string_view kReadingNames[] = {
-    "means",       "states",       "bounds",      "boundBehind",
-    "compared",    "copula",       "auxiliary",   "modifies",
-    "relates",     "labels",       "function",    "relation",
-    "sign",        "nearly",       "shape",       "answer",
-    "isInChinese", "leadsOn",      "says",        "verb",
-    "reason",      "explains",     "concludes",   "therefore",
-    "clause",      "verdict",      "denies",      "harmless",
-    "supposes",    "doubts",       "maybe",       "wrong",
-    "whenOrWhy",   "beside",       "subordinate", "abbreviation",
-    "checks",      "deniesBehind", "judges",      "choice",
-    "choiceTaken", "choiceDenied", "month",       "goesOn",
-    "vague",       "gives",        "receiver",    "restates",
-    "describes",   "notThis",      "takenBack",   "retracts",
-    "wrongKind",   "endsClause",   "affirms",     "earlier",
-    "givesUp",     "corrects",     "disowns",     "rejects",
-    "alters",      "notMost",      "otherTime"};
+    "means",        "states",       "bounds",       "boundBehind",
+    "compared",     "copula",       "auxiliary",    "modifies",
+    "relates",      "labels",       "function",     "relation",
+    "sign",         "nearly",       "shape",        "answer",
+    "isInChinese",  "leadsOn",      "says",         "verb",
+    "reason",       "explains",     "concludes",    "therefore",
+    "clause",       "verdict",      "denies",       "harmless",
+    "supposes",     "doubts",       "maybe",        "wrong",
+    "whenOrWhy",    "beside",       "subordinate",  "abbreviation",
+    "checks",       "deniesBehind", "judges",       "choice",
+    "choiceTaken",  "choiceDenied", "month",        "goesOn",
+    "vague",        "gives",        "receiver",     "restates",
+    "describes",    "notThis",      "takenBack",    "retracts",
+    "wrongKind",    "endsClause",   "affirms",      "earlier",
+    "givesUp",      "corrects",     "disowns",      "rejects",
+    "alters",       "notMost",      "otherTime",    "turns",
+    "answerKind",   "governs",      "answerOf",     "equates",
+    "fills",        "attributes",   "speaker",      "source",
+    "misleads",     "otherTry",     "imagines",     "computes",
+    "unreal",       "narrows",      "changes",      "onlyIf",
+    "rates",        "groups",       "tailDoubts",   "unclaims",
+    "obtains",      "reopens",      "harmlessTail", "closed",
+    "unclaimsNext", "refers",       "worksOn",      "turnsBack"};
 
 struct Table {
   std::deque<std::string> patterns;  // storage for the phrases' patterns

@@ -81,6 +81,36 @@ enum class Reading {
   kAlters,        // behind a number: it may change it
   kNotMost,       // nor is what a sentence with one of these compares the most
   kOtherTime,     // in front of a date or time: another one may be meant
+  // Of a claim (outright.h):
+  kTurns,         // behind these a conclusion begins
+  kAnswerKind,    // in front of "answer": the answer itself is meant
+  kGoverns,       // in front of "the answer": still claims it
+  kAnswerOf,      // behind "answer": the answer itself is meant
+  kEquates,       // behind "answer": its value follows
+  kFills,         // behind those, in front of the value: changes nothing
+  kAttributes,    // gives a statement to somebody
+  kSpeaker,       // in front of those: the response itself speaks
+  kSource,        // behind "according to": a fact
+  kMisleads,      // calls what follows a mistake, a bound or an example
+  kOtherTry,      // calls it an earlier attempt, a wish or a guess
+  kImagines,      // begins a condition
+  kComputes,      // behind "if": no condition but a step
+  kUnreal,        // in a condition: nothing follows for the answer
+  kNarrows,       // begins a sentence about another case
+  kChanges,       // behind a value: changes it
+  kOnlyIf,        // behind a value: begins a condition or a correction
+  kRates,         // behind a value: it is counted per something
+  kGroups,        // behind those: how many of that there are
+  kTailDoubts,    // behind a value, in its sentence: takes it back
+  kUnclaims,      // in a later sentence: takes the answer back
+  kObtains,       // in front of a bare number: how somebody came to it
+  kReopens,       // behind an interval: changes its ends or points
+  kHarmlessTail,  // behind a value: nothing that changes it follows
+  kClosed,        // behind a value: the sentence goes on to say more of it
+  kUnclaimsNext,  // in the next sentence: takes the answer back
+  kRefers,        // begins a later sentence about the answer
+  kWorksOn,       // begins a later sentence that makes another value of it
+  kTurnsBack,     // begins a later sentence that turns against the answer
 };
 
 struct Phrase {

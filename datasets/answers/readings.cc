@@ -13,6 +13,7 @@
 #include "datasets/answers/extract_answer.h"
 #include "datasets/answers/number_place.h"
 #include "datasets/answers/number_words.h"
+#include "datasets/answers/outright.h"
 #include "datasets/answers/parser.h"
 #include "datasets/answers/phrases.h"
 #include "datasets/answers/plain_formulas.h"
@@ -312,6 +313,7 @@ std::string Reader::FindText(std::string_view raw, Readings& out, bool& cut) {
   }
   cut = found.cut;
   around_ = found.around;
+  place_ = found.place;
   count_ = std::move(found.count);
   out.cut_off = found.open;
   out.picked = found.picked;
@@ -388,8 +390,19 @@ Readings Reader::Read(std::string_view written) {
 }
 
 Readings Reader::ReadPlain(std::string_view raw) {
+  Readings out = ReadWhole(raw);
+  // Words: their sentence is examined as a whole.
+  const bool words = out.words || HasWords(out.answers[0]);
+  if (policy_.extract) {
+    out.doubt = DoubtAbout(raw, place_, words ? std::string_view() : out.text,
+                           out.number);
+  }
+  return out;
+}
+
+Readings Reader::ReadWhole(std::string_view raw) {
   Readings out;
-  around_ = {};
+  around_ = place_ = {};
   count_.clear();
   bool cut = false;
   out.text = FindText(raw, out, cut);

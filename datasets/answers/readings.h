@@ -33,6 +33,8 @@ struct Readings {
   // The words around the answer leave it uncertain.
   bool unsure = false;
   bool denied = false;  // no mathematics, but words that deny some
+  // The word that leaves the answer unclaimed (outright.h); empty if claimed.
+  std::string doubt;
   // The number that a sentence states, as written.
   std::string number;
   std::vector<Answer> answers;
@@ -52,6 +54,7 @@ class Reader {
  private:
   // With signs normalized by WithPlainSigns.
   Readings ReadPlain(std::string_view raw);
+  Readings ReadWhole(std::string_view raw);
   std::string FindText(std::string_view raw, Readings& out, bool& cut);
   bool ReadNames(Readings& out);
   void ReadLongWords(bool cut, Readings& out);
@@ -69,8 +72,9 @@ class Reader {
 
   const GradePolicy& policy_;
   ValueComparer& comparer_;
-  // In the current text, what surrounds its last formula.
-  std::string_view around_;
+  // In the current text, what surrounds its last formula, and the part that
+  // states its answer.
+  std::string_view around_, place_;
   // The number of items in its list, as its words state it.
   std::string count_;
 };
