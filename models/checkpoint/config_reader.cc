@@ -66,6 +66,8 @@ void ConfigReader::Refuse(const std::string& key, const json& found,
                    ", supported: ", supported));
 }
 
+bool ConfigReader::Has(const char* key) const { return config_.contains(key); }
+
 const json* ConfigReader::Find(const char* key) const {
   const auto found = config_.find(key);
   return found == config_.end() || found->is_null() ? nullptr : &*found;

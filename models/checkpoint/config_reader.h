@@ -47,7 +47,7 @@ class ConfigReader {
   void Refuse(const std::string& key, const nlohmann::json& found,
               const std::string& supported);
 
-  bool Has(const char* key) const { return config_.contains(key); }
+  bool Has(const char* key) const;
   // Null counts as absent.
   const nlohmann::json* Find(const char* key) const;
   // 1 to kMaxExtent.
