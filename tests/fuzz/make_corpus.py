@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the seeds of the fuzz targets, tests/fuzz/corpus/TARGET/, anew.
+"""Writes the seeds of the fuzz targets, tests/fuzz/corpus/TARGET/, anew, and
+the words that libFuzzer inserts into them, tests/fuzz/words/TARGET.
 
   tests/fuzz/make_corpus.py
 
@@ -299,6 +300,16 @@ def sentencepiece(model_type, charsmap=b""):
                        + number(5, 1))
 
 
+def charsmap():
+    """A table that replaces "a" by "bb", as a double array."""
+    units = [0] * 256
+    units[0] = 1 << 10                                   # children from 1 on
+    units[1 ^ ord("a")] = 2 << 10 | 0x100 | ord("a")     # has a value
+    units[1 ^ ord("a") ^ 2] = 1 << 31                    # text at 0
+    trie = struct.pack("<256I", *units)
+    return struct.pack("<I", len(trie)) + trie + b"bb\0"
+
+
 def tokenizers():
     seed("tokenizer_json", "bytes", json.dumps(small_tokenizer()))
     seed("tokenizer_json", "metaspace", json.dumps(metaspace_tokenizer())
@@ -306,6 +317,7 @@ def tokenizers():
     seed("tokenizer_json", "split", json.dumps(split_tokenizer()) + "\0He 12")
     for name, kind in (("unigram", 1), ("bpe", 2)):
         seed("sentencepiece", name, sentencepiece(kind))
+    seed("sentencepiece", "charsmap", sentencepiece(1, charsmap()))
     spec = small_tokenizer()
     config = {"tokenizer_class": "Qwen2Tokenizer", "eos_token": "<|im_end|>",
               "bos_token": None, "add_bos_token": False,
@@ -480,6 +492,48 @@ def runs(work):
     seed("run_db", "run", run_db(work))
 
 
+# --- Words ------------------------------------------------------------------
+
+NUMBERS = ["0", "-1", "1e400", "0.5", "18446744073709551615", "4294967296",
+           "9223372036854775807", "null", "true", "[]", "{}", '""']
+
+
+def seeds_of(target):
+    folder = os.path.join(CORPUS, target)
+    return [bytes_of(os.path.join(folder, name)).decode("utf-8", "replace")
+            for name in sorted(os.listdir(folder))
+            if not name.startswith("found-")]
+
+
+def words():
+    """LaTeX's commands, and the names and texts of JSON."""
+    found = {}
+    texts = text_of("tests/datasets/answers/pairs.jsonl")
+    latex = sorted(set(re.findall(r"\\\\[a-zA-Z]{2,}", texts)))
+    found["answers"] = found["response"] = [
+        *(word[1:] for word in latex), "^{", "_{", "\\left(", "\\right)",
+        "\\begin{pmatrix}", "\\end{pmatrix}", "\\boxed{", "\\text{",
+        " and ", " or ", "0.\\overline{3}", "10^", "...", "answer is ",
+        "Final answer: ", "#### ", "</think>", "```\n"]
+    for target in ("checkpoint", "gguf", "safetensors", "sets",
+                   "tokenizer_folder", "tokenizer_json", "trunk_config"):
+        names = set()
+        for text in seeds_of(target):
+            names |= set(re.findall(r'"[A-Za-z_][\w .-]{1,40}"', text))
+            names |= set(re.findall(r"[a-z]+(?:\.[a-z_0-9]+)+", text))
+        found[target] = sorted(names)[:300] + NUMBERS
+    folder = os.path.join(ROOT, "tests", "fuzz", "words")
+    os.makedirs(folder, exist_ok=True)
+    for target, list_of_words in found.items():
+        with open(os.path.join(folder, target), "w",
+                  encoding="utf-8") as handle:
+            for word in dict.fromkeys(list_of_words):
+                escaped = "".join(
+                    chr(b) if 32 <= b <= 126 and chr(b) not in '"\\'
+                    else f"\\x{b:02X}" for b in word.encode())
+                handle.write(f'"{escaped}"\n')
+
+
 def main():
     if os.path.isdir(CORPUS):
         for folder, _, names in os.walk(CORPUS):
@@ -494,6 +548,7 @@ def main():
         answers()
         sets()
         runs(work)
+        words()
     finally:
         shutil.rmtree(work)
 
