@@ -1,7 +1,9 @@
 // A run database as SQLite's file: reading all that is in it, and opening it
 // for writing.
 #include <cstddef>
+#include <filesystem>
 #include <string>
+#include <system_error>
 
 #include "src/trace/run_db.h"
 #include "src/trace/tree_nodes.h"
@@ -41,6 +43,11 @@ void ReadAll(RunDb& db) {
 
 ESPALIER_FUZZ(run_db) {
   const std::string path = FuzzFile("run.db", bytes);
+  // What SQLite may have left behind of the last input.
+  for (const char* ending : {"-wal", "-shm", "-journal"}) {
+    std::error_code error;
+    std::filesystem::remove(path + ending, error);
+  }
   {
     const auto db = RunDb::Open(path, Sqlite::kRead);
     if (!db.ok()) return;
