@@ -79,9 +79,21 @@ if(ESPALIER_SANITIZE)
   elseif(ESPALIER_SANITIZE STREQUAL "thread")
     # ThreadSanitizer cannot see synchronisation inside LibTorch's threads.
     set(ESPALIER_LIBTORCH OFF)
+  elseif(ESPALIER_SANITIZE STREQUAL "fuzzer")
+    if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+      message(FATAL_ERROR "ESPALIER_SANITIZE=fuzzer needs clang: "
+        "cmake --preset fuzz")
+    endif()
+    # The checks of "address", and those of debug builds and the standard
+    # library. Warnings are left to g++.
+    set(sanitize -fsanitize=fuzzer-no-link,address,undefined
+      -fno-sanitize-recover=undefined
+      -fno-sanitize=null,alignment,object-size,vptr,function)
+    set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O1 -g1")
+    add_compile_options(-w -D_GLIBCXX_ASSERTIONS)
   else()
     message(FATAL_ERROR "ESPALIER_SANITIZE=${ESPALIER_SANITIZE}: expected "
-      "address or thread")
+      "address, thread or fuzzer")
   endif()
   # Once instrumented, g++ 12 reports libstdc++'s own code as uninitialised; the
   # release build keeps the warning.
@@ -89,6 +101,16 @@ if(ESPALIER_SANITIZE)
     -Wno-maybe-uninitialized)
   add_link_options(${sanitize})
 endif()
+
+# A fuzz build compiles the readers of untrusted bytes and what these need, a
+# third of the files: the folders here, except for a few files.
+set(ESPALIER_FUZZED base include search/tree datasets/answers datasets/programs
+  datasets/sets src/trace models/checkpoint models/tokenizer models/prompt
+  search/method_options search/search_context search/stop)
+set(ESPALIER_NOT_FUZZED src/trace/labels src/trace/replay
+  datasets/sets/problem_set datasets/sets/problem_stream)
+list(JOIN ESPALIER_FUZZED "|" ESPALIER_FUZZED)
+list(JOIN ESPALIER_NOT_FUZZED "|" ESPALIER_NOT_FUZZED)
 
 set(ESPALIER_LAYER_ORDER base search datasets trace models engine torch learn eval zoo all)
 list(FIND ESPALIER_LAYER_ORDER "${ESPALIER_LAYERS}" ESPALIER_LAYER_LIMIT)
@@ -156,6 +178,12 @@ function(espalier_layer name)
   foreach(dir ${L_EXCLUDE})
     list(FILTER sources EXCLUDE REGEX "^${PROJECT_SOURCE_DIR}/${dir}/")
   endforeach()
+  if(ESPALIER_SANITIZE STREQUAL "fuzzer")
+    list(FILTER sources INCLUDE REGEX
+      "^${PROJECT_SOURCE_DIR}/(${ESPALIER_FUZZED})[./]")
+    list(FILTER sources EXCLUDE REGEX
+      "^${PROJECT_SOURCE_DIR}/(${ESPALIER_NOT_FUZZED})[./]")
+  endif()
   set(units ${sources})
   list(FILTER units INCLUDE REGEX "\\.cc$")
   if(NOT units)
@@ -350,6 +378,45 @@ function(espalier_tests folder)
     PROPERTIES LABELS long TIMEOUT 14400
     ENVIRONMENT "${ESPALIER_TEST_ENVIRONMENT}"
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+endfunction()
+
+# Fuzz targets (tests/fuzz/fuzz_target.h). In a fuzz build, the program
+# espalier_fuzz. In any other, espalier_fuzz_replay with one test a target, which
+# feeds it its committed seeds, and one of an hour's fuzzing.
+function(espalier_fuzz)
+  cmake_parse_arguments(P "" "" "LAYERS" ${ARGN})
+  espalier_have(ready ${P_LAYERS})
+  if(NOT ready)
+    return()
+  endif()
+  set(folder ${PROJECT_SOURCE_DIR}/tests/fuzz)
+  file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cc)
+  list(REMOVE_ITEM sources ${folder}/fuzz_main.cc ${folder}/replay_main.cc)
+  if(ESPALIER_SANITIZE STREQUAL "fuzzer")
+    add_executable(espalier_fuzz ${sources} ${folder}/fuzz_main.cc)
+    espalier_link(espalier_fuzz LAYERS ${P_LAYERS})
+    target_link_options(espalier_fuzz PRIVATE -fsanitize=fuzzer)
+    return()
+  endif()
+  add_executable(espalier_fuzz_replay ${sources} ${folder}/replay_main.cc)
+  espalier_link(espalier_fuzz_replay LAYERS ${P_LAYERS})
+  target_precompile_headers(espalier_fuzz_replay PRIVATE
+    ${ESPALIER_COMMON_HEADERS})
+  list(FILTER sources INCLUDE REGEX "_fuzz\\.cc$")
+  foreach(source ${sources})
+    get_filename_component(name ${source} NAME_WE)
+    string(REGEX REPLACE "_fuzz$" "" name ${name})
+    add_test(NAME fuzz_seeds_${name}
+      COMMAND espalier_fuzz_replay ${name} ${folder}/corpus/${name})
+    set_tests_properties(fuzz_seeds_${name} PROPERTIES LABELS quick TIMEOUT 600
+      ENVIRONMENT "${ESPALIER_TEST_ENVIRONMENT}")
+    if(NOT ESPALIER_SANITIZE)
+      add_test(NAME LongFuzz_${name}
+        COMMAND ${PROJECT_SOURCE_DIR}/tools/dev fuzz --seconds 3600 ${name})
+      set_tests_properties(LongFuzz_${name} PROPERTIES LABELS long
+        TIMEOUT 14400 RUN_SERIAL TRUE)
+    endif()
+  endforeach()
 endfunction()
 
 # bench/FOLDER/*_benchmark.cc: one program each, named after the file.

@@ -33,6 +33,7 @@ LAYERS = [
 MIRRORS = {
     "api": "include/espalier", "base": "base", "search": "search",
     "datasets": "datasets", "trace": "src/trace", "models": "models",
+    "fuzz": "models",
     "torch": "src/learn", "zoo": "tools", "engine": "src/engine", "learn": "src/learn",
     "eval": "src/eval", "tools": "tools",
 }

@@ -1,9 +1,8 @@
 #include "datasets/answers/exact_value.h"
 
-#include <calcium/ca.h>
-
 #include <algorithm>
 
+#include "datasets/answers/calcium.h"
 #include "datasets/answers/finite_sum.h"
 
 namespace espalier {

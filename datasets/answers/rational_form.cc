@@ -1,6 +1,5 @@
 #include "datasets/answers/rational_form.h"
 
-#include <calcium/fmpz_mpoly_q.h>
 #include <flint/fmpz_mpoly.h>
 #include <flint/ulong_extras.h>
 
@@ -8,6 +7,7 @@
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
+#include "datasets/answers/calcium.h"
 #include "datasets/answers/finite_sum.h"
 
 namespace espalier {

@@ -1,6 +1,8 @@
 #include "datasets/sets/labelled_steps.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -16,6 +18,14 @@ namespace {
 
 using Json = nlohmann::json;
 
+// The value of a whole number; those beyond 63 bits as the largest.
+int64_t Whole(const Json& number) {
+  constexpr auto kMost = std::numeric_limits<int64_t>::max();
+  if (!number.is_number_unsigned()) return number.get<int64_t>();
+  return static_cast<int64_t>(
+      std::min(number.get<uint64_t>(), static_cast<uint64_t>(kMost)));
+}
+
 // Each fills `out` and returns the error in the record, "" if none.
 
 std::string ReadProcessBench(const Json& fields, LabelledSolution& out) {
@@ -26,8 +36,8 @@ std::string ReadProcessBench(const Json& fields, LabelledSolution& out) {
   }
   const Json& label = fields["label"];
   const auto count = static_cast<int64_t>(out.steps.size());
-  if (!label.is_number_integer() || label.get<int64_t>() < -1 ||
-      label.get<int64_t>() >= count) {
+  if (!label.is_number_integer() || Whole(label) < -1 ||
+      Whole(label) >= count) {
     return absl::StrCat("\"label\" is no index of the ", count,
                         " steps, and not -1 for none");
   }
@@ -80,7 +90,7 @@ std::string ReadPrm800k(const Json& fields, LabelledSolution& out) {
     if (!ChosenCompletion(step, &text, &rating)) break;
     StepLabel label = StepLabel::kUnknown;
     if (rating.is_number_integer()) {
-      const auto value = rating.get<int64_t>();
+      const int64_t value = Whole(rating);
       if (value < -1 || value > 1) {
         return absl::StrCat("a rating is ", value, ", not -1, 0 or 1");
       }
@@ -123,7 +133,10 @@ std::string ReadMathShepherd(const Json& fields, LabelledSolution& out) {
                           "mark");
     }
     std::string_view text = rest.substr(0, mark);
-    if (out.steps.empty()) text.remove_prefix(begin);
+    if (out.steps.empty()) {
+      if (mark < begin) return "a mark before \"Step 1:\" in \"input\"";
+      text.remove_prefix(begin);
+    }
     const bool right = label[at] == '+';
     if (!right && out.first_error < 0) {
       out.first_error = static_cast<int>(out.steps.size());

@@ -86,8 +86,8 @@ int ConfigReader::ExtentOrNull(const char* key, int fallback) {
 double ConfigReader::Positive(const char* key, double fallback) {
   const json* value = Find(key);
   if (value == nullptr) return fallback;
-  // Not (x > 0), so that NaN is rejected too.
-  if (!value->is_number() || !(value->get<double>() > 0) ||
+  // Not (x > 0), so that NaN is rejected too. What is 0 in fp32 is not above 0.
+  if (!value->is_number() || !(value->get<float>() > 0) ||
       !(value->get<double>() < 1e30)) {
     Refuse(key, *value, "numbers above 0");
     return fallback;

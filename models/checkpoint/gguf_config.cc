@@ -72,8 +72,9 @@ class Reader {
     const GgufValue* value = Find(name);
     if (value == nullptr) return fallback;
     const double found = value->is_array() ? 0 : value->Number().value_or(0);
-    // Not (x > 0), so that NaN is rejected too.
-    if (!(found > 0) || !(found < 1e30)) {
+    // Not (x > 0), so that NaN is rejected too. What is 0 in fp32 is not above
+    // 0.
+    if (!(static_cast<float>(found) > 0) || !(found < 1e30)) {
       Refuse(name, value->Describe(), "numbers above 0");
       return fallback;
     }

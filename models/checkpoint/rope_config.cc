@@ -32,7 +32,8 @@ std::optional<double> Number(ConfigReader& in, const RopeObject& rope,
                              const char* name) {
   const auto found = rope.value->find(name);
   if (found == rope.value->end() || found->is_null()) return std::nullopt;
-  if (!found->is_number() || !(found->get<double>() > 0) ||
+  // What is 0 in fp32 is not above 0.
+  if (!found->is_number() || !(found->get<float>() > 0) ||
       !(found->get<double>() < 1e30)) {
     in.Refuse(rope.key, *rope.value,
               absl::StrCat("\"", name, "\" of a number above 0"));

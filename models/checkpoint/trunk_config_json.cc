@@ -153,6 +153,14 @@ void ReadHead(ConfigReader& in, HeadKind head, TrunkConfig& config) {
   config.head_bias = true;
 }
 
+// Whether `types` lists `kind` once for each layer. No list of `layers` entries
+// is made to compare it with: nothing bounds their number yet.
+bool IsKindOfAllLayers(const json& types, int layers, const char* kind) {
+  return types.is_array() && types.size() == static_cast<size_t>(layers) &&
+         std::all_of(types.begin(), types.end(),
+                     [&](const json& type) { return type == kind; });
+}
+
 // Layers i >= max_window_layers of a Qwen have a window; newer configurations
 // list it per layer. One window for all layers, or none, is supported.
 int QwenWindow(ConfigReader& in, int layers) {
@@ -163,10 +171,8 @@ int QwenWindow(ConfigReader& in, int layers) {
                  : in.Extent("sliding_window", 4096))
           : 0;
   if (const json* types = in.Find("layer_types")) {
-    const size_t n = static_cast<size_t>(layers);
-    if (*types == json(std::vector<std::string>(n, "full_attention"))) return 0;
-    if (window > 0 &&
-        *types == json(std::vector<std::string>(n, "sliding_attention"))) {
+    if (IsKindOfAllLayers(*types, layers, "full_attention")) return 0;
+    if (window > 0 && IsKindOfAllLayers(*types, layers, "sliding_attention")) {
       return window;
     }
     in.Refuse("layer_types", *types,

@@ -43,11 +43,15 @@ std::string Unescape(std::string_view text) {
 // whole system message.
 std::string DefaultSystem(const std::string& text) {
   constexpr std::string_view kOpen = "<|im_start|>system\n";
-  for (size_t at = text.find(kOpen); at != std::string::npos;
-       at = text.find(kOpen, at + 1)) {
+  size_t end = 0;
+  for (size_t at = text.find(kOpen), next = 0; at != std::string::npos;
+       at = next) {
     const size_t begin = at + kOpen.size();
-    const size_t end = text.find("<|im_end|>", begin);
+    next = text.find(kOpen, begin);
+    if (end < begin) end = text.find("<|im_end|>", begin);
     if (end == std::string::npos) break;
+    // No message begins inside another.
+    if (next < end) continue;
     const std::string said = text.substr(begin, end - begin);
     if (said.find_first_of("'\"{}") == std::string::npos) return said;
   }

@@ -1,5 +1,6 @@
 #include "models/tokenizer/char_map.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
@@ -12,6 +13,10 @@ namespace {
 bool HasLeaf(uint32_t unit) { return (unit >> 8 & 1) != 0; }
 uint32_t Value(uint32_t unit) { return unit & 0x7FFFFFFF; }
 uint32_t Label(uint32_t unit) { return unit & 0x800000FF; }
+// Published keys have at most some tens of bytes; a trie with a circle would
+// match all of a text at every place.
+constexpr size_t kLongestKey = 256;
+
 uint32_t Offset(uint32_t unit) { return unit >> 10 << ((unit & 0x200) >> 6); }
 
 }  // namespace
@@ -35,7 +40,7 @@ size_t CharMap::Longest(std::string_view text,
                         std::string_view& replacement) const {
   size_t longest = 0;
   uint32_t at = Offset(units_[0]);
-  for (size_t i = 0; i < text.size(); ++i) {
+  for (size_t i = 0; i < std::min(text.size(), kLongestKey); ++i) {
     const auto byte = static_cast<uint8_t>(text[i]);
     at ^= byte;
     if (at >= units_.size() || Label(units_[at]) != byte) break;
@@ -52,10 +57,10 @@ size_t CharMap::Longest(std::string_view text,
   return longest;
 }
 
-std::string CharMap::Apply(std::string_view text) const {
+std::string CharMap::Apply(std::string_view text, size_t most) const {
   std::string out;
   out.reserve(text.size());
-  while (!text.empty()) {
+  while (!text.empty() && out.size() <= most) {
     std::string_view replacement;
     size_t size = Longest(text, replacement);
     if (size == 0) {

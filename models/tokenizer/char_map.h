@@ -11,6 +11,7 @@
 #ifndef ESPALIER_MODELS_TOKENIZER_CHAR_MAP_H_
 #define ESPALIER_MODELS_TOKENIZER_CHAR_MAP_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -24,8 +25,9 @@ class CharMap {
  public:
   static absl::StatusOr<CharMap> Parse(std::string_view blob);
 
-  // `text` with every entry replaced; the rest is kept, byte by byte.
-  std::string Apply(std::string_view text) const;
+  // `text` with every entry replaced; the rest is kept, byte by byte. Stops
+  // where the result has more than `most` bytes.
+  std::string Apply(std::string_view text, size_t most) const;
 
  private:
   // Bytes of the longest entry that begins `text` (0: none) and its

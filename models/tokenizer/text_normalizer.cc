@@ -16,6 +16,11 @@ namespace {
 
 using nlohmann::json;
 
+// Published steps lengthen a text by a few times at most; a hostile file can
+// double it step by step.
+constexpr size_t kMostGrowth = 64;
+constexpr size_t kSpareBytes = 1 << 16;
+
 std::string Collapse(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -46,6 +51,7 @@ void Prepend(const NormalizerStep& step, TextPlace place, std::string& text) {
 
 absl::StatusOr<std::string> TextNormalizer::Apply(std::string_view text,
                                                   TextPlace place) const {
+  const size_t most = kMostGrowth * text.size() + kSpareBytes;
   std::string out(text);
   for (const NormalizerStep& step : steps_) {
     switch (step.kind) {
@@ -54,7 +60,7 @@ absl::StatusOr<std::string> TextNormalizer::Apply(std::string_view text,
         break;
       }
       case NormalizerStep::kCharMap:
-        out = step.map->Apply(out);
+        out = step.map->Apply(out, most);
         break;
       case NormalizerStep::kCollapse:
         out = Collapse(out);
@@ -65,6 +71,11 @@ absl::StatusOr<std::string> TextNormalizer::Apply(std::string_view text,
       case NormalizerStep::kReplace:
         out = absl::StrReplaceAll(out, {{step.from, step.to}});
         break;
+    }
+    if (out.size() > most) {
+      return absl::ResourceExhaustedError(absl::StrCat(
+          "the normalizer makes ", out.size(), " bytes or more of a text of ",
+          text.size(), "; expected at most ", kMostGrowth, " times as many"));
     }
   }
   return out;
@@ -111,9 +122,13 @@ absl::Status TextNormalizer::AddFromJson(const json& value) {
                        "an object with a \"String\"",
                        JsonField(value, "pattern"));
     }
-    Add({.kind = NormalizerStep::kReplace,
-         .from = from,
-         .to = TextField(value, "content")});
+    const std::string to = TextField(value, "content");
+    if (to.size() > kMostGrowth * from.size()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "normalizer: Replace of ", from.size(), " bytes by ", to.size(),
+          "; expected at most ", kMostGrowth, " times as many"));
+    }
+    Add({.kind = NormalizerStep::kReplace, .from = from, .to = to});
     return absl::OkStatus();
   }
   return absl::UnimplementedError(

@@ -51,6 +51,7 @@ class TextNormalizer {
   static absl::StatusOr<TextNormalizer> FromJson(const nlohmann::json& value);
 
   void Add(NormalizerStep step) { steps_.push_back(std::move(step)); }
+  // ResourceExhausted if the text becomes many times as long.
   absl::StatusOr<std::string> Apply(std::string_view text,
                                     TextPlace place) const;
 

@@ -32,7 +32,7 @@ class SpacedTokens {
   // Adds the merge in `line` if one of its spaces separates two tokens that
   // together are a token.
   bool Add(std::string_view line, ByteBpeSpec& spec) const {
-    if (!any_) return false;
+    if (!any_ || line.size() > 2 * kLongest + 1) return false;
     for (size_t at = line.find(' '); at != line.npos;
          at = line.find(' ', at + 1)) {
       const std::string left(line.substr(0, at));
@@ -47,6 +47,10 @@ class SpacedTokens {
   }
 
  private:
+  // Of a token with spaces. Each space in a line is tried, so that a line of a
+  // megabyte would take hours.
+  static constexpr size_t kLongest = 1024;
+
   bool any_ = false;
   absl::flat_hash_set<std::string> known_;
 };

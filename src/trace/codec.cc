@@ -26,11 +26,12 @@ absl::Status CheckLength(const Column& column, int expected,
 }
 
 // For greedy or plain sampling the two log-prob columns are equal and stored
-// once.
+// once. 0 and -0 differ, as in FirstDifference.
 bool SameColumn(absl::Span<const float> a, absl::Span<const float> b) {
   return a.size() == b.size() &&
          std::equal(a.begin(), a.end(), b.begin(), [](float x, float y) {
-           return x == y || (x != x && y != y);
+           return (x == y && std::signbit(x) == std::signbit(y)) ||
+                  (std::isnan(x) && std::isnan(y));
          });
 }
 
@@ -309,7 +310,11 @@ absl::StatusOr<std::string> Decompress(std::string_view bytes, size_t limit) {
   if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN) {
     return Damaged("not compressed by zstd");
   }
-  if (size > limit) return Damaged(absl::StrCat("it claims ", size, " bytes"));
+  // zstd writes at least 4 bytes for each 128 KiB, so that a short input cannot
+  // claim gigabytes.
+  if (size > limit || size / (size_t{128} << 10) > bytes.size() / 4) {
+    return Damaged(absl::StrCat("it claims ", size, " bytes"));
+  }
   std::string out(size, '\0');
   const size_t got =
       ZSTD_decompress(out.data(), out.size(), bytes.data(), bytes.size());

@@ -98,7 +98,7 @@ absl::StatusOr<std::vector<LogEntry>> DecodeLog(std::string_view bytes);
 // zstd. Decompress refuses more than `limit` bytes.
 absl::StatusOr<std::string> Compress(std::string_view bytes);
 absl::StatusOr<std::string> Decompress(std::string_view bytes,
-                                       size_t limit = size_t{1} << 31);
+                                       size_t limit = (size_t{1} << 31) - 1);
 
 }  // namespace espalier
 

@@ -209,6 +209,28 @@ TEST(StoredTreeTest, ColumnsThatDisagreeAreNamed) {
   EXPECT_EQ(log.status().code(), absl::StatusCode::kInvalidArgument);
 }
 
+TEST(StoredTreeTest, ZerosKeepTheirSigns) {
+  StoredTree tree;
+  tree.nodes.push_back({.num_tokens = 1});
+  tree.tokens = {7};
+  tree.logprobs = {0.0f};
+  tree.sampler_logprobs = {-0.0f};
+  const auto back = DecodeTree(EncodeTree(tree));
+  ASSERT_TRUE(back.ok()) << back.status();
+  EXPECT_TRUE(std::signbit(back->sampler_logprobs[0]));
+}
+
+TEST(StoredTreeTest, AShortBlobCannotClaimGigabytes) {
+  // A frame with its size in 8 bytes, 2^30, and an empty last block.
+  const std::string frame("\x28\xB5\x2F\xFD\xE0\0\0\0\x40\0\0\0\0\1\0\0", 16);
+  EXPECT_EQ(Decompress(frame).status().message(),
+            "a stored tree or log is damaged: it claims 1073741824 bytes");
+  const std::string long_text(32 << 20, 'a');
+  const auto packed = Compress(long_text);
+  ASSERT_TRUE(packed.ok());
+  EXPECT_EQ(Decompress(*packed).value(), long_text);
+}
+
 TEST(StoredTreeTest, AFingerprintTellsRequestsApart) {
   const SearchRequest base{.number = 1, .nodes = {4}, .max_tokens = 10};
   SearchRequest other = base;

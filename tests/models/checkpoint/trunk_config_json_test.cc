@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <cmath>
 #include <string>
@@ -19,6 +20,13 @@ namespace {
 using nlohmann::json;
 using testing::ElementsAre;
 using testing::HasSubstr;
+
+// The most memory that this process has had.
+int64_t PeakKib() {
+  rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss;
+}
 
 TrunkConfig Parse(const json& config) {
   const auto parsed = ParseTrunkConfig(config.dump(), "config.json");
@@ -266,6 +274,11 @@ TEST(TrunkConfigJsonTest, WindowsOfAllLayersOrNoneAreSupported) {
   types[5] = "full_attention";
   EXPECT_THAT(Refused(config, {{"layer_types", types}}),
               HasSubstr("\"layer_types\""));
+  // Nothing is allocated per layer.
+  const int64_t before = PeakKib();
+  EXPECT_THAT(Refused(config, {{"num_hidden_layers", 1 << 24}}),
+              HasSubstr("\"layer_types\""));
+  EXPECT_LT(PeakKib() - before, 64 << 10);
 }
 
 TEST(TrunkConfigJsonTest, LabelsAreCounted) {
@@ -304,6 +317,7 @@ TEST(TrunkConfigJsonTest, WhatIsNotSupportedIsRefusedByName) {
                  {"num_key_value_heads", 5},
                  {"head_dim", 7},
                  {"rms_norm_eps", 0},
+                 {"rms_norm_eps", 1e-50},  // 0 in fp32
                  {"rope_theta", -1},
                  {"partial_rotary_factor", 0.5},
                  {"tie_word_embeddings", 1},

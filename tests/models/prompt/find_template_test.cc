@@ -120,6 +120,20 @@ TEST_F(FindTemplateTest, OthersAreRefusedWithWhatToDo) {
   EXPECT_NE(status.message().find("--template"), absl::string_view::npos);
 }
 
+TEST_F(FindTemplateTest, TheDefaultSystemMessageIsTheOneWholeLiteral) {
+  const std::string open = "<|im_start|>system\n", close = "<|im_end|>";
+  const auto system = [&](const std::string& text) {
+    return RecogniseTemplate(text, "here")->default_system();
+  };
+  EXPECT_EQ(system("{{ '" + open + "' + m }}" + open + "Be kind." + close),
+            "Be kind.");
+  EXPECT_EQ(system(open + "{{ m }}" + close + open + "A" + close), "A");
+  // Megabytes of beginnings take no time.
+  std::string many;
+  for (int i = 0; i < 200000; ++i) many += open;
+  EXPECT_EQ(system(many + "A" + close), "A");
+}
+
 TEST_F(FindTemplateTest, ACheckpointsFilesAreRead) {
   EXPECT_EQ(FindTemplate(folder_, "auto").status().code(),
             absl::StatusCode::kNotFound);

@@ -245,6 +245,31 @@ TEST(MetaspaceTest, AMegabyteOfOneLetterOrOfSpacesIsNoTrap) {
   EXPECT_EQ(t->Encode(std::string((1 << 20) - 1, ' '))->size(), 1u << 19);
 }
 
+// Each step doubles the text.
+TEST(MetaspaceTest, ANormalizerCannotFillTheMemory) {
+  json hostile = Llama2Like({"▁", "a"}, {});
+  json& steps = hostile["normalizer"]["normalizers"];
+  for (int i = 0; i < 60; ++i) {
+    steps.push_back({{"type", "Replace"},
+                     {"pattern", {{"String", "a"}}},
+                     {"content", "aa"}});
+  }
+  const auto ids = Make(hostile)->Encode("a");
+  EXPECT_EQ(ids.status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(std::string(ids.status().message()),
+              HasSubstr("expected at most 64 times as many"));
+  steps.back()["content"] = std::string(65, 'a');
+  EXPECT_THAT(Error(hostile), HasSubstr("Replace of 1 bytes by 65"));
+}
+
+// Each space of a line could be the one between the two tokens.
+TEST(MetaspaceTest, AMergeOfAMegabyteOfSpacesIsNoTrap) {
+  ESP_ONE_THREAD();
+  const std::string spaces(1 << 20, ' ');
+  EXPECT_THAT(Error(Llama2Like({"▁", "a b"}, {"a" + spaces})),
+              HasSubstr("merge"));
+}
+
 TEST(MetaspaceTest, UnsupportedFilesAreRefusedByName) {
   const json good = Llama2Like({"▁", "a", "▁a"}, {"▁ a"});
   const auto with = [&](const char* pointer, const json& value) {
