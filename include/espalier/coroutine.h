@@ -148,10 +148,13 @@ struct Promise : PromiseBase {
   template <class Context, class... Args>
   explicit Promise(Context& ctx, Args&&...) : PromiseBase(ContextOf(ctx)) {}
   template <class Context, class... Args>
-  static void* operator new(size_t size, Context& ctx, Args&&...) {
+  [[gnu::always_inline]] static void* operator new(size_t size, Context& ctx,
+                                                   Args&&...) {
     return Allocate(size, ContextOf(ctx));
   }
-  static void operator delete(void* frame) { FrameArena::Free(frame); }
+  [[gnu::always_inline]] static void operator delete(void* frame) {
+    FrameArena::Free(frame);
+  }
 
   Co<T> get_return_object() {
     return Co<T>(Co<T>::Handle::from_promise(*this));
@@ -166,10 +169,13 @@ struct Promise<void> : PromiseBase {
   template <class Context, class... Args>
   explicit Promise(Context& ctx, Args&&...) : PromiseBase(ContextOf(ctx)) {}
   template <class Context, class... Args>
-  static void* operator new(size_t size, Context& ctx, Args&&...) {
+  [[gnu::always_inline]] static void* operator new(size_t size, Context& ctx,
+                                                   Args&&...) {
     return Allocate(size, ContextOf(ctx));
   }
-  static void operator delete(void* frame) { FrameArena::Free(frame); }
+  [[gnu::always_inline]] static void operator delete(void* frame) {
+    FrameArena::Free(frame);
+  }
 
   Co<void> get_return_object() {
     return Co<void>(Co<void>::Handle::from_promise(*this));
