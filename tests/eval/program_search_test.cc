@@ -71,7 +71,7 @@ class LinesBackend : public Backend {
       out.logprobs.assign(out.tokens.size(), 0);
       out.logprobs[0] = logprob;
       out.sampler_logprobs = out.logprobs;
-      out.number = Extend(ask.from, out.tokens);
+      out.seq = Extend(ask.from, out.tokens);
       stats_.tokens_generated += static_cast<int64_t>(out.tokens.size());
       completion.continuations.push_back(std::move(out));
     }
