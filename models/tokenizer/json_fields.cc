@@ -10,11 +10,18 @@ namespace espalier {
 using nlohmann::json;
 
 absl::StatusOr<json> ParseTokenizerJson(std::string_view text) {
+  // Tokenizer files nest a few levels; deeper ones are hostile.
+  constexpr size_t kDeepest = 64;
   json value;
   const JsonOutcome outcome = ReadJson(
-      text, {.max_depth = 64, .refuse_repeats = false, .exact_integers = false},
+      text,
+      {.max_depth = kDeepest, .refuse_repeats = false, .exact_integers = false},
       value);
   if (outcome.fault == JsonFault::kNone) return value;
+  if (outcome.fault == JsonFault::kTooDeep) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("JSON nested more than ", kDeepest, " levels deep"));
+  }
   if (std::string note = ForeignBytes(text, Wanted::kModel); !note.empty()) {
     return absl::InvalidArgumentError(note);
   }
