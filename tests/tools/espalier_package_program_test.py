@@ -106,7 +106,7 @@ class PackageTest(unittest.TestCase):
         build = os.path.join(folder, "build")
         run("cmake", "-G", "Ninja", "-S", folder, "-B", build)
         # Only the library, and no test or program of this project.
-        plan = run("ninja", "-C", build, "-n", "-v", "other")
+        plan = run("ninja", "-C", build, "-t", "commands", "other")
         self.assertIn("libespalier.a", plan)
         self.assertNotIn("tests/", plan)
         self.assertNotIn("tools/espalier/", plan)
