@@ -22,14 +22,14 @@ import zoneinfo
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
 SPEC = importlib.util.spec_from_file_location(
-    "values", os.path.join(ROOT, "datasets", "sandbox", "values.py"))
+    "values", os.path.join(ROOT, "datasets", "programs", "values.py"))
 values = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(values)
 
 # As in the worker: the source texts concatenated.
 REMOTE = dict(vars(values))
 for NAME in ("arrays.py", "remote.py"):
-    with open(os.path.join(ROOT, "datasets", "sandbox", NAME),
+    with open(os.path.join(ROOT, "datasets", "programs", NAME),
               encoding="utf-8") as REMOTE_FILE:
         exec(compile(REMOTE_FILE.read(), NAME, "exec"), REMOTE)
 
