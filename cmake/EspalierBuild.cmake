@@ -45,7 +45,7 @@ set(ESPALIER_JSON_LAYERS datasets trace models engine eval)
 
 # For a build that is made once and run: compiles sources of these layers and of
 # the commands several at a time, which takes less than half as long. File-local
-# names must then be unique; tools/dev check builds this way.
+# names must then be unique; sanitizer builds are made this way, too.
 set(ESPALIER_JOINED_LAYERS base trace models engine eval)
 function(espalier_join target)
   if(ESPALIER_JOIN_SOURCES)
