@@ -170,8 +170,8 @@ int64_t SearchContext::ReplyBytes(const ExpandOptions& options,
                                   int64_t tokens_each) const {
   int64_t sample = kSampleBytes + kTokenBytes * tokens_each;
   if (options.alternatives > 0) {
-    sample += static_cast<int64_t>(sizeof(TopToken)) * options.alternatives *
-              tokens_each;
+    sample += static_cast<int64_t>(sizeof(TokenLogprob)) *
+              options.alternatives * tokens_each;
   }
   if (options.hidden) {
     const size_t width = tree_.hidden_width();

@@ -39,6 +39,7 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "base/random.h"
+#include "base/step_tokens.h"
 #include "espalier/coroutine.h"
 #include "espalier/problem.h"
 #include "espalier/scores.h"
@@ -127,28 +128,15 @@ struct SearchRequest {
   StreamKey stream;      // samples of the node are drawn from it
 };
 
-// A sample as a backend returned it.
-struct SampledStep {
-  std::vector<int32_t> tokens;
+// A sample as a backend returned it. `entropies` and `confidences` are filled
+// if ExpandOptions::top_logprobs is set, `alternatives` and `hidden` if
+// requested.
+struct SampledStep : StepTokens {
   std::string text;
-  float logprob = 0;
-  // One per token: ln p at temperature 1, and ln of the probability with which
-  // the sampler drew the token.
-  std::vector<float> logprobs;
-  std::vector<float> sampler_logprobs;
-  // Entropy of the model's distribution in nats at temperature 1: the mean over
-  // the tokens, NaN if the model does not report it; and one per token if
-  // ExpandOptions::top_logprobs is set.
-  float mean_entropy = std::numeric_limits<float>::quiet_NaN();
-  std::vector<float> entropies;
-  // One per token if top_logprobs = k is set: minus the mean ln p of the k most
-  // likely tokens; higher is more confident (DeepConf, arXiv:2508.15260).
-  std::vector<float> confidences;
-  std::vector<TopToken> alternatives;  // if requested: k per token
-  std::vector<float> hidden;           // if ExpandOptions::hidden is set
-  bool ended = false;                  // the model ended the response
-  bool truncated = false;              // cut by a length limit
-  int64_t handle = -1;  // set by the engine, returned with the node
+  float logprob = 0;       // of all tokens
+  bool ended = false;      // the model ended the response
+  bool truncated = false;  // cut by a length limit
+  int64_t handle = -1;     // set by the engine, returned with the node
 };
 // A sample's handle once the sample has become a node. If not `is_new`, the
 // node existed already and the handle is not needed.

@@ -33,6 +33,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "base/random.h"
+#include "base/step_tokens.h"
 #include "espalier/scores.h"
 
 namespace espalier {
@@ -113,31 +114,14 @@ struct Request {
   std::variant<GenerateRequest, ScoreRequest, TextScoreRequest> body;
 };
 
-struct TokenLogprob {
-  int32_t token = 0;
-  float logprob = 0;  // ln p at temperature 1, no filter
-};
-
-struct Continuation {
-  SeqId seq = kEmptySeq;        // the extended sequence; caller releases
-  std::vector<int32_t> tokens;  // new tokens only, at least one
-  std::vector<float> logprobs;  // ln p of each at temperature 1, no filter
-  std::vector<float> sampler_logprobs;  // ln of its sampling probability
-  float entropy = 0;                    // mean over tokens, nats, temperature 1
-  // With top_logprobs, one per token: the entropy; minus the mean ln p of the
-  // top_logprobs most likely tokens, or of the whole vocabulary if that is
-  // smaller (temperature 1, no filter).
-  std::vector<float> entropies = {};
-  std::vector<float> confidences = {};
-  // If requested, [hidden_size]: the trunk's output after its final norm, from
-  // which the last token was drawn.
-  std::vector<float> hidden = {};
+// The new tokens only, at least one. `entropies` and `confidences` are filled
+// with top_logprobs, `alternatives` and `hidden` if requested.
+struct Continuation : StepTokens {
+  SeqId seq = kEmptySeq;  // the extended sequence; caller releases
   Finish finish = Finish::kDelimiter;
   // Bytes of the tokens that belong to the text: all, except for kStop, where
   // the text ends before the stop string.
   size_t text_bytes = 0;
-  // If requested, one list per token, most likely first, ties by lowest id.
-  std::vector<std::vector<TokenLogprob>> alternatives = {};
 };
 
 // Scores of one given text.
@@ -155,7 +139,6 @@ struct Completion {
 };
 
 struct Capabilities {
-  bool propose = false;       // GenerateRequest
   bool reward = false;        // ScoreRequest
   int context_length = 0;     // tokens, prompt included
   bool score_text = false;    // TextScoreRequest

@@ -35,8 +35,7 @@ ScriptedBackend::ScriptedBackend(const ScriptedOptions& options)
     : options_(options), nodes_(1) {
   ESP_CHECK(options.branching >= 1 && options.branching <= 10);
   ESP_CHECK(options.depth >= 0 && options.max_delay >= 0);
-  capabilities_ = {.propose = true,
-                   .reward = options.reward,
+  capabilities_ = {.reward = options.reward,
                    .context_length = options.context_length,
                    .top_logprobs = true};
   nodes_[kEmptySeq].refs = 1;  // never freed
@@ -306,10 +305,9 @@ absl::StatusOr<Continuation> ScriptedBackend::Continue(
     c.sampler_logprobs.push_back(s.sampler_logprob);
     entropy += s.entropy;
     if (request.top_alternatives > 0) {
-      auto& place =
-          c.alternatives.emplace_back(d.Alternatives(request.top_alternatives));
-      for (TokenLogprob& top : place) {
+      for (TokenLogprob top : d.Alternatives(request.top_alternatives)) {
         top.token = tokens[static_cast<size_t>(top.token)];
+        c.alternatives.push_back(top);
       }
     }
     if (request.top_logprobs > 0) {
@@ -332,7 +330,7 @@ absl::StatusOr<Continuation> ScriptedBackend::Continue(
     }
     break;
   }
-  c.entropy =
+  c.mean_entropy =
       static_cast<float>(entropy / static_cast<double>(c.tokens.size()));
   c.text_bytes = stop.text_bytes();
   c.seq = Extend(request.from, c.tokens);

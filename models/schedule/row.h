@@ -14,21 +14,24 @@
 namespace espalier {
 
 enum class JobKind : uint8_t { kGenerate, kScore, kTextScore };
+enum class JobState : uint8_t {
+  kWaiting,    // for the hidden rows of its sequences; no rows exist
+  kRunning,    // its rows exist; `from` is complete and locked
+  kPreempted,  // lost its pages to older requests, until one of them ends
+  kResumed,    // its rows exist; `from` may have to be computed again
+};
 
 // A request in flight.
 struct Job {
   RequestId id = 0;
   JobKind kind = JobKind::kGenerate;
+  JobState state = JobState::kWaiting;
   GenerateRequest generation;               // kGenerate
   std::vector<std::vector<int32_t>> texts;  // kTextScore: one per row
   std::vector<SeqId> sequences;  // held; their last hidden rows are needed. One
                                  // (`from`), except for kScore
-  bool started = false;          // its rows exist
-  bool locked = false;           // `from` is complete and locked
-  // Lost its pages to older requests; resumes when one of them ends.
-  bool preempted = false;
-  int unfinished = 0;  // continuations or texts
-  int rows = 0;        // in flight
+  int unfinished = 0;            // continuations or texts
+  int rows = 0;                  // in flight
   absl::Status failure;
   Completion completion;
 
@@ -43,22 +46,16 @@ struct Member {
 
 // Samples of one request that have been identical so far, or one given text:
 // one row of the forward pass until they differ.
-struct Row {
+// Its StepTokens are those drawn so far, or all of a given text's.
+struct Row : StepTokens {
   Job* job = nullptr;
   std::vector<Member> members;  // one for a given text
   PageTable table;              // empty: not yet forked from `from`
-  std::vector<int32_t> tokens;  // of a given text: all of them
-  std::vector<float> logprobs;
-  std::vector<float> sampler_logprobs;
-  std::vector<std::vector<TokenLogprob>> alternatives;
-  std::vector<float> entropies;    // with top_logprobs
-  std::vector<float> confidences;  // with top_logprobs
-  std::vector<float> hidden;       // of the last token, if requested
-  std::vector<bool> greedy;        // given texts only
+  std::vector<bool> greedy;     // given texts only
   StopMatcher stop;
   std::vector<int32_t> seen;  // distinct tokens of path and output, sorted;
                               // only with a repetition penalty
-  double entropy = 0;         // summed over its tokens
+  double entropy_sum = 0;     // over its tokens
   int ever_resident = 0;      // highest table.resident so far
   std::vector<std::unique_ptr<Row>> forks;  // split off in this step
   bool finished = false;

@@ -27,8 +27,7 @@ TrunkBackend::TrunkBackend(Trunk& trunk, const Tokenizer& tokenizer,
       tokenizer_(tokenizer),
       executor_(executor),
       options_(options),
-      capabilities_{.propose = true,
-                    .reward = trunk.config().reward_head,
+      capabilities_{.reward = trunk.config().reward_head,
                     .context_length = trunk.config().context_length,
                     .score_text = true,
                     .top_logprobs = true,
@@ -67,10 +66,12 @@ void TrunkBackend::Submit(Request request) {
   if (!job.failure.ok()) return;  // reported by the next step
   if (auto* generation = std::get_if<GenerateRequest>(&request.body)) {
     job.kind = JobKind::kGenerate;
+    job.unfinished = generation->n;
     job.generation = std::move(*generation);
     job.sequences = {job.generation.from};
   } else if (auto* text = std::get_if<TextScoreRequest>(&request.body)) {
     job.kind = JobKind::kTextScore;
+    job.unfinished = static_cast<int>(text->continuations.size());
     job.texts = std::move(text->continuations);
     job.sequences = {text->from};
   } else {
@@ -85,7 +86,7 @@ void TrunkBackend::Submit(Request request) {
 
 void TrunkBackend::StartReady() {
   for (Job& job : jobs_) {
-    if (job.started || job.preempted || !job.failure.ok()) continue;
+    if (job.state != JobState::kWaiting || !job.failure.ok()) continue;
     bool ready = true;
     for (const SeqId id : job.sequences) {
       // A sequence marked kEvictNow would be evicted as soon as it is computed.
@@ -95,7 +96,7 @@ void TrunkBackend::StartReady() {
       ready = prefills_.Ensure(id, job.kind != JobKind::kScore) && ready;
     }
     if (!ready || job.kind == JobKind::kScore) continue;
-    job.started = job.locked = true;
+    job.state = JobState::kRunning;
     tree_.Lock(job.from());
     if (job.kind == JobKind::kGenerate) {
       StartRows(job);
@@ -115,7 +116,6 @@ Row& TrunkBackend::AddRow(Job& job) {
 
 void TrunkBackend::StartRows(Job& job) {
   const GenerateRequest& request = job.generation;
-  job.unfinished = request.n;
   job.completion.continuations.resize(static_cast<size_t>(request.n));
   std::vector<int32_t> seen;
   if (request.sampling.repetition_penalty != 1) {
@@ -135,7 +135,6 @@ void TrunkBackend::StartRows(Job& job) {
 }
 
 void TrunkBackend::StartTexts(Job& job) {
-  job.unfinished = static_cast<int>(job.texts.size());
   job.completion.texts.resize(job.texts.size());
   std::vector<int32_t> first;
   for (const auto& text : job.texts) first.push_back(text[0]);
@@ -155,10 +154,10 @@ void TrunkBackend::StartTexts(Job& job) {
 bool TrunkBackend::HasTable(Row& row) {
   if (!row.table.pages.empty()) return true;
   Job& job = *row.job;
-  if (!job.locked) {  // was preempted
+  if (job.state == JobState::kResumed) {
     if (!prefills_.Ensure(job.from(), true)) return false;
     tree_.Lock(job.from());
-    job.locked = true;
+    job.state = JobState::kRunning;
   }
   const Sequence& from = tree_.at(job.from());
   return tree_.Fork(from.table, from.end(), row.table);
@@ -176,7 +175,10 @@ void TrunkBackend::PlanRows() {
       });
   for (const auto& owned : rows_) {
     Row& row = *owned;
-    if (row.job->preempted || row.finished || !row.job->failure.ok()) continue;
+    if (row.finished || !row.job->failure.ok() ||
+        row.job->state == JobState::kPreempted) {
+      continue;
+    }
     if (row.tokens.empty()) {
       batch_.starting.push_back(&row);
       continue;
@@ -365,15 +367,10 @@ std::unique_ptr<Row> TrunkBackend::Fork(const Row& row,
   auto part = std::make_unique<Row>();
   part->job = row.job;
   part->members = std::move(members);
-  part->tokens = row.tokens;
-  part->logprobs = row.logprobs;
-  part->sampler_logprobs = row.sampler_logprobs;
-  part->alternatives = row.alternatives;
-  part->entropies = row.entropies;
-  part->confidences = row.confidences;
+  static_cast<StepTokens&>(*part) = row;
   part->stop = row.stop;
   part->seen = row.seen;
-  part->entropy = row.entropy;
+  part->entropy_sum = row.entropy_sum;
   part->ever_resident = row.ever_resident;
   ++row.job->rows;
   // Without memory for the copy, its tokens are recomputed.
@@ -396,9 +393,10 @@ void TrunkBackend::Push(Row& row, const Sampled& drawn,
   row.tokens.push_back(drawn.token);
   row.logprobs.push_back(drawn.logprob);
   row.sampler_logprobs.push_back(drawn.sampler_logprob);
-  row.entropy += drawn.entropy;
+  row.entropy_sum += drawn.entropy;
   if (request.top_alternatives > 0) {
-    row.alternatives.push_back(output.alternatives);
+    row.alternatives.insert(row.alternatives.end(), output.alternatives.begin(),
+                            output.alternatives.end());
   }
   if (request.top_logprobs > 0) {
     row.entropies.push_back(drawn.entropy);
@@ -475,19 +473,9 @@ void TrunkBackend::FinishRow(Row& row) {
   }
   const SeqId seq = tree_.Adopt(job.from(), row.tokens,
                                 std::exchange(row.table, PageTable()));
-  Continuation out;
-  out.seq = seq;
-  out.entropy =
-      static_cast<float>(row.entropy / static_cast<double>(row.tokens.size()));
-  out.finish = row.finish;
-  out.text_bytes = row.stop.text_bytes();
-  out.tokens = std::move(row.tokens);
-  out.logprobs = std::move(row.logprobs);
-  out.sampler_logprobs = std::move(row.sampler_logprobs);
-  out.alternatives = std::move(row.alternatives);
-  out.entropies = std::move(row.entropies);
-  out.confidences = std::move(row.confidences);
-  out.hidden = std::move(row.hidden);
+  row.mean_entropy = static_cast<float>(row.entropy_sum /
+                                        static_cast<double>(row.tokens.size()));
+  Continuation out{std::move(row), seq, row.finish, row.stop.text_bytes()};
   auto& continuations = job.completion.continuations;
   for (size_t i = 1; i < row.members.size(); ++i) {
     tree_.AddRef(seq);
@@ -519,8 +507,8 @@ void TrunkBackend::FinishJobs(std::vector<Completion>& done) {
     const auto next = std::next(it);
     bool ready = !job.failure.ok();
     if (!ready) {
-      ready = job.kind == JobKind::kScore ? FinishScore(job)
-                                          : job.started && job.unfinished == 0;
+      ready =
+          job.kind == JobKind::kScore ? FinishScore(job) : job.unfinished == 0;
     }
     if (ready) {
       Completion completion = std::move(job.completion);
@@ -539,12 +527,6 @@ void TrunkBackend::FinishJobs(std::vector<Completion>& done) {
   }
 }
 
-void TrunkBackend::Unlock(Job& job) {
-  if (!job.locked) return;
-  job.locked = false;
-  tree_.Unlock(job.from());
-}
-
 void TrunkBackend::DropJob(std::list<Job>::iterator job) {
   if (job->rows > 0) {
     std::erase_if(rows_, [&](const std::unique_ptr<Row>& row) {
@@ -553,9 +535,9 @@ void TrunkBackend::DropJob(std::list<Job>::iterator job) {
       return true;
     });
   }
-  Unlock(*job);
+  if (job->state == JobState::kRunning) tree_.Unlock(job->from());
+  if (job->state == JobState::kPreempted) --preempted_;
   const std::vector<SeqId> held = std::move(job->sequences);
-  if (job->preempted) --preempted_;
   jobs_.erase(job);
   for (const SeqId id : held) tree_.Release(id);
   ResumeOldest();
@@ -586,25 +568,30 @@ void TrunkBackend::ResumeOldest() {
   prefills_.set_scarce(false);
   if (preempted_ == 0) return;
   const auto preempted = std::find_if(
-      jobs_.begin(), jobs_.end(), [](const Job& job) { return job.preempted; });
+      jobs_.begin(), jobs_.end(),
+      [](const Job& job) { return job.state == JobState::kPreempted; });
   ESP_CHECK(preempted != jobs_.end());
-  preempted->preempted = false;
+  const Completion& begun = preempted->completion;
+  preempted->state = begun.continuations.empty() && begun.texts.empty()
+                         ? JobState::kWaiting
+                         : JobState::kResumed;
   --preempted_;
 }
 
 void TrunkBackend::MakeRoom() {
   std::vector<Job*> active;
   for (Job& job : jobs_) {
-    if (!job.preempted) active.push_back(&job);
+    if (job.state != JobState::kPreempted) active.push_back(&job);
   }
   if (active.size() > 1) {
     Job& youngest = *active.back();
-    youngest.preempted = true;
+    const bool locked = youngest.state == JobState::kRunning;
+    youngest.state = JobState::kPreempted;
     ++preempted_;
     for (const auto& row : rows_) {
       if (row->job == &youngest) tree_.ReleasePages(row->table);
     }
-    Unlock(youngest);
+    if (locked) tree_.Unlock(youngest.from());
     return;
   }
   scarce_ = true;

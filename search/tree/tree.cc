@@ -85,14 +85,14 @@ int32_t Tree::InternAnswer(std::string_view answer) {
 // Bookkeeping per node in the hash maps, in addition to the values.
 constexpr size_t kHiddenBytes = sizeof(NodeId) + sizeof(std::vector<float>);
 constexpr size_t kAlternativesBytes =
-    sizeof(NodeId) + sizeof(std::vector<TopToken>);
+    sizeof(NodeId) + sizeof(std::vector<TokenLogprob>);
 
 int64_t Tree::used_bytes() const {
   return static_cast<int64_t>(
       uint64_t{size()} * (sizeof(Node) + sizeof(StoredStep)) + texts_.size() +
       tokens_.size() * sizeof(int32_t) + reported_.size() * sizeof(Reported) +
       (confidences_.size() + hidden_floats_) * sizeof(float) +
-      num_alternatives_ * sizeof(TopToken) + hidden_.size() * kHiddenBytes +
+      num_alternatives_ * sizeof(TokenLogprob) + hidden_.size() * kHiddenBytes +
       alternatives_.size() * kAlternativesBytes);
 }
 
@@ -100,7 +100,7 @@ int64_t Tree::bytes() const {
   return nodes_.bytes() + steps_.bytes() + texts_.bytes() + tokens_.bytes() +
          reported_.bytes() + confidences_.bytes() +
          static_cast<int64_t>(hidden_floats_ * sizeof(float) +
-                              num_alternatives_ * sizeof(TopToken) +
+                              num_alternatives_ * sizeof(TokenLogprob) +
                               alternatives_.size() * kAlternativesBytes +
                               hidden_.size() * kHiddenBytes);
 }

@@ -26,6 +26,7 @@
 #include "base/check.h"
 #include "base/growable_array.h"
 #include "base/random.h"
+#include "base/step_tokens.h"
 
 namespace espalier {
 
@@ -100,14 +101,6 @@ struct Step {
   bool own_visit = false;
 };
 
-// One of the most likely tokens at a position.
-struct TopToken {
-  int32_t token = 0;
-  float logprob = 0;  // ln p at temperature 1, no filter
-
-  bool operator==(const TopToken&) const = default;
-};
-
 // A node's content, as passed to Tree::Add.
 struct StepDraft {
   NodeKind kind = NodeKind::kStep;
@@ -118,8 +111,9 @@ struct StepDraft {
   bool truncated = false;
   // Distributions reported by the model; NaN or empty if not reported.
   float mean_entropy = std::numeric_limits<float>::quiet_NaN();
-  absl::Span<const float> confidences = {};      // one per token
-  absl::Span<const TopToken> alternatives = {};  // equally many for every token
+  absl::Span<const float> confidences = {};  // one per token
+  absl::Span<const TokenLogprob> alternatives =
+      {};  // equally many for every token
   absl::Span<const float> hidden = {};
 };
 
@@ -184,9 +178,9 @@ class Tree {
   // of its second, and so on, equally many for each (k, or the size of the
   // vocabulary if that is smaller). Empty if not requested
   // (ExpandOptions::alternatives).
-  absl::Span<const TopToken> alternatives(NodeId id) const {
+  absl::Span<const TokenLogprob> alternatives(NodeId id) const {
     const auto found = alternatives_.find(id);
-    return found == alternatives_.end() ? absl::Span<const TopToken>()
+    return found == alternatives_.end() ? absl::Span<const TokenLogprob>()
                                         : found->second;
   }
   // The model's output after its last norm, from which the step's last token
@@ -266,7 +260,7 @@ class Tree {
   GrowableArray<Reported>
       reported_;  // up to the last node with reported values
   GrowableArray<float> confidences_;
-  absl::flat_hash_map<NodeId, std::vector<TopToken>> alternatives_;
+  absl::flat_hash_map<NodeId, std::vector<TokenLogprob>> alternatives_;
   size_t num_alternatives_ = 0;
   absl::flat_hash_map<NodeId, std::vector<float>> hidden_;
   size_t hidden_width_ = 0, hidden_floats_ = 0;

@@ -211,7 +211,7 @@ class LocalAskTell : public AskTell {
 
   static void AddForced(const SearchRequest& request,
                         SearchCompletion& completion) {
-    SampledStep step{.text = std::string(request.expand.forced)};
+    SampledStep step{{}, std::string(request.expand.forced)};
     step.tokens = WordTokens(step.text);
     // No sample where it does not fit into the budget.
     if (static_cast<int>(step.tokens.size()) > request.max_tokens) return;
@@ -289,9 +289,9 @@ class LocalAskTell : public AskTell {
         return absl::InvalidArgumentError(
             absl::StrCat("question ", request.number, ": a sample ", wrong));
       }
-      SampledStep step{.tokens = std::move(sample.tokens),
-                       .text = std::move(sample.text),
-                       .logprobs = std::move(sample.logprobs)};
+      SampledStep step{{.tokens = std::move(sample.tokens),
+                        .logprobs = std::move(sample.logprobs)},
+                       std::move(sample.text)};
       if (step.logprobs.empty()) step.logprobs.assign(step.tokens.size(), 0);
       for (const float logprob : step.logprobs) step.logprob += logprob;
       step.sampler_logprobs = step.logprobs;

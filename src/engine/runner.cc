@@ -38,23 +38,11 @@ size_t PolicyOf(Role role) {
 }
 
 SampledStep ToStep(Continuation c, const Tokenizer& tokenizer, int policy) {
-  SampledStep step;
-  step.text = tokenizer.Decode(c.tokens);
+  SampledStep step{{}, tokenizer.Decode(c.tokens)};
   // A stop string ends the response and is not part of it.
   if (c.finish == Finish::kStop) step.text.resize(c.text_bytes);
   for (const float logprob : c.logprobs) step.logprob += logprob;
-  step.tokens = std::move(c.tokens);
-  step.logprobs = std::move(c.logprobs);
-  step.sampler_logprobs = std::move(c.sampler_logprobs);
-  step.mean_entropy = c.entropy;
-  step.entropies = std::move(c.entropies);
-  step.confidences = std::move(c.confidences);
-  for (const auto& place : c.alternatives) {
-    for (const TokenLogprob& top : place) {
-      step.alternatives.push_back({top.token, top.logprob});
-    }
-  }
-  step.hidden = std::move(c.hidden);
+  static_cast<StepTokens&>(step) = std::move(c);
   step.ended = c.finish == Finish::kEnd || c.finish == Finish::kStop;
   step.truncated = c.finish == Finish::kLength;
   step.handle = ToHandle(c.seq, policy);
@@ -347,7 +335,7 @@ absl::Status Runner::Send(SearchSession& live, SearchRequest request) {
 absl::Status Runner::Force(SearchSession& live, const SearchRequest& request,
                            int policy) {
   SearchCompletion completion{.number = request.number};
-  SampledStep step{.text = std::string(request.expand.forced)};
+  SampledStep step{{}, std::string(request.expand.forced)};
   auto tokens = models_.policy_tokenizer->EncodeContinuation(step.text);
   if (!tokens.ok()) {
     completion.status = tokens.status();
@@ -473,9 +461,7 @@ absl::Status Runner::StepBackend(Backend* backend, int policy, bool& stepped) {
           ToStep(std::move(c), *models_.policy_tokenizer, policy));
       if (step.truncated && IsSegment(pending, step)) step.truncated = false;
     }
-    for (const StepScores& s : completion.scores) {
-      out.scores.push_back({s.step, s.path});
-    }
+    out.scores = std::move(completion.scores);
     pending.live->in_flight.erase(completion.id);
     status.Update(Deliver(*pending.live, pending.request, std::move(out)));
   }

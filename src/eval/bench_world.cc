@@ -106,7 +106,7 @@ SampledStep BenchWorld::Sample(const Place& at, const SearchRequest& request,
   }
   const uint64_t hash = MixHash(at.hash, static_cast<uint64_t>(move));
   const int wanted = 1 + static_cast<int>(MixHash(hash, 3) % 5);
-  SampledStep step{.text = absl::StrCat("s", move, "\n")};
+  SampledStep step{{}, absl::StrCat("s", move, "\n")};
   step.truncated = wanted > request.max_tokens;
   step.ended = at.depth + 1 == at.length && !step.truncated;
   if (step.ended) {
@@ -142,10 +142,10 @@ SearchCompletion BenchWorld::Reply(const Tree& tree,
   switch (request.kind) {
     case RequestKind::kExpand: {
       if (!request.expand.forced.empty()) {
-        out.samples.push_back({.tokens = {kForcedToken},
-                               .text = std::string(request.expand.forced),
-                               .logprobs = {0},
-                               .sampler_logprobs = {0}});
+        out.samples.push_back({{.tokens = {kForcedToken},
+                                .logprobs = {0},
+                                .sampler_logprobs = {0}},
+                               std::string(request.expand.forced)});
         break;
       }
       const Place at = At(tree, request.nodes[0], problem);

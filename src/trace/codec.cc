@@ -81,7 +81,7 @@ trace::LogEntry ToProto(const LogEntry& entry) {
     sample->mutable_entropy()->Add(s.entropies.begin(), s.entropies.end());
     sample->mutable_confidence()->Add(s.confidences.begin(),
                                       s.confidences.end());
-    for (const TopToken& top : s.alternatives) {
+    for (const TokenLogprob& top : s.alternatives) {
       sample->add_alternative(static_cast<uint32_t>(top.token));
       sample->add_alternative_logprob(top.logprob);
     }

@@ -1,5 +1,6 @@
 #include "src/trace/run_recorder.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -7,6 +8,22 @@
 #include "base/text.h"
 
 namespace espalier {
+namespace {
+
+// What ToStored reads of an expansion.
+LogEntry TokensOf(uint64_t number, const std::vector<NodeId>& nodes,
+                  const SearchCompletion& completion) {
+  LogEntry entry{.number = number, .nodes = nodes};
+  for (const SampledStep& sample : completion.samples) {
+    entry.completion.samples.push_back(
+        {{.tokens = sample.tokens,
+          .logprobs = sample.logprobs,
+          .sampler_logprobs = sample.sampler_logprobs}});
+  }
+  return entry;
+}
+
+}  // namespace
 
 absl::StatusOr<SearchRow> RunRecorder::Add(int64_t problem_id, uint64_t seed) {
   ESP_ASSIGN_OR_RETURN(SearchRow row,
@@ -18,6 +35,10 @@ absl::StatusOr<SearchRow> RunRecorder::Add(int64_t problem_id, uint64_t seed) {
     for (const std::string& bytes : entries) {
       ESP_ASSIGN_OR_RETURN(LogEntry entry, DecodeEntry(bytes));
       search.log[entry.number] = bytes;
+      if (entry.kind == RequestKind::kExpand) {
+        search.samples.push_back(
+            TokensOf(entry.number, entry.nodes, entry.completion));
+      }
       search.recalled[entry.number] = std::move(entry);
     }
   }
@@ -57,6 +78,10 @@ absl::Status RunRecorder::Append(size_t index, const SearchRequest& request,
         db_.AddResponse(search.search_id, request.number, bytes));
   }
   search.log[request.number] = std::move(bytes);
+  if (request.kind == RequestKind::kExpand) {
+    search.samples.push_back(
+        TokensOf(request.number, request.nodes, completion));
+  }
   return absl::OkStatus();
 }
 
@@ -76,16 +101,19 @@ absl::Status RunRecorder::Finish(size_t index, const Tree& tree,
     }
   }
   std::vector<std::string> encoded;
-  std::vector<LogEntry> log;
   if (!search.stop.empty()) encoded.push_back(search.stop);
   for (auto& [number, bytes] : search.log) {
-    ESP_ASSIGN_OR_RETURN(LogEntry entry, DecodeEntry(bytes));
-    log.push_back(std::move(entry));
     encoded.push_back(std::move(bytes));
   }
+  // The first draw of a step gives its log-probs: in order of issue, whatever
+  // the order of arrival.
+  std::sort(
+      search.samples.begin(), search.samples.end(),
+      [](const LogEntry& a, const LogEntry& b) { return a.number < b.number; });
+  const StoredTree stored = ToStored(tree, verdicts, search.samples);
   search.log.clear();
   search.recalled.clear();
-  const StoredTree stored = ToStored(tree, verdicts, log);
+  search.samples.clear();
   if (!result.answer.empty()) search.correct = grade_(index, result.response);
   if (!search.correct && result.status.ok() && grade_(index, "").has_value()) {
     search.correct = false;  // no answer, though answers are graded

@@ -58,6 +58,7 @@ class RunRecorder : public SearchRecorder {
     std::map<uint64_t, LogEntry>
         recalled;                         // by number; not requested again yet
     std::map<uint64_t, std::string> log;  // by number, encoded
+    std::vector<LogEntry> samples;        // of the log: tokens and log-probs
     std::string stop;                     // encoded entry of a stop
     std::optional<bool> correct;
   };

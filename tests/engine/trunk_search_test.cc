@@ -275,7 +275,7 @@ TEST_F(RandomTrunk, AlternativesAreTheLikeliestTokensOfEachPlace) {
               EXPECT_GE(place[1].logprob, place[2].logprob);
               const auto drawn = std::find_if(
                   place.begin(), place.end(),
-                  [&](TopToken t) { return t.token == tokens[i]; });
+                  [&](TokenLogprob t) { return t.token == tokens[i]; });
               every &= drawn != place.end();
               if (drawn != place.end()) sum += drawn->logprob;
             }

@@ -54,7 +54,8 @@ class LinesBackend : public Backend {
     const auto& ask = std::get<GenerateRequest>(request.body);
     Completion completion{.id = request.id};
     for (int i = 0; i < ask.n; ++i) {
-      Continuation out{.finish = Finish::kEnd};
+      Continuation out;
+      out.finish = Finish::kEnd;
       out.tokens = {ByteTokenizer::kEnd};
       float logprob = 0;
       if (!ended_[static_cast<size_t>(ask.from)]) {
@@ -81,7 +82,7 @@ class LinesBackend : public Backend {
 
  private:
   const std::vector<std::string> lines_;
-  const Capabilities capabilities_{.propose = true, .context_length = 1 << 16};
+  const Capabilities capabilities_{.context_length = 1 << 16};
   BackendStats stats_;
   std::deque<std::vector<int32_t>> texts_ = {{}};
   std::deque<bool> ended_ = {false};

@@ -339,11 +339,11 @@ struct Letters {
       const char letter = static_cast<char>('a' + i % 4);
       if (used == "abcd") {
         completion.samples.push_back(
-            {.tokens = {99}, .text = "= 1\n", .logprob = -1});
+            {{.tokens = {99}}, "= 1\n", /*logprob=*/-1});
       } else if (used.find(letter) == std::string::npos) {
-        completion.samples.push_back({.tokens = {letter},
-                                      .text = std::string(1, letter) + "\n",
-                                      .logprob = -1});
+        completion.samples.push_back({{.tokens = {letter}},
+                                      std::string(1, letter) + "\n",
+                                      /*logprob=*/-1});
       }
     }
     return completion;
@@ -401,10 +401,9 @@ TEST(BestFirstTest, EndsThatAreOneStateShareAVerdict) {
     if (request.kind == RequestKind::kVerify) {
       ++verdicts;
     } else if (request.nodes[0] == kRoot) {
-      completion.samples = {{.tokens = {0}, .text = "a\n"},
-                            {.tokens = {1}, .text = "b\n"}};
+      completion.samples = {{{.tokens = {0}}, "a\n"}, {{.tokens = {1}}, "b\n"}};
     } else {
-      completion.samples = {{.tokens = {2}, .text = "= 1\n"}};
+      completion.samples = {{{.tokens = {2}}, "= 1\n"}};
     }
     return completion;
   };
@@ -425,9 +424,9 @@ SearchCompletion Walk(const Tree& tree, const SearchRequest& request) {
   for (const int next : {at - 1, at + 1}) {
     if (next < 0) continue;
     completion.samples.push_back(
-        {.tokens = {next},
-         .text = next == 9 ? "= 9\n" : absl::StrCat(next, "\n"),
-         .logprob = -1});
+        {{.tokens = {next}},
+         next == 9 ? "= 9\n" : absl::StrCat(next, "\n"),
+         /*logprob=*/-1});
   }
   return completion;
 }

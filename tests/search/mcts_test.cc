@@ -321,7 +321,7 @@ TEST(MctsInFlightTest, SimulationsUnderWaySpreadOut) {
       expanded.push_back(request.nodes[0]);
       for (int i = 0; i < request.expand.n; ++i) {
         reply.samples.push_back(
-            {.tokens = {i}, .text = absl::StrCat("s", i, "\n"), .logprob = -1});
+            {{.tokens = {i}}, absl::StrCat("s", i, "\n"), /*logprob=*/-1});
       }
       return reply;
     };
@@ -422,10 +422,10 @@ TEST(MctsShareTest, StatesReachedTwiceAreExpandedOnce) {
     }
     for (const int move : left) {
       const bool last = left.size() == 1;
-      done.samples.push_back({.tokens = {move},
-                              .text = absl::StrCat("s", move, "\n"),
-                              .logprob = -1,
-                              .ended = last});
+      done.samples.push_back({{.tokens = {move}},
+                              absl::StrCat("s", move, "\n"),
+                              /*logprob=*/-1,
+                              /*ended=*/last});
     }
     return done;
   };

@@ -200,8 +200,7 @@ TEST(RoverTest, BacksUpTheMeanOfTheChildren) {
     const int depth = tree.step(request.nodes[0]).depth;
     for (int i = 0; request.kind == RequestKind::kExpand && i < 2; ++i) {
       completion.samples.push_back(
-          {.tokens = {i},
-           .text = absl::StrCat(depth == 1 ? "= " : "s", i, "\n")});
+          {{.tokens = {i}}, absl::StrCat(depth == 1 ? "= " : "s", i, "\n")});
     }
     for (const NodeId node : request.nodes) {
       if (request.kind != RequestKind::kEvaluate) break;

@@ -69,7 +69,8 @@ TEST(TreeTest, WhatModelsToldOfTokensIsKeptWithTheStep) {
   EXPECT_GE(tree.used_bytes(),
             without + static_cast<int64_t>(sizeof(state) + sizeof(Node)));
   EXPECT_TRUE(tree.alternatives(hidden).empty());
-  const TopToken likeliest[] = {{7, -.5f}, {9, -1.f}, {8, -.25f}, {9, -2.f}};
+  const TokenLogprob likeliest[] = {
+      {7, -.5f}, {9, -1.f}, {8, -.25f}, {9, -2.f}};
   const int64_t before_likeliest = tree.used_bytes();
   const NodeId ranked =
       tree.Add(mean, {.text = "e", .tokens = two, .alternatives = likeliest});

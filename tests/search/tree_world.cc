@@ -177,8 +177,7 @@ SearchCompletion TreeWorld::Reply(const Tree& tree,
     const int place = Find(tree, request.nodes[0]);
     if (!request.expand.forced.empty()) {
       completion.samples.push_back(
-          {.tokens = {kForcedToken},
-           .text = std::string(request.expand.forced)});
+          {{.tokens = {kForcedToken}}, std::string(request.expand.forced)});
       return completion;
     }
     for (int i = 0; i < request.expand.n; ++i) {
@@ -186,8 +185,7 @@ SearchCompletion TreeWorld::Reply(const Tree& tree,
                             request.expand.temperature);
       const int child = (*this)[place].children[static_cast<size_t>(move)];
       SampledStep step{
-          .text = Text(child),
-          .logprob = (*this)[place].logprobs[static_cast<size_t>(move)]};
+          {}, Text(child), (*this)[place].logprobs[static_cast<size_t>(move)]};
       const int wanted = StepTokens(child);
       step.truncated = wanted > request.max_tokens;
       const int tokens = std::min(wanted, request.max_tokens);

@@ -41,10 +41,7 @@ struct CompleteFlags : MachineFlags {
 };
 
 // One continuation, as far as it is sampled.
-struct Written {
-  std::vector<int32_t> tokens;
-  std::vector<float> logprobs;
-  std::vector<std::vector<TokenLogprob>> alternatives;
+struct Written : StepTokens {
   std::string finish = "interrupted";
   std::string text;
 };
@@ -161,10 +158,7 @@ class Run {
   void Finished(Completion& completion) {
     for (size_t i = 0; i < completion.continuations.size(); ++i) {
       Continuation& c = completion.continuations[i];
-      written_[i] = {.tokens = std::move(c.tokens),
-                     .logprobs = std::move(c.logprobs),
-                     .alternatives = std::move(c.alternatives),
-                     .finish = FinishName(c.finish)};
+      written_[i] = {std::move(c), FinishName(c.finish)};
       written_[i].text = model_.tokenizer->Decode(written_[i].tokens);
       written_[i].text.resize(std::min(written_[i].text.size(), c.text_bytes));
       model_.backend->Release(c.seq);
@@ -188,12 +182,14 @@ double Sum(const std::vector<float>& values) {
 // For each token the most likely alternatives as [id, ln p].
 nlohmann::json AlternativesJson(const Written& one) {
   nlohmann::json all = nlohmann::json::array();
-  for (const std::vector<TokenLogprob>& at : one.alternatives) {
-    nlohmann::json likeliest = nlohmann::json::array();
-    for (const TokenLogprob& other : at) {
-      likeliest.push_back(nlohmann::json::array({other.token, other.logprob}));
+  const size_t each = one.alternatives.size() / one.tokens.size();
+  for (size_t t = 0; t < one.tokens.size(); ++t) {
+    nlohmann::json top = nlohmann::json::array();
+    for (size_t k = t * each; k < (t + 1) * each; ++k) {
+      const TokenLogprob& other = one.alternatives[k];
+      top.push_back(nlohmann::json::array({other.token, other.logprob}));
     }
-    all.push_back(std::move(likeliest));
+    all.push_back(std::move(top));
   }
   return all;
 }

@@ -110,7 +110,7 @@ inline void ExpectPlain(const Tokens& path, const GenerateRequest& request,
     ASSERT_EQ(c.tokens, plain.tokens);
     ASSERT_EQ(c.logprobs, plain.logprobs);
     ASSERT_EQ(c.finish, plain.finish);
-    ASSERT_NEAR(c.entropy, plain.entropy, 1e-5);
+    ASSERT_NEAR(c.mean_entropy, plain.entropy, 1e-5);
     // Returned only where requested.
     ASSERT_EQ(c.confidences.size(), plain.confidences.size());
     ASSERT_EQ(c.entropies.size(), plain.confidences.size());
