@@ -30,11 +30,6 @@ inline uint16_t FloatToBf16(float value) {
   return static_cast<uint16_t>((bits + rounding) >> 16);
 }
 
-// True if bf16 holds `value` without loss.
-inline bool IsBf16Exact(float value) {
-  return (std::bit_cast<uint32_t>(value) & 0xFFFFu) == 0;
-}
-
 inline float Fp16ToFloat(uint16_t bits) {
   const uint32_t sign = static_cast<uint32_t>(bits & 0x8000u) << 16;
   const uint32_t magnitude = bits & 0x7FFFu;

@@ -143,7 +143,7 @@ nlohmann::json PassJson(const PassReport& report) {
           {"configuration", report.configuration},
           {"config_hash", MethodHash(report.configuration)},
           {"budget_tokens", report.budget_tokens},
-          {"limits", report.limits},
+          {"limits", nlohmann::json::parse(report.limits)},
           {"seed", report.seed},
           {"samples", report.samples},
           {"oracle", report.oracle},

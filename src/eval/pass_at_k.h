@@ -25,7 +25,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "nlohmann/json.hpp"
+#include "nlohmann/json_fwd.hpp"
 #include "src/eval/statistics.h"
 #include "src/eval/sweep.h"
 
@@ -45,7 +45,7 @@ struct PassReport {
   std::string method;         // as given
   std::string configuration;  // with all options
   int64_t budget_tokens = 0;  // per response
-  nlohmann::json limits;      // further budgets and stops that are set
+  std::string limits = "{}";  // further budgets and stops, as JSON
   uint64_t seed = 0;          // of the first response
   int samples = 0;            // responses begun per problem
   bool oracle = false;

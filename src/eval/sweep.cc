@@ -161,7 +161,7 @@ absl::StatusOr<ResultRow> RunRow(const SweepInput& in,
                 .method = search.method,
                 .configuration = CanonicalMethod(*algorithm),
                 .budget_tokens = search.max_tokens,
-                .limits = ExtraLimitsJson(search),
+                .limits = ExtraLimitsJson(search).dump(),
                 .seed = search.seed,
                 .oracle = in.options.reward == RewardSource::kOracle};
   int64_t done = done_before;
@@ -445,7 +445,7 @@ nlohmann::json SweepJson(const std::vector<ResultRow>& rows) {
                        {"configuration", row.configuration},
                        {"config_hash", MethodHash(row.configuration)},
                        {"budget_tokens", row.budget_tokens},
-                       {"limits", row.limits},
+                       {"limits", nlohmann::json::parse(row.limits)},
                        {"n", row.correct.size()},
                        {"accuracy", row.accuracy()},
                        {"ci_low", ci.low},

@@ -23,7 +23,7 @@
 #include "espalier/search_result.h"
 #include "espalier/task.h"
 #include "espalier/verifier.h"
-#include "nlohmann/json.hpp"
+#include "nlohmann/json_fwd.hpp"
 #include "src/eval/statistics.h"
 #include "src/eval/text_list.h"
 
@@ -66,7 +66,7 @@ struct ResultRow {
   std::string method;         // as given
   std::string configuration;  // with all options
   int64_t budget_tokens = 0;
-  nlohmann::json limits;  // further budgets and stops that are set
+  std::string limits = "{}";  // further budgets and stops that are set, as JSON
   uint64_t seed = 0;
   bool oracle = false;
   // False: stopped before all problems were done. Problems whose searches were

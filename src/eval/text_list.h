@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "nlohmann/json.hpp"
+#include "nlohmann/json_fwd.hpp"
 
 namespace espalier {
 
@@ -44,10 +44,8 @@ class TextList {
   std::vector<size_t> ends_;  // end of each text in bytes_
 };
 
-inline void to_json(nlohmann::json& json, const TextList& texts) {
-  json = nlohmann::json::array();
-  for (size_t i = 0; i < texts.size(); ++i) json.push_back(texts[i]);
-}
+// An array of strings.
+void to_json(nlohmann::json& json, const TextList& texts);
 
 }  // namespace espalier
 

@@ -38,9 +38,7 @@ TEST(Bfloat16Test, EveryBf16SurvivesTheRoundTrip) {
     const float value = Bf16ToFloat(static_cast<uint16_t>(bits));
     if (std::isnan(value)) continue;
     ASSERT_EQ(FloatToBf16(value), bits);
-    ASSERT_TRUE(IsBf16Exact(value));
   }
-  EXPECT_FALSE(IsBf16Exact(0.1f));
 }
 
 // The value of an fp16 bit pattern, computed from its fields (IEEE 754).

@@ -13,6 +13,7 @@
 #include "base/status_macros.h"
 #include "base/text.h"
 #include "datasets/tasks/task_registry.h"
+#include "espalier/engine.h"
 #include "espalier/engine_options.h"
 #include "models/prompt/chat_template.h"
 #include "models/trunk/load_trunk.h"
@@ -265,8 +266,17 @@ int ExitCodeOf(const absl::Status& status) {
   return code;
 }
 
-absl::StatusOr<EngineOptions> ResolveModels(const ModelFlags& flags,
-                                            const std::string& task) {
+ResolvedModels::ResolvedModels(const EngineOptions& options)
+    : options_(std::make_shared<const EngineOptions>(options)) {}
+
+const std::string& ResolvedModels::policy() const { return options_->policy; }
+
+absl::StatusOr<std::unique_ptr<Engine>> ResolvedModels::Load() const {
+  return Engine::Create(*options_);
+}
+
+absl::StatusOr<ResolvedModels> ResolveModels(const ModelFlags& flags,
+                                             const std::string& task) {
   EngineOptions options{.policy = flags.model,
                         .critic = flags.reward_model,
                         .more_policies = flags.more_models,
@@ -285,7 +295,7 @@ absl::StatusOr<EngineOptions> ResolveModels(const ModelFlags& flags,
                        options.policy, "); name a checkpoint with --model"));
     }
   }
-  return options;
+  return ResolvedModels(options);
 }
 
 }  // namespace espalier

@@ -16,6 +16,7 @@
 
 namespace espalier {
 
+class Engine;
 struct EngineOptions;
 
 // A subcommand declares its options on `app` and sets `run`, which main calls
@@ -116,10 +117,22 @@ void AddVerifierReward(CLI::App& app, bool& flag);
 // The folder of shipped models: $ESPALIER_ZOO, else models/zoo next to the
 // program, in its source tree, or below the current folder.
 absl::StatusOr<std::string> ZooFolder();
-// The models that answer a task by default: flags.model, else the shipped model
-// of the task.
-absl::StatusOr<EngineOptions> ResolveModels(const ModelFlags& flags,
-                                            const std::string& task);
+// The models of a command that searches. Immutable.
+class ResolvedModels {
+ public:
+  ResolvedModels() = default;
+  explicit ResolvedModels(const EngineOptions& options);
+  const std::string& policy() const;  // its checkpoint's folder
+  const EngineOptions& options() const { return *options_; }
+  absl::StatusOr<std::unique_ptr<Engine>> Load() const;
+
+ private:
+  std::shared_ptr<const EngineOptions> options_;
+};
+// The models that answer a task: flags.model, else the shipped model of the
+// task.
+absl::StatusOr<ResolvedModels> ResolveModels(const ModelFlags& flags,
+                                             const std::string& task);
 
 }  // namespace espalier
 

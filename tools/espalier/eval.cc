@@ -11,7 +11,6 @@
 #include "base/version.h"
 #include "datasets/sets/problem_set.h"
 #include "espalier/engine.h"
-#include "espalier/engine_options.h"
 #include "nlohmann/json.hpp"
 #include "search/algorithm.h"
 #include "search/presets.h"
@@ -156,10 +155,10 @@ void PrintErrors(const std::string& method,
   }
 }
 
-absl::Status WriteResults(const EvalFlags& flags, const EngineOptions& models,
+absl::Status WriteResults(const EvalFlags& flags, const ResolvedModels& models,
                           nlohmann::json json) {
   json["version"] = Version();
-  json["model"] = models.policy;
+  json["model"] = models.policy();
   if (flags.verifier_reward) json["reward"] = "verifier";
   if (flags.constant) json["reward"] = "constant";
   if (!flags.prompt_text.empty()) json["prompt"] = flags.prompt_text;
@@ -168,12 +167,12 @@ absl::Status WriteResults(const EvalFlags& flags, const EngineOptions& models,
   return flags.json.Write(json);
 }
 
-absl::Status ReportPassAt(const EvalFlags& flags, const EngineOptions& models,
+absl::Status ReportPassAt(const EvalFlags& flags, const ResolvedModels& models,
                           const std::vector<ResultRow>& rows) {
   const PassReport report = MakePassReport(rows, flags.pass_at);
   std::fprintf(flags.json.report(), "%s, %zu problems, model %s\n%s",
                Printable(report.set).c_str(), report.ids.size(),
-               Printable(models.policy).c_str(),
+               Printable(models.policy()).c_str(),
                Printable(PassTable(report)).c_str());
   if (flags.json.wanted()) {
     ESP_RETURN_IF_ERROR(WriteResults(flags, models, PassJson(report)));
@@ -182,13 +181,13 @@ absl::Status ReportPassAt(const EvalFlags& flags, const EngineOptions& models,
   return absl::OkStatus();
 }
 
-absl::Status ReportSweep(const EvalFlags& flags, const EngineOptions& models,
+absl::Status ReportSweep(const EvalFlags& flags, const ResolvedModels& models,
                          const SetBlocks& set,
                          const std::vector<ResultRow>& rows) {
   std::FILE* const report = flags.json.report();
   std::fprintf(
       report, "%s, %lld problems, model %s\n%s", Printable(set.name()).c_str(),
-      static_cast<long long>(set.count()), Printable(models.policy).c_str(),
+      static_cast<long long>(set.count()), Printable(models.policy()).c_str(),
       Printable(SweepTable(rows)).c_str());
   std::vector<Comparison> comparisons;
   if (!flags.compare.empty()) {
@@ -244,10 +243,10 @@ absl::Status RunEval(EvalFlags& flags) {
   ESP_RETURN_IF_ERROR(CheckFlags(flags));
   ESP_ASSIGN_OR_RETURN(SetBlocks set, SetBlocks::Open(flags.set));
   const std::string task = flags.task.empty() ? set.task() : flags.task;
-  ESP_ASSIGN_OR_RETURN(const EngineOptions models,
+  ESP_ASSIGN_OR_RETURN(const ResolvedModels models,
                        ResolveModels(flags.models, task));
   ESP_ASSIGN_OR_RETURN(flags.prompt_text,
-                       ResolvePromptText(flags.prompt, models.policy));
+                       ResolvePromptText(flags.prompt, models.policy()));
   ESP_ASSIGN_OR_RETURN(const PromptedTask put,
                        PutTaskBy(task, flags.prompt_text));
   FlagErrors errors;
@@ -256,7 +255,7 @@ absl::Status RunEval(EvalFlags& flags) {
   }
   ESP_RETURN_IF_ERROR(errors.Status());
   ESP_RETURN_IF_ERROR(set.KeepJudged(*put.verifier));
-  ESP_ASSIGN_OR_RETURN(const auto engine, Engine::Create(models));
+  ESP_ASSIGN_OR_RETURN(const auto engine, models.Load());
   flags.sweep.stop = &StopRequested();
   ESP_RETURN_IF_ERROR(SetBudgets(flags, set, *engine, *put.task));
   const int64_t all = set.count() *

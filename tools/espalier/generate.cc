@@ -14,7 +14,6 @@
 #include "base/status_macros.h"
 #include "datasets/sets/problem_set.h"
 #include "espalier/engine.h"
-#include "espalier/engine_options.h"
 #include "nlohmann/json.hpp"
 #include "search/presets.h"
 #include "src/engine/prompted_task.h"
@@ -210,7 +209,7 @@ absl::StatusOr<std::vector<RunRow>> RunsOf(const std::string& path) {
 // measured on the set.
 absl::Status SetResponseTokens(GenerateFlags& flags, Engine& engine,
                                const ProblemSet& set, const PromptedTask& put,
-                               const EngineOptions& models) {
+                               const ResolvedModels& models) {
   SearchOptions& search = flags.generate.search;
   const bool measured = search.response_tokens > 0 || search.max_tokens == 0;
   if (measured && flags.budget) return absl::OkStatus();
@@ -223,9 +222,9 @@ absl::Status SetResponseTokens(GenerateFlags& flags, Engine& engine,
       if (!flags.budget) search.max_tokens = before->search.max_tokens;
       search.response_tokens = before->search.response_tokens;
       search.response_tokens_per_byte = before->search.response_tokens_per_byte;
-      ESP_ASSIGN_OR_RETURN(
-          const RunInfo info,
-          DescribeRun(flags.generate, set, flags.set.options, models));
+      ESP_ASSIGN_OR_RETURN(const RunInfo info,
+                           DescribeRun(flags.generate, set, flags.set.options,
+                                       models.options()));
       if (run.config_hash == ConfigHash(info)) return absl::OkStatus();
     }
   }
@@ -262,10 +261,10 @@ absl::Status RunGenerate(GenerateFlags& flags) {
   ShortenForDryRun(flags);
   ESP_ASSIGN_OR_RETURN(ProblemSet set, LoadSet(flags.set));
   if (!flags.task.empty()) set.task = flags.task;
-  ESP_ASSIGN_OR_RETURN(const EngineOptions models,
+  ESP_ASSIGN_OR_RETURN(const ResolvedModels models,
                        ResolveModels(flags.models, set.task));
   ESP_ASSIGN_OR_RETURN(flags.generate.prompt,
-                       ResolvePromptText(flags.prompt, models.policy));
+                       ResolvePromptText(flags.prompt, models.policy()));
   ESP_ASSIGN_OR_RETURN(const PromptedTask put,
                        PutTaskBy(set.task, flags.generate.prompt));
   // Check before the file exists, which a second try would have to resume.
@@ -278,7 +277,7 @@ absl::Status RunGenerate(GenerateFlags& flags) {
   if (flags.generate.verifier_reward) {
     ESP_RETURN_IF_ERROR(VerifierReward::Create(*put.verifier).status());
   }
-  ESP_ASSIGN_OR_RETURN(const auto engine, Engine::Create(models));
+  ESP_ASSIGN_OR_RETURN(const auto engine, models.Load());
   StopRequested();
   std::unique_ptr<RunDb> db;
   int64_t run_id = 0;
@@ -289,7 +288,7 @@ absl::Status RunGenerate(GenerateFlags& flags) {
   if (!flags.dry_run) {
     ESP_ASSIGN_OR_RETURN(
         const RunInfo info,
-        DescribeRun(flags.generate, set, flags.set.options, models));
+        DescribeRun(flags.generate, set, flags.set.options, models.options()));
     std::error_code error;
     if (flags.json.force && !flags.resume && !flags.append) {
       RemoveDatabase(flags.out);

@@ -22,7 +22,6 @@
 #include "datasets/tasks/known_questions.h"
 #include "datasets/tasks/task_registry.h"
 #include "espalier/engine.h"
-#include "espalier/engine_options.h"
 #include "models/prompt/encode_prompt.h"
 #include "models/tokenizer/tokenizer.h"
 #include "nlohmann/json.hpp"
@@ -374,7 +373,7 @@ class Answers {
 // The questions of one task and how they are put.
 struct TaskGroup {
   std::string name;
-  EngineOptions models;
+  ResolvedModels models;
   PromptedTask put;
   std::vector<size_t> of;  // indices of its questions, in order
 };
@@ -394,7 +393,7 @@ absl::StatusOr<std::vector<TaskGroup>> GroupByTask(
       ESP_ASSIGN_OR_RETURN(added.models, ResolveModels(flags.models, name));
       ESP_ASSIGN_OR_RETURN(
           const std::string prompt,
-          ResolvePromptText(flags.prompt, added.models.policy));
+          ResolvePromptText(flags.prompt, added.models.policy()));
       ESP_ASSIGN_OR_RETURN(added.put, PutTaskBy(name, prompt));
       groups.push_back(std::move(added));
       group = groups.end() - 1;
@@ -417,7 +416,7 @@ absl::Status ShowAllPrompts(const SolveFlags& flags,
       }
       if (stretch.empty()) continue;
       ESP_RETURN_IF_ERROR(
-          ShowPrompts(flags, group.models.policy, *group.put.task, stretch));
+          ShowPrompts(flags, group.models.policy(), *group.put.task, stretch));
     }
   }
   return absl::OkStatus();
@@ -435,7 +434,7 @@ absl::Status SolveGroup(const SolveFlags& flags, const TaskGroup& group,
     places.push_back(i);
   }
   if (problems.empty()) return absl::OkStatus();
-  ESP_ASSIGN_OR_RETURN(const auto engine, Engine::Create(group.models));
+  ESP_ASSIGN_OR_RETURN(const auto engine, group.models.Load());
   SearchOptions search = flags.search;
   const Task& task = *group.put.task;
   if (!flags.budget) {

@@ -9,7 +9,6 @@
 #include "datasets/sets/problem_set.h"
 #include "datasets/tasks/task_registry.h"
 #include "espalier/engine.h"
-#include "espalier/engine_options.h"
 #include "nlohmann/json.hpp"
 #include "src/eval/step_report.h"
 #include "tools/espalier/command.h"
@@ -68,9 +67,9 @@ absl::Status RunSteps(StepsFlags& flags) {
   ESP_ASSIGN_OR_RETURN(const ProblemSet set, LoadSet(flags.set));
   ESP_ASSIGN_OR_RETURN(const Task* task, FindTask(set.task));
   ESP_ASSIGN_OR_RETURN(const Verifier* verifier, FindVerifier(set.task));
-  ESP_ASSIGN_OR_RETURN(const EngineOptions models,
+  ESP_ASSIGN_OR_RETURN(const ResolvedModels models,
                        ResolveModels(flags.models, set.task));
-  ESP_ASSIGN_OR_RETURN(const auto engine, Engine::Create(models));
+  ESP_ASSIGN_OR_RETURN(const auto engine, models.Load());
   Progress progress("steps " + Printable(set.name),
                     static_cast<int64_t>(set.problems.size()), "problems");
   flags.report.stop = &StopRequested();
@@ -81,7 +80,7 @@ absl::Status RunSteps(StepsFlags& flags) {
   progress.Finish();
   std::FILE* const out = flags.json.report();
   std::fprintf(out, "%s, model %s\n%s", Printable(set.name).c_str(),
-               Printable(models.policy).c_str(),
+               Printable(models.policy()).c_str(),
                StepReportText(report, flags.report.branch).c_str());
   for (const std::string& example : report.examples) {
     std::fprintf(out, "  wrong: %s\n", Printable(example).c_str());
