@@ -254,8 +254,9 @@ bool SearchContext::CutToRest(NodeId node, int* n, int64_t* limit) {
   int64_t free = budget_.tokens - usage_.tokens - reserved_tokens_;
   if (!GoesOn(node, *n)) free -= held;
   if (free < std::max(1, shortest_step_)) {
-    return stop(held > 0 ? "what is left of the tokens finishes a response"
-                         : "too few tokens left for another step");
+    return stop(held > 0
+                    ? "the remaining tokens are reserved to finish a response"
+                    : "too few tokens left for another step");
   }
   const int64_t need = std::min(*limit, StepNeed());
   *n = static_cast<int>(std::clamp<int64_t>(free / need, 1, *n));
@@ -468,7 +469,7 @@ bool SearchContext::LookWhetherToStop() {
   unchanged_ = true;
   if (stop_reason_.empty()) {
     stopper_.Stops({usage_, support_, tree_}, stop_reason_);
-    if (tree_.full()) stop_reason_ = "the tree can hold no more";
+    if (tree_.full()) stop_reason_ = "the tree is full";
     spent_ = usage_.tokens >= budget_.tokens || usage_.nodes >= budget_.nodes ||
              usage_.bytes >= budget_.bytes ||
              usage_.simulations >= budget_.simulations;

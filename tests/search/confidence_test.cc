@@ -348,7 +348,7 @@ TEST(DeepConfTest, AModelThatTellsNoLikeliestTokensIsRefused) {
   };
   const SearchRun run = RunSearch("deepconf:n=4", world, limits);
   EXPECT_EQ(run.status.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_TRUE(absl::StrContains(run.status.message(), "likeliest"));
+  EXPECT_TRUE(absl::StrContains(run.status.message(), "most likely"));
 }
 
 }  // namespace
