@@ -51,7 +51,7 @@ absl::Status CheckGeneration(const GenerateRequest& request) {
   }
   if (request.stop.max_tokens < 1) {
     return absl::InvalidArgumentError(
-        absl::StrCat("expected at least one token a continuation, found ",
+        absl::StrCat("expected at least one token per continuation, found ",
                      "max_tokens = ", request.stop.max_tokens));
   }
   if (request.top_alternatives < 0) {
@@ -118,9 +118,10 @@ absl::Status CheckRequest(const Request& request, const PrefixTree& tree,
   ESP_RETURN_IF_ERROR(
       CheckSequence(generation.from, tree, context, vocab_size));
   if (tree.at(generation.from).end() >= context) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "the text takes ", tree.at(generation.from).end(),
-        " tokens, the whole context of ", context, "; nothing can follow it"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("the text takes ", tree.at(generation.from).end(),
+                     " tokens and fills the context of ", context,
+                     "; shorten it or use a model with a longer context"));
   }
   return absl::OkStatus();
 }

@@ -60,8 +60,8 @@ absl::StatusOr<std::unique_ptr<Trunk>> LoadTorchTrunk(
     return absl::InvalidArgumentError(absl::StrCat(
         "weights ", options.weights == WeightChoice::kInt8 ? "int8" : "int4",
         " on device ", options.device,
-        ": expected auto, bf16 or fp32 there; rounded weights are for the "
-        "device cpu"));
+        ": expected auto, bf16 or fp32; quantized weights need the device "
+        "cpu"));
   }
   ESP_ASSIGN_OR_RETURN(const DeviceName name, ParseDevice(options.device));
   ESP_ASSIGN_OR_RETURN(const at::Device device, FindDevice(name));
