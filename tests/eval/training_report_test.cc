@@ -136,8 +136,10 @@ TEST_F(TrainingReportTest, WhatAKillLeavesIsNoted) {
   const auto cut = ReadTrainingReport(path);
   ASSERT_TRUE(cut.ok()) << cut.status();
   EXPECT_THAT(cut->trainings[0].series[0].steps, ElementsAre(1, 2));
-  EXPECT_THAT(cut->notes,
-              ElementsAre(path + ":3: cut off by a kill, left out"));
+  EXPECT_THAT(
+      cut->notes,
+      ElementsAre(path +
+                  ":3: incomplete because the writer was killed; ignored"));
   // Repeated steps count once.
   Write("m.jsonl", absl::StrCat(kTwoSteps, "{\"step\":3,\"loss\":9}\n",
                                 "{\"step\":2,\"loss\":1}\n",
@@ -166,7 +168,7 @@ TEST_F(TrainingReportTest, NullIsAGapAndNoted) {
 
 TEST_F(TrainingReportTest, BadLinesAreNamed) {
   EXPECT_THAT(ErrorOf(""), HasSubstr("metrics.jsonl: is empty"));
-  EXPECT_THAT(ErrorOf("\n \n{\"st"), HasSubstr("has no whole line"));
+  EXPECT_THAT(ErrorOf("\n \n{\"st"), HasSubstr("has no complete line"));
   const std::string good = "{\"step\":1,\"loss\":1}\n";
   const auto error = [&](const std::string& line) {
     return ErrorOf(absl::StrCat(good, line, "\n", good));

@@ -43,7 +43,7 @@ TEST(ExamplesTest, PathsAreCorrectDistinctAndTheLikeliestFirst) {
   EXPECT_EQ(paths[0].tokens, 6);
   EXPECT_EQ(Out(log, "correct"), 3);
   EXPECT_EQ(Out(log, "distinct"), 2);
-  EXPECT_EQ(Out(log, "at most so many a problem"), 1);
+  EXPECT_EQ(Out(log, "within the limit per problem"), 1);
   EXPECT_EQ(log.counts()[0].in, 4);
 }
 
@@ -115,7 +115,7 @@ TEST(ExamplesTest, PairsAreTheBestAgainstTheWorstOfOnePrefix) {
   const auto far = SelectPairs(trees, {.min_edit_distance = 16}, strict);
   ASSERT_EQ(far.size(), 1u);
   EXPECT_EQ(far[0].rejected, "bad\n");
-  EXPECT_EQ(Out(strict, "texts apart by the edit distance"), 2);
+  EXPECT_EQ(Out(strict, "texts differ by the edit distance"), 2);
 }
 
 TEST(ExamplesTest, StepLabelsAddUpOverSearchesAndBeginningsGo) {
