@@ -232,8 +232,8 @@ def token_keys(folder, vocab_size):
                       "to write placeholders for tokens")
     pre = pre_of(tokenizer)
     if pre is None:
-        print(f"{path}: its way of cutting text has no name in GGUF; other "
-              "engines will take GPT-2's", file=sys.stderr)
+        print(f"{path}: its pre-tokenizer has no name in GGUF; other engines "
+              "will use that of GPT-2", file=sys.stderr)
     tokens = [f"[PAD{i}]" for i in range(vocab_size)]
     kinds = [UNUSED] * vocab_size
     for token, i in model["vocab"].items():
@@ -335,7 +335,7 @@ def collect(folder, config, architecture):
                           "rotary_emb.inv_freq")):
             continue  # constants that some files keep
         if new_name is None:
-            print(f"{name}: left out, GGUF has no place for it",
+            print(f"{name}: omitted: GGUF has no name for it",
                   file=sys.stderr)
             continue
         if not (tied and new_name == "output.weight"):
@@ -438,7 +438,7 @@ def type_for(name, tensor, type_name):
     if tensor.shape[-1] % elements:
         raise Refused(f"{name}: {type_name} needs rows of a multiple of "
                       f"{elements} elements, found {tensor.shape[-1]}; "
-                      "take --type bf16 or f16")
+                      "use --type bf16 or f16")
     return type_name
 
 

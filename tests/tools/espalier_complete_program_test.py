@@ -133,7 +133,7 @@ class CompleteTest(ProgramTest):
                          "Hi"), "<|im_start|>", "control token")
         self.path("model/chat_template.jinja", "{{ strange }}")
         self.refused(run("complete", "--model", model, "--chat", "--text",
-                         "Hi"), "chat_template.jinja", "none of the known")
+                         "Hi"), "chat_template.jinja", "unknown chat template")
         plain = run("complete", "--model", model, "--chat", "--template",
                     "plain", "--text", PROMPT, "--temperature", "0")
         self.assertEqual(plain.stdout, complete("--temperature", "0").stdout)

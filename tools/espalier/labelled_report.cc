@@ -86,7 +86,7 @@ std::string LabelledText(const LabelledReport& report) {
       report.file, report.solutions, report.kind, report.right, report.neutral,
       report.wrong, report.unknown, report.with_error);
   if (report.with_error > 0) {
-    absl::StrAppendFormat(&text, ", the first is step %.1f in the mean",
+    absl::StrAppendFormat(&text, ", the first is step %.1f on average",
                           static_cast<double>(report.first_errors) /
                               static_cast<double>(report.with_error));
   }
