@@ -338,7 +338,7 @@ TEST(DeepConfTest, AConsensusOfOneEndsNothing) {
   EXPECT_EQ(tokens("0.99"), 8);
 }
 
-TEST(DeepConfTest, AModelThatTellsNoLikeliestTokensIsRefused) {
+TEST(DeepConfTest, AModelWithoutTopTokensIsRefused) {
   const TreeWorld world({.seed = 4});
   RunLimits limits;
   limits.reply = [&world](const Tree& tree, const SearchRequest& request) {

@@ -189,11 +189,11 @@ double Sum(const std::vector<float>& values) {
 nlohmann::json AlternativesJson(const Written& one) {
   nlohmann::json all = nlohmann::json::array();
   for (const std::vector<TokenLogprob>& at : one.alternatives) {
-    nlohmann::json likeliest = nlohmann::json::array();
+    nlohmann::json top_tokens = nlohmann::json::array();
     for (const TokenLogprob& other : at) {
-      likeliest.push_back(nlohmann::json::array({other.token, other.logprob}));
+      top_tokens.push_back(nlohmann::json::array({other.token, other.logprob}));
     }
-    all.push_back(std::move(likeliest));
+    all.push_back(std::move(top_tokens));
   }
   return all;
 }

@@ -28,7 +28,7 @@ int64_t Out(const FilterLog& log, const std::string& name) {
   return -1;
 }
 
-TEST(ExamplesTest, PathsAreCorrectDistinctAndTheLikeliestFirst) {
+TEST(ExamplesTest, PathsAreCorrectDistinctAndTheMostLikelyFirst) {
   SmallTree a, b;
   a.Add(a.Add(0, "x\n"), "= 2\n", NodeVerdict::kCorrect, 1, -3);
   a.Add(a.Add(0, "y\n"), "= 2\n", NodeVerdict::kCorrect, 1, -1);
