@@ -163,9 +163,9 @@ Awaiting<Expansion> SearchContext::ExpandInline(NodeId node,
 constexpr int64_t kSampleBytes = 160;
 constexpr int64_t kTokenBytes = 4 + 4 + 56;
 
-// Upper bound on what the samples of a request add to Usage::bytes. The width
-// of a hidden state is known only after the first one; until then it is assumed
-// to take the whole budget.
+// Upper bound on what the samples of a request add to Usage::bytes. The size of
+// a hidden state is known only after the first one; until then it is assumed to
+// take the whole budget.
 int64_t SearchContext::ReplyBytes(const ExpandOptions& options,
                                   int64_t tokens_each) const {
   int64_t sample = kSampleBytes + kTokenBytes * tokens_each;
@@ -174,9 +174,9 @@ int64_t SearchContext::ReplyBytes(const ExpandOptions& options,
               tokens_each;
   }
   if (options.hidden) {
-    const size_t width = tree_.hidden_width();
-    if (width == 0) return budget_.bytes;
-    sample += static_cast<int64_t>(width * sizeof(float));
+    const size_t hidden_size = tree_.hidden_size();
+    if (hidden_size == 0) return budget_.bytes;
+    sample += static_cast<int64_t>(hidden_size * sizeof(float));
   }
   return options.n * sample;
 }

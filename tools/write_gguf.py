@@ -53,7 +53,7 @@ class Tensor:
             raise Refused(f"tensor {name}: expected BF16, F16 or F32, "
                           f"found {dtype}")
         self.name, self.dtype, self.shape, self.data = name, dtype, shape, data
-        self.width = 4 if dtype == "F32" else 2
+        self.item_bytes = 4 if dtype == "F32" else 2
 
     def with_rows(self, order):
         """The same tensor with row i taken from order[i]."""
@@ -63,7 +63,7 @@ class Tensor:
 
     def transposed(self):
         rows, columns = self.shape
-        cells = self.data.cast("I" if self.width == 4 else "H")
+        cells = self.data.cast("I" if self.item_bytes == 4 else "H")
         data = b"".join(cells[c::columns].tobytes() for c in range(columns))
         return Tensor(self.name, self.dtype, [columns, rows], memoryview(data))
 
@@ -405,7 +405,7 @@ def encode(tensor, type_name):
     if tensor.dtype.lower() == type_name:
         yield tensor.data
         return
-    step = CHUNK * tensor.width
+    step = CHUNK * tensor.item_bytes
     for at in range(0, len(tensor.data), step):
         yield ENCODERS[type_name](
             floats(tensor.dtype, tensor.data[at:at + step]))

@@ -65,7 +65,7 @@ TEST(TreeTest, WhatModelsToldOfTokensIsKeptWithTheStep) {
   const NodeId hidden =
       tree.Add(mean, {.text = "d", .tokens = one, .hidden = state});
   EXPECT_EQ(tree.hidden(hidden), absl::MakeConstSpan(state));
-  EXPECT_EQ(tree.hidden_width(), 3u);
+  EXPECT_EQ(tree.hidden_size(), 3u);
   EXPECT_GE(tree.used_bytes(),
             without + static_cast<int64_t>(sizeof(state) + sizeof(Node)));
   EXPECT_TRUE(tree.alternatives(hidden).empty());
