@@ -110,7 +110,7 @@ uint64_t SearchContext::Issue(SearchRequest request) {
 }
 
 Awaiting<Expansion> SearchContext::Expand(NodeId node, ExpandOptions options,
-                                          Role by) {
+                                          ModelRole by) {
   ESP_CHECK(options.n >= 1 && node < tree_.size());
   const bool possible = !tree_[node].terminal() && !tree_[node].truncated() &&
                         tree_.step(node).depth < format().max_steps &&
@@ -368,7 +368,7 @@ bool SearchContext::MayEvaluate() {
 }
 
 Awaiting<Evaluation> SearchContext::Evaluate(absl::Span<const NodeId> nodes,
-                                             Role by) {
+                                             ModelRole by) {
   SearchRequest request{.kind = RequestKind::kEvaluate, .by = by};
   if (inline_ == nullptr) {
     absl::flat_hash_set<NodeId> listed;

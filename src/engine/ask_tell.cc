@@ -201,7 +201,7 @@ class LocalAskTell : public AskTell {
 
   // What the request needs beyond sampled text; "" if nothing.
   static std::string Lacks(const SearchRequest& request) {
-    if (request.by != Role::kPolicy) return "samples from a second model";
+    if (request.by != ModelRole::kPolicy) return "samples from a second model";
     if (request.expand.hidden) return "reads hidden states";
     if (request.expand.top_logprobs > 0 || request.expand.alternatives > 0) {
       return "reads log-probs of the most likely tokens";

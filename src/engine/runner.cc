@@ -24,13 +24,13 @@ size_t PolicyOf(int64_t handle) {
 }
 
 // Index of the policy that plays `role`.
-size_t PolicyOf(Role role) {
+size_t PolicyOf(ModelRole role) {
   switch (role) {
-    case Role::kSecond:
+    case ModelRole::kSecond:
       return 1;
-    case Role::kPlanner:
+    case ModelRole::kPlanner:
       return 2;
-    case Role::kProver:
+    case ModelRole::kProver:
       return 3;
     default:
       return 0;
