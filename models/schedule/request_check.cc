@@ -33,7 +33,7 @@ absl::Status CheckSequence(SeqId id, const PrefixTree& tree, int context,
   if (tree.at(id).end() > context) {
     return absl::InvalidArgumentError(absl::StrCat(
         "the text takes ", tree.at(id).end(), " tokens and the context is ",
-        context, "; shorten it or take a model with a longer context"));
+        context, "; shorten it or use a model with a longer context"));
   }
   for (SeqId s = id; s != kEmptySeq; s = tree.at(s).parent) {
     // Computed tokens were checked before.
@@ -87,7 +87,7 @@ absl::Status CheckTexts(const TextScoreRequest& request, int from_end,
       return absl::InvalidArgumentError(
           absl::StrCat("continuation ", i, " to score ends at token ", length,
                        " and the context is ", context,
-                       "; shorten it or take a model with a longer context"));
+                       "; shorten it or use a model with a longer context"));
     }
   }
   return absl::OkStatus();

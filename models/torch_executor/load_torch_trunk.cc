@@ -21,7 +21,7 @@ absl::Status TooLarge(const std::string& path, const std::string& device,
   return absl::ResourceExhaustedError(absl::StrFormat(
       "%s: does not fit into the free memory of device %s: %.2f GB weights + "
       "%.2f GB keys and values + %.2f GB working memory; lower the limit of "
-      "keys and values, take bf16 weights, or the device cpu",
+      "keys and values, or use bf16 weights or the device cpu",
       path, device, Gigabytes(plan.weights), Gigabytes(plan.keys_and_values),
       Gigabytes(plan.working)));
 }

@@ -158,7 +158,7 @@ class SelfTraining {
     // fine.
     if (fs::exists(options_.out) && !fs::exists(PublishedMark())) {
       return absl::AlreadyExistsError(absl::StrCat(
-          options_.out, ": is there already; remove it or name another --out"));
+          options_.out, ": already exists; remove it or name another --out"));
     }
     ESP_RETURN_IF_ERROR(CheckSearch(
         {.method = options_.search, .max_tokens = options_.budget_tokens},

@@ -251,7 +251,7 @@ class DatabaseReader {
         options_.steps.quality
             ? "no labelled steps: quality values need a correct end in a "
               "problem's tree and no tree has one; search easier problems or "
-              "with more tokens, or take --value outcomes"
+              "with more tokens, or use --value outcomes"
             : absl::StrCat("no labelled steps: no step has --min-outcomes ",
                            options_.steps.min_outcomes,
                            " graded ends below it; search problems with "

@@ -385,7 +385,7 @@ absl::Status CheckTrainRun(const TrainRunOptions& options) {
   ESP_RETURN_IF_ERROR(CheckLora(options.lora));
   if (fs::exists(options.out) && !fs::exists(ReportPath(options))) {
     return absl::AlreadyExistsError(absl::StrCat(
-        options.out, ": is there already; remove it or name another --out"));
+        options.out, ": already exists; remove it or name another --out"));
   }
   return absl::OkStatus();
 }

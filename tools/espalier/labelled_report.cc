@@ -90,8 +90,9 @@ std::string LabelledText(const LabelledReport& report) {
                           static_cast<double>(report.first_errors) /
                               static_cast<double>(report.with_error));
   }
-  absl::StrAppendFormat(&text, "\n  ends in the right answer: %d of %d told\n",
-                        report.ends_right, report.ends_told);
+  absl::StrAppendFormat(
+      &text, "\n  right final answers: %d of the %d that are labelled\n",
+      report.ends_right, report.ends_told);
   return text;
 }
 
