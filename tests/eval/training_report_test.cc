@@ -174,7 +174,7 @@ TEST_F(TrainingReportTest, BadLinesAreNamed) {
     return ErrorOf(absl::StrCat(good, line, "\n", good));
   };
   EXPECT_THAT(error("{\"step\":2,"), HasSubstr("metrics.jsonl:2: is not JSON"));
-  EXPECT_THAT(error("{\"step\":2,\"loss\":NaN}"), HasSubstr("as null"));
+  EXPECT_THAT(error("{\"step\":2,\"loss\":NaN}"), HasSubstr("write null"));
   EXPECT_THAT(error("{\"step\":2,\"loss\":1e999}"), HasSubstr(":2: is not"));
   EXPECT_THAT(error("[2]"), HasSubstr(":2: expected {\"step\""));
   EXPECT_THAT(error("{\"loss\":2}"), HasSubstr(":2: expected {\"step\""));

@@ -343,8 +343,8 @@ class GradeSamplesTest(unittest.TestCase):
     def test_bad_cases_are_one_error(self):
         samples = self.write("samples.jsonl",
                              [{"task_id": "1", "completion": ""}])
-        for tests, says in (([], "at least one case"), ({}, "lists"), (7, "JSON"),
-                            ([{"input": "1"}], "case 1"),
+        for tests, says in (([], "at least one case"), ({}, "lists"),
+                            (7, "JSON"), ([{"input": "1"}], "case 1"),
                             ("[{", "JSON in a text")):
             data = self.write("data.jsonl", [
                 {"id": 1, "question": "Q", "tests": tests}])

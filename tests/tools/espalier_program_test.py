@@ -214,7 +214,7 @@ class WrongInputTest(ProgramTest):
         self.refused(
             run("generate", "--out", made, "--set", "stories:easy", "--limit",
                 "2", "--search", "preset=deepsearch"),
-            "asks a verifier")
+            "needs a verifier")
         self.assertFalse(os.path.exists(made))
 
     def test_filters_of_samples_reach_the_sampler(self):
