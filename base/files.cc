@@ -91,7 +91,7 @@ int OpenToWrite(const std::string& path) {
 absl::Status WriteInPlace(const std::string& path, std::string_view data) {
   Descriptor file(OpenToWrite(path));
   if (file.fd() < 0 && errno == ENXIO) {
-    return absl::UnavailableError(path + ": nobody reads this pipe");
+    return absl::UnavailableError(path + ": no process reads this pipe");
   }
   if (file.fd() < 0) return FileError("open", path, errno);
   if (!WriteAll(file.fd(), data) || !file.Close()) {

@@ -14,10 +14,10 @@ std::string ForeignBytes(std::string_view head, Wanted wanted) {
   }
   if (!head.starts_with("PAR1")) return "";
   if (wanted == Wanted::kModel) {
-    return "this is a Parquet file, which holds data and no model; name a "
+    return "this is a Parquet file, which holds data, not a model; name a "
            "folder with config.json and model.safetensors, or a GGUF file";
   }
-  return "this is a Parquet file: write it as JSON lines first, as by "
+  return "this is a Parquet file: convert it to JSON lines first, e.g. with "
          "python3 -c \"import pandas; "
          "pandas.read_parquet('IN.parquet').to_json('OUT.jsonl', "
          "orient='records', lines=True)\"";
@@ -26,9 +26,9 @@ std::string ForeignBytes(std::string_view head, Wanted wanted) {
 std::string ForeignName(std::string_view name, Wanted wanted) {
   const bool model = wanted == Wanted::kModel;
   const std::string address_note =
-      model ? "; an address is not read: download the model's files to a "
-              "folder and name that"
-            : "; an address is not read: download the file and name that";
+      model ? "; URLs are not supported: download the model's files to a "
+              "folder and name the folder"
+            : "; URLs are not supported: download the file and name it";
   constexpr std::string_view kHub = "huggingface.co/";
   std::string_view repository = name;
   const bool address = name.find("://") != name.npos;

@@ -76,7 +76,7 @@ void Progress::Finish() {
   std::string line = absl::StrCat(label_, "  ", done_);
   if (total_ > 0 && done_ != total_) absl::StrAppend(&line, "/", total_);
   absl::StrAppend(&line, " ", unit_);
-  if (earlier_ > 0) absl::StrAppend(&line, ", ", earlier_, " of them before,");
+  if (earlier_ > 0) absl::StrAppend(&line, ", ", earlier_, " of them earlier,");
   absl::StrAppend(&line, " in ", HumanSeconds(seconds));
   const int64_t now_done = done_ - earlier_;
   if (seconds > 0 && now_done > 0) {

@@ -44,7 +44,7 @@ absl::Status SettleConfig(const std::string& path,
   const auto before = nlohmann::json::parse(text, nullptr, false);
   std::string differences = SettingsDifferences(settings, before);
   if (before.is_object() && differences.empty()) return absl::OkStatus();
-  if (differences.empty()) differences = "it is no JSON object";
+  if (differences.empty()) differences = "it is not a JSON object";
   return absl::FailedPreconditionError(absl::StrCat(
       path, ": belongs to ", AbslView(what), " with other settings (",
       differences, "); ", AbslView(remedy)));

@@ -62,13 +62,13 @@ absl::StatusOr<std::string> ReadMethodFile(const std::string& spec) {
   ESP_ASSIGN_OR_RETURN(const Config config, ReadConfig(path));
   if (config.name.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
-        path, ": it names no method; expected a line like  name: \"beam\""));
+        path, ": no method is named; expected a line like  name: \"beam\""));
   }
   for (const auto& [name, value] : config.options) {
     if (absl::StrCat(name, value).find(':') == std::string::npos) continue;
     return absl::InvalidArgumentError(
         absl::StrCat(path, ": option ", name, "=", value,
-                     ": a colon may not stand in an option of a method"));
+                     ": names and values of options must not contain a colon"));
   }
   options.insert(config.options.begin(), config.options.end());
   return SpecOf(config.name, options);

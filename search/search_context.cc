@@ -110,7 +110,7 @@ uint64_t SearchContext::Issue(SearchRequest request) {
 }
 
 Awaiting<Expansion> SearchContext::Expand(NodeId node, ExpandOptions options,
-                                          Role by) {
+                                          ModelRole by) {
   ESP_CHECK(options.n >= 1 && node < tree_.size());
   const bool possible = !tree_[node].terminal() && !tree_[node].truncated() &&
                         tree_.step(node).depth < format().max_steps &&
@@ -163,9 +163,9 @@ Awaiting<Expansion> SearchContext::ExpandInline(NodeId node,
 constexpr int64_t kSampleBytes = 160;
 constexpr int64_t kTokenBytes = 4 + 4 + 56;
 
-// Upper bound on what the samples of a request add to Usage::bytes. The width
-// of a hidden state is known only after the first one; until then it is assumed
-// to take the whole budget.
+// Upper bound on what the samples of a request add to Usage::bytes. The size of
+// a hidden state is known only after the first one; until then it is assumed to
+// take the whole budget.
 int64_t SearchContext::ReplyBytes(const ExpandOptions& options,
                                   int64_t tokens_each) const {
   int64_t sample = kSampleBytes + kTokenBytes * tokens_each;
@@ -174,9 +174,9 @@ int64_t SearchContext::ReplyBytes(const ExpandOptions& options,
               options.alternatives * tokens_each;
   }
   if (options.hidden) {
-    const size_t width = tree_.hidden_width();
-    if (width == 0) return budget_.bytes;
-    sample += static_cast<int64_t>(width * sizeof(float));
+    const size_t hidden_size = tree_.hidden_size();
+    if (hidden_size == 0) return budget_.bytes;
+    sample += static_cast<int64_t>(hidden_size * sizeof(float));
   }
   return options.n * sample;
 }
@@ -254,8 +254,9 @@ bool SearchContext::CutToRest(NodeId node, int* n, int64_t* limit) {
   int64_t free = budget_.tokens - usage_.tokens - reserved_tokens_;
   if (!GoesOn(node, *n)) free -= held;
   if (free < std::max(1, shortest_step_)) {
-    return stop(held > 0 ? "what is left of the tokens finishes a response"
-                         : "too few tokens left for another step");
+    return stop(held > 0
+                    ? "the remaining tokens are reserved to finish a response"
+                    : "too few tokens left for another step");
   }
   const int64_t need = std::min(*limit, StepNeed());
   *n = static_cast<int>(std::clamp<int64_t>(free / need, 1, *n));
@@ -367,7 +368,7 @@ bool SearchContext::MayEvaluate() {
 }
 
 Awaiting<Evaluation> SearchContext::Evaluate(absl::Span<const NodeId> nodes,
-                                             Role by) {
+                                             ModelRole by) {
   SearchRequest request{.kind = RequestKind::kEvaluate, .by = by};
   if (inline_ == nullptr) {
     absl::flat_hash_set<NodeId> listed;
@@ -468,7 +469,7 @@ bool SearchContext::LookWhetherToStop() {
   unchanged_ = true;
   if (stop_reason_.empty()) {
     stopper_.Stops({usage_, support_, tree_}, stop_reason_);
-    if (tree_.full()) stop_reason_ = "the tree can hold no more";
+    if (tree_.full()) stop_reason_ = "the tree is full";
     spent_ = usage_.tokens >= budget_.tokens || usage_.nodes >= budget_.nodes ||
              usage_.bytes >= budget_.bytes ||
              usage_.simulations >= budget_.simulations;

@@ -51,8 +51,9 @@
 
 namespace espalier {
 
-// The models of a search by role; SearchOptions binds them to models.
-enum class Role : uint8_t {
+// Which model answers a request; the engine binds roles to models. Not a
+// speaker of a conversation (ChatRole).
+enum class ModelRole : uint8_t {
   kPolicy,
   kCritic,
   kPlanner,
@@ -120,7 +121,7 @@ struct Verification {
 struct SearchRequest {
   uint64_t number = 0;  // order of issue within the search
   RequestKind kind = RequestKind::kExpand;
-  Role by = Role::kPolicy;
+  ModelRole by = ModelRole::kPolicy;
   std::vector<NodeId> nodes;  // one for Expand, Verify, Grade
   ExpandOptions expand;
   int first_sample = 0;  // index of the first sample to draw at the node
@@ -204,11 +205,11 @@ class SearchContext {
   // order, for the next delivery. The first never waits: it gets fewer samples,
   // or none if the budget does not cover even one step.
   Awaiting<Expansion> Expand(NodeId node, ExpandOptions options = {},
-                             Role by = Role::kPolicy);
+                             ModelRole by = ModelRole::kPolicy);
   // Scores the nodes that have no score yet, all in one request. Costs no
   // policy tokens and still works when those are spent.
   Awaiting<Evaluation> Evaluate(absl::Span<const NodeId> nodes,
-                                Role by = Role::kCritic);
+                                ModelRole by = ModelRole::kCritic);
   // Requests the intrinsic verifier's verdict on a response.
   Awaiting<Verification> Verify(NodeId node);
   // Checks a response against the problem's reference. For methods that label

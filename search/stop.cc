@@ -116,8 +116,8 @@ bool KlStopper::Stops(const SearchView& state, std::string& reason) {
   if (!compared || !state.support.answered || !(gain < gain_)) {
     return false;
   }
-  reason = absl::StrFormat("the root's visits moved by %.3g nats a simulation",
-                           gain);
+  reason = absl::StrFormat(
+      "the root's visits moved by %.3g nats per simulation", gain);
   return true;
 }
 

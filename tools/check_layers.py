@@ -138,7 +138,7 @@ def check_include(path, bracket, included, tracked):
             not included.endswith(".h"))
         if not standard and not included.startswith(API_SYSTEM_FOLDERS):
             yield (f"includes {included}: the API includes itself, Abseil and "
-                   "the standard library alone")
+                   "the standard library only")
     if target is None:
         if bracket == '"' and included.split("/")[0] in (
                 "base", "src", "search", "datasets", "models", "tools", "espalier",

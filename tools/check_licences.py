@@ -142,7 +142,7 @@ def judge(package, doc="/usr/share/doc"):
         return "?", ("states no main licence: read its copyright file and add "
                      "it to KNOWN in tools/check_licences.py")
     if gpl_alone(licence):
-        return licence, "is under the GPL alone: use another library"
+        return licence, "is under the GPL only: use another library"
     return licence, ""
 
 
@@ -167,9 +167,9 @@ def check(program):
             trouble.append(f"{program}: {package} ({names}) {verdict}")
     rest = sorted({str(package_of(files[n])) for n in files if n not in own})
     if rest:
-        gpl = [p for p in rest if "GPL alone" in judge(p)[1]]
+        gpl = [p for p in rest if "GPL only" in judge(p)[1]]
         print(f"  (through LibTorch, NTL) {len(rest)} further packages of Debian's"
-              f"; under the GPL alone: {', '.join(gpl) or 'none'}")
+              f"; under the GPL only: {', '.join(gpl) or 'none'}")
     return trouble
 
 

@@ -53,7 +53,7 @@ class Tensor:
             raise Refused(f"tensor {name}: expected BF16, F16 or F32, "
                           f"found {dtype}")
         self.name, self.dtype, self.shape, self.data = name, dtype, shape, data
-        self.width = 4 if dtype == "F32" else 2
+        self.item_bytes = 4 if dtype == "F32" else 2
 
     def with_rows(self, order):
         """The same tensor with row i taken from order[i]."""
@@ -63,7 +63,7 @@ class Tensor:
 
     def transposed(self):
         rows, columns = self.shape
-        cells = self.data.cast("I" if self.width == 4 else "H")
+        cells = self.data.cast("I" if self.item_bytes == 4 else "H")
         data = b"".join(cells[c::columns].tobytes() for c in range(columns))
         return Tensor(self.name, self.dtype, [columns, rows], memoryview(data))
 
@@ -232,8 +232,8 @@ def token_keys(folder, vocab_size):
                       "to write placeholders for tokens")
     pre = pre_of(tokenizer)
     if pre is None:
-        print(f"{path}: its way of cutting text has no name in GGUF; other "
-              "engines will take GPT-2's", file=sys.stderr)
+        print(f"{path}: its pre-tokenizer has no name in GGUF; other engines "
+              "will use that of GPT-2", file=sys.stderr)
     tokens = [f"[PAD{i}]" for i in range(vocab_size)]
     kinds = [UNUSED] * vocab_size
     for token, i in model["vocab"].items():
@@ -335,7 +335,7 @@ def collect(folder, config, architecture):
                           "rotary_emb.inv_freq")):
             continue  # constants that some files keep
         if new_name is None:
-            print(f"{name}: left out, GGUF has no place for it",
+            print(f"{name}: omitted: GGUF has no name for it",
                   file=sys.stderr)
             continue
         if not (tied and new_name == "output.weight"):
@@ -405,7 +405,7 @@ def encode(tensor, type_name):
     if tensor.dtype.lower() == type_name:
         yield tensor.data
         return
-    step = CHUNK * tensor.width
+    step = CHUNK * tensor.item_bytes
     for at in range(0, len(tensor.data), step):
         yield ENCODERS[type_name](
             floats(tensor.dtype, tensor.data[at:at + step]))
@@ -438,7 +438,7 @@ def type_for(name, tensor, type_name):
     if tensor.shape[-1] % elements:
         raise Refused(f"{name}: {type_name} needs rows of a multiple of "
                       f"{elements} elements, found {tensor.shape[-1]}; "
-                      "take --type bf16 or f16")
+                      "use --type bf16 or f16")
     return type_name
 
 

@@ -395,7 +395,7 @@ class Comparison {
       const Sameness found = FindAmong(item, b, met, true, &repeats);
       if (found == Sameness::kEqual && repeats && !a.braces && !b.braces &&
           a.items.size() == b.items.size()) {
-        return No("the answer repeats other items than gold");
+        return No("the answer repeats different items than gold");
       }
       if (found == Sameness::kEqual) continue;
       std::string reason = "the answer lacks " + Describe(item) + " of gold";
@@ -411,7 +411,7 @@ class Comparison {
       if (found == Sameness::kDifferent) return No(std::move(reason));
       open = std::move(reason);
     }
-    if (!open.empty()) return Unknown("it cannot be told whether " + open);
+    if (!open.empty()) return Unknown("it is undecided whether " + open);
     return Yes("both hold " + Describe(a));
   }
 

@@ -389,7 +389,7 @@ ValueVerdict ValueComparer::CompareNumbers(const Expr& a, const Expr& b) {
           absl::StrCat(Describe(*a), " and ", Describe(*b),
                        state == AtPoint::kTogether
                            ? " agree to all digits tried, which proves nothing"
-                           : ": their values cannot be told")};
+                           : ": their values cannot be compared")};
 }
 
 ValueVerdict ValueComparer::CompareBalls(const Expr& a, const Expr& b) {
@@ -416,11 +416,12 @@ ValueVerdict ValueComparer::CompareBalls(const Expr& a, const Expr& b) {
     const ExprNode& closed = HasSymbol(*a) ? *b : *a;
     if (BallEvaluator(128, none, &budget_).Evaluate(closed, number)) {
       return {Sameness::kDifferent,
-              Apart(a, b) + ": one is a number, the other left open"};
+              Apart(a, b) + ": one is a number, the other contains a symbol"};
     }
   }
   if (points.same == Sameness::kUnknown) {
-    return {Sameness::kUnknown, Apart(a, b) + ": their values cannot be told"};
+    return {Sameness::kUnknown,
+            Apart(a, b) + ": their values cannot be compared"};
   }
   return {Sameness::kEqual, absl::StrCat("both are ", Describe(*a), " at ",
                                          points.agreed, " random points")};

@@ -172,8 +172,9 @@ class Grader {
     if (gold.cut_off) return Undecided("gold is cut off in the middle");
     if (gold.picked) {
       const std::string why = MightBeEqual(gold, answer);
-      return why.empty() ? Different("gold is none of these formulas alone")
-                         : Undecided("gold may be another formula; " + why);
+      return why.empty()
+                 ? Different("gold is not a single one of these formulas")
+                 : Undecided("gold may be another formula; " + why);
     }
     const bool words = HasWords(gold.answers[0]) || HasWords(answer.answers[0]);
     if (words && gold.text.size() < kLongestMath &&
@@ -323,7 +324,7 @@ GradeVerdict GradeAnswer(std::string_view gold, std::string_view answer,
   const Readings a = grader.Read(gold);
   const Readings b = grader.Read(answer);
   if (TrimBlanks(a.text).empty()) return Different("gold holds no answer");
-  if (TrimBlanks(b.text).empty()) return Different("the answer is none");
+  if (TrimBlanks(b.text).empty()) return Different("the text holds no answer");
   GradeVerdict verdict = CompareRead(grader, a, b);
   // "20 km/h" and "so it is \\boxed{20} m/s"
   if (const auto with = grader.WithUnitBeside(b, answer, a)) {

@@ -178,7 +178,7 @@ Expr Parser::ReadItems(bool top) {
       if (item == nullptr) return nullptr;
       if (left_out) {
         auto between = ItemsThrough(items, item);
-        if (!between) return Fail("items that can be told");
+        if (!between) return Fail("items that determine the omitted ones");
         for (Expr& one : *between) items.push_back(std::move(one));
         left_out = false;
       }
@@ -398,7 +398,8 @@ Expr Parser::ReadSum() {
       Expr last = ReadTerm();
       if (last == nullptr) return nullptr;
       Expr sum = SumThrough(terms, last);
-      if (sum == nullptr) return Fail("a sum whose terms can be told");
+      if (sum == nullptr)
+        return Fail("a sum whose terms determine the omitted ones");
       terms = {std::move(sum)};
     }
   }

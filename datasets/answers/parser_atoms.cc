@@ -261,7 +261,7 @@ std::string Parser::TemperatureOr(std::string_view unit) {
 Expr Parser::ReadPostfix(Expr e) {
   int count = 0;
   while (e != nullptr) {
-    if (++count > 40) return Fail("fewer signs behind a factor");
+    if (++count > 40) return Fail("fewer signs after a factor");
     const bool sign = Peek().kind == TokenKind::kSign;
     const bool command = Peek().kind == TokenKind::kCommand;
     if (IsWhole(*e) && BeginsBase()) {

@@ -70,7 +70,7 @@ def compute(function, method, inputs, keywords):
     """What a function of numpy finds for objects of the program."""
     inputs = [array_of_object(x) if type(x) is Remote else x for x in inputs]
     if any(type(x) is Remote for x in (*inputs, *keywords.get("out", ()))):
-        raise TypeError("an object of the program is no array")
+        raise TypeError("an object of the program is not an array")
     return getattr(function, method)(*inputs, **keywords)
 
 
@@ -102,7 +102,8 @@ def make_nothing_class():
                       and getattr(other, "ndim", 0) == 0)
             if name in JUDGING or not single:
                 raise AssertionError(
-                    "an array without elements stands against what has some")
+                    "an array without elements is compared with one "
+                    "that has some")
 
     class array(numpy.ndarray, metaclass=OfArrays):
         __slots__ = ()

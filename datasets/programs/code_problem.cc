@@ -166,10 +166,10 @@ absl::Status CheckLanguage(const json& fields) {
   for (const char* other :
        {"cpp", "java", "javascript", "js", "go", "rust", "c", "typescript"}) {
     if (language != other) continue;
-    return WrongColumn("task_id",
-                       absl::StrCat("a problem of Python, found \"", id,
-                                    "\": programs of other languages are not "
-                                    "run; take the set's file for Python"));
+    return WrongColumn(
+        "task_id", absl::StrCat("a Python problem, found \"", id,
+                                "\": programs in other languages are not "
+                                "supported; use the set's file for Python"));
   }
   return absl::OkStatus();
 }
@@ -277,7 +277,9 @@ absl::StatusOr<CodeProblem> ReadMbpp(const json& fields) {
   ESP_ASSIGN_OR_RETURN(problem.tests, TextsColumn(fields, "test_list"));
   ESP_ASSIGN_OR_RETURN(const std::vector<std::string> imports,
                        TextsColumn(fields, "test_imports"));
-  if (problem.tests.empty()) return WrongColumn("test_list", "a test or more");
+  if (problem.tests.empty()) {
+    return WrongColumn("test_list", "at least one test");
+  }
   ESP_ASSIGN_OR_RETURN(const std::string more,
                        TextColumn(fields, "test", false));
   if (!more.empty()) problem.tests = {OfOneKind(more)};
@@ -342,7 +344,7 @@ absl::StatusOr<std::vector<InputCase>> ReadCases(const json& fields,
         return Wrong(i, "texts \"input\" and \"output\"");
       }
       if (one.value("testtype", json()) == "functional") {
-        return Wrong(i, "testtype \"stdin\": calls of functions are not read");
+        return Wrong(i, "testtype \"stdin\": function calls are not supported");
       }
     }
     return cases;
@@ -355,8 +357,8 @@ absl::StatusOr<std::vector<InputCase>> ReadCases(const json& fields,
   }
   if (value.contains("fn_name") && !value["fn_name"].is_null()) {
     return WrongColumn(column,
-                       "cases of standard input, found \"fn_name\": calls of "
-                       "functions are not read");
+                       "cases of standard input, found \"fn_name\": function "
+                       "calls are not supported");
   }
   const json* inputs = ListIn(value, "input");
   const json* outputs = ListIn(value, "output");
@@ -395,7 +397,7 @@ absl::StatusOr<CodeProblem> ReadInput(const json& fields) {
   ESP_ASSIGN_OR_RETURN(problem.solution, InputSolution(fields));
   const char* column = HasColumn(fields, "tests") ? "tests" : "input_output";
   ESP_ASSIGN_OR_RETURN(std::vector<InputCase> cases, ReadCases(fields, column));
-  if (cases.empty()) return WrongColumn(column, "a case or more");
+  if (cases.empty()) return WrongColumn(column, "at least one case");
   ESP_ASSIGN_OR_RETURN(problem.public_cases, ReadCases(fields, "public_tests"));
   problem.cases = problem.public_cases;
   for (InputCase& one : cases) {

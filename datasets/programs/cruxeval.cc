@@ -91,14 +91,14 @@ def read_literal(node, calls={"dict": dict, "range": range}):
     try:
         return ast.literal_eval(node)
     except (TypeError, ValueError):
-        raise AssertionError("the answer is no literal: "
+        raise AssertionError("the answer is not a literal: "
                              + ast.unparse(node)[:200])
 
 def read_arguments(call, published):
     if ast.dump(call) == ast.dump(parsed_answer(published)):
         return eval("(lambda *a, **b: (a, b))" + published[1:])
     assert (isinstance(call, ast.Call) and isinstance(call.func, ast.Name)
-            and call.func.id == "f"), "the answer is no call of f"
+            and call.func.id == "f"), "the answer is not a call of f"
     return ([read_literal(x) for x in call.args],
             {x.arg: read_literal(x.value) for x in call.keywords})
 )py";

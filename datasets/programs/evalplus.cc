@@ -191,8 +191,8 @@ absl::Status AddInputs(const json& fields, const char* column, bool needed,
     }
     if (HoldsLongNumber(input)) {
       return WrongColumn(column,
-                         "whole numbers that 64 bits hold; longer ones cannot "
-                         "be told from texts here");
+                         "whole numbers of at most 64 bits; longer ones cannot "
+                         "be distinguished from texts");
     }
     inputs.push_back(input);
   }

@@ -65,7 +65,7 @@ def read_reply(data):
                 and type(line) is int and type(args) is tuple
                 and all(type(name) is str for name in names)):
             return error_of(names, text, line, args)
-    raise ValueError("what is no reply")
+    raise ValueError("an invalid reply")
 
 
 def error_of(names, text, line, args):
@@ -127,13 +127,13 @@ class Solution:
     def ended_by(self):
         """What the end of the process means."""
         if self.status is None:
-            return Ended("crashed", "the program closed its way to the tests")
+            return Ended("crashed",
+                         "the program closed its connection to the tests")
         if os.WIFSIGNALED(self.status):
             signal = os.WTERMSIG(self.status)
             if signal == _signal.SIGSYS:
-                return Ended("forbidden", "a system call that programs here "
-                             "may not make (network, new processes, tracing, "
-                             "mounting, ...)")
+                return Ended("forbidden", "a forbidden system call (network, "
+                             "new processes, tracing, mounting, ...)")
             if signal == _signal.SIGXCPU or (
                     signal == _signal.SIGKILL
                     and self.seconds >= self.options.cpu):
@@ -165,7 +165,7 @@ class Solution:
             return
         disk = os.statvfs("/tmp")
         if disk.f_files - disk.f_ffree > MOST_FILES:
-            raise self.end(Ended("failed", "the program made over %d files"
+            raise self.end(Ended("failed", "the program created over %d files"
                                  % MOST_FILES))
 
     def end(self, ended):
@@ -203,8 +203,8 @@ class Solution:
         except MemoryError:
             raise
         except Exception as error:
-            raise self.end(Ended("failed", "the solution gave what is no plain "
-                                 "value: %s" % error))
+            raise self.end(Ended("failed", "the solution returned a value that "
+                                 "cannot be read: %s" % error))
         if type(reply) is tuple:
             return reply
         # What ends an iteration may not end one of the tests' own.
@@ -415,8 +415,8 @@ def only_of_plain_values(name, method):
         between = given and all(type(x) is Remote for x in given)
         if between or not given and name not in PREDICATES:
             return method(*args, **keywords)
-        raise TypeError("an object of the program answers no %s: only plain "
-                        "values do" % name)
+        raise TypeError("an object of the program has no %s: only plain "
+                        "values have it" % name)
     return ask
 
 
@@ -444,7 +444,7 @@ class View:
         if (self.done and self.length is not None
                 and self.changes == the_solution.changes
                 and self.length != len(self.items)):
-            raise AssertionError("an object says that it holds %s and gives %d"
+            raise AssertionError("an object claims to hold %s items, gives %d"
                                  % (short(self.length), len(self.items)))
 
 

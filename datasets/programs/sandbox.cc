@@ -58,7 +58,7 @@ absl::StatusOr<JobResult> ReadResult(Worker::Fields fields) {
     }
   }
   return absl::InternalError(
-      absl::StrCat("sandbox: a worker's verdict cannot be read: ",
+      absl::StrCat("sandbox: unreadable verdict of a worker: ",
                    absl::StrJoin(fields, ", ").substr(0, 200)));
 }
 
@@ -79,14 +79,15 @@ absl::Status CheckOptions(const SandboxOptions& options) {
                   "above 0, at most a day");
   }
   if (limits.memory < (64 << 20)) {
-    return Refuse("memory", limits.memory, "64 MiB or more: Python's own");
+    return Refuse("memory", limits.memory,
+                  "64 MiB or more: Python itself needs that much");
   }
   if (limits.tmp < 4096) return Refuse("tmp", limits.tmp, "4096 or more");
   if (limits.file_size < 4096) {
     return Refuse("file_size", limits.file_size, "4096 or more");
   }
   if (limits.threads < 2) {
-    return Refuse("threads", limits.threads, "2 or more: two run the tests");
+    return Refuse("threads", limits.threads, "2 or more: the tests run on two");
   }
   if (options.warm < 0) return Refuse("warm", options.warm, "0 or more");
   return absl::OkStatus();
@@ -94,12 +95,12 @@ absl::Status CheckOptions(const SandboxOptions& options) {
 
 absl::Status Refusal(std::string_view reason) {
   return absl::FailedPreconditionError(absl::StrCat(
-      "the sandbox cannot hold programs on this machine: ", AbslView(reason),
-      "; remedy: let this user make namespaces (sysctl "
+      "the sandbox does not work on this machine: ", AbslView(reason),
+      "; remedy: allow this user to create namespaces (sysctl "
       "user.max_user_namespaces above 0, kernel.unprivileged_userns_clone=1 "
-      "where it exists, no AppArmor or container profile against it); espalier "
-      "grade --sandbox weak does without, and holds accidents and not "
-      "attacks"));
+      "where it exists, no AppArmor or container profile that forbids it), or "
+      "use espalier grade --sandbox weak, which needs none but protects only "
+      "against accidents, not attacks"));
 }
 
 }  // namespace
@@ -210,7 +211,7 @@ class Sandbox::Pool {
     const int code = worker.End(1);
     if (code == kExitBySigsys) {
       result.kind = VerdictKind::kForbidden;
-      result.message = "a system call of the tests that is forbidden here";
+      result.message = "the tests made a forbidden system call";
       return result;
     }
     result.message =
@@ -263,8 +264,7 @@ absl::StatusOr<std::unique_ptr<Sandbox>> Sandbox::Create(
   if (!held.ok()) return held.status();
   if (held->kind != VerdictKind::kForbidden) {
     return Refusal(
-        absl::StrCat("the filter of system calls lets a socket be "
-                     "made (",
+        absl::StrCat("the system call filter allows creating a socket (",
                      held->message, ")"));
   }
   return sandbox;

@@ -410,8 +410,7 @@ void AddChecked(FilterCode& filter, const SeccompOptions& options) {
 absl::StatusOr<std::string> SeccompFilter(const SeccompOptions& options) {
   if (kArchitecture == 0) {
     return absl::UnimplementedError(
-        "the sandbox's filter of system calls is written for x86-64 and "
-        "64-bit ARM");
+        "the sandbox's system call filter supports only x86-64 and 64-bit ARM");
   }
   FilterCode filter;
   filter.Load(offsetof(seccomp_data, arch));

@@ -131,7 +131,7 @@ absl::Status Worker::Wait(short events, double deadline,
       return absl::CancelledError("sandbox: stopped");
     }
     const double left = deadline - Now();
-    if (left <= 0) return absl::DeadlineExceededError("sandbox: too late");
+    if (left <= 0) return absl::DeadlineExceededError("sandbox: timed out");
     pollfd poll_fd = {socket_, events, 0};
     const int milliseconds =
         static_cast<int>(std::min<double>(kLookMilliseconds, left * 1000 + 1));
@@ -186,7 +186,7 @@ absl::StatusOr<Worker::Fields> Worker::Receive(double deadline,
   ESP_RETURN_IF_ERROR(Read(head, sizeof head, deadline, stop));
   const uint64_t size = ReadSize(head);
   if (size > kLongestFrame) {
-    return absl::UnavailableError("sandbox: the worker sent what is no frame");
+    return absl::UnavailableError("sandbox: the worker sent an invalid frame");
   }
   std::string body(size, '\0');
   ESP_RETURN_IF_ERROR(Read(body.data(), size, deadline, stop));

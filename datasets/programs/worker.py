@@ -415,7 +415,7 @@ def message_of(error, text, solution):
         try:
             detail = str(error)[:LONGEST_MESSAGE]
         except (Exception, Ended):  # it may hold an object of the program
-            detail = "without words"
+            detail = "(no message)"
         if isinstance(error, AssertionError):
             said = detail
         else:
@@ -437,7 +437,7 @@ def compare_plain_sets():
         for one in (first, second):
             if type(one) is Remote:
                 raise self.failureException(
-                    "an object of the program is no set")
+                    "an object of the program is not a set")
         compare(self, first, second, msg)
     case.assertSetEqual = check
 

@@ -46,7 +46,7 @@ absl::Status Missing(const std::string& program, std::string_view why,
                      std::string_view remedy) {
   return absl::NotFoundError(
       absl::StrCat("the sandbox needs \"", program, "\" (", AbslView(why),
-                   "), which is not here; remedy: ", AbslView(remedy)));
+                   "), which was not found; remedy: ", AbslView(remedy)));
 }
 
 constexpr uint32_t kNobody = 65534;
@@ -67,7 +67,8 @@ absl::Status AppendUser(Words& words) {
   if (geteuid() != 0 || !HaveNobody()) return absl::OkStatus();
   const std::string setpriv = FindProgram("setpriv");
   if (setpriv.empty()) {
-    return Missing("setpriv", "to give up root", "apt-get install util-linux");
+    return Missing("setpriv", "to drop root privileges",
+                   "apt-get install util-linux");
   }
   Append(words, {setpriv, absl::StrCat("--reuid=", kNobody),
                  absl::StrCat("--regid=", kNobody), "--clear-groups"});
@@ -101,9 +102,10 @@ void AppendSystem(Words& words, const std::string& python) {
 absl::Status AppendNamespaces(Words& words, const SandboxOptions& options) {
   const std::string bwrap = FindProgram(options.bubblewrap);
   if (bwrap.empty()) {
-    return Missing(options.bubblewrap, "bubblewrap, which makes namespaces",
-                   "apt-get install bubblewrap; espalier grade --sandbox weak "
-                   "does without, and holds accidents and not attacks");
+    return Missing(options.bubblewrap, "bubblewrap, which creates namespaces",
+                   "apt-get install bubblewrap, or use espalier grade "
+                   "--sandbox weak, which does not need it but protects only "
+                   "against accidents, not attacks");
   }
   Append(words, {bwrap, "--unshare-all", "--die-with-parent", "--new-session",
                  "--as-pid-1", "--cap-drop", "ALL", "--hostname", "sandbox"});

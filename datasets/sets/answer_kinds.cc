@@ -70,9 +70,9 @@ std::string ReadOlympiadBench(SetRecord& record) {
       absl::StrCat(context, context.empty() ? "" : "\n", question);
   record.solution = ColumnText(record.fields, "solution");
   record.answer = ColumnText(record.fields, "final_answer");
-  return Blank(record.answer) ? "\"final_answer\" is empty: a proof has none, "
-                                "and nothing to grade it by"
-                              : "";
+  return Blank(record.answer)
+             ? "\"final_answer\" is empty: a proof has no answer to grade"
+             : "";
 }
 
 std::string ReadGolds(SetRecord& record) {
@@ -83,7 +83,7 @@ std::string ReadGolds(SetRecord& record) {
   }
   record.solution = ColumnText(record.fields, "solution");
   const Json* golds = FindColumn(record.fields, "golds");
-  if (!golds->is_array()) return "\"golds\" is no list of answers";
+  if (!golds->is_array()) return "\"golds\" is not a list of answers";
   for (const Json& gold : *golds) {
     if (!gold.is_string() && !gold.is_number()) {
       return "\"golds\" holds something that is neither text nor a number";

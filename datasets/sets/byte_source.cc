@@ -53,8 +53,8 @@ absl::StatusOr<std::unique_ptr<ByteSource>> ByteSource::Open(
   const bool plain = gzdirect(file->handle) != 0;
   if (plain && path.ends_with(".gz") && info.st_size > 0) {
     return absl::InvalidArgumentError(absl::StrCat(
-        path, ":1: expected gzip data, as the name says, and found something ",
-        "else; fetch the file again or give it its own name"));
+        path, ":1: expected gzip data because of its name, found something ",
+        "else; fetch the file again or rename it"));
   }
   if (const std::string other = ForeignFileNote(path); !other.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(path, ": ", other));

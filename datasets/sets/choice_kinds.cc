@@ -209,10 +209,9 @@ Options OptionsOf(const Json& value, std::string& wrong) {
   const std::set<std::string> labels(options.labels.begin(),
                                      options.labels.end());
   if (!good) {
-    wrong =
-        "the options are no texts or numbers, nor texts under their letters";
+    wrong = "the options are neither texts nor numbers nor texts by letter";
   } else if (!options.labels.empty() && labels.size() != options.texts.size()) {
-    wrong = "the options' labels are not one an option";
+    wrong = "expected one label per option";
   }
   options.texts = WithoutMarks(std::move(options.texts));
   return options;
@@ -254,18 +253,18 @@ Told ToldByIndex(int64_t number, size_t options, Counting counting) {
     return told;
   }
   Told told{.wrong = absl::StrCat("the right option ", number,
-                                  " is none of the ", options,
+                                  " is not one of the ", options,
                                   " options, counted from ", counting.from)};
   // One past the end: all that fit may be off by one.
   if (!counting.given && index == size) {
     told.wrong_set = true;
-    absl::StrAppend(&told.wrong,
-                    "; if the set counts them from 1, say --kind "
-                    "choice-from-1, and if only this record is wrong --kind "
-                    "choice-from-0");
+    absl::StrAppend(
+        &told.wrong,
+        "; if the set counts options from 1, use --kind choice-from-1; if only "
+        "this record is wrong, use --kind choice-from-0");
   } else if (counting.given && counting.from == 1 && index == -1) {
     told.wrong_set = true;
-    absl::StrAppend(&told.wrong, "; say --kind choice-from-0");
+    absl::StrAppend(&told.wrong, "; use --kind choice-from-0");
   }
   return told;
 }
@@ -290,7 +289,7 @@ std::optional<size_t> Labelled(const Options& all, const std::string& text,
   if (all.labels.empty()) return std::nullopt;
   const bool numbers = IsWholeNumber(all.labels[0]);
   if (IsOneLetter(text) || (numbers && IsWholeNumber(text))) {
-    wrong = absl::StrCat("the right option \"", text, "\" is none of ",
+    wrong = absl::StrCat("the right option \"", text, "\" is not one of ",
                          absl::StrJoin(all.labels, ", "));
   }
   return std::nullopt;
@@ -322,20 +321,21 @@ Told OptionTold(const Json& gold, const Options& all, Counting counting) {
   int64_t number = 0;
   if (!absl::SimpleAtoi(text, &number)) {
     if (by_text) return {.option = by_text};
-    return {.wrong = absl::StrCat("the right option \"", text,
-                                  "\" is no letter and no text of the ",
-                                  options.size(), " options")};
+    return {.wrong = absl::StrCat(
+                "the right option \"", text,
+                "\" is neither the letter nor the text of one of the ",
+                options.size(), " options")};
   }
   const Told by_index = ToldByIndex(number, options.size(), counting);
   if (!by_text || counting.only || by_text == by_index.option) return by_index;
   // A text is the option with that text, if it cannot be an index.
   if (!by_index.option && gold.is_string()) return {.option = by_text};
   if (!by_index.option) return by_index;
-  return {.wrong = absl::StrCat(
-              "the right option ", gold.dump(),
-              " is one by its text and another one as an index from 0; write "
-              "its letter, or say --kind choice-from-0 or choice-from-1 if it "
-              "is an index")};
+  return {.wrong =
+              absl::StrCat("the right option ", gold.dump(),
+                           " names one option by its text and another as an "
+                           "index from 0; write its letter, or use --kind "
+                           "choice-from-0 or choice-from-1 if it is an index")};
 }
 
 // The columns that name the right option. An index comes before a text, which
@@ -400,7 +400,7 @@ std::string Contradiction(const Options& options, Counting counting,
     if (!told.option) continue;
     const std::string letter(1, Letter(*told.option));
     if (letter != record.answer) {
-      return absl::StrCat("\"", taken.name, "\" tells option ", record.answer,
+      return absl::StrCat("\"", taken.name, "\" names option ", record.answer,
                           " and \"", other.name, "\" option ", letter);
     }
     record.counted.reset();

@@ -64,9 +64,9 @@ class CsvReader : public RecordReader {
     std::set<std::string> seen;
     for (const std::string& name : names_) {
       if (!seen.insert(name).second) {
-        return absl::InvalidArgumentError(absl::StrCat(
-            place, ": the first row names the column \"", name,
-            "\" twice; expected a name of its own for each column"));
+        return absl::InvalidArgumentError(
+            absl::StrCat(place, ": the first row names the column \"", name,
+                         "\" twice; expected distinct column names"));
       }
     }
     return absl::OkStatus();
@@ -137,9 +137,9 @@ class CsvReader : public RecordReader {
       if (c < 0 || c == '\n') return false;
       if (c == delimiter_) return true;
       if (quoted && problem_.empty()) {
-        problem_ = absl::StrCat("cell ", cells_.size(),
-                                " goes on after its closing quote; a quote "
-                                "inside a cell is doubled");
+        problem_ = absl::StrCat(
+            "cell ", cells_.size(),
+            " continues after its closing quote; double a quote inside a cell");
       }
       Append(c);
     }
@@ -171,9 +171,9 @@ class CsvReader : public RecordReader {
     }
     cells_.back().clear();
     cells_.back().shrink_to_fit();
-    problem_ = absl::StrCat("the row is longer than ", kMaxRecordBytes >> 20,
-                            " MiB, which is the most that is read; is a quote "
-                            "never closed?");
+    problem_ =
+        absl::StrCat("the row is longer than ", kMaxRecordBytes >> 20,
+                     " MiB, which is the limit; is a closing quote missing?");
   }
 
   std::unique_ptr<ByteSource> source_;

@@ -14,9 +14,9 @@ namespace {
 using Json = nlohmann::json;
 
 absl::Status TooLong(const std::string& place) {
-  return absl::InvalidArgumentError(absl::StrCat(
-      place, ": the record is longer than ", kMaxRecordBytes >> 20,
-      " MiB, which is the most that is read; cut it or leave it out"));
+  return absl::InvalidArgumentError(
+      absl::StrCat(place, ": the record is longer than ", kMaxRecordBytes >> 20,
+                   " MiB, which is the limit; shorten or remove it"));
 }
 
 class JsonLinesReader : public RecordReader {

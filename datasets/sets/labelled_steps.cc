@@ -38,8 +38,8 @@ std::string ReadProcessBench(const Json& fields, LabelledSolution& out) {
   const auto count = static_cast<int64_t>(out.steps.size());
   if (!label.is_number_integer() || Whole(label) < -1 ||
       Whole(label) >= count) {
-    return absl::StrCat("\"label\" is no index of the ", count,
-                        " steps, and not -1 for none");
+    return absl::StrCat("\"label\" is neither an index of the ", count,
+                        " steps nor -1 for no error");
   }
   out.first_error = label.get<int>();
   for (int i = 0; i < count; ++i) {
@@ -96,7 +96,7 @@ std::string ReadPrm800k(const Json& fields, LabelledSolution& out) {
       }
       label = static_cast<StepLabel>(value);
     } else if (!rating.is_null()) {
-      return "a rating is not a number";
+      return "a rating is not a whole number";
     }
     if (label == StepLabel::kWrong && out.first_error < 0) {
       out.first_error = static_cast<int>(out.steps.size());

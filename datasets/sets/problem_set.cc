@@ -58,10 +58,10 @@ absl::StatusOr<std::string> UnjudgedNote(const std::string& set,
   if (left == all) return std::string();
   const std::string where = gold.empty() ? "" : absl::StrCat(" under ", gold);
   if (left == 0) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        set, ": no record has a gold answer", where,
-        ", so no response to them can be right or wrong; name the column that "
-        "has it (--columns question=NAME,answer=NAME)"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(set, ": no record has a gold answer", where,
+                     ", so responses cannot be graded; name the column that "
+                     "has it (--columns question=NAME,answer=NAME)"));
   }
   return absl::StrCat(set, ": ", all - left, " of ", all,
                       " records have no gold answer", where,

@@ -30,8 +30,8 @@ absl::StatusOr<GradedProblem> GeneratedById(const GeneratedSet& set,
       !absl::SimpleAtoi(id.substr(middle + 1, last - middle - 1), &seed) ||
       !absl::SimpleAtoi(id.substr(last + 1), &index)) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "\"", id, "\" is no id of the set ", set.name, "; expected ", set.name,
-        "/SEED/INDEX, as ", set.name, "/2000/12"));
+        "\"", id, "\" is not an id of the set ", set.name, "; expected ",
+        set.name, "/SEED/INDEX, e.g. ", set.name, "/2000/12"));
   }
   return set.make(seed, index);
 }
@@ -105,7 +105,7 @@ absl::StatusOr<std::unique_ptr<ProblemStream>> ProblemStream::Open(
     if (options.shuffle || !options.columns.empty() || !options.kind.empty()) {
       return absl::InvalidArgumentError(absl::StrCat(
           set.name,
-          ": a shuffle, columns and a kind are for files; the problems "
+          ": --shuffle, --columns and --kind are only for files; the problems "
           "of a generated set are drawn at random by its seed"));
     }
     return std::make_unique<GeneratedStream>(set, options);
@@ -118,13 +118,13 @@ absl::StatusOr<std::unique_ptr<ProblemStream>> ProblemStream::Open(
     return std::make_unique<FileStream>(spec, std::move(reader));
   }
   if (spec.find_first_of("/.") != std::string::npos) {
-    return absl::NotFoundError(
-        absl::StrCat(spec, ": no such file or folder, nor a generated set as ",
-                     SetNames().front(), ForeignName(spec, Wanted::kData)));
+    return absl::NotFoundError(absl::StrCat(
+        spec, ": no such file or folder, and not a generated set such as ",
+        SetNames().front(), ForeignName(spec, Wanted::kData)));
   }
   return absl::NotFoundError(
       absl::StrCat(UnknownName("set", spec, SetNames()),
-                   "; nor is there a file of this name"));
+                   "; and there is no file of this name"));
 }
 
 }  // namespace espalier

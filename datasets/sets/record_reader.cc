@@ -70,7 +70,7 @@ absl::StatusOr<std::unique_ptr<RecordReader>> OpenFolder(
   }
   if (files.empty()) {
     return absl::NotFoundError(absl::StrCat(
-        path, ": the folder holds no file .jsonl, .json, .csv or .tsv"));
+        path, ": the folder holds no .jsonl, .json, .csv or .tsv file"));
   }
   std::sort(files.begin(), files.end());
   return std::make_unique<FolderReader>(std::move(files));

@@ -34,9 +34,8 @@ std::string AskedIn(const Json& messages, std::string& wrong) {
     if (content == nullptr || !content->is_string()) return "";
     const std::string role = ColumnText(message, "role");
     if (role != "user" && role != "system" && role != "developer") {
-      wrong = absl::StrCat("a message of role \"", role,
-                           "\" is no part of one question; expected system "
-                           "and user only");
+      wrong = absl::StrCat("a message has the role \"", role,
+                           "\"; expected only system and user");
       return "";
     }
     absl::StrAppend(&asked, asked.empty() ? "" : "\n\n",
@@ -66,8 +65,8 @@ std::string GroundTruth(const Json* truth, std::string& wrong) {
   }
   const bool tests = FindColumn(*value, "inputs") != nullptr ||
                      FindColumn(*value, "fn_name") != nullptr;
-  wrong = tests ? "the ground truth holds tests of a program; rows of programs "
-                  "are not read in this form"
+  wrong = tests ? "the ground truth holds tests of a program; problems about "
+                  "programs are not supported in this format"
                 : "the ground truth is neither a text nor a number";
   return "";
 }

@@ -244,10 +244,11 @@ absl::StatusOr<const SetKind*> RecogniseKind(const Json& fields) {
     }
     return &kind;
   }
-  return absl::InvalidArgumentError(absl::StrCat(
-      "no known kind of set has the columns ", Columns(fields),
-      "; name those to read (--columns question=NAME,answer=NAME) or the kind ",
-      "(--kind ", absl::StrJoin(KindNames(), "|"), ")"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("no known kind of set has the columns ", Columns(fields),
+                   "; name the columns to read (--columns "
+                   "question=NAME,answer=NAME) or the kind ",
+                   "(--kind ", absl::StrJoin(KindNames(), "|"), ")"));
 }
 
 absl::StatusOr<SetRecord> ReadAs(const SetKind& kind, Record record) {
@@ -269,8 +270,8 @@ absl::StatusOr<SetRecord> ReadAs(const SetKind& kind, Record record) {
     const Json* question = FindColumn(out.fields, column);
     if (question == nullptr || !question->is_array()) continue;
     problem = absl::StrCat("\"", column,
-                           "\" is a list; expected one question a record, so "
-                           "write a file of columns as records first");
+                           "\" is a list; expected one question per record, so "
+                           "convert a file of columns to records first");
   }
   if (problem.empty()) problem = kind.read(out);
   if (problem.empty() && Blank(out.question)) {

@@ -94,7 +94,7 @@ void ReadReport::AddSkipped(const absl::Status& error) {
 absl::Status ReadReport::NothingRead(std::string_view things) const {
   return absl::InvalidArgumentError(absl::StrCat(
       file, ": no ", AbslView(things), " in it",
-      errors.empty() ? "; expected JSON lines, JSON or CSV with one a record"
+      errors.empty() ? "; expected JSON lines, JSON or CSV with one per record"
                      : absl::StrCat(", ", skipped,
                                     " records skipped; first: ", errors[0])));
 }
@@ -118,7 +118,7 @@ std::vector<std::string> ReadReport::Notes() const {
     std::vector<std::string> told = missing_ids;
     if (told.size() > kTold) told.resize(kTold);
     notes.push_back(absl::StrCat(
-        file, ": ", missing_ids.size(), " of the ids asked for are not in it: ",
+        file, ": ", missing_ids.size(), " of the requested ids are not in it: ",
         absl::StrJoin(told, ", "), missing_ids.size() > kTold ? ", ..." : ""));
   }
   return notes;
@@ -184,8 +184,8 @@ absl::StatusOr<SetRecord> SetReader::Interpret(Record record) {
       lines_.try_emplace(StableHash(out.id), LineOf(out.place));
   if (fresh) return out;
   return absl::InvalidArgumentError(
-      absl::StrCat(out.place, ": the id \"", out.id, "\" stands in line ",
-                   at->second, " already; expected ids that differ"));
+      absl::StrCat(out.place, ": the id \"", out.id, "\" is already in line ",
+                   at->second, "; expected distinct ids"));
 }
 
 // The next readable record of the file.
@@ -232,9 +232,10 @@ absl::Status SetReader::LookAhead() {
     if (!one.record.counted || !one.record.columns_from_1) continue;
     return absl::FailedPreconditionError(absl::StrCat(
         one.record.place, ": the right option is ", *one.record.counted,
-        ", the columns of options count from 1, and no record read ahead has "
-        "the right option 0; say --kind choice-from-1 if the right options "
-        "count as the columns do, else --kind choice-from-0"));
+        ", the columns of options are numbered from 1, and no record read "
+        "ahead has the right option 0; use --kind choice-from-1 if the right "
+        "options are numbered like the columns, otherwise --kind "
+        "choice-from-0"));
   }
   return absl::OkStatus();
 }

@@ -117,8 +117,8 @@ class ProgramVerifier : public Verifier {
   absl::StatusOr<std::vector<StepVerdict>> CheckSteps(
       const Problem&, const Reference&, std::string_view) const override {
     return absl::UnimplementedError(
-        "lines of a program cannot be judged one by one; take a set with "
-        "exact steps (stories, countdown)");
+        "lines of a program cannot be judged one by one; use a set with exact "
+        "steps (stories, countdown)");
   }
 };
 

@@ -81,7 +81,7 @@ class QaVerifier : public Verifier {
   absl::StatusOr<std::vector<StepVerdict>> CheckSteps(
       const Problem&, const Reference&, std::string_view) const override {
     return absl::UnimplementedError(
-        "steps of free text cannot be judged exactly; take a set with exact "
+        "steps of free text cannot be judged exactly; use a set with exact "
         "steps (stories, countdown, game24, sudoku, proof)");
   }
 };

@@ -35,7 +35,7 @@ absl::StatusOr<Entry> Find(std::string_view name) {
 TaskRegistration::TaskRegistration(const Task& task, const Verifier& verifier) {
   const bool added =
       Registry().emplace(task.name(), Entry{&task, &verifier}).second;
-  ESP_CHECK(added && "two tasks have one name");
+  ESP_CHECK(added && "two tasks have the same name");
 }
 
 absl::StatusOr<const Task*> FindTask(std::string_view name) {

@@ -39,7 +39,7 @@ struct WordPattern::Parser {
       if (named[i].name != name) continue;
       return Parser{named[i].pattern, named.first(i)}.Whole();
     }
-    ESP_CHECK(false && "a pattern names one that is not before it");
+    ESP_CHECK(false && "a pattern refers to one that is not defined before it");
     return {};
   }
 

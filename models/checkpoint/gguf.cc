@@ -205,7 +205,7 @@ absl::Status GgufParser::ParsePreamble(uint64_t& tensors, uint64_t& keys) {
     return Bad(
         "expected GGUF version 2 or 3, found ",
         (version & 0xFFFF) == 0 ? "a big-endian file" : absl::StrCat(version),
-        "; convert the model anew");
+        "; convert the model again");
   }
   ESP_RETURN_IF_ERROR(Take("number of tensors", tensors));
   ESP_RETURN_IF_ERROR(Take("number of keys", keys));
@@ -325,7 +325,7 @@ absl::Status GgufParser::MeasureTensor(uint32_t type, GgufTensor& tensor) {
   if (!fits || bytes >> 62 != 0) {
     return Bad(what, ": expected extents above 0, the first a multiple of ",
                block.elements, " as ", GgufTensorTypeName(type),
-               " has it, found [", absl::StrJoin(tensor.extents, ", "), "]");
+               " requires, found [", absl::StrJoin(tensor.extents, ", "), "]");
   }
   tensor.bytes = bytes;
   return absl::OkStatus();
@@ -349,7 +349,8 @@ absl::Status GgufParser::PlaceData() {
   for (const GgufTensor* tensor : by_place) {
     if (tensor->begin < reached) {
       return Bad("tensor ", tensor->name, ": expected its data at byte ",
-                 reached, " or later, where the one before ends, found it at ",
+                 reached,
+                 " or later, where the previous tensor ends, found it at ",
                  tensor->begin, ": tensors overlap");
     }
     if (tensor->begin > left_.size() ||

@@ -189,7 +189,7 @@ absl::Status ReadDivisors(const GgufFile& file, TrunkConfig& config) {
                                  [](float divisor) { return divisor == 1; });
   if (plain) return absl::OkStatus();
   if (config.rope.kind != RopeKind::kDefault) {
-    return bad("divisors beside another rope scaling");
+    return bad("divisors together with another rope scaling");
   }
   RopeScaling rope;
   rope.kind = RopeKind::kLlama3;

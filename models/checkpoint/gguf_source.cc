@@ -240,11 +240,11 @@ absl::Status GgufSource::CheckNothingElse(
     const std::set<std::string>& used) const {
   for (const auto& [name, tensor] : file_.tensors()) {
     if (used.contains(name)) continue;
-    return absl::InvalidArgumentError(absl::StrCat(
-        file_.path(), ": tensor ", name, " [",
-        absl::StrJoin(tensor.extents, ", "),
-        "] is none of this architecture's: the model would compute something "
-        "else without it"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(file_.path(), ": tensor ", name, " [",
+                     absl::StrJoin(tensor.extents, ", "),
+                     "] does not belong to this architecture; ignoring it "
+                     "would change what the model computes"));
   }
   return absl::OkStatus();
 }

@@ -107,10 +107,10 @@ absl::Status HfSource::CheckExtra(const std::string& name) const {
     embedding.file->Release(embedding.name);
     if (equal) return absl::OkStatus();
     return absl::InvalidArgumentError(absl::StrCat(
-        extra.file->path(), ": tensor ", name, ": expected the bytes of ",
+        extra.file->path(), ": tensor ", name, ": expected the same bytes as ",
         embedding.name,
-        " since config.json has tie_word_embeddings, found others; set "
-        "\"tie_word_embeddings\": false if this tensor counts"));
+        " since config.json has tie_word_embeddings, found different bytes; "
+        "set \"tie_word_embeddings\": false to use this tensor"));
   }
   return absl::InvalidArgumentError(absl::StrCat(
       extra.file->path(), ": found tensor ", name, " ",

@@ -29,7 +29,7 @@ absl::Status CheckTrainable(const TrunkConfig& config,
   if (config.qkv_bias) return refuse("attention_bias", "true", "false");
   if (config.mlp_bias) return refuse("mlp_bias", "true", "false");
   if (config.rope.kind != RopeKind::kDefault) {
-    return refuse("rope_scaling", "a scaled rotation", "null or absent");
+    return refuse("rope_scaling", "RoPE scaling", "null or absent");
   }
   return absl::OkStatus();
 }

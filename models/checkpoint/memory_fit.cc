@@ -167,7 +167,7 @@ absl::Status CheckFits(const std::string& path, const MemoryPlan& plan,
       Gigabytes(plan.working), " working memory = ", Gigabytes(plan.total()),
       ", available: ", Gigabytes(available.bytes), " (", available.limit,
       "); lower the limit of keys and values, keep weights in fewer bits, or "
-      "take a smaller model or a larger machine"));
+      "use a smaller model or a larger machine"));
 }
 
 }  // namespace espalier

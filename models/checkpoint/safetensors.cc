@@ -238,7 +238,7 @@ absl::Status SafetensorsFile::ParseHeader(std::string_view text,
   for (const auto& [name, info] : by_place) {
     if (info->begin != reached) {
       return bad("tensor ", *name, ": expected its data at byte ", reached,
-                 " where the one before ends, found it at ", info->begin,
+                 " where the previous tensor ends, found it at ", info->begin,
                  info->begin < reached ? ": tensors overlap" : ": a gap");
     }
     reached = info->end;

@@ -145,7 +145,7 @@ void ReadHead(ConfigReader& in, HeadKind head, TrunkConfig& config) {
   const json supported = {{"reward", {"step", "path"}}};
   if (*ours != supported || head != HeadKind::kNone) {
     in.Refuse("espalier_heads", *ours,
-              supported.dump() + " beside a language model's head");
+              supported.dump() + " together with a language model's head");
   }
   config.reward_head = true;
   config.head = HeadKind::kReward;
@@ -190,7 +190,7 @@ int QwenWindow(ConfigReader& in, int layers) {
   }
   in.Refuse("max_window_layers", at,
             absl::StrCat("0 (all layers have the sliding window) or ", layers,
-                         " and more (none has)"));
+                         " or more (no layer has it)"));
   return 0;
 }
 
@@ -367,12 +367,11 @@ std::string FolderText(const std::filesystem::path& folder) {
   if (names.empty()) return "an empty folder";
   if (!gguf.empty()) {
     return absl::StrCat(
-        "a folder without config.json; for the GGUF file in "
-        "it name ",
+        "a folder without config.json; to use the GGUF file in it, name ",
         (folder / gguf).string());
   }
   return absl::StrCat("a folder without config.json",
-                      data ? ", whose files are a data set and no model" : "");
+                      data ? ", whose files are a data set, not a model" : "");
 }
 
 // A hint for a name that is not a folder here.
@@ -380,8 +379,8 @@ std::string MissingNote(const std::string& name) {
   const std::string note = ForeignName(name, Wanted::kModel);
   if (!note.empty() || name.find('/') != name.npos) return note;
   return absl::StrCat(
-      "; a model of the Hugging Face hub is fetched first, by the name with "
-      "its owner's:\n  hf download OWNER/",
+      "; download a model of the Hugging Face hub first, by its full name:\n  "
+      "hf download OWNER/",
       name, " --local-dir ", name);
 }
 
@@ -405,8 +404,8 @@ absl::StatusOr<TrunkConfig> ReadTrunkConfig(const std::string& folder) {
     const std::filesystem::path around = base.parent_path();
     if (note.empty() && std::filesystem::is_regular_file(base, error) &&
         std::filesystem::exists(around / "config.json", error)) {
-      note = "a part of the model in the folder " +
-             (around.empty() ? "." : around.string()) + ", which name";
+      note = "part of a model; name its folder, " +
+             (around.empty() ? "." : around.string());
     }
     return found("another file" + (note.empty() ? "" : ": " + note));
   }
@@ -417,7 +416,7 @@ absl::StatusOr<TrunkConfig> ReadTrunkConfig(const std::string& folder) {
   }
   // A pipe might block forever.
   if (!std::filesystem::is_regular_file(path, error)) {
-    return found("a config.json that is no file");
+    return found("a config.json that is not a file");
   }
   ESP_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
   ESP_ASSIGN_OR_RETURN(TrunkConfig config, ParseTrunkConfig(text, path));

@@ -262,8 +262,8 @@ struct AmxAttention {
                                Bf16* attn, float* lse) {
     const Shape& s = ctx.shape;
     const size_t hd = s.head_dim;
-    const size_t e = s.qkv_width();
-    const size_t w = s.attn_width();
+    const size_t e = s.qkv_dim();
+    const size_t w = s.attn_dim();
     std::memset(static_cast<void*>(attn + stream.tokens * w), 0,
                 (stream.rows - stream.tokens) * w * sizeof(Bf16));
     const size_t longest = Longest(stream);
@@ -308,8 +308,8 @@ struct AmxAttention {
                           float* lse) {
     const Shape& s = ctx.shape;
     const int hd = s.head_dim;
-    const size_t e = s.qkv_width();
-    const size_t w = s.attn_width();
+    const size_t e = s.qkv_dim();
+    const size_t w = s.attn_dim();
     const int start = sight.start;
     const int n = sight.n;
     const Head at(s, head);
@@ -453,7 +453,7 @@ struct AmxAttention {
                                 const Bf16* dattn, Bf16* dqkv) {
     const Shape& s = ctx.shape;
     const size_t hd = s.head_dim;
-    const size_t e = s.qkv_width();
+    const size_t e = s.qkv_dim();
     std::memset(static_cast<void*>(dqkv + stream.tokens * e), 0,
                 (stream.rows - stream.tokens) * e * sizeof(Bf16));
     const size_t longest = Longest(stream);
@@ -499,8 +499,8 @@ struct AmxAttention {
                            Bf16* dqkv) {
     const Shape& s = ctx.shape;
     const int hd = s.head_dim;
-    const size_t e = s.qkv_width();
-    const size_t w = s.attn_width();
+    const size_t e = s.qkv_dim();
+    const size_t w = s.attn_dim();
     const int start = sight.start;
     const int n = sight.n;
     const Head at(s, head);

@@ -120,7 +120,7 @@ struct Blocks {
     ctx.scratch->Reset();
     const Shape& s = ctx.shape;
     const int d = s.hidden;
-    const int e = s.qkv_width();
+    const int e = s.qkv_dim();
     A* h = ctx.scratch->Get<A>(static_cast<size_t>(kChunk) * d);
     A* qkv = static_cast<A*>(saved.qkv);
     A* attn = static_cast<A*>(saved.attn);
@@ -144,8 +144,8 @@ struct Blocks {
     ctx.scratch->Reset();
     const Shape& s = ctx.shape;
     const int d = s.hidden;
-    const int e = s.qkv_width();
-    const int w = s.attn_width();
+    const int e = s.qkv_dim();
+    const int w = s.attn_dim();
     const A* attn = static_cast<const A*>(saved.attn);
     const size_t rows = stream.rows;
     A* dy = ctx.scratch->Get<A>(static_cast<size_t>(kChunk) * d);

@@ -74,8 +74,8 @@ struct Fp32Family {
                                float* attn, float* lse) {
     const Shape& s = ctx.shape;
     const int hd = s.head_dim;
-    const size_t e = s.qkv_width();
-    const size_t w = s.attn_width();
+    const size_t e = s.qkv_dim();
+    const size_t w = s.attn_dim();
     std::memset(attn + stream.tokens * w, 0,
                 (stream.rows - stream.tokens) * w * sizeof(float));
     const float scale = 1.0f / std::sqrt(static_cast<float>(hd));
@@ -124,8 +124,8 @@ struct Fp32Family {
                                 const float* dattn, float* dqkv) {
     const Shape& s = ctx.shape;
     const int hd = s.head_dim;
-    const size_t e = s.qkv_width();
-    const size_t w = s.attn_width();
+    const size_t e = s.qkv_dim();
+    const size_t w = s.attn_dim();
     std::memset(dqkv, 0, stream.rows * e * sizeof(float));
     const float scale = 1.0f / std::sqrt(static_cast<float>(hd));
     const size_t longest = Longest(stream);

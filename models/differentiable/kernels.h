@@ -3,7 +3,7 @@
 //
 // A kernel works on a packed stream: `rows` tokens of several sequences one
 // after the other, padded at the end to a multiple of 32 with rows of zeros.
-// Every width (hidden, intermediate, vocabulary, head_dim) is a multiple of 32,
+// Every size (hidden, intermediate, vocabulary, head_dim) is a multiple of 32,
 // so that no kernel needs tail code.
 //
 // There are two families with one interface. In kernels<float> all values are
@@ -37,8 +37,8 @@ struct Shape {
   int head_dim = 0;
   float eps = 1e-6f;
 
-  int qkv_width() const { return (heads + 2 * kv_heads) * head_dim; }
-  int attn_width() const { return heads * head_dim; }
+  int qkv_dim() const { return (heads + 2 * kv_heads) * head_dim; }
+  int attn_dim() const { return heads * head_dim; }
 };
 
 // A weight [n, k], row-major, y = x W^T, as offsets into the flat buffers.
@@ -93,8 +93,8 @@ struct StreamView {
 struct AttentionSaved {
   const float* x = nullptr;  // [rows, hidden]
   float* rstd = nullptr;     // [rows]
-  void* qkv = nullptr;       // [rows, qkv_width], before RoPE
-  void* attn = nullptr;      // [rows, attn_width]
+  void* qkv = nullptr;       // [rows, qkv_dim], before RoPE
+  void* attn = nullptr;      // [rows, attn_dim]
   float* lse = nullptr;      // [heads, rows] log-sum-exp, in the family's unit
 };
 

@@ -12,19 +12,19 @@
 namespace espalier::net {
 namespace {
 
-absl::Status CheckWidths(const TrunkConfig& c) {
+absl::Status CheckSizes(const TrunkConfig& c) {
   const struct {
     const char* name;
     int value;
-  } widths[] = {{"vocab_size", c.vocab_size},
-                {"hidden_size", c.hidden_size},
-                {"intermediate_size", c.intermediate_size},
-                {"head_dim", c.head_dim}};
-  for (const auto& width : widths) {
-    if (width.value <= 0 || width.value % 32 != 0) {
+  } sizes[] = {{"vocab_size", c.vocab_size},
+               {"hidden_size", c.hidden_size},
+               {"intermediate_size", c.intermediate_size},
+               {"head_dim", c.head_dim}};
+  for (const auto& size : sizes) {
+    if (size.value <= 0 || size.value % 32 != 0) {
       return absl::InvalidArgumentError(absl::StrFormat(
-          "%s is %d: the training kernels need a multiple of 32", width.name,
-          width.value));
+          "%s is %d: the training kernels need a multiple of 32", size.name,
+          size.value));
     }
   }
   if (c.layers <= 0 || c.context_length <= 0) {
@@ -53,7 +53,7 @@ void PackedStream::Add(absl::Span<const int32_t> sequence) {
 
 absl::StatusOr<std::unique_ptr<LlamaNet>> LlamaNet::Create(
     const TrunkConfig& config, uint64_t seed, Precision precision) {
-  if (absl::Status status = CheckWidths(config); !status.ok()) return status;
+  if (absl::Status status = CheckSizes(config); !status.ok()) return status;
   std::unique_ptr<LlamaNet> net(new LlamaNet(config, GetKernels(precision)));
   net->Lay();
   net->Initialise(seed);
@@ -98,7 +98,7 @@ void LlamaNet::Lay() {
             .eps = c.rms_norm_eps};
   const int d = c.hidden_size;
   const int f = c.intermediate_size;
-  const int attn = shape_.attn_width();
+  const int attn = shape_.attn_dim();
   const int kv = c.kv_heads * c.head_dim;
   // Unit variance in, unit variance out; outputs added to the residual stream
   // shrink with depth so that the sum over layers does not grow.

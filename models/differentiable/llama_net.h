@@ -71,7 +71,7 @@ struct NetParameter {
 
 class LlamaNet {
  public:
-  // Weights drawn from `seed`. InvalidArgument if a width is not a multiple of
+  // Weights drawn from `seed`. InvalidArgument if a size is not a multiple of
   // 32, as the kernels require.
   static absl::StatusOr<std::unique_ptr<LlamaNet>> Create(
       const TrunkConfig& config, uint64_t seed,

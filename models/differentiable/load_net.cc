@@ -25,15 +25,16 @@ absl::StatusOr<std::unique_ptr<LlamaNet>> LoadNet(
     if (new_head && p.name.rfind("reward_head.", 0) == 0) continue;
     const auto found = file.tensors().find(p.name);
     if (found == file.tensors().end()) {
-      return absl::NotFoundError(absl::StrCat(
-          file.path(), ": no tensor '", p.name, "' of shape ",
-          std::string(ShapeText(p.shape)), ", which config.json promises"));
+      return absl::NotFoundError(
+          absl::StrCat(file.path(), ": expected tensor '", p.name,
+                       "' of shape ", std::string(ShapeText(p.shape)),
+                       " from config.json, found no such tensor"));
     }
     if (found->second.shape != p.shape) {
       return absl::InvalidArgumentError(
-          absl::StrCat(file.path(), ": tensor '", p.name, "' has shape ",
-                       ShapeText(found->second.shape),
-                       ", config.json asks for ", ShapeText(p.shape)));
+          absl::StrCat(file.path(), ": tensor '", p.name, "': expected shape ",
+                       ShapeText(p.shape), " from config.json, found ",
+                       ShapeText(found->second.shape)));
     }
     ESP_ASSIGN_OR_RETURN(const std::vector<float> values, file.Floats(p.name));
     std::memcpy(net->weights().data_ptr<float>() + p.offset, values.data(),

@@ -39,8 +39,8 @@ struct Replica::Op {
     if (rows == nullptr) rows = saved->Get<float>(n * d);
     return torch::from_blob(rows, {n, d}, at::kFloat);
   }
-  void* Kept(size_t width) const {
-    return saved->Allocate(width * stream->rows * kernels->element_size);
+  void* Kept(size_t columns) const {
+    return saved->Allocate(columns * stream->rows * kernels->element_size);
   }
 };
 
@@ -95,8 +95,8 @@ struct AttentionFunction : torch::autograd::Function<AttentionFunction> {
     const Shape& s = op->context->shape;
     op->attention = {.x = x.data_ptr<float>(),
                      .rstd = op->saved->Get<float>(op->stream->rows),
-                     .qkv = op->Kept(s.qkv_width()),
-                     .attn = op->Kept(s.attn_width()),
+                     .qkv = op->Kept(s.qkv_dim()),
+                     .attn = op->Kept(s.attn_dim()),
                      .lse = op->saved->Get<float>(
                          static_cast<size_t>(op->stream->rows) * s.heads)};
     at::Tensor out = op->NewRows();

@@ -366,14 +366,14 @@ Completion ScriptedBackend::Run(const Request& request) {
   }
   if (std::holds_alternative<TextScoreRequest>(request.body)) {
     c.status = absl::FailedPreconditionError(
-        "a TextScoreRequest for the scripted model, which scores no texts; "
-        "take a model with weights");
+        "the scripted model cannot answer a TextScoreRequest; use a model with "
+        "weights");
     return c;
   }
   if (!options_.reward) {
     c.status = absl::FailedPreconditionError(
-        "a ScoreRequest for a model without a reward head; bind the role to "
-        "a reward model");
+        "this model has no reward head and cannot answer a ScoreRequest; use a "
+        "reward model as critic");
     return c;
   }
   for (const SeqId s : std::get<ScoreRequest>(request.body).sequences) {

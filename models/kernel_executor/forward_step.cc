@@ -264,10 +264,10 @@ void ForwardStep::AttendItem(const NetworkLayer& layer, int index, int chunk) {
   const Item& item = items_[static_cast<size_t>(chunk % count)];
   const int kv_head = chunk / count;
   const int group = c.heads / c.kv_heads;
-  const int width = group * path_->PadHead(c.head_dim);
+  const int group_dim = group * path_->PadHead(c.head_dim);
   const size_t row = static_cast<size_t>(item.row);
   thread_local std::vector<float> out;
-  out.resize(static_cast<size_t>(item.rows * width));
+  out.resize(static_cast<size_t>(item.rows * group_dim));
   const AttendRows task = {.layer = index,
                            .kv_head = kv_head,
                            .rows = item.rows,
@@ -279,16 +279,16 @@ void ForwardStep::AttendItem(const NetworkLayer& layer, int index, int chunk) {
   const int read = path_->Attend(*pages_, task, out.data());
   pages_read_.fetch_add(read, std::memory_order_relaxed);
   if (!by_rows_) {
-    path_->PackBlock(*layer.output, out.data(), static_cast<size_t>(width),
-                     item.row, item.rows, kv_head * width, width,
+    path_->PackBlock(*layer.output, out.data(), static_cast<size_t>(group_dim),
+                     item.row, item.rows, kv_head * group_dim, group_dim,
                      attended_.data());
     return;
   }
   const size_t k = static_cast<size_t>(layer.output->k());
   for (int r = 0; r < item.rows; ++r) {
-    std::copy_n(out.data() + r * width, width,
+    std::copy_n(out.data() + r * group_dim, group_dim,
                 attended_rows_.data() + (row + static_cast<size_t>(r)) * k +
-                    static_cast<size_t>(kv_head * width));
+                    static_cast<size_t>(kv_head * group_dim));
   }
 }
 

@@ -92,8 +92,8 @@ class FloatPath : public KernelPath {
   int Attend(PageMemory& memory, const AttendRows& task,
              float* out) const override {
     PlainPages& pages = Plain(memory);
-    const size_t width = static_cast<size_t>(task.group) *
-                         static_cast<size_t>(pages.shape().head_dim);
+    const size_t group_dim = static_cast<size_t>(task.group) *
+                             static_cast<size_t>(pages.shape().head_dim);
     const float* queries = reinterpret_cast<const float*>(task.queries);
     thread_local std::vector<const float*> keys, values;
     int read = 0;
@@ -110,7 +110,7 @@ class FloatPath : public KernelPath {
         values[b] = pages.values(task.pages[r][b], task.layer, task.kv_head);
       }
       read += static_cast<int>(blocks) - first / kPageSlots;
-      const size_t at = static_cast<size_t>(r) * width;
+      const size_t at = static_cast<size_t>(r) * group_dim;
       espalier::Attend(queries + at, task.group, keys.data(), values.data(),
                        first, position, pages.shape().head_dim, out + at);
     }

@@ -156,14 +156,15 @@ absl::Status ChatTemplate::CheckMessages(
       continue;
     }
     return absl::InvalidArgumentError(absl::StrCat(
-        "message ", i + 1, " of the conversation is the ",
-        RoleName(messages[i].role), "'s; expected a system message at most, ",
-        "then user and assistant by turns"));
+        "message ", i + 1, " of the conversation has the role ",
+        RoleName(messages[i].role),
+        "; expected an optional system message, then user and assistant "
+        "messages in turn"));
   }
   if (messages.size() == first || messages.back().role != ChatRole::kUser) {
     return absl::InvalidArgumentError(
-        "the conversation does not end with a user message; there is nothing "
-        "to answer");
+        "the conversation does not end with a user message, so there is "
+        "nothing to answer");
   }
   if (family_ == Family::kPlain) return absl::OkStatus();
   for (const ChatMessage& message : messages) {
@@ -172,9 +173,9 @@ absl::Status ChatTemplate::CheckMessages(
                                        : BarToken(message.text);
     if (token.empty()) continue;
     return absl::InvalidArgumentError(absl::StrCat(
-        "the ", RoleName(message.role), "'s text holds the control token ",
+        "the ", RoleName(message.role), " message contains the control token ",
         AbslView(token), " of the chat template ", name_,
-        ", which would end its message; take it out"));
+        ", which would end the message; remove it"));
   }
   return absl::OkStatus();
 }

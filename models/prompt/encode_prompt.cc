@@ -16,10 +16,10 @@ absl::Status CheckControl(std::string_view text) {
     return absl::OkStatus();
   }
   const std::string begin(text.substr(0, std::min<size_t>(text.size(), 24)));
-  return absl::InvalidArgumentError(absl::StrCat(
-      "the prompt begins with \"", absl::CEscape(begin),
-      "\", and no control token of this model's tokenizer does; take the "
-      "model's own chat template (auto), or plain"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("the prompt begins with \"", absl::CEscape(begin),
+                   "\", but this model's tokenizer has no such control token; "
+                   "use the model's own chat template (auto), or plain"));
 }
 
 }  // namespace

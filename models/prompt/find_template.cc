@@ -99,11 +99,11 @@ absl::StatusOr<std::optional<std::string>> TextOfGguf(const std::string& path) {
 }
 
 absl::Status Unknown(const std::string& where) {
-  return absl::UnimplementedError(absl::StrCat(
-      where,
-      ": the chat template is none of the known ones; name one in its "
-      "place (--template, or template: in a prompt file): ",
-      absl::StrJoin(ChatTemplate::Names(), ", ")));
+  return absl::UnimplementedError(
+      absl::StrCat(where,
+                   ": unknown chat template; name a known one instead "
+                   "(--template, or template: in a prompt file): ",
+                   absl::StrJoin(ChatTemplate::Names(), ", ")));
 }
 
 // The text of "chat_template" in tokenizer_config.json; nothing if it has none.
@@ -179,8 +179,8 @@ absl::StatusOr<ChatTemplate> FindTemplate(const std::string& folder,
       folder,
       ": the checkpoint has no chat template (chat_template.jinja, or "
       "chat_template in tokenizer_config.json); a base model continues plain "
-      "text. To chat with it all the same, name a template (--template, or "
-      "template: in a prompt file): ",
+      "text. To chat with it anyway, name a template (--template, or template: "
+      "in a prompt file): ",
       absl::StrJoin(ChatTemplate::Names(), ", ")));
 }
 

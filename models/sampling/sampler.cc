@@ -7,9 +7,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "models/sampling/likeliest.h"
 #include "models/sampling/softmax.h"
 #include "models/sampling/top_sum.h"
+#include "models/sampling/top_tokens.h"
 
 namespace espalier {
 
@@ -86,7 +86,7 @@ absl::Status TokenDistribution::Assign(absl::Span<const float> logits,
     drawn_from = penalized_.data();
     highest = HighestLogit(drawn_from, n, &at);
   }
-  likeliest_ = static_cast<int32_t>(at);
+  top_token_ = static_cast<int32_t>(at);
   if (kind_ != Kind::kGreedy) {
     weights_.resize(PaddedWeights(n));
     block_sums_.resize(WeightBlocks(n));
@@ -107,7 +107,7 @@ void TokenDistribution::Filter(const SamplingOptions& options) {
   const size_t n = logits_.size();
   WeightCut cut;
   if (options.top_k > 0 || options.top_p < 1) {
-    cut = CutToLikeliest(absl::MakeConstSpan(weights_).subspan(0, n),
+    cut = CutToTopTokens(absl::MakeConstSpan(weights_).subspan(0, n),
                          options.top_k, options.top_p);
   }
   if (options.min_p > cut.weight) cut = WeightCut{.weight = options.min_p};
@@ -133,7 +133,7 @@ Sampled TokenDistribution::Found(int32_t token, double weight,
 }
 
 Sampled TokenDistribution::Draw(float uniform) const {
-  if (kind_ == Kind::kGreedy) return Found(likeliest_, 1, 1);
+  if (kind_ == Kind::kGreedy) return Found(top_token_, 1, 1);
   if (kind_ == Kind::kFiltered) {
     const double target = static_cast<double>(uniform) * cumulative_.back();
     const auto it =

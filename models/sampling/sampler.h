@@ -78,7 +78,7 @@ class TokenDistribution {
   float entropy_ = 0;
   Kind kind_ = Kind::kAll;
   bool plain_ = false;              // draws from the model's own distribution
-  int32_t likeliest_ = 0;           // under the sampler
+  int32_t top_token_ = 0;           // under the sampler
   std::vector<float> penalized_;    // logits after stage 0
   std::vector<float> weights_;      // of all tokens, after stage 1
   std::vector<double> block_sums_;  // of weights_

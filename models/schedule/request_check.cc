@@ -33,7 +33,7 @@ absl::Status CheckSequence(SeqId id, const PrefixTree& tree, int context,
   if (tree.at(id).end() > context) {
     return absl::InvalidArgumentError(absl::StrCat(
         "the text takes ", tree.at(id).end(), " tokens and the context is ",
-        context, "; shorten it or take a model with a longer context"));
+        context, "; shorten it or use a model with a longer context"));
   }
   for (SeqId s = id; s != kEmptySeq; s = tree.at(s).parent) {
     // Computed tokens were checked before.
@@ -51,7 +51,7 @@ absl::Status CheckGeneration(const GenerateRequest& request) {
   }
   if (request.stop.max_tokens < 1) {
     return absl::InvalidArgumentError(
-        absl::StrCat("expected at least one token a continuation, found ",
+        absl::StrCat("expected at least one token per continuation, found ",
                      "max_tokens = ", request.stop.max_tokens));
   }
   if (request.top_alternatives < 0) {
@@ -87,7 +87,7 @@ absl::Status CheckTexts(const TextScoreRequest& request, int from_end,
       return absl::InvalidArgumentError(
           absl::StrCat("continuation ", i, " to score ends at token ", length,
                        " and the context is ", context,
-                       "; shorten it or take a model with a longer context"));
+                       "; shorten it or use a model with a longer context"));
     }
   }
   return absl::OkStatus();
@@ -118,9 +118,10 @@ absl::Status CheckRequest(const Request& request, const PrefixTree& tree,
   ESP_RETURN_IF_ERROR(
       CheckSequence(generation.from, tree, context, vocab_size));
   if (tree.at(generation.from).end() >= context) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "the text takes ", tree.at(generation.from).end(),
-        " tokens, the whole context of ", context, "; nothing can follow it"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("the text takes ", tree.at(generation.from).end(),
+                     " tokens and fills the context of ", context,
+                     "; shorten it or use a model with a longer context"));
   }
   return absl::OkStatus();
 }

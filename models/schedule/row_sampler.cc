@@ -45,9 +45,9 @@ void RowSampler::ForLogits(
 std::vector<RowSampler::Output>& RowSampler::Draw(const float* hidden,
                                                   absl::Span<Row* const> rows) {
   if (outputs_.size() < rows.size()) outputs_.resize(rows.size());
-  const auto width = static_cast<size_t>(trunk_.config().hidden_size);
+  const auto hidden_size = static_cast<size_t>(trunk_.config().hidden_size);
   for (size_t i = 0; i < rows.size(); ++i) {
-    outputs_[i].hidden = {hidden + i * width, width};
+    outputs_[i].hidden = {hidden + i * hidden_size, hidden_size};
   }
   ForLogits(hidden, static_cast<int>(rows.size()),
             [&](int i, absl::Span<const float> logits) {

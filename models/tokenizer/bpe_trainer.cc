@@ -40,9 +40,10 @@ absl::StatusOr<std::vector<Word>> CountWords(
   Pieces pieces;
   for (size_t i = 0; i < corpus.size(); ++i) {
     if (Utf8Stretch(corpus[i], true) != corpus[i].size()) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "text ", i, " of the corpus is not UTF-8 at byte ",
-          Utf8Stretch(corpus[i], true), "; a vocabulary is learned from text"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("text ", i, " of the corpus is not UTF-8 at byte ",
+                       Utf8Stretch(corpus[i], true),
+                       "; a vocabulary can only be learned from UTF-8 text"));
     }
     ESP_RETURN_IF_ERROR(cut.Split(corpus[i], true, pieces));
     for (const TextRange r : pieces.ranges) {

@@ -26,8 +26,8 @@ absl::StatusOr<CharMap> CharMap::Parse(std::string_view blob) {
   if (blob.size() >= 4) std::memcpy(&size, blob.data(), 4);
   if (blob.size() < 8 || size % 4 != 0 || size < 4 || size > blob.size() - 4) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "the character map of ", blob.size(), " bytes states a trie of ", size,
-        " bytes; expected a multiple of 4 that fits"));
+        "the character map of ", blob.size(), " bytes declares a trie of ",
+        size, " bytes; expected a multiple of 4 that fits"));
   }
   CharMap map;
   map.units_.resize(size / 4);

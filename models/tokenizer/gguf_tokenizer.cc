@@ -226,7 +226,7 @@ absl::StatusOr<const CutStyle*> ReadStyle(const Keys& keys) {
     if (style.name == pre) return &style;
     known.push_back(style.name);
   }
-  return keys.Bad(key, UnknownName("way of cutting text", pre, known));
+  return keys.Bad(key, UnknownName("pre-tokenizer", pre, known));
 }
 
 absl::StatusOr<std::unique_ptr<Tokenizer>> ByteLevel(const Keys& keys) {

@@ -88,11 +88,10 @@ absl::Status Metaspace::IndexPieces(const MetaspaceSpec& spec) {
       case PieceType::kByte: {
         const int byte = ByteOf(piece.text);
         if (byte < 0) {
-          return absl::InvalidArgumentError(
-              absl::StrCat("piece ", piece.id,
-                           " is a byte by its type; "
-                           "expected a text as <0x0A>, found \"",
-                           piece.text, "\""));
+          return absl::InvalidArgumentError(absl::StrCat(
+              "piece ", piece.id,
+              " has the type byte; expected text like <0x0A>, found \"",
+              piece.text, "\""));
         }
         bytes_[piece.id] = std::string(1, static_cast<char>(byte));
         if (spec.byte_fallback) byte_id_[byte] = piece.id;

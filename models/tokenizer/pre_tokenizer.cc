@@ -120,8 +120,8 @@ absl::Status PreTokenizer::AddStage(const json& value) {
   }
   return absl::UnimplementedError(absl::StrCat(
       "pre_tokenizer \"", type,
-      "\" is not supported; known are ByteLevel, Split, Digits, Punctuation "
-      "and Sequences of these (byte-level BPE)"));
+      "\" is not supported; supported are ByteLevel, Split, Digits, "
+      "Punctuation and Sequences of these (byte-level BPE)"));
 }
 
 absl::StatusOr<PreTokenizer::Behavior> PreTokenizer::ParseBehavior(

@@ -39,11 +39,11 @@ absl::Status CheckDialect(std::string_view pattern) {
     const char next = i + 1 < pattern.size() ? pattern[i + 1] : '\0';
     if (c == '\\') {
       if (next == 'h' || next == 'H') {
-        return absl::UnimplementedError(absl::StrCat(
-            "\\", absl::string_view(&next, 1), " in the pattern ",
-            AbslView(pattern),
-            ": it means a hexadecimal digit there and is not supported; "
-            "write [0-9A-Fa-f]"));
+        return absl::UnimplementedError(
+            absl::StrCat("\\", absl::string_view(&next, 1), " in the pattern ",
+                         AbslView(pattern),
+                         ": it means a hexadecimal digit in Hugging Face's "
+                         "patterns and is not supported; write [0-9A-Fa-f]"));
       }
       ++i;
     } else if (c == '[') {
@@ -167,8 +167,8 @@ absl::Status Regex::Find(std::string_view text, size_t group,
     if (range[0] < at || range[1] < range[0]) {
       return absl::InvalidArgumentError(
           absl::StrCat("the pattern ", pattern_,
-                       " moves the start of a match (\\K in a "
-                       "lookaround), which cannot cut text"));
+                       " moves the start of a match (\\K in a lookaround), "
+                       "which is not supported for splitting text"));
     }
     const PCRE2_SIZE begin = range[2 * group], end = range[2 * group + 1];
     if (begin != PCRE2_UNSET) {

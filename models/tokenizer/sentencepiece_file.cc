@@ -161,7 +161,7 @@ absl::StatusOr<std::unique_ptr<Tokenizer>> SentencePieceFromBytes(
       model.pieces_size() == 0) {
     return absl::InvalidArgumentError(
         absl::StrCat("expected a SentencePiece model, found ", bytes.size(),
-                     " bytes that are none; the file may be truncated or "
+                     " bytes in another format; the file may be truncated or "
                      "downloaded only in part"));
   }
   ESP_RETURN_IF_ERROR(CheckModel(model));

@@ -73,9 +73,10 @@ absl::StatusOr<std::string> TextNormalizer::Apply(std::string_view text,
         break;
     }
     if (out.size() > most) {
-      return absl::ResourceExhaustedError(absl::StrCat(
-          "the normalizer makes ", out.size(), " bytes or more of a text of ",
-          text.size(), "; expected at most ", kMostGrowth, " times as many"));
+      return absl::ResourceExhaustedError(
+          absl::StrCat("the normalizer produces ", out.size(),
+                       " bytes or more from a text of ", text.size(),
+                       "; expected at most ", kMostGrowth, " times as many"));
     }
   }
   return out;
@@ -133,7 +134,7 @@ absl::Status TextNormalizer::AddFromJson(const json& value) {
   }
   return absl::UnimplementedError(
       absl::StrCat("normalizer \"", type,
-                   "\" is not supported; known are NFC, NFD, NFKC, NFKD, "
+                   "\" is not supported; supported are NFC, NFD, NFKC, NFKD, "
                    "Prepend, Replace and one Sequence of these"));
 }
 

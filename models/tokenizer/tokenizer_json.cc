@@ -84,11 +84,11 @@ absl::Status CheckModel(const json& root, const json& model) {
   const std::string type = TextField(model, "type");
   // Files older than the field are BPE if they have merges.
   if (type != "BPE" && !(type.empty() && model.contains("merges"))) {
-    return absl::UnimplementedError(
-        absl::StrCat("model type \"", type, "\" is not supported; expected BPE",
-                     type == "Unigram" ? " (or the tokenizer.model that this "
-                                         "file was made from, in its place)"
-                                       : ""));
+    return absl::UnimplementedError(absl::StrCat(
+        "model type \"", type, "\" is not supported; expected BPE",
+        type == "Unigram"
+            ? " (or use the tokenizer.model from which this file was made)"
+            : ""));
   }
   for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"}) {
     if (!TextField(model, key).empty()) {
@@ -241,8 +241,8 @@ absl::Status ReadDecoder(const json& value, MetaspaceSpec& spec) {
   }
   return absl::UnimplementedError(absl::StrCat(
       "decoder ", Excerpt(value),
-      " is not supported; known are Metaspace, Replace of the mark by a space, "
-      "ByteFallback, Fuse, Strip of one space at the start"));
+      " is not supported; supported are Metaspace, Replace of the mark by a "
+      "space, ByteFallback, Fuse, Strip of one space at the start"));
 }
 
 absl::StatusOr<std::unique_ptr<Tokenizer>> ReadCharacterLevel(

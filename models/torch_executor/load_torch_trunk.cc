@@ -21,7 +21,7 @@ absl::Status TooLarge(const std::string& path, const std::string& device,
   return absl::ResourceExhaustedError(absl::StrFormat(
       "%s: does not fit into the free memory of device %s: %.2f GB weights + "
       "%.2f GB keys and values + %.2f GB working memory; lower the limit of "
-      "keys and values, take bf16 weights, or the device cpu",
+      "keys and values, or use bf16 weights or the device cpu",
       path, device, Gigabytes(plan.weights), Gigabytes(plan.keys_and_values),
       Gigabytes(plan.working)));
 }
@@ -60,8 +60,8 @@ absl::StatusOr<std::unique_ptr<Trunk>> LoadTorchTrunk(
     return absl::InvalidArgumentError(absl::StrCat(
         "weights ", options.weights == WeightChoice::kInt8 ? "int8" : "int4",
         " on device ", options.device,
-        ": expected auto, bf16 or fp32 there; rounded weights are for the "
-        "device cpu"));
+        ": expected auto, bf16 or fp32; quantized weights need the device "
+        "cpu"));
   }
   ESP_ASSIGN_OR_RETURN(const DeviceName name, ParseDevice(options.device));
   ESP_ASSIGN_OR_RETURN(const at::Device device, FindDevice(name));

@@ -11,10 +11,10 @@ absl::StatusOr<at::Device> FindDevice(const DeviceName& name) {
   const std::string version =
       absl::StrCat("LibTorch ", TORCH_VERSION_MAJOR, ".", TORCH_VERSION_MINOR);
   if (!torch::cuda::is_available()) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "device cuda: this ", version,
-        " is built without CUDA, or the machine has no GPU that its driver "
-        "offers; use --device cpu"));
+    return absl::FailedPreconditionError(
+        absl::StrCat("device cuda: this ", version,
+                     " is built without CUDA, or the driver finds no GPU; use "
+                     "--device cpu"));
   }
   const int count = static_cast<int>(torch::cuda::device_count());
   if (name.index >= count) {

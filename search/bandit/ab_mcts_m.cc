@@ -55,8 +55,8 @@ struct AbMctsMOptions {
   std::vector<std::string> Check() const {
     if (branching.model_choice != ModelChoice::kStack) return {};
     return {
-        "model_choice=stack; expected thompson, ucb or random: a mixed "
-        "model has no arms of one model alone"};
+        "model_choice=stack; expected thompson, ucb or random: the mixed model "
+        "has no arms for a single generating model"};
   }
 };
 

@@ -17,7 +17,7 @@ struct Simulation {
 
 // Stages 2 and 3. Returns a scored node below `from`, or kNoNode.
 Co<NodeId> Generate(SearchContext& ctx, const BranchingOptions& options,
-                    NodeId from, Role by) {
+                    NodeId from, ModelRole by) {
   NodeId end = kNoNode;
   if (options.unit == GenerationUnit::kResponse) {
     end = co_await Rollout(ctx, from, options.temperature, by);

@@ -40,7 +40,7 @@ struct Arms {
   bool gen_closed = false;
   bool closed = false;
 };
-static_assert(sizeof(Arms) == 88, "one a node, and read at every choice");
+static_assert(sizeof(Arms) == 88, "one per node, read at every choice");
 
 class ArmTree {
  public:

@@ -27,8 +27,9 @@ enum class ModelChoice : uint8_t { kThompson, kUcb, kRandom, kStack };
 inline constexpr std::array<std::string_view, 4> kModelChoiceNames = {
     "thompson", "ucb", "random", "stack"};
 
-inline constexpr std::array<Role, 4> kModelRoles = {
-    Role::kPolicy, Role::kSecond, Role::kPlanner, Role::kProver};
+inline constexpr std::array<ModelRole, 4> kModelRoles = {
+    ModelRole::kPolicy, ModelRole::kSecond, ModelRole::kPlanner,
+    ModelRole::kProver};
 
 class ModelArms {
  public:

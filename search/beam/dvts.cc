@@ -58,8 +58,8 @@ struct DvtsOptions {
   }
   std::vector<std::string> Check() const {
     if (n % width == 0) return {};
-    return {absl::StrCat("n=", n, " is no multiple of width=", width,
-                         "; expected as many samples in every subtree")};
+    return {absl::StrCat("n=", n, " is not a multiple of width=", width,
+                         "; every subtree needs the same number of samples")};
   }
 };
 

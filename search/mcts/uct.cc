@@ -54,8 +54,8 @@ struct UctOptions : MctsOptions {
     std::vector<std::string> problems = MctsOptions::Check();
     if (c_end >= 0 && simulations == 0) {
       problems.emplace_back(
-          "c_end says what c falls to over the simulations, and simulations=0 "
-          "leaves their number open; expected simulations > 0");
+          "c_end needs the number of simulations over which c decays; expected "
+          "simulations > 0, found simulations=0");
     }
     if (c_falls == Falls::kExponential && (c <= 0 || c_end == 0)) {
       problems.emplace_back(

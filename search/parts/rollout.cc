@@ -3,7 +3,7 @@
 namespace espalier {
 
 Co<NodeId> Rollout(SearchContext& ctx, NodeId from, float temperature,
-                   Role by) {
+                   ModelRole by) {
   NodeId node = from;
   while (!ctx.tree()[node].terminal()) {
     const Expansion step =

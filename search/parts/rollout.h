@@ -9,7 +9,7 @@ namespace espalier {
 // Returns the terminal node reached, or kNoNode if the response was cut by a
 // budget or a length limit before its end. All steps come from `by`.
 Co<NodeId> Rollout(SearchContext& ctx, NodeId from, float temperature,
-                   Role by = Role::kPolicy);
+                   ModelRole by = ModelRole::kPolicy);
 
 // The end of the response at `node`, completed greedily if it has not ended:
 // for a method that is over and has chosen `node`. May spend the tokens held

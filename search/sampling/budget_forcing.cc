@@ -41,7 +41,9 @@ struct ForcingOptions {
   }
   std::vector<std::string> Check() const {
     if (!word.empty()) return {};
-    return {"word is empty; expected what a response goes on with, as Wait"};
+    return {
+        "word is empty; expected text with which a response continues, e.g. "
+        "Wait"};
   }
 };
 

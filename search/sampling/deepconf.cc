@@ -80,8 +80,9 @@ struct DeepConfOptions {
   }
   std::vector<std::string> Check() const {
     if (!online || n == 0 || warmup <= n) return {};
-    return {absl::StrCat("warmup=", warmup, " is more than n=", n,
-                         "; online nothing would ever be given up")};
+    return {
+        absl::StrCat("warmup=", warmup, " is more than n=", n,
+                     "; with online, no response would ever be stopped early")};
   }
 };
 
@@ -118,9 +119,9 @@ Co<std::vector<Response>> Draw(SearchContext& ctx, int count, double floor,
       const auto confidences = ctx.tree().confidences(node);
       if (confidences.size() != ctx.tree().tokens(node).size()) {
         ctx.Fail(absl::FailedPreconditionError(
-            "deepconf reads the log-probs of the likeliest tokens, and the "
-            "model that writes does not tell them; take one that does, or the "
-            "method confidence or majority"));
+            "deepconf reads the log-probs of the most likely tokens, which the "
+            "policy does not return; use a model with weights, or the method "
+            "confidence or majority"));
         co_return {};
       }
       groups[who[j]].Add(confidences);

@@ -73,8 +73,8 @@ struct ParticleOptions {
   std::vector<std::string> Check() const {
     // A single particle makes independent sweeps (see above).
     if (iterations == 1 || particles == 1 || keep < particles) return {};
-    return {absl::StrCat("keep=", keep, " leaves none of particles=", particles,
-                         " to be resampled; expected fewer")};
+    return {absl::StrCat("keep=", keep, " is not less than particles=",
+                         particles, ", so no particle is resampled")};
   }
 };
 

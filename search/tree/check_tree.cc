@@ -20,7 +20,7 @@ absl::Status CheckChildren(const Tree& tree, NodeId id) {
   NodeId last = kNoNode, listed = node.first_child;
   for (const NodeId c : Children(tree, id)) {
     if (c >= tree.size()) return Broken(id, "child index out of range");
-    if (c != listed) return Broken(c, "not where its siblings say");
+    if (c != listed) return Broken(c, "not linked by the previous sibling");
     listed = tree[c].next_sibling;
     ++count;
     if (c <= id) return Broken(c, "created before its parent");
@@ -28,11 +28,12 @@ absl::Status CheckChildren(const Tree& tree, NodeId id) {
     if (tree.step(c).depth != tree.step(id).depth + 1) {
       return Broken(c, "depth is wrong");
     }
-    if (tree.step(c).draws == 0) return Broken(c, "a child without a draw");
+    if (tree.step(c).draws == 0) return Broken(c, "child has no draws");
     for (const NodeId d : Children(tree, id)) {
       if (d == c) break;
       if (tree.tokens(c) == tree.tokens(d) && tree.text(c) == tree.text(d)) {
-        return Broken(c, absl::StrCat("says the same as its sibling ", d));
+        return Broken(
+            c, absl::StrCat("has the same text and tokens as its sibling ", d));
       }
     }
     last = c;
@@ -56,10 +57,10 @@ absl::Status CheckStatistics(const Tree& tree, NodeId id,
   if (node.alias) {
     const NodeId original = tree.Original(id);
     if (original >= tree.size() || original == id) {
-      return Broken(id, "an alias of nothing");
+      return Broken(id, "alias without an original");
     }
     if (tree[original].alias) return Broken(id, "alias of an alias");
-    if (node.num_children > 0) return Broken(id, "an alias with children");
+    if (node.num_children > 0) return Broken(id, "alias has children");
   }
   if (node.in_flight != 0) {
     return Broken(id, absl::StrCat(node.in_flight, " visits in flight"));
@@ -78,8 +79,9 @@ absl::Status CheckStatistics(const Tree& tree, NodeId id,
   }
   const uint64_t own = tree.step(id).own_visit ? 1 : 0;
   if (below + own > node.visits + through_aliases) {
-    return Broken(id, absl::StrCat("children have ", below,
-                                   " visits, the node ", node.visits));
+    return Broken(id,
+                  absl::StrCat("children have ", below,
+                               " visits, more than the node's ", node.visits));
   }
   return absl::OkStatus();
 }

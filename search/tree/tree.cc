@@ -35,7 +35,7 @@ void Tree::Report(NodeId id, const StepDraft& draft) {
           .try_emplace(
               id, std::vector<float>(draft.hidden.begin(), draft.hidden.end()))
           .second) {
-    hidden_width_ = std::max(hidden_width_, draft.hidden.size());
+    hidden_size_ = std::max(hidden_size_, draft.hidden.size());
     hidden_floats_ += draft.hidden.size();
   }
   if (!draft.alternatives.empty() &&

@@ -184,14 +184,14 @@ class Tree {
                                         : found->second;
   }
   // The model's output after its last norm, from which the step's last token
-  // was drawn; its length is the model's width. Empty if not requested
+  // was drawn; its length is the model's hidden size. Empty if not requested
   // (ExpandOptions::hidden).
   absl::Span<const float> hidden(NodeId id) const {
     const auto found = hidden_.find(id);
     return found == hidden_.end() ? absl::Span<const float>() : found->second;
   }
   // Largest size of hidden() over all nodes.
-  size_t hidden_width() const { return hidden_width_; }
+  size_t hidden_size() const { return hidden_size_; }
   // Nodes from the root's child to `id`, in that order.
   std::vector<NodeId> Path(NodeId id) const;
   // Text of the response up to and including `id`; "" for the root.
@@ -263,7 +263,7 @@ class Tree {
   absl::flat_hash_map<NodeId, std::vector<TokenLogprob>> alternatives_;
   size_t num_alternatives_ = 0;
   absl::flat_hash_map<NodeId, std::vector<float>> hidden_;
-  size_t hidden_width_ = 0, hidden_floats_ = 0;
+  size_t hidden_size_ = 0, hidden_floats_ = 0;
   std::vector<std::string> answers_;
   absl::flat_hash_map<std::string, int32_t> answer_index_;
 };

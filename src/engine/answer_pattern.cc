@@ -48,8 +48,8 @@ absl::StatusOr<AnswerPattern> AnswerPattern::Create(
   if (regex->groups() != 1) {
     return absl::InvalidArgumentError(absl::StrCat(
         "\"", pattern, "\" has ", regex->groups(),
-        " groups; expected boxed, last_number or a regular expression with "
-        "one group (...), the answer; (?:...) is none"));
+        " groups; expected boxed, last_number or a regular expression with one "
+        "group (...), the answer; (?:...) does not count"));
   }
   made.regex_ = *std::move(regex);
   return made;

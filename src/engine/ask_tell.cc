@@ -79,7 +79,7 @@ std::string WhatIsWrong(const StepFormat& format, const SampledText& sample,
     const size_t at = sample.text.find(format.delimiter);
     if (at != std::string::npos &&
         at + format.delimiter.size() < sample.text.size()) {
-      return "goes on after the end of its step";
+      return "continues after the end of its step";
     }
   }
   if (sample.text.empty() && !sample.ended) {
@@ -179,7 +179,7 @@ class LocalAskTell : public AskTell {
         if (!lacks.empty()) {
           completion.status = absl::FailedPreconditionError(
               absl::StrCat("method ", AbslView(algorithm_->name()), " ", lacks,
-                           ", which an outside generator does not give"));
+                           ", which an outside generator does not provide"));
         } else if (!request.expand.forced.empty()) {
           AddForced(request, completion);
         } else {
@@ -201,7 +201,7 @@ class LocalAskTell : public AskTell {
 
   // What the request needs beyond sampled text; "" if nothing.
   static std::string Lacks(const SearchRequest& request) {
-    if (request.by != Role::kPolicy) return "writes with a second model";
+    if (request.by != ModelRole::kPolicy) return "samples from a second model";
     if (request.expand.hidden) return "reads hidden states";
     if (request.expand.top_logprobs > 0 || request.expand.alternatives > 0) {
       return "reads log-probs of the most likely tokens";

@@ -188,10 +188,10 @@ absl::Status CheckSearch(const SearchOptions& options, bool graded,
   errors.Add(algorithm.status());
   if (!algorithm.ok()) return errors.Status();
   if ((*algorithm)->models() > models) {
-    errors.Add(absl::FailedPreconditionError(absl::StrCat(
-        "method ", AbslView((*algorithm)->name()),
-        " with models=", (*algorithm)->models(), " needs as many, and ", models,
-        " is named; name the others by --more-models")));
+    errors.Add(absl::FailedPreconditionError(
+        absl::StrCat("method ", AbslView((*algorithm)->name()), " with models=",
+                     (*algorithm)->models(), " needs as many policies, found ",
+                     models, "; name the others with --more-models")));
   }
   for (const RequestKind kind : (*algorithm)->needs()) {
     if (kind == RequestKind::kExpand || kind == RequestKind::kEvaluate ||
@@ -200,15 +200,16 @@ absl::Status CheckSearch(const SearchOptions& options, bool graded,
     }
     if (kind == RequestKind::kGrade) {
       if (graded) continue;
-      errors.Add(absl::FailedPreconditionError(absl::StrCat(
-          "method ", AbslView((*algorithm)->name()),
-          " reads the reference answers while it searches: it labels training "
-          "problems, by espalier generate, and answers none")));
+      errors.Add(absl::FailedPreconditionError(
+          absl::StrCat("method ", AbslView((*algorithm)->name()),
+                       " reads the reference answers while it searches, so it "
+                       "only labels training problems (espalier generate) and "
+                       "cannot answer questions")));
       continue;
     }
     errors.Add(absl::UnimplementedError(absl::StrCat(
         "method ", AbslView((*algorithm)->name()), " makes the request ",
-        AbslView(RequestKindName(kind)), ", which no backend answers yet")));
+        AbslView(RequestKindName(kind)), ", which no backend supports yet")));
   }
   return errors.Status();
 }

@@ -119,11 +119,11 @@ absl::Status ReadStops(const Source& source, StepFormat& format) {
   if (config.has_delimiter()) format.delimiter = config.delimiter();
   const std::string& delimiter = format.delimiter;
   if (SpellsControl(delimiter)) {
-    return source.Error("delimiter", -1,
-                        Quoted(delimiter) +
-                            " spells a control token, which ends the response "
-                            "and is no text; expected text that stands between "
-                            "steps, as \"\\n\\n\"");
+    return source.Error(
+        "delimiter", -1,
+        Quoted(delimiter) +
+            " is a control token, which ends the response and has no text; "
+            "expected text between steps, e.g. \"\\n\\n\"");
   }
   if (config.stop_size() > kMostStops) {
     return source.Error("stop", kMostStops,
@@ -146,10 +146,8 @@ absl::Status ReadStops(const Source& source, StepFormat& format) {
       }
       return source.Error(
           "stop", i,
-          absl::StrCat(Quoted(stop), " begins with what the delimiter ",
-                       Quoted(delimiter),
-                       " ends with, which would cut it; "
-                       "expected ",
+          absl::StrCat(Quoted(stop), " begins with the end of the delimiter ",
+                       Quoted(delimiter), ", which would cut it; expected ",
                        Quoted(stop.substr(k))));
     }
     format.stop_strings.push_back(stop);
@@ -181,9 +179,10 @@ absl::Status ReadLimits(const Source& source, StepFormat& format) {
                            kMostStepTokens, &format.max_step_tokens));
   if (config.segment_tokens() == 0) return absl::OkStatus();
   if (config.max_step_tokens() != 0) {
-    return source.Error("segment_tokens", -1,
-                        "excludes max_step_tokens: a segment is complete "
-                        "where a longer step would be cut");
+    return source.Error(
+        "segment_tokens", -1,
+        "cannot be combined with max_step_tokens: a segment ends where a "
+        "longer step would be cut; remove one of them");
   }
   format.segments = true;
   return read("segment_tokens", config.segment_tokens(), kMostStepTokens,
@@ -226,7 +225,7 @@ absl::StatusOr<Prompt> ReadPrompt(const std::string& name) {
   }
   if (!name.ends_with(".textproto")) {
     return absl::NotFoundError(UnknownName("prompt", name, names) +
-                               "; a file of one's own is named NAME.textproto");
+                               "; a prompt file must be named NAME.textproto");
   }
   ESP_ASSIGN_OR_RETURN(const std::string text, ReadFile(name));
   return ParsePrompt(text, name);

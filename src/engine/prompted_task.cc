@@ -146,8 +146,8 @@ class AnswerVerifier : public Verifier {
       std::string_view response) const override {
     if (!placed_) return verifier_.CheckSteps(problem, reference, response);
     return absl::UnimplementedError(
-        "steps of a response to a prompt of one's own cannot be judged "
-        "exactly; leave out --prompt, and take stories or countdown");
+        "steps of a response to a custom prompt cannot be judged exactly; omit "
+        "--prompt and use stories or countdown");
   }
 
  private:
@@ -171,8 +171,8 @@ absl::StatusOr<PromptedTask> PutTask(const std::string& name,
   if (verifier->intrinsic() && !prompt.answers.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "task ", name,
-        " judges the lines of a response, and the prompt looks "
-        "for an answer; leave out its answer: lines, or take another set"));
+        " judges the lines of a response, and the prompt extracts an answer; "
+        "remove its answer: lines, or use another set"));
   }
   ESP_ASSIGN_OR_RETURN(ChatTemplate chat,
                        ChatTemplate::Named(prompt.template_name));
@@ -219,11 +219,10 @@ absl::Status CheckVerifier(const std::string& method,
 }
 
 absl::Status NoVerifier(std::string_view method) {
-  return absl::FailedPreconditionError(
-      absl::StrCat("method ", AbslView(method),
-                   " asks a verifier, and this task has none that reads the "
-                   "question alone; leave out its option verify or judge, or "
-                   "take another method"));
+  return absl::FailedPreconditionError(absl::StrCat(
+      "method ", AbslView(method),
+      " needs a verifier, and this task has none that reads only the question; "
+      "omit its option verify or judge, or use another method"));
 }
 
 }  // namespace espalier

@@ -80,17 +80,17 @@ std::string ShortBudget::Note() const {
   if (without_ == 0) return "";
   if (responses_ > 1) {
     return absl::StrCat(
-        search_.method, " samples as much as ", responses_,
-        " responses take before it has an answer, and a budget of ",
-        search_.max_tokens, " tokens is less than that for ", without_, " of ",
-        problems_, " problems, which may get none; an answer to each takes ",
-        most_, " or more");
+        search_.method, " samples as many tokens as ", responses_,
+        " responses before it has an answer; a budget of ", search_.max_tokens,
+        " tokens is too small for that on ", without_, " of ", problems_,
+        " problems, which may get no answer; a budget of ", most_,
+        " or more tokens is enough for all");
   }
   return absl::StrCat("a budget of ", search_.max_tokens,
                       " tokens is less than one response and a half for ",
                       without_, " of ", problems_,
                       " problems, which may get no answer; ", most_,
-                      " are enough for one response to each");
+                      " tokens are enough for one response to each");
 }
 
 }  // namespace espalier

@@ -24,13 +24,13 @@ size_t PolicyOf(int64_t handle) {
 }
 
 // Index of the policy that plays `role`.
-size_t PolicyOf(Role role) {
+size_t PolicyOf(ModelRole role) {
   switch (role) {
-    case Role::kSecond:
+    case ModelRole::kSecond:
       return 1;
-    case Role::kPlanner:
+    case ModelRole::kPlanner:
       return 2;
-    case Role::kProver:
+    case ModelRole::kProver:
       return 3;
     default:
       return 0;
@@ -73,8 +73,8 @@ absl::Status Runner::CheckJob() const {
   if (hooks.verifier != nullptr && !hooks.verifier->intrinsic()) {
     return absl::InvalidArgumentError(
         absl::StrCat("verifier ", AbslView(hooks.verifier->name()),
-                     " reads the reference answer; a search may ask only "
-                     "verifiers that read the question alone"));
+                     " reads the reference answer; a search may use only "
+                     "verifiers that read only the question"));
   }
   if (Needs(*job_->algorithm, RequestKind::kEvaluate) &&
       hooks.reward == nullptr &&
@@ -82,13 +82,13 @@ absl::Status Runner::CheckJob() const {
     return absl::FailedPreconditionError(absl::StrCat(
         "method ", AbslView(job_->algorithm->name()),
         " scores steps, and this model has no reward head; name a model with "
-        "one by --reward-model, or take majority or greedy"));
+        "one by --reward-model, or use majority or greedy"));
   }
   if (job_->algorithm->models() > static_cast<int>(policies_.size())) {
     return absl::FailedPreconditionError(
-        absl::StrCat("method ", CanonicalMethod(*job_->algorithm), " asks ",
-                     job_->algorithm->models(), " models to write, and ",
-                     policies_.size(), " is there; name more of them"));
+        absl::StrCat("method ", CanonicalMethod(*job_->algorithm), " needs ",
+                     job_->algorithm->models(), " policies, found ",
+                     policies_.size(), "; name more policies"));
   }
   if (Needs(*job_->algorithm, RequestKind::kGrade) && !hooks.grade) {
     return absl::FailedPreconditionError(absl::StrCat(
@@ -185,7 +185,7 @@ absl::Status Runner::OpenSequences(SearchSession& live) {
       return absl::InvalidArgumentError(absl::StrCat(
           "the question takes ", tokens.size(), " tokens and the model's ",
           "context is ", room,
-          "; shorten the question or take a model with a longer context"));
+          "; shorten the question or use a model with a longer context"));
     }
     live.prompt_tokens = static_cast<int64_t>(tokens.size());
     out = std::make_shared<NodeSequences>(backend,
@@ -256,7 +256,7 @@ absl::Status Runner::Send(SearchSession& live, SearchRequest request) {
         return Deliver(live, request,
                        {.number = request.number,
                         .status = absl::FailedPreconditionError(
-                            "no model plays the part that was asked")});
+                            "no model is bound to the role of this request")});
       }
       if (!request.expand.forced.empty()) {
         return Force(live, request, static_cast<int>(policy));
@@ -269,9 +269,9 @@ absl::Status Runner::Send(SearchSession& live, SearchRequest request) {
             {.number = request.number,
              .status = absl::FailedPreconditionError(absl::StrCat(
                  "method ", AbslView(job_->algorithm->name()),
-                 " reads the log-probs of the likeliest tokens, which this "
-                 "model does not tell; take a model with weights, or "
-                 "confidence or majority"))});
+                 " reads the log-probs of the most likely tokens, which this "
+                 "model does not return; use a model with weights, or the "
+                 "method confidence or majority"))});
       }
       if (request.expand.hidden &&
           policies_[policy]->capabilities().hidden_size == 0) {
@@ -280,7 +280,7 @@ absl::Status Runner::Send(SearchSession& live, SearchRequest request) {
                         .status = absl::FailedPreconditionError(absl::StrCat(
                             "method ", AbslView(job_->algorithm->name()),
                             " reads hidden states, which this model does not "
-                            "tell; take a model with weights"))});
+                            "return; use a model with weights"))});
       }
       const SampleFilter filter = request.expand.filter.value_or(
           SampleFilter{.top_k = job_->options->top_k,
@@ -394,7 +394,7 @@ BackgroundChecks::Check Runner::MakeCheck(SearchSession& live,
       if (!correct) {
         out.status = absl::FailedPreconditionError(absl::StrCat(
             "problem ", problem.id, " has no reference answer, and method ",
-            AbslView(job_->algorithm->name()), " cannot do without"));
+            AbslView(job_->algorithm->name()), " needs one"));
       }
       return std::move(out);
     };

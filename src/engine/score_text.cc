@@ -14,11 +14,12 @@ absl::Status CheckWindows(const Capabilities& can, int context, int stride,
                           size_t tokens) {
   if (!can.score_text) {
     return absl::FailedPreconditionError(
-        "this model's backend gives no log-probabilities of given texts");
+        "this model's backend cannot score given texts; use a model with "
+        "weights");
   }
   if (tokens < 2) {
     return absl::InvalidArgumentError(
-        absl::StrCat("the text is of ", tokens,
+        absl::StrCat("the text has ", tokens,
                      " tokens; expected at least two, as the "
                      "first has nothing before it"));
   }
@@ -30,8 +31,8 @@ absl::Status CheckWindows(const Capabilities& can, int context, int stride,
   }
   if (stride < 1 || stride >= context) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "windows ", stride, " tokens behind each other: expected 1 to ",
-        context - 1, ", less than a window"));
+        "a stride of ", stride, " tokens between windows: expected 1 to ",
+        context - 1, ", less than the window"));
   }
   return absl::OkStatus();
 }

@@ -56,7 +56,7 @@ absl::Status AnswerJudgement(const Answerers& who,
   if (question.kind == QuestionKind::kVerify) {
     if (who.verifier == nullptr) {
       return absl::FailedPreconditionError(
-          "the method asks a verifier, and there is none");
+          "the method needs a verifier, found none");
     }
     const Verdict verdict =
         who.verifier->Check(who.problem, Reference{}, question.responses[0]);
@@ -64,8 +64,7 @@ absl::Status AnswerJudgement(const Answerers& who,
   }
   if (who.reward == nullptr) {
     return absl::FailedPreconditionError(
-        "the method asks a reward model, and there is none; take majority or "
-        "greedy");
+        "the method needs a reward model, found none; use majority or greedy");
   }
   ESP_ASSIGN_OR_RETURN(auto scores,
                        who.reward->Score(who.problem, question.responses));
@@ -85,7 +84,8 @@ absl::Status AnswerAll(const Answerers& who, double limit, AskTell& search) {
           .push_back(std::move(question));
     }
     if (samples.empty() && judgements.empty()) {
-      return absl::InternalError("the search waits for nothing");
+      return absl::InternalError(
+          "the search has not ended and has no open request");
     }
     if (!samples.empty()) {
       ESP_RETURN_IF_ERROR(AnswerSamples(who, samples, search));
@@ -102,10 +102,10 @@ absl::StatusOr<SearchResult> Solve(Policy& policy, RewardModel* reward,
                                    const Problem& problem, const Task& task,
                                    const SearchOptions& options) {
   if (verifier != nullptr && !verifier->intrinsic()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "verifier ", AbslView(verifier->name()),
-        " reads the reference answer; a search may ask only verifiers that "
-        "read the question alone"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("verifier ", AbslView(verifier->name()),
+                     " reads the reference answer; a search may use only "
+                     "verifiers that read only the question"));
   }
   SearchOptions resolved = options;
   if (resolved.method == "auto") {

@@ -10,12 +10,12 @@ namespace espalier {
 absl::StatusOr<VerifierReward> VerifierReward::Create(const Verifier& judge) {
   const Verifier* verifier = judge.ForSearch();
   if (verifier == nullptr) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "a reward by verifier wants one that reads the question alone, and "
-        "task ",
-        AbslView(judge.name()),
-        " has none; leave out --verifier-reward, or take countdown, game24, "
-        "sudoku, proof or programs"));
+    return absl::FailedPreconditionError(
+        absl::StrCat("--verifier-reward needs a verifier that reads only the "
+                     "question, and task ",
+                     AbslView(judge.name()),
+                     " has none; omit it, or use countdown, game24, sudoku, "
+                     "proof or programs"));
   }
   ESP_RETURN_IF_ERROR(verifier->Ready());
   return VerifierReward(*verifier);

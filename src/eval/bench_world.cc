@@ -195,7 +195,8 @@ BenchRun BenchWorld::Run(const SearchAlgorithm& algorithm, uint64_t problem,
       }
       if (search.done() || !driver.failure().ok()) break;
       if (open.empty()) {
-        run.status = absl::InternalError("the search waits for nothing");
+        run.status = absl::InternalError(
+            "the search has not ended and has no open request");
         break;
       }
       const SearchRequest request = std::move(open.front());

@@ -48,7 +48,7 @@ std::string NeedsText(const std::vector<RequestKind>& needs) {
     if (kind == RequestKind::kVerify) names.push_back("a verifier");
     if (kind == RequestKind::kGrade) names.push_back("reference answers");
   }
-  return names.empty() ? "the policy alone"
+  return names.empty() ? "only the policy"
                        : "the policy and " + absl::StrJoin(names, " and ");
 }
 
@@ -101,19 +101,17 @@ absl::StatusOr<std::string> MethodsPage(const MethodCosts& costs) {
     sections += MethodSection(*info, *algorithm);
   }
   return absl::StrCat(
-      "<!-- Written by `espalier methods --markdown`; tools/dev docs writes it "
-      "anew. -->\n# Search methods\n\n"
-      "A method is named with its options after colons, "
-      "`--search beam:width=2:branch=8`, or by a file of the form of a preset, "
-      "`--search my.textproto`. *Cost* is the search's own time for each step "
-      "that it samples, with the method's defaults and without the models "
-      "(bench/search/search_core_benchmark).\n\n",
+      "<!-- Written by `espalier methods --markdown`; tools/dev docs "
+      "regenerates it. -->\n# Search methods\n\nA method is named with its "
+      "options after colons, `--search beam:width=2:branch=8`, or by a file in "
+      "the form of a preset, `--search my.textproto`. *Cost* is the search's "
+      "own time for each step that it samples, with the method's defaults and "
+      "without the models (bench/search/search_core_benchmark).\n\n",
       table,
       "\n## Presets\nPublished systems as settings of a method: `--preset "
-      "rest_mcts_star`, with options of one's own after colons, "
-      "`--preset rest_mcts_star:c=0.5`; in a list of methods "
-      "`preset=rest_mcts_star`. Each file says what differs from the "
-      "paper.\n\n",
+      "rest_mcts_star`, with your own options after colons, `--preset "
+      "rest_mcts_star:c=0.5`; in a list of methods `preset=rest_mcts_star`. "
+      "Each file says what differs from the paper.\n\n",
       PresetTable(), "\n## Options\n", sections);
 }
 

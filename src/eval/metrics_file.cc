@@ -85,7 +85,7 @@ class Reader {
     }
     if (stages_.empty()) {
       return absl::OutOfRangeError(absl::StrCat(
-          path_, text.empty() ? ": is empty" : ": has no whole line",
+          path_, text.empty() ? ": is empty" : ": has no complete line",
           ": no step was recorded yet; try again once the training has done "
           "one"));
     }
@@ -108,13 +108,13 @@ class Reader {
     } catch (const nlohmann::json::exception&) {
       // Complete lines end with \n, so this one was being written.
       if (last) {
-        Note("cut off by a kill, left out");
+        Note("incomplete because the writer was killed; ignored");
         return absl::OkStatus();
       }
       const bool nan =
           absl::StrContains(line, "NaN") || absl::StrContains(line, "Infinity");
       return Error(absl::StrCat(
-          "is not JSON", nan ? "; what is not a number stands as null there"
+          "is not JSON", nan ? "; write null for a value that is not a number"
                              : "; restore the file or remove the line"));
     }
     if (!json.is_object() || !json.contains("step")) {
@@ -169,8 +169,8 @@ class Reader {
     if ((held_out ? to.held_out : to.learned).Add(std::move(line)) &&
         !held_out) {
       Note(absl::StrCat("step ", step,
-                        " was done again; what a call before had recorded "
-                        "from there on is left out"));
+                        " was done again; what an earlier call had recorded "
+                        "from there on is ignored"));
     }
     return absl::OkStatus();
   }
@@ -213,8 +213,8 @@ class Reader {
     if (!file_.stages.empty()) return std::move(file_);
     return absl::InvalidArgumentError(
         absl::StrCat(path_,
-                     ": has steps and no metrics; expected numbers as \"loss\" "
-                     "beside each \"step\""));
+                     ": has steps but no metrics; expected numbers such as "
+                     "\"loss\" beside each \"step\""));
   }
 
   const std::string& path_;

@@ -111,12 +111,13 @@ PassReport MakePassReport(const std::vector<ResultRow>& rows,
 
 std::string PassTable(const PassReport& report) {
   std::string table = absl::StrFormat(
-      "%s%s, %s responses a problem%s\n%8s %8s %16s\n", report.method,
+      "%s%s, %s responses per problem%s\n%8s %8s %16s\n", report.method,
       report.oracle ? " (oracle)" : "", ResponsesText(report),
       report.complete || report.ids.empty()
           ? ""
-          : absl::StrFormat("; cut short, of the %d problems that had enough",
-                            report.ids.size()),
+          : absl::StrFormat(
+                "; stopped early, only the %d problems with enough responses",
+                report.ids.size()),
       "pass@", "correct", "95 % interval");
   if (report.ids.empty()) table += "     no problem had enough responses\n";
   for (const PassAt& at : report.at) {
@@ -125,7 +126,7 @@ std::string PassTable(const PassReport& report) {
                           100 * at.interval.high);
   }
   absl::StrAppendFormat(
-      &table, "%.1f tokens a problem, %.1f a response; %.1f s\n",
+      &table, "%.1f tokens per problem, %.1f per response; %.1f s\n",
       report.tokens_per_problem, report.tokens_per_response, report.seconds);
   return table;
 }

@@ -416,8 +416,8 @@ std::string SweepTable(const std::vector<ResultRow>& rows) {
   for (const ResultRow& row : rows) {
     if (row.complete || row.ids.empty()) continue;
     absl::StrAppendFormat(&table,
-                          "%s, %d tokens: cut short after %d problems, those "
-                          "that were done first; not compared\n",
+                          "%s, %d tokens: stopped after the first %d finished "
+                          "problems; not compared\n",
                           row.method, row.budget_tokens, row.correct.size());
   }
   for (const auto& key : order) {

@@ -77,9 +77,9 @@ absl::Status CheckLora(const LoraOptions& options) {
     }
   }
   if (options.rank == 0 && (options.alpha || !options.targets.empty())) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        options.alpha ? "--lora-alpha" : "--lora-targets",
-        " without an adapter: give --lora-rank, as --lora-rank 8"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(options.alpha ? "--lora-alpha" : "--lora-targets",
+                     " needs an adapter: add --lora-rank, e.g. --lora-rank 8"));
   }
   return absl::OkStatus();
 }

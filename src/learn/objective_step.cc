@@ -249,18 +249,19 @@ absl::Status Trainer::CheckGroups(
     const int size = objective.group_size();
     if (groups[i].empty() ||
         (size > 0 && static_cast<int>(groups[i].size()) != size)) {
-      return error(absl::StrCat(groups[i].size(), " sequences, expected ",
-                                size > 0 ? absl::StrCat(size) : "some"));
+      return error(
+          absl::StrCat(groups[i].size(), " sequences, expected ",
+                       size > 0 ? absl::StrCat(size) : "at least one"));
     }
     for (const GroupSequence& g : groups[i]) {
       const absl::Status status = Check(absl::MakeConstSpan(&g.sequence, 1));
       if (!status.ok()) return error(std::string(status.message()));
       const size_t n = g.sequence.tokens.size();
       if (objective.needs_reference() && g.reference.size() != n) {
-        return error("it needs the reference's log-probs, one a token");
+        return error("it needs the reference's log-probs, one per token");
       }
       if (!g.old_logprobs.empty() && g.old_logprobs.size() != n) {
-        return error("old log-probs of another length than the tokens");
+        return error("expected one old log-prob per token");
       }
       if (objective.name() == "grpo" && g.old_logprobs.empty()) {
         return error("it needs the log-probs under the sampling policy");
@@ -328,7 +329,7 @@ absl::StatusOr<ObjectiveMetrics> Trainer::StepObjective(
   if (!std::isfinite(m.loss) || !std::isfinite(m.grad_norm)) {
     return absl::InternalError(absl::StrFormat(
         "step %d: loss %g, gradient norm %g: expected finite numbers; lower "
-        "the learning rate (%g) or look at the batch",
+        "the learning rate (%g) or check the batch",
         m.step, m.loss, m.grad_norm, RateAt(step_)));
   }
   m.learning_rate = RateAt(step_);

@@ -29,40 +29,46 @@ namespace fs = std::filesystem;
 
 void SelfTrainOptions::Visit(OptionVisitor& v) {
   v.Text("set", &set, "problems to learn from: a set or a file");
-  v.Int("rounds", &rounds, 1, 1000, "rounds at most");
+  v.Int("rounds", &rounds, 1, 1000, "maximum number of rounds");
   v.Int("problems", &problems, 1, 100000000, "new problems in each round");
   v.Int("set_seed", &set_seed, 0, 1999,
-        "seed of a generated set; below 2000, where tests begin");
-  v.Int("seed", &seed, 0, 1000000000, "of searches and of the data's order");
+        "seed of a generated set; below 2000, since tests use larger ones");
+  v.Int("seed", &seed, 0, 1000000000,
+        "seed of the searches and of the order of the data");
   v.Text("search", &search, "method with options");
-  v.Int("budget_tokens", &budget_tokens, 1, 100000000, "tokens of a search");
+  v.Int("budget_tokens", &budget_tokens, 1, 100000000, "tokens per search");
   v.Int("per_problem", &per_problem, 0, 1000000,
-        "distinct responses imitated a problem; 0: all");
+        "maximum distinct responses imitated per problem; 0: all");
   v.Flag("restart", &restart,
-         "train from the first model on all rounds' data, not from the last "
-         "one on this round's");
-  v.Real("epochs", &epochs, 0.001f, 1000, "times over the responses");
-  v.Real("learning_rate", &learning_rate, 1e-9f, 1, "of the policy");
+         "train the first model on all rounds' data, not the last one on this "
+         "round's");
+  v.Real("epochs", &epochs, 0.001f, 1000, "passes over the responses");
+  v.Real("learning_rate", &learning_rate, 1e-9f, 1,
+         "learning rate of the policy");
   v.Int("batch_tokens", &batch_tokens, 1, 100000000,
-        "tokens of an optimiser step");
+        "tokens per optimiser step");
   v.Int("lora_rank", &lora_rank, 0, 1000000,
         "train adapters of this rank; 0: all weights");
-  v.Real("min_perplexity", &min_perplexity, 0, 1e30f, "imitate no step below");
+  v.Real("min_perplexity", &min_perplexity, 0, 1e30f,
+         "do not imitate steps with a lower perplexity");
   v.Real("max_perplexity", &max_perplexity, 0, 1e30f,
-         "imitate no step above; 0: no limit");
+         "do not imitate steps with a higher perplexity; 0: no limit");
   v.Flag("train_reward", &train_reward, "train a reward model, too");
   v.Flag("quality", &quality,
          "label steps by quality values, not by outcome shares");
   v.Real("reward_epochs", &reward_epochs, 0.001f, 1000,
-         "times over the judged paths");
+         "passes over the judged paths");
   v.Real("reward_learning_rate", &reward_learning_rate, 1e-9f, 1,
-         "of the reward model");
-  v.Text("gate_method", &gate_method, "how the gate lets models answer");
-  v.Int("gate_tokens", &gate_tokens, 1, 100000000, "tokens of its searches");
-  v.Int("gate_problems", &gate_problems, 1, 100000000, "problems of the gate");
+         "learning rate of the reward model");
+  v.Text("gate_method", &gate_method,
+         "method with which the gate compares models");
+  v.Int("gate_tokens", &gate_tokens, 1, 100000000,
+        "tokens per search of the gate");
+  v.Int("gate_problems", &gate_problems, 1, 100000000,
+        "number of problems of the gate");
   v.Int("gate_seed", &gate_seed, 0, 1999, "seed of the gate's set");
   v.Real("alpha", &alpha, 1e-9f, 1,
-         "promote where the one-sided test gives less");
+         "promote a model if the p-value of the one-sided test is lower");
 }
 
 namespace {
@@ -152,7 +158,7 @@ class SelfTraining {
     // fine.
     if (fs::exists(options_.out) && !fs::exists(PublishedMark())) {
       return absl::AlreadyExistsError(absl::StrCat(
-          options_.out, ": is there already; remove it or name another --out"));
+          options_.out, ": already exists; remove it or name another --out"));
     }
     ESP_RETURN_IF_ERROR(CheckSearch(
         {.method = options_.search, .max_tokens = options_.budget_tokens},
@@ -335,7 +341,8 @@ class SelfTraining {
   }
 
   static absl::Status Stopped() {
-    return absl::CancelledError("stopped; the same command goes on from here");
+    return absl::CancelledError(
+        "stopped; the same command continues from here");
   }
 
   absl::Status Train(bool reward, const Models& best, const std::string& place,

@@ -251,7 +251,7 @@ class DatabaseReader {
         options_.steps.quality
             ? "no labelled steps: quality values need a correct end in a "
               "problem's tree and no tree has one; search easier problems or "
-              "with more tokens, or take --value outcomes"
+              "with more tokens, or use --value outcomes"
             : absl::StrCat("no labelled steps: no step has --min-outcomes ",
                            options_.steps.min_outcomes,
                            " graded ends below it; search problems with "
@@ -306,8 +306,8 @@ absl::Status CheckTokenizer(RunDb& db, const TrainDataOptions& options) {
     return absl::FailedPreconditionError(absl::StrCat(
         db.sqlite().path(), ": run ", run.run_id, " was recorded with ",
         run.info.model,
-        ", whose tokenizer.json is another than the model's; train on its "
-        "text: espalier export, then --data with the lines"));
+        ", whose tokenizer.json differs from the model's; train on its text "
+        "instead: run espalier export and name the exported file by --data"));
   }
   return absl::OkStatus();
 }
@@ -327,10 +327,10 @@ absl::Status FromDatabase(const std::string& path,
     JoinTrees(std::move(more), trees);
   }
   if (trees.empty()) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        path,
-        ": no search has ended yet, there is nothing to train on; go on "
-        "with it by espalier generate --resume"));
+    return absl::FailedPreconditionError(
+        absl::StrCat(path,
+                     ": no search has ended yet, there is nothing to train on; "
+                     "continue it with espalier generate --resume"));
   }
   ESP_RETURN_IF_ERROR(DropContaminated(options.contamination, trees, log));
   return DatabaseReader(path, options, std::move(trees), log, collector).Read();
@@ -365,8 +365,8 @@ class LineReader {
         return Response(line);
       case ExampleKind::kGroups:
         return absl::InvalidArgumentError(
-            "groups of responses with their log-probs are read from a run "
-            "database alone");
+            "groups of responses with their log-probs can only be read from a "
+            "run database");
       case ExampleKind::kPairs:
       case ExampleKind::kStepPairs:
         return Pair(line);
@@ -433,17 +433,17 @@ class LineReader {
   static absl::Status CheckCut(const nlohmann::json& line) {
     constexpr std::string_view kRemedy =
         "; espalier steps --set FILE --out LINES reads ProcessBench, PRM800K "
-        "and Math-Shepherd and writes lines whose steps end as a search ends "
-        "them";
+        "and Math-Shepherd and writes lines whose steps end where a search "
+        "ends them";
     const auto published = [&](const char* first, const char* second) {
       return line.contains(first) && line.contains(second) &&
              !line.contains("completions");
     };
     if (published("input", "label") || published("steps", "label") ||
         published("question", "label")) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("a solution with labelled steps as it is published",
-                       AbslView(kRemedy)));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "this is a published format of solutions with labelled steps",
+          AbslView(kRemedy)));
     }
     if (line.contains("values") || !line.contains("completions") ||
         !line["completions"].is_array()) {
@@ -452,13 +452,13 @@ class LineReader {
     for (const nlohmann::json& step : line["completions"]) {
       if (!step.is_string() || step.get<std::string>().ends_with('\n'))
         continue;
-      return absl::InvalidArgumentError(absl::StrCat(
-          "the step ", JsonText(step).substr(0, 60),
-          " does not end with a line end, at which a search asks for the "
-          "reward: the file is from elsewhere",
-          AbslView(kRemedy),
-          "; otherwise end each step with \"\\n\" and put the prompt as the "
-          "task puts it"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("the step ", JsonText(step).substr(0, 60),
+                       " does not end with a line end, where a search asks for "
+                       "the reward: espalier did not write this file",
+                       AbslView(kRemedy),
+                       "; otherwise end each step with \"\\n\" and format the "
+                       "prompt as the task does"));
     }
     return absl::OkStatus();
   }
@@ -575,8 +575,8 @@ absl::StatusOr<TrainData> LoadTrainData(const std::string& path,
   } else if (!options.more_databases.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
         path,
-        ": this is no run database; several sources of data are several "
-        "databases, and JSON lines one file"));
+        ": this is not a run database; several names in --data must all be run "
+        "databases, and JSON lines a single file"));
   } else {
     ESP_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
     ESP_RETURN_IF_ERROR(FromLines(path, text, options, log, collector));

@@ -125,10 +125,10 @@ nlohmann::json ConfigJson(const TrainRunOptions& options, const TrainData& data,
 absl::Status SettleWork(const std::string& work, const nlohmann::json& json) {
   const std::string path = work + "/config.json";
   if (!fs::exists(path) && fs::exists(work + "/state.bin")) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        work,
-        ": holds a state.bin without the config.json that says which "
-        "training it is of; remove the folder, or name another --work"));
+    return absl::FailedPreconditionError(
+        absl::StrCat(work,
+                     ": holds a state.bin without the config.json of its "
+                     "training; remove the folder, or name another --work"));
   }
   return SettleConfig(path, json, "a training",
                       "give those, or another --work, or remove the folder");
@@ -177,7 +177,7 @@ class MetricsFile {
     return absl::ResourceExhaustedError(
         absl::StrCat(path_,
                      ": cannot be written; is the disk full? The last state is "
-                     "kept, the same command goes on from it"));
+                     "kept, and the same command continues from it"));
   }
   const std::vector<double>& losses() const { return losses_; }
   int64_t tokens() const { return tokens_; }
@@ -259,7 +259,7 @@ absl::Status RunSteps(const TrainRunOptions& options, const TrainData& data,
       progress.Finish();
       return absl::CancelledError(
           absl::StrCat("stopped after ", m->step, " of ", total,
-                       " steps; the same command goes on from here"));
+                       " steps; the same command continues from here"));
     }
   }
   progress.Finish();
@@ -385,7 +385,7 @@ absl::Status CheckTrainRun(const TrainRunOptions& options) {
   ESP_RETURN_IF_ERROR(CheckLora(options.lora));
   if (fs::exists(options.out) && !fs::exists(ReportPath(options))) {
     return absl::AlreadyExistsError(absl::StrCat(
-        options.out, ": is there already; remove it or name another --out"));
+        options.out, ": already exists; remove it or name another --out"));
   }
   return absl::OkStatus();
 }

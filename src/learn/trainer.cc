@@ -129,7 +129,7 @@ absl::Status Trainer::Check(absl::Span<const TrainSequence> batch) const {
         s.path_label.size() != n) {
       return error(absl::StrFormat(
           "%d tokens with %d weights, %d step labels and %d path labels: "
-          "expected one of each a token",
+          "expected one of each per token",
           n, s.lm_weight.size(), s.step_label.size(), s.path_label.size()));
     }
     for (size_t t = 0; t < n; ++t) {
@@ -267,7 +267,7 @@ absl::StatusOr<StepMetrics> Trainer::Step(
       !std::isfinite(m.path_bce) || !std::isfinite(m.grad_norm)) {
     return absl::InternalError(absl::StrFormat(
         "step %d: lm loss %g, step BCE %g, path BCE %g, gradient norm %g: "
-        "expected finite numbers; lower the learning rate (%g) or look at the "
+        "expected finite numbers; lower the learning rate (%g) or check the "
         "batch",
         m.step, m.lm_loss, m.step_bce, m.path_bce, m.grad_norm, RateAt(step_)));
   }
@@ -351,7 +351,7 @@ absl::Status Trainer::Load(const std::string& path) {
   };
   if (data.size() < kHeader + sizeof(uint64_t) ||
       data.compare(0, kMagic.size(), kMagic) != 0) {
-    return remedy("not a trainer's state (expected it to begin with ESPTRN2)");
+    return remedy("not a trainer's state (expected ESPTRN2 at its beginning)");
   }
   const size_t hashed = data.size() - sizeof(uint64_t);
   uint64_t hash;
@@ -366,7 +366,7 @@ absl::Status Trainer::Load(const std::string& path) {
   if (found != what) {
     return absl::FailedPreconditionError(absl::StrCat(
         path, ": the state of a training of ", found, "; this one is of ", what,
-        ": give the settings it was saved with"));
+        ": use the settings with which it was saved"));
   }
   at::Tensor values = trained_.values();
   const size_t bytes = static_cast<size_t>(values.numel()) * sizeof(float);

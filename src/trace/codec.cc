@@ -37,7 +37,7 @@ bool SameColumn(absl::Span<const float> a, absl::Span<const float> b) {
 
 absl::Status CheckColumns(const trace::TreeColumns& c) {
   const int nodes = c.parent_gap_size();
-  if (nodes == 0) return Damaged("a tree without a root");
+  if (nodes == 0) return Damaged("the tree has no root");
   ESP_RETURN_IF_ERROR(CheckLength(c.kind(), nodes, "kind"));
   ESP_RETURN_IF_ERROR(CheckLength(c.flags(), nodes, "flags"));
   ESP_RETURN_IF_ERROR(CheckLength(c.visits(), nodes, "visits"));
@@ -127,7 +127,9 @@ absl::StatusOr<LogEntry> FromProto(const trace::LogEntry& in) {
     if (s.alternative_size() != s.alternative_logprob_size() ||
         (step.tokens.empty() ? s.alternative_size() > 0
                              : s.alternative_size() % s.token_size() != 0)) {
-      return Damaged("a sample with other alternatives than log-probs of them");
+      return Damaged(
+          "a sample does not have one log-prob per alternative and equally "
+          "many alternatives per token");
     }
     step.alternatives.reserve(static_cast<size_t>(s.alternative_size()));
     for (int i = 0; i < s.alternative_size(); ++i) {
@@ -136,14 +138,16 @@ absl::StatusOr<LogEntry> FromProto(const trace::LogEntry& in) {
     }
     for (const auto* column : {&step.entropies, &step.confidences}) {
       if (!column->empty() && column->size() != step.tokens.size()) {
-        return Damaged("a sample with more tokens than figures of them");
+        return Damaged(
+            "a sample does not have one entropy and confidence per token");
       }
     }
     // Summed in the engine's order.
     for (const float logprob : step.logprobs) step.logprob += logprob;
   }
   if (in.step_score_size() != in.path_score_size()) {
-    return Damaged("a log entry with more scores of one level");
+    return Damaged(
+        "a log entry has different numbers of step scores and path scores");
   }
   for (int i = 0; i < in.step_score_size(); ++i) {
     out.completion.scores.push_back({in.step_score(i), in.path_score(i)});
@@ -232,13 +236,15 @@ absl::StatusOr<StoredTree> DecodeTree(std::string_view bytes) {
     const uint32_t alias = c.alias(i), state = c.alias_of(i);
     if (alias >= tree.nodes.size() || state >= tree.nodes.size() ||
         state == alias) {
-      return Damaged(absl::StrCat("node ", alias, " as an alias of ", state));
+      return Damaged(
+          absl::StrCat("node ", alias, " is an impossible alias of ", state));
     }
     tree.nodes[alias].original = static_cast<int32_t>(state);
   }
   if (tokens != static_cast<uint64_t>(c.token_size()) ||
       text != tree.text.size()) {
-    return Damaged("tokens or text of another length than its nodes say");
+    return Damaged(
+        "the lengths of tokens or text differ from the sums over the nodes");
   }
   tree.tokens.assign(c.token().begin(), c.token().end());
   tree.logprobs.assign(c.token_logprob().begin(), c.token_logprob().end());

@@ -88,7 +88,10 @@ absl::StatusOr<StoredTree> Replay(const Problem& problem, const Task& task,
   while (driver.failure().ok() && !search.done()) {
     const absl::StatusOr<bool> fed = feeder.Feed();
     if (!fed.ok()) return fed.status();
-    if (!*fed) return absl::InternalError("the search waits for nothing");
+    if (!*fed) {
+      return absl::InternalError(
+          "the search has not ended and has no open request");
+    }
   }
   return ToStored(context.tree(), {}, log);
 }

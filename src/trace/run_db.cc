@@ -221,9 +221,9 @@ absl::StatusOr<int64_t> RunDb::AddProblem(const GradedProblem& problem,
     const bool same = find->Text(1) == problem.problem.question;
     find->Reset();
     if (same) return id;
-    return absl::InvalidArgumentError(absl::StrCat(
-        db_.path(), ": holds another problem by the name of ",
-        problem.problem.id, "; record this set to a file of its own"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(db_.path(), ": already holds a different problem named ",
+                     problem.problem.id, "; record this set to another file"));
   }
   ESP_RETURN_IF_ERROR(BeginWriting());
   ESP_ASSIGN_OR_RETURN(
@@ -422,9 +422,9 @@ absl::StatusOr<std::vector<LogEntry>> RunDb::LoadLog(int64_t search_id) {
   ESP_ASSIGN_OR_RETURN(const bool found, s->Step());
   if (!found || s->IsNull(0)) {
     s->Reset();
-    return absl::NotFoundError(absl::StrCat(
-        db_.path(), ": search ", search_id, " has no log",
-        found ? "; it was pruned, and a search is replayed from its log" : ""));
+    return absl::NotFoundError(
+        absl::StrCat(db_.path(), ": search ", search_id, " has no log",
+                     found ? "; it was pruned, and replay needs it" : ""));
   }
   const std::string bytes = s->Text(0);
   s->Reset();

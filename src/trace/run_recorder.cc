@@ -58,7 +58,7 @@ absl::StatusOr<std::optional<SearchCompletion>> RunRecorder::Recall(
       "search ", search.search_id, ", request ", request.number, " (",
       AbslView(RequestKindName(request.kind)),
       "): the record holds another request. The program or the machine's "
-      "kernels have changed since the run began: begin a new run"));
+      "kernels have changed since the run began: start a new run"));
 }
 
 absl::Status RunRecorder::Append(size_t index, const SearchRequest& request,

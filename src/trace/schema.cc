@@ -120,8 +120,8 @@ absl::StatusOr<bool> IsEmpty(Sqlite& db) {
 absl::Status NothingWritten(const Sqlite& db) {
   return absl::NotFoundError(
       absl::StrCat(db.path(),
-                   ": an empty run database: the program that "
-                   "began it ended before it wrote anything"));
+                   ": an empty run database: the program that created it ended "
+                   "before it wrote anything"));
 }
 
 absl::Status CheckKind(Sqlite& db, Sqlite::Mode mode) {
@@ -148,7 +148,7 @@ absl::Status Migrate(Sqlite& db, absl::Span<const char* const> steps) {
   if (version > newest) {
     return absl::FailedPreconditionError(absl::StrCat(
         db.path(), ": written by a newer Espalier (tables of version ", version,
-        ", this program knows ", newest, "); take that one"));
+        ", this program knows ", newest, "); use that version"));
   }
   if (version == newest) return absl::OkStatus();
   std::string script = "BEGIN IMMEDIATE;";
@@ -169,7 +169,7 @@ absl::Status CheckRunDatabase(Sqlite& db, Sqlite::Mode mode) {
     if (version < kOldestRead) {
       return absl::FailedPreconditionError(absl::StrCat(
           db.path(), ": written by an older Espalier (tables of version ",
-          version, "); bring it up to date by espalier db upgrade"));
+          version, "); upgrade it with espalier db upgrade"));
     }
     if (version < SchemaVersion()) return absl::OkStatus();
     return Migrate(db, SchemaSteps());

@@ -40,10 +40,10 @@ absl::Status SqliteError(const std::string& path, sqlite3* db, int code) {
   }
   switch (kind) {
     case SQLITE_FULL:
-      return absl::ResourceExhaustedError(absl::StrCat(
-          path,
-          ": the disk is full; what was recorded before is kept: free "
-          "some space and go on with --resume"));
+      return absl::ResourceExhaustedError(
+          absl::StrCat(path,
+                       ": the disk is full; what was recorded before is kept: "
+                       "free some space and continue with --resume"));
     case SQLITE_READONLY:
     case SQLITE_PERM:
     case SQLITE_CANTOPEN:
@@ -67,8 +67,8 @@ absl::Status SqliteError(const std::string& path, sqlite3* db, int code) {
     case SQLITE_IOERR:
       return absl::UnavailableError(absl::StrCat(
           path, ": the system could not read or write (", said,
-          "); a full disk or a file size limit does that. What was recorded "
-          "before is kept: mend it and go on with --resume"));
+          "); a full disk or a file size limit may be the cause. What was "
+          "recorded before is kept: fix that and continue with --resume"));
     case SQLITE_CONSTRAINT:
       return absl::AlreadyExistsError(absl::StrCat(path, ": ", said));
     default:
@@ -239,7 +239,7 @@ absl::StatusOr<Sqlite> Sqlite::Open(const std::string& path, Mode mode) {
   if (error) return FileError("open", path, error.value());
   if (mode == kCreate && there) {
     return absl::AlreadyExistsError(
-        absl::StrCat(path, ": there is such a file already"));
+        absl::StrCat(path, ": the file already exists"));
   }
   if (mode != kCreate && !there) {
     return absl::NotFoundError(
@@ -265,10 +265,10 @@ absl::StatusOr<Sqlite> Sqlite::Open(const std::string& path, Mode mode) {
   const bool indexed = log && fs::exists(path + "-shm", error);
   if (mode == kRead && !indexed && CannotWriteBeside(path)) {
     if (log) {
-      return absl::FailedPreconditionError(absl::StrCat(
-          path, ": its last searches stand in ", path,
-          "-wal, which is read in a folder that can be written alone; copy "
-          "both files to one"));
+      return absl::FailedPreconditionError(
+          absl::StrCat(path, ": its last searches are in ", path,
+                       "-wal, which can only be read in a writable folder; "
+                       "copy both files to one"));
     }
     name = absl::StrCat("file:", EscapedForUri(fs::absolute(path).string()),
                         "?immutable=1");

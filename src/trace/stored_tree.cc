@@ -196,12 +196,12 @@ std::string FirstDifference(const StoredTree& a, const StoredTree& b) {
   if (a.nodes.size() != b.nodes.size()) {
     return absl::StrCat(a.nodes.size(), " and ", b.nodes.size(), " nodes");
   }
-  if (a.answers != b.answers) return "other answers";
-  if (a.tokens != b.tokens) return "other tokens";
+  if (a.answers != b.answers) return "different answers";
+  if (a.tokens != b.tokens) return "different tokens";
   for (size_t t = 0; t < a.tokens.size(); ++t) {
     if (!SameBits(a.logprobs[t], b.logprobs[t]) ||
         !SameBits(a.sampler_logprobs[t], b.sampler_logprobs[t])) {
-      return absl::StrCat("token ", t, ": other log-probs");
+      return absl::StrCat("token ", t, ": different log-probs");
     }
   }
   return "";

@@ -105,7 +105,7 @@ TEST_F(ProgressTest, WorkOfEarlierCallsCountsInThePercentageAlone) {
   progress.Add(10);
   progress.Finish();
   EXPECT_EQ(written_.back(),
-            "train  100 steps, 70 of them before, in 12 s  2.5/s\n");
+            "train  100 steps, 70 of them earlier, in 12 s  2.5/s\n");
 }
 
 TEST_F(ProgressTest, NothingLeftToDoHasNoRate) {
@@ -116,7 +116,7 @@ TEST_F(ProgressTest, NothingLeftToDoHasNoRate) {
   }
   EXPECT_THAT(written_,
               ElementsAre("generate  100/100 searches  100 %\n",
-                          "generate  100 searches, 100 of them before, in "
+                          "generate  100 searches, 100 of them earlier, in "
                           "6.0 s\n"));
 }
 

@@ -36,7 +36,7 @@ TEST(SettingsTest, TheFirstCallDecides) {
   ASSERT_TRUE(WriteFileAtomic(path, "not JSON").ok());
   EXPECT_THAT(
       std::string(SettleConfig(path, settings, "a run", "remove it").message()),
-      HasSubstr("no JSON object"));
+      HasSubstr("not a JSON object"));
 }
 
 }  // namespace

@@ -232,7 +232,7 @@ TEST(AskTellTest, WordsAreCutAtTheStepsEndAndAtTheLimit) {
                               .Tell(q.id, {.samples = {{.text = "d 1\nd 2\n",
                                                         .tokens = {1, 2}}}})
                               .message()),
-              HasSubstr("goes on after the end"));
+              HasSubstr("continues after the end"));
   ASSERT_TRUE(search.Tell(q.id, {.samples = {{.text = "d 1\nd 2\n"}}}).ok());
   const auto next = search.Ask();
   ASSERT_FALSE(next.empty());

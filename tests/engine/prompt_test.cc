@@ -45,7 +45,7 @@ TEST(PromptTest, ErrorsNameFileLineAndField) {
       {"max_steps: -1", "p.textproto:1: max_steps", "expected 1 to"},
       {"max_steps: 9999999", "p.textproto:1: max_steps", "found 9999999"},
       {"max_step_tokens: 2\nsegment_tokens: 3", "p.textproto:2: segment_tokens",
-       "excludes"},
+       "cannot be combined"},
       {"answer: \"boxed\"\nanswer: \"is (.*\"", "p.textproto:2: answer",
        "wrong at byte"},
       {"answer: \"no group\"", "p.textproto:1: answer", "0 groups"},

@@ -128,8 +128,8 @@ TEST(ResponseLengthTest, ABudgetBelowOneResponseIsTold) {
   search.max_tokens = 179;
   EXPECT_EQ(ShortBudgetNote(problems, search),
             "a budget of 179 tokens is less than one response and a half for 2 "
-            "of 3 problems, which may get no answer; 255 are enough for one "
-            "response to each");
+            "of 3 problems, which may get no answer; 255 tokens are enough for "
+            "one response to each");
   search.max_tokens = 0;
   EXPECT_EQ(ShortBudgetNote(problems, search), "");
 }
@@ -144,10 +144,10 @@ TEST(ResponseLengthTest, ABudgetBelowAllResponsesSideBySideIsTold) {
   EXPECT_EQ(ShortBudgetNote(problems, search), "");
   search.max_tokens = 1359;
   EXPECT_EQ(ShortBudgetNote(problems, search),
-            "preset=its_hub_particle samples as much as 8 responses take "
-            "before it has an answer, and a budget of 1359 tokens is less than "
-            "that for 1 of 3 problems, which may get none; an answer to each "
-            "takes 1360 or more");
+            "preset=its_hub_particle samples as many tokens as 8 responses "
+            "before it has an answer; a budget of 1359 tokens is too small for "
+            "that on 1 of 3 problems, which may get no answer; a budget of "
+            "1360 or more tokens is enough for all");
   for (const char* method :
        {"preset=search_and_learn_beam", "preset=search_and_learn_dvts"}) {
     search.method = method;

@@ -328,7 +328,7 @@ class FixedReward : public RewardModel {
 
 // If rewards are equal and agreement does not count, a single path continues
 // from the most likely sibling.
-TEST(RunnerTest, GuidedFollowsTheLikeliestSiblingIfLikelihoodAloneCounts) {
+TEST(RunnerTest, GuidedFollowsTheMostLikelySiblingIfLikelihoodAloneCounts) {
   FixedReward reward(0.5f);
   int choices = 0;
   for (const Outcome& outcome : RunMethod(

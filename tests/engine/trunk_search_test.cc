@@ -254,7 +254,7 @@ Co<> AskForAlternatives(SearchContext& ctx) {
   }
 }
 
-TEST_F(RandomTrunk, AlternativesAreTheLikeliestTokensOfEachPlace) {
+TEST_F(RandomTrunk, AlternativesAreTheTopTokensOfEachPlace) {
   int several = 0, all = 0, silent = 0;
   GrowTree(
       *trunk_, &AskForAlternatives, [&](const Tree& tree, Executor& executor) {

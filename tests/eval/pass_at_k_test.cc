@@ -98,8 +98,9 @@ TEST(PassReportTest, AStopLeavesProblemsWithEnoughResponses) {
   EXPECT_EQ(report.ids, (std::vector<std::string>{"b"}));
   EXPECT_NEAR(report.at[0].share, 1.0 / 3, 1e-12);
   EXPECT_DOUBLE_EQ(report.tokens_per_problem, 25);  // 50 tokens, two problems
-  EXPECT_THAT(PassTable(report),
-              HasSubstr("3 responses a problem; cut short, of the 1 problems"));
+  EXPECT_THAT(
+      PassTable(report),
+      HasSubstr("3 responses per problem; stopped early, only the 1 problems"));
 }
 
 TEST(PassReportTest, AStopBeforeAnyProblemHadEnoughIsToldAsThat) {

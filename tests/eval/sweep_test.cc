@@ -218,8 +218,9 @@ TEST(SweepTest, SearchesCutShortAreNoPartOfARow) {
   EXPECT_EQ(row.ids.size(), 20u);
   EXPECT_EQ(row.accuracy(), 0.5);
   EXPECT_EQ(row.answered(), 1);
-  EXPECT_NE(SweepTable(*rows).find("cut short after 20 problems"),
-            std::string::npos);
+  EXPECT_NE(
+      SweepTable(*rows).find("stopped after the first 20 finished problems"),
+      std::string::npos);
   ResultRow whole = row;
   whole.method = "greedy";
   whole.complete = true;
@@ -252,7 +253,7 @@ TEST(SweepTest, RowsWithoutAFinishedProblemSaySo) {
   const std::string table = SweepTable({none});
   EXPECT_NE(table.find("700  no problem finished"), std::string::npos) << table;
   EXPECT_EQ(table.find("0.0%"), std::string::npos) << table;
-  EXPECT_EQ(table.find("cut short"), std::string::npos) << table;
+  EXPECT_EQ(table.find("stopped after"), std::string::npos) << table;
   EXPECT_TRUE(SweepJson({none})["results"].empty());
 }
 

@@ -136,8 +136,10 @@ TEST_F(TrainingReportTest, WhatAKillLeavesIsNoted) {
   const auto cut = ReadTrainingReport(path);
   ASSERT_TRUE(cut.ok()) << cut.status();
   EXPECT_THAT(cut->trainings[0].series[0].steps, ElementsAre(1, 2));
-  EXPECT_THAT(cut->notes,
-              ElementsAre(path + ":3: cut off by a kill, left out"));
+  EXPECT_THAT(
+      cut->notes,
+      ElementsAre(path +
+                  ":3: incomplete because the writer was killed; ignored"));
   // Repeated steps count once.
   Write("m.jsonl", absl::StrCat(kTwoSteps, "{\"step\":3,\"loss\":9}\n",
                                 "{\"step\":2,\"loss\":1}\n",
@@ -166,13 +168,13 @@ TEST_F(TrainingReportTest, NullIsAGapAndNoted) {
 
 TEST_F(TrainingReportTest, BadLinesAreNamed) {
   EXPECT_THAT(ErrorOf(""), HasSubstr("metrics.jsonl: is empty"));
-  EXPECT_THAT(ErrorOf("\n \n{\"st"), HasSubstr("has no whole line"));
+  EXPECT_THAT(ErrorOf("\n \n{\"st"), HasSubstr("has no complete line"));
   const std::string good = "{\"step\":1,\"loss\":1}\n";
   const auto error = [&](const std::string& line) {
     return ErrorOf(absl::StrCat(good, line, "\n", good));
   };
   EXPECT_THAT(error("{\"step\":2,"), HasSubstr("metrics.jsonl:2: is not JSON"));
-  EXPECT_THAT(error("{\"step\":2,\"loss\":NaN}"), HasSubstr("as null"));
+  EXPECT_THAT(error("{\"step\":2,\"loss\":NaN}"), HasSubstr("write null"));
   EXPECT_THAT(error("{\"step\":2,\"loss\":1e999}"), HasSubstr(":2: is not"));
   EXPECT_THAT(error("[2]"), HasSubstr(":2: expected {\"step\""));
   EXPECT_THAT(error("{\"loss\":2}"), HasSubstr(":2: expected {\"step\""));

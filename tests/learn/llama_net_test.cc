@@ -233,7 +233,7 @@ TEST(LlamaNet, UpstreamGradientScalesEveryGradient) {
       1e-5);
 }
 
-TEST(LlamaNet, RefusesWidthsThatTheKernelsCannotRun) {
+TEST(LlamaNet, RefusesSizesThatTheKernelsCannotRun) {
   TrunkConfig config = SmallConfig();
   config.hidden_size = 72;
   const auto net = LlamaNet::Create(config, 1);

@@ -165,7 +165,7 @@ TEST(Trainer, BadSequencesAreRefusedByName) {
             std::string::npos);
   EXPECT_NE(message([](auto& b) {
               b[0].lm_weight.pop_back();
-            }).find("expected one of each a token"),
+            }).find("expected one of each per token"),
             std::string::npos);
   EXPECT_NE(message([](auto& b) { b[1] = {}; }).find("0 tokens"),
             std::string::npos);

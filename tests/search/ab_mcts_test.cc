@@ -387,10 +387,10 @@ TEST(AbMctsTest, SubtreesOfEqualScoresAreLeftForNewOnes) {
 }
 
 // The role of every step request, in order.
-std::vector<Role> Asked(const std::string& method, const TreeWorld& world,
-                        double bad = 0) {
-  std::vector<Role> asked;
-  Role last = Role::kPolicy;
+std::vector<ModelRole> Asked(const std::string& method, const TreeWorld& world,
+                             double bad = 0) {
+  std::vector<ModelRole> asked;
+  ModelRole last = ModelRole::kPolicy;
   RunLimits limits{.simulations = 200};
   limits.reply = [&](const Tree& tree, const SearchRequest& request) {
     SearchCompletion completion = world.Reply(tree, request);
@@ -399,7 +399,8 @@ std::vector<Role> Asked(const std::string& method, const TreeWorld& world,
     }
     // Lowers the scores of the first model by `bad`.
     for (StepScores& s : completion.scores) {
-      const float loss = last == Role::kPolicy ? static_cast<float>(bad) : 0.0f;
+      const float loss =
+          last == ModelRole::kPolicy ? static_cast<float>(bad) : 0.0f;
       s.path = s.step = std::max(0.0f, s.path - loss);
     }
     return completion;
@@ -418,15 +419,15 @@ std::vector<std::string> ChoicesOf(const std::string& method) {
 TEST(AbMctsTest, OneModelIsThePolicyAndFourAreTheFourRoles) {
   const TreeWorld world({.branching = 6, .depth = 5});
   for (const std::string method : kMethods) {
-    for (const Role role : Asked(method, world)) {
-      EXPECT_EQ(role, Role::kPolicy);
+    for (const ModelRole role : Asked(method, world)) {
+      EXPECT_EQ(role, ModelRole::kPolicy);
     }
     for (const std::string& how : ChoicesOf(method)) {
       const auto asked =
           Asked(absl::StrCat(method, ":models=4:model_choice=", how), world);
-      EXPECT_EQ(std::set<Role>(asked.begin(), asked.end()),
-                std::set<Role>({Role::kPolicy, Role::kSecond, Role::kPlanner,
-                                Role::kProver}))
+      EXPECT_EQ(std::set<ModelRole>(asked.begin(), asked.end()),
+                std::set<ModelRole>({ModelRole::kPolicy, ModelRole::kSecond,
+                                     ModelRole::kPlanner, ModelRole::kProver}))
           << method << " " << how;
     }
   }
@@ -438,7 +439,8 @@ TEST(AbMctsTest, TheBetterModelIsAskedMore) {
     for (const std::string& how : ChoicesOf(method)) {
       const auto asked = Asked(
           absl::StrCat(method, ":models=2:model_choice=", how), world, 0.4);
-      const auto policy = std::count(asked.begin(), asked.end(), Role::kPolicy);
+      const auto policy =
+          std::count(asked.begin(), asked.end(), ModelRole::kPolicy);
       EXPECT_LT(2 * policy, static_cast<std::ptrdiff_t>(asked.size()))
           << method << " " << how;
     }

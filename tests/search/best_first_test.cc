@@ -200,7 +200,7 @@ TEST(CompleteSearchTest, CostOfAStarsAnswerFallsWithTheBudget) {
   }
 }
 
-TEST(BestFirstTest, WithoutAVerifierTheLikeliestEndOfTheTreeAnswers) {
+TEST(BestFirstTest, WithoutAVerifierTheMostLikelyEndOfTheTreeAnswers) {
   for (uint64_t seed = 1; seed <= 24; ++seed) {
     const TreeWorld world({.seed = seed,
                            .branching = 3,

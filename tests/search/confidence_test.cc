@@ -338,7 +338,7 @@ TEST(DeepConfTest, AConsensusOfOneEndsNothing) {
   EXPECT_EQ(tokens("0.99"), 8);
 }
 
-TEST(DeepConfTest, AModelThatTellsNoLikeliestTokensIsRefused) {
+TEST(DeepConfTest, AModelWithoutTopTokensIsRefused) {
   const TreeWorld world({.seed = 4});
   RunLimits limits;
   limits.reply = [&world](const Tree& tree, const SearchRequest& request) {
@@ -348,7 +348,7 @@ TEST(DeepConfTest, AModelThatTellsNoLikeliestTokensIsRefused) {
   };
   const SearchRun run = RunSearch("deepconf:n=4", world, limits);
   EXPECT_EQ(run.status.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_TRUE(absl::StrContains(run.status.message(), "likeliest"));
+  EXPECT_TRUE(absl::StrContains(run.status.message(), "most likely"));
 }
 
 }  // namespace

@@ -285,9 +285,10 @@ class HashWorld {
     const NodeId from = request.nodes[0];
     const int h = from == kRoot ? 1 : tree.tokens(from)[0];
     const int j = request.first_sample;
-    reply.samples.push_back({{.tokens = {(37 * h + 411 * (j + 1)) % 1009, j,
-                                         request.by == Role::kPolicy ? 0 : 1}},
-                             absl::StrCat("child ", j, "\n")});
+    reply.samples.push_back(
+        {{.tokens = {(37 * h + 411 * (j + 1)) % 1009, j,
+                     request.by == ModelRole::kPolicy ? 0 : 1}},
+         absl::StrCat("child ", j, "\n")});
     return reply;
   }
   double Score(const Tree& tree, NodeId node) const {

@@ -150,7 +150,7 @@ TEST(PresetsTest, FilesThatNameNoMethodAreRefused) {
             absl::StatusCode::kNotFound);
   const std::string nameless = WriteFileOf("nameless.textproto", "# empty\n");
   EXPECT_TRUE(absl::StrContains(ReadMethodFile(nameless).status().message(),
-                                "nameless.textproto: it names no method"));
+                                "nameless.textproto: no method is named"));
   const std::string twice =
       WriteFileOf("twice.textproto",
                   "name: \"uct\"\noption { key: \"c\" value: \"1\" }\n"

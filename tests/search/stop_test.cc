@@ -379,7 +379,7 @@ TEST(KlStopperTest, EndsATreeSearchAndNoOther) {
   const RunLimits limits{.simulations = 400, .more = more};
   const SearchRun puct = RunSearch("puct:close=false", world, limits);
   EXPECT_LT(puct.usage.simulations, 400);
-  EXPECT_NE(puct.stop_reason.find("nats a simulation"), std::string::npos);
+  EXPECT_NE(puct.stop_reason.find("nats per simulation"), std::string::npos);
   EXPECT_EQ(RunSearch("majority", world, limits).usage.simulations, 400);
 }
 

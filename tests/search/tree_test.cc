@@ -65,20 +65,20 @@ TEST(TreeTest, WhatModelsToldOfTokensIsKeptWithTheStep) {
   const NodeId hidden =
       tree.Add(mean, {.text = "d", .tokens = one, .hidden = state});
   EXPECT_EQ(tree.hidden(hidden), absl::MakeConstSpan(state));
-  EXPECT_EQ(tree.hidden_width(), 3u);
+  EXPECT_EQ(tree.hidden_size(), 3u);
   EXPECT_GE(tree.used_bytes(),
             without + static_cast<int64_t>(sizeof(state) + sizeof(Node)));
   EXPECT_TRUE(tree.alternatives(hidden).empty());
-  const TokenLogprob likeliest[] = {
+  const TokenLogprob top_tokens[] = {
       {7, -.5f}, {9, -1.f}, {8, -.25f}, {9, -2.f}};
-  const int64_t before_likeliest = tree.used_bytes();
+  const int64_t before_top_tokens = tree.used_bytes();
   const NodeId ranked =
-      tree.Add(mean, {.text = "e", .tokens = two, .alternatives = likeliest});
-  EXPECT_EQ(tree.alternatives(ranked), absl::MakeConstSpan(likeliest));
+      tree.Add(mean, {.text = "e", .tokens = two, .alternatives = top_tokens});
+  EXPECT_EQ(tree.alternatives(ranked), absl::MakeConstSpan(top_tokens));
   EXPECT_TRUE(tree.alternatives(mean).empty());
   EXPECT_GE(tree.used_bytes(),
-            before_likeliest +
-                static_cast<int64_t>(sizeof(likeliest) + sizeof(Node)));
+            before_top_tokens +
+                static_cast<int64_t>(sizeof(top_tokens) + sizeof(Node)));
   // A later draw adds what the first one lacked and changes nothing else.
   tree.Add(kRoot, {.text = "a", .tokens = one, .confidences = of_one});
   tree.Add(silent, {.text = "b",

@@ -35,7 +35,7 @@ class CheckLicencesTest(unittest.TestCase):
             text = FORMAT + f"\nFiles: *\nCopyright: A\nLicense: {licence}\n"
             found, verdict = self.judge(text)
             self.assertEqual(found, licence)
-            self.assertIn("GPL alone", verdict)
+            self.assertIn("GPL only", verdict)
 
     def test_other_choice_lesser_gpl_and_exception_are_fine(self):
         for licence in ("LGPL-2.1+", "GPL-2+ or LGPL-3+", "MPL-1.1 or GPL-2+",

@@ -69,15 +69,15 @@ class CompleteTest(ProgramTest):
             self.assertEqual(one["finish"], "end")
             self.assertIn("= ", one["text"])
 
-    def test_alternatives_hold_the_likeliest_token(self):
+    def test_alternatives_hold_the_most_likely_token(self):
         one = lines_of(complete("--json", "--temperature", "0",
                                 "--alternatives", "3"))[0]
         self.assertEqual(len(one["alternatives"]), len(one["tokens"]))
-        for token, logprob, likeliest in zip(one["tokens"], one["logprobs"],
+        for token, logprob, top_tokens in zip(one["tokens"], one["logprobs"],
                                              one["alternatives"]):
-            self.assertEqual(len(likeliest), 3)
-            self.assertEqual(likeliest[0][0], token)
-            self.assertAlmostEqual(likeliest[0][1], logprob, delta=1e-5)
+            self.assertEqual(len(top_tokens), 3)
+            self.assertEqual(top_tokens[0][0], token)
+            self.assertAlmostEqual(top_tokens[0][1], logprob, delta=1e-5)
 
     def test_the_same_seed_writes_the_same(self):
         """For any number of samples and threads, streamed or not."""
@@ -115,7 +115,7 @@ class CompleteTest(ProgramTest):
         self.assertEqual(other.returncode, 0, other.stderr)
         self.assertNotEqual(other.stdout, plain)
 
-    def test_filters_leave_the_likeliest(self):
+    def test_filters_leave_the_top_tokens(self):
         """Each filter at its tightest is greedy."""
         greedy = complete("--temperature", "0").stdout
         for extra in (("--top-k", "1"), ("--top-p", "0.000001"),
@@ -133,7 +133,7 @@ class CompleteTest(ProgramTest):
                          "Hi"), "<|im_start|>", "control token")
         self.path("model/chat_template.jinja", "{{ strange }}")
         self.refused(run("complete", "--model", model, "--chat", "--text",
-                         "Hi"), "chat_template.jinja", "none of the known")
+                         "Hi"), "chat_template.jinja", "unknown chat template")
         plain = run("complete", "--model", model, "--chat", "--template",
                     "plain", "--text", PROMPT, "--temperature", "0")
         self.assertEqual(plain.stdout, complete("--temperature", "0").stdout)

@@ -254,7 +254,7 @@ class GradeSamplesTest(unittest.TestCase):
                      code=2)
         self.refused(self.grade(self.samples(("Other/7", ""))),
                      'samples.jsonl:1: task_id "Other/7"',
-                     'problems.jsonl, whose ids are as "Own/0"')
+                     'problems.jsonl, which has ids like "Own/0"')
         result = self.grade(self.write("none.jsonl", []))
         self.assertIn("found none", result.stderr)
         result = self.grade(os.path.join(self.folder, "missing"))
@@ -343,8 +343,8 @@ class GradeSamplesTest(unittest.TestCase):
     def test_bad_cases_are_one_error(self):
         samples = self.write("samples.jsonl",
                              [{"task_id": "1", "completion": ""}])
-        for tests, says in (([], "a case or more"), ({}, "lists"), (7, "JSON"),
-                            ([{"input": "1"}], "case 1"),
+        for tests, says in (([], "at least one case"), ({}, "lists"),
+                            (7, "JSON"), ([{"input": "1"}], "case 1"),
                             ("[{", "JSON in a text")):
             data = self.write("data.jsonl", [
                 {"id": 1, "question": "Q", "tests": tests}])

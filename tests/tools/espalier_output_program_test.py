@@ -308,7 +308,7 @@ class OutputTest(ProgramTest):
             process.send_signal(signal.SIGTERM)
             _, err = process.communicate(timeout=60)
             self.assertEqual(process.returncode, 1, err)
-            self.assertIn("nobody reads this pipe", err)
+            self.assertIn("no process reads this pipe", err)
 
     def test_a_link_to_what_sqlite_keeps_is_no_output(self):
         db = self.path("run.db")
@@ -372,7 +372,7 @@ class OutputTest(ProgramTest):
                     "--out", db, "--force")
         self.assertEqual(again.returncode, 0, again.stderr)
         self.assertIn("3 of 3", again.stdout)
-        self.refused(run(*made[:-1], self.folder, "--force"), "is no file")
+        self.refused(run(*made[:-1], self.folder, "--force"), "is not a file")
 
     def test_control_bytes_of_others_are_not_printed(self):
         evil = "Ann has 3 shells.\x1b[2J\x1b]0;title\x07 How many\x7f\u009b1A?"

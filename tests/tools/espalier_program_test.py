@@ -90,7 +90,7 @@ class WrongInputTest(ProgramTest):
             self.refused(run("solve", STORY, "--model", name),
                          "hf download meta-llama/Llama-3.2-1B")
         self.refused(run("solve", STORY, "--model", "https://a.org/model"),
-                     "an address is not read")
+                     "URLs are not supported")
 
     def test_folder_without_a_model(self):
         self.refused(run("solve", STORY, "--model", self.folder),
@@ -196,7 +196,7 @@ class WrongInputTest(ProgramTest):
         self.refused(eval_easy("--pass-at", "2", "--methods", "sample,beam"),
                      "one method", "sample,beam")
         self.refused(eval_easy("--pass-at", "2", "--budget-tokens", "90,99"),
-                     "one method at one budget")
+                     "one method and at most one budget")
         self.refused(eval_easy("--pass-at", "2", "--methods", "greedy"),
                      "--methods sample")
         self.refused(eval_easy("--pass-at", "2", "--methods",
@@ -209,12 +209,12 @@ class WrongInputTest(ProgramTest):
             run("eval", "--set", "stories:easy", "--limit", "2", "--methods",
                 "greedy,preset=deepsearch,puct:verify=true",
                 "--budget-tokens", "200"),
-            "deepsearch", "asks a verifier", "leave out")
+            "deepsearch", "needs a verifier", "omit")
         made = self.path("made.db")
         self.refused(
             run("generate", "--out", made, "--set", "stories:easy", "--limit",
                 "2", "--search", "preset=deepsearch"),
-            "asks a verifier")
+            "needs a verifier")
         self.assertFalse(os.path.exists(made))
 
     def test_filters_of_samples_reach_the_sampler(self):
@@ -556,7 +556,7 @@ class EvalTest(ProgramTest):
                          "--pass-at", "4,1", "--samples", "6", "--json", path,
                          "--force")
             self.assertEqual(result.returncode, 0, result.stderr)
-            self.assertIn("6 responses a problem", result.stdout)
+            self.assertIn("6 responses per problem", result.stdout)
             with open(path, encoding="utf-8") as handle:
                 reports.append(json.load(handle))
             reports[-1].pop("seconds")

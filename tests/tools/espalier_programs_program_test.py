@@ -111,7 +111,7 @@ class ProgramsTest(ProgramTest):
                      "task stories has none", "--verifier-reward")
         empty = self.write("empty.jsonl", dict(ECHO, tests=[]))
         self.refused(run("solve", "--set", empty, *ASKS), "empty.jsonl:1",
-                     'column "tests": expected a case or more')
+                     'column "tests": expected at least one case')
 
 
 if __name__ == "__main__":

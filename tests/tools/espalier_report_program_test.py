@@ -189,7 +189,7 @@ class WrongInputTest(ReportTest):
         self.refused(run("report", self.work("a.work", "")),
                      "metrics.jsonl: is empty", "try again")
         self.refused(run("report", self.work("a.work", '{"step":1')),
-                     "no whole line")
+                     "no complete line")
         # One good path does not hide a bad one.
         good = self.work("good.work", lines([step(1), step(2)]))
         self.refused(run("report", good, "/no/such/path"), "/no/such/path")

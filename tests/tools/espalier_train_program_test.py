@@ -124,7 +124,7 @@ class TrainTest(LearnTest):
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=120)
         self.assertEqual(process.returncode, 130, errors)
-        self.assertIn("goes on from here", errors)
+        self.assertIn("continues from here", errors)
         self.assertFalse(os.path.exists(self.path("out")))
         # The progress so far can be reported.
         report = run("report", self.path("out.work"))
@@ -152,7 +152,7 @@ class TrainTest(LearnTest):
         self.refused(run(*self.train("out", "--lora-rank", "8",
                                      "--lora-alpha", "0")), "--lora-alpha: 0")
         self.refused(run(*self.train("out", "--lora-targets", "q")),
-                     "give --lora-rank")
+                     "add --lora-rank")
         self.refused(run("train", "policy", "--model", self.folder, "--data",
                          self.data, "--out", self.path("out")), "config.json")
         self.refused(run("train", "policy", "--model", BASE, "--data",

@@ -253,7 +253,7 @@ class FileTest(UsageTest):
         self.refused(1, ("solve", STORY, "--model", self.path("none")),
                      "config.json", "data set")
         result = run("solve", STORY, "--model", self.path("none/a.parquet"))
-        self.assertIn(b"no model", result.stderr)
+        self.assertIn(b"not a model", result.stderr)
         self.assertNotIn(b"to_json", result.stderr)
         self.path("none/b.gguf", POINTER)
         self.refused(1, ("solve", STORY, "--model", self.path("none")),
@@ -267,7 +267,7 @@ class FileTest(UsageTest):
                      "hf download Qwen/Qwen2.5-1.5B")
         weights = os.path.join(STORIES, "model.safetensors")
         self.refused(1, ("solve", STORY, "--model", weights),
-                     "a part of the model in the folder " + STORIES)
+                     "part of a model; name its folder, " + STORIES)
 
     def test_nobody_is_waited_for_at_a_pipe_in_a_model(self):
         for name in ("config.json", "model.safetensors", "tokenizer.json"):
@@ -284,7 +284,7 @@ class FileTest(UsageTest):
             self.refused(1, ("problems", "--set", name),
                          "hf download --repo-type dataset openai/gsm8k")
         self.refused(1, ("problems", "--set", "https://a.org/x/y.jsonl"),
-                     "an address is not read")
+                     "URLs are not supported")
 
     @unittest.skipUnless(os.getuid() == 0, "needs to give up its rights")
     def test_unreadable_folders_are_named_as_that(self):

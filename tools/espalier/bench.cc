@@ -34,9 +34,9 @@ absl::Status RunBench(const BenchFlags& flags) {
   std::printf("%s", text.c_str());
   return absl::FailedPreconditionError(
       flags.check +
-      ": methods decide otherwise than it says; if that is meant, "
-      "write it anew by the same command without --check, and the commit says "
-      "why");
+      ": expected the decisions in this file, found those above; if the change "
+      "is intended, rewrite the file by the same command without --check and "
+      "explain the change in the commit");
 }
 
 }  // namespace

@@ -85,7 +85,7 @@ absl::Status CheckTexts(const CLI::App& app) {
       continue;
     }
     return absl::InvalidArgumentError(
-        absl::StrCat(name, " \"\": is empty; give it a value or leave it out"));
+        absl::StrCat(name, " \"\": is empty; give it a value or omit it"));
   }
   for (const CLI::App* below : app.get_subcommands()) {
     ESP_RETURN_IF_ERROR(CheckTexts(*below));
@@ -112,7 +112,7 @@ int EndCommand(const std::string& command, const absl::Status& status) {
   const bool printed = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
   if (!printed) {
     const int error = errno;
-    std::fprintf(stderr, "%s: cannot write all of it to %s%s%s\n",
+    std::fprintf(stderr, "%s: cannot write all output to %s%s%s\n",
                  command.c_str(), Printable(StdoutName()).c_str(),
                  error != 0 ? ": " : "",
                  error != 0 ? std::strerror(error) : "");

@@ -116,8 +116,8 @@ absl::Status RunInfoCommand(const DbFlags& flags) {
     ESP_ASSIGN_OR_RETURN(const int64_t failed, of_run("='failed'"));
     ESP_ASSIGN_OR_RETURN(const int64_t running, of_run("='running'"));
     std::printf(
-        "\nrun %d: %s, begun %s, %s\n  method %s\n  model %s (%s)\n  "
-        "%lld searches done, %lld failed, %lld under way\n  %s\n",
+        "\nrun %d: %s, started %s, %s\n  method %s\n  model %s (%s)\n  %lld "
+        "searches done, %lld failed, %lld running\n  %s\n",
         static_cast<int>(run.run_id), Printable(run.info.kind).c_str(),
         Printable(run.started_at).c_str(),
         run.finished_at.empty()

@@ -70,18 +70,18 @@ absl::Status CheckPassAt(EvalFlags& flags) {
   if (flags.samples < ks.back()) {
     return absl::InvalidArgumentError(
         absl::StrCat("--samples ", flags.samples, ": pass@", ks.back(),
-                     " needs at least ", ks.back(), " responses a problem"));
+                     " needs at least ", ks.back(), " responses per problem"));
   }
   if (methods.size() != 1 || flags.sweep.budgets.size() > 1) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "--pass-at is of one method at one budget; given are --methods ",
+        "--pass-at takes one method and at most one budget, found --methods ",
         absl::StrJoin(methods, ","), " and --budget-tokens ",
         absl::StrJoin(flags.sweep.budgets, ",")));
   }
   if (methods[0] == "greedy" || AlwaysGreedy(methods[0])) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--pass-at wants independent responses and ", methods[0],
-        " gives the same one again and again; take --methods sample"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("--pass-at needs independent responses, but ", methods[0],
+                     " always gives the same response; use --methods sample"));
   }
   flags.sweep.seeds = flags.samples;
   return absl::OkStatus();
@@ -95,13 +95,15 @@ absl::Status CheckFlags(EvalFlags& flags) {
   }
   for (const int64_t budget : flags.sweep.budgets) {
     if (budget > 0) continue;
-    errors.Add(absl::StrCat("--budget-tokens ", budget,
-                            ": expected a positive number of tokens a "
-                            "problem"));
+    errors.Add(
+        absl::StrCat("--budget-tokens ", budget,
+                     ": expected a positive number of tokens per problem"));
   }
   for (std::string& method : flags.sweep.methods) {
     if (method == "auto") {
-      errors.Add("eval compares methods by name; auto stands for one of them");
+      errors.Add(
+          "eval compares methods by name; replace auto by the name of a "
+          "method");
     }
     absl::StatusOr<std::string> read = ReadMethodFile(method);
     errors.AddAsIs(read.status());
@@ -150,7 +152,7 @@ void PrintErrors(const std::string& method,
                  Printable(errors[i]).c_str());
   }
   if (errors.size() > kShown) {
-    std::fprintf(stderr, "%s: ... and %zu problems more\n",
+    std::fprintf(stderr, "%s: ... and %zu more problems\n",
                  Printable(method).c_str(), errors.size() - kShown);
   }
 }
@@ -284,8 +286,7 @@ absl::Status RunEval(EvalFlags& flags) {
   ESP_RETURN_IF_ERROR(swept);
   if (StopRequested().load()) {
     return absl::CancelledError(
-        "stopped; the figures above are of what was "
-        "done until then");
+        "stopped; the figures above cover what was done until then");
   }
   return absl::OkStatus();
 }

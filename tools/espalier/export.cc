@@ -56,7 +56,9 @@ absl::Status CheckFlags(ExportFlags& flags) {
   errors.AddAsIs(CheckOutputFile(flags.out, flags.json.force));
   errors.AddAsIs(flags.json.Check());
   if (flags.out == "-" && flags.json.where == "-") {
-    errors.Add("--out - and --json: both are standard output");
+    errors.Add(
+        "--out - and --json would both write to standard output; name a file "
+        "for one of them");
   }
   return errors.Status();
 }
@@ -93,7 +95,7 @@ absl::Status RunExport(ExportFlags& flags) {
   const std::string all = absl::StrJoin(flags.databases, ", ");
   if (trees.empty()) {
     return absl::FailedPreconditionError(absl::StrCat(
-        all, ": no search has ended yet, there is nothing to export"));
+        all, ": no search has ended yet, so there is nothing to export"));
   }
   for (const ProblemTrees& entry : trees) {
     if (entry.task != trees[0].task) {
@@ -102,10 +104,9 @@ absl::Status RunExport(ExportFlags& flags) {
                        " and ", entry.task, "; export one run by --run N"));
     }
     if (entry.prompt != trees[0].prompt) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(all,
-                       ": holds runs whose questions were put by different "
-                       "prompts; export one run by --run N"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          all,
+          ": holds runs with different prompts; export one run by --run N"));
     }
   }
   ESP_ASSIGN_OR_RETURN(const PromptedTask put,

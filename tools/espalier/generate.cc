@@ -53,7 +53,9 @@ absl::Status CheckFlags(GenerateFlags& flags) {
   FlagErrors errors;
   errors.AddAsIs(ReadSetFlags(flags.set));
   if (search.method == "auto") {
-    errors.Add("generate records methods by name; auto stands for one of them");
+    errors.Add(
+        "generate records methods by name; replace auto by the name of a "
+        "method");
   }
   absl::StatusOr<std::string> read = ReadMethodFile(search.method);
   errors.AddAsIs(read.status());
@@ -74,21 +76,23 @@ absl::Status CheckFlags(GenerateFlags& flags) {
   }
   errors.Add(CheckSeeds(flags.generate.search.seed, flags.generate.searches));
   if (flags.out == "-") {
-    errors.Add("--out -: a database is a file; name one, as run.db");
+    errors.Add(
+        "--out -: a database cannot be written to standard output; name a "
+        "file, e.g. run.db");
   }
   ESP_RETURN_IF_ERROR(errors.Status());
   std::error_code error;
   const fs::file_status there = fs::status(flags.out, error);
   if (flags.dry_run || !fs::exists(there)) return absl::OkStatus();
   if (!fs::is_regular_file(there)) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("--out ", flags.out, ": is no file; name one, as run.db"));
+    return absl::FailedPreconditionError(absl::StrCat(
+        "--out ", flags.out, ": is not a file; name a file, e.g. run.db"));
   }
   if (flags.resume || flags.append || flags.json.force) return absl::OkStatus();
-  return absl::AlreadyExistsError(absl::StrCat(
-      flags.out,
-      ": there is such a file already; --resume goes on with the run in it, "
-      "--append adds a run to it, --force overwrites it"));
+  return absl::AlreadyExistsError(
+      absl::StrCat(flags.out,
+                   ": the file already exists; --resume continues the run in "
+                   "it, --append adds a run to it, --force overwrites it"));
 }
 
 // An estimate does not need a list of all problems of a generated set.
@@ -143,8 +147,7 @@ absl::Status DryRun(GenerateFlags& flags, Engine& engine,
       (fs::temp_directory_path(error) / "espalier-dry-run-XXXXXX").string();
   if (error || mkdtemp(folder.data()) == nullptr) {
     return absl::UnavailableError(
-        "no temporary folder could be made; set TMPDIR to one that is "
-        "writable");
+        "cannot create a temporary folder; set TMPDIR to one that is writable");
   }
   const std::string path = folder + "/run.db";
   GenerateOptions options = flags.generate;
@@ -332,7 +335,7 @@ absl::Status RunGenerate(GenerateFlags& flags) {
                TotalsText(totals).c_str());
   if (totals.stopped) {
     return absl::CancelledError(
-        "stopped; the same command with --resume goes on from here");
+        "stopped; the same command with --resume continues from here");
   }
   return absl::OkStatus();
 }

@@ -100,7 +100,7 @@ absl::StatusOr<const NamedSet*> FindSet(const SampleFlags& flags) {
   }
   return UsageError(absl::InvalidArgumentError(absl::StrCat(
       "--set: ", UnknownName("set of code problems", flags.set, names),
-      "; the file of the problems goes to --data")));
+      "; name the file of the problems by --data")));
 }
 
 absl::StatusOr<std::vector<CodeProblem>> ReadProblems(const SampleFlags& flags,
@@ -143,7 +143,7 @@ absl::StatusOr<std::vector<ProgramSample>> ReadSamples(
   if (flags.samples.empty()) {
     return UsageError(absl::InvalidArgumentError(
         "--samples: expected a file with {\"task_id\", \"completion\"} or "
-        "{\"task_id\", \"solution\"} a line"));
+        "{\"task_id\", \"solution\"} on each line"));
   }
   std::map<std::string, size_t> by_id;
   for (size_t i = 0; i < problems.size(); ++i) {
@@ -174,8 +174,8 @@ absl::StatusOr<std::vector<ProgramSample>> ReadSamples(
           column, "\""));
     } else if (problem == by_id.end()) {
       errors.push_back(absl::StrCat(
-          line.place, ": task_id \"", id, "\" is no problem of ", flags.data,
-          ", whose ids are as \"", problems[0].id, "\""));
+          line.place, ": task_id \"", id, "\" is not a problem of ", flags.data,
+          ", which has ids like \"", problems[0].id, "\""));
     } else {
       samples.push_back({problem->second, text->get<std::string>(), whole, {}});
     }

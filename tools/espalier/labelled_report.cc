@@ -86,12 +86,13 @@ std::string LabelledText(const LabelledReport& report) {
       report.file, report.solutions, report.kind, report.right, report.neutral,
       report.wrong, report.unknown, report.with_error);
   if (report.with_error > 0) {
-    absl::StrAppendFormat(&text, ", the first is step %.1f in the mean",
+    absl::StrAppendFormat(&text, ", the first is step %.1f on average",
                           static_cast<double>(report.first_errors) /
                               static_cast<double>(report.with_error));
   }
-  absl::StrAppendFormat(&text, "\n  ends in the right answer: %d of %d told\n",
-                        report.ends_right, report.ends_told);
+  absl::StrAppendFormat(
+      &text, "\n  right final answers: %d of the %d that are labelled\n",
+      report.ends_right, report.ends_told);
   return text;
 }
 

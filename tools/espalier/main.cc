@@ -79,8 +79,8 @@ int StartLearn(char** argv) {
   if (reason == ENOENT && AsksForHelp(argv)) {
     const std::string_view help = HelpOf(argv);
     std::printf(
-        "%.*sThe program espalier-learn does this; it needs LibTorch and is "
-        "not built here. This builds it:\n  %s\n",
+        "%.*sThe program espalier-learn does this. It needs LibTorch and is "
+        "not built yet; to build it:\n  %s\n",
         static_cast<int>(help.size()), help.data(), kRemedy);
     return 0;
   }

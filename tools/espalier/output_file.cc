@@ -158,8 +158,8 @@ absl::Status CheckOutputFile(const std::string& path, bool force) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (fs::is_regular_file(status) && !force) {
-    return absl::AlreadyExistsError(absl::StrCat(
-        path, ": there is such a file already; --force overwrites it"));
+    return absl::AlreadyExistsError(
+        absl::StrCat(path, ": the file already exists; --force overwrites it"));
   }
   if (fs::is_directory(status)) {
     return absl::FailedPreconditionError(
@@ -176,8 +176,9 @@ absl::Status CheckOutputFile(const std::string& path, bool force) {
   fs::path folder = fs::path(path).parent_path();
   if (folder.empty()) folder = ".";
   if (!fs::is_directory(folder, error)) {
-    return absl::NotFoundError(absl::StrCat(
-        path, ": there is no folder ", folder.string(), " to write it in"));
+    return absl::NotFoundError(
+        absl::StrCat(path, ": expected an existing folder, found no ",
+                     folder.string(), "; create it or name another file"));
   }
   if (::access(folder.c_str(), W_OK | X_OK) == 0) return absl::OkStatus();
   return FileError("write in the folder of", path, errno);
@@ -191,8 +192,8 @@ absl::Status CheckOutputs(const CLI::App& command) {
     for (size_t j = 0; j < i && DescriptorOf(out.path) < 0; ++j) {
       if (!SameFile(out.path, outputs[j].path)) continue;
       return absl::InvalidArgumentError(
-          absl::StrCat(out.option, " ", out.path, ": is the file of ",
-                       outputs[j].option, " too; name another"));
+          absl::StrCat(out.option, " ", out.path, ": is also the file of ",
+                       outputs[j].option, "; name another"));
     }
   }
   outputs.push_back({"standard output", "/dev/fd/1"});
@@ -255,7 +256,7 @@ void AddJsonFile(CLI::App& app, JsonOutput& out, const std::string& what) {
 
 void AddJsonOutput(CLI::App& app, JsonOutput& out, const std::string& what) {
   AddJsonFile(app, out, what);
-  app.add_flag("--force", out.force, "Overwrite a file that is there");
+  app.add_flag("--force", out.force, "Overwrite an existing file");
 }
 
 }  // namespace espalier

@@ -60,8 +60,8 @@ absl::Status RunReplay(const ReplayFlags& flags) {
             : absl::StrCat(" of problem \"", flags.problem, "\""),
         flags.run == 0 ? "" : absl::StrCat(" in run ", flags.run),
         nearby.empty() ? "" : absl::StrCat("; it holds ", nearby, " ..."),
-        unfinished > 0 ? "; those under way or answered from a solution have "
-                         "no tree yet"
+        unfinished > 0 ? "; searches that are running or were answered from a "
+                         "solution have no tree"
                        : ""));
   }
   std::printf("%lld searches replayed, %lld nodes: %lld identical\n",

@@ -43,7 +43,8 @@ absl::Status RunReport(const ReportFlags& flags) {
   }
   if (flags.html_file == "-" && flags.json.where == "-") {
     return UsageError(absl::InvalidArgumentError(
-        "--html - and --json: both are standard output"));
+        "--html - and --json would both write to standard output; name a file "
+        "for one of them"));
   }
   std::vector<TrainingReport> reports;
   for (const std::string& path : flags.paths) {
@@ -53,9 +54,8 @@ absl::Status RunReport(const ReportFlags& flags) {
     if (!there) {
       return absl::NotFoundError(absl::StrCat(
           path,
-          ": no such folder or file; expected the work folder of a "
-          "training or a self-training, which is named after --out with "
-          ".work added, or a metrics.jsonl"));
+          ": no such folder or file; expected the work folder of a training or "
+          "self-training run (--out with .work appended), or a metrics.jsonl"));
     }
     ESP_ASSIGN_OR_RETURN(TrainingReport report, ReadTrainingReport(path));
     reports.push_back(std::move(report));

@@ -43,7 +43,7 @@ absl::StatusOr<int64_t> DefaultBudget(const char* command, Engine& engine,
   // It failed: the search itself will report why.
   if (tokens == 0) return SearchOptions().max_tokens;
   std::fprintf(stderr,
-               "%s: budget %lld tokens a problem, %lld times the %lld of one "
+               "%s: budget %lld tokens per problem, %lld times the %lld of one "
                "greedy response; --budget-tokens sets it\n",
                command, static_cast<long long>(kTimes * tokens),
                static_cast<long long>(kTimes), static_cast<long long>(tokens));

@@ -43,7 +43,7 @@ void Print(const ScoreFlags& flags, const Tokenizer& tokenizer,
       static_cast<double>(scored.computed) / std::max(seconds, 1e-9);
   if (!flags.json.wanted()) {
     std::printf(
-        "perplexity %.4f (%lld of %zu tokens scored, ln p %.3f, %.4f bits a "
+        "perplexity %.4f (%lld of %zu tokens scored, ln p %.3f, %.4f bits per "
         "byte)\n(%.2f s, %.0f tokens/s)\n",
         scored.perplexity(), static_cast<long long>(scored.scored),
         scored.tokens.size(), scored.logprob, scored.bits_per_byte(), seconds,

@@ -76,8 +76,8 @@ absl::Status ReadIds(SetFlags& flags) {
     if (!id.empty()) flags.options.ids.emplace_back(id);
   }
   if (!flags.options.ids.empty()) return absl::OkStatus();
-  const absl::Status none = absl::InvalidArgumentError(
-      absl::StrCat("--ids ", flags.ids, ": no ids in it; expected one a line"));
+  const absl::Status none = absl::InvalidArgumentError(absl::StrCat(
+      "--ids ", flags.ids, ": no ids in it; expected one per line"));
   return file ? none : UsageError(none);
 }
 
@@ -139,8 +139,8 @@ absl::Status CheckRole(const std::string& role, const std::string& text) {
       "--columns ", text, ": no kind of set has a column \"", role, "\"",
       nearest.empty() ? "" : absl::StrCat(": did you mean \"", nearest, "\"?"),
       nearest.empty() ? "; " : " ", "known: ", absl::StrJoin(roles, ", "),
-      ", and those by which a --kind is told; the file's own column follows "
-      "the ="));
+      ", and those that identify a --kind; write the name, =, and the file's "
+      "own column"));
 }
 
 }  // namespace
@@ -194,7 +194,7 @@ absl::StatusOr<std::map<std::string, std::string>> ParseColumns(
     const size_t equal = text.find('=');
     if (equal == std::string::npos || equal == 0 || equal + 1 == text.size()) {
       return absl::InvalidArgumentError(
-          absl::StrCat("--columns ", text, ": expected ROLE=COLUMN, as ",
+          absl::StrCat("--columns ", text, ": expected ROLE=COLUMN, e.g. ",
                        "question=problem,answer=solution"));
     }
     ESP_RETURN_IF_ERROR(CheckRole(text.substr(0, equal), text));
@@ -248,7 +248,7 @@ absl::Status CheckFirst(const std::string& set, const SetOptions& options) {
       "--first ", options.first, ": ", set, " has ",
       again ? absl::StrCat(count, count == 1 ? " problem" : " problems")
             : "fewer problems",
-      options.ids.empty() ? "" : " of --ids", "; they count from 0")));
+      options.ids.empty() ? "" : " of --ids", "; indices start at 0")));
 }
 
 absl::StatusOr<ProblemSet> LoadSet(SetFlags& flags) {

@@ -90,7 +90,8 @@ absl::StatusOr<std::vector<GradedProblem>> ParseQuestions(
   }
   if (problems.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
-        name, ": no question in it; expected text, or a JSON object a line"));
+        name,
+        ": no question in it; expected text, or one JSON object per line"));
   }
   return problems;
 }
@@ -99,8 +100,9 @@ absl::StatusOr<std::vector<GradedProblem>> ReadProblems(SolveFlags& flags) {
   if (!flags.set.set.empty()) {
     ESP_ASSIGN_OR_RETURN(ProblemSet set, LoadSet(flags.set));
     if (set.problems.empty()) {
-      return absl::OutOfRangeError(absl::StrCat(
-          flags.set.set, " has no problem of index ", flags.set.options.first));
+      return absl::OutOfRangeError(absl::StrCat(flags.set.set,
+                                                " has no problem with index ",
+                                                flags.set.options.first));
     }
     if (flags.task == "auto") flags.task = set.task;
     return std::move(set.problems);
@@ -284,11 +286,11 @@ absl::Status ForeignError(size_t foreign, size_t all) {
   return WithExitCode(
       absl::UnimplementedError(absl::StrCat(
           foreign, " of ", all, all == 1 ? " question" : " questions",
-          " not answered: the shipped models know stories about one quantity "
-          "and countdown puzzles only.\n  remedy: a language model in a "
-          "folder or a GGUF file, as --model ~/models/Qwen2.5-1.5B-Instruct "
-          "--prompt instruct (docs/guide/models.md); --force has the shipped "
-          "model answer all the same")),
+          " not answered: the shipped models know only stories about one "
+          "quantity and countdown puzzles.\n  remedy: use a language model (a "
+          "folder or a GGUF file), e.g. --model ~/models/Qwen2.5-1.5B-Instruct "
+          "--prompt instruct (docs/guide/models.md); --force lets the shipped "
+          "model answer anyway")),
       kForeignExitCode);
 }
 

@@ -57,8 +57,8 @@ absl::Status RunSteps(StepsFlags& flags) {
   errors.AddAsIs(flags.json.Check());
   if (!flags.out.empty() && !labelled) {
     errors.Add(absl::StrCat("--out ", flags.out,
-                            ": is for solutions with labelled steps, and ",
-                            flags.set.set, " holds none"));
+                            ": is only for solutions with labelled steps, but ",
+                            flags.set.set, " has none"));
   } else if (!flags.out.empty()) {
     errors.AddAsIs(CheckOutputFile(flags.out, flags.json.force));
   }
@@ -90,7 +90,7 @@ absl::Status RunSteps(StepsFlags& flags) {
   ESP_RETURN_IF_ERROR(flags.json.Write(json));
   if (StopRequested().load()) {
     return absl::CancelledError(
-        absl::StrCat("stopped; the figures above are of ", report.problems,
+        absl::StrCat("stopped; the figures above cover ", report.problems,
                      " of ", set.problems.size(), " problems"));
   }
   return absl::OkStatus();

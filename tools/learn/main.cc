@@ -155,15 +155,15 @@ int Main(int argc, char** argv) {
   add_count("--layers", bench.config.layers);
   add_count("--heads", bench.config.heads);
   add_count("--kv-heads", bench.config.kv_heads);
-  add_count("--tokens", bench.tokens, "tokens of a step");
-  add_count("--length", bench.length, "mean tokens of a sequence");
+  add_count("--tokens", bench.tokens, "tokens per step");
+  add_count("--length", bench.length, "mean tokens per sequence");
   add_count("--micro-batch", bench.micro_batch, "tokens");
   add_count("--steps", bench.steps);
   command->add_flag("--fp32", bench.fp32, "fp32 products");
   ZooCommand zoo_command;
   ZooOptions& zoo = zoo_command.zoo;
   CLI::App* train = app.add_subcommand(
-      "zoo", "Train a shipped model from nothing, in resumable stages");
+      "zoo", "Train a shipped model from scratch, in resumable stages");
   train
       ->add_option(
           "--family", zoo.family,
@@ -174,39 +174,44 @@ int Main(int argc, char** argv) {
   train->add_option("--work", zoo.work,
                     "Folder for the stages' state; a second run continues "
                     "from it. Default: OUT.work");
-  train->add_option("--seed", zoo.seed, "Of all draws")->capture_default_str();
-  train->add_option("--threads", zoo.threads, "They do not change the result")
+  train->add_option("--seed", zoo.seed, "Random seed")->capture_default_str();
+  train
+      ->add_option("--threads", zoo.threads,
+                   "Number of threads; does not change the result")
       ->capture_default_str()
       ->check(CLI::Range(1, 1024));
   train
       ->add_option("--card-problems", zoo_command.card_problems,
-                   "Problems a set that the model card's figures are from; 0 "
-                   "writes no card")
+                   "Problems per set for the figures of the model card; 0: "
+                   "write no card")
       ->capture_default_str()
       ->check(WholeFrom(0, kMostInt));
   const std::string own = "; default by family";
   train->add_option("--grow-steps", zoo.grow_steps,
                     "Steps on generated responses" + own);
   train->add_option("--judge-steps", zoo.judge_steps,
-                    "Steps with own responses, a round" + own);
+                    "Steps per round on own responses" + own);
   train->add_option("--judge-rounds", zoo.judge_rounds,
                     "Rounds of own responses" + own);
   train->add_option("--own-responses", zoo.own_responses,
-                    "Own responses sampled in a round" + own);
+                    "Own responses sampled per round" + own);
   train->add_option("--batch-tokens", zoo.batch_tokens,
-                    "Tokens of an optimiser step" + own);
+                    "Tokens per optimiser step" + own);
   train
       ->add_option("--judge-lm-coef", zoo.judge_lm_coef,
-                   "Weight of imitation beside own responses")
+                   "Weight of imitation next to own responses")
       ->capture_default_str();
   train->add_option("--learning-rate", zoo.learning_rate,
-                    "Highest learning rate" + own);
-  train->add_option("--hidden", zoo.hidden_size, "Width of the trunk" + own);
-  train->add_option("--layers", zoo.layers, "Layers of the trunk" + own);
+                    "Peak learning rate" + own);
+  train->add_option("--hidden", zoo.hidden_size,
+                    "Hidden size of the trunk" + own);
+  train->add_option("--layers", zoo.layers,
+                    "Number of layers of the trunk" + own);
   train->add_flag("--smoke", zoo_command.smoke,
-                  "Every stage for a few steps: does it run, do losses fall?");
+                  "Run every stage for a few steps, to check that losses fall");
   CLI::App* zoo_data_command = app.add_subcommand(
-      "zoo-data", "Write what a shipped model has imitated as JSON lines");
+      "zoo-data",
+      "Write the texts that a shipped model has imitated as JSON lines");
   const std::function<absl::Status()> run_zoo_data =
       AddZooData(*zoo_data_command);
   CLI::App* train_command = app.add_subcommand(

@@ -40,7 +40,7 @@ absl::Status ReadOptions(SelfTrainFlags& flags) {
     const size_t equals = change.find('=');
     if (equals == std::string::npos) {
       return UsageError(absl::InvalidArgumentError(absl::StrCat(
-          "--option ", change, ": expected NAME=VALUE, as rounds=2")));
+          "--option ", change, ": expected NAME=VALUE, e.g. rounds=2")));
     }
     config.options[change.substr(0, equals)] = change.substr(equals + 1);
   }
@@ -86,9 +86,9 @@ absl::Status RunSelfTrain(SelfTrainFlags& flags) {
                                                  .round_done = PrintRound}));
   int promoted = 0;
   for (const RoundSummary& s : rounds) promoted += s.gate.promote;
-  std::printf("%s: the model of %s\n", Printable(flags.options.out).c_str(),
-              promoted == 0 ? "the beginning: no round was better"
-                            : absl::StrCat(promoted, " promoted round",
+  std::printf("%s: the model %s\n", Printable(flags.options.out).c_str(),
+              promoted == 0 ? "from before the first round: no round was better"
+                            : absl::StrCat("of ", promoted, " promoted round",
                                            promoted > 1 ? "s" : "")
                                   .c_str());
   return absl::OkStatus();
@@ -99,23 +99,24 @@ absl::Status RunSelfTrain(SelfTrainFlags& flags) {
 std::function<absl::Status()> AddSelfTrain(CLI::App& app) {
   auto flags = std::make_shared<SelfTrainFlags>();
   app.add_option("--config", flags->config,
-                 "Recipe, as tools/recipes/expert_iteration.textproto");
-  app.add_option("--option", flags->changes,
-                 "NAME=VALUE in place of the recipe's; may be repeated");
+                 "Recipe, e.g. tools/recipes/expert_iteration.textproto");
+  app.add_option(
+      "--option", flags->changes,
+      "NAME=VALUE overrides an option of the recipe; may be repeated");
   app.add_flag("--list-options", flags->list,
-               "Print the recipe's options and leave");
+               "Print the options of recipes and exit");
   app.add_option("--model", flags->options.model,
-                 "Checkpoint folder to begin from");
+                 "Checkpoint folder to start from");
   app.add_option("--reward-model", flags->options.reward_model,
-                 "Reward model to begin from. Default: the model's own heads");
+                 "Reward model to start from. Default: the model's own heads");
   app.add_option("--out", flags->options.out,
-                 "Folder of the best model; a trained reward model is in its "
-                 "reward/");
+                 "Folder for the best model; a trained reward model goes to "
+                 "its subfolder reward/");
   app.add_option("--work", flags->options.work,
-                 "Folder for all rounds; the same command goes on from it. "
+                 "Folder for all rounds; the same command continues from it. "
                  "Default: OUT.work");
   app.add_option("--threads", flags->options.threads,
-                 "They do not change the result")
+                 "Number of threads; does not change the result")
       ->capture_default_str()
       ->check(CLI::Range(1, 1024));
   return [flags] { return RunSelfTrain(*flags); };

@@ -37,7 +37,7 @@ std::string ObjectiveHelp(bool reward) {
 void AddFlags(CLI::App& app, TrainFlags& flags, bool reward) {
   TrainRunOptions& run = flags.run;
   TrainDataOptions& data = run.train_data;
-  app.add_option("--model", run.model, "Checkpoint folder to begin from")
+  app.add_option("--model", run.model, "Checkpoint folder to start from")
       ->required();
   app.add_option_function<std::vector<std::string>>(
          "--data",
@@ -51,30 +51,34 @@ void AddFlags(CLI::App& app, TrainFlags& flags, bool reward) {
       ->required();
   app.add_option("--out", run.out, "Checkpoint folder to write")->required();
   app.add_option("--work", run.work,
-                 "Folder for the state; the same command goes on from it. "
+                 "Folder for the state; the same command continues from it. "
                  "Default: OUT.work");
-  app.add_option("--epochs", run.epochs, "Times over the data")
+  app.add_option("--epochs", run.epochs, "Passes over the data")
       ->capture_default_str()
       ->check(RealAbove(0, 1e6));
   app.add_option("--batch-tokens", run.batch_tokens,
-                 "Tokens of an optimiser step")
+                 "Tokens per optimiser step")
       ->capture_default_str()
       ->check(WholeFrom(1, kMostInt));
-  app.add_option("--learning-rate", run.learning_rate,
-                 "Highest rate; it warms up and then falls by a cosine")
+  app.add_option(
+         "--learning-rate", run.learning_rate,
+         "Peak learning rate; it warms up linearly and then decays by a cosine")
       ->capture_default_str()
       ->check(RealAbove(0));
-  app.add_option("--final-rate", run.final_rate, "Share of it at the end")
+  app.add_option("--final-rate", run.final_rate,
+                 "Final learning rate, relative to the peak")
       ->capture_default_str()
       ->check(RealFrom(0, 1));
-  app.add_option("--warmup", run.warmup, "Share of the steps")
+  app.add_option("--warmup", run.warmup,
+                 "Share of the steps in which the learning rate warms up")
       ->capture_default_str()
       ->check(RealFrom(0, 1));
-  app.add_option("--weight-decay", run.weight_decay, "On matrices alone")
+  app.add_option("--weight-decay", run.weight_decay,
+                 "Weight decay of matrices; other parameters have none")
       ->capture_default_str()
       ->check(RealFrom(0));
   app.add_option("--clip-norm", run.clip_norm,
-                 "Longest gradient; 0: not clipped")
+                 "Maximum gradient norm; 0: no clipping")
       ->capture_default_str()
       ->check(RealFrom(0));
   app.add_option("--lora-rank", run.lora.rank,
@@ -83,80 +87,86 @@ void AddFlags(CLI::App& app, TrainFlags& flags, bool reward) {
                      "; 0: train all weights")
       ->capture_default_str()
       ->check(WholeFrom(0, kMostInt));
-  app.add_option("--lora-alpha", run.lora.alpha,
-                 "The adapter counts alpha / rank times. Default: twice the "
-                 "rank")
+  app.add_option(
+         "--lora-alpha", run.lora.alpha,
+         "The adapter is scaled by alpha / rank. Default: twice the rank")
       ->check(RealAbove(0));
-  app.add_option("--lora-targets", run.lora.targets,
-                 "Layers it changes, of q,k,v,o,gate,up,down. Default: all")
+  app.add_option(
+         "--lora-targets", run.lora.targets,
+         "Layers with an adapter, of q,k,v,o,gate,up,down. Default: all")
       ->delimiter(',');
   app.add_option("--seed", run.seed,
-                 "Of the order of the data and of what begins random")
+                 "Random seed of the order of the data and of new weights")
       ->capture_default_str();
   app.add_flag_callback(
       "--mix-problems", [&run] { run.by_problem = false; },
-      "Draw a problem's examples into different steps. By default they follow "
-      "each other, and what they share is computed once");
-  app.add_option("--threads", run.threads, "They do not change the result")
+      "Mix the examples of different problems. By default those of a problem "
+      "follow each other, and their common prefixes are computed once");
+  app.add_option("--threads", run.threads,
+                 "Number of threads; does not change the result")
       ->capture_default_str()
       ->check(CLI::Range(1, 1024));
-  app.add_option("--save-every", run.save_every, "Steps between states")
+  app.add_option("--save-every", run.save_every, "Steps between saved states")
       ->capture_default_str()
       ->check(WholeFrom(1));
   run.min_problems = 20;
   app.add_option("--min-problems", run.min_problems,
-                 "Refuse data with something to learn from fewer problems")
+                 "Refuse data with training examples from fewer problems")
       ->capture_default_str()
       ->check(WholeFrom(0));
-  app.add_option("--run", data.run, "Run of the database. Default: all")
+  app.add_option("--run", data.run,
+                 "Use only this run of the database. Default: all")
       ->check(WholeFrom(1));
   run.objective = reward ? "bce" : "sft";
-  app.add_option("--objective", run.objective,
-                 "With options, as dpo:beta=0.1. " + ObjectiveHelp(reward))
+  app.add_option(
+         "--objective", run.objective,
+         "Objective with options, e.g. dpo:beta=0.1. " + ObjectiveHelp(reward))
       ->capture_default_str();
   app.add_option("--margin", data.pairs.margin,
-                 "Pairs: least difference of the values")
+                 "Pairs: minimum difference of the values")
       ->capture_default_str()
       ->check(RealFrom(0));
   app.add_option("--min-edit-distance", data.pairs.min_edit_distance,
-                 "Pairs: least edit distance of the texts")
+                 "Pairs: minimum edit distance of the texts")
       ->capture_default_str()
       ->check(WholeFrom(0, kMostInt));
   if (!reward) {
     app.add_option("--min-std", data.min_std,
-                   "Groups: least standard deviation of the rewards")
+                   "Groups: minimum standard deviation of the rewards")
         ->capture_default_str()
         ->check(RealFrom(0));
     app.add_option("--per-problem", data.paths.per_problem,
-                   "Distinct responses a problem; 0: all")
+                   "Maximum distinct responses per problem; 0: all")
         ->capture_default_str()
         ->check(WholeFrom(0, kMostInt));
     app.add_option("--min-perplexity", data.paths.min_perplexity,
-                   "Imitate no step below")
+                   "Do not imitate steps with a lower perplexity")
         ->capture_default_str()
         ->check(RealFrom(0));
-    app.add_option("--max-perplexity", data.paths.max_perplexity,
-                   "Imitate no step above. Default: no limit")
+    app.add_option(
+           "--max-perplexity", data.paths.max_perplexity,
+           "Do not imitate steps with a higher perplexity. Default: no limit")
         ->check(RealFrom(0, kUnbounded));
   } else {
     app.add_option("--value", flags.value,
-                   "What a step is worth. outcomes: the share of correct ends "
+                   "Value of a step. outcomes: the share of correct responses "
                    "below it; quality: ReST-MCTS*'s quality value")
         ->capture_default_str()
         ->check(CLI::IsMember({"outcomes", "quality"}));
-    app.add_option("--min-outcomes", data.steps.min_outcomes,
-                   "Label no step with fewer ends below it")
+    app.add_option(
+           "--min-outcomes", data.steps.min_outcomes,
+           "Do not label steps with fewer finished responses below them")
         ->capture_default_str()
         ->check(WholeFrom(0, kMostInt));
   }
   ContaminationOptions& contamination = data.contamination;
   app.add_option("--eval-set", contamination.eval_sets,
                  "Sets or files whose questions must not be trained on. "
-                 "Default: the test problems of the searched sets, for lines "
-                 "those of all generated sets")
+                 "Default: the test problems of the searched sets; for JSON "
+                 "lines, those of all generated sets")
       ->delimiter(',');
   app.add_flag("--no-contamination-check", contamination.off,
-               "Train on whatever the evaluation holds");
+               "Also train on problems that are in evaluation sets");
   AddJsonOutput(app, flags.json, "the report");
 }
 
@@ -206,9 +216,10 @@ std::function<absl::Status()> AddTrain(CLI::App& app) {
   auto policy_flags = std::make_shared<TrainFlags>();
   auto reward_flags = std::make_shared<TrainFlags>();
   CLI::App* policy = app.add_subcommand(
-      "policy", "Train what writes: imitation, preferences, policy gradient");
+      "policy", "Train a policy by imitation, preferences or policy gradient");
   CLI::App* reward = app.add_subcommand(
-      "reward", "Train what judges: step values, preferences between steps");
+      "reward",
+      "Train a reward model on step values or preferences between steps");
   AddFlags(*policy, *policy_flags, false);
   AddFlags(*reward, *reward_flags, true);
   return [=] {

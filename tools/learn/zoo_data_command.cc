@@ -43,12 +43,13 @@ std::function<absl::Status()> AddZooData(CLI::App& app) {
                  "JSON lines to write, for espalier train policy --data; -: "
                  "standard output")
       ->required();
-  app.add_flag("--force", flags->force, "Overwrite a file that is there");
-  app.add_option("--limit", flags->data.limit,
-                 "Lines at most. Default: all of a family that has an end");
+  app.add_flag("--force", flags->force, "Overwrite an existing file");
+  app.add_option(
+      "--limit", flags->data.limit,
+      "Maximum number of lines. Default: all, for families with finitely many");
   app.add_flag("--solutions", flags->data.solutions,
-               "A correct solution of every problem, also where the model saw "
-               "a walk that fails or a slip");
+               "Write a correct solution of every problem, even where the "
+               "model saw a failing walk or a planted error");
   return [flags] { return RunZooData(*flags); };
 }
 

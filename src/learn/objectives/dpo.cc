@@ -13,7 +13,8 @@ namespace {
 struct DpoOptions {
   float beta = 0.1f;
   void Visit(OptionVisitor& v) {
-    v.Real("beta", &beta, 1e-6f, 100, "pull away from the reference");
+    v.Real("beta", &beta, 1e-6f, 100,
+           "strength of the penalty on divergence from the reference");
   }
 };
 

@@ -18,9 +18,10 @@ struct GrpoOptions {
   float clip_high = 0.28f;
   float kl = 0;
   void Visit(OptionVisitor& v) {
-    v.Real("clip_low", &clip_low, 0, 1, "a ratio counts down to 1 - clip_low");
+    v.Real("clip_low", &clip_low, 0, 1,
+           "probability ratios are clipped below at 1 - clip_low");
     v.Real("clip_high", &clip_high, 0, 100,
-           "a ratio counts up to 1 + clip_high");
+           "probability ratios are clipped above at 1 + clip_high");
     v.Real("kl", &kl, 0, 100, "weight of the divergence from the reference");
   }
 };

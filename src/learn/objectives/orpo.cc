@@ -14,7 +14,7 @@ namespace {
 struct OrpoOptions {
   float lambda = 0.1f;
   void Visit(OptionVisitor& v) {
-    v.Real("lambda", &lambda, 0, 100, "weight of the odds ratio");
+    v.Real("lambda", &lambda, 0, 100, "weight of the odds ratio loss");
   }
 };
 

@@ -139,7 +139,7 @@ absl::Status DropContaminated(const ContaminationOptions& options,
   if (sets.empty() && options.questions.empty()) {
     return absl::FailedPreconditionError(
         "which problems must not be trained on? Name the evaluation's sets or "
-        "files by --eval-set, or say --no-contamination-check");
+        "files by --eval-set, or add --no-contamination-check");
   }
   ESP_ASSIGN_OR_RETURN(const EvaluationQuestions evaluation,
                        EvaluationQuestions::Load(sets, options));

@@ -169,7 +169,7 @@ std::vector<PathExample> SelectPaths(const std::vector<ProblemTrees>& trees,
     const auto distinct = static_cast<int64_t>(ranked.size());
     const auto limit = static_cast<size_t>(options.per_problem);
     if (limit > 0 && ranked.size() > limit) ranked.resize(limit);
-    log.Count("at most so many a problem", distinct,
+    log.Count("within the limit per problem", distinct,
               static_cast<int64_t>(ranked.size()));
     for (RankedPath& path : ranked) {
       const auto steps = static_cast<int64_t>(path.example.train.size());
@@ -261,12 +261,12 @@ class PairMaker {
 
   void Pair(size_t parent, const Candidate& good, const Candidate& bad) {
     const bool apart = good.value - bad.value >= options_.margin;
-    log_.Count("values apart by the margin", 1, apart);
+    log_.Count("values differ by the margin", 1, apart);
     if (!apart) return;
     const bool other =
         EditDistance(tree_.Text(good.node), tree_.Text(bad.node)) >=
         options_.min_edit_distance;
-    log_.Count("texts apart by the edit distance", 1, other);
+    log_.Count("texts differ by the edit distance", 1, other);
     if (!other) return;
     out_.push_back({.problem = problem_,
                     .prefix = tree_.Response(parent),
@@ -433,7 +433,7 @@ std::vector<StepExample> SelectSteps(const std::vector<ProblemTrees>& trees,
       out.push_back(std::move(it->second));
     }
     log.Count("paths with labels", paths, labelled);
-    log.Count("distinct and whole", labelled, kept);
+    log.Count("distinct and complete", labelled, kept);
   }
   return out;
 }

@@ -74,7 +74,7 @@ std::vector<BadFile> BadFiles() {
       {"the same id twice", "g.jsonl",
        "{\"id\": 1, \"question\": \"Q\"}\n{\"id\": 2, \"question\": \"Q\"}\n"
        "{\"id\": 1, \"question\": \"R\"}\n",
-       "g.jsonl:3", "the id \"1\" stands in line 1 already", 2, 1},
+       "g.jsonl:3", "the id \"1\" is already in line 1", 2, 1},
       {"the same key twice", "h.jsonl",
        Row(1) + "{\"question\": \"a\", \"question\": \"b\"}\n", "h.jsonl:2",
        "gives \"question\" twice", 1, 1},
@@ -113,7 +113,7 @@ std::vector<BadFile> BadFiles() {
        "question,answer\nQ,1\n\"R,2\nS,3\n", "v.csv:3",
        "the quote that opens cell 1 is never closed", 1, 1},
       {"text after a quote", "w.csv", "question,answer\nQ,1\n\"R\"x,2\nS,3\n",
-       "w.csv:3", "goes on after its closing quote", 2, 1},
+       "w.csv:3", "continues after its closing quote", 2, 1},
       {"a column named twice", "x.csv", "question,question\nQ,1\n", "x.csv:1",
        "names the column \"question\" twice", 0, 0},
       {"a cell that is not UTF-8", "y.csv", "question\nQ\n\xC3(\nR\n",
@@ -122,7 +122,7 @@ std::vector<BadFile> BadFiles() {
        "z.csv:3", "expected four numbers", 1, 1},
       {"no cases", "cases1.jsonl",
        Echo(R"([{"input": "1", "output": "1"}])") + Echo("[]"),
-       "cases1.jsonl:2", "column \"tests\": expected a case or more", 1, 1},
+       "cases1.jsonl:2", "column \"tests\": expected at least one case", 1, 1},
       {"a case without output", "cases2.jsonl",
        Echo(R"([{"input": "1"}])") + Echo(R"([{"input": "1", "output": "1"}])"),
        "cases2.jsonl:1", "expected case 1 to have texts", 1, 1},
@@ -135,7 +135,7 @@ std::vector<BadFile> BadFiles() {
            Verl(R"([{"role": "user", "content": "Q"},
                     {"role": "assistant", "content": "A"}])",
                 "\"1\""),
-       "verl1.jsonl:2", "a message of role \"assistant\"", 1, 1},
+       "verl1.jsonl:2", "a message has the role \"assistant\"", 1, 1},
       {"tests as ground truth", "verl2.jsonl",
        Verl(R"([{"role": "user", "content": "Q"}])", "\"1\"") +
            Verl(R"([{"role": "user", "content": "Q"}])",
@@ -327,9 +327,10 @@ TEST(BadInput, StepSetsAreCheckedToo) {
   };
   const Case cases[] = {
       {R"({"problem": "P", "steps": [1], "label": 0})", "a step is not text"},
-      {R"({"problem": "P", "steps": ["a"], "label": 1})", "no index of the 1"},
+      {R"({"problem": "P", "steps": ["a"], "label": 1})",
+       "neither an index of the 1"},
       {R"({"problem": "P", "steps": ["a"], "label": 18446744073709551615})",
-       "no index of the 1"},
+       "neither an index of the 1"},
       {R"({"problem": "P", "steps": [], "label": -1})", "has no steps"},
       {R"({"problem": " ", "steps": ["a"], "label": -1})", "problem is empty"},
       {R"({"problem": "P", "answer": "a"})", "expected a solution with"},

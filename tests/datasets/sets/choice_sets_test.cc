@@ -277,8 +277,9 @@ TEST(ChoiceSets, IndexesCountFromWhereTheKindSays) {
   // An error, instead of skipping one record and reading the others off by one.
   const auto guessed = LoadSet(from_1, {});
   ASSERT_FALSE(guessed.ok());
-  EXPECT_TRUE(absl::StrContains(guessed.status().message(),
-                                "from_1.jsonl:2: the right option 4 is none"))
+  EXPECT_TRUE(
+      absl::StrContains(guessed.status().message(),
+                        "from_1.jsonl:2: the right option 4 is not one"))
       << guessed.status();
   EXPECT_TRUE(
       absl::StrContains(guessed.status().message(), "--kind choice-from-1"))
@@ -322,8 +323,8 @@ TEST(ChoiceSets, ASetThatCountsFromOneIsRefusedBeyondTheLimit) {
         SetOptions{.ids = {"4"}}}) {
     const auto set = LoadSet(WriteTestFile("late.jsonl", from_1), options);
     ASSERT_FALSE(set.ok());
-    EXPECT_TRUE(absl::StrContains(set.status().message(),
-                                  "late.jsonl:21: the right option 3 is none"))
+    EXPECT_TRUE(absl::StrContains(
+        set.status().message(), "late.jsonl:21: the right option 3 is not one"))
         << set.status();
   }
   EXPECT_EQ(LoadSet(WriteTestFile("late.jsonl", from_1),
@@ -363,8 +364,8 @@ TEST(ChoiceSets, ColumnsCountedFromOneNeedAZeroOrAWord) {
     };
     const auto doubtful = LoadSet(file({"1", "2"}), {});
     ASSERT_FALSE(doubtful.ok());
-    for (const char* says :
-         {"from_1.csv:2: ", "count from 1", "choice-from-1", "choice-from-0"}) {
+    for (const char* says : {"from_1.csv:2: ", "numbered from 1",
+                             "choice-from-1", "choice-from-0"}) {
       EXPECT_TRUE(absl::StrContains(doubtful.status().message(), says))
           << doubtful.status();
     }
@@ -386,8 +387,9 @@ TEST(ChoiceSets, ColumnsCountedFromOneNeedAZeroOrAWord) {
     // An index one too large is reported as always.
     const auto three = LoadSet(file({"1", "3"}), {});
     ASSERT_FALSE(three.ok());
-    EXPECT_TRUE(absl::StrContains(three.status().message(),
-                                  "from_1.csv:3: the right option 3 is none"))
+    EXPECT_TRUE(
+        absl::StrContains(three.status().message(),
+                          "from_1.csv:3: the right option 3 is not one"))
         << three.status();
   }
 }
@@ -510,13 +512,13 @@ struct Bad {
 TEST(ChoiceSets, WhatCannotBeToldIsRefused) {
   const Bad bad[] = {
       {R"j({"question": "Q", "options": ["1", "2", "3"], "answer": "2"})j",
-       "is one by its text and another one as an index"},
+       "names one option by its text and another as an index"},
       {R"j({"question": "Q", "options": [1, 2, 3, 4], "answer": 3})j",
-       "is one by its text and another one as an index"},
+       "names one option by its text and another as an index"},
       {R"j({"question": "Q", "options": ["1", "2"], "answer": "C"})j",
-       "no letter and no text of the 2 options"},
+       "neither the letter nor the text of one of the 2 options"},
       {R"j({"question": "Q", "choices": ["1", "2"], "answer": 2})j",
-       "is none of the 2 options"},
+       "is not one of the 2 options"},
       {R"j({"question": "Q", "choices": ["1"], "answer": 0})j",
        "expected 2 to 26 options, found 1"},
       {R"j({"question": "Q", "choices": ["1", " "], "answer": 0})j",
@@ -524,17 +526,17 @@ TEST(ChoiceSets, WhatCannotBeToldIsRefused) {
       {R"j({"question": "Q", "options": "one or two", "correct": "A"})j",
        "one text without \"A)\""},
       {R"j({"question": "Q", "choices": {"text": ["a"]}, "answerKey": "A"})j",
-       "no texts or numbers, nor texts under their letters"},
+       "neither texts nor numbers nor texts by letter"},
       {R"j({"question": "Q", "choices": {"text": ["a", "b"], "label": ["1", "2"]}, "answerKey": "3"})j",
-       "the right option \"3\" is none of 1, 2"},
+       "the right option \"3\" is not one of 1, 2"},
       {R"j({"question": "Q", "choices": {"text": ["a", "b"], "label": ["A", "A"]}, "answerKey": "A"})j",
-       "labels are not one an option"},
+       "expected one label per option"},
       {R"j({"question": "Q", "options": {"A": "x", "why": "y"}, "answer": "A"})j",
-       "no texts or numbers, nor texts under their letters"},
+       "neither texts nor numbers nor texts by letter"},
       {R"j({"question": "Q", "options": ["x", "y", "z"], "answer": "B", "answer_index": 2})j",
-       "\"answer_index\" tells option C and \"answer\" option B"},
+       "\"answer_index\" names option C and \"answer\" option B"},
       {R"j({"question": "Q", "options": ["x", "y", "z"], "answer": "z", "answer_idx": "B"})j",
-       "\"answer_idx\" tells option B and \"answer\" option C"},
+       "\"answer_idx\" names option B and \"answer\" option C"},
       {R"j({"question": "Q", "options": [], "answer": "B"})j",
        "no options, and the answer \"B\" is the letter of one"},
       {R"j({"question": ["1+2?", "2+2?"], "answer": ["3", "4"]})j",

@@ -108,11 +108,11 @@ TEST(ReadCodeProblem, SaysWhatIsWrong) {
               HasSubstr("name of a function"));
   EXPECT_THAT(Error({{"text", ""}, {"test_list", {1}}}), HasSubstr("list of"));
   EXPECT_THAT(Error({{"text", ""}, {"test_list", nlohmann::json::array()}}),
-              HasSubstr("a test or more"));
+              HasSubstr("at least one test"));
   EXPECT_THAT(Error({{"tests", {1}}}), HasSubstr("expected case 1 to have"));
   EXPECT_THAT(Error({{"tests", 7}}), HasSubstr("objects"));
   EXPECT_THAT(Error({{"tests", nlohmann::json::array()}}),
-              HasSubstr("\"tests\": expected a case or more"));
+              HasSubstr("\"tests\": expected at least one case"));
   EXPECT_THAT(
       Error(Parsed(
           R"({"tests": [{"input": "1", "output": "1"}, {"input": 1}]})")),
@@ -122,7 +122,7 @@ TEST(ReadCodeProblem, SaysWhatIsWrong) {
               HasSubstr("\"public_tests\": expected case 1"));
   EXPECT_THAT(Error(Parsed(R"({"tests": [{"input": "1", "output": "1",
                                           "testtype": "functional"}]})")),
-              HasSubstr("calls of functions"));
+              HasSubstr("function calls"));
   EXPECT_THAT(Error({{"input_output", "{"}}), HasSubstr("input_output"));
   EXPECT_THAT(Error({{"input_output", ""}}), HasSubstr("JSON in a text"));
   EXPECT_THAT(

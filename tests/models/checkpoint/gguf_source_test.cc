@@ -550,7 +550,7 @@ TEST(GgufSourceTest, MissingExtraAndMisshapenTensorsAreNamed) {
                 "tensor blk.0.ffn_up.weight [32, 64] is missing");
   GgufBuilder extra = Llama();
   extra.Floats32("blk.0.attn_q.bias2", {2}, {1, 2});
-  ExpectRefused(extra, "tensor blk.0.attn_q.bias2 [2] is none of");
+  ExpectRefused(extra, "tensor blk.0.attn_q.bias2 [2] does not belong");
   GgufBuilder shape = Llama({"blk.0.attn_k.weight"});
   shape.Floats32("blk.0.attn_k.weight", {16, 32}, std::vector<float>(512, 1));
   ExpectRefused(shape,

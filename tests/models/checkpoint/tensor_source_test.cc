@@ -325,7 +325,7 @@ TEST(TensorSourceTest, WhatHoldsNothingOfItsOwnIsPassedOver) {
   EXPECT_EQ(Error(llama.Write()), "");
   llama.tensors.back().values[5] += 1;
   EXPECT_THAT(Error(llama.Write()),
-              HasSubstr("tensor lm_head.weight: expected the bytes of "
+              HasSubstr("tensor lm_head.weight: expected the same bytes as "
                         "model.embed_tokens.weight"));
   Folder gpt2 = FolderOf("Gpt2");
   gpt2.tensors.push_back({"transformer.h.0.attn.bias", {1}, {1}});

@@ -364,11 +364,11 @@ TEST_P(KernelPathTest, SharedPagesAndCompanyDoNotChangeARowsBits) {
     }
     for (const int window : {0, 70}) {
       const auto all = paths.Attend(rows, 0, 1, 3, window);
-      const size_t width = all.size() / rows.size();
+      const size_t row_size = all.size() / rows.size();
       for (size_t r = 0; r < rows.size(); ++r) {
         const auto alone = paths.Attend({rows[r]}, 0, 1, 3, window);
-        ASSERT_EQ(alone, std::vector<float>(all.begin() + r * width,
-                                            all.begin() + (r + 1) * width))
+        ASSERT_EQ(alone, std::vector<float>(all.begin() + r * row_size,
+                                            all.begin() + (r + 1) * row_size))
             << "row " << r << " prefix " << prefix << " window " << window;
       }
       const auto two =

@@ -181,7 +181,7 @@ TEST(SamplerTest, LargeVocabulariesFollowTheirDefinition) {
   }
 }
 
-TEST(SamplerTest, AlternativesAreTheLikeliestInOrder) {
+TEST(SamplerTest, AlternativesAreTheTopTokensInOrder) {
   RandomStream rng(StreamKey(6, 0, 0, Purpose::kTest));
   for (const int n : {3, 1000}) {
     auto logits = RandomLogits(rng, n);

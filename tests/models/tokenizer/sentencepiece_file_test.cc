@@ -153,7 +153,7 @@ TEST(SentencePieceFileTest, BpeAcrossWordsWithoutNormalisationAsTheLibrary) {
                         Lines());
 }
 
-TEST(SentencePieceFileTest, TheLikeliestSplitWins) {
+TEST(SentencePieceFileTest, TheMostLikelySplitWins) {
   SmallModel model(spm::TrainerSpec::UNIGRAM);
   model.Add("▁", -3).Add("a", -2).Add("b", -2).Add("ab", -3.5f);
   const auto t = model.Load();

@@ -28,7 +28,7 @@ int64_t Out(const FilterLog& log, const std::string& name) {
   return -1;
 }
 
-TEST(ExamplesTest, PathsAreCorrectDistinctAndTheLikeliestFirst) {
+TEST(ExamplesTest, PathsAreCorrectDistinctAndTheMostLikelyFirst) {
   SmallTree a, b;
   a.Add(a.Add(0, "x\n"), "= 2\n", NodeVerdict::kCorrect, 1, -3);
   a.Add(a.Add(0, "y\n"), "= 2\n", NodeVerdict::kCorrect, 1, -1);
@@ -43,7 +43,7 @@ TEST(ExamplesTest, PathsAreCorrectDistinctAndTheLikeliestFirst) {
   EXPECT_EQ(paths[0].tokens, 6);
   EXPECT_EQ(Out(log, "correct"), 3);
   EXPECT_EQ(Out(log, "distinct"), 2);
-  EXPECT_EQ(Out(log, "at most so many a problem"), 1);
+  EXPECT_EQ(Out(log, "within the limit per problem"), 1);
   EXPECT_EQ(log.counts()[0].in, 4);
 }
 
@@ -115,7 +115,7 @@ TEST(ExamplesTest, PairsAreTheBestAgainstTheWorstOfOnePrefix) {
   const auto far = SelectPairs(trees, {.min_edit_distance = 16}, strict);
   ASSERT_EQ(far.size(), 1u);
   EXPECT_EQ(far[0].rejected, "bad\n");
-  EXPECT_EQ(Out(strict, "texts apart by the edit distance"), 2);
+  EXPECT_EQ(Out(strict, "texts differ by the edit distance"), 2);
 }
 
 TEST(ExamplesTest, StepLabelsAddUpOverSearchesAndBeginningsGo) {

@@ -1,4 +1,4 @@
-#include "models/sampling/likeliest.h"
+#include "models/sampling/top_tokens.h"
 
 #include <algorithm>
 #include <array>
@@ -65,7 +65,7 @@ WeightCut Descend(absl::Span<const float> weights, const Buckets& buckets,
 
 }  // namespace
 
-WeightCut CutToLikeliest(absl::Span<const float> weights, int top_k,
+WeightCut CutToTopTokens(absl::Span<const float> weights, int top_k,
                          double top_p) {
   Buckets buckets = {};
   double total = 0;
