@@ -461,6 +461,24 @@ function(espalier_claims)
     PROPERTIES LABELS long TIMEOUT 14400 RUN_SERIAL TRUE)
 endfunction()
 
+# Speed against references in the same process (tools/bench_ratios).
+function(espalier_ratios)
+  add_test(NAME bench_ratios
+    COMMAND ${PROJECT_SOURCE_DIR}/tools/bench_ratios
+      --build ${PROJECT_BINARY_DIR})
+  set_tests_properties(bench_ratios PROPERTIES LABELS quick TIMEOUT 600
+    RUN_SERIAL TRUE)
+endfunction()
+
+# What another compiler and its linter say.
+function(espalier_other_compiler)
+  add_test(NAME LongClangBuild COMMAND ${PROJECT_SOURCE_DIR}/tools/dev clang)
+  add_test(NAME LongClangTidy COMMAND ${PROJECT_SOURCE_DIR}/tools/dev tidy)
+  set_tests_properties(LongClangTidy PROPERTIES DEPENDS LongClangBuild)
+  set_tests_properties(LongClangBuild LongClangTidy PROPERTIES LABELS long
+    TIMEOUT 14400 RUN_SERIAL TRUE)
+endfunction()
+
 # Tests of the developer scripts, and of what the sanitizer build detects.
 function(espalier_tool_tests)
   file(GLOB scripts CONFIGURE_DEPENDS

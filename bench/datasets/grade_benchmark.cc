@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "bench/base/reference.h"
 #include "datasets/answers/grade_answer.h"
 #include "nlohmann/json.hpp"
 

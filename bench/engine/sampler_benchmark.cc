@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/random.h"
+#include "bench/base/reference.h"
 #include "benchmark/benchmark.h"
 #include "models/sampling/sampler.h"
 

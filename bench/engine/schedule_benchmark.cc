@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "base/executor.h"
+#include "bench/base/reference.h"
 #include "benchmark/benchmark.h"
 #include "models/schedule/trunk_backend.h"
 #include "models/trunk/trunk.h"

@@ -21,6 +21,7 @@
 
 #include "base/executor.h"
 #include "base/huge_memory.h"
+#include "bench/base/reference.h"
 #include "bench/base/smoke.h"
 #include "bench/models/peer_rows.h"
 #include "benchmark/benchmark.h"

@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "base/files.h"
+#include "bench/base/reference.h"
 #include "bench/base/smoke.h"
 #include "benchmark/benchmark.h"
 #include "datasets/tasks/stories.h"

@@ -64,10 +64,10 @@ SearchCompletion Reply(const Tree& tree, const SearchRequest& request,
   for (int i = 0; i < request.expand.n; ++i) {
     const int move = (request.first_sample + i) % kBranching;
     done.samples.push_back(
-        {.tokens = {move},
-         .text = std::string(1, static_cast<char>('a' + move)),
-         .logprob = -1.4f,
-         .ended = tree.step(request.nodes[0]).depth + 1 == kDepth});
+        {{.tokens = {move}},
+         std::string(1, static_cast<char>('a' + move)),
+         /*logprob=*/-1.4f,
+         /*ended=*/tree.step(request.nodes[0]).depth + 1 == kDepth});
   }
   return done;
 }

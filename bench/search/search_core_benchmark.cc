@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "base/random.h"
+#include "bench/base/reference.h"
 #include "benchmark/benchmark.h"
 #include "search/algorithm.h"
 #include "search/search_context.h"
