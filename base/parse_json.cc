@@ -120,6 +120,12 @@ JsonOutcome ReadJson(std::string_view text, const JsonLimits& limits,
   return outcome;
 }
 
+Json ParseJsonOrNull(std::string_view text) {
+  Json value;
+  ReadJson(text, {.refuse_repeats = false}, value);
+  return value;
+}
+
 absl::StatusOr<Json> ParseJson(std::string_view text, std::string_view place) {
   Json value;
   const JsonOutcome outcome = ReadJson(text, {}, value);

@@ -27,6 +27,11 @@ absl::StatusOr<nlohmann::json> ParseJson(std::string_view text,
 absl::StatusOr<nlohmann::json> ParseJsonObject(std::string_view text,
                                                std::string_view place);
 
+// Null if the text is not JSON or nests deeper than 128; the last value of a
+// repeated key is kept. For files that this program wrote, and where the caller
+// says itself what it expected.
+nlohmann::json ParseJsonOrNull(std::string_view text);
+
 // For readers with limits or messages of their own.
 struct JsonLimits {
   size_t max_depth = 128;      // containers open at once

@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "base/files.h"
 #include "base/json_text.h"
+#include "base/parse_json.h"
 #include "base/status_macros.h"
 #include "base/text.h"
 #include "nlohmann/json.hpp"
@@ -41,7 +42,7 @@ absl::Status SettleConfig(const std::string& path,
     return WriteFileAtomic(path, JsonText(settings, 1) + "\n");
   }
   ESP_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
-  const auto before = nlohmann::json::parse(text, nullptr, false);
+  const auto before = ParseJsonOrNull(text);
   std::string differences = SettingsDifferences(settings, before);
   if (before.is_object() && differences.empty()) return absl::OkStatus();
   if (differences.empty()) differences = "it is not a JSON object";

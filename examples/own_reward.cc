@@ -13,7 +13,6 @@ namespace {
 class Brevity : public espalier::RewardModel {
  public:
   std::string_view name() const override { return "brevity"; }
-  bool reads_reference() const override { return false; }
   absl::StatusOr<std::vector<espalier::StepScores>> Score(
       const espalier::Problem&,
       absl::Span<const std::string> responses) override {

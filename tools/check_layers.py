@@ -57,6 +57,8 @@ READS_TIME = re.compile(
     r"_clock::now\s*\(|\bclock_gettime\s*\(|\bgettimeofday\s*\("
     r"|\btime\s*\(\s*(nullptr|NULL|0)\s*\)")
 MAY_READ_TIME = ("base/clock.cc", "tests/", "bench/")
+PARSES_JSON = re.compile(r"\b[Jj]son::(sax_)?parse\s*\(")
+MAY_PARSE_JSON = ("base/parse_json.cc", "tests/", "bench/")
 LONGEST_FILE = 800
 # Text tied to one person's machine or to unfinished work. The patterns are
 # written so that this file does not match itself.
@@ -186,6 +188,9 @@ def check_file(path, text, tracked):
         if match:
             for message in check_include(path, *match.groups(), tracked):
                 yield number, message
+        if PARSES_JSON.search(line) and not path.startswith(MAY_PARSE_JSON):
+            yield number, ("parses JSON, which may nest without bound: call "
+                           "base/parse_json.h")
         if READS_TIME.search(line) and not path.startswith(MAY_READ_TIME):
             yield number, "reads the time: take a Clock (base/clock.h)"
     # foo-inl.h is compiled once per vector target, under Highway's own toggle.

@@ -11,6 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "base/parse_json.h"
 #include "base/status_macros.h"
 #include "base/text.h"
 #include "datasets/programs/bigcodebench.h"
@@ -296,7 +297,7 @@ absl::StatusOr<CodeProblem> ReadMbpp(const json& fields) {
 // Some publishers store JSON in a text.
 json Unpacked(const json& value) {
   if (!value.is_string()) return value;
-  return json::parse(value.get<std::string>(), nullptr, false);
+  return ParseJsonOrNull(value.get<std::string>());
 }
 
 // A text, or a list of its lines.

@@ -8,6 +8,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "base/parse_json.h"
 #include "base/text.h"
 #include "nlohmann/json.hpp"
 
@@ -54,7 +55,7 @@ std::string GroundTruth(const Json* truth, std::string& wrong) {
     const std::string text = Trimmed(truth->get<std::string>());
     // Some rows have JSON in a text.
     unpacked = text.starts_with("{") || text.starts_with("[\"")
-                   ? Json::parse(text, nullptr, false)
+                   ? ParseJsonOrNull(text)
                    : Json();
     if (!unpacked.is_object() && !unpacked.is_array()) return text;
     value = &unpacked;

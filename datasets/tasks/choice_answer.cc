@@ -5,6 +5,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "base/parse_json.h"
 #include "base/text.h"
 #include "datasets/answers/clean_text.h"
 #include "datasets/answers/extract_answer.h"
@@ -64,7 +65,7 @@ std::vector<size_t> Picked(const std::vector<std::string>& options,
 std::vector<std::string> ChoiceOptions(const Reference& reference) {
   const auto it = reference.fields.find("options");
   if (it == reference.fields.end() || reference.answer.empty()) return {};
-  const auto list = nlohmann::json::parse(it->second, nullptr, false);
+  const auto list = ParseJsonOrNull(it->second);
   if (!list.is_array()) return {};
   std::vector<std::string> options;
   for (const auto& option : list) {

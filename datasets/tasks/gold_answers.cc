@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "base/parse_json.h"
 #include "nlohmann/json.hpp"
 
 namespace espalier {
@@ -12,7 +13,7 @@ std::vector<std::string> GoldAnswers(const Reference& reference) {
   if (!reference.answer.empty()) golds.push_back(reference.answer);
   const auto it = reference.fields.find("golds");
   if (it == reference.fields.end()) return golds;
-  const auto list = nlohmann::json::parse(it->second, nullptr, false);
+  const auto list = ParseJsonOrNull(it->second);
   if (!list.is_array()) return golds;
   for (const auto& gold : list) {
     std::string text = gold.is_string()   ? gold.get<std::string>()

@@ -9,6 +9,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "base/mutex.h"
+#include "base/parse_json.h"
 #include "base/status_macros.h"
 #include "base/text.h"
 #include "datasets/programs/code_problem.h"
@@ -42,8 +43,7 @@ nlohmann::json Columns(const Reference& reference) {
                       name == "test_imports" || name == "input_output" ||
                       name == "public_tests" || name == "base_input" ||
                       name == "plus_input";
-    columns[name] = list ? nlohmann::json::parse(text, nullptr, false)
-                         : nlohmann::json(text);
+    columns[name] = list ? ParseJsonOrNull(text) : nlohmann::json(text);
   }
   return columns;
 }

@@ -20,9 +20,6 @@ class RewardModel {
  public:
   virtual ~RewardModel() = default;
   virtual std::string_view name() const = 0;
-  // True for bounds that read the reference. Results made with them are marked
-  // as oracle rows and excluded from comparisons.
-  virtual bool reads_reference() const = 0;
   // Scores the last step of each response (text after the prompt), in [0, 1],
   // else the search fails. May be called from several threads.
   virtual absl::StatusOr<std::vector<StepScores>> Score(

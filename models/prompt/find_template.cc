@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/files.h"
+#include "base/parse_json.h"
 #include "base/status_macros.h"
 #include "models/checkpoint/gguf.h"
 #include "nlohmann/json.hpp"
@@ -110,7 +111,7 @@ absl::Status Unknown(const std::string& where) {
 absl::StatusOr<std::optional<std::string>> TextOfConfig(
     const std::string& path) {
   ESP_ASSIGN_OR_RETURN(const std::string file, ReadFile(path));
-  const auto json = nlohmann::json::parse(file, nullptr, false);
+  const auto json = ParseJsonOrNull(file);
   if (!json.is_object()) {
     return absl::InvalidArgumentError(
         absl::StrCat(path, ": expected a JSON object"));

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "base/random.h"
 #include "base/status_macros.h"
@@ -72,18 +73,32 @@ void CutAndNumber(const StepFormat& format, int limit, SampledText& sample) {
   sample.truncated = true;
 }
 
-// How a sample that does not fit `limit` tokens is described; "" if it fits.
+// How a sample is described that is not the one step that `request` asked for;
+// "" if it is.
 std::string WhatIsWrong(const StepFormat& format, const SampledText& sample,
-                        int limit) {
+                        const SearchRequest& request) {
+  const int limit = request.max_tokens;
+  if (sample.text.empty() && !sample.ended) {
+    return "is empty and does not end the response";
+  }
   if (!format.delimiter.empty() && !format.segments) {
     const size_t at = sample.text.find(format.delimiter);
+    if (at == std::string::npos && !sample.ended && !sample.truncated) {
+      return absl::StrCat(
+          "is not a whole step: expected text that ends with \"",
+          absl::CEscape(format.delimiter), "\", or `ended` or `truncated`");
+    }
     if (at != std::string::npos &&
         at + format.delimiter.size() < sample.text.size()) {
       return "continues after the end of its step";
     }
   }
-  if (sample.text.empty() && !sample.ended) {
-    return "is empty and does not end the response";
+  for (const std::string_view stop : request.expand.stop_strings) {
+    if (sample.text.find(stop) != std::string::npos) {
+      return absl::StrCat("contains the stop string \"",
+                          absl::CEscape(AbslView(stop)),
+                          "\"; cut the text before it and set `ended`");
+    }
   }
   if (static_cast<int>(sample.tokens.size()) > limit) {
     return absl::StrCat("has ", sample.tokens.size(), " tokens, more than the ",
@@ -283,8 +298,7 @@ class LocalAskTell : public AskTell {
                          ": a sample has log-probs without the "
                          "tokens that they belong to"));
       }
-      const std::string wrong =
-          WhatIsWrong(format_, sample, request.max_tokens);
+      const std::string wrong = WhatIsWrong(format_, sample, request);
       if (!wrong.empty()) {
         return absl::InvalidArgumentError(
             absl::StrCat("question ", request.number, ": a sample ", wrong));

@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "base/files.h"
 #include "base/json_text.h"
+#include "base/parse_json.h"
 #include "base/random.h"
 #include "base/settings.h"
 #include "base/status_macros.h"
@@ -63,8 +64,8 @@ absl::StatusOr<std::string> HashModel(const std::string& folder,
 // The differences between two configurations, as text.
 std::string Differences(const RunInfo& wanted, const RunInfo& recorded) {
   std::vector<std::string> lines;
-  const auto a = nlohmann::json::parse(wanted.config, nullptr, false);
-  const auto b = nlohmann::json::parse(recorded.config, nullptr, false);
+  const auto a = ParseJsonOrNull(wanted.config);
+  const auto b = ParseJsonOrNull(recorded.config);
   std::string settings = SettingsDifferences(a, b, "recorded");
   if (!settings.empty()) lines.push_back(std::move(settings));
   const auto compare = [&](const std::string& name, const std::string& now,
@@ -274,7 +275,7 @@ absl::StatusOr<RunInfo> DescribeRun(const GenerateOptions& options,
 }
 
 absl::StatusOr<GenerateOptions> OptionsOfRun(const RunInfo& info) {
-  const auto config = nlohmann::json::parse(info.config, nullptr, false);
+  const auto config = ParseJsonOrNull(info.config);
   if (!config.is_object()) {
     return absl::InvalidArgumentError("the run's config is not JSON");
   }

@@ -31,7 +31,6 @@ class VerifierReward : public RewardModel {
   static absl::StatusOr<VerifierReward> Create(const Verifier& judge);
 
   std::string_view name() const override { return "verifier"; }
-  bool reads_reference() const override { return false; }
   absl::StatusOr<std::vector<StepScores>> Score(
       const Problem& problem, absl::Span<const std::string> responses) override;
 

@@ -15,7 +15,6 @@ namespace espalier {
 class ConstantReward : public RewardModel {
  public:
   std::string_view name() const override { return "constant"; }
-  bool reads_reference() const override { return false; }
   absl::StatusOr<std::vector<StepScores>> Score(
       const Problem& problem, absl::Span<const std::string> responses) override;
 };
@@ -28,7 +27,6 @@ class OracleReward : public RewardModel {
   OracleReward(const Verifier& verifier,
                absl::Span<const GradedProblem> problems);
   std::string_view name() const override { return "oracle"; }
-  bool reads_reference() const override { return true; }
   absl::StatusOr<std::vector<StepScores>> Score(
       const Problem& problem, absl::Span<const std::string> responses) override;
 

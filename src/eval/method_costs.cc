@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/files.h"
+#include "base/parse_json.h"
 #include "base/status_macros.h"
 #include "nlohmann/json.hpp"
 
@@ -20,7 +21,7 @@ std::string Text(const nlohmann::json& row, const char* key) {
 
 absl::StatusOr<MethodCosts> ParseMethodCosts(const std::string& text,
                                              const std::string& where) {
-  const auto json = nlohmann::json::parse(text, nullptr, false);
+  const auto json = ParseJsonOrNull(text);
   const auto benchmarks =
       json.is_object() ? json.find("benchmarks") : json.end();
   if (!json.is_object() || benchmarks == json.end() ||

@@ -13,6 +13,7 @@
 #include "absl/strings/str_split.h"
 #include "base/files.h"
 #include "base/json_text.h"
+#include "base/parse_json.h"
 #include "base/status_macros.h"
 #include "nlohmann/json.hpp"
 
@@ -103,9 +104,8 @@ class Reader {
 
   absl::Status ReadLine(absl::string_view line, bool last) {
     nlohmann::json json;
-    try {
-      json = nlohmann::json::parse(line.begin(), line.end());
-    } catch (const nlohmann::json::exception&) {
+    const std::string_view text(line.data(), line.size());
+    if (ReadJson(text, {}, json).fault != JsonFault::kNone) {
       // Complete lines end with \n, so this one was being written.
       if (last) {
         Note("incomplete because the writer was killed; ignored");

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/check.h"
+#include "base/parse_json.h"
 #include "nlohmann/json.hpp"
 #include "search/algorithm.h"
 
@@ -144,7 +145,7 @@ nlohmann::json PassJson(const PassReport& report) {
           {"configuration", report.configuration},
           {"config_hash", MethodHash(report.configuration)},
           {"budget_tokens", report.budget_tokens},
-          {"limits", nlohmann::json::parse(report.limits)},
+          {"limits", ParseJsonOrNull(report.limits)},
           {"seed", report.seed},
           {"samples", report.samples},
           {"oracle", report.oracle},

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/files.h"
+#include "base/parse_json.h"
 #include "base/status_macros.h"
 #include "nlohmann/json.hpp"
 
@@ -20,7 +21,7 @@ namespace fs = std::filesystem;
 absl::StatusOr<RoundFigures> ReadRound(const std::string& path) {
   ESP_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
   try {
-    const auto j = nlohmann::json::parse(text);
+    const auto j = ParseJsonOrNull(text);
     return RoundFigures{.round = j.at("round"),
                         .searches = j.at("searches"),
                         .solved = j.at("solved"),

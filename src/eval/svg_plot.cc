@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
 #include "base/json_text.h"
+#include "base/parse_json.h"
 #include "nlohmann/json.hpp"
 
 namespace espalier {
@@ -158,7 +159,7 @@ std::string CurveStyle(size_t style) {
 std::string HtmlText(std::string_view text) {
   // The JSON round trip replaces bytes that are not UTF-8.
   std::string valid =
-      nlohmann::json::parse(JsonText(std::string(text))).get<std::string>();
+      ParseJsonOrNull(JsonText(std::string(text))).get<std::string>();
   for (char& c : valid) {
     if (static_cast<unsigned char>(c) < 0x20 && c != '\n') c = ' ';
   }

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/error_list.h"
 #include "base/executor.h"
+#include "base/parse_json.h"
 #include "base/status_macros.h"
 #include "datasets/sets/problem_set.h"
 #include "espalier/engine.h"
@@ -445,7 +446,7 @@ nlohmann::json SweepJson(const std::vector<ResultRow>& rows) {
                        {"configuration", row.configuration},
                        {"config_hash", MethodHash(row.configuration)},
                        {"budget_tokens", row.budget_tokens},
-                       {"limits", nlohmann::json::parse(row.limits)},
+                       {"limits", ParseJsonOrNull(row.limits)},
                        {"n", row.correct.size()},
                        {"accuracy", row.accuracy()},
                        {"ci_low", ci.low},

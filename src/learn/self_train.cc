@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/files.h"
 #include "base/json_text.h"
+#include "base/parse_json.h"
 #include "base/progress.h"
 #include "base/random.h"
 #include "base/settings.h"
@@ -252,7 +253,7 @@ class SelfTraining {
     if (!fs::exists(path)) return false;
     ESP_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
     try {
-      summary = FromJson(nlohmann::json::parse(text));
+      summary = FromJson(ParseJsonOrNull(text));
     } catch (const nlohmann::json::exception& e) {
       return absl::DataLossError(
           absl::StrCat(path, ": damaged (", e.what(),

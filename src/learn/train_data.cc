@@ -15,6 +15,7 @@
 #include "absl/strings/str_split.h"
 #include "base/files.h"
 #include "base/json_text.h"
+#include "base/parse_json.h"
 #include "base/random.h"
 #include "base/status_macros.h"
 #include "base/text.h"
@@ -515,11 +516,13 @@ absl::Status FromLines(const std::string& path, const std::string& text,
     if (raw.find_first_not_of(" \t\r") == absl::string_view::npos) continue;
     ++lines;
     const std::string place = absl::StrCat(path, ":", number);
-    const auto line =
-        nlohmann::json::parse(raw.begin(), raw.end(), nullptr, false);
+    nlohmann::json line;
+    const JsonOutcome outcome =
+        ReadJson(std::string_view(raw.data(), raw.size()), {}, line);
     if (!line.is_object()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(place, ": not JSON; expected an object on each line"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          place, ": expected a JSON object on each line",
+          outcome.what.empty() ? "" : absl::StrCat("; ", outcome.what)));
     }
     const absl::Status status = reader.Read(line);
     if (!status.ok()) {

@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/files.h"
 #include "base/json_text.h"
+#include "base/parse_json.h"
 #include "base/progress.h"
 #include "base/random.h"
 #include "base/settings.h"
@@ -144,12 +145,19 @@ class MetricsFile {
     if (text.ok()) {
       for (const absl::string_view line : absl::StrSplit(*text, '\n')) {
         const auto json =
-            nlohmann::json::parse(line.begin(), line.end(), nullptr, false);
-        if (!json.is_object() || json.value("step", int64_t{0}) > steps_done) {
+            ParseJsonOrNull(std::string_view(line.data(), line.size()));
+        // null stands for a value that is not a number.
+        const auto number = [&json](const char* key) {
+          const auto it = json.find(key);
+          const bool there = it != json.end() && it->is_number();
+          return there ? it->get<double>() : 0.0;
+        };
+        if (!json.is_object() ||
+            number("step") > static_cast<double>(steps_done)) {
           continue;
         }
-        losses_.push_back(json.value("loss", 0.0));
-        tokens_ += json.value("tokens", int64_t{0});
+        losses_.push_back(number("loss"));
+        tokens_ += static_cast<int64_t>(number("tokens"));
         absl::StrAppend(&kept, line, "\n");
       }
     }
@@ -289,7 +297,7 @@ absl::Status WriteReport(const std::string& path, const TrainReport& report) {
 absl::StatusOr<TrainReport> ReadTrainReport(const std::string& path) {
   ESP_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
   try {
-    const auto json = nlohmann::json::parse(text);
+    const auto json = ParseJsonOrNull(text);
     return TrainReport{.sequences = json.at("sequences"),
                        .tokens = json.at("tokens"),
                        .steps = json.at("steps"),

@@ -193,6 +193,9 @@ TEST(AskTellTest, AnswersThatDoNotFitLeaveTheSearchAsItWas) {
                            static_cast<size_t>(q.n) + 1, {.text = "d 1\n"})}),
               HasSubstr("samples; expected 1 to"));
   EXPECT_THAT(refusal({.samples = {{.text = ""}}}), HasSubstr("is empty"));
+  EXPECT_THAT(refusal({.samples = {{.text = "d 1"}}}),
+              HasSubstr("is not a whole step: expected text that ends with "
+                        "\"\\n\""));
   EXPECT_THAT(refusal({.samples = {{.text = "d 1\n", .logprobs = {-1}}}}),
               HasSubstr("without the tokens"));
   EXPECT_THAT(
@@ -314,7 +317,6 @@ class DigitsPolicy : public Policy {
 class DigitsReward : public RewardModel {
  public:
   std::string_view name() const override { return "digits"; }
-  bool reads_reference() const override { return false; }
   absl::StatusOr<std::vector<StepScores>> Score(
       const Problem&, absl::Span<const std::string> responses) override {
     std::vector<StepScores> scores;

@@ -316,7 +316,6 @@ class FixedReward : public RewardModel {
  public:
   explicit FixedReward(float value) : value_(value) {}
   std::string_view name() const override { return "fixed"; }
-  bool reads_reference() const override { return false; }
   absl::StatusOr<std::vector<StepScores>> Score(
       const Problem&, absl::Span<const std::string> responses) override {
     return std::vector<StepScores>(responses.size(), {value_, value_});

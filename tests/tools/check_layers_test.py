@@ -178,6 +178,12 @@ class CheckLayersTest(unittest.TestCase):
         self.assertEqual(self.violations(
             {"models/kernels/a-inl.h": "int a;\n"}), [])
 
+    def test_json_is_parsed_in_one_place(self):
+        self.assert_one("src/eval/a.cc", "auto j = nlohmann::json::parse(s);\n",
+                        "parse_json.h")
+        self.assertEqual(self.violations(
+            {"base/parse_json.cc": "Json::sax_parse(a, b, &c);\n"}), [])
+
     def test_long_file_is_found(self):
         self.assertEqual(self.violations({"base/a.cc": "\n" * 800}), [])
         self.assert_one("base/a.cc", "\n" * 801, "801 lines")

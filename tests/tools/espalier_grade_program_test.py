@@ -51,6 +51,20 @@ class GradeTest(unittest.TestCase):
         self.assertEqual(len(out), 1)
         self.assertIn("standard input:2", err)
 
+    def test_hostile_json_is_a_bad_line(self):
+        number = "123456789012345678901234567890"
+        text = ('{"golds": ' + "[" * 60000 + "]" * 60000 +
+                ', "answer": "1"}\n'
+                '{"gold": "1", "gold": "2", "answer": "2"}\n'
+                f'{{"gold": {number}, "answer": "{number}"}}\n')
+        code, out, err = grade(text.encode())
+        self.assertEqual(code, 0, err)
+        self.assertEqual([line["equal"] for line in out],
+                         [False, False, True])
+        self.assertIn("standard input:1: expected a JSON object", err)
+        self.assertIn("standard input:2: expected a JSON object", err)
+        self.assertIn('"gold"', err)
+
     def test_one_gold_and_others_beside_it(self):
         lines = [{"gold": "1", "golds": ["2", "3"], "answer": answer}
                  for answer in ("1", "2", "4")]

@@ -163,7 +163,7 @@ class WholeTest(ReportTest):
         whole = lines(step(i) for i in range(1, 31))
         work = self.work("a.work", whole + lines([step(31)])[:40])
         text = self.report(work)
-        self.assertIn("metrics.jsonl:31: cut off", text)
+        self.assertIn("metrics.jsonl:31: incomplete", text)
         self.assertEqual(self.series(work)["loss"]["steps"],
                          list(range(1, 31)))
 
@@ -198,6 +198,8 @@ class WrongInputTest(ReportTest):
         rows = [lines([step(i)]) for i in range(1, 10)]
         for line, words in (
                 ("{", ["is not JSON"]), ("", None),
+                ('{"step":5,"loss":' + "[" * 60000 + "]" * 60000 + "}",
+                 ["is not JSON"]),
                 ('{"step":7,"loss":NaN}', ["null"]),
                 ('{"step":7,"loss":"low"}', ['"low"', "a number"]),
                 ('{"step":"seven","loss":1}', ['"seven"', "whole number"]),

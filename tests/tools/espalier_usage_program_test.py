@@ -184,7 +184,7 @@ class FlagTest(UsageTest):
                  "chatml"),
                 (("problems", "--kind", "gsm9k"), '"gsm8k"'),
                 (("problems", "--set", "stories:easy", "--ids", "5"),
-                 '"5" is no id'),
+                 '"5" is not an id'),
                 (("methods", "bem"), '"beam"'),
                 (("grade",), "--pairs"),
                 (("grade", "--set", "humaneva", "--data", "x", "--samples",

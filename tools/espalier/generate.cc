@@ -83,7 +83,9 @@ absl::Status CheckFlags(GenerateFlags& flags) {
   ESP_RETURN_IF_ERROR(errors.Status());
   std::error_code error;
   const fs::file_status there = fs::status(flags.out, error);
-  if (flags.dry_run || !fs::exists(there)) return absl::OkStatus();
+  if (flags.dry_run) return absl::OkStatus();
+  // Its folder must be there and writable.
+  if (!fs::exists(there)) return CheckOutputFile(flags.out, /*force=*/true);
   if (!fs::is_regular_file(there)) {
     return absl::FailedPreconditionError(absl::StrCat(
         "--out ", flags.out, ": is not a file; name a file, e.g. run.db"));

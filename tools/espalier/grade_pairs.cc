@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/json_text.h"
+#include "base/parse_json.h"
 #include "base/progress.h"
 #include "base/status_macros.h"
 #include "datasets/answers/grade_answer.h"
@@ -61,11 +62,12 @@ absl::StatusOr<std::vector<std::string>> Accepted(const nlohmann::json& golds) {
 
 absl::StatusOr<GradeVerdict> GradeLine(const std::string& line,
                                        const GradePolicy& policy) {
-  const nlohmann::json json =
-      nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+  nlohmann::json json;
+  const JsonOutcome outcome = ReadJson(line, {}, json);
   if (!json.is_object()) {
-    return absl::InvalidArgumentError(
-        "expected a JSON object {\"gold\": ..., \"answer\": ...} on one line");
+    return absl::InvalidArgumentError(absl::StrCat(
+        "expected a JSON object {\"gold\": ..., \"answer\": ...} on one line",
+        outcome.what.empty() ? "" : absl::StrCat("; ", outcome.what)));
   }
   ESP_ASSIGN_OR_RETURN(const std::string answer, Field(json, "answer"));
   // "gold" holds one, "golds" several; either or both may be given.

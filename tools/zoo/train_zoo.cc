@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/files.h"
+#include "base/parse_json.h"
 #include "base/progress.h"
 #include "base/status_macros.h"
 #include "datasets/tasks/task_registry.h"
@@ -107,7 +108,7 @@ struct StageCost {
   void Load(const std::string& file) {
     const auto text = ReadFile(file);
     if (!text.ok()) return;
-    const auto json = nlohmann::json::parse(*text, nullptr, false);
+    const auto json = ParseJsonOrNull(*text);
     if (!json.is_object()) return;
     tokens = json.value("tokens", tokens);
     seconds = json.value("seconds", seconds);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/parse_json.h"
 #include "base/status_macros.h"
 #include "base/text.h"
 #include "nlohmann/json.hpp"
@@ -38,7 +39,7 @@ namespace {
 
 // The prompt that the run used for its questions.
 std::string PromptOf(const RunInfo& info) {
-  const auto config = nlohmann::json::parse(info.config, nullptr, false);
+  const auto config = ParseJsonOrNull(info.config);
   if (!config.is_object()) return "";
   const auto prompt = config.find("prompt");
   const bool there = prompt != config.end() && prompt->is_string();
