@@ -314,7 +314,7 @@ TEST(Lora, ImpossibleOptionsAreRefused) {
   says({.rank = 4, .alpha = std::nan("")}, "--lora-alpha nan");
   says({.rank = 4, .targets = {"q", "gte"}}, "did you mean \"gate\"");
   says({.alpha = 8.0}, "--lora-rank 8");
-  says({.targets = {"q"}}, "--lora-targets without");
+  says({.targets = {"q"}}, "--lora-targets needs an adapter");
   // k is [32, 64]; with only `up` as target rank 64 fits.
   says({.rank = 33}, "expected 1 to 32");
   EXPECT_TRUE(

@@ -474,7 +474,7 @@ TEST_F(TrainRunTest, AModelThatDisagreesWithItsWeightsIsRefused) {
     const std::string tag = objective;
     TrainRunOptions options = tag == "bce" ? Reward("out") : Policy("out");
     options.model = ModelWith("wide" + tag, "intermediate_size", 64);
-    Refused(options, "has shape");
+    Refused(options, "expected shape");
     options.model = ModelWith("deep" + tag, "num_hidden_layers", 7);
     Refused(options, "from config.json, found no such tensor");
     options.model = ModelWith("few" + tag, "vocab_size", 288);
