@@ -158,19 +158,17 @@ std::vector<std::string> StepLayout::Units(
     return units;
   }
   for (const std::string& step : steps) {
-    std::string text = Stripped(step);
-    if (format_.tag_in_step != TagInStep::kSplit) {
-      units.push_back(std::move(text));
-      continue;
+    std::vector<std::string> parts = {step};
+    if (format_.tag_in_step == TagInStep::kSplit) {
+      parts = absl::StrSplit(step, format_.tag);
     }
-    // An empty step stays one, so that it has a place to be read at.
-    const size_t before = units.size();
-    for (const absl::string_view part : absl::StrSplit(text, format_.tag)) {
-      std::string line = Stripped(std::string_view(part.data(), part.size()));
-      if (!line.empty()) units.push_back(std::move(line));
+    for (const std::string& part : parts) {
+      std::string text = Stripped(part);
+      if (!text.empty()) units.push_back(std::move(text));
     }
-    if (units.size() == before) units.emplace_back();
   }
+  // A path without any text still has a place to be read at.
+  if (units.empty()) units.emplace_back();
   return units;
 }
 

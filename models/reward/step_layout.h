@@ -8,9 +8,10 @@
 //   // read; the verdicts on earlier steps are at the ends of shorter paths
 //
 // White space around a step is a matter of the policy's step format and not
-// part of it. What a longer path's ids share with a shorter one's need not be
-// computed again: all of them where a tag or separate encoding fixes the
-// boundary, all but a few where a tokenizer merges over a step's end.
+// part of it; a step without text adds nothing to its path. What a longer
+// path's ids share with a shorter one's need not be computed again: all of them
+// where a tag or separate encoding fixes the boundary, all but a few where a
+// tokenizer merges over a step's end.
 //
 // Immutable; refers to the tokenizer. Thread-safe.
 #ifndef ESPALIER_MODELS_REWARD_STEP_LAYOUT_H_

@@ -200,7 +200,8 @@ TEST_F(StepLayoutTest, LinesOfAStepAreStepsOfTheirOwnWhereTheFormatSaysSo) {
   EXPECT_EQ(Layout("skywork_prm").Lay("q", {"a\nb\n\nc\n"})->ids,
             Layout("skywork_prm").Lay("q", {"a", "b", "c"})->ids);
   EXPECT_EQ(Layout("trl").Text("q", {"a\nb\n"}).value(), "qa\nb\n");
-  EXPECT_EQ(Layout("skywork_prm").Text("q", {"\n", "a"}).value(), "q\n\na\n");
+  EXPECT_EQ(Layout("skywork_prm").Text("q", {"\n", "a", ""}).value(), "q\na\n");
+  EXPECT_EQ(Layout("skywork_prm").Text("q", {" \n"}).value(), "q\n\n");
 }
 
 TEST_F(StepLayoutTest, StepWithTheTagIsRefusedByName) {

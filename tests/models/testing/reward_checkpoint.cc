@@ -254,16 +254,20 @@ void WriteRewardTokenizer(const std::string& folder,
       WriteFileAtomic(folder + "/tokenizer_config.json", config.dump()));
 }
 
-RewardCheckpoint WriteRewardCheckpoint(const std::string& name, uint64_t seed) {
+RewardCheckpoint WriteRewardCheckpoint(const std::string& name, uint64_t seed,
+                                       const std::string& tokenizer) {
   const Published* published = nullptr;
   for (const Published& one : AllPublished()) {
     if (name == one.name) published = &one;
   }
   ESP_CHECK(published != nullptr);
-  const json tokenizer = RewardTokenizerJson();
+  const json words =
+      tokenizer.empty()
+          ? RewardTokenizerJson()
+          : json::parse(ReadFile(tokenizer + "/tokenizer.json").value());
   TrunkConfig config = TinyConfig();
-  config.vocab_size = static_cast<int>(tokenizer["model"]["vocab"].size() +
-                                       tokenizer["added_tokens"].size() + 3);
+  config.vocab_size = static_cast<int>(words["model"]["vocab"].size() +
+                                       words["added_tokens"].size() + 3);
   config.context_length = 4096;
   config.reward_head = false;
   config.head = HeadKind::kNone;
@@ -301,8 +305,10 @@ RewardCheckpoint WriteRewardCheckpoint(const std::string& name, uint64_t seed) {
   json hf = HfConfigJson(config);
   hf["architectures"] = {published->architecture};
   ESP_CHECK_OK(WriteFileAtomic(out.folder + "/config.json", hf.dump(2)));
-  WriteRewardTokenizer(out.folder, published->chat);
-  WriteRewardTokenizer(out.plain, published->chat);
+  for (const std::string& folder : {out.folder, out.plain}) {
+    WriteRewardTokenizer(folder, published->chat);
+    ESP_CHECK_OK(WriteFileAtomic(folder + "/tokenizer.json", words.dump()));
+  }
   return out;
 }
 

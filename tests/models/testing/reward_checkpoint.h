@@ -31,8 +31,10 @@ struct RewardCheckpoint {
 // The names of all formats that are written.
 std::vector<std::string> RewardCheckpointNames();
 
-// A checkpoint of the format `name`. Its weights are fp32.
-RewardCheckpoint WriteRewardCheckpoint(const std::string& name, uint64_t seed);
+// A checkpoint of the format `name`. Its weights are fp32. `tokenizer`: a
+// folder whose tokenizer.json it has instead of RewardTokenizerJson.
+RewardCheckpoint WriteRewardCheckpoint(const std::string& name, uint64_t seed,
+                                       const std::string& tokenizer = "");
 
 // A byte-level tokenizer.json with Qwen's splitting of words, the tags and
 // choices of every format as single tokens, merges over line ends, and control
