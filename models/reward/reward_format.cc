@@ -167,7 +167,7 @@ absl::Status ReadTag(const FormatSource& source, RewardFormat& format) {
   return absl::OkStatus();
 }
 
-absl::Status ReadHead(const FormatSource& source, RewardFormat& format) {
+absl::Status ReadFormatHead(const FormatSource& source, RewardFormat& format) {
   const RewardFormatConfig& config = source.config;
   for (const RewardHeadLayer& layer : config.head()) {
     if (layer.weight().empty()) {
@@ -318,6 +318,9 @@ absl::StatusOr<RewardFormat> ParseRewardFormat(const std::string& text,
   ESP_RETURN_IF_ERROR(ParseFormatText(text, source));
   RewardFormat format;
   format.name = name;
+  TextFormat::Printer printer;
+  printer.SetSingleLineMode(true);
+  printer.PrintToString(source.config, &format.text);
   format.summary = source.config.summary();
   format.source = source.config.source();
   format.architectures.assign(source.config.architecture().begin(),
@@ -325,7 +328,7 @@ absl::StatusOr<RewardFormat> ParseRewardFormat(const std::string& text,
   format.only_by_name = source.config.only_by_name();
   ESP_RETURN_IF_ERROR(ReadLayout(source, format));
   ESP_RETURN_IF_ERROR(ReadTag(source, format));
-  ESP_RETURN_IF_ERROR(ReadHead(source, format));
+  ESP_RETURN_IF_ERROR(ReadFormatHead(source, format));
   ESP_RETURN_IF_ERROR(ReadValue(source, format));
   return format;
 }

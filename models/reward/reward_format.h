@@ -59,6 +59,7 @@ struct RewardFormat {
   };
 
   std::string name;  // of the shipped format, or of the file
+  std::string text;  // the whole file on one line, without comments
   std::string summary;
   std::string source;
   std::vector<std::string> architectures;

@@ -295,9 +295,6 @@ absl::StatusOr<LaidOutPath> StepLayout::LayText(
   ESP_ASSIGN_OR_RETURN(const std::string text, Body(question, units));
   LaidOutPath path;
   ESP_ASSIGN_OR_RETURN(path.ids, EncodePrompt(*tokenizer_, text, control_));
-  if (format_.read == RewardRead::kAtTag) {
-    ESP_RETURN_IF_ERROR(CheckTags(path.ids, units.size()));
-  }
   return path;
 }
 
@@ -312,6 +309,9 @@ absl::StatusOr<LaidOutPath> StepLayout::Lay(
   std::vector<std::string> units = Units(steps);
   ESP_RETURN_IF_ERROR(CheckTexts(question, units));
   ESP_ASSIGN_OR_RETURN(LaidOutPath path, LayUnits(question, units));
+  if (format_.read == RewardRead::kAtTag) {
+    ESP_RETURN_IF_ERROR(CheckTags(path.ids, units.size()));
+  }
   if (!stable_) {
     size_t body = path.ids.size();
     if (format_.read == RewardRead::kEnd ||

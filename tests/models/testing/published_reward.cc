@@ -73,7 +73,8 @@ std::vector<int32_t> PublishedReward::Ids(const std::string& q,
   };
   const auto pieces = [&](bool bos, const Steps& texts) {
     std::vector<int32_t> ids;
-    if (bos) ids.push_back(tokenizer_->marks().bos);
+    const int32_t begin = tokenizer_->marks().bos;
+    if (bos && begin >= 0) ids.push_back(begin);
     for (const std::string& text : texts) {
       const std::vector<int32_t> more = Encode(text);
       ids.insert(ids.end(), more.begin(), more.end());
@@ -87,7 +88,7 @@ std::vector<int32_t> PublishedReward::Ids(const std::string& q,
     }
     return texts;
   };
-  const std::string begin = "<|begin_of_text|>";
+  const std::string text_begin = "<|begin_of_text|>";
   const std::string header =
       "<|start_header_id|>assistant<|end_header_id|>\n\n";
   if (name_ == "qwen_prm") {
@@ -102,7 +103,7 @@ std::vector<int32_t> PublishedReward::Ids(const std::string& q,
   if (name_ == "pure") return pieces(false, with_lines({q}));
   if (name_ == "math_shepherd") return Encode(q + " " + Numbered(steps, " ки"));
   if (name_ == "rlhflow") {
-    std::string text = begin;
+    std::string text = text_begin;
     for (size_t i = 0; i < steps.size(); ++i) {
       if (i > 0) text += LlamaTurn("assistant", "+");
       text += LlamaTurn("user", i == 0 ? q + " " + steps[0] : steps[i]);
@@ -110,7 +111,7 @@ std::vector<int32_t> PublishedReward::Ids(const std::string& q,
     return whole(text + header);
   }
   if (name_ == "rlhflow_orm") {
-    return whole(begin + LlamaTurn("user", q + " " + Join(steps, "\n")) +
+    return whole(text_begin + LlamaTurn("user", q + " " + Join(steps, "\n")) +
                  header);
   }
   if (name_ == "minos") {
@@ -132,7 +133,7 @@ std::vector<int32_t> PublishedReward::Ids(const std::string& q,
                  "<|im_end|>\n");
   }
   if (name_ == "skywork_reward_llama") {
-    return whole(begin + LlamaTurn("user", q) +
+    return whole(text_begin + LlamaTurn("user", q) +
                  LlamaTurn("assistant", Join(steps, "\n")));
   }
   ESP_CHECK(name_ == "prorag");
