@@ -7,7 +7,8 @@
 #include <set>
 #include <string>
 
-#include "absl/strings/str_cat.h"
+#include "base/files.h"
+#include "models/reward/reward_format.pb.h"
 #include "tests/models/testing/random_checkpoint.h"
 #include "tests/models/testing/reward_checkpoint.h"
 
@@ -164,6 +165,23 @@ TEST(RewardFormatTest, MissingOrMisshapenHeadIsNamed) {
   EXPECT_TRUE(Has(std::string(lost.status().message()),
                   "qwen_prm needs tensor score.0.weight [h, h], found none"))
       << lost.status();
+}
+
+TEST(RewardFormatTest, GuideShowsAFormatAndExplainsEveryKey) {
+  const std::string guide = ReadFile("docs/guide/reward-models.md").value();
+  const std::string begin = "    layout: CHAT ";
+  const size_t at = guide.find(begin);
+  ASSERT_NE(at, guide.npos);
+  const std::string text = guide.substr(at, guide.find("\n\n", at) - at);
+  EXPECT_EQ(ErrorOf(text), "");
+  const auto* descriptor = RewardFormatConfig::descriptor();
+  for (int i = 0; i < descriptor->field_count(); ++i) {
+    const std::string& key = descriptor->field(i)->name();
+    EXPECT_TRUE(Has(guide, "`" + key + "`")) << key;
+  }
+  for (const RewardFormat& format : ShippedRewardFormats()) {
+    EXPECT_TRUE(Has(guide, "`" + format.name + "`")) << format.name;
+  }
 }
 
 }  // namespace
