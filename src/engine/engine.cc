@@ -102,12 +102,15 @@ class LocalEngine : public Engine {
       on_done(i, std::move(result));
     };
     Runner runner(models_, executor_, options_.live);
-    return runner.Run({.problems = problems,
-                       .task = &task,
-                       .algorithm = algorithm.get(),
-                       .options = &resolved,
-                       .hooks = &hooks,
-                       .on_done = told});
+    const absl::Status status = runner.Run({.problems = problems,
+                                            .task = &task,
+                                            .algorithm = algorithm.get(),
+                                            .options = &resolved,
+                                            .hooks = &hooks,
+                                            .on_done = told});
+    reward_stats_.laid_out += runner.reward_stats().laid_out;
+    reward_stats_.again += runner.reward_stats().again;
+    return status;
   }
 
   // All other models read the policy's tokens.
@@ -136,7 +139,8 @@ class LocalEngine : public Engine {
   }
 
   EngineStats stats() const override {
-    EngineStats sum;
+    EngineStats sum{.reward_tokens = reward_stats_.laid_out,
+                    .reward_tokens_again = reward_stats_.again};
     std::vector<const TrunkBackend*> backends = {policy_.backend.get(),
                                                  critic_.backend.get()};
     for (const LoadedModel& model : more_) {
@@ -163,6 +167,7 @@ class LocalEngine : public Engine {
   std::unique_ptr<RewardScorer> scorer_;  // of a published format, or null
   std::vector<LoadedModel> more_;         // further models that write
   RunnerModels models_;
+  RewardReaderStats reward_stats_;
 };
 
 }  // namespace

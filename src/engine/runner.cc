@@ -544,6 +544,10 @@ void Runner::ReleaseHandle(int64_t handle) {
 }
 
 void Runner::ReleaseRest(SearchSession& live) {
+  if (live.reader != nullptr) {
+    reward_stats_.laid_out += live.reader->stats().laid_out;
+    reward_stats_.again += live.reader->stats().again;
+  }
   // Samples that became nodes since the last Dispatch.
   for (const AdoptedSample& adopted : live.driver().TakeAdopted()) {
     ReleaseHandle(adopted.handle);

@@ -62,6 +62,8 @@ class Runner {
   Runner(RunnerModels models, Executor& executor, int live);
 
   absl::Status Run(const RunnerJob& job);
+  // Of all searches run so far.
+  const RewardReaderStats& reward_stats() const { return reward_stats_; }
 
  private:
   struct PendingRequest {  // where a completion is delivered
@@ -121,6 +123,7 @@ class Runner {
   RequestId next_request_ = 1;
   absl::flat_hash_map<RequestId, PendingRequest> pending_;
   BackgroundChecks checks_;
+  RewardReaderStats reward_stats_;
 };
 
 }  // namespace espalier

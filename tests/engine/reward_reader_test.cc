@@ -23,13 +23,15 @@ namespace {
 constexpr char kQuestion[] = "What is 17 + 25, and is it even?";
 
 struct TestModel {
-  explicit TestModel(const std::string& name, uint64_t seed = 7)
-      : TestModel(WriteRewardCheckpoint(name, seed), name) {}
-  TestModel(RewardCheckpoint written, const std::string& name)
+  explicit TestModel(const std::string& name,
+                     const std::string& weights = "fp32")
+      : TestModel(WriteRewardCheckpoint(name, 7), name, weights) {}
+  TestModel(RewardCheckpoint written, const std::string& name,
+            const std::string& weights)
       : checkpoint(std::move(written)), executor(1) {
     const RewardFormat format = ReadRewardFormat(name).value();
-    auto model = LoadRewardModel(checkpoint.folder, format, {.weights = "fp32"},
-                                 executor);
+    auto model = LoadRewardModel(checkpoint.folder, format,
+                                 {.weights = weights}, executor);
     EXPECT_TRUE(model.ok()) << name << model.status();
     loaded = *std::move(model);
   }
@@ -139,6 +141,23 @@ TEST_P(RewardReaderTest, ScoresEqualThePublishedComputation) {
     highest = std::max(highest, step[id]);
   }
   EXPECT_GT(highest - lowest, 1e-3);  // the comparison can fail
+}
+
+TEST_P(RewardReaderTest, RoundedWeightsGiveNearlyTheSameScores) {
+  TestModel model(GetParam(), "bf16");
+  const PublishedReward published(GetParam(), model.checkpoint);
+  RandomStream random(StreamKey(5, 9, 0, Purpose::kTest));
+  Tree tree;
+  Grow(tree, 12, random);
+  const auto reader = model.Open();
+  std::vector<NodeId> nodes;
+  for (NodeId id = 1; id < tree.size(); ++id) nodes.push_back(id);
+  model.Read(*reader, tree, nodes);
+  for (const NodeId id : nodes) {
+    EXPECT_NEAR(reader->Score(tree, id).step,
+                published.Score(kQuestion, StepsOf(tree, id, GetParam())),
+                2e-2);
+  }
 }
 
 TEST_P(RewardReaderTest, IncrementalScoresOfATreeEqualWholePasses) {

@@ -111,6 +111,29 @@ TEST(RewardSearchOneTest, SolvesWithThePolicysTokenizer) {
   }
 }
 
+TEST(RewardSearchOneTest, TokensOfTheRewardModelAreCounted) {
+  const Task* task = FindTask("stories").value();
+  for (const char* format : {"trl", "skywork_reward_llama"}) {
+    const RewardCheckpoint model = WriteRewardCheckpoint(format, 14);
+    const auto engine = Engine::Create({.policy = kZoo,
+                                        .critic = model.folder,
+                                        .threads = 1,
+                                        .kv_bytes = 64 << 20})
+                            .value();
+    EXPECT_EQ(engine->stats().reward_tokens, 0);
+    const SearchResult result = engine->Solve(
+        {"1", "stories", kStory}, *task,
+        {.method = "beam:branch=3", .max_tokens = 400, .seed = 3});
+    ASSERT_TRUE(result.status.ok()) << result.status;
+    const EngineStats stats = engine->stats();
+    EXPECT_GT(stats.reward_tokens, 100);
+    EXPECT_LT(stats.reward_tokens, stats.tokens_computed);
+    // Only what closes a chat message is read again.
+    EXPECT_EQ(stats.reward_tokens_again > 0,
+              std::string(format) == "skywork_reward_llama");
+  }
+}
+
 TEST(RewardSearchOneTest, AutoTakesASearchThatReadsScores) {
   const RewardCheckpoint model = WriteRewardCheckpoint("trl", 13);
   const SearchResult result = Solve(model, "trl", 1, "auto");

@@ -295,6 +295,10 @@ TEST_F(StepLayoutTest, PublishedTokenIdsOfLlama2) {
   const auto path = shepherd->Lay(kQuestion, kSteps);
   ASSERT_TRUE(path.ok()) << path.status();
   EXPECT_EQ(tokenizer_->TokenBytes(path->ids.back()), " ки");
+  EXPECT_TRUE(tokenizer_->marks().add_bos);
+  EXPECT_EQ(path->ids.front(), tokenizer_->marks().bos);
+  EXPECT_EQ(std::count(path->ids.begin(), path->ids.end(), path->ids.front()),
+            1);
   EXPECT_EQ(tokenizer_->TokenBytes(shepherd->choices()[0]), " +");
   EXPECT_EQ(tokenizer_->TokenBytes(shepherd->choices()[1]), " -");
 }
