@@ -13,6 +13,9 @@ namespace espalier {
 struct EngineOptions {
   std::string policy;  // checkpoint folder
   std::string critic;  // "": the reward heads of the policy's trunk
+  // The critic's format: a shipped one (docs/guide/reward-models.md) or a file
+  // NAME.textproto. "": as its folder shows.
+  std::string reward_format = {};
   // Further policy checkpoints with the same tokenizer, for methods that sample
   // from several models: the roles second, planner and prover, in this order.
   std::vector<std::string> more_policies = {};

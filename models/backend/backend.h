@@ -98,9 +98,18 @@ struct GenerateRequest {
   std::function<void(const DrawnToken&)> on_token = {};
 };
 
-// Scores sequences: the hierarchical reward at the last token of each.
+// What a ScoreRequest reads at the last token of each sequence.
+enum class ScoreRead : uint8_t {
+  kRewards,  // the scores of Espalier's reward head
+  kHidden,   // the trunk's output after its final norm, for another head
+  kLogits,   // the logits of given tokens as the next one
+};
+
+// Scores sequences by what the model computes at the last token of each.
 struct ScoreRequest {
   std::vector<SeqId> sequences;
+  ScoreRead read = ScoreRead::kRewards;
+  std::vector<int32_t> tokens = {};  // kLogits: of these, at least one
 };
 
 // Log-probs of given texts, each a continuation of `from`.
@@ -135,15 +144,19 @@ struct Completion {
   absl::Status status;                      // per request; others continue
   std::vector<Continuation> continuations;  // GenerateRequest: n, in order
   std::vector<StepScores> scores;           // ScoreRequest: one per sequence
-  std::vector<TextScore> texts = {};        // TextScoreRequest: one per text
+  // ScoreRequest of hidden rows or logits: [sequences], each [hidden_size] or
+  // [tokens], fp32.
+  std::vector<std::vector<float>> rows = {};
+  std::vector<TextScore> texts = {};  // TextScoreRequest: one per text
 };
 
 struct Capabilities {
-  bool reward = false;        // ScoreRequest
+  bool reward = false;        // ScoreRequest of rewards
   int context_length = 0;     // tokens, prompt included
   bool score_text = false;    // TextScoreRequest
   bool top_logprobs = false;  // GenerateRequest: both top_* fields
-  int hidden_size = 0;        // of Continuation::hidden; 0: not available
+  int hidden_size = 0;        // of hidden rows; 0: not available
+  bool logits = false;        // ScoreRequest of logits
 };
 
 // Priority of a sequence that is no longer needed: its pages are freed at once.

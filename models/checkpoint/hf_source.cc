@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "base/status_macros.h"
@@ -34,8 +35,8 @@ struct Stored {
 
 class HfSource : public TensorSource {
  public:
-  HfSource(TrunkConfig config, ShardSet shards)
-      : config_(std::move(config)), shards_(std::move(shards)) {}
+  HfSource(TrunkConfig config, ShardSet shards, CheckpointPart part)
+      : config_(std::move(config)), shards_(std::move(shards)), part_(part) {}
 
   // Finds and checks all parts.
   absl::Status Check();
@@ -51,10 +52,19 @@ class HfSource : public TensorSource {
   const Stored& At(TensorRole part, int layer) const;
   absl::Status Find(TensorRole part, int layer);
   absl::Status CheckExtra(const std::string& name) const;
+  // GPT-2's is stored without its prefix.
+  std::string LmHeadName() const {
+    const bool gpt2 = config_.architecture == Architecture::kGpt2;
+    return absl::StrCat(gpt2 ? "" : prefix_, "lm_head.weight");
+  }
+  // True for a tensor of a head that this view leaves out.
+  bool IsOtherHead(const std::string& name) const;
 
   TrunkConfig config_;
   ShardSet shards_;
-  std::string prefix_;  // "transformer." if names have it
+  const CheckpointPart part_;
+  std::string
+      prefix_;  // "transformer." or "pretrained_model." if names have it
   // [layers][kTensorRoles]; parts outside the layers are in layer 0.
   std::vector<std::array<Stored, kTensorRoles>> parts_;
   std::set<std::string> used_;
@@ -95,10 +105,16 @@ absl::Status HfSource::Find(TensorRole part, int layer) {
   return absl::OkStatus();
 }
 
+bool HfSource::IsOtherHead(const std::string& name) const {
+  if (part_ == CheckpointPart::kAll) return false;
+  if (name == LmHeadName()) return !config_.lm_head;
+  return !absl::StartsWith(name, prefix_ + "model.");
+}
+
 absl::Status HfSource::CheckExtra(const std::string& name) const {
   const ShardSet::Place& extra = *shards_.Find(name);
-  if (IsBuffer(config_, name)) return absl::OkStatus();
-  if (name == "lm_head.weight" && config_.lm_head && config_.tied_embeddings) {
+  if (IsBuffer(config_, name) || IsOtherHead(name)) return absl::OkStatus();
+  if (name == LmHeadName() && config_.lm_head && config_.tied_embeddings) {
     const Stored& embedding = At(TensorRole::kEmbedding, 0);
     const auto a = extra.file->data(name);
     const auto b = embedding.file->data(embedding.name);
@@ -130,6 +146,12 @@ absl::Status HfSource::Check() {
   if (config_.architecture == Architecture::kGpt2 &&
       shards_.Find("transformer.wte.weight") != nullptr) {
     prefix_ = "transformer.";
+  }
+  constexpr char kWrapped[] = "pretrained_model.";
+  if (part_ != CheckpointPart::kAll &&
+      shards_.Find(absl::StrCat(kWrapped, "model.embed_tokens.weight")) !=
+          nullptr) {
+    prefix_ = kWrapped;
   }
   parts_.resize(static_cast<size_t>(config_.layers));
   for (int i = 0; i < kTensorRoles; ++i) {
@@ -194,11 +216,11 @@ void HfSource::Release(TensorRole part, int layer) const {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<TensorSource>> OpenHuggingFace(
-    const std::string& folder) {
-  ESP_ASSIGN_OR_RETURN(TrunkConfig config, ReadTrunkConfig(folder));
+    const std::string& folder, CheckpointPart part) {
+  ESP_ASSIGN_OR_RETURN(TrunkConfig config, ReadTrunkConfig(folder, part));
   ESP_ASSIGN_OR_RETURN(ShardSet shards, ShardSet::Open(folder));
   auto source =
-      std::make_unique<HfSource>(std::move(config), std::move(shards));
+      std::make_unique<HfSource>(std::move(config), std::move(shards), part);
   ESP_RETURN_IF_ERROR(source->Check());
   return source;
 }

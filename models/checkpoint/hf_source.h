@@ -19,8 +19,9 @@
 
 namespace espalier {
 
+// `part` as in TensorSource::Open.
 absl::StatusOr<std::unique_ptr<TensorSource>> OpenHuggingFace(
-    const std::string& folder);
+    const std::string& folder, CheckpointPart part = CheckpointPart::kAll);
 
 }  // namespace espalier
 

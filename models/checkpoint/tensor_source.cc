@@ -93,9 +93,10 @@ bool IsMatrix(TensorRole part) {
 }
 
 absl::StatusOr<std::unique_ptr<TensorSource>> TensorSource::Open(
-    const std::string& path) {
+    const std::string& path, CheckpointPart part) {
+  // A GGUF file holds no other heads.
   if (absl::EndsWith(path, ".gguf")) return OpenGguf(path);
-  return OpenHuggingFace(path);
+  return OpenHuggingFace(path, part);
 }
 
 }  // namespace espalier

@@ -82,8 +82,13 @@ enum class Storage : uint8_t { kFp32, kFp16, kBf16, kQuantised };
 class TensorSource {
  public:
   // Opens a folder with config.json, or a file that ends in .gguf.
+  //
+  // `part`, kBody or kBodyAndLmHead: a view of the network that a reward model
+  // of any class was made from. The class in config.json need only begin with
+  // the network's name (Qwen2ForProcessRewardModel), or model_type names it;
+  // tensors may be stored under "pretrained_model."; heads are ignored.
   static absl::StatusOr<std::unique_ptr<TensorSource>> Open(
-      const std::string& path);
+      const std::string& path, CheckpointPart part = CheckpointPart::kAll);
   virtual ~TensorSource() = default;
 
   virtual const TrunkConfig& config() const = 0;

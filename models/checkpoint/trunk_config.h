@@ -57,6 +57,13 @@ enum class HeadKind : uint8_t {
   kTokenClassification,     // a row of labels per token
 };
 
+// What is read of a checkpoint.
+enum class CheckpointPart : uint8_t {
+  kAll,   // what the class in config.json has, and nothing else may be stored
+  kBody,  // the network up to its final norm, whatever heads are stored
+  kBodyAndLmHead,
+};
+
 struct TrunkConfig {
   int vocab_size = 0;
   int hidden_size = 0;

@@ -6,6 +6,7 @@
 #include <system_error>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/files.h"
 #include "base/status_macros.h"
@@ -82,6 +83,39 @@ ClassRow FindClass(ConfigReader& in) {
   }
   in.Refuse("architectures", list == nullptr ? json() : *list,
             absl::StrCat("a list of one of ", names));
+  return kClasses[0];
+}
+
+// The causal language model whose network a class of any head has: the class
+// begins with its name, or model_type is its own.
+ClassRow FindBody(ConfigReader& in) {
+  const json* list = in.Find("architectures");
+  const json* type = in.Find("model_type");
+  const std::string found = list != nullptr && list->is_array() &&
+                                    list->size() == 1 &&
+                                    list->front().is_string()
+                                ? list->front().get<std::string>()
+                                : "";
+  std::string bodies;
+  for (const ClassRow& row : kClasses) {
+    if (row.head != HeadKind::kNone) continue;
+    const std::string_view name =
+        row.name.substr(0, row.name.find("ForCausalLM"));
+    if (name == row.name) continue;  // GPT-2 has no published reward model
+    absl::StrAppend(&bodies, bodies.empty() ? "" : ", ", AbslView(name));
+    if (absl::StartsWith(found, absl::StrCat(AbslView(name), "For"))) {
+      return row;
+    }
+  }
+  for (const ClassRow& row : kClasses) {
+    if (row.head == HeadKind::kNone &&
+        row.architecture != Architecture::kGpt2 && type != nullptr &&
+        *type == json(row.model_type)) {
+      return row;
+    }
+  }
+  in.Refuse("architectures", list == nullptr ? json() : *list,
+            absl::StrCat("reward models on the networks ", bodies));
   return kClasses[0];
 }
 
@@ -315,10 +349,12 @@ std::string ClassName(const TrunkConfig& config) {
 }
 
 absl::StatusOr<TrunkConfig> ParseTrunkConfig(std::string_view text,
-                                             const std::string& file) {
+                                             const std::string& file,
+                                             CheckpointPart part) {
   ESP_ASSIGN_OR_RETURN(const json parsed, ParseConfigObject(text, file));
   ConfigReader in(parsed, file);
-  const ClassRow row = FindClass(in);
+  const bool all = part == CheckpointPart::kAll;
+  const ClassRow row = all ? FindClass(in) : FindBody(in);
   if (!in.status().ok()) return in.status();
   const Defaults defaults = DefaultsOf(row.architecture);
   TrunkConfig config;
@@ -332,7 +368,11 @@ absl::StatusOr<TrunkConfig> ParseTrunkConfig(std::string_view text,
   }
   config.sliding_window = Window(in, config);
   config.tied_embeddings = in.Flag("tie_word_embeddings", gpt2);
-  ReadHead(in, row.head, config);
+  if (all) {
+    ReadHead(in, row.head, config);
+  } else {
+    config.lm_head = part == CheckpointPart::kBodyAndLmHead;
+  }
   ReadEndTokens(in, defaults.end_token, config);
   if (const json* found = in.Find("quantization_config")) {
     in.Refuse("quantization_config", *found, "null or absent");
@@ -386,7 +426,8 @@ std::string MissingNote(const std::string& name) {
 
 }  // namespace
 
-absl::StatusOr<TrunkConfig> ReadTrunkConfig(const std::string& folder) {
+absl::StatusOr<TrunkConfig> ReadTrunkConfig(const std::string& folder,
+                                            CheckpointPart part) {
   const std::filesystem::path base(folder);
   std::error_code error;
   const auto found = [&](const std::string& what) {
@@ -419,7 +460,7 @@ absl::StatusOr<TrunkConfig> ReadTrunkConfig(const std::string& folder) {
     return found("a config.json that is not a file");
   }
   ESP_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
-  ESP_ASSIGN_OR_RETURN(TrunkConfig config, ParseTrunkConfig(text, path));
+  ESP_ASSIGN_OR_RETURN(TrunkConfig config, ParseTrunkConfig(text, path, part));
   const std::string generation = base / "generation_config.json";
   if (std::filesystem::is_regular_file(generation, error)) {
     ESP_ASSIGN_OR_RETURN(const std::string more, ReadFile(generation));

@@ -28,12 +28,15 @@
 namespace espalier {
 
 // Reads FOLDER/config.json and, if it exists, the end tokens of
-// FOLDER/generation_config.json.
-absl::StatusOr<TrunkConfig> ReadTrunkConfig(const std::string& folder);
+// FOLDER/generation_config.json. `part` as in TensorSource::Open: for a body
+// the configuration is that of the causal language model without heads.
+absl::StatusOr<TrunkConfig> ReadTrunkConfig(
+    const std::string& folder, CheckpointPart part = CheckpointPart::kAll);
 
 // `file` names the origin in errors.
-absl::StatusOr<TrunkConfig> ParseTrunkConfig(std::string_view text,
-                                             const std::string& file);
+absl::StatusOr<TrunkConfig> ParseTrunkConfig(
+    std::string_view text, const std::string& file,
+    CheckpointPart part = CheckpointPart::kAll);
 
 // Adds the end tokens named by a generation_config.json that `config` lacks.
 absl::Status AddEndTokens(std::string_view text, const std::string& file,

@@ -14,7 +14,7 @@ namespace {
 
 // Tags that separate the hash's uses.
 constexpr uint64_t kGoodTag = 0x600D, kLogitTag = 0x1061, kScoreTag = 0x5C0E,
-                   kAnswerTag = 0xA25, kDelayTag = 0xDE1A;
+                   kAnswerTag = 0xA25, kDelayTag = 0xDE1A, kReadTag = 0x4EAD;
 
 bool IsDigit(int32_t token) { return token >= '0' && token <= '9'; }
 
@@ -37,7 +37,9 @@ ScriptedBackend::ScriptedBackend(const ScriptedOptions& options)
   ESP_CHECK(options.depth >= 0 && options.max_delay >= 0);
   capabilities_ = {.reward = options.reward,
                    .context_length = options.context_length,
-                   .top_logprobs = true};
+                   .top_logprobs = true,
+                   .hidden_size = options.hidden_size,
+                   .logits = options.logits};
   nodes_[kEmptySeq].refs = 1;  // never freed
   nodes_[kEmptySeq].state.path = MixHash(options.seed, 0);
   nodes_[kEmptySeq].state.prompt = nodes_[kEmptySeq].state.path;
@@ -333,6 +335,9 @@ absl::StatusOr<Continuation> ScriptedBackend::Continue(
   c.mean_entropy =
       static_cast<float>(entropy / static_cast<double>(c.tokens.size()));
   c.text_bytes = stop.text_bytes();
+  for (int k = 0; request.hidden && k < options_.hidden_size; ++k) {
+    c.hidden.push_back(Read(state, static_cast<uint64_t>(k)));
+  }
   c.seq = Extend(request.from, c.tokens);
   const auto n = static_cast<int64_t>(c.tokens.size());
   stats_.tokens_generated += n;
@@ -347,6 +352,25 @@ StepScores ScriptedBackend::Score(const State& state) const {
         (good ? 0.75 : 0.25) + options_.reward_noise * noise, 0.01, 0.99));
   };
   return {.step = score(state.last_good, 0), .path = score(state.good, 1)};
+}
+
+float ScriptedBackend::Read(const State& state, uint64_t index) const {
+  return static_cast<float>(2 * Noise(MixHash(state.path, kReadTag), index) -
+                            1);
+}
+
+absl::Status ScriptedBackend::CheckRead(const ScoreRequest& request) const {
+  const char* lacks =
+      request.read == ScoreRead::kRewards && !options_.reward ? "a reward head"
+      : request.read == ScoreRead::kHidden && options_.hidden_size == 0
+          ? "hidden rows"
+      : request.read == ScoreRead::kLogits && !options_.logits
+          ? "a language model head"
+          : nullptr;
+  if (lacks == nullptr) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("a ScoreRequest for a model without ", lacks,
+                   "; bind the role to a reward model"));
 }
 
 Completion ScriptedBackend::Run(const Request& request) {
@@ -370,14 +394,24 @@ Completion ScriptedBackend::Run(const Request& request) {
         "weights");
     return c;
   }
-  if (!options_.reward) {
-    c.status = absl::FailedPreconditionError(
-        "this model has no reward head and cannot answer a ScoreRequest; use a "
-        "reward model as critic");
-    return c;
-  }
-  for (const SeqId s : std::get<ScoreRequest>(request.body).sequences) {
-    c.scores.push_back(Score(nodes_[s].state));
+  const ScoreRequest& score = std::get<ScoreRequest>(request.body);
+  c.status = CheckRead(score);
+  if (!c.status.ok()) return c;
+  for (const SeqId s : score.sequences) {
+    const State& state = nodes_[s].state;
+    if (score.read == ScoreRead::kRewards) {
+      c.scores.push_back(Score(state));
+      continue;
+    }
+    std::vector<float>& row = c.rows.emplace_back();
+    if (score.read == ScoreRead::kHidden) {
+      for (int i = 0; i < options_.hidden_size; ++i) {
+        row.push_back(Read(state, static_cast<uint64_t>(i)));
+      }
+    }
+    for (const int32_t token : score.tokens) {
+      row.push_back(Read(state, kLogitTag + static_cast<uint64_t>(token)));
+    }
   }
   return c;
 }

@@ -201,6 +201,22 @@ absl::StatusOr<std::string> ChatTemplate::Render(
   }
 }
 
+std::string ChatTemplate::AnswerEnd() const {
+  switch (family_) {
+    case Family::kChatMl:
+      return "<|im_end|>\n";
+    case Family::kLlama3:
+      return "<|eot_id|>";
+    case Family::kMistral:
+      for (const MistralStyle& style : MistralStyles()) {
+        if (name_ == style.name) return style.end;
+      }
+      return "";
+    default:
+      return "";
+  }
+}
+
 std::string ChatTemplate::RenderPlain(
     absl::Span<const ChatMessage> messages) const {
   std::string text;

@@ -71,6 +71,9 @@ class ChatTemplate {
   // text that contains a control token, which would end its message.
   absl::StatusOr<std::string> Render(absl::Span<const ChatMessage> messages,
                                      bool thinking = true) const;
+  // What ends the model's answer when a conversation is rendered as it stands,
+  // with nothing to follow: "<|im_end|>\n".
+  std::string AnswerEnd() const;
 
  private:
   enum class Family { kPlain, kChatMl, kLlama3, kMistral };

@@ -43,6 +43,34 @@ absl::Status CheckSequence(SeqId id, const PrefixTree& tree, int context,
   return absl::OkStatus();
 }
 
+absl::Status CheckRead(const ScoreRequest& request,
+                       const Capabilities& capabilities, int vocab_size) {
+  switch (request.read) {
+    case ScoreRead::kRewards:
+      if (capabilities.reward) return absl::OkStatus();
+      return absl::FailedPreconditionError(
+          "the model has no reward head; expected a checkpoint with "
+          "reward_head.weight");
+    case ScoreRead::kHidden:
+      if (capabilities.hidden_size > 0) return absl::OkStatus();
+      return absl::FailedPreconditionError(
+          "the model's backend gives no hidden rows; expected a model with "
+          "weights");
+    case ScoreRead::kLogits:
+      break;
+  }
+  if (!capabilities.logits) {
+    return absl::FailedPreconditionError(
+        "the model has no language model head; expected a checkpoint with "
+        "lm_head.weight or tied embeddings");
+  }
+  if (request.tokens.empty()) {
+    return absl::InvalidArgumentError(
+        "expected at least one token whose logit is read, found none");
+  }
+  return CheckTokens(request.tokens, vocab_size);
+}
+
 absl::Status CheckGeneration(const GenerateRequest& request) {
   if (request.n < 1 || request.n > kMostSamples) {
     return absl::InvalidArgumentError(
@@ -99,11 +127,7 @@ absl::Status CheckRequest(const Request& request, const PrefixTree& tree,
                           const Capabilities& capabilities, int vocab_size) {
   const int context = capabilities.context_length;
   if (const auto* score = std::get_if<ScoreRequest>(&request.body)) {
-    if (!capabilities.reward) {
-      return absl::FailedPreconditionError(
-          "the model has no reward head; expected a checkpoint with "
-          "reward_head.weight");
-    }
+    ESP_RETURN_IF_ERROR(CheckRead(*score, capabilities, vocab_size));
     for (const SeqId id : score->sequences) {
       ESP_RETURN_IF_ERROR(CheckSequence(id, tree, context, vocab_size));
     }

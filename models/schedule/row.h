@@ -28,6 +28,8 @@ struct Job {
   JobState state = JobState::kWaiting;
   GenerateRequest generation;               // kGenerate
   std::vector<std::vector<int32_t>> texts;  // kTextScore: one per row
+  ScoreRead read = ScoreRead::kRewards;     // kScore
+  std::vector<int32_t> read_tokens;         // kScore of logits
   std::vector<SeqId> sequences;  // held; their last hidden rows are needed. One
                                  // (`from`), except for kScore
   int unfinished = 0;            // continuations or texts

@@ -31,7 +31,8 @@ TrunkBackend::TrunkBackend(Trunk& trunk, const Tokenizer& tokenizer,
                     .context_length = trunk.config().context_length,
                     .score_text = true,
                     .top_logprobs = true,
-                    .hidden_size = trunk.config().hidden_size},
+                    .hidden_size = trunk.config().hidden_size,
+                    .logits = trunk.config().lm_head},
       memory_(trunk.NewPages()),
       pool_(*memory_, options.kv_bytes),
       tree_(pool_),
@@ -76,7 +77,10 @@ void TrunkBackend::Submit(Request request) {
     job.sequences = {text->from};
   } else {
     job.kind = JobKind::kScore;
-    job.sequences = std::move(std::get<ScoreRequest>(request.body).sequences);
+    ScoreRequest& score = std::get<ScoreRequest>(request.body);
+    job.sequences = std::move(score.sequences);
+    job.read = score.read;
+    job.read_tokens = std::move(score.tokens);
   }
   for (const SeqId id : job.sequences) tree_.AddRef(id);
 }
@@ -484,12 +488,46 @@ void TrunkBackend::FinishRow(Row& row) {
   continuations[static_cast<size_t>(row.members[0].index)] = std::move(out);
 }
 
+// The logits of job.read_tokens at the end of each sequence.
+void TrunkBackend::ReadLogits(Job& job) {
+  // Whole rows of logits are as large as the vocabulary.
+  constexpr size_t kMostAtOnce = 16;
+  const auto vocab = static_cast<size_t>(trunk_.config().vocab_size);
+  std::vector<float> hidden, logits;
+  for (size_t at = 0; at < job.sequences.size(); at += kMostAtOnce) {
+    const size_t n = std::min(kMostAtOnce, job.sequences.size() - at);
+    hidden.clear();
+    for (size_t i = at; i < at + n; ++i) {
+      const auto& row = tree_.at(job.sequences[i]).hidden;
+      hidden.insert(hidden.end(), row.begin(), row.end());
+    }
+    logits.resize(n * vocab);
+    trunk_.Logits(hidden.data(), static_cast<int>(n), logits.data(), executor_);
+    for (size_t i = 0; i < n; ++i) {
+      std::vector<float>& row = job.completion.rows.emplace_back();
+      for (const int32_t token : job.read_tokens) {
+        row.push_back(logits[i * vocab + static_cast<size_t>(token)]);
+      }
+    }
+  }
+}
+
 // True if all its sequences have their hidden rows.
 bool TrunkBackend::FinishScore(Job& job) {
   const bool ready =
       std::all_of(job.sequences.begin(), job.sequences.end(),
                   [&](SeqId id) { return !tree_.at(id).hidden.empty(); });
   if (!ready || job.sequences.empty()) return ready;
+  if (job.read == ScoreRead::kHidden) {
+    for (const SeqId id : job.sequences) {
+      job.completion.rows.push_back(tree_.at(id).hidden);
+    }
+    return true;
+  }
+  if (job.read == ScoreRead::kLogits) {
+    ReadLogits(job);
+    return true;
+  }
   std::vector<float> hidden;
   for (const SeqId id : job.sequences) {
     const auto& row = tree_.at(id).hidden;

@@ -115,6 +115,7 @@ class TrunkBackend : public Backend {
   std::unique_ptr<Row> Fork(const Row& row, std::vector<Member> members);
   void FinishRow(Row& row);
   bool FinishScore(Job& job);
+  void ReadLogits(Job& job);
   void DropJob(std::list<Job>::iterator job);
   // A request has ended: a preempted one may resume.
   void ResumeOldest();

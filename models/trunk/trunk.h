@@ -50,6 +50,8 @@ struct TrunkOptions {
   // "cpu", "cuda", "cuda:1" or "torch-cpu" (load_trunk.h).
   std::string device = "cpu";
   WeightChoice weights = WeightChoice::kAuto;
+  // What is loaded of the checkpoint.
+  CheckpointPart part = CheckpointPart::kAll;
   // Use portable kernels with fp32 activations even if the machine has better.
   bool plain_kernels = false;
   // Planned size of the KV cache, for the check that everything fits into

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -15,6 +16,7 @@
 #include "search/algorithm.h"
 #include "src/engine/auto_method.h"
 #include "src/engine/load_model.h"
+#include "src/engine/load_reward_model.h"
 #include "src/engine/runner.h"
 
 namespace espalier {
@@ -40,7 +42,31 @@ class LocalEngine : public Engine {
                                              *more_.back().tokenizer));
       models_.more_policies.push_back(more_.back().backend.get());
     }
-    if (options_.critic.empty() || options_.critic == options_.policy) {
+    return LoadCritic(load);
+  }
+
+  absl::Status LoadCritic(const LoadOptions& load) {
+    const std::string& named = options_.reward_format;
+    if (options_.critic.empty() && !named.empty()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "the reward format ", named,
+          " is named and no reward model; name its folder by --reward-model"));
+    }
+    if (options_.critic.empty() ||
+        (options_.critic == options_.policy && named.empty())) {
+      return absl::OkStatus();
+    }
+    ESP_ASSIGN_OR_RETURN(const std::optional<RewardFormat> format,
+                         FindRewardFormat(options_.critic, named));
+    if (format) {
+      ESP_ASSIGN_OR_RETURN(
+          LoadedRewardModel loaded,
+          LoadRewardModel(options_.critic, *format, load, executor_));
+      critic_ = std::move(loaded.model);
+      scorer_ = std::move(loaded.scorer);
+      models_.critic = critic_.backend.get();
+      models_.critic_tokenizer = critic_.tokenizer.get();
+      models_.scorer = scorer_.get();
       return absl::OkStatus();
     }
     ESP_ASSIGN_OR_RETURN(critic_, LoadModel(options_.critic, load, executor_));
@@ -64,8 +90,9 @@ class LocalEngine : public Engine {
                                     1 + static_cast<int>(more_.size())));
     SearchOptions resolved = options;
     if (resolved.method == "auto") {
-      const bool has_reward =
-          hooks.reward != nullptr || models_.critic->capabilities().reward;
+      const bool has_reward = hooks.reward != nullptr ||
+                              models_.scorer != nullptr ||
+                              models_.critic->capabilities().reward;
       resolved.method = AutoMethod(options.max_tokens, has_reward);
     }
     ESP_ASSIGN_OR_RETURN(const auto algorithm, MakeAlgorithm(resolved.method));
@@ -75,12 +102,15 @@ class LocalEngine : public Engine {
       on_done(i, std::move(result));
     };
     Runner runner(models_, executor_, options_.live);
-    return runner.Run({.problems = problems,
-                       .task = &task,
-                       .algorithm = algorithm.get(),
-                       .options = &resolved,
-                       .hooks = &hooks,
-                       .on_done = told});
+    const absl::Status status = runner.Run({.problems = problems,
+                                            .task = &task,
+                                            .algorithm = algorithm.get(),
+                                            .options = &resolved,
+                                            .hooks = &hooks,
+                                            .on_done = told});
+    reward_stats_.laid_out += runner.reward_stats().laid_out;
+    reward_stats_.again += runner.reward_stats().again;
+    return status;
   }
 
   // All other models read the policy's tokens.
@@ -109,7 +139,8 @@ class LocalEngine : public Engine {
   }
 
   EngineStats stats() const override {
-    EngineStats sum;
+    EngineStats sum{.reward_tokens = reward_stats_.laid_out,
+                    .reward_tokens_again = reward_stats_.again};
     std::vector<const TrunkBackend*> backends = {policy_.backend.get(),
                                                  critic_.backend.get()};
     for (const LoadedModel& model : more_) {
@@ -132,9 +163,11 @@ class LocalEngine : public Engine {
   EngineOptions options_;
   Executor executor_;
   LoadedModel policy_;
-  LoadedModel critic_;             // empty: the policy's trunk scores
-  std::vector<LoadedModel> more_;  // further models that write
+  LoadedModel critic_;                    // empty: the policy's trunk scores
+  std::unique_ptr<RewardScorer> scorer_;  // of a published format, or null
+  std::vector<LoadedModel> more_;         // further models that write
   RunnerModels models_;
+  RewardReaderStats reward_stats_;
 };
 
 }  // namespace

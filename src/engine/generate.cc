@@ -16,8 +16,10 @@
 #include "base/status_macros.h"
 #include "espalier/engine.h"
 #include "espalier/engine_options.h"
+#include "models/prompt/find_template.h"
 #include "nlohmann/json.hpp"
 #include "search/algorithm.h"
+#include "src/engine/load_reward_model.h"
 #include "src/engine/prompted_task.h"
 #include "src/engine/search_json.h"
 #include "src/engine/verifier_reward.h"
@@ -226,6 +228,33 @@ absl::StatusOr<std::string> HashTokenizer(const std::string& folder) {
   return absl::StrCat(absl::Hex(hash, absl::kZeroPad16));
 }
 
+namespace {
+
+// A reward model of a published format reads its own tokens and layout: both
+// belong to the run's settings.
+absl::Status AddRewardFormat(const EngineOptions& models,
+                             nlohmann::json& config, RunInfo& info) {
+  if (models.critic.empty() ||
+      (models.critic == models.policy && models.reward_format.empty())) {
+    return absl::OkStatus();
+  }
+  ESP_ASSIGN_OR_RETURN(const std::optional<RewardFormat> format,
+                       FindRewardFormat(models.critic, models.reward_format));
+  if (!format) return absl::OkStatus();
+  config["reward_format"] = format->text;
+  if (format->chat()) {
+    ESP_ASSIGN_OR_RETURN(const ChatTemplate chat,
+                         FindTemplate(models.critic, format->template_name));
+    config["reward_template"] =
+        absl::StrCat(chat.name(), ":", chat.default_system());
+  }
+  ESP_ASSIGN_OR_RETURN(const std::string tokens, HashTokenizer(models.critic));
+  absl::StrAppend(&info.reward_model_hash, ":", tokens);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 absl::StatusOr<RunInfo> DescribeRun(const GenerateOptions& options,
                                     const ProblemSet& set,
                                     const SetOptions& set_options,
@@ -271,6 +300,8 @@ absl::StatusOr<RunInfo> DescribeRun(const GenerateOptions& options,
                          HashModel(models.critic, models.weights));
   }
   if (options.verifier_reward) info.reward_model_hash = "verifier";
+  ESP_RETURN_IF_ERROR(AddRewardFormat(models, config, info));
+  info.config = JsonText(config);
   return info;
 }
 

@@ -28,6 +28,7 @@ absl::StatusOr<LoadedModel> LoadModel(const std::string& path,
   ESP_ASSIGN_OR_RETURN(model.trunk,
                        Trunk::Load(path, {.device = options.device,
                                           .weights = weights,
+                                          .part = options.part,
                                           .kv_bytes = options.kv_bytes,
                                           .executor = &executor}));
   ESP_ASSIGN_OR_RETURN(model.tokenizer, Tokenizer::Load(path));

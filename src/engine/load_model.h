@@ -32,6 +32,7 @@ struct LoadOptions {
   int64_t kv_bytes = int64_t{2} << 30;
   // "auto", "fp32", "bf16", "int8" or "int4" (TrunkOptions::weights).
   std::string weights = "auto";
+  CheckpointPart part = CheckpointPart::kAll;
 };
 
 // `executor` outlives the model. InvalidArgument for a tokenizer with more

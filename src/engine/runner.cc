@@ -77,7 +77,7 @@ absl::Status Runner::CheckJob() const {
                      "verifiers that read only the question"));
   }
   if (Needs(*job_->algorithm, RequestKind::kEvaluate) &&
-      hooks.reward == nullptr &&
+      hooks.reward == nullptr && models_.scorer == nullptr &&
       (models_.critic == nullptr || !models_.critic->capabilities().reward)) {
     return absl::FailedPreconditionError(absl::StrCat(
         "method ", AbslView(job_->algorithm->name()),
@@ -196,7 +196,13 @@ absl::Status Runner::OpenSequences(SearchSession& live) {
     ESP_RETURN_IF_ERROR(
         open(policy, models_.policy_tokenizer, live.policies.emplace_back()));
   }
-  if (models_.critic == models_.policy || models_.critic == nullptr) {
+  if (models_.scorer != nullptr) {
+    ESP_ASSIGN_OR_RETURN(
+        live.reader,
+        RewardReader::Open(*models_.scorer, *models_.critic, problem.question));
+  }
+  if (models_.critic == models_.policy || models_.critic == nullptr ||
+      models_.scorer != nullptr) {
     live.critic = live.policies[0];
     return absl::OkStatus();
   }
@@ -230,6 +236,7 @@ absl::Status Runner::Dispatch(SearchSession& live) {
       policy->SetRetention(node, priority);
     if (live.critic != live.policies[0])
       live.critic->SetRetention(node, priority);
+    if (live.reader != nullptr) live.reader->SetRetention(node, priority);
   }
   SearchRecorder* recorder = job_->hooks->recorder;
   for (SearchRequest& request : live.driver().TakeRequests()) {
@@ -312,13 +319,7 @@ absl::Status Runner::Send(SearchSession& live, SearchRequest request) {
       if (job_->hooks->reward != nullptr) {
         return RunCheck(live, std::move(request));
       }
-      ScoreRequest body;
-      for (const NodeId node : request.nodes) {
-        body.sequences.push_back(live.critic->Of(tree, node));
-      }
-      Submit(live, *models_.critic, std::move(request),
-             {.body = std::move(body)});
-      return absl::OkStatus();
+      return SendEvaluate(live, std::move(request));
     }
     case RequestKind::kVerify:
     case RequestKind::kGrade:
@@ -330,6 +331,28 @@ absl::Status Runner::Send(SearchSession& live, SearchRequest request) {
                           "no backend answers ",
                           AbslView(RequestKindName(request.kind))))});
   }
+}
+
+absl::Status Runner::SendEvaluate(SearchSession& live, SearchRequest request) {
+  const Tree& tree = live.context().tree();
+  if (live.reader == nullptr) {
+    ScoreRequest body;
+    for (const NodeId node : request.nodes) {
+      body.sequences.push_back(live.critic->Of(tree, node));
+    }
+    Submit(live, *models_.critic, std::move(request),
+           {.body = std::move(body)});
+    return absl::OkStatus();
+  }
+  absl::StatusOr<RewardQuery> query = live.reader->Ask(tree, request.nodes);
+  if (!query.ok()) {
+    return Deliver(live, request,
+                   {.number = request.number, .status = query.status()});
+  }
+  const RequestId id = Await(live, std::move(request));
+  pending_[id].read = std::move(query->nodes);
+  models_.critic->Submit({.id = id, .body = std::move(query->request)});
+  return absl::OkStatus();
 }
 
 absl::Status Runner::Force(SearchSession& live, const SearchRequest& request,
@@ -462,6 +485,15 @@ absl::Status Runner::StepBackend(Backend* backend, int policy, bool& stepped) {
       if (step.truncated && IsSegment(pending, step)) step.truncated = false;
     }
     out.scores = std::move(completion.scores);
+    if (pending.request.kind == RequestKind::kEvaluate &&
+        pending.live->reader != nullptr && completion.status.ok()) {
+      RewardReader& reader = *pending.live->reader;
+      reader.Take(pending.read, completion.rows);
+      for (const NodeId node : pending.request.nodes) {
+        out.scores.push_back(
+            reader.Score(pending.live->context().tree(), node));
+      }
+    }
     pending.live->in_flight.erase(completion.id);
     status.Update(Deliver(*pending.live, pending.request, std::move(out)));
   }
@@ -498,6 +530,10 @@ void Runner::ReleaseHandle(int64_t handle) {
 }
 
 void Runner::ReleaseRest(SearchSession& live) {
+  if (live.reader != nullptr) {
+    reward_stats_.laid_out += live.reader->stats().laid_out;
+    reward_stats_.again += live.reader->stats().again;
+  }
   // Samples that became nodes since the last Dispatch.
   for (const AdoptedSample& adopted : live.driver().TakeAdopted()) {
     ReleaseHandle(adopted.handle);

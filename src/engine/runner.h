@@ -25,6 +25,7 @@
 #include "models/tokenizer/tokenizer.h"
 #include "search/algorithm.h"
 #include "src/engine/background_checks.h"
+#include "src/engine/reward_reader.h"
 #include "src/engine/search_session.h"
 
 namespace espalier {
@@ -39,6 +40,8 @@ struct RunnerModels {
   // Models that write in the roles second, planner and prover. Each is a
   // separate backend with the policy's tokenizer.
   std::vector<Backend*> more_policies = {};
+  // How `critic`, a backend of its own, is read; null: by its reward head.
+  const RewardScorer* scorer = nullptr;
 };
 
 // One call's worth of work; all referenced objects outlive the run.
@@ -59,11 +62,14 @@ class Runner {
   Runner(RunnerModels models, Executor& executor, int live);
 
   absl::Status Run(const RunnerJob& job);
+  // Of all searches run so far.
+  const RewardReaderStats& reward_stats() const { return reward_stats_; }
 
  private:
   struct PendingRequest {  // where a completion is delivered
     SearchSession* live;
     SearchRequest request;
+    std::vector<NodeId> read = {};  // of a RewardQuery
   };
 
   absl::Status CheckJob() const;
@@ -78,6 +84,8 @@ class Runner {
                      int policy);
   void Submit(SearchSession& live, Backend& backend, SearchRequest request,
               Request body);
+  // Sends an Evaluate to the critic.
+  absl::Status SendEvaluate(SearchSession& live, SearchRequest request);
   // Registers a request whose completion comes later.
   RequestId Await(SearchSession& live, SearchRequest request);
   // When called, queries the hooks about a request's responses.
@@ -115,6 +123,7 @@ class Runner {
   RequestId next_request_ = 1;
   absl::flat_hash_map<RequestId, PendingRequest> pending_;
   BackgroundChecks checks_;
+  RewardReaderStats reward_stats_;
 };
 
 }  // namespace espalier

@@ -14,6 +14,7 @@
 #include "models/backend/backend.h"
 #include "search/algorithm.h"
 #include "search/search_context.h"
+#include "src/engine/reward_reader.h"
 
 namespace espalier {
 
@@ -66,6 +67,8 @@ class SearchSession {
   // the runner before Resume.
   std::vector<std::shared_ptr<NodeSequences>> policies;
   std::shared_ptr<NodeSequences> critic;
+  // Reads a critic of a published format in place of `critic`; else null.
+  std::unique_ptr<RewardReader> reader;
   std::set<RequestId> in_flight;  // backend requests
   bool has_news = true;           // completions wait for Resume
   double started = 0;             // seconds of the real clock

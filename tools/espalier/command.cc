@@ -16,6 +16,7 @@
 #include "espalier/engine.h"
 #include "espalier/engine_options.h"
 #include "models/prompt/chat_template.h"
+#include "models/reward/reward_format.h"
 #include "models/trunk/load_trunk.h"
 #include "search/stop.h"
 #include "src/engine/prompt.h"
@@ -75,8 +76,14 @@ void AddModelFlags(CLI::App& app, ModelFlags& flags) {
                  "shipped for the task");
   app.add_option(
       "--reward-model", flags.reward_model,
-      "Checkpoint folder with reward heads. Default: the one shipped with a "
-      "shipped model, otherwise the heads of --model");
+      "Checkpoint folder with Espalier's reward heads, or a published reward "
+      "model (docs/guide/reward-models.md), whatever its tokenizer. Default: "
+      "the one shipped with a shipped model, otherwise the heads of --model");
+  app.add_option("--reward-format", flags.reward_format,
+                 "How --reward-model is read: a shipped format (espalier "
+                 "doctor --reward-formats lists them) or a file "
+                 "NAME.textproto. Default: recognised from its folder")
+      ->needs("--reward-model");
   app.add_option("--more-models", flags.more_models,
                  "Up to three further generating checkpoints with the "
                  "tokenizer of --model, comma-separated; for methods that "
@@ -127,6 +134,12 @@ absl::Status CheckPromptFlags(const PromptFlags& flags) {
     return absl::OkStatus();
   }
   return UsageError(ChatTemplate::Named(flags.chat_template).status());
+}
+
+absl::Status CheckRewardFormat(const ModelFlags& flags) {
+  if (flags.reward_format.empty()) return absl::OkStatus();
+  const absl::Status read = ReadRewardFormat(flags.reward_format).status();
+  return flags.reward_format.ends_with(".textproto") ? read : UsageError(read);
 }
 
 absl::Status CheckTaskFlag(const std::string& task) {
@@ -279,6 +292,7 @@ absl::StatusOr<ResolvedModels> ResolveModels(const ModelFlags& flags,
                                              const std::string& task) {
   EngineOptions options{.policy = flags.model,
                         .critic = flags.reward_model,
+                        .reward_format = flags.reward_format,
                         .more_policies = flags.more_models,
                         .device = flags.device,
                         .threads = flags.threads,

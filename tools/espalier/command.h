@@ -82,10 +82,14 @@ void AddMachineFlags(CLI::App& app, MachineFlags& flags);
 struct ModelFlags : MachineFlags {
   std::string model;
   std::string reward_model;
+  std::string reward_format;  // "": as the folder shows
   std::vector<std::string> more_models;
   int live = 32;
 };
 void AddModelFlags(CLI::App& app, ModelFlags& flags);
+// Checks that the reward format exists; a UsageError, except for a file that is
+// missing or broken.
+absl::Status CheckRewardFormat(const ModelFlags& flags);
 // The number of models that may write.
 inline int WritingModels(const ModelFlags& flags) {
   return 1 + static_cast<int>(flags.more_models.size());

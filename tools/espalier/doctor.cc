@@ -1,4 +1,5 @@
-// espalier doctor: what this machine supports, and how to fix what is missing.
+// espalier doctor: what this machine supports, and how to fix what is missing;
+// what a model is.
 #include <unistd.h>
 
 #include <algorithm>
@@ -6,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -13,9 +15,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/clock.h"
+#include "base/status_macros.h"
 #include "base/version.h"
 #include "models/kernels/kernel_path.h"
 #include "tools/espalier/command.h"
+#include "tools/espalier/describe_model.h"
+#include "tools/espalier/printable.h"
 
 namespace espalier {
 namespace {
@@ -99,6 +104,36 @@ absl::Status RunDoctor() {
 
 }  // namespace
 
-void AddDoctor(CLI::App&, RunFunction& run) { run = RunDoctor; }
+void AddDoctor(CLI::App& app, RunFunction& run) {
+  struct DoctorFlags {
+    std::string model;
+    std::string reward_format;
+    bool reward_formats = false;
+  };
+  auto flags = std::make_shared<DoctorFlags>();
+  CLI::Option* model = app.add_option(
+      "--model", flags->model,
+      "Say what this checkpoint folder or GGUF file is: network, "
+      "tokenizer, chat template, and how it is read as a reward "
+      "model");
+  app.add_option("--reward-format", flags->reward_format,
+                 "Read it in this format: a shipped one or a file "
+                 "NAME.textproto. Default: recognised")
+      ->needs(model);
+  app.add_flag("--reward-formats", flags->reward_formats,
+               "List the shipped formats of reward models")
+      ->excludes(model);
+  run = [flags]() -> absl::Status {
+    if (flags->reward_formats) {
+      std::printf("%s", RewardFormatList().c_str());
+      return absl::OkStatus();
+    }
+    if (flags->model.empty()) return RunDoctor();
+    ESP_ASSIGN_OR_RETURN(const std::string text,
+                         DescribeModel(flags->model, flags->reward_format));
+    std::printf("%s", Printable(text).c_str());
+    return absl::OkStatus();
+  };
+}
 
 }  // namespace espalier

@@ -135,6 +135,7 @@ absl::Status CheckFlags(EvalFlags& flags) {
   errors.Add(CheckSeeds(flags.sweep.seed, flags.sweep.seeds));
   errors.Add(CheckTaskFlag(flags.task));
   errors.AddAsIs(CheckPromptFlags(flags.prompt));
+  errors.AddAsIs(CheckRewardFormat(flags.models));
   errors.AddAsIs(flags.json.Check());
   ESP_RETURN_IF_ERROR(errors.Status());
   flags.sweep.reward = flags.oracle            ? RewardSource::kOracle

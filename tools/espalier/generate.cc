@@ -69,6 +69,7 @@ absl::Status CheckFlags(GenerateFlags& flags) {
   }
   errors.Add(CheckTaskFlag(flags.task));
   errors.AddAsIs(CheckPromptFlags(flags.prompt));
+  errors.AddAsIs(CheckRewardFormat(flags.models));
   // A resumed run writes its totals again.
   if (flags.json.wanted()) {
     errors.AddAsIs(

@@ -305,6 +305,7 @@ absl::Status CheckFlags(SolveFlags& flags) {
   }
   if (flags.task != "auto") errors.Add(CheckTaskFlag(flags.task));
   errors.AddAsIs(CheckPromptFlags(flags.prompt));
+  errors.AddAsIs(CheckRewardFormat(flags.models));
   return errors.Status();
 }
 

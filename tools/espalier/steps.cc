@@ -62,6 +62,7 @@ absl::Status RunSteps(StepsFlags& flags) {
   } else if (!flags.out.empty()) {
     errors.AddAsIs(CheckOutputFile(flags.out, flags.json.force));
   }
+  errors.AddAsIs(CheckRewardFormat(flags.models));
   ESP_RETURN_IF_ERROR(errors.Status());
   if (labelled) return RunLabelled(flags);
   ESP_ASSIGN_OR_RETURN(const ProblemSet set, LoadSet(flags.set));

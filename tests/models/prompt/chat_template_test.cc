@@ -178,5 +178,21 @@ TEST(ChatTemplateTest, EveryNameIsATemplateAndOthersAreNot) {
   EXPECT_NE(status.message().find("llama3"), absl::string_view::npos);
 }
 
+// A conversation with the answer rendered as an earlier turn goes on with the
+// next turn where the answer's end leaves off.
+TEST(ChatTemplateTest, AnswerEndIsWhatEarlierAnswersEndWith) {
+  for (const std::string& name : ChatTemplate::Names()) {
+    if (name == "plain") continue;
+    const ChatTemplate chat = *ChatTemplate::Named(name);
+    const std::string longer = chat.Render({{ChatRole::kUser, "u"},
+                                            {ChatRole::kAssistant, "ANSWER"},
+                                            {ChatRole::kUser, "v"}})
+                                   .value();
+    EXPECT_FALSE(chat.AnswerEnd().empty()) << name;
+    EXPECT_NE(longer.find("ANSWER" + chat.AnswerEnd()), std::string::npos)
+        << name;
+  }
+}
+
 }  // namespace
 }  // namespace espalier

@@ -1,0 +1,426 @@
+#include "models/reward/reward_format.h"
+
+#include <google/protobuf/io/tokenizer.h>
+#include <google/protobuf/text_format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/check.h"
+#include "base/files.h"
+#include "base/status_macros.h"
+#include "base/text.h"
+#include "models/checkpoint/safetensors.h"
+#include "models/prompt/chat_template.h"
+#include "models/reward/reward_format.pb.h"
+
+namespace espalier {
+namespace {
+
+using google::protobuf::TextFormat;
+
+constexpr int kMostLabels = 64;
+constexpr int kMostLayers = 2;
+
+// Keeps the first error; lines and columns count from 0.
+class FormatError : public google::protobuf::io::ErrorCollector {
+ public:
+  void AddError(int line, google::protobuf::io::ColumnNumber column,
+                const std::string& message) override {
+    if (text.empty()) {
+      text = absl::StrCat(line + 1, ":", column + 1, ": ", message);
+    }
+  }
+  std::string text;
+};
+
+// The text of a file, for errors that give the line.
+struct FormatSource {
+  std::string where;
+  RewardFormatConfig config;
+  TextFormat::ParseInfoTree places;
+
+  absl::Status Error(const char* field, const std::string& message,
+                     int index = -1) const {
+    const auto* descriptor =
+        RewardFormatConfig::descriptor()->FindFieldByName(field);
+    ESP_CHECK(descriptor != nullptr);
+    if (descriptor->is_repeated() && index < 0) index = 0;
+    const int line = places.GetLocation(descriptor, index).line;
+    return absl::InvalidArgumentError(
+        line < 0
+            ? absl::StrCat(where, ": ", field, ": ", message)
+            : absl::StrCat(where, ":", line + 1, ": ", field, ": ", message));
+  }
+};
+
+absl::Status ParseFormatText(const std::string& text, FormatSource& source) {
+  FormatError error;
+  TextFormat::Parser parser;
+  parser.RecordErrorsTo(&error);
+  parser.WriteLocationsTo(&source.places);
+  if (parser.ParseFromString(text, &source.config)) return absl::OkStatus();
+  std::string fields;
+  const auto* descriptor = RewardFormatConfig::descriptor();
+  for (int i = 0; i < descriptor->field_count(); ++i) {
+    absl::StrAppend(&fields, i == 0 ? "" : ", ", descriptor->field(i)->name());
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat(source.where, ":", error.text,
+                   "; expected lines like  tag: \"<extra_0>\"  of ", fields));
+}
+
+absl::Status ReadLayout(const FormatSource& source, RewardFormat& format) {
+  const RewardFormatConfig& config = source.config;
+  if (config.layout() == RewardFormatConfig::LAYOUT_UNSET) {
+    return source.Error("layout",
+                        "expected TEXT, IDS, CHAT or CHAT_TURNS, found none");
+  }
+  format.layout = static_cast<RewardLayout>(config.layout() - 1);
+  format.unit = static_cast<RewardUnit>(config.unit());
+  if (!format.chat()) {
+    if (!config.template_().empty()) {
+      return source.Error("template", "only CHAT and CHAT_TURNS have one");
+    }
+    if (config.has_system()) {
+      return source.Error("system", "only CHAT and CHAT_TURNS have one");
+    }
+  }
+  if (!config.template_().empty()) format.template_name = config.template_();
+  if (format.template_name != "auto") {
+    const auto known = ChatTemplate::Named(format.template_name).status();
+    if (!known.ok()) {
+      return source.Error("template", std::string(known.message()));
+    }
+  }
+  if (config.has_system()) format.system = config.system();
+  format.bos = config.bos();
+  if (format.bos && format.layout != RewardLayout::kIds) {
+    return source.Error("bos",
+                        "only the layout IDS has it; in others the tokenizer "
+                        "or the chat template decides");
+  }
+  format.question_prefix = config.question_prefix();
+  format.question_suffix = config.question_suffix();
+  format.step_prefix = config.step_prefix();
+  format.step_suffix = config.step_suffix();
+  format.between = config.between();
+  if (!format.between.empty() && format.layout == RewardLayout::kChatTurns) {
+    return source.Error("between",
+                        "the chat template separates turns; leave it out");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadTag(const FormatSource& source, RewardFormat& format) {
+  const RewardFormatConfig& config = source.config;
+  format.tag = config.tag();
+  if (config.tag_id() < 0) {
+    return source.Error("tag_id", absl::StrCat("expected a token's id, found ",
+                                               config.tag_id()));
+  }
+  if (config.tag_id() > 0) format.tag_id = config.tag_id();
+  format.tag_in_step = static_cast<TagInStep>(config.tag_in_step());
+  if (config.read() == RewardFormatConfig::READ_UNSET) {
+    return source.Error(
+        "read", "expected AT_TAG, BEFORE_TAG, LAST_TOKEN or END, found none");
+  }
+  format.read = static_cast<RewardRead>(config.read() - 1);
+  const bool reads_tag = format.read == RewardRead::kAtTag ||
+                         format.read == RewardRead::kBeforeTag;
+  if (reads_tag != format.has_tag()) {
+    return source.Error(
+        reads_tag            ? "read"
+        : format.tag.empty() ? "tag_id"
+                             : "tag",
+        reads_tag ? "is at a tag, and neither tag nor tag_id is given"
+                  : "is not read; expected read: AT_TAG or BEFORE_TAG");
+  }
+  const bool turns = format.layout == RewardLayout::kChatTurns;
+  if (turns != (format.read == RewardRead::kBeforeTag)) {
+    return source.Error("read",
+                        "BEFORE_TAG and the layout CHAT_TURNS, in which the "
+                        "assistant says the tag, go together");
+  }
+  if (format.has_tag() && format.tag.empty() &&
+      format.layout != RewardLayout::kIds) {
+    return source.Error("tag_id",
+                        "tells only the layout IDS what stands after a step; "
+                        "give the tag's text in tag");
+  }
+  if (format.tag_in_step == TagInStep::kSplit && format.tag.empty()) {
+    return source.Error("tag_in_step", "SPLIT needs the tag's text in tag");
+  }
+  if (format.tag_in_step != TagInStep::kRefuse && !format.has_tag()) {
+    return source.Error("tag_in_step", "there is no tag");
+  }
+  if (format.read == RewardRead::kEnd && format.layout != RewardLayout::kChat) {
+    return source.Error("read",
+                        "END reads after what the chat template closes a "
+                        "message with; expected the layout CHAT, or "
+                        "LAST_TOKEN");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadFormatHead(const FormatSource& source, RewardFormat& format) {
+  const RewardFormatConfig& config = source.config;
+  for (const RewardHeadLayer& layer : config.head()) {
+    if (layer.weight().empty()) {
+      return source.Error("head", "expected a weight, found none",
+                          static_cast<int>(format.head.size()));
+    }
+    format.head.push_back(
+        {layer.weight(), layer.bias(), layer.bias_optional()});
+  }
+  if (format.head.size() > kMostLayers) {
+    return source.Error(
+        "head",
+        absl::StrCat("expected one or two layers, found ", format.head.size()),
+        kMostLayers);
+  }
+  format.choices.assign(config.choice().begin(), config.choice().end());
+  format.choice_ids.assign(config.choice_id().begin(),
+                           config.choice_id().end());
+  const size_t choices = format.choices.size() + format.choice_ids.size();
+  const int given = !format.head.empty() + !format.choices.empty() +
+                    !format.choice_ids.empty();
+  if (given != 1) {
+    return source.Error(
+        "head",
+        "expected either head tensors, or two tokens as choice or "
+        "choice_id, found " +
+            std::string(given == 0 ? "none of them" : "more than one of them"));
+  }
+  if (format.head.empty()) {
+    if (config.labels() != 0) {
+      return source.Error("labels", "a head has them, choices do not");
+    }
+    if (choices != 2) {
+      return source.Error(format.choices.empty() ? "choice_id" : "choice",
+                          absl::StrCat("expected two, found ", choices));
+    }
+    format.labels = 2;
+    return absl::OkStatus();
+  }
+  format.labels = config.labels();
+  if (format.labels < 1 || format.labels > kMostLabels) {
+    return source.Error(
+        "labels", absl::StrCat("expected 1 to ", kMostLabels,
+                               " outputs of the head, found ", format.labels));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadValue(const FormatSource& source, RewardFormat& format) {
+  const RewardFormatConfig& config = source.config;
+  if (config.squash() == RewardFormatConfig::SQUASH_UNSET) {
+    return source.Error("squash",
+                        "expected NONE, SIGMOID, SOFTMAX, DIFFERENCE or SUM, "
+                        "found none");
+  }
+  format.squash = static_cast<RewardSquash>(config.squash() - 1);
+  format.label = config.label();
+  if (format.label < 0 || format.label >= format.labels) {
+    return source.Error(
+        "label", absl::StrCat("expected 0 to ", format.labels - 1,
+                              ", an output of the head, found ", format.label));
+  }
+  const int needed = format.squash == RewardSquash::kSum          ? 3
+                     : format.squash == RewardSquash::kDifference ? 2
+                     : format.squash == RewardSquash::kSoftmax    ? 2
+                                                                  : 1;
+  if (format.labels < needed) {
+    return source.Error(
+        "squash", absl::StrCat("needs at least ", needed, " outputs, found ",
+                               format.labels));
+  }
+  if (config.range() == RewardFormatConfig::RANGE_UNSET) {
+    return source.Error("range",
+                        "expected PROBABILITY (0 to 1), SIGNED (-1 to 1) or "
+                        "REAL, found none");
+  }
+  format.range = static_cast<RewardRange>(config.range() - 1);
+  const RewardRange made =
+      format.squash == RewardSquash::kNone         ? RewardRange::kReal
+      : format.squash == RewardSquash::kDifference ? RewardRange::kSigned
+                                                   : RewardRange::kProbability;
+  // A head may give probabilities itself; no other squash leaves its range.
+  if (made != RewardRange::kReal && format.range != made) {
+    return source.Error("range", made == RewardRange::kSigned
+                                     ? "expected SIGNED for this squash"
+                                     : "expected PROBABILITY for this squash");
+  }
+  return absl::OkStatus();
+}
+
+// "score.2.weight [2, h]".
+std::string HeadText(const RewardFormat& format) {
+  std::string text;
+  for (size_t i = 0; i < format.head.size(); ++i) {
+    absl::StrAppend(&text, i == 0 ? "" : ", ", format.head[i].weight, " [",
+                    i + 1 == format.head.size() ? absl::StrCat(format.labels)
+                                                : std::string("h"),
+                    ", h]");
+  }
+  return text;
+}
+
+bool HasHead(const RewardFormat& format, const RewardFolder& folder) {
+  return !format.head.empty() && CheckTensors(format, folder).ok();
+}
+
+bool NamesClass(const RewardFormat& format, const RewardFolder& folder) {
+  if (format.architectures.empty()) return !format.head.empty();
+  return std::any_of(folder.architectures.begin(), folder.architectures.end(),
+                     [&](const std::string& name) {
+                       return std::find(format.architectures.begin(),
+                                        format.architectures.end(),
+                                        name) != format.architectures.end();
+                     });
+}
+
+// The longest explanation that still says which tensor is at fault.
+absl::Status NotRecognised(const RewardFolder& folder) {
+  std::string known, named;
+  for (const RewardFormat& format : ShippedRewardFormats()) {
+    if (format.only_by_name) {
+      absl::StrAppend(&named, named.empty() ? "" : ", ", format.name);
+      continue;
+    }
+    absl::StrAppend(&known, known.empty() ? "" : "; ", format.name, ": ");
+    if (!format.architectures.empty()) {
+      absl::StrAppend(&known, absl::StrJoin(format.architectures, " or "),
+                      " with ");
+    }
+    absl::StrAppend(&known, HeadText(format));
+  }
+  return absl::NotFoundError(absl::StrCat(
+      folder.path, ": no reward model is recognised in this folder. Found ",
+      folder.architectures.empty()
+          ? "no class"
+          : "class " + absl::StrJoin(folder.architectures, ", "),
+      " in config.json. Looked for reward_head.weight (Espalier's own); ",
+      known, ". A model that answers by tokens of its vocabulary is named: ",
+      "--reward-format ", named, ", or a file NAME.textproto"));
+}
+
+}  // namespace
+
+absl::StatusOr<RewardFormat> ParseRewardFormat(const std::string& text,
+                                               const std::string& where,
+                                               const std::string& name) {
+  FormatSource source{.where = where, .config = {}, .places = {}};
+  ESP_RETURN_IF_ERROR(ParseFormatText(text, source));
+  RewardFormat format;
+  format.name = name;
+  TextFormat::Printer printer;
+  printer.SetSingleLineMode(true);
+  printer.PrintToString(source.config, &format.text);
+  format.summary = source.config.summary();
+  format.source = source.config.source();
+  format.architectures.assign(source.config.architecture().begin(),
+                              source.config.architecture().end());
+  format.only_by_name = source.config.only_by_name();
+  ESP_RETURN_IF_ERROR(ReadLayout(source, format));
+  ESP_RETURN_IF_ERROR(ReadTag(source, format));
+  ESP_RETURN_IF_ERROR(ReadFormatHead(source, format));
+  ESP_RETURN_IF_ERROR(ReadValue(source, format));
+  return format;
+}
+
+absl::StatusOr<RewardFormat> ReadRewardFormat(const std::string& name) {
+  std::vector<std::string> names;
+  for (const RewardFormat& format : ShippedRewardFormats()) {
+    if (format.name == name) return format;
+    names.push_back(format.name);
+  }
+  if (!absl::EndsWith(name, ".textproto")) {
+    return absl::NotFoundError(UnknownName("reward format", name, names) +
+                               "; a file of one's own is named NAME.textproto");
+  }
+  ESP_ASSIGN_OR_RETURN(const std::string text, ReadFile(name));
+  return ParseRewardFormat(text, name,
+                           std::filesystem::path(name).stem().string());
+}
+
+const std::vector<RewardFormat>& ShippedRewardFormats() {
+  static const auto& formats = *new std::vector<RewardFormat>([] {
+    std::vector<RewardFormat> out;
+    for (const PresetFile& file : RewardFormatFiles()) {
+      const std::string name(file.name);
+      auto format = ParseRewardFormat(std::string(file.text),
+                                      "reward format " + name, name);
+      ESP_CHECK_OK(format.status());
+      out.push_back(*std::move(format));
+    }
+    return out;
+  }());
+  return formats;
+}
+
+absl::StatusOr<RewardFormat> RecogniseFormat(const RewardFolder& folder) {
+  std::vector<const RewardFormat*> fits;
+  absl::Status misshapen;
+  for (const RewardFormat& format : ShippedRewardFormats()) {
+    if (format.only_by_name || !NamesClass(format, folder)) continue;
+    if (HasHead(format, folder)) {
+      fits.push_back(&format);
+    } else if (!format.architectures.empty()) {
+      misshapen.Update(CheckTensors(format, folder));
+    }
+  }
+  if (fits.size() == 1) return *fits[0];
+  if (fits.size() > 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(folder.path, ": fits the reward formats ", fits[0]->name,
+                     " and ", fits[1]->name, "; name one by --reward-format"));
+  }
+  if (!misshapen.ok()) return misshapen;
+  return NotRecognised(folder);
+}
+
+absl::Status CheckTensors(const RewardFormat& format,
+                          const RewardFolder& folder) {
+  const auto bad = [&](const std::string& tensor, const std::string& expected,
+                       const std::string& found) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(folder.path, ": the reward format ", format.name,
+                     " needs tensor ", tensor, " ", expected, ", found ", found,
+                     "; take a folder that holds it, or another format by "
+                     "--reward-format"));
+  };
+  const auto shape_text = [](const std::vector<int64_t>& shape) {
+    return "shape " + ShapeText(shape);
+  };
+  for (size_t i = 0; i < format.head.size(); ++i) {
+    const RewardFormat::Layer& layer = format.head[i];
+    const bool last = i + 1 == format.head.size();
+    const std::string expected =
+        absl::StrCat("[", last ? absl::StrCat(format.labels) : "h", ", h]");
+    const std::vector<int64_t>* weight = folder.Shape(layer.weight);
+    if (weight == nullptr) return bad(layer.weight, expected, "none");
+    if (weight->size() != 2 || (last && (*weight)[0] != format.labels) ||
+        (!last && folder.Shape(format.head[i + 1].weight) != nullptr &&
+         folder.Shape(format.head[i + 1].weight)->back() != (*weight)[0])) {
+      return bad(layer.weight, expected, shape_text(*weight));
+    }
+    if (layer.bias.empty()) continue;
+    const std::vector<int64_t>* bias = folder.Shape(layer.bias);
+    const std::string rows = absl::StrCat("[", (*weight)[0], "]");
+    if (bias == nullptr) {
+      if (layer.bias_optional) continue;
+      return bad(layer.bias, rows, "none");
+    }
+    if (*bias != std::vector<int64_t>{(*weight)[0]}) {
+      return bad(layer.bias, rows, shape_text(*bias));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace espalier

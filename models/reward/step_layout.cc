@@ -1,0 +1,349 @@
+#include "models/reward/step_layout.h"
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "base/check.h"
+#include "base/status_macros.h"
+#include "base/text.h"
+#include "models/prompt/encode_prompt.h"
+#include "models/prompt/find_template.h"
+
+namespace espalier {
+namespace {
+
+constexpr char kNumber[] = "{i}";
+
+// A merge over a step's end seldom reaches further back than this many tokens;
+// if it does, its whole step is computed again.
+constexpr size_t kSeam = 4;
+
+std::string Quote(std::string_view text) {
+  constexpr size_t kShown = 40;
+  const bool cut = text.size() > kShown;
+  return absl::StrCat("\"", absl::CHexEscape(AbslView(text.substr(0, kShown))),
+                      cut ? "...\"" : "\"");
+}
+
+std::string Stripped(std::string_view text) {
+  return std::string(absl::StripAsciiWhitespace(AbslView(text)));
+}
+
+// True if `unit` begins as `prefix` does, with any number for {i}.
+bool BeginsNumbered(std::string_view unit, std::string_view prefix) {
+  const size_t at = prefix.find(kNumber);
+  if (at == prefix.npos || !unit.starts_with(prefix.substr(0, at))) {
+    return false;
+  }
+  size_t end = at;
+  while (end < unit.size() && std::isdigit(static_cast<uint8_t>(unit[end]))) {
+    ++end;
+  }
+  const std::string rest =
+      Stripped(prefix.substr(at + std::char_traits<char>::length(kNumber)));
+  return end > at && unit.substr(end).starts_with(rest);
+}
+
+size_t CommonPrefix(absl::Span<const int32_t> a, absl::Span<const int32_t> b) {
+  const size_t n = std::min(a.size(), b.size());
+  size_t i = 0;
+  while (i < n && a[i] == b[i]) ++i;
+  return i;
+}
+
+// Appends positions above 0 and above the last one.
+void AddCut(size_t position, std::vector<size_t>& cuts) {
+  if (position > (cuts.empty() ? 0 : cuts.back())) cuts.push_back(position);
+}
+
+}  // namespace
+
+absl::StatusOr<StepLayout> StepLayout::Create(const RewardFormat& format,
+                                              const Tokenizer& tokenizer,
+                                              const std::string& folder) {
+  StepLayout layout(format, tokenizer);
+  if (format.chat()) {
+    ESP_ASSIGN_OR_RETURN(layout.chat_,
+                         FindTemplate(folder, format.template_name));
+  }
+  ESP_RETURN_IF_ERROR(layout.ResolveTag());
+  ESP_RETURN_IF_ERROR(layout.ResolveChoices());
+  return layout;
+}
+
+absl::Status StepLayout::ResolveTag() {
+  const bool ids = format_.layout == RewardLayout::kIds;
+  control_ = format_.chat();
+  const bool by_step = format_.unit == RewardUnit::kStep;
+  stable_ = by_step && (ids || format_.layout == RewardLayout::kChatTurns);
+  if (!format_.has_tag() || format_.read == RewardRead::kBeforeTag) {
+    return absl::OkStatus();
+  }
+  const auto bad = [&](const std::string& what) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "reward format ", format_.name, ": the tag ",
+        format_.tag.empty() ? absl::StrCat(format_.tag_id) : Quote(format_.tag),
+        what,
+        "; name the format that this model was trained with by "
+        "--reward-format"));
+  };
+  if (format_.tag_id >= tokenizer_->vocab_size()) {
+    return bad(absl::StrCat(": expected a token below ",
+                            tokenizer_->vocab_size(), ", found ",
+                            format_.tag_id));
+  }
+  tag_id_ = format_.tag_id;
+  if (format_.tag.empty()) return absl::OkStatus();
+  int32_t id = tokenizer_->TokenId(format_.tag);
+  if (id >= 0 && tokenizer_->TokenBytes(id).empty()) {
+    control_ = true;
+    stable_ = by_step;
+  } else {
+    ESP_ASSIGN_OR_RETURN(const std::vector<int32_t> found,
+                         tokenizer_->EncodeContinuation(format_.tag));
+    if (found.size() != 1) {
+      return bad(absl::StrCat(": expected one token of the reward model's ",
+                              "tokenizer, found ", found.size(), " (",
+                              absl::StrJoin(found, ", "), ")"));
+    }
+    id = found[0];
+  }
+  if (tag_id_ >= 0 && tag_id_ != id) {
+    return bad(absl::StrCat(": expected token ", tag_id_, ", found ", id,
+                            " in the reward model's tokenizer"));
+  }
+  tag_id_ = id;
+  return absl::OkStatus();
+}
+
+absl::Status StepLayout::ResolveChoices() {
+  const auto bad = [&](const auto& choice, const std::string& found) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "reward format ", format_.name, ": choice ", choice,
+        ": expected one token of the reward model's tokenizer, found ", found,
+        "; name the format that this model was trained with by "
+        "--reward-format"));
+  };
+  for (const int32_t id : format_.choice_ids) {
+    if (id < 0 || id >= tokenizer_->vocab_size()) {
+      return bad(id, absl::StrCat(tokenizer_->vocab_size(), " tokens in it"));
+    }
+    choices_.push_back(id);
+  }
+  for (const std::string& choice : format_.choices) {
+    ESP_ASSIGN_OR_RETURN(const std::vector<int32_t> ids,
+                         tokenizer_->EncodeContinuation(choice));
+    if (ids.size() != 1) {
+      return bad(Quote(choice), absl::StrCat(ids.size(), " tokens (",
+                                             absl::StrJoin(ids, ", "), ")"));
+    }
+    choices_.push_back(ids[0]);
+  }
+  return absl::OkStatus();
+}
+
+std::vector<std::string> StepLayout::Units(
+    absl::Span<const std::string> steps) const {
+  ESP_CHECK(!steps.empty());
+  std::vector<std::string> units;
+  if (format_.unit == RewardUnit::kResponse) {
+    units.push_back(Stripped(absl::StrJoin(steps, "")));
+    return units;
+  }
+  for (const std::string& step : steps) {
+    std::vector<std::string> parts = {step};
+    if (format_.tag_in_step == TagInStep::kSplit) {
+      parts = absl::StrSplit(step, format_.tag);
+    }
+    for (const std::string& part : parts) {
+      std::string text = Stripped(part);
+      if (!text.empty()) units.push_back(std::move(text));
+    }
+  }
+  // A path without any text still has a place to be read at.
+  if (units.empty()) units.emplace_back();
+  return units;
+}
+
+std::string StepLayout::Prefixed(const std::string& unit, size_t index) const {
+  const std::string& prefix = format_.step_prefix;
+  if (BeginsNumbered(unit, prefix)) return unit;
+  return absl::StrReplaceAll(prefix, {{kNumber, absl::StrCat(index + 1)}}) +
+         unit;
+}
+
+absl::Status StepLayout::CheckText(const std::string& what,
+                                   std::string_view text) const {
+  const bool reads = format_.read == RewardRead::kAtTag &&
+                     format_.tag_in_step == TagInStep::kRefuse;
+  if (reads && !format_.tag.empty() && text.find(format_.tag) != text.npos) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(what, " ", Quote(text), " contains the tag ",
+                     Quote(format_.tag), " of the reward format ", format_.name,
+                     ", after which the model would take it for several steps; "
+                     "let the policy write steps without it"));
+  }
+  ESP_ASSIGN_OR_RETURN(const std::vector<int32_t> plain,
+                       tokenizer_->EncodeContinuation(text));
+  if (reads && std::find(plain.begin(), plain.end(), tag_id_) != plain.end()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(what, " ", Quote(text), " contains the token ", tag_id_,
+                     ", the tag of the reward format ", format_.name,
+                     "; let the policy write steps without it"));
+  }
+  if (!control_) return absl::OkStatus();
+  ESP_ASSIGN_OR_RETURN(const std::vector<int32_t> spelt,
+                       tokenizer_->Encode(text, false));
+  ESP_ASSIGN_OR_RETURN(const std::vector<int32_t> parsed,
+                       tokenizer_->Encode(text, true));
+  if (spelt == parsed) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      what, " ", Quote(text),
+      " spells a control token of the reward model's tokenizer, which would "
+      "end its part of the text; take it out"));
+}
+
+absl::Status StepLayout::CheckTexts(
+    std::string_view question, const std::vector<std::string>& units) const {
+  ESP_RETURN_IF_ERROR(CheckText("the question", question));
+  for (size_t i = 0; i < units.size(); ++i) {
+    ESP_RETURN_IF_ERROR(CheckText(absl::StrCat("step ", i + 1), units[i]));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> StepLayout::Body(
+    std::string_view question, const std::vector<std::string>& units) const {
+  std::string text = absl::StrCat(format_.question_prefix, AbslView(question),
+                                  format_.question_suffix);
+  const bool turns = format_.layout == RewardLayout::kChatTurns;
+  if (format_.chat()) {
+    std::vector<ChatMessage> messages;
+    if (format_.system)
+      messages.push_back({ChatRole::kSystem, *format_.system});
+    messages.push_back({ChatRole::kUser, std::move(text)});
+    for (size_t i = 0; turns && i < units.size(); ++i) {
+      if (i > 0) {
+        messages.push_back({ChatRole::kAssistant, format_.tag});
+        messages.push_back({ChatRole::kUser, ""});
+      }
+      messages.back().text +=
+          absl::StrCat(Prefixed(units[i], i), format_.step_suffix);
+    }
+    ESP_ASSIGN_OR_RETURN(text, chat_->Render(messages, /*thinking=*/false));
+  }
+  if (turns) return text;
+  const std::string tag =
+      format_.read == RewardRead::kAtTag ? format_.tag : std::string();
+  for (size_t i = 0; i < units.size(); ++i) {
+    absl::StrAppend(&text, i == 0 ? "" : format_.between, Prefixed(units[i], i),
+                    format_.step_suffix, tag);
+  }
+  if (format_.read == RewardRead::kEnd) text += chat_->AnswerEnd();
+  return text;
+}
+
+absl::StatusOr<LaidOutPath> StepLayout::LayIds(
+    std::string_view question, const std::vector<std::string>& units) const {
+  LaidOutPath path;
+  const auto add = [&](const std::string& text) -> absl::Status {
+    if (text.empty()) return absl::OkStatus();
+    ESP_ASSIGN_OR_RETURN(const std::vector<int32_t> ids,
+                         tokenizer_->Encode(text));
+    path.ids.insert(path.ids.end(), ids.begin(), ids.end());
+    return absl::OkStatus();
+  };
+  const int32_t bos = tokenizer_->marks().bos;
+  if (format_.bos && bos >= 0) path.ids.push_back(bos);
+  ESP_RETURN_IF_ERROR(add(absl::StrCat(
+      format_.question_prefix, AbslView(question), format_.question_suffix)));
+  for (size_t i = 0; i < units.size(); ++i) {
+    if (i > 0) ESP_RETURN_IF_ERROR(add(format_.between));
+    ESP_RETURN_IF_ERROR(add(Prefixed(units[i], i)));
+    ESP_RETURN_IF_ERROR(add(format_.step_suffix));
+    if (tag_id_ >= 0) path.ids.push_back(tag_id_);
+  }
+  return path;
+}
+
+// The tag's token stands once after each step and nowhere else.
+absl::Status StepLayout::CheckTags(absl::Span<const int32_t> ids,
+                                   size_t units) const {
+  if (format_.tag_in_step != TagInStep::kRefuse) return absl::OkStatus();
+  const auto found =
+      static_cast<size_t>(std::count(ids.begin(), ids.end(), tag_id_));
+  if (found == units && (units == 0 || ids.back() == tag_id_)) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "reward format ", format_.name, ": expected the tag ", Quote(format_.tag),
+      " (token ", tag_id_, ") once after each of ", units, " steps, found it ",
+      found,
+      " times: the tokenizer merges it with the text next to it; name the "
+      "format that this model was trained with by --reward-format"));
+}
+
+absl::StatusOr<LaidOutPath> StepLayout::LayText(
+    std::string_view question, const std::vector<std::string>& units) const {
+  ESP_ASSIGN_OR_RETURN(const std::string text, Body(question, units));
+  LaidOutPath path;
+  ESP_ASSIGN_OR_RETURN(path.ids, EncodePrompt(*tokenizer_, text, control_));
+  return path;
+}
+
+absl::StatusOr<LaidOutPath> StepLayout::LayUnits(
+    std::string_view question, const std::vector<std::string>& units) const {
+  return format_.layout == RewardLayout::kIds ? LayIds(question, units)
+                                              : LayText(question, units);
+}
+
+absl::StatusOr<LaidOutPath> StepLayout::Lay(
+    std::string_view question, absl::Span<const std::string> steps) const {
+  std::vector<std::string> units = Units(steps);
+  ESP_RETURN_IF_ERROR(CheckTexts(question, units));
+  ESP_ASSIGN_OR_RETURN(LaidOutPath path, LayUnits(question, units));
+  if (format_.read == RewardRead::kAtTag) {
+    ESP_RETURN_IF_ERROR(CheckTags(path.ids, units.size()));
+  }
+  if (!stable_) {
+    size_t body = path.ids.size();
+    if (format_.read == RewardRead::kEnd ||
+        format_.unit == RewardUnit::kResponse) {
+      // What follows the steps does not stand there in a longer path.
+      units.back() += "\nx";
+      ESP_ASSIGN_OR_RETURN(const LaidOutPath longer, LayUnits(question, units));
+      body = CommonPrefix(path.ids, longer.ids);
+    }
+    AddCut(body > kSeam ? body - kSeam : 0, path.cuts);
+    AddCut(body, path.cuts);
+  }
+  AddCut(path.ids.size(), path.cuts);
+  return path;
+}
+
+absl::StatusOr<std::vector<int32_t>> StepLayout::Stem(
+    std::string_view question) const {
+  ESP_RETURN_IF_ERROR(CheckTexts(question, {}));
+  // Texts that differ from where the first step begins.
+  ESP_ASSIGN_OR_RETURN(const LaidOutPath one, LayUnits(question, {"1"}));
+  ESP_ASSIGN_OR_RETURN(const LaidOutPath other, LayUnits(question, {"x"}));
+  const size_t common = CommonPrefix(one.ids, other.ids);
+  return std::vector<int32_t>(
+      one.ids.begin(), one.ids.begin() + static_cast<std::ptrdiff_t>(common));
+}
+
+absl::StatusOr<std::string> StepLayout::Text(
+    std::string_view question, absl::Span<const std::string> steps) const {
+  const std::vector<std::string> units = Units(steps);
+  ESP_RETURN_IF_ERROR(CheckTexts(question, units));
+  return Body(question, units);
+}
+
+}  // namespace espalier

@@ -1,0 +1,57 @@
+#include "src/engine/load_reward_model.h"
+
+#include <filesystem>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "base/status_macros.h"
+#include "models/reward/reward_folder.h"
+
+namespace espalier {
+
+absl::StatusOr<std::optional<RewardFormat>> FindRewardFormat(
+    const std::string& folder, const std::string& name) {
+  if (!name.empty()) {
+    ESP_ASSIGN_OR_RETURN(RewardFormat format, ReadRewardFormat(name));
+    if (!format.head.empty()) {
+      ESP_ASSIGN_OR_RETURN(const RewardFolder facts, ReadRewardFolder(folder));
+      ESP_RETURN_IF_ERROR(CheckTensors(format, facts));
+    }
+    return std::optional<RewardFormat>(std::move(format));
+  }
+  // What is no folder of weights is named by the loader, which says more.
+  std::error_code error;
+  if (absl::EndsWith(folder, ".gguf") ||
+      !std::filesystem::is_regular_file(folder + "/config.json", error)) {
+    return std::nullopt;
+  }
+  ESP_ASSIGN_OR_RETURN(const RewardFolder facts, ReadRewardFolder(folder));
+  if (facts.espalier_head) return std::nullopt;
+  ESP_ASSIGN_OR_RETURN(RewardFormat format, RecogniseFormat(facts));
+  return std::optional<RewardFormat>(std::move(format));
+}
+
+absl::StatusOr<LoadedRewardModel> LoadRewardModel(const std::string& folder,
+                                                  const RewardFormat& format,
+                                                  LoadOptions options,
+                                                  Executor& executor) {
+  LoadedRewardModel out;
+  options.part = format.head.empty() ? CheckpointPart::kBodyAndLmHead
+                                     : CheckpointPart::kBody;
+  ESP_ASSIGN_OR_RETURN(out.model, LoadModel(folder, options, executor));
+  RewardHead head;
+  if (!format.head.empty()) {
+    ESP_ASSIGN_OR_RETURN(const RewardFolder facts, ReadRewardFolder(folder));
+    ESP_ASSIGN_OR_RETURN(
+        head,
+        ReadRewardHead(format, facts, out.model.trunk->config().hidden_size));
+  }
+  ESP_ASSIGN_OR_RETURN(
+      StepLayout layout,
+      StepLayout::Create(format, *out.model.tokenizer, folder));
+  out.scorer = std::make_unique<RewardScorer>(
+      RewardScorer{std::move(layout), std::move(head)});
+  return out;
+}
+
+}  // namespace espalier

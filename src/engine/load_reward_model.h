@@ -1,0 +1,43 @@
+// A reward model of a published format, loaded from the folder that its authors
+// publish.
+//
+//   ESP_ASSIGN_OR_RETURN(std::optional<RewardFormat> format,
+//                        FindRewardFormat(folder, "auto"));
+//   ESP_ASSIGN_OR_RETURN(LoadedRewardModel model,
+//                        LoadRewardModel(folder, *format, options, executor));
+#ifndef ESPALIER_SRC_ENGINE_LOAD_REWARD_MODEL_H_
+#define ESPALIER_SRC_ENGINE_LOAD_REWARD_MODEL_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "base/executor.h"
+#include "models/reward/reward_format.h"
+#include "src/engine/load_model.h"
+#include "src/engine/reward_reader.h"
+
+namespace espalier {
+
+// The format that `name` names (a shipped one or a file), or for "" the one
+// that the folder's class and tensors identify; nothing if the folder has
+// Espalier's own reward head. Errors: no known reward model in the folder, an
+// unknown format, missing head tensors.
+absl::StatusOr<std::optional<RewardFormat>> FindRewardFormat(
+    const std::string& folder, const std::string& name);
+
+struct LoadedRewardModel {
+  LoadedModel model;
+  std::unique_ptr<RewardScorer> scorer;  // refers to model.tokenizer
+};
+
+// Errors as from LoadModel, StepLayout::Create and ReadRewardHead.
+absl::StatusOr<LoadedRewardModel> LoadRewardModel(const std::string& folder,
+                                                  const RewardFormat& format,
+                                                  LoadOptions options,
+                                                  Executor& executor);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_SRC_ENGINE_LOAD_REWARD_MODEL_H_

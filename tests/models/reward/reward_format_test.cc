@@ -1,0 +1,188 @@
+#include "models/reward/reward_format.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+
+#include "base/files.h"
+#include "models/reward/reward_format.pb.h"
+#include "tests/models/testing/random_checkpoint.h"
+#include "tests/models/testing/reward_checkpoint.h"
+
+namespace espalier {
+namespace {
+
+constexpr char kGood[] = R"(layout: TEXT
+tag: " +"
+read: AT_TAG
+head { weight: "score.weight" }
+labels: 2
+squash: SOFTMAX
+label: 1
+range: PROBABILITY
+)";
+
+std::string ErrorOf(const std::string& text) {
+  const auto format = ParseRewardFormat(text, "mine.textproto", "mine");
+  return format.ok() ? "" : std::string(format.status().message());
+}
+
+// kGood with the line that begins with `key` replaced.
+std::string With(const std::string& key, const std::string& line) {
+  std::string text = kGood;
+  const size_t at = text.find(key);
+  EXPECT_NE(at, text.npos) << key;
+  const size_t end = text.find('\n', at);
+  return text.replace(at, end - at, line);
+}
+
+bool Has(const std::string& text, const std::string& part) {
+  return text.find(part) != text.npos;
+}
+
+TEST(RewardFormatTest, ShippedFormatsAreThePublishedOnes) {
+  std::set<std::string> names;
+  for (const RewardFormat& format : ShippedRewardFormats()) {
+    EXPECT_FALSE(format.summary.empty()) << format.name;
+    EXPECT_FALSE(format.source.empty()) << format.name;
+    EXPECT_TRUE(names.insert(format.name).second);
+  }
+  const std::vector<std::string> written = RewardCheckpointNames();
+  EXPECT_EQ(names, std::set<std::string>(written.begin(), written.end()));
+}
+
+TEST(RewardFormatTest, UnknownKeyIsRefusedWithItsLine) {
+  EXPECT_EQ(ErrorOf(kGood), "");
+  const std::string error = ErrorOf(std::string(kGood) + "tagg: \"x\"\n");
+  EXPECT_TRUE(Has(error, "mine.textproto:9")) << error;
+  EXPECT_TRUE(Has(error, "tagg")) << error;
+  EXPECT_TRUE(Has(error, "step_prefix")) << error;  // lists what is known
+}
+
+TEST(RewardFormatTest, ContradictionsAreRefusedWithTheirLine) {
+  struct Case {
+    std::string text, line, word;
+  };
+  for (const Case& c : std::vector<Case>{
+           {With("layout", "layout: FREE"), ":2", "FREE"},
+           {With("layout", "layout: IDS\ntemplate: \"chatml\""), ":2: template",
+            "CHAT"},
+           {With("layout", "layout: TEXT\nsystem: \"x\""), ":2: system",
+            "CHAT"},
+           {With("layout", "layout: CHAT\ntemplate: \"chatm\""), ":2: template",
+            "chatml"},
+           {With("layout", "layout: TEXT\nbos: true"), ":2: bos", "IDS"},
+           {With("tag", ""), ":3: read", "neither tag"},
+           {With("read", "read: LAST_TOKEN"), ":2: tag", "not read"},
+           {With("read", "read: BEFORE_TAG"), ":3: read", "CHAT_TURNS"},
+           {With("read", ""), ": read", "found none"},
+           {With("head", "head { bias: \"b\" }"), ":4: head", "weight"},
+           {With("head", ""), ": head", "none of them"},
+           {With("head", "head { weight: \"a\" }\nchoice: \" +\""), ":4: head",
+            "more than one"},
+           {With("labels", ""), ": labels", "1 to"},
+           {With("label:", "label: 2"), ":7: label", "0 to 1"},
+           {With("squash", "squash: SUM"), ":6: squash", "at least 3"},
+           {With("squash", "squash: DIFFERENCE"), ":8: range", "SIGNED"},
+           {With("range", "range: REAL"), ":8: range", "PROBABILITY"},
+           {With("range", ""), ": range", "found none"},
+           {With("tag", "tag_id: 7"), ":2: tag_id", "IDS"},
+       }) {
+    const std::string error = ErrorOf(c.text);
+    EXPECT_TRUE(Has(error, "mine.textproto" + c.line)) << error;
+    EXPECT_TRUE(Has(error, c.word)) << error;
+  }
+}
+
+TEST(RewardFormatTest, FileIsReadByItsNameAndAnUnknownNameSuggests) {
+  const std::string path = TempFolder() + "/mine.textproto";
+  std::ofstream(path) << kGood;
+  const auto mine = ReadRewardFormat(path);
+  ASSERT_TRUE(mine.ok()) << mine.status();
+  EXPECT_EQ(mine->name, "mine");
+  EXPECT_EQ(mine->tag, " +");
+  EXPECT_EQ(mine->label, 1);
+  EXPECT_TRUE(Has(std::string(ReadRewardFormat("qwen_pmr").status().message()),
+                  "did you mean \"qwen_prm\""));
+  EXPECT_EQ(ReadRewardFormat("none.textproto").status().code(),
+            absl::StatusCode::kNotFound);
+}
+
+TEST(RewardFormatTest, RecognisesPublishedFolders) {
+  const std::set<std::string> named = {
+      "pure",     "math_shepherd", "rlhflow", "rlhflow_orm",
+      "math_psa", "versa_prm",     "prorag"};
+  for (const std::string& name : RewardCheckpointNames()) {
+    const auto folder = ReadRewardFolder(WriteRewardCheckpoint(name, 1).folder);
+    ASSERT_TRUE(folder.ok()) << folder.status();
+    const auto format = RecogniseFormat(*folder);
+    if (!named.contains(name)) {
+      ASSERT_TRUE(format.ok()) << format.status();
+      EXPECT_EQ(format->name, name);
+    } else if (format.ok()) {
+      // Looks like another one.
+      EXPECT_TRUE((name == "pure" && format->name == "trl") ||
+                  (name == "prorag" && format->name == "skywork_reward_qwen3"))
+          << name << " " << format->name;
+    } else {
+      EXPECT_EQ(format.status().code(), absl::StatusCode::kNotFound);
+    }
+    EXPECT_TRUE(CheckTensors(*ReadRewardFormat(name), *folder).ok()) << name;
+  }
+}
+
+TEST(RewardFormatTest, UnknownFolderSaysWhatWasLookedFor) {
+  const RewardCheckpoint model = WriteRewardCheckpoint("math_psa", 1);
+  const auto format = RecogniseFormat(*ReadRewardFolder(model.folder));
+  ASSERT_FALSE(format.ok());
+  const std::string error(format.status().message());
+  for (const char* part :
+       {model.folder.c_str(), "Qwen2ForCausalLM", "reward_head.weight",
+        "qwen_prm: Qwen2ForProcessRewardModel with score.0.weight [h, h], "
+        "score.2.weight [2, h]",
+        "v_head.summary.weight [1, h]", "--reward-format", "math_psa"}) {
+    EXPECT_TRUE(Has(error, part)) << part << ": " << error;
+  }
+}
+
+TEST(RewardFormatTest, MissingOrMisshapenHeadIsNamed) {
+  const RewardCheckpoint rm = WriteRewardCheckpoint("qwen_rm", 1);
+  const auto folder = ReadRewardFolder(rm.folder);
+  const std::string rows(
+      CheckTensors(*ReadRewardFormat("qwen_prm"), *folder).message());
+  EXPECT_TRUE(Has(rows, "score.2.weight [2, h], found shape [1, 40]")) << rows;
+  const std::string none(
+      CheckTensors(*ReadRewardFormat("trl"), *folder).message());
+  EXPECT_TRUE(Has(none, "score.weight [2, h], found none")) << none;
+  // A class whose head is missing is named, not passed over.
+  const RewardCheckpoint trl = WriteRewardCheckpoint("trl", 1);
+  std::ofstream(trl.folder + "/config.json")
+      << R"({"architectures": ["Qwen2ForProcessRewardModel"]})";
+  const auto lost = RecogniseFormat(*ReadRewardFolder(trl.folder));
+  EXPECT_TRUE(Has(std::string(lost.status().message()),
+                  "qwen_prm needs tensor score.0.weight [h, h], found none"))
+      << lost.status();
+}
+
+TEST(RewardFormatTest, GuideShowsAFormatAndExplainsEveryKey) {
+  const std::string guide = ReadFile("docs/guide/reward-models.md").value();
+  const std::string begin = "    layout: CHAT ";
+  const size_t at = guide.find(begin);
+  ASSERT_NE(at, guide.npos);
+  const std::string text = guide.substr(at, guide.find("\n\n", at) - at);
+  EXPECT_EQ(ErrorOf(text), "");
+  const auto* descriptor = RewardFormatConfig::descriptor();
+  for (int i = 0; i < descriptor->field_count(); ++i) {
+    const std::string& key = descriptor->field(i)->name();
+    EXPECT_TRUE(Has(guide, "`" + key + "`")) << key;
+  }
+  for (const RewardFormat& format : ShippedRewardFormats()) {
+    EXPECT_TRUE(Has(guide, "`" + format.name + "`")) << format.name;
+  }
+}
+
+}  // namespace
+}  // namespace espalier

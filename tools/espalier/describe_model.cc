@@ -1,0 +1,142 @@
+#include "tools/espalier/describe_model.h"
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "base/status_macros.h"
+#include "models/checkpoint/tensor_source.h"
+#include "models/checkpoint/trunk_config_json.h"
+#include "models/prompt/find_template.h"
+#include "models/reward/reward_format.h"
+#include "models/reward/step_layout.h"
+#include "models/tokenizer/tokenizer.h"
+#include "src/engine/load_reward_model.h"
+
+namespace espalier {
+namespace {
+
+void AddLine(std::string& text, const char* what, const std::string& found) {
+  absl::StrAppendFormat(&text, "%-10s %s\n", what, found);
+}
+
+std::string NetworkText(const TensorSource& source) {
+  const TrunkConfig& config = source.config();
+  return absl::StrFormat(
+      "%s, %d layers, hidden size %d, vocabulary %d, context %d, %.2f GB",
+      ClassName(config), config.layers, config.hidden_size, config.vocab_size,
+      config.context_length, static_cast<double>(source.bytes()) / 1e9);
+}
+
+std::string ReadText(const RewardFormat& format) {
+  const std::string unit =
+      format.unit == RewardUnit::kStep ? "each step" : "the response";
+  switch (format.read) {
+    case RewardRead::kAtTag:
+      return absl::StrCat("at the tag ",
+                          format.tag.empty()
+                              ? absl::StrCat(format.tag_id)
+                              : "\"" + absl::CHexEscape(format.tag) + "\"",
+                          " after ", unit);
+    case RewardRead::kBeforeTag:
+      return absl::StrCat("where the assistant answers ", unit);
+    case RewardRead::kLastToken:
+      return absl::StrCat("at the last token of ", unit);
+    case RewardRead::kEnd:
+      return absl::StrCat("at the end of the text after ", unit);
+  }
+  return "";
+}
+
+std::string HeadText(const RewardFormat& format,
+                     const std::vector<int32_t>& choices) {
+  if (format.head.empty()) {
+    return absl::StrCat("logits of tokens ", choices[0], " and ", choices[1]);
+  }
+  std::vector<std::string> names;
+  for (const RewardFormat::Layer& layer : format.head) {
+    names.push_back(layer.weight);
+  }
+  return absl::StrCat(absl::StrJoin(names, ", "), ", ", format.labels,
+                      format.labels == 1 ? " output" : " outputs");
+}
+
+absl::Status AddReward(const std::string& path, const RewardFormat& format,
+                       bool named, std::string& text) {
+  AddLine(text, "reward",
+          absl::StrCat(format.name, ", ", format.summary,
+                       named ? "" : " (recognised)"));
+  ESP_ASSIGN_OR_RETURN(const auto tokenizer, Tokenizer::Load(path));
+  ESP_ASSIGN_OR_RETURN(const StepLayout layout,
+                       StepLayout::Create(format, *tokenizer, path));
+  AddLine(text, "read", ReadText(format));
+  AddLine(text, "head", HeadText(format, layout.choices()));
+  const std::vector<std::string> steps = {"2 + 3 = 5.", "The answer is 5."};
+  ESP_ASSIGN_OR_RETURN(const std::string example,
+                       layout.Text("What is 2 + 3?", steps));
+  AddLine(text, "example", absl::CHexEscape(example));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> DescribeModel(const std::string& path,
+                                          const std::string& reward_format) {
+  std::string text;
+  AddLine(text, "model", path);
+  const auto whole = TensorSource::Open(path);
+  const auto body = TensorSource::Open(path, CheckpointPart::kBody);
+  // What neither opens is no model that is known here; the first says why.
+  if (!whole.ok() && !body.ok()) return whole.status();
+  AddLine(text, whole.ok() ? "network" : "body",
+          NetworkText(whole.ok() ? **whole : **body));
+  const auto tokenizer = Tokenizer::Load(path);
+  AddLine(text, "tokenizer",
+          tokenizer.ok() ? absl::StrCat((*tokenizer)->vocab_size(), " tokens")
+                         : std::string(tokenizer.status().message()));
+  const auto chat = FindTemplate(path, "auto");
+  AddLine(text, "template", chat.ok() ? chat->name() : "none");
+  const auto format = FindRewardFormat(path, reward_format);
+  if (whole.ok() && (*whole)->config().reward_head && reward_format.empty()) {
+    AddLine(text, "reward", "Espalier's own head: step and path");
+    return text;
+  }
+  if (format.ok() && *format) {
+    ESP_RETURN_IF_ERROR(
+        AddReward(path, **format, !reward_format.empty(), text));
+    return text;
+  }
+  // A model that writes need not be a reward model.
+  const bool writes = whole.ok() && (*whole)->config().lm_head;
+  if (!reward_format.empty() || !writes) {
+    ESP_RETURN_IF_ERROR(format.status());
+  }
+  AddLine(text, "reward",
+          "none recognised; if it answers by tokens of its vocabulary, name "
+          "its --reward-format (espalier doctor --reward-formats)");
+  return text;
+}
+
+std::string RewardFormatList() {
+  std::string text;
+  for (const RewardFormat& format : ShippedRewardFormats()) {
+    std::string found;
+    if (format.only_by_name) {
+      found = "only by name";
+    } else if (!format.architectures.empty()) {
+      found = absl::StrJoin(format.architectures, ", ");
+    } else {
+      found = "tensor " + format.head.back().weight;
+    }
+    absl::StrAppendFormat(&text, "%-21s %s\n%21s recognised: %s\n", format.name,
+                          format.summary, "", found);
+  }
+  return text;
+}
+
+}  // namespace espalier
