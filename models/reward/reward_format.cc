@@ -104,6 +104,11 @@ absl::Status ReadLayout(const FormatSource& source, RewardFormat& format) {
                         "only the layout IDS has it; in others the tokenizer "
                         "or the chat template decides");
   }
+  format.prompt = config.prompt();
+  format.as_written = config.as_written();
+  if (format.prompt && format.layout != RewardLayout::kText) {
+    return source.Error("prompt", "only the layout TEXT has it");
+  }
   format.question_prefix = config.question_prefix();
   format.question_suffix = config.question_suffix();
   format.step_prefix = config.step_prefix();
@@ -230,6 +235,21 @@ absl::Status ReadValue(const FormatSource& source, RewardFormat& format) {
         "label", absl::StrCat("expected 0 to ", format.labels - 1,
                               ", an output of the head, found ", format.label));
   }
+  if (config.has_path_label()) {
+    format.path_label = config.path_label();
+    if (format.path_label < 0 || format.path_label >= format.labels) {
+      return source.Error(
+          "path_label",
+          absl::StrCat("expected 0 to ", format.labels - 1,
+                       ", an output of the head, found ", format.path_label));
+    }
+    if (format.squash != RewardSquash::kNone &&
+        format.squash != RewardSquash::kSigmoid) {
+      return source.Error("path_label",
+                          "expected squash: NONE or SIGMOID, which leave each "
+                          "output a value of its own");
+    }
+  }
   const int needed = format.squash == RewardSquash::kSum          ? 3
                      : format.squash == RewardSquash::kDifference ? 2
                      : format.squash == RewardSquash::kSoftmax    ? 2
@@ -289,7 +309,9 @@ absl::Status NotRecognised(const RewardFolder& folder) {
   std::string known, named;
   for (const RewardFormat& format : ShippedRewardFormats()) {
     if (format.only_by_name) {
-      absl::StrAppend(&named, named.empty() ? "" : ", ", format.name);
+      if (format.head.empty()) {
+        absl::StrAppend(&named, named.empty() ? "" : ", ", format.name);
+      }
       continue;
     }
     absl::StrAppend(&known, known.empty() ? "" : "; ", format.name, ": ");

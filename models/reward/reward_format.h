@@ -70,6 +70,8 @@ struct RewardFormat {
   std::string template_name = "auto";
   std::optional<std::string> system;
   bool bos = false;
+  bool prompt = false;      // the policy's prompt in place of the question
+  bool as_written = false;  // steps with the white space around them
   std::string question_prefix, question_suffix;
   std::string step_prefix, step_suffix;
   std::string tag;
@@ -84,6 +86,7 @@ struct RewardFormat {
   std::vector<int32_t> choice_ids;
   RewardSquash squash = RewardSquash::kNone;
   int label = 0;
+  int path_label = -1;  // -1: none
   RewardRange range = RewardRange::kProbability;
 
   bool chat() const {

@@ -104,6 +104,12 @@ double RewardValue(const RewardFormat& format,
   return 0;
 }
 
+double PathValue(const RewardFormat& format, absl::Span<const double> outputs) {
+  ESP_CHECK(format.path_label >= 0);
+  const double output = outputs[static_cast<size_t>(format.path_label)];
+  return format.squash == RewardSquash::kSigmoid ? Logistic(output) : output;
+}
+
 double SearchScore(const RewardFormat& format, double value) {
   switch (format.range) {
     case RewardRange::kProbability:

@@ -41,9 +41,11 @@ absl::StatusOr<RewardHead> ReadRewardHead(const RewardFormat& format,
                                           const RewardFolder& folder,
                                           int hidden_size);
 
-// The published value of `outputs` [labels].
+// The published value of `outputs` [labels], and that of the path if the format
+// has a path_label.
 double RewardValue(const RewardFormat& format,
                    absl::Span<const double> outputs);
+double PathValue(const RewardFormat& format, absl::Span<const double> outputs);
 
 // A published value as a search reads it, in [0, 1] and in the same order: a
 // probability as it is; (1 + value) / 2 for a signed one, so that p1 - p0 gives

@@ -80,7 +80,7 @@ absl::StatusOr<StepLayout> StepLayout::Create(const RewardFormat& format,
 
 absl::Status StepLayout::ResolveTag() {
   const bool ids = format_.layout == RewardLayout::kIds;
-  control_ = format_.chat();
+  control_ = format_.chat() || format_.prompt;
   const bool by_step = format_.unit == RewardUnit::kStep;
   stable_ = by_step && (ids || format_.layout == RewardLayout::kChatTurns);
   if (!format_.has_tag() || format_.read == RewardRead::kBeforeTag) {
@@ -153,6 +153,10 @@ std::vector<std::string> StepLayout::Units(
     absl::Span<const std::string> steps) const {
   ESP_CHECK(!steps.empty());
   std::vector<std::string> units;
+  if (format_.as_written) {
+    if (format_.unit == RewardUnit::kStep) return {steps.begin(), steps.end()};
+    return {absl::StrJoin(steps, "")};
+  }
   if (format_.unit == RewardUnit::kResponse) {
     units.push_back(Stripped(absl::StrJoin(steps, "")));
     return units;
@@ -212,7 +216,10 @@ absl::Status StepLayout::CheckText(const std::string& what,
 
 absl::Status StepLayout::CheckTexts(
     std::string_view question, const std::vector<std::string>& units) const {
-  ESP_RETURN_IF_ERROR(CheckText("the question", question));
+  // A prompt spells control tokens on purpose.
+  if (!format_.prompt) {
+    ESP_RETURN_IF_ERROR(CheckText("the question", question));
+  }
   for (size_t i = 0; i < units.size(); ++i) {
     ESP_RETURN_IF_ERROR(CheckText(absl::StrCat("step ", i + 1), units[i]));
   }

@@ -8,7 +8,8 @@
 //   // read; the verdicts on earlier steps are at the ends of shorter paths
 //
 // White space around a step is a matter of the policy's step format and not
-// part of it; a step without text adds nothing to its path. What a longer
+// part of it, unless the format takes steps as written; a step without text
+// adds nothing to its path. What a longer
 // path's ids share with a shorter one's need not be computed again: all of them
 // where a tag or separate encoding fixes the boundary, all but a few where a
 // tokenizer merges over a step's end.

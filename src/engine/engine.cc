@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/error_list.h"
 #include "base/executor.h"
@@ -56,8 +57,11 @@ class LocalEngine : public Engine {
         (options_.critic == options_.policy && named.empty())) {
       return absl::OkStatus();
     }
-    ESP_ASSIGN_OR_RETURN(const std::optional<RewardFormat> format,
+    ESP_ASSIGN_OR_RETURN(std::optional<RewardFormat> format,
                          FindRewardFormat(options_.critic, named));
+    if (!format && HasOtherTokenizer(options_.critic)) {
+      ESP_ASSIGN_OR_RETURN(format, ReadRewardFormat("espalier"));
+    }
     if (format) {
       ESP_ASSIGN_OR_RETURN(
           LoadedRewardModel loaded,
@@ -113,7 +117,14 @@ class LocalEngine : public Engine {
     return status;
   }
 
-  // All other models read the policy's tokens.
+  // True for a folder with a tokenizer whose tokens are not the policy's.
+  bool HasOtherTokenizer(const std::string& folder) const {
+    const auto tokenizer = Tokenizer::Load(folder);
+    return tokenizer.ok() && !absl::EndsWith(folder, ".gguf") &&
+           !CheckSameTokenizer(folder, "", **tokenizer).ok();
+  }
+
+  // Further models, and reward heads of a GGUF file, read the policy's tokens.
   absl::Status CheckSameTokenizer(const std::string& folder,
                                   absl::string_view what,
                                   const Tokenizer& tokenizer) const {

@@ -240,7 +240,14 @@ absl::Status AddRewardFormat(const EngineOptions& models,
   }
   ESP_ASSIGN_OR_RETURN(const std::optional<RewardFormat> format,
                        FindRewardFormat(models.critic, models.reward_format));
-  if (!format) return absl::OkStatus();
+  ESP_ASSIGN_OR_RETURN(const std::string tokens, HashTokenizer(models.critic));
+  if (!format) {
+    // Espalier's own heads read other tokens if the tokenizer is another.
+    if (tokens != info.tokenizer_hash) {
+      absl::StrAppend(&info.reward_model_hash, ":", tokens);
+    }
+    return absl::OkStatus();
+  }
   config["reward_format"] = format->text;
   if (format->chat()) {
     ESP_ASSIGN_OR_RETURN(const ChatTemplate chat,
@@ -248,7 +255,6 @@ absl::Status AddRewardFormat(const EngineOptions& models,
     config["reward_template"] =
         absl::StrCat(chat.name(), ":", chat.default_system());
   }
-  ESP_ASSIGN_OR_RETURN(const std::string tokens, HashTokenizer(models.critic));
   absl::StrAppend(&info.reward_model_hash, ":", tokens);
   return absl::OkStatus();
 }

@@ -133,7 +133,7 @@ absl::StatusOr<RewardQuery> RewardReader::Ask(const Tree& tree,
   };
   for (const NodeId node : nodes) {
     ESP_RETURN_IF_ERROR(LayOut(tree, node));
-    if (scorer_.format().unit == RewardUnit::kStep) {
+    if (from_steps()) {
       for (const NodeId id : tree.Path(node)) add(id);
     }
     add(node);
@@ -150,14 +150,20 @@ void RewardReader::Take(absl::Span<const NodeId> nodes,
             ? std::vector<double>(rows[i].begin(), rows[i].end())
             : scorer_.head.Apply(rows[i]);
     const RewardFormat& format = scorer_.format();
-    places_[nodes[i]].value =
+    Place& place = places_[nodes[i]];
+    place.value =
         static_cast<float>(SearchScore(format, RewardValue(format, outputs)));
+    if (format.path_label >= 0) {
+      place.path =
+          static_cast<float>(SearchScore(format, PathValue(format, outputs)));
+    }
   }
 }
 
 StepScores RewardReader::Score(const Tree& tree, NodeId node) const {
   StepScores scores{.step = places_[node].value, .path = places_[node].value};
-  if (scorer_.format().unit == RewardUnit::kResponse) return scores;
+  if (scorer_.format().path_label >= 0) scores.path = places_[node].path;
+  if (!from_steps()) return scores;
   for (const NodeId id : tree.Path(node)) {
     scores.path = std::min(scores.path, places_[id].value);
   }

@@ -17,7 +17,9 @@
 //   child   q q q q s s s s   s s s m   t t t t    branch off
 //
 // What the scores are:
-//  * formats that judge steps give `step`, the value of the last step, and
+//  * a format with outputs for both (Espalier's own heads) gives both;
+//  * other formats that judge steps give `step`, the value of the last step,
+//  and
 //    `path`, the lowest value of the path's steps: all of them are right only
 //    if the worst is;
 //  * outcome formats, which judge the response so far, give that value as both.
@@ -66,7 +68,8 @@ struct RewardReaderStats {
 
 class RewardReader {
  public:
-  // InvalidArgument, which names the question, if it cannot be laid out or
+  // `question`: the prompt, if the format asks for it. InvalidArgument, which
+  // names the question, if it cannot be laid out or
   // leaves no room in the backend's context. `scorer` and `backend` outlive the
   // reader.
   static absl::StatusOr<std::unique_ptr<RewardReader>> Open(
@@ -96,12 +99,18 @@ class RewardReader {
     std::vector<size_t> cuts;  // lengths of the sequences, ascending
     std::vector<SeqId> seqs;   // the path up to each cut
     float value = std::numeric_limits<float>::quiet_NaN();
+    float path = std::numeric_limits<float>::quiet_NaN();  // with a path_label
   };
 
   RewardReader(const RewardScorer& scorer, Backend& backend,
                std::string question)
       : scorer_(scorer), backend_(backend), question_(std::move(question)) {}
 
+  // The path's score is made from its steps' scores.
+  bool from_steps() const {
+    return scorer_.format().unit == RewardUnit::kStep &&
+           scorer_.format().path_label < 0;
+  }
   // Lays out `node` and its ancestors.
   absl::Status LayOut(const Tree& tree, NodeId node);
   // Makes the sequences of `place`, the longest of which is shared with

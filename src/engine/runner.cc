@@ -199,7 +199,9 @@ absl::Status Runner::OpenSequences(SearchSession& live) {
   if (models_.scorer != nullptr) {
     ESP_ASSIGN_OR_RETURN(
         live.reader,
-        RewardReader::Open(*models_.scorer, *models_.critic, problem.question));
+        RewardReader::Open(
+            *models_.scorer, *models_.critic,
+            models_.scorer->format().prompt ? prompt : problem.question));
   }
   if (models_.critic == models_.policy || models_.critic == nullptr ||
       models_.scorer != nullptr) {

@@ -134,6 +134,39 @@ TEST(RewardSearchOneTest, TokensOfTheRewardModelAreCounted) {
   }
 }
 
+TEST(RewardSearchOneTest, OwnHeadsScoreAPolicyWithAnotherTokenizer) {
+  const std::string folder = TempFolder();
+  TrunkConfig config = TinyConfig();
+  config.vocab_size = 300;
+  config.context_length = 2048;
+  ASSERT_TRUE(WriteRandomCheckpoint(folder, config, 31, DType::kF32).ok());
+  WriteRewardTokenizer(folder, "");
+  const auto engine = Engine::Create(
+      {.policy = kZoo, .critic = folder, .threads = 1, .kv_bytes = 64 << 20});
+  ASSERT_TRUE(engine.ok()) << engine.status();
+  const Task* task = FindTask("stories").value();
+  const Problem problem = {"1", "stories", kStory};
+  const SearchResult result = (*engine)->Solve(
+      problem, *task,
+      {.method = "beam:branch=3", .max_tokens = 400, .seed = 3});
+  ASSERT_TRUE(result.status.ok()) << result.status;
+  const PlainNetwork network(folder);
+  const auto tokenizer = Tokenizer::Load(folder).value();
+  std::string text = task->Render(problem).value();
+  const auto logistic = [](double x) { return 1 / (1 + std::exp(-x)); };
+  int compared = 0;
+  for (const TreeNode& node : result.steps) {
+    text += node.text;
+    if (std::isnan(node.step_score)) continue;
+    const auto ids = tokenizer->Encode(text).value();
+    const auto scores = network.Scores(network.Hidden(ids).back());
+    EXPECT_NEAR(node.step_score, logistic(scores[0]), 1e-4) << node.text;
+    EXPECT_NEAR(node.path_score, logistic(scores[1]), 1e-4) << node.text;
+    ++compared;
+  }
+  EXPECT_GT(compared, 1);
+}
+
 TEST(RewardSearchOneTest, AutoTakesASearchThatReadsScores) {
   const RewardCheckpoint model = WriteRewardCheckpoint("trl", 13);
   const SearchResult result = Solve(model, "trl", 1, "auto");

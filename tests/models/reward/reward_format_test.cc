@@ -50,6 +50,7 @@ TEST(RewardFormatTest, ShippedFormatsAreThePublishedOnes) {
     EXPECT_FALSE(format.source.empty()) << format.name;
     EXPECT_TRUE(names.insert(format.name).second);
   }
+  EXPECT_EQ(names.erase("espalier"), 1u);  // no publication
   const std::vector<std::string> written = RewardCheckpointNames();
   EXPECT_EQ(names, std::set<std::string>(written.begin(), written.end()));
 }
@@ -90,6 +91,9 @@ TEST(RewardFormatTest, ContradictionsAreRefusedWithTheirLine) {
            {With("range", "range: REAL"), ":8: range", "PROBABILITY"},
            {With("range", ""), ": range", "found none"},
            {With("tag", "tag_id: 7"), ":2: tag_id", "IDS"},
+           {With("layout", "layout: IDS\nprompt: true"), ":2: prompt", "TEXT"},
+           {With("label:", "path_label: 2"), ":7: path_label", "0 to 1"},
+           {With("label:", "path_label: 1"), ":7: path_label", "SIGMOID"},
        }) {
     const std::string error = ErrorOf(c.text);
     EXPECT_TRUE(Has(error, "mine.textproto" + c.line)) << error;

@@ -47,6 +47,11 @@ TEST(RewardHeadTest, SquashesAsPublished) {
   EXPECT_NEAR(value(RewardSquash::kDifference, 2, 0), 1.0 / 3, 1e-12);
   EXPECT_NEAR(value(RewardSquash::kSigmoid, 2, 1), 2.0 / 3, 1e-12);
   EXPECT_NEAR(value(RewardSquash::kNone, 2, 1), std::log(2.0), 1e-12);
+  RewardFormat two = Squashed(RewardSquash::kSigmoid, 2, 0);
+  two.path_label = 1;
+  const absl::Span<const double> outputs = absl::MakeConstSpan(three).first(2);
+  EXPECT_NEAR(RewardValue(two, outputs), 1.0 / 2, 1e-12);
+  EXPECT_NEAR(PathValue(two, outputs), 2.0 / 3, 1e-12);
   // Large outputs do not overflow.
   EXPECT_EQ(RewardValue(Squashed(RewardSquash::kSoftmax, 2, 1), {0.0, 2000.0}),
             1);
