@@ -28,8 +28,8 @@ struct StepTokens {
   float mean_entropy = std::numeric_limits<float>::quiet_NaN();
   std::vector<float> entropies;
   // Minus the mean ln p of the k most likely tokens (of all, if the vocabulary
-  // is smaller) at temperature 1, no filter; higher is more confident (DeepConf,
-  // arXiv:2508.15260).
+  // is smaller) at temperature 1, no filter; higher is more confident
+  // (DeepConf, arXiv:2508.15260).
   std::vector<float> confidences;
   // The k most likely tokens at each position, equally many for each: those of
   // the first token, then those of the second, and so on; most likely first,

@@ -39,7 +39,8 @@ const KernelPath& Choose(const TrunkConfig& config, WeightKind kind,
 
 absl::StatusOr<std::unique_ptr<Trunk>> LoadKernelTrunk(
     const std::string& path, const TrunkOptions& options) {
-  ESP_ASSIGN_OR_RETURN(const auto source, TensorSource::Open(path, options.part));
+  ESP_ASSIGN_OR_RETURN(const auto source,
+                       TensorSource::Open(path, options.part));
   const Packing packing = ChoosePacking(*source, options.weights);
   // Portable kernels store 4-bit weights as 8-bit.
   const bool wider = packing == Packing::kInt4 && AmxPath() == nullptr;

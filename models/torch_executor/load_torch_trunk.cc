@@ -65,7 +65,8 @@ absl::StatusOr<std::unique_ptr<Trunk>> LoadTorchTrunk(
   }
   ESP_ASSIGN_OR_RETURN(const DeviceName name, ParseDevice(options.device));
   ESP_ASSIGN_OR_RETURN(const at::Device device, FindDevice(name));
-  ESP_ASSIGN_OR_RETURN(const auto source, TensorSource::Open(path, options.part));
+  ESP_ASSIGN_OR_RETURN(const auto source,
+                       TensorSource::Open(path, options.part));
   const Packing packing = ChoosePacking(*source, options.weights);
   const at::ScalarType dtype =
       packing == Packing::kFp32 ? at::kFloat : at::kBFloat16;
