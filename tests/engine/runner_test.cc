@@ -126,7 +126,7 @@ const char* const kMethods[] = {
     "ab_mcts_m",
 };
 
-TEST(RunnerTest, SameTreesWithManyThreadsLiveSearchesAndDelays) {
+TEST(RunnerTest, SameTreesWithManyThreadsConcurrentSearchesAndDelays) {
   for (const std::string& method : EveryMethod()) {
     const auto base = RunMethod(method, 40, {});
     for (const RunSetup& setup :
