@@ -70,7 +70,7 @@ class LocalEngine : public Engine {
     }
     ESP_ASSIGN_OR_RETURN(const auto algorithm, MakeAlgorithm(resolved.method));
     const std::string configuration = CanonicalMethod(*algorithm);
-    const auto told = [&](size_t i, SearchResult result) {
+    const auto report_done = [&](size_t i, SearchResult result) {
       result.configuration = configuration;
       on_done(i, std::move(result));
     };
@@ -80,7 +80,7 @@ class LocalEngine : public Engine {
                        .algorithm = algorithm.get(),
                        .options = &resolved,
                        .hooks = &hooks,
-                       .on_done = told});
+                       .on_done = report_done});
   }
 
   // All other models read the policy's tokens.
