@@ -11,8 +11,9 @@
 namespace espalier {
 
 struct EngineOptions {
-  std::string policy;  // checkpoint folder
-  std::string critic;  // "": the reward heads of the policy's trunk
+  std::string policy;  // checkpoint: a Hugging Face folder or a GGUF file
+  // A checkpoint with reward heads; "": the heads of the policy's trunk.
+  std::string critic;
   // Further policy checkpoints with the same tokenizer, for methods that sample
   // from several models: the roles second, planner and prover, in this order.
   std::vector<std::string> more_policies = {};
