@@ -188,28 +188,18 @@ absl::Status CheckSearch(const SearchOptions& options, bool graded,
   errors.Add(algorithm.status());
   if (!algorithm.ok()) return errors.Status();
   if ((*algorithm)->models() > models) {
-    errors.Add(absl::FailedPreconditionError(
-        absl::StrCat("method ", AbslView((*algorithm)->name()), " with models=",
-                     (*algorithm)->models(), " needs as many policies, found ",
-                     models, "; name the others with --more-models")));
+    errors.Add(absl::FailedPreconditionError(absl::StrCat(
+        "method ", AbslView((*algorithm)->name()), " with models=",
+        (*algorithm)->models(), " needs as many policies, found ", models,
+        "; name the others in EngineOptions::more_policies")));
   }
   for (const RequestKind kind : (*algorithm)->needs()) {
-    if (kind == RequestKind::kExpand || kind == RequestKind::kEvaluate ||
-        kind == RequestKind::kVerify) {
-      continue;
-    }
-    if (kind == RequestKind::kGrade) {
-      if (graded) continue;
-      errors.Add(absl::FailedPreconditionError(
-          absl::StrCat("method ", AbslView((*algorithm)->name()),
-                       " reads the reference answers while it searches, so it "
-                       "only labels training problems (espalier generate) and "
-                       "cannot answer questions")));
-      continue;
-    }
-    errors.Add(absl::UnimplementedError(absl::StrCat(
-        "method ", AbslView((*algorithm)->name()), " makes the request ",
-        AbslView(RequestKindName(kind)), ", which no backend supports yet")));
+    if (kind != RequestKind::kGrade || graded) continue;
+    errors.Add(absl::FailedPreconditionError(absl::StrCat(
+        "method ", AbslView((*algorithm)->name()),
+        " reads the reference answers while it searches, so it only labels "
+        "training problems in a run that records (RunHooks::grade) and cannot "
+        "answer questions")));
   }
   return errors.Status();
 }

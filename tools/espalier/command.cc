@@ -10,6 +10,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "base/status_macros.h"
 #include "base/text.h"
 #include "datasets/tasks/task_registry.h"
@@ -71,11 +72,11 @@ void AddMethodFlags(CLI::App& app, std::string& method,
 
 void AddModelFlags(CLI::App& app, ModelFlags& flags) {
   app.add_option("--model", flags.model,
-                 "Checkpoint folder (Hugging Face layout). Default: the model "
-                 "shipped for the task");
+                 "Checkpoint: a Hugging Face folder or a GGUF file. Default: "
+                 "the model shipped for the task");
   app.add_option(
       "--reward-model", flags.reward_model,
-      "Checkpoint folder with reward heads. Default: the one shipped with a "
+      "Checkpoint with reward heads. Default: the one shipped with a "
       "shipped model, otherwise the heads of --model");
   app.add_option("--more-models", flags.more_models,
                  "Up to three further generating checkpoints with the "
@@ -87,6 +88,20 @@ void AddModelFlags(CLI::App& app, ModelFlags& flags) {
       ->capture_default_str()
       ->check(CLI::Range(1, 65536));
   AddMachineFlags(app, flags);
+}
+
+absl::Status CheckSearchFlags(const SearchOptions& search, bool graded,
+                              const ModelFlags& flags) {
+  const int models = 1 + static_cast<int>(flags.more_models.size());
+  const absl::Status status = CheckSearch(search, graded, models);
+  if (status.ok()) return status;
+  return absl::Status(
+      status.code(),
+      absl::StrReplaceAll(
+          status.message(),
+          {{"in EngineOptions::more_policies", "with --more-models"},
+           {"in a run that records (RunHooks::grade)",
+            "(espalier generate)"}}));
 }
 
 void AddMachineFlags(CLI::App& app, MachineFlags& flags) {
@@ -162,10 +177,11 @@ void AddBudgetFlags(CLI::App& app, SearchOptions& search) {
       ->capture_default_str()
       ->transform(CLI::AsSizeValue(false))
       ->check(WholeFrom(0));
-  app.add_option("--response-tokens", search.response_tokens,
-                 "Approximate tokens of one response, reserved to finish one "
-                 "if a search has no answer. 0: measured on the first problems "
-                 "of the set (eval, generate), otherwise half the budget")
+  app.add_option(
+         "--response-tokens", search.response_tokens,
+         "Approximate tokens of one response, reserved to finish one "
+         "if a search has no answer. 0: measured on the first problems "
+         "of the set (eval, generate), otherwise a quarter of the budget")
       ->capture_default_str()
       ->check(WholeFrom(0));
   app.add_option("--top-k", search.top_k,

@@ -86,10 +86,10 @@ struct ModelFlags : MachineFlags {
   int live = 32;
 };
 void AddModelFlags(CLI::App& app, ModelFlags& flags);
-// The number of models that may write.
-inline int WritingModels(const ModelFlags& flags) {
-  return 1 + static_cast<int>(flags.more_models.size());
-}
+// CheckSearch (espalier/engine.h) with the models of `flags`; its messages name
+// flags and commands.
+absl::Status CheckSearchFlags(const SearchOptions& search, bool graded,
+                              const ModelFlags& flags);
 
 // --prompt and --template, of every command that asks questions.
 struct PromptFlags {

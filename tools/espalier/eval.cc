@@ -116,8 +116,7 @@ absl::Status CheckFlags(EvalFlags& flags) {
     if (!flags.sweep.budgets.empty()) {
       search.max_tokens = std::max<int64_t>(1, flags.sweep.budgets[0]);
     }
-    errors.Add(
-        CheckSearch(search, /*graded=*/false, WritingModels(flags.models)));
+    errors.Add(CheckSearchFlags(search, /*graded=*/false, flags.models));
   }
   const std::vector<std::string>& methods = flags.sweep.methods;
   if (!flags.compare.empty() && std::find(methods.begin(), methods.end(),

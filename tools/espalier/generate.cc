@@ -61,8 +61,7 @@ absl::Status CheckFlags(GenerateFlags& flags) {
   errors.AddAsIs(read.status());
   if (read.ok()) {
     search.method = *std::move(read);
-    errors.Add(
-        CheckSearch(search, /*graded=*/true, WritingModels(flags.models)));
+    errors.Add(CheckSearchFlags(search, /*graded=*/true, flags.models));
   }
   if (flags.out.empty() && !flags.dry_run) {
     errors.Add("--out FILE is missing: where should the searches be recorded?");

@@ -300,8 +300,7 @@ absl::Status CheckFlags(SolveFlags& flags) {
   errors.AddAsIs(method.status());
   if (method.ok()) {
     flags.search.method = *std::move(method);
-    errors.Add(CheckSearch(flags.search, /*graded=*/false,
-                           WritingModels(flags.models)));
+    errors.Add(CheckSearchFlags(flags.search, /*graded=*/false, flags.models));
   }
   if (flags.task != "auto") errors.Add(CheckTaskFlag(flags.task));
   errors.AddAsIs(CheckPromptFlags(flags.prompt));
