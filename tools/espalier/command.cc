@@ -49,7 +49,7 @@ void AddWeightsFlag(CLI::App& app, std::string& weights) {
          "speed at decoding a single text; cpu only), int4 (half the memory of "
          "int8, less precise; cpu only)")
       ->capture_default_str()
-      ->check(CLI::IsMember({"auto", "fp32", "bf16", "int8", "int4"}));
+      ->check(OneOf({"auto", "fp32", "bf16", "int8", "int4"}));
 }
 
 namespace fs = std::filesystem;
@@ -175,7 +175,7 @@ void AddBudgetFlags(CLI::App& app, SearchOptions& search) {
   app.add_option("--budget-bytes", search.max_bytes,
                  "Tree size in bytes, e.g. 64k, 10M or 1G; 0: no limit")
       ->capture_default_str()
-      ->transform(CLI::AsSizeValue(false))
+      ->transform(ByteSize())
       ->check(WholeFrom(0));
   app.add_option(
          "--response-tokens", search.response_tokens,
@@ -253,6 +253,14 @@ absl::Status WithExitCode(absl::Status error, int code) {
 
 absl::Status UsageError(absl::Status error) {
   return error.ok() ? error : WithExitCode(std::move(error), kUsageExitCode);
+}
+
+absl::Status FileFlagError(std::string_view flag, std::string_view expected,
+                           const absl::Status& error) {
+  if (error.ok() || absl::IsInvalidArgument(error)) return error;
+  return absl::Status(error.code(),
+                      absl::StrCat(AbslView(flag), ": ", error.message(),
+                                   "; expected ", AbslView(expected)));
 }
 
 void FlagErrors::Add(const absl::Status& wrong_flag) {

@@ -58,7 +58,7 @@ absl::Status CheckFlags(GenerateFlags& flags) {
         "method");
   }
   absl::StatusOr<std::string> read = ReadMethodFile(search.method);
-  errors.AddAsIs(read.status());
+  errors.AddAsIs(FileFlagError("--search", kMethodFile, read.status()));
   if (read.ok()) {
     search.method = *std::move(read);
     errors.Add(CheckSearchFlags(search, /*graded=*/true, flags.models));
