@@ -4,6 +4,7 @@
 #include <google/protobuf/text_format.h>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "base/config.pb.h"
 #include "base/files.h"
 #include "base/status_macros.h"
@@ -17,7 +18,9 @@ class FirstError : public google::protobuf::io::ErrorCollector {
   void AddError(int line, google::protobuf::io::ColumnNumber column,
                 const std::string& message) override {
     if (text.empty()) {
-      text = absl::StrCat(line + 1, ":", column + 1, ": ", message);
+      // Without the full stop: the sentence goes on.
+      text = absl::StrCat(line + 1, ":", column + 1, ": ",
+                          absl::StripSuffix(message, "."));
     }
   }
   std::string text;

@@ -1,4 +1,4 @@
-// Guards what was begun with some settings against going on with others.
+// Refuses to continue work with other settings than those it was begun with.
 //
 //   ESP_RETURN_IF_ERROR(SettleConfig(work + "/config.json", settings,
 //                                    "a training",

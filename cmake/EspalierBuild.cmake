@@ -381,8 +381,8 @@ function(espalier_tests folder)
 endfunction()
 
 # Fuzz targets (tests/fuzz/fuzz_target.h). In a fuzz build, the program
-# espalier_fuzz. In any other, espalier_fuzz_replay with one test a target, which
-# feeds it its committed seeds, and one of an hour's fuzzing.
+# espalier_fuzz. In any other, espalier_fuzz_replay with one test per target,
+# which feeds it its committed seeds, and one of an hour's fuzzing.
 function(espalier_fuzz)
   cmake_parse_arguments(P "" "" "LAYERS" ${ARGN})
   espalier_have(ready ${P_LAYERS})

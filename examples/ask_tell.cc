@@ -6,8 +6,39 @@
 
 #include "espalier/espalier.h"
 
+namespace {
+
+using namespace espalier;
+
+bool Is42(const std::string& response) {
+  return response.find("42") != std::string::npos;
+}
+
+SearchAnswer Answer(const SearchQuestion& question) {
+  SearchAnswer answer;
+  switch (question.kind) {
+    case QuestionKind::kSample:
+      for (const uint64_t seed : question.seeds) {
+        answer.samples.push_back(
+            {.text = "The answer is " + std::to_string(40 + seed % 4) + ".",
+             .ended = true});
+      }
+      break;
+    case QuestionKind::kScore:
+      for (const std::string& response : question.responses) {
+        answer.scores.push_back({.path = Is42(response) ? 1.0f : 0.0f});
+      }
+      break;
+    case QuestionKind::kVerify:
+      answer.correct = Is42(question.responses[0]);
+      break;
+  }
+  return answer;
+}
+
+}  // namespace
+
 int main() {
-  using namespace espalier;
   const Task* task = FindTask("qa").value();
   const auto search =
       AskTell::Create({.id = "1", .question = "What is 6 * 7?"}, *task,
@@ -18,23 +49,18 @@ int main() {
   }
   while (!(*search)->done()) {
     for (const SearchQuestion& question : (*search)->Ask()) {
-      SearchAnswer answer;
-      for (const uint64_t seed : question.seeds) {
-        answer.samples.push_back(
-            {.text = "The answer is " + std::to_string(40 + seed % 4) + ".",
-             .ended = true});
-      }
-      for (const std::string& response : question.responses) {
-        // The judge likes 42.
-        const bool good = response.find("42") != std::string::npos;
-        answer.scores.push_back({.path = good ? 1.0f : 0.0f});
-      }
-      const absl::Status status = (*search)->Tell(question.id, answer);
+      const absl::Status status =
+          (*search)->Tell(question.id, Answer(question));
       if (!status.ok()) {
         std::fprintf(stderr, "%s\n", status.ToString().c_str());
         return 1;
       }
     }
   }
-  std::printf("%s\n", (*search)->Result().answer.c_str());
+  const SearchResult result = (*search)->Result();
+  if (!result.status.ok()) {
+    std::fprintf(stderr, "%s\n", result.status.ToString().c_str());
+    return 1;
+  }
+  std::printf("%s\n", result.answer.c_str());
 }

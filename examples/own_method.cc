@@ -51,12 +51,20 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "%s\n", engine.status().ToString().c_str());
     return 1;
   }
-  const auto problems = LoadProblems("stories:easy", {.limit = 3}).value();
-  const Task* task = FindTask(problems.task).value();
-  for (const GradedProblem& graded : problems.problems) {
+  const auto problems = LoadProblems("stories:easy", {.limit = 3});
+  if (!problems.ok()) {
+    std::fprintf(stderr, "%s\n", problems.status().ToString().c_str());
+    return 1;
+  }
+  const Task* task = FindTask(problems->task).value();
+  for (const GradedProblem& graded : problems->problems) {
     const SearchResult result =
         (*engine)->Solve(graded.problem, *task,
                          {.method = "first_step:width=8", .max_tokens = 600});
+    if (!result.status.ok()) {
+      std::fprintf(stderr, "%s\n", result.status.ToString().c_str());
+      return 1;
+    }
     std::printf("%s %s\n", graded.problem.id.c_str(), result.answer.c_str());
   }
 }

@@ -35,12 +35,20 @@ int main(int argc, char** argv) {
     return 1;
   }
   Brevity brevity;
-  const auto problems = LoadProblems("stories:easy", {.limit = 3}).value();
-  const Task* task = FindTask(problems.task).value();
-  for (const GradedProblem& graded : problems.problems) {
+  const auto problems = LoadProblems("stories:easy", {.limit = 3});
+  if (!problems.ok()) {
+    std::fprintf(stderr, "%s\n", problems.status().ToString().c_str());
+    return 1;
+  }
+  const Task* task = FindTask(problems->task).value();
+  for (const GradedProblem& graded : problems->problems) {
     const SearchResult result = (*engine)->Solve(
         graded.problem, *task, {.method = "beam", .max_tokens = 600},
         {.reward = &brevity});
+    if (!result.status.ok()) {
+      std::fprintf(stderr, "%s\n", result.status.ToString().c_str());
+      return 1;
+    }
     std::printf("%s\n---\n", result.response.c_str());
   }
 }

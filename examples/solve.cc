@@ -25,6 +25,10 @@ int main(int argc, char** argv) {
   for (const GradedProblem& graded : problems->problems) {
     const SearchResult result = (*engine)->Solve(
         graded.problem, *task, {.method = "guided", .max_tokens = 600});
+    if (!result.status.ok()) {
+      std::fprintf(stderr, "%s\n", result.status.ToString().c_str());
+      return 1;
+    }
     // The search is over: now the reference may be read.
     const bool right =
         verifier->Check(graded.problem, graded.reference, result.response)

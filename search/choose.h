@@ -7,10 +7,10 @@
 // Responses without an answer count only if no response has one. Adding a vote
 // takes constant time.
 //
-// Offer also reports how firmly the choice stands (AnswerSupport in stop.h). A
-// method that bounds the votes of a simulation, with scores in [0, 1], declares
-// a VoteBound and can then be stopped once the remaining votes cannot change
-// the answer:
+// Offer also reports how much the votes support the choice (AnswerSupport in
+// stop.h). A method that bounds the votes of a simulation, with scores in
+// [0, 1], declares a VoteBound and can then be stopped once the remaining votes
+// cannot change the answer:
 //
 //   Votes votes(AnswerChoice::kMajority, {.simulations = options.n});
 #ifndef ESPALIER_SEARCH_CHOOSE_H_

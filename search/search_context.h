@@ -265,8 +265,8 @@ class SearchContext {
   // Sets the best answer so far: a node that ends a response (any node for a
   // method that stopped early) with the method's own score.
   void Offer(NodeId node, float score);
-  // As Offer, for an answer shared by several nodes (votes). `support` tells
-  // the stoppers how firmly it is held; Votes fills it.
+  // As Offer, for an answer shared by several nodes (votes). `support` is
+  // what the stoppers read of the votes; Votes fills it.
   void OfferAnswer(NodeId node, int32_t answer, float score,
                    const AnswerSupport& support = {});
 
@@ -382,7 +382,7 @@ class SearchContext {
   const Slot& slot(uint64_t number) const {
     return slots_[number & slot_mask_];
   }
-  // A new slot for the next sequence number.
+  // A new slot for the next request number.
   Slot& NewSlot(RequestKind kind, uint64_t* number);
   uint64_t Issue(SearchRequest request);
   // A request that is already answered.

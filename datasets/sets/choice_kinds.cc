@@ -237,36 +237,36 @@ struct Counting {
 };
 
 // What a gold value says: the option, from 0 on, or an error.
-struct Told {
+struct Found {
   std::optional<size_t> option;
   std::string wrong;
   bool wrong_set = false;                         // as in SetRecord
   std::optional<int64_t> counted = std::nullopt;  // same as above
 };
 
-Told ToldByIndex(int64_t number, size_t options, Counting counting) {
+Found FoundByIndex(int64_t number, size_t options, Counting counting) {
   const int64_t index = number - counting.from;
   const auto size = static_cast<int64_t>(options);
   if (index >= 0 && index < size) {
-    Told told{.option = static_cast<size_t>(index)};
-    if (!counting.given) told.counted = number;
-    return told;
+    Found found{.option = static_cast<size_t>(index)};
+    if (!counting.given) found.counted = number;
+    return found;
   }
-  Told told{.wrong = absl::StrCat("the right option ", number,
-                                  " is not one of the ", options,
-                                  " options, counted from ", counting.from)};
+  Found found{.wrong = absl::StrCat("the right option ", number,
+                                    " is not one of the ", options,
+                                    " options, counted from ", counting.from)};
   // One past the end: all that fit may be off by one.
   if (!counting.given && index == size) {
-    told.wrong_set = true;
+    found.wrong_set = true;
     absl::StrAppend(
-        &told.wrong,
+        &found.wrong,
         "; if the set counts options from 1, use --kind choice-from-1; if only "
         "this record is wrong, use --kind choice-from-0");
   } else if (counting.given && counting.from == 1 && index == -1) {
-    told.wrong_set = true;
-    absl::StrAppend(&told.wrong, "; use --kind choice-from-0");
+    found.wrong_set = true;
+    absl::StrAppend(&found.wrong, "; use --kind choice-from-0");
   }
-  return told;
+  return found;
 }
 
 // An integer without the ".0" that a table column with gaps gives it.
@@ -296,12 +296,12 @@ std::optional<size_t> Labelled(const Options& all, const std::string& text,
 }
 
 // The option that one value of a gold column names.
-Told OptionTold(const Json& gold, const Options& all, Counting counting) {
+Found FindOption(const Json& gold, const Options& all, Counting counting) {
   const std::vector<std::string>& options = all.texts;
   const std::string text = GoldText(gold);
-  Told told;
-  told.option = Labelled(all, text, told.wrong);
-  if (told.option || !told.wrong.empty()) return told;
+  Found found;
+  found.option = Labelled(all, text, found.wrong);
+  if (found.option || !found.wrong.empty()) return found;
   // "B", "(B)" or "B. twelve".
   for (size_t i = 0; i < options.size(); ++i) {
     if (text == std::string(1, Letter(i)) ||
@@ -326,7 +326,7 @@ Told OptionTold(const Json& gold, const Options& all, Counting counting) {
                 "\" is neither the letter nor the text of one of the ",
                 options.size(), " options")};
   }
-  const Told by_index = ToldByIndex(number, options.size(), counting);
+  const Found by_index = FoundByIndex(number, options.size(), counting);
   if (!by_text || counting.only || by_text == by_index.option) return by_index;
   // A text is the option with that text, if it cannot be an index.
   if (!by_index.option && gold.is_string()) return {.option = by_text};
@@ -396,9 +396,9 @@ std::string Contradiction(const Options& options, Counting counting,
       continue;
     }
     counting.only = true;
-    const Told told = OptionTold(*gold, options, counting);
-    if (!told.option) continue;
-    const std::string letter(1, Letter(*told.option));
+    const Found found = FindOption(*gold, options, counting);
+    if (!found.option) continue;
+    const std::string letter(1, Letter(*found.option));
     if (letter != record.answer) {
       return absl::StrCat("\"", taken.name, "\" names option ", record.answer,
                           " and \"", other.name, "\" option ", letter);
@@ -436,13 +436,13 @@ std::string ReadGold(const Options& all, Counting counting, SetRecord& record) {
   }
   std::string letters;
   for (const Json& one : each) {
-    const Told told = OptionTold(one, all, counting);
-    if (!told.option) {
-      record.wrong_set = told.wrong_set;
-      return told.wrong;
+    const Found found = FindOption(one, all, counting);
+    if (!found.option) {
+      record.wrong_set = found.wrong_set;
+      return found.wrong;
     }
-    letters += Letter(*told.option);
-    if (told.counted) record.counted = told.counted;
+    letters += Letter(*found.option);
+    if (found.counted) record.counted = found.counted;
   }
   std::sort(letters.begin(), letters.end());
   record.answer = letters;

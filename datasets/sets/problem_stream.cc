@@ -122,9 +122,11 @@ absl::StatusOr<std::unique_ptr<ProblemStream>> ProblemStream::Open(
         spec, ": no such file or folder, and not a generated set such as ",
         SetNames().front(), ForeignName(spec, Wanted::kData)));
   }
-  return absl::NotFoundError(
-      absl::StrCat(UnknownName("set", spec, SetNames()),
-                   "; and there is no file of this name"));
+  const std::string unknown =
+      UnknownName("set", spec, std::vector<std::string>());
+  const std::string known = UnknownName("set", spec, SetNames());
+  return absl::NotFoundError(absl::StrCat(
+      unknown, ", and there is no such file", known.substr(unknown.size())));
 }
 
 }  // namespace espalier

@@ -73,7 +73,7 @@ struct SetRecord {
   std::string id;        // the publisher's; "" where the record has none
   std::string place;     // "file:line"
   std::string question;  // the full text of the question
-  std::string answer;    // the final answer alone, "" where not told
+  std::string answer;    // only the final answer, "" where not given
   // The worked solution or the program, "" if there is none.
   std::string solution;
   // All columns under their published names: "test", "entry_point",

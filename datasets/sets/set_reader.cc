@@ -14,7 +14,7 @@
 namespace espalier {
 namespace {
 
-constexpr size_t kErrorsTold = 5;
+constexpr size_t kErrorsGiven = 5;
 // Among 1000 questions with four options, the last one is almost surely right
 // at least once.
 constexpr size_t kMostAhead = 1000;
@@ -75,13 +75,13 @@ nlohmann::json ChoiceJson(const SetOptions& options) {
 
 void Skips::Add(const absl::Status& error) {
   ++count;
-  if (errors.size() < kErrorsTold) errors.emplace_back(error.message());
+  if (errors.size() < kErrorsGiven) errors.emplace_back(error.message());
 }
 
 void ReadReport::AddSkipped(const Skips& more) {
   skipped += more.count;
   for (const std::string& error : more.errors) {
-    if (errors.size() < kErrorsTold) errors.push_back(error);
+    if (errors.size() < kErrorsGiven) errors.push_back(error);
   }
 }
 
@@ -105,21 +105,22 @@ std::vector<std::string> ReadReport::Notes() const {
     for (const std::string& error : errors) {
       notes.push_back("skipped: " + error);
     }
-    const auto told = static_cast<int64_t>(errors.size());
-    if (skipped > told) {
-      notes.push_back(absl::StrCat("skipped: ", skipped - told, " more"));
+    const auto given = static_cast<int64_t>(errors.size());
+    if (skipped > given) {
+      notes.push_back(absl::StrCat("skipped: ", skipped - given, " more"));
     }
     notes.push_back(absl::StrCat(file, ": ", read, " read as ", kind, ", ",
                                  skipped,
                                  " skipped; --strict stops at the first"));
   }
   if (!missing_ids.empty()) {
-    constexpr size_t kTold = 10;
-    std::vector<std::string> told = missing_ids;
-    if (told.size() > kTold) told.resize(kTold);
+    constexpr size_t kIdsGiven = 10;
+    std::vector<std::string> given = missing_ids;
+    if (given.size() > kIdsGiven) given.resize(kIdsGiven);
     notes.push_back(absl::StrCat(
-        file, ": ", missing_ids.size(), " of the requested ids are not in it: ",
-        absl::StrJoin(told, ", "), missing_ids.size() > kTold ? ", ..." : ""));
+        file, ": ", missing_ids.size(),
+        " of the requested ids are not in it: ", absl::StrJoin(given, ", "),
+        missing_ids.size() > kIdsGiven ? ", ..." : ""));
   }
   return notes;
 }

@@ -26,7 +26,7 @@ std::optional<int64_t> Apply(int64_t left, char op, int64_t right) {
 
 // A number near `number`, as typical writing errors produce; it may be out of
 // range or equal, which the caller rejects.
-int64_t SlipOfNumber(int64_t number, RandomStream& rng) {
+int64_t NumberWithError(int64_t number, RandomStream& rng) {
   const int64_t sign = rng.Below(2) == 0 ? 1 : -1;
   std::string digits = std::to_string(number);
   const uint32_t n = static_cast<uint32_t>(digits.size());
@@ -112,14 +112,14 @@ class Corrupter {
     return out;
   }
 
-  std::vector<CorruptedLine> WriteWithSlips(const SlipOptions& options) {
+  std::vector<CorruptedLine> WriteWithErrors(const ErrorOptions& options) {
     std::vector<CorruptedLine> out;
     while (std::optional<StoryLine> line = RightLine()) {
       const std::optional<int64_t> forgotten = WithoutCarry(*line);
-      const double p_slip = line->op == '+' ? options.carry : options.borrow;
-      const bool slip = forgotten && rng_.UniformDouble() < p_slip;
-      if (slip) line->value = *forgotten;
-      out.push_back(Judged(*line, slip));
+      const double p_error = line->op == '+' ? options.carry : options.borrow;
+      const bool error = forgotten && rng_.UniformDouble() < p_error;
+      if (error) line->value = *forgotten;
+      out.push_back(Judged(*line, error));
       if (line->kind == Kind::kAnswer) break;
     }
     return out;
@@ -166,7 +166,7 @@ class Corrupter {
       StoryJudge judge = judge_;
       if (!judge.Next(FormatStoryLine(*line)).step_ok) return *line;
     }
-    StoryLine line = SlippedResult();
+    StoryLine line = ExpectedResult();
     line.value = (line.value + 1) % (kValueLimit - 1);
     return line;
   }
@@ -178,11 +178,11 @@ class Corrupter {
     // common errors of small models.
     const uint32_t draw = rng_.Below(100);
     if (draw < 25) {
-      StoryLine line = SlippedResult();
+      StoryLine line = ExpectedResult();
       const std::optional<int64_t> forgotten = WithoutCarry(line);
       line.value = forgotten && rng_.Below(2) == 0
                        ? *forgotten
-                       : SlipOfNumber(line.value, rng_);
+                       : NumberWithError(line.value, rng_);
       return line;
     }
     if (draw < 35) return WrongOperand();
@@ -196,7 +196,7 @@ class Corrupter {
   }
 
   // The expected step with its true result or, if there is none, the nearest.
-  StoryLine SlippedResult() const {
+  StoryLine ExpectedResult() const {
     const std::optional<StoryLine> right = RightLine();
     if (right) return *right;
     StoryLine line = Expected();
@@ -214,7 +214,7 @@ class Corrupter {
     } else if (rng_.Below(4) == 0) {
       line.value = expected_[1].right;
     } else {
-      line.value = SlipOfNumber(line.value, rng_);
+      line.value = NumberWithError(line.value, rng_);
     }
     return line;
   }
@@ -226,7 +226,7 @@ class Corrupter {
           expected_[rng_.Below(static_cast<uint32_t>(expected_.size()))];
       line.value = other.value;
     } else {
-      line.value = SlipOfNumber(Value(), rng_);
+      line.value = NumberWithError(Value(), rng_);
     }
     return line;
   }
@@ -237,7 +237,7 @@ class Corrupter {
     if (rng_.Below(3) == 0 && !distractors_.empty()) {
       line.right = AnyDistractor().number;
     } else if (rng_.Below(2) == 0) {
-      line.right = SlipOfNumber(line.right, rng_);
+      line.right = NumberWithError(line.right, rng_);
     } else {
       line.right = expected_[near].kind == Kind::kOpening
                        ? expected_[near].value
@@ -270,7 +270,7 @@ class Corrupter {
 
   std::optional<StoryLine> MiscopiedLeft() {
     StoryLine line = Expected();
-    line.left = SlipOfNumber(Value(), rng_);
+    line.left = NumberWithError(Value(), rng_);
     if (!InRange(line.left)) return std::nullopt;
     const std::optional<int64_t> value = Apply(line.left, line.op, line.right);
     if (!value) return std::nullopt;
@@ -327,10 +327,10 @@ std::vector<CorruptedLine> CorruptStory(const GradedProblem& story,
   return Corrupter(story, rng).Write(p_line);
 }
 
-std::vector<CorruptedLine> SlipStory(const GradedProblem& story,
-                                     const SlipOptions& options,
-                                     RandomStream& rng) {
-  return Corrupter(story, rng).WriteWithSlips(options);
+std::vector<CorruptedLine> SolveWithErrors(const GradedProblem& story,
+                                           const ErrorOptions& options,
+                                           RandomStream& rng) {
+  return Corrupter(story, rng).WriteWithErrors(options);
 }
 
 }  // namespace espalier

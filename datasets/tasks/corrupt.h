@@ -44,8 +44,8 @@ struct CorruptedLine {
 std::vector<CorruptedLine> CorruptStory(const GradedProblem& story,
                                         double p_line, RandomStream& rng);
 
-// Probability of omitting it when a step needs it.
-struct SlipOptions {
+// Probability of omitting a carry or a borrow in a step that needs one.
+struct ErrorOptions {
   double carry = 0;   // 48+23=61
   double borrow = 0;  // 52-18=46: the smaller digit from the larger
 };
@@ -55,9 +55,9 @@ struct SlipOptions {
 // mathematical skills", 1978). The lines after an error continue from the value
 // stated. Lines with an error are `planted`. Stops if it cannot be continued;
 // otherwise ends with an answer. `story` as above.
-std::vector<CorruptedLine> SlipStory(const GradedProblem& story,
-                                     const SlipOptions& options,
-                                     RandomStream& rng);
+std::vector<CorruptedLine> SolveWithErrors(const GradedProblem& story,
+                                           const ErrorOptions& options,
+                                           RandomStream& rng);
 
 }  // namespace espalier
 

@@ -491,8 +491,8 @@ absl::StatusOr<int64_t> ReadStory(std::string_view question) {
       return Foreign("a story asks one thing, in a sentence of its own");
     }
     for (const Clause& clause : *clauses) {
-      const absl::Status told = telling.Tell(sentence, clause);
-      if (!told.ok()) return told;
+      const absl::Status status = telling.Tell(sentence, clause);
+      if (!status.ok()) return status;
     }
   }
   const absl::StatusOr<int64_t> value = telling.End();

@@ -1,5 +1,5 @@
-// A search that asks and is told, for programs that keep their own loop: no
-// model of the engine's is loaded, no thread is started.
+// A search whose requests the calling program answers, for programs that keep
+// their own loop. It loads no model and starts no thread.
 //
 //   auto search = AskTell::Create(problem, task, {.method = "ab_mcts_a",
 //                                                 .max_tokens = 4000}).value();
@@ -10,9 +10,9 @@
 //   }
 //   SearchResult result = search->Result();
 //
-// Questions may be answered in any order and much later: the tree depends on
-// the answers only. Several are open at a time where a method has requests in
-// flight; answer them together.
+// Questions may be answered in any order and at any later time: the tree
+// depends only on the answers. A method may have several questions open at a
+// time; answer them together, for example as one batch.
 //
 // Externally synchronised.
 #ifndef ESPALIER_API_ASK_TELL_H_
@@ -88,7 +88,7 @@ class AskTell {
       const Problem& problem, const Task& task, const SearchOptions& options);
   virtual ~AskTell() = default;
 
-  // The questions that came up since the last call, in order of issue.
+  // The new questions since the last call, in order of issue.
   virtual std::vector<SearchQuestion> Ask() = 0;
   // InvalidArgument for an answer that does not fit its question, NotFound for
   // an id that is not open; both leave the search as it was.

@@ -6,11 +6,10 @@
 //
 // A Co starts when awaited (or by Start), runs on the thread that resumes the
 // search and returns its result to the coroutine that awaits it. Coroutines are
-// free functions; the first parameter is the MethodContext (method.h) or, for
-// methods inside the project, the SearchContext (search/search_context.h): its
-// arena holds their frames. An exception that leaves a coroutine fails the
-// search with a Status, and no coroutine above it is resumed. See
-// docs/adr/0001-searches-as-coroutines.md.
+// free functions; the first parameter is the MethodContext (method.h), whose
+// search holds their frames. (Methods inside the project take a SearchContext.)
+// An exception that leaves a coroutine fails the search with a Status, and no
+// coroutine above it is resumed.
 #ifndef ESPALIER_API_COROUTINE_H_
 #define ESPALIER_API_COROUTINE_H_
 
@@ -60,8 +59,8 @@ namespace co_internal {
 inline SearchContext& ContextOf(SearchContext& ctx) { return ctx; }
 SearchContext& ContextOf(MethodContext& ctx);
 
-// What all promises share. Defined in search/coroutine.cc: the context is
-// incomplete here.
+// What all promises share. Its functions are defined in the library: the
+// context is incomplete here.
 struct PromiseBase {
   explicit PromiseBase(SearchContext& ctx) : context(&ctx) {}
 

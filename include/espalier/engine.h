@@ -48,8 +48,8 @@ struct EngineStats {
 
 // Checks options before any model is loaded and reports all errors in one
 // message: an unknown method or option, values that contradict each other, no
-// budget, a request that nothing can serve. `graded`: responses are graded
-// while the search runs (RunHooks::grade). `models`: number of policy models.
+// budget, too few models. `graded`: responses are graded while the search runs
+// (RunHooks::grade). `models`: number of policy models.
 absl::Status CheckSearch(const SearchOptions& options, bool graded = false,
                          int models = 1);
 

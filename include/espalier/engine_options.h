@@ -11,8 +11,9 @@
 namespace espalier {
 
 struct EngineOptions {
-  std::string policy;  // checkpoint folder
-  std::string critic;  // "": the reward heads of the policy's trunk
+  std::string policy;  // checkpoint: a Hugging Face folder or a GGUF file
+  // A checkpoint with reward heads; "": the heads of the policy's trunk.
+  std::string critic;
   // The critic's format: a shipped one (docs/guide/reward-models.md) or a file
   // NAME.textproto. "": as its folder shows.
   std::string reward_format = {};

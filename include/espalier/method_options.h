@@ -72,8 +72,8 @@ class OptionParser : public OptionVisitor {
               absl::Span<const std::string_view> choices,
               std::string_view help) override;
   // After the visit: OK, or all problems in one message, with `more` (from
-  // Check()) after those of single options. `owner` names the owner of the
-  // options ("method beam").
+  // Check()) after those of single options. `owner` says whose options
+  // they are ("method beam").
   absl::Status Finish(std::string_view owner,
                       absl::Span<const std::string> more = {}) const;
 
@@ -89,7 +89,7 @@ class OptionParser : public OptionVisitor {
 struct OptionInfo {
   std::string name;
   std::string type;   // "int", "real", "flag", "text", "choice"
-  std::string range;  // current value; the default if unchanged
+  std::string range;  // allowed values: "1..1024", "first|best"; "" for text
   std::string value;  // current value; of a fresh struct: the default
   std::string help;
 };

@@ -35,7 +35,9 @@ struct PolicyRequest {
   int top_k = 0;          // only the k most likely tokens; 0: all
   float top_p = 1;        // only the most likely tokens of this mass
   float min_p = 0;        // only tokens this likely relative to the top
-  int max_tokens = 0;     // per sample; more fail the search
+  // Per sample. More `tokens` than this fail the search; a text without tokens
+  // is cut after so many words.
+  int max_tokens = 0;
   std::vector<std::string> stop_strings;  // end the response, left out
   std::vector<uint64_t> seeds;            // one per sample
 };

@@ -14,15 +14,17 @@ namespace espalier {
 // A node of the search tree as text, for display and storage.
 struct TreeNode {
   int parent = -1;  // index in SearchResult::tree; the root is 0
+  // "prompt" (the root), "step", or "answer" (a step that ends the response).
   std::string kind;
-  std::string text;
-  float logprob = 0;     // ln p of its tokens, summed
-  float step_score = 0;  // NaN if not scored
-  float path_score = 0;  // NaN if not scored
-  float q = 0;
-  uint32_t visits = 0;
-  uint32_t draws = 0;
-  bool terminal = false;
+  std::string text;       // of this step only
+  float logprob = 0;      // ln p of its tokens, summed
+  float step_score = 0;   // NaN if not scored
+  float path_score = 0;   // NaN if not scored
+  float q = 0;            // mean value of its finished visits, on the method's
+                          // own scale; 0 in methods that do not back up values
+  uint32_t visits = 0;    // finished visits of the method through its parent
+  uint32_t draws = 0;     // times this step was sampled: equal samples are one
+  bool terminal = false;  // the response ends here
 };
 
 // The answer held after `tokens` sampled tokens.
@@ -55,10 +57,12 @@ struct SearchResult {
   std::vector<TreeNode> steps;  // of the response; parents not set
   float score = 0;              // the method's own
   AnswerStage stage = AnswerStage::kNone;
+  // The answers that the search held, in order, each with the tokens sampled
+  // when it was offered. At t tokens it held the last one with at most t.
   std::vector<AnswerAt> anytime;
-  std::vector<TreeNode> tree;
-  std::string stop_reason;  // "" if the method ended by itself
-  int64_t tokens = 0;       // sampled
+  std::vector<TreeNode> tree;  // if SearchOptions::keep_tree
+  std::string stop_reason;     // "" if the method ended by itself
+  int64_t tokens = 0;          // sampled
   int64_t prompt_tokens = 0;
   int64_t reward_tokens = 0;  // tokens of scored steps
   int64_t model_calls = 0;

@@ -448,7 +448,7 @@ absl::StatusOr<TrunkConfig> ReadTrunkConfig(const std::string& folder,
       note = "part of a model; name its folder, " +
              (around.empty() ? "." : around.string());
     }
-    return found("another file" + (note.empty() ? "" : ": " + note));
+    return found("a file that is not GGUF" + (note.empty() ? "" : ": " + note));
   }
   const std::string path = base / "config.json";
   if (!std::filesystem::exists(path, error)) {

@@ -11,7 +11,7 @@ constexpr int kFruitless = 16;
 
 void ArmTree::Open(NodeId id) {
   arms_[id].gen_closed = false;
-  arms_[id].dry = 0;
+  arms_[id].fruitless = 0;
   while (arms_[id].closed) {
     arms_[id].closed = false;
     if (id == kRoot) return;
@@ -43,8 +43,8 @@ void ArmTree::Observe(NodeId from, NodeId end, double score) {
     arms_[parent].gen.Add(score);
     if (!is_new) {
       Arms& at = arms_[parent];
-      at.dry = patience_ == 0 ? 0 : at.dry + 1;
-      at.gen_closed |= patience_ > 0 && at.dry >= patience_;
+      at.fruitless = patience_ == 0 ? 0 : at.fruitless + 1;
+      at.gen_closed |= patience_ > 0 && at.fruitless >= patience_;
       continue;
     }
     if (tree_[id].terminal()) {
@@ -65,9 +65,9 @@ void ArmTree::Observe(NodeId from, NodeId end, double score) {
 
 void ArmTree::ObserveNothing(NodeId from, bool for_good) {
   Arms& at = arms_[from];
-  ++at.dry;
-  at.gen_closed |=
-      patience_ == 0 ? for_good || at.dry >= kFruitless : at.dry >= patience_;
+  ++at.fruitless;
+  at.gen_closed |= patience_ == 0 ? for_good || at.fruitless >= kFruitless
+                                  : at.fruitless >= patience_;
   CloseFinished(from);
 }
 

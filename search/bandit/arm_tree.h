@@ -36,7 +36,7 @@ struct Arms {
   RewardStats self;            // of this node as an arm of its parent
   RewardStats gen, cont;       // its own two arms
   uint32_t open_children = 0;  // observed children that are not closed
-  int32_t dry = 0;             // draws since the last new child
+  int32_t fruitless = 0;       // consecutive draws without a new child
   bool gen_closed = false;
   bool closed = false;
 };

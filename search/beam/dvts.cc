@@ -100,11 +100,11 @@ Co<std::vector<NodeId>> Propose(SearchContext& ctx,
     }
     co_return co_await FinishEach(ctx, all, options.temperature);
   }
-  std::vector<Draws> asked;
+  std::vector<Draws> requests;
   for (const Subtree* subtree : open) {
-    asked.push_back({.parent = subtree->node, .n = options.width});
+    requests.push_back({.parent = subtree->node, .n = options.width});
   }
-  const auto samples = co_await ExpandEach(ctx, asked, options.temperature);
+  const auto samples = co_await ExpandEach(ctx, requests, options.temperature);
   for (const auto& some : samples) {
     all.insert(all.end(), some.begin(), some.end());
     // Pads for missing samples.

@@ -169,15 +169,15 @@ Co<> ProposeAll(SearchContext& ctx, const std::vector<NodeId>& kept,
     }
     co_return;
   }
-  std::vector<Awaiting<Expansion>> asked;
+  std::vector<Awaiting<Expansion>> requests;
   for (const NodeId parent : kept) {
     const bool drafted = DraftStep(ctx, pass, parent) != kNoNode;
-    asked.push_back(
+    requests.push_back(
         ctx.Expand(parent, {.n = std::max(1, pass.branch - (drafted ? 1 : 0)),
                             .temperature = options.temperature}));
   }
   for (size_t i = 0; i < kept.size(); ++i) {
-    const Expansion expansion = co_await asked[i];
+    const Expansion expansion = co_await requests[i];
     std::vector<NodeId> samples;
     const NodeId drafted = DraftStep(ctx, pass, kept[i]);
     if (drafted != kNoNode) samples.push_back(drafted);

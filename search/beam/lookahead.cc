@@ -100,22 +100,22 @@ std::vector<NodeId> Turns(const std::vector<NodeId>& kept,
 Co<std::vector<NodeId>> Propose(SearchContext& ctx,
                                 const std::vector<NodeId>& kept,
                                 const LookaheadOptions& options) {
-  std::vector<Draws> asked;
-  std::vector<size_t> of;  // index in `asked` of each turn
+  std::vector<Draws> requests;
+  std::vector<size_t> of;  // index in `requests` of each turn
   for (const NodeId node : Turns(kept, options)) {
     const auto known =
-        std::find_if(asked.begin(), asked.end(),
+        std::find_if(requests.begin(), requests.end(),
                      [&](const Draws& draws) { return draws.parent == node; });
-    of.push_back(static_cast<size_t>(known - asked.begin()));
-    if (known == asked.end()) {
-      asked.push_back({.parent = node});
+    of.push_back(static_cast<size_t>(known - requests.begin()));
+    if (known == requests.end()) {
+      requests.push_back({.parent = node});
     } else {
       ++known->n;
     }
   }
-  const auto samples = co_await ExpandEach(ctx, asked, options.temperature);
+  const auto samples = co_await ExpandEach(ctx, requests, options.temperature);
   std::vector<NodeId> all;
-  std::vector<size_t> taken(asked.size(), 0);
+  std::vector<size_t> taken(requests.size(), 0);
   for (const size_t i : of) {
     if (taken[i] < samples[i].size()) all.push_back(samples[i][taken[i]++]);
   }

@@ -142,11 +142,11 @@ Co<bool> Finish(SearchContext& ctx, BestFirst& search) {
     co_return false;
   }
   std::erase_if(search.ends, [](const End& end) { return !end.is_new; });
-  std::vector<Awaiting<Verification>> asked;
-  for (const End& end : search.ends) asked.push_back(ctx.Verify(end.node));
+  std::vector<Awaiting<Verification>> requests;
+  for (const End& end : search.ends) requests.push_back(ctx.Verify(end.node));
   const End* proved = nullptr;
-  for (size_t i = 0; i < asked.size(); ++i) {
-    const Verification verdict = co_await asked[i];
+  for (size_t i = 0; i < requests.size(); ++i) {
+    const Verification verdict = co_await requests[i];
     if (!verdict.done) continue;
     const End& end = search.ends[i];
     for (NodeId id = end.node; id != kNoNode; id = ctx.tree()[id].parent) {

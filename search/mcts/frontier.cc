@@ -204,7 +204,7 @@ NodeId Pick(const Tree& tree, const FrontierValues& values, NodeId parent,
 Co<> Judge(SearchContext& ctx, const FrontierOptions& options,
            std::vector<End>& ends) {
   std::vector<NodeId> whole;
-  std::vector<Awaiting<Verification>> asked;
+  std::vector<Awaiting<Verification>> requests;
   for (const End& end : ends) {
     if (!end.cut) whole.push_back(end.node);
   }
@@ -212,8 +212,9 @@ Co<> Judge(SearchContext& ctx, const FrontierOptions& options,
     co_await ctx.Evaluate(whole);
   } else {
     for (const NodeId node : whole) {
-      asked.push_back(options.judge == JudgedBy::kVerifier ? ctx.Verify(node)
-                                                           : ctx.Grade(node));
+      requests.push_back(options.judge == JudgedBy::kVerifier
+                             ? ctx.Verify(node)
+                             : ctx.Grade(node));
     }
   }
   size_t i = 0;
@@ -225,7 +226,7 @@ Co<> Judge(SearchContext& ctx, const FrontierOptions& options,
       const bool scored = ctx.tree()[end.node].scored();
       end.value = scored ? 2 * ctx.tree().step(end.node).path_score - 1 : 0;
     } else {
-      const Verification verdict = co_await asked[i];
+      const Verification verdict = co_await requests[i];
       ++i;
       end.judged = verdict.done;
       end.value = verdict.correct ? 1 : -1;

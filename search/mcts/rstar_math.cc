@@ -156,9 +156,9 @@ Co<> CountEnd(SearchContext& ctx, RstarMath& s, NodeId end) {
   float score = tree.step(end).path_score;
   if (s.options.judge != Judge::kReward) {
     // g++ 12 evaluates both sides of a condition inside co_await.
-    const Awaiting<Verification> asked =
+    const Awaiting<Verification> pending =
         s.options.judge == Judge::kVerifier ? ctx.Verify(end) : ctx.Grade(end);
-    const Verification verdict = co_await asked;
+    const Verification verdict = co_await pending;
     if (!verdict.done) co_return;
     score = verdict.correct ? 1 : 0;
   } else if (!tree[end].scored()) {
@@ -180,14 +180,14 @@ Co<> Open(SearchContext& ctx, RstarMath& s, NodeId node) {
   if (expansion.samples.empty() && ctx.ShouldStop()) co_return;
   tree[node].flags |= kOpened;
   const std::vector<NodeId> kept = Kept(ctx, s, expansion);
-  std::vector<NodeId> asked;
+  std::vector<NodeId> judged;
   for (const NodeId id : kept) {
-    const bool asks =
+    const bool needs_score =
         IsEnd(ctx, id) ? s.options.judge == Judge::kReward
                        : s.options.update_leaf_value && !Rejected(ctx, s, id);
-    if (asks) asked.push_back(id);
+    if (needs_score) judged.push_back(id);
   }
-  if (!asked.empty()) co_await ctx.Evaluate(asked);
+  if (!judged.empty()) co_await ctx.Evaluate(judged);
   for (const NodeId id : kept) {
     if (IsEnd(ctx, id)) {
       co_await CountEnd(ctx, s, id);

@@ -7,7 +7,7 @@ namespace {
 struct Run {
   size_t begin;
   size_t size;
-  Awaiting<Expansion> asked;
+  Awaiting<Expansion> request;
 };
 
 }  // namespace
@@ -29,7 +29,7 @@ Co<> Grow(SearchContext& ctx, int steps, float temperature,
     }
     if (runs.empty()) co_return;
     for (const Run& run : runs) {
-      const Expansion expansion = co_await run.asked;
+      const Expansion expansion = co_await run.request;
       for (size_t k = 0; k < run.size; ++k) {
         const NodeId next =
             k < expansion.samples.size() ? expansion.samples[k] : kNoNode;

@@ -4,18 +4,17 @@
 
 namespace espalier {
 
-Co<std::vector<std::vector<NodeId>>> ExpandEach(SearchContext& ctx,
-                                                const std::vector<Draws>& asked,
-                                                float temperature,
-                                                int top_logprobs) {
+Co<std::vector<std::vector<NodeId>>> ExpandEach(
+    SearchContext& ctx, const std::vector<Draws>& requests, float temperature,
+    int top_logprobs) {
   std::vector<Awaiting<Expansion>> waiting;
-  for (const Draws& draws : asked) {
+  for (const Draws& draws : requests) {
     waiting.push_back(ctx.Expand(draws.parent, {.n = draws.n,
                                                 .temperature = temperature,
                                                 .top_logprobs = top_logprobs}));
   }
-  std::vector<std::vector<NodeId>> samples(asked.size());
-  for (size_t i = 0; i < asked.size(); ++i) {
+  std::vector<std::vector<NodeId>> samples(requests.size());
+  for (size_t i = 0; i < requests.size(); ++i) {
     const Expansion expansion = co_await waiting[i];
     for (const NodeId node : expansion.samples) {
       if (!ctx.tree()[node].truncated()) samples[i].push_back(node);
@@ -47,15 +46,15 @@ Co<std::vector<NodeId>> FinishEach(SearchContext& ctx,
                                    float temperature) {
   std::vector<NodeId> at = from;
   while (true) {
-    std::vector<Draws> asked;
+    std::vector<Draws> requests;
     std::vector<size_t> who;
     for (size_t i = 0; i < at.size(); ++i) {
       if (at[i] == kNoNode || ctx.tree()[at[i]].terminal()) continue;
-      asked.push_back({.parent = at[i]});
+      requests.push_back({.parent = at[i]});
       who.push_back(i);
     }
-    if (asked.empty()) co_return at;
-    const auto samples = co_await ExpandEach(ctx, asked, temperature);
+    if (requests.empty()) co_return at;
+    const auto samples = co_await ExpandEach(ctx, requests, temperature);
     for (size_t j = 0; j < who.size(); ++j) {
       at[who[j]] = samples[j].empty() ? kNoNode : samples[j].front();
     }
@@ -67,16 +66,16 @@ Co<std::vector<NodeId>> LookAheadEach(SearchContext& ctx,
                                       int steps, GreedySteps& known) {
   std::vector<NodeId> at = from;
   for (int step = 0; step < steps; ++step) {
-    std::vector<Draws> asked;
+    std::vector<Draws> requests;
     for (const NodeId node : at) {
       if (node == kNoNode || ctx.tree()[node].terminal()) continue;
       if (known.try_emplace(node, kNoNode).second) {
-        asked.push_back({.parent = node});
+        requests.push_back({.parent = node});
       }
     }
-    const auto samples = co_await ExpandEach(ctx, asked, 0);
-    for (size_t i = 0; i < asked.size(); ++i) {
-      if (!samples[i].empty()) known[asked[i].parent] = samples[i].front();
+    const auto samples = co_await ExpandEach(ctx, requests, 0);
+    for (size_t i = 0; i < requests.size(); ++i) {
+      if (!samples[i].empty()) known[requests[i].parent] = samples[i].front();
     }
     for (NodeId& node : at) {
       const auto next = known.find(node);

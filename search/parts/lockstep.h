@@ -1,7 +1,7 @@
 // Stages whose requests are sent together, so that an engine can batch them.
 //
-//   const std::vector<Draws> asked = {{left, 4}, {right, 4}};
-//   const auto samples = co_await ExpandEach(ctx, asked, 1.0f);
+//   const std::vector<Draws> requests = {{left, 4}, {right, 4}};
+//   const auto samples = co_await ExpandEach(ctx, requests, 1.0f);
 //   if (!co_await ScoreEach(ctx, samples[0])) co_return;  // budget is spent
 //
 // All requests of a call are made before the first is awaited. Samples cut by a
@@ -25,10 +25,9 @@ struct Draws {
 
 // The usable samples for each entry, in order of sampling; equal samples are
 // the same node.
-Co<std::vector<std::vector<NodeId>>> ExpandEach(SearchContext& ctx,
-                                                const std::vector<Draws>& asked,
-                                                float temperature,
-                                                int top_logprobs = 0);
+Co<std::vector<std::vector<NodeId>>> ExpandEach(
+    SearchContext& ctx, const std::vector<Draws>& requests, float temperature,
+    int top_logprobs = 0);
 
 // Scores `nodes` in one request. False if any stays unscored: the search is
 // over.

@@ -7,15 +7,15 @@ namespace espalier {
 Co<> Propose(SearchContext& ctx, absl::Span<const NodeId> parents,
              ExpandOptions options, bool evaluate,
              std::vector<std::vector<NodeId>>& found, bool repeats) {
-  std::vector<Awaiting<Expansion>> asked;
-  asked.reserve(parents.size());
+  std::vector<Awaiting<Expansion>> requests;
+  requests.reserve(parents.size());
   for (const NodeId parent : parents) {
-    asked.push_back(ctx.Expand(parent, options));
+    requests.push_back(ctx.Expand(parent, options));
   }
   found.resize(parents.size());
   std::vector<Awaiting<Evaluation>> scored;
   for (size_t i = 0; i < parents.size(); ++i) {
-    const Expansion expansion = co_await asked[i];
+    const Expansion expansion = co_await requests[i];
     std::vector<NodeId>& steps = found[i];
     steps.assign(expansion.samples.begin(), expansion.samples.end());
     if (!repeats) {

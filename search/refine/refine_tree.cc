@@ -19,19 +19,19 @@ int RefineTree::Add(int parent, NodeId end, double reward) {
     answers_.push_back({.end = end});
     stamps_.push_back(0);
   }
-  for (const int child : at(answer).children) {
-    Remove(at(child).listed_in, answer);
+  for (const int rewrite : at(answer).rewrites) {
+    Remove(at(rewrite).listed_in, answer);
   }
-  at(answer).children.clear();
+  at(answer).rewrites.clear();
   if (at(answer).parent >= 0) {
     touched_.push_back(at(answer).parent);
-    Remove(at(at(answer).parent).sons, answer);
+    Remove(at(at(answer).parent).children, answer);
   }
   at(answer).parent = parent;
   if (parent >= 0) {
     touched_.push_back(parent);
-    at(parent).sons.push_back(answer);
     at(parent).children.push_back(answer);
+    at(parent).rewrites.push_back(answer);
     at(answer).listed_in.push_back(parent);
   }
   Reward(answer, reward);
@@ -53,7 +53,7 @@ void RefineTree::Update() {
     const Answer& a = at(t);
     changed.push_back(t);
     if (a.parent >= 0) changed.push_back(a.parent);
-    changed.insert(changed.end(), a.sons.begin(), a.sons.end());
+    changed.insert(changed.end(), a.children.begin(), a.children.end());
     changed.insert(changed.end(), a.listed_in.begin(), a.listed_in.end());
   }
   touched_.clear();
@@ -65,12 +65,12 @@ void RefineTree::Update() {
 void RefineTree::Refresh(int answer) {
   Answer& a = at(answer);
   const bool over_a_leaf =
-      std::any_of(a.sons.begin(), a.sons.end(),
-                  [&](int son) { return at(son).sons.empty(); });
-  if (a.sons.empty() || (over_a_leaf && a.children.empty())) {
+      std::any_of(a.children.begin(), a.children.end(),
+                  [&](int child) { return at(child).children.empty(); });
+  if (a.children.empty() || (over_a_leaf && a.rewrites.empty())) {
     a.ucb = Ucb(answer, a.q);
   } else if (over_a_leaf) {
-    a.ucb = Ucb(answer, (a.q + BestChild(answer)) / 2);
+    a.ucb = Ucb(answer, (a.q + BestRewrite(answer)) / 2);
   }
   const uint32_t stamp = ++stamps_[static_cast<size_t>(answer)];
   if (!Closed(answer)) queue_.push({a.ucb, answer, stamp});
@@ -82,18 +82,18 @@ double RefineTree::Ucb(int answer, double q) const {
   return q + c_ * std::sqrt(std::log(above + 1) / (a.rewards + 1e-5));
 }
 
-double RefineTree::BestChild(int answer) const {
+double RefineTree::BestRewrite(int answer) const {
   double best = -INFINITY;
-  for (const int child : (*this)[answer].children) {
-    best = std::max(best, (*this)[child].q);
+  for (const int rewrite : (*this)[answer].rewrites) {
+    best = std::max(best, (*this)[rewrite].q);
   }
   return best;
 }
 
 bool RefineTree::Closed(int answer) const {
   const Answer& a = (*this)[answer];
-  return static_cast<int>(a.children.size()) >= children_ &&
-         BestChild(answer) >= a.q;
+  return static_cast<int>(a.rewrites.size()) >= children_ &&
+         BestRewrite(answer) >= a.q;
 }
 
 int RefineTree::Select() {

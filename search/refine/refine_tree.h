@@ -49,9 +49,9 @@ class RefineTree {
     int parent = -1;       // the answer it rewrites; -1 for a first one
     // Its rewrites, one entry each time one is generated. A rewrite that is
     // generated again from another answer stays listed here.
-    std::vector<int> children;
-    std::vector<int> sons;       // answers whose parent it is
-    std::vector<int> listed_in;  // answers that list it as a child
+    std::vector<int> rewrites;
+    std::vector<int> children;   // answers whose parent it is
+    std::vector<int> listed_in;  // answers that list it as a rewrite
     double lowest = 0, sum = 0;
     int rewards = 0;
     double q = 0;
@@ -80,7 +80,7 @@ class RefineTree {
   Answer& at(int i) { return answers_[static_cast<size_t>(i)]; }
   void Refresh(int answer);
   double Ucb(int answer, double q) const;
-  double BestChild(int answer) const;  // its Q; -infinity without children
+  double BestRewrite(int answer) const;  // its Q; -infinity without rewrites
 
   struct Waiting {
     double ucb;

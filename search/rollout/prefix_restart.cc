@@ -63,12 +63,12 @@ struct Restart {
 // Stage 2 for the responses of a round.
 Co<> Judge(SearchContext& ctx, const std::vector<NodeId>& ends,
            Restart& restart) {
-  std::vector<Awaiting<Evaluation>> asked;
+  std::vector<Awaiting<Evaluation>> requests;
   for (const NodeId end : ends) {
     const std::vector<NodeId> path = ctx.tree().Path(end);
-    asked.push_back(ctx.Evaluate(path));
+    requests.push_back(ctx.Evaluate(path));
   }
-  for (const Awaiting<Evaluation>& evaluation : asked) co_await evaluation;
+  for (const Awaiting<Evaluation>& evaluation : requests) co_await evaluation;
   for (const NodeId end : ends) {
     if (!ctx.tree()[end].scored()) continue;
     const float score = ctx.tree().step(end).path_score;

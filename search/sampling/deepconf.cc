@@ -102,16 +102,16 @@ Co<std::vector<Response>> Draw(SearchContext& ctx, int count, double floor,
   std::vector<NodeId> at(static_cast<size_t>(count), kRoot);
   std::vector<TokenGroups> groups(at.size(), TokenGroups(options.window));
   while (true) {
-    std::vector<Draws> asked;
+    std::vector<Draws> requests;
     std::vector<size_t> who;
     for (size_t i = 0; i < at.size(); ++i) {
       if (at[i] == kNoNode || ctx.tree()[at[i]].terminal()) continue;
-      asked.push_back({.parent = at[i]});
+      requests.push_back({.parent = at[i]});
       who.push_back(i);
     }
-    if (asked.empty()) break;
+    if (requests.empty()) break;
     const auto samples =
-        co_await ExpandEach(ctx, asked, options.temperature, options.topk);
+        co_await ExpandEach(ctx, requests, options.temperature, options.topk);
     for (size_t j = 0; j < who.size(); ++j) {
       NodeId& node = at[who[j]];
       node = samples[j].empty() ? kNoNode : samples[j].front();

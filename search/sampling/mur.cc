@@ -95,15 +95,15 @@ double Uncertainty(const Tree& tree, NodeId step) {
 // Stages 1 to 3. Returns the step taken below `parent`, or kNoNode.
 Co<NodeId> TakeStep(SearchContext& ctx, NodeId parent, const Momentum& momentum,
                     const MurOptions& options) {
-  std::vector<Draws> asked = {{.parent = parent}};
-  const auto first = co_await ExpandEach(ctx, asked, options.temperature);
+  std::vector<Draws> requests = {{.parent = parent}};
+  const auto first = co_await ExpandEach(ctx, requests, options.temperature);
   if (first[0].empty()) co_return kNoNode;
   std::vector<NodeId> candidates = first[0];
   const NodeId only = candidates.front();
   const double m = Uncertainty(ctx.tree(), only);
-  asked[0].n = options.fresh ? options.candidates : options.candidates - 1;
-  if (asked[0].n == 0 || !momentum.Exceeded(m)) co_return only;
-  const auto more = co_await ExpandEach(ctx, asked, options.temperature);
+  requests[0].n = options.fresh ? options.candidates : options.candidates - 1;
+  if (requests[0].n == 0 || !momentum.Exceeded(m)) co_return only;
+  const auto more = co_await ExpandEach(ctx, requests, options.temperature);
   if (options.fresh) candidates.clear();
   candidates.insert(candidates.end(), more[0].begin(), more[0].end());
   if (candidates.empty()) co_return only;

@@ -111,15 +111,15 @@ Particles Take(const Particles& particles, const std::vector<size_t>& indices) {
 // Stage 1. Returns the particles that moved.
 Co<std::vector<size_t>> Extend(SearchContext& ctx, Particles& particles,
                                float temperature) {
-  std::vector<Draws> asked;
+  std::vector<Draws> requests;
   std::vector<size_t> who;
   for (size_t i = 0; i < particles.size(); ++i) {
     if (particles[i] == kNoNode || ctx.tree()[particles[i]].terminal())
       continue;
-    asked.push_back({.parent = particles[i]});
+    requests.push_back({.parent = particles[i]});
     who.push_back(i);
   }
-  const auto samples = co_await ExpandEach(ctx, asked, temperature);
+  const auto samples = co_await ExpandEach(ctx, requests, temperature);
   for (size_t j = 0; j < who.size(); ++j) {
     particles[who[j]] = samples[j].empty() ? kNoNode : samples[j].front();
   }

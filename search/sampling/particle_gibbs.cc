@@ -113,14 +113,14 @@ std::vector<size_t> Draw(const Particles& particles, int n, State& state) {
 // Stage 1. False if the budget is spent.
 Co<bool> Extend(SearchContext& ctx, Particles& particles, int step,
                 const ParticleGibbsOptions& options) {
-  std::vector<Draws> asked;
+  std::vector<Draws> requests;
   std::vector<size_t> who;
   for (size_t i = 0; i < particles.size(); ++i) {
     if (particles[i].stopped) continue;
-    asked.push_back({.parent = particles[i].node});
+    requests.push_back({.parent = particles[i].node});
     who.push_back(i);
   }
-  const auto samples = co_await ExpandEach(ctx, asked, options.temperature);
+  const auto samples = co_await ExpandEach(ctx, requests, options.temperature);
   std::vector<NodeId> arrived;
   for (size_t j = 0; j < who.size(); ++j) {
     Particle& particle = particles[who[j]];

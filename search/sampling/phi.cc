@@ -127,12 +127,12 @@ struct State {
 // Stage 1.
 Co<Samples> Propose(SearchContext& ctx, const std::vector<Path>& paths,
                     const PhiOptions& options) {
-  std::vector<Draws> asked;
+  std::vector<Draws> requests;
   for (const Path& path : paths) {
     if (ctx.tree()[path.node].terminal()) continue;
-    asked.push_back({.parent = path.node, .n = options.rollouts});
+    requests.push_back({.parent = path.node, .n = options.rollouts});
   }
-  const auto drawn = co_await ExpandEach(ctx, asked, options.temperature);
+  const auto drawn = co_await ExpandEach(ctx, requests, options.temperature);
   Samples samples;
   size_t next = 0;
   for (const Path& path : paths) {

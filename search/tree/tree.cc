@@ -26,9 +26,9 @@ Tree::Tree() {
 
 void Tree::Report(NodeId id, const StepDraft& draft) {
   while (reported_.size() <= id) reported_.Add();
-  Reported& told = reported_[id];
-  if (told.mean_entropy != told.mean_entropy) {
-    told.mean_entropy = draft.mean_entropy;
+  Reported& reported = reported_[id];
+  if (reported.mean_entropy != reported.mean_entropy) {
+    reported.mean_entropy = draft.mean_entropy;
   }
   if (!draft.hidden.empty() &&
       hidden_
@@ -45,9 +45,9 @@ void Tree::Report(NodeId id, const StepDraft& draft) {
     num_alternatives_ += draft.alternatives.size();
   }
   const size_t n = draft.confidences.size();
-  if (n == 0 || told.confidence_begin != kNotReported) return;
+  if (n == 0 || reported.confidence_begin != kNotReported) return;
   ESP_CHECK(n == tokens(id).size());
-  told.confidence_begin = static_cast<uint32_t>(confidences_.size());
+  reported.confidence_begin = static_cast<uint32_t>(confidences_.size());
   float* const to = confidences_.Extend(n);
   for (size_t i = 0; i < n; ++i) to[i] = draft.confidences[i];
 }

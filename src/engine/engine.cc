@@ -101,7 +101,7 @@ class LocalEngine : public Engine {
     }
     ESP_ASSIGN_OR_RETURN(const auto algorithm, MakeAlgorithm(resolved.method));
     const std::string configuration = CanonicalMethod(*algorithm);
-    const auto told = [&](size_t i, SearchResult result) {
+    const auto report_done = [&](size_t i, SearchResult result) {
       result.configuration = configuration;
       on_done(i, std::move(result));
     };
@@ -111,7 +111,7 @@ class LocalEngine : public Engine {
                                             .algorithm = algorithm.get(),
                                             .options = &resolved,
                                             .hooks = &hooks,
-                                            .on_done = told});
+                                            .on_done = report_done});
     reward_stats_.laid_out += runner.reward_stats().laid_out;
     reward_stats_.again += runner.reward_stats().again;
     return status;
@@ -232,28 +232,18 @@ absl::Status CheckSearch(const SearchOptions& options, bool graded,
   errors.Add(algorithm.status());
   if (!algorithm.ok()) return errors.Status();
   if ((*algorithm)->models() > models) {
-    errors.Add(absl::FailedPreconditionError(
-        absl::StrCat("method ", AbslView((*algorithm)->name()), " with models=",
-                     (*algorithm)->models(), " needs as many policies, found ",
-                     models, "; name the others with --more-models")));
+    errors.Add(absl::FailedPreconditionError(absl::StrCat(
+        "method ", AbslView((*algorithm)->name()), " with models=",
+        (*algorithm)->models(), " needs as many policies, found ", models,
+        "; name the others in EngineOptions::more_policies")));
   }
   for (const RequestKind kind : (*algorithm)->needs()) {
-    if (kind == RequestKind::kExpand || kind == RequestKind::kEvaluate ||
-        kind == RequestKind::kVerify) {
-      continue;
-    }
-    if (kind == RequestKind::kGrade) {
-      if (graded) continue;
-      errors.Add(absl::FailedPreconditionError(
-          absl::StrCat("method ", AbslView((*algorithm)->name()),
-                       " reads the reference answers while it searches, so it "
-                       "only labels training problems (espalier generate) and "
-                       "cannot answer questions")));
-      continue;
-    }
-    errors.Add(absl::UnimplementedError(absl::StrCat(
-        "method ", AbslView((*algorithm)->name()), " makes the request ",
-        AbslView(RequestKindName(kind)), ", which no backend supports yet")));
+    if (kind != RequestKind::kGrade || graded) continue;
+    errors.Add(absl::FailedPreconditionError(absl::StrCat(
+        "method ", AbslView((*algorithm)->name()),
+        " reads the reference answers while it searches, so it only labels "
+        "training problems in a run that records (RunHooks::grade) and cannot "
+        "answer questions")));
   }
   return errors.Status();
 }

@@ -56,10 +56,10 @@ bool Needs(const SearchAlgorithm& algorithm, RequestKind kind) {
 
 }  // namespace
 
-Runner::Runner(RunnerModels models, Executor& executor, int live)
+Runner::Runner(RunnerModels models, Executor& executor, int session_limit)
     : models_(models),
       executor_(executor),
-      live_limit_(std::max(1, live)),
+      session_limit_(std::max(1, session_limit)),
       checks_(executor.threads()) {
   ESP_CHECK(models_.policy != nullptr && models_.policy_tokenizer != nullptr);
   policies_ = {models_.policy};
@@ -107,11 +107,11 @@ absl::Status Runner::Run(const RunnerJob& job) {
   next_problem_ = 0;
   const absl::Status status = RunAll();
   // Searches are left over only after an error, or a stop of a recorded run.
-  for (auto& live : live_) {
-    CancelRequests(*live);
-    ReleaseRest(*live);
+  for (auto& session : sessions_) {
+    CancelRequests(*session);
+    ReleaseRest(*session);
   }
-  live_.clear();
+  sessions_.clear();
   checks_.Clear();
   ESP_CHECK(pending_.empty());
   return status;
@@ -120,15 +120,15 @@ absl::Status Runner::Run(const RunnerJob& job) {
 absl::Status Runner::RunAll() {
   SearchRecorder* recorder = job_->hooks->recorder;
   ESP_RETURN_IF_ERROR(AdmitMore());
-  while (!live_.empty()) {
+  while (!sessions_.empty()) {
     ResumeAll();
-    for (auto& live : live_) ESP_RETURN_IF_ERROR(Dispatch(*live));
+    for (auto& session : sessions_) ESP_RETURN_IF_ERROR(Dispatch(*session));
     ESP_RETURN_IF_ERROR(FinishDone());
     ReportProgress();
     ESP_RETURN_IF_ERROR(AdmitMore());
     if (recorder != nullptr) {
       ESP_RETURN_IF_ERROR(recorder->Flush());
-      if (stop_asked()) return absl::OkStatus();
+      if (stop_requested()) return absl::OkStatus();
     }
     bool stepped = false;
     for (size_t i = 0; i < policies_.size(); ++i) {
@@ -138,7 +138,7 @@ absl::Status Runner::RunAll() {
     if (models_.critic != nullptr && models_.critic != models_.policy) {
       ESP_RETURN_IF_ERROR(StepBackend(models_.critic, -1, stepped));
     }
-    const bool news = std::any_of(live_.begin(), live_.end(),
+    const bool news = std::any_of(sessions_.begin(), sessions_.end(),
                                   [](const auto& l) { return l->has_news; });
     ESP_RETURN_IF_ERROR(TakeChecks(!stepped && !news));
     EndStopped();
@@ -146,34 +146,34 @@ absl::Status Runner::RunAll() {
   return recorder != nullptr ? recorder->Flush() : absl::OkStatus();
 }
 
-bool Runner::stop_asked() const {
+bool Runner::stop_requested() const {
   return job_->hooks->stop != nullptr && job_->hooks->stop->load();
 }
 
 absl::Status Runner::AdmitMore() {
-  while (static_cast<int>(live_.size()) < live_limit_ && !stop_asked() &&
-         next_problem_ < job_->problems.size()) {
+  while (static_cast<int>(sessions_.size()) < session_limit_ &&
+         !stop_requested() && next_problem_ < job_->problems.size()) {
     const size_t index = next_problem_++;
-    auto live = std::make_unique<SearchSession>(index, job_->problems[index],
-                                                *job_->task, *job_->options);
-    live->started = Clock::Real().Seconds();
-    const absl::Status status = OpenSequences(*live);
+    auto session = std::make_unique<SearchSession>(index, job_->problems[index],
+                                                   *job_->task, *job_->options);
+    session->started = Clock::Real().Seconds();
+    const absl::Status status = OpenSequences(*session);
     if (status.ok()) {
-      live_.push_back(std::move(live));
+      sessions_.push_back(std::move(session));
       continue;
     }
     const SearchResult result{.status = status};
     if (job_->hooks->recorder != nullptr) {
-      ESP_RETURN_IF_ERROR(
-          job_->hooks->recorder->Finish(index, live->context().tree(), result));
+      ESP_RETURN_IF_ERROR(job_->hooks->recorder->Finish(
+          index, session->context().tree(), result));
     }
     job_->on_done(index, result);
   }
   return absl::OkStatus();
 }
 
-absl::Status Runner::OpenSequences(SearchSession& live) {
-  const Problem& problem = job_->problems[live.index()];
+absl::Status Runner::OpenSequences(SearchSession& session) {
+  const Problem& problem = job_->problems[session.index()];
   ESP_ASSIGN_OR_RETURN(const std::string prompt, job_->task->Render(problem));
   const bool control_tokens = job_->task->format().control_tokens;
   const auto open = [&](Backend* backend, const Tokenizer* tokenizer,
@@ -187,34 +187,34 @@ absl::Status Runner::OpenSequences(SearchSession& live) {
           "context is ", room,
           "; shorten the question or use a model with a longer context"));
     }
-    live.prompt_tokens = static_cast<int64_t>(tokens.size());
+    session.prompt_tokens = static_cast<int64_t>(tokens.size());
     out = std::make_shared<NodeSequences>(backend,
                                           backend->Extend(kEmptySeq, tokens));
     return absl::OkStatus();
   };
   for (Backend* policy : policies_) {
-    ESP_RETURN_IF_ERROR(
-        open(policy, models_.policy_tokenizer, live.policies.emplace_back()));
+    ESP_RETURN_IF_ERROR(open(policy, models_.policy_tokenizer,
+                             session.policies.emplace_back()));
   }
   if (models_.scorer != nullptr) {
     ESP_ASSIGN_OR_RETURN(
-        live.reader,
+        session.reader,
         RewardReader::Open(
             *models_.scorer, *models_.critic,
             models_.scorer->format().prompt ? prompt : problem.question));
   }
   if (models_.critic == models_.policy || models_.critic == nullptr ||
       models_.scorer != nullptr) {
-    live.critic = live.policies[0];
+    session.critic = session.policies[0];
     return absl::OkStatus();
   }
-  return open(models_.critic, models_.critic_tokenizer, live.critic);
+  return open(models_.critic, models_.critic_tokenizer, session.critic);
 }
 
 void Runner::ResumeAll() {
   std::vector<SearchSession*> ready;
-  for (auto& live : live_) {
-    if (live->has_news) ready.push_back(live.get());
+  for (auto& session : sessions_) {
+    if (session->has_news) ready.push_back(session.get());
   }
   executor_.ParallelFor(
       static_cast<int>(ready.size()), 1, [&](int begin, int end) {
@@ -224,57 +224,57 @@ void Runner::ResumeAll() {
       });
 }
 
-absl::Status Runner::Dispatch(SearchSession& live) {
-  for (const AdoptedSample& adopted : live.driver().TakeAdopted()) {
+absl::Status Runner::Dispatch(SearchSession& session) {
+  for (const AdoptedSample& adopted : session.driver().TakeAdopted()) {
     if (adopted.is_new) {
-      live.policies[PolicyOf(adopted.handle)]->Adopt(adopted.node,
-                                                     SeqOf(adopted.handle));
+      session.policies[PolicyOf(adopted.handle)]->Adopt(adopted.node,
+                                                        SeqOf(adopted.handle));
     } else {
       ReleaseHandle(adopted.handle);
     }
   }
-  for (const auto& [node, priority] : live.driver().TakeRetentions()) {
-    for (const auto& policy : live.policies)
+  for (const auto& [node, priority] : session.driver().TakeRetentions()) {
+    for (const auto& policy : session.policies)
       policy->SetRetention(node, priority);
-    if (live.critic != live.policies[0])
-      live.critic->SetRetention(node, priority);
-    if (live.reader != nullptr) live.reader->SetRetention(node, priority);
+    if (session.critic != session.policies[0])
+      session.critic->SetRetention(node, priority);
+    if (session.reader != nullptr) session.reader->SetRetention(node, priority);
   }
   SearchRecorder* recorder = job_->hooks->recorder;
-  for (SearchRequest& request : live.driver().TakeRequests()) {
+  for (SearchRequest& request : session.driver().TakeRequests()) {
     if (recorder != nullptr) {
       ESP_ASSIGN_OR_RETURN(std::optional<SearchCompletion> known,
-                           recorder->Recall(live.index(), request));
+                           recorder->Recall(session.index(), request));
       if (known) {
-        live.driver().Put(*std::move(known));
-        live.has_news = true;
+        session.driver().Put(*std::move(known));
+        session.has_news = true;
         continue;
       }
     }
-    ESP_RETURN_IF_ERROR(Send(live, std::move(request)));
+    ESP_RETURN_IF_ERROR(Send(session, std::move(request)));
   }
   return absl::OkStatus();
 }
 
-absl::Status Runner::Send(SearchSession& live, SearchRequest request) {
-  const Tree& tree = live.context().tree();
+absl::Status Runner::Send(SearchSession& session, SearchRequest request) {
+  const Tree& tree = session.context().tree();
   switch (request.kind) {
     case RequestKind::kExpand: {
       const size_t policy = PolicyOf(request.by);
       if (policy >= policies_.size()) {
-        return Deliver(live, request,
+        return Deliver(session, request,
                        {.number = request.number,
                         .status = absl::FailedPreconditionError(
                             "no model is bound to the role of this request")});
       }
       if (!request.expand.forced.empty()) {
-        return Force(live, request, static_cast<int>(policy));
+        return Force(session, request, static_cast<int>(policy));
       }
       if ((request.expand.top_logprobs > 0 ||
            request.expand.alternatives > 0) &&
           !policies_[policy]->capabilities().top_logprobs) {
         return Deliver(
-            live, request,
+            session, request,
             {.number = request.number,
              .status = absl::FailedPreconditionError(absl::StrCat(
                  "method ", AbslView(job_->algorithm->name()),
@@ -284,7 +284,7 @@ absl::Status Runner::Send(SearchSession& live, SearchRequest request) {
       }
       if (request.expand.hidden &&
           policies_[policy]->capabilities().hidden_size == 0) {
-        return Deliver(live, request,
+        return Deliver(session, request,
                        {.number = request.number,
                         .status = absl::FailedPreconditionError(absl::StrCat(
                             "method ", AbslView(job_->algorithm->name()),
@@ -299,7 +299,7 @@ absl::Status Runner::Send(SearchSession& live, SearchRequest request) {
       stops.insert(stops.end(), request.expand.stop_strings.begin(),
                    request.expand.stop_strings.end());
       GenerateRequest body{
-          .from = live.policies[policy]->Of(tree, request.nodes[0]),
+          .from = session.policies[policy]->Of(tree, request.nodes[0]),
           .n = request.expand.n,
           .sampling = {.temperature = request.expand.temperature,
                        .top_k = filter.top_k,
@@ -313,21 +313,21 @@ absl::Status Runner::Send(SearchSession& live, SearchRequest request) {
           .top_alternatives = request.expand.alternatives,
           .top_logprobs = request.expand.top_logprobs,
           .hidden = request.expand.hidden};
-      Submit(live, *policies_[policy], std::move(request),
+      Submit(session, *policies_[policy], std::move(request),
              {.body = std::move(body)});
       return absl::OkStatus();
     }
     case RequestKind::kEvaluate: {
       if (job_->hooks->reward != nullptr) {
-        return RunCheck(live, std::move(request));
+        return RunCheck(session, std::move(request));
       }
-      return SendEvaluate(live, std::move(request));
+      return SendEvaluate(session, std::move(request));
     }
     case RequestKind::kVerify:
     case RequestKind::kGrade:
-      return RunCheck(live, std::move(request));
+      return RunCheck(session, std::move(request));
     default:
-      return Deliver(live, request,
+      return Deliver(session, request,
                      {.number = request.number,
                       .status = absl::UnimplementedError(absl::StrCat(
                           "no backend answers ",
@@ -335,36 +335,37 @@ absl::Status Runner::Send(SearchSession& live, SearchRequest request) {
   }
 }
 
-absl::Status Runner::SendEvaluate(SearchSession& live, SearchRequest request) {
-  const Tree& tree = live.context().tree();
-  if (live.reader == nullptr) {
+absl::Status Runner::SendEvaluate(SearchSession& session,
+                                  SearchRequest request) {
+  const Tree& tree = session.context().tree();
+  if (session.reader == nullptr) {
     ScoreRequest body;
     for (const NodeId node : request.nodes) {
-      body.sequences.push_back(live.critic->Of(tree, node));
+      body.sequences.push_back(session.critic->Of(tree, node));
     }
-    Submit(live, *models_.critic, std::move(request),
+    Submit(session, *models_.critic, std::move(request),
            {.body = std::move(body)});
     return absl::OkStatus();
   }
-  absl::StatusOr<RewardQuery> query = live.reader->Ask(tree, request.nodes);
+  absl::StatusOr<RewardQuery> query = session.reader->Ask(tree, request.nodes);
   if (!query.ok()) {
-    return Deliver(live, request,
+    return Deliver(session, request,
                    {.number = request.number, .status = query.status()});
   }
-  const RequestId id = Await(live, std::move(request));
+  const RequestId id = Await(session, std::move(request));
   pending_[id].read = std::move(query->nodes);
   models_.critic->Submit({.id = id, .body = std::move(query->request)});
   return absl::OkStatus();
 }
 
-absl::Status Runner::Force(SearchSession& live, const SearchRequest& request,
+absl::Status Runner::Force(SearchSession& session, const SearchRequest& request,
                            int policy) {
   SearchCompletion completion{.number = request.number};
   SampledStep step{{}, std::string(request.expand.forced)};
   auto tokens = models_.policy_tokenizer->EncodeContinuation(step.text);
   if (!tokens.ok()) {
     completion.status = tokens.status();
-    return Deliver(live, request, std::move(completion));
+    return Deliver(session, request, std::move(completion));
   }
   step.tokens = *std::move(tokens);
   // No sample if it does not fit into the budget.
@@ -372,36 +373,36 @@ absl::Status Runner::Force(SearchSession& live, const SearchRequest& request,
     // Forced tokens have probability 1 under the sampler.
     step.logprobs.assign(step.tokens.size(), 0);
     step.sampler_logprobs = step.logprobs;
-    NodeSequences& sequences = *live.policies[static_cast<size_t>(policy)];
-    const SeqId from = sequences.Of(live.context().tree(), request.nodes[0]);
+    NodeSequences& sequences = *session.policies[static_cast<size_t>(policy)];
+    const SeqId from = sequences.Of(session.context().tree(), request.nodes[0]);
     step.handle =
         ToHandle(sequences.backend()->Extend(from, step.tokens), policy);
     completion.samples.push_back(std::move(step));
   }
-  return Deliver(live, request, std::move(completion));
+  return Deliver(session, request, std::move(completion));
 }
 
-void Runner::Submit(SearchSession& live, Backend& backend,
+void Runner::Submit(SearchSession& session, Backend& backend,
                     SearchRequest request, Request body) {
-  body.id = Await(live, std::move(request));
+  body.id = Await(session, std::move(request));
   backend.Submit(std::move(body));
 }
 
-RequestId Runner::Await(SearchSession& live, SearchRequest request) {
+RequestId Runner::Await(SearchSession& session, SearchRequest request) {
   const RequestId id = next_request_++;
-  pending_[id] = {&live, std::move(request)};
-  live.in_flight.insert(id);
+  pending_[id] = {&session, std::move(request)};
+  session.in_flight.insert(id);
   return id;
 }
 
-BackgroundChecks::Check Runner::MakeCheck(SearchSession& live,
+BackgroundChecks::Check Runner::MakeCheck(SearchSession& session,
                                           const SearchRequest& request) const {
   const RunHooks& hooks = *job_->hooks;
-  const size_t index = live.index();
+  const size_t index = session.index();
   const Problem& problem = job_->problems[index];
   std::vector<std::string> responses;
   for (const NodeId node : request.nodes) {
-    responses.push_back(live.context().tree().Response(node));
+    responses.push_back(session.context().tree().Response(node));
   }
   SearchCompletion out{.number = request.number};
   if (request.kind == RequestKind::kVerify) {
@@ -436,10 +437,11 @@ BackgroundChecks::Check Runner::MakeCheck(SearchSession& live,
   };
 }
 
-absl::Status Runner::RunCheck(SearchSession& live, SearchRequest request) {
-  BackgroundChecks::Check check = MakeCheck(live, request);
-  if (!job_->hooks->background_checks) return Deliver(live, request, check());
-  checks_.Ask(Await(live, std::move(request)), std::move(check));
+absl::Status Runner::RunCheck(SearchSession& session, SearchRequest request) {
+  BackgroundChecks::Check check = MakeCheck(session, request);
+  if (!job_->hooks->background_checks)
+    return Deliver(session, request, check());
+  checks_.Ask(Await(session, std::move(request)), std::move(check));
   return absl::OkStatus();
 }
 
@@ -450,22 +452,24 @@ absl::Status Runner::TakeChecks(bool wait) {
     if (it == pending_.end()) continue;  // cancelled while in flight
     const PendingRequest pending = std::move(it->second);
     pending_.erase(it);
-    pending.live->in_flight.erase(id);
+    pending.session->in_flight.erase(id);
     status.Update(
-        Deliver(*pending.live, pending.request, std::move(completion)));
+        Deliver(*pending.session, pending.request, std::move(completion)));
   }
   return status;
 }
 
-absl::Status Runner::Deliver(SearchSession& live, const SearchRequest& request,
+absl::Status Runner::Deliver(SearchSession& session,
+                             const SearchRequest& request,
                              SearchCompletion completion) {
   absl::Status status;
   if (job_->hooks->recorder != nullptr) {
-    status = job_->hooks->recorder->Append(live.index(), request, completion);
+    status =
+        job_->hooks->recorder->Append(session.index(), request, completion);
   }
   // Even if recording failed: the search owns what the completion holds.
-  live.driver().Put(std::move(completion));
-  live.has_news = true;
+  session.driver().Put(std::move(completion));
+  session.has_news = true;
   return status;
 }
 
@@ -488,16 +492,16 @@ absl::Status Runner::StepBackend(Backend* backend, int policy, bool& stepped) {
     }
     out.scores = std::move(completion.scores);
     if (pending.request.kind == RequestKind::kEvaluate &&
-        pending.live->reader != nullptr && completion.status.ok()) {
-      RewardReader& reader = *pending.live->reader;
+        pending.session->reader != nullptr && completion.status.ok()) {
+      RewardReader& reader = *pending.session->reader;
       reader.Take(pending.read, completion.rows);
       for (const NodeId node : pending.request.nodes) {
         out.scores.push_back(
-            reader.Score(pending.live->context().tree(), node));
+            reader.Score(pending.session->context().tree(), node));
       }
     }
-    pending.live->in_flight.erase(completion.id);
-    status.Update(Deliver(*pending.live, pending.request, std::move(out)));
+    pending.session->in_flight.erase(completion.id);
+    status.Update(Deliver(*pending.session, pending.request, std::move(out)));
   }
   return status;
 }
@@ -508,70 +512,71 @@ bool Runner::IsSegment(const PendingRequest& pending,
   const auto full = static_cast<size_t>(format.max_step_tokens);
   if (!format.segments || step.tokens.size() < full) return false;
   // Nothing can follow at the end of the context: the response is truncated.
-  const Tree& tree = pending.live->context().tree();
+  const Tree& tree = pending.session->context().tree();
   int64_t length =
-      pending.live->prompt_tokens + static_cast<int64_t>(step.tokens.size());
+      pending.session->prompt_tokens + static_cast<int64_t>(step.tokens.size());
   for (const NodeId id : tree.Path(pending.request.nodes[0])) {
     length += static_cast<int64_t>(tree.tokens(id).size());
   }
   return length < models_.policy->capabilities().context_length;
 }
 
-void Runner::CancelRequests(SearchSession& live) {
-  for (const RequestId id : live.in_flight) {
+void Runner::CancelRequests(SearchSession& session) {
+  for (const RequestId id : session.in_flight) {
     for (Backend* policy : policies_) policy->Cancel(id);
     if (models_.critic != nullptr) models_.critic->Cancel(id);
     checks_.Cancel(id);
     pending_.erase(id);
   }
-  live.in_flight.clear();
+  session.in_flight.clear();
 }
 
 void Runner::ReleaseHandle(int64_t handle) {
   policies_[PolicyOf(handle)]->Release(SeqOf(handle));
 }
 
-void Runner::ReleaseRest(SearchSession& live) {
-  if (live.reader != nullptr) {
-    reward_stats_.laid_out += live.reader->stats().laid_out;
-    reward_stats_.again += live.reader->stats().again;
+void Runner::ReleaseRest(SearchSession& session) {
+  if (session.reader != nullptr) {
+    reward_stats_.laid_out += session.reader->stats().laid_out;
+    reward_stats_.again += session.reader->stats().again;
   }
   // Samples that became nodes since the last Dispatch.
-  for (const AdoptedSample& adopted : live.driver().TakeAdopted()) {
+  for (const AdoptedSample& adopted : session.driver().TakeAdopted()) {
     ReleaseHandle(adopted.handle);
   }
-  for (const int64_t handle : live.driver().UndeliveredHandles()) {
+  for (const int64_t handle : session.driver().UndeliveredHandles()) {
     ReleaseHandle(handle);
   }
 }
 
 void Runner::EndStopped() {
   // A recorded run leaves its searches to the run that resumes it.
-  const bool stop = stop_asked() && job_->hooks->recorder == nullptr;
+  const bool stop = stop_requested() && job_->hooks->recorder == nullptr;
   const double now = Clock::Real().Seconds();
-  for (auto& live : live_) {
+  for (auto& session : sessions_) {
     // A stop falls between two deliveries, so that a replay can repeat it.
-    if (!live->begun()) continue;
+    if (!session->begun()) continue;
     const double limit = job_->options->max_seconds;
-    const bool late = limit > 0 && now - live->started >= limit;
-    if (!(stop || late) || live->driver().halted()) continue;
-    live->driver().Stop(stop ? std::string(kStoppedFromOutside)
-                             : absl::StrCat("time limit of ", limit, " s"));
+    const bool late = limit > 0 && now - session->started >= limit;
+    if (!(stop || late) || session->driver().halted()) continue;
+    session->driver().Stop(stop ? std::string(kStoppedFromOutside)
+                                : absl::StrCat("time limit of ", limit, " s"));
     if (job_->hooks->recorder != nullptr) {
-      job_->hooks->recorder->Stop(live->index(), live->driver().next_delivery(),
-                                  live->driver().stop_reason());
+      job_->hooks->recorder->Stop(session->index(),
+                                  session->driver().next_delivery(),
+                                  session->driver().stop_reason());
     }
     // Unanswered requests complete as cancelled.
     std::vector<uint64_t> unanswered;
-    for (const RequestId id : live->in_flight) {
+    for (const RequestId id : session->in_flight) {
       unanswered.push_back(pending_.at(id).request.number);
     }
-    CancelRequests(*live);
+    CancelRequests(*session);
     for (const uint64_t number : unanswered) {
-      live->driver().Put(
+      session->driver().Put(
           {.number = number, .status = absl::CancelledError("search stopped")});
     }
-    live->has_news = true;
+    session->has_news = true;
   }
 }
 
@@ -579,37 +584,38 @@ void Runner::ReportProgress() {
   const RunHooks& hooks = *job_->hooks;
   if (!hooks.on_progress) return;
   const double now = Clock::Real().Seconds();
-  for (auto& live : live_) {
-    if (live->shown >= 0 && now - live->shown < hooks.progress_interval) {
+  for (auto& session : sessions_) {
+    if (session->shown >= 0 && now - session->shown < hooks.progress_interval) {
       continue;
     }
-    live->shown = now;
-    SearchSnapshot shot = live->Snapshot();
-    shot.seconds = now - live->started;
-    hooks.on_progress(live->index(), shot);
+    session->shown = now;
+    SearchSnapshot shot = session->Snapshot();
+    shot.seconds = now - session->started;
+    hooks.on_progress(session->index(), shot);
   }
 }
 
 absl::Status Runner::FinishDone() {
   absl::Status status;
-  const auto finish = [&](std::unique_ptr<SearchSession>& live) {
-    if (!live->over() || !status.ok()) return false;
-    CancelRequests(*live);
-    ReleaseRest(*live);
-    SearchResult result = live->Result();
-    if (job_->options->keep_tree) result.tree = live->TreeAsText();
-    result.seconds = Clock::Real().Seconds() - live->started;
+  const auto finish = [&](std::unique_ptr<SearchSession>& session) {
+    if (!session->over() || !status.ok()) return false;
+    CancelRequests(*session);
+    ReleaseRest(*session);
+    SearchResult result = session->Result();
+    if (job_->options->keep_tree) result.tree = session->TreeAsText();
+    result.seconds = Clock::Real().Seconds() - session->started;
     if (job_->on_tree && result.status.ok()) {
-      job_->on_tree(live->index(), live->context().tree());
+      job_->on_tree(session->index(), session->context().tree());
     }
     if (job_->hooks->recorder != nullptr) {
       status.Update(job_->hooks->recorder->Finish(
-          live->index(), live->context().tree(), result));
+          session->index(), session->context().tree(), result));
     }
-    job_->on_done(live->index(), std::move(result));
+    job_->on_done(session->index(), std::move(result));
     return true;
   };
-  live_.erase(std::remove_if(live_.begin(), live_.end(), finish), live_.end());
+  sessions_.erase(std::remove_if(sessions_.begin(), sessions_.end(), finish),
+                  sessions_.end());
   return status;
 }
 

@@ -59,7 +59,7 @@ struct RunnerJob {
 
 class Runner {
  public:
-  Runner(RunnerModels models, Executor& executor, int live);
+  Runner(RunnerModels models, Executor& executor, int session_limit);
 
   absl::Status Run(const RunnerJob& job);
   // Of all searches run so far.
@@ -67,7 +67,7 @@ class Runner {
 
  private:
   struct PendingRequest {  // where a completion is delivered
-    SearchSession* live;
+    SearchSession* session;
     SearchRequest request;
     std::vector<NodeId> read = {};  // of a RewardQuery
   };
@@ -75,26 +75,26 @@ class Runner {
   absl::Status CheckJob() const;
   absl::Status RunAll();
   absl::Status AdmitMore();
-  absl::Status OpenSequences(SearchSession& live);
+  absl::Status OpenSequences(SearchSession& session);
   void ResumeAll();
-  absl::Status Dispatch(SearchSession& live);
-  absl::Status Send(SearchSession& live, SearchRequest request);
+  absl::Status Dispatch(SearchSession& session);
+  absl::Status Send(SearchSession& session, SearchRequest request);
   // Answers an Expand with its forced text.
-  absl::Status Force(SearchSession& live, const SearchRequest& request,
+  absl::Status Force(SearchSession& session, const SearchRequest& request,
                      int policy);
-  void Submit(SearchSession& live, Backend& backend, SearchRequest request,
+  void Submit(SearchSession& session, Backend& backend, SearchRequest request,
               Request body);
   // Sends an Evaluate to the critic.
-  absl::Status SendEvaluate(SearchSession& live, SearchRequest request);
+  absl::Status SendEvaluate(SearchSession& session, SearchRequest request);
   // Registers a request whose completion comes later.
-  RequestId Await(SearchSession& live, SearchRequest request);
+  RequestId Await(SearchSession& session, SearchRequest request);
   // When called, queries the hooks about a request's responses.
-  BackgroundChecks::Check MakeCheck(SearchSession& live,
+  BackgroundChecks::Check MakeCheck(SearchSession& session,
                                     const SearchRequest& request) const;
   // Queries the hooks: at once, or in the background if they are slow.
-  absl::Status RunCheck(SearchSession& live, SearchRequest request);
+  absl::Status RunCheck(SearchSession& session, SearchRequest request);
   // Delivers a completion to its search and to the recorder.
-  absl::Status Deliver(SearchSession& live, const SearchRequest& request,
+  absl::Status Deliver(SearchSession& session, const SearchRequest& request,
                        SearchCompletion completion);
   // `policy`: its index; -1: not a policy. Sets `stepped` if there was work.
   absl::Status StepBackend(Backend* backend, int policy, bool& stepped);
@@ -104,22 +104,22 @@ class Runner {
   bool IsSegment(const PendingRequest& pending, const SampledStep& step) const;
   // Releases a sample's sequence by its handle.
   void ReleaseHandle(int64_t handle);
-  void CancelRequests(SearchSession& live);
+  void CancelRequests(SearchSession& session);
   // Releases what a search holds in the backends in addition to its nodes.
-  void ReleaseRest(SearchSession& live);
+  void ReleaseRest(SearchSession& session);
   void EndStopped();
   absl::Status FinishDone();
   void ReportProgress();
-  bool stop_asked() const;
+  bool stop_requested() const;
 
   RunnerModels models_;
   std::vector<Backend*> policies_;  // the policy and further models that write
   Executor& executor_;
-  const int live_limit_;
+  const int session_limit_;
 
   const RunnerJob* job_ = nullptr;  // of the current Run
   size_t next_problem_ = 0;
-  std::vector<std::unique_ptr<SearchSession>> live_;
+  std::vector<std::unique_ptr<SearchSession>> sessions_;
   RequestId next_request_ = 1;
   absl::flat_hash_map<RequestId, PendingRequest> pending_;
   BackgroundChecks checks_;

@@ -11,7 +11,7 @@
 namespace espalier {
 namespace {
 
-// Who answers.
+// What answers a search's questions about one problem.
 struct Answerers {
   Policy& policy;
   RewardModel* reward;

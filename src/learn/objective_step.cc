@@ -78,9 +78,9 @@ std::vector<std::vector<size_t>> PackGroups(
       BundleGroups(groups, per_batch, options.share_prefixes);
   size_t total = 0;
   for (const Bundle& bundle : bundles) total += bundle.rows;
-  const auto lane_count = static_cast<size_t>(options.lanes);
+  const auto multiple = static_cast<size_t>(options.partial_sums);
   size_t batches = (total + per_batch - 1) / per_batch;
-  batches = (batches + lane_count - 1) / lane_count * lane_count;
+  batches = (batches + multiple - 1) / multiple * multiple;
   batches = std::min(batches, bundles.size());
   std::stable_sort(
       bundles.begin(), bundles.end(),
@@ -278,16 +278,16 @@ ObjectiveSums Trainer::RunGroups(const Objective& objective,
   std::vector<ObjectiveSums> sums(batches.size());
   const auto flat = static_cast<int64_t>(net_.flat_size());
   const bool reward_head = net_.config().reward_head;
-  executor_.ParallelFor(options_.lanes, 1, [&](int begin, int end) {
+  executor_.ParallelFor(options_.partial_sums, 1, [&](int begin, int end) {
     at::set_num_threads(1);
-    for (int lane = begin; lane < end; ++lane) {
+    for (int part = begin; part < end; ++part) {
       std::unique_ptr<net::Replica> replica = TakeReplica();
-      float* grads = grads_.data_ptr<float>() + lane * flat;
+      float* grads = grads_.data_ptr<float>() + part * flat;
       std::memset(grads, 0, static_cast<size_t>(flat) * sizeof(float));
       replica->set_grads(grads);
       at::AutoGradMode mode(true);
-      for (size_t i = static_cast<size_t>(lane); i < batches.size();
-           i += static_cast<size_t>(options_.lanes)) {
+      for (size_t i = static_cast<size_t>(part); i < batches.size();
+           i += static_cast<size_t>(options_.partial_sums)) {
         GroupPass pass(groups, batches[i], options_.share_prefixes);
         const at::Tensor hidden = replica->Hidden(pass.stream());
         const at::Tensor rewards =

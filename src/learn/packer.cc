@@ -22,11 +22,11 @@ void MicroBatch::Add(const TrainSequence& sequence) {
 }
 
 std::vector<MicroBatch> Pack(absl::Span<const TrainSequence> sequences,
-                             int tokens, int lanes) {
+                             int tokens, int partial_sums) {
   size_t total = 0;
   for (const TrainSequence& s : sequences) total += s.tokens.size();
   size_t batches = (total + tokens - 1) / tokens;
-  batches = (batches + lanes - 1) / lanes * lanes;
+  batches = (batches + partial_sums - 1) / partial_sums * partial_sums;
   batches = std::min(batches, sequences.size());
   std::vector<size_t> order(sequences.size());
   std::iota(order.begin(), order.end(), size_t{0});

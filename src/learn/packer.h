@@ -34,10 +34,10 @@ struct MicroBatch {
 
 // Distributes whole sequences over micro-batches of about `tokens` tokens each:
 // the longest first, each into the emptiest batch. The number of batches is a
-// multiple of `lanes` if there are enough sequences. Depends only on the
+// multiple of `partial_sums` if there are enough sequences. Depends only on the
 // lengths and their order.
 std::vector<MicroBatch> Pack(absl::Span<const TrainSequence> sequences,
-                             int tokens, int lanes);
+                             int tokens, int partial_sums);
 
 }  // namespace espalier
 

@@ -34,9 +34,9 @@ class Trainable {
   virtual at::Tensor values() const = 0;
   virtual absl::Span<const net::NetParameter> parameters() const = 0;
 
-  // Takes gradients by the net's weights, [lanes, flat_size], and returns
-  // gradients by the values, [n, size]; in both only the sum over the first
-  // dimension matters. Valid until the next call and while `grads` is.
+  // Takes gradients by the net's weights, [partial_sums, flat_size], and
+  // returns gradients by the values, [n, size]; in both only the sum over the
+  // first dimension matters. Valid until the next call and while `grads` is.
   virtual at::Tensor Gradient(const at::Tensor& grads, Executor& executor) = 0;
 
   // Updates the net's weights from the values.

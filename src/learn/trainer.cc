@@ -73,8 +73,8 @@ Trainer::Trainer(net::LlamaNet& net, TrainerOptions options, Trainable* trained)
       options_(std::move(options)),
       executor_(std::max(1, options_.threads)) {
   const int64_t flat = static_cast<int64_t>(net.flat_size());
-  ESP_CHECK(options_.lanes >= 1);
-  grads_ = at::zeros({options_.lanes, flat}, at::kFloat);
+  ESP_CHECK(options_.partial_sums >= 1);
+  grads_ = at::zeros({options_.partial_sums, flat}, at::kFloat);
   moments_ = at::zeros({2, trained_.values().numel()}, at::kFloat);
 }
 
@@ -148,7 +148,7 @@ absl::Status Trainer::Check(absl::Span<const TrainSequence> batch) const {
   return absl::OkStatus();
 }
 
-void Trainer::RunLane(int lane, const std::vector<MicroBatch>& batches,
+void Trainer::RunPart(int part, const std::vector<MicroBatch>& batches,
                       bool learn, const StepMetrics& totals,
                       std::vector<net::LossSums>& sums) {
   StayOnThread();
@@ -156,7 +156,7 @@ void Trainer::RunLane(int lane, const std::vector<MicroBatch>& batches,
   std::unique_ptr<net::Replica> replica = TakeReplica();
   replica->set_grads(nullptr);
   if (learn) {
-    float* grads = grads_.data_ptr<float>() + lane * flat;
+    float* grads = grads_.data_ptr<float>() + part * flat;
     std::memset(grads, 0, flat * sizeof(float));
     replica->set_grads(grads);
   }
@@ -164,7 +164,7 @@ void Trainer::RunLane(int lane, const std::vector<MicroBatch>& batches,
   const auto share = [](double coef, double count) {
     return static_cast<float>(count > 0 ? coef / count : 0);
   };
-  for (size_t i = lane; i < batches.size(); i += options_.lanes) {
+  for (size_t i = part; i < batches.size(); i += options_.partial_sums) {
     const MicroBatch& batch = batches[i];
     const net::LossTargets targets = {
         .next = batch.next.data(),
@@ -186,9 +186,9 @@ void Trainer::RunLane(int lane, const std::vector<MicroBatch>& batches,
 void Trainer::Run(const std::vector<MicroBatch>& batches, bool learn,
                   StepMetrics& metrics) {
   std::vector<net::LossSums> sums(batches.size());
-  executor_.ParallelFor(options_.lanes, 1, [&](int begin, int end) {
-    for (int lane = begin; lane < end; ++lane) {
-      RunLane(lane, batches, learn, metrics, sums);
+  executor_.ParallelFor(options_.partial_sums, 1, [&](int begin, int end) {
+    for (int part = begin; part < end; ++part) {
+      RunPart(part, batches, learn, metrics, sums);
     }
   });
   for (const net::LossSums& s : sums) {
@@ -259,7 +259,7 @@ absl::StatusOr<StepMetrics> Trainer::Step(
   StepMetrics m;
   CountTargets(batch, m);
   const std::vector<MicroBatch> batches =
-      Pack(batch, options_.micro_batch_tokens, options_.lanes);
+      Pack(batch, options_.micro_batch_tokens, options_.partial_sums);
   Run(batches, /*learn=*/true, m);
   m.grad_norm = GradNorm();
   m.step = step_ + 1;
@@ -286,7 +286,7 @@ absl::StatusOr<StepMetrics> Trainer::Evaluate(
   StepMetrics m;
   m.step = step_;
   CountTargets(batch, m);
-  Run(Pack(batch, options_.micro_batch_tokens, options_.lanes),
+  Run(Pack(batch, options_.micro_batch_tokens, options_.partial_sums),
       /*learn=*/false, m);
   m.seconds = Clock::Real().Seconds() - start;
   m.tokens_per_second = static_cast<double>(m.tokens) / m.seconds;

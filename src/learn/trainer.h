@@ -7,11 +7,11 @@
 // with AdamW (Loshchilov and Hutter 2019; decay only on matrices), a clipped
 // gradient norm, and a learning rate with linear warmup and then a decay.
 //
-// A step's micro-batches are distributed over a fixed number of lanes, each
-// with its own gradient sum; threads claim lanes, so a busy core delays one
-// lane and not half a step, and the lanes' sums are added in order. The same
-// weights and data give the same weights, bit for bit, with any number of
-// threads, also when a run is stopped, saved and resumed.
+// A step's micro-batches are divided into a fixed number of parts, each with
+// its own partial sum of the gradients; threads take parts, so a busy core
+// delays one part and not half a step, and the partial sums are added in order.
+// The same weights and data give the same weights, bit for bit, with any number
+// of threads, also when a run is stopped, saved and resumed.
 //
 //   Trainer trainer(*net, {.learning_rate = 3e-3, .total_steps = 2000});
 //   ESP_ASSIGN_OR_RETURN(StepMetrics m, trainer.Step(batch));
@@ -61,7 +61,7 @@ struct TrainerOptions {
   int threads = 2;
   // Number of partial gradient sums; more than threads, for balance. Another
   // number rounds differently.
-  int lanes = 4;
+  int partial_sums = 4;
   // Tokens per micro-batch: enough to fill the kernels' chunks, few enough that
   // activations stay in the last-level cache.
   int micro_batch_tokens = 1024;
@@ -154,11 +154,11 @@ class Trainer {
   // Runs all micro-batches; fills the sums of `metrics`.
   void Run(const std::vector<MicroBatch>& batches, bool learn,
            StepMetrics& metrics);
-  void RunLane(int lane, const std::vector<MicroBatch>& batches, bool learn,
+  void RunPart(int part, const std::vector<MicroBatch>& batches, bool learn,
                const StepMetrics& totals, std::vector<net::LossSums>& sums);
   absl::Status CheckGroups(const Objective& objective,
                            absl::Span<const SequenceGroup> groups) const;
-  // Forward and backward passes of all groups; leaves gradients in the lanes.
+  // Forward and backward passes of all groups; fills the partial sums.
   ObjectiveSums RunGroups(const Objective& objective,
                           absl::Span<const SequenceGroup> groups, double count);
   // Takes a free replica, or makes one; returned with GiveBack.
@@ -174,7 +174,7 @@ class Trainer {
   Trainable& trained_;
   const TrainerOptions options_;
   Executor executor_;
-  at::Tensor grads_;     // by the net's weights, [lanes, flat_size], fp32
+  at::Tensor grads_;  // by the net's weights, [partial_sums, flat_size], fp32
   at::Tensor gradient_;  // by the trained values, [n, size]; summed over n
   at::Tensor moments_;   // [2, size], fp32
   Mutex mutex_;

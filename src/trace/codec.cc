@@ -62,7 +62,7 @@ absl::Status CheckColumns(const trace::TreeColumns& c) {
 
 trace::LogEntry ToProto(const LogEntry& entry) {
   trace::LogEntry out;
-  out.set_seq(entry.number);
+  out.set_number(entry.number);
   out.set_kind(static_cast<uint32_t>(entry.kind));
   out.set_fingerprint(entry.fingerprint);
   for (const NodeId node : entry.nodes) out.add_node(node);
@@ -97,7 +97,7 @@ trace::LogEntry ToProto(const LogEntry& entry) {
 }
 
 absl::StatusOr<LogEntry> FromProto(const trace::LogEntry& in) {
-  LogEntry out{.number = in.seq(),
+  LogEntry out{.number = in.number(),
                .kind = static_cast<RequestKind>(in.kind()),
                .fingerprint = in.fingerprint(),
                .nodes = {in.node().begin(), in.node().end()}};
@@ -106,7 +106,7 @@ absl::StatusOr<LogEntry> FromProto(const trace::LogEntry& in) {
     return Damaged(absl::StrCat("request kind ", in.kind()));
   }
   out.stop_reason = in.stop_reason();
-  out.completion.number = in.seq();
+  out.completion.number = in.number();
   out.completion.correct = in.correct();
   for (const trace::LoggedSample& s : in.sample()) {
     SampledStep& step = out.completion.samples.emplace_back();

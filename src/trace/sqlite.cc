@@ -29,6 +29,13 @@ bool HasMoved(sqlite3* db) {
          moved != 0;
 }
 
+absl::Status NotADatabase(const std::string& path) {
+  return absl::InvalidArgumentError(absl::StrCat(
+      path,
+      ": this is not a run database; expected a file that espalier generate "
+      "--out wrote; name such a file, or for --out one that does not exist"));
+}
+
 absl::Status SqliteError(const std::string& path, sqlite3* db, int code) {
   const std::string said =
       db != nullptr ? sqlite3_errmsg(db) : sqlite3_errstr(code);
@@ -58,8 +65,7 @@ absl::Status SqliteError(const std::string& path, sqlite3* db, int code) {
           ": another program is writing to it; wait until it is done, "
           "or record to another file"));
     case SQLITE_NOTADB:
-      return absl::InvalidArgumentError(
-          absl::StrCat(path, ": this is not a run database"));
+      return NotADatabase(path);
     case SQLITE_CORRUPT:
       return absl::DataLossError(
           absl::StrCat(path, ": the database is damaged (", said,
@@ -248,8 +254,7 @@ absl::StatusOr<Sqlite> Sqlite::Open(const std::string& path, Mode mode) {
                      "espalier generate --out writes it"));
   }
   if (there && !fs::is_regular_file(path, error)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(path, ": this is not a run database"));
+    return NotADatabase(path);
   }
   Sqlite out;
   out.path_ = std::make_unique<std::string>(path);

@@ -11,7 +11,7 @@ TEST(ErrorListTest, NothingAddedIsOk) {
   EXPECT_TRUE(errors.Status().ok());
 }
 
-TEST(ErrorListTest, AllMessagesAreToldUnderTheFirstCode) {
+TEST(ErrorListTest, AllMessagesAreGivenUnderTheFirstCode) {
   ErrorList errors;
   errors.Add(absl::NotFoundError("no such method"));
   errors.Add("no budget");

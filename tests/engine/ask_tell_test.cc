@@ -118,7 +118,7 @@ TEST(AskTellTest, EveryMethodAnswersWithinItsBudgetInAnyOrder) {
       auto search = AskTell::Create(kProblem, task, options);
       if (!search.ok()) {  // of several models
         EXPECT_THAT(std::string(search.status().message()),
-                    HasSubstr("--more-models"))
+                    HasSubstr("more_policies"))
             << method;
         refused = true;
         break;

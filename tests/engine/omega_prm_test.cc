@@ -161,7 +161,7 @@ TEST(OmegaPrmTest, FirstErrorsAreWhereTheTruthHasThem) {
   EXPECT_GT(exact, errors * 99 / 100);
 }
 
-TEST(OmegaPrmTest, SameTreesWithManyThreadsLiveSearchesAndDelays) {
+TEST(OmegaPrmTest, SameTreesWithManyThreadsConcurrentSearchesAndDelays) {
   Script script(10);
   std::vector<Found> base, other;
   const std::string method = "omega_prm:k=4";

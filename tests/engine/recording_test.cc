@@ -250,7 +250,7 @@ TEST_F(RecordingTest, EveryMethodReplaysBitForBit) {
   }
 }
 
-TEST_F(RecordingTest, ThreadsDelaysAndLiveSearchesLeaveTheSameRecord) {
+TEST_F(RecordingTest, ThreadsDelaysAndConcurrentSearchesLeaveTheSameRecord) {
   for (const char* method : {"beam", "puct:in_flight=4", "weighted"}) {
     const std::string name = absl::StrCat(StableHash(method));
     ASSERT_TRUE(

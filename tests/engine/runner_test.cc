@@ -126,7 +126,7 @@ const char* const kMethods[] = {
     "ab_mcts_m",
 };
 
-TEST(RunnerTest, SameTreesWithManyThreadsLiveSearchesAndDelays) {
+TEST(RunnerTest, SameTreesWithManyThreadsConcurrentSearchesAndDelays) {
   for (const std::string& method : EveryMethod()) {
     const auto base = RunMethod(method, 40, {});
     for (const RunSetup& setup :
@@ -203,7 +203,7 @@ TEST(RunnerTest, AMethodWithMoreModelsThanThereAreIsRefused) {
                                           /*graded=*/false, /*models=*/2);
   EXPECT_NE(status.message().find("models=3"), absl::string_view::npos)
       << status;
-  EXPECT_NE(status.message().find("--more-models"), absl::string_view::npos);
+  EXPECT_NE(status.message().find("more_policies"), absl::string_view::npos);
   EXPECT_TRUE(CheckSearch({.method = "ab_mcts_a:models=3"}, false, 3).ok());
   const auto algorithm = MakeAlgorithm("ab_mcts_a:models=2");
   ScriptedBackend backend({});

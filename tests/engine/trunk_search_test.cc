@@ -147,7 +147,7 @@ class RandomTrunk : public testing::Test {
 class TrunkSearchTest : public RandomTrunk,
                         public testing::WithParamInterface<const char*> {};
 
-TEST_P(TrunkSearchTest, SameTreesWhateverTheThreadsAndLiveSearches) {
+TEST_P(TrunkSearchTest, SameTreesWhateverTheThreadsAndConcurrentSearches) {
   const SearchRun base = RunAll(*trunk_, GetParam(), 1, 1);
   EXPECT_EQ(base.trees.size(), 24u);
   EXPECT_EQ(RunAll(*trunk_, GetParam(), 2, 32).trees, base.trees);

@@ -64,13 +64,13 @@ TEST(Trainer, SameWeightsWithAnyNumberOfThreads) {
   EXPECT_TRUE(at::equal(weights[0], weights[2]));
 }
 
-TEST(Trainer, LanesAndMicroBatchesOnlyRound) {
+TEST(Trainer, PartialSumsAndMicroBatchesOnlyRound) {
   double norms[2], losses[2];
   for (int i : {0, 1}) {
     auto net = net::LlamaNet::Create(TinyConfig(), 1, net::Precision::kFp32);
     ASSERT_TRUE(net.ok());
     TrainerOptions options = TinyOptions();
-    options.lanes = i == 0 ? 1 : 4;
+    options.partial_sums = i == 0 ? 1 : 4;
     options.micro_batch_tokens = i == 0 ? 10000 : 50;
     Trainer trainer(**net, options);
     const auto m = trainer.Step(Walks(20, 3));

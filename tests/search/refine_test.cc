@@ -70,20 +70,20 @@ TEST(RefineTreeTest, SelectsTheHighestBoundThatHoldsNow) {
       int best = -1;
       for (int i = 0; i < tree.size(); ++i) {
         double highest = -INFINITY;
-        for (const int child : tree[i].children) {
-          highest = std::max(highest, tree[child].q);
+        for (const int rewrite : tree[i].rewrites) {
+          highest = std::max(highest, tree[rewrite].q);
         }
         bool over_a_leaf = false;
-        for (int son = 0; son < tree.size(); ++son) {
+        for (int child = 0; child < tree.size(); ++child) {
           over_a_leaf |=
-              tree[son].parent == i && leaf[static_cast<size_t>(son)];
+              tree[child].parent == i && leaf[static_cast<size_t>(child)];
         }
         if (over_a_leaf) {
-          const bool forgot = tree[i].children.empty();
+          const bool forgot = tree[i].rewrites.empty();
           bound(i, forgot ? tree[i].q : (tree[i].q + highest) / 2);
         }
         ASSERT_EQ(tree[i].ucb, ucb[static_cast<size_t>(i)]) << round << step;
-        const bool open = tree[i].children.size() < 2 || highest < tree[i].q;
+        const bool open = tree[i].rewrites.size() < 2 || highest < tree[i].q;
         if (open && (best < 0 || ucb[static_cast<size_t>(i)] >
                                      ucb[static_cast<size_t>(best)])) {
           best = i;

@@ -82,12 +82,29 @@ class NumberTest(UsageTest):
                     self.refused(2, (*command, name, value), name, "expected")
         self.refused(2, ("solve", STORY, "--budget-tokens", "0"), "budget")
         self.refused(2, ("eval", "--set", "stories:easy", "--budget-tokens",
-                         "100,-5"), "--budget-tokens -5", "positive")
+                         "100,-5"), "--budget-tokens",
+                     "-5: expected a whole number of 1 or more")
         self.refused(2, ("solve", STORY, "--top-k", "4294967296"), "--top-k",
                      "from 0 to 2147483647")
         self.refused(2, ("solve", STORY, "--seconds", ""), "--seconds",
                      '"": expected a number of 0 or more')
         self.assertFalse(os.path.exists(made))
+
+    def test_errors_name_the_command_and_what_was_expected(self):
+        self.refused(2, (), "espalier: a subcommand is missing", "solve, eval")
+        self.refused(2, ("--kind",), "espalier: unknown option --kind")
+        self.refused(2, ("db", "nope"), "espalier db:", "info, sql")
+        self.refused(2, ("complete", "--text", "a"),
+                     "espalier complete: --model is required")
+        self.refused(2, ("complete", "--modle", "a"),
+                     "unknown option --modle; did you mean --model?")
+        self.refused(2, ("solve", STORY, "--weights", "fp64"),
+                     "expected one of auto, fp32, bf16, int8, int4, found fp64")
+        self.refused(2, ("solve", STORY, "--budget-bytes", "1X"),
+                     "1X: expected bytes such as 500000, 64KiB or 2GiB")
+        missing = self.path("missing")
+        self.refused(1, ("solve", "--file", missing), "--file", missing,
+                     "one question per line")
 
     def test_numbers_of_other_commands(self):
         for arguments in (

@@ -29,8 +29,12 @@ absl::Status RunBench(const BenchFlags& flags) {
     std::printf("%s", text.c_str());
     return absl::OkStatus();
   }
-  ESP_ASSIGN_OR_RETURN(const std::string wanted, ReadFile(flags.check));
-  if (text == wanted) return absl::OkStatus();
+  const absl::StatusOr<std::string> wanted = ReadFile(flags.check);
+  if (!wanted.ok()) {
+    return FileFlagError("--check", "the saved output of espalier bench",
+                         wanted.status());
+  }
+  if (text == *wanted) return absl::OkStatus();
   std::printf("%s", text.c_str());
   return absl::FailedPreconditionError(
       flags.check +

@@ -10,6 +10,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "base/status_macros.h"
 #include "base/text.h"
 #include "datasets/tasks/task_registry.h"
@@ -49,7 +50,7 @@ void AddWeightsFlag(CLI::App& app, std::string& weights) {
          "speed at decoding a single text; cpu only), int4 (half the memory of "
          "int8, less precise; cpu only)")
       ->capture_default_str()
-      ->check(CLI::IsMember({"auto", "fp32", "bf16", "int8", "int4"}));
+      ->check(OneOf({"auto", "fp32", "bf16", "int8", "int4"}));
 }
 
 namespace fs = std::filesystem;
@@ -72,8 +73,8 @@ void AddMethodFlags(CLI::App& app, std::string& method,
 
 void AddModelFlags(CLI::App& app, ModelFlags& flags) {
   app.add_option("--model", flags.model,
-                 "Checkpoint folder (Hugging Face layout). Default: the model "
-                 "shipped for the task");
+                 "Checkpoint: a Hugging Face folder or a GGUF file. Default: "
+                 "the model shipped for the task");
   app.add_option(
       "--reward-model", flags.reward_model,
       "Checkpoint folder with Espalier's reward heads, or a published reward "
@@ -94,6 +95,20 @@ void AddModelFlags(CLI::App& app, ModelFlags& flags) {
       ->capture_default_str()
       ->check(CLI::Range(1, 65536));
   AddMachineFlags(app, flags);
+}
+
+absl::Status CheckSearchFlags(const SearchOptions& search, bool graded,
+                              const ModelFlags& flags) {
+  const int models = 1 + static_cast<int>(flags.more_models.size());
+  const absl::Status status = CheckSearch(search, graded, models);
+  if (status.ok()) return status;
+  return absl::Status(
+      status.code(),
+      absl::StrReplaceAll(
+          status.message(),
+          {{"in EngineOptions::more_policies", "with --more-models"},
+           {"in a run that records (RunHooks::grade)",
+            "(espalier generate)"}}));
 }
 
 void AddMachineFlags(CLI::App& app, MachineFlags& flags) {
@@ -173,12 +188,13 @@ void AddBudgetFlags(CLI::App& app, SearchOptions& search) {
   app.add_option("--budget-bytes", search.max_bytes,
                  "Tree size in bytes, e.g. 64k, 10M or 1G; 0: no limit")
       ->capture_default_str()
-      ->transform(CLI::AsSizeValue(false))
+      ->transform(ByteSize())
       ->check(WholeFrom(0));
-  app.add_option("--response-tokens", search.response_tokens,
-                 "Approximate tokens of one response, reserved to finish one "
-                 "if a search has no answer. 0: measured on the first problems "
-                 "of the set (eval, generate), otherwise half the budget")
+  app.add_option(
+         "--response-tokens", search.response_tokens,
+         "Approximate tokens of one response, reserved to finish one "
+         "if a search has no answer. 0: measured on the first problems "
+         "of the set (eval, generate), otherwise a quarter of the budget")
       ->capture_default_str()
       ->check(WholeFrom(0));
   app.add_option("--top-k", search.top_k,
@@ -250,6 +266,14 @@ absl::Status WithExitCode(absl::Status error, int code) {
 
 absl::Status UsageError(absl::Status error) {
   return error.ok() ? error : WithExitCode(std::move(error), kUsageExitCode);
+}
+
+absl::Status FileFlagError(std::string_view flag, std::string_view expected,
+                           const absl::Status& error) {
+  if (error.ok() || absl::IsInvalidArgument(error)) return error;
+  return absl::Status(error.code(),
+                      absl::StrCat(AbslView(flag), ": ", error.message(),
+                                   "; expected ", AbslView(expected)));
 }
 
 void FlagErrors::Add(const absl::Status& wrong_flag) {

@@ -29,6 +29,11 @@ absl::Status WithExitCode(absl::Status error, int code);
 int ExitCodeOf(const absl::Status& status);
 // `error` about wrong flags, with exit code 2. OK stays OK.
 absl::Status UsageError(absl::Status error);
+// `error` of reading the file that `flag` names, with the flag and what the
+// file should be. OK and errors of its content (InvalidArgument) stay as they
+// are.
+absl::Status FileFlagError(std::string_view flag, std::string_view expected,
+                           const absl::Status& error);
 
 // Collects all errors in a command's flags: exit code 2 if a flag itself is
 // wrong, 1 if only a file named by one is.
@@ -64,6 +69,10 @@ void AddGrade(CLI::App& app, RunFunction& run);
 void AddBench(CLI::App& app, RunFunction& run);
 void AddDoctor(CLI::App& app, RunFunction& run);
 
+// What FileFlagError expects of a method's file.
+inline constexpr std::string_view kMethodFile =
+    "a method file with a line like  name: \"beam\"";
+
 // --search (or --method) and --preset, which exclude each other. Both set
 // `method`, as text for ReadMethodFile (search/presets.h).
 void AddMethodFlags(CLI::App& app, std::string& method,
@@ -90,10 +99,10 @@ void AddModelFlags(CLI::App& app, ModelFlags& flags);
 // Checks that the reward format exists; a UsageError, except for a file that is
 // missing or broken.
 absl::Status CheckRewardFormat(const ModelFlags& flags);
-// The number of models that may write.
-inline int WritingModels(const ModelFlags& flags) {
-  return 1 + static_cast<int>(flags.more_models.size());
-}
+// CheckSearch (espalier/engine.h) with the models of `flags`; its messages name
+// flags and commands.
+absl::Status CheckSearchFlags(const SearchOptions& search, bool graded,
+                              const ModelFlags& flags);
 
 // --prompt and --template, of every command that asks questions.
 struct PromptFlags {

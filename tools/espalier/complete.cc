@@ -314,7 +314,7 @@ void AddComplete(CLI::App& app, RunFunction& run) {
       "length,\n"
       "interrupted).\n");
   app.add_option("--model", flags->model,
-                 "Checkpoint folder (Hugging Face layout)")
+                 "Checkpoint: a Hugging Face folder or a GGUF file")
       ->required();
   CLI::Option* text =
       app.add_option("--text", flags->text, "The prompt itself");

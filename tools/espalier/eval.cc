@@ -93,12 +93,6 @@ absl::Status CheckFlags(EvalFlags& flags) {
   if (flags.sweep.methods.empty()) {
     flags.sweep.methods = flags.pass_at.empty() ? kCompared : kSampled;
   }
-  for (const int64_t budget : flags.sweep.budgets) {
-    if (budget > 0) continue;
-    errors.Add(
-        absl::StrCat("--budget-tokens ", budget,
-                     ": expected a positive number of tokens per problem"));
-  }
   for (std::string& method : flags.sweep.methods) {
     if (method == "auto") {
       errors.Add(
@@ -106,7 +100,7 @@ absl::Status CheckFlags(EvalFlags& flags) {
           "method");
     }
     absl::StatusOr<std::string> read = ReadMethodFile(method);
-    errors.AddAsIs(read.status());
+    errors.AddAsIs(FileFlagError("--methods", kMethodFile, read.status()));
     if (!read.ok()) continue;
     // The rows, and --compare, name a method from a file by its content.
     if (flags.compare == method) flags.compare = *read;
@@ -116,8 +110,7 @@ absl::Status CheckFlags(EvalFlags& flags) {
     if (!flags.sweep.budgets.empty()) {
       search.max_tokens = std::max<int64_t>(1, flags.sweep.budgets[0]);
     }
-    errors.Add(
-        CheckSearch(search, /*graded=*/false, WritingModels(flags.models)));
+    errors.Add(CheckSearchFlags(search, /*graded=*/false, flags.models));
   }
   const std::vector<std::string>& methods = flags.sweep.methods;
   if (!flags.compare.empty() && std::find(methods.begin(), methods.end(),
@@ -318,7 +311,8 @@ void AddEval(CLI::App& app, RunFunction& run) {
                  absl::StrCat("Comma-separated budgets: tokens sampled per "
                               "problem, including discarded ones. ",
                               kDefaultBudgetHelp))
-      ->delimiter(',');
+      ->delimiter(',')
+      ->check(WholeFrom(1));
   AddBudgetFlags(app, flags->sweep.search);
   CLI::Option* seeds =
       app.add_option("--seeds", flags->sweep.seeds,

@@ -142,7 +142,7 @@ void AddExport(CLI::App& app, RunFunction& run) {
                  "sft: correct responses; pairs: better and worse steps; "
                  "steps: labelled steps")
       ->required()
-      ->check(CLI::IsMember({"sft", "pairs", "steps"}));
+      ->check(OneOf({"sft", "pairs", "steps"}));
   app.add_option("--out", flags->out,
                  "JSON lines file to write; -: standard output")
       ->required();
@@ -150,7 +150,7 @@ void AddExport(CLI::App& app, RunFunction& run) {
                  "plain: TRL's standard columns; messages: conversations; "
                  "openrlhf: for OpenRLHF's train_prm (steps)")
       ->capture_default_str()
-      ->check(CLI::IsMember({"plain", "messages", "openrlhf"}));
+      ->check(OneOf({"plain", "messages", "openrlhf"}));
   app.add_option("--run", flags->run, "Export only this run. Default: all")
       ->check(WholeFrom(1));
   app.add_option("--per-problem", flags->paths.per_problem,
@@ -185,7 +185,7 @@ void AddExport(CLI::App& app, RunFunction& run) {
                  "below it; q: the search's own q (pairs); quality: "
                  "ReST-MCTS*'s quality value (steps)")
       ->capture_default_str()
-      ->check(CLI::IsMember({"outcomes", "q", "quality"}));
+      ->check(OneOf({"outcomes", "q", "quality"}));
   app.add_option(
          "--min-outcomes", flags->steps.min_outcomes,
          "steps: do not label steps with fewer finished responses below them")

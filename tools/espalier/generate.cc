@@ -58,11 +58,10 @@ absl::Status CheckFlags(GenerateFlags& flags) {
         "method");
   }
   absl::StatusOr<std::string> read = ReadMethodFile(search.method);
-  errors.AddAsIs(read.status());
+  errors.AddAsIs(FileFlagError("--search", kMethodFile, read.status()));
   if (read.ok()) {
     search.method = *std::move(read);
-    errors.Add(
-        CheckSearch(search, /*graded=*/true, WritingModels(flags.models)));
+    errors.Add(CheckSearchFlags(search, /*graded=*/true, flags.models));
   }
   if (flags.out.empty() && !flags.dry_run) {
     errors.Add("--out FILE is missing: where should the searches be recorded?");

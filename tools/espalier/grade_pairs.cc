@@ -171,12 +171,12 @@ void AddPolicyFlags(CLI::App& app, PairFlags& flags) {
   app.add_option("--percent", flags.percent,
                  "What 28% equals: either (28 and 0.28), value (0.28) or drop "
                  "(28)")
-      ->check(CLI::IsMember({"either", "value", "drop"}))
+      ->check(OneOf({"either", "value", "drop"}))
       ->capture_default_str();
   app.add_option("--units", flags.units,
                  "Whether 15 cm equals 15: optional (yes; two units must "
                  "agree), required (no) or drop (units are ignored)")
-      ->check(CLI::IsMember({"optional", "required", "drop"}))
+      ->check(OneOf({"optional", "required", "drop"}))
       ->capture_default_str();
   app.add_flag("--any-tuple-order", flags.any_tuple_order,
                "(1, 2) equals (2, 1)");

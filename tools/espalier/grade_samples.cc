@@ -407,7 +407,7 @@ void AddSampleFlags(CLI::App& app, SampleFlags& flags) {
          "--sandbox", flags.sandbox,
          "full, or weak: only limits and a system call filter, against "
          "accidents but not attacks, for machines that do not allow namespaces")
-      ->check(CLI::IsMember({"full", "weak"}))
+      ->check(OneOf({"full", "weak"}))
       ->capture_default_str();
 }
 

@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/status_macros.h"
 #include "base/text.h"
 #include "nlohmann/json.hpp"
@@ -95,20 +97,27 @@ void PrintPreset(const Preset& preset) {
 // A method, else a preset; "preset=NAME" if both have the name.
 absl::Status PrintNamed(const std::string& name) {
   constexpr std::string_view kPreset = "preset=";
-  std::vector<std::string> known;
+  std::vector<std::string> methods, presets;
   for (const AlgorithmInfo* info : ListAlgorithms()) {
     if (info->name == name) return PrintMethod(*info);
-    known.push_back(info->name);
+    methods.push_back(info->name);
   }
   for (const Preset& preset : ListPresets()) {
     if (preset.name == name || std::string(kPreset) + preset.name == name) {
       PrintPreset(preset);
       return absl::OkStatus();
     }
-    known.push_back(preset.name);
+    presets.push_back(preset.name);
   }
-  return UsageError(
-      absl::NotFoundError(UnknownName("method or preset", name, known)));
+  std::vector<std::string> all = methods;
+  all.insert(all.end(), presets.begin(), presets.end());
+  const std::string nearest = NearestName(name, all);
+  return UsageError(absl::NotFoundError(absl::StrCat(
+      UnknownName("method or preset", name, std::vector<std::string>()),
+      nearest.empty() ? "" : ": did you mean \"" + nearest + "\"?",
+      nearest.empty() ? "; methods: " : " methods: ",
+      absl::StrJoin(methods, ", "),
+      "; presets: ", absl::StrJoin(presets, ", "))));
 }
 
 absl::Status RunMethods(const MethodsFlags& flags) {

@@ -1,10 +1,16 @@
 #include "tools/espalier/option_checks.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/text.h"
 #include "tools/espalier/printable.h"
 
 namespace espalier {
@@ -83,6 +89,53 @@ CLI::Validator Real(double least, double most, bool above) {
           : absl::StrCat("in [", Bound(least), " - ", Bound(most), "]"));
 }
 
+// The names of an app's options or of its subcommands.
+std::vector<std::string> OptionNames(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) {
+      names.push_back("--" + name);
+    }
+  }
+  return names;
+}
+
+std::vector<std::string> CommandNames(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* below : app.get_subcommands(nullptr)) {
+    if (!below->get_name().empty()) names.push_back(below->get_name());
+  }
+  return names;
+}
+
+// What is wrong with the arguments of `app`, the last subcommand given below
+// `root`. An argument that nothing takes comes before one that is missing.
+std::string Described(const CLI::App& app, const CLI::App& root,
+                      const CLI::ParseError& error) {
+  const bool missing = error.get_name() == "RequiredError";
+  if (missing || error.get_name() == "ExtrasError") {
+    const std::vector<std::string> unknown = root.remaining(true);
+    const auto option = std::find_if(
+        unknown.begin(), unknown.end(), [](const std::string& argument) {
+          return argument.size() > 1 && argument[0] == '-' && argument != "--";
+        });
+    if (option != unknown.end()) {
+      const std::string near = NearestName(*option, OptionNames(app));
+      return absl::StrCat("unknown option ", *option,
+                          near.empty() ? "" : "; did you mean " + near + "?");
+    }
+    const std::vector<std::string> commands = CommandNames(app);
+    const bool no_command = !commands.empty() && app.get_subcommands().empty();
+    if (missing && no_command) {
+      return absl::StrCat(unknown.empty()
+                              ? "a subcommand is missing"
+                              : "unknown subcommand " + unknown.front(),
+                          "; expected one of ", absl::StrJoin(commands, ", "));
+    }
+  }
+  return error.what();
+}
+
 }  // namespace
 
 CLI::Validator WholeFrom(int64_t least, int64_t most) {
@@ -137,10 +190,54 @@ absl::Status CheckSeeds(uint64_t first, int64_t count) {
                    " seeds is beyond 2^64 - 1; begin with a smaller one"));
 }
 
-int EndParse(const CLI::App& app, const CLI::ParseError& error) {
+CLI::Validator OneOf(std::vector<std::string> choices) {
+  const std::string help = absl::StrCat("{", absl::StrJoin(choices, ","), "}");
+  return CLI::Validator(
+      [choices = std::move(choices)](const std::string& text) {
+        if (std::find(choices.begin(), choices.end(), text) != choices.end()) {
+          return std::string();
+        }
+        return absl::StrCat("expected one of ", absl::StrJoin(choices, ", "),
+                            ", found ", text.empty() ? "\"\"" : text);
+      },
+      help);
+}
+
+CLI::Validator ByteSize() {
+  const CLI::AsSizeValue size(false);
+  return CLI::Validator(
+      [size](std::string& text) {
+        std::string bytes = text;
+        std::string wrong;
+        try {
+          wrong = size(bytes);
+        } catch (const CLI::ParseError& error) {
+          wrong = error.what();
+        }
+        if (!wrong.empty()) {
+          return Refusal(text, "bytes such as 500000, 64KiB or 2GiB");
+        }
+        text = bytes;
+        return std::string();
+      },
+      size.get_description());
+}
+
+int EndParse(const CLI::App& app, const CLI::ParseError& error,
+             const std::string& program) {
   if (error.get_exit_code() == 0) return app.exit(error);
-  std::fputs(Printable(CLI::FailureMessage::simple(&app, error)).c_str(),
-             stderr);
+  std::string command = program;
+  const CLI::App* below = &app;  // the last subcommand that was given
+  while (!below->get_subcommands().empty()) {
+    below = below->get_subcommands().back();
+    absl::StrAppend(&command, " ", below->get_name());
+  }
+  std::fputs(
+      Printable(absl::StrCat(command, ": ", Described(*below, app, error),
+                             "\nRun with --help for more "
+                             "information.\n"))
+          .c_str(),
+      stderr);
   return 2;
 }
 

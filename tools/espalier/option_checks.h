@@ -5,12 +5,15 @@
 //   app.add_option("--top-p", top_p)->check(RealAbove(0, 1));
 //   CheckNumbers(app);   // last: what is true of all options
 //
-// Error messages are "VALUE: expected ...". Stateless: thread-safe.
+// Error messages are "VALUE: expected ..." or "expected ..., found VALUE".
+// Stateless: thread-safe.
 #ifndef ESPALIER_TOOLS_ESPALIER_OPTION_CHECKS_H_
 #define ESPALIER_TOOLS_ESPALIER_OPTION_CHECKS_H_
 
 #include <cstdint>
 #include <limits>
+#include <string>
+#include <vector>
 
 #include "CLI/CLI.hpp"
 #include "absl/status/status.h"
@@ -42,9 +45,17 @@ void CheckNumbers(CLI::App& app);
 // repeats.
 absl::Status CheckSeeds(uint64_t first, int64_t count);
 
-// Prints help or a version to standard output, and an error to stderr without
-// bytes that would move a terminal's cursor. Returns 0, or 2 for an error.
-int EndParse(const CLI::App& app, const CLI::ParseError& error);
+// One of `choices`; --help lists them.
+CLI::Validator OneOf(std::vector<std::string> choices);
+
+// A number of bytes with or without a unit, replaced by the number.
+CLI::Validator ByteSize();
+
+// Prints help or a version to standard output, and an error to stderr, with the
+// command that it is about ("PROGRAM COMMAND: ...") and without bytes that
+// would move a terminal's cursor. Returns 0, or 2 for an error.
+int EndParse(const CLI::App& app, const CLI::ParseError& error,
+             const std::string& program = "espalier");
 
 }  // namespace espalier
 

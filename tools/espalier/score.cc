@@ -115,7 +115,7 @@ void AddScore(CLI::App& app, RunFunction& run) {
       "(token, text, logprob), scored, logprob (their sum), perplexity,\n"
       "bits_per_byte, seconds, tokens_per_s.\n");
   app.add_option("--model", flags->model,
-                 "Checkpoint folder (Hugging Face layout)")
+                 "Checkpoint: a Hugging Face folder or a GGUF file")
       ->required();
   CLI::Option* text = app.add_option("--text", flags->text, "The text itself");
   app.add_option(

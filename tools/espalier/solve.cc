@@ -108,8 +108,12 @@ absl::StatusOr<std::vector<GradedProblem>> ReadProblems(SolveFlags& flags) {
     return std::move(set.problems);
   }
   if (!flags.file.empty()) {
-    ESP_ASSIGN_OR_RETURN(const std::string text, ReadFile(flags.file));
-    return ParseQuestions(text, flags.file, /*whole=*/false);
+    const absl::StatusOr<std::string> text = ReadFile(flags.file);
+    if (!text.ok()) {
+      return FileFlagError("--file", "a file with one question per line",
+                           text.status());
+    }
+    return ParseQuestions(*text, flags.file, /*whole=*/false);
   }
   if (flags.question) {
     if (flags.question->find_first_not_of(" \t\r\n") == std::string::npos) {
@@ -297,11 +301,10 @@ absl::Status ForeignError(size_t foreign, size_t all) {
 absl::Status CheckFlags(SolveFlags& flags) {
   FlagErrors errors;
   auto method = ReadMethodFile(flags.search.method);
-  errors.AddAsIs(method.status());
+  errors.AddAsIs(FileFlagError("--search", kMethodFile, method.status()));
   if (method.ok()) {
     flags.search.method = *std::move(method);
-    errors.Add(CheckSearch(flags.search, /*graded=*/false,
-                           WritingModels(flags.models)));
+    errors.Add(CheckSearchFlags(flags.search, /*graded=*/false, flags.models));
   }
   if (flags.task != "auto") errors.Add(CheckTaskFlag(flags.task));
   errors.AddAsIs(CheckPromptFlags(flags.prompt));

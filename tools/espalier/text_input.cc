@@ -13,7 +13,11 @@ namespace espalier {
 absl::StatusOr<std::string> ReadTextInput(
     const std::optional<std::string>& text, const std::string& file) {
   if (text) return *text;
-  if (!file.empty() && file != "-") return ReadFile(file);
+  if (!file.empty() && file != "-") {
+    absl::StatusOr<std::string> read = ReadFile(file);
+    if (read.ok()) return read;
+    return FileFlagError("--file", "a file with the text", read.status());
+  }
   if (file.empty() && isatty(STDIN_FILENO) != 0) {
     return UsageError(absl::InvalidArgumentError(
         "no text; give it by --text, --file F, or on standard input"));

@@ -225,7 +225,11 @@ int Main(int argc, char** argv) {
   try {
     app.parse(Arguments(argc, argv));
   } catch (const CLI::ParseError& error) {
-    if (const int code = EndParse(app, error); code != 0) return code;
+    const bool passed_on =
+        train_command->parsed() || self_train_command->parsed();
+    const int code =
+        EndParse(app, error, passed_on ? "espalier" : "espalier-learn");
+    if (code != 0) return code;
     return EndCommand("espalier-learn --help", {});
   }
   const absl::Status flags = CheckCommandLine(app);

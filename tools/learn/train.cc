@@ -152,7 +152,7 @@ void AddFlags(CLI::App& app, TrainFlags& flags, bool reward) {
                    "Value of a step. outcomes: the share of correct responses "
                    "below it; quality: ReST-MCTS*'s quality value")
         ->capture_default_str()
-        ->check(CLI::IsMember({"outcomes", "quality"}));
+        ->check(OneOf({"outcomes", "quality"}));
     app.add_option(
            "--min-outcomes", data.steps.min_outcomes,
            "Do not label steps with fewer finished responses below them")

@@ -24,7 +24,7 @@ double Ramp(double progress, double from, double over) {
 }
 
 // Stories of all sizes, solved with human-like mistakes: about half of the
-// carries and borrows are omitted (SlipStory). The policy imitates these
+// carries and borrows are omitted (SolveWithErrors). The policy imitates these
 // solutions with their errors; the reward heads learn from exact verdicts which
 // lines are right. So the model writes worse than it judges, which leaves
 // search a gain that does not vanish with longer training. In responses with
@@ -32,7 +32,7 @@ double Ramp(double progress, double from, double over) {
 // of the lines.
 class StoriesFamily : public ZooFamily {
  public:
-  static constexpr SlipOptions kSlips = {.carry = 0.55, .borrow = 0.35};
+  static constexpr ErrorOptions kErrors = {.carry = 0.55, .borrow = 0.35};
 
   std::string_view name() const override { return "stories"; }
   std::string_view task() const override { return "stories"; }
@@ -59,7 +59,7 @@ class StoriesFamily : public ZooFamily {
                   RandomStream& rng) const override {
     ZooExample out{.problem = MakeStory(DrawStoryOptions(progress, rng), rng)};
     if (rng.UniformDouble() >= planted) {
-      for (CorruptedLine& line : SlipStory(out.problem, kSlips, rng)) {
+      for (CorruptedLine& line : SolveWithErrors(out.problem, kErrors, rng)) {
         out.lines.push_back({std::move(line.text), line.verdict, true});
       }
       out.ended = out.lines.back().text.starts_with("= ");

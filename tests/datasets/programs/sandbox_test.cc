@@ -537,7 +537,7 @@ TEST(Sandbox, ManyCallersGetTheirOwnVerdicts) {
   EXPECT_LE(OpenDescriptors(), before + 2 * 6);
 }
 
-TEST(Sandbox, StopsWhenTold) {
+TEST(Sandbox, StopsOnRequest) {
   SandboxOptions options = PatientOptions();
   std::atomic<bool> stop = false;
   options.stop = &stop;

@@ -396,7 +396,7 @@ TEST(ChoiceSets, ColumnsCountedFromOneNeedAZeroOrAWord) {
 
 // A bad record that was read ahead is reported only when a later record is
 // returned.
-TEST(ChoiceSets, BadRecordsBeyondTheLimitAreNotTold) {
+TEST(ChoiceSets, BadRecordsBeyondTheLimitAreNotReported) {
   const std::string good =
       R"j({"question": "Q", "choices": ["a", "b", "c"], "answer": 1})j";
   const std::string path = WriteTestFile(
@@ -509,7 +509,7 @@ struct Bad {
   const char* says;
 };
 
-TEST(ChoiceSets, WhatCannotBeToldIsRefused) {
+TEST(ChoiceSets, AmbiguousGoldIsRefused) {
   const Bad bad[] = {
       {R"j({"question": "Q", "options": ["1", "2", "3"], "answer": "2"})j",
        "names one option by its text and another as an index"},

@@ -152,59 +152,59 @@ GradedProblem StoryWithSteps(std::vector<std::string> steps) {
   return story;
 }
 
-std::vector<std::string> Slipped(const GradedProblem& story,
-                                 const SlipOptions& options) {
+std::vector<std::string> LinesWithErrors(const GradedProblem& story,
+                                         const ErrorOptions& options) {
   RandomStream rng = Stream(0);
   std::vector<std::string> texts;
-  for (const CorruptedLine& line : SlipStory(story, options, rng)) {
+  for (const CorruptedLine& line : SolveWithErrors(story, options, rng)) {
     texts.push_back(line.text);
   }
   return texts;
 }
 
-TEST(SlipStory, ForgetsEveryCarryAndBorrowAndContinues) {
+TEST(SolveWithErrors, ForgetsEveryCarryAndBorrowAndContinues) {
   const GradedProblem story =
       StoryWithSteps({"a 52", "b 52-18=34", "c 34+27=61", "d 61+30=91",
                       "e 91*2=182", "f 182-83=99", "= 99"});
-  EXPECT_EQ(Slipped(story, {.carry = 1, .borrow = 1}),
+  EXPECT_EQ(LinesWithErrors(story, {.carry = 1, .borrow = 1}),
             (std::vector<std::string>{"a 52", "b 52-18=46", "c 46+27=63",
                                       "d 63+30=93", "e 93*2=186",
                                       "f 186-83=103", "= 103"}));
-  EXPECT_EQ(Slipped(story, {}), story.reference.steps);
+  EXPECT_EQ(LinesWithErrors(story, {}), story.reference.steps);
 }
 
-TEST(SlipStory, StopsWhereTheValueLeadsNowhere) {
+TEST(SolveWithErrors, StopsWhereTheValueLeadsNowhere) {
   const GradedProblem story =
       StoryWithSteps({"a 23", "b 23+19=42", "c 42/7=6", "= 6"});
   // 32 is not divisible by 7.
-  EXPECT_EQ(Slipped(story, {.carry = 1, .borrow = 1}),
+  EXPECT_EQ(LinesWithErrors(story, {.carry = 1, .borrow = 1}),
             (std::vector<std::string>{"a 23", "b 23+19=32"}));
 }
 
-TEST(SlipStory, SlipsAsOftenAsAskedAndVerdictsAreTheVerifiers) {
+TEST(SolveWithErrors, ErrsAsOftenAsRequestedAndVerdictsAreTheVerifiers) {
   int sums = 0, differences = 0;  // with a carry, with a borrow
-  int carry_slips = 0, borrow_slips = 0;
+  int carry_errors = 0, borrow_errors = 0;
   for (uint64_t i = 0; i < 300; ++i) {
     const GradedProblem story = MakeStory(*FindStoryBand("hard"), 1, i);
     RandomStream rng = Stream(i);
     const std::vector<CorruptedLine> lines =
-        SlipStory(story, {.carry = 0.5, .borrow = 0.2}, rng);
+        SolveWithErrors(story, {.carry = 0.5, .borrow = 0.2}, rng);
     ExpectTheVerifiersVerdicts(story, lines);
-    for (const CorruptedLine& slipped : lines) {
-      const StoryLine line = *ParseStoryLine(slipped.text);
+    for (const CorruptedLine& written : lines) {
+      const StoryLine line = *ParseStoryLine(written.text);
       if (line.op == '+' && line.left % 10 + line.right % 10 > 9) {
         ++sums;
-        carry_slips += slipped.planted;
+        carry_errors += written.planted;
       } else if (line.op == '-' && line.left % 10 < line.right % 10) {
         ++differences;
-        borrow_slips += slipped.planted;
+        borrow_errors += written.planted;
       } else {
-        EXPECT_FALSE(slipped.planted) << slipped.text;
+        EXPECT_FALSE(written.planted) << written.text;
       }
     }
   }
-  EXPECT_NEAR(carry_slips, 0.5 * sums, 4 * std::sqrt(0.25 * sums));
-  EXPECT_NEAR(borrow_slips, 0.2 * differences,
+  EXPECT_NEAR(carry_errors, 0.5 * sums, 4 * std::sqrt(0.25 * sums));
+  EXPECT_NEAR(borrow_errors, 0.2 * differences,
               4 * std::sqrt(0.16 * differences));
 }
 
