@@ -102,20 +102,25 @@ class Reader {
     file_.notes.push_back(absl::StrCat(path_, ":", line_, ": ", what));
   }
 
+  // A line that is not JSON.
+  absl::Status Unreadable(absl::string_view line, bool last) {
+    // Complete lines end with \n, so this one was being written.
+    if (last) {
+      Note("incomplete because the writer was killed; ignored");
+      return absl::OkStatus();
+    }
+    const bool nan =
+        absl::StrContains(line, "NaN") || absl::StrContains(line, "Infinity");
+    return Error(absl::StrCat(
+        "is not JSON", nan ? "; write null for a value that is not a number"
+                           : "; restore the file or remove the line"));
+  }
+
   absl::Status ReadLine(absl::string_view line, bool last) {
     nlohmann::json json;
     const std::string_view text(line.data(), line.size());
     if (ReadJson(text, {}, json).fault != JsonFault::kNone) {
-      // Complete lines end with \n, so this one was being written.
-      if (last) {
-        Note("incomplete because the writer was killed; ignored");
-        return absl::OkStatus();
-      }
-      const bool nan =
-          absl::StrContains(line, "NaN") || absl::StrContains(line, "Infinity");
-      return Error(absl::StrCat(
-          "is not JSON", nan ? "; write null for a value that is not a number"
-                             : "; restore the file or remove the line"));
+      return Unreadable(line, last);
     }
     if (!json.is_object() || !json.contains("step")) {
       return Error(
@@ -132,7 +137,7 @@ class Reader {
   absl::Status Wrong(const std::string& key, const nlohmann::json& value,
                      const char* expected) const {
     std::string found = JsonText(value);
-    if (found.size() > 40) found = found.substr(0, 37) + "...";
+    if (found.size() > 40) found.replace(37, std::string::npos, "...");
     return Error(absl::StrCat("\"", key, "\" is ", found, ", expected ",
                               expected,
                               "; restore the file or remove the "
