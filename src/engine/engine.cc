@@ -6,7 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/error_list.h"
@@ -14,6 +13,7 @@
 #include "base/status_macros.h"
 #include "base/text.h"
 #include "espalier/engine_options.h"
+#include "models/tokenizer/same_tokens.h"
 #include "search/algorithm.h"
 #include "src/engine/auto_method.h"
 #include "src/engine/load_model.h"
@@ -128,25 +128,8 @@ class LocalEngine : public Engine {
   absl::Status CheckSameTokenizer(const std::string& folder,
                                   absl::string_view what,
                                   const Tokenizer& tokenizer) const {
-    const std::string place = absl::StrCat(
-        folder, ": ", what, " must share the policy's tokenizer; ");
-    const int size = policy_.tokenizer->vocab_size();
-    if (tokenizer.vocab_size() != size) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(place, "it has ", tokenizer.vocab_size(),
-                       " tokens, the policy ", size));
-    }
-    for (int32_t id = 0; id < size; ++id) {
-      if (tokenizer.TokenBytes(id) != policy_.tokenizer->TokenBytes(id)) {
-        return absl::InvalidArgumentError(absl::StrCat(
-            place, "token ", id, " is \"",
-            absl::CEscape(std::string(tokenizer.TokenBytes(id))),
-            "\" in it and \"",
-            absl::CEscape(std::string(policy_.tokenizer->TokenBytes(id))),
-            "\" in the policy"));
-      }
-    }
-    return absl::OkStatus();
+    return CheckSameTokens(folder, std::string_view(what.data(), what.size()),
+                           tokenizer, *policy_.tokenizer);
   }
 
   EngineStats stats() const override {

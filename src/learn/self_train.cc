@@ -19,6 +19,8 @@
 #include "datasets/tasks/task_registry.h"
 #include "espalier/engine.h"
 #include "espalier/engine_options.h"
+#include "models/tokenizer/same_tokens.h"
+#include "models/tokenizer/tokenizer.h"
 #include "nlohmann/json.hpp"
 #include "src/engine/generate.h"
 #include "src/engine/response_length.h"
@@ -179,7 +181,16 @@ class SelfTraining {
     ESP_RETURN_IF_ERROR(verifier_->Ready());
     ESP_RETURN_IF_ERROR(KeepJudged(*verifier_, gate_).status());
     ESP_RETURN_IF_ERROR(CheckProblems());
-    // Fail before any folder is created if a model cannot be served.
+    // Fail before any folder is created if a model cannot be served, or the
+    // reward model cannot learn from the policy's tokens.
+    if (!options_.reward_model.empty()) {
+      ESP_ASSIGN_OR_RETURN(const auto policy, Tokenizer::Load(options_.model));
+      ESP_ASSIGN_OR_RETURN(const auto reward,
+                           Tokenizer::Load(options_.reward_model));
+      ESP_RETURN_IF_ERROR(CheckSameTokens(options_.reward_model,
+                                          "a reward model in training", *reward,
+                                          *policy));
+    }
     ESP_RETURN_IF_ERROR(Engine::Create({.policy = options_.model,
                                         .critic = options_.reward_model,
                                         .threads = 1})

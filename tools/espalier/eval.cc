@@ -93,6 +93,11 @@ absl::Status CheckFlags(EvalFlags& flags) {
   if (flags.sweep.methods.empty()) {
     flags.sweep.methods = flags.pass_at.empty() ? kCompared : kSampled;
   }
+  for (const int64_t budget : flags.sweep.budgets) {
+    if (budget > 0) continue;
+    errors.Add(absl::StrCat("--budget-tokens ", budget,
+                            ": expected a whole number of 1 or more"));
+  }
   for (std::string& method : flags.sweep.methods) {
     if (method == "auto") {
       errors.Add(
@@ -311,8 +316,7 @@ void AddEval(CLI::App& app, RunFunction& run) {
                  absl::StrCat("Comma-separated budgets: tokens sampled per "
                               "problem, including discarded ones. ",
                               kDefaultBudgetHelp))
-      ->delimiter(',')
-      ->check(WholeFrom(1));
+      ->delimiter(',');
   AddBudgetFlags(app, flags->sweep.search);
   CLI::Option* seeds =
       app.add_option("--seeds", flags->sweep.seeds,
