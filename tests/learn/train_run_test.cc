@@ -372,11 +372,11 @@ TEST_F(TrainRunTest, WrongInputIsNamed) {
   refused(options, "none.jsonl");
   options.data = Path("bad.jsonl");
   const std::string good = "{\"prompt\":\"a\",\"completion\":\"b\"}\n";
-  for (const auto& [line, word] :
-       {std::pair<std::string, std::string>{"{\"prompt\":", "is not JSON at column"},
-        {"{\"prompt\":\"a\"}", "completion"},
-        {"{\"messages\":[]}", "chat template"},
-        {"[1]", "expected a JSON object"}}) {
+  for (const auto& [line, word] : {std::pair<std::string, std::string>{
+                                       "{\"prompt\":", "is not JSON at column"},
+                                   {"{\"prompt\":\"a\"}", "completion"},
+                                   {"{\"messages\":[]}", "chat template"},
+                                   {"[1]", "expected a JSON object"}}) {
     std::ofstream(options.data) << good << good << line << "\n";
     refused(options, word);
     refused(options, "bad.jsonl:3");
