@@ -1,6 +1,5 @@
 #include "models/reward/reward_format.h"
 
-#include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/text_format.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include "base/files.h"
 #include "base/status_macros.h"
 #include "base/text.h"
+#include "base/text_proto.h"
 #include "models/checkpoint/safetensors.h"
 #include "models/prompt/chat_template.h"
 #include "models/reward/reward_format.pb.h"
@@ -26,53 +26,16 @@ using google::protobuf::TextFormat;
 constexpr int kMostLabels = 64;
 constexpr int kMostLayers = 2;
 
-// Keeps the first error; lines and columns count from 0.
-class FormatError : public google::protobuf::io::ErrorCollector {
- public:
-  void AddError(int line, google::protobuf::io::ColumnNumber column,
-                const std::string& message) override {
-    if (text.empty()) {
-      text = absl::StrCat(line + 1, ":", column + 1, ": ", message);
-    }
-  }
-  std::string text;
-};
-
 // The text of a file, for errors that give the line.
 struct FormatSource {
-  std::string where;
   RewardFormatConfig config;
-  TextFormat::ParseInfoTree places;
+  TextProtoPlaces places;
 
   absl::Status Error(const char* field, const std::string& message,
                      int index = -1) const {
-    const auto* descriptor =
-        RewardFormatConfig::descriptor()->FindFieldByName(field);
-    ESP_CHECK(descriptor != nullptr);
-    if (descriptor->is_repeated() && index < 0) index = 0;
-    const int line = places.GetLocation(descriptor, index).line;
-    return absl::InvalidArgumentError(
-        line < 0
-            ? absl::StrCat(where, ": ", field, ": ", message)
-            : absl::StrCat(where, ":", line + 1, ": ", field, ": ", message));
+    return places.Error(field, index, message);
   }
 };
-
-absl::Status ParseFormatText(const std::string& text, FormatSource& source) {
-  FormatError error;
-  TextFormat::Parser parser;
-  parser.RecordErrorsTo(&error);
-  parser.WriteLocationsTo(&source.places);
-  if (parser.ParseFromString(text, &source.config)) return absl::OkStatus();
-  std::string fields;
-  const auto* descriptor = RewardFormatConfig::descriptor();
-  for (int i = 0; i < descriptor->field_count(); ++i) {
-    absl::StrAppend(&fields, i == 0 ? "" : ", ", descriptor->field(i)->name());
-  }
-  return absl::InvalidArgumentError(
-      absl::StrCat(source.where, ":", error.text,
-                   "; expected lines like  tag: \"<extra_0>\"  of ", fields));
-}
 
 absl::Status ReadLayout(const FormatSource& source, RewardFormat& format) {
   const RewardFormatConfig& config = source.config;
@@ -336,8 +299,9 @@ absl::Status NotRecognised(const RewardFolder& folder) {
 absl::StatusOr<RewardFormat> ParseRewardFormat(const std::string& text,
                                                const std::string& where,
                                                const std::string& name) {
-  FormatSource source{.where = where, .config = {}, .places = {}};
-  ESP_RETURN_IF_ERROR(ParseFormatText(text, source));
+  FormatSource source;
+  ESP_RETURN_IF_ERROR(ParseTextProto(text, where, "tag: \"<extra_0>\"",
+                                     source.config, &source.places));
   RewardFormat format;
   format.name = name;
   TextFormat::Printer printer;

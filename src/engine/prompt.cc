@@ -1,6 +1,5 @@
 #include "src/engine/prompt.h"
 
-#include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/text_format.h>
 
 #include <algorithm>
@@ -8,10 +7,10 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
 #include "base/files.h"
 #include "base/status_macros.h"
 #include "base/text.h"
+#include "base/text_proto.h"
 #include "models/prompt/find_template.h"
 #include "src/engine/answer_pattern.h"
 #include "src/engine/prompt.pb.h"
@@ -26,58 +25,21 @@ constexpr int kMostStops = 16;
 constexpr int kMostStepTokens = 1 << 20;
 constexpr int kMostSteps = 4096;
 
-// Keeps the first error; lines and columns count from 0.
-class FirstError : public google::protobuf::io::ErrorCollector {
- public:
-  void AddError(int line, google::protobuf::io::ColumnNumber column,
-                const std::string& message) override {
-    if (text.empty()) {
-      // Without the full stop: the sentence goes on.
-      text = absl::StrCat(line + 1, ":", column + 1, ": ",
-                          absl::StripSuffix(message, "."));
-    }
-  }
-  std::string text;
-};
-
 std::string Quoted(const std::string& text) {
   return absl::StrCat("\"", absl::CEscape(text), "\"");
 }
 
 // The text of a file, for errors that give the line.
 struct Source {
-  std::string where;
   PromptConfig config;
-  TextFormat::ParseInfoTree places;
+  TextProtoPlaces places;
 
   // `index` of a repeated field, else -1.
   absl::Status Error(const char* field, int index,
                      const std::string& message) const {
-    const auto* descriptor = PromptConfig::descriptor();
-    const int line =
-        places.GetLocation(descriptor->FindFieldByName(field), index).line;
-    return absl::InvalidArgumentError(
-        line < 0
-            ? absl::StrCat(where, ": ", field, ": ", message)
-            : absl::StrCat(where, ":", line + 1, ": ", field, ": ", message));
+    return places.Error(field, index, message);
   }
 };
-
-absl::Status ParseText(const std::string& text, Source& source) {
-  FirstError error;
-  TextFormat::Parser parser;
-  parser.RecordErrorsTo(&error);
-  parser.WriteLocationsTo(&source.places);
-  if (parser.ParseFromString(text, &source.config)) return absl::OkStatus();
-  std::string fields;
-  const auto* descriptor = PromptConfig::descriptor();
-  for (int i = 0; i < descriptor->field_count(); ++i) {
-    absl::StrAppend(&fields, i == 0 ? "" : ", ", descriptor->field(i)->name());
-  }
-  return absl::InvalidArgumentError(absl::StrCat(
-      source.where, ":", error.text,
-      "; expected lines like  delimiter: \"\\n\\n\"  of ", fields));
-}
 
 absl::Status ReadQuestion(const Source& source, Prompt& prompt) {
   const PromptConfig& config = source.config;
@@ -208,8 +170,9 @@ absl::Status ReadAnswers(const Source& source, Prompt& prompt) {
 
 absl::StatusOr<Prompt> ParsePrompt(const std::string& text,
                                    const std::string& where) {
-  Source source{.where = where, .config = {}, .places = {}};
-  ESP_RETURN_IF_ERROR(ParseText(text, source));
+  Source source;
+  ESP_RETURN_IF_ERROR(ParseTextProto(text, where, "delimiter: \"\\n\\n\"",
+                                     source.config, &source.places));
   Prompt prompt;
   ESP_RETURN_IF_ERROR(ReadQuestion(source, prompt));
   ESP_RETURN_IF_ERROR(ReadStops(source, prompt.format));

@@ -123,9 +123,9 @@ absl::StatusOr<RewardQuery> RewardReader::Ask(const Tree& tree,
       scorer_.head.layers.empty() ? ScoreRead::kLogits : ScoreRead::kHidden;
   query.request.tokens = scorer_.layout.choices();
   const auto add = [&](NodeId id) {
-    const auto& asked = query.nodes;
+    const auto& listed = query.nodes;
     if (!std::isnan(places_[id].value) ||
-        std::find(asked.begin(), asked.end(), id) != asked.end()) {
+        std::find(listed.begin(), listed.end(), id) != listed.end()) {
       return;
     }
     query.nodes.push_back(id);
