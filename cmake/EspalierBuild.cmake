@@ -28,8 +28,13 @@ add_compile_options(-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
 # Designated initialisers leave fields at their defaults on purpose. With a
 # precompiled header g++ 12 takes std::string's code for ours and warns of
 # copies in it that never happen.
+set(ESPALIER_FALSE_WARNINGS)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  set(ESPALIER_FALSE_WARNINGS
+    -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow)
+endif()
 add_compile_options(-Wall -Wextra -Wno-missing-field-initializers
-  -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow -ffp-contract=off)
+  ${ESPALIER_FALSE_WARNINGS} -ffp-contract=off)
 # Another compiler's new warning must not break a user's build.
 if(ESPALIER_WERROR)
   add_compile_options(-Werror)

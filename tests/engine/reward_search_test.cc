@@ -58,6 +58,10 @@ std::string Trimmed(const std::string& text) {
   return std::string(absl::StripAsciiWhitespace(text));
 }
 
+std::string Prompt(const Problem& problem) {
+  return FindTask("stories").value()->Render(problem).value();
+}
+
 // The scores of the chosen response's steps are the published ones.
 void ExpectPublished(const SearchResult& result, const RewardCheckpoint& model,
                      const std::string& format) {
@@ -75,9 +79,12 @@ void ExpectPublished(const SearchResult& result, const RewardCheckpoint& model,
         all += above.text;
         if (&above == &node) break;
       }
-      read = {Trimmed(all)};
+      read = {format == "prorag" ? all : Trimmed(all)};
     }
-    const double value = published.Score(kStory, read);
+    // ProRAG's takes the policy's prompt.
+    const std::string question =
+        format == "prorag" ? Prompt({"1", "stories", kStory}) : kStory;
+    const double value = published.Score(question, read);
     lowest = std::min(lowest, value);
     if (std::isnan(node.step_score)) continue;
     ++compared;

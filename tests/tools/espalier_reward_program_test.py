@@ -78,13 +78,22 @@ class RewardTest(ProgramTest):
         return model
 
     def test_solve_and_eval_read_foreign_models(self):
+        lines = self.path("lines.textproto", """layout: TEXT
+question_suffix: "\\n"
+between: "\\n"
+read: LAST_TOKEN
+head { weight: "score.weight" }
+labels: 1
+squash: NONE
+range: REAL
+""")
         models = [
             (self.reward_model(), []),
             (self.reward_model(foreign=False), []),
             (self.reward_model("Qwen2ForPrmModel", "v_head.summary", 1,
                                "pretrained_model."), None),
             (self.reward_model("LlamaForSequenceClassification", labels=1),
-             ["--reward-format", "prorag"]),
+             ["--reward-format", lines]),
         ]
         answers = set()
         for model, flags in models:

@@ -53,7 +53,9 @@ const std::map<std::string, std::string>& GoldenTexts() {
       {"reasoneval",
        "Question:\nWhat is 2+3?\nAnswer:\nLet's think step by step.\n2+3 = "
        "5.So it is 5."},
-      {"math_psa", "What is 2+3? 2+3 = 5. \n\n\n\n\nSo it is 5. \n\n\n\n\n"},
+      {"math_psa",
+       "What is 2+3? Step 1: 2+3 = 5. \n\n\n\n\n Step 2: So it is 5. "
+       "\n\n\n\n\n"},
       {"versa_prm", "What is 2+3? \n\n2+3 = 5. \n\n\n\nSo it is 5. \n\n\n\n"},
       {"skywork_reward_qwen3",
        "<|im_start|>user\nWhat is 2+3?<|im_end|>\n<|im_start|>assistant\n"
@@ -62,7 +64,7 @@ const std::map<std::string, std::string>& GoldenTexts() {
        "<|begin_of_text|><|start_header_id|>user<|end_header_id|>\n\nWhat is "
        "2+3?<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n2+3 = "
        "5.\nSo it is 5.<|eot_id|>"},
-      {"prorag", "What is 2+3?\n2+3 = 5.\nSo it is 5."},
+      {"prorag", "What is 2+3?2+3 = 5.\nSo it is 5.\n\n<|im_end|>"},
   };
   return texts;
 }

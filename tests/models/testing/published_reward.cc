@@ -58,7 +58,7 @@ PublishedReward::PublishedReward(const std::string& name,
       network_(model.plain) {}
 
 bool PublishedReward::outcome() const {
-  return name_ == "qwen_rm" || name_ == "rlhflow_orm" ||
+  return name_ == "qwen_rm" || name_ == "rlhflow_orm" || name_ == "prorag" ||
          name_.rfind("skywork_reward", 0) == 0;
 }
 
@@ -123,8 +123,14 @@ std::vector<int32_t> PublishedReward::Ids(const std::string& q,
     texts.insert(texts.end(), steps.begin(), steps.end());
     return pieces(true, texts);
   }
-  if (name_ == "math_psa")
-    return Encode(q + " " + Closed(steps, " \n\n\n\n\n"));
+  if (name_ == "math_psa") {
+    std::string text = q + " ";
+    for (size_t i = 0; i < steps.size(); ++i) {
+      text += (i == 0 ? "Step " : " Step ") + std::to_string(i + 1) + ": " +
+              steps[i] + " \n\n\n\n\n";
+    }
+    return Encode(text);
+  }
   if (name_ == "versa_prm") {
     return Encode(q + " \n\n" + Closed(steps, " \n\n\n\n"));
   }
@@ -137,7 +143,7 @@ std::vector<int32_t> PublishedReward::Ids(const std::string& q,
                  LlamaTurn("assistant", Join(steps, "\n")));
   }
   ESP_CHECK(name_ == "prorag");
-  return Encode(q + "\n" + Join(steps, "\n"));
+  return whole(q + Join(steps, "") + "<|im_end|>");
 }
 
 // W x + b of the head's tensors `name`.weight and `name`.bias.
