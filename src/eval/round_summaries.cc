@@ -56,7 +56,8 @@ std::string Percent(int64_t part, int64_t all) {
 }
 
 std::string Seconds(double seconds) {
-  return absl::StrFormat(seconds < 9.95 ? "%.1f" : "%.0f", seconds);
+  return seconds < 9.95 ? absl::StrFormat("%.1f", seconds)
+                        : absl::StrFormat("%.0f", seconds);
 }
 
 }  // namespace

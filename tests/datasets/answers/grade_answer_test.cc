@@ -236,13 +236,13 @@ TEST(GradeAnswer, PoliciesDecideWhereGradersDiffer) {
   EXPECT_FALSE(GradeAnswer("5", "it is 5", p).equal);
 }
 
-// CPU seconds for `piece` repeated to `bytes`: the best of three, so that a
+// CPU seconds for `piece` repeated to `bytes`: the best of `runs`, so that a
 // busy machine does not fail the test.
-double SecondsFor(const std::string& piece, size_t bytes) {
+double SecondsFor(const std::string& piece, size_t bytes, int runs) {
   std::string text;
   while (text.size() < bytes) text += piece;
   double best = 1e9;
-  for (int i = 0; i < 5; ++i) {
+  for (int i = 0; i < runs; ++i) {
     const std::clock_t start = std::clock();
     GradeAnswer(text, text + "x");
     GradeAnswer("5", text);
@@ -288,9 +288,12 @@ TEST(GradeAnswer, HugeTextsTakeNoTime) {
                                   "\\begin{align}x&=1\\\\",
                                   "evaluates to 10 when x = 3 "}) {
     for (const size_t bytes : {kLongestResponse, size_t{600000}}) {
-      const double whole = SecondsFor(piece, bytes);
+      double whole = SecondsFor(piece, bytes, 1);
       if (whole < 0.004) continue;
-      EXPECT_LT(whole, 8 * SecondsFor(piece, bytes / 4)) << piece << bytes;
+      const double limit = 8 * SecondsFor(piece, bytes / 4, 3);
+      // Measured again only where once was too slow.
+      if (whole >= limit) whole = SecondsFor(piece, bytes, 5);
+      EXPECT_LT(whole, limit) << piece << bytes;
       EXPECT_LT(whole, 20) << piece;
     }
   }
