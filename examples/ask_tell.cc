@@ -18,7 +18,7 @@ SearchAnswer Answer(const SearchQuestion& question) {
   SearchAnswer answer;
   switch (question.kind) {
     case QuestionKind::kSample:
-      for (const uint64_t seed : question.seeds) {
+      for (const uint64_t seed : question.sample.seeds) {
         answer.samples.push_back(
             {.text = "The answer is " + std::to_string(40 + seed % 4) + ".",
              .ended = true});

@@ -20,8 +20,8 @@ class Guesser : public Policy {
     std::vector<std::vector<SampledText>> all;
     for (const PolicyRequest& request : requests) {
       std::vector<SampledText>& samples = all.emplace_back();
-      for (const uint64_t seed : request.seeds) {
-        const bool right = request.temperature == 0 || seed % 4 != 0;
+      for (const uint64_t seed : request.sample.seeds) {
+        const bool right = request.sample.temperature == 0 || seed % 4 != 0;
         samples.push_back(
             {.text = right ? "The answer is 42." : "The answer is 41.",
              .ended = true});

@@ -39,23 +39,29 @@ enum class QuestionKind : uint8_t {
   kVerify,  // is this finished response right, by the question alone?
 };
 
-struct SearchQuestion {
-  uint64_t id = 0;
-  QuestionKind kind = QuestionKind::kSample;
-  // Texts after the prompt. kSample and kVerify: one.
-  std::vector<std::string> responses;
-  // Of kSample.
-  int n = 0;
+// How to continue a response by one step.
+struct SampleRequest {
+  int n = 1;              // samples wanted
   float temperature = 1;  // 0: greedy
   int top_k = 0;          // only the k most likely tokens; 0: all
   float top_p = 1;        // only the most likely tokens of this mass; 1: all
   float min_p = 0;        // only tokens this likely relative to the top; 0: all
-  int max_tokens = 0;     // per sample
+  // Per sample. More tokens than this fail the search; a text without tokens
+  // is cut after so many words.
+  int max_tokens = 0;
   // Texts that end the response and are no part of it.
-  std::vector<std::string> stop_strings;
+  std::vector<std::string> stop_strings = {};
   // One per sample: equal searches ask with equal seeds, and two samples of one
   // response have different ones.
-  std::vector<uint64_t> seeds;
+  std::vector<uint64_t> seeds = {};
+};
+
+struct SearchQuestion {
+  uint64_t id = 0;
+  QuestionKind kind = QuestionKind::kSample;
+  // Texts after the prompt. kSample and kVerify: one.
+  std::vector<std::string> responses = {};
+  SampleRequest sample = {};  // of kSample
 };
 
 // One step that continues a response: up to and including the delimiter of

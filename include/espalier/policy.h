@@ -30,16 +30,7 @@ struct PolicyRequest {
   std::string prompt;                  // as the task renders the problem
   std::string response;                // what was written after it so far
   const StepFormat* format = nullptr;  // where a step ends
-  int n = 1;
-  float temperature = 1;  // 0: greedy
-  int top_k = 0;          // only the k most likely tokens; 0: all
-  float top_p = 1;        // only the most likely tokens of this mass
-  float min_p = 0;        // only tokens this likely relative to the top
-  // Per sample. More `tokens` than this fail the search; a text without tokens
-  // is cut after so many words.
-  int max_tokens = 0;
-  std::vector<std::string> stop_strings;  // end the response, left out
-  std::vector<uint64_t> seeds;            // one per sample
+  SampleRequest sample;
 };
 
 class Policy {

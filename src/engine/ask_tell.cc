@@ -243,21 +243,22 @@ class LocalAskTell : public AskTell {
     }
     if (request.kind == RequestKind::kExpand) {
       question.kind = QuestionKind::kSample;
-      question.n = request.expand.n;
-      question.temperature = request.expand.temperature;
-      question.max_tokens = request.max_tokens;
+      SampleRequest& sample = question.sample;
+      sample.n = request.expand.n;
+      sample.temperature = request.expand.temperature;
+      sample.max_tokens = request.max_tokens;
       const SampleFilter filter = request.expand.filter.value_or(filter_);
-      question.top_k = filter.top_k;
-      question.top_p = filter.top_p;
-      question.min_p = filter.min_p;
-      question.stop_strings = format_.stop_strings;
-      question.stop_strings.insert(question.stop_strings.end(),
-                                   request.expand.stop_strings.begin(),
-                                   request.expand.stop_strings.end());
-      for (int i = 0; i < question.n; ++i) {
+      sample.top_k = filter.top_k;
+      sample.top_p = filter.top_p;
+      sample.min_p = filter.min_p;
+      sample.stop_strings = format_.stop_strings;
+      sample.stop_strings.insert(sample.stop_strings.end(),
+                                 request.expand.stop_strings.begin(),
+                                 request.expand.stop_strings.end());
+      for (int i = 0; i < sample.n; ++i) {
         const StreamKey key =
             SampleKey(request.stream, request.first_sample + i);
-        question.seeds.push_back(MixHash(key.hi, key.lo));
+        sample.seeds.push_back(MixHash(key.hi, key.lo));
       }
     } else {
       question.kind = request.kind == RequestKind::kEvaluate

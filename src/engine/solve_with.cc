@@ -29,14 +29,7 @@ absl::Status AnswerSamples(const Answerers& who,
     requests.push_back({.prompt = who.prompt,
                         .response = question.responses[0],
                         .format = &who.task.format(),
-                        .n = question.n,
-                        .temperature = question.temperature,
-                        .top_k = question.top_k,
-                        .top_p = question.top_p,
-                        .min_p = question.min_p,
-                        .max_tokens = question.max_tokens,
-                        .stop_strings = question.stop_strings,
-                        .seeds = question.seeds});
+                        .sample = question.sample});
   }
   ESP_ASSIGN_OR_RETURN(auto samples, who.policy.Sample(requests));
   if (samples.size() != requests.size()) {

@@ -60,7 +60,7 @@ SampledText NextStep(const std::string& response, uint64_t seed) {
 
 SearchAnswer AnswerOf(const SearchQuestion& question) {
   SearchAnswer answer;
-  for (const uint64_t seed : question.seeds) {
+  for (const uint64_t seed : question.sample.seeds) {
     answer.samples.push_back(NextStep(question.responses[0], seed));
   }
   if (question.kind == QuestionKind::kScore) {
@@ -189,9 +189,10 @@ TEST(AskTellTest, AnswersThatDoNotFitLeaveTheSearchAsItWas) {
     return std::string(status.message());
   };
   EXPECT_THAT(refusal({}), HasSubstr("0 samples; expected 1 to"));
-  EXPECT_THAT(refusal({.samples = std::vector<SampledText>(
-                           static_cast<size_t>(q.n) + 1, {.text = "d 1\n"})}),
-              HasSubstr("samples; expected 1 to"));
+  EXPECT_THAT(
+      refusal({.samples = std::vector<SampledText>(
+                   static_cast<size_t>(q.sample.n) + 1, {.text = "d 1\n"})}),
+      HasSubstr("samples; expected 1 to"));
   EXPECT_THAT(refusal({.samples = {{.text = ""}}}), HasSubstr("is empty"));
   EXPECT_THAT(refusal({.samples = {{.text = "d 1"}}}),
               HasSubstr("is not a whole step: expected text that ends with "
@@ -211,9 +212,10 @@ TEST(AskTellTest, AnswersThatDoNotFitLeaveTheSearchAsItWas) {
                                     .logprobs = {std::nanf("")}}}}),
               HasSubstr("0 or less"));
   EXPECT_THAT(
-      refusal({.samples = {{.text = "d 1\n",
-                            .tokens = std::vector<int32_t>(
-                                static_cast<size_t>(q.max_tokens) + 1)}}}),
+      refusal(
+          {.samples = {{.text = "d 1\n",
+                        .tokens = std::vector<int32_t>(
+                            static_cast<size_t>(q.sample.max_tokens) + 1)}}}),
       HasSubstr("more than the"));
   EXPECT_EQ(search.Tell(q.id + 1000, {}).code(), absl::StatusCode::kNotFound);
   EXPECT_FALSE(search.done());
@@ -241,9 +243,9 @@ TEST(AskTellTest, WordsAreCutAtTheStepsEndAndAtTheLimit) {
   ASSERT_FALSE(next.empty());
   EXPECT_EQ(next[0].responses[0], "d 1\n");
   std::string longer;
-  for (int i = 0; i < next[0].max_tokens + 3; ++i) longer += " x";
+  for (int i = 0; i < next[0].sample.max_tokens + 3; ++i) longer += " x";
   ASSERT_TRUE(search.Tell(next[0].id, {.samples = {{.text = longer}}}).ok());
-  EXPECT_LE(search.Result().tokens, 3 + next[0].max_tokens);
+  EXPECT_LE(search.Result().tokens, 3 + next[0].sample.max_tokens);
 }
 
 TEST(AskTellTest, FiltersReachTheGenerator) {
@@ -256,9 +258,9 @@ TEST(AskTellTest, FiltersReachTheGenerator) {
                                .min_p = 0.25f});
   ASSERT_TRUE(made.ok()) << made.status();
   const SearchQuestion q = (*made)->Ask().at(0);
-  EXPECT_EQ(q.top_k, 7);
-  EXPECT_EQ(q.top_p, 0.5f);
-  EXPECT_EQ(q.min_p, 0.25f);
+  EXPECT_EQ(q.sample.top_k, 7);
+  EXPECT_EQ(q.sample.top_p, 0.5f);
+  EXPECT_EQ(q.sample.min_p, 0.25f);
 }
 
 TEST(AskTellTest, AFailedQuestionFailsTheSearch) {
@@ -299,9 +301,10 @@ class DigitsPolicy : public Policy {
     std::vector<std::vector<SampledText>> out;
     for (const PolicyRequest& request : requests) {
       EXPECT_EQ(request.prompt, "three digits\n");
-      EXPECT_EQ(request.seeds.size(), static_cast<size_t>(request.n));
+      EXPECT_EQ(request.sample.seeds.size(),
+                static_cast<size_t>(request.sample.n));
       auto& samples = out.emplace_back();
-      for (const uint64_t seed : request.seeds) {
+      for (const uint64_t seed : request.sample.seeds) {
         samples.push_back(NextStep(request.response, seed));
         if (!absl::StartsWith(samples.back().text, "= ")) continue;
         highest_ = std::max(highest_, SumOf(request.response));
