@@ -88,7 +88,7 @@ TEST(GoldenDeepConf, ConfidencesThresholdsAndVotesAreTheSame) {
       EXPECT_EQ(RunWith(run, absl::StrCat(":of=", by, ":eta=", std::round(eta),
                                           ":vote=weighted"))
                     .answer,
-                filter.at("answer"))
+                filter.at("answer").get<std::string>())
           << by << " " << eta;
       ++votes;
     }

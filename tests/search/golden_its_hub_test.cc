@@ -87,7 +87,7 @@ TEST(GoldenItsHub, BestOfNAndSelfConsistencyChooseTheSameAnswer) {
       leaders += n == highest;
     }
     if (leaders > 1 || !Answers(run)) continue;
-    EXPECT_EQ(ours.answer, run.trace.at("answer"));
+    EXPECT_EQ(ours.answer, run.trace.at("answer").get<std::string>());
     ++majority;
   }
   EXPECT_EQ(best, 7);

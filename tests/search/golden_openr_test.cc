@@ -62,7 +62,8 @@ TEST(GoldenOpenrTest, ItsPathsMakeTheAnswersThatItReports) {
     for (const auto& [choice, name] : kChoices) {
       if (!run.trace.at("answers").contains(name)) continue;  // one path
       run.method = absl::StrCat(method, ":choice=", choice);
-      EXPECT_EQ(RunGolden(run).answer, run.trace.at("answers").at(name))
+      EXPECT_EQ(RunGolden(run).answer,
+                run.trace.at("answers").at(name).get<std::string>())
           << run.name << " " << choice;
     }
   }
@@ -126,7 +127,8 @@ TEST(GoldenOpenrTest, ItsBeamKeepsWhatTheAuthorsProgramKeeps) {
     for (const auto& [choice, name] : kChoices) {
       if (!run.trace.at("answers").contains(name)) continue;  // none has one
       run.method = absl::StrCat(method, ":choice=", choice);
-      EXPECT_EQ(RunGolden(run).answer, run.trace.at("answers").at(name))
+      EXPECT_EQ(RunGolden(run).answer,
+                run.trace.at("answers").at(name).get<std::string>())
           << run.name << " " << choice;
     }
   }

@@ -50,7 +50,8 @@ TEST(GoldenReasonersTest, RapsBestPathIsTheirs) {
     const auto& theirs = run.trace.at("answers").at("max_reward");
     if (theirs.is_null() || theirs == "") continue;
     EXPECT_EQ(ours.answer_node, run.trace.at("answer_node")) << run.name;
-    EXPECT_EQ(ours.answer, run.trace.at("answers").at("max_reward"))
+    EXPECT_EQ(ours.answer,
+              run.trace.at("answers").at("max_reward").get<std::string>())
         << run.name;
     EXPECT_NEAR(SearchDriver(*ours.context).best_score(),
                 run.trace.at("best_path_reward").get<double>(), 1e-6)

@@ -217,7 +217,8 @@ TEST(GoldenSearchAndLearn, BestOfNAndItsVotesChooseTheSameResponse) {
           {"majority", "majority"}};
       for (const auto& [method, how] : kMethods) {
         by.method = absl::StrCat(method, ":n=", n);
-        EXPECT_EQ(RunGolden(by).answer, voted.at(how)) << method << " " << n;
+        EXPECT_EQ(RunGolden(by).answer, voted.at(how).get<std::string>())
+            << method << " " << n;
         ++votes;
       }
     }
