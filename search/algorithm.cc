@@ -45,6 +45,40 @@ FinishPlan FinishOption::Plan(const std::vector<RequestKind>& needs) const {
           .scores = Has(needs, RequestKind::kEvaluate)};
 }
 
+void ScoreOptions::Visit(OptionVisitor& v) {
+  if (level) VisitChoice(v, "level", &rule.level, kLevelNames, kLevelHelp);
+  if (aggregate) {
+    VisitChoice(v, "aggregate", &rule.aggregate, kAggregateNames,
+                kAggregateHelp);
+  }
+  if (read) {
+    v.Text("weights", &weights,
+           "of aggregate=learned, as bias=-1/step=2/path=1; empty: the reward "
+           "model's");
+  }
+}
+
+std::vector<std::string> ScoreOptions::Names() const {
+  std::vector<std::string> names;
+  if (level) names.push_back("level");
+  if (aggregate) names.push_back("aggregate");
+  if (read) names.push_back("weights");
+  return names;
+}
+
+std::vector<std::string> ScoreOptions::Check() const {
+  const auto parsed = ParseLevelWeights(weights);
+  if (!parsed.ok()) return {std::string(parsed.status().message())};
+  if (!weights.empty() && !parsed->given()) {
+    return {"weights names no level with a weight other than 0"};
+  }
+  return {};
+}
+
+LevelWeights ScoreOptions::Weights() const {
+  return ParseLevelWeights(weights).value_or(LevelWeights());
+}
+
 void AddAlgorithm(AlgorithmInfo info) {
   const std::string name = info.name;
   ESP_CHECK(Registry().emplace(name, std::move(info)).second);
@@ -116,7 +150,16 @@ absl::StatusOr<std::unique_ptr<SearchAlgorithm>> MakeAlgorithm(
 
 std::string CanonicalMethod(const SearchAlgorithm& algorithm) {
   std::string text(algorithm.name());
+  const std::vector<std::string> general = algorithm.general_options();
+  const std::vector<std::string_view> usual = {kLevelNames[0], kRankNames[0],
+                                               ""};
   for (const OptionInfo& option : algorithm.options()) {
+    // Recorded runs of versions without these options keep their names.
+    if (std::find(general.begin(), general.end(), option.name) !=
+            general.end() &&
+        std::find(usual.begin(), usual.end(), option.value) != usual.end()) {
+      continue;
+    }
     absl::StrAppend(&text, ":", option.name, "=", option.value);
   }
   return text;

@@ -27,6 +27,10 @@
 //   bool NeverFinished() const;
 //       true if only the method's own choice is an answer, e.g. where a
 //       verifier has to accept it (finish.h)
+//   Level level; Aggregate aggregate;
+//       how the method combines scores (search/tree/score_rule.h), visited by
+//       itself; a method without them has the general options of these names,
+//       which set Tree::score
 //   std::vector<std::string> Check() const;
 //       rejects inconsistent combinations of values (options.h)
 //
@@ -64,6 +68,12 @@ class SearchAlgorithm {
   // the finishing stage (finish.h) makes an answer of what is there.
   virtual int64_t responses_for_an_answer() const = 0;
   virtual std::vector<OptionInfo> options() const = 0;
+  // How it combines scores, and the weights given for it, if any.
+  virtual ScoreRule score_rule() const { return {}; }
+  virtual LevelWeights level_weights() const { return {}; }
+  // Those of options() that every method has which reads scores. They are not
+  // named in a configuration where they have their defaults.
+  virtual std::vector<std::string> general_options() const { return {}; }
   // `ctx` and the algorithm outlive the search.
   virtual Co<> Run(SearchContext& ctx) const = 0;
 };
@@ -120,6 +130,20 @@ struct FinishOption {
   FinishPlan Plan(const std::vector<RequestKind>& needs) const;
 };
 
+// The options that every method has which reads scores, unless it declares
+// members `level` and `aggregate` of its own.
+struct ScoreOptions {
+  bool level = false, aggregate = false;  // which of the two it adds
+  bool read = false;                      // the method reads scores
+  ScoreRule rule;
+  std::string weights;
+  void Visit(OptionVisitor& v);
+  std::vector<std::string> Names() const;
+  // What is wrong with `weights`, one sentence each.
+  std::vector<std::string> Check() const;
+  LevelWeights Weights() const;  // requires an empty Check()
+};
+
 template <class Options>
 class RegisterAlgorithm {
  public:
@@ -141,15 +165,19 @@ class RegisterAlgorithm {
                     if constexpr (requires { options.Check(); }) {
                       problems = options.Check();
                     }
-                    ESP_RETURN_IF_ERROR(
-                        parser.Finish("method " + name, problems));
                     // Needs may depend on the options.
                     std::vector<RequestKind> all = needs;
                     if constexpr (requires { options.Needs(); }) {
                       all = options.Needs();
                     }
-                    return std::make_unique<Algorithm>(name, std::move(all),
-                                                       run, options, finish);
+                    ScoreOptions scores = ScoresOf(options, needs, all);
+                    scores.Visit(parser);
+                    const auto more = scores.Check();
+                    problems.insert(problems.end(), more.begin(), more.end());
+                    ESP_RETURN_IF_ERROR(
+                        parser.Finish("method " + name, problems));
+                    return std::make_unique<Algorithm>(
+                        name, std::move(all), run, options, finish, scores);
                   }});
   }
   RegisterAlgorithm(std::string name, std::string summary,
@@ -159,15 +187,41 @@ class RegisterAlgorithm {
                           run, Options{}, std::move(notes)) {}
 
  private:
+  static ScoreOptions ScoresOf(const Options& options,
+                               const std::vector<RequestKind>& usual,
+                               const std::vector<RequestKind>& needs) {
+    ScoreOptions out;
+    constexpr bool kLevel = requires { out.rule.level = options.level; };
+    constexpr bool kAggregate =
+        requires { out.rule.aggregate = options.aggregate; };
+    for (const auto* list : {&usual, &needs}) {
+      for (const RequestKind kind : *list) {
+        out.read |= kLevel || kind == RequestKind::kEvaluate;
+      }
+    }
+    out.level = out.read && !kLevel;
+    out.aggregate = out.read && !kAggregate;
+    return out;
+  }
+
   class Algorithm : public SearchAlgorithm {
    public:
     Algorithm(std::string name, std::vector<RequestKind> needs, RunFunction run,
-              Options options, FinishOption finish)
+              Options options, FinishOption finish, ScoreOptions scores)
         : name_(std::move(name)),
           needs_(std::move(needs)),
           run_(run),
           options_(std::move(options)),
-          finish_(finish) {}
+          finish_(finish),
+          scores_(std::move(scores)) {
+      ScoreRule& rule = scores_.rule;
+      if constexpr (requires { rule.level = options_.level; }) {
+        rule.level = options_.level;
+      }
+      if constexpr (requires { rule.aggregate = options_.aggregate; }) {
+        rule.aggregate = options_.aggregate;
+      }
+    }
     std::string_view name() const override { return name_; }
     const std::vector<RequestKind>& needs() const override { return needs_; }
     int models() const override {
@@ -183,10 +237,17 @@ class RegisterAlgorithm {
     std::vector<OptionInfo> options() const override {
       Options copy = options_;
       FinishOption finish = finish_;
+      ScoreOptions scores = scores_;
       OptionLister lister;
       copy.Visit(lister);
       finish.Visit(lister, needs_);
+      scores.Visit(lister);
       return lister.options();
+    }
+    ScoreRule score_rule() const override { return scores_.rule; }
+    LevelWeights level_weights() const override { return scores_.Weights(); }
+    std::vector<std::string> general_options() const override {
+      return scores_.Names();
     }
     Co<> Run(SearchContext& ctx) const override {
       FinishPlan plan = finish_.Plan(needs_);
@@ -195,6 +256,11 @@ class RegisterAlgorithm {
       }
       if constexpr (requires { options_.NeverFinished(); }) {
         plan.exempt |= options_.NeverFinished();
+      }
+      // Methods with both options of their own ask AggregatePath.
+      if (scores_.level || scores_.aggregate) ctx.UseRule(scores_.rule);
+      if (!scores_.weights.empty()) {
+        ctx.tree().set_level_weights(scores_.Weights());
       }
       return RunAndFinish(ctx, run_(ctx, options_), plan);
     }
@@ -205,6 +271,7 @@ class RegisterAlgorithm {
     RunFunction run_;
     Options options_;
     FinishOption finish_;
+    ScoreOptions scores_;
   };
 };
 

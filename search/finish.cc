@@ -32,7 +32,7 @@ Co<> AnswerFromTree(SearchContext& ctx, const FinishPlan& plan) {
   Votes votes(plan.choice);
   for (const NodeId end : ends) {
     const Tree& tree = ctx.tree();
-    const float score = tree[end].scored() ? tree.step(end).path_score
+    const float score = tree[end].scored() ? tree.score(end)
                         : plan.scores      ? 0
                                            : 1;
     for (int k = 0; k < tree.step(end).draws; ++k) votes.Add(ctx, end, score);
@@ -114,8 +114,7 @@ Co<> FinishBest(SearchContext& ctx, const FinishPlan& plan) {
       co_await ctx.Evaluate(end);
     }
     ctx.SetStage(AnswerStage::kFinish);
-    ctx.Offer(node,
-              ctx.tree()[node].scored() ? ctx.tree().step(node).path_score : 0);
+    ctx.Offer(node, ctx.tree()[node].scored() ? ctx.tree().score(node) : 0);
   }
 }
 
@@ -126,7 +125,7 @@ void OfferUnanswered(SearchContext& ctx) {
   float highest = 0;
   for (NodeId id = 1; id < tree.size(); ++id) {
     if (!tree[id].terminal() || tree[id].truncated()) continue;
-    const float score = tree[id].scored() ? tree.step(id).path_score : 0;
+    const float score = tree[id].scored() ? tree.score(id) : 0;
     if (best == kNoNode || score > highest) {
       best = id;
       highest = score;

@@ -36,8 +36,7 @@ float TreeView::logprob(uint32_t node) const {
 }
 
 StepScores TreeView::scores(uint32_t node) const {
-  const Step& step = ctx_->tree().step(node);
-  return {.step = step.step_score, .path = step.path_score};
+  return ctx_->tree().scores(node);
 }
 
 bool TreeView::terminal(uint32_t node) const {

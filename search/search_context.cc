@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
@@ -386,25 +387,53 @@ Awaiting<Evaluation> SearchContext::Evaluate(absl::Span<const NodeId> nodes,
   return {this, Issue(std::move(request))};
 }
 
-void SearchContext::FailScores(NodeId id, float step, float path) {
+void SearchContext::FailScores(NodeId id, const StepScores& scores) {
+  std::string text = absl::StrCat("step ", scores.step, ", path ", scores.path);
+  for (size_t l = IndexOf(Level::kOutcome); l < kLevels; ++l) {
+    const float score = scores[static_cast<Level>(l)];
+    if (std::isnan(score)) continue;
+    absl::StrAppend(&text, ", ", AbslView(kLevelNames[l]), " ", score);
+  }
   Fail(absl::InvalidArgumentError(
-      absl::StrCat("the reward model scored node ", id, " with step ", step,
-                   ", path ", path, "; expected numbers in [0, 1]")));
+      absl::StrCat("the reward model scored node ", id, " with ", text,
+                   "; expected numbers in [0, 1]")));
+}
+
+float SearchContext::ValueOf(NodeId id) const {
+  std::vector<StepScores> path;
+  for (const NodeId at : tree_.Path(id)) {
+    if (tree_[at].scored()) path.push_back(tree_.scores(at));
+  }
+  if (id == kRoot) path.push_back(tree_.scores(kRoot));
+  return CombineScores(path, rule_, tree_.level_weights());
 }
 
 inline bool SearchContext::ApplyScores(NodeId id, const StepScores& scores) {
-  // A model may have only one head; the other score is copied from it.
-  const float path = std::isnan(scores.path) ? scores.step : scores.path;
-  const float step = std::isnan(scores.step) ? path : scores.step;
-  if (!(path >= 0 && path <= 1 && step >= 0 && step <= 1)) [[unlikely]] {
-    FailScores(id, step, path);
+  // Of step and path a model may have only one; the other is copied from it, or
+  // both from the outcome.
+  StepScores filled = scores;
+  if (std::isnan(filled.path)) {
+    filled.path = std::isnan(filled.step) ? filled.outcome : filled.step;
+  }
+  if (std::isnan(filled.step)) filled.step = filled.path;
+  bool valid = filled.path >= 0 && filled.path <= 1 && filled.step >= 0 &&
+               filled.step <= 1;
+  for (const float score : filled.windows) valid &= !(score < 0 || score > 1);
+  valid &= !(filled.outcome < 0 || filled.outcome > 1);
+  if (!valid) [[unlikely]] {
+    FailScores(id, filled);
     return false;
   }
-  Step& scored = tree_.step(id);
-  scored.step_score = step;
-  scored.path_score = path;
-  tree_[id].flags |= kScored;
-  usage_.reward_tokens += scored.num_tokens;
+  tree_.SetScores(id, filled);
+  if (!rule_.plain()) {
+    const float value = ValueOf(id);
+    if (std::isnan(value)) {
+      FailScores(id, filled);
+      return false;
+    }
+    tree_.SetValue(id, value);
+  }
+  usage_.reward_tokens += tree_.step(id).num_tokens;
   if (budget_.tokens != kNoLimit && !answered() && !tree_[id].terminal() &&
       !tree_[id].truncated()) {
     const float promise = Promise(tree_, id);
@@ -492,7 +521,7 @@ float SearchContext::Promise(const Tree& tree, NodeId node) {
   const float depth = kStep * static_cast<float>(step.depth);
   const float least = std::log(1e-9f);
   if (tree[node].scored()) {
-    return std::max(std::log(step.path_score), least) + depth;
+    return std::max(std::log(tree.score(node)), least) + depth;
   }
   // Without a score, prefer the one with the higher policy log-prob.
   const float mean =
@@ -632,7 +661,15 @@ void SearchContext::Judged(NodeId node, bool correct) {
 
 void SearchContext::DeliverEvaluation(Slot& slot) {
   const auto& scores = slot.completion.scores;
-  for (size_t i = 0; i < slot.nodes.size(); ++i) {
+  std::vector<size_t> order(slot.nodes.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  // A path's value needs the scores of the steps before.
+  if (!rule_.plain()) {
+    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+      return slot.nodes[a] < slot.nodes[b];
+    });
+  }
+  for (const size_t i : order) {
     if (!ApplyScores(slot.nodes[i], scores[i])) return;
   }
   slot.done = true;

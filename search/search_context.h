@@ -47,6 +47,7 @@
 #include "espalier/task.h"
 #include "espalier/verifier.h"
 #include "search/stop.h"
+#include "search/tree/score_rule.h"
 #include "search/tree/tree.h"
 
 namespace espalier {
@@ -210,6 +211,9 @@ class SearchContext {
   // policy tokens and still works when those are spent.
   Awaiting<Evaluation> Evaluate(absl::Span<const NodeId> nodes,
                                 ModelRole by = ModelRole::kCritic);
+  // From now on Tree::score(node) is the path's value by this rule. Call it
+  // before the first Evaluate.
+  void UseRule(const ScoreRule& rule) { rule_ = rule; }
   // Requests the intrinsic verifier's verdict on a response.
   Awaiting<Verification> Verify(NodeId node);
   // Checks a response against the problem's reference. For methods that label
@@ -391,7 +395,10 @@ class SearchContext {
   void DeliverExpansion(Slot& slot);
   void DeliverEvaluation(Slot& slot);
   bool ApplyScores(NodeId id, const StepScores& scores);
-  void FailScores(NodeId id, float step, float path);
+  void FailScores(NodeId id, const StepScores& scores);
+  // The node's path by the search's rule; steps that are not scored are left
+  // out.
+  float ValueOf(NodeId id) const;
   Awaiting<Evaluation> EvaluateInline(absl::Span<const NodeId> nodes);
   // Called when the verifier's verdict on `node` arrives.
   void Judged(NodeId node, bool correct);
@@ -435,6 +442,7 @@ class SearchContext {
   NodeId deepest_ = kRoot;
   int64_t longest_response_ = 0;  // tokens; 0: none has ended yet
   absl::Status failure_;
+  ScoreRule rule_;
 
   InlineModel* const inline_;
 

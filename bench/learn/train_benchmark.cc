@@ -39,8 +39,8 @@ void Extend(GroupSequence& g, RandomStream& rng, int n) {
   for (int i = 0; i < n; ++i) {
     g.sequence.tokens.push_back(rng.Range(0, 511));
     g.sequence.lm_weight.push_back(1);
-    g.sequence.step_label.push_back(none);
-    g.sequence.path_label.push_back(none);
+    g.sequence.labels[Level::kStep].push_back(none);
+    g.sequence.labels[Level::kPath].push_back(none);
   }
 }
 

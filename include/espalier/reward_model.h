@@ -20,6 +20,9 @@ class RewardModel {
  public:
   virtual ~RewardModel() = default;
   virtual std::string_view name() const = 0;
+  // The levels that Score gives: a method that asks for others is refused. Of
+  // step and path one is enough, it stands for the other.
+  virtual LevelSet levels() const { return kStepAndPath; }
   // Scores the last step of each response (text after the prompt), in [0, 1],
   // else the search fails. May be called from several threads.
   virtual absl::StatusOr<std::vector<StepScores>> Score(

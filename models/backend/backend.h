@@ -157,6 +157,9 @@ struct Capabilities {
   bool top_logprobs = false;  // GenerateRequest: both top_* fields
   int hidden_size = 0;        // of hidden rows; 0: not available
   bool logits = false;        // ScoreRequest of logits
+  // What ScoreRequests of rewards give, and the model's own combination.
+  LevelSet levels = {};
+  LevelWeights level_weights = {};
 };
 
 // Priority of a sequence that is no longer needed: its pages are freed at once.

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "base/text.h"
+#include "models/checkpoint/reward_head_config.h"
 #include "models/checkpoint/trunk_config_json.h"
 #include "nlohmann/json.hpp"
 
@@ -78,7 +79,8 @@ std::string LlamaConfigJson(const TrunkConfig& config) {
     out["eos_token_id"] = all;
   }
   if (config.reward_head) {
-    out["espalier_heads"] = {{"reward", {"step", "path"}}};
+    out["espalier_heads"] =
+        RewardHeadJson(config.reward_outputs, config.level_weights);
   }
   return out.dump(2) + "\n";
 }

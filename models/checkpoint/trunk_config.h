@@ -15,6 +15,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "espalier/scores.h"
+
 namespace espalier {
 
 enum class Architecture : uint8_t { kLlama, kMistral, kQwen2, kQwen3, kGpt2 };
@@ -52,7 +54,7 @@ struct RopeScaling {
 // A head in addition to, or instead of, the language model's.
 enum class HeadKind : uint8_t {
   kNone,
-  kReward,                  // Espalier's: step and path, at the last token
+  kReward,                  // Espalier's: levels (scores.h), at the last token
   kSequenceClassification,  // one row of labels, at the last token
   kTokenClassification,     // a row of labels per token
 };
@@ -76,8 +78,11 @@ struct TrunkConfig {
   float rms_norm_eps = 1e-6f;  // of either norm
   float rope_theta = 10000.0f;
   bool tied_embeddings = true;
-  bool reward_head = false;  // tensors reward_head.weight [2, d], .bias [2]
-  int32_t end_token = -1;    // the first of eos_token_id, -1 if none
+  bool reward_head = false;  // tensors reward_head.weight [outputs, d], .bias
+  // Levels that each output of the reward head gives. No level is given twice.
+  std::vector<LevelSet> reward_outputs = {Level::kStep, Level::kPath};
+  LevelWeights level_weights;  // stored with the reward head, if any
+  int32_t end_token = -1;      // the first of eos_token_id, -1 if none
   std::vector<int32_t> more_end_tokens;  // the others
 
   Architecture architecture = Architecture::kLlama;
@@ -97,6 +102,14 @@ struct TrunkConfig {
   HeadKind head = HeadKind::kNone;  // kReward if reward_head
   int head_labels = 0;
   bool head_bias = false;
+
+  // All levels of the reward head; none without one.
+  LevelSet reward_levels() const {
+    LevelSet all;
+    if (!reward_head) return all;
+    for (const LevelSet output : reward_outputs) all = all | output;
+    return all;
+  }
 
   bool IsEnd(int32_t token) const {
     if (token == end_token) return token >= 0;

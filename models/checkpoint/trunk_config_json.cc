@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "base/status_macros.h"
 #include "base/text.h"
 #include "models/checkpoint/config_reader.h"
+#include "models/checkpoint/reward_head_config.h"
 #include "models/checkpoint/rope_config.h"
 #include "nlohmann/json.hpp"
 
@@ -176,14 +178,19 @@ void ReadHead(ConfigReader& in, HeadKind head, TrunkConfig& config) {
   }
   const json* ours = in.Find("espalier_heads");
   if (ours == nullptr || (ours->is_object() && ours->empty())) return;
-  const json supported = {{"reward", {"step", "path"}}};
-  if (*ours != supported || head != HeadKind::kNone) {
+  const std::optional<RewardHeadConfig> read = ParseRewardHead(*ours);
+  if (!read || head != HeadKind::kNone) {
     in.Refuse("espalier_heads", *ours,
-              supported.dump() + " together with a language model's head");
+              "{\"reward\": [\"step\",\"path\"]}, or other levels (path, step, "
+              "outcome, window2, window3, window4), each once, together with a "
+              "language model's head");
+    return;
   }
   config.reward_head = true;
+  config.reward_outputs = read->outputs;
+  config.level_weights = read->weights;
   config.head = HeadKind::kReward;
-  config.head_labels = 2;
+  config.head_labels = static_cast<int>(read->outputs.size());
   config.head_bias = true;
 }
 

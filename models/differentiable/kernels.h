@@ -58,12 +58,16 @@ struct LayerWeights {
   Matrix down;
 };
 
+// One for each level of reward (espalier/scores.h).
+inline constexpr int kMostOutputs = 6;
+
 struct HeadWeights {
   size_t embedding = 0;    // [vocab, hidden]
   size_t norm = 0;         // [hidden]
   Matrix lm;               // the embedding if tied
-  size_t reward = 0;       // [2, hidden]
-  size_t reward_bias = 0;  // [2]
+  size_t reward = 0;       // [reward_outputs, hidden]
+  size_t reward_bias = 0;  // [reward_outputs]
+  int reward_outputs = 0;  // at most kMostOutputs; 0: no reward head
 };
 
 // Input of every kernel.
@@ -110,18 +114,16 @@ struct LossTargets {
   const int32_t* rows = nullptr;  // [tokens], or null
   const int32_t* next = nullptr;  // [tokens]
   const float* weight = nullptr;  // [tokens], 0 = no loss
-  const float* step = nullptr;    // [tokens], NaN = no label
-  const float* path = nullptr;    // [tokens]
-  float lm_scale = 0;             // loss = lm_scale * sum w CE
-  float step_scale = 0;           //      + step_scale * sum BCE(step)
-  float path_scale = 0;           //      + path_scale * sum BCE(path)
+  // Of each reward output: [tokens], NaN = no label; null: no labels.
+  const float* labels[kMostOutputs] = {};
+  float lm_scale = 0;                      // loss = lm_scale * sum w CE
+  float reward_scales[kMostOutputs] = {};  // + sum_j scale_j * sum BCE(j)
 };
 
 // Unscaled sums over the stream.
 struct LossSums {
-  double lm = 0;  // sum of weight * CE
-  double step = 0;
-  double path = 0;
+  double lm = 0;                      // sum of weight * CE
+  double rewards[kMostOutputs] = {};  // BCE of each reward output
 };
 
 struct HeadSaved {
@@ -136,7 +138,7 @@ struct HeadSaved {
   float* entropies = nullptr;     // [lm rows], nats
   int lm_count = 0;
   int32_t* reward_rows = nullptr;  // rows with a label
-  float* dreward = nullptr;        // [reward rows, 2]
+  float* dreward = nullptr;        // [reward rows, reward_outputs]
   int reward_count = 0;
 };
 
@@ -171,7 +173,7 @@ struct Kernels {
   void (*loss_backward)(const KernelContext&, const HeadWeights&, int rows,
                         const HeadSaved&, float scale, float* dx);
   // Final norm and heads without a loss. logits [rows, vocab] or null, rewards
-  // [rows, 2] (before the sigmoid) or null.
+  // [rows, reward_outputs] (before the sigmoid) or null.
   void (*heads_forward)(const KernelContext&, const HeadWeights&, int rows,
                         const float* x, float* logits, float* rewards);
   // One AdamW step over `n` values. Sums `replicas` buffers at `grads`,

@@ -130,8 +130,10 @@ void LlamaNet::Lay() {
                  ? embedding
                  : AddMatrix({"lm_head.weight"}, {c.vocab_size}, d, fan_in(d));
   if (c.reward_head) {
-    head_.reward = Add("reward_head.weight", {2, d}, fan_in(d), 0, true);
-    head_.reward_bias = Add("reward_head.bias", {2}, 0, 0, false);
+    const int outputs = static_cast<int>(c.reward_outputs.size());
+    head_.reward = Add("reward_head.weight", {outputs, d}, fan_in(d), 0, true);
+    head_.reward_bias = Add("reward_head.bias", {outputs}, 0, 0, false);
+    head_.reward_outputs = outputs;
   }
 }
 

@@ -1,5 +1,5 @@
 // A Llama in LibTorch for training: a trunk with a policy head (tied to the
-// embedding or not) and a reward head (step, path) on the final norm.
+// embedding or not) and a reward head on the final norm.
 //
 // The maths is Hugging Face's LlamaForCausalLM (RMSNorm, RoPE by rotated
 // halves, SwiGLU, grouped keys and values, no biases) and parameters have its
@@ -157,8 +157,8 @@ class Replica {
   at::Tensor Loss(const at::Tensor& hidden, const LossTargets& targets,
                   LossSums* sums);
 
-  // Heads without gradients, fp32: [rows, vocab], and [rows, 2] before the
-  // sigmoid.
+  // Heads without gradients, fp32: [rows, vocab], and [rows, outputs] before
+  // the sigmoid.
   at::Tensor Logits(const at::Tensor& hidden);
   at::Tensor Rewards(const at::Tensor& hidden);
 

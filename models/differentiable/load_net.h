@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "models/differentiable/llama_net.h"
@@ -20,6 +21,10 @@ struct LoadNetOptions {
   Precision precision = Precision::kBf16;
   // Gives a net without a reward head a new one, drawn from `seed`.
   bool add_reward_head = false;
+  // Of the reward head, if not empty: what it then gives. Outputs that share a
+  // level with one of the checkpoint's begin with its weights, new ones are
+  // drawn from `seed`; the checkpoint's others are left out.
+  std::vector<LevelSet> reward_outputs = {};
   uint64_t seed = 1;
 };
 

@@ -129,24 +129,27 @@ struct Heads {
                            HeadSaved& saved, LossSums& sums) {
     const int d = ctx.shape.hidden;
     const A* normed = static_cast<const A*>(saved.normed);
-    const float* targets[2] = {t.step, t.path};
-    const float scales[2] = {t.step_scale, t.path_scale};
-    double* out[2] = {&sums.step, &sums.path};
+    const int outputs = head.reward_outputs;
+    const auto labelled = [&t](int j, int i) {
+      return t.labels[j] != nullptr && !std::isnan(t.labels[j][i]);
+    };
     saved.reward_count = 0;
     for (int i = 0; i < stream.tokens; ++i) {
-      if (std::isnan(t.step[i]) && std::isnan(t.path[i])) continue;
+      bool any = false;
+      for (int j = 0; j < outputs; ++j) any |= labelled(j, i);
+      if (!any) continue;
       const int at = saved.reward_count++;
       saved.reward_rows[at] = i;
-      for (int j = 0; j < 2; ++j) {
-        float& gradient = saved.dreward[2 * at + j];
+      for (int j = 0; j < outputs; ++j) {
+        float& gradient = saved.dreward[outputs * at + j];
         gradient = 0;
-        if (std::isnan(targets[j][i])) continue;
+        if (!labelled(j, i)) continue;
         const float logit =
             RewardLogit(normed + static_cast<size_t>(i) * d,
                         ctx.weights + head.reward + static_cast<size_t>(j) * d,
                         d, ctx.weights[head.reward_bias + j]);
-        *out[j] += BinaryCrossEntropy(logit, targets[j][i], &gradient);
-        gradient *= scales[j];
+        sums.rewards[j] += BinaryCrossEntropy(logit, t.labels[j][i], &gradient);
+        gradient *= t.reward_scales[j];
       }
     }
   }
@@ -186,8 +189,8 @@ struct Heads {
     F::End();
     for (int i = 0; i < saved.reward_count; ++i) {
       const size_t at = static_cast<size_t>(saved.reward_rows[i]) * d;
-      for (int j = 0; j < 2; ++j) {
-        const float g = saved.dreward[2 * i + j] * scale;
+      for (int j = 0; j < head.reward_outputs; ++j) {
+        const float g = saved.dreward[head.reward_outputs * i + j] * scale;
         const size_t w = head.reward + static_cast<size_t>(j) * d;
         ctx.grads[head.reward_bias + j] += g;
         for (int c = 0; c < d; c += 16) {
@@ -217,8 +220,8 @@ struct Heads {
     }
     if (rewards == nullptr) return;
     for (int i = 0; i < rows; ++i) {
-      for (int j = 0; j < 2; ++j) {
-        rewards[2 * i + j] =
+      for (int j = 0; j < head.reward_outputs; ++j) {
+        rewards[head.reward_outputs * i + j] =
             RewardLogit(normed + static_cast<size_t>(i) * d,
                         ctx.weights + head.reward + static_cast<size_t>(j) * d,
                         d, ctx.weights[head.reward_bias + j]);

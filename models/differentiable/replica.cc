@@ -146,9 +146,10 @@ struct LossFunction : torch::autograd::Function<LossFunction> {
     Keep(ctx, op);
     *sums = op->kernels->loss_forward(*op->context, *op->head, *op->stream,
                                       *targets, op->loss);
-    const double loss = sums->lm * targets->lm_scale +
-                        sums->step * targets->step_scale +
-                        sums->path * targets->path_scale;
+    double loss = sums->lm * targets->lm_scale;
+    for (int j = 0; j < op->head->reward_outputs; ++j) {
+      loss += sums->rewards[j] * targets->reward_scales[j];
+    }
     return at::scalar_tensor(static_cast<float>(loss), at::kFloat);
   }
 
@@ -231,7 +232,8 @@ PolicyView Replica::Policy(const at::Tensor& hidden,
              .logprobs = saved_.Get<float>(rows),
              .entropies = saved_.Get<float>(rows),
              .reward_rows = saved_.Get<int32_t>(rows),
-             .dreward = saved_.Get<float>(2 * rows)};
+             .dreward = saved_.Get<float>(
+                 static_cast<size_t>(net_.head_.reward_outputs) * rows)};
   net_.kernels_.policy_forward(context_, net_.head_, stream_, targets, op.loss);
   policy_done_ = true;
   return {.count = op.loss.lm_count,
@@ -242,8 +244,9 @@ PolicyView Replica::Policy(const at::Tensor& hidden,
 
 at::Tensor Replica::Loss(const at::Tensor& hidden, const LossTargets& targets,
                          LossSums* sums) {
-  ESP_CHECK(net_.config_.reward_head ||
-            (targets.step_scale == 0 && targets.path_scale == 0));
+  for (int j = net_.head_.reward_outputs; j < kMostOutputs; ++j) {
+    ESP_CHECK(targets.labels[j] == nullptr);
+  }
   if (!policy_done_) Policy(hidden, targets);
   policy_done_ = false;
   return LossFunction::apply(hidden, &ops_.back(), &targets, sums);
@@ -259,7 +262,8 @@ at::Tensor Replica::Logits(const at::Tensor& hidden) {
 
 at::Tensor Replica::Rewards(const at::Tensor& hidden) {
   ESP_CHECK(net_.config_.reward_head);
-  at::Tensor out = at::empty({hidden.size(0), 2}, at::kFloat);
+  at::Tensor out =
+      at::empty({hidden.size(0), net_.head_.reward_outputs}, at::kFloat);
   net_.kernels_.heads_forward(
       context_, net_.head_, static_cast<int>(hidden.size(0)),
       hidden.data_ptr<float>(), nullptr, out.data_ptr<float>());

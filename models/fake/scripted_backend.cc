@@ -39,7 +39,8 @@ ScriptedBackend::ScriptedBackend(const ScriptedOptions& options)
                    .context_length = options.context_length,
                    .top_logprobs = true,
                    .hidden_size = options.hidden_size,
-                   .logits = options.logits};
+                   .logits = options.logits,
+                   .levels = options.reward ? kStepAndPath : LevelSet()};
   nodes_[kEmptySeq].refs = 1;  // never freed
   nodes_[kEmptySeq].state.path = MixHash(options.seed, 0);
   nodes_[kEmptySeq].state.prompt = nodes_[kEmptySeq].state.path;

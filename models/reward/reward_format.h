@@ -29,6 +29,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "base/preset_file.h"
+#include "espalier/scores.h"
 #include "models/reward/reward_folder.h"
 
 namespace espalier {
@@ -87,6 +88,9 @@ struct RewardFormat {
   RewardSquash squash = RewardSquash::kNone;
   int label = 0;
   int path_label = -1;  // -1: none
+  // Of Espalier's own heads: the levels of each output (config.json), in place
+  // of label and path_label.
+  std::vector<LevelSet> outputs = {};
   RewardRange range = RewardRange::kProbability;
 
   bool chat() const {

@@ -23,13 +23,19 @@ void LabelHead::Apply(const float* hidden, int n, float* out) const {
 }
 
 void LabelHead::Rewards(const float* hidden, int n, StepScores* scores) const {
-  ESP_CHECK(labels == 2);
-  std::vector<float> out(static_cast<size_t>(n) * 2);
+  const size_t count = outputs.size();
+  ESP_CHECK(count > 0 && count == static_cast<size_t>(labels));
+  std::vector<float> out(static_cast<size_t>(n) * count);
   Apply(hidden, n, out.data());
-  const auto logistic = [](float x) { return 1 / (1 + std::exp(-x)); };
   for (size_t r = 0; r < static_cast<size_t>(n); ++r) {
-    scores[r] = {.step = logistic(out[2 * r]),
-                 .path = logistic(out[2 * r + 1])};
+    scores[r] = {};
+    for (size_t i = 0; i < count; ++i) {
+      const float score = 1 / (1 + std::exp(-out[r * count + i]));
+      for (size_t l = 0; l < kLevels; ++l) {
+        const auto level = static_cast<Level>(l);
+        if (outputs[i].has(level)) scores[r][level] = score;
+      }
+    }
   }
 }
 
@@ -43,6 +49,9 @@ LabelHead ReadLabelHead(const TensorSource& source) {
   LabelHead head;
   head.labels =
       static_cast<int>(ShapeOf(source.config(), TensorRole::kHead).rows);
+  if (source.config().reward_head) {
+    head.outputs = source.config().reward_outputs;
+  }
   head.weight = read(TensorRole::kHead);
   head.bias = read(TensorRole::kHeadBias);
   return head;

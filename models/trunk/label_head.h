@@ -19,12 +19,14 @@ namespace espalier {
 struct LabelHead {
   // Writes out[n, labels] for rows [n, hidden_size]; requires labels.
   void Apply(const float* hidden, int n, float* out) const;
-  // Applies the logistic function to a reward head's two labels.
+  // Applies the logistic function to a reward head's labels; requires
+  // `outputs`.
   void Rewards(const float* hidden, int n, StepScores* scores) const;
 
-  int labels = 0;             // 0: no such head
-  std::vector<float> weight;  // [labels, hidden_size]
-  std::vector<float> bias;    // [labels], or empty
+  int labels = 0;                 // 0: no such head
+  std::vector<float> weight;      // [labels, hidden_size]
+  std::vector<float> bias;        // [labels], or empty
+  std::vector<LevelSet> outputs;  // [labels] of a reward head, else empty
 };
 
 LabelHead ReadLabelHead(const TensorSource& source);

@@ -81,7 +81,8 @@ class Trunk {
   virtual void Logits(const float* hidden, int n, float* logits,
                       Executor& executor) = 0;
   // Outputs [n, head_labels] of config().head for hidden rows [n, hidden_size];
-  // requires a head. The labels of Espalier's reward head are step and path.
+  // requires a head. The labels of Espalier's reward head are
+  // config().reward_outputs.
   virtual void Head(const float* hidden, int n, float* out) = 0;
   // Reward head on hidden rows [n, hidden_size]; requires config().reward_head.
   virtual void Rewards(const float* hidden, int n, StepScores* scores) = 0;

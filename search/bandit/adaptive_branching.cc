@@ -105,7 +105,7 @@ Co<> RunAdaptiveBranching(SearchContext& ctx, const BranchingOptions& options,
         arms.ObserveNothing(s.from, nothing);
         continue;
       }
-      const float score = ctx.tree().step(s.end).path_score;
+      const float score = ctx.tree().score(s.end);
       arms.Observe(s.from, s.end, score);
       models.Add(s.model, score);
       chooser.Observed(s.from, s.end, s.model, score);

@@ -18,8 +18,8 @@
 
 #include "search/algorithm.h"
 #include "search/choose.h"
+#include "search/parts/aggregate.h"
 #include "search/parts/common_options.h"
-#include "search/parts/path_worth.h"
 #include "search/parts/propose.h"
 
 namespace espalier {
@@ -33,7 +33,7 @@ struct BeamOptions {
   bool refill = false;
   float floor = 0;
   Level level = Level::kPath;
-  Worth aggregate = Worth::kLast;
+  Aggregate aggregate = Aggregate::kLast;
   AnswerChoice choice = AnswerChoice::kWeighted;
   int64_t AtOnce() const { return int64_t{width} * branch; }
   void Visit(OptionVisitor& v) {
@@ -45,15 +45,14 @@ struct BeamOptions {
            "a finished response frees its place in the beam");
     v.Real("floor", &floor, 0, 1, "paths with a lower score are dropped");
     VisitLevel(v, &level);
-    VisitChoice(v, "aggregate", &aggregate, kWorthNames,
-                "how step scores combine into the score of a path");
+    VisitChoice(v, "aggregate", &aggregate, kRankNames, kAggregateHelp);
     VisitAnswerChoice(v, &choice);
   }
 };
 
 // For a search that can be stopped early: votes per pass, each in [0, 1].
 VoteBound BoundOf(const BeamOptions& options) {
-  if (options.refill || options.aggregate == Worth::kSum) {
+  if (options.refill || options.aggregate == Aggregate::kSum) {
     return {.in_flight = 0};
   }
   return {.simulations = options.rounds, .votes = options.width};
@@ -79,7 +78,7 @@ Co<> RunPass(SearchContext& ctx, const BeamOptions& options, Votes& votes) {
       if (steps.empty() && !options.refill) --places;
       for (const NodeId id : steps) {
         const float worth =
-            PathWorth(tree, id, options.level, options.aggregate);
+            AggregatePath(tree, id, options.level, options.aggregate);
         if (worth >= options.floor) candidates.push_back({id, worth});
       }
     }

@@ -66,8 +66,8 @@ void Insert(SearchContext& ctx, AStar& search, NodeId id) {
       search.costs[ctx.tree()[id].parent] + StepCost(step.step_score);
   search.costs[id] = g;
   const double f =
-      g + CostToGo(step.path_score, step.depth, ends, search.options.weight,
-                   search.options.steps_left);
+      g + CostToGo(ctx.tree().score(id), step.depth, ends,
+                   search.options.weight, search.options.steps_left);
   if (f > search.best) {
     ctx.Evict(id);
     return;

@@ -116,12 +116,12 @@ void Insert(SearchContext& ctx, BestFirst& search, NodeId id) {
   }
   if (options.score != Score::kLogprob) {
     // Keeps a score of 0 comparable.
-    rank += std::log(std::max<double>(step.path_score, 1e-9));
+    rank += std::log(std::max<double>(tree.score(id), 1e-9));
   }
   const ProofGraph::Added added = search.states.Add(tree, id);
   if (tree[id].terminal()) {
     const float weight = options.score == Score::kReward
-                             ? step.path_score
+                             ? tree.score(id)
                              : static_cast<float>(std::exp(rank));
     search.ends.push_back({id, weight, added.state, added.is_new});
   } else if (added.is_new) {

@@ -13,8 +13,7 @@ Co<> Forward(SearchContext& ctx, NodeId parent, const MctsOptions& options) {
         tree[c].alias) {
       continue;
     }
-    if (best == kNoNode || tree.step(c).path_score > tree.step(best).path_score)
-      best = c;
+    if (best == kNoNode || tree.score(c) > tree.score(best)) best = c;
   }
   if (best == kNoNode || tree[best].terminal()) co_return;
   float highest = 0;
@@ -26,14 +25,14 @@ Co<> Forward(SearchContext& ctx, NodeId parent, const MctsOptions& options) {
     if (tree[at].truncated()) break;
     co_await ctx.Evaluate(next.samples);
     if (!tree[at].scored()) break;
-    highest = std::max(highest, tree.step(at).path_score);
+    highest = std::max(highest, tree.score(at));
     if (tree[at].terminal()) break;
   }
   // Another simulation has visited it meanwhile: it has a better value now.
   if (at == best || tree[best].visits > 0) co_return;
   Node& node = ctx.tree()[best];
   const float w = options.forward_weight;
-  node.q = (1 - w) * ctx.tree().step(best).path_score + w * highest;
+  node.q = (1 - w) * ctx.tree().score(best) + w * highest;
 }
 
 }  // namespace espalier

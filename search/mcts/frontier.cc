@@ -166,7 +166,7 @@ Co<> VisitNew(SearchContext& ctx, FrontierSearch& s,
   if (score && !fresh.empty()) co_await ctx.Evaluate(fresh);
   for (const NodeId c : fresh) {
     if (score && tree[c].scored()) {
-      const double value = 2 * tree.step(c).path_score - 1;
+      const double value = 2 * tree.score(c) - 1;
       s.values.Set(c, value, tree[c].visits + 1);
     }
     tree.step(c).own_visit = true;
@@ -224,7 +224,7 @@ Co<> Judge(SearchContext& ctx, const FrontierOptions& options,
       end.value = options.incomplete;
     } else if (options.judge == JudgedBy::kReward) {
       const bool scored = ctx.tree()[end.node].scored();
-      end.value = scored ? 2 * ctx.tree().step(end.node).path_score - 1 : 0;
+      end.value = scored ? 2 * ctx.tree().score(end.node) - 1 : 0;
     } else {
       const Verification verdict = co_await requests[i];
       ++i;

@@ -220,7 +220,7 @@ Co<> ScoreRoot(SearchContext& ctx) {
   const std::vector<NodeId> root(1, kRoot);
   co_await ctx.Evaluate(root);
   if (!tree[kRoot].scored()) co_return;
-  AddVisit(tree[kRoot], tree.step(kRoot).path_score);
+  AddVisit(tree[kRoot], tree.score(kRoot));
   ctx.CountSimulation();
 }
 
@@ -281,8 +281,7 @@ Co<> Act(SearchContext& ctx, GumbelSearch& s) {
     NodeId up = id;
     while (tree.step(up).depth > tree.step(action).depth) up = tree[up].parent;
     if (up != action || !tree[id].terminal() || !tree[id].scored()) continue;
-    if (best == kNoNode ||
-        tree.step(id).path_score > tree.step(best).path_score) {
+    if (best == kNoNode || tree.score(id) > tree.score(best)) {
       best = id;
     }
   }

@@ -165,7 +165,7 @@ Co<std::optional<std::vector<NodeId>>> Propose(SearchContext& ctx, Star& s,
     if (!s.tree[c].terminal() || s[c].ended) continue;
     s[c].ended = true;
     if (s.options.answer != StarAnswer::kResponse) continue;
-    s.responses.Add(ctx, c, s.tree.step(c).path_score);
+    s.responses.Add(ctx, c, s.tree.score(c));
     s.responses.Offer(ctx);
   }
   co_return whole;
@@ -182,8 +182,8 @@ Co<> Open(SearchContext& ctx, Star& s, NodeId leaf) {
       continue;
     }
     children.push_back(c);
-    s[c].value = s.tree.step(c).path_score;
-    s.tree[c].q = s.tree.step(c).path_score;
+    s[c].value = s.tree.score(c);
+    s.tree[c].q = s.tree.score(c);
   }
   s[leaf].ended = children.empty();
 }
@@ -201,10 +201,9 @@ Co<> RollOut(SearchContext& ctx, Star& s, NodeId child) {
     if (!steps.has_value()) co_return;
     if (steps->empty()) break;
     at = *std::max_element(
-        steps->begin(), steps->end(), [&](NodeId a, NodeId b) {
-          return s.tree.step(a).path_score < s.tree.step(b).path_score;
-        });
-    best = std::max<double>(best, s.tree.step(at).path_score);
+        steps->begin(), steps->end(),
+        [&](NodeId a, NodeId b) { return s.tree.score(a) < s.tree.score(b); });
+    best = std::max<double>(best, s.tree.score(at));
   }
   const double a = s.options.forward_weight;
   s[child].value = (1 - a) * s[child].value + a * best;

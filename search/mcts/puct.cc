@@ -144,7 +144,7 @@ class PuctRule {
       Node& child = tree[c];
       if (child.visits > 0) return;
       if (child.scored()) {
-        child.q = tree.step(c).path_score;
+        child.q = tree.score(c);
         return;
       }
       if (std::isnan(fpu)) {

@@ -102,7 +102,7 @@ struct Rap {
 
 double Reward(const Tree& tree, const Rap& s, NodeId id) {
   if (id == kRoot) return 0;
-  return s.of[id].entered ? tree.step(id).step_score : tree.step(id).path_score;
+  return s.of[id].entered ? tree.step(id).step_score : tree.score(id);
 }
 
 double Q(const Tree& tree, const Rap& s, NodeId id) {
@@ -135,7 +135,7 @@ NodeId Highest(const Tree& tree, NodeId parent, const Value& value) {
 NodeId Pick(const Tree& tree, const Rap& s, NodeId parent) {
   if (s.options.first) {
     const NodeId fast = Highest(tree, parent, [&](NodeId id) {
-      return s.of[id].entered ? -1 : tree.step(id).path_score;
+      return s.of[id].entered ? -1 : tree.score(id);
     });
     if (fast != kNoNode && !s.of[fast].entered) return fast;
   }
@@ -240,9 +240,8 @@ Co<bool> Walk(SearchContext& ctx, Rap& s, PathVisit& visit) {
   while (true) {
     co_await Enter(ctx, s, visit.last());
     if (tree[visit.last()].terminal()) co_return true;
-    const NodeId next = Highest(tree, visit.last(), [&](NodeId id) {
-      return tree.step(id).path_score;
-    });
+    const NodeId next =
+        Highest(tree, visit.last(), [&](NodeId id) { return tree.score(id); });
     if (next == kNoNode) co_return !ctx.ShouldStop();
     visit.Enter(next);
   }

@@ -153,7 +153,7 @@ std::vector<NodeId> Kept(SearchContext& ctx, const RstarMath& s,
 Co<> CountEnd(SearchContext& ctx, RstarMath& s, NodeId end) {
   Tree& tree = ctx.tree();
   tree[end].flags |= kClosed;
-  float score = tree.step(end).path_score;
+  float score = tree.score(end);
   if (s.options.judge != Judge::kReward) {
     // g++ 12 evaluates both sides of a condition inside co_await.
     const Awaiting<Verification> pending =
@@ -195,7 +195,7 @@ Co<> Open(SearchContext& ctx, RstarMath& s, NodeId node) {
       tree[id].flags |= kClosed;
       CountOwn(tree, s, id, 0);
     } else if (s.options.update_leaf_value && tree[id].scored()) {
-      CountOwn(tree, s, id, tree.step(id).path_score);
+      CountOwn(tree, s, id, tree.score(id));
     }
   }
 }

@@ -49,7 +49,7 @@ NodeId Pick(const Tree& tree, const Sums& sums, NodeId parent, float c) {
   double mass = 0;
   for (const NodeId child : Children(tree, parent)) {
     if (tree[child].visits == 0) continue;
-    mass += std::exp(static_cast<double>(tree.step(child).path_score));
+    mass += std::exp(static_cast<double>(tree.score(child)));
   }
   const double log_n = std::log(static_cast<double>(tree[parent].visits));
   NodeId best = kNoNode;
@@ -58,7 +58,7 @@ NodeId Pick(const Tree& tree, const Sums& sums, NodeId parent, float c) {
     const Node& node = tree[child];
     if (node.visits == 0 || node.closed()) continue;
     const double prior =
-        std::exp(static_cast<double>(tree.step(child).path_score)) / mass;
+        std::exp(static_cast<double>(tree.score(child))) / mass;
     const double score =
         sums[child] / node.visits + c * prior * std::sqrt(log_n / node.visits);
     if (score > highest) {
@@ -111,7 +111,7 @@ Co<> RunSampleMcts(SearchContext& ctx, const SampleMctsOptions& options) {
     co_await ctx.Evaluate(samples);
     for (const NodeId c : samples) {  // 3
       if (!tree[c].scored()) break;
-      const float score = tree.step(c).path_score;
+      const float score = tree.score(c);
       Visit(tree, sums, c, score);
       for (const NodeId id : path) Visit(tree, sums, id, score);
       ctx.CountSimulation();
@@ -119,7 +119,7 @@ Co<> RunSampleMcts(SearchContext& ctx, const SampleMctsOptions& options) {
         tree[c].flags |= kClosed;
         votes.Add(ctx, c, score);
         votes.Offer(ctx);
-      } else if (best == kNoNode || score > tree.step(best).path_score) {
+      } else if (best == kNoNode || score > tree.score(best)) {
         best = c;
       }
       if (!goes_on()) break;
@@ -127,7 +127,7 @@ Co<> RunSampleMcts(SearchContext& ctx, const SampleMctsOptions& options) {
     CloseUp(tree, path);
   }
   if (votes.empty() && best != kNoNode) {
-    ctx.Offer(best, tree.step(best).path_score);
+    ctx.Offer(best, tree.score(best));
   }
 }
 

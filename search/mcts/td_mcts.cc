@@ -163,7 +163,7 @@ Co<float> Worth(SearchContext& ctx, Td& s, NodeId end) {
     worth = verdict.correct ? 1 : s.options.lowest;
     s.accepted |= verdict.correct;
   } else if (std::isnan(worth)) {
-    worth = s.tree.step(end).path_score;
+    worth = s.tree.score(end);
     if (std::isnan(worth)) co_return NAN;
   }
   s[end].worth = worth;
@@ -175,7 +175,7 @@ Co<float> Worth(SearchContext& ctx, Td& s, NodeId end) {
 // The value of the scored new node `child`. NaN if the budget ran out.
 Co<float> Value(SearchContext& ctx, Td& s, NodeId child) {
   if (s.tree[child].terminal()) co_return co_await Worth(ctx, s, child);
-  const float score = s.tree.step(child).path_score;
+  const float score = s.tree.score(child);
   if (s.options.rollouts == 0 || s.options.rollout_weight == 0) co_return score;
   float sum = 0;
   for (int k = 0; k < s.options.rollouts; ++k) {

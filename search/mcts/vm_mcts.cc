@@ -134,7 +134,7 @@ Co<bool> Judge(SearchContext& ctx, Vm& s, const std::vector<NodeId>& ends) {
       const Verification verdict = co_await ctx.Verify(end);
       if (verdict.done) s[end].worth = verdict.correct ? 1 : 0;
     } else {
-      s[end].worth = s.tree.step(end).path_score;
+      s[end].worth = s.tree.score(end);
     }
     if (std::isnan(s[end].worth)) co_return false;
   }
@@ -175,7 +175,7 @@ Co<bool> Complete(SearchContext& ctx, Vm& s, NodeId leaf) {
       children.push_back(c);
     }
     if (o.value == ValueOf::kFirstSteps) {
-      s.AddVisits(c, 1, s.tree.step(c).path_score);
+      s.AddVisits(c, 1, s.tree.score(c));
     }
   }
   std::vector<NodeId> order(children.begin(), children.end());

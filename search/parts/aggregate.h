@@ -1,34 +1,25 @@
-// Aggregates scores of steps into the score of a path.
+// The value of a tree's path by a rule (search/tree/score_rule.h).
 //
 //   PathScores scores(ctx.tree(), Level::kPath, Aggregate::kMin);
 //   if (scores.Of(a) > scores.Of(b)) ...
 #ifndef ESPALIER_SEARCH_PARTS_AGGREGATE_H_
 #define ESPALIER_SEARCH_PARTS_AGGREGATE_H_
 
-#include <array>
-#include <string_view>
 #include <vector>
 
+#include "search/tree/score_rule.h"
 #include "search/tree/tree.h"
 
 namespace espalier {
 
-enum class Aggregate : uint8_t { kLast, kMin, kProduct, kMean };
-inline constexpr std::array<std::string_view, 4> kAggregateNames = {
-    "last", "min", "product", "mean"};
-
-// Which head is aggregated: "this step is right" or "all so far are".
-enum class Level : uint8_t { kPath, kStep };
-inline constexpr std::array<std::string_view, 2> kLevelNames = {"path", "step"};
-
-// Aggregate of the scores on the path from the root to `node`, all of which are
-// scored. 1 for the root.
+// CombineScores of the steps from the root to `node`, all of which are scored.
 float AggregatePath(const Tree& tree, NodeId node, Level level,
                     Aggregate aggregate);
 
 // The same for the nodes of one tree, each computed from its parent's: querying
-// every node of a path is linear in its length. Scores never change once set,
-// so cached values stay valid. Externally synchronised; the tree outlives it.
+// every node of a path is linear in its length (quadratic for "window"). Scores
+// never change once set, so cached values stay valid. Externally synchronised;
+// the tree outlives it.
 class PathScores {
  public:
   PathScores(const Tree& tree, Level level, Aggregate aggregate)
@@ -38,7 +29,7 @@ class PathScores {
 
  private:
   struct Entry {
-    float kept = 0;      // minimum, product or sum of the scores on the path
+    float kept = 0;      // minimum, product ... of the scores on the path
     uint32_t steps = 0;  // on the path; 0: not known yet
   };
   const Tree& tree_;

@@ -8,16 +8,16 @@ void StartAtScores(Tree& tree, NodeId parent) {
   for (const NodeId c : Children(tree, parent)) {
     Node& child = tree[c];
     if (child.scored() && child.visits == 0 && child.q == 0) {
-      child.q = tree.step(c).path_score;
+      child.q = tree.score(c);
     }
   }
 }
 
 float OwnValue(const Tree& tree, NodeId id) {
-  if (tree[id].scored()) return tree.step(id).path_score;
+  if (tree[id].scored()) return tree.score(id);
   float best = 0;
   for (const NodeId c : Children(tree, id)) {
-    if (tree[c].scored()) best = std::max(best, tree.step(c).path_score);
+    if (tree[c].scored()) best = std::max(best, tree.score(c));
   }
   return best;
 }

@@ -4,7 +4,7 @@
 
 #include "espalier/method_options.h"
 #include "search/choose.h"
-#include "search/parts/aggregate.h"
+#include "search/tree/score_rule.h"
 
 namespace espalier {
 
@@ -17,13 +17,13 @@ inline void VisitAnswerChoice(OptionVisitor& v, AnswerChoice* choice) {
               "how the answer is chosen among finished responses");
 }
 
+// As of the general options of methods without own ones (search/algorithm.h).
 inline void VisitLevel(OptionVisitor& v, Level* level) {
-  VisitChoice(v, "level", level, kLevelNames, "reward head to use");
+  VisitChoice(v, "level", level, kLevelNames, kLevelHelp);
 }
 
 inline void VisitAggregate(OptionVisitor& v, Aggregate* aggregate) {
-  VisitChoice(v, "aggregate", aggregate, kAggregateNames,
-              "how step scores combine into the score of a path");
+  VisitChoice(v, "aggregate", aggregate, kAggregateNames, kAggregateHelp);
 }
 
 inline void VisitRounds(OptionVisitor& v, int* rounds) {

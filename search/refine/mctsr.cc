@@ -91,7 +91,7 @@ struct Refining {
 // Adds one more reward to the answer that ends in `end`, as a visit of its
 // steps.
 double Rewarded(Tree& tree, NodeId end) {
-  const float score = tree.step(end).path_score;
+  const float score = tree.score(end);
   AddVisit(tree[kRoot], score);
   for (const NodeId id : tree.Path(end)) AddVisit(tree[id], score);
   return RefineReward(score);
@@ -100,7 +100,7 @@ double Rewarded(Tree& tree, NodeId end) {
 // Adds a rewrite of `selected` (-1: of none).
 void AddAnswer(SearchContext& ctx, Refining& s, int selected, NodeId end) {
   s.answers.Add(selected, end, Rewarded(ctx.tree(), end));
-  s.votes.Add(ctx, end, ctx.tree().step(end).path_score);
+  s.votes.Add(ctx, end, ctx.tree().score(end));
   s.votes.Offer(ctx);
 }
 

@@ -22,11 +22,11 @@ NodeId PrefixOf(const Tree& tree, NodeId end, PrefixRule rule, float fraction,
         tree.step(step).step_score < threshold) {
       return tree[step].parent;
     }
-    if (before - tree.step(step).path_score > fall) {
-      fall = before - tree.step(step).path_score;
+    if (before - tree.score(step) > fall) {
+      fall = before - tree.score(step);
       worst = step;
     }
-    before = tree.step(step).path_score;
+    before = tree.score(step);
   }
   return tree[worst].parent;
 }

@@ -71,11 +71,10 @@ Co<> Judge(SearchContext& ctx, const std::vector<NodeId>& ends,
   for (const Awaiting<Evaluation>& evaluation : requests) co_await evaluation;
   for (const NodeId end : ends) {
     if (!ctx.tree()[end].scored()) continue;
-    const float score = ctx.tree().step(end).path_score;
+    const float score = ctx.tree().score(end);
     restart.votes.Add(ctx, end, score);
     restart.votes.Offer(ctx);
-    if (restart.best == kNoNode ||
-        score > ctx.tree().step(restart.best).path_score) {
+    if (restart.best == kNoNode || score > ctx.tree().score(restart.best)) {
       restart.best = end;
     }
   }

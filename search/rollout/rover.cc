@@ -118,8 +118,7 @@ Co<NodeId> Respond(SearchContext& ctx, const RoverOptions& options,
       // The budget was short, not the steps.
       if (found[0].empty() && ctx.ShouldStop()) co_return kNoNode;
       Tree& tree = ctx.tree();
-      for (const NodeId step : found[0])
-        tree[step].q = tree.step(step).path_score;
+      for (const NodeId step : found[0]) tree[step].q = tree.score(step);
       BackUp(tree, node);
       // Nothing new, or only nodes that are already closed.
       if (!HasUsable(tree, node)) co_return kNoNode;
@@ -144,7 +143,7 @@ Co<> RunRover(SearchContext& ctx, const RoverOptions& options) {
     Tree& tree = ctx.tree();
     for (const NodeId id : tree.Path(end)) ++tree[id].visits;
     ++tree[kRoot].visits;
-    votes.Add(ctx, end, tree.step(end).path_score);
+    votes.Add(ctx, end, tree.score(end));
     votes.Offer(ctx);
   }
 }

@@ -263,7 +263,7 @@ Co<> Vote(SearchContext& ctx, const std::vector<NodeId>& ends, Votes& votes,
   if (evaluate) co_await ctx.Evaluate(ends);
   for (const NodeId end : ends) {
     if (evaluate && !ctx.tree()[end].scored()) continue;
-    votes.Add(ctx, end, evaluate ? ctx.tree().step(end).path_score : 1);
+    votes.Add(ctx, end, evaluate ? ctx.tree().score(end) : 1);
     votes.Offer(ctx);
   }
 }

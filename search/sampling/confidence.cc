@@ -55,10 +55,8 @@ struct ConfidenceOptions {
            "calibration: factor of the confidence's log odds");
     v.Real("offset", &offset, -100, 100, "calibration: added to the log odds");
     v.Real("power", &power, 0, 100, "exponent of the calibrated confidence");
-    VisitChoice(v, "level", &level, kLevelNames, "reward head (by=reward)");
-    VisitChoice(
-        v, "aggregate", &aggregate, kAggregateNames,
-        "how step scores combine into the score of a response (by=reward)");
+    VisitLevel(v, &level);
+    VisitAggregate(v, &aggregate);
     VisitChoice(v, "of", &of, kConfidenceOfNames,
                 "which tokens' probability is the confidence of a response "
                 "(by=likelihood)");

@@ -20,7 +20,6 @@
 
 #include "search/algorithm.h"
 #include "search/choose.h"
-#include "search/parts/aggregate.h"
 #include "search/parts/common_options.h"
 #include "search/parts/confidence.h"
 #include "search/parts/lockstep.h"
@@ -58,7 +57,7 @@ struct MurOptions {
     v.Real("alpha", &alpha, 0, 1, "weight of the past in the momentum");
     v.Real("gamma", &gamma, 0, 1,
            "lower values make fewer steps count as uncertain; 0: none");
-    VisitChoice(v, "level", &level, kLevelNames, "reward head (by=reward)");
+    VisitLevel(v, &level);
     VisitAnswerChoice(v, &choice);
   }
   std::vector<RequestKind> Needs() const {
@@ -68,11 +67,10 @@ struct MurOptions {
 };
 
 double Judge(const Tree& tree, NodeId node, const MurOptions& options) {
-  const Step& step = tree.step(node);
   if (options.by == By::kLikelihood) {
     return MeanLogprob(tree, tree[node].parent, node);
   }
-  return options.level == Level::kPath ? step.path_score : step.step_score;
+  return tree.score(node);
 }
 double JudgeResponse(const Tree& tree, NodeId end, const MurOptions& options) {
   return options.by == By::kLikelihood

@@ -57,11 +57,8 @@ struct ScoredOptions {
   void Visit(OptionVisitor& v) {
     v.Int("n", &n, 0, 1 << 20, "responses; 0: until the budget is spent");
     VisitTemperature(v, &temperature);
-    VisitChoice(
-        v, "level", &level, kLevelNames,
-        "reward head: whether all steps so far are correct, or this step is");
-    VisitChoice(v, "aggregate", &aggregate, kAggregateNames,
-                "how step scores combine into the score of a response");
+    VisitLevel(v, &level);
+    VisitAggregate(v, &aggregate);
   }
 };
 

@@ -73,7 +73,7 @@ std::vector<Candidate> Valued(const Tree& tree,
     for (const NodeId node : some) {
       const bool repeated =
           std::find(seen.begin(), seen.end(), node) != seen.end();
-      candidates.push_back({node, repeated ? 0 : tree.step(node).path_score});
+      candidates.push_back({node, repeated ? 0 : tree.score(node)});
       if (!repeated) seen.push_back(node);
     }
   }

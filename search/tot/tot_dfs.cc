@@ -21,8 +21,8 @@
 
 #include "search/algorithm.h"
 #include "search/choose.h"
+#include "search/parts/aggregate.h"
 #include "search/parts/common_options.h"
-#include "search/parts/path_worth.h"
 #include "search/parts/propose.h"
 
 namespace espalier {
@@ -37,7 +37,7 @@ struct TotDfsOptions {
   bool prior = true;
   bool cut = false;
   Level level = Level::kPath;
-  Worth aggregate = Worth::kLast;
+  Aggregate aggregate = Aggregate::kLast;
   float temperature = 0.7f;
   AnswerChoice choice = AnswerChoice::kWeighted;
   int64_t AtOnce() const { return branch; }
@@ -54,9 +54,8 @@ struct TotDfsOptions {
     v.Flag("prior", &prior,
            "visit steps by decreasing value, not in sampling order");
     v.Flag("cut", &cut, "paths cut by the step limit count towards `ends`");
-    VisitChoice(v, "level", &level, kLevelNames, "reward head for the vote");
-    VisitChoice(v, "aggregate", &aggregate, kWorthNames,
-                "how step scores combine into the score of a response");
+    VisitLevel(v, &level);
+    VisitChoice(v, "aggregate", &aggregate, kRankNames, kAggregateHelp);
     VisitTemperature(v, &temperature);
     VisitAnswerChoice(v, &choice);
   }
@@ -74,8 +73,9 @@ Co<> RunTotDfs(SearchContext& ctx, const TotDfsOptions& options) {
     stack.pop_back();
     if (node != kRoot && options.states > 0 && ++states > options.states) break;
     if (ctx.tree()[node].terminal()) {
-      votes.Add(ctx, node,
-                PathWorth(ctx.tree(), node, options.level, options.aggregate));
+      votes.Add(
+          ctx, node,
+          AggregatePath(ctx.tree(), node, options.level, options.aggregate));
       votes.Offer(ctx);
       ctx.CountSimulation();
       if (++ends == options.ends) break;
@@ -90,12 +90,11 @@ Co<> RunTotDfs(SearchContext& ctx, const TotDfsOptions& options) {
     co_await Propose(ctx, absl::MakeConstSpan(&node, 1), ask, true, found);
     const Tree& tree = ctx.tree();
     std::vector<NodeId>& steps = found[0];
-    std::erase_if(steps, [&](NodeId id) {
-      return tree.step(id).path_score < options.threshold;
-    });
+    std::erase_if(
+        steps, [&](NodeId id) { return tree.score(id) < options.threshold; });
     if (options.prior) {
       std::stable_sort(steps.begin(), steps.end(), [&](NodeId a, NodeId b) {
-        return tree.step(a).path_score > tree.step(b).path_score;
+        return tree.score(a) > tree.score(b);
       });
     }
     if (options.per_node > 0 &&

@@ -1,6 +1,7 @@
 #include "search/tree/tree.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "absl/container/inlined_vector.h"
 
@@ -52,6 +53,32 @@ void Tree::Report(NodeId id, const StepDraft& draft) {
   for (size_t i = 0; i < n; ++i) to[i] = draft.confidences[i];
 }
 
+void Tree::SetScores(NodeId id, const StepScores& scores) {
+  steps_[id].step_score = scores.step;
+  steps_[id].path_score = scores.path;
+  (*this)[id].flags |= kScored;
+  const bool more =
+      std::any_of(scores.windows.begin(), scores.windows.end(),
+                  [](float score) { return !std::isnan(score); }) ||
+      !std::isnan(scores.outcome);
+  if (!more) return;
+  while (more_scores_.size() <= id) more_scores_.Add();
+  more_scores_[id] = scores;
+}
+
+StepScores Tree::scores(NodeId id) const {
+  StepScores scores;
+  if (id < more_scores_.size()) scores = more_scores_[id];
+  scores.step = steps_[id].step_score;
+  scores.path = steps_[id].path_score;
+  return scores;
+}
+
+void Tree::SetValue(NodeId id, float value) {
+  while (values_.size() <= id) values_.Add() = StepScores::kNone;
+  values_[id] = value;
+}
+
 std::vector<NodeId> Tree::Path(NodeId id) const {
   std::vector<NodeId> path;
   for (; id != kRoot; id = (*this)[id].parent) path.push_back(id);
@@ -91,14 +118,16 @@ int64_t Tree::used_bytes() const {
   return static_cast<int64_t>(
       uint64_t{size()} * (sizeof(Node) + sizeof(StoredStep)) + texts_.size() +
       tokens_.size() * sizeof(int32_t) + reported_.size() * sizeof(Reported) +
-      (confidences_.size() + hidden_floats_) * sizeof(float) +
+      more_scores_.size() * sizeof(StepScores) +
+      (values_.size() + confidences_.size() + hidden_floats_) * sizeof(float) +
       num_alternatives_ * sizeof(TokenLogprob) + hidden_.size() * kHiddenBytes +
       alternatives_.size() * kAlternativesBytes);
 }
 
 int64_t Tree::bytes() const {
   return nodes_.bytes() + steps_.bytes() + texts_.bytes() + tokens_.bytes() +
-         reported_.bytes() + confidences_.bytes() +
+         reported_.bytes() + confidences_.bytes() + more_scores_.bytes() +
+         values_.bytes() +
          static_cast<int64_t>(hidden_floats_ * sizeof(float) +
                               num_alternatives_ * sizeof(TokenLogprob) +
                               alternatives_.size() * kAlternativesBytes +

@@ -27,6 +27,7 @@
 #include "base/growable_array.h"
 #include "base/random.h"
 #include "base/step_tokens.h"
+#include "espalier/scores.h"
 
 namespace espalier {
 
@@ -85,7 +86,7 @@ struct Step {
   NodeId last_child = kNoNode;
   float logprob = 0;  // ln p of the step's tokens, summed, T = 1
   // Reward model scores in [0, 1], NaN until kScored: this step is right; all
-  // steps so far are right.
+  // steps so far are right. Further levels: Tree::scores.
   float step_score = std::numeric_limits<float>::quiet_NaN();
   float path_score = std::numeric_limits<float>::quiet_NaN();
   int32_t answer = -1;  // index of its canonical answer, -1 if none
@@ -157,6 +158,30 @@ class Tree {
     const StoredStep& step = steps_[id];
     return {tokens_.data() + step.token_begin, step.num_tokens};
   }
+  // Marks `id` as scored. Step and path must be numbers.
+  void SetScores(NodeId id, const StepScores& scores);
+  StepScores scores(NodeId id) const;
+  // NaN for a level that the model does not give.
+  float score(NodeId id, Level level) const {
+    if (level == Level::kPath) return steps_[id].path_score;
+    if (level == Level::kStep) return steps_[id].step_score;
+    return id < more_scores_.size() ? more_scores_[id][level]
+                                    : StepScores::kNone;
+  }
+  // What a search ranks `id` by: its path score, or what the search's rule made
+  // of its path's scores (score_rule.h). NaN until scored.
+  float score(NodeId id) const {
+    return values_.size() == 0   ? steps_[id].path_score
+           : id < values_.size() ? values_[id]
+                                 : StepScores::kNone;
+  }
+  void SetValue(NodeId id, float value);
+  // Weights of the combination "learned", set before the search starts.
+  const LevelWeights& level_weights() const { return level_weights_; }
+  void set_level_weights(const LevelWeights& weights) {
+    level_weights_ = weights;
+  }
+
   // Mean entropy of the model's distribution over the step's tokens, in nats at
   // temperature 1. NaN if not reported.
   float mean_entropy(NodeId id) const {
@@ -260,6 +285,9 @@ class Tree {
   GrowableArray<Reported>
       reported_;  // up to the last node with reported values
   GrowableArray<float> confidences_;
+  GrowableArray<StepScores> more_scores_;  // empty: step and path only
+  GrowableArray<float> values_;            // empty: path scores
+  LevelWeights level_weights_;
   absl::flat_hash_map<NodeId, std::vector<TokenLogprob>> alternatives_;
   size_t num_alternatives_ = 0;
   absl::flat_hash_map<NodeId, std::vector<float>> hidden_;

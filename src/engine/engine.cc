@@ -60,7 +60,8 @@ class LocalEngine : public Engine {
     ESP_ASSIGN_OR_RETURN(std::optional<RewardFormat> format,
                          FindRewardFormat(options_.critic, named));
     if (!format && HasOtherTokenizer(options_.critic)) {
-      ESP_ASSIGN_OR_RETURN(format, ReadRewardFormat("espalier"));
+      ESP_ASSIGN_OR_RETURN(format,
+                           FindRewardFormat(options_.critic, "espalier"));
     }
     if (format) {
       ESP_ASSIGN_OR_RETURN(

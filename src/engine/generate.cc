@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "base/files.h"
 #include "base/json_text.h"
@@ -14,8 +15,10 @@
 #include "base/random.h"
 #include "base/settings.h"
 #include "base/status_macros.h"
+#include "base/text.h"
 #include "espalier/engine.h"
 #include "espalier/engine_options.h"
+#include "models/checkpoint/trunk_config_json.h"
 #include "models/prompt/find_template.h"
 #include "nlohmann/json.hpp"
 #include "search/algorithm.h"
@@ -261,13 +264,46 @@ absl::Status AddRewardFormat(const EngineOptions& models,
 
 }  // namespace
 
+namespace {
+
+// As ParseLevelWeights reads them (search/tree/score_rule.h), bit for bit.
+std::string WeightsText(const LevelWeights& weights) {
+  std::string text = absl::StrFormat("bias=%.9g", weights.bias);
+  for (size_t l = 0; l < kLevels; ++l) {
+    if (weights.weight[l] == 0) continue;
+    absl::StrAppend(&text, "/", AbslView(kLevelNames[l]),
+                    absl::StrFormat("=%.9g", weights.weight[l]));
+  }
+  return text;
+}
+
+// A replay has no model, so weights that the reward model holds are recorded
+// with the method.
+std::string WithStoredWeights(const SearchAlgorithm& algorithm,
+                              const EngineOptions& models) {
+  std::string method = CanonicalMethod(algorithm);
+  if (algorithm.score_rule().aggregate != Aggregate::kLearned ||
+      algorithm.level_weights().given()) {
+    return method;
+  }
+  const auto config =
+      ReadTrunkConfig(models.critic.empty() ? models.policy : models.critic);
+  // Without weights the search is refused.
+  if (config.ok() && config->level_weights.given()) {
+    absl::StrAppend(&method, ":weights=", WeightsText(config->level_weights));
+  }
+  return method;
+}
+
+}  // namespace
+
 absl::StatusOr<RunInfo> DescribeRun(const GenerateOptions& options,
                                     const ProblemSet& set,
                                     const SetOptions& set_options,
                                     const EngineOptions& models) {
   ESP_ASSIGN_OR_RETURN(const auto algorithm,
                        MakeAlgorithm(options.search.method));
-  const std::string method = CanonicalMethod(*algorithm);
+  const std::string method = WithStoredWeights(*algorithm, models);
   nlohmann::json config = {
       {"set", set.name},
       {"task", set.task},

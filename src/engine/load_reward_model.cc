@@ -4,15 +4,38 @@
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "models/checkpoint/trunk_config_json.h"
 #include "models/reward/reward_folder.h"
 
 namespace espalier {
+
+namespace {
+
+// Espalier's own heads have the outputs that their config.json names.
+absl::Status TakeOwnLevels(const std::string& folder, RewardFormat& format) {
+  ESP_ASSIGN_OR_RETURN(const TrunkConfig config, ReadTrunkConfig(folder));
+  if (!config.reward_head) {
+    return absl::NotFoundError(
+        absl::StrCat(folder,
+                     ": config.json names no espalier_heads; the reward format "
+                     "espalier is for Espalier's own heads"));
+  }
+  format.outputs = config.reward_outputs;
+  format.labels = static_cast<int>(config.reward_outputs.size());
+  return absl::OkStatus();
+}
+
+}  // namespace
 
 absl::StatusOr<std::optional<RewardFormat>> FindRewardFormat(
     const std::string& folder, const std::string& name) {
   if (!name.empty()) {
     ESP_ASSIGN_OR_RETURN(RewardFormat format, ReadRewardFormat(name));
+    if (format.name == "espalier") {
+      ESP_RETURN_IF_ERROR(TakeOwnLevels(folder, format));
+    }
     if (!format.head.empty()) {
       ESP_ASSIGN_OR_RETURN(const RewardFolder facts, ReadRewardFolder(folder));
       ESP_RETURN_IF_ERROR(CheckTensors(format, facts));

@@ -18,7 +18,30 @@ size_t Common(const std::vector<int32_t>& a, const std::vector<int32_t>& b) {
   return static_cast<size_t>(end - a.begin());
 }
 
+// `logits` [outputs] of Espalier's own heads.
+StepScores OwnScores(const std::vector<LevelSet>& outputs,
+                     const std::vector<double>& logits) {
+  ESP_CHECK(outputs.size() == logits.size());
+  StepScores scores;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const auto score = static_cast<float>(1 / (1 + std::exp(-logits[i])));
+    for (size_t l = 0; l < kLevels; ++l) {
+      const auto level = static_cast<Level>(l);
+      if (outputs[i].has(level)) scores[level] = score;
+    }
+  }
+  return scores;
+}
+
 }  // namespace
+
+LevelSet RewardScorer::levels() const {
+  LevelSet all;
+  for (const LevelSet output : format().outputs) all = all | output;
+  if (!all.empty()) return all;
+  return format().unit == RewardUnit::kResponse ? kStepAndPath | Level::kOutcome
+                                                : kStepAndPath;
+}
 
 absl::StatusOr<std::unique_ptr<RewardReader>> RewardReader::Open(
     const RewardScorer& scorer, Backend& backend, std::string question) {
@@ -151,6 +174,11 @@ void RewardReader::Take(absl::Span<const NodeId> nodes,
             : scorer_.head.Apply(rows[i]);
     const RewardFormat& format = scorer_.format();
     Place& place = places_[nodes[i]];
+    if (!format.outputs.empty()) {
+      place.own = OwnScores(format.outputs, outputs);
+      place.value = place.own[format.outputs[0].first()];
+      continue;
+    }
     place.value =
         static_cast<float>(SearchScore(format, RewardValue(format, outputs)));
     if (format.path_label >= 0) {
@@ -161,7 +189,11 @@ void RewardReader::Take(absl::Span<const NodeId> nodes,
 }
 
 StepScores RewardReader::Score(const Tree& tree, NodeId node) const {
+  if (!scorer_.format().outputs.empty()) return places_[node].own;
   StepScores scores{.step = places_[node].value, .path = places_[node].value};
+  if (scorer_.format().unit == RewardUnit::kResponse) {
+    scores.outcome = scores.path;
+  }
   if (scorer_.format().path_label >= 0) scores.path = places_[node].path;
   if (!from_steps()) return scores;
   for (const NodeId id : tree.Path(node)) {

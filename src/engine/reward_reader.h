@@ -17,12 +17,15 @@
 //   child   q q q q s s s s   s s s m   t t t t    branch off
 //
 // What the scores are:
-//  * a format with outputs for both (Espalier's own heads) gives both;
+//  * Espalier's own heads give their levels, a format with outputs for both
+//  step
+//    and path gives both;
 //  * other formats that judge steps give `step`, the value of the last step,
 //  and
 //    `path`, the lowest value of the path's steps: all of them are right only
 //    if the worst is;
-//  * outcome formats, which judge the response so far, give that value as both.
+//  * outcome formats, which judge the response so far, give that value as
+//    outcome and as both.
 // Values are brought into [0, 1] by SearchScore (models/reward/reward_head.h).
 // A step without text adds nothing to its path and has the score of the path
 // before it.
@@ -53,6 +56,7 @@ struct RewardScorer {
   RewardHead head;  // no layers: logits of layout.choices()
 
   const RewardFormat& format() const { return layout.format(); }
+  LevelSet levels() const;
 };
 
 // A request, and the node whose path each of its sequences is.
@@ -100,6 +104,7 @@ class RewardReader {
     std::vector<SeqId> seqs;   // the path up to each cut
     float value = std::numeric_limits<float>::quiet_NaN();
     float path = std::numeric_limits<float>::quiet_NaN();  // with a path_label
+    StepScores own;  // of Espalier's own heads
   };
 
   RewardReader(const RewardScorer& scorer, Backend& backend,
@@ -109,7 +114,7 @@ class RewardReader {
   // The path's score is made from its steps' scores.
   bool from_steps() const {
     return scorer_.format().unit == RewardUnit::kStep &&
-           scorer_.format().path_label < 0;
+           scorer_.format().path_label < 0 && scorer_.format().outputs.empty();
   }
   // Lays out `node` and its ancestors.
   absl::Status LayOut(const Tree& tree, NodeId node);

@@ -84,6 +84,9 @@ absl::Status Runner::CheckJob() const {
         " scores steps, and this model has no reward head; name a model with "
         "one by --reward-model, or use majority or greedy"));
   }
+  if (Needs(*job_->algorithm, RequestKind::kEvaluate)) {
+    ESP_RETURN_IF_ERROR(CheckLevels());
+  }
   if (job_->algorithm->models() > static_cast<int>(policies_.size())) {
     return absl::FailedPreconditionError(
         absl::StrCat("method ", CanonicalMethod(*job_->algorithm), " needs ",
@@ -99,6 +102,26 @@ absl::Status Runner::CheckJob() const {
   if (!Needs(*job_->algorithm, RequestKind::kVerify)) return absl::OkStatus();
   if (hooks.verifier == nullptr) return NoVerifier(job_->algorithm->name());
   return hooks.verifier->Ready();
+}
+
+absl::Status Runner::CheckLevels() const {
+  LevelWeights weights = job_->algorithm->level_weights();
+  if (!weights.given()) weights = level_weights();
+  const LevelSet levels =
+      job_->hooks->reward != nullptr ? job_->hooks->reward->levels()
+      : models_.scorer != nullptr    ? models_.scorer->levels()
+                                     : models_.critic->capabilities().levels;
+  const std::string missing =
+      MissingLevels(job_->algorithm->score_rule(), weights, levels);
+  if (missing.empty()) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(
+      "method ", CanonicalMethod(*job_->algorithm), " needs ", missing,
+      "; name another level or aggregate, or another ", "reward model"));
+}
+
+LevelWeights Runner::level_weights() const {
+  if (job_->hooks->reward != nullptr || models_.critic == nullptr) return {};
+  return models_.critic->capabilities().level_weights;
 }
 
 absl::Status Runner::Run(const RunnerJob& job) {
@@ -156,6 +179,7 @@ absl::Status Runner::AdmitMore() {
     const size_t index = next_problem_++;
     auto session = std::make_unique<SearchSession>(index, job_->problems[index],
                                                    *job_->task, *job_->options);
+    session->context().tree().set_level_weights(level_weights());
     session->started = Clock::Real().Seconds();
     const absl::Status status = OpenSequences(*session);
     if (status.ok()) {
@@ -429,9 +453,7 @@ BackgroundChecks::Check Runner::MakeCheck(SearchSession& session,
     const auto scores = hooks.reward->Score(problem, responses);
     out.status = scores.status();
     if (scores.ok()) {
-      for (const StepScores& s : *scores) {
-        out.scores.push_back({s.step, s.path});
-      }
+      out.scores = *scores;
     }
     return std::move(out);
   };

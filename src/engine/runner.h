@@ -73,6 +73,10 @@ class Runner {
   };
 
   absl::Status CheckJob() const;
+  // Refuses a method that reads levels which the reward model does not give.
+  absl::Status CheckLevels() const;
+  // Stored with the reward model.
+  LevelWeights level_weights() const;
   absl::Status RunAll();
   absl::Status AdmitMore();
   absl::Status OpenSequences(SearchSession& session);

@@ -49,16 +49,15 @@ using SequenceGroup = std::vector<GroupSequence>;
 // One sequence under the current net.
 struct GroupOutput {
   const GroupSequence* given = nullptr;
-  std::vector<float> logprobs;     // [tokens]; 0 where lm_weight is 0
-  std::vector<float> step_logits;  // [tokens]; empty without a reward head
-  std::vector<float> path_logits;
+  std::vector<float> logprobs;  // [tokens]; 0 where lm_weight is 0
+  // [tokens] of each level; empty: the reward head does not give it.
+  LevelColumns logits;
 };
 
 // Derivatives of a group's loss by the outputs, [tokens] each, zeroed.
 struct GroupGradient {
   std::vector<float> logprobs;
-  std::vector<float> step_logits;
-  std::vector<float> path_logits;
+  LevelColumns logits;
 };
 
 // Sums over a batch; some have no meaning for some objectives.

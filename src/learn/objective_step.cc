@@ -101,8 +101,9 @@ std::vector<std::vector<size_t>> PackGroups(
 class GroupPass {
  public:
   GroupPass(absl::Span<const SequenceGroup> groups,
-            const std::vector<size_t>& members, bool share)
-      : groups_(groups), members_(members) {
+            const std::vector<size_t>& members, std::vector<Level> levels,
+            bool share)
+      : groups_(groups), members_(members), levels_(std::move(levels)) {
     std::vector<const TrainSequence*> sequences;
     for (const size_t g : members) {
       for (const GroupSequence& s : groups[g]) {
@@ -113,15 +114,13 @@ class GroupPass {
     const auto size = static_cast<size_t>(stream().size());
     logprobs_.assign(size, 0);
     weight_.assign(size, 0);
-    step_.assign(size, kNoLabel);
-    path_.assign(size, kNoLabel);
+    for (const Level level : levels_) labels_[level].assign(size, kNoLabel);
     for (size_t s = 0; s < sequences.size(); ++s) {
       const TrainSequence& given = *sequences[s];
       for (size_t t = 0; t < given.tokens.size(); ++t) {
         const auto row = static_cast<size_t>(trees_.rows[s][t]);
         if (t > 0 && given.lm_weight[t] != 0) weight_[row] = 1;
-        labelled_ |= !std::isnan(given.step_label[t]) ||
-                     !std::isnan(given.path_label[t]);
+        labelled_ |= given.Labelled(t);
       }
     }
   }
@@ -139,8 +138,9 @@ class GroupPass {
       sums.entropy += static_cast<double>(policy.entropies[i]);
     }
     weight_.assign(weight_.size(), 0);
-    step_derivative_.assign(step_.size(), 0);
-    path_derivative_.assign(path_.size(), 0);
+    for (const Level level : levels_) {
+      derivatives_[level].assign(weight_.size(), 0);
+    }
     auto rows = trees_.rows.begin();
     for (const size_t g : members_) {
       std::vector<GroupOutput> outputs;
@@ -149,8 +149,9 @@ class GroupPass {
       for (const GroupSequence& given : groups_[g]) {
         outputs.push_back(Read(given, *rows++, rewards));
         const size_t n = given.sequence.tokens.size();
-        gradients.push_back({std::vector<float>(n), std::vector<float>(n),
-                             std::vector<float>(n)});
+        GroupGradient& gradient = gradients.emplace_back();
+        gradient.logprobs.resize(n);
+        for (std::vector<float>& column : gradient.logits.of) column.resize(n);
       }
       objective.Evaluate(outputs, absl::MakeSpan(gradients), sums);
       for (size_t k = 0; k < outputs.size(); ++k) {
@@ -161,16 +162,19 @@ class GroupPass {
     return sums;
   }
 
-  net::LossTargets Targets(double count, bool reward_head) const {
+  net::LossTargets Targets(double count) const {
     const auto scale = static_cast<float>(1 / count);
-    return {.rows = trees_.parents.data(),
-            .next = stream().tokens.data(),
-            .weight = weight_.data(),
-            .step = step_.data(),
-            .path = path_.data(),
-            .lm_scale = scale,
-            .step_scale = reward_head ? scale : 0,
-            .path_scale = reward_head ? scale : 0};
+    net::LossTargets targets{.rows = trees_.parents.data(),
+                             .next = stream().tokens.data(),
+                             .weight = weight_.data(),
+                             .labels = {},
+                             .lm_scale = scale,
+                             .reward_scales = {}};
+    for (size_t j = 0; j < levels_.size(); ++j) {
+      targets.labels[j] = labels_[levels_[j]].data();
+      targets.reward_scales[j] = scale;
+    }
+    return targets;
   }
 
   // True if any reward output is needed.
@@ -190,8 +194,10 @@ class GroupPass {
     if (!rewards.defined()) return out;
     const float* z = rewards.data_ptr<float>();
     for (const int32_t row : rows) {
-      out.step_logits.push_back(z[2 * row]);
-      out.path_logits.push_back(z[2 * row + 1]);
+      for (size_t j = 0; j < levels_.size(); ++j) {
+        out.logits[levels_[j]].push_back(
+            z[static_cast<size_t>(row) * levels_.size() + j]);
+      }
     }
     return out;
   }
@@ -202,8 +208,9 @@ class GroupPass {
       const auto row = static_cast<size_t>(rows[t]);
       if (t > 0) weight_[row] -= gradient.logprobs[t];
       if (!labelled_) continue;
-      step_derivative_[row] += gradient.step_logits[t];
-      path_derivative_[row] += gradient.path_logits[t];
+      for (const Level level : levels_) {
+        derivatives_[level][row] += gradient.logits[level][t];
+      }
     }
   }
 
@@ -216,20 +223,21 @@ class GroupPass {
                  : static_cast<float>(Sigmoid(static_cast<double>(logit)) -
                                       static_cast<double>(derivative));
     };
-    for (size_t row = 0; row < step_.size(); ++row) {
-      step_[row] = label(z[2 * row], step_derivative_[row]);
-      path_[row] = label(z[2 * row + 1], path_derivative_[row]);
+    for (size_t row = 0; row < weight_.size(); ++row) {
+      for (const Level level : levels_) {
+        labels_[level][row] = label(*z++, derivatives_[level][row]);
+      }
     }
   }
 
   absl::Span<const SequenceGroup> groups_;
   const std::vector<size_t>& members_;
+  const std::vector<Level> levels_;  // of the reward head's outputs
   bool labelled_ = false;
   TreeStream trees_;
   std::vector<float> logprobs_;  // [rows], of the token that each row holds
-  // [rows]: cross-entropy weights of the token that each row holds, and labels.
-  std::vector<float> weight_, step_, path_;
-  std::vector<float> step_derivative_, path_derivative_;
+  std::vector<float> weight_;    // [rows], cross entropy of each row's token
+  LevelColumns labels_, derivatives_;  // [rows] each, of levels_
 };
 
 }  // namespace
@@ -277,7 +285,7 @@ ObjectiveSums Trainer::RunGroups(const Objective& objective,
   const auto batches = PackGroups(groups, options_);
   std::vector<ObjectiveSums> sums(batches.size());
   const auto flat = static_cast<int64_t>(net_.flat_size());
-  const bool reward_head = net_.config().reward_head;
+  const std::vector<Level> levels = RewardLevels(net_.config());
   executor_.ParallelFor(options_.partial_sums, 1, [&](int begin, int end) {
     at::set_num_threads(1);
     for (int part = begin; part < end; ++part) {
@@ -288,16 +296,15 @@ ObjectiveSums Trainer::RunGroups(const Objective& objective,
       at::AutoGradMode mode(true);
       for (size_t i = static_cast<size_t>(part); i < batches.size();
            i += static_cast<size_t>(options_.partial_sums)) {
-        GroupPass pass(groups, batches[i], options_.share_prefixes);
+        GroupPass pass(groups, batches[i], levels, options_.share_prefixes);
         const at::Tensor hidden = replica->Hidden(pass.stream());
         const at::Tensor rewards =
             pass.labelled() ? replica->Rewards(hidden) : at::Tensor();
         const net::PolicyView policy =
-            replica->Policy(hidden, pass.Targets(count, reward_head));
+            replica->Policy(hidden, pass.Targets(count));
         sums[i] = pass.Evaluate(objective, policy, rewards);
         net::LossSums unused;
-        replica->Loss(hidden, pass.Targets(count, reward_head), &unused)
-            .backward();
+        replica->Loss(hidden, pass.Targets(count), &unused).backward();
       }
       GiveBack(std::move(replica));
     }

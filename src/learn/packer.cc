@@ -1,10 +1,35 @@
 #include "src/learn/packer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 
 namespace espalier {
+
+bool TrainSequence::Labelled(size_t token) const {
+  for (const std::vector<float>& column : labels.of) {
+    if (!column.empty() && !std::isnan(column[token])) return true;
+  }
+  return false;
+}
+
+void TrainSequence::Append(absl::Span<const int32_t> more, float weight) {
+  tokens.insert(tokens.end(), more.begin(), more.end());
+  lm_weight.resize(tokens.size(), weight);
+  for (size_t l = 0; l < kLevels; ++l) {
+    const auto level = static_cast<Level>(l);
+    const bool always = kStepAndPath.has(level);
+    if (always || !labels[level].empty()) {
+      labels[level].resize(tokens.size(), StepScores::kNone);
+    }
+  }
+}
+
+void TrainSequence::LabelLast(Level level, float label) {
+  labels[level].resize(tokens.size(), StepScores::kNone);
+  labels[level].back() = label;
+}
 
 void MicroBatch::Add(const TrainSequence& sequence) {
   const size_t n = sequence.tokens.size();
@@ -15,10 +40,11 @@ void MicroBatch::Add(const TrainSequence& sequence) {
   }
   next.push_back(0);
   weight.push_back(0);
-  step.insert(step.end(), sequence.step_label.begin(),
-              sequence.step_label.end());
-  path.insert(path.end(), sequence.path_label.begin(),
-              sequence.path_label.end());
+  for (size_t l = 0; l < kLevels; ++l) {
+    for (size_t i = 0; i < n; ++i) {
+      labels.of[l].push_back(sequence.Label(static_cast<Level>(l), i));
+    }
+  }
 }
 
 std::vector<MicroBatch> Pack(absl::Span<const TrainSequence> sequences,

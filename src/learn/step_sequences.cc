@@ -1,26 +1,10 @@
 #include "src/learn/step_sequences.h"
 
-#include <cmath>
-#include <limits>
-
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/status_macros.h"
 
 namespace espalier {
-namespace {
-
-constexpr float kNoLabel = std::numeric_limits<float>::quiet_NaN();
-
-void Append(TrainSequence& sequence, const std::vector<int32_t>& tokens,
-            float weight) {
-  sequence.tokens.insert(sequence.tokens.end(), tokens.begin(), tokens.end());
-  sequence.lm_weight.resize(sequence.tokens.size(), weight);
-  sequence.step_label.resize(sequence.tokens.size(), kNoLabel);
-  sequence.path_label.resize(sequence.tokens.size(), kNoLabel);
-}
-
-}  // namespace
 
 StepSequences::StepSequences(const Task& task, const Tokenizer& tokenizer,
                              int32_t end_token)
@@ -32,17 +16,17 @@ absl::StatusOr<TrainSequence> StepSequences::Make(
   TrainSequence sequence;
   ESP_ASSIGN_OR_RETURN(const std::string prompt, task_.Render(problem));
   ESP_ASSIGN_OR_RETURN(std::vector<int32_t> tokens, tokenizer_.Encode(prompt));
-  Append(sequence, tokens, 0);
+  sequence.Append(tokens, 0);
   for (const JudgedLine& line : lines) {
     ESP_ASSIGN_OR_RETURN(
         tokens, tokenizer_.EncodeContinuation(absl::StrCat(line.text, "\n")));
-    Append(sequence, tokens, line.imitate ? 1 : 0);
-    sequence.step_label.back() = line.verdict.step_ok ? 1 : 0;
-    sequence.path_label.back() = line.verdict.path_ok ? 1 : 0;
+    sequence.Append(tokens, line.imitate ? 1 : 0);
+    sequence.LabelLast(Level::kStep, line.verdict.step_ok ? 1 : 0);
+    sequence.LabelLast(Level::kPath, line.verdict.path_ok ? 1 : 0);
   }
   if (ended && end_token_ >= 0) {
-    Append(sequence, {end_token_},
-           !lines.empty() && lines.back().imitate ? 1 : 0);
+    sequence.Append({end_token_},
+                    !lines.empty() && lines.back().imitate ? 1 : 0);
   }
   return sequence;
 }

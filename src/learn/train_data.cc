@@ -22,26 +22,29 @@
 #include "datasets/sets/problem_set.h"
 #include "models/prompt/encode_prompt.h"
 #include "nlohmann/json.hpp"
+#include "search/tree/score_rule.h"
 #include "src/engine/prompted_task.h"
+#include "src/trace/labels/level_targets.h"
+#include "src/trace/labels/tree_labels.h"
 #include "src/trace/run_db.h"
 
 namespace espalier {
 namespace {
 
 constexpr float kNoLabel = std::numeric_limits<float>::quiet_NaN();
+// Levels whose labels a verifier of steps gives.
+constexpr Level kJudged[] = {Level::kStep, Level::kWindow2, Level::kWindow3,
+                             Level::kWindow4};
 
-void Append(TrainSequence& sequence, absl::Span<const int32_t> tokens,
-            float weight) {
-  sequence.tokens.insert(sequence.tokens.end(), tokens.begin(), tokens.end());
-  sequence.lm_weight.resize(sequence.tokens.size(), weight);
-  sequence.step_label.resize(sequence.tokens.size(), kNoLabel);
-  sequence.path_label.resize(sequence.tokens.size(), kNoLabel);
+// Both are the share of right ends below a step, so they are one head.
+bool OutcomeIsPath(const TrainDataOptions& options) {
+  return !options.steps.quality && options.levels.has(Level::kPath);
 }
 
 // True if any token is imitated or any step has a label.
 bool Teaches(const TrainSequence& s) {
   for (size_t i = 0; i < s.tokens.size(); ++i) {
-    if (s.lm_weight[i] > 0 || !std::isnan(s.path_label[i])) return true;
+    if (s.lm_weight[i] > 0 || s.Labelled(i)) return true;
   }
   return false;
 }
@@ -64,21 +67,27 @@ class Collector {
     prompt_.assign(prompt.begin(), prompt.end());
     GroupSequence& g = group_.emplace_back();
     g.advantage = advantage;
-    Append(g.sequence, prompt, 0);
+    g.sequence.Append(prompt, 0);
   }
   // Appends tokens; `value` labels the path at the last one.
   void Add(absl::Span<const int32_t> tokens, bool counts,
            float value = kNoLabel) {
     if (tokens.empty()) return;
-    Append(group_.back().sequence, tokens, counts ? 1 : 0);
-    group_.back().sequence.path_label.back() = value;
+    group_.back().sequence.Append(tokens, counts ? 1 : 0);
+    Label(Level::kPath, value);
+  }
+  // Labels the last token that was added.
+  void Label(Level level, float value) {
+    if (!std::isnan(value)) {
+      group_.back().sequence.LabelLast(level, value);
+    }
   }
   // Appends the end token, if the last token counts and is not one already.
   void EndResponse() {
     TrainSequence& s = group_.back().sequence;
     if (end_token_ >= 0 && s.lm_weight.back() > 0 &&
         s.tokens.back() != end_token_) {
-      Append(s, {end_token_}, 1);
+      s.Append({end_token_}, 1);
     }
   }
   // Log-probs of the last `logprobs.size()` tokens under the sampling policy.
@@ -258,17 +267,65 @@ class DatabaseReader {
                            " graded ends below it; search problems with "
                            "answers and enough tokens to end responses, or "
                            "lower --min-outcomes")));
-    ESP_RETURN_IF_ERROR(CheckDiffer(examples));
+    if (options_.levels.has(Level::kPath)) {
+      ESP_RETURN_IF_ERROR(CheckDiffer(examples));
+    }
     for (const StepExample& example : examples) {
       ESP_ASSIGN_OR_RETURN(const auto prompt, Prompt(example.problem));
+      ESP_ASSIGN_OR_RETURN(const std::vector<StepFact> facts, Judge(example));
       collector_.Begin(prompt);
       for (size_t i = 0; i < example.steps.size(); ++i) {
-        collector_.Add(example.step_tokens[i], false,
-                       example.counts[i] ? example.values[i] : kNoLabel);
+        collector_.Add(example.step_tokens[i], false);
+        if (!example.counts[i] || example.step_tokens[i].empty()) continue;
+        if (options_.levels.has(Level::kPath)) {
+          collector_.Label(Level::kPath, example.values[i]);
+        }
+        if (options_.levels.has(Level::kOutcome) && !OutcomeIsPath(options_)) {
+          collector_.Label(Level::kOutcome,
+                           OutcomeCount{.correct = example.correct[i],
+                                        .finished = example.finished[i]}
+                               .share());
+        }
+        for (const Level level : kJudged) {
+          if (!options_.levels.has(level) || facts.empty()) continue;
+          collector_.Label(level, LevelTarget(level, facts, i));
+        }
       }
       collector_.EndGroup(Name(example.problem));
     }
     return absl::OkStatus();
+  }
+
+  // One per step by the problem's verifier; none if no requested level needs
+  // them, or if the steps are not the lines that it judges.
+  absl::StatusOr<std::vector<StepFact>> Judge(const StepExample& example) {
+    Level needed = Level::kPath;
+    for (const Level level : kJudged) {
+      if (options_.levels.has(level)) needed = level;
+    }
+    if (needed == Level::kPath) return std::vector<StepFact>();
+    const ProblemTrees& entry = trees_[example.problem];
+    ESP_ASSIGN_OR_RETURN(const PromptedTask put,
+                         PutTaskBy(entry.task, entry.prompt));
+    std::string response = absl::StrJoin(example.steps, "");
+    // A response may end without the line end that steps have.
+    if (!response.ends_with('\n')) response += '\n';
+    const absl::StatusOr<std::vector<StepVerdict>> verdicts =
+        put.verifier == nullptr
+            ? absl::UnimplementedError("it has no verifier")
+            : put.verifier->CheckSteps(entry.problem.problem,
+                                       entry.problem.reference, response);
+    if (!verdicts.ok()) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          path_, ": no labels for the level ",
+          AbslView(kLevelNames[IndexOf(needed)]), ": the steps of task ",
+          entry.task, " cannot be judged: ", verdicts.status().message(),
+          "; train the levels path and outcome, which outcomes give, or lines "
+          "that hold labels of steps"));
+    }
+    const bool fits = verdicts->size() == example.steps.size();
+    log_.Count("whose steps are lines, for the verifier", 1, fits);
+    return fits ? FactsOf(*verdicts) : std::vector<StepFact>();
   }
 
   // A head trained on a single value would predict it everywhere.
@@ -352,8 +409,8 @@ absl::StatusOr<float> ReadValue(const nlohmann::json& value) {
 // JSON lines, encoded by the tokenizer.
 class LineReader {
  public:
-  LineReader(ExampleKind kind, Collector& collector)
-      : kind_(kind), collector_(collector) {}
+  LineReader(const TrainDataOptions& options, Collector& collector)
+      : kind_(options.kind), levels_(options.levels), collector_(collector) {}
 
   absl::Status Read(const nlohmann::json& line) {
     if (line.contains("messages")) {
@@ -475,6 +532,7 @@ class LineReader {
           "expected \"prompt\", \"completions\" and as many \"values\" or "
           "\"labels\"");
     }
+    ESP_RETURN_IF_ERROR(CheckLevels(line, line["completions"].size()));
     ESP_ASSIGN_OR_RETURN(const auto prompt, Encode(line["prompt"]));
     collector_.Begin(prompt);
     for (size_t i = 0; i < line["completions"].size(); ++i) {
@@ -486,12 +544,49 @@ class LineReader {
       ESP_ASSIGN_OR_RETURN(
           const auto tokens,
           collector_.tokenizer().EncodeContinuation(step.get<std::string>()));
-      collector_.Add(tokens, false, value);
+      collector_.Add(tokens, false,
+                     levels_.has(Level::kPath) ? value : kNoLabel);
+      if (!tokens.empty()) ESP_RETURN_IF_ERROR(LabelStep(line, i));
+    }
+    return absl::OkStatus();
+  }
+
+  // "levels": {"step": [1, null, 0]}, one entry per step.
+  static absl::Status CheckLevels(const nlohmann::json& line, size_t steps) {
+    const auto levels = line.find("levels");
+    if (levels == line.end()) return absl::OkStatus();
+    if (!levels->is_object()) {
+      return absl::InvalidArgumentError(
+          "\"levels\" is not an object of labels by level");
+    }
+    for (const auto& [name, labels] : levels->items()) {
+      ESP_ASSIGN_OR_RETURN(const Level level, ParseLevel(name));
+      if (level == Level::kPath) {
+        return absl::InvalidArgumentError(
+            "the labels of the level path are \"values\" or \"labels\"");
+      }
+      if (labels.is_array() && labels.size() == steps) continue;
+      return absl::InvalidArgumentError(absl::StrCat(
+          "the level ", name, " does not have one label per step (", steps,
+          "); null stands for none"));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status LabelStep(const nlohmann::json& line, size_t step) {
+    const auto levels = line.find("levels");
+    if (levels == line.end()) return absl::OkStatus();
+    for (const auto& [name, labels] : levels->items()) {
+      ESP_ASSIGN_OR_RETURN(const Level level, ParseLevel(name));
+      if (labels[step].is_null()) continue;
+      ESP_ASSIGN_OR_RETURN(const float label, ReadValue(labels[step]));
+      if (levels_.has(level)) collector_.Label(level, label);
     }
     return absl::OkStatus();
   }
 
   const ExampleKind kind_;
+  const LevelSet levels_;
   Collector& collector_;
 };
 
@@ -509,7 +604,7 @@ absl::Status FromLines(const std::string& path, const std::string& text,
   // Built after the first line, so that a file of another kind is refused at
   // once.
   std::optional<EvaluationQuestions> evaluation;
-  LineReader reader(options.kind, collector);
+  LineReader reader(options, collector);
   int64_t number = 0, lines = 0;
   for (const absl::string_view raw : absl::StrSplit(text, '\n')) {
     ++number;
@@ -566,6 +661,58 @@ bool IsDatabase(const std::string& path) {
   return head == kMagic;
 }
 
+// One output per level, except that outcome joins path where a database of
+// outcomes gives both the same labels.
+std::vector<LevelSet> OutputsOf(const TrainDataOptions& options,
+                                bool database) {
+  std::vector<LevelSet> outputs;
+  const bool joined = database && OutcomeIsPath(options);
+  for (size_t l = 0; l < kLevels; ++l) {
+    const auto level = static_cast<Level>(l);
+    if (!options.levels.has(level)) continue;
+    if (joined && level == Level::kOutcome) {
+      outputs[0] = outputs[0] | level;  // path is first
+    } else {
+      outputs.push_back(level);
+    }
+  }
+  return outputs;
+}
+
+// A head without labels would stay random, and one with a single value would
+// give it everywhere.
+absl::Status CheckLabels(const std::string& path, const TrainData& data) {
+  for (const LevelSet output : data.outputs) {
+    const Level level = output.first();
+    float least = 2, most = -1;
+    for (const SequenceGroup& group : data.groups) {
+      for (const GroupSequence& g : group) {
+        for (const float label : g.sequence.labels[level]) {
+          if (std::isnan(label)) continue;
+          least = std::min(least, label);
+          most = std::max(most, label);
+        }
+      }
+    }
+    const absl::string_view name = AbslView(kLevelNames[IndexOf(level)]);
+    if (most < 0) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          path, ": no labels for the level ", name,
+          ", so its head would stay random; leave it out of --levels, or give "
+          "each line its labels: \"levels\": {\"",
+          name, "\": [1, 0]}"));
+    }
+    // Of path, the reader of databases says more.
+    if (least == most && level != Level::kPath) {
+      return absl::FailedPreconditionError(
+          absl::StrCat(path, ": every label of the level ", name, " is ", most,
+                       ", so nothing tells a right step from a wrong one; "
+                       "leave it out of --levels, or search other problems"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<TrainData> LoadTrainData(const std::string& path,
@@ -573,7 +720,8 @@ absl::StatusOr<TrainData> LoadTrainData(const std::string& path,
                                         const Tokenizer& tokenizer,
                                         int32_t end_token, FilterLog& log) {
   Collector collector(options, tokenizer, end_token, log);
-  if (IsDatabase(path)) {
+  const bool database = IsDatabase(path);
+  if (database) {
     ESP_RETURN_IF_ERROR(FromDatabase(path, options, log, collector));
   } else if (!options.more_databases.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -591,6 +739,12 @@ absl::StatusOr<TrainData> LoadTrainData(const std::string& path,
                      ": nothing is left to train on. What the filters "
                      "did:\n",
                      log.Text()));
+  }
+  if (options.kind == ExampleKind::kSteps) {
+    data.outputs = OutputsOf(options, database);
+    ESP_RETURN_IF_ERROR(CheckLabels(path, data));
+  } else if (options.kind == ExampleKind::kStepPairs) {
+    data.outputs = {Level::kPath};
   }
   return data;
 }
@@ -610,8 +764,11 @@ uint64_t HashTrainData(const TrainData& data) {
       for (size_t i = 0; i < s.tokens.size(); ++i) {
         hash = MixHash(hash, static_cast<uint64_t>(s.tokens[i]));
         mix(s.lm_weight[i]);
-        mix(s.step_label[i]);
-        mix(s.path_label[i]);
+        mix(s.labels[Level::kStep][i]);
+        mix(s.labels[Level::kPath][i]);
+        for (size_t l = IndexOf(Level::kOutcome); l < kLevels; ++l) {
+          if (!s.labels.of[l].empty()) mix(s.labels.of[l][i]);
+        }
       }
     }
   }

@@ -7,11 +7,13 @@
 //
 // A file with SQLite's magic is a run database, anything else JSON lines as
 // written by espalier export: prompt and completion (responses); prompt, chosen
-// and rejected (pairs); prompt, completions and values or labels (steps). Other
-// columns are ignored. Published labelled solutions, and steps without values
-// whose texts do not end with a newline, are refused: their labels would be at
-// other tokens than those where a search reads the reward. Problems and lines
-// whose question is in an evaluation are left out (contamination.h).
+// and rejected (pairs); prompt, completions and values or labels (steps);
+// "levels",
+// {"step": [1, 0], "window2": [1, null]}, holds the labels of further levels.
+// Other columns are ignored. Published labelled solutions, and steps without
+// values whose texts do not end with a newline, are refused: their labels would
+// be at other tokens than those where a search reads the reward. Problems and
+// lines whose question is in an evaluation are left out (contamination.h).
 //
 // Stateless functions: thread-safe.
 #ifndef ESPALIER_SRC_LEARN_TRAIN_DATA_H_
@@ -37,6 +39,10 @@ struct TrainDataOptions {
   PathOptions paths;
   PairOptions pairs{.min_edit_distance = 1};
   StepOptions steps;
+  // Levels that labelled steps are to have (docs/guide/train.md has a table of
+  // their targets). Step and windows need a verifier of steps, or lines that
+  // hold them.
+  LevelSet levels = Level::kPath;
   float min_std = 0.05f;  // of the rewards of a group
   ContaminationOptions contamination;
   int context_length = 0;  // longer sequences are left out
@@ -48,11 +54,14 @@ struct TrainData {
   std::vector<SequenceGroup> groups;
   std::vector<std::string> names;  // the source of each group, for messages
   std::vector<int> problems;       // groups of one prompt have the same number
+  // Outputs that a reward head needs for the levels: one for each, except where
+  // the data gives two of them the same target.
+  std::vector<LevelSet> outputs;
 };
 
 // `end_token` < 0: the model has none, else it ends every imitated response.
 // InvalidArgument names file and line; FailedPrecondition if there is nothing
-// to learn from, with what to do about it.
+// to learn from, with what to do about it, or no labels for one of the levels.
 absl::StatusOr<TrainData> LoadTrainData(const std::string& path,
                                         const TrainDataOptions& options,
                                         const Tokenizer& tokenizer,

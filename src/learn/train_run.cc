@@ -22,8 +22,10 @@
 #include "base/random.h"
 #include "base/settings.h"
 #include "base/status_macros.h"
+#include "models/checkpoint/llama_config.h"
 #include "models/differentiable/load_net.h"
 #include "nlohmann/json.hpp"
+#include "search/tree/score_rule.h"
 #include "src/engine/generate.h"
 #include "src/learn/export.h"
 #include "src/learn/trainer.h"
@@ -105,21 +107,26 @@ std::vector<std::vector<size_t>> PlanBatches(const TrainData& data,
 
 nlohmann::json ConfigJson(const TrainRunOptions& options, const TrainData& data,
                           uint64_t model_hash) {
-  return {{"objective", options.objective},
-          {"model_hash", absl::StrCat(absl::Hex(model_hash))},
-          {"data_hash", absl::StrCat(absl::Hex(HashTrainData(data)))},
-          {"epochs", options.epochs},
-          {"batch_tokens", options.batch_tokens},
-          {"learning_rate", options.learning_rate},
-          {"final_rate", options.final_rate},
-          {"warmup", options.warmup},
-          {"weight_decay", options.weight_decay},
-          {"clip_norm", options.clip_norm},
-          {"by_problem", options.by_problem},
-          {"lora_rank", options.lora.rank},
-          {"lora_alpha", options.lora.Alpha()},
-          {"lora_targets", absl::StrJoin(options.lora.Targets(), ",")},
-          {"seed", options.seed}};
+  nlohmann::json json = {
+      {"objective", options.objective},
+      {"model_hash", absl::StrCat(absl::Hex(model_hash))},
+      {"data_hash", absl::StrCat(absl::Hex(HashTrainData(data)))},
+      {"epochs", options.epochs},
+      {"batch_tokens", options.batch_tokens},
+      {"learning_rate", options.learning_rate},
+      {"final_rate", options.final_rate},
+      {"warmup", options.warmup},
+      {"weight_decay", options.weight_decay},
+      {"clip_norm", options.clip_norm},
+      {"by_problem", options.by_problem},
+      {"lora_rank", options.lora.rank},
+      {"lora_alpha", options.lora.Alpha()},
+      {"lora_targets", absl::StrJoin(options.lora.Targets(), ",")},
+      {"seed", options.seed}};
+  // The work folders of earlier versions do not name them.
+  const LevelSet levels = options.train_data.levels;
+  if (levels != Level::kPath) json["levels"] = LevelNames(levels);
+  return json;
 }
 
 // Writes the configuration, or checks that the existing one is the same.
@@ -328,14 +335,14 @@ absl::Status Publish(const TrainRunOptions& options, const net::LlamaNet& net,
 
 absl::Status CheckVocabulary(const std::string& folder,
                              const Tokenizer& tokenizer,
-                             const net::LlamaNet& net) {
-  if (tokenizer.vocab_size() <= net.config().vocab_size) {
+                             const TrunkConfig& config) {
+  if (tokenizer.vocab_size() <= config.vocab_size) {
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError(
       absl::StrCat(folder, ": the tokenizer has ", tokenizer.vocab_size(),
-                   " tokens, the model's embedding only ",
-                   net.config().vocab_size, "; they do not belong together"));
+                   " tokens, the model's embedding only ", config.vocab_size,
+                   "; they do not belong together"));
 }
 
 absl::StatusOr<uint64_t> HashFolder(const std::string& folder) {
@@ -407,29 +414,40 @@ absl::StatusOr<TrainReport> TrainModel(const TrainRunOptions& options,
   ESP_ASSIGN_OR_RETURN(const ExampleKind examples,
                        ExamplesOf(options.objective));
   const bool reward = TrainsReward(examples);
-  ESP_ASSIGN_OR_RETURN(const auto net,
-                       net::LoadNet(options.model, {.add_reward_head = reward,
-                                                    .seed = options.seed}));
+  if (examples == ExampleKind::kStepPairs &&
+      options.train_data.levels != Level::kPath) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--levels ", LevelNames(options.train_data.levels),
+                     ": pairs of steps train the level path; train others with "
+                     "--objective bce or mse"));
+  }
+  ESP_ASSIGN_OR_RETURN(const TrunkConfig config,
+                       ReadLlamaConfig(options.model));
+  ESP_ASSIGN_OR_RETURN(const std::string tokenizer_json,
+                       ReadFile(options.model + "/tokenizer.json"));
+  ESP_ASSIGN_OR_RETURN(const auto tokenizer, Tokenizer::Load(options.model));
+  ESP_RETURN_IF_ERROR(CheckVocabulary(options.model, *tokenizer, config));
+  ESP_ASSIGN_OR_RETURN(const uint64_t model_hash, HashFolder(options.model));
+  TrainDataOptions data_options = options.train_data;
+  data_options.kind = examples;
+  data_options.context_length = config.context_length;
+  ESP_ASSIGN_OR_RETURN(data_options.tokenizer_hash,
+                       HashTokenizer(options.model));
+  ESP_ASSIGN_OR_RETURN(TrainData data,
+                       LoadTrainData(options.data, data_options, *tokenizer,
+                                     config.end_token, log));
+  ESP_RETURN_IF_ERROR(CheckEnough(options, data, log));
+  ESP_ASSIGN_OR_RETURN(
+      const auto net,
+      net::LoadNet(options.model, {.add_reward_head = reward,
+                                   .reward_outputs = data.outputs,
+                                   .seed = options.seed}));
   std::unique_ptr<LoraAdapter> adapter;
   if (options.lora.rank > 0) {
     ESP_ASSIGN_OR_RETURN(adapter, LoraAdapter::Create(*net, options.lora,
                                                       {.seed = options.seed,
                                                        .reward_head = reward}));
   }
-  ESP_ASSIGN_OR_RETURN(const std::string tokenizer_json,
-                       ReadFile(options.model + "/tokenizer.json"));
-  ESP_ASSIGN_OR_RETURN(const auto tokenizer, Tokenizer::Load(options.model));
-  ESP_RETURN_IF_ERROR(CheckVocabulary(options.model, *tokenizer, *net));
-  ESP_ASSIGN_OR_RETURN(const uint64_t model_hash, HashFolder(options.model));
-  TrainDataOptions data_options = options.train_data;
-  data_options.kind = examples;
-  data_options.context_length = net->config().context_length;
-  ESP_ASSIGN_OR_RETURN(data_options.tokenizer_hash,
-                       HashTokenizer(options.model));
-  ESP_ASSIGN_OR_RETURN(TrainData data,
-                       LoadTrainData(options.data, data_options, *tokenizer,
-                                     net->config().end_token, log));
-  ESP_RETURN_IF_ERROR(CheckEnough(options, data, log));
 
   const std::string work = WorkFolder(options);
   std::error_code error;

@@ -58,8 +58,9 @@ void CountTargets(absl::Span<const TrainSequence> batch, StepMetrics& m) {
     m.tokens += static_cast<int64_t>(s.tokens.size());
     for (size_t i = 0; i < s.tokens.size(); ++i) {
       if (i > 0) m.lm_weight += s.lm_weight[i];
-      m.step_labels += !std::isnan(s.step_label[i]);
-      m.path_labels += !std::isnan(s.path_label[i]);
+      for (size_t l = 0; l < kLevels; ++l) {
+        m.labels[l] += !std::isnan(s.Label(static_cast<Level>(l), i));
+      }
     }
   }
 }
@@ -114,6 +115,7 @@ absl::Status Trainer::Check(absl::Span<const TrainSequence> batch) const {
         "an empty batch: expected at least one sequence");
   }
   const TrunkConfig& c = net_.config();
+  const std::vector<Level> levels = RewardLevels(c);
   for (size_t i = 0; i < batch.size(); ++i) {
     const TrainSequence& s = batch[i];
     const size_t n = s.tokens.size();
@@ -125,23 +127,41 @@ absl::Status Trainer::Check(absl::Span<const TrainSequence> batch) const {
       return error(
           absl::StrCat(n, " tokens, expected 1 to ", c.context_length));
     }
-    if (s.lm_weight.size() != n || s.step_label.size() != n ||
-        s.path_label.size() != n) {
+    for (size_t l = IndexOf(Level::kOutcome); l < kLevels; ++l) {
+      const size_t labels = s.labels.of[l].size();
+      if (labels == 0 || labels == n) continue;
+      return error(
+          absl::StrFormat("%d tokens with %d %s labels: expected one "
+                          "per token or none",
+                          n, labels, kLevelNames[l]));
+    }
+    if (s.lm_weight.size() != n || s.labels[Level::kStep].size() != n ||
+        s.labels[Level::kPath].size() != n) {
       return error(absl::StrFormat(
           "%d tokens with %d weights, %d step labels and %d path labels: "
           "expected one of each per token",
-          n, s.lm_weight.size(), s.step_label.size(), s.path_label.size()));
+          n, s.lm_weight.size(), s.labels[Level::kStep].size(),
+          s.labels[Level::kPath].size()));
     }
     for (size_t t = 0; t < n; ++t) {
       if (s.tokens[t] < 0 || s.tokens[t] >= c.vocab_size) {
         return error(absl::StrFormat("token %d is %d, the vocabulary has %d", t,
                                      s.tokens[t], c.vocab_size));
       }
-      if (!c.reward_head &&
-          !(std::isnan(s.step_label[t]) && std::isnan(s.path_label[t]))) {
-        return error(absl::StrCat("token ", t,
-                                  " has a reward label, but the net has no "
-                                  "reward head: set reward_head"));
+      for (size_t l = 0; l < kLevels; ++l) {
+        const auto level = static_cast<Level>(l);
+        if (std::isnan(s.Label(level, t))) continue;
+        if (std::find(levels.begin(), levels.end(), level) != levels.end()) {
+          continue;
+        }
+        if (levels.empty()) {
+          return error(absl::StrCat("token ", t,
+                                    " has a reward label, but the net has no "
+                                    "reward head: set reward_head"));
+        }
+        return error(absl::StrCat(
+            "token ", t, " has a label of the level ", AbslView(kLevelNames[l]),
+            ", and no output of the net's reward head is trained for it"));
       }
     }
   }
@@ -166,16 +186,19 @@ void Trainer::RunPart(int part, const std::vector<MicroBatch>& batches,
   };
   for (size_t i = part; i < batches.size(); i += options_.partial_sums) {
     const MicroBatch& batch = batches[i];
-    const net::LossTargets targets = {
+    net::LossTargets targets = {
         .next = batch.next.data(),
         .weight = batch.weight.data(),
-        .step = batch.step.data(),
-        .path = batch.path.data(),
+        .labels = {},
         .lm_scale = share(options_.lm_coef, totals.lm_weight),
-        .step_scale = share(options_.reward_coef,
-                            static_cast<double>(totals.step_labels)),
-        .path_scale = share(options_.reward_coef,
-                            static_cast<double>(totals.path_labels))};
+        .reward_scales = {}};
+    const std::vector<Level> levels = RewardLevels(net_.config());
+    for (size_t j = 0; j < levels.size(); ++j) {
+      targets.labels[j] = batch.labels[levels[j]].data();
+      targets.reward_scales[j] =
+          share(options_.reward_coef,
+                static_cast<double>(totals.labels[IndexOf(levels[j])]));
+    }
     const at::Tensor hidden = replica->Hidden(batch.stream);
     const at::Tensor loss = replica->Loss(hidden, targets, &sums[i]);
     if (learn) loss.backward();
@@ -191,14 +214,21 @@ void Trainer::Run(const std::vector<MicroBatch>& batches, bool learn,
       RunPart(part, batches, learn, metrics, sums);
     }
   });
+  const std::vector<Level> levels = RewardLevels(net_.config());
+  std::array<double, kLevels> bce{};
   for (const net::LossSums& s : sums) {
     metrics.lm_loss += s.lm;
-    metrics.step_bce += s.step;
-    metrics.path_bce += s.path;
+    for (size_t j = 0; j < levels.size(); ++j) {
+      bce[IndexOf(levels[j])] += s.rewards[j];
+    }
   }
+  for (size_t l = 0; l < kLevels; ++l) {
+    const auto labels = static_cast<double>(metrics.labels[l]);
+    if (labels > 0) bce[l] /= labels;
+  }
+  metrics.step_bce = bce[IndexOf(Level::kStep)];
+  metrics.path_bce = bce[IndexOf(Level::kPath)];
   if (metrics.lm_weight > 0) metrics.lm_loss /= metrics.lm_weight;
-  if (metrics.step_labels > 0) metrics.step_bce /= metrics.step_labels;
-  if (metrics.path_labels > 0) metrics.path_bce /= metrics.path_labels;
 }
 
 double Trainer::GradNorm() {
@@ -293,14 +323,24 @@ absl::StatusOr<StepMetrics> Trainer::Evaluate(
   return m;
 }
 
-absl::StatusOr<std::vector<std::vector<std::array<float, 2>>>> Trainer::Rewards(
+std::vector<Level> RewardLevels(const TrunkConfig& config) {
+  std::vector<Level> levels;
+  if (!config.reward_head) return levels;
+  for (const LevelSet output : config.reward_outputs) {
+    levels.push_back(output.first());
+  }
+  return levels;
+}
+
+absl::StatusOr<std::vector<std::vector<StepScores>>> Trainer::Rewards(
     absl::Span<const TrainSequence> batch) {
   ESP_RETURN_IF_ERROR(Check(batch));
   if (!net_.config().reward_head) {
     return absl::FailedPreconditionError(
         "the net has no reward head: set reward_head in its configuration");
   }
-  std::vector<std::vector<std::array<float, 2>>> out(batch.size());
+  const std::vector<Level> levels = RewardLevels(net_.config());
+  std::vector<std::vector<StepScores>> out(batch.size());
   const auto score = [&](int begin, int end) {
     StayOnThread();
     at::AutoGradMode mode(false);
@@ -312,8 +352,10 @@ absl::StatusOr<std::vector<std::vector<std::array<float, 2>>>> Trainer::Rewards(
       const at::Tensor rewards = replica->Rewards(replica->Hidden(stream));
       const float* from = rewards.data_ptr<float>();
       for (int t = 0; t < stream.size(); ++t) {
-        const auto chance = [](float z) { return 1 / (1 + std::exp(-z)); };
-        out[i].push_back({chance(from[2 * t]), chance(from[2 * t + 1])});
+        StepScores& scores = out[i].emplace_back();
+        for (const Level level : levels) {
+          scores[level] = 1 / (1 + std::exp(-*from++));
+        }
       }
     }
     GiveBack(std::move(replica));

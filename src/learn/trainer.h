@@ -75,10 +75,9 @@ struct StepMetrics {
   double lm_loss = 0;   // weighted mean, nats per token
   double step_bce = 0;  // means over labels; 0 without any
   double path_bce = 0;
-  double lm_weight = 0;  // total weight and label counts
-  int64_t step_labels = 0;
-  int64_t path_labels = 0;
-  double grad_norm = 0;  // before clipping
+  double lm_weight = 0;                   // total weight and label counts
+  std::array<int64_t, kLevels> labels{};  // by Level
+  double grad_norm = 0;                   // before clipping
   double learning_rate = 0;
   int64_t tokens = 0;
   double seconds = 0;
@@ -101,6 +100,10 @@ struct ObjectiveMetrics {
   double tokens_per_second = 0;
 };
 
+// The level that each output of the reward head is trained for: the first of
+// those it gives. Empty without a reward head.
+std::vector<Level> RewardLevels(const TrunkConfig& config);
+
 class Trainer {
  public:
   // `net` and `trained` must outlive the trainer, and only it changes them.
@@ -119,8 +122,9 @@ class Trainer {
   // The losses of a batch, without learning.
   absl::StatusOr<StepMetrics> Evaluate(absl::Span<const TrainSequence> batch);
 
-  // Probabilities (step, path) at each token of each sequence.
-  absl::StatusOr<std::vector<std::vector<std::array<float, 2>>>> Rewards(
+  // Scores at each token of each sequence; of an output that several levels
+  // share, the first one's.
+  absl::StatusOr<std::vector<std::vector<StepScores>>> Rewards(
       absl::Span<const TrainSequence> batch);
 
   // One optimiser step of `objective` on groups of sequences; errors as in

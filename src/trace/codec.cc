@@ -60,6 +60,43 @@ absl::Status CheckColumns(const trace::TreeColumns& c) {
   return CheckLength(c.alias_of(), c.alias_size(), "alias_of");
 }
 
+// The levels that have columns of their own: all but path and step.
+constexpr size_t kFirstMore = IndexOf(Level::kOutcome);
+
+// Adds a column of each further level that any node has.
+template <class Scores, class Message>
+void AddMore(size_t count, const Scores& score, Message& message) {
+  for (size_t l = kFirstMore; l < kLevels; ++l) {
+    const auto level = static_cast<Level>(l);
+    bool any = false;
+    for (size_t i = 0; i < count; ++i) any |= !std::isnan(score(i, level));
+    if (!any) continue;
+    trace::LevelColumn* column = message.add_more_scores();
+    column->set_level(static_cast<uint32_t>(l));
+    for (size_t i = 0; i < count; ++i) column->add_score(score(i, level));
+  }
+}
+
+// Calls set(i, level, score) for all of them.
+template <class Message, class Set>
+absl::Status ReadMore(const Message& message, int count, const Set& set) {
+  for (const trace::LevelColumn& column : message.more_scores()) {
+    if (column.level() < kFirstMore || column.level() >= kLevels) {
+      return Damaged(absl::StrCat("level ", column.level(), " of scores"));
+    }
+    ESP_RETURN_IF_ERROR(CheckLength(column.score(), count, "more_scores"));
+    for (int i = 0; i < count; ++i) {
+      set(static_cast<size_t>(i), static_cast<Level>(column.level()),
+          column.score(i));
+    }
+  }
+  return absl::OkStatus();
+}
+
+StepScores MoreOf(const StoredNode& node) {
+  return {.outcome = node.outcome_score, .windows = node.window_scores};
+}
+
 trace::LogEntry ToProto(const LogEntry& entry) {
   trace::LogEntry out;
   out.set_number(entry.number);
@@ -91,6 +128,10 @@ trace::LogEntry ToProto(const LogEntry& entry) {
     out.add_step_score(s.step);
     out.add_path_score(s.path);
   }
+  const std::vector<StepScores>& scores = entry.completion.scores;
+  AddMore(
+      scores.size(), [&](size_t i, Level level) { return scores[i][level]; },
+      out);
   out.set_correct(entry.completion.correct);
   out.set_stop_reason(entry.stop_reason);
   return out;
@@ -150,8 +191,13 @@ absl::StatusOr<LogEntry> FromProto(const trace::LogEntry& in) {
         "a log entry has different numbers of step scores and path scores");
   }
   for (int i = 0; i < in.step_score_size(); ++i) {
-    out.completion.scores.push_back({in.step_score(i), in.path_score(i)});
+    out.completion.scores.push_back(
+        {.step = in.step_score(i), .path = in.path_score(i)});
   }
+  std::vector<StepScores>& scores = out.completion.scores;
+  ESP_RETURN_IF_ERROR(ReadMore(
+      in, in.step_score_size(),
+      [&](size_t i, Level level, float score) { scores[i][level] = score; }));
   return out;
 }
 
@@ -181,6 +227,9 @@ std::string EncodeTree(const StoredTree& tree) {
     c.add_alias(static_cast<uint32_t>(i));
     c.add_alias_of(static_cast<uint32_t>(n.original));
   }
+  AddMore(
+      tree.nodes.size(),
+      [&](size_t i, Level level) { return MoreOf(tree.nodes[i])[level]; }, c);
   c.set_text(tree.text);
   for (const std::string& answer : tree.answers) c.add_answers(answer);
   c.mutable_token()->Add(tree.tokens.begin(), tree.tokens.end());
@@ -232,6 +281,13 @@ absl::StatusOr<StoredTree> DecodeTree(std::string_view bytes) {
     tokens += c.num_tokens(i);
     text += c.text_bytes(i);
   }
+  ESP_RETURN_IF_ERROR(
+      ReadMore(c, c.parent_gap_size(), [&](size_t i, Level level, float score) {
+        StepScores more = MoreOf(tree.nodes[i]);
+        more[level] = score;
+        tree.nodes[i].outcome_score = more.outcome;
+        tree.nodes[i].window_scores = more.windows;
+      }));
   for (int i = 0; i < c.alias_size(); ++i) {
     const uint32_t alias = c.alias(i), state = c.alias_of(i);
     if (alias >= tree.nodes.size() || state >= tree.nodes.size() ||

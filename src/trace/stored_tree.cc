@@ -123,6 +123,8 @@ StoredTree ToStored(const Tree& tree, absl::Span<const NodeVerdict> verdicts,
          .q = n.q,
          .step_score = step.step_score,
          .path_score = step.path_score,
+         .outcome_score = tree.scores(id).outcome,
+         .window_scores = tree.scores(id).windows,
          .logprob = step.logprob,
          .token_begin = static_cast<uint32_t>(out.tokens.size()),
          .num_tokens = static_cast<uint32_t>(tokens.size()),
@@ -185,6 +187,14 @@ std::string FirstDifference(const StoredTree& a, const StoredTree& b) {
     }
     if (!SameBits(x.path_score, y.path_score)) {
       return differs("path score", x.path_score, y.path_score);
+    }
+    if (!SameBits(x.outcome_score, y.outcome_score)) {
+      return differs("outcome score", x.outcome_score, y.outcome_score);
+    }
+    for (size_t w = 0; w < x.window_scores.size(); ++w) {
+      if (!SameBits(x.window_scores[w], y.window_scores[w])) {
+        return differs("window score", x.window_scores[w], y.window_scores[w]);
+      }
     }
     if (!SameBits(x.logprob, y.logprob)) {
       return differs("log-prob", x.logprob, y.logprob);

@@ -7,6 +7,7 @@
 #ifndef ESPALIER_SRC_TRACE_STORED_TREE_H_
 #define ESPALIER_SRC_TRACE_STORED_TREE_H_
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -35,6 +36,8 @@ struct StoredNode {
   float q = 0;
   float step_score = 0;
   float path_score = 0;
+  float outcome_score = StepScores::kNone;
+  std::array<float, kMaxWindow - 1> window_scores = StepScores().windows;
   float logprob = 0;
   uint32_t token_begin = 0, num_tokens = 0;
   uint32_t text_begin = 0, text_bytes = 0;

@@ -1,5 +1,6 @@
 #include "src/engine/runner.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -360,6 +361,49 @@ TEST(RunnerTest, RewardsOutOfRangeAreAClearErrorOfTheirProblem) {
       }
     }
   }
+}
+
+TEST(RunnerTest, ALevelThatTheRewardModelLacksIsRefusedByName) {
+  class Counting : public FixedReward {
+   public:
+    Counting() : FixedReward(0.5f) {}
+    absl::StatusOr<std::vector<StepScores>> Score(
+        const Problem& problem,
+        absl::Span<const std::string> responses) override {
+      ++calls;
+      return FixedReward::Score(problem, responses);
+    }
+    int calls = 0;
+  } reward;
+  const auto refusal = [&](const std::string& method) {
+    const auto algorithm = MakeAlgorithm(method).value();
+    const std::vector<Problem> questions = {{"p0", "script", "problem 0"}};
+    ScriptedBackend backend({});
+    const ByteTokenizer tokenizer;
+    const ScriptTask task;
+    Executor executor(1);
+    Runner runner({&backend, &tokenizer, &backend, &tokenizer, {}}, executor,
+                  1);
+    const SearchOptions options{.method = method, .max_tokens = 100};
+    const RunHooks hooks{.reward = &reward};
+    const absl::Status status = runner.Run({.problems = questions,
+                                            .task = &task,
+                                            .algorithm = algorithm.get(),
+                                            .options = &options,
+                                            .hooks = &hooks,
+                                            .on_done = [](size_t, auto) {}});
+    EXPECT_EQ(reward.calls > 0, status.ok());
+    return std::string(status.message());
+  };
+  EXPECT_THAT(refusal("puct:level=window2"), testing::HasSubstr("window2"));
+  EXPECT_THAT(refusal("beam:level=outcome"), testing::HasSubstr("outcome"));
+  EXPECT_THAT(refusal("weighted:aggregate=window"),
+              testing::HasSubstr("window2"));
+  EXPECT_THAT(refusal("mur:by=reward:level=window3"),
+              testing::HasSubstr("window3"));
+  EXPECT_THAT(refusal("guided:aggregate=learned"),
+              testing::HasSubstr("weights"));
+  EXPECT_EQ(refusal("guided:aggregate=learned:weights=step=1"), "");
 }
 
 TEST(RunnerTest, EqualRewardsStillGiveAnAnswer) {

@@ -13,6 +13,7 @@
 #include "search/tree/check_tree.h"
 #include "src/engine/runner.h"
 #include "tests/engine/one_coroutine.h"
+#include "tests/models/testing/plain_network.h"
 #include "tests/models/testing/random_checkpoint.h"
 
 namespace espalier {
@@ -169,6 +170,84 @@ TEST_P(TrunkSearchTest, LittleMemoryCostsTimeAndChangesNothing) {
       int64_t{c.layers} * c.kv_heads * c.head_dim * 2 * kPageSlots * 4;
   const SearchRun small = RunAll(*trunk_, GetParam(), 1, 1, 40 * page);
   EXPECT_EQ(small.trees, base.trees);
+}
+
+// Scores that were read step by step, in one pass over the new tokens, are
+// those of a plain pass over the whole path at every level.
+TEST(LevelSearchTest, EveryLevelIsThatOfOneFullPass) {
+  TrunkConfig config = TinyConfig();
+  config.vocab_size = 16;
+  config.end_token = kEnd;
+  config.reward_outputs = {Level::kWindow2, Level::kStep,
+                           LevelSet(Level::kPath) | Level::kOutcome};
+  config.head_labels = 3;
+  const std::string folder = TempFolder();
+  ASSERT_TRUE(WriteRandomCheckpoint(folder, config, 22).ok());
+  const auto trunk = Trunk::Load(folder, {.weights = WeightChoice::kFp32});
+  ASSERT_TRUE(trunk.ok()) << trunk.status();
+  const PlainNetwork plain(folder);
+  const SmallTokenizer tokenizer;
+  const LineTask task;
+  const std::vector<Problem> problems = {{"0", "s", "12+3 = 0"}};
+  const auto logistic = [](double z) { return 1 / (1 + std::exp(-z)); };
+  Executor executor(1);
+  TrunkBackend backend(**trunk, tokenizer, executor);
+  EXPECT_EQ(backend.capabilities().levels,
+            kStepAndPath | Level::kOutcome | Level::kWindow2);
+  Runner runner({&backend, &tokenizer, &backend, &tokenizer}, executor, 1);
+  const RunHooks hooks;
+  int compared = 0;
+  for (const char* method : {"beam:level=window2:aggregate=min",
+                             "puct:level=outcome", "uct:aggregate=window"}) {
+    const auto algorithm = MakeAlgorithm(method).value();
+    const SearchOptions options{.max_tokens = 150, .seed = 5};
+    const absl::Status status = runner.Run(
+        {.problems = problems,
+         .task = &task,
+         .algorithm = algorithm.get(),
+         .options = &options,
+         .hooks = &hooks,
+         .on_done =
+             [](size_t, SearchResult r) {
+               EXPECT_TRUE(r.status.ok()) << r.status;
+             },
+         .on_tree =
+             [&](size_t, const Tree& tree) {
+               for (NodeId id = 1; id < tree.size(); ++id) {
+                 if (!tree[id].scored()) continue;
+                 std::vector<int32_t> tokens =
+                     tokenizer.Encode(task.Render(problems[0]).value()).value();
+                 for (const NodeId at : tree.Path(id)) {
+                   const auto more = tree.tokens(at);
+                   tokens.insert(tokens.end(), more.begin(), more.end());
+                 }
+                 const PlainNetwork::Row z =
+                     plain.Scores(plain.Hidden(tokens).back());
+                 ASSERT_EQ(z.size(), 3u);
+                 const StepScores scores = tree.scores(id);
+                 EXPECT_NEAR(scores.windows[0], logistic(z[0]), 1e-4);
+                 EXPECT_NEAR(scores.step, logistic(z[1]), 1e-4);
+                 EXPECT_NEAR(scores.path, logistic(z[2]), 1e-4);
+                 EXPECT_EQ(scores.outcome, scores.path);
+                 EXPECT_TRUE(std::isnan(scores.windows[1]));
+                 ++compared;
+               }
+             }});
+    EXPECT_TRUE(status.ok()) << method << status;
+  }
+  EXPECT_GT(compared, 20);
+  // Levels that it lacks.
+  const auto algorithm = MakeAlgorithm("puct:level=window3").value();
+  const SearchOptions options{.max_tokens = 50};
+  const absl::Status refused =
+      runner.Run({.problems = problems,
+                  .task = &task,
+                  .algorithm = algorithm.get(),
+                  .options = &options,
+                  .hooks = &hooks,
+                  .on_done = [](size_t, SearchResult) {}});
+  EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_NE(refused.message().find("window3"), absl::string_view::npos);
 }
 
 // A tree of single tokens: the hidden state that each was drawn from must

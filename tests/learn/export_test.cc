@@ -86,6 +86,19 @@ TEST_F(Export, NetWithoutRewardHeadCanBeGivenOne) {
       (*loaded)->Parameter("reward_head.weight")->abs().sum().item<float>(), 0);
 }
 
+TEST_F(Export, ANewHeadHasTheRequestedOutputsOnly) {
+  TrunkConfig config = TinyConfig();
+  config.reward_head = false;
+  ExportedNet(config);
+  const std::vector<LevelSet> outputs = {LevelSet(Level::kPath) |
+                                         Level::kOutcome};
+  const auto loaded = net::LoadNet(
+      folder_, {.add_reward_head = true, .reward_outputs = outputs});
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  EXPECT_EQ((*loaded)->config().reward_outputs, outputs);
+  EXPECT_EQ((*loaded)->Parameter("reward_head.weight")->size(0), 1);
+}
+
 TEST_F(Export, MissingFolderIsNamed) {
   const auto loaded = net::LoadNet(folder_ + "/none", {});
   ASSERT_FALSE(loaded.ok());

@@ -42,8 +42,8 @@ std::vector<TrainSequence> RandomSequences(std::vector<int> lengths,
     for (int t = 0; t < n; ++t) {
       s.tokens.push_back(rng.Range(0, 63));
       s.lm_weight.push_back(0.5f * rng.Range(0, 2));
-      s.step_label.push_back(t % 7 == 3 ? rng.Uniform() : none);
-      s.path_label.push_back(t % 5 == 2 ? rng.Uniform() : none);
+      s.labels[Level::kStep].push_back(t % 7 == 3 ? rng.Uniform() : none);
+      s.labels[Level::kPath].push_back(t % 5 == 2 ? rng.Uniform() : none);
     }
     out.push_back(s);
   }
@@ -65,17 +65,18 @@ PassResult Pass(const LlamaNet& net, const std::vector<TrainSequence>& batch,
   out.grads = at::zeros({static_cast<int64_t>(net.flat_size())}, at::kFloat);
   Replica replica(net, out.grads.data_ptr<float>());
   const at::Tensor hidden = replica.Hidden(micro.stream);
-  const at::Tensor loss = replica.Loss(hidden,
-                                       {.next = micro.next.data(),
-                                        .weight = micro.weight.data(),
-                                        .step = micro.step.data(),
-                                        .path = micro.path.data(),
-                                        .lm_scale = 0.25f,
-                                        .step_scale = 0.5f,
-                                        .path_scale = 0.75f},
-                                       &out.sums);
+  const at::Tensor loss =
+      replica.Loss(hidden,
+                   {.next = micro.next.data(),
+                    .weight = micro.weight.data(),
+                    .labels = {micro.labels[Level::kStep].data(),
+                               micro.labels[Level::kPath].data()},
+                    .lm_scale = 0.25f,
+                    .reward_scales = {0.5f, 0.75f}},
+                   &out.sums);
   // The scalar loss is fp32, which is too coarse for finite differences.
-  out.loss = 0.25 * out.sums.lm + 0.5 * out.sums.step + 0.75 * out.sums.path;
+  out.loss = 0.25 * out.sums.lm + 0.5 * out.sums.rewards[0] +
+             0.75 * out.sums.rewards[1];
   EXPECT_NEAR(loss.item<float>(), out.loss, 1e-6 * out.loss);
   out.hidden = hidden.detach().clone();
   (loss * factor).backward();

@@ -66,18 +66,18 @@ double Loss(const LlamaNet& net, const std::vector<TrainSequence>& batch,
   net::Replica replica(net, grads ? grads->data_ptr<float>() : nullptr);
   at::AutoGradMode mode(grads != nullptr);
   net::LossSums sums;
-  const at::Tensor loss = replica.Loss(replica.Hidden(micro.stream),
-                                       {.next = micro.next.data(),
-                                        .weight = micro.weight.data(),
-                                        .step = micro.step.data(),
-                                        .path = micro.path.data(),
-                                        .lm_scale = 0.25f,
-                                        .step_scale = 0.5f,
-                                        .path_scale = 0.75f},
-                                       &sums);
+  const at::Tensor loss =
+      replica.Loss(replica.Hidden(micro.stream),
+                   {.next = micro.next.data(),
+                    .weight = micro.weight.data(),
+                    .labels = {micro.labels[Level::kStep].data(),
+                               micro.labels[Level::kPath].data()},
+                    .lm_scale = 0.25f,
+                    .reward_scales = {0.5f, 0.75f}},
+                   &sums);
   if (grads != nullptr) loss.backward();
   // The scalar loss is fp32, which is too coarse for finite differences.
-  return 0.25 * sums.lm + 0.5 * sums.step + 0.75 * sums.path;
+  return 0.25 * sums.lm + 0.5 * sums.rewards[0] + 0.75 * sums.rewards[1];
 }
 
 TEST(Lora, FirstValuesAreThoseOfPeftAndChangeNothing) {

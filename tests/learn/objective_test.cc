@@ -19,8 +19,10 @@ GroupSequence RandomSequence(RandomStream& rng, int n) {
   for (int t = 0; t < n; ++t) {
     g.sequence.tokens.push_back(rng.Range(0, 31));
     g.sequence.lm_weight.push_back(t < 3 ? 0 : 1);
-    g.sequence.step_label.push_back(t % 4 == 3 ? rng.Uniform() : kNone);
-    g.sequence.path_label.push_back(t == n - 1 ? rng.Uniform() : kNone);
+    g.sequence.labels[Level::kStep].push_back(t % 4 == 3 ? rng.Uniform()
+                                                         : kNone);
+    g.sequence.labels[Level::kPath].push_back(t == n - 1 ? rng.Uniform()
+                                                         : kNone);
     g.old_logprobs.push_back(-3 - rng.Uniform());
     g.reference.push_back(-3 - rng.Uniform());
   }
@@ -43,8 +45,8 @@ std::vector<GroupOutput> RandomOutputs(RandomStream& rng,
     GroupOutput out{.given = &g, .logprobs = {0}};
     for (size_t t = 0; t < g.sequence.tokens.size(); ++t) {
       if (t > 0) out.logprobs.push_back(-2.5f - 2 * rng.Uniform());
-      out.step_logits.push_back(4 * rng.Uniform() - 2);
-      out.path_logits.push_back(4 * rng.Uniform() - 2);
+      out.logits[Level::kStep].push_back(4 * rng.Uniform() - 2);
+      out.logits[Level::kPath].push_back(4 * rng.Uniform() - 2);
     }
     outputs.push_back(std::move(out));
   }
@@ -55,8 +57,9 @@ std::vector<GroupGradient> Zeros(const std::vector<GroupOutput>& outputs) {
   std::vector<GroupGradient> zeros;
   for (const GroupOutput& out : outputs) {
     const size_t n = out.logprobs.size();
-    zeros.push_back(
-        {std::vector<float>(n), std::vector<float>(n), std::vector<float>(n)});
+    GroupGradient& zero = zeros.emplace_back();
+    zero.logprobs.resize(n);
+    for (std::vector<float>& column : zero.logits.of) column.resize(n);
   }
   return zeros;
 }
@@ -130,8 +133,10 @@ TEST(ObjectiveTest, DerivativesAgreeWithFiniteDifferences) {
               objective->name() == "grpo" && (std::abs(ratio - 0.8f) < 0.02f ||
                                               std::abs(ratio - 1.28f) < 0.02f);
           if (t > 0) check(out.logprobs[t], gradients[k].logprobs[t], kinked);
-          check(out.step_logits[t], gradients[k].step_logits[t], false);
-          check(out.path_logits[t], gradients[k].path_logits[t], false);
+          check(out.logits[Level::kStep][t],
+                gradients[k].logits[Level::kStep][t], false);
+          check(out.logits[Level::kPath][t],
+                gradients[k].logits[Level::kPath][t], false);
         }
       }
     }
@@ -147,15 +152,15 @@ struct OneToken {
     GroupSequence g;
     g.sequence.tokens = {0, 1};
     g.sequence.lm_weight = {0, 1};
-    g.sequence.step_label = {kNone, kNone};
-    g.sequence.path_label = {kNone, 1};
+    g.sequence.labels[Level::kStep] = {kNone, kNone};
+    g.sequence.labels[Level::kPath] = {kNone, 1};
     g.advantage = advantage;
     g.old_logprobs = {0, old};
     g.reference = {0, reference};
     group.push_back(g);
-    outputs.push_back({.logprobs = {0, logprob},
-                       .step_logits = {0, 0},
-                       .path_logits = {0, 0}});
+    GroupOutput& output = outputs.emplace_back();
+    output.logprobs = {0, logprob};
+    output.logits[Level::kStep] = output.logits[Level::kPath] = {0, 0};
   }
   ObjectiveSums Evaluate(const std::string& spec,
                          std::vector<GroupGradient>* gradients = nullptr) {
@@ -207,7 +212,7 @@ TEST(ObjectiveTest, ValuesByHand) {
   OneToken pair;  // z 1 apart, weight 1/2
   pair.Add(-1, 0, 0, 0.5f);
   pair.Add(-1, 0, 0);
-  pair.outputs[0].path_logits[1] = 1;
+  pair.outputs[0].logits[Level::kPath][1] = 1;
   EXPECT_NEAR(pair.Evaluate("pairwise").loss, 0.5 * std::log1p(std::exp(-1.0)),
               1e-6);
 }

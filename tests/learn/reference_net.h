@@ -108,7 +108,8 @@ struct ReferenceNet {
         loss = loss - logp[row - 1][s.tokens[i]] * s.lm_weight[i] * lm;
       }
       for (int j = 0; j < 2; ++j) {
-        const float label = j == 0 ? s.step_label[i] : s.path_label[i];
+        const float label =
+            j == 0 ? s.labels[Level::kStep][i] : s.labels[Level::kPath][i];
         if (std::isnan(label)) continue;
         const at::Tensor z = rewards[row][j];
         loss = loss - (label * at::log_sigmoid(z) +

@@ -57,8 +57,8 @@ inline std::vector<TrainSequence> Walks(int count, uint64_t seed) {
       all = all && !jump;
       s.tokens.push_back(at);
       s.lm_weight.push_back(jump ? 0 : 1);
-      s.step_label.push_back(t == 0 ? kNone : !jump);
-      s.path_label.push_back(t == 0 ? kNone : all);
+      s.labels[Level::kStep].push_back(t == 0 ? kNone : !jump);
+      s.labels[Level::kPath].push_back(t == 0 ? kNone : all);
     }
     out.push_back(s);
   }

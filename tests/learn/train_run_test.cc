@@ -14,7 +14,9 @@
 #include "datasets/tasks/countdown.h"
 #include "datasets/tasks/task_registry.h"
 #include "models/checkpoint/safetensors.h"
+#include "models/differentiable/load_net.h"
 #include "nlohmann/json.hpp"
+#include "src/learn/trainer.h"
 #include "src/trace/run_db.h"
 #include "tests/trace/labels/small_tree.h"
 
@@ -218,6 +220,125 @@ TEST_F(TrainRunTest, RewardValuesAreLearned) {
   const double floor = 0.25 * -(0.25 * std::log(0.25) + 0.75 * std::log(0.75));
   EXPECT_LT(report->last_loss, 0.6 * report->first_loss);
   EXPECT_GT(report->last_loss, 0.5 * floor);
+}
+
+// Labels of a level at the tokens that have one.
+std::vector<float> LabelsOf(const TrainData& data, Level level) {
+  std::vector<float> labels;
+  for (const SequenceGroup& group : data.groups) {
+    for (const float label : group[0].sequence.labels[level]) {
+      if (!std::isnan(label)) labels.push_back(label);
+    }
+  }
+  return labels;
+}
+
+TEST_F(TrainRunTest, LevelsOfADatabaseComeFromItsVerifierAndItsEnds) {
+  MakeDatabase();
+  const auto tokenizer = Tokenizer::Load(kModel).value();
+  FilterLog log;
+  TrainDataOptions options{
+      .kind = ExampleKind::kSteps,
+      .levels = kStepAndPath | Level::kWindow2 | Level::kOutcome,
+      .contamination = {.off = true}};
+  auto data = LoadTrainData(Path("run.db"), options, *tokenizer, 511, log);
+  ASSERT_TRUE(data.ok()) << data.status();
+  // 2+3=5 is right; neither 9 nor 8 is the one number that is left.
+  EXPECT_EQ(LabelsOf(*data, Level::kStep), (std::vector<float>{1, 0, 0}));
+  EXPECT_EQ(LabelsOf(*data, Level::kWindow2), (std::vector<float>{1, 0, 0}));
+  EXPECT_EQ(LabelsOf(*data, Level::kPath), (std::vector<float>{1, 1, 0}));
+  // Path and outcome are the same share of right ends: one head.
+  EXPECT_EQ(data->outputs,
+            (std::vector<LevelSet>{LevelSet(Level::kPath) | Level::kOutcome,
+                                   Level::kStep, Level::kWindow2}));
+  // A quality value is not.
+  options.steps.quality = true;
+  data = LoadTrainData(Path("run.db"), options, *tokenizer, 511, log);
+  ASSERT_TRUE(data.ok()) << data.status();
+  EXPECT_EQ(data->outputs.size(), 4u);
+  EXPECT_EQ(LabelsOf(*data, Level::kOutcome), (std::vector<float>{1, 1, 0}));
+}
+
+TEST_F(TrainRunTest, EveryRequestedLevelIsTrained) {
+  std::ofstream lines(Path("levels.jsonl"));
+  for (int i = 1; i <= 24; ++i) {
+    const std::string right = absl::StrCat(i, "+1=", i + 1, "\n");
+    lines << nlohmann::json{{"prompt", absl::StrCat(i, " 1\n")},
+                            {"completions", {right, "give up\n"}},
+                            {"values", {1, 0.5}},
+                            {"levels",
+                             {{"step", {0, 1}}, {"window2", {nullptr, i % 2}}}}}
+                 .dump()
+          << "\n";
+  }
+  lines.close();
+  FilterLog log;
+  TrainRunOptions options = Reward("out");
+  options.data = Path("levels.jsonl");
+  options.train_data.levels = kStepAndPath | Level::kWindow2;
+  options.epochs = 12;
+  const auto report = TrainModel(options, nullptr, log);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_LT(report->last_loss, 0.8 * report->first_loss);
+  const auto config =
+      nlohmann::json::parse(ReadFile(Path("out") + "/config.json").value());
+  EXPECT_EQ(config["espalier_heads"]["reward"].dump(),
+            R"(["path","step","window2"])");
+  const auto file =
+      SafetensorsFile::Open(Path("out") + "/model.safetensors").value();
+  EXPECT_EQ(file.tensors().at("reward_head.weight").shape[0], 3);
+  // What each head says of "give up": step 1, path .5.
+  const auto net = net::LoadNet(Path("out"), {}).value();
+  Trainer trainer(*net, {});
+  TrainDataOptions data = options.train_data;
+  data.kind = ExampleKind::kSteps;
+  const auto tokenizer = Tokenizer::Load(kModel).value();
+  const auto again =
+      LoadTrainData(Path("levels.jsonl"), data, *tokenizer, -1, log).value();
+  const auto scores =
+      trainer.Rewards({again.groups[3][0].sequence}).value()[0].back();
+  EXPECT_GT(scores.step, 0.8);
+  EXPECT_NEAR(scores.path, 0.5, 0.2);
+  EXPECT_TRUE(std::isnan(scores.outcome));
+  // Trained on with other levels: an output begins where its level was.
+  const auto next = net::LoadNet(
+      Path("out"),
+      {.reward_outputs = {Level::kWindow3, Level::kWindow2,
+                          LevelSet(Level::kPath) | Level::kOutcome}});
+  ASSERT_TRUE(next.ok()) << next.status();
+  const at::Tensor before = *net->Parameter("reward_head.weight");
+  const at::Tensor after = *(*next)->Parameter("reward_head.weight");
+  ASSERT_EQ(after.size(0), 3);
+  EXPECT_TRUE(at::equal(after[1], before[2]));
+  EXPECT_TRUE(at::equal(after[2], before[0]));
+}
+
+TEST_F(TrainRunTest, ALevelWithoutLabelsIsRefused) {
+  TrainRunOptions options = Reward("out");
+  options.train_data.levels = Level::kStep;
+  Refused(options, "no labels for the level step");
+  options.train_data.levels = Level::kOutcome;
+  Refused(options, "no labels for the level outcome");
+  options.objective = "pairwise";
+  Refused(options, "--levels outcome");
+  // One value for all.
+  std::ofstream(Path("one.jsonl"))
+      << R"({"prompt":"p\n","completions":["a\n","b\n"],"values":[0,1],)"
+      << R"("levels":{"step":[1,1]}})";
+  options = Reward("out");
+  options.data = Path("one.jsonl");
+  options.train_data.levels = kStepAndPath;
+  Refused(options, "every label of the level step is 1");
+  for (const auto& [levels, word] :
+       {std::pair(R"({"stp":[1,1]})", "step"),
+        std::pair(R"({"step":[1]})", "one label per step"),
+        std::pair(R"({"step":[1,2]})", "number in [0, 1]"),
+        std::pair(R"({"path":[1,1]})", "values"), std::pair("[1]", "object")}) {
+    std::ofstream(Path("one.jsonl"))
+        << R"({"prompt":"p\n","completions":["a\n","b\n"],"values":[0,1],)"
+        << "\"levels\":" << levels << "}";
+    Refused(options, word);
+  }
 }
 
 // Stops after every step and changes the number of threads.
@@ -568,7 +689,7 @@ TEST_F(TrainRunTest, SequencesOfADatabaseAreTheDrawnTokens) {
   std::vector<int32_t> response;
   for (size_t i = 0; i < s.tokens.size(); ++i) {
     if (s.lm_weight[i] > 0) response.push_back(s.tokens[i]);
-    EXPECT_TRUE(std::isnan(s.path_label[i]));
+    EXPECT_TRUE(std::isnan(s.labels[Level::kPath][i]));
   }
   std::vector<int32_t> drawn(tree.tree.tokens.begin(),
                              tree.tree.tokens.begin() + 16);
@@ -582,7 +703,7 @@ TEST_F(TrainRunTest, SequencesOfADatabaseAreTheDrawnTokens) {
   std::vector<float> labels;
   for (const SequenceGroup& group : reward->groups) {
     const TrainSequence& r = group[0].sequence;
-    for (const float label : r.path_label) {
+    for (const float label : r.labels[Level::kPath]) {
       if (!std::isnan(label)) labels.push_back(label);
     }
     for (const float weight : r.lm_weight) EXPECT_EQ(weight, 0);
@@ -624,7 +745,7 @@ TEST_F(TrainRunTest, PairsAndGroupsOfADatabase) {
   data = load();
   for (const GroupSequence& g : data.groups[0]) {
     EXPECT_EQ(counting(g), 0);
-    EXPECT_EQ(g.sequence.path_label.back(), 1);
+    EXPECT_EQ(g.sequence.labels[Level::kPath].back(), 1);
     EXPECT_EQ(g.advantage, 1);
   }
   // The right answer was drawn three times, the wrong one once.

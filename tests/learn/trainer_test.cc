@@ -184,7 +184,8 @@ TEST(Trainer, RewardsAreProbabilitiesOfTheLabels) {
   for (size_t i = 0; i < batch.size(); ++i) {
     ASSERT_EQ((*rewards)[i].size(), batch[i].tokens.size());
     for (size_t t = 1; t < batch[i].tokens.size(); ++t) {
-      right += ((*rewards)[i][t][0] > 0.5f) == (batch[i].step_label[t] > 0.5f);
+      right += ((*rewards)[i][t].step > 0.5f) ==
+               (batch[i].labels[Level::kStep][t] > 0.5f);
       ++all;
     }
   }
@@ -238,8 +239,8 @@ TEST(Packer, EverySequenceIsInOneBatchWhole) {
     TrainSequence s;
     s.tokens.assign(10 + i * 7 % 50, i);
     s.lm_weight.assign(s.tokens.size(), 1);
-    s.step_label.assign(s.tokens.size(), kNone);
-    s.path_label = s.step_label;
+    s.labels[Level::kStep].assign(s.tokens.size(), kNone);
+    s.labels[Level::kPath] = s.labels[Level::kStep];
     sequences.push_back(s);
   }
   const auto batches = Pack(sequences, 200, 2);

@@ -41,13 +41,13 @@ void Extend(GroupSequence& g, RandomStream& rng, int n, bool counts) {
   for (int t = 0; t < n; ++t) {
     g.sequence.tokens.push_back(rng.Range(0, 63));
     g.sequence.lm_weight.push_back(counts ? 0.5f * rng.Range(0, 2) : 0);
-    g.sequence.step_label.push_back(kNone);
-    g.sequence.path_label.push_back(kNone);
+    g.sequence.labels[Level::kStep].push_back(kNone);
+    g.sequence.labels[Level::kPath].push_back(kNone);
     g.old_logprobs.push_back(-4 - rng.Uniform());
     g.reference.push_back(-4 - rng.Uniform());
   }
-  g.sequence.path_label.back() = rng.Uniform();
-  g.sequence.step_label.back() = rng.Uniform();
+  g.sequence.labels[Level::kPath].back() = rng.Uniform();
+  g.sequence.labels[Level::kStep].back() = rng.Uniform();
 }
 
 // The paths of a tree: a prompt, then `branches` steps below each node, `depth`

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <ctime>
+#include <functional>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -16,14 +19,17 @@ namespace {
 NodeId AddScored(Tree& tree, NodeId parent, int token, float path, float step) {
   const int32_t tokens[] = {token};
   const NodeId node = tree.Add(parent, {.tokens = tokens});
-  tree.step(node).path_score = path;
-  tree.step(node).step_score = step;
-  tree[node].flags |= kScored;
+  StepScores scores{.step = step, .path = path, .outcome = 1 - path};
+  for (size_t w = 0; w < scores.windows.size(); ++w) {
+    scores.windows[w] = path * static_cast<float>(w + 1) / 4;
+  }
+  tree.SetScores(node, scores);
   return node;
 }
 
-constexpr Aggregate kAll[] = {Aggregate::kLast, Aggregate::kMin,
-                              Aggregate::kProduct, Aggregate::kMean};
+constexpr Aggregate kAll[] = {
+    Aggregate::kLast, Aggregate::kMin,    Aggregate::kProduct, Aggregate::kMean,
+    Aggregate::kMax,  Aggregate::kWindow, Aggregate::kLearned, Aggregate::kSum};
 
 TEST(PathScoresTest, AreWhatTheWholePathComesTo) {
   Tree tree;
@@ -36,7 +42,9 @@ TEST(PathScoresTest, AreWhatTheWholePathComesTo) {
                               static_cast<float>(random.UniformDouble()),
                               static_cast<float>(random.UniformDouble())));
   }
-  for (const Level level : {Level::kPath, Level::kStep}) {
+  tree.set_level_weights(ParseLevelWeights("step=1/window2=2").value());
+  for (const Level level :
+       {Level::kPath, Level::kStep, Level::kOutcome, Level::kWindow3}) {
     for (const Aggregate aggregate : kAll) {
       // Computed from the leaves up and from the root down.
       PathScores up(tree, level, aggregate), down(tree, level, aggregate);
@@ -62,6 +70,106 @@ TEST(PathScoresTest, SeeNodesThatCameLater) {
   }
   EXPECT_EQ(lowest.Of(node), 0.4f);
   EXPECT_EQ(lowest.Of(AddScored(tree, kRoot, 2, 0.7f, 0)), 0.7f);
+}
+
+// Every method that reads scores ranks nodes by the rule that is named.
+TEST(TreeScoreTest, IsTheRulesValueInEveryMethod) {
+  const Problem problem{.id = "p", .question = "?"};
+  // Scores of the node: a function of its index.
+  const auto scores_of = [](NodeId node) {
+    StepScores scores;
+    for (size_t l = 0; l < kLevels; ++l) {
+      scores[static_cast<Level>(l)] =
+          0.05f + 0.9f * static_cast<float>((node * 7 + l * 5) % 11) / 11;
+    }
+    return scores;
+  };
+  class Model : public InlineModel {
+   public:
+    explicit Model(std::function<StepScores(NodeId)> scores)
+        : scores_(std::move(scores)) {}
+    void Expand(SearchContext& ctx, NodeId node, const ExpandOptions& options,
+                int, Expansion& out) override {
+      const bool last = ctx.tree().step(node).depth == 5;
+      for (int i = 0; i < options.n; ++i) {
+        const int32_t token = ++made_;
+        out.samples.push_back(
+            ctx.AddSample(node, {.text = last ? "= 1\n" : "s\n",
+                                 .tokens = absl::MakeConstSpan(&token, 1),
+                                 .logprob = -0.1f,
+                                 .terminal = last}));
+      }
+    }
+    StepScores Evaluate(const Tree&, NodeId node) override {
+      return scores_(node);
+    }
+    bool Verify(const Tree&, NodeId) override { return false; }
+
+   private:
+    std::function<StepScores(NodeId)> scores_;
+    int32_t made_ = 0;
+  };
+  class Never : public Stopper {
+    bool Stops(const SearchView&, std::string&) override { return false; }
+  } stopper;
+  const TreeWorldTask task;
+  const LevelWeights weights = ParseLevelWeights("bias=1/window2=2").value();
+  int changed = 0;
+  for (const char* method :
+       {"puct", "uct", "best_first", "tot_bfs", "ab_mcts_a", "mctsr",
+        "mcts_star", "vm_mcts", "td_mcts", "rap", "astar", "frontier"}) {
+    for (const auto& [options, level, aggregate] :
+         {std::tuple(":level=window2", Level::kWindow2, Aggregate::kLast),
+          std::tuple(":level=outcome:aggregate=min", Level::kOutcome,
+                     Aggregate::kMin),
+          std::tuple(":aggregate=window", Level::kPath, Aggregate::kWindow),
+          std::tuple(":aggregate=learned:weights=bias=1/window2=2",
+                     Level::kPath, Aggregate::kLearned)}) {
+      const auto algorithm =
+          MakeAlgorithm(absl::StrCat(method, options)).value();
+      Model model(scores_of);
+      SearchContext ctx(problem, task, stopper, SearchBudget{.tokens = 60}, 1,
+                        &model);
+      SearchDriver driver(ctx);
+      Co<> search = algorithm->Run(ctx);
+      search.Start();
+      driver.Advance();
+      ASSERT_TRUE(driver.failure().ok()) << driver.failure();
+      const Tree& tree = ctx.tree();
+      int scored = 0;
+      for (NodeId node = 1; node < tree.size(); ++node) {
+        if (!tree[node].scored()) continue;
+        std::vector<StepScores> path;
+        for (const NodeId at : tree.Path(node)) {
+          if (tree[at].scored()) path.push_back(scores_of(at));
+        }
+        EXPECT_EQ(tree.score(node),
+                  CombineScores(path, {level, aggregate}, weights))
+            << method << options << " node " << node;
+        EXPECT_EQ(tree.scores(node).path, scores_of(node).path);
+        changed += tree.score(node) != tree.step(node).path_score;
+        ++scored;
+      }
+      EXPECT_GT(scored, 5) << method;
+    }
+  }
+  EXPECT_GT(changed, 500);
+}
+
+TEST(TreeScoreTest, GeneralOptionsAreNamedOnlyIfSet) {
+  // Names of recorded runs stay what they were.
+  const auto usual = MakeAlgorithm("puct").value();
+  EXPECT_EQ(CanonicalMethod(*usual).find("level"), std::string::npos);
+  EXPECT_EQ(CanonicalMethod(*usual).find("weights"), std::string::npos);
+  const auto other = MakeAlgorithm("puct:level=step:aggregate=min").value();
+  EXPECT_NE(CanonicalMethod(*other).find(":level=step:aggregate=min"),
+            std::string::npos);
+  EXPECT_EQ(CanonicalMethod(*MakeAlgorithm(CanonicalMethod(*other)).value()),
+            CanonicalMethod(*other));
+  EXPECT_FALSE(MakeAlgorithm("majority:level=path").ok());
+  EXPECT_FALSE(MakeAlgorithm("puct:aggregate=sum").ok());
+  EXPECT_TRUE(MakeAlgorithm("beam:aggregate=sum").ok());
+  EXPECT_FALSE(MakeAlgorithm("beam:weights=stp=1").ok());
 }
 
 // One move per node, so that a response has as many steps as allowed.

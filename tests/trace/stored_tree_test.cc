@@ -33,6 +33,11 @@ Tree RandomTree(RandomStream& rng, int nodes) {
     node.prior = rng.Uniform();
     if (rng.Below(2) == 0) {
       tree.step(id).step_score = tree.step(id).path_score = rng.Uniform();
+      // Of some trees' models.
+      StepScores scores = tree.scores(id);
+      if (nodes % 3 == 0) scores.outcome = rng.Uniform();
+      if (nodes % 2 == 0) scores.windows[1] = rng.Uniform();
+      tree.SetScores(id, scores);
     }
     if (node.terminal()) tree.step(id).answer = 0;
     if (rng.Below(5) == 0) tree.MakeAlias(id, rng.Below(id));

@@ -16,6 +16,7 @@
 #include "models/reward/reward_format.h"
 #include "models/reward/step_layout.h"
 #include "models/tokenizer/tokenizer.h"
+#include "search/tree/score_rule.h"
 #include "src/engine/load_reward_model.h"
 
 namespace espalier {
@@ -103,7 +104,9 @@ absl::StatusOr<std::string> DescribeModel(const std::string& path,
   AddLine(text, "template", chat.ok() ? chat->name() : "none");
   const auto format = FindRewardFormat(path, reward_format);
   if (whole.ok() && (*whole)->config().reward_head && reward_format.empty()) {
-    AddLine(text, "reward", "Espalier's own head: step and path");
+    AddLine(text, "reward",
+            absl::StrCat("Espalier's own heads: ",
+                         LevelNames((*whole)->config().reward_levels())));
     return text;
   }
   if (format.ok() && *format) {

@@ -54,9 +54,9 @@ std::vector<TrainSequence> RandomBatch(const BenchOptions& o, int index) {
       s.tokens.push_back(rng.Range(0, o.config.vocab_size - 1));
       s.lm_weight.push_back(1);
       const bool label = t % 16 == 15;
-      s.step_label.push_back(label ? rng.Range(0, 1)
-                                   : std::numeric_limits<float>::quiet_NaN());
-      s.path_label.push_back(s.step_label.back());
+      s.labels[Level::kStep].push_back(
+          label ? rng.Range(0, 1) : std::numeric_limits<float>::quiet_NaN());
+      s.labels[Level::kPath].push_back(s.labels[Level::kStep].back());
     }
     total += n;
     batch.push_back(std::move(s));

@@ -8,6 +8,7 @@
 #include "base/progress.h"
 #include "base/status_macros.h"
 #include "nlohmann/json.hpp"
+#include "search/tree/score_rule.h"
 #include "src/learn/train_run.h"
 #include "tools/espalier/command.h"
 #include "tools/espalier/option_checks.h"
@@ -148,6 +149,22 @@ void AddFlags(CLI::App& app, TrainFlags& flags, bool reward) {
            "Do not imitate steps with a higher perplexity. Default: no limit")
         ->check(RealFrom(0, kUnbounded));
   } else {
+    app.add_option_function<std::vector<std::string>>(
+           "--levels",
+           [&data](const std::vector<std::string>& names) {
+             data.levels = {};
+             for (const std::string& name : names) {
+               data.levels = data.levels | ParseLevel(name).value();
+             }
+           },
+           "Levels to train, of path, step, outcome, window2, window3, "
+           "window4. "
+           "Step and windows need a task whose verifier judges steps, or lines "
+           "with their labels. The new model gives these and no others")
+        ->delimiter(',')
+        ->default_str("path")
+        ->check(OneOf(
+            {"path", "step", "outcome", "window2", "window3", "window4"}));
     app.add_option("--value", flags.value,
                    "Value of a step. outcomes: the share of correct responses "
                    "below it; quality: ReST-MCTS*'s quality value")

@@ -19,7 +19,7 @@ struct NoOptions {
 
 size_t LastLabel(const TrainSequence& s) {
   for (size_t t = s.tokens.size(); t-- > 0;) {
-    if (!std::isnan(s.path_label[t])) return t;
+    if (!std::isnan(s.labels[Level::kPath][t])) return t;
   }
   ESP_CHECK(false && "a sequence of a pair without a path label");
   return 0;
@@ -39,14 +39,16 @@ class Pairwise : public Objective {
                 ObjectiveSums& sums) const override {
     const size_t good = LastLabel(group[0].given->sequence);
     const size_t bad = LastLabel(group[1].given->sequence);
-    const double z = static_cast<double>(group[0].path_logits[good] -
-                                         group[1].path_logits[bad]);
+    const double z = static_cast<double>(group[0].logits[Level::kPath][good] -
+                                         group[1].logits[Level::kPath][bad]);
     const auto w = static_cast<double>(group[0].given->advantage);
     sums.loss -= w * LogSigmoid(z);
     sums.right += z > 0;
     ++sums.groups;
-    gradients[0].path_logits[good] = static_cast<float>(-w * Sigmoid(-z));
-    gradients[1].path_logits[bad] = static_cast<float>(w * Sigmoid(-z));
+    gradients[0].logits[Level::kPath][good] =
+        static_cast<float>(-w * Sigmoid(-z));
+    gradients[1].logits[Level::kPath][bad] =
+        static_cast<float>(w * Sigmoid(-z));
   }
 };
 

@@ -1,5 +1,5 @@
 // Losses of the reward head's logits z against labels y in [0, 1], at the
-// tokens that have one; the mean over labels of both levels.
+// tokens that have one; the mean over labels of all levels.
 //
 //   bce   -y ln sigmoid(z) - (1 - y) ln sigmoid(-z)      (soft labels)
 //   mse   (sigmoid(z) - y)^2                             (ReST-RL)
@@ -28,6 +28,10 @@ Term Mse(double z, double y) {
   return {(p - y) * (p - y), 2 * (p - y) * p * (1 - p)};
 }
 
+// Sums are taken in this order.
+constexpr Level kOrder[] = {Level::kStep,    Level::kPath,    Level::kOutcome,
+                            Level::kWindow2, Level::kWindow3, Level::kWindow4};
+
 class RewardLoss : public Objective {
  public:
   RewardLoss(const char* name, Term (*term)(double, double))
@@ -40,8 +44,7 @@ class RewardLoss : public Objective {
     double count = 0;
     const TrainSequence& s = group[0].sequence;
     for (size_t t = 0; t < s.tokens.size(); ++t) {
-      count += !std::isnan(s.step_label[t]);
-      count += !std::isnan(s.path_label[t]);
+      for (const Level level : kOrder) count += !std::isnan(s.Label(level, t));
     }
     return count;
   }
@@ -51,17 +54,15 @@ class RewardLoss : public Objective {
                 ObjectiveSums& sums) const override {
     const TrainSequence& s = group[0].given->sequence;
     int labels = 0, right = 0;
-    const auto label = [&](float given, float logit, float& gradient) {
-      if (std::isnan(given)) return;
-      ++labels;
-      right += (logit > 0) == (given > 0.5f);
-      Label(given, logit, gradient, sums);
-    };
     for (size_t t = 0; t < s.tokens.size(); ++t) {
-      label(s.step_label[t], group[0].step_logits[t],
-            gradients[0].step_logits[t]);
-      label(s.path_label[t], group[0].path_logits[t],
-            gradients[0].path_logits[t]);
+      for (const Level level : kOrder) {
+        const float given = s.Label(level, t);
+        if (std::isnan(given)) continue;
+        const float logit = group[0].logits[level][t];
+        ++labels;
+        right += (logit > 0) == (given > 0.5f);
+        Label(given, logit, gradients[0].logits[level][t], sums);
+      }
     }
     ++sums.groups;
     // A group counts by its share of right labels, so `right` over groups is at
@@ -90,12 +91,12 @@ std::unique_ptr<Objective> MakeMse(const NoOptions&) {
   return std::make_unique<RewardLoss>("mse", &Mse);
 }
 
-const RegisterObjective<NoOptions> kBce(
-    "bce", "soft labels of steps and paths, cross entropy", ExampleKind::kSteps,
-    &MakeBce);
-const RegisterObjective<NoOptions> kMse(
-    "mse", "soft labels of steps and paths, squared error", ExampleKind::kSteps,
-    &MakeMse);
+const RegisterObjective<NoOptions> kBce("bce",
+                                        "soft labels of steps, cross entropy",
+                                        ExampleKind::kSteps, &MakeBce);
+const RegisterObjective<NoOptions> kMse("mse",
+                                        "soft labels of steps, squared error",
+                                        ExampleKind::kSteps, &MakeMse);
 
 }  // namespace
 }  // namespace espalier

@@ -117,7 +117,7 @@ TEST(LlamaConfigTest, WhatTrainingDoesNotSupportIsRefusedByName) {
       {"eos_token_id", 128256},
       {"eos_token_id", -2},
       {"eos_token_id", json::array()},
-      {"espalier_heads", {{"reward", {"step"}}}},
+      {"espalier_heads", {{"reward", {"stp"}}}},
       {"espalier_heads", {{"value", {"step", "path"}}}},
   };
   for (const auto& [key, value] : wrong) {

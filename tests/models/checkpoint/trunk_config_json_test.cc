@@ -325,7 +325,7 @@ TEST(TrunkConfigJsonTest, WhatIsNotSupportedIsRefusedByName) {
                  {"eos_token_id", {1, 128256}},
                  {"eos_token_id", json::array()},
                  {"eos_token_id", {{1}}},
-                 {"espalier_heads", {{"reward", {"step"}}}},
+                 {"espalier_heads", {{"reward", {"stp"}}}},
                  {"rope_scaling", "linear"},
                  {"rope_scaling", {{"rope_type", "longrope"}, {"factor", 2}}},
                  {"rope_scaling", {{"rope_type", 3}}},

@@ -188,7 +188,10 @@ std::vector<HfTensor> RotaryTensors(const TrunkConfig& c) {
   if (c.lm_head && !c.tied_embeddings) {
     list.Matrix("lm_head", c.vocab_size, d, false);
   }
-  if (c.reward_head) list.Matrix("reward_head", 2, d, true);
+  if (c.reward_head) {
+    list.Matrix("reward_head", static_cast<int>(c.reward_outputs.size()), d,
+                true);
+  }
   if (c.head == HeadKind::kSequenceClassification ||
       c.head == HeadKind::kTokenClassification) {
     list.Matrix("score", c.head_labels, d, c.head_bias);
@@ -274,7 +277,18 @@ json HfConfigJson(const TrunkConfig& c) {
     out["eos_token_id"] = list;
   }
   if (c.reward_head) {
-    out["espalier_heads"] = {{"reward", {"step", "path"}}};
+    // Levels as the documentation of the format spells them.
+    json outputs = json::array();
+    for (const LevelSet output : c.reward_outputs) {
+      std::string name;
+      for (size_t l = 0; l < kLevels; ++l) {
+        if (!output.has(static_cast<Level>(l))) continue;
+        absl::StrAppend(&name, name.empty() ? "" : "+",
+                        std::string(kLevelNames[l]));
+      }
+      outputs.push_back(name);
+    }
+    out["espalier_heads"] = {{"reward", outputs}};
   }
   if (!c.lm_head) {
     for (int i = 0; i < c.head_labels; ++i) {

@@ -1,0 +1,89 @@
+// How the scores of a path's steps become the value of the path.
+//
+// With s_1 .. s_n the scores of one level, from the first step to the last:
+//
+//   last     s_n
+//   min      min_i s_i
+//   product  prod_i s_i
+//   mean     sum_i s_i / n
+//   max      max_i s_i
+//   sum      sum_i s_i, which is not in [0, 1]: for ranking only
+//
+// Two read several levels and ignore the one that is named:
+//
+//   window   min_i max(step_i, max_w { window_w,e : e - w < i <= e }): the
+//   worst
+//            step, where a later window that still covers a step may clear it.
+//            A path is as good as the worst error that it has not corrected.
+//   learned  sigmoid(bias + sum_l weight_l logit(s_l,n)) over the levels of the
+//            last step, with scores kept within [1e-6, 1 - 1e-6].
+//
+// A path without steps has 1 (sum: 0).
+//
+// Stateless functions: thread-safe.
+#ifndef ESPALIER_SEARCH_TREE_SCORE_RULE_H_
+#define ESPALIER_SEARCH_TREE_SCORE_RULE_H_
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "espalier/scores.h"
+
+namespace espalier {
+
+enum class Aggregate : uint8_t {
+  kLast,
+  kMin,
+  kProduct,
+  kMean,
+  kMax,
+  kWindow,
+  kLearned,
+  kSum,
+};
+inline constexpr std::array<std::string_view, 8> kRankNames = {
+    "last", "min", "product", "mean", "max", "window", "learned", "sum"};
+// Those whose values are in [0, 1].
+inline constexpr absl::Span<const std::string_view> kAggregateNames(
+    kRankNames.data(), kRankNames.size() - 1);
+
+// Help of the options level and aggregate, the same in every method.
+inline constexpr std::string_view kLevelHelp =
+    "the level of the reward model's scores";
+inline constexpr std::string_view kAggregateHelp =
+    "how the scores of a path's steps combine";
+
+struct ScoreRule {
+  Level level = Level::kPath;
+  Aggregate aggregate = Aggregate::kLast;
+
+  // The last step's path score, which needs no computation.
+  bool plain() const {
+    return level == Level::kPath && aggregate == Aggregate::kLast;
+  }
+};
+
+// `path`: the scores of the steps from the first to the last. NaN if a level
+// that the rule reads is NaN, except windows of the combination "window".
+float CombineScores(absl::Span<const StepScores> path, const ScoreRule& rule,
+                    const LevelWeights& weights);
+
+// What a model that gives `levels` lacks for the rule, in words; "" for
+// nothing. Of step and path one is enough: it stands for the other.
+std::string MissingLevels(const ScoreRule& rule, const LevelWeights& weights,
+                          LevelSet levels);
+
+// "path, step, window2".
+std::string LevelNames(LevelSet levels);
+// NotFound, with the nearest name.
+absl::StatusOr<Level> ParseLevel(std::string_view name);
+// From "bias=-1/step=2/path=0.5": levels that are not named have weight 0.
+absl::StatusOr<LevelWeights> ParseLevelWeights(std::string_view text);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_SEARCH_TREE_SCORE_RULE_H_
