@@ -632,6 +632,9 @@ void SearchContext::Judged(NodeId node, bool correct) {
 
 void SearchContext::DeliverEvaluation(Slot& slot) {
   const auto& scores = slot.completion.scores;
+  for (const SampledStep& verdict : slot.completion.samples) {
+    usage_.verdict_tokens += static_cast<int64_t>(verdict.tokens.size());
+  }
   for (size_t i = 0; i < slot.nodes.size(); ++i) {
     if (!ApplyScores(slot.nodes[i], scores[i])) return;
   }
