@@ -31,6 +31,7 @@ enum class Purpose : uint32_t {
   kTrain = 4,     // data order, initialisation
   kTest = 5,
   kBootstrap = 6,
+  kVerdict = 7,  // tokens of a reward model's written verdict
 };
 
 // The 128-bit key of a stream.

@@ -661,6 +661,9 @@ void SearchContext::Judged(NodeId node, bool correct) {
 
 void SearchContext::DeliverEvaluation(Slot& slot) {
   const auto& scores = slot.completion.scores;
+  for (const SampledStep& verdict : slot.completion.samples) {
+    usage_.verdict_tokens += static_cast<int64_t>(verdict.tokens.size());
+  }
   std::vector<size_t> order(slot.nodes.size());
   std::iota(order.begin(), order.end(), size_t{0});
   // A path's value needs the scores of the steps before.

@@ -139,6 +139,8 @@ struct SampledStep : StepTokens {
   bool ended = false;      // the model ended the response
   bool truncated = false;  // cut by a length limit
   int64_t handle = -1;     // set by the engine, returned with the node
+  // Of a verdict that a reward model wrote: the probability of "right".
+  float verdict = std::numeric_limits<float>::quiet_NaN();
 };
 // A sample's handle once the sample has become a node. If not `is_new`, the
 // node existed already and the handle is not needed.
@@ -151,7 +153,8 @@ struct AdoptedSample {
 struct SearchCompletion {
   uint64_t number = 0;
   absl::Status status;
-  std::vector<SampledStep> samples;  // Expand
+  // Expand; of Evaluate, the verdicts that a reward model wrote.
+  std::vector<SampledStep> samples;
   std::vector<StepScores> scores;    // Evaluate, one per node
   bool correct = false;              // Verify, Grade
 };

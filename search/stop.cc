@@ -134,6 +134,7 @@ Stoppers MakeStoppers(const SearchOptions& options) {
   add("simulations", &Usage::simulations, options.max_simulations);
   add("nodes", &Usage::nodes, options.max_nodes);
   add("bytes", &Usage::bytes, options.max_bytes);
+  add("verdict tokens", &Usage::verdict_tokens, options.max_verdict_tokens);
   if (options.stop_confidence > 0) {
     stoppers.Add(std::make_unique<ConfidenceStopper>(options.stop_confidence,
                                                      options.stop_responses));

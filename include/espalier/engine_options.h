@@ -17,6 +17,8 @@ struct EngineOptions {
   // The critic's format: a shipped one (docs/guide/reward-models.md) or a file
   // NAME.textproto. "": as its folder shows.
   std::string reward_format = {};
+  // The second model of a critic whose format compares two; the same tokenizer.
+  std::string reference = {};
   // Further policy checkpoints with the same tokenizer, for methods that sample
   // from several models: the roles second, planner and prover, in this order.
   std::vector<std::string> more_policies = {};

@@ -65,6 +65,8 @@ struct SearchResult {
   int64_t tokens = 0;          // sampled
   int64_t prompt_tokens = 0;
   int64_t reward_tokens = 0;  // tokens of scored steps
+  // Written by a reward model that generates its verdicts.
+  int64_t verdict_tokens = 0;
   int64_t model_calls = 0;
   int64_t simulations = 0;
   int64_t nodes = 0;

@@ -116,6 +116,7 @@ struct ScoreRequest {
 struct TextScoreRequest {
   SeqId from = kEmptySeq;
   std::vector<std::vector<int32_t>> continuations;
+  bool keep = false;  // fill TextScore::seq
 };
 
 struct Request {
@@ -137,6 +138,7 @@ struct Continuation : StepTokens {
 struct TextScore {
   std::vector<float> logprobs;  // ln p of each token at temperature 1
   std::vector<bool> greedy;  // is the greedy choice: highest, ties by lowest id
+  SeqId seq = kEmptySeq;  // the extended sequence if kept; caller releases
 };
 
 struct Completion {

@@ -3,10 +3,12 @@
 #include <google/protobuf/text_format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/check.h"
@@ -25,6 +27,8 @@ using google::protobuf::TextFormat;
 
 constexpr int kMostLabels = 64;
 constexpr int kMostLayers = 2;
+constexpr int kMostVotes = 1024;
+constexpr char kVotes[] = ":votes=";
 
 // The text of a file, for errors that give the line.
 struct FormatSource {
@@ -93,6 +97,15 @@ absl::Status ReadTag(const FormatSource& source, RewardFormat& format) {
   }
   if (config.tag_id() > 0) format.tag_id = config.tag_id();
   format.tag_in_step = static_cast<TagInStep>(config.tag_in_step());
+  if (config.has_verdict()) {
+    if (config.read() != RewardFormatConfig::READ_UNSET || format.has_tag()) {
+      return source.Error("read",
+                          "a verdict is read where its rounds say; leave out "
+                          "read and tag");
+    }
+    format.read = RewardRead::kLastToken;
+    return absl::OkStatus();
+  }
   if (config.read() == RewardFormatConfig::READ_UNSET) {
     return source.Error(
         "read", "expected AT_TAG, BEFORE_TAG, LAST_TOKEN or END, found none");
@@ -135,6 +148,25 @@ absl::Status ReadTag(const FormatSource& source, RewardFormat& format) {
   return absl::OkStatus();
 }
 
+absl::Status ReadComparison(const FormatSource& source, RewardFormat& format) {
+  if (!(format.log_ratio > 0) || !std::isfinite(format.log_ratio)) {
+    return source.Error("log_ratio",
+                        absl::StrCat("expected a factor above 0, found ",
+                                     format.log_ratio));
+  }
+  if (source.config.labels() != 0) {
+    return source.Error("labels", "a head has them, a log_ratio does not");
+  }
+  if (format.layout == RewardLayout::kIds || format.unit != RewardUnit::kStep ||
+      format.read != RewardRead::kLastToken) {
+    return source.Error("log_ratio",
+                        "sums up to the last token of a step; expected layout: "
+                        "TEXT or CHAT, unit: STEP and read: LAST_TOKEN");
+  }
+  format.labels = 1;
+  return absl::OkStatus();
+}
+
 absl::Status ReadFormatHead(const FormatSource& source, RewardFormat& format) {
   const RewardFormatConfig& config = source.config;
   for (const RewardHeadLayer& layer : config.head()) {
@@ -143,7 +175,7 @@ absl::Status ReadFormatHead(const FormatSource& source, RewardFormat& format) {
                           static_cast<int>(format.head.size()));
     }
     format.head.push_back(
-        {layer.weight(), layer.bias(), layer.bias_optional()});
+        {layer.weight(), layer.bias(), layer.bias_optional(), layer.mean()});
   }
   if (format.head.size() > kMostLayers) {
     return source.Error(
@@ -151,19 +183,21 @@ absl::Status ReadFormatHead(const FormatSource& source, RewardFormat& format) {
         absl::StrCat("expected one or two layers, found ", format.head.size()),
         kMostLayers);
   }
+  format.log_ratio = config.log_ratio();
   format.choices.assign(config.choice().begin(), config.choice().end());
   format.choice_ids.assign(config.choice_id().begin(),
                            config.choice_id().end());
   const size_t choices = format.choices.size() + format.choice_ids.size();
   const int given = !format.head.empty() + !format.choices.empty() +
-                    !format.choice_ids.empty();
+                    !format.choice_ids.empty() + format.compares();
   if (given != 1) {
     return source.Error(
         "head",
         "expected either head tensors, or two tokens as choice or "
-        "choice_id, found " +
+        "choice_id, or a log_ratio, found " +
             std::string(given == 0 ? "none of them" : "more than one of them"));
   }
+  if (format.compares()) return ReadComparison(source, format);
   if (format.head.empty()) {
     if (config.labels() != 0) {
       return source.Error("labels", "a head has them, choices do not");
@@ -181,7 +215,21 @@ absl::Status ReadFormatHead(const FormatSource& source, RewardFormat& format) {
         "labels", absl::StrCat("expected 1 to ", kMostLabels,
                                " outputs of the head, found ", format.labels));
   }
+  for (size_t i = 0; i < format.head.size(); ++i) {
+    if (!format.head[i].mean) continue;
+    if (i + 1 < format.head.size() || format.labels != 1) {
+      return source.Error("head",
+                          "mean is for the last layer of a head with labels: 1",
+                          static_cast<int>(i));
+    }
+  }
   return absl::OkStatus();
+}
+
+// "[2, h]": the shape of the last layer's tensor.
+std::string LastShape(const RewardFormat& format) {
+  return format.head.back().mean ? "[outputs, h]"
+                                 : absl::StrCat("[", format.labels, ", h]");
 }
 
 absl::Status ReadValue(const FormatSource& source, RewardFormat& format) {
@@ -206,7 +254,8 @@ absl::Status ReadValue(const FormatSource& source, RewardFormat& format) {
           absl::StrCat("expected 0 to ", format.labels - 1,
                        ", an output of the head, found ", format.path_label));
     }
-    if (format.squash != RewardSquash::kNone &&
+    if (format.path_label != format.label &&
+        format.squash != RewardSquash::kNone &&
         format.squash != RewardSquash::kSigmoid) {
       return source.Error("path_label",
                           "expected squash: NONE or SIGMOID, which leave each "
@@ -241,14 +290,83 @@ absl::Status ReadValue(const FormatSource& source, RewardFormat& format) {
   return absl::OkStatus();
 }
 
+absl::Status ReadVerdict(const FormatSource& source, RewardFormat& format) {
+  const RewardFormatConfig& config = source.config;
+  format.control.assign(config.control().begin(), config.control().end());
+  if (!format.control.empty() && format.layout != RewardLayout::kText) {
+    return source.Error("control",
+                        "only the layout TEXT has them; in CHAT the template "
+                        "writes control tokens");
+  }
+  if (!config.has_verdict()) return absl::OkStatus();
+  const RewardVerdict& given = config.verdict();
+  const auto bad = [&](const std::string& message) {
+    return source.Error("verdict", message);
+  };
+  if (format.layout != RewardLayout::kText ||
+      format.unit != RewardUnit::kStep || format.as_written) {
+    return bad("expected layout: TEXT and unit: STEP, without as_written");
+  }
+  if (!format.head.empty() || format.compares() ||
+      format.squash != RewardSquash::kSoftmax) {
+    return bad(
+        "is the probability of one of two choices; expected choice or "
+        "choice_id, and squash: SOFTMAX");
+  }
+  RewardFormat::Verdict verdict;
+  for (const RewardVerdict::Round& round : given.round()) {
+    if (round.tokens() < 0) {
+      return bad(absl::StrCat("expected 0 or more tokens of a round, found ",
+                              round.tokens()));
+    }
+    if (round.say().empty()) return bad("each round needs a say");
+    verdict.rounds.push_back({round.say(),
+                              {round.stop().begin(), round.stop().end()},
+                              round.tokens(),
+                              round.keep_stop()});
+  }
+  if (verdict.rounds.empty()) return bad("expected a round, found none");
+  verdict.closes = given.closes();
+  for (size_t i = 0; i < verdict.rounds.size(); ++i) {
+    const bool last = i + 1 == verdict.rounds.size();
+    const bool writes = verdict.rounds[i].tokens > 0;
+    if (writes == (last && verdict.closes.empty())) {
+      return bad(
+          last ? "expected closes if the last round writes (tokens above 0), "
+                 "and only then"
+               : "expected tokens above 0 in every round before the last");
+    }
+  }
+  verdict.votes = given.votes() == 0 ? 1 : given.votes();
+  verdict.temperature = given.temperature();
+  verdict.top_p = given.top_p() == 0 ? 1 : given.top_p();
+  verdict.top_k = given.top_k();
+  if (verdict.votes < 1 || verdict.votes > kMostVotes) {
+    return bad(absl::StrCat("expected 1 to ", kMostVotes, " votes, found ",
+                            verdict.votes));
+  }
+  if (!(verdict.temperature >= 0) || !(verdict.top_p > 0) ||
+      verdict.top_p > 1 || verdict.top_k < 0) {
+    return bad(
+        "expected a temperature of 0 or more, top_p above 0 up to 1 and top_k "
+        "of 0 or more");
+  }
+  verdict.history_prefix = given.history_prefix();
+  verdict.history_suffix = given.history_suffix();
+  if (verdict.has_history() && !format.between.empty()) {
+    return bad("its history stands between steps; leave out between");
+  }
+  format.verdict = std::move(verdict);
+  return absl::OkStatus();
+}
+
 // "score.2.weight [2, h]".
 std::string HeadText(const RewardFormat& format) {
   std::string text;
   for (size_t i = 0; i < format.head.size(); ++i) {
-    absl::StrAppend(&text, i == 0 ? "" : ", ", format.head[i].weight, " [",
-                    i + 1 == format.head.size() ? absl::StrCat(format.labels)
-                                                : std::string("h"),
-                    ", h]");
+    const bool last = i + 1 == format.head.size();
+    absl::StrAppend(&text, i == 0 ? "" : ", ", format.head[i].weight, " ",
+                    last ? LastShape(format) : std::string("[h, h]"));
   }
   return text;
 }
@@ -316,10 +434,32 @@ absl::StatusOr<RewardFormat> ParseRewardFormat(const std::string& text,
   ESP_RETURN_IF_ERROR(ReadTag(source, format));
   ESP_RETURN_IF_ERROR(ReadFormatHead(source, format));
   ESP_RETURN_IF_ERROR(ReadValue(source, format));
+  ESP_RETURN_IF_ERROR(ReadVerdict(source, format));
   return format;
 }
 
 absl::StatusOr<RewardFormat> ReadRewardFormat(const std::string& name) {
+  const size_t at = name.rfind(kVotes);
+  if (at != name.npos) {
+    const std::string text = name.substr(at + std::string(kVotes).size());
+    int votes = 0;
+    if (!absl::SimpleAtoi(text, &votes) || votes < 1 || votes > kMostVotes) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("reward format ", name, ": expected 1 to ", kMostVotes,
+                       " votes, found \"", text, "\""));
+    }
+    ESP_ASSIGN_OR_RETURN(RewardFormat format,
+                         ReadRewardFormat(name.substr(0, at)));
+    if (!format.writes()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("reward format ", name, ": ", format.name,
+                       " reads a verdict that is always the same; leave out ",
+                       name.substr(at)));
+    }
+    format.verdict->votes = votes;
+    absl::StrAppend(&format.text, name.substr(at));
+    return format;
+  }
   std::vector<std::string> names;
   for (const RewardFormat& format : ShippedRewardFormats()) {
     if (format.name == name) return format;
@@ -387,10 +527,11 @@ absl::Status CheckTensors(const RewardFormat& format,
     const RewardFormat::Layer& layer = format.head[i];
     const bool last = i + 1 == format.head.size();
     const std::string expected =
-        absl::StrCat("[", last ? absl::StrCat(format.labels) : "h", ", h]");
+        last ? LastShape(format) : std::string("[h, h]");
     const std::vector<int64_t>* weight = folder.Shape(layer.weight);
     if (weight == nullptr) return bad(layer.weight, expected, "none");
-    if (weight->size() != 2 || (last && (*weight)[0] != format.labels) ||
+    if (weight->size() != 2 || (*weight)[0] == 0 ||
+        (last && !layer.mean && (*weight)[0] != format.labels) ||
         (!last && folder.Shape(format.head[i + 1].weight) != nullptr &&
          folder.Shape(format.head[i + 1].weight)->back() != (*weight)[0])) {
       return bad(layer.weight, expected, shape_text(*weight));

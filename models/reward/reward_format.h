@@ -57,6 +57,26 @@ struct RewardFormat {
     std::string weight;  // tensor [outputs, inputs]
     std::string bias;    // tensor [outputs]; "": none
     bool bias_optional = false;
+    bool mean = false;  // one output, the mean of the tensor's
+  };
+
+  // The fields of RewardVerdict.
+  struct Verdict {
+    struct Round {
+      std::string say;
+      std::vector<std::string> stops;
+      int tokens = 0;
+      bool keep_stop = false;
+    };
+    std::vector<Round> rounds;  // at least one
+    std::string closes;
+    int votes = 1;
+    float temperature = 0;
+    float top_p = 1;
+    int top_k = 0;
+    std::string history_prefix, history_suffix;
+
+    bool has_history() const { return !history_prefix.empty(); }
   };
 
   std::string name;  // of the shipped format, or of the file
@@ -92,9 +112,22 @@ struct RewardFormat {
   // of label and path_label.
   std::vector<LevelSet> outputs = {};
   RewardRange range = RewardRange::kProbability;
+  // 0: none. Else the one output is this factor times the sum over the
+  // response's tokens of ln p by the model minus ln p by a reference model.
+  double log_ratio = 0;
+  std::vector<std::string> control;  // control tokens that its texts spell
+  std::optional<Verdict> verdict;
 
   bool chat() const {
     return layout == RewardLayout::kChat || layout == RewardLayout::kChatTurns;
+  }
+  // Reads two models.
+  bool compares() const { return log_ratio != 0; }
+  // The model writes its verdict.
+  bool writes() const { return verdict.has_value(); }
+  // The path's score is made from its steps' scores.
+  bool path_from_steps() const {
+    return unit == RewardUnit::kStep && path_label < 0 && !compares();
   }
   bool has_tag() const { return !tag.empty() || tag_id >= 0; }
 };
@@ -106,6 +139,7 @@ absl::StatusOr<RewardFormat> ParseRewardFormat(const std::string& text,
                                                const std::string& name);
 
 // The shipped format of this name, or the format in the file NAME.textproto.
+// NAME:votes=8 takes so many votes of a format that writes its verdicts.
 // NotFound names the closest.
 absl::StatusOr<RewardFormat> ReadRewardFormat(const std::string& name);
 

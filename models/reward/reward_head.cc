@@ -42,6 +42,26 @@ std::vector<double> ApplyLayer(const RewardHead::Layer& layer,
   return out;
 }
 
+// The layer whose one output is the mean of `layer`'s. The mean is linear, so
+// it may be taken of the rows.
+RewardHead::Layer MeanOutput(const RewardHead::Layer& layer) {
+  const auto inputs = static_cast<size_t>(layer.inputs);
+  RewardHead::Layer mean{.outputs = 1, .inputs = layer.inputs};
+  for (size_t i = 0; i < inputs; ++i) {
+    double sum = 0;
+    for (size_t at = i; at < layer.weight.size(); at += inputs) {
+      sum += layer.weight[at];
+    }
+    mean.weight.push_back(static_cast<float>(sum / layer.outputs));
+  }
+  if (!layer.bias.empty()) {
+    double sum = 0;
+    for (const float value : layer.bias) sum += value;
+    mean.bias = {static_cast<float>(sum / layer.outputs)};
+  }
+  return mean;
+}
+
 }  // namespace
 
 std::vector<double> RewardHead::Apply(absl::Span<const float> hidden) const {
@@ -75,6 +95,7 @@ absl::StatusOr<RewardHead> ReadRewardHead(const RewardFormat& format,
     if (!names.bias.empty() && folder.Shape(names.bias) != nullptr) {
       ESP_ASSIGN_OR_RETURN(layer.bias, folder.Floats(names.bias));
     }
+    if (names.mean) layer = MeanOutput(layer);
     inputs = layer.outputs;
     head.layers.push_back(std::move(layer));
   }
@@ -106,6 +127,7 @@ double RewardValue(const RewardFormat& format,
 
 double PathValue(const RewardFormat& format, absl::Span<const double> outputs) {
   ESP_CHECK(format.path_label >= 0);
+  if (format.path_label == format.label) return RewardValue(format, outputs);
   const double output = outputs[static_cast<size_t>(format.path_label)];
   return format.squash == RewardSquash::kSigmoid ? Logistic(output) : output;
 }

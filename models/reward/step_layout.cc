@@ -75,12 +75,13 @@ absl::StatusOr<StepLayout> StepLayout::Create(const RewardFormat& format,
   }
   ESP_RETURN_IF_ERROR(layout.ResolveTag());
   ESP_RETURN_IF_ERROR(layout.ResolveChoices());
+  ESP_RETURN_IF_ERROR(layout.CheckControl());
   return layout;
 }
 
 absl::Status StepLayout::ResolveTag() {
   const bool ids = format_.layout == RewardLayout::kIds;
-  control_ = format_.chat() || format_.prompt;
+  control_ = format_.chat() || format_.prompt || !format_.control.empty();
   const bool by_step = format_.unit == RewardUnit::kStep;
   stable_ = by_step && (ids || format_.layout == RewardLayout::kChatTurns);
   if (!format_.has_tag() || format_.read == RewardRead::kBeforeTag) {
@@ -145,6 +146,20 @@ absl::Status StepLayout::ResolveChoices() {
                                              absl::StrJoin(ids, ", "), ")"));
     }
     choices_.push_back(ids[0]);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status StepLayout::CheckControl() const {
+  for (const std::string& token : format_.control) {
+    const int32_t id = tokenizer_->TokenId(token);
+    ESP_ASSIGN_OR_RETURN(const std::vector<int32_t> ids,
+                         tokenizer_->Encode(token, true));
+    if (id >= 0 && ids == std::vector<int32_t>{id}) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "reward format ", format_.name, ": expected the control token ",
+        Quote(token), " in the reward model's tokenizer, found none; name the "
+        "format that this model was trained with by --reward-format"));
   }
   return absl::OkStatus();
 }
@@ -247,6 +262,10 @@ absl::StatusOr<std::string> StepLayout::Body(
     ESP_ASSIGN_OR_RETURN(text, chat_->Render(messages, /*thinking=*/false));
   }
   if (turns) return text;
+  if (format_.writes()) {
+    const std::vector<std::string> said(units.size(), "...");
+    return VerdictBody(question, units, said);
+  }
   const std::string tag =
       format_.read == RewardRead::kAtTag ? format_.tag : std::string();
   for (size_t i = 0; i < units.size(); ++i) {
@@ -255,6 +274,40 @@ absl::StatusOr<std::string> StepLayout::Body(
   }
   if (format_.read == RewardRead::kEnd) text += chat_->AnswerEnd();
   return text;
+}
+
+std::string StepLayout::Numbered(const std::string& text, size_t index) {
+  return absl::StrReplaceAll(text, {{kNumber, absl::StrCat(index + 1)},
+                                    {"{next}", absl::StrCat(index + 2)}});
+}
+
+std::string StepLayout::VerdictBody(std::string_view question,
+                                    const std::vector<std::string>& units,
+                                    absl::Span<const std::string> said) const {
+  const RewardFormat::Verdict& verdict = *format_.verdict;
+  std::string text = absl::StrCat(format_.question_prefix, AbslView(question),
+                                  format_.question_suffix);
+  for (size_t i = 0; i < units.size(); ++i) {
+    if (i > 0 && verdict.has_history()) {
+      absl::StrAppend(&text, verdict.history_prefix, said[i - 1],
+                      verdict.history_suffix);
+    } else if (i > 0) {
+      text += format_.between;
+    }
+    absl::StrAppend(&text, Prefixed(units[i], i), format_.step_suffix);
+  }
+  return text + Numbered(verdict.rounds[0].say, units.size() - 1);
+}
+
+absl::StatusOr<std::vector<int32_t>> StepLayout::LayVerdict(
+    std::string_view question, absl::Span<const std::string> steps,
+    absl::Span<const std::string> said) const {
+  const std::vector<std::string> units = Units(steps);
+  ESP_RETURN_IF_ERROR(CheckTexts(question, units));
+  const bool history = format_.verdict->has_history();
+  ESP_CHECK(!history || said.size() + 1 >= units.size());
+  return EncodePrompt(*tokenizer_, VerdictBody(question, units, said),
+                      control_);
 }
 
 absl::StatusOr<LaidOutPath> StepLayout::LayIds(
@@ -283,12 +336,13 @@ absl::StatusOr<LaidOutPath> StepLayout::LayIds(
 // The tag's token stands once after each step and nowhere else.
 absl::Status StepLayout::CheckTags(absl::Span<const int32_t> ids,
                                    size_t units) const {
-  if (format_.tag_in_step != TagInStep::kRefuse) return absl::OkStatus();
-  const auto found =
-      static_cast<size_t>(std::count(ids.begin(), ids.end(), tag_id_));
-  if (found == units && (units == 0 || ids.back() == tag_id_)) {
+  const bool at_end = units == 0 || ids.back() == tag_id_;
+  if (format_.tag_in_step != TagInStep::kRefuse && at_end) {
     return absl::OkStatus();
   }
+  const auto found =
+      static_cast<size_t>(std::count(ids.begin(), ids.end(), tag_id_));
+  if (found == units && at_end) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
       "reward format ", format_.name, ": expected the tag ", Quote(format_.tag),
       " (token ", tag_id_, ") once after each of ", units, " steps, found it ",
@@ -344,6 +398,13 @@ absl::StatusOr<std::vector<int32_t>> StepLayout::Stem(
   const size_t common = CommonPrefix(one.ids, other.ids);
   return std::vector<int32_t>(
       one.ids.begin(), one.ids.begin() + static_cast<std::ptrdiff_t>(common));
+}
+
+absl::StatusOr<std::vector<int32_t>> StepLayout::Before(
+    std::string_view question) const {
+  ESP_RETURN_IF_ERROR(CheckTexts(question, {}));
+  ESP_ASSIGN_OR_RETURN(LaidOutPath none, LayUnits(question, {}));
+  return std::move(none.ids);
 }
 
 absl::StatusOr<std::string> StepLayout::Text(

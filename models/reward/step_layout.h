@@ -55,6 +55,16 @@ class StepLayout {
                                   absl::Span<const std::string> steps) const;
   // What the paths of this question begin with. Errors as from Lay.
   absl::StatusOr<std::vector<int32_t>> Stem(std::string_view question) const;
+  // What a model that writes its verdict reads about the last of these steps,
+  // up to where it begins to write. `said` has what was written about each step
+  // before it, if the format has a history. Errors as from Lay.
+  absl::StatusOr<std::vector<int32_t>> LayVerdict(
+      std::string_view question, absl::Span<const std::string> steps,
+      absl::Span<const std::string> said) const;
+  // A round's text for the step of this index, from 0.
+  static std::string Numbered(const std::string& text, size_t index);
+  // What stands before the first step. Errors as from Lay.
+  absl::StatusOr<std::vector<int32_t>> Before(std::string_view question) const;
   // The path as text, where tags are written as they are.
   absl::StatusOr<std::string> Text(std::string_view question,
                                    absl::Span<const std::string> steps) const;
@@ -69,6 +79,7 @@ class StepLayout {
 
   absl::Status ResolveTag();
   absl::Status ResolveChoices();
+  absl::Status CheckControl() const;
   // Steps as the format counts them, without white space around.
   std::vector<std::string> Units(absl::Span<const std::string> steps) const;
   // The step's number and text, with prefix and suffix.
@@ -79,6 +90,9 @@ class StepLayout {
   // Everything up to the read position.
   absl::StatusOr<std::string> Body(std::string_view question,
                                    const std::vector<std::string>& units) const;
+  std::string VerdictBody(std::string_view question,
+                          const std::vector<std::string>& units,
+                          absl::Span<const std::string> said) const;
   absl::StatusOr<LaidOutPath> LayIds(
       std::string_view question, const std::vector<std::string>& units) const;
   absl::StatusOr<LaidOutPath> LayText(

@@ -28,6 +28,7 @@ struct Job {
   JobState state = JobState::kWaiting;
   GenerateRequest generation;               // kGenerate
   std::vector<std::vector<int32_t>> texts;  // kTextScore: one per row
+  bool keep_texts = false;                  // their sequences are results
   ScoreRead read = ScoreRead::kRewards;     // kScore
   std::vector<int32_t> read_tokens;         // kScore of logits
   std::vector<SeqId> sequences;  // held; their last hidden rows are needed. One

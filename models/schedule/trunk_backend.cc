@@ -76,6 +76,7 @@ void TrunkBackend::Submit(Request request) {
     job.kind = JobKind::kTextScore;
     job.unfinished = static_cast<int>(text->continuations.size());
     job.texts = std::move(text->continuations);
+    job.keep_texts = text->keep;
     job.sequences = {text->from};
   } else {
     job.kind = JobKind::kScore;
@@ -472,9 +473,15 @@ void TrunkBackend::FinishRow(Row& row) {
   --job.rows;
   job.unfinished -= static_cast<int>(row.members.size());
   if (job.kind == JobKind::kTextScore) {
-    tree_.ReleasePages(row.table);
+    SeqId seq = kEmptySeq;
+    if (job.keep_texts) {
+      seq = tree_.Adopt(job.from(), row.tokens,
+                        std::exchange(row.table, PageTable()));
+    } else {
+      tree_.ReleasePages(row.table);
+    }
     job.completion.texts[static_cast<size_t>(row.members[0].index)] = {
-        std::move(row.logprobs), std::move(row.greedy)};
+        std::move(row.logprobs), std::move(row.greedy), seq};
     return;
   }
   const SeqId seq = tree_.Adopt(job.from(), row.tokens,
@@ -541,6 +548,11 @@ bool TrunkBackend::FinishScore(Job& job) {
   return true;
 }
 
+void TrunkBackend::ReleaseResults(const Completion& completion) {
+  for (const Continuation& c : completion.continuations) Release(c.seq);
+  for (const TextScore& text : completion.texts) Release(text.seq);
+}
+
 void TrunkBackend::FinishJobs(std::vector<Completion>& done) {
   for (auto it = jobs_.begin(); it != jobs_.end();) {
     Job& job = *it;
@@ -554,9 +566,7 @@ void TrunkBackend::FinishJobs(std::vector<Completion>& done) {
       Completion completion = std::move(job.completion);
       completion.status = job.failure;
       if (!completion.status.ok()) {
-        for (const Continuation& c : completion.continuations) {
-          if (c.seq != kEmptySeq) tree_.Release(c.seq);
-        }
+        ReleaseResults(completion);
         completion.continuations.clear();
         completion.texts.clear();
       }
@@ -592,9 +602,7 @@ void TrunkBackend::DropJob(std::list<Job>::iterator job) {
 void TrunkBackend::Cancel(RequestId id) {
   for (auto it = jobs_.begin(); it != jobs_.end(); ++it) {
     if (it->id != id) continue;
-    for (const Continuation& c : it->completion.continuations) {
-      if (c.seq != kEmptySeq) tree_.Release(c.seq);
-    }
+    ReleaseResults(it->completion);
     DropJob(it);
     return;
   }

@@ -116,6 +116,8 @@ class TrunkBackend : public Backend {
   void FinishRow(Row& row);
   bool FinishScore(Job& job);
   void ReadLogits(Job& job);
+  // Releases the sequences of a completion that nobody will receive.
+  void ReleaseResults(const Completion& completion);
   void DropJob(std::list<Job>::iterator job);
   // A request has ended: a preempted one may resume.
   void ResumeOldest();

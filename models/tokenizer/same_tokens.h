@@ -14,10 +14,12 @@
 
 namespace espalier {
 
-// InvalidArgument names the folder, what it is and the first difference.
+// InvalidArgument names the folder, what it is, whose tokenizer `other` is and
+// the first difference.
 absl::Status CheckSameTokens(const std::string& folder, std::string_view what,
                              const Tokenizer& tokenizer,
-                             const Tokenizer& policy);
+                             const Tokenizer& other,
+                             std::string_view whose = "policy");
 
 }  // namespace espalier
 

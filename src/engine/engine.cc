@@ -53,8 +53,15 @@ class LocalEngine : public Engine {
           "the reward format ", named,
           " is named and no reward model; name its folder by --reward-model"));
     }
+    if (!options_.reference.empty() && options_.critic.empty()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          options_.reference,
+          ": a reference model is named and no reward model to compare with "
+          "it; name its folder by --reward-model"));
+    }
     if (options_.critic.empty() ||
-        (options_.critic == options_.policy && named.empty())) {
+        (options_.critic == options_.policy && named.empty() &&
+         options_.reference.empty())) {
       return absl::OkStatus();
     }
     ESP_ASSIGN_OR_RETURN(std::optional<RewardFormat> format,
@@ -66,13 +73,22 @@ class LocalEngine : public Engine {
     if (format) {
       ESP_ASSIGN_OR_RETURN(
           LoadedRewardModel loaded,
-          LoadRewardModel(options_.critic, *format, load, executor_));
+          LoadRewardModel(options_.critic, *format, load, executor_,
+                          options_.reference));
       critic_ = std::move(loaded.model);
+      reference_ = std::move(loaded.reference);
+      models_.reference = reference_.backend.get();
       scorer_ = std::move(loaded.scorer);
       models_.critic = critic_.backend.get();
       models_.critic_tokenizer = critic_.tokenizer.get();
       models_.scorer = scorer_.get();
       return absl::OkStatus();
+    }
+    if (!options_.reference.empty()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          options_.reference, ": the heads of ", options_.critic,
+          " have no use for a reference model; leave out --reference-model, or "
+          "name a --reward-format that compares two models"));
     }
     ESP_ASSIGN_OR_RETURN(critic_, LoadModel(options_.critic, load, executor_));
     if (!critic_.backend->capabilities().reward) {
@@ -137,7 +153,8 @@ class LocalEngine : public Engine {
     EngineStats sum{.reward_tokens = reward_stats_.laid_out,
                     .reward_tokens_again = reward_stats_.again};
     std::vector<const TrunkBackend*> backends = {policy_.backend.get(),
-                                                 critic_.backend.get()};
+                                                 critic_.backend.get(),
+                                                 reference_.backend.get()};
     for (const LoadedModel& model : more_) {
       backends.push_back(model.backend.get());
     }
@@ -159,6 +176,7 @@ class LocalEngine : public Engine {
   Executor executor_;
   LoadedModel policy_;
   LoadedModel critic_;                    // empty: the policy's trunk scores
+  LoadedModel reference_;                 // empty: the critic needs none
   std::unique_ptr<RewardScorer> scorer_;  // of a published format, or null
   std::vector<LoadedModel> more_;         // further models that write
   RunnerModels models_;
@@ -176,6 +194,7 @@ absl::Status CheckSearch(const SearchOptions& options, bool graded,
       {"max_simulations", static_cast<double>(options.max_simulations)},
       {"max_nodes", static_cast<double>(options.max_nodes)},
       {"max_bytes", static_cast<double>(options.max_bytes)},
+      {"max_verdict_tokens", static_cast<double>(options.max_verdict_tokens)},
       {"max_seconds", options.max_seconds},
       {"response_tokens", static_cast<double>(options.response_tokens)},
       {"response_tokens_per_byte", options.response_tokens_per_byte},

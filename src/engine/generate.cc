@@ -251,7 +251,13 @@ absl::Status AddRewardFormat(const EngineOptions& models,
     }
     return absl::OkStatus();
   }
+  ESP_RETURN_IF_ERROR(CheckReference(*format, models.reference));
   config["reward_format"] = format->text;
+  if (!models.reference.empty()) {
+    ESP_ASSIGN_OR_RETURN(const std::string reference,
+                         HashModel(models.reference, models.weights));
+    config["reference_model"] = reference;
+  }
   if (format->chat()) {
     ESP_ASSIGN_OR_RETURN(const ChatTemplate chat,
                          FindTemplate(models.critic, format->template_name));

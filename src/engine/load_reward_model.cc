@@ -8,6 +8,7 @@
 #include "base/status_macros.h"
 #include "models/checkpoint/trunk_config_json.h"
 #include "models/reward/reward_folder.h"
+#include "models/tokenizer/same_tokens.h"
 
 namespace espalier {
 
@@ -54,14 +55,36 @@ absl::StatusOr<std::optional<RewardFormat>> FindRewardFormat(
   return std::optional<RewardFormat>(std::move(format));
 }
 
-absl::StatusOr<LoadedRewardModel> LoadRewardModel(const std::string& folder,
-                                                  const RewardFormat& format,
-                                                  LoadOptions options,
-                                                  Executor& executor) {
+absl::Status CheckReference(const RewardFormat& format,
+                            const std::string& reference) {
+  if (format.compares() == !reference.empty()) return absl::OkStatus();
+  if (format.compares()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the reward format ", format.name,
+        " compares the reward model with the model that it was trained from; "
+        "name that one's folder by --reference-model"));
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      reference, ": the reward format ", format.name,
+      " reads one model and has no use for a reference model; leave out "
+      "--reference-model, or name another --reward-format"));
+}
+
+absl::StatusOr<LoadedRewardModel> LoadRewardModel(
+    const std::string& folder, const RewardFormat& format, LoadOptions options,
+    Executor& executor, const std::string& reference) {
+  ESP_RETURN_IF_ERROR(CheckReference(format, reference));
   LoadedRewardModel out;
   options.part = format.head.empty() ? CheckpointPart::kBodyAndLmHead
                                      : CheckpointPart::kBody;
   ESP_ASSIGN_OR_RETURN(out.model, LoadModel(folder, options, executor));
+  if (!reference.empty()) {
+    ESP_ASSIGN_OR_RETURN(out.reference,
+                         LoadModel(reference, options, executor));
+    ESP_RETURN_IF_ERROR(CheckSameTokens(reference, "a reference model",
+                                        *out.reference.tokenizer,
+                                        *out.model.tokenizer, "reward model"));
+  }
   RewardHead head;
   if (!format.head.empty()) {
     ESP_ASSIGN_OR_RETURN(const RewardFolder facts, ReadRewardFolder(folder));

@@ -29,14 +29,21 @@ absl::StatusOr<std::optional<RewardFormat>> FindRewardFormat(
 
 struct LoadedRewardModel {
   LoadedModel model;
+  LoadedModel reference;  // of a format that compares two models
   std::unique_ptr<RewardScorer> scorer;  // refers to model.tokenizer
 };
 
-// Errors as from LoadModel, StepLayout::Create and ReadRewardHead.
-absl::StatusOr<LoadedRewardModel> LoadRewardModel(const std::string& folder,
-                                                  const RewardFormat& format,
-                                                  LoadOptions options,
-                                                  Executor& executor);
+// InvalidArgument if the format compares two models and `reference` is "", or
+// the other way round.
+absl::Status CheckReference(const RewardFormat& format,
+                            const std::string& reference);
+
+// `reference`: the folder of the reference model. Errors as from
+// CheckReference, LoadModel, StepLayout::Create and ReadRewardHead, and
+// InvalidArgument for a reference with another tokenizer.
+absl::StatusOr<LoadedRewardModel> LoadRewardModel(
+    const std::string& folder, const RewardFormat& format, LoadOptions options,
+    Executor& executor, const std::string& reference = "");
 
 }  // namespace espalier
 

@@ -9,7 +9,9 @@
 #include "base/status_macros.h"
 #include "base/text.h"
 #include "models/prompt/encode_prompt.h"
+#include "src/engine/log_ratio_reader.h"
 #include "src/engine/prompted_task.h"
+#include "src/engine/verdict_reader.h"
 #include "src/trace/search_recorder.h"
 
 namespace espalier {
@@ -161,6 +163,9 @@ absl::Status Runner::RunAll() {
     if (models_.critic != nullptr && models_.critic != models_.policy) {
       ESP_RETURN_IF_ERROR(StepBackend(models_.critic, -1, stepped));
     }
+    if (models_.reference != nullptr) {
+      ESP_RETURN_IF_ERROR(StepBackend(models_.reference, -1, stepped));
+    }
     const bool news = std::any_of(sessions_.begin(), sessions_.end(),
                                   [](const auto& l) { return l->has_news; });
     ESP_RETURN_IF_ERROR(TakeChecks(!stepped && !news));
@@ -221,11 +226,8 @@ absl::Status Runner::OpenSequences(SearchSession& session) {
                              session.policies.emplace_back()));
   }
   if (models_.scorer != nullptr) {
-    ESP_ASSIGN_OR_RETURN(
-        session.reader,
-        RewardReader::Open(
-            *models_.scorer, *models_.critic,
-            models_.scorer->format().prompt ? prompt : problem.question));
+    ESP_RETURN_IF_ERROR(OpenReader(
+        session, models_.scorer->format().prompt ? prompt : problem.question));
   }
   if (models_.critic == models_.policy || models_.critic == nullptr ||
       models_.scorer != nullptr) {
@@ -233,6 +235,29 @@ absl::Status Runner::OpenSequences(SearchSession& session) {
     return absl::OkStatus();
   }
   return open(models_.critic, models_.critic_tokenizer, session.critic);
+}
+
+absl::Status Runner::OpenReader(SearchSession& session, std::string question) {
+  if (models_.scorer->format().compares()) {
+    ESP_CHECK(models_.reference != nullptr);
+    ESP_ASSIGN_OR_RETURN(
+        session.judge,
+        LogRatioReader::Open(*models_.scorer, *models_.critic,
+                             *models_.reference, std::move(question)));
+    return absl::OkStatus();
+  }
+  if (models_.scorer->format().writes()) {
+    ESP_ASSIGN_OR_RETURN(
+        session.judge,
+        VerdictReader::Open(*models_.scorer, *models_.critic,
+                            *models_.critic_tokenizer, std::move(question),
+                            job_->options->seed));
+    return absl::OkStatus();
+  }
+  ESP_ASSIGN_OR_RETURN(session.reader,
+                       RewardReader::Open(*models_.scorer, *models_.critic,
+                                          std::move(question)));
+  return absl::OkStatus();
 }
 
 void Runner::ResumeAll() {
@@ -263,6 +288,7 @@ absl::Status Runner::Dispatch(SearchSession& session) {
     if (session.critic != session.policies[0])
       session.critic->SetRetention(node, priority);
     if (session.reader != nullptr) session.reader->SetRetention(node, priority);
+    if (session.judge != nullptr) session.judge->SetRetention(node, priority);
   }
   SearchRecorder* recorder = job_->hooks->recorder;
   for (SearchRequest& request : session.driver().TakeRequests()) {
@@ -270,6 +296,11 @@ absl::Status Runner::Dispatch(SearchSession& session) {
       ESP_ASSIGN_OR_RETURN(std::optional<SearchCompletion> known,
                            recorder->Recall(session.index(), request));
       if (known) {
+        if (session.judge != nullptr &&
+            request.kind == RequestKind::kEvaluate) {
+          session.judge->Recall(session.context().tree(), request.nodes,
+                                *known);
+        }
         session.driver().Put(*std::move(known));
         session.has_news = true;
         continue;
@@ -362,6 +393,11 @@ absl::Status Runner::Send(SearchSession& session, SearchRequest request) {
 absl::Status Runner::SendEvaluate(SearchSession& session,
                                   SearchRequest request) {
   const Tree& tree = session.context().tree();
+  if (session.judge != nullptr) {
+    session.judge->Ask(request.number, tree, request.nodes);
+    session.judged.emplace(request.number, std::move(request));
+    return ServeJudge(session);
+  }
   if (session.reader == nullptr) {
     ScoreRequest body;
     for (const NodeId node : request.nodes) {
@@ -380,6 +416,22 @@ absl::Status Runner::SendEvaluate(SearchSession& session,
   pending_[id].read = std::move(query->nodes);
   models_.critic->Submit({.id = id, .body = std::move(query->request)});
   return absl::OkStatus();
+}
+
+absl::Status Runner::ServeJudge(SearchSession& session) {
+  StepJudge& judge = *session.judge;
+  for (StepJudge::Part& part : judge.TakeParts()) {
+    const RequestId id = Await(session, {});
+    pending_[id].ticket = part.ticket;
+    part.request.id = id;
+    part.backend->Submit(std::move(part.request));
+  }
+  absl::Status status;
+  for (SearchCompletion& scored : judge.TakeScored(session.context().tree())) {
+    const auto asked = session.judged.extract(scored.number);
+    status.Update(Deliver(session, asked.mapped(), std::move(scored)));
+  }
+  return status;
 }
 
 absl::Status Runner::Force(SearchSession& session, const SearchRequest& request,
@@ -504,6 +556,14 @@ absl::Status Runner::StepBackend(Backend* backend, int policy, bool& stepped) {
     ESP_CHECK(it != pending_.end());
     const PendingRequest pending = std::move(it->second);
     pending_.erase(it);
+    if (pending.ticket != 0) {
+      SearchSession& session = *pending.session;
+      session.in_flight.erase(completion.id);
+      session.judge->Answer(pending.ticket, session.context().tree(),
+                            std::move(completion));
+      status.Update(ServeJudge(session));
+      continue;
+    }
     SearchCompletion out{.number = pending.request.number,
                          .status = completion.status};
     for (Continuation& c : completion.continuations) {
@@ -547,10 +607,13 @@ void Runner::CancelRequests(SearchSession& session) {
   for (const RequestId id : session.in_flight) {
     for (Backend* policy : policies_) policy->Cancel(id);
     if (models_.critic != nullptr) models_.critic->Cancel(id);
+    if (models_.reference != nullptr) models_.reference->Cancel(id);
     checks_.Cancel(id);
     pending_.erase(id);
   }
   session.in_flight.clear();
+  session.judged.clear();
+  if (session.judge != nullptr) session.judge->Cancel();
 }
 
 void Runner::ReleaseHandle(int64_t handle) {
@@ -561,6 +624,10 @@ void Runner::ReleaseRest(SearchSession& session) {
   if (session.reader != nullptr) {
     reward_stats_.laid_out += session.reader->stats().laid_out;
     reward_stats_.again += session.reader->stats().again;
+  }
+  if (session.judge != nullptr) {
+    reward_stats_.laid_out += session.judge->stats().laid_out;
+    reward_stats_.again += session.judge->stats().again;
   }
   // Samples that became nodes since the last Dispatch.
   for (const AdoptedSample& adopted : session.driver().TakeAdopted()) {
@@ -591,7 +658,11 @@ void Runner::EndStopped() {
     // Unanswered requests complete as cancelled.
     std::vector<uint64_t> unanswered;
     for (const RequestId id : session->in_flight) {
-      unanswered.push_back(pending_.at(id).request.number);
+      const PendingRequest& pending = pending_.at(id);
+      if (pending.ticket == 0) unanswered.push_back(pending.request.number);
+    }
+    for (const auto& [number, request] : session->judged) {
+      unanswered.push_back(number);
     }
     CancelRequests(*session);
     for (const uint64_t number : unanswered) {

@@ -42,6 +42,8 @@ struct RunnerModels {
   std::vector<Backend*> more_policies = {};
   // How `critic`, a backend of its own, is read; null: by its reward head.
   const RewardScorer* scorer = nullptr;
+  // The second model of a format that compares two.
+  Backend* reference = nullptr;
 };
 
 // One call's worth of work; all referenced objects outlive the run.
@@ -70,6 +72,7 @@ class Runner {
     SearchSession* session;
     SearchRequest request;
     std::vector<NodeId> read = {};  // of a RewardQuery
+    uint64_t ticket = 0;            // of a StepJudge's part; 0: none
   };
 
   absl::Status CheckJob() const;
@@ -90,6 +93,10 @@ class Runner {
               Request body);
   // Sends an Evaluate to the critic.
   absl::Status SendEvaluate(SearchSession& session, SearchRequest request);
+  // Sends what a session's judge asks for and delivers what it has judged.
+  absl::Status ServeJudge(SearchSession& session);
+  // Opens the reader of a critic of a published format.
+  absl::Status OpenReader(SearchSession& session, std::string question);
   // Registers a request whose completion comes later.
   RequestId Await(SearchSession& session, SearchRequest request);
   // When called, queries the hooks about a request's responses.

@@ -19,6 +19,8 @@ void AddStops(const SearchOptions& search, nlohmann::json& config) {
   };
   add("budget_model_calls", search.max_model_calls, none.max_model_calls);
   add("budget_bytes", search.max_bytes, none.max_bytes);
+  add("budget_verdict_tokens", search.max_verdict_tokens,
+      none.max_verdict_tokens);
   add("response_tokens", search.response_tokens, none.response_tokens);
   add("response_tokens_per_byte", search.response_tokens_per_byte,
       none.response_tokens_per_byte);
@@ -38,6 +40,7 @@ void ReadStops(const nlohmann::json& config, SearchOptions& search) {
   };
   read("budget_model_calls", search.max_model_calls);
   read("budget_bytes", search.max_bytes);
+  read("budget_verdict_tokens", search.max_verdict_tokens);
   read("response_tokens", search.response_tokens);
   read("response_tokens_per_byte", search.response_tokens_per_byte);
   read("stop_confidence", search.stop_confidence);

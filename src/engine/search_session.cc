@@ -135,6 +135,7 @@ SearchResult SearchSession::Result() const {
                       .tokens = usage.tokens,
                       .prompt_tokens = prompt_tokens,
                       .reward_tokens = usage.reward_tokens,
+                      .verdict_tokens = usage.verdict_tokens,
                       .model_calls = usage.model_calls,
                       .simulations = usage.simulations,
                       .nodes = usage.nodes};

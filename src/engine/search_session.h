@@ -3,6 +3,7 @@
 #ifndef ESPALIER_SRC_ENGINE_SEARCH_SESSION_H_
 #define ESPALIER_SRC_ENGINE_SEARCH_SESSION_H_
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -15,6 +16,7 @@
 #include "search/algorithm.h"
 #include "search/search_context.h"
 #include "src/engine/reward_reader.h"
+#include "src/engine/step_judge.h"
 
 namespace espalier {
 
@@ -69,6 +71,9 @@ class SearchSession {
   std::shared_ptr<NodeSequences> critic;
   // Reads a critic of a published format in place of `critic`; else null.
   std::unique_ptr<RewardReader> reader;
+  // The same for a format that takes more than one reading; else null.
+  std::unique_ptr<StepJudge> judge;
+  std::map<uint64_t, SearchRequest> judged;  // that it works on, by number
   std::set<RequestId> in_flight;  // backend requests
   bool has_news = true;           // completions wait for Resume
   double started = 0;             // seconds of the real clock

@@ -141,6 +141,7 @@ absl::Status RunBlock(const SweepInput& in, const SearchOptions& search,
           row.tokens_per_problem += static_cast<double>(result.tokens);
           row.prompt_tokens += static_cast<double>(result.prompt_tokens);
           row.reward_tokens += static_cast<double>(result.reward_tokens);
+          row.verdict_tokens += static_cast<double>(result.verdict_tokens);
           row.model_calls += static_cast<double>(result.model_calls);
         }
         judge.Add(i, std::move(result));
@@ -182,6 +183,7 @@ absl::StatusOr<ResultRow> RunRow(const SweepInput& in,
   row.tokens_per_problem /= n;
   row.prompt_tokens /= n;
   row.reward_tokens /= n;
+  row.verdict_tokens /= n;
   row.model_calls /= n;
   return row;
 }
@@ -374,7 +376,7 @@ std::vector<double> SharesByProblem(const std::vector<ResultRow>& rows,
 std::string SweepTable(const std::vector<ResultRow>& rows) {
   struct Sum {
     int64_t successes = 0, n = 0, undecided = 0;
-    double tokens = 0, seconds = 0, calls = 0;
+    double tokens = 0, seconds = 0, calls = 0, verdict_tokens = 0;
     bool oracle = false;
   };
   std::vector<std::pair<std::string, int64_t>> order;
@@ -390,6 +392,7 @@ std::string SweepTable(const std::vector<ResultRow>& rows) {
     sum.n += static_cast<int64_t>(row.correct.size());
     sum.tokens += row.tokens_per_problem * n;
     sum.calls += row.model_calls * n;
+    sum.verdict_tokens += row.verdict_tokens * n;
     sum.seconds += row.seconds;
     sum.oracle = row.oracle;
     width = std::max(width, row.method.size() + (row.oracle ? 9 : 0));
@@ -413,6 +416,15 @@ std::string SweepTable(const std::vector<ResultRow>& rows) {
         static_cast<int>(width), name, key.second,
         100.0 * static_cast<double>(sum.successes) / n, 100 * ci.low,
         100 * ci.high, sum.tokens / n, sum.calls / n, sum.seconds);
+  }
+  for (const auto& key : order) {
+    const Sum& sum = sums[key];
+    if (sum.verdict_tokens == 0) continue;
+    absl::StrAppendFormat(
+        &table,
+        "%s, %d tokens: the reward model wrote %.1f tokens of verdicts per "
+        "problem\n",
+        key.first, key.second, sum.verdict_tokens / static_cast<double>(sum.n));
   }
   for (const ResultRow& row : rows) {
     if (row.complete || row.ids.empty()) continue;
@@ -454,6 +466,7 @@ nlohmann::json SweepJson(const std::vector<ResultRow>& rows) {
                        {"tokens_per_problem", row.tokens_per_problem},
                        {"prompt_tokens", row.prompt_tokens},
                        {"reward_tokens", row.reward_tokens},
+                       {"verdict_tokens", row.verdict_tokens},
                        {"model_calls", row.model_calls},
                        {"seconds", row.seconds},
                        {"seed", row.seed},

@@ -123,6 +123,7 @@ trace::LogEntry ToProto(const LogEntry& entry) {
       sample->add_alternative_logprob(top.logprob);
     }
     sample->mutable_hidden()->Add(s.hidden.begin(), s.hidden.end());
+    if (!std::isnan(s.verdict)) sample->set_verdict(s.verdict);
   }
   for (const StepScores& s : entry.completion.scores) {
     out.add_step_score(s.step);
@@ -165,6 +166,7 @@ absl::StatusOr<LogEntry> FromProto(const trace::LogEntry& in) {
     step.entropies.assign(s.entropy().begin(), s.entropy().end());
     step.confidences.assign(s.confidence().begin(), s.confidence().end());
     step.hidden.assign(s.hidden().begin(), s.hidden().end());
+    if (s.has_verdict()) step.verdict = s.verdict();
     if (s.alternative_size() != s.alternative_logprob_size() ||
         (step.tokens.empty() ? s.alternative_size() > 0
                              : s.alternative_size() % s.token_size() != 0)) {

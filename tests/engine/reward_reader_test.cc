@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/random.h"
 #include "src/engine/load_reward_model.h"
+#include "tests/engine/reward_trees.h"
 #include "tests/models/testing/published_reward.h"
 #include "tests/models/testing/reward_checkpoint.h"
 
@@ -59,36 +60,6 @@ struct TestModel {
   Executor executor;
   LoadedRewardModel loaded;
 };
-
-NodeId AddStep(Tree& tree, NodeId parent, const std::string& text) {
-  return tree.Add(parent, {.text = text});
-}
-
-// A line of text in which tokenizers merge, also at its end.
-std::string RandomStep(RandomStream& random) {
-  const char* words[] = {"the", "Step", "is",   "17",   "+ 25", "= 42.",
-                         "so",  "даже", "руки", "even", "x\ny", "and,"};
-  std::string text;
-  for (int n = random.Range(3, 9); n > 0; --n) {
-    absl::StrAppend(&text, text.empty() ? "" : " ", words[random.Below(12)]);
-  }
-  const char* ends[] = {"\n", ".\n", ".\n\n", "\n\n"};
-  return text + ends[random.Below(4)];
-}
-
-// Adds `count` nodes at random places.
-void Grow(Tree& tree, int count, RandomStream& random) {
-  for (int i = 0; i < count; ++i) {
-    // Half of them extend one of the newest, so that some paths are long.
-    const auto size = static_cast<uint32_t>(tree.size());
-    const uint32_t newest = std::min<uint32_t>(size, 6);
-    const NodeId parent =
-        random.Below(2) == 0
-            ? static_cast<NodeId>(random.Below(size))
-            : static_cast<NodeId>(size - newest + random.Below(newest));
-    AddStep(tree, parent, absl::StrCat(RandomStep(random)));
-  }
-}
 
 // The steps as the published programs count them.
 std::vector<std::string> StepsOf(const Tree& tree, NodeId node,
@@ -230,12 +201,6 @@ TEST_P(RewardReaderTest, SequencesAreReleased) {
   EXPECT_EQ(model.backend().pool().used(), 0);
 }
 
-// Steps of about 30 tokens, as models write them.
-std::string LongStep(int i) {
-  return absl::StrCat("Then the sum of ", i, " and ", i + 3,
-                      " is taken, which is ", 2 * i + 3, ", so it holds.\n\n");
-}
-
 TEST_P(RewardReaderTest, TwentyStepsOneByOneCostLittleMoreThanOnePass) {
   TestModel model(GetParam());
   Tree tree;
@@ -296,7 +261,7 @@ TEST_P(RewardReaderTest, PathLongerThanTheContextIsRefusedByName) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, RewardReaderTest,
-                         testing::ValuesIn(RewardCheckpointNames()),
+                         testing::ValuesIn(OneReadingNames()),
                          [](const auto& info) { return info.param; });
 
 TEST(RewardReaderOneTest, StepWithoutTextHasTheScoreOfItsPath) {

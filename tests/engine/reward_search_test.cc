@@ -106,7 +106,7 @@ TEST_P(RewardSearchTest, SolvesWithAForeignTokenizer) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, RewardSearchTest,
-                         testing::ValuesIn(RewardCheckpointNames()),
+                         testing::ValuesIn(OneReadingNames()),
                          [](const auto& info) { return info.param; });
 
 TEST(RewardSearchOneTest, SolvesWithThePolicysTokenizer) {

@@ -85,6 +85,10 @@ void AddModelFlags(CLI::App& app, ModelFlags& flags) {
                  "doctor --reward-formats lists them) or a file "
                  "NAME.textproto. Default: recognised from its folder")
       ->needs("--reward-model");
+  app.add_option("--reference-model", flags.reference_model,
+                 "Checkpoint folder that --reward-model was trained from, with "
+                 "its tokenizer; for reward formats that compare the two")
+      ->needs("--reward-model");
   app.add_option("--more-models", flags.more_models,
                  "Up to three further generating checkpoints with the "
                  "tokenizer of --model, comma-separated; for methods that "
@@ -189,6 +193,11 @@ void AddBudgetFlags(CLI::App& app, SearchOptions& search) {
                  "Tree size in bytes, e.g. 64k, 10M or 1G; 0: no limit")
       ->capture_default_str()
       ->transform(ByteSize())
+      ->check(WholeFrom(0));
+  app.add_option("--budget-verdict-tokens", search.max_verdict_tokens,
+                 "Tokens per search that a reward model which writes its "
+                 "verdicts may write; 0: no limit")
+      ->capture_default_str()
       ->check(WholeFrom(0));
   app.add_option(
          "--response-tokens", search.response_tokens,
@@ -317,6 +326,7 @@ absl::StatusOr<ResolvedModels> ResolveModels(const ModelFlags& flags,
   EngineOptions options{.policy = flags.model,
                         .critic = flags.reward_model,
                         .reward_format = flags.reward_format,
+                        .reference = flags.reference_model,
                         .more_policies = flags.more_models,
                         .device = flags.device,
                         .threads = flags.threads,

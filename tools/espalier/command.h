@@ -92,6 +92,7 @@ struct ModelFlags : MachineFlags {
   std::string model;
   std::string reward_model;
   std::string reward_format;  // "": as the folder shows
+  std::string reference_model;
   std::vector<std::string> more_models;
   int live = 32;
 };

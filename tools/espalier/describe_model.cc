@@ -37,6 +37,15 @@ std::string NetworkText(const TensorSource& source) {
 std::string ReadText(const RewardFormat& format) {
   const std::string unit =
       format.unit == RewardUnit::kStep ? "each step" : "the response";
+  if (format.writes()) {
+    return absl::StrCat(
+        "in what the model writes about ", unit, ", ",
+        format.verdict->votes == 1 ? "one vote"
+                                   : absl::StrCat("the mean of ",
+                                                  format.verdict->votes,
+                                                  " votes"),
+        " (more: --reward-format ", format.name, ":votes=8)");
+  }
   switch (format.read) {
     case RewardRead::kAtTag:
       return absl::StrCat("at the tag ",
@@ -56,12 +65,17 @@ std::string ReadText(const RewardFormat& format) {
 
 std::string HeadText(const RewardFormat& format,
                      const std::vector<int32_t>& choices) {
+  if (format.compares()) {
+    return absl::StrCat(format.log_ratio,
+                        " times the log-ratio of this model and the one named "
+                        "by --reference-model");
+  }
   if (format.head.empty()) {
     return absl::StrCat("logits of tokens ", choices[0], " and ", choices[1]);
   }
   std::vector<std::string> names;
   for (const RewardFormat::Layer& layer : format.head) {
-    names.push_back(layer.weight);
+    names.push_back(layer.mean ? "mean of " + layer.weight : layer.weight);
   }
   return absl::StrCat(absl::StrJoin(names, ", "), ", ", format.labels,
                       format.labels == 1 ? " output" : " outputs");

@@ -85,6 +85,11 @@ TEST(RewardFormatTest, ContradictionsAreRefusedWithTheirLine) {
            {With("head", "head { weight: \"a\" }\nchoice: \" +\""), ":4: head",
             "more than one"},
            {With("labels", ""), ": labels", "1 to"},
+           {With("head", "log_ratio: -1"), ":4: log_ratio", "above 0"},
+           {With("labels", "log_ratio: 1"), ":4: head", "more than one"},
+           {With("head", "log_ratio: 1"), ":5: labels", "a head has them"},
+           {With("head", "head { weight: \"a\" mean: true }"), ":4: head",
+            "labels: 1"},
            {With("label:", "label: 2"), ":7: label", "0 to 1"},
            {With("squash", "squash: SUM"), ":6: squash", "at least 3"},
            {With("squash", "squash: DIFFERENCE"), ":8: range", "SIGNED"},
@@ -99,6 +104,62 @@ TEST(RewardFormatTest, ContradictionsAreRefusedWithTheirLine) {
     EXPECT_TRUE(Has(error, "mine.textproto" + c.line)) << error;
     EXPECT_TRUE(Has(error, c.word)) << error;
   }
+}
+
+constexpr char kWritten[] = R"(layout: TEXT
+choice: "y"
+choice: "n"
+squash: SOFTMAX
+range: PROBABILITY
+verdict {
+  round { say: "Is it? " }
+}
+)";
+
+TEST(RewardFormatTest, VerdictsThatContradictThemselvesAreRefused) {
+  EXPECT_EQ(ErrorOf(kWritten), "");
+  const auto with = [](const std::string& from, const std::string& to) {
+    std::string text = kWritten;
+    return text.replace(text.find(from), from.size(), to);
+  };
+  struct Case {
+    std::string text, word;
+  };
+  for (const Case& c : std::vector<Case>{
+           {with("round { say: \"Is it? \" }", ""), "expected a round"},
+           {with("say: \"Is it? \"", "tokens: 3"), "needs a say"},
+           {with("\" }", "\" tokens: 3 }"), "expected closes"},
+           {with("\" }", "\" }\n closes: \"}\""), "expected closes"},
+           {with("\" }", "\" }\n round { say: \"x\" }"), "before the last"},
+           {with("\" }", "\" }\n votes: -1"), "found -1"},
+           {with("\" }", "\" }\n temperature: -1"), "temperature of 0"},
+           {with("\" }", "\" }\n top_p: 2"), "up to 1"},
+           {with("SOFTMAX", "DIFFERENCE"), "SIGNED"},
+           {with("layout: TEXT", "layout: TEXT\nread: LAST_TOKEN"), "leave out"},
+           {with("layout: TEXT", "layout: CHAT"), "layout: TEXT"},
+           {with("layout: TEXT", "layout: CHAT\ncontrol: \"<s>\""),
+            "template writes"},
+       }) {
+    const std::string error = ErrorOf(c.text);
+    EXPECT_TRUE(Has(error, c.word)) << c.text << error;
+  }
+}
+
+TEST(RewardFormatTest, VotesAreNamedWithTheFormat) {
+  const RewardFormat eight = *ReadRewardFormat("genprm:votes=8");
+  EXPECT_EQ(eight.verdict->votes, 8);
+  EXPECT_EQ(eight.name, "genprm");
+  // A run with other votes is another run.
+  EXPECT_NE(eight.text, ReadRewardFormat("genprm")->text);
+  const std::string path = TempFolder() + "/mine.textproto";
+  std::ofstream(path) << kWritten;
+  EXPECT_EQ(ReadRewardFormat(path + ":votes=3")->verdict->votes, 3);
+  const auto error = [](const std::string& name) {
+    return std::string(ReadRewardFormat(name).status().message());
+  };
+  EXPECT_TRUE(Has(error("genprm:votes=0"), "expected 1 to"));
+  EXPECT_TRUE(Has(error("genprm:votes=x"), "found \"x\""));
+  EXPECT_TRUE(Has(error("trl:votes=2"), "leave out :votes=2"));
 }
 
 TEST(RewardFormatTest, FileIsReadByItsNameAndAnUnknownNameSuggests) {
@@ -118,7 +179,7 @@ TEST(RewardFormatTest, FileIsReadByItsNameAndAnUnknownNameSuggests) {
 TEST(RewardFormatTest, RecognisesPublishedFolders) {
   const std::set<std::string> named = {
       "pure",     "math_shepherd", "rlhflow", "rlhflow_orm",
-      "math_psa", "versa_prm",     "prorag"};
+      "math_psa", "versa_prm",     "prorag",  "llemma_prm", "implicit_prm", "genprm", "thinkprm"};
   for (const std::string& name : RewardCheckpointNames()) {
     const auto folder = ReadRewardFolder(WriteRewardCheckpoint(name, 1).folder);
     ASSERT_TRUE(folder.ok()) << folder.status();

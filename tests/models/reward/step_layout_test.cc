@@ -57,6 +57,24 @@ const std::map<std::string, std::string>& GoldenTexts() {
        "What is 2+3? Step 1: 2+3 = 5. \n\n\n\n\n Step 2: So it is 5. "
        "\n\n\n\n\n"},
       {"versa_prm", "What is 2+3? \n\n2+3 = 5. \n\n\n\nSo it is 5. \n\n\n\n"},
+      {"genprm",
+       "<｜begin▁of▁sentence｜>You are a math teacher. Your task is to review and "
+       "critique the paragraphs in solution step by step.<｜User｜>Question: What "
+       "is 2+3?\n\n2+3 = 5.<｜Assistant｜>...<｜end▁of▁sentence｜><｜User｜>So it is "
+       "5.<analyze>\nLet's analyze the Paragraph 2 step by step: "},
+      {"thinkprm",
+       "<｜begin▁of▁sentence｜><｜User｜>You are given a math problem and a proposed "
+       "step-by-step solution:\n\n[Math Problem]\n\nWhat is "
+       "2+3?\n\n[Solution]\n\nStep 1: 2+3 = 5.\nStep 2: So it is "
+       "5.\n\nReview and critique each step in the proposed solution to "
+       "determine whether each step is correct. If the solution is incomplete, "
+       "only verify the provided steps.<｜Assistant｜><think>\nLet's verify step "
+       "by step:"},
+      {"implicit_prm",
+       "<|im_start|>user\nWhat is 2+3?<|im_end|>\n<|im_start|>assistant\n"
+       "Step 1: 2+3 = 5.\n\nStep 2: So it is 5."},
+      {"llemma_prm",
+       "# Question\n\nWhat is 2+3?\n\n# Solution\n\n2+3 = 5.\n\nSo it is 5.\n"},
       {"skywork_reward_qwen3",
        "<|im_start|>user\nWhat is 2+3?<|im_end|>\n<|im_start|>assistant\n"
        "<think>\n\n</think>\n\n2+3 = 5.\nSo it is 5.<|im_end|>\n"},
@@ -252,6 +270,27 @@ TEST_F(StepLayoutTest, TagOfSeveralTokensIsRefusedByName) {
   format.tag_id = 1 << 20;
   EXPECT_THAT(std::string(CreateStatus(format).message()),
               testing::HasSubstr("expected a token below"));
+}
+
+TEST_F(StepLayoutTest, HistoryStandsAfterEarlierSteps) {
+  const StepLayout layout = Layout("genprm");
+  const auto ids = layout.LayVerdict("q", {"a\n", "b", "c"}, {"A", "B"});
+  ASSERT_TRUE(ids.ok()) << ids.status();
+  EXPECT_EQ(*ids,
+            Encode("<｜begin▁of▁sentence｜>You are a math teacher. Your task is "
+                   "to review and critique the paragraphs in solution step by "
+                   "step.<｜User｜>Question: q\n\na<｜Assistant｜>A"
+                   "<｜end▁of▁sentence｜><｜User｜>b<｜Assistant｜>B"
+                   "<｜end▁of▁sentence｜><｜User｜>c<analyze>\nLet's analyze the "
+                   "Paragraph 3 step by step: ",
+                   true));
+}
+
+TEST_F(StepLayoutTest, ControlTokenThatTheTokenizerLacksIsRefused) {
+  RewardFormat format = *ReadRewardFormat("thinkprm");
+  format.control.push_back("<｜tool｜>");
+  EXPECT_THAT(std::string(CreateStatus(format).message()),
+              testing::HasSubstr("expected the control token \""));
 }
 
 TEST_F(StepLayoutTest, TagThatMergesWithTheStepIsRefused) {

@@ -131,6 +131,11 @@ std::vector<int32_t> PublishedReward::Ids(const std::string& q,
     }
     return Encode(text);
   }
+  if (name_ == "llemma_prm") {
+    // "\n\n" is two tokens, and the first one is read.
+    return Encode("# Question\n\n" + q + "\n\n# Solution\n\n" +
+                  Join(steps, "\n\n") + "\n");
+  }
   if (name_ == "versa_prm") {
     return Encode(q + " \n\n" + Closed(steps, " \n\n\n\n"));
   }
@@ -179,6 +184,12 @@ double PublishedReward::Value(const std::string& question,
     return choose(" +", " -");
   if (name_ == "rlhflow" || name_ == "rlhflow_orm" || name_ == "versa_prm") {
     return choose("+", "-");
+  }
+  if (name_ == "llemma_prm") {
+    const std::vector<double> logits = network_.Logits(hidden);
+    double sum = 0;
+    for (const double logit : logits) sum += logit;
+    return Logistic(sum / static_cast<double>(logits.size()));
   }
   if (name_ == "skywork_prm")
     return Logistic(Head("v_head.summary", hidden)[0]);

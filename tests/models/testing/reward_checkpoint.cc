@@ -31,6 +31,7 @@ struct Published {
   const char* prefix;  // of the body's tensors
   bool lm_head;        // stored
   std::vector<HeadTensor> head;
+  int readings = 1;
 };
 
 const std::vector<Published>& AllPublished() {
@@ -99,6 +100,10 @@ const std::vector<Published>& AllPublished() {
        {{"score_head.weight", 3}, {"score_head.bias", 3, true}}},
       {"math_psa", "Qwen2ForCausalLM", kQwen2, "", "", true, {}},
       {"versa_prm", "LlamaForCausalLM", kLlama, "", "", true, {}},
+      {"implicit_prm", "Qwen2ForCausalLM", kQwen2, "chatml", "", true, {}, 2},
+      {"genprm", "Qwen2ForCausalLM", kQwen2, "", "", true, {}, 3},
+      {"thinkprm", "Qwen2ForCausalLM", kQwen2, "", "", true, {}, 3},
+      {"llemma_prm", "LlamaForCausalLM", kLlama, "", "", true, {}},
       {"skywork_reward_qwen3",
        "Qwen3ForSequenceClassification",
        kQwen3,
@@ -174,6 +179,14 @@ std::vector<std::string> RewardCheckpointNames() {
   return names;
 }
 
+std::vector<std::string> OneReadingNames() {
+  std::vector<std::string> names;
+  for (const Published& one : AllPublished()) {
+    if (one.readings == 1) names.emplace_back(one.name);
+  }
+  return names;
+}
+
 json RewardTokenizerJson() {
   json vocab = json::object(), merges = json::array();
   for (int b = 0; b < 256; ++b) {
@@ -193,8 +206,13 @@ json RewardTokenizerJson() {
       {" \n\n\n\n", "\n"},
       {".", "\n"},
       {".", "\n\n"},
+      {"Y", "es"},
+      {"y", "es"},
+      {"N", "o"},
+      {"n", "o"},
       {"t", "e"},
       {"te", "p"},
+      {"e", "s"},
       {"S", "tep"},
       {"t", "h"},
       {"th", "e"},
@@ -212,7 +230,8 @@ json RewardTokenizerJson() {
   for (const char* name :
        {"<|endoftext|>", "<|im_start|>", "<|im_end|>", "<extra_0>",
         "<|begin_of_text|>", "<|start_header_id|>", "<|end_header_id|>",
-        "<|eot_id|>"}) {
+        "<|eot_id|>", "<｜begin▁of▁sentence｜>", "<｜User｜>", "<｜Assistant｜>",
+        "<｜end▁of▁sentence｜>"}) {
     added.push_back({{"id", id++},
                      {"content", name},
                      {"single_word", false},
@@ -261,10 +280,18 @@ RewardCheckpoint WriteRewardCheckpoint(const std::string& name, uint64_t seed,
     if (name == one.name) published = &one;
   }
   ESP_CHECK(published != nullptr);
-  const json words =
-      tokenizer.empty()
-          ? RewardTokenizerJson()
-          : json::parse(ReadFile(tokenizer + "/tokenizer.json").value());
+  json words = tokenizer.empty()
+                   ? RewardTokenizerJson()
+                   : json::parse(ReadFile(tokenizer + "/tokenizer.json").value());
+  if (name == "llemma_prm") {
+    // In Llama's tokenizer each newline is a token.
+    json merges = json::array();
+    for (const json& merge : words["model"]["merges"]) {
+      const auto text = merge.get<std::string>();
+      if (text.find(Spell("\n")) == text.npos) merges.push_back(merge);
+    }
+    words["model"]["merges"] = merges;
+  }
   TrunkConfig config = TinyConfig();
   config.vocab_size = static_cast<int>(words["model"]["vocab"].size() +
                                        words["added_tokens"].size() + 3);

@@ -30,6 +30,8 @@ struct RewardCheckpoint {
 
 // The names of all formats that are written.
 std::vector<std::string> RewardCheckpointNames();
+// Without those that compare two models or write their verdicts.
+std::vector<std::string> OneReadingNames();
 
 // A checkpoint of the format `name`. Its weights are fp32. `tokenizer`: a
 // folder whose tokenizer.json it has instead of RewardTokenizerJson.

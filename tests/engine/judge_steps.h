@@ -1,0 +1,55 @@
+// Runs a judge's parts on their backends until everything asked is answered.
+#ifndef ESPALIER_TESTS_ENGINE_JUDGE_STEPS_H_
+#define ESPALIER_TESTS_ENGINE_JUDGE_STEPS_H_
+
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "models/backend/backend.h"
+#include "search/tree/tree.h"
+#include "src/engine/step_judge.h"
+
+namespace espalier {
+
+// The completions in the order in which they came.
+inline std::vector<SearchCompletion> RunJudge(StepJudge& judge,
+                                              const Tree& tree) {
+  std::vector<SearchCompletion> scored;
+  std::map<RequestId, uint64_t> tickets;
+  std::set<Backend*> backends;
+  RequestId next = 1;
+  while (true) {
+    for (StepJudge::Part& part : judge.TakeParts()) {
+      part.request.id = next;
+      tickets[next++] = part.ticket;
+      backends.insert(part.backend);
+      part.backend->Submit(std::move(part.request));
+    }
+    for (SearchCompletion& one : judge.TakeScored(tree)) {
+      scored.push_back(std::move(one));
+    }
+    if (tickets.empty()) return scored;
+    for (Backend* backend : backends) {
+      std::vector<Completion> done;
+      backend->Step(done);
+      for (Completion& completion : done) {
+        const auto ticket = tickets.extract(completion.id);
+        judge.Answer(ticket.mapped(), tree, std::move(completion));
+      }
+    }
+  }
+}
+
+// The same for one request of these nodes.
+inline SearchCompletion Judge(StepJudge& judge, const Tree& tree,
+                              const std::vector<NodeId>& nodes) {
+  judge.Ask(1, tree, nodes);
+  std::vector<SearchCompletion> scored = RunJudge(judge, tree);
+  return scored.size() == 1 ? std::move(scored[0]) : SearchCompletion();
+}
+
+}  // namespace espalier
+
+#endif  // ESPALIER_TESTS_ENGINE_JUDGE_STEPS_H_
