@@ -297,12 +297,15 @@ absl::Status MeasureSteps(const BenchRewardFlags& flags, StepJudge* judge) {
   if (flags.prmbench.empty()) {
     const ProcessBenchReport report =
         MeasureProcessBench(solutions, values, origin.threshold);
-    absl::StrAppend(&text, ProcessBenchText(report, origin));
+    absl::StrAppend(&text,
+                    ProcessBenchText(report, origin,
+                                     whole && report.subsets.size() ==
+                                                  kProcessBenchSubsets.size()));
     json = ProcessBenchJson(report, origin);
   } else {
     const PrmBenchReport report =
         MeasurePrmBench(solutions, values, origin.threshold);
-    absl::StrAppend(&text, PrmBenchText(report, origin));
+    absl::StrAppend(&text, PrmBenchText(report, origin, whole));
     json = PrmBenchJson(report, origin);
   }
   std::FILE* const where = flags.out == "-" ? stderr : flags.json.report();

@@ -126,7 +126,7 @@ nlohmann::json IntervalJson(const MeanWithInterval& figure) {
 }  // namespace
 
 std::string ProcessBenchText(const ProcessBenchReport& report,
-                             const ThresholdOrigin& origin) {
+                             const ThresholdOrigin& origin, bool published) {
   std::string text = absl::StrFormat("  %-22s%8s%8s%8s%8s\n", "per cent", "n",
                                      "error", "correct", "F1");
   for (const auto& [name, score] : report.subsets) {
@@ -145,14 +145,7 @@ std::string ProcessBenchText(const ProcessBenchReport& report,
     absl::StrAppend(&text, Cell(elsewhere, 1), "\n");
   }
   absl::StrAppend(&text, ThresholdText(origin));
-  const bool whole =
-      std::all_of(kProcessBenchSubsets.begin(), kProcessBenchSubsets.end(),
-                  [&](std::string_view name) {
-                    return std::any_of(
-                        report.subsets.begin(), report.subsets.end(),
-                        [&](const auto& entry) { return entry.first == name; });
-                  });
-  if (whole) absl::StrAppend(&text, Published("mean F1", kProcessBench));
+  if (published) absl::StrAppend(&text, Published("mean F1", kProcessBench));
   return text;
 }
 
@@ -179,7 +172,7 @@ nlohmann::json ProcessBenchJson(const ProcessBenchReport& report,
 }
 
 std::string PrmBenchText(const PrmBenchReport& report,
-                         const ThresholdOrigin& origin) {
+                         const ThresholdOrigin& origin, bool published) {
   std::string text =
       absl::StrFormat("  %-22s%8s%8s%8s%8s%8s%8s\n", "per cent", "score", "F1",
                       "neg. F1", "first", "similar", "steps");
@@ -188,9 +181,7 @@ std::string PrmBenchText(const PrmBenchReport& report,
   }
   absl::StrAppend(&text, PrmRow("all with errors", report.total),
                   ThresholdText(origin));
-  if (report.classes.size() >= 9) {
-    absl::StrAppend(&text, Published("PRM-score", kPrmBench));
-  }
+  if (published) absl::StrAppend(&text, Published("PRM-score", kPrmBench));
   return text;
 }
 

@@ -19,13 +19,14 @@ struct ThresholdOrigin {
   bool measured_there = false;  // it is part of what was measured
 };
 
+// `published`: beside the figures that its authors' sources give for others.
 std::string ProcessBenchText(const ProcessBenchReport& report,
-                             const ThresholdOrigin& origin);
+                             const ThresholdOrigin& origin, bool published);
 nlohmann::json ProcessBenchJson(const ProcessBenchReport& report,
                                 const ThresholdOrigin& origin);
 
 std::string PrmBenchText(const PrmBenchReport& report,
-                         const ThresholdOrigin& origin);
+                         const ThresholdOrigin& origin, bool published);
 nlohmann::json PrmBenchJson(const PrmBenchReport& report,
                             const ThresholdOrigin& origin);
 
