@@ -67,6 +67,7 @@ void AddTokenize(CLI::App& app, RunFunction& run);
 void AddMethods(CLI::App& app, RunFunction& run);
 void AddGrade(CLI::App& app, RunFunction& run);
 void AddBench(CLI::App& app, RunFunction& run);
+void AddBenchReward(CLI::App& app, RunFunction& run);
 void AddDoctor(CLI::App& app, RunFunction& run);
 
 // What FileFlagError expects of a method's file.
