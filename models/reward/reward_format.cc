@@ -88,6 +88,43 @@ absl::Status ReadLayout(const FormatSource& source, RewardFormat& format) {
   return absl::OkStatus();
 }
 
+absl::Status ReadFocus(const FormatSource& source, RewardFormat& format) {
+  const RewardFormatConfig& config = source.config;
+  format.focus_prefix = config.focus_prefix();
+  format.history_prefix = config.history_prefix();
+  format.history_suffix = config.history_suffix();
+  format.alone_suffix = config.alone_suffix();
+  if (format.focus_prefix.empty()) {
+    for (const auto& [key, given] :
+         {std::pair("history_prefix", !format.history_prefix.empty()),
+          std::pair("history_suffix", !format.history_suffix.empty()),
+          std::pair("alone_suffix", !format.alone_suffix.empty()),
+          std::pair("window", config.window() != 0)}) {
+      if (given) {
+        return source.Error(key,
+                            "needs focus_prefix, after which the judged "
+                            "steps stand apart from those before");
+      }
+    }
+    return absl::OkStatus();
+  }
+  if (format.layout != RewardLayout::kText ||
+      format.read != RewardRead::kLastToken ||
+      format.unit != RewardUnit::kStep) {
+    return source.Error("focus_prefix",
+                        "goes with layout: TEXT, unit: STEP and read: "
+                        "LAST_TOKEN");
+  }
+  if (config.window() == 0) return absl::OkStatus();
+  format.window = config.window();
+  if (format.window < 1 || format.window > kMaxWindow) {
+    return source.Error(
+        "window", absl::StrCat("expected 1 to ", kMaxWindow, " steps, found ",
+                               format.window));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ReadTag(const FormatSource& source, RewardFormat& format) {
   const RewardFormatConfig& config = source.config;
   format.tag = config.tag();
@@ -432,6 +469,7 @@ absl::StatusOr<RewardFormat> ParseRewardFormat(const std::string& text,
   format.only_by_name = source.config.only_by_name();
   ESP_RETURN_IF_ERROR(ReadLayout(source, format));
   ESP_RETURN_IF_ERROR(ReadTag(source, format));
+  ESP_RETURN_IF_ERROR(ReadFocus(source, format));
   ESP_RETURN_IF_ERROR(ReadFormatHead(source, format));
   ESP_RETURN_IF_ERROR(ReadValue(source, format));
   ESP_RETURN_IF_ERROR(ReadVerdict(source, format));

@@ -98,6 +98,9 @@ struct RewardFormat {
   std::string tag;
   int32_t tag_id = -1;  // -1: not given
   std::string between;
+  // If the judged steps stand apart from those before: around both.
+  std::string focus_prefix, history_prefix, history_suffix, alone_suffix;
+  int window = 1;  // steps that are judged together
   TagInStep tag_in_step = TagInStep::kRefuse;
   RewardRead read = RewardRead::kAtTag;
 

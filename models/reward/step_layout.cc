@@ -241,6 +241,27 @@ absl::Status StepLayout::CheckTexts(
   return absl::OkStatus();
 }
 
+std::string StepLayout::Focused(const std::vector<std::string>& units) const {
+  const size_t judged =
+      std::min(units.size(), static_cast<size_t>(format_.window));
+  const size_t before = units.size() - judged;
+  const auto join = [&](size_t begin, size_t end) {
+    std::string text;
+    for (size_t i = begin; i < end; ++i) {
+      absl::StrAppend(&text, i == begin ? "" : format_.between,
+                      Prefixed(units[i], i), format_.step_suffix);
+    }
+    return text;
+  };
+  if (before == 0) {
+    return absl::StrCat(format_.focus_prefix, join(0, judged),
+                        format_.alone_suffix);
+  }
+  return absl::StrCat(format_.history_prefix, join(0, before),
+                      format_.history_suffix, format_.focus_prefix,
+                      join(before, units.size()));
+}
+
 absl::StatusOr<std::string> StepLayout::Body(
     std::string_view question, const std::vector<std::string>& units) const {
   std::string text = absl::StrCat(format_.question_prefix, AbslView(question),
@@ -266,6 +287,7 @@ absl::StatusOr<std::string> StepLayout::Body(
     const std::vector<std::string> said(units.size(), "...");
     return VerdictBody(question, units, said);
   }
+  if (!format_.focus_prefix.empty()) return text + Focused(units);
   const std::string tag =
       format_.read == RewardRead::kAtTag ? format_.tag : std::string();
   for (size_t i = 0; i < units.size(); ++i) {
@@ -375,10 +397,16 @@ absl::StatusOr<LaidOutPath> StepLayout::Lay(
   }
   if (!stable_) {
     size_t body = path.ids.size();
+    const bool apart = !format_.focus_prefix.empty();
     if (format_.read == RewardRead::kEnd ||
-        format_.unit == RewardUnit::kResponse) {
-      // What follows the steps does not stand there in a longer path.
-      units.back() += "\nx";
+        format_.unit == RewardUnit::kResponse || apart) {
+      // What follows the steps, or the judged steps themselves, do not stand
+      // there in a longer path.
+      if (apart) {
+        units.emplace_back("x");
+      } else {
+        units.back() += "\nx";
+      }
       ESP_ASSIGN_OR_RETURN(const LaidOutPath longer, LayUnits(question, units));
       body = CommonPrefix(path.ids, longer.ids);
     }

@@ -87,6 +87,8 @@ class StepLayout {
   absl::Status CheckText(const std::string& what, std::string_view text) const;
   absl::Status CheckTexts(std::string_view question,
                           const std::vector<std::string>& units) const;
+  // The steps, where the judged ones stand apart.
+  std::string Focused(const std::vector<std::string>& units) const;
   // Everything up to the read position.
   absl::StatusOr<std::string> Body(std::string_view question,
                                    const std::vector<std::string>& units) const;

@@ -8,6 +8,10 @@ namespace espalier {
 
 float AggregatePath(const Tree& tree, NodeId node, Level level,
                     Aggregate aggregate) {
+  if (aggregate == Aggregate::kLast && node != kRoot) {
+    ESP_CHECK(tree[node].scored());
+    return tree.score(node, level);
+  }
   std::vector<StepScores> scores;
   for (const NodeId id : tree.Path(node)) {
     ESP_CHECK(tree[id].scored());

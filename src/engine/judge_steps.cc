@@ -51,9 +51,9 @@ Co<> WalkSteps(SearchContext& ctx, const std::vector<std::string>& steps) {
   for (const std::string& step : steps) {
     const Expansion next = co_await ctx.Expand(node, {.forced = step});
     if (next.samples.empty()) {
-      ctx.Fail(absl::InvalidArgumentError(absl::StrCat(
-          "step ", path.size() + 1, " has more than ", kMostInTree,
-          " tokens, or the solution more steps than that")));
+      ctx.Fail(absl::InvalidArgumentError(
+          absl::StrCat("step ", path.size() + 1, " has more than ", kMostInTree,
+                       " tokens, or the solution more steps than that")));
       co_return;
     }
     node = next.samples[0];
@@ -85,7 +85,7 @@ class GivenSteps : public SearchAlgorithm {
                                            RequestKind::kEvaluate};
 };
 
-class LocalJudge : public StepJudge {
+class LocalJudge : public SolutionJudge {
  public:
   explicit LocalJudge(const EngineOptions& options)
       : executor_(options.threads), live_(options.live) {}
@@ -163,8 +163,9 @@ class LocalJudge : public StepJudge {
                              scores.clear();
                              for (NodeId id = 1;
                                   id < tree.size() && tree[id].scored(); ++id) {
-                               scores.push_back({.step = tree.step(id).step_score,
-                                                 .path = tree.step(id).path_score});
+                               scores.push_back(
+                                   {.step = tree.step(id).step_score,
+                                    .path = tree.step(id).path_score});
                              }
                            }});
   }
@@ -178,7 +179,7 @@ class LocalJudge : public StepJudge {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<StepJudge>> StepJudge::Load(
+absl::StatusOr<std::unique_ptr<SolutionJudge>> SolutionJudge::Load(
     const EngineOptions& models) {
   auto judge = std::make_unique<LocalJudge>(models);
   ESP_RETURN_IF_ERROR(judge->Load(models));

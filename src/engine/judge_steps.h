@@ -1,6 +1,6 @@
 // A reward model's scores of solutions that are given, without a policy.
 //
-//   ESP_ASSIGN_OR_RETURN(auto judge, StepJudge::Load({.critic = folder}));
+//   ESP_ASSIGN_OR_RETURN(auto judge, SolutionJudge::Load({.critic = folder}));
 //   ESP_RETURN_IF_ERROR(judge->Judge(solutions, *task, {}, on_done));
 //
 // The scores are those that a search gets for the same steps: solutions run as
@@ -31,13 +31,13 @@ struct GivenSolution {
 };
 
 // Externally synchronised.
-class StepJudge {
+class SolutionJudge {
  public:
   // `models.critic` names the reward model, or `models.policy` if it is empty;
   // no other model is loaded. Errors as from Engine::Create.
-  static absl::StatusOr<std::unique_ptr<StepJudge>> Load(
+  static absl::StatusOr<std::unique_ptr<SolutionJudge>> Load(
       const EngineOptions& models);
-  virtual ~StepJudge() = default;
+  virtual ~SolutionJudge() = default;
 
   // Calls on_done(i, scores) once per solution, in order of completion: one
   // entry per step, or why the solution cannot be judged (it is longer than the

@@ -39,6 +39,7 @@ LevelSet RewardScorer::levels() const {
   LevelSet all;
   for (const LevelSet output : format().outputs) all = all | output;
   if (!all.empty()) return all;
+  if (format().window > 1) return kStepAndPath | WindowLevel(format().window);
   return format().unit == RewardUnit::kResponse ? kStepAndPath | Level::kOutcome
                                                 : kStepAndPath;
 }
@@ -202,6 +203,9 @@ StepScores RewardReader::Score(const Tree& tree, NodeId node) const {
     scores.outcome = scores.path;
   }
   if (scorer_.format().path_label >= 0) scores.path = places_[node].path;
+  if (scorer_.format().window > 1) {
+    scores[WindowLevel(scorer_.format().window)] = scores.step;
+  }
   if (!from_steps()) return scores;
   for (const NodeId id : tree.Path(node)) {
     scores.path = std::min(scores.path, places_[id].value);

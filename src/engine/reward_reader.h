@@ -20,6 +20,9 @@
 //  * Espalier's own heads give their levels, a format with outputs for both
 //  step
 //    and path gives both;
+//  * formats that judge the last w steps together give that value as the
+//  window's
+//    and as both, as an error in a path may have been corrected;
 //  * other formats that judge steps give `step`, the value of the last step,
 //  and
 //    `path`, the lowest value of the path's steps: all of them are right only
@@ -114,7 +117,8 @@ class RewardReader {
   // The path's score is made from its steps' scores.
   bool from_steps() const {
     return scorer_.format().unit == RewardUnit::kStep &&
-           scorer_.format().path_label < 0 && scorer_.format().outputs.empty();
+           scorer_.format().path_label < 0 &&
+           scorer_.format().outputs.empty() && scorer_.format().window == 1;
   }
   // Lays out `node` and its ancestors.
   absl::Status LayOut(const Tree& tree, NodeId node);

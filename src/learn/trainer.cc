@@ -15,6 +15,7 @@
 #include "base/files.h"
 #include "base/random.h"
 #include "base/status_macros.h"
+#include "base/text.h"
 
 namespace espalier {
 namespace {

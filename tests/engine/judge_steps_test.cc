@@ -17,7 +17,7 @@ using Scores = std::vector<StepScores>;
 
 // The scores of `solutions`, in their order.
 std::vector<absl::StatusOr<Scores>> JudgeAll(
-    StepJudge& judge, const std::vector<GivenSolution>& solutions) {
+    SolutionJudge& judge, const std::vector<GivenSolution>& solutions) {
   std::vector<absl::StatusOr<Scores>> out(solutions.size(),
                                           absl::UnknownError("not called"));
   const absl::Status status = judge.Judge(
@@ -35,12 +35,12 @@ TEST(JudgeStepsTest, ScoresEqualThePublishedComputation) {
   for (const char* name : {"qwen_prm", "math_shepherd", "rlhflow", "trl"}) {
     const RewardCheckpoint checkpoint = WriteRewardCheckpoint(name, 3);
     const PublishedReward published(name, checkpoint);
-    const auto judge = StepJudge::Load({.critic = checkpoint.folder,
-                                        .reward_format = name,
-                                        .threads = 1,
-                                        .live = 2,
-                                        .kv_bytes = 16 << 20,
-                                        .weights = "fp32"});
+    const auto judge = SolutionJudge::Load({.critic = checkpoint.folder,
+                                            .reward_format = name,
+                                            .threads = 1,
+                                            .live = 2,
+                                            .kv_bytes = 16 << 20,
+                                            .weights = "fp32"});
     ASSERT_TRUE(judge.ok()) << judge.status();
     const auto all = JudgeAll(**judge, solutions);
     for (size_t i = 0; i < solutions.size(); ++i) {
@@ -61,7 +61,7 @@ TEST(JudgeStepsTest, ScoresEqualThePublishedComputation) {
 
 TEST(JudgeStepsTest, ASolutionThatCannotBeJudgedDoesNotEndTheOthers) {
   const RewardCheckpoint checkpoint = WriteRewardCheckpoint("qwen_prm", 3);
-  const auto judge = StepJudge::Load(
+  const auto judge = SolutionJudge::Load(
       {.critic = checkpoint.folder, .threads = 1, .kv_bytes = 16 << 20});
   ASSERT_TRUE(judge.ok()) << judge.status();
   std::string longest;
@@ -78,7 +78,7 @@ TEST(JudgeStepsTest, ASolutionThatCannotBeJudgedDoesNotEndTheOthers) {
 
 TEST(JudgeStepsTest, AModelWithoutAHeadIsRefused) {
   const RewardCheckpoint checkpoint = WriteRewardCheckpoint("math_shepherd", 3);
-  const auto judge = StepJudge::Load({.critic = checkpoint.folder});
+  const auto judge = SolutionJudge::Load({.critic = checkpoint.folder});
   EXPECT_FALSE(judge.ok());
 }
 

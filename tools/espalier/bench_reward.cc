@@ -156,7 +156,7 @@ struct NotJudged {
 
 // Scores given solutions. `name` says which the i-th is.
 absl::StatusOr<std::vector<StepValues>> JudgeAll(
-    const BenchRewardFlags& flags, StepJudge& judge,
+    const BenchRewardFlags& flags, SolutionJudge& judge,
     const std::vector<GivenSolution>& solutions, const std::string& task_name,
     const std::function<std::string(size_t)>& name, NotJudged& not_judged) {
   ESP_ASSIGN_OR_RETURN(const Task* task, FindTask(task_name));
@@ -201,7 +201,7 @@ void TellNotJudged(const NotJudged& not_judged, const char* effect) {
 }
 
 absl::StatusOr<std::vector<StepValues>> ValuesOf(const BenchRewardFlags& flags,
-                                                 StepJudge* judge,
+                                                 SolutionJudge* judge,
                                                  const Solutions& solutions) {
   std::vector<StepValues> values;
   if (judge == nullptr) {
@@ -233,8 +233,8 @@ void TakeDifferences(std::vector<StepValues>& all) {
 // The threshold of the flags, or the best one on --tune-on: a subset of what is
 // measured, or files of its own.
 absl::StatusOr<ThresholdOrigin> FindThreshold(
-    const BenchRewardFlags& flags, StepJudge* judge, const Solutions& solutions,
-    const std::vector<StepValues>& values) {
+    const BenchRewardFlags& flags, SolutionJudge* judge,
+    const Solutions& solutions, const std::vector<StepValues>& values) {
   ThresholdOrigin origin{.threshold = flags.threshold};
   if (flags.tune_on.empty()) return origin;
   origin.tuned_on = flags.tune_on;
@@ -274,7 +274,7 @@ absl::StatusOr<ThresholdOrigin> FindThreshold(
   return origin;
 }
 
-absl::Status MeasureSteps(const BenchRewardFlags& flags, StepJudge* judge) {
+absl::Status MeasureSteps(const BenchRewardFlags& flags, SolutionJudge* judge) {
   const std::vector<std::string> paths =
       flags.prmbench.empty() ? flags.processbench
                              : std::vector<std::string>{flags.prmbench};
@@ -313,7 +313,8 @@ absl::Status MeasureSteps(const BenchRewardFlags& flags, StepJudge* judge) {
   return flags.json.Write(json);
 }
 
-absl::Status MeasureSamples(const BenchRewardFlags& flags, StepJudge* judge) {
+absl::Status MeasureSamples(const BenchRewardFlags& flags,
+                            SolutionJudge* judge) {
   ESP_ASSIGN_OR_RETURN(
       RecordedSamples recorded,
       ReadSamplesFile(flags.samples, {.texts = judge != nullptr,
@@ -362,9 +363,9 @@ absl::Status MeasureSamples(const BenchRewardFlags& flags, StepJudge* judge) {
 
 absl::Status RunBenchReward(const BenchRewardFlags& flags) {
   ESP_RETURN_IF_ERROR(CheckFlags(flags));
-  std::unique_ptr<StepJudge> judge;
+  std::unique_ptr<SolutionJudge> judge;
   if (!flags.models.reward_model.empty()) {
-    ESP_ASSIGN_OR_RETURN(judge, StepJudge::Load(ModelsOf(flags.models)));
+    ESP_ASSIGN_OR_RETURN(judge, SolutionJudge::Load(ModelsOf(flags.models)));
   }
   return flags.replay() ? MeasureSamples(flags, judge.get())
                         : MeasureSteps(flags, judge.get());

@@ -68,6 +68,10 @@ TEST(RewardFormatTest, ContradictionsAreRefusedWithTheirLine) {
     std::string text, line, word;
   };
   for (const Case& c : std::vector<Case>{
+           {With("layout", "layout: TEXT\nwindow: 2"), ":2: window",
+            "focus_prefix"},
+           {With("layout", "layout: CHAT\nfocus_prefix: \"x\""),
+            ":2: focus_prefix", "LAST_TOKEN"},
            {With("layout", "layout: FREE"), ":2", "FREE"},
            {With("layout", "layout: IDS\ntemplate: \"chatml\""), ":2: template",
             "CHAT"},

@@ -83,6 +83,16 @@ const std::map<std::string, std::string>& GoldenTexts() {
        "2+3?<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n2+3 = "
        "5.\nSo it is 5.<|eot_id|>"},
       {"prorag", "What is 2+3?2+3 = 5.\nSo it is 5.\n\n<|im_end|>"},
+      {"hrm",
+       "Question:\nWhat is 2+3?\n\nLet's break it down step by step!\n\n"
+       "Previous reasoning:\n2+3 = 5.\n\nNow, let's focus on the current "
+       "step:\nSo it is 5."},
+      {"hrm_window",
+       "Question:\nWhat is 2+3?\n\nLet's break it down step by step!\n\nNow, "
+       "let's focus on the current step:\n2+3 = 5.\n\nSo it is 5.\n"},
+      {"hrm_soft",
+       "Question:\nWhat is 2+3?\n\nLet's break it down step by step!\n\nNow, "
+       "let's focus on the current step:\n2+3 = 5.\n\nSo it is 5.\n"},
   };
   return texts;
 }

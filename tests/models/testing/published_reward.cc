@@ -62,6 +62,10 @@ bool PublishedReward::outcome() const {
          name_.rfind("skywork_reward", 0) == 0;
 }
 
+bool PublishedReward::windows() const {
+  return name_ == "hrm_window" || name_ == "hrm_soft";
+}
+
 std::vector<int32_t> PublishedReward::Encode(const std::string& text) const {
   return tokenizer_->Encode(text).value();
 }
@@ -147,6 +151,19 @@ std::vector<int32_t> PublishedReward::Ids(const std::string& q,
     return whole(text_begin + LlamaTurn("user", q) +
                  LlamaTurn("assistant", Join(steps, "\n")));
   }
+  if (name_.rfind("hrm", 0) == 0) {
+    const size_t judged = windows() ? 2 : 1;
+    const std::string start =
+        "Question:\n" + q + "\n\nLet's break it down step by step!\n\n";
+    const std::string focus = "Now, let's focus on the current step:\n";
+    if (steps.size() <= judged) {
+      return Encode(start + focus + Join(steps, "\n\n") + "\n");
+    }
+    const auto split = steps.end() - static_cast<std::ptrdiff_t>(judged);
+    return Encode(start + "Previous reasoning:\n" +
+                  Join(Steps(steps.begin(), split), "\n\n") + "\n\n" + focus +
+                  Join(Steps(split, steps.end()), "\n\n"));
+  }
   ESP_CHECK(name_ == "prorag");
   return whole(q + Join(steps, "") + "<|im_end|>");
 }
@@ -206,7 +223,8 @@ double PublishedReward::Value(const std::string& question,
     return (fair + right) / (wrong + fair + right);
   }
   const std::vector<double> out = Head("score", hidden);
-  if (name_ == "trl") return Logistic(out[1] - out[0]);
+  if (name_ == "trl" || name_ == "hrm" || name_ == "hrm_window")
+    return Logistic(out[1] - out[0]);
   if (name_ == "pure") {
     const double p1 = Logistic(out[1] - out[0]);
     return p1 - (1 - p1);
@@ -219,7 +237,8 @@ double PublishedReward::Score(const std::string& question,
   const double value = Value(question, steps);
   if (name_ == "pure") return (value + 1) / 2;
   const bool raw = name_ == "qwen_rm" || name_ == "minos" ||
-                   name_ == "prorag" || name_.rfind("skywork_reward", 0) == 0;
+                   name_ == "prorag" || name_ == "hrm_soft" ||
+                   name_.rfind("skywork_reward", 0) == 0;
   return raw ? Logistic(value) : value;
 }
 

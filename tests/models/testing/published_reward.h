@@ -35,6 +35,8 @@ class PublishedReward {
                const std::vector<std::string>& steps) const;
   // One value for the whole response.
   bool outcome() const;
+  // True if the value is of the last two steps together.
+  bool windows() const;
 
  private:
   std::vector<int32_t> Encode(const std::string& text) const;
