@@ -17,6 +17,9 @@ struct EngineOptions {
   // The critic's format: a shipped one (docs/guide/reward-models.md) or a file
   // NAME.textproto. "": as its folder shows.
   std::string reward_format = {};
+  // A file that makes probabilities of the critic's scores (`espalier
+  // calibrate`). "": the one in the critic's folder, if there is one; "none".
+  std::string calibration = {};
   // Further policy checkpoints with the same tokenizer, for methods that sample
   // from several models: the roles second, planner and prover, in this order.
   std::vector<std::string> more_policies = {};
