@@ -19,6 +19,9 @@ struct EngineOptions {
   std::string reward_format = {};
   // The second model of a critic whose format compares two; the same tokenizer.
   std::string reference = {};
+  // A file that makes probabilities of the critic's scores (`espalier
+  // calibrate`). "": the one in the critic's folder, if there is one; "none".
+  std::string calibration = {};
   // Further policy checkpoints with the same tokenizer, for methods that sample
   // from several models: the roles second, planner and prover, in this order.
   std::vector<std::string> more_policies = {};

@@ -16,6 +16,7 @@
 #include "models/tokenizer/same_tokens.h"
 #include "search/algorithm.h"
 #include "src/engine/auto_method.h"
+#include "src/engine/load_calibration.h"
 #include "src/engine/load_model.h"
 #include "src/engine/load_reward_model.h"
 #include "src/engine/runner.h"
@@ -43,7 +44,16 @@ class LocalEngine : public Engine {
                                              *more_.back().tokenizer));
       models_.more_policies.push_back(more_.back().backend.get());
     }
-    return LoadCritic(load);
+    ESP_RETURN_IF_ERROR(LoadCritic(load));
+    ESP_ASSIGN_OR_RETURN(calibration_, FindCalibration(options_));
+    if (calibration_) models_.calibration = &*calibration_;
+    if (calibration_ && models_.scorer == nullptr &&
+        !models_.critic->capabilities().reward) {
+      return absl::InvalidArgumentError(
+          "a calibration is named and no reward model; name its folder by "
+          "--reward-model");
+    }
+    return absl::OkStatus();
   }
 
   absl::Status LoadCritic(const LoadOptions& load) {
@@ -178,6 +188,7 @@ class LocalEngine : public Engine {
   LoadedModel critic_;                    // empty: the policy's trunk scores
   LoadedModel reference_;                 // empty: the critic needs none
   std::unique_ptr<RewardScorer> scorer_;  // of a published format, or null
+  std::optional<Calibration> calibration_;  // of the critic's scores
   std::vector<LoadedModel> more_;         // further models that write
   RunnerModels models_;
   RewardReaderStats reward_stats_;

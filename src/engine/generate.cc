@@ -22,6 +22,7 @@
 #include "models/prompt/find_template.h"
 #include "nlohmann/json.hpp"
 #include "search/algorithm.h"
+#include "src/engine/load_calibration.h"
 #include "src/engine/load_reward_model.h"
 #include "src/engine/prompted_task.h"
 #include "src/engine/search_json.h"
@@ -268,6 +269,19 @@ absl::Status AddRewardFormat(const EngineOptions& models,
   return absl::OkStatus();
 }
 
+// Calibrated scores are those of another reward model.
+absl::Status AddCalibration(const EngineOptions& models, nlohmann::json& config,
+                            RunInfo& info) {
+  ESP_ASSIGN_OR_RETURN(const std::optional<Calibration> calibration,
+                       FindCalibration(models));
+  if (!calibration) return absl::OkStatus();
+  const std::string hash = absl::StrCat(
+      absl::Hex(StableHash(calibration->Text()), absl::kZeroPad16));
+  config["calibration"] = hash;
+  absl::StrAppend(&info.reward_model_hash, ":", hash);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 namespace {
@@ -349,6 +363,9 @@ absl::StatusOr<RunInfo> DescribeRun(const GenerateOptions& options,
   }
   if (options.verifier_reward) info.reward_model_hash = "verifier";
   ESP_RETURN_IF_ERROR(AddRewardFormat(models, config, info));
+  if (!options.verifier_reward) {
+    ESP_RETURN_IF_ERROR(AddCalibration(models, config, info));
+  }
   info.config = JsonText(config);
   return info;
 }

@@ -537,6 +537,7 @@ absl::Status Runner::Deliver(SearchSession& session,
                              const SearchRequest& request,
                              SearchCompletion completion) {
   absl::Status status;
+  Calibrate(completion.scores);
   if (job_->hooks->recorder != nullptr) {
     status =
         job_->hooks->recorder->Append(session.index(), request, completion);
@@ -545,6 +546,16 @@ absl::Status Runner::Deliver(SearchSession& session,
   session.driver().Put(std::move(completion));
   session.has_news = true;
   return status;
+}
+
+void Runner::Calibrate(std::vector<StepScores>& scores) const {
+  // A reward model of the caller's has scores of its own.
+  if (models_.calibration == nullptr || job_->hooks->reward != nullptr) return;
+  const bool path_is_of_steps =
+      models_.scorer != nullptr && models_.scorer->format().path_label < 0;
+  for (StepScores& one : scores) {
+    one = models_.calibration->Apply(one, path_is_of_steps);
+  }
 }
 
 absl::Status Runner::StepBackend(Backend* backend, int policy, bool& stepped) {

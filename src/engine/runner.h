@@ -22,6 +22,7 @@
 #include "espalier/search_options.h"
 #include "espalier/search_result.h"
 #include "models/backend/backend.h"
+#include "models/reward/calibration.h"
 #include "models/tokenizer/tokenizer.h"
 #include "search/algorithm.h"
 #include "src/engine/background_checks.h"
@@ -44,6 +45,8 @@ struct RunnerModels {
   const RewardScorer* scorer = nullptr;
   // The second model of a format that compares two.
   Backend* reference = nullptr;
+  // Makes probabilities of the critic's scores; null: they stay as they are.
+  const Calibration* calibration = nullptr;
 };
 
 // One call's worth of work; all referenced objects outlive the run.
@@ -104,6 +107,8 @@ class Runner {
                                     const SearchRequest& request) const;
   // Queries the hooks: at once, or in the background if they are slow.
   absl::Status RunCheck(SearchSession& session, SearchRequest request);
+  // Applies the critic's calibration to the scores of an Evaluate.
+  void Calibrate(std::vector<StepScores>& scores) const;
   // Delivers a completion to its search and to the recorder.
   absl::Status Deliver(SearchSession& session, const SearchRequest& request,
                        SearchCompletion completion);

@@ -13,14 +13,14 @@ namespace {
 constexpr size_t kAggregates = kReplayAggregates.size();
 
 // A problem's samples with one score per aggregate.
-struct Scored {
+struct ScoredProblem {
   const ReplayProblem* problem = nullptr;
   std::vector<std::array<double, kAggregates>> scores;  // by sample
   std::vector<int> answers;  // by sample: index of its answer; -1: none
 };
 
-Scored Score(const ReplayProblem& problem) {
-  Scored out{.problem = &problem};
+ScoredProblem ScoreSamples(const ReplayProblem& problem) {
+  ScoredProblem out{.problem = &problem};
   std::vector<std::string> known;
   for (const ReplaySample& sample : problem.samples) {
     auto& scores = out.scores.emplace_back();
@@ -40,7 +40,7 @@ Scored Score(const ReplayProblem& problem) {
 
 // Expected accuracy of the best of n by `aggregate`: the sample with `worse`
 // others below it is the best of C(worse, n - 1) of the C(size, n) sets.
-double ExpectedBest(const Scored& scored, size_t aggregate, int n) {
+double ExpectedBest(const ScoredProblem& scored, size_t aggregate, int n) {
   const size_t size = scored.scores.size();
   std::vector<size_t> order(size);
   std::iota(order.begin(), order.end(), 0);
@@ -58,7 +58,7 @@ double ExpectedBest(const Scored& scored, size_t aggregate, int n) {
 }
 
 // Expected share of sets with a right response.
-double ExpectedAny(const Scored& scored, int n) {
+double ExpectedAny(const ScoredProblem& scored, int n) {
   const auto size = static_cast<int>(scored.scores.size());
   const auto right = static_cast<int>(std::count_if(
       scored.problem->samples.begin(), scored.problem->samples.end(),
@@ -72,7 +72,7 @@ double ExpectedAny(const Scored& scored, int n) {
 
 // Whether the vote of `set`, ascending indexes of samples, is right.
 // `aggregate` kAggregates: every response counts one.
-bool VoteIsRight(const Scored& scored, absl::Span<const size_t> set,
+bool VoteIsRight(const ScoredProblem& scored, absl::Span<const size_t> set,
                  size_t aggregate) {
   struct Group {
     int answer = -1;
@@ -152,10 +152,11 @@ MeanWithInterval Figure(const std::vector<double>& shares) {
           ShareInterval(shares)};
 }
 
-ReplayRow RowOf(const std::vector<Scored>& all, int n, uint64_t seed) {
+ReplayRow ReplayRowOf(const std::vector<ScoredProblem>& all, int n,
+                      uint64_t seed) {
   std::array<std::vector<double>, kAggregates> best, weighted;
   std::vector<double> majority, any;
-  for (const Scored& scored : all) {
+  for (const ScoredProblem& scored : all) {
     const size_t size = scored.scores.size();
     if (size < static_cast<size_t>(n)) continue;
     const auto sets =
@@ -203,17 +204,17 @@ double AggregateScores(absl::Span<const double> scores, size_t aggregate) {
 ReplayReport ReplayBestOfN(absl::Span<const ReplayProblem> problems,
                            uint64_t seed) {
   ReplayReport report{.problems = static_cast<int64_t>(problems.size())};
-  std::vector<Scored> all;
+  std::vector<ScoredProblem> all;
   size_t most = 0;
   for (const ReplayProblem& problem : problems) {
-    all.push_back(Score(problem));
+    all.push_back(ScoreSamples(problem));
     most = std::max(most, problem.samples.size());
     report.samples += static_cast<int64_t>(problem.samples.size());
   }
   std::vector<int> ns;
   for (size_t n = 1; n < most; n *= 2) ns.push_back(static_cast<int>(n));
   if (most > 0) ns.push_back(static_cast<int>(most));
-  for (const int n : ns) report.rows.push_back(RowOf(all, n, seed));
+  for (const int n : ns) report.rows.push_back(ReplayRowOf(all, n, seed));
   return report;
 }
 

@@ -16,7 +16,7 @@
 #include "datasets/tasks/task_registry.h"
 #include "espalier/engine_options.h"
 #include "nlohmann/json.hpp"
-#include "src/engine/judge_steps.h"
+#include "src/engine/score_solutions.h"
 #include "src/eval/best_of_n.h"
 #include "src/eval/step_benchmark.h"
 #include "tools/espalier/bench_reward_report.h"
@@ -141,6 +141,7 @@ absl::StatusOr<Solutions> Choose(const BenchRewardFlags& flags,
 EngineOptions ModelsOf(const ModelFlags& flags) {
   return {.critic = flags.reward_model,
           .reward_format = flags.reward_format,
+          .calibration = flags.calibration,
           .device = flags.device,
           .threads = flags.threads,
           .live = flags.live,
@@ -155,8 +156,8 @@ struct NotJudged {
 };
 
 // Scores given solutions. `name` says which the i-th is.
-absl::StatusOr<std::vector<StepValues>> JudgeAll(
-    const BenchRewardFlags& flags, SolutionJudge& judge,
+absl::StatusOr<std::vector<StepValues>> ScoreAll(
+    const BenchRewardFlags& flags, SolutionScorer& model,
     const std::vector<GivenSolution>& solutions, const std::string& task_name,
     const std::function<std::string(size_t)>& name, NotJudged& not_judged) {
   ESP_ASSIGN_OR_RETURN(const Task* task, FindTask(task_name));
@@ -164,7 +165,7 @@ absl::StatusOr<std::vector<StepValues>> JudgeAll(
   size_t done = 0;
   Progress progress("bench-reward", static_cast<int64_t>(solutions.size()),
                     "solutions");
-  ESP_RETURN_IF_ERROR(judge.Judge(
+  ESP_RETURN_IF_ERROR(model.Score(
       solutions, *task, &StopRequested(),
       [&](size_t i, const absl::StatusOr<std::vector<StepScores>>& scores) {
         ++done;
@@ -201,10 +202,10 @@ void TellNotJudged(const NotJudged& not_judged, const char* effect) {
 }
 
 absl::StatusOr<std::vector<StepValues>> ValuesOf(const BenchRewardFlags& flags,
-                                                 SolutionJudge* judge,
+                                                 SolutionScorer* model,
                                                  const Solutions& solutions) {
   std::vector<StepValues> values;
-  if (judge == nullptr) {
+  if (model == nullptr) {
     ESP_ASSIGN_OR_RETURN(values, ReadStepScores(flags.scores, solutions));
   } else {
     std::vector<GivenSolution> given;
@@ -214,8 +215,8 @@ absl::StatusOr<std::vector<StepValues>> ValuesOf(const BenchRewardFlags& flags,
     NotJudged not_judged;
     ESP_ASSIGN_OR_RETURN(
         values,
-        JudgeAll(
-            flags, *judge, given, flags.task.empty() ? "qa" : flags.task,
+        ScoreAll(
+            flags, *model, given, flags.task.empty() ? "qa" : flags.task,
             [&](size_t i) { return solutions[i].place; }, not_judged));
     TellNotJudged(not_judged,
                   flags.prmbench.empty() ? "count as wrong" : "are left out");
@@ -233,7 +234,7 @@ void TakeDifferences(std::vector<StepValues>& all) {
 // The threshold of the flags, or the best one on --tune-on: a subset of what is
 // measured, or files of its own.
 absl::StatusOr<ThresholdOrigin> FindThreshold(
-    const BenchRewardFlags& flags, SolutionJudge* judge,
+    const BenchRewardFlags& flags, SolutionScorer* model,
     const Solutions& solutions, const std::vector<StepValues>& values) {
   ThresholdOrigin origin{.threshold = flags.threshold};
   if (flags.tune_on.empty()) return origin;
@@ -257,7 +258,7 @@ absl::StatusOr<ThresholdOrigin> FindThreshold(
                        UnknownName("subset", flags.tune_on, groups))));
     }
     ESP_ASSIGN_OR_RETURN(chosen, ReadSolutions(flags, {flags.tune_on}));
-    ESP_ASSIGN_OR_RETURN(of_chosen, ValuesOf(flags, judge, chosen));
+    ESP_ASSIGN_OR_RETURN(of_chosen, ValuesOf(flags, model, chosen));
     if (flags.difference) TakeDifferences(of_chosen);
     // The same solutions under another file name count, too.
     for (const BenchSolution& one : chosen) {
@@ -274,7 +275,8 @@ absl::StatusOr<ThresholdOrigin> FindThreshold(
   return origin;
 }
 
-absl::Status MeasureSteps(const BenchRewardFlags& flags, SolutionJudge* judge) {
+absl::Status MeasureSteps(const BenchRewardFlags& flags,
+                          SolutionScorer* model) {
   const std::vector<std::string> paths =
       flags.prmbench.empty() ? flags.processbench
                              : std::vector<std::string>{flags.prmbench};
@@ -282,17 +284,18 @@ absl::Status MeasureSteps(const BenchRewardFlags& flags, SolutionJudge* judge) {
   ESP_ASSIGN_OR_RETURN(const Solutions solutions,
                        Choose(flags, std::move(read)));
   ESP_ASSIGN_OR_RETURN(std::vector<StepValues> values,
-                       ValuesOf(flags, judge, solutions));
+                       ValuesOf(flags, model, solutions));
   if (!flags.out.empty()) {
     ESP_RETURN_IF_ERROR(
         WriteOutput(flags.out, StepScoreLines(solutions, values)));
   }
   if (flags.difference) TakeDifferences(values);
   ESP_ASSIGN_OR_RETURN(const ThresholdOrigin origin,
-                       FindThreshold(flags, judge, solutions, values));
+                       FindThreshold(flags, model, solutions, values));
   nlohmann::json json;
+  const bool whole = flags.limit == 0 && flags.subsets.empty();
   std::string text =
-      absl::StrCat(judge != nullptr ? flags.models.reward_model : flags.scores,
+      absl::StrCat(model != nullptr ? flags.models.reward_model : flags.scores,
                    ", ", solutions.size(), " solutions\n");
   if (flags.prmbench.empty()) {
     const ProcessBenchReport report =
@@ -314,10 +317,10 @@ absl::Status MeasureSteps(const BenchRewardFlags& flags, SolutionJudge* judge) {
 }
 
 absl::Status MeasureSamples(const BenchRewardFlags& flags,
-                            SolutionJudge* judge) {
+                            SolutionScorer* model) {
   ESP_ASSIGN_OR_RETURN(
       RecordedSamples recorded,
-      ReadSamplesFile(flags.samples, {.texts = judge != nullptr,
+      ReadSamplesFile(flags.samples, {.texts = model != nullptr,
                                       .path = flags.level == "path",
                                       .run = flags.run}));
   if (recorded.not_graded > 0) {
@@ -329,7 +332,7 @@ absl::Status MeasureSamples(const BenchRewardFlags& flags,
     problems.resize(static_cast<size_t>(flags.limit));
     recorded.texts.resize(problems.size());
   }
-  if (judge != nullptr) {
+  if (model != nullptr) {
     std::vector<GivenSolution> given;
     std::vector<std::pair<size_t, size_t>> owners;
     for (size_t p = 0; p < problems.size(); ++p) {
@@ -344,8 +347,8 @@ absl::Status MeasureSamples(const BenchRewardFlags& flags,
     NotJudged not_judged;
     ESP_ASSIGN_OR_RETURN(
         std::vector<StepValues> values,
-        JudgeAll(
-            flags, *judge, given, task,
+        ScoreAll(
+            flags, *model, given, task,
             [&](size_t i) { return problems[owners[i].first].id; },
             not_judged));
     TellNotJudged(not_judged, "have the score 0");
@@ -363,12 +366,12 @@ absl::Status MeasureSamples(const BenchRewardFlags& flags,
 
 absl::Status RunBenchReward(const BenchRewardFlags& flags) {
   ESP_RETURN_IF_ERROR(CheckFlags(flags));
-  std::unique_ptr<SolutionJudge> judge;
+  std::unique_ptr<SolutionScorer> model;
   if (!flags.models.reward_model.empty()) {
-    ESP_ASSIGN_OR_RETURN(judge, SolutionJudge::Load(ModelsOf(flags.models)));
+    ESP_ASSIGN_OR_RETURN(model, SolutionScorer::Load(ModelsOf(flags.models)));
   }
-  return flags.replay() ? MeasureSamples(flags, judge.get())
-                        : MeasureSteps(flags, judge.get());
+  return flags.replay() ? MeasureSamples(flags, model.get())
+                        : MeasureSteps(flags, model.get());
 }
 
 }  // namespace
@@ -441,6 +444,7 @@ void AddBenchReward(CLI::App& app, RunFunction& run) {
                  "How --reward-model is read: a shipped format or a file "
                  "NAME.textproto. Default: recognised from its folder")
       ->needs("--reward-model");
+  AddCalibrationFlag(app, flags->models.calibration);
   app.add_option("--live", flags->models.live, "Solutions judged at a time")
       ->capture_default_str()
       ->check(CLI::Range(1, 65536));

@@ -20,6 +20,7 @@
 #include "models/reward/reward_format.h"
 #include "models/trunk/load_trunk.h"
 #include "search/stop.h"
+#include "src/engine/load_calibration.h"
 #include "src/engine/prompt.h"
 #include "tools/espalier/option_checks.h"
 
@@ -89,6 +90,7 @@ void AddModelFlags(CLI::App& app, ModelFlags& flags) {
                  "Checkpoint folder that --reward-model was trained from, with "
                  "its tokenizer; for reward formats that compare the two")
       ->needs("--reward-model");
+  AddCalibrationFlag(app, flags.calibration);
   app.add_option("--more-models", flags.more_models,
                  "Up to three further generating checkpoints with the "
                  "tokenizer of --model, comma-separated; for methods that "
@@ -99,6 +101,14 @@ void AddModelFlags(CLI::App& app, ModelFlags& flags) {
       ->capture_default_str()
       ->check(CLI::Range(1, 65536));
   AddMachineFlags(app, flags);
+}
+
+void AddCalibrationFlag(CLI::App& app, std::string& calibration) {
+  app.add_option("--calibration", calibration,
+                 "File of espalier calibrate that makes probabilities of the "
+                 "reward model's scores; none: scores as they are. Default: "
+                 "calibration.textproto in the reward model's folder, if there "
+                 "is one");
 }
 
 absl::Status CheckSearchFlags(const SearchOptions& search, bool graded,
@@ -156,6 +166,12 @@ absl::Status CheckPromptFlags(const PromptFlags& flags) {
 }
 
 absl::Status CheckRewardFormat(const ModelFlags& flags) {
+  if (!flags.calibration.empty()) {
+    const absl::Status found =
+        FindCalibration({.calibration = flags.calibration}).status();
+    ESP_RETURN_IF_ERROR(FileFlagError(
+        "--calibration", "a file of espalier calibrate, or none", found));
+  }
   if (flags.reward_format.empty()) return absl::OkStatus();
   const absl::Status read = ReadRewardFormat(flags.reward_format).status();
   return flags.reward_format.ends_with(".textproto") ? read : UsageError(read);
@@ -327,6 +343,7 @@ absl::StatusOr<ResolvedModels> ResolveModels(const ModelFlags& flags,
                         .critic = flags.reward_model,
                         .reward_format = flags.reward_format,
                         .reference = flags.reference_model,
+                        .calibration = flags.calibration,
                         .more_policies = flags.more_models,
                         .device = flags.device,
                         .threads = flags.threads,

@@ -68,6 +68,7 @@ void AddMethods(CLI::App& app, RunFunction& run);
 void AddGrade(CLI::App& app, RunFunction& run);
 void AddBench(CLI::App& app, RunFunction& run);
 void AddBenchReward(CLI::App& app, RunFunction& run);
+void AddCalibrate(CLI::App& app, RunFunction& run);
 void AddDoctor(CLI::App& app, RunFunction& run);
 
 // What FileFlagError expects of a method's file.
@@ -94,12 +95,14 @@ struct ModelFlags : MachineFlags {
   std::string reward_model;
   std::string reward_format;  // "": as the folder shows
   std::string reference_model;
+  std::string calibration;    // a file, "none", or "": as the folder has it
   std::vector<std::string> more_models;
   int live = 32;
 };
 void AddModelFlags(CLI::App& app, ModelFlags& flags);
-// Checks that the reward format exists; a UsageError, except for a file that is
-// missing or broken.
+void AddCalibrationFlag(CLI::App& app, std::string& calibration);
+// Checks that the reward format exists, and the calibration if one is named; a
+// UsageError, except for a file that is missing or broken.
 absl::Status CheckRewardFormat(const ModelFlags& flags);
 // CheckSearch (espalier/engine.h) with the models of `flags`; its messages name
 // flags and commands.

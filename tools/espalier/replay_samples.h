@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "src/engine/judge_steps.h"
+#include "src/engine/score_solutions.h"
 #include "src/eval/best_of_n.h"
 
 namespace espalier {

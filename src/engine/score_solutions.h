@@ -1,13 +1,13 @@
 // A reward model's scores of solutions that are given, without a policy.
 //
-//   ESP_ASSIGN_OR_RETURN(auto judge, SolutionJudge::Load({.critic = folder}));
-//   ESP_RETURN_IF_ERROR(judge->Judge(solutions, *task, {}, on_done));
+//   auto scorer = SolutionScorer::Load({.critic = folder}).value();
+//   status = scorer->Score(solutions, *task, {}, on_done);
 //
 // The scores are those that a search gets for the same steps: solutions run as
 // searches whose steps are set, so every kind of reward model that a search can
 // read is read here, and many solutions share a batch.
-#ifndef ESPALIER_SRC_ENGINE_JUDGE_STEPS_H_
-#define ESPALIER_SRC_ENGINE_JUDGE_STEPS_H_
+#ifndef ESPALIER_SRC_ENGINE_SCORE_SOLUTIONS_H_
+#define ESPALIER_SRC_ENGINE_SCORE_SOLUTIONS_H_
 
 #include <atomic>
 #include <cstddef>
@@ -31,20 +31,20 @@ struct GivenSolution {
 };
 
 // Externally synchronised.
-class SolutionJudge {
+class SolutionScorer {
  public:
   // `models.critic` names the reward model, or `models.policy` if it is empty;
   // no other model is loaded. Errors as from Engine::Create.
-  static absl::StatusOr<std::unique_ptr<SolutionJudge>> Load(
+  static absl::StatusOr<std::unique_ptr<SolutionScorer>> Load(
       const EngineOptions& models);
-  virtual ~SolutionJudge() = default;
+  virtual ~SolutionScorer() = default;
 
   // Calls on_done(i, scores) once per solution, in order of completion: one
   // entry per step, or why the solution cannot be judged (it is longer than the
   // context, a step contains the format's tag, ...). `task` renders the prompt
   // of Espalier's own heads, and its delimiter ends a step that has no line end
   // of its own. After `stop` is set, the rest is not judged.
-  virtual absl::Status Judge(
+  virtual absl::Status Score(
       absl::Span<const GivenSolution> solutions, const Task& task,
       const std::atomic<bool>* stop,
       const std::function<
@@ -53,4 +53,4 @@ class SolutionJudge {
 
 }  // namespace espalier
 
-#endif  // ESPALIER_SRC_ENGINE_JUDGE_STEPS_H_
+#endif  // ESPALIER_SRC_ENGINE_SCORE_SOLUTIONS_H_

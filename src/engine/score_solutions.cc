@@ -1,4 +1,4 @@
-#include "src/engine/judge_steps.h"
+#include "src/engine/score_solutions.h"
 
 #include <optional>
 #include <utility>
@@ -9,6 +9,7 @@
 #include "base/executor.h"
 #include "base/status_macros.h"
 #include "search/algorithm.h"
+#include "src/engine/load_calibration.h"
 #include "src/engine/load_model.h"
 #include "src/engine/load_reward_model.h"
 #include "src/engine/runner.h"
@@ -85,9 +86,9 @@ class GivenSteps : public SearchAlgorithm {
                                            RequestKind::kEvaluate};
 };
 
-class LocalJudge : public SolutionJudge {
+class LocalScorer : public SolutionScorer {
  public:
-  explicit LocalJudge(const EngineOptions& options)
+  explicit LocalScorer(const EngineOptions& options)
       : executor_(options.threads), live_(options.live) {}
 
   absl::Status Load(const EngineOptions& options) {
@@ -111,10 +112,11 @@ class LocalJudge : public SolutionJudge {
                          "(reward_head.weight); it cannot score steps"));
       }
     }
+    ESP_ASSIGN_OR_RETURN(calibration_, FindCalibration(options));
     return absl::OkStatus();
   }
 
-  absl::Status Judge(
+  absl::Status Score(
       absl::Span<const GivenSolution> solutions, const Task& task,
       const std::atomic<bool>* stop,
       const std::function<void(
@@ -139,7 +141,8 @@ class LocalJudge : public SolutionJudge {
                    .policy_tokenizer = model_.tokenizer.get(),
                    .critic = model_.backend.get(),
                    .critic_tokenizer = model_.tokenizer.get(),
-                   .scorer = scorer_.get()},
+                   .scorer = scorer_.get(),
+                   .calibration = calibration_ ? &*calibration_ : nullptr},
                   executor_, live_);
     std::vector<StepScores> scores;  // of the solution that is done next
     const RunHooks hooks{.stop = stop};
@@ -175,15 +178,16 @@ class LocalJudge : public SolutionJudge {
   const int live_;
   LoadedModel model_;
   std::unique_ptr<RewardScorer> scorer_;  // of a published format, or null
+  std::optional<Calibration> calibration_;
 };
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<SolutionJudge>> SolutionJudge::Load(
+absl::StatusOr<std::unique_ptr<SolutionScorer>> SolutionScorer::Load(
     const EngineOptions& models) {
-  auto judge = std::make_unique<LocalJudge>(models);
-  ESP_RETURN_IF_ERROR(judge->Load(models));
-  return judge;
+  auto scorer = std::make_unique<LocalScorer>(models);
+  ESP_RETURN_IF_ERROR(scorer->Load(models));
+  return scorer;
 }
 
 }  // namespace espalier
