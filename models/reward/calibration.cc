@@ -21,9 +21,9 @@ constexpr double kLeastScore = 1e-7;
 // What is wrong with a level of a file; "" if nothing is.
 std::string ErrorIn(const LevelCalibrationConfig& config) {
   const std::string& name = config.name();
-  if (std::find(kCalibratedLevels.begin(), kCalibratedLevels.end(), name) ==
-      kCalibratedLevels.end()) {
-    return UnknownName("level", name, kCalibratedLevels);
+  if (std::find(kLevelNames.begin(), kLevelNames.end(), name) ==
+      kLevelNames.end()) {
+    return UnknownName("level", name, kLevelNames);
   }
   const auto in_range = [](double value) { return value >= 0 && value <= 1; };
   const auto& scores = config.score();
@@ -120,11 +120,16 @@ const LevelCalibration* Calibration::Find(std::string_view level) const {
 StepScores Calibration::Apply(const StepScores& scores,
                               bool path_is_of_steps) const {
   StepScores out = scores;
-  const LevelCalibration* step = Find("step");
-  const LevelCalibration* path = Find("path");
-  if (path == nullptr && path_is_of_steps) path = step;
-  if (step != nullptr) out.step = static_cast<float>(step->Apply(scores.step));
-  if (path != nullptr) out.path = static_cast<float>(path->Apply(scores.path));
+  for (size_t i = 0; i < kLevels; ++i) {
+    const auto level = static_cast<Level>(i);
+    const LevelCalibration* curve = Find(kLevelNames[i]);
+    if (curve == nullptr && level == Level::kPath && path_is_of_steps) {
+      curve = Find("step");
+    }
+    if (curve != nullptr) {
+      out[level] = static_cast<float>(curve->Apply(scores[level]));
+    }
+  }
   return out;
 }
 

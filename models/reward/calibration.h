@@ -12,7 +12,6 @@
 #ifndef ESPALIER_MODELS_REWARD_CALIBRATION_H_
 #define ESPALIER_MODELS_REWARD_CALIBRATION_H_
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -22,10 +21,6 @@
 #include "espalier/scores.h"
 
 namespace espalier {
-
-// The levels that a file may name.
-inline constexpr std::array<std::string_view, 2> kCalibratedLevels = {"step",
-                                                                      "path"};
 
 struct LevelCalibration {
   std::string level;

@@ -552,7 +552,7 @@ void Runner::Calibrate(std::vector<StepScores>& scores) const {
   // A reward model of the caller's has scores of its own.
   if (models_.calibration == nullptr || job_->hooks->reward != nullptr) return;
   const bool path_is_of_steps =
-      models_.scorer != nullptr && models_.scorer->format().path_label < 0;
+      models_.scorer != nullptr && models_.scorer->format().path_from_steps();
   for (StepScores& one : scores) {
     one = models_.calibration->Apply(one, path_is_of_steps);
   }

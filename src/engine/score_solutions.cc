@@ -100,9 +100,11 @@ class LocalScorer : public SolutionScorer {
     ESP_ASSIGN_OR_RETURN(const std::optional<RewardFormat> format,
                          FindRewardFormat(folder, options.reward_format));
     if (format) {
-      ESP_ASSIGN_OR_RETURN(LoadedRewardModel loaded,
-                           LoadRewardModel(folder, *format, load, executor_));
+      ESP_ASSIGN_OR_RETURN(
+          LoadedRewardModel loaded,
+          LoadRewardModel(folder, *format, load, executor_, options.reference));
       model_ = std::move(loaded.model);
+      reference_ = std::move(loaded.reference);
       scorer_ = std::move(loaded.scorer);
     } else {
       ESP_ASSIGN_OR_RETURN(model_, LoadModel(folder, load, executor_));
@@ -142,6 +144,7 @@ class LocalScorer : public SolutionScorer {
                    .critic = model_.backend.get(),
                    .critic_tokenizer = model_.tokenizer.get(),
                    .scorer = scorer_.get(),
+                   .reference = reference_.backend.get(),
                    .calibration = calibration_ ? &*calibration_ : nullptr},
                   executor_, live_);
     std::vector<StepScores> scores;  // of the solution that is done next
@@ -166,9 +169,7 @@ class LocalScorer : public SolutionScorer {
                              scores.clear();
                              for (NodeId id = 1;
                                   id < tree.size() && tree[id].scored(); ++id) {
-                               scores.push_back(
-                                   {.step = tree.step(id).step_score,
-                                    .path = tree.step(id).path_score});
+                               scores.push_back(tree.scores(id));
                              }
                            }});
   }
@@ -177,6 +178,7 @@ class LocalScorer : public SolutionScorer {
   Executor executor_;
   const int live_;
   LoadedModel model_;
+  LoadedModel reference_;                 // empty: the model needs none
   std::unique_ptr<RewardScorer> scorer_;  // of a published format, or null
   std::optional<Calibration> calibration_;
 };

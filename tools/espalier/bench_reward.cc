@@ -141,6 +141,7 @@ absl::StatusOr<Solutions> Choose(const BenchRewardFlags& flags,
 EngineOptions ModelsOf(const ModelFlags& flags) {
   return {.critic = flags.reward_model,
           .reward_format = flags.reward_format,
+          .reference = flags.reference_model,
           .calibration = flags.calibration,
           .device = flags.device,
           .threads = flags.threads,

@@ -133,6 +133,7 @@ absl::Status CollectSteps(const CalibrateFlags& flags, Collector& into) {
       const auto scorer,
       SolutionScorer::Load({.critic = flags.models.reward_model,
                             .reward_format = flags.models.reward_format,
+                            .reference = flags.models.reference_model,
                             .calibration = "none",
                             .device = flags.models.device,
                             .threads = flags.models.threads,
