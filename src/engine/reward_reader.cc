@@ -23,11 +23,11 @@ size_t Common(const std::vector<int32_t>& a, const std::vector<int32_t>& b) {
 absl::StatusOr<std::unique_ptr<RewardReader>> RewardReader::Open(
     const RewardScorer& scorer, Backend& backend, std::string question) {
   if (scorer.format().compares() || scorer.format().writes()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "the reward format ", scorer.format().name,
-        scorer.format().writes() ? " writes its verdicts"
-                                 : " compares two models",
-        " and is not read in one pass"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("the reward format ", scorer.format().name,
+                     scorer.format().writes() ? " writes its verdicts"
+                                              : " compares two models",
+                     " and is not read in one pass"));
   }
   std::unique_ptr<RewardReader> reader(
       new RewardReader(scorer, backend, std::move(question)));
