@@ -155,8 +155,8 @@ struct SearchCompletion {
   absl::Status status;
   // Expand; of Evaluate, the verdicts that a reward model wrote.
   std::vector<SampledStep> samples;
-  std::vector<StepScores> scores;    // Evaluate, one per node
-  bool correct = false;              // Verify, Grade
+  std::vector<StepScores> scores;  // Evaluate, one per node
+  bool correct = false;            // Verify, Grade
 };
 
 // One point of the anytime curve: the answer held at this number of tokens.

@@ -35,8 +35,8 @@ struct Usage {
   int64_t reward_tokens = 0;  // tokens of the steps that were scored
   // Written by a reward model that generates its verdicts.
   int64_t verdict_tokens = 0;
-  int64_t model_calls = 0;    // requests sent to models
-  int64_t simulations = 0;    // counted by the method
+  int64_t model_calls = 0;  // requests sent to models
+  int64_t simulations = 0;  // counted by the method
   int64_t nodes = 0;
   // The tree (Tree::used_bytes) and the anytime list.
   int64_t bytes = 0;

@@ -19,7 +19,7 @@ struct SearchOptions {
   int64_t max_model_calls = 0;
   int64_t max_simulations = 0;
   int64_t max_nodes = 0;
-  int64_t max_bytes = 0;   // of the tree's nodes, texts and tokens
+  int64_t max_bytes = 0;  // of the tree's nodes, texts and tokens
   // Written by a reward model that generates its verdicts; exceeded by at most
   // the verdicts in flight.
   int64_t max_verdict_tokens = 0;

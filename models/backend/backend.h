@@ -138,7 +138,7 @@ struct Continuation : StepTokens {
 struct TextScore {
   std::vector<float> logprobs;  // ln p of each token at temperature 1
   std::vector<bool> greedy;  // is the greedy choice: highest, ties by lowest id
-  SeqId seq = kEmptySeq;  // the extended sequence if kept; caller releases
+  SeqId seq = kEmptySeq;     // the extended sequence if kept; caller releases
 };
 
 struct Completion {

@@ -187,9 +187,9 @@ absl::Status ReadTag(const FormatSource& source, RewardFormat& format) {
 
 absl::Status ReadComparison(const FormatSource& source, RewardFormat& format) {
   if (!(format.log_ratio > 0) || !std::isfinite(format.log_ratio)) {
-    return source.Error("log_ratio",
-                        absl::StrCat("expected a factor above 0, found ",
-                                     format.log_ratio));
+    return source.Error(
+        "log_ratio",
+        absl::StrCat("expected a factor above 0, found ", format.log_ratio));
   }
   if (source.config.labels() != 0) {
     return source.Error("labels", "a head has them, a log_ratio does not");
@@ -427,7 +427,8 @@ absl::Status NotRecognised(const RewardFolder& folder) {
   std::string known, named;
   for (const RewardFormat& format : ShippedRewardFormats()) {
     if (format.only_by_name) {
-      if (format.head.empty()) {
+      // Others by name look like one that is recognised.
+      if (format.head.empty() || format.head.back().mean) {
         absl::StrAppend(&named, named.empty() ? "" : ", ", format.name);
       }
       continue;

@@ -158,7 +158,8 @@ absl::Status StepLayout::CheckControl() const {
     if (id >= 0 && ids == std::vector<int32_t>{id}) continue;
     return absl::InvalidArgumentError(absl::StrCat(
         "reward format ", format_.name, ": expected the control token ",
-        Quote(token), " in the reward model's tokenizer, found none; name the "
+        Quote(token),
+        " in the reward model's tokenizer, found none; name the "
         "format that this model was trained with by --reward-format"));
   }
   return absl::OkStatus();

@@ -7,16 +7,16 @@
 namespace espalier {
 
 absl::Status CheckSameTokens(const std::string& folder, std::string_view what,
-                             const Tokenizer& tokenizer,
-                             const Tokenizer& other, std::string_view whose) {
+                             const Tokenizer& tokenizer, const Tokenizer& other,
+                             std::string_view whose) {
   const std::string place =
       absl::StrCat(folder, ": ", AbslView(what), " must share the ",
                    AbslView(whose), "'s tokenizer; ");
   const int size = other.vocab_size();
   if (tokenizer.vocab_size() != size) {
     return absl::InvalidArgumentError(
-        absl::StrCat(place, "it has ", tokenizer.vocab_size(),
-                     " tokens, the ", AbslView(whose), " ", size));
+        absl::StrCat(place, "it has ", tokenizer.vocab_size(), " tokens, the ",
+                     AbslView(whose), " ", size));
   }
   for (int32_t id = 0; id < size; ++id) {
     if (tokenizer.TokenBytes(id) == other.TokenBytes(id)) continue;

@@ -17,8 +17,7 @@ namespace espalier {
 // InvalidArgument names the folder, what it is, whose tokenizer `other` is and
 // the first difference.
 absl::Status CheckSameTokens(const std::string& folder, std::string_view what,
-                             const Tokenizer& tokenizer,
-                             const Tokenizer& other,
+                             const Tokenizer& tokenizer, const Tokenizer& other,
                              std::string_view whose = "policy");
 
 }  // namespace espalier

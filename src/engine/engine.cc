@@ -81,10 +81,9 @@ class LocalEngine : public Engine {
                            FindRewardFormat(options_.critic, "espalier"));
     }
     if (format) {
-      ESP_ASSIGN_OR_RETURN(
-          LoadedRewardModel loaded,
-          LoadRewardModel(options_.critic, *format, load, executor_,
-                          options_.reference));
+      ESP_ASSIGN_OR_RETURN(LoadedRewardModel loaded,
+                           LoadRewardModel(options_.critic, *format, load,
+                                           executor_, options_.reference));
       critic_ = std::move(loaded.model);
       reference_ = std::move(loaded.reference);
       models_.reference = reference_.backend.get();
@@ -162,9 +161,8 @@ class LocalEngine : public Engine {
   EngineStats stats() const override {
     EngineStats sum{.reward_tokens = reward_stats_.laid_out,
                     .reward_tokens_again = reward_stats_.again};
-    std::vector<const TrunkBackend*> backends = {policy_.backend.get(),
-                                                 critic_.backend.get(),
-                                                 reference_.backend.get()};
+    std::vector<const TrunkBackend*> backends = {
+        policy_.backend.get(), critic_.backend.get(), reference_.backend.get()};
     for (const LoadedModel& model : more_) {
       backends.push_back(model.backend.get());
     }

@@ -29,7 +29,7 @@ absl::StatusOr<std::optional<RewardFormat>> FindRewardFormat(
 
 struct LoadedRewardModel {
   LoadedModel model;
-  LoadedModel reference;  // of a format that compares two models
+  LoadedModel reference;                 // of a format that compares two models
   std::unique_ptr<RewardScorer> scorer;  // refers to model.tokenizer
 };
 

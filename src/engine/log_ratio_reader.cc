@@ -45,15 +45,19 @@ absl::StatusOr<std::unique_ptr<LogRatioReader>> LogRatioReader::Open(
 }
 
 LogRatioReader::~LogRatioReader() {
-  const auto release = [&](const Cut& cut) {
-    for (size_t i = 0; i < 2; ++i) backends_[i]->Release(cut.seqs[i]);
-  };
-  for (const Place& place : places_) {
-    for (const Cut& cut : place.cuts) release(cut);
-    // A part that only one of the models has read.
-    if (place.unread > 0) release(place.next);
-  }
-  release(stem_cut_);
+  for (Place& place : places_) Forget(place);
+  Release(stem_cut_);
+}
+
+void LogRatioReader::Release(const Cut& cut) {
+  for (size_t i = 0; i < 2; ++i) backends_[i]->Release(cut.seqs[i]);
+}
+
+void LogRatioReader::Forget(Place& place) {
+  for (const Cut& cut : place.cuts) Release(cut);
+  // A part that only one of the models has read.
+  if (place.unread > 0) Release(place.next);
+  place = {};
 }
 
 int LogRatioReader::room() const {
@@ -79,6 +83,7 @@ LogRatioReader::Cut LogRatioReader::Longest(
 absl::Status LogRatioReader::Begin(const Tree& tree, NodeId node) {
   if (places_.size() < tree.size()) places_.resize(tree.size());
   Place& place = places_[node];
+  Forget(place);
   std::vector<std::string> steps;
   for (const NodeId id : PathOf(tree, node)) {
     steps.emplace_back(id == kRoot ? "" : tree.text(id));
@@ -96,7 +101,8 @@ absl::Status LogRatioReader::Begin(const Tree& tree, NodeId node) {
   if (place.from.length == 0) {
     return absl::InvalidArgumentError(absl::StrCat(
         "the reward model's tokenizer merges the question with the first step "
-        "in the layout of the reward format ", scorer_.format().name,
+        "in the layout of the reward format ",
+        scorer_.format().name,
         "; end its question_suffix with something that nothing merges with"));
   }
   for (const size_t cut : path.cuts) {
@@ -105,10 +111,9 @@ absl::Status LogRatioReader::Begin(const Tree& tree, NodeId node) {
   const NodeId before = Before(tree, node);
   const size_t grown_from =
       before == kNoNode ? stem_.size() : places_[before].ids.size();
-  const auto made =
-      static_cast<int64_t>(place.ids.size() - place.from.length);
-  const int64_t grown = static_cast<int64_t>(place.ids.size()) -
-                        static_cast<int64_t>(grown_from);
+  const auto made = static_cast<int64_t>(place.ids.size() - place.from.length);
+  const int64_t grown =
+      static_cast<int64_t>(place.ids.size()) - static_cast<int64_t>(grown_from);
   stats_.laid_out += 2 * made;
   stats_.again += 2 * std::max<int64_t>(0, made - std::max<int64_t>(0, grown));
   Proceed(tree, node);

@@ -76,6 +76,9 @@ class LogRatioReader : public StepJudge {
         question_(std::move(question)) {}
 
   int room() const;
+  void Release(const Cut& cut);
+  // Gives up what was read of a path.
+  void Forget(Place& place);
   // The longest prefix of `ids` that `node`'s ancestors have read.
   Cut Longest(const Tree& tree, NodeId node,
               const std::vector<int32_t>& ids) const;

@@ -47,11 +47,11 @@ LevelSet RewardScorer::levels() const {
 absl::StatusOr<std::unique_ptr<RewardReader>> RewardReader::Open(
     const RewardScorer& scorer, Backend& backend, std::string question) {
   if (scorer.format().compares() || scorer.format().writes()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "the reward format ", scorer.format().name,
-        scorer.format().writes() ? " writes its verdicts"
-                                 : " compares two models",
-        " and is not read in one pass"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("the reward format ", scorer.format().name,
+                     scorer.format().writes() ? " writes its verdicts"
+                                              : " compares two models",
+                     " and is not read in one pass"));
   }
   std::unique_ptr<RewardReader> reader(
       new RewardReader(scorer, backend, std::move(question)));

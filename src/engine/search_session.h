@@ -74,10 +74,10 @@ class SearchSession {
   // The same for a format that takes more than one reading; else null.
   std::unique_ptr<StepJudge> judge;
   std::map<uint64_t, SearchRequest> judged;  // that it works on, by number
-  std::set<RequestId> in_flight;  // backend requests
-  bool has_news = true;           // completions wait for Resume
-  double started = 0;             // seconds of the real clock
-  double shown = -1;              // when it was last reported; -1: never
+  std::set<RequestId> in_flight;             // backend requests
+  bool has_news = true;                      // completions wait for Resume
+  double started = 0;                        // seconds of the real clock
+  double shown = -1;  // when it was last reported; -1: never
   int64_t prompt_tokens = 0;
 
  private:

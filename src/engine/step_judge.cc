@@ -51,12 +51,14 @@ void StepJudge::Recall(const Tree& tree, absl::Span<const NodeId> nodes,
                        const SearchCompletion& completion) {
   if (!keeps_written()) return;
   absl::Span<const SampledStep> samples = completion.samples;
-  for (const NodeId id : Claim(tree, nodes)) {
-    if (TakeWritten(tree, id, samples)) {
-      Done(tree, id);
-    } else {
-      places_[id].state = State::kNew;
-    }
+  // All first, so that none of them begins because the one before it is done.
+  const std::vector<NodeId> claimed = Claim(tree, nodes);
+  for (const NodeId id : claimed) {
+    places_[id].state =
+        TakeWritten(tree, id, samples) ? State::kDone : State::kNew;
+  }
+  for (const NodeId id : claimed) {
+    if (places_[id].state == State::kDone) Done(tree, id);
   }
 }
 

@@ -57,10 +57,13 @@ absl::StatusOr<std::unique_ptr<VerdictReader>> VerdictReader::Open(
 }
 
 VerdictReader::~VerdictReader() {
-  for (const Place& place : places_) {
-    model_.Release(place.prompt);
-    for (const Vote& vote : place.votes) model_.Release(vote.seq);
-  }
+  for (Place& place : places_) Forget(place);
+}
+
+void VerdictReader::Forget(Place& place) {
+  model_.Release(place.prompt);
+  for (const Vote& vote : place.votes) model_.Release(vote.seq);
+  place = {};
 }
 
 bool VerdictReader::needs_path() const {
@@ -84,7 +87,7 @@ bool VerdictReader::IsSame(const Tree& tree, NodeId node) const {
 absl::Status VerdictReader::Begin(const Tree& tree, NodeId node) {
   if (places_.size() < tree.size()) places_.resize(tree.size());
   Place& place = places_[node];
-  place = {};
+  Forget(place);
   const NodeId before = Before(tree, node);
   if (IsSame(tree, node)) {
     place.value = places_[before].value;
@@ -113,8 +116,8 @@ absl::Status VerdictReader::Begin(const Tree& tree, NodeId node) {
   size_t shared = 0;
   if (before != kNoNode && before < places_.size()) {
     const auto& above = places_[before].ids;
-    const auto [end, unused] = std::mismatch(
-        place.ids.begin(), place.ids.end(), above.begin(), above.end());
+    const auto [end, unused] = std::mismatch(place.ids.begin(), place.ids.end(),
+                                             above.begin(), above.end());
     shared = static_cast<size_t>(end - place.ids.begin());
   }
   stats_.laid_out += static_cast<int64_t>(place.ids.size() - shared);
@@ -266,8 +269,8 @@ void VerdictReader::ReadWritten(const Tree& tree, NodeId node, size_t index,
     if (std::find(choices.begin(), choices.end(), tokens[i]) == choices.end()) {
       continue;
     }
-    const std::string after = tokenizer_.Decode(
-        absl::MakeConstSpan(tokens).subspan(i + 1));
+    const std::string after =
+        tokenizer_.Decode(absl::MakeConstSpan(tokens).subspan(i + 1));
     if (!after.starts_with(format().closes)) continue;
     Vote& vote = places_[node].votes[index];
     if (i == 0) {

@@ -87,6 +87,8 @@ class VerdictReader : public StepJudge {
   size_t room() const {
     return static_cast<size_t>(model_.capabilities().context_length);
   }
+  // Gives up what was written about a node.
+  void Forget(Place& place);
   // Steps that add text to the path of `node`.
   std::vector<NodeId> WithText(const Tree& tree, NodeId node) const;
   // A step without text after one with text, in a format with a history.

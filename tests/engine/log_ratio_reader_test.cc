@@ -235,6 +235,7 @@ TEST(LogRatioReaderTest, SequencesAreReleased) {
     const std::vector<StepJudge::Part> parts = reader->TakeParts();
     ASSERT_FALSE(parts.empty());
     reader->Cancel();
+    ASSERT_TRUE(Judge(*reader, tree, {14}).status.ok());
     EXPECT_GT(models.loaded.model.backend->sequences().live(), 0);
   }
   for (const LoadedModel* one :

@@ -184,6 +184,97 @@ TEST(RewardSearchOneTest, AutoTakesASearchThatReadsScores) {
 }
 
 // ---------------------------------------------------------------------------
+// Two models, and verdicts that are written
+
+// A shipped format with its texts shortened, as a file of one's own.
+std::string ShortVerdicts(const std::string& name) {
+  std::string text =
+      ReadFile("models/reward/formats/" + name + ".textproto").value();
+  for (const char* tokens : {"tokens: 8172", "tokens: 2048"}) {
+    const size_t at = text.find(tokens);
+    if (at != text.npos) text.replace(at, 12, "tokens: 9");
+  }
+  const std::string file = TempFolder() + "/" + name + ".textproto";
+  std::ofstream(file) << text;
+  return file;
+}
+
+SearchResult SolveWhole(const EngineOptions& options, int threads,
+                        const std::string& method,
+                        int64_t max_verdict_tokens = 0) {
+  EngineOptions all = options;
+  all.policy = kZoo;
+  all.threads = threads;
+  all.kv_bytes = 64 << 20;
+  const auto engine = Engine::Create(all);
+  EXPECT_TRUE(engine.ok()) << engine.status();
+  if (!engine.ok()) return {.status = engine.status()};
+  return (*engine)->Solve({"1", "stories", kStory},
+                          *FindTask("stories").value(),
+                          {.method = method,
+                           .max_tokens = 300,
+                           .max_verdict_tokens = max_verdict_tokens,
+                           .seed = 3,
+                           .keep_tree = true});
+}
+
+std::string TreeText(const SearchResult& result) {
+  std::string text;
+  for (const TreeNode& node : result.tree) {
+    absl::StrAppend(&text, node.parent, "|", node.text, "|", node.step_score,
+                    "|", node.path_score, ";");
+  }
+  return text;
+}
+
+TEST(RewardSearchOneTest, WrittenVerdictsDoNotDependOnThreads) {
+  for (const char* format : {"thinkprm", "genprm"}) {
+    const RewardCheckpoint model = WriteRewardCheckpoint(format, 21);
+    const EngineOptions options{
+        .critic = model.folder,
+        .reward_format = ShortVerdicts(format) + ":votes=2"};
+    const SearchResult one = SolveWhole(options, 1, "beam:branch=3");
+    ASSERT_TRUE(one.status.ok()) << one.status;
+    EXPECT_GT(one.verdict_tokens, 50);
+    EXPECT_LE(one.tokens, 300);  // verdicts cost no tokens of the policy
+    const SearchResult two = SolveWhole(options, 2, "beam:branch=3");
+    EXPECT_EQ(TreeText(one), TreeText(two));
+    EXPECT_EQ(one.verdict_tokens, two.verdict_tokens);
+    const SearchResult few = SolveWhole(options, 2, "beam:branch=3", 60);
+    ASSERT_TRUE(few.status.ok()) << few.status;
+    EXPECT_EQ(few.stop_reason, "budget of 60 verdict tokens is spent");
+    EXPECT_LT(few.verdict_tokens, one.verdict_tokens);
+    EXPECT_GE(few.verdict_tokens, 60);
+  }
+}
+
+TEST(RewardSearchOneTest, TwoModelsSteerASearch) {
+  const RewardCheckpoint model = WriteRewardCheckpoint("implicit_prm", 22);
+  const RewardCheckpoint reference = WriteRewardCheckpoint("implicit_prm", 23);
+  EngineOptions options{.critic = model.folder,
+                        .reward_format = "implicit_prm",
+                        .reference = reference.folder};
+  for (const char* method : {"beam:branch=3", "mcts_star"}) {
+    const SearchResult one = SolveWhole(options, 1, method);
+    ASSERT_TRUE(one.status.ok()) << one.status;
+    EXPECT_EQ(one.verdict_tokens, 0);
+    EXPECT_EQ(TreeText(one), TreeText(SolveWhole(options, 2, method)));
+  }
+  const SearchResult one = SolveWhole(options, 1, "beam:branch=3");
+  options.reference = model.folder;
+  const SearchResult same = SolveWhole(options, 1, "beam:branch=3");
+  int scored = 0;
+  for (const TreeNode& node : same.tree) {
+    if (std::isnan(node.step_score)) continue;
+    EXPECT_EQ(node.step_score, 0.5f);  // nothing to choose between
+    EXPECT_EQ(node.path_score, 0.5f);
+    ++scored;
+  }
+  EXPECT_GT(scored, 3);
+  EXPECT_NE(TreeText(one), TreeText(same));
+}
+
+// ---------------------------------------------------------------------------
 // What is refused before a search begins
 
 std::string CreateError(const EngineOptions& options) {
@@ -203,6 +294,30 @@ TEST(RewardSearchErrorTest, FolderWithoutARewardModelSaysWhatWasLookedFor) {
 TEST(RewardSearchErrorTest, FormatWithoutARewardModelIsRefused) {
   EXPECT_THAT(CreateError({.policy = kZoo, .reward_format = "trl"}),
               HasSubstr("no reward model; name its folder by --reward-model"));
+}
+
+TEST(RewardSearchErrorTest, ReferenceModelGoesWithAFormatThatComparesTwo) {
+  const RewardCheckpoint model = WriteRewardCheckpoint("implicit_prm", 1);
+  EXPECT_THAT(CreateError({.policy = kZoo,
+                           .critic = model.folder,
+                           .reward_format = "implicit_prm"}),
+              testing::AllOf(HasSubstr("implicit_prm compares"),
+                             HasSubstr("--reference-model")));
+  EXPECT_THAT(CreateError({.policy = kZoo,
+                           .critic = model.folder,
+                           .reward_format = "math_psa",
+                           .reference = model.folder}),
+              HasSubstr("math_psa reads one model"));
+  EXPECT_THAT(
+      CreateError({.policy = kZoo, .critic = kZoo, .reference = model.folder}),
+      HasSubstr("have no use for a reference model"));
+  EXPECT_THAT(CreateError({.policy = kZoo, .reference = model.folder}),
+              HasSubstr("name its folder by --reward-model"));
+  EXPECT_THAT(CreateError({.policy = kZoo,
+                           .critic = model.folder,
+                           .reward_format = "implicit_prm",
+                           .reference = kZoo}),
+              HasSubstr("share the reward model's tokenizer"));
 }
 
 TEST(RewardSearchErrorTest, UnknownFormatSuggestsTheNearest) {

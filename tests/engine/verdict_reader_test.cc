@@ -184,8 +184,8 @@ TEST(VerdictReaderTest, JudgementIsReadAtTheTokenThatSaysIt) {
   EXPECT_EQ(test.model.read, (std::vector<std::string>{first, second}));
   ASSERT_EQ(scored.scores.size(), 1u);
   EXPECT_NEAR(scored.scores[0].step, ScoreAt(second), 1e-6);
-  EXPECT_NEAR(scored.scores[0].path,
-              std::min(ScoreAt(first), ScoreAt(second)), 1e-6);
+  EXPECT_NEAR(scored.scores[0].path, std::min(ScoreAt(first), ScoreAt(second)),
+              1e-6);
   // What was written about both steps is the request's.
   ASSERT_EQ(scored.samples.size(), 2u);
   EXPECT_EQ(scored.samples[1].text, "<a2>It is N}.</a><o>{Y}.</o>");
@@ -241,15 +241,14 @@ TEST(VerdictReaderTest, AskedModelThinksUpToAStopWithoutIt) {
       {"123456789012345678901234567890123", "123456789012345678901234567890"},
   };
   for (const auto& [writes, kept] : cases) {
-    ByteReader test(kAsked, 1,
-                    [&](const std::string&, int) { return writes; });
+    ByteReader test(kAsked, 1, [&](const std::string&, int) { return writes; });
     Tree tree;
     const NodeId a = AddStep(tree, kRoot, "one\n");
     const NodeId b = AddStep(tree, a, "two\n");
     const SearchCompletion scored = Judge(*test.reader, tree, {b});
     ASSERT_TRUE(scored.status.ok()) << scored.status;
-    const std::string read = absl::StrCat("q;Step 1: one|Step 2: two\nThink:",
-                                          kept, " right? ");
+    const std::string read =
+        absl::StrCat("q;Step 1: one|Step 2: two\nThink:", kept, " right? ");
     // The verdict is on the path, so the step before it is not judged.
     EXPECT_EQ(test.model.read, std::vector<std::string>{read});
     EXPECT_NEAR(scored.scores[0].step, ScoreAt(read), 1e-6);
@@ -316,6 +315,7 @@ TEST(VerdictReaderTest, RecordedVerdictsAreNotWrittenAgain) {
   EXPECT_NEAR(first.scores[0].step,
               ScoreAt("Q:q;one[<a1>x</a><o>{Y}</o>]two<a2>x</a><o>{"), 1e-6);
   resumed.reader->Recall(tree, {blank}, first);
+  EXPECT_TRUE(resumed.reader->TakeParts().empty());
   const SearchCompletion again = Judge(*resumed.reader, tree, {c});
   ASSERT_TRUE(again.status.ok()) << again.status;
   EXPECT_EQ(again.scores[0].step, second.scores[0].step);
@@ -393,17 +393,19 @@ TEST_P(WrittenCheckpointTest, ScoreEqualsThePublishedComputation) {
     const PlainNetwork network(checkpoint.plain);
     const bool asked = GetParam() == "thinkprm";
     const std::string text =
-        asked ? "<｜begin▁of▁sentence｜><｜User｜>You are given a math problem and "
-                "a proposed step-by-step solution:\n\n[Math Problem]\n\nWhat is "
-                "17 + 25?\n\n[Solution]\n\nStep 1: 17 + 25 = 42.\n\nReview and "
-                "critique each step in the proposed solution to determine "
-                "whether each step is correct. If the solution is incomplete, "
-                "only verify the provided steps.<｜Assistant｜><think>\nLet's "
-                "verify step by step:"
-              : "<｜begin▁of▁sentence｜>You are a math teacher. Your task is to "
-                "review and critique the paragraphs in solution step by step."
-                "<｜User｜>Question: What is 17 + 25?\n\n17 + 25 = 42.<analyze>\n"
-                "Let's analyze the Paragraph 1 step by step: ";
+        asked
+            ? "<｜begin▁of▁sentence｜><｜User｜>You are given a math problem "
+              "and "
+              "a proposed step-by-step solution:\n\n[Math Problem]\n\nWhat is "
+              "17 + 25?\n\n[Solution]\n\nStep 1: 17 + 25 = 42.\n\nReview and "
+              "critique each step in the proposed solution to determine "
+              "whether each step is correct. If the solution is incomplete, "
+              "only verify the provided steps.<｜Assistant｜><think>\nLet's "
+              "verify step by step:"
+            : "<｜begin▁of▁sentence｜>You are a math teacher. Your task is to "
+              "review and critique the paragraphs in solution step by step."
+              "<｜User｜>Question: What is 17 + 25?\n\n17 + 25 = 42.<analyze>\n"
+              "Let's analyze the Paragraph 1 step by step: ";
     double sum = 0;
     for (const SampledStep& vote : scored.samples) {
       std::vector<int32_t> ids = tokenizer.Encode(text, true).value();

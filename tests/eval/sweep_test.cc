@@ -100,7 +100,8 @@ TEST(SweepTest, RowsCarryWhatTheirReadersNeed) {
     for (const char* key :
          {"set", "method", "budget_tokens", "n", "accuracy", "ci_low",
           "ci_high", "tokens_per_problem", "prompt_tokens", "reward_tokens",
-          "verdict_tokens", "model_calls", "seconds", "seed", "ids", "correct", "oracle"}) {
+          "verdict_tokens", "model_calls", "seconds", "seed", "ids", "correct",
+          "oracle"}) {
       EXPECT_TRUE(row.contains(key)) << key;
     }
     EXPECT_EQ(row["ids"].size(), 40u);

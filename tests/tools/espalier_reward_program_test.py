@@ -157,6 +157,100 @@ range: REAL
         self.assertNotEqual(result.returncode, 0)
         self.assertIn("reward_format", result.stderr)
 
+    def verdict_format(self):
+        return self.path("verdict.textproto", """layout: TEXT
+question_suffix: "\\n"
+choice: "a"
+choice: "b"
+squash: SOFTMAX
+label: 0
+range: PROBABILITY
+verdict {
+  round { say: " Is it right" tokens: 6 }
+  round { say: " Answer: " }
+  votes: 2
+  temperature: 1
+  history_prefix: " "
+}
+""")
+
+    def test_written_verdicts_are_counted_recorded_and_replayed(self):
+        flags = ["--reward-model", STORIES, "--reward-format",
+                 self.verdict_format()]
+        result = run("eval", "--set", "stories:easy", "--limit", "3",
+                     "--model", STORIES, *flags, "--methods", "beam",
+                     "--budget-tokens", "150")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stdout, "beam, 150 tokens: the reward model "
+                         r"wrote [1-9]\d*\.\d tokens of verdicts per problem")
+        whole = self.path("whole.db")
+        command = [PROGRAM, "generate", "--out", whole, "--set",
+                   "stories:middle", "--limit", "6", "--search", "beam",
+                   "--budget-tokens", "150", "--model", STORIES, *flags]
+        start = time.monotonic()
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        seconds = time.monotonic() - start
+        self.assertIn("6 identical", run("replay", whole).stdout)
+        out = self.path("out.db")
+        command[3] = out
+        for share in (0.6, 0.8):
+            resume = ["--resume"] if os.path.exists(out) else []
+            with subprocess.Popen(command + resume, stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.DEVNULL) as program:
+                time.sleep(share * seconds)
+                program.send_signal(signal.SIGKILL)
+                program.wait()
+        resume = ["--resume"] if os.path.exists(out) else []
+        subprocess.run(command + resume, check=True, stdout=subprocess.DEVNULL)
+        self.assertEqual(content(out), content(whole))
+        solved = run("solve", STORY, "--model", STORIES, *flags, "--search",
+                     "beam", "--budget-verdict-tokens", "20", "--json")
+        got = json.loads(solved.stdout)
+        self.assertIn("20 verdict tokens", got["stop_reason"])
+        self.assertGreaterEqual(got["verdict_tokens"], 20)
+
+    def test_two_models_are_compared(self):
+        flags = ["--reward-model", STORIES, "--reward-format",
+                 self.path("two.textproto", """layout: TEXT
+question_suffix: "\\n"
+between: "\\n"
+read: LAST_TOKEN
+log_ratio: 0.1
+squash: SIGMOID
+range: PROBABILITY
+""")]
+        reference = os.path.join(os.path.dirname(STORIES), "countdown")
+
+        def solve(*more):
+            return run("solve", STORY, "--model", STORIES, "--search", "beam",
+                       "--budget-tokens", "150", "--json", *more)
+
+        self.refused(solve(*flags), "two compares", "--reference-model")
+        self.refused(solve(*flags, "--reference-model", reference),
+                     "share the reward model's tokenizer")
+        self.refused(solve("--reference-model", reference), "--reward-model")
+        model = self.reward_model(foreign=False)
+        self.refused(solve("--reward-model", model, "--reference-model",
+                           STORIES), "trl reads one model")
+        out = self.path("two.db")
+        recorded = ["generate", "--out", out, "--set", "stories:easy",
+                    "--limit", "2", "--search", "beam", "--model", STORIES,
+                    *flags, "--reference-model"]
+        result = run(*recorded, STORIES)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("2 identical", run("replay", out).stdout)
+        # Another reference is another run.
+        other = self.path("other")
+        os.mkdir(other)
+        for name in os.listdir(STORIES):
+            with open(os.path.join(STORIES, name), "rb") as source, \
+                    open(os.path.join(other, name), "wb") as copy:
+                data = source.read()
+                if name.endswith(".safetensors"):
+                    data = data[:-2] + bytes(2)
+                copy.write(data)
+        self.refused(run(*recorded, other, "--resume"), "reference_model")
+
     def test_doctor_says_what_a_folder_is(self):
         listed = run("doctor", "--reward-formats")
         self.assertEqual(listed.returncode, 0, listed.stderr)
@@ -175,6 +269,11 @@ range: REAL
         told = run("doctor", "--model", model, "--reward-format", "pure")
         self.assertIn("PURE-PRM-7B", told.stdout)
         self.assertNotIn("(recognised)", told.stdout)
+        told = run("doctor", "--model", STORIES, "--reward-format",
+                   self.verdict_format())
+        for part in ("logits of tokens", "in what the model writes about each "
+                     "step, the mean of 2 votes", ":votes=8", "Is it right"):
+            self.assertIn(part, told.stdout)
         self.assertIn("Espalier's own head",
                       run("doctor", "--model", STORIES).stdout)
         self.refused(run("doctor", "--model", self.folder), "config.json")

@@ -27,7 +27,7 @@ INSTANTIATE_TEST_SUITE_P(Devices, TorchRewardTest,
 TEST_P(TorchRewardTest, ScoresEqualThePublishedComputation) {
   constexpr char kQuestion[] = "What is 2+3?";
   Executor executor(1);
-  for (const std::string& name : RewardCheckpointNames()) {
+  for (const std::string& name : OneReadingNames()) {
     const RewardCheckpoint checkpoint = WriteRewardCheckpoint(name, 21);
     auto model = LoadRewardModel(
         checkpoint.folder, ReadRewardFormat(name).value(),

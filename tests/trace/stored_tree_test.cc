@@ -65,6 +65,7 @@ std::vector<LogEntry> LogOf(const Tree& tree, RandomStream& rng) {
           {static_cast<int32_t>(rng.Below(1000)), -rng.Uniform()});
     }
     if (id % 5 == 0) step.hidden = {rng.Uniform(), -rng.Uniform(), 0};
+    if (id % 4 == 0) step.verdict = 0.25f;
     step.text = std::string(tree.text(id));
     LogEntry entry{.number = id, .fingerprint = rng.Next64()};
     entry.nodes = {tree[id].parent};
@@ -162,6 +163,10 @@ TEST(StoredTreeTest, LogEntriesComeBack) {
       const float back_mean = b.completion.samples[k].mean_entropy;
       EXPECT_TRUE(mean == back_mean ||
                   (std::isnan(mean) && std::isnan(back_mean)));
+      const float verdict = a.completion.samples[k].verdict;
+      const float back_verdict = b.completion.samples[k].verdict;
+      EXPECT_TRUE(verdict == back_verdict ||
+                  (std::isnan(verdict) && std::isnan(back_verdict)));
       EXPECT_EQ(a.completion.samples[k].entropies,
                 b.completion.samples[k].entropies);
       EXPECT_EQ(a.completion.samples[k].confidences,

@@ -40,10 +40,9 @@ std::string ReadText(const RewardFormat& format) {
   if (format.writes()) {
     return absl::StrCat(
         "in what the model writes about ", unit, ", ",
-        format.verdict->votes == 1 ? "one vote"
-                                   : absl::StrCat("the mean of ",
-                                                  format.verdict->votes,
-                                                  " votes"),
+        format.verdict->votes == 1
+            ? "one vote"
+            : absl::StrCat("the mean of ", format.verdict->votes, " votes"),
         " (more: --reward-format ", format.name, ":votes=8)");
   }
   switch (format.read) {

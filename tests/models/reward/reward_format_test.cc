@@ -139,7 +139,8 @@ TEST(RewardFormatTest, VerdictsThatContradictThemselvesAreRefused) {
            {with("\" }", "\" }\n temperature: -1"), "temperature of 0"},
            {with("\" }", "\" }\n top_p: 2"), "up to 1"},
            {with("SOFTMAX", "DIFFERENCE"), "SIGNED"},
-           {with("layout: TEXT", "layout: TEXT\nread: LAST_TOKEN"), "leave out"},
+           {with("layout: TEXT", "layout: TEXT\nread: LAST_TOKEN"),
+            "leave out"},
            {with("layout: TEXT", "layout: CHAT"), "layout: TEXT"},
            {with("layout: TEXT", "layout: CHAT\ncontrol: \"<s>\""),
             "template writes"},
@@ -182,8 +183,9 @@ TEST(RewardFormatTest, FileIsReadByItsNameAndAnUnknownNameSuggests) {
 
 TEST(RewardFormatTest, RecognisesPublishedFolders) {
   const std::set<std::string> named = {
-      "pure",     "math_shepherd", "rlhflow", "rlhflow_orm",
-      "math_psa", "versa_prm",     "prorag",  "llemma_prm", "implicit_prm", "genprm", "thinkprm"};
+      "pure",         "math_shepherd", "rlhflow", "rlhflow_orm",
+      "math_psa",     "versa_prm",     "prorag",  "llemma_prm",
+      "implicit_prm", "genprm",        "thinkprm"};
   for (const std::string& name : RewardCheckpointNames()) {
     const auto folder = ReadRewardFolder(WriteRewardCheckpoint(name, 1).folder);
     ASSERT_TRUE(folder.ok()) << folder.status();

@@ -58,17 +58,22 @@ const std::map<std::string, std::string>& GoldenTexts() {
        "\n\n\n\n\n"},
       {"versa_prm", "What is 2+3? \n\n2+3 = 5. \n\n\n\nSo it is 5. \n\n\n\n"},
       {"genprm",
-       "<｜begin▁of▁sentence｜>You are a math teacher. Your task is to review and "
-       "critique the paragraphs in solution step by step.<｜User｜>Question: What "
-       "is 2+3?\n\n2+3 = 5.<｜Assistant｜>...<｜end▁of▁sentence｜><｜User｜>So it is "
+       "<｜begin▁of▁sentence｜>You are a math teacher. Your task is to review "
+       "and "
+       "critique the paragraphs in solution step by step.<｜User｜>Question: "
+       "What "
+       "is 2+3?\n\n2+3 = 5.<｜Assistant｜>...<｜end▁of▁sentence｜><｜User｜>So "
+       "it is "
        "5.<analyze>\nLet's analyze the Paragraph 2 step by step: "},
       {"thinkprm",
-       "<｜begin▁of▁sentence｜><｜User｜>You are given a math problem and a proposed "
+       "<｜begin▁of▁sentence｜><｜User｜>You are given a math problem and a "
+       "proposed "
        "step-by-step solution:\n\n[Math Problem]\n\nWhat is "
        "2+3?\n\n[Solution]\n\nStep 1: 2+3 = 5.\nStep 2: So it is "
        "5.\n\nReview and critique each step in the proposed solution to "
        "determine whether each step is correct. If the solution is incomplete, "
-       "only verify the provided steps.<｜Assistant｜><think>\nLet's verify step "
+       "only verify the provided steps.<｜Assistant｜><think>\nLet's verify "
+       "step "
        "by step:"},
       {"implicit_prm",
        "<|im_start|>user\nWhat is 2+3?<|im_end|>\n<|im_start|>assistant\n"
@@ -140,6 +145,7 @@ TEST_F(StepLayoutTest, IdsOfOneTextAreItsEncoding) {
     if (layout.format().layout == RewardLayout::kIds) continue;
     const auto path = layout.Lay(kQuestion, kSteps);
     ASSERT_TRUE(path.ok()) << name << path.status();
+    if (layout.format().writes()) continue;  // LayVerdict
     const bool control = GoldenTexts().at(name).find("<|") != std::string::npos;
     EXPECT_EQ(path->ids, Encode(GoldenTexts().at(name), control)) << name;
     EXPECT_EQ(path->cuts.back(), path->ids.size());
@@ -193,6 +199,7 @@ TEST_F(StepLayoutTest, TagsStandWhereVerdictsAreRead) {
 TEST_F(StepLayoutTest, LongerPathsGoOnFromShorterOnes) {
   for (const std::string& name : RewardCheckpointNames()) {
     const StepLayout layout = Layout(name);
+    if (layout.format().writes()) continue;
     const std::vector<int32_t> stem = layout.Stem(kQuestion).value();
     EXPECT_GE(stem.size(), Encode(kQuestion).size()) << name;
     LaidOutPath before{.ids = stem, .cuts = {stem.size()}};
@@ -282,18 +289,31 @@ TEST_F(StepLayoutTest, TagOfSeveralTokensIsRefusedByName) {
               testing::HasSubstr("expected a token below"));
 }
 
+TEST_F(StepLayoutTest, NewlineThatMergesWithAStepIsNoTag) {
+  const std::string folder = TempFolder();
+  WriteRewardTokenizer(folder, "");  // ".\n" is one token
+  Load(folder);
+  const auto layout =
+      StepLayout::Create(*ReadRewardFormat("llemma_prm"), *tokenizer_, folder);
+  ASSERT_TRUE(layout.ok()) << layout.status();
+  EXPECT_TRUE(layout->Lay("q", {"two\nlines"}).ok());
+  EXPECT_THAT(std::string(layout->Lay("q", {"word."}).status().message()),
+              testing::HasSubstr("the tokenizer merges it"));
+}
+
 TEST_F(StepLayoutTest, HistoryStandsAfterEarlierSteps) {
   const StepLayout layout = Layout("genprm");
   const auto ids = layout.LayVerdict("q", {"a\n", "b", "c"}, {"A", "B"});
   ASSERT_TRUE(ids.ok()) << ids.status();
-  EXPECT_EQ(*ids,
-            Encode("<｜begin▁of▁sentence｜>You are a math teacher. Your task is "
-                   "to review and critique the paragraphs in solution step by "
-                   "step.<｜User｜>Question: q\n\na<｜Assistant｜>A"
-                   "<｜end▁of▁sentence｜><｜User｜>b<｜Assistant｜>B"
-                   "<｜end▁of▁sentence｜><｜User｜>c<analyze>\nLet's analyze the "
-                   "Paragraph 3 step by step: ",
-                   true));
+  EXPECT_EQ(
+      *ids,
+      Encode("<｜begin▁of▁sentence｜>You are a math teacher. Your task is "
+             "to review and critique the paragraphs in solution step by "
+             "step.<｜User｜>Question: q\n\na<｜Assistant｜>A"
+             "<｜end▁of▁sentence｜><｜User｜>b<｜Assistant｜>B"
+             "<｜end▁of▁sentence｜><｜User｜>c<analyze>\nLet's analyze the "
+             "Paragraph 3 step by step: ",
+             true));
 }
 
 TEST_F(StepLayoutTest, ControlTokenThatTheTokenizerLacksIsRefused) {

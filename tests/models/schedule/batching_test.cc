@@ -278,6 +278,50 @@ TEST(BatchingTest, GivenTextsAreScoredInOnePass) {
   }
 }
 
+TEST(BatchingTest, KeptTextsGoOnWithoutComputingThemAgain) {
+  for (const int pages : {1000, 14}) {
+    Fixture f(pages, 1, 1000, {.chunk_tokens = 50});
+    RandomStream rng(StreamKey(9, 1, 0, Purpose::kTest));
+    const Tokens text = RandomTokens(rng, 340);
+    const auto part = [&](int begin, int end) {
+      return Tokens(text.begin() + begin, text.begin() + end);
+    };
+    const SeqId prompt = f.backend->Extend(kEmptySeq, part(0, 60));
+    // One token, one page and several, each after the one before it.
+    const int ends[] = {60, 61, 75, 130, 340};
+    std::vector<SeqId> seqs = {prompt};
+    std::vector<float> logprobs;
+    for (int i = 1; i < 5; ++i) {
+      TextScoreRequest request{.from = seqs.back(),
+                               .continuations = {part(ends[i - 1], ends[i])},
+                               .keep = true};
+      f.backend->Submit({static_cast<RequestId>(i), request});
+      const Completion done = f.RunAll()[static_cast<RequestId>(i)];
+      ASSERT_TRUE(done.status.ok()) << done.status;
+      const TextScore& scored = done.texts[0];
+      logprobs.insert(logprobs.end(), scored.logprobs.begin(),
+                      scored.logprobs.end());
+      seqs.push_back(scored.seq);
+    }
+    f.backend->Submit({9, TextScoreRequest{prompt, {part(60, 340)}}});
+    const Completion whole = f.RunAll()[9];
+    EXPECT_EQ(whole.texts[0].seq, kEmptySeq);
+    EXPECT_EQ(logprobs, whole.texts[0].logprobs);
+    if (pages == 1000) {
+      // All but the last token of the chain, and that pass again as a whole.
+      EXPECT_EQ(f.backend->stats().tokens_computed, 339 + 279);
+    }
+    // An equal text is the same sequence, with a reference of its own.
+    EXPECT_EQ(f.backend->Extend(seqs[1], part(61, 75)), seqs[2]);
+    f.backend->Release(seqs[2]);
+    // Given up before it is done.
+    f.backend->Submit({10, TextScoreRequest{prompt, {{1}, {2, 3}}, true}});
+    f.backend->Cancel(10);
+    for (const SeqId seq : seqs) f.backend->Release(seq);
+    f.ExpectEmpty();
+  }
+}
+
 TEST(BatchingTest, WrongTextsToScoreFailAlone) {
   Fixture f(1000, 1, 50);
   const SeqId from = f.backend->Extend(kEmptySeq, {1, 2, 3});

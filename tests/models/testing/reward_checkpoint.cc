@@ -251,8 +251,8 @@ json RewardTokenizerJson() {
   for (const char* name :
        {"<|endoftext|>", "<|im_start|>", "<|im_end|>", "<extra_0>",
         "<|begin_of_text|>", "<|start_header_id|>", "<|end_header_id|>",
-        "<|eot_id|>", "<｜begin▁of▁sentence｜>", "<｜User｜>", "<｜Assistant｜>",
-        "<｜end▁of▁sentence｜>"}) {
+        "<|eot_id|>", "<｜begin▁of▁sentence｜>", "<｜User｜>",
+        "<｜Assistant｜>", "<｜end▁of▁sentence｜>"}) {
     added.push_back({{"id", id++},
                      {"content", name},
                      {"single_word", false},
@@ -301,9 +301,10 @@ RewardCheckpoint WriteRewardCheckpoint(const std::string& name, uint64_t seed,
     if (name == one.name) published = &one;
   }
   ESP_CHECK(published != nullptr);
-  json words = tokenizer.empty()
-                   ? RewardTokenizerJson()
-                   : json::parse(ReadFile(tokenizer + "/tokenizer.json").value());
+  json words =
+      tokenizer.empty()
+          ? RewardTokenizerJson()
+          : json::parse(ReadFile(tokenizer + "/tokenizer.json").value());
   if (name == "llemma_prm") {
     // In Llama's tokenizer each newline is a token.
     json merges = json::array();
