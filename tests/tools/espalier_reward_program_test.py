@@ -280,6 +280,29 @@ range: PROBABILITY
         self.refused(run("doctor", "--model", model, "--reward-format",
                          "qwen_prm"), "score.0.weight")
 
+    def test_stored_weights_of_levels_are_recorded(self):
+        # A replay has no model that could tell them.
+        model = self.copy_of_model()
+        with open(os.path.join(model, "config.json"), encoding="utf-8") as file:
+            config = json.load(file)
+        config["espalier_heads"]["weights"] = {"bias": -0.3, "step": 1.5}
+        self.path("model/config.json", json.dumps(config))
+        out = self.path("runs.db")
+        result = run("generate", "--set", "stories:easy", "--model", model,
+                     "--search", "puct:aggregate=learned", "--budget-tokens",
+                     "150", "--limit", "2", "--out", out)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn(": 2 identical", run("replay", out).stdout)
+        self.assertIn("step=1.5", run("db", "info", out).stdout)
+        plain = run("generate", "--set", "stories:easy", "--search",
+                    "puct:aggregate=learned", "--budget-tokens", "150",
+                    "--limit", "2", "--out", self.path("other.db"))
+        self.refused(plain, "weights")
+        config["espalier_heads"] = {"reward": ["step", "stp"]}
+        self.path("model/config.json", json.dumps(config))
+        self.refused(run("solve", STORY, "--model", model), "espalier_heads",
+                     "window2")
+
     def test_bad_input_is_refused_before_a_search(self):
         model = self.reward_model()
 
