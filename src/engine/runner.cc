@@ -422,7 +422,7 @@ absl::Status Runner::ServeJudge(SearchSession& session) {
   StepJudge& judge = *session.judge;
   for (StepJudge::Part& part : judge.TakeParts()) {
     const RequestId id = Await(session, {});
-    pending_[id].ticket = part.ticket;
+    pending_[id].part = part.id;
     part.request.id = id;
     part.backend->Submit(std::move(part.request));
   }
@@ -567,10 +567,10 @@ absl::Status Runner::StepBackend(Backend* backend, int policy, bool& stepped) {
     ESP_CHECK(it != pending_.end());
     const PendingRequest pending = std::move(it->second);
     pending_.erase(it);
-    if (pending.ticket != 0) {
+    if (pending.part != 0) {
       SearchSession& session = *pending.session;
       session.in_flight.erase(completion.id);
-      session.judge->Answer(pending.ticket, session.context().tree(),
+      session.judge->Answer(pending.part, session.context().tree(),
                             std::move(completion));
       status.Update(ServeJudge(session));
       continue;
@@ -670,7 +670,7 @@ void Runner::EndStopped() {
     std::vector<uint64_t> unanswered;
     for (const RequestId id : session->in_flight) {
       const PendingRequest& pending = pending_.at(id);
-      if (pending.ticket == 0) unanswered.push_back(pending.request.number);
+      if (pending.part == 0) unanswered.push_back(pending.request.number);
     }
     for (const auto& [number, request] : session->judged) {
       unanswered.push_back(number);

@@ -75,7 +75,7 @@ class Runner {
     SearchSession* session;
     SearchRequest request;
     std::vector<NodeId> read = {};  // of a RewardQuery
-    uint64_t ticket = 0;            // of a StepJudge's part; 0: none
+    uint64_t part = 0;              // of a StepJudge's part; 0: none
   };
 
   absl::Status CheckJob() const;

@@ -68,14 +68,13 @@ std::vector<StepJudge::Part> StepJudge::TakeParts() {
 
 void StepJudge::Send(NodeId node, int which, Backend& backend,
                      Request request) {
-  const uint64_t ticket = next_ticket_++;
-  sent_[ticket] = {node, which, &backend};
-  parts_.push_back({ticket, &backend, std::move(request)});
+  const uint64_t id = next_part_++;
+  sent_[id] = {node, which, &backend};
+  parts_.push_back({id, &backend, std::move(request)});
 }
 
-void StepJudge::Answer(uint64_t ticket, const Tree& tree,
-                       Completion completion) {
-  const auto it = sent_.find(ticket);
+void StepJudge::Answer(uint64_t part, const Tree& tree, Completion completion) {
+  const auto it = sent_.find(part);
   ESP_CHECK(it != sent_.end());
   const Sent sent = it->second;
   sent_.erase(it);

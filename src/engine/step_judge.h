@@ -3,7 +3,7 @@
 //
 //   ESP_RETURN_IF_ERROR(judge->Ask(number, tree, nodes));
 //   for (StepJudge::Part& part : judge->TakeParts()) ...  // send it
-//   judge->Answer(part.ticket, tree, std::move(completion));
+//   judge->Answer(part.id, tree, std::move(completion));
 //   for (SearchCompletion& scored : judge->TakeScored(tree)) ...  // deliver it
 //
 // A node begins once its parent is judged, since it may go on from what the
@@ -37,7 +37,7 @@ namespace espalier {
 class StepJudge {
  public:
   struct Part {
-    uint64_t ticket = 0;
+    uint64_t id = 0;
     Backend* backend = nullptr;
     Request request;  // without its id
   };
@@ -52,7 +52,7 @@ class StepJudge {
   // Requests to send now.
   std::vector<Part> TakeParts();
   // The completion of a part; `tree` is the search's.
-  void Answer(uint64_t ticket, const Tree& tree, Completion completion);
+  void Answer(uint64_t part, const Tree& tree, Completion completion);
   // Completions of search requests whose nodes are all judged, or that failed.
   std::vector<SearchCompletion> TakeScored(const Tree& tree);
   // The parts that were sent will not be answered, and no request waits.
@@ -123,7 +123,7 @@ class StepJudge {
   std::list<Asked> asked_;     // in order of issue
   std::map<uint64_t, Sent> sent_;
   std::vector<Part> parts_;
-  uint64_t next_ticket_ = 1;
+  uint64_t next_part_ = 1;
 };
 
 }  // namespace espalier

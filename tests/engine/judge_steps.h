@@ -17,26 +17,26 @@ namespace espalier {
 inline std::vector<SearchCompletion> RunJudge(StepJudge& judge,
                                               const Tree& tree) {
   std::vector<SearchCompletion> scored;
-  std::map<RequestId, uint64_t> tickets;
+  std::map<RequestId, uint64_t> parts;
   std::set<Backend*> backends;
   RequestId next = 1;
   while (true) {
     for (StepJudge::Part& part : judge.TakeParts()) {
       part.request.id = next;
-      tickets[next++] = part.ticket;
+      parts[next++] = part.id;
       backends.insert(part.backend);
       part.backend->Submit(std::move(part.request));
     }
     for (SearchCompletion& one : judge.TakeScored(tree)) {
       scored.push_back(std::move(one));
     }
-    if (tickets.empty()) return scored;
+    if (parts.empty()) return scored;
     for (Backend* backend : backends) {
       std::vector<Completion> done;
       backend->Step(done);
       for (Completion& completion : done) {
-        const auto ticket = tickets.extract(completion.id);
-        judge.Answer(ticket.mapped(), tree, std::move(completion));
+        const auto part = parts.extract(completion.id);
+        judge.Answer(part.mapped(), tree, std::move(completion));
       }
     }
   }
