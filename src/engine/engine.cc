@@ -183,11 +183,11 @@ class LocalEngine : public Engine {
   EngineOptions options_;
   Executor executor_;
   LoadedModel policy_;
-  LoadedModel critic_;                    // empty: the policy's trunk scores
-  LoadedModel reference_;                 // empty: the critic needs none
-  std::unique_ptr<RewardScorer> scorer_;  // of a published format, or null
+  LoadedModel critic_;                      // empty: the policy's trunk scores
+  LoadedModel reference_;                   // empty: the critic needs none
+  std::unique_ptr<RewardScorer> scorer_;    // of a published format, or null
   std::optional<Calibration> calibration_;  // of the critic's scores
-  std::vector<LoadedModel> more_;         // further models that write
+  std::vector<LoadedModel> more_;           // further models that write
   RunnerModels models_;
   RewardReaderStats reward_stats_;
 };

@@ -95,7 +95,7 @@ struct ModelFlags : MachineFlags {
   std::string reward_model;
   std::string reward_format;  // "": as the folder shows
   std::string reference_model;
-  std::string calibration;    // a file, "none", or "": as the folder has it
+  std::string calibration;  // a file, "none", or "": as the folder has it
   std::vector<std::string> more_models;
   int live = 32;
 };
