@@ -84,7 +84,8 @@ void AddModelFlags(CLI::App& app, ModelFlags& flags) {
   app.add_option("--reward-format", flags.reward_format,
                  "How --reward-model is read: a shipped format (espalier "
                  "doctor --reward-formats lists them) or a file "
-                 "NAME.textproto. Default: recognised from its folder")
+                 "NAME.textproto; NAME:votes=8 averages so many verdicts of a "
+                 "model that writes them. Default: recognised from its folder")
       ->needs("--reward-model");
   app.add_option("--reference-model", flags.reference_model,
                  "Checkpoint folder that --reward-model was trained from, with "
