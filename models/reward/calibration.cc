@@ -29,7 +29,7 @@ std::string ErrorIn(const LevelCalibrationConfig& config) {
   const auto& scores = config.score();
   const auto& probabilities = config.probability();
   if (config.has_slope() == !scores.empty()) {
-    return absl::StrCat("level ", name,
+    return absl::StrCat(name,
                         ": expected either a slope, or scores with their "
                         "probabilities");
   }
@@ -37,13 +37,13 @@ std::string ErrorIn(const LevelCalibrationConfig& config) {
     const bool good = config.slope() > 0 && std::isfinite(config.slope()) &&
                       std::isfinite(config.intercept());
     return good ? ""
-                : absl::StrCat("level ", name,
+                : absl::StrCat(name,
                                ": expected a slope above 0 and a finite "
                                "intercept, found ",
                                config.slope(), " and ", config.intercept());
   }
   if (scores.size() != probabilities.size()) {
-    return absl::StrCat("level ", name, ": expected as many probabilities as ",
+    return absl::StrCat(name, ": expected as many probabilities as ",
                         "scores, found ", probabilities.size(), " and ",
                         scores.size());
   }
@@ -51,7 +51,7 @@ std::string ErrorIn(const LevelCalibrationConfig& config) {
     const bool rises = i == 0 || (scores[i] > scores[i - 1] &&
                                   probabilities[i] >= probabilities[i - 1]);
     if (in_range(scores[i]) && in_range(probabilities[i]) && rises) continue;
-    return absl::StrCat("level ", name,
+    return absl::StrCat(name,
                         ": expected scores that rise and probabilities that "
                         "do not fall, both from 0 to 1; point ",
                         i + 1, " is ", scores[i], ", ", probabilities[i]);
@@ -95,7 +95,7 @@ absl::StatusOr<Calibration> Calibration::Parse(const std::string& text,
     std::string error = ErrorIn(one);
     for (const LevelCalibration& earlier : levels) {
       if (earlier.level == one.name()) {
-        error = absl::StrCat("level ", one.name(), " is given twice");
+        error = absl::StrCat(one.name(), " is given twice");
       }
     }
     if (!error.empty()) return places.Error("level", i, error);

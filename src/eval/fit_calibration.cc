@@ -112,7 +112,7 @@ LevelCalibration FitLogistic(absl::Span<const LabelledScore> scored,
                         low + (high - low) * one.label);
   }
   double slope = 1, intercept = 0;
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < 100; ++i) {
     const Likelihood now = LikelihoodOf(points, slope, intercept);
     constexpr double kRidge = 1e-12;  // where all logits are equal
     double step_slope = 0, step_intercept = 0;
@@ -124,6 +124,13 @@ LevelCalibration FitLogistic(absl::Span<const LabelledScore> scored,
     } else {
       step_slope = now.slope / (now.slope2 + kRidge);
     }
+    // What the step would gain, twice: below rounding it is the last one.
+    const double gain = step_slope * now.slope + step_intercept * now.intercept;
+    if (gain <= 1e-14 * (1 + now.loss)) {
+      slope -= step_slope;
+      intercept -= step_intercept;
+      break;
+    }
     double share = 1;
     while (share > 1e-10 && LikelihoodOf(points, slope - share * step_slope,
                                          intercept - share * step_intercept)
@@ -133,7 +140,6 @@ LevelCalibration FitLogistic(absl::Span<const LabelledScore> scored,
     if (share <= 1e-10) break;
     slope -= share * step_slope;
     intercept -= share * step_intercept;
-    if (std::abs(step_slope) + std::abs(step_intercept) < 1e-12) break;
   }
   return {.slope = slope, .intercept = intercept};
 }

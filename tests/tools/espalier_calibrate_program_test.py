@@ -103,6 +103,24 @@ class CalibrateTest(ProgramTest):
                 texts.add(handle.read())
             self.solve("--calibration", out)
         self.assertEqual(len(texts), 3)
+        # Measured on searches of other problems.
+        other = self.path("other.db")
+        self.assertEqual(self.generate(other, "--first", "12").returncode, 0)
+        result = run("calibrate", "--runs", runs, "--measure-on", other,
+                     "--out", "-", "--json", self.path("report.json"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("on --measure-on:", result.stderr)
+        with open(self.path("report.json"), encoding="utf-8") as handle:
+            levels = json.load(handle)["levels"]
+        # Nothing there is fitted on, so all of its labels count.
+        every = run("calibrate", "--runs", other, "--out", "-", "--held-out",
+                    "0", "--json", self.path("every.json"))
+        self.assertEqual(every.returncode, 0, every.stderr)
+        with open(self.path("every.json"), encoding="utf-8") as handle:
+            fitted = json.load(handle)["levels"]
+        for level in ("step", "path"):
+            self.assertEqual(levels[level]["measured_on"]["labels"],
+                             fitted[level]["fitted_on"])
         # A smaller part is fitted, on the same problems each time.
         again = run("calibrate", "--runs", runs, "--out", "-", "--levels",
                     "path")

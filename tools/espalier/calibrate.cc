@@ -39,6 +39,7 @@ namespace {
 struct CalibrateFlags {
   std::vector<std::string> steps;
   std::vector<std::string> runs;
+  std::vector<std::string> measure_on;  // of the same kind
   ModelFlags models;
   std::string task = "qa";
   std::string kind = "platt";
@@ -57,23 +58,25 @@ using ByLevel = std::map<std::string, Parts>;
 
 class Collector {
  public:
-  Collector(const CalibrateFlags& flags, ByLevel& levels)
-      : flags_(flags), levels_(levels) {}
+  // `held_out`: the share of questions whose labels are not fitted on.
+  Collector(uint64_t seed, double held_out) : seed_(seed), share_(held_out) {}
 
   // Whether a question's labels are held out: all of them are, or none.
   void Add(const std::string& question, const std::string& level, double score,
            double label) {
     if (std::isnan(score) || std::isnan(label)) return;
     RandomStream random(
-        StreamKey(flags_.seed, StableHash(question), 0, Purpose::kBootstrap));
+        StreamKey(seed_, StableHash(question), 0, Purpose::kBootstrap));
     Parts& parts = levels_[level];
-    (random.UniformDouble() < flags_.held_out ? parts.held_out : parts.fit)
+    (random.UniformDouble() < share_ ? parts.held_out : parts.fit)
         .push_back({score, label});
   }
+  const ByLevel& levels() const { return levels_; }
 
  private:
-  const CalibrateFlags& flags_;
-  ByLevel& levels_;
+  const uint64_t seed_;
+  const double share_;
+  ByLevel levels_;
 };
 
 absl::Status CheckCalibrateFlags(const CalibrateFlags& flags) {
@@ -115,10 +118,12 @@ void AddLabels(const LabelledSolution& solution,
   }
 }
 
-absl::Status CollectSteps(const CalibrateFlags& flags, Collector& into) {
+absl::Status CollectSteps(const CalibrateFlags& flags,
+                          const std::vector<std::string>& paths,
+                          Collector& into) {
   std::vector<LabelledSolution> solutions;
   std::vector<GivenSolution> given;
-  for (const std::string& path : flags.steps) {
+  for (const std::string& path : paths) {
     ESP_ASSIGN_OR_RETURN(const auto reader,
                          StepSetReader::Open(path, {.strict = true}));
     while (true) {
@@ -209,8 +214,9 @@ absl::Status AddTree(const ProblemTrees& entry, const StoredTree& tree,
   return absl::OkStatus();
 }
 
-absl::Status CollectRuns(const CalibrateFlags& flags, Collector& into) {
-  for (const std::string& path : flags.runs) {
+absl::Status CollectRuns(const std::vector<std::string>& paths,
+                         Collector& into) {
+  for (const std::string& path : paths) {
     ESP_ASSIGN_OR_RETURN(const auto db, RunDb::Open(path, Sqlite::kRead));
     ESP_ASSIGN_OR_RETURN(const std::vector<RunRow> runs, db->Runs());
     for (const RunRow& run : runs) {
@@ -236,7 +242,8 @@ absl::Status CollectRuns(const CalibrateFlags& flags, Collector& into) {
 
 struct LevelReport {
   LevelCalibration curve;
-  ScoreQuality before, after;  // of held-out problems
+  ScoreQuality before, after;              // of held-out problems
+  ScoreQuality other_before, other_after;  // of --measure-on
 };
 
 CurveKind KindOf(const std::string& name) {
@@ -247,7 +254,8 @@ CurveKind KindOf(const std::string& name) {
 }
 
 absl::StatusOr<std::vector<LevelReport>> FitLevels(const CalibrateFlags& flags,
-                                                   const ByLevel& levels) {
+                                                   const ByLevel& levels,
+                                                   const ByLevel& other) {
   std::vector<LevelReport> out;
   for (const std::string& name : flags.levels) {
     const auto found = levels.find(name);
@@ -258,6 +266,11 @@ absl::StatusOr<std::vector<LevelReport>> FitLevels(const CalibrateFlags& flags,
                          FitCalibration(KindOf(flags.kind), name, parts.fit));
     report.before = MeasureScores(parts.held_out);
     report.after = MeasureScores(Calibrated(report.curve, parts.held_out));
+    const auto elsewhere = other.find(name);
+    if (elsewhere == other.end()) continue;
+    report.other_before = MeasureScores(elsewhere->second.held_out);
+    report.other_after =
+        MeasureScores(Calibrated(report.curve, elsewhere->second.held_out));
   }
   if (out.empty()) {
     return absl::FailedPreconditionError(
@@ -267,16 +280,27 @@ absl::StatusOr<std::vector<LevelReport>> FitLevels(const CalibrateFlags& flags,
   return out;
 }
 
+std::string QualityRow(const std::string& level, int64_t fitted,
+                       const ScoreQuality& before, const ScoreQuality& after) {
+  return absl::StrFormat("  %-8s%10d%10d  %.4f -> %.4f    %.4f -> %.4f\n",
+                         level, fitted, before.labels, before.ece, after.ece,
+                         before.brier, after.brier);
+}
+
 std::string ReportText(const std::vector<LevelReport>& levels) {
   std::string text =
-      absl::StrFormat("  %-8s%10s%10s  %-20s%-20s\n", "level", "fitted on",
+      absl::StrFormat("  %-8s%10s%10s  %-20s%s\n", "level", "fitted on",
                       "held out", "ECE before, after", "Brier before, after");
+  std::string other;
   for (const LevelReport& one : levels) {
-    absl::StrAppendFormat(
-        &text, "  %-8s%10d%10d  %.4f -> %.4f    %.4f -> %.4f\n",
-        one.curve.level, one.curve.labels, one.before.labels, one.before.ece,
-        one.after.ece, one.before.brier, one.after.brier);
+    const LevelCalibration& curve = one.curve;
+    absl::StrAppend(
+        &text, QualityRow(curve.level, curve.labels, one.before, one.after));
+    if (one.other_before.labels == 0) continue;
+    absl::StrAppend(&other, QualityRow(curve.level, curve.labels,
+                                       one.other_before, one.other_after));
   }
+  if (!other.empty()) absl::StrAppend(&text, "on --measure-on:\n", other);
   return text;
 }
 
@@ -293,18 +317,30 @@ nlohmann::json LevelsJson(const CalibrateFlags& flags,
                                        {"held_out", one.before.labels},
                                        {"before", QualityJson(one.before)},
                                        {"after", QualityJson(one.after)}};
+    if (one.other_before.labels == 0) continue;
+    json["levels"][one.curve.level]["measured_on"] = {
+        {"labels", one.other_before.labels},
+        {"before", QualityJson(one.other_before)},
+        {"after", QualityJson(one.other_after)}};
   }
   return json;
 }
 
 absl::Status RunCalibrate(const CalibrateFlags& flags) {
   ESP_RETURN_IF_ERROR(CheckCalibrateFlags(flags));
-  ByLevel levels;
-  Collector collector(flags, levels);
-  ESP_RETURN_IF_ERROR(flags.steps.empty() ? CollectRuns(flags, collector)
-                                          : CollectSteps(flags, collector));
+  Collector fit(flags.seed, flags.held_out), other(flags.seed, 1);
+  const auto collect = [&](const std::vector<std::string>& paths,
+                           Collector& into) {
+    return flags.steps.empty() ? CollectRuns(paths, into)
+                               : CollectSteps(flags, paths, into);
+  };
+  ESP_RETURN_IF_ERROR(
+      collect(flags.steps.empty() ? flags.runs : flags.steps, fit));
+  if (!flags.measure_on.empty()) {
+    ESP_RETURN_IF_ERROR(collect(flags.measure_on, other));
+  }
   ESP_ASSIGN_OR_RETURN(const std::vector<LevelReport> reports,
-                       FitLevels(flags, levels));
+                       FitLevels(flags, fit.levels(), other.levels()));
   std::vector<LevelCalibration> curves;
   for (const LevelReport& one : reports) curves.push_back(one.curve);
   ESP_RETURN_IF_ERROR(WriteOutput(
@@ -336,6 +372,9 @@ void AddCalibrate(CLI::App& app, RunFunction& run) {
   app.add_option("--runs", flags->runs,
                  "Run databases: scores as recorded, labels by the task's "
                  "verifier of lines, else the share of right ends below");
+  app.add_option("--measure-on", flags->measure_on,
+                 "Further files or databases of the same kind, of other "
+                 "problems: the errors there");
   app.add_option("--kind", flags->kind,
                  "platt: slope and intercept on the logit; temperature: the "
                  "slope only; isotonic: any curve that does not fall")

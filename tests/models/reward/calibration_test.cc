@@ -80,7 +80,7 @@ TEST(CalibrationTest, WrongFilesAreRefusedWithPlace) {
   };
   const std::string good = "level { name: \"step\" slope: 1 }\n";
   EXPECT_EQ(ErrorOf(good), "");
-  expect(good + good, "mine.textproto:2: level step is given twice");
+  expect(good + good, "mine.textproto:2: level: step is given twice");
   expect("", "expected a level");
   expect("level { name: \"setp\" slope: 1 }", "step");
   expect("level { name: \"step\" slop: 1 }", "slop");
