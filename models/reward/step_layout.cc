@@ -421,9 +421,13 @@ absl::StatusOr<LaidOutPath> StepLayout::Lay(
 absl::StatusOr<std::vector<int32_t>> StepLayout::Stem(
     std::string_view question) const {
   ESP_RETURN_IF_ERROR(CheckTexts(question, {}));
-  // Texts that differ from where the first step begins.
+  // Texts that differ from where the first step begins, or, if judged steps
+  // stand apart, from where the steps before them do.
+  const bool apart = !format_.focus_prefix.empty();
+  const std::vector<std::string> steps(
+      apart ? static_cast<size_t>(format_.window) + 1 : 1, "x");
   ESP_ASSIGN_OR_RETURN(const LaidOutPath one, LayUnits(question, {"1"}));
-  ESP_ASSIGN_OR_RETURN(const LaidOutPath other, LayUnits(question, {"x"}));
+  ESP_ASSIGN_OR_RETURN(const LaidOutPath other, LayUnits(question, steps));
   const size_t common = CommonPrefix(one.ids, other.ids);
   return std::vector<int32_t>(
       one.ids.begin(), one.ids.begin() + static_cast<std::ptrdiff_t>(common));

@@ -111,7 +111,9 @@ TEST_P(RewardReaderTest, ScoresEqualThePublishedComputation) {
     EXPECT_NEAR(scores.step, step[id], 1e-4) << id;
     EXPECT_NEAR(scores.path, path, 1e-4) << id;
     EXPECT_EQ(std::isnan(scores.windows[0]), !published.windows());
-    if (published.windows()) EXPECT_EQ(scores.windows[0], scores.step);
+    if (published.windows()) {
+      EXPECT_EQ(scores.windows[0], scores.step);
+    }
     EXPECT_EQ(std::isnan(scores.outcome), !published.outcome());
     lowest = std::min(lowest, step[id]);
     highest = std::max(highest, step[id]);

@@ -216,7 +216,8 @@ TEST(LevelSearchTest, EveryLevelIsThatOfOneFullPass) {
                for (NodeId id = 1; id < tree.size(); ++id) {
                  if (!tree[id].scored()) continue;
                  std::vector<int32_t> tokens =
-                     tokenizer.Encode(task.Render(problems[0]).value()).value();
+                     tokenizer.Encode(task.Render(problems[0]).value(), true)
+                         .value();
                  for (const NodeId at : tree.Path(id)) {
                    const auto more = tree.tokens(at);
                    tokens.insert(tokens.end(), more.begin(), more.end());
