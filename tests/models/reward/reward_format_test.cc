@@ -121,8 +121,8 @@ TEST(RewardFormatTest, FileIsReadByItsNameAndAnUnknownNameSuggests) {
 
 TEST(RewardFormatTest, RecognisesPublishedFolders) {
   const std::set<std::string> named = {
-      "pure",     "math_shepherd", "rlhflow", "rlhflow_orm",
-      "math_psa", "versa_prm",     "prorag"};
+      "pure",      "math_shepherd", "rlhflow", "rlhflow_orm", "math_psa",
+      "versa_prm", "prorag",        "hrm",     "hrm_soft",    "hrm_window"};
   for (const std::string& name : RewardCheckpointNames()) {
     const auto folder = ReadRewardFolder(WriteRewardCheckpoint(name, 1).folder);
     ASSERT_TRUE(folder.ok()) << folder.status();
