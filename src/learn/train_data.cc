@@ -36,6 +36,8 @@ constexpr float kNoLabel = std::numeric_limits<float>::quiet_NaN();
 constexpr Level kJudged[] = {Level::kStep, Level::kWindow2, Level::kWindow3,
                              Level::kWindow4};
 
+constexpr char kTeachesFilter[] = "with something to learn";
+
 // Both are the share of right ends below a step, so they are one head.
 bool OutcomeIsPath(const TrainDataOptions& options) {
   return !options.steps.quality && options.levels.has(Level::kPath);
@@ -108,7 +110,7 @@ class Collector {
     }
     log_.Count("not longer than the context", 1, fits);
     if (!fits) return;
-    log_.Count("with something to learn", 1, teaches);
+    log_.Count(kTeachesFilter, 1, teaches);
     if (!teaches) return;
     data_.groups.push_back(std::move(group));
     data_.names.push_back(std::move(name));
@@ -733,6 +735,18 @@ absl::StatusOr<TrainData> LoadTrainData(const std::string& path,
     ESP_RETURN_IF_ERROR(FromLines(path, text, options, log, collector));
   }
   TrainData data = collector.Take();
+  if (options.kind == ExampleKind::kSteps) {
+    data.outputs = OutputsOf(options, database);
+  } else if (options.kind == ExampleKind::kStepPairs) {
+    data.outputs = {Level::kPath};
+  }
+  const bool unlabelled = std::any_of(
+      log.counts().begin(), log.counts().end(), [](const FilterCount& count) {
+        return count.name == kTeachesFilter && count.in > 0 && count.out == 0;
+      });
+  if (unlabelled && options.levels != Level::kPath) {
+    ESP_RETURN_IF_ERROR(CheckLabels(path, data));
+  }
   if (data.groups.empty()) {
     return absl::FailedPreconditionError(
         absl::StrCat(path,
@@ -741,10 +755,7 @@ absl::StatusOr<TrainData> LoadTrainData(const std::string& path,
                      log.Text()));
   }
   if (options.kind == ExampleKind::kSteps) {
-    data.outputs = OutputsOf(options, database);
     ESP_RETURN_IF_ERROR(CheckLabels(path, data));
-  } else if (options.kind == ExampleKind::kStepPairs) {
-    data.outputs = {Level::kPath};
   }
   return data;
 }

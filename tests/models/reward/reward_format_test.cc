@@ -183,9 +183,9 @@ TEST(RewardFormatTest, FileIsReadByItsNameAndAnUnknownNameSuggests) {
 
 TEST(RewardFormatTest, RecognisesPublishedFolders) {
   const std::set<std::string> named = {
-      "pure",         "math_shepherd", "rlhflow", "rlhflow_orm",
-      "math_psa",     "versa_prm",     "prorag",  "llemma_prm",
-      "implicit_prm", "genprm",        "thinkprm"};
+      "pure",      "math_shepherd", "rlhflow",    "rlhflow_orm",  "math_psa",
+      "versa_prm", "prorag",        "llemma_prm", "implicit_prm", "genprm",
+      "thinkprm",  "hrm",           "hrm_soft",   "hrm_window"};
   for (const std::string& name : RewardCheckpointNames()) {
     const auto folder = ReadRewardFolder(WriteRewardCheckpoint(name, 1).folder);
     ASSERT_TRUE(folder.ok()) << folder.status();
