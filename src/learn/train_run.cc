@@ -356,6 +356,23 @@ absl::StatusOr<uint64_t> HashFolder(const std::string& folder) {
   return hash;
 }
 
+// Loads the model that is trained, with a reward model's heads, and makes the
+// adapter if there is one.
+absl::Status LoadTrained(const TrainRunOptions& options, bool reward,
+                         const std::vector<LevelSet>& outputs,
+                         std::unique_ptr<net::LlamaNet>& net,
+                         std::unique_ptr<LoraAdapter>& adapter) {
+  ESP_ASSIGN_OR_RETURN(net,
+                       net::LoadNet(options.model, {.add_reward_head = reward,
+                                                    .reward_outputs = outputs,
+                                                    .seed = options.seed}));
+  if (options.lora.rank == 0) return absl::OkStatus();
+  ESP_ASSIGN_OR_RETURN(adapter, LoraAdapter::Create(*net, options.lora,
+                                                    {.seed = options.seed,
+                                                     .reward_head = reward}));
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status CheckTrainRun(const TrainRunOptions& options) {
@@ -421,6 +438,13 @@ absl::StatusOr<TrainReport> TrainModel(const TrainRunOptions& options,
                      ": pairs of steps train the level path; train others with "
                      "--objective bce or mse"));
   }
+  std::unique_ptr<net::LlamaNet> net;
+  std::unique_ptr<LoraAdapter> adapter;
+  const auto load = [&](const std::vector<LevelSet>& outputs) {
+    return LoadTrained(options, reward, outputs, net, adapter);
+  };
+  // The heads of a reward model depend on what its data labels.
+  if (!reward) ESP_RETURN_IF_ERROR(load({}));
   ESP_ASSIGN_OR_RETURN(const TrunkConfig config,
                        ReadLlamaConfig(options.model));
   ESP_ASSIGN_OR_RETURN(const std::string tokenizer_json,
@@ -437,17 +461,7 @@ absl::StatusOr<TrainReport> TrainModel(const TrainRunOptions& options,
                        LoadTrainData(options.data, data_options, *tokenizer,
                                      config.end_token, log));
   ESP_RETURN_IF_ERROR(CheckEnough(options, data, log));
-  ESP_ASSIGN_OR_RETURN(
-      const auto net,
-      net::LoadNet(options.model, {.add_reward_head = reward,
-                                   .reward_outputs = data.outputs,
-                                   .seed = options.seed}));
-  std::unique_ptr<LoraAdapter> adapter;
-  if (options.lora.rank > 0) {
-    ESP_ASSIGN_OR_RETURN(adapter, LoraAdapter::Create(*net, options.lora,
-                                                      {.seed = options.seed,
-                                                       .reward_head = reward}));
-  }
+  if (reward) ESP_RETURN_IF_ERROR(load(data.outputs));
 
   const std::string work = WorkFolder(options);
   std::error_code error;
