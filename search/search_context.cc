@@ -410,10 +410,11 @@ float SearchContext::ValueOf(NodeId id) const {
 
 inline bool SearchContext::ApplyScores(NodeId id, const StepScores& scores) {
   // Of step and path a model may have only one; the other is copied from it, or
-  // both from the outcome.
+  // both from the outcome or a window.
   StepScores filled = scores;
-  if (std::isnan(filled.path)) {
-    filled.path = std::isnan(filled.step) ? filled.outcome : filled.step;
+  for (const Level level : {Level::kStep, Level::kOutcome, Level::kWindow2,
+                            Level::kWindow3, Level::kWindow4}) {
+    if (std::isnan(filled.path)) filled.path = scores[level];
   }
   if (std::isnan(filled.step)) filled.step = filled.path;
   bool valid = filled.path >= 0 && filled.path <= 1 && filled.step >= 0 &&

@@ -117,10 +117,19 @@ void StepJudge::Done(const Tree& tree, NodeId node) {
 
 void StepJudge::Fail(const Tree& tree, NodeId node,
                      const absl::Status& failure) {
-  if (places_[node].state == State::kFailed) return;
-  places_[node] = {State::kFailed, failure};
-  for (const NodeId child : Children(tree, node)) {
-    if (child < places_.size()) Try(tree, child);
+  // Those that wait for it fail with it: a loop, for paths may be long.
+  std::vector<NodeId> failed = {node};
+  while (!failed.empty()) {
+    const NodeId next = failed.back();
+    failed.pop_back();
+    if (places_[next].state == State::kFailed) continue;
+    places_[next] = {State::kFailed, failure};
+    if (!needs_path()) continue;
+    for (const NodeId child : Children(tree, next)) {
+      if (child < places_.size() && places_[child].state == State::kWaits) {
+        failed.push_back(child);
+      }
+    }
   }
 }
 

@@ -121,7 +121,13 @@ absl::Status VerdictReader::Begin(const Tree& tree, NodeId node) {
     shared = static_cast<size_t>(end - place.ids.begin());
   }
   stats_.laid_out += static_cast<int64_t>(place.ids.size() - shared);
-  place.prompt = model_.Extend(kEmptySeq, place.ids);
+  // The prefix of a dialogue that goes on is the sequence of its last prompt.
+  const bool goes_on = shared > 0 && shared < place.ids.size() &&
+                       shared == places_[before].ids.size();
+  place.prompt =
+      goes_on ? model_.Extend(places_[before].prompt,
+                              absl::MakeConstSpan(place.ids).subspan(shared))
+              : model_.Extend(kEmptySeq, place.ids);
   place.votes.resize(static_cast<size_t>(format().votes));
   place.open = place.votes.size();
   for (Vote& vote : place.votes) {

@@ -176,6 +176,13 @@ absl::StatusOr<LevelCalibration> FitCalibration(
     return error(absl::StrCat("all ", count, " labels are ", least->label,
                               "; a curve needs right and wrong ones"));
   }
+  const auto same = [&](const LabelledScore& one) {
+    return one.score == scored[0].score;
+  };
+  if (std::all_of(scored.begin(), scored.end(), same)) {
+    return error(absl::StrCat("all ", count, " scores are ", scored[0].score,
+                              "; a curve needs scores that differ"));
+  }
   LevelCalibration curve = kind == CurveKind::kIsotonic
                                ? FitIsotonic(scored)
                                : FitLogistic(scored, kind == CurveKind::kPlatt);

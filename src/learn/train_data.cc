@@ -25,6 +25,7 @@
 #include "search/tree/score_rule.h"
 #include "src/engine/prompted_task.h"
 #include "src/trace/labels/level_targets.h"
+#include "src/trace/labels/reference_of.h"
 #include "src/trace/labels/tree_labels.h"
 #include "src/trace/run_db.h"
 
@@ -316,7 +317,7 @@ class DatabaseReader {
         put.verifier == nullptr
             ? absl::UnimplementedError("it has no verifier")
             : put.verifier->CheckSteps(entry.problem.problem,
-                                       entry.problem.reference, response);
+                                       ReferenceOf(entry.problem), response);
     if (!verdicts.ok()) {
       return absl::FailedPreconditionError(absl::StrCat(
           path_, ": no labels for the level ",

@@ -69,6 +69,11 @@ absl::Status CheckFlags(const BenchRewardFlags& flags) {
         "expected --reward-model FOLDER, or --scores FILE with scores of "
         "another program");
   }
+  if (!model && !flags.models.calibration.empty()) {
+    errors.Add(
+        "--calibration: makes probabilities of a model's scores; name it by "
+        "--reward-model, or leave it out");
+  }
   if (flags.replay()) {
     const std::pair<const char*, bool> others[] = {
         {"--scores", !flags.scores.empty()},
@@ -294,7 +299,12 @@ absl::Status MeasureSteps(const BenchRewardFlags& flags,
   ESP_ASSIGN_OR_RETURN(const ThresholdOrigin origin,
                        FindThreshold(flags, model, solutions, values));
   nlohmann::json json;
-  const bool whole = flags.limit == 0 && flags.subsets.empty();
+  // A published figure stands beside the whole benchmark's only.
+  constexpr size_t kProcessBenchSize = 3400, kPrmBenchSize = 6216;
+  const bool whole =
+      flags.limit == 0 && flags.subsets.empty() &&
+      solutions.size() >=
+          (flags.prmbench.empty() ? kProcessBenchSize : kPrmBenchSize);
   std::string text =
       absl::StrCat(model != nullptr ? flags.models.reward_model : flags.scores,
                    ", ", solutions.size(), " solutions\n");
@@ -445,6 +455,7 @@ void AddBenchReward(CLI::App& app, RunFunction& run) {
                  "How --reward-model is read: a shipped format or a file "
                  "NAME.textproto. Default: recognised from its folder")
       ->needs("--reward-model");
+  AddReferenceFlag(app, flags->models.reference_model);
   AddCalibrationFlag(app, flags->models.calibration);
   app.add_option("--live", flags->models.live, "Solutions judged at a time")
       ->capture_default_str()

@@ -3,16 +3,16 @@
 // on problems that they were not fitted on.
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_split.h"
 #include "base/parse_json.h"
 #include "base/progress.h"
 #include "base/random.h"
@@ -26,6 +26,7 @@
 #include "src/engine/score_solutions.h"
 #include "src/eval/fit_calibration.h"
 #include "src/trace/labels/examples.h"
+#include "src/trace/labels/reference_of.h"
 #include "src/trace/labels/tree_labels.h"
 #include "src/trace/run_db.h"
 #include "tools/espalier/command.h"
@@ -92,6 +93,18 @@ absl::Status CheckCalibrateFlags(const CalibrateFlags& flags) {
                      "recorded"
                    : "--steps: name the model that scores them by "
                      "--reward-model");
+  }
+  // A label that counts twice, or is measured where it was fitted, says less
+  // than it seems to.
+  std::set<std::string> files;
+  for (const auto* paths : {&flags.steps, &flags.runs, &flags.measure_on}) {
+    for (const std::string& path : *paths) {
+      std::error_code error;
+      const auto whole = std::filesystem::weakly_canonical(path, error);
+      if (!files.insert(error ? path : whole.string()).second) {
+        errors.Add(absl::StrCat(path, ": is named twice"));
+      }
+    }
   }
   errors.AddAsIs(CheckRewardFormat(flags.models));
   errors.AddAsIs(UsageError(CheckTaskFlag(flags.task)));
@@ -172,23 +185,6 @@ absl::Status CollectSteps(const CalibrateFlags& flags,
   }
   for (size_t i = 0; i < all.size(); ++i) AddLabels(solutions[i], all[i], into);
   return absl::OkStatus();
-}
-
-// A run database keeps no lines of a reference; a problem of a generated set
-// ("stories:hard/1/12": seed and index) is made again.
-Reference ReferenceOf(const GradedProblem& graded) {
-  const std::vector<std::string> parts = absl::StrSplit(graded.problem.id, '/');
-  SetOptions options{.limit = 1};
-  if (!graded.reference.steps.empty() || parts.size() != 3 ||
-      !absl::SimpleAtoi(parts[1], &options.seed) ||
-      !absl::SimpleAtoi(parts[2], &options.first)) {
-    return graded.reference;
-  }
-  const auto set = LoadSet(parts[0], options);
-  const bool same =
-      set.ok() && set->problems.size() == 1 &&
-      set->problems[0].problem.question == graded.problem.question;
-  return same ? set->problems[0].reference : graded.reference;
 }
 
 // Exact labels where the task judges lines; else the share of right ends below
@@ -399,6 +395,7 @@ void AddCalibrate(CLI::App& app, RunFunction& run) {
                  "How --reward-model is read. Default: recognised from its "
                  "folder")
       ->needs("--reward-model");
+  AddReferenceFlag(app, flags->models.reference_model);
   app.add_option("--task", flags->task,
                  "Task whose prompt Espalier's own heads read")
       ->capture_default_str();

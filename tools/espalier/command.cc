@@ -87,10 +87,7 @@ void AddModelFlags(CLI::App& app, ModelFlags& flags) {
                  "NAME.textproto; NAME:votes=8 averages so many verdicts of a "
                  "model that writes them. Default: recognised from its folder")
       ->needs("--reward-model");
-  app.add_option("--reference-model", flags.reference_model,
-                 "Checkpoint folder that --reward-model was trained from, with "
-                 "its tokenizer; for reward formats that compare the two")
-      ->needs("--reward-model");
+  AddReferenceFlag(app, flags.reference_model);
   AddCalibrationFlag(app, flags.calibration);
   app.add_option("--more-models", flags.more_models,
                  "Up to three further generating checkpoints with the "
@@ -102,6 +99,14 @@ void AddModelFlags(CLI::App& app, ModelFlags& flags) {
       ->capture_default_str()
       ->check(CLI::Range(1, 65536));
   AddMachineFlags(app, flags);
+}
+
+// After --reward-model.
+void AddReferenceFlag(CLI::App& app, std::string& reference) {
+  app.add_option("--reference-model", reference,
+                 "Checkpoint folder that --reward-model was trained from, with "
+                 "its tokenizer; for reward formats that compare the two")
+      ->needs("--reward-model");
 }
 
 void AddCalibrationFlag(CLI::App& app, std::string& calibration) {

@@ -100,6 +100,7 @@ struct ModelFlags : MachineFlags {
   int live = 32;
 };
 void AddModelFlags(CLI::App& app, ModelFlags& flags);
+void AddReferenceFlag(CLI::App& app, std::string& reference);
 void AddCalibrationFlag(CLI::App& app, std::string& calibration);
 // Checks that the reward format exists, and the calibration if one is named; a
 // UsageError, except for a file that is missing or broken.
