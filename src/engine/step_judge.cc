@@ -110,9 +110,18 @@ void StepJudge::Try(const Tree& tree, NodeId node) {
 
 void StepJudge::Done(const Tree& tree, NodeId node) {
   places_[node].state = State::kDone;
-  for (const NodeId child : Children(tree, node)) {
-    if (child < places_.size()) Try(tree, child);
+  judged_.push_back(node);
+  // A child may be done at once and come back here: a loop, for paths may be
+  // long.
+  if (std::exchange(begins_, true)) return;
+  while (!judged_.empty()) {
+    const NodeId next = judged_.back();
+    judged_.pop_back();
+    for (const NodeId child : Children(tree, next)) {
+      if (child < places_.size()) Try(tree, child);
+    }
   }
+  begins_ = false;
 }
 
 void StepJudge::Fail(const Tree& tree, NodeId node,

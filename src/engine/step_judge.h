@@ -119,8 +119,10 @@ class StepJudge {
   void Try(const Tree& tree, NodeId node);
   void Fail(const Tree& tree, NodeId node, const absl::Status& failure);
 
-  std::vector<Place> places_;  // by node
-  std::list<Asked> asked_;     // in order of issue
+  std::vector<Place> places_;   // by node
+  std::vector<NodeId> judged_;  // whose children may begin
+  bool begins_ = false;         // Done is beginning them
+  std::list<Asked> asked_;      // in order of issue
   std::map<uint64_t, Sent> sent_;
   std::vector<Part> parts_;
   uint64_t next_part_ = 1;

@@ -107,7 +107,8 @@ absl::Status VerdictReader::Begin(const Tree& tree, NodeId node) {
                        scorer_.layout.LayVerdict(question_, steps, said));
   if (place.ids.size() >= room()) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "a path of ", steps.size(), " steps takes ", place.ids.size(),
+        "a path of ", steps.size(), steps.size() == 1 ? " step" : " steps",
+        " takes ", place.ids.size(),
         " tokens in the layout of the reward format ", scorer_.format().name,
         " and the reward model's context is ", room(),
         ", which leaves none for its verdict; limit the response's tokens or "

@@ -141,6 +141,36 @@ TEST(AskTellTest, EveryMethodAnswersWithinItsBudgetInAnyOrder) {
   }
 }
 
+// Levels that a method does not read may be missing.
+TEST(AskTellTest, ARewardModelMayGiveWindowsAlone) {
+  const DigitsTask task;
+  std::string answers[2];
+  for (const bool windows : {false, true}) {
+    auto search = AskTell::Create(
+        kProblem, task,
+        {.method = windows ? "best_of_n:level=window2" : "best_of_n",
+         .max_tokens = 300});
+    ASSERT_TRUE(search.ok()) << search.status();
+    while (!(*search)->done()) {
+      for (const SearchQuestion& question : (*search)->Ask()) {
+        SearchAnswer answer = AnswerOf(question);
+        for (StepScores& scores : answer.scores) {
+          const float score = scores.path;
+          if (windows) {
+            scores = {};
+            scores.windows[0] = score;
+          }
+        }
+        ASSERT_TRUE((*search)->Tell(question.id, answer).ok());
+      }
+    }
+    ASSERT_TRUE((*search)->Result().status.ok()) << (*search)->Result().status;
+    answers[windows ? 1 : 0] = (*search)->Result().answer;
+  }
+  EXPECT_EQ(answers[0], answers[1]);
+  EXPECT_NE(answers[0], "");
+}
+
 TEST(AskTellTest, MajorityAndBestOfNChooseAsCountedByHand) {
   const DigitsTask task;
   for (const char* method : {"majority", "best_of_n"}) {

@@ -339,8 +339,31 @@ TEST(VerdictReaderTest, ContextThatIsFullGivesNoVerdictOrAnError) {
   EXPECT_EQ(run(20).scores[0].step, 0.5f);
   const SearchCompletion none = run(11);
   EXPECT_THAT(std::string(none.status.message()),
-              testing::AllOf(HasSubstr("a path of 1 steps takes 11"),
+              testing::AllOf(HasSubstr("a path of 1 step takes 11"),
                              HasSubstr("written"), HasSubstr("is 11")));
+}
+
+// A path as long as a response can be: nothing calls itself once per step.
+TEST(VerdictReaderTest, LongPathsTakeNoStack) {
+  constexpr int kSteps = 100000;
+  Tree failed, empty;
+  NodeId last = AddStep(failed, kRoot, "one\n");
+  NodeId blank = AddStep(empty, kRoot, "one\n");
+  for (int i = 1; i < kSteps; ++i) {
+    last = AddStep(failed, last, "two\n");
+    blank = AddStep(empty, blank, "\n");
+  }
+  const auto writes = [](const std::string& text, int) {
+    return text.ends_with("<o>{") ? "Y}</o>" : "x</a>";
+  };
+  ByteReader small(kJudged, 1, writes, /*context=*/11);
+  EXPECT_THAT(
+      std::string(Judge(*small.reader, failed, {last}).status.message()),
+      HasSubstr("a path of 1 step takes 11"));
+  ByteReader large(kJudged, 1, writes);
+  const SearchCompletion scored = Judge(*large.reader, empty, {blank});
+  ASSERT_TRUE(scored.status.ok()) << scored.status;
+  EXPECT_NEAR(scored.scores[0].step, ScoreAt("Q:q;one<a1>x</a><o>{"), 1e-6);
 }
 
 TEST(VerdictReaderTest, SequencesAreReleased) {

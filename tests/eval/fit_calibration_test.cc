@@ -47,6 +47,19 @@ double LeastError(const Values& values, const Values& weights) {
   return least;
 }
 
+TEST(FitCalibrationTest, EqualScoresHaveNoCurve) {
+  std::vector<LabelledScore> scored;
+  for (int i = 0; i < 40; ++i) scored.push_back({0.5, i % 2 ? 1.0 : 0.0});
+  for (const CurveKind kind :
+       {CurveKind::kPlatt, CurveKind::kTemperature, CurveKind::kIsotonic}) {
+    const auto curve = FitCalibration(kind, "step", scored);
+    EXPECT_EQ(curve.status().code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_NE(curve.status().message().find("all 40 scores are 0.5"),
+              absl::string_view::npos)
+        << curve.status();
+  }
+}
+
 TEST(FitCalibrationTest, PoolingEqualsTheBestOfAllCuts) {
   RandomStream random = Draws(1);
   for (int trial = 0; trial < 300; ++trial) {

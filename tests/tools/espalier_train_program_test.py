@@ -132,6 +132,27 @@ class TrainTest(LearnTest):
         self.assertEqual(run(*arguments).returncode, 0)
         self.assertTrue(os.path.exists(self.path("out/config.json")))
 
+    def test_levels_of_stories_are_trained_by_their_verifier(self):
+        """A run database keeps no lines of a reference."""
+        stories = os.path.join(ZOO, "stories")
+        runs, model = self.path("stories.db"), self.path("heads")
+        for command in (
+                ("generate", "--set", "stories:middle", "--limit", "40",
+                 "--search", "weighted", "--budget-tokens", "400", "--out",
+                 runs),
+                ("train", "reward", "--model", stories, "--data", runs,
+                 "--levels", "path,step,window2", "--epochs", "1", "--out",
+                 model),
+                ("solve", "--set", "stories:middle", "--limit", "1",
+                 "--model", stories, "--reward-model", model, "--search",
+                 "weighted:level=window2")):
+            result = run(*command)
+            self.assertEqual(result.returncode, 0, result.stderr)
+        with open(os.path.join(model, "config.json"),
+                  encoding="utf-8") as handle:
+            heads = json.load(handle)["espalier_heads"]
+        self.assertEqual(sorted(heads["reward"]), ["path", "step", "window2"])
+
     def test_wrong_input(self):
         self.make_data("20", "1")
         self.refused(run("train"), "subcommand")
