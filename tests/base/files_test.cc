@@ -58,6 +58,13 @@ TEST_F(FilesTest, ReadsAnEmptyFile) {
   EXPECT_EQ(*data, "");
 }
 
+TEST_F(FilesTest, RefusesADeviceWithoutEnd) {
+  EXPECT_FALSE(ReadFile("/dev/zero").ok());
+  const auto none = ReadFile("/dev/null");
+  ASSERT_TRUE(none.ok()) << none.status();
+  EXPECT_EQ(*none, "");
+}
+
 TEST_F(FilesTest, ReadsAFileThatSaysSizeZero) {
   const auto data = ReadFile("/proc/self/stat");
   ASSERT_TRUE(data.ok()) << data.status();
