@@ -46,6 +46,7 @@ class WritingModel : public Backend {
     std::string text = parent == kEmptySeq ? "" : texts_.at(parent);
     for (const int32_t token : tokens) text += static_cast<char>(token);
     texts_[++last_] = text;
+    extended[text] = tokens.size();
     ++live_;
     return last_;
   }
@@ -75,8 +76,9 @@ class WritingModel : public Backend {
   }
 
   int live() const { return live_; }
-  std::vector<std::string> read;   // texts at which choices were read
-  std::vector<StreamKey> streams;  // of what was written
+  std::vector<std::string> read;           // texts at which choices were read
+  std::vector<StreamKey> streams;          // of what was written
+  std::map<std::string, size_t> extended;  // by how many tokens, by text
 
  private:
   // "$" is the end token.
@@ -231,6 +233,25 @@ TEST(VerdictReaderTest, VotesAreAveragedAndTheFirstIsTheHistory) {
                   3,
               1e-6);
   EXPECT_EQ(scored.samples.size(), 6u);
+}
+
+// Where the next prompt begins with the whole of the last one, it goes on from
+// there.
+TEST(VerdictReaderTest, DialogueGoesOnFromItsLastPrompt) {
+  std::string format = kJudged;
+  format.replace(format.find("\"[\""), 3, "\"<a1>\"");
+  ByteReader test(format, 1, [](const std::string& text, int) {
+    return text.ends_with("<o>{") ? "N}</o>" : "v</a>";
+  });
+  Tree tree;
+  const NodeId a = AddStep(tree, kRoot, "one\n");
+  const NodeId b = AddStep(tree, a, "two\n");
+  const SearchCompletion scored = Judge(*test.reader, tree, {a, b});
+  ASSERT_TRUE(scored.status.ok()) << scored.status;
+  const std::string last = "Q:q;one<a1>";
+  const std::string more = "<a1>v</a><o>{N}</o>]two<a2>";
+  EXPECT_NEAR(scored.scores[1].step, ScoreAt(last + more + "v</a><o>{"), 1e-6);
+  EXPECT_EQ(test.model.extended[last + more], more.size());
 }
 
 TEST(VerdictReaderTest, AskedModelThinksUpToAStopWithoutIt) {
