@@ -114,10 +114,28 @@ class Corrupter {
 
   std::vector<CorruptedLine> WriteWithErrors(const ErrorOptions& options) {
     std::vector<CorruptedLine> out;
-    while (std::optional<StoryLine> line = RightLine()) {
+    std::optional<StoryLine> correction;  // of the oldest error, once it is due
+    uint32_t lines_left = 0;              // before it is
+    while (true) {
+      std::optional<StoryLine> line = RightLine();
+      const bool stuck = !line || line->kind == Kind::kAnswer;
+      if (correction && (lines_left == 0 || stuck)) {
+        out.push_back(Judged(*correction, false));
+        correction.reset();
+        continue;
+      }
+      if (!line) break;
       const std::optional<int64_t> forgotten = WithoutCarry(*line);
       const double p_error = line->op == '+' ? options.carry : options.borrow;
       const bool error = forgotten && rng_.UniformDouble() < p_error;
+      if (correction) {
+        --lines_left;
+      } else if (error && options.correct > 0 &&
+                 rng_.UniformDouble() < options.correct) {
+        correction = line;
+        correction->correction = true;
+        lines_left = rng_.Below(3);
+      }
       if (error) line->value = *forgotten;
       out.push_back(Judged(*line, error));
       if (line->kind == Kind::kAnswer) break;

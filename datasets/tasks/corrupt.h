@@ -48,13 +48,18 @@ std::vector<CorruptedLine> CorruptStory(const GradedProblem& story,
 struct ErrorOptions {
   double carry = 0;   // 48+23=61
   double borrow = 0;  // 52-18=46: the smaller digit from the larger
+  // Probability that such an error is corrected ("wait b 23+48=71"): by the
+  // next line, the one after it or the one after that, each as often, and no
+  // later than before the answer or where the solution cannot be continued.
+  double correct = 0;
 };
 
 // A solution of `story` with the errors that people most often make in column
 // arithmetic (Brown and Burton, "Diagnostic models for procedural bugs in basic
 // mathematical skills", 1978). The lines after an error continue from the value
-// stated. Lines with an error are `planted`. Stops if it cannot be continued;
-// otherwise ends with an answer. `story` as above.
+// stated; a correction takes them back. Lines with an error are `planted`.
+// Stops if it cannot be continued; otherwise ends with an answer. `story` as
+// above.
 std::vector<CorruptedLine> SolveWithErrors(const GradedProblem& story,
                                            const ErrorOptions& options,
                                            RandomStream& rng);

@@ -31,10 +31,14 @@ bool TakeChar(std::string_view& text, char c) {
   return true;
 }
 
+constexpr std::string_view kCorrection = "wait ";
+
 }  // namespace
 
 std::optional<StoryLine> ParseStoryLine(std::string_view line) {
   StoryLine out;
+  out.correction = line.starts_with(kCorrection);
+  if (out.correction) line.remove_prefix(kCorrection.size());
   const size_t space = line.find(' ');
   if (space == line.npos) return std::nullopt;
   out.tag = line.substr(0, space);
@@ -42,6 +46,7 @@ std::optional<StoryLine> ParseStoryLine(std::string_view line) {
   const std::optional<int64_t> first = TakeNumber(line);
   if (!first) return std::nullopt;
   if (out.tag == "=") {
+    if (out.correction) return std::nullopt;
     out.kind = StoryLine::Kind::kAnswer;
     out.tag.clear();
   } else if (!SentenceIndex(out.tag)) {
@@ -69,12 +74,13 @@ std::optional<StoryLine> ParseStoryLine(std::string_view line) {
 }
 
 std::string FormatStoryLine(const StoryLine& line) {
+  const absl::string_view begin = AbslView(line.correction ? kCorrection : "");
   switch (line.kind) {
     case StoryLine::Kind::kOpening:
-      return absl::StrCat(line.tag, " ", line.value);
+      return absl::StrCat(begin, line.tag, " ", line.value);
     case StoryLine::Kind::kStep:
-      return absl::StrCat(line.tag, " ", line.left, std::string(1, line.op),
-                          line.right, "=", line.value);
+      return absl::StrCat(begin, line.tag, " ", line.left,
+                          std::string(1, line.op), line.right, "=", line.value);
     case StoryLine::Kind::kAnswer:
       break;
   }
@@ -133,13 +139,25 @@ absl::StatusOr<StoryJudge> StoryJudge::Create(
   return judge;
 }
 
+bool StoryJudge::TakeBack(size_t sentence) {
+  const auto last = std::find_if(
+      written_.rbegin(), written_.rend(),
+      [&](const Written& line) { return line.sentence == sentence; });
+  if (last == written_.rend()) return false;
+  state_ = last->before;
+  written_.erase(last.base() - 1, written_.end());
+  return true;
+}
+
 StepVerdict StoryJudge::Next(std::string_view text) {
   const std::optional<StoryLine> line = ParseStoryLine(text);
-  if (!line || answered_) {
-    path_ok_ = false;
+  if (!line || answered_ ||
+      (line->correction && !TakeBack(*SentenceIndex(line->tag)))) {
+    state_.path_ok = false;
     return {};
   }
-  const StoryLine& want = expected_[next_];
+  const State before = state_;
+  const StoryLine& want = expected_[state_.next];
   bool ok = line->kind == want.kind && line->tag == want.tag;
   switch (line->kind) {
     case StoryLine::Kind::kOpening:
@@ -148,23 +166,24 @@ StepVerdict StoryJudge::Next(std::string_view text) {
     case StoryLine::Kind::kStep:
       ok =
           ok && line->op == want.op && line->right == want.right &&
-          line->left == value_ &&
+          line->left == state_.value &&
           ApplyStoryOperation(line->left, line->op, line->right) == line->value;
       break;
     case StoryLine::Kind::kAnswer:
-      ok = ok && line->value == value_;
+      ok = ok && line->value == state_.value;
       answered_ = true;
       break;
   }
   if (!answered_) {
-    value_ = line->value;
-    next_ = static_cast<size_t>(std::upper_bound(sentences_.begin(),
-                                                 sentences_.end(),
-                                                 *SentenceIndex(line->tag)) -
-                                sentences_.begin());
+    const size_t sentence = *SentenceIndex(line->tag);
+    written_.push_back({sentence, before});
+    state_.value = line->value;
+    state_.next = static_cast<size_t>(
+        std::upper_bound(sentences_.begin(), sentences_.end(), sentence) -
+        sentences_.begin());
   }
-  path_ok_ = path_ok_ && ok;
-  return {ok, path_ok_};
+  state_.path_ok = state_.path_ok && ok;
+  return {ok, state_.path_ok};
 }
 
 }  // namespace espalier

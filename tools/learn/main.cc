@@ -125,11 +125,13 @@ absl::Status TrainOne(ZooCommand command) {
   return WriteModelCard(zoo.out, report, command.card_problems);
 }
 
-// Trains every family into a folder of its name below `zoo.out`.
+// Trains every shipped family into a folder of its name below `zoo.out`.
 absl::Status TrainAll(const ZooCommand& command) {
   const ZooOptions& zoo = command.zoo;
   const std::string work = zoo.work.empty() ? zoo.out + ".work" : zoo.work;
   for (const std::string& name : ZooFamilyNames()) {
+    ESP_ASSIGN_OR_RETURN(const ZooFamily* family, FindZooFamily(name));
+    if (!family->shipped()) continue;
     ZooCommand one = command;
     one.zoo.family = name;
     one.zoo.out = absl::StrCat(zoo.out, "/", name);
@@ -163,12 +165,14 @@ int Main(int argc, char** argv) {
   ZooCommand zoo_command;
   ZooOptions& zoo = zoo_command.zoo;
   CLI::App* train = app.add_subcommand(
-      "zoo", "Train a shipped model from scratch, in resumable stages");
+      "zoo",
+      "Train a model like the shipped ones from scratch, in resumable stages");
   train
       ->add_option(
           "--family", zoo.family,
           absl::StrCat("One of ", absl::StrJoin(ZooFamilyNames(), ", "),
-                       "; all trains each into a folder below OUT"))
+                       "; all trains each shipped one into a folder below "
+                       "OUT"))
       ->capture_default_str();
   train->add_option("--out", zoo.out, "Checkpoint folder to write")->required();
   train->add_option("--work", zoo.work,

@@ -59,7 +59,7 @@ class StoriesFamily : public ZooFamily {
                   RandomStream& rng) const override {
     ZooExample out{.problem = MakeStory(DrawStoryOptions(progress, rng), rng)};
     if (rng.UniformDouble() >= planted) {
-      for (CorruptedLine& line : SolveWithErrors(out.problem, kErrors, rng)) {
+      for (CorruptedLine& line : SolveWithErrors(out.problem, Errors(), rng)) {
         out.lines.push_back({std::move(line.text), line.verdict, true});
       }
       out.ended = out.lines.back().text.starts_with("= ");
@@ -87,6 +87,31 @@ class StoriesFamily : public ZooFamily {
     RandomStream rng(
         StreamKey(seed, StableHash("stories"), index, Purpose::kGenerate));
     return MakeStory(DrawStoryOptions(1, rng), rng);
+  }
+
+ protected:
+  virtual ErrorOptions Errors() const { return kErrors; }
+};
+
+// The same with half of the errors corrected within three lines: the paths on
+// which levels of reward differ (docs/guide/reward-models.md).
+class StoriesCorrectedFamily : public StoriesFamily {
+ public:
+  std::string_view name() const override { return "stories-corrected"; }
+  bool shipped() const override { return false; }
+  std::string_view data() const override {
+    return "generated stories of 1 to 16 steps with values up to 199, training "
+           "seeds; solutions in which about half of the carries are forgotten "
+           "and half of these errors corrected within three lines, solutions "
+           "with planted errors, own responses judged line by line by the "
+           "exact verifier";
+  }
+
+ protected:
+  ErrorOptions Errors() const override {
+    ErrorOptions errors = kErrors;
+    errors.correct = 0.5;
+    return errors;
   }
 };
 
@@ -214,10 +239,11 @@ class CountdownBaseFamily : public ZooFamily {
 
 const std::vector<const ZooFamily*>& Families() {
   static const StoriesFamily stories;
+  static const StoriesCorrectedFamily corrected;
   static const CountdownFamily countdown;
   static const CountdownBaseFamily base;
-  static const std::vector<const ZooFamily*> all = {&stories, &countdown,
-                                                    &base};
+  static const std::vector<const ZooFamily*> all = {&stories, &corrected,
+                                                    &countdown, &base};
   return all;
 }
 

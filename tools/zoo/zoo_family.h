@@ -44,6 +44,8 @@ class ZooFamily {
   virtual ~ZooFamily() = default;
   virtual std::string_view name() const = 0;
   virtual std::string_view task() const = 0;  // also names the verifier
+  // Whether a model of it is in models/zoo.
+  virtual bool shipped() const { return true; }
   virtual ZooRecipe recipe() const = 0;
   // The model card's description of the data.
   virtual std::string_view data() const = 0;
@@ -68,7 +70,8 @@ class ZooFamily {
   virtual GradedProblem OwnProblem(uint64_t seed, uint64_t index) const = 0;
 };
 
-// stories, countdown, countdown-base. NotFound names the closest.
+// stories, stories-corrected, countdown, countdown-base. NotFound names the
+// closest.
 absl::StatusOr<const ZooFamily*> FindZooFamily(std::string_view name);
 std::vector<std::string> ZooFamilyNames();
 

@@ -181,6 +181,53 @@ TEST(SolveWithErrors, StopsWhereTheValueLeadsNowhere) {
             (std::vector<std::string>{"a 23", "b 23+19=32"}));
 }
 
+TEST(SolveWithErrors, CorrectsWithinThreeLinesAndEndsRight) {
+  const GradedProblem story =
+      StoryWithSteps({"a 23", "b 23+19=42", "c 42/7=6", "= 6"});
+  // The error must be corrected at once: 32 is not divisible by 7.
+  EXPECT_EQ(LinesWithErrors(story, {.carry = 1, .correct = 1}),
+            (std::vector<std::string>{"a 23", "b 23+19=32", "wait b 23+19=42",
+                                      "c 42/7=6", "= 6"}));
+  std::vector<int> lines_after(3);  // an error, until its correction
+  for (uint64_t i = 0; i < 300; ++i) {
+    const GradedProblem hard = MakeStory(*FindStoryBand("hard"), 1, i);
+    RandomStream rng = Stream(i);
+    const std::vector<CorruptedLine> lines =
+        SolveWithErrors(hard, {.carry = 0.5, .borrow = 0.2, .correct = 1}, rng);
+    ExpectTheVerifiersVerdicts(hard, lines);
+    EXPECT_TRUE(lines.back().verdict.path_ok);
+    EXPECT_EQ(lines.back().text, "= " + hard.reference.answer);
+    size_t error = lines.size();
+    for (size_t k = 0; k < lines.size(); ++k) {
+      if (lines[k].text.starts_with("wait ")) {
+        ASSERT_LT(error, k);
+        ASSERT_LE(k - error, 3u);
+        ++lines_after[k - error - 1];
+        error = lines.size();
+      } else if (lines[k].planted && error == lines.size()) {
+        error = k;
+      }
+    }
+    EXPECT_EQ(error, lines.size());
+  }
+  for (const int lag : lines_after) EXPECT_GT(lag, 100);
+}
+
+TEST(SolveWithErrors, CorrectsAsOftenAsRequested) {
+  int errors = 0, corrections = 0;
+  for (uint64_t i = 0; i < 300; ++i) {
+    const GradedProblem story = MakeStory(*FindStoryBand("hard"), 1, i);
+    RandomStream rng = Stream(i);
+    // Errors are rare, so few fall between another and its correction.
+    for (const CorruptedLine& line : SolveWithErrors(
+             story, {.carry = 0.2, .borrow = 0.2, .correct = 0.5}, rng)) {
+      errors += line.planted;
+      corrections += line.text.starts_with("wait ");
+    }
+  }
+  EXPECT_NEAR(corrections, 0.5 * errors, 4 * std::sqrt(0.25 * errors));
+}
+
 TEST(SolveWithErrors, ErrsAsOftenAsRequestedAndVerdictsAreTheVerifiers) {
   int sums = 0, differences = 0;  // with a carry, with a borrow
   int carry_errors = 0, borrow_errors = 0;

@@ -280,6 +280,39 @@ TEST_F(StoriesVerifierTest, JudgesLinesByHandWrittenCases) {
   EXPECT_EQ(Labels("a 023\n"), "n");
 }
 
+TEST_F(StoriesVerifierTest, ACorrectionTakesBackWhatItReplaces) {
+  const std::string right = "b 23+48=71\n", rest = "d 71-17=54\ne 54*3=162\n";
+  // At once, and after two lines that continued from the error.
+  EXPECT_EQ(Labels("a 23\nb 23+48=61\nwait " + right + rest), "YnYYY");
+  EXPECT_EQ(Labels("a 23\nb 23+48=61\nd 61-17=44\ne 44*3=132\nwait " + right +
+                   rest + "f 162/2=81\n= 81\n"),
+            "YnyyYYYYY");
+  // The older of two errors; the younger one only; the younger, then the older.
+  EXPECT_EQ(Labels("a 23\nb 23+48=61\nd 61-17=34\nwait " + right + rest),
+            "YnnYYY");
+  EXPECT_EQ(Labels("a 23\nb 23+48=61\nd 61-17=34\nwait d 61-17=44\n"), "Ynny");
+  EXPECT_EQ(Labels("a 23\nb 23+48=61\nd 61-17=34\nwait d 61-17=44\nwait " +
+                   right + rest),
+            "YnnyYYY");
+  // An opening; a sentence skipped, then taken up after going back.
+  EXPECT_EQ(Labels("a 32\nwait a 23\n" + right), "nYY");
+  EXPECT_EQ(Labels("a 23\nd 23-17=6\nwait d 71-17=54\n"), "Ynn");
+  EXPECT_EQ(Labels("a 23\nd 23-17=6\nwait a 23\n" + right + rest), "YnYYYY");
+  // Corrections that are wrong, of a right line, or from the wrong value.
+  EXPECT_EQ(Labels("a 23\nb 23+48=61\nwait b 23+48=81\n"), "Ynn");
+  EXPECT_EQ(Labels("a 23\n" + right + "wait b 23+48=61\nwait " + right),
+            "YYnY");
+  EXPECT_EQ(Labels("a 23\nb 23+48=61\nwait b 61+48=109\n"), "Ynn");
+  // What was taken back is not taken back again, nor what never stood there.
+  EXPECT_EQ(Labels("a 23\nb 23+48=61\nd 61-17=44\nwait " + right +
+                   "wait d 71-17=54\n"),
+            "YnyYn");
+  EXPECT_EQ(Labels("wait a 23\na 23\n"), "ny");
+  // After the answer nothing counts, and an answer is not corrected.
+  EXPECT_EQ(Labels("a 23\n= 23\nwait a 23\n"), "Ynn");
+  EXPECT_EQ(Labels("a 23\nwait = 23\nwait wait a 23\n"), "Ynn");
+}
+
 TEST_F(StoriesVerifierTest, AnUnfinishedLastLineIsNotJudged) {
   EXPECT_EQ(Labels("a 23\nb 23+4"), "Y");
   EXPECT_EQ(Labels("a 23\n= 23"), "Yn");
