@@ -121,6 +121,9 @@ class RunDb {
   // Commits, and returns the space of dropped rows to the disk.
   absl::Status Compact();
 
+  // Starts a transaction unless one is open; Commit ends it. Functions that
+  // write call it themselves.
+  absl::Status BeginWriting();
   absl::Status Commit();
   Sqlite& sqlite() { return db_; }
 
@@ -130,7 +133,6 @@ class RunDb {
   // DataLoss if the path no longer names the file that is written, or the file
   // is shorter than it was.
   absl::Status CheckStillThere();
-  absl::Status BeginWriting();
   absl::Status DropResponses(int64_t search_id);
   // The statement for `sql`, prepared once.
   absl::StatusOr<Statement*> Prepared(const char* sql);

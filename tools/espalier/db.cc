@@ -1,11 +1,17 @@
 // espalier db: queries a run database.
+#include <algorithm>
 #include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "base/json_text.h"
 #include "base/status_macros.h"
 #include "nlohmann/json.hpp"
+#include "src/trace/merge.h"
 #include "src/trace/run_db.h"
 #include "src/trace/schema.h"
 #include "src/trace/tree_nodes.h"
@@ -19,6 +25,8 @@ namespace {
 
 struct DbFlags {
   std::string database;
+  std::vector<std::string> inputs;
+  std::string out;
   std::string query;
   JsonOutput json;
   bool logs = false;
@@ -156,6 +164,54 @@ absl::Status RunPrune(const DbFlags& flags) {
   return db->Compact();
 }
 
+absl::Status RunMerge(const DbFlags& flags) {
+  ESP_RETURN_IF_ERROR(flags.json.Check());
+  std::error_code error;
+  const bool there = std::filesystem::exists(flags.out, error);
+  if (!there) ESP_RETURN_IF_ERROR(CheckOutputFile(flags.out, /*force=*/true));
+  // Opened before the output is created, so that a wrong name leaves no file.
+  for (const std::string& path : flags.inputs) {
+    ESP_RETURN_IF_ERROR(RunDb::Open(path, Sqlite::kRead).status());
+  }
+  ESP_ASSIGN_OR_RETURN(
+      const auto out,
+      RunDb::Open(flags.out, there ? Sqlite::kWrite : Sqlite::kCreate));
+  ESP_ASSIGN_OR_RETURN(const MergeReport report, MergeRuns(flags.inputs, *out));
+  std::fprintf(
+      flags.json.report(),
+      "%s: %lld runs, %lld problems, %lld searches and %lld solutions added; "
+      "%lld searches continued, %lld were there\n",
+      Printable(flags.out).c_str(), static_cast<long long>(report.runs),
+      static_cast<long long>(report.problems),
+      static_cast<long long>(report.searches),
+      static_cast<long long>(report.solutions),
+      static_cast<long long>(report.continued),
+      static_cast<long long>(report.same));
+  ESP_RETURN_IF_ERROR(flags.json.Write(
+      nlohmann::ordered_json{{"out", flags.out},
+                             {"runs", report.runs},
+                             {"problems", report.problems},
+                             {"searches", report.searches},
+                             {"solutions", report.solutions},
+                             {"continued", report.continued},
+                             {"same", report.same},
+                             {"conflicts", report.conflicts}}));
+  if (report.conflicts.empty()) return absl::OkStatus();
+  constexpr size_t kShown = 5;
+  std::string text = absl::StrCat(
+      report.conflicts.size(),
+      " searches are recorded differently in two files; everything else was "
+      "merged:");
+  for (size_t i = 0; i < std::min(kShown, report.conflicts.size()); ++i) {
+    absl::StrAppend(&text, "\n  ", report.conflicts[i]);
+  }
+  if (report.conflicts.size() > kShown) {
+    absl::StrAppend(&text, "\n  and ", report.conflicts.size() - kShown,
+                    " more; --json has all");
+  }
+  return absl::AlreadyExistsError(text);
+}
+
 absl::Status RunUpgrade(const DbFlags& flags) {
   return RunDb::Open(flags.database, Sqlite::kWrite).status();
 }
@@ -188,7 +244,21 @@ void AddDb(CLI::App& app, RunFunction& run) {
       ->check(WholeFrom(1));
   const CLI::App* upgrade =
       add("upgrade", "Upgrade an older database to the current schema");
+  CLI::App* merge = app.add_subcommand(
+      "merge", "Join the databases of several workers, e.g. of --shard auto");
+  merge
+      ->add_option("databases", flags->inputs,
+                   "Run databases; their runs become one run if they differ "
+                   "only in --shard")
+      ->required();
+  merge
+      ->add_option("--out", flags->out,
+                   "Run database to write, or to add to: what it has already "
+                   "is left as it is")
+      ->required();
+  AddJsonOutput(*merge, flags->json, "the counts");
   run = [=] {
+    if (merge->parsed()) return RunMerge(*flags);
     if (info->parsed()) return RunInfoCommand(*flags);
     if (sql->parsed()) return RunSql(*flags);
     if (upgrade->parsed()) return RunUpgrade(*flags);

@@ -19,6 +19,7 @@
 #include "src/engine/prompted_task.h"
 #include "src/engine/verifier_reward.h"
 #include "tools/espalier/command.h"
+#include "tools/espalier/launched_shard.h"
 #include "tools/espalier/option_checks.h"
 #include "tools/espalier/output_file.h"
 #include "tools/espalier/printable.h"
@@ -52,6 +53,10 @@ absl::Status CheckFlags(GenerateFlags& flags) {
   SearchOptions& search = flags.generate.search;
   FlagErrors errors;
   errors.AddAsIs(ReadSetFlags(flags.set));
+  if (flags.set.shard_is_launched) {
+    flags.out = FileOfShard(flags.out, {.index = flags.set.options.shard,
+                                        .count = flags.set.options.shards});
+  }
   if (search.method == "auto") {
     errors.Add(
         "generate records methods by name; replace auto by the name of a "

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "datasets/sets/problem_stream.h"
 #include "datasets/sets/set_kind.h"
 #include "tools/espalier/command.h"
+#include "tools/espalier/launched_shard.h"
 #include "tools/espalier/option_checks.h"
 #include "tools/espalier/printable.h"
 
@@ -48,6 +50,16 @@ std::string KindList() {
 }
 
 absl::Status ReadShard(SetFlags& flags) {
+  if (flags.shard.starts_with("auto")) {
+    const absl::StatusOr<LaunchedShard> launched =
+        ShardOfLauncher(flags.shard, [](const char* v) { return getenv(v); });
+    if (!launched.ok()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--shard ", flags.shard, ": ", launched.status().message()));
+    }
+    flags.shard = absl::StrCat(launched->index, "/", launched->count);
+    flags.shard_is_launched = true;
+  }
   const std::vector<std::string> parts = absl::StrSplit(flags.shard, '/');
   SetOptions& options = flags.options;
   const bool ok = parts.size() == 2 &&
@@ -55,8 +67,9 @@ absl::Status ReadShard(SetFlags& flags) {
                   absl::SimpleAtoi(parts[1], &options.shards) &&
                   options.shard >= 0 && options.shard < options.shards;
   if (ok) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
-      "--shard ", flags.shard, ": expected i/n with 0 <= i < n, as 0/4"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("--shard ", flags.shard,
+                   ": expected i/n with 0 <= i < n, as 0/4, or auto"));
 }
 
 // A file of ids, one per line, or a comma-separated list of ids.
@@ -168,7 +181,9 @@ CLI::Option* AddSetFlags(CLI::App& app, SetFlags& flags) {
                  "Shuffle a file's problems with this seed");
   app.add_option(
          "--shard", flags.shard,
-         "Use only every n-th of the selected problems, starting at i: i/n")
+         "Use only every n-th of the selected problems, starting at i: i/n; "
+         "auto: as the launcher's variables say (torchrun, MPI, Slurm; "
+         "auto/n for indexed jobs of Kubernetes)")
       ->capture_default_str();
   app.add_option("--ids", flags.ids,
                  "Only problems with these ids: a comma-separated list, or a "

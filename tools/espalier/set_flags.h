@@ -23,6 +23,7 @@ struct SetFlags {
   // others.
   SetOptions options;
   std::string shard = "0/1";
+  bool shard_is_launched = false;  // it was auto
   std::string ids;
   std::vector<std::string> columns;
 };
