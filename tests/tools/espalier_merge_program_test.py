@@ -157,18 +157,20 @@ class MergeTest(ProgramTest):
 
     def test_wrong_inputs(self):
         missing = self.path("missing.db")
-        for inputs, words in (
-                ([missing], "missing.db"),
-                ([__file__], "not a run database"),
-                ([self.path("there.db")], "merged into")):
-            if "there" in inputs[0]:
-                self.assertEqual(self.generate(inputs[0]).returncode, 0)
-                done = self.merge(*inputs, out="there.db")
-            else:
-                done = self.merge(*inputs)
+        for name, words in ((missing, "missing.db"),
+                            (__file__, "not a run database")):
+            done = self.merge(name)
             self.assertEqual(done.returncode, 1)
             self.assertIn(words, done.stderr)
             self.assertFalse(os.path.exists(self.path("merged.db")))
+        there, link = self.path("there.db"), self.path("link.db")
+        self.assertEqual(self.generate(there).returncode, 0)
+        os.symlink(there, link)
+        for name, code, words in ((there, 2, "would overwrite"),
+                                  (link, 2, "would overwrite")):
+            done = self.merge(name, out="there.db")
+            self.assertEqual(done.returncode, code)
+            self.assertIn(words, done.stderr)
 
 
 class LauncherTest(ProgramTest):
