@@ -149,7 +149,6 @@ std::string ManyChoices(std::string_view text) {
       out += c;
     }
   }
-  std::sort(out.begin(), out.end());
   return out.size() >= 2 ? out : std::string();
 }
 

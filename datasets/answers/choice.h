@@ -16,7 +16,8 @@ namespace espalier {
 // The letter in upper case, and what follows it; 0 if it is not a choice.
 char ReadChoice(std::string_view text, std::string* content);
 
-// The letters in order, if several choices are right; else empty.
+// The letters as they follow each other, if there are several choices, none
+// twice; else empty.
 std::string ManyChoices(std::string_view text);
 
 // The letter, if the text is only a letter with markup and "option": 'D' for

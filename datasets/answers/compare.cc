@@ -62,7 +62,7 @@ class Comparison {
       : comparer_(comparer), policy_(policy) {}
 
   AnswerVerdict Compare(const Answer& a, const Answer& b) {
-    if (++calls_ > kMostCalls) return No("too many parts to compare");
+    if (++calls_ > kMostCalls) return Unknown("too many parts to compare");
     // A list of one item is that item.
     if (IsItsItem(a, b)) return Compare(Inherit(a), b);
     if (IsItsItem(b, a)) return Compare(a, Inherit(b));
@@ -84,7 +84,7 @@ class Comparison {
   }
 
  private:
-  static constexpr int kMostCalls = 4000;
+  static constexpr int kMostCalls = 2000;
 
   bool SaysOnce(const Answer& list) {
     if (list.kind != Kind::kList || list.braces || list.items.size() < 2 ||
@@ -432,10 +432,37 @@ class Comparison {
                   BaseName(Describe(*item.name)) !=
                       BaseName(Describe(*named.items[0].name));
     }
+    // "x = 1, 2" are two values of x.
+    const Answer& other = Names(a) > 1 ? b : a;
+    const bool one_name = Names(other) == 1 || (other.name != nullptr &&
+                                                other.name->op == Op::kSymbol);
+    if (distinct && one_name) return ValuesDiffer(a, b);
     if (distinct || (policy_.list_order && !a.braces && !b.braces)) {
       return CompareInOrder(a, b);
     }
-    return CompareUnordered(a, b);
+    AnswerVerdict verdict = CompareUnordered(a, b);
+    // "C, A, B" may answer a question for an order; "C and A" need not.
+    if (verdict.equal && AreSymbols(a) && AreSymbols(b) && !JoinedByWords(b) &&
+        !CompareInOrder(a, b).equal) {
+      return Unknown("the same names in another order");
+    }
+    return verdict;
+  }
+
+  // A list of symbols without braces, which give no order.
+  static bool AreSymbols(const Answer& list) {
+    return !list.braces && list.items.size() > 1 &&
+           std::all_of(
+               list.items.begin(), list.items.end(), [](const Answer& item) {
+                 return item.kind == Kind::kValue && item.name == nullptr &&
+                        item.expr->op == Op::kSymbol;
+               });
+  }
+
+  // "1 or 2", "1 and 2"
+  static bool JoinedByWords(const Answer& list) {
+    return list.from != nullptr && list.from->op == Op::kList &&
+           (list.from->name == "or" || list.from->name == "and");
   }
 
   AnswerVerdict CompareTuples(const Answer& a, const Answer& b) {
@@ -522,8 +549,7 @@ class Comparison {
     if (a.kind == Kind::kTuple && a.text.empty() && b.kind == Kind::kList &&
         !b.braces) {
       // "1 and 3" are two; "x = 1 and y = 3" are a pair.
-      if (b.from != nullptr && b.from->op == Op::kList &&
-          (b.from->name == "or" || (b.from->name == "and" && Names(b) == 0))) {
+      if (JoinedByWords(b) && (b.from->name == "or" || Names(b) == 0)) {
         return KindsDiffer(a, b);
       }
       return CompareInOrder(a, b);
@@ -537,7 +563,8 @@ class Comparison {
         a.from != nullptr && a.from->op == Op::kInterval &&
         a.region.size() == 1 && a.region[0].closed_low &&
         a.region[0].closed_high && b.items.size() == 2 &&
-        b.items[0].kind == Kind::kValue && b.items[1].kind == Kind::kValue) {
+        b.items[0].kind == Kind::kValue && b.items[1].kind == Kind::kValue &&
+        !JoinedByWords(b) && Names(b) == 0) {
       const bool same = comparer_.Equal(a.region[0].low, b.items[0].expr) &&
                         comparer_.Equal(a.region[0].high, b.items[1].expr);
       return same ? Yes("both are " + Describe(b)) : KindsDiffer(a, b);

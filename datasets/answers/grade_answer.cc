@@ -16,6 +16,7 @@
 #include "datasets/answers/unicode_math.h"
 #include "datasets/answers/unit_beside.h"
 #include "datasets/answers/units.h"
+#include "datasets/answers/written_order.h"
 
 namespace espalier {
 namespace {
@@ -218,11 +219,27 @@ class Grader {
         return Equal(absl::StrCat("both are choice ", std::string(1, named)));
       }
     }
-    const std::string many = ManyChoices(gold.text);
-    if (!many.empty() && many == ManyChoices(answer.text)) {
-      return Equal(absl::StrCat("both are choices ", many));
+    return CompareManyChoices(gold.text, answer.text);
+  }
+
+  // "A, C" against "C and A". Letters in another order may answer a question
+  // for an order: "BCDA" is not "ABCD".
+  static std::optional<GradeVerdict> CompareManyChoices(
+      std::string_view gold, std::string_view answer) {
+    std::string x = ManyChoices(gold), y = ManyChoices(answer);
+    if (x.empty() || x.size() != y.size()) return std::nullopt;
+    const bool in_order = std::is_sorted(x.begin(), x.end());
+    const bool joined = answer.find(" and ") != std::string_view::npos ||
+                        answer.find(" or ") != std::string_view::npos;
+    if (x == y || (in_order && joined &&
+                   std::is_permutation(x.begin(), x.end(), y.begin()))) {
+      return Equal(absl::StrCat("both are choices ", x));
     }
-    return std::nullopt;
+    if (!std::is_permutation(x.begin(), x.end(), y.begin())) {
+      return std::nullopt;
+    }
+    return Undecided(absl::StrCat("gold is ", x, ", the answer ", y,
+                                  ", and the order may matter"));
   }
 
   // The readings of a gold answer that an answer may match: the answer as
@@ -336,6 +353,12 @@ GradeVerdict GradeAnswer(std::string_view gold, std::string_view answer,
     return Undecided(absl::StrCat(a.unsure ? "gold" : "the answer",
                                   " is not stated for certain; read as if, ",
                                   verdict.reason));
+  }
+  if (verdict.equal) {
+    const std::string why = OrderInDoubt(a.text, b.text);
+    if (!why.empty()) {
+      return Undecided(absl::StrCat(why, "; without that, ", verdict.reason));
+    }
   }
   // Words that gold has as well change nothing.
   if (verdict.equal && !b.doubt.empty() &&
