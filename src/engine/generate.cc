@@ -260,9 +260,8 @@ absl::Status AddRewardFormat(const EngineOptions& models,
   config["reward_format"] = format->text;
   if (format->writes() && config.contains("budget_verdict_tokens")) {
     const VerdictCost cost = VerdictCostOf(*format);
-    config[kVerdictCostKey] = {{"votes", cost.votes},
-                               {"tokens", cost.tokens},
-                               {"path", cost.path}};
+    config[kVerdictCostKey] = {
+        {"votes", cost.votes}, {"tokens", cost.tokens}, {"path", cost.path}};
   }
   if (!models.reference.empty()) {
     ESP_ASSIGN_OR_RETURN(const std::string reference,
