@@ -72,6 +72,11 @@ std::vector<std::string> ScoreOptions::Check() const {
   if (!weights.empty() && !parsed->given()) {
     return {"weights names no level with a weight other than 0"};
   }
+  if (!weights.empty() && rule.aggregate != Aggregate::kLearned) {
+    return {absl::StrCat(
+        "weights is for aggregate=learned, and aggregate is ",
+        AbslView(kRankNames[static_cast<size_t>(rule.aggregate)]))};
+  }
   return {};
 }
 

@@ -1,6 +1,8 @@
 #include "models/reward/calibration.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
 #include <utility>
 
@@ -134,15 +136,21 @@ StepScores Calibration::Apply(const StepScores& scores,
 }
 
 std::string Calibration::Text() const {
+  // Fewer digits might make two scores equal, which Parse refuses.
   const auto digits = [](std::string* out, double value) {
-    absl::StrAppendFormat(out, "%.12g", value);
+    std::array<char, 32> text{};
+    const auto end =
+        std::to_chars(text.data(), text.data() + text.size(), value);
+    out->append(text.data(), end.ptr);
   };
   std::string text;
   for (const LevelCalibration& one : levels_) {
     absl::StrAppendFormat(&text, "level { name: \"%s\" ", one.level);
     if (one.scores.empty()) {
-      absl::StrAppendFormat(&text, "slope: %.12g intercept: %.12g", one.slope,
-                            one.intercept);
+      text += "slope: ";
+      digits(&text, one.slope);
+      text += " intercept: ";
+      digits(&text, one.intercept);
     } else {
       absl::StrAppend(&text, "score: [",
                       absl::StrJoin(one.scores, ", ", digits),

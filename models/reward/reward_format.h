@@ -75,6 +75,7 @@ struct RewardFormat {
     float top_p = 1;
     int top_k = 0;
     std::string history_prefix, history_suffix;
+    std::vector<std::string> again;
 
     bool has_history() const { return !history_prefix.empty(); }
   };
@@ -142,7 +143,8 @@ absl::StatusOr<RewardFormat> ParseRewardFormat(const std::string& text,
                                                const std::string& name);
 
 // The shipped format of this name, or the format in the file NAME.textproto.
-// NAME:votes=8 takes so many votes of a format that writes its verdicts.
+// NAME:votes=8 takes so many votes of a format that writes its verdicts,
+// NAME:rounds=3 lets it think so often before it decides.
 // NotFound names the closest.
 absl::StatusOr<RewardFormat> ReadRewardFormat(const std::string& name);
 

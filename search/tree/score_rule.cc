@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "absl/strings/numbers.h"
@@ -61,7 +62,9 @@ float CombineScores(absl::Span<const StepScores> path, const ScoreRule& rule,
   if (rule.aggregate == Aggregate::kLearned) {
     return Learned(path.back(), weights);
   }
-  float lowest = 1, highest = 0, product = 1, sum = 0;
+  // Of any numbers: scores of other programs are combined by this, too.
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  float lowest = kInfinity, highest = -kInfinity, product = 1, sum = 0;
   for (const StepScores& scores : path) {
     const float s = scores[rule.level];
     if (std::isnan(s)) return s;

@@ -27,13 +27,12 @@
 #include "base/growable_array.h"
 #include "base/random.h"
 #include "base/step_tokens.h"
+#include "espalier/node_id.h"
 #include "espalier/scores.h"
 
 namespace espalier {
 
-using NodeId = uint32_t;
 inline constexpr NodeId kNoNode = 0xFFFFFFFFu;
-inline constexpr NodeId kRoot = 0;
 
 enum class NodeKind : uint8_t {
   kPrompt,  // the root

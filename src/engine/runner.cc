@@ -185,6 +185,10 @@ absl::Status Runner::AdmitMore() {
     auto session = std::make_unique<SearchSession>(index, job_->problems[index],
                                                    *job_->task, *job_->options);
     session->context().tree().set_level_weights(level_weights());
+    if (models_.scorer != nullptr && job_->hooks->reward == nullptr) {
+      session->context().SetVerdictCost(
+          VerdictCostOf(models_.scorer->format()));
+    }
     session->started = Clock::Real().Seconds();
     const absl::Status status = OpenSequences(*session);
     if (status.ok()) {
@@ -394,7 +398,8 @@ absl::Status Runner::SendEvaluate(SearchSession& session,
                                   SearchRequest request) {
   const Tree& tree = session.context().tree();
   if (session.judge != nullptr) {
-    session.judge->Ask(request.number, tree, request.nodes);
+    session.judge->Ask(request.number, tree, request.nodes,
+                       request.max_tokens);
     session.judged.emplace(request.number, std::move(request));
     return ServeJudge(session);
   }

@@ -39,6 +39,9 @@ class SolutionScorer {
       const EngineOptions& models);
   virtual ~SolutionScorer() = default;
 
+  // The levels that the model gives.
+  virtual LevelSet levels() const = 0;
+
   // Calls on_done(i, scores) once per solution, in order of completion: one
   // entry per step, or why the solution cannot be judged (it is longer than the
   // context, a step contains the format's tag, ...). `task` renders the prompt

@@ -240,11 +240,16 @@ TEST(RewardSearchOneTest, WrittenVerdictsDoNotDependOnThreads) {
     const SearchResult two = SolveWhole(options, 2, "beam:branch=3");
     EXPECT_EQ(TreeText(one), TreeText(two));
     EXPECT_EQ(one.verdict_tokens, two.verdict_tokens);
-    const SearchResult few = SolveWhole(options, 2, "beam:branch=3", 60);
-    ASSERT_TRUE(few.status.ok()) << few.status;
-    EXPECT_EQ(few.stop_reason, "budget of 60 verdict tokens is spent");
-    EXPECT_LT(few.verdict_tokens, one.verdict_tokens);
-    EXPECT_GE(few.verdict_tokens, 60);
+    for (const int64_t budget : {1, 60, 150}) {
+      const SearchResult few = SolveWhole(options, 1, "beam:branch=3", budget);
+      ASSERT_TRUE(few.status.ok()) << few.status;
+      EXPECT_THAT(few.stop_reason, HasSubstr("verdict tokens"));
+      EXPECT_LE(few.verdict_tokens, budget);
+      EXPECT_LT(few.verdict_tokens, one.verdict_tokens);
+      const SearchResult same = SolveWhole(options, 2, "beam:branch=3", budget);
+      EXPECT_EQ(TreeText(few), TreeText(same));
+      EXPECT_EQ(few.verdict_tokens, same.verdict_tokens);
+    }
   }
 }
 

@@ -13,6 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "base/parse_json.h"
 #include "base/progress.h"
 #include "base/random.h"
@@ -26,6 +27,7 @@
 #include "src/engine/score_solutions.h"
 #include "src/eval/fit_calibration.h"
 #include "src/trace/labels/examples.h"
+#include "src/trace/labels/level_targets.h"
 #include "src/trace/labels/reference_of.h"
 #include "src/trace/labels/tree_labels.h"
 #include "src/trace/run_db.h"
@@ -44,7 +46,7 @@ struct CalibrateFlags {
   ModelFlags models;
   std::string task = "qa";
   std::string kind = "platt";
-  std::vector<std::string> levels = {"step", "path"};
+  std::vector<std::string> levels;  // empty: step and path
   double held_out = 0.3;
   uint64_t seed = 0;
   std::string out;
@@ -187,8 +189,9 @@ absl::Status CollectSteps(const CalibrateFlags& flags,
   return absl::OkStatus();
 }
 
-// Exact labels where the task judges lines; else the share of right ends below
-// a node for its path, and none for its step.
+// Of step, path and windows: exact labels where the task judges lines; else the
+// share of right ends below a node for its path, and none for the others. Of
+// outcome: that share.
 absl::Status AddTree(const ProblemTrees& entry, const StoredTree& tree,
                      const Verifier& verifier, Collector& into) {
   const GradedProblem& graded = entry.problem;
@@ -203,9 +206,18 @@ absl::Status AddTree(const ProblemTrees& entry, const StoredTree& tree,
     if (verdicts.ok() && !verdicts->empty()) {
       into.Add(question, "step", stored.step_score, verdicts->back().step_ok);
       into.Add(question, "path", stored.path_score, verdicts->back().path_ok);
+      const std::vector<StepFact> facts = FactsOf(*verdicts);
+      for (int w = 2; w <= kMaxWindow; ++w) {
+        const Level level = WindowLevel(w);
+        into.Add(question, std::string(kLevelNames[IndexOf(level)]),
+                 ScoresOf(stored)[level],
+                 LevelTarget(level, facts, facts.size() - 1));
+      }
     } else if (!verdicts.ok()) {
       into.Add(question, "path", stored.path_score, outcomes[node].share());
     }
+    into.Add(question, "outcome", stored.outcome_score,
+             outcomes[node].share());
   }
   return absl::OkStatus();
 }
@@ -253,9 +265,18 @@ absl::StatusOr<std::vector<LevelReport>> FitLevels(const CalibrateFlags& flags,
                                                    const ByLevel& levels,
                                                    const ByLevel& other) {
   std::vector<LevelReport> out;
-  for (const std::string& name : flags.levels) {
+  const std::vector<std::string> usual = {"step", "path"};
+  for (const std::string& name : flags.levels.empty() ? usual : flags.levels) {
     const auto found = levels.find(name);
-    if (found == levels.end()) continue;
+    if (found == levels.end()) {
+      if (flags.levels.empty()) continue;
+      std::vector<std::string> known;
+      for (const auto& [level, parts] : levels) known.push_back(level);
+      return absl::FailedPreconditionError(absl::StrCat(
+          "--levels ", name, ": no labels with scores of this level were ",
+          "found, but of ", known.empty() ? "none" : absl::StrJoin(known, ", "),
+          "; the reward model may not give it, or nobody labelled it"));
+    }
     const Parts& parts = found->second;
     LevelReport& report = out.emplace_back();
     ESP_ASSIGN_OR_RETURN(report.curve,
@@ -377,9 +398,10 @@ void AddCalibrate(CLI::App& app, RunFunction& run) {
       ->capture_default_str()
       ->check(OneOf({"platt", "temperature", "isotonic"}));
   app.add_option("--levels", flags->levels,
-                 "Levels to fit, comma-separated: step, path")
+                 "Levels to fit, comma-separated. Default: step and path, where "
+                 "there are labels")
       ->delimiter(',')
-      ->check(OneOf({"step", "path"}));
+      ->check(OneOf({kLevelNames.begin(), kLevelNames.end()}));
   app.add_option("--held-out", flags->held_out,
                  "Share of the problems that the errors are measured on")
       ->capture_default_str()

@@ -2,10 +2,12 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -43,7 +45,11 @@ std::string ReadText(const RewardFormat& format) {
         format.verdict->votes == 1
             ? "one vote"
             : absl::StrCat("the mean of ", format.verdict->votes, " votes"),
-        " (more: --reward-format ", format.name, ":votes=8)");
+        " (more: --reward-format ", format.name, ":votes=8",
+        format.verdict->again.empty()
+            ? ")"
+            : absl::StrCat("; thinking again: ", format.name,
+                           ":rounds=", format.verdict->again.size() + 1, ")"));
   }
   switch (format.read) {
     case RewardRead::kAtTag:
@@ -97,6 +103,19 @@ absl::Status AddReward(const std::string& path, const RewardFormat& format,
   return absl::OkStatus();
 }
 
+// An error that lists the classes of language models names those of reward
+// models, too.
+absl::Status WithRewardClasses(const absl::Status& error) {
+  if (!absl::StrContains(error.message(), "\"architectures\"")) return error;
+  std::set<std::string> classes;
+  for (const RewardFormat& format : ShippedRewardFormats()) {
+    classes.insert(format.architectures.begin(), format.architectures.end());
+  }
+  return absl::Status(error.code(),
+                      absl::StrCat(error.message(), "; of reward models ",
+                                   absl::StrJoin(classes, ", ")));
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> DescribeModel(const std::string& path,
@@ -106,7 +125,7 @@ absl::StatusOr<std::string> DescribeModel(const std::string& path,
   const auto whole = TensorSource::Open(path);
   const auto body = TensorSource::Open(path, CheckpointPart::kBody);
   // What neither opens is no model that is known here; the first says why.
-  if (!whole.ok() && !body.ok()) return whole.status();
+  if (!whole.ok() && !body.ok()) return WithRewardClasses(whole.status());
   AddLine(text, whole.ok() ? "network" : "body",
           NetworkText(whole.ok() ? **whole : **body));
   const auto tokenizer = Tokenizer::Load(path);

@@ -390,6 +390,7 @@ StepExample MakeSteps(const StoredTree& tree, size_t leaf,
     example.values.push_back(value);
     example.correct.push_back(count.correct);
     example.finished.push_back(count.finished);
+    example.scores.push_back(ScoresOf(tree.nodes[i]));
   }
   return example;
 }

@@ -129,6 +129,7 @@ struct StepExample {
   // share a prefix, only the first trains on the prefix's labels.
   std::vector<bool> counts;
   std::vector<uint32_t> correct, finished;  // outcomes below each
+  std::vector<StepScores> scores;           // recorded; NaN: not scored
 };
 struct StepOptions {
   bool quality = false;  // ReST-MCTS* quality values, else outcome shares
