@@ -257,6 +257,7 @@ class RegisterAlgorithm {
       if constexpr (requires { options_.NeverFinished(); }) {
         plan.exempt |= options_.NeverFinished();
       }
+      ctx.LowerScoresBy(scores_.rule.lower_confidence);
       // Methods with both options of their own ask AggregatePath.
       if (scores_.level || scores_.aggregate) ctx.UseRule(scores_.rule);
       if (!scores_.weights.empty()) {

@@ -217,6 +217,9 @@ class SearchContext {
   // From now on Tree::score(node) is the path's value by this rule. Call it
   // before the first Evaluate.
   void UseRule(const ScoreRule& rule) { rule_ = rule; }
+  // From now on a node's scores are lowered by `b` >= 0 times their spread as
+  // they arrive (LowerScores): all that reads the tree sees the lower ones.
+  void LowerScoresBy(float b) { lower_confidence_ = b; }
   // Requests the intrinsic verifier's verdict on a response.
   Awaiting<Verification> Verify(NodeId node);
   // Checks a response against the problem's reference. For methods that label
@@ -446,6 +449,7 @@ class SearchContext {
   int64_t longest_response_ = 0;  // tokens; 0: none has ended yet
   absl::Status failure_;
   ScoreRule rule_;
+  float lower_confidence_ = 0;
 
   InlineModel* const inline_;
 
