@@ -267,13 +267,15 @@ TEST(LevelSearchTest, AnEnsembleLowersWhatItsHeadsDisagreeAbout) {
   const PlainNetwork plain(folder);
   const SmallTokenizer tokenizer;
   const LineTask task;
-  const std::vector<Problem> problems = {{"0", "s", "12+3 = 0"}};
+  const std::vector<Problem> problems = {
+      {"0", "s", "12+3 = 0"}, {"1", "s", "3+12 = 0"}, {"2", "s", "1+2 = 0"}};
   Executor executor(1);
   TrunkBackend backend(**trunk, tokenizer, executor);
   EXPECT_EQ(backend.capabilities().levels, kStepAndPath.WithSpread());
   Runner runner({&backend, &tokenizer, &backend, &tokenizer}, executor, 1);
   const RunHooks hooks;
   int compared = 0;
+  double widest = 0;
   // A method with a rule of its own, one with a general rule, one that reads
   // scores as they are.
   for (const auto& [method, b] :
@@ -283,11 +285,11 @@ TEST(LevelSearchTest, AnEnsembleLowersWhatItsHeadsDisagreeAbout) {
         std::pair("rap:lower_confidence=4", 4.0)}) {
     const auto algorithm = MakeAlgorithm(method).value();
     const SearchOptions options{.max_tokens = 150, .seed = 5};
-    const auto compare = [&, b = b](size_t, const Tree& tree) {
+    const auto compare = [&, b = b](size_t i, const Tree& tree) {
       for (NodeId id = 1; id < tree.size(); ++id) {
         if (!tree[id].scored()) continue;
         std::vector<int32_t> tokens =
-            tokenizer.Encode(task.Render(problems[0]).value(), true).value();
+            tokenizer.Encode(task.Render(problems[i]).value(), true).value();
         for (const NodeId at : tree.Path(id)) {
           const auto more = tree.tokens(at);
           tokens.insert(tokens.end(), more.begin(), more.end());
@@ -304,6 +306,7 @@ TEST(LevelSearchTest, AnEnsembleLowersWhatItsHeadsDisagreeAbout) {
           const double mean = sum / 3;
           const double spread =
               std::sqrt(std::max(0.0, squares / 3 - mean * mean));
+          widest = std::max(widest, spread);
           return std::max(0.0, mean - b * spread);
         };
         EXPECT_NEAR(tree.scores(id).step, lower(0), 1e-4);
@@ -325,6 +328,7 @@ TEST(LevelSearchTest, AnEnsembleLowersWhatItsHeadsDisagreeAbout) {
     EXPECT_TRUE(status.ok()) << method << status;
   }
   EXPECT_GT(compared, 20);
+  EXPECT_GT(widest, 0.01);
 }
 
 // A tree of single tokens: the hidden state that each was drawn from must
