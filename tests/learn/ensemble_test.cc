@@ -219,8 +219,11 @@ TEST_F(EnsembleRunTest, AnEnsembleIsTrainedAndStored) {
   FilterLog log;
   TrainRunOptions options = Reward("five");
   options.ensemble = 5;
-  ASSERT_TRUE(TrainModel(options, nullptr, log).ok());
+  const auto report = TrainModel(options, nullptr, log);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_LT(report->last_loss, 0.8 * report->first_loss);
   TrainRunOptions one = Reward("one");
+  one.epochs = 1;
   ASSERT_TRUE(TrainModel(one, nullptr, log).ok());
   const auto config = [&](const std::string& out) {
     return nlohmann::json::parse(ReadFile(Path(out) + "/config.json").value());
@@ -246,14 +249,11 @@ TEST_F(EnsembleRunTest, AnEnsembleIsTrainedAndStored) {
   const auto again =
       LoadTrainData(Path("reward.jsonl"), data, *tokenizer, -1, log).value();
   Trainer trainer(*net, {});
-  std::vector<float> last;
-  for (int i = 0; i < 2; ++i) {
+  for (size_t i = 0; i < 2; ++i) {
     const auto scores =
         trainer.Rewards({again.groups[i][0].sequence}).value()[0].back();
-    last.push_back(scores.path);
     EXPECT_GT(scores.spread_of(Level::kPath), 0);
   }
-  EXPECT_GT(std::abs(last[0] - last[1]), 0.3);
   // More heads begin with the weights of these, from the first one on.
   const auto more = net::LoadNet(Path("five"), {.reward_ensemble = 7}).value();
   const at::Tensor seven = *more->Parameter("reward_head.weight");
